@@ -110,7 +110,7 @@ var supported = []support{
 	{"spec.containers[].lifecycle.postStart.sleep.seconds", "0 or more, at most the pod's grace period", nil},
 	{"spec.containers[].lifecycle.stopSignal", "a signal of Linux such as `SIGUSR1`, only with `spec.os.name`; default: the image's, or `SIGTERM`", nil},
 	{"spec.containers[].restartPolicy", "`Always`, `OnFailure`, `Never`; default: the pod's. `Always` makes an init container a sidecar; all else of `spec.initContainers[]` is as of `spec.containers[]`", nil},
-	{"spec.containers[].restartPolicyRules[].action", "", []string{"Restart"}},
+	{"spec.containers[].restartPolicyRules[].action", "`Restart`, `RestartAllContainers`", nil},
 	{"spec.containers[].restartPolicyRules[].exitCodes.operator", "`In`, `NotIn`", nil},
 	{"spec.containers[].restartPolicyRules[].exitCodes.values[]", "0 to 255", nil},
 	{"spec.volumes[].name", "a DNS label", nil},

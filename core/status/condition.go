@@ -48,28 +48,33 @@ func conditions(in *Input, st *v1.PodStatus, before *runtimeTimes) []v1.PodCondi
 		}
 		switch old := api.Condition(&in.Previous, kind); {
 		case old == nil:
-			c.LastTransitionTime.Time = before.transitionTime(kind, status, st.StartTime.Time, in.Now)
+			c.LastTransitionTime.Time = before.transitionTime(kind, status, in.Now)
 		case old.Status == status:
 			c.LastTransitionTime = old.LastTransitionTime
 		}
 		out = append(out, c)
 	}
 	add(v1.PodReadyToStartContainers, conditionStatus(!NeedsSandbox(in.Pod, &in.Observed)), conditionReason{})
-	for _, c := range ofContainers(in.Pod, st, out) {
+	for _, c := range ofContainers(in.Pod, st, out, in.Previous.Conditions) {
 		add(c.Type, c.Status, conditionReason{c.Reason, c.Message})
 	}
 	add(v1.PodScheduled, v1.ConditionTrue, conditionReason{})
+	if couldRestartAll(in.Pod) {
+		status, why := in.restartingAll(st.Phase)
+		add(v1.AllContainersRestarting, status, why)
+	}
 	return out
 }
 
-// ofContainers are the conditions that follow from the statuses of containers, and from the conditions of others.
-func ofContainers(p *v1.Pod, st *v1.PodStatus, foreign []v1.PodCondition) []v1.PodCondition {
+// ofContainers are the conditions that follow from the statuses of containers, from the conditions of others, and from the
+// previous ones.
+func ofContainers(p *v1.Pod, st *v1.PodStatus, foreign, previous []v1.PodCondition) []v1.PodCondition {
 	containers := containersReady(p, st)
 	ready := containers
 	if ready == (conditionReason{}) {
 		ready = gatesReady(p, foreign)
 	}
-	init, initializing := initialized(p, st)
+	init, initializing := initialized(p, st, previous)
 	return []v1.PodCondition{
 		{Type: v1.PodInitialized, Status: conditionStatus(init), Reason: initializing.reason, Message: initializing.message},
 		{Type: v1.PodReady, Status: conditionStatus(ready == conditionReason{}), Reason: ready.reason, Message: ready.message},
@@ -136,8 +141,9 @@ func gatesReady(p *v1.Pod, foreign []v1.PodCondition) conditionReason {
 }
 
 // initialized reports whether the init containers of a pod have done their work, and why it is so or not. A pod of which a
-// regular container runs or has run stays initialised while sidecars start again.
-func initialized(p *v1.Pod, st *v1.PodStatus) (bool, conditionReason) {
+// regular container runs or has run stays initialised while sidecars start again, and one whose containers may all restart once
+// it is.
+func initialized(p *v1.Pod, st *v1.PodStatus, previous []v1.PodCondition) (bool, conditionReason) {
 	var unknown, incomplete []string
 	for c, kind := range pod.Containers(p) {
 		if kind != pod.InitContainer && kind != pod.Sidecar {
@@ -158,6 +164,9 @@ func initialized(p *v1.Pod, st *v1.PodStatus) (bool, conditionReason) {
 			return true, conditionReason{}
 		}
 	}
+	if was := findCondition(previous, v1.PodInitialized); was != nil && was.Status == v1.ConditionTrue && couldRestartAll(p) {
+		return true, conditionReason{}
+	}
 	if message := notYet(unknown, incomplete, "incomplete"); message != "" {
 		return false, conditionReason{reasonContainersNotInitialized, message}
 	}
@@ -175,7 +184,7 @@ func isInitialized(c *v1.ContainerStatus, sidecar bool) bool {
 // Owned reports whether only the agent sets conditions of this type: those of a kubelet, and its own marks.
 func Owned(kind v1.PodConditionType) bool {
 	switch kind {
-	case v1.PodReadyToStartContainers, v1.PodInitialized, v1.PodReady, v1.ContainersReady, v1.PodScheduled:
+	case v1.PodReadyToStartContainers, v1.PodInitialized, v1.PodReady, v1.ContainersReady, v1.PodScheduled, v1.AllContainersRestarting:
 		return true
 	default:
 		return isMark(kind)

@@ -168,10 +168,14 @@ func instanceStatus(in *Input, c *v1.Container, o *ObservedContainer, old *v1.Co
 // made yet, or gone. An end reported before stays; an init container that is gone from a pod that
 // is initialised has ended well.
 func noInstanceStatus(in *Input, c *v1.Container, kind pod.ContainerKind, old *v1.ContainerStatus) v1.ContainerStatus {
+	removing := in.stage.removing && kind != pod.EphemeralContainer
+	if removing && old != nil && (old.State.Waiting == nil || old.ContainerID != "") {
+		return removedStatus(c, old)
+	}
 	if old != nil && old.State.Terminated != nil {
 		return *old.DeepCopy()
 	}
-	if kind == pod.InitContainer && in.initialized() {
+	if kind == pod.InitContainer && in.initialized() && !removing {
 		st := v1.ContainerStatus{Name: c.Name, Image: c.Image, State: v1.ContainerState{Terminated: &v1.ContainerStateTerminated{
 			Reason: "Completed", Message: messageInitGone,
 		}}}

@@ -35,6 +35,8 @@ func containerOutcomes(list []v1.ContainerStatus, ended bool) (out []v1.Containe
 		case ended:
 			kept.Image, kept.ImageID, kept.ContainerID = c.Image, c.ImageID, c.ContainerID
 			kept.State.Terminated, kept.User = c.State.Terminated.DeepCopy(), c.User.DeepCopy()
+		case RemovedForRestart(c):
+			kept.RestartCount-- // that of the instance that was removed
 		case c.ContainerID == "":
 			// A restart that has not happened yet may be counted already.
 			continue

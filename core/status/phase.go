@@ -9,6 +9,9 @@ import (
 // containerCounts counts the containers of a pod by their statuses. Each kind of container is
 // added by its own rules; the phase follows from the sums.
 type containerCounts struct {
+	pod *v1.Pod
+	// restarting: all containers start again, whatever their policies.
+	restarting bool
 	// initializing are init containers that have not done their work, starting are sidecars that have not started, failed are
 	// init containers that have failed for good.
 	initializing, starting, failed int
@@ -22,18 +25,19 @@ type containerCounts struct {
 // phaseOf is the phase of a pod with the container statuses in st. A pod that
 // has been initialized stays so while its sidecars start again. A pod that is
 // terminal has been stopped for good: restart policies no longer count. Being
-// stopped alone never makes a static pod terminal.
-func phaseOf(p *v1.Pod, st *v1.PodStatus, initialized, terminal bool) v1.PodPhase {
-	var t containerCounts
+// stopped alone never makes a static pod terminal. Nor does an end of any container
+// while all of the pod restart.
+func phaseOf(p *v1.Pod, st *v1.PodStatus, initialized, terminal, restarting bool) v1.PodPhase {
+	t := containerCounts{pod: p, restarting: restarting}
 	for c, kind := range pod.Containers(p) {
 		own := pod.ContainerStatus(st, c.Name)
 		switch kind {
 		case pod.InitContainer:
-			t.addInit(p, c, own)
+			t.addInit(c, own)
 		case pod.Sidecar:
 			t.addSidecar(own)
 		case pod.RegularContainer:
-			t.addRegular(p, c, own)
+			t.addRegular(c, own)
 		}
 	}
 	switch {
@@ -56,8 +60,13 @@ func phaseOf(p *v1.Pod, st *v1.PodStatus, initialized, terminal bool) v1.PodPhas
 	}
 }
 
+// startsAgain reports whether a container that has ended starts again.
+func (t *containerCounts) startsAgain(c *v1.Container, ended *v1.ContainerStateTerminated) bool {
+	return t.restarting || ended.Reason == reasonRestartingAll || Restartable(t.pod, c, ended.ExitCode)
+}
+
 // addInit counts an init container that is no sidecar.
-func (t *containerCounts) addInit(p *v1.Pod, c *v1.Container, st *v1.ContainerStatus) {
+func (t *containerCounts) addInit(c *v1.Container, st *v1.ContainerStatus) {
 	var ended *v1.ContainerStateTerminated
 	switch {
 	case st == nil:
@@ -69,7 +78,7 @@ func (t *containerCounts) addInit(p *v1.Pod, c *v1.Container, st *v1.ContainerSt
 	switch {
 	case ended == nil:
 		t.initializing++
-	case ended.ExitCode != 0 && !Restartable(p, c, ended.ExitCode):
+	case ended.ExitCode != 0 && !t.startsAgain(c, ended):
 		t.failed++
 	}
 }
@@ -95,7 +104,7 @@ func (t *containerCounts) addSidecar(st *v1.ContainerStatus) {
 }
 
 // addRegular counts a container that is neither init container nor sidecar.
-func (t *containerCounts) addRegular(p *v1.Pod, c *v1.Container, st *v1.ContainerStatus) {
+func (t *containerCounts) addRegular(c *v1.Container, st *v1.ContainerStatus) {
 	switch {
 	case st == nil:
 		t.unknown++
@@ -106,12 +115,12 @@ func (t *containerCounts) addRegular(p *v1.Pod, c *v1.Container, st *v1.Containe
 		if st.State.Terminated.ExitCode == 0 {
 			t.succeeded++
 		}
-		if Restartable(p, c, st.State.Terminated.ExitCode) {
+		if t.startsAgain(c, st.State.Terminated) {
 			t.restartable++
 		}
 	case st.LastTerminationState.Terminated != nil:
 		t.stopped++
-		if Restartable(p, c, st.LastTerminationState.Terminated.ExitCode) {
+		if t.startsAgain(c, st.LastTerminationState.Terminated) {
 			t.restartable++
 		}
 	case st.State.Waiting != nil:

@@ -8,7 +8,7 @@ import (
 
 func TestPhaseWithoutContainersIsPending(t *testing.T) {
 	t.Parallel()
-	if got := phaseOf(testPod(v1.RestartPolicyNever, ""), &v1.PodStatus{}, false, true); got != v1.PodPending {
+	if got := phaseOf(testPod(v1.RestartPolicyNever, ""), &v1.PodStatus{}, false, true, false); got != v1.PodPending {
 		t.Errorf("phase = %s, want Pending", got)
 	}
 }
@@ -61,7 +61,7 @@ func TestPhase(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			p := testPod(tt.policy, tt.source, "a", "b")
-			if got := phaseOf(p, &v1.PodStatus{ContainerStatuses: tt.statuses}, false, tt.terminal); got != tt.want {
+			if got := phaseOf(p, &v1.PodStatus{ContainerStatuses: tt.statuses}, false, tt.terminal, false); got != tt.want {
 				t.Errorf("phase = %s, want %s", got, tt.want)
 			}
 		})

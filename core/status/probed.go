@@ -85,7 +85,7 @@ func (s *Store) SetProbed(p *v1.Pod, container, id string, startup, ok bool, now
 	default:
 		own.Ready = ok && own.Started != nil && *own.Started
 	}
-	for _, c := range ofContainers(p, &next, next.Conditions) {
+	for _, c := range ofContainers(p, &next, next.Conditions, old.Conditions) {
 		is := findCondition(next.Conditions, c.Type)
 		if is == nil {
 			continue

@@ -12,21 +12,8 @@ import (
 // run again: by the container's own rules, then its own policy, then the
 // pod's.
 func Restartable(p *v1.Pod, c *v1.Container, exitCode int32) bool {
-	for _, rule := range c.RestartPolicyRules {
-		if rule.ExitCodes == nil {
-			continue
-		}
-		named := slices.Contains(rule.ExitCodes.Values, exitCode)
-		switch rule.ExitCodes.Operator {
-		case v1.ContainerRestartRuleOnExitCodesOpIn:
-			if named {
-				return true
-			}
-		case v1.ContainerRestartRuleOnExitCodesOpNotIn:
-			if !named {
-				return true
-			}
-		}
+	if matchingRule(c, exitCode) != nil {
+		return true
 	}
 	policy := p.Spec.RestartPolicy
 	if c.RestartPolicy != nil {
@@ -40,6 +27,29 @@ func Restartable(p *v1.Pod, c *v1.Container, exitCode int32) bool {
 	default:
 		return true
 	}
+}
+
+// matchingRule returns the first restart rule of c that matches exitCode, nil for none. All actions of rules start the
+// container again.
+func matchingRule(c *v1.Container, exitCode int32) *v1.ContainerRestartRule {
+	for i := range c.RestartPolicyRules {
+		rule := &c.RestartPolicyRules[i]
+		if rule.ExitCodes == nil {
+			continue
+		}
+		named := slices.Contains(rule.ExitCodes.Values, exitCode)
+		switch rule.ExitCodes.Operator {
+		case v1.ContainerRestartRuleOnExitCodesOpIn:
+			if named {
+				return rule
+			}
+		case v1.ContainerRestartRuleOnExitCodesOpNotIn:
+			if !named {
+				return rule
+			}
+		}
+	}
+	return nil
 }
 
 // ShouldStart reports whether a regular container of p is to be started.

@@ -35,14 +35,17 @@ type Input struct {
 	// Failure is why the pod failed whatever its containers say, nil where it has
 	// not. Only an end that the API server knows of comes before it.
 	Failure *Reason
-	// Now becomes the start time and the transition times, unless the runtime shows
-	// that the pod ran before anything was reported of it.
+	// Now becomes the start time where none was reported, and the transition times, unless
+	// the runtime shows that the pod ran before anything was reported of it.
 	Now time.Time
 	// HostIPs are the node's addresses, the primary one first, at most one
 	// per family. Empty without an API client, as with a kubelet.
 	HostIPs []string
 	// RuntimeName is the scheme of container IDs, such as "containerd".
 	RuntimeName string
+
+	// stage is set by Generate.
+	stage restartStage
 }
 
 // Generate makes the status of a pod from what the runtime shows of it.
@@ -50,6 +53,7 @@ func Generate(in Input) v1.PodStatus {
 	if in.Previous.Phase == "" {
 		in.Previous = in.Pod.Status
 	}
+	in.stage = in.restartStage()
 	st := v1.PodStatus{
 		ObservedGeneration: in.Pod.Generation,
 		QOSClass:           pod.QOS(in.Pod),
@@ -59,9 +63,8 @@ func Generate(in Input) v1.PodStatus {
 	before := in.runtimeTimes()
 	if st.StartTime.IsZero() {
 		st.StartTime = new(metav1.NewTime(in.Now))
-		if !before.created.IsZero() {
-			st.StartTime.Time = before.created
-		}
+	} else if before != (runtimeTimes{}) {
+		before.created = st.StartTime.Time
 	}
 	setPhase(&in, &st)
 	setIPs(&in, &st)
@@ -73,7 +76,7 @@ func Generate(in Input) v1.PodStatus {
 // terminal phase is never left, and the API server's wins. Reason and message
 // stay while the phase does.
 func setPhase(in *Input, st *v1.PodStatus) {
-	st.Phase = phaseOf(in.Pod, st, in.initialized(), in.Terminal)
+	st.Phase = phaseOf(in.Pod, st, in.initialized(), in.Terminal, in.stage.removing)
 	if !pod.IsTerminal(st.Phase) && pod.IsTerminal(in.Previous.Phase) {
 		st.Phase = in.Previous.Phase
 	}
@@ -192,12 +195,11 @@ func (in *Input) isPast(at time.Time) bool { return !at.IsZero() && !at.After(in
 
 // transitionTime returns when a condition without a reported status became what it is: now
 // where that is not known.
-func (p *runtimeTimes) transitionTime(kind v1.PodConditionType, status v1.ConditionStatus, started, now time.Time) time.Time {
+func (p *runtimeTimes) transitionTime(kind v1.PodConditionType, status v1.ConditionStatus, now time.Time) time.Time {
 	at := now
 	switch {
-	case p.created.IsZero() && p.running.IsZero():
 	case kind == v1.PodScheduled, kind == v1.PodInitialized:
-		at = started
+		at = p.created
 	case status != v1.ConditionTrue:
 	case kind == v1.PodReadyToStartContainers:
 		at = p.sandbox

@@ -225,7 +225,8 @@ func TestGenerateAddresses(t *testing.T) {
 	}
 }
 
-func TestTheTimesOfAPodThatRanBeforeTheAgentAreTheRuntimes(t *testing.T) {
+// The start time is when this agent met the pod, as with a kubelet.
+func TestTheTransitionTimesOfAPodThatRanBeforeTheAgentAreTheRuntimes(t *testing.T) {
 	t.Parallel()
 	at := func(minutes int) time.Time { return noon.Add(time.Duration(minutes) * time.Minute) }
 	sandbox := func(made time.Time, ready bool) ObservedSandbox {
@@ -250,19 +251,19 @@ func TestTheTimesOfAPodThatRanBeforeTheAgentAreTheRuntimes(t *testing.T) {
 			[]ObservedSandbox{sandbox(at(5), true)},
 			[]ObservedContainer{runs("a", at(7)), runs("b", at(9))},
 			v1.PodStatus{},
-			times{5, 5, 5, 5, 9, 9},
+			times{now, 5, 5, 5, 9, 9},
 		},
 		"one that has had another sandbox": {
 			[]ObservedSandbox{sandbox(at(20), true), sandbox(at(5), false)},
 			[]ObservedContainer{runs("a", at(21)), runs("b", at(22))},
 			v1.PodStatus{},
-			times{5, 5, 5, 20, 22, 22},
+			times{now, 5, 5, 20, 22, 22},
 		},
 		"one that is shown as pending": {
 			[]ObservedSandbox{sandbox(at(5), true)},
 			[]ObservedContainer{runs("a", at(7)), runs("b", at(9))},
 			v1.PodStatus{Phase: v1.PodPending},
-			times{5, 5, 5, 5, 9, 9},
+			times{now, 5, 5, 5, 9, 9},
 		},
 		"one of which it is known when it began": {
 			[]ObservedSandbox{sandbox(at(5), true)},
@@ -274,7 +275,7 @@ func TestTheTimesOfAPodThatRanBeforeTheAgentAreTheRuntimes(t *testing.T) {
 			[]ObservedSandbox{sandbox(at(5), true)},
 			[]ObservedContainer{runs("a", at(7))},
 			v1.PodStatus{},
-			times{5, 5, 5, 5, now, now},
+			times{now, 5, 5, 5, now, now},
 		},
 		"one that is from the future, for the clock was set": {
 			[]ObservedSandbox{sandbox(at(70), true)},

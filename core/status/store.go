@@ -143,8 +143,12 @@ func (s *Store) Snapshot() map[types.UID]v1.PodStatus {
 }
 
 // checkTransition fails when a container leaves the terminated state although
-// its policy forbids a restart.
+// its policy forbids a restart. In a pod of which all containers may restart
+// any does.
 func checkTransition(p *v1.Pod, old, next *v1.PodStatus) error {
+	if couldRestartAll(p) {
+		return nil
+	}
 	for c, kind := range pod.Containers(p) {
 		was, is := pod.ContainerStatus(old, c.Name), pod.ContainerStatus(next, c.Name)
 		if was == nil || is == nil || was.State.Terminated == nil || is.State.Terminated != nil {

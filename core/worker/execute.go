@@ -17,6 +17,9 @@ import (
 // something new to show. Where the sandbox failed it is false: each try may leave another, and
 // observing one would start the next try at once.
 func (p *Pool) execute(ctx context.Context, it syncIteration, a *Actions, observed *status.ObservedPod) (tried bool, err error) {
+	if len(a.Reset) > 0 {
+		return p.executeReset(ctx, it, a, observed)
+	}
 	if err := p.executeStops(ctx, it, a, observed); err != nil {
 		p.warn(ctx, it.pod, "FailedKillPod", err)
 		return true, err
@@ -119,9 +122,7 @@ func (p *Pool) ensureSandbox(ctx context.Context, it syncIteration, a *Actions, 
 // called.
 func (p *Pool) startContainer(ctx context.Context, it syncIteration, c *v1.Container, template pod.ContainerRun, observed *status.ObservedPod) (tried bool, err error) {
 	newest := observed.Newest(c.Name)
-	if err := p.checkBackoff(it.pod, c, newest, observed); err != nil {
-		status.ContainerEvent(p.cfg.Events, it.pod, c.Name, v1.EventTypeWarning, "BackOff",
-			fmt.Sprintf("Back-off restarting failed container %s in pod %s(%s)", c.Name, pod.FullName(it.pod), it.uid))
+	if err := p.awaitBackoff(it, c, newest, observed); err != nil {
 		return false, err
 	}
 	if err := p.removeOldInstances(ctx, it, c.Name, observed); err != nil {

@@ -23,6 +23,10 @@ type Actions struct {
 	Stop []StopContainer
 	// Start are the names of containers, in the order in which they start: ephemeral ones, init containers, regular ones.
 	Start []string
+	// Reset are the instances that are stopped and removed, one after the other, before the pod starts anew in its sandbox,
+	// and Triggers those of them for which that is done. Nothing else is to do then.
+	Reset    []ResetContainer
+	Triggers []*status.ObservedContainer
 }
 
 // StopContainer is a container to be stopped, and why.
@@ -40,7 +44,7 @@ type StopContainer struct {
 
 // Empty reports whether the pod is as it should be.
 func (a *Actions) Empty() bool {
-	return !a.KillPod && !a.CreateSandbox && len(a.Stop) == 0 && len(a.Start) == 0
+	return !a.KillPod && !a.CreateSandbox && len(a.Stop) == 0 && len(a.Start) == 0 && len(a.Reset) == 0
 }
 
 // EndsPod reports whether the pod is to be stopped and nothing of it will start again.
@@ -52,6 +56,9 @@ func (a *Actions) EndsPod() bool {
 // definition hash of a container, and failed says which probe of a container, by its ID, wants it
 // restarted, empty for none. It changes nothing of what it is given.
 func Plan(p *v1.Pod, observed *status.ObservedPod, st *v1.PodStatus, hash func(*v1.Container) string, failed func(id string) string) Actions {
+	if triggers := status.RestartAllTriggers(p, observed); len(triggers) > 0 {
+		return planReset(p, observed, triggers)
+	}
 	if why := status.SandboxFault(p, observed); why != "" {
 		a := planSandbox(p, observed)
 		a.Why = why

@@ -130,6 +130,16 @@ func (p *Pool) checkBackoff(about *v1.Pod, c *v1.Container, newest *status.Obser
 	}
 }
 
+// awaitBackoff is checkBackoff, and records the event of a container that has to wait.
+func (p *Pool) awaitBackoff(it syncIteration, c *v1.Container, newest *status.ObservedContainer, observed *status.ObservedPod) error {
+	err := p.checkBackoff(it.pod, c, newest, observed)
+	if err != nil {
+		status.ContainerEvent(p.cfg.Events, it.pod, c.Name, v1.EventTypeWarning, "BackOff",
+			fmt.Sprintf("Back-off restarting failed container %s in pod %s(%s)", c.Name, pod.FullName(it.pod), it.uid))
+	}
+	return err
+}
+
 // lastExited returns the newest instance of a container that has ended, nil for none.
 func lastExited(observed *status.ObservedPod, name string) *status.ObservedContainer {
 	for i := range observed.Containers {
@@ -141,11 +151,17 @@ func lastExited(observed *status.ObservedPod, name string) *status.ObservedConta
 }
 
 // nextAttempt returns the attempt of the instance after newest. Without newest the log files
-// of earlier instances are counted. It is at least what an earlier agent saved.
+// of earlier instances are counted, and the status says the attempt after one that was removed
+// for a restart of all. It is at least what an earlier agent saved.
 func (p *Pool) nextAttempt(it syncIteration, container string, newest *status.ObservedContainer) (uint32, error) {
 	least := it.minAttempts[container]
 	if newest != nil {
 		return max(newest.Attempt+1, least), nil
+	}
+	if st, ok := p.cfg.Statuses.Get(it.uid); ok {
+		if c := pod.ContainerStatus(&st, container); c != nil && status.RemovedForRestart(c) {
+			least = max(least, uint32(c.RestartCount))
+		}
 	}
 	next, err := attemptFromLogs(filepath.Join(p.cfg.Layout.LogDir(it.pod), container))
 	return max(next, least), err

@@ -46,7 +46,7 @@ func (p *Pool) syncPod(ctx context.Context, it syncIteration, observed *status.O
 		p.failSandboxLost(it)
 		return true, nil
 	}
-	if (actions.KillPod || len(actions.Stop) > 0) && p.superseded(it) {
+	if (actions.KillPod || len(actions.Stop) > 0 || len(actions.Reset) > 0) && p.superseded(it) {
 		return false, nil // the next iteration begins at once
 	}
 	tried, err := p.execute(ctx, it, &actions, observed)

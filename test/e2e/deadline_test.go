@@ -158,14 +158,16 @@ func TestADeadlineGoesOnWhileNoAgentRuns(t *testing.T) {
 	a.start(t)
 	pods = a.running(t, "job", "web")
 	after := pods["job"]
-	times := func(p *v1.Pod) []time.Time {
-		all := []time.Time{p.Status.StartTime.Time}
+	times := func(p *v1.Pod) (all []time.Time) {
 		for _, c := range p.Status.Conditions {
 			all = append(all, c.LastTransitionTime.Time)
 		}
 		return all
 	}
 	now := pods["web"]
+	if !now.Status.StartTime.After(web.Status.StartTime.Time) {
+		t.Errorf("the pod without a deadline started at %s, and after the restart of the agent at %s", web.Status.StartTime, now.Status.StartTime)
+	}
 	// It may be earlier now: what the runtime says instead of what a busy agent has seen late.
 	for i, at := range times(&now) {
 		if was := times(&web)[i]; at.Sub(was) > 2*time.Second || at.Before(web.Status.StartTime.Time) {

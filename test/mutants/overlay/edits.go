@@ -23,7 +23,7 @@ var edits = []edit{
 	{"core/pleg/inspect.go", "\t\tg.applyInspection(rec, i)\n", "{}\t\tg.seeded.inspected(g, rec, &i)\n"},
 	{"core/pleg/relist.go", "\tg.round++\n", "\tg.seeded.listed(g, &l)\n{}"},
 
-	{"core/status/restart.go", "\tfor _, rule := range c.RestartPolicyRules {\n", "\tif forgets(\"the restart policy\") {\n\t\treturn true\n\t}\n{}"},
+	{"core/status/restart.go", "\tif matchingRule(c, exitCode) != nil {\n", "\tif forgets(\"the restart policy\") {\n\t\treturn true\n\t}\n{}"},
 	{"core/status/restart.go", "\tready := 0\n", "\tif forgets(\"that a sandbox has to be ready\") {\n\t\treturn \"\"\n\t}\n{}"},
 
 	{"core/syncloop/admit.go", "v.Answer != api.Allow", `{} && !forgets("policy has refused the pod")`},

@@ -102,7 +102,7 @@ var kindCases = []fieldCase{
 	{path: "spec.containers[0].lifecycle.stopSignal", valid: []string{"null"}, invalid: []string{"SIGUSR1"}, with: [][2]string{{"spec.os", "null"}}},
 	{path: "spec.containers[0].restartPolicy", valid: []string{"Always", "OnFailure", "Never", "null"}, invalid: []string{"Once", `""`, "7"}},
 	restart("restartPolicyRules", []string{"[]", "null"}, []string{"[{}]", "{}", "[{action: Restart}]"}),
-	restart("restartPolicyRules[0].action", []string{"Restart"}, []string{`""`, "null", "Stop", "7"}),
+	restart("restartPolicyRules[0].action", []string{"Restart", "RestartAllContainers"}, []string{`""`, "null", "Stop", "7"}),
 	restart("restartPolicyRules[0].exitCodes.operator", []string{"In", "NotIn"}, []string{`""`, "null", "Is", "7"}),
 	restart("restartPolicyRules[0].exitCodes.values", []string{"[0]", "[1, 255]", "[]"}, []string{"7", "[a]", "[1.5]"}),
 	{path: "spec.containers[0].restartPolicyRules", invalid: []string{"[{action: Restart, exitCodes: {operator: In, values: [1]}}]"}},
