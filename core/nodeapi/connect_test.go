@@ -53,11 +53,15 @@ func TestStreams_areDecisionsBeforeTheRuntimeIsAsked(t *testing.T) {
 			[]Connection{{Kind: "exec", Source: "node-api", Container: "main", Command: []string{"rm"}, User: "admin", Groups: []string{"system:masters", "system:authenticated"}}},
 		},
 		{
-			"attach", caller{token: "good"}, "/attach/shop/web/main?command=ls&output=1", 403, "policy no-exec denies it",
+			"attach",
+			caller{token: "good"},
+			"/attach/shop/web/main?command=ls&output=1", 403, "policy no-exec denies it",
 			[]Connection{{Kind: "attach", Source: "node-api", Container: "main", User: "reader"}},
 		},
 		{
-			"port-forward", caller{token: "good"}, "/portForward/shop/web", 403, "policy no-exec denies it",
+			"port-forward",
+			caller{token: "good"},
+			"/portForward/shop/web", 403, "policy no-exec denies it",
 			[]Connection{{Kind: "portforward", Source: "node-api", User: "reader"}},
 		},
 		{"without the right", caller{token: "weak"}, "/exec/shop/web/main?command=ls&output=1", 403, "Forbidden", nil},
