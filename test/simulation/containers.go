@@ -101,6 +101,9 @@ func (l *link) StartContainer(ctx context.Context, run pod.ContainerRun) (string
 	if c := w.runtime.containers[id]; c != nil && !l.dead && ctx.Err() == nil {
 		c.known = l
 	}
+	if run.Container.Lifecycle != nil && run.Container.Lifecycle.PostStart != nil {
+		l.hooking[uid]++
+	}
 	return id, nil
 }
 

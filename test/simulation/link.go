@@ -24,8 +24,8 @@ type link struct {
 	dead    bool
 	endings map[types.UID]*ending
 	after   map[types.UID]types.UID
-	// killing is since when pods that end are being stopped, hooking how many first hooks of a pod's containers are
-	// under way, preStopped are the containers whose last hook was begun.
+	// killing is since when pods that end are being stopped, hooking how many containers of a pod have started and not
+	// done their first hook, preStopped are the containers whose last hook was begun.
 	killing    map[types.UID]time.Time
 	hooking    map[types.UID]int
 	preStopped map[string]bool

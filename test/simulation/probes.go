@@ -97,6 +97,9 @@ func (h handlers) Probe(ctx context.Context, to handler.Target, probe *v1.Probe)
 		return handler.Outcome{}, errHandler
 	}
 	age, ok := time.Since(c.since), false
+	if c.startup != nil && probe != to.Container.StartupProbe && !c.started.ok && !c.started.doubt && !named(c.uid) {
+		w.violated("container %v is probed before it has started", c)
+	}
 	switch probe {
 	case to.Container.StartupProbe:
 		ok = w.policy.relaxed || age >= c.health.startsAfter
@@ -117,21 +120,18 @@ func (h handlers) Probe(ctx context.Context, to handler.Target, probe *v1.Probe)
 func (h handlers) Hook(ctx context.Context, to handler.Target, hook *v1.LifecycleHandler) error {
 	w := h.world
 	w.mu.Lock()
-	c := w.runtime.containers[to.ID]
+	c, first := w.runtime.containers[to.ID], to.Container.Lifecycle.PostStart == hook
 	if c == nil {
 		w.mu.Unlock()
 		return errHandler
 	}
-	first := to.Container.Lifecycle.PostStart == hook
 	w.note("hook of %v, first %t", c, first)
 	takes := w.between("hook "+string(c.uid), 5*time.Millisecond, time.Second)
 	if w.draw("hook "+string(c.uid))%10 == 0 {
 		takes = w.between("hook "+string(c.uid), time.Second, 15*time.Second)
 	}
 	fails := w.draw("hook "+string(c.uid))%6 == 0
-	if first {
-		h.hooking[c.uid]++
-	} else {
+	if !first {
 		h.preStopped[c.id] = true
 		if h.endings[c.uid] != nil {
 			h.killed(c.uid)
@@ -194,6 +194,11 @@ func (w *world) misreported(a *agent) string {
 		}
 	}
 	return ""
+}
+
+// isWell reports whether the probes of a container have found that it is as it should be.
+func (c *container) isWell() bool {
+	return (c.startup == nil || c.started.ok) && (c.readiness == nil || c.ready.ok)
 }
 
 // watched reports whether a container has a probe that its status shows.

@@ -172,6 +172,9 @@ func (w *world) missing(a *agent, s *source, d *document, stays func(types.UID) 
 		case newest == nil:
 		case newest.running():
 			if newest.hash == hash(c) && (newest.made == made || !pod.IsStatic(p)) {
+				if !newest.isWell() {
+					return fmt.Sprintf("the probes of container %s do not find that it is well", c.Name)
+				}
 				continue
 			}
 			if newest.hash == hash(c) {
