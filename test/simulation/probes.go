@@ -37,8 +37,8 @@ type finding struct {
 	row    int32
 }
 
-// add counts one more result and reports whether it makes one that counts.
-func (f *finding) add(l *link, ok bool, probe *v1.Probe) bool {
+// add counts one more result.
+func (f *finding) add(l *link, ok bool, probe *v1.Probe) {
 	if f.by != l || f.last != ok {
 		f.by, f.last, f.row = l, ok, 0
 	}
@@ -46,11 +46,9 @@ func (f *finding) add(l *link, ok bool, probe *v1.Probe) bool {
 	if ok {
 		threshold = probe.SuccessThreshold
 	}
-	if f.row++; f.row < threshold {
-		return false
+	if f.row++; f.row >= threshold {
+		f.ok, f.at, f.of, f.doubt = ok, time.Now(), l, false
 	}
-	f.ok, f.at, f.of, f.doubt = ok, time.Now(), l, false
-	return true
 }
 
 // condemned reports whether there is a reason to stop a container though its pod goes on: a probe or its first hook has failed.
@@ -96,20 +94,20 @@ func (h handlers) Probe(ctx context.Context, to handler.Target, probe *v1.Probe)
 	if c == nil || !c.running() || h.dead || ctx.Err() != nil || !w.policy.relaxed && w.draw("handler "+string(c.uid))%20 == 0 {
 		return handler.Outcome{}, errHandler
 	}
-	age, ok := time.Since(c.since), false
+	age, ok := time.Since(c.since), w.policy.relaxed
 	if c.startup != nil && probe != to.Container.StartupProbe && !c.started.ok && !c.started.doubt && !named(c.uid) {
 		w.violated("container %v is probed before it has started", c)
 	}
 	switch probe {
 	case to.Container.StartupProbe:
-		ok = w.policy.relaxed || age >= c.health.startsAfter
+		ok = ok || age >= c.health.startsAfter
 		c.started.add(h.link, ok, probe)
 		c.sandbox.turns.started[c.name] = c.sandbox.turns.started[c.name] || ok
 	case to.Container.LivenessProbe:
-		ok = w.policy.relaxed || !c.health.ails.has(age)
+		ok = ok || !c.health.ails.has(age)
 		c.lives.add(h.link, ok, probe)
 	default:
-		ok = w.policy.relaxed || age >= c.health.readyAfter && !c.health.away.has(age)
+		ok = ok || age >= c.health.readyAfter && !c.health.away.has(age)
 		c.ready.add(h.link, ok, probe)
 	}
 	w.note("probe of %v: %t, started %t ready %t condemned %t", c, ok, c.started.ok, c.ready.ok, c.condemned())

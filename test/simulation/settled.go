@@ -186,7 +186,7 @@ func (w *world) missing(a *agent, s *source, d *document, stays func(types.UID) 
 		case imageKind(c.Image) == job && time.Since(newest.over) < crashWait:
 			continue
 		}
-		if pod.IsTerminal(st.Phase) && !g.running() && (p.Spec.RestartPolicy == v1.RestartPolicyNever || newest == nil && !(mayRunAgain(p, c, 0) && mayRunAgain(p, c, 1))) {
+		if pod.IsTerminal(st.Phase) && !g.running() && (p.Spec.RestartPolicy == v1.RestartPolicyNever || newest == nil && (!mayRunAgain(p, c, 0) || !mayRunAgain(p, c, 1))) {
 			continue // it had its one life
 		}
 		if w.waitsForName(p, &st, stays) {
