@@ -8,8 +8,8 @@ import (
 
 // Outcome is what of a pod's status has to outlive the agent: the end of a pod that
 // has ended, and of every other the restart counts of the containers that were
-// made and what probes have found of those that run. It has no phase unless the pod
-// has ended.
+// made; of both, what probes have found of the containers that run. It has no phase
+// unless the pod has ended.
 func Outcome(p *v1.Pod, st *v1.PodStatus) v1.PodStatus {
 	var out v1.PodStatus
 	ended := pod.IsTerminal(st.Phase)
@@ -20,9 +20,7 @@ func Outcome(p *v1.Pod, st *v1.PodStatus) v1.PodStatus {
 	out.InitContainerStatuses = containerOutcomes(st.InitContainerStatuses, ended)
 	out.ContainerStatuses = containerOutcomes(st.ContainerStatuses, ended)
 	out.EphemeralContainerStatuses = containerOutcomes(st.EphemeralContainerStatuses, ended)
-	if !ended {
-		keepProbed(p, st, &out)
-	}
+	keepProbed(p, st, &out)
 	normalize(&out)
 	return out
 }

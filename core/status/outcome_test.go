@@ -190,13 +190,16 @@ func TestResume_probes(t *testing.T) {
 	p.Spec.Containers[0].ReadinessProbe, p.Spec.Containers[0].StartupProbe = &v1.Probe{}, &v1.Probe{}
 	before := Generate(Input{Pod: p, Observed: observed(instance("a", 0, StateRunning, 0)), Now: noon, RuntimeName: "containerd"})
 	before.ContainerStatuses[0].Ready, before.ContainerStatuses[0].Started = true, new(true)
-	kept := Outcome(p, &before)
-	for attempt, want := range map[uint32]bool{0: true, 1: false} {
-		after := Generate(Input{
-			Pod: p, Previous: Resume(p, &kept), Observed: observed(instance("a", attempt, StateRunning, 0)), Now: noon, RuntimeName: "containerd",
-		})
-		if c := after.ContainerStatuses[0]; c.Ready != want || *c.Started != want {
-			t.Errorf("instance %d: ready %v, started %v", attempt, c.Ready, *c.Started)
+	for _, phase := range []v1.PodPhase{v1.PodRunning, v1.PodFailed} { // one that has failed may have containers that run, as yet
+		before.Phase = phase
+		kept := Outcome(p, &before)
+		for attempt, want := range map[uint32]bool{0: true, 1: false} {
+			after := Generate(Input{
+				Pod: p, Previous: Resume(p, &kept), Observed: observed(instance("a", attempt, StateRunning, 0)), Now: noon, RuntimeName: "containerd",
+			})
+			if c := after.ContainerStatuses[0]; c.Ready != want || *c.Started != want {
+				t.Errorf("%s, instance %d: ready %v, started %v", phase, attempt, c.Ready, *c.Started)
+			}
 		}
 	}
 }

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -175,6 +176,33 @@ func TestWaitTurn(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A sidecar whose turn has not come, because a container could not be stopped, runs on until that is tried again.
+func TestKillPod_sidecarOutlivesFailure(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		p := initPod()
+		b.create(p)
+		synctest.Wait()
+		b.exit(b.newest("1", "first").ID, 0)
+		b.sync(p)
+		synctest.Wait()
+		b.sync(p)
+		synctest.Wait()
+		b.exit(b.newest("1", "last").ID, 0)
+		b.sync(p)
+		synctest.Wait()
+		b.taken()
+		sidecar, main := b.newest("1", "sidecar").ID, b.newest("1", "main").ID
+		b.fail["stop "+main] = errors.New("the runtime is away")
+		b.kill(p)
+		expectCalls(t, b, "stop "+main+" 30s")
+		delete(b.fail, "stop "+main)
+		syncFor(b, p, time.Minute)
+		expectCalls(t, b, "stop "+main+" 30s", "stop "+sidecar+" 30s", "stop-sandbox s1", "teardown 1", "remove-cgroup 1")
+	})
 }
 
 // Sidecars stop after the regular containers, the one that started last first.

@@ -64,7 +64,8 @@ func orderStops(about *v1.Pod, stops []StopContainer) {
 	}
 }
 
-// stopContainers stops containers at once, but for those that wait for others, and waits for all.
+// stopContainers stops containers at once, but for those that wait for others, and waits for all. A container runs on where
+// one that it waits for could not be stopped.
 func (p *Pool) stopContainers(ctx context.Context, about *v1.Pod, stops []StopContainer, grace time.Duration) error {
 	if len(stops) == 0 {
 		return nil
@@ -83,6 +84,9 @@ func (p *Pool) stopContainers(ctx context.Context, about *v1.Pod, stops []StopCo
 			status.ContainerEvent(p.cfg.Events, about, s.Name, v1.EventTypeNormal, "Killing", s.Message)
 			grace := p.preStop(ctx, about, &s, cmp.Or(s.grace, grace))
 			grace = p.waitTurn(ctx, s.after, stopped, grace)
+			if anyFailed(s.after, stopped, errs) {
+				return // it stops when they are tried again
+			}
 			if err := p.cfg.Runtime.StopContainer(ctx, s.ID, grace); err != nil {
 				errs[i] = fmt.Errorf("stopping container %s (%s): %w", s.Name, s.ID, err)
 			}
@@ -108,6 +112,18 @@ func (p *Pool) waitTurn(ctx context.Context, after []int, stopped []chan struct{
 		}
 	}
 	return max(grace-p.cfg.Now().Sub(began).Truncate(time.Second), fallbackGrace)
+}
+
+// anyFailed reports whether one of the containers with these indexes could not be stopped.
+func anyFailed(indexes []int, stopped []chan struct{}, errs []error) bool {
+	return slices.ContainsFunc(indexes, func(i int) bool {
+		select {
+		case <-stopped[i]:
+			return errs[i] != nil
+		default:
+			return false
+		}
+	})
 }
 
 // terminationReason returns why the pod is being terminated. An earlier event may say more.

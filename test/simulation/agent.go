@@ -16,6 +16,7 @@ import (
 	"github.com/wardlet/wardlet/core/mux"
 	"github.com/wardlet/wardlet/core/pleg"
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/probe"
 	coresource "github.com/wardlet/wardlet/core/source"
 	"github.com/wardlet/wardlet/core/status"
 	"github.com/wardlet/wardlet/core/syncloop"
@@ -44,19 +45,33 @@ type stage struct {
 
 // newAgent makes an agent and starts it.
 func newAgent(w *world) (*agent, error) {
-	a := &agent{link: &link{world: w, gone: make(chan struct{}), endings: map[types.UID]*ending{}, after: map[types.UID]types.UID{}}}
+	a := &agent{link: &link{
+		world: w, gone: make(chan struct{}), endings: map[types.UID]*ending{}, after: map[types.UID]types.UID{},
+		killing: map[types.UID]time.Time{}, hooking: map[types.UID]int{}, preStopped: map[string]bool{},
+	}}
 	log, now, vols := slog.New(&faultLog{w}), w.clock.now, volumes{a.link}
 	a.statuses = status.NewStore()
 	kept := &outcomes{link: a.link, lives: map[types.UID]lived{}}
+	events := status.NewEventBuffer(50, time.Minute, now)
+	probes := probe.New(probe.Config{
+		Runner: handlers{a.link}, Statuses: a.statuses, Save: kept.Save, Events: events, Owner: func(p *v1.Pod) string { return p.Namespace },
+		Spread: func(d time.Duration) time.Duration {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			return w.between("spread", 0, d)
+		},
+		Now: now, Log: log,
+	})
 	made, err := product.New(w.configuration(), &product.Deps{
 		Logger: log, Now: now, Jitter: w.jitter, Layout: pod.Layout{PodRoot: "/nowhere/pods", LogRoot: "/nowhere/logs"},
-		Statuses: a.statuses, Events: status.NewEventBuffer(50, time.Minute, now),
+		Statuses: a.statuses, Events: events,
 		PLEG: pleg.Config{Runtime: a.link},
 		Workers: worker.Config{
 			Runtime: a.link, Images: images{a.link}, Volumes: vols, Cgroups: cgroups{a.link}, RuntimeName: "simulated", Hash: hash, OnRemoved: a.left,
+			Probes: probes, Hooks: handlers{a.link},
 		},
 		Outcomes: kept, Mux: mux.Config{Documents: documents{a.link}}, Policies: a.judge, Source: a.source,
-		Loop:     syncloop.Config{Health: []func() error{a.Healthy}, Admitter: admission.Chain{admission.StoredVerdict{}}, Begun: a.begun},
+		Loop:     syncloop.Config{Probes: probes, Health: []func() error{a.Healthy}, Admitter: admission.Chain{admission.StoredVerdict{}}, Begun: a.begun},
 		Observe:  a.watchedWorkers,
 		Garbage:  gc.Config{Runtime: a.link, Volumes: vols, Cgroups: cgroups{a.link}},
 		CallsEnd: a.untilGone,
@@ -74,6 +89,10 @@ func newAgent(w *world) (*agent, error) {
 	for _, s := range w.sources {
 		s.poke()
 	}
+	a.run("probes", func(ctx context.Context) error {
+		probes.Run(ctx)
+		return ctx.Err()
+	})
 	for _, s := range made.Stages() {
 		a.run(s.Name, s.Run)
 	}
@@ -165,6 +184,9 @@ func (a *agent) stop() {
 	a.stopping = true
 	a.world.mu.Unlock()
 	for _, s := range slices.Backward(a.stages) {
+		a.world.mu.Lock()
+		a.world.doubt()
+		a.world.mu.Unlock()
 		s.cancel()
 		<-s.done
 	}
@@ -189,6 +211,7 @@ func (a *agent) end() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	a.dead, a.stopping, w.agent = true, true, nil
+	w.doubt()
 }
 
 // jitter stretches a delay by up to half of it.

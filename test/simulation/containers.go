@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -31,7 +32,7 @@ func (l *link) RunSandbox(ctx context.Context, run pod.SandboxRun) (string, erro
 	return l.effect(ctx, callSandbox, uid, func() { delete(w.runtime.names, name) }, func() (string, error) {
 		s := &sandbox{
 			id: w.runtime.newID("s"), uid: uid, name: p.Name, attempt: run.Attempt, ready: true, hostNetwork: p.Spec.HostNetwork,
-			created: w.clock.wall(), annotations: marked(p),
+			created: w.clock.wall(), annotations: marked(p), turns: newTurns(),
 		}
 		w.runtime.addSandbox(s)
 		w.happened(uid, s.id, status.ChangeVisible)
@@ -72,8 +73,12 @@ func (l *link) StartContainer(ctx context.Context, run pod.ContainerRun) (string
 		c := &container{
 			id: w.runtime.newID("c"), name: run.Container.Name, hash: hash(run.Container), image: run.Container.Image,
 			made: marked(p)[pod.AnnotationMadeFrom], sandbox: s, uid: uid, attempt: run.Attempt, state: status.StateCreated, created: w.clock.wall(), lapses: lapsesOf(p), done: make(chan struct{}),
-			restartable: func(code int32) bool { return mayRunAgain(p, code) },
+			restartable: func(code int32) bool { return mayRunAgain(p, run.Container, code) }, pod: p,
+			startup: run.Container.StartupProbe, readiness: run.Container.ReadinessProbe,
+			preStop: run.Container.Lifecycle != nil && run.Container.Lifecycle.PreStop != nil,
 		}
+		_, c.kind = pod.Container(p, c.name)
+		c.place = slices.IndexFunc(p.Spec.InitContainers, func(i v1.Container) bool { return i.Name == c.name })
 		if pod.IsStatic(p) {
 			c.fullName = pod.FullName(p)
 		}
@@ -96,6 +101,9 @@ func (l *link) StartContainer(ctx context.Context, run pod.ContainerRun) (string
 	if c := w.runtime.containers[id]; c != nil && !l.dead && ctx.Err() == nil {
 		c.known = l
 	}
+	if run.Container.Lifecycle != nil && run.Container.Lifecycle.PostStart != nil {
+		l.hooking[uid]++
+	}
 	return id, nil
 }
 
@@ -108,11 +116,26 @@ func (w *world) begin(c *container) {
 	delete(sub.ended, c.name)
 	sub.life.begun = max(sub.life.begun, c.lapses)
 	w.happened(c.uid, c.id, status.ChangeVisible)
-	if imageKind(c.image) != job {
+	c.sandbox.turns.begun[c.name] = true
+	if c.watched() || c.kind == pod.Sidecar || w.set.allKinds {
+		c.health = w.newHealth(c)
+	}
+	if c.kind == pod.EphemeralContainer {
+		sub.debugged[c.name] = true
+	}
+	code, least, most := int32(0), time.Second, 25*time.Second
+	switch imageKind(c.image) {
+	case job:
+		code = int32(w.draw("exit code "+string(c.uid)) % 2)
+	case task:
+		least, most = 50*time.Millisecond, 4*time.Second
+		if w.draw("exit code "+string(c.uid))%4 == 0 {
+			code = 1
+		}
+	default:
 		return
 	}
-	code := int32(w.draw("exit code "+string(c.uid)) % 2)
-	time.AfterFunc(w.between("job "+string(c.uid), time.Second, 25*time.Second), func() {
+	time.AfterFunc(w.between("job "+string(c.uid), least, most), func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.end(c, code)

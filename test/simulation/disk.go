@@ -25,6 +25,8 @@ type disk struct {
 	outcomes map[types.UID]outcome
 	// doubt are the documents of which the newest write failed.
 	doubt map[state.DocumentID]bool
+	// untracked are the pods whose documents were forgotten, and that no agent has tracked since.
+	untracked map[types.UID]bool
 }
 
 // outcome is how a pod has fared, and as what.
@@ -41,7 +43,7 @@ type lived struct {
 }
 
 func newDisk() *disk {
-	return &disk{records: map[state.DocumentID][]byte{}, outcomes: map[types.UID]outcome{}, doubt: map[state.DocumentID]bool{}}
+	return &disk{records: map[state.DocumentID][]byte{}, outcomes: map[types.UID]outcome{}, doubt: map[state.DocumentID]bool{}, untracked: map[types.UID]bool{}}
 }
 
 // documents are the mux's part of the disk, for one life of the agent.
@@ -127,6 +129,7 @@ func (o *outcomes) Track(p *v1.Pod, since time.Time, restored bool) {
 	if o.dead || err != nil {
 		return
 	}
+	delete(w.disk.untracked, p.UID)
 	now := lived{since.Round(0), instance}
 	o.lives[p.UID] = now
 	kept, ok := w.disk.outcomes[p.UID]

@@ -9,13 +9,18 @@
 // a wall clock that jumps (clock.go). The world outlives the agent, which is
 // stopped, killed in the middle of its calls, and started again on it.
 //
+// In some scripts (kinds.go) pods have init containers, sidecars, ephemeral
+// containers, probes, hooks and restart rules; what probes and hooks find comes
+// from the seed (probes.go).
+//
 // A script (script.go) is made from a seed: what is done to the world, and when.
 // What calls take, and how they fail, comes from the seed, too. What is left to
 // chance is the order of what happens in one instant, so a script that fails may
 // need more than one try to fail again.
 //
-// What must hold is in the rules of starting and stopping (starts.go, stops.go),
-// which every call of the agent is checked by, and in what is looked for when
+// What must hold is in the rules of starting and stopping (starts.go, stops.go,
+// turns.go), which every call of the agent is checked by, in whether the status
+// says what probes have found, after each step, and in what is looked for when
 // everything works again and nothing more happens (settled.go). A script that
 // fails is made shorter (minimise.go) and printed. Seeds that once failed are in
 // regressions.txt and are played first.

@@ -133,6 +133,9 @@ func (w *world) newPod(s *source, name string, n int) *v1.Pod {
 	for i := range 1 + n/4%2 {
 		p.Spec.Containers = append(p.Spec.Containers, v1.Container{Name: string(rune('x' + i)), Image: image + ":1"})
 	}
+	if w.set.allKinds {
+		equip(p, n)
+	}
 	w.renew(p)
 	return p
 }
@@ -265,7 +268,9 @@ func (w *world) contested(p *v1.Pod) {
 
 // runAlike reports whether what runs of one version may run on as the other.
 func runAlike(a, b *v1.Pod) bool {
-	return pod.Remade(a, b) == "" && a.Spec.HostNetwork == b.Spec.HostNetwork && a.Spec.RestartPolicy == b.Spec.RestartPolicy && slices.EqualFunc(a.Spec.Containers, b.Spec.Containers, func(x, y v1.Container) bool { return hash(&x) == hash(&y) })
+	alike := func(x, y v1.Container) bool { return hash(&x) == hash(&y) }
+	return pod.Remade(a, b) == "" && a.Spec.HostNetwork == b.Spec.HostNetwork && a.Spec.RestartPolicy == b.Spec.RestartPolicy &&
+		slices.EqualFunc(a.Spec.Containers, b.Spec.Containers, alike) && slices.EqualFunc(a.Spec.InitContainers, b.Spec.InitContainers, alike)
 }
 
 // erase takes a document away.
@@ -300,7 +305,9 @@ type subject struct {
 	contested bool
 	// ended are the ends of containers that may not start again, by name.
 	ended map[string]ended
-	life  life
+	// debugged are the ephemeral containers that have run.
+	debugged map[string]bool
+	life     life
 }
 
 // lapse is a moment from which on there is a reason to stop what ran before.
@@ -321,7 +328,7 @@ type ended struct {
 func (w *world) subject(uid types.UID) *subject {
 	sub := w.subjects[uid]
 	if sub == nil {
-		sub = &subject{names: map[string]bool{}, ended: map[string]ended{}}
+		sub = &subject{names: map[string]bool{}, ended: map[string]ended{}, debugged: map[string]bool{}}
 		w.subjects[uid] = sub
 	}
 	return sub

@@ -86,6 +86,11 @@ func (w *world) amend(s *source, st *step) {
 	if s.name != apiSource && !named(p.UID) {
 		return // another document is another pod
 	}
+	if st.do == update && w.amendKinds(s, p, st.n) {
+		w.renew(p)
+		w.write(s, st.place, p)
+		return
+	}
 	if st.do == relabel || p.Spec.RestartPolicy != v1.RestartPolicyAlways {
 		p.Labels = map[string]string{"n": strconv.Itoa(st.n)}
 	} else {

@@ -19,6 +19,7 @@ func shown() map[string][]string {
 		"runtime":      mutants.Faults("runtime"),
 		"worker":       mutants.Faults("worker"),
 		"syncloop":     mutants.Faults("syncloop"),
+		"probe":        mutants.Faults("probe"),
 		"status":       mutants.Faults("status"),
 		"mux verdicts": mutants.Faults("mux verdicts"),
 		"mux": {

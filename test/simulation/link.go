@@ -24,6 +24,11 @@ type link struct {
 	dead    bool
 	endings map[types.UID]*ending
 	after   map[types.UID]types.UID
+	// killing is since when pods that end are being stopped, hooking how many containers of a pod have started and not
+	// done their first hook, preStopped are the containers whose last hook was begun.
+	killing    map[types.UID]time.Time
+	hooking    map[types.UID]int
+	preStopped map[string]bool
 }
 
 // Errors of a world in trouble.
@@ -76,6 +81,7 @@ var usually = map[call]time.Duration{
 	callStart: 100 * time.Millisecond, callStop: 10 * time.Millisecond, callEnd: 50 * time.Millisecond,
 	callRemove: 20 * time.Millisecond, callImage: 5 * time.Millisecond, callSetup: 5 * time.Millisecond,
 	callCleanUp: 5 * time.Millisecond, callDisk: time.Millisecond, callWatch: 5 * time.Millisecond,
+	callHandler: 20 * time.Millisecond,
 }
 
 // trouble is how calls of a kind go wrong, until when.

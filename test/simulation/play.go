@@ -61,6 +61,11 @@ func (p *player) play(s *script) error {
 // check gives what is wrong already.
 func (p *player) check() error {
 	p.alone()
+	if p.agent != nil {
+		if wrong := p.misreported(p.agent); wrong != "" {
+			return violation{"misreported", wrong}
+		}
+	}
 	return p.first()
 }
 
@@ -228,6 +233,7 @@ func (p *player) disturb(st *step) {
 		if p.agent == nil && !w.set.gated && !w.set.filtered {
 			clear(w.disk.records)
 			for uid := range w.subjects {
+				w.disk.untracked[uid] = true
 				w.unknown(uid)
 			}
 		}
@@ -264,7 +270,7 @@ func (w *world) lose(st *step) {
 // unknown lets a pod run again of which nothing is left: where the documents and what the runtime had
 // are both gone, an agent cannot tell whether how it ended is how this one did. mu is held.
 func (w *world) unknown(uid types.UID) {
-	if len(w.disk.records) == 0 && len(w.runtime.group(uid).containers) == 0 {
+	if (len(w.disk.records) == 0 || w.disk.untracked[uid]) && len(w.runtime.group(uid).containers) == 0 {
 		clear(w.subject(uid).ended)
 	}
 }

@@ -90,4 +90,5 @@ func (l *link) left(uid types.UID) {
 	defer l.world.mu.Unlock()
 	delete(l.endings, uid)
 	delete(l.after, uid)
+	delete(l.killing, uid)
 }

@@ -4,10 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
+	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/status"
 )
 
@@ -57,6 +60,7 @@ type sandbox struct {
 	created     time.Time
 	annotations map[string]string
 	foreign     bool
+	turns       turns
 }
 
 type container struct {
@@ -84,6 +88,18 @@ type container struct {
 	done chan struct{}
 	// told: it was told to end.
 	told bool
+
+	// pod is the version that it is made from, kind what it is in that, and place where among the init containers.
+	pod   *v1.Pod
+	kind  pod.ContainerKind
+	place int
+	// startup and readiness are its probes, nil for none, preStop says that it has a hook for its end.
+	startup, readiness *v1.Probe
+	preStop            bool
+	health             health
+	// started, ready and lives are what its probes have found; hookFailed: its first hook has failed.
+	started, ready, lives finding
+	hookFailed            bool
 }
 
 func (c *container) running() bool { return c.state == status.StateRunning }
@@ -169,7 +185,12 @@ func (w *world) end(c *container, code int32) {
 	if !c.foreign && w.runtime.group(c.uid).newest(c.name) == c {
 		sub := w.subject(c.uid)
 		delete(sub.ended, c.name)
-		if !c.restartable(code) {
+		switch {
+		case c.kind == pod.InitContainer && code == 0:
+			c.sandbox.turns.well[c.name] = true
+		case c.kind == pod.InitContainer && !c.restartable(code):
+			c.sandbox.turns.failed = true
+		case c.kind == pod.RegularContainer && !c.restartable(code) && (!c.condemned() || !c.restartable(137)):
 			sub.ended[c.name] = ended{code: code, hash: c.hash, lapses: c.lapses}
 		}
 	}
@@ -199,15 +220,13 @@ func (c *container) String() string {
 const job = "job"
 
 func imageKind(image string) string {
-	if len(image) >= len(job) && image[:len(job)] == job {
-		return job
-	}
-	return "server"
+	kind, _, _ := strings.Cut(image, ":")
+	return kind
 }
 
 // settleForeign makes a pod that somebody else runs.
 func (w *world) settleForeign() {
-	s := &sandbox{id: "foreign-sandbox", uid: "foreign", name: "foreign", ready: true, foreign: true, created: w.clock.wall()}
+	s := &sandbox{id: "foreign-sandbox", uid: "foreign", name: "foreign", ready: true, foreign: true, created: w.clock.wall(), turns: newTurns()}
 	w.runtime.addSandbox(s)
 	w.runtime.addContainer(&container{
 		id: "foreign-container", name: "x", sandbox: s, uid: s.uid, state: status.StateRunning, foreign: true,

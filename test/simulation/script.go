@@ -26,6 +26,8 @@ type settings struct {
 	stopDenied bool
 	// events: the runtime tells of what happens.
 	events bool
+	// allKinds: pods have containers of all kinds, probes and hooks.
+	allKinds bool
 	// frequency is how often a pod that is as it should be is looked at: where that
 	// is rare, only events bring anything about.
 	frequency time.Duration
@@ -36,7 +38,7 @@ func (s *settings) String() string {
 	for _, o := range []struct {
 		name string
 		on   bool
-	}{{"policies", s.gated}, {"filters", s.filtered}, {"precedence", s.precedence}, {"stop-denied", s.stopDenied}, {"events", s.events}} {
+	}{{"policies", s.gated}, {"filters", s.filtered}, {"precedence", s.precedence}, {"stop-denied", s.stopDenied}, {"events", s.events}, {"all kinds of containers", s.allKinds}} {
 		if o.on {
 			on = append(on, o.name)
 		}
@@ -145,7 +147,7 @@ func generate(seed uint64) *script {
 	r := rand.New(rand.NewPCG(seed, 0))
 	s := &script{seed: seed, set: settings{
 		gated: r.IntN(4) > 0, filtered: r.IntN(3) == 0, precedence: r.IntN(4) == 0, stopDenied: r.IntN(6) == 0, events: r.IntN(4) > 0,
-		frequency: pick(r, time.Minute, time.Hour),
+		frequency: pick(r, time.Minute, time.Hour), allKinds: hasAllKinds(seed),
 	}}
 	total := 0
 	for _, w := range weights {

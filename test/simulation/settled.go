@@ -39,6 +39,11 @@ func (w *world) unsettled(a *agent) string {
 			}
 		}
 	}
+	for _, c := range w.runtime.containers {
+		if c.running() && c.lives.of == a.link && !c.lives.ok && time.Since(c.lives.at) > time.Minute {
+			return fmt.Sprintf("container %v has failed its liveness probe and runs", c)
+		}
+	}
 	stays := func(uid types.UID) bool { return len(wanted[uid]) > 0 || kept[uid] || w.preserved(uid, refused) }
 	for uid, g := range w.runtime.pods {
 		if uid != "foreign" && g.running() && !stays(uid) {
@@ -150,6 +155,15 @@ func (w *world) missing(a *agent, s *source, d *document, stays func(types.UID) 
 	if why := w.stillborn(a, p); why != "" && !w.waitsForName(p, &st, stays) {
 		return why
 	}
+	if why, waits := w.uninitialized(p, &st); waits {
+		if why != "" && w.waitsForName(p, &st, stays) {
+			return ""
+		}
+		return why
+	}
+	if w.set.allKinds && w.isOver(p, nil) && g.running() {
+		return "its containers have ended for good, and something of it runs"
+	}
 	made := marked(p)[pod.AnnotationMadeFrom]
 	for i := range p.Spec.Containers {
 		c := &p.Spec.Containers[i]
@@ -158,18 +172,21 @@ func (w *world) missing(a *agent, s *source, d *document, stays func(types.UID) 
 		case newest == nil:
 		case newest.running():
 			if newest.hash == hash(c) && (newest.made == made || !pod.IsStatic(p)) {
+				if !newest.isWell() {
+					return fmt.Sprintf("the probes of container %s do not find that it is well", c.Name)
+				}
 				continue
 			}
 			if newest.hash == hash(c) {
 				return fmt.Sprintf("container %s is made from another version of its pod", c.Name)
 			}
 			return fmt.Sprintf("container %s runs as %s and should as %s", c.Name, newest.hash, hash(c))
-		case !mayRunAgain(p, newest.code):
+		case !mayRunAgain(p, c, newest.code):
 			continue
 		case imageKind(c.Image) == job && time.Since(newest.over) < crashWait:
 			continue
 		}
-		if pod.IsTerminal(st.Phase) && !g.running() && (p.Spec.RestartPolicy == v1.RestartPolicyNever || newest == nil && p.Spec.RestartPolicy == v1.RestartPolicyOnFailure) {
+		if pod.IsTerminal(st.Phase) && !g.running() && (p.Spec.RestartPolicy == v1.RestartPolicyNever || newest == nil && (!mayRunAgain(p, c, 0) || !mayRunAgain(p, c, 1))) {
 			continue // it had its one life
 		}
 		if w.waitsForName(p, &st, stays) {

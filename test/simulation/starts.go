@@ -38,6 +38,7 @@ func (w *world) mayStart(ctx context.Context, l *link, run *pod.ContainerRun, pr
 	if e, ok := w.subject(uid).ended[name]; ok && e.hash == hash(run.Container) && !w.lapsed(uid, e.lapses) {
 		w.violated("container %s of pod %s is started again though it ended with %d and its policy is %s", name, uid, e.code, run.Pod.Spec.RestartPolicy)
 	}
+	w.mayTakeTurn(l, run)
 	if before := l.after[uid]; before != "" && predecessorEnds && w.runtime.group(before).running() {
 		w.violated("pod %s starts before pod %s has ended, whose place it takes", uid, before)
 	}
@@ -66,15 +67,4 @@ func (w *world) startsAlone(c *container) {
 			w.violated("two static pods of the name %s run at once: %s and %s", c.fullName, o.uid, c.uid)
 		}
 	}
-}
-
-// mayRunAgain reports whether a container may start again after it has ended so.
-func mayRunAgain(p *v1.Pod, code int32) bool {
-	switch p.Spec.RestartPolicy {
-	case v1.RestartPolicyNever:
-		return false
-	case v1.RestartPolicyOnFailure:
-		return code != 0
-	}
-	return true
 }

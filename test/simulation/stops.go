@@ -16,20 +16,33 @@ func (w *world) mayStop(ctx context.Context, l *link, id string, grace time.Dura
 		w.violated("container %s of somebody else is stopped", id)
 		return
 	}
+	if ending {
+		l.killed(c.uid)
+	}
 	if !c.running() {
 		return
 	}
-	if !w.lapsed(c.uid, c.lapses) && !w.homeless(c) {
+	if ending {
+		w.mayStopSidecar(l, c)
+	}
+	w.mayStopUnhooked(l, c, ending)
+	if !w.lapsed(c.uid, c.lapses) && !w.homeless(c) && !c.condemned() && !w.isOver(c.pod, c.sandbox) {
 		w.violated("container %v is stopped and nothing about its pod has changed", c)
 	}
 	most := w.subject(c.uid).longest
 	if e := l.endings[c.uid]; e != nil && ending {
 		most = e.grace
 	}
+	if w.set.allKinds {
+		most = max(most, leastGrace)
+	}
 	if grace > time.Duration(max(most, 1))*time.Second {
 		w.violated("container %v has %s to end, and %d s is what it may have", c, grace, most)
 	}
 }
+
+// leastGrace is what a container gets at least, in seconds, after a hook or others that it has waited for.
+const leastGrace = 2
 
 // mayGoOn checks, at the end of a grace period, that it was not made shorter some time
 // ago. mu is held.
@@ -38,7 +51,11 @@ func (w *world) mayGoOn(ctx context.Context, l *link, c *container, grace time.D
 	if l.dead || ctx.Err() != nil || e == nil || !ending || !c.running() {
 		return
 	}
-	if shortened := time.Duration(e.grace) * time.Second; grace > shortened && time.Since(e.since) > time.Second {
+	shortened := e.grace
+	if w.set.allKinds {
+		shortened = max(shortened, leastGrace)
+	}
+	if shortened := time.Duration(shortened) * time.Second; grace > shortened && time.Since(e.since) > time.Second {
 		w.violated("container %v had %s to end, and that was made %s before", c, grace, shortened)
 	}
 }

@@ -23,6 +23,12 @@ var edits = []edit{
 	{"core/pleg/inspect.go", "\t\tg.applyInspection(rec, i)\n", "{}\t\tg.seeded.inspected(g, rec, &i)\n"},
 	{"core/pleg/relist.go", "\tg.round++\n", "\tg.seeded.listed(g, &l)\n{}"},
 
+	{"core/probe/loop.go", "l.row < int(threshold)", `{} && !forgets("one result is not enough")`},
+	{"core/probe/loop.go", "case started == (l.key.kind == Startup):", `case started == (l.key.kind == Startup) && !forgets("a container has to start first"):`},
+	{"core/probe/loop.go", " = id, false, status.ProbeUnknown, 0, l.looked", ` = id, l.held && forgets("another container is another"), status.ProbeUnknown, 0, l.looked`},
+	{"core/probe/loop.go", "\tm.due.add(l.uid)\n", "\tif !forgets(\"a worker has to act\") {\n{}\t}\n"},
+
+	{"core/status/outcome.go", "\tkeepProbed(p, st, &out)\n", "\tif !forgets(\"what probes have found\") {\n{}\t}\n"},
 	{"core/status/restart.go", "\tif matchingRule(c, exitCode) != nil {\n", "\tif forgets(\"the restart policy\") {\n\t\treturn true\n\t}\n{}"},
 	{"core/status/restart.go", "\tready := 0\n", "\tif forgets(\"that a sandbox has to be ready\") {\n\t\treturn \"\"\n\t}\n{}"},
 
@@ -35,10 +41,20 @@ var edits = []edit{
 	{"core/syncloop/recreate.go", "m.recreated && !l.cfg.Workers.Has(uid)", `{} && !forgets("a pod has no worker")`},
 	{"core/syncloop/housekeeping.go", "\tif name == \"\" {\n", "\tif forgets(\"a source has to be heard first\") {\n\t\treturn true\n\t}\n{}"},
 
+	{"core/worker/execute.go", "return true, p.postStart(ctx, it, &run, id)", "if forgets(\"a hook after the start\") {\n\t\treturn true, nil\n\t}\n\t{}"},
+	{"core/worker/hook.go", "PreStop == nil || grace <= 0", `{} || forgets("a hook before the end")`},
+	{"core/worker/initialize.go", "case newest.State == status.StateRunning && !sidecar:\n", "case newest.State == status.StateRunning && !sidecar && forgets(\"an init container has to end\"):\n\t\treturn initDone\n\t{}"},
+	{"core/worker/initialize.go", "case !sidecar && !failed:", `case !sidecar && !failed && !forgets("an init container has ended well"):`},
+	{"core/worker/initialize.go", "c.StartupProbe != nil && !of.hasStarted(c)", `{} && !forgets("a sidecar has to start")`},
+	{"core/worker/kill.go", "\torderStops(about, stops)\n", "\tif !forgets(\"sidecars stop last\") {\n{}\t}\n"},
+	{"core/worker/kill.go", "if anyFailed(s.after, stopped, errs) {", `if !forgets("another could not be stopped") && anyFailed(s.after, stopped, errs) {`},
 	{"core/worker/kill.go", "return max(grace, 1)", "return seededGrace(current, max(grace, 1))"},
 	{"core/worker/kill.go", "p.stopContainers(ctx, about, stops, grace)", "p.stopContainers(ctx, about, seededStops(stops), grace)"},
 	{"core/worker/known.go", "orphan || rec.restartRequested", `{} && !forgets("the pod was created again")`},
 	{"core/worker/publish.go", "\tif !ok {\n\t\treturn\n\t}\n\trec.terminalAtStart = ", "\tif !ok || forgets(\"how the pod ended\") {\n\t\treturn\n\t}\n\trec.terminalAtStart = "},
+	{"core/worker/plan.go", "switch why := failed(newest.ID); {", "switch why := seededFailed(failed(newest.ID)); {"},
+	{"core/worker/plan.go", "observed.Newest(c.Name) == nil {", "(observed.Newest(c.Name) == nil || forgets(\"an ephemeral container has run\") && observed.Newest(c.Name).State == status.StateExited) {"},
+	{"core/worker/plan.go", "kept == 0 && len(a.Start) == before", `{} && !forgets("a pod that has ended")`},
 	{"core/worker/plan.go", "running.Hash != hash(c)", `{} && !forgets("what a container runs as")`},
 	{"core/worker/start.go", "p.isTerminating(rec.replaces)", `{} && !forgets("another pod has to leave first")`},
 	{"core/worker/start.go", `rec.fullName != "" && (`, `rec.fullName != "" && !forgets("static pods of one name exclude each other") && (`},

@@ -50,6 +50,13 @@ func seededDelay(d time.Duration) time.Duration {
 
 func forgets(what string) bool { return on.Fault().forgets == what }
 
+func seededFailed(why string) string {
+	if forgets("a probe has failed") {
+		return ""
+	}
+	return why
+}
+
 var faults = map[string]fault{
 	"grace-grown":              {grace: func(_, seconds int64) int64 { return seconds + 1 }},
 	"grace-never-shrinks":      {grace: func(current, seconds int64) int64 { return max(current, seconds) }},
@@ -64,4 +71,15 @@ var faults = map[string]fault{
 	"ended-pod-starts-again":    {forgets: "how the pod ended"},
 	"definition-change-ignored": {forgets: "what a container runs as"},
 	"ends-without-looking":      {forgets: "what runs has to be stopped"},
+
+	"next-before-init-ends":     {forgets: "an init container has to end"},
+	"init-runs-again":           {forgets: "an init container has ended well"},
+	"sidecar-start-not-awaited": {forgets: "a sidecar has to start"},
+	"sidecar-stops-at-once":     {forgets: "sidecars stop last"},
+	"sidecar-stops-on-failure":  {forgets: "another could not be stopped"},
+	"sidecar-outlives-its-pod":  {forgets: "a pod that has ended"},
+	"ephemeral-starts-again":    {forgets: "an ephemeral container has run"},
+	"failed-probe-ignored":      {forgets: "a probe has failed"},
+	"post-start-skipped":        {forgets: "a hook after the start"},
+	"pre-stop-skipped":          {forgets: "a hook before the end"},
 }
