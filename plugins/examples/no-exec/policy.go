@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/wardlet/wardlet/plugins/sdk"
 	"github.com/wardlet/wardlet/plugins/sdk/connect"
@@ -24,10 +25,8 @@ func newPolicy(kinds, namespaces, users []string) (*policy, error) {
 		}
 	}
 	for _, list := range [][]string{namespaces, users} {
-		for _, pattern := range list {
-			if pattern == "" {
-				return nil, errors.New(`settings: an empty pattern matches nothing: leave it out, or write "*" for all`)
-			}
+		if slices.Contains(list, "") {
+			return nil, errors.New(`settings: an empty pattern matches nothing: leave it out, or write "*" for all`)
 		}
 	}
 	return &policy{kinds: kinds, namespaces: namespaces, users: users}, nil
@@ -35,7 +34,7 @@ func newPolicy(kinds, namespaces, users []string) (*policy, error) {
 
 func (p *policy) judge() connect.Verdict {
 	what := kind.String()
-	if !listed(p.kinds, what) {
+	if !slices.Contains(p.kinds, what) {
 		return connect.Abstain()
 	}
 	in, by := namespace.String(), user.String()
@@ -48,15 +47,6 @@ func (p *policy) judge() connect.Verdict {
 		return connect.Allow()
 	}
 	return connect.Deny("NoExec", sdk.Concat("this node forbids ", what, " in namespace ", in))
-}
-
-func listed(list []string, word string) bool {
-	for _, one := range list {
-		if one == word {
-			return true
-		}
-	}
-	return false
 }
 
 func matches(patterns []string, text string) bool {
