@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
+
+	"github.com/wardlet/wardlet/core/pod"
 )
 
 // rule is a decided difference: its line in docs/differences.md has the reason.
@@ -79,10 +81,15 @@ var rules = []rule{
 				return f.life.loops(c.Name)
 			case w.Reason == "RunContainerError":
 				return of == cannotStart
+			case w.Reason == "PostStartHookError":
+				return f.theirs && f.life.fate == hookFails && c.RestartCount > 0
 			case w.Reason == "ErrImagePull", w.Reason == "ImagePullBackOff":
 				return of == cannotPull
 			}
 			return false
+		},
+		path: func(theirs bool, path string) bool {
+			return !theirs && path == "status.initContainerStatuses[].state.waiting.message"
 		},
 	},
 	{
@@ -94,6 +101,12 @@ var rules = []rule{
 			kind, ok := strings.CutPrefix(f.unit, "condition ")
 			if ok && (kind == "Ready" || kind == "ContainersReady") && f.readyIsTrue() {
 				return true
+			}
+			if ok && kind == "Initialized" && f.initializedIsTrue() {
+				return true
+			}
+			if c := f.container(); c.State.Running != nil && !c.Ready && f.isBut("ready", "started") {
+				return true // it is ready by then
 			}
 			if c := f.container(); c.State.Running != nil && f.life.outcomes[c.Name] == exits {
 				return true // it has ended by the time its pod is looked at
@@ -127,7 +140,7 @@ var rules = []rule{
 			}
 			if c := f.container(); c.Name != "" {
 				w := c.State.Waiting // to be made, and tried at once, or ended
-				return w != nil && w.Reason == "ContainerCreating" && w.Message == "" && c.RestartCount == 0
+				return w != nil && (w.Reason == "ContainerCreating" || w.Reason == "PodInitializing") && w.Message == "" && c.RestartCount == 0
 			}
 			if !f.theirs || !strings.HasPrefix(f.unit, "condition ") {
 				return false
@@ -191,10 +204,23 @@ func (f *finding) readyIsTrue() bool {
 	return strings.Contains(f.is, fmt.Sprintf(`"containers with unready status: %v"`, unready))
 }
 
+// initializedIsTrue reports whether a condition names those init containers of its status that have not done their work.
+func (f *finding) initializedIsTrue() bool {
+	var incomplete []string
+	for c, kind := range pod.Containers(f.life.pod) {
+		is, _ := f.whole["container "+c.Name].(value)
+		if kind == pod.InitContainer && is["ready"] != true || kind == pod.Sidecar && is["started"] != true {
+			incomplete = append(incomplete, c.Name)
+		}
+	}
+	return incomplete != nil && strings.Contains(f.is, fmt.Sprintf(`"containers with incomplete status: %v"`, incomplete))
+}
+
 // ownWords has by reason how a message begins that a kubelet and Wardlet write each in its own words.
 var ownWords = map[string][2]string{
-	"ErrImagePull":     {"rpc error: code = NotFound desc = failed to pull and unpack image", "pull image "},
-	"ImagePullBackOff": {"Back-off pulling image ", "backing off pulling image "},
+	"ErrImagePull":       {"rpc error: code = NotFound desc = failed to pull and unpack image", "pull image "},
+	"ImagePullBackOff":   {"Back-off pulling image ", "backing off pulling image "},
+	"PostStartHookError": {"Exec lifecycle hook ", "exit code "},
 	"ContainerStatusUnknown": {
 		"The container could not be located when the pod was ", "the runtime no longer knows how this container ended",
 	},
