@@ -118,6 +118,10 @@ func (l *life) addMain(r *rand.Rand) {
 		end = fmt.Sprintf("sleep 2.6 & wait $!\nexit %d", l.codes[mainName])
 	} else {
 		begin = "(sleep 2.3; touch /tmp/ready) &\n"
+		if l.fate == dies { // once: how often would be chance
+			begin = "test -e /once/more || (sleep 2.3; touch /tmp/ready) &\ntouch /once/more\n"
+			l.pod.Spec.Volumes = []v1.Volume{{Name: "once", VolumeSource: v1.VolumeSource{EmptyDir: &v1.EmptyDirVolumeSource{}}}}
+		}
 	}
 	if r.IntN(4) == 0 {
 		begin = "trap '' TERM\n" + begin
@@ -134,6 +138,7 @@ func (l *life) addMain(r *rand.Rand) {
 	}
 	switch l.fate {
 	case dies:
+		c.VolumeMounts = []v1.VolumeMount{{Name: "once", MountPath: "/once"}}
 		c.LivenessProbe = finds("test ! -e /tmp/ready", 2)
 	case neverStarts:
 		c.StartupProbe = finds("test -e /tmp/never", 3)

@@ -94,6 +94,9 @@ var rules = []rule{
 	},
 	{
 		id: "each-change-is-said",
+		path: func(theirs bool, path string) bool { // one is made before a debugger's pod is looked at
+			return theirs && path == "status.ephemeralContainerStatuses[].state.waiting.reason"
+		},
 		accept: func(f *finding) bool {
 			if f.last {
 				return false
@@ -150,6 +153,14 @@ var rules = []rule{
 		},
 	},
 	{
+		id: "ended-with-its-sandbox",
+		accept: func(f *finding) bool {
+			phase, _ := f.whole["phase"].(value)
+			ended := phase["phase"] == string(v1.PodSucceeded) || phase["phase"] == string(v1.PodFailed)
+			return f.theirs && ended && f.unit == "condition PodReadyToStartContainers" && strings.Contains(f.is, `"status":"True"`)
+		},
+	},
+	{
 		id: "own-words",
 		drop: func(theirs bool, _ string, is value) bool {
 			state, _ := is["state"].(value)
@@ -192,24 +203,29 @@ var normal = strings.NewReplacer(`"TIME"`, `"2026-01-01T00:00:00Z"`, `"EPOCH"`, 
 // where there are none.
 func (f *finding) readyIsTrue() bool {
 	var unready []string
-	for unit, is := range f.whole {
-		if name, ok := strings.CutPrefix(unit, "container "); ok && is.(value)["ready"] != true {
-			unready = append(unready, name)
+	for c, kind := range pod.Containers(f.life.pod) {
+		is, ok := f.whole["container "+c.Name].(value)
+		if ok && (kind == pod.Sidecar || kind == pod.RegularContainer) && is["ready"] != true {
+			unready = append(unready, c.Name)
 		}
 	}
-	slices.Sort(unready)
 	if unready == nil {
 		return strings.Contains(f.is, `"status":"True"`) || strings.Contains(f.is, `"reason":"ReadinessGatesNotReady"`)
 	}
 	return strings.Contains(f.is, fmt.Sprintf(`"containers with unready status: %v"`, unready))
 }
 
-// initializedIsTrue reports whether a condition names those init containers of its status that have not done their work.
+// initializedIsTrue reports whether a condition names those init containers of its status that have not done their work. A
+// kubelet writes that a sidecar has started before it changes the condition.
 func (f *finding) initializedIsTrue() bool {
+	done := "started"
+	if f.theirs {
+		done = "ready"
+	}
 	var incomplete []string
 	for c, kind := range pod.Containers(f.life.pod) {
 		is, _ := f.whole["container "+c.Name].(value)
-		if kind == pod.InitContainer && is["ready"] != true || kind == pod.Sidecar && is["started"] != true {
+		if kind == pod.InitContainer && is["ready"] != true || kind == pod.Sidecar && is[done] != true {
 			incomplete = append(incomplete, c.Name)
 		}
 	}
