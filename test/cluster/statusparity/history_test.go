@@ -208,7 +208,7 @@ func (p *play) normalise(pod *v1.Pod) (state, error) {
 			for _, c := range is.([]any) {
 				s["condition "+c.(value)["type"].(string)] = c
 			}
-		case "containerStatuses":
+		case "containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses":
 			for _, c := range is.([]any) {
 				c := c.(value)
 				relate(c)

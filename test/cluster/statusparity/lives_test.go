@@ -58,13 +58,22 @@ type life struct {
 	rounds int32
 	// opened says that the readiness gate is opened when all containers run.
 	opened bool
+	// fate is what befalls a pod with containers of all kinds, empty for one with regular containers alone; debug says
+	// that it gets an ephemeral container.
+	fate  fate
+	debug bool
 }
 
 // makeLives makes lives from a seed: the same seed, the same lives.
 func makeLives(seed uint64, n int) []*life {
 	lives := make([]*life, n)
 	for i := range lives {
-		lives[i] = makeLife(rand.New(rand.NewPCG(seed, uint64(i))), fmt.Sprintf("life-%03d", i))
+		r, name := rand.New(rand.NewPCG(seed, uint64(i))), fmt.Sprintf("life-%03d", i)
+		if i%2 == 1 && !*regular {
+			lives[i] = makeKindsLife(r, name)
+		} else {
+			lives[i] = makeLife(r, name)
+		}
 	}
 	return lives
 }
@@ -158,6 +167,9 @@ func (l *life) loops(name string) bool {
 
 // restarts reports whether a container starts again when it ends by itself.
 func (l *life) restarts(name string) bool {
+	if l.fate != "" {
+		return l.kindsRestart(name)
+	}
 	switch l.pod.Spec.RestartPolicy {
 	case v1.RestartPolicyAlways:
 		return true
@@ -170,6 +182,9 @@ func (l *life) restarts(name string) bool {
 
 // reached reports whether the moment of the deletion has come.
 func (l *life) reached(st *v1.PodStatus) bool {
+	if l.fate != "" {
+		return l.kindsReached(st)
+	}
 	if len(st.ContainerStatuses) < len(l.pod.Spec.Containers) || l.ends() && st.Phase != v1.PodSucceeded && st.Phase != v1.PodFailed {
 		return false
 	}
@@ -222,6 +237,9 @@ func ready(reason string) func(*v1.PodStatus) bool {
 
 // String describes a life for a reader.
 func (l *life) String() string {
+	if l.fate != "" {
+		return l.kindsText()
+	}
 	var parts []string
 	for i := range l.pod.Spec.Containers {
 		name := l.pod.Spec.Containers[i].Name

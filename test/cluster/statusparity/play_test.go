@@ -114,6 +114,15 @@ func (l *life) play(ctx context.Context, admin *instance.Admin, w *instance.Pods
 	if err := w.Until(ctx, name, l.reached); err != nil {
 		return fmt.Errorf("it does not come to its end: %w", err)
 	}
+	if l.debug {
+		patch := map[string]any{"spec": map[string]any{"ephemeralContainers": []v1.EphemeralContainer{l.debugContainer()}}}
+		if err := admin.Do(ctx, http.MethodPatch, pods+"/"+name+"/ephemeralcontainers", patch); err != nil {
+			return err
+		}
+		if err := w.Until(ctx, name, l.debugged); err != nil {
+			return fmt.Errorf("its ephemeral container does not come to its end: %w", err)
+		}
+	}
 	if !sleep(ctx, l.after) {
 		return ctx.Err()
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
+
+	"github.com/wardlet/wardlet/core/pod"
 )
 
 // rule is a decided difference: its line in docs/differences.md has the reason.
@@ -79,14 +81,22 @@ var rules = []rule{
 				return f.life.loops(c.Name)
 			case w.Reason == "RunContainerError":
 				return of == cannotStart
+			case w.Reason == "PostStartHookError":
+				return f.theirs && f.life.fate == hookFails && c.RestartCount > 0
 			case w.Reason == "ErrImagePull", w.Reason == "ImagePullBackOff":
 				return of == cannotPull
 			}
 			return false
 		},
+		path: func(theirs bool, path string) bool {
+			return !theirs && path == "status.initContainerStatuses[].state.waiting.message"
+		},
 	},
 	{
 		id: "each-change-is-said",
+		path: func(theirs bool, path string) bool { // one is made before a debugger's pod is looked at
+			return theirs && path == "status.ephemeralContainerStatuses[].state.waiting.reason"
+		},
 		accept: func(f *finding) bool {
 			if f.last {
 				return false
@@ -94,6 +104,12 @@ var rules = []rule{
 			kind, ok := strings.CutPrefix(f.unit, "condition ")
 			if ok && (kind == "Ready" || kind == "ContainersReady") && f.readyIsTrue() {
 				return true
+			}
+			if ok && kind == "Initialized" && f.initializedIsTrue() {
+				return true
+			}
+			if c := f.container(); c.State.Running != nil && !c.Ready && f.isBut("ready", "started") {
+				return true // it is ready by then
 			}
 			if c := f.container(); c.State.Running != nil && f.life.outcomes[c.Name] == exits {
 				return true // it has ended by the time its pod is looked at
@@ -127,13 +143,21 @@ var rules = []rule{
 			}
 			if c := f.container(); c.Name != "" {
 				w := c.State.Waiting // to be made, and tried at once, or ended
-				return w != nil && w.Reason == "ContainerCreating" && w.Message == "" && c.RestartCount == 0
+				return w != nil && (w.Reason == "ContainerCreating" || w.Reason == "PodInitializing") && w.Message == "" && c.RestartCount == 0
 			}
 			if !f.theirs || !strings.HasPrefix(f.unit, "condition ") {
 				return false
 			}
 			deleted := strings.Contains(f.is, `"observedGeneration":2`) && f.isBut("observedGeneration")
 			return deleted || f.unit == "condition PodReadyToStartContainers" && f.life.grace != nil && *f.life.grace == 0
+		},
+	},
+	{
+		id: "ended-with-its-sandbox",
+		accept: func(f *finding) bool {
+			phase, _ := f.whole["phase"].(value)
+			ended := phase["phase"] == string(v1.PodSucceeded) || phase["phase"] == string(v1.PodFailed)
+			return f.theirs && ended && f.unit == "condition PodReadyToStartContainers" && strings.Contains(f.is, `"status":"True"`)
 		},
 	},
 	{
@@ -179,22 +203,40 @@ var normal = strings.NewReplacer(`"TIME"`, `"2026-01-01T00:00:00Z"`, `"EPOCH"`, 
 // where there are none.
 func (f *finding) readyIsTrue() bool {
 	var unready []string
-	for unit, is := range f.whole {
-		if name, ok := strings.CutPrefix(unit, "container "); ok && is.(value)["ready"] != true {
-			unready = append(unready, name)
+	for c, kind := range pod.Containers(f.life.pod) {
+		is, ok := f.whole["container "+c.Name].(value)
+		if ok && (kind == pod.Sidecar || kind == pod.RegularContainer) && is["ready"] != true {
+			unready = append(unready, c.Name)
 		}
 	}
-	slices.Sort(unready)
 	if unready == nil {
 		return strings.Contains(f.is, `"status":"True"`) || strings.Contains(f.is, `"reason":"ReadinessGatesNotReady"`)
 	}
 	return strings.Contains(f.is, fmt.Sprintf(`"containers with unready status: %v"`, unready))
 }
 
+// initializedIsTrue reports whether a condition names those init containers of its status that have not done their work. A
+// kubelet writes that a sidecar has started before it changes the condition.
+func (f *finding) initializedIsTrue() bool {
+	done := "started"
+	if f.theirs {
+		done = "ready"
+	}
+	var incomplete []string
+	for c, kind := range pod.Containers(f.life.pod) {
+		is, _ := f.whole["container "+c.Name].(value)
+		if kind == pod.InitContainer && is["ready"] != true || kind == pod.Sidecar && is[done] != true {
+			incomplete = append(incomplete, c.Name)
+		}
+	}
+	return incomplete != nil && strings.Contains(f.is, fmt.Sprintf(`"containers with incomplete status: %v"`, incomplete))
+}
+
 // ownWords has by reason how a message begins that a kubelet and Wardlet write each in its own words.
 var ownWords = map[string][2]string{
-	"ErrImagePull":     {"rpc error: code = NotFound desc = failed to pull and unpack image", "pull image "},
-	"ImagePullBackOff": {"Back-off pulling image ", "backing off pulling image "},
+	"ErrImagePull":       {"rpc error: code = NotFound desc = failed to pull and unpack image", "pull image "},
+	"ImagePullBackOff":   {"Back-off pulling image ", "backing off pulling image "},
+	"PostStartHookError": {"Exec lifecycle hook ", "exit code "},
 	"ContainerStatusUnknown": {
 		"The container could not be located when the pod was ", "the runtime no longer knows how this container ended",
 	},

@@ -18,11 +18,12 @@ import (
 )
 
 var (
-	lives  = flag.Int("lives", 60, "how many pods live and die")
-	seed   = flag.Uint64("seed", 1, "what they are made from")
-	keep   = flag.String("keep", "", "a file that the recordings are written to")
-	replay = flag.String("replay", "", "a file that the recordings are read from: nothing is played")
-	shown  = flag.Int("shown", 30, "how many differences are shown")
+	lives   = flag.Int("lives", 60, "how many pods live and die")
+	seed    = flag.Uint64("seed", 1, "what they are made from")
+	keep    = flag.String("keep", "", "a file that the recordings are written to, or the node's log beside it where an agent fails")
+	replay  = flag.String("replay", "", "a file that the recordings are read from: nothing is played")
+	regular = flag.Bool("regular", false, "all pods have regular containers alone, as in recordings of before")
+	shown   = flag.Int("shown", 30, "how many differences are shown")
 )
 
 func TestStatuses_areThoseOfAKubelet(t *testing.T) {
@@ -70,6 +71,11 @@ func record(t *testing.T, all []*life) map[string]*play {
 		p, err := playAll(ctx, i, rec, a.agent, a.name, all)
 		if err != nil {
 			log := i.Log()
+			if *keep != "" {
+				if err := os.WriteFile(*keep+".log", []byte(log), 0o600); err != nil {
+					t.Error(err)
+				}
+			}
 			t.Fatalf("%v\nthe end of the node's log:\n%s", err, log[max(0, len(log)-5000):])
 		}
 		plays[a.name] = p
