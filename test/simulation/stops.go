@@ -3,6 +3,10 @@ package simulation
 import (
 	"context"
 	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/state"
 )
 
 // mayStop checks that there is a reason to stop a container, and that it gets the
@@ -26,7 +30,7 @@ func (w *world) mayStop(ctx context.Context, l *link, id string, grace time.Dura
 		w.mayStopSidecar(l, c)
 	}
 	w.mayStopUnhooked(l, c, ending)
-	if !w.lapsed(c.uid, c.lapses) && !w.homeless(c) && !c.condemned() && !w.isOver(c.pod, c.sandbox) {
+	if !w.lapsed(c.uid, c.lapses) && !w.homeless(c) && !w.unwritten(c.uid) && !c.condemned() && !w.isOver(c.pod, c.sandbox) {
 		w.violated("container %v is stopped and nothing about its pod has changed", c)
 	}
 	most := w.subject(c.uid).longest
@@ -58,6 +62,19 @@ func (w *world) mayGoOn(ctx context.Context, l *link, c *container, grace time.D
 	if shortened := time.Duration(shortened) * time.Second; grace > shortened && time.Since(e.since) > time.Second {
 		w.violated("container %v had %s to end, and that was made %s before", c, grace, shortened)
 	}
+}
+
+// unwritten reports whether the newest version of a pod may not be on the disk: an agent that begins acts on an earlier one
+// until it hears of this one. mu is held.
+func (w *world) unwritten(uid types.UID) bool {
+	for _, s := range w.sources {
+		for _, d := range s.documents {
+			if d.pod.UID == uid && w.disk.doubt[state.DocumentID{Source: s.name, ID: d.id}] {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // homeless reports whether a container does not run in the sandbox that its pod has.

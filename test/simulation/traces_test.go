@@ -21,7 +21,7 @@ const (
 	tracesFile = "testdata/traces.txt.gz"
 	// recordedTraces is how many scripts are on record: the longest of the first
 	// candidateTraces that go the same way in at least half of samplePlays plays.
-	recordedTraces  = 48
+	recordedTraces  = 50
 	candidateTraces = 800
 	samplePlays     = 16
 	// mostPlays is how often a script is played that goes another way.
