@@ -121,7 +121,7 @@ func (w *world) begin(c *container) {
 		c.health = w.newHealth(c)
 	}
 	if c.kind == pod.EphemeralContainer {
-		sub.debugged[c.name] = true
+		sub.debugged[c.name] = c.lapses
 	}
 	code, least, most := int32(0), time.Second, 25*time.Second
 	switch imageKind(c.image) {

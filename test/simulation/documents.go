@@ -305,8 +305,8 @@ type subject struct {
 	contested bool
 	// ended are the ends of containers that may not start again, by name.
 	ended map[string]ended
-	// debugged are the ephemeral containers that have run.
-	debugged map[string]bool
+	// debugged are the ephemeral containers that have run, with the lapses of the pod before that.
+	debugged map[string]int
 	life     life
 }
 
@@ -328,7 +328,7 @@ type ended struct {
 func (w *world) subject(uid types.UID) *subject {
 	sub := w.subjects[uid]
 	if sub == nil {
-		sub = &subject{names: map[string]bool{}, ended: map[string]ended{}, debugged: map[string]bool{}}
+		sub = &subject{names: map[string]bool{}, ended: map[string]ended{}, debugged: map[string]int{}}
 		w.subjects[uid] = sub
 	}
 	return sub

@@ -150,9 +150,9 @@ func (h handlers) Hook(ctx context.Context, to handler.Target, hook *v1.Lifecycl
 }
 
 // mayStopUnhooked checks that a container that is stopped has been told so by its hook before. What only the runtime knows
-// of a pod has no hooks. mu is held.
-func (w *world) mayStopUnhooked(l *link, c *container, ending bool) {
-	if c.preStop && !l.preStopped[c.id] && !named(c.uid) && (!ending || l.endings[c.uid] != nil) {
+// of a pod has no hooks, and a second to end; what has had its hook has two at least. mu is held.
+func (w *world) mayStopUnhooked(l *link, c *container, grace time.Duration, ending bool) {
+	if c.preStop && grace > time.Second && !l.preStopped[c.id] && !named(c.uid) && (!ending || l.endings[c.uid] != nil) {
 		w.violated("container %v is stopped without its hook", c)
 	}
 }

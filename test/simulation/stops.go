@@ -29,7 +29,7 @@ func (w *world) mayStop(ctx context.Context, l *link, id string, grace time.Dura
 	if ending {
 		w.mayStopSidecar(l, c)
 	}
-	w.mayStopUnhooked(l, c, ending)
+	w.mayStopUnhooked(l, c, grace, ending)
 	if !w.lapsed(c.uid, c.lapses) && !w.homeless(c) && !w.unwritten(c.uid) && !c.condemned() && !w.isOver(c.pod, c.sandbox) {
 		w.violated("container %v is stopped and nothing about its pod has changed", c)
 	}

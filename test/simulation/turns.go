@@ -34,7 +34,7 @@ func (w *world) mayTakeTurn(l *link, run *pod.ContainerRun) {
 	case l.hooking[p.UID] > 0:
 		w.violated("container %s of pod %s starts before the hook of the one before it has ended", name, p.UID)
 	case kind == pod.EphemeralContainer:
-		if w.subject(p.UID).debugged[name] {
+		if since, ran := w.subject(p.UID).debugged[name]; ran && !w.lapsed(p.UID, since) {
 			w.violated("ephemeral container %s of pod %s is started again", name, p.UID)
 		}
 		return
