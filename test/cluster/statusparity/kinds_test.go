@@ -25,7 +25,7 @@ const (
 	initFails fate = "init fails"
 	// sidecarEnds: its sidecar ends again and again.
 	sidecarEnds fate = "sidecar ends"
-	// dies and neverStarts: the liveness probe fails after a while, or the startup probe does.
+	// dies and neverStarts: the liveness probe of its first instance fails after a while, or the startup probe does.
 	dies        fate = "dies"
 	neverStarts fate = "never starts"
 	// hookFails: what it is to do after its start fails.
@@ -118,8 +118,8 @@ func (l *life) addMain(r *rand.Rand) {
 		end = fmt.Sprintf("sleep 2.6 & wait $!\nexit %d", l.codes[mainName])
 	} else {
 		begin = "(sleep 2.3; touch /tmp/ready) &\n"
-		if l.fate == dies { // once: how often would be chance
-			begin = "test -e /once/more || (sleep 2.3; touch /tmp/ready) &\ntouch /once/more\n"
+		if l.fate == dies || l.fate == neverStarts { // once: how often would be chance
+			begin = "test -e /once/more && touch /tmp/up || (sleep 2.3; touch /tmp/ready) &\nsleep 0.1\ntouch /once/more\n"
 			l.pod.Spec.Volumes = []v1.Volume{{Name: "once", VolumeSource: v1.VolumeSource{EmptyDir: &v1.EmptyDirVolumeSource{}}}}
 		}
 	}
@@ -141,7 +141,8 @@ func (l *life) addMain(r *rand.Rand) {
 		c.VolumeMounts = []v1.VolumeMount{{Name: "once", MountPath: "/once"}}
 		c.LivenessProbe = finds("test ! -e /tmp/ready", 2)
 	case neverStarts:
-		c.StartupProbe = finds("test -e /tmp/never", 3)
+		c.VolumeMounts = []v1.VolumeMount{{Name: "once", MountPath: "/once"}}
+		c.StartupProbe = finds("test -e /tmp/up", 3)
 	case hookFails:
 		c.Lifecycle = &v1.Lifecycle{PostStart: does("sleep 1.2; exit 1")}
 	case hasRule:

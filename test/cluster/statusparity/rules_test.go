@@ -82,7 +82,7 @@ var rules = []rule{
 			case w.Reason == "RunContainerError":
 				return of == cannotStart
 			case w.Reason == "PostStartHookError":
-				return f.theirs && f.life.fate == hookFails && c.RestartCount > 0
+				return f.theirs && f.life.fate == hookFails
 			case w.Reason == "ErrImagePull", w.Reason == "ImagePullBackOff":
 				return of == cannotPull
 			}
@@ -133,6 +133,11 @@ var rules = []rule{
 	{
 		id: "over-at-once",
 		accept: func(f *finding) bool {
+			phase, _ := f.whole["phase"].(value)
+			ended := phase["phase"] == string(v1.PodSucceeded) || phase["phase"] == string(v1.PodFailed)
+			if f.theirs && ended && f.unit == "condition PodReadyToStartContainers" && strings.Contains(f.is, `"status":"True"`) {
+				return true // the object is gone before it writes that the sandbox is
+			}
 			if f.last {
 				return false
 			}
@@ -150,14 +155,6 @@ var rules = []rule{
 			}
 			deleted := strings.Contains(f.is, `"observedGeneration":2`) && f.isBut("observedGeneration")
 			return deleted || f.unit == "condition PodReadyToStartContainers" && f.life.grace != nil && *f.life.grace == 0
-		},
-	},
-	{
-		id: "ended-with-its-sandbox",
-		accept: func(f *finding) bool {
-			phase, _ := f.whole["phase"].(value)
-			ended := phase["phase"] == string(v1.PodSucceeded) || phase["phase"] == string(v1.PodFailed)
-			return f.theirs && ended && f.unit == "condition PodReadyToStartContainers" && strings.Contains(f.is, `"status":"True"`)
 		},
 	},
 	{
