@@ -17,5 +17,5 @@
 // API server accepts (TokenReview); there are no anonymous requests. The API server authorizes it
 // (SubjectAccessReview). Its answers are kept for a short time, so most requests cost it nothing. While it cannot be
 // reached, requests without a kept answer are refused. A node of no cluster has no API server: a client certificate is the
-// login, and gives every right.
+// login, and grants every right.
 package nodeapi

@@ -14,7 +14,7 @@ import (
 	"github.com/wardlet/wardlet/test/cluster/pki"
 )
 
-// TestServer_withoutACluster serves each route to clients with a certificate of the authority, and to nobody else.
+// TestServer_withoutACluster serves each route to clients with a certificate of the authority, and to no others.
 func TestServer_withoutACluster(t *testing.T) {
 	t.Parallel()
 	n := newNode(t, func(c *Config) { c.Client = nil })

@@ -64,7 +64,7 @@ func (p *Plane) connect(
 	return d.spent + fuelOf(v.Opinions), true
 }
 
-// unanswered is the answer of a policy that gives none: on_error is about pods. Root on the
+// unanswered is the answer of a policy that has none: on_error is about pods. Root on the
 // local socket is never locked out by that.
 func unanswered(c *api.Connection) api.Answer {
 	if c != nil && c.ByLocalRoot() {

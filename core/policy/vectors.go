@@ -21,7 +21,7 @@ const testSource = "test"
 // good yesterday is good today.
 var testTime = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 
-// testUser requests the connections of tests that name nobody else.
+// testUser requests the connections of tests that name no user.
 const testUser = "test"
 
 func testKey(i int) string { return fmt.Sprintf("test[%d]", i) }

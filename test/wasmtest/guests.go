@@ -42,7 +42,7 @@ func (m *Module) Filter(body ...Code) {
 	m.Export("wardlet_filter", m.Func(nil, []Type{I32}, []Type{I32, I32, I32, I32}, body...))
 }
 
-// Connect exports wardlet_connect, which gives what the body leaves.
+// Connect exports wardlet_connect, which returns what the body leaves.
 func (m *Module) Connect(body ...Code) {
 	m.Export("wardlet_connect", m.Func(nil, []Type{I32}, []Type{I32, I32, I32, I32}, body...))
 }

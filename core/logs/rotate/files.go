@@ -45,7 +45,7 @@ func (r *Rotator) rotate(ctx context.Context, log, id string) (rotated bool, err
 	return true, faults
 }
 
-// putBack gives a log its name again that the runtime has not opened anew. Where the runtime has done so after all,
+// putBack restores the name of a log that the runtime has not opened anew. Where the runtime has done so after all,
 // the log stays rotated.
 func putBack(rotated, log string) error {
 	err := os.Link(rotated, log)

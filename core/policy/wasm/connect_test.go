@@ -11,7 +11,7 @@ import (
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// connecting is a plugin that gives an answer to the hook connect, with a patch and a time that mean nothing there.
+// connecting is a plugin that returns an answer to the hook connect, with a patch and a time that mean nothing there.
 func connecting(answer int32) []byte {
 	m := w.Plugin(w.Reason, w.Patch, w.RetryAfter)
 	m.Data(w.Texts, "[]CodeWhy")

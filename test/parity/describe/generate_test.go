@@ -26,7 +26,7 @@ var choices = map[reflect.Type][]string{
 	reflect.TypeFor[metav1.LabelSelectorOperator](): {"In", "NotIn", "Exists", "DoesNotExist"},
 }
 
-// reword gives every text in a value one of its choices, or else words; the keys of maps have some already.
+// reword replaces every text in a value by one of its choices, or else words; the keys of maps have some already.
 func reword(r *rand.Rand, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
