@@ -11,7 +11,8 @@ import (
 // left. A pod that is not wanted is terminated. A finished record is removed, with all that is
 // stored of the pod, if the pod is not wanted or was created again. A failed termination is
 // tried again, also where the pod is wanted: the wanted one may be a held document with the
-// same UID, or one of another source. It is to be called regularly.
+// same UID, or one of another source. A pod that waited for one that has gone without a worker
+// is woken. It is to be called regularly.
 func (p *Pool) SyncKnownPods(wanted func(types.UID) bool) map[types.UID]State {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -28,6 +29,7 @@ func (p *Pool) SyncKnownPods(wanted func(types.UID) bool) map[types.UID]State {
 		}
 		if !goes {
 			p.retryTermination(rec)
+			p.wakeIfFree(rec)
 		}
 		workers[uid] = rec.state
 	}

@@ -115,13 +115,29 @@ func (p *Pool) willAdopt(uid types.UID) bool {
 // startBlocker returns why the pod has to wait for another one. It returns "" where it has
 // not: then it holds its name.
 func (p *Pool) startBlocker(rec *record) string {
-	if rec.replaces != "" && rec.replaces != rec.uid && p.isTerminating(rec.replaces) {
+	rec.blocked = true
+	if p.mustWaitForReplaced(rec) {
 		return "starts when the pod whose place it takes has ended, uid " + string(rec.replaces)
 	}
-	if rec.fullName != "" && (p.nameInUse(rec) || !p.names.tryAcquire(rec.fullName, rec.uid, p.canStart)) {
+	rec.blocked = p.nameInUse(rec)
+	if rec.fullName != "" && (rec.blocked || !p.names.tryAcquire(rec.fullName, rec.uid, p.canStart)) {
 		return "starts when another pod of its name has ended; static pods of one name run one after the other"
 	}
 	return ""
+}
+
+// mustWaitForReplaced reports whether the pod that rec takes the place of has not ended.
+func (p *Pool) mustWaitForReplaced(rec *record) bool {
+	return rec.replaces != "" && rec.replaces != rec.uid && p.isTerminating(rec.replaces)
+}
+
+// wakeIfFree wakes a pod that waited for one that only the runtime knew, where nothing of that
+// runs any more. Such a pod has no worker that could wake it.
+func (p *Pool) wakeIfFree(rec *record) {
+	if rec.blocked && !p.mustWaitForReplaced(rec) && !p.nameInUse(rec) {
+		rec.blocked = false
+		rec.notify()
+	}
 }
 
 // isTerminating reports whether the pod exists and is not to stay: it is being terminated, or
@@ -144,6 +160,9 @@ func (p *Pool) canStart(uid types.UID) bool {
 // left and that the queue of its name does not know: it runs and has not started here, or it is being
 // terminated and was never known. Its sandbox names the source of a pod.
 func (p *Pool) nameInUse(rec *record) bool {
+	if rec.fullName == "" {
+		return false
+	}
 	for uid, other := range p.records {
 		if other.fullName == rec.fullName && uid != rec.uid && !other.started && other.state == Syncing && p.willAdopt(uid) {
 			return true

@@ -336,6 +336,36 @@ func TestTheSuccessorOfARuntimePodStartsAsSoonAsThatHasEnded(t *testing.T) {
 	})
 }
 
+// TestStart_waitsNoLongerForARuntimePodThatEndsOfItself: nothing of it runs before housekeeping finds it, so it never
+// has a worker that wakes the pod that waits for it.
+func TestStart_waitsNoLongerForARuntimePodThatEndsOfItself(t *testing.T) {
+	t.Parallel()
+	old := newPod("web", "1", "a")
+	successors := map[string]Request{
+		"by name":         {Kind: Create, Pod: newPod("web", "2", "a")},
+		"by what it says": {Kind: Create, Pod: fromAPI(newPod("shop", "2", "a")), Replaces: "1"},
+	}
+	for name, successor := range successors {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				housekeep := func() { b.pool.SyncKnownPods(func(uid types.UID) bool { return uid == "2" }) }
+				running(b, old)
+				b.pool.Update(successor)
+				synctest.Wait()
+				housekeep()
+				expectRunning(t, b, map[string]bool{"1": true, "2": false})
+				b.exit("a-1", 255)
+				b.change("1", func(o *status.ObservedPod) { o.Sandboxes[0].Ready = false })
+				b.look("1")
+				housekeep()
+				expectRunning(t, b, map[string]bool{"1": false, "2": true})
+			})
+		})
+	}
+}
+
 func TestARuntimePodHasEndedWhenNothingOfItRuns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -213,6 +213,8 @@ type record struct {
 	minAttempts     map[string]uint32
 	// started is true once the queue of its name has let the pod pass.
 	started bool
+	// blocked is true while the pod has not started because of another that has not ended.
+	blocked bool
 	// activeSince is when the pod became active, with a monotonic reading; zero before.
 	activeSince time.Time
 	// startedTerminating is true once an iteration has begun to stop containers.
