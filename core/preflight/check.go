@@ -28,7 +28,7 @@ type Finding struct {
 }
 
 // Check looks at all an agent of this configuration would stand on: its state,
-// policies, runtime, the files of its own API and sources. It calls found with each finding as soon as it
+// policies, runtime, credentials, the files of its own API and sources. It calls found with each finding as soon as it
 // is there. It starts nothing, changes nothing and takes no lock, so that an
 // agent that runs is not disturbed.
 func Check(ctx context.Context, cfg *config.Config, opts CheckOptions, found func(Finding)) {
@@ -50,6 +50,7 @@ func Check(ctx context.Context, cfg *config.Config, opts CheckOptions, found fun
 	tell(opts.await("the runtime at "+cfg.Runtime.Endpoint, timeout, func() []Finding {
 		return checkRuntime(ctx, cfg, id, timeout)
 	}))
+	tell(opts.await("the credentials of registries", timeout, func() []Finding { return checkCredentials(cfg) }))
 	tell(checkAddress(cfg))
 	tell(opts.await("the files of the node's API", timeout, func() []Finding {
 		return checkNodeAPI(cfg, time.Now())

@@ -3,7 +3,10 @@ package credential
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/wardlet/wardlet/core/pod"
@@ -67,4 +70,54 @@ func (n *Node) For(ctx context.Context, name string) (auths []pod.RegistryAuth, 
 		}
 	}
 	return auths, errors.Join(failed...)
+}
+
+// Report is what Check finds of one file.
+type Report struct {
+	Path string
+	// OthersRead is true where others than its owner may read it.
+	OthersRead bool
+	// Err is why it cannot be used, wholly or in part.
+	Err error
+}
+
+// Check reads the files of the configuration, and looks for the programs that they name without running any.
+func Check(cfg Config) (reports []Report) {
+	if path := cfg.RegistryConfig; path != "" {
+		reports = append(reports, check(path, func(data []byte) error {
+			_, err := parseRegistryConfig(data)
+			return err
+		}))
+	}
+	if path := cfg.ProviderConfig; path != "" {
+		reports = append(reports, check(path, func(data []byte) error { return checkProviders(data, cfg.ProviderDir) }))
+	}
+	return reports
+}
+
+func check(path string, parse func([]byte) error) Report {
+	data, mode, err := readFile(path)
+	if err != nil {
+		return Report{path, false, pathless(err)}
+	}
+	return Report{path, othersRead(mode), parse(data)}
+}
+
+// checkProviders returns what is wrong with a CredentialProviderConfig whose programs are in a directory.
+func checkProviders(data []byte, dir string) error {
+	providers, err := parseProviders(data)
+	if err != nil {
+		return err
+	}
+	var missing []error
+	for i := range providers {
+		path := filepath.Join(dir, providers[i].Name)
+		switch info, err := os.Stat(path); {
+		case err != nil:
+			missing = append(missing, fmt.Errorf("providers[%d].name: %s: %w", i, path, pathless(err)))
+		case !info.Mode().IsRegular() || info.Mode().Perm()&0o111 == 0:
+			missing = append(missing, fmt.Errorf("providers[%d].name: %s: it is no program", i, path))
+		}
+	}
+	return errors.Join(missing...)
 }

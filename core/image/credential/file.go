@@ -48,12 +48,15 @@ func (f *file[T]) get() (T, error) {
 		f.fault = err.Error()
 		return f.value, err
 	}
-	if open := mode.Perm()&0o077 != 0; open && !f.open {
+	open := othersRead(mode)
+	if open && !f.open {
 		f.log.Warn("others than its owner may read a file of registry credentials; chmod 600 it", "path", f.path, "mode", mode.Perm().String())
 	}
-	f.known, f.data, f.value, f.fault, f.open = true, data, value, "", mode.Perm()&0o077 != 0
+	f.known, f.data, f.value, f.fault, f.open = true, data, value, "", open
 	return f.value, nil
 }
+
+func othersRead(mode os.FileMode) bool { return mode.Perm()&0o077 != 0 }
 
 // readFile reads an ordinary file without waiting for it.
 func readFile(path string) ([]byte, os.FileMode, error) {
