@@ -143,10 +143,10 @@ soak-e2e: build plugins # tests and agents with the race detector, on a real con
 	$(RACE) -tags $(TAGS),e2e -count=1 -timeout 20m ./test/chaos -raced -for 1m -part 1 -cuts 10
 	$(RACE) -tags $(TAGS),e2e -count=1 -parallel 6 -timeout 20m ./test/cluster ./test/cluster/controlplane
 
-soak-cluster: build # what the API server hears of 300 pods from Wardlet, beside what it hears from a kubelet; Kubernetes' slow tests
+soak-cluster: build # what the API server hears of 1 000 pods from Wardlet, beside what it hears from a kubelet; Kubernetes' slow tests
 	@tools/setup.sh conformance kubelet
 	PROCS=16 ONLY=slow test/conformance/conformance.sh
-	$(GO) test -tags $(TAGS),e2e -count=1 -v -timeout 30m ./test/cluster/statusparity -lives 300
+	$(GO) test -tags $(TAGS),e2e -count=1 -v -timeout 60m ./test/cluster/statusparity -lives 1000
 
 bench: ## figures beside a kubelet's and other policy engines', as a table and in build/bench.json (as root); fails where a limit is missed; ROUNDS=10 for more than the default's 25 minutes
 	@tools/setup.sh guests
@@ -160,8 +160,10 @@ bench-cluster: ## what the node agent of a cluster costs beside a kubelet, in 40
 bench-attack: plugins ## what expensive modules cost to read, and the attacks of two tenants a third and the process, in 15 minutes; fails where a limit is missed
 	@failed=0; for bench in passes hostcalls interference; do $(GO) run ./test/attack/$$bench || failed=1; done; exit $$failed
 
-bench-isolation: ## how long a tenant waits for verdicts while another does its worst, in 2 minutes; fails where the limit is missed
+bench-isolation: build ## how long a tenant waits for verdicts while another does its worst, and for images while another's registry hangs (as root), in 5 minutes; fails where a limit is missed
+	@tools/setup.sh runtime
 	@$(GO) test -count=1 -v -timeout 15m -run InTime ./test/plane -timed
+	@$(GO) test -tags $(TAGS),e2e -count=1 -v -timeout 15m -run TestPull_besideARegistryThatHangs ./test/e2e -timed
 
 chaos: build plugins ## ten minutes of kills, freezes and edits on a real containerd (as root); CHAOS='-seed 7 -for 1m' for another run
 	@tools/setup.sh runtime

@@ -5,14 +5,25 @@ package e2e
 import (
 	"context"
 	"encoding/base64"
+	"errors"
+	"flag"
 	"fmt"
+	"net"
+	"regexp"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	criapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
+	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/test/bench/latency"
 	"github.com/wardlet/wardlet/test/privateruntime"
 )
+
+var timed = flag.Bool("timed", false, "time the pulls of a tenant, on a machine that has nothing else to do; make bench-isolation does")
 
 // A private image is pulled with the login that the registry configuration has at the moment; when its registry is gone, a
 // container that must always pull runs again what it ran last.
@@ -65,4 +76,119 @@ func TestPull_privateImageThenAwayFromItsRegistry(t *testing.T) {
 	a.event(t, "web", "OfflinePull", "Warning", "which it ran last", "connection refused", "the registry cannot be reached")
 	a.remove(t, "web.yaml")
 	a.nothingLeft(t, n)
+}
+
+// While one tenant's registry takes connections and says nothing, another tenant's pulls take less than twice as long.
+func TestPull_besideARegistryThatHangs(t *testing.T) {
+	const hanging, most = 50, 2.0
+	pulls := 5
+	if *timed {
+		pulls = 100
+	} else {
+		t.Parallel()
+	}
+	n := startNode(t)
+	registry, err := n.StartRegistry(t.Context(), privateruntime.Login{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := registry.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	hangs := hangingRegistry(t)
+	if err := n.SetRegistry(hangs); err != nil {
+		t.Fatal(err)
+	}
+	a := newAgent(t, n, "pulls")
+	a.withTenants(t, "good", "bad")
+	a.start(t)
+	image := func(manifest, image string) string {
+		return strings.Replace(manifest, "registry.example/web:1", image+"\n    imagePullPolicy: Always", 1)
+	}
+	pull := func(name string) time.Duration {
+		a.manifest(t, name+".yaml", within("team-good", image(hostPod(name, "sleep"), registry.Image("web:1"))))
+		took := a.pulled(t, name)
+		a.remove(t, name+".yaml")
+		return took
+	}
+	pull("first")
+	var alone, beside []time.Duration
+	for i := range pulls {
+		alone = append(alone, pull(fmt.Sprintf("alone-%d", i)))
+	}
+	bad := make([]string, hanging)
+	for i := range bad {
+		bad[i] = fmt.Sprintf("bad-%d.yaml", i)
+		a.manifest(t, bad[i], within("team-bad", image(hostPod(fmt.Sprintf("bad-%d", i), "sleep"), fmt.Sprintf("%s/app-%d:1", hangs, i))))
+	}
+	a.says(t, "describe pod bad-0-pulls -n team-bad", "Pulling")
+	for i := range pulls {
+		beside = append(beside, pull(fmt.Sprintf("beside-%d", i)))
+	}
+	a.remove(t, bad...)
+	a.nothingLeft(t, n)
+	if !*timed {
+		return
+	}
+	before, after := latency.Percentile(alone, 99), latency.Percentile(beside, 99)
+	t.Logf("p50 alone %s, beside %s; p99 alone %s, beside %s: %.2f times", latency.Percentile(alone, 50), latency.Percentile(beside, 50),
+		before, after, float64(after)/float64(before))
+	if float64(after) >= most*float64(before) {
+		t.Errorf("beside a registry that hangs the p99 of pulls is %s, without %s; want less than %.1f times that", after, before, most)
+	}
+}
+
+var withWaiting = regexp.MustCompile(`^Pulled image .* \((.*) with waiting\)`)
+
+// pulled waits until the image of a pod is pulled, and returns how long that took with its waiting.
+func (a *agent) pulled(t *testing.T, name string) (took time.Duration) {
+	t.Helper()
+	promptly(t, "the image of "+name+" is pulled", func(ctx context.Context) error {
+		var events []api.Event
+		if err := a.API.Get(ctx, "/v1/events", &events); err != nil {
+			return err
+		}
+		at := slices.IndexFunc(events, func(e api.Event) bool { return e.Name == name+"-"+a.name && e.Reason == "Pulled" })
+		if at < 0 {
+			return errors.New("there is no such event")
+		}
+		found := withWaiting.FindStringSubmatch(events[at].Message)
+		if found == nil {
+			return fmt.Errorf("its event says %q", events[at].Message)
+		}
+		var err error
+		took, err = time.ParseDuration(found[1])
+		return err
+	})
+	return took
+}
+
+// hangingRegistry takes connections and says nothing. It returns its HOST:PORT.
+func hangingRegistry(t *testing.T) string {
+	t.Helper()
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var taken sync.WaitGroup
+	var all []net.Conn
+	taken.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			all = append(all, c)
+		}
+	})
+	t.Cleanup(func() {
+		l.Close()
+		taken.Wait()
+		for _, c := range all {
+			c.Close()
+		}
+	})
+	return l.Addr().String()
 }

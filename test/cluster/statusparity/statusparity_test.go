@@ -26,6 +26,9 @@ var (
 	shown   = flag.Int("shown", 30, "how many differences are shown")
 )
 
+// enough is how many lives meet each rule at least once: some states last milliseconds, and few writes fall into them.
+const enough = 1_000
+
 func TestStatuses_areThoseOfAKubelet(t *testing.T) {
 	all := makeLives(*seed, *lives)
 	var plays map[string]*play
@@ -106,7 +109,11 @@ func judge(t *testing.T, all []*life, theirs, ours *play) {
 		t.Fatal(err)
 	}
 	for _, r := range rules {
-		if met[r.id] == 0 {
+		switch {
+		case met[r.id] > 0:
+		case len(all) < enough:
+			t.Logf("rule %s is not met in so few lives", r.id)
+		default:
 			t.Errorf("rule %s is never met", r.id)
 		}
 		if !strings.Contains(string(document), "\n| `"+r.id+"` |") {
