@@ -87,10 +87,10 @@ func Plan(p *v1.Pod, observed *status.ObservedPod, st *v1.PodStatus, hash func(*
 			case why == "":
 				kept++
 			case status.Restartable(p, c, exitCodeKilled):
-				a.stopFailed(c, newest, "Container "+c.Name+" "+why+", will be restarted")
+				a.stopFailed(c, newest, why, "Container "+c.Name+" "+why+", will be restarted")
 				a.Start = append(a.Start, c.Name)
 			default:
-				a.stopFailed(c, newest, "Container "+c.Name+" "+why)
+				a.stopFailed(c, newest, why, "Container "+c.Name+" "+why)
 			}
 		case status.ShouldStart(p, c, newest):
 			a.stopUnknown(newest)
@@ -173,13 +173,15 @@ func (a *Actions) stopUnknown(newest *status.ObservedContainer) {
 // exitCodeKilled is how a container ends that is killed.
 const exitCodeKilled = 137
 
-// stopFailed stops a container of which a probe has failed, with the grace period of the probe.
-func (a *Actions) stopFailed(c *v1.Container, newest *status.ObservedContainer, message string) {
+// stopFailed stops a container of which a probe has failed, with the grace period of that probe. why says which it is.
+func (a *Actions) stopFailed(c *v1.Container, newest *status.ObservedContainer, why, message string) {
 	a.stop(newest, message)
-	for _, probe := range []*v1.Probe{c.StartupProbe, c.LivenessProbe} {
-		if probe != nil && probe.TerminationGracePeriodSeconds != nil {
-			a.Stop[len(a.Stop)-1].grace = max(seconds(*probe.TerminationGracePeriodSeconds), time.Second)
-		}
+	probe := c.LivenessProbe
+	if why == status.FailedStartup {
+		probe = c.StartupProbe
+	}
+	if probe != nil && probe.TerminationGracePeriodSeconds != nil {
+		a.Stop[len(a.Stop)-1].grace = max(seconds(*probe.TerminationGracePeriodSeconds), time.Second)
 	}
 }
 

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
@@ -166,6 +167,38 @@ func TestPlan(t *testing.T) {
 			}
 			if quiet := !tc.want.KillPod && !tc.want.CreateSandbox && len(tc.want.Stop)+len(tc.want.Start) == 0; a.Empty() != quiet {
 				t.Errorf("Empty = %v, want %v", a.Empty(), quiet)
+			}
+		})
+	}
+}
+
+// A container is stopped with the grace period of the probe that failed, and of no other; 0 stands for the pod's.
+func TestPlan_graceOfTheProbeThatFailed(t *testing.T) {
+	t.Parallel()
+	within := func(grace *int64) *v1.Probe { return &v1.Probe{TerminationGracePeriodSeconds: grace} }
+	for name, tc := range map[string]struct {
+		startup, liveness *v1.Probe
+		failed            string
+		want              time.Duration
+	}{
+		"startup failed, both have one":      {within(new(int64(5))), within(new(int64(100))), status.FailedStartup, 5 * time.Second},
+		"liveness failed, both have one":     {within(new(int64(5))), within(new(int64(100))), status.FailedLiveness, 100 * time.Second},
+		"liveness failed, only startup has":  {within(new(int64(5))), within(nil), status.FailedLiveness, 0},
+		"startup failed, only liveness has":  {within(nil), within(new(int64(100))), status.FailedStartup, 0},
+		"liveness failed, there is no other": {nil, within(new(int64(7))), status.FailedLiveness, 7 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, o := good()
+			p.Spec.Containers[1].StartupProbe, p.Spec.Containers[1].LivenessProbe = tc.startup, tc.liveness
+			a := Plan(p, o, &v1.PodStatus{}, hash, func(id string) string {
+				if id == "id-foo2" {
+					return tc.failed
+				}
+				return ""
+			})
+			if len(a.Stop) != 1 || a.Stop[0].grace != tc.want {
+				t.Errorf("stops %+v, want a grace period of %s", a.Stop, tc.want)
 			}
 		})
 	}
