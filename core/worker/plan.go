@@ -115,13 +115,13 @@ func planSandbox(p *v1.Pod, observed *status.ObservedPod) Actions {
 	}
 	created := false
 	for i := range p.Spec.Containers {
-		newest := observed.Newest(p.Spec.Containers[i].Name)
+		c := &p.Spec.Containers[i]
+		newest := observed.Newest(c.Name)
 		created = created || newest != nil
-		if p.Spec.RestartPolicy == v1.RestartPolicyOnFailure && newest != nil &&
-			newest.State == status.StateExited && newest.ExitCode == 0 {
+		if newest != nil && newest.State == status.StateExited && !status.RunsInNewSandbox(p, c, newest.ExitCode) {
 			continue
 		}
-		a.Start = append(a.Start, p.Spec.Containers[i].Name)
+		a.Start = append(a.Start, c.Name)
 	}
 	if len(a.Start) == 0 && created {
 		return Actions{KillPod: true}

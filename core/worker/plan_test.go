@@ -80,6 +80,23 @@ func TestPlan(t *testing.T) {
 			o.Sandboxes[0].Ready = false
 			exited(o, 1, every...)
 		}, planned{KillPod: true, CreateSandbox: true, Attempt: 1, Start: all}},
+		"a dead sandbox under Always: not what succeeded under its own OnFailure": {always, func(p *v1.Pod, o *status.ObservedPod) {
+			o.Sandboxes[0].Ready = false
+			p.Spec.Containers[1].RestartPolicy = new(v1.ContainerRestartPolicyOnFailure)
+			exited(o, 0, 1)
+			exited(o, 137, 0, 2)
+		}, planned{KillPod: true, CreateSandbox: true, Attempt: 1, Start: []string{"foo1", "foo3"}}},
+		"a dead sandbox under OnFailure: also what succeeded under its own Always": {onFailure, func(p *v1.Pod, o *status.ObservedPod) {
+			o.Sandboxes[0].Ready = false
+			p.Spec.Containers[1].RestartPolicy = new(v1.ContainerRestartPolicyAlways)
+			exited(o, 0, 1)
+			exited(o, 137, 0, 2)
+		}, planned{KillPod: true, CreateSandbox: true, Attempt: 1, Start: all}},
+		"a dead sandbox under OnFailure: also what succeeded under its own Never": {onFailure, func(p *v1.Pod, o *status.ObservedPod) {
+			o.Sandboxes[0].Ready = false
+			p.Spec.Containers[1].RestartPolicy = new(v1.ContainerRestartPolicyNever)
+			exited(o, 0, 1)
+		}, planned{KillPod: true, CreateSandbox: true, Attempt: 1, Start: all}},
 		"a dead sandbox under Never, all exited: no sandbox": {never, func(_ *v1.Pod, o *status.ObservedPod) {
 			o.Sandboxes[0].Ready = false
 			exited(o, 1, every...)
