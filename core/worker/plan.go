@@ -86,7 +86,7 @@ func Plan(p *v1.Pod, observed *status.ObservedPod, st *v1.PodStatus, hash func(*
 				a.Start = append(a.Start, c.Name)
 			case why == "":
 				kept++
-			case status.Restartable(p, c, exitCodeKilled):
+			case status.RestartPolicy(p, c) != v1.RestartPolicyNever: // rules count once it has ended
 				a.stopFailed(c, newest, why, "Container "+c.Name+" "+why+", will be restarted")
 				a.Start = append(a.Start, c.Name)
 			default:
@@ -169,9 +169,6 @@ func (a *Actions) stopUnknown(newest *status.ObservedContainer) {
 		a.stop(newest, "Container "+newest.Name+" is in an unknown state, try killing it before restart")
 	}
 }
-
-// exitCodeKilled is how a container ends that is killed.
-const exitCodeKilled = 137
 
 // stopFailed stops a container of which a probe has failed, with the grace period of that probe. why says which it is.
 func (a *Actions) stopFailed(c *v1.Container, newest *status.ObservedContainer, why, message string) {

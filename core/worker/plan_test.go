@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -216,6 +217,43 @@ func TestPlan_graceOfTheProbeThatFailed(t *testing.T) {
 			})
 			if len(a.Stop) != 1 || a.Stop[0].grace != tc.want {
 				t.Errorf("stops %+v, want a grace period of %s", a.Stop, tc.want)
+			}
+		})
+	}
+}
+
+// Whether a container that a probe has failed starts again at once follows its policy. Its rules count once it has ended: its exit
+// code is not known before.
+func TestPlan_rulesDoNotCountBeforeTheEnd(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		own  v1.ContainerRestartPolicy
+		want []string
+	}{
+		"own Never":     {v1.ContainerRestartPolicyNever, nil},
+		"own OnFailure": {v1.ContainerRestartPolicyOnFailure, []string{"foo2"}},
+		"own Always":    {v1.ContainerRestartPolicyAlways, []string{"foo2"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, o := good()
+			p.Spec.Containers[1].RestartPolicy = &tc.own
+			p.Spec.Containers[1].RestartPolicyRules = []v1.ContainerRestartRule{{
+				Action:    v1.ContainerRestartRuleActionRestart,
+				ExitCodes: &v1.ContainerRestartRuleOnExitCodes{Operator: v1.ContainerRestartRuleOnExitCodesOpIn, Values: []int32{137}},
+			}}
+			a := Plan(p, o, &v1.PodStatus{}, hash, func(id string) string {
+				if id == "id-foo2" {
+					return status.FailedLiveness
+				}
+				return ""
+			})
+			if diff := cmp.Diff(tc.want, a.Start); diff != "" || len(a.Stop) != 1 || a.KillPod {
+				t.Errorf("plan %+v (-want +got):\n%s", a, diff)
+			}
+			exited(o, 137, 1)
+			if a = plan(p, o); !slices.Equal(a.Start, []string{"foo2"}) {
+				t.Errorf("once it has ended with 137: starts %v", a.Start)
 			}
 		})
 	}
