@@ -73,7 +73,7 @@ func (l *link) StartContainer(ctx context.Context, run pod.ContainerRun) (string
 		c := &container{
 			id: w.runtime.newID("c"), name: run.Container.Name, hash: hash(run.Container), image: run.Container.Image,
 			made: marked(p)[pod.AnnotationMadeFrom], sandbox: s, uid: uid, attempt: run.Attempt, state: status.StateCreated, created: w.clock.wall(), lapses: lapsesOf(p), done: make(chan struct{}),
-			restartable: func(code int32) bool { return mayRunAgain(p, run.Container, code) }, pod: p,
+			restartable: func(code int32) bool { return mayRunAgain(p, run.Container, code) }, policy: policyOf(p, run.Container), pod: p,
 			startup: run.Container.StartupProbe, readiness: run.Container.ReadinessProbe,
 			preStop: run.Container.Lifecycle != nil && run.Container.Lifecycle.PreStop != nil,
 		}

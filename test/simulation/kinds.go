@@ -104,9 +104,14 @@ func mayRunAgain(p *v1.Pod, c *v1.Container, code int32) bool {
 			return true
 		}
 	}
-	policy := string(p.Spec.RestartPolicy)
+	policy := policyOf(p, c)
+	return policy == v1.RestartPolicyAlways || policy == v1.RestartPolicyOnFailure && code != 0
+}
+
+// policyOf is the restart policy of a container: its own, else its pod's.
+func policyOf(p *v1.Pod, c *v1.Container) v1.RestartPolicy {
 	if c.RestartPolicy != nil {
-		policy = string(*c.RestartPolicy)
+		return v1.RestartPolicy(*c.RestartPolicy)
 	}
-	return policy == string(v1.RestartPolicyAlways) || policy == string(v1.RestartPolicyOnFailure) && code != 0
+	return p.Spec.RestartPolicy
 }

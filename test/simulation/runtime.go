@@ -76,10 +76,11 @@ type container struct {
 	foreign               bool
 	// lapses are those of the version it was made from, fullName is the name of its
 	// pod if that is static, else empty; restartable says whether it
-	// may start again after this exit code.
+	// may start again after this exit code, policy does where its probes end it.
 	lapses      int
 	fullName    string
 	restartable func(code int32) bool
+	policy      v1.RestartPolicy
 	// known is the life of the agent that was told that it runs; since is when it
 	// started, and over when it ended, by no wall clock.
 	known       *link
@@ -190,7 +191,7 @@ func (w *world) end(c *container, code int32) {
 			c.sandbox.turns.well[c.name] = true
 		case c.kind == pod.InitContainer && !c.restartable(code):
 			c.sandbox.turns.failed = true
-		case c.kind == pod.RegularContainer && !c.restartable(code) && (!c.condemned() || !c.restartable(137)):
+		case c.kind == pod.RegularContainer && !c.restartable(code) && (!c.condemned() || c.policy == v1.RestartPolicyNever):
 			sub.ended[c.name] = ended{code: code, hash: c.hash, lapses: c.lapses}
 		}
 	}
