@@ -3,6 +3,7 @@ package probe
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -152,8 +153,13 @@ func (l *loop) step(ctx context.Context) waits {
 	case started == (l.key.kind == Startup):
 		return forContainer
 	}
-	if done, ok := m.turns.Take(ctx, m.cfg.Owner(p)); ok {
-		defer done()
+	if done, ok := m.turns.Take(ctx, m.payer(p)); ok {
+		done = sync.OnceFunc(done)
+		hangs := time.AfterFunc(longest, done)
+		defer func() {
+			hangs.Stop()
+			done()
+		}()
 		l.probe(ctx, p, c, spec, handler.Target{Container: c, ID: l.id, IP: st.PodIP})
 	}
 	return forPeriod
