@@ -2,6 +2,7 @@ package handler
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -81,10 +82,15 @@ type once struct {
 func (o *once) exchange(req *http.Request) (*http.Response, error) {
 	last := *req
 	last.Close = true
-	if err := last.Write(o.conn); err != nil {
+	var text bytes.Buffer
+	err := last.Write(&text)
+	if err == nil {
+		_, err = o.conn.Write(text.Bytes())
+	}
+	if err != nil {
 		return nil, o.explain(err)
 	}
-	reader := bufio.NewReader(&o.head)
+	reader := bufio.NewReaderSize(&o.head, 1<<10)
 	for range maxInterim {
 		resp, err := http.ReadResponse(reader, req)
 		switch {
