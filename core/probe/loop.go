@@ -51,9 +51,9 @@ const (
 // tries is how often a probe that cannot be carried out is tried again at once.
 const tries = 3
 
-// grid is where the steps of all probes fall that are not the first of a container: what is due in one tenth of a second runs
-// together, and wakes the process once. So the first period of a container is up to 50 ms longer or shorter than the others.
-const grid = 100 * time.Millisecond
+// grid is where the steps of all probes fall that are not the first of a container: what is due in one fifth of a second runs
+// together, and wakes the process once. So the first period of a container is up to 100 ms longer or shorter than the others.
+const grid = 200 * time.Millisecond
 
 // every probes with a period.
 func (l *loop) every(ctx context.Context, period time.Duration) {
