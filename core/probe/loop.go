@@ -3,7 +3,6 @@ package probe
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -27,8 +26,6 @@ type loop struct {
 	began time.Time
 	// looked is when it was looked for the container last.
 	looked time.Time
-	// due is when the next step comes.
-	due time.Time
 	// held: the result is final for the container.
 	held bool
 	// last is what the probe found last, row how often in a row.
@@ -51,38 +48,25 @@ const (
 // tries is how often a probe that cannot be carried out is tried again at once.
 const tries = 3
 
-// grid is where the steps of all probes fall that are not the first of a container: what is due in one fifth of a second runs
-// together, and wakes the process once. So the first period of a container is up to 100 ms longer or shorter than the others.
-const grid = 200 * time.Millisecond
-
 // every probes with a period.
 func (l *loop) every(ctx context.Context, period time.Duration) {
-	m := l.manager
-	timer := time.NewTimer(period)
-	defer timer.Stop()
-	for again := true; ; {
-		if again {
-			l.due = m.started.Add((m.cfg.Now().Sub(m.started) + period).Round(grid))
-		}
+	ticker := time.NewTicker(period)
+	defer ticker.Stop()
+	for {
 		next := l.step(ctx)
 		if next == ended {
 			return
 		}
-		for now := m.cfg.Now(); !l.due.After(now); { // a probe may take longer than its period
-			l.due = l.due.Add(period)
-		}
-		timer.Reset(l.due.Sub(m.cfg.Now()))
-		again = false
-		for waits := true; waits; {
+		for again := false; !again; {
 			select {
 			case <-ctx.Done():
 				return
-			case <-timer.C:
-				waits = false
-				l.due = l.due.Add(period)
+			case <-ticker.C:
+				again = true
 			case <-l.nudged:
 				if next == forContainer || l.isAnother() {
-					again, waits = true, false
+					again = true
+					ticker.Reset(period)
 				}
 			}
 		}
@@ -168,13 +152,8 @@ func (l *loop) step(ctx context.Context) waits {
 	case started == (l.key.kind == Startup):
 		return forContainer
 	}
-	if done, ok := m.turns.Take(ctx, m.payer(p)); ok {
-		done = sync.OnceFunc(done)
-		hangs := time.AfterFunc(longest, done)
-		defer func() {
-			hangs.Stop()
-			done()
-		}()
+	if done, ok := m.turns.Take(ctx, m.cfg.Owner(p)); ok {
+		defer done()
 		l.probe(ctx, p, c, spec, handler.Target{Container: c, ID: l.id, IP: st.PodIP})
 	}
 	return forPeriod

@@ -15,11 +15,7 @@ func Restartable(p *v1.Pod, c *v1.Container, exitCode int32) bool {
 	if matchingRule(c, exitCode) != nil {
 		return true
 	}
-	policy := p.Spec.RestartPolicy
-	if c.RestartPolicy != nil {
-		policy = v1.RestartPolicy(*c.RestartPolicy)
-	}
-	switch policy {
+	switch RestartPolicy(p, c) {
 	case v1.RestartPolicyNever:
 		return false
 	case v1.RestartPolicyOnFailure:
@@ -27,6 +23,20 @@ func Restartable(p *v1.Pod, c *v1.Container, exitCode int32) bool {
 	default:
 		return true
 	}
+}
+
+// RestartPolicy returns the policy of a container of p: its own, else the pod's.
+func RestartPolicy(p *v1.Pod, c *v1.Container) v1.RestartPolicy {
+	if c.RestartPolicy != nil {
+		return v1.RestartPolicy(*c.RestartPolicy)
+	}
+	return p.Spec.RestartPolicy
+}
+
+// RunsInNewSandbox reports whether a regular container of p that ended with exitCode runs again when the pod gets a new
+// sandbox. As with a kubelet, only a policy OnFailure keeps one that has succeeded from it: rules and Never do not count.
+func RunsInNewSandbox(p *v1.Pod, c *v1.Container, exitCode int32) bool {
+	return exitCode != 0 || RestartPolicy(p, c) != v1.RestartPolicyOnFailure
 }
 
 // matchingRule returns the first restart rule of c that matches exitCode, nil for none. All actions of rules start the

@@ -143,10 +143,11 @@ func (s *Store) Snapshot() map[types.UID]v1.PodStatus {
 }
 
 // checkTransition fails when a container leaves the terminated state although
-// its policy forbids a restart. In a pod of which all containers may restart
-// any does.
+// its policy forbids a restart. In a pod with policy Always any may leave it,
+// since all may run again in a new sandbox, and so may any in a pod of which
+// all containers may restart.
 func checkTransition(p *v1.Pod, old, next *v1.PodStatus) error {
-	if couldRestartAll(p) {
+	if p.Spec.RestartPolicy == v1.RestartPolicyAlways || couldRestartAll(p) {
 		return nil
 	}
 	for c, kind := range pod.Containers(p) {
@@ -154,10 +155,12 @@ func checkTransition(p *v1.Pod, old, next *v1.PodStatus) error {
 		if was == nil || is == nil || was.State.Terminated == nil || is.State.Terminated != nil {
 			continue
 		}
-		if kind == pod.InitContainer && p.Spec.RestartPolicy != v1.RestartPolicyNever {
-			continue // it runs again in each new sandbox
+		exit := was.State.Terminated.ExitCode
+		again := kind == pod.InitContainer || kind == pod.RegularContainer && RunsInNewSandbox(p, c, exit)
+		if again && p.Spec.RestartPolicy != v1.RestartPolicyNever {
+			continue // in a new sandbox
 		}
-		if exit := was.State.Terminated.ExitCode; !Restartable(p, c, exit) {
+		if !Restartable(p, c, exit) {
 			return fmt.Errorf("container %q has ended with exit code %d and may not run again", c.Name, exit)
 		}
 	}

@@ -116,17 +116,25 @@ func TestStoreRefusesToRaiseTheDead(t *testing.T) {
 	tests := []struct {
 		name      string
 		policy    v1.RestartPolicy
+		own       v1.ContainerRestartPolicy // empty for none
 		old, next v1.ContainerStatus
 		refused   bool
 	}{
-		{"never: ended cannot wait", never, hasEnded("a", 1), isWaiting("a", "x"), true},
-		{"never: ended cannot run", never, hasEnded("a", 0), isRunning("a"), true},
-		{"never: ended can be ended", never, hasEnded("a", 0), hasEnded("a", 1), false},
-		{"never: running can end", never, isRunning("a"), hasEnded("a", 1), false},
-		{"never: another container may run", never, hasEnded("x", 0), isRunning("a"), false},
-		{"on failure: a failure may run again", onFailure, hasEnded("a", 1), isRunning("a"), false},
-		{"on failure: a success may not", onFailure, hasEnded("a", 0), isRunning("a"), true},
-		{"always: may always", always, hasEnded("a", 0), isWaiting("a", "x"), false},
+		{"never: ended cannot wait", never, "", hasEnded("a", 1), isWaiting("a", "x"), true},
+		{"never: ended cannot run", never, "", hasEnded("a", 0), isRunning("a"), true},
+		{"never: ended can be ended", never, "", hasEnded("a", 0), hasEnded("a", 1), false},
+		{"never: running can end", never, "", isRunning("a"), hasEnded("a", 1), false},
+		{"never: another container may run", never, "", hasEnded("x", 0), isRunning("a"), false},
+		{"on failure: a failure may run again", onFailure, "", hasEnded("a", 1), isRunning("a"), false},
+		{"on failure: a success may not", onFailure, "", hasEnded("a", 0), isRunning("a"), true},
+		{"always: may always", always, "", hasEnded("a", 0), isWaiting("a", "x"), false},
+		{"always, own never: runs again in a new sandbox", always, "Never", hasEnded("a", 0), isRunning("a"), false},
+		{"always, own on failure: a kubelet refuses nothing", always, "OnFailure", hasEnded("a", 0), isRunning("a"), false},
+		{"on failure, own never: a failure runs again in a new sandbox", onFailure, "Never", hasEnded("a", 1), isRunning("a"), false},
+		{"on failure, own never: and so does a success", onFailure, "Never", hasEnded("a", 0), isRunning("a"), false},
+		{"on failure, own always: a success may run again", onFailure, "Always", hasEnded("a", 0), isRunning("a"), false},
+		{"never, own always: may run again", never, "Always", hasEnded("a", 0), isRunning("a"), false},
+		{"never, own on failure: a success may not", never, "OnFailure", hasEnded("a", 0), isRunning("a"), true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -135,6 +143,9 @@ func TestStoreRefusesToRaiseTheDead(t *testing.T) {
 			next := v1.PodStatus{ContainerStatuses: []v1.ContainerStatus{tt.next}}
 
 			stored, p := NewStore(), testPod(tt.policy, "", "a")
+			if tt.own != "" {
+				p.Spec.Containers[0].RestartPolicy = &tt.own
+			}
 			set(t, stored, p, old)
 			if _, err := stored.Set(p, next); (err != nil) != tt.refused {
 				t.Errorf("against the stored status: err = %v, want refused %v", err, tt.refused)

@@ -10,6 +10,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/status"
 )
 
@@ -354,5 +355,34 @@ func TestSync_stopsNothingForAVersionThatIsNotTheNewest(t *testing.T) {
 		b.update(newest)
 		close(held)
 		expectCalls(t, b)
+	})
+}
+
+// A container whose own policy is Never runs again in a new sandbox of a pod with policy Always, as with a kubelet; the status
+// shows that.
+func TestSync_ownPolicyNeverInANewSandbox(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		p := newPod("web", "1", "a", "b")
+		p.Spec.Containers[0].RestartPolicy = new(v1.ContainerRestartPolicyNever)
+		b.create(p)
+		synctest.Wait()
+		b.exit(b.newest("1", "a").ID, 0)
+		b.sync(p)
+		synctest.Wait()
+		b.change("1", func(o *status.ObservedPod) { o.Sandboxes[0].Ready = false })
+		for range 3 {
+			b.sync(p)
+			time.Sleep(30 * time.Second)
+			synctest.Wait()
+		}
+		st, _ := b.store.Get("1")
+		for _, name := range []string{"a", "b"} {
+			c, is := pod.ContainerStatus(&st, name), b.newest("1", name)
+			if c.ContainerID != "fake://"+is.ID || c.State.Running == nil || is.State != status.StateRunning {
+				t.Errorf("container %s is shown as %s %+v, and is %s %v", name, c.ContainerID, c.State, is.ID, is.State)
+			}
+		}
 	})
 }
