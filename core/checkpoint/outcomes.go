@@ -122,10 +122,13 @@ func (o *Outcomes) Save(p *v1.Pod, st *v1.PodStatus) {
 }
 
 // keep sets what is kept of a pod, and reports whether it is to be written at once: its active deadline begins, or probes
-// have found something else.
+// have found something else. What is no news any more it leaves: another goroutine may have saved an end meanwhile.
 func (o *Outcomes) keep(p *v1.Pod, next v1.PodStatus) (atOnce bool, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if !o.news(p.UID, &next) {
+		return false, nil
+	}
 	l, err := o.lifeOf(p)
 	if err != nil {
 		return false, err

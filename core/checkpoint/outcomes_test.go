@@ -237,6 +237,30 @@ func TestOutcomes_whatProbesFindIsWrittenAtOnce(t *testing.T) {
 	})
 }
 
+// A probe that saves what it has found while a worker saves the end of the pod does not undo that end.
+func TestOutcomes_aProbeDoesNotUndoAnEnd(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r, p := runOutcomes(t), outcomePod("h")
+		p.Spec.Containers[0].ReadinessProbe = &v1.Probe{}
+		wanted, first := r.Wanted, true
+		r.Outcomes.Wanted = func(uid types.UID) bool {
+			if first {
+				first = false
+				r.Save(p, fares(v1.PodSucceeded, 1)) // the worker's, in the midst of the probe's
+			}
+			return wanted(uid)
+		}
+		st := fares(v1.PodRunning, 1)
+		st.ContainerStatuses[0].State.Running, st.ContainerStatuses[0].Ready = &v1.ContainerStateRunning{}, true
+		r.Save(p, st)
+		if !r.Ended(p) {
+			t.Error("the pod has ended, and that is not kept")
+		}
+		r.expect(t, "after both", v1.PodSucceeded, 1, 1)
+	})
+}
+
 func TestARestartCountNeverFalls(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -79,9 +79,9 @@ func (m *Manager) Ready(id string) status.ProbeResult { return m.results.get(id)
 func (m *Manager) Failed(id string) string {
 	switch c := m.results.get(id); {
 	case c.startup == status.ProbeFailed:
-		return "failed startup probe"
+		return status.FailedStartup
 	case c.liveness == status.ProbeFailed:
-		return "failed liveness probe"
+		return status.FailedLiveness
 	}
 	return ""
 }

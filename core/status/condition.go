@@ -25,15 +25,21 @@ const (
 type conditionReason struct{ reason, message string }
 
 // conditions makes the agent's own conditions from what st holds already, and
-// keeps all others but marks: those of the API server's copy, then those that
-// other parts of the agent have set.
+// keeps those of others in the API server's copy, but marks. Of what it has
+// reported itself only DisruptionTarget stays, which another part of the agent
+// sets once: a condition that is gone from the API server is gone.
 func conditions(in *Input, st *v1.PodStatus, before *runtimeTimes) []v1.PodCondition {
 	var out []v1.PodCondition
-	for _, from := range [][]v1.PodCondition{in.Pod.Status.Conditions, in.Previous.Conditions} {
-		for _, c := range from {
-			if !Owned(c.Type) && findCondition(out, c.Type) == nil {
-				out = append(out, c)
-			}
+	for _, c := range in.Pod.Status.Conditions {
+		if !Owned(c.Type) && findCondition(out, c.Type) == nil {
+			out = append(out, c)
+		}
+	}
+	if was := findCondition(in.Previous.Conditions, v1.DisruptionTarget); was != nil {
+		if is := findCondition(out, was.Type); is != nil {
+			*is = *was
+		} else {
+			out = append(out, *was)
 		}
 	}
 

@@ -147,18 +147,35 @@ func TestConditions(t *testing.T) {
 				{v1.PodScheduled, "True", "", ""},
 			},
 		}, {
-			name: "foreign conditions stay, the API server's before the store's, and open gates",
+			name: "a condition that is gone from the API server closes its gate",
+			in:   Input{Observed: runs, Previous: v1.PodStatus{Phase: v1.PodRunning, Conditions: []v1.PodCondition{{Type: gate, Status: "True"}}}},
+			edit: func(p *v1.Pod) { p.Spec.ReadinessGates = []v1.PodReadinessGate{{ConditionType: gate}} },
+			want: []shown{
+				{v1.PodReadyToStartContainers, "True", "", ""},
+				{v1.PodInitialized, "True", "", ""},
+				{v1.PodReady, "False", "ReadinessGatesNotReady", `corresponding condition of pod readiness gate "example.com/Gate" does not exist.`},
+				{v1.ContainersReady, "True", "", ""},
+				{v1.PodScheduled, "True", "", ""},
+			},
+		}, {
+			name: "foreign conditions of the API server stay and open gates, of the store only DisruptionTarget",
 			in: Input{Observed: runs, Previous: v1.PodStatus{Phase: v1.PodRunning, Conditions: []v1.PodCondition{
 				{Type: gate, Status: "False"},
-				{Type: "example.com/Other", Status: "True", Reason: "Allowed"},
+				{Type: "example.com/Gone", Status: "True"},
+				{Type: v1.DisruptionTarget, Status: "True", Reason: "TerminationByKubelet"},
 			}}},
 			edit: func(p *v1.Pod) {
 				p.Spec.ReadinessGates = []v1.PodReadinessGate{{ConditionType: gate}}
-				p.Status.Conditions = []v1.PodCondition{{Type: gate, Status: "True"}, {Type: v1.PodReady, Status: "False"}}
+				p.Status.Conditions = []v1.PodCondition{
+					{Type: gate, Status: "True"},
+					{Type: v1.PodReady, Status: "False"},
+					{Type: "example.com/Other", Status: "True", Reason: "Allowed"},
+				}
 			},
 			want: []shown{
 				{gate, "True", "", ""},
 				{"example.com/Other", "True", "Allowed", ""},
+				{v1.DisruptionTarget, "True", "TerminationByKubelet", ""},
 				{v1.PodReadyToStartContainers, "True", "", ""},
 				{v1.PodInitialized, "True", "", ""},
 				{v1.PodReady, "True", "", ""},

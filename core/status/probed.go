@@ -22,6 +22,12 @@ const (
 	ProbeFailed
 )
 
+// What is said of a container that a probe wants restarted, by the probe.
+const (
+	FailedStartup  = "failed startup probe"
+	FailedLiveness = "failed liveness probe"
+)
+
 // Probes have the results of probes, by the runtime's IDs of containers. The methods do not block.
 type Probes interface {
 	Started(id string) ProbeResult

@@ -93,7 +93,7 @@ type Probes interface {
 	// StopLiveness ends the probes that would have a container restarted, Remove all of a pod.
 	StopLiveness(uid types.UID)
 	Remove(uid types.UID)
-	// Failed says which probe wants a container restarted, by its ID; empty for none.
+	// Failed says which probe wants a container restarted, by its ID: status.FailedStartup, status.FailedLiveness, or empty.
 	Failed(id string) string
 	// Changes counts the changes of results.
 	Changes() uint64

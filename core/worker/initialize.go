@@ -99,7 +99,8 @@ func (a *Actions) planOne(of *initPlan, c *v1.Container, newest *status.Observed
 		a.stop(newest, "Init container "+c.Name+" definition changed, will be restarted")
 		return initAgain
 	case newest.State == status.StateRunning && of.failed(newest.ID) != "":
-		a.stopFailed(c, newest, "Init container "+c.Name+" "+of.failed(newest.ID)+", will be restarted")
+		why := of.failed(newest.ID)
+		a.stopFailed(c, newest, why, "Init container "+c.Name+" "+why+", will be restarted")
 		return initAgain
 	case newest.State == status.StateRunning && c.StartupProbe != nil && !of.hasStarted(c):
 		return initWaits

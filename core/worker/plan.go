@@ -86,11 +86,11 @@ func Plan(p *v1.Pod, observed *status.ObservedPod, st *v1.PodStatus, hash func(*
 				a.Start = append(a.Start, c.Name)
 			case why == "":
 				kept++
-			case status.Restartable(p, c, exitCodeKilled):
-				a.stopFailed(c, newest, "Container "+c.Name+" "+why+", will be restarted")
+			case status.RestartPolicy(p, c) != v1.RestartPolicyNever: // rules count once it has ended
+				a.stopFailed(c, newest, why, "Container "+c.Name+" "+why+", will be restarted")
 				a.Start = append(a.Start, c.Name)
 			default:
-				a.stopFailed(c, newest, "Container "+c.Name+" "+why)
+				a.stopFailed(c, newest, why, "Container "+c.Name+" "+why)
 			}
 		case status.ShouldStart(p, c, newest):
 			a.stopUnknown(newest)
@@ -115,13 +115,13 @@ func planSandbox(p *v1.Pod, observed *status.ObservedPod) Actions {
 	}
 	created := false
 	for i := range p.Spec.Containers {
-		newest := observed.Newest(p.Spec.Containers[i].Name)
+		c := &p.Spec.Containers[i]
+		newest := observed.Newest(c.Name)
 		created = created || newest != nil
-		if p.Spec.RestartPolicy == v1.RestartPolicyOnFailure && newest != nil &&
-			newest.State == status.StateExited && newest.ExitCode == 0 {
+		if newest != nil && newest.State == status.StateExited && !status.RunsInNewSandbox(p, c, newest.ExitCode) {
 			continue
 		}
-		a.Start = append(a.Start, p.Spec.Containers[i].Name)
+		a.Start = append(a.Start, c.Name)
 	}
 	if len(a.Start) == 0 && created {
 		return Actions{KillPod: true}
@@ -170,16 +170,15 @@ func (a *Actions) stopUnknown(newest *status.ObservedContainer) {
 	}
 }
 
-// exitCodeKilled is how a container ends that is killed.
-const exitCodeKilled = 137
-
-// stopFailed stops a container of which a probe has failed, with the grace period of the probe.
-func (a *Actions) stopFailed(c *v1.Container, newest *status.ObservedContainer, message string) {
+// stopFailed stops a container of which a probe has failed, with the grace period of that probe. why says which it is.
+func (a *Actions) stopFailed(c *v1.Container, newest *status.ObservedContainer, why, message string) {
 	a.stop(newest, message)
-	for _, probe := range []*v1.Probe{c.StartupProbe, c.LivenessProbe} {
-		if probe != nil && probe.TerminationGracePeriodSeconds != nil {
-			a.Stop[len(a.Stop)-1].grace = max(seconds(*probe.TerminationGracePeriodSeconds), time.Second)
-		}
+	probe := c.LivenessProbe
+	if why == status.FailedStartup {
+		probe = c.StartupProbe
+	}
+	if probe != nil && probe.TerminationGracePeriodSeconds != nil {
+		a.Stop[len(a.Stop)-1].grace = max(seconds(*probe.TerminationGracePeriodSeconds), time.Second)
 	}
 }
 

@@ -1,7 +1,9 @@
 package worker
 
 import (
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
@@ -78,6 +80,23 @@ func TestPlan(t *testing.T) {
 		"a dead sandbox under OnFailure, all failed: recreate": {onFailure, func(_ *v1.Pod, o *status.ObservedPod) {
 			o.Sandboxes[0].Ready = false
 			exited(o, 1, every...)
+		}, planned{KillPod: true, CreateSandbox: true, Attempt: 1, Start: all}},
+		"a dead sandbox under Always: not what succeeded under its own OnFailure": {always, func(p *v1.Pod, o *status.ObservedPod) {
+			o.Sandboxes[0].Ready = false
+			p.Spec.Containers[1].RestartPolicy = new(v1.ContainerRestartPolicyOnFailure)
+			exited(o, 0, 1)
+			exited(o, 137, 0, 2)
+		}, planned{KillPod: true, CreateSandbox: true, Attempt: 1, Start: []string{"foo1", "foo3"}}},
+		"a dead sandbox under OnFailure: also what succeeded under its own Always": {onFailure, func(p *v1.Pod, o *status.ObservedPod) {
+			o.Sandboxes[0].Ready = false
+			p.Spec.Containers[1].RestartPolicy = new(v1.ContainerRestartPolicyAlways)
+			exited(o, 0, 1)
+			exited(o, 137, 0, 2)
+		}, planned{KillPod: true, CreateSandbox: true, Attempt: 1, Start: all}},
+		"a dead sandbox under OnFailure: also what succeeded under its own Never": {onFailure, func(p *v1.Pod, o *status.ObservedPod) {
+			o.Sandboxes[0].Ready = false
+			p.Spec.Containers[1].RestartPolicy = new(v1.ContainerRestartPolicyNever)
+			exited(o, 0, 1)
 		}, planned{KillPod: true, CreateSandbox: true, Attempt: 1, Start: all}},
 		"a dead sandbox under Never, all exited: no sandbox": {never, func(_ *v1.Pod, o *status.ObservedPod) {
 			o.Sandboxes[0].Ready = false
@@ -166,6 +185,75 @@ func TestPlan(t *testing.T) {
 			}
 			if quiet := !tc.want.KillPod && !tc.want.CreateSandbox && len(tc.want.Stop)+len(tc.want.Start) == 0; a.Empty() != quiet {
 				t.Errorf("Empty = %v, want %v", a.Empty(), quiet)
+			}
+		})
+	}
+}
+
+// A container is stopped with the grace period of the probe that failed, and of no other; 0 stands for the pod's.
+func TestPlan_graceOfTheProbeThatFailed(t *testing.T) {
+	t.Parallel()
+	within := func(grace *int64) *v1.Probe { return &v1.Probe{TerminationGracePeriodSeconds: grace} }
+	for name, tc := range map[string]struct {
+		startup, liveness *v1.Probe
+		failed            string
+		want              time.Duration
+	}{
+		"startup failed, both have one":      {within(new(int64(5))), within(new(int64(100))), status.FailedStartup, 5 * time.Second},
+		"liveness failed, both have one":     {within(new(int64(5))), within(new(int64(100))), status.FailedLiveness, 100 * time.Second},
+		"liveness failed, only startup has":  {within(new(int64(5))), within(nil), status.FailedLiveness, 0},
+		"startup failed, only liveness has":  {within(nil), within(new(int64(100))), status.FailedStartup, 0},
+		"liveness failed, there is no other": {nil, within(new(int64(7))), status.FailedLiveness, 7 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, o := good()
+			p.Spec.Containers[1].StartupProbe, p.Spec.Containers[1].LivenessProbe = tc.startup, tc.liveness
+			a := Plan(p, o, &v1.PodStatus{}, hash, func(id string) string {
+				if id == "id-foo2" {
+					return tc.failed
+				}
+				return ""
+			})
+			if len(a.Stop) != 1 || a.Stop[0].grace != tc.want {
+				t.Errorf("stops %+v, want a grace period of %s", a.Stop, tc.want)
+			}
+		})
+	}
+}
+
+// Whether a container that a probe has failed starts again at once follows its policy. Its rules count once it has ended: its exit
+// code is not known before.
+func TestPlan_rulesDoNotCountBeforeTheEnd(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		own  v1.ContainerRestartPolicy
+		want []string
+	}{
+		"own Never":     {v1.ContainerRestartPolicyNever, nil},
+		"own OnFailure": {v1.ContainerRestartPolicyOnFailure, []string{"foo2"}},
+		"own Always":    {v1.ContainerRestartPolicyAlways, []string{"foo2"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, o := good()
+			p.Spec.Containers[1].RestartPolicy = &tc.own
+			p.Spec.Containers[1].RestartPolicyRules = []v1.ContainerRestartRule{{
+				Action:    v1.ContainerRestartRuleActionRestart,
+				ExitCodes: &v1.ContainerRestartRuleOnExitCodes{Operator: v1.ContainerRestartRuleOnExitCodesOpIn, Values: []int32{137}},
+			}}
+			a := Plan(p, o, &v1.PodStatus{}, hash, func(id string) string {
+				if id == "id-foo2" {
+					return status.FailedLiveness
+				}
+				return ""
+			})
+			if diff := cmp.Diff(tc.want, a.Start); diff != "" || len(a.Stop) != 1 || a.KillPod {
+				t.Errorf("plan %+v (-want +got):\n%s", a, diff)
+			}
+			exited(o, 137, 1)
+			if a = plan(p, o); !slices.Equal(a.Start, []string{"foo2"}) {
+				t.Errorf("once it has ended with 137: starts %v", a.Start)
 			}
 		})
 	}
