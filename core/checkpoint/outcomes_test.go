@@ -244,7 +244,7 @@ func TestOutcomes_aProbeDoesNotUndoAnEnd(t *testing.T) {
 		r, p := runOutcomes(t), outcomePod("h")
 		p.Spec.Containers[0].ReadinessProbe = &v1.Probe{}
 		wanted, first := r.Wanted, true
-		r.Outcomes.Wanted = func(uid types.UID) bool {
+		r.Wanted = func(uid types.UID) bool {
 			if first {
 				first = false
 				r.Save(p, fares(v1.PodSucceeded, 1)) // the worker's, in the midst of the probe's

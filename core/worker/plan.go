@@ -91,6 +91,9 @@ func Plan(p *v1.Pod, observed *status.ObservedPod, st *v1.PodStatus, hash func(*
 				a.Start = append(a.Start, c.Name)
 			default:
 				a.stopFailed(c, newest, why, "Container "+c.Name+" "+why)
+				if len(c.RestartPolicyRules) > 0 {
+					kept++ // how it ends decides whether it runs again
+				}
 			}
 		case status.ShouldStart(p, c, newest):
 			a.stopUnknown(newest)

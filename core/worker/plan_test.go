@@ -242,12 +242,18 @@ func TestPlan_rulesDoNotCountBeforeTheEnd(t *testing.T) {
 				Action:    v1.ContainerRestartRuleActionRestart,
 				ExitCodes: &v1.ContainerRestartRuleOnExitCodes{Operator: v1.ContainerRestartRuleOnExitCodesOpIn, Values: []int32{137}},
 			}}
-			a := Plan(p, o, &v1.PodStatus{}, hash, func(id string) string {
+			failed := func(id string) string {
 				if id == "id-foo2" {
 					return status.FailedLiveness
 				}
 				return ""
-			})
+			}
+			alone := p.DeepCopy()
+			alone.Spec.Containers = alone.Spec.Containers[1:2]
+			if a := Plan(alone, o, &v1.PodStatus{}, hash, failed); a.KillPod {
+				t.Error("the pod of the container alone ends")
+			}
+			a := Plan(p, o, &v1.PodStatus{}, hash, failed)
 			if diff := cmp.Diff(tc.want, a.Start); diff != "" || len(a.Stop) != 1 || a.KillPod {
 				t.Errorf("plan %+v (-want +got):\n%s", a, diff)
 			}
