@@ -92,7 +92,7 @@ func Plan(p *v1.Pod, observed *status.ObservedPod, st *v1.PodStatus, hash func(*
 			default:
 				a.stopFailed(c, newest, why, "Container "+c.Name+" "+why)
 				if len(c.RestartPolicyRules) > 0 {
-					kept++ // by its rules it may yet start again
+					kept++ // how it ends decides whether it runs again
 				}
 			}
 		case status.ShouldStart(p, c, newest):

@@ -242,15 +242,25 @@ func TestPlan_rulesDoNotCountBeforeTheEnd(t *testing.T) {
 				Action:    v1.ContainerRestartRuleActionRestart,
 				ExitCodes: &v1.ContainerRestartRuleOnExitCodes{Operator: v1.ContainerRestartRuleOnExitCodesOpIn, Values: []int32{137}},
 			}}
-			p.Spec.Containers, o.Containers = p.Spec.Containers[1:2], o.Containers[1:2]
-			a := Plan(p, o, &v1.PodStatus{}, hash, func(string) string { return status.FailedLiveness })
+			failed := func(id string) string {
+				if id == "id-foo2" {
+					return status.FailedLiveness
+				}
+				return ""
+			}
+			alone := p.DeepCopy()
+			alone.Spec.Containers = alone.Spec.Containers[1:2]
+			if a := Plan(alone, o, &v1.PodStatus{}, hash, failed); a.KillPod {
+				t.Error("the pod of the container alone ends")
+			}
+			a := Plan(p, o, &v1.PodStatus{}, hash, failed)
 			if diff := cmp.Diff(tc.want, a.Start); diff != "" || len(a.Stop) != 1 || a.KillPod {
 				t.Errorf("plan %+v (-want +got):\n%s", a, diff)
 			}
 			for code, want := range map[int32][]string{137: {"foo2"}, 143: tc.want} {
-				exited(o, code, 0)
-				if a = plan(p, o); !slices.Equal(a.Start, want) || a.KillPod != (want == nil) {
-					t.Errorf("once it has ended with %d: plan %+v, want to start %v", code, a, want)
+				exited(o, code, 1)
+				if a = plan(alone, o); !slices.Equal(a.Start, want) || a.KillPod != (want == nil) {
+					t.Errorf("alone, once it has ended with %d: plan %+v, want to start %v", code, a, want)
 				}
 			}
 		})

@@ -361,6 +361,7 @@ func TestSync_stopsNothingForAVersionThatIsNotTheNewest(t *testing.T) {
 // A container whose own policy is Never runs again in a new sandbox of a pod with policy Always, as with a kubelet; the status
 // shows that.
 func TestSync_ownPolicyNeverInANewSandbox(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		p := newPod("web", "1", "a", "b")
