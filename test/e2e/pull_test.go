@@ -102,7 +102,8 @@ func TestPull_besideARegistryThatHangs(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := newAgent(t, n, "pulls")
-	a.withTenants(t, "good", "bad")
+	a.write(t, a.ConfigFile(), a.read(t, "agent.toml")+
+		"[[tenant]]\nname = \"good\"\nnamespaces = [\"team-good\"]\n[[tenant]]\nname = \"bad\"\nnamespaces = [\"team-bad\"]\n")
 	a.start(t)
 	image := func(manifest, image string) string {
 		return strings.Replace(manifest, "registry.example/web:1", image+"\n    imagePullPolicy: Always", 1)
