@@ -16,6 +16,9 @@ type life struct {
 	since time.Time
 	// instance and source are those of its newest version.
 	instance, source string
+	// flips is how often it was kept in the minute since flipping that a container is ready, or no longer.
+	flips    int
+	flipping time.Time
 }
 
 // Track implements syncloop.Outcomes. An outcome is that of a life, so that one goes
@@ -27,9 +30,10 @@ func (o *Outcomes) Track(p *v1.Pod, since time.Time, restored bool) {
 		o.log.Error("how a pod fares is kept as that of the version before", "pod", p.Namespace+"/"+p.Name, "uid", p.UID, "err", err)
 		return
 	}
-	l := life{since.Round(0), instance, p.Annotations[pod.AnnotationSource]}
+	l := life{since: since.Round(0), instance: instance, source: p.Annotations[pod.AnnotationSource]}
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	l.flips, l.flipping = o.lives[p.UID].flips, o.lives[p.UID].flipping
 	o.lives[p.UID] = l
 	kept, ok := o.kept.Get(p.UID)
 	switch {

@@ -3,6 +3,7 @@ package checkpoint
 import (
 	"log/slog"
 	"sync"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -133,6 +134,17 @@ func (o *Outcomes) keep(p *v1.Pod, next v1.PodStatus) (atOnce bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	if o.flips(p.UID, &next) {
+		if now := time.Now(); now.Sub(l.flipping) >= time.Minute {
+			l.flips, l.flipping = 0, now
+		}
+		if l.flips >= maxFlips {
+			return false, nil
+		}
+		if l.flips++; !l.since.IsZero() {
+			o.lives[p.UID] = l
+		}
+	}
 	var started *state.BootTime
 	if kept, ok := o.kept.Get(p.UID); ok {
 		raise(&next, &kept.Status)
@@ -169,6 +181,23 @@ func (o *Outcomes) Forget(uid types.UID) {
 func (o *Outcomes) forget(uid types.UID) {
 	delete(o.claimed, uid)
 	o.kept.Remove(uid)
+}
+
+// maxFlips is how often in a minute it is kept of a pod, at most, that a container is ready, or no longer: a readiness that
+// comes and goes must not wear out the disk. The syncs of the pod's worker save what is so later.
+const maxFlips = 5
+
+// flips reports whether next says no more than what is kept but that a container is ready, or no longer.
+func (o *Outcomes) flips(uid types.UID, next *v1.PodStatus) bool {
+	outcome, _ := o.kept.Get(uid)
+	same := next.DeepCopy()
+	for c := range pod.Statuses(same) {
+		had := pod.ContainerStatus(&outcome.Status, c.Name)
+		if had != nil && had.ContainerID == c.ContainerID {
+			c.Ready = had.Ready
+		}
+	}
+	return !o.news(uid, same)
 }
 
 // news reports whether next says more than what is kept: an end, another end,

@@ -368,3 +368,35 @@ func TestOutcomesAreReadAtTheStart(t *testing.T) {
 		t.Errorf("known %v (-want +got)\n%s", known, diff)
 	}
 }
+
+// TestOutcomes_ofAReadinessThatComesAndGoes: it is kept a few times a minute, and then as it is.
+func TestOutcomes_ofAReadinessThatComesAndGoes(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := runOutcomes(t)
+		p := outcomePod("h")
+		p.Spec.Containers[0].ReadinessProbe = &v1.Probe{}
+		r.Track(p, time.Now(), false)
+		save := func(ready bool) {
+			st := fares(v1.PodRunning, 0)
+			st.ContainerStatuses[0].State.Running = &v1.ContainerStateRunning{}
+			st.ContainerStatuses[0].ContainerID, st.ContainerStatuses[0].Ready = "containerd://c1", ready
+			r.Save(p, st)
+		}
+		save(false)
+		time.Sleep(outcomeBatch)
+		_, _, before := r.files.on(p.UID)
+		for i := range 60 {
+			save(i%2 == 0)
+			time.Sleep(time.Second)
+		}
+		if _, _, after := r.files.on(p.UID); after != before+maxFlips {
+			t.Errorf("%d writes in a minute", after-before)
+		}
+		save(true)
+		kept, _ := r.kept.Get(p.UID)
+		if _, _, after := r.files.on(p.UID); after > before+maxFlips+1 || !kept.Status.ContainerStatuses[0].Ready {
+			t.Errorf("a minute later %d writes, and it is kept as %+v", after-before, kept.Status.ContainerStatuses)
+		}
+	})
+}
