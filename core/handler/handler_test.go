@@ -51,6 +51,7 @@ func TestRunner_probeOverHTTP(t *testing.T) {
 	for name, tc := range map[string]struct {
 		serve http.HandlerFunc
 		tls   bool
+		http2 bool
 		edit  func(*v1.HTTPGetAction)
 		want  Outcome
 		// says is a part of the message, where that is not told as a whole.
@@ -76,7 +77,19 @@ func TestRunner_probeOverHTTP(t *testing.T) {
 		}, edit: func(a *v1.HTTPGetAction) {
 			a.Path, a.HTTPHeaders = "/health?deep=1", []v1.HTTPHeader{{Name: "Host", Value: "shop"}, {Name: "x-a", Value: "b"}, {Name: "Accept", Value: ""}}
 		}, want: Outcome{OK: true, Message: "/health?deep=1 shop agent/1  b"}},
-		"no answer in time": {serve: func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, says: "context deadline exceeded"},
+		"an answer of HTTP/2 alone": {tls: true, http2: true, serve: answering(200, nil, "fine"), want: Outcome{OK: true, Message: "fine"}},
+		"interim answers": {serve: func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusEarlyHints)
+			w.WriteHeader(http.StatusProcessing)
+			_, _ = io.WriteString(w, "fine")
+		}, want: Outcome{OK: true, Message: "fine"}},
+		"interim answers for ever": {serve: func(w http.ResponseWriter, _ *http.Request) {
+			for range 100 {
+				w.WriteHeader(http.StatusEarlyHints)
+			}
+		}, says: "no answer came, only interim ones"},
+		"a header without end": {serve: answering(200, map[string]string{"X-Long": strings.Repeat("x", maxHeader)}, ""), says: "the header of the answer is longer than 65536 bytes"},
+		"no answer in time":    {serve: func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, says: "context deadline exceeded"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -84,6 +97,10 @@ func TestRunner_probeOverHTTP(t *testing.T) {
 			action := &v1.HTTPGetAction{Port: web, Path: "/", Scheme: v1.URISchemeHTTP}
 			if s.Config.ErrorLog = nil; tc.tls {
 				action.Scheme = v1.URISchemeHTTPS
+				if tc.http2 {
+					s.EnableHTTP2, s.Config.Protocols = true, new(http.Protocols)
+					s.Config.Protocols.SetHTTP2(true)
+				}
 				s.StartTLS()
 			} else {
 				s.Start()
@@ -261,6 +278,16 @@ func TestRunner_hookOverHTTP(t *testing.T) {
 	s.Close()
 	if err := new(Runner).Hook(t.Context(), to, &v1.LifecycleHandler{HTTPGet: &v1.HTTPGetAction{Port: web}}); err == nil {
 		t.Error("nothing answers, and the hook has not failed")
+	}
+}
+
+func TestRunner_hookWhoseAnswerIsCutOff(t *testing.T) {
+	t.Parallel()
+	s := httptest.NewServer(answering(200, map[string]string{"Content-Length": "100"}, "short"))
+	t.Cleanup(s.Close)
+	hook := &v1.LifecycleHandler{HTTPGet: &v1.HTTPGetAction{Port: web}}
+	if err := new(Runner).Hook(t.Context(), target(t, s.Listener.Addr().String()), hook); err != nil {
+		t.Errorf("%v; want the answer to be enough", err)
 	}
 }
 

@@ -20,7 +20,7 @@ func (r *Runner) Hook(ctx context.Context, to Target, hook *v1.LifecycleHandler)
 		}
 		return err
 	case hook.HTTPGet != nil:
-		_, err := r.get(ctx, to, hook.HTTPGet)
+		err := r.sendHook(ctx, to, hook.HTTPGet)
 		if err != nil && strings.Contains(err.Error(), "server gave HTTP response to HTTPS client") {
 			// Hooks once were sent over HTTP whatever they said; what is secret is not sent so.
 			plain := hook.HTTPGet.DeepCopy()
@@ -30,7 +30,7 @@ func (r *Runner) Hook(ctx context.Context, to Target, hook *v1.LifecycleHandler)
 					plain.HTTPHeaders = append(plain.HTTPHeaders, h)
 				}
 			}
-			_, err = r.get(ctx, to, plain)
+			err = r.sendHook(ctx, to, plain)
 		}
 		return err
 	case hook.Sleep != nil:
@@ -44,4 +44,13 @@ func (r *Runner) Hook(ctx context.Context, to Target, hook *v1.LifecycleHandler)
 		}
 	}
 	return errors.New("the hook names no handler that can be carried out: exec, httpGet or sleep")
+}
+
+// sendHook sends the request of a hook: that an answer comes is enough, whatever it says.
+func (r *Runner) sendHook(ctx context.Context, to Target, action *v1.HTTPGetAction) error {
+	resp, err := r.send(ctx, to, action)
+	if err != nil {
+		return err
+	}
+	return resp.Body.Close()
 }

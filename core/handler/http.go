@@ -2,7 +2,6 @@ package handler
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -18,29 +17,8 @@ import (
 // maxRedirects is how often an answer may lead elsewhere on the same host.
 const maxRedirects = 10
 
-// transport has no connections that stay, so that each request finds out whether the server takes a new one, and does not
-// check who answers: a container's certificate is for its clients, not for its node.
-var transport = &http.Transport{
-	TLSClientConfig:    &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // as a kubelet
-	DisableKeepAlives:  true,
-	DisableCompression: true,
-	Proxy:              nil,
-	DialContext:        dial,
-	// A header that does not end is no more than a body.
-	MaxResponseHeaderBytes: 64 << 10,
-}
-
-// dial connects so that closing does not wait: thousands of probes a minute would leave as many ports behind.
-func dial(ctx context.Context, network, address string) (net.Conn, error) {
-	conn, err := new(net.Dialer).DialContext(ctx, network, address)
-	if c, ok := conn.(*net.TCPConn); ok {
-		_ = c.SetLinger(0)
-	}
-	return conn, err
-}
-
 // client follows redirects on the same host; another host's is an answer.
-var client = &http.Client{Transport: transport, CheckRedirect: func(req *http.Request, via []*http.Request) error {
+var client = &http.Client{Transport: oneRequest, CheckRedirect: func(req *http.Request, via []*http.Request) error {
 	if req.URL.Hostname() != via[0].URL.Hostname() {
 		return http.ErrUseLastResponse
 	}
@@ -56,15 +34,24 @@ type answer struct {
 	body string
 }
 
-// get sends the request of an action.
-func (r *Runner) get(ctx context.Context, to Target, action *v1.HTTPGetAction) (answer, error) {
+// send sends the request of an action. The caller closes the body of the answer.
+func (r *Runner) send(ctx context.Context, to Target, action *v1.HTTPGetAction) (*http.Response, error) {
 	req, err := r.request(ctx, to, action)
 	if err != nil {
-		return answer{}, err
+		return nil, err
 	}
 	resp, err := client.Do(req)
 	if err != nil {
-		return answer{}, &transportError{err}
+		return nil, &transportError{err}
+	}
+	return resp, nil
+}
+
+// get sends the request of an action and reads the answer.
+func (r *Runner) get(ctx context.Context, to Target, action *v1.HTTPGetAction) (answer, error) {
+	resp, err := r.send(ctx, to, action)
+	if err != nil {
+		return answer{}, err
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxOutput))

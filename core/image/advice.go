@@ -45,7 +45,15 @@ var classes = []class{
 		advice: "the registry does not have it: correct the name or tag, or push the image",
 	},
 	{
-		words:  []string{"unexpected status", "x509: ", "http: server gave HTTP response to HTTPS client"},
+		words:  []string{"x509: "},
+		advice: "the runtime does not trust the registry's certificate: add its authority to the runtime's configuration of that registry",
+	},
+	{
+		words:  []string{"http: server gave HTTP response to HTTPS client"},
+		advice: "the registry has no HTTPS: allow HTTP in the runtime's configuration of that registry, or correct the port",
+	},
+	{
+		words:  []string{"unexpected status"},
 		advice: "",
 	},
 	{

@@ -123,6 +123,8 @@ func TestEnsure_saysWhatToDo(t *testing.T) {
 		"failed commit on ref \"layer-sha256:1\": unexpected commit size 5, expected 10":                                                    "the registry sent only a part of the image",
 		"write /var/lib/containerd/ingest/1/data: no space left on device":                                                                  "the disk of the images is full: free some of it",
 		"failed to copy: httpReadSeeker: failed open: failed to do request: Get \"x\": dial tcp 192.0.2.1:443: connect: connection refused": "the registry cannot be reached",
+		"failed to do request: Head \"x\": tls: failed to verify certificate: x509: certificate signed by unknown authority":                "does not trust the registry's certificate",
+		"failed to do request: Head \"x\": http: server gave HTTP response to HTTPS client":                                                 "the registry has no HTTPS",
 		unreachable: "the registry cannot be reached: check its name and the network",
 	} {
 		t.Run(want, func(t *testing.T) {

@@ -33,7 +33,7 @@ import (
 //	quota N [NAME...]                         allows while fewer than N pods are on the
 //	                                          node, else holds; without facts it fails
 //	winner N|keep|reject [CODE [MESSAGE]]     gives that answer to the hook merge
-//	allow|deny|abstain [CODE [MESSAGE]]       gives that answer to the hook connect, too
+//	allow|deny|abstain [CODE [MESSAGE]]       is the answer to the hook connect, too
 //	pass|drop|defer [CODE [MESSAGE]]          gives that answer to the hook filter;
 //	                                          defers for an hour
 //

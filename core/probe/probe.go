@@ -39,7 +39,7 @@ type Config struct {
 	// Save, if not nil, keeps over restarts of the agent what is found of a container; st is the status of its pod.
 	Save   func(p *v1.Pod, st *v1.PodStatus)
 	Events status.Recorder
-	// Owner is whose a pod is: who pays for its probes.
+	// Owner is the tenant of a pod, "" for none: a pod of none has its probes to itself.
 	Owner func(p *v1.Pod) string
 	// Spread returns a random time from 0 to d: probes of a node that has just started do not all begin at once.
 	Spread func(d time.Duration) time.Duration
@@ -47,8 +47,12 @@ type Config struct {
 	Log    *slog.Logger
 }
 
-// atOnce is how many probes of one owner run at a time.
-const atOnce = 64
+const (
+	// atOnce is how many probes of one owner run at a time.
+	atOnce = 64
+	// longest is how long a probe counts as one of these. After that it goes on, but others no longer wait for it.
+	longest = 2 * time.Second
+)
 
 // Manager has the probes of all pods. It is safe for concurrent use.
 type Manager struct {
@@ -198,6 +202,14 @@ func (m *Manager) Nudge(uid types.UID) {
 		default: // one is enough
 		}
 	}
+}
+
+// payer is whose probes wait for each other.
+func (m *Manager) payer(p *v1.Pod) string {
+	if tenant := m.cfg.Owner(p); tenant != "" {
+		return "tenant " + tenant
+	}
+	return "pod " + string(p.UID)
 }
 
 // bare is a container's ID without the name of its runtime.

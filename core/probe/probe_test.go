@@ -3,6 +3,7 @@ package probe
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"testing"
@@ -35,7 +36,14 @@ type rig struct {
 	events []string
 }
 
-func (r *rig) Probe(_ context.Context, to handler.Target, _ *v1.Probe) (handler.Outcome, error) {
+// Probe takes as long as the probe may take, and none where that does not say.
+func (r *rig) Probe(ctx context.Context, to handler.Target, spec *v1.Probe) (handler.Outcome, error) {
+	if spec.TimeoutSeconds > 0 {
+		select {
+		case <-time.After(time.Duration(spec.TimeoutSeconds) * time.Second):
+		case <-ctx.Done():
+		}
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.times[to.Container.Name] = append(r.times[to.Container.Name], time.Since(r.began))
@@ -70,7 +78,7 @@ func run(t *testing.T, body func(r *rig)) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &rig{T: t, statuses: status.NewStore(), ok: map[string]bool{}, times: map[string][]time.Duration{}}
 		r.Manager = New(Config{
-			Runner: r, Statuses: r.statuses, Events: r, Owner: func(*v1.Pod) string { return "owner" },
+			Runner: r, Statuses: r.statuses, Events: r, Owner: func(p *v1.Pod) string { return p.Labels["tenant"] },
 			Spread: func(d time.Duration) time.Duration { return d / 2 }, Now: time.Now, Log: slog.New(slog.DiscardHandler),
 		})
 		time.Sleep(24 * time.Hour)
@@ -285,6 +293,45 @@ func TestProbe_isSpreadAfterAStart(t *testing.T) {
 			t.Errorf("probed (-want +got):\n%s", diff)
 		}
 	})
+}
+
+func TestProbe_delaysNoOthersProbes(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		// timeout is that of a thousand probes which hang, in seconds.
+		timeout int32
+		// tenant is the one of another pod; the probes are a tenant's called "bad", or no tenant's.
+		of, tenant string
+		most       time.Duration
+	}{
+		"a second each, of another tenant":  {timeout: 1, of: "bad", tenant: "good"},
+		"a second each, of no tenant":       {timeout: 1, of: "", tenant: ""},
+		"an hour each, of another tenant":   {timeout: 3600, of: "bad", tenant: "good"},
+		"an hour each, of a pod of none":    {timeout: 3600, of: "bad", tenant: ""},
+		"an hour each, of none either":      {timeout: 3600, of: "", tenant: ""},
+		"an hour each, of the tenant's own": {timeout: 3600, of: "bad", tenant: "bad", most: 32 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			run(t, func(r *rig) {
+				for i := range 1000 {
+					p := newPod(v1.Container{ReadinessProbe: every(1)})
+					p.Spec.Containers[0].ReadinessProbe.TimeoutSeconds = tc.timeout
+					p.UID, p.Labels = types.UID(fmt.Sprintf("bad%d", i)), map[string]string{"tenant": tc.of}
+					r.Add(p)
+					r.starts(p, string(p.UID))
+				}
+				synctest.Wait()
+				good := newPod(v1.Container{ReadinessProbe: every(1)})
+				good.Labels = map[string]string{"tenant": tc.tenant}
+				r.find("main", true)
+				r.Add(good)
+				r.starts(good, "good")
+				time.Sleep(tc.most)
+				r.want(good, "started ready")
+			})
+		})
+	}
 }
 
 func TestRemove(t *testing.T) {

@@ -153,6 +153,7 @@ func (c *Client) call(ctx context.Context, method string, request, reply any, co
 		method:   method[strings.LastIndexByte(method, '/')+1:],
 		took:     time.Since(began),
 		status:   status.Convert(err),
+		gaveUp:   ctx.Err() != nil,
 	}
 }
 
@@ -266,6 +267,8 @@ type callError struct {
 	method   string
 	took     time.Duration
 	status   *status.Status
+	// gaveUp is true where the time of the call was over before the runtime answered.
+	gaveUp bool
 }
 
 // Error is the runtime's own words, or why there are none.

@@ -15,6 +15,7 @@ import (
 	"google.golang.org/grpc/status"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
+	"github.com/wardlet/wardlet/core/handler"
 	"github.com/wardlet/wardlet/test/fakecri"
 )
 
@@ -126,6 +127,24 @@ func TestCallThatTakesTooLong(t *testing.T) {
 	expectError(t, err, cri.Endpoint()+" did not answer Version within ")
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v is not context.DeadlineExceeded", err)
+	}
+}
+
+// TestExec_thatTakesTooLong: a program that does not end in time is the container's fault, a runtime that does not answer is not.
+func TestExec_thatTakesTooLong(t *testing.T) {
+	t.Parallel()
+	cri := fakecri.Start(t)
+	r := New(Config{Client: dial(t, cri.Endpoint(), 50*time.Millisecond)})
+	cri.Fail("ExecSync", status.Error(codes.DeadlineExceeded, "timeout 1s exceeded: context deadline exceeded"))
+	if _, _, err := r.Exec(t.Context(), "c", []string{"true"}, time.Second); !errors.Is(err, handler.ErrTimeout) {
+		t.Errorf("the runtime says that it has timed out: %v", err)
+	}
+	hung := fakecri.Start(t)
+	r = New(Config{Client: dial(t, hung.Endpoint(), 50*time.Millisecond)})
+	hung.Delay("ExecSync", time.Minute)
+	_, _, err := r.Exec(t.Context(), "c", []string{"true"}, time.Second)
+	if expectError(t, err, "did not answer ExecSync within "); errors.Is(err, handler.ErrTimeout) {
+		t.Errorf("the runtime does not answer: %v", err)
 	}
 }
 

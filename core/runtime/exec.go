@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"time"
@@ -20,10 +21,10 @@ type ExecStreams struct {
 }
 
 // Exec runs a program in a container and returns what it wrote and its exit code. The error is handler.ErrTimeout where it has
-// not ended in time.
+// not ended in time, and another one where the runtime does not say in time whether it has.
 func (r *Runtime) Exec(ctx context.Context, id string, command []string, timeout time.Duration) (output []byte, code int32, err error) {
 	answer, err := r.cri.ExecSync(ctx, &runtimeapi.ExecSyncRequest{ContainerId: id, Cmd: command, Timeout: int64(timeout / time.Second)})
-	if status.Code(err) == codes.DeadlineExceeded {
+	if late, ok := errors.AsType[*callError](err); status.Code(err) == codes.DeadlineExceeded && (!ok || !late.gaveUp) {
 		return nil, 0, handler.ErrTimeout
 	}
 	if err != nil {

@@ -13,6 +13,9 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
+// slowHook is how long a postStart hook may run before that is an event.
+const slowHook = time.Minute
+
 // Hooks carry out lifecycle hooks; see handler.Runner.
 type Hooks interface {
 	Hook(ctx context.Context, to handler.Target, hook *v1.LifecycleHandler) error
@@ -24,7 +27,12 @@ func (p *Pool) postStart(ctx context.Context, it syncIteration, run *pod.Contain
 	if c.Lifecycle == nil || c.Lifecycle.PostStart == nil {
 		return nil
 	}
+	slow := time.AfterFunc(slowHook, func() {
+		status.ContainerEvent(p.cfg.Events, it.pod, c.Name, v1.EventTypeWarning, "SlowPostStartHook", fmt.Sprintf("PostStartHook has run for %s: "+
+			"until it ends, container %s does not count as started, and none after it starts; if it hangs, mend it and make the pod anew", slowHook, c.Name))
+	})
 	err := p.cfg.Hooks.Hook(ctx, handler.Target{Container: c, ID: id, IP: p.address(it.uid, run.SandboxIPs)}, c.Lifecycle.PostStart)
+	slow.Stop()
 	if err == nil {
 		return nil
 	}

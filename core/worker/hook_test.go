@@ -59,6 +59,25 @@ func TestPostStart(t *testing.T) {
 		expectCalls(t, b, "run-sandbox web#0", "start web/a#0", "hook c2 start")
 		close(held)
 		expectCalls(t, b, "start web/b#0")
+		time.Sleep(slowHook)
+		if b.recorded("web SlowPostStartHook") {
+			t.Error("an event says that the hook takes long")
+		}
+	})
+}
+
+func TestPostStart_neverEnds(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b, p := hooked(t, v1.Lifecycle{PostStart: hook("start", 0)})
+		b.hold["hook"] = make(chan struct{})
+		b.create(p)
+		time.Sleep(slowHook + time.Second)
+		if !b.recorded("web SlowPostStartHook") {
+			t.Error("no event says so")
+		}
+		b.kill(p)
+		synctest.Wait()
 	})
 }
 
