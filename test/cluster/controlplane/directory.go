@@ -10,10 +10,19 @@ import (
 const (
 	prefix   = "wardlet-cluster-"
 	lockName = "lock"
+	sweeper  = "wardlet-cluster.lock" // Held while directories are made and removed: a new one is without its lock for a moment.
 )
 
-// newDir makes a directory, locked for as long as this process lives, and removes those that nobody holds.
+// newDir makes a directory, locked for as long as this process lives, and removes those that no process holds.
 func newDir() (dir string, lock *os.File, err error) {
+	one, err := os.OpenFile(filepath.Join(os.TempDir(), sweeper), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return "", nil, err
+	}
+	defer one.Close()
+	if err := syscall.Flock(int(one.Fd()), syscall.LOCK_EX); err != nil {
+		return "", nil, fmt.Errorf("lock %s: %w", one.Name(), err)
+	}
 	if err := sweep(os.TempDir()); err != nil {
 		return "", nil, err
 	}

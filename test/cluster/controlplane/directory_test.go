@@ -3,6 +3,7 @@ package controlplane
 import (
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 )
 
@@ -34,4 +35,24 @@ func TestSweep(t *testing.T) {
 			t.Errorf("%s: %v, want it to stay: %v", dir, err, stays)
 		}
 	}
+}
+
+// TestNewDirAtOnce: tests that make their directories at the same time leave each other's alone.
+func TestNewDirAtOnce(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	var all sync.WaitGroup
+	for range 200 {
+		all.Go(func() {
+			dir, lock, err := newDir()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer lock.Close()
+			if err := os.WriteFile(filepath.Join(dir, "sa.key"), nil, 0o600); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
 }
