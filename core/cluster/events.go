@@ -34,7 +34,8 @@ const (
 	// one to the next after that: a fifth of the requests that all of the agent may make.
 	eventBurst  = 100
 	eventPeriod = 100 * time.Millisecond
-	// sendPeriod is how often events are sent that had to wait.
+	// sendPeriod is the time from an event to the request that sends it. What a container's start costs the API server comes
+	// after the start, and what repeats within it costs one request.
 	sendPeriod = time.Second
 	// nodeOwner has the share of events about the node; no tenant is named so.
 	nodeOwner = "/"
@@ -178,22 +179,45 @@ func (o *ownerEvents) add(about v1.ObjectReference, kind, reason, message string
 // same reports whether two events are about the same container, or about the same object.
 func same(a, b *v1.ObjectReference) bool { return a.UID == b.UID && a.FieldPath == b.FieldPath }
 
-// Run sends events until ctx is done. What was not sent then is lost, as with a kubelet.
+// Run sends events until ctx is done, and then, within sendPeriod, what is left.
 func (e *Events) Run(ctx context.Context) {
-	tick := time.NewTicker(sendPeriod)
-	defer tick.Stop()
 	for {
 		select {
-		case <-ctx.Done():
-			return
 		case <-e.wake:
-		case <-tick.C:
+		case <-ctx.Done():
 		}
-		for next := e.next(); next != nil; next = e.next() {
-			if err := e.send(ctx, next); err != nil {
-				e.cfg.Log.Debug("an event is not at the API server", "about", path.Join(next.about.Kind, next.about.Namespace, next.about.Name), "reason", next.reason, "err", err)
+		for sleep(ctx, sendPeriod, 0) {
+			if e.sendAll(ctx); !e.owed() {
 				break
 			}
+		}
+		if ctx.Err() != nil {
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendPeriod)
+			defer cancel()
+			e.sendAll(last)
+			return
+		}
+	}
+}
+
+// owed reports whether an event is not at the API server.
+func (e *Events) owed() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, o := range e.owners {
+		if slices.ContainsFunc(o.events, func(is *event) bool { return is.owed }) {
+			return true
+		}
+	}
+	return false
+}
+
+// sendAll sends what owners may send now, until the API server takes none.
+func (e *Events) sendAll(ctx context.Context) {
+	for next := e.next(); next != nil; next = e.next() {
+		if err := e.send(ctx, next); err != nil {
+			e.cfg.Log.Debug("an event is not at the API server", "about", path.Join(next.about.Kind, next.about.Namespace, next.about.Name), "reason", next.reason, "err", err)
+			return
 		}
 	}
 }

@@ -1,14 +1,22 @@
 package cluster
 
 import (
+	"bytes"
+	"context"
+	"errors"
 	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -135,5 +143,46 @@ func TestEvents_shares(t *testing.T) {
 	}
 	if sent["loud"] != eventBurst+3 || len(e.owners["loud"].events) != maxEvents {
 		t.Errorf("sent %v, %d are known", sent, len(e.owners["loud"].events))
+	}
+}
+
+// Events are sent a moment after they happen, what repeats meanwhile as one, and at the end what is left.
+func TestEvents_Run(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	var got []string
+	client := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		var envelope runtime.Unknown
+		var is v1.Event
+		if err := errors.Join(err, envelope.Unmarshal(bytes.TrimPrefix(body, []byte("k8s\x00"))), is.Unmarshal(envelope.Raw)); err != nil {
+			t.Error(err)
+		}
+		mu.Lock()
+		got = append(got, fmt.Sprint(is.Reason, " ", is.Count))
+		mu.Unlock()
+		answer(w, http.StatusCreated, &is)
+	})
+	e := NewEvents(EventConfig{
+		Client: client, Owner: func(namespace string) string { return namespace }, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { e.Run(ctx) })
+	web := &v1.Pod{}
+	web.Namespace, web.Name, web.UID = "shop", "web", "u"
+	for _, reason := range []string{"Created", "Started", "BackOff", "BackOff"} {
+		e.Event(web, v1.EventTypeNormal, reason, "well")
+	}
+	for mu.Lock(); len(got) < 3; mu.Lock() {
+		mu.Unlock()
+		time.Sleep(10 * time.Millisecond)
+	}
+	mu.Unlock()
+	e.Event(web, v1.EventTypeNormal, "Killing", "well")
+	cancel()
+	running.Wait()
+	if diff := cmp.Diff([]string{"Created 1", "Started 1", "BackOff 2", "Killing 1"}, got); diff != "" {
+		t.Errorf("requests (-want +got):\n%s", diff)
 	}
 }
