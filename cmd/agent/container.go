@@ -46,18 +46,34 @@ type container struct {
 
 // find reads the pod and decides on the container.
 func (o *containerFlags) find(ctx context.Context, a *app, c *client.Client, namespace, name string) (*container, error) {
-	var p v1.Pod
-	if err := c.Get(ctx, "/v1/pods/"+url.PathEscape(namespace)+"/"+url.PathEscape(name), &p); err != nil {
+	p, err := findPod(ctx, c, namespace, name)
+	if err != nil {
 		return nil, err
 	}
-	of := &container{namespace: p.Namespace, pod: p.Name, name: o.container}
-	if of.name == "" {
-		of.name = a.chooseContainer(&p)
+	return o.choose(a, p), nil
+}
+
+// findPod reads a pod.
+func findPod(ctx context.Context, c *client.Client, namespace, name string) (*v1.Pod, error) {
+	p := &v1.Pod{}
+	return p, c.Get(ctx, "/v1/pods/"+url.PathEscape(namespace)+"/"+url.PathEscape(name), p)
+}
+
+// choose decides on the container of a pod.
+func (o *containerFlags) choose(a *app, p *v1.Pod) *container {
+	if o.container != "" {
+		return containerOf(p, o.container)
 	}
-	if spec, _ := pod.Container(&p, of.name); spec != nil {
+	return containerOf(p, a.chooseContainer(p))
+}
+
+// containerOf is the container of a name, whether the pod has it or not.
+func containerOf(p *v1.Pod, name string) *container {
+	of := &container{namespace: p.Namespace, pod: p.Name, name: name}
+	if spec, _ := pod.Container(p, name); spec != nil {
 		of.tty = spec.TTY
 	}
-	return of, nil
+	return of
 }
 
 // chooseContainer is the container that is meant where none is named, as kubectl has it.

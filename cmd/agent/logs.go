@@ -2,13 +2,19 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/server/client"
 )
 
 func (a *app) logsCommand() *cobra.Command {
@@ -21,12 +27,15 @@ func (a *app) logsCommand() *cobra.Command {
 			"goes as it is; on a terminal what would steer that shows as escapes. -c is the container\n" +
 			"here, as with kubectl: name another configuration with --config.",
 		Example: "  wardlet logs default/web\n  wardlet logs -n default web -c main -f --tail 20\n  wardlet logs default/web --previous\n" +
-			"  wardlet logs default/web --since 5m --timestamps | less -R",
+			"  wardlet logs default/web --since 5m --timestamps | less -R\n" +
+			"  wardlet logs default/web --all-containers --prefix -f",
 		RunE: func(cmd *cobra.Command, args []string) error { return a.logs(cmd, args, &o) },
 	}
 	o.add(a, cmd)
 	f := cmd.Flags()
 	f.BoolVarP(&o.follow, "follow", "f", false, "go on with what is written later, until the container ends")
+	f.BoolVar(&o.all, "all-containers", false, "the logs of all containers of the pod, one after the other or, with -f, as they come")
+	f.BoolVar(&o.prefix, "prefix", false, "put the pod and the container before each line")
 	f.BoolVarP(&o.previous, "previous", "p", false, "the log of the container that ran before, if there was one")
 	f.BoolVar(&o.timestamps, "timestamps", false, "put the time before each line")
 	f.Int64Var(&o.tail, "tail", -1, "how many lines from the end; -1 for all")
@@ -41,6 +50,7 @@ type logsFlags struct {
 	containerFlags
 
 	follow, previous, timestamps bool
+	all, prefix                  bool
 	tail, limit                  int64
 	since                        time.Duration
 	sinceTime                    string
@@ -90,6 +100,9 @@ func (a *app) logs(cmd *cobra.Command, args []string, o *logsFlags) error {
 		}
 		o.container, args = cmp.Or(o.container, args[1]), args[:1]
 	}
+	if err == nil && o.all && o.container != "" {
+		err = errors.New("--all-containers and the name of a container exclude each other")
+	}
 	var in, name string
 	if err == nil {
 		in, name, err = podArgument(o.namespace, args)
@@ -101,15 +114,52 @@ func (a *app) logs(cmd *cobra.Command, args []string, o *logsFlags) error {
 	if err != nil {
 		return err
 	}
-	of, err := o.find(cmd.Context(), a, c, in, name)
+	p, err := findPod(cmd.Context(), c, in, name)
 	if err != nil {
 		return err
 	}
+	of := []*container{}
+	if o.all {
+		for spec := range pod.Containers(p) {
+			of = append(of, containerOf(p, spec.Name))
+		}
+	} else {
+		of = append(of, o.choose(a, p))
+	}
 	out, flush := containerOut(a.rawOut)
-	err = c.Copy(cmd.Context(), of.path("logs", query), out)
-	flush()
+	defer flush()
+	err = o.copyLogs(cmd.Context(), c, of, query, out)
 	if cmd.Context().Err() != nil && o.follow {
 		return nil // it breaks off, which is no error
 	}
-	return of.explained(err)
+	return err
+}
+
+// copyLogs writes the logs of containers: one after the other, or all at once where they are followed. That of one cannot be
+// read does not keep the others' from being read.
+func (o *logsFlags) copyLogs(ctx context.Context, c *client.Client, all []*container, query url.Values, to io.Writer) error {
+	errs := make([]error, len(all))
+	var mu sync.Mutex
+	var running sync.WaitGroup
+	for i, of := range all {
+		out, end := to, func() {}
+		if o.prefix || len(all) > 1 {
+			lines := &lineWriter{to: to, mu: &mu}
+			if o.prefix {
+				lines.prefix = fmt.Sprintf("[pod/%s/%s] ", of.pod, of.name)
+			}
+			out, end = lines, lines.flush
+		}
+		one := func() {
+			errs[i] = of.explained(c.Copy(ctx, of.path("logs", query), out))
+			end()
+		}
+		if o.follow {
+			running.Go(one)
+		} else {
+			one()
+		}
+	}
+	running.Wait()
+	return errors.Join(errs...)
 }

@@ -11,7 +11,9 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -185,6 +187,10 @@ func TestLogs(t *testing.T) {
 		"logs-no-container":     {"shop/web", "-c", "man"},
 		"logs-no-pod":           {"shop/wep"},
 		"logs-other-namespace":  {"-n", "default", "web"},
+		"logs-all":              {"shop/web", "--all-containers"},
+		"logs-all-prefix":       {"shop/db", "--all-containers", "--prefix"},
+		"logs-all-named":        {"shop/web", "main", "--all-containers"},
+		"logs-prefix":           {"shop/web", "main", "--prefix", "--tail", "2"},
 		"logs-of-what-is-ended": {"shop/web", "setup", "-f"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -212,6 +218,67 @@ func TestLogs_followUntilTheContainerEnds(t *testing.T) {
 	if want := "three\nfour\nfive\n--- exit status 0\n"; got != want {
 		t.Errorf("printed:\n%s\nwant:\n%s", got, want)
 	}
+}
+
+func TestLogs_followAllContainers(t *testing.T) {
+	t.Parallel()
+	c, socket := writing(t)
+	c.runs.Store(true)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	before := 0
+	got := wardletTelling(ctx, func(out string) {
+		if n := strings.Count(out, "\n"); n == before || n < 2 {
+			return
+		}
+		before = strings.Count(out, "\n")
+		switch before {
+		case 2:
+			c.write(t, "s1", "2026-01-02T12:00:00Z stdout P fo\n")
+			c.write(t, "m0", "2026-01-02T12:00:00Z stdout F five\n")
+		case 3:
+			c.write(t, "s1", "2026-01-02T12:00:00Z stdout F ur\n")
+		default:
+			c.runs.Store(false)
+		}
+	}, "logs", "--socket", socket, "shop/db", "--all-containers", "--prefix", "-f", "--tail", "1")
+	lines := strings.Split(got, "\n")
+	slices.Sort(lines[:min(2, len(lines))])
+	want := "[pod/db/first] set up\n[pod/db/second] before\n[pod/db/second] five\n[pod/db/first] four\n--- exit status 0\n"
+	if got := strings.Join(lines, "\n"); got != want {
+		t.Errorf("printed:\n%s\nwant:\n%s", got, want)
+	}
+}
+
+func TestLineWriter(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	long := strings.Repeat("x", maxHeldLine+1)
+	for name, c := range map[string]struct{ in, want []string }{
+		"pieces":    {[]string{"a", "b\nc", "\n\nd"}, []string{"> ab\n", "> c\n", "> \n", "> d"}},
+		"long":      {[]string{long, "y\nz\n"}, []string{"> " + long, "y\n", "> z\n"}},
+		"no writes": {nil, nil},
+	} {
+		var got recordedWrites
+		w := &lineWriter{to: &got, mu: &mu, prefix: "> "}
+		for _, piece := range c.in {
+			if n, err := w.Write([]byte(piece)); n != len(piece) || err != nil {
+				t.Errorf("%s: %d, %v", name, n, err)
+			}
+		}
+		w.flush()
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %.200q, want %.200q", name, got, c.want)
+		}
+	}
+}
+
+// recordedWrites keeps each write on its own.
+type recordedWrites []string
+
+func (w *recordedWrites) Write(p []byte) (int, error) {
+	*w = append(*w, string(p))
+	return len(p), nil
 }
 
 func TestLogs_endWellWhenAFollowerIsInterrupted(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -51,6 +52,12 @@ func logOptions(query url.Values, now time.Time) (o logRequest, code int, err er
 	}
 	o.Follow, o.previous, o.Timestamps = flag("follow"), flag("previous"), flag("timestamps")
 	var wrong error
+	if tail := query.Get("tail"); tail != "" { // its name before PodLogOptions
+		query = maps.Clone(query)
+		if query.Set("tailLines", tail); tail == "all" {
+			query.Del("tailLines")
+		}
+	}
 	if n, ok := number("tailLines"); ok {
 		if o.Tail = n; n < 0 {
 			wrong = errors.New("tailLines: must be greater than or equal to 0")

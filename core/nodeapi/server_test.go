@@ -357,6 +357,8 @@ func TestContainerLogs(t *testing.T) {
 		"/containerLogs/shop/web/main?timestamps=true&tailLines=1":        {200, "2026-01-02T03:04:06.000000000Z two\n"},
 		"/containerLogs/shop/web/main?sinceTime=2026-01-02T03:04:06Z":     {200, "two\n"},
 		"/containerLogs/shop/web/main?follow=true":                        {200, "one\ntwo\n"},
+		"/containerLogs/shop/web/main?tail=1":                             {200, "two\n"},
+		"/containerLogs/shop/web/main?tail=all&tailLines=1":               {200, "one\ntwo\n"},
 		"/containerLogs/shop/web/main?tailLines=x":                        {400, "tailLines: want a number"},
 		"/containerLogs/shop/web/main?tailLines=-1":                       {422, "tailLines: must be greater"},
 		"/containerLogs/shop/web/main?limitBytes=0":                       {422, "limitBytes: must be greater"},
