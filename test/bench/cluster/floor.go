@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -58,7 +59,8 @@ type times struct{ start, again, initial time.Duration }
 // direct makes, starts and removes one pod.
 func (b *bench) direct(ctx context.Context, cri criapi.RuntimeServiceClient, image, name string) (took times, err error) {
 	logs := filepath.Join(b.i.Env["POD_LOGS"], "floor_"+name)
-	if err := os.MkdirAll(filepath.Join(logs, "main"), 0o755); err != nil {
+	err = os.MkdirAll(filepath.Join(logs, "main"), 0o755)
+	if err := errors.Join(err, os.WriteFile(filepath.Join(logs, "hosts"), []byte("127.0.0.1 localhost\n"), 0o600)); err != nil {
 		return took, err
 	}
 	config := &criapi.PodSandboxConfig{
@@ -104,6 +106,15 @@ func (b *bench) direct(ctx context.Context, cri criapi.RuntimeServiceClient, ima
 	return took, nil
 }
 
+// What a container of a kubelet does not see, and may not write: each is a mount, and a runtime that is given none makes none.
+var (
+	maskedPaths = []string{
+		"/proc/asound", "/proc/acpi", "/proc/interrupts", "/proc/kcore", "/proc/keys", "/proc/latency_stats", "/proc/timer_list",
+		"/proc/timer_stats", "/proc/sched_debug", "/proc/scsi", "/sys/firmware", "/sys/devices/virtual/powercap",
+	}
+	readOnlyPaths = []string{"/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"}
+)
+
 // directPod is a pod that is made by calls to the runtime.
 type directPod struct {
 	cri    criapi.RuntimeServiceClient
@@ -111,15 +122,30 @@ type directPod struct {
 	config *criapi.PodSandboxConfig
 }
 
-// begin makes and starts a container.
+// begin makes and starts a container, with the mounts, limits and namespaces that a kubelet gives one.
 func (p *directPod) begin(ctx context.Context, image string, attempt uint32, command ...string) (id string, err error) {
+	termination := filepath.Join(p.config.LogDirectory, "termination-"+strconv.FormatUint(uint64(attempt), 10))
+	if err := os.WriteFile(termination, nil, 0o600); err != nil {
+		return "", err
+	}
 	made, err := p.cri.CreateContainer(ctx, &criapi.CreateContainerRequest{
 		PodSandboxId: p.id, SandboxConfig: p.config, Config: &criapi.ContainerConfig{
 			Metadata: &criapi.ContainerMetadata{Name: "main", Attempt: attempt},
 			Image:    &criapi.ImageSpec{Image: image},
 			Command:  command,
 			LogPath:  fmt.Sprintf("main/%d.log", attempt),
-			Linux:    &criapi.LinuxContainerConfig{},
+			Mounts: []*criapi.Mount{
+				{HostPath: filepath.Join(p.config.LogDirectory, "hosts"), ContainerPath: "/etc/hosts"},
+				{HostPath: termination, ContainerPath: "/dev/termination-log"},
+			},
+			Labels: map[string]string{"io.kubernetes.container.name": "main", "io.kubernetes.pod.uid": p.config.Metadata.Uid},
+			Linux: &criapi.LinuxContainerConfig{
+				Resources: &criapi.LinuxContainerResources{CpuPeriod: 100_000, CpuShares: 2, OomScoreAdj: 1000},
+				SecurityContext: &criapi.LinuxContainerSecurityContext{
+					NamespaceOptions: &criapi.NamespaceOption{Pid: criapi.NamespaceMode_CONTAINER},
+					MaskedPaths:      maskedPaths, ReadonlyPaths: readOnlyPaths,
+				},
+			},
 		},
 	})
 	if err != nil {
