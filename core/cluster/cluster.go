@@ -96,8 +96,10 @@ type Member struct {
 	register   sync.Once
 
 	owed owed
-	// met are the pods whose copy at the API server was read before. Only reportPods uses it.
-	met map[types.UID]bool
+	// met are the pods whose copy at the API server was read before, and when it was last. Only reportPods uses it, and
+	// paused: the pods whose status waits for initPause.
+	met    map[types.UID]time.Time
+	paused map[types.UID]bool
 }
 
 // New returns a member that does nothing before Run. The node is from then on as Memory has it.
@@ -106,7 +108,7 @@ func New(cfg Config) *Member {
 	m := &Member{
 		cfg: cfg, name: n.Name, log: cfg.Logger, registered: make(chan struct{}),
 		labels: maps.Clone(n.Labels), annotations: maps.Clone(n.Annotations), report: make(chan struct{}, 1),
-		met:  map[types.UID]bool{},
+		met: map[types.UID]time.Time{}, paused: map[types.UID]bool{},
 		owed: owed{uids: map[types.UID]bool{}, wake: make(chan struct{}, 1)},
 	}
 	m.recall()

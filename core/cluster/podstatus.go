@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -28,6 +29,9 @@ const (
 	// firstRetry and lastRetry are the times between attempts while the server does not take statuses.
 	firstRetry = 200 * time.Millisecond
 	lastRetry  = fullPass
+	// initPause is the least time between two statuses of a pod whose init containers are at work. Each costs the API server
+	// and the node what the next init container's start needs; a kubelet writes what has come together within a second.
+	initPause = 250 * time.Millisecond
 )
 
 // owed is the set of pods whose status the API server may not have. It is safe for concurrent use.
@@ -61,6 +65,9 @@ func (m *Member) reportPods(ctx context.Context) {
 	problems := &trouble{log: m.log, what: "pod status"}
 	pass := time.NewTicker(fullPass)
 	defer pass.Stop()
+	pause := time.NewTimer(initPause)
+	pause.Stop()
+	defer pause.Stop()
 	delay := firstRetry
 	// later are pods whose status was not taken while others' were: they are tried again with the next full pass.
 	later := map[types.UID]error{}
@@ -69,6 +76,11 @@ func (m *Member) reportPods(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-m.owed.wake:
+		case <-pause.C:
+			for uid := range m.paused {
+				m.owed.add(uid)
+			}
+			clear(m.paused)
 		case <-pass.C:
 			for uid := range later {
 				m.owed.add(uid)
@@ -80,9 +92,13 @@ func (m *Member) reportPods(ctx context.Context) {
 				}
 			}
 		}
+		waited := len(m.paused) > 0
 		failed, taken := m.reportAll(ctx)
 		if ctx.Err() != nil {
 			return
+		}
+		if !waited && len(m.paused) > 0 {
+			pause.Reset(initPause)
 		}
 		for _, err := range failed {
 			problems.note(err)
@@ -114,6 +130,11 @@ func (m *Member) reportAll(ctx context.Context) (failed map[types.UID]error, tak
 			delete(m.met, uid)
 			continue
 		}
+		if m.pauses(p) {
+			m.paused[uid] = true
+			continue
+		}
+		delete(m.paused, uid)
 		err := m.reportPod(ctx, p)
 		if err == nil {
 			taken++
@@ -125,6 +146,14 @@ func (m *Member) reportAll(ctx context.Context) (failed map[types.UID]error, tak
 		}
 	}
 	return failed, taken
+}
+
+// pauses reports whether the status of a pod waits because one was written just now and its init containers are still at work.
+func (m *Member) pauses(p *v1.Pod) bool {
+	st, ok := m.status(p)
+	initializes := func(c v1.PodCondition) bool { return c.Type == v1.PodInitialized && c.Status == v1.ConditionFalse }
+	return ok && p.DeletionTimestamp == nil && st.Phase == v1.PodPending && slices.ContainsFunc(st.Conditions, initializes) &&
+		m.cfg.Now().Sub(m.met[p.UID]) < initPause
 }
 
 // podError is why the status of a pod was not taken.
@@ -186,10 +215,10 @@ func (m *Member) reportPod(ctx context.Context, p *v1.Pod) error {
 	if err != nil {
 		return err
 	}
-	if !m.met[p.UID] {
-		m.met[p.UID] = true
+	if _, met := m.met[p.UID]; !met {
 		m.cfg.Pods.Adopt(there)
 	}
+	m.met[p.UID] = m.cfg.Now()
 	st, ok := m.status(there)
 	if !ok {
 		return nil

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -72,7 +73,7 @@ func refuse(w http.ResponseWriter, code int, reason metav1.StatusReason, message
 func newMember(client *kube.Client, p Pods, log *slog.Logger) *Member {
 	return &Member{
 		cfg: Config{Client: client, Pods: p, Logger: log, Now: time.Now}, name: "n", log: log,
-		owed: owed{uids: map[types.UID]bool{}, wake: make(chan struct{}, 1)},
+		met: map[types.UID]time.Time{}, paused: map[types.UID]bool{}, owed: owed{uids: map[types.UID]bool{}, wake: make(chan struct{}, 1)},
 	}
 }
 
@@ -197,5 +198,80 @@ func TestReportPods_logsOnePodOnce(t *testing.T) {
 	running.Wait()
 	if len(out.all) != 1 || out.containing("level=WARN") != 1 {
 		t.Errorf("logged:\n%s", strings.Join(out.all, "\n"))
+	}
+}
+
+// said are pods whose status is the newest of what was said.
+type said struct {
+	pods
+
+	mu sync.Mutex
+	st v1.PodStatus
+}
+
+func (s *said) Status(*v1.Pod) (v1.PodStatus, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.st, true
+}
+
+func (s *said) say(message string, initialized v1.ConditionStatus) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.st = v1.PodStatus{Phase: v1.PodPending, Message: message, Conditions: []v1.PodCondition{{Type: v1.PodInitialized, Status: initialized}}}
+}
+
+// While init containers are at work what comes together within a moment is one write; what else a status says is written at once.
+func TestReportPods_pausesWhileAPodInitializes(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		initialized v1.ConditionStatus // by the second change
+		want        []string
+	}{
+		"init containers are at work": {v1.ConditionFalse, []string{"one", "three"}},
+		"the pod is initialized":      {v1.ConditionTrue, []string{"one", "two", "three"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := &said{pods: podsNamed("web")}
+			wrote := make(chan string, 10)
+			client := serve(t, func(w http.ResponseWriter, r *http.Request) {
+				there := s.pods["web"].DeepCopy()
+				if r.Method == http.MethodPatch {
+					var patch v1.Pod
+					if err := json.NewDecoder(r.Body).Decode(&patch); err != nil {
+						t.Error(err)
+					}
+					wrote <- patch.Status.Message
+				}
+				answer(w, http.StatusOK, there)
+			})
+			m := newMember(client, s, slog.New(slog.DiscardHandler))
+			ctx, cancel := context.WithCancel(t.Context())
+			var running sync.WaitGroup
+			running.Go(func() { m.reportPods(ctx) })
+			s.say("one", v1.ConditionFalse)
+			m.Changed("web")
+			got := []string{<-wrote}
+			s.say("two", test.initialized)
+			m.Changed("web")
+			if test.initialized == v1.ConditionTrue {
+				got = append(got, <-wrote)
+			} else {
+				time.Sleep(initPause / 5)
+			}
+			s.say("three", test.initialized)
+			m.Changed("web")
+			got = append(got, <-wrote)
+			cancel()
+			running.Wait()
+			close(wrote)
+			for more := range wrote {
+				got = append(got, more)
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("written (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
