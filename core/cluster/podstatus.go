@@ -31,7 +31,7 @@ const (
 	lastRetry  = fullPass
 	// initPause is the least time between two statuses of a pod whose init containers are at work. Each costs the API server
 	// and the node what the next init container's start needs; a kubelet writes what has come together within a second.
-	initPause = 500 * time.Millisecond
+	initPause = time.Second
 )
 
 // owed is the set of pods whose status the API server may not have. It is safe for concurrent use.
