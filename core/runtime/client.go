@@ -153,7 +153,7 @@ func (c *Client) call(ctx context.Context, method string, request, reply any, co
 		method:   method[strings.LastIndexByte(method, '/')+1:],
 		took:     time.Since(began),
 		status:   status.Convert(err),
-		gaveUp:   ctx.Err() != nil,
+		gaveUp:   over(ctx),
 	}
 }
 
@@ -259,6 +259,15 @@ func (r *Runtime) explain(ctx context.Context, refused error) error {
 		return fmt.Errorf("%w; the runtime answers: %w", mismatch, refused)
 	}
 	return refused
+}
+
+// sameTime is how much earlier than the client a runtime may say that the time of a call is over, which it was told.
+const sameTime = 10 * time.Millisecond
+
+// over reports whether the time of a call is over.
+func over(ctx context.Context) bool {
+	deadline, ok := ctx.Deadline()
+	return ctx.Err() != nil || ok && time.Until(deadline) < sameTime
 }
 
 // callError is a CRI call that failed.
