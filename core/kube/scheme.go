@@ -21,7 +21,8 @@ var groupVersions = []schema.GroupVersion{
 // else: types that are registered are linked with all their methods.
 func codecs() runtime.NegotiatedSerializer {
 	scheme := runtime.NewScheme()
-	scheme.AddKnownTypes(v1.SchemeGroupVersion, &v1.Pod{}, &v1.PodList{}, &v1.Node{}, &v1.NodeList{}, &v1.ConfigMap{}, &v1.ConfigMapList{}, &v1.Event{})
+	scheme.AddKnownTypes(v1.SchemeGroupVersion, &v1.Pod{}, &v1.PodList{}, &v1.Node{}, &v1.NodeList{}, &v1.Event{})
+	scheme.AddKnownTypes(v1.SchemeGroupVersion, &v1.ConfigMap{}, &v1.ConfigMapList{}, &v1.Secret{}, &v1.SecretList{}, &v1.Service{}, &v1.ServiceList{})
 	scheme.AddKnownTypes(authentication.SchemeGroupVersion, &authentication.TokenRequest{}, &authentication.TokenReview{})
 	scheme.AddKnownTypes(authorization.SchemeGroupVersion, &authorization.SubjectAccessReview{})
 	scheme.AddKnownTypes(coordination.SchemeGroupVersion, &coordination.Lease{})

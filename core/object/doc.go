@@ -1,9 +1,11 @@
 // Package object has the API objects that pods of this node name: it fetches and watches exactly those, and forgets
 // them with the last pod that names them. Tokens of service accounts are asked for and renewed.
 //
-// Comes in: what a pod names (ConfigMap, RuntimeClass, Token), and that it is gone (Release). Goes out: the object as it was last
+// Comes in: what a pod names (ConfigMap, Secret, Services, RuntimeClass, Token), and that it is gone (Release). Goes out: the object as it was last
 // known, and which pods a change concerns (Config.Changed).
 // A Plane owns the goroutines of its watches; Run ends them and waits for them.
+//
+// Each is watched by its name; services are the exception, a container has variables of all of its namespace.
 //
 // What was last known stays in force while the server cannot be reached. An object that is not known yet is waited for
 // a short time, then its pod waits and is told of it.

@@ -2,9 +2,12 @@ package object
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	v1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -19,11 +22,14 @@ type kind struct {
 
 var (
 	configMaps = &kind{"ConfigMap", v1.SchemeGroupVersion.WithResource("configmaps"), &v1.ConfigMap{}, &v1.ConfigMapList{}}
+	secrets    = &kind{"Secret", v1.SchemeGroupVersion.WithResource("secrets"), &v1.Secret{}, &v1.SecretList{}}
+	services   = &kind{"Service", v1.SchemeGroupVersion.WithResource("services"), &v1.Service{}, &v1.ServiceList{}}
 
 	runtimeClasses = &kind{"RuntimeClass", nodev1.SchemeGroupVersion.WithResource("runtimeclasses"), &nodev1.RuntimeClass{}, &nodev1.RuntimeClassList{}}
 )
 
-// key is an object; its namespace is empty for one of the whole cluster.
+// key is an object, or all objects of a namespace where the name is empty; its namespace is empty for one of the whole
+// cluster.
 type key struct {
 	kind *kind
 	types.NamespacedName
@@ -31,10 +37,21 @@ type key struct {
 
 func (k key) String() string { return k.kind.name + " " + k.fullName() }
 
+// selector is what a server is asked for within the namespace.
+func (k key) selector() string {
+	if k.Name == "" {
+		return ""
+	}
+	return fields.OneTermEqualSelector("metadata.name", k.Name).String()
+}
+
 // fullName is the name, with the namespace where there is one.
 func (k key) fullName() string {
-	if k.Namespace == "" {
+	switch {
+	case k.Namespace == "":
 		return k.Name
+	case k.Name == "":
+		return k.Namespace + "/*"
 	}
 	return k.NamespacedName.String()
 }
@@ -48,6 +65,29 @@ func (p *Plane) ConfigMap(ctx context.Context, of *v1.Pod, name string) (*v1.Con
 		return nil, err
 	}
 	return object.(*v1.ConfigMap), nil
+}
+
+// Secret returns a Secret of the pod's namespace that the pod names, as ConfigMap does.
+func (p *Plane) Secret(ctx context.Context, of *v1.Pod, name string) (*v1.Secret, error) {
+	object, err := p.get(ctx, of, key{secrets, types.NamespacedName{Namespace: of.Namespace, Name: name}})
+	if err != nil {
+		return nil, err
+	}
+	return object.(*v1.Secret), nil
+}
+
+// Services returns the services of a namespace, in the order of their names, and watches them for the pod from then on. A
+// change of one wakes no pod: its variables are made when a container starts. The error says that they are not known yet.
+func (p *Plane) Services(ctx context.Context, of *v1.Pod, namespace string) ([]*v1.Service, error) {
+	all, err := p.all(ctx, of, key{services, types.NamespacedName{Namespace: namespace}})
+	if err != nil {
+		return nil, err
+	}
+	list := make([]*v1.Service, 0, len(all))
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		list = append(list, all[name].(*v1.Service))
+	}
+	return list, nil
 }
 
 // RuntimeClass returns a RuntimeClass that the pod names, as ConfigMap does.

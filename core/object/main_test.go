@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -67,7 +69,7 @@ func (s *fakeServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		})
 	case r.Method == http.MethodPost:
 		s.token(w, r)
-	case !named:
+	case !named && !strings.HasSuffix(r.URL.Path, "/services"):
 		http.Error(w, "lists more than one object", http.StatusForbidden)
 	case q.Get("watch") != "":
 		s.watch(w, r, name)
@@ -80,22 +82,26 @@ func (s *fakeServer) list(w http.ResponseWriter, path, name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.requests = append(s.requests, path+" "+name)
-	kind, version := "ConfigMap", "v1"
-	if strings.Contains(path, "runtimeclasses") {
-		kind, version = "RuntimeClass", "node.k8s.io/v1"
-	}
-	items := []any{}
+	kind, version := kindAt(path)
+	there := map[string]any{}
 	for _, e := range s.history {
-		if e.path == path && e.name == name {
-			items = items[:0]
-			if e.Type != "DELETED" {
-				items = append(items, e.Object)
-			}
+		if e.path != path || name != "" && e.name != name {
+			continue
+		}
+		if delete(there, e.name); e.Type != "DELETED" {
+			there[e.name] = e.Object
 		}
 	}
+	items := slices.AppendSeq([]any{}, maps.Values(there))
 	answer(w, http.StatusOK, map[string]any{
 		"apiVersion": version, "kind": kind + "List", "items": items, "metadata": map[string]any{"resourceVersion": strconv.Itoa(len(s.history) + 1)},
 	})
+}
+
+// kindAt returns kind and version of the objects at a path.
+func kindAt(path string) (kind, version string) {
+	return map[string]string{"configmaps": "ConfigMap", "secrets": "Secret", "services": "Service", "runtimeclasses": "RuntimeClass"}[path[strings.LastIndexByte(path, '/')+1:]],
+		map[bool]string{true: "node.k8s.io/v1", false: "v1"}[strings.Contains(path, "node.k8s.io")]
 }
 
 func (s *fakeServer) watch(w http.ResponseWriter, r *http.Request, name string) {
@@ -109,7 +115,7 @@ func (s *fakeServer) watch(w http.ResponseWriter, r *http.Request, name string) 
 	w.WriteHeader(http.StatusOK)
 	for sent := from - 1; ; {
 		for ; sent < len(s.history); sent++ {
-			if e := s.history[sent]; e.path == r.URL.Path && e.name == name {
+			if e := s.history[sent]; e.path == r.URL.Path && (name == "" || e.name == name) {
 				_ = json.NewEncoder(w).Encode(e)
 			}
 		}
@@ -154,10 +160,7 @@ func (s *fakeServer) set(path, name string, object map[string]any) {
 	if object == nil {
 		e.Type, e.Object = "DELETED", map[string]any{}
 	}
-	e.Object["apiVersion"], e.Object["kind"] = "v1", "ConfigMap"
-	if strings.Contains(path, "runtimeclasses") {
-		e.Object["apiVersion"], e.Object["kind"] = "node.k8s.io/v1", "RuntimeClass"
-	}
+	e.Object["kind"], e.Object["apiVersion"] = kindAt(path)
 	e.Object["metadata"] = map[string]any{"name": name, "resourceVersion": strconv.Itoa(len(s.history) + 2)}
 	s.history = append(s.history, e)
 	close(s.changed)

@@ -4,13 +4,14 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/kube"
@@ -44,10 +45,10 @@ type Plane struct {
 type watched struct {
 	users map[types.UID]bool
 	end   context.CancelFunc
-	// known is closed once the server has said whether there is such an object; object is nil for none.
-	known  chan struct{}
-	object metav1.Object
-	heard  bool
+	// known is closed once the server has said what there is: objects, by name.
+	known   chan struct{}
+	objects map[string]metav1.Object
+	heard   bool
 	// failed is why nothing is known yet.
 	failed error
 }
@@ -78,6 +79,19 @@ func (p *Plane) Run(ctx context.Context) {
 // get returns an object that a pod names, and watches it from then on. The error is a NotFound of package apierrors
 // where the server has none, any other where that is not known yet.
 func (p *Plane) get(ctx context.Context, of *v1.Pod, k key) (metav1.Object, error) {
+	all, err := p.all(ctx, of, k)
+	if err != nil {
+		return nil, err
+	}
+	object, ok := all[k.Name]
+	if !ok {
+		return nil, apierrors.NewNotFound(k.kind.resource.GroupResource(), k.Name)
+	}
+	return object, nil
+}
+
+// all returns the objects that a key stands for, by name, and watches them from then on. Callers do not change the map.
+func (p *Plane) all(ctx context.Context, of *v1.Pod, k key) (map[string]metav1.Object, error) {
 	w, err := p.use(k, of.UID)
 	if err != nil {
 		return nil, err
@@ -95,10 +109,8 @@ func (p *Plane) get(ctx context.Context, of *v1.Pod, k key) (metav1.Object, erro
 		return nil, fmt.Errorf("%s is not known yet: %w", k, w.failed)
 	case !w.heard:
 		return nil, fmt.Errorf("%s is not known yet: the API server has not answered", k)
-	case w.object == nil:
-		return nil, apierrors.NewNotFound(k.kind.resource.GroupResource(), k.Name)
 	}
-	return w.object, nil
+	return w.objects, nil
 }
 
 // use records that a pod names an object, and begins to watch it.
@@ -122,7 +134,7 @@ func (p *Plane) use(k key, uid types.UID) (*watched, error) {
 func (p *Plane) watch(ctx context.Context, k key, w *watched) {
 	p.cfg.Client.Follow(ctx, &kube.Selection{
 		GroupVersion: k.kind.resource.GroupVersion(), Resource: k.kind.resource.Resource, Namespace: k.Namespace,
-		FieldSelector: fields.OneTermEqualSelector("metadata.name", k.Name).String(),
+		FieldSelector: k.selector(),
 		Object:        k.kind.object, List: k.kind.list,
 		Good: func() {},
 		Bad: func(err error) {
@@ -131,7 +143,7 @@ func (p *Plane) watch(ctx context.Context, k key, w *watched) {
 			w.failed = err
 			p.cfg.Logger.Debug("object cannot be read; what is known of it stays", "kind", k.kind.name, "object", k.fullName(), "err", err)
 		},
-	}, &store{plane: p, of: w})
+	}, &store{plane: p, of: w, quiet: k.Name == ""})
 }
 
 // Release says that a pod is gone: nothing is watched, and no token renewed, for it alone.
@@ -153,17 +165,16 @@ func (p *Plane) Release(uid types.UID) {
 	}
 }
 
-// take takes an object as it is now, nil for none.
-func (p *Plane) take(w *watched, object metav1.Object) {
+// take takes what there is now, and wakes the pods that name it where that has changed. Where it is quiet it wakes only
+// pods that wait for the first answer.
+func (p *Plane) take(w *watched, objects map[string]metav1.Object, quiet bool) {
 	p.mu.Lock()
 	first := !w.heard
-	changed := first || (w.object == nil) != (object == nil) || object != nil && w.object.GetResourceVersion() != object.GetResourceVersion()
-	w.object, w.heard, w.failed = object, true, nil
+	changed := first || !quiet && !maps.EqualFunc(w.objects, objects, func(a, b metav1.Object) bool { return a.GetResourceVersion() == b.GetResourceVersion() })
+	w.objects, w.heard, w.failed = objects, true, nil
 	var users []types.UID
 	if changed {
-		for uid := range w.users {
-			users = append(users, uid)
-		}
+		users = slices.Collect(maps.Keys(w.users))
 	}
 	p.mu.Unlock()
 	if first {
@@ -174,18 +185,23 @@ func (p *Plane) take(w *watched, object metav1.Object) {
 	}
 }
 
-// store takes what is followed of one object.
+// store takes what is followed under one key. Only the goroutine that follows reads and replaces objects of w beside take.
 type store struct {
 	plane *Plane
 	of    *watched
+	quiet bool
 }
 
-// Replace takes a list: the object, or none.
+// Replace takes a list.
 func (s *store) Replace(list []any, _ string) error {
-	if len(list) == 0 {
-		return s.Delete(nil)
+	objects := make(map[string]metav1.Object, len(list))
+	for _, item := range list {
+		object := item.(metav1.Object)
+		object.SetManagedFields(nil)
+		objects[object.GetName()] = object
 	}
-	return s.Update(list[0])
+	s.plane.take(s.of, objects, s.quiet)
+	return nil
 }
 
 // Add takes a new object.
@@ -195,14 +211,28 @@ func (s *store) Add(item any) error { return s.Update(item) }
 func (s *store) Update(item any) error {
 	object := item.(metav1.Object)
 	object.SetManagedFields(nil)
-	s.plane.take(s.of, object)
+	objects := s.objects()
+	objects[object.GetName()] = object
+	s.plane.take(s.of, objects, s.quiet)
 	return nil
 }
 
-// Delete says that the object is gone.
-func (s *store) Delete(any) error {
-	s.plane.take(s.of, nil)
+// Delete says that an object is gone.
+func (s *store) Delete(item any) error {
+	objects := s.objects()
+	delete(objects, item.(metav1.Object).GetName())
+	s.plane.take(s.of, objects, s.quiet)
 	return nil
+}
+
+// objects returns a copy of what is known: callers of Plane.all read what they were given.
+func (s *store) objects() map[string]metav1.Object {
+	s.plane.mu.Lock()
+	defer s.plane.mu.Unlock()
+	if s.of.objects == nil {
+		return map[string]metav1.Object{}
+	}
+	return maps.Clone(s.of.objects)
 }
 
 // Resync is never asked for.

@@ -1,6 +1,7 @@
 package object
 
 import (
+	"encoding/base64"
 	"slices"
 	"strings"
 	"testing"
@@ -9,7 +10,7 @@ import (
 )
 
 const (
-	maps    = "/api/v1/namespaces/shop/configmaps"
+	configs = "/api/v1/namespaces/shop/configmaps"
 	classes = "/apis/node.k8s.io/v1/runtimeclasses"
 )
 
@@ -22,7 +23,7 @@ var kinds = map[string]struct {
 	named string
 }{
 	"ConfigMap": {
-		maps, func(text string) map[string]any { return map[string]any{"data": map[string]any{"text": text}} },
+		configs, func(text string) map[string]any { return map[string]any{"data": map[string]any{"text": text}} },
 		func(t *testing.T, r *rig, pod string) (string, error) {
 			t.Helper()
 			m, err := r.ConfigMap(t.Context(), newPod(pod), "x")
@@ -32,6 +33,20 @@ var kinds = map[string]struct {
 			return m.Data["text"], nil
 		},
 		"ConfigMap shop/x",
+	},
+	"Secret": {
+		"/api/v1/namespaces/shop/secrets", func(text string) map[string]any {
+			return map[string]any{"data": map[string]any{"text": base64.StdEncoding.EncodeToString([]byte(text))}}
+		},
+		func(t *testing.T, r *rig, pod string) (string, error) {
+			t.Helper()
+			s, err := r.Secret(t.Context(), newPod(pod), "x")
+			if err != nil {
+				return "", err
+			}
+			return string(s.Data["text"]), nil
+		},
+		"Secret shop/x",
 	},
 	"RuntimeClass": {
 		classes, func(text string) map[string]any { return map[string]any{"handler": text} },
@@ -158,5 +173,37 @@ func TestPlane_watchesARuntimeClassBeforeItIsNeeded(t *testing.T) {
 	r.server.turn(true)
 	if c, err := r.RuntimeClass(t.Context(), newPod("web"), "x"); err != nil || c.Handler != "one" {
 		t.Errorf("got %v, %v", c, err)
+	}
+}
+
+func TestPlane_servicesOfANamespace(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	const path = "/api/v1/namespaces/shop/services"
+	names := func() string {
+		var all []string
+		services, err := r.Services(t.Context(), newPod("web"), "shop")
+		if err != nil {
+			return err.Error()
+		}
+		for _, s := range services {
+			all = append(all, s.Name+" "+s.Spec.ClusterIP)
+		}
+		return strings.Join(all, ", ")
+	}
+	service := func(ip string) map[string]any { return map[string]any{"spec": map[string]any{"clusterIP": ip}} }
+	r.server.set(path, "db", service("10.0.0.1"))
+	if got := names(); got != "db 10.0.0.1" {
+		t.Fatalf("services: %s", got)
+	}
+	eventually(t, "the first answer wakes the pod", 1, func() int { return r.changesOf("uid-web") })
+	r.server.set(path, "api", service("10.0.0.2"))
+	eventually(t, "services", "api 10.0.0.2, db 10.0.0.1", names)
+	r.server.set(path, "db", service("10.0.0.3"))
+	eventually(t, "services", "api 10.0.0.2, db 10.0.0.3", names)
+	r.server.set(path, "api", nil)
+	eventually(t, "services", "db 10.0.0.3", names)
+	if n := r.changesOf("uid-web"); n != 1 {
+		t.Errorf("the pod was woken %d times", n)
 	}
 }
