@@ -36,6 +36,11 @@ func (l Layout) VolumeDir(uid types.UID, plugin, name string) string {
 	return filepath.Join(l.VolumesDir(uid), strings.ReplaceAll(plugin, "/", "~"), name)
 }
 
+// SubPathsDir holds what containers mount of parts of volumes, by volume, container and place of the mount.
+func (l Layout) SubPathsDir(uid types.UID) string {
+	return filepath.Join(l.PodDir(uid), "volume-subpaths")
+}
+
 // ContainerDir holds the termination message files of a container.
 func (l Layout) ContainerDir(uid types.UID, container string) string {
 	return filepath.Join(l.PodDir(uid), "containers", container)

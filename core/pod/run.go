@@ -48,4 +48,6 @@ type Mount struct {
 	HostPath      string
 	ContainerPath string
 	ReadOnly      bool
+	// Propagation is whether mounts made later, here or there, are seen on the other side; empty for neither.
+	Propagation v1.MountPropagationMode
 }

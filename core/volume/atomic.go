@@ -67,7 +67,7 @@ func writeNew(dir *os.Root, name string, files map[string]content) error {
 	}
 	for file, c := range files {
 		at := filepath.Join(name, file)
-		if err := dir.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+		if err := makeDirs(dir, filepath.Dir(at)); err != nil {
 			return err
 		}
 		if err := dir.WriteFile(at, c.data, 0o600); err != nil {
@@ -79,6 +79,22 @@ func writeNew(dir *os.Root, name string, files map[string]content) error {
 			}
 		}
 		if err := dir.Chmod(at, c.mode); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// makeDirs makes a directory below another one, and those on the way, for everybody to read in spite of the umask.
+func makeDirs(dir *os.Root, name string) error {
+	for at := ""; at != name; {
+		next, _, _ := strings.Cut(strings.TrimPrefix(name[len(at):], "/"), "/")
+		at = filepath.Join(at, next)
+		err := dir.Mkdir(at, 0o755)
+		if err == nil {
+			err = dir.Chmod(at, 0o755)
+		}
+		if err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
 	}

@@ -82,12 +82,12 @@ func makeWritable(parent *os.Root, name string, group int) error {
 // mountMemory mounts a tmpfs at path unless one is there, perhaps from before
 // the agent was restarted.
 func (v *Volumes) mountMemory(p *v1.Pod, source *v1.EmptyDirVolumeSource, path string) error {
-	// Without a size the kernel would take half of the memory.
+	// Without a size the kernel would take half of the memory. The mode is the kernel's own, as a kubelet leaves it.
 	options := []string{fmt.Sprintf("size=%d", v.memorySize(p, source))}
 	if group := fsGroup(p); group >= 0 {
-		options = append(options, "mode=2777", fmt.Sprintf("gid=%d", group))
+		options = append(options, "mode=3777", fmt.Sprintf("gid=%d", group))
 	} else {
-		options = append(options, "mode=0777")
+		options = append(options, "mode=1777")
 	}
 	return v.mountOnce(path, options)
 }

@@ -27,7 +27,7 @@ func TestEmptyDirOfAPodWithAnFSGroupBelongsToTheGroup(t *testing.T) {
 	p.Spec.SecurityContext = &v1.PodSecurityContext{FSGroup: new(int64(os.Getgid()))}
 	check(t, v.Setup(t.Context(), p))
 	wantMode(t, v.layout.VolumeDir(p.UID, emptyDirPlugin, "data"), os.ModeDir|os.ModeSetgid|0o777)
-	if k.options[0] != "size=1073741824,mode=2777,gid="+resource.NewQuantity(int64(os.Getgid()), resource.DecimalSI).String() {
+	if k.options[0] != "size=1073741824,mode=3777,gid="+resource.NewQuantity(int64(os.Getgid()), resource.DecimalSI).String() {
 		t.Errorf("mounted with %v", k.options)
 	}
 }
@@ -90,7 +90,7 @@ func TestAMountedTmpfsIsRecognised(t *testing.T) {
 	check(t, v.Setup(t.Context(), p))
 	restarted := &Volumes{layout: v.layout, memory: v.memory, kernel: k}
 	check(t, restarted.Setup(t.Context(), p))
-	if diff := cmp.Diff([]string{"size=1073741824,mode=0777"}, k.options); diff != "" {
+	if diff := cmp.Diff([]string{"size=1073741824,mode=1777"}, k.options); diff != "" {
 		t.Errorf("mounts (-want +got)\n%s", diff)
 	}
 }

@@ -3,6 +3,7 @@ package volume
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -21,6 +22,12 @@ type kernel interface {
 	mount(path, options string) error
 	// unmount removes the newest mount at path.
 	unmount(path string) error
+	// open opens a path below a directory, and nothing that a link leads to outside of it.
+	open(dir, sub string) (*os.File, error)
+	// bind mounts what is open at target, a file or directory as that is.
+	bind(part *os.File, target string) error
+	// detach removes the newest mount at path, which may be in use.
+	detach(path string) error
 }
 
 type linux struct{}
@@ -55,3 +62,16 @@ func (linux) mount(path, options string) error {
 }
 
 func (linux) unmount(path string) error { return unix.Unmount(path, unix.UMOUNT_NOFOLLOW) }
+
+func (linux) open(dir, sub string) (*os.File, error) { return openSubPath(dir, sub) }
+
+func (linux) bind(part *os.File, target string) error {
+	if err := unix.Mount(fmt.Sprintf("/proc/self/fd/%d", part.Fd()), target, "", unix.MS_BIND, ""); err != nil {
+		return fmt.Errorf("bind %s to %s: %w", part.Name(), target, err)
+	}
+	return nil
+}
+
+func (linux) detach(path string) error {
+	return unix.Unmount(path, unix.UMOUNT_NOFOLLOW|unix.MNT_DETACH)
+}

@@ -3,6 +3,7 @@
 package volume
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
@@ -22,7 +23,7 @@ func TestAVolumeInMemoryForReal(t *testing.T) {
 	check(t, os.Mkdir(filepath.Join(dir, "pod root"), 0o700))
 	check(t, os.Symlink("pod root", filepath.Join(dir, "link")))
 	layout := pod.Layout{PodRoot: filepath.Join(dir, "link")}
-	v, err := New(layout, 1<<30, nil)
+	v, err := New(layout, 1<<30, nil, noResources)
 	check(t, err)
 	p := newPod(emptyDir("fast", v1.StorageMediumMemory))
 	p.Spec.Volumes[0].EmptyDir.SizeLimit = new(resource.MustParse("1Mi"))
@@ -30,7 +31,7 @@ func TestAVolumeInMemoryForReal(t *testing.T) {
 
 	check(t, v.Setup(t.Context(), p))
 	path := v.layout.VolumeDir(p.UID, emptyDirPlugin, "fast")
-	wantMode(t, path, os.ModeDir|0o777)
+	wantMode(t, path, os.ModeDir|os.ModeSticky|0o777)
 	var stat unix.Statfs_t
 	check(t, unix.Statfs(path, &stat))
 	if stat.Type != unix.TMPFS_MAGIC || stat.Blocks*uint64(stat.Bsize) != 1<<20 {
@@ -39,7 +40,7 @@ func TestAVolumeInMemoryForReal(t *testing.T) {
 	check(t, os.WriteFile(filepath.Join(path, "file"), []byte("x"), 0o600))
 
 	// After a restart of the agent the file is still there.
-	v, err = New(layout, 1<<30, nil)
+	v, err = New(layout, 1<<30, nil, noResources)
 	check(t, err)
 	check(t, v.Setup(t.Context(), p))
 	wantMode(t, filepath.Join(path, "file"), 0o600)
@@ -63,4 +64,47 @@ func TestAVolumeInMemoryForReal(t *testing.T) {
 
 	check(t, v.Remove(t.Context(), p.UID))
 	gone(t, v.layout.PodDir(p.UID))
+}
+
+// Needs root.
+func TestAPartOfAVolumeForReal(t *testing.T) {
+	t.Parallel()
+	layout := pod.Layout{PodRoot: t.TempDir()}
+	v, err := New(layout, 1<<30, nil, noResources)
+	check(t, err)
+	p, volume := parted(t, v, "part")
+	t.Cleanup(func() { check(t, v.Remove(context.WithoutCancel(t.Context()), p.UID)) })
+	mount := func() string {
+		t.Helper()
+		mounts, err := v.Mounts(p, &p.Spec.Containers[0], nil)
+		check(t, err)
+		return mounts[0].HostPath
+	}
+	target := mount()
+	check(t, os.WriteFile(filepath.Join(volume, "part", "file"), []byte("x"), 0o600))
+	wantMode(t, filepath.Join(target, "file"), 0o600)
+
+	// What the workload puts in its place leads nowhere.
+	outside := t.TempDir()
+	check(t, os.Rename(filepath.Join(volume, "part"), filepath.Join(volume, "old")))
+	check(t, os.Symlink(outside, filepath.Join(volume, "part")))
+	wantMode(t, filepath.Join(target, "file"), 0o600)
+	_, err = v.Mounts(p, &p.Spec.Containers[0], nil)
+	wantError(t, err, "a link leads out of the volume")
+
+	// A restart of the agent or the container finds the mount, and takes another one where the part is another.
+	check(t, os.Remove(filepath.Join(volume, "part")))
+	check(t, os.Rename(filepath.Join(volume, "old"), filepath.Join(volume, "part")))
+	mount()
+	if mounts, err := v.kernel.mounts(v.layout.PodDir(p.UID)); err != nil || len(mounts) != 1 {
+		t.Errorf("mounts %v, %v", mounts, err)
+	}
+	check(t, os.RemoveAll(filepath.Join(volume, "part")))
+	check(t, os.WriteFile(filepath.Join(volume, "part"), []byte("a file"), 0o600))
+	mount()
+	wantMode(t, target, 0o600)
+	check(t, v.Teardown(t.Context(), p.UID))
+	if mounts, err := v.kernel.mounts(v.layout.PodDir(p.UID)); err != nil || len(mounts) != 0 {
+		t.Errorf("mounts after the teardown %v, %v", mounts, err)
+	}
 }

@@ -19,38 +19,68 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-const projectedPlugin = "kubernetes.io/projected"
+// The plugins of volumes whose files the agent writes, as a kubelet names their directories.
+const (
+	configMapPlugin = "kubernetes.io/configmap"
+	secretPlugin    = "kubernetes.io/secret"
+	downwardPlugin  = "kubernetes.io/downward-api"
+	projectedPlugin = "kubernetes.io/projected"
+)
 
-// projectedSize bounds what a projected volume may take of the node's memory, in bytes: two versions of the largest
+// filesSize bounds what a volume of files may take of the node's memory, in bytes: two versions of the largest
 // ConfigMaps and Secrets there may be, of several of them.
-const projectedSize = 32 << 20
+const filesSize = 32 << 20
 
 // Objects are the API objects that volumes are made from.
 type Objects interface {
-	// ConfigMap returns a ConfigMap of the pod's namespace. It may wait for a short time. The error is a NotFound of
-	// package apierrors where there is none.
+	// ConfigMap returns a ConfigMap of the pod's namespace, Secret a Secret. They may wait for a short time. The error is a
+	// NotFound of package apierrors where there is none.
 	ConfigMap(ctx context.Context, p *v1.Pod, name string) (*v1.ConfigMap, error)
+	Secret(ctx context.Context, p *v1.Pod, name string) (*v1.Secret, error)
 	// Token returns a token of the pod's service account.
 	Token(ctx context.Context, p *v1.Pod, of *v1.ServiceAccountTokenProjection) (string, error)
 }
 
-// setupProjected makes a volume in memory of files that come from the API server, and brings it up to date where it
-// is there already.
-func (v *Volumes) setupProjected(ctx context.Context, p *v1.Pod, dir *os.Root, volume *v1.Volume) error {
-	if v.objects == nil {
-		return errors.New("projected volumes are for pods of an API server")
+// filesOf returns what a volume is made of whose files the agent writes, as a projected volume, and the plugin of its
+// directory, empty for a volume of another kind.
+func filesOf(v *v1.Volume) (plugin string, of *v1.ProjectedVolumeSource) {
+	one := func(mode *int32, source v1.VolumeProjection) *v1.ProjectedVolumeSource {
+		return &v1.ProjectedVolumeSource{DefaultMode: mode, Sources: []v1.VolumeProjection{source}}
 	}
+	switch {
+	case v.ConfigMap != nil:
+		c := v.ConfigMap
+		return configMapPlugin, one(c.DefaultMode, v1.VolumeProjection{ConfigMap: &v1.ConfigMapProjection{
+			LocalObjectReference: c.LocalObjectReference, Items: c.Items, Optional: c.Optional,
+		}})
+	case v.Secret != nil:
+		s := v.Secret
+		return secretPlugin, one(s.DefaultMode, v1.VolumeProjection{Secret: &v1.SecretProjection{
+			LocalObjectReference: v1.LocalObjectReference{Name: s.SecretName}, Items: s.Items, Optional: s.Optional,
+		}})
+	case v.DownwardAPI != nil:
+		return downwardPlugin, one(v.DownwardAPI.DefaultMode, v1.VolumeProjection{DownwardAPI: &v1.DownwardAPIProjection{Items: v.DownwardAPI.Items}})
+	case v.Projected != nil:
+		return projectedPlugin, v.Projected
+	}
+	return "", nil
+}
+
+// setupFiles makes a volume of files, and brings it up to date where it is there already. What may be secret is in memory
+// only.
+func (v *Volumes) setupFiles(ctx context.Context, p *v1.Pod, dir *os.Root, volume *v1.Volume) error {
+	plugin, of := filesOf(volume)
 	if !rmtree.IsName(volume.Name) {
 		return errors.New("the name cannot be that of a directory")
 	}
-	files, err := v.projectedFiles(ctx, p, volume.Projected)
+	files, err := v.files(ctx, p, of)
 	if err != nil {
-		if v.holdsProjected(p, volume.Name) {
+		if v.holdsFiles(p, plugin, volume.Name) {
 			return nil // what it holds stays: nothing is taken from a pod that has it
 		}
 		return err
 	}
-	path := v.layout.VolumeDir(p.UID, projectedPlugin, volume.Name)
+	path := v.layout.VolumeDir(p.UID, plugin, volume.Name)
 	below, err := filepath.Rel(v.layout.PodDir(p.UID), path)
 	if err != nil {
 		return err
@@ -58,11 +88,19 @@ func (v *Volumes) setupProjected(ctx context.Context, p *v1.Pod, dir *os.Root, v
 	if err := dir.MkdirAll(filepath.Dir(below), 0o750); err != nil {
 		return err
 	}
-	if err := dir.Mkdir(below, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
+	switch err := dir.Mkdir(below, 0o755); {
+	case err == nil:
+		err = dir.Chmod(below, 0o755)
+		if err != nil {
+			return err
+		}
+	case !errors.Is(err, os.ErrExist):
 		return err
 	}
-	if err := v.mountOnce(path, []string{"size=" + strconv.Itoa(projectedSize), "mode=0755"}); err != nil {
-		return err
+	if inMemory(plugin) {
+		if err := v.mountOnce(path, []string{"size=" + strconv.Itoa(filesSize), "mode=0755"}); err != nil {
+			return err
+		}
 	}
 	inside, err := dir.OpenRoot(below)
 	if err != nil {
@@ -72,62 +110,109 @@ func (v *Volumes) setupProjected(ctx context.Context, p *v1.Pod, dir *os.Root, v
 	return writeFiles(inside, files, time.Now())
 }
 
-// holdsProjected reports whether a projected volume was made before, perhaps by an agent before this one.
-func (v *Volumes) holdsProjected(p *v1.Pod, name string) bool {
-	path := v.layout.VolumeDir(p.UID, projectedPlugin, name)
-	mounts, err := v.kernel.mounts(path)
-	if err != nil || !slices.ContainsFunc(mounts, func(m mountinfo.Mount) bool { return m.Point == path && m.Type == tmpfs }) {
-		return false
+// inMemory reports whether the files of a plugin's volumes are on no disk.
+func inMemory(plugin string) bool { return plugin != configMapPlugin }
+
+// holdsFiles reports whether a volume was made before, perhaps by an agent before this one.
+func (v *Volumes) holdsFiles(p *v1.Pod, plugin, name string) bool {
+	path := v.layout.VolumeDir(p.UID, plugin, name)
+	if inMemory(plugin) {
+		mounts, err := v.kernel.mounts(path)
+		if err != nil || !slices.ContainsFunc(mounts, func(m mountinfo.Mount) bool { return m.Point == path && m.Type == tmpfs }) {
+			return false
+		}
 	}
-	_, err = os.Lstat(filepath.Join(path, dataLink))
+	_, err := os.Lstat(filepath.Join(path, dataLink))
 	return err == nil
 }
 
-// projectedFiles are the files of a projected volume, by path.
-func (v *Volumes) projectedFiles(ctx context.Context, p *v1.Pod, of *v1.ProjectedVolumeSource) (map[string]content, error) {
-	owner := ownerOf(p)
-	mode := os.FileMode(0o644)
+// files are the files of a volume, by path.
+func (v *Volumes) files(ctx context.Context, p *v1.Pod, of *v1.ProjectedVolumeSource) (map[string]content, error) {
+	set := &fileSet{pod: p, owner: ownerOf(p), mode: 0o644, files: map[string]content{}}
 	if of.DefaultMode != nil {
-		mode = os.FileMode(*of.DefaultMode)
+		set.mode = os.FileMode(*of.DefaultMode)
 	}
-	files := map[string]content{}
 	for i := range of.Sources {
 		s := &of.Sources[i]
 		var err error
 		switch {
-		case s.ServiceAccountToken != nil:
-			err = v.addToken(ctx, p, s.ServiceAccountToken, mode, owner, files)
-		case s.ConfigMap != nil:
-			err = v.addConfigMap(ctx, p, s.ConfigMap, mode, owner, files)
 		case s.DownwardAPI != nil:
-			err = addDownward(p, s.DownwardAPI, mode, owner, files)
+			err = v.addDownward(set, s.DownwardAPI)
+		case v.objects == nil:
+			err = errors.New("there is no API server")
+		case s.ServiceAccountToken != nil:
+			err = v.addToken(ctx, set, s.ServiceAccountToken)
+		case s.ConfigMap != nil:
+			err = v.addConfigMap(ctx, set, s.ConfigMap)
+		case s.Secret != nil:
+			err = v.addSecret(ctx, set, s.Secret)
 		default:
-			err = errors.New("only serviceAccountToken, configMap and downwardAPI are supported")
+			err = errors.New("only serviceAccountToken, configMap, secret and downwardAPI are supported")
+		}
+		if err != nil && len(of.Sources) > 1 {
+			err = fmt.Errorf("source %d: %w", i, err)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("source %d: %w", i, err)
+			return nil, err
 		}
 	}
-	return files, nil
+	return set.files, nil
 }
 
-// addToken adds a token. If a single user of the pod is to read it, the file belongs to that user alone.
-func (v *Volumes) addToken(ctx context.Context, p *v1.Pod, of *v1.ServiceAccountTokenProjection, mode os.FileMode, owner fileOwner, files map[string]content) error {
-	token, err := v.objects.Token(ctx, p, of)
-	if err != nil {
-		return err
+// fileSet are the files of a volume as they come together.
+type fileSet struct {
+	pod   *v1.Pod
+	owner fileOwner
+	// mode is that of files that say none.
+	mode  os.FileMode
+	files map[string]content
+}
+
+// add adds a file that belongs to root. own is its mode, nil for the volume's.
+func (s *fileSet) add(path string, data []byte, own *int32) {
+	mode := s.mode
+	if own != nil {
+		mode = os.FileMode(*own)
 	}
-	if owner.group >= 0 || owner.user >= 0 {
-		mode = 0o600
+	s.files[path] = content{data: data, mode: s.owner.mode(mode), user: -1, group: s.owner.group}
+}
+
+// addKeys adds the values of an object: all, or those that items name. A key that is missing is left out of what is
+// optional.
+func (s *fileSet) addKeys(object string, data map[string][]byte, items []v1.KeyToPath, optional *bool) error {
+	if items == nil {
+		for key, value := range data {
+			s.add(key, value, nil)
+		}
 	}
-	files[of.Path] = content{data: []byte(token), mode: owner.mode(mode), user: owner.user, group: owner.group}
+	for i := range items {
+		value, ok := data[items[i].Key]
+		if ok {
+			s.add(items[i].Path, value, items[i].Mode)
+		} else if optional == nil || !*optional {
+			return fmt.Errorf("%s has no key %q", object, items[i].Key)
+		}
+	}
 	return nil
 }
 
-func (v *Volumes) addConfigMap(ctx context.Context, p *v1.Pod, of *v1.ConfigMapProjection, mode os.FileMode, owner fileOwner, files map[string]content) error {
-	optional := of.Optional != nil && *of.Optional
-	object, err := v.objects.ConfigMap(ctx, p, of.Name)
-	if apierrors.IsNotFound(err) && optional {
+// addToken adds a token. If a single user of the pod is to read it, the file belongs to that user alone.
+func (v *Volumes) addToken(ctx context.Context, set *fileSet, of *v1.ServiceAccountTokenProjection) error {
+	token, err := v.objects.Token(ctx, set.pod, of)
+	if err != nil {
+		return err
+	}
+	mode, owner := set.mode, set.owner
+	if owner.group >= 0 || owner.user >= 0 {
+		mode = 0o600
+	}
+	set.files[of.Path] = content{data: []byte(token), mode: owner.mode(mode), user: owner.user, group: owner.group}
+	return nil
+}
+
+func (v *Volumes) addConfigMap(ctx context.Context, set *fileSet, of *v1.ConfigMapProjection) error {
+	object, err := v.objects.ConfigMap(ctx, set.pod, of.Name)
+	if missing(err, of.Optional) {
 		return nil
 	}
 	if err != nil {
@@ -138,42 +223,39 @@ func (v *Volumes) addConfigMap(ctx context.Context, p *v1.Pod, of *v1.ConfigMapP
 		data[key] = []byte(text)
 	}
 	maps.Copy(data, object.BinaryData)
-	if of.Items == nil {
-		for key, bytes := range data {
-			files[key] = content{data: bytes, mode: owner.mode(mode), user: -1, group: owner.group}
-		}
-	}
-	for _, item := range of.Items {
-		bytes, ok := data[item.Key]
-		if !ok && optional {
-			continue
-		}
-		if !ok {
-			return fmt.Errorf("ConfigMap %q has no key %q", of.Name, item.Key)
-		}
-		own := mode
-		if item.Mode != nil {
-			own = os.FileMode(*item.Mode)
-		}
-		files[item.Path] = content{data: bytes, mode: owner.mode(own), user: -1, group: owner.group}
-	}
-	return nil
+	return set.addKeys("ConfigMap "+of.Name, data, of.Items, of.Optional)
 }
 
-func addDownward(p *v1.Pod, of *v1.DownwardAPIProjection, mode os.FileMode, owner fileOwner, files map[string]content) error {
-	for _, item := range of.Items {
-		if item.FieldRef == nil {
-			return fmt.Errorf("file %q: only fieldRef is supported", item.Path)
+func (v *Volumes) addSecret(ctx context.Context, set *fileSet, of *v1.SecretProjection) error {
+	object, err := v.objects.Secret(ctx, set.pod, of.Name)
+	if missing(err, of.Optional) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return set.addKeys("Secret "+of.Name, object.Data, of.Items, of.Optional)
+}
+
+// missing reports whether there is no such object, and need not be.
+func missing(err error, optional *bool) bool {
+	return apierrors.IsNotFound(err) && optional != nil && *optional
+}
+
+func (v *Volumes) addDownward(set *fileSet, of *v1.DownwardAPIProjection) error {
+	for i := range of.Items {
+		item := &of.Items[i]
+		var text string
+		var err error
+		if item.FieldRef != nil {
+			text, err = pod.VolumeField(set.pod, item.FieldRef.FieldPath)
+		} else {
+			text, err = pod.ResourceField(set.pod, nil, item.ResourceFieldRef, v.allocatable)
 		}
-		text, err := pod.VolumeField(p, item.FieldRef.FieldPath)
 		if err != nil {
 			return fmt.Errorf("file %q: %w", item.Path, err)
 		}
-		own := mode
-		if item.Mode != nil {
-			own = os.FileMode(*item.Mode)
-		}
-		files[item.Path] = content{data: []byte(text), mode: owner.mode(own), user: -1, group: owner.group}
+		set.add(item.Path, []byte(text), item.Mode)
 	}
 	return nil
 }

@@ -12,13 +12,24 @@ import (
 	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/wardlet/wardlet/core/pod"
 )
 
 // server has the objects of a test.
 type server struct {
-	maps  map[string]*v1.ConfigMap
-	token string
+	maps    map[string]*v1.ConfigMap
+	secrets map[string]*v1.Secret
+	token   string
+}
+
+func (s *server) Secret(_ context.Context, _ *v1.Pod, name string) (*v1.Secret, error) {
+	if m := s.secrets[name]; m != nil {
+		return m, nil
+	}
+	return nil, apierrors.NewNotFound(schema.GroupResource{Resource: "secrets"}, name)
 }
 
 func (s *server) ConfigMap(_ context.Context, _ *v1.Pod, name string) (*v1.ConfigMap, error) {
@@ -57,7 +68,7 @@ func TestProjectedFiles(t *testing.T) {
 	source := accessVolume().Projected
 	show := func() map[string]string {
 		t.Helper()
-		files, err := v.projectedFiles(t.Context(), p, source)
+		files, err := v.files(t.Context(), p, source)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,11 +98,11 @@ func TestProjectedFiles(t *testing.T) {
 	}
 
 	source.Sources[1].ConfigMap.Items[0].Key = "missing"
-	if _, err := v.projectedFiles(t.Context(), p, source); err == nil || !strings.Contains(err.Error(), `source 1: ConfigMap "root-ca" has no key "missing"`) {
+	if _, err := v.files(t.Context(), p, source); err == nil || !strings.Contains(err.Error(), `source 1: ConfigMap root-ca has no key "missing"`) {
 		t.Errorf("a missing key: %v", err)
 	}
 	s.token = ""
-	if _, err := v.projectedFiles(t.Context(), p, source); err == nil || !strings.Contains(err.Error(), "source 0: no token") {
+	if _, err := v.files(t.Context(), p, source); err == nil || !strings.Contains(err.Error(), "source 0: no token") {
 		t.Errorf("no token: %v", err)
 	}
 }
@@ -176,5 +187,111 @@ func TestWriteFiles(t *testing.T) {
 	entries, _ := os.ReadDir(at)
 	if len(entries) != 4 { // ..data, what it leads to, and two links
 		t.Errorf("%d entries: %v", len(entries), entries)
+	}
+}
+
+func TestSetup_volumesOfFiles(t *testing.T) {
+	t.Parallel()
+	items := []v1.KeyToPath{{Key: "a", Path: "deep/er/a", Mode: new(int32(0o400))}}
+	named := v1.LocalObjectReference{Name: "x"}
+	gone := v1.LocalObjectReference{Name: "gone"}
+	limit := &v1.ResourceFieldSelector{ContainerName: "main", Resource: "limits.cpu", Divisor: resource.MustParse("1m")}
+	for name, test := range map[string]struct {
+		source   v1.VolumeSource
+		dir      string
+		inMemory bool
+		want     map[string]string
+		err      string
+	}{
+		"configMap": {
+			v1.VolumeSource{ConfigMap: &v1.ConfigMapVolumeSource{LocalObjectReference: named}},
+			"kubernetes.io~configmap", false,
+			map[string]string{"a": "-rw-r--r-- A", "b": "-rw-r--r-- B"},
+			"",
+		},
+		"configMap, items": {
+			v1.VolumeSource{ConfigMap: &v1.ConfigMapVolumeSource{LocalObjectReference: named, Items: items, DefaultMode: new(int32(0o600))}},
+			"kubernetes.io~configmap", false,
+			map[string]string{"deep/er/a": "-r-------- A"},
+			"",
+		},
+		"configMap that is missing": {v1.VolumeSource{ConfigMap: &v1.ConfigMapVolumeSource{LocalObjectReference: gone}}, "", false, nil, `configmaps "gone" not found`},
+		"configMap that may be missing": {
+			v1.VolumeSource{ConfigMap: &v1.ConfigMapVolumeSource{LocalObjectReference: gone, Optional: new(true)}},
+			"kubernetes.io~configmap", false,
+			map[string]string{},
+			"",
+		},
+		"secret": {
+			v1.VolumeSource{Secret: &v1.SecretVolumeSource{SecretName: "s", DefaultMode: new(int32(0o440))}},
+			"kubernetes.io~secret", true,
+			map[string]string{"a": "-r--r----- SA"},
+			"",
+		},
+		"secret, a key is missing": {
+			v1.VolumeSource{Secret: &v1.SecretVolumeSource{SecretName: "s", Items: []v1.KeyToPath{{Key: "none", Path: "p"}}}}, "", false, nil, `Secret s has no key "none"`,
+		},
+		"secret, a key may be missing": {
+			v1.VolumeSource{Secret: &v1.SecretVolumeSource{SecretName: "s", Items: []v1.KeyToPath{{Key: "none", Path: "p"}}, Optional: new(true)}},
+			"kubernetes.io~secret", true,
+			map[string]string{},
+			"",
+		},
+		"downwardAPI": {
+			v1.VolumeSource{DownwardAPI: &v1.DownwardAPIVolumeSource{Items: []v1.DownwardAPIVolumeFile{
+				{Path: "name", FieldRef: &v1.ObjectFieldSelector{FieldPath: "metadata.name"}}, {Path: "cpu", ResourceFieldRef: limit},
+			}}},
+			"kubernetes.io~downward-api", true,
+			map[string]string{"name": "-rw-r--r-- web", "cpu": "-rw-r--r-- 4000"},
+			"",
+		},
+		"projected secret": {
+			v1.VolumeSource{Projected: &v1.ProjectedVolumeSource{Sources: []v1.VolumeProjection{{Secret: &v1.SecretProjection{LocalObjectReference: v1.LocalObjectReference{Name: "s"}}}}}},
+			"kubernetes.io~projected", true,
+			map[string]string{"a": "-rw-r--r-- SA"},
+			"",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v, k := newVolumes(t)
+			v.allocatable = func() v1.ResourceList { return v1.ResourceList{v1.ResourceCPU: resource.MustParse("4")} }
+			v.objects = &server{
+				maps:    map[string]*v1.ConfigMap{"x": {Data: map[string]string{"a": "A"}, BinaryData: map[string][]byte{"b": []byte("B")}}},
+				secrets: map[string]*v1.Secret{"s": {Data: map[string][]byte{"a": []byte("SA")}}},
+			}
+			p := newPod(v1.Volume{Name: "files", VolumeSource: test.source})
+			p.Name, p.Spec.Containers = "web", []v1.Container{{Name: "main", VolumeMounts: []v1.VolumeMount{{Name: "files", MountPath: "/f"}}}}
+			err := v.Setup(t.Context(), p)
+			if test.err != "" {
+				wantError(t, err, test.err)
+				return
+			}
+			check(t, err)
+			dir := filepath.Join(v.layout.VolumesDir(p.UID), test.dir, "files")
+			if mounts, _ := k.mounts(dir); (len(mounts) == 1) != test.inMemory {
+				t.Errorf("mounts %v", mounts)
+			}
+			got := map[string]string{}
+			check(t, filepath.WalkDir(filepath.Join(dir, dataLink)+"/.", func(path string, e os.DirEntry, err error) error {
+				if err != nil || e.IsDir() {
+					return err
+				}
+				rel, _ := filepath.Rel(filepath.Join(dir, dataLink), path)
+				text, err := os.ReadFile(filepath.Join(dir, rel)) // as the workload reads it
+				info, _ := e.Info()
+				got[rel] = info.Mode().String() + " " + string(text)
+				return err
+			}))
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			mounts, err := v.Mounts(p, &p.Spec.Containers[0], nil)
+			check(t, err)
+			if diff := cmp.Diff([]pod.Mount{{HostPath: dir, ContainerPath: "/f", ReadOnly: true}}, mounts); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			check(t, v.Remove(t.Context(), p.UID))
+		})
 	}
 }

@@ -30,8 +30,10 @@ func (v *Volumes) Teardown(ctx context.Context, uid types.UID) error {
 	if err := v.unmount(ctx, uid); err != nil {
 		return fmt.Errorf("volumes of pod %s: %w", uid, err)
 	}
-	if err := rmtree.Remove(ctx, v.layout.PodDir(uid), filepath.Base(v.layout.VolumesDir(uid))); err != nil {
-		return fmt.Errorf("volumes of pod %s: %w", uid, err)
+	for _, dir := range []string{v.layout.SubPathsDir(uid), v.layout.VolumesDir(uid)} {
+		if err := rmtree.Remove(ctx, v.layout.PodDir(uid), filepath.Base(dir)); err != nil {
+			return fmt.Errorf("volumes of pod %s: %w", uid, err)
+		}
 	}
 	return nil
 }
@@ -61,6 +63,9 @@ func (v *Volumes) Remove(ctx context.Context, uid types.UID) error {
 	return nil
 }
 
+// mountedPlugins are those whose volumes may be in memory.
+var mountedPlugins = []string{emptyDirPlugin, secretPlugin, downwardPlugin, projectedPlugin}
+
 // unmount unmounts the volumes in memory, and fails if anything else is
 // mounted in the pod's directory.
 func (v *Volumes) unmount(ctx context.Context, uid types.UID) error {
@@ -78,7 +83,10 @@ func (v *Volumes) unmount(ctx context.Context, uid types.UID) error {
 	var foreign []string
 	for _, m := range mounts {
 		own := func(plugin string) bool { return m.Point == v.layout.VolumeDir(uid, plugin, filepath.Base(m.Point)) }
-		if m.Type != tmpfs || !own(emptyDirPlugin) && !own(projectedPlugin) {
+		if strings.HasPrefix(m.Point, v.layout.SubPathsDir(uid)+"/") {
+			continue // of a volume, or of a path of the node
+		}
+		if m.Type != tmpfs || !slices.ContainsFunc(mountedPlugins, own) {
 			foreign = append(foreign, m.Point+" ("+m.Type+")")
 		}
 	}

@@ -79,7 +79,7 @@ func TestAForeignMountIsNamedAndNothingIsRemoved(t *testing.T) {
 		"something else on a volume":        {Point: "volumes/kubernetes.io~empty-dir/data", Type: "nfs4"},
 		"beside the volumes":                {Point: "containers/main", Type: tmpfs},
 		"the pod directory":                 {Point: "", Type: "ext4"},
-		"another plugin's, not known today": {Point: "volumes/kubernetes.io~secret/s", Type: tmpfs},
+		"another plugin's, not known today": {Point: "volumes/kubernetes.io~csi/s", Type: tmpfs},
 	}
 	for name, mount := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -21,12 +21,14 @@ type Volumes struct {
 	kernel kernel
 	// objects is nil where no pod may have volumes of API objects.
 	objects Objects
+	// allocatable is what the node has for pods.
+	allocatable func() v1.ResourceList
 }
 
 // New makes the directory that holds the pods' directories. memory is the
 // node's memory in bytes, the most a volume in memory may take. objects is nil where
-// there is no API server.
-func New(layout pod.Layout, memory int64, objects Objects) (*Volumes, error) {
+// there is no API server. allocatable is what the node has for pods, for files that say a limit which is not set.
+func New(layout pod.Layout, memory int64, objects Objects, allocatable func() v1.ResourceList) (*Volumes, error) {
 	if memory <= 0 {
 		return nil, fmt.Errorf("%d bytes of memory: a volume in memory would have no limit", memory)
 	}
@@ -41,7 +43,7 @@ func New(layout pod.Layout, memory int64, objects Objects) (*Volumes, error) {
 	if err != nil {
 		return nil, fmt.Errorf("pod root: %w", err)
 	}
-	return &Volumes{layout: layout, memory: memory, kernel: linux{}, objects: objects}, nil
+	return &Volumes{layout: layout, memory: memory, kernel: linux{}, objects: objects, allocatable: allocatable}, nil
 }
 
 // makePodsDir makes the directory of the pods' directories.
@@ -71,10 +73,10 @@ func (v *Volumes) Setup(ctx context.Context, p *v1.Pod) error {
 			err = v.setupEmptyDir(p, dir, volume)
 		case volume.HostPath != nil:
 			err = setupHostPath(volume.HostPath)
-		case volume.Projected != nil:
-			err = v.setupProjected(ctx, p, dir, volume)
+		case hasFiles(volume):
+			err = v.setupFiles(ctx, p, dir, volume)
 		default:
-			err = errors.New("only emptyDir, hostPath and projected volumes are supported")
+			err = errKind
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("volume %q: %w", volume.Name, err))
@@ -83,12 +85,13 @@ func (v *Volumes) Setup(ctx context.Context, p *v1.Pod) error {
 	return errors.Join(errs...)
 }
 
-// Mounts resolves the volume mounts of c, a container of p.
-func (v *Volumes) Mounts(p *v1.Pod, c *v1.Container) ([]pod.Mount, error) {
+// Mounts resolves the volume mounts of c, a container of p, and binds the parts of volumes that it mounts. expand replaces
+// $(NAME) in the path of such a part by variables of the container.
+func (v *Volumes) Mounts(p *v1.Pod, c *v1.Container, expand func(string) (string, error)) ([]pod.Mount, error) {
 	mounts := make([]pod.Mount, 0, len(c.VolumeMounts))
 	for i := range c.VolumeMounts {
 		m := &c.VolumeMounts[i]
-		host, err := v.hostPath(p, m)
+		host, err := v.mountSource(p, c, i, expand)
 		if err != nil {
 			return nil, fmt.Errorf("mount %q of container %q: %w", m.Name, c.Name, err)
 		}
@@ -96,22 +99,45 @@ func (v *Volumes) Mounts(p *v1.Pod, c *v1.Container) ([]pod.Mount, error) {
 		if !filepath.IsAbs(target) {
 			target = filepath.Join("/", target)
 		}
-		mounts = append(mounts, pod.Mount{HostPath: host, ContainerPath: target, ReadOnly: m.ReadOnly || isProjected(p, m.Name)})
+		mount := pod.Mount{HostPath: host, ContainerPath: target, ReadOnly: m.ReadOnly || holdsOnlyFiles(p, m.Name)}
+		if m.MountPropagation != nil {
+			mount.Propagation = *m.MountPropagation
+		}
+		mounts = append(mounts, mount)
 	}
 	return mounts, nil
 }
 
-// isProjected reports whether only the agent writes the files of a volume.
-func isProjected(p *v1.Pod, name string) bool {
-	return slices.ContainsFunc(p.Spec.Volumes, func(v v1.Volume) bool { return v.Name == name && v.Projected != nil })
+// mountSource returns the host path of a container's mount: a volume, or a part of one.
+func (v *Volumes) mountSource(p *v1.Pod, c *v1.Container, index int, expand func(string) (string, error)) (string, error) {
+	m := &c.VolumeMounts[index]
+	host, err := v.hostPath(p, m)
+	sub := m.SubPath
+	if err == nil && m.SubPathExpr != "" {
+		sub, err = expand(m.SubPathExpr)
+	}
+	if err != nil || sub == "" {
+		return host, err
+	}
+	return v.subPath(p, c.Name, index, m.Name, host, sub)
+}
+
+// errKind is what is wrong with a volume of another kind.
+var errKind = errors.New("only emptyDir, hostPath, configMap, secret, downwardAPI and projected volumes are supported")
+
+// hasFiles reports whether only the agent writes the files of a volume.
+func hasFiles(v *v1.Volume) bool {
+	plugin, _ := filesOf(v)
+	return plugin != ""
+}
+
+// holdsOnlyFiles reports whether only the agent writes the files of the pod's volume of a name.
+func holdsOnlyFiles(p *v1.Pod, name string) bool {
+	return slices.ContainsFunc(p.Spec.Volumes, func(v v1.Volume) bool { return v.Name == name && hasFiles(&v) })
 }
 
 func (v *Volumes) hostPath(p *v1.Pod, m *v1.VolumeMount) (string, error) {
 	switch {
-	case m.SubPath != "" || m.SubPathExpr != "":
-		return "", errors.New("subPath and subPathExpr are not supported yet")
-	case m.MountPropagation != nil && *m.MountPropagation != v1.MountPropagationNone:
-		return "", fmt.Errorf("mountPropagation %s is not supported yet", *m.MountPropagation)
 	case m.RecursiveReadOnly != nil && *m.RecursiveReadOnly != v1.RecursiveReadOnlyDisabled:
 		return "", fmt.Errorf("recursiveReadOnly %s is not supported yet", *m.RecursiveReadOnly)
 	}
@@ -123,10 +149,11 @@ func (v *Volumes) hostPath(p *v1.Pod, m *v1.VolumeMount) (string, error) {
 			return v.layout.VolumeDir(p.UID, emptyDirPlugin, volume.Name), nil
 		case volume.HostPath != nil:
 			return volume.HostPath.Path, nil
-		case volume.Projected != nil:
-			return v.layout.VolumeDir(p.UID, projectedPlugin, volume.Name), nil
+		case hasFiles(volume):
+			plugin, _ := filesOf(volume)
+			return v.layout.VolumeDir(p.UID, plugin, volume.Name), nil
 		default:
-			return "", errors.New("only emptyDir, hostPath and projected volumes are supported")
+			return "", errKind
 		}
 	}
 	return "", errors.New("the pod has no volume of that name")

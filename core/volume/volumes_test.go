@@ -63,9 +63,20 @@ func (k *fakeKernel) unmount(path string) error {
 	return syscall.EINVAL
 }
 
+func (k *fakeKernel) open(dir, sub string) (*os.File, error) { return openSubPath(dir, sub) }
+
+func (k *fakeKernel) bind(part *os.File, target string) error {
+	k.table = append(k.table, mountinfo.Mount{Point: target, Type: "bind of " + part.Name()})
+	return nil
+}
+
+func (k *fakeKernel) detach(path string) error { return k.unmount(path) }
+
+func noResources() v1.ResourceList { return nil }
+
 func newVolumes(t *testing.T) (*Volumes, *fakeKernel) {
 	t.Helper()
-	v, err := New(pod.Layout{PodRoot: filepath.Join(t.TempDir(), "root")}, 1<<30, nil)
+	v, err := New(pod.Layout{PodRoot: filepath.Join(t.TempDir(), "root")}, 1<<30, nil, noResources)
 	check(t, err)
 	k := &fakeKernel{}
 	v.kernel = k
@@ -118,7 +129,7 @@ func TestNewFollowsLinksToTheRootBecauseTheKernelListsMountsWithout(t *testing.T
 	dir := t.TempDir()
 	check(t, os.Mkdir(filepath.Join(dir, "real"), 0o700))
 	check(t, os.Symlink("real", filepath.Join(dir, "link")))
-	v, err := New(pod.Layout{PodRoot: filepath.Join(dir, "link")}, 1, nil)
+	v, err := New(pod.Layout{PodRoot: filepath.Join(dir, "link")}, 1, nil, noResources)
 	check(t, err)
 	if want := filepath.Join(dir, "real", "pods", "u"); v.layout.PodDir("u") != want {
 		t.Errorf("pod directory %s, want %s", v.layout.PodDir("u"), want)
@@ -127,7 +138,7 @@ func TestNewFollowsLinksToTheRootBecauseTheKernelListsMountsWithout(t *testing.T
 
 func TestNewRefusesAnUnknownAmountOfMemory(t *testing.T) {
 	t.Parallel()
-	_, err := New(pod.Layout{PodRoot: t.TempDir()}, 0, nil)
+	_, err := New(pod.Layout{PodRoot: t.TempDir()}, 0, nil, noResources)
 	wantError(t, err, "0 bytes of memory")
 }
 
@@ -135,13 +146,13 @@ func TestSetupNamesEveryVolumeItCannotMake(t *testing.T) {
 	t.Parallel()
 	v, _ := newVolumes(t)
 	p := newPod(
-		v1.Volume{Name: "a", VolumeSource: v1.VolumeSource{Secret: &v1.SecretVolumeSource{}}},
+		v1.Volume{Name: "a", VolumeSource: v1.VolumeSource{NFS: &v1.NFSVolumeSource{}}},
 		emptyDir("b", "HugePages"),
 		hostPath("c", "/missing/wardlet", v1.HostPathDirectory),
 		emptyDir("d", v1.StorageMediumDefault),
 	)
 	err := v.Setup(t.Context(), p)
-	for _, name := range []string{`volume "a": only emptyDir, hostPath and projected`, `volume "b": emptyDir medium HugePages`, `volume "c": hostPath of type Directory`} {
+	for _, name := range []string{`volume "a": only emptyDir, hostPath, configMap,`, `volume "b": emptyDir medium HugePages`, `volume "c": hostPath of type Directory`} {
 		wantError(t, err, name)
 	}
 	wantMode(t, v.layout.VolumeDir(p.UID, emptyDirPlugin, "d"), os.ModeDir|0o777)
@@ -170,17 +181,19 @@ func TestMounts(t *testing.T) {
 			mount: v1.VolumeMount{Name: "logs", MountPath: "logs"},
 			want:  pod.Mount{HostPath: "/var/log", ContainerPath: "/logs"},
 		},
-		"an unknown volume":     {mount: v1.VolumeMount{Name: "none"}, err: `mount "none" of container "main": the pod has no volume`},
-		"an unsupported volume": {mount: v1.VolumeMount{Name: "odd"}, err: "only emptyDir, hostPath and projected"},
-		"subPath":               {mount: v1.VolumeMount{Name: "data", SubPath: "a"}, err: "subPath"},
-		"subPathExpr":           {mount: v1.VolumeMount{Name: "data", SubPathExpr: "$(A)"}, err: "subPath"},
-		"propagation":           {mount: v1.VolumeMount{Name: "data", MountPropagation: &both}, err: "mountPropagation Bidirectional"},
-		"recursiveReadOnly":     {mount: v1.VolumeMount{Name: "data", RecursiveReadOnly: &readOnly}, err: "recursiveReadOnly Enabled"},
+		"an unknown volume":                    {mount: v1.VolumeMount{Name: "none"}, err: `mount "none" of container "main": the pod has no volume`},
+		"an unsupported volume":                {mount: v1.VolumeMount{Name: "odd"}, err: "only emptyDir, hostPath, configMap,"},
+		"a part of a volume that is not there": {mount: v1.VolumeMount{Name: "data", SubPath: "a"}, err: "no such file or directory"},
+		"propagation": {
+			mount: v1.VolumeMount{Name: "logs", MountPath: "/logs", MountPropagation: &both},
+			want:  pod.Mount{HostPath: "/var/log", ContainerPath: "/logs", Propagation: both},
+		},
+		"recursiveReadOnly": {mount: v1.VolumeMount{Name: "data", RecursiveReadOnly: &readOnly}, err: "recursiveReadOnly Enabled"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, err := v.Mounts(p, &v1.Container{Name: "main", VolumeMounts: []v1.VolumeMount{tt.mount}})
+			got, err := v.Mounts(p, &v1.Container{Name: "main", VolumeMounts: []v1.VolumeMount{tt.mount}}, nil)
 			if tt.err != "" {
 				wantError(t, err, tt.err)
 				return

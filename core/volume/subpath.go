@@ -1,0 +1,143 @@
+package volume
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/wardlet/wardlet/core/internal/rmtree"
+)
+
+// subPath returns the host path of a part of a volume: a bind mount in the pod's directory, so that what the workload does to
+// the path afterwards, or before, leads nowhere else. A part that is not there becomes a directory with the volume's mode.
+// index is the mount's place in the container.
+func (v *Volumes) subPath(p *v1.Pod, container string, index int, volume, host, sub string) (string, error) {
+	if err := checkSubPath(sub); err != nil {
+		return "", err
+	}
+	root, err := os.OpenRoot(host)
+	if err != nil {
+		return "", fmt.Errorf("subPath %q: %w", sub, err)
+	}
+	defer root.Close()
+	part, err := v.kernel.open(host, sub)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = makeSubPath(root, sub); err == nil {
+			part, err = v.kernel.open(host, sub)
+		}
+	}
+	if err != nil {
+		return "", fmt.Errorf("subPath %q: %w", sub, err)
+	}
+	defer part.Close()
+	target, err := v.subPathTarget(p, container, index, volume, part)
+	if err != nil {
+		return "", fmt.Errorf("subPath %q: %w", sub, err)
+	}
+	return target, nil
+}
+
+// checkSubPath refuses what is no path below a directory.
+func checkSubPath(sub string) error {
+	switch {
+	case filepath.IsAbs(sub):
+		return fmt.Errorf("subPath %q must not be absolute", sub)
+	case slices.Contains(strings.Split(sub, "/"), ".."):
+		return fmt.Errorf("subPath %q must not contain '..'", sub)
+	}
+	return nil
+}
+
+// makeSubPath makes the directories of a path that are not there, with mode and group as the volume has them. No link leads
+// out of the volume.
+func makeSubPath(root *os.Root, sub string) error {
+	of, err := root.Stat(".")
+	if err != nil {
+		return err
+	}
+	mode := of.Mode() & (fs.ModePerm | fs.ModeSetgid | fs.ModeSticky)
+	at := ""
+	for name := range strings.SplitSeq(filepath.Clean(sub), "/") {
+		at = filepath.Join(at, name)
+		switch err := root.Mkdir(at, mode.Perm()); {
+		case errors.Is(err, fs.ErrExist):
+			continue
+		case err != nil:
+			return err
+		}
+		if err := root.Chmod(at, mode); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// subPathTarget binds an open part of a volume to its place in the pod's directory. What is bound there already stays where it
+// is the same; else, as after an update of the volume, it is replaced.
+func (v *Volumes) subPathTarget(p *v1.Pod, container string, index int, volume string, part *os.File) (string, error) {
+	if !rmtree.IsName(container) || !rmtree.IsName(volume) {
+		return "", errors.New("the name cannot be that of a directory")
+	}
+	dir := filepath.Join(v.layout.SubPathsDir(p.UID), volume, container)
+	target := filepath.Join(dir, strconv.Itoa(index))
+	info, err := part.Stat()
+	if err != nil {
+		return "", err
+	}
+	mounts, err := v.kernel.mounts(target)
+	if err != nil {
+		return "", err
+	}
+	for _, m := range slices.Backward(mounts) {
+		if there, err := os.Stat(target); m.Point == target && err == nil && os.SameFile(there, info) {
+			return target, nil
+		}
+		if err := v.kernel.detach(m.Point); err != nil {
+			return "", err
+		}
+	}
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		return "", err
+	}
+	if err := os.RemoveAll(target); err != nil {
+		return "", err
+	}
+	if info.IsDir() {
+		err = os.Mkdir(target, 0o750)
+	} else {
+		err = os.WriteFile(target, nil, 0o640)
+	}
+	if err != nil {
+		return "", err
+	}
+	return target, v.kernel.bind(part, target)
+}
+
+// openSubPath opens a path below a directory, of which no link and no mount point of /proc leads out.
+func openSubPath(host, sub string) (*os.File, error) {
+	dir, err := unix.Open(host, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: host, Err: err}
+	}
+	defer unix.Close(dir)
+	for {
+		fd, err := unix.Openat2(dir, sub, &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_MAGICLINKS})
+		switch {
+		case errors.Is(err, unix.EAGAIN): // something was renamed meanwhile
+			continue
+		case errors.Is(err, unix.EXDEV):
+			return nil, errors.New("a link leads out of the volume")
+		case err != nil:
+			return nil, &fs.PathError{Op: "open", Path: filepath.Join(host, sub), Err: err}
+		}
+		return os.NewFile(uintptr(fd), filepath.Join(host, sub)), nil
+	}
+}

@@ -1,0 +1,113 @@
+package volume
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+)
+
+// parted is a pod with an emptyDir, of which its container mounts a part, and where that volume is.
+func parted(t *testing.T, v *Volumes, sub string) (p *v1.Pod, volume string) {
+	t.Helper()
+	p = newPod(emptyDir("data", v1.StorageMediumDefault))
+	p.Spec.Containers = []v1.Container{{Name: "main", VolumeMounts: []v1.VolumeMount{{Name: "data", MountPath: "/d", SubPath: sub}}}}
+	check(t, v.Setup(t.Context(), p))
+	return p, v.layout.VolumeDir(p.UID, emptyDirPlugin, "data")
+}
+
+func TestSubPath(t *testing.T) {
+	t.Parallel()
+	outside := t.TempDir()
+	check(t, os.WriteFile(filepath.Join(outside, "secret"), nil, 0o600))
+	for name, test := range map[string]struct {
+		sub  string
+		make func(volume string) error
+		err  string
+		file bool
+	}{
+		"a new directory": {sub: "a/b"},
+		"a directory":     {sub: "a", make: func(v string) error { return os.Mkdir(filepath.Join(v, "a"), 0o700) }},
+		"a file":          {sub: "f", make: func(v string) error { return os.WriteFile(filepath.Join(v, "f"), nil, 0o600) }, file: true},
+		"a link within the volume": {sub: "l/x", make: func(v string) error {
+			return errors.Join(os.MkdirAll(filepath.Join(v, "a/x"), 0o700), os.Symlink("a", filepath.Join(v, "l")))
+		}},
+		"a link out of it":             {sub: "l/secret", make: func(v string) error { return os.Symlink(outside, filepath.Join(v, "l")) }, err: "a link leads out of the volume"},
+		"a link out of it, to be made": {sub: "l/new", make: func(v string) error { return os.Symlink(outside, filepath.Join(v, "l")) }, err: "leads out of the volume"},
+		"a relative link out of it":    {sub: "l", make: func(v string) error { return os.Symlink("../../..", filepath.Join(v, "l")) }, err: "a link leads out of the volume"},
+		"the last part is a link out": {sub: "a/l", make: func(v string) error {
+			return errors.Join(os.Mkdir(filepath.Join(v, "a"), 0o700), os.Symlink("/etc", filepath.Join(v, "a/l")))
+		}, err: "a link leads out of the volume"},
+		"a dangling link out of it":       {sub: "l/x", make: func(v string) error { return os.Symlink(filepath.Join(outside, "none"), filepath.Join(v, "l")) }, err: "l"},
+		"a file on the way":               {sub: "f/x", make: func(v string) error { return os.WriteFile(filepath.Join(v, "f"), nil, 0o600) }, err: "not a directory"},
+		"an absolute path":                {sub: "/etc", err: "must not be absolute"},
+		"a path that leads up":            {sub: "a/../../x", err: "must not contain '..'"},
+		"a link of /proc":                 {sub: "l", make: func(v string) error { return os.Symlink("/proc/self/root", filepath.Join(v, "l")) }, err: "a link leads out of the volume"},
+		"names that only look like links": {sub: "..a/b..", make: func(v string) error { return os.MkdirAll(filepath.Join(v, "..a/b.."), 0o700) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v, k := newVolumes(t)
+			p, volume := parted(t, v, test.sub)
+			if test.make != nil {
+				check(t, test.make(volume))
+			}
+			mounts, err := v.Mounts(p, &p.Spec.Containers[0], nil)
+			if test.err != "" {
+				wantError(t, err, test.err)
+				if entries, _ := os.ReadDir(outside); len(entries) != 1 {
+					t.Errorf("outside of the volume there is %v", entries)
+				}
+				return
+			}
+			check(t, err)
+			target := filepath.Join(v.layout.SubPathsDir(p.UID), "data", "main", "0")
+			if mounts[0].HostPath != target {
+				t.Errorf("mounts %v, want %s", mounts, target)
+			}
+			info, err := os.Stat(target)
+			check(t, err)
+			if info.IsDir() == test.file {
+				t.Errorf("the target is %v", info.Mode())
+			}
+			if len(k.table) != 1 || k.table[0].Type != "bind of "+filepath.Join(volume, test.sub) {
+				t.Errorf("mounted %v", k.table)
+			}
+			check(t, v.Teardown(t.Context(), p.UID))
+			if _, err := os.Stat(v.layout.SubPathsDir(p.UID)); !errors.Is(err, os.ErrNotExist) || len(k.table) > 0 {
+				t.Errorf("after the teardown: %v, mounted %v", err, k.table)
+			}
+		})
+	}
+}
+
+func TestSubPath_hasTheModeOfTheVolume(t *testing.T) {
+	t.Parallel()
+	v, _ := newVolumes(t)
+	p, volume := parted(t, v, "a/b")
+	check(t, os.Chmod(volume, 0o770|os.ModeSetgid|os.ModeSticky))
+	_, err := v.Mounts(p, &p.Spec.Containers[0], nil)
+	check(t, err)
+	wantMode(t, filepath.Join(volume, "a"), os.ModeDir|os.ModeSetgid|os.ModeSticky|0o770)
+	wantMode(t, filepath.Join(volume, "a/b"), os.ModeDir|os.ModeSetgid|os.ModeSticky|0o770)
+}
+
+func TestSubPath_isExpanded(t *testing.T) {
+	t.Parallel()
+	v, k := newVolumes(t)
+	p, volume := parted(t, v, "")
+	p.Spec.Containers[0].VolumeMounts[0].SubPathExpr = "$(NAME)"
+	expand := func(path string) (string, error) { return strings.ReplaceAll(path, "$(NAME)", "web"), nil }
+	_, err := v.Mounts(p, &p.Spec.Containers[0], expand)
+	check(t, err)
+	if len(k.table) != 1 || k.table[0].Type != "bind of "+filepath.Join(volume, "web") {
+		t.Errorf("mounted %v", k.table)
+	}
+	_, err = v.Mounts(p, &p.Spec.Containers[0], func(string) (string, error) { return "", errors.New("missing value for NAME") })
+	wantError(t, err, "missing value for NAME")
+	_, err = v.Mounts(p, &p.Spec.Containers[0], func(string) (string, error) { return "../x", nil })
+	wantError(t, err, "must not contain '..'")
+}
