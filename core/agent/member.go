@@ -21,14 +21,21 @@ import (
 	"github.com/wardlet/wardlet/core/parts"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/runtime"
+	"github.com/wardlet/wardlet/core/runtime/criconfig"
 	"github.com/wardlet/wardlet/core/source"
 	"github.com/wardlet/wardlet/core/volume"
 	"github.com/wardlet/wardlet/core/worker"
 )
 
-// wireAPI makes the client of the API server, and returns the objects that volumes take from there; neither for an agent
+// apiObjects are the objects that volumes and variables take from an API server.
+type apiObjects interface {
+	volume.Objects
+	criconfig.Objects
+}
+
+// wireAPI makes the client of the API server, and returns the objects that pods take from there; neither for an agent
 // that is no node of a cluster.
-func (n *Node) wireAPI() (volume.Objects, error) {
+func (n *Node) wireAPI() (apiObjects, error) {
 	client, err := parts.APIClient(n.cfg, n.log)
 	if err != nil || client == nil {
 		return nil, err

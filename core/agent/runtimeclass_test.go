@@ -96,9 +96,11 @@ func TestHandler_isOfTheNodeOrOfTheServerByWhereThePodComesFrom(t *testing.T) {
 // noVolumes are the volumes of pods without any.
 type noVolumes struct{}
 
-func (noVolumes) Setup(context.Context, *v1.Pod) error               { return nil }
-func (noVolumes) Mounts(*v1.Pod, *v1.Container) ([]pod.Mount, error) { return nil, nil }
-func (noVolumes) Teardown(context.Context, types.UID) error          { return nil }
+func (noVolumes) Setup(context.Context, *v1.Pod) error { return nil }
+func (noVolumes) Mounts(*v1.Pod, *v1.Container, func(string) (string, error)) ([]pod.Mount, error) {
+	return nil, nil
+}
+func (noVolumes) Teardown(context.Context, types.UID) error { return nil }
 
 func TestClassVolumes_watchTheClassBeforeItIsNeeded(t *testing.T) {
 	t.Parallel()

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
@@ -151,10 +152,23 @@ func extendContext(ctx context.Context, by time.Duration) (longer context.Contex
 
 // mounts are the volumes, then /etc/hosts, then the termination message file. The files they name are written by
 // prepareFiles.
+// propagation is what the runtime calls the modes of mounts.
+var propagation = map[v1.MountPropagationMode]runtimeapi.MountPropagation{
+	v1.MountPropagationHostToContainer: runtimeapi.MountPropagation_PROPAGATION_HOST_TO_CONTAINER,
+	v1.MountPropagationBidirectional:   runtimeapi.MountPropagation_PROPAGATION_BIDIRECTIONAL,
+}
+
+// ExpandPath replaces $(NAME) in a path by the variables of the container. One that is missing or empty is an error.
+func (r *Runtime) ExpandPath(ctx context.Context, run *pod.ContainerRun, path string) (string, error) {
+	return r.configs.ExpandPath(ctx, run, path)
+}
+
 func (r *Runtime) mounts(run *pod.ContainerRun) []*runtimeapi.Mount {
 	var mounts []*runtimeapi.Mount
 	for _, m := range run.Mounts {
-		mounts = append(mounts, &runtimeapi.Mount{HostPath: m.HostPath, ContainerPath: m.ContainerPath, Readonly: m.ReadOnly})
+		mounts = append(mounts, &runtimeapi.Mount{
+			HostPath: m.HostPath, ContainerPath: m.ContainerPath, Readonly: m.ReadOnly, Propagation: propagation[m.Propagation],
+		})
 	}
 	if managesHosts(run) {
 		mounts = append(mounts, &runtimeapi.Mount{HostPath: r.config.Layout.HostsFile(run.Pod.UID), ContainerPath: etcHosts})

@@ -73,6 +73,8 @@ type Runtime interface {
 	// StartContainer creates and starts a container and gives its ID. Errors
 	// are *status.Fault where a waiting reason fits.
 	StartContainer(ctx context.Context, run pod.ContainerRun) (string, error)
+	// ExpandPath replaces $(NAME) in a path by the variables of the container.
+	ExpandPath(ctx context.Context, run *pod.ContainerRun, path string) (string, error)
 	// StopContainer returns when the container has stopped; it is killed
 	// after grace.
 	StopContainer(ctx context.Context, id string, grace time.Duration) error
@@ -122,8 +124,8 @@ type Images interface {
 type Volumes interface {
 	// Setup makes all volumes of p ready; those that are stay as they are.
 	Setup(ctx context.Context, p *v1.Pod) error
-	// Mounts returns the mounts of c, once Setup has succeeded.
-	Mounts(p *v1.Pod, c *v1.Container) ([]pod.Mount, error)
+	// Mounts returns the mounts of c, once Setup has succeeded. expand replaces $(NAME) in a path by variables of c.
+	Mounts(p *v1.Pod, c *v1.Container, expand func(path string) (string, error)) ([]pod.Mount, error)
 	// Teardown unmounts and removes what Setup made.
 	Teardown(ctx context.Context, uid types.UID) error
 }

@@ -133,7 +133,8 @@ func (p *Pool) startContainer(ctx context.Context, it syncIteration, c *v1.Conta
 	if run.ImageRef, err = p.cfg.Images.Ensure(ctx, it.pod, c); err != nil {
 		return false, err
 	}
-	if run.Mounts, err = p.cfg.Volumes.Mounts(it.pod, c); err != nil {
+	expand := func(path string) (string, error) { return p.cfg.Runtime.ExpandPath(ctx, &run, path) }
+	if run.Mounts, err = p.cfg.Volumes.Mounts(it.pod, c, expand); err != nil {
 		return false, p.warnFailed(ctx, it, c.Name, &status.Fault{Reason: "CreateContainerConfigError", Err: err})
 	}
 	if run.TargetID, err = targetID(it.pod, c, observed); err != nil {

@@ -186,6 +186,11 @@ func (n *node) RunSandbox(ctx context.Context, run pod.SandboxRun) (string, erro
 	return id, nil
 }
 
+// ExpandPath implements worker.Runtime.
+func (*node) ExpandPath(_ context.Context, _ *pod.ContainerRun, path string) (string, error) {
+	return path, nil
+}
+
 func (n *node) StartContainer(ctx context.Context, run pod.ContainerRun) (string, error) {
 	if err := n.call(ctx, "start %s/%s#%d", run.Pod.Name, run.Container.Name, run.Attempt); err != nil {
 		return "", err
@@ -297,7 +302,7 @@ func (i images) Ensure(ctx context.Context, _ *v1.Pod, c *v1.Container) (string,
 
 func (v volumes) Setup(ctx context.Context, p *v1.Pod) error { return v.quiet(ctx, "setup "+p.Name) }
 
-func (v volumes) Mounts(p *v1.Pod, c *v1.Container) ([]pod.Mount, error) {
+func (v volumes) Mounts(p *v1.Pod, c *v1.Container, _ func(string) (string, error)) ([]pod.Mount, error) {
 	return nil, v.quiet(context.Background(), "mounts "+p.Name+"/"+c.Name)
 }
 

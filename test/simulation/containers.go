@@ -48,6 +48,11 @@ func marked(p *v1.Pod) map[string]string {
 	return annotations
 }
 
+// ExpandPath implements worker.Runtime.
+func (*link) ExpandPath(_ context.Context, _ *pod.ContainerRun, path string) (string, error) {
+	return path, nil
+}
+
 // StartContainer implements worker.Runtime.
 func (l *link) StartContainer(ctx context.Context, run pod.ContainerRun) (string, error) {
 	w, p, uid := l.world, run.Pod, run.Pod.UID

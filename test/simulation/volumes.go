@@ -46,7 +46,7 @@ func (v volumes) Setup(ctx context.Context, p *v1.Pod) error {
 }
 
 // Mounts implements worker.Volumes.
-func (v volumes) Mounts(p *v1.Pod, _ *v1.Container) ([]pod.Mount, error) {
+func (v volumes) Mounts(p *v1.Pod, _ *v1.Container, _ func(string) (string, error)) ([]pod.Mount, error) {
 	w := v.world
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -16,10 +16,10 @@ import (
 )
 
 // Container returns what a container is made with, its mounts as they are given. It may ask which user the
-// image runs as, and changes nothing.
+// image runs as and wait for API objects, and changes nothing.
 func (b *Builder) Container(ctx context.Context, run *pod.ContainerRun, mounts []*runtimeapi.Mount) (*runtimeapi.ContainerConfig, error) {
 	p, c := run.Pod, run.Container
-	arguments, err := b.expandArguments(run)
+	arguments, err := b.expandArguments(ctx, run)
 	if err != nil {
 		return nil, err
 	}

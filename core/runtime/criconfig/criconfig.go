@@ -22,6 +22,8 @@ type Config struct {
 	// Node returns the node as it is now, for variables that take its addresses and resources; nil for a node that
 	// has neither.
 	Node func() *v1.Node
+	// Objects are what variables take from an API server; nil where there is none.
+	Objects Objects
 	// SeccompDefault means the runtime's seccomp profile for containers that say nothing.
 	SeccompDefault bool
 	// MemoryCapacity is the node's memory in bytes; burstable pods' OOM

@@ -5,6 +5,6 @@
 // that the pod asks for; and what is read back from a runtime of what was made, by the same names.
 //
 // The package makes no call and writes no file. It reads the node's resolv.conf for a sandbox, and asks its caller
-// which user an image runs as. It owns no goroutine; all methods are safe for concurrent use. core/runtime makes
+// which user an image runs as and for the API objects that variables take their values from. It owns no goroutine; all methods are safe for concurrent use. core/runtime makes
 // the calls.
 package criconfig

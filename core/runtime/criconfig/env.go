@@ -1,8 +1,10 @@
 package criconfig
 
 import (
-	"errors"
+	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
@@ -24,14 +26,44 @@ type arguments struct {
 	command, args []string
 }
 
-// expandArguments expands a container's environment in order, its values by the
-// variables before them, and its command and args by all of them.
-func (b *Builder) expandArguments(run *pod.ContainerRun) (*arguments, error) {
-	return expandArguments(run.Container, func(from *v1.EnvVarSource) (string, error) { return b.fieldValue(run, from) })
+// variable is a variable of a container, its value as it is.
+type variable struct{ name, value string }
+
+// variables are where a container's variables come from beside what its spec says in so many words.
+type variables struct {
+	// services are those of services; all others come before them.
+	services []variable
+	// of returns those of an object.
+	of func(*v1.EnvFromSource) ([]variable, error)
+	// value returns the value that one takes from elsewhere; ok is false where that is missing, and may be.
+	value func(*v1.EnvVarSource) (value string, ok bool, err error)
 }
 
-func expandArguments(c *v1.Container, field func(*v1.EnvVarSource) (string, error)) (*arguments, error) {
-	e := &expander{vars: make(map[string]string, len(c.Env)), remaining: maxArguments, field: field}
+// expandArguments expands a container's environment in order, its values by the
+// variables before them, and its command and args by all of them.
+func (b *Builder) expandArguments(ctx context.Context, run *pod.ContainerRun) (*arguments, error) {
+	from, err := b.variables(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	return expandArguments(run.Container, from)
+}
+
+// variables are where the variables of a container come from.
+func (b *Builder) variables(ctx context.Context, run *pod.ContainerRun) (*variables, error) {
+	services, err := b.serviceVariables(ctx, run.Pod)
+	if err != nil {
+		return nil, err
+	}
+	return &variables{
+		services: services,
+		of:       func(from *v1.EnvFromSource) ([]variable, error) { return b.objectVariables(ctx, run.Pod, from) },
+		value:    func(from *v1.EnvVarSource) (string, bool, error) { return b.variableValue(ctx, run, from) },
+	}, nil
+}
+
+func expandArguments(c *v1.Container, from *variables) (*arguments, error) {
+	e := &expander{vars: make(map[string]string, len(c.Env)), remaining: maxArguments, from: from}
 	env, err := e.environment(c)
 	if err != nil {
 		return nil, fmt.Errorf("container %q: %w", c.Name, err)
@@ -45,6 +77,25 @@ func expandArguments(c *v1.Container, field func(*v1.EnvVarSource) (string, erro
 		return nil, fmt.Errorf("container %q: %w", c.Name, err)
 	}
 	return &arguments{env: env, command: command, args: args}, nil
+}
+
+// ExpandPath replaces $(NAME) in a path by the variables of the container. One that is missing or empty is an error: the path
+// would be another one.
+func (b *Builder) ExpandPath(ctx context.Context, run *pod.ContainerRun, path string) (string, error) {
+	from, err := b.variables(ctx, run)
+	if err != nil {
+		return "", err
+	}
+	e := &expander{vars: map[string]string{}, remaining: maxArguments, from: from}
+	if _, err := e.environment(run.Container); err != nil {
+		return "", err
+	}
+	e.missing = map[string]bool{}
+	expanded, err := e.expand(path)
+	if err == nil && len(e.missing) > 0 {
+		err = fmt.Errorf("missing value for %s", strings.Join(slices.Sorted(maps.Keys(e.missing)), ", "))
+	}
+	return expanded, err
 }
 
 // ExpandStatic replaces $(NAME) in a command by the variables whose values env says in so many words.
@@ -68,41 +119,74 @@ type expander struct {
 	vars map[string]string
 	// remaining is how many bytes may still be built.
 	remaining int
-	// field returns the value of a variable that takes it from a field.
-	field func(*v1.EnvVarSource) (string, error)
+	from      *variables
+	// missing are the references to nothing; nil where they stay as they are.
+	missing map[string]bool
 }
 
+// environment returns the variables, each once: those of services, those of objects and the spec's own, later ones in place
+// of earlier ones of their names.
 func (e *expander) environment(c *v1.Container) ([]*runtimeapi.KeyValue, error) {
-	if len(c.EnvFrom) > 0 {
-		return nil, errors.New("envFrom is not supported; list the variables under env")
-	}
 	var list []*runtimeapi.KeyValue
+	at := map[string]*runtimeapi.KeyValue{}
+	set := func(name, value string) {
+		e.vars[name] = value
+		if at[name] == nil {
+			at[name] = &runtimeapi.KeyValue{Key: name}
+			list = append(list, at[name])
+		}
+		at[name].Value = []byte(value)
+	}
+	take := func(all []variable) error {
+		for _, v := range all {
+			if err := e.use(len(v.name) + len(v.value)); err != nil {
+				return fmt.Errorf("%q: %w", v.name, err)
+			}
+			set(v.name, v.value)
+		}
+		return nil
+	}
+	if err := take(e.from.services); err != nil {
+		return nil, fmt.Errorf("variables of services: %w", err)
+	}
+	for i := range c.EnvFrom {
+		all, err := e.from.of(&c.EnvFrom[i])
+		if err == nil {
+			err = take(all)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("envFrom[%d]: %w", i, err)
+		}
+	}
 	for i := range c.Env {
 		v := &c.Env[i]
 		err := e.use(len(v.Name))
-		var value string
+		value, ok := "", false
 		if err == nil {
-			value, err = e.value(v)
+			value, ok, err = e.value(v)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("env %q: %w", v.Name, err)
 		}
-		e.vars[v.Name] = value
-		list = append(list, &runtimeapi.KeyValue{Key: v.Name, Value: []byte(value)})
+		if ok {
+			set(v.Name, value)
+		}
 	}
 	return list, nil
 }
 
-// value is that of a variable: a field's as it is, else what it says, expanded.
-func (e *expander) value(v *v1.EnvVar) (string, error) {
+// value is that of a variable: one from elsewhere as it is, else what the spec says, expanded. ok is false where there is
+// none, and need not be.
+func (e *expander) value(v *v1.EnvVar) (value string, ok bool, err error) {
 	if v.ValueFrom == nil {
-		return e.expand(v.Value)
+		value, err = e.expand(v.Value)
+		return value, true, err
 	}
-	value, err := e.field(v.ValueFrom)
+	value, ok, err = e.from.value(v.ValueFrom)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
-	return value, e.use(len(value))
+	return value, ok, e.use(len(value))
 }
 
 // expandAll expands the items of a field.
@@ -153,6 +237,9 @@ func (e *expander) reference(s string, closable bool) (value, rest string) {
 		return "$(", s[1:]
 	}
 	name, after, _ := strings.Cut(s[1:], ")")
+	if e.missing != nil && e.vars[name] == "" {
+		e.missing[name] = true
+	}
 	if value, ok := e.vars[name]; ok {
 		return value, after
 	}

@@ -62,8 +62,11 @@ func FuzzExpand(f *testing.F) {
 	})
 }
 
-// noField is for containers whose variables take nothing from fields.
-func noField(*v1.EnvVarSource) (string, error) { return "", errors.New("valueFrom") }
+// noField is for containers whose variables take nothing from elsewhere.
+var noField = &variables{
+	of:    func(*v1.EnvFromSource) ([]variable, error) { return nil, errors.New("envFrom") },
+	value: func(*v1.EnvVarSource) (string, bool, error) { return "", false, errors.New("valueFrom") },
+}
 
 func TestEnvironment(t *testing.T) {
 	t.Parallel()
@@ -75,7 +78,7 @@ func TestEnvironment(t *testing.T) {
 			{Name: "HOST", Value: "$(HOST)2"},
 		},
 		Command: []string{"run", "$(LATE)"}, Args: []string{"$(HOST)", "$(URL)"},
-	}, nil)
+	}, noField)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +86,7 @@ func TestEnvironment(t *testing.T) {
 	for _, e := range args.env {
 		got = append(got, e.Key+"="+string(e.Value))
 	}
-	mustEqual(t, "values expand from the variables before them", []string{"LATE=$(HOST)", "HOST=h", "URL=http://h:$(PORT)/$(HOST)", "HOST=h2"}, got)
+	mustEqual(t, "values expand from the variables before them", []string{"LATE=$(HOST)", "HOST=h2", "URL=http://h:$(PORT)/$(HOST)"}, got)
 	mustEqual(t, "the command expands once", []string{"run", "$(HOST)"}, args.command)
 	mustEqual(t, "the last value of a name holds", []string{"h2", "http://h:$(PORT)/$(HOST)"}, args.args)
 }

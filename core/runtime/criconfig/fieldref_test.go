@@ -53,17 +53,17 @@ func TestFieldValue(t *testing.T) {
 		"limit that is the node's":  {of("limits.cpu", ""), "4"},
 		"request that is not there": {of("requests.memory", ""), "0"},
 	} {
-		if got, err := b.fieldValue(&run, test.from); err != nil || got != test.want {
+		if got, ok, err := b.variableValue(t.Context(), &run, test.from); err != nil || !ok || got != test.want {
 			t.Errorf("%s: %q, %v; want %q", name, got, err, test.want)
 		}
 	}
 	for _, from := range []*v1.EnvVarSource{{}, field("spec.containers"), field("spec.labels['a']"), of("cpu", "")} {
-		if got, err := b.fieldValue(&run, from); err == nil {
+		if got, _, err := b.variableValue(t.Context(), &run, from); err == nil {
 			t.Errorf("%v is %q, want an error", from, got)
 		}
 	}
 	p.Spec.HostNetwork = true
-	if got, _ := b.fieldValue(&run, field("status.podIP")); got != "192.0.2.7" {
+	if got, _, _ := b.variableValue(t.Context(), &run, field("status.podIP")); got != "192.0.2.7" {
 		t.Errorf("on the node's network the pod's address is %q", got)
 	}
 }

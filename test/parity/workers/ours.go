@@ -126,6 +126,11 @@ func (r ownRuntime) RunSandbox(_ context.Context, run pod.SandboxRun) (string, e
 	return at.sandboxID(run.Pod.UID), nil
 }
 
+// ExpandPath implements worker.Runtime.
+func (ownRuntime) ExpandPath(_ context.Context, _ *pod.ContainerRun, path string) (string, error) {
+	return path, nil
+}
+
 // StartContainer has nothing left to do: a sandbox comes with its container.
 func (r ownRuntime) StartContainer(_ context.Context, run pod.ContainerRun) (string, error) {
 	at := r.read(run.Pod.UID)
@@ -154,7 +159,9 @@ func (ownImages) Ensure(context.Context, *v1.Pod, *v1.Container) (string, error)
 
 func (v ownVolumes) Setup(ctx context.Context, p *v1.Pod) error { return v.tryToSetUp(ctx, p.UID) }
 
-func (ownVolumes) Mounts(*v1.Pod, *v1.Container) ([]pod.Mount, error) { return nil, nil }
+func (ownVolumes) Mounts(*v1.Pod, *v1.Container, func(string) (string, error)) ([]pod.Mount, error) {
+	return nil, nil
+}
 
 func (v ownVolumes) Teardown(ctx context.Context, uid types.UID) error {
 	return v.call(ctx, uid, callClean)
