@@ -15,12 +15,16 @@ import (
 // newPuller makes what pulls images for pods.
 func (n *Node) newPuller() *image.Puller {
 	cfg := &n.cfg.Runtime
+	credentials := &credential.Pods{Node: credential.New(credential.Config{
+		RegistryConfig: cfg.RegistryConfig, ProviderConfig: cfg.CredentialProviderConfig, ProviderDir: cfg.CredentialProviderBinDir, Log: n.log, Now: time.Now,
+	})}
+	if n.objects != nil {
+		credentials.Secret = n.objects.Secret
+	}
 	return image.New(image.Config{
-		Runtime: n.runtime,
-		Credentials: credential.New(credential.Config{
-			RegistryConfig: cfg.RegistryConfig, ProviderConfig: cfg.CredentialProviderConfig, ProviderDir: cfg.CredentialProviderBinDir, Log: n.log, Now: time.Now,
-		}),
-		Records: n.state.PulledImages(), Owner: func(p *v1.Pod) string { return n.meters.Tenants.Of(p.Namespace) },
+		Runtime:     n.runtime,
+		Credentials: credentials,
+		Records:     n.state.PulledImages(), Owner: func(p *v1.Pod) string { return n.meters.Tenants.Of(p.Namespace) },
 		Parallel: cfg.ParallelPulls, ProgressTimeout: cfg.PullProgressTimeout, OfflineFallback: cfg.OfflinePull == config.OfflineFallback, Prepull: cfg.Prepull,
 		Events: n.recorder, Log: n.log, Now: time.Now,
 	})

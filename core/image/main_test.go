@@ -122,7 +122,7 @@ func (k *keys) set(list ...pod.RegistryAuth) {
 	k.list = list
 }
 
-func (k *keys) For(context.Context, string) ([]pod.RegistryAuth, error) {
+func (k *keys) For(context.Context, *v1.Pod, string) ([]pod.RegistryAuth, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.list, k.err

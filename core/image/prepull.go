@@ -47,7 +47,7 @@ func (u *Puller) prepull(ctx context.Context, listed string) error {
 		return err
 	}
 	began := u.cfg.Now()
-	if _, err := u.pullNow(ctx, name, "", &pending{}); err != nil {
+	if _, err := u.pullNow(ctx, nil, name, "", &pending{}); err != nil {
 		return err
 	}
 	u.cfg.Log.Info("pulled an image of runtime.prepull", "image", name, "took", u.cfg.Now().Sub(began).Round(time.Millisecond))

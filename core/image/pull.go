@@ -41,7 +41,7 @@ func (u *Puller) pull(ctx context.Context, r *request) (string, error) {
 	}
 	began := u.cfg.Now()
 	waiting.begin(began)
-	id, err := u.pullNow(ctx, r.name, r.owner, waiting)
+	id, err := u.pullNow(ctx, r.pod, r.name, r.owner, waiting)
 	if err != nil {
 		return u.failed(ctx, r, err)
 	}
@@ -64,9 +64,10 @@ func (u *Puller) turn(ctx context.Context, r *request) (done func(), err error) 
 	return func() { leave(); free() }, nil
 }
 
-// pullNow pulls an image with one credential after the other, as a kubelet does, and without one where there is none.
-func (u *Puller) pullNow(ctx context.Context, name, owner string, waiting *pending) (id string, err error) {
-	found, unread := u.cfg.Credentials.For(ctx, name)
+// pullNow pulls an image for a pod, nil for none, with one credential after the other, as a kubelet does, and without one
+// where there is none.
+func (u *Puller) pullNow(ctx context.Context, p *v1.Pod, name, owner string, waiting *pending) (id string, err error) {
+	found, unread := u.cfg.Credentials.For(ctx, p, name)
 	auths := make([]*pod.RegistryAuth, 0, len(found)+1)
 	for i := range found {
 		auths = append(auths, &found[i])

@@ -59,11 +59,11 @@ type Config struct {
 	Now func() time.Time
 }
 
-// Credentials know the credentials of the node.
+// Credentials know the credentials of the node, and those that pods name.
 type Credentials interface {
-	// For returns the credentials for an image, most specific first. The error says which sources of credentials
-	// failed; those that work still count.
-	For(ctx context.Context, name string) ([]pod.RegistryAuth, error)
+	// For returns the credentials for an image of a pod, nil for none, in the order in which they are tried. The error says
+	// which sources of credentials failed; those that work still count.
+	For(ctx context.Context, p *v1.Pod, name string) ([]pod.RegistryAuth, error)
 }
 
 // Puller makes images present. New makes one.
@@ -89,7 +89,9 @@ func New(cfg Config) *Puller {
 
 type noCredentials struct{}
 
-func (noCredentials) For(context.Context, string) ([]pod.RegistryAuth, error) { return nil, nil }
+func (noCredentials) For(context.Context, *v1.Pod, string) ([]pod.RegistryAuth, error) {
+	return nil, nil
+}
 
 // request is a container that needs an image.
 type request struct {
@@ -140,7 +142,7 @@ func (u *Puller) present(ctx context.Context, r *request) (id string, hidden boo
 		return "", false, err
 	}
 	if !u.records.usable(found.ID, r.name, r.owner, func() []pod.RegistryAuth {
-		auths, _ := u.cfg.Credentials.For(ctx, r.name) // what fails here is reported by the pull that follows
+		auths, _ := u.cfg.Credentials.For(ctx, r.pod, r.name) // what fails here is reported by the pull that follows
 		return auths
 	}) {
 		return "", true, nil

@@ -37,9 +37,14 @@ func parseRegistryConfig(data []byte) (keyring, error) {
 		}
 		return nil, errors.New(`it has no "auths": write {"auths": {"registry.example": {"auth": "…"}}}, as "docker login" does`)
 	}
+	return keyringOf(cfg.Auths)
+}
+
+// keyringOf has the credentials of a registry configuration.
+func keyringOf(auths map[string]registryAuth) (keyring, error) {
 	var keys keyring
-	for _, key := range slices.Sorted(maps.Keys(cfg.Auths)) {
-		auth, err := cfg.Auths[key].decode()
+	for _, key := range slices.Sorted(maps.Keys(auths)) {
+		auth, err := auths[key].decode()
 		if err == nil {
 			err = keys.add(key, auth)
 		}
