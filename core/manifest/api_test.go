@@ -8,6 +8,7 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/wardlet/wardlet/core/pod"
@@ -141,13 +142,17 @@ var refusals = map[string]struct{ patch, want string }{
 	"an ephemeral target":       {`{"spec":{"ephemeralContainers":[{"name":"i","image":"i","targetContainerName":"x"}]}}`, `spec.ephemeralContainers[0].targetContainerName: Not found: "x"`},
 	"a liveness probe":          {`{"spec":{"containers":[{"name":"c","image":"i","livenessProbe":{"tcpSocket":{"port":1},"successThreshold":2}}]}}`, "spec.containers[0].livenessProbe.successThreshold: Invalid value: 2"},
 	"a signal that is none":     {`{"spec":{"os":{"name":"linux"},"containers":[{"name":"c","image":"i","lifecycle":{"stopSignal":"SIGRTMIN+16"}}]}}`, "spec.containers[0].lifecycle.stopSignal: Unsupported value: \"SIGRTMIN+16\": supported values: \"SIGABRT\""},
-	"values from elsewhere":     {`{"spec":{"containers":[{"name":"c","image":"i","env":[{"name":"A","valueFrom":{"configMapKeyRef":{"name":"a","key":"b"}}}]}]}}`, "spec.containers[0].env[0].valueFrom.configMapKeyRef: not supported"},
-	"environments":              {`{"spec":{"containers":[{"name":"c","image":"i","envFrom":[{"configMapRef":{"name":"a"}}]}]}}`, "spec.containers[0].envFrom: not supported"},
+	"values from elsewhere":     {`{"spec":{"containers":[{"name":"c","image":"i","env":[{"name":"A","valueFrom":{"fileKeyRef":{"volumeName":"a","path":"p","key":"b"}}}]}]}}`, "spec.containers[0].env[0].valueFrom.fileKeyRef: not supported"},
+	"values from two places":    {`{"spec":{"containers":[{"name":"c","image":"i","env":[{"name":"A","valueFrom":{"secretKeyRef":{"name":"a","key":"b"},"fieldRef":{"fieldPath":"metadata.name"}}}]}]}}`, "spec.containers[0].env[0].valueFrom: Invalid value"},
+	"a key that is none":        {`{"spec":{"containers":[{"name":"c","image":"i","env":[{"name":"A","valueFrom":{"secretKeyRef":{"name":"a","key":"a/b"}}}]}]}}`, "spec.containers[0].env[0].valueFrom.secretKeyRef.key: Invalid value"},
+	"environments of nothing":   {`{"spec":{"containers":[{"name":"c","image":"i","envFrom":[{"prefix":"a"}]}]}}`, "spec.containers[0].envFrom[0]: Invalid value"},
+	"an environment of no name": {`{"spec":{"containers":[{"name":"c","image":"i","envFrom":[{"secretRef":{}}]}]}}`, "spec.containers[0].envFrom[0].secretRef.name: Required value"},
+	"a part of a volume":        {`{"spec":{"volumes":[{"name":"v","hostPath":{"path":"/v"}}],"containers":[{"name":"c","image":"i","volumeMounts":[{"name":"v","mountPath":"/v","subPath":"a/../b"}]}]}}`, "spec.containers[0].volumeMounts[0].subPath: Invalid value"},
+	"two parts of a volume":     {`{"spec":{"volumes":[{"name":"v","hostPath":{"path":"/v"}}],"containers":[{"name":"c","image":"i","volumeMounts":[{"name":"v","mountPath":"/v","subPath":"a","subPathExpr":"b"}]}]}}`, "spec.containers[0].volumeMounts[0].subPathExpr: Invalid value"},
+	"mounts that spread":        {`{"spec":{"volumes":[{"name":"v","hostPath":{"path":"/v"}}],"containers":[{"name":"c","image":"i","volumeMounts":[{"name":"v","mountPath":"/v","mountPropagation":"Bidirectional"}]}]}}`, "spec.containers[0].volumeMounts[0].mountPropagation: Forbidden"},
 	"a restart policy for one":  {`{"spec":{"containers":[{"name":"c","image":"i","restartPolicy":"Once"}]}}`, `spec.containers[0].restartPolicy: Unsupported value: "Once"`},
 	"disks of a container":      {`{"spec":{"containers":[{"name":"c","image":"i","resources":{"limits":{"ephemeral-storage":"1Gi"}}}]}}`, "spec.containers[0].resources.limits[ephemeral-storage]: not supported"},
-	"secrets":                   {`{"spec":{"volumes":[{"name":"a","secret":{"secretName":"s"}}]}}`, "spec.volumes[0].secret: not supported"},
 	"claims":                    {`{"spec":{"volumes":[{"name":"a","persistentVolumeClaim":{"claimName":"s"}}]}}`, "spec.volumes[0].persistentVolumeClaim: not supported"},
-	"pull secrets":              {`{"spec":{"imagePullSecrets":[{"name":"s"}]}}`, "spec.imagePullSecrets: not supported"},
 	"a deadline that is none":   {`{"spec":{"activeDeadlineSeconds":0}}`, "spec.activeDeadlineSeconds: Invalid value: 0"},
 	"resources of the whole":    {`{"spec":{"resources":{"limits":{"cpu":"1"}},"imagePullSecrets":[]}}`, "spec.resources: not supported by this version yet"},
 	"an overhead of its own":    {`{"spec":{"runtimeClassName":"a","overhead":{"example.com/gpu":"1"}}}`, "spec.overhead[example.com/gpu]: not supported by this version yet"},
@@ -260,4 +265,26 @@ func FuzzFromAPI(f *testing.F) {
 		}
 		_ = Unsupported(d.Pod) // says something of any pod, and does not panic
 	})
+}
+
+// TestFromAPI_keepsVolumes: a volume of whatever kind stays what it is; only one that says nothing is an emptyDir.
+func TestFromAPI_keepsVolumes(t *testing.T) {
+	t.Parallel()
+	for name, source := range map[string]v1.VolumeSource{
+		"secret":      {Secret: &v1.SecretVolumeSource{SecretName: "s"}},
+		"configMap":   {ConfigMap: &v1.ConfigMapVolumeSource{}},
+		"downwardAPI": {DownwardAPI: &v1.DownwardAPIVolumeSource{}},
+		"projected":   {Projected: &v1.ProjectedVolumeSource{}},
+	} {
+		p := apiPod(t)
+		p.Spec.Volumes = []v1.Volume{{Name: "v", VolumeSource: source}, {Name: "none"}}
+		d := FromAPI(p, testAPI)
+		if d.Err != nil {
+			t.Errorf("%s: %v", name, d.Err)
+			continue
+		}
+		if got := d.Pod.Spec.Volumes; !equality.Semantic.DeepEqual(got[0].VolumeSource, source) || got[1].EmptyDir == nil {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
 }

@@ -22,7 +22,7 @@ func setDefaults(p *v1.Pod) {
 		switch {
 		case source.HostPath != nil:
 			setDefault(&source.HostPath.Type, new(v1.HostPathUnset))
-		case source.Projected == nil:
+		case *source == (v1.VolumeSource{}):
 			setDefault(&source.EmptyDir, new(v1.EmptyDirVolumeSource{}))
 		}
 	}

@@ -71,9 +71,10 @@ func (k *containerCheck) container(c *v1.Container, hostPorts map[string]bool, a
 		errs = append(errs, field.TooLong(at.Child("terminationMessagePath"), "", maxPath))
 	}
 	errs = append(errs, validateEnv(c.Env, at.Child("env"))...)
+	errs = append(errs, validateEnvFrom(c.EnvFrom, at.Child("envFrom"))...)
 	errs = append(errs, validatePorts(c.Ports, k.spec.HostNetwork, hostPorts, at.Child("ports"))...)
 	errs = append(errs, validateResources(&c.Resources, at.Child("resources"))...)
-	errs = append(errs, validateMounts(c.VolumeMounts, k.volumes, at.Child("volumeMounts"))...)
+	errs = append(errs, validateMounts(c, k.volumes, at.Child("volumeMounts"))...)
 	errs = append(errs, validateRestart(c, at)...)
 	return append(errs, validateContainerSecurity(c.SecurityContext, at.Child("securityContext"))...)
 }
@@ -156,11 +157,11 @@ func validatePorts(ports []v1.ContainerPort, hostNetwork bool, hostPorts map[str
 	return errs
 }
 
-func validateMounts(mounts []v1.VolumeMount, volumes map[string]bool, at *field.Path) field.ErrorList {
+func validateMounts(c *v1.Container, volumes map[string]bool, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	paths := map[string]bool{}
-	for i := range mounts {
-		m, at := &mounts[i], at.Index(i)
+	for i := range c.VolumeMounts {
+		m, at := &c.VolumeMounts[i], at.Index(i)
 		if m.Name == "" {
 			errs = append(errs, field.Required(at.Child("name"), ""))
 		} else if !volumes[m.Name] {
@@ -173,6 +174,34 @@ func validateMounts(mounts []v1.VolumeMount, volumes map[string]bool, at *field.
 			errs = append(errs, field.Invalid(at.Child("mountPath"), m.MountPath, "must be unique"))
 		}
 		paths[m.MountPath] = true
+		errs = append(errs, validateDescending(m.SubPath, at.Child("subPath"))...)
+		if m.SubPath != "" && m.SubPathExpr != "" {
+			errs = append(errs, field.Invalid(at.Child("subPathExpr"), m.SubPathExpr, "subPathExpr and subPath are mutually exclusive"))
+		}
+		errs = append(errs, validateDescending(m.SubPathExpr, at.Child("subPathExpr"))...)
+		errs = append(errs, validatePropagation(m.MountPropagation, c, at.Child("mountPropagation"))...)
 	}
 	return errs
+}
+
+// validateDescending checks a path below a directory, empty for that itself.
+func validateDescending(path string, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if strings.HasPrefix(path, "/") {
+		errs = append(errs, field.Invalid(at, path, "must be a relative path"))
+	}
+	if slices.Contains(strings.Split(path, "/"), "..") {
+		errs = append(errs, field.Invalid(at, path, "must not contain '..'"))
+	}
+	return errs
+}
+
+func validatePropagation(mode *v1.MountPropagationMode, c *v1.Container, at *field.Path) field.ErrorList {
+	if mode == nil {
+		return nil
+	}
+	if *mode == v1.MountPropagationBidirectional && (c.SecurityContext == nil || c.SecurityContext.Privileged == nil || !*c.SecurityContext.Privileged) {
+		return field.ErrorList{field.Forbidden(at, "Bidirectional mount propagation is available only to privileged containers")}
+	}
+	return oneOf(at, *mode, v1.MountPropagationNone, v1.MountPropagationHostToContainer, v1.MountPropagationBidirectional)
 }

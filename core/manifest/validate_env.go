@@ -45,13 +45,58 @@ func validateValueFrom(v *v1.EnvVar, at *field.Path) field.ErrorList {
 	switch {
 	case v.Value != "":
 		return field.ErrorList{field.Invalid(at, "", "may not be specified when `value` is not empty")}
-	case (from.FieldRef != nil) == (from.ResourceFieldRef != nil):
-		return field.ErrorList{field.Invalid(at, "", "must specify one of: `fieldRef`, `resourceFieldRef`")}
+	case sources(from) != 1:
+		return field.ErrorList{field.Invalid(at, "", "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef`")}
 	case from.FieldRef != nil:
 		return validateFieldRef(from.FieldRef, at.Child("fieldRef"))
-	default:
+	case from.ResourceFieldRef != nil:
 		return validateResourceRef(from.ResourceFieldRef, at.Child("resourceFieldRef"))
+	case from.ConfigMapKeyRef != nil:
+		return validateKeyRef(from.ConfigMapKeyRef.Name, from.ConfigMapKeyRef.Key, at.Child("configMapKeyRef"))
+	default:
+		return validateKeyRef(from.SecretKeyRef.Name, from.SecretKeyRef.Key, at.Child("secretKeyRef"))
 	}
+}
+
+// sources counts what a variable takes its value from.
+func sources(from *v1.EnvVarSource) (n int) {
+	for _, has := range []bool{from.FieldRef != nil, from.ResourceFieldRef != nil, from.ConfigMapKeyRef != nil, from.SecretKeyRef != nil} {
+		if has {
+			n++
+		}
+	}
+	return n
+}
+
+// validateKeyRef checks the name of an object and a key of it.
+func validateKeyRef(name, key string, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if name == "" {
+		errs = append(errs, field.Required(at.Child("name"), ""))
+	}
+	if key == "" {
+		return append(errs, field.Required(at.Child("key"), ""))
+	}
+	return append(errs, invalid(at.Child("key"), key, validation.IsConfigMapKey(key))...)
+}
+
+func validateEnvFrom(all []v1.EnvFromSource, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for i := range all {
+		from, at := &all[i], at.Index(i)
+		if from.Prefix != "" {
+			errs = append(errs, invalid(at.Child("prefix"), from.Prefix, validation.IsRelaxedEnvVarName(from.Prefix))...)
+		}
+		switch {
+		case (from.ConfigMapRef != nil) == (from.SecretRef != nil):
+			errs = append(errs, field.Invalid(at, "", "must specify one of: `configMapRef`, `secretRef`"))
+		case from.ConfigMapRef != nil && from.ConfigMapRef.Name == "":
+			errs = append(errs, field.Required(at.Child("configMapRef", "name"), ""))
+		case from.SecretRef != nil && from.SecretRef.Name == "":
+			errs = append(errs, field.Required(at.Child("secretRef", "name"), ""))
+		}
+	}
+	return errs
 }
 
 func validateFieldRef(r *v1.ObjectFieldSelector, at *field.Path) field.ErrorList {

@@ -161,8 +161,19 @@ var volumeCases = []fieldCase{
 	},
 	{path: "spec.containers[0].volumeMounts[0].readOnly", valid: []string{"true", "false", "null"}, invalid: []string{"1"}},
 	{
-		path: "spec.containers[0].volumeMounts[0].mountPropagation", valid: []string{"None", "null"}, invalid: []string{`""`, "Bidirectional", "none"},
-		differs: map[string]string{"HostToContainer": unsupported},
+		path: "spec.containers[0].volumeMounts[0].subPath", valid: []string{"a", "a/b", `""`, "null", "'..a/b..'", "'$(A)'", "./a", "a//b"},
+		invalid: []string{"/a", "..", "a/../b", "../a", "7"},
+	},
+	{
+		path: "spec.containers[0].volumeMounts[0].subPathExpr", valid: []string{"a", "'$(A)/b'", `""`, "null"},
+		invalid: []string{"/a", "a/../b", "'$(A)/..'", "7"},
+	},
+	{
+		path: "spec.containers[0].volumeMounts[0].subPathExpr", invalid: []string{"a"},
+		with: [][2]string{{"spec.containers[0].volumeMounts[0].subPath", "b"}},
+	},
+	{
+		path: "spec.containers[0].volumeMounts[0].mountPropagation", valid: []string{"None", "HostToContainer", "null"}, invalid: []string{`""`, "Bidirectional", "none"},
 	},
 	{
 		path: "spec.containers[0].volumeMounts[0].recursiveReadOnly", valid: []string{"Disabled", "null"}, invalid: []string{`""`, "disabled"},

@@ -180,7 +180,7 @@ var notHonoured = []fieldCase{
 	of("spec.imagePullSecrets", "[]"), of("spec.resourceClaims", "[]"), of("spec.ephemeralContainers", "[]"), of("spec.resources", "{limits: {cpu: 1}}"),
 	of("spec.containers[0].envFrom", "[]"), of("spec.containers[0].volumeDevices", "[]"),
 	of("spec.containers[0].resizePolicy", "[]", "[{resourceName: cpu, restartPolicy: NotRequired}]"),
-	of("spec.containers[0].volumeMounts[0].subPath", "a"), of("spec.containers[0].volumeMounts[0].subPathExpr", "$(A)"),
+
 	of("spec.volumes[3].downwardAPI", "{}", "{items: [{path: a, fieldRef: {fieldPath: metadata.name}}]}"), of("spec.volumes[3].nfs", "{server: a, path: /b}"),
 	of("spec.volumes[3].image", "{reference: a}"), of("spec.volumes[3].gitRepo", "{repository: a}"), of("spec.volumes[3].iscsi", "{targetPortal: a, iqn: iqn.2001-04.com.example:a, lun: 0}"),
 	of("spec.volumes[3].projected", "{sources: []}", "{sources: [{downwardAPI: {items: []}}]}"),
