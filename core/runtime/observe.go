@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -45,40 +46,59 @@ func (r *Runtime) InspectPod(ctx context.Context, uid types.UID) (status.Observe
 		}
 	}
 
-	sandboxes := p.Sandboxes[:0]
-	for _, s := range p.Sandboxes {
-		if !s.Ready {
-			sandboxes = append(sandboxes, s)
-			continue
+	// All at once: a worker waits for the answers, and a pod may have many containers.
+	errs := make([]error, len(p.Sandboxes)+len(p.Containers))
+	var calls sync.WaitGroup
+	for i := range p.Sandboxes {
+		if s := &p.Sandboxes[i]; s.Ready {
+			calls.Go(func() { errs[i] = r.inspectSandbox(ctx, s) })
 		}
-		answer, err := r.cri.PodSandboxStatus(ctx, &runtimeapi.PodSandboxStatusRequest{PodSandboxId: s.ID})
-		if isNotFound(err) {
-			continue
-		}
-		if err != nil {
-			return status.ObservedPod{}, fmt.Errorf("inspect sandbox %s: %w", s.ID, err)
-		}
-		sandboxes = append(sandboxes, inspectedSandbox(answer.GetStatus()))
 	}
-	p.Sandboxes = sandboxes
-
-	containers := p.Containers[:0]
-	for _, c := range p.Containers {
-		answer, err := r.cri.ContainerStatus(ctx, &runtimeapi.ContainerStatusRequest{ContainerId: c.ID})
-		if isNotFound(err) {
-			continue
-		}
-		if err != nil {
-			return status.ObservedPod{}, fmt.Errorf("inspect container %s: %w", c.ID, err)
-		}
-		containers = append(containers, inspectedContainer(answer.GetStatus(), c.SandboxID))
+	for i := range p.Containers {
+		c := &p.Containers[i]
+		calls.Go(func() { errs[len(p.Sandboxes)+i] = r.inspectContainer(ctx, c) })
 	}
-	p.Containers = containers
+	calls.Wait()
+	if i := slices.IndexFunc(errs, func(err error) bool { return err != nil && !isNotFound(err) }); i >= 0 {
+		return status.ObservedPod{}, errs[i]
+	}
+	gone := func(i int) bool { return errs[i] != nil }
+	p.Containers = without(p.Containers, func(i int) bool { return gone(len(p.Sandboxes) + i) })
+	p.Sandboxes = without(p.Sandboxes, gone)
 
 	if ready := slices.IndexFunc(p.Sandboxes, func(s status.ObservedSandbox) bool { return s.Ready }); ready >= 0 {
 		p.IPs = p.Sandboxes[ready].IPs
 	}
 	return p, nil
+}
+
+// without returns a list without the items at some indexes.
+func without[T any](list []T, gone func(i int) bool) []T {
+	left := list[:0]
+	for i := range list {
+		if !gone(i) {
+			left = append(left, list[i])
+		}
+	}
+	return left
+}
+
+func (r *Runtime) inspectSandbox(ctx context.Context, s *status.ObservedSandbox) error {
+	answer, err := r.cri.PodSandboxStatus(ctx, &runtimeapi.PodSandboxStatusRequest{PodSandboxId: s.ID})
+	if err != nil {
+		return fmt.Errorf("inspect sandbox %s: %w", s.ID, err)
+	}
+	*s = inspectedSandbox(answer.GetStatus())
+	return nil
+}
+
+func (r *Runtime) inspectContainer(ctx context.Context, c *status.ObservedContainer) error {
+	answer, err := r.cri.ContainerStatus(ctx, &runtimeapi.ContainerStatusRequest{ContainerId: c.ID})
+	if err != nil {
+		return fmt.Errorf("inspect container %s: %w", c.ID, err)
+	}
+	*c = inspectedContainer(answer.GetStatus(), c.SandboxID)
+	return nil
 }
 
 // list groups our sandboxes and containers by pod UID.
