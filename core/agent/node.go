@@ -176,7 +176,7 @@ func (n *Node) wire() error {
 	n.runtime = runtime.New(runtime.Config{
 		Config: criconfig.Config{
 			Installation: n.state.Installation(), Layout: layout, ResolvConf: cfg.Runtime.ResolvConf, ClusterDNS: cfg.Cluster.DNS, ClusterDomain: clusterDomain(cfg),
-			Node: n.object.Node, Objects: objects, SeccompDefault: cfg.Runtime.SeccompDefault, MemoryCapacity: memory, CgroupV2: cgroups.V2(),
+			Node: n.object.Node, Objects: objects, ReadFile: volumes.ReadFile, SeccompDefault: cfg.Runtime.SeccompDefault, MemoryCapacity: memory, CgroupV2: cgroups.V2(),
 		},
 		Client: n.client, Health: n.health, AdoptForeign: cfg.Runtime.AdoptForeign, HostsFile: "/etc/hosts", CgroupDriver: cfg.Runtime.CgroupDriver,
 		Handler: n.handler, Events: n.recorder, Logger: log, Now: now,

@@ -37,8 +37,12 @@ func setContainerDefaults(c *v1.Container, hostNetwork bool) {
 	setDefault(&c.TerminationMessagePolicy, v1.TerminationMessageReadFile)
 	setDefault(&c.ImagePullPolicy, pod.PullPolicy(c.Image))
 	for i := range c.Env {
-		if from := c.Env[i].ValueFrom; from != nil && from.FieldRef != nil {
+		from := c.Env[i].ValueFrom
+		if from != nil && from.FieldRef != nil {
 			setDefault(&from.FieldRef.APIVersion, "v1")
+		}
+		if from != nil && from.FileKeyRef != nil {
+			setDefault(&from.FileKeyRef.Optional, new(false))
 		}
 	}
 	for i := range c.Ports {

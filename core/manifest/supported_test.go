@@ -131,7 +131,7 @@ func TestUnsupportedFields(t *testing.T) {
 		{"a stop signal", "    lifecycle: {stopSignal: SIGRTMIN+15}\n  os: {name: linux}", ""},
 		{"a stop signal without a system", "    lifecycle: {stopSignal: SIGUSR1}", "9: spec.containers[0].lifecycle.stopSignal: Forbidden: may not be set for containers with empty `spec.os.name`"},
 		{"a stop signal of another system", "    lifecycle: {stopSignal: SIGUSR1}\n  os: {name: windows}", "9: spec.containers[0].lifecycle.stopSignal: Unsupported value: \"SIGUSR1\": supported values: \"SIGKILL\", \"SIGTERM\""},
-		{"env from elsewhere", "    env: [{name: A, valueFrom: {fileKeyRef: {key: a}}}]", "9: spec.containers[0].env[0].valueFrom.fileKeyRef: not supported by this version yet"},
+		{"env from a file", "    env: [{name: A, valueFrom: {fileKeyRef: {key: a, path: p, volumeName: v}}}]\n  volumes: [{name: v, emptyDir: {}}]", ""},
 		{"a status that says something", "status: {phase: Running}", "9: status: not supported by this version yet"},
 		{"an empty status, which kubectl writes", "status: {}", ""},
 		{"an empty list in a status", "status: {conditions: []}", "9: status: not supported by this version yet"},

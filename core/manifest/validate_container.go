@@ -70,7 +70,7 @@ func (k *containerCheck) container(c *v1.Container, hostPorts map[string]bool, a
 	if len(c.TerminationMessagePath) > maxPath {
 		errs = append(errs, field.TooLong(at.Child("terminationMessagePath"), "", maxPath))
 	}
-	errs = append(errs, validateEnv(c.Env, at.Child("env"))...)
+	errs = append(errs, validateEnv(c.Env, k.spec.Volumes, at.Child("env"))...)
 	errs = append(errs, validateEnvFrom(c.EnvFrom, at.Child("envFrom"))...)
 	errs = append(errs, validatePorts(c.Ports, k.spec.HostNetwork, hostPorts, at.Child("ports"))...)
 	errs = append(errs, validateResources(&c.Resources, at.Child("resources"))...)

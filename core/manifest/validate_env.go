@@ -24,7 +24,7 @@ var (
 	}
 )
 
-func validateEnv(env []v1.EnvVar, at *field.Path) field.ErrorList {
+func validateEnv(env []v1.EnvVar, volumes []v1.Volume, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i := range env {
 		v, at := &env[i], at.Index(i)
@@ -34,33 +34,59 @@ func validateEnv(env []v1.EnvVar, at *field.Path) field.ErrorList {
 			errs = append(errs, invalid(at.Child("name"), v.Name, validation.IsRelaxedEnvVarName(v.Name))...)
 		}
 		if v.ValueFrom != nil {
-			errs = append(errs, validateValueFrom(v, at.Child("valueFrom"))...)
+			errs = append(errs, validateValueFrom(v, volumes, at.Child("valueFrom"))...)
 		}
 	}
 	return errs
 }
 
-func validateValueFrom(v *v1.EnvVar, at *field.Path) field.ErrorList {
+func validateValueFrom(v *v1.EnvVar, volumes []v1.Volume, at *field.Path) field.ErrorList {
 	from := v.ValueFrom
 	switch {
 	case v.Value != "":
 		return field.ErrorList{field.Invalid(at, "", "may not be specified when `value` is not empty")}
 	case sources(from) != 1:
-		return field.ErrorList{field.Invalid(at, "", "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef`")}
+		return field.ErrorList{field.Invalid(at, "", "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef`, `fileKeyRef`")}
 	case from.FieldRef != nil:
 		return validateFieldRef(from.FieldRef, at.Child("fieldRef"))
 	case from.ResourceFieldRef != nil:
 		return validateResourceRef(from.ResourceFieldRef, at.Child("resourceFieldRef"))
 	case from.ConfigMapKeyRef != nil:
 		return validateKeyRef(from.ConfigMapKeyRef.Name, from.ConfigMapKeyRef.Key, at.Child("configMapKeyRef"))
-	default:
+	case from.SecretKeyRef != nil:
 		return validateKeyRef(from.SecretKeyRef.Name, from.SecretKeyRef.Key, at.Child("secretKeyRef"))
+	default:
+		return validateFileRef(from.FileKeyRef, volumes, at.Child("fileKeyRef"))
 	}
+}
+
+func validateFileRef(r *v1.FileKeySelector, volumes []v1.Volume, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if r.Key == "" {
+		errs = append(errs, field.Required(at.Child("key"), ""))
+	} else {
+		errs = append(errs, invalid(at.Child("key"), r.Key, validation.IsRelaxedEnvVarName(r.Key))...)
+	}
+	if r.Path == "" {
+		errs = append(errs, field.Required(at.Child("path"), ""))
+	} else if slices.Contains(strings.Split(r.Path, "/"), "..") {
+		errs = append(errs, field.Invalid(at.Child("path"), r.Path, "must not contain '..'"))
+	}
+	i := slices.IndexFunc(volumes, func(v v1.Volume) bool { return v.Name == r.VolumeName })
+	switch at := at.Child("volumeName"); {
+	case r.VolumeName == "":
+		errs = append(errs, field.Required(at, ""))
+	case i < 0:
+		errs = append(errs, field.NotFound(at, r.VolumeName))
+	case volumes[i].EmptyDir == nil:
+		errs = append(errs, field.Invalid(at, r.VolumeName, "referenced volume must be of type emptyDir"))
+	}
+	return errs
 }
 
 // sources counts what a variable takes its value from.
 func sources(from *v1.EnvVarSource) (n int) {
-	for _, has := range []bool{from.FieldRef != nil, from.ResourceFieldRef != nil, from.ConfigMapKeyRef != nil, from.SecretKeyRef != nil} {
+	for _, has := range []bool{from.FieldRef != nil, from.ResourceFieldRef != nil, from.ConfigMapKeyRef != nil, from.SecretKeyRef != nil, from.FileKeyRef != nil} {
 		if has {
 			n++
 		}

@@ -58,7 +58,7 @@ func TestStartContainerFaults(t *testing.T) {
 				p.Spec.Containers[0].Env = []v1.EnvVar{{Name: "A", ValueFrom: &v1.EnvVarSource{}}}
 			},
 			reason:  "CreateContainerConfigError",
-			message: `container "app": env "A": valueFrom is supported with fieldRef, resourceFieldRef, configMapKeyRef and secretKeyRef; give it a value`,
+			message: `container "app": env "A": valueFrom says nothing; give it a value`,
 		},
 		"the runtime refuses to create": {
 			prepare: func(r *rig, _ *v1.Pod) { r.cri.Fail("CreateContainer", status.Error(codes.Unknown, "no space")) },

@@ -3,6 +3,7 @@ package volume
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -119,6 +120,36 @@ func (v *Volumes) subPathTarget(p *v1.Pod, container string, index int, volume s
 		return "", err
 	}
 	return target, v.kernel.bind(part, target)
+}
+
+// maxRead is how long a file may be that ReadFile reads, in bytes: the environment of a container has no more.
+const maxRead = 1 << 20
+
+// ReadFile reads a file of an emptyDir of a pod, whoever has written it: no link leads out of the volume, and nothing that is no
+// ordinary file is opened. The error is a fs.ErrNotExist where there is none.
+func (v *Volumes) ReadFile(p *v1.Pod, volume, path string) ([]byte, error) {
+	path = strings.TrimLeft(path, "/")
+	if err := checkSubPath(path); err != nil {
+		return nil, err
+	}
+	at, err := v.kernel.open(v.layout.VolumeDir(p.UID, emptyDirPlugin, volume), path)
+	if err != nil {
+		return nil, err
+	}
+	defer at.Close()
+	if info, err := at.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(err, errors.New("it is no regular file"))
+	}
+	f, err := os.Open(fmt.Sprintf("/proc/self/fd/%d", at.Fd()))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxRead+1))
+	if err == nil && len(data) > maxRead {
+		err = fmt.Errorf("it is longer than %d bytes", maxRead)
+	}
+	return data, err
 }
 
 // openSubPath opens a path below a directory, of which no link and no mount point of /proc leads out.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
 	v1 "k8s.io/api/core/v1"
 )
 
@@ -110,4 +111,28 @@ func TestSubPath_isExpanded(t *testing.T) {
 	wantError(t, err, "missing value for NAME")
 	_, err = v.Mounts(p, &p.Spec.Containers[0], func(string) (string, error) { return "../x", nil })
 	wantError(t, err, "must not contain '..'")
+}
+
+func TestReadFile(t *testing.T) {
+	t.Parallel()
+	v, _ := newVolumes(t)
+	p, volume := parted(t, v, "")
+	check(t, os.MkdirAll(filepath.Join(volume, "dir"), 0o700))
+	check(t, os.WriteFile(filepath.Join(volume, "dir", "env"), []byte("A='1'"), 0o600))
+	check(t, os.Symlink("dir/env", filepath.Join(volume, "link")))
+	check(t, os.Symlink("/etc/passwd", filepath.Join(volume, "out")))
+	check(t, unix.Mkfifo(filepath.Join(volume, "fifo"), 0o600))
+	check(t, os.WriteFile(filepath.Join(volume, "long"), make([]byte, maxRead+1), 0o600))
+	for path, want := range map[string]string{"dir/env": "A='1'", "/dir/env": "A='1'", "link": "A='1'"} {
+		if got, err := v.ReadFile(p, "data", path); err != nil || string(got) != want {
+			t.Errorf("%s: %q, %v", path, got, err)
+		}
+	}
+	for path, want := range map[string]string{
+		"out": "a link leads out of the volume", "fifo": "no regular file", "dir": "no regular file", "long": "longer than 1048576 bytes",
+		"../x": "must not contain '..'", "none": "no such file or directory",
+	} {
+		_, err := v.ReadFile(p, "data", path)
+		wantError(t, err, want)
+	}
 }

@@ -24,6 +24,8 @@ type Config struct {
 	Node func() *v1.Node
 	// Objects are what variables take from an API server; nil where there is none.
 	Objects Objects
+	// ReadFile reads files that variables are taken from; nil where none are.
+	ReadFile ReadFile
 	// SeccompDefault means the runtime's seccomp profile for containers that say nothing.
 	SeccompDefault bool
 	// MemoryCapacity is the node's memory in bytes; burstable pods' OOM

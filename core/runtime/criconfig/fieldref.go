@@ -11,8 +11,8 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// variableValue is the value that an environment variable takes from a field of its pod, from its container's resources or
-// from a key of an object. ok is false where that is missing, and need not be.
+// variableValue is the value that an environment variable takes from a field of its pod, from its container's resources, from a
+// key of an object or from a file. ok is false where that is missing, and need not be.
 func (b *Builder) variableValue(ctx context.Context, run *pod.ContainerRun, from *v1.EnvVarSource) (value string, ok bool, err error) {
 	switch {
 	case from.FieldRef != nil:
@@ -25,8 +25,10 @@ func (b *Builder) variableValue(ctx context.Context, run *pod.ContainerRun, from
 		return b.configMapKey(ctx, run.Pod, from.ConfigMapKeyRef)
 	case from.SecretKeyRef != nil:
 		return b.secretKey(ctx, run.Pod, from.SecretKeyRef)
+	case from.FileKeyRef != nil:
+		return b.fileKey(run.Pod, from.FileKeyRef)
 	}
-	return "", false, errors.New("valueFrom is supported with fieldRef, resourceFieldRef, configMapKeyRef and secretKeyRef; give it a value")
+	return "", false, errors.New("valueFrom says nothing; give it a value")
 }
 
 // podField is a field of a pod by its path, as the downward API names it.

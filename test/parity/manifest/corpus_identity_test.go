@@ -44,10 +44,12 @@ var nameCases = func() []fieldCase {
 		env   = "spec.containers[0].env[0]"
 		field = env + ".valueFrom.fieldRef"
 		of    = env + ".valueFrom.resourceFieldRef"
+		file  = env + ".valueFrom.fileKeyRef"
 	)
 	none := [2]string{env + ".value", "null"}
 	aField := [][2]string{none, {env + ".valueFrom", "{fieldRef: {fieldPath: metadata.name}}"}}
 	aResource := [][2]string{none, {env + ".valueFrom", "{resourceFieldRef: {resource: limits.cpu}}"}}
+	aFile := [][2]string{none, {env + ".valueFrom", "{fileKeyRef: {volumeName: plain, path: a/b, key: K}}"}}
 	aliases := [][2]string{{"spec.hostAliases", "[{ip: 127.0.0.1, hostnames: [a]}]"}}
 	option := [][2]string{{"spec.dnsConfig", "{options: [{name: a}]}"}}
 	label := func(path string) fieldCase {
@@ -77,6 +79,10 @@ var nameCases = func() []fieldCase {
 		{path: field + ".apiVersion", with: aField, valid: []string{"v1", `""`, "null"}, invalid: []string{"v2", "7"}},
 		{path: of + ".resource", with: aResource, valid: []string{"requests.memory", "limits.ephemeral-storage"}, invalid: []string{"cpu", "limits.gpu", `""`, "null"}},
 		{path: of + ".containerName", with: aResource, valid: []string{"sidecar", `""`, "null"}, invalid: []string{"7"}},
+		{path: file + ".volumeName", with: aFile, valid: []string{"plain", "implied"}, invalid: []string{"logs", "none", `""`, "null", "7"}},
+		{path: file + ".path", with: aFile, valid: []string{"a", "/a", "a/..b"}, invalid: []string{"../a", "a/..", `""`, "null", "7"}},
+		{path: file + ".key", with: aFile, valid: []string{"a.b", "A-1"}, invalid: []string{"a=b", `""`, "null", "7"}},
+		{path: file + ".optional", with: aFile, valid: []string{"true", "false", "null"}, invalid: []string{"1"}},
 		{path: of + ".divisor", with: aResource, valid: []string{"1m", "1", "0"}, invalid: []string{"1k", "2", "-1", "a"}},
 	}
 }()

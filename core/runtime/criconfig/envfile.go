@@ -1,0 +1,86 @@
+package criconfig
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	v1 "k8s.io/api/core/v1"
+)
+
+// ReadFile reads a file of a volume of a pod that one of its containers has written. The error is a fs.ErrNotExist where there is
+// none.
+type ReadFile func(p *v1.Pod, volume, path string) ([]byte, error)
+
+// fileKey returns the value of a variable in a file. ok is false where file or variable are missing, and may be.
+func (b *Builder) fileKey(p *v1.Pod, of *v1.FileKeySelector) (value string, ok bool, err error) {
+	if b.config.ReadFile == nil {
+		return "", false, errors.New("fileKeyRef is not supported")
+	}
+	data, err := b.config.ReadFile(p, of.VolumeName, of.Path)
+	if errors.Is(err, fs.ErrNotExist) && isTrue(of.Optional) {
+		return "", false, nil
+	}
+	if err != nil {
+		return "", false, fmt.Errorf("file %s of volume %s: %w", of.Path, of.VolumeName, err)
+	}
+	value, ok, err = fileVariable(data, of.Key)
+	switch {
+	case err != nil:
+		return "", false, fmt.Errorf("file %s of volume %s: %w", of.Path, of.VolumeName, err)
+	case !ok && !isTrue(of.Optional):
+		return "", false, fmt.Errorf("file %s of volume %s has no variable %q", of.Path, of.VolumeName, of.Key)
+	}
+	return value, ok, nil
+}
+
+// blanks are what may stand before a name and after a value.
+const blanks = " \t"
+
+// fileVariable returns the value of a variable in a file of lines NAME='value', as a shell reads them: a value may have several
+// lines, and a line may have blanks before it and a comment (#) behind it. A blank after the equals sign means an empty value.
+// The error names the line; what stands behind the variable is not read.
+func fileVariable(data []byte, name string) (value string, ok bool, err error) {
+	for line := 1; len(data) > 0; line++ {
+		var text []byte
+		text, data, _ = bytes.Cut(data, []byte("\n"))
+		text = bytes.TrimLeft(text, blanks)
+		if len(bytes.TrimRight(text, "\r")) == 0 || text[0] == '#' {
+			continue
+		}
+		found, rest, equals := bytes.Cut(text, []byte("="))
+		switch {
+		case !equals:
+			return "", false, fmt.Errorf("line %d has no '='; want NAME='value'", line)
+		case len(found) == 0:
+			return "", false, fmt.Errorf("line %d has no name before '='; want NAME='value'", line)
+		case bytes.ContainsAny(found[len(found)-1:], blanks):
+			return "", false, fmt.Errorf("line %d has a blank before '='; want NAME='value'", line)
+		}
+		if len(rest) == 0 || !bytes.ContainsAny(rest[:1], blanks+"'") {
+			return "", false, fmt.Errorf("line %d: the value is not in single quotes; want NAME='value'", line)
+		}
+		if rest[0] != '\'' {
+			if string(found) == name {
+				return "", true, nil
+			}
+			continue
+		}
+		// The rest of the file may belong to the value.
+		rest = append(append(rest[1:len(rest):len(rest)], '\n'), data...)
+		quoted, after, closed := bytes.Cut(rest, []byte("'"))
+		if !closed {
+			return "", false, fmt.Errorf("line %d: the single quote is not closed", line)
+		}
+		line += bytes.Count(quoted, []byte("\n"))
+		after, data, _ = bytes.Cut(after, []byte("\n"))
+		if after = bytes.Trim(after, blanks+"\r"); len(after) > 0 && after[0] != '#' {
+			return "", false, fmt.Errorf("line %d: %.40q stands behind the value; want NAME='value'", line, after)
+		}
+		if string(found) == name {
+			return string(quoted), true, nil
+		}
+	}
+	return "", false, nil
+}
