@@ -41,7 +41,7 @@ func (n *Node) wireAPI() (apiObjects, error) {
 		return nil, err
 	}
 	n.apiClient = client
-	n.objects = object.New(object.Config{Client: client, Changed: func(uid types.UID) { n.workers.Wake(uid) }, Logger: n.log, Now: time.Now})
+	n.objects = object.New(object.Config{Client: client, Disk: n.state.Objects(), Changed: func(uid types.UID) { n.workers.Wake(uid) }, Logger: n.log, Now: time.Now})
 	return n.objects, nil
 }
 

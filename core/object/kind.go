@@ -7,6 +7,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -18,14 +19,16 @@ type kind struct {
 	name         string
 	resource     schema.GroupVersionResource
 	object, list runtime.Object
+	// secret is true for what is not kept on a disk.
+	secret bool
 }
 
 var (
-	configMaps = &kind{"ConfigMap", v1.SchemeGroupVersion.WithResource("configmaps"), &v1.ConfigMap{}, &v1.ConfigMapList{}}
-	secrets    = &kind{"Secret", v1.SchemeGroupVersion.WithResource("secrets"), &v1.Secret{}, &v1.SecretList{}}
-	services   = &kind{"Service", v1.SchemeGroupVersion.WithResource("services"), &v1.Service{}, &v1.ServiceList{}}
+	configMaps = &kind{"ConfigMap", v1.SchemeGroupVersion.WithResource("configmaps"), &v1.ConfigMap{}, &v1.ConfigMapList{}, false}
+	secrets    = &kind{"Secret", v1.SchemeGroupVersion.WithResource("secrets"), &v1.Secret{}, &v1.SecretList{}, true}
+	services   = &kind{"Service", v1.SchemeGroupVersion.WithResource("services"), &v1.Service{}, &v1.ServiceList{}, false}
 
-	runtimeClasses = &kind{"RuntimeClass", nodev1.SchemeGroupVersion.WithResource("runtimeclasses"), &nodev1.RuntimeClass{}, &nodev1.RuntimeClassList{}}
+	runtimeClasses = &kind{"RuntimeClass", nodev1.SchemeGroupVersion.WithResource("runtimeclasses"), &nodev1.RuntimeClass{}, &nodev1.RuntimeClassList{}, false}
 )
 
 // key is an object, or all objects of a namespace where the name is empty; its namespace is empty for one of the whole
@@ -84,11 +87,13 @@ func (p *Plane) Services(ctx context.Context, of *v1.Pod, namespace string) ([]*
 		return nil, err
 	}
 	list := make([]*v1.Service, 0, len(all))
-	for _, name := range slices.Sorted(maps.Keys(all)) {
+	for _, name := range sortedNames(all) {
 		list = append(list, all[name].(*v1.Service))
 	}
 	return list, nil
 }
+
+func sortedNames(objects map[string]metav1.Object) []string { return slices.Sorted(maps.Keys(objects)) }
 
 // RuntimeClass returns a RuntimeClass that the pod names, as ConfigMap does.
 func (p *Plane) RuntimeClass(ctx context.Context, of *v1.Pod, name string) (*nodev1.RuntimeClass, error) {

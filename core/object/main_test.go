@@ -203,14 +203,23 @@ type rig struct {
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	r := &rig{now: time.Now(), changes: map[types.UID]int{}}
-	r.server = &fakeServer{changed: make(chan struct{}), open: map[string]int{}, life: time.Hour, now: r.clock}
-	r.server.Server = httptest.NewServer(r.server)
+	return newRigOn(t, nil, nil)
+}
+
+// newRigOn is newRig with the server of another one, and a disk, nil for none.
+func newRigOn(t *testing.T, server *fakeServer, on Disk) *rig {
+	t.Helper()
+	r := &rig{now: time.Now(), changes: map[types.UID]int{}, server: server}
+	if server == nil {
+		r.server = &fakeServer{changed: make(chan struct{}), open: map[string]int{}, life: time.Hour, now: r.clock}
+		r.server.Server = httptest.NewServer(r.server)
+		t.Cleanup(r.server.Close)
+	}
 	client, err := kube.New(kube.Config{Server: r.server.URL})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Plane = New(Config{Client: client, Changed: r.changed, Logger: slog.New(slog.DiscardHandler), Now: r.clock})
+	r.Plane = New(Config{Client: client, Disk: on, Changed: r.changed, Logger: slog.New(slog.DiscardHandler), Now: r.clock})
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() { r.Run(ctx) })
@@ -218,7 +227,6 @@ func newRig(t *testing.T) *rig {
 		cancel()
 		running.Wait()
 		client.Close()
-		r.server.Close()
 	})
 	return r
 }

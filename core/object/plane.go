@@ -15,11 +15,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/kube"
+	"github.com/wardlet/wardlet/core/state"
 )
 
 // Config is what a Plane works with.
 type Config struct {
 	Client *kube.Client
+	// Disk keeps what is no secret, for an agent that starts while the server is away; nil for none.
+	Disk Disk
 	// Changed is called when an object has changed that a pod names. It must not block.
 	Changed func(uid types.UID)
 	Logger  *slog.Logger
@@ -39,6 +42,8 @@ type Plane struct {
 	ended   bool
 	objects map[key]*watched
 	tokens  map[tokenKey]*token
+	// kept is what Disk has.
+	kept map[string]*state.Object
 }
 
 // watched is an object that pods name.
@@ -49,6 +54,8 @@ type watched struct {
 	known   chan struct{}
 	objects map[string]metav1.Object
 	heard   bool
+	// recalled is true where objects are what an agent before this one knew.
+	recalled bool
 	// failed is why nothing is known yet.
 	failed error
 }
@@ -58,13 +65,19 @@ const patience = 2 * time.Second
 
 // New returns a plane without objects.
 func New(cfg Config) *Plane {
-	p := &Plane{cfg: cfg, objects: map[key]*watched{}, tokens: map[tokenKey]*token{}}
+	p := &Plane{cfg: cfg, objects: map[key]*watched{}, tokens: map[tokenKey]*token{}, kept: map[string]*state.Object{}}
 	p.watching, p.end = context.WithCancel(context.Background())
+	if cfg.Disk != nil {
+		p.loadKept()
+	}
 	return p
 }
 
 // Run waits until ctx is done, then ends all watches and waits for them.
 func (p *Plane) Run(ctx context.Context) {
+	if p.cfg.Disk != nil {
+		p.forgetUnnamed(ctx)
+	}
 	<-ctx.Done()
 	p.mu.Lock()
 	p.ended = true
@@ -98,13 +111,20 @@ func (p *Plane) all(ctx context.Context, of *v1.Pod, k key) (map[string]metav1.O
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	select {
-	case <-w.known:
-	case <-ctx.Done():
+	p.mu.Lock()
+	recalled := w.recalled
+	p.mu.Unlock()
+	if !recalled {
+		select {
+		case <-w.known:
+		case <-ctx.Done():
+		}
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
+	case !w.heard && (w.recalled || p.recall(k, w)):
+		return w.objects, nil
 	case !w.heard && w.failed != nil:
 		return nil, fmt.Errorf("%s is not known yet: %w", k, w.failed)
 	case !w.heard:
@@ -143,18 +163,26 @@ func (p *Plane) watch(ctx context.Context, k key, w *watched) {
 			w.failed = err
 			p.cfg.Logger.Debug("object cannot be read; what is known of it stays", "kind", k.kind.name, "object", k.fullName(), "err", err)
 		},
-	}, &store{plane: p, of: w, quiet: k.Name == ""})
+	}, &store{plane: p, key: k, of: w})
 }
 
 // Release says that a pod is gone: nothing is watched, and no token renewed, for it alone.
 func (p *Plane) Release(uid types.UID) {
+	for _, k := range p.release(uid) {
+		p.forget(k)
+	}
+}
+
+// release returns the keys that no pod names any more.
+func (p *Plane) release(uid types.UID) []key {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	var unnamed []key
 	for k, w := range p.objects {
-		delete(w.users, uid)
-		if len(w.users) == 0 {
+		if delete(w.users, uid); len(w.users) == 0 {
 			w.end()
 			delete(p.objects, k)
+			unnamed = append(unnamed, k)
 		}
 	}
 	for k, t := range p.tokens {
@@ -163,6 +191,7 @@ func (p *Plane) Release(uid types.UID) {
 			delete(p.tokens, k)
 		}
 	}
+	return unnamed
 }
 
 // take takes what there is now, and wakes the pods that name it where that has changed. Where it is quiet it wakes only
@@ -188,8 +217,15 @@ func (p *Plane) take(w *watched, objects map[string]metav1.Object, quiet bool) {
 // store takes what is followed under one key. Only the goroutine that follows reads and replaces objects of w beside take.
 type store struct {
 	plane *Plane
+	key   key
 	of    *watched
-	quiet bool
+}
+
+// take takes what there is, and keeps it. All objects of a namespace wake no pod.
+func (s *store) take(objects map[string]metav1.Object) error {
+	s.plane.take(s.of, objects, s.key.Name == "")
+	s.plane.keep(s.key, s.of, objects)
+	return nil
 }
 
 // Replace takes a list.
@@ -200,8 +236,7 @@ func (s *store) Replace(list []any, _ string) error {
 		object.SetManagedFields(nil)
 		objects[object.GetName()] = object
 	}
-	s.plane.take(s.of, objects, s.quiet)
-	return nil
+	return s.take(objects)
 }
 
 // Add takes a new object.
@@ -213,23 +248,21 @@ func (s *store) Update(item any) error {
 	object.SetManagedFields(nil)
 	objects := s.objects()
 	objects[object.GetName()] = object
-	s.plane.take(s.of, objects, s.quiet)
-	return nil
+	return s.take(objects)
 }
 
 // Delete says that an object is gone.
 func (s *store) Delete(item any) error {
 	objects := s.objects()
 	delete(objects, item.(metav1.Object).GetName())
-	s.plane.take(s.of, objects, s.quiet)
-	return nil
+	return s.take(objects)
 }
 
 // objects returns a copy of what is known: callers of Plane.all read what they were given.
 func (s *store) objects() map[string]metav1.Object {
 	s.plane.mu.Lock()
 	defer s.plane.mu.Unlock()
-	if s.of.objects == nil {
+	if s.of.objects == nil || !s.of.heard {
 		return map[string]metav1.Object{}
 	}
 	return maps.Clone(s.of.objects)

@@ -1,12 +1,20 @@
 package object
 
 import (
+	"context"
 	"encoding/base64"
+	"log/slog"
+	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/wardlet/wardlet/core/state"
 )
 
 const (
@@ -206,4 +214,101 @@ func TestPlane_servicesOfANamespace(t *testing.T) {
 	if n := r.changesOf("uid-web"); n != 1 {
 		t.Errorf("the pod was woken %d times", n)
 	}
+}
+
+// disk is a state.Objects in memory.
+type disk struct {
+	mu      sync.Mutex
+	records map[string]state.Object
+}
+
+func (d *disk) Load() (all []state.Object, errs []error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Collect(maps.Values(d.records)), nil
+}
+
+func (d *disk) Put(o *state.Object) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.records[o.Key] = *o
+	return nil
+}
+
+func (d *disk) Delete(key string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.records, key)
+	return nil
+}
+
+func (d *disk) keys() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return strings.Join(slices.Sorted(maps.Keys(d.records)), ", ")
+}
+
+// TestPlane_knowsObjectsAfterARestart: an agent that starts while the server is away goes on with what the one before it knew,
+// but for Secrets; what is gone since is heard of when the server is back.
+func TestPlane_knowsObjectsAfterARestart(t *testing.T) {
+	t.Parallel()
+	d := &disk{records: map[string]state.Object{}}
+	r := newRigOn(t, nil, d)
+	for name, kind := range kinds {
+		r.server.set(kind.path, "x", kind.object("one"))
+		if text, err := kind.get(t, r, "web"); text != "one" || err != nil {
+			t.Fatalf("%s: %q, %v", name, text, err)
+		}
+	}
+	if _, err := r.Services(t.Context(), newPod("web"), "shop"); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "kept", "ConfigMap shop/x, RuntimeClass x, Service shop/*", d.keys)
+
+	r.server.turn(true)
+	after := newRigOn(t, r.server, d)
+	for name, kind := range kinds {
+		text, err := kind.get(t, after, "web")
+		if name == "Secret" {
+			if err == nil || !strings.Contains(err.Error(), "is not known yet") {
+				t.Errorf("%s: %q, %v", name, text, err)
+			}
+			continue
+		}
+		if text != "one" || err != nil {
+			t.Errorf("%s: %q, %v", name, text, err)
+		}
+	}
+	if services, err := after.Services(t.Context(), newPod("web"), "shop"); len(services) != 0 || err != nil {
+		t.Errorf("services %v, %v", services, err)
+	}
+	r.server.set(configs, "x", nil)
+	r.server.turn(false)
+	eventually(t, "gone", true, func() bool {
+		_, err := kinds["ConfigMap"].get(t, after, "web")
+		return apierrors.IsNotFound(err)
+	})
+	after.Release("uid-web")
+	eventually(t, "kept after the last pod", "", d.keys)
+}
+
+func TestPlane_forgetsWhatNoPodHasNamedForADay(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := &disk{records: map[string]state.Object{"ConfigMap shop/old": {Key: "ConfigMap shop/old"}}}
+		p := New(Config{Disk: d, Logger: slog.New(slog.DiscardHandler), Now: time.Now})
+		ctx, cancel := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() { p.Run(ctx) })
+		time.Sleep(unnamedTime - time.Second)
+		if got := d.keys(); got != "ConfigMap shop/old" {
+			t.Errorf("kept %q", got)
+		}
+		time.Sleep(2 * time.Second)
+		if got := d.keys(); got != "" {
+			t.Errorf("kept %q after a day", got)
+		}
+		cancel()
+		running.Wait()
+	})
 }

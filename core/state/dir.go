@@ -149,7 +149,7 @@ func (d *Dir) prepare() error {
 	documents := filepath.Join(d.path, documentsDir)
 	_, missing := os.Lstat(documents)
 	temps := []error{removeTemps(d.path)}
-	for _, folder := range []string{documentsDir, resolutionsDir, policiesDir, outcomesDir, endingsDir, opinionsDir, pulledDir} {
+	for _, folder := range []string{documentsDir, resolutionsDir, policiesDir, outcomesDir, endingsDir, opinionsDir, pulledDir, objectsDir} {
 		if err := ownDir(filepath.Join(d.path, folder)); err != nil {
 			return fmt.Errorf("%s: %w", folder, err)
 		}
