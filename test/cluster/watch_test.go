@@ -113,7 +113,9 @@ func TestUnsupported(t *testing.T) {
 		p.Spec.Containers[0].Ports = []v1.ContainerPort{{ContainerPort: 80}}
 		p.Spec.Containers[0].Resources.Limits = v1.ResourceList{v1.ResourceCPU: p.Spec.Overhead["none"]}
 	})
-	r.add(t, "debugged")
+	r.add(t, "debugged", func(p *v1.Pod) {
+		p.Spec.Volumes = []v1.Volume{{Name: "v", VolumeSource: v1.VolumeSource{EmptyDir: &v1.EmptyDirVolumeSource{}}}}
+	})
 	r.run(t)
 	r.converges(t)
 	says := func(name, want string) {
@@ -139,9 +141,9 @@ func TestUnsupported(t *testing.T) {
 	debug(first)
 	says("debugged", "")
 	debug(first, map[string]any{
-		"name": "other", "image": "i", "envFrom": []any{map[string]any{"configMapRef": map[string]any{"name": "c"}}},
+		"name": "other", "image": "i", "volumeMounts": []any{map[string]any{"name": "v", "mountPath": "/v", "readOnly": true, "recursiveReadOnly": "IfPossible"}},
 	})
-	says("debugged", "spec.ephemeralContainers[1].envFrom")
+	says("debugged", "spec.ephemeralContainers[1].volumeMounts[0].recursiveReadOnly")
 	r.remove(t, "debugged")
 	r.converges(t)
 	says("debugged", "")

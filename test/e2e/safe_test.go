@@ -146,6 +146,7 @@ func TestAPodOfAnAPIServerThatRunsStaysUntilItsChangeIsAllowed(t *testing.T) {
 			Spec: v1.PodSpec{
 				NodeName: "edge", HostNetwork: true, AutomountServiceAccountToken: new(false), TerminationGracePeriodSeconds: new(int64(2)),
 				Containers: []v1.Container{{Name: "main", Image: webOne, Args: []string{"sleep"}}},
+				Volumes:    []v1.Volume{{Name: "v", VolumeSource: v1.VolumeSource{EmptyDir: &v1.EmptyDirVolumeSource{}}}},
 			},
 		})
 	}
@@ -193,8 +194,8 @@ func TestAPodOfAnAPIServerThatRunsStaysUntilItsChangeIsAllowed(t *testing.T) {
 		return nil
 	})
 	// What this version does not honour never gets as far as a policy.
-	add(map[string]any{"name": "other", "envFrom": []any{map[string]any{"configMapRef": map[string]any{"name": "c"}}}})
-	a.says(t, "get updates -o wide", "debug-edge", "spec.ephemeralContainers[1].envFrom: not supported")
+	add(map[string]any{"name": "other", "volumeMounts": []any{map[string]any{"name": "v", "mountPath": "/v", "readOnly": true, "recursiveReadOnly": "IfPossible"}}})
+	a.says(t, "get updates -o wide", "debug-edge", "spec.ephemeralContainers[1].volumeMounts[0].recursiveReadOnly: IfPossible is not supported")
 	if p := a.running(t, "debug")["debug"]; p.UID != debug.UID || container(p) != container(debug) {
 		t.Errorf("%s runs in %s, before in %s", p.UID, container(p), container(debug))
 	}
