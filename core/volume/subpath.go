@@ -125,8 +125,8 @@ func (v *Volumes) subPathTarget(p *v1.Pod, container string, index int, volume s
 // maxRead is how long a file may be that ReadFile reads, in bytes: the environment of a container has no more.
 const maxRead = 1 << 20
 
-// ReadFile reads a file of an emptyDir of a pod, whoever has written it: no link leads out of the volume, and nothing that is no
-// ordinary file is opened. The error is a fs.ErrNotExist where there is none.
+// ReadFile reads a file of an emptyDir of a pod, which a workload has written: no link leads out of the volume, and nothing that
+// is no ordinary file is opened. The error is a fs.ErrNotExist where there is none.
 func (v *Volumes) ReadFile(p *v1.Pod, volume, path string) ([]byte, error) {
 	path = strings.TrimLeft(path, "/")
 	if err := checkSubPath(path); err != nil {

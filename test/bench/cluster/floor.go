@@ -124,7 +124,7 @@ type directPod struct {
 	config *criapi.PodSandboxConfig
 }
 
-// begin makes and starts a container, with the mounts, limits and namespaces that a kubelet gives one.
+// begin makes and starts a container, with mounts, limits and namespaces as a kubelet's.
 func (p *directPod) begin(ctx context.Context, image string, attempt uint32, command ...string) (id string, err error) {
 	termination := filepath.Join(p.config.LogDirectory, "termination-"+strconv.FormatUint(uint64(attempt), 10))
 	if err := os.WriteFile(termination, nil, 0o600); err != nil {
