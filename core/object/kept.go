@@ -3,7 +3,6 @@ package object
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"reflect"
 	"slices"
 	"time"
@@ -96,8 +95,12 @@ func (p *Plane) forget(k key) {
 	p.mu.Lock()
 	delete(p.kept, k.String())
 	p.mu.Unlock()
-	if err := p.cfg.Disk.Delete(k.String()); err != nil {
-		p.cfg.Logger.Warn("the copy of an object of the API server cannot be removed", "object", k.String(), "err", err)
+	p.deleteKept(k.String())
+}
+
+func (p *Plane) deleteKept(key string) {
+	if err := p.cfg.Disk.Delete(key); err != nil {
+		p.cfg.Logger.Warn("the copy of an object of the API server cannot be removed", "object", key, "err", err)
 	}
 }
 
@@ -124,8 +127,6 @@ func (p *Plane) forgetUnnamed(ctx context.Context) {
 	}
 	p.mu.Unlock()
 	for _, key := range left {
-		if err := p.cfg.Disk.Delete(key); err != nil {
-			p.cfg.Logger.Warn("the copy of an object of the API server cannot be removed", "object", key, "err", fmt.Errorf("%s: %w", key, err))
-		}
+		p.deleteKept(key)
 	}
 }
