@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/pod"
@@ -24,7 +25,7 @@ import (
 // documents begin and end is uncertain, or because it has no name.
 const HoldSuffix = "#*"
 
-// Document is one entry of a source as it was last read. Exactly one of Pod
+// Document is one entry of a source as it was last read. Exactly one of Pod, Object
 // and Err is set: sources hand over bad documents too, so that the mux can
 // keep the last valid version and the operator can see what is wrong.
 type Document struct {
@@ -40,6 +41,9 @@ type Document struct {
 	Version string
 	// Pod is the decoded, defaulted and validated pod, ready to be run.
 	Pod *v1.Pod
+	// Object is a ConfigMap, Secret or RuntimeClass of a directory of objects; no
+	// source of pods has one.
+	Object metav1.Object
 	// Err says why the document cannot be used.
 	Err *DocumentError
 	// Claims is, where Err is set, the Identity of the pod that the document

@@ -138,29 +138,40 @@ func TestEnsure_withoutProgress(t *testing.T) {
 
 func TestEnsure_callerThatGivesUpIsNoFailure(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		u, _ := newPuller(hangs)
-		ctx, cancel := context.WithCancel(t.Context())
-		var all sync.WaitGroup
-		for _, image := range []string{"blackhole.example/a:1", "blackhole.example/a:1", "blackhole.example/b:1", "blackhole.example/c:1", "blackhole.example/d:1"} {
-			all.Go(func() {
-				err := ensureAs(ctx, u, "a", image)
-				if _, ok := errors.AsType[*wardlet.Fault](err); ok || !errors.Is(err, context.Canceled) {
-					t.Errorf("%s: %v, want context.Canceled and no fault", image, err)
+	for name, test := range map[string]struct {
+		end  func(ctx context.Context) (context.Context, context.CancelFunc)
+		want error
+	}{
+		"gives up":                  {context.WithCancel, context.Canceled},
+		"deadline of its pod comes": {func(ctx context.Context) (context.Context, context.CancelFunc) { return context.WithTimeout(ctx, time.Minute) }, context.DeadlineExceeded},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				u, _ := newPuller(hangs)
+				ctx, cancel := test.end(t.Context())
+				var all sync.WaitGroup
+				for _, image := range []string{"blackhole.example/a:1", "blackhole.example/a:1", "blackhole.example/b:1", "blackhole.example/c:1", "blackhole.example/d:1"} {
+					all.Go(func() {
+						err := ensureAs(ctx, u, "a", image)
+						if _, ok := errors.AsType[*wardlet.Fault](err); ok || !errors.Is(err, test.want) {
+							t.Errorf("%s: %v, want %v and no fault", image, err, test.want)
+						}
+					})
+				}
+				time.Sleep(time.Minute)
+				cancel()
+				all.Wait()
+				mustEqual(t, "failures", 0, len(u.failures.last))
+				mustEqual(t, "pulls", 0, len(u.pulls.all))
+				for i := range 3 { // no place is lost
+					if err := ensureAs(t.Context(), u, "a", fmt.Sprintf("registry.example/app%d:1", i)); err != nil {
+						t.Error(err)
+					}
 				}
 			})
-		}
-		synctest.Wait()
-		cancel()
-		all.Wait()
-		mustEqual(t, "failures", 0, len(u.failures.last))
-		mustEqual(t, "pulls", 0, len(u.pulls.all))
-		for i := range 3 { // no place is lost
-			if err := ensureAs(t.Context(), u, "a", fmt.Sprintf("registry.example/app%d:1", i)); err != nil {
-				t.Error(err)
-			}
-		}
-	})
+		})
+	}
 }
 
 func TestPulling_saysSinceWhen(t *testing.T) {

@@ -83,11 +83,11 @@ func (u *Puller) pullNow(ctx context.Context, p *v1.Pod, name, owner string, wai
 			return id, nil
 		}
 		u.records.failed(name, auth)
-		if interrupted(err) || classify(err).away {
+		if interrupted(ctx, err) || classify(err).away {
 			break
 		}
 	}
-	if interrupted(err) {
+	if interrupted(ctx, err) {
 		return "", err
 	}
 	return "", advised(err, unread)
@@ -95,7 +95,7 @@ func (u *Puller) pullNow(ctx context.Context, p *v1.Pod, name, owner string, wai
 
 // failed records a failure, and returns the image that the pod ran last where that may be used instead.
 func (u *Puller) failed(ctx context.Context, r *request, err error) (string, error) {
-	if interrupted(err) {
+	if interrupted(ctx, err) {
 		return "", err
 	}
 	reason := reasonPull

@@ -114,7 +114,7 @@ func (u *Puller) Ensure(ctx context.Context, p *v1.Pod, c *v1.Container) (string
 	if c.ImagePullPolicy != v1.PullAlways {
 		id, hidden, err := u.present(ctx, r)
 		switch {
-		case err != nil && interrupted(err):
+		case err != nil && interrupted(ctx, err):
 			return "", err
 		case err != nil:
 			return "", u.fault(r, reasonInspect, "InspectFailed", err)
@@ -163,7 +163,7 @@ func sentence(err error) string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
-// interrupted reports whether err says nothing about what was tried: the runtime is away, or the caller has given up.
-func interrupted(err error) bool {
-	return errors.Is(err, status.ErrRuntimeUnavailable) || errors.Is(err, context.Canceled)
+// interrupted reports whether err says nothing about what was tried: the runtime is away, or ctx has ended.
+func interrupted(ctx context.Context, err error) bool {
+	return ctx.Err() != nil || errors.Is(err, status.ErrRuntimeUnavailable) || errors.Is(err, context.Canceled)
 }

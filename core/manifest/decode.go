@@ -2,7 +2,6 @@ package manifest
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -48,11 +47,23 @@ type DecodeFrom struct {
 // A manifest of comments only holds no pods. One without any text at all is a
 // fault that holds the file: a write that broke off looks like that.
 func Decode(data []byte, from DecodeFrom) []api.Document {
+	return decode(data, from, reader{"pods", decodeTree})
+}
+
+// reader reads manifests of one sort.
+type reader struct {
+	// noun is what a manifest holds.
+	noun string
+	// documents makes the documents of one parsed document of YAML.
+	documents func(t tree, from DecodeFrom, id, version string) []api.Document
+}
+
+func decode(data []byte, from DecodeFrom, with reader) []api.Document {
 	if len(data) > MaxManifest {
 		return []api.Document{HoldFile(from, 0, fmt.Errorf("larger than %d bytes; split it", MaxManifest))}
 	}
 	if len(bytes.Trim(data, "\ufeff\x00 \t\r\n")) == 0 {
-		return []api.Document{HoldFile(from, 0, errors.New("the manifest is empty; remove it to end its pods"))}
+		return []api.Document{HoldFile(from, 0, fmt.Errorf("the manifest is empty; remove it to end its %s", with.noun))}
 	}
 	if name := charset.Of(data); name != "" {
 		return []api.Document{HoldFile(from, 1, fmt.Errorf("the manifest is in %s; save it as UTF-8", name))}
@@ -77,12 +88,12 @@ func Decode(data []byte, from DecodeFrom) []api.Document {
 			docs = append(docs, refuse(from, id, pod.Digest(c.text), faults{*fault}))
 			continue
 		}
-		docs = append(docs, decodeTree(t, from, id, pod.Digest(c.text))...)
+		docs = append(docs, with.documents(t, from, id, pod.Digest(c.text))...)
 	}
 	for _, d := range slices.Backward(docs) {
 		if d.Err != nil && d.Claims.Name == "" {
 			return append(docs, HoldFile(from, d.Err.Line, fmt.Errorf(
-				"which pods the %s holds is uncertain; those it held before go on until this is mended", from.noun())))
+				"which %s the %s holds is uncertain; those it held before go on until this is mended", with.noun, from.noun())))
 		}
 	}
 	return docs

@@ -95,7 +95,7 @@ func TestDecodeDocuments(t *testing.T) {
 		},
 		{
 			"a bad list holds the file: nobody knows its items", "apiVersion: v1\nkind: List\nitem: []\n",
-			[]string{"web.yaml#0 web.yaml:3: item: unknown field of a list of pods", "web.yaml#* web.yaml:3: " + held},
+			[]string{"web.yaml#0 web.yaml:3: item: unknown field of a list", "web.yaml#* web.yaml:3: " + held},
 		},
 		{
 			"a lost separator holds the file", named("a") + named("b"),
@@ -185,7 +185,7 @@ func TestDecodeNamesTheLine(t *testing.T) {
 		{"bad indentation", "x:\n  a: 1\n  b: 2\n c: 3\n", "4: did not find expected key"},
 		{"a tab", "a: 1\n\tb: 2\n", "2: a tab indents this line; YAML takes spaces only"},
 		{"an open quote", "x:\n  a: \"foo\nb: 2\n", "2: found unexpected end of stream"},
-		{"an unknown anchor", "x: 1\ny: *foo\n", "2: unknown anchor 'foo' referenced"},
+		{"an unknown anchor", "x: 1\ny: *foo\n", "2: an alias (*) names no anchor; put a value that begins with * in quotes"},
 		{"two documents without a separator", "a: 1\n...\nb: 2\n", "3: did not find expected <document start>"},
 		{"a control character", "a: 1\nb: \x01\n", "2: control character 0x01 at byte 8"},
 		{"no UTF-8", "a: 1\nb: \xff\n", "2: not valid UTF-8"},

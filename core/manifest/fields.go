@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"cmp"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -64,6 +65,10 @@ func (c *fieldCheck) value(v any, t reflect.Type, path, pattern string, refused 
 		}
 		return
 	}
+	if t == bytesType {
+		c.base64(v, path)
+		return
+	}
 	switch t.Kind() {
 	case reflect.Struct:
 		if m, ok := c.object(v, path); ok {
@@ -106,10 +111,23 @@ func (c *fieldCheck) shown(v any, path string) string {
 var (
 	unmarshaler = reflect.TypeFor[json.Unmarshaler]()
 	quantity    = reflect.TypeFor[resource.Quantity]()
+	bytesType   = reflect.TypeFor[[]byte]()
 
 	// Quantities are compared digit by digit: 1e999999999 has a billion.
 	hugeQuantity = regexp.MustCompile(`[eE][+-]?[0-9]{3}|.{65}`)
 )
+
+// base64 checks bytes. It quotes nothing of them: they may be a secret.
+func (c *fieldCheck) base64(v any, path string) {
+	text, ok := v.(string)
+	if !ok {
+		c.add(path, "expected text in base64, got %s", kindOf(v))
+		return
+	}
+	if _, err := base64.StdEncoding.DecodeString(text); err != nil {
+		c.add(path, "not base64: %w; plain text stands in stringData of a Secret, and in data of a ConfigMap", err)
+	}
+}
 
 func (c *fieldCheck) object(v any, path string) (map[string]any, bool) {
 	m, ok := v.(map[string]any)

@@ -84,45 +84,60 @@ func object(text []byte) (m map[string]any, err error) {
 	return m, dec.Decode(&m)
 }
 
-// kindOfManifest reads apiVersion and kind, and refuses all but pods and
-// lists of them.
-func kindOfManifest(t tree, doc map[string]any) (kind string, list bool, f *fault) {
+// versionAndKind reads apiVersion and kind. hint says what they are to be.
+func versionAndKind(t tree, doc map[string]any, hint string) (version, kind string, f *fault) {
 	for _, name := range []string{"apiVersion", "kind"} {
 		switch v := doc[name].(type) {
 		case nil:
-			err := fmt.Errorf("%s is missing; a pod has apiVersion v1 and kind Pod", name)
+			err := fmt.Errorf("%s is missing; %s", name, hint)
 			for _, key := range slices.Sorted(maps.Keys(doc)) {
 				if odd := lookalikeInKey(key); odd != "" {
-					return "", false, &fault{t.at(key), fmt.Errorf("%w%s", err, odd)}
+					return "", "", &fault{t.at(key), fmt.Errorf("%w%s", err, odd)}
 				}
 				if key != name && strings.EqualFold(key, name) {
-					return "", false, &fault{t.at(key), fmt.Errorf("%w, did you mean %s by %s?", err, name, key)}
+					return "", "", &fault{t.at(key), fmt.Errorf("%w, did you mean %s by %s?", err, name, key)}
 				}
 			}
-			return "", false, &fault{t.at(""), err}
+			return "", "", &fault{t.at(""), err}
 		case string:
 		default:
-			return "", false, &fault{t.at(name), fmt.Errorf("%s: expected a string, got %s", name, kindOf(v))}
+			return "", "", &fault{t.at(name), fmt.Errorf("%s: expected a string, got %s", name, kindOf(v))}
 		}
 	}
-	version, kind := doc["apiVersion"].(string), doc["kind"].(string)
-	switch kind {
-	case "Pod", "List", "PodList":
-		if version != "v1" {
-			return "", false, &fault{t.at("apiVersion"), fmt.Errorf("apiVersion %q of a %s is not supported; it is v1%s", version, kind, lookalikeInKey(version))}
+	return doc["apiVersion"].(string), doc["kind"].(string), nil
+}
+
+// unknownKind is the fault of a kind that none of the known ones is.
+func unknownKind(t tree, kind, want string, known ...string) *fault {
+	err := fmt.Errorf("kind %q is not %s", kind, want)
+	for _, one := range known {
+		if strings.EqualFold(kind, one) {
+			err = fmt.Errorf("kind %q is not known: capital and small letters count, write %s", kind, one)
 		}
-		return kind, kind != "Pod", nil
-	case "":
+	}
+	return &fault{t.at("kind"), fmt.Errorf("%w%s", err, lookalikeInKey(kind))}
+}
+
+// unknownVersion is the fault of another version than that of a kind.
+func unknownVersion(t tree, version, kind, want string) *fault {
+	return &fault{t.at("apiVersion"), fmt.Errorf("apiVersion %q of a %s is not supported; it is %s%s", version, kind, want, lookalikeInKey(version))}
+}
+
+// kindOfManifest reads apiVersion and kind, and refuses all but pods and
+// lists of them.
+func kindOfManifest(t tree, doc map[string]any) (kind string, list bool, f *fault) {
+	version, kind, f := versionAndKind(t, doc, "a pod has apiVersion v1 and kind Pod")
+	switch {
+	case f != nil:
+		return "", false, f
+	case kind == "":
 		return "", false, &fault{t.at("kind"), errors.New("kind is empty; a pod has kind Pod")}
-	default:
-		err := fmt.Errorf("kind %q is not a Pod; a node runs nothing else", kind)
-		for _, known := range []string{"Pod", "List", "PodList"} {
-			if strings.EqualFold(kind, known) {
-				err = fmt.Errorf("kind %q is not known: capital and small letters count, write %s", kind, known)
-			}
-		}
-		return "", false, &fault{t.at("kind"), fmt.Errorf("%w%s", err, lookalikeInKey(kind))}
+	case kind != "Pod" && kind != "List" && kind != "PodList":
+		return "", false, unknownKind(t, kind, "a Pod; a node runs nothing else", "Pod", "List", "PodList")
+	case version != "v1":
+		return "", false, unknownVersion(t, version, kind, "v1")
 	}
+	return kind, kind != "Pod", nil
 }
 
 func checkList(t tree, doc map[string]any) faults {
@@ -143,11 +158,11 @@ func checkList(t tree, doc map[string]any) faults {
 				c.add(name, "more than %d", maxDocuments)
 			}
 		default:
-			c.add(name, "unknown field of a list of pods")
+			c.add(name, "unknown field of a list")
 		}
 	}
 	if _, ok := doc["items"]; !ok && len(c.faults) == 0 {
-		c.add("items", "missing; for no pods write items: []")
+		c.add("items", "missing; for an empty list write items: []")
 	}
 	return c.faults
 }

@@ -160,6 +160,7 @@ func syntaxFault(c chunk, err error) *fault {
 		if at := bytes.Index(c.text, []byte("*"+m[1])); at >= 0 {
 			line += bytes.Count(c.text[:at], []byte{'\n'})
 		}
+		message = "an alias (*) names no anchor; put a value that begins with * in quotes" // the name may be a secret
 	}
 	if strings.Contains(message, "cannot start any token") || strings.Contains(message, "a tab character") {
 		if tab, what := tabbedLine(c.text, line); tab > 0 {

@@ -26,53 +26,106 @@ const unnamedTime = 24 * time.Hour
 func (p *Plane) loadKept() {
 	all, errs := p.cfg.Disk.Load()
 	for _, err := range errs {
-		p.cfg.Logger.Warn("an object of the API server that was known before cannot be read; it is read anew", "err", err)
+		p.cfg.Logger.Warn("the copy of an object that was known before cannot be read; it is read anew", "err", err)
 	}
 	for i := range all {
 		p.kept[all[i].Key] = &all[i]
 	}
 }
 
-// recall takes what was known of a key before this agent, where the server has yet to answer. It reports whether there is
-// something. The caller holds the lock.
-func (p *Plane) recall(k key, w *watched) bool {
+// items returns the objects of a record, as texts.
+func (p *Plane) items(kept *state.Object) ([]json.RawMessage, error) {
+	if kept.Sealed == nil {
+		return kept.Items, nil
+	}
+	if p.cfg.Key == nil {
+		return nil, errOtherKey
+	}
+	text, err := p.cfg.Key.open(kept.Key, kept.Sealed)
+	if err != nil {
+		return nil, err
+	}
+	var items []json.RawMessage
+	return items, json.Unmarshal(text, &items)
+}
+
+// recalled returns what was known of a key before this agent; ok is false for nothing. The caller holds the lock.
+func (p *Plane) recalled(k key) (objects map[string]metav1.Object, ok bool) {
 	kept := p.kept[k.String()]
 	if kept == nil {
-		return false
+		return nil, false
 	}
-	objects := map[string]metav1.Object{}
-	for _, text := range kept.Items {
+	items, err := p.items(kept)
+	objects = map[string]metav1.Object{}
+	for _, text := range items {
 		object := reflect.New(reflect.TypeOf(k.kind.object).Elem()).Interface().(metav1.Object)
-		if err := json.Unmarshal(text, object); err != nil {
-			p.cfg.Logger.Warn("an object of the API server that was known before cannot be read", "object", k.String(), "err", err)
-			return false
+		if err = json.Unmarshal(text, object); err != nil {
+			break
 		}
 		objects[object.GetName()] = object
 	}
-	w.objects, w.recalled = objects, true
-	return true
+	if err != nil {
+		p.cfg.Logger.Warn("the copy of an object that was known before cannot be read; it is read anew", "object", k.String(), "err", err)
+		delete(p.kept, k.String())
+		return nil, false
+	}
+	return objects, true
 }
 
-// keep puts what is known under a key on the disk, where it is no secret and not there yet.
-func (p *Plane) keep(k key, w *watched, objects map[string]metav1.Object) {
-	if k.kind.secret || p.cfg.Disk == nil {
-		return
+// recall takes what was known of a key before this agent, where there is no answer yet. It reports whether there is
+// something. The caller holds the lock.
+func (p *Plane) recall(k key, w *watched) bool {
+	objects, ok := p.recalled(k)
+	if ok {
+		w.objects, w.recalled = objects, true
 	}
-	record := &state.Object{Key: k.String(), Items: []json.RawMessage{}}
+	return ok
+}
+
+// keeps reports whether objects of a kind are kept: Secrets are where there is a key.
+func (p *Plane) keeps(k *kind) bool { return p.cfg.Disk != nil && (!k.secret || p.cfg.Key != nil) }
+
+// record renders what is known under a key.
+func (p *Plane) record(k key, objects map[string]metav1.Object) (record *state.Object, items []json.RawMessage, err error) {
+	items = []json.RawMessage{}
 	for _, name := range sortedNames(objects) {
 		text, err := json.Marshal(objects[name])
 		if err != nil {
-			p.cfg.Logger.Warn("an object of the API server cannot be kept", "object", k.String(), "err", err)
-			return
+			return nil, nil, err
 		}
-		record.Items = append(record.Items, text)
+		items = append(items, text)
+	}
+	record = &state.Object{Key: k.String(), Items: items}
+	if k.kind.secret {
+		text, err := json.Marshal(items)
+		if err != nil {
+			return nil, nil, err
+		}
+		record.Items, record.Sealed = []json.RawMessage{}, p.cfg.Key.seal(record.Key, text)
+	}
+	return record, items, nil
+}
+
+// keep puts what is known under a key on the disk, where it is not there yet.
+func (p *Plane) keep(k key, w *watched, objects map[string]metav1.Object) {
+	if !p.keeps(k.kind) {
+		return
+	}
+	record, items, err := p.record(k, objects)
+	if err != nil {
+		p.cfg.Logger.Warn("an object cannot be kept", "object", k.String(), "err", err)
+		return
 	}
 	p.mu.Lock()
-	old := p.kept[record.Key]
-	same := old != nil && slices.EqualFunc(old.Items, record.Items, func(a, b json.RawMessage) bool { return string(a) == string(b) })
-	p.kept[record.Key] = record
+	same := false
+	if old := p.kept[record.Key]; old != nil {
+		before, err := p.items(old)
+		same = err == nil && slices.EqualFunc(before, items, func(a, b json.RawMessage) bool { return string(a) == string(b) })
+	}
+	if !same {
+		p.kept[record.Key] = record
+	}
 	p.mu.Unlock()
-	var err error
 	if !same {
 		err = p.cfg.Disk.Put(record)
 	}
@@ -83,13 +136,13 @@ func (p *Plane) keep(k key, w *watched, objects map[string]metav1.Object) {
 		p.forget(k)
 	}
 	if err != nil {
-		p.cfg.Logger.Warn("an object of the API server cannot be kept; it is not known after a restart of the agent until the server answers", "object", k.String(), "err", err)
+		p.cfg.Logger.Warn("an object cannot be kept; it is not known after a restart of the agent until it can be read", "object", k.String(), "err", err)
 	}
 }
 
 // forget removes what is kept of a key that no pod names any more.
 func (p *Plane) forget(k key) {
-	if k.kind.secret || p.cfg.Disk == nil {
+	if p.cfg.Disk == nil {
 		return
 	}
 	p.mu.Lock()
@@ -100,7 +153,7 @@ func (p *Plane) forget(k key) {
 
 func (p *Plane) deleteKept(key string) {
 	if err := p.cfg.Disk.Delete(key); err != nil {
-		p.cfg.Logger.Warn("the copy of an object of the API server cannot be removed", "object", key, "err", err)
+		p.cfg.Logger.Warn("the copy of an object cannot be removed", "object", key, "err", err)
 	}
 }
 

@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/pod"
 )
 
 // kind is a kind of objects that pods name. package kube has its types in its scheme.
@@ -23,6 +25,9 @@ type kind struct {
 	secret bool
 }
 
+// localKinds are the kinds that a directory may have.
+var localKinds = []*kind{configMaps, secrets, runtimeClasses}
+
 var (
 	configMaps = &kind{"ConfigMap", v1.SchemeGroupVersion.WithResource("configmaps"), &v1.ConfigMap{}, &v1.ConfigMapList{}, false}
 	secrets    = &kind{"Secret", v1.SchemeGroupVersion.WithResource("secrets"), &v1.Secret{}, &v1.SecretList{}, true}
@@ -32,13 +37,25 @@ var (
 )
 
 // key is an object, or all objects of a namespace where the name is empty; its namespace is empty for one of the whole
-// cluster.
+// cluster or node.
 type key struct {
 	kind *kind
 	types.NamespacedName
+	// local is true for an object of the node's own directory, which only static pods see.
+	local bool
 }
 
-func (k key) String() string { return k.kind.name + " " + k.fullName() }
+// of returns the key of an object as a pod sees it.
+func of(p *v1.Pod, k *kind, namespace, name string) key {
+	return key{k, types.NamespacedName{Namespace: namespace, Name: name}, pod.IsStatic(p)}
+}
+
+func (k key) String() string {
+	if k.local {
+		return "local " + k.kind.name + " " + k.fullName()
+	}
+	return k.kind.name + " " + k.fullName()
+}
 
 // selector is what a server is asked for within the namespace.
 func (k key) selector() string {
@@ -60,10 +77,10 @@ func (k key) fullName() string {
 }
 
 // ConfigMap returns a ConfigMap of the pod's namespace that the pod names, and watches it from then on. The error is a
-// NotFound of package apierrors where the server has none, any other where that is not known yet. Callers do not
+// NotFound of package apierrors where there is none, any other where that is not known yet. Callers do not
 // change what is returned.
-func (p *Plane) ConfigMap(ctx context.Context, of *v1.Pod, name string) (*v1.ConfigMap, error) {
-	object, err := p.get(ctx, of, key{configMaps, types.NamespacedName{Namespace: of.Namespace, Name: name}})
+func (p *Plane) ConfigMap(ctx context.Context, by *v1.Pod, name string) (*v1.ConfigMap, error) {
+	object, err := p.get(ctx, by, of(by, configMaps, by.Namespace, name))
 	if err != nil {
 		return nil, err
 	}
@@ -71,8 +88,8 @@ func (p *Plane) ConfigMap(ctx context.Context, of *v1.Pod, name string) (*v1.Con
 }
 
 // Secret returns a Secret of the pod's namespace that the pod names, as ConfigMap does.
-func (p *Plane) Secret(ctx context.Context, of *v1.Pod, name string) (*v1.Secret, error) {
-	object, err := p.get(ctx, of, key{secrets, types.NamespacedName{Namespace: of.Namespace, Name: name}})
+func (p *Plane) Secret(ctx context.Context, by *v1.Pod, name string) (*v1.Secret, error) {
+	object, err := p.get(ctx, by, of(by, secrets, by.Namespace, name))
 	if err != nil {
 		return nil, err
 	}
@@ -81,8 +98,8 @@ func (p *Plane) Secret(ctx context.Context, of *v1.Pod, name string) (*v1.Secret
 
 // Services returns the services of a namespace, in the order of their names, and watches them for the pod from then on. A
 // change of one wakes no pod: its variables are made when a container starts. The error says that they are not known yet.
-func (p *Plane) Services(ctx context.Context, of *v1.Pod, namespace string) ([]*v1.Service, error) {
-	all, err := p.all(ctx, of, key{services, types.NamespacedName{Namespace: namespace}})
+func (p *Plane) Services(ctx context.Context, by *v1.Pod, namespace string) ([]*v1.Service, error) {
+	all, err := p.all(ctx, by, of(by, services, namespace, ""))
 	if err != nil {
 		return nil, err
 	}
@@ -96,8 +113,8 @@ func (p *Plane) Services(ctx context.Context, of *v1.Pod, namespace string) ([]*
 func sortedNames(objects map[string]metav1.Object) []string { return slices.Sorted(maps.Keys(objects)) }
 
 // RuntimeClass returns a RuntimeClass that the pod names, as ConfigMap does.
-func (p *Plane) RuntimeClass(ctx context.Context, of *v1.Pod, name string) (*nodev1.RuntimeClass, error) {
-	object, err := p.get(ctx, of, runtimeClass(name))
+func (p *Plane) RuntimeClass(ctx context.Context, by *v1.Pod, name string) (*nodev1.RuntimeClass, error) {
+	object, err := p.get(ctx, by, of(by, runtimeClasses, "", name))
 	if err != nil {
 		return nil, err
 	}
@@ -105,10 +122,6 @@ func (p *Plane) RuntimeClass(ctx context.Context, of *v1.Pod, name string) (*nod
 }
 
 // WatchRuntimeClass watches a RuntimeClass that the pod names before it is needed, and does not wait for it.
-func (p *Plane) WatchRuntimeClass(of *v1.Pod, name string) {
-	_, _ = p.use(runtimeClass(name), of.UID) // the one error is that the plane ends
-}
-
-func runtimeClass(name string) key {
-	return key{runtimeClasses, types.NamespacedName{Name: name}}
+func (p *Plane) WatchRuntimeClass(by *v1.Pod, name string) {
+	_, _ = p.use(of(by, runtimeClasses, "", name), by.UID) // the one error is that the plane ends
 }

@@ -20,9 +20,14 @@ import (
 
 // Config is what a Plane works with.
 type Config struct {
+	// Client reads objects of the API server; nil for a node without one.
 	Client *kube.Client
-	// Disk keeps what is no secret, for an agent that starts while the server is away; nil for none.
+	// Dir is the directory of the node's own objects, empty for none; see Directory.
+	Dir string
+	// Disk keeps what pods name, for an agent that starts while that cannot be read; nil for none.
 	Disk Disk
+	// Key encrypts Secrets on the disk; without it they are not kept.
+	Key *Key
 	// Changed is called when an object has changed that a pod names. It must not block.
 	Changed func(uid types.UID)
 	Logger  *slog.Logger
@@ -44,6 +49,8 @@ type Plane struct {
 	tokens  map[tokenKey]*token
 	// kept is what Disk has.
 	kept map[string]*state.Object
+	// local is the node's own directory.
+	local Directory
 }
 
 // watched is an object that pods name.
@@ -66,6 +73,7 @@ const patience = 2 * time.Second
 // New returns a plane without objects.
 func New(cfg Config) *Plane {
 	p := &Plane{cfg: cfg, objects: map[key]*watched{}, tokens: map[tokenKey]*token{}, kept: map[string]*state.Object{}}
+	p.local = Directory{plane: p, files: map[string]*localFile{}}
 	p.watching, p.end = context.WithCancel(context.Background())
 	if cfg.Disk != nil {
 		p.loadKept()
@@ -91,23 +99,29 @@ func (p *Plane) Run(ctx context.Context) {
 
 // get returns an object that a pod names, and watches it from then on. The error is a NotFound of package apierrors
 // where the server has none, any other where that is not known yet.
-func (p *Plane) get(ctx context.Context, of *v1.Pod, k key) (metav1.Object, error) {
-	all, err := p.all(ctx, of, k)
+func (p *Plane) get(ctx context.Context, by *v1.Pod, k key) (metav1.Object, error) {
+	all, err := p.all(ctx, by, k)
 	if err != nil {
 		return nil, err
 	}
-	object, ok := all[k.Name]
-	if !ok {
-		return nil, apierrors.NewNotFound(k.kind.resource.GroupResource(), k.Name)
+	if object, ok := all[k.Name]; ok {
+		return object, nil
 	}
-	return object, nil
+	err = apierrors.NewNotFound(k.kind.resource.GroupResource(), k.Name)
+	if k.local {
+		return nil, p.local.missing(k, err)
+	}
+	return nil, err
 }
 
 // all returns the objects that a key stands for, by name, and watches them from then on. Callers do not change the map.
-func (p *Plane) all(ctx context.Context, of *v1.Pod, k key) (map[string]metav1.Object, error) {
-	w, err := p.use(k, of.UID)
+func (p *Plane) all(ctx context.Context, by *v1.Pod, k key) (map[string]metav1.Object, error) {
+	w, err := p.use(k, by.UID)
 	if err != nil {
 		return nil, err
+	}
+	if k.local {
+		p.local.keep(k, w)
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -125,6 +139,8 @@ func (p *Plane) all(ctx context.Context, of *v1.Pod, k key) (map[string]metav1.O
 	switch {
 	case !w.heard && (w.recalled || p.recall(k, w)):
 		return w.objects, nil
+	case !w.heard && k.local:
+		return nil, fmt.Errorf("%s is not known yet: %s was not read yet; wardlet get objects says why", k, p.cfg.Dir)
 	case !w.heard && w.failed != nil:
 		return nil, fmt.Errorf("%s is not known yet: %w", k, w.failed)
 	case !w.heard:
@@ -145,7 +161,11 @@ func (p *Plane) use(k key, uid types.UID) (*watched, error) {
 		ctx, cancel := context.WithCancel(p.watching)
 		w = &watched{users: map[types.UID]bool{}, end: cancel, known: make(chan struct{})}
 		p.objects[k] = w
-		p.watches.Go(func() { p.watch(ctx, k, w) })
+		if k.local {
+			p.local.begin(k, w)
+		} else {
+			p.watches.Go(func() { p.watch(ctx, k, w) })
+		}
 	}
 	w.users[uid] = true
 	return w, nil

@@ -232,7 +232,7 @@ func (l *loop) probe(ctx context.Context, p *v1.Pod, c *v1.Container, spec *v1.P
 	if l.key.kind == Startup || l.key.kind == Liveness && result == status.ProbeFailed {
 		l.held, l.row = true, 0
 	}
-	if !m.results.set(l.uid, l.id, l.key.kind, result) {
+	if !m.results.set(ctx, l.uid, l.id, l.key.kind, result) {
 		return
 	}
 	if l.key.kind != Liveness {

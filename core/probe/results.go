@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"sync"
@@ -35,10 +36,14 @@ func (c *containerResults) by(kind Kind) *status.ProbeResult {
 	}
 }
 
-// set stores a result and reports whether it is another one than before.
-func (r *results) set(uid types.UID, id string, kind Kind, result status.ProbeResult) bool {
+// set stores a result and reports whether it is another one than before. Once ctx is done it stores nothing: the pod may be
+// forgotten already.
+func (r *results) set(ctx context.Context, uid types.UID, id string, kind Kind, result status.ProbeResult) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if ctx.Err() != nil {
+		return false
+	}
 	c := r.of[id]
 	c.pod = uid
 	if *c.by(kind) == result {

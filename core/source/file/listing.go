@@ -30,6 +30,9 @@ func (s *Source) list() (dir fswatch.Inode, entries []entry, err error) {
 		return fswatch.Inode{}, nil, fmt.Errorf("list manifests: %w", err)
 	}
 	s.single = info.Mode().IsRegular()
+	if s.single && s.cfg.OwnerOnly {
+		return fswatch.Inode{}, nil, fmt.Errorf("list manifests: %s is a file; name the directory it is in", s.cfg.Path)
+	}
 	if s.single {
 		e, ok := s.stat(filepath.Base(s.cfg.Path), isSymlink(s.cfg.Path))
 		if !ok {
@@ -48,6 +51,9 @@ func (s *Source) list() (dir fswatch.Inode, entries []entry, err error) {
 	if info, err = f.Stat(); err != nil {
 		return fswatch.Inode{}, nil, fmt.Errorf("list manifests: %w", err)
 	}
+	if err := s.ownerOnly(info); err != nil {
+		return fswatch.Inode{}, nil, fmt.Errorf("list manifests: %w", err)
+	}
 	names, err := s.manifests(f)
 	if err != nil {
 		s.ignored = nil // no more than a part was counted
@@ -59,6 +65,21 @@ func (s *Source) list() (dir fswatch.Inode, entries []entry, err error) {
 		}
 	}
 	return fswatch.StampOf(info).Inode, entries, s.within(entries)
+}
+
+// ownerOnly refuses a directory of secrets that others may read.
+func (s *Source) ownerOnly(info fs.FileInfo) error {
+	if !s.cfg.OwnerOnly {
+		return nil
+	}
+	owner := int(info.Sys().(*syscall.Stat_t).Uid)
+	switch {
+	case info.Mode().Perm()&0o077 != 0:
+		return fmt.Errorf("%s has mode %04o: others than its owner may read it; run chmod 700 on it", s.cfg.Path, info.Mode().Perm())
+	case owner != 0 && owner != os.Geteuid():
+		return fmt.Errorf("%s belongs to user %d; run chown root on it", s.cfg.Path, owner)
+	}
+	return nil
 }
 
 // stat looks at one name; ok is false for one that is no longer there.

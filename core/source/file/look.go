@@ -124,7 +124,7 @@ func (s *Source) takeInFile(f *file, e entry, now time.Time) {
 	switch {
 	case f.settled(now, s.cfg.Settle) && s.beingWritten(f, e.name, now):
 		s.lookAgain(e.name, now.Add(s.cfg.Settle))
-	case !f.settled(now, s.cfg.Settle) || !f.reread(from, now):
+	case !f.settled(now, s.cfg.Settle) || !f.reread(s.cfg.Decode, from, now):
 		s.lookAgain(e.name, later(f.quiet.Add(s.cfg.Settle), now))
 	}
 }

@@ -95,7 +95,7 @@ func (f *file) settled(now time.Time, settle time.Duration) bool {
 
 // reread reads and decodes the file. It reports false when the file changed
 // meanwhile, or went away.
-func (f *file) reread(from manifest.DecodeFrom, now time.Time) bool {
+func (f *file) reread(decode func([]byte, manifest.DecodeFrom) []api.Document, from manifest.DecodeFrom, now time.Time) bool {
 	data, after, err := readWhole(from.File)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false
@@ -110,7 +110,7 @@ func (f *file) reread(from manifest.DecodeFrom, now time.Time) bool {
 	}
 	sum := sha256.Sum256(data)
 	if f.read == (fswatch.Stamp{}) || sum != f.sum {
-		f.docs = manifest.Decode(data, from)
+		f.docs = decode(data, from)
 	}
 	f.tried, f.touched, f.read, f.sum = true, false, f.stamp, sum
 	f.racy = now.Sub(time.Unix(0, f.stamp.Mtime)) < racyWindow

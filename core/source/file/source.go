@@ -37,6 +37,11 @@ type Config struct {
 	// Namespaces are those that documents may be in, as in manifest.DecodeFrom.
 	Namespaces []string
 	Sink       source.Sink
+	// Decode reads a manifest. The default is manifest.Decode.
+	Decode func(data []byte, from manifest.DecodeFrom) []api.Document
+	// OwnerOnly refuses a directory that others than its owner may read, or that is
+	// neither the agent's nor root's: its last snapshot stays.
+	OwnerOnly bool
 	// Period is the time between listings when nothing happens. The default
 	// is DefaultPeriod.
 	Period time.Duration
@@ -132,6 +137,9 @@ func New(c Config) *Source {
 	}
 	if c.Now == nil {
 		c.Now = time.Now
+	}
+	if c.Decode == nil {
+		c.Decode = manifest.Decode
 	}
 	if c.Ignored == nil {
 		c.Ignored = func(*api.Ignored) {}

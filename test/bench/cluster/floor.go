@@ -130,7 +130,6 @@ func (p *directPod) begin(ctx context.Context, image string, attempt uint32, com
 	if err := os.WriteFile(termination, nil, 0o600); err != nil {
 		return "", err
 	}
-	t0 := time.Now()
 	made, err := p.cri.CreateContainer(ctx, &criapi.CreateContainerRequest{
 		PodSandboxId: p.id, SandboxConfig: p.config, Config: &criapi.ContainerConfig{
 			Metadata: &criapi.ContainerMetadata{Name: "main", Attempt: attempt},
@@ -154,9 +153,7 @@ func (p *directPod) begin(ctx context.Context, image string, attempt uint32, com
 	if err != nil {
 		return "", err
 	}
-	fmt.Fprintf(os.Stderr, "FLOOR create %d %s\n", attempt, time.Since(t0))
 	_, err = p.cri.StartContainer(ctx, &criapi.StartContainerRequest{ContainerId: made.GetContainerId()})
-	fmt.Fprintf(os.Stderr, "FLOOR started %d %s\n", attempt, time.Since(t0))
 	return made.GetContainerId(), err
 }
 

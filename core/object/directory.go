@@ -1,0 +1,279 @@
+package object
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"sync"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/api"
+)
+
+// Directory has the objects of the node's own directory, which static pods name and no others. It is the sink of the source
+// that reads the directory.
+//
+// A document with a fault changes nothing: what it was before stays in force. Where two documents are the same object, the
+// first one by path and place counts.
+type Directory struct {
+	plane *Plane
+	// files are the manifests by path. Only the goroutine of the source uses it.
+	files map[string]*localFile
+	// keeping is held while a copy is written, so that the newest is written last.
+	keeping sync.Mutex
+
+	// The rest is guarded by Plane.mu. heard is true once the directory was read.
+	heard bool
+	// health is why it cannot be read now.
+	health error
+	// current are the objects in force.
+	current map[key]*localObject
+	// faults are the documents that cannot be used.
+	faults []localFault
+}
+
+// localFile is a manifest of the directory.
+type localFile struct {
+	objects []*localObject
+	faults  []localFault
+}
+
+// localObject is an object of the directory.
+type localObject struct {
+	key    key
+	object metav1.Object
+	// document is where it stands, as api.Document.ID.
+	document string
+}
+
+// localFault is a document that cannot be used.
+type localFault struct {
+	document string
+	// claims is what the document would be, of whichever kind; zero where that is not known, and then it may be anything.
+	claims types.NamespacedName
+	err    error
+}
+
+// concerns reports whether the document may be the object of a key.
+func (f *localFault) concerns(k key) bool {
+	return f.claims.Name == "" || f.claims.Name == k.Name && (k.Namespace == "" || f.claims.Namespace == k.Namespace)
+}
+
+// Directory returns the sink for what is read from Config.Dir.
+func (p *Plane) Directory() *Directory { return &p.local }
+
+// Replace implements source.Sink.
+func (d *Directory) Replace(_ context.Context, all []api.Document) error {
+	byFile := filesOf(all)
+	for path := range d.files {
+		if _, ok := byFile[path]; !ok {
+			delete(d.files, path)
+		}
+	}
+	for path, docs := range byFile {
+		d.put(path, docs)
+	}
+	d.settle()
+	return nil
+}
+
+// Apply implements source.Sink.
+func (d *Directory) Apply(_ context.Context, changed []api.Document, gone []string) error {
+	for _, path := range gone {
+		delete(d.files, path)
+	}
+	for path, docs := range filesOf(changed) {
+		d.put(path, docs)
+	}
+	d.settle()
+	return nil
+}
+
+// Health implements source.Sink.
+func (d *Directory) Health(err error) {
+	d.plane.mu.Lock()
+	before := d.health
+	d.health = err
+	d.plane.mu.Unlock()
+	switch {
+	case err != nil && (before == nil || before.Error() != err.Error()):
+		d.plane.cfg.Logger.Warn("the directory of objects cannot be read; what was read last stays in force", "path", d.plane.cfg.Dir, "err", err)
+	case err == nil && before != nil:
+		d.plane.cfg.Logger.Info("the directory of objects can be read again", "path", d.plane.cfg.Dir)
+	}
+}
+
+func filesOf(docs []api.Document) map[string][]*api.Document {
+	files := map[string][]*api.Document{}
+	for i := range docs {
+		path, _ := api.ManifestOf(docs[i].ID)
+		files[path] = append(files[path], &docs[i])
+	}
+	return files
+}
+
+// put replaces what a manifest holds.
+func (d *Directory) put(path string, docs []*api.Document) {
+	next, had := &localFile{}, d.files[path]
+	if had == nil {
+		had = &localFile{}
+	}
+	for _, doc := range docs {
+		if doc.Err != nil {
+			next.fail(doc.ID, doc.Claims, doc.Err)
+			continue
+		}
+		is := &localObject{key: localKey(doc.Object), object: doc.Object, document: doc.ID}
+		if was := had.find(is.key); was != nil && immutable(was.object) && !sameData(was.object, is.object) {
+			next.fail(doc.ID, is.key.NamespacedName, fmt.Errorf("%s: %s is immutable and its data is another; remove its document, and add it again once no pod needs it", path, is.key))
+			is = was
+		}
+		next.objects = append(next.objects, is)
+	}
+	for _, was := range had.objects {
+		if next.find(was.key) == nil && slices.ContainsFunc(next.faults, func(f localFault) bool { return f.concerns(was.key) }) {
+			next.objects = append(next.objects, was)
+		}
+	}
+	for _, f := range next.faults {
+		if !slices.ContainsFunc(had.faults, func(other localFault) bool { return other.document == f.document && other.err.Error() == f.err.Error() }) {
+			d.plane.cfg.Logger.Warn("a document of the directory of objects cannot be used; what it was before stays in force", "document", f.document, "err", f.err)
+		}
+	}
+	d.files[path] = next
+}
+
+func (f *localFile) fail(document string, claims types.NamespacedName, err error) {
+	f.faults = append(f.faults, localFault{document, claims, err})
+}
+
+func (f *localFile) find(k key) *localObject {
+	for _, o := range f.objects {
+		if o.key == k {
+			return o
+		}
+	}
+	return nil
+}
+
+func localKey(object metav1.Object) key {
+	at := slices.IndexFunc(localKinds, func(k *kind) bool { return reflect.TypeOf(k.object) == reflect.TypeOf(object) })
+	return key{localKinds[at], types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetName()}, true}
+}
+
+func immutable(object metav1.Object) bool {
+	switch o := object.(type) {
+	case *v1.ConfigMap:
+		return o.Immutable != nil && *o.Immutable
+	case *v1.Secret:
+		return o.Immutable != nil && *o.Immutable
+	}
+	return false
+}
+
+// sameData reports whether two objects of a kind have the same data.
+func sameData(a, b metav1.Object) bool {
+	switch a := a.(type) {
+	case *v1.ConfigMap:
+		b := b.(*v1.ConfigMap)
+		return maps.Equal(a.Data, b.Data) && maps.EqualFunc(a.BinaryData, b.BinaryData, bytes.Equal)
+	case *v1.Secret:
+		return maps.EqualFunc(a.Data, b.(*v1.Secret).Data, bytes.Equal)
+	}
+	return true
+}
+
+// settle puts what the manifests hold into force, and wakes the pods that name what has changed.
+func (d *Directory) settle() {
+	p := d.plane
+	current, faults := map[key]*localObject{}, []localFault(nil)
+	for _, path := range slices.Sorted(maps.Keys(d.files)) {
+		f := d.files[path]
+		faults = append(faults, f.faults...)
+		slices.SortFunc(f.objects, func(a, b *localObject) int { return cmp.Or(api.CompareDocuments(a.document, b.document)) })
+		for _, o := range f.objects {
+			first := current[o.key]
+			if first == nil {
+				current[o.key] = o
+				continue
+			}
+			faults = append(faults, localFault{o.document, o.key.NamespacedName, fmt.Errorf("%s: %s stands in %s already, which counts; remove one of them", path, o.key, first.document)})
+		}
+	}
+	p.mu.Lock()
+	d.current, d.faults, d.heard = current, faults, true
+	changed := map[key]*watched{}
+	for k, w := range p.objects {
+		if k.local {
+			changed[k] = w
+		}
+	}
+	p.mu.Unlock()
+	for k, w := range changed {
+		p.take(w, d.objects(k), false)
+		d.keep(k, w)
+	}
+}
+
+// objects returns what is in force of a key, by name.
+func (d *Directory) objects(k key) map[string]metav1.Object {
+	d.plane.mu.Lock()
+	defer d.plane.mu.Unlock()
+	return d.inForce(k)
+}
+
+// inForce returns what is in force of a key: an agent before this one may have known what now has a fault. Plane.mu is held.
+func (d *Directory) inForce(k key) map[string]metav1.Object {
+	if o := d.current[k]; o != nil {
+		return map[string]metav1.Object{k.Name: o.object}
+	}
+	if slices.ContainsFunc(d.faults, func(f localFault) bool { return f.concerns(k) }) {
+		if objects, ok := d.plane.recalled(k); ok {
+			return objects
+		}
+	}
+	return map[string]metav1.Object{}
+}
+
+// begin has what is in force of a key that a pod names now. Plane.mu is held.
+func (d *Directory) begin(k key, w *watched) {
+	if d.heard {
+		w.objects, w.heard = d.inForce(k), true
+		close(w.known)
+	}
+}
+
+// keep puts what is in force of a key on the disk.
+func (d *Directory) keep(k key, w *watched) {
+	d.keeping.Lock()
+	defer d.keeping.Unlock()
+	d.plane.mu.Lock()
+	heard, objects := w.heard, w.objects
+	d.plane.mu.Unlock()
+	if heard {
+		d.plane.keep(k, w, objects)
+	}
+}
+
+// missing says more about an object that is not there.
+func (d *Directory) missing(k key, err error) error {
+	p := d.plane
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, f := range d.faults {
+		if f.claims.Name != "" && f.concerns(k) {
+			return fmt.Errorf("%w: its document has a fault: %w", err, f.err)
+		}
+	}
+	if p.cfg.Dir == "" {
+		return fmt.Errorf("%w: agent.toml names no directory of objects ([objects] dir)", err)
+	}
+	return fmt.Errorf("%w in %s; put a manifest of it there, and the pod starts by itself", err, p.cfg.Dir)
+}

@@ -1,0 +1,141 @@
+package object
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hkdf"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Key encrypts the copies of Secrets on the disk: AES-256 in Galois/Counter Mode.
+type Key struct{ aead cipher.AEAD }
+
+// What a key is made of.
+const (
+	// MinKeyFile and MaxKeyFile bound the size of a key file, in bytes.
+	MinKeyFile = 32
+	MaxKeyFile = 4096
+	// keyPurpose tells this use of a key file from others.
+	keyPurpose = "wardlet: copies of secrets"
+)
+
+// NewKey returns the key that is made of the content of a key file.
+func NewKey(content []byte) (*Key, error) {
+	if len(content) < MinKeyFile || len(content) > MaxKeyFile {
+		return nil, fmt.Errorf("it has %d bytes; a key file has %d to %d random ones", len(content), MinKeyFile, MaxKeyFile)
+	}
+	secret, err := hkdf.Key(sha256.New, content, nil, keyPurpose, sha256.Size)
+	if err != nil {
+		return nil, err
+	}
+	block, err := aes.NewCipher(secret)
+	if err != nil {
+		return nil, err
+	}
+	aead, err := cipher.NewGCMWithRandomNonce(block)
+	return &Key{aead}, err
+}
+
+// seal encrypts a text, which only open with the same name reads.
+func (k *Key) seal(name string, text []byte) []byte { return k.aead.Seal(nil, nil, text, []byte(name)) }
+
+var errOtherKey = errors.New("it was encrypted with another key, or is damaged")
+
+func (k *Key) open(name string, sealed []byte) ([]byte, error) {
+	text, err := k.aead.Open(nil, nil, sealed, []byte(name))
+	if err != nil {
+		return nil, errOtherKey
+	}
+	return text, nil
+}
+
+// KeyCredential is the name of the systemd credential that has the key (LoadCredential=, LoadCredentialEncrypted=).
+const KeyCredential = "wardlet.objects-key"
+
+// KeyPlaces are where a key may be.
+type KeyPlaces struct {
+	// File is named by the operator, empty for none.
+	File string
+	// Credentials is the directory of the service's credentials, empty for none.
+	Credentials string
+	// Generated is where a key is made when neither is there.
+	Generated string
+}
+
+// KeyPlace is one of them.
+type KeyPlace struct {
+	Path string
+	// Generated is true where the key is on the disk that it protects.
+	Generated bool
+}
+
+// Place returns where the key is, or is to be made.
+func (p KeyPlaces) Place() KeyPlace {
+	if p.File != "" {
+		return KeyPlace{Path: p.File}
+	}
+	if p.Credentials != "" {
+		path := filepath.Join(p.Credentials, KeyCredential)
+		if _, err := os.Stat(path); err == nil {
+			return KeyPlace{Path: path}
+		}
+	}
+	return KeyPlace{Path: p.Generated, Generated: true}
+}
+
+// Load reads the key, and makes a generated one that is not there yet.
+func (p KeyPlaces) Load() (*Key, error) {
+	at := p.Place()
+	key, err := at.Read()
+	if at.Generated && errors.Is(err, fs.ErrNotExist) {
+		if err := generate(at.Path); err != nil {
+			return nil, fmt.Errorf("key of kept Secrets: %w", err)
+		}
+		key, err = at.Read()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("key of kept Secrets: %w", err)
+	}
+	return key, nil
+}
+
+// Read reads the key there. A file that others may read is refused.
+func (at KeyPlace) Read() (*Key, error) {
+	info, err := os.Stat(at.Path)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is not a regular file", at.Path)
+	case info.Mode().Perm()&0o077 != 0:
+		return nil, fmt.Errorf("%s has mode %04o: others than its owner may read it; run chmod 600 on it", at.Path, info.Mode().Perm())
+	case info.Size() > MaxKeyFile:
+		return nil, fmt.Errorf("%s has %d bytes; a key file has %d to %d random ones", at.Path, info.Size(), MinKeyFile, MaxKeyFile)
+	}
+	content, err := os.ReadFile(at.Path)
+	if err != nil {
+		return nil, err
+	}
+	key, err := NewKey(content)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", at.Path, err)
+	}
+	return key, nil
+}
+
+// generate writes a random key, whole or not at all.
+func generate(path string) error {
+	content := make([]byte, MinKeyFile)
+	rand.Read(content) // never fails
+	temporary := path + ".new"
+	if err := os.WriteFile(temporary, content, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(temporary, path)
+}
