@@ -13,18 +13,18 @@ func (a *app) getCommand() *cobra.Command {
 		Short: "Show what the agent knows",
 		Long: "Shows what the running agent knows: pods and what happened to them, the policies that judge\n" +
 			"them and their decisions, the updates that wait for policies, the sources pods come from,\n" +
-			"where those are in conflict, and what the node is. For scripts, -o name prints a line\n" +
+			"the objects they use, where sources are in conflict, and what the node is. For scripts, -o name prints a line\n" +
 			"KIND/NAME for each, of pods, updates and conflicts KIND/NAMESPACE/NAME and of decisions on\n" +
 			"record decision/ID, as other commands take it, and --no-headers prints tables without the\n" +
 			"line of headers.",
 		Args: knownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return &usageError{errors.New("say what to get: pods, events, policies, decisions, updates, sources, conflicts or node"), cmd.CommandPath()}
+			return &usageError{errors.New("say what to get: pods, events, policies, decisions, updates, sources, objects, conflicts or node"), cmd.CommandPath()}
 		},
 	}
 	a.addSocketFlag(cmd)
 	cmd.AddCommand(a.getPodsCommand(), a.getEventsCommand(), a.getPoliciesCommand(), a.getDecisionsCommand(), a.getUpdatesCommand(),
-		a.getSourcesCommand(), a.getConflictsCommand(), a.getNodeCommand())
+		a.getSourcesCommand(), a.getObjectsCommand(), a.getConflictsCommand(), a.getNodeCommand())
 	return cmd
 }
 

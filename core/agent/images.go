@@ -15,12 +15,9 @@ import (
 // newPuller makes what pulls images for pods.
 func (n *Node) newPuller() *image.Puller {
 	cfg := &n.cfg.Runtime
-	credentials := &credential.Pods{Node: credential.New(credential.Config{
+	credentials := &credential.Pods{Secret: n.objects.Secret, Node: credential.New(credential.Config{
 		RegistryConfig: cfg.RegistryConfig, ProviderConfig: cfg.CredentialProviderConfig, ProviderDir: cfg.CredentialProviderBinDir, Log: n.log, Now: time.Now,
 	})}
-	if n.objects != nil {
-		credentials.Secret = n.objects.Secret
-	}
 	return image.New(image.Config{
 		Runtime:     n.runtime,
 		Credentials: credentials,

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -17,77 +16,10 @@ import (
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/kube"
 	"github.com/wardlet/wardlet/core/node"
-	"github.com/wardlet/wardlet/core/object"
-	"github.com/wardlet/wardlet/core/parts"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/runtime"
-	"github.com/wardlet/wardlet/core/runtime/criconfig"
 	"github.com/wardlet/wardlet/core/source"
-	"github.com/wardlet/wardlet/core/volume"
-	"github.com/wardlet/wardlet/core/worker"
 )
-
-// apiObjects are the objects that volumes and variables take from an API server.
-type apiObjects interface {
-	volume.Objects
-	criconfig.Objects
-}
-
-// wireAPI makes the client of the API server, and returns the objects that pods take from there; neither for an agent
-// that is no node of a cluster.
-func (n *Node) wireAPI() (apiObjects, error) {
-	client, err := parts.APIClient(n.cfg, n.log)
-	if err != nil || client == nil {
-		return nil, err
-	}
-	n.apiClient = client
-	n.objects = object.New(object.Config{Client: client, Disk: n.state.Objects(), Changed: func(uid types.UID) { n.workers.Wake(uid) }, Logger: n.log, Now: time.Now})
-	return n.objects, nil
-}
-
-// handler returns what the runtime calls the class of a pod: by agent.toml for pods of the node's own sources, by the
-// API server for its own.
-func (n *Node) handler(ctx context.Context, p *v1.Pod) (string, error) {
-	class := *p.Spec.RuntimeClassName
-	if pod.IsStatic(p) || n.objects == nil {
-		handler, ok := n.cfg.Runtime.HandlerOf(class)
-		if !ok {
-			return "", fmt.Errorf("agent.toml has no class %[1]q; add [[runtime.handler]] with class = %[1]q to it and restart the agent, or take spec.runtimeClassName out of the manifest", class)
-		}
-		return handler, nil
-	}
-	object, err := n.objects.RuntimeClass(ctx, p, class)
-	switch {
-	case apierrors.IsNotFound(err):
-		return "", fmt.Errorf("the API server has no RuntimeClass %q; create it, and the pod starts by itself", class)
-	case err != nil:
-		return "", err
-	}
-	return object.Handler, nil
-}
-
-// classVolumes watches the runtime class of a pod from when a worker begins with the pod: what runs when the agent
-// starts needs its class only for its next sandbox, and the server may be away then. objects is nil outside a cluster.
-type classVolumes struct {
-	worker.Volumes
-	objects *object.Plane
-}
-
-// Setup implements worker.Volumes.
-func (v classVolumes) Setup(ctx context.Context, p *v1.Pod) error {
-	if class := p.Spec.RuntimeClassName; v.objects != nil && class != nil && *class != "" && isOfCluster(p) {
-		v.objects.WatchRuntimeClass(p, *class)
-	}
-	return v.Volumes.Setup(ctx, p)
-}
-
-// workerRemoved says that the worker of a pod is removed.
-func (n *Node) workerRemoved(uid types.UID) {
-	n.adoption.Ended(uid)
-	if n.objects != nil {
-		n.objects.Release(uid)
-	}
-}
 
 // wireMember makes what keeps the node in its cluster.
 func (n *Node) wireMember() {

@@ -89,7 +89,7 @@ type Node struct {
 	podChanges status.Notifier
 	// cgroupLock is nil before Run, and where there is none.
 	cgroupLock io.Closer
-	// apiClient, member, objects and apiEvents are nil for an agent that is no node of a cluster.
+	// apiClient, member and apiEvents are nil for an agent that is no node of a cluster.
 	apiClient *kube.Client
 	// reviewClient authenticates and authorizes callers of the node's API; nil where the node's API is not served.
 	reviewClient *kube.Client
@@ -125,6 +125,9 @@ func Open(cfg *config.Config, opts Options) (_ *Node, err error) {
 	}
 	n.node = name
 	n.wireNotify(opts.LookupEnv)
+	if err := n.wireObjects(opts.LookupEnv); err != nil {
+		return nil, err
+	}
 	if err := n.wire(); err != nil {
 		return nil, err
 	}
@@ -144,11 +147,7 @@ func (n *Node) wire() error {
 	if err != nil {
 		return err
 	}
-	objects, err := n.wireAPI()
-	if err != nil {
-		return err
-	}
-	volumes, err := volume.New(layout, memory, objects, func() v1.ResourceList { return n.object.Node().Status.Allocatable })
+	volumes, err := volume.New(layout, memory, n.objects, func() v1.ResourceList { return n.object.Node().Status.Allocatable })
 	if err != nil {
 		return err
 	}
@@ -176,7 +175,7 @@ func (n *Node) wire() error {
 	n.runtime = runtime.New(runtime.Config{
 		Config: criconfig.Config{
 			Installation: n.state.Installation(), Layout: layout, ResolvConf: cfg.Runtime.ResolvConf, ClusterDNS: cfg.Cluster.DNS, ClusterDomain: clusterDomain(cfg),
-			Node: n.object.Node, Objects: objects, ReadFile: volumes.ReadFile, SeccompDefault: cfg.Runtime.SeccompDefault, MemoryCapacity: memory, CgroupV2: cgroups.V2(),
+			Node: n.object.Node, Objects: n.objects, ReadFile: volumes.ReadFile, SeccompDefault: cfg.Runtime.SeccompDefault, MemoryCapacity: memory, CgroupV2: cgroups.V2(),
 		},
 		Client: n.client, Health: n.health, AdoptForeign: cfg.Runtime.AdoptForeign, HostsFile: "/etc/hosts", CgroupDriver: cfg.Runtime.CgroupDriver,
 		Handler: n.handler, Events: n.recorder, Logger: log, Now: now,

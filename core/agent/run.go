@@ -28,7 +28,7 @@ func (n *Node) stages() ([]Stage, error) {
 	options := server.Options{
 		Logs: http.HandlerFunc(streams.Logs), Exec: http.HandlerFunc(streams.Exec), Attach: http.HandlerFunc(streams.Attach), PortForward: http.HandlerFunc(streams.PortForward),
 		Pods: n, PodChanges: &n.podChanges, Metrics: n.meters.Metrics.Handler(), Sources: n.mux, Events: n.events, Waiting: n.asking(), Updates: n.mux, Foreign: n.runtime,
-		Version: api.NewVersion(n.version), Logger: n.log, Node: n.node, Object: n.object.Node, Origins: n.origins, Verdicts: n.verdicts, Now: time.Now, Started: time.Now(),
+		Version: api.NewVersion(n.version), Logger: n.log, Node: n.node, Object: n.object.Node, Origins: n.origins, Verdicts: n.verdicts, Objects: n.objectList, Now: time.Now, Started: time.Now(),
 	}
 	if n.policies != nil {
 		options.Policies = n.policies
@@ -42,9 +42,7 @@ func (n *Node) stages() ([]Stage, error) {
 	stages = append(stages, n.runtimeStages()...)
 	stages = append(stages, Stage{"log rotation", endless(n.logRotator().Run)})
 	stages = append(stages, Stage{"outcomes", n.outcomes.Run}, Stage{"endings", n.endings.Run})
-	if n.objects != nil {
-		stages = append(stages, Stage{"objects", endless(n.objects.Run)}) // workers that stop may still want some
-	}
+	stages = append(stages, n.objectStages()...)
 	stages = append(stages, Stage{"images", endless(n.images.Run)}, Stage{"probes", endless(n.probes.Run)})
 	stages = append(stages, n.podStages()...)
 	stages = append(stages, Stage{"foreign pods", endless(n.runtime.WatchForeign)})

@@ -34,6 +34,7 @@ func (c *Config) check(report strict.Report) {
 	c.Node.check(report, c.Cluster.Kubeconfig != "")
 	c.Cluster.check(report)
 	c.checkNodeAPI(report)
+	c.checkObjects(report)
 	positive(report, "sync.frequency", c.Sync.Frequency)
 	oneOf(report, "sync.on_denied_replacement", c.Sync.OnDeniedReplacement, nil, DeniedKeep, DeniedStop)
 	c.Policy.check(report)

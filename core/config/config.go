@@ -23,6 +23,7 @@ type Config struct {
 	Node      Node    `toml:"node"`
 	Cluster   Cluster `toml:"cluster"`
 	NodeAPI   NodeAPI `toml:"node_api"`
+	Objects   Objects `toml:"objects"`
 	Sync      Sync    `toml:"sync"`
 	Policy    Policy  `toml:"policy"`
 	// Sources are those of all kinds, in the order of the file, the API server of Cluster last.

@@ -65,6 +65,7 @@ func (c *Config) resolve(dir string) {
 	paths := []*string{
 		&c.Paths.StateRoot, &c.Paths.PodRoot, &c.Paths.LogRoot, &c.Paths.Socket, &c.Runtime.ResolvConf,
 		&c.Runtime.RegistryConfig, &c.Runtime.CredentialProviderConfig, &c.Runtime.CredentialProviderBinDir, &c.Policy.Dir, &c.Cluster.Kubeconfig, &c.NodeAPI.CertFile, &c.NodeAPI.KeyFile, &c.NodeAPI.ClientCAFile,
+		&c.Objects.Dir, &c.Objects.KeyFile,
 	}
 	for i := range c.Tenants {
 		paths = append(paths, &c.Tenants[i].PolicyDir)

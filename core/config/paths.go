@@ -70,6 +70,8 @@ func (c *Config) checkPaths(report strict.Report) {
 		{"node_api.cert_file", c.NodeAPI.CertFile},
 		{"node_api.key_file", c.NodeAPI.KeyFile},
 		{"node_api.client_ca_file", c.NodeAPI.ClientCAFile},
+		{"objects.dir", c.Objects.Dir},
+		{"objects.key_file", c.Objects.KeyFile},
 		{"runtime.resolv_conf", c.Runtime.ResolvConf},
 		{"runtime.registry_config", c.Runtime.RegistryConfig},
 		{"runtime.credential_provider_config", c.Runtime.CredentialProviderConfig},

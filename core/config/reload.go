@@ -40,6 +40,7 @@ const (
 	whyMux       = "what was decided about pods that run depends on it"
 	whyPolicies  = "the plane that judges pods is made with it"
 	whySources   = "sources are made once, when the agent starts"
+	whyObjects   = "the directory of objects is opened once, when the agent starts"
 	whyLogs      = "the rotation of logs is set up once, when the agent starts"
 	whyTenants   = "sources are bound to namespaces when the agent starts"
 )
@@ -94,6 +95,9 @@ var restartKeys = map[string]string{
 	"node_api.client_ca_file":   whyOpened,
 	"node_api.read_only_listen": whyOpened,
 	"node_api.healthz_listen":   whyOpened,
+
+	"objects.dir":      whyObjects,
+	"objects.key_file": whyObjects,
 
 	"policy.dir":               whyPolicies,
 	"policy.allow_unpinned":    whyPolicies,

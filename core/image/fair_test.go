@@ -142,8 +142,10 @@ func TestEnsure_callerThatGivesUpIsNoFailure(t *testing.T) {
 		end  func(ctx context.Context) (context.Context, context.CancelFunc)
 		want error
 	}{
-		"gives up":                  {context.WithCancel, context.Canceled},
-		"deadline of its pod comes": {func(ctx context.Context) (context.Context, context.CancelFunc) { return context.WithTimeout(ctx, time.Minute) }, context.DeadlineExceeded},
+		"gives up": {context.WithCancel, context.Canceled},
+		"deadline of its pod comes": {func(ctx context.Context) (context.Context, context.CancelFunc) {
+			return context.WithTimeout(ctx, time.Minute)
+		}, context.DeadlineExceeded},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

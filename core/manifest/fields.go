@@ -201,11 +201,8 @@ var mayBeEmpty = []string{"status", "spec.ephemeralContainers[].resources"}
 
 // ofAPI are the fields that only pods of an API server may have.
 var ofAPI = []string{
-	"spec.imagePullSecrets",
-	"spec.volumes[].configMap", "spec.volumes[].secret", "spec.volumes[].downwardAPI",
-	"spec.containers[].envFrom", "spec.containers[].env[].valueFrom.configMapKeyRef", "spec.containers[].env[].valueFrom.secretKeyRef",
-	"spec.initContainers[].envFrom", "spec.initContainers[].env[].valueFrom.configMapKeyRef", "spec.initContainers[].env[].valueFrom.secretKeyRef",
-	"spec.volumes[].projected", "spec.ephemeralContainers", "spec.securityContext.windowsOptions", "spec.containers[].securityContext.windowsOptions",
+	"spec.volumes[].projected.sources[].serviceAccountToken",
+	"spec.ephemeralContainers", "spec.securityContext.windowsOptions", "spec.containers[].securityContext.windowsOptions",
 	"spec.initContainers[].securityContext.windowsOptions",
 }
 

@@ -158,7 +158,12 @@ func metaOf(object metav1.Object) *metav1.ObjectMeta {
 // refuseObject is the bad document of an object, with the name that it has where it says one.
 func refuseObject(t tree, from DecodeFrom, id, version string, f faults) api.Document {
 	d := refuse(from, id, version, f)
-	var said struct{ Metadata metav1.ObjectMeta }
+	var said struct {
+		Metadata struct {
+			Name      string `json:"name"`
+			Namespace string `json:"namespace"`
+		} `json:"metadata"`
+	}
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(t.json, &said); err == nil && said.Metadata.Name != "" {
 		d.Claims = types.NamespacedName{Namespace: said.Metadata.Namespace, Name: said.Metadata.Name}
 		if d.Claims.Namespace == "" {

@@ -188,23 +188,10 @@ var supported = []support{
 	{"spec.priority", "any; default: that of the class, else none, which counts as 0", nil},
 	{"spec.priorityClassName", "2000000000 and 2000001000", []string{"system-cluster-critical", "system-node-critical"}},
 	{"spec.preemptionPolicy", "the default", []string{"PreemptLowerPriority"}},
-	{"spec.runtimeClassName", "a `[[runtime.handler]]` of agent.toml; for a pod of an API server, a RuntimeClass there", nil},
+	{"spec.runtimeClassName", "a `[[runtime.handler]]` of agent.toml or a RuntimeClass of `[objects] dir`; for a pod of an API server, a RuntimeClass there", nil},
 	{"spec.overhead.cpu", "a quantity, counted beside what the containers request and as a part of the pod's limit", nil},
 	{"spec.overhead.memory", "as of cpu", nil},
 	{"spec.overhead.ephemeral-storage", "a quantity, counted beside what the containers request", nil},
-}
-
-// supportedOfAPI are the rows that only a pod of an API server may have.
-var supportedOfAPI = []support{
-	{"spec.containers[].securityContext.windowsOptions.gmsaCredentialSpecName", "any: it means something on Windows only", nil},
-	{"spec.containers[].securityContext.windowsOptions.gmsaCredentialSpec", "any: it means something on Windows only", nil},
-	{"spec.containers[].securityContext.windowsOptions.runAsUserName", "any: it means something on Windows only", nil},
-	{"spec.containers[].securityContext.windowsOptions.hostProcess", "any: it means something on Windows only", nil},
-	{"spec.securityContext.windowsOptions.gmsaCredentialSpecName", "any: it means something on Windows only", nil},
-	{"spec.securityContext.windowsOptions.gmsaCredentialSpec", "any: it means something on Windows only", nil},
-	{"spec.securityContext.windowsOptions.runAsUserName", "any: it means something on Windows only", nil},
-	{"spec.securityContext.windowsOptions.hostProcess", "any: it means something on Windows only", nil},
-	{"spec.ephemeralContainers[].targetContainerName", "a container of the pod, whose processes the container sees; all else but `ports` and `resources` is as of `spec.containers[]`", nil},
 	{"spec.imagePullSecrets[].name", "a Secret of type `kubernetes.io/dockerconfigjson` or `kubernetes.io/dockercfg`; one that is missing is left out", nil},
 	{"spec.containers[].env[].valueFrom.configMapKeyRef.name", "any", nil},
 	{"spec.containers[].env[].valueFrom.configMapKeyRef.key", "any", nil},
@@ -238,9 +225,6 @@ var supportedOfAPI = []support{
 	{"spec.volumes[].downwardAPI.items[].resourceFieldRef.resource", "`limits` or `requests` `.cpu`, `.memory`, `.ephemeral-storage`", nil},
 	{"spec.volumes[].downwardAPI.items[].resourceFieldRef.divisor", "a quantity", nil},
 	{"spec.volumes[].projected.defaultMode", "0 to 0777 (511)", nil},
-	{"spec.volumes[].projected.sources[].serviceAccountToken.audience", "any", nil},
-	{"spec.volumes[].projected.sources[].serviceAccountToken.expirationSeconds", "600 or more", nil},
-	{"spec.volumes[].projected.sources[].serviceAccountToken.path", "a relative path without `..`", nil},
 	{"spec.volumes[].projected.sources[].configMap.name", "any", nil},
 	{"spec.volumes[].projected.sources[].configMap.optional", "any", nil},
 	{"spec.volumes[].projected.sources[].configMap.items[].key", "any", nil},
@@ -258,6 +242,22 @@ var supportedOfAPI = []support{
 	{"spec.volumes[].projected.sources[].downwardAPI.items[].mode", "0 to 0777 (511)", nil},
 	{"spec.volumes[].projected.sources[].downwardAPI.items[].fieldRef.apiVersion", "", []string{"v1"}},
 	{"spec.volumes[].projected.sources[].downwardAPI.items[].fieldRef.fieldPath", "`metadata.name`, `.namespace`, `.uid`, `.labels`, `.annotations`, `.labels['KEY']`, `.annotations['KEY']`", nil},
+}
+
+// supportedOfAPI are the rows that only a pod of an API server may have.
+var supportedOfAPI = []support{
+	{"spec.containers[].securityContext.windowsOptions.gmsaCredentialSpecName", "any: it means something on Windows only", nil},
+	{"spec.containers[].securityContext.windowsOptions.gmsaCredentialSpec", "any: it means something on Windows only", nil},
+	{"spec.containers[].securityContext.windowsOptions.runAsUserName", "any: it means something on Windows only", nil},
+	{"spec.containers[].securityContext.windowsOptions.hostProcess", "any: it means something on Windows only", nil},
+	{"spec.securityContext.windowsOptions.gmsaCredentialSpecName", "any: it means something on Windows only", nil},
+	{"spec.securityContext.windowsOptions.gmsaCredentialSpec", "any: it means something on Windows only", nil},
+	{"spec.securityContext.windowsOptions.runAsUserName", "any: it means something on Windows only", nil},
+	{"spec.securityContext.windowsOptions.hostProcess", "any: it means something on Windows only", nil},
+	{"spec.ephemeralContainers[].targetContainerName", "a container of the pod, whose processes the container sees; all else but `ports` and `resources` is as of `spec.containers[]`", nil},
+	{"spec.volumes[].projected.sources[].serviceAccountToken.audience", "any", nil},
+	{"spec.volumes[].projected.sources[].serviceAccountToken.expirationSeconds", "600 or more", nil},
+	{"spec.volumes[].projected.sources[].serviceAccountToken.path", "a relative path without `..`", nil},
 }
 
 // rowsOfKinds are the rows of init containers, which honour what regular containers do, and of ephemeral containers, which

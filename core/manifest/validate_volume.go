@@ -6,22 +6,26 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/wardlet/wardlet/core/pod"
 )
 
 // validateVolumes checks the volumes and gives the set of their names.
-func validateVolumes(volumes []v1.Volume, at *field.Path) (names map[string]bool, errs field.ErrorList) {
-	names = map[string]bool{}
-	for i := range volumes {
-		v, at := &volumes[i], at.Index(i)
+func validateVolumes(s *v1.PodSpec, at *field.Path) (names map[string]bool, errs field.ErrorList) {
+	names, containers := map[string]bool{}, map[string]bool{}
+	for c := range pod.Containers(&v1.Pod{Spec: *s}) {
+		containers[c.Name] = true
+	}
+	for i := range s.Volumes {
+		v, at := &s.Volumes[i], at.Index(i)
 		errs = append(errs, uniqueLabel(at.Child("name"), v.Name, names)...)
+		errs = append(errs, validateOneKind(v, at)...)
+		errs = append(errs, validateFiles(v, containers, at)...)
 		if v.HostPath != nil {
 			errs = append(errs, validateHostPath(v.HostPath, at.Child("hostPath"))...)
 		}
 		if v.EmptyDir == nil {
 			continue
-		}
-		if v.HostPath != nil {
-			errs = append(errs, field.Forbidden(at.Child("emptyDir"), "may not specify more than 1 volume type"))
 		}
 		if limit := v.EmptyDir.SizeLimit; limit != nil {
 			at := at.Child("emptyDir", "sizeLimit")
@@ -33,6 +37,31 @@ func validateVolumes(volumes []v1.Volume, at *field.Path) (names map[string]bool
 		}
 	}
 	return names, errs
+}
+
+// validateOneKind refuses a volume of two kinds.
+func validateOneKind(v *v1.Volume, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	kinds := 0
+	for _, kind := range []struct {
+		name string
+		has  bool
+	}{
+		{"hostPath", v.HostPath != nil},
+		{"emptyDir", v.EmptyDir != nil},
+		{"secret", v.Secret != nil},
+		{"configMap", v.ConfigMap != nil},
+		{"downwardAPI", v.DownwardAPI != nil},
+		{"projected", v.Projected != nil},
+	} {
+		if !kind.has {
+			continue
+		}
+		if kinds++; kinds > 1 {
+			errs = append(errs, field.Forbidden(at.Child(kind.name), "may not specify more than 1 volume type"))
+		}
+	}
+	return errs
 }
 
 func validateHostPath(h *v1.HostPathVolumeSource, at *field.Path) field.ErrorList {

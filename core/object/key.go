@@ -95,12 +95,12 @@ func (p KeyPlaces) Load() (*Key, error) {
 	key, err := at.Read()
 	if at.Generated && errors.Is(err, fs.ErrNotExist) {
 		if err := generate(at.Path); err != nil {
-			return nil, fmt.Errorf("key of kept Secrets: %w", err)
+			return nil, fmt.Errorf("key of Secrets on the disk %s: %w", at.Path, err)
 		}
 		key, err = at.Read()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("key of kept Secrets: %w", err)
+		return nil, fmt.Errorf("key of Secrets on the disk %s: %w", at.Path, err)
 	}
 	return key, nil
 }
@@ -112,21 +112,17 @@ func (at KeyPlace) Read() (*Key, error) {
 	case err != nil:
 		return nil, err
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is not a regular file", at.Path)
+		return nil, errors.New("it is not a regular file")
 	case info.Mode().Perm()&0o077 != 0:
-		return nil, fmt.Errorf("%s has mode %04o: others than its owner may read it; run chmod 600 on it", at.Path, info.Mode().Perm())
+		return nil, fmt.Errorf("it has mode %04o: others than its owner may read it; run chmod 600 on it", info.Mode().Perm())
 	case info.Size() > MaxKeyFile:
-		return nil, fmt.Errorf("%s has %d bytes; a key file has %d to %d random ones", at.Path, info.Size(), MinKeyFile, MaxKeyFile)
+		return nil, fmt.Errorf("it has %d bytes; a key file has %d to %d random ones", info.Size(), MinKeyFile, MaxKeyFile)
 	}
 	content, err := os.ReadFile(at.Path)
 	if err != nil {
 		return nil, err
 	}
-	key, err := NewKey(content)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", at.Path, err)
-	}
-	return key, nil
+	return NewKey(content)
 }
 
 // generate writes a random key, whole or not at all.

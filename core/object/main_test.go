@@ -219,7 +219,8 @@ func newRigOn(t *testing.T, server *fakeServer, on Disk) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Plane = New(Config{Client: client, Disk: on, Changed: r.changed, Logger: slog.New(slog.DiscardHandler), Now: r.clock})
+	r.Plane = New(Config{Client: client, Disk: on, Dir: "/objects", Key: testKey(t, "a"), Changed: r.changed, Logger: slog.New(slog.DiscardHandler), Now: r.clock})
+	r.patience = 300 * time.Millisecond
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() { r.Run(ctx) })
@@ -229,6 +230,16 @@ func newRigOn(t *testing.T, server *fakeServer, on Disk) *rig {
 		client.Close()
 	})
 	return r
+}
+
+// testKey is a key of its own for each name.
+func testKey(t *testing.T, name string) *Key {
+	t.Helper()
+	key, err := NewKey([]byte(strings.Repeat(name, MinKeyFile)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
 }
 
 func (r *rig) clock() time.Time {

@@ -37,6 +37,8 @@ type Config struct {
 // Plane has the objects that pods name. It is safe for concurrent use. Make it with New; Run ends its watches.
 type Plane struct {
 	cfg Config
+	// patience is how long an object that is not known yet is waited for.
+	patience time.Duration
 
 	// watching is the context of the watches.
 	watching context.Context
@@ -67,12 +69,12 @@ type watched struct {
 	failed error
 }
 
-// patience is how long an object that is not known yet is waited for.
+// patience is that of a Plane.
 const patience = 2 * time.Second
 
 // New returns a plane without objects.
 func New(cfg Config) *Plane {
-	p := &Plane{cfg: cfg, objects: map[key]*watched{}, tokens: map[tokenKey]*token{}, kept: map[string]*state.Object{}}
+	p := &Plane{cfg: cfg, patience: patience, objects: map[key]*watched{}, tokens: map[tokenKey]*token{}, kept: map[string]*state.Object{}}
 	p.local = Directory{plane: p, files: map[string]*localFile{}}
 	p.watching, p.end = context.WithCancel(context.Background())
 	if cfg.Disk != nil {
@@ -123,7 +125,7 @@ func (p *Plane) all(ctx context.Context, by *v1.Pod, k key) (map[string]metav1.O
 	if k.local {
 		p.local.keep(k, w)
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, p.patience)
 	defer cancel()
 	p.mu.Lock()
 	recalled := w.recalled

@@ -28,7 +28,7 @@ type Finding struct {
 }
 
 // Check looks at all an agent of this configuration would stand on: its state,
-// policies, runtime, credentials, the files of its own API and sources. It calls found with each finding as soon as it
+// policies, runtime, credentials, the files of its own API, the directory of objects and sources. It calls found with each finding as soon as it
 // is there. It starts nothing, changes nothing and takes no lock, so that an
 // agent that runs is not disturbed.
 func Check(ctx context.Context, cfg *config.Config, opts CheckOptions, found func(Finding)) {
@@ -55,6 +55,7 @@ func Check(ctx context.Context, cfg *config.Config, opts CheckOptions, found fun
 	tell(opts.await("the files of the node's API", timeout, func() []Finding {
 		return checkNodeAPI(cfg, time.Now())
 	}))
+	tell(opts.await("the directory of objects", timeout, func() []Finding { return checkObjects(ctx, cfg, timeout) }))
 	for i := range cfg.Sources {
 		s := &cfg.Sources[i]
 		tell(opts.await("source "+s.Name, sourceTimeout(s, timeout), func() []Finding {

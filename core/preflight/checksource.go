@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/config"
@@ -117,7 +117,7 @@ func faultsOf(documents []api.Document) (manifests, bad int, faults []string) {
 			named[d.Err.File] = true
 		}
 	}
-	chosen := map[types.NamespacedName]string{}
+	chosen := map[string]string{}
 	for _, d := range documents {
 		switch {
 		case d.Err != nil && d.Holds() && named[d.Err.File]:
@@ -126,7 +126,7 @@ func faultsOf(documents []api.Document) (manifests, bad int, faults []string) {
 			bad++
 			faults = append(faults, d.Err.Lines()...)
 		default:
-			id := pod.Identity(d.Pod)
+			id := identityOf(&d)
 			if first, twice := chosen[id]; twice {
 				bad++
 				faults = append(faults, fmt.Sprintf("%s: %s is already defined by %s; remove or rename one of them", d.ID, id, first))
@@ -137,4 +137,13 @@ func faultsOf(documents []api.Document) (manifests, bad int, faults []string) {
 		manifests++
 	}
 	return manifests, bad, faults
+}
+
+// identityOf is what no two documents may be: a pod, or an object of a kind.
+func identityOf(d *api.Document) string {
+	object, ok := d.Object.(runtime.Object)
+	if !ok {
+		return pod.Identity(d.Pod).String()
+	}
+	return strings.TrimSuffix(object.GetObjectKind().GroupVersionKind().Kind+" "+d.Object.GetNamespace()+"/"+d.Object.GetName(), "/")
 }

@@ -58,6 +58,8 @@ type Options struct {
 	Logs, Exec, Attach, PortForward http.Handler
 	// Object returns the node as the agent knows it; nil for an agent that does not say.
 	Object func() *v1.Node
+	// Objects returns what is known of the objects that pods name; nil for an agent that does not say.
+	Objects func() []api.Object
 	// Node is the node's name: pods of its own sources are also known by their
 	// names without it.
 	Node string
@@ -106,6 +108,7 @@ type Server struct {
 //	/v1/explain    api.Timeline of the pod of ?namespace= and ?name=; refused where there is none, with names like it
 //	/v1/foreign    api.ForeignPods; refused when the runtime does not answer in 2 s
 //	/v1/node       a v1.Node, as pods and policies are judged by it
+//	/v1/objects    []api.Object, what is known of the objects that pods name
 //	/v1/version    api.Version
 //	/metrics       the agent's metrics as Prometheus reads them
 //
@@ -126,6 +129,9 @@ func New(o Options) *Server {
 	s.serveEvents(&o)
 	if o.Object != nil {
 		s.get("/v1/node", func(*http.Request) any { return o.Object() })
+	}
+	if o.Objects != nil {
+		s.get("/v1/objects", func(*http.Request) any { return listed(o.Objects()) })
 	}
 	s.get("/v1/version", func(*http.Request) any { return o.Version })
 	if o.Metrics != nil {

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/wardlet/wardlet/core/api"
+)
+
+func (a *app) getObjectsCommand() *cobra.Command {
+	var flags getFlags
+	cmd := &cobra.Command{
+		Use:     "objects [NAME...]",
+		Aliases: []string{"object"},
+		Short:   "Show the ConfigMaps, Secrets, services and runtime classes that pods here use",
+		Long: "Shows the objects that pods of this node name, and all of the directory of objects. FROM is\n" +
+			"cluster, or the document in the directory; KEYS counts the keys of the data, BYTES their\n" +
+			"values, of which none is ever shown. Below, line by line: what is missing, and each document\n" +
+			"that cannot be used.",
+		RunE: func(cmd *cobra.Command, names []string) error {
+			if err := flags.check(cmd); err != nil {
+				return err
+			}
+			c, err := a.agentClient(cmd)
+			if err != nil {
+				return err
+			}
+			g := getter{app: a, flags: flags, kind: "object", kinds: "objects", columns: objectColumns, names: names, several: true}
+			g.list = func(ctx context.Context) (listing, error) {
+				var list []api.Object
+				if err := c.Get(ctx, "/v1/objects", &list); err != nil {
+					return listing{}, err
+				}
+				entries := make([]entry, len(list))
+				for i := range list {
+					entries[i] = objectEntry(&list[i])
+				}
+				return listing{entries: entries}, nil
+			}
+			return g.run(cmd.Context())
+		},
+	}
+	flags.add(cmd)
+	return cmd
+}
+
+var objectColumns = []string{"KIND", "NAMESPACE", "NAME", "FROM", "KEYS", "BYTES", "USED BY"}
+
+// maxUsers is how many pods of an object are named.
+const maxUsers = 3
+
+func objectEntry(o *api.Object) entry {
+	name, from, keys, bytes, users := cmp.Or(o.Name, "*"), "cluster", "-", "-", "none"
+	if o.Local {
+		from = cmp.Or(o.Document, "-")
+	}
+	if o.Found {
+		keys, bytes = strconv.Itoa(len(o.Keys)), strconv.Itoa(o.Bytes)
+	}
+	if len(o.UsedBy) > 0 {
+		users = strings.Join(o.UsedBy[:min(len(o.UsedBy), maxUsers)], ",")
+	}
+	if more := len(o.UsedBy) - maxUsers; more > 0 {
+		users += fmt.Sprintf(" and %d more", more)
+	}
+	whole := name
+	if o.Namespace != "" {
+		whole = o.Namespace + "/" + name
+	}
+	var notes []note
+	switch {
+	case o.Kind == "":
+		name = cmp.Or(o.Name, "-")
+		notes = append(notes, lasting(o.Err+" (what it was before stays in force)"))
+	case o.Err != "":
+		notes = append(notes, lasting(fmt.Sprintf("%s %s: %s", o.Kind, whole, o.Err)))
+	case !o.Found && o.Local:
+		notes = append(notes, lasting(fmt.Sprintf("%s %s is missing: put a manifest of it into the directory of objects ([objects] dir)", o.Kind, whole)))
+	case !o.Found && o.Name != "":
+		notes = append(notes, lasting(fmt.Sprintf("%s %s is missing at the API server", o.Kind, whole)))
+	}
+	cells := []string{cmp.Or(o.Kind, "-"), cmp.Or(o.Namespace, "-"), name, from, keys, bytes, users}
+	return entry{
+		key: strings.Join([]string{o.Kind, o.Namespace, name, from}, " "), name: o.Name, ref: strings.ToLower(cmp.Or(o.Kind, "document")) + "/" + whole,
+		object: o, cells: cells, stable: cells, notes: notes,
+	}
+}

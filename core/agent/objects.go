@@ -1,0 +1,102 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/object"
+	"github.com/wardlet/wardlet/core/parts"
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/source/file"
+	"github.com/wardlet/wardlet/core/worker"
+)
+
+// wireObjects makes the client of the API server, which an agent that is no node of a cluster has none of, and what has
+// the objects that pods name.
+func (n *Node) wireObjects(lookupEnv func(string) (string, bool)) error {
+	var err error
+	if n.apiClient, err = parts.APIClient(n.cfg, n.log); err != nil {
+		return err
+	}
+	var key *object.Key
+	if n.apiClient != nil || n.cfg.Objects.Dir != "" {
+		if key, err = parts.ObjectKey(n.cfg, lookupEnv).Load(); err != nil {
+			return err
+		}
+	}
+	n.objects = object.New(object.Config{
+		Client: n.apiClient, Dir: n.cfg.Objects.Dir, Disk: n.state.Objects(), Key: key,
+		Changed: func(uid types.UID) { n.workers.Wake(uid) }, Logger: n.log, Now: time.Now,
+	})
+	return nil
+}
+
+// objectStages read the directory of objects, where there is one.
+func (n *Node) objectStages() []Stage {
+	stages := []Stage{{"objects", endless(n.objects.Run)}} // workers that stop may still want some
+	if n.cfg.Objects.Dir != "" {
+		source := file.New(parts.ObjectDirectory(n.cfg, n.objects.Directory(), n.log))
+		stages = append(stages, Stage{"directory of objects", source.Run})
+	}
+	return stages
+}
+
+// handler returns what the runtime calls the class of a pod: by the API server for its own pods, by agent.toml or the
+// directory of objects for others.
+func (n *Node) handler(ctx context.Context, p *v1.Pod) (string, error) {
+	class := *p.Spec.RuntimeClassName
+	if handler, ok := n.cfg.Runtime.HandlerOf(class); ok && pod.IsStatic(p) {
+		return handler, nil
+	}
+	object, err := n.objects.RuntimeClass(ctx, p, class)
+	switch {
+	case apierrors.IsNotFound(err) && pod.IsStatic(p):
+		return "", fmt.Errorf("agent.toml has no class %[1]q, and the directory of objects no RuntimeClass; "+
+			"add [[runtime.handler]] with class = %[1]q and restart the agent, or take spec.runtimeClassName out of the manifest: %[2]w", class, err)
+	case apierrors.IsNotFound(err):
+		return "", fmt.Errorf("the API server has no RuntimeClass %q; create it, and the pod starts by itself", class)
+	case err != nil:
+		return "", err
+	}
+	return object.Handler, nil
+}
+
+// classVolumes watches the runtime class of a pod from when a worker begins with the pod: what runs when the agent
+// starts needs its class only for its next sandbox, and the server may be away then.
+type classVolumes struct {
+	worker.Volumes
+	objects *object.Plane
+}
+
+// Setup implements worker.Volumes.
+func (v classVolumes) Setup(ctx context.Context, p *v1.Pod) error {
+	if class := p.Spec.RuntimeClassName; class != nil && *class != "" && isOfCluster(p) {
+		v.objects.WatchRuntimeClass(p, *class)
+	}
+	return v.Volumes.Setup(ctx, p)
+}
+
+// workerRemoved says that the worker of a pod is removed.
+func (n *Node) workerRemoved(uid types.UID) {
+	n.adoption.Ended(uid)
+	n.objects.Release(uid)
+}
+
+// objectList is what is known of the objects that pods name.
+func (n *Node) objectList() []api.Object {
+	list := n.objects.List(func(uid types.UID) string {
+		if p := n.mux.PodOf(uid); p != nil {
+			return p.Namespace + "/" + p.Name
+		}
+		return ""
+	})
+	slices.SortFunc(list, api.CompareObjects)
+	return list
+}

@@ -1,0 +1,183 @@
+package manifest
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// maxMode is the greatest mode of a file in a volume.
+const maxMode = 0o777
+
+// fileFields are the fields of a pod that a file may take its text from.
+var fileFields = []string{"metadata.annotations", "metadata.labels", "metadata.name", "metadata.namespace", "metadata.uid"}
+
+// validateFiles checks a volume of files that are made of objects and of the pod itself. containers are the pod's.
+func validateFiles(v *v1.Volume, containers map[string]bool, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if s := v.Secret; s != nil {
+		at := at.Child("secret")
+		errs = append(errs, required(at.Child("secretName"), s.SecretName)...)
+		errs = append(errs, validateMode(s.DefaultMode, at.Child("defaultMode"))...)
+		errs = append(errs, validateItems(s.Items, at.Child("items"))...)
+	}
+	if m := v.ConfigMap; m != nil {
+		at := at.Child("configMap")
+		errs = append(errs, required(at.Child("name"), m.Name)...)
+		errs = append(errs, validateMode(m.DefaultMode, at.Child("defaultMode"))...)
+		errs = append(errs, validateItems(m.Items, at.Child("items"))...)
+	}
+	if d := v.DownwardAPI; d != nil {
+		at := at.Child("downwardAPI")
+		errs = append(errs, validateMode(d.DefaultMode, at.Child("defaultMode"))...)
+		errs = append(errs, validateDownward(d.Items, containers, at.Child("items"))...)
+	}
+	if p := v.Projected; p != nil {
+		at := at.Child("projected")
+		errs = append(errs, validateMode(p.DefaultMode, at.Child("defaultMode"))...)
+		errs = append(errs, validateProjections(p.Sources, containers, at.Child("sources"))...)
+	}
+	return errs
+}
+
+// validateProjections checks the sources of a projected volume, of which each has one kind, and no two the same path.
+func validateProjections(sources []v1.VolumeProjection, containers map[string]bool, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	taken := map[string]bool{}
+	place := func(path string, at *field.Path) {
+		if path == "" {
+			return
+		}
+		if taken[path] {
+			errs = append(errs, field.Invalid(at, path, "conflicting duplicate paths"))
+		}
+		taken[path] = true
+	}
+	for i := range sources {
+		s, at := &sources[i], at.Index(i)
+		kinds := 0
+		for _, has := range []bool{s.Secret != nil, s.ConfigMap != nil, s.DownwardAPI != nil, s.ServiceAccountToken != nil} {
+			if has {
+				kinds++
+			}
+		}
+		switch {
+		case kinds == 0:
+			errs = append(errs, field.Required(at, "must specify a source"))
+		case kinds > 1:
+			errs = append(errs, field.Forbidden(at, "may not specify more than 1 volume type per source"))
+		case s.Secret != nil:
+			at := at.Child("secret")
+			errs = append(errs, required(at.Child("name"), s.Secret.Name)...)
+			errs = append(errs, validateItems(s.Secret.Items, at.Child("items"))...)
+			for j := range s.Secret.Items {
+				place(s.Secret.Items[j].Path, at.Child("items").Index(j).Child("path"))
+			}
+		case s.ConfigMap != nil:
+			at := at.Child("configMap")
+			errs = append(errs, required(at.Child("name"), s.ConfigMap.Name)...)
+			errs = append(errs, validateItems(s.ConfigMap.Items, at.Child("items"))...)
+			for j := range s.ConfigMap.Items {
+				place(s.ConfigMap.Items[j].Path, at.Child("items").Index(j).Child("path"))
+			}
+		case s.DownwardAPI != nil:
+			at := at.Child("downwardAPI", "items")
+			errs = append(errs, validateDownward(s.DownwardAPI.Items, containers, at)...)
+			for j := range s.DownwardAPI.Items {
+				place(s.DownwardAPI.Items[j].Path, at.Index(j).Child("path"))
+			}
+		default:
+			place(s.ServiceAccountToken.Path, at.Child("serviceAccountToken", "path"))
+		}
+	}
+	return errs
+}
+
+func validateItems(items []v1.KeyToPath, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for i := range items {
+		item, at := &items[i], at.Index(i)
+		errs = append(errs, required(at.Child("key"), item.Key)...)
+		errs = append(errs, validateFilePath(item.Path, at.Child("path"))...)
+		errs = append(errs, validateMode(item.Mode, at.Child("mode"))...)
+	}
+	return errs
+}
+
+func validateDownward(items []v1.DownwardAPIVolumeFile, containers map[string]bool, at *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for i := range items {
+		item, at := &items[i], at.Index(i)
+		errs = append(errs, validateFilePath(item.Path, at.Child("path"))...)
+		errs = append(errs, validateMode(item.Mode, at.Child("mode"))...)
+		switch {
+		case item.FieldRef == nil && item.ResourceFieldRef == nil:
+			errs = append(errs, field.Required(at, "one of fieldRef and resourceFieldRef is required"))
+		case item.FieldRef != nil && item.ResourceFieldRef != nil:
+			errs = append(errs, field.Invalid(at, "resource", "fieldRef and resourceFieldRef can not be specified simultaneously"))
+		case item.FieldRef != nil:
+			errs = append(errs, validateFileField(item.FieldRef, at.Child("fieldRef", "fieldPath"))...)
+		default:
+			at := at.Child("resourceFieldRef")
+			switch name := item.ResourceFieldRef.ContainerName; {
+			case name == "":
+				errs = append(errs, field.Required(at.Child("containerName"), ""))
+			case !containers[name]:
+				errs = append(errs, field.NotFound(at.Child("containerName"), name))
+			}
+			errs = append(errs, validateResourceRef(item.ResourceFieldRef, at)...)
+		}
+	}
+	return errs
+}
+
+func validateFileField(r *v1.ObjectFieldSelector, at *field.Path) field.ErrorList {
+	if r.FieldPath == "" {
+		return field.ErrorList{field.Required(at, "")}
+	}
+	of, key, subscript := pod.Subscript(r.FieldPath)
+	switch {
+	case !subscript && slices.Contains(fileFields, r.FieldPath):
+		return nil
+	case subscript && of == "metadata.labels":
+		return invalid(at, key, validation.IsQualifiedName(key))
+	case subscript && of == "metadata.annotations":
+		return invalid(at, key, validation.IsQualifiedName(strings.ToLower(key)))
+	}
+	return field.ErrorList{field.NotSupported(at, r.FieldPath, fileFields)}
+}
+
+// validateFilePath wants a path below a volume that is not one of the volume's own names.
+func validateFilePath(text string, at *field.Path) field.ErrorList {
+	switch {
+	case text == "":
+		return field.ErrorList{field.Required(at, "")}
+	case path.IsAbs(text):
+		return field.ErrorList{field.Invalid(at, text, "must be a relative path")}
+	case slices.Contains(strings.Split(text, "/"), ".."):
+		return field.ErrorList{field.Invalid(at, text, "must not contain '..'")}
+	case strings.HasPrefix(text, ".."):
+		return field.ErrorList{field.Invalid(at, text, "must not start with '..'")}
+	}
+	return nil
+}
+
+func validateMode(mode *int32, at *field.Path) field.ErrorList {
+	if mode != nil && (*mode < 0 || *mode > maxMode) {
+		return field.ErrorList{field.Invalid(at, *mode, "must be a number between 0 and 0777 (octal), both inclusive")}
+	}
+	return nil
+}
+
+func required(at *field.Path, value string) field.ErrorList {
+	if value == "" {
+		return field.ErrorList{field.Required(at, "")}
+	}
+	return nil
+}
