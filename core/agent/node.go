@@ -147,7 +147,7 @@ func (n *Node) wire() error {
 	if err != nil {
 		return err
 	}
-	volumes, err := volume.New(layout, memory, n.objects, func() v1.ResourceList { return n.object.Node().Status.Allocatable })
+	volumes, err := volume.New(layout, memory, n.objects, func() v1.ResourceList { return n.object.Node().Status.Allocatable }, n.recursiveReadOnly)
 	if err != nil {
 		return err
 	}
@@ -199,7 +199,7 @@ func (n *Node) wire() error {
 		Workers: worker.Config{
 			Runtime: instrument.Runtime{Runtime: n.runtime, Metrics: n.meters.Workers}, Images: instrument.Images{Images: n.images, Metrics: n.meters.Workers},
 			Volumes: classVolumes{volumes, n.objects}, Cgroups: instrument.Cgroups{PodCgroups: cgroups, Metrics: n.meters.Cgroups},
-			HostIPs: n.hostIPs, RuntimeName: status.RuntimeName, Hash: criconfig.ContainerHash, Restore: criconfig.RestoreContainer, OnFinished: n.finished,
+			HostIPs: n.hostIPs, RecursiveReadOnly: n.recursiveReadOnly, RuntimeName: status.RuntimeName, Hash: criconfig.ContainerHash, Restore: criconfig.RestoreContainer, OnFinished: n.finished,
 			Hooks: runner, Probes: n.probes, Terminations: n.endings, ActiveFor: n.outcomes.ActiveFor, Observer: n.meters.Workers, OnRemoved: n.workerRemoved,
 		},
 		Outcomes: instrument.Outcomes{Outcomes: n.outcomes, Meters: n.meters, Shown: statuses.Get},

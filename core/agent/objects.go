@@ -68,6 +68,25 @@ func (n *Node) handler(ctx context.Context, p *v1.Pod) (string, error) {
 	return object.Handler, nil
 }
 
+// classTimeout is how long a class may take that says what the runtime of a pod can do.
+const classTimeout = time.Second
+
+// recursiveReadOnly reports whether the runtime of a pod can make mounts read-only recursively.
+func (n *Node) recursiveReadOnly(p *v1.Pod) bool {
+	handler := ""
+	if class := p.Spec.RuntimeClassName; class != nil && *class != "" {
+		ctx, cancel := context.WithTimeout(context.Background(), classTimeout)
+		defer cancel()
+		var err error
+		if handler, err = n.handler(ctx, p); err != nil {
+			return false
+		}
+	}
+	return slices.ContainsFunc(n.object.Node().Status.RuntimeHandlers, func(h v1.NodeRuntimeHandler) bool {
+		return h.Name == handler && h.Features.RecursiveReadOnlyMounts != nil && *h.Features.RecursiveReadOnlyMounts
+	})
+}
+
 // classVolumes watches the runtime class of a pod from when a worker begins with the pod: what runs when the agent
 // starts needs its class only for its next sandbox, and the server may be away then.
 type classVolumes struct {

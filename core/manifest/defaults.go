@@ -22,6 +22,20 @@ func setDefaults(p *v1.Pod) {
 		switch {
 		case source.HostPath != nil:
 			setDefault(&source.HostPath.Type, new(v1.HostPathUnset))
+		case source.Secret != nil:
+			setDefault(&source.Secret.DefaultMode, new(v1.SecretVolumeSourceDefaultMode))
+		case source.ConfigMap != nil:
+			setDefault(&source.ConfigMap.DefaultMode, new(v1.ConfigMapVolumeSourceDefaultMode))
+		case source.DownwardAPI != nil:
+			setDefault(&source.DownwardAPI.DefaultMode, new(v1.DownwardAPIVolumeSourceDefaultMode))
+			setFieldDefaults(source.DownwardAPI.Items)
+		case source.Projected != nil:
+			setDefault(&source.Projected.DefaultMode, new(v1.ProjectedVolumeSourceDefaultMode))
+			for j := range source.Projected.Sources {
+				if d := source.Projected.Sources[j].DownwardAPI; d != nil {
+					setFieldDefaults(d.Items)
+				}
+			}
 		case *source == (v1.VolumeSource{}):
 			setDefault(&source.EmptyDir, new(v1.EmptyDirVolumeSource{}))
 		}
@@ -29,6 +43,14 @@ func setDefaults(p *v1.Pod) {
 	roundUp(s.Overhead)
 	for c := range pod.Containers(p) {
 		setContainerDefaults(c, s.HostNetwork)
+	}
+}
+
+func setFieldDefaults(items []v1.DownwardAPIVolumeFile) {
+	for i := range items {
+		if items[i].FieldRef != nil {
+			setDefault(&items[i].FieldRef.APIVersion, "v1")
+		}
 	}
 }
 

@@ -63,7 +63,7 @@ var supported = []support{
 	{"spec.containers[].volumeMounts[].subPath", "a relative path without `..`; no link in it leads out of the volume", nil},
 	{"spec.containers[].volumeMounts[].subPathExpr", "as `subPath`, with `$(NAME)` of variables that are not empty", nil},
 	{"spec.containers[].volumeMounts[].mountPropagation", "`None`, `HostToContainer`; `Bidirectional` of a privileged container", nil},
-	{"spec.containers[].volumeMounts[].recursiveReadOnly", "the default", []string{"Disabled"}},
+	{"spec.containers[].volumeMounts[].recursiveReadOnly", "`Disabled`, `IfPossible`, `Enabled`; the last keeps the container from starting where the runtime cannot do it", nil},
 	{"spec.containers[].imagePullPolicy", "`Always`, `IfNotPresent`, `Never`", nil},
 	{"spec.containers[].terminationMessagePath", "any of at most 4096 bytes", nil},
 	{"spec.containers[].terminationMessagePolicy", "`File`, `FallbackToLogsOnError`", nil},

@@ -58,7 +58,7 @@ func validate(p *v1.Pod) field.ErrorList {
 	errs = append(errs, validatePodSecurity(s, specPath.Child("securityContext"))...)
 	errs = append(errs, validateNames(s)...)
 	errs = append(errs, validateOverhead(s.Overhead, specPath.Child("overhead"))...)
-	volumes, more := validateVolumes(s, specPath.Child("volumes"))
+	volumes, more := validateVolumes(s.Volumes, specPath.Child("volumes"))
 	errs = append(errs, more...)
 	return append(errs, validateContainers(s, volumes)...)
 }

@@ -180,6 +180,7 @@ func validateMounts(c *v1.Container, volumes map[string]bool, at *field.Path) fi
 		}
 		errs = append(errs, validateDescending(m.SubPathExpr, at.Child("subPathExpr"))...)
 		errs = append(errs, validatePropagation(m.MountPropagation, c, at.Child("mountPropagation"))...)
+		errs = append(errs, validateRecursive(m, at.Child("recursiveReadOnly"))...)
 	}
 	return errs
 }
@@ -192,6 +193,23 @@ func validateDescending(path string, at *field.Path) field.ErrorList {
 	}
 	if slices.Contains(strings.Split(path, "/"), "..") {
 		errs = append(errs, field.Invalid(at, path, "must not contain '..'"))
+	}
+	return errs
+}
+
+func validateRecursive(m *v1.VolumeMount, at *field.Path) field.ErrorList {
+	switch {
+	case m.RecursiveReadOnly == nil || *m.RecursiveReadOnly == v1.RecursiveReadOnlyDisabled:
+		return nil
+	case *m.RecursiveReadOnly != v1.RecursiveReadOnlyEnabled && *m.RecursiveReadOnly != v1.RecursiveReadOnlyIfPossible:
+		return oneOf(at, *m.RecursiveReadOnly, v1.RecursiveReadOnlyDisabled, v1.RecursiveReadOnlyEnabled, v1.RecursiveReadOnlyIfPossible)
+	}
+	var errs field.ErrorList
+	if !m.ReadOnly {
+		errs = append(errs, field.Forbidden(at, "may only be specified when readOnly is true"))
+	}
+	if m.MountPropagation != nil && *m.MountPropagation != v1.MountPropagationNone {
+		errs = append(errs, field.Forbidden(at, "may only be specified when mountPropagation is None or not specified"))
 	}
 	return errs
 }

@@ -18,8 +18,8 @@ const maxMode = 0o777
 // fileFields are the fields of a pod that a file may take its text from.
 var fileFields = []string{"metadata.annotations", "metadata.labels", "metadata.name", "metadata.namespace", "metadata.uid"}
 
-// validateFiles checks a volume of files that are made of objects and of the pod itself. containers are the pod's.
-func validateFiles(v *v1.Volume, containers map[string]bool, at *field.Path) field.ErrorList {
+// validateFiles checks a volume of files that are made of objects and of the pod itself.
+func validateFiles(v *v1.Volume, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if s := v.Secret; s != nil {
 		at := at.Child("secret")
@@ -36,18 +36,18 @@ func validateFiles(v *v1.Volume, containers map[string]bool, at *field.Path) fie
 	if d := v.DownwardAPI; d != nil {
 		at := at.Child("downwardAPI")
 		errs = append(errs, validateMode(d.DefaultMode, at.Child("defaultMode"))...)
-		errs = append(errs, validateDownward(d.Items, containers, at.Child("items"))...)
+		errs = append(errs, validateDownward(d.Items, at.Child("items"))...)
 	}
 	if p := v.Projected; p != nil {
 		at := at.Child("projected")
 		errs = append(errs, validateMode(p.DefaultMode, at.Child("defaultMode"))...)
-		errs = append(errs, validateProjections(p.Sources, containers, at.Child("sources"))...)
+		errs = append(errs, validateProjections(p.Sources, at.Child("sources"))...)
 	}
 	return errs
 }
 
 // validateProjections checks the sources of a projected volume, of which each has one kind, and no two the same path.
-func validateProjections(sources []v1.VolumeProjection, containers map[string]bool, at *field.Path) field.ErrorList {
+func validateProjections(sources []v1.VolumeProjection, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	taken := map[string]bool{}
 	place := func(path string, at *field.Path) {
@@ -88,7 +88,7 @@ func validateProjections(sources []v1.VolumeProjection, containers map[string]bo
 			}
 		case s.DownwardAPI != nil:
 			at := at.Child("downwardAPI", "items")
-			errs = append(errs, validateDownward(s.DownwardAPI.Items, containers, at)...)
+			errs = append(errs, validateDownward(s.DownwardAPI.Items, at)...)
 			for j := range s.DownwardAPI.Items {
 				place(s.DownwardAPI.Items[j].Path, at.Index(j).Child("path"))
 			}
@@ -110,7 +110,7 @@ func validateItems(items []v1.KeyToPath, at *field.Path) field.ErrorList {
 	return errs
 }
 
-func validateDownward(items []v1.DownwardAPIVolumeFile, containers map[string]bool, at *field.Path) field.ErrorList {
+func validateDownward(items []v1.DownwardAPIVolumeFile, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i := range items {
 		item, at := &items[i], at.Index(i)
@@ -125,12 +125,7 @@ func validateDownward(items []v1.DownwardAPIVolumeFile, containers map[string]bo
 			errs = append(errs, validateFileField(item.FieldRef, at.Child("fieldRef", "fieldPath"))...)
 		default:
 			at := at.Child("resourceFieldRef")
-			switch name := item.ResourceFieldRef.ContainerName; {
-			case name == "":
-				errs = append(errs, field.Required(at.Child("containerName"), ""))
-			case !containers[name]:
-				errs = append(errs, field.NotFound(at.Child("containerName"), name))
-			}
+			errs = append(errs, required(at.Child("containerName"), item.ResourceFieldRef.ContainerName)...)
 			errs = append(errs, validateResourceRef(item.ResourceFieldRef, at)...)
 		}
 	}

@@ -6,21 +6,16 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-
-	"github.com/wardlet/wardlet/core/pod"
 )
 
 // validateVolumes checks the volumes and gives the set of their names.
-func validateVolumes(s *v1.PodSpec, at *field.Path) (names map[string]bool, errs field.ErrorList) {
-	names, containers := map[string]bool{}, map[string]bool{}
-	for c := range pod.Containers(&v1.Pod{Spec: *s}) {
-		containers[c.Name] = true
-	}
-	for i := range s.Volumes {
-		v, at := &s.Volumes[i], at.Index(i)
+func validateVolumes(volumes []v1.Volume, at *field.Path) (names map[string]bool, errs field.ErrorList) {
+	names = map[string]bool{}
+	for i := range volumes {
+		v, at := &volumes[i], at.Index(i)
 		errs = append(errs, uniqueLabel(at.Child("name"), v.Name, names)...)
 		errs = append(errs, validateOneKind(v, at)...)
-		errs = append(errs, validateFiles(v, containers, at)...)
+		errs = append(errs, validateFiles(v, at)...)
 		if v.HostPath != nil {
 			errs = append(errs, validateHostPath(v.HostPath, at.Child("hostPath"))...)
 		}

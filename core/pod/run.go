@@ -1,6 +1,8 @@
 package pod
 
 import (
+	"errors"
+	"slices"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -48,6 +50,27 @@ type Mount struct {
 	HostPath      string
 	ContainerPath string
 	ReadOnly      bool
+	// RecursiveReadOnly makes what is mounted below it read-only, too.
+	RecursiveReadOnly bool
 	// Propagation is whether mounts made later, here or there, are seen on the other side; empty for neither.
 	Propagation v1.MountPropagationMode
+}
+
+// RecursiveReadOnly reports whether what is mounted below a volume's mount is read-only, too. supported is whether the runtime
+// can do that; the error is that it cannot, and has to.
+func RecursiveReadOnly(m *v1.VolumeMount, supported bool) (bool, error) {
+	switch {
+	case m.RecursiveReadOnly == nil || *m.RecursiveReadOnly == v1.RecursiveReadOnlyDisabled || !m.ReadOnly:
+		return false, nil
+	case *m.RecursiveReadOnly == v1.RecursiveReadOnlyEnabled && !supported:
+		return false, errors.New("the runtime cannot make mounts read-only recursively; use recursiveReadOnly IfPossible or Disabled, or another runtime class")
+	}
+	return supported, nil
+}
+
+// AsksRecursiveReadOnly reports whether a mount of the container asks for what RecursiveReadOnly decides.
+func AsksRecursiveReadOnly(c *v1.Container) bool {
+	return slices.ContainsFunc(c.VolumeMounts, func(m v1.VolumeMount) bool {
+		return m.RecursiveReadOnly != nil && *m.RecursiveReadOnly != v1.RecursiveReadOnlyDisabled
+	})
 }

@@ -150,8 +150,6 @@ func extendContext(ctx context.Context, by time.Duration) (longer context.Contex
 	}
 }
 
-// mounts are the volumes, then /etc/hosts, then the termination message file. The files they name are written by
-// prepareFiles.
 // propagation is what the runtime calls the modes of mounts.
 var propagation = map[v1.MountPropagationMode]runtimeapi.MountPropagation{
 	v1.MountPropagationHostToContainer: runtimeapi.MountPropagation_PROPAGATION_HOST_TO_CONTAINER,
@@ -163,11 +161,13 @@ func (r *Runtime) ExpandPath(ctx context.Context, run *pod.ContainerRun, path st
 	return r.configs.ExpandPath(ctx, run, path)
 }
 
+// mounts are the volumes, then /etc/hosts, then the termination message file. The files they name are written by
+// prepareFiles.
 func (r *Runtime) mounts(run *pod.ContainerRun) []*runtimeapi.Mount {
 	var mounts []*runtimeapi.Mount
 	for _, m := range run.Mounts {
 		mounts = append(mounts, &runtimeapi.Mount{
-			HostPath: m.HostPath, ContainerPath: m.ContainerPath, Readonly: m.ReadOnly, Propagation: propagation[m.Propagation],
+			HostPath: m.HostPath, ContainerPath: m.ContainerPath, Readonly: m.ReadOnly, RecursiveReadOnly: m.RecursiveReadOnly, Propagation: propagation[m.Propagation],
 		})
 	}
 	if managesHosts(run) {

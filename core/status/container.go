@@ -67,7 +67,7 @@ func containerStatus(in *Input, c *v1.Container, kind pod.ContainerKind, old *v1
 			st.LastTerminationState = lastEnd(&st, old)
 		}
 	}
-	st.VolumeMounts = volumeMounts(c)
+	st.VolumeMounts = volumeMounts(c, in.RecursiveReadOnly)
 
 	reason, failed := in.Reasons[c.Name]
 	if failed && !in.ending() && ShouldStart(in.Pod, c, newest) && !hasInitializedWell(kind, newest) {
@@ -114,13 +114,16 @@ func lastEnd(st, old *v1.ContainerStatus) v1.ContainerState {
 	return *last.DeepCopy()
 }
 
-// volumeMounts are those of a container. None is read-only recursively: a manifest cannot ask for that.
-func volumeMounts(c *v1.Container) (all []v1.VolumeMountStatus) {
+// volumeMounts are those of a container. recursive reports whether the runtime can make them read-only recursively.
+func volumeMounts(c *v1.Container, recursive bool) (all []v1.VolumeMountStatus) {
 	for i := range c.VolumeMounts {
 		m := &c.VolumeMounts[i]
 		st := v1.VolumeMountStatus{Name: m.Name, MountPath: m.MountPath, ReadOnly: m.ReadOnly}
 		if m.ReadOnly {
 			st.RecursiveReadOnly = new(v1.RecursiveReadOnlyDisabled)
+			if is, err := pod.RecursiveReadOnly(m, recursive); err == nil && is {
+				st.RecursiveReadOnly = new(v1.RecursiveReadOnlyEnabled)
+			}
 		}
 		all = append(all, st)
 	}

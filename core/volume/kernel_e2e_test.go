@@ -23,7 +23,7 @@ func TestAVolumeInMemoryForReal(t *testing.T) {
 	check(t, os.Mkdir(filepath.Join(dir, "pod root"), 0o700))
 	check(t, os.Symlink("pod root", filepath.Join(dir, "link")))
 	layout := pod.Layout{PodRoot: filepath.Join(dir, "link")}
-	v, err := New(layout, 1<<30, nil, noResources)
+	v, err := New(layout, 1<<30, nil, noResources, always)
 	check(t, err)
 	p := newPod(emptyDir("fast", v1.StorageMediumMemory))
 	p.Spec.Volumes[0].EmptyDir.SizeLimit = new(resource.MustParse("1Mi"))
@@ -40,7 +40,7 @@ func TestAVolumeInMemoryForReal(t *testing.T) {
 	check(t, os.WriteFile(filepath.Join(path, "file"), []byte("x"), 0o600))
 
 	// After a restart of the agent the file is still there.
-	v, err = New(layout, 1<<30, nil, noResources)
+	v, err = New(layout, 1<<30, nil, noResources, always)
 	check(t, err)
 	check(t, v.Setup(t.Context(), p))
 	wantMode(t, filepath.Join(path, "file"), 0o600)
@@ -70,7 +70,7 @@ func TestAVolumeInMemoryForReal(t *testing.T) {
 func TestAPartOfAVolumeForReal(t *testing.T) {
 	t.Parallel()
 	layout := pod.Layout{PodRoot: t.TempDir()}
-	v, err := New(layout, 1<<30, nil, noResources)
+	v, err := New(layout, 1<<30, nil, noResources, always)
 	check(t, err)
 	p, volume := parted(t, v, "part")
 	t.Cleanup(func() { check(t, v.Remove(context.WithoutCancel(t.Context()), p.UID)) })

@@ -23,12 +23,15 @@ type Volumes struct {
 	objects Objects
 	// allocatable is what the node has for pods.
 	allocatable func() v1.ResourceList
+	// recursiveReadOnly reports whether the runtime of a pod can mount so.
+	recursiveReadOnly func(p *v1.Pod) bool
 }
 
 // New makes the directory that holds the pods' directories. memory is the
 // node's memory in bytes, the most a volume in memory may take. objects is nil where
-// there is no API server. allocatable is what the node has for pods, for files that say a limit which is not set.
-func New(layout pod.Layout, memory int64, objects Objects, allocatable func() v1.ResourceList) (*Volumes, error) {
+// there is no API server. allocatable is what the node has for pods, for files that say a limit which is not set. recursiveReadOnly reports
+// whether the runtime of a pod can mount so.
+func New(layout pod.Layout, memory int64, objects Objects, allocatable func() v1.ResourceList, recursiveReadOnly func(p *v1.Pod) bool) (*Volumes, error) {
 	if memory <= 0 {
 		return nil, fmt.Errorf("%d bytes of memory: a volume in memory would have no limit", memory)
 	}
@@ -43,7 +46,7 @@ func New(layout pod.Layout, memory int64, objects Objects, allocatable func() v1
 	if err != nil {
 		return nil, fmt.Errorf("pod root: %w", err)
 	}
-	return &Volumes{layout: layout, memory: memory, kernel: linux{}, objects: objects, allocatable: allocatable}, nil
+	return &Volumes{layout: layout, memory: memory, kernel: linux{}, objects: objects, allocatable: allocatable, recursiveReadOnly: recursiveReadOnly}, nil
 }
 
 // makePodsDir makes the directory of the pods' directories.
@@ -103,6 +106,9 @@ func (v *Volumes) Mounts(p *v1.Pod, c *v1.Container, expand func(string) (string
 		if m.MountPropagation != nil {
 			mount.Propagation = *m.MountPropagation
 		}
+		if mount.RecursiveReadOnly, err = pod.RecursiveReadOnly(m, pod.AsksRecursiveReadOnly(c) && v.recursiveReadOnly(p)); err != nil {
+			return nil, fmt.Errorf("mount %q of container %q: %w", m.Name, c.Name, err)
+		}
 		mounts = append(mounts, mount)
 	}
 	return mounts, nil
@@ -137,10 +143,6 @@ func holdsOnlyFiles(p *v1.Pod, name string) bool {
 }
 
 func (v *Volumes) hostPath(p *v1.Pod, m *v1.VolumeMount) (string, error) {
-	switch {
-	case m.RecursiveReadOnly != nil && *m.RecursiveReadOnly != v1.RecursiveReadOnlyDisabled:
-		return "", fmt.Errorf("recursiveReadOnly %s is not supported yet", *m.RecursiveReadOnly)
-	}
 	for i := range p.Spec.Volumes {
 		volume := &p.Spec.Volumes[i]
 		switch {

@@ -74,9 +74,11 @@ func (k *fakeKernel) detach(path string) error { return k.unmount(path) }
 
 func noResources() v1.ResourceList { return nil }
 
+func always(*v1.Pod) bool { return true }
+
 func newVolumes(t *testing.T) (*Volumes, *fakeKernel) {
 	t.Helper()
-	v, err := New(pod.Layout{PodRoot: filepath.Join(t.TempDir(), "root")}, 1<<30, nil, noResources)
+	v, err := New(pod.Layout{PodRoot: filepath.Join(t.TempDir(), "root")}, 1<<30, nil, noResources, always)
 	check(t, err)
 	k := &fakeKernel{}
 	v.kernel = k
@@ -129,7 +131,7 @@ func TestNewFollowsLinksToTheRootBecauseTheKernelListsMountsWithout(t *testing.T
 	dir := t.TempDir()
 	check(t, os.Mkdir(filepath.Join(dir, "real"), 0o700))
 	check(t, os.Symlink("real", filepath.Join(dir, "link")))
-	v, err := New(pod.Layout{PodRoot: filepath.Join(dir, "link")}, 1, nil, noResources)
+	v, err := New(pod.Layout{PodRoot: filepath.Join(dir, "link")}, 1, nil, noResources, always)
 	check(t, err)
 	if want := filepath.Join(dir, "real", "pods", "u"); v.layout.PodDir("u") != want {
 		t.Errorf("pod directory %s, want %s", v.layout.PodDir("u"), want)
@@ -138,7 +140,7 @@ func TestNewFollowsLinksToTheRootBecauseTheKernelListsMountsWithout(t *testing.T
 
 func TestNewRefusesAnUnknownAmountOfMemory(t *testing.T) {
 	t.Parallel()
-	_, err := New(pod.Layout{PodRoot: t.TempDir()}, 0, nil, noResources)
+	_, err := New(pod.Layout{PodRoot: t.TempDir()}, 0, nil, noResources, always)
 	wantError(t, err, "0 bytes of memory")
 }
 
@@ -163,11 +165,15 @@ func TestMounts(t *testing.T) {
 	v, _ := newVolumes(t)
 	p := newPod(emptyDir("data", ""), hostPath("logs", "/var/log", ""), v1.Volume{Name: "odd"})
 	both := v1.MountPropagationBidirectional
-	readOnly := v1.RecursiveReadOnlyEnabled
+	readOnly, ifPossible := v1.RecursiveReadOnlyEnabled, v1.RecursiveReadOnlyIfPossible
+	unable := *v
+	unable.recursiveReadOnly = func(*v1.Pod) bool { return false }
 	tests := map[string]struct {
 		mount v1.VolumeMount
 		want  pod.Mount
 		err   string
+		// unable is a runtime that cannot make mounts read-only recursively.
+		unable bool
 	}{
 		"an emptyDir is a directory of the pod": {
 			mount: v1.VolumeMount{Name: "data", MountPath: "/data"},
@@ -188,11 +194,30 @@ func TestMounts(t *testing.T) {
 			mount: v1.VolumeMount{Name: "logs", MountPath: "/logs", MountPropagation: &both},
 			want:  pod.Mount{HostPath: "/var/log", ContainerPath: "/logs", Propagation: both},
 		},
-		"recursiveReadOnly": {mount: v1.VolumeMount{Name: "data", RecursiveReadOnly: &readOnly}, err: "recursiveReadOnly Enabled"},
+		"recursiveReadOnly": {
+			mount: v1.VolumeMount{Name: "logs", MountPath: "/logs", ReadOnly: true, RecursiveReadOnly: &readOnly},
+			want:  pod.Mount{HostPath: "/var/log", ContainerPath: "/logs", ReadOnly: true, RecursiveReadOnly: true},
+		},
+		"recursiveReadOnly if possible": {
+			mount: v1.VolumeMount{Name: "logs", MountPath: "/logs", ReadOnly: true, RecursiveReadOnly: &ifPossible},
+			want:  pod.Mount{HostPath: "/var/log", ContainerPath: "/logs", ReadOnly: true, RecursiveReadOnly: true},
+		},
+		"recursiveReadOnly that is not possible": {
+			mount: v1.VolumeMount{Name: "logs", MountPath: "/logs", ReadOnly: true, RecursiveReadOnly: &ifPossible}, unable: true,
+			want: pod.Mount{HostPath: "/var/log", ContainerPath: "/logs", ReadOnly: true},
+		},
+		"recursiveReadOnly that has to be": {
+			mount: v1.VolumeMount{Name: "logs", MountPath: "/logs", ReadOnly: true, RecursiveReadOnly: &readOnly}, unable: true,
+			err: `mount "logs" of container "main": the runtime cannot make mounts read-only recursively; use recursiveReadOnly IfPossible`,
+		},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			v := v
+			if tt.unable {
+				v = &unable
+			}
 			got, err := v.Mounts(p, &v1.Container{Name: "main", VolumeMounts: []v1.VolumeMount{tt.mount}}, nil)
 			if tt.err != "" {
 				wantError(t, err, tt.err)

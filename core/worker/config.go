@@ -12,7 +12,7 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// Config is what a Pool works with. All fields but HostIPs, OnRemoved, OnFinished, Outcomes, Terminations,
+// Config is what a Pool works with. All fields but HostIPs, RecursiveReadOnly, OnRemoved, OnFinished, Outcomes, Terminations,
 // ActiveFor and Observer are needed.
 type Config struct {
 	Runtime   Runtime
@@ -28,6 +28,9 @@ type Config struct {
 	// RuntimeName go into statuses; see status.Input.
 	HostIPs     func() []string
 	RuntimeName string
+	// RecursiveReadOnly reports whether the runtime of a pod can make mounts read-only recursively; nil where no pod asks
+	// for it.
+	RecursiveReadOnly func(p *v1.Pod) bool
 	// Layout says where pod directories and logs lie.
 	Layout pod.Layout
 	// Hash is the definition hash of a container, as the runtime puts it on

@@ -26,6 +26,10 @@ func (p *Pool) publish(it syncIteration, observed *status.ObservedPod, ph progre
 	if p.cfg.HostIPs != nil {
 		hostIPs = p.cfg.HostIPs()
 	}
+	recursive := false
+	for c := range pod.Containers(it.pod) {
+		recursive = recursive || p.cfg.RecursiveReadOnly != nil && pod.AsksRecursiveReadOnly(c) && p.cfg.RecursiveReadOnly(it.pod)
+	}
 	for {
 		// A result that changes after it was read and before the status is stored would be lost.
 		results := p.cfg.Probes.Changes()
@@ -40,7 +44,9 @@ func (p *Pool) publish(it syncIteration, observed *status.ObservedPod, ph progre
 			Failure:     it.failure,
 			Now:         p.cfg.Now(),
 			HostIPs:     hostIPs,
-			RuntimeName: p.cfg.RuntimeName,
+
+			RecursiveReadOnly: recursive,
+			RuntimeName:       p.cfg.RuntimeName,
 		})
 		if it.statusFunc != nil && (ph.terminating || ph.terminal) {
 			it.statusFunc(&st)

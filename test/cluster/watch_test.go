@@ -141,9 +141,9 @@ func TestUnsupported(t *testing.T) {
 	debug(first)
 	says("debugged", "")
 	debug(first, map[string]any{
-		"name": "other", "image": "i", "volumeMounts": []any{map[string]any{"name": "v", "mountPath": "/v", "readOnly": true, "recursiveReadOnly": "IfPossible"}},
+		"name": "other", "image": "i", "env": []any{map[string]any{"name": "A", "valueFrom": map[string]any{"resourceFieldRef": map[string]any{"resource": "limits.hugepages-2Mi"}}}},
 	})
-	says("debugged", "spec.ephemeralContainers[1].volumeMounts[0].recursiveReadOnly")
+	says("debugged", "spec.ephemeralContainers[1].env[0].valueFrom.resourceFieldRef.resource")
 	r.remove(t, "debugged")
 	r.converges(t)
 	says("debugged", "")

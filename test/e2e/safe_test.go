@@ -194,8 +194,8 @@ func TestAPodOfAnAPIServerThatRunsStaysUntilItsChangeIsAllowed(t *testing.T) {
 		return nil
 	})
 	// What this version does not honour never gets as far as a policy.
-	add(map[string]any{"name": "other", "volumeMounts": []any{map[string]any{"name": "v", "mountPath": "/v", "readOnly": true, "recursiveReadOnly": "IfPossible"}}})
-	a.says(t, "get updates -o wide", "debug-edge", "spec.ephemeralContainers[1].volumeMounts[0].recursiveReadOnly: IfPossible is not supported")
+	add(map[string]any{"name": "other", "env": []any{map[string]any{"name": "A", "valueFrom": map[string]any{"resourceFieldRef": map[string]any{"resource": "limits.hugepages-2Mi"}}}}})
+	a.says(t, "get updates -o wide", "debug-edge", `spec.ephemeralContainers[1].env[0].valueFrom.resourceFieldRef.resource: Unsupported value: "limits.hugepages-2Mi"`)
 	if p := a.running(t, "debug")["debug"]; p.UID != debug.UID || container(p) != container(debug) {
 		t.Errorf("%s runs in %s, before in %s", p.UID, container(p), container(debug))
 	}

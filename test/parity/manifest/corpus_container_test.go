@@ -176,7 +176,14 @@ var volumeCases = []fieldCase{
 		path: "spec.containers[0].volumeMounts[0].mountPropagation", valid: []string{"None", "HostToContainer", "null"}, invalid: []string{`""`, "Bidirectional", "none"},
 	},
 	{
-		path: "spec.containers[0].volumeMounts[0].recursiveReadOnly", valid: []string{"Disabled", "null"}, invalid: []string{`""`, "disabled"},
-		differs: map[string]string{"Enabled": unsupported, "IfPossible": unsupported},
+		path: "spec.containers[0].volumeMounts[0].recursiveReadOnly", valid: []string{"Disabled", "null", "Enabled", "IfPossible"}, invalid: []string{`""`, "disabled"},
+	},
+	{
+		path: "spec.containers[0].volumeMounts[0].recursiveReadOnly", valid: []string{"Disabled", "null"}, invalid: []string{"Enabled", "IfPossible"},
+		with: [][2]string{{"spec.containers[0].volumeMounts[0].readOnly", "false"}},
+	},
+	{
+		path: "spec.containers[0].volumeMounts[0].recursiveReadOnly", valid: []string{"Disabled"}, invalid: []string{"Enabled"},
+		with: [][2]string{{"spec.containers[0].volumeMounts[0].mountPropagation", "HostToContainer"}},
 	},
 }

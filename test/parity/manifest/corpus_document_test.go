@@ -177,13 +177,12 @@ var notHonoured = []fieldCase{
 	of("metadata.deletionTimestamp", "'2026-01-02T03:04:05Z'"), of("metadata.deletionGracePeriodSeconds", "7"),
 	of("spec.affinity.podAffinity", "{}"), of("spec.affinity.podAntiAffinity", "{}"),
 	of("spec.topologySpreadConstraints", "[]"), of("spec.schedulingGates", "[]"),
-	of("spec.imagePullSecrets", "[]"), of("spec.resourceClaims", "[]"), of("spec.ephemeralContainers", "[]"), of("spec.resources", "{limits: {cpu: 1}}"),
-	of("spec.containers[0].envFrom", "[]"), of("spec.containers[0].volumeDevices", "[]"),
+	of("spec.resourceClaims", "[]"), of("spec.ephemeralContainers", "[]"), of("spec.resources", "{limits: {cpu: 1}}"),
+	of("spec.containers[0].volumeDevices", "[]"),
 	of("spec.containers[0].resizePolicy", "[]", "[{resourceName: cpu, restartPolicy: NotRequired}]"),
 
-	of("spec.volumes[3].downwardAPI", "{}", "{items: [{path: a, fieldRef: {fieldPath: metadata.name}}]}"), of("spec.volumes[3].nfs", "{server: a, path: /b}"),
+	of("spec.volumes[3].nfs", "{server: a, path: /b}"),
 	of("spec.volumes[3].image", "{reference: a}"), of("spec.volumes[3].gitRepo", "{repository: a}"), of("spec.volumes[3].iscsi", "{targetPortal: a, iqn: iqn.2001-04.com.example:a, lun: 0}"),
-	of("spec.volumes[3].projected", "{sources: []}", "{sources: [{downwardAPI: {items: []}}]}"),
 }
 
 func of(path string, differs ...string) fieldCase {

@@ -115,12 +115,13 @@ func long(n int) string { return strings.Repeat("a", n) }
 
 const (
 	unsupported = "unsupported-field"
+	local       = "local-object"
 	systemClass = "system-priority-class"
 	// strict is a kubelet that takes what Wardlet finds a fault with.
 	reserved = "reserved-annotation"
 )
 
-var fieldCases = slices.Concat(metadataCases, specCases, identityCases, nameCases, placementCases, securityCases, containerCases, portCases, resourceCases, volumeCases, ofProbes)
+var fieldCases = slices.Concat(metadataCases, specCases, identityCases, nameCases, placementCases, securityCases, containerCases, portCases, resourceCases, volumeCases, ofProbes, objectCases)
 
 var metadataCases = []fieldCase{
 	{path: "apiVersion", valid: []string{"v1"}, invalid: []string{"v2", "apps/v1", `""`, "1", "null", "[v1]", "V1"}},

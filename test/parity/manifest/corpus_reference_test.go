@@ -1,20 +1,14 @@
 package manifest
 
-// referenceCases are the API objects a static pod may not ask for, as a
-// kubelet calls them, and a field that does.
+// referenceCases are the API objects that no static pod may ask for, as a
+// kubelet calls them, and a field that does; objectCases have those that a node
+// may have without an API server.
 var referenceCases = []struct {
 	object, path, value string
 	with                [][2]string
 }{
 	{"serviceaccounts", "spec.serviceAccountName", "robot", nil},
 	{"serviceaccounts", "spec.serviceAccount", "robot", nil},
-	{"secrets", "spec.imagePullSecrets", "[{name: a}]", nil},
-	{"secrets", "spec.containers[0].envFrom", "[{secretRef: {name: a}}]", nil},
-	{"secrets", "spec.containers[0].env", "[{name: A, valueFrom: {secretKeyRef: {name: a, key: b}}}]", nil},
-	{"secrets", "spec.initContainers", "[{name: init, image: i, envFrom: [{secretRef: {name: a}}]}]", nil},
-	{"secrets", "spec.initContainers", "[{name: init, image: i, env: [{name: A, valueFrom: {secretKeyRef: {name: a, key: b}}}]}]", nil},
-	{"secrets", "spec.volumes[3].secret", "{secretName: a}", nil},
-	{"secrets", "spec.volumes[3].projected", "{sources: [{secret: {name: a}}]}", nil},
 	{"secrets", "spec.volumes[3].azureFile", "{secretName: a, shareName: b}", nil},
 	{"secrets", "spec.volumes[3].cephfs", "{monitors: [a], secretRef: {name: b}}", nil},
 	{"secrets", "spec.volumes[3].cinder", "{volumeID: a, secretRef: {name: b}}", nil},
@@ -24,10 +18,6 @@ var referenceCases = []struct {
 	{"secrets", "spec.volumes[3].scaleIO", "{gateway: a, system: b, volumeName: c, secretRef: {name: b}}", nil},
 	{"secrets", "spec.volumes[3].storageos", "{volumeName: a, secretRef: {name: b}}", nil},
 	{"secrets", "spec.volumes[3].csi", "{driver: a.b, nodePublishSecretRef: {name: b}}", nil},
-	{"configmaps", "spec.containers[0].envFrom", "[{configMapRef: {name: a}}]", nil},
-	{"configmaps", "spec.containers[0].env", "[{name: A, valueFrom: {configMapKeyRef: {name: a, key: b}}}]", nil},
-	{"configmaps", "spec.volumes[3].configMap", "{name: a}", nil},
-	{"configmaps", "spec.volumes[3].projected", "{sources: [{configMap: {name: a}}]}", nil},
 	{"resourceclaims", "spec.resourceClaims", "[{name: a, resourceClaimName: b}]", nil},
 	{"resourceclaims", "spec.resourceClaims", "[{name: a, resourceClaimTemplateName: b}]", nil},
 	{"persistentvolumeclaims", "spec.volumes[3].persistentVolumeClaim", "{claimName: a}", nil},

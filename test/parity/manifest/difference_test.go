@@ -16,6 +16,9 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
+// ofLocalObject is what a kubelet says of a valid pod that names an object that a node may have without an API server.
+var ofLocalObject = regexp.MustCompile(`static pods may not reference (?:secrets|configmaps)$`)
+
 // difference is a line of docs/differences.md, section Manifests, as a
 // predicate. Which of its functions are set says where it may apply.
 type difference struct {
@@ -109,7 +112,7 @@ var differences = []difference{
 	},
 	{
 		id:    "unknown-field",
-		fault: regexp.MustCompile(`(?s)^(.+): unknown field(?: of a list of pods|; did you mean \S+\?)?$`),
+		fault: regexp.MustCompile(`(?s)^(.+): unknown field(?: of a list|; did you mean \S+\?)?$`),
 		check: func(s *subject, m []string) bool { return unknown(s.text, m[1]) },
 	},
 	{
@@ -207,6 +210,7 @@ var differences = []difference{
 	{id: "whole-fraction", accepts: func(s *subject) bool {
 		return json.Valid(s.text) && strings.Contains(s.err.Error(), "json: cannot unmarshal number ") && sameAsYAML(s)
 	}},
+	{id: "local-object", accepts: func(s *subject) bool { return ofLocalObject.MatchString(s.err.Error()) }},
 	{id: "no-pods", accepts: func(s *subject) bool {
 		return len(s.ours) == 0 && !says(bytes.TrimPrefix(s.text, []byte("\ufeff")))
 	}},

@@ -53,6 +53,12 @@ func TestTheCorpusHasEveryHonouredField(t *testing.T) {
 	for _, c := range fieldCases {
 		good[patternOf(c.path)] += len(c.valid)
 		bad[patternOf(c.path)] += len(c.invalid) + len(c.differs)
+		for _, line := range c.differs {
+			if line == local { // Wardlet takes it
+				good[patternOf(c.path)]++
+				bad[patternOf(c.path)]--
+			}
+		}
 	}
 	for row := range supportedFields() {
 		path := strings.TrimSuffix(strings.TrimSuffix(row, "[]"), ".*")
