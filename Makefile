@@ -106,8 +106,8 @@ net: ## what must stay the same while code moves: decisions on record, traces of
 	$(GO) test -count=1 -run 'TestReplay_decisionsOfAnEarlierBinary|TestTraces_|TestLog_|TestGet_hasTheSame|TestTheDocumentListsEveryMetric|TestAnAgentHasTheMetricsOfTheDocument' \
 		./test/replay ./test/simulation ./test/surface ./cmd/agent ./core/metrics ./core/agent
 
-soak: ## every proof at its full size, most with the race detector, for hours; how long each part took (as root)
-	@tools/timed.sh soak-unit soak-sizes soak-fuzz soak-parity soak-e2e soak-cluster
+soak: ## every proof at its full size, most with the race detector, for hours; how long each part took (as root); SOAK='fuzz e2e' for some parts
+	@tools/timed.sh $(addprefix soak-,$(or $(SOAK),unit sizes fuzz parity e2e cluster))
 
 soak-unit: # the race detector over all unit tests
 	@tools/setup.sh race guests
@@ -127,6 +127,7 @@ soak-sizes: # a million steps of simulated nodes, the whole storm of policies, t
 soak-fuzz: # so many inputs for each fuzz target beyond its seeds
 	@tools/setup.sh race guests
 	CGO_ENABLED=1 tools/fuzz.sh 2000x
+	$(GO) test -count=1 -timeout 30m -run TestSubPath_hostileWorkload ./core/volume -hostile 20m
 
 soak-parity: # parity, and whether all finds faults, with the race detector
 	@tools/setup.sh race
@@ -139,7 +140,7 @@ soak-e2e: build plugins # tests and agents with the race detector, on a real con
 	@tools/setup.sh race runtime cluster
 	$(RACE) -tags $(TAGS),e2e -count=1 -timeout 45m -run ForReal $(KERNEL)
 	$(RACE) -tags $(TAGS),e2e -count=1 -timeout 45m ./test/demo
-	$(RACE) -tags $(TAGS),e2e -count=1 -timeout 45m ./test/e2e -raced -races 100 -many 60 -loops 3
+	$(RACE) -tags $(TAGS),e2e -count=1 -timeout 45m ./test/e2e -raced -races 100 -many 60 -loops 3 -readers 100 -changing 10m
 	$(RACE) -tags $(TAGS),e2e -count=1 -timeout 20m ./test/chaos -raced -for 1m -part 1 -cuts 10
 	$(RACE) -tags $(TAGS),e2e -count=1 -parallel 6 -timeout 20m ./test/cluster ./test/cluster/controlplane
 

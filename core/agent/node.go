@@ -71,6 +71,7 @@ type Node struct {
 	health   *runtime.Health
 	images   *image.Puller
 	runtime  *runtime.Runtime
+	volumes  *volume.Volumes
 	events   *status.EventBuffer
 	recorder status.Recorder
 	outcomes *checkpoint.Outcomes
@@ -147,7 +148,7 @@ func (n *Node) wire() error {
 	if err != nil {
 		return err
 	}
-	volumes, err := volume.New(layout, memory, n.objects, func() v1.ResourceList { return n.object.Node().Status.Allocatable }, n.recursiveReadOnly)
+	n.volumes, err = volume.New(layout, memory, n.objects, func() v1.ResourceList { return n.object.Node().Status.Allocatable }, n.recursiveReadOnly)
 	if err != nil {
 		return err
 	}
@@ -175,7 +176,7 @@ func (n *Node) wire() error {
 	n.runtime = runtime.New(runtime.Config{
 		Config: criconfig.Config{
 			Installation: n.state.Installation(), Layout: layout, ResolvConf: cfg.Runtime.ResolvConf, ClusterDNS: cfg.Cluster.DNS, ClusterDomain: clusterDomain(cfg),
-			Node: n.object.Node, Objects: n.objects, ReadFile: volumes.ReadFile, SeccompDefault: cfg.Runtime.SeccompDefault, MemoryCapacity: memory, CgroupV2: cgroups.V2(),
+			Node: n.object.Node, Objects: n.objects, ReadFile: n.volumes.ReadFile, SeccompDefault: cfg.Runtime.SeccompDefault, MemoryCapacity: memory, CgroupV2: cgroups.V2(),
 		},
 		Client: n.client, Health: n.health, AdoptForeign: cfg.Runtime.AdoptForeign, HostsFile: "/etc/hosts", CgroupDriver: cfg.Runtime.CgroupDriver,
 		Handler: n.handler, Events: n.recorder, Logger: log, Now: now,
@@ -198,7 +199,7 @@ func (n *Node) wire() error {
 		PLEG: pleg.Config{Runtime: n.runtime, Observer: lists},
 		Workers: worker.Config{
 			Runtime: instrument.Runtime{Runtime: n.runtime, Metrics: n.meters.Workers}, Images: instrument.Images{Images: n.images, Metrics: n.meters.Workers},
-			Volumes: classVolumes{volumes, n.objects}, Cgroups: instrument.Cgroups{PodCgroups: cgroups, Metrics: n.meters.Cgroups},
+			Volumes: classVolumes{n.volumes, n.objects}, Cgroups: instrument.Cgroups{PodCgroups: cgroups, Metrics: n.meters.Cgroups},
 			HostIPs: n.hostIPs, RecursiveReadOnly: n.recursiveReadOnly, RuntimeName: status.RuntimeName, Hash: criconfig.ContainerHash, Restore: criconfig.RestoreContainer, OnFinished: n.finished,
 			Hooks: runner, Probes: n.probes, Terminations: n.endings, ActiveFor: n.outcomes.ActiveFor, Observer: n.meters.Workers, OnRemoved: n.workerRemoved,
 		},
@@ -207,7 +208,7 @@ func (n *Node) wire() error {
 		Policies: n.judge, Source: n.newSource,
 		Loop:     syncloop.Config{Probes: n.probes, Health: []func() error{n.health.Healthy}, Admitter: n.meteredAdmitter(), Begun: n.begun, Observer: n.meters.Rejections},
 		Observe:  func(w *worker.Pool) syncloop.Workers { return instrument.Workers{Workers: w, Meters: n.meters} },
-		Garbage:  gc.Config{Runtime: n.runtime, Volumes: volumes, Cgroups: leftCgroups{cgroups, volumes.Owner, cgroups.End, n.runtime.Idle}},
+		Garbage:  gc.Config{Runtime: n.runtime, Volumes: n.volumes, Cgroups: leftCgroups{cgroups, n.volumes.Owner, cgroups.End, n.runtime.Idle}},
 		CallsEnd: endCalls,
 	})
 	if err != nil {

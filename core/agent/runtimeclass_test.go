@@ -63,18 +63,18 @@ func TestHandler_isOfTheNodeOrOfTheServerByWhereThePodComesFrom(t *testing.T) {
 	var lists atomic.Int32
 	n := &Node{cfg: config.Default(), objects: serveClasses(t, &lists)}
 	n.cfg.Runtime.Handlers = []config.RuntimeHandler{{Class: "kata", Handler: "kata-fc"}}
-	alone := &Node{cfg: n.cfg}
+	alone := &Node{cfg: n.cfg, objects: object.New(object.Config{})}
 	for name, test := range map[string]struct {
 		node          *Node
 		source, class string
 		want          string
 	}{
 		"a class of the node":                      {n, "static", "kata", "kata-fc"},
-		"a class of the server, by a static pod":   {n, "static", "gvisor", `agent.toml has no class "gvisor"; add [[runtime.handler]] with class = "gvisor" to it and restart`},
+		"a class of the server, by a static pod":   {n, "static", "gvisor", `agent.toml has no class "gvisor", and the directory of objects no RuntimeClass; add [[runtime.handler]] with class = "gvisor" and restart`},
 		"a class of the server":                    {n, pod.SourceAPI, "gvisor", "runsc"},
 		"a class of the node, by the server's pod": {n, pod.SourceAPI, "kata", `the API server has no RuntimeClass "kata"; create it`},
 		"a class of a node without a cluster":      {alone, "static", "kata", "kata-fc"},
-		"no class of a node without a cluster":     {alone, "static", "gvisor", `agent.toml has no class "gvisor"`},
+		"no class of a node without a cluster":     {alone, "static", "gvisor", `agent.toml has no class "gvisor", and`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

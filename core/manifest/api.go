@@ -116,7 +116,7 @@ func validateOwnAnnotations(p *v1.Pod) field.ErrorList {
 var takenAsTheyAre = []string{
 	"affinity", "automountServiceAccountToken", "nodeSelector", "preemptionPolicy", "priority", "priorityClassName",
 	"schedulerName", "schedulingGates", "schedulingGroup", "serviceAccount", "serviceAccountName", "tolerations",
-	"topologySpreadConstraints", "workloadRef",
+	"topologySpreadConstraints",
 }
 
 // checkAPISpec refuses what this version does not honour.

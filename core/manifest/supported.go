@@ -123,7 +123,7 @@ var supported = []support{
 	{"spec.volumes[].hostPath.path", "an absolute path without `..`", nil},
 	{"spec.volumes[].hostPath.type", "any type of the API", nil},
 	{"spec.volumes[].emptyDir.medium", "", []string{"Memory"}},
-	{"spec.volumes[].emptyDir.sizeLimit", "a quantity, only with medium `Memory`", nil},
+	{"spec.volumes[].emptyDir.sizeLimit", "a quantity: with medium `Memory` the size of the file system; else a pod that is beyond it and not critical ends, `Evicted`, within seconds", nil},
 	{"spec.restartPolicy", "`Always`, `OnFailure`, `Never`", nil},
 	{"spec.readinessGates[].conditionType", "a condition that somebody sets at the API server", nil},
 	{"spec.terminationGracePeriodSeconds", "0 or more", nil},

@@ -165,7 +165,7 @@ func TestValidation(t *testing.T) {
 		{"a hostPath does not go back", manifest("  volumes: [{name: a, hostPath: {path: /a/../b}}]"), `9: spec.volumes[0].hostPath.path: Invalid value: "/a/../b": must not contain '..'`},
 		{"dots that do not go back", manifest("  volumes: [{name: a, hostPath: {path: /a..b}}]"), ""},
 		{"a hostPath's type", manifest("  volumes: [{name: a, hostPath: {path: /a, type: Dir}}]"), `9: spec.volumes[0].hostPath.type: Unsupported value: "Dir"`},
-		{"a size needs memory", manifest("  volumes: [{name: a, emptyDir: {sizeLimit: 1Mi}}]"), "9: spec.volumes[0].emptyDir.sizeLimit: Forbidden: not supported by this version yet unless medium is Memory"},
+		{"a size on the disk", manifest("  volumes: [{name: a, emptyDir: {sizeLimit: 1Mi}}]"), ""},
 		{"a size in memory", manifest("  volumes: [{name: a, emptyDir: {medium: Memory, sizeLimit: 1Mi}}]"), ""},
 		{"a size is not negative", manifest("  volumes: [{name: a, emptyDir: {medium: Memory, sizeLimit: -1}}]"), `9: spec.volumes[0].emptyDir.sizeLimit: Invalid value: "-1"`},
 		{"a mount is of a volume", manifest("    volumeMounts: [{name: a, mountPath: /a}]"), `9: spec.containers[0].volumeMounts[0].name: Not found: "a"`},

@@ -24,9 +24,7 @@ func validateVolumes(volumes []v1.Volume, at *field.Path) (names map[string]bool
 		}
 		if limit := v.EmptyDir.SizeLimit; limit != nil {
 			at := at.Child("emptyDir", "sizeLimit")
-			if v.EmptyDir.Medium != v1.StorageMediumMemory {
-				errs = append(errs, field.Forbidden(at, "not supported by this version yet unless medium is Memory"))
-			} else if limit.Sign() < 0 {
+			if limit.Sign() < 0 {
 				errs = append(errs, field.Invalid(at, limit.String(), "must be greater than or equal to 0"))
 			}
 		}

@@ -29,7 +29,7 @@ type Directory struct {
 	// keeping is held while a copy is written, so that the newest is written last.
 	keeping sync.Mutex
 
-	// The rest is guarded by Plane.mu. heard is true once the directory was read.
+	// The rest is guarded by Plane.mu. heard is true once the directory was read, or where there is none.
 	heard bool
 	// health is why it cannot be read now.
 	health error

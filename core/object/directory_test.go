@@ -169,6 +169,16 @@ func TestDirectory_isApartFromTheCluster(t *testing.T) {
 	}
 }
 
+// TestDirectory_thatIsNotConfigured is not waited for.
+func TestDirectory_thatIsNotConfigured(t *testing.T) {
+	t.Parallel()
+	p := New(Config{})
+	_, err := p.ConfigMap(t.Context(), staticPod("web"), "x")
+	if !apierrors.IsNotFound(err) || !strings.Contains(err.Error(), "agent.toml names no directory of objects ([objects] dir)") {
+		t.Error(err)
+	}
+}
+
 // TestDirectory_knowsWhatWasRightAfterARestart: also a Secret, whose copy nobody can read.
 func TestDirectory_knowsWhatWasRightAfterARestart(t *testing.T) {
 	t.Parallel()

@@ -75,7 +75,7 @@ const patience = 2 * time.Second
 // New returns a plane without objects.
 func New(cfg Config) *Plane {
 	p := &Plane{cfg: cfg, patience: patience, objects: map[key]*watched{}, tokens: map[tokenKey]*token{}, kept: map[string]*state.Object{}}
-	p.local = Directory{plane: p, files: map[string]*localFile{}}
+	p.local = Directory{plane: p, files: map[string]*localFile{}, heard: cfg.Dir == ""}
 	p.watching, p.end = context.WithCancel(context.Background())
 	if cfg.Disk != nil {
 		p.loadKept()

@@ -108,7 +108,7 @@ func (l *Loop) preempt(p *v1.Pod) {
 		return
 	}
 	l.cfg.Workers.Update(worker.Request{
-		Kind: worker.Kill, Pod: m.pod, Origin: m.origin, Kill: &worker.KillOptions{Evict: true, Status: disruptedStatus(reasonPreempting, messagePreempting, messageDisruption)},
+		Kind: worker.Kill, Pod: m.pod, Origin: m.origin, Kill: &worker.KillOptions{Evict: true, Status: DisruptedStatus(reasonPreempting, messagePreempting, messageDisruption)},
 	})
 }
 
@@ -137,8 +137,9 @@ func (l *Loop) wasPreempted(m member) bool {
 	return early && l.cfg.Workers.TerminationRequested(m.pod.UID)
 }
 
-// disruptedStatus returns what ends the status of a pod that is preempted or evicted.
-func disruptedStatus(reason, message, disruption string) func(*v1.PodStatus) {
+// DisruptedStatus returns what ends the status of a pod that is preempted or evicted: reason and message of the pod, and the
+// message of its condition DisruptionTarget.
+func DisruptedStatus(reason, message, disruption string) func(*v1.PodStatus) {
 	return func(st *v1.PodStatus) {
 		st.Phase, st.Reason, st.Message = v1.PodFailed, reason, message
 		setDisruptionTarget(st, disruption)
@@ -194,6 +195,6 @@ func (l *Loop) endRefused(m member) {
 	l.pods.put(m)
 	l.cfg.Workers.Update(worker.Request{
 		Kind: worker.Kill, Pod: m.pod, Origin: m.origin,
-		Kill: &worker.KillOptions{Evict: true, Status: disruptedStatus(m.verdict.Reason, "Pod was evicted: "+m.verdict.Message, messageEviction)},
+		Kill: &worker.KillOptions{Evict: true, Status: DisruptedStatus(m.verdict.Reason, "Pod was evicted: "+m.verdict.Message, messageEviction)},
 	})
 }

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/wardlet/wardlet/core/internal/crashpoint"
 )
 
 // content is a file of a volume. user and group less than 0 are root's.
@@ -34,28 +36,25 @@ func writeFiles(dir *os.Root, files map[string]content, now time.Time) error {
 		return err
 	}
 	if old != "" && holdsFiles(dir, old, files) {
-		return linkFiles(dir, files)
+		return linkFiles(dir, old, files)
 	}
 	fresh := dataPrefix + now.UTC().Format("2006_01_02_15_04_05.000000000")
 	if err := writeNew(dir, fresh, files); err != nil {
 		return errors.Join(err, dir.RemoveAll(fresh))
 	}
+	crashpoint.Reached("files written")
 	if err := dir.RemoveAll(newDataLink); err != nil {
 		return err
 	}
 	if err := dir.Symlink(fresh, newDataLink); err != nil {
 		return err
 	}
+	crashpoint.Reached("files linked")
 	if err := dir.Rename(newDataLink, dataLink); err != nil {
 		return err
 	}
-	if err := linkFiles(dir, files); err != nil {
-		return err
-	}
-	if old == "" || old == fresh || path.Base(old) != old {
-		return nil
-	}
-	return dir.RemoveAll(old)
+	crashpoint.Reached("files in force")
+	return linkFiles(dir, fresh, files)
 }
 
 func writeNew(dir *os.Root, name string, files map[string]content) error {
@@ -132,8 +131,9 @@ func holdsFiles(dir *os.Root, name string, files map[string]content) bool {
 
 var errDiffers = errors.New("differs")
 
-// linkFiles makes what a user sees: a link for the first part of each path, and none for what is gone.
-func linkFiles(dir *os.Root, files map[string]content) error {
+// linkFiles makes what a user sees: a link for the first part of each path, and none for what is gone. Of the files there
+// were, it leaves the directory that is in force.
+func linkFiles(dir *os.Root, current string, files map[string]content) error {
 	wanted := map[string]bool{}
 	for file := range files {
 		first, _, _ := strings.Cut(file, "/")
@@ -145,7 +145,11 @@ func linkFiles(dir *os.Root, files map[string]content) error {
 	}
 	for _, e := range entries {
 		switch name := e.Name(); {
+		case name == dataLink, name == current:
 		case strings.HasPrefix(name, dataPrefix):
+			if err := dir.RemoveAll(name); err != nil {
+				return err
+			}
 		case wanted[name]:
 			delete(wanted, name)
 		default:

@@ -6,6 +6,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -107,4 +108,29 @@ func TestAPartOfAVolumeForReal(t *testing.T) {
 	if mounts, err := v.kernel.mounts(v.layout.PodDir(p.UID)); err != nil || len(mounts) != 0 {
 		t.Errorf("mounts after the teardown %v, %v", mounts, err)
 	}
+}
+
+// Needs root. Files that do not fit leave those there are, and nothing of themselves.
+func TestFilesOnAFullTmpfsForReal(t *testing.T) {
+	t.Parallel()
+	at := t.TempDir()
+	check(t, unix.Mount("tmpfs", at, "tmpfs", 0, "size=64k"))
+	t.Cleanup(func() { check(t, unix.Unmount(at, 0)) })
+	dir, err := os.OpenRoot(at)
+	check(t, err)
+	defer dir.Close()
+	files := func(size int) map[string]content {
+		return map[string]content{
+			"a": {data: []byte("a"), mode: 0o644, user: -1, group: -1}, "big": {data: []byte(strings.Repeat("x", size)), mode: 0o644, user: -1, group: -1},
+		}
+	}
+	check(t, writeFiles(dir, files(4<<10), testNow()))
+	wantError(t, writeFiles(dir, files(128<<10), testNow()), "no space left on device")
+	if text, err := os.ReadFile(filepath.Join(at, "big")); err != nil || len(text) != 4<<10 {
+		t.Errorf("after a failure the file has %d bytes, %v", len(text), err)
+	}
+	if entries, err := os.ReadDir(at); err != nil || len(entries) != 4 {
+		t.Errorf("after a failure there are %v, %v", entries, err)
+	}
+	check(t, writeFiles(dir, files(8<<10), testNow()))
 }

@@ -3,9 +3,11 @@ package volume
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -107,14 +109,10 @@ func TestProjectedFiles(t *testing.T) {
 	}
 }
 
-// testNow is a time later than the one before.
-var testNow = func() func() time.Time {
-	now := time.Unix(1e9, 0)
-	return func() time.Time {
-		now = now.Add(time.Second)
-		return now
-	}
-}()
+var seconds atomic.Int64
+
+// testNow returns a time later than the one before.
+func testNow() time.Time { return time.Unix(1e9+seconds.Add(1), 0) }
 
 func TestWriteFiles(t *testing.T) {
 	t.Parallel()
@@ -178,6 +176,11 @@ func TestWriteFiles(t *testing.T) {
 		t.Errorf("the same files are written again: %s, before %s", again, one)
 	}
 	second := map[string]string{"a": "3", "c": "4"}
+	for _, left := range []string{"..2020_01_01_00_00_00.000000000", "..data_tmp"} { // of an agent that was killed
+		if err := os.Mkdir(filepath.Join(at, left), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if two := write(second); two == one {
 		t.Error("other files are in the same directory")
 	}
@@ -292,6 +295,44 @@ func TestSetup_volumesOfFiles(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 			check(t, v.Remove(t.Context(), p.UID))
+		})
+	}
+}
+
+func TestWriteFiles_badInput(t *testing.T) {
+	t.Parallel()
+	file := func(text string) content { return content{data: []byte(text), mode: 0o644, user: -1, group: -1} }
+	many := map[string]content{}
+	for i := range 10_000 {
+		many[fmt.Sprintf("key-%d", i)] = file("x")
+	}
+	for name, tc := range map[string]struct {
+		files map[string]content
+		err   string
+	}{
+		"path below a file": {map[string]content{"a": file("1"), "a/b": file("2"), "c": file("3")}, "a"},
+		"path that is long": {map[string]content{strings.Repeat("x", 300): file("1")}, "file name too long"},
+		"ten thousand keys": {many, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			at := t.TempDir()
+			dir, err := os.OpenRoot(at)
+			check(t, err)
+			defer dir.Close()
+			check(t, writeFiles(dir, map[string]content{"before": file("old")}, time.Unix(1, 0)))
+			err = writeFiles(dir, tc.files, time.Unix(2, 0))
+			if tc.err == "" {
+				check(t, err)
+				return
+			}
+			wantError(t, err, tc.err)
+			if text, err := os.ReadFile(filepath.Join(at, "before")); err != nil || string(text) != "old" {
+				t.Errorf("the file there was says %q, %v", text, err)
+			}
+			if entries, err := os.ReadDir(at); err != nil || len(entries) != 3 { // ..data, what it leads to, and the link
+				t.Errorf("there are %v, %v", entries, err)
+			}
 		})
 	}
 }

@@ -374,3 +374,19 @@ func TestAWakeDuringASyncThatFails(t *testing.T) {
 		expectCalls(t, b, "run-sandbox web#0")
 	})
 }
+
+// It does not wait for the sync loop to ask what is due.
+func TestAWakeOfAPodAtRest(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		defer b.pool.Stop(t.Context())
+		p := newPod("web", "1", "a")
+		running(b, p)
+		b.create(p)
+		expectCalls(t, b)
+		b.change("1", func(o *status.ObservedPod) { o.Containers[0].State = status.StateExited })
+		b.pool.Wake("1")
+		expectCalls(t, b, "start web/a#1")
+	})
+}

@@ -104,16 +104,16 @@ func (p *Pool) SyncFrequency() time.Duration { return time.Duration(p.frequency.
 // that it still wants.
 func (p *Pool) Due() []types.UID { return p.queue.popDue() }
 
-// Wake makes the next sync of a pod due: something that the pod uses has changed. A sync under way may have read what was
+// Wake has a pod synced at once: something that the pod uses has changed. A sync under way may have read what was
 // there before, so it is followed by another one, whatever it ends with.
 func (p *Pool) Wake(uid types.UID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch rec := p.records[uid]; {
 	case rec == nil || rec.state != Syncing:
-	case rec.cancel != nil:
+	case rec.cancel != nil, rec.started:
 		p.syncAgain(rec)
-	default:
+	default: // it waits for another pod
 		p.queue.add(uid, 0)
 	}
 }

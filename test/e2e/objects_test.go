@@ -5,10 +5,14 @@ package e2e
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 )
@@ -106,5 +110,122 @@ func TestObjects_ofTheNodesDirectory(t *testing.T) {
 		t.Error(fmt.Errorf("a secret can be read in %q, %w", found, err))
 	}
 	a.remove(t, "web.yaml", "second.yaml")
+	a.nothingLeft(t, n)
+}
+
+var (
+	readers    = flag.Int("readers", 5, "how many pods read a ConfigMap that changes")
+	changeTime = flag.Duration("changing", 3*time.Second, "for how long it changes")
+)
+
+// version is a ConfigMap whose files all say a number.
+func version(n int) string {
+	text := "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: app\ndata:\n"
+	for _, key := range []string{"a", "b", "c"} {
+		text += fmt.Sprintf("  %s: \"%d\"\n", key, n)
+	}
+	return text
+}
+
+// reader is a pod that ends when its files do not all say the same.
+func reader(name string) string {
+	return hostPod(name, "agree", "/app", "a", "b", "c") +
+		"    volumeMounts: [{name: app, mountPath: /app}]\n  restartPolicy: Never\n  volumes: [{name: app, configMap: {name: app}}]\n"
+}
+
+// TestObjects_aChangeIsSeenWhole: pods that read all files of a ConfigMap at one moment never see some of one version and some
+// of another, while that changes again and again; in the end all have the last one.
+func TestObjects_aChangeIsSeenWhole(t *testing.T) {
+	t.Parallel()
+	n := startNode(t)
+	a := newAgent(t, n, "whole")
+	dir := a.withObjects(t)
+	a.move(t, dir+"/app.yaml", version(0))
+	a.start(t)
+	var names, files []string
+	for i := range *readers {
+		name := fmt.Sprintf("reader-%d", i)
+		names, files = append(names, name), append(files, name+".yaml")
+		a.manifest(t, name+".yaml", reader(name))
+	}
+	a.running(t, names...)
+	last, again := 0, time.NewTicker(100*time.Millisecond)
+	defer again.Stop()
+	for began := time.Now(); time.Since(began) < *changeTime; <-again.C {
+		last++
+		a.move(t, dir+"/app.yaml", version(last))
+	}
+	for name, p := range a.running(t, names...) {
+		a.says(t, "logs default/"+name+" --tail 1", strconv.Itoa(last))
+		if c := p.Status.ContainerStatuses[0]; c.RestartCount != 0 || c.State.Running == nil {
+			t.Errorf("%s: %+v", name, c.State)
+		}
+	}
+	a.running(t, names...)
+	a.remove(t, files...)
+	a.nothingLeft(t, n)
+}
+
+// TestObjects_killedAtAnyStepOfAChange: an agent that is killed while it brings files up to date leaves the old ones or the new
+// ones, whole; the next one has the new ones, and leaves nothing of the old.
+func TestObjects_killedAtAnyStepOfAChange(t *testing.T) {
+	t.Parallel()
+	n := startNode(t)
+	a := &crashing{agent: newAgent(t, n, "torn"), node: n}
+	binary, err := crashingBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Program, a.file = binary, a.Path("crash")
+	a.Env = append(a.Env, "WARDLET_CRASH_FILE="+a.file)
+	dir := a.withObjects(t)
+	a.move(t, dir+"/app.yaml", version(0))
+	a.start(t)
+	a.manifest(t, "reader.yaml", reader("reader"))
+	p := a.running(t, "reader")["reader"]
+	files := a.Path("root", "pods", string(p.UID), "volumes", "kubernetes.io~configmap", "app")
+	// now is what all files say that are in force at one moment.
+	now := func() (text string, err error) {
+		at, err := filepath.EvalSymlinks(filepath.Join(files, "..data"))
+		if err != nil {
+			return "", err
+		}
+		for _, name := range []string{"a", "b", "c"} {
+			one, err := os.ReadFile(filepath.Join(at, name))
+			switch {
+			case err != nil:
+				return "", err
+			case text != "" && string(one) != text:
+				t.Errorf("%s says %q, others %q", name, one, text)
+			}
+			text = string(one)
+		}
+		return text, nil
+	}
+	for i, step := range []struct {
+		point string
+		// behind is how many versions the files are behind when the agent is dead.
+		behind int
+	}{{"files written", 1}, {"files linked", 1}, {"files in force", 0}} {
+		a.armed(t, step.point)
+		a.move(t, dir+"/app.yaml", version(i+1))
+		a.dies(t, step.point)
+		if got, err := now(); err != nil || got != strconv.Itoa(i+1-step.behind) {
+			t.Errorf("killed at %q: the files say %q, want %d; %v", step.point, got, i+1-step.behind, err)
+		}
+		a.start(t)
+		eventually(t, "the files are new", func(context.Context) error {
+			got, err := now()
+			entries, listed := os.ReadDir(files)
+			if err = errors.Join(err, listed); err == nil && (got != strconv.Itoa(i+1) || len(entries) != 5) { // ..data, what it leads to, and the links
+				err = fmt.Errorf("killed at %q, after that: the files say %s, and there are %v", step.point, got, entries)
+			}
+			return err
+		})
+	}
+	if c := a.running(t, "reader")["reader"].Status.ContainerStatuses[0]; c.RestartCount != 0 {
+		t.Errorf("the pod is %+v", c)
+	}
+	a.remove(t, "reader.yaml")
 	a.nothingLeft(t, n)
 }

@@ -248,6 +248,6 @@ func (t *turn) turns(ctx context.Context, a *answers, names []string) (all []flo
 func (t *turn) part(name string) func(context.Context) error {
 	return map[string]func(context.Context) error{
 		"empty": t.empty, "start": t.starting, "burst": t.burst, "idle": t.idle, "rest": t.atRest,
-		"probes": t.probed, "liveness": t.restarting, "init": t.initializing, "readiness": t.turning,
+		"probes": t.probed, "liveness": t.restarting, "init": t.initializing, "readiness": t.turning, "objects": t.renewing,
 	}[strings.TrimSpace(name)]
 }

@@ -78,6 +78,8 @@ const (
 	restarts = "restarts"
 	initial  = "initial"
 	flips    = "flips"
+	renewals = "renewals"
+	changing = "changing"
 )
 
 // overFloor is what a start may take beyond the calls to the runtime, idleAgent what an agent without pods may have.
@@ -88,6 +90,8 @@ const (
 	overRestart, overInit = 30 * time.Millisecond, 10 * time.Millisecond
 	// atServer is when the API server has that a container is ready.
 	atServer = 100 * time.Millisecond
+	// newFiles is when the files of all pods are new after a change of their ConfigMap.
+	newFiles = time.Second
 )
 
 // figures are those of what was measured so far, with their limits.
@@ -130,6 +134,8 @@ func (s series) figures() (all []figure) {
 	overDirect("cluster-liveness-restart", restarts, overRestart, func(limit, theirs float64) float64 { return min(limit, theirs) })
 	overDirect("cluster-init-container", initial, overInit, func(limit, _ float64) float64 { return limit })
 	add("cluster-readiness-p99", flips, "ns", func(float64) float64 { return float64(atServer) })
+	add("cluster-object-change-p99", renewals, "ns", func(float64) float64 { return float64(newFiles) })
+	add("cluster-object-change-cpu", changing, "ns", func(theirs float64) float64 { return theirs })
 	add("cluster-probes-cpu-per-second", probing, "ns", nil)
 	atMost("cluster-probes-cpu", probing, 0.3)
 	same := func(theirs float64) float64 { return theirs }

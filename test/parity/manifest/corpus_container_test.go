@@ -151,7 +151,7 @@ var volumeCases = []fieldCase{
 		path: "spec.volumes[1].emptyDir.sizeLimit", valid: []string{"null", "0", "1", "1Gi", "100m", "1.5Ki"}, invalid: []string{"-1", "lots", "true"},
 		differs: map[string]string{"1e999": "huge-quantity"},
 	},
-	{path: "spec.volumes[2].emptyDir.sizeLimit", differs: map[string]string{"1Gi": unsupported, "0": unsupported}, invalid: []string{"-1"}},
+	{path: "spec.volumes[2].emptyDir.sizeLimit", valid: []string{"1Gi", "0"}, invalid: []string{"-1"}},
 	{path: "spec.volumes[0].emptyDir", invalid: []string{"{}", "{medium: Memory}"}},
 	{path: "spec.containers[0].volumeMounts", valid: []string{"[]", "null"}, invalid: []string{"[{}]", "[{name: logs}]", "[{mountPath: /a}]", "{}", "[null]"}},
 	{path: "spec.containers[0].volumeMounts[1].name", valid: []string{"logs", "plain", "implied"}, invalid: []string{`""`, "null", "nowhere", "Logs", "7"}},

@@ -101,10 +101,6 @@ var differences = []difference{
 		check: func(_ *subject, m []string) bool { return !documented(m[1], m[2]) },
 	},
 	{
-		id:    "unsupported-field",
-		fault: regexp.MustCompile(`^(spec\.volumes\[\d+\]\.emptyDir\.sizeLimit): Forbidden: not supported by this version yet unless medium is Memory$`),
-	},
-	{
 		// A kubelet takes an empty name for none.
 		id:    "unsupported-field",
 		fault: regexp.MustCompile(`^(\S+): static pods may not reference `),

@@ -17,6 +17,7 @@ const usage = `usage: testbox COMMAND
   exit -code N [-after DURATION]
   echo ARGS...
   talk [-lines N] [-rate N] [-when FILE]       numbered lines of 100 bytes, once FILE exists
+  agree [-every DURATION] DIR FILE...          prints what all files say; exit 1 if they differ
   get [-timeout DURATION] URL                  prints the body; exit 1 unless 200
 `
 
@@ -38,6 +39,8 @@ func main() {
 		fmt.Fprintln(os.Stdout, strings.Join(args, " "))
 	case "talk":
 		err = talk(args)
+	case "agree":
+		err = agree(args)
 	case "get":
 		err = get(args)
 	default:

@@ -1,0 +1,53 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	v1 "k8s.io/api/core/v1"
+)
+
+// TestLimits_ofAnEmptyDir: a pod whose volume grows beyond its limit fails, also after a restart of the agent; one that is
+// critical, or within its limit, runs on.
+func TestLimits_ofAnEmptyDir(t *testing.T) {
+	t.Parallel()
+	n := startNode(t)
+	a := newAgent(t, n, "limits")
+	a.write(t, a.ConfigFile(), strings.Replace(a.read(t, "agent.toml"), "[runtime]\n", "[node]\ncritical = [\"default/dns\"]\n[runtime]\n", 1))
+	a.start(t)
+	limited := func(name string) string {
+		return hostPod(name, "sleep") + "    volumeMounts: [{name: data, mountPath: /data}]\n  volumes: [{name: data, emptyDir: {sizeLimit: 1Mi}}]\n"
+	}
+	names := []string{"full", "dns", "small"}
+	for _, name := range names {
+		a.manifest(t, name+".yaml", limited(name))
+	}
+	for name, p := range a.running(t, names...) {
+		size := 2 << 20
+		if name == "small" {
+			size = 512 << 10
+		}
+		path := a.Path("root", "pods", string(p.UID), "volumes", "kubernetes.io~empty-dir", "data", "file")
+		if err := os.WriteFile(path, make([]byte, size), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	evicted := func(p *v1.Pod) error {
+		if p.Status.Phase != v1.PodFailed || p.Status.Reason != "Evicted" || p.Status.Message != `Usage of EmptyDir volume "data" exceeds the limit "1Mi". ` {
+			return fmt.Errorf("phase %s, reason %q, message %q", p.Status.Phase, p.Status.Reason, p.Status.Message)
+		}
+		return nil
+	}
+	a.pod(t, "full", evicted)
+	a.event(t, "full", "Evicted", "Warning", `Usage of EmptyDir volume "data" exceeds the limit "1Mi".`)
+	a.stop(t)
+	a.start(t)
+	a.pod(t, "full", evicted)
+	a.running(t, "dns", "small")
+	a.remove(t, "full.yaml", "dns.yaml", "small.yaml")
+	a.nothingLeft(t, n)
+}

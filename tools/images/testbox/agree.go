@@ -1,0 +1,69 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// agree reads files of a directory again and again, all in the version that is there at one moment, until SIGTERM. It says
+// what is in them whenever that is new, and ends with an error when they are not all the same.
+func agree(args []string) error {
+	flags := flag.NewFlagSet("agree", flag.ContinueOnError)
+	every := flags.Duration("every", 100*time.Millisecond, "how often they are read")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if flags.NArg() < 2 {
+		return errors.New("want a directory and files in it")
+	}
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
+	tick := time.NewTicker(*every)
+	defer tick.Stop()
+	for last := ""; ; {
+		text, err := version(flags.Arg(0), flags.Args()[1:])
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // replaced meanwhile, or not there yet
+		case err != nil:
+			return err
+		case text != last:
+			last = text
+			fmt.Fprintln(os.Stdout, text)
+		}
+		select {
+		case <-tick.C:
+		case <-signals:
+			return nil
+		}
+	}
+}
+
+// version returns what all files say. The link ..data, where there is one, names the directory of a version, which does not change.
+func version(dir string, names []string) (text string, err error) {
+	root, err := os.OpenRoot(filepath.Join(dir, "..data"))
+	if errors.Is(err, fs.ErrNotExist) {
+		root, err = os.OpenRoot(dir)
+	}
+	if err != nil {
+		return "", err
+	}
+	defer root.Close()
+	for i, name := range names {
+		data, err := root.ReadFile(name)
+		if err != nil {
+			return "", err
+		}
+		if i > 0 && string(data) != text {
+			return "", fmt.Errorf("%s says %q, and %s %q", names[0], text, name, data)
+		}
+		text = string(data)
+	}
+	return text, nil
+}
