@@ -79,6 +79,8 @@ func objectEntry(o *api.Object) entry {
 		notes = append(notes, lasting(o.Err+" (what it was before stays in force)"))
 	case o.Err != "":
 		notes = append(notes, lasting(fmt.Sprintf("%s %s: %s", o.Kind, whole, o.Err)))
+	case !o.Known:
+		notes = append(notes, lasting(fmt.Sprintf("%s %s is not known yet: where it comes from has not answered", o.Kind, whole)))
 	case !o.Found && o.Local:
 		notes = append(notes, lasting(fmt.Sprintf("%s %s is missing: put a manifest of it into the directory of objects ([objects] dir)", o.Kind, whole)))
 	case !o.Found && o.Name != "":

@@ -27,6 +27,7 @@ const (
 const (
 	reasonEvicted   = "Evicted"
 	messageOverSize = "Usage of EmptyDir volume %q exceeds the limit %q. "
+	messageTooDeep  = "Usage of EmptyDir volume %q, which has the limit %q, cannot be counted: directories lie too deep in each other. "
 )
 
 // limits end pods whose emptyDirs have grown beyond their limits.
@@ -35,11 +36,13 @@ type limits struct {
 	critical pod.Criticality
 	// due is when the files of a pod are counted again.
 	due map[types.UID]time.Time
+	// uncounted is what could not be counted of a pod, as it was logged.
+	uncounted map[types.UID]string
 }
 
 // watchLimits holds emptyDirs against their limits until ctx is done.
 func (n *Node) watchLimits(ctx context.Context) {
-	l := limits{node: n, critical: criticality(n.cfg, n.node), due: map[types.UID]time.Time{}}
+	l := limits{node: n, critical: criticality(n.cfg, n.node), due: map[types.UID]time.Time{}, uncounted: map[types.UID]string{}}
 	tick := time.NewTicker(limitPeriod)
 	defer tick.Stop()
 	for {
@@ -72,14 +75,22 @@ func (l *limits) look(ctx context.Context, pods []mux.Desired) {
 		case ctx.Err() != nil:
 			return
 		case err != nil:
-			n.log.Warn("the files of a pod cannot be counted; its limit is not enforced", "pod", p.Namespace+"/"+p.Name, "err", err)
+			if l.uncounted[p.UID] != err.Error() {
+				l.uncounted[p.UID] = err.Error()
+				n.log.Warn("not all files of a pod can be counted; its limit may not be enforced", "pod", p.Namespace+"/"+p.Name, "err", err)
+			}
 		case over != nil:
-			l.end(&pods[i], fmt.Sprintf(messageOverSize, over.Volume, over.Limit.String()))
+			message := messageOverSize
+			if over.Deep {
+				message = messageTooDeep
+			}
+			l.end(&pods[i], fmt.Sprintf(message, over.Volume, over.Limit.String()))
 		}
 	}
 	for uid := range l.due {
 		if !there[uid] {
 			delete(l.due, uid)
+			delete(l.uncounted, uid)
 		}
 	}
 }

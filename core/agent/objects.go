@@ -28,7 +28,7 @@ func (n *Node) wireObjects(lookupEnv func(string) (string, bool)) error {
 	var key *object.Key
 	if n.apiClient != nil || n.cfg.Objects.Dir != "" {
 		if key, err = parts.ObjectKey(n.cfg, lookupEnv).Load(); err != nil {
-			return err
+			n.log.Error("Secrets are not kept on the disk, until the agent starts with a key: one that starts while they cannot be read does not know them", "err", err)
 		}
 	}
 	n.objects = object.New(object.Config{
@@ -42,10 +42,27 @@ func (n *Node) wireObjects(lookupEnv func(string) (string, bool)) error {
 func (n *Node) objectStages() []Stage {
 	stages := []Stage{{"objects", endless(n.objects.Run)}} // workers that stop may still want some
 	if n.cfg.Objects.Dir != "" {
-		source := file.New(parts.ObjectDirectory(n.cfg, n.objects.Directory(), n.log))
+		source := file.New(n.objectDirectory())
 		stages = append(stages, Stage{"directory of objects", source.Run})
 	}
 	return stages
+}
+
+// objectPlace is the name under which the directory is remembered; no source can have it.
+const objectPlace = "_objects"
+
+// objectDirectory says how the directory of objects is read.
+func (n *Node) objectDirectory() file.Config {
+	c := parts.ObjectDirectory(n.cfg, n.objects.Directory(), n.log)
+	c.Place = n.state.Place(objectPlace)
+	var last string
+	c.Ignored = func(i *api.Ignored) {
+		if text := i.String(); text != last {
+			last = text
+			n.log.Warn("the directory of objects holds what is not read", "ignored", text)
+		}
+	}
+	return c
 }
 
 // handler returns what the runtime calls the class of a pod: by the API server for its own pods, by agent.toml or the

@@ -13,7 +13,8 @@ type Object struct {
 	Local bool `json:"local"`
 	// Document is where a local object stands, as Document.ID.
 	Document string `json:"document,omitempty"`
-	// Found is false for an object that pods name and that is not there.
+	// Known is false while it is not known whether there is one, Found where there is none.
+	Known bool `json:"known"`
 	Found bool `json:"found"`
 	// Keys are the names of its data, sorted; Bytes is how much they are together.
 	Keys  []string `json:"keys,omitempty"`

@@ -2,11 +2,11 @@ package object
 
 import (
 	"fmt"
+	"strconv"
 	"testing"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/wardlet/wardlet/core/api"
 )
@@ -31,7 +31,7 @@ func BenchmarkDirectory(b *testing.B) {
 		})
 		b.Run(fmt.Sprintf("change/%d", size), func(b *testing.B) {
 			for n := 0; b.Loop(); n++ {
-				if err := p.Directory().Apply(b.Context(), []api.Document{objectDocument(8, fmt.Sprint(n))}, nil); err != nil {
+				if err := p.Directory().Apply(b.Context(), []api.Document{objectDocument(8, strconv.Itoa(n))}, nil); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"sync"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -26,8 +25,6 @@ type Directory struct {
 	plane *Plane
 	// files are the manifests by path. Only the goroutine of the source uses it.
 	files map[string]*localFile
-	// keeping is held while a copy is written, so that the newest is written last.
-	keeping sync.Mutex
 
 	// The rest is guarded by Plane.mu. heard is true once the directory was read, or where there is none.
 	heard bool
@@ -35,6 +32,8 @@ type Directory struct {
 	health error
 	// current are the objects in force.
 	current map[key]*localObject
+	// known are the keys that were in force at some time.
+	known map[key]bool
 	// faults are the documents that cannot be used.
 	faults []localFault
 }
@@ -130,21 +129,11 @@ func (d *Directory) put(path string, docs []*api.Document) {
 			next.fail(doc.ID, doc.Claims, doc.Err)
 			continue
 		}
-		is := &localObject{key: localKey(doc.Object), object: doc.Object, document: doc.ID}
-		if was := had.find(is.key); was != nil && immutable(was.object) && !sameData(was.object, is.object) {
-			next.fail(doc.ID, is.key.NamespacedName, fmt.Errorf("%s: %s is immutable and its data is another; remove its document, and add it again once no pod needs it", path, is.key))
-			is = was
-		}
-		next.objects = append(next.objects, is)
+		next.objects = append(next.objects, &localObject{key: localKey(doc.Object), object: doc.Object, document: doc.ID})
 	}
 	for _, was := range had.objects {
 		if next.find(was.key) == nil && slices.ContainsFunc(next.faults, func(f localFault) bool { return f.concerns(was.key) }) {
 			next.objects = append(next.objects, was)
-		}
-	}
-	for _, f := range next.faults {
-		if !slices.ContainsFunc(had.faults, func(other localFault) bool { return other.document == f.document && other.err.Error() == f.err.Error() }) {
-			d.plane.cfg.Logger.Warn("a document of the directory of objects cannot be used; what it was before stays in force", "document", f.document, "err", f.err)
 		}
 	}
 	d.files[path] = next
@@ -208,6 +197,21 @@ func (d *Directory) settle() {
 		}
 	}
 	p.mu.Lock()
+	for k, o := range current {
+		was := d.before(k)
+		if was == nil || !immutable(was) || immutable(o.object) && sameData(was, o.object) {
+			continue
+		}
+		path, _ := api.ManifestOf(o.document)
+		faults = append(faults, localFault{o.document, k.NamespacedName, fmt.Errorf("%s: %s is immutable, and not as it was: remove its document, and add it again", path, k)})
+		current[k] = &localObject{key: k, object: was, document: o.document}
+	}
+	for k := range current {
+		d.known[k] = true
+	}
+	news := slices.DeleteFunc(slices.Clone(faults), func(f localFault) bool {
+		return slices.ContainsFunc(d.faults, func(other localFault) bool { return other.document == f.document && other.err.Error() == f.err.Error() })
+	})
 	d.current, d.faults, d.heard = current, faults, true
 	changed := map[key]*watched{}
 	for k, w := range p.objects {
@@ -216,10 +220,26 @@ func (d *Directory) settle() {
 		}
 	}
 	p.mu.Unlock()
+	for _, f := range news {
+		p.cfg.Logger.Warn("a document of the directory of objects cannot be used; what it was before stays in force", "document", f.document, "err", f.err)
+	}
 	for k, w := range changed {
 		p.take(w, d.objects(k), false)
-		d.keep(k, w)
+		p.keep(k, w)
 	}
+}
+
+// before returns what a key was before, nil for nothing: also for an agent before this one, which may have kept it. Plane.mu is
+// held.
+func (d *Directory) before(k key) metav1.Object {
+	if was := d.current[k]; was != nil {
+		return was.object
+	}
+	if d.known[k] {
+		return nil
+	}
+	was, _ := d.plane.recalled(k)
+	return was[k.Name]
 }
 
 // objects returns what is in force of a key, by name.
@@ -234,7 +254,7 @@ func (d *Directory) inForce(k key) map[string]metav1.Object {
 	if o := d.current[k]; o != nil {
 		return map[string]metav1.Object{k.Name: o.object}
 	}
-	if slices.ContainsFunc(d.faults, func(f localFault) bool { return f.concerns(k) }) {
+	if !d.known[k] && slices.ContainsFunc(d.faults, func(f localFault) bool { return f.concerns(k) }) {
 		if objects, ok := d.plane.recalled(k); ok {
 			return objects
 		}
@@ -247,18 +267,6 @@ func (d *Directory) begin(k key, w *watched) {
 	if d.heard {
 		w.objects, w.heard = d.inForce(k), true
 		close(w.known)
-	}
-}
-
-// keep puts what is in force of a key on the disk.
-func (d *Directory) keep(k key, w *watched) {
-	d.keeping.Lock()
-	defer d.keeping.Unlock()
-	d.plane.mu.Lock()
-	heard, objects := w.heard, w.objects
-	d.plane.mu.Unlock()
-	if heard {
-		d.plane.keep(k, w, objects)
 	}
 }
 

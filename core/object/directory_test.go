@@ -1,11 +1,16 @@
 package object
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -96,11 +101,14 @@ func TestDirectory(t *testing.T) {
 		"stands twice, one goes":      {[]step{{"a": config("one"), "b": config("two")}, {"a": ""}}, []string{"one", "two"}, nil},
 		"turns into a secret":         {[]step{{"a": config("one")}, {"a": "apiVersion: v1\nkind: Secret\nmetadata: {name: x, namespace: shop}\n"}}, []string{"one", missing}, nil},
 		"immutable":                   {[]step{{"a": immutable("one")}, {"a": immutable("two")}, {"a": config("two")}}, []string{"one", "one", "one"}, []string{"a#0"}},
+		"immutable, moved":            {[]step{{"a": immutable("one")}, {"a": "", "b": immutable("two")}}, []string{"one", "one"}, []string{"b#0"}},
+		"immutable no more":           {[]step{{"a": immutable("one")}, {"a": config("one")}, {"a": config("two")}}, []string{"one", "one", "one"}, []string{"a#0"}},
+		"removed beside a broken one": {[]step{{"a": config("one"), "b": unnamed}, {"a": ""}}, []string{"one", missing}, []string{"b#*", "b#0"}},
 		"immutable, made again":       {[]step{{"a": immutable("one")}, {"a": ""}, {"a": immutable("two")}}, []string{"one", missing, "two"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t)
+			r := newRigOn(t, nil, &disk{records: map[string]state.Object{}})
 			for i, s := range tc.steps {
 				files := map[string]string{}
 				for name, text := range s {
@@ -230,13 +238,13 @@ func TestPlane_listsObjectsWithoutTheirValues(t *testing.T) {
 	slices.SortFunc(list, api.CompareObjects)
 	var got []string
 	for _, o := range list {
-		got = append(got, strings.TrimSpace(fmt.Sprint(o.Kind, " ", o.Namespace, "/", o.Name, " local=", o.Local, " ", o.Document, " found=", o.Found, " ", o.Keys, " ", o.Bytes, " ", o.UsedBy, " ", o.Err)))
+		got = append(got, strings.TrimSpace(fmt.Sprint(o.Kind, " ", o.Namespace, "/", o.Name, " local=", o.Local, " ", o.Document, " known=", o.Known, " found=", o.Found, " ", o.Keys, " ", o.Bytes, " ", o.UsedBy, " ", o.Err)))
 	}
 	want := []string{
-		" shop/bad local=true /objects/b.yaml#0 found=false [] 0 [] /objects/b.yaml:4: data[text]: expected a string, got a number; put it in quotes",
-		"ConfigMap shop/x local=false  found=true [text] 7 [shop/api]",
-		"ConfigMap shop/x local=true /objects/a.yaml#0 found=true [text] 7 [shop/web]",
-		"Secret shop/x local=false  found=false [] 0 [shop/api]",
+		" shop/bad local=true /objects/b.yaml#0 known=false found=false [] 0 [] /objects/b.yaml:4: data[text]: expected a string, got a number; put it in quotes",
+		"ConfigMap shop/x local=false  known=true found=true [text] 7 [shop/api]",
+		"ConfigMap shop/x local=true /objects/a.yaml#0 known=true found=true [text] 7 [shop/web]",
+		"Secret shop/x local=false  known=true found=false [] 0 [shop/api]",
 	}
 	for i := range want {
 		want[i] = strings.TrimSpace(want[i])
@@ -244,4 +252,30 @@ func TestPlane_listsObjectsWithoutTheirValues(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
+}
+
+// TestPlane_keepsAgainWhatADiskHadNoRoomFor: an older copy would come into force with the next agent.
+func TestPlane_keepsAgainWhatADiskHadNoRoomFor(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := &disk{records: map[string]state.Object{}, full: true}
+		r := &rig{Plane: New(Config{Dir: "/objects", Disk: d, Changed: func(types.UID) {}, Logger: slog.New(slog.DiscardHandler), Now: time.Now})}
+		ctx, cancel := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() { r.Run(ctx) })
+		r.read(t, true, map[string]string{"/objects/a.yaml": config("one")})
+		r.text(t, "web")
+		if keys := d.keys(); keys != "" {
+			t.Errorf("a full disk keeps %q", keys)
+		}
+		d.mu.Lock()
+		d.full = false
+		d.mu.Unlock()
+		time.Sleep(keepPeriod + time.Second)
+		if keys := d.keys(); keys != "local ConfigMap shop/x" {
+			t.Errorf("with room again it keeps %q", keys)
+		}
+		cancel()
+		running.Wait()
+	})
 }

@@ -3,8 +3,10 @@ package object
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,6 +23,9 @@ type Disk interface {
 
 // unnamedTime is for how long what an agent before this one knew is kept while no pod names it.
 const unnamedTime = 24 * time.Hour
+
+// keepPeriod is how often it is tried to keep what could not be kept, on a disk that was full.
+const keepPeriod = time.Minute
 
 // loadKept reads what an agent before this one knew.
 func (p *Plane) loadKept() {
@@ -106,49 +111,73 @@ func (p *Plane) record(k key, objects map[string]metav1.Object) (record *state.O
 	return record, items, nil
 }
 
-// keep puts what is known under a key on the disk, where it is not there yet.
-func (p *Plane) keep(k key, w *watched, objects map[string]metav1.Object) {
+// keep puts what is known under a key on the disk, where it is not there yet. One copy is written or removed at a time, so that
+// the newest stays.
+func (p *Plane) keep(k key, w *watched) {
 	if !p.keeps(k.kind) {
 		return
 	}
-	record, items, err := p.record(k, objects)
-	if err != nil {
-		p.cfg.Logger.Warn("an object cannot be kept", "object", k.String(), "err", err)
+	p.keeping.Lock()
+	defer p.keeping.Unlock()
+	p.mu.Lock()
+	objects, named := w.objects, p.objects[k] == w && w.heard
+	version := versionOf(objects)
+	same := p.versions[k.String()] == version
+	p.mu.Unlock()
+	if !named || same {
 		return
 	}
-	p.mu.Lock()
-	same := false
-	if old := p.kept[record.Key]; old != nil {
-		before, err := p.items(old)
-		same = err == nil && slices.EqualFunc(before, items, func(a, b json.RawMessage) bool { return string(a) == string(b) })
-	}
-	if !same {
-		p.kept[record.Key] = record
-	}
-	p.mu.Unlock()
-	if !same {
+	record, items, err := p.record(k, objects)
+	if err == nil && !p.isKept(record.Key, items) {
 		err = p.cfg.Disk.Put(record)
-	}
-	p.mu.Lock()
-	gone := p.objects[k] != w
-	p.mu.Unlock()
-	if gone {
-		p.forget(k)
 	}
 	if err != nil {
 		p.cfg.Logger.Warn("an object cannot be kept; it is not known after a restart of the agent until it can be read", "object", k.String(), "err", err)
+		return
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.kept[record.Key], p.versions[record.Key] = record, version
 }
 
-// forget removes what is kept of a key that no pod names any more.
+// versionOf names the versions of objects.
+func versionOf(objects map[string]metav1.Object) string {
+	var text strings.Builder
+	for _, name := range sortedNames(objects) {
+		text.WriteString(name + "=" + objects[name].GetResourceVersion() + "\n")
+	}
+	return text.String() + "."
+}
+
+// isKept reports whether the disk has these items under a key.
+func (p *Plane) isKept(key string, items []json.RawMessage) bool {
+	p.mu.Lock()
+	old := p.kept[key]
+	p.mu.Unlock()
+	if old == nil {
+		return false
+	}
+	before, err := p.items(old)
+	return err == nil && slices.EqualFunc(before, items, func(a, b json.RawMessage) bool { return string(a) == string(b) })
+}
+
+// forget removes what is kept of a key, unless a pod names it again.
 func (p *Plane) forget(k key) {
 	if p.cfg.Disk == nil {
 		return
 	}
+	p.keeping.Lock()
+	defer p.keeping.Unlock()
 	p.mu.Lock()
-	delete(p.kept, k.String())
+	named := p.objects[k] != nil
+	if !named {
+		delete(p.kept, k.String())
+		delete(p.versions, k.String())
+	}
 	p.mu.Unlock()
-	p.deleteKept(k.String())
+	if !named {
+		p.deleteKept(k.String())
+	}
 }
 
 func (p *Plane) deleteKept(key string) {
@@ -157,15 +186,32 @@ func (p *Plane) deleteKept(key string) {
 	}
 }
 
-// forgetUnnamed removes, after unnamedTime, what no pod has named since this agent began.
-func (p *Plane) forgetUnnamed(ctx context.Context) {
-	wait := time.NewTimer(unnamedTime)
-	defer wait.Stop()
-	select {
-	case <-ctx.Done():
-		return
-	case <-wait.C:
+// tend keeps, until ctx is done, what could not be kept when it came, and removes after unnamedTime what no pod has named since
+// this agent began.
+func (p *Plane) tend(ctx context.Context) {
+	again, unnamed := time.NewTicker(keepPeriod), time.NewTimer(unnamedTime)
+	defer again.Stop()
+	defer unnamed.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-again.C:
+			p.mu.Lock()
+			all := maps.Clone(p.objects)
+			p.mu.Unlock()
+			for k, w := range all {
+				p.keep(k, w)
+			}
+		case <-unnamed.C:
+			p.forgetUnnamed()
+		}
 	}
+}
+
+func (p *Plane) forgetUnnamed() {
+	p.keeping.Lock()
+	defer p.keeping.Unlock()
 	p.mu.Lock()
 	named := map[string]bool{}
 	for k := range p.objects {

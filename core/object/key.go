@@ -71,6 +71,8 @@ type KeyPlaces struct {
 // KeyPlace is one of them.
 type KeyPlace struct {
 	Path string
+	// Credential is true for one that a service manager guards.
+	Credential bool
 	// Generated is true where the key is on the disk that it protects.
 	Generated bool
 }
@@ -83,17 +85,17 @@ func (p KeyPlaces) Place() KeyPlace {
 	if p.Credentials != "" {
 		path := filepath.Join(p.Credentials, KeyCredential)
 		if _, err := os.Stat(path); err == nil {
-			return KeyPlace{Path: path}
+			return KeyPlace{Path: path, Credential: true}
 		}
 	}
 	return KeyPlace{Path: p.Generated, Generated: true}
 }
 
-// Load reads the key, and makes a generated one that is not there yet.
+// Load reads the key, and makes a generated one that is not there, or cannot be used: copies of another key are read anew.
 func (p KeyPlaces) Load() (*Key, error) {
 	at := p.Place()
 	key, err := at.Read()
-	if at.Generated && errors.Is(err, fs.ErrNotExist) {
+	if at.Generated && err != nil && !errors.Is(err, fs.ErrPermission) { // none yet, or one that a crash has torn
 		if err := generate(at.Path); err != nil {
 			return nil, fmt.Errorf("key of Secrets on the disk %s: %w", at.Path, err)
 		}
@@ -113,7 +115,7 @@ func (at KeyPlace) Read() (*Key, error) {
 		return nil, err
 	case !info.Mode().IsRegular():
 		return nil, errors.New("it is not a regular file")
-	case info.Mode().Perm()&0o077 != 0:
+	case info.Mode().Perm()&0o077 != 0 && !at.Credential:
 		return nil, fmt.Errorf("it has mode %04o: others than its owner may read it; run chmod 600 on it", info.Mode().Perm())
 	case info.Size() > MaxKeyFile:
 		return nil, fmt.Errorf("it has %d bytes; a key file has %d to %d random ones", info.Size(), MinKeyFile, MaxKeyFile)
@@ -130,7 +132,12 @@ func generate(path string) error {
 	content := make([]byte, MinKeyFile)
 	rand.Read(content) // never fails
 	temporary := path + ".new"
-	if err := os.WriteFile(temporary, content, 0o600); err != nil {
+	f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
 	return os.Rename(temporary, path)

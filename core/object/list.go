@@ -22,7 +22,8 @@ func (p *Plane) List(podName func(types.UID) string) []api.Object {
 			continue
 		}
 		o := described(k, w.objects)
-		o.Found = o.Found && (w.heard || w.recalled)
+		o.Known = w.heard || w.recalled
+		o.Found = o.Found && o.Known
 		if o.UsedBy = usersOf(w, podName); w.failed != nil {
 			o.Err = w.failed.Error()
 		}
@@ -30,7 +31,7 @@ func (p *Plane) List(podName func(types.UID) string) []api.Object {
 	}
 	for k, l := range p.local.current {
 		o := described(k, map[string]metav1.Object{k.Name: l.object})
-		o.Document = l.document
+		o.Document, o.Known = l.document, true
 		if w := p.objects[k]; w != nil {
 			o.UsedBy = usersOf(w, podName)
 		}

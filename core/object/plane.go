@@ -45,12 +45,16 @@ type Plane struct {
 	end      context.CancelFunc
 	watches  sync.WaitGroup
 
+	// keeping is held while a copy is written or removed.
+	keeping sync.Mutex
+
 	mu      sync.Mutex
 	ended   bool
 	objects map[key]*watched
 	tokens  map[tokenKey]*token
-	// kept is what Disk has.
-	kept map[string]*state.Object
+	// kept is what Disk has, versions name what this agent has put there.
+	kept     map[string]*state.Object
+	versions map[string]string
 	// local is the node's own directory.
 	local Directory
 }
@@ -74,8 +78,8 @@ const patience = 2 * time.Second
 
 // New returns a plane without objects.
 func New(cfg Config) *Plane {
-	p := &Plane{cfg: cfg, patience: patience, objects: map[key]*watched{}, tokens: map[tokenKey]*token{}, kept: map[string]*state.Object{}}
-	p.local = Directory{plane: p, files: map[string]*localFile{}, heard: cfg.Dir == ""}
+	p := &Plane{cfg: cfg, patience: patience, objects: map[key]*watched{}, tokens: map[tokenKey]*token{}, kept: map[string]*state.Object{}, versions: map[string]string{}}
+	p.local = Directory{plane: p, files: map[string]*localFile{}, known: map[key]bool{}, heard: cfg.Dir == ""}
 	p.watching, p.end = context.WithCancel(context.Background())
 	if cfg.Disk != nil {
 		p.loadKept()
@@ -86,7 +90,7 @@ func New(cfg Config) *Plane {
 // Run waits until ctx is done, then ends all watches and waits for them.
 func (p *Plane) Run(ctx context.Context) {
 	if p.cfg.Disk != nil {
-		p.forgetUnnamed(ctx)
+		p.tend(ctx)
 	}
 	<-ctx.Done()
 	p.mu.Lock()
@@ -118,12 +122,12 @@ func (p *Plane) get(ctx context.Context, by *v1.Pod, k key) (metav1.Object, erro
 
 // all returns the objects that a key stands for, by name, and watches them from then on. Callers do not change the map.
 func (p *Plane) all(ctx context.Context, by *v1.Pod, k key) (map[string]metav1.Object, error) {
-	w, err := p.use(k, by.UID)
+	w, fresh, err := p.use(k, by.UID)
 	if err != nil {
 		return nil, err
 	}
-	if k.local {
-		p.local.keep(k, w)
+	if k.local && fresh {
+		p.keep(k, w)
 	}
 	ctx, cancel := context.WithTimeout(ctx, p.patience)
 	defer cancel()
@@ -151,15 +155,15 @@ func (p *Plane) all(ctx context.Context, by *v1.Pod, k key) (map[string]metav1.O
 	return w.objects, nil
 }
 
-// use records that a pod names an object, and begins to watch it.
-func (p *Plane) use(k key, uid types.UID) (*watched, error) {
+// use records that a pod names an object, and begins to watch it; fresh reports whether none did before.
+func (p *Plane) use(k key, uid types.UID) (w *watched, fresh bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.ended {
-		return nil, context.Canceled
+		return nil, false, context.Canceled
 	}
-	w := p.objects[k]
-	if w == nil {
+	w = p.objects[k]
+	if fresh = w == nil; fresh {
 		ctx, cancel := context.WithCancel(p.watching)
 		w = &watched{users: map[types.UID]bool{}, end: cancel, known: make(chan struct{})}
 		p.objects[k] = w
@@ -170,7 +174,7 @@ func (p *Plane) use(k key, uid types.UID) (*watched, error) {
 		}
 	}
 	w.users[uid] = true
-	return w, nil
+	return w, fresh, nil
 }
 
 func (p *Plane) watch(ctx context.Context, k key, w *watched) {
@@ -188,15 +192,9 @@ func (p *Plane) watch(ctx context.Context, k key, w *watched) {
 	}, &store{plane: p, key: k, of: w})
 }
 
-// Release says that a pod is gone: nothing is watched, and no token renewed, for it alone.
+// Release says that a pod is gone: nothing is watched, and no token renewed, for it alone. What is kept of it on the disk goes
+// soon after; Release does not wait for that.
 func (p *Plane) Release(uid types.UID) {
-	for _, k := range p.release(uid) {
-		p.forget(k)
-	}
-}
-
-// release returns the keys that no pod names any more.
-func (p *Plane) release(uid types.UID) []key {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var unnamed []key
@@ -213,7 +211,13 @@ func (p *Plane) release(uid types.UID) []key {
 			delete(p.tokens, k)
 		}
 	}
-	return unnamed
+	if len(unnamed) > 0 && !p.ended {
+		p.watches.Go(func() {
+			for _, k := range unnamed {
+				p.forget(k)
+			}
+		})
+	}
 }
 
 // take takes what there is now, and wakes the pods that name it where that has changed. Where it is quiet it wakes only
@@ -246,7 +250,7 @@ type store struct {
 // take takes what there is, and keeps it. All objects of a namespace wake no pod.
 func (s *store) take(objects map[string]metav1.Object) error {
 	s.plane.take(s.of, objects, s.key.Name == "")
-	s.plane.keep(s.key, s.of, objects)
+	s.plane.keep(s.key, s.of)
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"maps"
 	"slices"
@@ -221,6 +222,8 @@ func TestPlane_servicesOfANamespace(t *testing.T) {
 type disk struct {
 	mu      sync.Mutex
 	records map[string]state.Object
+	// full makes it take no more.
+	full bool
 }
 
 func (d *disk) Load() (all []state.Object, errs []error) {
@@ -232,6 +235,9 @@ func (d *disk) Load() (all []state.Object, errs []error) {
 func (d *disk) Put(o *state.Object) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.full {
+		return errors.New("no space left on device")
+	}
 	d.records[o.Key] = *o
 	return nil
 }

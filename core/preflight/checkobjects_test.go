@@ -17,7 +17,7 @@ func TestCheckObjects(t *testing.T) {
 	t.Parallel()
 	const (
 		object    = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
-		generated = "ok key of Secrets on the disk DIR/state/objects.key: made by the agent: it protects copies of the disk without it, not the disk; objects.key_file or a systemd credential does that"
+		generated = "ok key of Secrets on the disk DIR/state/objects.key: made by the agent, where its service has no credential wardlet.objects-key: it protects copies of the disk without it, not the disk"
 	)
 	for name, tc := range map[string]struct {
 		mode os.FileMode

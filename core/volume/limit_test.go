@@ -3,6 +3,7 @@ package volume
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -35,7 +36,32 @@ func TestOver(t *testing.T) {
 			return errors.Join(fill(dir+"/a", 600<<10), os.Link(dir+"/a", dir+"/b"), os.Link(dir+"/a", dir+"/c"))
 		}, ""},
 		"a link that leads out": {limited("data", "64Ki"), func(dir string) error { return os.Symlink("/usr", dir+"/a") }, ""},
-		"is not there":          {limited("other", "64Ki"), func(string) error { return nil }, ""},
+		"paths too long for the kernel": {limited("data", "1Mi"), func(dir string) error {
+			root, err := os.OpenRoot(dir)
+			for i := 0; i < 40 && err == nil; i++ {
+				name := "!" + strings.Repeat("x", 250)
+				if err = root.Mkdir(name, 0o755); err == nil {
+					root, err = root.OpenRoot(name)
+				}
+			}
+			return errors.Join(err, root.WriteFile("f", make([]byte, 2<<20), 0o600))
+		}, "data 1Mi"},
+		"directories deep in each other": {limited("data", "10Mi"), func(dir string) error {
+			root, err := os.OpenRoot(dir)
+			for i := 0; i < maxDepth+1 && err == nil; i++ {
+				if err = root.Mkdir("d", 0o755); err == nil {
+					root, err = root.OpenRoot("d")
+				}
+			}
+			return err
+		}, "data 10Mi too deep"},
+		"many files, within": {limited("data", "64Mi"), func(dir string) (err error) {
+			for i := 0; i < 3*entriesAtOnce && err == nil; i++ {
+				err = os.WriteFile(fmt.Sprint(dir, "/", i), nil, 0o600)
+			}
+			return err
+		}, ""},
+		"is not there": {limited("other", "64Ki"), func(string) error { return nil }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -49,6 +75,9 @@ func TestOver(t *testing.T) {
 			got := ""
 			if over != nil {
 				got = over.Volume + " " + over.Limit.String()
+				if over.Deep {
+					got += " too deep"
+				}
 			}
 			if got != tc.want {
 				t.Errorf("got %q, want %q", got, tc.want)

@@ -66,6 +66,20 @@ func filesOf(v *v1.Volume) (plugin string, of *v1.ProjectedVolumeSource) {
 	return "", nil
 }
 
+// StaleError is why the files of volumes are as they were: nothing is taken from a pod that has them.
+type StaleError struct{ Err error }
+
+// Error says that it is so.
+func (e *StaleError) Error() string { return "the files stay as they were: " + e.Err.Error() }
+
+// Unwrap returns why.
+func (e *StaleError) Unwrap() error { return e.Err }
+
+// Stale tells it from errors that keep a pod from starting; see worker.Volumes.
+func (e *StaleError) Stale() bool { return true }
+
+var errNoKey = errors.New("has no key")
+
 // setupFiles makes a volume of files, and brings it up to date where it is there already. What may be secret is in memory
 // only.
 func (v *Volumes) setupFiles(ctx context.Context, p *v1.Pod, dir *os.Root, volume *v1.Volume) error {
@@ -75,8 +89,11 @@ func (v *Volumes) setupFiles(ctx context.Context, p *v1.Pod, dir *os.Root, volum
 	}
 	files, err := v.files(ctx, p, of)
 	if err != nil {
-		if v.holdsFiles(p, plugin, volume.Name) {
-			return nil // what it holds stays: nothing is taken from a pod that has it
+		switch holds := v.holdsFiles(p, plugin, volume.Name); {
+		case holds && (apierrors.IsNotFound(err) || errors.Is(err, errNoKey)):
+			return &StaleError{err}
+		case holds: // where they come from has not answered
+			return nil
 		}
 		return err
 	}
@@ -190,7 +207,7 @@ func (s *fileSet) addKeys(object string, data map[string][]byte, items []v1.KeyT
 		if ok {
 			s.add(items[i].Path, value, items[i].Mode)
 		} else if optional == nil || !*optional {
-			return fmt.Errorf("%s has no key %q", object, items[i].Key)
+			return fmt.Errorf("%s %w %q", object, errNoKey, items[i].Key)
 		}
 	}
 	return nil

@@ -336,3 +336,34 @@ func TestWriteFiles_badInput(t *testing.T) {
 		})
 	}
 }
+
+// TestSetup_takesNoFilesFromAPod that has them: what is gone, or lacks a key now, is told of.
+func TestSetup_takesNoFilesFromAPod(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		change func(s *server)
+		want   string
+	}{
+		"gone":     {func(s *server) { s.maps = nil }, `the files stay as they were: volume "files": configmaps "x" not found`},
+		"key gone": {func(s *server) { s.maps["x"].Data = map[string]string{"b": "B"} }, `the files stay as they were: volume "files": ConfigMap x has no key "a"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v, _ := newVolumes(t)
+			s := &server{maps: map[string]*v1.ConfigMap{"x": {Data: map[string]string{"a": "A"}}}}
+			v.objects = s
+			p := newPod(v1.Volume{Name: "files", VolumeSource: v1.VolumeSource{ConfigMap: &v1.ConfigMapVolumeSource{
+				LocalObjectReference: v1.LocalObjectReference{Name: "x"}, Items: []v1.KeyToPath{{Key: "a", Path: "a"}},
+			}}})
+			check(t, v.Setup(t.Context(), p))
+			tc.change(s)
+			err := v.Setup(t.Context(), p)
+			if stale, ok := errors.AsType[*StaleError](err); !ok || stale.Error() != tc.want {
+				t.Errorf("got %v, want %s", err, tc.want)
+			}
+			if text, err := os.ReadFile(filepath.Join(v.layout.VolumeDir(p.UID, configMapPlugin, "files"), "a")); err != nil || string(text) != "A" {
+				t.Errorf("the file says %q, %v", text, err)
+			}
+		})
+	}
+}

@@ -58,14 +58,15 @@ func makePodsDir(layout pod.Layout) error {
 }
 
 // Setup makes the pod's directory and all its volumes. What is there already
-// stays as it is; the error names every volume that could not be made.
+// stays as it is; the error names every volume that could not be made. It is a
+// *StaleError where all are there, and the files of some could not be made new.
 func (v *Volumes) Setup(ctx context.Context, p *v1.Pod) error {
 	dir, err := v.makePodDir(p)
 	if err != nil {
 		return fmt.Errorf("pod directory: %w", err)
 	}
 	defer dir.Close()
-	var errs []error
+	var errs, stale []error
 	for i := range p.Spec.Volumes {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -81,11 +82,16 @@ func (v *Volumes) Setup(ctx context.Context, p *v1.Pod) error {
 		default:
 			err = errKind
 		}
-		if err != nil {
+		if old, ok := errors.AsType[*StaleError](err); ok {
+			stale = append(stale, fmt.Errorf("volume %q: %w", volume.Name, old.Err))
+		} else if err != nil {
 			errs = append(errs, fmt.Errorf("volume %q: %w", volume.Name, err))
 		}
 	}
-	return errors.Join(errs...)
+	if len(errs) == 0 && len(stale) > 0 {
+		return &StaleError{errors.Join(stale...)}
+	}
+	return errors.Join(append(errs, stale...)...)
 }
 
 // Mounts resolves the volume mounts of c, a container of p, and binds the parts of volumes that it mounts. expand replaces

@@ -125,7 +125,8 @@ type Images interface {
 
 // Volumes mounts and unmounts the volumes of pods.
 type Volumes interface {
-	// Setup makes all volumes of p ready; those that are stay as they are.
+	// Setup makes all volumes of p ready; those that are stay as they are. An error with a method Stale that returns true
+	// keeps nothing from running: all volumes are there, and not all as new as they should be.
 	Setup(ctx context.Context, p *v1.Pod) error
 	// Mounts returns the mounts of c, once Setup has succeeded. expand replaces $(NAME) in a path by variables of c.
 	Mounts(p *v1.Pod, c *v1.Container, expand func(path string) (string, error)) ([]pod.Mount, error)

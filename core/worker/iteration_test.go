@@ -390,3 +390,20 @@ func TestAWakeOfAPodAtRest(t *testing.T) {
 		expectCalls(t, b, "start web/a#1")
 	})
 }
+
+// staleError is of volumes whose files could not be made new.
+type staleError struct{}
+
+func (staleError) Error() string { return "the files stay as they were" }
+func (staleError) Stale() bool   { return true }
+
+func TestVolumesThatAreNotNewKeepNoPodFromRunning(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		defer b.pool.Stop(t.Context())
+		b.fail["setup web"] = staleError{}
+		b.create(newPod("web", "1", "a"))
+		expectCalls(t, b, "run-sandbox web#0", "start web/a#0")
+	})
+}

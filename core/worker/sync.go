@@ -31,7 +31,9 @@ func (p *Pool) syncPod(ctx context.Context, it syncIteration, observed *status.O
 	}
 	if err := p.setUpVolumes(ctx, it.pod); err != nil {
 		p.warn(ctx, it.pod, "FailedMount", err)
-		return false, err
+		if !isStale(err) {
+			return false, err
+		}
 	}
 	p.cfg.Probes.Add(it.pod)
 	if p.cfg.Terminations != nil && !it.wasTerminating {
@@ -71,6 +73,15 @@ func (p *Pool) setUpVolumes(ctx context.Context, about *v1.Pod) error {
 		return fmt.Errorf("setting up volumes: %w", err)
 	}
 	return p.interrupted(ctx)
+}
+
+// isStale reports whether all volumes are there, and only not as new as they should be.
+func isStale(err error) bool {
+	stale, ok := errors.AsType[interface {
+		error
+		Stale() bool
+	}](err)
+	return ok && stale.Stale()
 }
 
 // What is said of a pod that cannot run in its sandbox any more. The first is a

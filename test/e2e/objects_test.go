@@ -106,8 +106,13 @@ func TestObjects_ofTheNodesDirectory(t *testing.T) {
 	if err := errors.Join(err, logErr); err != nil || strings.Contains(out+string(log), "hunter") {
 		t.Errorf("a secret is told, or %v", err)
 	}
-	if found, err := a.remembered("hunter"); err != nil || len(found) > 0 {
-		t.Error(fmt.Errorf("a secret can be read in %q, %w", found, err))
+	for _, text := range []string{"hunter", "aHVudGVy"} { // as it is, and in base64
+		if found, err := a.remembered(text); err != nil || len(found) > 0 {
+			t.Error(fmt.Errorf("a secret can be read in %q, %w", found, err))
+		}
+	}
+	if kept, err := a.remembered("local Secret default/login"); err != nil || len(kept) != 1 {
+		t.Error(fmt.Errorf("the secret is kept in %q, %w", kept, err))
 	}
 	a.remove(t, "web.yaml", "second.yaml")
 	a.nothingLeft(t, n)
@@ -120,11 +125,7 @@ var (
 
 // version is a ConfigMap whose files all say a number.
 func version(n int) string {
-	text := "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: app\ndata:\n"
-	for _, key := range []string{"a", "b", "c"} {
-		text += fmt.Sprintf("  %s: \"%d\"\n", key, n)
-	}
-	return text
+	return fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: app\ndata:\n  a: \"%[1]d\"\n  b: \"%[1]d\"\n  c: \"%[1]d\"\n", n)
 }
 
 // reader is a pod that ends when its files do not all say the same.

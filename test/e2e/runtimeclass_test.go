@@ -24,7 +24,7 @@ func TestRuntimeClass_ofAStaticPodIsAHandlerOfTheConfiguration(t *testing.T) {
 	a.manifest(t, "lost.yaml", of("lost", "lost"))
 	a.running(t, "plain")
 	a.event(t, "absent", "FailedCreatePodSandBox", `run sandbox with the runtime handler "absent"`)
-	a.event(t, "lost", "FailedCreatePodSandBox", `agent.toml has no class "lost"; add [[runtime.handler]] with class = "lost" to it and restart the agent`)
+	a.event(t, "lost", "FailedCreatePodSandBox", `agent.toml has no class "lost", and the directory of objects no RuntimeClass; add [[runtime.handler]] with class = "lost" and restart the agent`)
 
 	sandboxes, err := n.CRI.ListPodSandbox(t.Context(), &criapi.ListPodSandboxRequest{})
 	if err != nil {

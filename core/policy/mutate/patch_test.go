@@ -54,7 +54,7 @@ func TestAPatchIsRefusedThat(t *testing.T) {
 		"writes an unknown field":     {`[{"op":"add","path":"/spec/containers/0/imag","value":"x"}]`, `what it makes of the pod is not valid: spec.containers[0].imag: unknown field; did you mean image?`},
 		"writes another type":         {`[{"op":"add","path":"/spec/hostNetwork","value":"true"}]`, `spec.hostNetwork: expected true or false, got a string`},
 		"writes what is not honoured": {`[{"op":"add","path":"/spec/resources","value":{}}]`, `spec.resources: not supported by this version yet`},
-		"asks for API objects":        {`[{"op":"add","path":"/spec/volumes/-","value":{"name":"s","secret":{"secretName":"s"}}}]`, `static pods may not reference`},
+		"asks for API objects":        {`[{"op":"add","path":"/spec/volumes/-","value":{"name":"s","persistentVolumeClaim":{"claimName":"s"}}}]`, `static pods may not reference`},
 		"makes an invalid pod":        {`[{"op":"replace","path":"/spec/containers/1/name","value":"app"}]`, `spec.containers[1].name: Duplicate value: "app"`},
 		"has two faults":              {`[{"op":"add","path":"/spec/a","value":1},{"op":"add","path":"/spec/b","value":1}]`, `spec.a: unknown field; spec.b: unknown field`},
 		"removes all containers":      {`[{"op":"replace","path":"/spec/containers","value":[]}]`, `spec.containers: Required value`},

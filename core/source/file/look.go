@@ -26,6 +26,8 @@ func (s *Source) look(ctx context.Context) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && s.cfg.MissingEmpty:
 		dir, err = fswatch.Inode{}, nil
+	case errors.Is(err, fs.ErrNotExist) && s.cfg.OwnerOnly:
+		err = fmt.Errorf("%w; create it, with mode 0700", err)
 	case errors.Is(err, fs.ErrNotExist):
 		err = fmt.Errorf("%w; create it, or set missing_path = \"empty\"", err)
 	case err == nil && len(entries) == 0 && s.known && dir != s.good && !s.cfg.MissingEmpty:
