@@ -6,20 +6,24 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/mux"
+	"github.com/wardlet/wardlet/core/parts"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/syncloop"
 	"github.com/wardlet/wardlet/core/volume"
+	"github.com/wardlet/wardlet/core/volume/usage"
 	"github.com/wardlet/wardlet/core/worker"
 )
 
 const (
 	// limitPeriod is how often the emptyDirs of pods are held against their limits. To count the files of one pod takes at
-	// most a limitShare of the time: the next count waits for as long.
+	// most a limitShare of the time: the next count waits for as long. It takes countTime at most.
 	limitPeriod = 10 * time.Second
 	limitShare  = 20
+	countTime   = 30 * time.Second
 	// overGrace is the grace period of a pod that is beyond a limit, in seconds, as with a kubelet.
 	overGrace = 1
 )
@@ -33,6 +37,7 @@ const (
 // limits end pods whose emptyDirs have grown beyond their limits.
 type limits struct {
 	node     *Node
+	layout   pod.Layout
 	critical pod.Criticality
 	// due is when the files of a pod are counted again.
 	due map[types.UID]time.Time
@@ -42,7 +47,7 @@ type limits struct {
 
 // watchLimits holds emptyDirs against their limits until ctx is done.
 func (n *Node) watchLimits(ctx context.Context) {
-	l := limits{node: n, critical: criticality(n.cfg, n.node), due: map[types.UID]time.Time{}, uncounted: map[types.UID]string{}}
+	l := limits{node: n, layout: parts.Layout(n.cfg), critical: criticality(n.cfg, n.node), due: map[types.UID]time.Time{}, uncounted: map[types.UID]string{}}
 	tick := time.NewTicker(limitPeriod)
 	defer tick.Stop()
 	for {
@@ -56,35 +61,26 @@ func (n *Node) watchLimits(ctx context.Context) {
 }
 
 func (l *limits) look(ctx context.Context, pods []mux.Desired) {
-	n := l.node
+	workers := l.node.workers
 	there := map[types.UID]bool{}
 	for i := range pods {
 		p := pods[i].Pod
-		if !volume.Limited(p) {
+		if !isLimited(p) {
 			continue
 		}
 		there[p.UID] = true
 		// What is critical is not ended for its files, as with a kubelet.
-		if time.Now().Before(l.due[p.UID]) || !n.workers.MayRunContainers(p.UID) || n.workers.TerminationRequested(p.UID) || l.critical.Critical(p) {
+		if time.Now().Before(l.due[p.UID]) || !workers.MayRunContainers(p.UID) || workers.TerminationRequested(p.UID) || l.critical.Critical(p) {
 			continue
 		}
 		began := time.Now()
-		over, err := n.volumes.Over(ctx, p)
-		l.due[p.UID] = time.Now().Add(limitShare * time.Since(began))
-		switch {
-		case ctx.Err() != nil:
+		message := l.over(ctx, p)
+		if ctx.Err() != nil {
 			return
-		case err != nil:
-			if l.uncounted[p.UID] != err.Error() {
-				l.uncounted[p.UID] = err.Error()
-				n.log.Warn("not all files of a pod can be counted; its limit may not be enforced", "pod", p.Namespace+"/"+p.Name, "err", err)
-			}
-		case over != nil:
-			message := messageOverSize
-			if over.Deep {
-				message = messageTooDeep
-			}
-			l.end(&pods[i], fmt.Sprintf(message, over.Volume, over.Limit.String()))
+		}
+		l.due[p.UID] = time.Now().Add(limitShare * time.Since(began))
+		if message != "" {
+			l.end(&pods[i], message)
 		}
 	}
 	for uid := range l.due {
@@ -93,6 +89,48 @@ func (l *limits) look(ctx context.Context, pods []mux.Desired) {
 			delete(l.uncounted, uid)
 		}
 	}
+}
+
+func isLimited(p *v1.Pod) bool {
+	for i := range p.Spec.Volumes {
+		if sizeLimit(&p.Spec.Volumes[i]) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// sizeLimit is the limit of an emptyDir on the disk, nil for none. One in memory cannot grow beyond its own, and a limit of 0 is
+// none, as with a kubelet.
+func sizeLimit(v *v1.Volume) *resource.Quantity {
+	if v.EmptyDir == nil || v.EmptyDir.Medium != v1.StorageMediumDefault || v.EmptyDir.SizeLimit == nil || v.EmptyDir.SizeLimit.Sign() <= 0 {
+		return nil
+	}
+	return v.EmptyDir.SizeLimit
+}
+
+// over says which emptyDir of a pod is beyond its limit, "" for none.
+func (l *limits) over(ctx context.Context, p *v1.Pod) string {
+	ctx, cancel := context.WithTimeout(ctx, countTime)
+	defer cancel()
+	for i := range p.Spec.Volumes {
+		v := &p.Spec.Volumes[i]
+		limit := sizeLimit(v)
+		if limit == nil {
+			continue
+		}
+		used, err := usage.Count(ctx, l.layout.VolumeDir(p.UID, volume.EmptyDirPlugin, v.Name), limit.Value())
+		switch {
+		case used.Bytes > limit.Value():
+			return fmt.Sprintf(messageOverSize, v.Name, limit.String())
+		case used.Deep:
+			return fmt.Sprintf(messageTooDeep, v.Name, limit.String())
+		case err != nil && l.uncounted[p.UID] != err.Error():
+			l.uncounted[p.UID] = err.Error()
+			l.node.log.Warn("not all files of a pod can be counted; its limit may not be enforced", "pod", p.Namespace+"/"+p.Name, "volume", v.Name, "err", err)
+		}
+	}
+	return ""
 }
 
 // end has a pod fail.

@@ -2,7 +2,6 @@ package object
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -186,7 +185,7 @@ func (d *Directory) settle() {
 	for _, path := range slices.Sorted(maps.Keys(d.files)) {
 		f := d.files[path]
 		faults = append(faults, f.faults...)
-		slices.SortFunc(f.objects, func(a, b *localObject) int { return cmp.Or(api.CompareDocuments(a.document, b.document)) })
+		slices.SortFunc(f.objects, func(a, b *localObject) int { return api.CompareDocuments(a.document, b.document) })
 		for _, o := range f.objects {
 			first := current[o.key]
 			if first == nil {

@@ -14,7 +14,8 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-const emptyDirPlugin = "kubernetes.io/empty-dir"
+// EmptyDirPlugin is the plugin of emptyDir volumes, as their directories are named; see pod.Layout.
+const EmptyDirPlugin = "kubernetes.io/empty-dir"
 
 // setupEmptyDir makes the directory of an emptyDir, for everyone to write,
 // and mounts a tmpfs on it where the medium is Memory. A directory that is
@@ -27,7 +28,7 @@ func (v *Volumes) setupEmptyDir(p *v1.Pod, dir *os.Root, volume *v1.Volume) erro
 	if !rmtree.IsName(volume.Name) {
 		return errors.New("the name cannot be that of a directory")
 	}
-	path := v.layout.VolumeDir(p.UID, emptyDirPlugin, volume.Name)
+	path := v.layout.VolumeDir(p.UID, EmptyDirPlugin, volume.Name)
 	parent, err := filepath.Rel(v.layout.PodDir(p.UID), filepath.Dir(path))
 	if err != nil {
 		return err

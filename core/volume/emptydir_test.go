@@ -15,7 +15,7 @@ func TestEmptyDirIsForEveryoneToWrite(t *testing.T) {
 	v, _ := newVolumes(t)
 	p := newPod(emptyDir("data", ""))
 	check(t, v.Setup(t.Context(), p))
-	path := v.layout.VolumeDir(p.UID, emptyDirPlugin, "data")
+	path := v.layout.VolumeDir(p.UID, EmptyDirPlugin, "data")
 	wantMode(t, path, os.ModeDir|0o777)
 	wantMode(t, filepath.Dir(path), os.ModeDir|0o700) // 0750 and the umask
 }
@@ -26,7 +26,7 @@ func TestEmptyDirOfAPodWithAnFSGroupBelongsToTheGroup(t *testing.T) {
 	p := newPod(emptyDir("data", ""), emptyDir("fast", v1.StorageMediumMemory))
 	p.Spec.SecurityContext = &v1.PodSecurityContext{FSGroup: new(int64(os.Getgid()))}
 	check(t, v.Setup(t.Context(), p))
-	wantMode(t, v.layout.VolumeDir(p.UID, emptyDirPlugin, "data"), os.ModeDir|os.ModeSetgid|0o777)
+	wantMode(t, v.layout.VolumeDir(p.UID, EmptyDirPlugin, "data"), os.ModeDir|os.ModeSetgid|0o777)
 	if k.options[0] != "size=1073741824,mode=3777,gid="+resource.NewQuantity(int64(os.Getgid()), resource.DecimalSI).String() {
 		t.Errorf("mounted with %v", k.options)
 	}
@@ -37,7 +37,7 @@ func TestASecondSetupLeavesWhatTheWorkloadMade(t *testing.T) {
 	v, _ := newVolumes(t)
 	p := newPod(emptyDir("data", ""))
 	check(t, v.Setup(t.Context(), p))
-	path := v.layout.VolumeDir(p.UID, emptyDirPlugin, "data")
+	path := v.layout.VolumeDir(p.UID, EmptyDirPlugin, "data")
 	check(t, os.WriteFile(filepath.Join(path, "file"), []byte("x"), 0o600))
 	check(t, os.Chmod(path, 0o700))
 	check(t, v.Setup(t.Context(), p))
@@ -49,7 +49,7 @@ func TestSetupGoesOnWhereACrashLeftIt(t *testing.T) {
 	t.Parallel()
 	v, _ := newVolumes(t)
 	p := newPod(emptyDir("data", ""))
-	path := v.layout.VolumeDir(p.UID, emptyDirPlugin, "data")
+	path := v.layout.VolumeDir(p.UID, EmptyDirPlugin, "data")
 	check(t, os.MkdirAll(filepath.Join(filepath.Dir(path), ".data.new"), 0o700))
 	check(t, os.WriteFile(filepath.Join(v.layout.PodDir(p.UID), ownerFile+".new"), []byte("{"), 0o600))
 	check(t, v.Setup(t.Context(), p))

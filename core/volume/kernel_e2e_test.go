@@ -31,7 +31,7 @@ func TestAVolumeInMemoryForReal(t *testing.T) {
 	t.Cleanup(func() { check(t, v.Remove(t.Context(), p.UID)) })
 
 	check(t, v.Setup(t.Context(), p))
-	path := v.layout.VolumeDir(p.UID, emptyDirPlugin, "fast")
+	path := v.layout.VolumeDir(p.UID, EmptyDirPlugin, "fast")
 	wantMode(t, path, os.ModeDir|os.ModeSticky|0o777)
 	var stat unix.Statfs_t
 	check(t, unix.Statfs(path, &stat))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -366,4 +367,42 @@ func TestSetup_takesNoFilesFromAPod(t *testing.T) {
 			}
 		})
 	}
+}
+
+// FuzzWriteFiles has files of any path written beside a link that leads out of the volume.
+func FuzzWriteFiles(f *testing.F) {
+	for _, seed := range [][3]string{{"a", "b", "c"}, {"a", "a/b", "a"}, {"d/a", "d/b", "d"}, {"..data/a", "..2026", "..data"}, {"../a", "/a", "."}, {"a/../../b", "", "a"}} {
+		f.Add(seed[0], seed[1], seed[2])
+	}
+	f.Fuzz(func(t *testing.T, one, other, link string) {
+		at := t.TempDir()
+		volume, outside := filepath.Join(at, "volume"), filepath.Join(at, "outside")
+		check(t, os.Mkdir(volume, 0o755))
+		check(t, os.Mkdir(outside, 0o755))
+		dir, err := os.OpenRoot(volume)
+		check(t, err)
+		defer dir.Close()
+		_ = dir.Symlink("../outside", link)
+		files := map[string]content{}
+		for _, path := range []string{one, other} {
+			files[path] = content{data: []byte(path), mode: 0o644, user: -1, group: -1}
+		}
+		for range 2 { // also where the files are there already
+			if writeFiles(dir, files, testNow()) != nil {
+				continue
+			}
+			for path, c := range files {
+				if data, err := dir.ReadFile(filepath.Join(dataLink, path)); err != nil || string(data) != string(c.data) {
+					t.Errorf("%q says %q, %v", path, data, err)
+				}
+			}
+		}
+		err = filepath.WalkDir(at, func(path string, e fs.DirEntry, err error) error {
+			if !e.IsDir() && path != at && !strings.HasPrefix(path, volume+"/") {
+				t.Errorf("there is %s", path)
+			}
+			return err
+		})
+		check(t, err)
+	})
 }

@@ -132,7 +132,7 @@ func (v *Volumes) ReadFile(p *v1.Pod, volume, path string) ([]byte, error) {
 	if err := checkSubPath(path); err != nil {
 		return nil, err
 	}
-	at, err := v.kernel.open(v.layout.VolumeDir(p.UID, emptyDirPlugin, volume), path)
+	at, err := v.kernel.open(v.layout.VolumeDir(p.UID, EmptyDirPlugin, volume), path)
 	if err != nil {
 		return nil, err
 	}

@@ -64,7 +64,7 @@ func (v *Volumes) Remove(ctx context.Context, uid types.UID) error {
 }
 
 // mountedPlugins are those whose volumes may be in memory.
-var mountedPlugins = []string{emptyDirPlugin, secretPlugin, downwardPlugin, projectedPlugin}
+var mountedPlugins = []string{EmptyDirPlugin, secretPlugin, downwardPlugin, projectedPlugin}
 
 // unmount unmounts the volumes in memory, and fails if anything else is
 // mounted in the pod's directory.

@@ -48,7 +48,7 @@ func TestRemoveLeavesNothingOfThePodAndAllOfTheOthers(t *testing.T) {
 	check(t, v.Remove(t.Context(), p.UID))
 	check(t, v.Remove(t.Context(), p.UID))
 	gone(t, v.layout.PodDir(p.UID))
-	wantMode(t, v.layout.VolumeDir(other.UID, emptyDirPlugin, "data"), os.ModeDir|0o777)
+	wantMode(t, v.layout.VolumeDir(other.UID, EmptyDirPlugin, "data"), os.ModeDir|0o777)
 }
 
 func TestLinksAWorkloadPlantedAreNotFollowed(t *testing.T) {
@@ -57,7 +57,7 @@ func TestLinksAWorkloadPlantedAreNotFollowed(t *testing.T) {
 	p, outside := newPod(emptyDir("data", "")), t.TempDir()
 	check(t, os.WriteFile(filepath.Join(outside, "keep"), nil, 0o600))
 	check(t, v.Setup(t.Context(), p))
-	data := v.layout.VolumeDir(p.UID, emptyDirPlugin, "data")
+	data := v.layout.VolumeDir(p.UID, EmptyDirPlugin, "data")
 	check(t, os.Mkdir(filepath.Join(data, "sub"), 0o700))
 	check(t, os.Symlink(outside, filepath.Join(data, "link")))
 	check(t, os.Symlink(outside, filepath.Join(data, "sub", "link")))
@@ -91,7 +91,7 @@ func TestAForeignMountIsNamedAndNothingIsRemoved(t *testing.T) {
 			k.table = append(k.table, mount)
 			wantError(t, v.Teardown(t.Context(), p.UID), mount.Point+" ("+mount.Type+"); unmount it")
 			wantError(t, v.Remove(t.Context(), p.UID), mount.Point)
-			wantMode(t, v.layout.VolumeDir(p.UID, emptyDirPlugin, "data"), os.ModeDir|0o777)
+			wantMode(t, v.layout.VolumeDir(p.UID, EmptyDirPlugin, "data"), os.ModeDir|0o777)
 			if len(k.table) != 2 {
 				t.Errorf("something was unmounted; left: %v", k.table)
 			}
@@ -113,7 +113,7 @@ func TestABusyVolumeIsWaitedForAMoment(t *testing.T) {
 				return
 			}
 			wantError(t, err, "a process still uses it")
-			wantMode(t, v.layout.VolumeDir(p.UID, emptyDirPlugin, "fast"), os.ModeDir|0o777)
+			wantMode(t, v.layout.VolumeDir(p.UID, EmptyDirPlugin, "fast"), os.ModeDir|0o777)
 		})
 	}
 }

@@ -154,7 +154,7 @@ func (v *Volumes) hostPath(p *v1.Pod, m *v1.VolumeMount) (string, error) {
 		switch {
 		case volume.Name != m.Name:
 		case volume.EmptyDir != nil:
-			return v.layout.VolumeDir(p.UID, emptyDirPlugin, volume.Name), nil
+			return v.layout.VolumeDir(p.UID, EmptyDirPlugin, volume.Name), nil
 		case volume.HostPath != nil:
 			return volume.HostPath.Path, nil
 		case hasFiles(volume):

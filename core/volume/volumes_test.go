@@ -157,7 +157,7 @@ func TestSetupNamesEveryVolumeItCannotMake(t *testing.T) {
 	for _, name := range []string{`volume "a": only emptyDir, hostPath, configMap,`, `volume "b": emptyDir medium HugePages`, `volume "c": hostPath of type Directory`} {
 		wantError(t, err, name)
 	}
-	wantMode(t, v.layout.VolumeDir(p.UID, emptyDirPlugin, "d"), os.ModeDir|0o777)
+	wantMode(t, v.layout.VolumeDir(p.UID, EmptyDirPlugin, "d"), os.ModeDir|0o777)
 }
 
 func TestMounts(t *testing.T) {
