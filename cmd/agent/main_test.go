@@ -48,6 +48,7 @@ type knowledge struct {
 	mu        sync.Mutex
 	pods      [][]v1.Pod
 	sources   [][]api.SourceState
+	objects   []api.Object
 	conflicts []api.Conflict
 	policies  [][]api.PolicySet
 	decisions [][]api.Decision
@@ -201,7 +202,7 @@ func serve(t *testing.T, k *knowledge) (socket string, stop func()) {
 		Pods: k, PodChanges: k, Sources: k, Events: eventList{k}, Policies: k, Waiting: waitingList{k}, Updates: k, Foreign: k,
 		Version: api.NewVersion("v9.9.9"), Logger: slog.New(slog.DiscardHandler),
 		Node: "edge", Object: func() *v1.Node { return k.node }, Origins: func() map[types.UID]api.Origin { return k.origins }, Now: func() time.Time { return noon },
-		Verdicts: func() map[types.UID]*api.Verdict { return k.verdicts }, Started: k.started, Logs: k.logs, Exec: k.exec, Attach: k.attach, PortForward: k.forward,
+		Verdicts: func() map[types.UID]*api.Verdict { return k.verdicts }, Started: k.started, Objects: func() []api.Object { return k.objects }, Logs: k.logs, Exec: k.exec, Attach: k.attach, PortForward: k.forward,
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	var served sync.WaitGroup
