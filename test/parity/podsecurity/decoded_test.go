@@ -91,9 +91,9 @@ var refusedFields = map[string]int{
 	"spec.initContainers[].securityContext.procMount": 74, "spec.initContainers[].securityContext.windowsOptions": 144,
 	"spec.hostUsers": 216, "spec.securityContext.windowsOptions": 144,
 	"spec.volumes[].awsElasticBlockStore": 36, "spec.volumes[].azureDisk": 36, "spec.volumes[].azureFile": 36, "spec.volumes[].cephfs": 36,
-	"spec.volumes[].cinder": 36, "spec.volumes[].configMap": 36, "spec.volumes[].downwardAPI": 36, "spec.volumes[].fc": 36,
+	"spec.volumes[].cinder": 36, "spec.volumes[].fc": 36,
 	"spec.volumes[].flexVolume": 36, "spec.volumes[].flocker": 36, "spec.volumes[].gcePersistentDisk": 36, "spec.volumes[].gitRepo": 36,
 	"spec.volumes[].glusterfs": 36, "spec.volumes[].iscsi": 36, "spec.volumes[].nfs": 36, "spec.volumes[].persistentVolumeClaim": 36,
-	"spec.volumes[].portworxVolume": 36, "spec.volumes[].projected": 36, "spec.volumes[].quobyte": 36, "spec.volumes[].rbd": 36,
-	"spec.volumes[].scaleIO": 36, "spec.volumes[].secret": 36, "spec.volumes[].storageos": 36, "spec.volumes[].vsphereVolume": 36,
+	"spec.volumes[].portworxVolume": 36, "spec.volumes[].quobyte": 36, "spec.volumes[].rbd": 36,
+	"spec.volumes[].scaleIO": 36, "spec.volumes[].storageos": 36, "spec.volumes[].vsphereVolume": 36,
 }
