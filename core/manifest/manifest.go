@@ -32,11 +32,18 @@ func decodeTree(t tree, from DecodeFrom, id, version string) []api.Document {
 	if f := checkList(t, doc); f != nil {
 		return []api.Document{refuse(from, id, version, f)}
 	}
+	return decodeItems(t, doc, id, func(t tree, item any, id string) api.Document {
+		return decodeItem(t, item, kind == "PodList", from, id)
+	})
+}
+
+// decodeItems makes the documents of a list.
+func decodeItems(t tree, doc map[string]any, id string, decode func(t tree, item any, id string) api.Document) []api.Document {
 	items, _ := doc["items"].([]any)
 	docs := make([]api.Document, 0, len(items))
 	for i, item := range items {
 		sub := tree{root: t.root, above: t.above, path: fmt.Sprintf("items[%d]", i)}
-		docs = append(docs, decodeItem(sub, item, kind == "PodList", from, fmt.Sprintf("%s.%d", id, i)))
+		docs = append(docs, decode(sub, item, fmt.Sprintf("%s.%d", id, i)))
 	}
 	return docs
 }

@@ -63,13 +63,7 @@ func decodeObjectTree(t tree, from DecodeFrom, id, version string) []api.Documen
 	if f := checkList(t, doc); f != nil {
 		return []api.Document{refuse(from, id, version, f)}
 	}
-	items, _ := doc["items"].([]any)
-	docs := make([]api.Document, 0, len(items))
-	for i, item := range items {
-		sub := tree{root: t.root, above: t.above, path: fmt.Sprintf("items[%d]", i)}
-		docs = append(docs, decodeObjectItem(sub, item, from, fmt.Sprintf("%s.%d", id, i)))
-	}
-	return docs
+	return decodeItems(t, doc, id, func(t tree, item any, id string) api.Document { return decodeObjectItem(t, item, from, id) })
 }
 
 // decodeObjectItem reads one item of a list.

@@ -48,7 +48,7 @@ func validateValueFrom(v *v1.EnvVar, volumes []v1.Volume, at *field.Path) field.
 	case sources(from) != 1:
 		return field.ErrorList{field.Invalid(at, "", "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef`, `fileKeyRef`")}
 	case from.FieldRef != nil:
-		return validateFieldRef(from.FieldRef, at.Child("fieldRef"))
+		return validateFieldRef(from.FieldRef, envFields, at.Child("fieldRef"))
 	case from.ResourceFieldRef != nil:
 		return validateResourceRef(from.ResourceFieldRef, at.Child("resourceFieldRef"))
 	case from.ConfigMapKeyRef != nil:
@@ -125,21 +125,22 @@ func validateEnvFrom(all []v1.EnvFromSource, at *field.Path) field.ErrorList {
 	return errs
 }
 
-func validateFieldRef(r *v1.ObjectFieldSelector, at *field.Path) field.ErrorList {
+// validateFieldRef checks a field of the pod: one of some fields, or a label or annotation.
+func validateFieldRef(r *v1.ObjectFieldSelector, fields []string, at *field.Path) field.ErrorList {
 	path := at.Child("fieldPath")
 	if r.FieldPath == "" {
 		return field.ErrorList{field.Required(path, "")}
 	}
 	of, key, subscript := pod.Subscript(r.FieldPath)
 	switch {
-	case !subscript && slices.Contains(envFields, r.FieldPath):
+	case !subscript && slices.Contains(fields, r.FieldPath):
 		return nil
 	case subscript && of == "metadata.labels":
 		return invalid(path, key, validation.IsQualifiedName(key))
 	case subscript && of == "metadata.annotations":
 		return invalid(path, key, validation.IsQualifiedName(strings.ToLower(key)))
 	}
-	return field.ErrorList{field.NotSupported(path, r.FieldPath, envFields)}
+	return field.ErrorList{field.NotSupported(path, r.FieldPath, fields)}
 }
 
 func validateResourceRef(r *v1.ResourceFieldSelector, at *field.Path) field.ErrorList {

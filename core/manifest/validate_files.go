@@ -6,10 +6,7 @@ import (
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-
-	"github.com/wardlet/wardlet/core/pod"
 )
 
 // maxMode is the greatest mode of a file in a volume.
@@ -59,6 +56,13 @@ func validateProjections(sources []v1.VolumeProjection, at *field.Path) field.Er
 		}
 		taken[path] = true
 	}
+	object := func(name string, items []v1.KeyToPath, at *field.Path) {
+		errs = append(errs, required(at.Child("name"), name)...)
+		errs = append(errs, validateItems(items, at.Child("items"))...)
+		for i := range items {
+			place(items[i].Path, at.Child("items").Index(i).Child("path"))
+		}
+	}
 	for i := range sources {
 		s, at := &sources[i], at.Index(i)
 		kinds := 0
@@ -73,19 +77,9 @@ func validateProjections(sources []v1.VolumeProjection, at *field.Path) field.Er
 		case kinds > 1:
 			errs = append(errs, field.Forbidden(at, "may not specify more than 1 volume type per source"))
 		case s.Secret != nil:
-			at := at.Child("secret")
-			errs = append(errs, required(at.Child("name"), s.Secret.Name)...)
-			errs = append(errs, validateItems(s.Secret.Items, at.Child("items"))...)
-			for j := range s.Secret.Items {
-				place(s.Secret.Items[j].Path, at.Child("items").Index(j).Child("path"))
-			}
+			object(s.Secret.Name, s.Secret.Items, at.Child("secret"))
 		case s.ConfigMap != nil:
-			at := at.Child("configMap")
-			errs = append(errs, required(at.Child("name"), s.ConfigMap.Name)...)
-			errs = append(errs, validateItems(s.ConfigMap.Items, at.Child("items"))...)
-			for j := range s.ConfigMap.Items {
-				place(s.ConfigMap.Items[j].Path, at.Child("items").Index(j).Child("path"))
-			}
+			object(s.ConfigMap.Name, s.ConfigMap.Items, at.Child("configMap"))
 		case s.DownwardAPI != nil:
 			at := at.Child("downwardAPI", "items")
 			errs = append(errs, validateDownward(s.DownwardAPI.Items, at)...)
@@ -122,7 +116,7 @@ func validateDownward(items []v1.DownwardAPIVolumeFile, at *field.Path) field.Er
 		case item.FieldRef != nil && item.ResourceFieldRef != nil:
 			errs = append(errs, field.Invalid(at, "resource", "fieldRef and resourceFieldRef can not be specified simultaneously"))
 		case item.FieldRef != nil:
-			errs = append(errs, validateFileField(item.FieldRef, at.Child("fieldRef", "fieldPath"))...)
+			errs = append(errs, validateFieldRef(item.FieldRef, fileFields, at.Child("fieldRef"))...)
 		default:
 			at := at.Child("resourceFieldRef")
 			errs = append(errs, required(at.Child("containerName"), item.ResourceFieldRef.ContainerName)...)
@@ -130,22 +124,6 @@ func validateDownward(items []v1.DownwardAPIVolumeFile, at *field.Path) field.Er
 		}
 	}
 	return errs
-}
-
-func validateFileField(r *v1.ObjectFieldSelector, at *field.Path) field.ErrorList {
-	if r.FieldPath == "" {
-		return field.ErrorList{field.Required(at, "")}
-	}
-	of, key, subscript := pod.Subscript(r.FieldPath)
-	switch {
-	case !subscript && slices.Contains(fileFields, r.FieldPath):
-		return nil
-	case subscript && of == "metadata.labels":
-		return invalid(at, key, validation.IsQualifiedName(key))
-	case subscript && of == "metadata.annotations":
-		return invalid(at, key, validation.IsQualifiedName(strings.ToLower(key)))
-	}
-	return field.ErrorList{field.NotSupported(at, r.FieldPath, fileFields)}
 }
 
 // validateFilePath wants a path below a volume that is not one of the volume's own names.

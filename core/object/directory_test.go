@@ -133,7 +133,7 @@ func TestDirectory(t *testing.T) {
 	}
 }
 
-// TestDirectory_wakesWhoUsesWhatChanged: and nobody else.
+// TestDirectory_wakesWhoUsesWhatChanged wakes no other pods.
 func TestDirectory_wakesWhoUsesWhatChanged(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -187,7 +187,7 @@ func TestDirectory_thatIsNotConfigured(t *testing.T) {
 	}
 }
 
-// TestDirectory_knowsWhatWasRightAfterARestart: also a Secret, whose copy nobody can read.
+// TestDirectory_knowsWhatWasRightAfterARestart: also a Secret, whose copy is encrypted.
 func TestDirectory_knowsWhatWasRightAfterARestart(t *testing.T) {
 	t.Parallel()
 	d := &disk{records: map[string]state.Object{}}

@@ -9,5 +9,5 @@
 // Each is watched by its name; services are the exception, a container has variables of all of its namespace.
 //
 // What was last known stays in force while it cannot be read, also over a restart of the agent: copies are kept on the disk,
-// those of Secrets encrypted. An object that is not known yet is waited for a short time, then its pod waits and is told of it.
+// those of Secrets encrypted. An object that is not known yet is waited for a short time; then its pod waits, with an event.
 package object

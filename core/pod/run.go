@@ -68,7 +68,7 @@ func RecursiveReadOnly(m *v1.VolumeMount, supported bool) (bool, error) {
 	return supported, nil
 }
 
-// AsksRecursiveReadOnly reports whether a mount of the container asks for what RecursiveReadOnly decides.
+// AsksRecursiveReadOnly reports whether a mount of the container wants to be read-only recursively, if possible or in any case.
 func AsksRecursiveReadOnly(c *v1.Container) bool {
 	return slices.ContainsFunc(c.VolumeMounts, func(m v1.VolumeMount) bool {
 		return m.RecursiveReadOnly != nil && *m.RecursiveReadOnly != v1.RecursiveReadOnlyDisabled

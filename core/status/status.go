@@ -41,7 +41,7 @@ type Input struct {
 	// HostIPs are the node's addresses, the primary one first, at most one
 	// per family. Empty without an API client, as with a kubelet.
 	HostIPs []string
-	// RecursiveReadOnly is whether the runtime of the pod can mount so; it counts only where a container asks for it.
+	// RecursiveReadOnly is whether the runtime of the pod can mount so; it counts only where a container wants it.
 	RecursiveReadOnly bool
 	// RuntimeName is the scheme of container IDs, such as "containerd".
 	RuntimeName string

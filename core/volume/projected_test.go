@@ -338,7 +338,7 @@ func TestWriteFiles_badInput(t *testing.T) {
 	}
 }
 
-// TestSetup_takesNoFilesFromAPod that has them: what is gone, or lacks a key now, is told of.
+// TestSetup_takesNoFilesFromAPod: an object that is gone, or lacks a key now, is an error that keeps the files.
 func TestSetup_takesNoFilesFromAPod(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

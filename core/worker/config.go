@@ -28,8 +28,8 @@ type Config struct {
 	// RuntimeName go into statuses; see status.Input.
 	HostIPs     func() []string
 	RuntimeName string
-	// RecursiveReadOnly reports whether the runtime of a pod can make mounts read-only recursively; nil where no pod asks
-	// for it.
+	// RecursiveReadOnly reports whether the runtime of a pod can make mounts read-only recursively; nil where no pod
+	// wants it.
 	RecursiveReadOnly func(p *v1.Pod) bool
 	// Layout says where pod directories and logs lie.
 	Layout pod.Layout

@@ -16,7 +16,7 @@ end() {
 	cp "$D/node.log" "$OUT/node.log" 2>/dev/null
 	[ -n "${KEEP:-}" ] && { log "the instance stays up in $D; test/conformance/down.sh ends it"; return; }
 	"$HERE/down.sh" "$D" >/dev/null 2>&1
-	# One test leaves its pod, whose logs nobody removes now; node-standalone.sh wants the directory empty before it starts.
+	# One test leaves its pod, whose logs no agent removes now; node-standalone.sh wants the directory empty before it starts.
 	[ -n "${started:-}" ] && rm -rf /var/log/pods/*
 }
 trap end EXIT

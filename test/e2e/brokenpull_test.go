@@ -65,20 +65,12 @@ func startBroken(t *testing.T, n node, behind *privateruntime.Registry, status i
 	return b, address
 }
 
-// TestPull_brokenRegistries: what a registry answers, or does not, is told with what to do; nobody else is harmed, and the pod
+// TestPull_brokenRegistries: what a registry answers, or does not, is in an event with what to do; other pulls go on, and the pod
 // starts once it is mended.
 func TestPull_brokenRegistries(t *testing.T) {
 	t.Parallel()
 	n := startNode(t)
-	registry, err := n.StartRegistry(t.Context(), privateruntime.Login{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := registry.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	registry := startRegistry(t, n, privateruntime.Login{})
 	a := newAgent(t, n, "broken")
 	a.start(t)
 	pulling := func(name, image string) string {
@@ -115,15 +107,7 @@ func TestPull_brokenRegistries(t *testing.T) {
 func TestPull_ontoAFullDisk(t *testing.T) {
 	t.Parallel()
 	n := startNode(t)
-	registry, err := n.StartRegistry(t.Context(), privateruntime.Login{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := registry.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	registry := startRegistry(t, n, privateruntime.Login{})
 	a := newAgent(t, n, "full")
 	a.start(t)
 	a.manifest(t, "web.yaml", hostPod("web", "sleep"))

@@ -17,7 +17,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// withObjects gives the agent a directory of objects.
+// withObjects configures a directory of objects, and returns it.
 func (a *agent) withObjects(t *testing.T) (dir string) {
 	t.Helper()
 	dir = a.Path("objects")

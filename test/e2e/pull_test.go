@@ -30,15 +30,7 @@ var timed = flag.Bool("timed", false, "time the pulls of a tenant, on a machine 
 func TestPull_privateImageThenAwayFromItsRegistry(t *testing.T) {
 	t.Parallel()
 	n := startNode(t)
-	registry, err := n.StartRegistry(t.Context(), privateruntime.Login{User: "web", Password: "secret"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := registry.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	registry := startRegistry(t, n, privateruntime.Login{User: "web", Password: "secret"})
 	a := newAgent(t, n, "pulls")
 	login := func(password string) {
 		auth := base64.StdEncoding.EncodeToString([]byte("web:" + password))
@@ -88,15 +80,7 @@ func TestPull_besideARegistryThatHangs(t *testing.T) {
 		t.Parallel()
 	}
 	n := startNode(t)
-	registry, err := n.StartRegistry(t.Context(), privateruntime.Login{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := registry.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	registry := startRegistry(t, n, privateruntime.Login{})
 	hangs := hangingRegistry(t)
 	if err := n.SetRegistry(hangs); err != nil {
 		t.Fatal(err)

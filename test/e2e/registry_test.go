@@ -23,15 +23,7 @@ func TestPull(t *testing.T) {
 func pull(t *testing.T, login privateruntime.Login) {
 	t.Helper()
 	n := startNode(t)
-	registry, err := n.StartRegistry(t.Context(), login)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := registry.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	registry := startRegistry(t, n, login)
 	image := &criapi.ImageSpec{Image: registry.Image("web:1")}
 	if login.User != "" {
 		if _, err := n.images.PullImage(t.Context(), &criapi.PullImageRequest{Image: image}); err == nil {
@@ -54,4 +46,19 @@ func pull(t *testing.T, login privateruntime.Login) {
 			t.Errorf("after removing the pulled image %s is there: %v, want %v", reference, got, want)
 		}
 	}
+}
+
+// startRegistry starts a registry that ends with the test.
+func startRegistry(t *testing.T, n node, login privateruntime.Login) *privateruntime.Registry {
+	t.Helper()
+	registry, err := n.StartRegistry(t.Context(), login)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := registry.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return registry
 }
