@@ -174,8 +174,12 @@ func (s *space) forward(ports ...string) (address string, end func() string) {
 	return address, end
 }
 
-// exchange sends a text to an address, without more to come, and returns the answer.
-func exchange(address, text string) (string, error) {
+// exchange sends a text to an address, and returns the answer.
+func exchange(address, text string) (string, error) { return send(address, text, false) }
+
+// send sends a text to an address, and returns the answer. With last it says that no more comes: of what is not answered within
+// a second after that containerd passes on a part.
+func send(address, text string, last bool) (string, error) {
 	conn, err := net.DialTimeout("tcp", address, 5*time.Second)
 	if err != nil {
 		return "", err
@@ -187,7 +191,7 @@ func exchange(address, text string) (string, error) {
 	if _, err := io.WriteString(conn, text); err != nil {
 		return "", err
 	}
-	if tcp, ok := conn.(*net.TCPConn); ok {
+	if tcp, ok := conn.(*net.TCPConn); ok && last {
 		_ = tcp.CloseWrite() // the answer comes all the same
 	}
 	answer, err := io.ReadAll(conn)
@@ -204,8 +208,10 @@ func TestPortForward(t *testing.T) {
 	})
 	const request = "GET / HTTP/1.0\r\n\r\n"
 	address, _ := s.forward("pod/web", ":8080")
-	if got, err := exchange(address, request); err != nil || !strings.HasSuffix(got, "served\n") {
-		t.Fatalf("the pod answers %q, %v", got, err)
+	for _, last := range []bool{false, true} {
+		if got, err := send(address, request, last); err != nil || !strings.HasSuffix(got, "served\n") {
+			t.Fatalf("the pod answers %q, %v", got, err)
+		}
 	}
 	// Many at once, one of which is never read.
 	idle, err := net.Dial("tcp", address)
