@@ -99,6 +99,10 @@ func (s *Source) aim() error {
 	}
 	w.dir, w.inode = dir, is
 	s.watchLinks()
+	if info, err := os.Stat(dir); err != nil || fswatch.StampOf(info).Inode != is {
+		// A link was swapped meanwhile, before its directory was watched: no event tells.
+		s.lookAt(s.cfg.Now())
+	}
 	return nil
 }
 
