@@ -29,3 +29,15 @@ func decodeOne(t *testing.T, text string) *v1.Pod {
 	}
 	return docs[0].Pod
 }
+
+// expectRefusal expects the fault of the first document of a manifest, without the file's name; empty for none.
+func expectRefusal(t *testing.T, text, want string) {
+	t.Helper()
+	got := ""
+	if docs := Decode([]byte(text), testFrom); docs[0].Err != nil {
+		got = strings.TrimPrefix(docs[0].Err.Error(), "/m/web.yaml:")
+	}
+	if got != want {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}

@@ -81,14 +81,7 @@ func TestStaticPodsMayReferenceLocalObjects(t *testing.T) {
 	} {
 		t.Run(tc.rule, func(t *testing.T) {
 			t.Parallel()
-			docs := Decode([]byte(manifest(tc.field)), testFrom)
-			got := ""
-			if docs[0].Err != nil {
-				got = strings.TrimPrefix(docs[0].Err.Error(), "/m/web.yaml:")
-			}
-			if got != tc.want {
-				t.Errorf("got  %q\nwant %q", got, tc.want)
-			}
+			expectRefusal(t, manifest(tc.field), tc.want)
 		})
 	}
 }

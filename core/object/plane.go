@@ -63,7 +63,7 @@ type Plane struct {
 type watched struct {
 	users map[types.UID]bool
 	end   context.CancelFunc
-	// known is closed once the server has said what there is: objects, by name.
+	// known is closed once the server, or the directory, has said what there is: objects, by name.
 	known   chan struct{}
 	objects map[string]metav1.Object
 	heard   bool
@@ -104,7 +104,7 @@ func (p *Plane) Run(ctx context.Context) {
 }
 
 // get returns an object that a pod names, and watches it from then on. The error is a NotFound of package apierrors
-// where the server has none, any other where that is not known yet.
+// where there is none, any other where that is not known yet.
 func (p *Plane) get(ctx context.Context, by *v1.Pod, k key) (metav1.Object, error) {
 	all, err := p.all(ctx, by, k)
 	if err != nil {
