@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -20,7 +21,8 @@ func (a *app) getObjectsCommand() *cobra.Command {
 		Short:   "Show the ConfigMaps, Secrets, services and runtime classes that pods here use",
 		Long: "Shows the objects that pods of this node name, and all of the directory of objects. FROM is\n" +
 			"cluster, or the document in the directory; KEYS counts the keys of the data, BYTES their\n" +
-			"values, of which none is ever shown. Below, line by line: what is missing, and each document\n" +
+			"values, of which none is ever shown. The wide table has the digests that policies see, which say\n" +
+			"whether two of them are the same. Below, line by line: what is missing, and each document\n" +
 			"that cannot be used.",
 		RunE: func(cmd *cobra.Command, names []string) error {
 			if err := flags.check(cmd); err != nil {
@@ -31,6 +33,10 @@ func (a *app) getObjectsCommand() *cobra.Command {
 				return err
 			}
 			g := getter{app: a, flags: flags, kind: "object", kinds: "objects", columns: objectColumns, names: names, several: true}
+			wide := flags.output == formatWide
+			if wide {
+				g.columns = append(slices.Clone(objectColumns), "DIGEST")
+			}
 			g.list = func(ctx context.Context) (listing, error) {
 				var list []api.Object
 				if err := c.Get(ctx, "/v1/objects", &list); err != nil {
@@ -38,7 +44,7 @@ func (a *app) getObjectsCommand() *cobra.Command {
 				}
 				entries := make([]entry, len(list))
 				for i := range list {
-					entries[i] = objectEntry(&list[i])
+					entries[i] = objectEntry(&list[i], wide)
 				}
 				return listing{entries: entries}, nil
 			}
@@ -54,7 +60,7 @@ var objectColumns = []string{"KIND", "NAMESPACE", "NAME", "FROM", "KEYS", "BYTES
 // maxUsers is how many pods of an object are named.
 const maxUsers = 3
 
-func objectEntry(o *api.Object) entry {
+func objectEntry(o *api.Object, wide bool) entry {
 	name, from, keys, bytes, users := cmp.Or(o.Name, "*"), "cluster", "-", "-", "none"
 	if o.Local {
 		from = cmp.Or(o.Document, "-")
@@ -87,6 +93,9 @@ func objectEntry(o *api.Object) entry {
 		notes = append(notes, lasting(fmt.Sprintf("%s %s is missing at the API server", o.Kind, whole)))
 	}
 	cells := []string{cmp.Or(o.Kind, "-"), cmp.Or(o.Namespace, "-"), name, from, keys, bytes, users}
+	if wide {
+		cells = append(cells, cmp.Or(o.Digest, "-"))
+	}
 	return entry{
 		key: strings.Join([]string{o.Kind, o.Namespace, name, from}, " "), name: o.Name, ref: strings.ToLower(cmp.Or(o.Kind, "document")) + "/" + whole,
 		object: o, cells: cells, stable: cells, notes: notes,

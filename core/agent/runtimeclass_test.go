@@ -63,7 +63,7 @@ func TestHandler_isOfTheNodeOrOfTheServerByWhereThePodComesFrom(t *testing.T) {
 	var lists atomic.Int32
 	n := &Node{cfg: config.Default(), objects: serveClasses(t, &lists)}
 	n.cfg.Runtime.Handlers = []config.RuntimeHandler{{Class: "kata", Handler: "kata-fc"}}
-	alone := &Node{cfg: n.cfg, objects: object.New(object.Config{})}
+	alone := &Node{cfg: n.cfg, objects: object.New(object.Config{Now: time.Now})}
 	for name, test := range map[string]struct {
 		node          *Node
 		source, class string

@@ -19,6 +19,8 @@ type Object struct {
 	// Keys are the names of its data, sorted; Bytes is how much they are together.
 	Keys  []string `json:"keys,omitempty"`
 	Bytes int      `json:"bytes"`
+	// Digest tells what its data is from anything else that it may be, as in Reference; empty where there is no data.
+	Digest string `json:"digest,omitempty"`
 	// UsedBy are the pods that use it, as NAMESPACE/NAME, sorted.
 	UsedBy []string `json:"usedBy,omitempty"`
 	// Err says why it is not known, or why its document cannot be used; empty for none. What it was before stays in force.

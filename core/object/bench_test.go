@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"testing"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,7 +19,7 @@ func BenchmarkDirectory(b *testing.B) {
 		for i := range docs {
 			docs[i] = objectDocument(i, "1")
 		}
-		p := New(Config{Dir: "/objects"})
+		p := New(Config{Dir: "/objects", Now: time.Now})
 		if err := p.Directory().Replace(b.Context(), docs); err != nil {
 			b.Fatal(err)
 		}

@@ -180,7 +180,7 @@ func TestDirectory_isApartFromTheCluster(t *testing.T) {
 // TestDirectory_thatIsNotConfigured is not waited for.
 func TestDirectory_thatIsNotConfigured(t *testing.T) {
 	t.Parallel()
-	p := New(Config{})
+	p := New(Config{Now: time.Now})
 	_, err := p.ConfigMap(t.Context(), staticPod("web"), "x")
 	if !apierrors.IsNotFound(err) || !strings.Contains(err.Error(), "agent.toml names no directory of objects ([objects] dir)") {
 		t.Error(err)

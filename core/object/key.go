@@ -13,16 +13,20 @@ import (
 	"path/filepath"
 )
 
-// Key encrypts the copies of Secrets on the disk: AES-256 in Galois/Counter Mode.
-type Key struct{ aead cipher.AEAD }
+// Key encrypts the copies of Secrets on the disk: AES-256 in Galois/Counter Mode. Digests of Secrets are made with it, too.
+type Key struct {
+	aead    cipher.AEAD
+	digests []byte
+}
 
 // What a key is made of.
 const (
 	// MinKeyFile and MaxKeyFile bound the size of a key file, in bytes.
 	MinKeyFile = 32
 	MaxKeyFile = 4096
-	// keyPurpose tells this use of a key file from others.
-	keyPurpose = "wardlet: copies of secrets"
+	// The purposes tell the uses of a key file from each other.
+	keyPurpose    = "wardlet: copies of secrets"
+	digestPurpose = "wardlet: digests of secrets"
 )
 
 // NewKey returns the key that is made of the content of a key file.
@@ -38,8 +42,12 @@ func NewKey(content []byte) (*Key, error) {
 	if err != nil {
 		return nil, err
 	}
+	digests, err := hkdf.Key(sha256.New, content, nil, digestPurpose, sha256.Size)
+	if err != nil {
+		return nil, err
+	}
 	aead, err := cipher.NewGCMWithRandomNonce(block)
-	return &Key{aead}, err
+	return &Key{aead, digests}, err
 }
 
 // seal encrypts a text, which only open with the same name reads.

@@ -123,5 +123,5 @@ func (p *Plane) RuntimeClass(ctx context.Context, by *v1.Pod, name string) (*nod
 
 // WatchRuntimeClass watches a RuntimeClass that the pod names before it is needed, and does not wait for it.
 func (p *Plane) WatchRuntimeClass(by *v1.Pod, name string) {
-	_, _, _ = p.use(of(by, runtimeClasses, "", name), by.UID) // the one error is that the plane ends
+	_, _, _ = p.use(of(by, runtimeClasses, "", name), user{uid: by.UID}) // the one error is that the plane ends
 }

@@ -22,6 +22,9 @@ func (p *Plane) List(podName func(types.UID) string) []api.Object {
 			continue
 		}
 		o := described(k, w.objects)
+		if object := w.objects[k.Name]; object != nil {
+			o.Digest = p.digestOf(k, w, object)
+		}
 		o.Known = w.heard || w.recalled
 		o.Found = o.Found && o.Known
 		if o.UsedBy = usersOf(w, podName); w.failed != nil {
@@ -32,7 +35,10 @@ func (p *Plane) List(podName func(types.UID) string) []api.Object {
 	for k, l := range p.local.current {
 		o := described(k, map[string]metav1.Object{k.Name: l.object})
 		o.Document, o.Known = l.document, true
-		if w := p.objects[k]; w != nil {
+		if w := p.objects[k]; w == nil {
+			o.Digest = p.makeDigest(k, l.object)
+		} else {
+			o.Digest = p.digestOf(k, w, l.object)
 			o.UsedBy = usersOf(w, podName)
 		}
 		list = append(list, o)
@@ -49,13 +55,13 @@ func (p *Plane) List(podName func(types.UID) string) []api.Object {
 
 func usersOf(w *watched, podName func(types.UID) string) []string {
 	var users []string
-	for uid := range w.users {
-		if name := podName(uid); name != "" {
+	for by := range w.users {
+		if name := podName(by.uid); name != "" {
 			users = append(users, name)
 		}
 	}
 	slices.Sort(users)
-	return users
+	return slices.Compact(users)
 }
 
 // described returns what may be said of an object, or of all of a namespace.

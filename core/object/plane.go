@@ -2,10 +2,8 @@ package object
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"maps"
-	"slices"
 	"sync"
 	"time"
 
@@ -55,14 +53,25 @@ type Plane struct {
 	// kept is what Disk has, versions name what this agent has put there.
 	kept     map[string]*state.Object
 	versions map[string]string
+	// ownDigestKey is made where there is no Key for digests.
+	ownDigestKey []byte
 	// local is the node's own directory.
 	local Directory
 }
 
+// user is what an object is watched for: a pod, or what policies are shown of it.
+type user struct {
+	uid    types.UID
+	judged bool
+}
+
 // watched is an object that pods name.
 type watched struct {
-	users map[types.UID]bool
+	users map[user]bool
 	end   context.CancelFunc
+	begun time.Time
+	// digest is that of one object of objects, the one it was last made for.
+	digest digest
 	// known is closed once the server, or the directory, has said what there is: objects, by name.
 	known   chan struct{}
 	objects map[string]metav1.Object
@@ -122,7 +131,7 @@ func (p *Plane) get(ctx context.Context, by *v1.Pod, k key) (metav1.Object, erro
 
 // all returns the objects that a key stands for, by name, and watches them from then on. Callers do not change the map.
 func (p *Plane) all(ctx context.Context, by *v1.Pod, k key) (map[string]metav1.Object, error) {
-	w, fresh, err := p.use(k, by.UID)
+	w, fresh, err := p.use(k, user{uid: by.UID})
 	if err != nil {
 		return nil, err
 	}
@@ -145,18 +154,14 @@ func (p *Plane) all(ctx context.Context, by *v1.Pod, k key) (map[string]metav1.O
 	switch {
 	case !w.heard && (w.recalled || p.recall(k, w)):
 		return w.objects, nil
-	case !w.heard && k.local:
-		return nil, fmt.Errorf("%s is not known yet: %s was not read yet; wardlet get objects says why", k, p.cfg.Dir)
-	case !w.heard && w.failed != nil:
-		return nil, fmt.Errorf("%s is not known yet: %w", k, w.failed)
 	case !w.heard:
-		return nil, fmt.Errorf("%s is not known yet: the API server has not answered", k)
+		return nil, p.unknown(k, w)
 	}
 	return w.objects, nil
 }
 
 // use records that a pod names an object, and begins to watch it; fresh reports whether none did before.
-func (p *Plane) use(k key, uid types.UID) (w *watched, fresh bool, err error) {
+func (p *Plane) use(k key, by user) (w *watched, fresh bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.ended {
@@ -165,7 +170,7 @@ func (p *Plane) use(k key, uid types.UID) (w *watched, fresh bool, err error) {
 	w = p.objects[k]
 	if fresh = w == nil; fresh {
 		ctx, cancel := context.WithCancel(p.watching)
-		w = &watched{users: map[types.UID]bool{}, end: cancel, known: make(chan struct{})}
+		w = &watched{users: map[user]bool{}, end: cancel, begun: p.cfg.Now(), known: make(chan struct{})}
 		p.objects[k] = w
 		if k.local {
 			p.local.begin(k, w)
@@ -173,7 +178,7 @@ func (p *Plane) use(k key, uid types.UID) (w *watched, fresh bool, err error) {
 			p.watches.Go(func() { p.watch(ctx, k, w) })
 		}
 	}
-	w.users[uid] = true
+	w.users[by] = true
 	return w, fresh, nil
 }
 
@@ -197,18 +202,23 @@ func (p *Plane) watch(ctx context.Context, k key, w *watched) {
 func (p *Plane) Release(uid types.UID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var unnamed []key
-	for k, w := range p.objects {
-		if delete(w.users, uid); len(w.users) == 0 {
-			w.end()
-			delete(p.objects, k)
-			unnamed = append(unnamed, k)
-		}
-	}
 	for k, t := range p.tokens {
 		if k.pod == uid {
 			t.due.Stop()
 			delete(p.tokens, k)
+		}
+	}
+	p.release(user{uid: uid})
+}
+
+// release watches nothing for a user any more. The caller holds the lock.
+func (p *Plane) release(by user) {
+	var unnamed []key
+	for k, w := range p.objects {
+		if delete(w.users, by); len(w.users) == 0 {
+			w.end()
+			delete(p.objects, k)
+			unnamed = append(unnamed, k)
 		}
 	}
 	if len(unnamed) > 0 && !p.ended {
@@ -229,7 +239,11 @@ func (p *Plane) take(w *watched, objects map[string]metav1.Object, quiet bool) {
 	w.objects, w.heard, w.failed = objects, true, nil
 	var users []types.UID
 	if changed {
-		users = slices.Collect(maps.Keys(w.users))
+		for by := range w.users {
+			if !by.judged {
+				users = append(users, by.uid)
+			}
+		}
 	}
 	p.mu.Unlock()
 	if first {

@@ -1,0 +1,119 @@
+package object
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"hash"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// Reference returns what policies may know of a ConfigMap or Secret that a pod names, and watches it from then on, until
+// Unreferenced. It does not block. The error says that it is not known yet; soon is true where that may be a matter of
+// milliseconds.
+func (p *Plane) Reference(by *v1.Pod, r pod.Reference) (known api.Reference, soon bool, err error) {
+	kind := configMaps
+	if r.Secret {
+		kind = secrets
+	}
+	k := of(by, kind, by.Namespace, r.Name)
+	known = api.Reference{Kind: kind.name, Name: r.Name, Optional: r.Optional}
+	w, _, err := p.use(k, user{by.UID, true})
+	if err != nil {
+		return known, false, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !w.heard && !w.recalled && (p.cfg.Now().Sub(w.begun) < p.patience || !p.recall(k, w)) {
+		return known, p.cfg.Now().Sub(w.begun) < p.patience, p.unknown(k, w)
+	}
+	if object := w.objects[r.Name]; object != nil {
+		known.Keys, known.Digest = described(k, w.objects).Keys, p.digestOf(k, w, object)
+	}
+	return known, false, nil
+}
+
+// Unreferenced says that policies are not asked about a pod any more: nothing is watched for that alone.
+func (p *Plane) Unreferenced(uid types.UID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.release(user{uid, true})
+}
+
+// unknown says why it is not known what there is under a key. The caller holds the lock.
+func (p *Plane) unknown(k key, w *watched) error {
+	switch {
+	case k.local:
+		return fmt.Errorf("%s is not known yet: %s was not read yet; wardlet get objects says why", k, p.cfg.Dir)
+	case w.failed != nil:
+		return fmt.Errorf("%s is not known yet: %w", k, w.failed)
+	}
+	return fmt.Errorf("%s is not known yet: the API server has not answered", k)
+}
+
+// digest is that of an object.
+type digest struct {
+	of   metav1.Object
+	text string
+}
+
+// digestOf returns the digest of one object of w. The caller holds the lock.
+func (p *Plane) digestOf(k key, w *watched, object metav1.Object) string {
+	if w.digest.of != object {
+		w.digest = digest{object, p.makeDigest(k, object)}
+	}
+	return w.digest.text
+}
+
+// makeDigest returns what tells the data of an object from any other: of a ConfigMap the SHA-256 of its data and binaryData as
+// JSON with sorted keys, which anyone can compute. A Secret's says nothing of a value that is easily guessed: it depends on a
+// key of this node, and on the name.
+func (p *Plane) makeDigest(k key, object metav1.Object) string {
+	var name string
+	var sum hash.Hash
+	var data any
+	switch o := object.(type) {
+	case *v1.ConfigMap:
+		name, sum = "sha256", sha256.New()
+		data = struct {
+			BinaryData map[string][]byte `json:"binaryData,omitempty"`
+			Data       map[string]string `json:"data,omitempty"`
+		}{o.BinaryData, o.Data}
+	case *v1.Secret:
+		name, sum = "hmac-sha256", hmac.New(sha256.New, p.digestKey())
+		sum.Write([]byte(k.String() + "\x00"))
+		data = o.Data
+	default:
+		return ""
+	}
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false)
+	if e.Encode(data) != nil {
+		return "" // maps of strings and bytes can always be written
+	}
+	sum.Write(bytes.TrimSuffix(text.Bytes(), []byte("\n")))
+	return name + ":" + hex.EncodeToString(sum.Sum(nil))
+}
+
+// digestKey is what digests of Secrets are made with: without a key of the node one of this agent. The caller holds the lock.
+func (p *Plane) digestKey() []byte {
+	if p.cfg.Key != nil {
+		return p.cfg.Key.digests
+	}
+	if p.ownDigestKey == nil {
+		p.ownDigestKey = make([]byte, sha256.Size)
+		rand.Read(p.ownDigestKey) // never fails
+	}
+	return p.ownDigestKey
+}
