@@ -22,7 +22,7 @@ const maxManifest = 1 << 20
 type runFlags struct {
 	pods, sources, kinds    []string
 	old, hook, at, facts    string
-	connection              string
+	connection, references  string
 	decision, state, output string
 	question                author.Question
 }
@@ -63,6 +63,7 @@ func (a *app) policyRunCommand() *cobra.Command {
 	f.StringArrayVar(&o.sources, "source", nil, "`NAME` of the pod's source (default: test)")
 	f.StringArrayVar(&o.kinds, "kind", nil, "kind of the pod's source: file, http or api (default: file, or what the policy is asked about)")
 	f.StringVar(&o.facts, "node-facts", "", "`FILE` with labels, allocatable and pods of the node, in YAML, for policies with node.read")
+	f.StringVar(&o.references, "references", "", "`FILE` with a list of kind, name, keys and digest of what the pod names, in YAML, for policies with references.read (default: none of it is there)")
 	f.StringVar(&o.connection, "connection", "", "`FILE` with kind, source, container, command, ports, user and groups of a connection, in YAML, for the hook connect (default: an exec of the first container)")
 	f.StringVar(&o.decision, "decision", "", "`ID` of a decision on record")
 	f.StringVar(&o.state, "state", "", "the state directory of --decision (default: paths.state_root of the configuration)")
@@ -72,7 +73,7 @@ func (a *app) policyRunCommand() *cobra.Command {
 
 // check says what is wrong with the flags, and takes in those that need no file.
 func (o *runFlags) check() error {
-	others := o.old != "" || o.hook != "" || o.at != "" || o.facts != "" || o.connection != "" || len(o.sources)+len(o.kinds) > 0
+	others := o.old != "" || o.hook != "" || o.at != "" || o.facts != "" || o.references != "" || o.connection != "" || len(o.sources)+len(o.kinds) > 0
 	switch {
 	case len(o.pods) == 0 && o.decision == "":
 		return errors.New("say what to ask about: a pod with --pod, or a decision on record with --decision")
@@ -124,6 +125,13 @@ func (o *runFlags) read(ctx context.Context) error {
 			return err
 		}
 		o.question.Node = &author.Manifest{Path: o.facts, Text: text}
+	}
+	if o.references != "" {
+		text, err := files.read(ctx, o.references)
+		if err != nil {
+			return err
+		}
+		o.question.References = &author.Manifest{Path: o.references, Text: text}
 	}
 	if o.connection != "" {
 		text, err := files.read(ctx, o.connection)

@@ -43,11 +43,12 @@ func TestPolicyRun(t *testing.T) {
 			wasmtest.Merging(1, "", ""), pinned(wasmtest.Merging(1, "", "")) + "hooks = [\"merge\"]\n",
 			[]string{"--pod", "web.yaml", "--source", "a", "--pod", "p.pod", "--source", "b", "--old", "web.yaml"},
 		},
-		"policy-run-hook":    {denying, pinned(denying) + admitKeys, []string{"--pod", "web.yaml", "--hook", "filter"}},
-		"policy-run-facts":   {denying, pinned(denying) + admitKeys, []string{"--pod", "web.yaml", "--node-facts", "p.toml"}},
-		"policy-run-no-pod":  {denying, pinned(denying) + admitKeys, []string{"--pod", "none.yaml"}},
-		"policy-run-bad-pod": {denying, pinned(denying) + admitKeys, []string{"--pod", "bad.yaml"}},
-		"policy-run-broken":  {denying, "hoks = []\n", []string{"--pod", "web.yaml"}},
+		"policy-run-hook":       {denying, pinned(denying) + admitKeys, []string{"--pod", "web.yaml", "--hook", "filter"}},
+		"policy-run-facts":      {denying, pinned(denying) + admitKeys, []string{"--pod", "web.yaml", "--node-facts", "p.toml"}},
+		"policy-run-references": {denying, pinned(denying) + admitKeys, []string{"--pod", "web.yaml", "--references", "p.toml"}},
+		"policy-run-no-pod":     {denying, pinned(denying) + admitKeys, []string{"--pod", "none.yaml"}},
+		"policy-run-bad-pod":    {denying, pinned(denying) + admitKeys, []string{"--pod", "bad.yaml"}},
+		"policy-run-broken":     {denying, "hoks = []\n", []string{"--pod", "web.yaml"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -10,6 +10,7 @@ import (
 	"github.com/wardlet/wardlet/core/admission/gate"
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/config"
+	"github.com/wardlet/wardlet/core/mux"
 	"github.com/wardlet/wardlet/core/parts"
 	"github.com/wardlet/wardlet/core/pleg"
 	"github.com/wardlet/wardlet/core/pod"
@@ -35,6 +36,7 @@ func (n *Node) wirePolicies(a *Agent) error {
 	}
 	c.Kept, c.Opinions, c.Version, c.Facts = n.state.PolicySets(), n.state.Opinions(), n.version, n.nodeFacts()
 	c.Records, c.Running, c.Evictions = n.openDecisions(), &runningPods{n}, n.state.EvictionCounts()
+	c.References = references{n.objects, func() *mux.Mux { return n.mux }}
 	n.policies = policy.New(c)
 	n.adoption = &gate.Adoption{Runtime: knownPods{a.cache, a.workers}, Lost: n.state.Lost, Log: n.log}
 	return nil

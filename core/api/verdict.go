@@ -37,6 +37,8 @@ const (
 	ReasonDefaultVerdict = "DefaultVerdict"
 	// ReasonVerdictNotKept: there is a verdict, and the disk does not take it.
 	ReasonVerdictNotKept = "VerdictNotKept"
+	// ReasonReferencesUnknown: a policy is not asked before it is known what the pod names.
+	ReasonReferencesUnknown = "ReferencesUnknown"
 	// ReasonPolicySuppressed: a filter holds an update back.
 	ReasonPolicySuppressed = "PolicySuppressed"
 	// ReasonException: an exception of the policy takes the pod out of it.
@@ -73,6 +75,9 @@ type Verdict struct {
 	RetryAfter time.Duration `json:"retryAfter,omitempty"`
 	// ReadsNode: a policy has seen what else is on the node.
 	ReadsNode bool `json:"readsNode,omitempty"`
+	// References are the objects that the pod names and of which a policy has read what is in them: when one is another, what
+	// was refused is judged again.
+	References []SeenReference `json:"references,omitempty"`
 	// Sets are the digests of the policy sets that were asked, that of a tenant's
 	// after its name: "a/3f2c…".
 	Sets []string `json:"sets,omitempty"`

@@ -161,7 +161,7 @@ func TestEnsure_callerThatGivesUpIsNoFailure(t *testing.T) {
 						}
 					})
 				}
-				time.Sleep(time.Minute)
+				time.Sleep(time.Minute + time.Second) // after the deadline, where there is one
 				cancel()
 				all.Wait()
 				mustEqual(t, "failures", 0, len(u.failures.last))

@@ -22,6 +22,7 @@ type gatedStep struct {
 	docs    []api.Document
 	lenient *bool
 	node    bool
+	again   []types.UID
 	pass    time.Duration
 	want    []string
 	told    []string
@@ -62,6 +63,13 @@ func TestWhatPolicyDecidesIsWhatTheSyncLoopGets(t *testing.T) {
 			{node: true},
 			{docs: docs(doc("a#0", "web", "u1", "wait-node")), told: ops("hold u1 beside u1"), asked: ops("UPDATE u1 old web:1")},
 			{node: true, told: ops("hold u1 beside u1"), asked: ops("UPDATE u1 old web:1")},
+		},
+		"what is refused of a pod is judged again on request": {
+			{
+				docs: docs(doc("a#0", "web", "u1", "wait"), doc("b#0", "db", "u2", "evil"), doc("c#0", "x", "u3", "web:1"), doc("d#0", "y", "u4", "wait")),
+				want: ops("ADD u2 deny", "ADD u3"), told: ops("hold u1", "hold u4"), asked: ops("ADD u1", "ADD u2", "ADD u3", "ADD u4"),
+			},
+			{again: []types.UID{"u1", "u2", "u3", "none"}, told: ops("hold u1"), asked: ops("ADD u1", "ADD u2")},
 		},
 		"a held pod that is removed is gone and was never sent": {
 			{docs: docs(doc("a#0", "web", "u1", "wait")), told: ops("hold u1"), asked: ops("ADD u1")},
@@ -204,6 +212,8 @@ func playGated(t *testing.T, steps []gatedStep, stopDenied bool) {
 				time.Sleep(s.pass)
 			case s.node:
 				j.nodeChanged <- struct{}{}
+			case s.again != nil:
+				g.mux.JudgeAgain(s.again)
 			case s.lenient != nil:
 				j.become(*s.lenient, fmt.Sprintf("s%d", i+2))
 			default:

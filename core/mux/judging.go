@@ -298,19 +298,26 @@ func (t *merging) askWaiting() {
 
 // askReaders asks again what waits by a verdict that has seen the node.
 func (t *merging) askReaders() {
+	t.askHeld(func(w *wait) bool { return w.verdict.ReadsNode })
+}
+
+// askHeld asks again some of what the gate holds or has denied, and is not being asked about.
+func (t *merging) askHeld(some func(*wait) bool) {
 	for _, w := range t.store.waiting() {
-		if w.judged && w.verdict != nil && w.verdict.ReadsNode && w.verdict.Answer != api.Allow && t.store.asked[w.ticket] == nil {
+		if t.store.mayAskAgain(w) && some(w) {
 			t.ask(w)
 		}
 	}
 }
 
-// askDenied has the rejected pods of the node's own sources judged again.
-func (t *merging) askDenied() {
+func anyPod(*v1.Pod) bool { return true }
+
+// askDenied has some rejected pods of the node's own sources judged again.
+func (t *merging) askDenied(some func(*v1.Pod) bool) {
 	var denied []*slot
 	for _, sl := range t.store.owner {
 		switch {
-		case !sl.sent.denied() || sl.wait != nil || !pod.IsStatic(sl.sent.pod):
+		case !sl.staysDenied() || !some(sl.sent.pod):
 		case sl.chosen == nil: // once it may run again
 			sl.rejudge = true
 		default:

@@ -84,6 +84,7 @@ type Mux struct {
 	filtered    *inbox[api.FilterVerdict]
 	releases    chan release
 	evictions   chan eviction
+	again       *inbox[types.UID]
 	answers     *inbox[api.Resolution]
 	deliveries  chan delivery
 	updates     chan api.Update
@@ -119,6 +120,7 @@ func New(c Config) *Mux {
 		filtered:    newInbox[api.FilterVerdict](),
 		releases:    make(chan release),
 		evictions:   make(chan eviction),
+		again:       newInbox[types.UID](),
 		answers:     newInbox[api.Resolution](),
 		deliveries:  make(chan delivery),
 		updates:     make(chan api.Update, updatesCapacity),
@@ -211,7 +213,7 @@ func (m *Mux) Run(ctx context.Context) error {
 		case <-changed:
 			err = m.step(ctx, func(t *merging) outcome {
 				t.askWaiting()
-				t.askDenied()
+				t.askDenied(anyPod)
 				return t.finish(outcome{})
 			})
 		case <-m.reruled:
@@ -222,6 +224,11 @@ func (m *Mux) Run(ctx context.Context) error {
 		case <-nodeChanged:
 			err = m.step(ctx, func(t *merging) outcome {
 				t.askReaders()
+				return t.finish(outcome{})
+			})
+		case <-m.again.ready:
+			err = m.step(ctx, func(t *merging) outcome {
+				t.askAgain(m.again.take())
 				return t.finish(outcome{})
 			})
 		case <-m.filtered.ready:

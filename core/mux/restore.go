@@ -56,7 +56,7 @@ func (m *Mux) restore(t *merging) outcome {
 	}
 	out := outcome{changes: append(resumed, t.changes()...)}
 	if m.store.polices() {
-		t.askDenied()
+		t.askDenied(anyPod)
 	}
 	return t.finish(out)
 }

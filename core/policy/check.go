@@ -63,7 +63,7 @@ func (d *document) check(report strict.Report, allowUnpinned bool) {
 	d.checkMutablePaths(report)
 	for i, name := range d.Capabilities {
 		key := fmt.Sprintf("capabilities[%d]", i)
-		oneOf(report, key, name, wasm.CapabilityNodeRead)
+		oneOf(report, key, name, wasm.Capabilities...)
 		if slices.Contains(d.Capabilities[:i], name) {
 			report(key, "%q stands twice", name)
 		}

@@ -158,7 +158,7 @@ func (c *comparison) note(hook, about string, question [sha256.Size]byte, inForc
 
 // ofMachineSaid says of an opinion that it came of the machine, or of other pods.
 func ofMachineSaid(o *api.Opinion) bool {
-	return o.Failure == string(wasm.NotReady) || o.Failure == string(wasm.HostError) || o.Failure == string(breakerWaits)
+	return o.Failure == string(wasm.NotReady) || o.Failure == string(wasm.HostError) || o.Failure == string(breakerWaits) || o.Failure == string(referencesUnknown)
 }
 
 // show is what `get policies` shows, with why the candidate may not take the place of

@@ -48,6 +48,8 @@ type Config struct {
 	// Facts is what else is known of the node, nil for nothing: policies that want
 	// to know then see none.
 	Facts *Node
+	// References are the objects that pods name, nil for nothing: policies that want to know see none.
+	References References
 	// Running are the pods that run, which policies judge again; nil: none do.
 	// Evictions keeps what those evict over restarts; nil: nothing does.
 	Running   Running

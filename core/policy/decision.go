@@ -28,6 +28,10 @@ type decision struct {
 	sees func(tenant string, s *sight) *wasm.NodeFacts
 	look func() *sight
 	saw  *sight
+	// references is what policies see of the objects that the pod names; lacking are those that are not known yet, and that a
+	// policy was not asked for.
+	references referenceSight
+	lacking    []api.SeenReference
 	// instance identifies what is judged, empty where that is not known.
 	instance string
 	// names are those that an operator may know the pod by.
@@ -56,6 +60,9 @@ type decision struct {
 func (p *Plane) decision(hook string, q *api.Question, r *wasm.Request, at *activity) *decision {
 	d := &decision{hook: hook, node: p.cfg.Node, request: r, names: p.cfg.names(q), lasts: &p.lasts, at: at, mutateAPI: p.cfg.MutateAPI}
 	d.look = p.ledger.look
+	if p.cfg.References != nil {
+		d.references.of = p.reference
+	}
 	d.sees = func(tenant string, s *sight) *wasm.NodeFacts { return s.of(tenant, p.cfg.tenant) }
 	d.exempt = p.exempt(q, d.names)
 	d.instance = p.instance(q, r.Texts)
@@ -99,7 +106,7 @@ func (p *policy) consult(ctx context.Context, d *decision, unclear error) opinio
 		return o
 	}
 	if unclear == nil {
-		unclear = d.met.bars(p, d.barred(p))
+		unclear = d.prepare(p)
 	}
 	if d.met.putOff > 0 {
 		return opinion{}
@@ -108,7 +115,6 @@ func (p *policy) consult(ctx context.Context, d *decision, unclear error) opinio
 	if unclear != nil {
 		o = p.failed(unclear)
 	} else {
-		d.show(p)
 		o = p.ask(ctx, d)
 		if !d.met.repeated {
 			p.plugin.breakers.ended(ctx, d.request.Tenant, d.identity, o.Failure, d.request.Time)
@@ -132,6 +138,19 @@ func (d *decision) barred(p *policy) barred {
 	return barred{d.request.Tenant, d.identity, p.patience(d.hook, d.exempt || d.isReview()), d.request.Time}
 }
 
+// prepare shows a policy what it may see beside the question. The error says why its plugin is not asked; the question may also be
+// put off.
+func (d *decision) prepare(p *policy) error {
+	if err := d.met.bars(p, d.barred(p)); err != nil || d.met.putOff > 0 {
+		if cut := d.met.cut(p); cut != nil && cut.Reference != nil {
+			d.lacking = append(d.lacking, *cut.Reference)
+		}
+		return err
+	}
+	d.show(p)
+	return d.refer(p)
+}
+
 // show gives a policy what it may see of the node.
 func (d *decision) show(p *policy) {
 	d.request.Node = nil
@@ -146,6 +165,10 @@ func (d *decision) show(p *policy) {
 
 // settle makes a failure of the plugin the policy's answer.
 func (p *policy) settle(d *decision, o *opinion) {
+	if o.Failure == string(referencesUnknown) {
+		o.Answer, o.Reason = d.untilKnown(), api.ReasonReferencesUnknown
+		return
+	}
 	news := p.counts.fail(o.Message)
 	switch last, known := d.lasts.get(p, d.lastKey()); {
 	case d.hook == hookConnect:
@@ -183,6 +206,19 @@ func (p *policy) settle(d *decision, o *opinion) {
 	if news {
 		p.log.Warn("a plugin failed, on_error decides", "policy", p.Name, "failure", o.Message, "on_error", string(p.OnError))
 	}
+}
+
+// untilKnown is the answer of a policy that is not asked until it is known what the pod names. It is no verdict about the pod.
+func (d *decision) untilKnown() api.Answer {
+	switch {
+	case d.hook == hookConnect:
+		return unanswered(d.request.Question.Connection)
+	case d.exempt:
+		return api.Allow
+	case d.isReview():
+		return api.Abstain
+	}
+	return api.Hold
 }
 
 // said is the reason and message of an opinion, for display.

@@ -62,7 +62,7 @@ type keys struct {
 	// MutablePaths are JSON pointers to what the policy may change of a pod, with
 	// "*" for any one element; empty for nothing. See mutate.CheckPath.
 	MutablePaths []string `toml:"mutable_paths"`
-	// Capabilities are what the policy may see beyond the pod: wasm.CapabilityNodeRead.
+	// Capabilities are what the policy may see beyond the pod: some of wasm.Capabilities.
 	Capabilities []string       `toml:"capabilities"`
 	Match        match          `toml:"match"`
 	Limits       limits         `toml:"limits"`

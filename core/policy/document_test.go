@@ -139,7 +139,7 @@ func TestADocumentIsRefusedFor(t *testing.T) {
 			strings.Replace(minimal, `"admit"`, `"filter"`, 1) + "mutable_paths = [\"/spec\"]\n",
 			"6: mutable_paths: only a policy with the hook admit or merge changes pods; leave it out, or add one of them",
 		},
-		"an unknown capability":           {minimal + "capabilities = [\"node.write\"]\n", `6: capabilities: want "node.read", found "node.write"`},
+		"an unknown capability":           {minimal + "capabilities = [\"node.write\"]\n", `6: capabilities: want "node.read" or "references.read", found "node.write"`},
 		"a capability that stands twice":  {minimal + "capabilities = [\"node.read\", \"node.read\"]\n", `6: capabilities: "node.read" stands twice`},
 		"an unknown kind of source":       {minimal + "[match]\nsources = [\"file\", \"disk\"]\n", `7: match.sources: want "file", "http" or "api", found "disk"`},
 		"a namespace that cannot be":      {minimal + "[match]\nnamespaces = [\n\"a\",\n\"tenant_a\"]\n", `9: match.namespaces: want a namespace such as "web", or a pattern such as "tenant-a-*", found "tenant_a"`},
@@ -153,6 +153,12 @@ func TestADocumentIsRefusedFor(t *testing.T) {
 		"a connection of another hook": {
 			minimal + "[[test]]\npod = \"a.yaml\"\nexpect = \"allow\"\n[test.connection]\nuser = \"alice\"\n",
 			`9: test.connection: a connection is for the hook connect`,
+		},
+		"references of nothing": {
+			minimal + "[[test]]\npod = \"a.yaml\"\nexpect = \"allow\"\n[[test.references]]\nkind = \"Service\"\n",
+			"9: test.references.name: missing; name an object that the pod names\n" +
+				"DIR/p.toml:9: test.references.digest: missing; leave the reference out for an object that is not there\n" +
+				`DIR/p.toml:10: test.references.kind: want "ConfigMap" or "Secret", found "Service"`,
 		},
 		"a connection of no kind": {
 			strings.Replace(minimal, "\"admit\"", "\"connect\"", 1) + "[[test]]\npod = \"a.yaml\"\nexpect = \"allow\"\n[test.connection]\nkind = \"ssh\"\n",

@@ -39,6 +39,8 @@ type DraftQuestion struct {
 	Time time.Time
 	// Node is a file with facts about the node, as YAML; nil for an empty node.
 	Node *Manifest
+	// References is a file with what is known of the objects that the pod names, as YAML; nil where there is none of them.
+	References *Manifest
 	// Connection is a file with the fields of request.connection, as YAML; nil for an exec of the first container.
 	Connection *Manifest
 }
@@ -60,6 +62,12 @@ func (d *Draft) Ask(ctx context.Context, q *DraftQuestion) (Statement, error) {
 	if q.Node != nil {
 		if err := yaml.UnmarshalStrict(q.Node.Text, facts); err != nil {
 			return Statement{}, fmt.Errorf("%s: these are no facts about a node, which has labels, allocatable and pods: %w", q.Node.Path, err)
+		}
+	}
+	var known []api.Reference
+	if q.References != nil {
+		if err := yaml.UnmarshalStrict(q.References.Text, &known); err != nil {
+			return Statement{}, fmt.Errorf("%s: this is no list of references, each of which has kind, name, keys and digest: %w", q.References.Path, err)
 		}
 	}
 	if v.Hook == hookMerge {
@@ -88,7 +96,7 @@ func (d *Draft) Ask(ctx context.Context, q *DraftQuestion) (Statement, error) {
 		return Statement{}, fmt.Errorf("%s is the pod %s/%s and %s is %s/%s: a change is of one pod",
 			q.Pods[0].Path, asked.Pod.Namespace, asked.Pod.Name, q.Old.Path, old.Namespace, old.Name)
 	}
-	r := d.policy.testRequest(asked, v.at)
+	r := d.policy.testRequest(asked, v.at, known)
 	r.Node = facts
 	given := &q.Pods[0]
 	if given.Source != "" {
@@ -236,6 +244,14 @@ func (d *Draft) AskAgain(ctx context.Context, record *state.DecisionRecord, of E
 	}
 	if d.readsNode() && x.request.Node == nil {
 		return Statement{}, errors.New("the policy wants to see the node, and no policy of that decision has: nothing of it is on record")
+	}
+	known := e.seenReferences(record)
+	if e.err != nil {
+		return Statement{}, e.err
+	}
+	var missing []api.Reference
+	if x.request.References, missing = referencesOf(x.request.Question.Pod, known); len(missing) > 0 && d.readsReferences() {
+		return Statement{}, fmt.Errorf("the policy wants to see the %s %s, and no policy of that decision has: nothing of it is on record", missing[0].Kind, missing[0].Name)
 	}
 	return d.judge(ctx, x, record.MutateAPI)
 }

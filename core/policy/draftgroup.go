@@ -82,6 +82,11 @@ func (d *Draft) others(ctx context.Context, dir *directory, names []string) (all
 }
 
 // readsNode reports whether it, or one of its members, may see facts about the node.
-func (d *Draft) readsNode() bool {
-	return d.policy.readsNode() || slices.ContainsFunc(d.policy.of, (*policy).readsNode)
+func (d *Draft) readsNode() bool { return d.any((*policy).readsNode) }
+
+// readsReferences reports whether it, or one of its members, may see what pods name.
+func (d *Draft) readsReferences() bool { return d.any((*policy).readsReferences) }
+
+func (d *Draft) any(is func(*policy) bool) bool {
+	return is(d.policy) || slices.ContainsFunc(d.policy.of, is)
 }

@@ -92,6 +92,7 @@ func (f *filtered) wait(most time.Duration) time.Duration {
 func filterAll(ctx context.Context, sets []*set, d *decision, most func(tenant string) time.Duration) api.FilterVerdict {
 	defer d.at.over()
 	d.met.begin()
+	d.references.seen, d.lacking = nil, nil
 	v := api.FilterVerdict{Answer: api.Pass, At: d.request.Time}
 	for _, s := range sets {
 		v.Sets = append(v.Sets, s.named())
@@ -136,13 +137,12 @@ func (p *policy) filter(ctx context.Context, d *decision, err error) filtered {
 	}
 	var got wasm.FilterResult
 	if err == nil {
-		err = d.met.bars(p, d.barred(p))
+		err = d.prepare(p)
 	}
 	if d.met.putOff > 0 {
 		return filtered{}
 	}
 	if err == nil {
-		d.show(p)
 		got, err = d.filter(ctx, p)
 		d.spent += got.Extra
 		if !d.met.repeated {

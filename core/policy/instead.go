@@ -5,7 +5,10 @@ import (
 	"errors"
 	"slices"
 
+	v1 "k8s.io/api/core/v1"
+
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/state"
 )
@@ -15,7 +18,7 @@ var ErrNotConcerned = errors.New("the policies of this owner judge no such pod")
 
 // ErrUnseen is that policies want to see something that is not on record with a
 // decision.
-var ErrUnseen = errors.New("what the policies would see of the node is not on record: nobody looked")
+var ErrUnseen = errors.New("what the policies would see of the node, or of what the pod names, is not on record: nobody looked")
 
 // Instead makes decisions on record with other policies instead of those that one
 // owner had. It is part of its Repeater.
@@ -49,7 +52,12 @@ func (i *Instead) Decide(ctx context.Context, record *state.DecisionRecord, of E
 	}
 	unseen := false
 	v, err := i.again.repeat(ctx, record, of, func(d *decision) {
-		facts := d.sees
+		facts, references := d.sees, d.references.of
+		d.references.of = func(by *v1.Pod, r pod.Reference) (api.Reference, bool, error) {
+			known, soon, err := references(by, r)
+			unseen = unseen || err != nil
+			return known, soon, err
+		}
 		d.look = func() *sight { return &sight{} }
 		d.sees = func(tenant string, s *sight) *wasm.NodeFacts {
 			seen := facts(tenant, s)

@@ -140,7 +140,7 @@ func TestOfOtherPoliciesWhatComesOutOtherwiseIsTold(t *testing.T) {
 		},
 		"one that sees the node": {
 			"allow", judging, "", "quota 1", "hooks = [\"admit\"]\ncapabilities = [\"node.read\"]", "",
-			[]string{"admit what the policies would see of the node is not on record: nobody looked", "filter the same pass"},
+			[]string{"admit what the policies would see of the node, or of what the pod names, is not on record: nobody looked", "filter the same pass"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -27,6 +27,7 @@ func judge(ctx context.Context, sets []*set, d *decision, fallback api.Answer) a
 	defer d.at.over()
 	asked := d.request.Question
 	d.mutation, d.shadowed, d.made = nil, nil, nil
+	d.references.seen, d.lacking = nil, nil
 	d.met.begin()
 	var opinions []opinion
 	for _, mutators := range []bool{true, false} {
@@ -43,7 +44,7 @@ func judge(ctx context.Context, sets []*set, d *decision, fallback api.Answer) a
 	for _, s := range sets {
 		v.Sets = append(v.Sets, s.named())
 	}
-	v.At = d.request.Time
+	v.At, v.References = d.request.Time, d.readReferences(v.Opinions)
 	if d.mutation != nil {
 		d.ask(asked)
 		if v.Answer == api.Allow {
@@ -119,6 +120,7 @@ func (o *opinion) decide(hook string) api.Verdict {
 	name := called(o.Policy, o.Tenant)
 	v.Message = name + ": " + o.Message
 	switch {
+	case o.Failure == string(referencesUnknown):
 	case o.Failure != "" && hook == hookConnect:
 		v.Message += failedConnection(o.Answer)
 	case o.Failure != "" && o.Failure != api.FailureOfMember:

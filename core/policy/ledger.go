@@ -170,6 +170,9 @@ func (l *ledger) commit(ctx context.Context, d *decision, v *api.Verdict) bool {
 // Admitted reserves what a version asks for that was let through before a restart,
 // and has not gone on since: it is not judged again.
 func (p *Plane) Admitted(q api.Question, v api.Verdict) {
+	if len(v.References) > 0 {
+		p.referring.note(q.Pod.UID)
+	}
 	if l := &p.ledger; l.node != nil && v.Answer == api.Allow {
 		instance := p.instance(&q, nil)
 		l.mu.Lock()

@@ -280,6 +280,9 @@ func failureOf(err error) (code, message string, fuel int64) {
 	if failure, ok := errors.AsType[*wasm.Failure](err); ok {
 		c, detail, fuel = failure.Code, failure.Err, failure.Fuel
 	}
+	if c == referencesUnknown {
+		return string(c), oneLine(detail.Error()), 0
+	}
 	what := "the plugin"
 	if c == conditionFailed {
 		what = "a condition"

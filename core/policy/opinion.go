@@ -68,7 +68,7 @@ var codeForm = regexp.MustCompile(`^[A-Z][A-Za-z0-9]{0,63}$`)
 var agentReasons = []string{
 	api.ReasonPolicyFailed, api.ReasonPoliciesNotReady, api.ReasonDefaultVerdict, api.ReasonAdopted, api.ReasonBudgetExhausted,
 	api.ReasonVerdictNotKept, api.ReasonException, api.ReasonPolicySuppressed, api.ReasonNotAnswered,
-	api.ReasonPolicyEvicted, api.ReasonConflictRejected, api.ReasonPolicyViolation,
+	api.ReasonReferencesUnknown, api.ReasonPolicyEvicted, api.ReasonConflictRejected, api.ReasonPolicyViolation,
 }
 
 // isReason reports whether a plugin's code can be a reason.

@@ -27,9 +27,10 @@ type Plane struct {
 	pacing    pacing.Pacing
 	budgets   *budgets
 	// terms are those in force; setting is held while they change.
-	terms   atomic.Pointer[Terms]
-	setting sync.Mutex
-	readers readers
+	terms     atomic.Pointer[Terms]
+	setting   sync.Mutex
+	readers   readers
+	referring referring
 	// reviewer is nil where nobody judges pods that run.
 	reviewer  *reviewer
 	open      openQuestions
@@ -136,6 +137,7 @@ func (p *Plane) Run(ctx context.Context) error {
 		running.Go(func() { o.reloader.run(ctx) })
 	}
 	running.Go(func() { p.watchNode(ctx) })
+	running.Go(func() { p.watchReferences(ctx) })
 	if p.reviewer != nil {
 		running.Go(func() { p.reviewer.run(ctx) })
 	}

@@ -26,7 +26,9 @@ type recording struct {
 	sets []*set
 	// facts gives what the policies of an owner saw of the node, nil where nobody
 	// looked.
-	facts                    func(tenant string) *wasm.NodeFacts
+	facts func(tenant string) *wasm.NodeFacts
+	// references are what policies saw of the objects that the pod names.
+	references               []api.Reference
 	fallback                 api.Answer
 	exempt, paced, mutateAPI bool
 	// met is what policies met that is no function of what they were asked.
@@ -51,7 +53,7 @@ func (p *Plane) record(d *decision, sets []*set, v *api.Verdict, paced bool, ans
 	if q.Connection != nil {
 		x.decision.Connection = q.Connection.String()
 	}
-	x.decision.Verdict.Mutation = v.Mutation.Shown()
+	x.decision.Verdict.Mutation, x.references = v.Mutation.Shown(), d.references.all()
 	if d.saw != nil {
 		saw, sees := d.saw, d.sees
 		x.facts = func(tenant string) *wasm.NodeFacts { return sees(tenant, saw) }
@@ -82,6 +84,9 @@ func (r *recording) prepare(c *Config) error {
 				Running: x.Running, Restored: x.Restored, FirstSeen: x.FirstSeen,
 			})
 		}
+	}
+	if len(r.references) > 0 {
+		e.Record.References = d.json(r.references)
 	}
 	e.Record.Policies = r.policies(&d)
 	r.entry = e
@@ -133,8 +138,10 @@ func (r *recording) policy(o *api.Opinion) *policy {
 // status, makes no other input of it.
 func inputsOf(r *state.DecisionRecord) []string {
 	all := []string{r.OldInstance, r.Kind, r.Base}
-	if r.ConnectionInput != "" {
-		all = append(all, r.ConnectionInput)
+	for _, input := range []string{r.ConnectionInput, r.References} {
+		if input != "" {
+			all = append(all, input)
+		}
 	}
 	for i := range r.Candidates {
 		x := &r.Candidates[i]

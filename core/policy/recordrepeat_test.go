@@ -51,6 +51,20 @@ func (a altered) Input(digest string) ([]byte, error) {
 	return json.Marshal(p)
 }
 
+// otherReferences is evidence in which the document of this digest has other digests.
+type otherReferences struct {
+	Evidence
+	document string
+}
+
+func (o otherReferences) Input(digest string) ([]byte, error) {
+	text, err := o.Evidence.Input(digest)
+	if digest == o.document {
+		text = bytes.ReplaceAll(text, []byte("sha256:1"), []byte("sha256:2"))
+	}
+	return text, err
+}
+
 // repeated makes the decision of a record again and gives the first difference, nil
 // for none.
 func repeated(t *testing.T, r *Repeater, record *state.DecisionRecord, of Evidence) *Difference {
@@ -65,7 +79,7 @@ func repeated(t *testing.T, r *Repeater, record *state.DecisionRecord, of Eviden
 func TestADecisionCanBeMadeAgainFromItsRecordAlone(t *testing.T) { //nolint:tparallel // its parts share what is closed after them
 	t.Parallel()
 	d := newTree(t)
-	const both = `capabilities = ["node.read"]` + "\n[settings]\nlist = [1, \"two\"]"
+	const both = `capabilities = ["node.read", "references.read"]` + "\n[settings]\nlist = [1, \"two\"]"
 	d.write("p.wasm", string(wasmtest.Drawing()))
 	for _, hook := range []string{hookAdmit, hookFilter, hookMerge} {
 		d.write(hook+".toml", "api = \"wardlet.dev/v1\"\nname = \""+hook+"\"\nmodule = \"p.wasm\"\nsha256 = \""+sumOf(string(wasmtest.Drawing()))+"\"\nhooks = [\""+hook+"\"]\n"+both)
@@ -82,6 +96,7 @@ func TestADecisionCanBeMadeAgainFromItsRecordAlone(t *testing.T) { //nolint:tpar
 		Pods:   func() []NodePod { return []NodePod{{somePod("other"), "static"}} },
 		Wanted: func(types.UID, string) bool { return true },
 	}
+	c.References = newReferences(map[string]string{"app": "sha256:1"})
 	p := New(c)
 	stop := run(t, p)
 	newer := func(q *api.Question) {
@@ -90,6 +105,7 @@ func TestADecisionCanBeMadeAgainFromItsRecordAlone(t *testing.T) { //nolint:tpar
 			p.Spec.Containers[0].Image = "<other>"
 			p.Status.Phase = v1.PodRunning
 			p.Annotations["note"] = "a\u2028\"b\n"
+			naming("app", "none")(p)
 		})
 	}
 	ask(t, p, question("web", newer))
@@ -125,6 +141,12 @@ func TestADecisionCanBeMadeAgainFromItsRecordAlone(t *testing.T) { //nolint:tpar
 			other := altered{exhibits[i], func(p *v1.Pod) { p.Annotations["note"] = "b" }}
 			if d := repeated(t, again, r, other); d == nil || d.Field != "message" && d.Field != "opinions[0].message" {
 				t.Errorf("another document gives the same random numbers, so this test says nothing: %v", d)
+			}
+			if r.Hook != hookMerge {
+				changed := otherReferences{exhibits[i], r.References}
+				if d := repeated(t, again, r, changed); d == nil || d.Field != "message" && d.Field != "opinions[0].message" {
+					t.Errorf("another digest gives the same random numbers, so this test says nothing: %v", d)
+				}
 			}
 			late := *r
 			late.Verdict.At = r.Verdict.At.Add(time.Millisecond)

@@ -39,6 +39,14 @@ func (x *Redactor) entry(record *state.DecisionRecord, of Evidence) (*state.Deci
 		x.values(c.Command)
 		r.ConnectionInput, r.Connection = to.json(c), c.String()
 	}
+	if r.References != "" {
+		var all []api.Reference
+		from.read(r.References, &all)
+		for i := range all {
+			all[i].Digest = x.value(all[i].Digest)
+		}
+		r.References = to.json(all)
+	}
 	name(&r.Instance, &r.OldInstance, &r.Base)
 	r.UID, r.Replaces = types.UID(x.name(string(r.UID))), types.UID(x.name(string(r.Replaces)))
 	r.Document = x.document(r.Document)

@@ -125,10 +125,26 @@ func TestRedactor_takesTheCommandOutOfAConnection(t *testing.T) {
 	}
 }
 
-// anything is evidence that has an empty document for each digest.
+// A digest of a ConfigMap whose values are easily guessed says what they are.
+func TestRedactor_takesTheDigestsOutOfReferences(t *testing.T) {
+	t.Parallel()
+	documents := &documents{into: map[string][]byte{}}
+	record := &state.DecisionRecord{Decision: api.Decision{Hook: hookAdmit}, References: documents.json([]api.Reference{
+		{Kind: configMapKind, Name: "app", Keys: []string{"a"}, Digest: secret}, {Kind: configMapKind, Name: "same", Digest: secret}, {Kind: secretKind, Name: "none"},
+	})}
+	e, err := NewRedactor().entry(record, redacted{inputs: documents.into})
+	must(t, err)
+	var got []api.Reference
+	must(t, json.Unmarshal(e.Inputs[e.Record.References], &got))
+	if len(got) != 3 || got[0].Digest != got[1].Digest || !strings.HasPrefix(got[0].Digest, redactedPrefix) || got[0].Keys[0] != "a" || got[2].Digest != "" {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// anything is evidence that has a document without anything for each digest.
 type anything struct{ Evidence }
 
-func (anything) Input(string) ([]byte, error) { return []byte("{}"), nil }
+func (anything) Input(string) ([]byte, error) { return []byte("null"), nil }
 
 // The verdict is made anew. Its own list has what of the record is told beside the pod.
 func TestInARecordThatIsRedactedNothingStaysButWhatIsListed(t *testing.T) {

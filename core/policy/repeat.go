@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -333,6 +334,7 @@ func (e *exhibits) decision(record *state.DecisionRecord) *decision {
 			ClockSynchronized: record.ClockSynchronized,
 		},
 	}
+	d.references.of = e.references(record)
 	facts := e.facts(record)
 	if record.Verdict.ReadsNode || len(facts) > 0 {
 		d.look = func() *sight { return &sight{} }
@@ -355,6 +357,28 @@ func (d *decision) remember(last *state.LastOpinion) {
 		o.Patch = "not kept"
 	}
 	d.lasts.put(&policy{document: &document{keys: keys{Name: last.Policy, OnError: lastVerdict}}, tenant: last.Tenant}, d.lastKey(), d.request.Tenant, o, d.request.Time)
+}
+
+var errUnseenReference = errors.New("what the policies would see of it is not on record")
+
+// seenReferences are what the policies of a record saw of objects that the pod names.
+func (e *exhibits) seenReferences(record *state.DecisionRecord) (all []api.Reference) {
+	if record.References != "" {
+		e.read(record.References, &all)
+	}
+	return all
+}
+
+// references is a referenceSight's of a record.
+func (e *exhibits) references(record *state.DecisionRecord) func(*v1.Pod, pod.Reference) (api.Reference, bool, error) {
+	all := e.seenReferences(record)
+	return func(_ *v1.Pod, r pod.Reference) (api.Reference, bool, error) {
+		i := slices.IndexFunc(all, func(x api.Reference) bool { return x.Name == r.Name && (x.Kind == secretKind) == r.Secret })
+		if i < 0 {
+			return api.Reference{}, false, errUnseenReference
+		}
+		return all[i], false, nil
+	}
 }
 
 // facts are what the policies of each owner saw of the node.

@@ -26,7 +26,7 @@ func (r *reviewer) plan(f *forces, rv *review, v *api.Verdict) {
 		if p == nil || !p.reviews() && !p.reviewed {
 			continue
 		}
-		if o.Failure == string(breakerWaits) {
+		if o.Failure == string(breakerWaits) || o.Failure == string(referencesUnknown) {
 			rv.sooner(now.Add(reviewDelays.Min))
 			continue
 		}
@@ -76,6 +76,19 @@ func (r *reviewer) watch(f *forces) {
 	}
 	for _, rv := range r.pods {
 		if rv.readsNode && slices.ContainsFunc(rv.opinions, func(o api.Opinion) bool { return violates(&o) }) {
+			rv.sooner(r.looked)
+		}
+	}
+}
+
+// watchReferences has those pods judged again of which policies have read what is in an object that the pod names, when that is
+// another.
+func (r *reviewer) watchReferences() {
+	if r.plane.cfg.References == nil {
+		return
+	}
+	for _, rv := range r.pods {
+		if r.plane.outdated(rv.Pod, rv.references) {
 			rv.sooner(r.looked)
 		}
 	}

@@ -59,6 +59,8 @@ type review struct {
 	// sets are those by which opinions were given, empty for none yet.
 	sets     string
 	opinions []api.Opinion
+	// references are what policies have read of the objects that the pod names.
+	references []api.SeenReference
 	// rejection is what a policy says by rejecting all that claim the pod's identity, nil
 	// where none does.
 	rejection *api.Opinion
@@ -197,6 +199,7 @@ func (r *reviewer) look(f *forces) {
 		}
 	}
 	r.watch(f)
+	r.watchReferences()
 	r.pending = map[string][]*review{}
 	for _, rv := range r.pods {
 		rv.asking = rv.recheck || rv.sets != f.of(rv.tenant).key || rv.judgesAgain(r.looked)
@@ -224,7 +227,7 @@ func (r *reviewer) meet(f *forces, run RunningPod) {
 	case rv == nil:
 		rv = &review{tenant: tenant}
 		if v := run.Verdict; v != nil && keyOfSets(v.Sets) == now.key {
-			rv.RunningPod, rv.sets, rv.opinions = run, now.key, v.Opinions
+			rv.RunningPod, rv.sets, rv.opinions, rv.references = run, now.key, v.Opinions, v.References
 			r.plan(f, rv, v)
 		}
 		r.pods[run.Pod.UID] = rv
@@ -280,7 +283,7 @@ func (r *reviewer) take(a *reviewed) {
 	if rv.sets != sets {
 		rv.tries = 0
 	}
-	rv.sets, rv.opinions, rv.readsNode = sets, v.Opinions, v.ReadsNode
+	rv.sets, rv.opinions, rv.readsNode, rv.references = sets, v.Opinions, v.ReadsNode, v.References
 	f := r.plane.forces()
 	defer f.release()
 	r.plan(f, rv, v)

@@ -32,6 +32,8 @@ import (
 //	wait                                      denies once freed
 //	quota N [NAME...]                         allows while fewer than N pods are on the
 //	                                          node, else holds; without facts it fails
+//	pinned DIGEST                             allows where the first object that the pod names
+//	                                          is that, else denies and says what it is
 //	winner N|keep|reject [CODE [MESSAGE]]     gives that answer to the hook merge
 //	allow|deny|abstain [CODE [MESSAGE]]       is the answer to the hook connect, too
 //	pass|drop|defer [CODE [MESSAGE]]          gives that answer to the hook filter;
@@ -181,6 +183,14 @@ func (p *script) Admit(_ context.Context, r *wasm.Request) (wasm.Result, error) 
 		most, _ := strconv.Atoi(rest)
 		result.Answer = api.Hold
 		if len(r.Node.Pods) < most {
+			result.Answer = api.Allow
+		}
+	case "pinned":
+		result = wasm.Result{Answer: api.Deny, Reason: "Pin", Message: "it is nothing", Reads: []string{"request.references[*].digest"}}
+		if len(r.References) > 0 {
+			result.Message = "it is " + r.References[0].Digest
+		}
+		if result.Message == "it is "+rest {
 			result.Answer = api.Allow
 		}
 	case "hold-for":

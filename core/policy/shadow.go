@@ -83,12 +83,12 @@ func (d *decision) waits(p *policy, wait time.Duration) {
 // those said. The sets are in use.
 func (p *Plane) shadows(d *decision, opinions []api.Opinion) {
 	for i := range d.shadowed {
-		x, saw := d.shadowed[i], d.saw.again()
+		x, saw, references := d.shadowed[i], d.saw.again(), d.references.again()
 		x.makes = d.made[x.policy.owned()]
 		p.shadow(&x, d.identity(), opinions, func(ctx context.Context, at *activity) (o saying, fuel int64) {
 			like := &decision{
 				hook: d.hook, node: d.node, request: x.request, instance: d.instance, names: d.names, mutateAPI: d.mutateAPI,
-				look: d.look, sees: d.sees, saw: saw, exempt: d.exempt, lasts: &lasts{}, at: at,
+				look: d.look, sees: d.sees, saw: saw, references: references, exempt: d.exempt, lasts: &lasts{}, at: at,
 			}
 			if x.last != nil {
 				like.lasts.put(x.policy.candidate, like.lastKey(), like.request.Tenant, x.last, like.request.Time)

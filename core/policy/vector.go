@@ -23,6 +23,8 @@ type vector struct {
 	// Connection is, with the hook connect, the one that is requested.
 	// Where there is none it is an exec of the first container.
 	Connection *vectorConnection `toml:"connection"`
+	// References are what is known of the objects that the pod names; none is there that is not among them.
+	References []vectorReference `toml:"references"`
 	// Candidates are, with the hook merge, the documents that claim one pod.
 	Candidates []vectorCandidate `toml:"candidate"`
 	// Time is that of the decision, in RFC 3339; empty for a fixed one.
@@ -54,6 +56,34 @@ type vectorConnection struct {
 	Ports     []int32  `toml:"ports"`
 	User      string   `toml:"user"`
 	Groups    []string `toml:"groups"`
+}
+
+// vectorReference is an object that the pod of a test names, with the fields of request.references.
+type vectorReference struct {
+	Kind   string   `toml:"kind"`
+	Name   string   `toml:"name"`
+	Keys   []string `toml:"keys"`
+	Digest string   `toml:"digest"`
+}
+
+// references are those of the test.
+func (v *vector) references() (all []api.Reference) {
+	for i := range v.References {
+		r := &v.References[i]
+		all = append(all, api.Reference{Kind: r.Kind, Name: r.Name, Keys: r.Keys, Digest: r.Digest})
+	}
+	return all
+}
+
+// check reports what cannot be of an object.
+func (r *vectorReference) check(report strict.Report, key string) {
+	oneOf(report, key+".kind", r.Kind, configMapKind, secretKind)
+	if r.Name == "" {
+		report(key+".name", "missing; name an object that the pod names")
+	}
+	if r.Digest == "" {
+		report(key+".digest", "missing; leave the reference out for an object that is not there")
+	}
 }
 
 // defaults fills in what is left out: who, from where and what kind.
@@ -137,6 +167,9 @@ func (v *vector) check(report strict.Report, key string) {
 		if len(v.Candidates) > 0 {
 			report(key+".candidate", "candidates are for the hook merge")
 		}
+		for i := range v.References {
+			v.References[i].check(report, fmt.Sprintf("%s.references[%d]", key, i))
+		}
 		switch {
 		case v.Connection == nil:
 		case v.Hook != hookConnect:
@@ -155,6 +188,9 @@ func (v *vector) check(report strict.Report, key string) {
 // may expect.
 func (v *vector) checkCandidates(report strict.Report, key string) (expected []string) {
 	expected = expectations[hookMerge]
+	if len(v.References) > 0 {
+		report(key+".references", "a conflict shows no references")
+	}
 	if v.Pod != "" || v.Old != "" {
 		report(key, "a test of the hook merge has candidates instead of a pod")
 	}

@@ -121,7 +121,7 @@ func (p *policy) testAsked(ctx context.Context, v *vector, q *api.Question) (Sta
 	if !matches {
 		return notMatching(fuel), nil
 	}
-	s, err := p.judge(ctx, v.Hook, p.testRequest(q, v.at), true)
+	s, err := p.judge(ctx, v.Hook, p.testRequest(q, v.at, v.references()), true)
 	s.HostFuel += fuel
 	return s, err
 }
@@ -132,7 +132,7 @@ func (p *policy) testMatches(ctx context.Context, v *vector, q *api.Question) (m
 	if !p.Match.matchesPod(q) {
 		return false, 0, nil
 	}
-	d := &decision{hook: v.Hook, request: p.testRequest(q, v.at)}
+	d := &decision{hook: v.Hook, request: p.testRequest(q, v.at, v.references())}
 	return p.Match.hold(ctx, d.conditions(), &d.turn)
 }
 

@@ -35,6 +35,8 @@ type DecisionRecord struct {
 	OldInstance string `json:"oldInstance,omitempty"`
 	// ConnectionInput is the digest of the api.Connection of connect, empty for other hooks.
 	ConnectionInput string `json:"connectionInput,omitempty"`
+	// References is the digest of the api.References that policies saw, empty where none did.
+	References string `json:"references,omitempty"`
 	// Candidates are those of merge, in the order they were asked about.
 	Candidates []CandidateRecord `json:"candidates,omitempty"`
 	// Policies are those that had an opinion, in that order: one for each of the
@@ -113,6 +115,8 @@ type Cut struct {
 	Asked bool     `json:"asked,omitempty"`
 	Fuel  int64    `json:"fuel,omitempty"`
 	Reads []string `json:"reads,omitempty"`
+	// Reference is the object that the pod names and that was not known yet, nil where that is not the reason.
+	Reference *api.SeenReference `json:"reference,omitempty"`
 }
 
 // DecisionEntry is a record to be kept, with the JSON of the documents that it
@@ -132,7 +136,7 @@ type DecisionCount struct {
 
 // inputs are the digests of the documents that the record names.
 func (r *DecisionRecord) inputs() []string {
-	all := []string{r.Pod, r.Old, r.ConnectionInput}
+	all := []string{r.Pod, r.Old, r.ConnectionInput, r.References}
 	for i := range r.Candidates {
 		all = append(all, r.Candidates[i].Pod)
 	}

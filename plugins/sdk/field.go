@@ -54,6 +54,13 @@ func Node(path string) *Field { return declare("node." + path) }
 // type. In other hooks there are no candidates.
 func Candidates(path string) *Field { return declare("candidates[*]." + path) }
 
+// References declares a field of each ConfigMap and Secret that the pod names, in
+// its volumes, its environment or its pull secrets: kind, name, optional, keys (a
+// list of the names of its data) or digest; a list with an element for each, by
+// kind and name. An object that is not there has neither keys nor a digest. The
+// policy document must name the capability references.read.
+func References(field string) *Field { return declare("request.references[*]." + field) }
+
 // declare stays a call: there may be many fields, and each would have a copy.
 //
 //go:noinline

@@ -36,7 +36,7 @@ var guestBuilders = map[string]func(ctx context.Context, file string) (*exec.Cmd
 }
 
 // What guests get more than the modules of the set: a runtime of a language
-// needs memory and fuel. All their cases may read node facts, so that they can
+// needs memory and fuel. They have all capabilities, so that they can
 // declare the same fields in each.
 const (
 	guestPages = 64
@@ -69,7 +69,7 @@ func TestTheGuestsOfTheSDKs(t *testing.T) {
 func playGuest(t *testing.T, h *host, binary []byte) {
 	t.Helper()
 	change := func(p *policy) {
-		p.MemoryPages, p.Fuel, p.Capabilities = guestPages, guestFuel, []string{wasm.CapabilityNodeRead}
+		p.MemoryPages, p.Fuel, p.Capabilities = guestPages, guestFuel, wasm.Capabilities
 	}
 	// It stays loaded, so that its code is compiled and read once.
 	of, err := h.set.policy(&testCase{})

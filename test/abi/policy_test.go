@@ -114,6 +114,7 @@ type request struct {
 	ClockSynchronized bool      `json:"clockSynchronized"`
 
 	Connection *api.Connection `json:"connection"`
+	References []api.Reference `json:"references"`
 }
 
 type candidate struct {
@@ -169,7 +170,7 @@ func (s *set) about(q *question) (*wasm.Request, error) {
 			Origin: api.Origin{Source: r.Source, Document: r.Document}, Connection: r.Connection,
 		},
 		Kind: r.Kind, Tenant: r.Tenant, Changed: r.Changed, Time: time.UnixMilli(r.Time), ClockSynchronized: r.ClockSynchronized,
-		Node: q.Node,
+		Node: q.Node, References: r.References,
 	}, nil
 }
 

@@ -32,6 +32,7 @@ var examples = []struct{ name, hook, rest string }{
 	{"tenant-quota", "admit", "capabilities = [\"node.read\"]\n[settings.quota.all]\nnamespaces = [\"*\"]\npods = 1\n"},
 	{"change-window", "filter", closed("all", "1h")},
 	{"no-exec", "connect", ""},
+	{"pinned-objects", "admit", "capabilities = [\"references.read\"]\n[settings]\nothers = \"deny\"\n"},
 	{"source-precedence", "merge", order("file")},
 }
 

@@ -54,7 +54,7 @@ func (i *instance) declare(memory api.Memory, address, length uint32, lazy bool)
 		return pathTooMany
 	}
 	text := string(view[:min(len(view), maxPathBytes+1)])
-	if err := declared.declare(text, lazy, i.plugin.readsNode); err != nil {
+	if err := declared.declare(text, lazy, i.plugin.may); err != nil {
 		i.call.refused = pathError{path: shown(text), err: err}
 		return pathRefused
 	}

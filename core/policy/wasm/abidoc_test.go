@@ -99,7 +99,8 @@ func TestTheSpecificationsFields(t *testing.T) {
 	t.Parallel()
 	part := specification(t, "Paths")
 	for prefix, of := range map[string]reflect.Type{
-		"request": reflect.TypeFor[request](), "request.connection": reflect.TypeFor[api.Connection](), "node": reflect.TypeFor[node](),
+		"request": reflect.TypeFor[request](), "request.connection": reflect.TypeFor[api.Connection](),
+		"request.references[*]": reflect.TypeFor[api.Reference](), "node": reflect.TypeFor[node](),
 		"node.pods[*]": reflect.TypeFor[NodePod](), "candidates[*]": reflect.TypeFor[candidate](),
 	} {
 		want, got := map[string]string{}, map[string]string{}
@@ -116,7 +117,7 @@ func TestTheSpecificationsFields(t *testing.T) {
 			if name == "object" {
 				path += ".spec"
 			}
-			if err := p.declare(path, false, true); err != nil {
+			if err := p.declare(path, false, capabilities{node: true, references: true}); err != nil {
 				t.Errorf("%s: %v", path, err)
 			}
 			row := regexp.MustCompile("(?m)^\\| `" + regexp.QuoteMeta(prefix+"."+name) + "` .*$").FindString(part)

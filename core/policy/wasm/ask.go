@@ -91,8 +91,11 @@ func (i *instance) put(hook Hook, r *Request, m *MergeRequest) {
 		c.asked.judge(hook, r)
 		facts = r.Node
 	}
-	if !p.readsNode {
+	if !p.may.node {
 		facts = nil
+	}
+	if !p.may.references {
+		c.asked.request.References = nil
 	}
 	c.asked.on(p.node, facts)
 }

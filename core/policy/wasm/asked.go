@@ -25,7 +25,7 @@ func (q *asked) judge(hook Hook, r *Request) {
 	q.request = request{
 		Hook: hook, Operation: about.Op, Source: about.Origin.Source, Kind: r.Kind, Document: about.Origin.Document,
 		Replaces: string(about.Replaces), Tenant: r.Tenant, Time: r.Time.UnixMilli(), ClockSynchronized: r.ClockSynchronized,
-		Connection: about.Connection,
+		Connection: about.Connection, References: r.References,
 	}
 	if about.Op == api.UpdateOp {
 		q.request.Changed = r.Changed

@@ -2,16 +2,32 @@ package wasm
 
 import "fmt"
 
-// CapabilityNodeRead lets a plugin see the facts about the node.
-const CapabilityNodeRead = "node.read"
+// The capabilities of policies.
+const (
+	// CapabilityNodeRead lets a plugin see the facts about the node.
+	CapabilityNodeRead = "node.read"
+	// CapabilityReferencesRead lets a plugin see what is known of the ConfigMaps and Secrets that a pod names, which are never
+	// their values.
+	CapabilityReferencesRead = "references.read"
+)
 
-// readsNode reads a policy's capabilities: whether node.read is among them.
-func readsNode(capabilities []string) (reads bool, err error) {
-	for _, name := range capabilities {
-		if name != CapabilityNodeRead {
-			return false, fmt.Errorf("the capability %q is not supported in this version: there is %q", name, CapabilityNodeRead)
+// Capabilities are all there are.
+var Capabilities = []string{CapabilityNodeRead, CapabilityReferencesRead}
+
+// capabilities are those of a policy.
+type capabilities struct{ node, references bool }
+
+// readCapabilities reads a policy's capabilities.
+func readCapabilities(names []string) (c capabilities, err error) {
+	for _, name := range names {
+		switch name {
+		case CapabilityNodeRead:
+			c.node = true
+		case CapabilityReferencesRead:
+			c.references = true
+		default:
+			return capabilities{}, fmt.Errorf("the capability %q is not supported in this version: there are %q", name, Capabilities)
 		}
-		reads = true
 	}
-	return reads, nil
+	return c, nil
 }

@@ -34,7 +34,7 @@ type Options struct {
 	// are compiled in turn.
 	Tenant string
 	// Capabilities are what the policy may see beside the question:
-	// CapabilityNodeRead.
+	// some of Capabilities.
 	Capabilities []string
 }
 
@@ -65,7 +65,7 @@ func (e *Engine) Load(ctx context.Context, binary []byte, o Options) (_ *Plugin,
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	reads, err := readsNode(o.Capabilities)
+	may, err := readCapabilities(o.Capabilities)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func (e *Engine) Load(ctx context.Context, binary []byte, o Options) (_ *Plugin,
 	p := &Plugin{
 		engine: e, name: o.Policy, node: o.Node, settings: settings, log: newPluginLog(e.log, o.Policy, e.shares),
 		memoryPages: o.MemoryPages, fuel: o.Fuel, outputBytes: o.OutputBytes, globals: a.Globals,
-		seed: seed(sum, settings), readsNode: reads, pool: newPool(mostInstances()),
+		seed: seed(sum, settings), may: may, pool: newPool(mostInstances()),
 		storms: e.storms.count(sum, o.Tenant), longest: longestSlice(o.Tenant),
 	}
 	if p.code, err = e.library.Acquire(ctx, o.Tenant, source); err != nil {

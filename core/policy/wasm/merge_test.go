@@ -150,7 +150,7 @@ func TestPathsThatNameNoCandidateAreRefused(t *testing.T) {
 		"node.user":                         `node has no field "user"`,
 	} {
 		var p projection
-		if err := p.declare(path, false, true); err == nil || err.Error() != want && len(err.Error()) < len(want) || err.Error()[:len(want)] != want {
+		if err := p.declare(path, false, capabilities{node: true, references: true}); err == nil || err.Error() != want && len(err.Error()) < len(want) || err.Error()[:len(want)] != want {
 			t.Errorf("%s: %v\nwant %s", path, err, want)
 		}
 	}

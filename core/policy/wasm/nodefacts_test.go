@@ -85,7 +85,7 @@ func TestUnknownCapabilitiesAreRefused(t *testing.T) {
 	o := testOptions()
 	o.Capabilities = []string{"node.read", "node.write"}
 	_, err := e.Load(t.Context(), w.Answering(0, "", ""), o)
-	if want := `the capability "node.write" is not supported in this version: there is "node.read"`; err == nil || err.Error() != want {
+	if want := `the capability "node.write" is not supported in this version: there are ["node.read" "references.read"]`; err == nil || err.Error() != want {
 		t.Errorf("%v\nwant %s", err, want)
 	}
 }

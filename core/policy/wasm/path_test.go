@@ -88,7 +88,7 @@ func FuzzPath(f *testing.F) {
 			t.Fatalf("%q is read as %v, %q as %v", text, segments, written, again)
 		}
 		var p projection
-		if p.declare(text, false, true) != nil {
+		if p.declare(text, false, capabilities{node: true, references: true}) != nil {
 			return
 		}
 		if fields := parseRecord(t, recordOf(t, &p, q)); len(fields) != 1 {

@@ -24,8 +24,8 @@ type Plugin struct {
 	seed    [sha256.Size]byte
 	// loadFuel is what initialising the plugin took.
 	loadFuel int64
-	// readsNode: the policy has the capability node.read.
-	readsNode bool
+	// may are the policy's capabilities.
+	may capabilities
 
 	code *compile.Code
 	// image is what instances begin from.

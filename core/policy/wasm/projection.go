@@ -34,14 +34,14 @@ type field struct {
 	path string
 }
 
-// declare adds a path. readsNode says whether the policy may see node facts.
+// declare adds a path, of what a policy may see with its capabilities.
 // The error says what is wrong with it.
-func (p *projection) declare(text string, lazy, readsNode bool) error {
+func (p *projection) declare(text string, lazy bool, may capabilities) error {
 	all, err := parsePath(text)
 	if err != nil {
 		return err
 	}
-	f, err := compilePath(all, readsNode)
+	f, err := compilePath(all, may)
 	if err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (q *asked) at(r root) unsafe.Pointer {
 }
 
 // compilePath makes a field of a path's steps.
-func compilePath(all []segment, readsNode bool) (f field, err error) {
+func compilePath(all []segment, may capabilities) (f field, err error) {
 	rest := all[1:]
 	switch all[0].name {
 	case "object":
@@ -126,10 +126,13 @@ func compilePath(all []segment, readsNode bool) (f field, err error) {
 		f.root = rootOldObject
 		f.program, err = compilePod(reflect.TypeFor[v1.Pod](), rest)
 	case "request":
+		if len(rest) > 0 && rest[0].name == "references" && !may.references {
+			return field{}, fmt.Errorf("request.references needs the capability %q: add it to the policy's capabilities", CapabilityReferencesRead)
+		}
 		f.root = rootRequest
 		f.program, err = compileBelow(reflect.TypeFor[request](), rest)
 	case "node":
-		if !readsNode {
+		if !may.node {
 			return field{}, fmt.Errorf("node needs the capability %q: add it to the policy's capabilities", CapabilityNodeRead)
 		}
 		f.root = rootNode

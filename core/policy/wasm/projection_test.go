@@ -21,7 +21,7 @@ func declared(tb testing.TB, paths ...string) *projection {
 	tb.Helper()
 	p := &projection{}
 	for _, path := range paths {
-		if err := p.declare(path, false, true); err != nil {
+		if err := p.declare(path, false, capabilities{node: true, references: true}); err != nil {
 			tb.Fatalf("%s: %v", path, err)
 		}
 	}
@@ -246,7 +246,7 @@ func TestPathsThatNameNothingAreRefused(t *testing.T) {
 		"object.spec..x":                                   "character 13 of the path: expected a name",
 	} {
 		var p projection
-		err := p.declare(path, false, true)
+		err := p.declare(path, false, capabilities{node: true, references: true})
 		if err == nil {
 			t.Errorf("%s is accepted", path)
 		} else if !strings.Contains(err.Error(), want) {

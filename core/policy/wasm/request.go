@@ -25,6 +25,9 @@ type Request struct {
 	// them; nil where none are known. The plugin gets them only if its policy
 	// has the capability node.read.
 	Node *NodeFacts
+	// References are the ConfigMaps and Secrets that the pod names. The plugin sees them only if its policy has the capability
+	// references.read.
+	References []api.Reference
 	// Texts writes the pods as JSON for all who want that of the decision; nil works.
 	Texts *pod.Texts
 }
@@ -45,4 +48,6 @@ type request struct {
 	ClockSynchronized bool     `json:"clockSynchronized"`
 	// Connection is nil for other hooks than connect.
 	Connection *api.Connection `json:"connection,omitempty"`
+	// References are nil for a policy that may not see them.
+	References []api.Reference `json:"references,omitempty"`
 }

@@ -728,6 +728,7 @@ WARDLET__SHARED uint8_t wardlet__declared(const char *path, int32_t handle) {
 //	object.spec.containers[*].ports[*].hostPort             a list of lists
 //	oldObject.metadata.labels                               what was admitted before
 //	request.operation                                       the question
+//	request.references[*].digest                            what the pod names, for policies that may read it
 //	node.labels                                             the node, for policies that may read it
 //	candidates[*].source                                    in the hook merge
 //

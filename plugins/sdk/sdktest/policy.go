@@ -20,14 +20,20 @@ var one sync.Mutex
 // Policy is the plugin with the settings of a policy document.
 type Policy struct {
 	settings map[string]any
-	nodeRead bool
+	may      map[Capability]bool
 }
 
 // Capability is something a policy document allows its plugin.
 type Capability string
 
-// NodeRead lets the plugin see facts about the node.
-const NodeRead Capability = "node.read"
+// The capabilities.
+const (
+	// NodeRead lets the plugin see facts about the node.
+	NodeRead Capability = "node.read"
+	// ReferencesRead lets the plugin see what is known of the ConfigMaps and Secrets
+	// that the pod names.
+	ReferencesRead Capability = "references.read"
+)
 
 // Load loads the plugin as the agent does. The test fails if the plugin
 // refuses its settings, or the agent one of its fields. Settings are strings,
@@ -57,12 +63,12 @@ func load(settings map[string]any, capabilities []Capability) (*Policy, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Policy{settings: plain}
+	p := &Policy{settings: plain, may: map[Capability]bool{}}
 	for _, c := range capabilities {
-		if c != NodeRead {
+		if c != NodeRead && c != ReferencesRead {
 			return nil, errors.New("there is no capability " + strconv.Quote(string(c)))
 		}
-		p.nodeRead = true
+		p.may[c] = true
 	}
 	one.Lock()
 	defer one.Unlock()
@@ -74,7 +80,7 @@ func load(settings map[string]any, capabilities []Capability) (*Policy, error) {
 // begin puts a fresh agent in place and lets the plugin set up. The caller has
 // the lock, and calls done when it needs the agent no more.
 func (p *Policy) begin() (a *agent, done func(), err error) {
-	a = &agent{settings: p.settings, projection: projection.Projection{NodeRead: p.nodeRead}}
+	a = &agent{settings: p.settings, projection: projection.Projection{NodeRead: p.may[NodeRead], ReferencesRead: p.may[ReferencesRead]}}
 	host.Use(a)
 	return a, func() { host.Use(nil) }, a.load()
 }
@@ -104,6 +110,9 @@ func (p *Policy) Connect(tb testing.TB, r Request) Result {
 
 func (p *Policy) judge(tb testing.TB, hook string, r *Request) Result {
 	tb.Helper()
+	if !p.may[ReferencesRead] {
+		r.References = nil
+	}
 	question, err := r.question(hook)
 	return p.result(tb, hook, question, err)
 }

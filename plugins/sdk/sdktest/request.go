@@ -38,8 +38,24 @@ type Request struct {
 	ClockUnsynchronized bool
 	// Facts are about the node; nil where the agent knows none.
 	Facts *NodeFacts
+	// References are what is known of the ConfigMaps and Secrets that the pod names.
+	// Policies see them only with the capability ReferencesRead.
+	References []Reference
 	// Connection is what the hook connect is asked about, only.
 	Connection *Connection
+}
+
+// Reference is what is known of an object that the pod names. JSON names are those
+// of request.references.
+type Reference struct {
+	// Kind is ConfigMap or Secret; empty is ConfigMap.
+	Kind string `json:"kind"`
+	Name string `json:"name"`
+	// Optional: the pod runs also without it.
+	Optional bool `json:"optional"`
+	// Keys and Digest are empty where there is no such object.
+	Keys   []string `json:"keys,omitempty"`
+	Digest string   `json:"digest,omitempty"`
 }
 
 // Connection is a connection that a user requests. JSON names are those of
@@ -94,6 +110,7 @@ const (
 
 var (
 	kinds             = []string{"file", "http", "api"}
+	referenceKinds    = []string{"ConfigMap", "Secret"}
 	connectionKinds   = []string{"exec", "attach", "portforward"}
 	connectionSources = []string{"node-api", "socket"}
 
@@ -156,8 +173,34 @@ func (r *Request) question(hook string) (*projection.Question, error) {
 			return nil, err
 		}
 	}
+	references, err := referencesOf(r.References)
+	if err != nil {
+		return nil, err
+	}
+	if len(references) > 0 {
+		more["references"] = references
+	}
 	c := circumstances{r.Tenant, r.Node, r.Time, r.ClockUnsynchronized, r.Facts}
 	return q, c.fill(q, hook, more)
+}
+
+// referencesOf are references with what they do not say, in the agent's order.
+func referencesOf(all []Reference) ([]Reference, error) {
+	all = slices.Clone(all)
+	for i := range all {
+		r := &all[i]
+		r.Kind = cmp.Or(r.Kind, referenceKinds[0])
+		switch {
+		case !slices.Contains(referenceKinds, r.Kind):
+			return nil, fmt.Errorf("a reference of the kind %q: want one of %q", r.Kind, referenceKinds)
+		case r.Name == "":
+			return nil, errors.New("a reference has no name: set Name")
+		case r.Digest == "" && len(r.Keys) > 0:
+			return nil, fmt.Errorf("the %s %s has keys: set Digest, too", r.Kind, r.Name)
+		}
+	}
+	slices.SortFunc(all, func(a, b Reference) int { return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name)) })
+	return all, nil
 }
 
 func sourceKind(kind string) (string, error) {

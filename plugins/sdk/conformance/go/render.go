@@ -21,6 +21,7 @@ var (
 		"node.labels":                                 sdk.Node("labels"),
 		"request.time":                                sdk.Request("time"),
 		"request.changed":                             sdk.Request("changed"),
+		"request.references[*].digest":                sdk.References("digest"),
 		"candidates[*].running":                       sdk.Candidates("running"),
 	}
 	lazyFields = map[string]*sdk.Field{

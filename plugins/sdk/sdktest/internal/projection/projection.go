@@ -12,9 +12,10 @@ var ErrTooMany = fmt.Errorf("more than %d paths", record.MaxFields)
 // Projection is the fields a plugin declared. The handle of a path is its
 // place in the list.
 type Projection struct {
-	// NodeRead: facts about the node may be declared.
-	NodeRead bool
-	fields   []field
+	// NodeRead: facts about the node may be declared, ReferencesRead: what the pod names.
+	NodeRead, ReferencesRead bool
+
+	fields []field
 }
 
 type field struct {
@@ -32,7 +33,7 @@ func (p *Projection) Declare(text string, lazy bool) (handle int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	from, of, rest, err := root(path, p.NodeRead)
+	from, of, rest, err := p.root(path)
 	if err != nil {
 		return 0, err
 	}

@@ -73,7 +73,7 @@ var errNoField = errors.New("a field must follow the root: object.spec, request.
 
 // root gives the way from a question to the root of a path, the type of what
 // lies there, and the rest of the path.
-func root(path []Segment, nodeRead bool) (from func(q *Question) any, of *shape.Type, rest []Segment, err error) {
+func (p *Projection) root(path []Segment) (from func(q *Question) any, of *shape.Type, rest []Segment, err error) {
 	name, rest := path[0].name, path[1:]
 	below := rest
 	if name == "candidates" && len(rest) > 0 && rest[0].kind != segmentField {
@@ -88,10 +88,13 @@ func root(path []Segment, nodeRead bool) (from func(q *Question) any, of *shape.
 	case "oldObject":
 		from, of, err = podRoot(below, func(q *Question) any { return q.OldObject })
 	case "request":
+		if below[0].name == "references" && !p.ReferencesRead {
+			return nil, nil, nil, errors.New(`what the pod names needs the capability "references.read": name it in the policy document, and in tests with sdktest.ReferencesRead`)
+		}
 		from = func(q *Question) any { return q.Request }
 		of, err = shape.Named("Request")
 	case "node":
-		if !nodeRead {
+		if !p.NodeRead {
 			return nil, nil, nil, errors.New(`facts about the node need the capability "node.read": name it in the policy document, and in tests with sdktest.NodeRead`)
 		}
 		from = func(q *Question) any { return q.Node }

@@ -1,0 +1,295 @@
+package policy
+
+import (
+	"errors"
+	"maps"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// someReferences are References of which a test says what they are.
+type someReferences struct {
+	mu sync.Mutex
+	// digests are by name; unknown are those that are not known yet, soon says for how long that is a matter of milliseconds.
+	digests map[string]string
+	unknown map[string]error
+	soon    int
+	refused []RefusedPod
+	// again are the pods that are to be judged again, used those that are looked at.
+	again []types.UID
+	used  map[types.UID]bool
+}
+
+func (s *someReferences) Reference(by *v1.Pod, r pod.Reference) (api.Reference, bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.used[by.UID] = true
+	known := api.Reference{Kind: configMapKind, Name: r.Name, Optional: r.Optional}
+	if err := s.unknown[r.Name]; err != nil {
+		s.soon--
+		return known, s.soon >= 0, err
+	}
+	known.Digest = s.digests[r.Name]
+	return known, false, nil
+}
+
+func (s *someReferences) Unreferenced(uid types.UID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.used, uid)
+}
+
+func (s *someReferences) Refused() []RefusedPod {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.refused)
+}
+
+func (s *someReferences) JudgeAgain(uids []types.UID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.again = append(s.again, uids...)
+}
+
+// set changes one; empty for one that is not there.
+func (s *someReferences) set(name, digest string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.digests[name] = digest
+	delete(s.unknown, name)
+}
+
+// after waits for a while, and returns the pods that were to be judged again since the last time, and those that are looked at.
+func (s *someReferences) after(d time.Duration) (again, used []types.UID) {
+	time.Sleep(d)
+	synctest.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	again, s.again = s.again, nil
+	return again, slices.Sorted(maps.Keys(s.used))
+}
+
+// naming is a pod that names ConfigMaps.
+func naming(names ...string) func(*v1.Pod) {
+	return func(p *v1.Pod) {
+		for _, name := range names {
+			p.Spec.Volumes = append(p.Spec.Volumes, v1.Volume{Name: name, VolumeSource: v1.VolumeSource{
+				ConfigMap: &v1.ConfigMapVolumeSource{LocalObjectReference: v1.LocalObjectReference{Name: name}},
+			}})
+		}
+	}
+}
+
+func namingIn(names ...string) func(*api.Question) {
+	return func(q *api.Question) { naming(names...)(q.Pod) }
+}
+
+const readsThem = `capabilities = ["references.read"]`
+
+func newReferences(digests map[string]string) *someReferences {
+	return &someReferences{digests: digests, unknown: map[string]error{}, used: map[types.UID]bool{}}
+}
+
+func TestReferences_aPolicySeesThoseOfThePod(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(d tree, s *scripts) {
+		t := d.t
+		refs := newReferences(map[string]string{"app": "one"})
+		d.policy("pin", "pinned one", readsThem)
+		d.policy("blind", "pinned one")
+		p, _ := listed(t, d, s, func(c *Config) { c.References, c.Facts = refs, (&aNode{}).node() })
+		run(t, p)
+		ask(t, p, question("web", namingIn("app", "other")))
+		if got := s.requests["pin"].References; len(got) != 2 || got[0].Digest != "one" || got[1].Name != "other" || got[1].Digest != "" {
+			t.Errorf("it sees %+v", got)
+		}
+		if got := s.requests["blind"].References; got != nil {
+			t.Errorf("without the capability it sees %+v", got)
+		}
+	})
+}
+
+func TestReferences_thatAreNotKnownYet(t *testing.T) {
+	t.Parallel()
+	away := errors.New("ConfigMap shop/app is not known yet: the API server has not answered")
+	for name, tt := range map[string]struct {
+		soon   int
+		exempt bool
+		want   api.Verdict
+	}{
+		"they are known after a while": {soon: 3, want: api.Verdict{Answer: api.Allow}},
+		"they stay unknown": {want: api.Verdict{
+			Answer: api.Hold, Reason: api.ReasonReferencesUnknown, Policy: "pin", Message: `policy "pin": ` + away.Error(),
+			References: []api.SeenReference{{Kind: configMapKind, Name: "app", Unknown: true}},
+		}},
+		"an exempt pod does not wait": {exempt: true, soon: 3, want: api.Verdict{
+			Answer: api.Allow, Policy: "pin", Reason: api.ReasonReferencesUnknown, Message: `policy "pin": ` + away.Error(),
+			References: []api.SeenReference{{Kind: configMapKind, Name: "app", Unknown: true}},
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			bubble(t, func(d tree, s *scripts) {
+				t := d.t
+				refs := newReferences(map[string]string{"app": "one"})
+				refs.unknown["app"], refs.soon = away, tt.soon
+				d.policy("pin", "pinned one", readsThem, `on_error = "deny"`)
+				p, _ := listed(t, d, s, func(c *Config) {
+					c.References, c.Facts = refs, (&aNode{}).node()
+					if tt.exempt {
+						c.Exempt = []string{"shop/web"}
+					}
+				})
+				run(t, p)
+				if tt.soon > 0 && !tt.exempt {
+					go func() {
+						time.Sleep(2 * referencePause)
+						refs.set("app", "one")
+					}()
+				}
+				got := ask(t, p, question("web", namingIn("app")))
+				if got.Answer != tt.want.Answer || got.Reason != tt.want.Reason || got.Policy != "pin" || got.Message != tt.want.Message ||
+					tt.want.References != nil && !slices.Equal(got.References, tt.want.References) {
+					t.Errorf("got %+v\nwant %+v", got, tt.want)
+				}
+				if failed := p.Sets()[0].Policies[0].LastFailure; failed != "" {
+					t.Errorf("the policy counts a failure: %s", failed)
+				}
+			})
+		})
+	}
+}
+
+func TestReferences_whatIsRefusedIsJudgedAgainWhenOneChanges(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(d tree, s *scripts) {
+		t := d.t
+		refs, n := newReferences(map[string]string{"app": "one"}), &aNode{unwanted: map[types.UID]bool{}}
+		d.policy("pin", "pinned two", readsThem)
+		p, _ := listed(t, d, s, func(c *Config) { c.References, c.Facts = refs, n.node() })
+		run(t, p)
+		q := question("web", namingIn("app"))
+		v := ask(t, p, q)
+		if want := []api.SeenReference{{Kind: configMapKind, Name: "app", Digest: "one"}}; v.Answer != api.Deny || !slices.Equal(v.References, want) {
+			t.Fatalf("verdict %+v", v)
+		}
+		refs.refused = []RefusedPod{{q.Pod, &v}}
+		if again, used := refs.after(time.Minute); again != nil || !slices.Equal(used, []types.UID{"uid-web"}) {
+			t.Errorf("nothing changes: again %q, used %q", again, used)
+		}
+		refs.set("app", "two")
+		if again, _ := refs.after(referencesPeriod); !slices.Equal(again, []types.UID{"uid-web"}) {
+			t.Errorf("it changes: again %q", again)
+		}
+		refs.refused = nil
+		if v := ask(t, p, q); v.Answer != api.Allow || v.References[0].Digest != "two" {
+			t.Errorf("judged again: %+v", v)
+		}
+		refs.set("app", "three")
+		if again, used := refs.after(time.Minute); again != nil || used == nil {
+			t.Errorf("it is admitted: again %q, used %q", again, used)
+		}
+		n.mu.Lock()
+		n.unwanted["uid-web"] = true
+		n.mu.Unlock()
+		if _, used := refs.after(time.Minute); used != nil {
+			t.Errorf("it is gone, and %q are used", used)
+		}
+	})
+}
+
+func TestReferences_aHeldPodIsLookedAtAfterARestart(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(d tree, s *scripts) {
+		t := d.t
+		refs := newReferences(map[string]string{"app": "two"})
+		d.policy("pin", "pinned two", readsThem)
+		p, _ := listed(t, d, s, func(c *Config) { c.References, c.Facts = refs, (&aNode{}).node() })
+		run(t, p)
+		q := question("web", namingIn("app"))
+		v := api.Verdict{Answer: api.Hold, References: []api.SeenReference{{Kind: configMapKind, Name: "app", Digest: "one"}}}
+		p.Admitted(q, v)
+		refs.refused = []RefusedPod{{q.Pod, &v}}
+		if again, _ := refs.after(referencesPeriod); !slices.Equal(again, []types.UID{"uid-web"}) {
+			t.Errorf("again %q", again)
+		}
+	})
+}
+
+func TestReferences_aPodThatRunsIsJudgedAgainWhenOneChanges(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(d tree, s *scripts) {
+		t := d.t
+		refs := newReferences(map[string]string{"app": "one"})
+		n := newRunning(runs("web", naming("app")), runs("other"))
+		d.policy("pin", "pinned one", readsThem, onChangeReports, "[match]\nconditions = [\"has(object.spec.volumes)\"]")
+		run(t, reviewing(t, d, s, n, func(c *Config) { c.References, c.Facts = refs, (&aNode{}).node() }))
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if got := len(s.called()); got != 1 || n.shows("web") != "" {
+			t.Errorf("nothing changes: asked %d times, shown %q", got, n.shows("web"))
+		}
+		refs.set("app", "two")
+		time.Sleep(2 * reviewPeriod)
+		synctest.Wait()
+		if got := n.shows("web"); got != `policy "pin": Pin: it is two` {
+			t.Errorf("shown %q", got)
+		}
+		refs.mu.Lock()
+		refs.unknown["app"] = errors.New("away")
+		refs.mu.Unlock()
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		calls := len(s.called())
+		refs.set("app", "one")
+		time.Sleep(2 * reviewPeriod)
+		synctest.Wait()
+		if got := n.shows("web"); got != "" || calls != 2 {
+			t.Errorf("it is what it was: shown %q, asked %d times before", got, calls)
+		}
+	})
+}
+
+func TestReferences_aDecisionCanBeMadeAgain(t *testing.T) {
+	t.Parallel()
+	d, s := newTree(t), newScripts()
+	d.policy("a", "pinned one", readsThem)
+	d.policy("b", "pinned two", readsThem)
+	at := filepath.Join(t.TempDir(), "state")
+	log, closeAll := recordsIn(t, at)
+	refs := newReferences(map[string]string{"app": "one", "other": "two"})
+	refs.unknown["away"] = errors.New("away")
+	c := testConfig(d, s)
+	c.Records, c.References, c.Facts = log, refs, (&aNode{}).node()
+	p := New(c)
+	stop := run(t, p)
+	for _, names := range [][]string{{"app"}, {"none", "other"}, {"app", "away"}} {
+		ask(t, p, question(names[0], namingIn(names...)))
+	}
+	stop()
+	closeAll()
+	records, exhibits := evidenceIn(t, at)
+	if len(records) != 3 {
+		t.Fatalf("%d records", len(records))
+	}
+	again := NewRepeater(testConfig(d, s))
+	defer again.Close()
+	for i, r := range records {
+		if len(r.Verdict.References) == 0 {
+			t.Errorf("the verdict on %s depends on nothing", r.Name)
+		}
+		if d := repeated(t, again, r, exhibits[i]); d != nil {
+			t.Errorf("%s: %v", r.Name, d)
+		}
+	}
+}
