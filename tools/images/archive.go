@@ -22,6 +22,12 @@ type archive struct {
 	Names []string `json:"names"`
 }
 
+// Images that play the programs of other images: one runs as root, one as a user with a number.
+const (
+	standinImage   = "registry.wardlet.test/standin:1"
+	standinNonroot = "registry.wardlet.test/standin:nonroot"
+)
+
 // archives are what build writes. The first name of test.tar is the one the registry serves.
 func archives() []archive {
 	return []archive{
@@ -31,6 +37,8 @@ func archives() []archive {
 			"registry.example/web:1",
 			"registry.example/web:2",
 			"untrusted.example/web:1",
+			standinImage,
+			standinNonroot,
 		}},
 	}
 }
@@ -74,7 +82,7 @@ func writeArchive(path string, files content, names []string) error {
 	if err != nil {
 		return err
 	}
-	entries := []entry{{layerFile, 0o644, layerData}}
+	entries := []entry{{name: layerFile, mode: 0o644, data: layerData}}
 	var manifest tarball.Manifest
 	for _, reference := range names {
 		tag, err := name.NewTag(reference, name.StrictValidation)
@@ -93,7 +101,7 @@ func writeArchive(path string, files content, names []string) error {
 		if err != nil {
 			return fmt.Errorf("configuration of %s: %w", reference, err)
 		}
-		entries = append(entries, entry{id.Hex + ".json", 0o644, config})
+		entries = append(entries, entry{name: id.Hex + ".json", mode: 0o644, data: config})
 		manifest = append(manifest, tarball.Descriptor{
 			Config: id.Hex + ".json", RepoTags: []string{tag.String()}, Layers: []string{layerFile},
 		})
@@ -102,7 +110,7 @@ func writeArchive(path string, files content, names []string) error {
 	if err != nil {
 		return fmt.Errorf("encode the manifest of %s: %w", path, err)
 	}
-	packed, err := pack(append(entries, entry{"manifest.json", 0o644, data}))
+	packed, err := pack(append(entries, entry{name: "manifest.json", mode: 0o644, data: data}))
 	if err != nil {
 		return err
 	}

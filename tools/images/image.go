@@ -26,6 +26,8 @@ type entry struct {
 	name string
 	mode int64
 	data []byte
+	// link is where a symbolic link leads; empty for a file or directory.
+	link string
 }
 
 // content is what an image holds and how it starts.
@@ -34,7 +36,18 @@ type content struct {
 	entrypoint []string
 	command    []string
 	ports      []string
+	// standins are the users of names whose program is the stand-in for another image's, root where empty.
+	standins map[string]string
 }
+
+// programs are the paths at which images that tests have stand-ins for keep their programs.
+var programs = []string{
+	"bin/calico-node", "bin/cp", "bin/sh", "coredns", "flannel", "opt/bin/flanneld", "opt/bin/install-conf", "opt/cni/bin/calico-ipam",
+	"opt/cni/bin/install", "proxy-agent", "standin", "usr/bin/calico", "usr/bin/calico-ipam", "usr/local/bin/argocd-repo-server", "usr/local/bin/kube-proxy",
+}
+
+// standinPath finds the programs that a manifest names without a directory.
+const standinPath = "PATH=/bin:/usr/bin"
 
 // pauseContent is the image of the container that holds a pod's namespaces.
 func pauseContent(binary string) (content, error) {
@@ -42,7 +55,7 @@ func pauseContent(binary string) (content, error) {
 	if err != nil {
 		return content{}, fmt.Errorf("read the pause binary: %w", err)
 	}
-	return content{entries: []entry{{"pause", 0o755, data}}, entrypoint: []string{"/pause"}}, nil
+	return content{entries: []entry{{name: "pause", mode: 0o755, data: data}}, entrypoint: []string{"/pause"}}, nil
 }
 
 // testContent is the image that tests and the demo run: one binary and the users a pod may name.
@@ -51,14 +64,19 @@ func testContent(binary string) (content, error) {
 	if err != nil {
 		return content{}, fmt.Errorf("read the testbox binary: %w", err)
 	}
+	entries := []entry{
+		{name: "etc/", mode: 0o755},
+		{name: "etc/group", mode: 0o644, data: []byte("root:x:0:\nweb:x:1000:\nnogroup:x:65534:\n")},
+		{name: "etc/passwd", mode: 0o644, data: []byte("root:x:0:0:root:/:/testbox\nweb:x:1000:1000:web:/tmp:/testbox\nnobody:x:65534:65534:nobody:/:/testbox\n")},
+		{name: "testbox", mode: 0o755, data: data},
+		{name: "tmp/", mode: 0o1777},
+	}
+	for _, program := range programs {
+		entries = append(entries, entry{name: program, mode: 0o777, link: "/testbox"})
+	}
 	return content{
-		entries: []entry{
-			{"etc/", 0o755, nil},
-			{"etc/group", 0o644, []byte("root:x:0:\nweb:x:1000:\nnogroup:x:65534:\n")},
-			{"etc/passwd", 0o644, []byte("root:x:0:0:root:/:/testbox\nweb:x:1000:1000:web:/tmp:/testbox\nnobody:x:65534:65534:nobody:/:/testbox\n")},
-			{"testbox", 0o755, data},
-			{"tmp/", 0o1777, nil},
-		},
+		entries:    entries,
+		standins:   map[string]string{standinImage: "", standinNonroot: "999"},
 		entrypoint: []string{"/testbox"},
 		command:    []string{"serve"},
 		ports:      []string{"8080/tcp"},
@@ -82,7 +100,10 @@ func pack(entries []entry) ([]byte, error) {
 	writer := tar.NewWriter(&packed)
 	for _, e := range entries {
 		header := &tar.Header{Name: e.name, Mode: e.mode, Size: int64(len(e.data)), ModTime: fixedTime, Typeflag: tar.TypeReg, Format: tar.FormatPAX}
-		if e.data == nil {
+		switch {
+		case e.link != "":
+			header.Typeflag, header.Linkname = tar.TypeSymlink, e.link
+		case e.data == nil:
 			header.Typeflag = tar.TypeDir
 		}
 		if err := writer.WriteHeader(header); err != nil {
@@ -122,6 +143,10 @@ func (c content) image(layer v1.Layer, name string) (v1.Image, error) {
 		WorkingDir:   "/",
 		Env:          []string{"PATH=/"},
 		Labels:       map[string]string{nameLabel: name},
+	}
+	if user, ok := c.standins[name]; ok {
+		file.Config.Entrypoint, file.Config.Cmd, file.Config.ExposedPorts = []string{"/standin"}, nil, nil
+		file.Config.User, file.Config.Env = user, []string{standinPath}
 	}
 	return mutate.ConfigFile(image, file)
 }
