@@ -1,0 +1,262 @@
+//go:build e2e
+
+package kubectl
+
+import (
+	stdcmp "cmp"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/wardlet/wardlet/test/cluster/daemonsets"
+)
+
+var manifests = flag.String("manifests", "../testdata", "the directory of the manifests of DaemonSets; a copy of others may stand in for it")
+
+// TestDaemonsets_becomeReady: DaemonSets and Deployments that people run become ready, with the agent killed while
+// their pods start, and each container has what its pod and the objects at the API server say.
+func TestDaemonsets_becomeReady(t *testing.T) {
+	sets, err := daemonsets.Read(*manifests)
+	if err != nil {
+		t.Fatal(err)
+	}
+	images := filepath.Join(filepath.Dir(cluster.Program("ctr")), "..", "images", "test.tar")
+	if _, err := cluster.Ctr(t.Context(), "images", "import", "--local", "--snapshotter", stdcmp.Or(os.Getenv("SNAPSHOTTER"), "overlayfs"), images); err != nil {
+		t.Fatal(err)
+	}
+	host := sharedDirectory(t)
+	for _, set := range sets {
+		if err := set.Rewrite(host); err != nil {
+			t.Fatal(err)
+		}
+		for key, value := range set.NodeLabels() {
+			labelNode(t, key, value)
+		}
+	}
+	applySets(t, sets)
+	if err := cluster.RestartNode(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, set := range sets {
+		t.Run(set.Name, func(t *testing.T) {
+			for _, w := range set.Workloads {
+				checkWorkload(t, set, w)
+			}
+		})
+	}
+}
+
+// sharedDirectory returns a directory that stands for the machine's own, on a mount of its own that is shared, as the
+// root of a node is.
+func sharedDirectory(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(cluster.Dir, "host")
+	err := os.Mkdir(dir, 0o755)
+	if err == nil {
+		err = unix.Mount(dir, dir, "", unix.MS_BIND, "")
+	}
+	if err == nil {
+		err = unix.Mount("", dir, "", unix.MS_SHARED|unix.MS_REC, "")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		// What containers mounted below goes with it.
+		if err := unix.Unmount(dir, unix.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+// labelNode adds a label to the node, which goes with the test.
+func labelNode(t *testing.T, key, value string) {
+	t.Helper()
+	node := cluster.Env["NODE_NAME"]
+	if _, err := cluster.Kubectl(t.Context(), "label", "node", node, key+"="+value); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if _, err := cluster.Kubectl(context.Background(), "label", "node", node, key+"-"); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// applySets creates the objects of sets, which go with the test.
+func applySets(t *testing.T, sets []*daemonsets.Set) {
+	t.Helper()
+	list, err := daemonsets.List(sets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+		defer cancel()
+		if t.Failed() {
+			for _, set := range sets {
+				explain(ctx, t, set)
+			}
+		}
+		if _, err := cluster.Apply(ctx, list, "delete", "-f", "-", "--timeout=60s", "--ignore-not-found"); err != nil {
+			t.Error(err)
+		}
+		for _, set := range sets {
+			for _, w := range set.Workloads {
+				_, err := cluster.Kubectl(ctx, "wait", "--for=delete", "pod", "-n", w.Namespace(), "-l", w.Selector(), "--timeout=60s")
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	})
+	if _, err := cluster.Apply(t.Context(), list, "apply", "-f", "-"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// explain logs what is known of the pods of a set.
+func explain(ctx context.Context, t *testing.T, set *daemonsets.Set) {
+	t.Helper()
+	for _, w := range set.Workloads {
+		out, _ := cluster.Kubectl(ctx, "describe", "pods", "-n", w.Namespace(), "-l", w.Selector())
+		logs, _ := cluster.Kubectl(ctx, "logs", "-n", w.Namespace(), "-l", w.Selector(), "--all-containers", "--prefix", "--ignore-errors")
+		t.Logf("pods of %s:\n%s\nlogs:\n%s", w, out, logs)
+	}
+}
+
+// checkWorkload waits until a workload is ready, and checks its pods.
+func checkWorkload(t *testing.T, set *daemonsets.Set, w *daemonsets.Workload) {
+	t.Helper()
+	namespace := w.Namespace()
+	if _, err := cluster.Kubectl(t.Context(), "rollout", "status", w.String(), "-n", namespace, "--timeout=120s"); err != nil {
+		t.Fatal(err)
+	}
+	var pods v1.PodList
+	var maps v1.ConfigMapList
+	var secrets v1.SecretList
+	read(t, &pods, "pods", "-n", namespace, "-l", w.Selector())
+	read(t, &maps, "configmaps", "-n", namespace)
+	read(t, &secrets, "secrets", "-n", namespace)
+	objects := daemonsets.Objects{ConfigMaps: map[string]v1.ConfigMap{}, Secrets: map[string]v1.Secret{}}
+	for _, o := range maps.Items {
+		objects.ConfigMaps[o.Name] = o
+	}
+	for _, o := range secrets.Items {
+		objects.Secrets[o.Name] = o
+	}
+	if len(pods.Items) != w.Replicas() {
+		t.Errorf("%s has %d pods, want %d", w, len(pods.Items), w.Replicas())
+	}
+	for _, p := range pods.Items {
+		if !podReady(&p) {
+			t.Errorf("pod %s is not ready: %+v", p.Name, p.Status)
+		}
+		err := set.Check(&p, &objects, func(container string) (string, error) {
+			return cluster.Kubectl(t.Context(), "logs", p.Name, "-n", namespace, "-c", container)
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func podReady(p *v1.Pod) bool {
+	for _, c := range p.Status.Conditions {
+		if c.Type == v1.PodReady {
+			return c.Status == v1.ConditionTrue
+		}
+	}
+	return false
+}
+
+// published are the origins of manifests: files of the module k8s.io/kubernetes, or what kubeadm prints.
+var published = map[string]string{
+	"calico/calico-clusterrole.yaml":            "cluster/addons/calico-policy-controller/calico-clusterrole.yaml",
+	"calico/calico-clusterrolebinding.yaml":     "cluster/addons/calico-policy-controller/calico-clusterrolebinding.yaml",
+	"calico/calico-node-daemonset.yaml":         "cluster/addons/calico-policy-controller/calico-node-daemonset.yaml",
+	"calico/calico-serviceaccount.yaml":         "cluster/addons/calico-policy-controller/calico-serviceaccount.yaml",
+	"coredns/coredns.yaml":                      "kubeadm",
+	"konnectivity/konnectivity-agent-ds.yaml":   "cluster/gce/addons/konnectivity-agent/konnectivity-agent-ds.yaml",
+	"konnectivity/konnectivity-agent-rbac.yaml": "cluster/gce/addons/konnectivity-agent/konnectivity-agent-rbac.yaml",
+	"konnectivity/konnectivity-rbac.yaml":       "cluster/gce/addons/konnectivity-agent/konnectivity-rbac.yaml",
+	"kube-proxy/kube-proxy.yaml":                "kubeadm",
+	"node-local-dns/nodelocaldns.yaml":          "cluster/addons/dns/nodelocaldns/nodelocaldns.yaml",
+	"node-problem-detector/npd.yaml":            "cluster/addons/node-problem-detector/npd.yaml",
+	"exporter/exporter.yaml":                    "",
+	"overlay/overlay.yaml":                      "",
+	"restricted/restricted.yaml":                "",
+}
+
+// TestDaemonsets_areAsPublished: what is not our own is, byte for byte, what the Kubernetes of the tests has.
+func TestDaemonsets_areAsPublished(t *testing.T) {
+	module := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "k8s.io/kubernetes")
+	module.Dir, module.Env = "../../conformance/kubernetes", append(os.Environ(), "GOFLAGS=")
+	out, err := module.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob("../testdata/*/*.yaml")
+	if err != nil || len(files) != len(published) {
+		t.Errorf("there are %d manifests, want %d; %v", len(files), len(published), err)
+	}
+	for file, from := range published {
+		kept, err := os.ReadFile(filepath.Join("../testdata", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var original []byte
+		switch from {
+		case "":
+			continue
+		case "kubeadm":
+			original, err = kubeadmPrints(t, strings.TrimSuffix(filepath.Base(file), ".yaml"))
+		default:
+			original, err = os.ReadFile(filepath.Join(strings.TrimSpace(string(out)), from))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(original), string(kept)); diff != "" {
+			t.Errorf("%s (-published +kept); copy it again:\n%s", file, diff)
+		}
+	}
+}
+
+// kubeadmPrints returns the manifest of an addon.
+func kubeadmPrints(t *testing.T, addon string) ([]byte, error) {
+	t.Helper()
+	version, err := exec.CommandContext(t.Context(), cluster.Program("kubeadm"), "version", "-o", "short").Output()
+	if err != nil {
+		return nil, err
+	}
+	args := []string{"init", "phase", "addon", addon, "--print-manifest", "--kubernetes-version", strings.TrimSpace(string(version))}
+	if addon == "kube-proxy" {
+		args = append(args, "--apiserver-advertise-address", "10.0.0.1")
+	}
+	return exec.CommandContext(t.Context(), cluster.Program("kubeadm"), args...).Output()
+}
+
+// read reads what kubectl get prints.
+func read(t *testing.T, into any, args ...string) {
+	t.Helper()
+	out, err := cluster.Kubectl(t.Context(), append([]string{"get", "-o", "json"}, args...)...)
+	if err == nil {
+		err = json.Unmarshal([]byte(out), into)
+	}
+	if err != nil {
+		t.Fatal(fmt.Errorf("get %v: %w", args, err))
+	}
+}
