@@ -83,6 +83,17 @@ func Answering(answer int32, code, message string) []byte {
 	return m.Bytes()
 }
 
+// Declaring is a plugin that declares a field, and allows every pod.
+func Declaring(path string) []byte {
+	m := Plugin(Path)
+	m.Data(1024, path)
+	m.Init(I32Const(1024), I32Const(int32(len(path))), Call(m.Imported("path")), Drop, I32Const(0))
+	m.Data(Input, "\x00\x10\x00\x00")
+	m.Export("wardlet_input", m.Func(nil, []Type{I32}, nil, I32Const(Input)))
+	m.Admit(I32Const(0))
+	return m.Bytes()
+}
+
 // Merging is a plugin that gives the same answer to every question of the hook
 // merge. code and message have at most 480 bytes together.
 func Merging(answer int32, code, message string) []byte {

@@ -42,8 +42,8 @@ type content struct {
 
 // programs are the paths at which images that tests have stand-ins for keep their programs.
 var programs = []string{
-	"bin/calico-node", "bin/cp", "bin/sh", "coredns", "flannel", "opt/bin/flanneld", "opt/bin/install-conf", "opt/cni/bin/calico-ipam",
-	"opt/cni/bin/install", "proxy-agent", "standin", "usr/bin/calico", "usr/bin/calico-ipam", "usr/local/bin/argocd-repo-server", "usr/local/bin/kube-proxy",
+	"bin/calico-node", "bin/cp", "bin/sh", "coredns", "flannel", "opt/bin/flanneld", "opt/cni/bin/calico-ipam",
+	"opt/cni/bin/install", "proxy-agent", "standin", "usr/bin/calico", "usr/bin/calico-ipam", "usr/local/bin/kube-proxy",
 }
 
 // standinPath finds the programs that a manifest names without a directory.

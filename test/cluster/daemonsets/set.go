@@ -41,7 +41,6 @@ type Workload struct {
 
 // values fill the blanks of manifests that are templates.
 var values = strings.NewReplacer(
-	"__CALICO_CNI_DIR__", "/opt/cni/bin",
 	"__PILLAR__DNS__DOMAIN__", "cluster.local",
 	"__PILLAR__LOCAL__DNS__", "127.0.0.153",
 	"__PILLAR__DNS__SERVER__", "10.96.0.10",

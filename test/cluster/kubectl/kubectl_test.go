@@ -5,11 +5,17 @@ package kubectl
 import (
 	"bufio"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // workload is the manifest of a Deployment or DaemonSet whose containers do a script.
@@ -308,6 +314,41 @@ func TestDeployment_forbiddenImage(t *testing.T) {
 		t.Errorf("there are %d pods after %v, want at most %d", n, *loop, most)
 	}
 	t.Logf("%d pods after %v", s.count(), *loop)
+}
+
+// A policy is asked about a pod once the API server has said what the objects are that it names.
+func TestPolicy_readsWhatAPodNames(t *testing.T) {
+	if *kubelet {
+		t.Skip("a kubelet has no policies")
+	}
+	s := newSpace(t)
+	s.kubectl("create", "configmap", "app", "--from-literal=text=hello")
+	s.apply(fmt.Sprintf(`apiVersion: v1
+kind: Pod
+metadata: {name: reader, labels: {references: read}}
+spec:
+  automountServiceAccountToken: false
+  terminationGracePeriodSeconds: 2
+  containers:
+  - name: main
+    image: %q
+    command: [sh, -c, %q]
+    envFrom: [{configMapRef: {name: app}}, {secretRef: {name: none, optional: true}}]
+`, busybox, endless))
+	s.kubectl("wait", "--for=condition=Ready", "pod/reader", "--timeout=60s")
+	out, err := cluster.Wardlet(t.Context(), "get", "decisions", s.name+"/reader", "-o", "json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list struct{ Items []api.Decision }
+	if err := json.Unmarshal([]byte(out), &list); err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256([]byte(`{"data":{"text":"hello"}}`))
+	want := []api.SeenReference{{Kind: "ConfigMap", Name: "app", Digest: "sha256:" + hex.EncodeToString(sum[:])}, {Kind: "Secret", Name: "none"}}
+	if len(list.Items) != 1 || list.Items[0].Verdict.Answer != api.Allow || !slices.Equal(list.Items[0].Verdict.References, want) {
+		t.Errorf("decisions %+v, want one that allows and has read %+v", list.Items, want)
+	}
 }
 
 func TestPod_ofAMegabyte(t *testing.T) {

@@ -5,6 +5,7 @@ package kubectl
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -47,7 +48,7 @@ func run(m *testing.M) int {
 	agent := instance.Wardlet
 	if *kubelet {
 		agent = instance.Kubelet
-	} else if err := writePolicy(filepath.Join(dir, "policies")); err != nil {
+	} else if err := writePolicies(filepath.Join(dir, "policies")); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
@@ -151,24 +152,24 @@ func (s *space) eventually(what string, condition func() error) {
 	s.Fatalf("%s: not after two minutes: %v", what, err)
 }
 
-// writePolicy writes a policy that denies pods with an image of forbidden.example.
-func writePolicy(dir string) error {
-	module := wasmtest.Answering(1, "ForbiddenImage", "images of forbidden.example are not allowed here")
-	document := fmt.Sprintf(`api = "wardlet.dev/v1"
-name = "images"
-module = "images.wasm"
-sha256 = "%x"
-hooks = ["admit"]
-mode = "enforce"
-
-[match]
-conditions = ["object.spec.containers.exists(c, c.image.startsWith('forbidden.example/'))"]
-`, sha256.Sum256(module))
+// writePolicies writes a policy that denies pods with an image of forbidden.example, and one that reads what pods name
+// which have the label references.
+func writePolicies(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(dir, "images.wasm"), module, 0o600); err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(dir, "images.toml"), []byte(document), 0o600)
+	return errors.Join(
+		writePolicy(dir, "images", wasmtest.Answering(1, "ForbiddenImage", "images of forbidden.example are not allowed here"),
+			"[match]\nconditions = [\"object.spec.containers.exists(c, c.image.startsWith('forbidden.example/'))\"]\n"),
+		writePolicy(dir, "references", wasmtest.Declaring("request.references[*].digest"),
+			"capabilities = [\"references.read\"]\n[match]\nlabel_selector = \"references\"\n"),
+	)
+}
+
+func writePolicy(dir, name string, module []byte, rest string) error {
+	document := fmt.Sprintf("api = \"wardlet.dev/v1\"\nname = %q\nmodule = %q\nsha256 = \"%x\"\nhooks = [\"admit\"]\n%s", name, name+".wasm", sha256.Sum256(module), rest)
+	return errors.Join(
+		os.WriteFile(filepath.Join(dir, name+".wasm"), module, 0o600),
+		os.WriteFile(filepath.Join(dir, name+".toml"), []byte(document), 0o600),
+	)
 }

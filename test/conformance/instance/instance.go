@@ -197,6 +197,13 @@ func (i *Instance) Apply(ctx context.Context, input string, args ...string) (str
 	return string(out), nil
 }
 
+// Wardlet runs a command of build/wardlet against the node.
+func (i *Instance) Wardlet(ctx context.Context, args ...string) (string, error) {
+	args = append(args, "--config", filepath.Join(i.Dir, "wardlet", "agent.toml"))
+	out, err := exec.CommandContext(ctx, filepath.Join(i.root, "build", "wardlet"), args...).Output()
+	return string(out), err
+}
+
 // Ctr runs a command of containerd's own client in the namespace of pods, and returns what it prints.
 func (i *Instance) Ctr(ctx context.Context, args ...string) (string, error) {
 	out, err := exec.CommandContext(ctx, i.Program("ctr"), append([]string{"-a", i.Env["CRI_SOCK"], "-n", "k8s.io"}, args...)...).Output()
