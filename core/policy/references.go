@@ -2,6 +2,7 @@ package policy
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -40,6 +41,8 @@ const (
 	// referencesUnknown is the code of a policy that is not asked, because it is not known yet what an object is that the pod
 	// names.
 	referencesUnknown wasm.FailureCode = "ReferencesUnknown"
+	// maxReferences is how many objects a pod may name that a policy is shown: each is watched.
+	maxReferences = 256
 	// referencePause is how long a question waits for what is known soon.
 	referencePause = 50 * time.Millisecond
 	// referencesPeriod is how often references are looked at that verdicts depend on.
@@ -102,8 +105,12 @@ func (d *decision) refer(p *policy) error {
 		return nil
 	}
 	by := d.request.Question.Pod
+	named := pod.References(by)
+	if len(named) > maxReferences {
+		return d.unknown(p, &api.Reference{}, false, fmt.Errorf("the pod names %d ConfigMaps and Secrets, more than the %d that a policy is shown", len(named), maxReferences))
+	}
 	var all []api.Reference
-	for _, r := range pod.References(by) {
+	for _, r := range named {
 		key := referenceKey{r.Secret, r.Name}
 		known, ok := d.references.seen[key]
 		if !ok {
@@ -130,7 +137,7 @@ func (d *decision) unknown(p *policy, r *api.Reference, soon bool, err error) er
 	if d.met.repeated {
 		return &wasm.Failure{Code: referencesUnknown, Err: err}
 	}
-	if soon && p.patience(d.hook, d.exempt || d.isReview()) > 0 {
+	if soon && p.patience(d.hook, d.isReview()) > 0 { // an exempt pod can wait for that, too
 		d.met.putOff, d.met.why = referencePause, err.Error()
 		return nil
 	}

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -132,7 +133,8 @@ func TestReferences_thatAreNotKnownYet(t *testing.T) {
 			Answer: api.Hold, Reason: api.ReasonReferencesUnknown, Policy: "pin", Message: `policy "pin": ` + away.Error(),
 			References: []api.SeenReference{{Kind: configMapKind, Name: "app", Unknown: true}},
 		}},
-		"an exempt pod does not wait": {exempt: true, soon: 3, want: api.Verdict{
+		"an exempt pod waits for what is known soon": {exempt: true, soon: 3, want: api.Verdict{Answer: api.Allow}},
+		"and for nothing else": {exempt: true, want: api.Verdict{
 			Answer: api.Allow, Policy: "pin", Reason: api.ReasonReferencesUnknown, Message: `policy "pin": ` + away.Error(),
 			References: []api.SeenReference{{Kind: configMapKind, Name: "app", Unknown: true}},
 		}},
@@ -151,7 +153,7 @@ func TestReferences_thatAreNotKnownYet(t *testing.T) {
 					}
 				})
 				run(t, p)
-				if tt.soon > 0 && !tt.exempt {
+				if tt.soon > 0 {
 					go func() {
 						time.Sleep(2 * referencePause)
 						refs.set("app", "one")
@@ -168,6 +170,29 @@ func TestReferences_thatAreNotKnownYet(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestReferences_ofAPodThatNamesTooMany(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(d tree, s *scripts) {
+		t := d.t
+		refs := newReferences(map[string]string{})
+		d.policy("pin", "pinned one", readsThem)
+		p, _ := listed(t, d, s, func(c *Config) { c.References, c.Facts = refs, (&aNode{}).node() })
+		run(t, p)
+		for n, want := range map[int]string{maxReferences: `policy "pin": it is `, maxReferences + 1: `policy "pin": the pod names 257 ConfigMaps and Secrets, more than the 256 that a policy is shown`} {
+			var names []string
+			for i := range n {
+				names = append(names, fmt.Sprint("app", i))
+			}
+			if got := ask(t, p, question(fmt.Sprint("web", n), namingIn(names...))); got.Message != want {
+				t.Errorf("of a pod that names %d: %s", n, got.Message)
+			}
+			if want := types.UID(fmt.Sprint("uid-web", n)); n > maxReferences && refs.used[want] {
+				t.Error("they are watched")
+			}
+		}
+	})
 }
 
 func TestReferences_whatIsRefusedIsJudgedAgainWhenOneChanges(t *testing.T) {
