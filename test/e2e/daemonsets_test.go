@@ -6,7 +6,6 @@ import (
 	"errors"
 	"flag"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -78,14 +77,7 @@ func TestDaemonsets_asStaticPods(t *testing.T) {
 func (a *agent) sharedDirectory(t *testing.T) string {
 	t.Helper()
 	dir := a.Path("host")
-	err := os.Mkdir(dir, 0o755)
-	if err == nil {
-		err = unix.Mount(dir, dir, "", unix.MS_BIND, "")
-	}
-	if err == nil {
-		err = unix.Mount("", dir, "", unix.MS_SHARED|unix.MS_REC, "")
-	}
-	if err != nil {
+	if err := daemonsets.MakeShared(dir); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 
+	"golang.org/x/sys/unix"
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
@@ -37,6 +38,21 @@ type mount struct {
 	Deep  bool   `json:"deep"`
 	Write bool   `json:"write"`
 	Mount bool   `json:"mount"`
+}
+
+// MakeShared makes a directory for Rewrite, on a mount of its own that is shared, as the root of a node is. The caller
+// unmounts it.
+func MakeShared(dir string) error {
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return err
+	}
+	if err := unix.Mount(dir, dir, "", unix.MS_BIND, ""); err != nil {
+		return fmt.Errorf("mount %s onto itself: %w", dir, err)
+	}
+	if err := unix.Mount("", dir, "", unix.MS_SHARED|unix.MS_REC, ""); err != nil {
+		return fmt.Errorf("share the mount %s: %w", dir, err)
+	}
+	return nil
 }
 
 // Rewrite makes the changes without which the manifests would need their images and change the machine; there are no

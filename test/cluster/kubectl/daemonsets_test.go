@@ -64,14 +64,7 @@ func TestDaemonsets_becomeReady(t *testing.T) {
 func sharedDirectory(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(cluster.Dir, "host")
-	err := os.Mkdir(dir, 0o755)
-	if err == nil {
-		err = unix.Mount(dir, dir, "", unix.MS_BIND, "")
-	}
-	if err == nil {
-		err = unix.Mount("", dir, "", unix.MS_SHARED|unix.MS_REC, "")
-	}
-	if err != nil {
+	if err := daemonsets.MakeShared(dir); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
