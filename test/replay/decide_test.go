@@ -54,7 +54,7 @@ func newPlane(t *testing.T, dir, operators, tenants string) *plane {
 		Tenants:        []policy.Tenant{{Name: "a", Dir: tenants, MaxSuppress: time.Minute, FuelPerSecond: 1 << 50, Owns: func(ns string) bool { return ns == "team" }}},
 		DefaultVerdict: api.Allow, Node: "node-1", Version: "test", Records: records, Opinions: disk.Opinions(), MaxSuppress: time.Hour,
 		Facts:  &policy.Node{Is: nodeIs, Pods: p.onNode, Wanted: func(types.UID, string) bool { return false }},
-		Loader: policy.Sandbox(engine), Logger: log, Now: time.Now,
+		References: objects{p}, Loader: policy.Sandbox(engine), Logger: log, Now: time.Now,
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
@@ -81,6 +81,31 @@ func (p *plane) onNode() (pods []policy.NodePod) {
 	}
 	return pods
 }
+
+// objects are what pods name. They are others all the time, and some are not known yet.
+type objects struct{ *plane }
+
+// Reference implements policy.References.
+func (o objects) Reference(_ *v1.Pod, r pod.Reference) (known api.Reference, soon bool, err error) {
+	known = api.Reference{Kind: "ConfigMap", Name: r.Name, Optional: r.Optional}
+	switch n := o.asked.Load(); n / 50 % 8 {
+	case 0: // there is none
+	case 1:
+		err = fmt.Errorf("ConfigMap shop/%s is not known yet", r.Name)
+	default:
+		known.Keys, known.Digest = []string{"a", "b"}, fmt.Sprint("sha256:", n/50)
+	}
+	return known, false, err
+}
+
+// Unreferenced implements policy.References.
+func (objects) Unreferenced(types.UID) {}
+
+// Refused implements policy.References.
+func (objects) Refused() []policy.RefusedPod { return nil }
+
+// JudgeAgain implements policy.References.
+func (objects) JudgeAgain([]types.UID) {}
 
 // podNumber is a pod as the agent decodes its manifest; which policies are asked about
 // it comes of its number.
@@ -111,7 +136,7 @@ func podNumber(i int, namespace string) *v1.Pod {
 const manifestText = `apiVersion: v1
 kind: Pod
 metadata: {name: pod-%d, namespace: %s, labels: %s, annotations: {note: "a\u2028\"b\n<>"}}
-spec: {containers: [{name: c, image: %s, env: [{name: TOKEN, value: secret-%d}]}]}
+spec: {containers: [{name: c, image: %s, env: [{name: TOKEN, value: secret-%d}], envFrom: [{configMapRef: {name: app}}]}]}
 `
 
 // ask has decisions from one number to another made: of ten, one each of the hooks

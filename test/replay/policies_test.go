@@ -60,7 +60,7 @@ const everyHook = `hooks = ["admit", "filter", "merge", "connect"]`
 // fail. Each number makes another set of them.
 func operators(t *testing.T, dir string, number int) {
 	t.Helper()
-	write(t, dir, "draw", w.Drawing(), everyHook+"\nmode = \"audit\"\n[settings]\nnumber = "+strconv.Itoa(number))
+	write(t, dir, "draw", w.Drawing(), everyHook+"\nmode = \"audit\"\ncapabilities = [\"references.read\"]\n[settings]\nnumber = "+strconv.Itoa(number))
 	write(t, dir, "fail", fragile(), fmt.Sprintf("hooks = [\"admit\"]\non_error = %q\n[limits]\nfuel = 20000\n[match]\nlabel_selector = \"fail\"",
 		[]string{"hold", "allow", "last_verdict"}[number%3]))
 	write(t, dir, "change", w.Patching(0, `[{"op":"add","path":"/metadata/labels/set","value":"`+strconv.Itoa(number)+`"}]`),
