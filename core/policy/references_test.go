@@ -56,6 +56,13 @@ func (s *someReferences) Refused() []RefusedPod {
 	return slices.Clone(s.refused)
 }
 
+// refuse says what is refused from now on.
+func (s *someReferences) refuse(pods ...RefusedPod) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.refused = pods
+}
+
 func (s *someReferences) JudgeAgain(uids []types.UID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -188,7 +195,7 @@ func TestReferences_ofAPodThatNamesTooMany(t *testing.T) {
 			if got := ask(t, p, question(fmt.Sprint("web", n), namingIn(names...))); got.Message != want {
 				t.Errorf("of a pod that names %d: %s", n, got.Message)
 			}
-			if want := types.UID(fmt.Sprint("uid-web", n)); n > maxReferences && refs.used[want] {
+			if _, used := refs.after(0); n > maxReferences && slices.Contains(used, types.UID(fmt.Sprint("uid-web", n))) {
 				t.Error("they are watched")
 			}
 		}
@@ -208,7 +215,7 @@ func TestReferences_whatIsRefusedIsJudgedAgainWhenOneChanges(t *testing.T) {
 		if want := []api.SeenReference{{Kind: configMapKind, Name: "app", Digest: "one"}}; v.Answer != api.Deny || !slices.Equal(v.References, want) {
 			t.Fatalf("verdict %+v", v)
 		}
-		refs.refused = []RefusedPod{{q.Pod, &v}}
+		refs.refuse(RefusedPod{q.Pod, &v})
 		if again, used := refs.after(time.Minute); again != nil || !slices.Equal(used, []types.UID{"uid-web"}) {
 			t.Errorf("nothing changes: again %q, used %q", again, used)
 		}
@@ -216,7 +223,7 @@ func TestReferences_whatIsRefusedIsJudgedAgainWhenOneChanges(t *testing.T) {
 		if again, _ := refs.after(referencesPeriod); !slices.Equal(again, []types.UID{"uid-web"}) {
 			t.Errorf("it changes: again %q", again)
 		}
-		refs.refused = nil
+		refs.refuse()
 		if v := ask(t, p, q); v.Answer != api.Allow || v.References[0].Digest != "two" {
 			t.Errorf("judged again: %+v", v)
 		}
@@ -244,7 +251,7 @@ func TestReferences_aHeldPodIsLookedAtAfterARestart(t *testing.T) {
 		q := question("web", namingIn("app"))
 		v := api.Verdict{Answer: api.Hold, References: []api.SeenReference{{Kind: configMapKind, Name: "app", Digest: "one"}}}
 		p.Admitted(q, v)
-		refs.refused = []RefusedPod{{q.Pod, &v}}
+		refs.refuse(RefusedPod{q.Pod, &v})
 		if again, _ := refs.after(referencesPeriod); !slices.Equal(again, []types.UID{"uid-web"}) {
 			t.Errorf("again %q", again)
 		}
