@@ -21,8 +21,8 @@ func (a *app) getObjectsCommand() *cobra.Command {
 		Short:   "Show the ConfigMaps, Secrets, services and runtime classes that pods here use",
 		Long: "Shows the objects that pods of this node name, and all of the directory of objects. FROM is\n" +
 			"cluster, or the document in the directory; KEYS counts the keys of the data, BYTES their\n" +
-			"values, of which none is ever shown. The wide table has the digests that policies see, which say\n" +
-			"whether two of them are the same. Below, line by line: what is missing, and each document\n" +
+			"values, of which none is ever shown. The wide table has the digests that policies see: an\n" +
+			"object with another digest is another. Below, line by line: what is missing, and each document\n" +
 			"that cannot be used.",
 		RunE: func(cmd *cobra.Command, names []string) error {
 			if err := flags.check(cmd); err != nil {

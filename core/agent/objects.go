@@ -28,7 +28,7 @@ func (n *Node) wireObjects(lookupEnv func(string) (string, bool)) error {
 	var key *object.Key
 	if n.apiClient != nil || n.cfg.Objects.Dir != "" {
 		if key, err = parts.ObjectKey(n.cfg, lookupEnv).Load(); err != nil {
-			n.log.Error("Secrets are not kept on the disk, until the agent starts with a key: one that starts while they cannot be read does not know them", "err", err)
+			n.log.Error("Secrets are not kept on the disk, and pods whose policies see Secrets wait, until the agent starts with a key", "err", err)
 		}
 	}
 	n.objects = object.New(object.Config{

@@ -21,7 +21,7 @@ type kind struct {
 	name         string
 	resource     schema.GroupVersionResource
 	object, list runtime.Object
-	// secret is true for what is not kept on a disk.
+	// secret is true for what is encrypted on the disk.
 	secret bool
 }
 

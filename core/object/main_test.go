@@ -195,6 +195,8 @@ func (s *fakeServer) watched(path, name string) int {
 type rig struct {
 	*Plane
 	server *fakeServer
+	// stop ends the plane, which the test does, too.
+	stop func()
 
 	mu      sync.Mutex
 	now     time.Time
@@ -224,11 +226,12 @@ func newRigOn(t *testing.T, server *fakeServer, on Disk) *rig {
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() { r.Run(ctx) })
-	t.Cleanup(func() {
+	r.stop = sync.OnceFunc(func() {
 		cancel()
 		running.Wait()
 		client.Close()
 	})
+	t.Cleanup(r.stop)
 	return r
 }
 

@@ -53,8 +53,6 @@ type Plane struct {
 	// kept is what Disk has, versions name what this agent has put there.
 	kept     map[string]*state.Object
 	versions map[string]string
-	// ownDigestKey is made where there is no Key for digests.
-	ownDigestKey []byte
 	// local is the node's own directory.
 	local Directory
 }
@@ -131,11 +129,11 @@ func (p *Plane) get(ctx context.Context, by *v1.Pod, k key) (metav1.Object, erro
 
 // all returns the objects that a key stands for, by name, and watches them from then on. Callers do not change the map.
 func (p *Plane) all(ctx context.Context, by *v1.Pod, k key) (map[string]metav1.Object, error) {
-	w, fresh, err := p.use(k, user{uid: by.UID})
+	w, unkept, err := p.use(k, user{uid: by.UID})
 	if err != nil {
 		return nil, err
 	}
-	if k.local && fresh {
+	if k.local && unkept {
 		p.keep(k, w)
 	}
 	ctx, cancel := context.WithTimeout(ctx, p.patience)
@@ -160,15 +158,15 @@ func (p *Plane) all(ctx context.Context, by *v1.Pod, k key) (map[string]metav1.O
 	return w.objects, nil
 }
 
-// use records that a pod names an object, and begins to watch it; fresh reports whether none did before.
-func (p *Plane) use(k key, by user) (w *watched, fresh bool, err error) {
+// use records that a pod names an object, and begins to watch it; unkept reports whether there is no copy of it on the disk yet.
+func (p *Plane) use(k key, by user) (w *watched, unkept bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.ended {
 		return nil, false, context.Canceled
 	}
 	w = p.objects[k]
-	if fresh = w == nil; fresh {
+	if w == nil {
 		ctx, cancel := context.WithCancel(p.watching)
 		w = &watched{users: map[user]bool{}, end: cancel, begun: p.cfg.Now(), known: make(chan struct{})}
 		p.objects[k] = w
@@ -179,7 +177,7 @@ func (p *Plane) use(k key, by user) (w *watched, fresh bool, err error) {
 		}
 	}
 	w.users[by] = true
-	return w, fresh, nil
+	return w, p.versions[k.String()] == "", nil
 }
 
 func (p *Plane) watch(ctx context.Context, k key, w *watched) {

@@ -289,6 +289,7 @@ func TestPlane_knowsObjectsAfterARestart(t *testing.T) {
 	}
 
 	r.server.turn(true)
+	r.stop()
 	after := newRigOn(t, r.server, d)
 	for name, kind := range kinds {
 		text, err := kind.get(t, after, "web")

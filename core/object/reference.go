@@ -3,12 +3,15 @@ package object
 import (
 	"bytes"
 	"crypto/hmac"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash"
+	"maps"
+	"time"
+	"unicode/utf8"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,29 +22,45 @@ import (
 )
 
 // Reference returns what policies may know of a ConfigMap or Secret that a pod names, and watches it from then on, until
-// Unreferenced. It does not block. The error says that it is not known yet; soon is true where that may be a matter of
-// milliseconds.
-func (p *Plane) Reference(by *v1.Pod, r pod.Reference) (known api.Reference, soon bool, err error) {
+// Unreferenced. It does not block. The error says that it is not known yet; wait is when to look again where that may be a matter
+// of milliseconds, else 0.
+func (p *Plane) Reference(by *v1.Pod, r pod.Reference) (known api.Reference, wait time.Duration, err error) {
 	kind := configMaps
 	if r.Secret {
 		kind = secrets
 	}
 	k := of(by, kind, by.Namespace, r.Name)
 	known = api.Reference{Kind: kind.name, Name: r.Name, Optional: r.Optional}
+	if r.Name == "" {
+		return known, 0, errors.New("a reference without a name")
+	}
 	w, _, err := p.use(k, user{by.UID, true})
 	if err != nil {
-		return known, false, err
+		return known, 0, err
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !w.heard && !w.recalled && (p.cfg.Now().Sub(w.begun) < p.patience || !p.recall(k, w)) {
-		return known, p.cfg.Now().Sub(w.begun) < p.patience, p.unknown(k, w)
+	age := p.cfg.Now().Sub(w.begun)
+	switch {
+	case w.heard || w.recalled:
+	case age < p.patience:
+		return known, max(age, firstWait), p.unknown(k, w)
+	case !p.recall(k, w):
+		return known, 0, p.unknown(k, w)
 	}
-	if object := w.objects[r.Name]; object != nil {
-		known.Keys, known.Digest = described(k, w.objects).Keys, p.digestOf(k, w, object)
+	object := w.objects[r.Name]
+	if object == nil {
+		return known, 0, nil
 	}
-	return known, false, nil
+	known.Keys, known.Digest = described(k, w.objects).Keys, p.digestOf(k, w, object)
+	if known.Digest == "" {
+		return known, 0, fmt.Errorf("%s has no digest: the agent has started without its key of Secrets; wardlet check says why", k)
+	}
+	return known, 0, nil
 }
+
+// firstWait is after how long what is not known yet is looked at first.
+const firstWait = 20 * time.Millisecond
 
 // Unreferenced says that policies are not asked about a pod any more: nothing is watched for that alone.
 func (p *Plane) Unreferenced(uid types.UID) {
@@ -76,8 +95,8 @@ func (p *Plane) digestOf(k key, w *watched, object metav1.Object) string {
 }
 
 // makeDigest returns what tells the data of an object from any other: of a ConfigMap the SHA-256 of its data and binaryData as
-// JSON with sorted keys, which anyone can compute. A Secret's says nothing of a value that is easily guessed: it depends on a
-// key of this node, and on the name.
+// JSON with sorted keys, which anyone can compute; data that is no text counts as binaryData. A Secret's says nothing of a value
+// that is easily guessed: it depends on a key of this node, and on the name; without the key there is none.
 func (p *Plane) makeDigest(k key, object metav1.Object) string {
 	var name string
 	var sum hash.Hash
@@ -85,14 +104,30 @@ func (p *Plane) makeDigest(k key, object metav1.Object) string {
 	switch o := object.(type) {
 	case *v1.ConfigMap:
 		name, sum = "sha256", sha256.New()
+		texts, binary := map[string]string{}, maps.Clone(o.BinaryData)
+		for key, text := range o.Data {
+			if utf8.ValidString(text) {
+				texts[key] = text
+				continue
+			}
+			if binary == nil {
+				binary = map[string][]byte{}
+			}
+			binary[key] = []byte(text)
+		}
 		data = struct {
 			BinaryData map[string][]byte `json:"binaryData,omitempty"`
 			Data       map[string]string `json:"data,omitempty"`
-		}{o.BinaryData, o.Data}
+		}{binary, texts}
 	case *v1.Secret:
-		name, sum = "hmac-sha256", hmac.New(sha256.New, p.digestKey())
+		if p.cfg.Key == nil {
+			return ""
+		}
+		name, sum = "hmac-sha256", hmac.New(sha256.New, p.cfg.Key.digests)
 		sum.Write([]byte(k.String() + "\x00"))
-		data = o.Data
+		data = struct {
+			Data map[string][]byte `json:"data,omitempty"`
+		}{o.Data}
 	default:
 		return ""
 	}
@@ -104,16 +139,4 @@ func (p *Plane) makeDigest(k key, object metav1.Object) string {
 	}
 	sum.Write(bytes.TrimSuffix(text.Bytes(), []byte("\n")))
 	return name + ":" + hex.EncodeToString(sum.Sum(nil))
-}
-
-// digestKey is what digests of Secrets are made with: without a key of the node one of this agent. The caller holds the lock.
-func (p *Plane) digestKey() []byte {
-	if p.cfg.Key != nil {
-		return p.cfg.Key.digests
-	}
-	if p.ownDigestKey == nil {
-		p.ownDigestKey = make([]byte, sha256.Size)
-		rand.Read(p.ownDigestKey) // never fails
-	}
-	return p.ownDigestKey
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/state"
 )
 
 func TestReference_saysWhatIsKnown(t *testing.T) {
@@ -65,18 +66,18 @@ func TestReference_ofAServerThatIsAway(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.server.turn(true)
-	_, soon, err := r.Reference(newPod("web"), pod.Reference{Name: "x"})
-	if err == nil || !soon {
-		t.Errorf("just asked: soon is %v, %v", soon, err)
+	_, wait, err := r.Reference(newPod("web"), pod.Reference{Name: "x"})
+	if err == nil || wait <= 0 || wait > r.patience {
+		t.Errorf("just asked: wait is %v, %v", wait, err)
 	}
 	eventually(t, "the server is asked", true, r.server.hasRefused)
 	r.advance(time.Second)
 	eventually(t, "the reason is known", true, func() bool {
-		_, soon, err = r.Reference(newPod("web"), pod.Reference{Name: "x"})
+		_, wait, err = r.Reference(newPod("web"), pod.Reference{Name: "x"})
 		return strings.Contains(err.Error(), "down for a while")
 	})
-	if soon || !strings.HasPrefix(err.Error(), "ConfigMap shop/x is not known yet: ") {
-		t.Errorf("after a second: soon is %v, %v", soon, err)
+	if wait != 0 || !strings.HasPrefix(err.Error(), "ConfigMap shop/x is not known yet: ") {
+		t.Errorf("after a second: wait is %v, %v", wait, err)
 	}
 }
 
@@ -94,6 +95,7 @@ func TestReference_digests(t *testing.T) {
 	}{
 		"nothing":  {&v1.ConfigMap{}, sum(`{}`)},
 		"data":     {&v1.ConfigMap{Data: map[string]string{"b": "<&>", "a": "1"}}, sum(`{"data":{"a":"1","b":"<&>"}}`)},
+		"no text":  {&v1.ConfigMap{Data: map[string]string{"a": "\xff", "b": "1"}}, sum(`{"binaryData":{"a":"/w=="},"data":{"b":"1"}}`)},
 		"binary":   {&v1.ConfigMap{BinaryData: map[string][]byte{"x": {0, 1}}}, sum(`{"binaryData":{"x":"AAE="}}`)},
 		"of any":   {&v1.ConfigMap{Data: map[string]string{"a": "1"}}, other.makeDigest(at(configMaps, "other"), &v1.ConfigMap{Data: map[string]string{"a": "1"}})},
 		"versions": {&v1.ConfigMap{ObjectMeta: newPod("x").ObjectMeta, Immutable: new(true)}, sum(`{}`)},
@@ -106,15 +108,66 @@ func TestReference_digests(t *testing.T) {
 		})
 	}
 	secret := &v1.Secret{Data: map[string][]byte{"password": []byte("guess")}}
-	all := []string{
-		p.makeDigest(at(secrets, "x"), secret), p.makeDigest(at(secrets, "y"), secret),
-		other.makeDigest(at(secrets, "x"), secret), without.makeDigest(at(secrets, "x"), secret), (&Plane{}).makeDigest(at(secrets, "x"), secret),
-	}
-	if again := []string{p.makeDigest(at(secrets, "x"), secret), without.makeDigest(at(secrets, "x"), secret)}; again[0] != all[0] || again[1] != all[3] {
+	all := []string{p.makeDigest(at(secrets, "x"), secret), p.makeDigest(at(secrets, "y"), secret), other.makeDigest(at(secrets, "x"), secret)}
+	if p.makeDigest(at(secrets, "x"), secret) != all[0] {
 		t.Error("the digest of a Secret is another each time")
 	}
 	slices.Sort(all)
-	if len(slices.Compact(all)) != 5 {
+	if len(slices.Compact(all)) != 3 {
 		t.Errorf("digests of a Secret under other names and keys are equal: %q", all)
+	}
+	if a, b := p.makeDigest(at(secrets, "x"), &v1.Secret{}), p.makeDigest(at(secrets, "x"), &v1.Secret{Data: map[string][]byte{}}); a != b {
+		t.Errorf("digests of two Secrets without data: %s, %s", a, b)
+	}
+	if got := without.makeDigest(at(secrets, "x"), secret); got != "" {
+		t.Errorf("without a key: %s", got)
+	}
+}
+
+// TestReference_ofASecretWithoutTheKey: a digest that is another after each start would let no pin hold.
+func TestReference_ofASecretWithoutTheKey(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.cfg.Key = nil
+	kind := kinds["Secret"]
+	r.server.set(kind.path, "x", kind.object("one"))
+	eventually(t, "what is said of it", "Secret shop/x has no digest: the agent has started without its key of Secrets; wardlet check says why", func() string {
+		_, wait, err := r.Reference(newPod("web"), pod.Reference{Secret: true, Name: "x"})
+		if err == nil || wait > 0 {
+			return ""
+		}
+		return err.Error()
+	})
+	eventually(t, "one that is not there is known", true, func() bool {
+		_, _, err := r.Reference(newPod("web"), pod.Reference{Secret: true, Name: "none"})
+		return err == nil
+	})
+}
+
+func TestReference_withoutAName(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	if _, wait, err := r.Reference(newPod("web"), pod.Reference{}); err == nil || wait > 0 {
+		t.Errorf("wait %v, %v", wait, err)
+	}
+	if n := r.server.watched(configs, ""); n != 0 {
+		t.Errorf("%d watches of all objects", n)
+	}
+}
+
+// TestReference_isKeptForItsPod: what a policy was shown first is kept for the worker that needs it.
+func TestReference_isKeptForItsPod(t *testing.T) {
+	t.Parallel()
+	d := &disk{records: map[string]state.Object{}}
+	r := newRigOn(t, nil, d)
+	r.read(t, true, map[string]string{"/objects/a.yaml": config("one")})
+	if _, _, err := r.Reference(staticPod("web"), pod.Reference{Name: "x"}); err != nil {
+		t.Fatal(err)
+	}
+	if text := r.text(t, "web"); text != "one" {
+		t.Fatal(text)
+	}
+	if got := d.keys(); got != "local ConfigMap shop/x" {
+		t.Errorf("kept: %q", got)
 	}
 }

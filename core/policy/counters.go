@@ -38,7 +38,7 @@ func (c *counters) count(o *api.Opinion) {
 			c.allowed.Add(1)
 		}
 	}
-	if o.Failure != "" {
+	if o.Failure != "" && o.Failure != string(referencesUnknown) {
 		c.failed.Add(1)
 		c.mu.Lock()
 		defer c.mu.Unlock()

@@ -142,8 +142,8 @@ func (d *decision) barred(p *policy) barred {
 // put off.
 func (d *decision) prepare(p *policy) error {
 	if err := d.met.bars(p, d.barred(p)); err != nil || d.met.putOff > 0 {
-		if cut := d.met.cut(p); cut != nil && cut.Reference != nil {
-			d.lacking = append(d.lacking, *cut.Reference)
+		if cut := d.met.cut(p); cut != nil {
+			d.lacking = append(d.lacking, cut.References...)
 		}
 		return err
 	}

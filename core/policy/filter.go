@@ -154,6 +154,11 @@ func (p *policy) filter(ctx context.Context, d *decision, err error) filtered {
 	if err != nil {
 		code, message, fuel := failureOf(err)
 		o.Answer, o.Failure, o.Reason, o.Message, o.Fuel = api.Answer(api.Pass), code, api.ReasonPolicyFailed, message, fuel
+		if code == string(referencesUnknown) {
+			o.Reason = api.ReasonReferencesUnknown
+			p.counts.count(&o)
+			return filtered{Opinion: o}
+		}
 		p.failedIn(ctx, &o, "the update passes")
 		return filtered{Opinion: o}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 
@@ -53,10 +54,10 @@ func (i *Instead) Decide(ctx context.Context, record *state.DecisionRecord, of E
 	unseen := false
 	v, err := i.again.repeat(ctx, record, of, func(d *decision) {
 		facts, references := d.sees, d.references.of
-		d.references.of = func(by *v1.Pod, r pod.Reference) (api.Reference, bool, error) {
-			known, soon, err := references(by, r)
+		d.references.of = func(by *v1.Pod, r pod.Reference) (api.Reference, time.Duration, error) {
+			known, wait, err := references(by, r)
 			unseen = unseen || err != nil
-			return known, soon, err
+			return known, wait, err
 		}
 		d.look = func() *sight { return &sight{} }
 		d.sees = func(tenant string, s *sight) *wasm.NodeFacts {

@@ -171,7 +171,7 @@ func (l *ledger) commit(ctx context.Context, d *decision, v *api.Verdict) bool {
 // and has not gone on since: it is not judged again.
 func (p *Plane) Admitted(q api.Question, v api.Verdict) {
 	if len(v.References) > 0 {
-		p.referring.note(q.Pod.UID)
+		p.referring.note(q.Pod)
 	}
 	if l := &p.ledger; l.node != nil && v.Answer == api.Allow {
 		instance := p.instance(&q, nil)

@@ -55,6 +55,13 @@ func (n *aNode) node() *Node {
 	}
 }
 
+// end says which pods have ended.
+func (n *aNode) end(pods ...*v1.Pod) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.ended = pods
+}
+
 func (n *aNode) set(pods ...NodePod) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -69,6 +69,15 @@ func (x *Redactor) entry(record *state.DecisionRecord, of Evidence) (*state.Deci
 			last.Message = x.value(last.Message)
 			p.Circumstance = &state.Circumstance{Cut: c.Cut, Last: &last}
 		}
+		if c := p.Circumstance; c != nil && c.Cut != nil && len(c.Cut.References) > 0 {
+			cut := *c.Cut
+			cut.References = slices.Clone(cut.References)
+			for i := range cut.References {
+				cut.References[i].Digest = x.value(cut.References[i].Digest)
+			}
+			circumstance := *c
+			circumstance.Cut, p.Circumstance = &cut, &circumstance
+		}
 	}
 	if from.err != nil {
 		return nil, from.err

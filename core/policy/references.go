@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -21,8 +22,8 @@ import (
 // References are the ConfigMaps and Secrets that pods name. Its methods may be called from several goroutines and do not block.
 type References interface {
 	// Reference returns what policies may know of an object that a pod names, and keeps that up to date until Unreferenced.
-	// The error says that it is not known yet; soon is true where that may be a matter of milliseconds.
-	Reference(by *v1.Pod, r pod.Reference) (known api.Reference, soon bool, err error)
+	// The error says that it is not known yet; wait is when to look again where that may be a matter of milliseconds, else 0.
+	Reference(by *v1.Pod, r pod.Reference) (known api.Reference, wait time.Duration, err error)
 	// Unreferenced says that a pod is not judged any more.
 	Unreferenced(uid types.UID)
 	// Refused are the versions of pods that policies do not let pass and may judge again, with their verdicts.
@@ -43,8 +44,8 @@ const (
 	referencesUnknown wasm.FailureCode = "ReferencesUnknown"
 	// maxReferences is how many objects a pod may name that a policy is shown: each is watched.
 	maxReferences = 256
-	// referencePause is how long a question waits for what is known soon.
-	referencePause = 50 * time.Millisecond
+	// maxKeyBytes is how many bytes the names of their keys may have together: they are in the record of the decision.
+	maxKeyBytes = 64 << 10
 	// referencesPeriod is how often references are looked at that verdicts depend on.
 	referencesPeriod = time.Second
 )
@@ -58,12 +59,21 @@ type referenceKey struct {
 // referenceSight is what one decision sees of the objects that its pod names: each stays as it was seen first.
 type referenceSight struct {
 	// of returns one, nil where nothing is known of any; see References.
-	of   func(by *v1.Pod, r pod.Reference) (known api.Reference, soon bool, err error)
+	of   func(by *v1.Pod, r pod.Reference) (known api.Reference, wait time.Duration, err error)
 	seen map[referenceKey]api.Reference
 }
 
-// again is the same sight for another decision.
-func (s *referenceSight) again() referenceSight { return referenceSight{s.of, maps.Clone(s.seen)} }
+// again is the same sight for a decision beside this one, which does not wait.
+func (s *referenceSight) again() referenceSight {
+	again := referenceSight{seen: maps.Clone(s.seen)}
+	if of := s.of; of != nil {
+		again.of = func(by *v1.Pod, r pod.Reference) (api.Reference, time.Duration, error) {
+			known, _, err := of(by, r)
+			return known, 0, err
+		}
+	}
+	return again
+}
 
 // all are the references that were seen, by kind and name.
 func (s *referenceSight) all() []api.Reference {
@@ -97,66 +107,90 @@ func (p *policy) readsReferences() bool {
 	return slices.Contains(p.Capabilities, wasm.CapabilityReferencesRead)
 }
 
+// refers reports whether the policy, or its candidate, may see what pods name.
+func (p *policy) refers() bool {
+	return p.readsReferences() || p.candidate != nil && p.candidate.readsReferences()
+}
+
 // refer shows a policy what it may see of the objects that the pod names. The error says that this is not known yet, unless the
 // question is put off for that.
 func (d *decision) refer(p *policy) error {
 	d.request.References = nil
-	if !p.readsReferences() || d.references.of == nil {
+	if !p.refers() || d.references.of == nil {
 		return nil
 	}
-	by := d.request.Question.Pod
-	named := pod.References(by)
-	if len(named) > maxReferences {
-		return d.unknown(p, &api.Reference{}, false, fmt.Errorf("the pod names %d ConfigMaps and Secrets, more than the %d that a policy is shown", len(named), maxReferences))
+	all, wait, err := d.seeReferences(pod.References(d.request.Question.Pod))
+	if wait > 0 && !d.isReview() && !d.met.repeated {
+		d.met.putOff, d.met.why = wait, err.Error()
+		return nil
 	}
-	var all []api.Reference
+	if !p.readsReferences() {
+		return nil // its candidate says so itself
+	}
+	if err == nil {
+		d.request.References = all
+		return nil
+	}
+	if !d.met.repeated {
+		d.met.note(p).Cut = &state.Cut{Code: string(referencesUnknown), Message: err.Error(), References: d.lacks(all)}
+		d.lacking = append(d.lacking, d.lacks(all)...)
+	}
+	return &wasm.Failure{Code: referencesUnknown, Err: err}
+}
+
+// seeReferences returns what is known of the objects that a pod names, all of which are watched from then on. The error says what is
+// wrong with that, or is not known yet; wait is when to look again where that may be a matter of milliseconds, else 0.
+func (d *decision) seeReferences(named []pod.Reference) (all []api.Reference, wait time.Duration, err error) {
+	if len(named) > maxReferences {
+		return nil, 0, fmt.Errorf("the pod names %d ConfigMaps and Secrets, more than the %d that a policy is shown", len(named), maxReferences)
+	}
+	if d.references.seen == nil {
+		d.references.seen = map[referenceKey]api.Reference{}
+	}
+	bytes := 0
 	for _, r := range named {
 		key := referenceKey{r.Secret, r.Name}
 		known, ok := d.references.seen[key]
 		if !ok {
-			var soon bool
-			var err error
-			if known, soon, err = d.references.of(by, r); err != nil {
-				return d.unknown(p, &known, soon, err)
+			var soon time.Duration
+			var missing error
+			if known, soon, missing = d.references.of(d.request.Question.Pod, r); missing != nil {
+				wait, err = max(wait, soon), cmp.Or(err, missing)
+				known.Unknown = true
+			} else {
+				d.references.seen[key] = known
 			}
-			if d.references.seen == nil {
-				d.references.seen = map[referenceKey]api.Reference{}
-			}
-			d.references.seen[key] = known
 		}
 		known.Optional = r.Optional
 		all = append(all, known)
-	}
-	d.request.References = all
-	return nil
-}
-
-// unknown puts the question off where a reference is known soon, and where it can wait; else it returns why the policy is not
-// asked.
-func (d *decision) unknown(p *policy, r *api.Reference, soon bool, err error) error {
-	if d.met.repeated {
-		return &wasm.Failure{Code: referencesUnknown, Err: err}
-	}
-	if soon && p.patience(d.hook, d.isReview()) > 0 { // an exempt pod can wait for that, too
-		d.met.putOff, d.met.why = referencePause, err.Error()
-		return nil
-	}
-	lacks := api.SeenReference{Kind: r.Kind, Name: r.Name, Unknown: true}
-	d.lacking = append(d.lacking, lacks)
-	d.met.note(p).Cut = &state.Cut{Code: string(referencesUnknown), Message: err.Error(), Reference: &lacks}
-	return &wasm.Failure{Code: referencesUnknown, Err: err}
-}
-
-// readReferences are those that the policies of a decision have read the digest, or the keys, of; and those that are not known.
-func (d *decision) readReferences(opinions []api.Opinion) []api.SeenReference {
-	read := func(o api.Opinion) bool { return slices.ContainsFunc(o.Reads, ofReferences) }
-	all := slices.Clone(d.lacking)
-	if slices.ContainsFunc(opinions, read) {
-		for _, r := range d.references.all() {
-			all = append(all, api.SeenReference{Kind: r.Kind, Name: r.Name, Digest: r.Digest})
+		for _, name := range known.Keys {
+			bytes += len(name)
 		}
 	}
-	return all
+	if err == nil && bytes > maxKeyBytes {
+		err = fmt.Errorf("the keys of the ConfigMaps and Secrets that the pod names have %d bytes, more than the %d that a policy is shown", bytes, maxKeyBytes)
+	}
+	return all, wait, err
+}
+
+// lacks are the references that a policy waits for: when one is another, it is asked.
+func (d *decision) lacks(all []api.Reference) (lacks []api.SeenReference) {
+	for i := range all {
+		lacks = append(lacks, api.SeenReference{Kind: all[i].Kind, Name: all[i].Name, Digest: all[i].Digest, Unknown: all[i].Unknown})
+	}
+	return lacks
+}
+
+// readReferences are those of which the policies of a decision have read the digest, or the keys, and those that one waits for.
+func (d *decision) readReferences(opinions []api.Opinion) []api.SeenReference {
+	all := slices.Clone(d.lacking)
+	if slices.ContainsFunc(opinions, func(o api.Opinion) bool { return slices.ContainsFunc(o.Reads, ofReferences) }) {
+		all = append(all, d.lacks(d.references.all())...)
+	}
+	slices.SortFunc(all, func(a, b api.SeenReference) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Digest, b.Digest))
+	})
+	return slices.Compact(all)
 }
 
 // ofReferences reports whether a path that a plugin has read says what is in an object that the pod names.
@@ -171,26 +205,53 @@ func ofReferences(path string) bool {
 // referring are the pods of which policies have seen references since they were looked at last, and are to be released in time.
 type referring struct {
 	mu   sync.Mutex
-	uids map[types.UID]bool
+	pods map[types.UID]*v1.Pod
 }
 
-func (r *referring) note(uid types.UID) {
+func (r *referring) note(p *v1.Pod) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.uids == nil {
-		r.uids = map[types.UID]bool{}
+	if r.pods == nil {
+		r.pods = map[types.UID]*v1.Pod{}
 	}
-	r.uids[uid] = true
+	r.pods[p.UID] = p
+}
+
+func (r *referring) all() map[types.UID]*v1.Pod {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return maps.Clone(r.pods)
+}
+
+func (r *referring) forget(uid types.UID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.pods, uid)
 }
 
 // reference is References.Reference for a decision.
-func (p *Plane) reference(by *v1.Pod, r pod.Reference) (api.Reference, bool, error) {
-	p.referring.note(by.UID)
+func (p *Plane) reference(by *v1.Pod, r pod.Reference) (api.Reference, time.Duration, error) {
+	defer p.referring.note(by) // also where it was released meanwhile
 	return p.cfg.References.Reference(by, r)
 }
 
+// refers reports whether a policy that is in force may see what pods name.
+func (p *Plane) refers() bool {
+	for _, o := range p.owners {
+		s, _ := o.standing.use()
+		if s == nil {
+			continue
+		}
+		refers := slices.ContainsFunc(s.policies, (*policy).refers)
+		if s.release(); refers {
+			return true
+		}
+	}
+	return false
+}
+
 // watchReferences has pods judged again that were refused by what was seen of a reference that is another now, and releases those
-// of pods that are not desired any more.
+// of pods that have ended or are not desired any more, and all where no policy sees them.
 func (p *Plane) watchReferences(ctx context.Context) {
 	if p.cfg.References == nil || p.cfg.Facts == nil {
 		return
@@ -208,30 +269,24 @@ func (p *Plane) watchReferences(ctx context.Context) {
 }
 
 func (p *Plane) lookAtReferences() {
-	p.referring.mu.Lock()
-	uids := slices.Collect(maps.Keys(p.referring.uids))
-	p.referring.mu.Unlock()
-	if len(uids) == 0 {
+	pods := p.referring.all()
+	if len(pods) == 0 {
 		return
 	}
-	refused := map[types.UID]bool{}
-	var again []types.UID
+	refers := p.refers()
 	for _, r := range p.cfg.References.Refused() {
-		refused[r.Pod.UID] = true
-		if p.outdated(r.Pod, r.Verdict.References) {
-			again = append(again, r.Pod.UID)
-		}
-	}
-	if len(again) > 0 {
-		p.cfg.References.JudgeAgain(again)
-	}
-	for _, uid := range uids {
-		if refused[uid] || p.cfg.Facts.Wanted(uid, "") {
+		if _, noted := pods[r.Pod.UID]; !noted || !refers {
 			continue
 		}
-		p.referring.mu.Lock()
-		delete(p.referring.uids, uid)
-		p.referring.mu.Unlock()
+		if delete(pods, r.Pod.UID); p.outdated(r.Pod, r.Verdict.References) {
+			p.cfg.References.JudgeAgain([]types.UID{r.Pod.UID})
+		}
+	}
+	for uid, by := range pods {
+		if refers && p.cfg.Facts.Wanted(uid, "") && (p.cfg.Facts.Ended == nil || !p.cfg.Facts.Ended(by)) {
+			continue
+		}
+		p.referring.forget(uid)
 		p.cfg.References.Unreferenced(uid)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -21,8 +22,10 @@ import (
 // someReferences are References of which a test says what they are.
 type someReferences struct {
 	mu sync.Mutex
-	// digests are by name; unknown are those that are not known yet, soon says for how long that is a matter of milliseconds.
+	// digests are by name, keys are those of all; unknown are those that are not known yet, soon says how often that is a matter
+	// of milliseconds.
 	digests map[string]string
+	keys    []string
 	unknown map[string]error
 	soon    int
 	refused []RefusedPod
@@ -31,17 +34,19 @@ type someReferences struct {
 	used  map[types.UID]bool
 }
 
-func (s *someReferences) Reference(by *v1.Pod, r pod.Reference) (api.Reference, bool, error) {
+func (s *someReferences) Reference(by *v1.Pod, r pod.Reference) (api.Reference, time.Duration, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.used[by.UID] = true
 	known := api.Reference{Kind: configMapKind, Name: r.Name, Optional: r.Optional}
 	if err := s.unknown[r.Name]; err != nil {
-		s.soon--
-		return known, s.soon >= 0, err
+		if s.soon--; s.soon >= 0 {
+			return known, 50 * time.Millisecond, err
+		}
+		return known, 0, err
 	}
-	known.Digest = s.digests[r.Name]
-	return known, false, nil
+	known.Digest, known.Keys = s.digests[r.Name], s.keys
+	return known, 0, nil
 }
 
 func (s *someReferences) Unreferenced(uid types.UID) {
@@ -162,7 +167,7 @@ func TestReferences_thatAreNotKnownYet(t *testing.T) {
 				run(t, p)
 				if tt.soon > 0 {
 					go func() {
-						time.Sleep(2 * referencePause)
+						time.Sleep(100 * time.Millisecond)
 						refs.set("app", "one")
 					}()
 				}
@@ -171,35 +176,132 @@ func TestReferences_thatAreNotKnownYet(t *testing.T) {
 					tt.want.References != nil && !slices.Equal(got.References, tt.want.References) {
 					t.Errorf("got %+v\nwant %+v", got, tt.want)
 				}
-				if failed := p.Sets()[0].Policies[0].LastFailure; failed != "" {
-					t.Errorf("the policy counts a failure: %s", failed)
+				if state := p.Sets()[0].Policies[0]; state.LastFailure != "" || state.Failed > 0 {
+					t.Errorf("the policy counts a failure: %+v", state)
 				}
 			})
 		})
 	}
 }
 
-func TestReferences_ofAPodThatNamesTooMany(t *testing.T) {
+func TestReferences_thatAreTooMuch(t *testing.T) {
+	t.Parallel()
+	names := func(n int) (names []string) {
+		for i := range n {
+			names = append(names, fmt.Sprint("app", i))
+		}
+		return names
+	}
+	for name, tt := range map[string]struct {
+		names, keys []string
+		want        string
+	}{
+		"as many as there may be":       {names(maxReferences), nil, `policy "pin": it is `},
+		"too many":                      {names(maxReferences + 1), nil, `policy "pin": the pod names 257 ConfigMaps and Secrets, more than the 256 that a policy is shown`},
+		"as large keys as there may be": {names(2), []string{strings.Repeat("k", maxKeyBytes/2)}, `policy "pin": it is `},
+		"too large keys": {
+			names(2),
+			[]string{strings.Repeat("k", maxKeyBytes/2), "k"},
+			`policy "pin": the keys of the ConfigMaps and Secrets that the pod names have 65538 bytes, more than the 65536 that a policy is shown`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			bubble(t, func(d tree, s *scripts) {
+				t := d.t
+				refs := newReferences(map[string]string{})
+				refs.keys = tt.keys
+				d.policy("pin", "pinned one", readsThem)
+				p, _ := listed(t, d, s, func(c *Config) { c.References, c.Facts = refs, (&aNode{}).node() })
+				run(t, p)
+				q := question("web", namingIn(tt.names...))
+				v := ask(t, p, q)
+				if v.Message != tt.want {
+					t.Errorf("got %q, want %q", v.Message, tt.want)
+				}
+				refs.refuse(RefusedPod{q.Pod, &v})
+				again, used := refs.after(time.Minute)
+				if again != nil || len(tt.names) > maxReferences && used != nil {
+					t.Errorf("again %q, used %q", again, used)
+				}
+				if len(tt.keys) < 2 {
+					return
+				}
+				refs.set("app0", "other")
+				if again, _ := refs.after(referencesPeriod); again == nil {
+					t.Error("it changes, and nothing is asked again")
+				}
+			})
+		})
+	}
+}
+
+// All objects of a pod are looked at together, and policies that come before are asked once.
+func TestReferences_areWaitedForTogether(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(d tree, s *scripts) {
 		t := d.t
 		refs := newReferences(map[string]string{})
-		d.policy("pin", "pinned one", readsThem)
+		var names []string
+		for i := range 50 {
+			names = append(names, fmt.Sprint("app", i))
+			refs.unknown[names[i]] = errors.New("away")
+		}
+		refs.soon = 50
+		d.policy("first", "allow", "priority = 1")
+		d.policy("pin", "pinned one", readsThem, "priority = 2")
 		p, _ := listed(t, d, s, func(c *Config) { c.References, c.Facts = refs, (&aNode{}).node() })
 		run(t, p)
-		for n, want := range map[int]string{maxReferences: `policy "pin": it is `, maxReferences + 1: `policy "pin": the pod names 257 ConfigMaps and Secrets, more than the 256 that a policy is shown`} {
-			var names []string
-			for i := range n {
-				names = append(names, fmt.Sprint("app", i))
+		go func() {
+			for len(s.called()) == 0 {
+				time.Sleep(time.Millisecond)
 			}
-			if got := ask(t, p, question(fmt.Sprint("web", n), namingIn(names...))); got.Message != want {
-				t.Errorf("of a pod that names %d: %s", n, got.Message)
+			time.Sleep(10 * time.Millisecond)
+			for _, name := range names {
+				refs.set(name, "one")
 			}
-			if _, used := refs.after(0); n > maxReferences && slices.Contains(used, types.UID(fmt.Sprint("uid-web", n))) {
-				t.Error("they are watched")
-			}
+		}()
+		ask(t, p, question("web", namingIn(names...)))
+		if got := s.called(); len(got) != 3 {
+			t.Errorf("asked %q", got)
 		}
 	})
+}
+
+// Policies that do not count, and candidates, see what pods name as others do.
+func TestReferences_ofPoliciesThatDoNotCount(t *testing.T) {
+	t.Parallel()
+	for name, keys := range map[string][]string{"warn": {`mode = "warn"`}, "audit": {`mode = "audit"`}, "shadow": {`mode = "shadow"`}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			bubble(t, func(d tree, s *scripts) {
+				t := d.t
+				refs := newReferences(map[string]string{})
+				refs.unknown["app"], refs.soon = errors.New("away"), 1000
+				if d.policy("pin", "allow"); name == "shadow" {
+					d.write("pin-2.wasm", "pinned one")
+					d.write("pin-2.toml", strings.Replace(documentOf("pin-2", "pinned one", readsThem, keys[0], "[shadow]\nmin_decisions = 1"), `name = "pin-2"`, `name = "pin"`, 1))
+				} else {
+					d.policy("pin", "pinned one", append(keys, readsThem)...)
+				}
+				p, _ := listed(t, d, s, func(c *Config) { c.References, c.Facts = refs, (&aNode{}).node() })
+				run(t, p)
+				go func() {
+					time.Sleep(100 * time.Millisecond)
+					refs.set("app", "one")
+				}()
+				if v := ask(t, p, question("web", namingIn("app"))); v.Answer != api.Allow {
+					t.Errorf("verdict %+v", v)
+				}
+				synctest.Wait()
+				s.mu.Lock()
+				defer s.mu.Unlock()
+				if seen := s.requests["pin"].References; len(seen) != 1 || seen[0].Digest != "one" {
+					t.Errorf("it has seen %+v", seen)
+				}
+			})
+		})
+	}
 }
 
 func TestReferences_whatIsRefusedIsJudgedAgainWhenOneChanges(t *testing.T) {
@@ -231,11 +333,56 @@ func TestReferences_whatIsRefusedIsJudgedAgainWhenOneChanges(t *testing.T) {
 		if again, used := refs.after(time.Minute); again != nil || used == nil {
 			t.Errorf("it is admitted: again %q, used %q", again, used)
 		}
+		n.end(q.Pod)
+		if _, used := refs.after(time.Minute); used != nil {
+			t.Errorf("it has ended, and %q are used", used)
+		}
+		n.end()
+		ask(t, p, q)
 		n.mu.Lock()
 		n.unwanted["uid-web"] = true
 		n.mu.Unlock()
 		if _, used := refs.after(time.Minute); used != nil {
 			t.Errorf("it is gone, and %q are used", used)
+		}
+	})
+}
+
+func TestReferences_areReleasedWithTheLastPolicyThatSeesThem(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(d tree, s *scripts) {
+		t := d.t
+		refs := newReferences(map[string]string{"app": "one"})
+		d.policy("pin", "pinned one", readsThem)
+		p, _ := listed(t, d, s, func(c *Config) { c.References, c.Facts = refs, (&aNode{}).node() })
+		run(t, p)
+		ask(t, p, question("web", namingIn("app")))
+		d.policy("pin", "allow")
+		if _, used := refs.after(time.Hour); used != nil {
+			t.Errorf("no policy sees them, and %q are used", used)
+		}
+	})
+}
+
+func TestReferences_aFilterLetsPassWhatItIsNotAskedAbout(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(d tree, s *scripts) {
+		t := d.t
+		refs := newReferences(map[string]string{})
+		refs.unknown["app"] = errors.New("away")
+		d.write("pin.wasm", "drop")
+		d.write("pin.toml", documentIn("pin", "drop", readsThem+"\nhooks = [\"filter\"]"))
+		p, _ := listed(t, d, s, func(c *Config) { c.References, c.Facts = refs, (&aNode{}).node() })
+		run(t, p)
+		q := question("web", namingIn("app"))
+		passed := make(chan api.FilterVerdict, 1)
+		p.Filter(api.FilterQuestion{Op: api.UpdateOp, Pod: q.Pod, Old: q.Pod, Origin: q.Origin}, func(v api.FilterVerdict) { passed <- v })
+		v := <-passed
+		if len(v.Opinions) != 1 || v.Answer != api.Pass || v.Opinions[0].Reason != api.ReasonReferencesUnknown {
+			t.Errorf("verdict %+v", v)
+		}
+		if state := p.Sets()[0].Policies[0]; state.LastFailure != "" || state.Failed > 0 {
+			t.Errorf("the policy counts a failure: %+v", state)
 		}
 	})
 }

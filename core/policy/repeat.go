@@ -370,14 +370,14 @@ func (e *exhibits) seenReferences(record *state.DecisionRecord) (all []api.Refer
 }
 
 // references is a referenceSight's of a record.
-func (e *exhibits) references(record *state.DecisionRecord) func(*v1.Pod, pod.Reference) (api.Reference, bool, error) {
+func (e *exhibits) references(record *state.DecisionRecord) func(*v1.Pod, pod.Reference) (api.Reference, time.Duration, error) {
 	all := e.seenReferences(record)
-	return func(_ *v1.Pod, r pod.Reference) (api.Reference, bool, error) {
+	return func(_ *v1.Pod, r pod.Reference) (api.Reference, time.Duration, error) {
 		i := slices.IndexFunc(all, func(x api.Reference) bool { return x.Name == r.Name && (x.Kind == secretKind) == r.Secret })
 		if i < 0 {
-			return api.Reference{}, false, errUnseenReference
+			return api.Reference{}, 0, errUnseenReference
 		}
-		return all[i], false, nil
+		return all[i], 0, nil
 	}
 }
 

@@ -198,6 +198,8 @@ func opinion(hook string, o *api.Opinion) []string {
 	case "":
 	case api.FailureOfMember:
 		more("a member of the group failed; its on_error decided")
+	case api.ReasonReferencesUnknown:
+		more("it was not asked")
 	default:
 		decided := "; on_error decided"
 		if hook == api.HookConnect {

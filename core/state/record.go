@@ -115,8 +115,8 @@ type Cut struct {
 	Asked bool     `json:"asked,omitempty"`
 	Fuel  int64    `json:"fuel,omitempty"`
 	Reads []string `json:"reads,omitempty"`
-	// Reference is the object that the pod names and that was not known yet, nil where that is not the reason.
-	Reference *api.SeenReference `json:"reference,omitempty"`
+	// References are the objects that the pod names, where not all of them were known yet.
+	References []api.SeenReference `json:"references,omitempty"`
 }
 
 // DecisionEntry is a record to be kept, with the JSON of the documents that it

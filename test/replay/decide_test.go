@@ -53,7 +53,7 @@ func newPlane(t *testing.T, dir, operators, tenants string) *plane {
 		Dir: operators, Sources: []string{"cluster", "static"}, Kinds: map[string]string{"static": api.KindFile, "cluster": pod.SourceAPI},
 		Tenants:        []policy.Tenant{{Name: "a", Dir: tenants, MaxSuppress: time.Minute, FuelPerSecond: 1 << 50, Owns: func(ns string) bool { return ns == "team" }}},
 		DefaultVerdict: api.Allow, Node: "node-1", Version: "test", Records: records, Opinions: disk.Opinions(), MaxSuppress: time.Hour,
-		Facts:  &policy.Node{Is: nodeIs, Pods: p.onNode, Wanted: func(types.UID, string) bool { return false }},
+		Facts:      &policy.Node{Is: nodeIs, Pods: p.onNode, Wanted: func(types.UID, string) bool { return false }},
 		References: objects{p}, Loader: policy.Sandbox(engine), Logger: log, Now: time.Now,
 	})
 	ctx, cancel := context.WithCancel(context.Background())
@@ -86,7 +86,7 @@ func (p *plane) onNode() (pods []policy.NodePod) {
 type objects struct{ *plane }
 
 // Reference implements policy.References.
-func (o objects) Reference(_ *v1.Pod, r pod.Reference) (known api.Reference, soon bool, err error) {
+func (o objects) Reference(_ *v1.Pod, r pod.Reference) (known api.Reference, wait time.Duration, err error) {
 	known = api.Reference{Kind: "ConfigMap", Name: r.Name, Optional: r.Optional}
 	switch n := o.asked.Load(); n / 50 % 8 {
 	case 0: // there is none
@@ -95,7 +95,7 @@ func (o objects) Reference(_ *v1.Pod, r pod.Reference) (known api.Reference, soo
 	default:
 		known.Keys, known.Digest = []string{"a", "b"}, fmt.Sprint("sha256:", n/50)
 	}
-	return known, false, err
+	return known, 0, err
 }
 
 // Unreferenced implements policy.References.

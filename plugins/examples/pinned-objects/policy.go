@@ -32,8 +32,12 @@ func newPolicy(pins map[string]string, others string) (*policy, error) {
 		if len(parts) != 3 || parts[0] == "" || parts[1] != "ConfigMap" && parts[1] != "Secret" || parts[2] == "" {
 			return nil, errors.New(`settings.pins: want NAMESPACE/ConfigMap/NAME or NAMESPACE/Secret/NAME, not "` + object + `"`)
 		}
-		if !strings.HasPrefix(digest, "sha256:") && !strings.HasPrefix(digest, "hmac-sha256:") {
-			return nil, errors.New(`settings.pins: "` + object + `" has no digest: take it from wardlet get objects -o wide`)
+		form := "sha256:"
+		if parts[1] == "Secret" {
+			form = "hmac-sha256:"
+		}
+		if !strings.HasPrefix(digest, form) {
+			return nil, errors.New(`settings.pins: "` + object + `" needs a digest that begins with ` + form + `: take it from wardlet get objects -o wide`)
 		}
 	}
 	return &policy{pins: pins, others: others}, nil

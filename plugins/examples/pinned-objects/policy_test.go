@@ -53,7 +53,8 @@ func TestSetup_refusesSettingsThatMeanNothing(t *testing.T) {
 		"others":           {map[string]any{"pins": pins, "others": "hold"}, `not "hold"`},
 		"no namespace":     {map[string]any{"pins": map[string]string{"ConfigMap/app": "sha256:1"}}, `not "ConfigMap/app"`},
 		"another kind":     {map[string]any{"pins": map[string]string{"shop/Service/app": "sha256:1"}}, `not "shop/Service/app"`},
-		"no digest":        {map[string]any{"pins": map[string]string{"shop/ConfigMap/app": "1f"}}, "take it from wardlet get objects"},
+		"no digest":        {map[string]any{"pins": map[string]string{"shop/ConfigMap/app": "1f"}}, "needs a digest that begins with sha256:"},
+		"a Secret's":       {map[string]any{"pins": map[string]string{"shop/Secret/tls": "sha256:1f"}}, "needs a digest that begins with hmac-sha256:"},
 		"a typing mistake": {map[string]any{"pin": pins}, "did you mean pins?"},
 	} {
 		if got := sdktest.LoadError(t, test.settings, sdktest.ReferencesRead); !strings.Contains(got, test.want) {

@@ -47,10 +47,13 @@ func agree(args []string) error {
 
 // version returns what all files say. The link ..data, where there is one, names the directory of a version, which does not change.
 func version(dir string, names []string) (text string, err error) {
-	root, err := os.OpenRoot(filepath.Join(dir, "..data"))
-	if errors.Is(err, fs.ErrNotExist) {
-		root, err = os.OpenRoot(dir)
+	at := filepath.Join(dir, "..data")
+	// Where only what the link leads to is gone, it leads to another version by now: the links of the files would not do, as each
+	// could be read of another one.
+	if _, err := os.Lstat(at); errors.Is(err, fs.ErrNotExist) {
+		at = dir
 	}
+	root, err := os.OpenRoot(at)
 	if err != nil {
 		return "", err
 	}
