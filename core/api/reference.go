@@ -13,8 +13,6 @@ type Reference struct {
 	Keys []string `json:"keys,omitempty"`
 	// Digest tells what its data is from anything else that it may be; empty where there is no such object.
 	Digest string `json:"digest,omitempty"`
-	// Unknown is true where it is not known yet whether there is one. A policy is not shown such a reference.
-	Unknown bool `json:"-"`
 }
 
 // SeenReference is what a policy has read of a reference when it gave its opinion.

@@ -119,7 +119,7 @@ func (d *decision) refer(p *policy) error {
 	if !p.refers() || d.references.of == nil {
 		return nil
 	}
-	all, wait, err := d.seeReferences(pod.References(d.request.Question.Pod))
+	all, seen, wait, err := d.seeReferences(pod.References(d.request.Question.Pod))
 	if wait > 0 && !d.isReview() && !d.met.repeated {
 		d.met.putOff, d.met.why = wait, err.Error()
 		return nil
@@ -132,17 +132,18 @@ func (d *decision) refer(p *policy) error {
 		return nil
 	}
 	if !d.met.repeated {
-		d.met.note(p).Cut = &state.Cut{Code: string(referencesUnknown), Message: err.Error(), References: d.lacks(all)}
-		d.lacking = append(d.lacking, d.lacks(all)...)
+		d.met.note(p).Cut = &state.Cut{Code: string(referencesUnknown), Message: err.Error(), References: seen}
+		d.lacking = append(d.lacking, seen...)
 	}
 	return &wasm.Failure{Code: referencesUnknown, Err: err}
 }
 
 // seeReferences returns what is known of the objects that a pod names, all of which are watched from then on. The error says what is
-// wrong with that, or is not known yet; wait is when to look again where that may be a matter of milliseconds, else 0.
-func (d *decision) seeReferences(named []pod.Reference) (all []api.Reference, wait time.Duration, err error) {
+// wrong with that, or is not known yet; seen are then those that make another answer when they change. wait is when to look again
+// where that may be a matter of milliseconds, else 0.
+func (d *decision) seeReferences(named []pod.Reference) (all []api.Reference, seen []api.SeenReference, wait time.Duration, err error) {
 	if len(named) > maxReferences {
-		return nil, 0, fmt.Errorf("the pod names %d ConfigMaps and Secrets, more than the %d that a policy is shown", len(named), maxReferences)
+		return nil, nil, 0, fmt.Errorf("the pod names %d ConfigMaps and Secrets, more than the %d that a policy is shown", len(named), maxReferences)
 	}
 	if d.references.seen == nil {
 		d.references.seen = map[referenceKey]api.Reference{}
@@ -156,13 +157,13 @@ func (d *decision) seeReferences(named []pod.Reference) (all []api.Reference, wa
 			var missing error
 			if known, soon, missing = d.references.of(d.request.Question.Pod, r); missing != nil {
 				wait, err = max(wait, soon), cmp.Or(err, missing)
-				known.Unknown = true
-			} else {
-				d.references.seen[key] = known
+				seen = append(seen, api.SeenReference{Kind: known.Kind, Name: known.Name, Unknown: true})
+				continue
 			}
+			d.references.seen[key] = known
 		}
 		known.Optional = r.Optional
-		all = append(all, known)
+		all, seen = append(all, known), append(seen, seenReference(&known))
 		for _, name := range known.Keys {
 			bytes += len(name)
 		}
@@ -170,22 +171,21 @@ func (d *decision) seeReferences(named []pod.Reference) (all []api.Reference, wa
 	if err == nil && bytes > maxKeyBytes {
 		err = fmt.Errorf("the keys of the ConfigMaps and Secrets that the pod names have %d bytes, more than the %d that a policy is shown", bytes, maxKeyBytes)
 	}
-	return all, wait, err
+	return all, seen, wait, err
 }
 
-// lacks are the references that a policy waits for: when one is another, it is asked.
-func (d *decision) lacks(all []api.Reference) (lacks []api.SeenReference) {
-	for i := range all {
-		lacks = append(lacks, api.SeenReference{Kind: all[i].Kind, Name: all[i].Name, Digest: all[i].Digest, Unknown: all[i].Unknown})
-	}
-	return lacks
+// seenReference is what a verdict says of a reference that policies have seen.
+func seenReference(r *api.Reference) api.SeenReference {
+	return api.SeenReference{Kind: r.Kind, Name: r.Name, Digest: r.Digest}
 }
 
 // readReferences are those of which the policies of a decision have read the digest, or the keys, and those that one waits for.
 func (d *decision) readReferences(opinions []api.Opinion) []api.SeenReference {
 	all := slices.Clone(d.lacking)
 	if slices.ContainsFunc(opinions, func(o api.Opinion) bool { return slices.ContainsFunc(o.Reads, ofReferences) }) {
-		all = append(all, d.lacks(d.references.all())...)
+		for _, r := range d.references.seen {
+			all = append(all, seenReference(&r))
+		}
 	}
 	slices.SortFunc(all, func(a, b api.SeenReference) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Digest, b.Digest))
