@@ -42,7 +42,7 @@ type content struct {
 
 // programs are the paths at which images that tests have stand-ins for keep their programs.
 var programs = []string{
-	"bin/calico-node", "bin/cp", "bin/sh", "coredns", "flannel", "opt/bin/flanneld", "opt/cni/bin/calico-ipam",
+	"bin/calico-node", "bin/cp", "bin/sh", "coredns", "flannel", "opt/bin/flanneld", "opt/bin/install-conf", "opt/cni/bin/calico-ipam",
 	"opt/cni/bin/install", "proxy-agent", "standin", "usr/bin/calico", "usr/bin/calico-ipam", "usr/local/bin/kube-proxy",
 }
 

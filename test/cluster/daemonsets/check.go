@@ -301,7 +301,7 @@ func (k *check) installed() {
 	case name != "":
 		k.onNode(filepath.Join("/host/etc/cni/net.d", name), digest(k.found.Env["CNI_NETWORK_CONFIG"]))
 		k.onNode("/host/opt/cni/bin/calico", "")
-	case len(args) > 2 && filepath.Base(args[0]) == "cp":
+	case len(args) > 2 && slices.Contains([]string{"cp", "install-conf"}, filepath.Base(args[0])):
 		from, want := args[len(args)-2], ""
 		for at, m := range k.found.Mounts {
 			if relative, err := filepath.Rel(at, from); err == nil && !strings.HasPrefix(relative, "..") {

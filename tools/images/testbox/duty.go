@@ -12,7 +12,7 @@ import (
 // configuration and programs onto the node.
 func duty(name string, args []string) error {
 	switch {
-	case name == "cp":
+	case name == "cp", name == "install-conf":
 		files := slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return strings.HasPrefix(arg, "-") })
 		if len(files) != 2 {
 			return errors.New("copy: want two files")
