@@ -145,9 +145,7 @@ func (d *decision) seeReferences(named []pod.Reference) (all []api.Reference, se
 	if len(named) > maxReferences {
 		return nil, nil, 0, fmt.Errorf("the pod names %d ConfigMaps and Secrets, more than the %d that a policy is shown", len(named), maxReferences)
 	}
-	if d.references.seen == nil {
-		d.references.seen = map[referenceKey]api.Reference{}
-	}
+	fresh := map[referenceKey]api.Reference{}
 	bytes := 0
 	for _, r := range named {
 		key := referenceKey{r.Secret, r.Name}
@@ -160,7 +158,7 @@ func (d *decision) seeReferences(named []pod.Reference) (all []api.Reference, se
 				seen = append(seen, api.SeenReference{Kind: known.Kind, Name: known.Name, Unknown: true})
 				continue
 			}
-			d.references.seen[key] = known
+			fresh[key] = known
 		}
 		known.Optional = r.Optional
 		all, seen = append(all, known), append(seen, seenReference(&known))
@@ -168,9 +166,13 @@ func (d *decision) seeReferences(named []pod.Reference) (all []api.Reference, se
 			bytes += len(name)
 		}
 	}
-	if err == nil && bytes > maxKeyBytes {
-		err = fmt.Errorf("the keys of the ConfigMaps and Secrets that the pod names have %d bytes, more than the %d that a policy is shown", bytes, maxKeyBytes)
+	if bytes > maxKeyBytes { // they are not on record either
+		return nil, seen, wait, cmp.Or(err, fmt.Errorf("the keys of the ConfigMaps and Secrets that the pod names have %d bytes, more than the %d that a policy is shown", bytes, maxKeyBytes))
 	}
+	if d.references.seen == nil {
+		d.references.seen = map[referenceKey]api.Reference{}
+	}
+	maps.Copy(d.references.seen, fresh)
 	return all, seen, wait, err
 }
 

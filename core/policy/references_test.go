@@ -113,6 +113,14 @@ func newReferences(digests map[string]string) *someReferences {
 	return &someReferences{digests: digests, unknown: map[string]error{}, used: map[types.UID]bool{}}
 }
 
+// seeing is a plane that runs, whose policies may see references.
+func seeing(t *testing.T, d tree, s *scripts, refs *someReferences) *Plane {
+	t.Helper()
+	p, _ := listed(t, d, s, func(c *Config) { c.References, c.Facts = refs, (&aNode{}).node() })
+	run(t, p)
+	return p
+}
+
 func TestReferences_aPolicySeesThoseOfThePod(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(d tree, s *scripts) {
@@ -120,8 +128,7 @@ func TestReferences_aPolicySeesThoseOfThePod(t *testing.T) {
 		refs := newReferences(map[string]string{"app": "one"})
 		d.policy("pin", "pinned one", readsThem)
 		d.policy("blind", "pinned one")
-		p, _ := listed(t, d, s, func(c *Config) { c.References, c.Facts = refs, (&aNode{}).node() })
-		run(t, p)
+		p := seeing(t, d, s, refs)
 		ask(t, p, question("web", namingIn("app", "other")))
 		if got := s.requests["pin"].References; len(got) != 2 || got[0].Digest != "one" || got[1].Name != "other" || got[1].Digest != "" {
 			t.Errorf("it sees %+v", got)
@@ -212,8 +219,7 @@ func TestReferences_thatAreTooMuch(t *testing.T) {
 				refs := newReferences(map[string]string{})
 				refs.keys = tt.keys
 				d.policy("pin", "pinned one", readsThem)
-				p, _ := listed(t, d, s, func(c *Config) { c.References, c.Facts = refs, (&aNode{}).node() })
-				run(t, p)
+				p := seeing(t, d, s, refs)
 				q := question("web", namingIn(tt.names...))
 				v := ask(t, p, q)
 				if v.Message != tt.want {
@@ -250,8 +256,7 @@ func TestReferences_areWaitedForTogether(t *testing.T) {
 		refs.soon = 50
 		d.policy("first", "allow", "priority = 1")
 		d.policy("pin", "pinned one", readsThem, "priority = 2")
-		p, _ := listed(t, d, s, func(c *Config) { c.References, c.Facts = refs, (&aNode{}).node() })
-		run(t, p)
+		p := seeing(t, d, s, refs)
 		go func() {
 			for len(s.called()) == 0 {
 				time.Sleep(time.Millisecond)
@@ -284,8 +289,7 @@ func TestReferences_ofPoliciesThatDoNotCount(t *testing.T) {
 				} else {
 					d.policy("pin", "pinned one", append(keys, readsThem)...)
 				}
-				p, _ := listed(t, d, s, func(c *Config) { c.References, c.Facts = refs, (&aNode{}).node() })
-				run(t, p)
+				p := seeing(t, d, s, refs)
 				go func() {
 					time.Sleep(100 * time.Millisecond)
 					refs.set("app", "one")
@@ -354,8 +358,7 @@ func TestReferences_areReleasedWithTheLastPolicyThatSeesThem(t *testing.T) {
 		t := d.t
 		refs := newReferences(map[string]string{"app": "one"})
 		d.policy("pin", "pinned one", readsThem)
-		p, _ := listed(t, d, s, func(c *Config) { c.References, c.Facts = refs, (&aNode{}).node() })
-		run(t, p)
+		p := seeing(t, d, s, refs)
 		ask(t, p, question("web", namingIn("app")))
 		d.policy("pin", "allow")
 		if _, used := refs.after(time.Hour); used != nil {
@@ -372,8 +375,7 @@ func TestReferences_aFilterLetsPassWhatItIsNotAskedAbout(t *testing.T) {
 		refs.unknown["app"] = errors.New("away")
 		d.write("pin.wasm", "drop")
 		d.write("pin.toml", documentIn("pin", "drop", readsThem+"\nhooks = [\"filter\"]"))
-		p, _ := listed(t, d, s, func(c *Config) { c.References, c.Facts = refs, (&aNode{}).node() })
-		run(t, p)
+		p := seeing(t, d, s, refs)
 		q := question("web", namingIn("app"))
 		passed := make(chan api.FilterVerdict, 1)
 		p.Filter(api.FilterQuestion{Op: api.UpdateOp, Pod: q.Pod, Old: q.Pod, Origin: q.Origin}, func(v api.FilterVerdict) { passed <- v })
@@ -393,8 +395,7 @@ func TestReferences_aHeldPodIsLookedAtAfterARestart(t *testing.T) {
 		t := d.t
 		refs := newReferences(map[string]string{"app": "two"})
 		d.policy("pin", "pinned two", readsThem)
-		p, _ := listed(t, d, s, func(c *Config) { c.References, c.Facts = refs, (&aNode{}).node() })
-		run(t, p)
+		p := seeing(t, d, s, refs)
 		q := question("web", namingIn("app"))
 		v := api.Verdict{Answer: api.Hold, References: []api.SeenReference{{Kind: configMapKind, Name: "app", Digest: "one"}}}
 		p.Admitted(q, v)
@@ -455,10 +456,16 @@ func TestReferences_aDecisionCanBeMadeAgain(t *testing.T) {
 	for _, names := range [][]string{{"app"}, {"none", "other"}, {"app", "away"}} {
 		ask(t, p, question(names[0], namingIn(names...)))
 	}
+	// More than a record has room for.
+	refs.mu.Lock()
+	refs.keys = []string{strings.Repeat("k", 8<<20)}
+	refs.mu.Unlock()
+	ask(t, p, question("large", namingIn("app", "away")))
+	ask(t, p, question("larger", namingIn("app", "other")))
 	stop()
 	closeAll()
 	records, exhibits := evidenceIn(t, at)
-	if len(records) != 3 {
+	if len(records) != 5 {
 		t.Fatalf("%d records", len(records))
 	}
 	again := NewRepeater(testConfig(d, s))
