@@ -1,5 +1,11 @@
 package api
 
+// The kinds of references.
+const (
+	ConfigMapKind = "ConfigMap"
+	SecretKind    = "Secret"
+)
+
 // Reference is a ConfigMap or Secret that a pod names, as policies see it: never a value. JSON names are those of
 // request.references in docs/abi.md.
 type Reference struct {

@@ -8,10 +8,11 @@ import (
 	"time"
 )
 
-// The kinds of sources whose documents are manifests.
+// The kinds of sources. The documents of KindFile and KindHTTP are manifests; the pods of KindAPI are made by controllers.
 const (
 	KindFile = "file"
 	KindHTTP = "http"
+	KindAPI  = "api"
 )
 
 // SourceState is what is known of one source, as `get sources` shows it.

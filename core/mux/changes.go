@@ -168,7 +168,7 @@ func (t *merging) remove(sl *slot) api.Change {
 // one the sync loop has. That is no newer version of it: the old one is gone
 // there, whatever policy says of the new one.
 func (sl *slot) succeeded() bool {
-	return sl.source.Kind == kindAPI && sl.sent != nil && sl.first != nil && sl.first.pod.UID != sl.sent.pod.UID
+	return sl.source.Kind == api.KindAPI && sl.sent != nil && sl.first != nil && sl.first.pod.UID != sl.sent.pod.UID
 }
 
 // bereft reports whether the document of what runs of the slot is gone, and the one

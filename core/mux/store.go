@@ -14,9 +14,6 @@ import (
 	"github.com/wardlet/wardlet/core/state"
 )
 
-// kindAPI is the kind of a source that is an API server.
-const kindAPI = "api"
-
 // store is everything the mux knows: per source its documents, and per
 // identity of a source the one pod that is to run.
 type store struct {

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // openQuestions know the questions that have no answer yet, so that it can be said
@@ -141,7 +143,7 @@ func (o *openQuestions) newest(of about) (at stage, policy, why string) {
 // plane has no such question.
 func (p *Plane) Asked(hook string, name types.NamespacedName, uid types.UID) (policy, message string) {
 	of := about{hook: hook, uid: uid}
-	if hook == hookMerge {
+	if hook == api.HookMerge {
 		of = about{hook: hook, identity: name}
 	}
 	tenant := p.cfg.tenant(name.Namespace)

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -38,40 +39,40 @@ func (o *openQuestions) count() (n int) {
 
 func TestItIsSaidWhatTheAnswerToAQuestionWaitsFor(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.policy("slow", "wait")
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Policy("slow", "wait")
 		disk, hang := &recordDisk{}, make(chan struct{})
 		disk.set(nil, hang)
 		p, _ := listed(t, d, s, func(c *Config) { c.Records = disk })
 		want := saysOf(t, p)
-		web, next := question("web"), question("next")
-		want("nobody has asked", hookAdmit, &web, "", "")
+		web, next := policytest.Question("web"), policytest.Question("next")
+		want("nobody has asked", api.HookAdmit, &web, "", "")
 		answers := make(chan api.Verdict, 2)
 		p.Judge(web, func(v api.Verdict) { answers <- v })
 		p.Judge(next, func(v api.Verdict) { answers <- v })
-		want("before a set was tried", hookAdmit, &web, "", "the policies of "+d.dir+" are being loaded for the first time")
+		want("before a set was tried", api.HookAdmit, &web, "", "the policies of "+d.Dir+" are being loaded for the first time")
 		run(t, p)
-		<-s.waits
+		<-s.Waits
 		const asked = `policy "slow" is being asked`
-		want("in the plugin", hookAdmit, &web, "slow", asked)
-		want("behind another", hookAdmit, &next, "", "other questions come first")
-		want("another hook", hookFilter, &web, "", "")
+		want("in the plugin", api.HookAdmit, &web, "slow", asked)
+		want("behind another", api.HookAdmit, &next, "", "other questions come first")
+		want("another hook", api.HookFilter, &web, "", "")
 		p.Judge(web, func(v api.Verdict) { answers <- v })
-		want("asked again, behind others", hookAdmit, &web, "", "other questions come first")
-		s.free <- struct{}{}
-		<-s.waits
-		want("now that one is", hookAdmit, &next, "slow", asked)
-		s.free <- struct{}{}
-		<-s.waits
-		s.free <- struct{}{}
-		want("before the record is written", hookAdmit, &next, "", "it is decided, and answered once that is on record")
+		want("asked again, behind others", api.HookAdmit, &web, "", "other questions come first")
+		s.Free <- struct{}{}
+		<-s.Waits
+		want("now that one is", api.HookAdmit, &next, "slow", asked)
+		s.Free <- struct{}{}
+		<-s.Waits
+		s.Free <- struct{}{}
+		want("before the record is written", api.HookAdmit, &next, "", "it is decided, and answered once that is on record")
 		close(hang)
 		for range 3 {
 			<-answers
 		}
-		want("answered", hookAdmit, &web, "", "")
-		want("answered, too", hookAdmit, &next, "", "")
+		want("answered", api.HookAdmit, &web, "", "")
+		want("answered, too", api.HookAdmit, &next, "", "")
 		if len(p.open.of) != 0 {
 			t.Errorf("all is answered, and %d questions are open", len(p.open.of))
 		}
@@ -80,21 +81,21 @@ func TestItIsSaidWhatTheAnswerToAQuestionWaitsFor(t *testing.T) {
 
 func TestItIsSaidThatAConflictWaitsForTheBudgetOfItsTenant(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.policy("node", "deny")
-		s.edit = func(_ string, r *wasm.Result) { r.Fuel = 3000 }
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Policy("node", "deny")
+		s.Edit = func(_ string, r *wasm.Result) { r.Fuel = 3000 }
 		p, _ := listed(t, d, s, tenanted(d, "a"), func(c *Config) { c.Tenants[0].Dir, c.Tenants[0].FuelPerSecond = "", 100 })
 		run(t, p)
-		web := question("web", in("a"))
+		web := policytest.Question("web", in("a"))
 		ask(t, p, web)
 		decided := make(chan api.Resolution, 1)
 		p.Rules().Resolve(contestOf("a", ""), func(r api.Resolution) { decided <- r })
 		want := saysOf(t, p)
-		want("the budget is spent", hookMerge, &web, "", `tenant "a" has spent its fuel_per_second`)
+		want("the budget is spent", api.HookMerge, &web, "", `tenant "a" has spent its fuel_per_second`)
 		time.Sleep(time.Minute)
 		<-decided
-		want("there is something in it", hookMerge, &web, "", "")
+		want("there is something in it", api.HookMerge, &web, "", "")
 		if len(p.open.of) != 0 {
 			t.Errorf("all is answered, and %d questions are open", len(p.open.of))
 		}
@@ -103,33 +104,33 @@ func TestItIsSaidThatAConflictWaitsForTheBudgetOfItsTenant(t *testing.T) {
 
 func TestItIsSaidThatQuestionsWaitForTheRecordsOfOthers(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.policy("node", "allow")
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Policy("node", "allow")
 		disk, hang := &recordDisk{}, make(chan struct{})
 		disk.set(nil, hang)
 		p, _ := listed(t, d, s, func(c *Config) { c.Records = disk })
 		run(t, p)
 		time.Sleep(time.Second)
 		for i := 0; !p.recorder.behind(""); i++ {
-			p.Judge(question(fmt.Sprint("web", i)), func(api.Verdict) {})
+			p.Judge(policytest.Question(fmt.Sprint("web", i)), func(api.Verdict) {})
 			synctest.Wait()
 		}
-		last := question("last")
+		last := policytest.Question("last")
 		p.Judge(last, func(api.Verdict) {})
-		saysOf(t, p)("too many are", hookAdmit, &last, "", "too many decisions before it wait to be put on record")
+		saysOf(t, p)("too many are", api.HookAdmit, &last, "", "too many decisions before it wait to be put on record")
 		close(hang)
 	})
 }
 
 func TestAContestThatIsPutOffAgainAndAgainStaysOneQuestion(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, _ *scripts) {
-		t := d.t
-		d.policy("node", "deny")
-		p, _ := listed(t, d, newScripts(), tenanted(d, "a"), func(c *Config) { c.Tenants[0].Dir, c.Tenants[0].FuelPerSecond = "", 1000 })
+	bubble(t, func(d policytest.Tree, _ *policytest.Scripts) {
+		t := d.T
+		d.Policy("node", "deny")
+		p, _ := listed(t, d, policytest.NewScripts(), tenanted(d, "a"), func(c *Config) { c.Tenants[0].Dir, c.Tenants[0].FuelPerSecond = "", 1000 })
 		run(t, p)
-		web := question("web", in("a"))
+		web := policytest.Question("web", in("a"))
 		ask(t, p, web)
 		p.budgets.spend("a", 20_000, time.Now())
 		decided := make(chan api.Resolution, 2)
@@ -138,7 +139,7 @@ func TestAContestThatIsPutOffAgainAndAgainStaysOneQuestion(t *testing.T) {
 		for range 100 {
 			time.Sleep(mostPatience)
 			p.budgets.spend("a", 10_000, time.Now()) // what came in meanwhile
-			want("there is nothing in the budget", hookMerge, &web, "", `tenant "a" has spent its fuel_per_second`)
+			want("there is nothing in the budget", api.HookMerge, &web, "", `tenant "a" has spent its fuel_per_second`)
 		}
 		if open := p.open.count(); open != 1 || len(decided) != 0 {
 			t.Errorf("%d questions are open of the one that was asked, and it has %d answers", open, len(decided))
@@ -153,22 +154,22 @@ func TestAContestThatIsPutOffAgainAndAgainStaysOneQuestion(t *testing.T) {
 
 func TestOfAContestThatIsDecidedNobodySaysThatItWaitsForTheBudget(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.hooked("m", hookMerge, "keep")
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Hooked("m", api.HookMerge, "keep")
 		disk, hang := &recordDisk{}, make(chan struct{})
 		p, _ := listed(t, d, s, tenanted(d, "a"), func(c *Config) {
 			c.Tenants[0].Dir, c.Tenants[0].FuelPerSecond, c.Records = "", 1_000_000, disk
 		})
 		run(t, p)
-		ask(t, p, question("warm"))
+		ask(t, p, policytest.Question("warm"))
 		disk.set(nil, hang)
 		decided := make(chan api.Resolution, 1)
 		p.Rules().Resolve(contestOf("a", ""), func(r api.Resolution) { decided <- r })
 		synctest.Wait()
 		p.budgets.spend("a", 100_000_000, time.Now())
-		web := question("web", in("a"))
-		saysOf(t, p)("its record is not written", hookMerge, &web, "", "it is decided, and answered once that is on record")
+		web := policytest.Question("web", in("a"))
+		saysOf(t, p)("its record is not written", api.HookMerge, &web, "", "it is decided, and answered once that is on record")
 		close(hang)
 		<-decided
 	})

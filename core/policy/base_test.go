@@ -8,6 +8,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
@@ -27,8 +28,8 @@ func patchedContest(t *testing.T) api.Contest {
 }
 
 // based has the policies m of a plane give these patches of their winners.
-func based(s *scripts, patch string) {
-	s.patch = func(string) []byte { return []byte(patch) }
+func based(s *policytest.Scripts, patch string) {
+	s.Patch = func(string) []byte { return []byte(patch) }
 }
 
 func TestTheWinnerIsJudgedAsTheMergePolicyMadeIt(t *testing.T) {
@@ -55,10 +56,10 @@ func TestTheWinnerIsJudgedAsTheMergePolicyMadeIt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			bubble(t, func(d tree, s *scripts) {
-				t := d.t
+			bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+				t := d.T
 				based(s, test.patch)
-				d.hooked("m", hookMerge, "winner "+test.candidate, test.keys)
+				d.Hooked("m", api.HookMerge, "winner "+test.candidate, test.keys)
 				p, _ := listed(t, d, s, ranked, func(c *Config) { c.MutateAPI = test.mutateAPI })
 				run(t, p)
 				c := patchedContest(t)
@@ -104,11 +105,11 @@ func TestTheWinnerIsJudgedAsTheMergePolicyMadeIt(t *testing.T) {
 
 func TestATenantsMergePolicyChangesItsOwnPodsOnly(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
 		based(s, `[{"op":"add","path":"/metadata/labels/tier","value":"edge"}]`)
-		d.policy("a", "allow")
-		d.of("shop").hooked("mine", hookMerge, "winner 0", `mutable_paths = ["/metadata/labels"]`)
+		d.Policy("a", "allow")
+		d.Of("shop").Hooked("mine", api.HookMerge, "winner 0", `mutable_paths = ["/metadata/labels"]`)
 		p, _ := listed(t, d, s, ranked, tenanted(d, "shop"))
 		run(t, p)
 		c := patchedContest(t)
@@ -125,18 +126,18 @@ func TestATenantsMergePolicyChangesItsOwnPodsOnly(t *testing.T) {
 
 func TestMergePluginsWhosePatchesFailAreGivenABreak(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
 		based(s, `[{"op":"remove","path":"/spec/none"}]`)
-		d.hooked("m", hookMerge, "winner 0", `mutable_paths = ["/metadata/labels"]`)
+		d.Hooked("m", api.HookMerge, "winner 0", `mutable_paths = ["/metadata/labels"]`)
 		p, _ := listed(t, d, s, ranked)
 		run(t, p)
 		var got api.Resolution
 		for range 6 {
 			got = resolve(t, p, patchedContest(t))
 		}
-		if got.Choice != api.ChooseCurrent || !strings.Contains(got.Message, "BreakerOpen") || len(s.called()) != 5 {
-			t.Errorf("resolution %+v after %d calls", got, len(s.called()))
+		if got.Choice != api.ChooseCurrent || !strings.Contains(got.Message, "BreakerOpen") || len(s.Calls()) != 5 {
+			t.Errorf("resolution %+v after %d calls", got, len(s.Calls()))
 		}
 	})
 }
@@ -149,14 +150,14 @@ func TestATestOfAMergePolicyFindsAPatchThatReachesTooFar(t *testing.T) {
 		imagePath:  "",
 		labelsPath: "want a.yaml, got a failure: the plugin failed with BadOutput: the patch goes beyond the policy's reach",
 	} {
-		d := newTree(t)
-		d.write("a.yaml", manifestText)
-		d.write("b.yaml", manifestText)
-		d.hooked("p", hookMerge, "winner 0", keys, vector)
-		s := newScripts()
+		d := policytest.NewTree(t)
+		d.Write("a.yaml", policytest.ManifestText)
+		d.Write("b.yaml", policytest.ManifestText)
+		d.Hooked("p", api.HookMerge, "winner 0", keys, vector)
+		s := policytest.NewScripts()
 		based(s, toImage("x"))
 		_, err := loadOnce(t, d, s, nil)
-		if got := inDir(err, d.dir); !strings.Contains(got, want) || want == "" && got != "" {
+		if got := policytest.InDir(err, d.Dir); !strings.Contains(got, want) || want == "" && got != "" {
 			t.Errorf("%s: %s", keys, got)
 		}
 	}
@@ -164,8 +165,8 @@ func TestATestOfAMergePolicyFindsAPatchThatReachesTooFar(t *testing.T) {
 
 func TestMergePluginsOfWebAssemblyChangeTheWinner(t *testing.T) {
 	t.Parallel()
-	d := newTree(t)
-	d.hooked("mirror", hookMerge, string(wasmtest.Patching(0, toImage("mirror.example/web:1"))), imagePath)
+	d := policytest.NewTree(t)
+	d.Hooked("mirror", api.HookMerge, string(wasmtest.Patching(0, toImage("mirror.example/web:1"))), imagePath)
 	config := sandboxed(t, d)
 	ranked(&config)
 	p := New(config)
@@ -184,14 +185,14 @@ func TestMergePluginsOfWebAssemblyChangeTheWinner(t *testing.T) {
 // What a policy said of the document is nothing it said of what is made of it.
 func TestTheLastVerdictOnADocumentIsNoneOnWhatAMergePolicyMadeOfIt(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
 		p, _ := listed(t, d, s, ranked)
 		q := written(t)
-		plain := p.decision(hookAdmit, &q, p.request(&q, "", p.cfg.Now()), nil)
+		plain := p.decision(api.HookAdmit, &q, p.request(&q, "", p.cfg.Now()), nil)
 		based := q
 		based.Base = &pod.Mutation{Instance: plain.instance, FinalHash: "0123"}
-		patched := p.decision(hookAdmit, &based, p.request(&based, "", p.cfg.Now()), nil)
+		patched := p.decision(api.HookAdmit, &based, p.request(&based, "", p.cfg.Now()), nil)
 		if plain.instance == "" || patched.instance != plain.instance || plain.lastKey() != plain.instance || patched.lastKey() != "0123" {
 			t.Errorf("the document is %q, kept for %q; what was made of it %q, kept for %q",
 				plain.instance, plain.lastKey(), patched.instance, patched.lastKey())

@@ -9,6 +9,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -38,10 +39,10 @@ func TestAnEditForOtherPodsHasAShareOfThose(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			bubble(t, func(d tree, s *scripts) {
-				t := d.t
+			bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+				t := d.T
 				n := newRunning(append(somePods(100), prodPods(tc.prod)...)...)
-				d.policy("a", "deny", onChangeEvicts, tc.first)
+				d.Policy("a", "deny", onChangeEvicts, tc.first)
 				p := reviewing(t, d, s, n, evictionsIn(newCounts()))
 				run(t, p)
 				if tc.first == ofProd {
@@ -50,7 +51,7 @@ func TestAnEditForOtherPodsHasAShareOfThose(t *testing.T) {
 				for len(n.gone()) < 1 {
 					time.Sleep(time.Second)
 				}
-				d.policy("a", "deny", onChangeEvicts, tc.second)
+				d.Policy("a", "deny", onChangeEvicts, tc.second)
 				settled()
 				if got := n.gone(); len(got) != tc.gone {
 					t.Errorf("evicted %v, want %d", got, tc.gone)
@@ -62,12 +63,12 @@ func TestAnEditForOtherPodsHasAShareOfThose(t *testing.T) {
 
 func TestTheShareIsOneOfThePodsThatAreJudgedNow(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
 		n := newRunning(somePods(100)...)
-		d.policy("a", "deny", onChangeEvicts)
+		d.Policy("a", "deny", onChangeEvicts)
 		var calls atomic.Int64
-		s.edit = func(_ string, r *wasm.Result) {
+		s.Edit = func(_ string, r *wasm.Result) {
 			if n := calls.Add(1); n > 100 && n < 1000 {
 				r.Answer = api.Allow
 			}
@@ -83,7 +84,7 @@ func TestTheShareIsOneOfThePodsThatAreJudgedNow(t *testing.T) {
 		n.mu.Unlock()
 		time.Sleep(time.Minute)
 		calls.Store(1000)
-		d.policy("b", "allow") // another set
+		d.Policy("b", "allow") // another set
 		settled()
 		if got := len(n.gone()); before != 1 || got != 1 {
 			t.Errorf("evicted %d, then %d of 9 pods that are left", before, got-before)
@@ -93,25 +94,25 @@ func TestTheShareIsOneOfThePodsThatAreJudgedNow(t *testing.T) {
 
 func TestAnotherNameIsNoConfirmation(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
 		n := newRunning(somePods(50)...)
 		p := reviewing(t, d, s, n, evictionsIn(newCounts()))
 		run(t, p)
 		for i := range 4 {
-			d.policy(fmt.Sprintf("deny-%d", i), "deny", onChangeEvicts)
+			d.Policy(fmt.Sprintf("deny-%d", i), "deny", onChangeEvicts)
 			for range 100 {
 				if i > 0 || len(n.gone()) < 2 { // the first gets a new name meanwhile
 					time.Sleep(5 * time.Second)
 				}
 			}
-			d.remove(fmt.Sprintf("deny-%d.toml", i))
+			d.Remove(fmt.Sprintf("deny-%d.toml", i))
 		}
 		if got := n.gone(); len(got) != 5 {
 			t.Errorf("%d of 50 evicted, want 5", len(got))
 		}
 		expectPace(t, n)
-		d.policy("other", "deny # another module", onChangeEvicts)
+		d.Policy("other", "deny # another module", onChangeEvicts)
 		settled()
 		if got := n.gone(); len(got) != 5+4 {
 			t.Errorf("%d of 50 evicted, want 4 more", len(got))
@@ -132,20 +133,20 @@ func TestAConfirmationEndsWhenItsContentIsOutOfForceForADay(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			bubble(t, func(d tree, s *scripts) {
-				t := d.t
+			bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+				t := d.T
 				n, kept := newRunning(somePods(50)...), newCounts()
-				d.policy("a", "allow", onChangeEvicts)
+				d.Policy("a", "allow", onChangeEvicts)
 				p := reviewing(t, d, s, n, evictionsIn(kept))
 				stop := run(t, p)
 				time.Sleep(time.Minute)
-				d.policy("a", "deny", onChangeEvicts)
+				d.Policy("a", "deny", onChangeEvicts)
 				_, err := p.Reload(t.Context(), "")
-				must(t, err)
+				policytest.Must(t, err)
 				_, err = p.Confirm(t.Context(), "", "a", "")
-				must(t, err)
+				policytest.Must(t, err)
 				before := len(n.gone())
-				d.policy("a", "allow", onChangeEvicts)
+				d.Policy("a", "allow", onChangeEvicts)
 				time.Sleep(time.Minute)
 				if tc.restart {
 					stop()
@@ -154,7 +155,7 @@ func TestAConfirmationEndsWhenItsContentIsOutOfForceForADay(t *testing.T) {
 				if tc.restart {
 					p = reviewing(t, d, s, n, evictionsIn(kept))
 				}
-				d.policy("a", "deny", onChangeEvicts)
+				d.Policy("a", "deny", onChangeEvicts)
 				if tc.restart {
 					run(t, p)
 				}

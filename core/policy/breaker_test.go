@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -28,7 +29,7 @@ func refuses(t *testing.T, b *breakers, tenant string, n int, now time.Time) boo
 func TestABreakerOpensAfterFailuresInARowAndTriesAgain(t *testing.T) {
 	t.Parallel()
 	var b breakers
-	now := instant
+	now := policytest.Instant
 	open := func() bool { return refuses(t, &b, "a", 1, now) }
 	for range breakAfter {
 		if open() {
@@ -67,49 +68,49 @@ func TestABreakerIsNotOpenForLongerBecauseTheClockWentBack(t *testing.T) {
 	t.Parallel()
 	var b breakers
 	for range breakAfter {
-		b.note("a", asksFor(1), "Trap", instant)
+		b.note("a", asksFor(1), "Trap", policytest.Instant)
 	}
-	if refuses(t, &b, "a", 1, instant.AddDate(-10, 0, 0)) {
+	if refuses(t, &b, "a", 1, policytest.Instant.AddDate(-10, 0, 0)) {
 		t.Error("it is open for ten years")
 	}
 }
 
 func TestAPluginThatFailsOnATenantsPodsIsNotAskedAboutThem(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.policy("node", "allow", "on_error = \"deny\"")
-		s.edit = func(_ string, r *wasm.Result) {
-			if strings.HasPrefix(s.requests["node"].Question.Pod.Namespace, "a") {
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Policy("node", "allow", "on_error = \"deny\"")
+		s.Edit = func(_ string, r *wasm.Result) {
+			if strings.HasPrefix(s.Requests["node"].Question.Pod.Namespace, "a") {
 				r.Answer = "perhaps"
 			}
 		}
 		p, _ := listed(t, d, s, tenanted(d, "a"), func(c *Config) { c.Tenants[0].Dir = "" })
 		run(t, p)
 		for range breakAfter + 3 {
-			if got := ask(t, p, question("web", in("a"))); got.Answer != api.Deny || got.Reason != api.ReasonPolicyFailed {
+			if got := ask(t, p, policytest.Question("web", in("a"))); got.Answer != api.Deny || got.Reason != api.ReasonPolicyFailed {
 				t.Errorf("verdict %+v", got)
 			}
 		}
-		if asked := len(s.called()); asked != breakAfter {
+		if asked := len(s.Calls()); asked != breakAfter {
 			t.Errorf("asked %d times", asked)
 		}
-		got := ask(t, p, question("web", in("a")))
+		got := ask(t, p, policytest.Question("web", in("a")))
 		if o := got.Opinions[0]; o.Failure != "BreakerOpen" || !strings.Contains(o.Message, "it failed 5 times in a row") {
 			t.Errorf("verdict %+v", got)
 		}
-		if got := ask(t, p, question("web", in("shop"))); got.Answer != api.Allow {
+		if got := ask(t, p, policytest.Question("web", in("shop"))); got.Answer != api.Allow {
 			t.Errorf("another's pod: %+v", got)
 		}
 		time.Sleep(breakDelays.Min)
-		ask(t, p, question("web", in("a")))
-		if asked := len(s.called()); asked != breakAfter+2 {
+		ask(t, p, policytest.Question("web", in("a")))
+		if asked := len(s.Calls()); asked != breakAfter+2 {
 			t.Errorf("asked %d times after a while", asked)
 		}
-		d.policy("node", "allow # mended")
+		d.Policy("node", "allow # mended")
 		<-p.Changed()
-		ask(t, p, question("web", in("a")))
-		if asked := len(s.called()); asked != breakAfter+3 {
+		ask(t, p, policytest.Question("web", in("a")))
+		if asked := len(s.Calls()); asked != breakAfter+3 {
 			t.Errorf("asked %d times: another plugin begins anew", asked)
 		}
 	})

@@ -15,21 +15,11 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 )
 
 // bad are pods on which a picky plugin fails.
 var bad = []string{"bad-1", "bad-2", "bad-3", "bad-4", "bad-5"}
-
-// asked counts how often plugins were asked, about pods of names that begin so.
-func (s *scripts) asked(prefix string) (n int) {
-	for _, call := range s.called() {
-		words := strings.Fields(call)
-		if strings.HasPrefix(words[len(words)-1], prefix) {
-			n++
-		}
-	}
-	return n
-}
 
 // askAll asks for verdicts without waiting for them; those that are given are not zero. They
 // are read after synctest.Wait.
@@ -38,7 +28,7 @@ func askAll(p *Plane, names ...string) map[string]*api.Verdict {
 	for _, name := range names {
 		v := &api.Verdict{}
 		got[name] = v
-		p.Judge(question(name), func(given api.Verdict) { *v = given })
+		p.Judge(policytest.Question(name), func(given api.Verdict) { *v = given })
 	}
 	return got
 }
@@ -56,22 +46,22 @@ func TestBreaker_asksAboutPodsOnWhichThePluginHasNotFailed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			bubble(t, func(d tree, s *scripts) {
-				t := d.t
-				d.policy("p", test.script, fmt.Sprintf("on_error = %q", test.onError))
+			bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+				t := d.T
+				d.Policy("p", test.script, fmt.Sprintf("on_error = %q", test.onError))
 				p, _ := listed(t, d, s)
 				run(t, p)
 				for range 3 {
 					for _, name := range bad {
-						if v := ask(t, p, question(name)); v.Answer != test.bad || v.Reason != api.ReasonPolicyFailed {
+						if v := ask(t, p, policytest.Question(name)); v.Answer != test.bad || v.Reason != api.ReasonPolicyFailed {
 							t.Errorf("%s: %+v", name, v)
 						}
 					}
 				}
-				if n := s.asked("bad"); n != breakAfter {
+				if n := s.CallsAbout("bad"); n != breakAfter {
 					t.Errorf("asked %d times about bad pods", n)
 				}
-				if v := ask(t, p, question("good")); v.Answer != test.good || v.Policy != "p" || s.asked("good") != 1 {
+				if v := ask(t, p, policytest.Question("good")); v.Answer != test.good || v.Policy != "p" || s.CallsAbout("good") != 1 {
 					t.Errorf("good: %+v", v)
 				}
 			})
@@ -81,13 +71,13 @@ func TestBreaker_asksAboutPodsOnWhichThePluginHasNotFailed(t *testing.T) {
 
 func TestBreaker_filterIsAskedAboutUpdatesOnWhichItHasNotFailed(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.hooked("f", hookFilter, "picky drop Window it is closed")
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Hooked("f", api.HookFilter, "picky drop Window it is closed")
 		p, _ := listed(t, d, s, patient)
 		run(t, p)
 		about := func(name string) api.FilterVerdict {
-			q := question(name, update)
+			q := policytest.Question(name, update)
 			return filterBy(t, p, api.FilterQuestion{Op: q.Op, Pod: q.Pod, Old: q.Old, Origin: q.Origin})
 		}
 		for _, name := range slices.Concat(bad, bad) {
@@ -95,7 +85,7 @@ func TestBreaker_filterIsAskedAboutUpdatesOnWhichItHasNotFailed(t *testing.T) {
 				t.Errorf("%s: %+v", name, v)
 			}
 		}
-		if v := about("good"); v.Answer != api.Drop || s.asked("bad") != breakAfter {
+		if v := about("good"); v.Answer != api.Drop || s.CallsAbout("bad") != breakAfter {
 			t.Errorf("good: %+v", v)
 		}
 	})
@@ -103,9 +93,9 @@ func TestBreaker_filterIsAskedAboutUpdatesOnWhichItHasNotFailed(t *testing.T) {
 
 func TestBreaker_mergeIsAskedAboutConflictsOnWhichItHasNotFailed(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.hooked("m", hookMerge, "picky winner 1")
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Hooked("m", api.HookMerge, "picky winner 1")
 		p, _ := listed(t, d, s, ranked)
 		run(t, p)
 		for _, name := range slices.Concat(bad, bad) {
@@ -119,7 +109,7 @@ func TestBreaker_mergeIsAskedAboutConflictsOnWhichItHasNotFailed(t *testing.T) {
 				t.Errorf("good: %+v", r)
 			}
 		}
-		if n := len(s.called()); n != breakAfter+3 || time.Since(begun) > 3*turnTime {
+		if n := len(s.Calls()); n != breakAfter+3 || time.Since(begun) > 3*turnTime {
 			t.Errorf("asked %d times, in %s", n, time.Since(begun))
 		}
 	})
@@ -127,10 +117,10 @@ func TestBreaker_mergeIsAskedAboutConflictsOnWhichItHasNotFailed(t *testing.T) {
 
 func TestBreaker_conflictDoesNotWaitForAPolicyWithoutASay(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.hooked("a", hookMerge, "winner 0", "priority = 1")
-		d.hooked("b", hookMerge, "picky winner 1", "priority = 2")
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Hooked("a", api.HookMerge, "winner 0", "priority = 1")
+		d.Hooked("b", api.HookMerge, "picky winner 1", "priority = 2")
 		p, _ := listed(t, d, s, ranked)
 		run(t, p)
 		resolve(t, p, contested("first"))
@@ -160,12 +150,12 @@ func TestBreaker_brakesAPluginThatFailsOnEveryPod(t *testing.T) {
 	} {
 		t.Run(onError, func(t *testing.T) {
 			t.Parallel()
-			bubble(t, func(d tree, s *scripts) {
-				t := d.t
-				d.policy("p", "trap no", fmt.Sprintf("on_error = %q", onError))
+			bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+				t := d.T
+				d.Policy("p", "trap no", fmt.Sprintf("on_error = %q", onError))
 				p, _ := listed(t, d, s)
 				run(t, p)
-				ask(t, p, question("first"))
+				ask(t, p, policytest.Question("first"))
 				var names []string
 				for i := range 999 {
 					names = append(names, fmt.Sprint("web-", i))
@@ -181,7 +171,7 @@ func TestBreaker_brakesAPluginThatFailsOnEveryPod(t *testing.T) {
 						t.Errorf("%s: %+v", name, v)
 					}
 				}
-				if n := len(s.called()); n != breakAfter+1+30 || answered != test.answered {
+				if n := len(s.Calls()); n != breakAfter+1+30 || answered != test.answered {
 					t.Errorf("asked %d times, %d answered, want %d", n, answered, test.answered)
 				}
 			})
@@ -191,9 +181,9 @@ func TestBreaker_brakesAPluginThatFailsOnEveryPod(t *testing.T) {
 
 func TestBreaker_goodPodAmongManyBadOnesIsAskedWithinAMinute(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.policy("p", "picky allow", `on_error = "deny"`)
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Policy("p", "picky allow", `on_error = "deny"`)
 		p, _ := listed(t, d, s)
 		run(t, p)
 		var names []string
@@ -202,7 +192,7 @@ func TestBreaker_goodPodAmongManyBadOnesIsAskedWithinAMinute(t *testing.T) {
 		}
 		got := askAll(p, append(names, "good")...)
 		time.Sleep(time.Second)
-		if policy, why := p.Asked(hookAdmit, types.NamespacedName{Namespace: "shop", Name: "good"}, "uid-good"); policy != "" || why != `policy "p" has failed on other pods, and is asked about one other each second; "wardlet policy retry" asks about all now, until five fail again` {
+		if policy, why := p.Asked(api.HookAdmit, types.NamespacedName{Namespace: "shop", Name: "good"}, "uid-good"); policy != "" || why != `policy "p" has failed on other pods, and is asked about one other each second; "wardlet policy retry" asks about all now, until five fail again` {
 			t.Errorf("good waits for %q %q", policy, why)
 		}
 		time.Sleep(time.Minute)
@@ -216,7 +206,7 @@ func TestBreaker_goodPodAmongManyBadOnesIsAskedWithinAMinute(t *testing.T) {
 func TestBreaker_halfOpensForOneThatFailedBesideTheTurnsOfOthers(t *testing.T) {
 	t.Parallel()
 	var b breakers
-	now := instant
+	now := policytest.Instant
 	for i := range breakAfter {
 		b.note("", asksFor(i), "Trap", now)
 	}
@@ -242,7 +232,7 @@ func TestBreaker_turns(t *testing.T) {
 	const most = int(maxTurn / turnTime)
 	var b breakers
 	for i := range breakAfter {
-		b.note("", asksFor(i), "Trap", instant)
+		b.note("", asksFor(i), "Trap", policytest.Instant)
 	}
 	turn := func(n int, patience time.Duration, now time.Time) string {
 		wait, err := b.open("", asksFor(n), patience, now)
@@ -253,7 +243,7 @@ func TestBreaker_turns(t *testing.T) {
 		return strings.TrimSpace(wait.String() + " " + code)
 	}
 	for i := range most + 1 {
-		if got, want := turn(100+i, maxTurn, instant), (time.Duration(i) * turnTime).String(); got != want {
+		if got, want := turn(100+i, maxTurn, policytest.Instant), (time.Duration(i) * turnTime).String(); got != want {
 			t.Errorf("turn %d: %s, want %s", i, got, want)
 		}
 	}
@@ -273,7 +263,7 @@ func TestBreaker_turns(t *testing.T) {
 		{"the clock went back ten years", 905, maxTurn, -10 * 365 * 24 * time.Hour, "0s"},
 		{"the next one then", 906, maxTurn, -10 * 365 * 24 * time.Hour, "1s"},
 	} {
-		if got := turn(step.n, step.patience, instant.Add(step.after)); got != step.want {
+		if got := turn(step.n, step.patience, policytest.Instant.Add(step.after)); got != step.want {
 			t.Errorf("%s: %s, want %s", step.name, got, step.want)
 		}
 	}
@@ -283,7 +273,7 @@ func TestBreaker_isBounded(t *testing.T) {
 	t.Parallel()
 	var b breakers
 	for i := range 2 * maxFailing {
-		now := instant.Add(time.Duration(i) * time.Second)
+		now := policytest.Instant.Add(time.Duration(i) * time.Second)
 		b.note("", asksFor(i), "Trap", now)
 		_, _ = b.open("", asksFor(10_000+2*i), maxTurn, now)
 		_, _ = b.open("", asksFor(10_001+2*i), maxTurn, now)
@@ -298,9 +288,9 @@ func TestBreaker_isBounded(t *testing.T) {
 
 func TestBreaker_heldPodsAreAskedAgainWhenItHalfOpens(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.policy("p", "picky allow")
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Policy("p", "picky allow")
 		p, _ := listed(t, d, s)
 		run(t, p)
 		for i, name := range bad {
@@ -308,19 +298,19 @@ func TestBreaker_heldPodsAreAskedAgainWhenItHalfOpens(t *testing.T) {
 			if i == breakAfter-1 {
 				want = breakDelays.Min
 			}
-			if v := ask(t, p, question(name)); v.RetryAfter != want {
+			if v := ask(t, p, policytest.Question(name)); v.RetryAfter != want {
 				t.Errorf("%s: %+v", name, v)
 			}
 		}
 		time.Sleep(4 * time.Second)
-		if v := ask(t, p, question("bad-1")); v.RetryAfter != breakDelays.Min-4*time.Second || v.Opinions[0].Failure != "BreakerOpen" {
+		if v := ask(t, p, policytest.Question("bad-1")); v.RetryAfter != breakDelays.Min-4*time.Second || v.Opinions[0].Failure != "BreakerOpen" {
 			t.Errorf("while it is open: %+v", v)
 		}
 		time.Sleep(breakDelays.Min - 4*time.Second)
-		if v := ask(t, p, question("bad-1")); v.RetryAfter != 2*breakDelays.Min || v.Opinions[0].Failure != "Trap" {
+		if v := ask(t, p, policytest.Question("bad-1")); v.RetryAfter != 2*breakDelays.Min || v.Opinions[0].Failure != "Trap" {
 			t.Errorf("when it half-opens: %+v", v)
 		}
-		if v := ask(t, p, question("bad-2")); v.RetryAfter != 2*breakDelays.Min || v.Opinions[0].Failure != "BreakerOpen" {
+		if v := ask(t, p, policytest.Question("bad-2")); v.RetryAfter != 2*breakDelays.Min || v.Opinions[0].Failure != "BreakerOpen" {
 			t.Errorf("beside the one that was tried: %+v", v)
 		}
 	})
@@ -330,9 +320,9 @@ func TestBreaker_whileOneIsTriedTheOthersComeBackSoon(t *testing.T) {
 	t.Parallel()
 	var b breakers
 	for i := range breakAfter {
-		b.note("", asksFor(i), "Trap", instant)
+		b.note("", asksFor(i), "Trap", policytest.Instant)
 	}
-	now := instant.Add(breakDelays.Min)
+	now := policytest.Instant.Add(breakDelays.Min)
 	if refuses(t, &b, "", 0, now) {
 		t.Fatal("none is tried")
 	}
@@ -357,14 +347,14 @@ func TestBreaker_ordersCloseIt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			bubble(t, func(d tree, s *scripts) {
-				t := d.t
-				d.write("p.toml", documentIn("p", "picky allow", anyHook))
-				d.write("p.wasm", "picky allow")
+			bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+				t := d.T
+				d.Write("p.toml", policytest.DocumentIn("p", "picky allow", anyHook))
+				d.Write("p.wasm", "picky allow")
 				p, _ := listed(t, d, s)
 				run(t, p)
 				for _, name := range bad {
-					ask(t, p, question(name))
+					ask(t, p, policytest.Question(name))
 				}
 				changed := []<-chan struct{}{p.Changed(), p.FilterChanged(), p.Rules().Changed()}
 				for _, c := range changed {
@@ -378,7 +368,7 @@ func TestBreaker_ordersCloseIt(t *testing.T) {
 				if diff := cmp.Diff(want, open); diff != "" {
 					t.Errorf("shown (-want +got):\n%s", diff)
 				}
-				must(t, order(t, p))
+				policytest.Must(t, order(t, p))
 				if open := p.Sets()[0].Policies[0].Breakers; open != nil {
 					t.Errorf("shown as %+v", open)
 				}
@@ -389,7 +379,7 @@ func TestBreaker_ordersCloseIt(t *testing.T) {
 						t.Errorf("what waits is not asked again, %d", i)
 					}
 				}
-				if ask(t, p, question("bad-1")); s.asked("bad-1") != 2 {
+				if ask(t, p, policytest.Question("bad-1")); s.CallsAbout("bad-1") != 2 {
 					t.Error("it is open still")
 				}
 			})
@@ -399,20 +389,20 @@ func TestBreaker_ordersCloseIt(t *testing.T) {
 
 func TestBreaker_reloadThatChangesNothingAsksNobodyAgain(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.policy("p", "picky allow")
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Policy("p", "picky allow")
 		p, _ := listed(t, d, s)
 		run(t, p)
-		ask(t, p, question("good"))
+		ask(t, p, policytest.Question("good"))
 		fired(p)
 		_, err := p.Reload(t.Context(), "")
-		must(t, err)
+		policytest.Must(t, err)
 		if fired(p) {
 			t.Error("what waits is asked again")
 		}
 		_, err = p.Retry(t.Context(), "")
-		must(t, err)
+		policytest.Must(t, err)
 		if !fired(p) {
 			t.Error("what waits is not asked again")
 		}
@@ -421,20 +411,20 @@ func TestBreaker_reloadThatChangesNothingAsksNobodyAgain(t *testing.T) {
 
 func TestBreaker_ofOneTenantMakesNobodyElseWait(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.policy("node", "picky allow")
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Policy("node", "picky allow")
 		p, _ := listed(t, d, s, tenanted(d, "a", "b"), func(c *Config) { c.Tenants[0].Dir, c.Tenants[1].Dir = "", "" })
 		run(t, p)
-		ask(t, p, question("first"))
+		ask(t, p, policytest.Question("first"))
 		for i := range 50 {
-			p.Judge(question(fmt.Sprint("bad-", i), in("a")), func(api.Verdict) {})
+			p.Judge(policytest.Question(fmt.Sprint("bad-", i), in("a")), func(api.Verdict) {})
 		}
 		synctest.Wait()
 		begun := time.Now()
 		for _, namespace := range []string{"b", "shop"} {
 			for i := range 20 {
-				if v := ask(t, p, question(fmt.Sprint("web-", i), in(namespace))); v.Answer != api.Allow {
+				if v := ask(t, p, policytest.Question(fmt.Sprint("web-", i), in(namespace))); v.Answer != api.Allow {
 					t.Errorf("%s: %+v", namespace, v)
 				}
 			}
@@ -451,14 +441,14 @@ func TestBreaker_ofOneTenantMakesNobodyElseWait(t *testing.T) {
 
 func TestBreaker_runningPodThatWasNotAskedAboutViolatesNothing(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
 		var pods []RunningPod
 		for i := range 20 {
 			pods = append(pods, runs(fmt.Sprintf("bad-%02d", i)))
 		}
 		n := newRunning(append(pods, runs("good"))...)
-		d.policy("p", "picky allow", onChangeReports)
+		d.Policy("p", "picky allow", onChangeReports)
 		p := reviewing(t, d, s, n)
 		run(t, p)
 		time.Sleep(5 * time.Second)
@@ -469,7 +459,7 @@ func TestBreaker_runningPodThatWasNotAskedAboutViolatesNothing(t *testing.T) {
 			t.Errorf("bad is shown with %q", got)
 		}
 		settled()
-		if got := n.shows("good"); got != "" || s.asked("good") == 0 {
+		if got := n.shows("good"); got != "" || s.CallsAbout("good") == 0 {
 			t.Errorf("in the end good is shown with %q", got)
 		}
 	})
@@ -491,15 +481,15 @@ func TestBreaker_nothingWaitsForAPolicyThatDoesNotCount(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			bubble(t, func(d tree, s *scripts) {
-				t := d.t
-				d.policy("p", "picky allow", test.more)
+			bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+				t := d.T
+				d.Policy("p", "picky allow", test.more)
 				p, _ := listed(t, d, s, func(c *Config) { c.Exempt = test.exempt })
 				run(t, p)
-				ask(t, p, question("first"))
+				ask(t, p, policytest.Question("first"))
 				begun := time.Now()
 				for i := range 20 {
-					if v := ask(t, p, question(fmt.Sprint("bad-", i))); v.Answer != api.Allow {
+					if v := ask(t, p, policytest.Question(fmt.Sprint("bad-", i))); v.Answer != api.Allow {
 						t.Errorf("verdict %+v", v)
 					}
 				}
@@ -513,18 +503,18 @@ func TestBreaker_nothingWaitsForAPolicyThatDoesNotCount(t *testing.T) {
 
 func TestBreaker_aChangedPodHasNotFailed(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.policy("p", "trap no")
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Policy("p", "trap no")
 		p, _ := listed(t, d, s)
 		run(t, p)
 		for range 2 * breakAfter {
-			ask(t, p, question("web"))
+			ask(t, p, policytest.Question("web"))
 		}
-		q := question("web", func(q *api.Question) {
-			q.Pod = somePod("web", func(p *v1.Pod) { p.Labels = map[string]string{"mended": "yes"} })
+		q := policytest.Question("web", func(q *api.Question) {
+			q.Pod = policytest.SomePod("web", func(p *v1.Pod) { p.Labels = map[string]string{"mended": "yes"} })
 		})
-		if v := ask(t, p, q); v.Opinions[0].Failure != "Trap" || len(s.called()) != breakAfter+1 {
+		if v := ask(t, p, q); v.Opinions[0].Failure != "Trap" || len(s.Calls()) != breakAfter+1 {
 			t.Errorf("verdict %+v", v)
 		}
 	})
@@ -532,34 +522,34 @@ func TestBreaker_aChangedPodHasNotFailed(t *testing.T) {
 
 func TestBreaker_conflictWaitsForAPluginWithoutAnInstance(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.hooked("m", hookMerge, "late winner 1")
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Hooked("m", api.HookMerge, "late winner 1")
 		p, _ := listed(t, d, s, ranked)
 		run(t, p)
-		if r := resolve(t, p, contested("web")); r.Choice != api.ChooseWinner || len(s.called()) != 3 {
-			t.Errorf("%+v after %d calls", r, len(s.called()))
+		if r := resolve(t, p, contested("web")); r.Choice != api.ChooseWinner || len(s.Calls()) != 3 {
+			t.Errorf("%+v after %d calls", r, len(s.Calls()))
 		}
 	})
 }
 
 func TestBreaker_decisionsAreRepeatedAsTheyWere(t *testing.T) {
 	t.Parallel()
-	at, d, s := filepath.Join(t.TempDir(), "state"), newTree(t), newScripts()
-	d.write("p.toml", documentIn("p", "picky allow", anyHook))
-	d.write("p.wasm", "picky allow")
+	at, d, s := filepath.Join(t.TempDir(), "state"), policytest.NewTree(t), policytest.NewScripts()
+	d.Write("p.toml", policytest.DocumentIn("p", "picky allow", anyHook))
+	d.Write("p.wasm", "picky allow")
 	log, closeAll := recordsIn(t, at)
 	c := testConfig(d, s)
 	c.Records = log
 	p := New(c)
 	stop := run(t, p)
 	for _, name := range slices.Concat(bad, bad, []string{"good", "bad-1"}) {
-		ask(t, p, question(name))
+		ask(t, p, policytest.Question(name))
 	}
 	stop()
 	closeAll()
 	records, exhibits := evidenceIn(t, at)
-	again := NewRepeater(testConfig(d, newScripts()))
+	again := NewRepeater(testConfig(d, policytest.NewScripts()))
 	defer again.Close()
 	var retries []time.Duration
 	for i, r := range records {
@@ -579,9 +569,9 @@ func TestBreaker_decisionsAreRepeatedAsTheyWere(t *testing.T) {
 // Somebody who is impatient keeps no good pod from its turn: orders take no turn away.
 func TestBreaker_goodPodHasItsTurnHoweverOftenSomebodyRetries(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.policy("p", "picky allow")
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Policy("p", "picky allow")
 		p, _ := listed(t, d, s)
 		run(t, p)
 		var names []string
@@ -593,7 +583,7 @@ func TestBreaker_goodPodHasItsTurnHoweverOftenSomebodyRetries(t *testing.T) {
 		for range 20 {
 			time.Sleep(3 * time.Second)
 			_, err := p.Retry(t.Context(), "")
-			must(t, err)
+			policytest.Must(t, err)
 			var waiting []string
 			for _, name := range names {
 				if got[name].Answer != api.Allow {

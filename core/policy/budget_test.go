@@ -8,13 +8,16 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
 func TestABudgetFillsUpToTenSeconds(t *testing.T) {
 	t.Parallel()
-	b := newBudgets([]Tenant{{Name: "a", FuelPerSecond: 100}, {Name: "b"}}, instant)
-	at := func(seconds float64) time.Time { return instant.Add(time.Duration(seconds * float64(time.Second))) }
+	b := newBudgets([]Tenant{{Name: "a", FuelPerSecond: 100}, {Name: "b"}}, policytest.Instant)
+	at := func(seconds float64) time.Time {
+		return policytest.Instant.Add(time.Duration(seconds * float64(time.Second)))
+	}
 	for _, step := range []struct {
 		what  string
 		at    float64
@@ -36,21 +39,21 @@ func TestABudgetFillsUpToTenSeconds(t *testing.T) {
 			t.Errorf("%s: wait %s, want %s", step.what, got, step.wait)
 		}
 	}
-	b.spend("b", 1<<40, instant)
-	b.spend("", 1<<40, instant)
-	if b.wait("b", instant) != 0 || b.wait("", instant) != 0 {
+	b.spend("b", 1<<40, policytest.Instant)
+	b.spend("", 1<<40, policytest.Instant)
+	if b.wait("b", policytest.Instant) != 0 || b.wait("", policytest.Instant) != 0 {
 		t.Error("who has no budget waits")
 	}
 }
 
 func TestATenantThatSpentItsBudgetWaitsAndNobodyElse(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.policy("node", "deny")
-		d.hooked("late", hookFilter, "pass")
-		d.hooked("keeps", hookMerge, "keep")
-		s.edit = func(_ string, r *wasm.Result) { r.Fuel = 3000 }
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Policy("node", "deny")
+		d.Hooked("late", api.HookFilter, "pass")
+		d.Hooked("keeps", api.HookMerge, "keep")
+		s.Edit = func(_ string, r *wasm.Result) { r.Fuel = 3000 }
 		p, _ := listed(t, d, s, tenanted(d, "a", "b"), patient, func(c *Config) {
 			for i := range c.Tenants {
 				c.Tenants[i].Dir, c.Tenants[i].FuelPerSecond = "", 100
@@ -59,7 +62,7 @@ func TestATenantThatSpentItsBudgetWaitsAndNobodyElse(t *testing.T) {
 		run(t, p)
 		want := func(step, namespace string, answer api.Answer, reason string) api.Verdict {
 			t.Helper()
-			v := ask(t, p, question("web", in(namespace)))
+			v := ask(t, p, policytest.Question("web", in(namespace)))
 			if v.Answer != answer || v.Reason != reason {
 				t.Errorf("%s: verdict %+v", step, v)
 			}
@@ -77,7 +80,7 @@ func TestATenantThatSpentItsBudgetWaitsAndNobodyElse(t *testing.T) {
 		decided := make(chan api.Resolution, 1)
 		p.Rules().Resolve(contestOf("a", "fleet"), func(r api.Resolution) { decided <- r })
 		synctest.Wait()
-		if len(decided) > 0 || slices.ContainsFunc(s.called(), func(call string) bool { return strings.Contains(call, "merges") }) {
+		if len(decided) > 0 || slices.ContainsFunc(s.Calls(), func(call string) bool { return strings.Contains(call, "merges") }) {
 			t.Errorf("a contest of a tenant that has spent its budget is decided: %+v", <-decided)
 		}
 		if r := resolve(t, p, contestOf("b", "fleet")); r.Choice != api.ChooseCurrent {
@@ -103,10 +106,10 @@ func TestATenantThatSpentItsBudgetWaitsAndNobodyElse(t *testing.T) {
 
 func TestAnExemptPodIsJudgedAlsoWhereTheBudgetIsSpent(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.policy("node", "deny")
-		s.edit = func(_ string, r *wasm.Result) { r.Fuel = 3000 }
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Policy("node", "deny")
+		s.Edit = func(_ string, r *wasm.Result) { r.Fuel = 3000 }
 		p, _ := listed(t, d, s, tenanted(d, "a"), patient, func(c *Config) {
 			c.Tenants[0].Dir, c.Tenants[0].FuelPerSecond = "", 100
 			c.Exempt = []string{"a/dns"}
@@ -117,7 +120,7 @@ func TestAnExemptPodIsJudgedAlsoWhereTheBudgetIsSpent(t *testing.T) {
 		}{
 			{"web", api.ReasonPolicyDenied}, {"web", api.ReasonBudgetExhausted}, {"dns", api.ReasonPolicyDenied}, {"web", api.ReasonBudgetExhausted},
 		} {
-			if v := ask(t, p, question(step.name, in("a"))); v.Reason != step.reason {
+			if v := ask(t, p, policytest.Question(step.name, in("a"))); v.Reason != step.reason {
 				t.Errorf("pod %s: verdict %+v, want %s", step.name, v, step.reason)
 			}
 		}

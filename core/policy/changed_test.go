@@ -15,12 +15,13 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 )
 
 // rich is a pod that has some of everything.
 func rich() *v1.Pod {
 	cpu := v1.ResourceRequirements{Requests: v1.ResourceList{"cpu": resource.MustParse("1")}}
-	return somePod("web", func(p *v1.Pod) {
+	return policytest.SomePod("web", func(p *v1.Pod) {
 		p.Annotations["team"] = "a"
 		p.Spec = v1.PodSpec{
 			InitContainers: []v1.Container{{Name: "init", Image: "one"}},
@@ -195,7 +196,7 @@ func TestTheWordsForChangesAreThoseOfTheABIAndTheSDK(t *testing.T) {
 		"../../plugins/sdk/sdktest/request.go": {"words = []string{", "}", `"([a-z]+)"`},
 	} {
 		text, err := os.ReadFile(file)
-		must(t, err)
+		policytest.Must(t, err)
 		_, after, ok := strings.Cut(string(text), find.from)
 		part, _, ends := strings.Cut(after, find.to)
 		if !ok || !ends {

@@ -92,13 +92,13 @@ func (d *document) checkHooks(report strict.Report) {
 	}
 	for i, hook := range d.Hooks {
 		key := fmt.Sprintf("hooks[%d]", i)
-		oneOf(report, key, hook, hookAdmit, hookMerge, hookFilter, hookConnect)
+		oneOf(report, key, hook, api.HookAdmit, api.HookMerge, api.HookFilter, api.HookConnect)
 		if slices.Contains(d.Hooks[:i], hook) {
 			report(key, "%q stands twice", hook)
 		}
 	}
-	if ops := d.Match.Operations; slices.Contains(d.Hooks, hookConnect) && len(ops) > 0 && !slices.Contains(ops, api.Connect) {
-		report("match.operations", "the operation of the hook %s is %q, which is missing: the policy would allow every connection; add it, or leave operations out", hookConnect, api.Connect)
+	if ops := d.Match.Operations; slices.Contains(d.Hooks, api.HookConnect) && len(ops) > 0 && !slices.Contains(ops, api.Connect) {
+		report("match.operations", "the operation of the hook %s is %q, which is missing: the policy would allow every connection; add it, or leave operations out", api.HookConnect, api.Connect)
 	}
 }
 
@@ -108,9 +108,9 @@ func (d *document) checkOnChange(report strict.Report) {
 	oneOf(report, "on_change", d.OnChange, onChangeIgnore, onChangeReport, onChangeEvict)
 	switch {
 	case d.OnChange == onChangeIgnore:
-	case !slices.Contains(d.Hooks, hookAdmit) && !slices.Contains(d.Hooks, hookMerge):
+	case !slices.Contains(d.Hooks, api.HookAdmit) && !slices.Contains(d.Hooks, api.HookMerge):
 		report("on_change", "only a policy with the hook admit or merge has a say in pods that run; leave it out, or add one")
-	case slices.Contains(d.Hooks, hookAdmit) && len(d.Match.Operations) > 0 && !slices.Contains(d.Match.Operations, api.Add):
+	case slices.Contains(d.Hooks, api.HookAdmit) && len(d.Match.Operations) > 0 && !slices.Contains(d.Match.Operations, api.Add):
 		report("on_change", "pods that run are judged as if they came now, and match.operations leaves %s out; leave on_change out, or add that", api.Add)
 	}
 }
@@ -121,7 +121,7 @@ func (d *document) checkMutablePaths(report strict.Report) {
 	case len(d.MutablePaths) > maxMutablePaths:
 		report("mutable_paths", "%d paths, more than the %d a policy may have", len(d.MutablePaths), maxMutablePaths)
 		return
-	case !slices.Contains(d.Hooks, hookAdmit) && !slices.Contains(d.Hooks, hookMerge):
+	case !slices.Contains(d.Hooks, api.HookAdmit) && !slices.Contains(d.Hooks, api.HookMerge):
 		report("mutable_paths", "only a policy with the hook admit or merge changes pods; leave it out, or add one of them")
 	}
 	for i, path := range d.MutablePaths {

@@ -66,9 +66,9 @@ func (p *policy) patience(hook string, lenient bool) time.Duration {
 	switch {
 	case lenient || p.Mode != modeEnforce && p.Mode != modeMember:
 		return 0
-	case hook == hookConnect:
+	case hook == api.HookConnect:
 		return connectPatience
-	case hook == hookMerge, hook == hookAdmit && p.OnError == api.Deny:
+	case hook == api.HookMerge, hook == api.HookAdmit && p.OnError == api.Deny:
 		return math.MaxInt64
 	}
 	return maxTurn

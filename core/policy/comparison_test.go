@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 )
 
 func TestHowLongACandidateWouldHaveAQuestionWaitIsCompared(t *testing.T) {
@@ -24,29 +25,29 @@ func TestHowLongACandidateWouldHaveAQuestionWaitIsCompared(t *testing.T) {
 		// said are the words of both where that differs.
 		said string
 	}{
-		"holds for as long":              {hookAdmit, "hold-for 30s", "hold-for 30s", "", "", ""},
-		"a hold for longer":              {hookAdmit, "hold-for 30s", "hold-for 1m", "", "", "PolicyHeld; waits 30s|PolicyHeld; waits 1m0s"},
-		"a hold without a time":          {hookAdmit, "hold-for 30s", "hold-for 0s", "", "", "PolicyHeld; waits 30s|PolicyHeld; waits for no certain time"},
-		"holds for too short":            {hookAdmit, "hold-for 1ms", "hold-for 1s", "", "", ""},
-		"holds for too long":             {hookAdmit, "hold-for 20m", "hold-for 30m", "", "", ""},
-		"deferrals that end before":      {hookFilter, "defer", "defer", "", at + `"30m"`, "PolicySuppressed; waits 1h0m0s|PolicySuppressed; waits 30m0s"},
-		"deferrals that end as soon":     {hookFilter, "defer", "defer", at + `"2h"`, "", ""},
-		"drops for longer":               {hookFilter, "drop", "drop", "", at + `"2h"`, "PolicySuppressed; waits 1h0m0s|PolicySuppressed; waits 2h0m0s"},
-		"drops for longer than they may": {hookFilter, "drop", "drop", at + `"30h"`, at + `"40h"`, ""},
-		"updates that pass":              {hookFilter, "pass", "pass", "", at + `"30m"`, ""},
+		"holds for as long":              {api.HookAdmit, "hold-for 30s", "hold-for 30s", "", "", ""},
+		"a hold for longer":              {api.HookAdmit, "hold-for 30s", "hold-for 1m", "", "", "PolicyHeld; waits 30s|PolicyHeld; waits 1m0s"},
+		"a hold without a time":          {api.HookAdmit, "hold-for 30s", "hold-for 0s", "", "", "PolicyHeld; waits 30s|PolicyHeld; waits for no certain time"},
+		"holds for too short":            {api.HookAdmit, "hold-for 1ms", "hold-for 1s", "", "", ""},
+		"holds for too long":             {api.HookAdmit, "hold-for 20m", "hold-for 30m", "", "", ""},
+		"deferrals that end before":      {api.HookFilter, "defer", "defer", "", at + `"30m"`, "PolicySuppressed; waits 1h0m0s|PolicySuppressed; waits 30m0s"},
+		"deferrals that end as soon":     {api.HookFilter, "defer", "defer", at + `"2h"`, "", ""},
+		"drops for longer":               {api.HookFilter, "drop", "drop", "", at + `"2h"`, "PolicySuppressed; waits 1h0m0s|PolicySuppressed; waits 2h0m0s"},
+		"drops for longer than they may": {api.HookFilter, "drop", "drop", at + `"30h"`, at + `"40h"`, ""},
+		"updates that pass":              {api.HookFilter, "pass", "pass", "", at + `"30m"`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			bubble(t, func(d tree, s *scripts) {
-				t := d.t
-				d.hooked("p", test.hook, test.inForce, test.more)
-				d.candidate(test.candidate, test.candidates)
-				text, err := os.ReadFile(filepath.Join(d.dir, "next.toml"))
-				must(t, err)
-				d.write("next.toml", strings.Replace(string(text), `["admit"]`, `["`+test.hook+`"]`, 1))
+			bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+				t := d.T
+				d.Hooked("p", test.hook, test.inForce, test.more)
+				d.Candidate(test.candidate, test.candidates)
+				text, err := os.ReadFile(filepath.Join(d.Dir, "next.toml"))
+				policytest.Must(t, err)
+				d.Write("next.toml", strings.Replace(string(text), `["admit"]`, `["`+test.hook+`"]`, 1))
 				p, _ := listed(t, d, s, patient)
 				run(t, p)
-				ask(t, p, question("web"))
+				ask(t, p, policytest.Question("web"))
 				filterBy(t, p, filterQuestion("shop"))
 				synctest.Wait()
 				x := shadowOf(p)
@@ -64,7 +65,7 @@ func TestHowLongACandidateWouldHaveAQuestionWaitIsCompared(t *testing.T) {
 
 func TestWhatACandidateWaitsFor(t *testing.T) {
 	t.Parallel()
-	now := instant
+	now := policytest.Instant
 	for name, test := range map[string]struct {
 		more                 string
 		decisions, different int
@@ -78,8 +79,8 @@ func TestWhatACandidateWaitsFor(t *testing.T) {
 		"no more than the document allows": {"[shadow]\nmax_difference = 0.02\nmin_decisions = 50\nmin_time = \"0s\"", 50, 1, 0, ""},
 		"more than the document allows":    {"[shadow]\nmax_difference = 0.02\nmin_decisions = 50\nmin_time = \"0s\"", 50, 2, 0, "it says something else in 2 of 50 decisions, more than max_difference = 0.02"},
 	} {
-		doc, err := parseDocument("p.toml", "p.toml", []byte(documentOf("p", "allow", `mode = "shadow"`, test.more)), false)
-		must(t, err)
+		doc, err := parseDocument("p.toml", "p.toml", []byte(policytest.DocumentOf("p", "allow", `mode = "shadow"`, test.more)), false)
+		policytest.Must(t, err)
 		clock := now
 		c := newComparison(&policy{document: doc}, &policy{}, func() time.Time { return clock })
 		for i := range test.decisions {
@@ -88,7 +89,7 @@ func TestWhatACandidateWaitsFor(t *testing.T) {
 			if i < test.different {
 				o.Answer = api.Deny
 			}
-			c.note(hookAdmit, "shop/web", [sha256.Size]byte{byte(i)}, allows, o)
+			c.note(api.HookAdmit, "shop/web", [sha256.Size]byte{byte(i)}, allows, o)
 		}
 		clock = now.Add(test.after)
 		if got := c.show().Waits; got != test.want {
@@ -102,7 +103,7 @@ func TestAPartThatIsMetExactlyIsNoMoreThanTheLimit(t *testing.T) {
 	for _, decisions := range []uint64{100, 200, 1000, 700, 1_000_000} {
 		for percent := range uint64(101) {
 			limit, err := strconv.ParseFloat(fmt.Sprintf("%d.%02d", percent/100, percent%100), 64)
-			must(t, err)
+			policytest.Must(t, err)
 			for more, want := range []bool{true, false} {
 				c := &comparison{threshold: threshold{MaxDifference: limit, MinDecisions: 1}, now: time.Now}
 				c.shown.Decisions, c.shown.Different = decisions, percent*decisions/100+uint64(more)
@@ -126,8 +127,8 @@ func TestWhatNeitherWasAskedIsNoDecisionOfACandidate(t *testing.T) {
 		"only the candidate was":       {unasked, asked, 1},
 		"both were":                    {asked, asked, 1},
 	} {
-		c := newComparison(&policy{document: &document{}}, &policy{}, func() time.Time { return instant })
-		c.note(hookAdmit, "shop/web", [sha256.Size]byte{}, saying{Opinion: test.inForce}, saying{Opinion: test.candidate})
+		c := newComparison(&policy{document: &document{}}, &policy{}, func() time.Time { return policytest.Instant })
+		c.note(api.HookAdmit, "shop/web", [sha256.Size]byte{}, saying{Opinion: test.inForce}, saying{Opinion: test.candidate})
 		if got := c.show().Decisions; got != test.want {
 			t.Errorf("%s: %d decisions, want %d", name, got, test.want)
 		}

@@ -2,49 +2,32 @@ package policy
 
 import (
 	"context"
-	"fmt"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/condition"
 	"github.com/wardlet/wardlet/core/policy/wasm"
-	"github.com/wardlet/wardlet/core/strict"
 )
 
 const (
-	// maxConditions is how many conditions a policy may have.
-	maxConditions = 32
+
 	// conditionFuel is what a unit of a condition's cost takes, some 100 ns.
 	conditionFuel = 200
 	// conditionFailed is the code of a condition that cannot be told for a pod.
 	conditionFailed wasm.FailureCode = "ConditionFailed"
 )
 
-func (m *match) checkConditions(report strict.Report) {
-	if len(m.Conditions) > maxConditions {
-		report("match.conditions", "%d conditions, more than the %d a policy may have", len(m.Conditions), maxConditions)
-		return
-	}
-	for i, text := range m.Conditions {
-		c, err := condition.Compile(text)
-		if err != nil {
-			report(fmt.Sprintf("match.conditions[%d]", i), "%v", err)
-			continue
-		}
-		m.compiled = append(m.compiled, c)
-	}
-}
-
 // hold reports whether all conditions are true, and what it took in fuel to
 // find out. The error is a *wasm.Failure, or that of ctx, if that ended while
 // another had its turn.
-func (m *match) hold(ctx context.Context, in *condition.Input, since *turn) (hold bool, fuel int64, err error) {
-	for _, c := range m.compiled {
+func (t *turn) hold(ctx context.Context, all []*condition.Condition, in *condition.Input) (hold bool, fuel int64, err error) {
+	for _, c := range all {
 		ok, cost, err := c.Matches(in)
 		took := int64(cost) * conditionFuel
 		fuel += took
 		if err != nil {
 			err = &wasm.Failure{Code: conditionFailed, Err: err}
 		}
-		if ended := since.took(ctx, took); ended != nil {
+		if ended := t.took(ctx, took); ended != nil {
 			err = ended
 		}
 		if err != nil || !ok {
@@ -94,7 +77,7 @@ func (p *policy) wants(ctx context.Context, d *decision) (asked bool, fuel int64
 	if len(p.Match.compiled) == 0 {
 		return true, 0, nil
 	}
-	asked, fuel, err = p.Match.hold(ctx, d.conditions(), &d.turn)
+	asked, fuel, err = d.turn.hold(ctx, p.Match.compiled, d.conditions())
 	if !asked && err == nil {
 		d.spent += fuel
 	}
@@ -104,7 +87,7 @@ func (p *policy) wants(ctx context.Context, d *decision) (asked bool, fuel int64
 // wantsContest is wants for the hook merge: the conditions hold for one of the
 // candidates that match.
 func (p *policy) wantsContest(ctx context.Context, m *contest, node string) (asked bool, fuel int64, err error) {
-	if !p.has(hookMerge) {
+	if !p.has(api.HookMerge) {
 		return false, 0, nil
 	}
 	for i := range m.Candidates {
@@ -115,10 +98,10 @@ func (p *policy) wantsContest(ctx context.Context, m *contest, node string) (ask
 		if len(p.Match.compiled) == 0 {
 			return true, fuel, nil
 		}
-		ok, took, err := p.Match.hold(ctx, condition.NewInput(condition.Request{
-			Object: c.Pod, OldObject: m.Current, Hook: hookMerge, Source: c.Origin.Source, Kind: c.Kind, Document: c.Origin.Document,
+		ok, took, err := m.turn.hold(ctx, p.Match.compiled, condition.NewInput(condition.Request{
+			Object: c.Pod, OldObject: m.Current, Hook: api.HookMerge, Source: c.Origin.Source, Kind: c.Kind, Document: c.Origin.Document,
 			Tenant: m.Tenant, Node: node, Time: m.Time, ClockSynchronized: m.ClockSynchronized,
-		}), &m.turn)
+		}))
 		fuel += took
 		if ok || err != nil {
 			return true, fuel, err

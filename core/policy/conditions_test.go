@@ -10,6 +10,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -28,11 +29,11 @@ func TestConditionsSayWhetherAPolicyIsAsked(t *testing.T) {
 	} {
 		t.Run(condition, func(t *testing.T) {
 			t.Parallel()
-			s := newScripts()
+			s := policytest.NewScripts()
 			loaded := loadScripts(t, s, "deny\n[match]\nconditions = "+condition)
-			d := deciding(question("web"))
+			d := deciding(policytest.Question("web"))
 			v := judge(t.Context(), []*set{loaded}, d, api.Allow)
-			if got := len(s.called()) > 0; got != asked || asked != (v.Answer == api.Deny) {
+			if got := len(s.Calls()) > 0; got != asked || asked != (v.Answer == api.Deny) {
 				t.Errorf("asked %t: %+v", got, v)
 			}
 			if asked && (v.Opinions[0].Fuel == 0 || d.spent != 0) || !asked && (len(v.Opinions) > 0 || d.spent == 0) {
@@ -44,14 +45,14 @@ func TestConditionsSayWhetherAPolicyIsAsked(t *testing.T) {
 
 func TestAConditionThatCannotBeToldIsAFailureOfItsPolicy(t *testing.T) {
 	t.Parallel()
-	s := newScripts()
+	s := policytest.NewScripts()
 	loaded := loadScripts(t, s, "allow\non_error = \"deny\"\n[match]\nconditions = [\"object.metadata.labels['none'] == 'web'\"]")
-	v := judge(t.Context(), []*set{loaded}, deciding(question("web")), api.Allow)
+	v := judge(t.Context(), []*set{loaded}, deciding(policytest.Question("web")), api.Allow)
 	if o := v.Opinions[0]; v.Answer != api.Deny || o.Failure != "ConditionFailed" || o.Fuel == 0 ||
 		!strings.Contains(v.Message, "a condition failed with ConditionFailed: the condition object.metadata.labels['none'] == 'web': no such key: none") {
 		t.Errorf("verdict %+v", v)
 	}
-	if len(s.called()) > 0 {
+	if len(s.Calls()) > 0 {
 		t.Error("its plugin is asked")
 	}
 }
@@ -60,14 +61,14 @@ func TestConditionsOfOtherHooks(t *testing.T) {
 	t.Parallel()
 	const matching, not = "[match]\nconditions = [\"object.metadata.name == 'static'\"]", "[match]\nconditions = [\"object.metadata.name == 'none'\"]"
 	const broken = "[match]\nconditions = [\"object.metadata.annotations['none'] == ''\"]"
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.hooked("a", hookMerge, "keep", broken)
-		d.hooked("b", hookMerge, "reject", not)
-		d.hooked("c", hookMerge, "reject", matching)
-		d.hooked("d", hookFilter, "drop", not)
-		d.hooked("e", hookFilter, "drop", broken)
-		d.hooked("f", hookFilter, "drop", strings.ReplaceAll(matching, "static", "web"))
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Hooked("a", api.HookMerge, "keep", broken)
+		d.Hooked("b", api.HookMerge, "reject", not)
+		d.Hooked("c", api.HookMerge, "reject", matching)
+		d.Hooked("d", api.HookFilter, "drop", not)
+		d.Hooked("e", api.HookFilter, "drop", broken)
+		d.Hooked("f", api.HookFilter, "drop", strings.ReplaceAll(matching, "static", "web"))
 		p, _ := listed(t, d, s, ranked, patient)
 		run(t, p)
 		c := contestOf("shop", "fleet")
@@ -82,7 +83,7 @@ func TestConditionsOfOtherHooks(t *testing.T) {
 		if f.Answer != api.Drop || f.Policy != "f" || len(f.Opinions) != 2 || f.Opinions[0].Failure != "ConditionFailed" {
 			t.Errorf("verdict %+v", f)
 		}
-		if calls := strings.Join(s.called(), ", "); calls != "c merges static cluster fleet, f filters web" {
+		if calls := strings.Join(s.Calls(), ", "); calls != "c merges static cluster fleet, f filters web" {
 			t.Errorf("asked %s", calls)
 		}
 	})
@@ -93,11 +94,11 @@ func TestATestOfAPolicyHeedsItsConditions(t *testing.T) {
 	for expect, want := range map[string]string{
 		"abstain": "", "deny": "DIR/p.toml:10: test.expect: a.yaml: want deny, got abstain (the pod does not match [match])",
 	} {
-		d, s := newTree(t), newScripts()
-		d.policy("p", "deny", "[match]\nconditions = [\"object.spec.hostNetwork\"]\n[[test]]\npod = \"a.yaml\"\nexpect = \""+expect+"\"")
-		d.write("a.yaml", manifestText)
+		d, s := policytest.NewTree(t), policytest.NewScripts()
+		d.Policy("p", "deny", "[match]\nconditions = [\"object.spec.hostNetwork\"]\n[[test]]\npod = \"a.yaml\"\nexpect = \""+expect+"\"")
+		d.Write("a.yaml", policytest.ManifestText)
 		_, err := loadOnce(t, d, s, nil)
-		if got := inDir(err, d.dir); got != want {
+		if got := policytest.InDir(err, d.Dir); got != want {
 			t.Errorf("%s: error:\n%s\nwant:\n%s", expect, got, want)
 		}
 	}
@@ -105,10 +106,10 @@ func TestATestOfAPolicyHeedsItsConditions(t *testing.T) {
 
 func TestAReplacementIsSeenByConditions(t *testing.T) {
 	t.Parallel()
-	s := newScripts()
+	s := policytest.NewScripts()
 	loaded := loadScripts(t, s, "deny\n[match]\nconditions = [\"request.replaces == 'uid-old' && oldObject.metadata.name == 'old'\"]")
-	q := question("web", func(q *api.Question) {
-		q.Replaces, q.Old = "uid-old", somePod("old", func(p *v1.Pod) { p.UID = "uid-old" })
+	q := policytest.Question("web", func(q *api.Question) {
+		q.Replaces, q.Old = "uid-old", policytest.SomePod("old", func(p *v1.Pod) { p.UID = "uid-old" })
 	})
 	if v := judge(t.Context(), []*set{loaded}, deciding(q), api.Allow); v.Answer != api.Deny {
 		t.Errorf("verdict %+v", v)
@@ -129,25 +130,25 @@ func TestDearConditionsLetAnotherTenantHaveItsTurn(t *testing.T) {
 		script string
 		asks   func(p *Plane, done chan<- bool)
 	}{
-		hookAdmit: {"allow", func(p *Plane, done chan<- bool) {
-			p.Judge(question("dear", in("a")), func(api.Verdict) { done <- true })
+		api.HookAdmit: {"allow", func(p *Plane, done chan<- bool) {
+			p.Judge(policytest.Question("dear", in("a")), func(api.Verdict) { done <- true })
 		}},
-		hookFilter: {"pass", func(p *Plane, done chan<- bool) {
+		api.HookFilter: {"pass", func(p *Plane, done chan<- bool) {
 			q := filterQuestion("a")
 			p.Filter(q, func(api.FilterVerdict) { done <- true })
 		}},
-		hookMerge: {"keep", func(p *Plane, done chan<- bool) {
+		api.HookMerge: {"keep", func(p *Plane, done chan<- bool) {
 			p.Rules().Resolve(contestOf("a", ""), func(api.Resolution) { done <- true })
 		}},
 	} {
 		t.Run(hook, func(t *testing.T) {
 			t.Parallel()
-			bubble(t, func(d tree, s *scripts) {
-				t := d.t
-				d.policy("node", "allow")
-				d.of("a").hooked("a-begins", hook, test.script)
-				d.of("a").hooked("b-dear", hook, test.script, dearConditions(3))
-				d.of("a").hooked("c-ends", hook, test.script)
+			bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+				t := d.T
+				d.Policy("node", "allow")
+				d.Of("a").Hooked("a-begins", hook, test.script)
+				d.Of("a").Hooked("b-dear", hook, test.script, dearConditions(3))
+				d.Of("a").Hooked("c-ends", hook, test.script)
 				begins, goOn, ends := make(chan bool), make(chan bool), make(chan bool)
 				p, _ := listed(t, d, s, tenanted(d, "a", "b"), patient, func(c *Config) {
 					c.Tenants[1].Dir = ""
@@ -162,11 +163,11 @@ func TestDearConditionsLetAnotherTenantHaveItsTurn(t *testing.T) {
 					}}
 				})
 				run(t, p)
-				ask(t, p, question("warm", in("b")))
+				ask(t, p, policytest.Question("warm", in("b")))
 				dear, other := make(chan bool, 1), make(chan bool, 1)
 				test.asks(p, dear)
 				<-begins
-				p.Judge(question("other", in("b")), func(api.Verdict) { other <- true })
+				p.Judge(policytest.Question("other", in("b")), func(api.Verdict) { other <- true })
 				synctest.Wait()
 				if len(other) > 0 {
 					t.Fatal("two questions are under way, there is one evaluator")
@@ -193,7 +194,7 @@ func TestADecisionAsksForItsTurnAsOftenAsAPluginWould(t *testing.T) {
 		"one that is dear, and some": {dearConditions(1), true},
 		"many that are dear":         {dearConditions(31), true},
 	} {
-		s := newScripts()
+		s := policytest.NewScripts()
 		loaded := loadScripts(t, s, "deny\n"+test.conditions)
 		told, times := int64(0), int64(0)
 		turns := wasm.WithTurns(t.Context(), func(fuel int64) {
@@ -202,7 +203,7 @@ func TestADecisionAsksForItsTurnAsOftenAsAPluginWould(t *testing.T) {
 				t.Errorf("%s: it asks after %d", name, fuel)
 			}
 		})
-		d := deciding(question("web"))
+		d := deciding(policytest.Question("web"))
 		judge(turns, []*set{loaded}, d, api.Allow)
 		if test.asks != (times > 0) {
 			t.Errorf("%s: it asks %d times", name, times)
@@ -215,14 +216,14 @@ func TestADecisionAsksForItsTurnAsOftenAsAPluginWould(t *testing.T) {
 
 func TestNoMoreConditionsAreAskedWhenTheNodeStops(t *testing.T) {
 	t.Parallel()
-	s := newScripts()
+	s := policytest.NewScripts()
 	loaded := loadScripts(t, s, "deny\n"+dearConditions(31), "allow")
 	ctx, cancel := context.WithCancel(t.Context())
 	times := 0
 	turns := wasm.WithTurns(ctx, func(int64) { times++; cancel() })
-	judge(turns, []*set{loaded}, deciding(question("web")), api.Allow)
-	if times != 1 || len(s.called()) > 0 {
-		t.Errorf("it goes on: it asked %d times more whether it is another's turn, and plugins %q", times-1, s.called())
+	judge(turns, []*set{loaded}, deciding(policytest.Question("web")), api.Allow)
+	if times != 1 || len(s.Calls()) > 0 {
+		t.Errorf("it goes on: it asked %d times more whether it is another's turn, and plugins %q", times-1, s.Calls())
 	}
 }
 

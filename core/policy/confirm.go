@@ -58,7 +58,7 @@ func (r *reviewer) confirm(x *confirmation) error {
 	case p == nil:
 		return fmt.Errorf("no policy %q is in force there; wardlet get policies lists them", x.policy)
 	case !p.evicts():
-		return fmt.Errorf("%s evicts no pods: that takes the hook %q or %q or an expression, mode = %q and on_change = %q", p.called(), hookAdmit, hookMerge, modeEnforce, onChangeEvict)
+		return fmt.Errorf("%s evicts no pods: that takes the hook %q or %q or an expression, mode = %q and on_change = %q", p.called(), api.HookAdmit, api.HookMerge, modeEnforce, onChangeEvict)
 	case x.sha256 != "" && !p.isOf(x.sha256):
 		return fmt.Errorf("%s is another by now, or the digest is too short: its module is %s, its document %s; look at it again before you confirm it",
 			p.called(), cmp.Or(p.sum, "none"), p.source)

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"strings"
 	"testing"
 	"time"
@@ -9,27 +10,27 @@ import (
 func TestAConfirmationIsOfTheContentThatIsNamed(t *testing.T) {
 	t.Parallel()
 	const script = "deny # one"
-	document := documentOf("a", script, onChangeEvicts)
+	document := policytest.DocumentOf("a", script, onChangeEvicts)
 	for name, tc := range map[string]struct {
 		sha256    string
 		confirmed bool
 	}{
 		"none is named":             {"", true},
-		"that of its module":        {sumOf(script), true},
-		"the beginning of that":     {sumOf(script)[:12], true},
-		"too little of it":          {sumOf(script)[:11], false},
-		"capitals are the same":     {strings.ToUpper(sumOf(script)[:20]), true},
-		"that of its document":      {sumOf(document)[:16], true},
-		"that of a module before":   {sumOf("deny # two")[:12], false},
-		"that of a document before": {sumOf(document + "# edited")[:12], false},
+		"that of its module":        {policytest.SumOf(script), true},
+		"the beginning of that":     {policytest.SumOf(script)[:12], true},
+		"too little of it":          {policytest.SumOf(script)[:11], false},
+		"capitals are the same":     {strings.ToUpper(policytest.SumOf(script)[:20]), true},
+		"that of its document":      {policytest.SumOf(document)[:16], true},
+		"that of a module before":   {policytest.SumOf("deny # two")[:12], false},
+		"that of a document before": {policytest.SumOf(document + "# edited")[:12], false},
 		"no digest at all":          {"a", false},
-		"more than a digest":        {sumOf(script) + "0", false},
+		"more than a digest":        {policytest.SumOf(script) + "0", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			bubble(t, func(d tree, s *scripts) {
-				t := d.t
-				d.policy("a", script, onChangeEvicts)
+			bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+				t := d.T
+				d.Policy("a", script, onChangeEvicts)
 				p := reviewing(t, d, s, newRunning(somePods(30)...), evictionsIn(newCounts()))
 				run(t, p)
 				time.Sleep(5 * time.Second)
@@ -37,7 +38,7 @@ func TestAConfirmationIsOfTheContentThatIsNamed(t *testing.T) {
 				if (err == nil) != tc.confirmed || set.Policies[0].Review.Confirmed != tc.confirmed {
 					t.Errorf("review %+v, %v", set.Policies[0].Review, err)
 				}
-				if err != nil && (!strings.Contains(err.Error(), sumOf(script)) || !strings.Contains(err.Error(), sumOf(document))) {
+				if err != nil && (!strings.Contains(err.Error(), policytest.SumOf(script)) || !strings.Contains(err.Error(), policytest.SumOf(document))) {
 					t.Errorf("the error names no content: %v", err)
 				}
 			})

@@ -16,7 +16,7 @@ const connectPatience = 10 * time.Second
 // called where Run ends before. Without a policy that has an opinion the answer is Allow.
 func (p *Plane) Connect(q api.Question, answer func(api.Verdict)) {
 	tenant := p.cfg.tenant(q.Pod.Namespace)
-	pose(p, about{hook: hookConnect, uid: q.Pod.UID}, tenant, answer, func(ctx context.Context, at *activity, answer func(api.Verdict), later putsOff) (int64, bool) {
+	pose(p, about{hook: api.HookConnect, uid: q.Pod.UID}, tenant, answer, func(ctx context.Context, at *activity, answer func(api.Verdict), later putsOff) (int64, bool) {
 		return p.connect(ctx, &q, tenant, answer, later, at)
 	})
 }
@@ -35,7 +35,7 @@ func (p *Plane) connect(
 	}
 	sets, lacking, reason := p.use(tenant)
 	defer release(sets)
-	d := p.decision(hookConnect, q, p.request(q, tenant, now), at)
+	d := p.decision(api.HookConnect, q, p.request(q, tenant, now), at)
 	d.exempt, d.fallback = false, api.Allow
 	var v api.Verdict
 	if lacking == nil {

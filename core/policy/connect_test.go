@@ -10,12 +10,13 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
 // execBy is a question about an exec of a user in the pod web.
 func execBy(namespace, source, user string) api.Question {
-	q := question("web", in(namespace))
+	q := policytest.Question("web", in(namespace))
 	q.Op = api.Connect
 	q.Connection = &api.Connection{Kind: api.ConnectExec, Source: source, Container: "main", Command: []string{"sh", "-c", "secret"}, User: user}
 	return q
@@ -73,10 +74,10 @@ func TestConnect_theStrongestAnswerCounts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			bubble(t, func(d tree, s *scripts) {
-				t := d.t
-				d.scripts(hookConnect, test.operator)
-				d.of("shop").scripts(hookConnect, test.tenant)
+			bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+				t := d.T
+				d.Scripts(api.HookConnect, test.operator)
+				d.Of("shop").Scripts(api.HookConnect, test.tenant)
 				tenant := func(*Config) {}
 				if test.tenant != nil {
 					tenant = tenanted(d, "shop")
@@ -94,7 +95,7 @@ func TestConnect_theStrongestAnswerCounts(t *testing.T) {
 				if diff := cmp.Diff(test.want, got, cmpopts.IgnoreFields(api.Verdict{}, "At", "Sets", "Opinions")); diff != "" {
 					t.Errorf("verdict (-want +got):\n%s", diff)
 				}
-				if on := p.Decisions(); len(got.Opinions) > 0 && (len(on) != 1 || on[0].Hook != hookConnect || on[0].Op != api.Connect ||
+				if on := p.Decisions(); len(got.Opinions) > 0 && (len(on) != 1 || on[0].Hook != api.HookConnect || on[0].Op != api.Connect ||
 					on[0].Connection != "exec in container main by "+user+" ("+source+"): sh") {
 					t.Errorf("on record: %+v", on)
 				}
@@ -105,20 +106,20 @@ func TestConnect_theStrongestAnswerCounts(t *testing.T) {
 
 func TestConnect_isNotWhatAdmits(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.hooked("c", hookConnect, "deny")
-		d.hooked("a", hookAdmit, "allow")
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Hooked("c", api.HookConnect, "deny")
+		d.Hooked("a", api.HookAdmit, "allow")
 		p, _ := listed(t, d, s)
 		run(t, p)
-		if v := ask(t, p, question("web", in("shop"))); v.Answer != api.Allow {
+		if v := ask(t, p, policytest.Question("web", in("shop"))); v.Answer != api.Allow {
 			t.Errorf("admission %+v", v)
 		}
 		if v := connectBy(t, p, execBy("shop", api.FromNodeAPI, "alice")); v.Answer != api.Deny || v.Reason != api.ReasonPolicyDenied {
 			t.Errorf("connection %+v", v)
 		}
-		if want := []string{"a web", "c connects web"}; !cmp.Equal(s.called(), want) {
-			t.Errorf("called %q, want %q", s.called(), want)
+		if want := []string{"a web", "c connects web"}; !cmp.Equal(s.Calls(), want) {
+			t.Errorf("called %q, want %q", s.Calls(), want)
 		}
 	})
 }
@@ -135,12 +136,12 @@ func TestConnect_withoutAPolicyInForce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			bubble(t, func(d tree, s *scripts) {
-				d.write("broken.toml", "api = 1")
-				p, _ := listed(d.t, d, s)
-				run(d.t, p)
-				if v := connectBy(d.t, p, execBy("shop", test.source, test.user)); v.Answer != test.want || v.Reason != api.ReasonPoliciesNotReady {
-					d.t.Errorf("verdict %+v", v)
+			bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+				d.Write("broken.toml", "api = 1")
+				p, _ := listed(d.T, d, s)
+				run(d.T, p)
+				if v := connectBy(d.T, p, execBy("shop", test.source, test.user)); v.Answer != test.want || v.Reason != api.ReasonPoliciesNotReady {
+					d.T.Errorf("verdict %+v", v)
 				}
 			})
 		})
@@ -149,21 +150,21 @@ func TestConnect_withoutAPolicyInForce(t *testing.T) {
 
 func TestConnect_aSpentBudgetDeniesWithoutARecord(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.hooked("c", hookConnect, "allow")
-		s.edit = func(_ string, r *wasm.Result) { r.Fuel = 3000 }
-		d.policy("a", "allow")
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Hooked("c", api.HookConnect, "allow")
+		s.Edit = func(_ string, r *wasm.Result) { r.Fuel = 3000 }
+		d.Policy("a", "allow")
 		p, _ := listed(t, d, s, tenanted(d, "shop"), func(c *Config) { c.Tenants[0].Dir, c.Tenants[0].FuelPerSecond = "", 100 })
 		run(t, p)
-		ask(t, p, question("first", in("shop")))
+		ask(t, p, policytest.Question("first", in("shop")))
 		if v := connectBy(t, p, execBy("shop", api.FromNodeAPI, "alice")); v.Answer != api.Deny || v.Reason != api.ReasonBudgetExhausted {
 			t.Errorf("verdict %+v", v)
 		}
 		if v := connectBy(t, p, execBy("shop", api.FromSocket, api.LocalRoot)); v.Answer != api.Allow {
 			t.Errorf("verdict %+v", v)
 		}
-		if on := p.Decisions(); len(on) != 1 || on[0].Hook != hookAdmit {
+		if on := p.Decisions(); len(on) != 1 || on[0].Hook != api.HookAdmit {
 			t.Errorf("on record: %+v", on)
 		}
 	})
@@ -172,18 +173,18 @@ func TestConnect_aSpentBudgetDeniesWithoutARecord(t *testing.T) {
 // A verdict about a pod is no verdict about a connection to it, nor the other way round.
 func TestConnect_isNoLastVerdict(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.write("p.wasm", "allow")
-		d.write("p.toml", "api = \"wardlet.dev/v1\"\nname = \"p\"\nmodule = \"p.wasm\"\nsha256 = \""+sumOf("allow")+
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Write("p.wasm", "allow")
+		d.Write("p.toml", "api = \"wardlet.dev/v1\"\nname = \"p\"\nmodule = \"p.wasm\"\nsha256 = \""+policytest.SumOf("allow")+
 			"\"\nhooks = [\"admit\", \"connect\"]\non_error = \"last_verdict\"\n")
 		p, _ := listed(t, d, s)
 		run(t, p)
 		if v := connectBy(t, p, execBy("shop", api.FromNodeAPI, "alice")); v.Answer != api.Allow {
 			t.Fatalf("connection %+v", v)
 		}
-		s.edit = func(_ string, r *wasm.Result) { r.Answer = "nonsense" }
-		if v := ask(t, p, question("web", in("shop"))); v.Answer != api.Hold || !strings.Contains(v.Message, "has not judged this version of the pod before") {
+		s.Edit = func(_ string, r *wasm.Result) { r.Answer = "nonsense" }
+		if v := ask(t, p, policytest.Question("web", in("shop"))); v.Answer != api.Hold || !strings.Contains(v.Message, "has not judged this version of the pod before") {
 			t.Errorf("admission %+v", v)
 		}
 	})
@@ -192,9 +193,9 @@ func TestConnect_isNoLastVerdict(t *testing.T) {
 // Commands differ, and so do the decisions about them; the same command is counted.
 func TestConnect_recordsEachCommandOnce(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.hooked("c", hookConnect, "allow")
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Hooked("c", api.HookConnect, "allow")
 		disk := &recordDisk{}
 		p, _ := listed(t, d, s, func(c *Config) { c.Records = disk })
 		run(t, p)
@@ -214,17 +215,17 @@ func TestConnect_recordsEachCommandOnce(t *testing.T) {
 // A plugin that fails on other pods is still asked about a connection, when its turn comes within the time a user waits.
 func TestConnect_waitsForItsTurnAtAnOpenBreaker(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.hooked("c", hookConnect, "picky allow")
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Hooked("c", api.HookConnect, "picky allow")
 		p, _ := listed(t, d, s)
 		run(t, p)
 		bad := execBy("shop", api.FromNodeAPI, "alice")
 		for _, name := range []string{"bad-1", "bad-2", "bad-3", "bad-4", "bad-5"} {
-			bad.Pod = somePod(name)
+			bad.Pod = policytest.SomePod(name)
 			connectBy(t, p, bad)
 		}
-		bad.Pod = somePod("bad-1")
+		bad.Pod = policytest.SomePod("bad-1")
 		if v := connectBy(t, p, bad); v.Answer != api.Deny || !strings.Contains(v.Message, "BreakerOpen") {
 			t.Errorf("what failed: %+v", v)
 		}

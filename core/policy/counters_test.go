@@ -3,6 +3,9 @@ package policy
 import (
 	"fmt"
 	"testing"
+
+	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 )
 
 // counted is what `get policies` shows of the first policy of a plane.
@@ -22,9 +25,9 @@ func TestWhatAFilterSaysOfUpdatesIsCounted(t *testing.T) {
 	} {
 		t.Run(script, func(t *testing.T) {
 			t.Parallel()
-			bubble(t, func(d tree, s *scripts) {
-				t := d.t
-				d.hooked("f", hookFilter, script)
+			bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+				t := d.T
+				d.Hooked("f", api.HookFilter, script)
 				p, _ := listed(t, d, s, patient)
 				run(t, p)
 				for range 2 {
@@ -49,9 +52,9 @@ func TestWhatAMergePolicySaysOfConflictsIsCounted(t *testing.T) {
 	} {
 		t.Run(script, func(t *testing.T) {
 			t.Parallel()
-			bubble(t, func(d tree, s *scripts) {
-				t := d.t
-				d.hooked("m", hookMerge, script)
+			bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+				t := d.T
+				d.Hooked("m", api.HookMerge, script)
 				p, _ := listed(t, d, s, ranked)
 				run(t, p)
 				for range 2 {

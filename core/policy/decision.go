@@ -126,7 +126,7 @@ func (p *policy) consult(ctx context.Context, d *decision, unclear error) opinio
 	switch {
 	case o.Failure != "":
 		p.settle(d, &o)
-	case d.hook == hookAdmit:
+	case d.hook == api.HookAdmit:
 		d.lasts.put(p, d.lastKey(), d.request.Tenant, &o, d.request.Time)
 	}
 	p.counts.count(&o.Opinion)
@@ -171,7 +171,7 @@ func (p *policy) settle(d *decision, o *opinion) {
 	}
 	news := p.counts.fail(o.Message)
 	switch last, known := d.lasts.get(p, d.lastKey()); {
-	case d.hook == hookConnect:
+	case d.hook == api.HookConnect:
 		o.Answer = unanswered(d.request.Question.Connection)
 		if news {
 			p.log.Warn("a plugin failed, connections are denied", "policy", p.Name, "failure", o.Message)
@@ -211,7 +211,7 @@ func (p *policy) settle(d *decision, o *opinion) {
 // untilKnown is the answer of a policy that is not asked until it is known what the pod names. It is no verdict about the pod.
 func (d *decision) untilKnown() api.Answer {
 	switch {
-	case d.hook == hookConnect:
+	case d.hook == api.HookConnect:
 		return unanswered(d.request.Question.Connection)
 	case d.exempt:
 		return api.Allow

@@ -7,6 +7,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -16,8 +17,8 @@ func TestOpinionsOfOtherModesDoNotCount(t *testing.T) {
 		for script, answer := range map[string]api.Answer{"deny No not here": api.Deny, "hold": api.Hold, "trap x": api.Hold, "allow": api.Allow} {
 			t.Run(mode+" "+script, func(t *testing.T) {
 				t.Parallel()
-				loaded := loadScripts(t, newScripts(), script+"\nmode = \""+mode+"\"", "abstain")
-				v := judge(t.Context(), []*set{loaded}, deciding(question("web")), api.Allow)
+				loaded := loadScripts(t, policytest.NewScripts(), script+"\nmode = \""+mode+"\"", "abstain")
+				v := judge(t.Context(), []*set{loaded}, deciding(policytest.Question("web")), api.Allow)
 				o := v.Opinions[0]
 				if v.Answer != api.Allow || v.Policy != "" || o.Mode != mode || o.Answer != answer {
 					t.Errorf("verdict %+v", v)
@@ -35,10 +36,10 @@ func TestOpinionsOfOtherModesDoNotCount(t *testing.T) {
 // on, with further lines in its document, and gives what it says then.
 func failing(t *testing.T, script, lines string, d *decision) (first, then api.Verdict) {
 	t.Helper()
-	s := newScripts()
+	s := policytest.NewScripts()
 	loaded := loadScripts(t, s, script+"\n"+lines)
-	s.edit = func(_ string, r *wasm.Result) {
-		if len(s.calls) > 1 {
+	s.Edit = func(_ string, r *wasm.Result) {
+		if len(s.Log) > 1 {
 			r.Answer = "perhaps"
 		}
 	}
@@ -50,7 +51,7 @@ func TestLastVerdictStandsInForAPluginThatFails(t *testing.T) {
 	t.Parallel()
 	const lines = `on_error = "last_verdict"`
 	for script, want := range map[string]api.Answer{"allow": api.Allow, "deny No not here": api.Deny, "hold": api.Hold, "abstain": api.Allow} {
-		d := deciding(question("web"))
+		d := deciding(policytest.Question("web"))
 		d.instance, d.lasts = "i", &lasts{}
 		first, then := failing(t, script, lines, d)
 		if first.Answer != want || then.Answer != want {
@@ -69,7 +70,7 @@ func TestWithoutALastVerdictOnTheInstanceThePodIsHeld(t *testing.T) {
 		"the instance is not known": func(d *decision) { d.instance = "" },
 		"nobody keeps verdicts":     func(d *decision) { d.lasts = nil },
 	} {
-		d := deciding(question("web"))
+		d := deciding(policytest.Question("web"))
 		d.instance, d.lasts = "i", &lasts{}
 		change(d)
 		if _, then := failing(t, "allow", lines, d); then.Answer != api.Hold || !strings.Contains(then.Message, "it has not judged this version of the pod before") {
@@ -77,12 +78,12 @@ func TestWithoutALastVerdictOnTheInstanceThePodIsHeld(t *testing.T) {
 		}
 	}
 	known := &lasts{}
-	d := deciding(question("web"))
+	d := deciding(policytest.Question("web"))
 	d.instance, d.lasts = "i", known
 	failing(t, "allow", lines, d)
-	other := deciding(question("web"))
+	other := deciding(policytest.Question("web"))
 	other.instance, other.lasts = "j", known
-	s := newScripts()
+	s := policytest.NewScripts()
 	loaded := loadScripts(t, s, "trap x\n"+lines)
 	if v := judge(t.Context(), []*set{loaded}, other, api.Allow); v.Answer != api.Hold {
 		t.Errorf("another instance: %+v", v)
@@ -95,15 +96,15 @@ func TestWithoutALastVerdictOnTheInstanceThePodIsHeld(t *testing.T) {
 func TestAFailureLetsAnExemptPodPass(t *testing.T) {
 	t.Parallel()
 	for _, onError := range []string{"hold", "deny", "last_verdict"} {
-		d := deciding(question("web"))
+		d := deciding(policytest.Question("web"))
 		d.exempt = true
 		if _, then := failing(t, "allow", "on_error = \""+onError+"\"", d); then.Answer != api.Allow {
 			t.Errorf("on_error %s: %+v", onError, then)
 		}
 	}
-	d := deciding(question("web"))
+	d := deciding(policytest.Question("web"))
 	d.exempt = true
-	loaded := loadScripts(t, newScripts(), "deny")
+	loaded := loadScripts(t, policytest.NewScripts(), "deny")
 	if v := judge(t.Context(), []*set{loaded}, d, api.Allow); v.Answer != api.Deny {
 		t.Errorf("a policy that does not fail: %+v", v)
 	}
@@ -123,7 +124,7 @@ func TestOnlyPodsOfFilesAreExempt(t *testing.T) {
 		"in another namespace":  {func(q *api.Question) { q.Pod.Namespace = "other" }, false},
 		"of the API server":     {func(q *api.Question) { q.Origin.Source = "cluster" }, false},
 	} {
-		q := question("web", test.change)
+		q := policytest.Question("web", test.change)
 		q.Pod.Annotations[pod.AnnotationSource] = "file"
 		if got := p.exempt(&q, c.names(&q)); got != test.want {
 			t.Errorf("%s: exempt %t", name, got)
@@ -133,18 +134,18 @@ func TestOnlyPodsOfFilesAreExempt(t *testing.T) {
 
 func TestAnExemptPodPassesWhereNoSetIsReadyAndThatIsLogged(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.write("broken.toml", "api = 1")
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Write("broken.toml", "api = 1")
 		p, l := listed(t, d, s, func(c *Config) { c.Exempt = []string{"shop/dns"} })
 		run(t, p)
 		for name, want := range map[string]api.Answer{"dns": api.Allow, "web": api.Hold} {
-			if got := ask(t, p, question(name)); got.Answer != want || got.Reason != api.ReasonPoliciesNotReady {
+			if got := ask(t, p, policytest.Question(name)); got.Answer != want || got.Reason != api.ReasonPoliciesNotReady {
 				t.Errorf("%s: %+v", name, got)
 			}
 		}
-		if l.count("exempt and passes") != 1 {
-			t.Errorf("logged: %q", l.lines())
+		if l.Count("exempt and passes") != 1 {
+			t.Errorf("logged: %q", l.Lines())
 		}
 	})
 }
@@ -152,9 +153,9 @@ func TestAnExemptPodPassesWhereNoSetIsReadyAndThatIsLogged(t *testing.T) {
 func TestAPluginWithoutAnInstanceIsAskedAgainWhateverOnErrorSays(t *testing.T) {
 	t.Parallel()
 	for _, onError := range []string{"allow", "deny", "last_verdict"} {
-		loaded := loadScripts(t, newScripts(), "unready\non_error = \""+onError+"\"")
+		loaded := loadScripts(t, policytest.NewScripts(), "unready\non_error = \""+onError+"\"")
 		for range breakAfter + 1 {
-			v := judge(t.Context(), []*set{loaded}, deciding(question("web")), api.Allow)
+			v := judge(t.Context(), []*set{loaded}, deciding(policytest.Question("web")), api.Allow)
 			if v.Answer != api.Hold || v.RetryAfter != time.Second || v.Opinions[0].Failure != string(wasm.NotReady) {
 				t.Errorf("on_error %s: %+v", onError, v)
 			}

@@ -9,10 +9,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 )
 
 func decisionOf(name string, at int, change ...func(*api.Decision)) api.Decision {
-	when := instant.Add(time.Duration(at) * time.Second)
+	when := policytest.Instant.Add(time.Duration(at) * time.Second)
 	d := api.Decision{
 		First: when, Last: when, Count: 1, Op: api.Add, Name: name, UID: "uid", Instance: name,
 		Verdict: api.Verdict{Answer: api.Deny, Reason: "No", Message: "no", At: when},
@@ -52,7 +53,7 @@ func TestAnEqualDecisionOnAnEqualInstanceOnlyCounts(t *testing.T) {
 			put(&d, again)
 			want := []api.Decision{decisionOf("a", 0), decisionOf("b", 1), again}
 			if test.counts {
-				again.First, again.Count = instant, 2
+				again.First, again.Count = policytest.Instant, 2
 				want = []api.Decision{decisionOf("b", 1), again}
 			}
 			if diff := cmp.Diff(want, d.newest()); diff != "" {

@@ -69,7 +69,7 @@ func Compare(record *state.DecisionRecord, made api.Verdict) (*Difference, error
 // asCompared is the verdict on record as it is compared with one that was made.
 func asCompared(record *state.DecisionRecord, made *api.Verdict) api.Verdict {
 	v := unpaced(record, made)
-	if record.Hook == hookMerge {
+	if record.Hook == api.HookMerge {
 		if o := decider(&v); o != nil {
 			v.Tenant = cmp.Or(v.Tenant, o.Tenant) // which agents before did not put down
 		}
@@ -139,7 +139,7 @@ func otherwise(record, from *state.DecisionRecord, made *api.Verdict) *Differenc
 
 // AnswerOf is the answer of a verdict of a hook, for contests with who has won.
 func AnswerOf(hook string, v *api.Verdict) api.Answer {
-	if hook == hookMerge {
+	if hook == api.HookMerge {
 		if o := decider(v); o != nil {
 			return o.Answer
 		}

@@ -10,23 +10,24 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"golang.org/x/sys/unix"
 )
 
 func TestDocumentsAreTheVisibleTOMLFilesOfTheDirectory(t *testing.T) {
 	t.Parallel()
-	d := newTree(t)
+	d := policytest.NewTree(t)
 	for _, name := range []string{
 		"b.toml", "a.toml", ".hidden.toml", ".#a.toml", "#a.toml#", "#a.toml", "a.toml~", "a.toml.bak", ".a.toml.swp", "4913",
 		"a.wasm", "a.TOML", "toml", "below/c.toml",
 	} {
-		d.write(name, "x")
+		d.Write(name, "x")
 	}
-	dir, err := openDirectory(d.dir)
-	must(t, err)
+	dir, err := openDirectory(d.Dir)
+	policytest.Must(t, err)
 	defer dir.close()
 	names, err := dir.documents()
-	must(t, err)
+	policytest.Must(t, err)
 	if diff := cmp.Diff([]string{"a.toml", "b.toml"}, names); diff != "" {
 		t.Errorf("documents (-want +got):\n%s", diff)
 	}
@@ -34,9 +35,9 @@ func TestDocumentsAreTheVisibleTOMLFilesOfTheDirectory(t *testing.T) {
 
 func TestADirectoryThatCannotBe(t *testing.T) {
 	t.Parallel()
-	d := newTree(t)
-	d.write("file", "")
-	must(t, syscall.Mkfifo(filepath.Join(d.dir, "pipe"), 0o600))
+	d := policytest.NewTree(t)
+	d.Write("file", "")
+	policytest.Must(t, syscall.Mkfifo(filepath.Join(d.Dir, "pipe"), 0o600))
 	for name, want := range map[string]string{
 		"missing": "the policy directory DIR/missing is missing; make it, or take it out of agent.toml to have no policies",
 		"file":    "DIR/file is no directory; name the directory of the policies",
@@ -44,8 +45,8 @@ func TestADirectoryThatCannotBe(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := openDirectory(filepath.Join(d.dir, name))
-			if got := inDir(err, d.dir); got != want {
+			_, err := openDirectory(filepath.Join(d.Dir, name))
+			if got := policytest.InDir(err, d.Dir); got != want {
 				t.Errorf("error %q, want %q", got, want)
 			}
 		})
@@ -54,15 +55,15 @@ func TestADirectoryThatCannotBe(t *testing.T) {
 
 func TestAFileIsReadUnlessItIs(t *testing.T) {
 	t.Parallel()
-	d := newTree(t)
-	d.write("real/file", "content")
-	d.write("large", strings.Repeat("x", 101))
+	d := policytest.NewTree(t)
+	d.Write("real/file", "content")
+	d.Write("large", strings.Repeat("x", 101))
 	outside := filepath.Join(t.TempDir(), "secret")
-	must(t, os.WriteFile(outside, []byte("secret"), 0o600))
+	policytest.Must(t, os.WriteFile(outside, []byte("secret"), 0o600))
 	for name, target := range map[string]string{"link": "real/file", "out": outside, "dangling": "nowhere", "dirlink": "real", "real/up": ".."} {
-		must(t, os.Symlink(target, filepath.Join(d.dir, name)))
+		policytest.Must(t, os.Symlink(target, filepath.Join(d.Dir, name)))
 	}
-	must(t, syscall.Mkfifo(filepath.Join(d.dir, "pipe"), 0o600))
+	policytest.Must(t, syscall.Mkfifo(filepath.Join(d.Dir, "pipe"), 0o600))
 
 	const link = "a symbolic link, and links are not followed; put what it leads to in its place"
 	for name, test := range map[string]struct{ path, want string }{
@@ -80,8 +81,8 @@ func TestAFileIsReadUnlessItIs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir, err := openDirectory(d.dir)
-			must(t, err)
+			dir, err := openDirectory(d.Dir)
+			policytest.Must(t, err)
 			defer dir.close()
 			data, steady, err := dir.read(test.path, 100)
 			if err == nil || err.Error() != test.want || data != nil || !steady {
@@ -89,8 +90,8 @@ func TestAFileIsReadUnlessItIs(t *testing.T) {
 			}
 		})
 	}
-	dir, err := openDirectory(d.dir)
-	must(t, err)
+	dir, err := openDirectory(d.Dir)
+	policytest.Must(t, err)
 	t.Cleanup(dir.close)
 	if data, steady, err := dir.read("real/file", 7); string(data) != "content" || !steady || err != nil {
 		t.Errorf("a plain file: %q, steady %t, error %v", data, steady, err)
@@ -99,10 +100,10 @@ func TestAFileIsReadUnlessItIs(t *testing.T) {
 
 func TestADirectoryMayItselfBeReachedThroughALink(t *testing.T) {
 	t.Parallel()
-	d := newTree(t)
-	d.policy("p", "allow")
+	d := policytest.NewTree(t)
+	d.Policy("p", "allow")
 	link := filepath.Join(t.TempDir(), "policies")
-	must(t, os.Symlink(d.dir, link))
+	policytest.Must(t, os.Symlink(d.Dir, link))
 	if r := read(&Config{Dir: link}); r.err() != nil || len(r.documents) != 1 {
 		t.Errorf("read: %d documents, error %v", len(r.documents), r.err())
 	}
@@ -110,11 +111,11 @@ func TestADirectoryMayItselfBeReachedThroughALink(t *testing.T) {
 
 func TestAFileThatChangesWhileItIsReadIsNotSteady(t *testing.T) {
 	t.Parallel()
-	d := newTree(t)
+	d := policytest.NewTree(t)
 	text := strings.Repeat("x", 1<<20)
-	d.write("file", text)
-	f, err := os.OpenFile(filepath.Join(d.dir, "file"), os.O_WRONLY, 0)
-	must(t, err)
+	d.Write("file", text)
+	f, err := os.OpenFile(filepath.Join(d.Dir, "file"), os.O_WRONLY, 0)
+	policytest.Must(t, err)
 	stop := make(chan struct{})
 	var writer sync.WaitGroup
 	writer.Go(func() {
@@ -133,12 +134,12 @@ func TestAFileThatChangesWhileItIsReadIsNotSteady(t *testing.T) {
 	})
 	defer writer.Wait()
 	defer close(stop)
-	dir, err := openDirectory(d.dir)
-	must(t, err)
+	dir, err := openDirectory(d.Dir)
+	policytest.Must(t, err)
 	defer dir.close()
 	for began := time.Now(); ; {
 		_, steady, err := dir.read("file", 1<<20)
-		must(t, err)
+		policytest.Must(t, err)
 		if !steady {
 			return
 		}
@@ -153,13 +154,13 @@ func TestALinkThatComesBetweenTheLookAndTheReadIsNotFollowed(t *testing.T) {
 	for name, part := range map[string]string{"file": "file", "dir/file": "dir"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := newTree(t)
-			d.write("real/"+name, "public")
-			d.write("elsewhere/"+name, "secret")
-			must(t, os.Symlink("elsewhere/"+part, filepath.Join(d.dir, "link")))
+			d := policytest.NewTree(t)
+			d.Write("real/"+name, "public")
+			d.Write("elsewhere/"+name, "secret")
+			policytest.Must(t, os.Symlink("elsewhere/"+part, filepath.Join(d.Dir, "link")))
 			// The name is in turn what it should be and the link.
-			place, own := filepath.Join(d.dir, part), filepath.Join(d.dir, "real", part)
-			must(t, os.Rename(own, place))
+			place, own := filepath.Join(d.Dir, part), filepath.Join(d.Dir, "real", part)
+			policytest.Must(t, os.Rename(own, place))
 			stop := make(chan struct{})
 			var swapper sync.WaitGroup
 			swapper.Go(func() {
@@ -168,7 +169,7 @@ func TestALinkThatComesBetweenTheLookAndTheReadIsNotFollowed(t *testing.T) {
 					case <-stop:
 						return
 					default:
-						if err := unix.Renameat2(unix.AT_FDCWD, place, unix.AT_FDCWD, filepath.Join(d.dir, "link"), unix.RENAME_EXCHANGE); err != nil {
+						if err := unix.Renameat2(unix.AT_FDCWD, place, unix.AT_FDCWD, filepath.Join(d.Dir, "link"), unix.RENAME_EXCHANGE); err != nil {
 							t.Error(err)
 							return
 						}
@@ -177,8 +178,8 @@ func TestALinkThatComesBetweenTheLookAndTheReadIsNotFollowed(t *testing.T) {
 			})
 			defer swapper.Wait()
 			defer close(stop)
-			dir, err := openDirectory(d.dir)
-			must(t, err)
+			dir, err := openDirectory(d.Dir)
+			policytest.Must(t, err)
 			defer dir.close()
 			for began := time.Now(); time.Since(began) < 300*time.Millisecond; {
 				if data, _, _ := dir.read(name, 100); string(data) == "secret" {

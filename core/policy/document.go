@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/printable"
 	"github.com/wardlet/wardlet/core/strict"
 )
@@ -26,12 +27,13 @@ const (
 	modeOff = "off"
 )
 
-// The hooks of a policy.
+// What becomes of pods that run and that a policy would not admit.
 const (
-	hookAdmit   = api.HookAdmit
-	hookMerge   = api.HookMerge
-	hookFilter  = api.HookFilter
-	hookConnect = api.HookConnect
+	onChangeIgnore = "ignore"
+	// onChangeReport: it is shown with the pod.
+	onChangeReport = "report"
+	// onChangeEvict: those that its plugin denies are ended, few at a time.
+	onChangeEvict = "evict"
 )
 
 // keys are those of a policy document, with their defaults in defaultKeys.
@@ -148,3 +150,14 @@ const maxMessage = 2048
 // oneLine makes a message one line of text, whatever a plugin says: reasons
 // are told one per line.
 func oneLine(s string) string { return printable.Cut(printable.Joined(s), maxMessage) }
+
+// loads is what the plugin of a policy is made from, beside its module.
+func (d *document) loads(node string) wasm.Options {
+	return wasm.Options{
+		Policy: d.Name, Hooks: d.Hooks, Settings: d.Settings,
+		MemoryPages: uint32(d.Limits.MemoryPages), // 1 to maxMemoryPages
+		Fuel:        int64(d.Limits.Fuel),
+		OutputBytes: d.Limits.OutputBytes, Capabilities: d.Capabilities,
+		Node: node,
+	}
+}

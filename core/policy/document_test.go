@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/mutate"
 	"github.com/wardlet/wardlet/core/strict"
 )
@@ -27,7 +28,7 @@ func parse(text string, allowUnpinned bool) (*document, error) {
 func TestADocumentThatSaysTheLeastHasTheDefaults(t *testing.T) {
 	t.Parallel()
 	d, err := parse(minimal, false)
-	must(t, err)
+	policytest.Must(t, err)
 	want := keys{
 		API: "wardlet.dev/v1", Name: "p", Module: "p.wasm", SHA256: strings.Repeat("0", 64), Hooks: []string{"admit"},
 		Mode: "enforce", Priority: 100, OnError: api.Hold, OnChange: "ignore", Shadow: threshold{MinDecisions: 100, MinTime: 10 * time.Minute},
@@ -56,7 +57,7 @@ func TestADocumentMaySay(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d, err := parse(text, false)
-			must(t, err)
+			policytest.Must(t, err)
 			if d.SHA256 != strings.ToLower(d.SHA256) {
 				t.Errorf("digest %s, want it in small letters", d.SHA256)
 			}
@@ -239,7 +240,7 @@ func TestADigestMayBeLeftOutWhereTheConfigurationAllowsIt(t *testing.T) {
 func TestComplaintsAreOfTheLineOfTheirKey(t *testing.T) {
 	t.Parallel()
 	d, err := parse(minimal+"[[test]]\npod = \"a.yaml\"\nexpect = \"deny\"\n", false)
-	must(t, err)
+	policytest.Must(t, err)
 	if err := d.err(); err != nil {
 		t.Errorf("error %v before any complaint", err)
 	}

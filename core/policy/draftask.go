@@ -70,10 +70,10 @@ func (d *Draft) Ask(ctx context.Context, q *DraftQuestion) (Statement, error) {
 			return Statement{}, fmt.Errorf("%s: this is no list of references, each of which has kind, name, keys and digest: %w", q.References.Path, err)
 		}
 	}
-	if v.Hook == hookMerge {
+	if v.Hook == api.HookMerge {
 		return d.askMerge(ctx, v, q)
 	}
-	if err := v.takeConnection(q.Connection); err != nil {
+	if err := readConnection(v, q.Connection); err != nil {
 		return Statement{}, err
 	}
 	if len(q.Pods) != 1 {
@@ -88,7 +88,7 @@ func (d *Draft) Ask(ctx context.Context, q *DraftQuestion) (Statement, error) {
 		return Statement{}, err
 	}
 	asked := d.policy.testQuestion(v, pods)
-	if old := asked.Old; v.Hook == hookConnect {
+	if old := asked.Old; v.Hook == api.HookConnect {
 		asked.Old = nil
 	} else if q.Old == nil {
 		asked.Op, asked.Old = api.Add, nil
@@ -109,8 +109,8 @@ func (d *Draft) Ask(ctx context.Context, q *DraftQuestion) (Statement, error) {
 	return d.judge(ctx, x, true)
 }
 
-// takeConnection reads the connection of a question.
-func (v *vector) takeConnection(file *Manifest) error {
+// readConnection reads the connection of a question.
+func readConnection(v *vector, file *Manifest) error {
 	if file == nil {
 		return nil
 	}
@@ -124,8 +124,8 @@ func (v *vector) takeConnection(file *Manifest) error {
 	v.Connection.check(func(key, format string, args ...any) {
 		err = fmt.Errorf("%s: %s: %s", file.Path, key, fmt.Sprintf(format, args...))
 	}, "connection")
-	if err == nil && v.Hook != hookConnect {
-		err = fmt.Errorf("%s: a connection is for the hook %s, not %s", file.Path, hookConnect, v.Hook)
+	if err == nil && v.Hook != api.HookConnect {
+		err = fmt.Errorf("%s: a connection is for the hook %s, not %s", file.Path, api.HookConnect, v.Hook)
 	}
 	return err
 }
@@ -151,7 +151,7 @@ func (p *policy) judgeMatching(ctx context.Context, x *decision, mutateAPI bool)
 	if o, ok := p.excepted(x); ok {
 		return exceptedStatement(o.Message), nil
 	}
-	matches, fuel, err := p.Match.hold(ctx, x.conditions(), &x.turn)
+	matches, fuel, err := x.turn.hold(ctx, p.Match.compiled, x.conditions())
 	if err == nil && !matches {
 		return notMatching(fuel), nil
 	}
@@ -194,7 +194,7 @@ func (d *Draft) askMerge(ctx context.Context, v *vector, q *DraftQuestion) (Stat
 	if err != nil {
 		return Statement{}, err
 	}
-	return d.choose(ctx, v.contest(pods), d.loader.cfg.Node)
+	return d.choose(ctx, testContest(v, pods), d.loader.cfg.Node)
 }
 
 // choose asks about candidates that match.
@@ -226,7 +226,7 @@ func (d *Draft) AskAgain(ctx context.Context, record *state.DecisionRecord, of E
 		return Statement{}, fmt.Errorf("the decision is about the hook %s, and the policy has %q", record.Hook, d.Hooks())
 	}
 	e := &exhibits{of: of}
-	if record.Hook == hookMerge {
+	if record.Hook == api.HookMerge {
 		m := e.contest(record)
 		if e.err != nil {
 			return Statement{}, e.err

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"strings"
 	"testing"
 	"time"
@@ -27,15 +28,15 @@ func TestAnAuthorsQuestionHeedsExceptions(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d, s := newTree(t), newScripts()
-			d.policy("m", "deny", `mode = "member"`, test.keys)
-			d.group("g", "m", test.groupKeys)
+			d, s := policytest.NewTree(t), policytest.NewScripts()
+			d.Policy("m", "deny", `mode = "member"`, test.keys)
+			d.Group("g", "m", test.groupKeys)
 			drafts, err := Drafts(t.Context(), testConfig(d, s), test.document)
-			must(t, err)
+			policytest.Must(t, err)
 			defer drafts[0].Close()
-			must(t, drafts[0].Err)
-			said, err := drafts[0].Ask(t.Context(), &DraftQuestion{Pods: []Manifest{{Path: "a.yaml", Text: []byte(manifestText)}}, Time: test.at})
-			must(t, err)
+			policytest.Must(t, drafts[0].Err)
+			said, err := drafts[0].Ask(t.Context(), &DraftQuestion{Pods: []Manifest{{Path: "a.yaml", Text: []byte(policytest.ManifestText)}}, Time: test.at})
+			policytest.Must(t, err)
 			got := said.Answer
 			if said.NotAsked != "" {
 				got += " (" + said.NotAsked + ")"
@@ -49,20 +50,20 @@ func TestAnAuthorsQuestionHeedsExceptions(t *testing.T) {
 
 func TestAChangeIsOfOnePod(t *testing.T) {
 	t.Parallel()
-	d, s := newTree(t), newScripts()
-	d.policy("p", "allow")
+	d, s := policytest.NewTree(t), policytest.NewScripts()
+	d.Policy("p", "allow")
 	drafts, err := Drafts(t.Context(), testConfig(d, s), "p.toml")
-	must(t, err)
+	policytest.Must(t, err)
 	defer drafts[0].Close()
 	ask := func(old string) error {
 		_, err := drafts[0].Ask(t.Context(), &DraftQuestion{
-			Pods: []Manifest{{Path: "new.yaml", Text: []byte(manifestText)}}, Old: &Manifest{Path: "old.yaml", Text: []byte(old)},
+			Pods: []Manifest{{Path: "new.yaml", Text: []byte(policytest.ManifestText)}}, Old: &Manifest{Path: "old.yaml", Text: []byte(old)},
 		})
 		return err
 	}
-	must(t, ask(strings.ReplaceAll(manifestText, "image: img", "image: old")))
+	policytest.Must(t, ask(strings.ReplaceAll(policytest.ManifestText, "image: img", "image: old")))
 	want := "new.yaml is the pod shop/web-node-1 and old.yaml is shop/db-node-1: a change is of one pod"
-	if err := ask(strings.ReplaceAll(manifestText, "name: web", "name: db")); err == nil || err.Error() != want {
+	if err := ask(strings.ReplaceAll(policytest.ManifestText, "name: web", "name: db")); err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
+
+	"github.com/wardlet/wardlet/core/api"
 )
 
 // DraftTest is a [[test]] of a draft.
@@ -26,7 +28,7 @@ func (d *Draft) Tests() []DraftTest {
 	taken := map[string]bool{}
 	for i := range d.policy.Tests {
 		v := &d.policy.Tests[i]
-		base := v.called()
+		base := testName(v)
 		name := base
 		for n := 2; taken[name]; n++ {
 			name = fmt.Sprintf("%s-%d", base, n)
@@ -37,10 +39,10 @@ func (d *Draft) Tests() []DraftTest {
 	return tests
 }
 
-// called is the test's name: those of its pods, without folders and endings.
-func (v *vector) called() string {
+// testName is the name of a test: those of its pods, without folders and endings.
+func testName(v *vector) string {
 	paths := []string{v.Pod}
-	if v.Hook == hookMerge {
+	if v.Hook == api.HookMerge {
 		paths = paths[:0]
 		for i := range v.Candidates {
 			paths = append(paths, v.Candidates[i].Pod)
@@ -69,7 +71,7 @@ func (d *Draft) Test(ctx context.Context, t DraftTest) (s Statement, fault strin
 	if ctx.Err() != nil {
 		return s, "", context.Cause(ctx)
 	}
-	got, _ := v.unlike(&s, err)
+	got, _ := s.unlike(v, err)
 	if err != nil {
 		s.fail(err)
 	}
@@ -97,7 +99,7 @@ func (d *Draft) Prepare(t DraftTest) (Call, error) {
 // hook filter whether it may change.
 func (d *Draft) PreparePod(m *Manifest) (Call, error) {
 	v := &vector{Hook: d.Hooks()[0], Pod: d.put(m), at: testTime}
-	if v.Hook == hookMerge {
+	if v.Hook == api.HookMerge {
 		return nil, errors.New("the hook merge is about several documents: measure the tests of the policy")
 	}
 	pods, err := d.decode(v)

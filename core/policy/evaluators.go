@@ -12,9 +12,6 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// kindAPI is the kind of sources whose pods controllers make.
-const kindAPI = "api"
-
 // evaluate is one evaluator: it takes questions and answers them until ctx
 // ends. A verdict that the end of ctx has cut off is no verdict.
 func (p *Plane) evaluate(ctx context.Context, at *activity) {
@@ -53,7 +50,7 @@ func (p *Plane) judge(ctx context.Context, q *api.Question, tenant string, answe
 	}
 	sets, lacking, reason := p.use(tenant)
 	defer release(sets)
-	d := p.decision(hookAdmit, q, p.request(q, tenant, now), at)
+	d := p.decision(api.HookAdmit, q, p.request(q, tenant, now), at)
 	paced := false
 	switch {
 	case lacking == nil:
@@ -63,7 +60,7 @@ func (p *Plane) judge(ctx context.Context, q *api.Question, tenant string, answe
 			later(d.met.putOff, d.met.why)
 			return d.spent + fuelOf(v.Opinions), true
 		}
-		if d.request.Kind == kindAPI && !p.terms.Load().DenyAtOnce {
+		if d.request.Kind == api.KindAPI && !p.terms.Load().DenyAtOnce {
 			judged := v.Answer
 			v = p.pacing.Pace(q, v, now)
 			paced = v.Answer != judged

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -25,16 +26,16 @@ func TestAnEditOfAPolicyIsNoConfirmation(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			bubble(t, func(d tree, s *scripts) {
-				t := d.t
+			bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+				t := d.T
 				n, kept := newRunning(somePods(50)...), newCounts()
-				d.policy("deny-all", "deny No nobody", onChangeEvicts)
+				d.Policy("deny-all", "deny No nobody", onChangeEvicts)
 				p := reviewing(t, d, s, n, evictionsIn(kept))
 				run(t, p)
 				settled()
 				if tc.confirm {
 					_, err := p.Confirm(t.Context(), "", "deny-all", "")
-					must(t, err)
+					policytest.Must(t, err)
 					settled()
 				}
 				edits := 1
@@ -43,7 +44,7 @@ func TestAnEditOfAPolicyIsNoConfirmation(t *testing.T) {
 				}
 				for i := range edits {
 					time.Sleep(tc.between)
-					d.policy("deny-all", "deny No nobody", onChangeEvicts, fmt.Sprintf("# edit %d", i))
+					d.Policy("deny-all", "deny No nobody", onChangeEvicts, fmt.Sprintf("# edit %d", i))
 					settled()
 				}
 				if got := len(n.gone()); got != tc.want {
@@ -56,15 +57,15 @@ func TestAnEditOfAPolicyIsNoConfirmation(t *testing.T) {
 
 func TestThePodsOfTheLowestPriorityGoFirst(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
 		pods := somePods(30)
 		for i := range pods {
 			pods[i] = runs(pods[i].Pod.Name, func(p *v1.Pod) { p.Spec.Priority = new(int32(100 - i%10)) })
 		}
 		n := newRunning(pods...)
-		d.policy("a", "deny", onChangeEvicts)
-		s.edit = func(string, *wasm.Result) { time.Sleep(300 * time.Millisecond) } // those judged last are known best
+		d.Policy("a", "deny", onChangeEvicts)
+		s.Edit = func(string, *wasm.Result) { time.Sleep(300 * time.Millisecond) } // those judged last are known best
 		run(t, reviewing(t, d, s, n))
 		settled()
 		got := n.gone()

@@ -13,6 +13,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -36,14 +37,14 @@ func expectPace(t *testing.T, n *running) {
 
 func TestAPolicyThatDeniesEverythingEvictsATenthUntilItIsConfirmed(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
 		n, kept := newRunning(somePods(50)...), newCounts()
-		d.policy("deny-all", "allow", onChangeEvicts)
+		d.Policy("deny-all", "allow", onChangeEvicts)
 		p := reviewing(t, d, s, n, evictionsIn(kept), exempting("shop/p00", "shop/p01"))
 		run(t, p)
 		time.Sleep(time.Minute)
-		d.policy("deny-all", "deny No nobody", onChangeEvicts)
+		d.Policy("deny-all", "deny No nobody", onChangeEvicts)
 		settled()
 		if diff := cmp.Diff([]string{"p02", "p03", "p04", "p05", "p06"}, n.gone()); diff != "" {
 			t.Errorf("evicted (-want +got):\n%s", diff)
@@ -91,10 +92,10 @@ func TestAPolicyThatDeniesEverythingEvictsATenthUntilItIsConfirmed(t *testing.T)
 
 func TestWhatWasEvictedCountsAfterARestart(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
 		n, kept := newRunning(somePods(30)...), newCounts()
-		d.policy("a", "deny", onChangeEvicts)
+		d.Policy("a", "deny", onChangeEvicts)
 		for life := range 6 {
 			p := reviewing(t, d, s, n, evictionsIn(kept))
 			stop := run(t, p)
@@ -120,7 +121,7 @@ func TestWhatWasEvictedCountsAfterARestart(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(25 * time.Second)
-		d.policy("a", "deny # another", onChangeEvicts)
+		d.Policy("a", "deny # another", onChangeEvicts)
 		settled()
 		if got := len(n.gone()); got < 4 || got > 9 {
 			t.Errorf("%d evicted", got)
@@ -149,13 +150,13 @@ func TestOnlyWhatThePluginDeniesIsEvicted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			bubble(t, func(d tree, s *scripts) {
-				t := d.t
+			bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+				t := d.T
 				n := newRunning(somePods(25)...)
-				d.policy("a", tc.script, tc.keys[1:]...)
+				d.Policy("a", tc.script, tc.keys[1:]...)
 				run(t, reviewing(t, d, s, n))
 				time.Sleep(time.Minute)
-				d.policy("a", tc.script, tc.keys...) // which is no reason for a probation
+				d.Policy("a", tc.script, tc.keys...) // which is no reason for a probation
 				settled()
 				if got := len(n.gone()); got != tc.want {
 					t.Errorf("evicted %d, want %d", got, tc.want)
@@ -167,12 +168,12 @@ func TestOnlyWhatThePluginDeniesIsEvicted(t *testing.T) {
 
 func TestNobodyIsEvictedBeforeAllAreJudged(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
 		n := newRunning(somePods(50)...)
-		d.policy("a", "deny", onChangeEvicts)
+		d.Policy("a", "deny", onChangeEvicts)
 		calls := 0
-		s.edit = func(string, *wasm.Result) {
+		s.Edit = func(string, *wasm.Result) {
 			if calls++; len(n.gone()) > 0 && calls < 50 {
 				t.Errorf("evicted %v after %d calls", n.gone(), calls)
 			}
@@ -188,10 +189,10 @@ func TestNobodyIsEvictedBeforeAllAreJudged(t *testing.T) {
 
 func TestTheDefaultVerdictEvictsNobody(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
 		n := newRunning(somePods(25)...)
-		d.policy("a", "abstain", onChangeEvicts)
+		d.Policy("a", "abstain", onChangeEvicts)
 		run(t, reviewing(t, d, s, n, func(c *Config) { c.DefaultVerdict = api.Deny }))
 		settled()
 		if len(n.gone()) > 0 || n.shows("p01") != "" {
@@ -202,24 +203,24 @@ func TestTheDefaultVerdictEvictsNobody(t *testing.T) {
 
 func TestASetThatIsTakenBackEvictsNoMore(t *testing.T) {
 	t.Parallel()
-	for name, end := range map[string]func(d tree, p *Plane){
-		"rolled back": func(d tree, p *Plane) {
-			_, err := p.Rollback(d.t.Context(), "")
-			must(d.t, err)
+	for name, end := range map[string]func(d policytest.Tree, p *Plane){
+		"rolled back": func(d policytest.Tree, p *Plane) {
+			_, err := p.Rollback(d.T.Context(), "")
+			policytest.Must(d.T, err)
 		},
-		"replaced": func(d tree, _ *Plane) { d.policy("a", "allow # again", onChangeEvicts) },
+		"replaced": func(d policytest.Tree, _ *Plane) { d.Policy("a", "allow # again", onChangeEvicts) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			bubble(t, func(d tree, s *scripts) {
-				t := d.t
+			bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+				t := d.T
 				n := newRunning(somePods(50)...)
-				d.policy("a", "allow", onChangeEvicts)
+				d.Policy("a", "allow", onChangeEvicts)
 				keep, _ := keeping(t)
 				p := reviewing(t, d, s, n, keep)
 				run(t, p)
 				time.Sleep(time.Minute)
-				d.policy("a", "deny", onChangeEvicts)
+				d.Policy("a", "deny", onChangeEvicts)
 				for len(n.gone()) < 2 {
 					time.Sleep(time.Second)
 				}
@@ -240,12 +241,12 @@ func TestASetThatIsTakenBackEvictsNoMore(t *testing.T) {
 
 func TestAPodIsJudgedOnceMoreBeforeItIsEvicted(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
 		n := newRunning(somePods(25)...)
-		d.policy("a", "deny", onChangeEvicts)
+		d.Policy("a", "deny", onChangeEvicts)
 		calls := 0
-		s.edit = func(_ string, r *wasm.Result) {
+		s.Edit = func(_ string, r *wasm.Result) {
 			if calls++; calls > 25 {
 				r.Answer = api.Allow
 			}
@@ -263,11 +264,11 @@ func TestAPodIsJudgedOnceMoreBeforeItIsEvicted(t *testing.T) {
 
 func TestNobodyIsEvictedWhoCannotBeCounted(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
 		n, kept := newRunning(somePods(25)...), newCounts()
 		kept.unread = errors.New("bad sector")
-		d.policy("a", "deny", onChangeEvicts)
+		d.Policy("a", "deny", onChangeEvicts)
 		p := reviewing(t, d, s, n, evictionsIn(kept))
 		run(t, p)
 		settled()
@@ -293,11 +294,11 @@ func TestNobodyIsEvictedWhoCannotBeCounted(t *testing.T) {
 
 func TestAPodThatCannotBeEvictedDoesNotCount(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
 		n, kept := newRunning(somePods(25)...), newCounts()
 		n.refuses = errors.New("it has gone")
-		d.policy("a", "deny", onChangeEvicts)
+		d.Policy("a", "deny", onChangeEvicts)
 		p := reviewing(t, d, s, n, evictionsIn(kept))
 		run(t, p)
 		settled()
@@ -316,10 +317,10 @@ func TestAPodThatCannotBeEvictedDoesNotCount(t *testing.T) {
 
 func TestASetEvictsOnProbationOnlyWhereItHasProvedItself(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
 		n := newRunning(somePods(5)...)
-		d.policy("a", "deny", onChangeEvicts)
+		d.Policy("a", "deny", onChangeEvicts)
 		p := reviewing(t, d, s, n)
 		run(t, p)
 		time.Sleep(9 * time.Minute)
@@ -337,18 +338,18 @@ func TestASetEvictsOnProbationOnlyWhereItHasProvedItself(t *testing.T) {
 
 func TestATenantsPolicyEvictsItsOwnPods(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		own := tree{t, newTree(t).dir}
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		own := policytest.NewTree(t)
 		n := newRunning(somePods(25)...)
 		for i := range 30 {
 			p := runs(fmt.Sprintf("a%02d", i), func(p *v1.Pod) { p.Namespace = "a" })
 			n.pods[p.Pod.UID] = p
 		}
-		d.policy("operator", "allow", onChangeReports)
-		own.policy("mine", "deny", onChangeEvicts)
+		d.Policy("operator", "allow", onChangeReports)
+		own.Policy("mine", "deny", onChangeEvicts)
 		p := reviewing(t, d, s, n, func(c *Config) {
-			c.Tenants = []Tenant{{Name: "a", Dir: own.dir, Owns: func(namespace string) bool { return namespace == "a" }}}
+			c.Tenants = []Tenant{{Name: "a", Dir: own.Dir, Owns: func(namespace string) bool { return namespace == "a" }}}
 		})
 		run(t, p)
 		settled()
@@ -366,11 +367,11 @@ func TestATenantsPolicyEvictsItsOwnPods(t *testing.T) {
 
 func TestTwoPoliciesHaveAPaceOfTheirOwn(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
 		n := newRunning(somePods(45)...)
-		d.policy("a", "deny", onChangeEvicts)
-		d.policy("b", "deny", onChangeEvicts)
+		d.Policy("a", "deny", onChangeEvicts)
+		d.Policy("b", "deny", onChangeEvicts)
 		run(t, reviewing(t, d, s, n))
 		settled()
 		by := map[string]int{}

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -45,10 +46,10 @@ func (n *stubborn) Evict(ctx context.Context, p *v1.Pod, v api.Verdict) error {
 
 func TestAPodThatCannotBeEvictedKeepsNoOtherFromItsTurn(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
 		n := newStubborn(newRunning(somePods(50)...), "p00", "p01", "p02")
-		d.policy("deny-all", "deny No nobody", onChangeEvicts)
+		d.Policy("deny-all", "deny No nobody", onChangeEvicts)
 		p := reviewing(t, d, s, n.running, func(c *Config) { c.Running = n }, evictionsIn(newCounts()))
 		run(t, p)
 		time.Sleep(2 * time.Minute)
@@ -61,15 +62,15 @@ func TestAPodThatCannotBeEvictedKeepsNoOtherFromItsTurn(t *testing.T) {
 
 func TestWhyPodsCannotBeEvictedIsSaid(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
 		n := newStubborn(newRunning(somePods(1)...), "p00")
 		n.pods["uid-ok"] = runs("ok", func(p *v1.Pod) { p.UID = "uid-ok" })
-		d.policy("a", "allow", onChangeEvicts)
+		d.Policy("a", "allow", onChangeEvicts)
 		p := reviewing(t, d, s, n.running, func(c *Config) { c.Running = n }, evictionsIn(newCounts()))
 		run(t, p)
 		time.Sleep(time.Minute)
-		d.policy("a", "deny No nobody", onChangeEvicts, "[match]\nnamespaces = [\"shop\"]\nconditions = [\"object.metadata.name != 'ok'\"]")
+		d.Policy("a", "deny No nobody", onChangeEvicts, "[match]\nnamespaces = [\"shop\"]\nconditions = [\"object.metadata.name != 'ok'\"]")
 		settled()
 		const why = "another document is about to take its place"
 		if r := p.Sets()[0].Policies[0].Review; r.Waits != "as pod shop/p00 could not be evicted: "+why || r.Evicted != 0 {
@@ -86,27 +87,27 @@ func TestWhyPodsCannotBeEvictedIsSaid(t *testing.T) {
 
 // spentTenant has a policy of the operator's evict pods of its own and three of tenant
 // a, who spends its budget for long once the first has gone. now is the plane's clock.
-func spentTenant(d tree, s *scripts, n *running, now func() time.Time) *Plane {
-	t := d.t
-	own := tree{t, newTree(t).dir}
+func spentTenant(d policytest.Tree, s *policytest.Scripts, n *running, now func() time.Time) *Plane {
+	t := d.T
+	own := policytest.NewTree(t)
 	for i := range 3 {
 		p := runs(fmt.Sprintf("a%02d", i), func(p *v1.Pod) { p.Namespace = "a" })
 		n.pods[p.Pod.UID] = p
 	}
-	d.policy("operator", "deny", onChangeEvicts)
-	own.policy("mine", "allow")
+	d.Policy("operator", "deny", onChangeEvicts)
+	own.Policy("mine", "allow")
 	p := reviewing(t, d, s, n, func(c *Config) {
 		c.Now = now
-		c.Tenants = []Tenant{{Name: "a", Dir: own.dir, FuelPerSecond: 1_000_000, Owns: func(namespace string) bool { return namespace == "a" }}}
+		c.Tenants = []Tenant{{Name: "a", Dir: own.Dir, FuelPerSecond: 1_000_000, Owns: func(namespace string) bool { return namespace == "a" }}}
 	})
 	var fuel atomic.Int64
-	s.edit = func(_ string, r *wasm.Result) { r.Fuel = fuel.Load() }
+	s.Edit = func(_ string, r *wasm.Result) { r.Fuel = fuel.Load() }
 	run(t, p)
 	for len(n.gone()) < 1 {
 		time.Sleep(100 * time.Millisecond)
 	}
 	fuel.Store(10_000_000_000)
-	p.Judge(question("new", func(q *api.Question) { q.Pod.Namespace, q.Pod.UID = "a", types.UID("new") }), func(api.Verdict) {})
+	p.Judge(policytest.Question("new", func(q *api.Question) { q.Pod.Namespace, q.Pod.UID = "a", types.UID("new") }), func(api.Verdict) {})
 	time.Sleep(time.Second)
 	fuel.Store(0)
 	return p
@@ -114,8 +115,8 @@ func spentTenant(d tree, s *scripts, n *running, now func() time.Time) *Plane {
 
 func TestATenantWithoutBudgetKeepsNobodyElsesPodsFromTheirTurn(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
 		n := newRunning(somePods(97)...)
 		p := spentTenant(d, s, n, time.Now)
 		settled()
@@ -124,7 +125,7 @@ func TestATenantWithoutBudgetKeepsNobodyElsesPodsFromTheirTurn(t *testing.T) {
 		}
 		expectPace(t, n)
 		_, err := p.Confirm(t.Context(), "", "operator", "")
-		must(t, err)
+		policytest.Must(t, err)
 		settled()
 		if r := p.Sets()[0].Policies[0].Review; r.Waiting != 2 || r.Waits != `as tenant "a" has spent its fuel_per_second` {
 			t.Errorf("review %+v", r)
@@ -134,8 +135,8 @@ func TestATenantWithoutBudgetKeepsNobodyElsesPodsFromTheirTurn(t *testing.T) {
 
 func TestTheReviewerRestsWhileATenantHasNoBudget(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
 		n := newRunning()
 		var looks atomic.Int64
 		spentTenant(d, s, n, func() time.Time {

@@ -1,16 +1,17 @@
 package policy
 
 import (
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"testing"
 )
 
 func TestASetThatFailedOnItsProbationSaysSo(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
 		n := newRunning(somePods(50)...)
-		d.policy("bad", "trap boom", onChangeReports)
-		d.policy("deny", "deny", onChangeEvicts)
+		d.Policy("bad", "trap boom", onChangeReports)
+		d.Policy("deny", "deny", onChangeEvicts)
 		p := reviewing(t, d, s, n, evictionsIn(newCounts()))
 		run(t, p)
 		settled()
@@ -34,11 +35,11 @@ func TestAFaultOfTheHostIsNoneOfTheSet(t *testing.T) {
 	for name, script := range map[string]string{"the host fails for a while": "unwell", "it always does, so that the breaker opens": "error no memory"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			bubble(t, func(d tree, s *scripts) {
-				t := d.t
+			bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+				t := d.T
 				n := newRunning(somePods(50)...)
-				d.policy("a", script, onChangeReports)
-				d.policy("deny", "deny", onChangeEvicts)
+				d.Policy("a", script, onChangeReports)
+				d.Policy("deny", "deny", onChangeEvicts)
 				p := reviewing(t, d, s, n, evictionsIn(newCounts()))
 				run(t, p)
 				settled()

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/strict"
 )
@@ -84,33 +83,6 @@ func endOf(expires any) (time.Time, error) {
 		}
 	}
 	return time.Time{}, fmt.Errorf("%s", want)
-}
-
-// exceptedPrefix begins the message of an opinion about a pod that an exception takes out.
-const exceptedPrefix = "not asked: "
-
-// excepted is the opinion of a policy about a pod that an exception takes out
-// of it at the time of the decision; ok is false where none does.
-func (p *policy) excepted(d *decision) (o opinion, ok bool) {
-	e := p.exception(d.names, d.request.Time)
-	if e == nil {
-		return opinion{}, false
-	}
-	message := fmt.Sprintf(exceptedPrefix+"an exception of %s until %s", e.Owner, e.until.Format(time.RFC3339))
-	if e.Reason != "" {
-		message += ": " + e.Reason
-	}
-	return opinion{Opinion: api.Opinion{Policy: p.Name, Answer: api.Abstain, Reason: api.ReasonException, Message: message}}, true
-}
-
-// exception is the one that takes a pod out of the policy at a time, nil for none.
-func (p *policy) exception(names []string, at time.Time) *exception {
-	for i := range p.Exceptions {
-		if e := &p.Exceptions[i]; e.covers(names) && at.Before(e.until) {
-			return e
-		}
-	}
-	return nil
 }
 
 // covers reports whether one of a pod's names is among those of the exception.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 )
 
 func TestAnExceptionTakesPodsOutOfAPolicyUntilItExpires(t *testing.T) {
@@ -33,11 +34,11 @@ func TestAnExceptionTakesPodsOutOfAPolicyUntilItExpires(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newScripts()
+			s := policytest.NewScripts()
 			text := strings.Replace(strings.Replace(exception, "%q", `"`+test.pods+`"`, 1), "%s", test.expires, 1)
 			loaded := loadScripts(t, s, text)
-			v := judge(t.Context(), []*set{loaded}, deciding(question("web")), api.Allow)
-			if asked := len(s.called()) > 0; asked == test.covers {
+			v := judge(t.Context(), []*set{loaded}, deciding(policytest.Question("web")), api.Allow)
+			if asked := len(s.Calls()) > 0; asked == test.covers {
 				t.Errorf("asked %t: %+v", asked, v)
 			}
 			if !test.covers {
@@ -55,7 +56,7 @@ func TestAnExceptionTakesPodsOutOfAPolicyUntilItExpires(t *testing.T) {
 func TestThePodsOfManifestsAreKnownByTheirWrittenNameToo(t *testing.T) {
 	t.Parallel()
 	c := Config{Node: "edge"}
-	static, other := question("web-edge"), question("web-edge", func(q *api.Question) { delete(q.Pod.Annotations, pod.AnnotationSource) })
+	static, other := policytest.Question("web-edge"), policytest.Question("web-edge", func(q *api.Question) { delete(q.Pod.Annotations, pod.AnnotationSource) })
 	static.Pod.Annotations[pod.AnnotationSource] = "file"
 	if diff := cmp.Diff([]string{"shop/web-edge", "shop/web"}, c.names(&static)); diff != "" {
 		t.Errorf("names (-want +got):\n%s", diff)

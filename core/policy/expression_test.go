@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 )
 
 func TestWhatAnExpressionMakesOfAnswers(t *testing.T) {
@@ -24,7 +25,7 @@ func TestWhatAnExpressionMakesOfAnswers(t *testing.T) {
 		t.Run(text, func(t *testing.T) {
 			t.Parallel()
 			e, err := parseExpression(text)
-			must(t, err)
+			policytest.Must(t, err)
 			if got := e.value(func(name string) api.Answer { return answers[name] }); got != want {
 				t.Errorf("%s, want %s", got, want)
 			}

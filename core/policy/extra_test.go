@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -49,7 +50,7 @@ func TestWhatCallsCostBesideTheirFuelIsTheirTenantsAndOnNoRecord(t *testing.T) {
 	const rate, extra = 1_000_000, 1000
 	admits := func(t *testing.T, p *Plane) []api.Opinion {
 		t.Helper()
-		return ask(t, p, question("web", in("a"))).Opinions
+		return ask(t, p, policytest.Question("web", in("a"))).Opinions
 	}
 	merges := func(t *testing.T, p *Plane) []api.Opinion {
 		t.Helper()
@@ -65,22 +66,22 @@ func TestWhatCallsCostBesideTheirFuelIsTheirTenantsAndOnNoRecord(t *testing.T) {
 		decide       func(t *testing.T, p *Plane) []api.Opinion
 		calls, fuel  int64
 	}{
-		"a pod that is judged":         {hookAdmit, "deny", admits, 1, 9},
-		"a pod that is judged twice":   {hookAdmit, "quota 5", admits, 2, 9},
-		"a pod that a plugin fails on": {hookAdmit, "trap", admits, 1, 0},
-		"a contest":                    {hookMerge, "keep", merges, 1, 3},
-		"a contest that it fails on":   {hookMerge, "trap", merges, 1, 7},
-		"an update":                    {hookFilter, "pass", filters, 1, 5},
-		"an update that it fails on":   {hookFilter, "trap", filters, 1, 7},
+		"a pod that is judged":         {api.HookAdmit, "deny", admits, 1, 9},
+		"a pod that is judged twice":   {api.HookAdmit, "quota 5", admits, 2, 9},
+		"a pod that a plugin fails on": {api.HookAdmit, "trap", admits, 1, 0},
+		"a contest":                    {api.HookMerge, "keep", merges, 1, 3},
+		"a contest that it fails on":   {api.HookMerge, "trap", merges, 1, 7},
+		"an update":                    {api.HookFilter, "pass", filters, 1, 5},
+		"an update that it fails on":   {api.HookFilter, "trap", filters, 1, 7},
 	} {
-		bubble(t, func(d tree, s *scripts) {
-			t := d.t
-			d.hooked("node", test.hook, test.script, reads)
+		bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+			t := d.T
+			d.Hooked("node", test.hook, test.script, reads)
 			node := &aNode{}
-			s.edit = func(_ string, r *wasm.Result) {
+			s.Edit = func(_ string, r *wasm.Result) {
 				r.Fuel = 9
 				if test.calls > 1 {
-					node.set(NodePod{Pod: somePod("other")}) // it is another node than was seen
+					node.set(NodePod{Pod: policytest.SomePod("other")}) // it is another node than was seen
 				}
 			}
 			p, _ := listed(t, d, s, tenanted(d, "a"), patient, func(c *Config) {

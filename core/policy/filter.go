@@ -14,7 +14,7 @@ import (
 // ends before.
 func (p *Plane) Filter(q api.FilterQuestion, answer func(api.FilterVerdict)) {
 	tenant := p.cfg.tenant(q.Pod.Namespace)
-	pose(p, about{hook: hookFilter, uid: q.Pod.UID}, tenant, answer, func(ctx context.Context, at *activity, answer func(api.FilterVerdict), later putsOff) (int64, bool) {
+	pose(p, about{hook: api.HookFilter, uid: q.Pod.UID}, tenant, answer, func(ctx context.Context, at *activity, answer func(api.FilterVerdict), later putsOff) (int64, bool) {
 		return p.pass(ctx, &q, tenant, answer, later, at)
 	})
 }
@@ -39,7 +39,7 @@ func (p *Plane) pass(
 	defer release(sets)
 	asked := &api.Question{Op: q.Op, Pod: q.Pod, Old: q.Old, Replaces: q.Replaces, Origin: q.Origin}
 	v := api.FilterVerdict{Answer: api.Pass, At: now}
-	d := p.decision(hookFilter, asked, p.request(asked, tenant, now), at)
+	d := p.decision(api.HookFilter, asked, p.request(asked, tenant, now), at)
 	if lacking == nil {
 		v = filterAll(ctx, sets, d, p.terms.Load().maxSuppress)
 	}

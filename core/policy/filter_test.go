@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -9,11 +8,12 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 )
 
 func filterQuestion(namespace string) api.FilterQuestion {
-	q := question("web", in(namespace))
-	old := somePod("web")
+	q := policytest.Question("web", in(namespace))
+	old := policytest.SomePod("web")
 	return api.FilterQuestion{Op: api.UpdateOp, Pod: q.Pod, Old: old, Origin: q.Origin}
 }
 
@@ -80,10 +80,10 @@ func TestTheVerdictOfSeveralFilters(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			bubble(t, func(d tree, s *scripts) {
-				t := d.t
-				d.scripts(hookFilter, test.operator)
-				d.of("shop").scripts(hookFilter, test.tenant)
+			bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+				t := d.T
+				d.Scripts(api.HookFilter, test.operator)
+				d.Of("shop").Scripts(api.HookFilter, test.tenant)
 				tenant := tenanted(d, "shop")
 				if test.tenant == nil {
 					tenant = func(*Config) {}
@@ -97,7 +97,7 @@ func TestTheVerdictOfSeveralFilters(t *testing.T) {
 				if want := 1 + min(len(test.tenant), 1); len(got.Sets) != want {
 					t.Errorf("sets %q", got.Sets)
 				}
-				if on := p.Decisions(); len(got.Opinions) > 0 && (len(on) != 1 || on[0].Hook != hookFilter || on[0].Op != api.UpdateOp) {
+				if on := p.Decisions(); len(got.Opinions) > 0 && (len(on) != 1 || on[0].Hook != api.HookFilter || on[0].Op != api.UpdateOp) {
 					t.Errorf("on record: %+v", on)
 				}
 			})
@@ -105,20 +105,11 @@ func TestTheVerdictOfSeveralFilters(t *testing.T) {
 	}
 }
 
-// scripts writes a policy for each text: its script, and further lines.
-func (d tree) scripts(hook string, texts []string) {
-	d.t.Helper()
-	for i, text := range texts {
-		script, lines, _ := strings.Cut(text, "\n")
-		d.hooked("p"+string(rune('0'+i)), hook, script, lines)
-	}
-}
-
 func TestWithoutASetUpdatesPass(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.write("broken.toml", "api = 1")
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Write("broken.toml", "api = 1")
 		p, _ := listed(t, d, s)
 		run(t, p)
 		if got := filterBy(t, p, filterQuestion("shop")); got.Answer != api.Pass || len(p.Decisions()) > 0 {
@@ -129,15 +120,15 @@ func TestWithoutASetUpdatesPass(t *testing.T) {
 
 func TestAFilterIsToldWhatTheUpdateChanges(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.hooked("f", hookFilter, "pass")
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Hooked("f", api.HookFilter, "pass")
 		p, _ := listed(t, d, s)
 		run(t, p)
 		q := filterQuestion("shop")
 		q.Pod.Labels = nil
 		filterBy(t, p, q)
-		r := s.requests["f"]
+		r := s.Requests["f"]
 		if diff := cmp.Diff([]string{"labels"}, r.Changed); diff != "" || r.Question.Old != q.Old || r.Question.Op != api.UpdateOp {
 			t.Errorf("asked %+v (-want +got):\n%s", r, diff)
 		}

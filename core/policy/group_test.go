@@ -11,28 +11,23 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
 const memberKey = "\nmode = \"member\""
 
-// group writes the document of a group.
-func (d tree) group(name, expression string, more ...string) {
-	d.t.Helper()
-	d.write(name+".toml", "api = \"wardlet.dev/v1\"\nname = \""+name+"\"\nexpression = \""+expression+"\"\n"+strings.Join(more, "\n")+"\n")
-}
-
 // loadGroup makes a set of members m0, m1, … with these scripts and of a group of them.
-func loadGroup(t *testing.T, s *scripts, expression, keys string, texts ...string) *set {
+func loadGroup(t *testing.T, s *policytest.Scripts, expression, keys string, texts ...string) *set {
 	t.Helper()
-	d := newTree(t)
+	d := policytest.NewTree(t)
 	for i, text := range texts {
 		script, more, _ := strings.Cut(text, "\n")
-		d.policy("m"+string(rune('0'+i)), script, `mode = "member"`, more)
+		d.Policy("m"+string(rune('0'+i)), script, `mode = "member"`, more)
 	}
-	d.group("group", expression, keys)
+	d.Group("group", expression, keys)
 	got, err := loadOnce(t, d, s, nil)
-	must(t, err)
+	policytest.Must(t, err)
 	t.Cleanup(got.release)
 	return got
 }
@@ -123,9 +118,9 @@ func TestTheVerdictOfAGroup(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			loaded := loadGroup(t, newScripts(), test.expression, test.keys, test.members...)
-			got := judge(t.Context(), []*set{loaded}, deciding(question("web")), test.fallback)
-			test.want.At, test.want.Sets = instant, []string{loaded.digest}
+			loaded := loadGroup(t, policytest.NewScripts(), test.expression, test.keys, test.members...)
+			got := judge(t.Context(), []*set{loaded}, deciding(policytest.Question("web")), test.fallback)
+			test.want.At, test.want.Sets = policytest.Instant, []string{loaded.digest}
 			if diff := cmp.Diff(test.want, got, cmpopts.IgnoreFields(api.Verdict{}, "Opinions")); diff != "" {
 				t.Errorf("verdict (-want +got):\n%s", diff)
 			}
@@ -149,8 +144,8 @@ func TestAGroupThatDeniesAsAPluginFailedSaysSo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			loaded := loadGroup(t, newScripts(), test.expression, "", test.members...)
-			v := judge(t.Context(), []*set{loaded}, deciding(question("web")), api.Allow)
+			loaded := loadGroup(t, policytest.NewScripts(), test.expression, "", test.members...)
+			v := judge(t.Context(), []*set{loaded}, deciding(policytest.Question("web")), api.Allow)
 			if denial := (&review{opinions: v.Opinions}).denial(loaded.find("group")); v.Answer != api.Deny || (denial != nil) != test.evicts {
 				t.Errorf("verdict %+v, want a denial that evicts: %t", v, test.evicts)
 			}
@@ -164,8 +159,8 @@ func TestAGroupThatDeniesAsAPluginFailedSaysSo(t *testing.T) {
 func TestAFailureNeverKeepsAnExemptPodOut(t *testing.T) {
 	t.Parallel()
 	for _, expression := range []string{"!m0 || !m1", "m0 && m1", "!m0 && m1"} {
-		loaded := loadGroup(t, newScripts(), expression, "", "trap unreachable\non_error = \"deny\"", "allow")
-		d := deciding(question("web"))
+		loaded := loadGroup(t, policytest.NewScripts(), expression, "", "trap unreachable\non_error = \"deny\"", "allow")
+		d := deciding(policytest.Question("web"))
 		d.exempt = true
 		v := judge(t.Context(), []*set{loaded}, d, api.Allow)
 		if v.Answer != api.Allow {
@@ -179,12 +174,12 @@ func TestAFaultOfOneDocumentIsNotBlamedOnItsGroupOrMembers(t *testing.T) {
 	for name, broken := range map[string]string{"the group": "g.toml", "a member": "m.toml"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := newTree(t)
-			d.policy("m", "allow", `mode = "member"`)
-			d.policy("n", "allow", `mode = "member"`)
-			d.group("g", "m && n")
-			d.write(broken, "x = [")
-			_, err := loadOnce(t, d, newScripts(), nil)
+			d := policytest.NewTree(t)
+			d.Policy("m", "allow", `mode = "member"`)
+			d.Policy("n", "allow", `mode = "member"`)
+			d.Group("g", "m && n")
+			d.Write(broken, "x = [")
+			_, err := loadOnce(t, d, policytest.NewScripts(), nil)
 			if err == nil || strings.Contains(err.Error(), "no group names") || strings.Contains(err.Error(), "there is no policy") {
 				t.Errorf("%v\nwant only what is wrong with %s", err, broken)
 			}
@@ -194,12 +189,12 @@ func TestAFaultOfOneDocumentIsNotBlamedOnItsGroupOrMembers(t *testing.T) {
 
 func TestAGroupLooksAgainWhenItsMemberWantsTo(t *testing.T) {
 	t.Parallel()
-	s := newScripts()
-	s.edit = func(policy string, r *wasm.Result) {
+	s := policytest.NewScripts()
+	s.Edit = func(policy string, r *wasm.Result) {
 		r.RetryAfter = map[string]time.Duration{"m0": 30 * time.Second, "m1": 20 * time.Second, "m2": time.Second}[policy]
 	}
 	loaded := loadGroup(t, s, "m0 && m1 && m2", "", "hold", "hold", "allow")
-	if v := judge(t.Context(), []*set{loaded}, deciding(question("web")), api.Allow); v.Answer != api.Hold || v.RetryAfter != 20*time.Second {
+	if v := judge(t.Context(), []*set{loaded}, deciding(policytest.Question("web")), api.Allow); v.Answer != api.Hold || v.RetryAfter != 20*time.Second {
 		t.Errorf("verdict %+v", v)
 	}
 }
@@ -207,71 +202,74 @@ func TestAGroupLooksAgainWhenItsMemberWantsTo(t *testing.T) {
 func TestAGroupThatCannotBeIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		write func(tree)
+		write func(policytest.Tree)
 		want  string
 	}{
 		"a name of no policy": {
-			func(d tree) { d.group("g", "m || other") },
+			func(d policytest.Tree) { d.Group("g", "m || other") },
 			`g.toml:3: expression: there is no policy "other" in this directory; write its document, or take the name out`,
 		},
 		"a policy that counts alone": {
-			func(d tree) { d.policy("p", "allow"); d.group("g", "m && p") },
+			func(d policytest.Tree) { d.Policy("p", "allow"); d.Group("g", "m && p") },
 			`g.toml:3: expression: policy "p" has the mode "enforce"; set mode = "member" in p.toml, so that it counts only in groups`,
 		},
 		"a group of a group": {
-			func(d tree) { d.group("f", "m"); d.group("g", "f") },
+			func(d policytest.Tree) { d.Group("f", "m"); d.Group("g", "f") },
 			`g.toml:3: expression: "f" is a group itself; write what it says in parentheses`,
 		},
 		"a member of no group": {
-			func(tree) {},
+			func(policytest.Tree) {},
 			`m.toml:6: mode: it is "member", and no group names the policy, so nothing comes of what it says; name it in a group, or choose another mode`,
 		},
 		"an expression that is none": {
-			func(d tree) { d.group("g", "m and n") },
+			func(d policytest.Tree) { d.Group("g", "m and n") },
 			`g.toml:3: expression: want &&, || or the end, found "and n"`,
 		},
 		"keys of policies": {
-			func(d tree) { d.group("g", "m", `hooks = ["admit"]`) },
+			func(d policytest.Tree) { d.Group("g", "m", `hooks = ["admit"]`) },
 			`g.toml:4: hooks: a group has none, its members do; leave it out, or leave expression out`,
 		},
 		"a candidate for its place": {
-			func(d tree) {
-				d.group("g", "m")
-				d.write("n.wasm", "allow")
-				d.write("n.toml", strings.Replace(documentOf("n", "allow", `mode = "shadow"`), `name = "n"`, `name = "g"`, 1))
+			func(d policytest.Tree) {
+				d.Group("g", "m")
+				d.Write("n.wasm", "allow")
+				d.Write("n.toml", strings.Replace(policytest.DocumentOf("n", "allow", `mode = "shadow"`), `name = "n"`, `name = "g"`, 1))
 			},
 			`n.toml:6: mode: it is "shadow", and there is no policy "g" in another mode that it could be compared with; name the one that it is to replace`,
 		},
 		"a member that filters": {
-			func(d tree) {
-				d.group("g", "m && n")
-				d.write("n.wasm", "allow")
-				d.write("n.toml", documentIn("n", "allow", "hooks = [\"admit\", \"filter\"]"+memberKey))
+			func(d policytest.Tree) {
+				d.Group("g", "m && n")
+				d.Write("n.wasm", "allow")
+				d.Write("n.toml", policytest.DocumentIn("n", "allow", "hooks = [\"admit\", \"filter\"]"+memberKey))
 			},
 			`hooks: a member of a group admits pods and does nothing else; want ["admit"]`,
 		},
 		"a member that changes pods": {
-			func(d tree) {
-				d.group("g", "m && n")
-				d.policy("n", "allow", `mutable_paths = ["/spec/hostname"]`+memberKey)
+			func(d policytest.Tree) {
+				d.Group("g", "m && n")
+				d.Policy("n", "allow", `mutable_paths = ["/spec/hostname"]`+memberKey)
 			},
 			`mutable_paths: a member of a group changes no pod; leave it out, or change pods by a policy of its own`,
 		},
 		"a member that judges running pods": {
-			func(d tree) { d.group("g", "m && n"); d.policy("n", "allow", `on_change = "report"`+memberKey) },
+			func(d policytest.Tree) {
+				d.Group("g", "m && n")
+				d.Policy("n", "allow", `on_change = "report"`+memberKey)
+			},
 			`on_change: a member of a group has no say alone; leave it out, and set it for the group`,
 		},
 		"a message of a policy": {
-			func(d tree) { d.group("g", "m"); d.policy("p", "allow", `message = "no"`) },
+			func(d policytest.Tree) { d.Group("g", "m"); d.Policy("p", "allow", `message = "no"`) },
 			`message: it is for groups; what a policy says its plugin gives`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := newTree(t)
-			d.policy("m", "allow", `mode = "member"`)
+			d := policytest.NewTree(t)
+			d.Policy("m", "allow", `mode = "member"`)
 			test.write(d)
-			_, err := loadOnce(t, d, newScripts(), nil)
+			_, err := loadOnce(t, d, policytest.NewScripts(), nil)
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("%v\nwant %s", err, test.want)
 			}
@@ -281,25 +279,25 @@ func TestAGroupThatCannotBeIsRefused(t *testing.T) {
 
 func TestADecisionOfAGroupCanBeMadeAgainFromItsRecordAlone(t *testing.T) {
 	t.Parallel()
-	d, s := newTree(t), newScripts()
-	d.policy("m", "deny No not signed", `mode = "member"`)
-	d.policy("n", "trap boom", `mode = "member"`, `on_error = "deny"`)
-	d.policy("o", "allow", `mode = "member"`, "[match]\nnamespaces = [\"other\"]")
-	d.group("g", "m || n || o", `message = "sign it"`)
+	d, s := policytest.NewTree(t), policytest.NewScripts()
+	d.Policy("m", "deny No not signed", `mode = "member"`)
+	d.Policy("n", "trap boom", `mode = "member"`, `on_error = "deny"`)
+	d.Policy("o", "allow", `mode = "member"`, "[match]\nnamespaces = [\"other\"]")
+	d.Group("g", "m || n || o", `message = "sign it"`)
 	at := filepath.Join(t.TempDir(), "state")
 	log, closeAll := recordsIn(t, at)
 	c := testConfig(d, s)
 	c.Records = log
 	p := New(c)
 	stop := run(t, p)
-	v := ask(t, p, question("web"))
+	v := ask(t, p, policytest.Question("web"))
 	stop()
 	closeAll()
 	if v.Policy != "g" || v.Answer != api.Deny || len(v.Opinions) != 3 || v.Opinions[0].Mode != api.ModeMember {
 		t.Fatalf("verdict %+v", v)
 	}
 	for _, name := range []string{"m.toml", "n.toml", "o.toml", "g.toml"} {
-		d.remove(name)
+		d.Remove(name)
 	}
 	records, exhibits := evidenceIn(t, at)
 	again := NewRepeater(c)
@@ -314,15 +312,15 @@ func TestADecisionOfAGroupCanBeMadeAgainFromItsRecordAlone(t *testing.T) {
 
 func TestAGroupEvictsAsAPolicyDoes(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
 		n, kept := newRunning(somePods(30)...), newCounts()
-		d.policy("m", "allow", `mode = "member"`)
-		d.group("g", "m", onChangeEvicts)
+		d.Policy("m", "allow", `mode = "member"`)
+		d.Group("g", "m", onChangeEvicts)
 		p := reviewing(t, d, s, n, evictionsIn(kept))
 		run(t, p)
 		time.Sleep(time.Minute)
-		d.policy("m", "deny No nobody", `mode = "member"`)
+		d.Policy("m", "deny No nobody", `mode = "member"`)
 		settled()
 		if gone := n.gone(); len(gone) != 3 {
 			t.Errorf("evicted %v", gone)
@@ -332,7 +330,7 @@ func TestAGroupEvictsAsAPolicyDoes(t *testing.T) {
 			t.Errorf("shown %q, want %q", got, want)
 		}
 		_, err := p.Confirm(t.Context(), "", "g", "")
-		must(t, err)
+		policytest.Must(t, err)
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		confirmed := len(n.gone())
@@ -340,7 +338,7 @@ func TestAGroupEvictsAsAPolicyDoes(t *testing.T) {
 			t.Errorf("confirmed, and %d are gone", confirmed)
 		}
 		// What was confirmed were these members.
-		d.policy("m", "deny No nobody # other", `mode = "member"`)
+		d.Policy("m", "deny No nobody # other", `mode = "member"`)
 		settled()
 		if more := len(n.gone()) - confirmed; more > 3+1 {
 			t.Errorf("another member, and %d more are gone at once", more)
@@ -351,8 +349,8 @@ func TestAGroupEvictsAsAPolicyDoes(t *testing.T) {
 func TestWhatAGroupCostsIsPaidFor(t *testing.T) {
 	t.Parallel()
 	cost := func(expression string, members ...string) int64 {
-		loaded := loadGroup(t, newScripts(), expression, "", members...)
-		d := deciding(question("web"))
+		loaded := loadGroup(t, policytest.NewScripts(), expression, "", members...)
+		d := deciding(policytest.Question("web"))
 		judge(t.Context(), []*set{loaded}, d, api.Allow)
 		return d.spent
 	}

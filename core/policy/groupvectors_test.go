@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 )
 
 func TestTestsOfAGroup(t *testing.T) {
@@ -54,21 +55,21 @@ func TestTestsOfAGroup(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d, s := newTree(t), newScripts()
+			d, s := policytest.NewTree(t), policytest.NewScripts()
 			for i, text := range test.members {
 				script, more, _ := strings.Cut(text, "\n")
-				d.policy("m"+string(rune('0'+i)), script, `mode = "member"`, more)
+				d.Policy("m"+string(rune('0'+i)), script, `mode = "member"`, more)
 			}
-			d.write("a.yaml", manifestText)
-			d.group("group", test.expression, "# keys", test.keys)
+			d.Write("a.yaml", policytest.ManifestText)
+			d.Group("group", test.expression, "# keys", test.keys)
 			set, err := loadOnce(t, d, s, nil)
-			if got := inDir(err, d.dir); got != test.want {
+			if got := policytest.InDir(err, d.Dir); got != test.want {
 				t.Errorf("error:\n%s\nwant:\n%s", got, test.want)
 			}
 			if err == nil {
 				set.release()
 			}
-			if left := s.inUse(); len(left) > 0 {
+			if left := s.InUse(); len(left) > 0 {
 				t.Errorf("the plugins of %q stay loaded", left)
 			}
 		})
@@ -78,25 +79,25 @@ func TestTestsOfAGroup(t *testing.T) {
 func TestAnAuthorTriesAGroup(t *testing.T) {
 	t.Parallel()
 	const test = "[[test]]\npod = \"a.yaml\"\nexpect = \"deny\""
-	group := func(d tree) {
-		d.write("a.yaml", manifestText)
-		d.policy("m", "deny No nobody", `mode = "member"`)
-		d.policy("n", "allow", `mode = "member"`)
-		d.group("g", "m && n", test)
+	group := func(d policytest.Tree) {
+		d.Write("a.yaml", policytest.ManifestText)
+		d.Policy("m", "deny No nobody", `mode = "member"`)
+		d.Policy("n", "allow", `mode = "member"`)
+		d.Group("g", "m && n", test)
 	}
 	for name, document := range map[string]string{"with its directory": "", "alone": "g.toml"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d, s := newTree(t), newScripts()
+			d, s := policytest.NewTree(t), policytest.NewScripts()
 			group(d)
 			drafts, err := Drafts(t.Context(), testConfig(d, s), document)
-			must(t, err)
+			policytest.Must(t, err)
 			g := drafts[0]
-			must(t, g.Err)
+			policytest.Must(t, g.Err)
 			verdict, fault, err := g.Test(t.Context(), g.Tests()[0])
-			must(t, err)
-			asked, err := g.Ask(t.Context(), &DraftQuestion{Pods: []Manifest{{Path: "b.yaml", Text: []byte(manifestText)}}})
-			must(t, err)
+			policytest.Must(t, err)
+			asked, err := g.Ask(t.Context(), &DraftQuestion{Pods: []Manifest{{Path: "b.yaml", Text: []byte(policytest.ManifestText)}}})
+			policytest.Must(t, err)
 			if diff := cmp.Diff(verdict, asked); diff != "" || fault != "" {
 				t.Errorf("fault %q; the verdict of its test and of the same pod (-test +pod):\n%s", fault, diff)
 			}
@@ -109,7 +110,7 @@ func TestAnAuthorTriesAGroup(t *testing.T) {
 			for _, draft := range drafts {
 				draft.Close()
 			}
-			if left := s.inUse(); len(left) > 0 {
+			if left := s.InUse(); len(left) > 0 {
 				t.Errorf("the plugins of %q stay loaded", left)
 			}
 		})
@@ -119,33 +120,33 @@ func TestAnAuthorTriesAGroup(t *testing.T) {
 func TestAnAuthorIsToldWhyAGroupCannotBeTried(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		make func(tree)
+		make func(policytest.Tree)
 		want string
 	}{
-		"there is no such member": {func(tree) {}, `DIR/g.toml:3: expression: there is no policy "m" in this directory; write its document, or take the name out`},
+		"there is no such member": {func(policytest.Tree) {}, `DIR/g.toml:3: expression: there is no policy "m" in this directory; write its document, or take the name out`},
 		"it is no member": {
-			func(d tree) { d.policy("m", "allow") },
+			func(d policytest.Tree) { d.Policy("m", "allow") },
 			`DIR/g.toml:3: expression: policy "m" has the mode "enforce"; set mode = "member" in m.toml, so that it counts only in groups`,
 		},
-		"the member's document is broken": {func(d tree) { d.write("m.toml", "name =\n") }, "DIR/g.toml:3: expression: there is no policy \"m\" in this directory; " +
+		"the member's document is broken": {func(d policytest.Tree) { d.Write("m.toml", "name =\n") }, "DIR/g.toml:3: expression: there is no policy \"m\" in this directory; " +
 			"write its document, or take the name out\nDIR/m.toml:1:"},
 		"the member's module is missing": {
-			func(d tree) { d.policy("m", "allow", `mode = "member"`); d.remove("m.wasm") },
+			func(d policytest.Tree) { d.Policy("m", "allow", `mode = "member"`); d.Remove("m.wasm") },
 			`DIR/g.toml: member "m" cannot be asked: DIR/m.toml:3: module: m.wasm is missing; build it first: make, where wardlet policy new made the folder`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d, s := newTree(t), newScripts()
-			d.group("g", "m")
+			d, s := policytest.NewTree(t), policytest.NewScripts()
+			d.Group("g", "m")
 			test.make(d)
 			drafts, err := Drafts(t.Context(), testConfig(d, s), "g.toml")
-			must(t, err)
-			if got := inDir(drafts[0].Err, d.dir); !strings.HasPrefix(got, test.want) {
+			policytest.Must(t, err)
+			if got := policytest.InDir(drafts[0].Err, d.Dir); !strings.HasPrefix(got, test.want) {
 				t.Errorf("error:\n%s\nwant:\n%s", got, test.want)
 			}
 			drafts[0].Close()
-			if left := s.inUse(); len(left) > 0 {
+			if left := s.InUse(); len(left) > 0 {
 				t.Errorf("the plugins of %q stay loaded", left)
 			}
 		})

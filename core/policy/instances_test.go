@@ -8,14 +8,15 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 )
 
 // TestAPodsInstanceIsToldOnce is not parallel: it counts allocations.
 func TestAPodsInstanceIsToldOnce(t *testing.T) {
 	var known instances
-	p := somePod("web")
+	p := policytest.SomePod("web")
 	want, err := pod.Instance(p)
-	must(t, err)
+	policytest.Must(t, err)
 	for range 2 {
 		if got, err := known.of(p, nil); err != nil || got != want {
 			t.Errorf("got %q, %v, want %q", got, err, want)
@@ -34,9 +35,9 @@ func TestAnotherPodIsAnotherInstance(t *testing.T) {
 	var known instances
 	told := map[string]bool{}
 	for _, image := range []string{"a", "b"} {
-		p := somePod("web", func(p *v1.Pod) { p.Spec.Containers[0].Image = image })
+		p := policytest.SomePod("web", func(p *v1.Pod) { p.Spec.Containers[0].Image = image })
 		instance, err := known.of(p, nil)
-		must(t, err)
+		policytest.Must(t, err)
 		told[instance] = true
 	}
 	if len(told) != 2 {
@@ -51,7 +52,7 @@ func TestRememberedInstancesAreBounded(t *testing.T) {
 	for i := range 4 {
 		asking.Go(func() {
 			for j := range maxInstances / 2 {
-				p := somePod(fmt.Sprintf("web-%d-%d", i, j))
+				p := policytest.SomePod(fmt.Sprintf("web-%d-%d", i, j))
 				want, _ := pod.Instance(p)
 				if got, err := known.of(p, nil); err != nil || got != want {
 					t.Errorf("got %q, %v, want %q", got, err, want)

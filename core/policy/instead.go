@@ -91,7 +91,7 @@ func (s *set) within(sets []*set, hook string) []*set {
 		sets[i] = s
 		return sets
 	}
-	if (s.tenant == "") == (hook == hookMerge) {
+	if (s.tenant == "") == (hook == api.HookMerge) {
 		return slices.Insert(sets, 0, s)
 	}
 	return append(sets, s)

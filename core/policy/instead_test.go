@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/state"
 )
@@ -23,10 +24,10 @@ const (
 // first by one of tenant a, too.
 func onRecord(t *testing.T, script, hooks, tenants string) (records []*state.DecisionRecord, exhibits []Evidence) {
 	t.Helper()
-	at, d, s := filepath.Join(t.TempDir(), "state"), newTree(t), newScripts()
-	write := func(dir tree, name, script string) {
-		dir.write(name+".toml", documentIn(name, script, hooks))
-		dir.write(name+".wasm", script)
+	at, d, s := filepath.Join(t.TempDir(), "state"), policytest.NewTree(t), policytest.NewScripts()
+	write := func(dir policytest.Tree, name, script string) {
+		dir.Write(name+".toml", policytest.DocumentIn(name, script, hooks))
+		dir.Write(name+".wasm", script)
 	}
 	write(d, "p", script)
 	log, closeAll := recordsIn(t, at)
@@ -36,9 +37,9 @@ func onRecord(t *testing.T, script, hooks, tenants string) (records []*state.Dec
 		c.Tenants = []Tenant{{Name: "a", Owns: func(ns string) bool { return ns == "shop" }, FuelPerSecond: 1 << 40}}
 	}
 	if tenants != "" && tenants != ownsOnly {
-		of := newTree(t)
+		of := policytest.NewTree(t)
 		write(of, "q", tenants)
-		c.Tenants[0].Dir = of.dir
+		c.Tenants[0].Dir = of.Dir
 	}
 	p := New(c)
 	stop := run(t, p)
@@ -51,13 +52,13 @@ func onRecord(t *testing.T, script, hooks, tenants string) (records []*state.Dec
 // instead makes the decisions with another policy, which is called p.
 func instead(t *testing.T, records []*state.DecisionRecord, exhibits []Evidence, script, more, tenant string) (got []string) {
 	t.Helper()
-	d := newTree(t)
-	d.write("p.toml", documentIn("p", script, more))
-	d.write("p.wasm", script)
-	again := NewRepeater(testConfig(d, newScripts()))
+	d := policytest.NewTree(t)
+	d.Write("p.toml", policytest.DocumentIn("p", script, more))
+	d.Write("p.wasm", script)
+	again := NewRepeater(testConfig(d, policytest.NewScripts()))
 	defer again.Close()
-	with, err := again.Instead(t.Context(), testConfig(d, newScripts()), tenant)
-	must(t, err)
+	with, err := again.Instead(t.Context(), testConfig(d, policytest.NewScripts()), tenant)
+	policytest.Must(t, err)
 	defer with.Release()
 	for i, r := range records {
 		v, diff, err := with.Decide(t.Context(), r, exhibits[i])
@@ -156,13 +157,13 @@ func TestOfOtherPoliciesWhatComesOutOtherwiseIsTold(t *testing.T) {
 func TestOfOtherPoliciesIsToldWhatTheyMakeOfThePod(t *testing.T) {
 	t.Parallel()
 	const long = `[{"op":"add","path":"/metadata/labels/by","value":"a"},{"op":"test","path":"/metadata/labels/by","value":"a"}]`
-	at, d := filepath.Join(t.TempDir(), "state"), newTree(t)
-	patching := func() *scripts {
-		s := newScripts()
-		s.edit = func(_ string, r *wasm.Result) { r.Patch, r.Reason, r.Message = []byte(r.Message), "", "" }
+	at, d := filepath.Join(t.TempDir(), "state"), policytest.NewTree(t)
+	patching := func() *policytest.Scripts {
+		s := policytest.NewScripts()
+		s.Edit = func(_ string, r *wasm.Result) { r.Patch, r.Reason, r.Message = []byte(r.Message), "", "" }
 		return s
 	}
-	d.policy("p", "allow No "+toLabel("by", "a"), labelsPath)
+	d.Policy("p", "allow No "+toLabel("by", "a"), labelsPath)
 	log, closeAll := recordsIn(t, at)
 	c := testConfig(d, patching())
 	c.Records = log
@@ -179,13 +180,13 @@ func TestOfOtherPoliciesIsToldWhatTheyMakeOfThePod(t *testing.T) {
 		"":                 "mutation is " + toLabel("by", "a") + " on record, made again nothing",
 		long:               "the same",
 	} {
-		of := newTree(t)
-		of.policy("p", "allow No "+would, labelsPath)
+		of := policytest.NewTree(t)
+		of.Policy("p", "allow No "+would, labelsPath)
 		again := NewRepeater(testConfig(of, patching()))
 		with, err := again.Instead(t.Context(), testConfig(of, patching()), "")
-		must(t, err)
+		policytest.Must(t, err)
 		_, diff, err := with.Decide(t.Context(), records[0], exhibits[0])
-		must(t, err)
+		policytest.Must(t, err)
 		got := "the same"
 		if diff != nil {
 			got = diff.String()
@@ -202,15 +203,15 @@ func TestOfOtherPoliciesIsToldWhatTheyMakeOfThePod(t *testing.T) {
 // tenant a's.
 func contestOnRecord(t *testing.T, operators, tenants string) (records []*state.DecisionRecord, exhibits []Evidence) {
 	t.Helper()
-	at, d, of := filepath.Join(t.TempDir(), "state"), newTree(t), newTree(t)
-	for dir, script := range map[tree]string{d: operators, of: tenants} {
-		dir.write("p.toml", documentIn("p", script, merging))
-		dir.write("p.wasm", script)
+	at, d, of := filepath.Join(t.TempDir(), "state"), policytest.NewTree(t), policytest.NewTree(t)
+	for dir, script := range map[policytest.Tree]string{d: operators, of: tenants} {
+		dir.Write("p.toml", policytest.DocumentIn("p", script, merging))
+		dir.Write("p.wasm", script)
 	}
 	log, closeAll := recordsIn(t, at)
-	c := testConfig(d, newScripts())
+	c := testConfig(d, policytest.NewScripts())
 	c.Records, c.Sources = log, []string{"cluster", "static"}
-	c.Tenants = []Tenant{{Name: "a", Owns: func(ns string) bool { return ns == "shop" }, FuelPerSecond: 1 << 40, Dir: of.dir}}
+	c.Tenants = []Tenant{{Name: "a", Owns: func(ns string) bool { return ns == "shop" }, FuelPerSecond: 1 << 40, Dir: of.Dir}}
 	p := New(c)
 	stop := run(t, p)
 	resolved := make(chan api.Resolution, 1)
@@ -245,7 +246,7 @@ func TestOfPoliciesOfOneNameThatOneCountsWhichDecided(t *testing.T) {
 			if v := records[0].Verdict; v.Policy != "p" || v.Tenant != test.tenant {
 				t.Errorf("%q of %q is on record", v.Policy, v.Tenant)
 			}
-			again := NewRepeater(testConfig(newTree(t), newScripts()))
+			again := NewRepeater(testConfig(policytest.NewTree(t), policytest.NewScripts()))
 			defer again.Close()
 			for _, tenant := range []string{test.tenant, ""} { // agents before did not put it down
 				r := *records[0]
@@ -265,9 +266,9 @@ func TestOfPoliciesOfOneNameThatOneCountsWhichDecided(t *testing.T) {
 
 func TestPoliciesThatWouldBeRefusedMakeNoDecision(t *testing.T) {
 	t.Parallel()
-	d := newTree(t)
-	d.write("p.toml", "api = 1\n")
-	_, err := NewRepeater(testConfig(d, newScripts())).Instead(t.Context(), testConfig(d, newScripts()), "")
+	d := policytest.NewTree(t)
+	d.Write("p.toml", "api = 1\n")
+	_, err := NewRepeater(testConfig(d, policytest.NewScripts())).Instead(t.Context(), testConfig(d, policytest.NewScripts()), "")
 	if err == nil || errors.Is(err, ErrNotJudged) {
 		t.Errorf("got %v", err)
 	}

@@ -121,7 +121,7 @@ func (o *opinion) decide(hook string) api.Verdict {
 	v.Message = name + ": " + o.Message
 	switch {
 	case o.Failure == string(referencesUnknown):
-	case o.Failure != "" && hook == hookConnect:
+	case o.Failure != "" && hook == api.HookConnect:
 		v.Message += failedConnection(o.Answer)
 	case o.Failure != "" && o.Failure != api.FailureOfMember:
 		v.Message += fmt.Sprintf(" (on_error is %s)", o.Answer)

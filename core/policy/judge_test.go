@@ -11,20 +11,21 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
 // loadScripts makes a set of policies p0, p1, … with these scripts, each of
 // which may go on with keys after a newline.
-func loadScripts(t *testing.T, s *scripts, texts ...string) *set {
+func loadScripts(t *testing.T, s *policytest.Scripts, texts ...string) *set {
 	t.Helper()
-	d := newTree(t)
+	d := policytest.NewTree(t)
 	for i, text := range texts {
 		script, keys, _ := strings.Cut(text, "\n")
-		d.policy(fmt.Sprintf("p%d", i), script, keys)
+		d.Policy(fmt.Sprintf("p%d", i), script, keys)
 	}
 	got, err := loadOnce(t, d, s, nil)
-	must(t, err)
+	policytest.Must(t, err)
 	t.Cleanup(got.release)
 	return got
 }
@@ -124,9 +125,9 @@ func TestTheVerdictOfSeveralPolicies(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			loaded := loadScripts(t, newScripts(), test.policies...)
-			got := judge(t.Context(), []*set{loaded}, deciding(question("web")), test.fallback)
-			test.want.At, test.want.Sets = instant, []string{loaded.digest}
+			loaded := loadScripts(t, policytest.NewScripts(), test.policies...)
+			got := judge(t.Context(), []*set{loaded}, deciding(policytest.Question("web")), test.fallback)
+			test.want.At, test.want.Sets = policytest.Instant, []string{loaded.digest}
 			if diff := cmp.Diff(test.want, got, cmpopts.IgnoreFields(api.Verdict{}, "Opinions")); diff != "" {
 				t.Errorf("verdict (-want +got):\n%s", diff)
 			}
@@ -136,26 +137,26 @@ func TestTheVerdictOfSeveralPolicies(t *testing.T) {
 
 func TestEveryPolicyThatMatchesIsAskedInOrder(t *testing.T) {
 	t.Parallel()
-	s := newScripts()
+	s := policytest.NewScripts()
 	loaded := loadScripts(t, s,
 		"allow\npriority = 300", "deny No no\npriority = 1", "hold", "trap x\non_error = \"allow\"", "deny\nmode = \"off\"",
 		"deny\n[match]\nsources = [\"api\"]", "abstain\npriority = 200")
-	judge(t.Context(), []*set{loaded}, deciding(question("web")), api.Allow)
-	if diff := cmp.Diff([]string{"p1 web", "p2 web", "p3 web", "p6 web", "p0 web"}, s.called()); diff != "" {
+	judge(t.Context(), []*set{loaded}, deciding(policytest.Question("web")), api.Allow)
+	if diff := cmp.Diff([]string{"p1 web", "p2 web", "p3 web", "p6 web", "p0 web"}, s.Calls()); diff != "" {
 		t.Errorf("calls (-want +got):\n%s", diff)
 	}
 }
 
 func TestAVerdictHasTheOpinionsOfAllThatWereAsked(t *testing.T) {
 	t.Parallel()
-	s := newScripts()
-	s.edit = func(policy string, r *wasm.Result) {
+	s := policytest.NewScripts()
+	s.Edit = func(policy string, r *wasm.Result) {
 		if policy == "p0" {
 			r.Warnings, r.Annotations, r.Explanation = []string{"soon"}, map[string]string{"a": "b"}, "because"
 		}
 	}
 	loaded := loadScripts(t, s, "allow Fine it is fine", "trap x", "abstain", "allow\nmode = \"off\"")
-	v := judge(t.Context(), []*set{loaded}, deciding(question("web")), api.Allow)
+	v := judge(t.Context(), []*set{loaded}, deciding(policytest.Question("web")), api.Allow)
 	want := []api.Opinion{
 		{
 			Policy: "p0", Answer: api.Allow, Reason: "Fine", Message: "it is fine",
@@ -190,14 +191,14 @@ func TestTheTimeToLookAgainIsThatOfTheDecidingHold(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newScripts()
-			s.edit = func(policy string, r *wasm.Result) { *r = test.answers[policy] }
+			s := policytest.NewScripts()
+			s.Edit = func(policy string, r *wasm.Result) { *r = test.answers[policy] }
 			var texts []string
 			for range test.answers {
 				texts = append(texts, "allow")
 			}
 			loaded := loadScripts(t, s, texts...)
-			if got := judge(t.Context(), []*set{loaded}, deciding(question("web")), api.Allow).RetryAfter; got != test.want {
+			if got := judge(t.Context(), []*set{loaded}, deciding(policytest.Question("web")), api.Allow).RetryAfter; got != test.want {
 				t.Errorf("after %s, want %s", got, test.want)
 			}
 		})
@@ -206,12 +207,12 @@ func TestTheTimeToLookAgainIsThatOfTheDecidingHold(t *testing.T) {
 
 func TestADecisionThatIsCutOffAsksNobodyElseAndCountsNowhere(t *testing.T) {
 	t.Parallel()
-	s := newScripts()
+	s := policytest.NewScripts()
 	loaded := loadScripts(t, s, "allow", "allow")
 	ctx, cancel := context.WithCancel(t.Context())
-	s.edit = func(string, *wasm.Result) { cancel() }
-	judge(ctx, []*set{loaded}, deciding(question("web")), api.Allow)
-	if calls := s.called(); len(calls) != 1 {
+	s.Edit = func(string, *wasm.Result) { cancel() }
+	judge(ctx, []*set{loaded}, deciding(policytest.Question("web")), api.Allow)
+	if calls := s.Calls(); len(calls) != 1 {
 		t.Errorf("calls %v, want one", calls)
 	}
 	if n := loaded.policies[0].counts.allowed.Load(); n != 0 {

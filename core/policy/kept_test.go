@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/state"
 )
 
@@ -19,13 +20,13 @@ import (
 func keeping(t *testing.T) (func(*Config), state.PolicySets) {
 	t.Helper()
 	dir, err := state.Open(filepath.Join(t.TempDir(), "state"), slog.New(slog.DiscardHandler))
-	must(t, err)
+	policytest.Must(t, err)
 	t.Cleanup(func() { dir.Close() })
 	return func(c *Config) { c.Kept, c.Version = dir.PolicySets(), "v1" }, dir.PolicySets()
 }
 
 // life runs a plane as one process would, until during comes back.
-func life(t *testing.T, d tree, s *scripts, during func(p *Plane, l *logs), change ...func(*Config)) {
+func life(t *testing.T, d policytest.Tree, s *policytest.Scripts, during func(p *Plane, l *policytest.Logs), change ...func(*Config)) {
 	t.Helper()
 	p, l := listed(t, d, s, change...)
 	stop := run(t, p)
@@ -34,33 +35,33 @@ func life(t *testing.T, d tree, s *scripts, during func(p *Plane, l *logs), chan
 }
 
 // keptBubble is bubble with a state directory made outside of it.
-func keptBubble(t *testing.T, f func(d tree, s *scripts, keep func(*Config), kept state.PolicySets)) {
+func keptBubble(t *testing.T, f func(d policytest.Tree, s *policytest.Scripts, keep func(*Config), kept state.PolicySets)) {
 	t.Helper()
 	keep, kept := keeping(t)
-	bubble(t, func(d tree, s *scripts) { f(d, s, keep, kept) })
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) { f(d, s, keep, kept) })
 }
 
 func TestTheLastGoodSetIsInForceAfterARestart(t *testing.T) {
 	t.Parallel()
-	for name, breakIt := range map[string]func(d tree){
-		"where the directory is missing": func(d tree) { must(d.t, os.RemoveAll(d.dir)) },
-		"where it is empty": func(d tree) {
-			d.remove("a.toml")
-			d.remove("a.wasm")
+	for name, breakIt := range map[string]func(d policytest.Tree){
+		"where the directory is missing": func(d policytest.Tree) { policytest.Must(d.T, os.RemoveAll(d.Dir)) },
+		"where it is empty": func(d policytest.Tree) {
+			d.Remove("a.toml")
+			d.Remove("a.wasm")
 		},
-		"where a policy is broken":                    func(d tree) { d.write("a.toml", "api = 1") },
-		"where a module is another than it should be": func(d tree) { d.write("a.wasm", "allow") },
+		"where a policy is broken":                    func(d policytest.Tree) { d.Write("a.toml", "api = 1") },
+		"where a module is another than it should be": func(d policytest.Tree) { d.Write("a.wasm", "allow") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			keptBubble(t, func(d tree, s *scripts, keep func(*Config), _ state.PolicySets) {
-				t := d.t
-				d.policy("a", "deny Why", "[[test]]\npod = \"tests/a.yaml\"\nexpect = \"deny\"")
-				d.write("tests/a.yaml", manifestText)
-				life(t, d, s, func(p *Plane, _ *logs) { ask(t, p, question("web")) }, keep)
+			keptBubble(t, func(d policytest.Tree, s *policytest.Scripts, keep func(*Config), _ state.PolicySets) {
+				t := d.T
+				d.Policy("a", "deny Why", "[[test]]\npod = \"tests/a.yaml\"\nexpect = \"deny\"")
+				d.Write("tests/a.yaml", policytest.ManifestText)
+				life(t, d, s, func(p *Plane, _ *policytest.Logs) { ask(t, p, policytest.Question("web")) }, keep)
 				breakIt(d)
-				life(t, d, s, func(p *Plane, l *logs) {
-					if got := ask(t, p, question("web")); got.Answer != api.Deny || got.Reason != "Why" {
+				life(t, d, s, func(p *Plane, l *policytest.Logs) {
+					if got := ask(t, p, policytest.Question("web")); got.Answer != api.Deny || got.Reason != "Why" {
 						t.Errorf("verdict %+v, want that of the set before", got)
 					}
 					synctest.Wait()
@@ -68,13 +69,13 @@ func TestTheLastGoodSetIsInForceAfterARestart(t *testing.T) {
 					if !set.Ready || set.Generation != 2 || set.Refused == "" {
 						t.Errorf("set %+v", set)
 					}
-					if l.count("the last good policies are in force") != 1 || l.count("the policies are refused") != 1 {
-						t.Errorf("logged %q", l.lines())
+					if l.Count("the last good policies are in force") != 1 || l.Count("the policies are refused") != 1 {
+						t.Errorf("logged %q", l.Lines())
 					}
-					must(t, os.MkdirAll(d.dir, 0o700))
-					d.policy("a", "allow")
+					policytest.Must(t, os.MkdirAll(d.Dir, 0o700))
+					d.Policy("a", "allow")
 					<-p.Changed()
-					if got := ask(t, p, question("web")); got.Answer != api.Allow {
+					if got := ask(t, p, policytest.Question("web")); got.Answer != api.Allow {
 						t.Errorf("verdict %+v after it was mended", got)
 					}
 				}, keep)
@@ -85,14 +86,14 @@ func TestTheLastGoodSetIsInForceAfterARestart(t *testing.T) {
 
 func TestAContentThatWasRefusedIsNotTriedAgainAfterARestart(t *testing.T) {
 	t.Parallel()
-	keptBubble(t, func(d tree, s *scripts, keep func(*Config), _ state.PolicySets) {
-		t := d.t
-		d.policy("a", "allow", "[[test]]\npod = \"a.yaml\"\nexpect = \"deny\"")
-		d.write("a.yaml", manifestText)
+	keptBubble(t, func(d policytest.Tree, s *policytest.Scripts, keep func(*Config), _ state.PolicySets) {
+		t := d.T
+		d.Policy("a", "allow", "[[test]]\npod = \"a.yaml\"\nexpect = \"deny\"")
+		d.Write("a.yaml", policytest.ManifestText)
 		var reason string
-		held := func(p *Plane, _ *logs) {
+		held := func(p *Plane, _ *policytest.Logs) {
 			t.Helper()
-			if got := ask(t, p, question("web")); got.Reason != api.ReasonPoliciesNotReady {
+			if got := ask(t, p, policytest.Question("web")); got.Reason != api.ReasonPoliciesNotReady {
 				t.Errorf("verdict %+v", got)
 			}
 			if now := p.Sets()[0].Refused; reason != "" && now != reason {
@@ -104,28 +105,28 @@ func TestAContentThatWasRefusedIsNotTriedAgainAfterARestart(t *testing.T) {
 		for version, loads := range map[string]int{"v1": 1} {
 			life(t, d, s, held, keep)
 			life(t, d, s, held, keep)
-			if s.loads != loads {
-				t.Errorf("%s: loaded %d times", version, s.loads)
+			if s.Loads != loads {
+				t.Errorf("%s: loaded %d times", version, s.Loads)
 			}
 		}
 		life(t, d, s, held, keep, func(c *Config) { c.Version = "v2" })
-		if s.loads != 2 {
-			t.Errorf("loaded %d times, want once more by another version", s.loads)
+		if s.Loads != 2 {
+			t.Errorf("loaded %d times, want once more by another version", s.Loads)
 		}
 	})
 }
 
 func TestTheSetInForceAndTheOneBeforeAreKept(t *testing.T) {
 	t.Parallel()
-	keptBubble(t, func(d tree, s *scripts, keep func(*Config), kept state.PolicySets) {
-		t := d.t
+	keptBubble(t, func(d policytest.Tree, s *policytest.Scripts, keep func(*Config), kept state.PolicySets) {
+		t := d.T
 		content, err := kept.Content("")
-		must(t, err)
-		must(t, os.MkdirAll(filepath.Join(content, "0123"+newSuffix), 0o700))
+		policytest.Must(t, err)
+		policytest.Must(t, os.MkdirAll(filepath.Join(content, "0123"+newSuffix), 0o700))
 		var digests []string
-		life(t, d, s, func(p *Plane, _ *logs) {
+		life(t, d, s, func(p *Plane, _ *policytest.Logs) {
 			for _, answer := range []string{"allow", "deny", "hold"} {
-				d.policy("a", answer)
+				d.Policy("a", answer)
 				time.Sleep(time.Minute)
 				digests = append(digests, p.Sets()[0].Digest)
 			}
@@ -143,26 +144,26 @@ func TestTheSetInForceAndTheOneBeforeAreKept(t *testing.T) {
 
 func TestAKeptSetThatWasChangedIsNotBroughtBack(t *testing.T) {
 	t.Parallel()
-	keptBubble(t, func(d tree, s *scripts, keep func(*Config), kept state.PolicySets) {
-		t := d.t
-		d.policy("a", "deny")
+	keptBubble(t, func(d policytest.Tree, s *policytest.Scripts, keep func(*Config), kept state.PolicySets) {
+		t := d.T
+		d.Policy("a", "deny")
 		var digest string
-		life(t, d, s, func(p *Plane, _ *logs) {
-			ask(t, p, question("web"))
+		life(t, d, s, func(p *Plane, _ *policytest.Logs) {
+			ask(t, p, policytest.Question("web"))
 			digest = p.Sets()[0].Digest
 		}, keep)
 		content, err := kept.Content("")
-		must(t, err)
-		must(t, os.WriteFile(filepath.Join(content, digest, "a.toml"), []byte(documentOf("a", "allow")), 0o600))
-		must(t, os.RemoveAll(d.dir))
-		life(t, d, s, func(p *Plane, l *logs) {
-			if got := ask(t, p, question("web")); got.Reason != api.ReasonPoliciesNotReady {
+		policytest.Must(t, err)
+		policytest.Must(t, os.WriteFile(filepath.Join(content, digest, "a.toml"), []byte(policytest.DocumentOf("a", "allow")), 0o600))
+		policytest.Must(t, os.RemoveAll(d.Dir))
+		life(t, d, s, func(p *Plane, l *policytest.Logs) {
+			if got := ask(t, p, policytest.Question("web")); got.Reason != api.ReasonPoliciesNotReady {
 				t.Errorf("verdict %+v", got)
 			}
 			time.Sleep(time.Minute)
 			synctest.Wait()
-			if l.count("policies that were kept cannot be brought back") != 1 || l.count("does not hold what its name says") != 1 {
-				t.Errorf("logged %q", l.lines())
+			if l.Count("policies that were kept cannot be brought back") != 1 || l.Count("does not hold what its name says") != 1 {
+				t.Errorf("logged %q", l.Lines())
 			}
 		}, keep)
 	})
@@ -170,22 +171,22 @@ func TestAKeptSetThatWasChangedIsNotBroughtBack(t *testing.T) {
 
 func TestAKeptSetThatWasDamagedIsKeptAnew(t *testing.T) {
 	t.Parallel()
-	keptBubble(t, func(d tree, s *scripts, keep func(*Config), kept state.PolicySets) {
-		t := d.t
-		d.policy("a", "deny Why")
+	keptBubble(t, func(d policytest.Tree, s *policytest.Scripts, keep func(*Config), kept state.PolicySets) {
+		t := d.T
+		d.Policy("a", "deny Why")
 		var digest string
-		judge := func(p *Plane, _ *logs) {
-			if got := ask(t, p, question("web")); got.Answer != api.Deny || got.Reason != "Why" {
+		judge := func(p *Plane, _ *policytest.Logs) {
+			if got := ask(t, p, policytest.Question("web")); got.Answer != api.Deny || got.Reason != "Why" {
 				t.Errorf("verdict %+v", got)
 			}
 			digest = p.Sets()[0].Digest
 		}
 		life(t, d, s, judge, keep)
 		content, err := kept.Content("")
-		must(t, err)
-		must(t, os.Truncate(filepath.Join(content, digest, "a.wasm"), 0))
+		policytest.Must(t, err)
+		policytest.Must(t, os.Truncate(filepath.Join(content, digest, "a.wasm"), 0))
 		life(t, d, s, judge, keep)
-		must(t, os.RemoveAll(d.dir))
+		policytest.Must(t, os.RemoveAll(d.Dir))
 		life(t, d, s, judge, keep)
 		if entries, err := os.ReadDir(content); err != nil || len(entries) != 1 {
 			t.Errorf("%d contents are kept: %v, %v", len(entries), entries, err)
@@ -198,25 +199,25 @@ func TestAKeptSetThatTheMachineKeepsOutIsBroughtBackLater(t *testing.T) {
 	for _, script := range []string{"busy", "unmapped"} {
 		t.Run(script, func(t *testing.T) {
 			t.Parallel()
-			keptBubble(t, func(d tree, s *scripts, keep func(*Config), _ state.PolicySets) {
-				t := d.t
-				d.policy("a", script)
-				s.faults = 2
-				life(t, d, s, func(p *Plane, _ *logs) { ask(t, p, question("web")) }, keep)
-				d.write("a.toml", "api = 1")
-				s.faults = 0
-				life(t, d, s, func(p *Plane, l *logs) {
-					if got := ask(t, p, question("web")); got.Reason != api.ReasonPoliciesNotReady {
+			keptBubble(t, func(d policytest.Tree, s *policytest.Scripts, keep func(*Config), _ state.PolicySets) {
+				t := d.T
+				d.Policy("a", script)
+				s.Faults = 2
+				life(t, d, s, func(p *Plane, _ *policytest.Logs) { ask(t, p, policytest.Question("web")) }, keep)
+				d.Write("a.toml", "api = 1")
+				s.Faults = 0
+				life(t, d, s, func(p *Plane, l *policytest.Logs) {
+					if got := ask(t, p, policytest.Question("web")); got.Reason != api.ReasonPoliciesNotReady {
 						t.Errorf("verdict %+v", got)
 					}
 					time.Sleep(time.Minute)
-					if got := ask(t, p, question("web")); got.Answer != api.Allow {
+					if got := ask(t, p, policytest.Question("web")); got.Answer != api.Allow {
 						t.Errorf("verdict %+v after a minute", got)
 					}
-					loads := s.loads
+					loads := s.Loads
 					time.Sleep(time.Minute)
-					if s.loads != loads || l.count("policies that were kept cannot be brought back") != 1 {
-						t.Errorf("%d loads, %d before; logged %q", s.loads, loads, l.lines())
+					if s.Loads != loads || l.Count("policies that were kept cannot be brought back") != 1 {
+						t.Errorf("%d loads, %d before; logged %q", s.Loads, loads, l.Lines())
 					}
 				}, keep)
 			})
@@ -226,15 +227,15 @@ func TestAKeptSetThatTheMachineKeepsOutIsBroughtBackLater(t *testing.T) {
 
 func TestWhatIsKeptIsThatOfItsOwner(t *testing.T) {
 	t.Parallel()
-	keptBubble(t, func(d tree, s *scripts, keep func(*Config), _ state.PolicySets) {
-		t := d.t
-		d.policy("a", "allow")
-		d.of("shop").policy("a", "deny")
-		life(t, d, s, func(p *Plane, _ *logs) { ask(t, p, question("web")) }, keep, tenanted(d, "shop"))
-		must(t, os.RemoveAll(d.of("shop").dir))
-		d.write("a.toml", "")
-		life(t, d, s, func(p *Plane, _ *logs) {
-			if got := ask(t, p, question("web")); got.Answer != api.Deny || got.Tenant != "shop" || len(got.Opinions) != 2 {
+	keptBubble(t, func(d policytest.Tree, s *policytest.Scripts, keep func(*Config), _ state.PolicySets) {
+		t := d.T
+		d.Policy("a", "allow")
+		d.Of("shop").Policy("a", "deny")
+		life(t, d, s, func(p *Plane, _ *policytest.Logs) { ask(t, p, policytest.Question("web")) }, keep, tenanted(d, "shop"))
+		policytest.Must(t, os.RemoveAll(d.Of("shop").Dir))
+		d.Write("a.toml", "")
+		life(t, d, s, func(p *Plane, _ *policytest.Logs) {
+			if got := ask(t, p, policytest.Question("web")); got.Answer != api.Deny || got.Tenant != "shop" || len(got.Opinions) != 2 {
 				t.Errorf("verdict %+v", got)
 			}
 		}, keep, tenanted(d, "shop"))
@@ -252,15 +253,15 @@ func (full) Content(string) (string, error) { return "", errors.New("disk full")
 
 func TestPoliciesComeIntoForceThoughTheyCannotBeKept(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.policy("a", "deny")
-		life(t, d, s, func(p *Plane, l *logs) {
-			if got := ask(t, p, question("web")); got.Answer != api.Deny {
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Policy("a", "deny")
+		life(t, d, s, func(p *Plane, l *policytest.Logs) {
+			if got := ask(t, p, policytest.Question("web")); got.Answer != api.Deny {
 				t.Errorf("verdict %+v", got)
 			}
-			if l.count("cannot be read") != 1 || l.count("is not kept;") != 1 || l.count("is not kept over a restart") != 1 {
-				t.Errorf("logged %q", l.lines())
+			if l.Count("cannot be read") != 1 || l.Count("is not kept;") != 1 || l.Count("is not kept over a restart") != 1 {
+				t.Errorf("logged %q", l.Lines())
 			}
 		}, func(c *Config) { c.Kept = full{} })
 	})

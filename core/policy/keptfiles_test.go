@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/state"
 )
 
@@ -15,24 +16,24 @@ import (
 // a small one; next changes the small one and keeps the set, and gives its directory.
 func keptIn(t *testing.T, in state.PolicySets, loads *loadBudget) (next func(script string) string) {
 	t.Helper()
-	d, s := newTree(t), newScripts()
+	d, s := policytest.NewTree(t), policytest.NewScripts()
 	large := "allow # " + strings.Repeat("x", 100_000)
-	d.write("large.wasm", large)
-	d.write("large.toml", documentOf("large", large, "mode = \"off\"\n[[test]]\npod = \"tests/a.yaml\"\nexpect = \"deny\""))
-	d.write("tests/a.yaml", manifestText)
+	d.Write("large.wasm", large)
+	d.Write("large.toml", policytest.DocumentOf("large", large, "mode = \"off\"\n[[test]]\npod = \"tests/a.yaml\"\nexpect = \"deny\""))
+	d.Write("tests/a.yaml", policytest.ManifestText)
 	c := testConfig(d, s)
 	c.Kept, c.loads = in, loads
 	k := &kept{cfg: &c}
 	l := loader{cfg: &c}
 	return func(script string) string {
-		d.policy("small", script)
+		d.Policy("small", script)
 		got := read(&c)
 		set, err := l.load(t.Context(), got, nil)
-		must(t, err)
+		policytest.Must(t, err)
 		t.Cleanup(set.release)
 		k.good(set, got)
 		content, err := in.Content("")
-		must(t, err)
+		policytest.Must(t, err)
 		if again := k.read(filepath.Join(content, set.digest)); again.digest() != set.digest {
 			t.Fatalf("%q: what is kept is another set: %v", script, again.err())
 		}
@@ -43,9 +44,9 @@ func keptIn(t *testing.T, in state.PolicySets, loads *loadBudget) (next func(scr
 func sameFile(t *testing.T, one, other string) bool {
 	t.Helper()
 	a, err := os.Lstat(one)
-	must(t, err)
+	policytest.Must(t, err)
 	b, err := os.Lstat(other)
-	must(t, err)
+	policytest.Must(t, err)
 	return os.SameFile(a, b)
 }
 
@@ -93,7 +94,7 @@ func TestAKeptFileThatIsDamagedIsWrittenAnewForTheNextSet(t *testing.T) {
 			_, kept := keeping(t)
 			next := keptIn(t, kept, nil)
 			before := filepath.Join(next("allow"), "large.wasm")
-			must(t, damage(before))
+			policytest.Must(t, damage(before))
 			after := filepath.Join(next("deny"), "large.wasm")
 			if info, err := os.Lstat(after); err != nil || !info.Mode().IsRegular() || info.Size() < 100_000 {
 				t.Errorf("it is kept as %+v, %v", info, err)
@@ -106,8 +107,8 @@ func TestWhatIsWrittenToKeepASetIsPaidByTheByte(t *testing.T) {
 	t.Parallel()
 	_, kept := keeping(t)
 	const rate = 1 << 40
-	of := newBudgets([]Tenant{{Name: "shop", FuelPerSecond: rate}}, instant).loading
-	next := keptIn(t, kept, &loadBudget{from: of, tenant: "shop", now: func() time.Time { return instant }})
+	of := newBudgets([]Tenant{{Name: "shop", FuelPerSecond: rate}}, policytest.Instant).loading
+	next := keptIn(t, kept, &loadBudget{from: of, tenant: "shop", now: func() time.Time { return policytest.Instant }})
 	took := func(script string) int64 {
 		before := of.of["shop"].left
 		next(script)
@@ -125,11 +126,11 @@ func TestWhatIsRememberedOfARefusedSetIsPaidByTheByte(t *testing.T) {
 	t.Parallel()
 	_, in := keeping(t)
 	const rate = 1 << 40
-	of := newBudgets([]Tenant{{Name: "shop", FuelPerSecond: rate}}, instant).loading
-	c := testConfig(newTree(t), newScripts())
-	c.Kept, c.loads = in, &loadBudget{from: of, tenant: "shop", now: func() time.Time { return instant }}
+	of := newBudgets([]Tenant{{Name: "shop", FuelPerSecond: rate}}, policytest.Instant).loading
+	c := testConfig(policytest.NewTree(t), policytest.NewScripts())
+	c.Kept, c.loads = in, &loadBudget{from: of, tenant: "shop", now: func() time.Time { return policytest.Instant }}
 	k := &kept{cfg: &c, tenant: "shop"}
-	k.refuse("content", errors.New(strings.Repeat("x", 10_000)), instant)
+	k.refuse("content", errors.New(strings.Repeat("x", 10_000)), policytest.Instant)
 	if took := most(rate) - of.of["shop"].left; took < 10_000*recordByteFuel {
 		t.Errorf("10 000 bytes took %d", took)
 	}

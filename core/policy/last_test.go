@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/state"
 )
@@ -30,7 +31,7 @@ func TestTheVerdictsThatWereNotUsedForLongestAreForgotten(t *testing.T) {
 	t.Parallel()
 	l, p := &lasts{}, lasting("p")
 	for i := range maxLasts + 1 {
-		l.put(p, strconv.Itoa(i), "", answering(api.Allow), instant)
+		l.put(p, strconv.Itoa(i), "", answering(api.Allow), policytest.Instant)
 		l.get(p, "0")
 	}
 	if l.total != maxLasts || len(l.known) != maxLasts || l.orders[""].Len() != maxLasts {
@@ -41,7 +42,7 @@ func TestTheVerdictsThatWereNotUsedForLongestAreForgotten(t *testing.T) {
 	if !first || second {
 		t.Errorf("the one in use is kept: %t, the one that is not: %t", first, second)
 	}
-	l.put(p, "0", "", &opinion{retryAfter: 1}, instant)
+	l.put(p, "0", "", &opinion{retryAfter: 1}, policytest.Instant)
 	if o, _ := l.get(p, "0"); o.retryAfter != 1 {
 		t.Error("a newer verdict does not replace the older one")
 	}
@@ -50,11 +51,11 @@ func TestTheVerdictsThatWereNotUsedForLongestAreForgotten(t *testing.T) {
 func TestATenantsManyPodsPushOutItsOwnVerdictsOnly(t *testing.T) {
 	t.Parallel()
 	l, p, q := &lasts{}, lasting("p"), lasting("q")
-	l.put(p, "mine", "b", answering(api.Deny), instant)
-	l.put(p, "node", "", answering(api.Deny), instant)
+	l.put(p, "mine", "b", answering(api.Deny), policytest.Instant)
+	l.put(p, "node", "", answering(api.Deny), policytest.Instant)
 	for i := range 2 * maxLasts {
 		for _, policy := range []*policy{p, q} {
-			l.put(policy, "flood-"+strconv.Itoa(i), "a", answering(api.Allow), instant)
+			l.put(policy, "flood-"+strconv.Itoa(i), "a", answering(api.Allow), policytest.Instant)
 		}
 	}
 	_, mine := l.get(p, "mine")
@@ -71,7 +72,7 @@ func TestAPolicyHasVerdictsOfItsOwn(t *testing.T) {
 	theirs := lasting("p")
 	theirs.tenant = "a"
 	for _, p := range []*policy{lasting("p"), theirs, lasting("q")} {
-		l.put(p, "i", "a", &opinion{api.Opinion{Answer: api.Deny, Reason: p.tenant + p.Name, Message: "m", Patch: p.tenant}, time.Second}, instant)
+		l.put(p, "i", "a", &opinion{api.Opinion{Answer: api.Deny, Reason: p.tenant + p.Name, Message: "m", Patch: p.tenant}, time.Second}, policytest.Instant)
 	}
 	for want, p := range map[string]*policy{"p": lasting("p"), "ap": theirs, "q": lasting("q")} {
 		o, ok := l.get(p, "i")
@@ -84,7 +85,7 @@ func TestAPolicyHasVerdictsOfItsOwn(t *testing.T) {
 	}
 	holding := lasting("s")
 	holding.OnError = api.Hold
-	l.put(holding, "i", "a", answering(api.Deny), instant)
+	l.put(holding, "i", "a", answering(api.Deny), policytest.Instant)
 	if _, ok := l.get(holding, "i"); ok {
 		t.Error("what nobody will ask for is kept")
 	}
@@ -112,39 +113,39 @@ func (d *disk) Apply(put []state.LastOpinions, remove []string) error {
 }
 
 // diskBubble is bubble with a state directory made outside of it.
-func diskBubble(t *testing.T, f func(d tree, s *scripts, disk *disk)) {
+func diskBubble(t *testing.T, f func(d policytest.Tree, s *policytest.Scripts, disk *disk)) {
 	t.Helper()
 	dir, err := state.Open(filepath.Join(t.TempDir(), "state"), slog.New(slog.DiscardHandler))
-	must(t, err)
+	policytest.Must(t, err)
 	t.Cleanup(func() { dir.Close() })
-	bubble(t, func(d tree, s *scripts) { f(d, s, &disk{Opinions: dir.Opinions()}) })
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) { f(d, s, &disk{Opinions: dir.Opinions()}) })
 }
 
 func TestALastVerdictCountsAfterARestart(t *testing.T) {
 	t.Parallel()
-	diskBubble(t, func(d tree, s *scripts, disk *disk) {
-		t := d.t
+	diskBubble(t, func(d policytest.Tree, s *policytest.Scripts, disk *disk) {
+		t := d.T
 		keep := func(c *Config) { c.Opinions = disk }
-		d.policy("a", "deny-image other", `on_error = "last_verdict"`)
-		d.policy("b", "hold")
-		life(t, d, s, func(p *Plane, _ *logs) {
-			if got := ask(t, p, question("web")); got.Answer != api.Hold {
+		d.Policy("a", "deny-image other", `on_error = "last_verdict"`)
+		d.Policy("b", "hold")
+		life(t, d, s, func(p *Plane, _ *policytest.Logs) {
+			if got := ask(t, p, policytest.Question("web")); got.Answer != api.Hold {
 				t.Errorf("verdict %+v", got)
 			}
-			q := question("bad")
+			q := policytest.Question("bad")
 			q.Pod.Spec.Containers[0].Image = "other"
 			if got := ask(t, p, q); got.Answer != api.Deny {
 				t.Errorf("verdict %+v", got)
 			}
 		}, keep)
-		s.edit = func(policy string, r *wasm.Result) {
+		s.Edit = func(policy string, r *wasm.Result) {
 			if policy == "a" {
 				r.Answer = "perhaps"
 			}
 		}
-		life(t, d, s, func(p *Plane, _ *logs) {
+		life(t, d, s, func(p *Plane, _ *policytest.Logs) {
 			for name, want := range map[string]string{"web": "before that it said abstain", "bad": "before that it said deny: ImageNotAllowed: image other is not allowed", "new": "it has not judged this version of the pod before"} {
-				q := question(name)
+				q := policytest.Question(name)
 				if name == "bad" {
 					q.Pod.Spec.Containers[0].Image = "other"
 				}
@@ -152,7 +153,7 @@ func TestALastVerdictCountsAfterARestart(t *testing.T) {
 					t.Errorf("%s: opinion %+v, want %q", name, got.Opinions[0], want)
 				}
 			}
-			changed := question("web")
+			changed := policytest.Question("web")
 			changed.Pod.Labels["x"] = "y"
 			if got := ask(t, p, changed); !strings.Contains(got.Opinions[0].Message, "it has not judged this version") {
 				t.Errorf("another instance: %+v", got.Opinions[0])
@@ -163,22 +164,22 @@ func TestALastVerdictCountsAfterARestart(t *testing.T) {
 
 func TestVerdictsAreWrittenAtMostOnceASecondAndOnlyWhereTheyDiffer(t *testing.T) {
 	t.Parallel()
-	diskBubble(t, func(d tree, s *scripts, disk *disk) {
-		t := d.t
-		d.policy("a", "hold", `on_error = "last_verdict"`)
-		life(t, d, s, func(p *Plane, _ *logs) {
+	diskBubble(t, func(d policytest.Tree, s *policytest.Scripts, disk *disk) {
+		t := d.T
+		d.Policy("a", "hold", `on_error = "last_verdict"`)
+		life(t, d, s, func(p *Plane, _ *policytest.Logs) {
 			n := 0
-			s.edit = func(_ string, r *wasm.Result) { n++; r.Message = strconv.Itoa(n) }
+			s.Edit = func(_ string, r *wasm.Result) { n++; r.Message = strconv.Itoa(n) }
 			for range 3 {
 				for _, name := range []string{"x", "y", "z"} {
-					ask(t, p, question(name))
+					ask(t, p, policytest.Question(name))
 					time.Sleep(lastsBatch / 5)
 				}
 			}
 			time.Sleep(time.Minute)
 			synctest.Wait()
-			s.edit = func(_ string, r *wasm.Result) { r.Answer = api.Deny }
-			ask(t, p, question("y"))
+			s.Edit = func(_ string, r *wasm.Result) { r.Answer = api.Deny }
+			ask(t, p, policytest.Question("y"))
 		}, func(c *Config) { c.Opinions = disk })
 		if diff := cmp.Diff([]int{3, 1}, disk.writes); diff != "" {
 			t.Errorf("writes (-want +got):\n%s", diff)
@@ -193,17 +194,17 @@ func TestVerdictsAreWrittenAtMostOnceASecondAndOnlyWhereTheyDiffer(t *testing.T)
 
 func TestWhatTheDiskDidNotTakeIsWrittenLater(t *testing.T) {
 	t.Parallel()
-	diskBubble(t, func(d tree, s *scripts, disk *disk) {
-		t := d.t
-		d.policy("a", "deny", `on_error = "last_verdict"`)
+	diskBubble(t, func(d policytest.Tree, s *policytest.Scripts, disk *disk) {
+		t := d.T
+		d.Policy("a", "deny", `on_error = "last_verdict"`)
 		disk.err = errors.New("disk full")
-		life(t, d, s, func(p *Plane, l *logs) {
-			if got := ask(t, p, question("web")); got.Answer != api.Deny {
+		life(t, d, s, func(p *Plane, l *policytest.Logs) {
+			if got := ask(t, p, policytest.Question("web")); got.Answer != api.Deny {
 				t.Errorf("verdict %+v", got)
 			}
 			time.Sleep(5 * lastsRetry)
-			if l.count("what policies said last is not kept over a restart") != 1 {
-				t.Errorf("logged %q", l.lines())
+			if l.Count("what policies said last is not kept over a restart") != 1 {
+				t.Errorf("logged %q", l.Lines())
 			}
 			disk.mu.Lock()
 			disk.err = nil
@@ -220,12 +221,12 @@ func TestWhatTheDiskDidNotTakeIsWrittenLater(t *testing.T) {
 func TestWhatIsTooMuchIsForgottenOnTheDiskToo(t *testing.T) {
 	t.Parallel()
 	dir, err := state.Open(filepath.Join(t.TempDir(), "state"), slog.New(slog.DiscardHandler))
-	must(t, err)
+	policytest.Must(t, err)
 	defer dir.Close()
 	l, p := &lasts{}, lasting("p")
 	l.load(dir.Opinions(), slog.New(slog.DiscardHandler))
 	for i := range 10 {
-		l.put(p, strconv.Itoa(i), "", answering(api.Allow), instant.Add(time.Duration(i)))
+		l.put(p, strconv.Itoa(i), "", answering(api.Allow), policytest.Instant.Add(time.Duration(i)))
 	}
 	flush(t, l, true)
 	l.total += maxLasts - 4 // as if there were so many
@@ -245,16 +246,16 @@ func TestWhatIsTooMuchIsForgottenOnTheDiskToo(t *testing.T) {
 func TestADiskThatFailsLeavesNoTrailOfWhatItNeverHad(t *testing.T) {
 	t.Parallel()
 	dir, err := state.Open(filepath.Join(t.TempDir(), "state"), slog.New(slog.DiscardHandler))
-	must(t, err)
+	policytest.Must(t, err)
 	defer dir.Close()
 	d := &disk{Opinions: dir.Opinions()}
 	l, p := &lasts{}, lasting("p")
 	l.load(d, slog.New(slog.DiscardHandler))
-	l.put(p, "had", "", answering(api.Allow), instant)
+	l.put(p, "had", "", answering(api.Allow), policytest.Instant)
 	flush(t, l, true)
 	d.err = errors.New("disk full")
 	for i := range 5 * maxLasts {
-		l.put(p, strconv.Itoa(i), "", answering(api.Allow), instant)
+		l.put(p, strconv.Itoa(i), "", answering(api.Allow), policytest.Instant)
 		if i%1000 == 0 {
 			flush(t, l, false)
 		}
@@ -289,7 +290,7 @@ func (e *evicting) Apply(put []state.LastOpinions, remove []string) error {
 func TestAVerdictThatIsPushedOutWhileItIsWrittenIsRemovedAgain(t *testing.T) {
 	t.Parallel()
 	dir, err := state.Open(filepath.Join(t.TempDir(), "state"), slog.New(slog.DiscardHandler))
-	must(t, err)
+	policytest.Must(t, err)
 	defer dir.Close()
 	l, p := &lasts{}, lasting("p")
 	pushed := sync.OnceFunc(func() {
@@ -299,7 +300,7 @@ func TestAVerdictThatIsPushedOutWhileItIsWrittenIsRemovedAgain(t *testing.T) {
 		l.shrink()
 	})
 	l.load(&evicting{dir.Opinions(), pushed}, slog.New(slog.DiscardHandler))
-	l.put(p, "i", "", answering(api.Allow), instant)
+	l.put(p, "i", "", answering(api.Allow), policytest.Instant)
 	flush(t, l, true)
 	flush(t, l, true)
 	if all, _ := dir.Opinions().Load(); len(all) > 0 {

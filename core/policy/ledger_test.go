@@ -18,6 +18,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -80,8 +81,8 @@ func names(f *wasm.NodeFacts) (names []string) {
 func TestOfPodsThatRaceExactlyTheQuotaIsAdmitted(t *testing.T) {
 	t.Parallel()
 	for round := range 20 {
-		d, s := newTree(t), newScripts()
-		d.policy("quota", "quota 10", reads)
+		d, s := policytest.NewTree(t), policytest.NewScripts()
+		d.Policy("quota", "quota 10", reads)
 		c := testConfig(d, s)
 		c.Facts, c.Evaluators = (&aNode{}).node(), 8
 		p := New(c)
@@ -91,7 +92,7 @@ func TestOfPodsThatRaceExactlyTheQuotaIsAdmitted(t *testing.T) {
 		var all sync.WaitGroup
 		for i := range 50 {
 			all.Add(1)
-			p.Judge(question(fmt.Sprintf("p%02d", i)), func(v api.Verdict) {
+			p.Judge(policytest.Question(fmt.Sprintf("p%02d", i)), func(v api.Verdict) {
 				mu.Lock()
 				answers[v.Answer]++
 				mu.Unlock()
@@ -108,22 +109,22 @@ func TestOfPodsThatRaceExactlyTheQuotaIsAdmitted(t *testing.T) {
 
 func TestWhatWasAdmittedCountsUntilItIsGone(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.policy("quota", "quota 2", reads)
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Policy("quota", "quota 2", reads)
 		n := &aNode{unwanted: map[types.UID]bool{}}
 		p, _ := listed(t, d, s, func(c *Config) { c.Facts = n.node() })
 		run(t, p)
 		want := func(step, name string, answer api.Answer) {
 			t.Helper()
-			if got := ask(t, p, question(name)); got.Answer != answer {
+			if got := ask(t, p, policytest.Question(name)); got.Answer != answer {
 				t.Errorf("%s: %s is answered %s, want %s", step, name, got.Answer, answer)
 			}
 		}
 		want("an empty node", "a", api.Allow)
 		want("one admitted", "b", api.Allow)
 		want("two admitted", "c", api.Hold)
-		n.pods = []NodePod{{somePod("a"), "static"}, {somePod("b"), "static"}}
+		n.pods = []NodePod{{policytest.SomePod("a"), "static"}, {policytest.SomePod("b"), "static"}}
 		want("both run", "c", api.Hold)
 		n.pods = n.pods[:1]
 		want("one has ended", "c", api.Allow)
@@ -156,8 +157,8 @@ func TestAnAnswerThatDoesNotAllowGivesBackWhatWasReserved(t *testing.T) {
 	t.Parallel()
 	n, ctx := &aNode{}, t.Context()
 	l := &ledger{node: n.node()}
-	first := onNode(l, question("a"), "", "")
-	before := onNode(l, question("b"), "", "")
+	first := onNode(l, policytest.Question("a"), "", "")
+	before := onNode(l, policytest.Question("b"), "", "")
 	if !l.commit(ctx, first, says(api.Allow)) {
 		t.Fatal("the newest does not count")
 	}
@@ -167,8 +168,8 @@ func TestAnAnswerThatDoesNotAllowGivesBackWhatWasReserved(t *testing.T) {
 	if !l.commit(ctx, before, says(api.Hold)) {
 		t.Error("a pod that takes nothing has to wait")
 	}
-	full := onNode(l, question("b"), "", "")
-	if !l.commit(ctx, onNode(l, question("a"), "", ""), says(api.Deny)) || len(l.look().pods) != 0 {
+	full := onNode(l, policytest.Question("b"), "", "")
+	if !l.commit(ctx, onNode(l, policytest.Question("a"), "", ""), says(api.Deny)) || len(l.look().pods) != 0 {
 		t.Errorf("reserved: %+v", l.look().pods)
 	}
 	if l.commit(ctx, full, says(api.Allow)) {
@@ -177,7 +178,7 @@ func TestAnAnswerThatDoesNotAllowGivesBackWhatWasReserved(t *testing.T) {
 	if l.commit(ctx, full, says(api.Deny)) {
 		t.Error("a denial counts by what was seen before it was given back")
 	}
-	if !l.commit(ctx, onNode(l, question("b"), ""), says(api.Allow)) {
+	if !l.commit(ctx, onNode(l, policytest.Question("b"), ""), says(api.Allow)) {
 		t.Error("who has not looked has to wait")
 	}
 }
@@ -187,7 +188,7 @@ func TestADecisionIsMadeAgainOnlyIfWhatItSawIsAnother(t *testing.T) {
 	// admits has a pod of a tenant admitted that has not looked.
 	admits := func(name, tenant string) func(*ledger, *aNode) {
 		return func(l *ledger, _ *aNode) {
-			l.commit(t.Context(), onNode(l, question(name, in(tenant)), tenant), says(api.Allow))
+			l.commit(t.Context(), onNode(l, policytest.Question(name, in(tenant)), tenant), says(api.Allow))
 		}
 	}
 	runs := func(pods ...NodePod) func(*ledger, *aNode) { return func(_ *ledger, n *aNode) { n.set(pods...) } }
@@ -210,7 +211,7 @@ func TestADecisionIsMadeAgainOnlyIfWhatItSawIsAnother(t *testing.T) {
 			n.set(aPod("a", "running"))
 			l := &ledger{node: n.node()}
 			admits("reserved", "a")(l, n)
-			d := onNode(l, question("web", in("a")), "a", test.sees...)
+			d := onNode(l, policytest.Question("web", in("a")), "a", test.sees...)
 			test.meanwhile(l, n)
 			if got := l.commit(t.Context(), d, says(api.Allow)); got != test.want {
 				t.Errorf("it counts: %v, want %v", got, test.want)
@@ -220,17 +221,17 @@ func TestADecisionIsMadeAgainOnlyIfWhatItSawIsAnother(t *testing.T) {
 }
 
 func aPod(namespace, name string) NodePod {
-	return NodePod{somePod(name, func(p *v1.Pod) { p.Namespace = namespace }), "static"}
+	return NodePod{policytest.SomePod(name, func(p *v1.Pod) { p.Namespace = namespace }), "static"}
 }
 
 func TestADenialByWhatIsNotSoAnyMoreIsMadeAgain(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.policy("quota", "quota 1", reads)
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Policy("quota", "quota 1", reads)
 		n := &aNode{}
 		n.set(aPod("shop", "a"))
-		s.edit = func(_ string, r *wasm.Result) {
+		s.Edit = func(_ string, r *wasm.Result) {
 			if r.Answer == api.Hold {
 				r.Answer = api.Deny
 				n.set() // it ends while the plugin answers
@@ -238,7 +239,7 @@ func TestADenialByWhatIsNotSoAnyMoreIsMadeAgain(t *testing.T) {
 		}
 		p, _ := listed(t, d, s, func(c *Config) { c.Facts = n.node() })
 		run(t, p)
-		if got := ask(t, p, question("web")); got.Answer != api.Allow {
+		if got := ask(t, p, policytest.Question("web")); got.Answer != api.Allow {
 			t.Errorf("the last pod has ended, and the answer is %s", got.Answer)
 		}
 	})
@@ -248,43 +249,43 @@ func TestADecisionThatOthersOvertakeIsMade(t *testing.T) {
 	t.Parallel()
 	const onlyVictim = "\n[match]\nconditions = [\"object.metadata.name == 'victim'\"]"
 	for name, test := range map[string]struct {
-		slow  func(d tree) tree // whose policy is slow
-		comes string            // whose pods come meanwhile
+		slow  func(d policytest.Tree) policytest.Tree // whose policy is slow
+		comes string                                  // whose pods come meanwhile
 		most  int
 	}{
-		"the operator's policy": {func(d tree) tree { return d }, "a", mostTries + 1},
-		"the tenant's own":      {func(d tree) tree { return d.of("b") }, "b", mostTries + 1},
-		"it sees none of those": {func(d tree) tree { return d.of("b") }, "a", 1},
+		"the operator's policy": {func(d policytest.Tree) policytest.Tree { return d }, "a", mostTries + 1},
+		"the tenant's own":      {func(d policytest.Tree) policytest.Tree { return d.Of("b") }, "b", mostTries + 1},
+		"it sees none of those": {func(d policytest.Tree) policytest.Tree { return d.Of("b") }, "a", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			bubble(t, func(d tree, s *scripts) {
-				t := d.t
-				for _, other := range []tree{d, d.of("a"), d.of("b")} {
-					other.policy("fast", "allow")
+			bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+				t := d.T
+				for _, other := range []policytest.Tree{d, d.Of("a"), d.Of("b")} {
+					other.Policy("fast", "allow")
 				}
-				test.slow(d).policy("slow", "quota 100000", reads, onlyVictim)
-				s.edit = func(policy string, _ *wasm.Result) {
+				test.slow(d).Policy("slow", "quota 100000", reads, onlyVictim)
+				s.Edit = func(policy string, _ *wasm.Result) {
 					if policy == "slow" {
 						time.Sleep(5 * time.Millisecond)
 					}
 				}
 				p, _ := listed(t, d, s, tenanted(d, "a", "b"), func(c *Config) { c.Facts, c.Evaluators = (&aNode{}).node(), 3 })
 				stop := run(t, p)
-				ask(t, p, question("first", in("a")))
+				ask(t, p, policytest.Question("first", in("a")))
 				ctx, cancel := context.WithCancel(t.Context())
 				var coming sync.WaitGroup
 				coming.Go(func() {
 					for i := 0; ctx.Err() == nil; i++ {
-						p.Judge(question(fmt.Sprint("p", i), in(test.comes)), func(api.Verdict) {})
+						p.Judge(policytest.Question(fmt.Sprint("p", i), in(test.comes)), func(api.Verdict) {})
 						time.Sleep(2 * time.Millisecond)
 					}
 				})
 				defer coming.Wait()
 				defer cancel()
-				got := ask(t, p, question("victim", in("b")))
+				got := ask(t, p, policytest.Question("victim", in("b")))
 				asked := 0
-				for _, call := range s.called() {
+				for _, call := range s.Calls() {
 					if call == "slow victim" {
 						asked++
 					}
@@ -304,20 +305,20 @@ func TestADecisionThatOthersOvertakeIsMade(t *testing.T) {
 
 func TestOfPodsThatOvertakeEachOtherExactlyTheQuotaIsAdmitted(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.policy("quota", "quota 10", reads)
-		d.of("a").policy("own", "quota 3", reads)
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Policy("quota", "quota 10", reads)
+		d.Of("a").Policy("own", "quota 3", reads)
 		took := time.Duration(0)
 		var mu sync.Mutex
-		s.edit = func(string, *wasm.Result) {
+		s.Edit = func(string, *wasm.Result) {
 			mu.Lock()
 			took = (took + 7*time.Millisecond) % (20 * time.Millisecond)
 			nap := took
 			mu.Unlock()
 			time.Sleep(nap)
 		}
-		d.of("b").policy("own", "allow")
+		d.Of("b").Policy("own", "allow")
 		p, _ := listed(t, d, s, tenanted(d, "a", "b"), func(c *Config) { c.Facts, c.Evaluators = (&aNode{}).node(), 8 })
 		run(t, p)
 		answers := map[string]int{}
@@ -325,7 +326,7 @@ func TestOfPodsThatOvertakeEachOtherExactlyTheQuotaIsAdmitted(t *testing.T) {
 		for i := range 50 {
 			for _, namespace := range []string{"a", "b"} {
 				all.Add(1)
-				p.Judge(question(fmt.Sprint(namespace, i), in(namespace)), func(v api.Verdict) {
+				p.Judge(policytest.Question(fmt.Sprint(namespace, i), in(namespace)), func(v api.Verdict) {
 					mu.Lock()
 					answers[namespace+" "+string(v.Answer)]++
 					mu.Unlock()
@@ -342,17 +343,17 @@ func TestOfPodsThatOvertakeEachOtherExactlyTheQuotaIsAdmitted(t *testing.T) {
 
 func TestOthersWaitForADecisionOnlyIfTheyChangeWhatItSees(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, _ *scripts) {
-		t := d.t
+	bubble(t, func(d policytest.Tree, _ *policytest.Scripts) {
+		t := d.T
 		l := &ledger{node: (&aNode{}).node()}
-		alone := onNode(l, question("alone", in("a")), "a", "a")
+		alone := onNode(l, policytest.Question("alone", in("a")), "a", "a")
 		l.holdOff(t.Context(), alone)
 		var answered []string
 		var mu sync.Mutex
 		var all sync.WaitGroup
 		answer := func(name, tenant string, v *api.Verdict) {
 			all.Go(func() {
-				l.commit(t.Context(), onNode(l, question(name, in(tenant)), tenant), v)
+				l.commit(t.Context(), onNode(l, policytest.Question(name, in(tenant)), tenant), v)
 				mu.Lock()
 				defer mu.Unlock()
 				answered = append(answered, name)
@@ -388,9 +389,9 @@ func TestOthersWaitForADecisionOnlyIfTheyChangeWhatItSees(t *testing.T) {
 
 func TestAnUpdateOfAPodCountsOnce(t *testing.T) {
 	t.Parallel()
-	n := &aNode{pods: []NodePod{{somePod("a"), "static"}}}
+	n := &aNode{pods: []NodePod{{policytest.SomePod("a"), "static"}}}
 	l := &ledger{node: n.node()}
-	q := question("a", func(q *api.Question) {
+	q := policytest.Question("a", func(q *api.Question) {
 		q.Op = api.UpdateOp
 		q.Pod.Labels = map[string]string{"tier": "db"}
 	})
@@ -414,15 +415,15 @@ func TestNothingIsReservedForAPodThatEndedBeforeAnybodyLooked(t *testing.T) {
 		want  int
 	}{
 		"nothing has ended":                  {nil, again, 1},
-		"it has":                             {[]*v1.Pod{question("a", again).Pod}, again, 0},
-		"one that had its UID before it has": {[]*v1.Pod{somePod("a")}, again, 1},
-		"it is an update, which starts none": {[]*v1.Pod{somePod("a")}, update, 0},
+		"it has":                             {[]*v1.Pod{policytest.Question("a", again).Pod}, again, 0},
+		"one that had its UID before it has": {[]*v1.Pod{policytest.SomePod("a")}, again, 1},
+		"it is an update, which starts none": {[]*v1.Pod{policytest.SomePod("a")}, update, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			n := &aNode{ended: test.ended}
 			l := &ledger{node: n.node()}
-			l.commit(t.Context(), onNode(l, question("a", again, test.as), ""), says(api.Allow))
+			l.commit(t.Context(), onNode(l, policytest.Question("a", again, test.as), ""), says(api.Allow))
 			if l.look(); len(l.reserved) != test.want {
 				t.Errorf("%d pods are reserved, want %d", len(l.reserved), test.want)
 			}
@@ -432,9 +433,9 @@ func TestNothingIsReservedForAPodThatEndedBeforeAnybodyLooked(t *testing.T) {
 
 func TestNothingIsReservedForAVersionThatWasTakenBack(t *testing.T) {
 	t.Parallel()
-	n := &aNode{pods: []NodePod{{somePod("a"), "static"}}}
+	n := &aNode{pods: []NodePod{{policytest.SomePod("a"), "static"}}}
 	l := &ledger{node: n.node()}
-	q := question("a", func(q *api.Question) {
+	q := policytest.Question("a", func(q *api.Question) {
 		q.Op = api.UpdateOp
 		q.Pod.Labels = map[string]string{"tier": "db"}
 	})
@@ -454,7 +455,7 @@ func TestNothingIsReservedForAVersionThatWasTakenBack(t *testing.T) {
 func TestWhatIsKnownOfAPod(t *testing.T) {
 	t.Parallel()
 	priority := int32(7)
-	p := somePod("a", func(p *v1.Pod) {
+	p := policytest.SomePod("a", func(p *v1.Pod) {
 		p.Spec.Priority = &priority
 		p.Spec.InitContainers = []v1.Container{{
 			Ports:     []v1.ContainerPort{{HostPort: 1}},
@@ -474,41 +475,41 @@ func TestWhatIsKnownOfAPod(t *testing.T) {
 
 func TestPoliciesSeeOfTheNodeWhatIsTheirs(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.policy("all", "allow", reads)
-		d.policy("blind", "allow")
-		d.hooked("later", hookFilter, "pass", reads)
-		d.of("a").policy("own", "allow", reads)
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Policy("all", "allow", reads)
+		d.Policy("blind", "allow")
+		d.Hooked("later", api.HookFilter, "pass", reads)
+		d.Of("a").Policy("own", "allow", reads)
 		in := func(namespace string) NodePod {
-			return NodePod{somePod("p", func(p *v1.Pod) { p.Namespace, p.UID = namespace, types.UID(namespace) }), "static"}
+			return NodePod{policytest.SomePod("p", func(p *v1.Pod) { p.Namespace, p.UID = namespace, types.UID(namespace) }), "static"}
 		}
 		n := &aNode{pods: []NodePod{in("b"), in("shop"), in("a-web")}}
 		p, _ := listed(t, d, s, tenanted(d, "a"), func(c *Config) { c.Facts = n.node() })
 		run(t, p)
-		ask(t, p, question("web", func(q *api.Question) { q.Pod.Namespace = "a-web" }))
+		ask(t, p, policytest.Question("web", func(q *api.Question) { q.Pod.Namespace = "a-web" }))
 		filterBy(t, p, filterQuestion("shop"))
 		for policy, want := range map[string]string{"all": "a-web/p b/p shop/p", "own": "a-web/p", "later": "a-web/p a-web/web b/p shop/p"} {
-			facts := s.requests[policy].Node
+			facts := s.Requests[policy].Node
 			if facts == nil || strings.Join(names(facts), " ") != want || facts.Labels["zone"] != "a" || facts.Allocatable["cpu"] != "4" {
 				t.Errorf("%s sees %+v", policy, facts)
 			}
 		}
-		if s.requests["blind"].Node != nil {
-			t.Errorf("a policy without the capability sees %+v", s.requests["blind"].Node)
+		if s.Requests["blind"].Node != nil {
+			t.Errorf("a policy without the capability sees %+v", s.Requests["blind"].Node)
 		}
 	})
 }
 
 func TestWithoutFactsAboutTheNodeThePluginIsToldNone(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.policy("quota", "quota 2", reads, "[[test]]\npod = \"a.yaml\"\nexpect = \"allow\"")
-		d.write("a.yaml", manifestText)
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Policy("quota", "quota 2", reads, "[[test]]\npod = \"a.yaml\"\nexpect = \"allow\"")
+		d.Write("a.yaml", policytest.ManifestText)
 		p, _ := listed(t, d, s)
 		run(t, p)
-		if got := ask(t, p, question("web")); got.Reason != api.ReasonPolicyFailed {
+		if got := ask(t, p, policytest.Question("web")); got.Reason != api.ReasonPolicyFailed {
 			t.Errorf("verdict %+v", got)
 		}
 	})
@@ -523,7 +524,7 @@ func TestWhatWasAdmittedBeforeARestartCountsUntilItRuns(t *testing.T) {
 		}
 	}
 	n := &aNode{}
-	runs := question("a", requests("1"))
+	runs := policytest.Question("a", requests("1"))
 	n.set(NodePod{runs.Pod, "static"})
 	p := New(Config{Facts: n.node(), Node: "node-1", Logger: slog.New(slog.DiscardHandler), Now: time.Now})
 	sees := func(when, want string) {
@@ -532,17 +533,17 @@ func TestWhatWasAdmittedBeforeARestartCountsUntilItRuns(t *testing.T) {
 			t.Errorf("%s: policies see %+v, want %s", when, got, want)
 		}
 	}
-	newer := question("a", requests("3"), func(q *api.Question) { q.Op, q.Old = api.UpdateOp, runs.Pod })
+	newer := policytest.Question("a", requests("3"), func(q *api.Question) { q.Op, q.Old = api.UpdateOp, runs.Pod })
 	sees("nobody has said what waits", "1")
 	p.Admitted(newer, api.Verdict{Answer: api.Deny})
 	sees("what was denied", "1")
 	p.Admitted(newer, *says(api.Allow))
 	sees("a newer version waits", "3")
-	changed := question("a", requests("2"))
+	changed := policytest.Question("a", requests("2"))
 	p.Admitted(newer, api.Verdict{Answer: api.Allow, Mutation: &pod.Mutation{Final: changed.Pod}})
 	sees("it waits as policies made it", "2")
 	instance, err := pod.Instance(newer.Pod)
-	must(t, err)
+	policytest.Must(t, err)
 	n.wants = map[types.UID]string{"uid-a": instance}
 	sees("it is still wanted", "2")
 	n.wants["uid-a"] = "another"

@@ -13,7 +13,7 @@ import (
 func Lint(ctx context.Context, c Config) (set api.PolicySet, advice []Fault, err error) {
 	got := read(&c)
 	for _, d := range got.documents {
-		for _, text := range d.advice(c.Now()) {
+		for _, text := range adviceOn(d, c.Now()) {
 			advice = append(advice, Fault{File: d.file, Message: text})
 		}
 	}
@@ -24,8 +24,8 @@ func Lint(ctx context.Context, c Config) (set api.PolicySet, advice []Fault, err
 // soon is how long before its end an exception is worth a look.
 const soon = 14 * 24 * time.Hour
 
-// advice is what an author should look at in a document.
-func (d *document) advice(now time.Time) (all []string) {
+// adviceOn is what an author should look at in a document.
+func adviceOn(d *document, now time.Time) (all []string) {
 	say := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
 	if d.Mode == modeOff {
 		say("the policy is off: its plugin is not loaded and its tests are not run")

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 )
 
 func TestLintSaysWhatToLookAt(t *testing.T) {
@@ -33,23 +34,23 @@ func TestLintSaysWhatToLookAt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d, s := newTree(t), newScripts()
-			d.policy("p", c.script, c.keys)
-			d.write("a.yaml", manifestText)
+			d, s := policytest.NewTree(t), policytest.NewScripts()
+			d.Policy("p", c.script, c.keys)
+			d.Write("a.yaml", policytest.ManifestText)
 			cfg := testConfig(d, s)
-			cfg.Now = func() time.Time { return instant }
+			cfg.Now = func() time.Time { return policytest.Instant }
 			set, advice, err := Lint(t.Context(), cfg)
 			if err != nil || len(set.Policies) != 1 {
 				t.Errorf("set %+v, %v", set, err)
 			}
 			var want []Fault
 			for _, text := range c.want {
-				want = append(want, Fault{File: d.dir + "/p.toml", Message: text})
+				want = append(want, Fault{File: d.Dir + "/p.toml", Message: text})
 			}
 			if diff := cmp.Diff(want, advice); diff != "" {
 				t.Errorf("advice (-want +got):\n%s", diff)
 			}
-			if in := s.inUse(); len(in) > 0 {
+			if in := s.InUse(); len(in) > 0 {
 				t.Errorf("still loaded: %q", in)
 			}
 		})
@@ -58,11 +59,11 @@ func TestLintSaysWhatToLookAt(t *testing.T) {
 
 func TestLintNamesWhatIsNotPinnedAndHooksWithoutTests(t *testing.T) {
 	t.Parallel()
-	d := newTree(t)
-	d.write("p.wasm", "deny")
-	d.write("p.toml", "api = \"wardlet.dev/v1\"\nname = \"p\"\nmodule = \"p.wasm\"\nhooks = [\"admit\", \"filter\"]\n[[test]]\npod = \"a.yaml\"\nexpect = \"deny\"\n")
-	d.write("a.yaml", manifestText)
-	cfg := testConfig(d, newScripts())
+	d := policytest.NewTree(t)
+	d.Write("p.wasm", "deny")
+	d.Write("p.toml", "api = \"wardlet.dev/v1\"\nname = \"p\"\nmodule = \"p.wasm\"\nhooks = [\"admit\", \"filter\"]\n[[test]]\npod = \"a.yaml\"\nexpect = \"deny\"\n")
+	d.Write("a.yaml", policytest.ManifestText)
+	cfg := testConfig(d, policytest.NewScripts())
 	cfg.AllowUnpinned = true
 	_, advice, err := Lint(t.Context(), cfg)
 	if err != nil || len(advice) != 2 || !strings.Contains(advice[0].Message, "sha256 is missing: whoever can replace p.wasm") ||
@@ -73,10 +74,10 @@ func TestLintNamesWhatIsNotPinnedAndHooksWithoutTests(t *testing.T) {
 
 func TestLintFailsWhereTheSetWouldBeRefused(t *testing.T) {
 	t.Parallel()
-	d := newTree(t)
-	d.policy("p", "allow", "on_error = \"allow\"\n[[test]]\npod = \"a.yaml\"\nexpect = \"deny\"")
-	d.write("a.yaml", manifestText)
-	_, advice, err := Lint(t.Context(), testConfig(d, newScripts()))
+	d := policytest.NewTree(t)
+	d.Policy("p", "allow", "on_error = \"allow\"\n[[test]]\npod = \"a.yaml\"\nexpect = \"deny\"")
+	d.Write("a.yaml", policytest.ManifestText)
+	_, advice, err := Lint(t.Context(), testConfig(d, policytest.NewScripts()))
 	if err == nil || !strings.Contains(err.Error(), "want deny, got allow") || len(advice) != 1 {
 		t.Errorf("%v, %+v", err, advice)
 	}

@@ -9,18 +9,19 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
 func TestPoliciesAreInTheOrderOfTheirPriorityThenOfTheirName(t *testing.T) {
 	t.Parallel()
-	d, s := newTree(t), newScripts()
-	d.policy("b", "allow")
-	d.policy("a", "allow")
-	d.policy("z", "allow", "priority = 0")
-	d.policy("y", "allow", "priority = 1000")
+	d, s := policytest.NewTree(t), policytest.NewScripts()
+	d.Policy("b", "allow")
+	d.Policy("a", "allow")
+	d.Policy("z", "allow", "priority = 0")
+	d.Policy("y", "allow", "priority = 1000")
 	got, err := loadOnce(t, d, s, nil)
-	must(t, err)
+	policytest.Must(t, err)
 	var names []string
 	for _, p := range got.policies {
 		names = append(names, p.Name)
@@ -32,30 +33,30 @@ func TestPoliciesAreInTheOrderOfTheirPriorityThenOfTheirName(t *testing.T) {
 
 func TestAPluginIsLoadedWithWhatItsDocumentSays(t *testing.T) {
 	t.Parallel()
-	d, s := newTree(t), newScripts()
-	d.policy("p", "allow", "[limits]\nmemory_pages = 7\nfuel = 3000\noutput_bytes = 2048\n[settings]\nallow = [\"a\"]")
+	d, s := policytest.NewTree(t), policytest.NewScripts()
+	d.Policy("p", "allow", "[limits]\nmemory_pages = 7\nfuel = 3000\noutput_bytes = 2048\n[settings]\nallow = [\"a\"]")
 	_, err := loadOnce(t, d, s, nil)
-	must(t, err)
+	policytest.Must(t, err)
 	want := wasm.Options{
 		Policy: "p", Hooks: []string{"admit"}, Settings: map[string]any{"allow": []any{"a"}},
 		MemoryPages: 7, Fuel: 3000, OutputBytes: 2048, Node: "node-1",
 	}
-	if diff := cmp.Diff(want, s.options["p"]); diff != "" {
+	if diff := cmp.Diff(want, s.Options["p"]); diff != "" {
 		t.Errorf("options (-want +got):\n%s", diff)
 	}
 }
 
 func TestAPolicyThatIsOffIsNotLoaded(t *testing.T) {
 	t.Parallel()
-	d, s := newTree(t), newScripts()
-	d.policy("p", "broken module", "mode = \"off\"\n[[test]]\npod = \"a.yaml\"\nexpect = \"deny\"")
-	d.write("a.yaml", manifestText)
+	d, s := policytest.NewTree(t), policytest.NewScripts()
+	d.Policy("p", "broken module", "mode = \"off\"\n[[test]]\npod = \"a.yaml\"\nexpect = \"deny\"")
+	d.Write("a.yaml", policytest.ManifestText)
 	got, err := loadOnce(t, d, s, nil)
-	must(t, err)
-	if p := got.policies[0]; s.loads > 0 || p.plugin != nil || p.sum != sumOf("broken module") {
-		t.Errorf("%d loads, plugin %v, digest %s", s.loads, p.plugin, p.sum)
+	policytest.Must(t, err)
+	if p := got.policies[0]; s.Loads > 0 || p.plugin != nil || p.sum != policytest.SumOf("broken module") {
+		t.Errorf("%d loads, plugin %v, digest %s", s.Loads, p.plugin, p.sum)
 	}
-	d.write("p.wasm", "another")
+	d.Write("p.wasm", "another")
 	if _, err := loadOnce(t, d, s, nil); err == nil {
 		t.Error("its digest is not compared")
 	}
@@ -63,43 +64,43 @@ func TestAPolicyThatIsOffIsNotLoaded(t *testing.T) {
 
 func TestAnyFaultRefusesTheSetWithEveryReasonAndLeavesNothingLoaded(t *testing.T) {
 	t.Parallel()
-	d, s := newTree(t), newScripts()
-	d.policy("good", "allow")
-	d.policy("trapping", "trap unreachable", "[[test]]\npod = \"a.yaml\"\nexpect = \"hold\"")
-	d.policy("broken", "broken no magic\nnumber")
-	d.policy("misspelt", "allow", "mod = \"off\"")
-	d.write("a.yaml", manifestText)
+	d, s := policytest.NewTree(t), policytest.NewScripts()
+	d.Policy("good", "allow")
+	d.Policy("trapping", "trap unreachable", "[[test]]\npod = \"a.yaml\"\nexpect = \"hold\"")
+	d.Policy("broken", "broken no magic\nnumber")
+	d.Policy("misspelt", "allow", "mod = \"off\"")
+	d.Write("a.yaml", policytest.ManifestText)
 	_, err := loadOnce(t, d, s, nil)
 	want := "DIR/broken.toml:3: module: broken.wasm cannot be loaded: no magic; number\n" +
 		"DIR/misspelt.toml:6: mod: unknown key; did you mean \"mode\"?\n" +
 		"DIR/trapping.toml:8: test.expect: a.yaml: want hold, got a failure: the plugin failed with Trap: unreachable"
-	if got := inDir(err, d.dir); got != want {
+	if got := policytest.InDir(err, d.Dir); got != want {
 		t.Errorf("error:\n%s\nwant:\n%s", got, want)
 	}
-	if in := s.inUse(); len(in) > 0 {
+	if in := s.InUse(); len(in) > 0 {
 		t.Errorf("still loaded: %v", in)
 	}
 }
 
 func TestALoadThatIsCutOffLeavesNothingLoaded(t *testing.T) {
 	t.Parallel()
-	d, s := newTree(t), newScripts()
-	d.policy("a", "wait", "[[test]]\npod = \"a.yaml\"\nexpect = \"deny\"")
-	d.policy("b", "allow")
-	d.write("a.yaml", manifestText)
+	d, s := policytest.NewTree(t), policytest.NewScripts()
+	d.Policy("a", "wait", "[[test]]\npod = \"a.yaml\"\nexpect = \"deny\"")
+	d.Policy("b", "allow")
+	d.Write("a.yaml", policytest.ManifestText)
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
-		<-s.waits
+		<-s.Waits
 		cancel()
-		s.free <- struct{}{}
+		s.Free <- struct{}{}
 	}()
 	c := testConfig(d, s)
 	l := loader{cfg: &c}
-	if got, err := l.load(ctx, read(&Config{Dir: d.dir}), nil); got != nil || err == nil {
+	if got, err := l.load(ctx, read(&Config{Dir: d.Dir}), nil); got != nil || err == nil {
 		t.Errorf("load = %v, %v", got, err)
 	}
-	if in := s.inUse(); len(in) > 0 || s.loads != 1 {
-		t.Errorf("%d loads, still loaded: %v", s.loads, in)
+	if in := s.InUse(); len(in) > 0 || s.Loads != 1 {
+		t.Errorf("%d loads, still loaded: %v", s.Loads, in)
 	}
 }
 
@@ -107,34 +108,37 @@ func TestWhatDidNotChangeIsNotLoadedAgain(t *testing.T) {
 	t.Parallel()
 	settings := func(more string) string { return "[settings]\nn = 1\nlist = [\"a\"]\n" + more }
 	for name, test := range map[string]struct {
-		change func(d tree)
+		change func(d policytest.Tree)
 		reused bool
 	}{
-		"nothing changed":               {func(tree) {}, true},
-		"another policy came":           {func(d tree) { d.policy("q", "allow") }, true},
-		"its priority changed":          {func(d tree) { d.policy("p", "allow", "priority = 7", settings("")) }, true},
-		"what it matches changed":       {func(d tree) { d.policy("p", "allow", settings("[match]\nnamespaces = [\"a\"]")) }, true},
-		"its module changed":            {func(d tree) { d.policy("p", "allow # 2", settings("")) }, false},
-		"its settings changed":          {func(d tree) { d.policy("p", "allow", settings("m = 1")) }, false},
-		"a setting became another type": {func(d tree) { d.policy("p", "allow", "[settings]\nn = 1.0\nlist = [\"a\"]") }, false},
-		"its limit of memory changed":   {func(d tree) { d.policy("p", "allow", settings("[limits]\nmemory_pages = 65")) }, false},
-		"its limit of output changed":   {func(d tree) { d.policy("p", "allow", settings("[limits]\noutput_bytes = 65535")) }, false},
-		"its name changed": {func(d tree) {
-			d.write("p.toml", strings.Replace(documentOf("q", "allow", settings("")), "q.wasm", "p.wasm", 1))
+		"nothing changed":               {func(policytest.Tree) {}, true},
+		"another policy came":           {func(d policytest.Tree) { d.Policy("q", "allow") }, true},
+		"its priority changed":          {func(d policytest.Tree) { d.Policy("p", "allow", "priority = 7", settings("")) }, true},
+		"what it matches changed":       {func(d policytest.Tree) { d.Policy("p", "allow", settings("[match]\nnamespaces = [\"a\"]")) }, true},
+		"its module changed":            {func(d policytest.Tree) { d.Policy("p", "allow # 2", settings("")) }, false},
+		"its settings changed":          {func(d policytest.Tree) { d.Policy("p", "allow", settings("m = 1")) }, false},
+		"a setting became another type": {func(d policytest.Tree) { d.Policy("p", "allow", "[settings]\nn = 1.0\nlist = [\"a\"]") }, false},
+		"its limit of memory changed":   {func(d policytest.Tree) { d.Policy("p", "allow", settings("[limits]\nmemory_pages = 65")) }, false},
+		"its limit of output changed":   {func(d policytest.Tree) { d.Policy("p", "allow", settings("[limits]\noutput_bytes = 65535")) }, false},
+		"its name changed": {func(d policytest.Tree) {
+			d.Write("p.toml", strings.Replace(policytest.DocumentOf("q", "allow", settings("")), "q.wasm", "p.wasm", 1))
 		}, false},
-		"its document has another name":     {func(d tree) { d.remove("p.toml"); d.write("x.toml", documentOf("p", "allow", settings(""))) }, true},
-		"the settings stand in other order": {func(d tree) { d.policy("p", "allow", "[settings]\nlist = [\"a\"]\nn = 1") }, true},
+		"its document has another name": {func(d policytest.Tree) {
+			d.Remove("p.toml")
+			d.Write("x.toml", policytest.DocumentOf("p", "allow", settings("")))
+		}, true},
+		"the settings stand in other order": {func(d policytest.Tree) { d.Policy("p", "allow", "[settings]\nlist = [\"a\"]\nn = 1") }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d, s := newTree(t), newScripts()
-			d.policy("p", "allow", settings(""))
+			d, s := policytest.NewTree(t), policytest.NewScripts()
+			d.Policy("p", "allow", settings(""))
 			first, err := loadOnce(t, d, s, nil)
-			must(t, err)
+			policytest.Must(t, err)
 			plugin := first.policies[0].plugin
 			test.change(d)
 			second, err := loadOnce(t, d, s, first)
-			must(t, err)
+			policytest.Must(t, err)
 			reused := false
 			for _, p := range second.policies {
 				reused = reused || p.plugin == plugin
@@ -143,11 +147,11 @@ func TestWhatDidNotChangeIsNotLoadedAgain(t *testing.T) {
 				t.Errorf("reused = %t, want %t", reused, test.reused)
 			}
 			first.release()
-			if in := s.inUse(); len(in) != len(second.policies) {
+			if in := s.InUse(); len(in) != len(second.policies) {
 				t.Errorf("%d plugins are loaded for %d policies", len(in), len(second.policies))
 			}
 			second.release()
-			if in := s.inUse(); len(in) > 0 {
+			if in := s.InUse(); len(in) > 0 {
 				t.Errorf("still loaded: %v", in)
 			}
 		})
@@ -156,16 +160,16 @@ func TestWhatDidNotChangeIsNotLoadedAgain(t *testing.T) {
 
 func TestASetThatIsRefusedTakesNoPluginFromTheRunningOne(t *testing.T) {
 	t.Parallel()
-	d, s := newTree(t), newScripts()
-	d.policy("p", "allow")
+	d, s := policytest.NewTree(t), policytest.NewScripts()
+	d.Policy("p", "allow")
 	running, err := loadOnce(t, d, s, nil)
-	must(t, err)
-	d.policy("q", "broken")
-	d.policy("q", "broken module")
+	policytest.Must(t, err)
+	d.Policy("q", "broken")
+	d.Policy("q", "broken module")
 	if _, err := loadOnce(t, d, s, running); err == nil {
 		t.Fatal("a broken module is accepted")
 	}
-	v := judge(t.Context(), []*set{running}, deciding(question("web")), api.Deny)
+	v := judge(t.Context(), []*set{running}, deciding(policytest.Question("web")), api.Deny)
 	if v.Answer != api.Allow || v.Policy != "p" || len(v.Opinions) != 1 || v.Opinions[0].Failure != "" {
 		t.Errorf("verdict %+v", v)
 	}
@@ -173,18 +177,18 @@ func TestASetThatIsRefusedTakesNoPluginFromTheRunningOne(t *testing.T) {
 
 func TestCountsGoOnWhereAPolicyStaysInForce(t *testing.T) {
 	t.Parallel()
-	d, s := newTree(t), newScripts()
-	d.policy("p", "allow")
+	d, s := policytest.NewTree(t), policytest.NewScripts()
+	d.Policy("p", "allow")
 	first, err := loadOnce(t, d, s, nil)
-	must(t, err)
-	judge(t.Context(), []*set{first}, deciding(question("web")), api.Allow)
-	d.policy("p", "trap x", labelsPath, `capabilities = ["node.read"]`)
+	policytest.Must(t, err)
+	judge(t.Context(), []*set{first}, deciding(policytest.Question("web")), api.Allow)
+	d.Policy("p", "trap x", labelsPath, `capabilities = ["node.read"]`)
 	second, err := loadOnce(t, d, s, first)
-	must(t, err)
-	judge(t.Context(), []*set{second}, deciding(question("web")), api.Allow)
+	policytest.Must(t, err)
+	judge(t.Context(), []*set{second}, deciding(policytest.Question("web")), api.Allow)
 	got := second.policies[0].state(func(path string) string { return "/d/" + path })
 	want := api.PolicyState{
-		Name: "p", Document: "/d/p.toml", Module: "/d/p.wasm", SHA256: sumOf("trap x"), Hooks: []string{"admit"},
+		Name: "p", Document: "/d/p.toml", Module: "/d/p.wasm", SHA256: policytest.SumOf("trap x"), Hooks: []string{"admit"},
 		Mode: "enforce", Priority: 100, OnError: "hold", OnChange: "ignore", Allowed: 1, Held: 1, Failed: 1, Failures: map[string]uint64{"Trap": 1},
 		LastFailure:  "the plugin failed with Trap: x",
 		MutablePaths: []string{"/metadata/labels"}, Capabilities: []string{"node.read"},
@@ -196,14 +200,14 @@ func TestCountsGoOnWhereAPolicyStaysInForce(t *testing.T) {
 
 func TestAPluginThatIsNotClosedCleanlyIsLogged(t *testing.T) {
 	t.Parallel()
-	d, s, l := newTree(t), newScripts(), &logs{}
-	d.policy("bad-close", "allow")
+	d, s, l := policytest.NewTree(t), policytest.NewScripts(), &policytest.Logs{}
+	d.Policy("bad-close", "allow")
 	c := testConfig(d, s)
-	c.Logger = l.logger()
-	got, err := (&loader{cfg: &c}).load(t.Context(), read(&Config{Dir: d.dir}), nil)
-	must(t, err)
+	c.Logger = l.Logger()
+	got, err := (&loader{cfg: &c}).load(t.Context(), read(&Config{Dir: d.Dir}), nil)
+	policytest.Must(t, err)
 	got.release()
-	if l.count(`msg="plugin was not closed cleanly" policy=bad-close err="memory is not given back"`) != 1 {
-		t.Errorf("log: %q", l.lines())
+	if l.Count(`msg="plugin was not closed cleanly" policy=bad-close err="memory is not given back"`) != 1 {
+		t.Errorf("log: %q", l.Lines())
 	}
 }

@@ -33,7 +33,7 @@ type match struct {
 
 func (m *match) check(report strict.Report) {
 	for i, kind := range m.Sources {
-		oneOf(report, fmt.Sprintf("match.sources[%d]", i), kind, "file", "http", "api")
+		oneOf(report, fmt.Sprintf("match.sources[%d]", i), kind, api.KindFile, api.KindHTTP, api.KindAPI)
 	}
 	for i, g := range m.Namespaces {
 		if fault := g.fault(); fault != "" {
@@ -85,4 +85,28 @@ func (m *match) matchesPod(q *api.Question) bool {
 	}
 	return len(m.Namespaces) == 0 ||
 		slices.ContainsFunc(m.Namespaces, func(g glob) bool { return g.matches(q.Pod.Namespace) })
+}
+
+func (m *match) checkConditions(report strict.Report) {
+	if len(m.Conditions) > maxConditions {
+		report("match.conditions", "%d conditions, more than the %d a policy may have", len(m.Conditions), maxConditions)
+		return
+	}
+	for i, text := range m.Conditions {
+		c, err := condition.Compile(text)
+		if err != nil {
+			report(fmt.Sprintf("match.conditions[%d]", i), "%v", err)
+			continue
+		}
+		m.compiled = append(m.compiled, c)
+	}
+}
+
+// maxConditions is how many conditions a policy may have.
+const maxConditions = 32
+
+// same reports whether both match the same.
+func (m *match) same(o *match) bool {
+	return slices.Equal(m.Sources, o.Sources) && slices.Equal(m.Namespaces, o.Namespaces) && m.LabelSelector == o.LabelSelector &&
+		slices.Equal(m.Operations, o.Operations) && slices.Equal(m.Conditions, o.Conditions)
 }

@@ -4,13 +4,14 @@ import (
 	"testing"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 )
 
 func TestAPolicyIsAskedAbout(t *testing.T) {
 	t.Parallel()
-	add := question("web")
-	update := question("web", func(q *api.Question) { q.Op = api.UpdateOp })
-	replacement := question("web", func(q *api.Question) { q.Replaces = "uid-old" })
+	add := policytest.Question("web")
+	update := policytest.Question("web", func(q *api.Question) { q.Op = api.UpdateOp })
+	replacement := policytest.Question("web", func(q *api.Question) { q.Replaces = "uid-old" })
 	for name, test := range map[string]struct {
 		match string
 		q     api.Question
@@ -37,7 +38,7 @@ func TestAPolicyIsAskedAbout(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d, err := parse(minimal+"[match]\n"+test.match+"\n", false)
-			must(t, err)
+			policytest.Must(t, err)
 			if got := d.Match.matches(&test.q, test.kind); got != test.want {
 				t.Errorf("matches = %t, want %t", got, test.want)
 			}

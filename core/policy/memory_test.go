@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/state"
 )
 
@@ -26,24 +27,24 @@ func TestATenantsPluginsHaveOnlySoMuchMemoryTogether(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			bubble(t, func(d tree, s *scripts) {
-				t := d.t
+			bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+				t := d.T
 				for i, pages := range test.pages {
 					pages, mode, _ := strings.Cut(pages, "\n\n")
 					if pages != "" {
 						pages = "[limits]\nmemory_pages = " + pages
 					}
-					d.of("a").policy([]string{"p0", "p1"}[i], "deny", mode, pages)
+					d.Of("a").Policy([]string{"p0", "p1"}[i], "deny", mode, pages)
 				}
-				d.policy("node", "allow", "[limits]\nmemory_pages = 1024")
+				d.Policy("node", "allow", "[limits]\nmemory_pages = 1024")
 				p, _ := listed(t, d, s, tenanted(d, "a"), func(c *Config) { c.Tenants[0].PolicyMemory = test.memory })
 				run(t, p)
 				time.Sleep(time.Minute)
-				got := strings.ReplaceAll(setOf(t, p, "a").Refused, d.of("a").dir+"/", "")
+				got := strings.ReplaceAll(setOf(t, p, "a").Refused, d.Of("a").Dir+"/", "")
 				if (got == "") != (test.want == "") || !strings.HasPrefix(got, test.want) {
 					t.Errorf("refused for %q, want %q", got, test.want)
 				}
-				if v := ask(t, p, question("web", in("other"))); v.Answer != api.Allow {
+				if v := ask(t, p, policytest.Question("web", in("other"))); v.Answer != api.Allow {
 					t.Errorf("the operator's own pod: %+v", v)
 				}
 			})
@@ -53,12 +54,12 @@ func TestATenantsPluginsHaveOnlySoMuchMemoryTogether(t *testing.T) {
 
 func TestWhatTookTooMuchMemoryIsTriedAgainWithMore(t *testing.T) {
 	t.Parallel()
-	keptBubble(t, func(d tree, s *scripts, keep func(*Config), _ state.PolicySets) {
-		t := d.t
-		d.of("a").policy("p", "deny")
-		d.policy("node", "allow")
+	keptBubble(t, func(d policytest.Tree, s *policytest.Scripts, keep func(*Config), _ state.PolicySets) {
+		t := d.T
+		d.Of("a").Policy("p", "deny")
+		d.Policy("node", "allow")
 		for _, memory := range []int64{pageBytes, 64 * pageBytes} {
-			life(t, d, s, func(p *Plane, _ *logs) {
+			life(t, d, s, func(p *Plane, _ *policytest.Logs) {
 				time.Sleep(time.Minute)
 				if set := setOf(t, p, "a"); set.Ready != (memory > pageBytes) {
 					t.Errorf("with %d bytes: %+v", memory, set)
@@ -71,18 +72,18 @@ func TestWhatTookTooMuchMemoryIsTriedAgainWithMore(t *testing.T) {
 func TestATenantsDocumentsAreDecodedOnlyAsFarAsTheyHaveRoom(t *testing.T) {
 	t.Parallel()
 	const text = 10_000
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
 		for _, name := range []string{"p0", "p1", "p2"} {
-			document := documentOf(name, "deny", "mode = \"off\"\n#")
-			d.of("a").policy(name, "deny", "mode = \"off\"\n#"+strings.Repeat("x", text-len(document)))
+			document := policytest.DocumentOf(name, "deny", "mode = \"off\"\n#")
+			d.Of("a").Policy(name, "deny", "mode = \"off\"\n#"+strings.Repeat("x", text-len(document)))
 		}
 		for _, of := range []string{"a", ""} {
 			c := testConfig(d, s)
 			if c.memory = 2 * text * decodedFactor; of == "" {
 				c.memory = 0
 			}
-			c.Dir = d.of("a").dir
+			c.Dir = d.Of("a").Dir
 			got := read(&c)
 			err, want := got.err(), `p2.toml: with it the documents have 30000 bytes together, more than the 20000 for which policy_memory in agent.toml has room`
 			if (err != nil) != (of != "") || of != "" && (!strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "p1.toml")) {
@@ -97,16 +98,16 @@ func TestATenantsDocumentsAreDecodedOnlyAsFarAsTheyHaveRoom(t *testing.T) {
 
 // Not parallel: what others allocate would count.
 func TestADocumentTakesNoMoreMemoryThanItIsCountedFor(t *testing.T) {
-	d := newTree(t)
-	d.write("m.wasm", "allow")
+	d := policytest.NewTree(t)
+	d.Write("m.wasm", "allow")
 	for i := range 64 {
 		more := "[match]\nconditions = [" + strings.Repeat(`"!(1<2)",`, 32) + "]"
 		if i%2 == 0 {
 			more = "[settings]\nk = [" + strings.Repeat("{a=1},", 50) + "]"
 		}
-		d.write(fmt.Sprintf("p%d.toml", i), strings.Replace(documentOf(fmt.Sprintf("p%d", i), "allow", "mode = \"off\"", more), fmt.Sprintf("p%d.wasm", i), "m.wasm", 1))
+		d.Write(fmt.Sprintf("p%d.toml", i), strings.Replace(policytest.DocumentOf(fmt.Sprintf("p%d", i), "allow", "mode = \"off\"", more), fmt.Sprintf("p%d.wasm", i), "m.wasm", 1))
 	}
-	c := testConfig(d, newScripts())
+	c := testConfig(d, policytest.NewScripts())
 	if err := read(&c).err(); err != nil { // what is made once is made now
 		t.Fatal(err)
 	}

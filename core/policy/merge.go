@@ -36,7 +36,7 @@ func (r Rules) Telling(told func([]api.Opinion)) Rules {
 // called where Run ends before.
 func (r Rules) Resolve(c api.Contest, answer func(api.Resolution)) {
 	p, tenant := r.plane, r.plane.cfg.tenant(c.Identity.Namespace)
-	of := about{hook: hookMerge, identity: c.Identity}
+	of := about{hook: api.HookMerge, identity: c.Identity}
 	pose(p, of, tenant, answer, func(ctx context.Context, at *activity, answer func(api.Resolution), later putsOff) (int64, bool) {
 		return r.resolve(ctx, &c, tenant, answer, later, at)
 	})
@@ -202,7 +202,7 @@ func (p *policy) merge(ctx context.Context, m *contest, err error) (api.Opinion,
 	var got wasm.MergeResult
 	var made *pod.Mutation
 	if err == nil {
-		err = m.met.bars(p, barred{m.Tenant, m.id, p.patience(hookMerge, m.decided), m.Time})
+		err = m.met.bars(p, barred{m.Tenant, m.id, p.patience(api.HookMerge, m.decided), m.Time})
 	}
 	if m.met.putOff > 0 {
 		return api.Opinion{}, api.Resolution{}
@@ -216,7 +216,7 @@ func (p *policy) merge(ctx context.Context, m *contest, err error) (api.Opinion,
 		if !m.met.repeated {
 			code := codeOfCall(err)
 			p.plugin.breakers.ended(ctx, m.Tenant, m.id, code, m.Time)
-			if code == string(wasm.NotReady) && p.patience(hookMerge, m.decided) > 0 {
+			if code == string(wasm.NotReady) && p.patience(api.HookMerge, m.decided) > 0 {
 				m.met.putOff, m.met.why = minRetryAfter, err.Error() // an answer is kept
 				return api.Opinion{}, api.Resolution{}
 			}
@@ -299,7 +299,7 @@ func failureOf(err error) (code, message string, fuel int64) {
 func (p *Plane) recordMerge(c *api.Contest, asked *contest, sets []*set, r *api.Resolution, opinions []api.Opinion, answer func()) {
 	first := &c.Candidates[0]
 	p.recorder.put(&recording{contest: asked, sets: sets, mutateAPI: asked.mutateAPI, met: asked.met, answer: answer, decision: api.Decision{
-		Hook: hookMerge, First: r.At, Last: r.At, Count: 1,
+		Hook: api.HookMerge, First: r.At, Last: r.At, Count: 1,
 		Namespace: c.Identity.Namespace, Name: c.Identity.Name, UID: first.Pod.UID,
 		Source: first.Origin.Source, Document: first.Origin.Document, Tenant: asked.Tenant,
 		Verdict: mergeVerdict(r, opinions),

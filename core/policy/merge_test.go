@@ -2,7 +2,6 @@ package policy
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -11,15 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 )
-
-// hooked writes NAME.toml and NAME.wasm for a policy of one hook.
-func (d tree) hooked(name, hook, script string, more ...string) {
-	d.t.Helper()
-	d.write(name+".wasm", script)
-	d.write(name+".toml", fmt.Sprintf("api = \"wardlet.dev/v1\"\nname = %q\nmodule = %q\nsha256 = %q\nhooks = [%q]\n%s\n",
-		name, name+".wasm", sumOf(script), hook, strings.Join(more, "\n")))
-}
 
 // contestOf is a contest in the namespace shop of the sources cluster, fleet and
 // static, in this order, of which one runs.
@@ -27,10 +19,10 @@ func contestOf(namespace, running string) api.Contest {
 	c := api.Contest{Identity: types.NamespacedName{Namespace: namespace, Name: "web"}}
 	for _, source := range []string{"cluster", "fleet", "static"} {
 		x := api.Candidate{
-			Pod: somePod(source, func(p *v1.Pod) { p.Namespace = namespace }), Origin: api.Origin{Source: source, Document: source + "#0"},
+			Pod: policytest.SomePod(source, func(p *v1.Pod) { p.Namespace = namespace }), Origin: api.Origin{Source: source, Document: source + "#0"},
 		}
 		if source == running {
-			x.Running = somePod("runs")
+			x.Running = policytest.SomePod("runs")
 		}
 		c.Candidates = append(c.Candidates, x)
 	}
@@ -63,9 +55,9 @@ func TestAPolicyChoosesWhoWins(t *testing.T) {
 	} {
 		t.Run(script, func(t *testing.T) {
 			t.Parallel()
-			bubble(t, func(d tree, s *scripts) {
-				t := d.t
-				d.hooked("m", hookMerge, script)
+			bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+				t := d.T
+				d.Hooked("m", api.HookMerge, script)
 				p, _ := listed(t, d, s, ranked)
 				run(t, p)
 				got := resolve(t, p, contestOf("shop", "fleet"))
@@ -73,13 +65,13 @@ func TestAPolicyChoosesWhoWins(t *testing.T) {
 				if diff := cmp.Diff(want, got); diff != "" {
 					t.Errorf("resolution (-want +got):\n%s", diff)
 				}
-				if calls := s.called(); len(calls) != 1 || calls[0] != "m merges static cluster fleet" {
+				if calls := s.Calls(); len(calls) != 1 || calls[0] != "m merges static cluster fleet" {
 					t.Errorf("asked %q", calls)
 				}
-				if m := s.merges["m"]; script != "trap x" && (m.Current == nil || m.Current.Name != "runs" || !m.Candidates[2].Running || m.Candidates[0].Kind != "file") {
+				if m := s.Merges["m"]; script != "trap x" && (m.Current == nil || m.Current.Name != "runs" || !m.Candidates[2].Running || m.Candidates[0].Kind != "file") {
 					t.Errorf("asked %+v", m)
 				}
-				if on := p.Decisions(); len(on) != 1 || on[0].Hook != hookMerge || on[0].Name != "web" {
+				if on := p.Decisions(); len(on) != 1 || on[0].Hook != api.HookMerge || on[0].Name != "web" {
 					t.Errorf("on record: %+v", on)
 				}
 			})
@@ -89,14 +81,14 @@ func TestAPolicyChoosesWhoWins(t *testing.T) {
 
 func TestTheFirstMergePolicyThatCountsDecides(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.hooked("a", hookMerge, "abstain")
-		d.hooked("b", hookMerge, "reject", "mode = \"audit\"")
-		d.hooked("c", hookMerge, "keep", "[match]\nnamespaces = [\"other\"]")
-		d.policy("d", "deny")
-		d.of("shop").hooked("mine", hookMerge, "reject")
-		d.hooked("e", hookMerge, "winner 2")
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Hooked("a", api.HookMerge, "abstain")
+		d.Hooked("b", api.HookMerge, "reject", "mode = \"audit\"")
+		d.Hooked("c", api.HookMerge, "keep", "[match]\nnamespaces = [\"other\"]")
+		d.Policy("d", "deny")
+		d.Of("shop").Hooked("mine", api.HookMerge, "reject")
+		d.Hooked("e", api.HookMerge, "winner 2")
 		p, _ := listed(t, d, s, ranked, tenanted(d, "shop"))
 		run(t, p)
 		got := resolve(t, p, contestOf("shop", ""))
@@ -104,7 +96,7 @@ func TestTheFirstMergePolicyThatCountsDecides(t *testing.T) {
 			t.Errorf("resolution %+v, want that of the operator's policy that has an opinion", got)
 		}
 		want := []string{"a merges static cluster fleet", "b merges static cluster fleet", "e merges static cluster fleet", "mine merges static cluster fleet"}
-		if diff := cmp.Diff(want, s.called()); diff != "" {
+		if diff := cmp.Diff(want, s.Calls()); diff != "" {
 			t.Errorf("asked (-want +got):\n%s", diff)
 		}
 		if got := resolve(t, p, contestOf("b", "")); got.Policy != "e" {
@@ -115,11 +107,11 @@ func TestTheFirstMergePolicyThatCountsDecides(t *testing.T) {
 
 func TestWhatMergePoliciesSayAndTakeIsToldBeforeTheAnswer(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.hooked("a", hookMerge, "abstain")
-		d.hooked("b", hookMerge, "trap x")
-		d.of("shop").hooked("mine", hookMerge, "reject")
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Hooked("a", api.HookMerge, "abstain")
+		d.Hooked("b", api.HookMerge, "trap x")
+		d.Of("shop").Hooked("mine", api.HookMerge, "reject")
 		p, _ := listed(t, d, s, ranked, tenanted(d, "shop"))
 		run(t, p)
 		var told []string
@@ -149,10 +141,10 @@ func TestWhatMergePoliciesSayAndTakeIsToldBeforeTheAnswer(t *testing.T) {
 
 func TestATenantsMergePolicyDecidesForItsOwnPods(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.policy("d", "deny")
-		d.of("shop").hooked("mine", hookMerge, "reject")
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Policy("d", "deny")
+		d.Of("shop").Hooked("mine", api.HookMerge, "reject")
 		p, _ := listed(t, d, s, ranked, tenanted(d, "shop"))
 		run(t, p)
 		if got := resolve(t, p, contestOf("shop", "")); got.Choice != api.ChooseNone || got.Policy != "mine" {
@@ -166,9 +158,9 @@ func TestATenantsMergePolicyDecidesForItsOwnPods(t *testing.T) {
 
 func TestWithoutASetWhatRunsGoesOn(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.write("broken.toml", "api = 1")
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Write("broken.toml", "api = 1")
 		p, _ := listed(t, d, s, ranked)
 		run(t, p)
 		if got := resolve(t, p, contestOf("shop", "")); got.Choice != api.ChooseCurrent {
@@ -187,9 +179,9 @@ func TestOnlyAChangeOfTheirPoliciesIsToldToAHook(t *testing.T) {
 			return false
 		}
 	}
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.policy("a", "allow")
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Policy("a", "allow")
 		p, _ := listed(t, d, s)
 		run(t, p)
 		change := func(step string, merge, filter bool) {
@@ -203,18 +195,18 @@ func TestOnlyAChangeOfTheirPoliciesIsToldToAHook(t *testing.T) {
 				t.Errorf("%s: filters changed: %t", step, got)
 			}
 		}
-		ask(t, p, question("web"))
-		d.policy("a", "deny")
+		ask(t, p, policytest.Question("web"))
+		d.Policy("a", "deny")
 		change("an admission policy", false, false)
-		d.hooked("m", hookMerge, "keep")
+		d.Hooked("m", api.HookMerge, "keep")
 		change("a new merge policy", true, false)
-		d.hooked("f", hookFilter, "pass")
+		d.Hooked("f", api.HookFilter, "pass")
 		change("a filter beside a merge policy", true, true)
-		d.remove("m.toml")
+		d.Remove("m.toml")
 		change("no merge policy any more", true, true)
-		d.hooked("f", hookFilter, "pass", "mode = \"off\"")
+		d.Hooked("f", api.HookFilter, "pass", "mode = \"off\"")
 		change("a filter that is switched off", false, true)
-		d.policy("a", "allow")
+		d.Policy("a", "allow")
 		change("an admission policy beside one that is off", false, false)
 	})
 }

@@ -10,17 +10,18 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
 func TestThePlaneHandsTheFinalPodOnAndShowsWhoChangedIt(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.policy("a", "allow", labelsPath)
-		d.policy("b", "quota 5", `capabilities = ["node.read"]`)
-		s.edit = func(policy string, r *wasm.Result) {
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Policy("a", "allow", labelsPath)
+		d.Policy("b", "quota 5", `capabilities = ["node.read"]`)
+		s.Edit = func(policy string, r *wasm.Result) {
 			if policy == "a" {
 				r.Patch = []byte(toLabel("by", "a"))
 			}
@@ -32,7 +33,7 @@ func TestThePlaneHandsTheFinalPodOnAndShowsWhoChangedIt(t *testing.T) {
 		run(t, p)
 		q := written(t)
 		instance, err := pod.Instance(q.Pod)
-		must(t, err)
+		policytest.Must(t, err)
 		first := ask(t, p, q)
 		if m := first.Mutation; m == nil || m.Final.Labels["by"] != "a" || m.Instance != instance {
 			t.Fatalf("verdict %+v", first)
@@ -40,13 +41,13 @@ func TestThePlaneHandsTheFinalPodOnAndShowsWhoChangedIt(t *testing.T) {
 		// What was admitted counts as what was made of it, until it is there.
 		other := written(t, func(q *api.Question) { q.Pod = q.Pod.DeepCopy(); q.Pod.UID = "other" })
 		ask(t, p, other)
-		seen := s.requests["b"].Node.Pods
+		seen := s.Requests["b"].Node.Pods
 		if len(seen) != 1 || seen[0].Labels["by"] != "a" {
 			t.Errorf("on the node are %+v", seen)
 		}
 		here = []NodePod{{first.Mutation.Final, "static"}}
 		ask(t, p, other)
-		if seen := s.requests["b"].Node.Pods; len(seen) != 2 {
+		if seen := s.Requests["b"].Node.Pods; len(seen) != 2 {
 			t.Errorf("then on the node are %+v", seen)
 		}
 		on := p.Decisions()
@@ -63,11 +64,11 @@ func TestATestOfAPolicyFindsAPatchThatReachesTooFar(t *testing.T) {
 		imagePath:  "",
 		labelsPath: "DIR/p.toml:9: test.expect: a.yaml: want allow, got a failure: the plugin failed with BadOutput: the patch goes beyond the policy's reach",
 	} {
-		d := newTree(t)
-		d.write("a.yaml", manifestText)
-		d.policy("p", "allow", keys, vector)
+		d := policytest.NewTree(t)
+		d.Write("a.yaml", policytest.ManifestText)
+		d.Policy("p", "allow", keys, vector)
 		_, err := loadOnce(t, d, patching(map[string]string{"p": toImage("x")}), nil)
-		if got := inDir(err, d.dir); !strings.HasPrefix(got, want) || want == "" && got != "" {
+		if got := policytest.InDir(err, d.Dir); !strings.HasPrefix(got, want) || want == "" && got != "" {
 			t.Errorf("%s: %s", keys, got)
 		}
 	}
@@ -75,10 +76,10 @@ func TestATestOfAPolicyFindsAPatchThatReachesTooFar(t *testing.T) {
 
 func TestPluginsOfWebAssemblyChangePods(t *testing.T) {
 	t.Parallel()
-	d := newTree(t)
-	d.policy("mirror", string(wasmtest.Patching(0, toImage("mirror.example/web:1"))), imagePath)
-	d.policy("reaching", string(wasmtest.Patching(0, toImage("evil"))), labelsPath, `on_error = "allow"`)
-	d.policy("images", string(wasmtest.Denying("object.spec.containers[*].image", "img")), "priority = 0")
+	d := policytest.NewTree(t)
+	d.Policy("mirror", string(wasmtest.Patching(0, toImage("mirror.example/web:1"))), imagePath)
+	d.Policy("reaching", string(wasmtest.Patching(0, toImage("evil"))), labelsPath, `on_error = "allow"`)
+	d.Policy("images", string(wasmtest.Denying("object.spec.containers[*].image", "img")), "priority = 0")
 	p := New(sandboxed(t, d))
 	run(t, p)
 	v := ask(t, p, written(t))
@@ -101,7 +102,7 @@ func TestPluginsOfWebAssemblyChangePods(t *testing.T) {
 func TestTheCostOfAPatchGrowsWithPodAndPatch(t *testing.T) {
 	t.Parallel()
 	small := &v1.Pod{}
-	large := somePod("web")
+	large := policytest.SomePod("web")
 	if patchCost(small, nil) <= 0 || patchCost(large, nil) <= patchCost(small, nil) || patchCost(small, make([]byte, 9)) <= patchCost(small, nil) {
 		t.Errorf("%d, %d, %d", patchCost(small, nil), patchCost(large, nil), patchCost(small, make([]byte, 9)))
 	}

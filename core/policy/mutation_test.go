@@ -11,6 +11,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/manifest"
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -30,11 +31,11 @@ func toLabel(key, value string) string {
 // written is a question about the pod of a manifest from a file.
 func written(t *testing.T, change ...func(*api.Question)) api.Question {
 	t.Helper()
-	docs := manifest.Decode([]byte(manifestText), manifest.DecodeFrom{Source: "static", Kind: api.KindFile, File: "web.yaml", NodeName: "node-1"})
+	docs := manifest.Decode([]byte(policytest.ManifestText), manifest.DecodeFrom{Source: "static", Kind: api.KindFile, File: "web.yaml", NodeName: "node-1"})
 	if len(docs) != 1 || docs[0].Err != nil {
 		t.Fatalf("documents %+v", docs)
 	}
-	return question("web", append([]func(*api.Question){func(q *api.Question) { q.Pod = docs[0].Pod }}, change...)...)
+	return policytest.Question("web", append([]func(*api.Question){func(q *api.Question) { q.Pod = docs[0].Pod }}, change...)...)
 }
 
 // ofAPI makes it a question about a pod of an API server.
@@ -53,9 +54,9 @@ func ofAPI(t *testing.T) func(*api.Question) {
 }
 
 // patching are scripts whose plugins give these patches, by their policy.
-func patching(patches map[string]string) *scripts {
-	s := newScripts()
-	s.edit = func(policy string, r *wasm.Result) {
+func patching(patches map[string]string) *policytest.Scripts {
+	s := policytest.NewScripts()
+	s.Edit = func(policy string, r *wasm.Result) {
 		if patch := patches[policy]; patch != "" && r.Answer == api.Allow {
 			r.Patch, r.Fuel = []byte(patch), 7
 		}
@@ -64,32 +65,20 @@ func patching(patches map[string]string) *scripts {
 }
 
 // ownersSet loads policies of an owner, by their names.
-func ownersSet(t *testing.T, s *scripts, tenant string, documents map[string]string) *set {
+func ownersSet(t *testing.T, s *policytest.Scripts, tenant string, documents map[string]string) *set {
 	t.Helper()
-	d := newTree(t)
+	d := policytest.NewTree(t)
 	for name, text := range documents {
 		script, keys, _ := strings.Cut(text, "\n")
-		d.policy(name, script, keys)
+		d.Policy(name, script, keys)
 	}
 	c := testConfig(d, s)
 	l := loader{cfg: &c, tenant: tenant}
 	got, err := l.load(t.Context(), read(&c), nil)
-	must(t, err)
+	policytest.Must(t, err)
 	got.tenant = tenant
 	t.Cleanup(got.release)
 	return got
-}
-
-// saw is what a policy was asked about in its newest call: image and labels.
-func (s *scripts) saw(policy string) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	r, ok := s.requests[policy]
-	if !ok {
-		return "nothing"
-	}
-	p := r.Question.Pod
-	return fmt.Sprintf("%s %v %v", p.Spec.Containers[0].Image, p.Labels, r.Changed)
 }
 
 func TestPoliciesThatChangePodsComeFirstAndTheOthersSeeWhatTheyMade(t *testing.T) {
@@ -109,14 +98,14 @@ func TestPoliciesThatChangePodsComeFirstAndTheOthersSeeWhatTheyMade(t *testing.T
 	v := judge(t.Context(), []*set{tenants, operators}, d, api.Allow)
 	name := " " + q.Pod.Name
 	calls := []string{"t9" + name, "t2" + name, "o1" + name, "o5" + name, "t1" + name, "o0" + name}
-	if diff := cmp.Diff(calls, s.called()); diff != "" {
+	if diff := cmp.Diff(calls, s.Calls()); diff != "" {
 		t.Errorf("calls (-want +got):\n%s", diff)
 	}
 	for policy, want := range map[string]string{
 		"t9": "img map[tier:web] []", "t2": "img map[a:t tier:web] []", "o1": "tenants map[a:t tier:web] []",
 		"o5": "tenants map[a:o tier:web] []", "t1": "operators map[a:o tier:web] []", "o0": "operators map[a:o tier:web] []",
 	} {
-		if got := s.saw(policy); got != want {
+		if got := s.Saw(policy); got != want {
 			t.Errorf("%s was asked about %s, want %s", policy, got, want)
 		}
 	}
@@ -159,7 +148,7 @@ func TestOnlyAPodThatIsLetThroughIsChanged(t *testing.T) {
 		if got := v.Mutation != nil; got != want {
 			t.Errorf("%q: verdict %+v", script, v)
 		}
-		if got := s.saw("p1"); got != "other map[tier:web] []" {
+		if got := s.Saw("p1"); got != "other map[tier:web] []" {
 			t.Errorf("%q is asked about %s", script, got)
 		}
 	}
@@ -199,7 +188,7 @@ func TestAPatchThatDoesNotFitOrReachesTooFarIsAFailureOfThePlugin(t *testing.T) 
 				if o.Patch != test.patch || o.Fuel < patchFuel+7 {
 					t.Errorf("opinion %+v", o)
 				}
-				if got := s.saw("p1"); got != "img map[tier:web] []" {
+				if got := s.Saw("p1"); got != "img map[tier:web] []" {
 					t.Errorf("the next one is asked about %s", got)
 				}
 				if n := loaded.policies[0].counts.failed.Load(); n != 1 {
@@ -217,7 +206,7 @@ func TestPluginsWhosePatchesFailAreGivenABreak(t *testing.T) {
 	for range breakAfter + 3 {
 		judge(t.Context(), []*set{loaded}, deciding(written(t)), api.Allow)
 	}
-	if n := len(s.called()); n != breakAfter {
+	if n := len(s.Calls()); n != breakAfter {
 		t.Errorf("%d calls, want %d", n, breakAfter)
 	}
 }
@@ -232,7 +221,7 @@ func TestPoliciesOfOtherModesChangeNothingAndTheirPatchIsOnRecord(t *testing.T) 
 			t.Errorf("%s: verdict %+v", mode, v)
 		}
 		for _, next := range []string{"p1", "p2"} {
-			if got := s.saw(next); got != "img map[tier:web] []" {
+			if got := s.Saw(next); got != "img map[tier:web] []" {
 				t.Errorf("%s: %s is asked about %s", mode, next, got)
 			}
 		}
@@ -297,7 +286,7 @@ func TestWhatAnUpdateChangesIsSaidOfThePodAsItIsByThen(t *testing.T) {
 	for range 2 { // also when it is decided once more
 		judge(t.Context(), []*set{loaded}, d, api.Allow)
 		for policy, want := range map[string]string{"p0": "img map[tier:web] [images]", "p1": "other map[tier:web] []"} {
-			if got := s.saw(policy); got != want {
+			if got := s.Saw(policy); got != want {
 				t.Errorf("%s was asked about %s, want %s", policy, got, want)
 			}
 		}
@@ -325,7 +314,7 @@ func TestPodsOfAnAPIServerAreChangedOnlyWhereTheOperatorSaysSo(t *testing.T) {
 			t.Parallel()
 			s := patching(map[string]string{"p0": test.patch})
 			d := deciding(written(t, ofAPI(t)))
-			d.request.Kind, d.mutateAPI = kindAPI, test.allowed
+			d.request.Kind, d.mutateAPI = api.KindAPI, test.allowed
 			v := judge(t.Context(), []*set{loadScripts(t, s, "allow\n"+test.keys)}, d, api.Allow)
 			o := v.Opinions[0]
 			if (o.Failure == "") != (test.want == "") || !strings.Contains(o.Message, test.want) {
@@ -340,10 +329,10 @@ func TestPodsOfAnAPIServerAreChangedOnlyWhereTheOperatorSaysSo(t *testing.T) {
 
 func TestALastVerdictThatChangedThePodDoesNotLetItThroughUnchanged(t *testing.T) {
 	t.Parallel()
-	s := newScripts()
+	s := policytest.NewScripts()
 	loaded := loadScripts(t, s, "allow\non_error = \"last_verdict\"\n"+imagePath)
-	s.edit = func(_ string, r *wasm.Result) {
-		if r.Patch = []byte(toImage("x")); len(s.called()) > 1 {
+	s.Edit = func(_ string, r *wasm.Result) {
+		if r.Patch = []byte(toImage("x")); len(s.Calls()) > 1 {
 			r.Answer = "perhaps"
 		}
 	}

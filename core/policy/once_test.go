@@ -9,54 +9,55 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 )
 
 func TestACheckLoadsOnceAndClosesEverything(t *testing.T) {
 	t.Parallel()
-	d, s := newTree(t), newScripts()
-	d.policy("p", "deny", "[[test]]\npod = \"a.yaml\"\nexpect = \"deny\"")
-	d.policy("q", "allow", "mode = \"off\"\npriority = 7")
-	d.write("a.yaml", manifestText)
+	d, s := policytest.NewTree(t), policytest.NewScripts()
+	d.Policy("p", "deny", "[[test]]\npod = \"a.yaml\"\nexpect = \"deny\"")
+	d.Policy("q", "allow", "mode = \"off\"\npriority = 7")
+	d.Write("a.yaml", policytest.ManifestText)
 	c := testConfig(d, s)
-	c.Now = func() time.Time { return instant }
+	c.Now = func() time.Time { return policytest.Instant }
 	got, err := Check(t.Context(), c)
-	must(t, err)
+	policytest.Must(t, err)
 	want := api.PolicySet{
-		Directory: d.dir, Ready: true, Digest: read(&Config{Dir: d.dir}).digest(), Generation: 1, Loaded: instant,
+		Directory: d.Dir, Ready: true, Digest: read(&Config{Dir: d.Dir}).digest(), Generation: 1, Loaded: policytest.Instant,
 		Policies: []api.PolicyState{
-			{Name: "q", Document: d.dir + "/q.toml", Module: d.dir + "/q.wasm", SHA256: sumOf("allow"), Hooks: []string{"admit"}, Mode: "off", Priority: 7, OnError: "hold", OnChange: "ignore"},
-			{Name: "p", Document: d.dir + "/p.toml", Module: d.dir + "/p.wasm", SHA256: sumOf("deny"), Hooks: []string{"admit"}, Mode: "enforce", Priority: 100, OnError: "hold", OnChange: "ignore"},
+			{Name: "q", Document: d.Dir + "/q.toml", Module: d.Dir + "/q.wasm", SHA256: policytest.SumOf("allow"), Hooks: []string{"admit"}, Mode: "off", Priority: 7, OnError: "hold", OnChange: "ignore"},
+			{Name: "p", Document: d.Dir + "/p.toml", Module: d.Dir + "/p.wasm", SHA256: policytest.SumOf("deny"), Hooks: []string{"admit"}, Mode: "enforce", Priority: 100, OnError: "hold", OnChange: "ignore"},
 		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("set (-want +got):\n%s", diff)
 	}
-	if in := s.inUse(); len(in) > 0 || len(s.called()) != 1 {
-		t.Errorf("still loaded: %v; calls: %v", in, s.called())
+	if in := s.InUse(); len(in) > 0 || len(s.Calls()) != 1 {
+		t.Errorf("still loaded: %v; calls: %v", in, s.Calls())
 	}
 }
 
 func TestACheckSaysWhatWouldBeRefused(t *testing.T) {
 	t.Parallel()
-	d, s := newTree(t), newScripts()
-	d.policy("p", "deny", "[[test]]\npod = \"a.yaml\"\nexpect = \"allow\"")
-	d.write("a.yaml", manifestText)
+	d, s := policytest.NewTree(t), policytest.NewScripts()
+	d.Policy("p", "deny", "[[test]]\npod = \"a.yaml\"\nexpect = \"allow\"")
+	d.Write("a.yaml", policytest.ManifestText)
 	_, err := Check(t.Context(), testConfig(d, s))
-	if got, want := inDir(err, d.dir), "DIR/p.toml:8: test.expect: a.yaml: want allow, got deny"; got != want {
+	if got, want := policytest.InDir(err, d.Dir), "DIR/p.toml:8: test.expect: a.yaml: want allow, got deny"; got != want {
 		t.Errorf("error %q, want %q", got, want)
 	}
-	if in := s.inUse(); len(in) > 0 {
+	if in := s.InUse(); len(in) > 0 {
 		t.Errorf("still loaded: %v", in)
 	}
 }
 
 func TestACheckEndsWithItsContext(t *testing.T) {
 	t.Parallel()
-	d, s := newTree(t), newScripts()
-	d.policy("p", "deny")
+	d, s := policytest.NewTree(t), policytest.NewScripts()
+	d.Policy("p", "deny")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Check(ctx, testConfig(d, s)); !errors.Is(err, context.Canceled) || s.loads > 0 {
-		t.Errorf("error %v after %d loads", err, s.loads)
+	if _, err := Check(ctx, testConfig(d, s)); !errors.Is(err, context.Canceled) || s.Loads > 0 {
+		t.Errorf("error %v after %d loads", err, s.Loads)
 	}
 }

@@ -54,7 +54,7 @@ func (d *decision) admit(ctx context.Context, p *policy) (wasm.Result, error) {
 		return wasm.Result{Reads: reads}, err
 	}
 	judge := p.plugin.plugin.Admit
-	if d.hook == hookConnect {
+	if d.hook == api.HookConnect {
 		judge = p.plugin.plugin.Connect
 	}
 	result, err := judge(ctx, d.request)
@@ -89,3 +89,30 @@ func reason(answer api.Answer, code string) string {
 	}
 	return ""
 }
+
+// excepted is the opinion of a policy about a pod that an exception takes out
+// of it at the time of the decision; ok is false where none does.
+func (p *policy) excepted(d *decision) (o opinion, ok bool) {
+	e := p.exception(d.names, d.request.Time)
+	if e == nil {
+		return opinion{}, false
+	}
+	message := fmt.Sprintf(exceptedPrefix+"an exception of %s until %s", e.Owner, e.until.Format(time.RFC3339))
+	if e.Reason != "" {
+		message += ": " + e.Reason
+	}
+	return opinion{Opinion: api.Opinion{Policy: p.Name, Answer: api.Abstain, Reason: api.ReasonException, Message: message}}, true
+}
+
+// exception is the one that takes a pod out of the policy at a time, nil for none.
+func (p *policy) exception(names []string, at time.Time) *exception {
+	for i := range p.Exceptions {
+		if e := &p.Exceptions[i]; e.covers(names) && at.Before(e.until) {
+			return e
+		}
+	}
+	return nil
+}
+
+// exceptedPrefix begins the message of an opinion about a pod that an exception takes out.
+const exceptedPrefix = "not asked: "

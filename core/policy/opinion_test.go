@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 )
 
 func TestACodeThatIsNoReasonIsReplaced(t *testing.T) {
@@ -46,24 +47,24 @@ func TestACodeThatIsNoReasonIsReplaced(t *testing.T) {
 
 func TestAFailureIsLoggedOnceUntilItIsAnother(t *testing.T) {
 	t.Parallel()
-	d, s, l := newTree(t), newScripts(), &logs{}
-	d.policy("p", "trap one")
+	d, s, l := policytest.NewTree(t), policytest.NewScripts(), &policytest.Logs{}
+	d.Policy("p", "trap one")
 	c := testConfig(d, s)
-	c.Logger = l.logger()
+	c.Logger = l.Logger()
 	load := loader{cfg: &c}
-	first, err := load.load(t.Context(), read(&Config{Dir: d.dir}), nil)
-	must(t, err)
-	d.policy("p", "trap two")
-	second, err := load.load(t.Context(), read(&Config{Dir: d.dir}), first)
-	must(t, err)
+	first, err := load.load(t.Context(), read(&Config{Dir: d.Dir}), nil)
+	policytest.Must(t, err)
+	d.Policy("p", "trap two")
+	second, err := load.load(t.Context(), read(&Config{Dir: d.Dir}), first)
+	policytest.Must(t, err)
 	for _, loaded := range []*set{first, first, second, second, first} {
-		judge(t.Context(), []*set{loaded}, deciding(question("web")), api.Allow)
+		judge(t.Context(), []*set{loaded}, deciding(policytest.Question("web")), api.Allow)
 	}
 	want := []string{}
 	for _, what := range []string{"one", "two", "one"} {
 		want = append(want, `level=WARN msg="a plugin failed, on_error decides" policy=p failure="the plugin failed with Trap: `+what+`" on_error=hold`)
 	}
-	if diff := cmp.Diff(want, l.lines()); diff != "" {
+	if diff := cmp.Diff(want, l.Lines()); diff != "" {
 		t.Errorf("log (-want +got):\n%s", diff)
 	}
 	if n := second.policies[0].counts.failed.Load(); n != 5 {

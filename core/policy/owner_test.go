@@ -10,23 +10,21 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 )
 
 // tenanted adds tenants to a configuration: each owns the namespaces that begin
 // with its name, and has the directory tenants/NAME below that of the operator.
-func tenanted(d tree, names ...string) func(*Config) {
+func tenanted(d policytest.Tree, names ...string) func(*Config) {
 	return func(c *Config) {
 		for _, name := range names {
 			c.Tenants = append(c.Tenants, Tenant{
-				Name: name, Dir: filepath.Join(d.dir, "tenants", name),
+				Name: name, Dir: filepath.Join(d.Dir, "tenants", name),
 				Owns: func(namespace string) bool { return strings.HasPrefix(namespace, name) },
 			})
 		}
 	}
 }
-
-// of is the directory of a tenant's policies.
-func (d tree) of(tenant string) tree { return tree{d.t, filepath.Join(d.dir, "tenants", tenant)} }
 
 func in(namespace string) func(*api.Question) {
 	return func(q *api.Question) { q.Pod.Namespace = namespace }
@@ -34,11 +32,11 @@ func in(namespace string) func(*api.Question) {
 
 func TestAPodIsJudgedByItsTenantsPoliciesAndThenTheOperators(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.policy("node", "allow")
-		d.of("a").policy("mine", "deny No not here")
-		d.of("b").policy("mine", "allow")
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Policy("node", "allow")
+		d.Of("a").Policy("mine", "deny No not here")
+		d.Of("b").Policy("mine", "allow")
 		p, _ := listed(t, d, s, tenanted(d, "a", "b"))
 		run(t, p)
 		for namespace, want := range map[string]api.Verdict{
@@ -54,7 +52,7 @@ func TestAPodIsJudgedByItsTenantsPoliciesAndThenTheOperators(t *testing.T) {
 				Opinions: []api.Opinion{{Policy: "mine", Tenant: "b", Answer: api.Allow}, {Policy: "node", Answer: api.Allow}},
 			},
 		} {
-			got := ask(t, p, question("web", in(namespace)))
+			got := ask(t, p, policytest.Question("web", in(namespace)))
 			want.At = got.At
 			sets := p.Sets()
 			want.Sets = []string{sets[0].Digest}
@@ -81,26 +79,26 @@ func setOf(t *testing.T, p *Plane, tenant string) api.PolicySet {
 
 func TestATenantWithoutAGoodSetHoldsItsOwnPodsOnly(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.policy("node", "allow")
-		d.of("a").write("broken.toml", "api = 1")
-		d.of("b").policy("mine", "allow")
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Policy("node", "allow")
+		d.Of("a").Write("broken.toml", "api = 1")
+		d.Of("b").Policy("mine", "allow")
 		p, _ := listed(t, d, s, tenanted(d, "a", "b"))
 		run(t, p)
-		if got := ask(t, p, question("web", in("a-web"))); got.Answer != api.Hold || got.Reason != api.ReasonPoliciesNotReady ||
-			!strings.Contains(got.Message, d.of("a").dir) {
+		if got := ask(t, p, policytest.Question("web", in("a-web"))); got.Answer != api.Hold || got.Reason != api.ReasonPoliciesNotReady ||
+			!strings.Contains(got.Message, d.Of("a").Dir) {
 			t.Errorf("verdict %+v, want that tenant's pods held", got)
 		}
 		for _, namespace := range []string{"shop", "b-web"} {
-			if got := ask(t, p, question("web", in(namespace))); got.Answer != api.Allow {
+			if got := ask(t, p, policytest.Question("web", in(namespace))); got.Answer != api.Allow {
 				t.Errorf("%s: verdict %+v", namespace, got)
 			}
 		}
-		d.of("a").remove("broken.toml")
-		d.of("a").policy("good", "allow")
+		d.Of("a").Remove("broken.toml")
+		d.Of("a").Policy("good", "allow")
 		<-p.Changed()
-		if got := ask(t, p, question("web", in("a-web"))); got.Answer != api.Allow {
+		if got := ask(t, p, policytest.Question("web", in("a-web"))); got.Answer != api.Allow {
 			t.Errorf("verdict %+v after the set was mended", got)
 		}
 	})
@@ -108,18 +106,18 @@ func TestATenantWithoutAGoodSetHoldsItsOwnPodsOnly(t *testing.T) {
 
 func TestWithoutTheOperatorsSetAllPodsAreHeld(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.write("broken.toml", "api = 1")
-		d.of("a").policy("mine", "allow")
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Write("broken.toml", "api = 1")
+		d.Of("a").Policy("mine", "allow")
 		p, _ := listed(t, d, s, tenanted(d, "a"))
 		run(t, p)
 		for _, namespace := range []string{"shop", "a-web"} {
-			if got := ask(t, p, question("web", in(namespace))); got.Reason != api.ReasonPoliciesNotReady {
+			if got := ask(t, p, policytest.Question("web", in(namespace))); got.Reason != api.ReasonPoliciesNotReady {
 				t.Errorf("%s: verdict %+v", namespace, got)
 			}
 		}
-		if calls := s.called(); len(calls) > 0 {
+		if calls := s.Calls(); len(calls) > 0 {
 			t.Errorf("asked: %q", calls)
 		}
 	})
@@ -127,15 +125,15 @@ func TestWithoutTheOperatorsSetAllPodsAreHeld(t *testing.T) {
 
 func TestTenantsMayHavePoliciesWhereTheOperatorHasNone(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.of("a").policy("mine", "deny")
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Of("a").Policy("mine", "deny")
 		p, _ := listed(t, d, s, tenanted(d, "a"), func(c *Config) { c.Dir = "" })
 		run(t, p)
-		if got := ask(t, p, question("web", in("shop"))); got.Answer != api.Allow || len(got.Sets) > 0 {
+		if got := ask(t, p, policytest.Question("web", in("shop"))); got.Answer != api.Allow || len(got.Sets) > 0 {
 			t.Errorf("the operator's pod: %+v", got)
 		}
-		if got := ask(t, p, question("web", in("a-web"))); got.Answer != api.Deny || len(got.Sets) != 1 {
+		if got := ask(t, p, policytest.Question("web", in("a-web"))); got.Answer != api.Deny || len(got.Sets) != 1 {
 			t.Errorf("the tenant's pod: %+v", got)
 		}
 	})
@@ -143,17 +141,17 @@ func TestTenantsMayHavePoliciesWhereTheOperatorHasNone(t *testing.T) {
 
 func TestATenantWhoseSetIsStillLoadedHoldsUpNobodyElse(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.policy("node", "allow")
-		d.of("a").policy("slow", "wait", "[[test]]\npod = \"a.yaml\"\nexpect = \"deny\"")
-		d.of("a").write("a.yaml", manifestText)
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Policy("node", "allow")
+		d.Of("a").Policy("slow", "wait", "[[test]]\npod = \"a.yaml\"\nexpect = \"deny\"")
+		d.Of("a").Write("a.yaml", policytest.ManifestText)
 		p, _ := listed(t, d, s, tenanted(d, "a"))
 		waits := make(chan api.Verdict, 1)
-		p.Judge(question("first", in("a-web")), func(v api.Verdict) { waits <- v })
+		p.Judge(policytest.Question("first", in("a-web")), func(v api.Verdict) { waits <- v })
 		run(t, p)
-		<-s.waits
-		if got := ask(t, p, question("web", in("shop"))); got.Answer != api.Allow {
+		<-s.Waits
+		if got := ask(t, p, policytest.Question("web", in("shop"))); got.Answer != api.Allow {
 			t.Errorf("verdict %+v", got)
 		}
 		time.Sleep(time.Hour)
@@ -163,7 +161,7 @@ func TestATenantWhoseSetIsStillLoadedHoldsUpNobodyElse(t *testing.T) {
 			t.Errorf("verdict %+v before the tenant's set was loaded", v)
 		default:
 		}
-		close(s.free)
+		close(s.Free)
 		if v := <-waits; v.Answer != api.Deny || v.Tenant != "a" {
 			t.Errorf("verdict %+v, want that of the tenant's set", v)
 		}
@@ -173,11 +171,11 @@ func TestATenantWhoseSetIsStillLoadedHoldsUpNobodyElse(t *testing.T) {
 func TestAPluginIsToldWhoseThePodIs(t *testing.T) {
 	t.Parallel()
 	for namespace, tenant := range map[string]string{"shop": "", "a-web": "a"} {
-		d, s := newTree(t), newScripts()
-		d.policy("p", "allow")
+		d, s := policytest.NewTree(t), policytest.NewScripts()
+		d.Policy("p", "allow")
 		c := testConfig(d, s)
 		c.Tenants = []Tenant{{Name: "a", Owns: func(namespace string) bool { return namespace == "a-web" }}}
-		asked, _ := asksOf(t, c, s, question("web", in(namespace)))
+		asked, _ := asksOf(t, c, s, policytest.Question("web", in(namespace)))
 		if got := asked["p"].Tenant; got != tenant {
 			t.Errorf("%s: tenant %q, want %q", namespace, got, tenant)
 		}
@@ -186,14 +184,14 @@ func TestAPluginIsToldWhoseThePodIs(t *testing.T) {
 
 func TestAPluginIsCompiledInTheTurnOfItsOwner(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.policy("node", "allow")
-		d.of("a").policy("mine", "allow")
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Policy("node", "allow")
+		d.Of("a").Policy("mine", "allow")
 		p, _ := listed(t, d, s, tenanted(d, "a"))
 		run(t, p)
-		ask(t, p, question("web", in("a")))
-		if node, mine := s.options["node"].Tenant, s.options["mine"].Tenant; node != "" || mine != "a" {
+		ask(t, p, policytest.Question("web", in("a")))
+		if node, mine := s.Options["node"].Tenant, s.Options["mine"].Tenant; node != "" || mine != "a" {
 			t.Errorf("loaded for %q and %q", node, mine)
 		}
 	})

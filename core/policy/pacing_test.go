@@ -7,11 +7,12 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 )
 
 // ofController is a question about a pod that a controller made.
 func ofController(name, controller string, change ...func(*api.Question)) api.Question {
-	q := question(name, change...)
+	q := policytest.Question(name, change...)
 	q.Pod.OwnerReferences = []metav1.OwnerReference{{Kind: "ReplicaSet", Name: controller, UID: types.UID(controller), Controller: new(true)}}
 	return q
 }
@@ -29,9 +30,9 @@ func TestOnlyPodsOfAnAPIServerArePacedAndOnlyWhereThatIsWanted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			bubble(t, func(d tree, s *scripts) {
-				t := d.t
-				d.policy("a", "deny No no")
+			bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+				t := d.T
+				d.Policy("a", "deny No no")
 				p, _ := listed(t, d, s, func(c *Config) { c.DenyAtOnce = test.off })
 				run(t, p)
 				from := func(q *api.Question) { q.Origin.Source = test.source }

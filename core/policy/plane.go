@@ -73,7 +73,7 @@ func New(c Config) *Plane {
 // over.
 func (p *Plane) Judge(q api.Question, answer func(api.Verdict)) {
 	tenant := p.cfg.tenant(q.Pod.Namespace)
-	pose(p, about{hook: hookAdmit, uid: q.Pod.UID}, tenant, answer, func(ctx context.Context, at *activity, answer func(api.Verdict), later putsOff) (int64, bool) {
+	pose(p, about{hook: api.HookAdmit, uid: q.Pod.UID}, tenant, answer, func(ctx context.Context, at *activity, answer func(api.Verdict), later putsOff) (int64, bool) {
 		return p.judge(ctx, &q, tenant, answer, later, at)
 	})
 }
@@ -116,10 +116,10 @@ func (p *Plane) signal(o *owner, hooks map[string]bool) {
 	if tried {
 		tell(p.changed) // what waits for a first set is asked again
 	}
-	if tried && hooks[hookMerge] || !tried && hooks[notAsBefore] {
+	if tried && hooks[api.HookMerge] || !tried && hooks[notAsBefore] {
 		tell(p.rulesChanged)
 	}
-	if tried && hooks[hookFilter] {
+	if tried && hooks[api.HookFilter] {
 		tell(p.filtersChanged)
 	}
 }

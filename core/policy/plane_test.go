@@ -16,26 +16,27 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 )
 
 func TestQuestionsWaitForTheFirstAttempt(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.policy("slow", "wait", "[[test]]\npod = \"a.yaml\"\nexpect = \"deny\"")
-		d.write("a.yaml", manifestText)
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Policy("slow", "wait", "[[test]]\npod = \"a.yaml\"\nexpect = \"deny\"")
+		d.Write("a.yaml", policytest.ManifestText)
 		p, _ := listed(t, d, s)
 		answered := make(chan api.Verdict, 1)
-		p.Judge(question("web"), func(v api.Verdict) { answered <- v })
+		p.Judge(policytest.Question("web"), func(v api.Verdict) { answered <- v })
 		run(t, p)
-		<-s.waits
+		<-s.Waits
 		time.Sleep(time.Hour)
 		select {
 		case v := <-answered:
 			t.Errorf("verdict %+v before the first set was loaded", v)
 		default:
 		}
-		close(s.free)
+		close(s.Free)
 		if v := <-answered; v.Answer != api.Deny || v.Policy != "slow" {
 			t.Errorf("verdict %+v, want that of the first set", v)
 		}
@@ -44,17 +45,17 @@ func TestQuestionsWaitForTheFirstAttempt(t *testing.T) {
 
 func TestWithoutAGoodSetPodsAreHeldUntilThereIsOne(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.write("a.toml", documentOf("a", "deny", "mode = \"on\"", "priority = -1"))
-		d.write("b.toml", documentOf("b", "deny"))
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Write("a.toml", policytest.DocumentOf("a", "deny", "mode = \"on\"", "priority = -1"))
+		d.Write("b.toml", policytest.DocumentOf("b", "deny"))
 		p, _ := listed(t, d, s)
 		run(t, p)
 		began := time.Now()
-		got := ask(t, p, question("web"))
+		got := ask(t, p, policytest.Question("web"))
 		want := api.Verdict{
 			Answer: api.Hold, Reason: "PoliciesNotReady", At: got.At,
-			Message: fmt.Sprintf("no policies of %s are in force yet: %s/a.toml:6: mode: want \"enforce\", \"warn\", \"audit\", \"shadow\", \"member\" or \"off\", found \"on\" (and 2 more)", d.dir, d.dir),
+			Message: fmt.Sprintf("no policies of %s are in force yet: %s/a.toml:6: mode: want \"enforce\", \"warn\", \"audit\", \"shadow\", \"member\" or \"off\", found \"on\" (and 2 more)", d.Dir, d.Dir),
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("verdict (-want +got):\n%s", diff)
@@ -65,19 +66,19 @@ func TestWithoutAGoodSetPodsAreHeldUntilThereIsOne(t *testing.T) {
 		if ready := p.Sets()[0].Ready; ready || fired(p) {
 			t.Errorf("ready = %t, or a change is told", ready)
 		}
-		d.remove("a.toml")
-		d.policy("b", "deny")
+		d.Remove("a.toml")
+		d.Policy("b", "deny")
 		<-p.Changed()
-		if got := ask(t, p, question("web")); got.Answer != api.Deny || got.Policy != "b" {
+		if got := ask(t, p, policytest.Question("web")); got.Answer != api.Deny || got.Policy != "b" {
 			t.Errorf("verdict %+v, want that of the set", got)
 		}
 		if !p.Sets()[0].Ready {
 			t.Error("the set is not ready")
 		}
 		// What was good once stays in force.
-		d.remove("b.wasm")
+		d.Remove("b.wasm")
 		time.Sleep(time.Minute)
-		if got := ask(t, p, question("web")); got.Answer != api.Deny || got.Policy != "b" {
+		if got := ask(t, p, policytest.Question("web")); got.Answer != api.Deny || got.Policy != "b" {
 			t.Errorf("verdict %+v, want that of the set", got)
 		}
 	})
@@ -85,19 +86,19 @@ func TestWithoutAGoodSetPodsAreHeldUntilThereIsOne(t *testing.T) {
 
 func TestSeveralNewSetsAreOneChangeForWhoDoesNotLook(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.policy("a", "allow")
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Policy("a", "allow")
 		p, _ := listed(t, d, s)
 		run(t, p)
 		for i := range 3 {
 			time.Sleep(time.Minute)
-			d.policy("a", fmt.Sprintf("allow # %d", i))
+			d.Policy("a", fmt.Sprintf("allow # %d", i))
 		}
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		d.want(p, "after four sets", "4 [a] ", true)
-		d.want(p, "taken once", "4 [a] ", false)
+		wantState(d, p, "after four sets", "4 [a] ", true)
+		wantState(d, p, "taken once", "4 [a] ", false)
 	})
 }
 
@@ -106,19 +107,19 @@ func TestAMirrorPodIsAllowedAndNobodyAsked(t *testing.T) {
 	for name, script := range map[string]string{"with a good set": "deny", "without one": "broken module"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			bubble(t, func(d tree, s *scripts) {
-				t := d.t
-				d.policy("a", script)
+			bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+				t := d.T
+				d.Policy("a", script)
 				p, _ := listed(t, d, s)
 				run(t, p)
-				mirror := question("web", func(q *api.Question) {
-					q.Pod = somePod("web", func(p *v1.Pod) { p.Annotations[pod.AnnotationMirror] = "x" })
+				mirror := policytest.Question("web", func(q *api.Question) {
+					q.Pod = policytest.SomePod("web", func(p *v1.Pod) { p.Annotations[pod.AnnotationMirror] = "x" })
 				})
 				got := ask(t, p, mirror)
 				if diff := cmp.Diff(api.Verdict{Answer: api.Allow, At: got.At}, got); diff != "" {
 					t.Errorf("verdict (-want +got):\n%s", diff)
 				}
-				if calls, on := s.called(), p.Decisions(); len(calls)+len(on) > 0 {
+				if calls, on := s.Calls(), p.Decisions(); len(calls)+len(on) > 0 {
 					t.Errorf("calls %v, decisions %v", calls, on)
 				}
 			})
@@ -128,20 +129,20 @@ func TestAMirrorPodIsAllowedAndNobodyAsked(t *testing.T) {
 
 func TestADecisionIsOnRecord(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.policy("a", "deny No no")
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Policy("a", "deny No no")
 		p, _ := listed(t, d, s)
 		run(t, p)
-		q := question("web", func(q *api.Question) { q.Replaces, q.Old = "uid-old", somePod("old") })
+		q := policytest.Question("web", func(q *api.Question) { q.Replaces, q.Old = "uid-old", policytest.SomePod("old") })
 		first := ask(t, p, q)
 		time.Sleep(time.Second)
 		last := ask(t, p, q)
-		other := ask(t, p, question("api"))
+		other := ask(t, p, policytest.Question("api"))
 		instance, err := pod.Instance(q.Pod)
-		must(t, err)
-		otherInstance, err := pod.Instance(somePod("api"))
-		must(t, err)
+		policytest.Must(t, err)
+		otherInstance, err := pod.Instance(policytest.SomePod("api"))
+		policytest.Must(t, err)
 		want := []api.Decision{
 			{
 				First: first.At, Last: last.At, Count: 2, Hook: "admit", Op: api.Add, Namespace: "shop", Name: "web", UID: "uid-web", Instance: instance,
@@ -163,13 +164,13 @@ func TestADecisionIsOnRecord(t *testing.T) {
 
 func TestQuestionsKnowTheKindOfTheirSource(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.policy("a", "deny", "[match]\nsources = [\"api\"]")
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Policy("a", "deny", "[match]\nsources = [\"api\"]")
 		p, _ := listed(t, d, s)
 		run(t, p)
 		for source, want := range map[string]api.Answer{"static": api.Allow, "cluster": api.Deny, "removed": api.Deny} {
-			q := question("web", func(q *api.Question) { q.Origin.Source = source })
+			q := policytest.Question("web", func(q *api.Question) { q.Origin.Source = source })
 			if got := ask(t, p, q); got.Answer != want {
 				t.Errorf("source %s: %s, want %s", source, got.Answer, want)
 			}
@@ -180,12 +181,12 @@ func TestQuestionsKnowTheKindOfTheirSource(t *testing.T) {
 func TestTheDefaultVerdictIsTheConfigurations(t *testing.T) {
 	t.Parallel()
 	for fallback, want := range map[api.Answer]api.Answer{"": api.Allow, api.Allow: api.Allow, api.Hold: api.Hold, api.Deny: api.Deny} {
-		bubble(t, func(d tree, s *scripts) {
-			t := d.t
-			d.policy("a", "abstain")
+		bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+			t := d.T
+			d.Policy("a", "abstain")
 			p, _ := listed(t, d, s, func(c *Config) { c.DefaultVerdict = fallback })
 			run(t, p)
-			if got := ask(t, p, question("web")); got.Answer != want {
+			if got := ask(t, p, policytest.Question("web")); got.Answer != want {
 				t.Errorf("default %q: %s, want %s", fallback, got.Answer, want)
 			}
 		})
@@ -194,9 +195,9 @@ func TestTheDefaultVerdictIsTheConfigurations(t *testing.T) {
 
 func TestJudgeReturnsWhateverThePluginsDo(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.policy("a", "wait")
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Policy("a", "wait")
 		p, _ := listed(t, d, s)
 		run(t, p)
 		var mu sync.Mutex
@@ -204,18 +205,18 @@ func TestJudgeReturnsWhateverThePluginsDo(t *testing.T) {
 		for i := range 100 {
 			name := strconv.Itoa(i)
 			want = append(want, name)
-			p.Judge(question(name), func(api.Verdict) {
+			p.Judge(policytest.Question(name), func(api.Verdict) {
 				mu.Lock()
 				defer mu.Unlock()
 				answered = append(answered, name)
 			})
 		}
-		<-s.waits
+		<-s.Waits
 		synctest.Wait()
-		if len(answered) > 0 || len(s.called()) != 1 {
-			t.Errorf("one evaluator: %d answers, calls %v", len(answered), s.called())
+		if len(answered) > 0 || len(s.Calls()) != 1 {
+			t.Errorf("one evaluator: %d answers, calls %v", len(answered), s.Calls())
 		}
-		close(s.free)
+		close(s.Free)
 		synctest.Wait()
 		if diff := cmp.Diff(want, answered); diff != "" {
 			t.Errorf("order (-want +got):\n%s", diff)
@@ -225,20 +226,20 @@ func TestJudgeReturnsWhateverThePluginsDo(t *testing.T) {
 
 func TestAsManyQuestionsAreJudgedAtOnceAsThereAreEvaluators(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.policy("a", "wait")
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Policy("a", "wait")
 		p, _ := listed(t, d, s, func(c *Config) { c.Evaluators = 3 })
 		run(t, p)
 		for i := range 10 {
-			p.Judge(question(strconv.Itoa(i)), func(api.Verdict) {})
+			p.Judge(policytest.Question(strconv.Itoa(i)), func(api.Verdict) {})
 		}
 		time.Sleep(time.Second)
 		synctest.Wait()
-		if n := len(s.called()); n != 3 {
+		if n := len(s.Calls()); n != 3 {
 			t.Errorf("%d calls at once, want 3", n)
 		}
-		close(s.free)
+		close(s.Free)
 	})
 }
 
@@ -254,12 +255,12 @@ func TestThereIsAlwaysAnEvaluatorAndAProcessorToSpare(t *testing.T) {
 
 func TestQuestionsAndChangesAtOnce(t *testing.T) {
 	t.Parallel()
-	d, s := newTree(t), newScripts()
-	d.policy("a", "deny-image img")
+	d, s := policytest.NewTree(t), policytest.NewScripts()
+	d.Policy("a", "deny-image img")
 	c := testConfig(d, s)
 	c.Evaluators = 4
-	l := &logs{}
-	c.Logger = l.logger()
+	l := &policytest.Logs{}
+	c.Logger = l.Logger()
 	p := New(c)
 	stop := run(t, p)
 
@@ -268,7 +269,7 @@ func TestQuestionsAndChangesAtOnce(t *testing.T) {
 		askers.Go(func() {
 			for n := range 200 {
 				answer := make(chan api.Verdict, 1)
-				p.Judge(question(fmt.Sprintf("%d-%d", i, n)), func(v api.Verdict) { answer <- v })
+				p.Judge(policytest.Question(fmt.Sprintf("%d-%d", i, n)), func(v api.Verdict) { answer <- v })
 				if v := <-answer; v.Answer != api.Deny || v.Reason != "ImageNotAllowed" || len(v.Sets) != 1 {
 					t.Errorf("verdict %+v", v)
 					return
@@ -281,22 +282,22 @@ func TestQuestionsAndChangesAtOnce(t *testing.T) {
 	}
 	for i := range 4 {
 		if i == 0 {
-			ask(t, p, question("first")) // it is answered when the first set is loaded
+			ask(t, p, policytest.Question("first")) // it is answered when the first set is loaded
 		} else {
 			<-p.Changed()
 		}
 		text := fmt.Sprintf("deny-image img # %d", i)
-		must(t, os.WriteFile(d.dir+"/.new", []byte(documentOf("a", text)), 0o600))
-		d.write("a.wasm", text)
-		must(t, os.Rename(d.dir+"/.new", d.dir+"/a.toml"))
+		policytest.Must(t, os.WriteFile(d.Dir+"/.new", []byte(policytest.DocumentOf("a", text)), 0o600))
+		d.Write("a.wasm", text)
+		policytest.Must(t, os.Rename(d.Dir+"/.new", d.Dir+"/a.toml"))
 	}
 	askers.Wait()
 	<-p.Changed()
 	stop()
-	if in := s.inUse(); len(in) > 0 {
+	if in := s.InUse(); len(in) > 0 {
 		t.Errorf("still loaded: %v", in)
 	}
-	if bad := slices.DeleteFunc(l.lines(), func(line string) bool { return strings.HasPrefix(line, "level=INFO") }); len(bad) > 0 {
+	if bad := slices.DeleteFunc(l.Lines(), func(line string) bool { return strings.HasPrefix(line, "level=INFO") }); len(bad) > 0 {
 		t.Errorf("log: %q", bad)
 	}
 }

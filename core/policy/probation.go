@@ -288,9 +288,3 @@ func (s *set) suspects(before *set) (names []string) {
 func (p *policy) weighs() bool {
 	return p.plugin != nil && (p.Mode == modeEnforce || p.Mode == modeMember)
 }
-
-// same reports whether both match the same.
-func (m *match) same(o *match) bool {
-	return slices.Equal(m.Sources, o.Sources) && slices.Equal(m.Namespaces, o.Namespaces) && m.LabelSelector == o.LabelSelector &&
-		slices.Equal(m.Operations, o.Operations) && slices.Equal(m.Conditions, o.Conditions)
-}

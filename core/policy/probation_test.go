@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -42,17 +43,17 @@ func TestASetHasFailedOnceTooManyOfItsDecisionsHave(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := newProbation(test.owner, []string{"p"}, instant, make(chan struct{}, 1))
+			p := newProbation(test.owner, []string{"p"}, policytest.Instant, make(chan struct{}, 1))
 			for _, s := range test.had {
 				for i := range s.decisions {
 					o := api.Opinion{Policy: "p", Tenant: test.owner, Answer: api.Deny}
 					if i >= s.decisions-s.failed {
 						o.Failure = string(wasm.Trap)
 					}
-					p.note(s.tenant, []api.Opinion{o}, instant)
+					p.note(s.tenant, []api.Opinion{o}, policytest.Instant)
 				}
 			}
-			if got, _ := p.ended(instant.Add(test.after)); got != test.want {
+			if got, _ := p.ended(policytest.Instant.Add(test.after)); got != test.want {
 				t.Errorf("outcome %d, want %d, of %+v", got, test.want, p.of)
 			}
 		})
@@ -79,18 +80,18 @@ func TestOnlyFailuresOfPluginsThatAreNewAndCountAreCounted(t *testing.T) {
 		"a policy that was there before":  {api.Opinion{Policy: "old", Failure: trap}, trial{}},
 		"another owner's policy":          {api.Opinion{Tenant: "a", Failure: trap}, trial{}},
 	} {
-		p := newProbation("", []string{"p"}, instant, make(chan struct{}, 1))
+		p := newProbation("", []string{"p"}, policytest.Instant, make(chan struct{}, 1))
 		if test.opinion.Policy == "" {
 			test.opinion.Policy = "p"
 		}
-		p.note("b", []api.Opinion{test.opinion}, instant)
+		p.note("b", []api.Opinion{test.opinion}, policytest.Instant)
 		if got := p.of["b"]; got != test.want {
 			t.Errorf("%s: counted %+v, want %+v", name, got, test.want)
 		}
 	}
-	p := newProbation("", []string{"p", "q"}, instant, make(chan struct{}, 1))
-	p.note("", []api.Opinion{{Policy: "p", Failure: trap}, {Policy: "q", Failure: trap}}, instant)
-	p.note("", nil, instant)
+	p := newProbation("", []string{"p", "q"}, policytest.Instant, make(chan struct{}, 1))
+	p.note("", []api.Opinion{{Policy: "p", Failure: trap}, {Policy: "q", Failure: trap}}, policytest.Instant)
+	p.note("", nil, policytest.Instant)
 	if got := p.of[""]; got != (trial{1, 1}) {
 		t.Errorf("counted %+v for one decision", got)
 	}
@@ -99,31 +100,31 @@ func TestOnlyFailuresOfPluginsThatAreNewAndCountAreCounted(t *testing.T) {
 func TestWhatASetHasNewIsOnProbation(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		next func(d tree)
+		next func(d policytest.Tree)
 		want []string
 	}{
-		"nothing":                   {func(tree) {}, nil},
-		"another plugin":            {func(d tree) { d.policy("a", "deny") }, []string{"a"}},
-		"other settings":            {func(d tree) { d.policy("a", "allow", "[settings]\nx = 1") }, []string{"a"}},
-		"other limits":              {func(d tree) { d.policy("a", "allow", "[limits]\nfuel = 5000") }, []string{"a"}},
-		"other pods":                {func(d tree) { d.policy("a", "allow", "[match]\nnamespaces = [\"x\"]") }, []string{"a"}},
-		"other conditions":          {func(d tree) { d.policy("a", "allow", "[match]\nconditions = [\"true\"]") }, []string{"a"}},
-		"another policy":            {func(d tree) { d.policy("c", "allow") }, []string{"c"}},
-		"one policy less":           {func(d tree) { d.remove("a.toml") }, nil},
-		"what a failure means":      {func(d tree) { d.policy("a", "allow", "on_error = \"allow\"") }, nil},
-		"another order":             {func(d tree) { d.policy("a", "allow", "priority = 7") }, nil},
-		"one counts less":           {func(d tree) { d.policy("a", "allow", "mode = \"warn\"") }, nil},
-		"one counts that did not":   {func(d tree) { d.policy("b", "allow", "mode = \"enforce\"") }, []string{"b"}},
-		"one that is only recorded": {func(d tree) { d.policy("c", "trap", "mode = \"audit\"") }, nil},
+		"nothing":                   {func(policytest.Tree) {}, nil},
+		"another plugin":            {func(d policytest.Tree) { d.Policy("a", "deny") }, []string{"a"}},
+		"other settings":            {func(d policytest.Tree) { d.Policy("a", "allow", "[settings]\nx = 1") }, []string{"a"}},
+		"other limits":              {func(d policytest.Tree) { d.Policy("a", "allow", "[limits]\nfuel = 5000") }, []string{"a"}},
+		"other pods":                {func(d policytest.Tree) { d.Policy("a", "allow", "[match]\nnamespaces = [\"x\"]") }, []string{"a"}},
+		"other conditions":          {func(d policytest.Tree) { d.Policy("a", "allow", "[match]\nconditions = [\"true\"]") }, []string{"a"}},
+		"another policy":            {func(d policytest.Tree) { d.Policy("c", "allow") }, []string{"c"}},
+		"one policy less":           {func(d policytest.Tree) { d.Remove("a.toml") }, nil},
+		"what a failure means":      {func(d policytest.Tree) { d.Policy("a", "allow", "on_error = \"allow\"") }, nil},
+		"another order":             {func(d policytest.Tree) { d.Policy("a", "allow", "priority = 7") }, nil},
+		"one counts less":           {func(d policytest.Tree) { d.Policy("a", "allow", "mode = \"warn\"") }, nil},
+		"one counts that did not":   {func(d policytest.Tree) { d.Policy("b", "allow", "mode = \"enforce\"") }, []string{"b"}},
+		"one that is only recorded": {func(d policytest.Tree) { d.Policy("c", "trap", "mode = \"audit\"") }, nil},
 	} {
-		d, s := newTree(t), newScripts()
-		d.policy("a", "allow")
-		d.policy("b", "allow", "mode = \"audit\"")
+		d, s := policytest.NewTree(t), policytest.NewScripts()
+		d.Policy("a", "allow")
+		d.Policy("b", "allow", "mode = \"audit\"")
 		before, err := loadOnce(t, d, s, nil)
-		must(t, err)
+		policytest.Must(t, err)
 		test.next(d)
 		next, err := loadOnce(t, d, s, before)
-		must(t, err)
+		policytest.Must(t, err)
 		if got := next.suspects(before); !slices.Equal(got, test.want) {
 			t.Errorf("%s: %q are new, want %q", name, got, test.want)
 		}

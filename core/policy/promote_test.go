@@ -5,11 +5,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 )
 
 func TestAPromotedDocumentHasAnotherModeAndNoThreshold(t *testing.T) {
 	t.Parallel()
-	head, tail := documentOf("p", "allow"), "[settings]\n# a comment\nmode = \"shadow\"\n"
+	head, tail := policytest.DocumentOf("p", "allow"), "[settings]\n# a comment\nmode = \"shadow\"\n"
 	for name, test := range map[string]struct{ before, want string }{
 		"a table at the end":    {head + "mode = \"shadow\" # soon\n" + tail + "[shadow]\nmin_decisions = 3\n", head + "mode = \"enforce\" # soon\n" + tail},
 		"a table in the middle": {head + "mode='shadow'\r\n[shadow]\n\n# gone\nmin_decisions = 3 # gone\n" + tail, head + "mode=\"enforce\"\r\n" + tail},
@@ -21,7 +22,7 @@ func TestAPromotedDocumentHasAnotherModeAndNoThreshold(t *testing.T) {
 		"an array after it":     {head + "mode = \"shadow\"\n[shadow]\n[[test]]\npod = \"a\"\nexpect = \"deny\"\n", head + "mode = \"enforce\"\n[[test]]\npod = \"a\"\nexpect = \"deny\"\n"},
 	} {
 		got, err := Promoted("p.toml", []byte(test.before), modeEnforce)
-		must(t, err)
+		policytest.Must(t, err)
 		if diff := cmp.Diff(test.want, string(got)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
@@ -30,7 +31,7 @@ func TestAPromotedDocumentHasAnotherModeAndNoThreshold(t *testing.T) {
 
 func TestADocumentThatCannotBePromotedSaysWhy(t *testing.T) {
 	t.Parallel()
-	head := documentOf("p", "allow")
+	head := policytest.DocumentOf("p", "allow")
 	for name, test := range map[string]struct{ text, want string }{
 		"one in force":         {head, `its mode is "enforce"`},
 		"broken":               {head + "mode = 1\n", "p.toml:"},

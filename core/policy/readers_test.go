@@ -9,14 +9,15 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 )
 
 func TestWhoWaitsByWhatWasSeenOfTheNodeIsToldWhenThatChanges(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.policy("quota", "quota 1", reads)
-		n := &aNode{pods: []NodePod{{somePod("a"), "static"}}}
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Policy("quota", "quota 1", reads)
+		n := &aNode{pods: []NodePod{{policytest.SomePod("a"), "static"}}}
 		p, _ := listed(t, d, s, func(c *Config) { c.Facts = n.node() })
 		run(t, p)
 		told := func(step string, want bool) {
@@ -35,21 +36,21 @@ func TestWhoWaitsByWhatWasSeenOfTheNodeIsToldWhenThatChanges(t *testing.T) {
 			}
 		}
 		told("nobody waits", false)
-		if got := ask(t, p, question("web")); got.Answer != api.Hold || !got.ReadsNode {
+		if got := ask(t, p, policytest.Question("web")); got.Answer != api.Hold || !got.ReadsNode {
 			t.Errorf("verdict %+v", got)
 		}
 		told("the first look", true)
 		told("nothing happens", false)
-		ask(t, p, question("web"))
+		ask(t, p, policytest.Question("web"))
 		told("still nothing happens", false)
 		n.set()
 		told("a pod has ended", true)
-		n.set(NodePod{somePod("b"), "static"})
+		n.set(NodePod{policytest.SomePod("b"), "static"})
 		told("it was told, and nobody has asked since", false)
-		ask(t, p, question("web"))
+		ask(t, p, policytest.Question("web"))
 		n.set()
 		told("another has ended", true)
-		if got := ask(t, p, question("web")); got.Answer != api.Allow || !got.ReadsNode {
+		if got := ask(t, p, policytest.Question("web")); got.Answer != api.Allow || !got.ReadsNode {
 			t.Errorf("verdict %+v", got)
 		}
 		told("it was admitted", false)
@@ -58,14 +59,14 @@ func TestWhoWaitsByWhatWasSeenOfTheNodeIsToldWhenThatChanges(t *testing.T) {
 
 func TestNothingIsReservedForPodsThatAreGoneAlsoWhereNobodyLooks(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.policy("p", "allow")
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Policy("p", "allow")
 		n := &aNode{unwanted: map[types.UID]bool{}}
 		p, _ := listed(t, d, s, func(c *Config) { c.Facts = n.node() })
 		run(t, p)
 		for i := range 100 {
-			ask(t, p, question(fmt.Sprint("p", i)))
+			ask(t, p, policytest.Question(fmt.Sprint("p", i)))
 		}
 		reserved := func() int {
 			time.Sleep(2 * readersPeriod)

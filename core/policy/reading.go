@@ -216,3 +216,26 @@ func (r *reading) faults(but string) error {
 	}
 	return errors.Join(errs...)
 }
+
+// uniteGroups refuses groups of policies that are no members, and members of no group. all are
+// the documents by name, but for candidates.
+func (r *reading) uniteGroups(all map[string]*document) {
+	if len(r.refused) > 0 {
+		return // who is missing may stand in a document that could not be read
+	}
+	named := map[string]bool{}
+	for _, group := range r.documents {
+		if !group.isGroup() {
+			continue
+		}
+		for _, name := range group.expression.names() {
+			named[name] = true
+		}
+		group.checkMembers(all)
+	}
+	for _, doc := range all {
+		if doc.Mode == modeMember && !named[doc.Name] {
+			doc.complain("mode", "it is %q, and no group names the policy, so nothing comes of what it says; name it in a group, or choose another mode", modeMember)
+		}
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/state"
 )
 
@@ -20,9 +21,9 @@ import (
 // whose plugins take nothing.
 func within(t *testing.T, do func(t *testing.T, p *Plane, disk *recordDisk)) {
 	t.Helper()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.policy("p", "deny")
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Policy("p", "deny")
 		disk := &recordDisk{}
 		p, _ := listed(t, d, s, tenanted(d, "a", "b"), func(c *Config) {
 			c.Records = disk
@@ -40,7 +41,7 @@ func within(t *testing.T, do func(t *testing.T, p *Plane, disk *recordDisk)) {
 func flood(t *testing.T, p *Plane, namespace, name string, count int) (judged int) {
 	t.Helper()
 	for i := range count {
-		q := question(fmt.Sprintf("%s-%d", name, i), in(namespace))
+		q := policytest.Question(fmt.Sprintf("%s-%d", name, i), in(namespace))
 		q.Pod.UID = types.UID(namespace + "/" + q.Pod.Name)
 		if v := ask(t, p, q); v.Reason != api.ReasonBudgetExhausted {
 			judged++
@@ -103,7 +104,7 @@ func TestWhatIsNotWrittenCostsNoBudget(t *testing.T) {
 // onDisk is how many bytes of records are below a directory.
 func onDisk(t *testing.T, dir string) (bytes int64) {
 	t.Helper()
-	must(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+	policytest.Must(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".log") {
 			return err
 		}
@@ -128,11 +129,11 @@ func TestARecordIsAsLongAsItIsCharged(t *testing.T) {
 			t.Parallel()
 			dir := filepath.Join(t.TempDir(), "state")
 			log, closeAll := recordsIn(t, dir)
-			c := testConfig(newTree(t), newScripts())
-			paid := newPaidRecords(log, newBudgets([]Tenant{{Name: "a", FuelPerSecond: 1 << 40}}, instant), func() time.Time { return instant })
+			c := testConfig(policytest.NewTree(t), policytest.NewScripts())
+			paid := newPaidRecords(log, newBudgets([]Tenant{{Name: "a", FuelPerSecond: 1 << 40}}, policytest.Instant), func() time.Time { return policytest.Instant })
 			for _, x := range records {
-				must(t, x.prepare(&c))
-				must(t, paid.Append("a", []state.DecisionEntry{x.entry})[0])
+				policytest.Must(t, x.prepare(&c))
+				policytest.Must(t, paid.Append("a", []state.DecisionEntry{x.entry})[0])
 			}
 			charged := (most(1<<40) - paid.budgets.of["a"].left) / recordByteFuel
 			closeAll()
@@ -145,10 +146,10 @@ func TestARecordIsAsLongAsItIsCharged(t *testing.T) {
 
 func TestWhatIsKnownToBePaidDoesNotGrowForever(t *testing.T) {
 	t.Parallel()
-	paid := newPaidRecords(&recordDisk{}, newBudgets([]Tenant{{Name: "a", FuelPerSecond: 1}}, instant), func() time.Time { return instant })
+	paid := newPaidRecords(&recordDisk{}, newBudgets([]Tenant{{Name: "a", FuelPerSecond: 1}}, policytest.Instant), func() time.Time { return policytest.Instant })
 	for i := range 3 * maxPaidDocuments {
 		entry := state.DecisionEntry{Record: &state.DecisionRecord{}, Inputs: map[string][]byte{strconv.Itoa(i): {}}}
-		must(t, paid.Append("a", []state.DecisionEntry{entry})[0])
+		policytest.Must(t, paid.Append("a", []state.DecisionEntry{entry})[0])
 		if n := len(paid.paid["a"]); n > maxPaidDocuments {
 			t.Fatalf("%d documents are known", n)
 		}

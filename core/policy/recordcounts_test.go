@@ -2,6 +2,7 @@ package policy
 
 import (
 	"errors"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -9,7 +10,7 @@ import (
 
 func TestCountsThatAreNotWrittenAreKept(t *testing.T) {
 	t.Parallel()
-	withRecorder(t, func(t *testing.T, r *recorder, d *recordDisk, _ *logs) {
+	withRecorder(t, func(t *testing.T, r *recorder, d *recordDisk, _ *policytest.Logs) {
 		t.Helper()
 		again := func() {
 			r.put(recorded("web", "", "no", func() {}))

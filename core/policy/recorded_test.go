@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -27,39 +28,39 @@ func TestWhatIsOnRecord(t *testing.T) {
 		t.Helper()
 		resolved := make(chan api.Resolution, 1)
 		p.Rules().Resolve(api.Contest{Identity: types.NamespacedName{Namespace: "a", Name: "web"}, Candidates: []api.Candidate{
-			{Pod: somePod("web"), Origin: api.Origin{Source: "static", Document: "a#0"}, Running: somePod("web")},
-			{Pod: somePod("other"), Origin: api.Origin{Source: "cluster", Document: "b#0"}},
+			{Pod: policytest.SomePod("web"), Origin: api.Origin{Source: "static", Document: "a#0"}, Running: policytest.SomePod("web")},
+			{Pod: policytest.SomePod("other"), Origin: api.Origin{Source: "cluster", Document: "b#0"}},
 		}}, func(r api.Resolution) { resolved <- r })
 		<-resolved
 	}
 	for name, test := range map[string]struct {
-		policies func(d tree)
+		policies func(d policytest.Tree)
 		// spent: the tenant's budget is spent, by one decision about shop/first.
 		spent bool
 		ask   func(t *testing.T, p *Plane)
 		want  []string
 	}{
 		"a verdict, once however often it is given": {
-			policies: func(d tree) { d.policy("p", "deny") },
+			policies: func(d policytest.Tree) { d.Policy("p", "deny") },
 			ask: func(t *testing.T, p *Plane) {
 				t.Helper()
-				ask(t, p, question("web", in("a")))
-				ask(t, p, question("web", in("a")))
+				ask(t, p, policytest.Question("web", in("a")))
+				ask(t, p, policytest.Question("web", in("a")))
 			},
 			want: []string{"admit a/web deny PolicyDenied ×2 as a-1"},
 		},
 		"that policies are not ready, once": {
-			policies: func(d tree) { d.write("p.toml", "broken") },
+			policies: func(d policytest.Tree) { d.Write("p.toml", "broken") },
 			ask: func(t *testing.T, p *Plane) {
 				t.Helper()
 				for range 3 {
-					ask(t, p, question("web", in("a")))
+					ask(t, p, policytest.Question("web", in("a")))
 				}
 			},
 			want: []string{"admit a/web hold PoliciesNotReady ×3 as a-1"},
 		},
 		"that a conflict goes on as it is while policies are not ready, once": {
-			policies: func(d tree) { d.write("p.toml", "broken") },
+			policies: func(d policytest.Tree) { d.Write("p.toml", "broken") },
 			ask: func(t *testing.T, p *Plane) {
 				t.Helper()
 				contest(t, p)
@@ -68,7 +69,7 @@ func TestWhatIsOnRecord(t *testing.T) {
 			want: []string{"merge a/web current  ×2 as a-1"},
 		},
 		"nothing of a conflict and an update of which no policy is asked": {
-			policies: func(d tree) { d.policy("p", "allow") },
+			policies: func(d policytest.Tree) { d.Policy("p", "allow") },
 			ask: func(t *testing.T, p *Plane) {
 				t.Helper()
 				contest(t, p)
@@ -76,15 +77,15 @@ func TestWhatIsOnRecord(t *testing.T) {
 			},
 		},
 		"nothing where a spent budget leaves no verdict": {
-			policies: func(d tree) {
-				d.policy("p", "deny")
-				d.hooked("f", hookFilter, "drop")
+			policies: func(d policytest.Tree) {
+				d.Policy("p", "deny")
+				d.Hooked("f", api.HookFilter, "drop")
 			},
 			spent: true,
 			ask: func(t *testing.T, p *Plane) {
 				t.Helper()
 				for range 3 {
-					if v := ask(t, p, question("web", in("a"))); v.Reason != api.ReasonBudgetExhausted {
+					if v := ask(t, p, policytest.Question("web", in("a"))); v.Reason != api.ReasonBudgetExhausted {
 						t.Errorf("verdict %+v", v)
 					}
 					if v := filterBy(t, p, filterQuestion("a")); v.Reason != api.ReasonBudgetExhausted {
@@ -97,10 +98,10 @@ func TestWhatIsOnRecord(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			bubble(t, func(d tree, s *scripts) {
-				t := d.t
+			bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+				t := d.T
 				test.policies(d)
-				s.edit = func(_ string, r *wasm.Result) { r.Fuel = 3000 }
+				s.Edit = func(_ string, r *wasm.Result) { r.Fuel = 3000 }
 				disk := &recordDisk{}
 				p, _ := listed(t, d, s, tenanted(d, "a"), patient, func(c *Config) {
 					c.Records = disk
@@ -111,7 +112,7 @@ func TestWhatIsOnRecord(t *testing.T) {
 				})
 				run(t, p)
 				if test.spent {
-					ask(t, p, question("first", in("a")))
+					ask(t, p, policytest.Question("first", in("a")))
 				}
 				test.ask(t, p)
 				synctest.Wait()

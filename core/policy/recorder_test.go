@@ -18,6 +18,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/state"
 )
 
@@ -29,12 +30,12 @@ func recordsIn(t *testing.T, path string) (log *state.DecisionLog, closeAll func
 	for deadline := time.Now().Add(10 * time.Second); err != nil && strings.Contains(err.Error(), "another agent uses it") && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		d, err = state.Open(path, slog.New(slog.DiscardHandler))
 	}
-	must(t, err)
+	policytest.Must(t, err)
 	log, err = d.Decisions(map[string]int64{"": 4 << 20, "a": 1 << 20})
-	must(t, err)
+	policytest.Must(t, err)
 	closeAll = sync.OnceFunc(func() {
-		must(t, log.Close())
-		must(t, d.Close())
+		policytest.Must(t, log.Close())
+		policytest.Must(t, d.Close())
 	})
 	t.Cleanup(closeAll)
 	return log, closeAll
@@ -108,26 +109,26 @@ func (d *recordDisk) has() []string {
 
 // recorded is a decision that is to be put on record.
 func recorded(name, tenant, text string, answer func()) *recording {
-	q := question(name)
-	x := &recording{request: asking(q), answer: answer, decision: api.Decision{
-		First: instant, Last: instant, Count: 1, Hook: hookAdmit, Op: api.Add, Name: name, Instance: name, Tenant: tenant,
+	q := policytest.Question(name)
+	x := &recording{request: policytest.Request(q), answer: answer, decision: api.Decision{
+		First: policytest.Instant, Last: policytest.Instant, Count: 1, Hook: api.HookAdmit, Op: api.Add, Name: name, Instance: name, Tenant: tenant,
 		Verdict: api.Verdict{Answer: api.Deny, Message: text},
 	}}
 	return x
 }
 
 // recording runs a recorder in a bubble.
-func withRecorder(t *testing.T, do func(t *testing.T, r *recorder, d *recordDisk, log *logs)) {
+func withRecorder(t *testing.T, do func(t *testing.T, r *recorder, d *recordDisk, log *policytest.Logs)) {
 	t.Helper()
 	withRecorderOn(t, &recordDisk{}, do)
 }
 
 // withRecorderOn runs a recorder in a bubble, with a disk that may have something.
-func withRecorderOn(t *testing.T, d *recordDisk, do func(t *testing.T, r *recorder, d *recordDisk, log *logs)) {
+func withRecorderOn(t *testing.T, d *recordDisk, do func(t *testing.T, r *recorder, d *recordDisk, log *policytest.Logs)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		log := &logs{}
-		c := &Config{Records: d, Logger: log.logger(), Now: time.Now, Tenants: []Tenant{{Name: "loud"}, {Name: "quiet"}}}
+		log := &policytest.Logs{}
+		c := &Config{Records: d, Logger: log.Logger(), Now: time.Now, Tenants: []Tenant{{Name: "loud"}, {Name: "quiet"}}}
 		r := newRecorder(c, &decisions{}, func() {})
 		ctx, stop := context.WithCancel(t.Context())
 		var running sync.WaitGroup
@@ -150,7 +151,7 @@ func shownAs(d *decisions) (list []string) {
 
 func TestAnAnswerIsGivenOnceItsRecordIsOnTheDisk(t *testing.T) {
 	t.Parallel()
-	withRecorder(t, func(t *testing.T, r *recorder, d *recordDisk, _ *logs) {
+	withRecorder(t, func(t *testing.T, r *recorder, d *recordDisk, _ *policytest.Logs) {
 		t.Helper()
 		hang := make(chan struct{})
 		d.set(nil, hang)
@@ -182,7 +183,7 @@ func TestAnAnswerIsGivenOnceItsRecordIsOnTheDisk(t *testing.T) {
 
 func TestWhatIsDecidedAgainIsWrittenOnce(t *testing.T) {
 	t.Parallel()
-	withRecorder(t, func(t *testing.T, r *recorder, d *recordDisk, _ *logs) {
+	withRecorder(t, func(t *testing.T, r *recorder, d *recordDisk, _ *policytest.Logs) {
 		t.Helper()
 		answered := 0
 		again := func(n int, text string) {
@@ -236,7 +237,7 @@ func TestWhatIsNotShownAnyMoreIsNotWrittenAgain(t *testing.T) {
 		}
 		return count
 	}
-	withRecorderOn(t, disk, func(t *testing.T, r *recorder, d *recordDisk, _ *logs) {
+	withRecorderOn(t, disk, func(t *testing.T, r *recorder, d *recordDisk, _ *policytest.Logs) {
 		t.Helper()
 		all(r, 3)
 		shown := shownAs(r.shown)
@@ -250,7 +251,7 @@ func TestWhatIsNotShownAnyMoreIsNotWrittenAgain(t *testing.T) {
 			t.Errorf("the first is on record as made %d times", got)
 		}
 	})
-	withRecorderOn(t, disk, func(t *testing.T, r *recorder, d *recordDisk, _ *logs) {
+	withRecorderOn(t, disk, func(t *testing.T, r *recorder, d *recordDisk, _ *policytest.Logs) {
 		t.Helper()
 		all(r, 1)
 		if len(d.has()) != n {
@@ -261,17 +262,17 @@ func TestWhatIsNotShownAnyMoreIsNotWrittenAgain(t *testing.T) {
 
 func TestAnotherVersionOfItsStatusMakesNoOtherRecordOfAPod(t *testing.T) {
 	t.Parallel()
-	withRecorder(t, func(t *testing.T, r *recorder, d *recordDisk, _ *logs) {
+	withRecorder(t, func(t *testing.T, r *recorder, d *recordDisk, _ *policytest.Logs) {
 		t.Helper()
 		for i := range 3 {
 			x := recorded("web", "", "no", func() {})
 			x.request.Question.Pod.ResourceVersion = strconv.Itoa(i)
-			x.request.Question.Old = somePod("web", func(p *v1.Pod) { p.ResourceVersion = strconv.Itoa(i) })
+			x.request.Question.Old = policytest.SomePod("web", func(p *v1.Pod) { p.ResourceVersion = strconv.Itoa(i) })
 			r.put(x)
 			synctest.Wait()
 		}
 		x := recorded("web", "", "no", func() {})
-		x.request.Question.Old = somePod("web", func(p *v1.Pod) { p.Labels["tier"] = "new" })
+		x.request.Question.Old = policytest.SomePod("web", func(p *v1.Pod) { p.Labels["tier"] = "new" })
 		r.put(x)
 		synctest.Wait()
 		if diff := cmp.Diff([]string{"-1 web×1", "-2 web×1"}, d.has()); diff != "" {
@@ -282,7 +283,7 @@ func TestAnotherVersionOfItsStatusMakesNoOtherRecordOfAPod(t *testing.T) {
 
 func TestADiskThatFailsStopsNoDecision(t *testing.T) {
 	t.Parallel()
-	withRecorder(t, func(t *testing.T, r *recorder, d *recordDisk, log *logs) {
+	withRecorder(t, func(t *testing.T, r *recorder, d *recordDisk, log *policytest.Logs) {
 		t.Helper()
 		answered := 0
 		one := func(name string) {
@@ -293,8 +294,8 @@ func TestADiskThatFailsStopsNoDecision(t *testing.T) {
 		one("a")
 		one("b")
 		one("a")
-		if answered != 3 || log.count("no space left") != 1 {
-			t.Errorf("%d answers; log:\n%s", answered, log.lines())
+		if answered != 3 || log.Count("no space left") != 1 {
+			t.Errorf("%d answers; log:\n%s", answered, log.Lines())
 		}
 		want := []string{"b×1  no space left on device", "a×2  no space left on device"}
 		if diff := cmp.Diff(want, shownAs(r.shown)); diff != "" {
@@ -303,23 +304,23 @@ func TestADiskThatFailsStopsNoDecision(t *testing.T) {
 		d.set(nil, nil)
 		one("a")
 		want = []string{"b×1  no space left on device", "a×3 -1"}
-		if diff := cmp.Diff(want, shownAs(r.shown)); diff != "" || log.count("on record again") != 1 {
-			t.Errorf("log:\n%s\ndecisions (-want +got):\n%s", log.lines(), diff)
+		if diff := cmp.Diff(want, shownAs(r.shown)); diff != "" || log.Count("on record again") != 1 {
+			t.Errorf("log:\n%s\ndecisions (-want +got):\n%s", log.Lines(), diff)
 		}
 		if diff := cmp.Diff([]string{"-1 a×3"}, d.has()); diff != "" {
 			t.Errorf("on the disk (-want +got):\n%s", diff)
 		}
 		d.set(state.ErrTooLarge, nil)
 		one("huge")
-		if log.count("are not on record") != 1 || !strings.Contains(fmt.Sprint(shownAs(r.shown)), "huge×1  the record is larger") {
-			t.Errorf("decisions %v, log:\n%s", shownAs(r.shown), log.lines())
+		if log.Count("are not on record") != 1 || !strings.Contains(fmt.Sprint(shownAs(r.shown)), "huge×1  the record is larger") {
+			t.Errorf("decisions %v, log:\n%s", shownAs(r.shown), log.Lines())
 		}
 	})
 }
 
 func TestADiskThatHangsStopsNoDecision(t *testing.T) {
 	t.Parallel()
-	withRecorder(t, func(t *testing.T, r *recorder, d *recordDisk, log *logs) {
+	withRecorder(t, func(t *testing.T, r *recorder, d *recordDisk, log *policytest.Logs) {
 		t.Helper()
 		hang := make(chan struct{})
 		d.set(nil, hang)
@@ -335,8 +336,8 @@ func TestADiskThatHangsStopsNoDecision(t *testing.T) {
 		if diff := cmp.Diff(map[string]time.Duration{"a": diskPatience, "b": diskPatience, "c": 11 * time.Second}, answered); diff != "" {
 			t.Errorf("answers (-want +got):\n%s", diff)
 		}
-		if log.count("has not taken it within 2s") != 1 {
-			t.Errorf("log:\n%s", log.lines())
+		if log.Count("has not taken it within 2s") != 1 {
+			t.Errorf("log:\n%s", log.Lines())
 		}
 		d.set(nil, nil)
 		close(hang)
@@ -353,7 +354,7 @@ func TestADiskThatHangsStopsNoDecision(t *testing.T) {
 
 func TestNobodyWaitsForTheRecordsOfOthers(t *testing.T) {
 	t.Parallel()
-	withRecorder(t, func(t *testing.T, r *recorder, d *recordDisk, log *logs) {
+	withRecorder(t, func(t *testing.T, r *recorder, d *recordDisk, log *policytest.Logs) {
 		t.Helper()
 		loud, hang := "loud", make(chan struct{})
 		d.only = &loud
@@ -383,8 +384,8 @@ func TestNobodyWaitsForTheRecordsOfOthers(t *testing.T) {
 		}
 		time.Sleep(diskPatience)
 		synctest.Wait()
-		if diff := cmp.Diff([]string{"b", "c", "a"}, soFar()); diff != "" || log.count("tenant=loud") != 1 {
-			t.Errorf("log:\n%s\nanswers (-want +got):\n%s", log.lines(), diff)
+		if diff := cmp.Diff([]string{"b", "c", "a"}, soFar()); diff != "" || log.Count("tenant=loud") != 1 {
+			t.Errorf("log:\n%s\nanswers (-want +got):\n%s", log.Lines(), diff)
 		}
 		close(hang)
 	})
@@ -392,7 +393,7 @@ func TestNobodyWaitsForTheRecordsOfOthers(t *testing.T) {
 
 func TestATenantWhoseDecisionsWaitForTheDiskWaitsForItself(t *testing.T) {
 	t.Parallel()
-	withRecorder(t, func(t *testing.T, r *recorder, d *recordDisk, _ *logs) {
+	withRecorder(t, func(t *testing.T, r *recorder, d *recordDisk, _ *policytest.Logs) {
 		t.Helper()
 		hang := make(chan struct{})
 		d.set(nil, hang)
@@ -437,8 +438,8 @@ func TestWhatIsPendingAtTheEndIsWritten(t *testing.T) {
 func TestDecisionsOnRecordAreShownAfterARestart(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "state")
-	d, s := newTree(t), newScripts()
-	d.policy("a", "deny No: never")
+	d, s := policytest.NewTree(t), policytest.NewScripts()
+	d.Policy("a", "deny No: never")
 	start := func() (*Plane, func()) {
 		log, closeAll := recordsIn(t, path)
 		c := testConfig(d, s)
@@ -449,9 +450,9 @@ func TestDecisionsOnRecordAreShownAfterARestart(t *testing.T) {
 	}
 	p, stop := start()
 	for range 3 {
-		ask(t, p, question("web"))
+		ask(t, p, policytest.Question("web"))
 	}
-	ask(t, p, question("db"))
+	ask(t, p, policytest.Question("db"))
 	want := p.Decisions()
 	if len(want) != 2 || want[0].Count != 3 || want[0].ID != "operator-1" || want[1].ID != "operator-2" {
 		t.Fatalf("decisions %+v", want)
@@ -467,7 +468,7 @@ func TestDecisionsOnRecordAreShownAfterARestart(t *testing.T) {
 	if diff := cmp.Diff(want, got, ignore); diff != "" {
 		t.Errorf("decisions (-want +got):\n%s", diff)
 	}
-	ask(t, p, question("db"))
+	ask(t, p, policytest.Question("db"))
 	if got := p.Decisions(); len(got) != 2 || got[1].Name != "db" || got[1].Count != 2 || got[1].ID != "operator-2" {
 		t.Errorf("decisions %+v", got)
 	}

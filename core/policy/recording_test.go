@@ -9,13 +9,14 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 )
 
 func TestARecordNamesAllThatTheDecisionDependedOn(t *testing.T) {
 	t.Parallel()
-	d, s := newTree(t), newScripts()
-	d.policy("sees", "deny No: never", `capabilities = ["node.read"]`)
-	d.policy("blind", "allow")
+	d, s := policytest.NewTree(t), policytest.NewScripts()
+	d.Policy("sees", "deny No: never", `capabilities = ["node.read"]`)
+	d.Policy("blind", "allow")
 	log, closeAll := recordsIn(t, filepath.Join(t.TempDir(), "state"))
 	c := testConfig(d, s)
 	c.Records, c.Version, c.Tenants = log, "v1", []Tenant{{Name: "a", Owns: func(ns string) bool { return ns == "shop" }, FuelPerSecond: 1 << 40}}
@@ -23,15 +24,15 @@ func TestARecordNamesAllThatTheDecisionDependedOn(t *testing.T) {
 	c.ClockSynchronized = func() bool { return true }
 	p := New(c)
 	stop := run(t, p)
-	q := question("web", func(q *api.Question) {
+	q := policytest.Question("web", func(q *api.Question) {
 		q.Op = api.UpdateOp
-		q.Old = somePod("web", func(p *v1.Pod) { p.Spec.Containers[0].Image = "old" })
+		q.Old = policytest.SomePod("web", func(p *v1.Pod) { p.Spec.Containers[0].Image = "old" })
 		q.Pod.Status.Phase = v1.PodRunning
 	})
 	v := ask(t, p, q)
 	stop()
 	records, err := log.Newest(10)
-	must(t, err)
+	policytest.Must(t, err)
 	if len(records) != 1 {
 		t.Fatalf("%d records", len(records))
 	}
@@ -52,9 +53,9 @@ func TestARecordNamesAllThatTheDecisionDependedOn(t *testing.T) {
 	for i, name := range []string{"blind", "sees"} {
 		x := &r.Policies[i]
 		document, err := log.PolicyFile(x.Document)
-		must(t, err)
+		policytest.Must(t, err)
 		module, err := log.PolicyFile(x.Module)
-		must(t, err)
+		policytest.Must(t, err)
 		if x.Name != name || !strings.Contains(string(document), name+".wasm") || len(module) == 0 || x.Fuel != defaultFuel || x.MemoryPages != 64 {
 			t.Errorf("policy %+v, document %q, module %q", x, document, module)
 		}

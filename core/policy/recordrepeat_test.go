@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/state"
 	"github.com/wardlet/wardlet/test/wasmtest"
 )
@@ -28,7 +29,7 @@ func evidenceIn(t *testing.T, path string) (records []*state.DecisionRecord, exh
 		records, exhibits = append(records, r), append(exhibits, e)
 		return nil
 	})
-	must(t, errors.Join(append(damaged, err)...))
+	policytest.Must(t, errors.Join(append(damaged, err)...))
 	return records, exhibits
 }
 
@@ -70,19 +71,19 @@ func (o otherReferences) Input(digest string) ([]byte, error) {
 func repeated(t *testing.T, r *Repeater, record *state.DecisionRecord, of Evidence) *Difference {
 	t.Helper()
 	v, err := r.Repeat(t.Context(), record, of)
-	must(t, err)
+	policytest.Must(t, err)
 	d, err := Compare(record, v)
-	must(t, err)
+	policytest.Must(t, err)
 	return d
 }
 
 func TestADecisionCanBeMadeAgainFromItsRecordAlone(t *testing.T) { //nolint:tparallel // its parts share what is closed after them
 	t.Parallel()
-	d := newTree(t)
+	d := policytest.NewTree(t)
 	const both = `capabilities = ["node.read", "references.read"]` + "\n[settings]\nlist = [1, \"two\"]"
-	d.write("p.wasm", string(wasmtest.Drawing()))
-	for _, hook := range []string{hookAdmit, hookFilter, hookMerge} {
-		d.write(hook+".toml", "api = \"wardlet.dev/v1\"\nname = \""+hook+"\"\nmodule = \"p.wasm\"\nsha256 = \""+sumOf(string(wasmtest.Drawing()))+"\"\nhooks = [\""+hook+"\"]\n"+both)
+	d.Write("p.wasm", string(wasmtest.Drawing()))
+	for _, hook := range []string{api.HookAdmit, api.HookFilter, api.HookMerge} {
+		d.Write(hook+".toml", "api = \"wardlet.dev/v1\"\nname = \""+hook+"\"\nmodule = \"p.wasm\"\nsha256 = \""+policytest.SumOf(string(wasmtest.Drawing()))+"\"\nhooks = [\""+hook+"\"]\n"+both)
 	}
 	at := filepath.Join(t.TempDir(), "state")
 	log, closeAll := recordsIn(t, at)
@@ -93,30 +94,30 @@ func TestADecisionCanBeMadeAgainFromItsRecordAlone(t *testing.T) { //nolint:tpar
 		Is: func() (labels, allocatable map[string]string) {
 			return map[string]string{"zone": "1"}, map[string]string{"cpu": "4"}
 		},
-		Pods:   func() []NodePod { return []NodePod{{somePod("other"), "static"}} },
+		Pods:   func() []NodePod { return []NodePod{{policytest.SomePod("other"), "static"}} },
 		Wanted: func(types.UID, string) bool { return true },
 	}
 	c.References = newReferences(map[string]string{"app": "sha256:1"})
 	p := New(c)
 	stop := run(t, p)
 	newer := func(q *api.Question) {
-		q.Op, q.Old = api.UpdateOp, somePod("web")
-		q.Pod = somePod("web", func(p *v1.Pod) {
+		q.Op, q.Old = api.UpdateOp, policytest.SomePod("web")
+		q.Pod = policytest.SomePod("web", func(p *v1.Pod) {
 			p.Spec.Containers[0].Image = "<other>"
 			p.Status.Phase = v1.PodRunning
 			p.Annotations["note"] = "a\u2028\"b\n"
 			naming("app", "none")(p)
 		})
 	}
-	ask(t, p, question("web", newer))
-	q := question("web", newer)
+	ask(t, p, policytest.Question("web", newer))
+	q := policytest.Question("web", newer)
 	passed := make(chan api.FilterVerdict, 1)
 	p.Filter(api.FilterQuestion{Op: q.Op, Pod: q.Pod, Old: q.Old, Origin: q.Origin}, func(v api.FilterVerdict) { passed <- v })
 	<-passed
 	resolved := make(chan api.Resolution, 1)
 	p.Rules().Resolve(api.Contest{Identity: types.NamespacedName{Namespace: "shop", Name: "web"}, Candidates: []api.Candidate{
-		{Pod: somePod("web"), Origin: api.Origin{Source: "static", Document: "a#0", FirstSeen: instant}, Running: somePod("web")},
-		{Pod: q.Pod, Origin: api.Origin{Source: "cluster", Document: "b#0", FirstSeen: instant.Add(1e6)}, Restored: true},
+		{Pod: policytest.SomePod("web"), Origin: api.Origin{Source: "static", Document: "a#0", FirstSeen: policytest.Instant}, Running: policytest.SomePod("web")},
+		{Pod: q.Pod, Origin: api.Origin{Source: "cluster", Document: "b#0", FirstSeen: policytest.Instant.Add(1e6)}, Restored: true},
 	}}, func(r api.Resolution) { resolved <- r })
 	<-resolved
 	stop()
@@ -142,7 +143,7 @@ func TestADecisionCanBeMadeAgainFromItsRecordAlone(t *testing.T) { //nolint:tpar
 			if d := repeated(t, again, r, other); d == nil || d.Field != "message" && d.Field != "opinions[0].message" {
 				t.Errorf("another document gives the same random numbers, so this test says nothing: %v", d)
 			}
-			if r.Hook != hookMerge {
+			if r.Hook != api.HookMerge {
 				changed := otherReferences{exhibits[i], r.References}
 				if d := repeated(t, again, r, changed); d == nil || d.Field != "message" && d.Field != "opinions[0].message" {
 					t.Errorf("another digest gives the same random numbers, so this test says nothing: %v", d)
@@ -159,9 +160,9 @@ func TestADecisionCanBeMadeAgainFromItsRecordAlone(t *testing.T) { //nolint:tpar
 
 func TestARecordHoldsWhetherPodsOfAnAPIServerCouldBeChanged(t *testing.T) {
 	t.Parallel()
-	d, s := newTree(t), patching(map[string]string{"labels": toLabel("a", "b")})
-	d.policy("labels", "allow", labelsPath, "[match]\nnamespaces = [\"shop\"]")
-	d.policy("other", "allow")
+	d, s := policytest.NewTree(t), patching(map[string]string{"labels": toLabel("a", "b")})
+	d.Policy("labels", "allow", labelsPath, "[match]\nnamespaces = [\"shop\"]")
+	d.Policy("other", "allow")
 	at := filepath.Join(t.TempDir(), "state")
 	changed, plain := written(t, ofAPI(t)), written(t, in("elsewhere"), ofAPI(t))
 	plain.Pod.UID = "uid-plain"
@@ -181,7 +182,7 @@ func TestARecordHoldsWhetherPodsOfAnAPIServerCouldBeChanged(t *testing.T) {
 
 	log, closeAll := recordsIn(t, at)
 	counted, err := log.Newest(10)
-	must(t, err)
+	policytest.Must(t, err)
 	closeAll()
 	records, exhibits := evidenceIn(t, at)
 	config := testConfig(d, s)
@@ -215,19 +216,19 @@ func TestARecordHoldsWhetherPodsOfAnAPIServerCouldBeChanged(t *testing.T) {
 func TestAnInstanceThatTheMachineDoesNotHaveAtOnceIsAwaited(t *testing.T) {
 	t.Parallel()
 	for script, fails := range map[string]int{"late": 2, "unwell": 2} {
-		at, d, well := filepath.Join(t.TempDir(), "state"), newTree(t), newScripts()
-		d.policy("p", script)
-		well.faults = fails // it has had them
+		at, d, well := filepath.Join(t.TempDir(), "state"), policytest.NewTree(t), policytest.NewScripts()
+		d.Policy("p", script)
+		well.Faults = fails // it has had them
 		log, closeAll := recordsIn(t, at)
 		c := testConfig(d, well)
 		c.Records = log
 		p := New(c)
 		stop := run(t, p)
-		ask(t, p, question("web"))
+		ask(t, p, policytest.Question("web"))
 		stop()
 		closeAll()
 		records, exhibits := evidenceIn(t, at)
-		again := NewRepeater(testConfig(d, newScripts()))
+		again := NewRepeater(testConfig(d, policytest.NewScripts()))
 		if d := repeated(t, again, records[0], exhibits[0]); d != nil || len(records) != 1 || records[0].Verdict.Answer != api.Allow {
 			t.Errorf("%s: %v of %+v", script, d, records)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/state"
 )
 
@@ -89,10 +90,10 @@ func TestWhereSecretsMayStandIsTakenOut(t *testing.T) {
 	} {
 		text := func(p *v1.Pod) string {
 			text, err := json.Marshal(p)
-			must(t, err)
+			policytest.Must(t, err)
 			return string(text)
 		}
-		p := somePod("web", secretive(where))
+		p := policytest.SomePod("web", secretive(where))
 		if !strings.Contains(text(p), secret) {
 			t.Fatalf("%s: the test has no secret", where)
 		}
@@ -109,7 +110,7 @@ func TestWhatPoliciesGoByStays(t *testing.T) {
 		pod.AnnotationSource: "static", "container.apparmor.security.beta.kubernetes.io/c": "runtime/default",
 		"seccomp.security.alpha.kubernetes.io/pod": "unconfined",
 	}
-	p := somePod("web", func(p *v1.Pod) {
+	p := policytest.SomePod("web", func(p *v1.Pod) {
 		p.Labels, p.Annotations = map[string]string{"team": "shop"}, confined
 		p.Spec.Containers[0].Env = []v1.EnvVar{{Name: "EMPTY"}, {Name: "ONE", Value: "x"}, {Name: "TWO", Value: "x"}, {Name: "THREE", Value: "y"}}
 	})
@@ -179,26 +180,28 @@ func TestOfTheIDOfADocumentItsIndexStays(t *testing.T) {
 
 // redactedOf has decisions made about pods with a secret, of every hook, and gives the
 // records with what is made of them.
-func redactedOf(t *testing.T, script, more string, do func(p *Plane, d tree)) (all []*state.DecisionEntry, left []*Difference) {
+func redactedOf(t *testing.T, script, more string, do func(p *Plane, d policytest.Tree)) (all []*state.DecisionEntry, left []*Difference) {
 	t.Helper()
-	at, d, s := filepath.Join(t.TempDir(), "state"), newTree(t), newScripts()
-	d.write("p.toml", documentIn("p", script, more))
-	d.write("p.wasm", script)
+	at, d, s := filepath.Join(t.TempDir(), "state"), policytest.NewTree(t), policytest.NewScripts()
+	d.Write("p.toml", policytest.DocumentIn("p", script, more))
+	d.Write("p.wasm", script)
 	log, closeAll := recordsIn(t, at)
 	c := testConfig(d, s)
 	c.Records, c.Sources = log, []string{"cluster", "static"}
-	c.Facts = &Node{Pods: func() []NodePod { return []NodePod{{somePod("other", func(p *v1.Pod) { p.UID = secret }), "static"}} }, Wanted: func(types.UID, string) bool { return true }}
+	c.Facts = &Node{Pods: func() []NodePod {
+		return []NodePod{{policytest.SomePod("other", func(p *v1.Pod) { p.UID = secret }), "static"}}
+	}, Wanted: func(types.UID, string) bool { return true }}
 	p := New(c)
 	stop := run(t, p)
 	do(p, d)
 	stop()
 	closeAll()
-	again, x := NewRepeater(testConfig(d, newScripts())), NewRedactor()
+	again, x := NewRepeater(testConfig(d, policytest.NewScripts())), NewRedactor()
 	defer again.Close()
 	records, exhibits := evidenceIn(t, at)
 	for i, r := range records {
 		e, diff, err := again.Redacted(t.Context(), r, exhibits[i], x)
-		must(t, err)
+		policytest.Must(t, err)
 		if diff != nil {
 			left = append(left, diff)
 			continue
@@ -216,33 +219,39 @@ func TestARedactedRecordTellsNoSecretAndCanBeMadeAgain(t *testing.T) {
 	hide := func(q *api.Question) { secretive("env")(q.Pod) }
 	for name, test := range map[string]struct {
 		script, more string
-		do           func(t *testing.T, p *Plane, d tree)
+		do           func(t *testing.T, p *Plane, d policytest.Tree)
 		want         int
 	}{
-		"of every hook":                   {"deny No never", anyHook, func(t *testing.T, p *Plane, _ tree) { t.Helper(); everyHook(t, p, "web") }, 3},
-		"a plugin that says all it knows": {"say-env", "", func(t *testing.T, p *Plane, _ tree) { t.Helper(); ask(t, p, question("web", hide)) }, 1},
-		"of one that sees the node":       {"quota 1", "capabilities = [\"node.read\"]", func(t *testing.T, p *Plane, _ tree) { t.Helper(); ask(t, p, question("web", hide)) }, 1},
-		"what it had said before": {"say-env", "on_error = \"last_verdict\"", func(t *testing.T, p *Plane, d tree) {
+		"of every hook": {"deny No never", anyHook, func(t *testing.T, p *Plane, _ policytest.Tree) { t.Helper(); everyHook(t, p, "web") }, 3},
+		"a plugin that says all it knows": {"say-env", "", func(t *testing.T, p *Plane, _ policytest.Tree) {
 			t.Helper()
-			ask(t, p, question("web", hide))
-			d.policy("p", "trap no", "on_error = \"last_verdict\"")
+			ask(t, p, policytest.Question("web", hide))
+		}, 1},
+		"of one that sees the node": {"quota 1", "capabilities = [\"node.read\"]", func(t *testing.T, p *Plane, _ policytest.Tree) {
+			t.Helper()
+			ask(t, p, policytest.Question("web", hide))
+		}, 1},
+		"what it had said before": {"say-env", "on_error = \"last_verdict\"", func(t *testing.T, p *Plane, d policytest.Tree) {
+			t.Helper()
+			ask(t, p, policytest.Question("web", hide))
+			d.Policy("p", "trap no", "on_error = \"last_verdict\"")
 			_, err := p.Reload(t.Context(), "")
-			must(t, err)
-			ask(t, p, question("web", hide))
+			policytest.Must(t, err)
+			ask(t, p, policytest.Question("web", hide))
 		}, 2},
-		"documents that are from a URL": {"winner 1", anyHook, func(t *testing.T, p *Plane, _ tree) {
+		"documents that are from a URL": {"winner 1", anyHook, func(t *testing.T, p *Plane, _ policytest.Tree) {
 			t.Helper()
 			url := func(of string) string {
 				return "https://ana:" + secret + "@config.example/" + of + "?token=" + secret + "#0"
 			}
-			ask(t, p, question("web", func(q *api.Question) { q.Origin.Document = url("web.yaml") }))
+			ask(t, p, policytest.Question("web", func(q *api.Question) { q.Origin.Document = url("web.yaml") }))
 			c := contested("web")
 			c.Candidates[0].Origin.Document, c.Candidates[1].Origin.Document = url("a"), url("b")
 			resolved := make(chan api.Resolution, 1)
 			p.Rules().Resolve(c, func(r api.Resolution) { resolved <- r })
 			<-resolved
 		}, 2},
-		"one that is put off": {"deny No never", "", func(t *testing.T, p *Plane, _ tree) {
+		"one that is put off": {"deny No never", "", func(t *testing.T, p *Plane, _ policytest.Tree) {
 			t.Helper()
 			for _, name := range []string{"one", "two"} {
 				ask(t, p, ofController(name, "set", hide, func(q *api.Question) { q.Origin.Source = "cluster" }))
@@ -251,13 +260,13 @@ func TestARedactedRecordTellsNoSecretAndCanBeMadeAgain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			all, left := redactedOf(t, test.script, test.more, func(p *Plane, d tree) { test.do(t, p, d) })
+			all, left := redactedOf(t, test.script, test.more, func(p *Plane, d policytest.Tree) { test.do(t, p, d) })
 			if len(all) != test.want || len(left) > 0 {
 				t.Errorf("%d are redacted, %v are left out", len(all), left)
 			}
 			for _, e := range all {
 				text, err := json.Marshal(e.Record)
-				must(t, err)
+				policytest.Must(t, err)
 				for _, input := range e.Inputs {
 					text = append(text, input...)
 				}
@@ -271,8 +280,8 @@ func TestARedactedRecordTellsNoSecretAndCanBeMadeAgain(t *testing.T) {
 
 func TestADecisionThatASecretHasMadeIsNotRedacted(t *testing.T) {
 	t.Parallel()
-	all, left := redactedOf(t, "deny-env "+secret, "", func(p *Plane, _ tree) {
-		ask(t, p, question("web", func(q *api.Question) { secretive("env")(q.Pod) }))
+	all, left := redactedOf(t, "deny-env "+secret, "", func(p *Plane, _ policytest.Tree) {
+		ask(t, p, policytest.Question("web", func(q *api.Question) { secretive("env")(q.Pod) }))
 	})
 	if len(all) != 0 || len(left) != 1 || left[0].Field != "answer" {
 		t.Errorf("%d are redacted, left out %v", len(all), left)

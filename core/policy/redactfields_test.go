@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/state"
 )
 
@@ -93,7 +94,7 @@ func TestInAPodThatIsRedactedNothingStaysButWhatIsListed(t *testing.T) {
 	on := func() []string {
 		into := &documents{into: map[string][]byte{}}
 		text := into.into[into.pod(p)]
-		must(t, into.err)
+		policytest.Must(t, into.err)
 		return standsIn(t, text)
 	}
 	if before := on(); !slices.Contains(before, "spec.containers[*].env[*].value") || !slices.Contains(before, "metadata.annotations key") {
@@ -108,11 +109,11 @@ func TestRedactor_takesTheCommandOutOfAConnection(t *testing.T) {
 	t.Parallel()
 	c := &api.Connection{Kind: api.ConnectExec, Source: api.FromNodeAPI, Container: "main", Command: []string{secret, "-p", secret}, User: "alice", Groups: []string{"ops"}}
 	documents := &documents{into: map[string][]byte{}}
-	record := &state.DecisionRecord{Decision: api.Decision{Hook: hookConnect, Connection: c.String()}, ConnectionInput: documents.json(c)}
+	record := &state.DecisionRecord{Decision: api.Decision{Hook: api.HookConnect, Connection: c.String()}, ConnectionInput: documents.json(c)}
 	e, err := NewRedactor().entry(record, redacted{inputs: documents.into})
-	must(t, err)
+	policytest.Must(t, err)
 	got := &api.Connection{}
-	must(t, json.Unmarshal(e.Inputs[e.Record.ConnectionInput], got))
+	policytest.Must(t, json.Unmarshal(e.Inputs[e.Record.ConnectionInput], got))
 	if len(got.Command) != 3 || got.Command[0] != got.Command[2] || got.Command[0] == got.Command[1] || strings.Contains(strings.Join(got.Command, " "), secret) {
 		t.Errorf("command %q", got.Command)
 	}
@@ -129,13 +130,13 @@ func TestRedactor_takesTheCommandOutOfAConnection(t *testing.T) {
 func TestRedactor_takesTheDigestsOutOfReferences(t *testing.T) {
 	t.Parallel()
 	documents := &documents{into: map[string][]byte{}}
-	record := &state.DecisionRecord{Decision: api.Decision{Hook: hookAdmit}, References: documents.json([]api.Reference{
-		{Kind: configMapKind, Name: "app", Keys: []string{"a"}, Digest: secret}, {Kind: configMapKind, Name: "same", Digest: secret}, {Kind: secretKind, Name: "none"},
+	record := &state.DecisionRecord{Decision: api.Decision{Hook: api.HookAdmit}, References: documents.json([]api.Reference{
+		{Kind: api.ConfigMapKind, Name: "app", Keys: []string{"a"}, Digest: secret}, {Kind: api.ConfigMapKind, Name: "same", Digest: secret}, {Kind: api.SecretKind, Name: "none"},
 	})}
 	e, err := NewRedactor().entry(record, redacted{inputs: documents.into})
-	must(t, err)
+	policytest.Must(t, err)
 	var got []api.Reference
-	must(t, json.Unmarshal(e.Inputs[e.Record.References], &got))
+	policytest.Must(t, json.Unmarshal(e.Inputs[e.Record.References], &got))
 	if len(got) != 3 || got[0].Digest != got[1].Digest || !strings.HasPrefix(got[0].Digest, redactedPrefix) || got[0].Keys[0] != "a" || got[2].Digest != "" {
 		t.Errorf("got %+v", got)
 	}
@@ -154,7 +155,7 @@ func TestInARecordThatIsRedactedNothingStaysButWhatIsListed(t *testing.T) {
 	r.Verdict = api.Verdict{}
 	on := func(r *state.DecisionRecord) []string {
 		text, err := json.Marshal(r)
-		must(t, err)
+		policytest.Must(t, err)
 		return standsIn(t, text)
 	}
 	if before := on(r); !slices.Contains(before, "document") || !slices.Contains(before, "candidates[*].document") {
@@ -162,7 +163,7 @@ func TestInARecordThatIsRedactedNothingStaysButWhatIsListed(t *testing.T) {
 	}
 	r.Document, r.Candidates[0].Document = "https://config.example/?token="+secret+"#0", "https://ana:"+secret+"@config.example/#0"
 	e, err := NewRedactor().entry(r, anything{})
-	must(t, err)
+	policytest.Must(t, err)
 	stays(t, on(e.Record), "testdata/redact-record-stays.txt")
 }
 
@@ -170,7 +171,7 @@ func TestInARecordThatIsRedactedNothingStaysButWhatIsListed(t *testing.T) {
 func standsIn(t *testing.T, text []byte) []string {
 	t.Helper()
 	var document any
-	must(t, json.Unmarshal(text, &document))
+	policytest.Must(t, json.Unmarshal(text, &document))
 	return slices.Sorted(slices.Values(where(document, "")))
 }
 
@@ -179,10 +180,10 @@ func stays(t *testing.T, paths []string, file string) {
 	t.Helper()
 	got := strings.Join(paths, "\n") + "\n"
 	if *writeStays {
-		must(t, os.WriteFile(file, []byte(got), 0o644))
+		policytest.Must(t, os.WriteFile(file, []byte(got), 0o644))
 	}
 	want, err := os.ReadFile(file)
-	must(t, err)
+	policytest.Must(t, err)
 	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
 		t.Errorf("what stays is not what %s lists; take it out in redact.go or redacted.go, or write the list with -update (-want +got):\n%s", file, diff)
 	}

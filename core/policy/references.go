@@ -87,9 +87,9 @@ func compareSeen(a, b api.Reference) int {
 // referencesOf are the objects that a pod names, as some of known say what they are; missing are those that known does not have.
 func referencesOf(p *v1.Pod, known []api.Reference) (all, missing []api.Reference) {
 	for _, r := range pod.References(p) {
-		one := api.Reference{Kind: configMapKind, Name: r.Name}
+		one := api.Reference{Kind: api.ConfigMapKind, Name: r.Name}
 		if r.Secret {
-			one.Kind = secretKind
+			one.Kind = api.SecretKind
 		}
 		if i := slices.IndexFunc(known, func(k api.Reference) bool { return compareSeen(k, one) == 0 }); i >= 0 {
 			one = known[i]
@@ -297,13 +297,7 @@ func (p *Plane) lookAtReferences() {
 // moment is what it was.
 func (p *Plane) outdated(by *v1.Pod, seen []api.SeenReference) bool {
 	return slices.ContainsFunc(seen, func(s api.SeenReference) bool {
-		now, _, err := p.reference(by, pod.Reference{Secret: s.Kind == secretKind, Name: s.Name})
+		now, _, err := p.reference(by, pod.Reference{Secret: s.Kind == api.SecretKind, Name: s.Name})
 		return err == nil && (s.Unknown || now.Digest != s.Digest)
 	})
 }
-
-// The kinds of references.
-const (
-	configMapKind = "ConfigMap"
-	secretKind    = "Secret"
-)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 )
 
 // someReferences are References of which a test says what they are.
@@ -38,7 +39,7 @@ func (s *someReferences) Reference(by *v1.Pod, r pod.Reference) (api.Reference, 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.used[by.UID] = true
-	known := api.Reference{Kind: configMapKind, Name: r.Name, Optional: r.Optional}
+	known := api.Reference{Kind: api.ConfigMapKind, Name: r.Name, Optional: r.Optional}
 	if err := s.unknown[r.Name]; err != nil {
 		if s.soon--; s.soon >= 0 {
 			return known, 50 * time.Millisecond, err
@@ -114,7 +115,7 @@ func newReferences(digests map[string]string) *someReferences {
 }
 
 // seeing is a plane that runs, whose policies may see references.
-func seeing(t *testing.T, d tree, s *scripts, refs *someReferences) *Plane {
+func seeing(t *testing.T, d policytest.Tree, s *policytest.Scripts, refs *someReferences) *Plane {
 	t.Helper()
 	p, _ := listed(t, d, s, func(c *Config) { c.References, c.Facts = refs, (&aNode{}).node() })
 	run(t, p)
@@ -123,17 +124,17 @@ func seeing(t *testing.T, d tree, s *scripts, refs *someReferences) *Plane {
 
 func TestReferences_aPolicySeesThoseOfThePod(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
 		refs := newReferences(map[string]string{"app": "one"})
-		d.policy("pin", "pinned one", readsThem)
-		d.policy("blind", "pinned one")
+		d.Policy("pin", "pinned one", readsThem)
+		d.Policy("blind", "pinned one")
 		p := seeing(t, d, s, refs)
-		ask(t, p, question("web", namingIn("app", "other")))
-		if got := s.requests["pin"].References; len(got) != 2 || got[0].Digest != "one" || got[1].Name != "other" || got[1].Digest != "" {
+		ask(t, p, policytest.Question("web", namingIn("app", "other")))
+		if got := s.Requests["pin"].References; len(got) != 2 || got[0].Digest != "one" || got[1].Name != "other" || got[1].Digest != "" {
 			t.Errorf("it sees %+v", got)
 		}
-		if got := s.requests["blind"].References; got != nil {
+		if got := s.Requests["blind"].References; got != nil {
 			t.Errorf("without the capability it sees %+v", got)
 		}
 	})
@@ -150,21 +151,21 @@ func TestReferences_thatAreNotKnownYet(t *testing.T) {
 		"they are known after a while": {soon: 3, want: api.Verdict{Answer: api.Allow}},
 		"they stay unknown": {want: api.Verdict{
 			Answer: api.Hold, Reason: api.ReasonReferencesUnknown, Policy: "pin", Message: `policy "pin": ` + away.Error(),
-			References: []api.SeenReference{{Kind: configMapKind, Name: "app", Unknown: true}},
+			References: []api.SeenReference{{Kind: api.ConfigMapKind, Name: "app", Unknown: true}},
 		}},
 		"an exempt pod waits for what is known soon": {exempt: true, soon: 3, want: api.Verdict{Answer: api.Allow}},
 		"and for nothing else": {exempt: true, want: api.Verdict{
 			Answer: api.Allow, Policy: "pin", Reason: api.ReasonReferencesUnknown, Message: `policy "pin": ` + away.Error(),
-			References: []api.SeenReference{{Kind: configMapKind, Name: "app", Unknown: true}},
+			References: []api.SeenReference{{Kind: api.ConfigMapKind, Name: "app", Unknown: true}},
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			bubble(t, func(d tree, s *scripts) {
-				t := d.t
+			bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+				t := d.T
 				refs := newReferences(map[string]string{"app": "one"})
 				refs.unknown["app"], refs.soon = away, tt.soon
-				d.policy("pin", "pinned one", readsThem, `on_error = "deny"`)
+				d.Policy("pin", "pinned one", readsThem, `on_error = "deny"`)
 				p, _ := listed(t, d, s, func(c *Config) {
 					c.References, c.Facts = refs, (&aNode{}).node()
 					if tt.exempt {
@@ -178,7 +179,7 @@ func TestReferences_thatAreNotKnownYet(t *testing.T) {
 						refs.set("app", "one")
 					}()
 				}
-				got := ask(t, p, question("web", namingIn("app")))
+				got := ask(t, p, policytest.Question("web", namingIn("app")))
 				if got.Answer != tt.want.Answer || got.Reason != tt.want.Reason || got.Policy != "pin" || got.Message != tt.want.Message ||
 					tt.want.References != nil && !slices.Equal(got.References, tt.want.References) {
 					t.Errorf("got %+v\nwant %+v", got, tt.want)
@@ -214,13 +215,13 @@ func TestReferences_thatAreTooMuch(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			bubble(t, func(d tree, s *scripts) {
-				t := d.t
+			bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+				t := d.T
 				refs := newReferences(map[string]string{})
 				refs.keys = tt.keys
-				d.policy("pin", "pinned one", readsThem)
+				d.Policy("pin", "pinned one", readsThem)
 				p := seeing(t, d, s, refs)
-				q := question("web", namingIn(tt.names...))
+				q := policytest.Question("web", namingIn(tt.names...))
 				v := ask(t, p, q)
 				if v.Message != tt.want {
 					t.Errorf("got %q, want %q", v.Message, tt.want)
@@ -245,8 +246,8 @@ func TestReferences_thatAreTooMuch(t *testing.T) {
 // All objects of a pod are looked at together, and policies that come before are asked once.
 func TestReferences_areWaitedForTogether(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
 		refs := newReferences(map[string]string{})
 		var names []string
 		for i := range 50 {
@@ -254,11 +255,11 @@ func TestReferences_areWaitedForTogether(t *testing.T) {
 			refs.unknown[names[i]] = errors.New("away")
 		}
 		refs.soon = 50
-		d.policy("first", "allow", "priority = 1")
-		d.policy("pin", "pinned one", readsThem, "priority = 2")
+		d.Policy("first", "allow", "priority = 1")
+		d.Policy("pin", "pinned one", readsThem, "priority = 2")
 		p := seeing(t, d, s, refs)
 		go func() {
-			for len(s.called()) == 0 {
+			for len(s.Calls()) == 0 {
 				time.Sleep(time.Millisecond)
 			}
 			time.Sleep(10 * time.Millisecond)
@@ -266,8 +267,8 @@ func TestReferences_areWaitedForTogether(t *testing.T) {
 				refs.set(name, "one")
 			}
 		}()
-		ask(t, p, question("web", namingIn(names...)))
-		if got := s.called(); len(got) != 3 {
+		ask(t, p, policytest.Question("web", namingIn(names...)))
+		if got := s.Calls(); len(got) != 3 {
 			t.Errorf("asked %q", got)
 		}
 	})
@@ -279,28 +280,28 @@ func TestReferences_ofPoliciesThatDoNotCount(t *testing.T) {
 	for name, keys := range map[string][]string{"warn": {`mode = "warn"`}, "audit": {`mode = "audit"`}, "shadow": {`mode = "shadow"`}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			bubble(t, func(d tree, s *scripts) {
-				t := d.t
+			bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+				t := d.T
 				refs := newReferences(map[string]string{})
 				refs.unknown["app"], refs.soon = errors.New("away"), 1000
-				if d.policy("pin", "allow"); name == "shadow" {
-					d.write("pin-2.wasm", "pinned one")
-					d.write("pin-2.toml", strings.Replace(documentOf("pin-2", "pinned one", readsThem, keys[0], "[shadow]\nmin_decisions = 1"), `name = "pin-2"`, `name = "pin"`, 1))
+				if d.Policy("pin", "allow"); name == "shadow" {
+					d.Write("pin-2.wasm", "pinned one")
+					d.Write("pin-2.toml", strings.Replace(policytest.DocumentOf("pin-2", "pinned one", readsThem, keys[0], "[shadow]\nmin_decisions = 1"), `name = "pin-2"`, `name = "pin"`, 1))
 				} else {
-					d.policy("pin", "pinned one", append(keys, readsThem)...)
+					d.Policy("pin", "pinned one", append(keys, readsThem)...)
 				}
 				p := seeing(t, d, s, refs)
 				go func() {
 					time.Sleep(100 * time.Millisecond)
 					refs.set("app", "one")
 				}()
-				if v := ask(t, p, question("web", namingIn("app"))); v.Answer != api.Allow {
+				if v := ask(t, p, policytest.Question("web", namingIn("app"))); v.Answer != api.Allow {
 					t.Errorf("verdict %+v", v)
 				}
 				synctest.Wait()
-				s.mu.Lock()
-				defer s.mu.Unlock()
-				if seen := s.requests["pin"].References; len(seen) != 1 || seen[0].Digest != "one" {
+				s.Mu.Lock()
+				defer s.Mu.Unlock()
+				if seen := s.Requests["pin"].References; len(seen) != 1 || seen[0].Digest != "one" {
 					t.Errorf("it has seen %+v", seen)
 				}
 			})
@@ -310,15 +311,15 @@ func TestReferences_ofPoliciesThatDoNotCount(t *testing.T) {
 
 func TestReferences_whatIsRefusedIsJudgedAgainWhenOneChanges(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
 		refs, n := newReferences(map[string]string{"app": "one"}), &aNode{unwanted: map[types.UID]bool{}}
-		d.policy("pin", "pinned two", readsThem)
+		d.Policy("pin", "pinned two", readsThem)
 		p, _ := listed(t, d, s, func(c *Config) { c.References, c.Facts = refs, n.node() })
 		run(t, p)
-		q := question("web", namingIn("app"))
+		q := policytest.Question("web", namingIn("app"))
 		v := ask(t, p, q)
-		if want := []api.SeenReference{{Kind: configMapKind, Name: "app", Digest: "one"}}; v.Answer != api.Deny || !slices.Equal(v.References, want) {
+		if want := []api.SeenReference{{Kind: api.ConfigMapKind, Name: "app", Digest: "one"}}; v.Answer != api.Deny || !slices.Equal(v.References, want) {
 			t.Fatalf("verdict %+v", v)
 		}
 		refs.refuse(RefusedPod{q.Pod, &v})
@@ -354,13 +355,13 @@ func TestReferences_whatIsRefusedIsJudgedAgainWhenOneChanges(t *testing.T) {
 
 func TestReferences_areReleasedWithTheLastPolicyThatSeesThem(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
 		refs := newReferences(map[string]string{"app": "one"})
-		d.policy("pin", "pinned one", readsThem)
+		d.Policy("pin", "pinned one", readsThem)
 		p := seeing(t, d, s, refs)
-		ask(t, p, question("web", namingIn("app")))
-		d.policy("pin", "allow")
+		ask(t, p, policytest.Question("web", namingIn("app")))
+		d.Policy("pin", "allow")
 		if _, used := refs.after(time.Hour); used != nil {
 			t.Errorf("no policy sees them, and %q are used", used)
 		}
@@ -369,14 +370,14 @@ func TestReferences_areReleasedWithTheLastPolicyThatSeesThem(t *testing.T) {
 
 func TestReferences_aFilterLetsPassWhatItIsNotAskedAbout(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
 		refs := newReferences(map[string]string{})
 		refs.unknown["app"] = errors.New("away")
-		d.write("pin.wasm", "drop")
-		d.write("pin.toml", documentIn("pin", "drop", readsThem+"\nhooks = [\"filter\"]"))
+		d.Write("pin.wasm", "drop")
+		d.Write("pin.toml", policytest.DocumentIn("pin", "drop", readsThem+"\nhooks = [\"filter\"]"))
 		p := seeing(t, d, s, refs)
-		q := question("web", namingIn("app"))
+		q := policytest.Question("web", namingIn("app"))
 		passed := make(chan api.FilterVerdict, 1)
 		p.Filter(api.FilterQuestion{Op: api.UpdateOp, Pod: q.Pod, Old: q.Pod, Origin: q.Origin}, func(v api.FilterVerdict) { passed <- v })
 		v := <-passed
@@ -391,13 +392,13 @@ func TestReferences_aFilterLetsPassWhatItIsNotAskedAbout(t *testing.T) {
 
 func TestReferences_aHeldPodIsLookedAtAfterARestart(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
 		refs := newReferences(map[string]string{"app": "two"})
-		d.policy("pin", "pinned two", readsThem)
+		d.Policy("pin", "pinned two", readsThem)
 		p := seeing(t, d, s, refs)
-		q := question("web", namingIn("app"))
-		v := api.Verdict{Answer: api.Hold, References: []api.SeenReference{{Kind: configMapKind, Name: "app", Digest: "one"}}}
+		q := policytest.Question("web", namingIn("app"))
+		v := api.Verdict{Answer: api.Hold, References: []api.SeenReference{{Kind: api.ConfigMapKind, Name: "app", Digest: "one"}}}
 		p.Admitted(q, v)
 		refs.refuse(RefusedPod{q.Pod, &v})
 		if again, _ := refs.after(referencesPeriod); !slices.Equal(again, []types.UID{"uid-web"}) {
@@ -408,15 +409,15 @@ func TestReferences_aHeldPodIsLookedAtAfterARestart(t *testing.T) {
 
 func TestReferences_aPodThatRunsIsJudgedAgainWhenOneChanges(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
 		refs := newReferences(map[string]string{"app": "one"})
 		n := newRunning(runs("web", naming("app")), runs("other"))
-		d.policy("pin", "pinned one", readsThem, onChangeReports, "[match]\nconditions = [\"has(object.spec.volumes)\"]")
+		d.Policy("pin", "pinned one", readsThem, onChangeReports, "[match]\nconditions = [\"has(object.spec.volumes)\"]")
 		run(t, reviewing(t, d, s, n, func(c *Config) { c.References, c.Facts = refs, (&aNode{}).node() }))
 		time.Sleep(time.Hour)
 		synctest.Wait()
-		if got := len(s.called()); got != 1 || n.shows("web") != "" {
+		if got := len(s.Calls()); got != 1 || n.shows("web") != "" {
 			t.Errorf("nothing changes: asked %d times, shown %q", got, n.shows("web"))
 		}
 		refs.set("app", "two")
@@ -430,7 +431,7 @@ func TestReferences_aPodThatRunsIsJudgedAgainWhenOneChanges(t *testing.T) {
 		refs.mu.Unlock()
 		time.Sleep(time.Hour)
 		synctest.Wait()
-		calls := len(s.called())
+		calls := len(s.Calls())
 		refs.set("app", "one")
 		time.Sleep(2 * reviewPeriod)
 		synctest.Wait()
@@ -442,9 +443,9 @@ func TestReferences_aPodThatRunsIsJudgedAgainWhenOneChanges(t *testing.T) {
 
 func TestReferences_aDecisionCanBeMadeAgain(t *testing.T) {
 	t.Parallel()
-	d, s := newTree(t), newScripts()
-	d.policy("a", "pinned one", readsThem)
-	d.policy("b", "pinned two", readsThem)
+	d, s := policytest.NewTree(t), policytest.NewScripts()
+	d.Policy("a", "pinned one", readsThem)
+	d.Policy("b", "pinned two", readsThem)
 	at := filepath.Join(t.TempDir(), "state")
 	log, closeAll := recordsIn(t, at)
 	refs := newReferences(map[string]string{"app": "one", "other": "two"})
@@ -454,14 +455,14 @@ func TestReferences_aDecisionCanBeMadeAgain(t *testing.T) {
 	p := New(c)
 	stop := run(t, p)
 	for _, names := range [][]string{{"app"}, {"none", "other"}, {"app", "away"}} {
-		ask(t, p, question(names[0], namingIn(names...)))
+		ask(t, p, policytest.Question(names[0], namingIn(names...)))
 	}
 	// More than a record has room for.
 	refs.mu.Lock()
 	refs.keys = []string{strings.Repeat("k", 8<<20)}
 	refs.mu.Unlock()
-	ask(t, p, question("large", namingIn("app", "away")))
-	ask(t, p, question("larger", namingIn("app", "other")))
+	ask(t, p, policytest.Question("large", namingIn("app", "away")))
+	ask(t, p, policytest.Question("larger", namingIn("app", "other")))
 	stop()
 	closeAll()
 	records, exhibits := evidenceIn(t, at)

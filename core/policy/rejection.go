@@ -9,7 +9,7 @@ import (
 // rejects reports whether something becomes of pods that run where the policy rejects
 // all documents that claim their identity.
 func (p *policy) rejects() bool {
-	return p.OnChange != onChangeIgnore && p.Mode == modeEnforce && p.has(hookMerge)
+	return p.OnChange != onChangeIgnore && p.Mode == modeEnforce && p.has(api.HookMerge)
 }
 
 // rejection is what a policy in force says of a pod by rejecting all that claim its

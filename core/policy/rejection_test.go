@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 )
 
 // rejected has pods that run stand in a conflict with that answer.
@@ -36,9 +37,9 @@ func TestWhatBecomesOfPodsWhoseConflictIsRejected(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			bubble(t, func(d tree, s *scripts) {
-				t := d.t
-				d.hooked("m", hookMerge, "reject Twice neither may", tc.keys)
+			bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+				t := d.T
+				d.Hooked("m", api.HookMerge, "reject Twice neither may", tc.keys)
 				pods := somePods(20)
 				n := newRunning()
 				p := reviewing(t, d, s, n, ranked, evictionsIn(newCounts()), exempting(tc.exempt...))
@@ -76,9 +77,9 @@ func TestWhatBecomesOfPodsWhoseConflictIsRejected(t *testing.T) {
 
 func TestAConflictThatIsDecidedOtherwiseEvictsNoMore(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.hooked("m", hookMerge, "reject", onChangeEvicts)
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Hooked("m", api.HookMerge, "reject", onChangeEvicts)
 		n := newRunning()
 		p := reviewing(t, d, s, n, ranked, evictionsIn(newCounts()))
 		run(t, p)

@@ -18,15 +18,16 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/internal/fswatch"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 )
 
 // listed is a plane in a bubble of its own time: it finds changes by listing
 // only.
-func listed(t *testing.T, d tree, s *scripts, change ...func(*Config)) (*Plane, *logs) {
+func listed(t *testing.T, d policytest.Tree, s *policytest.Scripts, change ...func(*Config)) (*Plane, *policytest.Logs) {
 	t.Helper()
-	l := &logs{}
+	l := &policytest.Logs{}
 	c := testConfig(d, s)
-	c.Logger = l.logger()
+	c.Logger = l.Logger()
 	for _, f := range change {
 		f(&c)
 	}
@@ -38,10 +39,10 @@ func listed(t *testing.T, d tree, s *scripts, change ...func(*Config)) (*Plane, 
 }
 
 // bubble runs a test in a bubble, with a directory that is removed after it.
-func bubble(t *testing.T, f func(d tree, s *scripts)) {
+func bubble(t *testing.T, f func(d policytest.Tree, s *policytest.Scripts)) {
 	t.Helper()
-	d := newTree(t)
-	synctest.Test(t, func(t *testing.T) { f(tree{t, d.dir}, newScripts()) })
+	d := policytest.NewTree(t)
+	synctest.Test(t, func(t *testing.T) { f(policytest.Tree{T: t, Dir: d.Dir}, policytest.NewScripts()) })
 }
 
 // fired reports whether the plane says that another set came into force.
@@ -54,115 +55,115 @@ func fired(p *Plane) bool {
 	}
 }
 
-func (d tree) state(p *Plane) string {
-	d.t.Helper()
+func stateOf(d policytest.Tree, p *Plane) string {
+	d.T.Helper()
 	s := p.Sets()[0]
 	var names []string
 	for _, policy := range s.Policies {
 		names = append(names, policy.Name)
 	}
-	return fmt.Sprintf("%d %v %s", s.Generation, names, strings.ReplaceAll(s.Refused, d.dir, "DIR"))
+	return fmt.Sprintf("%d %v %s", s.Generation, names, strings.ReplaceAll(s.Refused, d.Dir, "DIR"))
 }
 
-func (d tree) want(p *Plane, step, want string, changed bool) {
-	d.t.Helper()
-	if got := d.state(p); got != want {
-		d.t.Errorf("%s: set %q, want %q", step, got, want)
+func wantState(d policytest.Tree, p *Plane, step, want string, changed bool) {
+	d.T.Helper()
+	if got := stateOf(d, p); got != want {
+		d.T.Errorf("%s: set %q, want %q", step, got, want)
 	}
 	if got := fired(p); got != changed {
-		d.t.Errorf("%s: changed = %t, want %t", step, got, changed)
+		d.T.Errorf("%s: changed = %t, want %t", step, got, changed)
 	}
 }
 
 // However restless the files are, which brings the reloader many ticks.
 func TestPluginsRestEveryTenSeconds(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.policy("a", "allow")
-		d.policy("off", "deny")
-		d.write("off.toml", documentOf("off", "deny", "mode = \"off\""))
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Policy("a", "allow")
+		d.Policy("off", "deny")
+		d.Write("off.toml", policytest.DocumentOf("off", "deny", "mode = \"off\""))
 		p, _ := listed(t, d, s)
 		run(t, p)
 		for range 35 {
-			d.write("a.toml", documentOf("a", "allow"))
+			d.Write("a.toml", policytest.DocumentOf("a", "allow"))
 			time.Sleep(time.Second)
 		}
 		synctest.Wait()
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if want := map[string]int{"a": 3}; !maps.Equal(s.rests, want) {
-			t.Errorf("rests %v, want %v", s.rests, want)
+		s.Mu.Lock()
+		defer s.Mu.Unlock()
+		if want := map[string]int{"a": 3}; !maps.Equal(s.Rests, want) {
+			t.Errorf("rests %v, want %v", s.Rests, want)
 		}
 	})
 }
 
 func TestTheDirectoryIsFollowed(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.policy("a", "allow")
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Policy("a", "allow")
 		p, l := listed(t, d, s)
 		run(t, p)
 		next := func() { time.Sleep(listPeriod + settleTime); synctest.Wait() }
 
 		time.Sleep(settleTime)
 		synctest.Wait()
-		d.want(p, "at the start", "1 [a] ", false)
+		wantState(d, p, "at the start", "1 [a] ", false)
 
 		next()
-		d.want(p, "nothing changed", "1 [a] ", false)
+		wantState(d, p, "nothing changed", "1 [a] ", false)
 
-		d.policy("b", "deny")
+		d.Policy("b", "deny")
 		next()
-		d.want(p, "a policy came", "2 [a b] ", true)
+		wantState(d, p, "a policy came", "2 [a b] ", true)
 
-		d.write("b.toml", documentOf("b", "deny", "mod = \"off\""))
+		d.Write("b.toml", policytest.DocumentOf("b", "deny", "mod = \"off\""))
 		next()
 		refused := "2 [a b] DIR/b.toml:6: mod: unknown key; did you mean \"mode\"?"
-		d.want(p, "it was broken", refused, false)
+		wantState(d, p, "it was broken", refused, false)
 
 		next()
-		d.want(p, "it is still broken", refused, false)
+		wantState(d, p, "it is still broken", refused, false)
 
-		d.write("b.toml", documentOf("b", "deny"))
+		d.Write("b.toml", policytest.DocumentOf("b", "deny"))
 		next()
-		d.want(p, "it is what it was", "2 [a b] ", false)
+		wantState(d, p, "it is what it was", "2 [a b] ", false)
 
-		must(t, os.Rename(d.dir, d.dir+"-away"))
+		policytest.Must(t, os.Rename(d.Dir, d.Dir+"-away"))
 		next()
-		d.want(p, "the directory is missing",
+		wantState(d, p, "the directory is missing",
 			"2 [a b] the policy directory DIR is missing; make it, or take it out of agent.toml to have no policies", false)
-		if v := ask(t, p, question("web")); v.Answer != api.Deny {
+		if v := ask(t, p, policytest.Question("web")); v.Answer != api.Deny {
 			t.Errorf("verdict %+v without the directory, want that of the set in force", v)
 		}
 
-		must(t, os.Rename(d.dir+"-away", d.dir))
+		policytest.Must(t, os.Rename(d.Dir+"-away", d.Dir))
 		next()
-		d.want(p, "the directory is back", "2 [a b] ", false)
+		wantState(d, p, "the directory is back", "2 [a b] ", false)
 
-		d.remove("b.toml")
+		d.Remove("b.toml")
 		next()
-		d.want(p, "a policy went", "3 [a] ", true)
+		wantState(d, p, "a policy went", "3 [a] ", true)
 
-		d.remove("a.toml")
+		d.Remove("a.toml")
 		next()
-		d.want(p, "the last one went",
+		wantState(d, p, "the last one went",
 			"3 [a] the policy directory DIR has no policy (*.toml); add one, or take it out of agent.toml to have no policies", false)
 
-		if s.loads != 2 {
-			t.Errorf("%d plugins were loaded for two modules", s.loads)
+		if s.Loads != 2 {
+			t.Errorf("%d plugins were loaded for two modules", s.Loads)
 		}
-		if diff := cmp.Diff([]string{"a"}, s.inUse()); diff != "" {
+		if diff := cmp.Diff([]string{"a"}, s.InUse()); diff != "" {
 			t.Errorf("loaded (-want +got):\n%s", diff)
 		}
-		if n := l.count("the policies are refused"); n != 3 {
-			t.Errorf("%d refusals are logged, want 3:\n%s", n, strings.Join(l.lines(), "\n"))
+		if n := l.Count("the policies are refused"); n != 3 {
+			t.Errorf("%d refusals are logged, want 3:\n%s", n, strings.Join(l.Lines(), "\n"))
 		}
-		if n := l.count("the policies are again those in force"); n != 2 {
+		if n := l.Count("the policies are again those in force"); n != 2 {
 			t.Errorf("%d ends of refusals are logged, want 2", n)
 		}
-		if n := l.count("policies cannot be watched"); n != 1 {
+		if n := l.Count("policies cannot be watched"); n != 1 {
 			t.Errorf("it is logged %d times that there is no watch", n)
 		}
 	})
@@ -170,24 +171,24 @@ func TestTheDirectoryIsFollowed(t *testing.T) {
 
 func TestContentThatWasRefusedIsTriedAgainOnlyWhenItChanges(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.policy("a", "trap x", "[[test]]\npod = \"a.yaml\"\nexpect = \"deny\"")
-		d.write("a.yaml", manifestText)
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Policy("a", "trap x", "[[test]]\npod = \"a.yaml\"\nexpect = \"deny\"")
+		d.Write("a.yaml", policytest.ManifestText)
 		p, l := listed(t, d, s)
 		run(t, p)
 		time.Sleep(time.Minute)
-		d.policy("a", "trap x", "[[test]]\npod = \"a.yaml\"\nexpect = \"deny\"")
+		d.Policy("a", "trap x", "[[test]]\npod = \"a.yaml\"\nexpect = \"deny\"")
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if s.loads != 1 || l.count("the policies are refused") != 1 {
-			t.Errorf("%d loads, log:\n%s", s.loads, strings.Join(l.lines(), "\n"))
+		if s.Loads != 1 || l.Count("the policies are refused") != 1 {
+			t.Errorf("%d loads, log:\n%s", s.Loads, strings.Join(l.Lines(), "\n"))
 		}
-		d.write("a.yaml", manifestText+"# x\n")
+		d.Write("a.yaml", policytest.ManifestText+"# x\n")
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if s.loads != 2 || l.count("the policies are refused") != 1 {
-			t.Errorf("after a change %d loads, log:\n%s", s.loads, strings.Join(l.lines(), "\n"))
+		if s.Loads != 2 || l.Count("the policies are refused") != 1 {
+			t.Errorf("after a change %d loads, log:\n%s", s.Loads, strings.Join(l.Lines(), "\n"))
 		}
 	})
 }
@@ -202,21 +203,21 @@ func TestWhatTheMachineRefusedIsTriedAgain(t *testing.T) {
 	} {
 		t.Run(script, func(t *testing.T) {
 			t.Parallel()
-			bubble(t, func(d tree, s *scripts) {
-				t := d.t
-				d.write("a.yaml", manifestText)
-				d.policy("a", script, test.vector)
+			bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+				t := d.T
+				d.Write("a.yaml", policytest.ManifestText)
+				d.Policy("a", script, test.vector)
 				p, l := listed(t, d, s)
 				run(t, p)
 				time.Sleep(listPeriod + time.Second)
 				synctest.Wait()
-				if s.loads != 2 || p.Sets()[0].Ready || l.count(test.reason) != 1 {
-					t.Errorf("%d loads, log:\n%s", s.loads, strings.Join(l.lines(), "\n"))
+				if s.Loads != 2 || p.Sets()[0].Ready || l.Count(test.reason) != 1 {
+					t.Errorf("%d loads, log:\n%s", s.Loads, strings.Join(l.Lines(), "\n"))
 				}
 				time.Sleep(time.Minute)
 				synctest.Wait()
-				if s.loads != 3 || !p.Sets()[0].Ready {
-					t.Errorf("after a minute %d loads, log:\n%s", s.loads, strings.Join(l.lines(), "\n"))
+				if s.Loads != 3 || !p.Sets()[0].Ready {
+					t.Errorf("after a minute %d loads, log:\n%s", s.Loads, strings.Join(l.Lines(), "\n"))
 				}
 			})
 		})
@@ -225,40 +226,40 @@ func TestWhatTheMachineRefusedIsTriedAgain(t *testing.T) {
 
 func TestFilesAreReadOnceTheyStandStill(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.policy("a", "allow")
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Policy("a", "allow")
 		p, _ := listed(t, d, s)
 		run(t, p)
 		time.Sleep(settleTime)
 		synctest.Wait()
-		d.want(p, "at the start", "1 [a] ", false)
+		wantState(d, p, "at the start", "1 [a] ", false)
 
 		// A prefix of a document is a document too.
 		time.Sleep(listPeriod - settleTime/2)
 		for i := range 20 {
-			d.policy("b", fmt.Sprintf("allow # %d", i))
+			d.Policy("b", fmt.Sprintf("allow # %d", i))
 			time.Sleep(settleTime / 2)
 		}
 		synctest.Wait()
-		d.want(p, "while it is written", "1 [a] ", false)
+		wantState(d, p, "while it is written", "1 [a] ", false)
 		time.Sleep(2 * settleTime)
 		synctest.Wait()
-		d.want(p, "when it stands still", "2 [a b] ", true)
+		wantState(d, p, "when it stands still", "2 [a b] ", true)
 	})
 }
 
 func TestFilesThatKeepChangingAreRefused(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.policy("a", "allow")
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Policy("a", "allow")
 		p, l := listed(t, d, s)
 		stop := make(chan struct{})
 		var writer sync.WaitGroup
 		writer.Go(func() {
 			for i := 0; ; i++ {
-				d.policy("a", fmt.Sprintf("allow # %d", i))
+				d.Policy("a", fmt.Sprintf("allow # %d", i))
 				select {
 				case <-stop:
 					return
@@ -269,62 +270,62 @@ func TestFilesThatKeepChangingAreRefused(t *testing.T) {
 		run(t, p)
 		time.Sleep(restlessTime - time.Second)
 		synctest.Wait()
-		d.want(p, "for a while", "0 [] ", false)
+		wantState(d, p, "for a while", "0 [] ", false)
 		time.Sleep(10 * time.Second)
 		const refused = "the files in DIR keep changing; they are read once they have stood still for 100ms"
-		d.want(p, "for too long", "0 [] "+refused, false)
-		if v := ask(t, p, question("web")); v.Answer != api.Hold || v.Reason != api.ReasonPoliciesNotReady {
+		wantState(d, p, "for too long", "0 [] "+refused, false)
+		if v := ask(t, p, policytest.Question("web")); v.Answer != api.Hold || v.Reason != api.ReasonPoliciesNotReady {
 			t.Errorf("verdict %+v, want a hold", v)
 		}
-		if n := l.count("the policies are refused"); n != 1 {
+		if n := l.Count("the policies are refused"); n != 1 {
 			t.Errorf("the refusal is logged %d times", n)
 		}
 		close(stop)
 		writer.Wait()
 		time.Sleep(2 * settleTime)
 		synctest.Wait()
-		d.want(p, "when they stand still", "1 [a] ", true)
+		wantState(d, p, "when they stand still", "1 [a] ", true)
 	})
 }
 
 func TestWhatWasRefusedBeforeFilesKeptChangingIsToldAgain(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.write("a.toml", "")
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Write("a.toml", "")
 		p, _ := listed(t, d, s)
 		run(t, p)
 		time.Sleep(settleTime)
 		synctest.Wait()
-		before := d.state(p)
+		before := stateOf(d, p)
 		time.Sleep(listPeriod - settleTime/2)
 		for i := range 300 {
-			d.write("a.toml", fmt.Sprintf("# %d\n", i))
+			d.Write("a.toml", fmt.Sprintf("# %d\n", i))
 			time.Sleep(settleTime / 2)
 		}
 		synctest.Wait()
-		if got := d.state(p); !strings.Contains(got, "keep changing") {
+		if got := stateOf(d, p); !strings.Contains(got, "keep changing") {
 			t.Errorf("set %q while the files change", got)
 		}
-		d.write("a.toml", "")
+		d.Write("a.toml", "")
 		time.Sleep(2 * settleTime)
 		synctest.Wait()
-		d.want(p, "at the end", before, false)
+		wantState(d, p, "at the end", before, false)
 	})
 }
 
-// reloader is one that nobody runs.
-func (d tree) reloader() *reloader {
-	c := testConfig(d, newScripts())
-	return newReloader(&c, &standing{dir: d.dir}, func() {}, func(map[string]bool) {})
+// reloaderOf is one that nobody runs.
+func reloaderOf(d policytest.Tree) *reloader {
+	c := testConfig(d, policytest.NewScripts())
+	return newReloader(&c, &standing{dir: d.Dir}, func() {}, func(map[string]bool) {})
 }
 
 func TestStandingStill(t *testing.T) {
 	t.Parallel()
-	d := newTree(t)
-	d.policy("p", "allow")
-	r := d.reloader()
-	fresh := read(&Config{Dir: d.dir})
+	d := policytest.NewTree(t)
+	d.Policy("p", "allow")
+	r := reloaderOf(d)
+	fresh := read(&Config{Dir: d.Dir})
 	now := newest(fresh.stamps)
 	r.cfg.Now = func() time.Time { return now }
 	at := func(after time.Duration, got *reading, want bool) {
@@ -338,13 +339,13 @@ func TestStandingStill(t *testing.T) {
 	at(settleTime-10*time.Millisecond, fresh, false)
 	at(10*time.Millisecond, fresh, true)
 	at(0, &reading{stamps: fresh.stamps}, false)
-	r = d.reloader()
+	r = reloaderOf(d)
 	r.cfg.Now = func() time.Time { return now }
 	at(0, fresh, true)
 	// The clock went back: what was changed in the future is waited for.
 	now = now.Add(-time.Hour)
-	d.policy("p", "deny")
-	changed := read(&Config{Dir: d.dir})
+	d.Policy("p", "deny")
+	changed := read(&Config{Dir: d.Dir})
 	at(0, changed, false)
 	at(settleTime/2, &reading{stamps: changed.stamps}, false)
 	at(settleTime/2, changed, false)
@@ -354,9 +355,9 @@ func TestStandingStill(t *testing.T) {
 func TestWhatMayBeOverIsLookedAtAgain(t *testing.T) {
 	t.Parallel()
 	for name, module := range map[string]string{"missing": "p.wasm", "an error of the system": strings.Repeat("x", 300)} {
-		d := newTree(t)
-		d.write("p.toml", strings.Replace(documentOf("p", "allow"), "p.wasm", module, 1))
-		r := d.reloader()
+		d := policytest.NewTree(t)
+		d.Write("p.toml", strings.Replace(policytest.DocumentOf("p", "allow"), "p.wasm", module, 1))
+		r := reloaderOf(d)
 		r.cfg.Now = func() time.Time { return time.Now().Add(time.Minute) }
 		r.look(t.Context())
 		r.watch.Close()
@@ -383,22 +384,22 @@ func TestManyFaultsAreToldInBounds(t *testing.T) {
 
 func TestTheReloaderEndsWithItsContext(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.policy("a", "wait", "[[test]]\npod = \"a.yaml\"\nexpect = \"deny\"")
-		d.write("a.yaml", manifestText)
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Policy("a", "wait", "[[test]]\npod = \"a.yaml\"\nexpect = \"deny\"")
+		d.Write("a.yaml", policytest.ManifestText)
 		p, l := listed(t, d, s)
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error)
 		go func() { ended <- p.Run(ctx) }()
-		<-s.waits
+		<-s.Waits
 		cancel()
-		close(s.free)
+		close(s.Free)
 		if err := <-ended; !errors.Is(err, context.Canceled) {
 			t.Errorf("Run = %v", err)
 		}
-		if in := s.inUse(); len(in) > 0 || l.count("refused") > 0 || fired(p) {
-			t.Errorf("still loaded: %v; log: %q", in, l.lines())
+		if in := s.InUse(); len(in) > 0 || l.Count("refused") > 0 || fired(p) {
+			t.Errorf("still loaded: %v; log: %q", in, l.Lines())
 		}
 	})
 }

@@ -127,7 +127,7 @@ func byMachine(v *api.Verdict, policies []state.PolicyRecord) *api.Opinion {
 
 // once is one try to make a decision again.
 func (r *Repeater) once(ctx context.Context, record *state.DecisionRecord, of Evidence, change func(*decision), instead *set) (api.Verdict, error) {
-	if record.Verdict.Reason == api.ReasonPoliciesNotReady || record.Hook == hookMerge && len(record.Verdict.Opinions) == 0 {
+	if record.Verdict.Reason == api.ReasonPoliciesNotReady || record.Hook == api.HookMerge && len(record.Verdict.Opinions) == 0 {
 		return api.Verdict{}, ErrNotJudged
 	}
 	policies := record.Policies
@@ -144,7 +144,7 @@ func (r *Repeater) once(ctx context.Context, record *state.DecisionRecord, of Ev
 	e := &exhibits{of: of}
 	var v api.Verdict
 	switch record.Hook {
-	case hookAdmit, hookFilter, hookConnect:
+	case api.HookAdmit, api.HookFilter, api.HookConnect:
 		d := e.decision(record)
 		if e.err != nil {
 			return api.Verdict{}, e.err
@@ -152,7 +152,7 @@ func (r *Repeater) once(ctx context.Context, record *state.DecisionRecord, of Ev
 		d.met = metBy(policies)
 		change(d)
 		v = r.decide(ctx, record, sets, d)
-	case hookMerge:
+	case api.HookMerge:
 		m := e.contest(record)
 		if e.err != nil {
 			return api.Verdict{}, e.err
@@ -185,7 +185,7 @@ func closedOf(sets []*set) *policy {
 
 // decide asks the policies about one pod.
 func (r *Repeater) decide(ctx context.Context, record *state.DecisionRecord, sets []*set, d *decision) api.Verdict {
-	if record.Hook == hookFilter {
+	if record.Hook == api.HookFilter {
 		v := filterAll(ctx, sets, d, func(string) time.Duration { return math.MaxInt64 })
 		return *filterVerdict(&v)
 	}
@@ -373,7 +373,7 @@ func (e *exhibits) seenReferences(record *state.DecisionRecord) (all []api.Refer
 func (e *exhibits) references(record *state.DecisionRecord) func(*v1.Pod, pod.Reference) (api.Reference, time.Duration, error) {
 	all := e.seenReferences(record)
 	return func(_ *v1.Pod, r pod.Reference) (api.Reference, time.Duration, error) {
-		i := slices.IndexFunc(all, func(x api.Reference) bool { return x.Name == r.Name && (x.Kind == secretKind) == r.Secret })
+		i := slices.IndexFunc(all, func(x api.Reference) bool { return x.Name == r.Name && (x.Kind == api.SecretKind) == r.Secret })
 		if i < 0 {
 			return api.Reference{}, 0, errUnseenReference
 		}

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/state"
 )
 
@@ -21,22 +22,22 @@ import (
 // has what runs.
 func contested(name string) api.Contest {
 	return api.Contest{Identity: types.NamespacedName{Namespace: "shop", Name: name}, Candidates: []api.Candidate{
-		{Pod: somePod(name), Origin: api.Origin{Source: "static", Document: "a#0", FirstSeen: instant}, Running: somePod(name)},
-		{Pod: somePod(name), Origin: api.Origin{Source: "cluster", Document: "b#0", FirstSeen: instant}},
+		{Pod: policytest.SomePod(name), Origin: api.Origin{Source: "static", Document: "a#0", FirstSeen: policytest.Instant}, Running: policytest.SomePod(name)},
+		{Pod: policytest.SomePod(name), Origin: api.Origin{Source: "cluster", Document: "b#0", FirstSeen: policytest.Instant}},
 	}}
 }
 
 // update is the same pod with another image.
 func update(q *api.Question) {
-	q.Op, q.Old = api.UpdateOp, somePod(q.Pod.Name)
-	q.Pod = somePod(q.Pod.Name, func(p *v1.Pod) { p.Spec.Containers[0].Image = "other" })
+	q.Op, q.Old = api.UpdateOp, policytest.SomePod(q.Pod.Name)
+	q.Pod = policytest.SomePod(q.Pod.Name, func(p *v1.Pod) { p.Spec.Containers[0].Image = "other" })
 }
 
 // everyHook asks once about a new pod, about an update, and about a contest.
 func everyHook(t *testing.T, p *Plane, name string) {
 	t.Helper()
-	ask(t, p, question(name))
-	q := question(name, update)
+	ask(t, p, policytest.Question(name))
+	q := policytest.Question(name, update)
 	passed := make(chan api.FilterVerdict, 1)
 	p.Filter(api.FilterQuestion{Op: q.Op, Pod: q.Pod, Old: q.Old, Origin: q.Origin}, func(v api.FilterVerdict) { passed <- v })
 	<-passed
@@ -53,20 +54,20 @@ func TestWhatPoliciesMetBesideTheQuestionIsOnRecord(t *testing.T) {
 		// policies are written by their name; a text after "\n" are further keys.
 		policies map[string]string
 		change   func(c *Config)
-		do       func(t *testing.T, p *Plane, d tree)
+		do       func(t *testing.T, p *Plane, d policytest.Tree)
 		// want are parts of opinions and verdicts, each of which is on record.
 		want []string
 	}{
 		"plugins that fail": {
 			map[string]string{"p": "trap no\n" + anyHook},
 			nil,
-			func(t *testing.T, p *Plane, _ tree) { t.Helper(); everyHook(t, p, "web") },
+			func(t *testing.T, p *Plane, _ policytest.Tree) { t.Helper(); everyHook(t, p, "web") },
 			[]string{"Trap"},
 		},
 		"a breaker that is open, of every hook": {
 			map[string]string{"p": "trap no\n" + anyHook},
 			nil,
-			func(t *testing.T, p *Plane, _ tree) {
+			func(t *testing.T, p *Plane, _ policytest.Tree) {
 				t.Helper()
 				for range breakAfter {
 					everyHook(t, p, "web")
@@ -77,16 +78,16 @@ func TestWhatPoliciesMetBesideTheQuestionIsOnRecord(t *testing.T) {
 		"a plugin without an instance": {
 			map[string]string{"p": "unready"},
 			nil,
-			func(t *testing.T, p *Plane, _ tree) { t.Helper(); ask(t, p, question("web")) },
+			func(t *testing.T, p *Plane, _ policytest.Tree) { t.Helper(); ask(t, p, policytest.Question("web")) },
 			[]string{"NotReady"},
 		},
 		"a machine that fails": {
 			map[string]string{"p": "error the disk is gone", "q": "unwell"},
 			nil,
-			func(t *testing.T, p *Plane, _ tree) {
+			func(t *testing.T, p *Plane, _ policytest.Tree) {
 				t.Helper()
 				for range 3 {
-					ask(t, p, question("web"))
+					ask(t, p, policytest.Question("web"))
 				}
 			},
 			[]string{"HostError", "the disk is gone", "cannot allocate memory"},
@@ -94,53 +95,53 @@ func TestWhatPoliciesMetBesideTheQuestionIsOnRecord(t *testing.T) {
 		"a verdict that was given before counts": {
 			map[string]string{"p": "deny No never\non_error = \"last_verdict\"", "q": "hold Later soon\non_error = \"last_verdict\""},
 			nil,
-			func(t *testing.T, p *Plane, d tree) {
+			func(t *testing.T, p *Plane, d policytest.Tree) {
 				t.Helper()
-				ask(t, p, question("web"))
+				ask(t, p, policytest.Question("web"))
 				for _, name := range []string{"p", "q"} {
-					d.policy(name, "trap no", "on_error = \"last_verdict\"")
+					d.Policy(name, "trap no", "on_error = \"last_verdict\"")
 				}
 				_, err := p.Reload(t.Context(), "")
-				must(t, err)
-				ask(t, p, question("web"))
+				policytest.Must(t, err)
+				ask(t, p, policytest.Question("web"))
 			},
 			[]string{"before that it said deny: No: never", "before that it said hold: Later: soon"},
 		},
 		"no verdict was given before": {
 			map[string]string{"p": "unwell\non_error = \"last_verdict\""},
 			func(c *Config) { c.Opinions = nil },
-			func(t *testing.T, p *Plane, _ tree) {
+			func(t *testing.T, p *Plane, _ policytest.Tree) {
 				t.Helper()
-				ask(t, p, question("web"))
-				ask(t, p, question("db"))
-				ask(t, p, question("db"))
+				ask(t, p, policytest.Question("web"))
+				ask(t, p, policytest.Question("db"))
+				ask(t, p, policytest.Question("db"))
 			},
 			[]string{"HostError", "it has not judged this version of the pod before"},
 		},
 		"an exempt pod": {
 			map[string]string{"p": "trap no", "q": "unready"},
 			func(c *Config) { c.Exempt = []string{"shop/web*"} },
-			func(t *testing.T, p *Plane, _ tree) {
+			func(t *testing.T, p *Plane, _ policytest.Tree) {
 				t.Helper()
-				ask(t, p, question("web", func(q *api.Question) { q.Origin.Source = "static" }))
+				ask(t, p, policytest.Question("web", func(q *api.Question) { q.Origin.Source = "static" }))
 			},
 			[]string{"Trap", "NotReady"},
 		},
 		"a policy that reads the node": {
 			map[string]string{"p": "quota 1\ncapabilities = [\"node.read\"]"},
 			func(c *Config) {
-				c.Facts = &Node{Pods: func() []NodePod { return []NodePod{{somePod("other"), "static"}} }, Wanted: func(types.UID, string) bool { return true }}
+				c.Facts = &Node{Pods: func() []NodePod { return []NodePod{{policytest.SomePod("other"), "static"}} }, Wanted: func(types.UID, string) bool { return true }}
 			},
-			func(t *testing.T, p *Plane, _ tree) { t.Helper(); ask(t, p, question("web")) },
+			func(t *testing.T, p *Plane, _ policytest.Tree) { t.Helper(); ask(t, p, policytest.Question("web")) },
 			[]string{"hold"},
 		},
 		"an exception": {
 			map[string]string{"p": "deny No never\n[[exception]]\npods = [\"shop/web\"]\nowner = \"me\"\nexpires = \"2999-01-01\""},
 			nil,
-			func(t *testing.T, p *Plane, _ tree) {
+			func(t *testing.T, p *Plane, _ policytest.Tree) {
 				t.Helper()
-				ask(t, p, question("web"))
-				ask(t, p, question("db"))
+				ask(t, p, policytest.Question("web"))
+				ask(t, p, policytest.Question("db"))
 			},
 			[]string{"an exception of me", "never"},
 		},
@@ -150,13 +151,13 @@ func TestWhatPoliciesMetBesideTheQuestionIsOnRecord(t *testing.T) {
 				"q": "deny No never\n[match]\nconditions = [\"object.metadata.labels['missing'] == 'x'\"]",
 			},
 			nil,
-			func(t *testing.T, p *Plane, _ tree) { t.Helper(); ask(t, p, question("web")) },
+			func(t *testing.T, p *Plane, _ policytest.Tree) { t.Helper(); ask(t, p, policytest.Question("web")) },
 			[]string{"ConditionFailed", "never"},
 		},
 		"a denial that is put off": {
 			map[string]string{"p": "deny No never (denied in no time)"},
 			nil,
-			func(t *testing.T, p *Plane, _ tree) {
+			func(t *testing.T, p *Plane, _ policytest.Tree) {
 				t.Helper()
 				for _, name := range []string{"one", "two"} {
 					ask(t, p, ofController(name, "set", func(q *api.Question) { q.Origin.Source = "cluster" }))
@@ -167,17 +168,17 @@ func TestWhatPoliciesMetBesideTheQuestionIsOnRecord(t *testing.T) {
 		"the modes, and what is said where nobody has an opinion": {
 			map[string]string{"p": "deny No\nmode = \"warn\"", "q": "deny No\nmode = \"audit\"", "r": "abstain"},
 			func(c *Config) { c.DefaultVerdict = api.Deny },
-			func(t *testing.T, p *Plane, _ tree) { t.Helper(); ask(t, p, question("web")) },
+			func(t *testing.T, p *Plane, _ policytest.Tree) { t.Helper(); ask(t, p, policytest.Question("web")) },
 			[]string{"DefaultVerdict", "warn", "audit"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			at, d, s := filepath.Join(t.TempDir(), "state"), newTree(t), newScripts()
+			at, d, s := filepath.Join(t.TempDir(), "state"), policytest.NewTree(t), policytest.NewScripts()
 			for policy, text := range test.policies {
 				script, more, _ := strings.Cut(text, "\n")
-				d.write(policy+".toml", documentIn(policy, script, more))
-				d.write(policy+".wasm", script)
+				d.Write(policy+".toml", policytest.DocumentIn(policy, script, more))
+				d.Write(policy+".wasm", script)
 			}
 			log, closeAll := recordsIn(t, at)
 			c := testConfig(d, s)
@@ -193,15 +194,15 @@ func TestWhatPoliciesMetBesideTheQuestionIsOnRecord(t *testing.T) {
 			records, exhibits := evidenceIn(t, at)
 			var all strings.Builder
 			for i, r := range records {
-				well := newScripts()
-				well.faults = 2 // the machine has had them
+				well := policytest.NewScripts()
+				well.Faults = 2 // the machine has had them
 				again := NewRepeater(testConfig(d, well))
 				if diff := repeated(t, again, r, exhibits[i]); diff != nil {
 					t.Errorf("%s of %s: %v", r.Hook, r.Name, diff)
 				}
 				again.Close()
 				text, err := json.Marshal(r)
-				must(t, err)
+				policytest.Must(t, err)
 				all.Write(text)
 			}
 			for _, want := range test.want {
@@ -217,8 +218,8 @@ func TestWhatNoPolicyJudgedIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	again := NewRepeater(Config{})
 	for name, record := range map[string]state.DecisionRecord{
-		"an admission without sets": {Decision: api.Decision{Hook: hookAdmit, Verdict: notReady("/policies", errors.New("no"), instant)}},
-		"a contest without sets":    {Decision: api.Decision{Hook: hookMerge}},
+		"an admission without sets": {Decision: api.Decision{Hook: api.HookAdmit, Verdict: notReady("/policies", errors.New("no"), policytest.Instant)}},
+		"a contest without sets":    {Decision: api.Decision{Hook: api.HookMerge}},
 	} {
 		if _, err := again.Repeat(context.Background(), &record, nil); !errors.Is(err, ErrNotJudged) {
 			t.Errorf("%s: %v", name, err)
@@ -228,7 +229,7 @@ func TestWhatNoPolicyJudgedIsNotRepeated(t *testing.T) {
 
 func TestTheFirstDifferenceIsNamed(t *testing.T) {
 	t.Parallel()
-	base := api.Verdict{Answer: api.Deny, Message: "no", At: instant, Sets: []string{"s"}, Opinions: []api.Opinion{{Policy: "p", Answer: api.Deny, Fuel: 1 << 60, Warnings: []string{"a"}}}}
+	base := api.Verdict{Answer: api.Deny, Message: "no", At: policytest.Instant, Sets: []string{"s"}, Opinions: []api.Opinion{{Policy: "p", Answer: api.Deny, Fuel: 1 << 60, Warnings: []string{"a"}}}}
 	for name, test := range map[string]struct {
 		change func(v *api.Verdict)
 		want   string
@@ -245,7 +246,7 @@ func TestTheFirstDifferenceIsNamed(t *testing.T) {
 		made.Opinions = []api.Opinion{base.Opinions[0]}
 		test.change(&made)
 		d, err := Compare(&state.DecisionRecord{Decision: api.Decision{Verdict: base}}, made)
-		must(t, err)
+		policytest.Must(t, err)
 		got := ""
 		if d != nil {
 			got = d.String()
@@ -258,31 +259,31 @@ func TestTheFirstDifferenceIsNamed(t *testing.T) {
 
 func TestARepeaterKeepsOnlySoManyPoliciesLoaded(t *testing.T) {
 	t.Parallel()
-	s := newScripts()
-	again := NewRepeater(Config{Loader: s})
+	s := policytest.NewScripts()
+	again := NewRepeater(Config{Loader: scripted{s}})
 	e := contents{}
 	for i := range maxLoaded + 3 {
 		again.decision++
-		record := &state.PolicyRecord{Name: "p", Document: e.add(documentOf("p", "allow", "# "+strings.Repeat("x", i))), Module: e.add("allow")}
+		record := &state.PolicyRecord{Name: "p", Document: e.add(policytest.DocumentOf("p", "allow", "# "+strings.Repeat("x", i))), Module: e.add("allow")}
 		if _, err := again.policy(t.Context(), record, "node-1", e); err != nil {
 			t.Fatal(err)
 		}
 		again.makeRoom()
 	}
-	if n := len(s.inUse()); n != maxLoaded {
+	if n := len(s.InUse()); n != maxLoaded {
 		t.Errorf("%d are loaded", n)
 	}
 	again.Close()
-	if n := len(s.inUse()); n != 0 {
+	if n := len(s.InUse()); n != 0 {
 		t.Errorf("%d are loaded after it was closed", n)
 	}
 }
 
 func TestADecisionOfMorePoliciesThanStayLoadedIsMadeAgain(t *testing.T) {
 	t.Parallel()
-	at, d, s := filepath.Join(t.TempDir(), "state"), newTree(t), newScripts()
+	at, d, s := filepath.Join(t.TempDir(), "state"), policytest.NewTree(t), policytest.NewScripts()
 	for i := range maxLoaded + 6 {
-		d.policy(fmt.Sprintf("p%02d", i), "allow")
+		d.Policy(fmt.Sprintf("p%02d", i), "allow")
 	}
 	log, closeAll := recordsIn(t, at)
 	c := testConfig(d, s)
@@ -290,15 +291,15 @@ func TestADecisionOfMorePoliciesThanStayLoadedIsMadeAgain(t *testing.T) {
 	p := New(c)
 	stop := run(t, p)
 	for _, name := range []string{"web", "db"} {
-		ask(t, p, question(name))
+		ask(t, p, policytest.Question(name))
 	}
-	d.policy("p00", "deny No")
+	d.Policy("p00", "deny No")
 	_, err := p.Reload(t.Context(), "")
-	must(t, err)
-	ask(t, p, question("web"))
+	policytest.Must(t, err)
+	ask(t, p, policytest.Question("web"))
 	stop()
 	closeAll()
-	loads := newScripts()
+	loads := policytest.NewScripts()
 	again := NewRepeater(testConfig(d, loads))
 	defer again.Close()
 	records, exhibits := evidenceIn(t, at)
@@ -307,26 +308,26 @@ func TestADecisionOfMorePoliciesThanStayLoadedIsMadeAgain(t *testing.T) {
 			t.Errorf("%s: %v", r.Name, diff)
 		}
 	}
-	if len(records) != 3 || loads.loads != maxLoaded+7 || len(loads.inUse()) != maxLoaded+6 {
-		t.Errorf("%d records, loaded %d times, %d are loaded", len(records), loads.loads, len(loads.inUse()))
+	if len(records) != 3 || loads.Loads != maxLoaded+7 || len(loads.InUse()) != maxLoaded+6 {
+		t.Errorf("%d records, loaded %d times, %d are loaded", len(records), loads.Loads, len(loads.InUse()))
 	}
 }
 
 func TestWhoClosesAPluginMeanwhileIsNotAwaited(t *testing.T) {
 	t.Parallel()
 	records, exhibits := onRecord(t, "allow", `hooks = ["admit"]`, "")
-	s := newScripts()
-	again := NewRepeater(testConfig(newTree(t), s))
+	s := policytest.NewScripts()
+	again := NewRepeater(testConfig(policytest.NewTree(t), s))
 	_, err := again.Repeat(t.Context(), records[0], exhibits[0])
-	must(t, err)
+	policytest.Must(t, err)
 	for _, p := range again.loaded {
 		p.plugin.release()
 	}
-	before := len(s.called())
+	before := len(s.Calls())
 	if _, err := again.Repeat(t.Context(), records[0], exhibits[0]); err == nil || !strings.Contains(err.Error(), "its plugin was closed meanwhile") {
 		t.Errorf("%v", err)
 	}
-	if n := len(s.called()) - before; n > 1 {
+	if n := len(s.Calls()) - before; n > 1 {
 		t.Errorf("it was asked %d times", n)
 	}
 }
@@ -335,8 +336,8 @@ func TestWhoClosesAPluginMeanwhileIsNotAwaited(t *testing.T) {
 type contents map[string]string
 
 func (c contents) add(text string) string {
-	c[sumOf(text)] = text
-	return sumOf(text)
+	c[policytest.SumOf(text)] = text
+	return policytest.SumOf(text)
 }
 
 func (c contents) Input(digest string) ([]byte, error)      { return []byte(c[digest]), nil }

@@ -11,24 +11,25 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
 // asksOf gives what each policy was asked by one question to a plane, and the
 // time of the decision.
-func asksOf(t *testing.T, c Config, s *scripts, q api.Question) (asked map[string]wasm.Request, at time.Time) {
+func asksOf(t *testing.T, c Config, s *policytest.Scripts, q api.Question) (asked map[string]wasm.Request, at time.Time) {
 	t.Helper()
 	p := New(c)
 	stop := run(t, p)
 	at = ask(t, p, q).At
 	stop()
-	return s.requests, at
+	return s.Requests, at
 }
 
 func TestAPluginIsAskedWithAllThatIsKnownOfTheQuestion(t *testing.T) {
 	t.Parallel()
 	update := func(q *api.Question) {
-		q.Op, q.Old = api.UpdateOp, somePod("web", func(p *v1.Pod) { p.Labels = nil })
+		q.Op, q.Old = api.UpdateOp, policytest.SomePod("web", func(p *v1.Pod) { p.Labels = nil })
 	}
 	for name, test := range map[string]struct {
 		source string
@@ -45,11 +46,11 @@ func TestAPluginIsAskedWithAllThatIsKnownOfTheQuestion(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d, s := newTree(t), newScripts()
-			d.policy("p", "allow")
+			d, s := policytest.NewTree(t), policytest.NewScripts()
+			d.Policy("p", "allow")
 			c := testConfig(d, s)
 			c.ClockSynchronized = test.clock
-			q := question("web", func(q *api.Question) { q.Origin.Source = test.source })
+			q := policytest.Question("web", func(q *api.Question) { q.Origin.Source = test.source })
 			if test.change != nil {
 				test.change(&q)
 			}
@@ -67,15 +68,15 @@ func TestAPluginIsAskedWithAllThatIsKnownOfTheQuestion(t *testing.T) {
 
 func TestTheClockIsLookedAtOnceForADecision(t *testing.T) {
 	t.Parallel()
-	d, s := newTree(t), newScripts()
+	d, s := policytest.NewTree(t), policytest.NewScripts()
 	names := []string{"a", "b", "c"}
 	for _, name := range names {
-		d.policy(name, "allow")
+		d.Policy(name, "allow")
 	}
 	c := testConfig(d, s)
 	var looks atomic.Int32
 	c.ClockSynchronized = func() bool { return looks.Add(1) == 1 }
-	asked, _ := asksOf(t, c, s, question("web"))
+	asked, _ := asksOf(t, c, s, policytest.Question("web"))
 	for name, r := range asked {
 		if !r.ClockSynchronized || !slices.Contains(names, name) {
 			t.Errorf("policy %s sees a clock that is right: %t", name, r.ClockSynchronized)
@@ -96,12 +97,12 @@ func TestTestsOfAPolicyAskOfItsOwnKindOfSources(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d, s := newTree(t), newScripts()
-			d.policy("p", "allow", "[match]\n"+test.match+"\n[[test]]\npod = \"a.yaml\"\nexpect = \"allow\"")
-			d.write("a.yaml", manifestText)
+			d, s := policytest.NewTree(t), policytest.NewScripts()
+			d.Policy("p", "allow", "[match]\n"+test.match+"\n[[test]]\npod = \"a.yaml\"\nexpect = \"allow\"")
+			d.Write("a.yaml", policytest.ManifestText)
 			_, err := loadOnce(t, d, s, nil)
-			must(t, err)
-			if r := s.requests["p"]; r.Kind != test.kind || !r.ClockSynchronized || r.Changed != nil {
+			policytest.Must(t, err)
+			if r := s.Requests["p"]; r.Kind != test.kind || !r.ClockSynchronized || r.Changed != nil {
 				t.Errorf("request %+v, want the kind %s", r, test.kind)
 			}
 		})

@@ -9,15 +9,6 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// What becomes of pods that run and that a policy would not admit.
-const (
-	onChangeIgnore = "ignore"
-	// onChangeReport: it is shown with the pod.
-	onChangeReport = "report"
-	// onChangeEvict: those that its plugin denies are ended, few at a time.
-	onChangeEvict = "evict"
-)
-
 // Running are the pods that run, for policies that judge them again. Its methods are
 // called by one goroutine; all but Evict must not block.
 type Running interface {
@@ -54,7 +45,7 @@ type Violation struct {
 
 // reviews reports whether the policy judges pods that run.
 func (p *policy) reviews() bool {
-	return p.OnChange != onChangeIgnore && p.Mode == modeEnforce && (p.has(hookAdmit) || p.expression != nil)
+	return p.OnChange != onChangeIgnore && p.Mode == modeEnforce && (p.has(api.HookAdmit) || p.expression != nil)
 }
 
 // minds reports whether the policy has an opinion about pods that run, which counts: on
@@ -88,7 +79,7 @@ func (p *Plane) review(
 	}
 	sets := p.inForce(tenant)
 	defer release(sets)
-	d := p.decision(hookAdmit, &q, p.request(&q, tenant, now), at)
+	d := p.decision(api.HookAdmit, &q, p.request(&q, tenant, now), at)
 	d.fallback = api.Allow
 	v := judge(ctx, sets, d, d.fallback)
 	v.ReadsNode = d.saw != nil

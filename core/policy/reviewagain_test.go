@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -22,16 +23,16 @@ func TestAFailureAndAHoldAreNoLastWord(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			bubble(t, func(d tree, s *scripts) {
-				t := d.t
+			bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+				t := d.T
 				n := newRunning(somePods(4)...)
 				calls := 0
-				s.edit = func(_ string, r *wasm.Result) {
+				s.Edit = func(_ string, r *wasm.Result) {
 					if calls++; calls > 8 || r.Answer == api.Allow {
 						r.Answer = api.Deny
 					}
 				}
-				d.policy("a", script, onChangeEvicts)
+				d.Policy("a", script, onChangeEvicts)
 				p := reviewing(t, d, s, n)
 				run(t, p)
 				settled()
@@ -65,12 +66,12 @@ func TestWhatCannotBeToldIsAskedLessAndLessOften(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			bubble(t, func(d tree, s *scripts) {
-				t := d.t
-				d.policy("a", tc.script, onChangeReports)
+			bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+				t := d.T
+				d.Policy("a", tc.script, onChangeReports)
 				n := newRunning(runs("web"))
 				calls := 0
-				s.edit = func(_ string, r *wasm.Result) {
+				s.Edit = func(_ string, r *wasm.Result) {
 					if calls++; r.Answer == api.Hold {
 						r.Message = fmt.Sprint("the time ", calls)
 					}
@@ -81,14 +82,14 @@ func TestWhatCannotBeToldIsAskedLessAndLessOften(t *testing.T) {
 				if len(n.told) != 1 {
 					t.Errorf("told %q, want it once", n.told)
 				}
-				if calls := len(s.called()); calls < tc.least || calls > tc.most {
+				if calls := len(s.Calls()); calls < tc.least || calls > tc.most {
 					t.Errorf("asked %d times in an hour, want %d to %d", calls, tc.least, tc.most)
 				}
 				// Another set is not waited for.
-				d.policy("a", "deny No nobody", onChangeReports)
-				before := len(s.called())
+				d.Policy("a", "deny No nobody", onChangeReports)
+				before := len(s.Calls())
 				time.Sleep(15 * time.Second)
-				if calls := len(s.called()) - before; calls != 1 {
+				if calls := len(s.Calls()) - before; calls != 1 {
 					t.Errorf("the next set is asked %d times", calls)
 				}
 			})
@@ -109,16 +110,16 @@ func TestAnExceptionEndsForPodsThatRun(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			bubble(t, func(d tree, s *scripts) {
-				t := d.t
+			bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+				t := d.T
 				n := newRunning()
 				until := time.Now().Add(time.Hour)
-				d.policy("a", "deny", onChangeReports, fmt.Sprintf("[[exception]]\npods = [\"shop/*\"]\nowner = \"me\"\nexpires = %q", until.UTC().Format(time.RFC3339)))
+				d.Policy("a", "deny", onChangeReports, fmt.Sprintf("[[exception]]\npods = [\"shop/*\"]\nowner = \"me\"\nexpires = %q", until.UTC().Format(time.RFC3339)))
 				p := reviewing(t, d, s, n)
 				stop := run(t, p)
 				web := runs("web")
 				if tc.admitted {
-					v := ask(t, p, question("web"))
+					v := ask(t, p, policytest.Question("web"))
 					web.Verdict = &v
 				}
 				if tc.away > 0 {
@@ -130,14 +131,14 @@ func TestAnExceptionEndsForPodsThatRun(t *testing.T) {
 				n.pods[web.Pod.UID] = web
 				n.mu.Unlock()
 				time.Sleep(30 * time.Minute)
-				if got := n.shows("web"); tc.away == 0 && (got != "" || len(s.called()) > 0) {
-					t.Errorf("the exception holds, shown %q, asked %d times", got, len(s.called()))
+				if got := n.shows("web"); tc.away == 0 && (got != "" || len(s.Calls()) > 0) {
+					t.Errorf("the exception holds, shown %q, asked %d times", got, len(s.Calls()))
 				}
 				time.Sleep(31 * time.Minute)
 				if got := n.shows("web"); got != `policy "a": PolicyDenied` {
 					t.Errorf("the exception is over, shown %q", got)
 				}
-				if got := len(s.called()); got != 1 {
+				if got := len(s.Calls()); got != 1 {
 					t.Errorf("asked %d times", got)
 				}
 			})
@@ -147,8 +148,8 @@ func TestAnExceptionEndsForPodsThatRun(t *testing.T) {
 
 func TestWhatIsSeenOfTheNodeIsJudgedAgainWhenThatChanges(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
 		n := newRunning(somePods(10)...)
 		facts := &Node{Pods: func() (out []NodePod) {
 			for _, p := range n.Pods() {
@@ -156,21 +157,21 @@ func TestWhatIsSeenOfTheNodeIsJudgedAgainWhenThatChanges(t *testing.T) {
 			}
 			return out
 		}}
-		s.edit = func(_ string, r *wasm.Result) {
+		s.Edit = func(_ string, r *wasm.Result) {
 			if r.Answer == api.Hold {
 				r.Answer = api.Deny
 			}
 		}
-		d.policy("q", "quota 6", onChangeReports, `capabilities = ["node.read"]`)
+		d.Policy("q", "quota 6", onChangeReports, `capabilities = ["node.read"]`)
 		run(t, reviewing(t, d, s, n, func(c *Config) { c.Facts = facts }))
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		if got := len(n.shown); got != 10 {
 			t.Errorf("%d of 10 pods violate a quota of 6", got)
 		}
-		calls := len(s.called())
+		calls := len(s.Calls())
 		time.Sleep(time.Hour)
-		if got := len(s.called()) - calls; got > 0 {
+		if got := len(s.Calls()) - calls; got > 0 {
 			t.Errorf("nothing changes, asked %d times", got)
 		}
 		n.mu.Lock()
@@ -183,7 +184,7 @@ func TestWhatIsSeenOfTheNodeIsJudgedAgainWhenThatChanges(t *testing.T) {
 		if got := len(n.shown); got > 0 {
 			t.Errorf("2 pods are left, shown %v", n.shown)
 		}
-		if got := len(s.called()) - calls; got != 2 {
+		if got := len(s.Calls()) - calls; got != 2 {
 			t.Errorf("asked %d times, want once for each that is left", got)
 		}
 	})

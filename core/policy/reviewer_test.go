@@ -12,6 +12,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -48,17 +49,17 @@ func TestWhatAPolicySaysOfAPodThatRuns(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			bubble(t, func(d tree, s *scripts) {
-				t := d.t
+			bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+				t := d.T
 				n := newRunning(runs("web"))
-				s.edit = func(_ string, r *wasm.Result) {
+				s.Edit = func(_ string, r *wasm.Result) {
 					r.Patch = []byte(`[{"op":"add","path":"/metadata/labels/new","value":"x"}]`)
 				}
 				var change []func(*Config)
 				if slices.Contains(tc.keys, "# exempt") {
 					change = append(change, exempting("shop/web"))
 				}
-				d.policy("a", tc.script, tc.keys...)
+				d.Policy("a", tc.script, tc.keys...)
 				p := reviewing(t, d, s, n, change...)
 				run(t, p)
 				time.Sleep(9 * time.Second)
@@ -66,8 +67,8 @@ func TestWhatAPolicySaysOfAPodThatRuns(t *testing.T) {
 				if got := n.shows("web"); got != tc.shown {
 					t.Errorf("shown %q, want %q", got, tc.shown)
 				}
-				if asked := len(s.called()) > 0; asked != tc.asked {
-					t.Errorf("asked: %v", s.called())
+				if asked := len(s.Calls()) > 0; asked != tc.asked {
+					t.Errorf("asked: %v", s.Calls())
 				}
 				if len(n.gone()) > 0 {
 					t.Errorf("evicted %v", n.gone())
@@ -84,17 +85,17 @@ func TestWhatAPolicySaysOfAPodThatRuns(t *testing.T) {
 
 func TestAViolationIsShownUntilASetLetsThePodPass(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
 		n := newRunning(runs("web"), runs("db"))
-		d.policy("a", "allow", onChangeReports)
+		d.Policy("a", "allow", onChangeReports)
 		p := reviewing(t, d, s, n)
 		run(t, p)
 		time.Sleep(30 * time.Second)
 		for _, step := range []struct{ script, shown string }{
 			{"deny No nobody", `policy "a": No: nobody`}, {"deny No never", `policy "a": No: never`}, {"allow # again", ""}, {"hold", `policy "a": PolicyHeld`},
 		} {
-			d.policy("a", step.script, onChangeReports)
+			d.Policy("a", step.script, onChangeReports)
 			time.Sleep(30 * time.Second)
 			synctest.Wait()
 			if web, db := n.shows("web"), n.shows("db"); web != step.shown || db != step.shown {
@@ -110,7 +111,7 @@ func TestAViolationIsShownUntilASetLetsThePodPass(t *testing.T) {
 		if r := p.Sets()[0].Policies[0].Review; r == nil || r.Judged != 2 || r.Violating != 2 || r.Unjudged != 0 {
 			t.Errorf("review %+v", r)
 		}
-		d.policy("a", "hold")
+		d.Policy("a", "hold")
 		time.Sleep(30 * time.Second)
 		if got := n.shows("web"); got != "" || p.Sets()[0].Policies[0].Review != nil {
 			t.Errorf("nobody judges it any more, shown %q", got)
@@ -120,13 +121,13 @@ func TestAViolationIsShownUntilASetLetsThePodPass(t *testing.T) {
 
 func TestAPodThatTheSetsInForceHaveAdmittedIsNotJudgedAgain(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
 		n := newRunning()
-		d.policy("a", "allow", onChangeReports)
+		d.Policy("a", "allow", onChangeReports)
 		p := reviewing(t, d, s, n)
 		run(t, p)
-		v := ask(t, p, question("web"))
+		v := ask(t, p, policytest.Question("web"))
 		n.mu.Lock()
 		web := runs("web")
 		web.Verdict = &v
@@ -134,13 +135,13 @@ func TestAPodThatTheSetsInForceHaveAdmittedIsNotJudgedAgain(t *testing.T) {
 		n.mu.Unlock()
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if calls := s.called(); len(calls) != 1 {
+		if calls := s.Calls(); len(calls) != 1 {
 			t.Errorf("calls %v", calls)
 		}
-		d.policy("b", "allow")
+		d.Policy("b", "allow")
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if calls := s.called(); len(calls) != 2 {
+		if calls := s.Calls(); len(calls) != 2 {
 			t.Errorf("another set is in force, calls %v", calls)
 		}
 	})
@@ -148,10 +149,10 @@ func TestAPodThatTheSetsInForceHaveAdmittedIsNotJudgedAgain(t *testing.T) {
 
 func TestWhatIsSaidOfAPodThatRunsCanBeMadeAgainFromItsRecord(t *testing.T) {
 	t.Parallel()
-	d, s := newTree(t), patching(map[string]string{"labels": toLabel("a", "b")})
-	d.policy("labels", "allow", labelsPath, onChangeReports)
-	d.policy("other", "deny No nobody", onChangeEvicts, "[match]\noperations = [\"ADD\"]\nconditions = [\"!('a' in object.metadata.labels)\"]")
-	d.policy("silent", "deny")
+	d, s := policytest.NewTree(t), patching(map[string]string{"labels": toLabel("a", "b")})
+	d.Policy("labels", "allow", labelsPath, onChangeReports)
+	d.Policy("other", "deny No nobody", onChangeEvicts, "[match]\noperations = [\"ADD\"]\nconditions = [\"!('a' in object.metadata.labels)\"]")
+	d.Policy("silent", "deny")
 	changed := runs("changed")
 	changed.Verdict = &api.Verdict{Answer: api.Allow, Mutation: &pod.Mutation{Instance: "of the document", FinalHash: "of the pod"}}
 	at := filepath.Join(t.TempDir(), "state")

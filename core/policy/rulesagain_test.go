@@ -3,25 +3,28 @@ package policy
 import (
 	"testing"
 	"time"
+
+	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 )
 
 // Answers to conflicts outlive a restart; they are asked for again if the policies are others.
 func TestConflictsAreDecidedAnewWhereOtherPoliciesAreInForceThanBeforeARestart(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		between func(d tree)
+		between func(d policytest.Tree)
 		want    bool
 	}{
-		"the same policies": {func(tree) {}, false},
-		"others":            {func(d tree) { d.hooked("m", hookMerge, "reject") }, true},
-		"none that decide":  {func(d tree) { d.hooked("m", hookAdmit, "allow") }, true},
+		"the same policies": {func(policytest.Tree) {}, false},
+		"others":            {func(d policytest.Tree) { d.Hooked("m", api.HookMerge, "reject") }, true},
+		"none that decide":  {func(d policytest.Tree) { d.Hooked("m", api.HookAdmit, "allow") }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			bubble(t, func(d tree, s *scripts) {
-				t := d.t
+			bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+				t := d.T
 				keep, _ := keeping(t)
-				d.hooked("m", hookMerge, "winner 0")
+				d.Hooked("m", api.HookMerge, "winner 0")
 				before, _ := listed(t, d, s, keep)
 				stop := run(t, before)
 				time.Sleep(time.Minute)

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/state"
 )
 
@@ -53,7 +54,7 @@ func somePods(n int) (pods []RunningPod) {
 }
 
 func runs(name string, change ...func(*v1.Pod)) RunningPod {
-	return RunningPod{Pod: somePod(name, change...), Origin: api.Origin{Source: "static", Document: name + ".yaml#0"}}
+	return RunningPod{Pod: policytest.SomePod(name, change...), Origin: api.Origin{Source: "static", Document: name + ".yaml#0"}}
 }
 
 func (n *running) Pods() []RunningPod {
@@ -138,7 +139,7 @@ func (c *counts) Store(e *state.Evictions) error {
 }
 
 // reviewing is a plane over pods that run.
-func reviewing(t *testing.T, d tree, s *scripts, n *running, change ...func(*Config)) *Plane {
+func reviewing(t *testing.T, d policytest.Tree, s *policytest.Scripts, n *running, change ...func(*Config)) *Plane {
 	t.Helper()
 	p, _ := listed(t, d, s, append([]func(*Config){func(c *Config) { c.Running = n }}, change...)...)
 	return p

@@ -13,17 +13,18 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/policy/wasm/compile"
 	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
 // sandboxed is the configuration of a plane whose plugins are WebAssembly.
-func sandboxed(t *testing.T, d tree) Config {
+func sandboxed(t *testing.T, d policytest.Tree) Config {
 	t.Helper()
 	engine, err := wasm.NewEngine(filepath.Join(t.TempDir(), "compiled"), slog.New(slog.DiscardHandler), wasm.WithCompiling(patientLimits, compile.Normal))
-	must(t, err)
-	t.Cleanup(func() { must(t, engine.Close()) })
+	policytest.Must(t, err)
+	t.Cleanup(func() { policytest.Must(t, engine.Close()) })
 	c := testConfig(d, nil)
 	c.Loader = Sandbox(engine)
 	return c
@@ -58,10 +59,10 @@ func TestAModuleIsRefusedThat(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := newTree(t)
-			d.policy("p", string(test.module))
+			d := policytest.NewTree(t)
+			d.Policy("p", string(test.module))
 			_, err := Check(t.Context(), sandboxed(t, d))
-			got := inDir(err, d.dir)
+			got := policytest.InDir(err, d.Dir)
 			if got != "DIR/p.toml:3: module: p.wasm cannot be loaded: "+test.want {
 				t.Errorf("error:\n%s\nwant:\n%s", got, test.want)
 			}
@@ -78,10 +79,10 @@ func TestSettingsThatAPluginRefusesAreNamedWithTheirLine(t *testing.T) {
 	} {
 		t.Run(refusal, func(t *testing.T) {
 			t.Parallel()
-			d := newTree(t)
-			d.policy("p", string(wasmtest.RefusingSettings(refusal)), "[settings]\nallow = []\nstage = 3")
+			d := policytest.NewTree(t)
+			d.Policy("p", string(wasmtest.RefusingSettings(refusal)), "[settings]\nallow = []\nstage = 3")
 			_, err := Check(t.Context(), sandboxed(t, d))
-			if got, want := inDir(err, d.dir), want+"p.wasm cannot be loaded: PluginError: wardlet_init refuses: "+refusal; got != want {
+			if got, want := policytest.InDir(err, d.Dir), want+"p.wasm cannot be loaded: PluginError: wardlet_init refuses: "+refusal; got != want {
 				t.Errorf("error:\n%s\nwant:\n%s", got, want)
 			}
 		})
@@ -90,16 +91,16 @@ func TestSettingsThatAPluginRefusesAreNamedWithTheirLine(t *testing.T) {
 
 func TestPluginsOfWebAssemblyJudge(t *testing.T) {
 	t.Parallel()
-	d := newTree(t)
+	d := policytest.NewTree(t)
 	const image = "registry.example/evil:1"
 	const vector = "[[test]]\npod = \"a.yaml\"\nexpect = \"allow\""
 	listing := string(wasmtest.Denying("object.spec.containers[*].image", image))
-	d.write("a.yaml", manifestText)
-	d.policy("images", listing, vector)
+	d.Write("a.yaml", policytest.ManifestText)
+	d.Policy("images", listing, vector)
 	p := New(sandboxed(t, d))
 	run(t, p)
-	evil := question("web", func(q *api.Question) {
-		q.Pod = somePod("web", func(p *v1.Pod) { p.Spec.Containers[0].Image = image })
+	evil := policytest.Question("web", func(q *api.Question) {
+		q.Pod = policytest.SomePod("web", func(p *v1.Pod) { p.Spec.Containers[0].Image = image })
 	})
 	check := func(step string, q api.Question, want api.Verdict) {
 		t.Helper()
@@ -109,24 +110,24 @@ func TestPluginsOfWebAssemblyJudge(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", step, diff)
 		}
 	}
-	check("a good pod", question("web"), api.Verdict{Answer: api.Allow, Policy: "images"})
+	check("a good pod", policytest.Question("web"), api.Verdict{Answer: api.Allow, Policy: "images"})
 	denied := api.Verdict{Answer: api.Deny, Policy: "images", Reason: "Listed", Message: `policy "images": ` + image}
 	check("a bad pod", evil, denied)
 
-	d.policy("trapping", string(wasmtest.Trapping()), "on_error = \"allow\"")
-	d.policy("later", string(wasmtest.HoldingFor(100)))
+	d.Policy("trapping", string(wasmtest.Trapping()), "on_error = \"allow\"")
+	d.Policy("later", string(wasmtest.HoldingFor(100)))
 	<-p.Changed()
 	check("a bad pod of three policies", evil, denied)
-	check("a good pod that is held", question("web"), api.Verdict{
+	check("a good pod that is held", policytest.Question("web"), api.Verdict{
 		Answer: api.Hold, Policy: "later", Reason: "PolicyHeld", Message: `policy "later" gives no message`, RetryAfter: time.Second,
 	})
-	v := ask(t, p, question("web"))
+	v := ask(t, p, policytest.Question("web"))
 	if len(v.Opinions) != 3 || v.Opinions[2].Failure != "Trap" || v.Opinions[2].Answer != api.Allow {
 		t.Errorf("opinions %+v", v.Opinions)
 	}
 
-	d.policy("images", string(wasmtest.Answering(1, "Never", "nothing runs here")), "# the test fails now\n"+vector)
-	d.eventually(p, "2 [images later trapping] DIR/images.toml:9: test.expect: a.yaml: want allow, got deny (Never: nothing runs here)")
+	d.Policy("images", string(wasmtest.Answering(1, "Never", "nothing runs here")), "# the test fails now\n"+vector)
+	eventually(d, p, "2 [images later trapping] DIR/images.toml:9: test.expect: a.yaml: want allow, got deny (Never: nothing runs here)")
 	check("the set in force stays", evil, denied)
 	if s := p.Sets()[0].Policies[2]; s.Failed != 4 || s.Allowed != 4 || s.LastFailure == "" {
 		t.Errorf("state %+v", s)
@@ -149,15 +150,15 @@ func telling() []byte {
 
 func TestAPluginOfWebAssemblySeesWhatIsAsked(t *testing.T) {
 	t.Parallel()
-	d := newTree(t)
-	d.policy("p", string(telling()))
+	d := policytest.NewTree(t)
+	d.Policy("p", string(telling()))
 	c := sandboxed(t, d)
 	var synchronized atomic.Bool
 	c.ClockSynchronized = synchronized.Load
 	p := New(c)
 	run(t, p)
 	static := api.Origin{Source: "static", Document: "web.yaml#0"}
-	newer := somePod("web", func(p *v1.Pod) {
+	newer := policytest.SomePod("web", func(p *v1.Pod) {
 		p.Labels["tier"] = "db"
 		p.Spec.Containers[0].Image = "other"
 		p.Spec.HostNetwork = true
@@ -170,19 +171,19 @@ func TestAPluginOfWebAssemblySeesWhatIsAsked(t *testing.T) {
 	}{
 		{
 			"a new pod of a file",
-			api.Question{Op: api.Add, Pod: somePod("web"), Origin: static},
+			api.Question{Op: api.Add, Pod: policytest.SomePod("web"), Origin: static},
 			true,
 			`"operation":"ADD","source":"static","kind":"file","document":"web.yaml#0",NODE"clockSynchronized":true`,
 		},
 		{
 			"an update of an API server's pod, on a node that has lost its clock",
-			api.Question{Op: api.UpdateOp, Pod: newer, Old: somePod("web"), Origin: api.Origin{Source: "cluster"}},
+			api.Question{Op: api.UpdateOp, Pod: newer, Old: policytest.SomePod("web"), Origin: api.Origin{Source: "cluster"}},
 			false,
 			`"operation":"UPDATE","source":"cluster","kind":"api","changed":["labels","images","spec"],NODE"clockSynchronized":false`,
 		},
 		{
 			"a pod that replaces another, which changes nothing",
-			api.Question{Op: api.Add, Pod: newer, Old: somePod("web"), Replaces: "uid-old", Origin: static},
+			api.Question{Op: api.Add, Pod: newer, Old: policytest.SomePod("web"), Replaces: "uid-old", Origin: static},
 			true,
 			`"operation":"ADD","source":"static","kind":"file","document":"web.yaml#0","replaces":"uid-old",NODE"clockSynchronized":true`,
 		},
@@ -205,11 +206,11 @@ func TestAPluginOfWebAssemblySeesWhatIsAsked(t *testing.T) {
 
 func TestWhatAPluginOfWebAssemblyWarnsOfIsInItsOpinion(t *testing.T) {
 	t.Parallel()
-	d := newTree(t)
-	d.policy("p", string(wasmtest.Warning("soon")))
+	d := policytest.NewTree(t)
+	d.Policy("p", string(wasmtest.Warning("soon")))
 	p := New(sandboxed(t, d))
 	run(t, p)
-	v := ask(t, p, question("web"))
+	v := ask(t, p, policytest.Question("web"))
 	if diff := cmp.Diff([]string{"p: soon"}, v.Warnings()); diff != "" || v.Answer != api.Allow || v.Reason != "" {
 		t.Errorf("verdict %+v, warnings (-want +got):\n%s", v, diff)
 	}

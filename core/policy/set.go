@@ -209,14 +209,3 @@ func (s *set) release() {
 		}
 	}
 }
-
-// loads is what the plugin of a policy is made from, beside its module.
-func (d *document) loads(node string) wasm.Options {
-	return wasm.Options{
-		Policy: d.Name, Hooks: d.Hooks, Settings: d.Settings,
-		MemoryPages: uint32(d.Limits.MemoryPages), // 1 to maxMemoryPages
-		Fuel:        int64(d.Limits.Fuel),
-		OutputBytes: d.Limits.OutputBytes, Capabilities: d.Capabilities,
-		Node: node,
-	}
-}

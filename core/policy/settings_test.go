@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 )
 
 func TestSettingsReachThePluginInPlainTypes(t *testing.T) {
@@ -26,7 +27,7 @@ name = "one"
 [[settings.rule]]
 name = "two"
 `, false)
-	must(t, err)
+	policytest.Must(t, err)
 	want := map[string]any{
 		"text": "a", "on": true, "whole": int64(7), "broken": 7.0,
 		"zoned": "1979-05-27T00:32:00.5-07:00", "utc": "1979-05-27T07:32:00Z",

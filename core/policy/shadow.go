@@ -109,7 +109,7 @@ func (p *policy) alone(ctx context.Context, d *decision, most time.Duration) say
 	d.at.policy(p.Name)
 	defer d.at.over()
 	var said saying
-	if d.hook == hookFilter {
+	if d.hook == api.HookFilter {
 		f := p.filter(ctx, d, err)
 		said = saying{Opinion: f.Opinion, wait: f.wait(most)}
 	} else {
@@ -122,7 +122,7 @@ func (p *policy) alone(ctx context.Context, d *decision, most time.Duration) say
 
 // notAskedAnswer is the answer of a policy that was not asked, as it does not match.
 func notAskedAnswer(hook string) api.Answer {
-	if hook == hookFilter {
+	if hook == api.HookFilter {
 		return api.Answer(api.Pass)
 	}
 	return api.Abstain
@@ -132,10 +132,10 @@ func notAskedAnswer(hook string) api.Answer {
 func (p *Plane) shadowMerges(sets []*set, m *contest, opinions []api.Opinion) {
 	for _, s := range sets {
 		for _, policy := range s.policies {
-			if policy.candidate == nil || !policy.has(hookMerge) && !policy.candidate.has(hookMerge) {
+			if policy.candidate == nil || !policy.has(api.HookMerge) && !policy.candidate.has(api.HookMerge) {
 				continue
 			}
-			x := shadowed{hook: hookMerge, set: s, policy: policy, contest: m, makes: m.made[policy.owned()]}
+			x := shadowed{hook: api.HookMerge, set: s, policy: policy, contest: m, makes: m.made[policy.owned()]}
 			p.shadow(&x, p.identity(m), opinions, func(ctx context.Context, at *activity) (o saying, fuel int64) {
 				like := &contest{MergeRequest: m.MergeRequest, places: m.places, mutateAPI: m.mutateAPI, id: m.id}
 				c := x.policy.candidate

@@ -10,15 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
-
-// candidate writes one for the place of policy p.
-func (d tree) candidate(script string, more ...string) {
-	text := documentOf("next", script, append([]string{`mode = "shadow"`}, more...)...)
-	d.write("next.toml", strings.Replace(text, `name = "next"`, `name = "p"`, 1))
-	d.write("next.wasm", script)
-}
 
 // shadowOf is how the candidate of policy p does.
 func shadowOf(p *Plane) api.PolicyShadow {
@@ -69,18 +63,18 @@ func TestACandidateJudgesBesideThePolicyAndChangesNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d, s := newTree(t), newScripts()
-			d.policy("p", test.inForce, test.more)
-			d.candidate(test.candidate, test.candidates)
+			d, s := policytest.NewTree(t), policytest.NewScripts()
+			d.Policy("p", test.inForce, test.more)
+			d.Candidate(test.candidate, test.candidates)
 			p := New(testConfig(d, s))
 			run(t, p)
-			v := ask(t, p, question("web"))
-			without := newTree(t)
-			without.policy("p", test.inForce, test.more)
-			alone := New(testConfig(without, newScripts()))
+			v := ask(t, p, policytest.Question("web"))
+			without := policytest.NewTree(t)
+			without.Policy("p", test.inForce, test.more)
+			alone := New(testConfig(without, policytest.NewScripts()))
 			run(t, alone)
-			want := ask(t, alone, question("web"))
-			v.Sets, want.Sets, v.At, want.At = nil, nil, instant, instant
+			want := ask(t, alone, policytest.Question("web"))
+			v.Sets, want.Sets, v.At, want.At = nil, nil, policytest.Instant, policytest.Instant
 			if diff := cmp.Diff(want, v); diff != "" {
 				t.Errorf("the verdict is another one with a candidate (-without +with):\n%s", diff)
 			}
@@ -125,10 +119,10 @@ func TestWhatACandidateMakesOfThePodIsComparedAsAWhole(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d, s := newTree(t), newScripts()
-			d.policy("p", "allow No "+test.inForce, labelsPath, test.more)
-			d.candidate("allow No "+test.candidate, labelsPath)
-			s.edit = func(_ string, r *wasm.Result) { r.Patch, r.Reason, r.Message = []byte(r.Message), "", "" }
+			d, s := policytest.NewTree(t), policytest.NewScripts()
+			d.Policy("p", "allow No "+test.inForce, labelsPath, test.more)
+			d.Candidate("allow No "+test.candidate, labelsPath)
+			s.Edit = func(_ string, r *wasm.Result) { r.Patch, r.Reason, r.Message = []byte(r.Message), "", "" }
 			p := New(testConfig(d, s))
 			run(t, p)
 			ask(t, p, written(t))
@@ -147,14 +141,14 @@ func TestWhatACandidateMakesOfThePodIsComparedAsAWhole(t *testing.T) {
 func TestWhatACandidateMakesOfAWinnerIsCompared(t *testing.T) {
 	t.Parallel()
 	for candidate, different := range map[string]uint64{"a": 0, "b": 1} {
-		d, s := newTree(t), newScripts()
-		d.write("p.toml", documentIn("p", "winner 0", merging+"\n"+labelsPath))
-		d.write("p.wasm", "winner 0")
-		text := documentIn("next", "winner 0 # next", merging+"\n"+labelsPath+"\nmode = \"shadow\"")
-		d.write("next.toml", strings.Replace(text, `name = "next"`, `name = "p"`, 1))
-		d.write("next.wasm", "winner 0 # next")
+		d, s := policytest.NewTree(t), policytest.NewScripts()
+		d.Write("p.toml", policytest.DocumentIn("p", "winner 0", merging+"\n"+labelsPath))
+		d.Write("p.wasm", "winner 0")
+		text := policytest.DocumentIn("next", "winner 0 # next", merging+"\n"+labelsPath+"\nmode = \"shadow\"")
+		d.Write("next.toml", strings.Replace(text, `name = "next"`, `name = "p"`, 1))
+		d.Write("next.wasm", "winner 0 # next")
 		labels := []string{"a", candidate}
-		s.patch = func(string) []byte {
+		s.Patch = func(string) []byte {
 			by := labels[0]
 			labels = labels[1:]
 			return []byte(toLabel("by", by))
@@ -197,25 +191,25 @@ func TestACandidateThatFailsAsThePolicyDoesIsNoDifference(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d, s := newTree(t), newScripts()
+			d, s := policytest.NewTree(t), policytest.NewScripts()
 			c := testConfig(d, s)
 			if test.change != nil {
 				test.change(&c)
 			}
 			p := New(c)
 			if test.before != "" {
-				d.policy("p", test.before, test.more)
+				d.Policy("p", test.before, test.more)
 				run(t, p)
-				ask(t, p, question("web"))
+				ask(t, p, policytest.Question("web"))
 			}
-			d.policy("p", "trap no", test.more)
-			d.candidate("trap no", test.candidates)
+			d.Policy("p", "trap no", test.more)
+			d.Candidate("trap no", test.candidates)
 			if test.before == "" {
 				run(t, p)
 			}
 			_, err := p.Reload(t.Context(), "")
-			must(t, err)
-			if v := ask(t, p, question("web")); v.Answer != test.inForce {
+			policytest.Must(t, err)
+			if v := ask(t, p, policytest.Question("web")); v.Answer != test.inForce {
 				t.Errorf("verdict %+v", v)
 			}
 			if x := compared(t, p, 1); x.Decisions != 1 || x.Different != test.different {
@@ -228,18 +222,18 @@ func TestACandidateThatFailsAsThePolicyDoesIsNoDifference(t *testing.T) {
 func TestWhatACandidateSaysIsNotRemembered(t *testing.T) {
 	t.Parallel()
 	const last = `on_error = "last_verdict"`
-	d, s := newTree(t), newScripts()
-	d.policy("p", "allow", last)
-	d.candidate("deny No never", last)
+	d, s := policytest.NewTree(t), policytest.NewScripts()
+	d.Policy("p", "allow", last)
+	d.Candidate("deny No never", last)
 	p := New(testConfig(d, s))
 	run(t, p)
-	ask(t, p, question("web"))
+	ask(t, p, policytest.Question("web"))
 	compared(t, p, 1)
-	d.policy("p", "trap no", last)
-	d.remove("next.toml")
+	d.Policy("p", "trap no", last)
+	d.Remove("next.toml")
 	_, err := p.Reload(t.Context(), "")
-	must(t, err)
-	if v := ask(t, p, question("web")); v.Answer != api.Allow {
+	policytest.Must(t, err)
+	if v := ask(t, p, policytest.Question("web")); v.Answer != api.Allow {
 		t.Errorf("verdict %+v", v)
 	}
 }
@@ -256,18 +250,18 @@ func TestACandidateSeesOfTheNodeWhatThePolicySaw(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			bubble(t, func(d tree, s *scripts) {
-				t := d.t
+			bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+				t := d.T
 				script := "quota 5"
 				if test.more == "" {
 					script = "allow"
 				}
-				d.policy("p", script, test.more)
-				d.candidate("quota 5", reads)
+				d.Policy("p", script, test.more)
+				d.Candidate("quota 5", reads)
 				p, _ := listed(t, d, s, func(c *Config) { c.Facts = (&aNode{}).node() })
 				run(t, p)
 				for i := range 5 {
-					ask(t, p, question(fmt.Sprint("web-", i)))
+					ask(t, p, policytest.Question(fmt.Sprint("web-", i)))
 					synctest.Wait()
 				}
 				if x := shadowOf(p); x.Decisions != 5 || x.Different != test.different || x.Skipped != 0 {
@@ -293,14 +287,14 @@ func TestTheBreakerOfACandidateIsItsOwnFailure(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			bubble(t, func(d tree, s *scripts) {
-				t := d.t
-				d.policy("p", test.inForce)
-				d.candidate(test.candidate)
+			bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+				t := d.T
+				d.Policy("p", test.inForce)
+				d.Candidate(test.candidate)
 				p, _ := listed(t, d, s)
 				run(t, p)
 				for i := range most {
-					ask(t, p, question(fmt.Sprint("web-", i%breakAfter)))
+					ask(t, p, policytest.Question(fmt.Sprint("web-", i%breakAfter)))
 					synctest.Wait()
 				}
 				if x := shadowOf(p); x.Decisions != test.decisions || x.Different != test.different || x.Skipped != test.skipped {
@@ -313,12 +307,12 @@ func TestTheBreakerOfACandidateIsItsOwnFailure(t *testing.T) {
 
 func TestCandidatesOfEveryHookAreCompared(t *testing.T) {
 	t.Parallel()
-	d, s := newTree(t), newScripts()
-	d.write("p.toml", documentIn("p", "keep No", anyHook))
-	d.write("p.wasm", "keep No")
-	text := documentIn("next", "winner 1 Yes", anyHook+"\nmode = \"shadow\"")
-	d.write("next.toml", strings.Replace(text, `name = "next"`, `name = "p"`, 1))
-	d.write("next.wasm", "winner 1 Yes")
+	d, s := policytest.NewTree(t), policytest.NewScripts()
+	d.Write("p.toml", policytest.DocumentIn("p", "keep No", anyHook))
+	d.Write("p.wasm", "keep No")
+	text := policytest.DocumentIn("next", "winner 1 Yes", anyHook+"\nmode = \"shadow\"")
+	d.Write("next.toml", strings.Replace(text, `name = "next"`, `name = "p"`, 1))
+	d.Write("next.wasm", "winner 1 Yes")
 	c := testConfig(d, s)
 	c.Sources = []string{"cluster", "static"}
 	p := New(c)
@@ -336,14 +330,14 @@ func TestCandidatesOfEveryHookAreCompared(t *testing.T) {
 
 func TestACandidateIsPaidByNobodyElseAndWaitsWhereItsBudgetIsSpent(t *testing.T) {
 	t.Parallel()
-	d, s := newTree(t), newScripts()
-	d.policy("p", "abstain")
-	d.candidate("deny No never")
-	s.admitFuel = 3 * most(shadowFuel)
+	d, s := policytest.NewTree(t), policytest.NewScripts()
+	d.Policy("p", "abstain")
+	d.Candidate("deny No never")
+	s.AdmitFuel = 3 * most(shadowFuel)
 	p := New(testConfig(d, s))
 	run(t, p)
 	for i, name := range []string{"one", "two"} {
-		ask(t, p, question(name))
+		ask(t, p, policytest.Question(name))
 		compared(t, p, uint64(i)+1)
 	}
 	if x := shadowOf(p); x.Decisions != 1 || x.Skipped != 1 {
@@ -353,31 +347,31 @@ func TestACandidateIsPaidByNobodyElseAndWaitsWhereItsBudgetIsSpent(t *testing.T)
 
 func TestAComparisonGoesOnUntilOneOfBothIsAnother(t *testing.T) {
 	t.Parallel()
-	d, s := newTree(t), newScripts()
-	d.policy("p", "allow")
-	d.candidate("deny No never")
-	d.policy("q", "allow")
+	d, s := policytest.NewTree(t), policytest.NewScripts()
+	d.Policy("p", "allow")
+	d.Candidate("deny No never")
+	d.Policy("q", "allow")
 	p := New(testConfig(d, s))
 	run(t, p)
-	ask(t, p, question("web"))
+	ask(t, p, policytest.Question("web"))
 	compared(t, p, 1)
 	for _, step := range []struct {
 		name   string
 		change func()
 		want   uint64
 	}{
-		{"another policy", func() { d.policy("q", "abstain") }, 1},
-		{"another candidate", func() { d.candidate("deny Other never") }, 0},
-		{"another threshold", func() { d.candidate("deny Other never", "[shadow]\nmin_decisions = 3") }, 0},
+		{"another policy", func() { d.Policy("q", "abstain") }, 1},
+		{"another candidate", func() { d.Candidate("deny Other never") }, 0},
+		{"another threshold", func() { d.Candidate("deny Other never", "[shadow]\nmin_decisions = 3") }, 0},
 	} {
 		step.change()
 		_, err := p.Reload(t.Context(), "")
-		must(t, err)
+		policytest.Must(t, err)
 		if x := shadowOf(p); x.Decisions != step.want {
 			t.Errorf("%s: %+v", step.name, x)
 		}
 		if step.want == 0 {
-			ask(t, p, question("web"))
+			ask(t, p, policytest.Question("web"))
 			compared(t, p, 1)
 		}
 	}
@@ -385,16 +379,16 @@ func TestAComparisonGoesOnUntilOneOfBothIsAnother(t *testing.T) {
 
 func TestNoPluginOfACandidateStaysLoadedAtTheEnd(t *testing.T) {
 	t.Parallel()
-	d, s := newTree(t), newScripts()
-	d.policy("p", "allow")
-	d.candidate("allow")
+	d, s := policytest.NewTree(t), policytest.NewScripts()
+	d.Policy("p", "allow")
+	d.Candidate("allow")
 	p := New(testConfig(d, s))
 	stop := run(t, p)
 	for range 50 {
-		ask(t, p, question("web"))
+		ask(t, p, policytest.Question("web"))
 	}
 	stop()
-	if left := s.inUse(); len(left) > 0 {
+	if left := s.InUse(); len(left) > 0 {
 		t.Errorf("in use: %v", left)
 	}
 }
@@ -409,16 +403,16 @@ func TestACandidateIsRefused(t *testing.T) {
 		"beside one that is off":       {map[string]string{"next": "p", "p": "p\nmode = \"off\""}, `there is no policy "p" in another mode`},
 		"beside another candidate":     {map[string]string{"next": "p", "other": "p", "p": "p\n"}, `"p" is the name of the policy in next.toml too`},
 	} {
-		d := newTree(t)
+		d := policytest.NewTree(t)
 		for file, of := range test.files {
 			policy, more, inForce := strings.Cut(of, "\n")
 			if !inForce {
 				more = `mode = "shadow"`
 			}
-			d.write(file+".toml", strings.Replace(documentOf(file, "allow", more), `name = "`+file+`"`, `name = "`+policy+`"`, 1))
-			d.write(file+".wasm", "allow")
+			d.Write(file+".toml", strings.Replace(policytest.DocumentOf(file, "allow", more), `name = "`+file+`"`, `name = "`+policy+`"`, 1))
+			d.Write(file+".wasm", "allow")
 		}
-		_, err := Check(t.Context(), testConfig(d, newScripts()))
+		_, err := Check(t.Context(), testConfig(d, policytest.NewScripts()))
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -11,28 +11,29 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 )
 
 func TestTheEndClosesEveryPluginAndAnswersNothingMore(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.policy("a", "wait")
-		d.policy("b", "allow")
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Policy("a", "wait")
+		d.Policy("b", "allow")
 		p, l := listed(t, d, s)
 		stop := run(t, p)
 		for i := range 3 {
-			p.Judge(question(strconv.Itoa(i)), func(v api.Verdict) { t.Errorf("verdict %+v after the end", v) })
+			p.Judge(policytest.Question(strconv.Itoa(i)), func(v api.Verdict) { t.Errorf("verdict %+v after the end", v) })
 		}
-		<-s.waits
-		time.AfterFunc(shutdownTime-time.Millisecond, func() { close(s.free) })
+		<-s.Waits
+		time.AfterFunc(shutdownTime-time.Millisecond, func() { close(s.Free) })
 		stop()
-		p.Judge(question("late"), func(v api.Verdict) { t.Errorf("verdict %+v after the end", v) })
+		p.Judge(policytest.Question("late"), func(v api.Verdict) { t.Errorf("verdict %+v after the end", v) })
 		synctest.Wait()
-		if in := s.inUse(); len(in) > 0 || l.count("given up") > 0 {
-			t.Errorf("still loaded: %v; log: %q", in, l.lines())
+		if in := s.InUse(); len(in) > 0 || l.Count("given up") > 0 {
+			t.Errorf("still loaded: %v; log: %q", in, l.Lines())
 		}
-		if diff := cmp.Diff([]string{"a 0"}, s.called()); diff != "" {
+		if diff := cmp.Diff([]string{"a 0"}, s.Calls()); diff != "" {
 			t.Errorf("calls (-want +got):\n%s", diff)
 		}
 		if on := p.Decisions(); len(on) > 0 {
@@ -49,25 +50,25 @@ func TestAPluginThatDoesNotComeBackIsGivenUpByName(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			bubble(t, func(d tree, s *scripts) {
-				t := d.t
-				d.policy("looping", "wait", vector)
-				d.write("a.yaml", manifestText)
+			bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+				t := d.T
+				d.Policy("looping", "wait", vector)
+				d.Write("a.yaml", policytest.ManifestText)
 				p, l := listed(t, d, s, func(c *Config) { c.Evaluators = 2 })
 				ctx, cancel := context.WithCancel(t.Context())
 				ended := make(chan error)
 				go func() { ended <- p.Run(ctx) }()
-				p.Judge(question("web"), func(api.Verdict) {})
-				<-s.waits
+				p.Judge(policytest.Question("web"), func(api.Verdict) {})
+				<-s.Waits
 				began := time.Now()
 				cancel()
 				if err := <-ended; !errors.Is(err, context.Canceled) || time.Since(began) != shutdownTime {
 					t.Errorf("Run = %v after %s", err, time.Since(began))
 				}
-				if l.count("given up") != 1 || l.count("policy=looping") != 1 {
-					t.Errorf("log: %q", l.lines())
+				if l.Count("given up") != 1 || l.Count("policy=looping") != 1 {
+					t.Errorf("log: %q", l.Lines())
 				}
-				close(s.free)
+				close(s.Free)
 			})
 		})
 	}
@@ -75,17 +76,17 @@ func TestAPluginThatDoesNotComeBackIsGivenUpByName(t *testing.T) {
 
 func TestAnAnswerThatDoesNotComeBackIsGivenUp(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.policy("a", "allow")
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Policy("a", "allow")
 		p, l := listed(t, d, s)
 		stop := run(t, p)
 		came, free := make(chan struct{}), make(chan struct{})
-		p.Judge(question("web"), func(api.Verdict) { close(came); <-free })
+		p.Judge(policytest.Question("web"), func(api.Verdict) { close(came); <-free })
 		<-came
 		stop()
-		if l.count("the decision plane did not end in time") != 1 || l.count("policy=") > 0 {
-			t.Errorf("log: %q", l.lines())
+		if l.Count("the decision plane did not end in time") != 1 || l.Count("policy=") > 0 {
+			t.Errorf("log: %q", l.Lines())
 		}
 		close(free)
 	})

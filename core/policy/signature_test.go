@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/signed"
 	"github.com/wardlet/wardlet/core/state"
 )
@@ -16,20 +17,20 @@ import (
 func newKey(t *testing.T) *signed.SecretKey {
 	t.Helper()
 	key, err := signed.GenerateKey(rand.Reader)
-	must(t, err)
+	policytest.Must(t, err)
 	return key
 }
 
-// sign signs what the directory holds.
-func (d tree) sign(revision uint64, key *signed.SecretKey) {
-	d.t.Helper()
-	sums, err := Files(d.dir)
+// signIn signs what the directory holds.
+func signIn(d policytest.Tree, revision uint64, key *signed.SecretKey) {
+	d.T.Helper()
+	sums, err := Files(d.Dir)
 	if err != nil {
-		d.t.Fatal(err)
+		d.T.Fatal(err)
 	}
-	pair, err := signed.Sign(revision, sums, key, instant)
-	must(d.t, err)
-	must(d.t, pair.Write(d.dir))
+	pair, err := signed.Sign(revision, sums, key, policytest.Instant)
+	policytest.Must(d.T, err)
+	policytest.Must(d.T, pair.Write(d.Dir))
 }
 
 func trusting(required bool, keys ...*signed.SecretKey) Trust {
@@ -45,57 +46,57 @@ func TestASetMustBeTheOneThatWasSigned(t *testing.T) {
 	key, other := newKey(t), newKey(t)
 	for name, test := range map[string]struct {
 		trust  Trust
-		change func(d tree)
+		change func(d policytest.Tree)
 		want   string
 	}{
-		"signed":                            {trusting(true, key), func(tree) {}, ""},
-		"by one of several keys":            {trusting(true, other, key), func(tree) {}, ""},
-		"signed, where nobody requires it":  {trusting(false, key), func(tree) {}, ""},
-		"signed, where no key is trusted":   {Trust{}, func(tree) {}, ""},
-		"not signed, where nobody requires": {trusting(false, key), func(d tree) { d.remove(signed.ManifestName) }, ""},
+		"signed":                            {trusting(true, key), func(policytest.Tree) {}, ""},
+		"by one of several keys":            {trusting(true, other, key), func(policytest.Tree) {}, ""},
+		"signed, where nobody requires it":  {trusting(false, key), func(policytest.Tree) {}, ""},
+		"signed, where no key is trusted":   {Trust{}, func(policytest.Tree) {}, ""},
+		"not signed, where nobody requires": {trusting(false, key), func(d policytest.Tree) { d.Remove(signed.ManifestName) }, ""},
 		"required, where no key is trusted": {
-			Trust{Required: true}, func(tree) {}, "DIR/set.toml: no key is trusted, and agent.toml requires a signature; name trusted_keys there",
+			Trust{Required: true}, func(policytest.Tree) {}, "DIR/set.toml: no key is trusted, and agent.toml requires a signature; name trusted_keys there",
 		},
 		"not signed": {
-			trusting(true, key), func(d tree) { d.remove(signed.ManifestName) },
+			trusting(true, key), func(d policytest.Tree) { d.Remove(signed.ManifestName) },
 			"DIR/set.toml: missing, and agent.toml requires a signature; sign the set with wardlet policy sign",
 		},
-		"by another key":      {trusting(false, other), func(tree) {}, "DIR/set.toml.minisig: "},
-		"without a signature": {trusting(false, key), func(d tree) { d.remove(signed.SignatureName) }, "DIR/set.toml.minisig: "},
+		"by another key":      {trusting(false, other), func(policytest.Tree) {}, "DIR/set.toml.minisig: "},
+		"without a signature": {trusting(false, key), func(d policytest.Tree) { d.Remove(signed.SignatureName) }, "DIR/set.toml.minisig: "},
 		"with another policy": {
-			trusting(false, key), func(d tree) { d.policy("p", "deny") }, "DIR/set.toml: the set is not what its manifest says:\na.yaml: ",
+			trusting(false, key), func(d policytest.Tree) { d.Policy("p", "deny") }, "DIR/set.toml: the set is not what its manifest says:\na.yaml: ",
 		},
 		"with one more": {
-			trusting(false, key), func(d tree) { d.policy("q", "deny") }, "DIR/set.toml: the set is not what its manifest says:\nq.toml: set.toml does not list it",
+			trusting(false, key), func(d policytest.Tree) { d.Policy("q", "deny") }, "DIR/set.toml: the set is not what its manifest says:\nq.toml: set.toml does not list it",
 		},
 		"with one less": {
-			trusting(false, key), func(d tree) {
-				d.policy("q", "deny")
-				d.sign(4, key)
-				d.remove("q.toml")
+			trusting(false, key), func(d policytest.Tree) {
+				d.Policy("q", "deny")
+				signIn(d, 4, key)
+				d.Remove("q.toml")
 			}, "DIR/set.toml: the set is not what its manifest says:\nq.toml: set.toml lists it, but it is not in the set",
 		},
 		"with another policy, where no key is trusted": {
-			Trust{}, func(d tree) { d.policy("p", "deny") }, "DIR/set.toml: the set is not what its manifest says:",
+			Trust{}, func(d policytest.Tree) { d.Policy("p", "deny") }, "DIR/set.toml: the set is not what its manifest says:",
 		},
 		"with a manifest that is a link": {
-			trusting(false, key), func(d tree) {
-				must(d.t, os.Rename(filepath.Join(d.dir, signed.ManifestName), filepath.Join(d.dir, "elsewhere")))
-				must(d.t, os.Symlink("elsewhere", filepath.Join(d.dir, signed.ManifestName)))
+			trusting(false, key), func(d policytest.Tree) {
+				policytest.Must(d.T, os.Rename(filepath.Join(d.Dir, signed.ManifestName), filepath.Join(d.Dir, "elsewhere")))
+				policytest.Must(d.T, os.Symlink("elsewhere", filepath.Join(d.Dir, signed.ManifestName)))
 			}, "DIR/set.toml: cannot be read: a symbolic link",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := newTree(t)
-			d.policy("p", "allow", "[[test]]\npod = \"a.yaml\"\nexpect = \"allow\"")
-			d.write("a.yaml", manifestText)
-			d.sign(3, key)
+			d := policytest.NewTree(t)
+			d.Policy("p", "allow", "[[test]]\npod = \"a.yaml\"\nexpect = \"allow\"")
+			d.Write("a.yaml", policytest.ManifestText)
+			signIn(d, 3, key)
 			test.change(d)
-			c := testConfig(d, newScripts())
+			c := testConfig(d, policytest.NewScripts())
 			c.Trust = test.trust
 			got := read(&c)
-			if text := inDir(got.err(), d.dir); text != test.want && (test.want == "" || !strings.HasPrefix(text, test.want)) {
+			if text := policytest.InDir(got.err(), d.Dir); text != test.want && (test.want == "" || !strings.HasPrefix(text, test.want)) {
 				t.Errorf("error %s\nwant %s", text, test.want)
 			}
 			if verified := len(test.trust.Keys) > 0 && !strings.HasPrefix(name, "not signed"); test.want == "" && verified != (got.signature.revision == 3 && got.signature.key == key.Public().ID()) {
@@ -108,30 +109,30 @@ func TestASetMustBeTheOneThatWasSigned(t *testing.T) {
 func TestARevisionNeverGoesBack(t *testing.T) {
 	t.Parallel()
 	key := newKey(t)
-	keptBubble(t, func(d tree, s *scripts, keep func(*Config), _ state.PolicySets) {
-		t := d.t
+	keptBubble(t, func(d policytest.Tree, s *policytest.Scripts, keep func(*Config), _ state.PolicySets) {
+		t := d.T
 		trust := func(c *Config) { c.Trust = trusting(true, key) }
-		d.policy("a", "allow")
-		d.sign(2, key)
-		life(t, d, s, func(p *Plane, _ *logs) {
-			ask(t, p, question("web"))
+		d.Policy("a", "allow")
+		signIn(d, 2, key)
+		life(t, d, s, func(p *Plane, _ *policytest.Logs) {
+			ask(t, p, policytest.Question("web"))
 			if set := p.Sets()[0]; set.Revision != 2 || set.Key != key.Public().ID() {
 				t.Errorf("set %+v", set)
 			}
-			d.policy("a", "deny")
-			d.sign(1, key)
+			d.Policy("a", "deny")
+			signIn(d, 1, key)
 			time.Sleep(time.Minute)
 			if set := p.Sets()[0]; set.Revision != 2 || !strings.Contains(set.Refused, "revision 1 is lower than 2") {
 				t.Errorf("set %+v", set)
 			}
 		}, keep, trust)
-		life(t, d, s, func(p *Plane, _ *logs) {
-			if got := ask(t, p, question("web")); got.Answer != api.Allow {
+		life(t, d, s, func(p *Plane, _ *policytest.Logs) {
+			if got := ask(t, p, policytest.Question("web")); got.Answer != api.Allow {
 				t.Errorf("verdict %+v after a restart", got)
 			}
-			d.sign(2, key)
+			signIn(d, 2, key)
 			time.Sleep(time.Minute)
-			if got := ask(t, p, question("web")); got.Answer != api.Deny {
+			if got := ask(t, p, policytest.Question("web")); got.Answer != api.Deny {
 				t.Errorf("verdict %+v with the same revision", got)
 			}
 		}, keep, trust)
@@ -152,14 +153,14 @@ func TestOnlyASignedSetMayBeEmpty(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			bubble(t, func(d tree, s *scripts) {
-				t := d.t
+			bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+				t := d.T
 				if test.sign {
-					d.sign(1, key)
+					signIn(d, 1, key)
 				}
 				p, _ := listed(t, d, s, func(c *Config) { c.Trust = test.trust })
 				run(t, p)
-				if got := ask(t, p, question("web")); got.Answer != test.want {
+				if got := ask(t, p, policytest.Question("web")); got.Answer != test.want {
 					t.Errorf("verdict %+v", got)
 				}
 			})
@@ -170,62 +171,62 @@ func TestOnlyASignedSetMayBeEmpty(t *testing.T) {
 func TestASetThatEmptiesIsOutOfForceOnlyIfThatIsSigned(t *testing.T) {
 	t.Parallel()
 	key := newKey(t)
-	keptBubble(t, func(d tree, s *scripts, keep func(*Config), _ state.PolicySets) {
-		t := d.t
+	keptBubble(t, func(d policytest.Tree, s *policytest.Scripts, keep func(*Config), _ state.PolicySets) {
+		t := d.T
 		trust := func(c *Config) { c.Trust = trusting(true, key) }
 		wants := func(step string, p *Plane, answer api.Answer, revision uint64) {
 			t.Helper()
-			if got := ask(t, p, question("web")); got.Answer != answer {
+			if got := ask(t, p, policytest.Question("web")); got.Answer != answer {
 				t.Errorf("%s: verdict %+v, want %s", step, got, answer)
 			}
 			if set := p.Sets()[0]; set.Revision != revision || answer == api.Allow != (len(set.Policies) == 0) {
 				t.Errorf("%s: set %+v, want revision %d", step, set, revision)
 			}
 		}
-		d.policy("a", "deny")
-		d.sign(1, key)
-		life(t, d, s, func(p *Plane, _ *logs) {
+		d.Policy("a", "deny")
+		signIn(d, 1, key)
+		life(t, d, s, func(p *Plane, _ *policytest.Logs) {
 			wants("with a policy", p, api.Deny, 1)
-			d.remove("a.toml")
-			d.remove("a.wasm")
+			d.Remove("a.toml")
+			d.Remove("a.wasm")
 			takenIn()
 			wants("emptied", p, api.Deny, 1)
-			d.remove("set.toml")
-			d.remove("set.toml.minisig")
+			d.Remove("set.toml")
+			d.Remove("set.toml.minisig")
 			takenIn()
 			wants("emptied altogether", p, api.Deny, 1)
-			d.sign(1, newKey(t))
+			signIn(d, 1, newKey(t))
 			takenIn()
 			wants("signed by a stranger", p, api.Deny, 1)
-			d.sign(2, key)
+			signIn(d, 2, key)
 			takenIn()
 			wants("signed", p, api.Allow, 2)
 			if set := p.Sets()[0]; !set.Ready || set.Refused != "" {
 				t.Errorf("set %+v", set)
 			}
 		}, keep, trust)
-		life(t, d, s, func(p *Plane, _ *logs) { wants("after a restart", p, api.Allow, 2) }, keep, trust)
-		must(t, os.RemoveAll(d.dir))
-		life(t, d, s, func(p *Plane, _ *logs) { wants("as the last good set", p, api.Allow, 2) }, keep, trust)
+		life(t, d, s, func(p *Plane, _ *policytest.Logs) { wants("after a restart", p, api.Allow, 2) }, keep, trust)
+		policytest.Must(t, os.RemoveAll(d.Dir))
+		life(t, d, s, func(p *Plane, _ *policytest.Logs) { wants("as the last good set", p, api.Allow, 2) }, keep, trust)
 	})
 }
 
 func TestFilesAreThoseThatASignatureIsAbout(t *testing.T) {
 	t.Parallel()
-	d := newTree(t)
-	d.policy("p", "allow", "[[test]]\npod = \"tests/a.yaml\"\nexpect = \"allow\"")
-	d.write("tests/a.yaml", manifestText)
-	d.write("README", "x")
-	d.write("set.toml", "broken")
-	sums, err := Files(d.dir)
-	if err != nil || len(sums) != 3 || sums["tests/a.yaml"] != sumOf(manifestText) {
+	d := policytest.NewTree(t)
+	d.Policy("p", "allow", "[[test]]\npod = \"tests/a.yaml\"\nexpect = \"allow\"")
+	d.Write("tests/a.yaml", policytest.ManifestText)
+	d.Write("README", "x")
+	d.Write("set.toml", "broken")
+	sums, err := Files(d.Dir)
+	if err != nil || len(sums) != 3 || sums["tests/a.yaml"] != policytest.SumOf(policytest.ManifestText) {
 		t.Errorf("%v, %v", sums, err)
 	}
 	if sums, err := Files(t.TempDir()); err != nil || len(sums) > 0 {
 		t.Errorf("of an empty directory: %v, %v", sums, err)
 	}
-	d.write("p.wasm", "other")
-	if _, err := Files(d.dir); err == nil || !strings.Contains(err.Error(), "p.wasm has the digest") {
+	d.Write("p.wasm", "other")
+	if _, err := Files(d.Dir); err == nil || !strings.Contains(err.Error(), "p.wasm has the digest") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -8,54 +8,55 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 )
 
 func TestADecisionEndsOnTheSetItBeganOn(t *testing.T) {
 	t.Parallel()
-	d, s := newTree(t), newScripts()
-	d.policy("kept", "allow")
-	d.policy("replaced", "allow")
+	d, s := policytest.NewTree(t), policytest.NewScripts()
+	d.Policy("kept", "allow")
+	d.Policy("replaced", "allow")
 	first, err := loadOnce(t, d, s, nil)
-	must(t, err)
-	d.policy("replaced", "deny")
+	policytest.Must(t, err)
+	d.Policy("replaced", "deny")
 	second, err := loadOnce(t, d, s, first)
-	must(t, err)
+	policytest.Must(t, err)
 
-	in := &standing{dir: d.dir}
-	in.put(first, nil, instant)
+	in := &standing{dir: d.Dir}
+	in.put(first, nil, policytest.Instant)
 	used, _ := in.use()
-	in.put(second, nil, instant)
-	if diff := cmp.Diff([]string{"kept", "replaced", "replaced"}, s.inUse()); diff != "" {
+	in.put(second, nil, policytest.Instant)
+	if diff := cmp.Diff([]string{"kept", "replaced", "replaced"}, s.InUse()); diff != "" {
 		t.Errorf("loaded while a decision is under way (-want +got):\n%s", diff)
 	}
-	if v := judge(t.Context(), []*set{used}, deciding(question("web")), api.Allow); v.Answer != api.Allow {
+	if v := judge(t.Context(), []*set{used}, deciding(policytest.Question("web")), api.Allow); v.Answer != api.Allow {
 		t.Errorf("verdict %+v, want that of the first set", v)
 	}
 	used.release()
-	if diff := cmp.Diff([]string{"kept", "replaced"}, s.inUse()); diff != "" {
+	if diff := cmp.Diff([]string{"kept", "replaced"}, s.InUse()); diff != "" {
 		t.Errorf("loaded after it (-want +got):\n%s", diff)
 	}
-	in.put(nil, nil, instant)
-	if diff := cmp.Diff([]string{}, s.inUse()); diff != "" {
+	in.put(nil, nil, policytest.Instant)
+	if diff := cmp.Diff([]string{}, s.InUse()); diff != "" {
 		t.Errorf("loaded at the end (-want +got):\n%s", diff)
 	}
 }
 
 func TestTheStateOfASet(t *testing.T) {
 	t.Parallel()
-	d, s := newTree(t), newScripts()
-	d.policy("p", "allow")
+	d, s := policytest.NewTree(t), policytest.NewScripts()
+	d.Policy("p", "allow")
 	first, err := loadOnce(t, d, s, nil)
-	must(t, err)
-	at := func(seconds int) time.Time { return instant.Add(time.Duration(seconds) * time.Second) }
-	in := &standing{dir: d.dir}
+	policytest.Must(t, err)
+	at := func(seconds int) time.Time { return policytest.Instant.Add(time.Duration(seconds) * time.Second) }
+	in := &standing{dir: d.Dir}
 	check := func(step string, want api.PolicySet, policies int) {
 		t.Helper()
 		got := in.show()
 		if len(got.Policies) != policies {
 			t.Errorf("%s: %d policies, want %d", step, len(got.Policies), policies)
 		}
-		want.Directory, want.Policies = d.dir, got.Policies
+		want.Directory, want.Policies = d.Dir, got.Policies
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", step, diff)
 		}
@@ -94,11 +95,11 @@ func TestTheStateOfASet(t *testing.T) {
 func TestASetThatComesIntoForceInsteadOfTheDirectorysSaysWhy(t *testing.T) {
 	t.Parallel()
 	in := &standing{dir: "DIR"}
-	in.put(newSet("before", nil), errors.New("rolled back"), instant)
-	if got := in.show(); !got.Ready || got.Refused != "rolled back" || !got.RefusedAt.Equal(instant) {
+	in.put(newSet("before", nil), errors.New("rolled back"), policytest.Instant)
+	if got := in.show(); !got.Ready || got.Refused != "rolled back" || !got.RefusedAt.Equal(policytest.Instant) {
 		t.Errorf("set %+v", got)
 	}
-	if in.refuse(errors.New("rolled back"), instant.Add(time.Second)) {
+	if in.refuse(errors.New("rolled back"), policytest.Instant.Add(time.Second)) {
 		t.Error("that it is refused is news again")
 	}
 }

@@ -108,7 +108,7 @@ func notMatching(fuel int64) Statement {
 // judge asks the plugin about one pod. What a call took that failed is in its
 // *wasm.Failure, but for its Extra.
 func (p *policy) judge(ctx context.Context, hook string, r *wasm.Request, mutateAPI bool) (Statement, error) {
-	if hook == hookFilter {
+	if hook == api.HookFilter {
 		got, err := p.plugin.plugin.Filter(ctx, r)
 		return Statement{
 			Answer: string(got.Answer), Code: got.Reason, Message: got.Message, RetryAfter: pause(got.DeferFor),
@@ -117,7 +117,7 @@ func (p *policy) judge(ctx context.Context, hook string, r *wasm.Request, mutate
 		}, err
 	}
 	ask := p.plugin.plugin.Admit
-	if hook == hookConnect {
+	if hook == api.HookConnect {
 		ask = p.plugin.plugin.Connect
 	}
 	got, err := ask(ctx, r)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -23,7 +24,7 @@ func TestOtherTermsCountWithoutARestart(t *testing.T) {
 	verdict := func(namespace, want string) func(t *testing.T, p *Plane) {
 		return func(t *testing.T, p *Plane) {
 			t.Helper()
-			v := ask(t, p, question("web", in(namespace)))
+			v := ask(t, p, policytest.Question("web", in(namespace)))
 			if got := string(v.Answer) + " " + v.Reason; got != want {
 				t.Errorf("verdict %q, want %q: %+v", got, want, v)
 			}
@@ -85,7 +86,7 @@ func TestOtherTermsCountWithoutARestart(t *testing.T) {
 			verdict("a", "deny PolicyDenied"),
 			func(t *testing.T, p *Plane) {
 				t.Helper()
-				ask(t, p, question("web", in("a")))
+				ask(t, p, policytest.Question("web", in("a")))
 				verdict("a", "hold BudgetExhausted")(t, p)
 			},
 		},
@@ -96,12 +97,12 @@ func TestOtherTermsCountWithoutARestart(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			bubble(t, func(d tree, s *scripts) {
-				t := d.t
-				s.edit = func(_ string, r *wasm.Result) { r.Fuel = 100 }
-				d.policy("p", test.script)
-				d.hooked("late", hookFilter, "drop")
-				d.of("a").hooked("mine", hookFilter, "drop")
+			bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+				t := d.T
+				s.Edit = func(_ string, r *wasm.Result) { r.Fuel = 100 }
+				d.Policy("p", test.script)
+				d.Hooked("late", api.HookFilter, "drop")
+				d.Of("a").Hooked("mine", api.HookFilter, "drop")
 				var c Config
 				p, _ := listed(t, d, s, tenanted(d, "a"), patient, func(made *Config) {
 					made.Tenants[0].FuelPerSecond, made.Tenants[0].MaxSuppress = 1_000_000, 24*time.Hour
@@ -129,9 +130,9 @@ func TestOtherTermsCountWithoutARestart(t *testing.T) {
 
 func TestTermsMayChangeWhileEverybodyAsks(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.policy("p", "abstain")
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Policy("p", "abstain")
 		p, _ := listed(t, d, s, tenanted(d, "a"), func(c *Config) { c.Tenants[0].Dir, c.Evaluators = "", 4 })
 		run(t, p)
 		var all sync.WaitGroup
@@ -143,7 +144,7 @@ func TestTermsMayChangeWhileEverybodyAsks(t *testing.T) {
 			})
 			all.Go(func() {
 				for range 50 {
-					ask(t, p, question("web-"+strconv.Itoa(i), in("a")))
+					ask(t, p, policytest.Question("web-"+strconv.Itoa(i), in("a")))
 				}
 			})
 		}
@@ -153,16 +154,16 @@ func TestTermsMayChangeWhileEverybodyAsks(t *testing.T) {
 
 func TestABudgetKeepsWhatIsLeftUnderAnotherRate(t *testing.T) {
 	t.Parallel()
-	b := newBudgets([]Tenant{{Name: "a", FuelPerSecond: 100}}, instant)
-	b.spend("a", 1000+300, instant)
-	b.set(map[string]TenantTerms{"a": {FuelPerSecond: 300}, "b": {FuelPerSecond: 10}, "c": {}}, instant.Add(time.Second))
+	b := newBudgets([]Tenant{{Name: "a", FuelPerSecond: 100}}, policytest.Instant)
+	b.spend("a", 1000+300, policytest.Instant)
+	b.set(map[string]TenantTerms{"a": {FuelPerSecond: 300}, "b": {FuelPerSecond: 10}, "c": {}}, policytest.Instant.Add(time.Second))
 	if got := b.of["a"].left; got != -200 {
 		t.Errorf("left %d, want what was spent and one second at the rate before", got)
 	}
-	if got := b.wait("a", instant.Add(2*time.Second)); got != 0 {
+	if got := b.wait("a", policytest.Instant.Add(2*time.Second)); got != 0 {
 		t.Errorf("wait %s at the new rate", got)
 	}
-	b.set(map[string]TenantTerms{"a": {FuelPerSecond: 1}, "b": {FuelPerSecond: 0}}, instant.Add(time.Hour))
+	b.set(map[string]TenantTerms{"a": {FuelPerSecond: 1}, "b": {FuelPerSecond: 0}}, policytest.Instant.Add(time.Hour))
 	if a := b.of["a"]; a.left != 10 || b.of["b"] != nil || b.of["c"] != nil {
 		t.Errorf("budgets %+v", b.of)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/state"
 )
@@ -24,7 +25,7 @@ func takenIn() {
 func askAbout(t *testing.T, p *Plane, namespace string, n int) (v api.Verdict) {
 	t.Helper()
 	for i := range n {
-		v = ask(t, p, question(fmt.Sprintf("web-%d", i), in(namespace)))
+		v = ask(t, p, policytest.Question(fmt.Sprintf("web-%d", i), in(namespace)))
 	}
 	synctest.Wait()
 	return v
@@ -38,14 +39,14 @@ func drain(p *Plane) {
 
 func TestASetWhosePluginsFailGivesWayToTheOneBefore(t *testing.T) {
 	t.Parallel()
-	keptBubble(t, func(d tree, s *scripts, keep func(*Config), kept state.PolicySets) {
-		t := d.t
-		d.policy("a", "allow")
+	keptBubble(t, func(d policytest.Tree, s *policytest.Scripts, keep func(*Config), kept state.PolicySets) {
+		t := d.T
+		d.Policy("a", "allow")
 		var good, bad string
-		life(t, d, s, func(p *Plane, l *logs) {
+		life(t, d, s, func(p *Plane, l *policytest.Logs) {
 			askAbout(t, p, "shop", 1)
 			good = p.Sets()[0].Digest
-			d.policy("a", "trap unreachable")
+			d.Policy("a", "trap unreachable")
 			takenIn()
 			drain(p)
 			bad = p.Sets()[0].Digest
@@ -59,7 +60,7 @@ func TestASetWhosePluginsFailGivesWayToTheOneBefore(t *testing.T) {
 			if !fired(p) {
 				t.Error("what is held is not asked again")
 			}
-			if got := ask(t, p, question("web")); got.Answer != api.Allow || got.Sets[0] != good {
+			if got := ask(t, p, policytest.Question("web")); got.Answer != api.Allow || got.Sets[0] != good {
 				t.Errorf("verdict %+v, want that of the set before", got)
 			}
 			takenIn()
@@ -68,15 +69,15 @@ func TestASetWhosePluginsFailGivesWayToTheOneBefore(t *testing.T) {
 				!strings.Contains(set.Refused, `plugins failed in 20 of 20 decisions, last policy "a": the plugin failed with Trap: unreachable; mend the policies`) {
 				t.Errorf("set %+v", set)
 			}
-			if l.count("policies are rolled back: their plugins fail") != 1 {
-				t.Errorf("logged %q", l.lines())
+			if l.Count("policies are rolled back: their plugins fail") != 1 {
+				t.Errorf("logged %q", l.Lines())
 			}
-			if in := s.inUse(); len(in) != 1 {
+			if in := s.InUse(); len(in) != 1 {
 				t.Errorf("still loaded: %q", in)
 			}
 		}, keep)
-		life(t, d, s, func(p *Plane, _ *logs) {
-			if got := ask(t, p, question("web")); got.Answer != api.Allow || got.Sets[0] != good {
+		life(t, d, s, func(p *Plane, _ *policytest.Logs) {
+			if got := ask(t, p, policytest.Question("web")); got.Answer != api.Allow || got.Sets[0] != good {
 				t.Errorf("after a restart: verdict %+v", got)
 			}
 			if set := p.Sets()[0]; !strings.HasPrefix(set.Refused, "rolled back at") || set.Probation != nil {
@@ -90,9 +91,9 @@ func TestASetWhosePluginsFailGivesWayToTheOneBefore(t *testing.T) {
 			if set := p.Sets()[0]; set.Digest != good {
 				t.Errorf("set %+v, want a roll-back again", set)
 			}
-			d.policy("a", "deny")
+			d.Policy("a", "deny")
 			takenIn()
-			if set := p.Sets()[0]; set.Refused != "" || ask(t, p, question("web")).Answer != api.Deny {
+			if set := p.Sets()[0]; set.Refused != "" || ask(t, p, policytest.Question("web")).Answer != api.Deny {
 				t.Errorf("set %+v after it was mended", set)
 			}
 		}, keep)
@@ -104,21 +105,21 @@ func TestASetWhosePluginsFailGivesWayToTheOneBefore(t *testing.T) {
 
 func TestDenialsAreNoReasonToRollBack(t *testing.T) {
 	t.Parallel()
-	keptBubble(t, func(d tree, s *scripts, keep func(*Config), kept state.PolicySets) {
-		t := d.t
-		d.policy("a", "allow")
-		life(t, d, s, func(p *Plane, l *logs) {
+	keptBubble(t, func(d policytest.Tree, s *policytest.Scripts, keep func(*Config), kept state.PolicySets) {
+		t := d.T
+		d.Policy("a", "allow")
+		life(t, d, s, func(p *Plane, l *policytest.Logs) {
 			askAbout(t, p, "shop", 1)
-			d.policy("a", "deny")
+			d.Policy("a", "deny")
 			takenIn()
 			if got := askAbout(t, p, "shop", trialDecisions); got.Answer != api.Deny {
 				t.Errorf("verdict %+v", got)
 			}
-			if set := p.Sets()[0]; set.Generation != 2 || set.Probation != nil || l.count("the policies have passed their probation") != 1 {
-				t.Errorf("set %+v; logged %q", set, l.lines())
+			if set := p.Sets()[0]; set.Generation != 2 || set.Probation != nil || l.Count("the policies have passed their probation") != 1 {
+				t.Errorf("set %+v; logged %q", set, l.Lines())
 			}
 			// Whatever comes now is for the breakers and on_error.
-			s.edit = func(_ string, r *wasm.Result) { r.Answer = "perhaps" }
+			s.Edit = func(_ string, r *wasm.Result) { r.Answer = "perhaps" }
 			askAbout(t, p, "shop", trialDecisions)
 			takenIn()
 			if set := p.Sets()[0]; set.Generation != 2 {
@@ -133,18 +134,18 @@ func TestDenialsAreNoReasonToRollBack(t *testing.T) {
 
 func TestAProbationEndsWithTime(t *testing.T) {
 	t.Parallel()
-	keptBubble(t, func(d tree, s *scripts, keep func(*Config), _ state.PolicySets) {
-		t := d.t
-		d.policy("a", "allow")
-		life(t, d, s, func(p *Plane, l *logs) {
+	keptBubble(t, func(d policytest.Tree, s *policytest.Scripts, keep func(*Config), _ state.PolicySets) {
+		t := d.T
+		d.Policy("a", "allow")
+		life(t, d, s, func(p *Plane, l *policytest.Logs) {
 			askAbout(t, p, "shop", leastDecisions)
 			time.Sleep(trialTime - time.Minute)
 			if p.Sets()[0].Probation == nil {
 				t.Error("it is over too early")
 			}
 			time.Sleep(2 * time.Minute)
-			if p.Sets()[0].Probation != nil || l.count("have passed their probation") != 1 {
-				t.Errorf("logged %q", l.lines())
+			if p.Sets()[0].Probation != nil || l.Count("have passed their probation") != 1 {
+				t.Errorf("logged %q", l.Lines())
 			}
 		}, keep)
 	})
@@ -152,18 +153,18 @@ func TestAProbationEndsWithTime(t *testing.T) {
 
 func TestATenantsPodsDoNotBringTheOperatorsSetDown(t *testing.T) {
 	t.Parallel()
-	keptBubble(t, func(d tree, s *scripts, keep func(*Config), _ state.PolicySets) {
-		t := d.t
-		d.policy("node", "allow")
+	keptBubble(t, func(d policytest.Tree, s *policytest.Scripts, keep func(*Config), _ state.PolicySets) {
+		t := d.T
+		d.Policy("node", "allow")
 		// Its plugin fails on pods that are made for it.
-		s.edit = func(_ string, r *wasm.Result) {
-			if strings.HasPrefix(s.requests["node"].Question.Pod.Namespace, "bad") {
+		s.Edit = func(_ string, r *wasm.Result) {
+			if strings.HasPrefix(s.Requests["node"].Question.Pod.Namespace, "bad") {
 				r.Answer = "perhaps"
 			}
 		}
-		life(t, d, s, func(p *Plane, _ *logs) {
+		life(t, d, s, func(p *Plane, _ *policytest.Logs) {
 			askAbout(t, p, "shop", 1)
-			d.policy("node", "allow # newer")
+			d.Policy("node", "allow # newer")
 			takenIn()
 			askAbout(t, p, "bad", 3*leastDecisions)
 			askAbout(t, p, "shop", leastDecisions)
@@ -181,16 +182,16 @@ func TestATenantsPodsDoNotBringTheOperatorsSetDown(t *testing.T) {
 
 func TestATenantsSetFallsBackAlone(t *testing.T) {
 	t.Parallel()
-	keptBubble(t, func(d tree, s *scripts, keep func(*Config), _ state.PolicySets) {
-		t := d.t
-		d.policy("node", "allow")
-		d.of("a").policy("mine", "deny Mine")
-		life(t, d, s, func(p *Plane, _ *logs) {
+	keptBubble(t, func(d policytest.Tree, s *policytest.Scripts, keep func(*Config), _ state.PolicySets) {
+		t := d.T
+		d.Policy("node", "allow")
+		d.Of("a").Policy("mine", "deny Mine")
+		life(t, d, s, func(p *Plane, _ *policytest.Logs) {
 			askAbout(t, p, "a", 1)
-			d.of("a").policy("mine", "trap here")
+			d.Of("a").Policy("mine", "trap here")
 			takenIn()
 			askAbout(t, p, "a", leastDecisions)
-			if got := ask(t, p, question("web", in("a"))); got.Reason != "Mine" {
+			if got := ask(t, p, policytest.Question("web", in("a"))); got.Reason != "Mine" {
 				t.Errorf("verdict %+v", got)
 			}
 			if node, mine := p.Sets()[0], p.Sets()[1]; node.Generation != 1 || mine.Generation != 3 || node.Refused != "" || mine.Refused == "" {
@@ -205,18 +206,18 @@ func TestTheFirstSetStaysThoughItFailsAndSaysSo(t *testing.T) {
 	for name, ready := range map[string]bool{"it is the first": true, "the one before cannot be read": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			keptBubble(t, func(d tree, s *scripts, keep func(*Config), kept state.PolicySets) {
-				t := d.t
+			keptBubble(t, func(d policytest.Tree, s *policytest.Scripts, keep func(*Config), kept state.PolicySets) {
+				t := d.T
 				want := "there is no earlier set to go back to"
-				d.policy("a", "trap here")
-				life(t, d, s, func(p *Plane, l *logs) {
+				d.Policy("a", "trap here")
+				life(t, d, s, func(p *Plane, l *policytest.Logs) {
 					askAbout(t, p, "shop", 1)
 					if !ready {
 						content, err := kept.Content("")
-						must(t, err)
+						policytest.Must(t, err)
 						want = "the set before cannot be brought back: " + filepath.Join(content, p.Sets()[0].Digest) + " does not hold what its name says"
-						must(t, os.WriteFile(filepath.Join(content, p.Sets()[0].Digest, "a.wasm"), nil, 0o600))
-						d.policy("a", "trap there")
+						policytest.Must(t, os.WriteFile(filepath.Join(content, p.Sets()[0].Digest, "a.wasm"), nil, 0o600))
+						d.Policy("a", "trap there")
 						takenIn()
 					}
 					digest := p.Sets()[0].Digest
@@ -228,8 +229,8 @@ func TestTheFirstSetStaysThoughItFailsAndSaysSo(t *testing.T) {
 					if set.Digest != digest || set.Refused != "" || set.Probation == nil || set.Probation.Failing != want {
 						t.Errorf("set %+v with probation %+v, want %q", set, set.Probation, want)
 					}
-					if l.count("the policies fail and stay in force") != 1 {
-						t.Errorf("logged %q", l.lines())
+					if l.Count("the policies fail and stay in force") != 1 {
+						t.Errorf("logged %q", l.Lines())
 					}
 				}, keep)
 			})
@@ -239,12 +240,12 @@ func TestTheFirstSetStaysThoughItFailsAndSaysSo(t *testing.T) {
 
 func TestARolledBackSetIsNotOnProbation(t *testing.T) {
 	t.Parallel()
-	keptBubble(t, func(d tree, s *scripts, keep func(*Config), _ state.PolicySets) {
-		t := d.t
-		d.policy("a", "trap one")
-		life(t, d, s, func(p *Plane, _ *logs) {
+	keptBubble(t, func(d policytest.Tree, s *policytest.Scripts, keep func(*Config), _ state.PolicySets) {
+		t := d.T
+		d.Policy("a", "trap one")
+		life(t, d, s, func(p *Plane, _ *policytest.Logs) {
 			askAbout(t, p, "shop", 1)
-			d.policy("a", "trap two")
+			d.Policy("a", "trap two")
 			takenIn()
 			askAbout(t, p, "shop", 20*leastDecisions)
 			takenIn()
@@ -258,27 +259,27 @@ func TestARolledBackSetIsNotOnProbation(t *testing.T) {
 
 func TestAProbationGoesOnAfterARestartAndAPassedOneDoesNotBeginAnew(t *testing.T) {
 	t.Parallel()
-	keptBubble(t, func(d tree, s *scripts, keep func(*Config), _ state.PolicySets) {
-		t := d.t
-		d.policy("a", "allow")
-		d.policy("b", "allow")
-		life(t, d, s, func(p *Plane, _ *logs) { askAbout(t, p, "shop", trialDecisions) }, keep)
-		life(t, d, s, func(p *Plane, _ *logs) {
+	keptBubble(t, func(d policytest.Tree, s *policytest.Scripts, keep func(*Config), _ state.PolicySets) {
+		t := d.T
+		d.Policy("a", "allow")
+		d.Policy("b", "allow")
+		life(t, d, s, func(p *Plane, _ *policytest.Logs) { askAbout(t, p, "shop", trialDecisions) }, keep)
+		life(t, d, s, func(p *Plane, _ *policytest.Logs) {
 			askAbout(t, p, "shop", 1)
 			if on := p.Sets()[0].Probation; on != nil {
 				t.Errorf("on probation again: %+v", on)
 			}
-			d.policy("b", "trap here")
+			d.Policy("b", "trap here")
 			takenIn()
 			askAbout(t, p, "shop", leastDecisions-1)
 		}, keep)
-		life(t, d, s, func(p *Plane, _ *logs) {
+		life(t, d, s, func(p *Plane, _ *policytest.Logs) {
 			askAbout(t, p, "shop", 1)
 			if on := p.Sets()[0].Probation; on == nil || len(on.Policies) != 1 || on.Policies[0] != "b" || on.Decisions != 1 {
 				t.Errorf("probation %+v", on)
 			}
 			askAbout(t, p, "shop", leastDecisions)
-			if got := ask(t, p, question("web")); got.Answer != api.Allow {
+			if got := ask(t, p, policytest.Question("web")); got.Answer != api.Allow {
 				t.Errorf("verdict %+v", got)
 			}
 		}, keep)
@@ -288,22 +289,22 @@ func TestAProbationGoesOnAfterARestartAndAPassedOneDoesNotBeginAnew(t *testing.T
 func TestARollBackOfASignedSetDoesNotGoBackInRevisions(t *testing.T) {
 	t.Parallel()
 	key := newKey(t)
-	keptBubble(t, func(d tree, s *scripts, keep func(*Config), kept state.PolicySets) {
-		t := d.t
+	keptBubble(t, func(d policytest.Tree, s *policytest.Scripts, keep func(*Config), kept state.PolicySets) {
+		t := d.T
 		trust := func(c *Config) { c.Trust = trusting(true, key) }
-		d.policy("a", "allow")
-		d.sign(4, key)
-		life(t, d, s, func(p *Plane, _ *logs) {
+		d.Policy("a", "allow")
+		signIn(d, 4, key)
+		life(t, d, s, func(p *Plane, _ *policytest.Logs) {
 			askAbout(t, p, "shop", 1)
-			d.policy("a", "trap here")
-			d.sign(5, key)
+			d.Policy("a", "trap here")
+			signIn(d, 5, key)
 			takenIn()
 			askAbout(t, p, "shop", leastDecisions)
 			if set := p.Sets()[0]; set.Revision != 4 || set.Key == "" || set.Refused == "" {
 				t.Errorf("set %+v", set)
 			}
-			d.policy("a", "hold")
-			d.sign(4, key)
+			d.Policy("a", "hold")
+			signIn(d, 4, key)
 			takenIn()
 			if set := p.Sets()[0]; !strings.Contains(set.Refused, "revision 4 is lower than 5") {
 				t.Errorf("set %+v", set)

@@ -12,18 +12,19 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/state"
 )
 
 // indebted has a tenant's failing set come into force whose loading took far more
 // than its budget, after one that was good.
-func indebted(t *testing.T, d tree, p *Plane) (good string) {
+func indebted(t *testing.T, d policytest.Tree, p *Plane) (good string) {
 	t.Helper()
-	shop := d.of("shop")
+	shop := d.Of("shop")
 	askAbout(t, p, "shop", 1)
 	good = p.Sets()[1].Digest
-	shop.policy("large", "allow # "+strings.Repeat("x", 4_000_000), "mode = \"off\"")
-	shop.policy("a", "trap unreachable")
+	shop.Policy("large", "allow # "+strings.Repeat("x", 4_000_000), "mode = \"off\"")
+	shop.Policy("a", "trap unreachable")
 	takenIn()
 	if p.Sets()[1].Digest == good {
 		t.Fatalf("set %+v", p.Sets()[1])
@@ -36,11 +37,11 @@ func TestARollBackDoesNotWaitForWhatTheFailingSetHasSpent(t *testing.T) {
 	for name, order := range map[string]bool{"after a probation": false, "by the operator": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			keptBubble(t, func(d tree, s *scripts, keep func(*Config), _ state.PolicySets) {
-				t := d.t
-				d.policy("operators", "allow")
-				d.of("shop").policy("a", "allow")
-				life(t, d, s, func(p *Plane, _ *logs) {
+			keptBubble(t, func(d policytest.Tree, s *policytest.Scripts, keep func(*Config), _ state.PolicySets) {
+				t := d.T
+				d.Policy("operators", "allow")
+				d.Of("shop").Policy("a", "allow")
+				life(t, d, s, func(p *Plane, _ *policytest.Logs) {
 					good := indebted(t, d, p)
 					if order {
 						begun := time.Now()
@@ -66,14 +67,14 @@ func TestARollBackEndsTheWaitOfALoad(t *testing.T) {
 	for name, order := range map[string]bool{"after a probation": false, "by the operator": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			keptBubble(t, func(d tree, s *scripts, keep func(*Config), _ state.PolicySets) {
-				t := d.t
-				d.policy("operators", "allow")
-				shop := d.of("shop")
-				shop.policy("a", "allow")
-				life(t, d, s, func(p *Plane, _ *logs) {
+			keptBubble(t, func(d policytest.Tree, s *policytest.Scripts, keep func(*Config), _ state.PolicySets) {
+				t := d.T
+				d.Policy("operators", "allow")
+				shop := d.Of("shop")
+				shop.Policy("a", "allow")
+				life(t, d, s, func(p *Plane, _ *policytest.Logs) {
 					good := indebted(t, d, p)
-					shop.policy("b", "allow")
+					shop.Policy("b", "allow")
 					takenIn()
 					if set := p.Sets()[1]; !strings.HasPrefix(set.Refused, notYet) {
 						t.Errorf("before: set %+v", set)
@@ -91,9 +92,9 @@ func TestARollBackEndsTheWaitOfALoad(t *testing.T) {
 						t.Errorf("set %+v", set)
 					}
 					// What it was held up by goes on.
-					shop.policy("a", "deny Mended")
+					shop.Policy("a", "deny Mended")
 					time.Sleep(2 * time.Hour)
-					if v := ask(t, p, question("web")); v.Reason != "Mended" || p.Sets()[1].Refused != "" {
+					if v := ask(t, p, policytest.Question("web")); v.Reason != "Mended" || p.Sets()[1].Refused != "" {
 						t.Errorf("verdict %+v, set %+v", v, p.Sets()[1])
 					}
 				}, keep, paying(d, 2_000_000))
@@ -104,26 +105,26 @@ func TestARollBackEndsTheWaitOfALoad(t *testing.T) {
 
 func TestOrdersAreCarriedOutThoughATenantRewritesWhatWaits(t *testing.T) {
 	t.Parallel()
-	keptBubble(t, func(d tree, s *scripts, keep func(*Config), _ state.PolicySets) {
-		t := d.t
-		s.loadFuel = map[string]int64{"b": 1 << 40}
-		d.policy("operators", "allow")
-		shop := d.of("shop")
-		shop.policy("a", "allow # 1")
-		life(t, d, s, func(p *Plane, _ *logs) {
+	keptBubble(t, func(d policytest.Tree, s *policytest.Scripts, keep func(*Config), _ state.PolicySets) {
+		t := d.T
+		s.LoadFuel = map[string]int64{"b": 1 << 40}
+		d.Policy("operators", "allow")
+		shop := d.Of("shop")
+		shop.Policy("a", "allow # 1")
+		life(t, d, s, func(p *Plane, _ *policytest.Logs) {
 			askAbout(t, p, "shop", 1)
 			good := p.Sets()[1].Digest
-			shop.policy("a", "allow # 2")
+			shop.Policy("a", "allow # 2")
 			takenIn()
-			shop.policy("b", "allow")
-			shop.policy("c", "allow")
+			shop.Policy("b", "allow")
+			shop.Policy("c", "allow")
 			takenIn()
 			ctx, stop := context.WithCancel(t.Context())
 			ended := make(chan struct{})
 			go func() {
 				defer close(ended)
 				for n := 0; ctx.Err() == nil; n++ {
-					shop.policy("c", fmt.Sprintf("allow # %d", n))
+					shop.Policy("c", fmt.Sprintf("allow # %d", n))
 					time.Sleep(12 * time.Second)
 				}
 			}()
@@ -147,31 +148,31 @@ func TestOrdersAreCarriedOutThoughATenantRewritesWhatWaits(t *testing.T) {
 
 func TestAReloadThatWaitsForLongSaysForWhatAndGoesOn(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		s.loadFuel = map[string]int64{"a": 30_000_000, "b": 900_000_000}
-		d.policy("operators", "allow")
-		shop := d.of("shop")
-		shop.policy("a", "allow")
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		s.LoadFuel = map[string]int64{"a": 30_000_000, "b": 900_000_000}
+		d.Policy("operators", "allow")
+		shop := d.Of("shop")
+		shop.Policy("a", "allow")
 		p, _ := listed(t, d, s, paying(d, 10_000_000))
 		run(t, p)
 		askAbout(t, p, "shop", 1)
-		shop.policy("b", "allow")
-		shop.policy("c", "deny")
+		shop.Policy("b", "allow")
+		shop.Policy("c", "deny")
 		takenIn()
 		left, leave := context.WithTimeout(t.Context(), time.Second)
 		defer leave()
 		if _, err := p.Reload(left, "shop"); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("of a client that leaves: %v", err)
 		}
-		begun, loads := time.Now(), s.loads
+		begun, loads := time.Now(), s.Loads
 		set, err := p.Reload(t.Context(), "shop")
 		if took := time.Since(begun); err == nil || !strings.HasPrefix(err.Error(), notYet) || set.Refused != err.Error() || !set.Ready || took != orderTime {
 			t.Errorf("set %+v, %v after %s", set, err, took)
 		}
 		time.Sleep(time.Minute)
-		if v := ask(t, p, question("web")); v.Answer != api.Deny || s.loads != loads+1 {
-			t.Errorf("verdict %+v after %d loads, and %d before", v, s.loads, loads)
+		if v := ask(t, p, policytest.Question("web")); v.Answer != api.Deny || s.Loads != loads+1 {
+			t.Errorf("verdict %+v after %d loads, and %d before", v, s.Loads, loads)
 		}
 	})
 }
@@ -181,19 +182,19 @@ func TestTheLastGoodSetIsInForceWhileLoadingWaitsAtAStart(t *testing.T) {
 	for name, newer := range map[string]bool{"of the same": false, "of another": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			keptBubble(t, func(d tree, s *scripts, keep func(*Config), _ state.PolicySets) {
-				t := d.t
-				d.policy("operators", "allow")
-				shop := d.of("shop")
-				shop.policy("a", "allow")
-				shop.policy("z", "deny Good")
-				life(t, d, s, func(p *Plane, _ *logs) { askAbout(t, p, "shop", 1) }, keep, paying(d, 2_000_000))
-				s.loadFuel = map[string]int64{"a": 1_000_000_000, "b": 1_000_000_000}
+			keptBubble(t, func(d policytest.Tree, s *policytest.Scripts, keep func(*Config), _ state.PolicySets) {
+				t := d.T
+				d.Policy("operators", "allow")
+				shop := d.Of("shop")
+				shop.Policy("a", "allow")
+				shop.Policy("z", "deny Good")
+				life(t, d, s, func(p *Plane, _ *policytest.Logs) { askAbout(t, p, "shop", 1) }, keep, paying(d, 2_000_000))
+				s.LoadFuel = map[string]int64{"a": 1_000_000_000, "b": 1_000_000_000}
 				if newer {
-					shop.policy("b", "allow")
+					shop.Policy("b", "allow")
 				}
-				life(t, d, s, func(p *Plane, l *logs) {
-					if v := ask(t, p, question("web")); v.Reason != "Good" {
+				life(t, d, s, func(p *Plane, l *policytest.Logs) {
+					if v := ask(t, p, policytest.Question("web")); v.Reason != "Good" {
 						t.Errorf("verdict %+v", v)
 					}
 					takenIn()
@@ -201,11 +202,11 @@ func TestTheLastGoodSetIsInForceWhileLoadingWaitsAtAStart(t *testing.T) {
 						t.Errorf("set %+v", set)
 					}
 					time.Sleep(time.Hour)
-					if set := p.Sets()[1]; set.Refused != "" || len(set.Policies) != len(s.inUse())-1 {
+					if set := p.Sets()[1]; set.Refused != "" || len(set.Policies) != len(s.InUse())-1 {
 						t.Errorf("an hour later: set %+v", set)
 					}
-					if l.count("the last good policies are in force") != 1 {
-						t.Errorf("logged %q", l.lines())
+					if l.Count("the last good policies are in force") != 1 {
+						t.Errorf("logged %q", l.Lines())
 					}
 				}, keep, paying(d, 2_000_000))
 			})
@@ -215,25 +216,25 @@ func TestTheLastGoodSetIsInForceWhileLoadingWaitsAtAStart(t *testing.T) {
 
 func TestAKeptSetThatIsDamagedDoesNotEndTheWaitOfALoadAgainAndAgain(t *testing.T) {
 	t.Parallel()
-	keptBubble(t, func(d tree, s *scripts, keep func(*Config), kept state.PolicySets) {
-		t := d.t
-		d.policy("operators", "allow")
-		shop := d.of("shop")
-		shop.policy("a", "allow")
-		shop.policy("z", "deny Good")
-		life(t, d, s, func(p *Plane, _ *logs) { askAbout(t, p, "shop", 1) }, keep, paying(d, 2_000_000))
+	keptBubble(t, func(d policytest.Tree, s *policytest.Scripts, keep func(*Config), kept state.PolicySets) {
+		t := d.T
+		d.Policy("operators", "allow")
+		shop := d.Of("shop")
+		shop.Policy("a", "allow")
+		shop.Policy("z", "deny Good")
+		life(t, d, s, func(p *Plane, _ *policytest.Logs) { askAbout(t, p, "shop", 1) }, keep, paying(d, 2_000_000))
 		content, err := kept.Content("shop")
-		must(t, err)
+		policytest.Must(t, err)
 		entries, err := os.ReadDir(content)
-		must(t, err)
-		must(t, os.WriteFile(filepath.Join(content, entries[0].Name(), "a.wasm"), nil, 0o600))
-		s.loadFuel = map[string]int64{"a": 100_000_000}
-		life(t, d, s, func(p *Plane, _ *logs) {
-			if v := ask(t, p, question("web")); v.Reason != api.ReasonPoliciesNotReady || !strings.Contains(v.Message, notYet) {
+		policytest.Must(t, err)
+		policytest.Must(t, os.WriteFile(filepath.Join(content, entries[0].Name(), "a.wasm"), nil, 0o600))
+		s.LoadFuel = map[string]int64{"a": 100_000_000}
+		life(t, d, s, func(p *Plane, _ *policytest.Logs) {
+			if v := ask(t, p, policytest.Question("web")); v.Reason != api.ReasonPoliciesNotReady || !strings.Contains(v.Message, notYet) {
 				t.Errorf("verdict %+v", v)
 			}
 			time.Sleep(5 * time.Minute)
-			if v := ask(t, p, question("web")); v.Reason != "Good" {
+			if v := ask(t, p, policytest.Question("web")); v.Reason != "Good" {
 				t.Errorf("verdict %+v", v)
 			}
 		}, keep, paying(d, 2_000_000))
@@ -242,20 +243,20 @@ func TestAKeptSetThatIsDamagedDoesNotEndTheWaitOfALoadAgainAndAgain(t *testing.T
 
 func TestWhyASetIsRefusedIsShownBesideThatAnotherWaits(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		d.policy("operators", "allow")
-		shop := d.of("shop")
-		shop.policy("a", "allow")
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		d.Policy("operators", "allow")
+		shop := d.Of("shop")
+		shop.Policy("a", "allow")
 		p, _ := listed(t, d, s, paying(d, 1_000_000))
 		run(t, p)
 		askAbout(t, p, "shop", 1)
-		shop.write("a.toml", "api = 1")
+		shop.Write("a.toml", "api = 1")
 		takenIn()
 		before := p.Sets()[1]
-		s.loadFuel = map[string]int64{"a": 30_000_000, "b": 1}
-		shop.policy("a", "deny")
-		shop.policy("b", "allow")
+		s.LoadFuel = map[string]int64{"a": 30_000_000, "b": 1}
+		shop.Policy("a", "deny")
+		shop.Policy("b", "allow")
 		takenIn()
 		now := p.Sets()[1]
 		if before.Refused == "" || !strings.HasPrefix(now.Refused, before.Refused+"; and: "+notYet) || !now.RefusedAt.Equal(before.RefusedAt) {
@@ -266,21 +267,21 @@ func TestWhyASetIsRefusedIsShownBesideThatAnotherWaits(t *testing.T) {
 
 func TestAKeptSetThatTheMachineKeepsOutIsBroughtBackThoughLoadingWaits(t *testing.T) {
 	t.Parallel()
-	keptBubble(t, func(d tree, s *scripts, keep func(*Config), _ state.PolicySets) {
-		t := d.t
-		d.policy("operators", "allow")
-		shop := d.of("shop")
-		shop.policy("a", "allow")
-		shop.policy("z", "busy")
-		s.faults = 2
-		life(t, d, s, func(p *Plane, _ *logs) { askAbout(t, p, "shop", 1) }, keep, paying(d, 2_000_000))
-		s.faults, s.loadFuel = 0, map[string]int64{"a": 1_000_000_000}
-		life(t, d, s, func(p *Plane, _ *logs) {
-			if v := ask(t, p, question("web")); v.Reason != api.ReasonPoliciesNotReady {
+	keptBubble(t, func(d policytest.Tree, s *policytest.Scripts, keep func(*Config), _ state.PolicySets) {
+		t := d.T
+		d.Policy("operators", "allow")
+		shop := d.Of("shop")
+		shop.Policy("a", "allow")
+		shop.Policy("z", "busy")
+		s.Faults = 2
+		life(t, d, s, func(p *Plane, _ *policytest.Logs) { askAbout(t, p, "shop", 1) }, keep, paying(d, 2_000_000))
+		s.Faults, s.LoadFuel = 0, map[string]int64{"a": 1_000_000_000}
+		life(t, d, s, func(p *Plane, _ *policytest.Logs) {
+			if v := ask(t, p, policytest.Question("web")); v.Reason != api.ReasonPoliciesNotReady {
 				t.Errorf("verdict %+v", v)
 			}
 			time.Sleep(3 * listPeriod)
-			if v := ask(t, p, question("web")); v.Answer != api.Allow {
+			if v := ask(t, p, policytest.Question("web")); v.Answer != api.Allow {
 				t.Errorf("verdict %+v", v)
 			}
 		}, keep, paying(d, 2_000_000))
@@ -289,18 +290,18 @@ func TestAKeptSetThatTheMachineKeepsOutIsBroughtBackThoughLoadingWaits(t *testin
 
 func TestARetryEndsTheWaitOfALoadAndOrdersEndWithThePlane(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(d tree, s *scripts) {
-		t := d.t
-		s.loadFuel = map[string]int64{"b": 1_000_000_000}
-		d.policy("operators", "allow")
-		shop := d.of("shop")
-		shop.policy("a", "allow")
-		shop.policy("b", "allow")
-		shop.policy("c", "refused it was slow")
+	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+		t := d.T
+		s.LoadFuel = map[string]int64{"b": 1_000_000_000}
+		d.Policy("operators", "allow")
+		shop := d.Of("shop")
+		shop.Policy("a", "allow")
+		shop.Policy("b", "allow")
+		shop.Policy("c", "refused it was slow")
 		p, _ := listed(t, d, s, paying(d, 10_000_000))
 		stop := run(t, p)
 		takenIn()
-		s.loadFuel["b"] = 1
+		s.LoadFuel["b"] = 1
 		answers := make(chan error, 3)
 		for _, order := range []func(context.Context, string) (api.PolicySet, error){p.Reload, p.Retry, p.Reload} {
 			go func() {

@@ -4,7 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
+
+	v1 "k8s.io/api/core/v1"
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/wasm"
@@ -77,7 +80,7 @@ func (v *vector) references() (all []api.Reference) {
 
 // check reports what cannot be of an object.
 func (r *vectorReference) check(report strict.Report, key string) {
-	oneOf(report, key+".kind", r.Kind, configMapKind, secretKind)
+	oneOf(report, key+".kind", r.Kind, api.ConfigMapKind, api.SecretKind)
 	if r.Name == "" {
 		report(key+".name", "missing; name an object that the pod names")
 	}
@@ -102,10 +105,10 @@ func (c *vectorCandidate) SetDefaults() { c.Kind = api.KindFile }
 
 // expectations are the answers of each hook that a test may want.
 var expectations = map[string][]string{
-	hookAdmit:   {string(api.Allow), string(api.Deny), string(api.Hold), string(api.Abstain)},
-	hookMerge:   {string(wasm.MergeKeep), string(wasm.MergeReject), string(wasm.MergeAbstain)},
-	hookFilter:  {string(wasm.FilterPass), string(wasm.FilterDrop), string(wasm.FilterDefer), string(wasm.FilterAbstain)},
-	hookConnect: {string(api.Allow), string(api.Deny), string(api.Abstain)},
+	api.HookAdmit:   {string(api.Allow), string(api.Deny), string(api.Hold), string(api.Abstain)},
+	api.HookMerge:   {string(wasm.MergeKeep), string(wasm.MergeReject), string(wasm.MergeAbstain)},
+	api.HookFilter:  {string(wasm.FilterPass), string(wasm.FilterDrop), string(wasm.FilterDefer), string(wasm.FilterAbstain)},
+	api.HookConnect: {string(api.Allow), string(api.Deny), string(api.Abstain)},
 }
 
 // vectorFile is a file that a test needs, and the key that names it.
@@ -157,7 +160,7 @@ func (v *vector) check(report strict.Report, key string) {
 		v.at = at.UTC()
 	}
 	expected := expectations[v.Hook]
-	if v.Hook == hookMerge {
+	if v.Hook == api.HookMerge {
 		expected = v.checkCandidates(report, key)
 	} else {
 		checkPath(report, key+".pod", v.Pod)
@@ -172,7 +175,7 @@ func (v *vector) check(report strict.Report, key string) {
 		}
 		switch {
 		case v.Connection == nil:
-		case v.Hook != hookConnect:
+		case v.Hook != api.HookConnect:
 			report(key+".connection", "a connection is for the hook connect")
 		default:
 			v.Connection.defaults()
@@ -187,7 +190,7 @@ func (v *vector) check(report strict.Report, key string) {
 // checkCandidates checks what a test of the hook merge has, and gives what it
 // may expect.
 func (v *vector) checkCandidates(report strict.Report, key string) (expected []string) {
-	expected = expectations[hookMerge]
+	expected = expectations[api.HookMerge]
 	if len(v.References) > 0 {
 		report(key+".references", "a conflict shows no references")
 	}
@@ -200,11 +203,48 @@ func (v *vector) checkCandidates(report strict.Report, key string) (expected []s
 	for i := range v.Candidates {
 		c, at := &v.Candidates[i], fmt.Sprintf("%s.candidate[%d]", key, i)
 		checkPath(report, at+".pod", c.Pod)
-		oneOf(report, at+".kind", c.Kind, api.KindFile, api.KindHTTP, kindAPI)
+		oneOf(report, at+".kind", c.Kind, api.KindFile, api.KindHTTP, api.KindAPI)
 		if c.Source == "" {
 			report(at+".source", "missing; name the source of the document")
 		}
 		expected = append(slices.Clone(expected), c.Pod)
 	}
 	return expected
+}
+
+// testSource is the source of the pods of tests.
+const testSource = "test"
+
+// testTime is the time of their decisions, always the same: a set that was
+// good yesterday is good today.
+var testTime = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
+
+// testUser requests the connections of tests that name no user.
+const testUser = "test"
+
+func testKey(i int) string { return fmt.Sprintf("test[%d]", i) }
+
+// about names the pods of a test.
+func (v *vector) about() string {
+	if v.Hook != api.HookMerge {
+		return v.Pod
+	}
+	names := make([]string, len(v.Candidates))
+	for i := range v.Candidates {
+		names[i] = v.Candidates[i].Pod
+	}
+	return strings.Join(names, ", ")
+}
+
+// connection is that of a test about a pod.
+func (v *vector) connection(p *v1.Pod) *api.Connection {
+	c := vectorConnection{}
+	if v.Connection != nil {
+		c = *v.Connection
+	}
+	c.defaults()
+	if c.Container == "" && c.Kind != api.ConnectPortForward && len(p.Spec.Containers) > 0 {
+		c.Container = p.Spec.Containers[0].Name
+	}
+	return new(api.Connection(c))
 }

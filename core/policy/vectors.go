@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	v1 "k8s.io/api/core/v1"
 
@@ -13,18 +12,6 @@ import (
 	"github.com/wardlet/wardlet/core/manifest"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
-
-// testSource is the source of the pods of tests.
-const testSource = "test"
-
-// testTime is the time of their decisions, always the same: a set that was
-// good yesterday is good today.
-var testTime = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
-
-// testUser requests the connections of tests that name no user.
-const testUser = "test"
-
-func testKey(i int) string { return fmt.Sprintf("test[%d]", i) }
 
 // test runs the policy's own tests; what fails is put down in its document.
 func (l *loader) test(ctx context.Context, r *reading, p *policy) {
@@ -48,18 +35,6 @@ func (l *loader) test(ctx context.Context, r *reading, p *policy) {
 	}
 }
 
-// about names the pods of a test.
-func (v *vector) about() string {
-	if v.Hook != hookMerge {
-		return v.Pod
-	}
-	names := make([]string, len(v.Candidates))
-	for i := range v.Candidates {
-		names[i] = v.Candidates[i].Pod
-	}
-	return strings.Join(names, ", ")
-}
-
 // testPods are the pods of a test by their paths. One that cannot be used is
 // put down in the policy's document, and ok is false.
 func (l *loader) testPods(r *reading, p *policy, v *vector, key string) (pods map[string]*v1.Pod, ok bool) {
@@ -80,13 +55,13 @@ func (l *loader) testPods(r *reading, p *policy, v *vector, key string) (pods ma
 // that, and what it took. The error is why there was no answer.
 func (p *policy) testAnswer(ctx context.Context, v *vector, pods map[string]*v1.Pod) (got string, fuel int64, err error) {
 	s, err := p.testSays(ctx, v, pods)
-	got, took := v.unlike(&s, err)
+	got, took := s.unlike(v, err)
 	return got, s.cost() + took, err
 }
 
-// unlike gives what a test got instead of what it should, empty where it got that.
+// unlike returns what a test got instead of what it should, empty where it got that.
 // fuel is what a call took that failed.
-func (v *vector) unlike(s *Statement, err error) (got string, fuel int64) {
+func (s *Statement) unlike(v *vector, err error) (got string, fuel int64) {
 	switch {
 	case err != nil:
 		_, message, took := failureOf(err)
@@ -103,8 +78,8 @@ func (v *vector) unlike(s *Statement, err error) (got string, fuel int64) {
 
 // testSays is what the policy says in a test.
 func (p *policy) testSays(ctx context.Context, v *vector, pods map[string]*v1.Pod) (Statement, error) {
-	if v.Hook == hookMerge {
-		return p.choose(ctx, v.contest(pods))
+	if v.Hook == api.HookMerge {
+		return p.choose(ctx, testContest(v, pods))
 	}
 	if p.expression != nil {
 		return p.testUnited(ctx, v, pods)
@@ -133,11 +108,11 @@ func (p *policy) testMatches(ctx context.Context, v *vector, q *api.Question) (m
 		return false, 0, nil
 	}
 	d := &decision{hook: v.Hook, request: p.testRequest(q, v.at, v.references())}
-	return p.Match.hold(ctx, d.conditions(), &d.turn)
+	return d.turn.hold(ctx, p.Match.compiled, d.conditions())
 }
 
-// contest is that of a test of the hook merge.
-func (v *vector) contest(pods map[string]*v1.Pod) *contest {
+// testContest is that of a test of the hook merge.
+func testContest(v *vector, pods map[string]*v1.Pod) *contest {
 	m := &wasm.MergeRequest{Time: v.at, ClockSynchronized: true}
 	for i := range v.Candidates {
 		c := &v.Candidates[i]
@@ -160,30 +135,17 @@ func (p *policy) testQuestion(v *vector, pods map[string]*v1.Pod) *api.Question 
 		Op: api.Add, Pod: pods[v.Pod], Old: pods[v.Old],
 		Origin: api.Origin{Source: testSource, Document: v.Pod, FirstSeen: testTime},
 	}
-	if v.Hook == hookConnect {
+	if v.Hook == api.HookConnect {
 		q.Op, q.Old, q.Connection = api.Connect, nil, v.connection(q.Pod)
 		return q
 	}
-	if q.Old == nil && (v.Hook == hookFilter || len(p.Match.Operations) > 0 && !slices.Contains(p.Match.Operations, api.Add)) {
+	if q.Old == nil && (v.Hook == api.HookFilter || len(p.Match.Operations) > 0 && !slices.Contains(p.Match.Operations, api.Add)) {
 		q.Old = q.Pod
 	}
 	if q.Old != nil {
 		q.Op = api.UpdateOp
 	}
 	return q
-}
-
-// connection is that of a test about a pod.
-func (v *vector) connection(p *v1.Pod) *api.Connection {
-	c := vectorConnection{}
-	if v.Connection != nil {
-		c = *v.Connection
-	}
-	c.defaults()
-	if c.Container == "" && c.Kind != api.ConnectPortForward && len(p.Spec.Containers) > 0 {
-		c.Container = p.Spec.Containers[0].Name
-	}
-	return new(api.Connection(c))
 }
 
 func testPod(r *reading, path, node string) (*v1.Pod, error) {

@@ -12,24 +12,25 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wardlet/wardlet/core/internal/fswatch"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 )
 
 // watched is a plane that is told of changes by the kernel. Listings come too
 // late for these tests.
-func watched(t *testing.T, d tree) *Plane {
+func watched(t *testing.T, d policytest.Tree) *Plane {
 	t.Helper()
-	p := New(testConfig(d, newScripts()))
+	p := New(testConfig(d, policytest.NewScripts()))
 	run(t, p)
 	return p
 }
 
 // eventually waits for a state of the set, for less than a listing takes.
-func (d tree) eventually(p *Plane, want string) {
-	d.t.Helper()
+func eventually(d policytest.Tree, p *Plane, want string) {
+	d.T.Helper()
 	deadline := time.Now().Add(listPeriod * 3 / 4)
-	for d.state(p) != want {
+	for stateOf(d, p) != want {
 		if time.Now().After(deadline) {
-			d.t.Fatalf("set %q, want %q", d.state(p), want)
+			d.T.Fatalf("set %q, want %q", stateOf(d, p), want)
 		}
 		time.Sleep(time.Millisecond)
 	}
@@ -38,64 +39,66 @@ func (d tree) eventually(p *Plane, want string) {
 func TestEventsTellOf(t *testing.T) {
 	t.Parallel()
 	const vector = "[[test]]\npod = \"tests/a.yaml\"\nexpect = \"allow\""
-	move := func(d tree, from, to string) {
-		must(d.t, os.Rename(filepath.Join(d.dir, from), filepath.Join(d.dir, to)))
+	move := func(d policytest.Tree, from, to string) {
+		policytest.Must(d.T, os.Rename(filepath.Join(d.Dir, from), filepath.Join(d.Dir, to)))
 	}
 	const missing = "1 [p] the policy directory DIR is missing; make it, or take it out of agent.toml to have no policies"
 	for name, test := range map[string]struct {
-		change func(d tree)
+		change func(d policytest.Tree)
 		want   string
 	}{
-		"a new policy": {func(d tree) { d.policy("q", "allow") }, "2 [p q] "},
-		"one that is moved into place": {func(d tree) {
-			d.write(".q", documentOf("q", "allow"))
-			d.write("q.wasm", "allow")
+		"a new policy": {func(d policytest.Tree) { d.Policy("q", "allow") }, "2 [p q] "},
+		"one that is moved into place": {func(d policytest.Tree) {
+			d.Write(".q", policytest.DocumentOf("q", "allow"))
+			d.Write("q.wasm", "allow")
 			move(d, ".q", "q.toml")
 		}, "2 [p q] "},
-		"one that is written to": {func(d tree) { d.write("p.toml", documentOf("p", "allow", "priority = 7", vector)) }, "2 [p] "},
+		"one that is written to": {func(d policytest.Tree) {
+			d.Write("p.toml", policytest.DocumentOf("p", "allow", "priority = 7", vector))
+		}, "2 [p] "},
 		"one that goes": {
-			func(d tree) { d.remove("p.toml") },
+			func(d policytest.Tree) { d.Remove("p.toml") },
 			"1 [p] the policy directory DIR has no policy (*.toml); add one, or take it out of agent.toml to have no policies",
 		},
-		"another module":           {func(d tree) { d.write("p.wasm", "deny") }, "1 [p] DIR/p.toml:4: sha256: p.wasm has the digest " + sumOf("deny") + ": if that is the module meant, write it here, else put the right module in place"},
-		"a pod below":              {func(d tree) { d.write("tests/a.yaml", manifestText+"# x\n") }, "2 [p] "},
-		"a directory below":        {func(d tree) { move(d, "tests", "away") }, "1 [p] DIR/p.toml:7: test.pod: tests/a.yaml cannot be read: no such file or directory"},
-		"the directory that goes":  {func(d tree) { must(d.t, os.RemoveAll(d.dir)) }, missing},
-		"the directory that moves": {func(d tree) { must(d.t, os.Rename(d.dir, d.dir+"-away")) }, missing},
+		"another module":           {func(d policytest.Tree) { d.Write("p.wasm", "deny") }, "1 [p] DIR/p.toml:4: sha256: p.wasm has the digest " + policytest.SumOf("deny") + ": if that is the module meant, write it here, else put the right module in place"},
+		"a pod below":              {func(d policytest.Tree) { d.Write("tests/a.yaml", policytest.ManifestText+"# x\n") }, "2 [p] "},
+		"a directory below":        {func(d policytest.Tree) { move(d, "tests", "away") }, "1 [p] DIR/p.toml:7: test.pod: tests/a.yaml cannot be read: no such file or directory"},
+		"the directory that goes":  {func(d policytest.Tree) { policytest.Must(d.T, os.RemoveAll(d.Dir)) }, missing},
+		"the directory that moves": {func(d policytest.Tree) { policytest.Must(d.T, os.Rename(d.Dir, d.Dir+"-away")) }, missing},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := newTree(t)
-			d.policy("p", "allow", vector)
-			d.write("tests/a.yaml", manifestText)
+			d := policytest.NewTree(t)
+			d.Policy("p", "allow", vector)
+			d.Write("tests/a.yaml", policytest.ManifestText)
 			p := watched(t, d)
-			d.eventually(p, "1 [p] ")
+			eventually(d, p, "1 [p] ")
 			test.change(d)
-			d.eventually(p, test.want)
+			eventually(d, p, test.want)
 		})
 	}
 }
 
 func TestEventsTellOfWhatComesBack(t *testing.T) {
 	t.Parallel()
-	d := newTree(t)
-	d.policy("p", "allow", "[[test]]\npod = \"tests/a.yaml\"\nexpect = \"allow\"")
-	must(t, os.Rename(d.dir, d.dir+"-away"))
+	d := policytest.NewTree(t)
+	d.Policy("p", "allow", "[[test]]\npod = \"tests/a.yaml\"\nexpect = \"allow\"")
+	policytest.Must(t, os.Rename(d.Dir, d.Dir+"-away"))
 	p := watched(t, d)
-	d.eventually(p, "0 [] the policy directory DIR is missing; make it, or take it out of agent.toml to have no policies")
-	must(t, os.Rename(d.dir+"-away", d.dir))
-	d.eventually(p, "0 [] DIR/p.toml:7: test.pod: tests/a.yaml cannot be read: no such file or directory")
-	must(t, os.Mkdir(filepath.Join(d.dir, "away"), 0o700))
-	d.write("away/a.yaml", manifestText)
-	must(t, os.Rename(filepath.Join(d.dir, "away"), filepath.Join(d.dir, "tests")))
-	d.eventually(p, "1 [p] ")
-	d.write("tests/a.yaml", manifestText+"# x\n")
-	d.eventually(p, "2 [p] ")
-	must(t, os.Rename(d.dir, d.dir+"-old"))
-	d.policy("q", "allow")
-	d.eventually(p, "3 [q] ")
-	d.policy("r", "allow")
-	d.eventually(p, "4 [q r] ")
+	eventually(d, p, "0 [] the policy directory DIR is missing; make it, or take it out of agent.toml to have no policies")
+	policytest.Must(t, os.Rename(d.Dir+"-away", d.Dir))
+	eventually(d, p, "0 [] DIR/p.toml:7: test.pod: tests/a.yaml cannot be read: no such file or directory")
+	policytest.Must(t, os.Mkdir(filepath.Join(d.Dir, "away"), 0o700))
+	d.Write("away/a.yaml", policytest.ManifestText)
+	policytest.Must(t, os.Rename(filepath.Join(d.Dir, "away"), filepath.Join(d.Dir, "tests")))
+	eventually(d, p, "1 [p] ")
+	d.Write("tests/a.yaml", policytest.ManifestText+"# x\n")
+	eventually(d, p, "2 [p] ")
+	policytest.Must(t, os.Rename(d.Dir, d.Dir+"-old"))
+	d.Policy("q", "allow")
+	eventually(d, p, "3 [q] ")
+	d.Policy("r", "allow")
+	eventually(d, p, "4 [q r] ")
 }
 
 func TestAnEventThatConcernsNoPolicyDisturbsNothing(t *testing.T) {
@@ -128,10 +131,10 @@ func TestAnEventThatConcernsNoPolicyDisturbsNothing(t *testing.T) {
 
 func TestFilesThatWereThereAreWatchedFromTheFirstReading(t *testing.T) {
 	t.Parallel()
-	d := newTree(t)
-	d.policy("p", "allow", "[[test]]\npod = \"tests/a.yaml\"\nexpect = \"allow\"")
-	d.write("tests/a.yaml", manifestText)
-	r := d.reloader()
+	d := policytest.NewTree(t)
+	d.Policy("p", "allow", "[[test]]\npod = \"tests/a.yaml\"\nexpect = \"allow\"")
+	d.Write("tests/a.yaml", policytest.ManifestText)
+	r := reloaderOf(d)
 	r.cfg.Now = func() time.Time { return time.Now().Add(time.Minute) }
 	r.watch.Open = func() (*fswatch.Backend, error) { return nil, errors.New("no watches left") }
 	r.look(t.Context())
@@ -143,21 +146,21 @@ func TestFilesThatWereThereAreWatchedFromTheFirstReading(t *testing.T) {
 	}
 	r.watch.Close()
 
-	r = d.reloader()
+	r = reloaderOf(d)
 	r.cfg.Now = func() time.Time { return time.Now().Add(time.Minute) }
 	r.look(t.Context())
 	defer r.watch.Close()
 	got := r.watch.Dirs()
 	slices.Sort(got)
-	if diff := cmp.Diff([]string{d.dir, d.dir + "/tests"}, got); diff != "" {
+	if diff := cmp.Diff([]string{d.Dir, d.Dir + "/tests"}, got); diff != "" {
 		t.Errorf("watched (-want +got):\n%s", diff)
 	}
 }
 
 func TestWithoutAWatchItIsTriedAgain(t *testing.T) {
 	t.Parallel()
-	d, l := newTree(t), &logs{}
-	w := newWatch(d.dir, l.logger())
+	d, l := policytest.NewTree(t), &policytest.Logs{}
+	w := newWatch(d.Dir, l.Logger())
 	open := w.Open
 	w.Open = func() (*fswatch.Backend, error) { return nil, errors.New("no watches left") }
 	w.aim(nil)
@@ -169,11 +172,11 @@ func TestWithoutAWatchItIsTriedAgain(t *testing.T) {
 	w.aim(nil)
 	w.aim(nil)
 	defer w.Close()
-	if diff := cmp.Diff([]string{d.dir}, w.Dirs()); diff != "" {
+	if diff := cmp.Diff([]string{d.Dir}, w.Dirs()); diff != "" {
 		t.Errorf("watched (-want +got):\n%s", diff)
 	}
-	if l.count("cannot be watched") != 1 || l.count("watched again") != 1 {
-		t.Errorf("log: %q", l.lines())
+	if l.Count("cannot be watched") != 1 || l.Count("watched again") != 1 {
+		t.Errorf("log: %q", l.Lines())
 	}
 }
 
@@ -185,9 +188,9 @@ func TestAWatchThatEndsOrLosesEventsHasEverythingReadAgain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := newTree(t)
-			d.policy("p", "allow")
-			p := New(testConfig(d, newScripts()))
+			d := policytest.NewTree(t)
+			d.Policy("p", "allow")
+			p := New(testConfig(d, policytest.NewScripts()))
 			watchers := make(chan *fswatch.Backend, 10)
 			p.owners[0].reloader.watch.Open = func() (*fswatch.Backend, error) {
 				w, err := fswatch.Inotify()
@@ -197,15 +200,15 @@ func TestAWatchThatEndsOrLosesEventsHasEverythingReadAgain(t *testing.T) {
 				return w, err
 			}
 			run(t, p)
-			d.eventually(p, "1 [p] ")
+			eventually(d, p, "1 [p] ")
 			w := <-watchers
 			// Nothing is told of this one.
-			must(t, w.Remove(d.dir))
-			d.policy("q", "allow")
+			policytest.Must(t, w.Remove(d.Dir))
+			d.Policy("q", "allow")
 			lose(w)
-			d.eventually(p, "2 [p q] ")
-			d.policy("r", "allow")
-			d.eventually(p, "3 [p q r] ")
+			eventually(d, p, "2 [p q] ")
+			d.Policy("r", "allow")
+			eventually(d, p, "3 [p q r] ")
 		})
 	}
 }

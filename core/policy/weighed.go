@@ -34,7 +34,7 @@ func (d *decision) identity() questionID {
 
 // identity is that of a contest: who takes part.
 func (p *Plane) identity(m *contest) questionID {
-	text := []byte(hookMerge)
+	text := []byte(api.HookMerge)
 	for i := range m.Candidates {
 		c := &m.Candidates[i]
 		text = fmt.Appendf(text, " %q %q %q %q", c.Origin.Source, c.Origin.Document, c.Pod.UID, p.instance(&api.Question{Pod: c.Pod}, m.Texts))

@@ -11,12 +11,13 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 )
 
 func TestAQuestionThatIsAskedAgainCountsOnce(t *testing.T) {
 	t.Parallel()
 	another := func(q *api.Question) {
-		q.Pod = somePod("web", func(p *v1.Pod) { p.UID = "another" })
+		q.Pod = policytest.SomePod("web", func(p *v1.Pod) { p.UID = "another" })
 	}
 	contest := func(p *Plane, change func(*api.Contest)) {
 		c := contested("web")
@@ -30,19 +31,19 @@ func TestAQuestionThatIsAskedAgainCountsOnce(t *testing.T) {
 		want          uint64
 	}{
 		"a pod that is held": {
-			func(t *testing.T, p *Plane) { t.Helper(); ask(t, p, question("web")) },
-			func(t *testing.T, p *Plane) { t.Helper(); ask(t, p, question("web")) }, 1,
+			func(t *testing.T, p *Plane) { t.Helper(); ask(t, p, policytest.Question("web")) },
+			func(t *testing.T, p *Plane) { t.Helper(); ask(t, p, policytest.Question("web")) }, 1,
 		},
 		"another version of it": {
-			func(t *testing.T, p *Plane) { t.Helper(); ask(t, p, question("web")) },
-			func(t *testing.T, p *Plane) { t.Helper(); ask(t, p, question("web", update)) }, 2,
+			func(t *testing.T, p *Plane) { t.Helper(); ask(t, p, policytest.Question("web")) },
+			func(t *testing.T, p *Plane) { t.Helper(); ask(t, p, policytest.Question("web", update)) }, 2,
 		},
 		"another pod like it": {
-			func(t *testing.T, p *Plane) { t.Helper(); ask(t, p, question("web")) },
-			func(t *testing.T, p *Plane) { t.Helper(); ask(t, p, question("web", another)) }, 2,
+			func(t *testing.T, p *Plane) { t.Helper(); ask(t, p, policytest.Question("web")) },
+			func(t *testing.T, p *Plane) { t.Helper(); ask(t, p, policytest.Question("web", another)) }, 2,
 		},
 		"another hook": {
-			func(t *testing.T, p *Plane) { t.Helper(); ask(t, p, question("web")) },
+			func(t *testing.T, p *Plane) { t.Helper(); ask(t, p, policytest.Question("web")) },
 			func(t *testing.T, p *Plane) { t.Helper(); filterBy(t, p, filterQuestion("shop")) }, 2,
 		},
 		"an update that is held back": {
@@ -62,13 +63,13 @@ func TestAQuestionThatIsAskedAgainCountsOnce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			bubble(t, func(d tree, s *scripts) {
-				t := d.t
-				d.write("p.toml", documentIn("p", "hold", anyHook))
-				d.write("p.wasm", "hold")
-				text := documentIn("next", "trap no", anyHook+"\nmode = \"shadow\"")
-				d.write("next.toml", strings.Replace(text, `name = "next"`, `name = "p"`, 1))
-				d.write("next.wasm", "trap no")
+			bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
+				t := d.T
+				d.Write("p.toml", policytest.DocumentIn("p", "hold", anyHook))
+				d.Write("p.wasm", "hold")
+				text := policytest.DocumentIn("next", "trap no", anyHook+"\nmode = \"shadow\"")
+				d.Write("next.toml", strings.Replace(text, `name = "next"`, `name = "p"`, 1))
+				d.Write("next.wasm", "trap no")
 				p, _ := listed(t, d, s)
 				run(t, p)
 				for range 2 {

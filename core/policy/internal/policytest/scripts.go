@@ -1,4 +1,4 @@
-package policy
+package policytest
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// scripts is a Loader whose modules are texts:
+// Scripts is a Loader whose modules are texts:
 //
 //	allow|deny|hold|abstain [CODE [MESSAGE]]  gives that answer
 //	hold-for DURATION                         holds, and wants to be asked again then
@@ -40,60 +40,62 @@ import (
 //	                                          defers for an hour
 //
 // A text may go on after " # ", so that equal plugins have other digests.
-type scripts struct {
-	mu sync.Mutex
+type Scripts struct {
+	Mu sync.Mutex
 	// loaded are the policies whose plugins are loaded and not closed.
 	loaded []string
-	// loads counts all loads.
-	loads int
-	// calls are the calls: "POLICY POD".
-	calls []string
-	// options are those of the newest load of each policy.
-	options map[string]wasm.Options
-	// rests are how often each policy's plugin was told to rest.
-	rests map[string]int
+	// Loads counts all loads.
+	Loads int
+	// Log are the calls: "POLICY POD".
+	Log []string
+	// Options are those of the newest load of each policy.
+	Options map[string]wasm.Options
+	// Rests are how often each policy's plugin was told to rest.
+	Rests map[string]int
 	// forgotten are the modules that were told to be forgotten.
 	forgotten []string
-	// faults counts the failures of the machine.
-	faults int
-	// requests are the newest call of each policy.
-	requests map[string]wasm.Request
-	// merges are the newest questions to the hook merge of each policy.
-	merges map[string]wasm.MergeRequest
-	// edit changes what a script answered, if it is set.
-	edit func(policy string, r *wasm.Result)
-	// patch is what a policy that names a winner makes of it, if it is set.
-	patch func(policy string) []byte
-	// loadFuel is what loading the plugin of a policy takes, warmFuel what warming any,
+	// Faults counts the failures of the machine.
+	Faults int
+	// Requests are the newest call of each policy.
+	Requests map[string]wasm.Request
+	// Merges are the newest questions to the hook merge of each policy.
+	Merges map[string]wasm.MergeRequest
+	// Edit changes what a script answered, if it is set.
+	Edit func(policy string, r *wasm.Result)
+	// Patch is what a policy that names a winner makes of it, if it is set.
+	Patch func(policy string) []byte
+	// LoadFuel is what loading the plugin of a policy takes, warmFuel what warming any,
 	// admitFuel what a call takes of the hook admit.
-	loadFuel            map[string]int64
-	warmFuel, admitFuel int64
-	// loadCost is the processor time that loading any module takes of the host.
-	loadCost time.Duration
-	// free lets plugins that wait go on; they say on waits that they do.
-	free  chan struct{}
-	waits chan string
+	LoadFuel            map[string]int64
+	WarmFuel, AdmitFuel int64
+	// LoadCost is the processor time that loading any module takes of the host.
+	LoadCost time.Duration
+	// Free lets plugins that wait go on; they say on waits that they do.
+	Free  chan struct{}
+	Waits chan string
 }
 
-func newScripts() *scripts {
-	return &scripts{
-		options: map[string]wasm.Options{}, requests: map[string]wasm.Request{}, merges: map[string]wasm.MergeRequest{}, rests: map[string]int{},
-		free: make(chan struct{}), waits: make(chan string, 100),
+// NewScripts returns a loader of scripts.
+func NewScripts() *Scripts {
+	return &Scripts{
+		Options: map[string]wasm.Options{}, Requests: map[string]wasm.Request{}, Merges: map[string]wasm.MergeRequest{}, Rests: map[string]int{},
+		Free: make(chan struct{}), Waits: make(chan string, 100),
 	}
 }
 
-func (s *scripts) Load(ctx context.Context, binary []byte, o wasm.Options) (Plugin, error) {
-	wasm.AddCost(ctx, s.loadCost)
+// Load makes a plugin of a script.
+func (s *Scripts) Load(ctx context.Context, binary []byte, o wasm.Options) (*Script, error) {
+	wasm.AddCost(ctx, s.LoadCost)
 	text, _, _ := strings.Cut(string(binary), " # ")
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	if message, broken := strings.CutPrefix(text, "broken "); broken {
-		if fuel := s.loadFuel[o.Policy]; fuel > 0 {
+		if fuel := s.LoadFuel[o.Policy]; fuel > 0 {
 			return nil, &wasm.Failure{Code: wasm.Trap, Err: errors.New(message), Fuel: fuel}
 		}
 		return nil, errors.New(message)
 	}
-	s.loads++
+	s.Loads++
 	if message, refused := strings.CutPrefix(text, "refused "); refused && !slices.Contains(s.forgotten, text) {
 		return nil, errors.New(message)
 	}
@@ -108,59 +110,63 @@ func (s *scripts) Load(ctx context.Context, binary []byte, o wasm.Options) (Plug
 		}
 	}
 	s.loaded = append(s.loaded, o.Policy)
-	s.options[o.Policy] = o
-	return &script{of: s, policy: o.Policy, text: text}, nil
+	s.Options[o.Policy] = o
+	return &Script{of: s, policy: o.Policy, text: text}, nil
 }
 
-func (s *scripts) Forget(_ context.Context, binary []byte, _ wasm.Options) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// Forget records that a module was to be forgotten.
+func (s *Scripts) Forget(_ context.Context, binary []byte, _ wasm.Options) error {
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	s.forgotten = append(s.forgotten, string(binary))
 	return nil
 }
 
 // fault says that the machine fails, which it does twice. s.mu is held.
-func (s *scripts) fault() bool {
-	s.faults++
-	return s.faults <= 2
+func (s *Scripts) fault() bool {
+	s.Faults++
+	return s.Faults <= 2
 }
 
-// inUse are the policies whose plugins are loaded, in the order they were.
-func (s *scripts) inUse() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// InUse are the policies whose plugins are loaded, in the order they were.
+func (s *Scripts) InUse() []string {
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	return slices.Clone(s.loaded)
 }
 
-func (s *scripts) called() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.calls)
+// Calls returns the calls so far.
+func (s *Scripts) Calls() []string {
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	return slices.Clone(s.Log)
 }
 
-type script struct {
-	of           *scripts
+// Script is a plugin that does what a script says. Its methods are those of policy.Plugin.
+type Script struct {
+	of           *Scripts
 	policy, text string
 	closed       bool
 }
 
-func (p *script) Admit(_ context.Context, r *wasm.Request) (wasm.Result, error) {
-	p.of.mu.Lock()
+// Admit answers by the script, and records the call.
+func (p *Script) Admit(_ context.Context, r *wasm.Request) (wasm.Result, error) {
+	p.of.Mu.Lock()
 	if p.closed {
-		p.of.mu.Unlock()
+		p.of.Mu.Unlock()
 		return wasm.Result{}, fmt.Errorf("the plugin of %s was called after it was closed", p.policy)
 	}
-	p.of.calls = append(p.of.calls, p.policy+" "+r.Question.Pod.Name)
-	p.of.requests[p.policy] = *r
-	edit := p.of.edit
+	p.of.Log = append(p.of.Log, p.policy+" "+r.Question.Pod.Name)
+	p.of.Requests[p.policy] = *r
+	edit := p.of.Edit
 	word, rest := p.words(r.Question.Pod.Name)
 	fault := (word == "late" || word == "unwell") && p.of.fault()
-	p.of.mu.Unlock()
+	p.of.Mu.Unlock()
 
-	result := wasm.Result{Fuel: p.of.admitFuel}
+	result := wasm.Result{Fuel: p.of.AdmitFuel}
 	switch word {
 	case "trap":
-		return wasm.Result{}, &wasm.Failure{Code: wasm.Trap, Err: errors.New(rest), Fuel: p.of.admitFuel}
+		return wasm.Result{}, &wasm.Failure{Code: wasm.Trap, Err: errors.New(rest), Fuel: p.of.AdmitFuel}
 	case "unready":
 		return wasm.Result{}, wasm.ErrNotReady
 	case "error":
@@ -173,8 +179,8 @@ func (p *script) Admit(_ context.Context, r *wasm.Request) (wasm.Result, error) 
 			return wasm.Result{}, &wasm.Failure{Code: wasm.HostError, Err: errors.New("map memory: cannot allocate memory")}
 		}
 	case "wait":
-		p.of.waits <- p.policy
-		<-p.of.free
+		p.of.Waits <- p.policy
+		<-p.of.Free
 		result.Answer = api.Deny
 	case "quota":
 		if r.Node == nil {
@@ -199,16 +205,16 @@ func (p *script) Admit(_ context.Context, r *wasm.Request) (wasm.Result, error) 
 	case "deny-image":
 		result.Answer = api.Abstain
 		if r.Question.Pod.Spec.Containers[0].Image == rest {
-			result = wasm.Result{Answer: api.Deny, Reason: "ImageNotAllowed", Message: "image " + rest + " is not allowed", Fuel: p.of.admitFuel}
+			result = wasm.Result{Answer: api.Deny, Reason: "ImageNotAllowed", Message: "image " + rest + " is not allowed", Fuel: p.of.AdmitFuel}
 		}
 	case "say-env", "deny-env":
 		result.Answer = api.Allow
 		if env := r.Question.Pod.Spec.Containers[0].Env; len(env) > 0 && (word == "say-env" || env[0].Value == rest) {
-			result = wasm.Result{Answer: api.Deny, Reason: "Env", Message: env[0].Value, Fuel: p.of.admitFuel}
+			result = wasm.Result{Answer: api.Deny, Reason: "Env", Message: env[0].Value, Fuel: p.of.AdmitFuel}
 		}
 	default:
 		code, message, _ := strings.Cut(rest, " ")
-		result = wasm.Result{Answer: api.Answer(word), Reason: code, Message: message, Fuel: p.of.admitFuel}
+		result = wasm.Result{Answer: api.Answer(word), Reason: code, Message: message, Fuel: p.of.AdmitFuel}
 	}
 	if edit != nil {
 		edit(p.policy, &result)
@@ -217,7 +223,7 @@ func (p *script) Admit(_ context.Context, r *wasm.Request) (wasm.Result, error) 
 }
 
 // words are the script's first word and the rest for a pod.
-func (p *script) words(pod string) (word, rest string) {
+func (p *Script) words(pod string) (word, rest string) {
 	word, rest, _ = strings.Cut(p.text, " ")
 	switch {
 	case word != "picky":
@@ -230,20 +236,21 @@ func (p *script) words(pod string) (word, rest string) {
 }
 
 // begin records a call about a pod and returns the script's first word and the rest.
-func (p *script) begin(what, pod string) (word, rest string, err error) {
-	p.of.mu.Lock()
-	defer p.of.mu.Unlock()
+func (p *Script) begin(what, pod string) (word, rest string, err error) {
+	p.of.Mu.Lock()
+	defer p.of.Mu.Unlock()
 	if p.closed {
 		return "", "", fmt.Errorf("the plugin of %s was called after it was closed", p.policy)
 	}
-	p.of.calls = append(p.of.calls, p.policy+" "+what)
+	p.of.Log = append(p.of.Log, p.policy+" "+what)
 	if word, rest = p.words(pod); word == "trap" {
 		return "", "", &wasm.Failure{Code: wasm.Trap, Err: errors.New(rest), Fuel: 7}
 	}
 	return word, rest, nil
 }
 
-func (p *script) Merge(_ context.Context, m *wasm.MergeRequest) (r wasm.MergeResult, err error) {
+// Merge answers by the script, and records the call.
+func (p *Script) Merge(_ context.Context, m *wasm.MergeRequest) (r wasm.MergeResult, err error) {
 	var sources []string
 	for _, c := range m.Candidates {
 		sources = append(sources, c.Origin.Source)
@@ -252,10 +259,10 @@ func (p *script) Merge(_ context.Context, m *wasm.MergeRequest) (r wasm.MergeRes
 	if err != nil {
 		return r, err
 	}
-	p.of.mu.Lock()
-	p.of.merges[p.policy] = *m
+	p.of.Mu.Lock()
+	p.of.Merges[p.policy] = *m
 	late := word == "late" && p.of.fault()
-	p.of.mu.Unlock()
+	p.of.Mu.Unlock()
 	if late {
 		return r, wasm.ErrNotReady
 	}
@@ -269,20 +276,21 @@ func (p *script) Merge(_ context.Context, m *wasm.MergeRequest) (r wasm.MergeRes
 	}
 	r.Answer, r.Fuel = wasm.MergeAnswer(word), 3
 	r.Reason, r.Message, _ = strings.Cut(rest, " ")
-	if r.Answer == wasm.MergeWinner && p.of.patch != nil {
-		r.Patch = p.of.patch(p.policy)
+	if r.Answer == wasm.MergeWinner && p.of.Patch != nil {
+		r.Patch = p.of.Patch(p.policy)
 	}
 	return r, nil
 }
 
-func (p *script) Filter(_ context.Context, q *wasm.Request) (r wasm.FilterResult, err error) {
+// Filter answers by the script, and records the call.
+func (p *Script) Filter(_ context.Context, q *wasm.Request) (r wasm.FilterResult, err error) {
 	word, rest, err := p.begin("filters "+q.Question.Pod.Name, q.Question.Pod.Name)
 	if err != nil {
 		return r, err
 	}
-	p.of.mu.Lock()
-	p.of.requests[p.policy] = *q
-	p.of.mu.Unlock()
+	p.of.Mu.Lock()
+	p.of.Requests[p.policy] = *q
+	p.of.Mu.Unlock()
 	r.Answer, r.Fuel = wasm.FilterAnswer(word), 5
 	r.Reason, r.Message, _ = strings.Cut(rest, " ")
 	if r.Answer == wasm.FilterDefer {
@@ -291,38 +299,44 @@ func (p *script) Filter(_ context.Context, q *wasm.Request) (r wasm.FilterResult
 	return r, nil
 }
 
-func (p *script) Connect(_ context.Context, q *wasm.Request) (r wasm.Result, err error) {
+// Connect answers by the script, and records the call.
+func (p *Script) Connect(_ context.Context, q *wasm.Request) (r wasm.Result, err error) {
 	word, rest, err := p.begin("connects "+q.Question.Pod.Name, q.Question.Pod.Name)
 	if err != nil {
 		return r, err
 	}
-	p.of.mu.Lock()
-	p.of.requests[p.policy] = *q
-	p.of.mu.Unlock()
+	p.of.Mu.Lock()
+	p.of.Requests[p.policy] = *q
+	p.of.Mu.Unlock()
 	r.Answer, r.Fuel = api.Answer(word), 5
 	r.Reason, r.Message, _ = strings.Cut(rest, " ")
 	return r, nil
 }
 
-func (p *script) LoadFuel() int64 {
-	p.of.mu.Lock()
-	defer p.of.mu.Unlock()
-	return p.of.loadFuel[p.policy]
+// LoadFuel returns what Scripts.LoadFuel says of the policy.
+func (p *Script) LoadFuel() int64 {
+	p.of.Mu.Lock()
+	defer p.of.Mu.Unlock()
+	return p.of.LoadFuel[p.policy]
 }
 
-func (p *script) Warm(context.Context, []string) int64 { return p.of.warmFuel }
+// Warm returns Scripts.WarmFuel.
+func (p *Script) Warm(context.Context, []string) int64 { return p.of.WarmFuel }
 
-func (p *script) Settle(context.Context) {}
+// Settle does nothing.
+func (p *Script) Settle(context.Context) {}
 
-func (p *script) Rest() {
-	p.of.mu.Lock()
-	defer p.of.mu.Unlock()
-	p.of.rests[p.policy]++
+// Rest counts the call.
+func (p *Script) Rest() {
+	p.of.Mu.Lock()
+	defer p.of.Mu.Unlock()
+	p.of.Rests[p.policy]++
 }
 
-func (p *script) Close() error {
-	p.of.mu.Lock()
-	defer p.of.mu.Unlock()
+// Close fails where the script is closed already, or the policy is called bad-close.
+func (p *Script) Close() error {
+	p.of.Mu.Lock()
+	defer p.of.Mu.Unlock()
 	if p.closed {
 		return fmt.Errorf("the plugin of %s is closed twice", p.policy)
 	}
@@ -335,5 +349,25 @@ func (p *script) Close() error {
 	return nil
 }
 
-// instant is the time of tests that need a fixed one.
-var instant = time.Date(2026, time.November, 3, 12, 0, 0, 0, time.UTC)
+// CallsAbout counts how often plugins were asked, about pods of names that begin so.
+func (s *Scripts) CallsAbout(prefix string) (n int) {
+	for _, call := range s.Calls() {
+		words := strings.Fields(call)
+		if strings.HasPrefix(words[len(words)-1], prefix) {
+			n++
+		}
+	}
+	return n
+}
+
+// Saw is what a policy was asked about in its newest call: image and labels.
+func (s *Scripts) Saw(policy string) string {
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	r, ok := s.Requests[policy]
+	if !ok {
+		return "nothing"
+	}
+	p := r.Question.Pod
+	return fmt.Sprintf("%s %v %v", p.Spec.Containers[0].Image, p.Labels, r.Changed)
+}
