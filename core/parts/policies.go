@@ -14,6 +14,7 @@ import (
 	"github.com/wardlet/wardlet/core/node"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy"
+	"github.com/wardlet/wardlet/core/policy/bundle"
 	"github.com/wardlet/wardlet/core/policy/signed"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/policy/wasm/verify"
@@ -67,8 +68,8 @@ func PolicyConfig(cfg *config.Config, nodeName string, loader policy.Loader, log
 }
 
 // trust is what a table of agent.toml says of signatures.
-func trust(table string, keys []string, required bool) (policy.Trust, error) {
-	t := policy.Trust{Required: required}
+func trust(table string, keys []string, required bool) (bundle.Trust, error) {
+	t := bundle.Trust{Required: required}
 	for _, text := range keys {
 		key, err := signed.ParseKey(text)
 		if err != nil {

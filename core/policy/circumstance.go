@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/spec"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/state"
 )
@@ -64,7 +65,7 @@ func (c *circumstances) bars(p *policy, q barred) error {
 // An answer that is final does not follow from failures on other pods, however many wait.
 func (p *policy) patience(hook string, lenient bool) time.Duration {
 	switch {
-	case lenient || p.Mode != modeEnforce && p.Mode != modeMember:
+	case lenient || p.Mode != spec.ModeEnforce && p.Mode != spec.ModeMember:
 		return 0
 	case hook == api.HookConnect:
 		return connectPatience

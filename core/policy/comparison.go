@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/spec"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -20,7 +21,7 @@ const maxDifferences = 10
 type comparison struct {
 	// of are the digests of document and module of both: others begin a new one.
 	of        [4]string
-	threshold threshold
+	threshold spec.Threshold
 	since     time.Time
 	now       func() time.Time
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
+	"github.com/wardlet/wardlet/core/policy/spec"
 )
 
 func TestHowLongACandidateWouldHaveAQuestionWaitIsCompared(t *testing.T) {
@@ -79,10 +80,10 @@ func TestWhatACandidateWaitsFor(t *testing.T) {
 		"no more than the document allows": {"[shadow]\nmax_difference = 0.02\nmin_decisions = 50\nmin_time = \"0s\"", 50, 1, 0, ""},
 		"more than the document allows":    {"[shadow]\nmax_difference = 0.02\nmin_decisions = 50\nmin_time = \"0s\"", 50, 2, 0, "it says something else in 2 of 50 decisions, more than max_difference = 0.02"},
 	} {
-		doc, err := parseDocument("p.toml", "p.toml", []byte(policytest.DocumentOf("p", "allow", `mode = "shadow"`, test.more)), false)
+		doc, err := spec.Parse("p.toml", "p.toml", []byte(policytest.DocumentOf("p", "allow", `mode = "shadow"`, test.more)), false)
 		policytest.Must(t, err)
 		clock := now
-		c := newComparison(&policy{document: doc}, &policy{}, func() time.Time { return clock })
+		c := newComparison(&policy{Document: doc}, &policy{}, func() time.Time { return clock })
 		for i := range test.decisions {
 			allows := saying{Opinion: api.Opinion{Policy: "p", Answer: api.Allow}}
 			o := allows
@@ -105,7 +106,7 @@ func TestAPartThatIsMetExactlyIsNoMoreThanTheLimit(t *testing.T) {
 			limit, err := strconv.ParseFloat(fmt.Sprintf("%d.%02d", percent/100, percent%100), 64)
 			policytest.Must(t, err)
 			for more, want := range []bool{true, false} {
-				c := &comparison{threshold: threshold{MaxDifference: limit, MinDecisions: 1}, now: time.Now}
+				c := &comparison{threshold: spec.Threshold{MaxDifference: limit, MinDecisions: 1}, now: time.Now}
 				c.shown.Decisions, c.shown.Different = decisions, percent*decisions/100+uint64(more)
 				if waits := c.show().Waits; (waits == "") != want {
 					t.Errorf("%d of %d with the limit %v: %q", c.shown.Different, decisions, limit, waits)
@@ -127,7 +128,7 @@ func TestWhatNeitherWasAskedIsNoDecisionOfACandidate(t *testing.T) {
 		"only the candidate was":       {unasked, asked, 1},
 		"both were":                    {asked, asked, 1},
 	} {
-		c := newComparison(&policy{document: &document{}}, &policy{}, func() time.Time { return policytest.Instant })
+		c := newComparison(&policy{Document: &spec.Document{}}, &policy{}, func() time.Time { return policytest.Instant })
 		c.note(api.HookAdmit, "shop/web", [sha256.Size]byte{}, saying{Opinion: test.inForce}, saying{Opinion: test.candidate})
 		if got := c.show().Decisions; got != test.want {
 			t.Errorf("%s: %d decisions, want %d", name, got, test.want)

@@ -71,13 +71,13 @@ func (d *decision) conditions() *condition.Input {
 // it means anything.
 func (p *policy) wants(ctx context.Context, d *decision) (asked bool, fuel int64, err error) {
 	r := d.request
-	if !p.has(d.hook) || d.isReview() && !p.reviews() && !p.reviewed || !p.Match.matches(r.Question, r.Kind) {
+	if !p.has(d.hook) || d.isReview() && !p.reviews() && !p.reviewed || !p.Match.Matches(r.Question, r.Kind) {
 		return false, 0, nil
 	}
-	if len(p.Match.compiled) == 0 {
+	if len(p.Match.Compiled) == 0 {
 		return true, 0, nil
 	}
-	asked, fuel, err = d.turn.hold(ctx, p.Match.compiled, d.conditions())
+	asked, fuel, err = d.turn.hold(ctx, p.Match.Compiled, d.conditions())
 	if !asked && err == nil {
 		d.spent += fuel
 	}
@@ -92,13 +92,13 @@ func (p *policy) wantsContest(ctx context.Context, m *contest, node string) (ask
 	}
 	for i := range m.Candidates {
 		c := &m.Candidates[i]
-		if !p.Match.matchesCandidate(c) {
+		if !p.Match.MatchesCandidate(c) {
 			continue
 		}
-		if len(p.Match.compiled) == 0 {
+		if len(p.Match.Compiled) == 0 {
 			return true, fuel, nil
 		}
-		ok, took, err := m.turn.hold(ctx, p.Match.compiled, condition.NewInput(condition.Request{
+		ok, took, err := m.turn.hold(ctx, p.Match.Compiled, condition.NewInput(condition.Request{
 			Object: c.Pod, OldObject: m.Current, Hook: api.HookMerge, Source: c.Origin.Source, Kind: c.Kind, Document: c.Origin.Document,
 			Tenant: m.Tenant, Node: node, Time: m.Time, ClockSynchronized: m.ClockSynchronized,
 		}))

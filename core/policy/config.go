@@ -1,13 +1,12 @@
 package policy
 
 import (
-	"cmp"
 	"log/slog"
 	"runtime"
 	"time"
 
 	"github.com/wardlet/wardlet/core/api"
-	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/bundle"
 )
 
 // Config is what a Plane needs.
@@ -18,7 +17,7 @@ type Config struct {
 	// Tenants are all tenants of the node.
 	Tenants []Tenant
 	// Trust says whose signature the operator's set must have.
-	Trust Trust
+	Trust bundle.Trust
 	// AllowUnpinned lets documents leave out the digest of their module.
 	AllowUnpinned bool
 	// ModuleBytes is the length of the longest module that is read; 0 for what
@@ -89,7 +88,7 @@ type Tenant struct {
 	// Dir is the directory of its policies, absolute, empty for none.
 	Dir string
 	// Trust says whose signature its set must have.
-	Trust Trust
+	Trust bundle.Trust
 	// MaxSuppress is how long its policies may hold an update back.
 	MaxSuppress time.Duration
 	// FuelPerSecond is what decisions about its pods and their records may take, and
@@ -120,6 +119,9 @@ func (c *Config) evaluators() int {
 	return max(1, runtime.GOMAXPROCS(0)-1)
 }
 
-func (c *Config) moduleBytes() int64 { return int64(cmp.Or(c.ModuleBytes, wasm.MaxModuleBytes())) }
+// read says how the directory of the policies is read.
+func (c *Config) read() bundle.Options {
+	return bundle.Options{Dir: c.Dir, Trust: c.Trust, AllowUnpinned: c.AllowUnpinned, ModuleBytes: c.ModuleBytes, Memory: c.memory}
+}
 
 func (c *Config) clockSynchronized() bool { return c.ClockSynchronized != nil && c.ClockSynchronized() }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/spec"
 )
 
 // leastDigest is how much of a digest has to be named.
@@ -58,7 +59,7 @@ func (r *reviewer) confirm(x *confirmation) error {
 	case p == nil:
 		return fmt.Errorf("no policy %q is in force there; wardlet get policies lists them", x.policy)
 	case !p.evicts():
-		return fmt.Errorf("%s evicts no pods: that takes the hook %q or %q or an expression, mode = %q and on_change = %q", p.called(), api.HookAdmit, api.HookMerge, modeEnforce, onChangeEvict)
+		return fmt.Errorf("%s evicts no pods: that takes the hook %q or %q or an expression, mode = %q and on_change = %q", p.called(), api.HookAdmit, api.HookMerge, spec.ModeEnforce, spec.OnChangeEvict)
 	case x.sha256 != "" && !p.isOf(x.sha256):
 		return fmt.Errorf("%s is another by now, or the digest is too short: its module is %s, its document %s; look at it again before you confirm it",
 			p.called(), cmp.Or(p.sum, "none"), p.source)

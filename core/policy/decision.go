@@ -9,6 +9,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy/condition"
+	"github.com/wardlet/wardlet/core/policy/spec"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -187,7 +188,7 @@ func (p *policy) settle(d *decision, o *opinion) {
 		return
 	case o.Failure == string(breakerWaits) && d.isReview():
 		o.Answer = api.Abstain // what runs does not violate what was not asked
-	case p.OnError != lastVerdict:
+	case p.OnError != spec.LastVerdict:
 	case known && last.Patch != "":
 		d.met.counted(p, &last)
 		o.Answer = api.Hold

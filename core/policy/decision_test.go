@@ -8,12 +8,13 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
+	"github.com/wardlet/wardlet/core/policy/spec"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
 func TestOpinionsOfOtherModesDoNotCount(t *testing.T) {
 	t.Parallel()
-	for _, mode := range []string{modeWarn, modeAudit} {
+	for _, mode := range []string{spec.ModeWarn, spec.ModeAudit} {
 		for script, answer := range map[string]api.Answer{"deny No not here": api.Deny, "hold": api.Hold, "trap x": api.Hold, "allow": api.Allow} {
 			t.Run(mode+" "+script, func(t *testing.T) {
 				t.Parallel()
@@ -24,7 +25,7 @@ func TestOpinionsOfOtherModesDoNotCount(t *testing.T) {
 					t.Errorf("verdict %+v", v)
 				}
 				warned := strings.Join(v.Warnings(), "; ")
-				if want := mode == modeWarn && answer != api.Allow; want != (warned != "") {
+				if want := mode == spec.ModeWarn && answer != api.Allow; want != (warned != "") {
 					t.Errorf("warnings %q", warned)
 				}
 			})

@@ -10,7 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/wardlet/wardlet/core/internal/fswatch"
+	"github.com/wardlet/wardlet/core/policy/bundle"
+	"github.com/wardlet/wardlet/core/policy/spec"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/printable"
 )
@@ -34,7 +35,7 @@ type Draft struct {
 	Err error
 
 	policy  *policy
-	reading *reading
+	reading *bundle.Bundle
 	loader  *loader
 }
 
@@ -47,29 +48,29 @@ const shadowSuffix = ".shadow"
 // must be closed.
 func Drafts(ctx context.Context, c Config, document string) ([]*Draft, error) {
 	c.AllowUnpinned = true
-	d, err := openDirectory(c.Dir)
+	d, err := bundle.OpenDirectory(c.Dir)
 	if err != nil {
 		return nil, err
 	}
-	defer d.close()
+	defer d.Close()
 	names := []string{document}
 	if document == "" {
-		if names, err = d.documents(); err != nil {
+		if names, err = d.Documents(); err != nil {
 			return nil, err
 		}
 	}
 	if len(names) == 0 {
 		return nil, fmt.Errorf("%s has no policy (*.toml); wardlet policy new begins one", c.Dir)
 	}
-	r := &reading{dir: c.Dir, files: map[string]file{}, stamps: map[string]fswatch.Stamp{}, steady: true, whole: true}
+	r := bundle.New(c.read())
 	all := make([]*Draft, 0, len(names))
 	for _, name := range names {
 		draft := &Draft{Document: filepath.Join(c.Dir, name), Name: name, reading: r, loader: &loader{cfg: &c}}
-		known := len(r.documents)
-		if r.readDocument(d, name, &c); len(r.documents) == known {
-			draft.Err = r.refused[len(r.refused)-1].err
+		known := len(r.Documents)
+		if r.ReadDocument(d, name); len(r.Documents) == known {
+			draft.Err = r.Refused[len(r.Refused)-1].Err
 		} else {
-			draft.load(ctx, d, r.documents[known])
+			draft.load(ctx, d, r.Documents[known])
 			draft.unique(all)
 		}
 		all = append(all, draft)
@@ -86,48 +87,48 @@ func Drafts(ctx context.Context, c Config, document string) ([]*Draft, error) {
 func (d *Draft) unique(others []*Draft) {
 	i := slices.IndexFunc(others, func(other *Draft) bool { return other.policy != nil && other.Name == d.Name })
 	if i >= 0 {
-		d.policy.complain("name", "%q is the name of the policy in %s too; give each its own", d.policy.Name, printable.Line(others[i].policy.path))
-		d.Err = d.policy.err()
+		d.policy.Complain("name", "%q is the name of the policy in %s too; give each its own", d.policy.Name, printable.Line(others[i].policy.Path))
+		d.Err = d.policy.Err()
 	}
 }
 
 // load loads the plugin of a document.
-func (d *Draft) load(ctx context.Context, dir *directory, doc *document) {
+func (d *Draft) load(ctx context.Context, dir *bundle.Directory, doc *spec.Document) {
 	c := d.loader.cfg
 	d.Name, d.Pinned = doc.Name, doc.SHA256
-	if doc.Mode == modeShadow {
+	if doc.Mode == spec.ModeShadow {
 		d.Name += shadowSuffix
 	}
-	if doc.isGroup() {
-		d.policy = &policy{document: doc, counts: &counters{}, log: c.Logger}
-		d.reading.readPods(dir, doc)
+	if doc.IsGroup() {
+		d.policy = &policy{Document: doc, counts: &counters{}, log: c.Logger}
+		d.reading.ReadPods(dir, doc)
 		return
 	}
 	doc.SHA256 = "" // another digest is only worth a note
-	f, err := d.reading.fetch(dir, doc.Module, c.moduleBytes())
+	f, err := d.reading.Fetch(dir, doc.Module, d.reading.Options.MaxModule())
 	if errors.Is(err, fs.ErrNotExist) {
-		doc.complain("module", "%s is missing; build it first: make, where wardlet policy new made the folder", doc.Module)
+		doc.Complain("module", "%s is missing; build it first: make, where wardlet policy new made the folder", doc.Module)
 	} else {
-		d.reading.readModule(dir, doc, c.moduleBytes())
+		d.reading.ReadModule(dir, doc)
 	}
-	d.reading.readPods(dir, doc)
-	d.policy = &policy{document: doc, sum: f.sum, source: d.reading.files[doc.path].sum, counts: &counters{}, log: c.Logger}
-	d.Module, d.Size = f.sum, len(f.data)
-	if f.data == nil || len(doc.wrong) > 0 {
-		d.Err = doc.err()
+	d.reading.ReadPods(dir, doc)
+	d.policy = &policy{Document: doc, sum: f.Sum, source: d.reading.Files[doc.Path].Sum, counts: &counters{}, log: c.Logger}
+	d.Module, d.Size = f.Sum, len(f.Data)
+	if f.Data == nil || len(doc.Complaints) > 0 {
+		d.Err = doc.Err()
 		return
 	}
-	options := doc.loads(c.Node)
+	options := doc.PluginOptions(c.Node)
 	begun := time.Now()
-	plugin, err := c.Loader.Load(ctx, f.data, options)
+	plugin, err := c.Loader.Load(ctx, f.Data, options)
 	d.Took = time.Since(begun)
 	if err != nil {
-		doc.complain(doc.refusedFor(err), "%s cannot be loaded: %v", doc.Module, err)
-		d.Err = doc.err()
+		doc.Complain(doc.KeyOfFailure(err), "%s cannot be loaded: %v", doc.Module, err)
+		d.Err = doc.Err()
 		return
 	}
 	d.LoadFuel = plugin.LoadFuel()
-	d.policy.plugin = newHandle(plugin, f.sum, options, c.Logger)
+	d.policy.plugin = newHandle(plugin, f.Sum, options, c.Logger)
 }
 
 // Close closes its plugin, or those of its members.
@@ -143,10 +144,10 @@ func (d *Draft) Close() {
 }
 
 // Dir is the directory of its document.
-func (d *Draft) Dir() string { return d.reading.dir }
+func (d *Draft) Dir() string { return d.reading.Dir }
 
 // Hooks are those by which it can be asked.
-func (d *Draft) Hooks() []string { return d.policy.tested() }
+func (d *Draft) Hooks() []string { return d.policy.TestHooks() }
 
 // Limits bound one call of a plugin: units of fuel, pages of 64 KiB, bytes.
 type Limits struct {
@@ -170,13 +171,13 @@ func (d *Draft) Limits() (l Limits) {
 // fault is a complaint at a key of the document, with file and line. What it quotes is not
 // escaped.
 func (d *Draft) fault(key, format string, args ...any) string {
-	one := document{keys: d.policy.keys, path: d.policy.path, file: d.policy.file, text: d.policy.text}
-	one.complain(key, format, args...)
-	return strings.Join(texts(one.err()), "\n")
+	one := spec.Document{Keys: d.policy.Keys, Path: d.policy.Path, File: d.policy.File, Text: d.policy.Text}
+	one.Complain(key, format, args...)
+	return strings.Join(spec.FaultLines(one.Err()), "\n")
 }
 
 // Refusals say, each with file and line, why it cannot be asked; none where it can.
-func (d *Draft) Refusals() []string { return texts(d.Err) }
+func (d *Draft) Refusals() []string { return spec.FaultLines(d.Err) }
 
 // Settle makes it ready for the next call.
 func (d *Draft) Settle(ctx context.Context) { d.policy.plugin.plugin.Settle(ctx) }

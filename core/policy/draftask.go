@@ -2,8 +2,6 @@ package policy
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,6 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/spec"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/state"
 )
@@ -48,15 +47,15 @@ type DraftQuestion struct {
 // Ask puts a question to the draft. The error says what is wrong with the question,
 // or is that of ctx: a failure of the plugin is a statement.
 func (d *Draft) Ask(ctx context.Context, q *DraftQuestion) (Statement, error) {
-	v := &vector{Hook: q.Hook, at: q.Time}
+	v := &spec.TestCase{Hook: q.Hook, At: q.Time}
 	if v.Hook == "" {
 		v.Hook = d.Hooks()[0]
 	}
 	if !slices.Contains(d.Hooks(), v.Hook) {
 		return Statement{}, fmt.Errorf("the policy does not have the hook %q, but %q", v.Hook, d.Hooks())
 	}
-	if v.at.IsZero() {
-		v.at = testTime
+	if v.At.IsZero() {
+		v.At = spec.TestTime
 	}
 	facts := &wasm.NodeFacts{}
 	if q.Node != nil {
@@ -96,7 +95,7 @@ func (d *Draft) Ask(ctx context.Context, q *DraftQuestion) (Statement, error) {
 		return Statement{}, fmt.Errorf("%s is the pod %s/%s and %s is %s/%s: a change is of one pod",
 			q.Pods[0].Path, asked.Pod.Namespace, asked.Pod.Name, q.Old.Path, old.Namespace, old.Name)
 	}
-	r := d.policy.testRequest(asked, v.at, known)
+	r := d.policy.testRequest(asked, v.At, known)
 	r.Node = facts
 	given := &q.Pods[0]
 	if given.Source != "" {
@@ -110,7 +109,7 @@ func (d *Draft) Ask(ctx context.Context, q *DraftQuestion) (Statement, error) {
 }
 
 // readConnection reads the connection of a question.
-func readConnection(v *vector, file *Manifest) error {
+func readConnection(v *spec.TestCase, file *Manifest) error {
 	if file == nil {
 		return nil
 	}
@@ -118,10 +117,10 @@ func readConnection(v *vector, file *Manifest) error {
 	if err := yaml.UnmarshalStrict(file.Text, c); err != nil {
 		return fmt.Errorf("%s: this is no connection, which has kind, source, container, command, ports, user and groups: %w", file.Path, err)
 	}
-	v.Connection = new(vectorConnection(*c))
-	v.Connection.defaults()
+	v.Connection = new(spec.TestConnection(*c))
+	v.Connection.FillIn()
 	var err error
-	v.Connection.check(func(key, format string, args ...any) {
+	v.Connection.Check(func(key, format string, args ...any) {
 		err = fmt.Errorf("%s: %s: %s", file.Path, key, fmt.Sprintf(format, args...))
 	}, "connection")
 	if err == nil && v.Hook != api.HookConnect {
@@ -145,13 +144,13 @@ func (d *Draft) judge(ctx context.Context, x *decision, mutateAPI bool) (s State
 
 // judgeMatching asks about one pod, if that matches and no exception takes it out.
 func (p *policy) judgeMatching(ctx context.Context, x *decision, mutateAPI bool) (Statement, error) {
-	if !p.Match.matches(x.request.Question, x.request.Kind) {
+	if !p.Match.Matches(x.request.Question, x.request.Kind) {
 		return notMatching(0), nil
 	}
 	if o, ok := p.excepted(x); ok {
 		return exceptedStatement(o.Message), nil
 	}
-	matches, fuel, err := x.turn.hold(ctx, p.Match.compiled, x.conditions())
+	matches, fuel, err := x.turn.hold(ctx, p.Match.Compiled, x.conditions())
 	if err == nil && !matches {
 		return notMatching(fuel), nil
 	}
@@ -175,15 +174,15 @@ func (s *Statement) ended(ctx context.Context, err error) (Statement, error) {
 }
 
 // askMerge asks which candidate wins.
-func (d *Draft) askMerge(ctx context.Context, v *vector, q *DraftQuestion) (Statement, error) {
-	if len(q.Pods) < 2 || len(q.Pods) > maxCandidates {
-		return Statement{}, fmt.Errorf("the hook merge is about 2 to %d documents, found %d", maxCandidates, len(q.Pods))
+func (d *Draft) askMerge(ctx context.Context, v *spec.TestCase, q *DraftQuestion) (Statement, error) {
+	if len(q.Pods) < 2 || len(q.Pods) > spec.MaxCandidates {
+		return Statement{}, fmt.Errorf("the hook merge is about 2 to %d documents, found %d", spec.MaxCandidates, len(q.Pods))
 	}
 	for i := range q.Pods {
 		m := &q.Pods[i]
-		c := vectorCandidate{Pod: d.put(m), Source: m.Source, Kind: m.Kind, Running: i+1 == q.Running}
+		c := spec.TestCandidate{Pod: d.put(m), Source: m.Source, Kind: m.Kind, Running: i+1 == q.Running}
 		if c.Source == "" {
-			c.Source = testSource
+			c.Source = spec.TestSource
 		}
 		if c.Kind == "" {
 			c.Kind = api.KindFile
@@ -213,8 +212,7 @@ func (d *Draft) choose(ctx context.Context, m *contest, node string) (Statement,
 
 // put makes a manifest one of the files of tests.
 func (d *Draft) put(m *Manifest) (path string) {
-	sum := sha256.Sum256(m.Text)
-	d.reading.files[m.Path] = file{m.Text, hex.EncodeToString(sum[:])}
+	d.reading.Put(m.Path, m.Text)
 	return m.Path
 }
 

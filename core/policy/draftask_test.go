@@ -1,10 +1,11 @@
 package policy
 
 import (
-	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 )
 
 func TestAnAuthorsQuestionHeedsExceptions(t *testing.T) {

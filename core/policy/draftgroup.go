@@ -8,17 +8,20 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+
+	"github.com/wardlet/wardlet/core/policy/bundle"
+	"github.com/wardlet/wardlet/core/policy/spec"
 )
 
 // Group reports whether it is a group, which has no plugin of its own: its members are
 // asked.
-func (d *Draft) Group() bool { return d.policy != nil && d.policy.isGroup() }
+func (d *Draft) Group() bool { return d.policy != nil && d.policy.IsGroup() }
 
 // join has a group ask its members, which are among the drafts of the directory or are
 // loaded for it.
-func (d *Draft) join(ctx context.Context, dir *directory, drafts []*Draft) {
+func (d *Draft) join(ctx context.Context, dir *bundle.Directory, drafts []*Draft) {
 	group := d.policy
-	names := group.expression.names()
+	names := group.Group.Names()
 	alone := len(drafts) == 1
 	if alone { // its document is the one that was named
 		drafts = d.others(ctx, dir, names)
@@ -28,17 +31,17 @@ func (d *Draft) join(ctx context.Context, dir *directory, drafts []*Draft) {
 			}
 		}()
 	}
-	found, documents := map[string]*Draft{}, map[string]*document{}
+	found, documents := map[string]*Draft{}, map[string]*spec.Document{}
 	for _, other := range drafts {
-		if other.policy != nil && other.policy.Mode != modeShadow {
-			found[other.Name], documents[other.Name] = other, other.policy.document
+		if other.policy != nil && other.policy.Mode != spec.ModeShadow {
+			found[other.Name], documents[other.Name] = other, other.policy.Document
 		}
 	}
-	group.checkMembers(documents)
-	if d.Err = group.err(); d.Err != nil {
-		for i := range d.reading.refused {
+	group.CheckMembers(documents)
+	if d.Err = group.Err(); d.Err != nil {
+		for i := range d.reading.Refused {
 			if alone { // else each is a draft
-				d.Err = errors.Join(d.Err, d.reading.refused[i].err)
+				d.Err = errors.Join(d.Err, d.reading.Refused[i].Err)
 			}
 		}
 		return
@@ -60,22 +63,22 @@ func (d *Draft) join(ctx context.Context, dir *directory, drafts []*Draft) {
 }
 
 // others loads the policies of the directory that have one of the names.
-func (d *Draft) others(ctx context.Context, dir *directory, names []string) (all []*Draft) {
-	paths, err := dir.documents()
+func (d *Draft) others(ctx context.Context, dir *bundle.Directory, names []string) (all []*Draft) {
+	paths, err := dir.Documents()
 	if err != nil {
-		d.policy.complain("expression", "%v", err)
+		d.policy.Complain("expression", "%v", err)
 	}
 	for _, path := range paths {
 		r := d.reading
-		known := len(r.documents)
-		if path == d.policy.path {
+		known := len(r.Documents)
+		if path == d.policy.Path {
 			continue
 		}
-		if r.readDocument(dir, path, d.loader.cfg); len(r.documents) == known || !slices.Contains(names, r.documents[known].Name) {
+		if r.ReadDocument(dir, path); len(r.Documents) == known || !slices.Contains(names, r.Documents[known].Name) {
 			continue
 		}
 		other := &Draft{Document: filepath.Join(d.Dir(), path), reading: r, loader: d.loader}
-		other.load(ctx, dir, r.documents[known])
+		other.load(ctx, dir, r.Documents[known])
 		all = append(all, other)
 	}
 	return all

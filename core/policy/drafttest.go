@@ -11,6 +11,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/spec"
 )
 
 // DraftTest is a [[test]] of a draft.
@@ -40,7 +41,7 @@ func (d *Draft) Tests() []DraftTest {
 }
 
 // testName is the name of a test: those of its pods, without folders and endings.
-func testName(v *vector) string {
+func testName(v *spec.TestCase) string {
 	paths := []string{v.Pod}
 	if v.Hook == api.HookMerge {
 		paths = paths[:0]
@@ -62,7 +63,7 @@ func testName(v *vector) string {
 // Test runs a test. fault says, with file and line, what it got instead of what it
 // should; it is empty where it got that. The error is that of ctx.
 func (d *Draft) Test(ctx context.Context, t DraftTest) (s Statement, fault string, err error) {
-	v, key := &d.policy.Tests[t.number], testKey(t.number)
+	v, key := &d.policy.Tests[t.number], spec.KeyOfTest(t.number)
 	pods, fault := d.pods(v, key)
 	if fault != "" {
 		return Statement{}, fault, nil
@@ -76,7 +77,7 @@ func (d *Draft) Test(ctx context.Context, t DraftTest) (s Statement, fault strin
 		s.fail(err)
 	}
 	if got != "" {
-		fault = d.fault(key+".expect", "%s: want %s, got %s", v.about(), v.Expect, got)
+		fault = d.fault(key+".expect", "%s: want %s, got %s", v.About(), v.Expect, got)
 	}
 	return s, fault, nil
 }
@@ -88,7 +89,7 @@ type Call func(ctx context.Context) (Statement, error)
 // Prepare makes a test a call. The error says what is wrong with its pods.
 func (d *Draft) Prepare(t DraftTest) (Call, error) {
 	v := &d.policy.Tests[t.number]
-	pods, fault := d.pods(v, testKey(t.number))
+	pods, fault := d.pods(v, spec.KeyOfTest(t.number))
 	if fault != "" {
 		return nil, errors.New(fault)
 	}
@@ -98,7 +99,7 @@ func (d *Draft) Prepare(t DraftTest) (Call, error) {
 // PreparePod makes the question whether the pod of a file may run a call, or of the
 // hook filter whether it may change.
 func (d *Draft) PreparePod(m *Manifest) (Call, error) {
-	v := &vector{Hook: d.Hooks()[0], Pod: d.put(m), at: testTime}
+	v := &spec.TestCase{Hook: d.Hooks()[0], Pod: d.put(m), At: spec.TestTime}
 	if v.Hook == api.HookMerge {
 		return nil, errors.New("the hook merge is about several documents: measure the tests of the policy")
 	}
@@ -110,29 +111,31 @@ func (d *Draft) PreparePod(m *Manifest) (Call, error) {
 }
 
 // Fault is a fault of a test, with file and line.
-func (d *Draft) Fault(t DraftTest, text string) string { return d.fault(testKey(t.number), "%s", text) }
+func (d *Draft) Fault(t DraftTest, text string) string {
+	return d.fault(spec.KeyOfTest(t.number), "%s", text)
+}
 
 // pods are those of a test, or what is wrong with one.
-func (d *Draft) pods(v *vector, key string) (pods map[string]*v1.Pod, fault string) {
-	known := len(d.policy.wrong)
+func (d *Draft) pods(v *spec.TestCase, key string) (pods map[string]*v1.Pod, fault string) {
+	known := len(d.policy.Complaints)
 	pods, ok := d.loader.testPods(d.reading, d.policy, v, key)
 	if ok {
 		return pods, ""
 	}
-	wrong := d.policy.wrong[known]
-	d.policy.wrong = slices.Clip(d.policy.wrong[:known])
-	return nil, d.fault(wrong.key, "%s", wrong.message)
+	wrong := d.policy.Complaints[known]
+	d.policy.Complaints = slices.Clip(d.policy.Complaints[:known])
+	return nil, d.fault(wrong.Key, "%s", wrong.Message)
 }
 
 // decode gives the pods of a question.
-func (d *Draft) decode(v *vector) (map[string]*v1.Pod, error) {
+func (d *Draft) decode(v *spec.TestCase) (map[string]*v1.Pod, error) {
 	pods := map[string]*v1.Pod{}
-	for _, f := range v.files("") {
-		p, err := testPod(d.reading, f.path, d.loader.cfg.Node)
+	for _, f := range v.Files("") {
+		p, err := testPod(d.reading, f.Path, d.loader.cfg.Node)
 		if err != nil {
 			return nil, err
 		}
-		pods[f.path] = p
+		pods[f.Path] = p
 	}
 	return pods, nil
 }

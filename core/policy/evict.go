@@ -9,10 +9,11 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/spec"
 )
 
 // evicts reports whether pods that run are ended for what the policy says.
-func (p *policy) evicts() bool { return p.minds() && p.OnChange == onChangeEvict }
+func (p *policy) evicts() bool { return p.minds() && p.OnChange == spec.OnChangeEvict }
 
 // act evicts what is due.
 func (r *reviewer) act(ctx context.Context, f *forces) {

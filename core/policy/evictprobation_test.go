@@ -1,8 +1,9 @@
 package policy
 
 import (
-	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"testing"
+
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 )
 
 func TestASetThatFailedOnItsProbationSaysSo(t *testing.T) {

@@ -3,7 +3,6 @@ package policy
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -64,14 +63,5 @@ func TestThePodsOfManifestsAreKnownByTheirWrittenNameToo(t *testing.T) {
 	other.Pod.Annotations[pod.AnnotationSource] = "api"
 	if diff := cmp.Diff([]string{"shop/web-edge"}, c.names(&other)); diff != "" {
 		t.Errorf("names of a pod of the API server (-want +got):\n%s", diff)
-	}
-}
-
-func TestTheEndOfADayIsThatInUTC(t *testing.T) {
-	t.Parallel()
-	for _, expires := range []any{"2026-12-31", time.Date(2026, 12, 31, 0, 0, 0, 0, time.FixedZone("date-local", 5*3600))} {
-		if got, err := endOf(expires); err != nil || !got.Equal(time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)) {
-			t.Errorf("%v: %s, %v", expires, got, err)
-		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/bundle"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
@@ -40,7 +41,7 @@ func loadOnce(t *testing.T, d policytest.Tree, s *policytest.Scripts, running *s
 	t.Helper()
 	c := testConfig(d, s)
 	l := loader{cfg: &c}
-	got, err := l.load(t.Context(), read(&c), running)
+	got, err := l.load(t.Context(), bundle.Read(c.read()), running)
 	if at := l.at.current(); at != "" {
 		t.Errorf("the loader says it is still in the plugin of %s", at)
 	}

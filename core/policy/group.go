@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/spec"
 	"github.com/wardlet/wardlet/core/printable"
 )
 
@@ -17,12 +18,12 @@ func (s *set) joinGroups() {
 		p.reviewed = false // a Repeater has it in other sets too
 	}
 	for _, group := range s.policies {
-		if group.expression == nil {
+		if group.Group == nil {
 			continue
 		}
 		made := sha256.New()
 		group.of = nil
-		for _, name := range group.expression.names() {
+		for _, name := range group.Group.Names() {
 			if m := s.find(name); m != nil {
 				fmt.Fprintln(made, name, m.source, m.sum)
 				group.of = append(group.of, m)
@@ -48,16 +49,16 @@ func (s *set) unite(d *decision, opinions []opinion) []opinion {
 	}
 	of := map[string]*opinion{}
 	for i := range opinions {
-		if o := &opinions[i]; o.Tenant == s.tenant && o.Mode == modeMember {
+		if o := &opinions[i]; o.Tenant == s.tenant && o.Mode == spec.ModeMember {
 			of[o.Policy] = o
 		}
 	}
 	for _, p := range s.policies {
-		if p.expression == nil || p.Mode == modeOff || d.isReview() && !p.reviews() {
+		if p.Group == nil || p.Mode == spec.ModeOff || d.isReview() && !p.reviews() {
 			continue
 		}
 		o, asked := p.united(d, of)
-		d.spent += groupFuel + groupNameFuel*int64(p.expression.count()) + groupByteFuel*int64(len(o.Message))
+		d.spent += groupFuel + groupNameFuel*int64(p.Group.Count()) + groupByteFuel*int64(len(o.Message))
 		if !asked {
 			continue
 		}
@@ -96,7 +97,7 @@ func (p *policy) verdict(members []*opinion, exempt bool) opinion {
 	o.Reason = reason(o.Answer, "")
 	o.Message = because(members)
 	if p.Message != "" {
-		o.Message = oneLine(p.Message + ": " + o.Message)
+		o.Message = spec.OneLine(p.Message + ": " + o.Message)
 	}
 	if !p.stands(o.Answer, members) {
 		o.Failure, o.Reason = api.FailureOfMember, api.ReasonPolicyFailed
@@ -131,7 +132,7 @@ func (p *policy) valueOf(members []*opinion, failed *api.Answer) api.Answer {
 			answers[o.Policy] = *failed
 		}
 	}
-	return p.expression.value(func(name string) api.Answer { return cmp.Or(answers[name], api.Abstain) })
+	return p.Group.Value(func(name string) api.Answer { return cmp.Or(answers[name], api.Abstain) })
 }
 
 // maxSaid bounds what a group's message quotes of a member, in bytes.
@@ -141,7 +142,7 @@ const maxSaid = 512
 func because(members []*opinion) string {
 	var text strings.Builder
 	for i, o := range members {
-		if text.Len() > maxMessage {
+		if text.Len() > spec.MaxMessage {
 			break
 		}
 		if i > 0 {
@@ -152,5 +153,5 @@ func because(members []*opinion) string {
 			fmt.Fprintf(&text, " (%s)", printable.Cut(why, maxSaid))
 		}
 	}
-	return oneLine(text.String())
+	return spec.OneLine(text.String())
 }

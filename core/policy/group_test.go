@@ -12,6 +12,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
+	"github.com/wardlet/wardlet/core/policy/spec"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -359,7 +360,7 @@ func TestWhatAGroupCostsIsPaidFor(t *testing.T) {
 		t.Errorf("one name costs %d, three cost %d", few, more)
 	}
 	long := "deny No " + strings.Repeat("x", 4000)
-	if d := cost("m0 && m1 && m2 && m3 && m4", long, long, long, long, long); d > groupFuel+5*groupNameFuel+groupByteFuel*(maxMessage+4) {
+	if d := cost("m0 && m1 && m2 && m3 && m4", long, long, long, long, long); d > groupFuel+5*groupNameFuel+groupByteFuel*(spec.MaxMessage+4) {
 		t.Errorf("a message without end costs %d", d)
 	}
 }

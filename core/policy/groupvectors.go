@@ -10,16 +10,18 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/bundle"
+	"github.com/wardlet/wardlet/core/policy/spec"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
 // testGroups runs the tests of groups, once every member is loaded.
-func (l *loader) testGroups(ctx context.Context, r *reading, s *set) {
-	if ctx.Err() != nil || l.stale || r.err() != nil {
+func (l *loader) testGroups(ctx context.Context, r *bundle.Bundle, s *set) {
+	if ctx.Err() != nil || l.stale || r.Err() != nil {
 		return
 	}
 	for _, p := range s.policies {
-		if p.expression != nil && p.Mode != modeOff {
+		if p.Group != nil && p.Mode != spec.ModeOff {
 			l.at.policy(p.Name)
 			l.test(ctx, r, p)
 		}
@@ -28,10 +30,10 @@ func (l *loader) testGroups(ctx context.Context, r *reading, s *set) {
 
 // testUnited is what a group says in a test: of what its members say that match the pod
 // and, other than in tests of their own, that it is new or a change.
-func (p *policy) testUnited(ctx context.Context, v *vector, pods map[string]*v1.Pod) (Statement, error) {
+func (p *policy) testUnited(ctx context.Context, v *spec.TestCase, pods map[string]*v1.Pod) (Statement, error) {
 	q := p.testQuestion(v, pods)
 	return p.unitedSays(func(m *policy) (Statement, error) {
-		if !m.Match.matchesOperation(q) {
+		if !m.Match.MatchesOperation(q) {
 			return notMatching(0), nil
 		}
 		return m.testAsked(ctx, v, q)

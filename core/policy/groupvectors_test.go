@@ -5,7 +5,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
+	"github.com/wardlet/wardlet/core/policy/spec"
 )
 
 func TestTestsOfAGroup(t *testing.T) {
@@ -104,7 +106,7 @@ func TestAnAuthorTriesAGroup(t *testing.T) {
 			if got, want := asked.Answer+": "+asked.Message, "deny: m says deny (No: nobody), n says allow"; got != want {
 				t.Errorf("it says %q, want %q", got, want)
 			}
-			if limits := g.Limits(); limits.Fuel != 2*defaultFuel || g.Module != g.Pinned || g.Module == "" {
+			if limits := g.Limits(); limits.Fuel != 2*spec.DefaultFuel || g.Module != g.Pinned || g.Module == "" {
 				t.Errorf("limits %+v, module %q, pinned %q", limits, g.Module, g.Pinned)
 			}
 			for _, draft := range drafts {

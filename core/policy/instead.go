@@ -10,6 +10,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/bundle"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/state"
 )
@@ -32,7 +33,7 @@ type Instead struct {
 // start, and runs their tests; the error has every reason why they would not be taken.
 // They are a tenant's, or the operator's where tenant is empty. Release must follow.
 func (r *Repeater) Instead(ctx context.Context, c Config, tenant string) (*Instead, error) {
-	s, err := loadAlone(ctx, &c, tenant, read(&c))
+	s, err := loadAlone(ctx, &c, tenant, bundle.Read(c.read()))
 	if err != nil {
 		return nil, err
 	}

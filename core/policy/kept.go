@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/wardlet/wardlet/core/policy/bundle"
 	"github.com/wardlet/wardlet/core/state"
 )
 
@@ -101,7 +102,7 @@ func (k *kept) forget(content string) {
 
 // good remembers that a set comes into force, with its content. What was kept
 // of older ones goes.
-func (k *kept) good(s *set, r *reading) {
+func (k *kept) good(s *set, r *bundle.Bundle) {
 	if k.cfg.Kept == nil {
 		return
 	}
@@ -112,7 +113,7 @@ func (k *kept) good(s *set, r *reading) {
 	k.record.Good = slices.Insert(k.record.Good, 0, digest)
 	k.record.Good = k.record.Good[:min(len(k.record.Good), keptSets)]
 	k.record.Generation++
-	k.record.Revision = max(k.record.Revision, r.signature.revision)
+	k.record.Revision = max(k.record.Revision, r.Signature.Revision)
 	dir, err := k.cfg.Kept.Content(k.tenant)
 	if err == nil {
 		err = k.keep(filepath.Join(dir, digest), r)
@@ -181,22 +182,22 @@ func (k *kept) last(ctx context.Context, l *loader, running *set, skip ...string
 }
 
 // read reads a kept content.
-func (k *kept) read(dir string) *reading {
-	cfg := *k.cfg
-	cfg.Dir = dir
-	got := read(&cfg)
-	k.cfg.loads.pay(got.took())
+func (k *kept) read(dir string) *bundle.Bundle {
+	o := k.cfg.read()
+	o.Dir = dir
+	got := bundle.Read(o)
+	k.cfg.loads.pay(got.Took())
 	return got
 }
 
 // again loads a kept content, without waiting for a budget.
 func (k *kept) again(ctx context.Context, l *loader, running *set, dir, digest string) (*set, error) {
 	got := k.read(dir)
-	if l.again = false; got.digest() != digest {
+	if l.again = false; got.Digest() != digest {
 		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
-		l.again = !got.whole
+		l.again = !got.Whole
 		return nil, errors.New(dir + " does not hold what its name says")
 	}
 	l.free = true
@@ -205,6 +206,6 @@ func (k *kept) again(ctx context.Context, l *loader, running *set, dir, digest s
 	if err != nil {
 		return nil, err
 	}
-	s.content, s.revision, s.key = got.content(k.cfg), got.signature.revision, got.signature.key
+	s.content, s.revision, s.key = got.Content(k.cfg.Version), got.Signature.Revision, got.Signature.Key
 	return s, nil
 }

@@ -8,14 +8,15 @@ import (
 	"path/filepath"
 
 	"github.com/wardlet/wardlet/core/internal/crashpoint"
+	"github.com/wardlet/wardlet/core/policy/bundle"
 	"github.com/wardlet/wardlet/core/state"
 )
 
 // keep writes the files of a reading to a directory, so that it is whole or not
 // there. What is there and damaged is replaced. A file that another kept set has,
 // too, is not written once more.
-func (k *kept) keep(dir string, r *reading) error {
-	if _, err := os.Stat(dir); err == nil && k.read(dir).digest() == r.digest() {
+func (k *kept) keep(dir string, r *bundle.Bundle) error {
+	if _, err := os.Stat(dir); err == nil && k.read(dir).Digest() == r.Digest() {
 		return nil
 	}
 	part := dir + newSuffix
@@ -25,17 +26,17 @@ func (k *kept) keep(dir string, r *reading) error {
 	written := 0
 	defer func() { k.pay(written) }()
 	linked := map[string]bool{}
-	for path, f := range r.files {
+	for path, f := range r.Files {
 		below := filepath.Join(part, filepath.Dir(path))
 		if err := os.MkdirAll(below, 0o700); err != nil {
 			return err
 		}
-		if k.link(filepath.Dir(dir), path, part, f.data) {
+		if k.link(filepath.Dir(dir), path, part, f.Data) {
 			linked[below] = true
 			continue
 		}
-		written += len(f.data)
-		if err := state.WriteFile(below, filepath.Base(path), f.data); err != nil {
+		written += len(f.Data)
+		if err := state.WriteFile(below, filepath.Base(path), f.Data); err != nil {
 			return err
 		}
 	}
@@ -64,7 +65,7 @@ func (k *kept) link(all, path, part string, data []byte) bool {
 		if err != nil || !info.Mode().IsRegular() || info.Size() != int64(len(data)) {
 			continue
 		}
-		k.cfg.loads.pay(info.Size() * readByteFuel)
+		k.cfg.loads.pay(info.Size() * bundle.ReadByteFuel)
 		if has, err := os.ReadFile(from); err == nil && bytes.Equal(has, data) && os.Link(from, filepath.Join(part, path)) == nil {
 			return true
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wardlet/wardlet/core/policy/bundle"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/state"
 )
@@ -27,15 +28,15 @@ func keptIn(t *testing.T, in state.PolicySets, loads *loadBudget) (next func(scr
 	l := loader{cfg: &c}
 	return func(script string) string {
 		d.Policy("small", script)
-		got := read(&c)
+		got := bundle.Read(c.read())
 		set, err := l.load(t.Context(), got, nil)
 		policytest.Must(t, err)
 		t.Cleanup(set.release)
 		k.good(set, got)
 		content, err := in.Content("")
 		policytest.Must(t, err)
-		if again := k.read(filepath.Join(content, set.digest)); again.digest() != set.digest {
-			t.Fatalf("%q: what is kept is another set: %v", script, again.err())
+		if again := k.read(filepath.Join(content, set.digest)); again.Digest() != set.digest {
+			t.Fatalf("%q: what is kept is another set: %v", script, again.Err())
 		}
 		return filepath.Join(content, set.digest)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/internal/writeback"
+	"github.com/wardlet/wardlet/core/policy/spec"
 	"github.com/wardlet/wardlet/core/state"
 )
 
@@ -35,7 +36,7 @@ type lasts struct {
 
 // put remembers what a policy said of an instance of a tenant's pod.
 func (l *lasts) put(p *policy, instance, tenant string, o *opinion, now time.Time) {
-	if l == nil || instance == "" || p.OnError != lastVerdict {
+	if l == nil || instance == "" || p.OnError != spec.LastVerdict {
 		return
 	}
 	l.mu.Lock()

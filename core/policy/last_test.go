@@ -16,13 +16,14 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
+	"github.com/wardlet/wardlet/core/policy/spec"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/state"
 )
 
 // lasting is a policy whose last verdict counts.
 func lasting(name string) *policy {
-	return &policy{document: &document{keys: keys{Name: name, OnError: lastVerdict}}}
+	return &policy{Document: &spec.Document{Keys: spec.Keys{Name: name, OnError: spec.LastVerdict}}}
 }
 
 func answering(answer api.Answer) *opinion { return &opinion{Opinion: api.Opinion{Answer: answer}} }

@@ -3,18 +3,21 @@ package policy
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/bundle"
+	"github.com/wardlet/wardlet/core/policy/spec"
 )
 
 // Lint is Check, and also says what an author should look at in policies that
 // would be taken. The error has every Fault for which they would not.
-func Lint(ctx context.Context, c Config) (set api.PolicySet, advice []Fault, err error) {
-	got := read(&c)
-	for _, d := range got.documents {
+func Lint(ctx context.Context, c Config) (set api.PolicySet, advice []spec.Fault, err error) {
+	got := bundle.Read(c.read())
+	for _, d := range got.Documents {
 		for _, text := range adviceOn(d, c.Now()) {
-			advice = append(advice, Fault{File: d.file, Message: text})
+			advice = append(advice, spec.Fault{File: d.File, Message: text})
 		}
 	}
 	set, err = checked(ctx, &c, got)
@@ -25,13 +28,13 @@ func Lint(ctx context.Context, c Config) (set api.PolicySet, advice []Fault, err
 const soon = 14 * 24 * time.Hour
 
 // adviceOn is what an author should look at in a document.
-func adviceOn(d *document, now time.Time) (all []string) {
+func adviceOn(d *spec.Document, now time.Time) (all []string) {
 	say := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
-	if d.Mode == modeOff {
+	if d.Mode == spec.ModeOff {
 		say("the policy is off: its plugin is not loaded and its tests are not run")
 	}
 	for i := range d.Exceptions {
-		switch e, until := &d.Exceptions[i], d.Exceptions[i].until; {
+		switch e, until := &d.Exceptions[i], d.Exceptions[i].Until; {
 		case until.IsZero():
 		case !now.Before(until):
 			say("the exception of %s for %q has expired at %s; remove it", e.Owner, e.Pods, until.Format(time.RFC3339))
@@ -39,29 +42,19 @@ func adviceOn(d *document, now time.Time) (all []string) {
 			say("the exception of %s for %q ends at %s; the policy is asked about these pods then", e.Owner, e.Pods, until.Format(time.RFC3339))
 		}
 	}
-	if !d.isGroup() && d.OnError == api.Allow {
+	if !d.IsGroup() && d.OnError == api.Allow {
 		say(`on_error = "allow" lets every pod pass that makes the plugin fail; "hold" is safer`)
 	}
-	if !d.isGroup() && d.SHA256 == "" {
+	if !d.IsGroup() && d.SHA256 == "" {
 		say("sha256 is missing: whoever can replace %s changes the policy", d.Module)
 	}
 	if len(d.Tests) == 0 {
 		say("there is no [[test]]: nothing shows that it does what it should before it is in force")
 	}
 	for _, hook := range d.Hooks {
-		if len(d.Tests) > 0 && !d.tests(hook) {
+		if len(d.Tests) > 0 && !slices.ContainsFunc(d.Tests, func(t spec.TestCase) bool { return t.Hook == hook }) {
 			say("there is no [[test]] of the hook %s", hook)
 		}
 	}
 	return all
-}
-
-// tests reports whether the document has a test of a hook.
-func (d *document) tests(hook string) bool {
-	for i := range d.Tests {
-		if d.Tests[i].Hook == hook {
-			return true
-		}
-	}
-	return false
 }

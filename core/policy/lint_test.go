@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
+	"github.com/wardlet/wardlet/core/policy/spec"
 )
 
 func TestLintSaysWhatToLookAt(t *testing.T) {
@@ -43,9 +45,9 @@ func TestLintSaysWhatToLookAt(t *testing.T) {
 			if err != nil || len(set.Policies) != 1 {
 				t.Errorf("set %+v, %v", set, err)
 			}
-			var want []Fault
+			var want []spec.Fault
 			for _, text := range c.want {
-				want = append(want, Fault{File: d.Dir + "/p.toml", Message: text})
+				want = append(want, spec.Fault{File: d.Dir + "/p.toml", Message: text})
 			}
 			if diff := cmp.Diff(want, advice); diff != "" {
 				t.Errorf("advice (-want +got):\n%s", diff)

@@ -7,6 +7,8 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/internal/crashpoint"
+	"github.com/wardlet/wardlet/core/policy/bundle"
+	"github.com/wardlet/wardlet/core/policy/spec"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -33,14 +35,14 @@ type loader struct {
 // load makes a set of what was read, or gives every reason why not. What the
 // running set has loaded from the same module, settings and limits is used
 // again; running may be nil. Of a set that is refused nothing stays loaded.
-func (l *loader) load(ctx context.Context, r *reading, running *set) (*set, error) {
-	digest := r.digest()
+func (l *loader) load(ctx context.Context, r *bundle.Bundle, running *set) (*set, error) {
+	digest := r.Digest()
 	l.again, l.stale = false, false
-	l.checkMemory(r)
+	r.CheckMemory(l.tenant)
 	var policies []*policy
-	for _, doc := range r.documents {
+	for _, doc := range r.Documents {
 		// One that is refused anyway would only repeat itself.
-		if len(doc.wrong) == 0 && ctx.Err() == nil && !l.stale {
+		if len(doc.Complaints) == 0 && ctx.Err() == nil && !l.stale {
 			policies = append(policies, l.policy(ctx, r, doc, running))
 		}
 	}
@@ -54,7 +56,7 @@ func (l *loader) load(ctx context.Context, r *reading, running *set) (*set, erro
 	case l.stale:
 		err = errStale
 	default:
-		err = r.err()
+		err = r.Err()
 	}
 	if err != nil {
 		s.release()
@@ -63,17 +65,17 @@ func (l *loader) load(ctx context.Context, r *reading, running *set) (*set, erro
 	l.keep(r, s)
 	s.compare(running, l.cfg.Now)
 	for _, p := range s.all() {
-		p.text = nil
+		p.Text = nil
 	}
 	return s, nil
 }
 
 // policy makes one policy; what is wrong is put down in its document.
-func (l *loader) policy(ctx context.Context, r *reading, doc *document, running *set) *policy {
+func (l *loader) policy(ctx context.Context, r *bundle.Bundle, doc *spec.Document, running *set) *policy {
 	l.at.policy(doc.Name)
-	p := &policy{document: doc, tenant: l.tenant, sum: r.files[doc.Module].sum, source: r.files[doc.path].sum, log: l.cfg.Logger}
+	p := &policy{Document: doc, tenant: l.tenant, sum: r.Files[doc.Module].Sum, source: r.Files[doc.Path].Sum, log: l.cfg.Logger}
 	was := running.find(doc.Name)
-	if doc.Mode == modeShadow {
+	if doc.Mode == spec.ModeShadow {
 		was = running.candidate(doc.Name)
 	}
 	if was != nil {
@@ -81,10 +83,10 @@ func (l *loader) policy(ctx context.Context, r *reading, doc *document, running 
 	} else {
 		p.counts = &counters{}
 	}
-	if doc.Mode == modeOff || doc.isGroup() {
+	if doc.Mode == spec.ModeOff || doc.IsGroup() {
 		return p
 	}
-	options := doc.loads(l.cfg.Node)
+	options := doc.PluginOptions(l.cfg.Node)
 	options.Tenant = l.tenant
 	if was != nil && was.plugin != nil && was.plugin.madeFrom(p.sum, &options) {
 		p.plugin = was.plugin.acquire()
@@ -98,20 +100,20 @@ func (l *loader) policy(ctx context.Context, r *reading, doc *document, running 
 	cost := int64(0)
 	costing := wasm.WithCost(ctx, func(cpu time.Duration) { cost += cpu.Nanoseconds() * nanosecondFuel })
 	if l.anew {
-		if err := l.cfg.Loader.Forget(costing, r.files[doc.Module].data, options); err != nil {
+		if err := l.cfg.Loader.Forget(costing, r.Files[doc.Module].Data, options); err != nil {
 			l.cfg.Logger.Warn("that a module was refused cannot be forgotten", "policy", doc.Name, "err", err)
 		}
 	}
-	plugin, err := l.cfg.Loader.Load(costing, r.files[doc.Module].data, options)
-	l.cfg.loads.pay(loadTook(plugin, err) + max(cost, moduleByteFuel*int64(len(r.files[doc.Module].data))))
+	plugin, err := l.cfg.Loader.Load(costing, r.Files[doc.Module].Data, options)
+	l.cfg.loads.pay(loadTook(plugin, err) + max(cost, moduleByteFuel*int64(len(r.Files[doc.Module].Data))))
 	if err != nil {
 		l.again = l.again || ofMachine(err)
-		doc.complain(doc.refusedFor(err), "%s cannot be loaded: %v", doc.Module, err)
+		doc.Complain(doc.KeyOfFailure(err), "%s cannot be loaded: %v", doc.Module, err)
 		return p
 	}
 	crashpoint.Reached("set compiled")
 	p.plugin = newHandle(plugin, p.sum, options, l.cfg.Logger)
-	if l.test(ctx, r, p); len(doc.wrong) == 0 {
+	if l.test(ctx, r, p); len(doc.Complaints) == 0 {
 		l.cfg.loads.pay(plugin.Warm(ctx, doc.Hooks))
 	}
 	return p
@@ -136,11 +138,11 @@ func ofMachine(err error) bool {
 // state is what `get policies` shows of a policy.
 func (p *policy) state(path func(string) string) api.PolicyState {
 	s := api.PolicyState{
-		Name: p.Name, Document: path(p.path), SHA256: p.sum,
+		Name: p.Name, Document: path(p.Path), SHA256: p.sum,
 		Hooks: p.Hooks, Mode: p.Mode, Priority: p.Priority, OnError: string(p.OnError), OnChange: p.OnChange,
 		MutablePaths: p.MutablePaths, Capabilities: p.Capabilities,
 	}
-	if p.expression == nil {
+	if p.Group == nil {
 		s.Module = path(p.Module)
 	} else {
 		s.Expression, s.OnError = *p.Expression, ""

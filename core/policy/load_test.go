@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/bundle"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
@@ -96,7 +97,7 @@ func TestALoadThatIsCutOffLeavesNothingLoaded(t *testing.T) {
 	}()
 	c := testConfig(d, s)
 	l := loader{cfg: &c}
-	if got, err := l.load(ctx, read(&Config{Dir: d.Dir}), nil); got != nil || err == nil {
+	if got, err := l.load(ctx, bundle.Read(bundle.Options{Dir: d.Dir}), nil); got != nil || err == nil {
 		t.Errorf("load = %v, %v", got, err)
 	}
 	if in := s.InUse(); len(in) > 0 || s.Loads != 1 {
@@ -204,7 +205,7 @@ func TestAPluginThatIsNotClosedCleanlyIsLogged(t *testing.T) {
 	d.Policy("bad-close", "allow")
 	c := testConfig(d, s)
 	c.Logger = l.Logger()
-	got, err := (&loader{cfg: &c}).load(t.Context(), read(&Config{Dir: d.Dir}), nil)
+	got, err := (&loader{cfg: &c}).load(t.Context(), bundle.Read(bundle.Options{Dir: d.Dir}), nil)
 	policytest.Must(t, err)
 	got.release()
 	if l.Count(`msg="plugin was not closed cleanly" policy=bad-close err="memory is not given back"`) != 1 {

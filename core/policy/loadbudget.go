@@ -9,15 +9,12 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/bundle"
 )
 
 // What loading takes in fuel beside that of plugins: the same 0.5 ns a unit.
 const (
-	// readByteFuel is what a byte takes that is read and hashed.
-	readByteFuel = 4
-	// documentByteFuel is what a byte takes of a document: short conditions take the
-	// longest to compile.
-	documentByteFuel = 12_000
+
 	// textByteFuel is what a byte takes of a test's pod, each time it is decoded.
 	textByteFuel = 2000
 	// moduleByteFuel is the least that a byte takes of a module that is verified and
@@ -76,9 +73,9 @@ var errStale = errors.New("the files have changed while loading them waited, or 
 
 // afford waits for the next step with what was read. ok is false where there is to
 // be none.
-func (l *loader) afford(ctx context.Context, r *reading) (ok bool) {
+func (l *loader) afford(ctx context.Context, r *bundle.Bundle) (ok bool) {
 	if !l.stale && !l.free {
-		_, ok = l.cfg.loads.afford(ctx, func() bool { return !unchanged(r.dir, r.stamps) })
+		_, ok = l.cfg.loads.afford(ctx, func() bool { return !bundle.Unchanged(r.Dir, r.Stamps) })
 		l.stale = !ok
 	}
 	return !l.stale && ctx.Err() == nil

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/bundle"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
@@ -28,11 +29,11 @@ func spent(t *testing.T, d policytest.Tree, s *policytest.Scripts) (reading, loa
 	c := testConfig(d, s)
 	c.loads = &loadBudget{from: of, tenant: "shop", now: func() time.Time { return policytest.Instant }}
 	l := loader{cfg: &c, tenant: "shop"}
-	got := read(&c)
+	got := bundle.Read(c.read())
 	if set, err := l.load(t.Context(), got, nil); err == nil {
 		set.release()
 	}
-	return got.took(), most(rate) - of.of["shop"].left
+	return got.Took(), most(rate) - of.of["shop"].left
 }
 
 func TestWhatEachStepOfLoadingTookIsPaid(t *testing.T) {
@@ -119,7 +120,7 @@ func TestDocumentsAreDearerToReadThanModules(t *testing.T) {
 	before, _ := spent(t, d, s)
 	d.Write("p.toml", policytest.DocumentOf("p", "broken", "#"+strings.Repeat("x", 10_000)))
 	after, _ := spent(t, d, s)
-	if document := after - before; before < 10_000*readByteFuel || document < 10_000*documentByteFuel {
+	if document := after - before; before < 10_000*bundle.ReadByteFuel || document < 10_000*bundle.DocumentByteFuel {
 		t.Errorf("10 000 bytes of a module cost %d, and of a document %d more", before, document)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/spec"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -281,7 +282,7 @@ func failureOf(err error) (code, message string, fuel int64) {
 		c, detail, fuel = failure.Code, failure.Err, failure.Fuel
 	}
 	if c == referencesUnknown {
-		return string(c), oneLine(detail.Error()), 0
+		return string(c), spec.OneLine(detail.Error()), 0
 	}
 	what := "the plugin"
 	if c == conditionFailed {
@@ -289,7 +290,7 @@ func failureOf(err error) (code, message string, fuel int64) {
 	}
 	message = fmt.Sprintf("%s failed with %s", what, c)
 	if detail != nil {
-		message += ": " + oneLine(detail.Error())
+		message += ": " + spec.OneLine(detail.Error())
 	}
 	return string(c), message, fuel
 }

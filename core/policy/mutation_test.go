@@ -11,7 +11,9 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/manifest"
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/bundle"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
+	"github.com/wardlet/wardlet/core/policy/spec"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -74,7 +76,7 @@ func ownersSet(t *testing.T, s *policytest.Scripts, tenant string, documents map
 	}
 	c := testConfig(d, s)
 	l := loader{cfg: &c, tenant: tenant}
-	got, err := l.load(t.Context(), read(&c), nil)
+	got, err := l.load(t.Context(), bundle.Read(c.read()), nil)
 	policytest.Must(t, err)
 	got.tenant = tenant
 	t.Cleanup(got.release)
@@ -213,7 +215,7 @@ func TestPluginsWhosePatchesFailAreGivenABreak(t *testing.T) {
 
 func TestPoliciesOfOtherModesChangeNothingAndTheirPatchIsOnRecord(t *testing.T) {
 	t.Parallel()
-	for _, mode := range []string{modeWarn, modeAudit} {
+	for _, mode := range []string{spec.ModeWarn, spec.ModeAudit} {
 		s := patching(map[string]string{"p0": toImage("x")})
 		loaded := loadScripts(t, s, "allow\n"+imagePath+"\nmode = \""+mode+"\"", "allow\n"+labelsPath, "allow")
 		v := judge(t.Context(), []*set{loaded}, deciding(written(t)), api.Allow)

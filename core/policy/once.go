@@ -5,17 +5,18 @@ import (
 	"fmt"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/bundle"
 )
 
 // Check loads the policies of a directory once, as a Plane does at its start,
 // runs their tests and closes everything again. The state is that of a set
 // that came into force; the error has every reason why it would not.
 func Check(ctx context.Context, c Config) (api.PolicySet, error) {
-	return checked(ctx, &c, read(&c))
+	return checked(ctx, &c, bundle.Read(c.read()))
 }
 
 // checked is Check of what was read.
-func checked(ctx context.Context, c *Config, got *reading) (api.PolicySet, error) {
+func checked(ctx context.Context, c *Config, got *bundle.Bundle) (api.PolicySet, error) {
 	s, err := loadAlone(ctx, c, "", got)
 	if err != nil {
 		return api.PolicySet{}, err
@@ -27,8 +28,8 @@ func checked(ctx context.Context, c *Config, got *reading) (api.PolicySet, error
 }
 
 // loadAlone makes a set of an owner's of what was read, which nobody reads again.
-func loadAlone(ctx context.Context, c *Config, tenant string, got *reading) (*set, error) {
-	if !got.steady {
+func loadAlone(ctx context.Context, c *Config, tenant string, got *bundle.Bundle) (*set, error) {
+	if !got.Steady {
 		return nil, fmt.Errorf("the files in %s change while they are read; try again", c.Dir)
 	}
 	l := loader{cfg: c, tenant: tenant}

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/bundle"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 )
 
@@ -23,7 +24,7 @@ func TestACheckLoadsOnceAndClosesEverything(t *testing.T) {
 	got, err := Check(t.Context(), c)
 	policytest.Must(t, err)
 	want := api.PolicySet{
-		Directory: d.Dir, Ready: true, Digest: read(&Config{Dir: d.Dir}).digest(), Generation: 1, Loaded: policytest.Instant,
+		Directory: d.Dir, Ready: true, Digest: bundle.Read(bundle.Options{Dir: d.Dir}).Digest(), Generation: 1, Loaded: policytest.Instant,
 		Policies: []api.PolicyState{
 			{Name: "q", Document: d.Dir + "/q.toml", Module: d.Dir + "/q.wasm", SHA256: policytest.SumOf("allow"), Hooks: []string{"admit"}, Mode: "off", Priority: 7, OnError: "hold", OnChange: "ignore"},
 			{Name: "p", Document: d.Dir + "/p.toml", Module: d.Dir + "/p.wasm", SHA256: policytest.SumOf("deny"), Hooks: []string{"admit"}, Mode: "enforce", Priority: 100, OnError: "hold", OnChange: "ignore"},

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/spec"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -97,7 +98,7 @@ func (p *policy) excepted(d *decision) (o opinion, ok bool) {
 	if e == nil {
 		return opinion{}, false
 	}
-	message := fmt.Sprintf(exceptedPrefix+"an exception of %s until %s", e.Owner, e.until.Format(time.RFC3339))
+	message := fmt.Sprintf(exceptedPrefix+"an exception of %s until %s", e.Owner, e.Until.Format(time.RFC3339))
 	if e.Reason != "" {
 		message += ": " + e.Reason
 	}
@@ -105,9 +106,9 @@ func (p *policy) excepted(d *decision) (o opinion, ok bool) {
 }
 
 // exception is the one that takes a pod out of the policy at a time, nil for none.
-func (p *policy) exception(names []string, at time.Time) *exception {
+func (p *policy) exception(names []string, at time.Time) *spec.Exception {
 	for i := range p.Exceptions {
-		if e := &p.Exceptions[i]; e.covers(names) && at.Before(e.until) {
+		if e := &p.Exceptions[i]; e.Covers(names) && at.Before(e.Until) {
 			return e
 		}
 	}

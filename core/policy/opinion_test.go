@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/bundle"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 )
 
@@ -52,10 +53,10 @@ func TestAFailureIsLoggedOnceUntilItIsAnother(t *testing.T) {
 	c := testConfig(d, s)
 	c.Logger = l.Logger()
 	load := loader{cfg: &c}
-	first, err := load.load(t.Context(), read(&Config{Dir: d.Dir}), nil)
+	first, err := load.load(t.Context(), bundle.Read(bundle.Options{Dir: d.Dir}), nil)
 	policytest.Must(t, err)
 	d.Policy("p", "trap two")
-	second, err := load.load(t.Context(), read(&Config{Dir: d.Dir}), first)
+	second, err := load.load(t.Context(), bundle.Read(bundle.Options{Dir: d.Dir}), first)
 	policytest.Must(t, err)
 	for _, loaded := range []*set{first, first, second, second, first} {
 		judge(t.Context(), []*set{loaded}, deciding(policytest.Question("web")), api.Allow)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/bundle"
 )
 
 // orderTime is how long an order waits for the budget of loading, which may take
@@ -140,9 +141,9 @@ func (r *reloader) goBack(ctx context.Context) error {
 	now := r.cfg.Now()
 	reason := fmt.Errorf("rolled back by the operator at %s; change the directory, or take it in again with wardlet policy retry", now.UTC().Format(time.RFC3339))
 	r.kept.record.Revision = before.revision // only the operator goes back in revisions
-	got := read(r.cfg)
-	r.cfg.loads.pay(got.took())
-	r.kept.back(got.content(r.cfg), reason, running.digest, before.digest, now)
+	got := bundle.Read(r.cfg.read())
+	r.cfg.loads.pay(got.Took())
+	r.kept.back(got.Content(r.cfg.Version), reason, running.digest, before.digest, now)
 	r.put(before, reason, false)
 	r.cfg.Logger.Warn("policies are rolled back", "directory", r.cfg.Dir, "from", running.digest, "to", before.digest, "generation", before.generation)
 	return nil

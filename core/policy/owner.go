@@ -1,6 +1,9 @@
 package policy
 
-import "sync"
+import (
+	"github.com/wardlet/wardlet/core/policy/bundle"
+	"sync"
+)
 
 // owner is who writes a set of policies: the operator, or a tenant. Each has a
 // directory, transactions and a standing of its own.
@@ -26,7 +29,7 @@ func (p *Plane) makeOwners() {
 	}
 }
 
-func (p *Plane) newOwner(tenant, dir string, trust Trust, memory int64) *owner {
+func (p *Plane) newOwner(tenant, dir string, trust bundle.Trust, memory int64) *owner {
 	o := &owner{tenant: tenant, dir: dir, standing: &standing{tenant: tenant, dir: dir}, tried: make(chan struct{})}
 	cfg := p.cfg
 	cfg.Dir, cfg.Trust, cfg.memory = dir, trust, memory

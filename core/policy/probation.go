@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/spec"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/state"
 )
@@ -90,7 +91,7 @@ func (p *probation) note(tenant string, opinions []api.Opinion, now time.Time) {
 		o := &opinions[i]
 		// Where the plugin has no instance at hand others have used them up, and a fault of
 		// the host says nothing about it. An exception keeps it from being asked.
-		if o.Tenant != p.tenant || o.Mode != "" && o.Mode != modeMember || !p.suspects[o.Policy] || ofMachineSaid(o) || openedByMachine(o) || o.Reason == api.ReasonException {
+		if o.Tenant != p.tenant || o.Mode != "" && o.Mode != spec.ModeMember || !p.suspects[o.Policy] || ofMachineSaid(o) || openedByMachine(o) || o.Reason == api.ReasonException {
 			continue
 		}
 		asked = true
@@ -277,7 +278,7 @@ func (s *set) suspects(before *set) (names []string) {
 			continue
 		}
 		was := before.find(p.Name)
-		if was == nil || !was.weighs() || was.plugin != p.plugin || !p.Match.same(&was.Match) {
+		if was == nil || !was.weighs() || was.plugin != p.plugin || !p.Match.Same(&was.Match) {
 			names = append(names, p.Name)
 		}
 	}
@@ -286,5 +287,5 @@ func (s *set) suspects(before *set) (names []string) {
 
 // weighs reports whether verdicts depend on the policy's plugin.
 func (p *policy) weighs() bool {
-	return p.plugin != nil && (p.Mode == modeEnforce || p.Mode == modeMember)
+	return p.plugin != nil && (p.Mode == spec.ModeEnforce || p.Mode == spec.ModeMember)
 }

@@ -2,10 +2,11 @@ package policy
 
 import (
 	"errors"
-	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 )
 
 func TestCountsThatAreNotWrittenAreKept(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
+	"github.com/wardlet/wardlet/core/policy/spec"
 )
 
 func TestARecordNamesAllThatTheDecisionDependedOn(t *testing.T) {
@@ -56,7 +57,7 @@ func TestARecordNamesAllThatTheDecisionDependedOn(t *testing.T) {
 		policytest.Must(t, err)
 		module, err := log.PolicyFile(x.Module)
 		policytest.Must(t, err)
-		if x.Name != name || !strings.Contains(string(document), name+".wasm") || len(module) == 0 || x.Fuel != defaultFuel || x.MemoryPages != 64 {
+		if x.Name != name || !strings.Contains(string(document), name+".wasm") || len(module) == 0 || x.Fuel != spec.DefaultFuel || x.MemoryPages != 64 {
 			t.Errorf("policy %+v, document %q, module %q", x, document, module)
 		}
 	}

@@ -4,12 +4,13 @@ import (
 	"slices"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/spec"
 )
 
 // rejects reports whether something becomes of pods that run where the policy rejects
 // all documents that claim their identity.
 func (p *policy) rejects() bool {
-	return p.OnChange != onChangeIgnore && p.Mode == modeEnforce && p.has(api.HookMerge)
+	return p.OnChange != spec.OnChangeIgnore && p.Mode == spec.ModeEnforce && p.has(api.HookMerge)
 }
 
 // rejection is what a policy in force says of a pod by rejecting all that claim its

@@ -10,6 +10,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/internal/crashpoint"
 	"github.com/wardlet/wardlet/core/internal/fswatch"
+	"github.com/wardlet/wardlet/core/policy/bundle"
 )
 
 const (
@@ -32,7 +33,7 @@ type reloader struct {
 	standing *standing
 	kept     kept
 	loader   loader
-	watch    *watch
+	watch    *bundle.Watch
 	// tried is called after every attempt, changed after those that brought
 	// another set into force, with the hooks of its policies and of those before.
 	tried   func()
@@ -59,7 +60,7 @@ type reloader struct {
 
 func newReloader(cfg *Config, s *standing, tried func(), changed func(hooks map[string]bool)) *reloader {
 	return &reloader{
-		cfg: cfg, standing: s, kept: kept{cfg: cfg}, loader: loader{cfg: cfg}, watch: newWatch(cfg.Dir, cfg.Logger),
+		cfg: cfg, standing: s, kept: kept{cfg: cfg}, loader: loader{cfg: cfg}, watch: bundle.NewWatch(cfg.Dir, listPeriod, cfg.Logger),
 		tried: tried, changed: changed, orders: make(chan order), trials: make(chan struct{}, 1),
 		settle: fswatch.Settle{Time: settleTime, Restless: restlessTime},
 	}
@@ -81,7 +82,7 @@ func (r *reloader) run(ctx context.Context) {
 		case e, ok := <-r.watch.Events():
 			if !ok {
 				r.watch.Close()
-			} else if !r.watch.concerns(e, r.names) {
+			} else if !r.watch.Concerns(e, r.names) {
 				continue
 			}
 			r.stir(ctx)
@@ -126,8 +127,8 @@ func (r *reloader) stir(ctx context.Context) {
 // look reads the directory if it may have changed, acts on what it read if
 // that stood still, and says when to look again.
 func (r *reloader) look(ctx context.Context) time.Duration {
-	r.watch.aim(r.names)
-	if r.acted && unchanged(r.cfg.Dir, r.names) {
+	r.watch.Aim(r.names)
+	if r.acted && bundle.Unchanged(r.cfg.Dir, r.names) {
 		return listPeriod
 	}
 	defer r.cfg.loads.over()
@@ -137,15 +138,15 @@ func (r *reloader) look(ctx context.Context) time.Duration {
 		r.acted = false
 		return settleTime
 	}
-	got := read(r.cfg)
-	r.cfg.loads.pay(got.took())
+	got := bundle.Read(r.cfg.read())
+	r.cfg.loads.pay(got.Took())
 	if !r.still(got) {
 		r.stir(ctx)
 		return settleTime
 	}
 	r.settle.Rest()
-	r.acted = got.whole
-	r.watch.aim(r.names)
+	r.acted = got.Whole
+	r.watch.Aim(r.names)
 	r.loader.stale = false
 	if r.act(ctx, got) {
 		r.untidy = true
@@ -169,21 +170,21 @@ func (r *reloader) tidy() {
 
 // still reports whether what was read has stood still long enough: since its
 // last change, or, where clocks differ, since it was first read like this.
-func (r *reloader) still(got *reading) bool {
+func (r *reloader) still(got *bundle.Bundle) bool {
 	now := r.cfg.Now()
-	if !got.steady || !maps.Equal(r.names, got.stamps) || !r.settle.Begun() {
-		r.names = got.stamps
+	if !got.Steady || !maps.Equal(r.names, got.Stamps) || !r.settle.Begun() {
+		r.names = got.Stamps
 		r.settle.Changed(now)
 	}
-	return got.steady && r.settle.Still(newest(got.stamps), now)
+	return got.Steady && r.settle.Still(bundle.Newest(got.Stamps), now)
 }
 
 // act brings what was read into force or refuses it. It reports whether
 // anything was loaded.
-func (r *reloader) act(ctx context.Context, got *reading) (loaded bool) {
+func (r *reloader) act(ctx context.Context, got *bundle.Bundle) (loaded bool) {
 	crashpoint.Reached("set read")
-	running, content := r.standing.current(), got.content(r.cfg)
-	if running != nil && running.digest == got.digest() && got.err() == nil {
+	running, content := r.standing.current(), got.Content(r.cfg.Version)
+	if running != nil && running.digest == got.Digest() && got.Err() == nil {
 		if r.standing.refuse(nil, r.cfg.Now()) {
 			r.cfg.Logger.Info("the policies are again those in force", "directory", r.cfg.Dir, "digest", running.digest)
 		}
@@ -195,7 +196,7 @@ func (r *reloader) act(ctx context.Context, got *reading) (loaded bool) {
 	}
 	var next *set
 	again := false
-	err := got.older(r.kept.record.Revision)
+	err := got.Older(r.kept.record.Revision)
 	if err == nil {
 		next, err = r.loader.load(ctx, got, running)
 		again = r.loader.again
@@ -208,12 +209,12 @@ func (r *reloader) act(ctx context.Context, got *reading) (loaded bool) {
 		r.acted = false // it is tried again with the next listing
 		r.reject(ctx, bounded(err))
 	case err != nil:
-		if got.whole && got.older(r.kept.record.Revision) == nil {
+		if got.Whole && got.Older(r.kept.record.Revision) == nil {
 			r.kept.refuse(content, bounded(err), r.cfg.Now())
 		}
 		r.reject(ctx, bounded(err))
 	default:
-		next.revision, next.key = got.signature.revision, got.signature.key
+		next.revision, next.key = got.Signature.Revision, got.Signature.Key
 		next.content = content
 		r.onTrial(next, running)
 		crashpoint.Reached("set tested")

@@ -18,6 +18,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/internal/fswatch"
+	"github.com/wardlet/wardlet/core/policy/bundle"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 )
 
@@ -325,10 +326,10 @@ func TestStandingStill(t *testing.T) {
 	d := policytest.NewTree(t)
 	d.Policy("p", "allow")
 	r := reloaderOf(d)
-	fresh := read(&Config{Dir: d.Dir})
-	now := newest(fresh.stamps)
+	fresh := bundle.Read(bundle.Options{Dir: d.Dir})
+	now := bundle.Newest(fresh.Stamps)
 	r.cfg.Now = func() time.Time { return now }
-	at := func(after time.Duration, got *reading, want bool) {
+	at := func(after time.Duration, got *bundle.Bundle, want bool) {
 		t.Helper()
 		now = now.Add(after)
 		if still := r.still(got); still != want {
@@ -338,16 +339,16 @@ func TestStandingStill(t *testing.T) {
 	at(0, fresh, false)
 	at(settleTime-10*time.Millisecond, fresh, false)
 	at(10*time.Millisecond, fresh, true)
-	at(0, &reading{stamps: fresh.stamps}, false)
+	at(0, &bundle.Bundle{Stamps: fresh.Stamps}, false)
 	r = reloaderOf(d)
 	r.cfg.Now = func() time.Time { return now }
 	at(0, fresh, true)
 	// The clock went back: what was changed in the future is waited for.
 	now = now.Add(-time.Hour)
 	d.Policy("p", "deny")
-	changed := read(&Config{Dir: d.Dir})
+	changed := bundle.Read(bundle.Options{Dir: d.Dir})
 	at(0, changed, false)
-	at(settleTime/2, &reading{stamps: changed.stamps}, false)
+	at(settleTime/2, &bundle.Bundle{Stamps: changed.Stamps}, false)
 	at(settleTime/2, changed, false)
 	at(settleTime/2, changed, true)
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/spec"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/state"
 )
@@ -243,19 +244,19 @@ func (r *Repeater) policy(ctx context.Context, of *state.PolicyRecord, node stri
 	if err != nil {
 		return nil, fmt.Errorf("its document: %w", err)
 	}
-	doc, err := parseDocument(of.Name, of.Name, text, true)
+	doc, err := spec.Parse(of.Name, of.Name, text, true)
 	if err != nil {
 		return nil, fmt.Errorf("its document: %w", err)
 	}
-	p := &policy{document: doc, tenant: of.Tenant, sum: of.Module, source: of.Document, counts: &counters{}, log: r.cfg.Logger}
-	if doc.isGroup() {
+	p := &policy{Document: doc, tenant: of.Tenant, sum: of.Module, source: of.Document, counts: &counters{}, log: r.cfg.Logger}
+	if doc.IsGroup() {
 		return p, nil
 	}
 	module, err := evidence.PolicyFile(of.Module)
 	if err != nil {
 		return nil, fmt.Errorf("its module: %w", err)
 	}
-	options := doc.loads(node)
+	options := doc.PluginOptions(node)
 	options.Tenant = of.Tenant
 	plugin, err := r.cfg.Loader.Load(ctx, module, options)
 	if err != nil {
@@ -356,7 +357,7 @@ func (d *decision) remember(last *state.LastOpinion) {
 	if last.Changed {
 		o.Patch = "not kept"
 	}
-	d.lasts.put(&policy{document: &document{keys: keys{Name: last.Policy, OnError: lastVerdict}}, tenant: last.Tenant}, d.lastKey(), d.request.Tenant, o, d.request.Time)
+	d.lasts.put(&policy{Document: &spec.Document{Keys: spec.Keys{Name: last.Policy, OnError: spec.LastVerdict}}, tenant: last.Tenant}, d.lastKey(), d.request.Tenant, o, d.request.Time)
 }
 
 var errUnseenReference = errors.New("what the policies would see of it is not on record")

@@ -7,6 +7,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/spec"
 )
 
 // Running are the pods that run, for policies that judge them again. Its methods are
@@ -45,7 +46,7 @@ type Violation struct {
 
 // reviews reports whether the policy judges pods that run.
 func (p *policy) reviews() bool {
-	return p.OnChange != onChangeIgnore && p.Mode == modeEnforce && (p.has(api.HookAdmit) || p.expression != nil)
+	return p.OnChange != spec.OnChangeIgnore && p.Mode == spec.ModeEnforce && (p.has(api.HookAdmit) || p.Group != nil)
 }
 
 // minds reports whether the policy has an opinion about pods that run, which counts: on

@@ -33,7 +33,7 @@ func (r *reviewer) plan(f *forces, rv *review, v *api.Verdict) {
 		unsure = unsure || o.Failure != "" || o.Answer == api.Hold && o.Mode == ""
 		if o.Reason == api.ReasonException {
 			if e := p.exception(names, v.At); e != nil {
-				rv.sooner(e.until)
+				rv.sooner(e.Until)
 			}
 		}
 	}

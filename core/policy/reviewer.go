@@ -13,6 +13,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/spec"
 )
 
 const (
@@ -308,7 +309,7 @@ func (r *reviewer) show(s *api.PolicySet) {
 	r.shown.mu.Lock()
 	defer r.shown.mu.Unlock()
 	for i := range s.Policies {
-		if shown, ok := r.shown.of[owned{s.Tenant, s.Policies[i].Name}]; ok && s.Policies[i].OnChange != onChangeIgnore {
+		if shown, ok := r.shown.of[owned{s.Tenant, s.Policies[i].Name}]; ok && s.Policies[i].OnChange != spec.OnChangeIgnore {
 			s.Policies[i].Review = &shown
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/wardlet/wardlet/core/policy/spec"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -38,7 +39,7 @@ type set struct {
 
 // policy is one policy of a set.
 type policy struct {
-	*document
+	*spec.Document
 	// tenant is whose it is, empty for the operator's.
 	tenant string
 	// sum is the digest of its module, source that of its document.
@@ -61,7 +62,7 @@ type policy struct {
 func newSet(digest string, policies []*policy) *set {
 	s := &set{digest: digest}
 	for _, p := range policies {
-		if p.Mode == modeShadow {
+		if p.Mode == spec.ModeShadow {
 			s.candidates = append(s.candidates, p)
 		} else {
 			s.policies = append(s.policies, p)
@@ -82,7 +83,7 @@ func newSet(digest string, policies []*policy) *set {
 
 // made identifies what answers for the policy: its module, or the members of a group.
 func (p *policy) made() string {
-	if p.expression != nil {
+	if p.Group != nil {
 		return p.members
 	}
 	return p.sum
@@ -133,20 +134,22 @@ func (s *set) addHooks(hooks map[string]bool) {
 	}
 	for _, p := range s.policies {
 		for _, hook := range p.Hooks {
-			hooks[hook] = hooks[hook] || p.Mode != modeOff
+			hooks[hook] = hooks[hook] || p.Mode != spec.ModeOff
 		}
 	}
 }
 
 // has reports whether the policy is asked by a hook.
-func (p *policy) has(hook string) bool { return p.Mode != modeOff && slices.Contains(p.Hooks, hook) }
+func (p *policy) has(hook string) bool {
+	return p.Mode != spec.ModeOff && slices.Contains(p.Hooks, hook)
+}
 
 // readsNode reports whether the policy may see facts about the node.
 func (p *policy) readsNode() bool { return slices.Contains(p.Capabilities, wasm.CapabilityNodeRead) }
 
 // counted is the mode of an opinion of the policy: empty where it counts.
 func (p *policy) counted() string {
-	if p.Mode == modeEnforce {
+	if p.Mode == spec.ModeEnforce {
 		return ""
 	}
 	return p.Mode

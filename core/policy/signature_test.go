@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/bundle"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/signed"
 	"github.com/wardlet/wardlet/core/state"
@@ -24,7 +25,7 @@ func newKey(t *testing.T) *signed.SecretKey {
 // signIn signs what the directory holds.
 func signIn(d policytest.Tree, revision uint64, key *signed.SecretKey) {
 	d.T.Helper()
-	sums, err := Files(d.Dir)
+	sums, err := bundle.Files(d.Dir)
 	if err != nil {
 		d.T.Fatal(err)
 	}
@@ -33,8 +34,8 @@ func signIn(d policytest.Tree, revision uint64, key *signed.SecretKey) {
 	policytest.Must(d.T, pair.Write(d.Dir))
 }
 
-func trusting(required bool, keys ...*signed.SecretKey) Trust {
-	trust := Trust{Required: required}
+func trusting(required bool, keys ...*signed.SecretKey) bundle.Trust {
+	trust := bundle.Trust{Required: required}
 	for _, k := range keys {
 		trust.Keys = append(trust.Keys, k.Public())
 	}
@@ -45,17 +46,17 @@ func TestASetMustBeTheOneThatWasSigned(t *testing.T) {
 	t.Parallel()
 	key, other := newKey(t), newKey(t)
 	for name, test := range map[string]struct {
-		trust  Trust
+		trust  bundle.Trust
 		change func(d policytest.Tree)
 		want   string
 	}{
 		"signed":                            {trusting(true, key), func(policytest.Tree) {}, ""},
 		"by one of several keys":            {trusting(true, other, key), func(policytest.Tree) {}, ""},
 		"signed, where nobody requires it":  {trusting(false, key), func(policytest.Tree) {}, ""},
-		"signed, where no key is trusted":   {Trust{}, func(policytest.Tree) {}, ""},
+		"signed, where no key is trusted":   {bundle.Trust{}, func(policytest.Tree) {}, ""},
 		"not signed, where nobody requires": {trusting(false, key), func(d policytest.Tree) { d.Remove(signed.ManifestName) }, ""},
 		"required, where no key is trusted": {
-			Trust{Required: true}, func(policytest.Tree) {}, "DIR/set.toml: no key is trusted, and agent.toml requires a signature; name trusted_keys there",
+			bundle.Trust{Required: true}, func(policytest.Tree) {}, "DIR/set.toml: no key is trusted, and agent.toml requires a signature; name trusted_keys there",
 		},
 		"not signed": {
 			trusting(true, key), func(d policytest.Tree) { d.Remove(signed.ManifestName) },
@@ -77,7 +78,7 @@ func TestASetMustBeTheOneThatWasSigned(t *testing.T) {
 			}, "DIR/set.toml: the set is not what its manifest says:\nq.toml: set.toml lists it, but it is not in the set",
 		},
 		"with another policy, where no key is trusted": {
-			Trust{}, func(d policytest.Tree) { d.Policy("p", "deny") }, "DIR/set.toml: the set is not what its manifest says:",
+			bundle.Trust{}, func(d policytest.Tree) { d.Policy("p", "deny") }, "DIR/set.toml: the set is not what its manifest says:",
 		},
 		"with a manifest that is a link": {
 			trusting(false, key), func(d policytest.Tree) {
@@ -95,12 +96,12 @@ func TestASetMustBeTheOneThatWasSigned(t *testing.T) {
 			test.change(d)
 			c := testConfig(d, policytest.NewScripts())
 			c.Trust = test.trust
-			got := read(&c)
-			if text := policytest.InDir(got.err(), d.Dir); text != test.want && (test.want == "" || !strings.HasPrefix(text, test.want)) {
+			got := bundle.Read(c.read())
+			if text := policytest.InDir(got.Err(), d.Dir); text != test.want && (test.want == "" || !strings.HasPrefix(text, test.want)) {
 				t.Errorf("error %s\nwant %s", text, test.want)
 			}
-			if verified := len(test.trust.Keys) > 0 && !strings.HasPrefix(name, "not signed"); test.want == "" && verified != (got.signature.revision == 3 && got.signature.key == key.Public().ID()) {
-				t.Errorf("signature %+v", got.signature)
+			if verified := len(test.trust.Keys) > 0 && !strings.HasPrefix(name, "not signed"); test.want == "" && verified != (got.Signature.Revision == 3 && got.Signature.Key == key.Public().ID()) {
+				t.Errorf("signature %+v", got.Signature)
 			}
 		})
 	}
@@ -143,13 +144,13 @@ func TestOnlyASignedSetMayBeEmpty(t *testing.T) {
 	t.Parallel()
 	key := newKey(t)
 	for name, test := range map[string]struct {
-		trust Trust
+		trust bundle.Trust
 		sign  bool
 		want  api.Answer
 	}{
 		"signed":                          {trusting(false, key), true, api.Allow},
 		"not signed":                      {trusting(false, key), false, api.Hold},
-		"signed, where no key is trusted": {Trust{}, true, api.Hold},
+		"signed, where no key is trusted": {bundle.Trust{}, true, api.Hold},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -218,15 +219,15 @@ func TestFilesAreThoseThatASignatureIsAbout(t *testing.T) {
 	d.Write("tests/a.yaml", policytest.ManifestText)
 	d.Write("README", "x")
 	d.Write("set.toml", "broken")
-	sums, err := Files(d.Dir)
+	sums, err := bundle.Files(d.Dir)
 	if err != nil || len(sums) != 3 || sums["tests/a.yaml"] != policytest.SumOf(policytest.ManifestText) {
 		t.Errorf("%v, %v", sums, err)
 	}
-	if sums, err := Files(t.TempDir()); err != nil || len(sums) > 0 {
+	if sums, err := bundle.Files(t.TempDir()); err != nil || len(sums) > 0 {
 		t.Errorf("of an empty directory: %v, %v", sums, err)
 	}
 	d.Write("p.wasm", "other")
-	if _, err := Files(d.Dir); err == nil || !strings.Contains(err.Error(), "p.wasm has the digest") {
+	if _, err := bundle.Files(d.Dir); err == nil || !strings.Contains(err.Error(), "p.wasm has the digest") {
 		t.Errorf("error %v", err)
 	}
 }

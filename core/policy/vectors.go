@@ -10,18 +10,20 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/manifest"
+	"github.com/wardlet/wardlet/core/policy/bundle"
+	"github.com/wardlet/wardlet/core/policy/spec"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
 // test runs the policy's own tests; what fails is put down in its document.
-func (l *loader) test(ctx context.Context, r *reading, p *policy) {
+func (l *loader) test(ctx context.Context, r *bundle.Bundle, p *policy) {
 	// What they break must not keep the running set from the same plugin.
 	ctx = wasm.Rehearse(ctx)
 	for i := range p.Tests {
 		if !l.afford(ctx, r) {
 			return
 		}
-		v, key := &p.Tests[i], testKey(i)
+		v, key := &p.Tests[i], spec.KeyOfTest(i)
 		pods, ok := l.testPods(r, p, v, key)
 		if !ok {
 			continue
@@ -30,30 +32,30 @@ func (l *loader) test(ctx context.Context, r *reading, p *policy) {
 		l.cfg.loads.pay(fuel)
 		l.again = l.again || ofMachine(err)
 		if got != "" {
-			p.complain(key+".expect", "%s: want %s, got %s", v.about(), v.Expect, got)
+			p.Complain(key+".expect", "%s: want %s, got %s", v.About(), v.Expect, got)
 		}
 	}
 }
 
 // testPods are the pods of a test by their paths. One that cannot be used is
 // put down in the policy's document, and ok is false.
-func (l *loader) testPods(r *reading, p *policy, v *vector, key string) (pods map[string]*v1.Pod, ok bool) {
+func (l *loader) testPods(r *bundle.Bundle, p *policy, v *spec.TestCase, key string) (pods map[string]*v1.Pod, ok bool) {
 	pods, ok = map[string]*v1.Pod{}, true
-	for _, f := range v.files(key) {
-		l.cfg.loads.pay(textByteFuel * int64(len(r.files[f.path].data)))
-		manifest, err := testPod(r, f.path, l.cfg.Node)
+	for _, f := range v.Files(key) {
+		l.cfg.loads.pay(textByteFuel * int64(len(r.Files[f.Path].Data)))
+		manifest, err := testPod(r, f.Path, l.cfg.Node)
 		if err != nil {
-			p.complain(f.key, "%v", err)
+			p.Complain(f.Key, "%v", err)
 			ok = false
 		}
-		pods[f.path] = manifest
+		pods[f.Path] = manifest
 	}
 	return pods, ok
 }
 
 // testAnswer gives what a test got instead of what it should, empty where it got
 // that, and what it took. The error is why there was no answer.
-func (p *policy) testAnswer(ctx context.Context, v *vector, pods map[string]*v1.Pod) (got string, fuel int64, err error) {
+func (p *policy) testAnswer(ctx context.Context, v *spec.TestCase, pods map[string]*v1.Pod) (got string, fuel int64, err error) {
 	s, err := p.testSays(ctx, v, pods)
 	got, took := s.unlike(v, err)
 	return got, s.cost() + took, err
@@ -61,7 +63,7 @@ func (p *policy) testAnswer(ctx context.Context, v *vector, pods map[string]*v1.
 
 // unlike returns what a test got instead of what it should, empty where it got that.
 // fuel is what a call took that failed.
-func (s *Statement) unlike(v *vector, err error) (got string, fuel int64) {
+func (s *Statement) unlike(v *spec.TestCase, err error) (got string, fuel int64) {
 	switch {
 	case err != nil:
 		_, message, took := failureOf(err)
@@ -77,18 +79,18 @@ func (s *Statement) unlike(v *vector, err error) (got string, fuel int64) {
 }
 
 // testSays is what the policy says in a test.
-func (p *policy) testSays(ctx context.Context, v *vector, pods map[string]*v1.Pod) (Statement, error) {
+func (p *policy) testSays(ctx context.Context, v *spec.TestCase, pods map[string]*v1.Pod) (Statement, error) {
 	if v.Hook == api.HookMerge {
 		return p.choose(ctx, testContest(v, pods))
 	}
-	if p.expression != nil {
+	if p.Group != nil {
 		return p.testUnited(ctx, v, pods)
 	}
 	return p.testAsked(ctx, v, p.testQuestion(v, pods))
 }
 
 // testAsked is what a policy says to the question of a test.
-func (p *policy) testAsked(ctx context.Context, v *vector, q *api.Question) (Statement, error) {
+func (p *policy) testAsked(ctx context.Context, v *spec.TestCase, q *api.Question) (Statement, error) {
 	matches, fuel, err := p.testMatches(ctx, v, q)
 	if err != nil {
 		return Statement{HostFuel: fuel}, err
@@ -96,29 +98,29 @@ func (p *policy) testAsked(ctx context.Context, v *vector, q *api.Question) (Sta
 	if !matches {
 		return notMatching(fuel), nil
 	}
-	s, err := p.judge(ctx, v.Hook, p.testRequest(q, v.at, v.references()), true)
+	s, err := p.judge(ctx, v.Hook, p.testRequest(q, v.At, v.KnownReferences()), true)
 	s.HostFuel += fuel
 	return s, err
 }
 
 // testMatches reports whether the policy matches a test's pod: its source and
 // operation are whatever the policy wants. fuel is what its conditions took.
-func (p *policy) testMatches(ctx context.Context, v *vector, q *api.Question) (matches bool, fuel int64, err error) {
-	if !p.Match.matchesPod(q) {
+func (p *policy) testMatches(ctx context.Context, v *spec.TestCase, q *api.Question) (matches bool, fuel int64, err error) {
+	if !p.Match.MatchesPod(q) {
 		return false, 0, nil
 	}
-	d := &decision{hook: v.Hook, request: p.testRequest(q, v.at, v.references())}
-	return d.turn.hold(ctx, p.Match.compiled, d.conditions())
+	d := &decision{hook: v.Hook, request: p.testRequest(q, v.At, v.KnownReferences())}
+	return d.turn.hold(ctx, p.Match.Compiled, d.conditions())
 }
 
 // testContest is that of a test of the hook merge.
-func testContest(v *vector, pods map[string]*v1.Pod) *contest {
-	m := &wasm.MergeRequest{Time: v.at, ClockSynchronized: true}
+func testContest(v *spec.TestCase, pods map[string]*v1.Pod) *contest {
+	m := &wasm.MergeRequest{Time: v.At, ClockSynchronized: true}
 	for i := range v.Candidates {
 		c := &v.Candidates[i]
 		m.Candidates = append(m.Candidates, wasm.Candidate{
-			Pod: pods[c.Pod], Origin: api.Origin{Source: c.Source, Document: c.Pod, FirstSeen: testTime},
-			Kind: c.Kind, Running: c.Running, FirstSeen: testTime,
+			Pod: pods[c.Pod], Origin: api.Origin{Source: c.Source, Document: c.Pod, FirstSeen: spec.TestTime},
+			Kind: c.Kind, Running: c.Running, FirstSeen: spec.TestTime,
 		})
 		if c.Running && m.Current == nil {
 			m.Current = pods[c.Pod]
@@ -130,13 +132,13 @@ func testContest(v *vector, pods map[string]*v1.Pod) *contest {
 // testQuestion asks about the one pod of a manifest: as a connection to it, as a change of the old one
 // where the test has one, else as a new pod, or, of a policy that judges no new
 // ones and of a filter, as a change of it that changes nothing.
-func (p *policy) testQuestion(v *vector, pods map[string]*v1.Pod) *api.Question {
+func (p *policy) testQuestion(v *spec.TestCase, pods map[string]*v1.Pod) *api.Question {
 	q := &api.Question{
 		Op: api.Add, Pod: pods[v.Pod], Old: pods[v.Old],
-		Origin: api.Origin{Source: testSource, Document: v.Pod, FirstSeen: testTime},
+		Origin: api.Origin{Source: spec.TestSource, Document: v.Pod, FirstSeen: spec.TestTime},
 	}
 	if v.Hook == api.HookConnect {
-		q.Op, q.Old, q.Connection = api.Connect, nil, v.connection(q.Pod)
+		q.Op, q.Old, q.Connection = api.Connect, nil, v.ConnectionTo(q.Pod)
 		return q
 	}
 	if q.Old == nil && (v.Hook == api.HookFilter || len(p.Match.Operations) > 0 && !slices.Contains(p.Match.Operations, api.Add)) {
@@ -148,8 +150,8 @@ func (p *policy) testQuestion(v *vector, pods map[string]*v1.Pod) *api.Question 
 	return q
 }
 
-func testPod(r *reading, path, node string) (*v1.Pod, error) {
-	docs := manifest.Decode(r.files[path].data, manifest.DecodeFrom{Source: testSource, Kind: api.KindFile, File: path, NodeName: node})
+func testPod(r *bundle.Bundle, path, node string) (*v1.Pod, error) {
+	docs := manifest.Decode(r.Files[path].Data, manifest.DecodeFrom{Source: spec.TestSource, Kind: api.KindFile, File: path, NodeName: node})
 	for _, d := range docs {
 		if d.Err != nil {
 			return nil, d.Err

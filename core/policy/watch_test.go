@@ -101,34 +101,6 @@ func TestEventsTellOfWhatComesBack(t *testing.T) {
 	eventually(d, p, "4 [q r] ")
 }
 
-func TestAnEventThatConcernsNoPolicyDisturbsNothing(t *testing.T) {
-	t.Parallel()
-	w := newWatch("/policies", nil)
-	names := map[string]fswatch.Stamp{".": {}, "p.toml": {}, "p.wasm": {}, "tests/a.yaml": {}}
-	for name, want := range map[string]bool{
-		"/policies":               true,
-		"/policies/p.toml":        true,
-		"/policies/new.toml":      true,
-		"/policies/p.wasm":        true,
-		"/policies/tests/a.yaml":  true,
-		"/policies/tests":         true,
-		"/policies/.p.toml.swp":   false,
-		"/policies/README.md":     false,
-		"/policies/tests/b.yaml":  false,
-		"/policies/test":          false,
-		"/elsewhere":              false,
-		"/policies-old/p.toml":    false,
-		"/policies/.hidden.toml":  false,
-		"/policies/other.wasm":    false,
-		"/policies/#p.toml#":      false,
-		"/policies/deep/new.yaml": false,
-	} {
-		if got := w.concerns(fsnotify.Event{Name: name}, names); got != want {
-			t.Errorf("%s concerns = %t, want %t", name, got, want)
-		}
-	}
-}
-
 func TestFilesThatWereThereAreWatchedFromTheFirstReading(t *testing.T) {
 	t.Parallel()
 	d := policytest.NewTree(t)
@@ -154,29 +126,6 @@ func TestFilesThatWereThereAreWatchedFromTheFirstReading(t *testing.T) {
 	slices.Sort(got)
 	if diff := cmp.Diff([]string{d.Dir, d.Dir + "/tests"}, got); diff != "" {
 		t.Errorf("watched (-want +got):\n%s", diff)
-	}
-}
-
-func TestWithoutAWatchItIsTriedAgain(t *testing.T) {
-	t.Parallel()
-	d, l := policytest.NewTree(t), &policytest.Logs{}
-	w := newWatch(d.Dir, l.Logger())
-	open := w.Open
-	w.Open = func() (*fswatch.Backend, error) { return nil, errors.New("no watches left") }
-	w.aim(nil)
-	w.aim(nil)
-	if w.Events() != nil || w.Errors() != nil {
-		t.Error("there are events without a watch")
-	}
-	w.Open = open
-	w.aim(nil)
-	w.aim(nil)
-	defer w.Close()
-	if diff := cmp.Diff([]string{d.Dir}, w.Dirs()); diff != "" {
-		t.Errorf("watched (-want +got):\n%s", diff)
-	}
-	if l.Count("cannot be watched") != 1 || l.Count("watched again") != 1 {
-		t.Errorf("log: %q", l.Lines())
 	}
 }
 

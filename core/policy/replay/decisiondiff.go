@@ -11,6 +11,7 @@ import (
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/parts"
 	"github.com/wardlet/wardlet/core/policy"
+	"github.com/wardlet/wardlet/core/policy/bundle"
 	"github.com/wardlet/wardlet/core/state"
 )
 
@@ -95,7 +96,7 @@ func (d *differ) on(ctx context.Context, node string) (*policy.Instead, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.Dir, c.Trust, c.AllowUnpinned = d.options.Dir, policy.Trust{}, true
+	c.Dir, c.Trust, c.AllowUnpinned = d.options.Dir, bundle.Trust{}, true
 	x, err := d.again.Instead(ctx, c, d.options.Tenant)
 	if err == nil {
 		d.with[node] = x

@@ -12,7 +12,7 @@ import (
 	"syscall"
 
 	"github.com/wardlet/wardlet/core/api"
-	"github.com/wardlet/wardlet/core/policy"
+	"github.com/wardlet/wardlet/core/policy/spec"
 )
 
 // Promote has the candidate for the place of a policy take it in the directory dir:
@@ -74,7 +74,7 @@ func promotionOf(set *api.PolicySet, name, dir string) (*promotion, error) {
 	if err != nil {
 		return nil, err
 	}
-	promoted, err := policy.Promoted(gone, text, inForce.Mode)
+	promoted, err := spec.Promoted(gone, text, inForce.Mode)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package policy
+package spec
 
 import (
 	"errors"
@@ -7,17 +7,16 @@ import (
 	"github.com/wardlet/wardlet/core/strict"
 )
 
-// Fault is one of what is wrong with a set, or what its author should look at.
+// Fault is an error in a set of policies, or something its author should look at.
 type Fault struct {
-	// File is empty, Line 0 and Key empty where the fault is of none, or where they are
-	// not known.
+	// File, Line and Key are zero if the fault has none, or if they are not known.
 	File    string `json:"file,omitempty"`
 	Line    int    `json:"line,omitempty"`
 	Key     string `json:"key,omitempty"`
 	Message string `json:"message"`
 }
 
-// Faults are those that an error of a set consists of, in its order.
+// Faults returns the faults that an error of a set consists of, in its order.
 func Faults(err error) []Fault {
 	switch e := err.(type) { //nolint:errorlint // what is wrapped in other words is one fault
 	case nil:
@@ -40,7 +39,7 @@ func Faults(err error) []Fault {
 	return []Fault{{Message: err.Error()}}
 }
 
-// InFile is an error of a file as a whole.
+// InFile returns an error of a file as a whole.
 func InFile(file string, err error) error { return &fileError{file, err} }
 
 type fileError struct {
@@ -51,9 +50,9 @@ type fileError struct {
 func (e *fileError) Error() string { return printable.Line(e.file) + ": " + e.err.Error() }
 func (e *fileError) Unwrap() error { return e.err }
 
-// texts are the faults of an error as Error renders them, but for their messages, in which
-// nothing is escaped.
-func texts(err error) []string {
+// FaultLines returns the faults of an error, each in one line with file and line.
+// Messages are not escaped.
+func FaultLines(err error) []string {
 	all, ok := errors.AsType[strict.Errors](err)
 	switch {
 	case err == nil:

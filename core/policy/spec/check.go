@@ -1,4 +1,4 @@
-package policy
+package spec
 
 import (
 	"encoding/hex"
@@ -20,21 +20,21 @@ const (
 	maxMemoryPages = 1024
 	minOutputBytes = 1 << 10
 	maxOutputBytes = 1 << 20
-	// A call with the default takes some 2 ms, 10 ms if it does what its fuel
-	// counts least, and 30 ms if it has the host sort large maps all the time.
+	// A call that uses the default takes some 2 ms, 10 ms at the operations that cost
+	// least fuel for their time, and 30 ms if the host sorts large maps all the time.
 	minFuel     = 1000
-	defaultFuel = 10_000_000
+	DefaultFuel = 10_000_000
 	maxFuel     = 1_000_000_000
-	// maxTests is the greatest number of tests of one document, maxCandidates that
-	// of candidates in one of them.
+	// maxTests is the greatest number of tests of one document, MaxCandidates the
+	// greatest number of candidates of a test.
 	maxTests      = 100
-	maxCandidates = 16
+	MaxCandidates = 16
 	// maxMutablePaths is how many paths a policy may name.
 	maxMutablePaths = 64
 )
 
-// check reports what is wrong with keys that decoded.
-func (d *document) check(report strict.Report, allowUnpinned bool) {
+// check reports errors in keys that decoded.
+func (d *Document) check(report strict.Report, allowUnpinned bool) {
 	if d.API != apiV1 {
 		report("api", "missing; a policy begins with api = %q", apiV1)
 	}
@@ -45,7 +45,7 @@ func (d *document) check(report strict.Report, allowUnpinned bool) {
 			report("name", "%q is no DNS label: %s", d.Name, fault)
 		}
 	}
-	if d.isGroup() {
+	if d.IsGroup() {
 		d.checkGroup(report)
 		return
 	}
@@ -55,10 +55,10 @@ func (d *document) check(report strict.Report, allowUnpinned bool) {
 	checkPath(report, "module", d.Module)
 	d.checkPin(report, allowUnpinned)
 	d.checkHooks(report)
-	oneOf(report, "mode", d.Mode, modeEnforce, modeWarn, modeAudit, modeShadow, modeMember, modeOff)
+	oneOf(report, "mode", d.Mode, ModeEnforce, ModeWarn, ModeAudit, ModeShadow, ModeMember, ModeOff)
 	d.checkMember(report)
 	between(report, "priority", d.Priority, 0, maxPriority)
-	oneOf(report, "on_error", d.OnError, api.Hold, api.Deny, api.Allow, lastVerdict)
+	oneOf(report, "on_error", d.OnError, api.Hold, api.Deny, api.Allow, LastVerdict)
 	d.checkOnChange(report)
 	d.checkMutablePaths(report)
 	for i, name := range d.Capabilities {
@@ -75,7 +75,7 @@ func (d *document) check(report strict.Report, allowUnpinned bool) {
 	d.checkTests(report)
 }
 
-func (d *document) checkPin(report strict.Report, allowUnpinned bool) {
+func (d *Document) checkPin(report strict.Report, allowUnpinned bool) {
 	_, err := hex.DecodeString(d.SHA256)
 	switch {
 	case d.SHA256 == "" && !allowUnpinned:
@@ -86,7 +86,7 @@ func (d *document) checkPin(report strict.Report, allowUnpinned bool) {
 	d.SHA256 = strings.ToLower(d.SHA256)
 }
 
-func (d *document) checkHooks(report strict.Report) {
+func (d *Document) checkHooks(report strict.Report) {
 	if len(d.Hooks) == 0 {
 		report("hooks", `missing; want ["admit"]`)
 	}
@@ -102,12 +102,12 @@ func (d *document) checkHooks(report strict.Report) {
 	}
 }
 
-// checkOnChange refuses a policy that is to judge pods that run and never would: those
-// are asked about as if they came now.
-func (d *document) checkOnChange(report strict.Report) {
-	oneOf(report, "on_change", d.OnChange, onChangeIgnore, onChangeReport, onChangeEvict)
+// checkOnChange refuses on_change for a policy that is never asked about running pods.
+// Those are judged as if they were new.
+func (d *Document) checkOnChange(report strict.Report) {
+	oneOf(report, "on_change", d.OnChange, OnChangeIgnore, onChangeReport, OnChangeEvict)
 	switch {
-	case d.OnChange == onChangeIgnore:
+	case d.OnChange == OnChangeIgnore:
 	case !slices.Contains(d.Hooks, api.HookAdmit) && !slices.Contains(d.Hooks, api.HookMerge):
 		report("on_change", "only a policy with the hook admit or merge has a say in pods that run; leave it out, or add one")
 	case slices.Contains(d.Hooks, api.HookAdmit) && len(d.Match.Operations) > 0 && !slices.Contains(d.Match.Operations, api.Add):
@@ -115,7 +115,7 @@ func (d *document) checkOnChange(report strict.Report) {
 	}
 }
 
-func (d *document) checkMutablePaths(report strict.Report) {
+func (d *Document) checkMutablePaths(report strict.Report) {
 	switch {
 	case len(d.MutablePaths) == 0:
 	case len(d.MutablePaths) > maxMutablePaths:
@@ -135,7 +135,7 @@ func (d *document) checkMutablePaths(report strict.Report) {
 	}
 }
 
-func (l *limits) check(report strict.Report) {
+func (l *Limits) check(report strict.Report) {
 	between(report, "limits.memory_pages", l.MemoryPages, 1, maxMemoryPages)
 	between(report, "limits.output_bytes", l.OutputBytes, minOutputBytes, maxOutputBytes)
 	between(report, "limits.fuel", l.Fuel, minFuel, maxFuel)
@@ -144,7 +144,7 @@ func (l *limits) check(report strict.Report) {
 	}
 }
 
-// checkPath wants a path that stays below the document's directory.
+// checkPath reports a path that leaves the document's directory.
 func checkPath(report strict.Report, key, path string) {
 	switch {
 	case path == "":
@@ -154,7 +154,7 @@ func checkPath(report strict.Report, key, path string) {
 	}
 }
 
-// oneOf reports a value that is none of known.
+// oneOf reports a value that is not one of known.
 func oneOf[T ~string](report strict.Report, key string, value T, known ...T) {
 	quoted := make([]string, len(known))
 	for i, k := range known {

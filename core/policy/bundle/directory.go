@@ -1,4 +1,4 @@
-package policy
+package bundle
 
 import (
 	"errors"
@@ -18,24 +18,26 @@ import (
 // maxDocuments is the greatest number of documents of a set.
 const maxDocuments = 256
 
-// tooLong is a file of more bytes than are read of it.
+// tooLong is the error of a file that is longer than its limit.
 type tooLong struct{ size, limit int64 }
 
 func (e *tooLong) Error() string {
 	return fmt.Sprintf("%d bytes long, more than the %d it may have", e.size, e.limit)
 }
 
-// errMoved is a name that became another file while it was read.
+// errMoved is the error of a name that became another file while it was read.
 var errMoved = errors.New("it was replaced while it was read")
 
-// directory is the policies' directory while it is read. What is opened
-// through it lies in it, whatever happens to names meanwhile.
-type directory struct {
+// Directory is the directory of the policies while it is read. What is opened through
+// it lies in it, even if names change meanwhile.
+type Directory struct {
 	path string
 	root *os.Root
 }
 
-func openDirectory(path string) (*directory, error) {
+// OpenDirectory opens the directory at a path, which may be reached through links.
+// Close must follow.
+func OpenDirectory(path string) (*Directory, error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -49,20 +51,20 @@ func openDirectory(path string) (*directory, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the policy directory cannot be read: %w", err)
 	}
-	return &directory{path, root}, nil
+	return &Directory{path, root}, nil
 }
 
-func (d *directory) close() { d.root.Close() }
+// Close closes the directory.
+func (d *Directory) Close() { d.root.Close() }
 
-// isDocument reports whether a name in the directory is that of a document.
-// Hidden files, the auxiliary files of editors and the manifest of a signed set
-// are none.
+// isDocument reports whether a name in the directory is that of a document. Hidden
+// files, auxiliary files of editors and the manifest of a signed set are not documents.
 func isDocument(name string) bool {
 	return strings.HasSuffix(name, ".toml") && !strings.HasPrefix(name, ".") && !strings.HasPrefix(name, "#") && name != signed.ManifestName
 }
 
-// documents are the names of the documents, sorted.
-func (d *directory) documents() ([]string, error) {
+// Documents returns the names of the documents, sorted.
+func (d *Directory) Documents() ([]string, error) {
 	f, err := d.root.Open(".")
 	if err != nil {
 		return nil, fmt.Errorf("the policy directory cannot be listed: %w", err)
@@ -89,8 +91,8 @@ func (d *directory) documents() ([]string, error) {
 	}
 }
 
-// stamp is that of a name, links not followed.
-func (d *directory) stamp(name string) fswatch.Stamp {
+// stamp returns the stamp of a name. It does not follow links.
+func (d *Directory) stamp(name string) fswatch.Stamp {
 	if name == "." {
 		if info, err := d.root.Stat("."); err == nil {
 			return fswatch.Stamp{Inode: fswatch.StampOf(info).Inode} // which one it is, not what is in it
@@ -104,10 +106,10 @@ func (d *directory) stamp(name string) fswatch.Stamp {
 	return fswatch.StampOf(info)
 }
 
-// read gives the bytes of a regular file of at most limit bytes, and whether it
-// stayed the same meanwhile. No part of the name may be a link. The error does
-// not bear the name.
-func (d *directory) read(name string, limit int64) (data []byte, steady bool, err error) {
+// read returns the bytes of a regular file of at most limit bytes, and whether it
+// stayed the same meanwhile. No part of the name may be a link. The error does not
+// contain the name.
+func (d *Directory) read(name string, limit int64) (data []byte, steady bool, err error) {
 	root := d.root
 	dir, base := filepath.Split(name)
 	for part := range strings.SplitSeq(strings.TrimSuffix(dir, "/"), "/") {
@@ -130,7 +132,7 @@ func (d *directory) read(name string, limit int64) (data []byte, steady bool, er
 	return data, steady, bare(err)
 }
 
-// enter opens a directory that is no link.
+// enter opens a directory that is not a link.
 func enter(root *os.Root, name string) (*os.Root, error) {
 	info, err := root.Lstat(name)
 	if err != nil {
@@ -154,8 +156,8 @@ func enter(root *os.Root, name string) (*os.Root, error) {
 	return below, nil
 }
 
-// readFile opens nothing but regular files, and does not block where a name
-// became that of a pipe after it was looked at.
+// readFile opens only regular files. It does not block on a name that became that of
+// a pipe after it was looked at.
 func readFile(root *os.Root, name string, limit int64) (data []byte, steady bool, err error) {
 	before, err := root.Lstat(name)
 	if err != nil {
@@ -196,7 +198,7 @@ func notA(want string, info fs.FileInfo) error {
 	return fmt.Errorf("not a %s; remove it, or put one in its place", want)
 }
 
-// bare is an error of the os package without its name, which is only the last
+// bare returns an error of the os package without its name, which is only the last
 // part of the path.
 func bare(err error) error {
 	if path, ok := errors.AsType[*fs.PathError](err); ok {

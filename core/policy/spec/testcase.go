@@ -1,4 +1,4 @@
-package policy
+package spec
 
 import (
 	"cmp"
@@ -14,33 +14,33 @@ import (
 	"github.com/wardlet/wardlet/core/strict"
 )
 
-// vector is a test a policy brings along.
-type vector struct {
+// TestCase is a [[test]] of a policy.
+type TestCase struct {
 	// Hook is what is tested, empty for the first of the policy's hooks.
 	Hook string `toml:"hook"`
 	// Pod is the path of a manifest of one pod, below the document's directory.
-	// Old is what was admitted before, or what the agent acted on last, empty
-	// where there is none; with the hook filter that is the same pod then.
+	// Old is the version that was admitted before, or that the agent acted on
+	// last. If it is empty there is none; the hook filter then sees Pod as both.
 	Pod string `toml:"pod"`
 	Old string `toml:"old"`
-	// Connection is, with the hook connect, the one that is requested.
-	// Where there is none it is an exec of the first container.
-	Connection *vectorConnection `toml:"connection"`
-	// References are what is known of the objects that the pod names; none is there that is not among them.
-	References []vectorReference `toml:"references"`
-	// Candidates are, with the hook merge, the documents that claim one pod.
-	Candidates []vectorCandidate `toml:"candidate"`
+	// Connection is the one that is requested of the hook connect. If it is nil
+	// that is an exec of the first container.
+	Connection *TestConnection `toml:"connection"`
+	// References are the ConfigMaps and Secrets that exist, of those that the pod names.
+	References []TestReference `toml:"references"`
+	// Candidates are the documents that claim one pod, for the hook merge.
+	Candidates []TestCandidate `toml:"candidate"`
 	// Time is that of the decision, in RFC 3339; empty for a fixed one.
 	Time string `toml:"time"`
-	// Expect is the answer the policy must give: one of its hook, or with merge the
-	// path of the candidate that wins.
+	// Expect is the answer that the policy must return: one of its hook, or for
+	// merge the path of the candidate that wins.
 	Expect string `toml:"expect"`
 
-	at time.Time
+	At time.Time
 }
 
-// vectorCandidate is a candidate of a test of the hook merge.
-type vectorCandidate struct {
+// TestCandidate is a candidate of a test of the hook merge.
+type TestCandidate struct {
 	// Pod is the path of its manifest, Source and Kind are its source's name and
 	// kind. Running: this one runs.
 	Pod     string `toml:"pod"`
@@ -49,9 +49,9 @@ type vectorCandidate struct {
 	Running bool   `toml:"running"`
 }
 
-// vectorConnection is the connection of a test of the hook connect, with the fields of
+// TestConnection is the connection of a test of the hook connect, with the fields of
 // request.connection.
-type vectorConnection struct {
+type TestConnection struct {
 	Kind      string   `toml:"kind"`
 	Source    string   `toml:"source"`
 	Container string   `toml:"container"`
@@ -61,16 +61,17 @@ type vectorConnection struct {
 	Groups    []string `toml:"groups"`
 }
 
-// vectorReference is an object that the pod of a test names, with the fields of request.references.
-type vectorReference struct {
+// TestReference is an object that the pod of a test names, with the fields of
+// request.references.
+type TestReference struct {
 	Kind   string   `toml:"kind"`
 	Name   string   `toml:"name"`
 	Keys   []string `toml:"keys"`
 	Digest string   `toml:"digest"`
 }
 
-// references are those of the test.
-func (v *vector) references() (all []api.Reference) {
+// KnownReferences returns the references of the test.
+func (v *TestCase) KnownReferences() (all []api.Reference) {
 	for i := range v.References {
 		r := &v.References[i]
 		all = append(all, api.Reference{Kind: r.Kind, Name: r.Name, Keys: r.Keys, Digest: r.Digest})
@@ -78,8 +79,8 @@ func (v *vector) references() (all []api.Reference) {
 	return all
 }
 
-// check reports what cannot be of an object.
-func (r *vectorReference) check(report strict.Report, key string) {
+// check reports what no ConfigMap or Secret has.
+func (r *TestReference) check(report strict.Report, key string) {
 	oneOf(report, key+".kind", r.Kind, api.ConfigMapKind, api.SecretKind)
 	if r.Name == "" {
 		report(key+".name", "missing; name an object that the pod names")
@@ -89,21 +90,21 @@ func (r *vectorReference) check(report strict.Report, key string) {
 	}
 }
 
-// defaults fills in what is left out: who, from where and what kind.
-func (c *vectorConnection) defaults() {
+// FillIn sets what the document leaves out: user, source and kind.
+func (c *TestConnection) FillIn() {
 	c.Kind, c.Source, c.User = cmp.Or(c.Kind, api.ConnectExec), cmp.Or(c.Source, api.FromNodeAPI), cmp.Or(c.User, testUser)
 }
 
-// check reports what no request is.
-func (c *vectorConnection) check(report strict.Report, key string) {
+// Check reports what no request has.
+func (c *TestConnection) Check(report strict.Report, key string) {
 	oneOf(report, key+".kind", c.Kind, api.ConnectExec, api.ConnectAttach, api.ConnectPortForward)
 	oneOf(report, key+".source", c.Source, api.FromNodeAPI, api.FromSocket)
 }
 
 // SetDefaults implements strict.Defaulter.
-func (c *vectorCandidate) SetDefaults() { c.Kind = api.KindFile }
+func (c *TestCandidate) SetDefaults() { c.Kind = api.KindFile }
 
-// expectations are the answers of each hook that a test may want.
+// expectations are the answers that a test may expect, by hook.
 var expectations = map[string][]string{
 	api.HookAdmit:   {string(api.Allow), string(api.Deny), string(api.Hold), string(api.Abstain)},
 	api.HookMerge:   {string(wasm.MergeKeep), string(wasm.MergeReject), string(wasm.MergeAbstain)},
@@ -111,31 +112,31 @@ var expectations = map[string][]string{
 	api.HookConnect: {string(api.Allow), string(api.Deny), string(api.Abstain)},
 }
 
-// vectorFile is a file that a test needs, and the key that names it.
-type vectorFile struct{ key, path string }
+// TestFile is a file that a test reads, and the key that names it.
+type TestFile struct{ Key, Path string }
 
-// files are those of the test at a key.
-func (v *vector) files(key string) (files []vectorFile) {
+// Files returns those of the test; key is the path of the test in the document.
+func (v *TestCase) Files(key string) (files []TestFile) {
 	if v.Pod != "" {
-		files = append(files, vectorFile{key + ".pod", v.Pod})
+		files = append(files, TestFile{key + ".pod", v.Pod})
 	}
 	if v.Old != "" {
-		files = append(files, vectorFile{key + ".old", v.Old})
+		files = append(files, TestFile{key + ".old", v.Old})
 	}
 	for i := range v.Candidates {
-		files = append(files, vectorFile{fmt.Sprintf("%s.candidate[%d].pod", key, i), v.Candidates[i].Pod})
+		files = append(files, TestFile{fmt.Sprintf("%s.candidate[%d].pod", key, i), v.Candidates[i].Pod})
 	}
 	return files
 }
 
-func (d *document) checkTests(report strict.Report) {
+func (d *Document) checkTests(report strict.Report) {
 	if len(d.Tests) > maxTests {
 		report("test", "%d tests, more than the %d a policy may have", len(d.Tests), maxTests)
 		return
 	}
-	hooks := d.tested()
+	hooks := d.TestHooks()
 	for i := range d.Tests {
-		v, key := &d.Tests[i], testKey(i)
+		v, key := &d.Tests[i], KeyOfTest(i)
 		if v.Hook == "" && len(hooks) > 0 {
 			v.Hook = hooks[0]
 		}
@@ -150,14 +151,14 @@ func (d *document) checkTests(report strict.Report) {
 }
 
 // check reports what is wrong with a test of a hook that the policy has.
-func (v *vector) check(report strict.Report, key string) {
-	v.at = testTime
+func (v *TestCase) check(report strict.Report, key string) {
+	v.At = TestTime
 	if v.Time != "" {
 		at, err := time.Parse(time.RFC3339, v.Time)
 		if err != nil {
 			report(key+".time", `want a time such as "2026-01-31T18:00:00Z", found %.80q`, v.Time)
 		}
-		v.at = at.UTC()
+		v.At = at.UTC()
 	}
 	expected := expectations[v.Hook]
 	if v.Hook == api.HookMerge {
@@ -178,8 +179,8 @@ func (v *vector) check(report strict.Report, key string) {
 		case v.Hook != api.HookConnect:
 			report(key+".connection", "a connection is for the hook connect")
 		default:
-			v.Connection.defaults()
-			v.Connection.check(report, key+".connection")
+			v.Connection.FillIn()
+			v.Connection.Check(report, key+".connection")
 		}
 	}
 	if len(expected) > 0 { // else the hook is at fault, and was reported
@@ -187,9 +188,9 @@ func (v *vector) check(report strict.Report, key string) {
 	}
 }
 
-// checkCandidates checks what a test of the hook merge has, and gives what it
+// checkCandidates checks a test of the hook merge and returns the answers that it
 // may expect.
-func (v *vector) checkCandidates(report strict.Report, key string) (expected []string) {
+func (v *TestCase) checkCandidates(report strict.Report, key string) (expected []string) {
 	expected = expectations[api.HookMerge]
 	if len(v.References) > 0 {
 		report(key+".references", "a conflict shows no references")
@@ -197,8 +198,8 @@ func (v *vector) checkCandidates(report strict.Report, key string) (expected []s
 	if v.Pod != "" || v.Old != "" {
 		report(key, "a test of the hook merge has candidates instead of a pod")
 	}
-	if n := len(v.Candidates); n < 2 || n > maxCandidates {
-		report(key, "want 2 to %d candidates ([[test.candidate]]), found %d", maxCandidates, n)
+	if n := len(v.Candidates); n < 2 || n > MaxCandidates {
+		report(key, "want 2 to %d candidates ([[test.candidate]]), found %d", MaxCandidates, n)
 	}
 	for i := range v.Candidates {
 		c, at := &v.Candidates[i], fmt.Sprintf("%s.candidate[%d]", key, i)
@@ -212,20 +213,20 @@ func (v *vector) checkCandidates(report strict.Report, key string) (expected []s
 	return expected
 }
 
-// testSource is the source of the pods of tests.
-const testSource = "test"
+// TestSource is the source of the pods of tests.
+const TestSource = "test"
 
-// testTime is the time of their decisions, always the same: a set that was
-// good yesterday is good today.
-var testTime = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
+// TestTime is the time of their decisions, always the same: a set that was
+// valid yesterday is valid today.
+var TestTime = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 
-// testUser requests the connections of tests that name no user.
+// testUser is the user of connections of tests that name none.
 const testUser = "test"
 
-func testKey(i int) string { return fmt.Sprintf("test[%d]", i) }
+func KeyOfTest(i int) string { return fmt.Sprintf("test[%d]", i) }
 
-// about names the pods of a test.
-func (v *vector) about() string {
+// About returns the names of the pods of a test.
+func (v *TestCase) About() string {
 	if v.Hook != api.HookMerge {
 		return v.Pod
 	}
@@ -236,13 +237,13 @@ func (v *vector) about() string {
 	return strings.Join(names, ", ")
 }
 
-// connection is that of a test about a pod.
-func (v *vector) connection(p *v1.Pod) *api.Connection {
-	c := vectorConnection{}
+// ConnectionTo returns the connection of a test to a pod.
+func (v *TestCase) ConnectionTo(p *v1.Pod) *api.Connection {
+	c := TestConnection{}
 	if v.Connection != nil {
 		c = *v.Connection
 	}
-	c.defaults()
+	c.FillIn()
 	if c.Container == "" && c.Kind != api.ConnectPortForward && len(p.Spec.Containers) > 0 {
 		c.Container = p.Spec.Containers[0].Name
 	}

@@ -1,12 +1,14 @@
-package policy
+package bundle
 
 import (
 	"fmt"
-	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 )
 
 func TestASetIsRefusedAsItIsReadFor(t *testing.T) {
@@ -113,7 +115,7 @@ func TestASetIsRefusedAsItIsReadFor(t *testing.T) {
 			t.Parallel()
 			d := policytest.NewTree(t)
 			test.make(d)
-			got, _, _ := strings.Cut(policytest.InDir(read(&Config{Dir: d.Dir}).err(), d.Dir), "\nDIR/p16")
+			got, _, _ := strings.Cut(policytest.InDir(Read(Options{Dir: d.Dir}).Err(), d.Dir), "\nDIR/p16")
 			if got != test.want {
 				t.Errorf("error:\n%s\nwant:\n%s", got, test.want)
 			}
@@ -141,7 +143,7 @@ func TestModulesAreReadUpToTheLengthOfTheConfiguration(t *testing.T) {
 			if test.want != "" {
 				want = "DIR/p.toml:3: module: p.wasm cannot be read: " + test.want + "; build it smaller, or raise policy.module_bytes in agent.toml"
 			}
-			if got := policytest.InDir(read(&Config{Dir: d.Dir, ModuleBytes: test.most}).err(), d.Dir); got != want {
+			if got := policytest.InDir(Read(Options{Dir: d.Dir, ModuleBytes: test.most}).Err(), d.Dir); got != want {
 				t.Errorf("error:\n%s\nwant:\n%s", got, want)
 			}
 		})
@@ -155,8 +157,8 @@ func TestAModuleOfSeveralPoliciesIsReadOnce(t *testing.T) {
 	for _, name := range []string{"a", "b"} {
 		d.Write(name+".toml", strings.Replace(policytest.DocumentOf(name, "allow"), name+".wasm", "same.wasm", 1))
 	}
-	r := read(&Config{Dir: d.Dir})
-	policytest.Must(t, r.err())
+	r := Read(Options{Dir: d.Dir})
+	policytest.Must(t, r.Err())
 	if want := int64(len("allow") + 2*len(policytest.DocumentOf("a", "allow")) - 2*len("a.wasm") + 2*len("same.wasm")); r.size != want {
 		t.Errorf("%d bytes were read, want %d", r.size, want)
 	}
@@ -172,8 +174,8 @@ func TestTheDigestOfASet(t *testing.T) {
 		d.Write("tests/a.yaml", policytest.ManifestText)
 		return d
 	}
-	before := read(&Config{Dir: whole(t).Dir, AllowUnpinned: true})
-	policytest.Must(t, before.err())
+	before := Read(Options{Dir: whole(t).Dir, AllowUnpinned: true})
+	policytest.Must(t, before.Err())
 	for name, test := range map[string]struct {
 		change func(d policytest.Tree)
 		same   bool
@@ -193,7 +195,7 @@ func TestTheDigestOfASet(t *testing.T) {
 			t.Parallel()
 			d := whole(t)
 			test.change(d)
-			if same := read(&Config{Dir: d.Dir, AllowUnpinned: true}).digest() == before.digest(); same != test.same {
+			if same := Read(Options{Dir: d.Dir, AllowUnpinned: true}).Digest() == before.Digest(); same != test.same {
 				t.Errorf("same = %t, want %t", same, test.same)
 			}
 		})
@@ -228,9 +230,9 @@ func TestAReadingIsOldWhen(t *testing.T) {
 			d := policytest.NewTree(t)
 			d.Policy("p", "allow")
 			d.Write("m.toml", policytest.DocumentOf("missing", "x"))
-			r := read(&Config{Dir: d.Dir})
+			r := Read(Options{Dir: d.Dir})
 			test.change(d)
-			if old := !unchanged(d.Dir, r.stamps); old != test.old {
+			if old := !Unchanged(d.Dir, r.Stamps); old != test.old {
 				t.Errorf("old = %t, want %t", old, test.old)
 			}
 		})
@@ -242,12 +244,65 @@ func TestOnlyWhatMayBeOverIsWorthAnotherLook(t *testing.T) {
 	d := policytest.NewTree(t)
 	d.Policy("p", "allow")
 	d.Remove("p.wasm")
-	if r := read(&Config{Dir: d.Dir}); !r.whole {
+	if r := Read(Options{Dir: d.Dir}); !r.Whole {
 		t.Error("a module that is missing is looked for again, though its coming would be seen")
 	}
 	d.Write("dir/p.wasm", "allow")
 	d.Write("p.toml", strings.Replace(policytest.DocumentOf("p", "allow"), "p.wasm", strings.Repeat("x", 300), 1))
-	if r := read(&Config{Dir: d.Dir}); r.whole {
+	if r := Read(Options{Dir: d.Dir}); r.Whole {
 		t.Error("an error of the system is taken for final")
 	}
+}
+
+func TestATenantsDocumentsAreDecodedOnlyAsFarAsTheyHaveRoom(t *testing.T) {
+	t.Parallel()
+	const text = 10_000
+	d := policytest.NewTree(t)
+	for _, name := range []string{"p0", "p1", "p2"} {
+		document := policytest.DocumentOf(name, "deny", "mode = \"off\"\n#")
+		d.Of("a").Policy(name, "deny", "mode = \"off\"\n#"+strings.Repeat("x", text-len(document)))
+	}
+	for _, of := range []string{"a", ""} {
+		o := Options{Dir: d.Of("a").Dir}
+		if o.Memory = 2 * text * decodedFactor; of == "" {
+			o.Memory = 0
+		}
+		got := Read(o)
+		err, want := got.Err(), `p2.toml: with it the documents have 30000 bytes together, more than the 20000 for which policy_memory in agent.toml has room`
+		if (err != nil) != (of != "") || of != "" && (!strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "p1.toml")) {
+			t.Errorf("of %q: %v", of, err)
+		}
+		if decoded := len(got.Documents); decoded != 3 && of == "" || decoded != 2 && of != "" {
+			t.Errorf("of %q: %d are decoded", of, decoded)
+		}
+	}
+}
+
+// Not parallel: what others allocate would count.
+func TestADocumentTakesNoMoreMemoryThanItIsCountedFor(t *testing.T) {
+	d := policytest.NewTree(t)
+	d.Write("m.wasm", "allow")
+	for i := range 64 {
+		more := "[match]\nconditions = [" + strings.Repeat(`"!(1<2)",`, 32) + "]"
+		if i%2 == 0 {
+			more = "[settings]\nk = [" + strings.Repeat("{a=1},", 50) + "]"
+		}
+		d.Write(fmt.Sprintf("p%d.toml", i), strings.Replace(policytest.DocumentOf(fmt.Sprintf("p%d", i), "allow", "mode = \"off\"", more), fmt.Sprintf("p%d.wasm", i), "m.wasm", 1))
+	}
+	o := Options{Dir: d.Dir}
+	if err := Read(o).Err(); err != nil { // what is made once is made now
+		t.Fatal(err)
+	}
+	used := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	before := used()
+	got := Read(o)
+	if took := used() - before; took > decodedFactor*got.text {
+		t.Errorf("%d bytes of documents take %d bytes, %d for each", got.text, took, took/got.text)
+	}
+	runtime.KeepAlive(got)
 }

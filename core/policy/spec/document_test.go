@@ -1,4 +1,4 @@
-package policy
+package spec
 
 import (
 	"errors"
@@ -21,20 +21,20 @@ import (
 // minimal is the least a document must say; further keys begin at line 6.
 var minimal = fmt.Sprintf("api = \"wardlet.dev/v1\"\nname = \"p\"\nmodule = \"p.wasm\"\nsha256 = \"%064x\"\nhooks = [\"admit\"]\n", 0)
 
-func parse(text string, allowUnpinned bool) (*document, error) {
-	return parseDocument("p.toml", "DIR/p.toml", []byte(text), allowUnpinned)
+func parse(text string, allowUnpinned bool) (*Document, error) {
+	return Parse("p.toml", "DIR/p.toml", []byte(text), allowUnpinned)
 }
 
 func TestADocumentThatSaysTheLeastHasTheDefaults(t *testing.T) {
 	t.Parallel()
 	d, err := parse(minimal, false)
 	policytest.Must(t, err)
-	want := keys{
+	want := Keys{
 		API: "wardlet.dev/v1", Name: "p", Module: "p.wasm", SHA256: strings.Repeat("0", 64), Hooks: []string{"admit"},
-		Mode: "enforce", Priority: 100, OnError: api.Hold, OnChange: "ignore", Shadow: threshold{MinDecisions: 100, MinTime: 10 * time.Minute},
-		Limits: limits{MemoryPages: 64, Fuel: 10_000_000, OutputBytes: 65536, MaxSuppress: time.Hour},
+		Mode: "enforce", Priority: 100, OnError: api.Hold, OnChange: "ignore", Shadow: Threshold{MinDecisions: 100, MinTime: 10 * time.Minute},
+		Limits: Limits{MemoryPages: 64, Fuel: 10_000_000, OutputBytes: 65536, MaxSuppress: time.Hour},
 	}
-	if diff := cmp.Diff(want, d.keys, cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(match{})); diff != "" {
+	if diff := cmp.Diff(want, d.Keys, cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(Match{})); diff != "" {
 		t.Errorf("keys (-want +got):\n%s", diff)
 	}
 }
@@ -241,14 +241,14 @@ func TestComplaintsAreOfTheLineOfTheirKey(t *testing.T) {
 	t.Parallel()
 	d, err := parse(minimal+"[[test]]\npod = \"a.yaml\"\nexpect = \"deny\"\n", false)
 	policytest.Must(t, err)
-	if err := d.err(); err != nil {
+	if err := d.Err(); err != nil {
 		t.Errorf("error %v before any complaint", err)
 	}
-	d.complain("test[0].expect", "got %s", "allow\nand\x1b[31m more")
-	d.complain("module", "cannot be loaded: %v", errors.New(strings.Repeat("x", 3000)))
-	want := "DIR/p.toml:3: module: cannot be loaded: " + strings.Repeat("x", maxMessage-len("cannot be loaded: ")) + "…\n" +
+	d.Complain("test[0].expect", "got %s", "allow\nand\x1b[31m more")
+	d.Complain("module", "cannot be loaded: %v", errors.New(strings.Repeat("x", 3000)))
+	want := "DIR/p.toml:3: module: cannot be loaded: " + strings.Repeat("x", MaxMessage-len("cannot be loaded: ")) + "…\n" +
 		"DIR/p.toml:8: test.expect: got allow; and\\x1b[31m more"
-	if got := d.err().Error(); got != want {
+	if got := d.Err().Error(); got != want {
 		t.Errorf("error:\n%s\nwant:\n%s", got, want)
 	}
 }
@@ -285,13 +285,13 @@ func FuzzParseDocument(f *testing.F) {
 		if len(d.SHA256) != 64 || d.Name == "" || len(d.Hooks) == 0 || d.Priority < 0 || d.Priority > maxPriority ||
 			d.Limits.MemoryPages < 1 || d.Limits.MemoryPages > maxMemoryPages ||
 			d.Limits.Fuel < minFuel || d.Limits.Fuel > maxFuel ||
-			!slices.Contains([]string{modeEnforce, modeWarn, modeAudit, modeOff}, d.Mode) ||
+			!slices.Contains([]string{ModeEnforce, ModeWarn, ModeAudit, ModeOff}, d.Mode) ||
 			slices.ContainsFunc(d.MutablePaths, func(path string) bool { return mutate.CheckPath(path) != nil }) {
-			t.Fatalf("accepted: %+v", d.keys)
+			t.Fatalf("accepted: %+v", d.Keys)
 		}
 		checkPlain(t, d.Settings)
-		d.complain("name", "again")
-		if err := d.err(); err == nil || !strings.HasPrefix(err.Error(), "DIR/p.toml:") || !strings.Contains(err.Error(), ": name: again") {
+		d.Complain("name", "again")
+		if err := d.Err(); err == nil || !strings.HasPrefix(err.Error(), "DIR/p.toml:") || !strings.Contains(err.Error(), ": name: again") {
 			t.Fatalf("a complaint became %v", err)
 		}
 	})

@@ -1,37 +1,39 @@
-package policy
+package spec
 
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy/condition"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/strict"
 )
 
-// match says which questions a policy is asked. An empty list is everything.
-type match struct {
+// Match selects the questions that a policy is asked. An empty list matches everything.
+type Match struct {
 	// Sources are kinds of sources: file, http, api.
 	Sources []string `toml:"sources"`
 	// Namespaces are globs.
 	Namespaces []glob `toml:"namespaces"`
-	// LabelSelector is as kubectl's -l has it.
+	// LabelSelector has the syntax of kubectl's -l.
 	LabelSelector string `toml:"label_selector"`
 	// Operations are ADD, UPDATE, for filters RECONCILE and for connections CONNECT.
 	Operations []api.Op `toml:"operations"`
 	// Conditions are expressions in CEL, see package condition. All must be true.
 	Conditions []string `toml:"conditions"`
 
-	// selector is LabelSelector, nil for everything.
+	// selector is the parsed LabelSelector, nil for everything.
 	selector labels.Selector
-	// compiled are the Conditions.
-	compiled []*condition.Condition
+	// Compiled are the compiled Conditions.
+	Compiled []*condition.Condition
 }
 
-func (m *match) check(report strict.Report) {
+func (m *Match) check(report strict.Report) {
 	for i, kind := range m.Sources {
 		oneOf(report, fmt.Sprintf("match.sources[%d]", i), kind, api.KindFile, api.KindHTTP, api.KindAPI)
 	}
@@ -53,33 +55,33 @@ func (m *match) check(report strict.Report) {
 	m.checkConditions(report)
 }
 
-// matches reports whether the policy is asked about q, whose source is of the
-// given kind, its conditions aside. A source of unknown kind counts as any: rather one question too
-// many than a policy that is passed by.
-func (m *match) matches(q *api.Question, kind string) bool {
-	return m.matchesSource(kind) && m.matchesOperation(q) && m.matchesPod(q)
+// Matches reports whether the policy is asked about q, whose source is of the given
+// kind. It does not look at the conditions. A source of unknown kind, the empty
+// string, matches: one question too many is better than a policy that is not asked.
+func (m *Match) Matches(q *api.Question, kind string) bool {
+	return m.matchesSource(kind) && m.MatchesOperation(q) && m.MatchesPod(q)
 }
 
-func (m *match) matchesSource(kind string) bool {
+func (m *Match) matchesSource(kind string) bool {
 	return len(m.Sources) == 0 || kind == "" || slices.Contains(m.Sources, kind)
 }
 
-// matchesCandidate reports whether a policy is asked who wins where this is one
-// of the documents, its conditions aside.
-func (m *match) matchesCandidate(c *wasm.Candidate) bool {
-	return m.matchesSource(c.Kind) && m.matchesPod(&api.Question{Pod: c.Pod})
+// MatchesCandidate reports whether the policy is asked about a conflict in which this
+// is one of the documents. It does not look at the conditions.
+func (m *Match) MatchesCandidate(c *wasm.Candidate) bool {
+	return m.matchesSource(c.Kind) && m.MatchesPod(&api.Question{Pod: c.Pod})
 }
 
-// matchesOperation takes a replacement for both: a new pod, and a change of
-// what runs. A pod that runs is judged as if it came now.
-func (m *match) matchesOperation(q *api.Question) bool {
+// MatchesOperation reports whether the operation of q matches. A replacement matches
+// ADD and UPDATE; a running pod is judged as if it were new.
+func (m *Match) MatchesOperation(q *api.Question) bool {
 	if q.Op == api.Review && slices.Contains(m.Operations, api.Add) {
 		return true
 	}
 	return len(m.Operations) == 0 || q.Replaces != "" || slices.Contains(m.Operations, q.Op)
 }
 
-func (m *match) matchesPod(q *api.Question) bool {
+func (m *Match) MatchesPod(q *api.Question) bool {
 	if m.selector != nil && !m.selector.Matches(labels.Set(q.Pod.Labels)) {
 		return false
 	}
@@ -87,7 +89,7 @@ func (m *match) matchesPod(q *api.Question) bool {
 		slices.ContainsFunc(m.Namespaces, func(g glob) bool { return g.matches(q.Pod.Namespace) })
 }
 
-func (m *match) checkConditions(report strict.Report) {
+func (m *Match) checkConditions(report strict.Report) {
 	if len(m.Conditions) > maxConditions {
 		report("match.conditions", "%d conditions, more than the %d a policy may have", len(m.Conditions), maxConditions)
 		return
@@ -98,15 +100,29 @@ func (m *match) checkConditions(report strict.Report) {
 			report(fmt.Sprintf("match.conditions[%d]", i), "%v", err)
 			continue
 		}
-		m.compiled = append(m.compiled, c)
+		m.Compiled = append(m.Compiled, c)
 	}
 }
 
 // maxConditions is how many conditions a policy may have.
 const maxConditions = 32
 
-// same reports whether both match the same.
-func (m *match) same(o *match) bool {
+// Same reports whether both match the same questions.
+func (m *Match) Same(o *Match) bool {
 	return slices.Equal(m.Sources, o.Sources) && slices.Equal(m.Namespaces, o.Namespaces) && m.LabelSelector == o.LabelSelector &&
 		slices.Equal(m.Operations, o.Operations) && slices.Equal(m.Conditions, o.Conditions)
 }
+
+// glob is a pattern for the name of a namespace; "*" matches any characters, also none.
+type glob string
+
+// fault returns why the pattern can match no namespace, empty if it can.
+func (g glob) fault() string {
+	const characters = "abcdefghijklmnopqrstuvwxyz0123456789-*"
+	if g == "" || strings.ContainsFunc(string(g), func(r rune) bool { return !strings.ContainsRune(characters, r) }) {
+		return fmt.Sprintf(`want a namespace such as "web", or a pattern such as "tenant-a-*", found %.80q`, string(g))
+	}
+	return ""
+}
+
+func (g glob) matches(name string) bool { return pod.MatchNamespace(string(g), name) }

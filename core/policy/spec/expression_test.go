@@ -1,4 +1,4 @@
-package policy
+package spec
 
 import (
 	"slices"
@@ -26,7 +26,7 @@ func TestWhatAnExpressionMakesOfAnswers(t *testing.T) {
 			t.Parallel()
 			e, err := parseExpression(text)
 			policytest.Must(t, err)
-			if got := e.value(func(name string) api.Answer { return answers[name] }); got != want {
+			if got := e.Value(func(name string) api.Answer { return answers[name] }); got != want {
 				t.Errorf("%s, want %s", got, want)
 			}
 		})
@@ -69,10 +69,10 @@ func FuzzExpression(f *testing.F) {
 		if err != nil {
 			return
 		}
-		names := e.names()
+		names := e.Names()
 		for i, answer := range []api.Answer{api.Allow, api.Deny, api.Hold, api.Abstain} {
 			asked := map[string]bool{}
-			got := e.value(func(name string) api.Answer { asked[name] = true; return answer })
+			got := e.Value(func(name string) api.Answer { asked[name] = true; return answer })
 			for name := range asked {
 				if !slices.Contains(names, name) {
 					t.Fatalf("asked for %q, which is none of %q", name, names)

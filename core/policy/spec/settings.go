@@ -1,4 +1,4 @@
-package policy
+package spec
 
 import (
 	"errors"
@@ -8,9 +8,9 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// plainSettings are settings in the types a plugin can get: string, bool,
-// int64, float64, []any and map[string]any. Dates and times become strings as
-// RFC 3339 writes them, those without a zone as the document wrote them.
+// plainSettings converts settings to the types that a plugin can read: string, bool,
+// int64, float64, []any and map[string]any. Dates and times become strings in the
+// format of RFC 3339; those without a zone stay as they are in the document.
 func plainSettings(from map[string]any) map[string]any {
 	to := make(map[string]any, len(from))
 	for key, value := range from {
@@ -41,8 +41,8 @@ func plainList[T any](from []T) []any {
 	return to
 }
 
-// timeLayout knows what the TOML decoder makes of dates and times without a
-// zone: it puts them into zones of these names.
+// timeLayout returns the layout of a time that the TOML decoder returned. The decoder
+// marks dates and times without a zone by the name of their location.
 func timeLayout(t time.Time) string {
 	switch t.Location().String() {
 	case "datetime-local":
@@ -55,13 +55,14 @@ func timeLayout(t time.Time) string {
 	return time.RFC3339Nano
 }
 
-// settingForm is how plugins name a setting that they refuse: "settings.allow must list
-// at least one pattern", "setting label must be a string".
+// settingForm matches how plugins name a setting that they refuse: "settings.allow must
+// list at least one pattern", "setting label must be a string".
 var settingForm = regexp.MustCompile(`\bsettings?[ .]([A-Za-z0-9_-]+)`)
 
-// refusedFor is the key because of which a module cannot be loaded: the setting that it
-// refuses, where it names one, all of them where it refuses these, else itself.
-func (d *document) refusedFor(err error) (key string) {
+// KeyOfFailure returns the key that is at fault if the module cannot be loaded: the
+// setting that the plugin names in its error, "settings" if it refuses them without
+// naming one, and else "module".
+func (d *Document) KeyOfFailure(err error) (key string) {
 	failure, ok := errors.AsType[*wasm.Failure](err)
 	if !ok || failure.Code != wasm.PluginError || len(d.Settings) == 0 {
 		return "module"

@@ -1,4 +1,4 @@
-package policy
+package spec
 
 import (
 	"strings"
@@ -21,7 +21,7 @@ func TestAPromotedDocumentHasAnotherModeAndNoThreshold(t *testing.T) {
 		"no table":              {head + "mode = \"shadow\"\n" + tail, head + "mode = \"enforce\"\n" + tail},
 		"an array after it":     {head + "mode = \"shadow\"\n[shadow]\n[[test]]\npod = \"a\"\nexpect = \"deny\"\n", head + "mode = \"enforce\"\n[[test]]\npod = \"a\"\nexpect = \"deny\"\n"},
 	} {
-		got, err := Promoted("p.toml", []byte(test.before), modeEnforce)
+		got, err := Promoted("p.toml", []byte(test.before), ModeEnforce)
 		policytest.Must(t, err)
 		if diff := cmp.Diff(test.want, string(got)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
@@ -40,7 +40,7 @@ func TestADocumentThatCannotBePromotedSaysWhy(t *testing.T) {
 		"a mode in two lines":  {head + "mode = \"\"\"\\\n  shadow\"\"\"\n", "do it by hand"},
 		"a mode by its escape": {head + "mode = \"s\\u0068adow\"\n", "do it by hand"},
 	} {
-		_, err := Promoted("p.toml", []byte(test.text), modeEnforce)
+		_, err := Promoted("p.toml", []byte(test.text), ModeEnforce)
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -1,4 +1,4 @@
-package policy
+package bundle
 
 import (
 	"os"
@@ -10,8 +10,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"golang.org/x/sys/unix"
+
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 )
 
 func TestDocumentsAreTheVisibleTOMLFilesOfTheDirectory(t *testing.T) {
@@ -23,10 +24,10 @@ func TestDocumentsAreTheVisibleTOMLFilesOfTheDirectory(t *testing.T) {
 	} {
 		d.Write(name, "x")
 	}
-	dir, err := openDirectory(d.Dir)
+	dir, err := OpenDirectory(d.Dir)
 	policytest.Must(t, err)
-	defer dir.close()
-	names, err := dir.documents()
+	defer dir.Close()
+	names, err := dir.Documents()
 	policytest.Must(t, err)
 	if diff := cmp.Diff([]string{"a.toml", "b.toml"}, names); diff != "" {
 		t.Errorf("documents (-want +got):\n%s", diff)
@@ -45,7 +46,7 @@ func TestADirectoryThatCannotBe(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := openDirectory(filepath.Join(d.Dir, name))
+			_, err := OpenDirectory(filepath.Join(d.Dir, name))
 			if got := policytest.InDir(err, d.Dir); got != want {
 				t.Errorf("error %q, want %q", got, want)
 			}
@@ -81,18 +82,18 @@ func TestAFileIsReadUnlessItIs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir, err := openDirectory(d.Dir)
+			dir, err := OpenDirectory(d.Dir)
 			policytest.Must(t, err)
-			defer dir.close()
+			defer dir.Close()
 			data, steady, err := dir.read(test.path, 100)
 			if err == nil || err.Error() != test.want || data != nil || !steady {
 				t.Errorf("read: %q, steady %t, error %v, want %s", data, steady, err, test.want)
 			}
 		})
 	}
-	dir, err := openDirectory(d.Dir)
+	dir, err := OpenDirectory(d.Dir)
 	policytest.Must(t, err)
-	t.Cleanup(dir.close)
+	t.Cleanup(dir.Close)
 	if data, steady, err := dir.read("real/file", 7); string(data) != "content" || !steady || err != nil {
 		t.Errorf("a plain file: %q, steady %t, error %v", data, steady, err)
 	}
@@ -104,8 +105,8 @@ func TestADirectoryMayItselfBeReachedThroughALink(t *testing.T) {
 	d.Policy("p", "allow")
 	link := filepath.Join(t.TempDir(), "policies")
 	policytest.Must(t, os.Symlink(d.Dir, link))
-	if r := read(&Config{Dir: link}); r.err() != nil || len(r.documents) != 1 {
-		t.Errorf("read: %d documents, error %v", len(r.documents), r.err())
+	if r := Read(Options{Dir: link}); r.Err() != nil || len(r.Documents) != 1 {
+		t.Errorf("read: %d documents, error %v", len(r.Documents), r.Err())
 	}
 }
 
@@ -134,9 +135,9 @@ func TestAFileThatChangesWhileItIsReadIsNotSteady(t *testing.T) {
 	})
 	defer writer.Wait()
 	defer close(stop)
-	dir, err := openDirectory(d.Dir)
+	dir, err := OpenDirectory(d.Dir)
 	policytest.Must(t, err)
-	defer dir.close()
+	defer dir.Close()
 	for began := time.Now(); ; {
 		_, steady, err := dir.read("file", 1<<20)
 		policytest.Must(t, err)
@@ -178,9 +179,9 @@ func TestALinkThatComesBetweenTheLookAndTheReadIsNotFollowed(t *testing.T) {
 			})
 			defer swapper.Wait()
 			defer close(stop)
-			dir, err := openDirectory(d.Dir)
+			dir, err := OpenDirectory(d.Dir)
 			policytest.Must(t, err)
-			defer dir.close()
+			defer dir.Close()
 			for began := time.Now(); time.Since(began) < 300*time.Millisecond; {
 				if data, _, _ := dir.read(name, 100); string(data) == "secret" {
 					t.Fatal("a link was followed")

@@ -1,4 +1,4 @@
-package policy
+package spec
 
 import (
 	"errors"
@@ -12,18 +12,18 @@ import (
 // maxExpression bounds the expression of a group, in bytes, and so how deep it nests.
 const maxExpression = 1024
 
-// expression is what a group says of its members: the name of one, or others with "!",
-// "&&" or "||" before or between them.
-type expression struct {
+// Expression is that of a group: the name of a member, or others with "!" before
+// them, or "&&" or "||" between them.
+type Expression struct {
 	// op is 0 for a name, else '!', '&' or '|'.
 	op   byte
 	name string
-	of   []*expression
+	of   []*Expression
 }
 
 // parseExpression reads names of policies, "!", "&&", "||" and parentheses. "!" binds
 // most, then "&&".
-func parseExpression(text string) (*expression, error) {
+func parseExpression(text string) (*Expression, error) {
 	if len(text) > maxExpression {
 		return nil, fmt.Errorf("%d bytes long, more than the %d it may have", len(text), maxExpression)
 	}
@@ -57,7 +57,7 @@ func (p *expressionParser) peek() byte {
 	return p.text[p.at]
 }
 
-// fault says what is wrong at the place that was read to.
+// fault returns an error at the place that was read to.
 func (p *expressionParser) fault(want string) error {
 	if p.peek() == 0 {
 		return fmt.Errorf("%s, found the end", want)
@@ -65,13 +65,13 @@ func (p *expressionParser) fault(want string) error {
 	return fmt.Errorf("%s, found %.40q", want, p.text[p.at:])
 }
 
-// operands reads what stands between "||", or between "&&".
-func (p *expressionParser) operands(op byte) (*expression, error) {
+// operands reads the operands of "||", or of "&&".
+func (p *expressionParser) operands(op byte) (*Expression, error) {
 	below := p.operand
 	if op == '|' {
-		below = func() (*expression, error) { return p.operands('&') }
+		below = func() (*Expression, error) { return p.operands('&') }
 	}
-	e := &expression{op: op}
+	e := &Expression{op: op}
 	for {
 		one, err := below()
 		if err != nil {
@@ -93,12 +93,12 @@ func (p *expressionParser) operands(op byte) (*expression, error) {
 }
 
 // operand reads a name, or an expression with "!" or in parentheses.
-func (p *expressionParser) operand() (*expression, error) {
+func (p *expressionParser) operand() (*Expression, error) {
 	switch c := p.peek(); c {
 	case '!':
 		p.at++
 		e, err := p.operand()
-		return &expression{op: '!', of: []*expression{e}}, err
+		return &Expression{op: '!', of: []*Expression{e}}, err
 	case '(':
 		p.at++
 		e, err := p.operands('|')
@@ -117,21 +117,21 @@ func (p *expressionParser) operand() (*expression, error) {
 		return nil, p.fault("want the name of a policy, ! or (")
 	}
 	p.at += end
-	return &expression{name: rest[:end]}, nil
+	return &Expression{name: rest[:end]}, nil
 }
 
-// isLabelRune reports whether a DNS label may have it.
+// isLabelRune reports whether a DNS label may contain r.
 func isLabelRune(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-'
 }
 
-// names are those that stand in it, each once, in their order.
-func (e *expression) names() (all []string) {
+// Names returns the names of the members, each once, in their order.
+func (e *Expression) Names() (all []string) {
 	if e.op == 0 {
 		return []string{e.name}
 	}
 	for _, x := range e.of {
-		for _, name := range x.names() {
+		for _, name := range x.Names() {
 			if !slices.Contains(all, name) {
 				all = append(all, name)
 			}
@@ -140,26 +140,26 @@ func (e *expression) names() (all []string) {
 	return all
 }
 
-// count is how many names stand in it, each as often as it does.
-func (e *expression) count() (n int) {
+// Count returns how many names the expression has; repeated ones count again.
+func (e *Expression) Count() (n int) {
 	if e.op == 0 {
 		return 1
 	}
 	for _, x := range e.of {
-		n += x.count()
+		n += x.Count()
 	}
 	return n
 }
 
-// value is what comes of the members' answers. Allow is true, Deny false, and Hold not
-// known yet: it decides only where the others do not. Abstain counts as if the name did not
-// stand there.
-func (e *expression) value(of func(name string) api.Answer) api.Answer {
+// Value evaluates the expression on the members' answers. Allow is true and Deny is
+// false. Hold is unknown: it is the value only if the other answers do not decide. A
+// member that abstains is ignored.
+func (e *Expression) Value(of func(name string) api.Answer) api.Answer {
 	switch e.op {
 	case 0:
 		return of(e.name)
 	case '!':
-		switch v := e.of[0].value(of); v {
+		switch v := e.of[0].Value(of); v {
 		case api.Allow:
 			return api.Deny
 		case api.Deny:
@@ -174,7 +174,7 @@ func (e *expression) value(of func(name string) api.Answer) api.Answer {
 	}
 	strongest := len(order)
 	for _, x := range e.of {
-		if i := slices.Index(order, x.value(of)); i >= 0 {
+		if i := slices.Index(order, x.Value(of)); i >= 0 {
 			strongest = min(strongest, i)
 		}
 	}

@@ -1,4 +1,4 @@
-package policy
+package spec
 
 import (
 	"fmt"
@@ -13,22 +13,22 @@ import (
 // maxExceptions is how many exceptions a policy may have.
 const maxExceptions = 100
 
-// exception takes pods out of a policy for some time: it is not asked about
-// them.
-type exception struct {
+// Exception exempts pods from a policy for some time: the policy is not asked
+// about them.
+type Exception struct {
 	// Pods are "NAMESPACE/NAME", in which "*" stands for any run of characters.
 	Pods []string `toml:"pods"`
-	// Owner is who answers for it.
+	// Owner is the person who is responsible for it.
 	Owner string `toml:"owner"`
-	// Reason is for who reads the decision.
+	// Reason is shown with the decision.
 	Reason string `toml:"reason"`
-	// Expires is when it ends: a date, at whose end in UTC, or a time with a zone.
+	// Expires is a date, at whose end in UTC the exception ends, or a time with a zone.
 	Expires any `toml:"expires"`
 
-	until time.Time
+	Until time.Time
 }
 
-func (d *document) checkExceptions(report strict.Report) {
+func (d *Document) checkExceptions(report strict.Report) {
 	if len(d.Exceptions) > maxExceptions {
 		report("exception", "%d exceptions, more than the %d a policy may have", len(d.Exceptions), maxExceptions)
 		return
@@ -48,7 +48,7 @@ func (d *document) checkExceptions(report strict.Report) {
 			report(key("owner"), "missing; name who answers for the exception")
 		}
 		var err error
-		if e.until, err = endOf(e.Expires); err != nil {
+		if e.Until, err = endOf(e.Expires); err != nil {
 			report(key("expires"), "%v", err)
 		}
 	}
@@ -60,7 +60,7 @@ func podGlobFault(name string) bool {
 	return name == "" || strings.Trim(name, characters) != ""
 }
 
-// endOf is the first instant at which an exception is over.
+// endOf returns the first instant at which an exception is over.
 func endOf(expires any) (time.Time, error) {
 	const want = `want a date such as "2026-12-31", at whose end in UTC the exception ends, or a time with its zone such as "2026-12-31T18:00:00+01:00"`
 	switch value := expires.(type) {
@@ -85,8 +85,8 @@ func endOf(expires any) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("%s", want)
 }
 
-// covers reports whether one of a pod's names is among those of the exception.
-func (e *exception) covers(names []string) bool {
+// Covers reports whether one of a pod's names is among those of the exception.
+func (e *Exception) Covers(names []string) bool {
 	return slices.ContainsFunc(e.Pods, func(pattern string) bool {
 		return slices.ContainsFunc(names, func(name string) bool { return matchesPod(pattern, name) })
 	})
