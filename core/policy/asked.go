@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/sched"
 )
 
 // openQuestions know the questions that have no answer yet, so that it can be said
@@ -35,7 +36,7 @@ type asked struct {
 	// why is what it waits for that was put off.
 	why string
 	// at is what the evaluator is at that has it, nil for none.
-	at *activity
+	at *sched.CurrentPolicy
 }
 
 // putsOff puts a question that has no answer yet, the same one, at the end of its line
@@ -45,27 +46,27 @@ type putsOff func(wait time.Duration, why string)
 // pose asks a question: it is known as open until it is answered.
 func pose[T any](
 	p *Plane, of about, tenant string, answer func(T),
-	decide func(ctx context.Context, at *activity, answer func(T), later putsOff) (int64, bool),
+	decide func(ctx context.Context, at *sched.CurrentPolicy, answer func(T), later putsOff) (int64, bool),
 ) {
 	a := p.open.begin(of)
 	answered := func(v T) {
 		p.open.end(of, a)
 		answer(v)
 	}
-	t := task{tenant: tenant}
+	t := sched.Task{Tenant: tenant}
 	later := func(wait time.Duration, why string) {
 		p.open.put(a, putOff, why)
 		time.AfterFunc(wait, func() {
 			p.open.put(a, inLine, "")
-			p.queue.add(t)
+			p.queue.Add(t)
 		})
 	}
-	t.decide = func(ctx context.Context, at *activity) (int64, bool) {
+	t.Decide = func(ctx context.Context, at *sched.CurrentPolicy) (int64, bool) {
 		p.open.enter(a, at)
 		defer p.open.leave(a, at)
 		return decide(ctx, at, answered, later)
 	}
-	p.queue.add(t)
+	p.queue.Add(t)
 }
 
 func (o *openQuestions) begin(of about) *asked {
@@ -88,14 +89,14 @@ func (o *openQuestions) end(of about, a *asked) {
 	}
 }
 
-func (o *openQuestions) enter(a *asked, at *activity) {
+func (o *openQuestions) enter(a *asked, at *sched.CurrentPolicy) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	a.stage, a.at = underWay, at
 }
 
 // leave says that an evaluator is done with a question, which may have put it off.
-func (o *openQuestions) leave(a *asked, at *activity) {
+func (o *openQuestions) leave(a *asked, at *sched.CurrentPolicy) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if a.at == at {
@@ -133,7 +134,7 @@ func (o *openQuestions) newest(of about) (at stage, policy, why string) {
 	}
 	a := all[len(all)-1]
 	if a.at != nil {
-		policy = a.at.current()
+		policy = a.at.Name()
 	}
 	return a.stage, policy, a.why
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
+	"github.com/wardlet/wardlet/core/policy/sched"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -132,13 +133,13 @@ func TestAContestThatIsPutOffAgainAndAgainStaysOneQuestion(t *testing.T) {
 		run(t, p)
 		web := policytest.Question("web", in("a"))
 		ask(t, p, web)
-		p.budgets.spend("a", 20_000, time.Now())
+		p.budgets.Spend("a", 20_000, time.Now())
 		decided := make(chan api.Resolution, 2)
 		p.Rules().Resolve(contestOf("a", ""), func(r api.Resolution) { decided <- r })
 		want := saysOf(t, p)
 		for range 100 {
-			time.Sleep(mostPatience)
-			p.budgets.spend("a", 10_000, time.Now()) // what came in meanwhile
+			time.Sleep(sched.MaxPutOff)
+			p.budgets.Spend("a", 10_000, time.Now()) // what came in meanwhile
 			want("there is nothing in the budget", api.HookMerge, &web, "", `tenant "a" has spent its fuel_per_second`)
 		}
 		if open := p.open.count(); open != 1 || len(decided) != 0 {
@@ -167,7 +168,7 @@ func TestOfAContestThatIsDecidedNobodySaysThatItWaitsForTheBudget(t *testing.T) 
 		decided := make(chan api.Resolution, 1)
 		p.Rules().Resolve(contestOf("a", ""), func(r api.Resolution) { decided <- r })
 		synctest.Wait()
-		p.budgets.spend("a", 100_000_000, time.Now())
+		p.budgets.Spend("a", 100_000_000, time.Now())
 		web := policytest.Question("web", in("a"))
 		saysOf(t, p)("its record is not written", api.HookMerge, &web, "", "it is decided, and answered once that is on record")
 		close(hang)

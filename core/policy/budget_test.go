@@ -12,40 +12,6 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-func TestABudgetFillsUpToTenSeconds(t *testing.T) {
-	t.Parallel()
-	b := newBudgets([]Tenant{{Name: "a", FuelPerSecond: 100}, {Name: "b"}}, policytest.Instant)
-	at := func(seconds float64) time.Time {
-		return policytest.Instant.Add(time.Duration(seconds * float64(time.Second)))
-	}
-	for _, step := range []struct {
-		what  string
-		at    float64
-		spend int64
-		wait  time.Duration
-	}{
-		{"full", 0, 0, 0},
-		{"all but one unit is spent", 0, 999, 0},
-		{"all is spent", 0, 1, 11 * time.Millisecond},
-		{"a unit has come in", 0.011, 0, 0},
-		{"much more was spent than there was", 0.011, 301, 3011 * time.Millisecond},
-		{"half of it has come in", 1.511, 0, 1511 * time.Millisecond},
-		{"a clock that goes back", -1000, 0, 1511 * time.Millisecond},
-		{"and goes on from there", -997, 0, 0},
-		{"after a year it is full and no more", 1e7, 1000, 11 * time.Millisecond},
-	} {
-		b.spend("a", step.spend, at(step.at))
-		if got := b.wait("a", at(step.at)); got != step.wait {
-			t.Errorf("%s: wait %s, want %s", step.what, got, step.wait)
-		}
-	}
-	b.spend("b", 1<<40, policytest.Instant)
-	b.spend("", 1<<40, policytest.Instant)
-	if b.wait("b", policytest.Instant) != 0 || b.wait("", policytest.Instant) != 0 {
-		t.Error("who has no budget waits")
-	}
-}
-
 func TestATenantThatSpentItsBudgetWaitsAndNobodyElse(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {

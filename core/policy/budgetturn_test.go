@@ -13,40 +13,6 @@ import (
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 )
 
-func TestWhatComesIntoASpentBudgetGoesToPodsThatRunInTurn(t *testing.T) {
-	t.Parallel()
-	var turns budgetTurns
-	for _, step := range []struct {
-		what   string
-		review bool
-		lacks  time.Duration
-		wait   time.Duration
-	}{
-		{"there is something for anybody", false, 0, 0},
-		{"and for a pod that runs", true, 0, 0},
-		{"all is spent", false, 3 * time.Second, 3 * time.Second},
-		{"after a pod that runs others come first", true, 3 * time.Second, 3*time.Second + turnPause},
-		{"one of them does", false, 0, 0},
-		{"now it is the turn of a pod that runs", true, 3 * time.Second, 3 * time.Second},
-		{"so others wait, though there is something", false, 0, turnPause},
-		{"as often as they ask", false, 0, turnPause},
-		{"it has its turn", true, 0, 0},
-		{"and others have theirs", false, 0, 0},
-		{"it looks again before long, for the rates may change", true, time.Hour, mostPatience},
-		{"and has its turn then", true, 0, 0},
-		{"where nobody else comes it has the next, too", true, time.Second, time.Second + turnPause},
-		{"after a pause", true, 0, 0},
-	} {
-		ask := turns.others
-		if step.review {
-			ask = turns.review
-		}
-		if got := ask(step.lacks); got != step.wait {
-			t.Errorf("%s: wait %s, want %s", step.what, got, step.wait)
-		}
-	}
-}
-
 func TestATenantThatKeepsItsBudgetEmptyIsJudgedAgain(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/sched"
 )
 
 // connectPatience is how long a question about a connection may be put off: a user waits for
@@ -16,7 +17,7 @@ const connectPatience = 10 * time.Second
 // called where Run ends before. Without a policy that has an opinion the answer is Allow.
 func (p *Plane) Connect(q api.Question, answer func(api.Verdict)) {
 	tenant := p.cfg.tenant(q.Pod.Namespace)
-	pose(p, about{hook: api.HookConnect, uid: q.Pod.UID}, tenant, answer, func(ctx context.Context, at *activity, answer func(api.Verdict), later putsOff) (int64, bool) {
+	pose(p, about{hook: api.HookConnect, uid: q.Pod.UID}, tenant, answer, func(ctx context.Context, at *sched.CurrentPolicy, answer func(api.Verdict), later putsOff) (int64, bool) {
 		return p.connect(ctx, &q, tenant, answer, later, at)
 	})
 }
@@ -24,12 +25,12 @@ func (p *Plane) Connect(q api.Question, answer func(api.Verdict)) {
 // connect answers one question about a connection, as judge does. Where no policy can be asked,
 // as none are in force yet or the budget is spent, the answer is that of a policy that fails.
 func (p *Plane) connect(
-	ctx context.Context, q *api.Question, tenant string, answer func(api.Verdict), later putsOff, at *activity,
+	ctx context.Context, q *api.Question, tenant string, answer func(api.Verdict), later putsOff, at *sched.CurrentPolicy,
 ) (fuel int64, goOn bool) {
 	now := p.cfg.Now()
-	if wait := p.budgets.wait(tenant, now); wait > 0 {
+	if wait := p.budgets.Wait(tenant, now); wait > 0 {
 		v := api.Verdict{Answer: unanswered(q.Connection), At: now}
-		v.Reason, v.Message = broke(tenant)
+		v.Reason, v.Message = sched.Exhausted(tenant)
 		answer(v)
 		return 0, true
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy/condition"
+	"github.com/wardlet/wardlet/core/policy/sched"
 	"github.com/wardlet/wardlet/core/policy/spec"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
@@ -54,11 +55,11 @@ type decision struct {
 	shadowed []shadowed
 	made     making
 	// at says what the goroutine is at.
-	at *activity
+	at *sched.CurrentPolicy
 }
 
 // decision is that on a question to a hook.
-func (p *Plane) decision(hook string, q *api.Question, r *wasm.Request, at *activity) *decision {
+func (p *Plane) decision(hook string, q *api.Question, r *wasm.Request, at *sched.CurrentPolicy) *decision {
 	d := &decision{hook: hook, node: p.cfg.Node, request: r, names: p.cfg.names(q), lasts: &p.lasts, at: at, mutateAPI: p.cfg.MutateAPI}
 	d.look = p.ledger.look
 	if p.cfg.References != nil {

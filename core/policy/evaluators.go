@@ -9,42 +9,43 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/sched"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
 // evaluate is one evaluator: it takes questions and answers them until ctx
 // ends. A verdict that the end of ctx has cut off is no verdict.
-func (p *Plane) evaluate(ctx context.Context, at *activity) {
+func (p *Plane) evaluate(ctx context.Context, at *sched.CurrentPolicy) {
 	for {
-		t, ok := p.queue.take()
+		t, ok := p.queue.Take()
 		if !ok {
 			return
 		}
-		turns := wasm.WithTurns(ctx, func(fuel int64) { p.queue.turn(&t, fuel) })
-		fuel, goOn := t.decide(turns, at)
+		turns := wasm.WithTurns(ctx, func(fuel int64) { p.queue.Yield(&t, fuel) })
+		fuel, goOn := t.Decide(turns, at)
 		if !goOn {
 			return
 		}
 		// First, or the tenant's next question could be taken before this one is paid.
-		p.budgets.spend(t.tenant, fuel, p.cfg.Now())
-		p.queue.over(&t, fuel)
+		p.budgets.Spend(t.Tenant, fuel, p.cfg.Now())
+		p.queue.Done(&t, fuel)
 	}
 }
 
 // judge answers one question, unless ctx ends before, and gives what it took
 // in fuel, or puts it off by later. What the plugins have to tidy up for the next one comes
 // after the answer.
-func (p *Plane) judge(ctx context.Context, q *api.Question, tenant string, answer func(api.Verdict), later putsOff, at *activity) (fuel int64, goOn bool) {
+func (p *Plane) judge(ctx context.Context, q *api.Question, tenant string, answer func(api.Verdict), later putsOff, at *sched.CurrentPolicy) (fuel int64, goOn bool) {
 	now := p.cfg.Now()
 	if pod.IsMirror(q.Pod) {
 		answer(api.Verdict{Answer: api.Allow, At: now})
 		return 0, true
 	}
 	var v api.Verdict
-	if wait := p.budgets.wait(tenant, now); wait > 0 && !p.exempt(q, p.cfg.names(q)) {
+	if wait := p.budgets.Wait(tenant, now); wait > 0 && !p.exempt(q, p.cfg.names(q)) {
 		// It is no verdict, and so not on record: who has nothing left writes nothing.
 		v := api.Verdict{Answer: api.Hold, At: now, RetryAfter: wait}
-		v.Reason, v.Message = broke(tenant)
+		v.Reason, v.Message = sched.Exhausted(tenant)
 		answer(v)
 		return 0, true
 	}

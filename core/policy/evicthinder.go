@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/internal/backoff"
+	"github.com/wardlet/wardlet/core/policy/sched"
 )
 
 // refusedDelays is for how long a pod is left that could not be evicted.
@@ -23,7 +24,7 @@ func (r *reviewer) hinders(rv *review, p *policy, now time.Time) error {
 	case rv.fresh || rv.isRejected(p):
 		return nil
 	case r.lacks(rv.tenant):
-		_, why := broke(rv.tenant)
+		_, why := sched.Exhausted(rv.tenant)
 		return errors.New(why)
 	case !r.plane.ready(rv.tenant):
 		return fmt.Errorf("the policies of tenant %q are being loaded", rv.tenant)

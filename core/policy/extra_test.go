@@ -7,6 +7,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
+	"github.com/wardlet/wardlet/core/policy/sched"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -94,7 +95,7 @@ func TestWhatCallsCostBesideTheirFuelIsTheirTenantsAndOnNoRecord(t *testing.T) {
 			if len(opinions) != 1 || opinions[0].Fuel != test.fuel {
 				t.Errorf("%s: opinions %+v, want one of %d units", name, opinions, test.fuel)
 			}
-			spent := most(rate) - p.budgets.of["a"].left
+			spent := sched.MostOf(rate) - p.budgets.LeftOf("a")
 			if want := test.calls * (test.fuel + extra); spent != want {
 				t.Errorf("%s: its tenant spent %d, want %d", name, spent, want)
 			}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/sched"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -14,7 +15,7 @@ import (
 // ends before.
 func (p *Plane) Filter(q api.FilterQuestion, answer func(api.FilterVerdict)) {
 	tenant := p.cfg.tenant(q.Pod.Namespace)
-	pose(p, about{hook: api.HookFilter, uid: q.Pod.UID}, tenant, answer, func(ctx context.Context, at *activity, answer func(api.FilterVerdict), later putsOff) (int64, bool) {
+	pose(p, about{hook: api.HookFilter, uid: q.Pod.UID}, tenant, answer, func(ctx context.Context, at *sched.CurrentPolicy, answer func(api.FilterVerdict), later putsOff) (int64, bool) {
 		return p.pass(ctx, &q, tenant, answer, later, at)
 	})
 }
@@ -26,12 +27,12 @@ func (p *Plane) FilterChanged() <-chan struct{} { return p.filtersChanged }
 // pass answers one question about an update, unless ctx ends before, and gives
 // what it took in fuel, or puts it off by later. Without a set an update passes.
 func (p *Plane) pass(
-	ctx context.Context, q *api.FilterQuestion, tenant string, answer func(api.FilterVerdict), later putsOff, at *activity,
+	ctx context.Context, q *api.FilterQuestion, tenant string, answer func(api.FilterVerdict), later putsOff, at *sched.CurrentPolicy,
 ) (fuel int64, goOn bool) {
 	now := p.cfg.Now()
-	if wait := p.budgets.wait(tenant, now); wait > 0 {
+	if wait := p.budgets.Wait(tenant, now); wait > 0 {
 		v := api.FilterVerdict{Answer: api.Defer, At: now, After: wait, Limit: p.terms.Load().MaxSuppress}
-		v.Reason, v.Message = broke(tenant)
+		v.Reason, v.Message = sched.Exhausted(tenant)
 		answer(v)
 		return 0, true
 	}
@@ -90,7 +91,7 @@ func (f *filtered) wait(most time.Duration) time.Duration {
 // held back where one of them says so, for as long as the most patient of those may hold
 // it; dropped, where one drops it.
 func filterAll(ctx context.Context, sets []*set, d *decision, most func(tenant string) time.Duration) api.FilterVerdict {
-	defer d.at.over()
+	defer d.at.Leave()
 	d.met.begin()
 	d.references.seen, d.lacking = nil, nil
 	v := api.FilterVerdict{Answer: api.Pass, At: d.request.Time}
@@ -105,7 +106,7 @@ func filterAll(ctx context.Context, sets []*set, d *decision, most func(tenant s
 			if !asked {
 				continue
 			}
-			d.at.policy(policy.Name)
+			d.at.Enter(policy.Name)
 			f := policy.filter(ctx, d, err)
 			if d.met.putOff > 0 {
 				d.spent += fuel

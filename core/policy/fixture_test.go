@@ -10,12 +10,13 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/bundle"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
+	"github.com/wardlet/wardlet/core/policy/sched"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
 // deciding is a decision on a question from a file, at a fixed time.
 func deciding(q api.Question) *decision {
-	return &decision{hook: api.HookAdmit, node: "node-1", request: policytest.Request(q), names: []string{q.Pod.Namespace + "/" + q.Pod.Name}, at: &activity{}}
+	return &decision{hook: api.HookAdmit, node: "node-1", request: policytest.Request(q), names: []string{q.Pod.Namespace + "/" + q.Pod.Name}, at: &sched.CurrentPolicy{}}
 }
 
 // scripted is a Loader of scripts.
@@ -42,7 +43,7 @@ func loadOnce(t *testing.T, d policytest.Tree, s *policytest.Scripts, running *s
 	c := testConfig(d, s)
 	l := loader{cfg: &c}
 	got, err := l.load(t.Context(), bundle.Read(c.read()), running)
-	if at := l.at.current(); at != "" {
+	if at := l.at.Name(); at != "" {
 		t.Errorf("the loader says it is still in the plugin of %s", at)
 	}
 	return got, err

@@ -22,7 +22,7 @@ func (l *loader) testGroups(ctx context.Context, r *bundle.Bundle, s *set) {
 	}
 	for _, p := range s.policies {
 		if p.Group != nil && p.Mode != spec.ModeOff {
-			l.at.policy(p.Name)
+			l.at.Enter(p.Name)
 			l.test(ctx, r, p)
 		}
 	}

@@ -24,7 +24,7 @@ var strongest = []api.Answer{api.Deny, api.Hold, api.Allow}
 // where none has an opinion. It ends early, with a verdict that means nothing,
 // when ctx does, or the question is put off.
 func judge(ctx context.Context, sets []*set, d *decision, fallback api.Answer) api.Verdict {
-	defer d.at.over()
+	defer d.at.Leave()
 	asked := d.request.Question
 	d.mutation, d.shadowed, d.made = nil, nil, nil
 	d.references.seen, d.lacking = nil, nil
@@ -69,7 +69,7 @@ func (s *set) consult(ctx context.Context, d *decision, mutators bool, opinions 
 		if !asked {
 			continue
 		}
-		d.at.policy(p.Name)
+		d.at.Enter(p.Name)
 		o := p.consult(ctx, d, err)
 		if d.met.putOff > 0 {
 			d.spent += fuel

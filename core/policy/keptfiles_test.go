@@ -10,6 +10,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/policy/bundle"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
+	"github.com/wardlet/wardlet/core/policy/sched"
 	"github.com/wardlet/wardlet/core/state"
 )
 
@@ -108,12 +109,12 @@ func TestWhatIsWrittenToKeepASetIsPaidByTheByte(t *testing.T) {
 	t.Parallel()
 	_, kept := keeping(t)
 	const rate = 1 << 40
-	of := newBudgets([]Tenant{{Name: "shop", FuelPerSecond: rate}}, policytest.Instant).loading
+	of := sched.NewBudgets(map[string]int64{"shop": rate}, policytest.Instant).Loading
 	next := keptIn(t, kept, &loadBudget{from: of, tenant: "shop", now: func() time.Time { return policytest.Instant }})
 	took := func(script string) int64 {
-		before := of.of["shop"].left
+		before := of.LeftOf("shop")
 		next(script)
-		return before - of.of["shop"].left
+		return before - of.LeftOf("shop")
 	}
 	if first := took("allow"); first < 100_000*recordByteFuel {
 		t.Errorf("the first set: %d", first)
@@ -127,12 +128,12 @@ func TestWhatIsRememberedOfARefusedSetIsPaidByTheByte(t *testing.T) {
 	t.Parallel()
 	_, in := keeping(t)
 	const rate = 1 << 40
-	of := newBudgets([]Tenant{{Name: "shop", FuelPerSecond: rate}}, policytest.Instant).loading
+	of := sched.NewBudgets(map[string]int64{"shop": rate}, policytest.Instant).Loading
 	c := testConfig(policytest.NewTree(t), policytest.NewScripts())
 	c.Kept, c.loads = in, &loadBudget{from: of, tenant: "shop", now: func() time.Time { return policytest.Instant }}
 	k := &kept{cfg: &c, tenant: "shop"}
 	k.refuse("content", errors.New(strings.Repeat("x", 10_000)), policytest.Instant)
-	if took := most(rate) - of.of["shop"].left; took < 10_000*recordByteFuel {
+	if took := sched.MostOf(rate) - of.LeftOf("shop"); took < 10_000*recordByteFuel {
 		t.Errorf("10 000 bytes took %d", took)
 	}
 }

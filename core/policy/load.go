@@ -8,6 +8,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/internal/crashpoint"
 	"github.com/wardlet/wardlet/core/policy/bundle"
+	"github.com/wardlet/wardlet/core/policy/sched"
 	"github.com/wardlet/wardlet/core/policy/spec"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
@@ -18,7 +19,7 @@ type loader struct {
 	// tenant is whose sets it loads, empty for the operator's.
 	tenant string
 	// at is the policy that is being loaded or tested.
-	at activity
+	at sched.CurrentPolicy
 	// again says that the last set was refused because of the machine: the same
 	// content may be good next time.
 	again bool
@@ -48,7 +49,7 @@ func (l *loader) load(ctx context.Context, r *bundle.Bundle, running *set) (*set
 	}
 	s := newSet(digest, policies)
 	l.testGroups(ctx, r, s)
-	l.at.over()
+	l.at.Leave()
 	l.cfg.loads.over()
 	err := ctx.Err()
 	switch {
@@ -72,7 +73,7 @@ func (l *loader) load(ctx context.Context, r *bundle.Bundle, running *set) (*set
 
 // policy makes one policy; what is wrong is put down in its document.
 func (l *loader) policy(ctx context.Context, r *bundle.Bundle, doc *spec.Document, running *set) *policy {
-	l.at.policy(doc.Name)
+	l.at.Enter(doc.Name)
 	p := &policy{Document: doc, tenant: l.tenant, sum: r.Files[doc.Module].Sum, source: r.Files[doc.Path].Sum, log: l.cfg.Logger}
 	was := running.find(doc.Name)
 	if doc.Mode == spec.ModeShadow {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/bundle"
+	"github.com/wardlet/wardlet/core/policy/sched"
 )
 
 // What loading takes in fuel beside that of plugins: the same 0.5 ns a unit.
@@ -35,11 +36,11 @@ const (
 // before each reading, plugin and test loading waits until what was taken too much has
 // come in again. It belongs to the reloader, but for show. A nil one bounds nothing.
 type loadBudget struct {
-	from   *budgets
+	from   *sched.Budgets
 	tenant string
 	now    func() time.Time
 	// at is the policy that is next.
-	at *activity
+	at *sched.CurrentPolicy
 	// late is told once of a load that waits for long.
 	late func(reason error)
 	// orders are taken while a load waits.
@@ -61,7 +62,7 @@ type delay struct {
 }
 
 // budget is that of the owner's loading, from those of all tenants.
-func (r *reloader) budget(of *budgets) *loadBudget {
+func (r *reloader) budget(of *sched.Budgets) *loadBudget {
 	return &loadBudget{
 		from: of, tenant: r.standing.tenant, now: r.cfg.Now, at: &r.loader.at, late: r.late,
 		orders: r.orders, take: r.take, urgent: r.urgent,
@@ -92,7 +93,7 @@ func (b *loadBudget) afford(ctx context.Context, useless func() bool) (waited ti
 	looked := begun
 	for {
 		now := b.now()
-		wait := b.from.wait(b.tenant, now)
+		wait := b.from.Wait(b.tenant, now)
 		if wait == 0 || ctx.Err() != nil {
 			return now.Sub(begun), ctx.Err() == nil
 		}
@@ -116,7 +117,7 @@ func (b *loadBudget) afford(ctx context.Context, useless func() bool) (waited ti
 // pay takes what a step of loading took.
 func (b *loadBudget) pay(fuel int64) {
 	if b != nil {
-		b.from.spend(b.tenant, fuel, b.now())
+		b.from.Spend(b.tenant, fuel, b.now())
 	}
 }
 
@@ -129,7 +130,7 @@ func (b *loadBudget) delayed(now time.Time, wait time.Duration) {
 		return
 	}
 	next := ""
-	if name := b.at.current(); name != "" {
+	if name := b.at.Name(); name != "" {
 		next = fmt.Sprintf("; policy %q is next", name)
 	}
 	d := &delay{fmt.Errorf(notYet+"tenant %q has spent what its fuel_per_second lets loading policies take, which goes on when there is some again%s", b.tenant, next), b.since}

@@ -10,6 +10,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/bundle"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
+	"github.com/wardlet/wardlet/core/policy/sched"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -25,7 +26,7 @@ func paying(d policytest.Tree, perSecond int64) func(*Config) {
 func spent(t *testing.T, d policytest.Tree, s *policytest.Scripts) (reading, loading int64) {
 	t.Helper()
 	const rate = 1 << 40
-	of := newBudgets([]Tenant{{Name: "shop", FuelPerSecond: rate}}, policytest.Instant).loading
+	of := sched.NewBudgets(map[string]int64{"shop": rate}, policytest.Instant).Loading
 	c := testConfig(d, s)
 	c.loads = &loadBudget{from: of, tenant: "shop", now: func() time.Time { return policytest.Instant }}
 	l := loader{cfg: &c, tenant: "shop"}
@@ -33,7 +34,7 @@ func spent(t *testing.T, d policytest.Tree, s *policytest.Scripts) (reading, loa
 	if set, err := l.load(t.Context(), got, nil); err == nil {
 		set.release()
 	}
-	return got.Took(), most(rate) - of.of["shop"].left
+	return got.Took(), sched.MostOf(rate) - of.LeftOf("shop")
 }
 
 func TestWhatEachStepOfLoadingTookIsPaid(t *testing.T) {

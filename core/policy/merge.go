@@ -10,6 +10,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/sched"
 	"github.com/wardlet/wardlet/core/policy/spec"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
@@ -38,7 +39,7 @@ func (r Rules) Telling(told func([]api.Opinion)) Rules {
 func (r Rules) Resolve(c api.Contest, answer func(api.Resolution)) {
 	p, tenant := r.plane, r.plane.cfg.tenant(c.Identity.Namespace)
 	of := about{hook: api.HookMerge, identity: c.Identity}
-	pose(p, of, tenant, answer, func(ctx context.Context, at *activity, answer func(api.Resolution), later putsOff) (int64, bool) {
+	pose(p, of, tenant, answer, func(ctx context.Context, at *sched.CurrentPolicy, answer func(api.Resolution), later putsOff) (int64, bool) {
 		return r.resolve(ctx, &c, tenant, answer, later, at)
 	})
 }
@@ -47,22 +48,18 @@ func (r Rules) Resolve(c api.Contest, answer func(api.Resolution)) {
 // force since the last one was taken.
 func (r Rules) Changed() <-chan struct{} { return r.plane.rulesChanged }
 
-// mostPatience is after how long a contest of a tenant that has spent its budget is
-// looked at again: the budget may be another by then.
-const mostPatience = 10 * time.Second
-
 // resolve answers one contest, unless ctx ends before, and gives what it took
 // in fuel, or puts it off by later. Of a tenant that has spent its budget it is put off:
 // until there may be something in it there is no answer, and nothing of the pod begins or
 // ends.
 func (r Rules) resolve(
-	ctx context.Context, c *api.Contest, tenant string, answer func(api.Resolution), later putsOff, at *activity,
+	ctx context.Context, c *api.Contest, tenant string, answer func(api.Resolution), later putsOff, at *sched.CurrentPolicy,
 ) (fuel int64, goOn bool) {
 	p := r.plane
 	now := p.cfg.Now()
-	if wait := p.budgets.wait(tenant, now); wait > 0 {
-		_, why := broke(tenant)
-		later(min(wait, mostPatience), why)
+	if wait := p.budgets.Wait(tenant, now); wait > 0 {
+		_, why := sched.Exhausted(tenant)
+		later(min(wait, sched.MaxPutOff), why)
 		return 0, true
 	}
 	sets, lacking, _ := p.use(tenant)
@@ -160,8 +157,8 @@ func (p *Plane) mergeRequest(c *api.Contest, tenant string, now time.Time) *cont
 
 // choose asks the policies in order, unless the contest is put off. The first that counts
 // and has an opinion decides; where its plugin fails, what runs goes on.
-func choose(ctx context.Context, sets []*set, node string, m *contest, at *activity) (decided api.Resolution, opinions []api.Opinion, spent int64) {
-	defer at.over()
+func choose(ctx context.Context, sets []*set, node string, m *contest, at *sched.CurrentPolicy) (decided api.Resolution, opinions []api.Opinion, spent int64) {
+	defer at.Leave()
 	decided.Choice = api.NoChoice
 	for _, s := range sets {
 		for _, policy := range s.policies {
@@ -173,7 +170,7 @@ func choose(ctx context.Context, sets []*set, node string, m *contest, at *activ
 			if !asked {
 				continue
 			}
-			at.policy(policy.Name)
+			at.Enter(policy.Name)
 			o, r := policy.merge(ctx, m, err)
 			if m.met.putOff > 0 {
 				return decided, opinions, spent + m.extra

@@ -35,7 +35,7 @@ func (p *Plane) newOwner(tenant, dir string, trust bundle.Trust, memory int64) *
 	cfg.Dir, cfg.Trust, cfg.memory = dir, trust, memory
 	tried := sync.OnceFunc(func() {
 		close(o.tried)
-		p.queue.wake()
+		p.queue.Wake()
 	})
 	o.reloader = newReloader(&cfg, o.standing, tried, func(hooks map[string]bool) { p.signal(o, hooks) })
 	o.reloader.loader.tenant, o.reloader.kept.tenant = tenant, tenant

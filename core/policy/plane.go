@@ -8,6 +8,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/admission/pacing"
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/sched"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -18,14 +19,14 @@ const shutdownTime = 2 * time.Second
 type Plane struct {
 	cfg       Config
 	owners    []*owner
-	queue     *queue
+	queue     *sched.Queue
 	decisions decisions
 	recorder  *recorder
 	lasts     lasts
 	instances instances
 	ledger    ledger
 	pacing    pacing.Pacing
-	budgets   *budgets
+	budgets   *sched.Budgets
 	// terms are those in force; setting is held while they change.
 	terms     atomic.Pointer[Terms]
 	setting   sync.Mutex
@@ -49,16 +50,15 @@ func New(c Config) *Plane {
 	p.terms.Store(&terms)
 	p.readers.changed = make(chan struct{}, 1)
 	p.pacing.Tenant = p.cfg.tenant
-	p.ledger.node, p.budgets = c.Facts, newBudgets(c.Tenants, c.Now())
+	p.ledger.node, p.budgets = c.Facts, sched.NewBudgets(terms.rates(), c.Now())
 	if c.Records != nil {
 		p.cfg.Records = newPaidRecords(c.Records, p.budgets, c.Now)
 	}
-	p.queue = newQueue(func(tenant string) bool { return tenant == shadowLine || p.ready(tenant) && !p.recorder.behind(tenant) })
-	p.recorder = newRecorder(&p.cfg, &p.decisions, p.queue.wake)
-	p.queue.slots = c.evaluators()
+	p.queue = sched.NewQueue(func(tenant string) bool { return tenant == shadowLine || p.ready(tenant) && !p.recorder.behind(tenant) }, c.evaluators())
+	p.recorder = newRecorder(&p.cfg, &p.decisions, p.queue.Wake)
 	p.makeOwners()
 	for _, o := range p.owners {
-		o.reloader.cfg.loads = o.reloader.budget(p.budgets.loading)
+		o.reloader.cfg.loads = o.reloader.budget(p.budgets.Loading)
 	}
 	if c.Running != nil {
 		p.reviewer = newReviewer(p)
@@ -73,7 +73,7 @@ func New(c Config) *Plane {
 // over.
 func (p *Plane) Judge(q api.Question, answer func(api.Verdict)) {
 	tenant := p.cfg.tenant(q.Pod.Namespace)
-	pose(p, about{hook: api.HookAdmit, uid: q.Pod.UID}, tenant, answer, func(ctx context.Context, at *activity, answer func(api.Verdict), later putsOff) (int64, bool) {
+	pose(p, about{hook: api.HookAdmit, uid: q.Pod.UID}, tenant, answer, func(ctx context.Context, at *sched.CurrentPolicy, answer func(api.Verdict), later putsOff) (int64, bool) {
 		return p.judge(ctx, &q, tenant, answer, later, at)
 	})
 }
@@ -145,12 +145,12 @@ func (p *Plane) Run(ctx context.Context) error {
 		running.Go(func() { p.recorder.run(ctx) })
 	}
 	// Beside those at work there may be one for each line that pauses.
-	evaluators := make([]activity, p.cfg.evaluators()+min(len(p.cfg.Tenants), wasm.MaxPaused))
+	evaluators := make([]sched.CurrentPolicy, p.cfg.evaluators()+min(len(p.cfg.Tenants), wasm.MaxPaused))
 	for i := range evaluators {
 		running.Go(func() { p.evaluate(ctx, &evaluators[i]) })
 	}
 	<-ctx.Done()
-	p.queue.close()
+	p.queue.Close()
 
 	back := make(chan struct{})
 	go func() {
@@ -172,7 +172,7 @@ func (p *Plane) Run(ctx context.Context) error {
 }
 
 // giveUp says in whose plugins the goroutines are that did not come back.
-func (p *Plane) giveUp(evaluators []activity) {
+func (p *Plane) giveUp(evaluators []sched.CurrentPolicy) {
 	given := false
 	say := func(name string) {
 		if name != "" {
@@ -181,10 +181,10 @@ func (p *Plane) giveUp(evaluators []activity) {
 		}
 	}
 	for _, o := range p.owners {
-		say(o.reloader.loader.at.current())
+		say(o.reloader.loader.at.Name())
 	}
 	for i := range evaluators {
-		say(evaluators[i].current())
+		say(evaluators[i].Name())
 	}
 	if !given {
 		p.cfg.Logger.Error("the decision plane did not end in time and is given up", "after", shutdownTime)

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/wardlet/wardlet/core/policy/sched"
 	"github.com/wardlet/wardlet/core/state"
 )
 
@@ -22,7 +23,7 @@ const maxPaidDocuments = 256
 type paidRecords struct {
 	Records
 
-	budgets *budgets
+	budgets *sched.Budgets
 	now     func() time.Time
 
 	mu sync.Mutex
@@ -31,15 +32,15 @@ type paidRecords struct {
 	paid map[string]map[string]bool
 }
 
-func newPaidRecords(of Records, from *budgets, now func() time.Time) *paidRecords {
+func newPaidRecords(of Records, from *sched.Budgets, now func() time.Time) *paidRecords {
 	return &paidRecords{Records: of, budgets: from, now: now, paid: map[string]map[string]bool{}}
 }
 
 // Append implements Records. What is not written costs nothing.
 func (p *paidRecords) Append(tenant string, entries []state.DecisionEntry) []error {
 	errs := p.Records.Append(tenant, entries)
-	if p.budgets.limits(tenant) {
-		p.budgets.spend(tenant, p.bytes(tenant, entries, errs)*recordByteFuel, p.now())
+	if p.budgets.Limits(tenant) {
+		p.budgets.Spend(tenant, p.bytes(tenant, entries, errs)*recordByteFuel, p.now())
 	}
 	return errs
 }

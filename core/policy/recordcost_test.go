@@ -14,6 +14,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
+	"github.com/wardlet/wardlet/core/policy/sched"
 	"github.com/wardlet/wardlet/core/state"
 )
 
@@ -66,7 +67,7 @@ func TestRecordsComeOutOfTheBudgetOfTheTenantWhosePodsTheyAreAbout(t *testing.T)
 		if written := disk.has(); len(written) != first+20 {
 			t.Errorf("%d records, want %d", len(written), first+20)
 		}
-		time.Sleep(budgetBurst)
+		time.Sleep(sched.Burst)
 		if again := flood(t, p, "a", "later", 200); again < first-2 || again > first+2 {
 			t.Errorf("%d decisions once the budget was full again, %d before", again, first)
 		}
@@ -130,12 +131,12 @@ func TestARecordIsAsLongAsItIsCharged(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "state")
 			log, closeAll := recordsIn(t, dir)
 			c := testConfig(policytest.NewTree(t), policytest.NewScripts())
-			paid := newPaidRecords(log, newBudgets([]Tenant{{Name: "a", FuelPerSecond: 1 << 40}}, policytest.Instant), func() time.Time { return policytest.Instant })
+			paid := newPaidRecords(log, sched.NewBudgets(map[string]int64{"a": 1 << 40}, policytest.Instant), func() time.Time { return policytest.Instant })
 			for _, x := range records {
 				policytest.Must(t, x.prepare(&c))
 				policytest.Must(t, paid.Append("a", []state.DecisionEntry{x.entry})[0])
 			}
-			charged := (most(1<<40) - paid.budgets.of["a"].left) / recordByteFuel
+			charged := (sched.MostOf(1<<40) - paid.budgets.LeftOf("a")) / recordByteFuel
 			closeAll()
 			if is := onDisk(t, dir); charged < is*9/10 || charged > is {
 				t.Errorf("charged for %d bytes, there are %d", charged, is)
@@ -146,7 +147,7 @@ func TestARecordIsAsLongAsItIsCharged(t *testing.T) {
 
 func TestWhatIsKnownToBePaidDoesNotGrowForever(t *testing.T) {
 	t.Parallel()
-	paid := newPaidRecords(&recordDisk{}, newBudgets([]Tenant{{Name: "a", FuelPerSecond: 1}}, policytest.Instant), func() time.Time { return policytest.Instant })
+	paid := newPaidRecords(&recordDisk{}, sched.NewBudgets(map[string]int64{"a": 1}, policytest.Instant), func() time.Time { return policytest.Instant })
 	for i := range 3 * maxPaidDocuments {
 		entry := state.DecisionEntry{Record: &state.DecisionRecord{}, Inputs: map[string][]byte{strconv.Itoa(i): {}}}
 		policytest.Must(t, paid.Append("a", []state.DecisionEntry{entry})[0])

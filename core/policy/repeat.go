@@ -14,6 +14,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/sched"
 	"github.com/wardlet/wardlet/core/policy/spec"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/state"
@@ -159,7 +160,7 @@ func (r *Repeater) once(ctx context.Context, record *state.DecisionRecord, of Ev
 			return api.Verdict{}, e.err
 		}
 		m.met = metBy(policies)
-		decided, opinions, _ := choose(ctx, sets, record.Node, m, &activity{})
+		decided, opinions, _ := choose(ctx, sets, record.Node, m, &sched.CurrentPolicy{})
 		decided.At, decided.Sets = record.Verdict.At, setNames(sets)
 		v = mergeVerdict(&decided, opinions)
 	default:
@@ -329,7 +330,7 @@ func (e *exhibits) decision(record *state.DecisionRecord) *decision {
 	}
 	d := &decision{
 		hook: record.Hook, node: record.Node, instance: record.Instance, mutateAPI: record.MutateAPI, exempt: record.Exempt,
-		names: (&Config{Node: record.Node}).names(q), lasts: &lasts{}, at: &activity{},
+		names: (&Config{Node: record.Node}).names(q), lasts: &lasts{}, at: &sched.CurrentPolicy{},
 		request: &wasm.Request{
 			Question: q, Kind: record.Kind, Tenant: record.Tenant, Changed: record.Changed, Time: record.Verdict.At,
 			ClockSynchronized: record.ClockSynchronized,

@@ -7,6 +7,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/sched"
 	"github.com/wardlet/wardlet/core/policy/spec"
 )
 
@@ -67,13 +68,13 @@ func (d *decision) isReview() bool { return d.request.Question.Op == api.Review 
 // that took in fuel. An owner without a set has nothing to say. Of a tenant that has
 // spent its budget it is put off.
 func (p *Plane) review(
-	ctx context.Context, run *RunningPod, tenant string, answer func(api.Verdict), later putsOff, at *activity,
+	ctx context.Context, run *RunningPod, tenant string, answer func(api.Verdict), later putsOff, at *sched.CurrentPolicy,
 ) (fuel int64, goOn bool) {
 	now := p.cfg.Now()
 	q := run.question()
 	if !p.exempt(&q, p.cfg.names(&q)) {
-		if wait := p.budgets.waitReview(tenant, now); wait > 0 {
-			_, why := broke(tenant)
+		if wait := p.budgets.WaitReview(tenant, now); wait > 0 {
+			_, why := sched.Exhausted(tenant)
 			later(wait, why)
 			return 0, true
 		}

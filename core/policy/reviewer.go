@@ -13,6 +13,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/sched"
 	"github.com/wardlet/wardlet/core/policy/spec"
 )
 
@@ -262,7 +263,7 @@ func (r *reviewer) ask(f *forces) {
 		run := rv.RunningPod
 		answer := func(v api.Verdict) { r.answers <- reviewed{rv, run.Pod, v} }
 		of := about{hook: string(api.Review), uid: run.Pod.UID}
-		pose(p, of, tenant, answer, func(ctx context.Context, at *activity, answer func(api.Verdict), later putsOff) (int64, bool) {
+		pose(p, of, tenant, answer, func(ctx context.Context, at *sched.CurrentPolicy, answer func(api.Verdict), later putsOff) (int64, bool) {
 			putOff := func(wait time.Duration, why string) {
 				x.putOff.Store(true)
 				later(wait, why)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/sched"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -33,7 +34,7 @@ type shadowing struct {
 	waiting atomic.Int64
 
 	mu     sync.Mutex
-	budget budget
+	budget *sched.Bucket
 	// used counts the questions that use a set.
 	used map[*set]int
 }
@@ -85,7 +86,7 @@ func (p *Plane) shadows(d *decision, opinions []api.Opinion) {
 	for i := range d.shadowed {
 		x, saw, references := d.shadowed[i], d.saw.again(), d.references.again()
 		x.makes = d.made[x.policy.owned()]
-		p.shadow(&x, d.identity(), opinions, func(ctx context.Context, at *activity) (o saying, fuel int64) {
+		p.shadow(&x, d.identity(), opinions, func(ctx context.Context, at *sched.CurrentPolicy) (o saying, fuel int64) {
 			like := &decision{
 				hook: d.hook, node: d.node, request: x.request, instance: d.instance, names: d.names, mutateAPI: d.mutateAPI,
 				look: d.look, sees: d.sees, saw: saw, references: references, exempt: d.exempt, lasts: &lasts{}, at: at,
@@ -106,8 +107,8 @@ func (p *policy) alone(ctx context.Context, d *decision, most time.Duration) say
 	if !asked {
 		return saying{Opinion: api.Opinion{Answer: notAskedAnswer(d.hook)}}
 	}
-	d.at.policy(p.Name)
-	defer d.at.over()
+	d.at.Enter(p.Name)
+	defer d.at.Leave()
 	var said saying
 	if d.hook == api.HookFilter {
 		f := p.filter(ctx, d, err)
@@ -136,15 +137,15 @@ func (p *Plane) shadowMerges(sets []*set, m *contest, opinions []api.Opinion) {
 				continue
 			}
 			x := shadowed{hook: api.HookMerge, set: s, policy: policy, contest: m, makes: m.made[policy.owned()]}
-			p.shadow(&x, p.identity(m), opinions, func(ctx context.Context, at *activity) (o saying, fuel int64) {
+			p.shadow(&x, p.identity(m), opinions, func(ctx context.Context, at *sched.CurrentPolicy) (o saying, fuel int64) {
 				like := &contest{MergeRequest: m.MergeRequest, places: m.places, mutateAPI: m.mutateAPI, id: m.id}
 				c := x.policy.candidate
 				asked, fuel, err := c.wantsContest(ctx, like, p.cfg.Node)
 				if !asked {
 					return saying{Opinion: api.Opinion{Answer: api.Abstain}}, fuel
 				}
-				at.policy(c.Name)
-				defer at.over()
+				at.Enter(c.Name)
+				defer at.Leave()
 				o.Opinion, _ = c.merge(ctx, like, err)
 				o.makes = like.made[c.owned()]
 				return o, fuel + o.Fuel + like.extra
@@ -156,7 +157,7 @@ func (p *Plane) shadowMerges(sets []*set, m *contest, opinions []api.Opinion) {
 // shadow has one candidate judge, once there is time for that, and compares what it
 // says. Where there is no budget for it the question is skipped.
 func (p *Plane) shadow(
-	x *shadowed, question [sha256.Size]byte, opinions []api.Opinion, judge func(ctx context.Context, at *activity) (saying, int64),
+	x *shadowed, question [sha256.Size]byte, opinions []api.Opinion, judge func(ctx context.Context, at *sched.CurrentPolicy) (saying, int64),
 ) {
 	s, c := &p.shadowing, x.policy.candidate
 	if !s.affords(p.cfg.Now()) || s.waiting.Load() >= maxShadowed {
@@ -166,7 +167,7 @@ func (p *Plane) shadow(
 	s.waiting.Add(1)
 	said := saying{saidBy(x, opinions), x.wait, x.makes}
 	s.use(x.set)
-	p.queue.add(task{tenant: shadowLine, decide: func(ctx context.Context, at *activity) (int64, bool) {
+	p.queue.Add(sched.Task{Tenant: shadowLine, Decide: func(ctx context.Context, at *sched.CurrentPolicy) (int64, bool) {
 		defer s.unuse(x.set)
 		defer s.waiting.Add(-1)
 		o, fuel := judge(ctx, at)
@@ -215,17 +216,16 @@ func (x *shadowed) about() string {
 func (s *shadowing) affords(now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.budget.perSecond == 0 {
-		s.budget = *newBudget(shadowFuel, now)
+	if s.budget == nil {
+		s.budget = sched.NewBucket(shadowFuel, now)
 	}
-	s.budget.fill(now)
-	return s.budget.left > 0
+	return s.budget.Has(now)
 }
 
 func (s *shadowing) spend(fuel int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.budget.left -= fuel
+	s.budget.Spend(fuel)
 }
 
 func (s *shadowing) use(x *set) {

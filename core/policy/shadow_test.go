@@ -11,6 +11,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
+	"github.com/wardlet/wardlet/core/policy/sched"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -333,7 +334,7 @@ func TestACandidateIsPaidByNobodyElseAndWaitsWhereItsBudgetIsSpent(t *testing.T)
 	d, s := policytest.NewTree(t), policytest.NewScripts()
 	d.Policy("p", "abstain")
 	d.Candidate("deny No never")
-	s.AdmitFuel = 3 * most(shadowFuel)
+	s.AdmitFuel = 3 * sched.MostOf(shadowFuel)
 	p := New(testConfig(d, s))
 	run(t, p)
 	for i, name := range []string{"one", "two"} {

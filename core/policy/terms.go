@@ -61,13 +61,22 @@ func (p *Plane) SetTerms(next Terms) {
 		return
 	}
 	p.terms.Store(&next)
-	p.budgets.set(tenants, p.cfg.Now())
+	p.budgets.Set(next.rates(), p.cfg.Now())
 	for _, changed := range []chan struct{}{p.changed, p.filtersChanged} {
 		select {
 		case changed <- struct{}{}:
 		default: // the one that waits says it too
 		}
 	}
+}
+
+// rates are the units of fuel per second of each tenant.
+func (t *Terms) rates() map[string]int64 {
+	rates := make(map[string]int64, len(t.Tenants))
+	for name, one := range t.Tenants {
+		rates[name] = one.FuelPerSecond
+	}
+	return rates
 }
 
 // maxSuppress is how long the policies of an owner may hold an update back.

@@ -151,20 +151,3 @@ func TestTermsMayChangeWhileEverybodyAsks(t *testing.T) {
 		all.Wait()
 	})
 }
-
-func TestABudgetKeepsWhatIsLeftUnderAnotherRate(t *testing.T) {
-	t.Parallel()
-	b := newBudgets([]Tenant{{Name: "a", FuelPerSecond: 100}}, policytest.Instant)
-	b.spend("a", 1000+300, policytest.Instant)
-	b.set(map[string]TenantTerms{"a": {FuelPerSecond: 300}, "b": {FuelPerSecond: 10}, "c": {}}, policytest.Instant.Add(time.Second))
-	if got := b.of["a"].left; got != -200 {
-		t.Errorf("left %d, want what was spent and one second at the rate before", got)
-	}
-	if got := b.wait("a", policytest.Instant.Add(2*time.Second)); got != 0 {
-		t.Errorf("wait %s at the new rate", got)
-	}
-	b.set(map[string]TenantTerms{"a": {FuelPerSecond: 1}, "b": {FuelPerSecond: 0}}, policytest.Instant.Add(time.Hour))
-	if a := b.of["a"]; a.left != 10 || b.of["b"] != nil || b.of["c"] != nil {
-		t.Errorf("budgets %+v", b.of)
-	}
-}

@@ -1,4 +1,4 @@
-package policy
+package sched
 
 import (
 	"testing"
@@ -26,39 +26,39 @@ func TestATaskPausesForALineThatHadLess(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				q := newQueue(always)
+				q := NewQueue(always, 0)
 				q.slots = 1
-				q.lines["b"] = &line{had: 10, cost: 10} // what another had before counts
-				q.add(named("a", "dear"))
-				dear, _ := q.take()
+				q.flows["b"] = &flow{used: 10, cost: 10} // what another had before counts
+				q.Add(named("a", "dear"))
+				dear, _ := q.Take()
 				for range test.more {
-					q.add(named("a", "more"))
+					q.Add(named("a", "more"))
 				}
 				answered := false
 				if test.spare {
 					go func() {
-						if other, ok := q.take(); ok {
+						if other, ok := q.Take(); ok {
 							answered = true
-							q.over(&other, 1)
+							q.Done(&other, 1)
 						}
 					}()
 				}
 				synctest.Wait()
-				q.add(named(test.comes, "other"))
+				q.Add(named(test.comes, "other"))
 				synctest.Wait()
 				if answered {
 					t.Error("two tasks are under way, there is one slot")
 				}
-				q.turn(&dear, test.fuel)
+				q.Yield(&dear, test.fuel)
 				if answered != test.want {
 					t.Errorf("the other question is answered: %v, want %v", answered, test.want)
 				}
-				q.over(&dear, 2*test.fuel)
+				q.Done(&dear, 2*test.fuel)
 				synctest.Wait()
 				if test.spare && !answered {
 					t.Error("the other question is not answered at all")
 				}
-				q.close()
+				q.Close()
 			})
 		})
 	}
@@ -68,23 +68,23 @@ func TestATaskPausesForALineThatHadLess(t *testing.T) {
 func TestAPausedTaskGoesOnWhenTheQueueCloses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		q := newQueue(always)
+		q := NewQueue(always, 0)
 		q.slots = 1
-		q.add(named("a", "dear"))
-		dear, ok := q.take()
+		q.Add(named("a", "dear"))
+		dear, ok := q.Take()
 		if !ok {
 			t.Fatal("no task")
 		}
-		go func() { q.take() }() // takes the other, and does not come back
+		go func() { q.Take() }() // takes the other, and does not come back
 		synctest.Wait()
-		q.add(named("b", "other"))
+		q.Add(named("b", "other"))
 		back := false
-		go func() { q.turn(&dear, 1000); back = true }()
+		go func() { q.Yield(&dear, 1000); back = true }()
 		synctest.Wait()
 		if back {
 			t.Fatal("it does not pause")
 		}
-		q.close()
+		q.Close()
 		synctest.Wait()
 		if !back {
 			t.Error("it pauses for ever")
@@ -98,22 +98,22 @@ func TestPausesShareFairly(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		begin := false
-		q := newQueue(func(string) bool { return begin })
+		q := NewQueue(func(string) bool { return begin }, 0)
 		q.slots = 1
 		var got []string
 		run := func() {
-			x, ok := q.take()
+			x, ok := q.Take()
 			if !ok {
 				return
 			}
 			for range 3 {
-				got = append(got, x.tenant)
-				q.turn(&x, 10)
+				got = append(got, x.Tenant)
+				q.Yield(&x, 10)
 			}
-			q.over(&x, 30)
+			q.Done(&x, 30)
 		}
-		q.add(named("a", "one"))
-		q.add(named("b", "two"))
+		q.Add(named("a", "one"))
+		q.Add(named("b", "two"))
 		for range 3 {
 			go run()
 		}
@@ -121,7 +121,7 @@ func TestPausesShareFairly(t *testing.T) {
 		q.mu.Lock()
 		begin = true
 		q.mu.Unlock()
-		q.wake()
+		q.Wake()
 		synctest.Wait()
 		ahead := 0
 		for _, tenant := range got {
@@ -131,7 +131,7 @@ func TestPausesShareFairly(t *testing.T) {
 				break
 			}
 		}
-		q.close()
+		q.Close()
 		synctest.Wait()
 	})
 }
@@ -142,7 +142,7 @@ func TestOfLinesThatPauseAndHadTheSameOneGoesOn(t *testing.T) {
 	t.Parallel()
 	for range 100 { // which is looked at first is chance
 		synctest.Test(t, func(t *testing.T) {
-			q := newQueue(always)
+			q := NewQueue(always, 0)
 			q.slots = 1
 			costs := map[string]int64{"a": 100, "b": 100, "c": 1}
 			goOn := map[string]chan bool{"a": make(chan bool), "b": make(chan bool), "c": make(chan bool)}
@@ -150,21 +150,21 @@ func TestOfLinesThatPauseAndHadTheSameOneGoesOn(t *testing.T) {
 			for range costs {
 				go func() {
 					for {
-						x, ok := q.take()
+						x, ok := q.Take()
 						if !ok {
 							return
 						}
-						<-goOn[x.tenant]
-						q.turn(&x, costs[x.tenant])
-						q.over(&x, costs[x.tenant])
-						over <- x.tenant
+						<-goOn[x.Tenant]
+						q.Yield(&x, costs[x.Tenant])
+						q.Done(&x, costs[x.Tenant])
+						over <- x.Tenant
 					}
 				}()
 			}
 			synctest.Wait()
 			for _, next := range []struct{ comes, goesOn string }{{"a", ""}, {"b", "a"}, {"c", "b"}, {"", "c"}} {
 				if next.comes != "" {
-					q.add(task{tenant: next.comes})
+					q.Add(Task{Tenant: next.comes})
 					synctest.Wait()
 				}
 				if next.goesOn != "" {
@@ -175,7 +175,7 @@ func TestOfLinesThatPauseAndHadTheSameOneGoesOn(t *testing.T) {
 			if len(over) != len(costs) {
 				t.Errorf("%d of %d decisions are over, and %d of the queue's %d places are taken", len(over), len(costs), q.busy, q.slots)
 			}
-			q.close()
+			q.Close()
 			synctest.Wait()
 		})
 	}

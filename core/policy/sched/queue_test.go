@@ -1,4 +1,4 @@
-package policy
+package sched
 
 import (
 	"context"
@@ -12,33 +12,33 @@ import (
 func always(string) bool { return true }
 
 // named is a task that puts its name into its activity.
-func named(tenant, name string) task {
-	return task{tenant: tenant, decide: func(_ context.Context, at *activity) (int64, bool) {
-		at.policy(name)
+func named(tenant, name string) Task {
+	return Task{Tenant: tenant, Decide: func(_ context.Context, at *CurrentPolicy) (int64, bool) {
+		at.Enter(name)
 		return 0, true
 	}}
 }
 
 // nameOf is the name of a task made by named.
-func nameOf(t task) string {
-	var at activity
-	t.decide(context.Background(), &at)
-	return at.current()
+func nameOf(t Task) string {
+	var at CurrentPolicy
+	t.Decide(context.Background(), &at)
+	return at.Name()
 }
 
 // waiting is how many tasks wait.
-func (q *queue) waiting() (n int) {
+func (q *Queue) waiting() (n int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for _, l := range q.lines {
+	for _, l := range q.flows {
 		n += len(l.tasks)
 	}
 	return n
 }
 
 // tasksOf are n tasks of a tenant, numbered from 0.
-func tasksOf(tenant string, n int) []task {
-	tasks := make([]task, n)
+func tasksOf(tenant string, n int) []Task {
+	tasks := make([]Task, n)
 	for i := range tasks {
 		tasks[i] = named(tenant, tenant+strconv.Itoa(i))
 	}
@@ -47,14 +47,14 @@ func tasksOf(tenant string, n int) []task {
 
 // serve takes n tasks one after the other, each of which takes as much fuel as
 // costs says for its tenant, and gives their names.
-func serve(t *testing.T, q *queue, n int, costs map[string]int64) (names []string) {
+func serve(t *testing.T, q *Queue, n int, costs map[string]int64) (names []string) {
 	t.Helper()
 	for range n {
-		next, ok := q.take()
+		next, ok := q.Take()
 		if !ok {
 			t.Fatal("the queue is closed")
 		}
-		q.over(&next, costs[next.tenant])
+		q.Done(&next, costs[next.Tenant])
 		names = append(names, nameOf(next))
 	}
 	return names
@@ -62,9 +62,9 @@ func serve(t *testing.T, q *queue, n int, costs map[string]int64) (names []strin
 
 func TestQuestionsOfATenantAreTakenInTheOrderTheyCame(t *testing.T) {
 	t.Parallel()
-	q := newQueue(always)
+	q := NewQueue(always, 0)
 	for _, task := range tasksOf("a", 5) {
-		q.add(task)
+		q.Add(task)
 	}
 	if diff := cmp.Diff([]string{"a0", "a1", "a2", "a3", "a4"}, serve(t, q, 5, nil)); diff != "" {
 		t.Errorf("order (-want +got):\n%s", diff)
@@ -88,9 +88,9 @@ func TestTenantsGetTheSameShareOfFuel(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			q := newQueue(always)
+			q := NewQueue(always, 0)
 			for _, task := range append(tasksOf("a", 4), tasksOf("b", 4)...) {
-				q.add(task)
+				q.Add(task)
 			}
 			if diff := cmp.Diff(test.want, serve(t, q, 8, test.costs)); diff != "" {
 				t.Errorf("order (-want +got):\n%s", diff)
@@ -101,14 +101,14 @@ func TestTenantsGetTheSameShareOfFuel(t *testing.T) {
 
 func TestWhoAskedNothingForLongHasNoCredit(t *testing.T) {
 	t.Parallel()
-	q := newQueue(always)
+	q := NewQueue(always, 0)
 	costs := map[string]int64{"a": 100, "b": 100}
 	for _, task := range tasksOf("a", 6) {
-		q.add(task)
+		q.Add(task)
 	}
 	serve(t, q, 3, costs)
 	for _, task := range tasksOf("b", 3) {
-		q.add(task)
+		q.Add(task)
 	}
 	if diff := cmp.Diff([]string{"b0", "a3", "b1", "a4", "b2", "a5"}, serve(t, q, 6, costs)); diff != "" {
 		t.Errorf("order (-want +got):\n%s", diff)
@@ -120,14 +120,14 @@ func TestQueue_lineWithoutCredit(t *testing.T) {
 	const dear, cheap = 200_000_000, 1_000_000
 	for name, test := range map[string]struct {
 		// before happens before the line of the tenant good gets its first task.
-		before func(t *testing.T, q *queue, ready map[string]bool)
+		before func(t *testing.T, q *Queue, ready map[string]bool)
 		want   []string
 	}{
 		"its set was not loaded": {
-			before: func(t *testing.T, q *queue, ready map[string]bool) {
+			before: func(t *testing.T, q *Queue, ready map[string]bool) {
 				t.Helper()
 				for _, task := range append(tasksOf("late", 300), tasksOf("evil", 3)...) {
-					q.add(task)
+					q.Add(task)
 				}
 				serve(t, q, 3, map[string]int64{"evil": dear})
 				ready["late"] = true
@@ -135,11 +135,11 @@ func TestQueue_lineWithoutCredit(t *testing.T) {
 			want: []string{"late0", "good0"},
 		},
 		"its records were behind": {
-			before: func(t *testing.T, q *queue, ready map[string]bool) {
+			before: func(t *testing.T, q *Queue, ready map[string]bool) {
 				t.Helper()
 				ready["late"] = true
 				for _, task := range append(tasksOf("late", 300), tasksOf("evil", 4)...) {
-					q.add(task)
+					q.Add(task)
 				}
 				serve(t, q, 2, map[string]int64{"evil": dear, "late": cheap})
 				ready["late"] = false
@@ -152,10 +152,10 @@ func TestQueue_lineWithoutCredit(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			ready := map[string]bool{"evil": true, "good": true}
-			q := newQueue(func(tenant string) bool { return ready[tenant] })
+			q := NewQueue(func(tenant string) bool { return ready[tenant] }, 0)
 			q.slots = 1
 			test.before(t, q, ready)
-			q.add(named("good", "good0"))
+			q.Add(named("good", "good0"))
 			if diff := cmp.Diff(test.want, serve(t, q, 2, map[string]int64{"late": cheap})); diff != "" {
 				t.Errorf("order (-want +got):\n%s", diff)
 			}
@@ -169,35 +169,35 @@ func TestQueue_lineThatComesBesideATaskChargedInAdvance(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const dear, step = 1000, 10
-		q := newQueue(always)
+		q := NewQueue(always, 0)
 		q.slots = 1
 		for _, tenant := range []string{"a", "b"} {
-			q.add(named(tenant, tenant))
-			q.lines[tenant].cost = dear
+			q.Add(named(tenant, tenant))
+			q.flows[tenant].cost = dear
 		}
-		a, _ := q.take()
+		a, _ := q.Take()
 		served := make(chan string, 2)
 		for range 2 {
 			go func() {
-				if x, ok := q.take(); ok {
-					q.over(&x, dear)
-					served <- x.tenant
+				if x, ok := q.Take(); ok {
+					q.Done(&x, dear)
+					served <- x.Tenant
 				}
 			}()
 		}
 		synctest.Wait()
-		q.turn(&a, step) // b is served meanwhile
+		q.Yield(&a, step) // b is served meanwhile
 		if got := <-served; got != "b" {
 			t.Fatalf("%s was served while the task paused", got)
 		}
-		q.add(named("late", "late"))
-		q.turn(&a, step)
+		q.Add(named("late", "late"))
+		q.Yield(&a, step)
 		select {
 		case <-served:
 		default:
 			t.Error("a line that came while a task went on waits until it took what it was charged in advance")
 		}
-		q.over(&a, dear)
+		q.Done(&a, dear)
 		synctest.Wait()
 	})
 }
@@ -205,15 +205,15 @@ func TestQueue_lineThatComesBesideATaskChargedInAdvance(t *testing.T) {
 // While a decision is under way it counts for what the one before took.
 func TestADearDecisionUnderWayDoesNotLetTheNextOneBegin(t *testing.T) {
 	t.Parallel()
-	q := newQueue(always)
+	q := NewQueue(always, 0)
 	for _, task := range append(tasksOf("a", 3), tasksOf("b", 1)...) {
-		q.add(task)
+		q.Add(task)
 	}
 	serve(t, q, 1, map[string]int64{"a": 1000})
-	q.add(tasksOf("b", 1)[0])
+	q.Add(tasksOf("b", 1)[0])
 	var names []string
 	for range 3 {
-		next, _ := q.take()
+		next, _ := q.Take()
 		names = append(names, nameOf(next))
 	}
 	if diff := cmp.Diff([]string{"b0", "b0", "a1"}, names); diff != "" {
@@ -225,15 +225,15 @@ func TestATenantThatIsNotReadyHoldsUpNobodyElse(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ready := map[string]bool{"b": true}
-		q := newQueue(func(tenant string) bool { return ready[tenant] })
-		q.add(tasksOf("a", 1)[0])
-		q.add(tasksOf("b", 1)[0])
+		q := NewQueue(func(tenant string) bool { return ready[tenant] }, 0)
+		q.Add(tasksOf("a", 1)[0])
+		q.Add(tasksOf("b", 1)[0])
 		if got := serve(t, q, 1, nil); got[0] != "b0" {
 			t.Errorf("took %s", got[0])
 		}
 		came := make(chan string)
 		go func() {
-			next, _ := q.take()
+			next, _ := q.Take()
 			came <- nameOf(next)
 		}()
 		synctest.Wait()
@@ -245,7 +245,7 @@ func TestATenantThatIsNotReadyHoldsUpNobodyElse(t *testing.T) {
 		q.mu.Lock()
 		ready["a"] = true
 		q.mu.Unlock()
-		q.wake()
+		q.Wake()
 		if name := <-came; name != "a0" {
 			t.Errorf("took %s", name)
 		}
@@ -254,11 +254,11 @@ func TestATenantThatIsNotReadyHoldsUpNobodyElse(t *testing.T) {
 
 func TestAClosedQueueDropsWhatWaits(t *testing.T) {
 	t.Parallel()
-	q := newQueue(always)
-	q.add(task{tenant: "a"})
-	q.close()
-	q.over(&task{tenant: "a"}, 1)
-	if _, ok := q.take(); ok || q.waiting() > 0 {
+	q := NewQueue(always, 0)
+	q.Add(Task{Tenant: "a"})
+	q.Close()
+	q.Done(&Task{Tenant: "a"}, 1)
+	if _, ok := q.Take(); ok || q.waiting() > 0 {
 		t.Errorf("a question was given: %t; %d wait on", ok, q.waiting())
 	}
 }
@@ -266,21 +266,21 @@ func TestAClosedQueueDropsWhatWaits(t *testing.T) {
 func TestAClosedQueueHoldsNobody(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		q := newQueue(always)
+		q := NewQueue(always, 0)
 		came := make(chan bool, 2)
 		for range 2 {
 			go func() {
-				_, ok := q.take()
+				_, ok := q.Take()
 				came <- ok
 			}()
 		}
 		synctest.Wait()
-		q.close()
+		q.Close()
 		if first, second := <-came, <-came; first || second {
 			t.Error("a closed queue gave a question")
 		}
-		q.add(task{})
-		if _, ok := q.take(); ok || q.waiting() > 0 {
+		q.Add(Task{})
+		if _, ok := q.Take(); ok || q.waiting() > 0 {
 			t.Error("a closed queue took a question")
 		}
 	})
