@@ -18,9 +18,9 @@ func patchedContest(t *testing.T) api.Contest {
 	t.Helper()
 	c := contestOf("shop", "")
 	for i := range c.Candidates {
-		q := written(t)
+		q := policytest.FileQuestion(t)
 		if x := &c.Candidates[i]; x.Origin.Source == "cluster" {
-			q = written(t, ofAPI(t))
+			q = policytest.FileQuestion(t, policytest.OfAPI(t))
 		}
 		c.Candidates[i].Pod = q.Pod
 	}
@@ -147,16 +147,16 @@ func TestATestOfAMergePolicyFindsAPatchThatReachesTooFar(t *testing.T) {
 	const vector = "[[test]]\nhook = \"merge\"\nexpect = \"a.yaml\"\n" +
 		"[[test.candidate]]\npod = \"a.yaml\"\nsource = \"static\"\n[[test.candidate]]\npod = \"b.yaml\"\nsource = \"cluster\""
 	for keys, want := range map[string]string{
-		imagePath:  "",
-		labelsPath: "want a.yaml, got a failure: the plugin failed with BadOutput: the patch goes beyond the policy's reach",
+		policytest.ImagePath:  "",
+		policytest.LabelsPath: "want a.yaml, got a failure: the plugin failed with BadOutput: the patch goes beyond the policy's reach",
 	} {
 		d := policytest.NewTree(t)
 		d.Write("a.yaml", policytest.ManifestText)
 		d.Write("b.yaml", policytest.ManifestText)
 		d.Hooked("p", api.HookMerge, "winner 0", keys, vector)
 		s := policytest.NewScripts()
-		based(s, toImage("x"))
-		_, err := loadOnce(t, d, s, nil)
+		based(s, policytest.ToImage("x"))
+		_, err := loadTested(t, d, s, nil)
 		if got := policytest.InDir(err, d.Dir); !strings.Contains(got, want) || want == "" && got != "" {
 			t.Errorf("%s: %s", keys, got)
 		}
@@ -166,7 +166,7 @@ func TestATestOfAMergePolicyFindsAPatchThatReachesTooFar(t *testing.T) {
 func TestMergePluginsOfWebAssemblyChangeTheWinner(t *testing.T) {
 	t.Parallel()
 	d := policytest.NewTree(t)
-	d.Hooked("mirror", api.HookMerge, string(wasmtest.Patching(0, toImage("mirror.example/web:1"))), imagePath)
+	d.Hooked("mirror", api.HookMerge, string(wasmtest.Patching(0, policytest.ToImage("mirror.example/web:1"))), policytest.ImagePath)
 	config := sandboxed(t, d)
 	ranked(&config)
 	p := New(config)
@@ -188,7 +188,7 @@ func TestTheLastVerdictOnADocumentIsNoneOnWhatAMergePolicyMadeOfIt(t *testing.T)
 	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
 		t := d.T
 		p, _ := listed(t, d, s, ranked)
-		q := written(t)
+		q := policytest.FileQuestion(t)
 		plain := p.decision(api.HookAdmit, &q, p.request(&q, "", p.cfg.Now()), nil)
 		based := q
 		based.Base = &pod.Mutation{Instance: plain.instance, FinalHash: "0123"}

@@ -64,22 +64,22 @@ func (b *brakes) load() {
 
 // evict counts one more pod of a policy that judges so many, before that is ended.
 // Where the disk does not take it, nothing is to be ended.
-func (b *brakes) evict(s *set, p *policy, judged int, now time.Time) error {
+func (b *brakes) evict(s *loadedSet, p *policy, judged int, now time.Time) error {
 	return b.change(s, p, judged, now, func(c *state.EvictionCount) { c.Evicted, c.Last = c.Evicted+1, now })
 }
 
 // giveBack counts one pod less: it was not ended.
-func (b *brakes) giveBack(s *set, p *policy, now time.Time) error {
+func (b *brakes) giveBack(s *loadedSet, p *policy, now time.Time) error {
 	return b.change(s, p, 0, now, func(c *state.EvictionCount) { c.Evicted = max(c.Evicted-1, 0) })
 }
 
 // confirm lets a policy evict more.
-func (b *brakes) confirm(s *set, p *policy, judged int, now time.Time) error {
+func (b *brakes) confirm(s *loadedSet, p *policy, judged int, now time.Time) error {
 	return b.change(s, p, judged, now, func(c *state.EvictionCount) { c.Confirmed = true })
 }
 
 // change changes the count of a policy's content on the disk and then here.
-func (b *brakes) change(s *set, p *policy, judged int, now time.Time, change func(*state.EvictionCount)) error {
+func (b *brakes) change(s *loadedSet, p *policy, judged int, now time.Time, change func(*state.EvictionCount)) error {
 	if b.load(); b.unread {
 		return fmt.Errorf("what was evicted before cannot be read: %w", b.fault)
 	}
@@ -98,7 +98,7 @@ func (b *brakes) change(s *set, p *policy, judged int, now time.Time, change fun
 }
 
 // store puts counts on the disk and then here.
-func (b *brakes) store(s *set, counts []state.EvictionCount) error {
+func (b *brakes) store(s *loadedSet, counts []state.EvictionCount) error {
 	next := state.Evictions{Tenant: b.kept.Tenant, Policies: forget(counts, s)}
 	if b.disk != nil {
 		if b.fault = b.disk.Store(&next); b.fault != nil {
@@ -111,7 +111,7 @@ func (b *brakes) store(s *set, counts []state.EvictionCount) error {
 
 // forget drops the oldest counts where there are too many. Those of policies in force
 // stay.
-func forget(counts []state.EvictionCount, s *set) []state.EvictionCount {
+func forget(counts []state.EvictionCount, s *loadedSet) []state.EvictionCount {
 	var old []state.EvictionCount
 	for i := range counts {
 		if !s.hasContent(&counts[i]) {

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"crypto/sha256"
 	"strings"
 	"testing"
 	"time"
@@ -10,70 +9,6 @@ import (
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
-
-// asksFor identifies a question by a number.
-func asksFor(n int) func() questionID {
-	return func() questionID { return questionID(sha256.Sum256([]byte{byte(n), byte(n >> 8)})) }
-}
-
-// refuses reports whether a question that failed before is not asked.
-func refuses(t *testing.T, b *breakers, tenant string, n int, now time.Time) bool {
-	t.Helper()
-	wait, err := b.open(tenant, asksFor(n), maxTurn, now)
-	if wait != 0 {
-		t.Errorf("it waits for %s", wait)
-	}
-	return err != nil
-}
-
-func TestABreakerOpensAfterFailuresInARowAndTriesAgain(t *testing.T) {
-	t.Parallel()
-	var b breakers
-	now := policytest.Instant
-	open := func() bool { return refuses(t, &b, "a", 1, now) }
-	for range breakAfter {
-		if open() {
-			t.Fatal("it is open too early")
-		}
-		b.note("a", asksFor(1), "Trap", now)
-	}
-	for _, pause := range []time.Duration{10 * time.Second, 20 * time.Second, 40 * time.Second, 80 * time.Second, 160 * time.Second, 5 * time.Minute, 5 * time.Minute} {
-		now = now.Add(pause - time.Second)
-		if !open() {
-			t.Fatalf("it is closed before %s", pause)
-		}
-		now = now.Add(time.Second)
-		if open() {
-			t.Fatalf("it is open after %s", pause)
-		}
-		if !open() {
-			t.Fatal("a second question is let through beside the one that tries")
-		}
-		b.note("a", asksFor(1), "Trap", now)
-	}
-	if refuses(t, &b, "b", 1, now) || refuses(t, &b, "", 1, now) {
-		t.Error("it is open for others")
-	}
-	now = now.Add(breakDelays.Max)
-	if open() {
-		t.Fatal("it is not tried again")
-	}
-	b.note("a", asksFor(1), "", now)
-	if open() {
-		t.Error("it is open after a call that went well")
-	}
-}
-
-func TestABreakerIsNotOpenForLongerBecauseTheClockWentBack(t *testing.T) {
-	t.Parallel()
-	var b breakers
-	for range breakAfter {
-		b.note("a", asksFor(1), "Trap", policytest.Instant)
-	}
-	if refuses(t, &b, "a", 1, policytest.Instant.AddDate(-10, 0, 0)) {
-		t.Error("it is open for ten years")
-	}
-}
 
 func TestAPluginThatFailsOnATenantsPodsIsNotAskedAboutThem(t *testing.T) {
 	t.Parallel()

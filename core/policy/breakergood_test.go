@@ -203,89 +203,6 @@ func TestBreaker_goodPodAmongManyBadOnesIsAskedWithinAMinute(t *testing.T) {
 	})
 }
 
-func TestBreaker_halfOpensForOneThatFailedBesideTheTurnsOfOthers(t *testing.T) {
-	t.Parallel()
-	var b breakers
-	now := policytest.Instant
-	for i := range breakAfter {
-		b.note("", asksFor(i), "Trap", now)
-	}
-	if wait, err := b.open("", asksFor(100), maxTurn, now); wait != 0 || err != nil {
-		t.Fatalf("the first that has not failed: %s, %v", wait, err)
-	}
-	b.note("", asksFor(100), "Trap", now)
-	if wait, err := b.open("", asksFor(101), maxTurn, now); wait != turnTime || err != nil {
-		t.Fatalf("the second waits for %s, %v", wait, err)
-	}
-	now = now.Add(breakDelays.Min)
-	if refuses(t, &b, "", 0, now) || !refuses(t, &b, "", 1, now) {
-		t.Error("of those that failed not one is tried")
-	}
-	// The one that is tried takes no turn of another.
-	if wait, err := b.open("", asksFor(101), maxTurn, now); wait != 0 || err != nil {
-		t.Errorf("its turn has come: %s, %v", wait, err)
-	}
-}
-
-func TestBreaker_turns(t *testing.T) {
-	t.Parallel()
-	const most = int(maxTurn / turnTime)
-	var b breakers
-	for i := range breakAfter {
-		b.note("", asksFor(i), "Trap", policytest.Instant)
-	}
-	turn := func(n int, patience time.Duration, now time.Time) string {
-		wait, err := b.open("", asksFor(n), patience, now)
-		code := ""
-		if err != nil {
-			code, _, _ = failureOf(err)
-		}
-		return strings.TrimSpace(wait.String() + " " + code)
-	}
-	for i := range most + 1 {
-		if got, want := turn(100+i, maxTurn, policytest.Instant), (time.Duration(i) * turnTime).String(); got != want {
-			t.Errorf("turn %d: %s, want %s", i, got, want)
-		}
-	}
-	for _, step := range []struct {
-		name            string
-		n               int
-		patience, after time.Duration
-		want            string
-	}{
-		{"that of one that comes again", 110, maxTurn, 0, "10s"},
-		{"the same, later", 110, maxTurn, 4 * time.Second, "6s"},
-		{"one too many", 900, maxTurn, 0, "0s BreakerWaits"},
-		{"one too many that has all the time", 900, 24 * time.Hour, 0, "1m1s"},
-		{"one that cannot wait", 901, 0, 0, "0s BreakerWaits"},
-		{"one that cannot wait, when nobody has a turn", 903, 0, 2 * maxTurn, "0s"},
-		{"one more at that time", 904, 0, 2 * maxTurn, "0s BreakerWaits"},
-		{"the clock went back ten years", 905, maxTurn, -10 * 365 * 24 * time.Hour, "0s"},
-		{"the next one then", 906, maxTurn, -10 * 365 * 24 * time.Hour, "1s"},
-	} {
-		if got := turn(step.n, step.patience, policytest.Instant.Add(step.after)); got != step.want {
-			t.Errorf("%s: %s, want %s", step.name, got, step.want)
-		}
-	}
-}
-
-func TestBreaker_isBounded(t *testing.T) {
-	t.Parallel()
-	var b breakers
-	for i := range 2 * maxFailing {
-		now := policytest.Instant.Add(time.Duration(i) * time.Second)
-		b.note("", asksFor(i), "Trap", now)
-		_, _ = b.open("", asksFor(10_000+2*i), maxTurn, now)
-		_, _ = b.open("", asksFor(10_001+2*i), maxTurn, now)
-	}
-	if one := b.of[""]; len(one.failing) != maxFailing || len(one.turns) > 2*int(maxTurn/turnTime)+1 {
-		t.Errorf("it knows %d that failed, %d that wait", len(one.failing), len(one.turns))
-	}
-	if _, newest := b.of[""].failing[asksFor(2*maxFailing-1)()]; !newest {
-		t.Error("the newest is forgotten")
-	}
-}
-
 func TestBreaker_heldPodsAreAskedAgainWhenItHalfOpens(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
@@ -314,29 +231,6 @@ func TestBreaker_heldPodsAreAskedAgainWhenItHalfOpens(t *testing.T) {
 			t.Errorf("beside the one that was tried: %+v", v)
 		}
 	})
-}
-
-func TestBreaker_whileOneIsTriedTheOthersComeBackSoon(t *testing.T) {
-	t.Parallel()
-	var b breakers
-	for i := range breakAfter {
-		b.note("", asksFor(i), "Trap", policytest.Instant)
-	}
-	now := policytest.Instant.Add(breakDelays.Min)
-	if refuses(t, &b, "", 0, now) {
-		t.Fatal("none is tried")
-	}
-	if !refuses(t, &b, "", 1, now) || b.left("", asksFor(1), now) != minRetryAfter {
-		t.Errorf("comes back in %s", b.left("", asksFor(1), now))
-	}
-	b.ended(t.Context(), "", asksFor(0), "NotReady", now)
-	if refuses(t, &b, "", 1, now) {
-		t.Error("no other is tried, as one was not")
-	}
-	b.note("", asksFor(1), "", now)
-	if b.left("", asksFor(2), now) != 0 || refuses(t, &b, "", 2, now) {
-		t.Error("it is open after a call that did not fail")
-	}
 }
 
 func TestBreaker_ordersCloseIt(t *testing.T) {

@@ -30,15 +30,6 @@ type comparison struct {
 	shown   api.PolicyShadow
 }
 
-// saying is what a policy says of a question, and how long that has it wait where the
-// policy names a time; 0 for no certain time. makes is FinalHash of what it makes of the
-// pod, empty where it changes nothing: the patch of an opinion is cut.
-type saying struct {
-	api.Opinion
-	wait  time.Duration
-	makes string
-}
-
 // same reports whether both say the same. Words do not count.
 func (s *saying) same(other *saying) bool {
 	return s.Answer == other.Answer && s.Reason == other.Reason && s.makes == other.makes && s.Failure == other.Failure &&
@@ -154,11 +145,13 @@ func (c *comparison) show() *api.PolicyShadow {
 
 // compare gives each candidate its comparison: that of the running set where both are
 // the same.
-func (s *set) compare(running *set, clock func() time.Time) {
-	for _, c := range s.candidates {
-		c.comparison = newComparison(c, s.find(c.Name), clock)
-		if was := running.candidate(c.Name); was != nil && was.comparison.of == c.comparison.of {
-			c.comparison = was.comparison
+func (s *loadedSet) compare(running *loadedSet, clock func() time.Time) {
+	s.comparisons = map[string]*comparison{}
+	for _, c := range s.set.candidates {
+		next := newComparison(c, s.find(c.Name), clock)
+		if running != nil && running.comparisons[c.Name] != nil && running.comparisons[c.Name].of == next.of {
+			next = running.comparisons[c.Name]
 		}
+		s.comparisons[c.Name] = next
 	}
 }

@@ -5,14 +5,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/spec"
 )
-
-// leastDigest is how much of a digest has to be named.
-const leastDigest = 12
 
 // confirmation asks to let a policy evict more. done has room for its answer.
 type confirmation struct {
@@ -70,10 +66,4 @@ func (r *reviewer) confirm(x *confirmation) error {
 	r.plane.cfg.Logger.Warn("a policy is confirmed: it evicts all pods that it denies", "policy", p.Name, "tenant", p.tenant)
 	r.display(f)
 	return nil
-}
-
-// isOf reports whether the digest of the policy's module or document begins so.
-func (p *policy) isOf(digest string) bool {
-	digest = strings.ToLower(digest)
-	return len(digest) >= leastDigest && (strings.HasPrefix(p.sum, digest) || strings.HasPrefix(p.source, digest))
 }

@@ -1,69 +1,14 @@
 package policy
 
 import (
-	"context"
 	"time"
 
 	"github.com/wardlet/wardlet/core/api"
-	"github.com/wardlet/wardlet/core/policy/sched"
 )
 
 // connectPatience is how long a question about a connection may be put off: a user waits for
 // the answer.
 const connectPatience = 10 * time.Second
-
-// Connect decides whether the connection of a question may be made, and returns at once.
-// answer is called once, later, from a goroutine of the plane, with Allow or Deny; it is not
-// called where Run ends before. Without a policy that has an opinion the answer is Allow.
-func (p *Plane) Connect(q api.Question, answer func(api.Verdict)) {
-	tenant := p.cfg.tenant(q.Pod.Namespace)
-	pose(p, about{hook: api.HookConnect, uid: q.Pod.UID}, tenant, answer, func(ctx context.Context, at *sched.CurrentPolicy, answer func(api.Verdict), later putsOff) (int64, bool) {
-		return p.connect(ctx, &q, tenant, answer, later, at)
-	})
-}
-
-// connect answers one question about a connection, as judge does. Where no policy can be asked,
-// as none are in force yet or the budget is spent, the answer is that of a policy that fails.
-func (p *Plane) connect(
-	ctx context.Context, q *api.Question, tenant string, answer func(api.Verdict), later putsOff, at *sched.CurrentPolicy,
-) (fuel int64, goOn bool) {
-	now := p.cfg.Now()
-	if wait := p.budgets.Wait(tenant, now); wait > 0 {
-		v := api.Verdict{Answer: unanswered(q.Connection), At: now}
-		v.Reason, v.Message = sched.Exhausted(tenant)
-		answer(v)
-		return 0, true
-	}
-	sets, lacking, reason := p.use(tenant)
-	defer release(sets)
-	d := p.decision(api.HookConnect, q, p.request(q, tenant, now), at)
-	d.exempt, d.fallback = false, api.Allow
-	var v api.Verdict
-	if lacking == nil {
-		v = judge(ctx, sets, d, d.fallback)
-		v.ReadsNode = d.saw != nil
-	} else {
-		v = notReady(lacking.dir, reason, now)
-		v.Answer = unanswered(q.Connection)
-	}
-	if ctx.Err() != nil {
-		return 0, false
-	}
-	if d.met.putOff > 0 {
-		settle(ctx, sets)
-		later(d.met.putOff, d.met.why)
-		return d.spent + fuelOf(v.Opinions), true
-	}
-	observe(sets, tenant, v.Opinions, now)
-	if len(v.Opinions) > 0 || lacking != nil {
-		p.record(d, sets, &v, false, func() { answer(v) })
-	} else {
-		answer(v)
-	}
-	settle(ctx, sets)
-	p.shadows(d, v.Opinions)
-	return d.spent + fuelOf(v.Opinions), true
-}
 
 // unanswered is the answer of a policy that has none: on_error is about pods. Root on the
 // local socket is never locked out by that.

@@ -3,8 +3,11 @@ package policy
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
@@ -58,41 +61,15 @@ type decision struct {
 	at *sched.CurrentPolicy
 }
 
-// decision is that on a question to a hook.
-func (p *Plane) decision(hook string, q *api.Question, r *wasm.Request, at *sched.CurrentPolicy) *decision {
-	d := &decision{hook: hook, node: p.cfg.Node, request: r, names: p.cfg.names(q), lasts: &p.lasts, at: at, mutateAPI: p.cfg.MutateAPI}
-	d.look = p.ledger.look
-	if p.cfg.References != nil {
-		d.references.of = p.reference
-	}
-	d.sees = func(tenant string, s *sight) *wasm.NodeFacts { return s.of(tenant, p.cfg.tenant) }
-	d.exempt = p.exempt(q, d.names)
-	d.instance = p.instance(q, r.Texts)
-	return d
-}
-
-// instance is the instance of a question's pod as its source gave it, empty where
-// that cannot be told.
-func (p *Plane) instance(q *api.Question, texts *pod.Texts) string {
-	if q.Base != nil {
-		return q.Base.Instance
-	}
-	instance, err := p.instances.of(q.Pod, texts)
-	if err != nil {
-		p.cfg.Logger.Warn("a pod is judged without its instance", "pod", q.Pod.Namespace+"/"+q.Pod.Name, "err", err)
-	}
-	return instance
-}
-
 // lastKey is what policies' last verdicts are kept for: the instance or, where a
 // merge policy made something of that, what it made.
 func (d *decision) lastKey() string { return cmp.Or(d.request.Question.Base.Hash(), d.instance) }
 
-// names are those of a pod, as NAMESPACE/NAME: its own, and for a pod of the
-// node's own sources that of its manifest.
-func (c *Config) names(q *api.Question) []string {
+// namesOf returns the names of a question's pod, as NAMESPACE/NAME: its own, and that in its
+// manifest if it is a static pod of the node.
+func namesOf(q *api.Question, node string) []string {
 	own := q.Pod.Namespace + "/" + q.Pod.Name
-	if written, ok := strings.CutSuffix(own, "-"+c.Node); ok && pod.IsStatic(q.Pod) {
+	if written, ok := strings.CutSuffix(own, "-"+node); ok && pod.IsStatic(q.Pod) {
 		return []string{own, written}
 	}
 	return []string{own}
@@ -225,3 +202,24 @@ func (d *decision) untilKnown() api.Answer {
 
 // said is the reason and message of an opinion, for display.
 func (o *opinion) said() string { return said(o.Reason, o.Message) }
+
+// isReview reports whether a decision is about a pod that runs, of which nothing
+// changes.
+func (d *decision) isReview() bool { return d.request.Question.Op == api.Review }
+
+// identity is what a question is about: the same for one that is asked again.
+func (d *decision) identity() questionID {
+	return sha256.Sum256(fmt.Appendf(nil, "%q %q %q", d.hook, d.request.Question.Pod.UID, d.lastKey()))
+}
+
+// testRequest is what a policy is asked in a test of its own: at a time that is
+// always the same and known to be right, about a pod from a file, or of the
+// first kind of sources that the policy names; known is what there is of the objects that the pod names.
+func (p *policy) testRequest(q *api.Question, at time.Time, known []api.Reference) *wasm.Request {
+	kind := api.KindFile
+	if named := p.Match.Sources; len(named) > 0 && !slices.Contains(named, kind) {
+		kind = named[0]
+	}
+	references, _ := referencesOf(q.Pod, known)
+	return &wasm.Request{Question: q, Kind: kind, Changed: changes(q), Time: at, Node: &wasm.NodeFacts{}, References: references, ClockSynchronized: true}
+}

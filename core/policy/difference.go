@@ -278,3 +278,27 @@ func textOfJSON(value any) string {
 	}
 	return string(text)
 }
+
+// FirstDifference returns the first difference between two statements, nil if there is none.
+func FirstDifference(s, other *Statement) (*Difference, error) {
+	before, err := json.Marshal(s)
+	if err != nil {
+		return nil, err
+	}
+	now, err := json.Marshal(other)
+	if err != nil || bytes.Equal(before, now) {
+		return nil, err
+	}
+	var a, b any
+	if err := decodeNumbers(before, &a); err != nil {
+		return nil, err
+	}
+	if err := decodeNumbers(now, &b); err != nil {
+		return nil, err
+	}
+	d := firstDifference("", a, b)
+	if d != nil {
+		d.Field = strings.TrimPrefix(d.Field, ".")
+	}
+	return d, nil
+}

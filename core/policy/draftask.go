@@ -104,7 +104,7 @@ func (d *Draft) Ask(ctx context.Context, q *DraftQuestion) (Statement, error) {
 	if given.Kind != "" {
 		r.Kind = given.Kind
 	}
-	x := &decision{hook: v.Hook, node: d.loader.cfg.Node, request: r, names: d.loader.cfg.names(asked)}
+	x := &decision{hook: v.Hook, node: d.loader.cfg.Node, request: r, names: namesOf(asked, d.loader.cfg.Node)}
 	return d.judge(ctx, x, true)
 }
 

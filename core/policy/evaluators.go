@@ -42,7 +42,7 @@ func (p *Plane) judge(ctx context.Context, q *api.Question, tenant string, answe
 		return 0, true
 	}
 	var v api.Verdict
-	if wait := p.budgets.Wait(tenant, now); wait > 0 && !p.exempt(q, p.cfg.names(q)) {
+	if wait := p.budgets.Wait(tenant, now); wait > 0 && !p.exempt(q, namesOf(q, p.cfg.Node)) {
 		// It is no verdict, and so not on record: who has nothing left writes nothing.
 		v := api.Verdict{Answer: api.Hold, At: now, RetryAfter: wait}
 		v.Reason, v.Message = sched.Exhausted(tenant)
@@ -50,14 +50,14 @@ func (p *Plane) judge(ctx context.Context, q *api.Question, tenant string, answe
 		return 0, true
 	}
 	sets, lacking, reason := p.use(tenant)
-	defer release(sets)
+	defer sets.release()
 	d := p.decision(api.HookAdmit, q, p.request(q, tenant, now), at)
 	paced := false
 	switch {
 	case lacking == nil:
-		v = p.commit(ctx, sets, d)
+		v = p.commit(ctx, sets.sets(), d)
 		if d.met.putOff > 0 && ctx.Err() == nil {
-			settle(ctx, sets)
+			sets.settle(ctx)
 			later(d.met.putOff, d.met.why)
 			return d.spent + fuelOf(v.Opinions), true
 		}
@@ -78,9 +78,9 @@ func (p *Plane) judge(ctx context.Context, q *api.Question, tenant string, answe
 	}
 	observe(sets, tenant, v.Opinions, now)
 	p.readers.note(&v)
-	p.record(d, sets, &v, paced, func() { answer(v) })
-	settle(ctx, sets)
-	p.shadows(d, v.Opinions)
+	p.record(d, sets.sets(), &v, paced, func() { answer(v) })
+	sets.settle(ctx)
+	p.shadows(sets, d, v.Opinions)
 	return d.spent + fuelOf(v.Opinions), true
 }
 
@@ -110,12 +110,6 @@ func (p *Plane) commit(ctx context.Context, sets []*set, d *decision) api.Verdic
 	}
 }
 
-func release(sets []*set) {
-	for _, s := range sets {
-		s.release()
-	}
-}
-
 func settle(ctx context.Context, sets []*set) {
 	for _, s := range sets {
 		s.settle(ctx)
@@ -133,7 +127,7 @@ func fuelOf(opinions []api.Opinion) (fuel int64) {
 // use gives the sets that judge the pods of a tenant, in the order they are
 // asked: its own, then the operator's. The caller releases them. lacking is an
 // owner who has none in force, and why, if that is known.
-func (p *Plane) use(tenant string) (sets []*set, lacking *owner, reason error) {
+func (p *Plane) use(tenant string) (sets loadedSets, lacking *owner, reason error) {
 	for _, o := range slices.Backward(p.owners) {
 		if !o.judges(tenant) {
 			continue

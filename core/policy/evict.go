@@ -9,11 +9,7 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/api"
-	"github.com/wardlet/wardlet/core/policy/spec"
 )
-
-// evicts reports whether pods that run are ended for what the policy says.
-func (p *policy) evicts() bool { return p.minds() && p.OnChange == spec.OnChangeEvict }
 
 // act evicts what is due.
 func (r *reviewer) act(ctx context.Context, f *forces) {
@@ -27,7 +23,7 @@ func (r *reviewer) act(ctx context.Context, f *forces) {
 		if !s.reviews() {
 			continue
 		}
-		for _, p := range s.policies {
+		for _, p := range s.set.policies {
 			if p.evicts() {
 				r.evict(ctx, f, s, p, now)
 			}
@@ -40,7 +36,7 @@ func (r *reviewer) act(ctx context.Context, f *forces) {
 
 // evict ends one pod for a policy, if it is time for that. The pod is judged once more
 // before.
-func (r *reviewer) evict(ctx context.Context, f *forces, s *set, p *policy, now time.Time) {
+func (r *reviewer) evict(ctx context.Context, f *forces, s *loadedSet, p *policy, now time.Time) {
 	due := r.due(f, p)
 	if len(due) == 0 {
 		return
@@ -59,7 +55,7 @@ func (r *reviewer) evict(ctx context.Context, f *forces, s *set, p *policy, now 
 		r.pending[rv.tenant] = append([]*review{rv}, r.pending[rv.tenant]...)
 		return
 	}
-	b := r.brakes[s.tenant]
+	b := r.brakes[s.set.tenant]
 	log := r.plane.cfg.Logger.With("pod", rv.Pod.Namespace+"/"+rv.Pod.Name, "uid", rv.Pod.UID, "policy", p.Name, "tenant", p.tenant)
 	if err := b.evict(s, p, r.judged(f, p), now); err != nil {
 		b.again = now.Add(evictPeriod)
@@ -104,8 +100,8 @@ func (r *reviewer) due(f *forces, p *policy) (due []*review) {
 
 // waits says what a policy waits for that is to evict a pod, and where that is only
 // time until when.
-func (r *reviewer) waits(f *forces, s *set, p *policy, now time.Time) (why string, next time.Time) {
-	b := r.brakes[s.tenant]
+func (r *reviewer) waits(f *forces, s *loadedSet, p *policy, now time.Time) (why string, next time.Time) {
+	b := r.brakes[s.set.tenant]
 	b.load()
 	switch {
 	case b.unread || b.fault != nil && b.again.After(now):
@@ -120,18 +116,6 @@ func (r *reviewer) waits(f *forces, s *set, p *policy, now time.Time) (why strin
 		return "until all pods are judged", time.Time{}
 	}
 	return "", b.next(s, p, now)
-}
-
-// confirmation is the command that confirms the policy.
-func (p *policy) confirmation() string { return p.command("confirm " + p.Name) }
-
-// command is one for the policy's owner.
-func (p *policy) command(what string) string {
-	command := "wardlet policy " + what
-	if p.tenant != "" {
-		command += " --tenant " + p.tenant
-	}
-	return `"` + command + `"`
 }
 
 // unjudged are the pods that the policies of an owner have yet to judge, but for those
@@ -157,7 +141,7 @@ func (r *reviewer) judged(f *forces, p *policy) (n int) {
 
 func (r *reviewer) exempt(rv *review) bool {
 	q := rv.question()
-	return r.plane.exempt(&q, r.plane.cfg.names(&q))
+	return r.plane.exempt(&q, namesOf(&q, r.plane.cfg.Node))
 }
 
 func (rv *review) priority() int32 {

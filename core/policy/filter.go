@@ -6,62 +6,8 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/api"
-	"github.com/wardlet/wardlet/core/policy/sched"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
-
-// Filter asks whether an update may go on now, and returns at once. answer is
-// called once, later, from a goroutine of the plane; it is not called where Run
-// ends before.
-func (p *Plane) Filter(q api.FilterQuestion, answer func(api.FilterVerdict)) {
-	tenant := p.cfg.tenant(q.Pod.Namespace)
-	pose(p, about{hook: api.HookFilter, uid: q.Pod.UID}, tenant, answer, func(ctx context.Context, at *sched.CurrentPolicy, answer func(api.FilterVerdict), later putsOff) (int64, bool) {
-		return p.pass(ctx, &q, tenant, answer, later, at)
-	})
-}
-
-// FilterChanged has a value whenever other policies with the hook filter came
-// into force since the last one was taken.
-func (p *Plane) FilterChanged() <-chan struct{} { return p.filtersChanged }
-
-// pass answers one question about an update, unless ctx ends before, and gives
-// what it took in fuel, or puts it off by later. Without a set an update passes.
-func (p *Plane) pass(
-	ctx context.Context, q *api.FilterQuestion, tenant string, answer func(api.FilterVerdict), later putsOff, at *sched.CurrentPolicy,
-) (fuel int64, goOn bool) {
-	now := p.cfg.Now()
-	if wait := p.budgets.Wait(tenant, now); wait > 0 {
-		v := api.FilterVerdict{Answer: api.Defer, At: now, After: wait, Limit: p.terms.Load().MaxSuppress}
-		v.Reason, v.Message = sched.Exhausted(tenant)
-		answer(v)
-		return 0, true
-	}
-	sets, lacking, _ := p.use(tenant)
-	defer release(sets)
-	asked := &api.Question{Op: q.Op, Pod: q.Pod, Old: q.Old, Replaces: q.Replaces, Origin: q.Origin}
-	v := api.FilterVerdict{Answer: api.Pass, At: now}
-	d := p.decision(api.HookFilter, asked, p.request(asked, tenant, now), at)
-	if lacking == nil {
-		v = filterAll(ctx, sets, d, p.terms.Load().maxSuppress)
-	}
-	if ctx.Err() != nil {
-		return 0, false
-	}
-	if d.met.putOff > 0 {
-		settle(ctx, sets)
-		later(d.met.putOff, d.met.why)
-		return d.spent + fuelOf(v.Opinions), true
-	}
-	observe(sets, tenant, v.Opinions, now)
-	if len(v.Opinions) > 0 {
-		p.recordFilter(d, sets, &v, func() { answer(v) })
-	} else {
-		answer(v)
-	}
-	settle(ctx, sets)
-	p.shadows(d, v.Opinions)
-	return d.spent + fuelOf(v.Opinions), true
-}
 
 // filtered is what one policy says about an update.
 type filtered struct {
@@ -183,11 +129,6 @@ func (d *decision) filter(ctx context.Context, p *policy) (wasm.FilterResult, er
 	got, err := p.plugin.plugin.Filter(ctx, d.request)
 	d.met.asked(p, err, got.Reads)
 	return got, err
-}
-
-// recordFilter puts the answer about an update on record, and then gives it.
-func (p *Plane) recordFilter(d *decision, sets []*set, v *api.FilterVerdict, answer func()) {
-	p.record(d, sets, filterVerdict(v), false, answer)
 }
 
 // filterVerdict is the answer about an update as records have it.

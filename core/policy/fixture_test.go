@@ -14,11 +14,6 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// deciding is a decision on a question from a file, at a fixed time.
-func deciding(q api.Question) *decision {
-	return &decision{hook: api.HookAdmit, node: "node-1", request: policytest.Request(q), names: []string{q.Pod.Namespace + "/" + q.Pod.Name}, at: &sched.CurrentPolicy{}}
-}
-
 // scripted is a Loader of scripts.
 type scripted struct{ *policytest.Scripts }
 
@@ -37,8 +32,8 @@ func testConfig(d policytest.Tree, s *policytest.Scripts) Config {
 	}
 }
 
-// loadOnce loads what a directory holds, beside running.
-func loadOnce(t *testing.T, d policytest.Tree, s *policytest.Scripts, running *set) (*set, error) {
+// loadWhole loads what a directory holds, beside running.
+func loadWhole(t *testing.T, d policytest.Tree, s *policytest.Scripts, running *loadedSet) (*loadedSet, error) {
 	t.Helper()
 	c := testConfig(d, s)
 	l := loader{cfg: &c}
@@ -79,4 +74,23 @@ func ask(t *testing.T, p *Plane, q api.Question) api.Verdict {
 		t.Fatal("no verdict within 10 s")
 		return api.Verdict{}
 	}
+}
+
+// loadTested is loadWhole for the policies alone.
+func loadTested(t *testing.T, d policytest.Tree, s *policytest.Scripts, running *set) (*set, error) {
+	t.Helper()
+	var before *loadedSet
+	if running != nil {
+		before = &loadedSet{set: running}
+	}
+	got, err := loadWhole(t, d, s, before)
+	if err != nil {
+		return nil, err
+	}
+	return got.set, nil
+}
+
+// decisionOn is a decision on a question from a file, at a fixed time.
+func decisionOn(q api.Question) *decision {
+	return &decision{hook: api.HookAdmit, node: "node-1", request: policytest.Request(q), names: []string{q.Pod.Namespace + "/" + q.Pod.Name}, at: &sched.CurrentPolicy{}}
 }

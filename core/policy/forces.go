@@ -10,7 +10,7 @@ import (
 type forces struct {
 	plane *Plane
 	// sets are by owner.
-	sets map[string]*set
+	sets map[string]*loadedSet
 	// known are by the tenant whose pods are judged.
 	known map[string]force
 }
@@ -24,7 +24,7 @@ type force struct {
 
 // forces are those of now. They are released after use.
 func (p *Plane) forces() *forces {
-	f := &forces{plane: p, sets: map[string]*set{}, known: map[string]force{}}
+	f := &forces{plane: p, sets: map[string]*loadedSet{}, known: map[string]force{}}
 	for _, o := range p.owners {
 		if s, _ := o.standing.use(); s != nil {
 			f.sets[o.tenant] = s
@@ -56,7 +56,7 @@ func (f *forces) of(tenant string) force {
 	var names []string
 	for _, o := range slices.Backward(f.plane.owners) {
 		if s := f.sets[o.tenant]; s != nil && o.judges(tenant) {
-			names = append(names, s.named())
+			names = append(names, s.set.named())
 			one.reviews = one.reviews || s.reviews()
 		}
 	}

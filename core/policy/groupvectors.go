@@ -10,23 +10,9 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/wardlet/wardlet/core/api"
-	"github.com/wardlet/wardlet/core/policy/bundle"
 	"github.com/wardlet/wardlet/core/policy/spec"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
-
-// testGroups runs the tests of groups, once every member is loaded.
-func (l *loader) testGroups(ctx context.Context, r *bundle.Bundle, s *set) {
-	if ctx.Err() != nil || l.stale || r.Err() != nil {
-		return
-	}
-	for _, p := range s.policies {
-		if p.Group != nil && p.Mode != spec.ModeOff {
-			l.at.Enter(p.Name)
-			l.test(ctx, r, p)
-		}
-	}
-}
 
 // testUnited is what a group says in a test: of what its members say that match the pod
 // and, other than in tests of their own, that it is new or a change.

@@ -64,7 +64,7 @@ func TestTestsOfAGroup(t *testing.T) {
 			}
 			d.Write("a.yaml", policytest.ManifestText)
 			d.Group("group", test.expression, "# keys", test.keys)
-			set, err := loadOnce(t, d, s, nil)
+			set, err := loadTested(t, d, s, nil)
 			if got := policytest.InDir(err, d.Dir); got != test.want {
 				t.Errorf("error:\n%s\nwant:\n%s", got, test.want)
 			}

@@ -37,8 +37,8 @@ func (r *Repeater) Instead(ctx context.Context, c Config, tenant string) (*Inste
 	if err != nil {
 		return nil, err
 	}
-	s.tenant = tenant
-	return &Instead{r, s}, nil
+	s.set.tenant = tenant
+	return &Instead{r, s.set}, nil
 }
 
 // Release closes the plugins.

@@ -163,25 +163,25 @@ func TestOfOtherPoliciesIsToldWhatTheyMakeOfThePod(t *testing.T) {
 		s.Edit = func(_ string, r *wasm.Result) { r.Patch, r.Reason, r.Message = []byte(r.Message), "", "" }
 		return s
 	}
-	d.Policy("p", "allow No "+toLabel("by", "a"), labelsPath)
+	d.Policy("p", "allow No "+policytest.ToLabel("by", "a"), policytest.LabelsPath)
 	log, closeAll := recordsIn(t, at)
 	c := testConfig(d, patching())
 	c.Records = log
 	p := New(c)
 	stop := run(t, p)
-	ask(t, p, written(t))
+	ask(t, p, policytest.FileQuestion(t))
 	stop()
 	closeAll()
 	records, exhibits := evidenceIn(t, at)
 	for would, want := range map[string]string{
-		toLabel("by", "a"): "the same",
-		toLabel("by", "b"): "mutation is " + toLabel("by", "a") + " on record, made again " + toLabel("by", "b"),
-		toLabel("to", "b"): "mutation is " + toLabel("by", "a") + " on record, made again " + toLabel("to", "b"),
-		"":                 "mutation is " + toLabel("by", "a") + " on record, made again nothing",
-		long:               "the same",
+		policytest.ToLabel("by", "a"): "the same",
+		policytest.ToLabel("by", "b"): "mutation is " + policytest.ToLabel("by", "a") + " on record, made again " + policytest.ToLabel("by", "b"),
+		policytest.ToLabel("to", "b"): "mutation is " + policytest.ToLabel("by", "a") + " on record, made again " + policytest.ToLabel("to", "b"),
+		"":                            "mutation is " + policytest.ToLabel("by", "a") + " on record, made again nothing",
+		long:                          "the same",
 	} {
 		of := policytest.NewTree(t)
-		of.Policy("p", "allow No "+would, labelsPath)
+		of.Policy("p", "allow No "+would, policytest.LabelsPath)
 		again := NewRepeater(testConfig(of, patching()))
 		with, err := again.Instead(t.Context(), testConfig(of, patching()), "")
 		policytest.Must(t, err)

@@ -102,11 +102,11 @@ func (k *kept) forget(content string) {
 
 // good remembers that a set comes into force, with its content. What was kept
 // of older ones goes.
-func (k *kept) good(s *set, r *bundle.Bundle) {
+func (k *kept) good(s *loadedSet, r *bundle.Bundle) {
 	if k.cfg.Kept == nil {
 		return
 	}
-	digest := s.digest
+	digest := s.set.digest
 	k.forget(s.content)
 	k.record.Trial = s.trialOf()
 	k.record.Good = slices.DeleteFunc(k.record.Good, func(d string) bool { return d == digest })
@@ -154,7 +154,7 @@ func (k *kept) tidy(dir string) {
 // last loads the newest good set that is kept, leaving out those that skip names.
 // It gives nil where there is none that can be loaded, and why; machine then says
 // whether that is why for any of them.
-func (k *kept) last(ctx context.Context, l *loader, running *set, skip ...string) (*set, error) {
+func (k *kept) last(ctx context.Context, l *loader, running *loadedSet, skip ...string) (*loadedSet, error) {
 	k.machine = false
 	if k.cfg.Kept == nil || len(k.record.Good) == 0 {
 		return nil, nil
@@ -191,7 +191,7 @@ func (k *kept) read(dir string) *bundle.Bundle {
 }
 
 // again loads a kept content, without waiting for a budget.
-func (k *kept) again(ctx context.Context, l *loader, running *set, dir, digest string) (*set, error) {
+func (k *kept) again(ctx context.Context, l *loader, running *loadedSet, dir, digest string) (*loadedSet, error) {
 	got := k.read(dir)
 	if l.again = false; got.Digest() != digest {
 		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {

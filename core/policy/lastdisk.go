@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"context"
 	"log/slog"
 	"time"
 
@@ -53,3 +54,6 @@ func (l *lasts) load(disk Opinions, log *slog.Logger) {
 	}
 	l.shrink()
 }
+
+// run writes the verdicts to the disk until ctx ends. load must have returned.
+func (l *lasts) run(ctx context.Context) { _ = l.kept.Run(ctx) }

@@ -137,7 +137,7 @@ func TestWhatWasAdmittedCountsUntilItIsGone(t *testing.T) {
 // onNode is a decision about a pod that has seen the node as a tenant's policies
 // do, and those of the others named.
 func onNode(l *ledger, q api.Question, tenant string, sees ...string) *decision {
-	d := deciding(q)
+	d := decisionOn(q)
 	d.request.Tenant = tenant
 	d.sees = func(tenant string, s *sight) *wasm.NodeFacts {
 		return s.of(tenant, func(namespace string) string { return namespace })

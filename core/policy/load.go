@@ -2,10 +2,10 @@ package policy
 
 import (
 	"context"
-	"errors"
 	"time"
 
-	"github.com/wardlet/wardlet/core/api"
+	v1 "k8s.io/api/core/v1"
+
 	"github.com/wardlet/wardlet/core/internal/crashpoint"
 	"github.com/wardlet/wardlet/core/policy/bundle"
 	"github.com/wardlet/wardlet/core/policy/sched"
@@ -36,7 +36,7 @@ type loader struct {
 // load makes a set of what was read, or gives every reason why not. What the
 // running set has loaded from the same module, settings and limits is used
 // again; running may be nil. Of a set that is refused nothing stays loaded.
-func (l *loader) load(ctx context.Context, r *bundle.Bundle, running *set) (*set, error) {
+func (l *loader) load(ctx context.Context, r *bundle.Bundle, running *loadedSet) (*loadedSet, error) {
 	digest := r.Digest()
 	l.again, l.stale = false, false
 	r.CheckMemory(l.tenant)
@@ -47,8 +47,8 @@ func (l *loader) load(ctx context.Context, r *bundle.Bundle, running *set) (*set
 			policies = append(policies, l.policy(ctx, r, doc, running))
 		}
 	}
-	s := newSet(digest, policies)
-	l.testGroups(ctx, r, s)
+	s := &loadedSet{set: newSet(digest, policies)}
+	l.testGroups(ctx, r, s.set)
 	l.at.Leave()
 	l.cfg.loads.over()
 	err := ctx.Err()
@@ -63,16 +63,16 @@ func (l *loader) load(ctx context.Context, r *bundle.Bundle, running *set) (*set
 		s.release()
 		return nil, err
 	}
-	l.keep(r, s)
+	l.keep(r, s.set)
 	s.compare(running, l.cfg.Now)
-	for _, p := range s.all() {
+	for _, p := range s.set.all() {
 		p.Text = nil
 	}
 	return s, nil
 }
 
 // policy makes one policy; what is wrong is put down in its document.
-func (l *loader) policy(ctx context.Context, r *bundle.Bundle, doc *spec.Document, running *set) *policy {
+func (l *loader) policy(ctx context.Context, r *bundle.Bundle, doc *spec.Document, running *loadedSet) *policy {
 	l.at.Enter(doc.Name)
 	p := &policy{Document: doc, tenant: l.tenant, sum: r.Files[doc.Module].Sum, source: r.Files[doc.Path].Sum, log: l.cfg.Logger}
 	was := running.find(doc.Name)
@@ -129,31 +129,53 @@ func loadTook(plugin Plugin, err error) int64 {
 	return plugin.LoadFuel()
 }
 
-// ofMachine says of why a plugin could not be loaded or asked that it may be
-// over next time, and says nothing about the plugin.
-func ofMachine(err error) bool {
-	failure, ok := errors.AsType[*wasm.Failure](err)
-	return errors.Is(err, wasm.ErrNotCompiled) || ok && (failure.Code == wasm.HostError || failure.Code == wasm.NotReady)
+// test runs the policy's own tests; what fails is put down in its document.
+func (l *loader) test(ctx context.Context, r *bundle.Bundle, p *policy) {
+	// What they break must not keep the running set from the same plugin.
+	ctx = wasm.Rehearse(ctx)
+	for i := range p.Tests {
+		if !l.afford(ctx, r) {
+			return
+		}
+		v, key := &p.Tests[i], spec.KeyOfTest(i)
+		pods, ok := l.testPods(r, p, v, key)
+		if !ok {
+			continue
+		}
+		got, fuel, err := p.testAnswer(ctx, v, pods)
+		l.cfg.loads.pay(fuel)
+		l.again = l.again || ofMachine(err)
+		if got != "" {
+			p.Complain(key+".expect", "%s: want %s, got %s", v.About(), v.Expect, got)
+		}
+	}
 }
 
-// state is what `get policies` shows of a policy.
-func (p *policy) state(path func(string) string) api.PolicyState {
-	s := api.PolicyState{
-		Name: p.Name, Document: path(p.Path), SHA256: p.sum,
-		Hooks: p.Hooks, Mode: p.Mode, Priority: p.Priority, OnError: string(p.OnError), OnChange: p.OnChange,
-		MutablePaths: p.MutablePaths, Capabilities: p.Capabilities,
+// testPods are the pods of a test by their paths. One that cannot be used is
+// put down in the policy's document, and ok is false.
+func (l *loader) testPods(r *bundle.Bundle, p *policy, v *spec.TestCase, key string) (pods map[string]*v1.Pod, ok bool) {
+	pods, ok = map[string]*v1.Pod{}, true
+	for _, f := range v.Files(key) {
+		l.cfg.loads.pay(textByteFuel * int64(len(r.Files[f.Path].Data)))
+		manifest, err := testPod(r, f.Path, l.cfg.Node)
+		if err != nil {
+			p.Complain(f.Key, "%v", err)
+			ok = false
+		}
+		pods[f.Path] = manifest
 	}
-	if p.Group == nil {
-		s.Module = path(p.Module)
-	} else {
-		s.Expression, s.OnError = *p.Expression, ""
+	return pods, ok
+}
+
+// testGroups runs the tests of groups, once every member is loaded.
+func (l *loader) testGroups(ctx context.Context, r *bundle.Bundle, s *set) {
+	if ctx.Err() != nil || l.stale || r.Err() != nil {
+		return
 	}
-	p.counts.show(&s)
-	if p.comparison != nil {
-		s.Shadow = p.comparison.show()
+	for _, p := range s.policies {
+		if p.Group != nil && p.Mode != spec.ModeOff {
+			l.at.Enter(p.Name)
+			l.test(ctx, r, p)
+		}
 	}
-	if p.plugin != nil {
-		s.Breakers = p.plugin.breakers.show()
-	}
-	return s
 }

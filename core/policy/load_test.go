@@ -21,7 +21,7 @@ func TestPoliciesAreInTheOrderOfTheirPriorityThenOfTheirName(t *testing.T) {
 	d.Policy("a", "allow")
 	d.Policy("z", "allow", "priority = 0")
 	d.Policy("y", "allow", "priority = 1000")
-	got, err := loadOnce(t, d, s, nil)
+	got, err := loadTested(t, d, s, nil)
 	policytest.Must(t, err)
 	var names []string
 	for _, p := range got.policies {
@@ -36,7 +36,7 @@ func TestAPluginIsLoadedWithWhatItsDocumentSays(t *testing.T) {
 	t.Parallel()
 	d, s := policytest.NewTree(t), policytest.NewScripts()
 	d.Policy("p", "allow", "[limits]\nmemory_pages = 7\nfuel = 3000\noutput_bytes = 2048\n[settings]\nallow = [\"a\"]")
-	_, err := loadOnce(t, d, s, nil)
+	_, err := loadTested(t, d, s, nil)
 	policytest.Must(t, err)
 	want := wasm.Options{
 		Policy: "p", Hooks: []string{"admit"}, Settings: map[string]any{"allow": []any{"a"}},
@@ -52,13 +52,13 @@ func TestAPolicyThatIsOffIsNotLoaded(t *testing.T) {
 	d, s := policytest.NewTree(t), policytest.NewScripts()
 	d.Policy("p", "broken module", "mode = \"off\"\n[[test]]\npod = \"a.yaml\"\nexpect = \"deny\"")
 	d.Write("a.yaml", policytest.ManifestText)
-	got, err := loadOnce(t, d, s, nil)
+	got, err := loadTested(t, d, s, nil)
 	policytest.Must(t, err)
 	if p := got.policies[0]; s.Loads > 0 || p.plugin != nil || p.sum != policytest.SumOf("broken module") {
 		t.Errorf("%d loads, plugin %v, digest %s", s.Loads, p.plugin, p.sum)
 	}
 	d.Write("p.wasm", "another")
-	if _, err := loadOnce(t, d, s, nil); err == nil {
+	if _, err := loadTested(t, d, s, nil); err == nil {
 		t.Error("its digest is not compared")
 	}
 }
@@ -71,7 +71,7 @@ func TestAnyFaultRefusesTheSetWithEveryReasonAndLeavesNothingLoaded(t *testing.T
 	d.Policy("broken", "broken no magic\nnumber")
 	d.Policy("misspelt", "allow", "mod = \"off\"")
 	d.Write("a.yaml", policytest.ManifestText)
-	_, err := loadOnce(t, d, s, nil)
+	_, err := loadTested(t, d, s, nil)
 	want := "DIR/broken.toml:3: module: broken.wasm cannot be loaded: no magic; number\n" +
 		"DIR/misspelt.toml:6: mod: unknown key; did you mean \"mode\"?\n" +
 		"DIR/trapping.toml:8: test.expect: a.yaml: want hold, got a failure: the plugin failed with Trap: unreachable"
@@ -134,11 +134,11 @@ func TestWhatDidNotChangeIsNotLoadedAgain(t *testing.T) {
 			t.Parallel()
 			d, s := policytest.NewTree(t), policytest.NewScripts()
 			d.Policy("p", "allow", settings(""))
-			first, err := loadOnce(t, d, s, nil)
+			first, err := loadTested(t, d, s, nil)
 			policytest.Must(t, err)
 			plugin := first.policies[0].plugin
 			test.change(d)
-			second, err := loadOnce(t, d, s, first)
+			second, err := loadTested(t, d, s, first)
 			policytest.Must(t, err)
 			reused := false
 			for _, p := range second.policies {
@@ -163,14 +163,14 @@ func TestASetThatIsRefusedTakesNoPluginFromTheRunningOne(t *testing.T) {
 	t.Parallel()
 	d, s := policytest.NewTree(t), policytest.NewScripts()
 	d.Policy("p", "allow")
-	running, err := loadOnce(t, d, s, nil)
+	running, err := loadTested(t, d, s, nil)
 	policytest.Must(t, err)
 	d.Policy("q", "broken")
 	d.Policy("q", "broken module")
-	if _, err := loadOnce(t, d, s, running); err == nil {
+	if _, err := loadTested(t, d, s, running); err == nil {
 		t.Fatal("a broken module is accepted")
 	}
-	v := judge(t.Context(), []*set{running}, deciding(policytest.Question("web")), api.Deny)
+	v := judge(t.Context(), []*set{running}, decisionOn(policytest.Question("web")), api.Deny)
 	if v.Answer != api.Allow || v.Policy != "p" || len(v.Opinions) != 1 || v.Opinions[0].Failure != "" {
 		t.Errorf("verdict %+v", v)
 	}
@@ -180,13 +180,13 @@ func TestCountsGoOnWhereAPolicyStaysInForce(t *testing.T) {
 	t.Parallel()
 	d, s := policytest.NewTree(t), policytest.NewScripts()
 	d.Policy("p", "allow")
-	first, err := loadOnce(t, d, s, nil)
+	first, err := loadTested(t, d, s, nil)
 	policytest.Must(t, err)
-	judge(t.Context(), []*set{first}, deciding(policytest.Question("web")), api.Allow)
-	d.Policy("p", "trap x", labelsPath, `capabilities = ["node.read"]`)
-	second, err := loadOnce(t, d, s, first)
+	judge(t.Context(), []*set{first}, decisionOn(policytest.Question("web")), api.Allow)
+	d.Policy("p", "trap x", policytest.LabelsPath, `capabilities = ["node.read"]`)
+	second, err := loadTested(t, d, s, first)
 	policytest.Must(t, err)
-	judge(t.Context(), []*set{second}, deciding(policytest.Question("web")), api.Allow)
+	judge(t.Context(), []*set{second}, decisionOn(policytest.Question("web")), api.Allow)
 	got := second.policies[0].state(func(path string) string { return "/d/" + path })
 	want := api.PolicyState{
 		Name: "p", Document: "/d/p.toml", Module: "/d/p.wasm", SHA256: policytest.SumOf("trap x"), Hooks: []string{"admit"},

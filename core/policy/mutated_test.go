@@ -4,8 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	v1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/api"
@@ -19,11 +17,11 @@ func TestThePlaneHandsTheFinalPodOnAndShowsWhoChangedIt(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
 		t := d.T
-		d.Policy("a", "allow", labelsPath)
+		d.Policy("a", "allow", policytest.LabelsPath)
 		d.Policy("b", "quota 5", `capabilities = ["node.read"]`)
 		s.Edit = func(policy string, r *wasm.Result) {
 			if policy == "a" {
-				r.Patch = []byte(toLabel("by", "a"))
+				r.Patch = []byte(policytest.ToLabel("by", "a"))
 			}
 		}
 		var here []NodePod
@@ -31,7 +29,7 @@ func TestThePlaneHandsTheFinalPodOnAndShowsWhoChangedIt(t *testing.T) {
 			c.Facts = &Node{Pods: func() []NodePod { return here }, Wanted: func(types.UID, string) bool { return true }}
 		})
 		run(t, p)
-		q := written(t)
+		q := policytest.FileQuestion(t)
 		instance, err := pod.Instance(q.Pod)
 		policytest.Must(t, err)
 		first := ask(t, p, q)
@@ -39,7 +37,7 @@ func TestThePlaneHandsTheFinalPodOnAndShowsWhoChangedIt(t *testing.T) {
 			t.Fatalf("verdict %+v", first)
 		}
 		// What was admitted counts as what was made of it, until it is there.
-		other := written(t, func(q *api.Question) { q.Pod = q.Pod.DeepCopy(); q.Pod.UID = "other" })
+		other := policytest.FileQuestion(t, func(q *api.Question) { q.Pod = q.Pod.DeepCopy(); q.Pod.UID = "other" })
 		ask(t, p, other)
 		seen := s.Requests["b"].Node.Pods
 		if len(seen) != 1 || seen[0].Labels["by"] != "a" {
@@ -61,13 +59,13 @@ func TestATestOfAPolicyFindsAPatchThatReachesTooFar(t *testing.T) {
 	t.Parallel()
 	const vector = "[[test]]\npod = \"a.yaml\"\nexpect = \"allow\""
 	for keys, want := range map[string]string{
-		imagePath:  "",
-		labelsPath: "DIR/p.toml:9: test.expect: a.yaml: want allow, got a failure: the plugin failed with BadOutput: the patch goes beyond the policy's reach",
+		policytest.ImagePath:  "",
+		policytest.LabelsPath: "DIR/p.toml:9: test.expect: a.yaml: want allow, got a failure: the plugin failed with BadOutput: the patch goes beyond the policy's reach",
 	} {
 		d := policytest.NewTree(t)
 		d.Write("a.yaml", policytest.ManifestText)
 		d.Policy("p", "allow", keys, vector)
-		_, err := loadOnce(t, d, patching(map[string]string{"p": toImage("x")}), nil)
+		_, err := loadTested(t, d, policytest.Patching(map[string]string{"p": policytest.ToImage("x")}), nil)
 		if got := policytest.InDir(err, d.Dir); !strings.HasPrefix(got, want) || want == "" && got != "" {
 			t.Errorf("%s: %s", keys, got)
 		}
@@ -77,12 +75,12 @@ func TestATestOfAPolicyFindsAPatchThatReachesTooFar(t *testing.T) {
 func TestPluginsOfWebAssemblyChangePods(t *testing.T) {
 	t.Parallel()
 	d := policytest.NewTree(t)
-	d.Policy("mirror", string(wasmtest.Patching(0, toImage("mirror.example/web:1"))), imagePath)
-	d.Policy("reaching", string(wasmtest.Patching(0, toImage("evil"))), labelsPath, `on_error = "allow"`)
+	d.Policy("mirror", string(wasmtest.Patching(0, policytest.ToImage("mirror.example/web:1"))), policytest.ImagePath)
+	d.Policy("reaching", string(wasmtest.Patching(0, policytest.ToImage("evil"))), policytest.LabelsPath, `on_error = "allow"`)
 	d.Policy("images", string(wasmtest.Denying("object.spec.containers[*].image", "img")), "priority = 0")
 	p := New(sandboxed(t, d))
 	run(t, p)
-	v := ask(t, p, written(t))
+	v := ask(t, p, policytest.FileQuestion(t))
 	if v.Answer != api.Allow || v.Mutation == nil || v.Mutation.Final.Spec.Containers[0].Image != "mirror.example/web:1" {
 		t.Fatalf("verdict %+v", v)
 	}
@@ -92,23 +90,9 @@ func TestPluginsOfWebAssemblyChangePods(t *testing.T) {
 	if o := v.Opinions[1]; o.Policy != "reaching" || o.Failure != string(wasm.BadOutput) {
 		t.Errorf("opinion %+v", o)
 	}
-	v = ask(t, p, written(t, ofAPI(t)))
+	v = ask(t, p, policytest.FileQuestion(t, policytest.OfAPI(t)))
 	if o := v.Opinions[0]; v.Answer != api.Deny || v.Policy != "images" || v.Mutation != nil ||
 		o.Failure != string(wasm.BadOutput) || !strings.Contains(o.Message, "policy.mutate_api") {
 		t.Errorf("a pod of an API server, which may not be changed: %+v", v)
-	}
-}
-
-func TestTheCostOfAPatchGrowsWithPodAndPatch(t *testing.T) {
-	t.Parallel()
-	small := &v1.Pod{}
-	large := policytest.SomePod("web")
-	if patchCost(small, nil) <= 0 || patchCost(large, nil) <= patchCost(small, nil) || patchCost(small, make([]byte, 9)) <= patchCost(small, nil) {
-		t.Errorf("%d, %d, %d", patchCost(small, nil), patchCost(large, nil), patchCost(small, make([]byte, 9)))
-	}
-	more := large.DeepCopy()
-	more.Status.Phase, more.ManagedFields = v1.PodRunning, []metav1.ManagedFieldsEntry{{Manager: "kubectl"}}
-	if patchCost(more, nil) != patchCost(large, nil) {
-		t.Errorf("what policies do not see costs %d", patchCost(more, nil)-patchCost(large, nil))
 	}
 }

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -9,62 +10,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wardlet/wardlet/core/api"
-	"github.com/wardlet/wardlet/core/manifest"
 	"github.com/wardlet/wardlet/core/pod"
-	"github.com/wardlet/wardlet/core/policy/bundle"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/spec"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
-
-const (
-	imagePath  = `mutable_paths = ["/spec/containers/*/image"]`
-	labelsPath = `mutable_paths = ["/metadata/labels"]`
-)
-
-func toImage(name string) string {
-	return `[{"op":"replace","path":"/spec/containers/0/image","value":"` + name + `"}]`
-}
-
-func toLabel(key, value string) string {
-	return `[{"op":"add","path":"/metadata/labels/` + key + `","value":"` + value + `"}]`
-}
-
-// written is a question about the pod of a manifest from a file.
-func written(t *testing.T, change ...func(*api.Question)) api.Question {
-	t.Helper()
-	docs := manifest.Decode([]byte(policytest.ManifestText), manifest.DecodeFrom{Source: "static", Kind: api.KindFile, File: "web.yaml", NodeName: "node-1"})
-	if len(docs) != 1 || docs[0].Err != nil {
-		t.Fatalf("documents %+v", docs)
-	}
-	return policytest.Question("web", append([]func(*api.Question){func(q *api.Question) { q.Pod = docs[0].Pod }}, change...)...)
-}
-
-// ofAPI makes it a question about a pod of an API server.
-func ofAPI(t *testing.T) func(*api.Question) {
-	t.Helper()
-	return func(q *api.Question) {
-		q.Pod = q.Pod.DeepCopy()
-		delete(q.Pod.Annotations, pod.AnnotationHash)
-		q.Pod.ResourceVersion, q.Pod.Spec.Tolerations = "1", nil
-		d := manifest.FromAPI(q.Pod, manifest.APIFrom{Source: pod.SourceAPI, NodeName: "node-1"})
-		if d.Err != nil {
-			t.Fatal(d.Err)
-		}
-		q.Pod, q.Origin.Source = d.Pod, "cluster"
-	}
-}
-
-// patching are scripts whose plugins give these patches, by their policy.
-func patching(patches map[string]string) *policytest.Scripts {
-	s := policytest.NewScripts()
-	s.Edit = func(policy string, r *wasm.Result) {
-		if patch := patches[policy]; patch != "" && r.Answer == api.Allow {
-			r.Patch, r.Fuel = []byte(patch), 7
-		}
-	}
-	return s
-}
 
 // ownersSet loads policies of an owner, by their names.
 func ownersSet(t *testing.T, s *policytest.Scripts, tenant string, documents map[string]string) *set {
@@ -74,27 +24,24 @@ func ownersSet(t *testing.T, s *policytest.Scripts, tenant string, documents map
 		script, keys, _ := strings.Cut(text, "\n")
 		d.Policy(name, script, keys)
 	}
-	c := testConfig(d, s)
-	l := loader{cfg: &c, tenant: tenant}
-	got, err := l.load(t.Context(), bundle.Read(c.read()), nil)
+	got, err := loadFor(t, d, s, nil, tenant, slog.New(slog.DiscardHandler))
 	policytest.Must(t, err)
-	got.tenant = tenant
 	t.Cleanup(got.release)
 	return got
 }
 
 func TestPoliciesThatChangePodsComeFirstAndTheOthersSeeWhatTheyMade(t *testing.T) {
 	t.Parallel()
-	s := patching(map[string]string{
-		"t2": toImage("tenants"), "t9": toLabel("a", "t"), "o1": toLabel("a", "o"), "o5": toImage("operators"),
+	s := policytest.Patching(map[string]string{
+		"t2": policytest.ToImage("tenants"), "t9": policytest.ToLabel("a", "t"), "o1": policytest.ToLabel("a", "o"), "o5": policytest.ToImage("operators"),
 	})
 	tenants := ownersSet(t, s, "a", map[string]string{
-		"t1": "allow\npriority = 0", "t9": "allow\npriority = 9\n" + labelsPath, "t2": "allow\npriority = 10\n" + imagePath,
+		"t1": "allow\npriority = 0", "t9": "allow\npriority = 9\n" + policytest.LabelsPath, "t2": "allow\npriority = 10\n" + policytest.ImagePath,
 	})
 	operators := ownersSet(t, s, "", map[string]string{
-		"o5": "allow\npriority = 5\n" + imagePath, "o1": "allow\npriority = 1\n" + labelsPath, "o0": "allow\npriority = 0",
+		"o5": "allow\npriority = 5\n" + policytest.ImagePath, "o1": "allow\npriority = 1\n" + policytest.LabelsPath, "o0": "allow\npriority = 0",
 	})
-	q := written(t)
+	q := policytest.FileQuestion(t)
 	was := q.Pod.DeepCopy()
 	d := deciding(q)
 	v := judge(t.Context(), []*set{tenants, operators}, d, api.Allow)
@@ -144,9 +91,9 @@ func TestPoliciesThatChangePodsComeFirstAndTheOthersSeeWhatTheyMade(t *testing.T
 func TestOnlyAPodThatIsLetThroughIsChanged(t *testing.T) {
 	t.Parallel()
 	for script, want := range map[string]bool{"allow": true, "abstain": true, "deny No no": false, "hold": false, "trap x": false, "deny No no\nmode = \"warn\"": true} {
-		s := patching(map[string]string{"p0": toImage("other")})
-		loaded := loadScripts(t, s, "allow\n"+imagePath, script)
-		v := judge(t.Context(), []*set{loaded}, deciding(written(t)), api.Allow)
+		s := policytest.Patching(map[string]string{"p0": policytest.ToImage("other")})
+		loaded := loadScripts(t, s, "allow\n"+policytest.ImagePath, script)
+		v := judge(t.Context(), []*set{loaded}, deciding(policytest.FileQuestion(t)), api.Allow)
 		if got := v.Mutation != nil; got != want {
 			t.Errorf("%q: verdict %+v", script, v)
 		}
@@ -159,30 +106,30 @@ func TestOnlyAPodThatIsLetThroughIsChanged(t *testing.T) {
 func TestAPatchThatDoesNotFitOrReachesTooFarIsAFailureOfThePlugin(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ keys, patch, want string }{
-		"beyond its paths": {labelsPath, toImage("x"), `it changes "/spec/containers/0/image"; the policy may change only /metadata/labels`},
+		"beyond its paths": {policytest.LabelsPath, policytest.ToImage("x"), `it changes "/spec/containers/0/image"; the policy may change only /metadata/labels`},
 		"of a policy that may change nothing": {
-			"", toImage("x"), `the policy may change nothing, its mutable_paths are empty`,
+			"", policytest.ToImage("x"), `the policy may change nothing, its mutable_paths are empty`,
 		},
 		"what no policy may change": {
-			labelsPath, toLabel("wardlet.dev~1x", "y"), "what begins with wardlet.dev/ is the agent's own",
+			policytest.LabelsPath, policytest.ToLabel("wardlet.dev~1x", "y"), "what begins with wardlet.dev/ is the agent's own",
 		},
 		"the pod's identity": {
-			imagePath, `[{"op":"replace","path":"/metadata/namespace","value":"other"}]`, "it is the pod's identity",
+			policytest.ImagePath, `[{"op":"replace","path":"/metadata/namespace","value":"other"}]`, "it is the pod's identity",
 		},
-		"that does not fit": {imagePath, `[{"op":"replace","path":"/spec/containers/9/image","value":"x"}]`, "the patch cannot be applied"},
+		"that does not fit": {policytest.ImagePath, `[{"op":"replace","path":"/spec/containers/9/image","value":"x"}]`, "the patch cannot be applied"},
 		"that makes no valid pod": {
-			imagePath, toImage(""), "what it makes of the pod is not valid",
+			policytest.ImagePath, policytest.ToImage(""), "what it makes of the pod is not valid",
 		},
-		"whose test fails":    {imagePath, `[{"op":"test","path":"/kind","value":"Job"}]`, "the patch cannot be applied"},
-		"that is no patch":    {imagePath, `{}`, "the patch cannot be applied"},
-		"that copies a field": {imagePath, `[{"op":"copy","from":"/metadata/name","path":"/metadata/labels/x"}]`, "the patch cannot be applied"},
+		"whose test fails":    {policytest.ImagePath, `[{"op":"test","path":"/kind","value":"Job"}]`, "the patch cannot be applied"},
+		"that is no patch":    {policytest.ImagePath, `{}`, "the patch cannot be applied"},
+		"that copies a field": {policytest.ImagePath, `[{"op":"copy","from":"/metadata/name","path":"/metadata/labels/x"}]`, "the patch cannot be applied"},
 	} {
 		for onError, answer := range map[string]api.Answer{"hold": api.Hold, "deny": api.Deny, "allow": api.Allow, "last_verdict": api.Hold} {
 			t.Run(name+", on_error "+onError, func(t *testing.T) {
 				t.Parallel()
-				s := patching(map[string]string{"p0": test.patch})
+				s := policytest.Patching(map[string]string{"p0": test.patch})
 				loaded := loadScripts(t, s, "allow\non_error = \""+onError+"\"\n"+test.keys, "allow")
-				v := judge(t.Context(), []*set{loaded}, deciding(written(t)), api.Allow)
+				v := judge(t.Context(), []*set{loaded}, deciding(policytest.FileQuestion(t)), api.Allow)
 				o := v.Opinions[0]
 				if v.Answer != answer || v.Mutation != nil || o.Failure != string(wasm.BadOutput) || !strings.Contains(o.Message, test.want) {
 					t.Errorf("verdict %+v", v)
@@ -203,10 +150,10 @@ func TestAPatchThatDoesNotFitOrReachesTooFarIsAFailureOfThePlugin(t *testing.T) 
 
 func TestPluginsWhosePatchesFailAreGivenABreak(t *testing.T) {
 	t.Parallel()
-	s := patching(map[string]string{"p0": toImage("x")})
-	loaded := loadScripts(t, s, "allow\n"+labelsPath)
+	s := policytest.Patching(map[string]string{"p0": policytest.ToImage("x")})
+	loaded := loadScripts(t, s, "allow\n"+policytest.LabelsPath)
 	for range breakAfter + 3 {
-		judge(t.Context(), []*set{loaded}, deciding(written(t)), api.Allow)
+		judge(t.Context(), []*set{loaded}, deciding(policytest.FileQuestion(t)), api.Allow)
 	}
 	if n := len(s.Calls()); n != breakAfter {
 		t.Errorf("%d calls, want %d", n, breakAfter)
@@ -216,10 +163,10 @@ func TestPluginsWhosePatchesFailAreGivenABreak(t *testing.T) {
 func TestPoliciesOfOtherModesChangeNothingAndTheirPatchIsOnRecord(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []string{spec.ModeWarn, spec.ModeAudit} {
-		s := patching(map[string]string{"p0": toImage("x")})
-		loaded := loadScripts(t, s, "allow\n"+imagePath+"\nmode = \""+mode+"\"", "allow\n"+labelsPath, "allow")
-		v := judge(t.Context(), []*set{loaded}, deciding(written(t)), api.Allow)
-		if o := v.Opinions[0]; v.Mutation != nil || o.Patch != toImage("x") || o.Failure != "" || o.Answer != api.Allow {
+		s := policytest.Patching(map[string]string{"p0": policytest.ToImage("x")})
+		loaded := loadScripts(t, s, "allow\n"+policytest.ImagePath+"\nmode = \""+mode+"\"", "allow\n"+policytest.LabelsPath, "allow")
+		v := judge(t.Context(), []*set{loaded}, deciding(policytest.FileQuestion(t)), api.Allow)
+		if o := v.Opinions[0]; v.Mutation != nil || o.Patch != policytest.ToImage("x") || o.Failure != "" || o.Answer != api.Allow {
 			t.Errorf("%s: verdict %+v", mode, v)
 		}
 		for _, next := range []string{"p1", "p2"} {
@@ -227,9 +174,9 @@ func TestPoliciesOfOtherModesChangeNothingAndTheirPatchIsOnRecord(t *testing.T) 
 				t.Errorf("%s: %s is asked about %s", mode, next, got)
 			}
 		}
-		reaching := patching(map[string]string{"p0": toImage("x")})
-		loaded = loadScripts(t, reaching, "allow\n"+labelsPath+"\nmode = \""+mode+"\"")
-		v = judge(t.Context(), []*set{loaded}, deciding(written(t)), api.Allow)
+		reaching := policytest.Patching(map[string]string{"p0": policytest.ToImage("x")})
+		loaded = loadScripts(t, reaching, "allow\n"+policytest.LabelsPath+"\nmode = \""+mode+"\"")
+		v = judge(t.Context(), []*set{loaded}, deciding(policytest.FileQuestion(t)), api.Allow)
 		if o := v.Opinions[0]; v.Answer != api.Allow || o.Failure != string(wasm.BadOutput) {
 			t.Errorf("%s: a patch that reaches too far: %+v", mode, v)
 		}
@@ -238,9 +185,9 @@ func TestPoliciesOfOtherModesChangeNothingAndTheirPatchIsOnRecord(t *testing.T) 
 
 func TestAPatchThatChangesNothingIsNoChange(t *testing.T) {
 	t.Parallel()
-	s := patching(map[string]string{"p0": `[{"op":"test","path":"/kind","value":"Pod"}]`})
-	for _, keys := range []string{"", imagePath} {
-		v := judge(t.Context(), []*set{loadScripts(t, s, "allow\n"+keys)}, deciding(written(t)), api.Allow)
+	s := policytest.Patching(map[string]string{"p0": `[{"op":"test","path":"/kind","value":"Pod"}]`})
+	for _, keys := range []string{"", policytest.ImagePath} {
+		v := judge(t.Context(), []*set{loadScripts(t, s, "allow\n"+keys)}, deciding(policytest.FileQuestion(t)), api.Allow)
 		if v.Mutation != nil || v.Opinions[0].Failure != "" || v.Answer != api.Allow {
 			t.Errorf("%q: verdict %+v", keys, v)
 		}
@@ -249,9 +196,9 @@ func TestAPatchThatChangesNothingIsNoChange(t *testing.T) {
 
 func TestAPatchOnRecordIsCut(t *testing.T) {
 	t.Parallel()
-	long := toLabel("a", strings.Repeat("ä", api.MaxShownPatch))
-	s := patching(map[string]string{"p0": long})
-	v := judge(t.Context(), []*set{loadScripts(t, s, "allow\n"+labelsPath+"\non_error = \"allow\"")}, deciding(written(t)), api.Allow)
+	long := policytest.ToLabel("a", strings.Repeat("ä", api.MaxShownPatch))
+	s := policytest.Patching(map[string]string{"p0": long})
+	v := judge(t.Context(), []*set{loadScripts(t, s, "allow\n"+policytest.LabelsPath+"\non_error = \"allow\"")}, deciding(policytest.FileQuestion(t)), api.Allow)
 	if o := v.Opinions[0]; len(o.Patch) > api.MaxShownPatch+len("…") || !strings.HasPrefix(long, strings.TrimSuffix(o.Patch, "…")) {
 		t.Errorf("%d bytes: %.40s", len(o.Patch), o.Patch)
 	}
@@ -260,12 +207,12 @@ func TestAPatchOnRecordIsCut(t *testing.T) {
 func TestMatchesAndConditionsAreAboutThePodAsItIsByThen(t *testing.T) {
 	t.Parallel()
 	const isOther = `conditions = ["object.spec.containers[0].image == 'other'"]`
-	s := patching(map[string]string{"p0": toImage("other"), "p1": toLabel("tier", "db")})
+	s := policytest.Patching(map[string]string{"p0": policytest.ToImage("other"), "p1": policytest.ToLabel("tier", "db")})
 	loaded := loadScripts(t, s,
-		"allow\n"+imagePath, "allow\n"+labelsPath+"\n[match]\n"+isOther,
+		"allow\n"+policytest.ImagePath, "allow\n"+policytest.LabelsPath+"\n[match]\n"+isOther,
 		"allow\n[match]\n"+isOther, "deny No no\n[match]\nlabel_selector = \"tier=web\"", "allow\n[match]\nlabel_selector = \"tier=db\"",
 	)
-	v := judge(t.Context(), []*set{loaded}, deciding(written(t)), api.Allow)
+	v := judge(t.Context(), []*set{loaded}, deciding(policytest.FileQuestion(t)), api.Allow)
 	var asked []string
 	for i := range v.Opinions {
 		asked = append(asked, v.Opinions[i].Policy)
@@ -277,9 +224,9 @@ func TestMatchesAndConditionsAreAboutThePodAsItIsByThen(t *testing.T) {
 
 func TestWhatAnUpdateChangesIsSaidOfThePodAsItIsByThen(t *testing.T) {
 	t.Parallel()
-	s := patching(map[string]string{"p0": toImage("other")})
-	loaded := loadScripts(t, s, "allow\n"+imagePath, "allow")
-	q := written(t, func(q *api.Question) {
+	s := policytest.Patching(map[string]string{"p0": policytest.ToImage("other")})
+	loaded := loadScripts(t, s, "allow\n"+policytest.ImagePath, "allow")
+	q := policytest.FileQuestion(t, func(q *api.Question) {
 		q.Op, q.Old = api.UpdateOp, q.Pod.DeepCopy()
 		q.Old.Spec.Containers[0].Image = "other"
 	})
@@ -302,20 +249,20 @@ func TestPodsOfAnAPIServerAreChangedOnlyWhereTheOperatorSaysSo(t *testing.T) {
 		allowed     bool
 		want        string // the failure, empty for none
 	}{
-		"not without mutate_api":            {imagePath, toImage("x"), false, "policy.mutate_api = true"},
-		"an image with it":                  {imagePath, toImage("x"), true, ""},
+		"not without mutate_api":            {policytest.ImagePath, policytest.ToImage("x"), false, "policy.mutate_api = true"},
+		"an image with it":                  {policytest.ImagePath, policytest.ToImage("x"), true, ""},
 		"no container more":                 {`mutable_paths = ["/spec"]`, `[{"op":"add","path":"/spec/containers/-","value":{"name":"n","image":"i"}}]`, true, "none can be added or removed"},
 		"no volume more":                    {`mutable_paths = ["/spec"]`, `[{"op":"add","path":"/spec/volumes","value":[{"name":"n","emptyDir":{}}]}]`, true, "none can be added or removed"},
 		"not the name of a container":       {`mutable_paths = ["/spec"]`, `[{"op":"replace","path":"/spec/containers/0/name","value":"x"}]`, true, "keep the names"},
 		"not the service account":           {`mutable_paths = ["/spec"]`, `[{"op":"add","path":"/spec/serviceAccountName","value":"x"}]`, true, "the service account is the API server's to give"},
 		"not what the scheduler went by":    {`mutable_paths = ["/spec"]`, `[{"op":"add","path":"/spec/containers/0/resources/requests","value":{"cpu":"1m"}}]`, true, "the scheduler chose the node by the requests"},
 		"not a port":                        {`mutable_paths = ["/spec"]`, `[{"op":"add","path":"/spec/containers/0/ports","value":[{"containerPort":1,"protocol":"TCP"}]}]`, true, "the ports are known to the API server"},
-		"a patch that changes nothing does": {imagePath, `[]`, false, ""},
+		"a patch that changes nothing does": {policytest.ImagePath, `[]`, false, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := patching(map[string]string{"p0": test.patch})
-			d := deciding(written(t, ofAPI(t)))
+			s := policytest.Patching(map[string]string{"p0": test.patch})
+			d := deciding(policytest.FileQuestion(t, policytest.OfAPI(t)))
 			d.request.Kind, d.mutateAPI = api.KindAPI, test.allowed
 			v := judge(t.Context(), []*set{loadScripts(t, s, "allow\n"+test.keys)}, d, api.Allow)
 			o := v.Opinions[0]
@@ -332,13 +279,13 @@ func TestPodsOfAnAPIServerAreChangedOnlyWhereTheOperatorSaysSo(t *testing.T) {
 func TestALastVerdictThatChangedThePodDoesNotLetItThroughUnchanged(t *testing.T) {
 	t.Parallel()
 	s := policytest.NewScripts()
-	loaded := loadScripts(t, s, "allow\non_error = \"last_verdict\"\n"+imagePath)
+	loaded := loadScripts(t, s, "allow\non_error = \"last_verdict\"\n"+policytest.ImagePath)
 	s.Edit = func(_ string, r *wasm.Result) {
-		if r.Patch = []byte(toImage("x")); len(s.Calls()) > 1 {
+		if r.Patch = []byte(policytest.ToImage("x")); len(s.Calls()) > 1 {
 			r.Answer = "perhaps"
 		}
 	}
-	d := deciding(written(t))
+	d := deciding(policytest.FileQuestion(t))
 	d.instance, d.lasts = "i", &lasts{}
 	first := judge(t.Context(), []*set{loaded}, d, api.Allow)
 	then := judge(t.Context(), []*set{loaded}, d, api.Allow)
@@ -356,8 +303,8 @@ func TestManyChangesOfOnePolicyAreListedInPart(t *testing.T) {
 	for i := range pod.MaxMutatorChanges + 5 {
 		all = append(all, fmt.Sprintf(`{"op":"add","path":"/metadata/labels/l%d","value":"x"}`, i))
 	}
-	s := patching(map[string]string{"p0": "[" + strings.Join(all, ",") + "]"})
-	v := judge(t.Context(), []*set{loadScripts(t, s, "allow\n"+labelsPath)}, deciding(written(t)), api.Allow)
+	s := policytest.Patching(map[string]string{"p0": "[" + strings.Join(all, ",") + "]"})
+	v := judge(t.Context(), []*set{loadScripts(t, s, "allow\n"+policytest.LabelsPath)}, deciding(policytest.FileQuestion(t)), api.Allow)
 	if by := v.Mutation.By[0]; len(by.Changed) != pod.MaxMutatorChanges || by.More != 5 {
 		t.Errorf("%d and %d more", len(by.Changed), by.More)
 	}

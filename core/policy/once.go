@@ -28,7 +28,7 @@ func checked(ctx context.Context, c *Config, got *bundle.Bundle) (api.PolicySet,
 }
 
 // loadAlone makes a set of an owner's of what was read, which nobody reads again.
-func loadAlone(ctx context.Context, c *Config, tenant string, got *bundle.Bundle) (*set, error) {
+func loadAlone(ctx context.Context, c *Config, tenant string, got *bundle.Bundle) (*loadedSet, error) {
 	if !got.Steady {
 		return nil, fmt.Errorf("the files in %s change while they are read; try again", c.Dir)
 	}

@@ -7,7 +7,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wardlet/wardlet/core/api"
-	"github.com/wardlet/wardlet/core/policy/bundle"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 )
 
@@ -50,13 +49,10 @@ func TestAFailureIsLoggedOnceUntilItIsAnother(t *testing.T) {
 	t.Parallel()
 	d, s, l := policytest.NewTree(t), policytest.NewScripts(), &policytest.Logs{}
 	d.Policy("p", "trap one")
-	c := testConfig(d, s)
-	c.Logger = l.Logger()
-	load := loader{cfg: &c}
-	first, err := load.load(t.Context(), bundle.Read(bundle.Options{Dir: d.Dir}), nil)
+	first, err := loadFor(t, d, s, nil, "", l.Logger())
 	policytest.Must(t, err)
 	d.Policy("p", "trap two")
-	second, err := load.load(t.Context(), bundle.Read(bundle.Options{Dir: d.Dir}), first)
+	second, err := loadFor(t, d, s, first, "", l.Logger())
 	policytest.Must(t, err)
 	for _, loaded := range []*set{first, first, second, second, first} {
 		judge(t.Context(), []*set{loaded}, deciding(policytest.Question("web")), api.Allow)

@@ -1,8 +1,9 @@
 package policy
 
 import (
-	"github.com/wardlet/wardlet/core/policy/bundle"
 	"sync"
+
+	"github.com/wardlet/wardlet/core/policy/bundle"
 )
 
 // owner is who writes a set of policies: the operator, or a tenant. Each has a

@@ -131,7 +131,7 @@ func (p *Plane) Run(ctx context.Context) error {
 	var running sync.WaitGroup
 	if p.cfg.Opinions != nil {
 		p.lasts.load(p.cfg.Opinions, p.cfg.Logger)
-		running.Go(func() { _ = p.lasts.kept.Run(ctx) })
+		running.Go(func() { p.lasts.run(ctx) })
 	}
 	for _, o := range p.owners {
 		running.Go(func() { o.reloader.run(ctx) })

@@ -75,7 +75,7 @@ func newProbation(tenant string, suspects []string, now time.Time, told chan<- s
 }
 
 // observe counts a decision about a pod of a tenant for the sets it asked.
-func observe(sets []*set, tenant string, opinions []api.Opinion, now time.Time) {
+func observe(sets loadedSets, tenant string, opinions []api.Opinion, now time.Time) {
 	for _, s := range sets {
 		if s.probation != nil {
 			s.probation.note(tenant, opinions, now)
@@ -219,7 +219,7 @@ func (p *probation) hasFailed() bool {
 }
 
 // retry begins the probation of a set anew that has failed. The set may be nil.
-func (s *set) retry(now time.Time) {
+func (s *loadedSet) retry(now time.Time) {
 	if s == nil || !s.probation.hasFailed() {
 		return
 	}
@@ -263,17 +263,17 @@ func (p *probation) show() *api.PolicyProbation {
 func (p *probation) names() []string { return slices.Sorted(maps.Keys(p.suspects)) }
 
 // trialOf is what is kept of a set's probation over a restart.
-func (s *set) trialOf() state.PolicyTrial {
+func (s *loadedSet) trialOf() state.PolicyTrial {
 	if s.probation == nil {
 		return state.PolicyTrial{}
 	}
-	return state.PolicyTrial{Set: s.digest, Policies: s.probation.names()}
+	return state.PolicyTrial{Set: s.set.digest, Policies: s.probation.names()}
 }
 
 // suspects are the policies whose answers count and that another set has not, or
 // with another plugin, or for other pods. That set may be nil.
-func (s *set) suspects(before *set) (names []string) {
-	for _, p := range s.policies {
+func (s *loadedSet) suspects(before *loadedSet) (names []string) {
+	for _, p := range s.set.policies {
 		if !p.weighs() {
 			continue
 		}
@@ -283,9 +283,4 @@ func (s *set) suspects(before *set) (names []string) {
 		}
 	}
 	return names
-}
-
-// weighs reports whether verdicts depend on the policy's plugin.
-func (p *policy) weighs() bool {
-	return p.plugin != nil && (p.Mode == spec.ModeEnforce || p.Mode == spec.ModeMember)
 }

@@ -120,10 +120,10 @@ func TestWhatASetHasNewIsOnProbation(t *testing.T) {
 		d, s := policytest.NewTree(t), policytest.NewScripts()
 		d.Policy("a", "allow")
 		d.Policy("b", "allow", "mode = \"audit\"")
-		before, err := loadOnce(t, d, s, nil)
+		before, err := loadWhole(t, d, s, nil)
 		policytest.Must(t, err)
 		test.next(d)
-		next, err := loadOnce(t, d, s, before)
+		next, err := loadWhole(t, d, s, before)
 		policytest.Must(t, err)
 		if got := next.suspects(before); !slices.Equal(got, test.want) {
 			t.Errorf("%s: %q are new, want %q", name, got, test.want)

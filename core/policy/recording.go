@@ -42,25 +42,6 @@ type recording struct {
 	repeats *recording
 }
 
-// record puts a verdict on record, and then gives it.
-func (p *Plane) record(d *decision, sets []*set, v *api.Verdict, paced bool, answer func()) {
-	q := d.request.Question
-	x := &recording{request: d.request, sets: sets, fallback: d.fallback, exempt: d.exempt, paced: paced, mutateAPI: d.mutateAPI, met: d.met, answer: answer, decision: api.Decision{
-		Hook: d.hook, Op: q.Op, First: v.At, Last: v.At, Count: 1,
-		Namespace: q.Pod.Namespace, Name: q.Pod.Name, UID: q.Pod.UID, Instance: d.instance, Replaces: q.Replaces,
-		Source: q.Origin.Source, Document: q.Origin.Document, Tenant: d.request.Tenant, Verdict: *v,
-	}}
-	if q.Connection != nil {
-		x.decision.Connection = q.Connection.String()
-	}
-	x.decision.Verdict.Mutation, x.references = v.Mutation.Shown(), d.references.all()
-	if d.saw != nil {
-		saw, sees := d.saw, d.sees
-		x.facts = func(tenant string) *wasm.NodeFacts { return sees(tenant, saw) }
-	}
-	p.recorder.put(x)
-}
-
 // prepare makes the record and its documents.
 func (r *recording) prepare(c *Config) error {
 	e := state.DecisionEntry{Inputs: map[string][]byte{}, Record: &state.DecisionRecord{

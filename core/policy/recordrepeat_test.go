@@ -160,11 +160,11 @@ func TestADecisionCanBeMadeAgainFromItsRecordAlone(t *testing.T) { //nolint:tpar
 
 func TestARecordHoldsWhetherPodsOfAnAPIServerCouldBeChanged(t *testing.T) {
 	t.Parallel()
-	d, s := policytest.NewTree(t), patching(map[string]string{"labels": toLabel("a", "b")})
-	d.Policy("labels", "allow", labelsPath, "[match]\nnamespaces = [\"shop\"]")
+	d, s := policytest.NewTree(t), policytest.Patching(map[string]string{"labels": policytest.ToLabel("a", "b")})
+	d.Policy("labels", "allow", policytest.LabelsPath, "[match]\nnamespaces = [\"shop\"]")
 	d.Policy("other", "allow")
 	at := filepath.Join(t.TempDir(), "state")
-	changed, plain := written(t, ofAPI(t)), written(t, in("elsewhere"), ofAPI(t))
+	changed, plain := policytest.FileQuestion(t, policytest.OfAPI(t)), policytest.FileQuestion(t, in("elsewhere"), policytest.OfAPI(t))
 	plain.Pod.UID = "uid-plain"
 	for _, mutateAPI := range []bool{true, false, true} { // the agent is started again with another configuration
 		log, closeAll := recordsIn(t, at)

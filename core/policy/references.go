@@ -2,41 +2,19 @@ package policy
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/state"
 )
-
-// References are the ConfigMaps and Secrets that pods name. Its methods may be called from several goroutines and do not block.
-type References interface {
-	// Reference returns what policies may know of an object that a pod names, and keeps that up to date until Unreferenced.
-	// The error says that it is not known yet; wait is when to look again where that may be a matter of milliseconds, else 0.
-	Reference(by *v1.Pod, r pod.Reference) (known api.Reference, wait time.Duration, err error)
-	// Unreferenced says that a pod is not judged any more.
-	Unreferenced(uid types.UID)
-	// Refused are the versions of pods that policies do not let pass and may judge again, with their verdicts.
-	Refused() []RefusedPod
-	// JudgeAgain has what is refused of these pods judged again.
-	JudgeAgain(uids []types.UID)
-}
-
-// RefusedPod is a version of a pod that policies do not let pass.
-type RefusedPod struct {
-	Pod     *v1.Pod
-	Verdict *api.Verdict
-}
 
 const (
 	// referencesUnknown is the code of a policy that is not asked, because it is not known yet what an object is that the pod
@@ -46,8 +24,6 @@ const (
 	maxReferences = 256
 	// maxKeyBytes is how many bytes the names of their keys may have together: they are in the record of the decision.
 	maxKeyBytes = 64 << 10
-	// referencesPeriod is how often references are looked at that verdicts depend on.
-	referencesPeriod = time.Second
 )
 
 // referenceKey names an object that a pod names.
@@ -202,102 +178,4 @@ func ofReferences(path string) bool {
 	}
 	rest, ok := strings.CutPrefix(path, "request.references[")
 	return ok && !strings.HasSuffix(rest, "].kind") && !strings.HasSuffix(rest, "].name") && !strings.HasSuffix(rest, "].optional")
-}
-
-// referring are the pods of which policies have seen references since they were looked at last, and are to be released in time.
-type referring struct {
-	mu   sync.Mutex
-	pods map[types.UID]*v1.Pod
-}
-
-func (r *referring) note(p *v1.Pod) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.pods == nil {
-		r.pods = map[types.UID]*v1.Pod{}
-	}
-	r.pods[p.UID] = p
-}
-
-func (r *referring) all() map[types.UID]*v1.Pod {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return maps.Clone(r.pods)
-}
-
-func (r *referring) forget(uid types.UID) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.pods, uid)
-}
-
-// reference is References.Reference for a decision.
-func (p *Plane) reference(by *v1.Pod, r pod.Reference) (api.Reference, time.Duration, error) {
-	defer p.referring.note(by) // also where it was released meanwhile
-	return p.cfg.References.Reference(by, r)
-}
-
-// refers reports whether a policy that is in force may see what pods name.
-func (p *Plane) refers() bool {
-	for _, o := range p.owners {
-		s, _ := o.standing.use()
-		if s == nil {
-			continue
-		}
-		refers := slices.ContainsFunc(s.policies, (*policy).refers)
-		if s.release(); refers {
-			return true
-		}
-	}
-	return false
-}
-
-// watchReferences has pods judged again that were refused by what was seen of a reference that is another now, and releases those
-// of pods that have ended or are not desired any more, and all where no policy sees them.
-func (p *Plane) watchReferences(ctx context.Context) {
-	if p.cfg.References == nil || p.cfg.Facts == nil {
-		return
-	}
-	every := time.NewTicker(referencesPeriod)
-	defer every.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-every.C:
-			p.lookAtReferences()
-		}
-	}
-}
-
-func (p *Plane) lookAtReferences() {
-	pods := p.referring.all()
-	if len(pods) == 0 {
-		return
-	}
-	refers := p.refers()
-	for _, r := range p.cfg.References.Refused() {
-		if _, noted := pods[r.Pod.UID]; !noted || !refers {
-			continue
-		}
-		if delete(pods, r.Pod.UID); p.outdated(r.Pod, r.Verdict.References) {
-			p.cfg.References.JudgeAgain([]types.UID{r.Pod.UID})
-		}
-	}
-	for uid, by := range pods {
-		if refers && p.cfg.Facts.Wanted(uid, "") && (p.cfg.Facts.Ended == nil || !p.cfg.Facts.Ended(by)) {
-			continue
-		}
-		p.referring.forget(uid)
-		p.cfg.References.Unreferenced(uid)
-	}
-}
-
-// outdated reports whether policies that have seen these references of a pod would see others now. What is not known for the
-// moment is what it was.
-func (p *Plane) outdated(by *v1.Pod, seen []api.SeenReference) bool {
-	return slices.ContainsFunc(seen, func(s api.SeenReference) bool {
-		now, _, err := p.reference(by, pod.Reference{Secret: s.Kind == api.SecretKind, Name: s.Name})
-		return err == nil && (s.Unknown || now.Digest != s.Digest)
-	})
 }

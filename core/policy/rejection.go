@@ -4,14 +4,7 @@ import (
 	"slices"
 
 	"github.com/wardlet/wardlet/core/api"
-	"github.com/wardlet/wardlet/core/policy/spec"
 )
-
-// rejects reports whether something becomes of pods that run where the policy rejects
-// all documents that claim their identity.
-func (p *policy) rejects() bool {
-	return p.OnChange != spec.OnChangeIgnore && p.Mode == spec.ModeEnforce && p.has(api.HookMerge)
-}
 
 // rejection is what a policy in force says of a pod by rejecting all that claim its
 // identity, nil where none does: an answer of other sets does not count, nor does that

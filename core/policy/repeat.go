@@ -330,7 +330,7 @@ func (e *exhibits) decision(record *state.DecisionRecord) *decision {
 	}
 	d := &decision{
 		hook: record.Hook, node: record.Node, instance: record.Instance, mutateAPI: record.MutateAPI, exempt: record.Exempt,
-		names: (&Config{Node: record.Node}).names(q), lasts: &lasts{}, at: &sched.CurrentPolicy{},
+		names: namesOf(q, record.Node), lasts: &lasts{}, at: &sched.CurrentPolicy{},
 		request: &wasm.Request{
 			Question: q, Kind: record.Kind, Tenant: record.Tenant, Changed: record.Changed, Time: record.Verdict.At,
 			ClockSynchronized: record.ClockSynchronized,

@@ -100,7 +100,7 @@ func TestTestsOfAPolicyAskOfItsOwnKindOfSources(t *testing.T) {
 			d, s := policytest.NewTree(t), policytest.NewScripts()
 			d.Policy("p", "allow", "[match]\n"+test.match+"\n[[test]]\npod = \"a.yaml\"\nexpect = \"allow\"")
 			d.Write("a.yaml", policytest.ManifestText)
-			_, err := loadOnce(t, d, s, nil)
+			_, err := loadTested(t, d, s, nil)
 			policytest.Must(t, err)
 			if r := s.Requests["p"]; r.Kind != test.kind || !r.ClockSynchronized || r.Changed != nil {
 				t.Errorf("request %+v, want the kind %s", r, test.kind)

@@ -8,7 +8,6 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/sched"
-	"github.com/wardlet/wardlet/core/policy/spec"
 )
 
 // Running are the pods that run, for policies that judge them again. Its methods are
@@ -45,25 +44,6 @@ type Violation struct {
 	Reason, Message string
 }
 
-// reviews reports whether the policy judges pods that run.
-func (p *policy) reviews() bool {
-	return p.OnChange != spec.OnChangeIgnore && p.Mode == spec.ModeEnforce && (p.has(api.HookAdmit) || p.Group != nil)
-}
-
-// minds reports whether the policy has an opinion about pods that run, which counts: on
-// them or, with the hook merge, on the conflicts in which they stand.
-func (p *policy) minds() bool { return p.reviews() || p.rejects() }
-
-// reviews reports whether a policy of the set has an opinion about pods that run. The
-// set may be nil.
-func (s *set) reviews() bool {
-	return s != nil && slices.ContainsFunc(s.policies, (*policy).minds)
-}
-
-// isReview reports whether a decision is about a pod that runs, of which nothing
-// changes.
-func (d *decision) isReview() bool { return d.request.Question.Op == api.Review }
-
 // review asks the policies in force that judge pods that run about one, and gives what
 // that took in fuel. An owner without a set has nothing to say. Of a tenant that has
 // spent its budget it is put off.
@@ -72,7 +52,7 @@ func (p *Plane) review(
 ) (fuel int64, goOn bool) {
 	now := p.cfg.Now()
 	q := run.question()
-	if !p.exempt(&q, p.cfg.names(&q)) {
+	if !p.exempt(&q, namesOf(&q, p.cfg.Node)) {
 		if wait := p.budgets.WaitReview(tenant, now); wait > 0 {
 			_, why := sched.Exhausted(tenant)
 			later(wait, why)
@@ -80,21 +60,21 @@ func (p *Plane) review(
 		}
 	}
 	sets := p.inForce(tenant)
-	defer release(sets)
+	defer sets.release()
 	d := p.decision(api.HookAdmit, &q, p.request(&q, tenant, now), at)
 	d.fallback = api.Allow
-	v := judge(ctx, sets, d, d.fallback)
+	v := judge(ctx, sets.sets(), d, d.fallback)
 	v.ReadsNode = d.saw != nil
 	if ctx.Err() != nil {
 		return 0, false
 	}
 	observe(sets, tenant, v.Opinions, now)
 	if len(v.Opinions) > 0 {
-		p.record(d, sets, &v, false, func() { answer(v) })
+		p.record(d, sets.sets(), &v, false, func() { answer(v) })
 	} else {
 		answer(v)
 	}
-	settle(ctx, sets)
+	sets.settle(ctx)
 	return d.spent + fuelOf(v.Opinions), true
 }
 
@@ -109,7 +89,7 @@ func (r *RunningPod) question() api.Question {
 
 // inForce are the sets that judge the pods of a tenant and are in force, in the order
 // they are asked. The caller releases them.
-func (p *Plane) inForce(tenant string) (sets []*set) {
+func (p *Plane) inForce(tenant string) (sets loadedSets) {
 	for _, o := range slices.Backward(p.owners) {
 		if !o.judges(tenant) {
 			continue

@@ -18,7 +18,7 @@ func (r *reviewer) plan(f *forces, rv *review, v *api.Verdict) {
 	now := r.plane.cfg.Now()
 	rv.again = time.Time{}
 	q := rv.question()
-	names := r.plane.cfg.names(&q)
+	names := namesOf(&q, r.plane.cfg.Node)
 	unsure := false
 	for i := range v.Opinions {
 		o := &v.Opinions[i]
@@ -100,7 +100,7 @@ func (f *forces) seeNode() bool {
 		return false
 	}
 	for _, s := range f.sets {
-		if slices.ContainsFunc(s.policies, func(p *policy) bool { return p.readsNode() && (p.reviews() || p.reviewed) }) {
+		if slices.ContainsFunc(s.set.policies, func(p *policy) bool { return p.readsNode() && (p.reviews() || p.reviewed) }) {
 			return true
 		}
 	}

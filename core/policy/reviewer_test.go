@@ -149,8 +149,8 @@ func TestAPodThatTheSetsInForceHaveAdmittedIsNotJudgedAgain(t *testing.T) {
 
 func TestWhatIsSaidOfAPodThatRunsCanBeMadeAgainFromItsRecord(t *testing.T) {
 	t.Parallel()
-	d, s := policytest.NewTree(t), patching(map[string]string{"labels": toLabel("a", "b")})
-	d.Policy("labels", "allow", labelsPath, onChangeReports)
+	d, s := policytest.NewTree(t), policytest.Patching(map[string]string{"labels": policytest.ToLabel("a", "b")})
+	d.Policy("labels", "allow", policytest.LabelsPath, onChangeReports)
 	d.Policy("other", "deny No nobody", onChangeEvicts, "[match]\noperations = [\"ADD\"]\nconditions = [\"!('a' in object.metadata.labels)\"]")
 	d.Policy("silent", "deny")
 	changed := runs("changed")

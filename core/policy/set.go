@@ -3,12 +3,14 @@ package policy
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync/atomic"
-	"time"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/spec"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
@@ -19,16 +21,6 @@ type set struct {
 	tenant string
 	// digest identifies the content.
 	digest string
-	// generation counts the sets that came into force, from 1.
-	generation int
-	loaded     time.Time
-	// revision and key are those of its signature, 0 and empty without one.
-	revision uint64
-	key      string
-	// content identifies it among what is refused.
-	content string
-	// probation watches its plugins, nil where it is on none.
-	probation *probation
 	// policies are in the order they are asked.
 	policies []*policy
 	// candidates are those in mode shadow; each is that of one of the policies.
@@ -55,8 +47,6 @@ type policy struct {
 	log      *slog.Logger
 	// candidate is the one in mode shadow that may take its place, nil for none.
 	candidate *policy
-	// comparison is that of a candidate.
-	comparison *comparison
 }
 
 func newSet(digest string, policies []*policy) *set {
@@ -211,4 +201,80 @@ func (s *set) release() {
 			p.plugin.release()
 		}
 	}
+}
+
+// reviews reports whether the policy judges pods that run.
+func (p *policy) reviews() bool {
+	return p.OnChange != spec.OnChangeIgnore && p.Mode == spec.ModeEnforce && (p.has(api.HookAdmit) || p.Group != nil)
+}
+
+// minds reports whether the policy has an opinion about pods that run, which counts: on
+// them or, with the hook merge, on the conflicts in which they stand.
+func (p *policy) minds() bool { return p.reviews() || p.rejects() }
+
+// rejects reports whether something becomes of pods that run where the policy rejects
+// all documents that claim their identity.
+func (p *policy) rejects() bool {
+	return p.OnChange != spec.OnChangeIgnore && p.Mode == spec.ModeEnforce && p.has(api.HookMerge)
+}
+
+// evicts reports whether pods that run are ended for what the policy says.
+func (p *policy) evicts() bool { return p.minds() && p.OnChange == spec.OnChangeEvict }
+
+// command is one for the policy's owner.
+func (p *policy) command(what string) string {
+	command := "wardlet policy " + what
+	if p.tenant != "" {
+		command += " --tenant " + p.tenant
+	}
+	return `"` + command + `"`
+}
+
+// confirmation is the command that confirms the policy.
+func (p *policy) confirmation() string { return p.command("confirm " + p.Name) }
+
+// isOf reports whether the digest of the policy's module or document begins so.
+func (p *policy) isOf(digest string) bool {
+	digest = strings.ToLower(digest)
+	return len(digest) >= leastDigest && (strings.HasPrefix(p.sum, digest) || strings.HasPrefix(p.source, digest))
+}
+
+// leastDigest is how much of a digest has to be named.
+const leastDigest = 12
+
+// weighs reports whether verdicts depend on the policy's plugin.
+func (p *policy) weighs() bool {
+	return p.plugin != nil && (p.Mode == spec.ModeEnforce || p.Mode == spec.ModeMember)
+}
+
+// reviews reports whether a policy of the set has an opinion about pods that run. The
+// set may be nil.
+func (s *set) reviews() bool {
+	return s != nil && slices.ContainsFunc(s.policies, (*policy).minds)
+}
+
+// state is what `get policies` shows of a policy.
+func (p *policy) state(path func(string) string) api.PolicyState {
+	s := api.PolicyState{
+		Name: p.Name, Document: path(p.Path), SHA256: p.sum,
+		Hooks: p.Hooks, Mode: p.Mode, Priority: p.Priority, OnError: string(p.OnError), OnChange: p.OnChange,
+		MutablePaths: p.MutablePaths, Capabilities: p.Capabilities,
+	}
+	if p.Group == nil {
+		s.Module = path(p.Module)
+	} else {
+		s.Expression, s.OnError = *p.Expression, ""
+	}
+	p.counts.show(&s)
+	if p.plugin != nil {
+		s.Breakers = p.plugin.breakers.show()
+	}
+	return s
+}
+
+// ofMachine says of why a plugin could not be loaded or asked that it may be
+// over next time, and says nothing about the plugin.
+func ofMachine(err error) bool {
+	failure, ok := errors.AsType[*wasm.Failure](err)
+	return errors.Is(err, wasm.ErrNotCompiled) || ok && (failure.Code == wasm.HostError || failure.Code == wasm.NotReady)
 }

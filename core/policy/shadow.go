@@ -11,7 +11,6 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/sched"
-	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
 const (
@@ -36,57 +35,16 @@ type shadowing struct {
 	mu     sync.Mutex
 	budget *sched.Bucket
 	// used counts the questions that use a set.
-	used map[*set]int
-}
-
-// shadowed is a question that a policy was asked, or was not as it does not match, and
-// that its candidate is to be asked too.
-type shadowed struct {
-	hook   string
-	set    *set
-	policy *policy
-	// request is that of the hooks admit and filter as the policy saw it, contest that of
-	// merge.
-	request *wasm.Request
-	contest *contest
-	// wait is how long what the policy said has the question wait, 0 for no certain time;
-	// most is how long its owner may hold an update back.
-	wait, most time.Duration
-	// makes is FinalHash of what the policy makes of the pod, empty where it changes nothing.
-	makes string
-	// last is what the policy had said before, nil for nothing: where both fail, that
-	// counts for both.
-	last *opinion
-}
-
-// shadow notes that a policy is at its turn, which has a candidate. most is how long its
-// owner may hold an update back.
-func (d *decision) shadow(s *set, p *policy, most time.Duration) {
-	if p.candidate == nil || d.isReview() {
-		return
-	}
-	request := *d.request
-	x := shadowed{hook: d.hook, set: s, policy: p, request: &request, most: most}
-	if last, known := d.lasts.get(p, d.lastKey()); known {
-		x.last = &last
-	}
-	d.shadowed = append(d.shadowed, x)
-}
-
-// waits notes how long what a policy said at its turn has the question wait.
-func (d *decision) waits(p *policy, wait time.Duration) {
-	if i := len(d.shadowed) - 1; i >= 0 && d.shadowed[i].policy == p {
-		d.shadowed[i].wait = wait
-	}
+	used map[*loadedSet]int
 }
 
 // shadows has candidates judge what policies of the sets were asked; opinions are what
 // those said. The sets are in use.
-func (p *Plane) shadows(d *decision, opinions []api.Opinion) {
+func (p *Plane) shadows(sets loadedSets, d *decision, opinions []api.Opinion) {
 	for i := range d.shadowed {
 		x, saw, references := d.shadowed[i], d.saw.again(), d.references.again()
 		x.makes = d.made[x.policy.owned()]
-		p.shadow(&x, d.identity(), opinions, func(ctx context.Context, at *sched.CurrentPolicy) (o saying, fuel int64) {
+		p.shadow(sets, &x, d.identity(), opinions, func(ctx context.Context, at *sched.CurrentPolicy) (o saying, fuel int64) {
 			like := &decision{
 				hook: d.hook, node: d.node, request: x.request, instance: d.instance, names: d.names, mutateAPI: d.mutateAPI,
 				look: d.look, sees: d.sees, saw: saw, references: references, exempt: d.exempt, lasts: &lasts{}, at: at,
@@ -100,44 +58,15 @@ func (p *Plane) shadows(d *decision, opinions []api.Opinion) {
 	}
 }
 
-// alone is what a policy says in a decision that nobody else has a part in; it
-// abstains where it is not asked. most is how long it may hold an update back.
-func (p *policy) alone(ctx context.Context, d *decision, most time.Duration) saying {
-	asked, fuel, err := p.wants(ctx, d)
-	if !asked {
-		return saying{Opinion: api.Opinion{Answer: notAskedAnswer(d.hook)}}
-	}
-	d.at.Enter(p.Name)
-	defer d.at.Leave()
-	var said saying
-	if d.hook == api.HookFilter {
-		f := p.filter(ctx, d, err)
-		said = saying{Opinion: f.Opinion, wait: f.wait(most)}
-	} else {
-		o := p.consult(ctx, d, err)
-		said = saying{o.Opinion, o.wait(), d.made[p.owned()]}
-	}
-	said.Fuel += fuel
-	return said
-}
-
-// notAskedAnswer is the answer of a policy that was not asked, as it does not match.
-func notAskedAnswer(hook string) api.Answer {
-	if hook == api.HookFilter {
-		return api.Answer(api.Pass)
-	}
-	return api.Abstain
-}
-
 // shadowMerges is shadows for a contest.
-func (p *Plane) shadowMerges(sets []*set, m *contest, opinions []api.Opinion) {
-	for _, s := range sets {
+func (p *Plane) shadowMerges(sets loadedSets, m *contest, opinions []api.Opinion) {
+	for _, s := range sets.sets() {
 		for _, policy := range s.policies {
 			if policy.candidate == nil || !policy.has(api.HookMerge) && !policy.candidate.has(api.HookMerge) {
 				continue
 			}
 			x := shadowed{hook: api.HookMerge, set: s, policy: policy, contest: m, makes: m.made[policy.owned()]}
-			p.shadow(&x, p.identity(m), opinions, func(ctx context.Context, at *sched.CurrentPolicy) (o saying, fuel int64) {
+			p.shadow(sets, &x, p.identity(m), opinions, func(ctx context.Context, at *sched.CurrentPolicy) (o saying, fuel int64) {
 				like := &contest{MergeRequest: m.MergeRequest, places: m.places, mutateAPI: m.mutateAPI, id: m.id}
 				c := x.policy.candidate
 				asked, fuel, err := c.wantsContest(ctx, like, p.cfg.Node)
@@ -157,18 +86,19 @@ func (p *Plane) shadowMerges(sets []*set, m *contest, opinions []api.Opinion) {
 // shadow has one candidate judge, once there is time for that, and compares what it
 // says. Where there is no budget for it the question is skipped.
 func (p *Plane) shadow(
-	x *shadowed, question [sha256.Size]byte, opinions []api.Opinion, judge func(ctx context.Context, at *sched.CurrentPolicy) (saying, int64),
+	sets loadedSets, x *shadowed, question [sha256.Size]byte, opinions []api.Opinion, judge func(ctx context.Context, at *sched.CurrentPolicy) (saying, int64),
 ) {
 	s, c := &p.shadowing, x.policy.candidate
+	used, comparison := sets.comparison(x.set, c.Name)
 	if !s.affords(p.cfg.Now()) || s.waiting.Load() >= maxShadowed {
-		c.comparison.skip()
+		comparison.skip()
 		return
 	}
 	s.waiting.Add(1)
 	said := saying{saidBy(x, opinions), x.wait, x.makes}
-	s.use(x.set)
+	s.use(used)
 	p.queue.Add(sched.Task{Tenant: shadowLine, Decide: func(ctx context.Context, at *sched.CurrentPolicy) (int64, bool) {
-		defer s.unuse(x.set)
+		defer s.unuse(used)
 		defer s.waiting.Add(-1)
 		o, fuel := judge(ctx, at)
 		if ctx.Err() != nil {
@@ -180,7 +110,7 @@ func (p *Plane) shadow(
 			// It would fail as it did before, by the machine or by itself.
 			o.Failure = cmp.Or(c.plugin.breakers.opened(x.tenant()), o.Failure)
 		}
-		c.comparison.note(x.hook, x.about(), question, said, o)
+		comparison.note(x.hook, x.about(), question, said, o)
 		return fuel * shadowWeight, true
 	}})
 }
@@ -228,17 +158,17 @@ func (s *shadowing) spend(fuel int64) {
 	s.budget.Spend(fuel)
 }
 
-func (s *shadowing) use(x *set) {
+func (s *shadowing) use(x *loadedSet) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.used == nil {
-		s.used = map[*set]int{}
+		s.used = map[*loadedSet]int{}
 	}
 	s.used[x]++
-	x.users.Add(1)
+	x.set.users.Add(1)
 }
 
-func (s *shadowing) unuse(x *set) {
+func (s *shadowing) unuse(x *loadedSet) {
 	s.mu.Lock()
 	if s.used[x]--; s.used[x] == 0 {
 		delete(s.used, x)

@@ -107,26 +107,26 @@ func TestWhatACandidateMakesOfThePodIsComparedAsAWhole(t *testing.T) {
 		// said are the words of both where that differs.
 		said string
 	}{
-		"the same":                                    {toLabel("by", "a"), toLabel("by", "a"), "", ""},
-		"another value":                               {toLabel("by", "a"), toLabel("by", "b"), "", "changes the pod|changes the pod"},
-		"another one after what is shown":             {long(toLabel("by", "a")), long(toLabel("by", "b")), "", "changes the pod|changes the pod"},
-		"the same, after what is shown":               {long(toLabel("by", "a")), long(toLabel("by", "a")), "", ""},
-		"one that cannot be applied":                  {toLabel("by", "a"), strings.Replace(toLabel("by", "a"), "add", "replace", 1), "", "|PolicyFailed: the plugin failed"},
-		"the same with something that is so":          {toLabel("by", "a"), strings.Replace(toLabel("tier", "web"), "]", ","+toLabel("by", "a")[1:], 1), "", ""},
-		"none":                                        {toLabel("by", "a"), "", "", "changes the pod|changes nothing"},
-		"none beside one that changes nothing":        {toLabel("tier", "web"), "", "", ""},
-		"another value in a mode that does not count": {toLabel("by", "a"), toLabel("by", "b"), "mode = \"audit\"", "changes the pod|changes the pod"},
-		"more than both may":                          {toImage("a"), toImage("b"), "", ""},
+		"the same":                                    {policytest.ToLabel("by", "a"), policytest.ToLabel("by", "a"), "", ""},
+		"another value":                               {policytest.ToLabel("by", "a"), policytest.ToLabel("by", "b"), "", "changes the pod|changes the pod"},
+		"another one after what is shown":             {long(policytest.ToLabel("by", "a")), long(policytest.ToLabel("by", "b")), "", "changes the pod|changes the pod"},
+		"the same, after what is shown":               {long(policytest.ToLabel("by", "a")), long(policytest.ToLabel("by", "a")), "", ""},
+		"one that cannot be applied":                  {policytest.ToLabel("by", "a"), strings.Replace(policytest.ToLabel("by", "a"), "add", "replace", 1), "", "|PolicyFailed: the plugin failed"},
+		"the same with something that is so":          {policytest.ToLabel("by", "a"), strings.Replace(policytest.ToLabel("tier", "web"), "]", ","+policytest.ToLabel("by", "a")[1:], 1), "", ""},
+		"none":                                        {policytest.ToLabel("by", "a"), "", "", "changes the pod|changes nothing"},
+		"none beside one that changes nothing":        {policytest.ToLabel("tier", "web"), "", "", ""},
+		"another value in a mode that does not count": {policytest.ToLabel("by", "a"), policytest.ToLabel("by", "b"), "mode = \"audit\"", "changes the pod|changes the pod"},
+		"more than both may":                          {policytest.ToImage("a"), policytest.ToImage("b"), "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d, s := policytest.NewTree(t), policytest.NewScripts()
-			d.Policy("p", "allow No "+test.inForce, labelsPath, test.more)
-			d.Candidate("allow No "+test.candidate, labelsPath)
+			d.Policy("p", "allow No "+test.inForce, policytest.LabelsPath, test.more)
+			d.Candidate("allow No "+test.candidate, policytest.LabelsPath)
 			s.Edit = func(_ string, r *wasm.Result) { r.Patch, r.Reason, r.Message = []byte(r.Message), "", "" }
 			p := New(testConfig(d, s))
 			run(t, p)
-			ask(t, p, written(t))
+			ask(t, p, policytest.FileQuestion(t))
 			x := compared(t, p, 1)
 			inForce, candidate, different := strings.Cut(test.said, "|")
 			if x.Decisions != 1 || x.Different > 0 != different {
@@ -143,22 +143,22 @@ func TestWhatACandidateMakesOfAWinnerIsCompared(t *testing.T) {
 	t.Parallel()
 	for candidate, different := range map[string]uint64{"a": 0, "b": 1} {
 		d, s := policytest.NewTree(t), policytest.NewScripts()
-		d.Write("p.toml", policytest.DocumentIn("p", "winner 0", merging+"\n"+labelsPath))
+		d.Write("p.toml", policytest.DocumentIn("p", "winner 0", merging+"\n"+policytest.LabelsPath))
 		d.Write("p.wasm", "winner 0")
-		text := policytest.DocumentIn("next", "winner 0 # next", merging+"\n"+labelsPath+"\nmode = \"shadow\"")
+		text := policytest.DocumentIn("next", "winner 0 # next", merging+"\n"+policytest.LabelsPath+"\nmode = \"shadow\"")
 		d.Write("next.toml", strings.Replace(text, `name = "next"`, `name = "p"`, 1))
 		d.Write("next.wasm", "winner 0 # next")
 		labels := []string{"a", candidate}
 		s.Patch = func(string) []byte {
 			by := labels[0]
 			labels = labels[1:]
-			return []byte(toLabel("by", by))
+			return []byte(policytest.ToLabel("by", by))
 		}
 		p := New(testConfig(d, s))
 		run(t, p)
 		c := contested("web")
 		for i := range c.Candidates {
-			c.Candidates[i].Pod = written(t).Pod
+			c.Candidates[i].Pod = policytest.FileQuestion(t).Pod
 		}
 		resolved := make(chan api.Resolution, 1)
 		p.Rules().Resolve(c, func(r api.Resolution) { resolved <- r })

@@ -16,7 +16,7 @@ type standing struct {
 	dir    string
 
 	mu         sync.Mutex
-	set        *set // nil until one was good
+	set        *loadedSet // nil until one was good
 	generation int
 	refused    error // nil where the content is in force
 	refusedAt  time.Time
@@ -43,18 +43,18 @@ func (s *standing) news(lost error) bool {
 
 // use gives the set in force for one decision, which must release it. Where
 // there is none, set is nil and the error says why, if that is known.
-func (s *standing) use() (*set, error) {
+func (s *standing) use() (*loadedSet, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.set == nil {
 		return nil, s.refused
 	}
-	s.set.users.Add(1)
+	s.set.set.users.Add(1)
 	return s.set, nil
 }
 
 // current is the set in force, for the reloader itself.
-func (s *standing) current() *set {
+func (s *standing) current() *loadedSet {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.set
@@ -62,7 +62,7 @@ func (s *standing) current() *set {
 
 // put brings another set into force, or none at all. instead is why it is not what
 // the directory holds, nil where it is. Decisions under way end on the one before.
-func (s *standing) put(next *set, instead error, now time.Time) {
+func (s *standing) put(next *loadedSet, instead error, now time.Time) {
 	s.mu.Lock()
 	before := s.set
 	s.set, s.refused, s.refusedAt = next, instead, time.Time{}
@@ -71,7 +71,7 @@ func (s *standing) put(next *set, instead error, now time.Time) {
 	}
 	if next != nil {
 		s.generation++
-		next.tenant, next.generation, next.loaded = s.tenant, s.generation, now
+		next.set.tenant, next.generation, next.loaded = s.tenant, s.generation, now
 	}
 	s.mu.Unlock()
 	before.release()
@@ -112,13 +112,13 @@ func (s *standing) show() api.PolicySet {
 	if s.set == nil {
 		return out
 	}
-	out.Ready, out.Digest, out.Loaded = true, s.set.digest, s.set.loaded
+	out.Ready, out.Digest, out.Loaded = true, s.set.set.digest, s.set.loaded
 	out.Revision, out.Key, out.Probation = s.set.revision, s.set.key, s.set.probation.show()
 	at := func(path string) string { return filepath.Join(s.dir, path) }
-	for _, p := range s.set.policies {
-		out.Policies = append(out.Policies, p.state(at))
+	for _, p := range s.set.set.policies {
+		out.Policies = append(out.Policies, s.set.stateOf(p, at))
 		if p.candidate != nil {
-			out.Policies = append(out.Policies, p.candidate.state(at))
+			out.Policies = append(out.Policies, s.set.stateOf(p.candidate, at))
 		}
 	}
 	return out

@@ -16,10 +16,10 @@ func TestADecisionEndsOnTheSetItBeganOn(t *testing.T) {
 	d, s := policytest.NewTree(t), policytest.NewScripts()
 	d.Policy("kept", "allow")
 	d.Policy("replaced", "allow")
-	first, err := loadOnce(t, d, s, nil)
+	first, err := loadWhole(t, d, s, nil)
 	policytest.Must(t, err)
 	d.Policy("replaced", "deny")
-	second, err := loadOnce(t, d, s, first)
+	second, err := loadWhole(t, d, s, first)
 	policytest.Must(t, err)
 
 	in := &standing{dir: d.Dir}
@@ -29,7 +29,7 @@ func TestADecisionEndsOnTheSetItBeganOn(t *testing.T) {
 	if diff := cmp.Diff([]string{"kept", "replaced", "replaced"}, s.InUse()); diff != "" {
 		t.Errorf("loaded while a decision is under way (-want +got):\n%s", diff)
 	}
-	if v := judge(t.Context(), []*set{used}, deciding(policytest.Question("web")), api.Allow); v.Answer != api.Allow {
+	if v := judge(t.Context(), []*set{used.set}, decisionOn(policytest.Question("web")), api.Allow); v.Answer != api.Allow {
 		t.Errorf("verdict %+v, want that of the first set", v)
 	}
 	used.release()
@@ -46,7 +46,7 @@ func TestTheStateOfASet(t *testing.T) {
 	t.Parallel()
 	d, s := policytest.NewTree(t), policytest.NewScripts()
 	d.Policy("p", "allow")
-	first, err := loadOnce(t, d, s, nil)
+	first, err := loadWhole(t, d, s, nil)
 	policytest.Must(t, err)
 	at := func(seconds int) time.Time { return policytest.Instant.Add(time.Duration(seconds) * time.Second) }
 	in := &standing{dir: d.Dir}
@@ -70,7 +70,7 @@ func TestTheStateOfASet(t *testing.T) {
 		t.Errorf("reason %v", reason)
 	}
 	in.put(first, nil, at(3))
-	good := api.PolicySet{Ready: true, Digest: first.digest, Generation: 1, Loaded: at(3)}
+	good := api.PolicySet{Ready: true, Digest: first.set.digest, Generation: 1, Loaded: at(3)}
 	check("in force", good, 1)
 	if in.refuse(nil, at(4)) {
 		t.Error("it is news that what is in force is in force")
@@ -85,7 +85,7 @@ func TestTheStateOfASet(t *testing.T) {
 		t.Error("the end of a refusal is no news")
 	}
 	check("in force again", good, 1)
-	first.users.Add(1)
+	first.set.users.Add(1)
 	in.put(first, nil, at(8))
 	good.Generation, good.Loaded = 2, at(8)
 	check("the second in force", good, 1)
@@ -95,7 +95,7 @@ func TestTheStateOfASet(t *testing.T) {
 func TestASetThatComesIntoForceInsteadOfTheDirectorysSaysWhy(t *testing.T) {
 	t.Parallel()
 	in := &standing{dir: "DIR"}
-	in.put(newSet("before", nil), errors.New("rolled back"), policytest.Instant)
+	in.put(&loadedSet{set: newSet("before", nil)}, errors.New("rolled back"), policytest.Instant)
 	if got := in.show(); !got.Ready || got.Refused != "rolled back" || !got.RefusedAt.Equal(policytest.Instant) {
 		t.Errorf("set %+v", got)
 	}

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"strings"
@@ -69,30 +68,6 @@ func (s *Statement) fail(err error) {
 	code, message, fuel := failureOf(err)
 	s.Answer, s.Failure, s.Message = "", code, message
 	s.Fuel += fuel
-}
-
-// First is the first difference of it to another one, nil where there is none.
-func (s *Statement) First(other *Statement) (*Difference, error) {
-	before, err := json.Marshal(s)
-	if err != nil {
-		return nil, err
-	}
-	now, err := json.Marshal(other)
-	if err != nil || bytes.Equal(before, now) {
-		return nil, err
-	}
-	var a, b any
-	if err := decodeNumbers(before, &a); err != nil {
-		return nil, err
-	}
-	if err := decodeNumbers(now, &b); err != nil {
-		return nil, err
-	}
-	d := firstDifference("", a, b)
-	if d != nil {
-		d.Field = strings.TrimPrefix(d.Field, ".")
-	}
-	return d, nil
 }
 
 // exceptedStatement is what counts for a pod that an exception takes out.

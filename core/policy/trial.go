@@ -11,11 +11,11 @@ import (
 
 // onTrial puts a set that comes into force on probation, unless none of its
 // policies is new. One that an earlier process had in force goes on as it was.
-func (r *reloader) onTrial(next, running *set) {
+func (r *reloader) onTrial(next, running *loadedSet) {
 	suspects := next.suspects(running)
-	if good := r.kept.record.Good; running == nil && len(good) > 0 && good[0] == next.digest {
+	if good := r.kept.record.Good; running == nil && len(good) > 0 && good[0] == next.set.digest {
 		suspects = nil
-		if trial := r.kept.record.Trial; trial.Set == next.digest {
+		if trial := r.kept.record.Trial; trial.Set == next.set.digest {
 			suspects = trial.Policies
 		}
 	}
@@ -33,8 +33,8 @@ func (r *reloader) judgeTrial(ctx context.Context) bool {
 	case failed:
 		return r.fallBack(ctx, running, why)
 	case passed:
-		if r.kept.passed(running.digest) {
-			r.cfg.Logger.Info("the policies have passed their probation", "directory", r.cfg.Dir, "digest", running.digest)
+		if r.kept.passed(running.set.digest) {
+			r.cfg.Logger.Info("the policies have passed their probation", "directory", r.cfg.Dir, "digest", running.set.digest)
 		}
 	case unknown:
 	}
@@ -43,20 +43,20 @@ func (r *reloader) judgeTrial(ctx context.Context) bool {
 
 // fallBack brings the set into force that was before the one that has failed,
 // which is not tried again. Where there is none, what is in force stays.
-func (r *reloader) fallBack(ctx context.Context, running *set, why string) bool {
+func (r *reloader) fallBack(ctx context.Context, running *loadedSet, why string) bool {
 	stay := func(reason string) bool {
 		if running.probation.stay(reason) {
-			r.cfg.Logger.Error("the policies fail and stay in force", "directory", r.cfg.Dir, "digest", running.digest, "failures", why, "why", reason)
+			r.cfg.Logger.Error("the policies fail and stay in force", "directory", r.cfg.Dir, "digest", running.set.digest, "failures", why, "why", reason)
 		}
 		return false
 	}
 	if running.probation.stays() && !r.kept.machine {
 		return false
 	}
-	if !r.kept.another(running.digest) {
+	if !r.kept.another(running.set.digest) {
 		return stay("there is no earlier set to go back to")
 	}
-	before, err := r.kept.last(ctx, &r.loader, running, running.digest)
+	before, err := r.kept.last(ctx, &r.loader, running, running.set.digest)
 	switch {
 	case ctx.Err() != nil:
 		before.release()
@@ -66,11 +66,11 @@ func (r *reloader) fallBack(ctx context.Context, running *set, why string) bool 
 	}
 	now := r.cfg.Now()
 	reason := fmt.Errorf("rolled back at %s: %s; mend the policies, or take them in again with wardlet policy retry", now.UTC().Format(time.RFC3339), why)
-	r.kept.back(running.content, reason, running.digest, before.digest, now)
+	r.kept.back(running.content, reason, running.set.digest, before.set.digest, now)
 	r.put(before, reason, false)
 	// The directory may hold something else by now.
 	r.acted = false
-	r.cfg.Logger.Error("policies are rolled back: their plugins fail", "directory", r.cfg.Dir, "from", running.digest, "to", before.digest,
+	r.cfg.Logger.Error("policies are rolled back: their plugins fail", "directory", r.cfg.Dir, "from", running.set.digest, "to", before.set.digest,
 		"generation", before.generation, "failures", why)
 	return true
 }

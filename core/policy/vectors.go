@@ -15,44 +15,6 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// test runs the policy's own tests; what fails is put down in its document.
-func (l *loader) test(ctx context.Context, r *bundle.Bundle, p *policy) {
-	// What they break must not keep the running set from the same plugin.
-	ctx = wasm.Rehearse(ctx)
-	for i := range p.Tests {
-		if !l.afford(ctx, r) {
-			return
-		}
-		v, key := &p.Tests[i], spec.KeyOfTest(i)
-		pods, ok := l.testPods(r, p, v, key)
-		if !ok {
-			continue
-		}
-		got, fuel, err := p.testAnswer(ctx, v, pods)
-		l.cfg.loads.pay(fuel)
-		l.again = l.again || ofMachine(err)
-		if got != "" {
-			p.Complain(key+".expect", "%s: want %s, got %s", v.About(), v.Expect, got)
-		}
-	}
-}
-
-// testPods are the pods of a test by their paths. One that cannot be used is
-// put down in the policy's document, and ok is false.
-func (l *loader) testPods(r *bundle.Bundle, p *policy, v *spec.TestCase, key string) (pods map[string]*v1.Pod, ok bool) {
-	pods, ok = map[string]*v1.Pod{}, true
-	for _, f := range v.Files(key) {
-		l.cfg.loads.pay(textByteFuel * int64(len(r.Files[f.Path].Data)))
-		manifest, err := testPod(r, f.Path, l.cfg.Node)
-		if err != nil {
-			p.Complain(f.Key, "%v", err)
-			ok = false
-		}
-		pods[f.Path] = manifest
-	}
-	return pods, ok
-}
-
 // testAnswer gives what a test got instead of what it should, empty where it got
 // that, and what it took. The error is why there was no answer.
 func (p *policy) testAnswer(ctx context.Context, v *spec.TestCase, pods map[string]*v1.Pod) (got string, fuel int64, err error) {

@@ -42,7 +42,7 @@ func TestTestsOfAPolicy(t *testing.T) {
 			}
 			d.Policy("p", test.script, keys+"[[test]]\npod = \"a.yaml\"\nexpect = \""+test.expect+"\"")
 			d.Write("a.yaml", test.pod)
-			_, err := loadOnce(t, d, s, nil)
+			_, err := loadTested(t, d, s, nil)
 			if got := policytest.InDir(err, d.Dir); got != test.want && (test.want == "" || !strings.HasPrefix(got, test.want)) {
 				t.Errorf("error:\n%s\nwant:\n%s", got, test.want)
 			}
@@ -66,7 +66,7 @@ func TestTheQuestionOfATestIsAlwaysTheSame(t *testing.T) {
 			d, s := policytest.NewTree(t), policytest.NewScripts()
 			d.Policy("p", "allow", "[match]\n"+test.operations+"\n[[test]]\npod = \"a.yaml\"\nexpect = \"allow\"")
 			d.Write("a.yaml", policytest.ManifestText)
-			_, err := loadOnce(t, d, s, nil)
+			_, err := loadTested(t, d, s, nil)
 			policytest.Must(t, err)
 			got := s.Requests["p"]
 			if !got.Time.Equal(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)) {
@@ -86,7 +86,7 @@ func TestTestsDoNotCount(t *testing.T) {
 	d, s := policytest.NewTree(t), policytest.NewScripts()
 	d.Policy("p", "deny", "[[test]]\npod = \"a.yaml\"\nexpect = \"deny\"")
 	d.Write("a.yaml", policytest.ManifestText)
-	got, err := loadOnce(t, d, s, nil)
+	got, err := loadTested(t, d, s, nil)
 	policytest.Must(t, err)
 	if n := got.policies[0].counts.denied.Load(); n != 0 {
 		t.Errorf("%d denials are counted", n)
@@ -125,7 +125,7 @@ func TestTestsOfOtherHooks(t *testing.T) {
 			d.Hooked("p", test.hook, test.script, fmt.Sprintf(test.vector, test.expect))
 			d.Write("a.yaml", policytest.ManifestText)
 			d.Write("b.yaml", strings.ReplaceAll(policytest.ManifestText, "img", "old"))
-			_, err := loadOnce(t, d, s, nil)
+			_, err := loadTested(t, d, s, nil)
 			if got := policytest.InDir(err, d.Dir); got != test.want {
 				t.Errorf("error:\n%s\nwant:\n%s", got, test.want)
 			}

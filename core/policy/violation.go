@@ -21,7 +21,7 @@ func (r *reviewer) display(f *forces) {
 		if s == nil {
 			continue
 		}
-		for _, p := range s.policies {
+		for _, p := range s.set.policies {
 			if !p.minds() {
 				continue
 			}
@@ -31,7 +31,7 @@ func (r *reviewer) display(f *forces) {
 				outlooks[p.owned()] = next
 				r.evicting = r.evicting || x.Waiting > 0 && !next.news
 				if x.Waiting > 0 && x.Waits == "" {
-					x.Next = r.brakes[s.tenant].next(s, p, now)
+					x.Next = r.brakes[s.set.tenant].next(s, p, now)
 				}
 			}
 			shown[p.owned()] = x
@@ -67,7 +67,7 @@ func (r *reviewer) summary(f *forces, p *policy) (x api.PolicyReview) {
 
 // outlook completes a summary with what a policy evicts, and says what a pod waits for
 // that is to be evicted.
-func (r *reviewer) outlook(f *forces, s *set, p *policy, x *api.PolicyReview) outlook {
+func (r *reviewer) outlook(f *forces, s *loadedSet, p *policy, x *api.PolicyReview) outlook {
 	now, due := r.plane.cfg.Now(), r.due(f, p)
 	c, may := r.count(f, s, p, now)
 	x.Of, x.Evicted, x.Confirmed, x.Allowed, x.Waiting = c.Of, c.Evicted, c.Confirmed, may, len(due)

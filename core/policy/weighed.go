@@ -2,9 +2,6 @@ package policy
 
 import (
 	"crypto/sha256"
-	"fmt"
-
-	"github.com/wardlet/wardlet/core/api"
 )
 
 // maxWeighed is how many questions a comparison remembers, by a digest and a flag: some
@@ -25,19 +22,4 @@ func (w weighed) weigh(question [sha256.Size]byte, different bool) (more, moreDi
 		w[question] = was || different
 	}
 	return !known, different && !was
-}
-
-// identity is what a question is about: the same for one that is asked again.
-func (d *decision) identity() questionID {
-	return sha256.Sum256(fmt.Appendf(nil, "%q %q %q", d.hook, d.request.Question.Pod.UID, d.lastKey()))
-}
-
-// identity is that of a contest: who takes part.
-func (p *Plane) identity(m *contest) questionID {
-	text := []byte(api.HookMerge)
-	for i := range m.Candidates {
-		c := &m.Candidates[i]
-		text = fmt.Appendf(text, " %q %q %q %q", c.Origin.Source, c.Origin.Document, c.Pod.UID, p.instance(&api.Question{Pod: c.Pod}, m.Texts))
-	}
-	return sha256.Sum256(text)
 }

@@ -119,7 +119,7 @@ func (g *golden) differs(path string, now *golden) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	d, err := before.First(&made)
+	d, err := policy.FirstDifference(&before, &made)
 	if err != nil || d == nil {
 		return "", err
 	}

@@ -1,0 +1,158 @@
+package policy
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/sched"
+	"github.com/wardlet/wardlet/core/policy/wasm"
+)
+
+// Rules is the plane as it decides conflicts between sources.
+type Rules struct {
+	plane *Plane
+	// told, if not nil, takes what policies have said.
+	told func([]api.Opinion)
+}
+
+// Rules are those of the plane's policies with the hook merge.
+func (p *Plane) Rules() Rules { return Rules{plane: p} }
+
+// Telling are the same rules. told takes the opinions about every contest in which
+// policies were asked, before its answer is given: a Resolution, which is kept, does
+// not have them. It is called from goroutines of the plane and must not block.
+func (r Rules) Telling(told func([]api.Opinion)) Rules {
+	r.told = told
+	return r
+}
+
+// Resolve asks who may run of the documents that claim one pod, and returns at
+// once. answer is called once, later, from a goroutine of the plane; it is not
+// called where Run ends before.
+func (r Rules) Resolve(c api.Contest, answer func(api.Resolution)) {
+	p, tenant := r.plane, r.plane.cfg.tenant(c.Identity.Namespace)
+	of := about{hook: api.HookMerge, identity: c.Identity}
+	pose(p, of, tenant, answer, func(ctx context.Context, at *sched.CurrentPolicy, answer func(api.Resolution), later putsOff) (int64, bool) {
+		return r.resolve(ctx, &c, tenant, answer, later, at)
+	})
+}
+
+// Changed has a value whenever other policies with the hook merge came into
+// force since the last one was taken.
+func (r Rules) Changed() <-chan struct{} { return r.plane.rulesChanged }
+
+// resolve answers one contest, unless ctx ends before, and gives what it took
+// in fuel, or puts it off by later. Of a tenant that has spent its budget it is put off:
+// until there may be something in it there is no answer, and nothing of the pod begins or
+// ends.
+func (r Rules) resolve(
+	ctx context.Context, c *api.Contest, tenant string, answer func(api.Resolution), later putsOff, at *sched.CurrentPolicy,
+) (fuel int64, goOn bool) {
+	p := r.plane
+	now := p.cfg.Now()
+	if wait := p.budgets.Wait(tenant, now); wait > 0 {
+		_, why := sched.Exhausted(tenant)
+		later(min(wait, sched.MaxPutOff), why)
+		return 0, true
+	}
+	sets, lacking, _ := p.use(tenant)
+	defer sets.release()
+	decided, opinions := api.Resolution{
+		Choice: api.ChooseCurrent, Message: "policies are not ready: what runs goes on",
+	}, []api.Opinion(nil)
+	asked := p.mergeRequest(c, tenant, now)
+	if lacking == nil {
+		// The operator's policies come first: they decide for all.
+		slices.Reverse(sets)
+		decided, opinions, fuel = choose(ctx, sets.sets(), p.cfg.Node, asked, at)
+	}
+	if ctx.Err() != nil {
+		return 0, false
+	}
+	if asked.met.putOff > 0 {
+		sets.settle(ctx)
+		later(asked.met.putOff, asked.met.why)
+		return fuel, true
+	}
+	observe(sets, tenant, opinions, now)
+	if r.told != nil && len(opinions) > 0 {
+		r.told(opinions)
+	}
+	decided.At = now
+	for _, s := range sets {
+		decided.Sets = append(decided.Sets, s.set.named())
+	}
+	if len(opinions) > 0 || lacking != nil {
+		p.recordMerge(c, asked, sets.sets(), &decided, opinions, func() { answer(decided) })
+	} else {
+		answer(decided)
+	}
+	sets.settle(ctx)
+	if lacking == nil {
+		p.shadowMerges(sets, asked, opinions)
+	}
+	return fuel, true
+}
+
+// recordMerge puts a contest on record, under the pod of its first candidate, and
+// then gives the answer.
+func (p *Plane) recordMerge(c *api.Contest, asked *contest, sets []*set, r *api.Resolution, opinions []api.Opinion, answer func()) {
+	first := &c.Candidates[0]
+	p.recorder.put(&recording{contest: asked, sets: sets, mutateAPI: asked.mutateAPI, met: asked.met, answer: answer, decision: api.Decision{
+		Hook: api.HookMerge, First: r.At, Last: r.At, Count: 1,
+		Namespace: c.Identity.Namespace, Name: c.Identity.Name, UID: first.Pod.UID,
+		Source: first.Origin.Source, Document: first.Origin.Document, Tenant: asked.Tenant,
+		Verdict: mergeVerdict(r, opinions),
+	}})
+}
+
+// mergeRequest is what the policies of a contest are asked. The candidates are
+// ordered by the rank of their source, then by source and document.
+func (p *Plane) mergeRequest(c *api.Contest, tenant string, now time.Time) *contest {
+	m := &contest{
+		MergeRequest: &wasm.MergeRequest{Tenant: tenant, Time: now, ClockSynchronized: p.cfg.clockSynchronized(), Texts: &pod.Texts{}},
+		mutateAPI:    p.cfg.MutateAPI,
+	}
+	for i := range c.Candidates {
+		m.places = append(m.places, i)
+		if running := c.Candidates[i].Running; running != nil && m.Current == nil {
+			m.Current = running
+		}
+	}
+	rank := func(i int) int {
+		at := slices.Index(p.cfg.Sources, c.Candidates[i].Origin.Source)
+		if at < 0 {
+			return len(p.cfg.Sources)
+		}
+		return at
+	}
+	slices.SortFunc(m.places, func(a, b int) int {
+		x, y := &c.Candidates[a].Origin, &c.Candidates[b].Origin
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(x.Source, y.Source), cmp.Compare(x.Document, y.Document))
+	})
+	for _, i := range m.places {
+		x := &c.Candidates[i]
+		m.Candidates = append(m.Candidates, wasm.Candidate{
+			Pod: x.Pod, Origin: x.Origin, Kind: p.cfg.Kinds[x.Origin.Source], Running: x.Running != nil,
+			Restored: x.Restored, FirstSeen: x.Origin.FirstSeen,
+		})
+	}
+	m.id = func() questionID { return p.identity(m) }
+	return m
+}
+
+// identity is that of a contest: who takes part.
+func (p *Plane) identity(m *contest) questionID {
+	text := []byte(api.HookMerge)
+	for i := range m.Candidates {
+		c := &m.Candidates[i]
+		text = fmt.Appendf(text, " %q %q %q %q", c.Origin.Source, c.Origin.Document, c.Pod.UID, p.instance(&api.Question{Pod: c.Pod}, m.Texts))
+	}
+	return sha256.Sum256(text)
+}

@@ -1,0 +1,35 @@
+package policytest
+
+import (
+	"sync"
+	"time"
+
+	"github.com/wardlet/wardlet/core/state"
+)
+
+// LastOpinions is a store of last opinions; see state.Opinions.
+type LastOpinions interface {
+	Load() ([]state.LastOpinions, []error)
+	Apply(put []state.LastOpinions, remove []string) error
+}
+
+// OpinionDisk counts writes and can fail.
+type OpinionDisk struct {
+	LastOpinions
+	Mu     sync.Mutex
+	Writes []int
+	At     []time.Time
+	// Removed are those of the last write.
+	Removed []string
+	Err     error
+}
+
+func (d *OpinionDisk) Apply(put []state.LastOpinions, remove []string) error {
+	d.Mu.Lock()
+	defer d.Mu.Unlock()
+	d.Writes, d.At, d.Removed = append(d.Writes, len(put)), append(d.At, time.Now()), remove
+	if d.Err != nil {
+		return d.Err
+	}
+	return d.LastOpinions.Apply(put, remove)
+}

@@ -1,0 +1,70 @@
+package policytest
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/manifest"
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/wasm"
+)
+
+const ImagePath = `mutable_paths = ["/spec/containers/*/image"]`
+
+const (
+	LabelsPath = `mutable_paths = ["/metadata/labels"]`
+)
+
+func ToImage(name string) string {
+	return `[{"op":"replace","path":"/spec/containers/0/image","value":"` + name + `"}]`
+}
+
+func ToLabel(key, value string) string {
+	return `[{"op":"add","path":"/metadata/labels/` + key + `","value":"` + value + `"}]`
+}
+
+// FileQuestion is a question about the pod of a manifest from a file.
+func FileQuestion(t *testing.T, change ...func(*api.Question)) api.Question {
+	t.Helper()
+	docs := manifest.Decode([]byte(ManifestText), manifest.DecodeFrom{Source: "static", Kind: api.KindFile, File: "web.yaml", NodeName: "node-1"})
+	if len(docs) != 1 || docs[0].Err != nil {
+		t.Fatalf("documents %+v", docs)
+	}
+	return Question("web", append([]func(*api.Question){func(q *api.Question) { q.Pod = docs[0].Pod }}, change...)...)
+}
+
+// OfAPI makes it a question about a pod of an API server.
+func OfAPI(t *testing.T) func(*api.Question) {
+	t.Helper()
+	return func(q *api.Question) {
+		q.Pod = q.Pod.DeepCopy()
+		delete(q.Pod.Annotations, pod.AnnotationHash)
+		q.Pod.ResourceVersion, q.Pod.Spec.Tolerations = "1", nil
+		d := manifest.FromAPI(q.Pod, manifest.APIFrom{Source: pod.SourceAPI, NodeName: "node-1"})
+		if d.Err != nil {
+			t.Fatal(d.Err)
+		}
+		q.Pod, q.Origin.Source = d.Pod, "cluster"
+	}
+}
+
+// Patching are scripts whose plugins give these patches, by their policy.
+func Patching(patches map[string]string) *Scripts {
+	s := NewScripts()
+	s.Edit = func(policy string, r *wasm.Result) {
+		if patch := patches[policy]; patch != "" && r.Answer == api.Allow {
+			r.Patch, r.Fuel = []byte(patch), 7
+		}
+	}
+	return s
+}
+
+// ExpensiveConditions are n that take as much as a plugin does until it asks whether it
+// is another's turn, or more, and then one that is false.
+func ExpensiveConditions(n int) string {
+	list := "[" + strings.Repeat("1,", 9) + "1]"
+	one := fmt.Sprintf("%s.all(i, %s.all(j, %s.all(k, k > i - 5)))", list, list, list)
+	return "[match]\nconditions = [" + strings.Repeat(fmt.Sprintf("%q, ", one), n) + "\"false\"]"
+}

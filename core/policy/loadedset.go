@@ -1,0 +1,108 @@
+package policy
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/spec"
+)
+
+// loadedSet is a set that is or was in force, with what its owner's reloader knows of it.
+type loadedSet struct {
+	set *set
+	// generation counts the sets that came into force, from 1.
+	generation int
+	loaded     time.Time
+	// revision and key are those of its signature, 0 and empty without one.
+	revision uint64
+	key      string
+	// content identifies it among refused contents.
+	content string
+	// probation watches its plugins, nil if it is on none.
+	probation *probation
+	// comparisons are those of its candidates, by name.
+	comparisons map[string]*comparison
+}
+
+// find returns the policy of a name, nil for none. The set may be nil.
+func (s *loadedSet) find(name string) *policy {
+	if s == nil {
+		return nil
+	}
+	return s.set.find(name)
+}
+
+// candidate returns the policy in mode shadow of a name, nil for none. The set may be nil.
+func (s *loadedSet) candidate(name string) *policy {
+	if s == nil {
+		return nil
+	}
+	return s.set.candidate(name)
+}
+
+// reviews reports whether a policy of the set judges running pods. The set may be nil.
+func (s *loadedSet) reviews() bool { return s != nil && s.set.reviews() }
+
+// addHooks adds the hooks of the policies that are asked. The set may be nil.
+func (s *loadedSet) addHooks(hooks map[string]bool) {
+	if s != nil {
+		s.set.addHooks(hooks)
+	}
+}
+
+// rest makes the plugins return memory that they have not needed lately. The set may be nil.
+func (s *loadedSet) rest() {
+	if s != nil {
+		s.set.rest()
+	}
+}
+
+// closeBreakers closes those of all plugins, and reports whether any had failed. The set may be nil.
+func (s *loadedSet) closeBreakers() bool { return s != nil && s.set.closeBreakers() }
+
+// release ends one use of the set, and closes its plugins after the last. The set may be nil.
+func (s *loadedSet) release() {
+	if s != nil {
+		s.set.release()
+	}
+}
+
+// loadedSets are the sets that judge the pods of a tenant.
+type loadedSets []*loadedSet
+
+// sets returns them without what their reloaders know.
+func (l loadedSets) sets() []*set {
+	all := make([]*set, len(l))
+	for i, s := range l {
+		all[i] = s.set
+	}
+	return all
+}
+
+func (l loadedSets) release() {
+	for _, s := range l {
+		s.release()
+	}
+}
+
+func (l loadedSets) settle(ctx context.Context) { settle(ctx, l.sets()) }
+
+// comparison returns that of a candidate of one of the sets, nil if it has none.
+func (l loadedSets) comparison(of *set, name string) (*loadedSet, *comparison) {
+	i := slices.IndexFunc(l, func(s *loadedSet) bool { return s.set == of })
+	if i < 0 {
+		return nil, nil
+	}
+	return l[i], l[i].comparisons[name]
+}
+
+// stateOf is what `get policies` shows of a policy of the set.
+func (s *loadedSet) stateOf(p *policy, path func(string) string) api.PolicyState {
+	state := p.state(path)
+	if c := s.comparisons[p.Name]; c != nil && p.Mode == spec.ModeShadow {
+		state.Shadow = c.show()
+	}
+	return state
+}
