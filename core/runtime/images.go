@@ -63,7 +63,7 @@ func (r *Runtime) ImageStoreBytes(ctx context.Context) (int64, error) {
 	for _, fs := range answer.GetImageFilesystems() {
 		var st syscall.Statfs_t
 		if path := fs.GetFsId().GetMountpoint(); path != "" && syscall.Statfs(path, &st) == nil {
-			used += int64(st.Blocks-st.Bfree) * st.Bsize
+			used += int64(st.Blocks-st.Bfree) * int64(st.Bsize) //nolint:unconvert // the types differ by platform
 			continue
 		}
 		used += int64(fs.GetUsedBytes().GetValue())
