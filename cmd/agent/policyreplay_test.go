@@ -22,6 +22,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy"
+	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/state"
 	"github.com/wardlet/wardlet/test/wasmtest"
@@ -51,7 +52,7 @@ func decided(t *testing.T, denies ...string) (dir string) {
 	ok(err)
 	p := policy.New(policy.Config{
 		Dir: policies, DefaultVerdict: api.Allow, Node: "node-1", Kinds: map[string]string{"static": "file"}, Records: log,
-		Loader: policy.Sandbox(engine), Logger: quiet, Evaluators: 1,
+		Loader: eval.Sandbox(engine), Logger: quiet, Evaluators: 1,
 		Now: time.Now,
 	})
 	var running sync.WaitGroup

@@ -15,6 +15,7 @@ import (
 	"github.com/wardlet/wardlet/core/pleg"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy"
+	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/state"
 	"github.com/wardlet/wardlet/core/worker"
 )
@@ -30,7 +31,7 @@ func (n *Node) wirePolicies(a *Agent) error {
 		return err
 	}
 	n.engine = engine
-	c, err := parts.PolicyConfig(n.cfg, n.node, policy.Sandbox(engine), n.log)
+	c, err := parts.PolicyConfig(n.cfg, n.node, eval.Sandbox(engine), n.log)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy"
 	"github.com/wardlet/wardlet/core/policy/bundle"
+	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/signed"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/policy/wasm/verify"
@@ -41,7 +42,7 @@ func Budgets(tenants []config.Tenant) []wasm.EngineOption {
 }
 
 // PolicyConfig is what a plane is made from, here and for a check.
-func PolicyConfig(cfg *config.Config, nodeName string, loader policy.Loader, log *slog.Logger) (policy.Config, error) {
+func PolicyConfig(cfg *config.Config, nodeName string, loader eval.Loader, log *slog.Logger) (policy.Config, error) {
 	kinds := map[string]string{}
 	for _, s := range cfg.Sources {
 		kinds[s.Name] = s.Kind
@@ -94,7 +95,7 @@ func ModuleCaps(p *config.Policy) verify.Caps {
 // of their own, which is closed when do returns.
 func WithPolicies(cfg *config.Config, node, dir string, do func(policy.Config) error) error {
 	return WithEngine(cfg, func(engine *wasm.Engine) error {
-		c, err := PolicyConfig(cfg, node, policy.Sandbox(engine), slog.New(slog.DiscardHandler))
+		c, err := PolicyConfig(cfg, node, eval.Sandbox(engine), slog.New(slog.DiscardHandler))
 		if err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/test/wasmtest"
 )
@@ -74,7 +75,7 @@ func TestTheWinnerIsJudgedAsTheMergePolicyMadeIt(t *testing.T) {
 					}
 					return
 				}
-				if on.Failure != "" || on.Fuel < patchFuel {
+				if on.Failure != "" || on.Fuel < eval.PatchFuel {
 					t.Errorf("opinion %+v", on)
 				}
 				if test.changed == "" {
@@ -191,11 +192,11 @@ func TestTheLastVerdictOnADocumentIsNoneOnWhatAMergePolicyMadeOfIt(t *testing.T)
 		q := policytest.FileQuestion(t)
 		plain := p.decision(api.HookAdmit, &q, p.request(&q, "", p.cfg.Now()), nil)
 		based := q
-		based.Base = &pod.Mutation{Instance: plain.instance, FinalHash: "0123"}
+		based.Base = &pod.Mutation{Instance: plain.Instance, FinalHash: "0123"}
 		patched := p.decision(api.HookAdmit, &based, p.request(&based, "", p.cfg.Now()), nil)
-		if plain.instance == "" || patched.instance != plain.instance || plain.lastKey() != plain.instance || patched.lastKey() != "0123" {
+		if plain.Instance == "" || patched.Instance != plain.Instance || plain.LastKey() != plain.Instance || patched.LastKey() != "0123" {
 			t.Errorf("the document is %q, kept for %q; what was made of it %q, kept for %q",
-				plain.instance, plain.lastKey(), patched.instance, patched.lastKey())
+				plain.Instance, plain.LastKey(), patched.Instance, patched.LastKey())
 		}
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/state"
 )
 
@@ -64,22 +65,22 @@ func (b *brakes) load() {
 
 // evict counts one more pod of a policy that judges so many, before that is ended.
 // Where the disk does not take it, nothing is to be ended.
-func (b *brakes) evict(s *loadedSet, p *policy, judged int, now time.Time) error {
+func (b *brakes) evict(s *loadedSet, p *eval.Policy, judged int, now time.Time) error {
 	return b.change(s, p, judged, now, func(c *state.EvictionCount) { c.Evicted, c.Last = c.Evicted+1, now })
 }
 
 // giveBack counts one pod less: it was not ended.
-func (b *brakes) giveBack(s *loadedSet, p *policy, now time.Time) error {
+func (b *brakes) giveBack(s *loadedSet, p *eval.Policy, now time.Time) error {
 	return b.change(s, p, 0, now, func(c *state.EvictionCount) { c.Evicted = max(c.Evicted-1, 0) })
 }
 
 // confirm lets a policy evict more.
-func (b *brakes) confirm(s *loadedSet, p *policy, judged int, now time.Time) error {
+func (b *brakes) confirm(s *loadedSet, p *eval.Policy, judged int, now time.Time) error {
 	return b.change(s, p, judged, now, func(c *state.EvictionCount) { c.Confirmed = true })
 }
 
 // change changes the count of a policy's content on the disk and then here.
-func (b *brakes) change(s *loadedSet, p *policy, judged int, now time.Time, change func(*state.EvictionCount)) error {
+func (b *brakes) change(s *loadedSet, p *eval.Policy, judged int, now time.Time, change func(*state.EvictionCount)) error {
 	if b.load(); b.unread {
 		return fmt.Errorf("what was evicted before cannot be read: %w", b.fault)
 	}
@@ -87,7 +88,7 @@ func (b *brakes) change(s *loadedSet, p *policy, judged int, now time.Time, chan
 	i := slices.IndexFunc(next, func(c state.EvictionCount) bool { return isContent(&c, p) })
 	if i < 0 {
 		i = len(next)
-		c := state.EvictionCount{Policy: p.Name, Document: p.source, Module: p.made(), Of: judged}
+		c := state.EvictionCount{Policy: p.Name, Document: p.DocumentSum, Module: p.MadeOf(), Of: judged}
 		if before := b.of(s, p, now); before != nil {
 			c = *before
 		}

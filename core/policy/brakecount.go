@@ -4,13 +4,14 @@ import (
 	"slices"
 	"time"
 
+	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/state"
 )
 
 // of gives the count of a policy's content, nil where it has none. One that has none
 // begins with what was evicted before it of late: neither an edit nor another name is a
 // confirmation.
-func (b *brakes) of(s *loadedSet, p *policy, now time.Time) *state.EvictionCount {
+func (b *brakes) of(s *loadedSet, p *eval.Policy, now time.Time) *state.EvictionCount {
 	if i := slices.IndexFunc(b.kept.Policies, func(c state.EvictionCount) bool { return isContent(&c, p) }); i >= 0 {
 		return &b.kept.Policies[i]
 	}
@@ -31,12 +32,12 @@ func (b *brakes) of(s *loadedSet, p *policy, now time.Time) *state.EvictionCount
 		return nil
 	}
 	return &state.EvictionCount{
-		Policy: p.Name, Document: p.source, Module: p.made(), Of: before.Of, Evicted: before.Evicted, Last: before.Last,
+		Policy: p.Name, Document: p.DocumentSum, Module: p.MadeOf(), Of: before.Of, Evicted: before.Evicted, Last: before.Last,
 	}
 }
 
-func isContent(c *state.EvictionCount, p *policy) bool {
-	return c.Policy == p.Name && c.Document == p.source && c.Module == p.made()
+func isContent(c *state.EvictionCount, p *eval.Policy) bool {
+	return c.Policy == p.Name && c.Document == p.DocumentSum && c.Module == p.MadeOf()
 }
 
 // hasContent reports whether what a count is of is in the set, which may be nil.
@@ -46,13 +47,13 @@ func (s *loadedSet) hasContent(c *state.EvictionCount) bool {
 }
 
 // renamed reports whether a count may be of a policy when that had another name.
-func (s *loadedSet) renamed(c *state.EvictionCount, p *policy) bool {
-	return c.Policy != p.Name && c.Module == p.made() && !s.hasContent(c)
+func (s *loadedSet) renamed(c *state.EvictionCount, p *eval.Policy) bool {
+	return c.Policy != p.Name && c.Module == p.MadeOf() && !s.hasContent(c)
 }
 
 // next is when the policy may evict one more pod: at the earliest evictPeriod after
 // the last, whichever content of it has evicted that.
-func (b *brakes) next(s *loadedSet, p *policy, now time.Time) time.Time {
+func (b *brakes) next(s *loadedSet, p *eval.Policy, now time.Time) time.Time {
 	var last time.Time
 	for i := range b.kept.Policies {
 		if c := &b.kept.Policies[i]; (c.Policy == p.Name || s.renamed(c, p)) && c.Last.After(last) {
@@ -73,7 +74,7 @@ func (b *brakes) next(s *loadedSet, p *policy, now time.Time) time.Time {
 
 // adopt makes what was evicted before a content its own, as it judges so many pods:
 // its share is one of those.
-func (b *brakes) adopt(s *loadedSet, p *policy, judged int, now time.Time) error {
+func (b *brakes) adopt(s *loadedSet, p *eval.Policy, judged int, now time.Time) error {
 	if c := b.of(s, p, now); c == nil || slices.ContainsFunc(b.kept.Policies, func(c state.EvictionCount) bool { return isContent(&c, p) }) {
 		return nil
 	}
@@ -107,23 +108,23 @@ func (b *brakes) retire(s *loadedSet, now time.Time) error {
 
 // retire has the counts of an owner's policies follow what is in force.
 func (r *reviewer) retire(s *loadedSet, now time.Time) {
-	b := r.brakes[s.set.tenant]
+	b := r.brakes[s.set.Tenant]
 	if b.load(); b.unread || b.fault != nil && b.again.After(now) {
 		return
 	}
 	if err := b.retire(s, now); err != nil {
-		r.uncounted(b, s.set.tenant, err, now)
+		r.uncounted(b, s.set.Tenant, err, now)
 	}
 }
 
 // adopt has a policy begin with what was evicted before it, once it has judged all pods.
-func (r *reviewer) adopt(f *forces, s *loadedSet, p *policy, now time.Time) {
-	b := r.brakes[s.set.tenant]
-	if b.load(); b.unread || b.fault != nil && b.again.After(now) || r.unjudged(f, p.tenant) > 0 {
+func (r *reviewer) adopt(f *forces, s *loadedSet, p *eval.Policy, now time.Time) {
+	b := r.brakes[s.set.Tenant]
+	if b.load(); b.unread || b.fault != nil && b.again.After(now) || r.unjudged(f, p.Tenant) > 0 {
 		return
 	}
 	if err := b.adopt(s, p, r.judged(f, p), now); err != nil {
-		r.uncounted(b, s.set.tenant, err, now)
+		r.uncounted(b, s.set.Tenant, err, now)
 	}
 }
 
@@ -135,21 +136,21 @@ func (r *reviewer) uncounted(b *brakes, tenant string, err error, now time.Time)
 
 // count is what a policy has evicted, and how many it may before it is confirmed: a
 // part of the pods that it judges now, and of those that it judged when it began.
-func (r *reviewer) count(f *forces, s *loadedSet, p *policy, now time.Time) (c state.EvictionCount, may int) {
+func (r *reviewer) count(f *forces, s *loadedSet, p *eval.Policy, now time.Time) (c state.EvictionCount, may int) {
 	judged := r.judged(f, p)
-	known := r.brakes[s.set.tenant].of(s, p, now)
+	known := r.brakes[s.set.Tenant].of(s, p, now)
 	if known == nil {
 		return state.EvictionCount{Of: judged}, allowed(judged)
 	}
 	c = *known
-	if r.unjudged(f, p.tenant) > 0 {
+	if r.unjudged(f, p.Tenant) > 0 {
 		return c, allowed(c.Of)
 	}
 	return c, allowed(min(c.Of, judged+c.Evicted))
 }
 
 // spent reports whether the policy has evicted as many as it may.
-func (r *reviewer) spent(f *forces, s *loadedSet, p *policy, now time.Time) bool {
+func (r *reviewer) spent(f *forces, s *loadedSet, p *eval.Policy, now time.Time) bool {
 	c, may := r.count(f, s, p, now)
 	return !c.Confirmed && c.Evicted >= may
 }

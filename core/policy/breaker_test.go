@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
@@ -22,12 +23,12 @@ func TestAPluginThatFailsOnATenantsPodsIsNotAskedAboutThem(t *testing.T) {
 		}
 		p, _ := listed(t, d, s, tenanted(d, "a"), func(c *Config) { c.Tenants[0].Dir = "" })
 		run(t, p)
-		for range breakAfter + 3 {
+		for range eval.BreakAfter + 3 {
 			if got := ask(t, p, policytest.Question("web", in("a"))); got.Answer != api.Deny || got.Reason != api.ReasonPolicyFailed {
 				t.Errorf("verdict %+v", got)
 			}
 		}
-		if asked := len(s.Calls()); asked != breakAfter {
+		if asked := len(s.Calls()); asked != eval.BreakAfter {
 			t.Errorf("asked %d times", asked)
 		}
 		got := ask(t, p, policytest.Question("web", in("a")))
@@ -37,15 +38,15 @@ func TestAPluginThatFailsOnATenantsPodsIsNotAskedAboutThem(t *testing.T) {
 		if got := ask(t, p, policytest.Question("web", in("shop"))); got.Answer != api.Allow {
 			t.Errorf("another's pod: %+v", got)
 		}
-		time.Sleep(breakDelays.Min)
+		time.Sleep(eval.BreakDelays.Min)
 		ask(t, p, policytest.Question("web", in("a")))
-		if asked := len(s.Calls()); asked != breakAfter+2 {
+		if asked := len(s.Calls()); asked != eval.BreakAfter+2 {
 			t.Errorf("asked %d times after a while", asked)
 		}
 		d.Policy("node", "allow # mended")
 		<-p.Changed()
 		ask(t, p, policytest.Question("web", in("a")))
-		if asked := len(s.Calls()); asked != breakAfter+3 {
+		if asked := len(s.Calls()); asked != eval.BreakAfter+3 {
 			t.Errorf("asked %d times: another plugin begins anew", asked)
 		}
 	})

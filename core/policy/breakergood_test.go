@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 )
 
@@ -58,7 +59,7 @@ func TestBreaker_asksAboutPodsOnWhichThePluginHasNotFailed(t *testing.T) {
 						}
 					}
 				}
-				if n := s.CallsAbout("bad"); n != breakAfter {
+				if n := s.CallsAbout("bad"); n != eval.BreakAfter {
 					t.Errorf("asked %d times about bad pods", n)
 				}
 				if v := ask(t, p, policytest.Question("good")); v.Answer != test.good || v.Policy != "p" || s.CallsAbout("good") != 1 {
@@ -85,7 +86,7 @@ func TestBreaker_filterIsAskedAboutUpdatesOnWhichItHasNotFailed(t *testing.T) {
 				t.Errorf("%s: %+v", name, v)
 			}
 		}
-		if v := about("good"); v.Answer != api.Drop || s.CallsAbout("bad") != breakAfter {
+		if v := about("good"); v.Answer != api.Drop || s.CallsAbout("bad") != eval.BreakAfter {
 			t.Errorf("good: %+v", v)
 		}
 	})
@@ -109,7 +110,7 @@ func TestBreaker_mergeIsAskedAboutConflictsOnWhichItHasNotFailed(t *testing.T) {
 				t.Errorf("good: %+v", r)
 			}
 		}
-		if n := len(s.Calls()); n != breakAfter+3 || time.Since(begun) > 3*turnTime {
+		if n := len(s.Calls()); n != eval.BreakAfter+3 || time.Since(begun) > 3*eval.TurnTime {
 			t.Errorf("asked %d times, in %s", n, time.Since(begun))
 		}
 	})
@@ -143,10 +144,10 @@ func TestBreaker_brakesAPluginThatFailsOnEveryPod(t *testing.T) {
 		// answered are how many have an answer after half a minute.
 		answered int
 	}{
-		"hold": {api.Hold, 1000 - int(maxTurn/turnTime) + 30},
-		"deny": {api.Deny, breakAfter + 1 + 30},
+		"hold": {api.Hold, 1000 - int(eval.MaxTurn/eval.TurnTime) + 30},
+		"deny": {api.Deny, eval.BreakAfter + 1 + 30},
 		// Nobody waits for long because of a policy that does not matter when it fails.
-		"allow": {api.Allow, 1000 - int(maxTurn/turnTime) + 30},
+		"allow": {api.Allow, 1000 - int(eval.MaxTurn/eval.TurnTime) + 30},
 	} {
 		t.Run(onError, func(t *testing.T) {
 			t.Parallel()
@@ -161,7 +162,7 @@ func TestBreaker_brakesAPluginThatFailsOnEveryPod(t *testing.T) {
 					names = append(names, fmt.Sprint("web-", i))
 				}
 				got := askAll(p, names...)
-				time.Sleep(30*time.Second + turnTime/2)
+				time.Sleep(30*time.Second + eval.TurnTime/2)
 				synctest.Wait()
 				answered := 1
 				for name, v := range got {
@@ -171,7 +172,7 @@ func TestBreaker_brakesAPluginThatFailsOnEveryPod(t *testing.T) {
 						t.Errorf("%s: %+v", name, v)
 					}
 				}
-				if n := len(s.Calls()); n != breakAfter+1+30 || answered != test.answered {
+				if n := len(s.Calls()); n != eval.BreakAfter+1+30 || answered != test.answered {
 					t.Errorf("asked %d times, %d answered, want %d", n, answered, test.answered)
 				}
 			})
@@ -212,22 +213,22 @@ func TestBreaker_heldPodsAreAskedAgainWhenItHalfOpens(t *testing.T) {
 		run(t, p)
 		for i, name := range bad {
 			want := time.Duration(0) // its own back-off
-			if i == breakAfter-1 {
-				want = breakDelays.Min
+			if i == eval.BreakAfter-1 {
+				want = eval.BreakDelays.Min
 			}
 			if v := ask(t, p, policytest.Question(name)); v.RetryAfter != want {
 				t.Errorf("%s: %+v", name, v)
 			}
 		}
 		time.Sleep(4 * time.Second)
-		if v := ask(t, p, policytest.Question("bad-1")); v.RetryAfter != breakDelays.Min-4*time.Second || v.Opinions[0].Failure != "BreakerOpen" {
+		if v := ask(t, p, policytest.Question("bad-1")); v.RetryAfter != eval.BreakDelays.Min-4*time.Second || v.Opinions[0].Failure != "BreakerOpen" {
 			t.Errorf("while it is open: %+v", v)
 		}
-		time.Sleep(breakDelays.Min - 4*time.Second)
-		if v := ask(t, p, policytest.Question("bad-1")); v.RetryAfter != 2*breakDelays.Min || v.Opinions[0].Failure != "Trap" {
+		time.Sleep(eval.BreakDelays.Min - 4*time.Second)
+		if v := ask(t, p, policytest.Question("bad-1")); v.RetryAfter != 2*eval.BreakDelays.Min || v.Opinions[0].Failure != "Trap" {
 			t.Errorf("when it half-opens: %+v", v)
 		}
-		if v := ask(t, p, policytest.Question("bad-2")); v.RetryAfter != 2*breakDelays.Min || v.Opinions[0].Failure != "BreakerOpen" {
+		if v := ask(t, p, policytest.Question("bad-2")); v.RetryAfter != 2*eval.BreakDelays.Min || v.Opinions[0].Failure != "BreakerOpen" {
 			t.Errorf("beside the one that was tried: %+v", v)
 		}
 	})
@@ -258,7 +259,7 @@ func TestBreaker_ordersCloseIt(t *testing.T) {
 					}
 				}
 				open := p.Sets()[0].Policies[0].Breakers
-				want := []api.PolicyBreaker{{Failed: 5, Last: "Trap", Failing: 5, Until: time.Now().Add(breakDelays.Min)}}
+				want := []api.PolicyBreaker{{Failed: 5, Last: "Trap", Failing: 5, Until: time.Now().Add(eval.BreakDelays.Min)}}
 				if diff := cmp.Diff(want, open); diff != "" {
 					t.Errorf("shown (-want +got):\n%s", diff)
 				}
@@ -402,13 +403,13 @@ func TestBreaker_aChangedPodHasNotFailed(t *testing.T) {
 		d.Policy("p", "trap no")
 		p, _ := listed(t, d, s)
 		run(t, p)
-		for range 2 * breakAfter {
+		for range 2 * eval.BreakAfter {
 			ask(t, p, policytest.Question("web"))
 		}
 		q := policytest.Question("web", func(q *api.Question) {
 			q.Pod = policytest.SomePod("web", func(p *v1.Pod) { p.Labels = map[string]string{"mended": "yes"} })
 		})
-		if v := ask(t, p, q); v.Opinions[0].Failure != "Trap" || len(s.Calls()) != breakAfter+1 {
+		if v := ask(t, p, q); v.Opinions[0].Failure != "Trap" || len(s.Calls()) != eval.BreakAfter+1 {
 			t.Errorf("verdict %+v", v)
 		}
 	})
@@ -455,7 +456,7 @@ func TestBreaker_decisionsAreRepeatedAsTheyWere(t *testing.T) {
 		}
 	}
 	// Two of the fifth pod, one of each other.
-	if len(retries) != breakAfter+1 {
+	if len(retries) != eval.BreakAfter+1 {
 		t.Errorf("on record are %v", retries)
 	}
 }

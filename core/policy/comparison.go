@@ -4,11 +4,11 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/spec"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
@@ -30,50 +30,11 @@ type comparison struct {
 	shown   api.PolicyShadow
 }
 
-// same reports whether both say the same. Words do not count.
-func (s *saying) same(other *saying) bool {
-	return s.Answer == other.Answer && s.Reason == other.Reason && s.makes == other.makes && s.Failure == other.Failure &&
-		s.waitsAs(other)
-}
-
-// waitsAs reports whether both have a question wait for as long. What a failure does is no
-// wish of the policy.
-func (s *saying) waitsAs(other *saying) bool {
-	return s.Failure != "" || other.Failure != "" || s.wait == other.wait
-}
-
-// beside is the saying for display, next to another one.
-func (s *saying) beside(other *saying) string {
-	text := said(s.Reason, s.Message)
-	if s.Answer != other.Answer {
-		return text
-	}
-	var more []string
-	if text != "" {
-		more = append(more, text)
-	}
-	switch {
-	case s.waitsAs(other):
-	case s.wait == 0:
-		more = append(more, "waits for no certain time")
-	default:
-		more = append(more, "waits "+s.wait.String())
-	}
-	switch s.makes {
-	case other.makes:
-	case "":
-		more = append(more, "changes nothing")
-	default:
-		more = append(more, "changes the pod, which is "+s.makes+" then")
-	}
-	return strings.Join(more, "; ")
-}
-
-func newComparison(candidate, inForce *policy, clock func() time.Time) *comparison {
+func newComparison(candidate, inForce *eval.Policy, clock func() time.Time) *comparison {
 	now := clock()
-	c := &comparison{of: [4]string{candidate.source, candidate.sum, inForce.source, inForce.sum}, threshold: candidate.Shadow, since: now, now: clock, weighed: weighed{}}
+	c := &comparison{of: [4]string{candidate.DocumentSum, candidate.ModuleSum, inForce.DocumentSum, inForce.ModuleSum}, threshold: candidate.Shadow, since: now, now: clock, weighed: weighed{}}
 	c.shown = api.PolicyShadow{
-		Since: now, InForceSHA256: inForce.source, CandidateSHA256: candidate.source,
+		Since: now, InForceSHA256: inForce.DocumentSum, CandidateSHA256: candidate.DocumentSum,
 		MaxDifference: c.threshold.MaxDifference, MinDecisions: c.threshold.MinDecisions, MinTime: c.threshold.MinTime,
 	}
 	return c
@@ -91,17 +52,17 @@ func (c *comparison) skip() {
 // asked, as it does not match, or they do not have the hook, is no decision of theirs. That one has no
 // instance, or the machine failed, or it was not its turn, says nothing of it, nor is known what a policy would say whose breaker
 // is open. That of the candidate is its own failure.
-func (c *comparison) note(hook, about string, question [sha256.Size]byte, inForce, candidate saying) {
+func (c *comparison) note(hook, about string, question [sha256.Size]byte, inForce, candidate eval.ShadowResult) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if inForce.Policy == "" && candidate.Policy == "" {
 		return
 	}
-	if ofMachineSaid(&inForce.Opinion) || ofMachineSaid(&candidate.Opinion) || inForce.Failure == string(breakerOpen) {
+	if ofMachineSaid(&inForce.Opinion) || ofMachineSaid(&candidate.Opinion) || inForce.Failure == string(eval.BreakerOpen) {
 		c.shown.Skipped++
 		return
 	}
-	more, different := c.weighed.weigh(question, !inForce.same(&candidate))
+	more, different := c.weighed.weigh(question, !inForce.Same(&candidate))
 	if more {
 		c.shown.Decisions++
 	}
@@ -110,8 +71,8 @@ func (c *comparison) note(hook, about string, question [sha256.Size]byte, inForc
 	}
 	c.shown.Different++
 	d := api.ShadowDifference{
-		At: c.now(), Hook: hook, About: about, InForce: inForce.Answer, InForceSaid: inForce.beside(&candidate),
-		Candidate: candidate.Answer, CandidateSaid: candidate.beside(&inForce),
+		At: c.now(), Hook: hook, About: about, InForce: inForce.Answer, InForceSaid: inForce.Beside(&candidate),
+		Candidate: candidate.Answer, CandidateSaid: candidate.Beside(&inForce),
 	}
 	// What is shown is not changed any more.
 	all := slices.Concat(c.shown.Differences, []api.ShadowDifference{d})
@@ -120,7 +81,7 @@ func (c *comparison) note(hook, about string, question [sha256.Size]byte, inForc
 
 // ofMachineSaid says of an opinion that it came of the machine, or of other pods.
 func ofMachineSaid(o *api.Opinion) bool {
-	return o.Failure == string(wasm.NotReady) || o.Failure == string(wasm.HostError) || o.Failure == string(breakerWaits) || o.Failure == string(referencesUnknown)
+	return o.Failure == string(wasm.NotReady) || o.Failure == string(wasm.HostError) || o.Failure == string(eval.BreakerWaits) || o.Failure == string(eval.ReferencesUnknown)
 }
 
 // show is what `get policies` shows, with why the candidate may not take the place of
@@ -147,7 +108,7 @@ func (c *comparison) show() *api.PolicyShadow {
 // the same.
 func (s *loadedSet) compare(running *loadedSet, clock func() time.Time) {
 	s.comparisons = map[string]*comparison{}
-	for _, c := range s.set.candidates {
+	for _, c := range s.set.Candidates {
 		next := newComparison(c, s.find(c.Name), clock)
 		if running != nil && running.comparisons[c.Name] != nil && running.comparisons[c.Name].of == next.of {
 			next = running.comparisons[c.Name]

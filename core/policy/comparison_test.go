@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/spec"
 )
@@ -83,9 +84,9 @@ func TestWhatACandidateWaitsFor(t *testing.T) {
 		doc, err := spec.Parse("p.toml", "p.toml", []byte(policytest.DocumentOf("p", "allow", `mode = "shadow"`, test.more)), false)
 		policytest.Must(t, err)
 		clock := now
-		c := newComparison(&policy{Document: doc}, &policy{}, func() time.Time { return clock })
+		c := newComparison(&eval.Policy{Document: doc}, &eval.Policy{}, func() time.Time { return clock })
 		for i := range test.decisions {
-			allows := saying{Opinion: api.Opinion{Policy: "p", Answer: api.Allow}}
+			allows := eval.ShadowResult{Opinion: api.Opinion{Policy: "p", Answer: api.Allow}}
 			o := allows
 			if i < test.different {
 				o.Answer = api.Deny
@@ -128,8 +129,8 @@ func TestWhatNeitherWasAskedIsNoDecisionOfACandidate(t *testing.T) {
 		"only the candidate was":       {unasked, asked, 1},
 		"both were":                    {asked, asked, 1},
 	} {
-		c := newComparison(&policy{Document: &spec.Document{}}, &policy{}, func() time.Time { return policytest.Instant })
-		c.note(api.HookAdmit, "shop/web", [sha256.Size]byte{}, saying{Opinion: test.inForce}, saying{Opinion: test.candidate})
+		c := newComparison(&eval.Policy{Document: &spec.Document{}}, &eval.Policy{}, func() time.Time { return policytest.Instant })
+		c.note(api.HookAdmit, "shop/web", [sha256.Size]byte{}, eval.ShadowResult{Opinion: test.inForce}, eval.ShadowResult{Opinion: test.candidate})
 		if got := c.show().Decisions; got != test.want {
 			t.Errorf("%s: %d decisions, want %d", name, got, test.want)
 		}

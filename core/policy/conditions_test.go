@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
@@ -120,17 +121,17 @@ func TestDearConditionsLetAnotherTenantHaveItsTurn(t *testing.T) {
 
 // stops is a Loader of plugins whose calls are told before they begin.
 type stops struct {
-	Loader
+	eval.Loader
 	at func(policy string)
 }
 
-func (l stops) Load(ctx context.Context, binary []byte, o wasm.Options) (Plugin, error) {
+func (l stops) Load(ctx context.Context, binary []byte, o wasm.Options) (eval.Plugin, error) {
 	p, err := l.Loader.Load(ctx, binary, o)
 	return stopping{p, func() { l.at(o.Policy) }}, err
 }
 
 type stopping struct {
-	Plugin
+	eval.Plugin
 	at func()
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/bundle"
+	"github.com/wardlet/wardlet/core/policy/eval"
 )
 
 // Config is what a Plane needs.
@@ -56,13 +57,13 @@ type Config struct {
 	// Kept keeps good sets and refusals over restarts, nil: nothing does.
 	Kept Kept
 	// Opinions keeps what policies said last over restarts, nil: nothing does.
-	Opinions Opinions
+	Opinions eval.Opinions
 	// Records keeps decisions over restarts, nil: they are only shown.
 	Records Records
 	// Version is the agent's: another one tries again what this one refused.
 	Version string
 	// Loader makes plugins; see Sandbox.
-	Loader Loader
+	Loader eval.Loader
 	Logger *slog.Logger
 	// Now is the wall clock.
 	Now func() time.Time

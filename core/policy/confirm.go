@@ -54,16 +54,16 @@ func (r *reviewer) confirm(x *confirmation) error {
 	switch {
 	case p == nil:
 		return fmt.Errorf("no policy %q is in force there; wardlet get policies lists them", x.policy)
-	case !p.evicts():
-		return fmt.Errorf("%s evicts no pods: that takes the hook %q or %q or an expression, mode = %q and on_change = %q", p.called(), api.HookAdmit, api.HookMerge, spec.ModeEnforce, spec.OnChangeEvict)
-	case x.sha256 != "" && !p.isOf(x.sha256):
+	case !p.Evicts():
+		return fmt.Errorf("%s evicts no pods: that takes the hook %q or %q or an expression, mode = %q and on_change = %q", p.Called(), api.HookAdmit, api.HookMerge, spec.ModeEnforce, spec.OnChangeEvict)
+	case x.sha256 != "" && !p.HasDigest(x.sha256):
 		return fmt.Errorf("%s is another by now, or the digest is too short: its module is %s, its document %s; look at it again before you confirm it",
-			p.called(), cmp.Or(p.sum, "none"), p.source)
+			p.Called(), cmp.Or(p.ModuleSum, "none"), p.DocumentSum)
 	}
 	if err := r.brakes[x.tenant].confirm(s, p, r.judged(f, p), r.plane.cfg.Now()); err != nil {
 		return err
 	}
-	r.plane.cfg.Logger.Warn("a policy is confirmed: it evicts all pods that it denies", "policy", p.Name, "tenant", p.tenant)
+	r.plane.cfg.Logger.Warn("a policy is confirmed: it evicts all pods that it denies", "policy", p.Name, "tenant", p.Tenant)
 	r.display(f)
 	return nil
 }

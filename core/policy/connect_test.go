@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
@@ -233,7 +234,7 @@ func TestConnect_waitsForItsTurnAtAnOpenBreaker(t *testing.T) {
 		if v := connectBy(t, p, execBy("shop", api.FromNodeAPI, "alice")); v.Answer != api.Allow {
 			t.Errorf("another pod: %+v", v)
 		}
-		if took := time.Since(began); took > connectPatience {
+		if took := time.Since(began); took > eval.ConnectPatience {
 			t.Errorf("took %s", took)
 		}
 	})

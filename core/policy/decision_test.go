@@ -6,6 +6,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 )
 
@@ -25,7 +26,7 @@ func TestOnlyPodsOfFilesAreExempt(t *testing.T) {
 	} {
 		q := policytest.Question("web", test.change)
 		q.Pod.Annotations[pod.AnnotationSource] = "file"
-		if got := p.exempt(&q, namesOf(&q, c.Node)); got != test.want {
+		if got := p.exempt(&q, eval.NamesOf(&q, c.Node)); got != test.want {
 			t.Errorf("%s: exempt %t", name, got)
 		}
 	}

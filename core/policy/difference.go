@@ -12,6 +12,7 @@ import (
 	"github.com/wardlet/wardlet/core/admission/pacing"
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/state"
 )
@@ -158,7 +159,7 @@ type upshot struct {
 func upshotOf(record *state.DecisionRecord, v *api.Verdict) upshot {
 	answer := AnswerOf(record.Hook, v)
 	for i := range record.Candidates {
-		if c := &record.Candidates[i]; answer == winner(c.Document, c.Source) {
+		if c := &record.Candidates[i]; answer == eval.Winner(c.Document, c.Source) {
 			return upshot{won: true, place: i}
 		}
 	}
@@ -170,7 +171,7 @@ func calledBy(v *api.Verdict) string {
 	if v.Policy == "" || v.Reason == "" {
 		return ""
 	}
-	return called(v.Policy, v.Tenant)
+	return eval.Called(v.Policy, v.Tenant)
 }
 
 // changedBy are the places in a pod that were changed, by whom.
@@ -280,7 +281,7 @@ func textOfJSON(value any) string {
 }
 
 // FirstDifference returns the first difference between two statements, nil if there is none.
-func FirstDifference(s, other *Statement) (*Difference, error) {
+func FirstDifference(s, other *eval.Result) (*Difference, error) {
 	before, err := json.Marshal(s)
 	if err != nil {
 		return nil, err

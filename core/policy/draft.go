@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/policy/bundle"
+	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/spec"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/printable"
@@ -34,7 +35,7 @@ type Draft struct {
 	// Err is why it cannot be asked, with file and line; nil where it can.
 	Err error
 
-	policy  *policy
+	policy  *eval.Policy
 	reading *bundle.Bundle
 	loader  *loader
 }
@@ -100,7 +101,7 @@ func (d *Draft) load(ctx context.Context, dir *bundle.Directory, doc *spec.Docum
 		d.Name += shadowSuffix
 	}
 	if doc.IsGroup() {
-		d.policy = &policy{Document: doc, counts: &counters{}, log: c.Logger}
+		d.policy = &eval.Policy{Document: doc, Counters: &eval.Counters{}, Log: c.Logger}
 		d.reading.ReadPods(dir, doc)
 		return
 	}
@@ -112,7 +113,7 @@ func (d *Draft) load(ctx context.Context, dir *bundle.Directory, doc *spec.Docum
 		d.reading.ReadModule(dir, doc)
 	}
 	d.reading.ReadPods(dir, doc)
-	d.policy = &policy{Document: doc, sum: f.Sum, source: d.reading.Files[doc.Path].Sum, counts: &counters{}, log: c.Logger}
+	d.policy = &eval.Policy{Document: doc, ModuleSum: f.Sum, DocumentSum: d.reading.Files[doc.Path].Sum, Counters: &eval.Counters{}, Log: c.Logger}
 	d.Module, d.Size = f.Sum, len(f.Data)
 	if f.Data == nil || len(doc.Complaints) > 0 {
 		d.Err = doc.Err()
@@ -128,7 +129,7 @@ func (d *Draft) load(ctx context.Context, dir *bundle.Directory, doc *spec.Docum
 		return
 	}
 	d.LoadFuel = plugin.LoadFuel()
-	d.policy.plugin = newHandle(plugin, f.Sum, options, c.Logger)
+	d.policy.Plugin = eval.NewSharedPlugin(plugin, f.Sum, options, c.Logger)
 }
 
 // Close closes its plugin, or those of its members.
@@ -136,9 +137,9 @@ func (d *Draft) Close() {
 	if d.policy == nil {
 		return
 	}
-	for _, p := range append([]*policy{d.policy}, d.policy.of...) {
-		if p.plugin != nil {
-			p.plugin.release()
+	for _, p := range append([]*eval.Policy{d.policy}, d.policy.Members...) {
+		if p.Plugin != nil {
+			p.Plugin.Release()
 		}
 	}
 }
@@ -158,9 +159,9 @@ type Limits struct {
 
 // Limits are those of the document, of a group those of its members together.
 func (d *Draft) Limits() (l Limits) {
-	asked := []*policy{d.policy}
+	asked := []*eval.Policy{d.policy}
 	if d.Group() {
-		asked = d.policy.of
+		asked = d.policy.Members
 	}
 	for _, p := range asked {
 		l.Fuel, l.MemoryPages, l.OutputBytes = l.Fuel+p.Limits.Fuel, l.MemoryPages+p.Limits.MemoryPages, l.OutputBytes+p.Limits.OutputBytes
@@ -180,12 +181,12 @@ func (d *Draft) fault(key, format string, args ...any) string {
 func (d *Draft) Refusals() []string { return spec.FaultLines(d.Err) }
 
 // Settle makes it ready for the next call.
-func (d *Draft) Settle(ctx context.Context) { d.policy.plugin.plugin.Settle(ctx) }
+func (d *Draft) Settle(ctx context.Context) { d.policy.Plugin.Plugin.Settle(ctx) }
 
 // Footprint is the memory of its plugin after a call; ok is false where that is not
 // known.
 func (d *Draft) Footprint() (f wasm.Footprint, ok bool) {
-	p, ok := d.policy.plugin.plugin.(interface{ Footprint() wasm.Footprint })
+	p, ok := d.policy.Plugin.Plugin.(interface{ Footprint() wasm.Footprint })
 	if ok {
 		f = p.Footprint()
 	}

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/spec"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/state"
@@ -46,13 +47,13 @@ type DraftQuestion struct {
 
 // Ask puts a question to the draft. The error says what is wrong with the question,
 // or is that of ctx: a failure of the plugin is a statement.
-func (d *Draft) Ask(ctx context.Context, q *DraftQuestion) (Statement, error) {
+func (d *Draft) Ask(ctx context.Context, q *DraftQuestion) (eval.Result, error) {
 	v := &spec.TestCase{Hook: q.Hook, At: q.Time}
 	if v.Hook == "" {
 		v.Hook = d.Hooks()[0]
 	}
 	if !slices.Contains(d.Hooks(), v.Hook) {
-		return Statement{}, fmt.Errorf("the policy does not have the hook %q, but %q", v.Hook, d.Hooks())
+		return eval.Result{}, fmt.Errorf("the policy does not have the hook %q, but %q", v.Hook, d.Hooks())
 	}
 	if v.At.IsZero() {
 		v.At = spec.TestTime
@@ -60,23 +61,23 @@ func (d *Draft) Ask(ctx context.Context, q *DraftQuestion) (Statement, error) {
 	facts := &wasm.NodeFacts{}
 	if q.Node != nil {
 		if err := yaml.UnmarshalStrict(q.Node.Text, facts); err != nil {
-			return Statement{}, fmt.Errorf("%s: these are no facts about a node, which has labels, allocatable and pods: %w", q.Node.Path, err)
+			return eval.Result{}, fmt.Errorf("%s: these are no facts about a node, which has labels, allocatable and pods: %w", q.Node.Path, err)
 		}
 	}
 	var known []api.Reference
 	if q.References != nil {
 		if err := yaml.UnmarshalStrict(q.References.Text, &known); err != nil {
-			return Statement{}, fmt.Errorf("%s: this is no list of references, each of which has kind, name, keys and digest: %w", q.References.Path, err)
+			return eval.Result{}, fmt.Errorf("%s: this is no list of references, each of which has kind, name, keys and digest: %w", q.References.Path, err)
 		}
 	}
 	if v.Hook == api.HookMerge {
 		return d.askMerge(ctx, v, q)
 	}
 	if err := readConnection(v, q.Connection); err != nil {
-		return Statement{}, err
+		return eval.Result{}, err
 	}
 	if len(q.Pods) != 1 {
-		return Statement{}, fmt.Errorf("the hook %s is about one pod, found %d", v.Hook, len(q.Pods))
+		return eval.Result{}, fmt.Errorf("the hook %s is about one pod, found %d", v.Hook, len(q.Pods))
 	}
 	v.Pod = d.put(&q.Pods[0])
 	if q.Old != nil {
@@ -84,18 +85,18 @@ func (d *Draft) Ask(ctx context.Context, q *DraftQuestion) (Statement, error) {
 	}
 	pods, err := d.decode(v)
 	if err != nil {
-		return Statement{}, err
+		return eval.Result{}, err
 	}
-	asked := d.policy.testQuestion(v, pods)
+	asked := d.policy.QuestionOfTest(v, pods)
 	if old := asked.Old; v.Hook == api.HookConnect {
 		asked.Old = nil
 	} else if q.Old == nil {
 		asked.Op, asked.Old = api.Add, nil
 	} else if old.Namespace != asked.Pod.Namespace || old.Name != asked.Pod.Name {
-		return Statement{}, fmt.Errorf("%s is the pod %s/%s and %s is %s/%s: a change is of one pod",
+		return eval.Result{}, fmt.Errorf("%s is the pod %s/%s and %s is %s/%s: a change is of one pod",
 			q.Pods[0].Path, asked.Pod.Namespace, asked.Pod.Name, q.Old.Path, old.Namespace, old.Name)
 	}
-	r := d.policy.testRequest(asked, v.At, known)
+	r := d.policy.RequestOfTest(asked, v.At, known)
 	r.Node = facts
 	given := &q.Pods[0]
 	if given.Source != "" {
@@ -104,7 +105,7 @@ func (d *Draft) Ask(ctx context.Context, q *DraftQuestion) (Statement, error) {
 	if given.Kind != "" {
 		r.Kind = given.Kind
 	}
-	x := &decision{hook: v.Hook, node: d.loader.cfg.Node, request: r, names: namesOf(asked, d.loader.cfg.Node)}
+	x := &eval.Decision{Hook: v.Hook, Node: d.loader.cfg.Node, Request: r, Names: eval.NamesOf(asked, d.loader.cfg.Node)}
 	return d.judge(ctx, x, true)
 }
 
@@ -130,53 +131,22 @@ func readConnection(v *spec.TestCase, file *Manifest) error {
 }
 
 // judge asks about one pod.
-func (d *Draft) judge(ctx context.Context, x *decision, mutateAPI bool) (s Statement, err error) {
-	ask := func(p *policy) (Statement, error) { return p.judgeMatching(rehearse(ctx), x, mutateAPI) }
-	if o, ok := d.policy.excepted(x); ok && d.Group() {
-		s = exceptedStatement(o.Message)
+func (d *Draft) judge(ctx context.Context, x *eval.Decision, mutateAPI bool) (s eval.Result, err error) {
+	ask := func(p *eval.Policy) (eval.Result, error) { return p.AskMatching(rehearse(ctx), x, mutateAPI) }
+	if o, ok := d.policy.Excepted(x); ok && d.Group() {
+		s = eval.ExceptedResult(o.Message)
 	} else if d.Group() {
-		s, err = d.policy.unitedSays(ask)
+		s, err = d.policy.AskGroup(ask)
 	} else {
 		s, err = ask(d.policy)
 	}
-	return s.ended(ctx, err)
-}
-
-// judgeMatching asks about one pod, if that matches and no exception takes it out.
-func (p *policy) judgeMatching(ctx context.Context, x *decision, mutateAPI bool) (Statement, error) {
-	if !p.Match.Matches(x.request.Question, x.request.Kind) {
-		return notMatching(0), nil
-	}
-	if o, ok := p.excepted(x); ok {
-		return exceptedStatement(o.Message), nil
-	}
-	matches, fuel, err := x.turn.hold(ctx, p.Match.Compiled, x.conditions())
-	if err == nil && !matches {
-		return notMatching(fuel), nil
-	}
-	var s Statement
-	if err == nil {
-		s, err = p.judge(ctx, x.hook, x.request, mutateAPI)
-	}
-	s.HostFuel += fuel
-	return s, err
-}
-
-// ended is the statement after a call: its failure is one, too.
-func (s *Statement) ended(ctx context.Context, err error) (Statement, error) {
-	if ctx.Err() != nil {
-		return *s, context.Cause(ctx)
-	}
-	if err != nil {
-		s.fail(err)
-	}
-	return *s, nil
+	return s.AfterCall(ctx, err)
 }
 
 // askMerge asks which candidate wins.
-func (d *Draft) askMerge(ctx context.Context, v *spec.TestCase, q *DraftQuestion) (Statement, error) {
+func (d *Draft) askMerge(ctx context.Context, v *spec.TestCase, q *DraftQuestion) (eval.Result, error) {
 	if len(q.Pods) < 2 || len(q.Pods) > spec.MaxCandidates {
-		return Statement{}, fmt.Errorf("the hook merge is about 2 to %d documents, found %d", spec.MaxCandidates, len(q.Pods))
+		return eval.Result{}, fmt.Errorf("the hook merge is about 2 to %d documents, found %d", spec.MaxCandidates, len(q.Pods))
 	}
 	for i := range q.Pods {
 		m := &q.Pods[i]
@@ -191,23 +161,23 @@ func (d *Draft) askMerge(ctx context.Context, v *spec.TestCase, q *DraftQuestion
 	}
 	pods, err := d.decode(v)
 	if err != nil {
-		return Statement{}, err
+		return eval.Result{}, err
 	}
-	return d.choose(ctx, testContest(v, pods), d.loader.cfg.Node)
+	return d.choose(ctx, eval.ConflictOfTest(v, pods), d.loader.cfg.Node)
 }
 
 // choose asks about candidates that match.
-func (d *Draft) choose(ctx context.Context, m *contest, node string) (Statement, error) {
-	asked, fuel, err := d.policy.wantsContest(ctx, m, node)
+func (d *Draft) choose(ctx context.Context, m *eval.Conflict, node string) (eval.Result, error) {
+	asked, fuel, err := d.policy.WantsContest(ctx, m, node)
 	if err == nil && !asked {
-		return notMatching(fuel), nil
+		return eval.NotMatching(fuel), nil
 	}
-	var s Statement
+	var s eval.Result
 	if err == nil {
-		s, err = d.policy.choose(rehearse(ctx), m)
+		s, err = d.policy.ChooseWinner(rehearse(ctx), m)
 	}
 	s.HostFuel += fuel
-	return s.ended(ctx, err)
+	return s.AfterCall(ctx, err)
 }
 
 // put makes a manifest one of the files of tests.
@@ -219,37 +189,37 @@ func (d *Draft) put(m *Manifest) (path string) {
 // AskAgain puts the question of a decision on record to the draft, as those policies
 // saw it that were asked first. The draft must have been loaded for the record's node.
 // The error says what is missing or damaged, or is that of ctx.
-func (d *Draft) AskAgain(ctx context.Context, record *state.DecisionRecord, of Evidence) (Statement, error) {
+func (d *Draft) AskAgain(ctx context.Context, record *state.DecisionRecord, of Evidence) (eval.Result, error) {
 	if !slices.Contains(d.Hooks(), record.Hook) {
-		return Statement{}, fmt.Errorf("the decision is about the hook %s, and the policy has %q", record.Hook, d.Hooks())
+		return eval.Result{}, fmt.Errorf("the decision is about the hook %s, and the policy has %q", record.Hook, d.Hooks())
 	}
 	e := &exhibits{of: of}
 	if record.Hook == api.HookMerge {
 		m := e.contest(record)
 		if e.err != nil {
-			return Statement{}, e.err
+			return eval.Result{}, e.err
 		}
 		return d.choose(ctx, m, record.Node)
 	}
 	x := e.decision(record)
 	facts := e.facts(record)
 	if e.err != nil {
-		return Statement{}, e.err
+		return eval.Result{}, e.err
 	}
-	x.request.Node = facts[record.Tenant]
+	x.Request.Node = facts[record.Tenant]
 	if all := facts[""]; all != nil {
-		x.request.Node = all
+		x.Request.Node = all
 	}
-	if d.readsNode() && x.request.Node == nil {
-		return Statement{}, errors.New("the policy wants to see the node, and no policy of that decision has: nothing of it is on record")
+	if d.readsNode() && x.Request.Node == nil {
+		return eval.Result{}, errors.New("the policy wants to see the node, and no policy of that decision has: nothing of it is on record")
 	}
 	known := e.seenReferences(record)
 	if e.err != nil {
-		return Statement{}, e.err
+		return eval.Result{}, e.err
 	}
 	var missing []api.Reference
-	if x.request.References, missing = referencesOf(x.request.Question.Pod, known); len(missing) > 0 && d.readsReferences() {
-		return Statement{}, fmt.Errorf("the policy wants to see the %s %s, and no policy of that decision has: nothing of it is on record", missing[0].Kind, missing[0].Name)
+	if x.Request.References, missing = eval.ReferencesOf(x.Request.Question.Pod, known); len(missing) > 0 && d.readsReferences() {
+		return eval.Result{}, fmt.Errorf("the policy wants to see the %s %s, and no policy of that decision has: nothing of it is on record", missing[0].Kind, missing[0].Name)
 	}
 	return d.judge(ctx, x, record.MutateAPI)
 }

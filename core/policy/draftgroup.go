@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/wardlet/wardlet/core/policy/bundle"
+	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/spec"
 )
 
@@ -53,8 +54,8 @@ func (d *Draft) join(ctx context.Context, dir *bundle.Directory, drafts []*Draft
 			d.Err = errors.Join(d.Err, fmt.Errorf("%s: member %q cannot be asked: %w", d.Document, name, m.Err))
 			continue
 		}
-		m.policy.plugin.acquire()
-		group.of = append(group.of, m.policy)
+		m.policy.Plugin.Acquire()
+		group.Members = append(group.Members, m.policy)
 		fmt.Fprintln(made, name, m.Module)
 		d.Size, d.LoadFuel, d.Took = d.Size+m.Size, d.LoadFuel+m.LoadFuel, d.Took+m.Took
 	}
@@ -85,11 +86,11 @@ func (d *Draft) others(ctx context.Context, dir *bundle.Directory, names []strin
 }
 
 // readsNode reports whether it, or one of its members, may see facts about the node.
-func (d *Draft) readsNode() bool { return d.any((*policy).readsNode) }
+func (d *Draft) readsNode() bool { return d.any((*eval.Policy).ReadsNode) }
 
 // readsReferences reports whether it, or one of its members, may see what pods name.
-func (d *Draft) readsReferences() bool { return d.any((*policy).readsReferences) }
+func (d *Draft) readsReferences() bool { return d.any((*eval.Policy).ReadsReferences) }
 
-func (d *Draft) any(is func(*policy) bool) bool {
-	return is(d.policy) || slices.ContainsFunc(d.policy.of, is)
+func (d *Draft) any(is func(*eval.Policy) bool) bool {
+	return is(d.policy) || slices.ContainsFunc(d.policy.Members, is)
 }

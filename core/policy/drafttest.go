@@ -11,6 +11,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/spec"
 )
 
@@ -62,19 +63,19 @@ func testName(v *spec.TestCase) string {
 
 // Test runs a test. fault says, with file and line, what it got instead of what it
 // should; it is empty where it got that. The error is that of ctx.
-func (d *Draft) Test(ctx context.Context, t DraftTest) (s Statement, fault string, err error) {
+func (d *Draft) Test(ctx context.Context, t DraftTest) (s eval.Result, fault string, err error) {
 	v, key := &d.policy.Tests[t.number], spec.KeyOfTest(t.number)
 	pods, fault := d.pods(v, key)
 	if fault != "" {
-		return Statement{}, fault, nil
+		return eval.Result{}, fault, nil
 	}
-	s, err = d.policy.testSays(rehearse(ctx), v, pods)
+	s, err = d.policy.AskTest(rehearse(ctx), v, pods)
 	if ctx.Err() != nil {
 		return s, "", context.Cause(ctx)
 	}
-	got, _ := s.unlike(v, err)
+	got, _ := s.Mismatch(v, err)
 	if err != nil {
-		s.fail(err)
+		s.SetFailure(err)
 	}
 	if got != "" {
 		fault = d.fault(key+".expect", "%s: want %s, got %s", v.About(), v.Expect, got)
@@ -84,7 +85,7 @@ func (d *Draft) Test(ctx context.Context, t DraftTest) (s Statement, fault strin
 
 // Call is a question that is ready to be put again and again. Its error is that of
 // ctx, and a *wasm.Failure where the plugin gave no answer.
-type Call func(ctx context.Context) (Statement, error)
+type Call func(ctx context.Context) (eval.Result, error)
 
 // Prepare makes a test a call. The error says what is wrong with its pods.
 func (d *Draft) Prepare(t DraftTest) (Call, error) {
@@ -93,7 +94,7 @@ func (d *Draft) Prepare(t DraftTest) (Call, error) {
 	if fault != "" {
 		return nil, errors.New(fault)
 	}
-	return func(ctx context.Context) (Statement, error) { return d.policy.testSays(ctx, v, pods) }, nil
+	return func(ctx context.Context) (eval.Result, error) { return d.policy.AskTest(ctx, v, pods) }, nil
 }
 
 // PreparePod makes the question whether the pod of a file may run a call, or of the
@@ -107,7 +108,7 @@ func (d *Draft) PreparePod(m *Manifest) (Call, error) {
 	if err != nil {
 		return nil, err
 	}
-	return func(ctx context.Context) (Statement, error) { return d.policy.testSays(ctx, v, pods) }, nil
+	return func(ctx context.Context) (eval.Result, error) { return d.policy.AskTest(ctx, v, pods) }, nil
 }
 
 // Fault is a fault of a test, with file and line.
@@ -131,7 +132,7 @@ func (d *Draft) pods(v *spec.TestCase, key string) (pods map[string]*v1.Pod, fau
 func (d *Draft) decode(v *spec.TestCase) (map[string]*v1.Pod, error) {
 	pods := map[string]*v1.Pod{}
 	for _, f := range v.Files("") {
-		p, err := testPod(d.reading, f.Path, d.loader.cfg.Node)
+		p, err := eval.PodOfTest(d.reading, f.Path, d.loader.cfg.Node)
 		if err != nil {
 			return nil, err
 		}

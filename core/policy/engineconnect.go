@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/sched"
 )
 
@@ -24,7 +25,7 @@ func (p *Plane) connect(
 ) (fuel int64, goOn bool) {
 	now := p.cfg.Now()
 	if wait := p.budgets.Wait(tenant, now); wait > 0 {
-		v := api.Verdict{Answer: unanswered(q.Connection), At: now}
+		v := api.Verdict{Answer: eval.ConnectFailureAnswer(q.Connection), At: now}
 		v.Reason, v.Message = sched.Exhausted(tenant)
 		answer(v)
 		return 0, true
@@ -32,22 +33,22 @@ func (p *Plane) connect(
 	sets, lacking, reason := p.use(tenant)
 	defer sets.release()
 	d := p.decision(api.HookConnect, q, p.request(q, tenant, now), at)
-	d.exempt, d.fallback = false, api.Allow
+	d.Exempt, d.Fallback = false, api.Allow
 	var v api.Verdict
 	if lacking == nil {
-		v = judge(ctx, sets.sets(), d, d.fallback)
-		v.ReadsNode = d.saw != nil
+		v = eval.Judge(ctx, sets.sets(), d, d.Fallback)
+		v.ReadsNode = d.Seen != nil
 	} else {
 		v = notReady(lacking.dir, reason, now)
-		v.Answer = unanswered(q.Connection)
+		v.Answer = eval.ConnectFailureAnswer(q.Connection)
 	}
 	if ctx.Err() != nil {
 		return 0, false
 	}
-	if d.met.putOff > 0 {
+	if d.Effects.PutOff > 0 {
 		sets.settle(ctx)
-		later(d.met.putOff, d.met.why)
-		return d.spent + fuelOf(v.Opinions), true
+		later(d.Effects.PutOff, d.Effects.PutOffReason)
+		return d.Spent + fuelOf(v.Opinions), true
 	}
 	observe(sets, tenant, v.Opinions, now)
 	if len(v.Opinions) > 0 || lacking != nil {
@@ -57,5 +58,5 @@ func (p *Plane) connect(
 	}
 	sets.settle(ctx)
 	p.shadows(sets, d, v.Opinions)
-	return d.spent + fuelOf(v.Opinions), true
+	return d.Spent + fuelOf(v.Opinions), true
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/sched"
 )
 
@@ -39,15 +40,15 @@ func (p *Plane) pass(
 	v := api.FilterVerdict{Answer: api.Pass, At: now}
 	d := p.decision(api.HookFilter, asked, p.request(asked, tenant, now), at)
 	if lacking == nil {
-		v = filterAll(ctx, sets.sets(), d, p.terms.Load().maxSuppress)
+		v = eval.Filter(ctx, sets.sets(), d, p.terms.Load().maxSuppress)
 	}
 	if ctx.Err() != nil {
 		return 0, false
 	}
-	if d.met.putOff > 0 {
+	if d.Effects.PutOff > 0 {
 		sets.settle(ctx)
-		later(d.met.putOff, d.met.why)
-		return d.spent + fuelOf(v.Opinions), true
+		later(d.Effects.PutOff, d.Effects.PutOffReason)
+		return d.Spent + fuelOf(v.Opinions), true
 	}
 	observe(sets, tenant, v.Opinions, now)
 	if len(v.Opinions) > 0 {
@@ -57,10 +58,10 @@ func (p *Plane) pass(
 	}
 	sets.settle(ctx)
 	p.shadows(sets, d, v.Opinions)
-	return d.spent + fuelOf(v.Opinions), true
+	return d.Spent + fuelOf(v.Opinions), true
 }
 
 // recordFilter puts the answer about an update on record, and then gives it.
-func (p *Plane) recordFilter(d *decision, sets []*set, v *api.FilterVerdict, answer func()) {
-	p.record(d, sets, filterVerdict(v), false, answer)
+func (p *Plane) recordFilter(d *eval.Decision, sets []*eval.Set, v *api.FilterVerdict, answer func()) {
+	p.record(d, sets, eval.FilterVerdict(v), false, answer)
 }

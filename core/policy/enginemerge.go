@@ -10,6 +10,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/sched"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
@@ -70,14 +71,14 @@ func (r Rules) resolve(
 	if lacking == nil {
 		// The operator's policies come first: they decide for all.
 		slices.Reverse(sets)
-		decided, opinions, fuel = choose(ctx, sets.sets(), p.cfg.Node, asked, at)
+		decided, opinions, fuel = eval.Choose(ctx, sets.sets(), p.cfg.Node, asked, at)
 	}
 	if ctx.Err() != nil {
 		return 0, false
 	}
-	if asked.met.putOff > 0 {
+	if asked.Effects.PutOff > 0 {
 		sets.settle(ctx)
-		later(asked.met.putOff, asked.met.why)
+		later(asked.Effects.PutOff, asked.Effects.PutOffReason)
 		return fuel, true
 	}
 	observe(sets, tenant, opinions, now)
@@ -86,7 +87,7 @@ func (r Rules) resolve(
 	}
 	decided.At = now
 	for _, s := range sets {
-		decided.Sets = append(decided.Sets, s.set.named())
+		decided.Sets = append(decided.Sets, s.set.Name())
 	}
 	if len(opinions) > 0 || lacking != nil {
 		p.recordMerge(c, asked, sets.sets(), &decided, opinions, func() { answer(decided) })
@@ -102,25 +103,25 @@ func (r Rules) resolve(
 
 // recordMerge puts a contest on record, under the pod of its first candidate, and
 // then gives the answer.
-func (p *Plane) recordMerge(c *api.Contest, asked *contest, sets []*set, r *api.Resolution, opinions []api.Opinion, answer func()) {
+func (p *Plane) recordMerge(c *api.Contest, asked *eval.Conflict, sets []*eval.Set, r *api.Resolution, opinions []api.Opinion, answer func()) {
 	first := &c.Candidates[0]
-	p.recorder.put(&recording{contest: asked, sets: sets, mutateAPI: asked.mutateAPI, met: asked.met, answer: answer, decision: api.Decision{
+	p.recorder.put(&recording{contest: asked, sets: sets, mutateAPI: asked.MutateAPI, met: asked.Effects, answer: answer, decision: api.Decision{
 		Hook: api.HookMerge, First: r.At, Last: r.At, Count: 1,
 		Namespace: c.Identity.Namespace, Name: c.Identity.Name, UID: first.Pod.UID,
 		Source: first.Origin.Source, Document: first.Origin.Document, Tenant: asked.Tenant,
-		Verdict: mergeVerdict(r, opinions),
+		Verdict: eval.MergeVerdict(r, opinions),
 	}})
 }
 
 // mergeRequest is what the policies of a contest are asked. The candidates are
 // ordered by the rank of their source, then by source and document.
-func (p *Plane) mergeRequest(c *api.Contest, tenant string, now time.Time) *contest {
-	m := &contest{
+func (p *Plane) mergeRequest(c *api.Contest, tenant string, now time.Time) *eval.Conflict {
+	m := &eval.Conflict{
 		MergeRequest: &wasm.MergeRequest{Tenant: tenant, Time: now, ClockSynchronized: p.cfg.clockSynchronized(), Texts: &pod.Texts{}},
-		mutateAPI:    p.cfg.MutateAPI,
+		MutateAPI:    p.cfg.MutateAPI,
 	}
 	for i := range c.Candidates {
-		m.places = append(m.places, i)
+		m.Places = append(m.Places, i)
 		if running := c.Candidates[i].Running; running != nil && m.Current == nil {
 			m.Current = running
 		}
@@ -132,23 +133,23 @@ func (p *Plane) mergeRequest(c *api.Contest, tenant string, now time.Time) *cont
 		}
 		return at
 	}
-	slices.SortFunc(m.places, func(a, b int) int {
+	slices.SortFunc(m.Places, func(a, b int) int {
 		x, y := &c.Candidates[a].Origin, &c.Candidates[b].Origin
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(x.Source, y.Source), cmp.Compare(x.Document, y.Document))
 	})
-	for _, i := range m.places {
+	for _, i := range m.Places {
 		x := &c.Candidates[i]
 		m.Candidates = append(m.Candidates, wasm.Candidate{
 			Pod: x.Pod, Origin: x.Origin, Kind: p.cfg.Kinds[x.Origin.Source], Running: x.Running != nil,
 			Restored: x.Restored, FirstSeen: x.Origin.FirstSeen,
 		})
 	}
-	m.id = func() questionID { return p.identity(m) }
+	m.ID = func() eval.QuestionID { return p.identity(m) }
 	return m
 }
 
 // identity is that of a contest: who takes part.
-func (p *Plane) identity(m *contest) questionID {
+func (p *Plane) identity(m *eval.Conflict) eval.QuestionID {
 	text := []byte(api.HookMerge)
 	for i := range m.Candidates {
 		c := &m.Candidates[i]

@@ -12,6 +12,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/eval"
 )
 
 // References are the ConfigMaps and Secrets that pods name. Its methods may be called from several goroutines and do not block.
@@ -76,7 +77,7 @@ func (p *Plane) refers() bool {
 		if s == nil {
 			continue
 		}
-		refers := slices.ContainsFunc(s.set.policies, (*policy).refers)
+		refers := slices.ContainsFunc(s.set.Policies, (*eval.Policy).Refers)
 		if s.release(); refers {
 			return true
 		}

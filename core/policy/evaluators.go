@@ -9,6 +9,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/sched"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
@@ -42,7 +43,7 @@ func (p *Plane) judge(ctx context.Context, q *api.Question, tenant string, answe
 		return 0, true
 	}
 	var v api.Verdict
-	if wait := p.budgets.Wait(tenant, now); wait > 0 && !p.exempt(q, namesOf(q, p.cfg.Node)) {
+	if wait := p.budgets.Wait(tenant, now); wait > 0 && !p.exempt(q, eval.NamesOf(q, p.cfg.Node)) {
 		// It is no verdict, and so not on record: who has nothing left writes nothing.
 		v := api.Verdict{Answer: api.Hold, At: now, RetryAfter: wait}
 		v.Reason, v.Message = sched.Exhausted(tenant)
@@ -56,20 +57,20 @@ func (p *Plane) judge(ctx context.Context, q *api.Question, tenant string, answe
 	switch {
 	case lacking == nil:
 		v = p.commit(ctx, sets.sets(), d)
-		if d.met.putOff > 0 && ctx.Err() == nil {
+		if d.Effects.PutOff > 0 && ctx.Err() == nil {
 			sets.settle(ctx)
-			later(d.met.putOff, d.met.why)
-			return d.spent + fuelOf(v.Opinions), true
+			later(d.Effects.PutOff, d.Effects.PutOffReason)
+			return d.Spent + fuelOf(v.Opinions), true
 		}
-		if d.request.Kind == api.KindAPI && !p.terms.Load().DenyAtOnce {
+		if d.Request.Kind == api.KindAPI && !p.terms.Load().DenyAtOnce {
 			judged := v.Answer
 			v = p.pacing.Pace(q, v, now)
 			paced = v.Answer != judged
 		}
-	case d.exempt:
+	case d.Exempt:
 		v = notReady(lacking.dir, reason, now)
 		v.Answer, v.Message = api.Allow, v.Message+"; the pod is exempt and passes"
-		p.cfg.Logger.Warn("policies are not ready, but the pod is exempt and passes", "pod", d.names[0], "directory", lacking.dir)
+		p.cfg.Logger.Warn("policies are not ready, but the pod is exempt and passes", "pod", d.Names[0], "directory", lacking.dir)
 	default:
 		v = notReady(lacking.dir, reason, now)
 	}
@@ -81,7 +82,7 @@ func (p *Plane) judge(ctx context.Context, q *api.Question, tenant string, answe
 	p.record(d, sets.sets(), &v, paced, func() { answer(v) })
 	sets.settle(ctx)
 	p.shadows(sets, d, v.Opinions)
-	return d.spent + fuelOf(v.Opinions), true
+	return d.Spent + fuelOf(v.Opinions), true
 }
 
 // mostTries is how often a decision is made before others wait for it.
@@ -89,15 +90,15 @@ const mostTries = 3
 
 // commit judges until what was seen of the node is the newest: what others were
 // admitted meanwhile counts. Where they are always faster, they wait in the end.
-func (p *Plane) commit(ctx context.Context, sets []*set, d *decision) api.Verdict {
+func (p *Plane) commit(ctx context.Context, sets []*eval.Set, d *eval.Decision) api.Verdict {
 	for try := 1; ; try++ {
-		d.fallback = p.terms.Load().DefaultVerdict
-		v := judge(ctx, sets, d, d.fallback)
-		v.ReadsNode = d.saw != nil
-		if ctx.Err() != nil || d.met.putOff > 0 || p.ledger.commit(ctx, d, &v) {
+		d.Fallback = p.terms.Load().DefaultVerdict
+		v := eval.Judge(ctx, sets, d, d.Fallback)
+		v.ReadsNode = d.Seen != nil
+		if ctx.Err() != nil || d.Effects.PutOff > 0 || p.ledger.commit(ctx, d, &v) {
 			return v
 		}
-		d.spent += fuelOf(v.Opinions)
+		d.Spent += fuelOf(v.Opinions)
 		if try == mostTries {
 			// It does not pause either: it could wait for the place of one that waits for it.
 			ctx = wasm.WithTurns(ctx, nil)
@@ -106,13 +107,13 @@ func (p *Plane) commit(ctx context.Context, sets []*set, d *decision) api.Verdic
 		if try >= mostTries {
 			p.ledger.holdOff(ctx, d)
 		}
-		d.saw = nil
+		d.Seen = nil
 	}
 }
 
-func settle(ctx context.Context, sets []*set) {
+func settle(ctx context.Context, sets []*eval.Set) {
 	for _, s := range sets {
-		s.settle(ctx)
+		s.Reset(ctx)
 	}
 }
 

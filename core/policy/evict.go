@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/eval"
 )
 
 // act evicts what is due.
@@ -23,8 +24,8 @@ func (r *reviewer) act(ctx context.Context, f *forces) {
 		if !s.reviews() {
 			continue
 		}
-		for _, p := range s.set.policies {
-			if p.evicts() {
+		for _, p := range s.set.Policies {
+			if p.Evicts() {
 				r.evict(ctx, f, s, p, now)
 			}
 		}
@@ -36,7 +37,7 @@ func (r *reviewer) act(ctx context.Context, f *forces) {
 
 // evict ends one pod for a policy, if it is time for that. The pod is judged once more
 // before.
-func (r *reviewer) evict(ctx context.Context, f *forces, s *loadedSet, p *policy, now time.Time) {
+func (r *reviewer) evict(ctx context.Context, f *forces, s *loadedSet, p *eval.Policy, now time.Time) {
 	due := r.due(f, p)
 	if len(due) == 0 {
 		return
@@ -55,15 +56,15 @@ func (r *reviewer) evict(ctx context.Context, f *forces, s *loadedSet, p *policy
 		r.pending[rv.tenant] = append([]*review{rv}, r.pending[rv.tenant]...)
 		return
 	}
-	b := r.brakes[s.set.tenant]
-	log := r.plane.cfg.Logger.With("pod", rv.Pod.Namespace+"/"+rv.Pod.Name, "uid", rv.Pod.UID, "policy", p.Name, "tenant", p.tenant)
+	b := r.brakes[s.set.Tenant]
+	log := r.plane.cfg.Logger.With("pod", rv.Pod.Namespace+"/"+rv.Pod.Name, "uid", rv.Pod.UID, "policy", p.Name, "tenant", p.Tenant)
 	if err := b.evict(s, p, r.judged(f, p), now); err != nil {
 		b.again = now.Add(evictPeriod)
 		log.Error("a pod is not evicted: it could not be counted", "err", err)
 		return
 	}
 	v := api.Verdict{
-		Answer: api.Deny, Reason: api.ReasonPolicyEvicted, Message: p.called() + ": " + rv.denial(p).said(), Policy: p.Name, Tenant: p.tenant,
+		Answer: api.Deny, Reason: api.ReasonPolicyEvicted, Message: p.Called() + ": " + rv.denial(p).Said(), Policy: p.Name, Tenant: p.Tenant,
 		Sets: strings.Fields(rv.sets), Opinions: rv.said(), At: now,
 	}
 	if rv.isRejected(p) {
@@ -86,7 +87,7 @@ func (r *reviewer) evict(ctx context.Context, f *forces, s *loadedSet, p *policy
 
 // due are the pods that the policy is to evict, in that order: of the lowest priority
 // first, and last those that could not be evicted.
-func (r *reviewer) due(f *forces, p *policy) (due []*review) {
+func (r *reviewer) due(f *forces, p *eval.Policy) (due []*review) {
 	for _, rv := range r.pods {
 		if rv.sets == f.of(rv.tenant).key && rv.denial(p) != nil && !r.exempt(rv) {
 			due = append(due, rv)
@@ -100,19 +101,19 @@ func (r *reviewer) due(f *forces, p *policy) (due []*review) {
 
 // waits says what a policy waits for that is to evict a pod, and where that is only
 // time until when.
-func (r *reviewer) waits(f *forces, s *loadedSet, p *policy, now time.Time) (why string, next time.Time) {
-	b := r.brakes[s.set.tenant]
+func (r *reviewer) waits(f *forces, s *loadedSet, p *eval.Policy, now time.Time) (why string, next time.Time) {
+	b := r.brakes[s.set.Tenant]
 	b.load()
 	switch {
 	case b.unread || b.fault != nil && b.again.After(now):
 		return fmt.Sprintf("until it can be counted, which is tried again: %v", b.fault), time.Time{}
 	case s.probation.hasFailed():
-		return "for a set that does not fail: this one has, on its probation; mend it, or try it again with " + p.command("retry"), time.Time{}
+		return "for a set that does not fail: this one has, on its probation; mend it, or try it again with " + p.Command("retry"), time.Time{}
 	case r.spent(f, s, p, now):
-		return "for " + p.confirmation(), time.Time{}
+		return "for " + p.Confirmation(), time.Time{}
 	case !s.probation.bears(now):
 		return "until the set has proved itself on its probation", time.Time{}
-	case r.unjudged(f, p.tenant) > 0:
+	case r.unjudged(f, p.Tenant) > 0:
 		return "until all pods are judged", time.Time{}
 	}
 	return "", b.next(s, p, now)
@@ -130,7 +131,7 @@ func (r *reviewer) unjudged(f *forces, owner string) (n int) {
 }
 
 // judged is how many pods that run a policy has judged.
-func (r *reviewer) judged(f *forces, p *policy) (n int) {
+func (r *reviewer) judged(f *forces, p *eval.Policy) (n int) {
 	for _, rv := range r.pods {
 		if o := rv.opinion(p); o != nil && o.Reason != api.ReasonException && rv.sets == f.of(rv.tenant).key {
 			n++
@@ -141,7 +142,7 @@ func (r *reviewer) judged(f *forces, p *policy) (n int) {
 
 func (r *reviewer) exempt(rv *review) bool {
 	q := rv.question()
-	return r.plane.exempt(&q, namesOf(&q, r.plane.cfg.Node))
+	return r.plane.exempt(&q, eval.NamesOf(&q, r.plane.cfg.Node))
 }
 
 func (rv *review) priority() int32 {
@@ -153,19 +154,19 @@ func (rv *review) priority() int32 {
 
 // opinion is what a policy said of the pod, or of the conflict in which it stands; nil
 // where it was not asked.
-func (rv *review) opinion(p *policy) *opinion {
+func (rv *review) opinion(p *eval.Policy) *eval.PolicyResult {
 	if rv.isRejected(p) {
-		return &opinion{Opinion: *rv.rejection}
+		return &eval.PolicyResult{Opinion: *rv.rejection}
 	}
-	i := slices.IndexFunc(rv.opinions, func(o api.Opinion) bool { return o.Policy == p.Name && o.Tenant == p.tenant && o.Mode == "" })
+	i := slices.IndexFunc(rv.opinions, func(o api.Opinion) bool { return o.Policy == p.Name && o.Tenant == p.Tenant && o.Mode == "" })
 	if i < 0 {
 		return nil
 	}
-	return &opinion{Opinion: rv.opinions[i]}
+	return &eval.PolicyResult{Opinion: rv.opinions[i]}
 }
 
 // denial is a policy's opinion where its plugin itself denies the pod, else nil.
-func (rv *review) denial(p *policy) *opinion {
+func (rv *review) denial(p *eval.Policy) *eval.PolicyResult {
 	if o := rv.opinion(p); o != nil && o.Answer == api.Deny && o.Failure == "" {
 		return o
 	}

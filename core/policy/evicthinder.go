@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/internal/backoff"
+	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/sched"
 )
 
@@ -17,7 +18,7 @@ var errIsAsked = errors.New("it is being judged once more")
 
 // hinders is what keeps a pod from its turn that a policy is to evict, nil for nothing.
 // Others go meanwhile.
-func (r *reviewer) hinders(rv *review, p *policy, now time.Time) error {
+func (r *reviewer) hinders(rv *review, p *eval.Policy, now time.Time) error {
 	switch {
 	case rv.stays.After(now):
 		return fmt.Errorf("pod %s/%s could not be evicted: %w", rv.Pod.Namespace, rv.Pod.Name, rv.refusal)
@@ -36,7 +37,7 @@ func (r *reviewer) hinders(rv *review, p *policy, now time.Time) error {
 
 // hindrance says what all pods wait for that a policy is to evict, empty where one of
 // them has its turn.
-func (r *reviewer) hindrance(due []*review, p *policy, now time.Time) (why string) {
+func (r *reviewer) hindrance(due []*review, p *eval.Policy, now time.Time) (why string) {
 	for _, rv := range due {
 		err := r.hinders(rv, p, now)
 		if err == nil || errors.Is(err, errIsAsked) {

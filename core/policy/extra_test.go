@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/sched"
 	"github.com/wardlet/wardlet/core/policy/wasm"
@@ -13,17 +14,17 @@ import (
 
 // dearly is a Loader of plugins whose calls cost so much beside their fuel.
 type dearly struct {
-	Loader
+	eval.Loader
 	extra int64
 }
 
-func (l dearly) Load(ctx context.Context, binary []byte, o wasm.Options) (Plugin, error) {
+func (l dearly) Load(ctx context.Context, binary []byte, o wasm.Options) (eval.Plugin, error) {
 	p, err := l.Loader.Load(ctx, binary, o)
 	return dear{p, l.extra}, err
 }
 
 type dear struct {
-	Plugin
+	eval.Plugin
 	extra int64
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/bundle"
+	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/sched"
 	"github.com/wardlet/wardlet/core/policy/wasm"
@@ -17,7 +18,7 @@ import (
 // scripted is a Loader of scripts.
 type scripted struct{ *policytest.Scripts }
 
-func (l scripted) Load(ctx context.Context, binary []byte, o wasm.Options) (Plugin, error) {
+func (l scripted) Load(ctx context.Context, binary []byte, o wasm.Options) (eval.Plugin, error) {
 	p, err := l.Scripts.Load(ctx, binary, o)
 	if err != nil {
 		return nil, err
@@ -77,7 +78,7 @@ func ask(t *testing.T, p *Plane, q api.Question) api.Verdict {
 }
 
 // loadTested is loadWhole for the policies alone.
-func loadTested(t *testing.T, d policytest.Tree, s *policytest.Scripts, running *set) (*set, error) {
+func loadTested(t *testing.T, d policytest.Tree, s *policytest.Scripts, running *eval.Set) (*eval.Set, error) {
 	t.Helper()
 	var before *loadedSet
 	if running != nil {
@@ -91,6 +92,6 @@ func loadTested(t *testing.T, d policytest.Tree, s *policytest.Scripts, running 
 }
 
 // decisionOn is a decision on a question from a file, at a fixed time.
-func decisionOn(q api.Question) *decision {
-	return &decision{hook: api.HookAdmit, node: "node-1", request: policytest.Request(q), names: []string{q.Pod.Namespace + "/" + q.Pod.Name}, at: &sched.CurrentPolicy{}}
+func decisionOn(q api.Question) *eval.Decision {
+	return &eval.Decision{Hook: api.HookAdmit, Node: "node-1", Request: policytest.Request(q), Names: []string{q.Pod.Namespace + "/" + q.Pod.Name}, Current: &sched.CurrentPolicy{}}
 }

@@ -56,7 +56,7 @@ func (f *forces) of(tenant string) force {
 	var names []string
 	for _, o := range slices.Backward(f.plane.owners) {
 		if s := f.sets[o.tenant]; s != nil && o.judges(tenant) {
-			names = append(names, s.set.named())
+			names = append(names, s.set.Name())
 			one.reviews = one.reviews || s.reviews()
 		}
 	}

@@ -3,11 +3,13 @@ package policy
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 )
 
@@ -28,15 +30,16 @@ func TestAGroupThatDeniesAsAPluginFailedSaysSo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := policytest.NewTree(t)
-			for i, script := range test.members {
-				d.Policy(fmt.Sprintf("m%d", i), script, `mode = "member"`)
+			for i, text := range test.members {
+				script, more, _ := strings.Cut(text, "\n")
+				d.Policy(fmt.Sprintf("m%d", i), script, `mode = "member"`, more)
 			}
 			d.Group("group", test.expression)
 			loaded, err := loadTested(t, d, policytest.NewScripts(), nil)
 			policytest.Must(t, err)
-			t.Cleanup(loaded.release)
-			v := judge(t.Context(), []*set{loaded}, decisionOn(policytest.Question("web")), api.Allow)
-			if denial := (&review{opinions: v.Opinions}).denial(loaded.find("group")); v.Answer != api.Deny || (denial != nil) != test.evicts {
+			t.Cleanup(loaded.Release)
+			v := eval.Judge(t.Context(), []*eval.Set{loaded}, decisionOn(policytest.Question("web")), api.Allow)
+			if denial := (&review{opinions: v.Opinions}).denial(loaded.Find("group")); v.Answer != api.Deny || (denial != nil) != test.evicts {
 				t.Errorf("verdict %+v, want a denial that evicts: %t", v, test.evicts)
 			}
 			if o := v.Opinions[len(v.Opinions)-1]; !test.evicts && (o.Failure != api.FailureOfMember || o.Reason != api.ReasonPolicyFailed) {

@@ -69,7 +69,7 @@ func TestTestsOfAGroup(t *testing.T) {
 				t.Errorf("error:\n%s\nwant:\n%s", got, test.want)
 			}
 			if err == nil {
-				set.release()
+				set.Release()
 			}
 			if left := s.InUse(); len(left) > 0 {
 				t.Errorf("the plugins of %q stay loaded", left)

@@ -11,6 +11,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy/bundle"
+	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/state"
 )
@@ -26,7 +27,7 @@ var ErrUnseen = errors.New("what the policies would see of the node, or of what 
 // owner had. It is part of its Repeater.
 type Instead struct {
 	again *Repeater
-	set   *set
+	set   *eval.Set
 }
 
 // Instead loads the policies of the configuration's directory, as a Plane does at its
@@ -37,31 +38,31 @@ func (r *Repeater) Instead(ctx context.Context, c Config, tenant string) (*Inste
 	if err != nil {
 		return nil, err
 	}
-	s.set.tenant = tenant
+	s.set.Tenant = tenant
 	return &Instead{r, s.set}, nil
 }
 
 // Release closes the plugins.
-func (i *Instead) Release() { i.set.release() }
+func (i *Instead) Release() { i.set.Release() }
 
 // Decide makes the decision of a record with the other policies, and says what comes
 // out otherwise; nil is nothing. Policies of other owners are as on record. The error
 // is ErrNotJudged, ErrNotConcerned, ErrUnseen, that of ctx, or says what is missing or
 // damaged.
 func (i *Instead) Decide(ctx context.Context, record *state.DecisionRecord, of Evidence) (api.Verdict, *Difference, error) {
-	if i.set.tenant != "" && i.set.tenant != record.Tenant {
+	if i.set.Tenant != "" && i.set.Tenant != record.Tenant {
 		return api.Verdict{}, nil, ErrNotConcerned
 	}
 	unseen := false
-	v, err := i.again.repeat(ctx, record, of, func(d *decision) {
-		facts, references := d.sees, d.references.of
-		d.references.of = func(by *v1.Pod, r pod.Reference) (api.Reference, time.Duration, error) {
+	v, err := i.again.repeat(ctx, record, of, func(d *eval.Decision) {
+		facts, references := d.See, d.References.Of
+		d.References.Of = func(by *v1.Pod, r pod.Reference) (api.Reference, time.Duration, error) {
 			known, wait, err := references(by, r)
 			unseen = unseen || err != nil
 			return known, wait, err
 		}
-		d.look = func() *sight { return &sight{} }
-		d.sees = func(tenant string, s *sight) *wasm.NodeFacts {
+		d.Look = func() *eval.NodeView { return &eval.NodeView{} }
+		d.See = func(tenant string, s *eval.NodeView) *wasm.NodeFacts {
 			seen := facts(tenant, s)
 			unseen = unseen || seen == nil
 			return seen
@@ -85,14 +86,14 @@ func without(all []state.PolicyRecord, tenant string) []state.PolicyRecord {
 	return slices.DeleteFunc(slices.Clone(all), func(p state.PolicyRecord) bool { return p.Tenant == tenant })
 }
 
-// within puts a set where it is asked: for each owner there is one, the operator's
+// withinSets puts a set where it is asked: for each owner there is one, the operator's
 // comes first for contests and else last.
-func (s *set) within(sets []*set, hook string) []*set {
-	if i := slices.IndexFunc(sets, func(x *set) bool { return x.tenant == s.tenant }); i >= 0 {
+func withinSets(s *eval.Set, sets []*eval.Set, hook string) []*eval.Set {
+	if i := slices.IndexFunc(sets, func(x *eval.Set) bool { return x.Tenant == s.Tenant }); i >= 0 {
 		sets[i] = s
 		return sets
 	}
-	if (s.tenant == "") == (hook == api.HookMerge) {
+	if (s.Tenant == "") == (hook == api.HookMerge) {
 		return slices.Insert(sets, 0, s)
 	}
 	return append(sets, s)

@@ -106,7 +106,7 @@ func (k *kept) good(s *loadedSet, r *bundle.Bundle) {
 	if k.cfg.Kept == nil {
 		return
 	}
-	digest := s.set.digest
+	digest := s.set.Digest
 	k.forget(s.content)
 	k.record.Trial = s.trialOf()
 	k.record.Good = slices.DeleteFunc(k.record.Good, func(d string) bool { return d == digest })

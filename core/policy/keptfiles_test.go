@@ -36,10 +36,10 @@ func keptIn(t *testing.T, in state.PolicySets, loads *loadBudget) (next func(scr
 		k.good(set, got)
 		content, err := in.Content("")
 		policytest.Must(t, err)
-		if again := k.read(filepath.Join(content, set.set.digest)); again.Digest() != set.set.digest {
+		if again := k.read(filepath.Join(content, set.set.Digest)); again.Digest() != set.set.Digest {
 			t.Fatalf("%q: what is kept is another set: %v", script, again.Err())
 		}
-		return filepath.Join(content, set.set.digest)
+		return filepath.Join(content, set.set.Digest)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/state"
@@ -81,7 +82,7 @@ func TestVerdictsAreWrittenAtMostOnceASecondAndOnlyWhereTheyDiffer(t *testing.T)
 			for range 3 {
 				for _, name := range []string{"x", "y", "z"} {
 					ask(t, p, policytest.Question(name))
-					time.Sleep(lastsBatch / 5)
+					time.Sleep(eval.LastsBatch / 5)
 				}
 			}
 			time.Sleep(time.Minute)
@@ -93,7 +94,7 @@ func TestVerdictsAreWrittenAtMostOnceASecondAndOnlyWhereTheyDiffer(t *testing.T)
 			t.Errorf("writes (-want +got):\n%s", diff)
 		}
 		for i := range disk.At[1:] {
-			if disk.At[i+1].Sub(disk.At[i]) < lastsBatch {
+			if disk.At[i+1].Sub(disk.At[i]) < eval.LastsBatch {
 				t.Errorf("written at %v", disk.At)
 			}
 		}
@@ -110,14 +111,14 @@ func TestWhatTheDiskDidNotTakeIsWrittenLater(t *testing.T) {
 			if got := ask(t, p, policytest.Question("web")); got.Answer != api.Deny {
 				t.Errorf("verdict %+v", got)
 			}
-			time.Sleep(5 * lastsRetry)
+			time.Sleep(5 * eval.LastsRetry)
 			if l.Count("what policies said last is not kept over a restart") != 1 {
 				t.Errorf("logged %q", l.Lines())
 			}
 			disk.Mu.Lock()
 			disk.Err = nil
 			disk.Mu.Unlock()
-			time.Sleep(2 * lastsRetry)
+			time.Sleep(2 * eval.LastsRetry)
 			synctest.Wait()
 			if all, _ := disk.Load(); len(all) != 1 {
 				t.Errorf("kept %+v", all)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -70,7 +71,7 @@ type fact struct {
 }
 
 // look gives what is known now; nil where nothing is known of the node.
-func (l *ledger) look() *sight {
+func (l *ledger) look() *eval.NodeView {
 	if l.node == nil {
 		return nil
 	}
@@ -80,11 +81,11 @@ func (l *ledger) look() *sight {
 }
 
 // see is look with the lock held.
-func (l *ledger) see() *sight {
+func (l *ledger) see() *eval.NodeView {
 	pods := l.sweep()
-	s := &sight{shown: map[string]*wasm.NodeFacts{}}
+	s := &eval.NodeView{Shown: map[string]*wasm.NodeFacts{}}
 	if l.node.Is != nil {
-		s.labels, s.capacity = l.node.Is()
+		s.Labels, s.Capacity = l.node.Is()
 	}
 	known := make(map[types.UID]fact, len(pods))
 	for uid, p := range pods {
@@ -93,10 +94,10 @@ func (l *ledger) see() *sight {
 			f = fact{p.Pod, factOf(p)}
 		}
 		known[uid] = f
-		s.pods = append(s.pods, f.pod)
+		s.Pods = append(s.Pods, f.pod)
 	}
 	l.facts = known
-	slices.SortFunc(s.pods, func(a, b wasm.NodePod) int {
+	slices.SortFunc(s.Pods, func(a, b wasm.NodePod) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
 	})
 	return s
@@ -135,11 +136,11 @@ func (l *ledger) over(r reservation, was *v1.Pod) bool {
 // commit makes a verdict about a pod one that others see: one that lets it pass
 // reserves what it asks for. It gives false, and does nothing, where that or a
 // denial was decided by what was seen of the node, and that is another now.
-func (l *ledger) commit(ctx context.Context, d *decision, v *api.Verdict) bool {
+func (l *ledger) commit(ctx context.Context, d *eval.Decision, v *api.Verdict) bool {
 	if l.node == nil {
 		return true
 	}
-	q := passing(d.request.Question, v)
+	q := eval.PassingQuestion(d.Request.Question, v)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for l.waits(d, q.Pod.UID, v.Answer) {
@@ -154,7 +155,7 @@ func (l *ledger) commit(ctx context.Context, d *decision, v *api.Verdict) bool {
 		delete(l.reserved, q.Pod.UID)
 		return true
 	}
-	l.reserve(q, d.instance)
+	l.reserve(q, d.Instance)
 	return true
 }
 
@@ -168,7 +169,7 @@ func (p *Plane) Admitted(q api.Question, v api.Verdict) {
 		instance := p.instance(&q, nil)
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		l.reserve(passing(&q, &v), instance)
+		l.reserve(eval.PassingQuestion(&q, &v), instance)
 	}
 }
 
@@ -183,15 +184,15 @@ func (l *ledger) reserve(q *api.Question, instance string) {
 // current reports whether what policies were shown is what they would be shown
 // now. Of a decision that others wait for it is: a pod that ends meanwhile only
 // makes room.
-func (l *ledger) current(d *decision) bool {
-	if d.saw == nil || l.alone != nil && l.alone.decision == d && l.alone.covers(d.saw) {
+func (l *ledger) current(d *eval.Decision) bool {
+	if d.Seen == nil || l.alone != nil && l.alone.decision == d && l.alone.covers(d.Seen) {
 		return true
 	}
 	now := l.see()
-	for tenant, before := range d.saw.shown {
+	for tenant, before := range d.Seen.Shown {
 		same := func(a, b wasm.NodePod) bool { return reflect.DeepEqual(a, b) }
-		if !maps.Equal(before.Labels, now.labels) || !maps.Equal(before.Allocatable, now.capacity) ||
-			!slices.EqualFunc(before.Pods, d.sees(tenant, now).Pods, same) {
+		if !maps.Equal(before.Labels, now.Labels) || !maps.Equal(before.Allocatable, now.Capacity) ||
+			!slices.EqualFunc(before.Pods, d.See(tenant, now).Pods, same) {
 			return false
 		}
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
@@ -136,17 +137,17 @@ func TestWhatWasAdmittedCountsUntilItIsGone(t *testing.T) {
 
 // onNode is a decision about a pod that has seen the node as a tenant's policies
 // do, and those of the others named.
-func onNode(l *ledger, q api.Question, tenant string, sees ...string) *decision {
+func onNode(l *ledger, q api.Question, tenant string, sees ...string) *eval.Decision {
 	d := decisionOn(q)
-	d.request.Tenant = tenant
-	d.sees = func(tenant string, s *sight) *wasm.NodeFacts {
-		return s.of(tenant, func(namespace string) string { return namespace })
+	d.Request.Tenant = tenant
+	d.See = func(tenant string, s *eval.NodeView) *wasm.NodeFacts {
+		return s.Of(tenant, func(namespace string) string { return namespace })
 	}
 	for _, who := range sees {
-		if d.saw == nil {
-			d.saw = l.look()
+		if d.Seen == nil {
+			d.Seen = l.look()
 		}
-		d.sees(who, d.saw)
+		d.See(who, d.Seen)
 	}
 	return d
 }
@@ -169,8 +170,8 @@ func TestAnAnswerThatDoesNotAllowGivesBackWhatWasReserved(t *testing.T) {
 		t.Error("a pod that takes nothing has to wait")
 	}
 	full := onNode(l, policytest.Question("b"), "", "")
-	if !l.commit(ctx, onNode(l, policytest.Question("a"), "", ""), says(api.Deny)) || len(l.look().pods) != 0 {
-		t.Errorf("reserved: %+v", l.look().pods)
+	if !l.commit(ctx, onNode(l, policytest.Question("a"), "", ""), says(api.Deny)) || len(l.look().Pods) != 0 {
+		t.Errorf("reserved: %+v", l.look().Pods)
 	}
 	if l.commit(ctx, full, says(api.Allow)) {
 		t.Error("what was seen before it was given back counts")
@@ -366,7 +367,7 @@ func TestOthersWaitForADecisionOnlyIfTheyChangeWhatItSees(t *testing.T) {
 		if got := strings.Join(answered, " "); got != "other held" {
 			t.Errorf("answered: %s", got)
 		}
-		alone.sees("", alone.saw)
+		alone.See("", alone.Seen)
 		answer("another", "b", says(api.Allow))
 		if l.commit(t.Context(), alone, says(api.Allow)) {
 			t.Error("an operator's policy has looked, too, and nobody waited for that")
@@ -381,8 +382,8 @@ func TestOthersWaitForADecisionOnlyIfTheyChangeWhatItSees(t *testing.T) {
 		}
 		l.goOn(alone)
 		all.Wait()
-		if len(l.look().pods) != 5 {
-			t.Errorf("admitted: %+v", l.look().pods)
+		if len(l.look().Pods) != 5 {
+			t.Errorf("admitted: %+v", l.look().Pods)
 		}
 	})
 }
@@ -396,7 +397,7 @@ func TestAnUpdateOfAPodCountsOnce(t *testing.T) {
 		q.Pod.Labels = map[string]string{"tier": "db"}
 	})
 	l.commit(t.Context(), onNode(l, q, ""), says(api.Allow))
-	if got := l.look().pods; len(got) != 1 || got[0].Labels["tier"] != "db" {
+	if got := l.look().Pods; len(got) != 1 || got[0].Labels["tier"] != "db" {
 		t.Errorf("%+v, want the newer version", got)
 	}
 	n.pods[0].Pod = q.Pod.DeepCopy()
@@ -440,14 +441,14 @@ func TestNothingIsReservedForAVersionThatWasTakenBack(t *testing.T) {
 		q.Pod.Labels = map[string]string{"tier": "db"}
 	})
 	d := onNode(l, q, "")
-	d.instance = "newer"
+	d.Instance = "newer"
 	l.commit(t.Context(), d, says(api.Allow))
 	n.wants = map[types.UID]string{"uid-a": "newer"}
-	if got := l.look().pods; len(got) != 1 || got[0].Labels["tier"] != "db" {
+	if got := l.look().Pods; len(got) != 1 || got[0].Labels["tier"] != "db" {
 		t.Errorf("%+v, want the newer version", got)
 	}
 	n.wants["uid-a"] = "older"
-	if got := l.look().pods; len(got) != 1 || got[0].Labels["tier"] != "web" || len(l.reserved) != 0 {
+	if got := l.look().Pods; len(got) != 1 || got[0].Labels["tier"] != "web" || len(l.reserved) != 0 {
 		t.Errorf("%+v, want the version that runs, and nothing reserved", got)
 	}
 }
@@ -529,7 +530,7 @@ func TestWhatWasAdmittedBeforeARestartCountsUntilItRuns(t *testing.T) {
 	p := New(Config{Facts: n.node(), Node: "node-1", Logger: slog.New(slog.DiscardHandler), Now: time.Now})
 	sees := func(when, want string) {
 		t.Helper()
-		if got := p.ledger.look().pods; len(got) != 1 || got[0].Requests["cpu"] != want {
+		if got := p.ledger.look().Pods; len(got) != 1 || got[0].Requests["cpu"] != want {
 			t.Errorf("%s: policies see %+v, want %s", when, got, want)
 		}
 	}

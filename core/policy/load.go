@@ -8,6 +8,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/internal/crashpoint"
 	"github.com/wardlet/wardlet/core/policy/bundle"
+	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/sched"
 	"github.com/wardlet/wardlet/core/policy/spec"
 	"github.com/wardlet/wardlet/core/policy/wasm"
@@ -40,14 +41,14 @@ func (l *loader) load(ctx context.Context, r *bundle.Bundle, running *loadedSet)
 	digest := r.Digest()
 	l.again, l.stale = false, false
 	r.CheckMemory(l.tenant)
-	var policies []*policy
+	var policies []*eval.Policy
 	for _, doc := range r.Documents {
 		// One that is refused anyway would only repeat itself.
 		if len(doc.Complaints) == 0 && ctx.Err() == nil && !l.stale {
 			policies = append(policies, l.policy(ctx, r, doc, running))
 		}
 	}
-	s := &loadedSet{set: newSet(digest, policies)}
+	s := &loadedSet{set: eval.NewSet(digest, policies)}
 	l.testGroups(ctx, r, s.set)
 	l.at.Leave()
 	l.cfg.loads.over()
@@ -65,32 +66,32 @@ func (l *loader) load(ctx context.Context, r *bundle.Bundle, running *loadedSet)
 	}
 	l.keep(r, s.set)
 	s.compare(running, l.cfg.Now)
-	for _, p := range s.set.all() {
+	for _, p := range s.set.All() {
 		p.Text = nil
 	}
 	return s, nil
 }
 
 // policy makes one policy; what is wrong is put down in its document.
-func (l *loader) policy(ctx context.Context, r *bundle.Bundle, doc *spec.Document, running *loadedSet) *policy {
+func (l *loader) policy(ctx context.Context, r *bundle.Bundle, doc *spec.Document, running *loadedSet) *eval.Policy {
 	l.at.Enter(doc.Name)
-	p := &policy{Document: doc, tenant: l.tenant, sum: r.Files[doc.Module].Sum, source: r.Files[doc.Path].Sum, log: l.cfg.Logger}
+	p := &eval.Policy{Document: doc, Tenant: l.tenant, ModuleSum: r.Files[doc.Module].Sum, DocumentSum: r.Files[doc.Path].Sum, Log: l.cfg.Logger}
 	was := running.find(doc.Name)
 	if doc.Mode == spec.ModeShadow {
 		was = running.candidate(doc.Name)
 	}
 	if was != nil {
-		p.counts = was.counts
+		p.Counters = was.Counters
 	} else {
-		p.counts = &counters{}
+		p.Counters = &eval.Counters{}
 	}
 	if doc.Mode == spec.ModeOff || doc.IsGroup() {
 		return p
 	}
 	options := doc.PluginOptions(l.cfg.Node)
 	options.Tenant = l.tenant
-	if was != nil && was.plugin != nil && was.plugin.madeFrom(p.sum, &options) {
-		p.plugin = was.plugin.acquire()
+	if was != nil && was.Plugin != nil && was.Plugin.MadeFrom(p.ModuleSum, &options) {
+		p.Plugin = was.Plugin.Acquire()
 		l.test(ctx, r, p)
 		return p
 	}
@@ -108,12 +109,12 @@ func (l *loader) policy(ctx context.Context, r *bundle.Bundle, doc *spec.Documen
 	plugin, err := l.cfg.Loader.Load(costing, r.Files[doc.Module].Data, options)
 	l.cfg.loads.pay(loadTook(plugin, err) + max(cost, moduleByteFuel*int64(len(r.Files[doc.Module].Data))))
 	if err != nil {
-		l.again = l.again || ofMachine(err)
+		l.again = l.again || eval.IsMachineFailure(err)
 		doc.Complain(doc.KeyOfFailure(err), "%s cannot be loaded: %v", doc.Module, err)
 		return p
 	}
 	crashpoint.Reached("set compiled")
-	p.plugin = newHandle(plugin, p.sum, options, l.cfg.Logger)
+	p.Plugin = eval.NewSharedPlugin(plugin, p.ModuleSum, options, l.cfg.Logger)
 	if l.test(ctx, r, p); len(doc.Complaints) == 0 {
 		l.cfg.loads.pay(plugin.Warm(ctx, doc.Hooks))
 	}
@@ -121,16 +122,16 @@ func (l *loader) policy(ctx context.Context, r *bundle.Bundle, doc *spec.Documen
 }
 
 // loadTook is what the start of a plugin took, or of one that cannot be loaded.
-func loadTook(plugin Plugin, err error) int64 {
+func loadTook(plugin eval.Plugin, err error) int64 {
 	if err != nil {
-		_, _, fuel := failureOf(err)
+		_, _, fuel := eval.FailureOf(err)
 		return fuel
 	}
 	return plugin.LoadFuel()
 }
 
 // test runs the policy's own tests; what fails is put down in its document.
-func (l *loader) test(ctx context.Context, r *bundle.Bundle, p *policy) {
+func (l *loader) test(ctx context.Context, r *bundle.Bundle, p *eval.Policy) {
 	// What they break must not keep the running set from the same plugin.
 	ctx = wasm.Rehearse(ctx)
 	for i := range p.Tests {
@@ -142,9 +143,9 @@ func (l *loader) test(ctx context.Context, r *bundle.Bundle, p *policy) {
 		if !ok {
 			continue
 		}
-		got, fuel, err := p.testAnswer(ctx, v, pods)
+		got, fuel, err := p.RunTest(ctx, v, pods)
 		l.cfg.loads.pay(fuel)
-		l.again = l.again || ofMachine(err)
+		l.again = l.again || eval.IsMachineFailure(err)
 		if got != "" {
 			p.Complain(key+".expect", "%s: want %s, got %s", v.About(), v.Expect, got)
 		}
@@ -153,11 +154,11 @@ func (l *loader) test(ctx context.Context, r *bundle.Bundle, p *policy) {
 
 // testPods are the pods of a test by their paths. One that cannot be used is
 // put down in the policy's document, and ok is false.
-func (l *loader) testPods(r *bundle.Bundle, p *policy, v *spec.TestCase, key string) (pods map[string]*v1.Pod, ok bool) {
+func (l *loader) testPods(r *bundle.Bundle, p *eval.Policy, v *spec.TestCase, key string) (pods map[string]*v1.Pod, ok bool) {
 	pods, ok = map[string]*v1.Pod{}, true
 	for _, f := range v.Files(key) {
 		l.cfg.loads.pay(textByteFuel * int64(len(r.Files[f.Path].Data)))
-		manifest, err := testPod(r, f.Path, l.cfg.Node)
+		manifest, err := eval.PodOfTest(r, f.Path, l.cfg.Node)
 		if err != nil {
 			p.Complain(f.Key, "%v", err)
 			ok = false
@@ -168,11 +169,11 @@ func (l *loader) testPods(r *bundle.Bundle, p *policy, v *spec.TestCase, key str
 }
 
 // testGroups runs the tests of groups, once every member is loaded.
-func (l *loader) testGroups(ctx context.Context, r *bundle.Bundle, s *set) {
+func (l *loader) testGroups(ctx context.Context, r *bundle.Bundle, s *eval.Set) {
 	if ctx.Err() != nil || l.stale || r.Err() != nil {
 		return
 	}
-	for _, p := range s.policies {
+	for _, p := range s.Policies {
 		if p.Group != nil && p.Mode != spec.ModeOff {
 			l.at.Enter(p.Name)
 			l.test(ctx, r, p)

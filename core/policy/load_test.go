@@ -10,6 +10,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/bundle"
+	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
@@ -24,7 +25,7 @@ func TestPoliciesAreInTheOrderOfTheirPriorityThenOfTheirName(t *testing.T) {
 	got, err := loadTested(t, d, s, nil)
 	policytest.Must(t, err)
 	var names []string
-	for _, p := range got.policies {
+	for _, p := range got.Policies {
 		names = append(names, p.Name)
 	}
 	if diff := cmp.Diff([]string{"z", "a", "b", "y"}, names); diff != "" {
@@ -54,8 +55,8 @@ func TestAPolicyThatIsOffIsNotLoaded(t *testing.T) {
 	d.Write("a.yaml", policytest.ManifestText)
 	got, err := loadTested(t, d, s, nil)
 	policytest.Must(t, err)
-	if p := got.policies[0]; s.Loads > 0 || p.plugin != nil || p.sum != policytest.SumOf("broken module") {
-		t.Errorf("%d loads, plugin %v, digest %s", s.Loads, p.plugin, p.sum)
+	if p := got.Policies[0]; s.Loads > 0 || p.Plugin != nil || p.ModuleSum != policytest.SumOf("broken module") {
+		t.Errorf("%d loads, plugin %v, digest %s", s.Loads, p.Plugin, p.ModuleSum)
 	}
 	d.Write("p.wasm", "another")
 	if _, err := loadTested(t, d, s, nil); err == nil {
@@ -136,22 +137,22 @@ func TestWhatDidNotChangeIsNotLoadedAgain(t *testing.T) {
 			d.Policy("p", "allow", settings(""))
 			first, err := loadTested(t, d, s, nil)
 			policytest.Must(t, err)
-			plugin := first.policies[0].plugin
+			plugin := first.Policies[0].Plugin
 			test.change(d)
 			second, err := loadTested(t, d, s, first)
 			policytest.Must(t, err)
 			reused := false
-			for _, p := range second.policies {
-				reused = reused || p.plugin == plugin
+			for _, p := range second.Policies {
+				reused = reused || p.Plugin == plugin
 			}
 			if reused != test.reused {
 				t.Errorf("reused = %t, want %t", reused, test.reused)
 			}
-			first.release()
-			if in := s.InUse(); len(in) != len(second.policies) {
-				t.Errorf("%d plugins are loaded for %d policies", len(in), len(second.policies))
+			first.Release()
+			if in := s.InUse(); len(in) != len(second.Policies) {
+				t.Errorf("%d plugins are loaded for %d policies", len(in), len(second.Policies))
 			}
-			second.release()
+			second.Release()
 			if in := s.InUse(); len(in) > 0 {
 				t.Errorf("still loaded: %v", in)
 			}
@@ -170,7 +171,7 @@ func TestASetThatIsRefusedTakesNoPluginFromTheRunningOne(t *testing.T) {
 	if _, err := loadTested(t, d, s, running); err == nil {
 		t.Fatal("a broken module is accepted")
 	}
-	v := judge(t.Context(), []*set{running}, decisionOn(policytest.Question("web")), api.Deny)
+	v := eval.Judge(t.Context(), []*eval.Set{running}, decisionOn(policytest.Question("web")), api.Deny)
 	if v.Answer != api.Allow || v.Policy != "p" || len(v.Opinions) != 1 || v.Opinions[0].Failure != "" {
 		t.Errorf("verdict %+v", v)
 	}
@@ -182,12 +183,12 @@ func TestCountsGoOnWhereAPolicyStaysInForce(t *testing.T) {
 	d.Policy("p", "allow")
 	first, err := loadTested(t, d, s, nil)
 	policytest.Must(t, err)
-	judge(t.Context(), []*set{first}, decisionOn(policytest.Question("web")), api.Allow)
+	eval.Judge(t.Context(), []*eval.Set{first}, decisionOn(policytest.Question("web")), api.Allow)
 	d.Policy("p", "trap x", policytest.LabelsPath, `capabilities = ["node.read"]`)
 	second, err := loadTested(t, d, s, first)
 	policytest.Must(t, err)
-	judge(t.Context(), []*set{second}, decisionOn(policytest.Question("web")), api.Allow)
-	got := second.policies[0].state(func(path string) string { return "/d/" + path })
+	eval.Judge(t.Context(), []*eval.Set{second}, decisionOn(policytest.Question("web")), api.Allow)
+	got := second.Policies[0].State(func(path string) string { return "/d/" + path })
 	want := api.PolicyState{
 		Name: "p", Document: "/d/p.toml", Module: "/d/p.wasm", SHA256: policytest.SumOf("trap x"), Hooks: []string{"admit"},
 		Mode: "enforce", Priority: 100, OnError: "hold", OnChange: "ignore", Allowed: 1, Held: 1, Failed: 1, Failures: map[string]uint64{"Trap": 1},

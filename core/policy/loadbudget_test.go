@@ -9,6 +9,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/bundle"
+	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/sched"
 	"github.com/wardlet/wardlet/core/policy/wasm"
@@ -58,7 +59,7 @@ func TestWhatEachStepOfLoadingTookIsPaid(t *testing.T) {
 		"one that is not asked":      {"allow", policytest.DocumentOf("p", "allow", "[match]\nnamespaces = [\"x\"]", test), 0, "", one},
 		"one of a filter":            {"pass", filter, 0, "", one + 5 + 11},
 		"one of a merge policy":      {"keep", merge, 0, "", 2*one + 3 + 11},
-		"a patch":                    {"allow", policytest.DocumentOf("p", "allow", "mutable_paths = [\"/metadata/labels\"]\n"+test), 0, patch, one + 30 + 11 + patchFuel},
+		"a patch":                    {"allow", policytest.DocumentOf("p", "allow", "mutable_paths = [\"/metadata/labels\"]\n"+test), 0, patch, one + 30 + 11 + eval.PatchFuel},
 		"nothing of one that is off": {"allow", policytest.DocumentOf("p", "allow", "mode = \"off\"", test), 500, "", -1},
 	} {
 		d, s := policytest.NewTree(t), policytest.NewScripts()
@@ -73,7 +74,7 @@ func TestWhatEachStepOfLoadingTookIsPaid(t *testing.T) {
 		}
 		slack := int64(0)
 		if tc.patch != "" {
-			slack = 10 * patchFuel // for the bytes of the pod
+			slack = 10 * eval.PatchFuel // for the bytes of the pod
 		}
 		if _, got := spent(t, d, s); got < want || got > want+slack {
 			t.Errorf("%s: %d, want %d", name, got, want)
@@ -109,7 +110,7 @@ func TestConditionsOfTestsArePaid(t *testing.T) {
 		_, fuel := spent(t, d, s)
 		return fuel
 	}
-	if without, with := took(""), took(`"object.metadata.name.startsWith('web')"`); with < without+conditionFuel {
+	if without, with := took(""), took(`"object.metadata.name.startsWith('web')"`); with < without+eval.ConditionFuel {
 		t.Errorf("%d, and %d without", with, without)
 	}
 }

@@ -6,12 +6,13 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/spec"
 )
 
 // loadedSet is a set that is or was in force, with what its owner's reloader knows of it.
 type loadedSet struct {
-	set *set
+	set *eval.Set
 	// generation counts the sets that came into force, from 1.
 	generation int
 	loaded     time.Time
@@ -27,45 +28,45 @@ type loadedSet struct {
 }
 
 // find returns the policy of a name, nil for none. The set may be nil.
-func (s *loadedSet) find(name string) *policy {
+func (s *loadedSet) find(name string) *eval.Policy {
 	if s == nil {
 		return nil
 	}
-	return s.set.find(name)
+	return s.set.Find(name)
 }
 
 // candidate returns the policy in mode shadow of a name, nil for none. The set may be nil.
-func (s *loadedSet) candidate(name string) *policy {
+func (s *loadedSet) candidate(name string) *eval.Policy {
 	if s == nil {
 		return nil
 	}
-	return s.set.candidate(name)
+	return s.set.Candidate(name)
 }
 
 // reviews reports whether a policy of the set judges running pods. The set may be nil.
-func (s *loadedSet) reviews() bool { return s != nil && s.set.reviews() }
+func (s *loadedSet) reviews() bool { return s != nil && s.set.Reviews() }
 
 // addHooks adds the hooks of the policies that are asked. The set may be nil.
 func (s *loadedSet) addHooks(hooks map[string]bool) {
 	if s != nil {
-		s.set.addHooks(hooks)
+		s.set.AddHooks(hooks)
 	}
 }
 
 // rest makes the plugins return memory that they have not needed lately. The set may be nil.
 func (s *loadedSet) rest() {
 	if s != nil {
-		s.set.rest()
+		s.set.Trim()
 	}
 }
 
 // closeBreakers closes those of all plugins, and reports whether any had failed. The set may be nil.
-func (s *loadedSet) closeBreakers() bool { return s != nil && s.set.closeBreakers() }
+func (s *loadedSet) closeBreakers() bool { return s != nil && s.set.CloseBreakers() }
 
 // release ends one use of the set, and closes its plugins after the last. The set may be nil.
 func (s *loadedSet) release() {
 	if s != nil {
-		s.set.release()
+		s.set.Release()
 	}
 }
 
@@ -73,8 +74,8 @@ func (s *loadedSet) release() {
 type loadedSets []*loadedSet
 
 // sets returns them without what their reloaders know.
-func (l loadedSets) sets() []*set {
-	all := make([]*set, len(l))
+func (l loadedSets) sets() []*eval.Set {
+	all := make([]*eval.Set, len(l))
 	for i, s := range l {
 		all[i] = s.set
 	}
@@ -90,7 +91,7 @@ func (l loadedSets) release() {
 func (l loadedSets) settle(ctx context.Context) { settle(ctx, l.sets()) }
 
 // comparison returns that of a candidate of one of the sets, nil if it has none.
-func (l loadedSets) comparison(of *set, name string) (*loadedSet, *comparison) {
+func (l loadedSets) comparison(of *eval.Set, name string) (*loadedSet, *comparison) {
 	i := slices.IndexFunc(l, func(s *loadedSet) bool { return s.set == of })
 	if i < 0 {
 		return nil, nil
@@ -99,8 +100,8 @@ func (l loadedSets) comparison(of *set, name string) (*loadedSet, *comparison) {
 }
 
 // stateOf is what `get policies` shows of a policy of the set.
-func (s *loadedSet) stateOf(p *policy, path func(string) string) api.PolicyState {
-	state := p.state(path)
+func (s *loadedSet) stateOf(p *eval.Policy, path func(string) string) api.PolicyState {
+	state := p.State(path)
 	if c := s.comparisons[p.Name]; c != nil && p.Mode == spec.ModeShadow {
 		state.Shadow = c.show()
 	}

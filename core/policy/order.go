@@ -134,7 +134,7 @@ func (r *reloader) goBack(ctx context.Context) error {
 	if running == nil {
 		return errors.New("no set is in force, so there is none to go back from")
 	}
-	before, err := r.kept.last(ctx, &r.loader, running, running.set.digest)
+	before, err := r.kept.last(ctx, &r.loader, running, running.set.Digest)
 	if before == nil {
 		return errors.Join(errNoEarlier, err)
 	}
@@ -143,8 +143,8 @@ func (r *reloader) goBack(ctx context.Context) error {
 	r.kept.record.Revision = before.revision // only the operator goes back in revisions
 	got := bundle.Read(r.cfg.read())
 	r.cfg.loads.pay(got.Took())
-	r.kept.back(got.Content(r.cfg.Version), reason, running.set.digest, before.set.digest, now)
+	r.kept.back(got.Content(r.cfg.Version), reason, running.set.Digest, before.set.Digest, now)
 	r.put(before, reason, false)
-	r.cfg.Logger.Warn("policies are rolled back", "directory", r.cfg.Dir, "from", running.set.digest, "to", before.set.digest, "generation", before.generation)
+	r.cfg.Logger.Warn("policies are rolled back", "directory", r.cfg.Dir, "from", running.set.Digest, "to", before.set.Digest, "generation", before.generation)
 	return nil
 }

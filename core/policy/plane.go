@@ -8,6 +8,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/admission/pacing"
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/sched"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
@@ -22,8 +23,8 @@ type Plane struct {
 	queue     *sched.Queue
 	decisions decisions
 	recorder  *recorder
-	lasts     lasts
-	instances instances
+	lasts     eval.VerdictCache
+	instances eval.InstanceCache
 	ledger    ledger
 	pacing    pacing.Pacing
 	budgets   *sched.Budgets
@@ -130,8 +131,8 @@ func (p *Plane) signal(o *owner, hooks map[string]bool) {
 func (p *Plane) Run(ctx context.Context) error {
 	var running sync.WaitGroup
 	if p.cfg.Opinions != nil {
-		p.lasts.load(p.cfg.Opinions, p.cfg.Logger)
-		running.Go(func() { p.lasts.run(ctx) })
+		p.lasts.Load(p.cfg.Opinions, p.cfg.Logger)
+		running.Go(func() { p.lasts.Run(ctx) })
 	}
 	for _, o := range p.owners {
 		running.Go(func() { o.reloader.run(ctx) })

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/spec"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/state"
@@ -97,7 +98,7 @@ func (p *probation) note(tenant string, opinions []api.Opinion, now time.Time) {
 		asked = true
 		if o.Failure != "" {
 			broke = fmt.Sprintf("policy %q: %s", o.Policy, o.Message)
-			open = o.Failure == string(breakerOpen)
+			open = o.Failure == string(eval.BreakerOpen)
 		}
 	}
 	if !asked {
@@ -123,7 +124,7 @@ func (p *probation) note(tenant string, opinions []api.Opinion, now time.Time) {
 
 // openedByMachine reports whether a breaker says that it is open because of the host.
 func openedByMachine(o *api.Opinion) bool {
-	return o.Failure == string(breakerOpen) && strings.HasSuffix(o.Message, ": "+string(wasm.HostError))
+	return o.Failure == string(eval.BreakerOpen) && strings.HasSuffix(o.Message, ": "+string(wasm.HostError))
 }
 
 // decide ends the probation if that can be told now. Its lock is held.
@@ -267,18 +268,18 @@ func (s *loadedSet) trialOf() state.PolicyTrial {
 	if s.probation == nil {
 		return state.PolicyTrial{}
 	}
-	return state.PolicyTrial{Set: s.set.digest, Policies: s.probation.names()}
+	return state.PolicyTrial{Set: s.set.Digest, Policies: s.probation.names()}
 }
 
 // suspects are the policies whose answers count and that another set has not, or
 // with another plugin, or for other pods. That set may be nil.
 func (s *loadedSet) suspects(before *loadedSet) (names []string) {
-	for _, p := range s.set.policies {
-		if !p.weighs() {
+	for _, p := range s.set.Policies {
+		if !p.Decides() {
 			continue
 		}
 		was := before.find(p.Name)
-		if was == nil || !was.weighs() || was.plugin != p.plugin || !p.Match.Same(&was.Match) {
+		if was == nil || !was.Decides() || was.Plugin != p.Plugin || !p.Match.Same(&was.Match) {
 			names = append(names, p.Name)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
@@ -70,8 +71,8 @@ func TestOnlyFailuresOfPluginsThatAreNewAndCountAreCounted(t *testing.T) {
 		"a denial":                        {api.Opinion{Answer: api.Deny}, trial{1, 0}},
 		"a failure":                       {api.Opinion{Answer: api.Hold, Failure: trap}, trial{1, 1}},
 		"a failure that allows":           {api.Opinion{Answer: api.Allow, Failure: trap}, trial{1, 1}},
-		"a condition that cannot be told": {api.Opinion{Failure: string(conditionFailed)}, trial{1, 1}},
-		"an open breaker":                 {api.Opinion{Failure: string(breakerOpen)}, trial{1, 1}},
+		"a condition that cannot be told": {api.Opinion{Failure: string(eval.ConditionFailed)}, trial{1, 1}},
+		"an open breaker":                 {api.Opinion{Failure: string(eval.BreakerOpen)}, trial{1, 1}},
 		"no instance at hand":             {api.Opinion{Failure: string(wasm.NotReady)}, trial{}},
 		"an exception":                    {api.Opinion{Answer: api.Abstain, Reason: api.ReasonException}, trial{}},
 		"a policy that only warns":        {api.Opinion{Mode: api.ModeWarn, Failure: trap}, trial{}},

@@ -2,18 +2,19 @@ package policy
 
 import (
 	"github.com/wardlet/wardlet/core/policy/bundle"
+	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/spec"
 )
 
 // keep has the files of a set on the disk before the set judges: records name
 // them by digest. A disk that does not take them is no reason to do without the
 // set.
-func (l *loader) keep(r *bundle.Bundle, s *set) {
+func (l *loader) keep(r *bundle.Bundle, s *eval.Set) {
 	if l.cfg.Records == nil {
 		return
 	}
 	files := map[string][]byte{}
-	for _, p := range s.policies {
+	for _, p := range s.Policies {
 		if p.Mode == spec.ModeOff {
 			continue
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/state"
 )
@@ -21,9 +22,9 @@ type recording struct {
 	// request is what was asked by admit or filter, contest by merge; nil for the
 	// other.
 	request *wasm.Request
-	contest *contest
+	contest *eval.Conflict
 	// sets are those that were used.
-	sets []*set
+	sets []*eval.Set
 	// facts gives what the policies of an owner saw of the node, nil where nobody
 	// looked.
 	facts func(tenant string) *wasm.NodeFacts
@@ -32,7 +33,7 @@ type recording struct {
 	fallback                 api.Answer
 	exempt, paced, mutateAPI bool
 	// met is what policies met that is no function of what they were asked.
-	met circumstances
+	met eval.HostEffects
 	// answer tells whoever asked. It is called once the record is kept.
 	answer func()
 
@@ -89,11 +90,11 @@ func (r *recording) policies(d *documents) []state.PolicyRecord {
 	records := make([]state.PolicyRecord, 0, len(r.decision.Verdict.Opinions))
 	for i := range r.decision.Verdict.Opinions {
 		o := &r.decision.Verdict.Opinions[i]
-		record := state.PolicyRecord{Name: o.Policy, Tenant: o.Tenant, Circumstance: r.met.of[owned{o.Tenant, o.Policy}]}
+		record := state.PolicyRecord{Name: o.Policy, Tenant: o.Tenant, Circumstance: r.met.Of[eval.PolicyKey{Tenant: o.Tenant, Policy: o.Policy}]}
 		if p := r.policy(o); p != nil {
-			record.Document, record.Module = p.source, p.sum
+			record.Document, record.Module = p.DocumentSum, p.ModuleSum
 			record.Fuel, record.MemoryPages, record.OutputBytes = int64(p.Limits.Fuel), p.Limits.MemoryPages, p.Limits.OutputBytes
-			if r.facts != nil && p.readsNode() {
+			if r.facts != nil && p.ReadsNode() {
 				if _, made := facts[o.Tenant]; !made {
 					facts[o.Tenant] = d.json(r.facts(o.Tenant))
 				}
@@ -106,12 +107,12 @@ func (r *recording) policies(d *documents) []state.PolicyRecord {
 }
 
 // policy is the one that has an opinion.
-func (r *recording) policy(o *api.Opinion) *policy {
-	i := slices.IndexFunc(r.sets, func(s *set) bool { return s.tenant == o.Tenant })
+func (r *recording) policy(o *api.Opinion) *eval.Policy {
+	i := slices.IndexFunc(r.sets, func(s *eval.Set) bool { return s.Tenant == o.Tenant })
 	if i < 0 {
 		return nil
 	}
-	return r.sets[i].find(o.Policy)
+	return r.sets[i].Find(o.Policy)
 }
 
 // inputsOf tell what a decision saw from what others did. Pods go by their

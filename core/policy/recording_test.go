@@ -9,6 +9,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/spec"
 )
@@ -39,7 +40,7 @@ func TestARecordNamesAllThatTheDecisionDependedOn(t *testing.T) {
 	}
 	r := &records[0]
 	if r.Tenant != "a" || r.ID != "tenant-a-1" || !r.ClockSynchronized || r.Agent != "v1" || r.Node != "node-1" || r.Kind != "file" ||
-		r.Default != api.Allow || !slices.Equal(r.Changed, changes(&q)) || !r.Verdict.At.Equal(v.At) || len(r.Changed) == 0 {
+		r.Default != api.Allow || !slices.Equal(r.Changed, eval.Changes(&q)) || !r.Verdict.At.Equal(v.At) || len(r.Changed) == 0 {
 		t.Errorf("record %+v", r)
 	}
 	for digest, part := range map[string]string{r.Pod: `"image":"img"`, r.Old: `"image":"old"`, r.Policies[1].NodeFacts: `"zone":"1"`} {

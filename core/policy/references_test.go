@@ -17,6 +17,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 )
 
@@ -204,12 +205,12 @@ func TestReferences_thatAreTooMuch(t *testing.T) {
 		names, keys []string
 		want        string
 	}{
-		"as many as there may be":       {names(maxReferences), nil, `policy "pin": it is `},
-		"too many":                      {names(maxReferences + 1), nil, `policy "pin": the pod names 257 ConfigMaps and Secrets, more than the 256 that a policy is shown`},
-		"as large keys as there may be": {names(2), []string{strings.Repeat("k", maxKeyBytes/2)}, `policy "pin": it is `},
+		"as many as there may be":       {names(eval.MaxReferences), nil, `policy "pin": it is `},
+		"too many":                      {names(eval.MaxReferences + 1), nil, `policy "pin": the pod names 257 ConfigMaps and Secrets, more than the 256 that a policy is shown`},
+		"as large keys as there may be": {names(2), []string{strings.Repeat("k", eval.MaxKeyBytes/2)}, `policy "pin": it is `},
 		"too large keys": {
 			names(2),
-			[]string{strings.Repeat("k", maxKeyBytes/2), "k"},
+			[]string{strings.Repeat("k", eval.MaxKeyBytes/2), "k"},
 			`policy "pin": the keys of the ConfigMaps and Secrets that the pod names have 65538 bytes, more than the 65536 that a policy is shown`,
 		},
 	} {
@@ -228,7 +229,7 @@ func TestReferences_thatAreTooMuch(t *testing.T) {
 				}
 				refs.refuse(RefusedPod{q.Pod, &v})
 				again, used := refs.after(time.Minute)
-				if again != nil || len(tt.names) > maxReferences && used != nil {
+				if again != nil || len(tt.names) > eval.MaxReferences && used != nil {
 					t.Errorf("again %q, used %q", again, used)
 				}
 				if len(tt.keys) < 2 {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/eval"
 )
 
 // rejection is what a policy in force says of a pod by rejecting all that claim its
@@ -17,7 +18,7 @@ func (f *forces) rejection(run *RunningPod, tenant string) *api.Opinion {
 	asked := slices.Clone(r.Sets) // the operator's is asked first
 	slices.Reverse(asked)
 	p := f.sets[r.Tenant].find(r.Policy)
-	if p == nil || !p.rejects() || keyOfSets(asked) != f.of(tenant).key {
+	if p == nil || !p.Rejects() || keyOfSets(asked) != f.of(tenant).key {
 		return nil
 	}
 	return &api.Opinion{
@@ -26,8 +27,8 @@ func (f *forces) rejection(run *RunningPod, tenant string) *api.Opinion {
 }
 
 // isRejected reports whether the policy rejects all that claim the pod's identity.
-func (rv *review) isRejected(p *policy) bool {
-	return rv.rejection != nil && rv.rejection.Policy == p.Name && rv.rejection.Tenant == p.tenant
+func (rv *review) isRejected(p *eval.Policy) bool {
+	return rv.rejection != nil && rv.rejection.Policy == p.Name && rv.rejection.Tenant == p.Tenant
 }
 
 // said are all opinions about the pod.

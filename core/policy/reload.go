@@ -184,9 +184,9 @@ func (r *reloader) still(got *bundle.Bundle) bool {
 func (r *reloader) act(ctx context.Context, got *bundle.Bundle) (loaded bool) {
 	crashpoint.Reached("set read")
 	running, content := r.standing.current(), got.Content(r.cfg.Version)
-	if running != nil && running.set.digest == got.Digest() && got.Err() == nil {
+	if running != nil && running.set.Digest == got.Digest() && got.Err() == nil {
 		if r.standing.refuse(nil, r.cfg.Now()) {
-			r.cfg.Logger.Info("the policies are again those in force", "directory", r.cfg.Dir, "digest", running.set.digest)
+			r.cfg.Logger.Info("the policies are again those in force", "directory", r.cfg.Dir, "digest", running.set.Digest)
 		}
 		return false
 	}
@@ -218,13 +218,13 @@ func (r *reloader) act(ctx context.Context, got *bundle.Bundle) (loaded bool) {
 		next.content = content
 		r.onTrial(next, running)
 		crashpoint.Reached("set tested")
-		another := r.kept.others(next.set.digest)
+		another := r.kept.others(next.set.Digest)
 		r.kept.good(next, got)
 		crashpoint.Reached("set kept")
 		r.put(next, nil, another)
 		crashpoint.Reached("set in force")
-		r.cfg.Logger.Info("policies are in force", "directory", r.cfg.Dir, "policies", len(next.set.policies),
-			"generation", next.generation, "digest", next.set.digest)
+		r.cfg.Logger.Info("policies are in force", "directory", r.cfg.Dir, "policies", len(next.set.Policies),
+			"generation", next.generation, "digest", next.set.Digest)
 	}
 	return true
 }
@@ -247,7 +247,7 @@ func (r *reloader) reject(ctx context.Context, reason error) {
 	if r.standing.refuse(reason, r.cfg.Now()) || back {
 		instead := "none, new pods are held"
 		if running := r.standing.current(); running != nil {
-			instead = running.set.digest
+			instead = running.set.Digest
 		}
 		r.cfg.Logger.Error("the policies are refused", "directory", r.cfg.Dir, "err", reason, "in_force", instead)
 	}
@@ -269,7 +269,7 @@ func (r *reloader) bringBack(ctx context.Context, refused error) bool {
 	r.onTrial(last, nil)
 	r.put(last, refused, false)
 	r.cfg.Logger.Warn("the last good policies are in force, not what the directory holds", "directory", r.cfg.Dir,
-		"policies", len(last.set.policies), "digest", last.set.digest)
+		"policies", len(last.set.Policies), "digest", last.set.Digest)
 	return true
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/sched"
 	"github.com/wardlet/wardlet/core/policy/spec"
 	"github.com/wardlet/wardlet/core/policy/wasm"
@@ -47,7 +48,7 @@ type loadedKey struct{ document, module, tenant, node string }
 
 // loadedPolicy is a policy with the number of the decision that had use for it last.
 type loadedPolicy struct {
-	*policy
+	*eval.Policy
 
 	used int
 }
@@ -70,7 +71,7 @@ func (r *Repeater) Close() {
 }
 
 func (r *Repeater) unload(key loadedKey) {
-	r.loaded[key].plugin.release()
+	r.loaded[key].Plugin.Release()
 	delete(r.loaded, key)
 }
 
@@ -78,7 +79,7 @@ func (r *Repeater) unload(key loadedKey) {
 // one that was paced it is the denial that was put off. The error is ErrNotJudged,
 // that of ctx, or says what is missing or damaged.
 func (r *Repeater) Repeat(ctx context.Context, record *state.DecisionRecord, of Evidence) (api.Verdict, error) {
-	return r.repeat(ctx, record, of, func(*decision) {}, nil)
+	return r.repeat(ctx, record, of, func(*eval.Decision) {}, nil)
 }
 
 // Where the machine has no instance of a plugin to give, which it did when the decision
@@ -90,7 +91,7 @@ const (
 
 // repeat is Repeat with another set instead of its owner's, nil for none. change may
 // change what is decided.
-func (r *Repeater) repeat(ctx context.Context, record *state.DecisionRecord, of Evidence, change func(*decision), instead *set) (api.Verdict, error) {
+func (r *Repeater) repeat(ctx context.Context, record *state.DecisionRecord, of Evidence, change func(*eval.Decision), instead *eval.Set) (api.Verdict, error) {
 	r.decision++
 	defer r.makeRoom()
 	for try := 1; ; try++ {
@@ -103,7 +104,7 @@ func (r *Repeater) repeat(ctx context.Context, record *state.DecisionRecord, of 
 		case o == nil:
 			return v, nil
 		case try == mostRepeats:
-			return api.Verdict{}, fmt.Errorf("%s: %s", called(o.Policy, o.Tenant), o.Message)
+			return api.Verdict{}, fmt.Errorf("%s: %s", eval.Called(o.Policy, o.Tenant), o.Message)
 		}
 		select {
 		case <-ctx.Done():
@@ -119,7 +120,7 @@ func byMachine(v *api.Verdict, policies []state.PolicyRecord) *api.Opinion {
 	met := metBy(policies)
 	for i := range v.Opinions {
 		o := &v.Opinions[i]
-		if c := met.of[owned{o.Tenant, o.Policy}]; o.Failure != string(wasm.NotReady) && o.Failure != string(wasm.HostError) || c != nil && c.Cut != nil {
+		if c := met.Of[eval.PolicyKey{Tenant: o.Tenant, Policy: o.Policy}]; o.Failure != string(wasm.NotReady) && o.Failure != string(wasm.HostError) || c != nil && c.Cut != nil {
 			continue
 		}
 		return o
@@ -128,20 +129,20 @@ func byMachine(v *api.Verdict, policies []state.PolicyRecord) *api.Opinion {
 }
 
 // once is one try to make a decision again.
-func (r *Repeater) once(ctx context.Context, record *state.DecisionRecord, of Evidence, change func(*decision), instead *set) (api.Verdict, error) {
+func (r *Repeater) once(ctx context.Context, record *state.DecisionRecord, of Evidence, change func(*eval.Decision), instead *eval.Set) (api.Verdict, error) {
 	if record.Verdict.Reason == api.ReasonPoliciesNotReady || record.Hook == api.HookMerge && len(record.Verdict.Opinions) == 0 {
 		return api.Verdict{}, ErrNotJudged
 	}
 	policies := record.Policies
 	if instead != nil {
-		policies = without(policies, instead.tenant)
+		policies = without(policies, instead.Tenant)
 	}
 	sets, err := r.sets(ctx, record, policies, of)
 	if err != nil {
 		return api.Verdict{}, err
 	}
 	if instead != nil {
-		sets = instead.within(sets, record.Hook)
+		sets = withinSets(instead, sets, record.Hook)
 	}
 	e := &exhibits{of: of}
 	var v api.Verdict
@@ -151,7 +152,7 @@ func (r *Repeater) once(ctx context.Context, record *state.DecisionRecord, of Ev
 		if e.err != nil {
 			return api.Verdict{}, e.err
 		}
-		d.met = metBy(policies)
+		d.Effects = metBy(policies)
 		change(d)
 		v = r.decide(ctx, record, sets, d)
 	case api.HookMerge:
@@ -159,25 +160,25 @@ func (r *Repeater) once(ctx context.Context, record *state.DecisionRecord, of Ev
 		if e.err != nil {
 			return api.Verdict{}, e.err
 		}
-		m.met = metBy(policies)
-		decided, opinions, _ := choose(ctx, sets, record.Node, m, &sched.CurrentPolicy{})
+		m.Effects = metBy(policies)
+		decided, opinions, _ := eval.Choose(ctx, sets, record.Node, m, &sched.CurrentPolicy{})
 		decided.At, decided.Sets = record.Verdict.At, setNames(sets)
-		v = mergeVerdict(&decided, opinions)
+		v = eval.MergeVerdict(&decided, opinions)
 	default:
 		return api.Verdict{}, fmt.Errorf("the hook %q is unknown: the record is of a newer agent", record.Hook)
 	}
 	if p := closedOf(sets); p != nil {
-		return api.Verdict{}, fmt.Errorf("%s: its plugin was closed meanwhile", called(p.Name, p.tenant))
+		return api.Verdict{}, fmt.Errorf("%s: its plugin was closed meanwhile", eval.Called(p.Name, p.Tenant))
 	}
 	settle(ctx, sets)
 	return v, context.Cause(ctx)
 }
 
 // closedOf is a policy whose plugin nobody holds any more, nil for none.
-func closedOf(sets []*set) *policy {
+func closedOf(sets []*eval.Set) *eval.Policy {
 	for _, s := range sets {
-		for _, p := range s.policies {
-			if p.plugin != nil && p.plugin.users.Load() <= 0 {
+		for _, p := range s.Policies {
+			if p.Plugin != nil && p.Plugin.Users.Load() <= 0 {
 				return p
 			}
 		}
@@ -186,39 +187,39 @@ func closedOf(sets []*set) *policy {
 }
 
 // decide asks the policies about one pod.
-func (r *Repeater) decide(ctx context.Context, record *state.DecisionRecord, sets []*set, d *decision) api.Verdict {
+func (r *Repeater) decide(ctx context.Context, record *state.DecisionRecord, sets []*eval.Set, d *eval.Decision) api.Verdict {
 	if record.Hook == api.HookFilter {
-		v := filterAll(ctx, sets, d, func(string) time.Duration { return math.MaxInt64 })
-		return *filterVerdict(&v)
+		v := eval.Filter(ctx, sets, d, func(string) time.Duration { return math.MaxInt64 })
+		return *eval.FilterVerdict(&v)
 	}
-	v := judge(ctx, sets, d, record.Default)
-	v.ReadsNode, v.Mutation = d.saw != nil, v.Mutation.Shown()
+	v := eval.Judge(ctx, sets, d, record.Default)
+	v.ReadsNode, v.Mutation = d.Seen != nil, v.Mutation.Shown()
 	return v
 }
 
 // sets are those of a record, with those policies that had an opinion, in its order.
-func (r *Repeater) sets(ctx context.Context, record *state.DecisionRecord, had []state.PolicyRecord, of Evidence) ([]*set, error) {
-	all := make([]*set, 0, len(record.Verdict.Sets))
+func (r *Repeater) sets(ctx context.Context, record *state.DecisionRecord, had []state.PolicyRecord, of Evidence) ([]*eval.Set, error) {
+	all := make([]*eval.Set, 0, len(record.Verdict.Sets))
 	found := 0
 	for _, name := range record.Verdict.Sets {
 		tenant, digest, owned := strings.Cut(name, "/")
 		if !owned {
 			tenant, digest = "", name
 		}
-		var policies []*policy
+		var policies []*eval.Policy
 		for i := range had {
 			if had[i].Tenant != tenant {
 				continue
 			}
 			p, err := r.policy(ctx, &had[i], record.Node, of)
 			if err != nil {
-				return nil, fmt.Errorf("%s: %w", called(had[i].Name, tenant), err)
+				return nil, fmt.Errorf("%s: %w", eval.Called(had[i].Name, tenant), err)
 			}
 			policies = append(policies, p)
 		}
 		found += len(policies)
-		s := newSet(digest, policies)
-		s.tenant = tenant
+		s := eval.NewSet(digest, policies)
+		s.Tenant = tenant
 		all = append(all, s)
 	}
 	if found != len(had) {
@@ -227,19 +228,19 @@ func (r *Repeater) sets(ctx context.Context, record *state.DecisionRecord, had [
 	return all, nil
 }
 
-func setNames(sets []*set) (names []string) {
+func setNames(sets []*eval.Set) (names []string) {
 	for _, s := range sets {
-		names = append(names, s.named())
+		names = append(names, s.Name())
 	}
 	return names
 }
 
 // policy loads one policy, or gives it as it was loaded before.
-func (r *Repeater) policy(ctx context.Context, of *state.PolicyRecord, node string, evidence Evidence) (*policy, error) {
+func (r *Repeater) policy(ctx context.Context, of *state.PolicyRecord, node string, evidence Evidence) (*eval.Policy, error) {
 	key := loadedKey{of.Document, of.Module, of.Tenant, node}
 	if p := r.loaded[key]; p != nil {
 		p.used = r.decision
-		return p.policy, nil
+		return p.Policy, nil
 	}
 	text, err := evidence.PolicyFile(of.Document)
 	if err != nil {
@@ -249,7 +250,7 @@ func (r *Repeater) policy(ctx context.Context, of *state.PolicyRecord, node stri
 	if err != nil {
 		return nil, fmt.Errorf("its document: %w", err)
 	}
-	p := &policy{Document: doc, tenant: of.Tenant, sum: of.Module, source: of.Document, counts: &counters{}, log: r.cfg.Logger}
+	p := &eval.Policy{Document: doc, Tenant: of.Tenant, ModuleSum: of.Module, DocumentSum: of.Document, Counters: &eval.Counters{}, Log: r.cfg.Logger}
 	if doc.IsGroup() {
 		return p, nil
 	}
@@ -263,7 +264,7 @@ func (r *Repeater) policy(ctx context.Context, of *state.PolicyRecord, node stri
 	if err != nil {
 		return nil, fmt.Errorf("its module: %w", err)
 	}
-	p.plugin = newHandle(plugin, of.Module, options, r.cfg.Logger)
+	p.Plugin = eval.NewSharedPlugin(plugin, of.Module, options, r.cfg.Logger)
 	r.loaded[key] = &loadedPolicy{p, r.decision}
 	return p, nil
 }
@@ -312,7 +313,7 @@ func (e *exhibits) pod(digest string) *v1.Pod {
 }
 
 // decision is that of a record of the hooks admit, filter and connect.
-func (e *exhibits) decision(record *state.DecisionRecord) *decision {
+func (e *exhibits) decision(record *state.DecisionRecord) *eval.Decision {
 	q := &api.Question{
 		Op: record.Op, Pod: e.pod(record.Pod), Old: e.pod(record.Old), Replaces: record.Replaces,
 		Origin: api.Origin{Source: record.Source, Document: record.Document},
@@ -328,37 +329,28 @@ func (e *exhibits) decision(record *state.DecisionRecord) *decision {
 		q.Pod = &v1.Pod{}
 		e.err = errors.Join(e.err, errors.New("the record names no pod"))
 	}
-	d := &decision{
-		hook: record.Hook, node: record.Node, instance: record.Instance, mutateAPI: record.MutateAPI, exempt: record.Exempt,
-		names: namesOf(q, record.Node), lasts: &lasts{}, at: &sched.CurrentPolicy{},
-		request: &wasm.Request{
+	d := &eval.Decision{
+		Hook: record.Hook, Node: record.Node, Instance: record.Instance, MutateAPI: record.MutateAPI, Exempt: record.Exempt,
+		Names: eval.NamesOf(q, record.Node), Cache: &eval.VerdictCache{}, Current: &sched.CurrentPolicy{},
+		Request: &wasm.Request{
 			Question: q, Kind: record.Kind, Tenant: record.Tenant, Changed: record.Changed, Time: record.Verdict.At,
 			ClockSynchronized: record.ClockSynchronized,
 		},
 	}
-	d.references.of = e.references(record)
+	d.References.Of = e.references(record)
 	facts := e.facts(record)
 	if record.Verdict.ReadsNode || len(facts) > 0 {
-		d.look = func() *sight { return &sight{} }
+		d.Look = func() *eval.NodeView { return &eval.NodeView{} }
 	}
-	d.sees = func(tenant string, _ *sight) *wasm.NodeFacts { return facts[tenant] }
+	d.See = func(tenant string, _ *eval.NodeView) *wasm.NodeFacts { return facts[tenant] }
 	for i := range record.Policies {
 		x := &record.Policies[i]
 		if x.Circumstance == nil || x.Circumstance.Last == nil {
 			continue
 		}
-		d.remember(x.Circumstance.Last)
+		d.Remember(x.Circumstance.Last)
 	}
 	return d
-}
-
-// remember has what a policy said before be known.
-func (d *decision) remember(last *state.LastOpinion) {
-	o := &opinion{api.Opinion{Answer: last.Answer, Reason: last.Reason, Message: last.Message}, last.RetryAfter}
-	if last.Changed {
-		o.Patch = "not kept"
-	}
-	d.lasts.put(&policy{Document: &spec.Document{Keys: spec.Keys{Name: last.Policy, OnError: spec.LastVerdict}}, tenant: last.Tenant}, d.lastKey(), d.request.Tenant, o, d.request.Time)
 }
 
 var errUnseenReference = errors.New("what the policies would see of it is not on record")
@@ -396,16 +388,16 @@ func (e *exhibits) facts(record *state.DecisionRecord) map[string]*wasm.NodeFact
 }
 
 // contest is that of a record of the hook merge.
-func (e *exhibits) contest(record *state.DecisionRecord) *contest {
-	m := &contest{
+func (e *exhibits) contest(record *state.DecisionRecord) *eval.Conflict {
+	m := &eval.Conflict{
 		MergeRequest: &wasm.MergeRequest{
 			Current: e.pod(record.Old), Tenant: record.Tenant, Time: record.Verdict.At, ClockSynchronized: record.ClockSynchronized,
 		},
-		mutateAPI: record.MutateAPI,
+		MutateAPI: record.MutateAPI,
 	}
 	for i := range record.Candidates {
 		x := &record.Candidates[i]
-		m.places = append(m.places, i)
+		m.Places = append(m.Places, i)
 		m.Candidates = append(m.Candidates, wasm.Candidate{
 			Pod: e.pod(x.Pod), Origin: api.Origin{Source: x.Source, Document: x.Document, FirstSeen: x.FirstSeen}, Kind: x.Kind,
 			Running: x.Running, Restored: x.Restored, FirstSeen: x.FirstSeen,
@@ -418,11 +410,11 @@ func (e *exhibits) contest(record *state.DecisionRecord) *contest {
 }
 
 // metBy is what the policies of a record met.
-func metBy(policies []state.PolicyRecord) circumstances {
-	met := circumstances{repeated: true, of: map[owned]*state.Circumstance{}}
+func metBy(policies []state.PolicyRecord) eval.HostEffects {
+	met := eval.HostEffects{Repeated: true, Of: map[eval.PolicyKey]*state.Circumstance{}}
 	for i := range policies {
 		if x := &policies[i]; x.Circumstance != nil {
-			met.of[owned{x.Tenant, x.Name}] = x.Circumstance
+			met.Of[eval.PolicyKey{Tenant: x.Tenant, Policy: x.Name}] = x.Circumstance
 		}
 	}
 	return met

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/state"
 )
@@ -69,7 +70,7 @@ func TestWhatPoliciesMetBesideTheQuestionIsOnRecord(t *testing.T) {
 			nil,
 			func(t *testing.T, p *Plane, _ policytest.Tree) {
 				t.Helper()
-				for range breakAfter {
+				for range eval.BreakAfter {
 					everyHook(t, p, "web")
 				}
 			},
@@ -321,7 +322,7 @@ func TestWhoClosesAPluginMeanwhileIsNotAwaited(t *testing.T) {
 	_, err := again.Repeat(t.Context(), records[0], exhibits[0])
 	policytest.Must(t, err)
 	for _, p := range again.loaded {
-		p.plugin.release()
+		p.Plugin.Release()
 	}
 	before := len(s.Calls())
 	if _, err := again.Repeat(t.Context(), records[0], exhibits[0]); err == nil || !strings.Contains(err.Error(), "its plugin was closed meanwhile") {

@@ -7,6 +7,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/sched"
 )
 
@@ -52,7 +53,7 @@ func (p *Plane) review(
 ) (fuel int64, goOn bool) {
 	now := p.cfg.Now()
 	q := run.question()
-	if !p.exempt(&q, namesOf(&q, p.cfg.Node)) {
+	if !p.exempt(&q, eval.NamesOf(&q, p.cfg.Node)) {
 		if wait := p.budgets.WaitReview(tenant, now); wait > 0 {
 			_, why := sched.Exhausted(tenant)
 			later(wait, why)
@@ -62,9 +63,9 @@ func (p *Plane) review(
 	sets := p.inForce(tenant)
 	defer sets.release()
 	d := p.decision(api.HookAdmit, &q, p.request(&q, tenant, now), at)
-	d.fallback = api.Allow
-	v := judge(ctx, sets.sets(), d, d.fallback)
-	v.ReadsNode = d.saw != nil
+	d.Fallback = api.Allow
+	v := eval.Judge(ctx, sets.sets(), d, d.Fallback)
+	v.ReadsNode = d.Seen != nil
 	if ctx.Err() != nil {
 		return 0, false
 	}
@@ -75,7 +76,7 @@ func (p *Plane) review(
 		answer(v)
 	}
 	sets.settle(ctx)
-	return d.spent + fuelOf(v.Opinions), true
+	return d.Spent + fuelOf(v.Opinions), true
 }
 
 // question is what is asked about the pod: whether it would be admitted, as it runs.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/internal/backoff"
+	"github.com/wardlet/wardlet/core/policy/eval"
 )
 
 // reviewDelays is after how long a policy is asked again about what it held or failed at.
@@ -18,21 +19,21 @@ func (r *reviewer) plan(f *forces, rv *review, v *api.Verdict) {
 	now := r.plane.cfg.Now()
 	rv.again = time.Time{}
 	q := rv.question()
-	names := namesOf(&q, r.plane.cfg.Node)
+	names := eval.NamesOf(&q, r.plane.cfg.Node)
 	unsure := false
 	for i := range v.Opinions {
 		o := &v.Opinions[i]
 		p := f.sets[o.Tenant].find(o.Policy)
-		if p == nil || !p.reviews() && !p.reviewed {
+		if p == nil || !p.Reviews() && !p.Reviewed {
 			continue
 		}
-		if o.Failure == string(breakerWaits) || o.Failure == string(referencesUnknown) {
+		if o.Failure == string(eval.BreakerWaits) || o.Failure == string(eval.ReferencesUnknown) {
 			rv.sooner(now.Add(reviewDelays.Min))
 			continue
 		}
 		unsure = unsure || o.Failure != "" || o.Answer == api.Hold && o.Mode == ""
 		if o.Reason == api.ReasonException {
-			if e := p.exception(names, v.At); e != nil {
+			if e := p.Exception(names, v.At); e != nil {
 				rv.sooner(e.Until)
 			}
 		}
@@ -100,7 +101,7 @@ func (f *forces) seeNode() bool {
 		return false
 	}
 	for _, s := range f.sets {
-		if slices.ContainsFunc(s.set.policies, func(p *policy) bool { return p.readsNode() && (p.reviews() || p.reviewed) }) {
+		if slices.ContainsFunc(s.set.Policies, func(p *eval.Policy) bool { return p.ReadsNode() && (p.Reviews() || p.Reviewed) }) {
 			return true
 		}
 	}

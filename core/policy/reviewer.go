@@ -13,6 +13,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/sched"
 	"github.com/wardlet/wardlet/core/policy/spec"
 )
@@ -299,7 +300,7 @@ func byName(a, b *review) int {
 // shownReviews are how policies have judged pods that run, for Plane.Sets.
 type shownReviews struct {
 	mu sync.Mutex
-	of map[owned]api.PolicyReview
+	of map[eval.PolicyKey]api.PolicyReview
 }
 
 // show fills in what `get policies` shows. The reviewer may be nil.
@@ -310,7 +311,7 @@ func (r *reviewer) show(s *api.PolicySet) {
 	r.shown.mu.Lock()
 	defer r.shown.mu.Unlock()
 	for i := range s.Policies {
-		if shown, ok := r.shown.of[owned{s.Tenant, s.Policies[i].Name}]; ok && s.Policies[i].OnChange != spec.OnChangeIgnore {
+		if shown, ok := r.shown.of[eval.PolicyKey{Tenant: s.Tenant, Policy: s.Policies[i].Name}]; ok && s.Policies[i].OnChange != spec.OnChangeIgnore {
 			s.Policies[i].Review = &shown
 		}
 	}

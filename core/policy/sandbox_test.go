@@ -13,6 +13,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/policy/wasm/compile"
@@ -26,7 +27,7 @@ func sandboxed(t *testing.T, d policytest.Tree) Config {
 	policytest.Must(t, err)
 	t.Cleanup(func() { policytest.Must(t, engine.Close()) })
 	c := testConfig(d, nil)
-	c.Loader = Sandbox(engine)
+	c.Loader = eval.Sandbox(engine)
 	return c
 }
 

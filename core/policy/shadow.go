@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/sched"
 )
 
@@ -40,44 +41,44 @@ type shadowing struct {
 
 // shadows has candidates judge what policies of the sets were asked; opinions are what
 // those said. The sets are in use.
-func (p *Plane) shadows(sets loadedSets, d *decision, opinions []api.Opinion) {
-	for i := range d.shadowed {
-		x, saw, references := d.shadowed[i], d.saw.again(), d.references.again()
-		x.makes = d.made[x.policy.owned()]
-		p.shadow(sets, &x, d.identity(), opinions, func(ctx context.Context, at *sched.CurrentPolicy) (o saying, fuel int64) {
-			like := &decision{
-				hook: d.hook, node: d.node, request: x.request, instance: d.instance, names: d.names, mutateAPI: d.mutateAPI,
-				look: d.look, sees: d.sees, saw: saw, references: references, exempt: d.exempt, lasts: &lasts{}, at: at,
+func (p *Plane) shadows(sets loadedSets, d *eval.Decision, opinions []api.Opinion) {
+	for i := range d.Shadowed {
+		x, saw, references := d.Shadowed[i], d.Seen.Again(), d.References.Again()
+		x.Makes = d.Made[x.Policy.Key()]
+		p.shadow(sets, &x, d.Identity(), opinions, func(ctx context.Context, at *sched.CurrentPolicy) (o eval.ShadowResult, fuel int64) {
+			like := &eval.Decision{
+				Hook: d.Hook, Node: d.Node, Request: x.Request, Instance: d.Instance, Names: d.Names, MutateAPI: d.MutateAPI,
+				Look: d.Look, See: d.See, Seen: saw, References: references, Exempt: d.Exempt, Cache: &eval.VerdictCache{}, Current: at,
 			}
-			if x.last != nil {
-				like.lasts.put(x.policy.candidate, like.lastKey(), like.request.Tenant, x.last, like.request.Time)
+			if x.LastResult != nil {
+				like.Cache.Put(x.Policy.Candidate, like.LastKey(), like.Request.Tenant, x.LastResult, like.Request.Time)
 			}
-			o = x.policy.candidate.alone(ctx, like, x.most)
-			return o, like.spent + o.Fuel
+			o = x.Policy.Candidate.AskAsCandidate(ctx, like, x.MaxSuppress)
+			return o, like.Spent + o.Fuel
 		})
 	}
 }
 
 // shadowMerges is shadows for a contest.
-func (p *Plane) shadowMerges(sets loadedSets, m *contest, opinions []api.Opinion) {
+func (p *Plane) shadowMerges(sets loadedSets, m *eval.Conflict, opinions []api.Opinion) {
 	for _, s := range sets.sets() {
-		for _, policy := range s.policies {
-			if policy.candidate == nil || !policy.has(api.HookMerge) && !policy.candidate.has(api.HookMerge) {
+		for _, policy := range s.Policies {
+			if policy.Candidate == nil || !policy.Has(api.HookMerge) && !policy.Candidate.Has(api.HookMerge) {
 				continue
 			}
-			x := shadowed{hook: api.HookMerge, set: s, policy: policy, contest: m, makes: m.made[policy.owned()]}
-			p.shadow(sets, &x, p.identity(m), opinions, func(ctx context.Context, at *sched.CurrentPolicy) (o saying, fuel int64) {
-				like := &contest{MergeRequest: m.MergeRequest, places: m.places, mutateAPI: m.mutateAPI, id: m.id}
-				c := x.policy.candidate
-				asked, fuel, err := c.wantsContest(ctx, like, p.cfg.Node)
+			x := eval.ShadowQuestion{Hook: api.HookMerge, Set: s, Policy: policy, Conflict: m, Makes: m.Made[policy.Key()]}
+			p.shadow(sets, &x, p.identity(m), opinions, func(ctx context.Context, at *sched.CurrentPolicy) (o eval.ShadowResult, fuel int64) {
+				like := &eval.Conflict{MergeRequest: m.MergeRequest, Places: m.Places, MutateAPI: m.MutateAPI, ID: m.ID}
+				c := x.Policy.Candidate
+				asked, fuel, err := c.WantsContest(ctx, like, p.cfg.Node)
 				if !asked {
-					return saying{Opinion: api.Opinion{Answer: api.Abstain}}, fuel
+					return eval.ShadowResult{Opinion: api.Opinion{Answer: api.Abstain}}, fuel
 				}
 				at.Enter(c.Name)
 				defer at.Leave()
-				o.Opinion, _ = c.merge(ctx, like, err)
-				o.makes = like.made[c.owned()]
-				return o, fuel + o.Fuel + like.extra
+				o.Opinion, _ = c.Merge(ctx, like, err)
+				o.Makes = like.Made[c.Key()]
+				return o, fuel + o.Fuel + like.Extra
 			})
 		}
 	}
@@ -86,16 +87,16 @@ func (p *Plane) shadowMerges(sets loadedSets, m *contest, opinions []api.Opinion
 // shadow has one candidate judge, once there is time for that, and compares what it
 // says. Where there is no budget for it the question is skipped.
 func (p *Plane) shadow(
-	sets loadedSets, x *shadowed, question [sha256.Size]byte, opinions []api.Opinion, judge func(ctx context.Context, at *sched.CurrentPolicy) (saying, int64),
+	sets loadedSets, x *eval.ShadowQuestion, question [sha256.Size]byte, opinions []api.Opinion, judge func(ctx context.Context, at *sched.CurrentPolicy) (eval.ShadowResult, int64),
 ) {
-	s, c := &p.shadowing, x.policy.candidate
-	used, comparison := sets.comparison(x.set, c.Name)
+	s, c := &p.shadowing, x.Policy.Candidate
+	used, comparison := sets.comparison(x.Set, c.Name)
 	if !s.affords(p.cfg.Now()) || s.waiting.Load() >= maxShadowed {
 		comparison.skip()
 		return
 	}
 	s.waiting.Add(1)
-	said := saying{saidBy(x, opinions), x.wait, x.makes}
+	said := eval.ShadowResult{Opinion: saidBy(x, opinions), Wait: x.Wait, Makes: x.Makes}
 	s.use(used)
 	p.queue.Add(sched.Task{Tenant: shadowLine, Decide: func(ctx context.Context, at *sched.CurrentPolicy) (int64, bool) {
 		defer s.unuse(used)
@@ -104,42 +105,24 @@ func (p *Plane) shadow(
 		if ctx.Err() != nil {
 			return 0, false
 		}
-		c.plugin.plugin.Settle(ctx)
+		c.Plugin.Plugin.Settle(ctx)
 		s.spend(fuel)
-		if o.Failure == string(breakerOpen) {
+		if o.Failure == string(eval.BreakerOpen) {
 			// It would fail as it did before, by the machine or by itself.
-			o.Failure = cmp.Or(c.plugin.breakers.opened(x.tenant()), o.Failure)
+			o.Failure = cmp.Or(c.Plugin.Breakers.Opened(x.Tenant()), o.Failure)
 		}
-		comparison.note(x.hook, x.about(), question, said, o)
+		comparison.note(x.Hook, x.About(), question, said, o)
 		return fuel * shadowWeight, true
 	}})
 }
 
 // saidBy is what the policy of a question said itself.
-func saidBy(x *shadowed, opinions []api.Opinion) api.Opinion {
-	i := slices.IndexFunc(opinions, func(o api.Opinion) bool { return o.Policy == x.policy.Name && o.Tenant == x.policy.tenant })
+func saidBy(x *eval.ShadowQuestion, opinions []api.Opinion) api.Opinion {
+	i := slices.IndexFunc(opinions, func(o api.Opinion) bool { return o.Policy == x.Policy.Name && o.Tenant == x.Policy.Tenant })
 	if i >= 0 {
 		return opinions[i]
 	}
-	return api.Opinion{Answer: notAskedAnswer(x.hook)}
-}
-
-// tenant is whose pods a question is about.
-func (x *shadowed) tenant() string {
-	if x.contest != nil {
-		return x.contest.Tenant
-	}
-	return x.request.Tenant
-}
-
-// about names what a question is about.
-func (x *shadowed) about() string {
-	if x.contest != nil {
-		p := x.contest.Candidates[0].Pod
-		return p.Namespace + "/" + p.Name
-	}
-	p := x.request.Question.Pod
-	return p.Namespace + "/" + p.Name
+	return api.Opinion{Answer: eval.AnswerIfNotAsked(x.Hook)}
 }
 
 // affords reports whether candidates have some of their budget left.
@@ -165,7 +148,7 @@ func (s *shadowing) use(x *loadedSet) {
 		s.used = map[*loadedSet]int{}
 	}
 	s.used[x]++
-	x.set.users.Add(1)
+	x.set.Users.Add(1)
 }
 
 func (s *shadowing) unuse(x *loadedSet) {

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/sched"
 	"github.com/wardlet/wardlet/core/policy/wasm"
@@ -275,14 +276,14 @@ func TestACandidateSeesOfTheNodeWhatThePolicySaw(t *testing.T) {
 
 func TestTheBreakerOfACandidateIsItsOwnFailure(t *testing.T) {
 	t.Parallel()
-	const most = 2 * breakAfter
+	const most = 2 * eval.BreakAfter
 	for name, test := range map[string]struct {
 		inForce, candidate            string
 		decisions, different, skipped uint64
 	}{
-		"that of the candidate":           {"allow", "trap no", breakAfter, breakAfter, 0},
-		"that of the policy in force":     {"trap no", "allow", breakAfter, breakAfter, breakAfter},
-		"those of both":                   {"trap no", "trap no", breakAfter, 0, breakAfter},
+		"that of the candidate":           {"allow", "trap no", eval.BreakAfter, eval.BreakAfter, 0},
+		"that of the policy in force":     {"trap no", "allow", eval.BreakAfter, eval.BreakAfter, eval.BreakAfter},
+		"those of both":                   {"trap no", "trap no", eval.BreakAfter, 0, eval.BreakAfter},
 		"a candidate without an instance": {"allow", "unready", 0, 0, most},
 		"that of a machine which fails":   {"allow", "error out of memory", 0, 0, most},
 	} {
@@ -295,7 +296,7 @@ func TestTheBreakerOfACandidateIsItsOwnFailure(t *testing.T) {
 				p, _ := listed(t, d, s)
 				run(t, p)
 				for i := range most {
-					ask(t, p, policytest.Question(fmt.Sprint("web-", i%breakAfter)))
+					ask(t, p, policytest.Question(fmt.Sprint("web-", i%eval.BreakAfter)))
 					synctest.Wait()
 				}
 				if x := shadowOf(p); x.Decisions != test.decisions || x.Different != test.different || x.Skipped != test.skipped {

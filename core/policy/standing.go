@@ -49,7 +49,7 @@ func (s *standing) use() (*loadedSet, error) {
 	if s.set == nil {
 		return nil, s.refused
 	}
-	s.set.set.users.Add(1)
+	s.set.set.Users.Add(1)
 	return s.set, nil
 }
 
@@ -71,7 +71,7 @@ func (s *standing) put(next *loadedSet, instead error, now time.Time) {
 	}
 	if next != nil {
 		s.generation++
-		next.set.tenant, next.generation, next.loaded = s.tenant, s.generation, now
+		next.set.Tenant, next.generation, next.loaded = s.tenant, s.generation, now
 	}
 	s.mu.Unlock()
 	before.release()
@@ -112,13 +112,13 @@ func (s *standing) show() api.PolicySet {
 	if s.set == nil {
 		return out
 	}
-	out.Ready, out.Digest, out.Loaded = true, s.set.set.digest, s.set.loaded
+	out.Ready, out.Digest, out.Loaded = true, s.set.set.Digest, s.set.loaded
 	out.Revision, out.Key, out.Probation = s.set.revision, s.set.key, s.set.probation.show()
 	at := func(path string) string { return filepath.Join(s.dir, path) }
-	for _, p := range s.set.set.policies {
+	for _, p := range s.set.set.Policies {
 		out.Policies = append(out.Policies, s.set.stateOf(p, at))
-		if p.candidate != nil {
-			out.Policies = append(out.Policies, s.set.stateOf(p.candidate, at))
+		if p.Candidate != nil {
+			out.Policies = append(out.Policies, s.set.stateOf(p.Candidate, at))
 		}
 	}
 	return out

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 )
 
@@ -29,7 +30,7 @@ func TestADecisionEndsOnTheSetItBeganOn(t *testing.T) {
 	if diff := cmp.Diff([]string{"kept", "replaced", "replaced"}, s.InUse()); diff != "" {
 		t.Errorf("loaded while a decision is under way (-want +got):\n%s", diff)
 	}
-	if v := judge(t.Context(), []*set{used.set}, decisionOn(policytest.Question("web")), api.Allow); v.Answer != api.Allow {
+	if v := eval.Judge(t.Context(), []*eval.Set{used.set}, decisionOn(policytest.Question("web")), api.Allow); v.Answer != api.Allow {
 		t.Errorf("verdict %+v, want that of the first set", v)
 	}
 	used.release()
@@ -70,7 +71,7 @@ func TestTheStateOfASet(t *testing.T) {
 		t.Errorf("reason %v", reason)
 	}
 	in.put(first, nil, at(3))
-	good := api.PolicySet{Ready: true, Digest: first.set.digest, Generation: 1, Loaded: at(3)}
+	good := api.PolicySet{Ready: true, Digest: first.set.Digest, Generation: 1, Loaded: at(3)}
 	check("in force", good, 1)
 	if in.refuse(nil, at(4)) {
 		t.Error("it is news that what is in force is in force")
@@ -85,7 +86,7 @@ func TestTheStateOfASet(t *testing.T) {
 		t.Error("the end of a refusal is no news")
 	}
 	check("in force again", good, 1)
-	first.set.users.Add(1)
+	first.set.Users.Add(1)
 	in.put(first, nil, at(8))
 	good.Generation, good.Loaded = 2, at(8)
 	check("the second in force", good, 1)
@@ -95,7 +96,7 @@ func TestTheStateOfASet(t *testing.T) {
 func TestASetThatComesIntoForceInsteadOfTheDirectorysSaysWhy(t *testing.T) {
 	t.Parallel()
 	in := &standing{dir: "DIR"}
-	in.put(&loadedSet{set: newSet("before", nil)}, errors.New("rolled back"), policytest.Instant)
+	in.put(&loadedSet{set: eval.NewSet("before", nil)}, errors.New("rolled back"), policytest.Instant)
 	if got := in.show(); !got.Ready || got.Refused != "rolled back" || !got.RefusedAt.Equal(policytest.Instant) {
 		t.Errorf("set %+v", got)
 	}

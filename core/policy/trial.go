@@ -13,9 +13,9 @@ import (
 // policies is new. One that an earlier process had in force goes on as it was.
 func (r *reloader) onTrial(next, running *loadedSet) {
 	suspects := next.suspects(running)
-	if good := r.kept.record.Good; running == nil && len(good) > 0 && good[0] == next.set.digest {
+	if good := r.kept.record.Good; running == nil && len(good) > 0 && good[0] == next.set.Digest {
 		suspects = nil
-		if trial := r.kept.record.Trial; trial.Set == next.set.digest {
+		if trial := r.kept.record.Trial; trial.Set == next.set.Digest {
 			suspects = trial.Policies
 		}
 	}
@@ -33,8 +33,8 @@ func (r *reloader) judgeTrial(ctx context.Context) bool {
 	case failed:
 		return r.fallBack(ctx, running, why)
 	case passed:
-		if r.kept.passed(running.set.digest) {
-			r.cfg.Logger.Info("the policies have passed their probation", "directory", r.cfg.Dir, "digest", running.set.digest)
+		if r.kept.passed(running.set.Digest) {
+			r.cfg.Logger.Info("the policies have passed their probation", "directory", r.cfg.Dir, "digest", running.set.Digest)
 		}
 	case unknown:
 	}
@@ -46,17 +46,17 @@ func (r *reloader) judgeTrial(ctx context.Context) bool {
 func (r *reloader) fallBack(ctx context.Context, running *loadedSet, why string) bool {
 	stay := func(reason string) bool {
 		if running.probation.stay(reason) {
-			r.cfg.Logger.Error("the policies fail and stay in force", "directory", r.cfg.Dir, "digest", running.set.digest, "failures", why, "why", reason)
+			r.cfg.Logger.Error("the policies fail and stay in force", "directory", r.cfg.Dir, "digest", running.set.Digest, "failures", why, "why", reason)
 		}
 		return false
 	}
 	if running.probation.stays() && !r.kept.machine {
 		return false
 	}
-	if !r.kept.another(running.set.digest) {
+	if !r.kept.another(running.set.Digest) {
 		return stay("there is no earlier set to go back to")
 	}
-	before, err := r.kept.last(ctx, &r.loader, running, running.set.digest)
+	before, err := r.kept.last(ctx, &r.loader, running, running.set.Digest)
 	switch {
 	case ctx.Err() != nil:
 		before.release()
@@ -66,11 +66,11 @@ func (r *reloader) fallBack(ctx context.Context, running *loadedSet, why string)
 	}
 	now := r.cfg.Now()
 	reason := fmt.Errorf("rolled back at %s: %s; mend the policies, or take them in again with wardlet policy retry", now.UTC().Format(time.RFC3339), why)
-	r.kept.back(running.content, reason, running.set.digest, before.set.digest, now)
+	r.kept.back(running.content, reason, running.set.Digest, before.set.Digest, now)
 	r.put(before, reason, false)
 	// The directory may hold something else by now.
 	r.acted = false
-	r.cfg.Logger.Error("policies are rolled back: their plugins fail", "directory", r.cfg.Dir, "from", running.set.digest, "to", before.set.digest,
+	r.cfg.Logger.Error("policies are rolled back: their plugins fail", "directory", r.cfg.Dir, "from", running.set.Digest, "to", before.set.Digest,
 		"generation", before.generation, "failures", why)
 	return true
 }

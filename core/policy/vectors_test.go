@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/test/wasmtest"
 )
@@ -88,7 +89,7 @@ func TestTestsDoNotCount(t *testing.T) {
 	d.Write("a.yaml", policytest.ManifestText)
 	got, err := loadTested(t, d, s, nil)
 	policytest.Must(t, err)
-	if n := got.policies[0].counts.denied.Load(); n != 0 {
+	if n := got.Policies[0].Counters.Denied.Load(); n != 0 {
 		t.Errorf("%d denials are counted", n)
 	}
 }
@@ -154,7 +155,7 @@ func TestATestOfAMergePolicyIsPaidAlsoWhereItsPatchCannotBeApplied(t *testing.T)
 		_, fuel := spent(t, d, s)
 		return fuel
 	}
-	if good, bad := took(`[{"op":"add","path":"/metadata/labels/x","value":"y"}]`), took(`[{"op":"add","path":"/metadata/nolabel/x","value":"y"}]`); bad < good || bad > good+patchFuel/2 {
+	if good, bad := took(`[{"op":"add","path":"/metadata/labels/x","value":"y"}]`), took(`[{"op":"add","path":"/metadata/nolabel/x","value":"y"}]`); bad < good || bad > good+eval.PatchFuel/2 {
 		t.Errorf("it pays %d, and where the patch can be applied %d", bad, good)
 	}
 }

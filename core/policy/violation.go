@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/eval"
 )
 
 // maxViolations is how many policies a condition names that a pod violates.
@@ -15,26 +16,26 @@ const maxViolations = 8
 func (r *reviewer) display(f *forces) {
 	now := r.plane.cfg.Now()
 	r.evicting = false
-	shown, outlooks := map[owned]api.PolicyReview{}, map[owned]outlook{}
+	shown, outlooks := map[eval.PolicyKey]api.PolicyReview{}, map[eval.PolicyKey]outlook{}
 	for _, o := range r.plane.owners {
 		s := f.sets[o.tenant]
 		if s == nil {
 			continue
 		}
-		for _, p := range s.set.policies {
-			if !p.minds() {
+		for _, p := range s.set.Policies {
+			if !p.JudgesRunning() {
 				continue
 			}
 			x := r.summary(f, p)
-			if p.evicts() {
+			if p.Evicts() {
 				next := r.outlook(f, s, p, &x)
-				outlooks[p.owned()] = next
+				outlooks[p.Key()] = next
 				r.evicting = r.evicting || x.Waiting > 0 && !next.news
 				if x.Waiting > 0 && x.Waits == "" {
-					x.Next = r.brakes[s.set.tenant].next(s, p, now)
+					x.Next = r.brakes[s.set.Tenant].next(s, p, now)
 				}
 			}
-			shown[p.owned()] = x
+			shown[p.Key()] = x
 		}
 	}
 	for _, rv := range r.pods {
@@ -48,10 +49,10 @@ func (r *reviewer) display(f *forces) {
 }
 
 // summary counts what a policy says of the pods that run.
-func (r *reviewer) summary(f *forces, p *policy) (x api.PolicyReview) {
+func (r *reviewer) summary(f *forces, p *eval.Policy) (x api.PolicyReview) {
 	for _, rv := range r.pods {
 		switch o := rv.opinion(p); {
-		case p.tenant != "" && rv.tenant != p.tenant:
+		case p.Tenant != "" && rv.tenant != p.Tenant:
 		case rv.sets != f.of(rv.tenant).key:
 			x.Unjudged++
 		case o == nil || o.Reason == api.ReasonException:
@@ -67,7 +68,7 @@ func (r *reviewer) summary(f *forces, p *policy) (x api.PolicyReview) {
 
 // outlook completes a summary with what a policy evicts, and says what a pod waits for
 // that is to be evicted.
-func (r *reviewer) outlook(f *forces, s *loadedSet, p *policy, x *api.PolicyReview) outlook {
+func (r *reviewer) outlook(f *forces, s *loadedSet, p *eval.Policy, x *api.PolicyReview) outlook {
 	now, due := r.plane.cfg.Now(), r.due(f, p)
 	c, may := r.count(f, s, p, now)
 	x.Of, x.Evicted, x.Confirmed, x.Allowed, x.Waiting = c.Of, c.Evicted, c.Confirmed, may, len(due)
@@ -79,7 +80,7 @@ func (r *reviewer) outlook(f *forces, s *loadedSet, p *policy, x *api.PolicyRevi
 	}
 	switch {
 	case !c.Confirmed && c.Evicted >= may && !s.probation.hasFailed():
-		return outlook{fmt.Sprintf("%d of %d pods were evicted, this one waits for %s", x.Evicted, x.Of, p.confirmation()), true}
+		return outlook{fmt.Sprintf("%d of %d pods were evicted, this one waits for %s", x.Evicted, x.Of, p.Confirmation()), true}
 	case x.Waits != "":
 		return outlook{"it is to be evicted", false}
 	}
@@ -99,7 +100,7 @@ func violates(o *api.Opinion) bool {
 }
 
 // tell shows what policies have against a pod, with an event where that is news.
-func (r *reviewer) tell(rv *review, outlooks map[owned]outlook) {
+func (r *reviewer) tell(rv *review, outlooks map[eval.PolicyKey]outlook) {
 	var parts, said, news []string
 	more := 0
 	for i, opinions := 0, rv.said(); i < len(opinions); i++ {
@@ -111,7 +112,7 @@ func (r *reviewer) tell(rv *review, outlooks map[owned]outlook) {
 			more++
 			continue
 		}
-		text := called(o.Policy, o.Tenant) + ": " + (&opinion{Opinion: *o}).said()
+		text := eval.Called(o.Policy, o.Tenant) + ": " + (&eval.PolicyResult{Opinion: *o}).Said()
 		if o.Failure != "" {
 			text += fmt.Sprintf(" (on_error is %s)", o.Answer)
 		}
@@ -119,9 +120,9 @@ func (r *reviewer) tell(rv *review, outlooks map[owned]outlook) {
 		if o.Failure == "" && o.Answer == api.Deny {
 			news = append(news, text)
 		} else { // it is asked again and again, and may say that in other words each time
-			news = append(news, called(o.Policy, o.Tenant)+": "+o.Reason+" "+o.Failure)
+			news = append(news, eval.Called(o.Policy, o.Tenant)+": "+o.Reason+" "+o.Failure)
 		}
-		if x, evicts := outlooks[owned{o.Tenant, o.Policy}]; evicts && o.Answer == api.Deny && o.Failure == "" {
+		if x, evicts := outlooks[eval.PolicyKey{Tenant: o.Tenant, Policy: o.Policy}]; evicts && o.Answer == api.Deny && o.Failure == "" {
 			if r.exempt(rv) {
 				x = outlook{"the pod is exempt and runs on", false}
 			} else if rv.refusal != nil && !x.news {

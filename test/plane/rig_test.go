@@ -15,6 +15,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/mux"
 	"github.com/wardlet/wardlet/core/policy"
+	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/policy/wasm/compile"
 	"github.com/wardlet/wardlet/core/state"
@@ -68,7 +69,7 @@ func newRig(t *testing.T, dir string, tenants ...policy.Tenant) *rig {
 	r.Plane = policy.New(policy.Config{
 		Dir: dir, Tenants: tenants, Sources: []string{sourceName, hostileSource}, DefaultVerdict: api.Allow,
 		Kinds: map[string]string{sourceName: api.KindFile, hostileSource: api.KindFile}, Node: "node-1", Kept: disk.PolicySets(), Version: "test",
-		Records: records, Loader: policy.Sandbox(engine), Logger: log, Now: time.Now, Facts: r.nodeFacts(),
+		Records: records, Loader: eval.Sandbox(engine), Logger: log, Now: time.Now, Facts: r.nodeFacts(),
 	})
 	r.gate = newWitness(r.Plane)
 	r.mux = mux.New(mux.Config{

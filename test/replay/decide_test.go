@@ -17,6 +17,7 @@ import (
 	"github.com/wardlet/wardlet/core/manifest"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy"
+	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/policy/wasm/compile"
 	"github.com/wardlet/wardlet/core/state"
@@ -54,7 +55,7 @@ func newPlane(t *testing.T, dir, operators, tenants string) *plane {
 		Tenants:        []policy.Tenant{{Name: "a", Dir: tenants, MaxSuppress: time.Minute, FuelPerSecond: 1 << 50, Owns: func(ns string) bool { return ns == "team" }}},
 		DefaultVerdict: api.Allow, Node: "node-1", Version: "test", Records: records, Opinions: disk.Opinions(), MaxSuppress: time.Hour,
 		Facts:      &policy.Node{Is: nodeIs, Pods: p.onNode, Wanted: func(types.UID, string) bool { return false }},
-		References: objects{p}, Loader: policy.Sandbox(engine), Logger: log, Now: time.Now,
+		References: objects{p}, Loader: eval.Sandbox(engine), Logger: log, Now: time.Now,
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup

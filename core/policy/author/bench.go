@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/policy"
+	"github.com/wardlet/wardlet/core/policy/eval"
 )
 
 // BenchOptions say how long is measured.
@@ -110,7 +111,7 @@ func Measure(ctx context.Context, d *policy.Draft, o BenchOptions) (*Bench, erro
 
 // measure measures one question.
 func measure(ctx context.Context, d *policy.Draft, call policy.Call, o BenchOptions) (CallFigures, error) {
-	var first policy.Statement
+	var first eval.Result
 	written := -1
 	for range warmUp {
 		s, err := call(ctx)

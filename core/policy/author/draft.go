@@ -12,6 +12,7 @@ import (
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/parts"
 	"github.com/wardlet/wardlet/core/policy"
+	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -83,7 +84,7 @@ func withDrafts(ctx context.Context, cfg *config.Config, path, node string, do f
 		return err
 	}
 	drafts, err := policy.Drafts(ctx, policy.Config{
-		Dir: dir, ModuleBytes: cfg.Policy.ModuleBytes, Node: node, Loader: policy.Sandbox(engine), Logger: slog.New(slog.DiscardHandler),
+		Dir: dir, ModuleBytes: cfg.Policy.ModuleBytes, Node: node, Loader: eval.Sandbox(engine), Logger: slog.New(slog.DiscardHandler),
 	}, document)
 	if err == nil {
 		err = do(drafts, log)

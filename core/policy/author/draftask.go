@@ -8,6 +8,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/policy"
+	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/state"
 )
 
@@ -16,9 +17,9 @@ type PolicyRun struct {
 	Policy   string `json:"policy"`
 	Document string `json:"document"`
 	// Module is the digest of the module that was asked.
-	Module  string           `json:"module"`
-	Verdict policy.Statement `json:"verdict"`
-	Limits  policy.Limits    `json:"limits"`
+	Module  string        `json:"module"`
+	Verdict eval.Result   `json:"verdict"`
+	Limits  policy.Limits `json:"limits"`
 	// Log are the lines that the plugin logged.
 	Log []string `json:"log,omitempty"`
 	// Unpinned: sha256 of the document is not that of the module.
@@ -30,7 +31,7 @@ var ErrNoDecisions = state.ErrNoDecisions
 
 // AskPolicy puts a question to the policy of a document, in a sandbox of its own.
 func AskPolicy(ctx context.Context, cfg *config.Config, document string, q *policy.DraftQuestion) (*PolicyRun, error) {
-	return askDraft(ctx, cfg, document, draftNode, func(d *policy.Draft) (policy.Statement, error) { return d.Ask(ctx, q) })
+	return askDraft(ctx, cfg, document, draftNode, func(d *policy.Draft) (eval.Result, error) { return d.Ask(ctx, q) })
 }
 
 // errAsked ends the search for a record.
@@ -43,7 +44,7 @@ func AskPolicyAgain(ctx context.Context, cfg *config.Config, document string, fi
 		if r.ID != id {
 			return nil
 		}
-		run, err = askDraft(ctx, cfg, document, r.Node, func(d *policy.Draft) (policy.Statement, error) { return d.AskAgain(ctx, r, e) })
+		run, err = askDraft(ctx, cfg, document, r.Node, func(d *policy.Draft) (eval.Result, error) { return d.AskAgain(ctx, r, e) })
 		if err == nil {
 			err = errAsked
 		}
@@ -60,7 +61,7 @@ func AskPolicyAgain(ctx context.Context, cfg *config.Config, document string, fi
 }
 
 // askDraft asks the policy of a document something.
-func askDraft(ctx context.Context, cfg *config.Config, document, node string, ask func(*policy.Draft) (policy.Statement, error)) (run *PolicyRun, err error) {
+func askDraft(ctx context.Context, cfg *config.Config, document, node string, ask func(*policy.Draft) (eval.Result, error)) (run *PolicyRun, err error) {
 	err = withDrafts(ctx, cfg, document, node, func(drafts []*policy.Draft, log *pluginLines) error {
 		if len(drafts) != 1 {
 			return fmt.Errorf("%s has %d policies: name the document of one", document, len(drafts))

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/wardlet/wardlet/core/policy"
+	"github.com/wardlet/wardlet/core/policy/eval"
 )
 
 // maxGolden bounds what is read of a golden file, in bytes.
@@ -21,8 +22,8 @@ const maxGolden = 4 << 20
 type golden struct {
 	// Module is the SHA-256 of the module that said it. Only the same one must take the
 	// same fuel.
-	Module  string           `json:"module"`
-	Verdict policy.Statement `json:"verdict"`
+	Module  string      `json:"module"`
+	Verdict eval.Result `json:"verdict"`
 }
 
 // goldenPath is where the golden file of a test lies.
@@ -134,7 +135,7 @@ func (g *golden) differs(path string, now *golden) (string, error) {
 
 // normal are the verdicts that are compared: without fuel where that need not be
 // the same, and what was never in a file as it would come out of one.
-func (g *golden) normal(now *golden) (before, made policy.Statement, err error) {
+func (g *golden) normal(now *golden) (before, made eval.Result, err error) {
 	text, err := json.Marshal(&now.Verdict)
 	if err == nil {
 		err = json.Unmarshal(text, &made)

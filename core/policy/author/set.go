@@ -4,6 +4,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy"
 	"github.com/wardlet/wardlet/core/policy/bundle"
+	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/spec"
 )
 
@@ -14,7 +15,7 @@ type (
 	// Question is what a draft is asked.
 	Question = policy.DraftQuestion
 	// Statement is the answer of one policy, with what it cost.
-	Statement = policy.Statement
+	Statement = eval.Result
 	// Fault is one of what is wrong with a set, or what its author should look at.
 	Fault = spec.Fault
 )

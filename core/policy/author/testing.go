@@ -5,6 +5,7 @@ import (
 	"regexp"
 
 	"github.com/wardlet/wardlet/core/policy"
+	"github.com/wardlet/wardlet/core/policy/eval"
 )
 
 // TestOptions say which tests are run, and how.
@@ -34,8 +35,8 @@ type TestResult struct {
 	// Faults are why not, with file and line.
 	Faults []string `json:"faults,omitempty"`
 	// Verdict is what the policy said, nil where it was not asked.
-	Verdict *policy.Statement `json:"verdict,omitempty"`
-	Golden  string            `json:"golden,omitempty"`
+	Verdict *eval.Result `json:"verdict,omitempty"`
+	Golden  string       `json:"golden,omitempty"`
 	// Log are the lines that the plugin logged.
 	Log []string `json:"log,omitempty"`
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/wardlet/wardlet/core/parts"
 	"github.com/wardlet/wardlet/core/policy"
 	"github.com/wardlet/wardlet/core/policy/bundle"
+	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/state"
 )
 
@@ -54,7 +55,7 @@ type DiffOptions struct {
 // cannot be read.
 func DiffDecisions(ctx context.Context, cfg *config.Config, files fs.FS, o DiffOptions, each func(*Differing)) (damaged []error, err error) {
 	err = withRepeater(cfg, false, func(again *policy.Repeater) error {
-		return withSandbox(cfg, false, func(loader policy.Loader) error {
+		return withSandbox(cfg, false, func(loader eval.Loader) error {
 			x := differ{cfg, loader, again, o, map[string]*policy.Instead{}}
 			defer x.release()
 			var err error
@@ -81,7 +82,7 @@ func DiffDecisions(ctx context.Context, cfg *config.Config, files fs.FS, o DiffO
 // differ loads the policies of a directory, for each node that has decided something.
 type differ struct {
 	cfg     *config.Config
-	loader  policy.Loader
+	loader  eval.Loader
 	again   *policy.Repeater
 	options DiffOptions
 	with    map[string]*policy.Instead

@@ -18,6 +18,7 @@ import (
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/parts"
 	"github.com/wardlet/wardlet/core/policy"
+	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/state"
 	"github.com/wardlet/wardlet/test/wasmtest"
@@ -44,7 +45,7 @@ func decidedBy(t *testing.T, cfg *config.Config, plugin []byte) (dir, policies s
 	must(parts.WithEngine(cfg, func(engine *wasm.Engine) error {
 		p := policy.New(policy.Config{
 			Dir: policies, AllowUnpinned: true, ModuleBytes: cfg.Policy.ModuleBytes, DefaultVerdict: api.Allow, Node: "edge", Records: log,
-			Loader: policy.Sandbox(engine), Logger: quiet, Now: time.Now, Evaluators: 1,
+			Loader: eval.Sandbox(engine), Logger: quiet, Now: time.Now, Evaluators: 1,
 		})
 		ctx, stop := context.WithCancel(t.Context())
 		var running sync.WaitGroup

@@ -12,6 +12,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/policy"
+	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/state"
 )
 
@@ -126,7 +127,7 @@ func (x *export) whole(digest string, e *state.Exhibits) error {
 func withRepeater(cfg *config.Config, interpreter bool, do func(*policy.Repeater) error) error {
 	most := *cfg
 	most.Policy.ModuleBytes, most.Policy.CodeBytes = config.MaxModuleBytes, config.MaxModuleBytes
-	return withSandbox(&most, interpreter, func(loader policy.Loader) error {
+	return withSandbox(&most, interpreter, func(loader eval.Loader) error {
 		again := policy.NewRepeater(policy.Config{Loader: loader, Logger: slog.New(slog.DiscardHandler)})
 		defer again.Close()
 		return do(again)

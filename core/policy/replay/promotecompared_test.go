@@ -18,13 +18,14 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy"
+	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
 // obliging loads any module as a plugin that allows all.
-type obliging struct{ policy.Plugin }
+type obliging struct{ eval.Plugin }
 
-func (o obliging) Load(context.Context, []byte, wasm.Options) (policy.Plugin, error) { return o, nil }
+func (o obliging) Load(context.Context, []byte, wasm.Options) (eval.Plugin, error) { return o, nil }
 
 func (obliging) Admit(context.Context, *wasm.Request) (wasm.Result, error) {
 	return wasm.Result{Answer: api.Allow}, nil

@@ -9,6 +9,7 @@ import (
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/parts"
 	"github.com/wardlet/wardlet/core/policy"
+	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/state"
 )
@@ -79,12 +80,12 @@ func Decisions(ctx context.Context, cfg *config.Config, files fs.FS, o Options, 
 }
 
 // withSandbox does something with a sandbox of its own.
-func withSandbox(cfg *config.Config, interpreter bool, do func(policy.Loader) error) error {
+func withSandbox(cfg *config.Config, interpreter bool, do func(eval.Loader) error) error {
 	var options []wasm.EngineOption
 	if interpreter {
 		options = append(options, wasm.WithInterpreter())
 	}
-	return parts.WithEngine(cfg, func(engine *wasm.Engine) error { return do(policy.Sandbox(engine)) }, options...)
+	return parts.WithEngine(cfg, func(engine *wasm.Engine) error { return do(eval.Sandbox(engine)) }, options...)
 }
 
 // replay makes one decision again. The error is state.ErrMadeRoom.

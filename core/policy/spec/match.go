@@ -81,6 +81,7 @@ func (m *Match) MatchesOperation(q *api.Question) bool {
 	return len(m.Operations) == 0 || q.Replaces != "" || slices.Contains(m.Operations, q.Op)
 }
 
+// MatchesPod reports whether the labels and the namespace of the pod match.
 func (m *Match) MatchesPod(q *api.Question) bool {
 	if m.selector != nil && !m.selector.Matches(labels.Set(q.Pod.Labels)) {
 		return false

@@ -223,6 +223,7 @@ var TestTime = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 // testUser is the user of connections of tests that name none.
 const testUser = "test"
 
+// KeyOfTest returns the path of a test in the document.
 func KeyOfTest(i int) string { return fmt.Sprintf("test[%d]", i) }
 
 // About returns the names of the pods of a test.

@@ -21,6 +21,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy"
+	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/state"
 	"github.com/wardlet/wardlet/test/attack"
@@ -177,7 +178,7 @@ func (f *family) beside(ctx context.Context, engine *wasm.Engine, dir string) (_
 	defer func() { err = errors.Join(err, disk.Close()) }()
 	c := policy.Config{
 		Sources: []string{"static"}, Kinds: map[string]string{"static": api.KindFile}, DefaultVerdict: api.Allow, Node: "node-1",
-		Kept: disk.PolicySets(), Version: "bench", Loader: settled{policy.Sandbox(engine), f.call.settings}, Logger: log, Now: time.Now,
+		Kept: disk.PolicySets(), Version: "bench", Loader: settled{eval.Sandbox(engine), f.call.settings}, Logger: log, Now: time.Now,
 	}
 	limits := map[string]int64{"": recordBytes}
 	for _, name := range append([]string{third}, evil...) {
@@ -225,12 +226,12 @@ func (f *family) beside(ctx context.Context, engine *wasm.Engine, dir string) (_
 // settled passes plugins settings that would be long in a document, and takes its time
 // with those of one hostile tenant.
 type settled struct {
-	policy.Loader
+	eval.Loader
 
 	settings map[string]any
 }
 
-func (s settled) Load(ctx context.Context, binary []byte, o wasm.Options) (policy.Plugin, error) {
+func (s settled) Load(ctx context.Context, binary []byte, o wasm.Options) (eval.Plugin, error) {
 	o.Settings = s.settings
 	if o.Tenant == evil[1] {
 		select {

@@ -16,6 +16,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy"
+	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/state"
 	"github.com/wardlet/wardlet/test/bench/policies/question"
@@ -86,7 +87,7 @@ func (r *run) newPlane(ctx context.Context, groups ...group) (_ *plane, err erro
 	p.mirror = *question.Request(mirror).Question
 	p.Plane = policy.New(policy.Config{
 		Dir: p.directory.path, Kinds: map[string]string{"api": "api"}, Sources: []string{"api"}, Node: "node-1",
-		Kept: p.state.PolicySets(), Loader: policy.Sandbox(p.engine), Logger: log, Now: time.Now,
+		Kept: p.state.PolicySets(), Loader: eval.Sandbox(p.engine), Logger: log, Now: time.Now,
 		ClockSynchronized: func() bool { return true },
 		// One, so that a decision begins when the one before is tidied up.
 		Evaluators: 1,

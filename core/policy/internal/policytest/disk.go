@@ -24,6 +24,7 @@ type OpinionDisk struct {
 	Err     error
 }
 
+// Apply records the write, and fails if Err is set.
 func (d *OpinionDisk) Apply(put []state.LastOpinions, remove []string) error {
 	d.Mu.Lock()
 	defer d.Mu.Unlock()

@@ -11,16 +11,19 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
+// ImagePath and LabelsPath are keys of policies that change images, or labels.
 const ImagePath = `mutable_paths = ["/spec/containers/*/image"]`
 
 const (
 	LabelsPath = `mutable_paths = ["/metadata/labels"]`
 )
 
+// ToImage returns a patch that changes the first image.
 func ToImage(name string) string {
 	return `[{"op":"replace","path":"/spec/containers/0/image","value":"` + name + `"}]`
 }
 
+// ToLabel returns a patch that sets a label.
 func ToLabel(key, value string) string {
 	return `[{"op":"add","path":"/metadata/labels/` + key + `","value":"` + value + `"}]`
 }

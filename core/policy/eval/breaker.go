@@ -1,0 +1,276 @@
+package eval
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/internal/backoff"
+	"github.com/wardlet/wardlet/core/policy/wasm"
+)
+
+// BreakDelays is after how long one question that failed is tried again, by how often
+// one of its kind has failed.
+var BreakDelays = backoff.Exponential{Min: 10 * time.Second, Max: 5 * time.Minute}
+
+const (
+	// BreakAfter is how many failures in a row of a plugin, on the pods of one
+	// tenant, open its breaker for that tenant.
+	BreakAfter = 5
+	// While a breaker is open one question that has not failed is asked in each turnTime.
+	// Turns are reserved for those of the next maxTurn.
+	TurnTime = time.Second
+	MaxTurn  = time.Minute
+	// maxFailing is how many questions that failed a breaker knows.
+	maxFailing = 1024
+	// BreakerOpen is the code of a failure where the plugin was not asked again what it has
+	// failed on, breakerWaits that of one where it has failed on other pods only.
+	BreakerOpen  wasm.FailureCode = "BreakerOpen"
+	BreakerWaits wasm.FailureCode = "BreakerWaits"
+)
+
+// breakers keep a plugin that fails from being asked again and again: one for
+// each tenant of the judged pods, so that a tenant whose pods make an operator's
+// plugin fail changes nothing for others. The zero value is ready, and safe for
+// concurrent use. It ends with the plugin.
+type breakers struct {
+	mu sync.Mutex
+	of map[string]*breaker
+}
+
+// QuestionID identifies what a plugin is asked: a version of a pod by a hook, or a conflict.
+type QuestionID [sha256.Size]byte
+
+// breaker is that of one tenant, "" for the operator's own pods. It is open after
+// breakAfter failures in a row, until a call does not fail.
+type breaker struct {
+	failed int
+	last   string
+	// failing are the questions that failed.
+	failing map[QuestionID]struct{}
+	// tries counts those of them that were tried again since it opened. The next one is at
+	// until; trying: one is under way.
+	tries  int
+	until  time.Time
+	trying bool
+	// next is the first turn that is not reserved. turns are the reserved ones of questions
+	// that have not failed.
+	next  time.Time
+	turns map[QuestionID]time.Time
+}
+
+// open reports whether a plugin is asked a question about a pod of a tenant now: both
+// results are zero. Else it is the failure err, or one that has not failed and waits that
+// long for its turn. It waits no longer than patience.
+func (b *breakers) open(tenant string, id func() QuestionID, patience time.Duration, now time.Time) (wait time.Duration, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	one := b.of[tenant]
+	if !one.isOpen() {
+		return 0, nil
+	}
+	q := id()
+	if _, failed := one.failing[q]; !failed {
+		if wait = one.turn(q, patience > 0, now); wait <= patience {
+			return wait, nil
+		}
+		return 0, one.failure(BreakerWaits, fmt.Sprintf("is asked this in %s at the earliest", max(wait.Round(time.Second), time.Second)))
+	}
+	left := one.until.Sub(now)
+	if left <= 0 || left > BreakDelays.Max { // more than that only where the clock went back
+		one.until, one.trying = now.Add(one.pause()), true
+		return 0, nil
+	}
+	return 0, one.failure(BreakerOpen, fmt.Sprintf("is not asked this again for another %s", left.Round(time.Second)))
+}
+
+// isOpen reports whether the breaker is open; it may be nil.
+func (b *breaker) isOpen() bool { return b != nil && b.failed >= BreakAfter }
+
+// failure is that of a question that is not asked.
+func (b *breaker) failure(code wasm.FailureCode, why string) error {
+	return &wasm.Failure{Code: code, Err: fmt.Errorf("it failed %d times in a row and %s; the last time: %s", b.failed, why, b.last)}
+}
+
+// turn returns how long a question that has not failed waits for its turn, which is
+// reserved where it is not too far off. One that does not wait has it only where it is now.
+func (b *breaker) turn(q QuestionID, waits bool, now time.Time) time.Duration {
+	if b.next.Sub(now) > MaxTurn+TurnTime { // the clock went back
+		b.next, b.turns = now, nil
+	}
+	at, reserved := b.turns[q]
+	if !reserved {
+		if at = later(b.next, now); at.Sub(now) > MaxTurn {
+			return at.Sub(now)
+		}
+		if !waits && at.After(now) {
+			return at.Sub(now)
+		}
+		b.next = at.Add(TurnTime)
+	}
+	wait := at.Sub(now)
+	if wait <= 0 {
+		delete(b.turns, q)
+		return 0
+	}
+	b.reserve(q, at, now)
+	return wait
+}
+
+// reserve notes the turn of a question. Turns that were not used are forgotten.
+func (b *breaker) reserve(q QuestionID, at, now time.Time) {
+	if b.turns == nil {
+		b.turns = map[QuestionID]time.Time{}
+	}
+	if b.turns[q] = at; len(b.turns) > 2*int(MaxTurn/TurnTime) {
+		for q, at := range b.turns {
+			if now.Sub(at) > MaxTurn {
+				delete(b.turns, q)
+			}
+		}
+	}
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// left returns after how long a question is asked again that was not asked or failed;
+// 0 where no breaker is open.
+func (b *breakers) left(tenant string, id func() QuestionID, now time.Time) time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	one := b.of[tenant]
+	if !one.isOpen() {
+		return 0
+	}
+	at := one.until
+	if _, failed := one.failing[id()]; !failed {
+		at = one.next
+	} else if one.trying {
+		at = now // that may close it
+	}
+	return max(at.Sub(now), minRetryAfter)
+}
+
+// Opened is the failure that has it open for a tenant's pods, empty for none.
+func (b *breakers) Opened(tenant string) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if one := b.of[tenant]; one.isOpen() {
+		return one.last
+	}
+	return ""
+}
+
+// note records how a call ended: failed is empty where it did not fail. One that failed
+// keeps no others from being asked.
+func (b *breakers) note(tenant string, id func() QuestionID, failed string, now time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if failed == "" {
+		delete(b.of, tenant)
+		return
+	}
+	one := b.of[tenant]
+	if one == nil {
+		one = &breaker{failing: map[QuestionID]struct{}{}}
+		if b.of == nil {
+			b.of = map[string]*breaker{}
+		}
+		b.of[tenant] = one
+	}
+	was, q := one.isOpen(), id()
+	one.failed++
+	one.last = failed
+	switch _, again := one.failing[q]; {
+	case !one.isOpen():
+	case !was:
+		one.until = now.Add(one.pause())
+	case again && one.trying:
+		one.tries++
+		one.until, one.trying = now.Add(one.pause()), false
+	}
+	one.fail(q)
+}
+
+// fail notes that a question failed. Where too many have, any other one is forgotten.
+func (b *breaker) fail(q QuestionID) {
+	b.failing[q] = struct{}{}
+	for other := range b.failing {
+		if len(b.failing) <= maxFailing {
+			return
+		}
+		if other != q {
+			delete(b.failing, other)
+		}
+	}
+}
+
+// ended is note for a call that may have been cut off, or found no instance, and then
+// does not count.
+func (b *breakers) ended(ctx context.Context, tenant string, id func() QuestionID, failed string, now time.Time) {
+	switch {
+	case ctx.Err() != nil:
+	case failed == string(wasm.NotReady):
+		b.untried(tenant, now)
+	default:
+		b.note(tenant, id, failed, now)
+	}
+}
+
+// untried allows another question that failed to be tried, as one was not.
+func (b *breakers) untried(tenant string, now time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if one := b.of[tenant]; one.isOpen() && one.trying {
+		one.until, one.trying = now, false
+	}
+}
+
+// codeOfCall is the code of the failure that a call returned, empty for none.
+func codeOfCall(err error) string {
+	if err == nil {
+		return ""
+	}
+	code, _, _ := FailureOf(err)
+	return code
+}
+
+// pause is how long those that failed are not tried again.
+func (b *breaker) pause() time.Duration { return BreakDelays.Delay(b.tries) }
+
+// close forgets all failures, and reports whether there were any. Turns stay: where a
+// breaker opens again at once, questions that waited come before later ones.
+func (b *breakers) close() (had bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for tenant, one := range b.of {
+		had = had || one.failed > 0
+		b.of[tenant] = &breaker{failing: map[QuestionID]struct{}{}, next: one.next, turns: one.turns}
+	}
+	return had
+}
+
+// show is what `get policies` shows of those that are open.
+func (b *breakers) show() (open []api.PolicyBreaker) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for tenant, one := range b.of {
+		if one.isOpen() {
+			open = append(open, api.PolicyBreaker{
+				Tenant: tenant, Failed: one.failed, Last: one.last, Failing: len(one.failing), Until: one.until,
+			})
+		}
+	}
+	slices.SortFunc(open, func(x, y api.PolicyBreaker) int { return cmp.Compare(x.Tenant, y.Tenant) })
+	return open
+}

@@ -1,0 +1,111 @@
+package eval
+
+import (
+	"context"
+
+	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/condition"
+	"github.com/wardlet/wardlet/core/policy/wasm"
+)
+
+const (
+
+	// ConditionFuel is what a unit of a condition's cost takes, some 100 ns.
+	ConditionFuel = 200
+	// ConditionFailed is the code of a condition that cannot be told for a pod.
+	ConditionFailed wasm.FailureCode = "ConditionFailed"
+)
+
+// All reports whether all conditions are true, and what it took in fuel to
+// find out. The error is a *wasm.Failure, or that of ctx, if that ended while
+// another had its turn.
+func (t *Yielder) All(ctx context.Context, all []*condition.Condition, in *condition.Input) (hold bool, fuel int64, err error) {
+	for _, c := range all {
+		ok, cost, err := c.Matches(in)
+		took := int64(cost) * ConditionFuel
+		fuel += took
+		if err != nil {
+			err = &wasm.Failure{Code: ConditionFailed, Err: err}
+		}
+		if ended := t.took(ctx, took); ended != nil {
+			err = ended
+		}
+		if err != nil || !ok {
+			return false, fuel, err
+		}
+	}
+	return true, fuel, nil
+}
+
+// Yielder is what the conditions of a decision took in fuel since it last asked whether
+// it is another's turn. Most decisions never ask.
+type Yielder int64
+
+// took adds what a condition took, and asks once that is as much as a plugin takes
+// until it does. The error is that of ctx, which may have ended meanwhile.
+func (t *Yielder) took(ctx context.Context, fuel int64) error {
+	if *t += Yielder(fuel); int64(*t) < wasm.TurnFuel {
+		return nil
+	}
+	wasm.TakeTurn(ctx, int64(*t))
+	*t = 0
+	return context.Cause(ctx)
+}
+
+// conditions are asked of what is decided: they see what plugins see.
+func (d *Decision) conditions() *condition.Input {
+	if d.input == nil {
+		r, q := d.Request, d.Request.Question
+		d.input = condition.NewInput(condition.Request{
+			Object: q.Pod, OldObject: q.Old, Hook: d.Hook, Operation: string(q.Op), Source: q.Origin.Source, Kind: r.Kind,
+			Document: q.Origin.Document, Replaces: string(q.Replaces), Tenant: r.Tenant, Node: d.Node, Time: r.Time,
+			ClockSynchronized: r.ClockSynchronized, Changed: r.Changed, Connection: q.Connection,
+		})
+	}
+	return d.input
+}
+
+// wants reports whether the policy is asked by a hook: it has it, and matches.
+// Conditions that cannot be told are an error. What they took is in fuel where
+// the policy is asked, else it counts for the decision. Where ctx has ended, none of
+// it means anything.
+func (p *Policy) wants(ctx context.Context, d *Decision) (asked bool, fuel int64, err error) {
+	r := d.Request
+	if !p.Has(d.Hook) || d.isReview() && !p.Reviews() && !p.Reviewed || !p.Match.Matches(r.Question, r.Kind) {
+		return false, 0, nil
+	}
+	if len(p.Match.Compiled) == 0 {
+		return true, 0, nil
+	}
+	asked, fuel, err = d.turn.All(ctx, p.Match.Compiled, d.conditions())
+	if !asked && err == nil {
+		d.Spent += fuel
+	}
+	return asked || err != nil, fuel, err
+}
+
+// WantsContest is wants for the hook merge: the conditions hold for one of the
+// candidates that match.
+func (p *Policy) WantsContest(ctx context.Context, m *Conflict, node string) (asked bool, fuel int64, err error) {
+	if !p.Has(api.HookMerge) {
+		return false, 0, nil
+	}
+	for i := range m.Candidates {
+		c := &m.Candidates[i]
+		if !p.Match.MatchesCandidate(c) {
+			continue
+		}
+		if len(p.Match.Compiled) == 0 {
+			return true, fuel, nil
+		}
+		ok, took, err := m.turn.All(ctx, p.Match.Compiled, condition.NewInput(condition.Request{
+			Object: c.Pod, OldObject: m.Current, Hook: api.HookMerge, Source: c.Origin.Source, Kind: c.Kind, Document: c.Origin.Document,
+			Tenant: m.Tenant, Node: node, Time: m.Time, ClockSynchronized: m.ClockSynchronized,
+		}))
+		fuel += took
+		if ok || err != nil {
+			return true, fuel, err
+		}
+	}
+	return false, fuel, nil
+}

@@ -1,0 +1,157 @@
+package eval
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+
+	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/spec"
+	"github.com/wardlet/wardlet/core/printable"
+)
+
+// joinGroups tells policies and groups of each other.
+func (s *Set) joinGroups() {
+	for _, p := range s.Policies {
+		p.Reviewed = false // a Repeater has it in other sets too
+	}
+	for _, group := range s.Policies {
+		if group.Group == nil {
+			continue
+		}
+		made := sha256.New()
+		group.Members = nil
+		for _, name := range group.Group.Names() {
+			if m := s.Find(name); m != nil {
+				fmt.Fprintln(made, name, m.DocumentSum, m.ModuleSum)
+				group.Members = append(group.Members, m)
+				m.Reviewed = m.Reviewed || group.Reviews()
+			}
+		}
+		group.MembersSum = hex.EncodeToString(made.Sum(nil))
+	}
+}
+
+// What a group costs the host, in units of fuel: each, for a name in its expression, which
+// may be looked up three times, and for a byte of its message.
+const (
+	groupFuel     = 2000
+	groupNameFuel = 250
+	groupByteFuel = 10
+)
+
+// combine appends what the groups of the set make of the opinions of their members.
+func (s *Set) combine(d *Decision, opinions []PolicyResult) []PolicyResult {
+	if d.Hook != api.HookAdmit {
+		return opinions
+	}
+	of := map[string]*PolicyResult{}
+	for i := range opinions {
+		if o := &opinions[i]; o.Tenant == s.Tenant && o.Mode == spec.ModeMember {
+			of[o.Policy] = o
+		}
+	}
+	for _, p := range s.Policies {
+		if p.Group == nil || p.Mode == spec.ModeOff || d.isReview() && !p.Reviews() {
+			continue
+		}
+		o, asked := p.groupResult(d, of)
+		d.Spent += groupFuel + groupNameFuel*int64(p.Group.Count()) + groupByteFuel*int64(len(o.Message))
+		if !asked {
+			continue
+		}
+		o.Tenant, o.Mode = s.Tenant, p.ShownMode()
+		p.Counters.count(&o.Opinion)
+		opinions = append(opinions, o)
+	}
+	return opinions
+}
+
+// groupResult is the opinion of a group of those of its set's members; asked is false where
+// none of its own was asked.
+func (p *Policy) groupResult(d *Decision, all map[string]*PolicyResult) (o PolicyResult, asked bool) {
+	var members []*PolicyResult
+	for _, m := range p.Members {
+		if o := all[m.Name]; o != nil {
+			members = append(members, o)
+		}
+	}
+	if len(members) == 0 {
+		return PolicyResult{}, false
+	}
+	if o, ok := p.Excepted(d); ok {
+		return o, true
+	}
+	return p.verdict(members, d.Exempt), true
+}
+
+// verdict is what the group makes of the opinions of its members, of which there is one
+// at least. A pod that is exempt passes where it would not only because of a failure.
+func (p *Policy) verdict(members []*PolicyResult, exempt bool) PolicyResult {
+	o := PolicyResult{Opinion: api.Opinion{Policy: p.Name, Answer: p.valueOf(members, nil)}}
+	if o.Answer != api.Deny && o.Answer != api.Hold {
+		return o
+	}
+	o.Reason = reason(o.Answer, "")
+	o.Message = because(members)
+	if p.Message != "" {
+		o.Message = spec.OneLine(p.Message + ": " + o.Message)
+	}
+	if !p.stands(o.Answer, members) {
+		o.Failure, o.Reason = api.FailureOfMember, api.ReasonPolicyFailed
+		if exempt {
+			o.Answer, o.Message = api.Allow, o.Message+"; the pod is exempt and passes"
+			return o
+		}
+	}
+	for _, m := range members {
+		if m.Answer == api.Hold && m.retryAfter > 0 && (o.retryAfter == 0 || m.retryAfter < o.retryAfter) {
+			o.retryAfter = m.retryAfter
+		}
+	}
+	return o
+}
+
+// stands reports whether an answer that does not let a pod pass is that of the plugins which
+// did not fail: it is the same without the others and, where it is deny, whatever those had said.
+func (p *Policy) stands(answer api.Answer, members []*PolicyResult) bool {
+	if p.valueOf(members, new(api.Abstain)) != answer {
+		return false
+	}
+	return answer != api.Deny || p.valueOf(members, new(api.Hold)) == api.Deny
+}
+
+// valueOf is what the expression makes of the members' answers. Where failed is not nil it
+// stands for those of plugins that failed.
+func (p *Policy) valueOf(members []*PolicyResult, failed *api.Answer) api.Answer {
+	answers := make(map[string]api.Answer, len(members))
+	for _, o := range members {
+		if answers[o.Policy] = o.Answer; failed != nil && o.Failure != "" {
+			answers[o.Policy] = *failed
+		}
+	}
+	return p.Group.Value(func(name string) api.Answer { return cmp.Or(answers[name], api.Abstain) })
+}
+
+// maxSaid bounds what a group's message quotes of a member, in bytes.
+const maxSaid = 512
+
+// because is what each member said that was asked, as far as there is room for it.
+func because(members []*PolicyResult) string {
+	var text strings.Builder
+	for i, o := range members {
+		if text.Len() > spec.MaxMessage {
+			break
+		}
+		if i > 0 {
+			text.WriteString(", ")
+		}
+		fmt.Fprintf(&text, "%s says %s", o.Policy, o.Answer)
+		if why := o.Said(); why != "" {
+			fmt.Fprintf(&text, " (%s)", printable.Cut(why, maxSaid))
+		}
+	}
+	return spec.OneLine(text.String())
+}

@@ -1,0 +1,177 @@
+package eval
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/sched"
+	"github.com/wardlet/wardlet/core/policy/spec"
+	"github.com/wardlet/wardlet/core/policy/wasm"
+)
+
+// Conflict is a question to the hook merge, with the place that each of its
+// candidates had in the contest.
+type Conflict struct {
+	*wasm.MergeRequest
+	Places []int
+	// MutateAPI: policies may change pods of an API server.
+	MutateAPI bool
+	// Extra is what calls cost beside their fuel.
+	Extra int64
+	turn  Yielder
+	// Effects is what policies met that is no function of what they were asked.
+	Effects HostEffects
+	// ID identifies it. decided: what the next policy says is only on record.
+	ID      func() QuestionID
+	decided bool
+	// Made is what policies make of the winner.
+	Made making
+}
+
+// Choose asks the policies in order, unless the contest is put off. The first that counts
+// and has an opinion decides; where its plugin fails, what runs goes on.
+func Choose(ctx context.Context, sets []*Set, node string, m *Conflict, at *sched.CurrentPolicy) (decided api.Resolution, opinions []api.Opinion, spent int64) {
+	defer at.Leave()
+	decided.Choice = api.NoChoice
+	for _, s := range sets {
+		for _, policy := range s.Policies {
+			asked, fuel, err := policy.WantsContest(ctx, m, node)
+			if ctx.Err() != nil {
+				return decided, opinions, spent
+			}
+			spent += fuel
+			if !asked {
+				continue
+			}
+			at.Enter(policy.Name)
+			o, r := policy.Merge(ctx, m, err)
+			if m.Effects.PutOff > 0 {
+				return decided, opinions, spent + m.Extra
+			}
+			spent += o.Fuel
+			o.Fuel += fuel
+			opinions = append(opinions, o)
+			if o.Mode == "" && decided.Choice == api.NoChoice {
+				decided = r
+				m.decided = r.Choice != api.NoChoice
+			}
+		}
+	}
+	return decided, opinions, spent + m.Extra
+}
+
+// winnerPrefix begins an opinion that names a winner.
+const winnerPrefix = string(wasm.MergeWinner) + " "
+
+// Winner is the answer of such an opinion.
+func Winner(document, source string) api.Answer {
+	return api.Answer(fmt.Sprintf(winnerPrefix+"%s of %s", document, source))
+}
+
+// Merge asks one policy, unless its conditions could not be told: err is why.
+func (p *Policy) Merge(ctx context.Context, m *Conflict, err error) (api.Opinion, api.Resolution) {
+	var got wasm.MergeResult
+	var made *pod.Mutation
+	if err == nil {
+		err = m.Effects.bars(p, breakerQuery{m.Tenant, m.ID, p.patience(api.HookMerge, m.decided), m.Time})
+	}
+	if m.Effects.PutOff > 0 {
+		return api.Opinion{}, api.Resolution{}
+	}
+	if err == nil {
+		got, err = m.merge(ctx, p)
+		m.Extra += got.Extra
+		if err == nil {
+			made, err = p.base(m, &got)
+		}
+		if !m.Effects.Repeated {
+			code := codeOfCall(err)
+			p.Plugin.Breakers.ended(ctx, m.Tenant, m.ID, code, m.Time)
+			if code == string(wasm.NotReady) && p.patience(api.HookMerge, m.decided) > 0 {
+				m.Effects.PutOff, m.Effects.PutOffReason = minRetryAfter, err.Error() // an answer is kept
+				return api.Opinion{}, api.Resolution{}
+			}
+		}
+	}
+	o := api.Opinion{Policy: p.Name, Tenant: p.Tenant, Mode: p.ShownMode()}
+	r := api.Resolution{Choice: api.NoChoice, Policy: p.Name, Tenant: p.Tenant, Message: got.Message}
+	o.Reads, o.Patch = got.Reads, shownPatch(got.Patch)
+	if err != nil {
+		code, message, fuel := FailureOf(err)
+		o.Answer, o.Failure, o.Reason, o.Message, o.Fuel = api.Answer(wasm.MergeKeep), code, api.ReasonPolicyFailed, message, fuel
+		r.Choice, r.Message = api.ChooseCurrent, message
+		p.failedIn(ctx, &o, "what runs goes on")
+		return o, r
+	}
+	o.Answer, o.Message, o.Fuel = api.Answer(got.Answer), got.Message, got.Fuel
+	o.Warnings, o.Annotations, o.Explanation = got.Warnings, got.Annotations, got.Explanation
+	if isReason(got.Reason) {
+		o.Reason = got.Reason
+	}
+	switch got.Answer {
+	case wasm.MergeWinner:
+		r.Choice, r.Winner = api.ChooseWinner, m.Places[got.Winner]
+		won := &m.Candidates[got.Winner]
+		o.Answer = Winner(won.Origin.Document, won.Origin.Source)
+		r.Mutation = made
+	case wasm.MergeKeep:
+		r.Choice = api.ChooseCurrent
+	case wasm.MergeReject:
+		r.Choice = api.ChooseNone
+	}
+	p.Counters.count(&o)
+	return o, r
+}
+
+// merge has a policy's plugin choose, unless it is on record that it gave no answer.
+func (m *Conflict) merge(ctx context.Context, p *Policy) (wasm.MergeResult, error) {
+	if reads, err, ok := m.Effects.cutOff(p); ok {
+		return wasm.MergeResult{Reads: reads}, err
+	}
+	got, err := p.Plugin.Plugin.Merge(ctx, m.MergeRequest)
+	m.Effects.asked(p, err, got.Reads)
+	return got, err
+}
+
+// MergeVerdict is what came of a contest as records have it.
+func MergeVerdict(r *api.Resolution, opinions []api.Opinion) api.Verdict {
+	return api.Verdict{
+		Answer: api.Answer(r.Choice), Message: r.Message, Policy: r.Policy, Tenant: r.Tenant, Sets: r.Sets,
+		Opinions: opinions, Mutation: r.Mutation.Shown(), At: r.At,
+	}
+}
+
+// failedIn counts a failure and logs it, if it is another than the one before.
+func (p *Policy) failedIn(ctx context.Context, o *api.Opinion, instead string) {
+	if ctx.Err() != nil {
+		return
+	}
+	p.Counters.count(o)
+	if p.Counters.fail(o.Message) {
+		p.Log.Warn("a plugin failed", "policy", p.Name, "failure", o.Message, "instead", instead)
+	}
+}
+
+// FailureOf is the code of a plugin's failure, what it says, and the fuel it
+// took.
+func FailureOf(err error) (code, message string, fuel int64) {
+	c, detail := wasm.HostError, err
+	if failure, ok := errors.AsType[*wasm.Failure](err); ok {
+		c, detail, fuel = failure.Code, failure.Err, failure.Fuel
+	}
+	if c == ReferencesUnknown {
+		return string(c), spec.OneLine(detail.Error()), 0
+	}
+	what := "the plugin"
+	if c == ConditionFailed {
+		what = "a condition"
+	}
+	message = fmt.Sprintf("%s failed with %s", what, c)
+	if detail != nil {
+		message += ": " + spec.OneLine(detail.Error())
+	}
+	return string(c), message, fuel
+}

@@ -1,0 +1,100 @@
+package eval
+
+import (
+	"context"
+	"log/slog"
+	"reflect"
+	"sync/atomic"
+
+	"github.com/wardlet/wardlet/core/policy/wasm"
+)
+
+// Loader makes plugins of modules.
+type Loader interface {
+	// Load compiles a module and runs what it does at its start. The error
+	// says why the module cannot be used.
+	Load(ctx context.Context, binary []byte, o wasm.Options) (Plugin, error)
+	// Forget has the next Load try a module again that was refused before.
+	Forget(ctx context.Context, binary []byte, o wasm.Options) error
+}
+
+// Plugin is a loaded module. Calls may come from several goroutines at once.
+type Plugin interface {
+	// Admit judges one instance. The error is a *wasm.Failure.
+	Admit(ctx context.Context, r *wasm.Request) (wasm.Result, error)
+	Connect(ctx context.Context, r *wasm.Request) (wasm.Result, error)
+	// Merge chooses one of several documents. The error is a *wasm.Failure.
+	Merge(ctx context.Context, m *wasm.MergeRequest) (wasm.MergeResult, error)
+	// Filter says whether an update may go on. The error is a *wasm.Failure.
+	Filter(ctx context.Context, r *wasm.Request) (wasm.FilterResult, error)
+	// LoadFuel is what its start took. That of a Load which fails is in the
+	// *wasm.Failure.
+	LoadFuel() int64
+	// Warm calls hooks to no effect, so that the first questions are answered as
+	// fast as later ones. It gives what that took.
+	Warm(ctx context.Context, hooks []string) (fuel int64)
+	// Settle makes the plugin ready for the next call, after a verdict was given.
+	Settle(ctx context.Context)
+	// Rest gives back what calls have not needed since the last Rest.
+	Rest()
+	// Close gives back what the plugin holds. No call is under way or follows.
+	Close() error
+}
+
+// Sandbox is the Loader of an engine.
+func Sandbox(engine *wasm.Engine) Loader { return sandbox{engine} }
+
+type sandbox struct{ engine *wasm.Engine }
+
+func (s sandbox) Load(ctx context.Context, binary []byte, o wasm.Options) (Plugin, error) {
+	p, err := s.engine.Load(ctx, binary, o)
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+func (s sandbox) Forget(ctx context.Context, binary []byte, o wasm.Options) error {
+	return s.engine.Forget(ctx, binary, o)
+}
+
+// SharedPlugin is a loaded plugin that several sets may use, one after the other.
+type SharedPlugin struct {
+	Plugin Plugin
+	// sum and options are what it was made from.
+	sum     string
+	options wasm.Options
+	// Users counts the sets that hold it. Only the reloader adds to it, and
+	// only while a set holds it.
+	Users    atomic.Int32
+	Breakers breakers
+	log      *slog.Logger
+}
+
+// NewSharedPlugin returns a plugin with one user. sum is the digest of its module.
+func NewSharedPlugin(plugin Plugin, sum string, options wasm.Options, log *slog.Logger) *SharedPlugin {
+	h := &SharedPlugin{Plugin: plugin, sum: sum, options: options, log: log}
+	h.Users.Store(1)
+	return h
+}
+
+// MadeFrom reports whether loading would give the same plugin again.
+func (h *SharedPlugin) MadeFrom(sum string, options *wasm.Options) bool {
+	return h.sum == sum && reflect.DeepEqual(&h.options, options)
+}
+
+// Acquire adds a user. Release must follow.
+func (h *SharedPlugin) Acquire() *SharedPlugin {
+	h.Users.Add(1)
+	return h
+}
+
+// Release closes the plugin after its last user.
+func (h *SharedPlugin) Release() {
+	if h.Users.Add(-1) > 0 {
+		return
+	}
+	if err := h.Plugin.Close(); err != nil {
+		h.log.Warn("plugin was not closed cleanly", "policy", h.options.Policy, "err", err)
+	}
+}

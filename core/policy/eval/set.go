@@ -1,0 +1,152 @@
+package eval
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync/atomic"
+
+	"github.com/wardlet/wardlet/core/policy/spec"
+)
+
+// Set is the policies of one content of the directory. It does not change.
+type Set struct {
+	// Tenant is whose set it is, empty for the operator's.
+	Tenant string
+	// Digest identifies the content.
+	Digest string
+	// Policies are in the order they are asked.
+	Policies []*Policy
+	// Candidates are those in mode shadow; each is that of one of the policies.
+	Candidates []*Policy
+	// Users counts the decisions that use the set, and its being in force.
+	Users atomic.Int64
+}
+
+// NewSet returns a set of the policies and candidates, with one user. digest identifies its
+// content.
+func NewSet(digest string, policies []*Policy) *Set {
+	s := &Set{Digest: digest}
+	for _, p := range policies {
+		if p.Mode == spec.ModeShadow {
+			s.Candidates = append(s.Candidates, p)
+		} else {
+			s.Policies = append(s.Policies, p)
+		}
+	}
+	for _, c := range s.Candidates {
+		if p := s.Find(c.Name); p != nil {
+			p.Candidate = c
+		}
+	}
+	s.joinGroups()
+	s.Users.Store(1)
+	slices.SortFunc(s.Policies, func(a, b *Policy) int {
+		return cmp.Or(cmp.Compare(a.Priority, b.Priority), cmp.Compare(a.Name, b.Name))
+	})
+	return s
+}
+
+// Name is the digest, after the tenant's name where it is a tenant's set.
+func (s *Set) Name() string {
+	if s.Tenant == "" {
+		return s.Digest
+	}
+	return s.Tenant + "/" + s.Digest
+}
+
+// Find gives the policy of a name, nil where there is none. The set may be
+// nil.
+func (s *Set) Find(name string) *Policy {
+	if s == nil {
+		return nil
+	}
+	for _, p := range s.Policies {
+		if p.Name == name {
+			return p
+		}
+	}
+	return nil
+}
+
+// Candidate gives the policy in mode shadow of a name, nil where there is none. The set
+// may be nil.
+func (s *Set) Candidate(name string) *Policy {
+	if s != nil {
+		for _, c := range s.Candidates {
+			if c.Name == name {
+				return c
+			}
+		}
+	}
+	return nil
+}
+
+// All are the policies with the candidates.
+func (s *Set) All() []*Policy { return slices.Concat(s.Policies, s.Candidates) }
+
+// AddHooks adds the hooks of the policies that are asked. The set may be nil.
+func (s *Set) AddHooks(hooks map[string]bool) {
+	if s == nil {
+		return
+	}
+	for _, p := range s.Policies {
+		for _, hook := range p.Hooks {
+			hooks[hook] = hooks[hook] || p.Mode != spec.ModeOff
+		}
+	}
+}
+
+// Reset makes the plugins ready for the next question.
+func (s *Set) Reset(ctx context.Context) {
+	for _, p := range s.Policies {
+		if p.Plugin != nil {
+			p.Plugin.Plugin.Settle(ctx)
+		}
+	}
+}
+
+// Trim has the plugins give back what they have not needed lately. The set may
+// be nil.
+func (s *Set) Trim() {
+	if s == nil {
+		return
+	}
+	for _, p := range s.All() {
+		if p.Plugin != nil {
+			p.Plugin.Plugin.Rest()
+		}
+	}
+}
+
+// CloseBreakers closes those of all plugins, and reports whether any had failed. The set
+// may be nil.
+func (s *Set) CloseBreakers() (had bool) {
+	if s == nil {
+		return false
+	}
+	for _, p := range s.All() {
+		if p.Plugin != nil && p.Plugin.Breakers.close() {
+			had = true
+		}
+	}
+	return had
+}
+
+// Release gives one use of the set back, and its plugins after the last.
+func (s *Set) Release() {
+	if s == nil || s.Users.Add(-1) > 0 {
+		return
+	}
+	for _, p := range s.All() {
+		if p.Plugin != nil {
+			p.Plugin.Release()
+		}
+	}
+}
+
+// Reviews reports whether a policy of the set has an opinion about pods that run. The
+// set may be nil.
+func (s *Set) Reviews() bool {
+	return s != nil && slices.ContainsFunc(s.Policies, (*Policy).JudgesRunning)
+}

@@ -1,0 +1,146 @@
+package eval
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/wasm"
+)
+
+// ShadowQuestion is a question that a policy was asked, or was not as it does not match, and
+// that its candidate is to be asked too.
+type ShadowQuestion struct {
+	Hook   string
+	Set    *Set
+	Policy *Policy
+	// Request is that of the hooks admit and filter as the policy saw it, contest that of
+	// merge.
+	Request  *wasm.Request
+	Conflict *Conflict
+	// Wait is how long what the policy said has the question wait, 0 for no certain time;
+	// most is how long its owner may hold an update back.
+	Wait, MaxSuppress time.Duration
+	// Makes is FinalHash of what the policy makes of the pod, empty where it changes nothing.
+	Makes string
+	// LastResult is what the policy had said before, nil for nothing: where both fail, that
+	// counts for both.
+	LastResult *PolicyResult
+}
+
+// noteShadow notes that a policy is at its turn, which has a candidate. most is how long its
+// owner may hold an update back.
+func (d *Decision) noteShadow(s *Set, p *Policy, most time.Duration) {
+	if p.Candidate == nil || d.isReview() {
+		return
+	}
+	request := *d.Request
+	x := ShadowQuestion{Hook: d.Hook, Set: s, Policy: p, Request: &request, MaxSuppress: most}
+	if last, known := d.Cache.get(p, d.LastKey()); known {
+		x.LastResult = &last
+	}
+	d.Shadowed = append(d.Shadowed, x)
+}
+
+// noteWait notes how long what a policy said at its turn has the question wait.
+func (d *Decision) noteWait(p *Policy, wait time.Duration) {
+	if i := len(d.Shadowed) - 1; i >= 0 && d.Shadowed[i].Policy == p {
+		d.Shadowed[i].Wait = wait
+	}
+}
+
+// AskAsCandidate is what a policy says in a decision that nobody else has a part in; it
+// abstains where it is not asked. most is how long it may hold an update back.
+func (p *Policy) AskAsCandidate(ctx context.Context, d *Decision, most time.Duration) ShadowResult {
+	asked, fuel, err := p.wants(ctx, d)
+	if !asked {
+		return ShadowResult{Opinion: api.Opinion{Answer: AnswerIfNotAsked(d.Hook)}}
+	}
+	d.Current.Enter(p.Name)
+	defer d.Current.Leave()
+	var said ShadowResult
+	if d.Hook == api.HookFilter {
+		f := p.filter(ctx, d, err)
+		said = ShadowResult{Opinion: f.Opinion, Wait: f.wait(most)}
+	} else {
+		o := p.consult(ctx, d, err)
+		said = ShadowResult{o.Opinion, o.wait(), d.Made[p.Key()]}
+	}
+	said.Fuel += fuel
+	return said
+}
+
+// AnswerIfNotAsked is the answer of a policy that was not asked, as it does not match.
+func AnswerIfNotAsked(hook string) api.Answer {
+	if hook == api.HookFilter {
+		return api.Answer(api.Pass)
+	}
+	return api.Abstain
+}
+
+// ShadowResult is what a policy says of a question, and how long that has it wait where the
+// policy names a time; 0 for no certain time. makes is FinalHash of what it makes of the
+// pod, empty where it changes nothing: the patch of an opinion is cut.
+type ShadowResult struct {
+	api.Opinion
+	Wait  time.Duration
+	Makes string
+}
+
+// Same reports whether both say the same. Words do not count.
+func (s *ShadowResult) Same(other *ShadowResult) bool {
+	return s.Answer == other.Answer && s.Reason == other.Reason && s.Makes == other.Makes && s.Failure == other.Failure &&
+		s.waitsAs(other)
+}
+
+// waitsAs reports whether both have a question wait for as long. What a failure does is no
+// wish of the policy.
+func (s *ShadowResult) waitsAs(other *ShadowResult) bool {
+	return s.Failure != "" || other.Failure != "" || s.Wait == other.Wait
+}
+
+// Beside is the saying for display, next to another one.
+func (s *ShadowResult) Beside(other *ShadowResult) string {
+	text := said(s.Reason, s.Message)
+	if s.Answer != other.Answer {
+		return text
+	}
+	var more []string
+	if text != "" {
+		more = append(more, text)
+	}
+	switch {
+	case s.waitsAs(other):
+	case s.Wait == 0:
+		more = append(more, "waits for no certain time")
+	default:
+		more = append(more, "waits "+s.Wait.String())
+	}
+	switch s.Makes {
+	case other.Makes:
+	case "":
+		more = append(more, "changes nothing")
+	default:
+		more = append(more, "changes the pod, which is "+s.Makes+" then")
+	}
+	return strings.Join(more, "; ")
+}
+
+// Tenant is whose pods a question is about.
+func (x *ShadowQuestion) Tenant() string {
+	if x.Conflict != nil {
+		return x.Conflict.Tenant
+	}
+	return x.Request.Tenant
+}
+
+// About names what a question is about.
+func (x *ShadowQuestion) About() string {
+	if x.Conflict != nil {
+		p := x.Conflict.Candidates[0].Pod
+		return p.Namespace + "/" + p.Name
+	}
+	p := x.Request.Question.Pod
+	return p.Namespace + "/" + p.Name
+}
