@@ -120,7 +120,7 @@ func (t *containerCounts) addRegular(c *v1.Container, st *v1.ContainerStatus) {
 		}
 	case st.LastTerminationState.Terminated != nil:
 		t.stopped++
-		if t.startsAgain(c, st.LastTerminationState.Terminated) {
+		if t.startsAgain(c, st.LastTerminationState.Terminated) || isNewer(st) {
 			t.restartable++
 		}
 	case st.State.Waiting != nil:
@@ -128,4 +128,10 @@ func (t *containerCounts) addRegular(c *v1.Container, st *v1.ContainerStatus) {
 	default:
 		t.unknown++
 	}
+}
+
+// isNewer reports whether a container that waits is another one than the one that ended last. It was made because a probe has
+// failed, or the pod was edited: then the container starts again whatever its exit code is.
+func isNewer(st *v1.ContainerStatus) bool {
+	return st.State.Waiting != nil && st.ContainerID != "" && st.ContainerID != st.LastTerminationState.Terminated.ContainerID
 }

@@ -35,6 +35,8 @@ func TestPhase(t *testing.T) {
 		{"one without status is pending, even when the other has ended", never, "", false, statuses{hasEnded("a", 0)}, v1.PodPending},
 		{"a status that says nothing is no status", never, "", false, statuses{isRunning("a"), {Name: "b"}}, v1.PodPending},
 		{"one waiting for its first start is pending", always, "", false, statuses{isRunning("a"), isWaiting("b", "ContainerCreating")}, v1.PodPending},
+		{"one that a probe has ended well is started again", onFailure, "", false, statuses{hasEnded("a", 0), madeAgain("b", 0)}, v1.PodRunning},
+		{"one that has ended well and waits for nothing newer is done", onFailure, "", false, statuses{hasEnded("a", 0), waitsAfter("b", 0)}, v1.PodFailed},
 		{"one in back-off does not stop the pod from running", always, "", false, statuses{isRunning("a"), waitsAfter("b", 1)}, v1.PodRunning},
 		{"one ended, one running is running", never, "", false, statuses{isRunning("a"), hasEnded("b", 1)}, v1.PodRunning},
 
@@ -66,4 +68,11 @@ func TestPhase(t *testing.T) {
 			}
 		})
 	}
+}
+
+// madeAgain is a container that was created and has not started, after one that ended with exit.
+func madeAgain(name string, exit int32) v1.ContainerStatus {
+	st := waitsAfter(name, exit)
+	st.ContainerID = "r://newer"
+	return st
 }

@@ -145,14 +145,15 @@ func (s *Store) Snapshot() map[types.UID]v1.PodStatus {
 // checkTransition fails when a container leaves the terminated state although
 // its policy forbids a restart. In a pod with policy Always any may leave it,
 // since all may run again in a new sandbox, and so may any in a pod of which
-// all containers may restart.
+// all containers may restart. A newer container may leave it, too: one that a
+// probe ended is started again whatever its exit code is.
 func checkTransition(p *v1.Pod, old, next *v1.PodStatus) error {
 	if p.Spec.RestartPolicy == v1.RestartPolicyAlways || couldRestartAll(p) {
 		return nil
 	}
 	for c, kind := range pod.Containers(p) {
 		was, is := pod.ContainerStatus(old, c.Name), pod.ContainerStatus(next, c.Name)
-		if was == nil || is == nil || was.State.Terminated == nil || is.State.Terminated != nil {
+		if was == nil || is == nil || was.State.Terminated == nil || is.State.Terminated != nil || is.RestartCount > was.RestartCount {
 			continue
 		}
 		exit := was.State.Terminated.ExitCode

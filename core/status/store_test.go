@@ -110,6 +110,12 @@ func TestStoreNormalises(t *testing.T) {
 	}
 }
 
+// again is the status of the next container of that name.
+func again(st v1.ContainerStatus) v1.ContainerStatus {
+	st.RestartCount++
+	return st
+}
+
 func TestStoreRefusesToRaiseTheDead(t *testing.T) {
 	t.Parallel()
 	const never, onFailure, always = v1.RestartPolicyNever, v1.RestartPolicyOnFailure, v1.RestartPolicyAlways
@@ -127,6 +133,8 @@ func TestStoreRefusesToRaiseTheDead(t *testing.T) {
 		{"never: another container may run", never, "", hasEnded("x", 0), isRunning("a"), false},
 		{"on failure: a failure may run again", onFailure, "", hasEnded("a", 1), isRunning("a"), false},
 		{"on failure: a success may not", onFailure, "", hasEnded("a", 0), isRunning("a"), true},
+		{"on failure: the next one of a success that a probe has ended may wait", onFailure, "", hasEnded("a", 0), again(isWaiting("a", "RunContainerError")), false},
+		{"never: a newer one may run, as it does", never, "", hasEnded("a", 0), again(isRunning("a")), false},
 		{"always: may always", always, "", hasEnded("a", 0), isWaiting("a", "x"), false},
 		{"always, own never: runs again in a new sandbox", always, "Never", hasEnded("a", 0), isRunning("a"), false},
 		{"always, own on failure: a kubelet refuses nothing", always, "OnFailure", hasEnded("a", 0), isRunning("a"), false},
