@@ -15,6 +15,7 @@ import (
 	"github.com/wardlet/wardlet/core/pleg"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy"
+	"github.com/wardlet/wardlet/core/policy/decisionlog"
 	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/state"
 	"github.com/wardlet/wardlet/core/worker"
@@ -51,7 +52,7 @@ type knownPods struct {
 
 // openDecisions opens what is on record of decisions, where each owner of pods has
 // its share. A disk on which that fails is no reason not to start.
-func (n *Node) openDecisions() policy.Records {
+func (n *Node) openDecisions() decisionlog.Records {
 	log, err := n.state.Decisions(recordLimits(n.cfg))
 	if err != nil {
 		return brokenRecords{err}

@@ -171,7 +171,7 @@ func (p *Plane) lining(tenant string) string {
 			return fmt.Sprintf("the policies of %s are being loaded for the first time", o.dir)
 		}
 	}
-	if p.recorder.behind(tenant) {
+	if p.recorder.Behind(tenant) {
 		return "too many decisions before it wait to be put on record"
 	}
 	return "other questions come first"

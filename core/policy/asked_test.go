@@ -43,8 +43,8 @@ func TestItIsSaidWhatTheAnswerToAQuestionWaitsFor(t *testing.T) {
 	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
 		t := d.T
 		d.Policy("slow", "wait")
-		disk, hang := &recordDisk{}, make(chan struct{})
-		disk.set(nil, hang)
+		disk, hang := &policytest.RecordDisk{}, make(chan struct{})
+		disk.Set(nil, hang)
 		p, _ := listed(t, d, s, func(c *Config) { c.Records = disk })
 		want := saysOf(t, p)
 		web, next := policytest.Question("web"), policytest.Question("next")
@@ -108,12 +108,12 @@ func TestItIsSaidThatQuestionsWaitForTheRecordsOfOthers(t *testing.T) {
 	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
 		t := d.T
 		d.Policy("node", "allow")
-		disk, hang := &recordDisk{}, make(chan struct{})
-		disk.set(nil, hang)
+		disk, hang := &policytest.RecordDisk{}, make(chan struct{})
+		disk.Set(nil, hang)
 		p, _ := listed(t, d, s, func(c *Config) { c.Records = disk })
 		run(t, p)
 		time.Sleep(time.Second)
-		for i := 0; !p.recorder.behind(""); i++ {
+		for i := 0; !p.recorder.Behind(""); i++ {
 			p.Judge(policytest.Question(fmt.Sprint("web", i)), func(api.Verdict) {})
 			synctest.Wait()
 		}
@@ -158,13 +158,13 @@ func TestOfAContestThatIsDecidedNobodySaysThatItWaitsForTheBudget(t *testing.T) 
 	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
 		t := d.T
 		d.Hooked("m", api.HookMerge, "keep")
-		disk, hang := &recordDisk{}, make(chan struct{})
+		disk, hang := &policytest.RecordDisk{}, make(chan struct{})
 		p, _ := listed(t, d, s, tenanted(d, "a"), func(c *Config) {
 			c.Tenants[0].Dir, c.Tenants[0].FuelPerSecond, c.Records = "", 1_000_000, disk
 		})
 		run(t, p)
 		ask(t, p, policytest.Question("warm"))
-		disk.set(nil, hang)
+		disk.Set(nil, hang)
 		decided := make(chan api.Resolution, 1)
 		p.Rules().Resolve(contestOf("a", ""), func(r api.Resolution) { decided <- r })
 		synctest.Wait()

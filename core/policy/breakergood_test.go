@@ -433,7 +433,7 @@ func TestBreaker_decisionsAreRepeatedAsTheyWere(t *testing.T) {
 	at, d, s := filepath.Join(t.TempDir(), "state"), policytest.NewTree(t), policytest.NewScripts()
 	d.Write("p.toml", policytest.DocumentIn("p", "picky allow", anyHook))
 	d.Write("p.wasm", "picky allow")
-	log, closeAll := recordsIn(t, at)
+	log, closeAll := policytest.RecordsIn(t, at)
 	c := testConfig(d, s)
 	c.Records = log
 	p := New(c)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/bundle"
+	"github.com/wardlet/wardlet/core/policy/decisionlog"
 	"github.com/wardlet/wardlet/core/policy/eval"
 )
 
@@ -59,7 +60,7 @@ type Config struct {
 	// Opinions keeps what policies said last over restarts, nil: nothing does.
 	Opinions eval.Opinions
 	// Records keeps decisions over restarts, nil: they are only shown.
-	Records Records
+	Records decisionlog.Records
 	// Version is the agent's: another one tries again what this one refused.
 	Version string
 	// Loader makes plugins; see Sandbox.
@@ -118,6 +119,15 @@ func (c *Config) evaluators() int {
 		return c.Evaluators
 	}
 	return max(1, runtime.GOMAXPROCS(0)-1)
+}
+
+// recorder is what recording decisions needs.
+func (c *Config) recorder() decisionlog.Options {
+	o := decisionlog.Options{Records: c.Records, Version: c.Version, Node: c.Node, Logger: c.Logger, Now: c.Now}
+	for i := range c.Tenants {
+		o.Tenants = append(o.Tenants, c.Tenants[i].Name)
+	}
+	return o
 }
 
 // read says how the directory of the policies is read.

@@ -197,7 +197,7 @@ func TestConnect_recordsEachCommandOnce(t *testing.T) {
 	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
 		t := d.T
 		d.Hooked("c", api.HookConnect, "allow")
-		disk := &recordDisk{}
+		disk := &policytest.RecordDisk{}
 		p, _ := listed(t, d, s, func(c *Config) { c.Records = disk })
 		run(t, p)
 		q := execBy("shop", api.FromNodeAPI, "alice")

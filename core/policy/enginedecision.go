@@ -5,6 +5,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/decisionlog"
 	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/sched"
 	"github.com/wardlet/wardlet/core/policy/wasm"
@@ -47,18 +48,18 @@ func (p *Plane) request(q *api.Question, tenant string, now time.Time) *wasm.Req
 // record puts a verdict on record, and then gives it.
 func (p *Plane) record(d *eval.Decision, sets []*eval.Set, v *api.Verdict, paced bool, answer func()) {
 	q := d.Request.Question
-	x := &recording{request: d.Request, sets: sets, fallback: d.Fallback, exempt: d.Exempt, paced: paced, mutateAPI: d.MutateAPI, met: d.Effects, answer: answer, decision: api.Decision{
+	x := &decisionlog.Recording{Request: d.Request, Sets: sets, Fallback: d.Fallback, Exempt: d.Exempt, Paced: paced, MutateAPI: d.MutateAPI, Effects: d.Effects, Answer: answer, Decision: api.Decision{
 		Hook: d.Hook, Op: q.Op, First: v.At, Last: v.At, Count: 1,
 		Namespace: q.Pod.Namespace, Name: q.Pod.Name, UID: q.Pod.UID, Instance: d.Instance, Replaces: q.Replaces,
 		Source: q.Origin.Source, Document: q.Origin.Document, Tenant: d.Request.Tenant, Verdict: *v,
 	}}
 	if q.Connection != nil {
-		x.decision.Connection = q.Connection.String()
+		x.Decision.Connection = q.Connection.String()
 	}
-	x.decision.Verdict.Mutation, x.references = v.Mutation.Shown(), d.References.All()
+	x.Decision.Verdict.Mutation, x.References = v.Mutation.Shown(), d.References.All()
 	if d.Seen != nil {
 		saw, sees := d.Seen, d.See
-		x.facts = func(tenant string) *wasm.NodeFacts { return sees(tenant, saw) }
+		x.Facts = func(tenant string) *wasm.NodeFacts { return sees(tenant, saw) }
 	}
-	p.recorder.put(x)
+	p.recorder.Put(x)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/decisionlog"
 	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/sched"
 	"github.com/wardlet/wardlet/core/policy/wasm"
@@ -105,7 +106,7 @@ func (r Rules) resolve(
 // then gives the answer.
 func (p *Plane) recordMerge(c *api.Contest, asked *eval.Conflict, sets []*eval.Set, r *api.Resolution, opinions []api.Opinion, answer func()) {
 	first := &c.Candidates[0]
-	p.recorder.put(&recording{contest: asked, sets: sets, mutateAPI: asked.MutateAPI, met: asked.Effects, answer: answer, decision: api.Decision{
+	p.recorder.Put(&decisionlog.Recording{Conflict: asked, Sets: sets, MutateAPI: asked.MutateAPI, Effects: asked.Effects, Answer: answer, Decision: api.Decision{
 		Hook: api.HookMerge, First: r.At, Last: r.At, Count: 1,
 		Namespace: c.Identity.Namespace, Name: c.Identity.Name, UID: first.Pod.UID,
 		Source: first.Origin.Source, Document: first.Origin.Document, Tenant: asked.Tenant,

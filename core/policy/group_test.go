@@ -57,7 +57,7 @@ func TestADecisionOfAGroupCanBeMadeAgainFromItsRecordAlone(t *testing.T) {
 	d.Policy("o", "allow", `mode = "member"`, "[match]\nnamespaces = [\"other\"]")
 	d.Group("g", "m || n || o", `message = "sign it"`)
 	at := filepath.Join(t.TempDir(), "state")
-	log, closeAll := recordsIn(t, at)
+	log, closeAll := policytest.RecordsIn(t, at)
 	c := testConfig(d, s)
 	c.Records = log
 	p := New(c)

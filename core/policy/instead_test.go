@@ -30,7 +30,7 @@ func onRecord(t *testing.T, script, hooks, tenants string) (records []*state.Dec
 		dir.Write(name+".wasm", script)
 	}
 	write(d, "p", script)
-	log, closeAll := recordsIn(t, at)
+	log, closeAll := policytest.RecordsIn(t, at)
 	c := testConfig(d, s)
 	c.Records, c.Sources = log, []string{"cluster", "static"}
 	if tenants != "" {
@@ -164,7 +164,7 @@ func TestOfOtherPoliciesIsToldWhatTheyMakeOfThePod(t *testing.T) {
 		return s
 	}
 	d.Policy("p", "allow No "+policytest.ToLabel("by", "a"), policytest.LabelsPath)
-	log, closeAll := recordsIn(t, at)
+	log, closeAll := policytest.RecordsIn(t, at)
 	c := testConfig(d, patching())
 	c.Records = log
 	p := New(c)
@@ -208,7 +208,7 @@ func contestOnRecord(t *testing.T, operators, tenants string) (records []*state.
 		dir.Write("p.toml", policytest.DocumentIn("p", script, merging))
 		dir.Write("p.wasm", script)
 	}
-	log, closeAll := recordsIn(t, at)
+	log, closeAll := policytest.RecordsIn(t, at)
 	c := testConfig(d, policytest.NewScripts())
 	c.Records, c.Sources = log, []string{"cluster", "static"}
 	c.Tenants = []Tenant{{Name: "a", Owns: func(ns string) bool { return ns == "shop" }, FuelPerSecond: 1 << 40, Dir: of.Dir}}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/internal/crashpoint"
 	"github.com/wardlet/wardlet/core/policy/bundle"
+	"github.com/wardlet/wardlet/core/policy/decisionlog"
 	"github.com/wardlet/wardlet/core/state"
 )
 
@@ -75,7 +76,7 @@ func (k *kept) link(all, path, part string, data []byte) bool {
 
 // pay takes what the owner has written to the disk, as recordByteFuel says. What is
 // written of it for records is in it: that is the same, and compressed.
-func (k *kept) pay(bytes int) { k.cfg.loads.pay(int64(bytes) * recordByteFuel) }
+func (k *kept) pay(bytes int) { k.cfg.loads.pay(int64(bytes) * decisionlog.RecordByteFuel) }
 
 // store keeps what is known of the sets.
 func (k *kept) store() {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/admission/pacing"
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/decisionlog"
 	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/sched"
 	"github.com/wardlet/wardlet/core/policy/wasm"
@@ -21,8 +22,8 @@ type Plane struct {
 	cfg       Config
 	owners    []*owner
 	queue     *sched.Queue
-	decisions decisions
-	recorder  *recorder
+	decisions decisionlog.Decisions
+	recorder  *decisionlog.Recorder
 	lasts     eval.VerdictCache
 	instances eval.InstanceCache
 	ledger    ledger
@@ -53,10 +54,10 @@ func New(c Config) *Plane {
 	p.pacing.Tenant = p.cfg.tenant
 	p.ledger.node, p.budgets = c.Facts, sched.NewBudgets(terms.rates(), c.Now())
 	if c.Records != nil {
-		p.cfg.Records = newPaidRecords(c.Records, p.budgets, c.Now)
+		p.cfg.Records = decisionlog.NewPaidRecords(c.Records, p.budgets, c.Now)
 	}
-	p.queue = sched.NewQueue(func(tenant string) bool { return tenant == shadowLine || p.ready(tenant) && !p.recorder.behind(tenant) }, c.evaluators())
-	p.recorder = newRecorder(&p.cfg, &p.decisions, p.queue.Wake)
+	p.queue = sched.NewQueue(func(tenant string) bool { return tenant == shadowLine || p.ready(tenant) && !p.recorder.Behind(tenant) }, c.evaluators())
+	p.recorder = decisionlog.NewRecorder(p.cfg.recorder(), &p.decisions, p.queue.Wake)
 	p.makeOwners()
 	for _, o := range p.owners {
 		o.reloader.cfg.loads = o.reloader.budget(p.budgets.Loading)
@@ -96,7 +97,7 @@ func (p *Plane) Sets() []api.PolicySet {
 
 // Decisions are the newest verdicts, newest last. Pods that nobody is asked
 // about are not among them.
-func (p *Plane) Decisions() []api.Decision { return p.decisions.newest() }
+func (p *Plane) Decisions() []api.Decision { return p.decisions.Newest() }
 
 // notAsBefore stands among hooks where other policies are in force than before a
 // restart.
@@ -143,7 +144,7 @@ func (p *Plane) Run(ctx context.Context) error {
 		running.Go(func() { p.reviewer.run(ctx) })
 	}
 	if p.cfg.Records != nil {
-		running.Go(func() { p.recorder.run(ctx) })
+		running.Go(func() { p.recorder.Run(ctx) })
 	}
 	// Beside those at work there may be one for each line that pauses.
 	evaluators := make([]sched.CurrentPolicy, p.cfg.evaluators()+min(len(p.cfg.Tenants), wasm.MaxPaused))

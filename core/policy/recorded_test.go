@@ -102,7 +102,7 @@ func TestWhatIsOnRecord(t *testing.T) {
 				t := d.T
 				test.policies(d)
 				s.Edit = func(_ string, r *wasm.Result) { r.Fuel = 3000 }
-				disk := &recordDisk{}
+				disk := &policytest.RecordDisk{}
 				p, _ := listed(t, d, s, tenanted(d, "a"), patient, func(c *Config) {
 					c.Records = disk
 					c.Tenants[0].Dir = ""
@@ -119,7 +119,7 @@ func TestWhatIsOnRecord(t *testing.T) {
 				if diff := cmp.Diff(test.want, shownBy(p)); diff != "" {
 					t.Errorf("decisions (-want +got):\n%s", diff)
 				}
-				if written := disk.has(); len(written) != len(test.want) {
+				if written := disk.Has(); len(written) != len(test.want) {
 					t.Errorf("written %q", written)
 				}
 			})

@@ -19,7 +19,7 @@ func TestARecordNamesAllThatTheDecisionDependedOn(t *testing.T) {
 	d, s := policytest.NewTree(t), policytest.NewScripts()
 	d.Policy("sees", "deny No: never", `capabilities = ["node.read"]`)
 	d.Policy("blind", "allow")
-	log, closeAll := recordsIn(t, filepath.Join(t.TempDir(), "state"))
+	log, closeAll := policytest.RecordsIn(t, filepath.Join(t.TempDir(), "state"))
 	c := testConfig(d, s)
 	c.Records, c.Version, c.Tenants = log, "v1", []Tenant{{Name: "a", Owns: func(ns string) bool { return ns == "shop" }, FuelPerSecond: 1 << 40}}
 	c.Facts = &Node{Is: func() (labels, allocatable map[string]string) { return map[string]string{"zone": "1"}, nil }, Pods: func() []NodePod { return nil }}

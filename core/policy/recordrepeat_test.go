@@ -86,7 +86,7 @@ func TestADecisionCanBeMadeAgainFromItsRecordAlone(t *testing.T) { //nolint:tpar
 		d.Write(hook+".toml", "api = \"wardlet.dev/v1\"\nname = \""+hook+"\"\nmodule = \"p.wasm\"\nsha256 = \""+policytest.SumOf(string(wasmtest.Drawing()))+"\"\nhooks = [\""+hook+"\"]\n"+both)
 	}
 	at := filepath.Join(t.TempDir(), "state")
-	log, closeAll := recordsIn(t, at)
+	log, closeAll := policytest.RecordsIn(t, at)
 	c := sandboxed(t, d)
 	c.Records, c.Sources = log, []string{"cluster", "static"}
 	c.Tenants = []Tenant{{Name: "a", Owns: func(ns string) bool { return ns == "shop" }, FuelPerSecond: 1 << 40}}
@@ -167,7 +167,7 @@ func TestARecordHoldsWhetherPodsOfAnAPIServerCouldBeChanged(t *testing.T) {
 	changed, plain := policytest.FileQuestion(t, policytest.OfAPI(t)), policytest.FileQuestion(t, in("elsewhere"), policytest.OfAPI(t))
 	plain.Pod.UID = "uid-plain"
 	for _, mutateAPI := range []bool{true, false, true} { // the agent is started again with another configuration
-		log, closeAll := recordsIn(t, at)
+		log, closeAll := policytest.RecordsIn(t, at)
 		c := testConfig(d, s)
 		c.Records, c.MutateAPI = log, mutateAPI
 		p := New(c)
@@ -180,7 +180,7 @@ func TestARecordHoldsWhetherPodsOfAnAPIServerCouldBeChanged(t *testing.T) {
 		closeAll()
 	}
 
-	log, closeAll := recordsIn(t, at)
+	log, closeAll := policytest.RecordsIn(t, at)
 	counted, err := log.Newest(10)
 	policytest.Must(t, err)
 	closeAll()
@@ -219,7 +219,7 @@ func TestAnInstanceThatTheMachineDoesNotHaveAtOnceIsAwaited(t *testing.T) {
 		at, d, well := filepath.Join(t.TempDir(), "state"), policytest.NewTree(t), policytest.NewScripts()
 		d.Policy("p", script)
 		well.Faults = fails // it has had them
-		log, closeAll := recordsIn(t, at)
+		log, closeAll := policytest.RecordsIn(t, at)
 		c := testConfig(d, well)
 		c.Records = log
 		p := New(c)

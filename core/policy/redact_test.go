@@ -185,7 +185,7 @@ func redactedOf(t *testing.T, script, more string, do func(p *Plane, d policytes
 	at, d, s := filepath.Join(t.TempDir(), "state"), policytest.NewTree(t), policytest.NewScripts()
 	d.Write("p.toml", policytest.DocumentIn("p", script, more))
 	d.Write("p.wasm", script)
-	log, closeAll := recordsIn(t, at)
+	log, closeAll := policytest.RecordsIn(t, at)
 	c := testConfig(d, s)
 	c.Records, c.Sources = log, []string{"cluster", "static"}
 	c.Facts = &Node{Pods: func() []NodePod {

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/decisionlog"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/state"
 )
@@ -19,11 +20,11 @@ func (x *Redactor) entry(record *state.DecisionRecord, of Evidence) (*state.Deci
 	r := *record
 	r.Redacted = true
 	r.Candidates, r.Policies = slices.Clone(r.Candidates), slices.Clone(r.Policies)
-	from, to := &exhibits{of: of}, &documents{into: map[string][]byte{}}
+	from, to := &exhibits{of: of}, &decisionlog.Documents{Into: map[string][]byte{}}
 	swap := func(digest *string) {
 		if p := from.pod(*digest); p != nil {
 			x.pod(p)
-			*digest = to.pod(p)
+			*digest = to.Pod(p)
 		}
 	}
 	name := func(all ...*string) {
@@ -37,7 +38,7 @@ func (x *Redactor) entry(record *state.DecisionRecord, of Evidence) (*state.Deci
 		c := &api.Connection{}
 		from.read(r.ConnectionInput, c)
 		x.values(c.Command)
-		r.ConnectionInput, r.Connection = to.json(c), c.String()
+		r.ConnectionInput, r.Connection = to.JSON(c), c.String()
 	}
 	if r.References != "" {
 		var all []api.Reference
@@ -45,7 +46,7 @@ func (x *Redactor) entry(record *state.DecisionRecord, of Evidence) (*state.Deci
 		for i := range all {
 			all[i].Digest = x.value(all[i].Digest)
 		}
-		r.References = to.json(all)
+		r.References = to.JSON(all)
 	}
 	name(&r.Instance, &r.OldInstance, &r.Base)
 	r.UID, r.Replaces = types.UID(x.name(string(r.UID))), types.UID(x.name(string(r.Replaces)))
@@ -62,7 +63,7 @@ func (x *Redactor) entry(record *state.DecisionRecord, of Evidence) (*state.Deci
 			f := &wasm.NodeFacts{}
 			from.read(p.NodeFacts, f)
 			x.facts(f)
-			p.NodeFacts = to.json(f)
+			p.NodeFacts = to.JSON(f)
 		}
 		if c := p.Circumstance; c != nil && c.Last != nil {
 			last := *c.Last
@@ -82,7 +83,7 @@ func (x *Redactor) entry(record *state.DecisionRecord, of Evidence) (*state.Deci
 	if from.err != nil {
 		return nil, from.err
 	}
-	return &state.DecisionEntry{Record: &r, Inputs: to.into}, to.err
+	return &state.DecisionEntry{Record: &r, Inputs: to.Into}, to.Err
 }
 
 // Redacted gives a record with its documents redacted, and as it comes out when the

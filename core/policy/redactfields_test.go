@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/decisionlog"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/state"
 )
@@ -92,9 +93,9 @@ func TestInAPodThatIsRedactedNothingStaysButWhatIsListed(t *testing.T) {
 	p := &v1.Pod{}
 	plant(t, reflect.ValueOf(p).Elem())
 	on := func() []string {
-		into := &documents{into: map[string][]byte{}}
-		text := into.into[into.pod(p)]
-		policytest.Must(t, into.err)
+		into := &decisionlog.Documents{Into: map[string][]byte{}}
+		text := into.Into[into.Pod(p)]
+		policytest.Must(t, into.Err)
 		return standsIn(t, text)
 	}
 	if before := on(); !slices.Contains(before, "spec.containers[*].env[*].value") || !slices.Contains(before, "metadata.annotations key") {
@@ -108,9 +109,9 @@ func TestInAPodThatIsRedactedNothingStaysButWhatIsListed(t *testing.T) {
 func TestRedactor_takesTheCommandOutOfAConnection(t *testing.T) {
 	t.Parallel()
 	c := &api.Connection{Kind: api.ConnectExec, Source: api.FromNodeAPI, Container: "main", Command: []string{secret, "-p", secret}, User: "alice", Groups: []string{"ops"}}
-	documents := &documents{into: map[string][]byte{}}
-	record := &state.DecisionRecord{Decision: api.Decision{Hook: api.HookConnect, Connection: c.String()}, ConnectionInput: documents.json(c)}
-	e, err := NewRedactor().entry(record, redacted{inputs: documents.into})
+	documents := &decisionlog.Documents{Into: map[string][]byte{}}
+	record := &state.DecisionRecord{Decision: api.Decision{Hook: api.HookConnect, Connection: c.String()}, ConnectionInput: documents.JSON(c)}
+	e, err := NewRedactor().entry(record, redacted{inputs: documents.Into})
 	policytest.Must(t, err)
 	got := &api.Connection{}
 	policytest.Must(t, json.Unmarshal(e.Inputs[e.Record.ConnectionInput], got))
@@ -129,11 +130,11 @@ func TestRedactor_takesTheCommandOutOfAConnection(t *testing.T) {
 // A digest of a ConfigMap whose values are easily guessed says what they are.
 func TestRedactor_takesTheDigestsOutOfReferences(t *testing.T) {
 	t.Parallel()
-	documents := &documents{into: map[string][]byte{}}
-	record := &state.DecisionRecord{Decision: api.Decision{Hook: api.HookAdmit}, References: documents.json([]api.Reference{
+	documents := &decisionlog.Documents{Into: map[string][]byte{}}
+	record := &state.DecisionRecord{Decision: api.Decision{Hook: api.HookAdmit}, References: documents.JSON([]api.Reference{
 		{Kind: api.ConfigMapKind, Name: "app", Keys: []string{"a"}, Digest: secret}, {Kind: api.ConfigMapKind, Name: "same", Digest: secret}, {Kind: api.SecretKind, Name: "none"},
 	})}
-	e, err := NewRedactor().entry(record, redacted{inputs: documents.into})
+	e, err := NewRedactor().entry(record, redacted{inputs: documents.Into})
 	policytest.Must(t, err)
 	var got []api.Reference
 	policytest.Must(t, json.Unmarshal(e.Inputs[e.Record.References], &got))

@@ -448,7 +448,7 @@ func TestReferences_aDecisionCanBeMadeAgain(t *testing.T) {
 	d.Policy("a", "pinned one", readsThem)
 	d.Policy("b", "pinned two", readsThem)
 	at := filepath.Join(t.TempDir(), "state")
-	log, closeAll := recordsIn(t, at)
+	log, closeAll := policytest.RecordsIn(t, at)
 	refs := newReferences(map[string]string{"app": "one", "other": "two"})
 	refs.unknown["away"] = errors.New("away")
 	c := testConfig(d, s)

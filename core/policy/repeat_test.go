@@ -181,7 +181,7 @@ func TestWhatPoliciesMetBesideTheQuestionIsOnRecord(t *testing.T) {
 				d.Write(policy+".toml", policytest.DocumentIn(policy, script, more))
 				d.Write(policy+".wasm", script)
 			}
-			log, closeAll := recordsIn(t, at)
+			log, closeAll := policytest.RecordsIn(t, at)
 			c := testConfig(d, s)
 			c.Records, c.Sources = log, []string{"cluster", "static"}
 			if test.change != nil {
@@ -286,7 +286,7 @@ func TestADecisionOfMorePoliciesThanStayLoadedIsMadeAgain(t *testing.T) {
 	for i := range maxLoaded + 6 {
 		d.Policy(fmt.Sprintf("p%02d", i), "allow")
 	}
-	log, closeAll := recordsIn(t, at)
+	log, closeAll := policytest.RecordsIn(t, at)
 	c := testConfig(d, s)
 	c.Records = log
 	p := New(c)

@@ -251,7 +251,7 @@ func (r *reviewer) drop(rv *review) {
 func (r *reviewer) ask(f *forces) {
 	p := r.plane
 	for tenant, pending := range r.pending {
-		if len(pending) == 0 || r.open[tenant] != nil || !p.ready(tenant) || p.recorder.behind(tenant) {
+		if len(pending) == 0 || r.open[tenant] != nil || !p.ready(tenant) || p.recorder.Behind(tenant) {
 			continue
 		}
 		rv := pending[0]

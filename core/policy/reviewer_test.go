@@ -156,7 +156,7 @@ func TestWhatIsSaidOfAPodThatRunsCanBeMadeAgainFromItsRecord(t *testing.T) {
 	changed := runs("changed")
 	changed.Verdict = &api.Verdict{Answer: api.Allow, Mutation: &pod.Mutation{Instance: "of the document", FinalHash: "of the pod"}}
 	at := filepath.Join(t.TempDir(), "state")
-	log, closeAll := recordsIn(t, at)
+	log, closeAll := policytest.RecordsIn(t, at)
 	c := testConfig(d, s)
 	c.Records, c.Running, c.DefaultVerdict = log, newRunning(runs("web"), changed), api.Hold
 	p := New(c)

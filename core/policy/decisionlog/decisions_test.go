@@ -1,4 +1,4 @@
-package policy
+package decisionlog
 
 import (
 	"strconv"
@@ -24,7 +24,7 @@ func decisionOf(name string, at int, change ...func(*api.Decision)) api.Decision
 	return d
 }
 
-func put(to *decisions, d api.Decision) { to.add(d, keyOf(&d)) }
+func put(to *Decisions, d api.Decision) { to.add(d, KeyOf(&d)) }
 
 func TestAnEqualDecisionOnAnEqualInstanceOnlyCounts(t *testing.T) {
 	t.Parallel()
@@ -46,7 +46,7 @@ func TestAnEqualDecisionOnAnEqualInstanceOnlyCounts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var d decisions
+			var d Decisions
 			again := decisionOf("a", 2, test.change)
 			put(&d, decisionOf("a", 0))
 			put(&d, decisionOf("b", 1))
@@ -56,18 +56,18 @@ func TestAnEqualDecisionOnAnEqualInstanceOnlyCounts(t *testing.T) {
 				again.First, again.Count = policytest.Instant, 2
 				want = []api.Decision{decisionOf("b", 1), again}
 			}
-			if diff := cmp.Diff(want, d.newest()); diff != "" {
+			if diff := cmp.Diff(want, d.Newest()); diff != "" {
 				t.Errorf("decisions (-want +got):\n%s", diff)
 			}
 		})
 	}
 	t.Run("without an instance nothing is equal", func(t *testing.T) {
 		t.Parallel()
-		var d decisions
+		var d Decisions
 		for range 2 {
 			put(&d, decisionOf("", 0))
 		}
-		if got := d.newest(); len(got) != 2 {
+		if got := d.Newest(); len(got) != 2 {
 			t.Errorf("%d decisions, want 2", len(got))
 		}
 	})
@@ -75,11 +75,11 @@ func TestAnEqualDecisionOnAnEqualInstanceOnlyCounts(t *testing.T) {
 
 func TestTheNewestDecisionsAreKept(t *testing.T) {
 	t.Parallel()
-	var d decisions
+	var d Decisions
 	for i := range maxDecisions + 10 {
 		put(&d, decisionOf(strconv.Itoa(i), i))
 	}
-	got := d.newest()
+	got := d.Newest()
 	if len(got) != 1000 || got[0].Name != "10" || got[999].Name != "1009" {
 		t.Errorf("%d decisions from %s to %s", len(got), got[0].Name, got[len(got)-1].Name)
 	}
@@ -87,7 +87,7 @@ func TestTheNewestDecisionsAreKept(t *testing.T) {
 
 func TestDecisionsOfPluginsThatWriteMuchTakeNoMoreMemory(t *testing.T) {
 	t.Parallel()
-	var d decisions
+	var d Decisions
 	text := strings.Repeat("x", 1<<18)
 	fill := []func(*api.Opinion){
 		func(o *api.Opinion) { o.Message = text },
@@ -100,17 +100,17 @@ func TestDecisionsOfPluginsThatWriteMuchTakeNoMoreMemory(t *testing.T) {
 		fill[i%len(fill)](&o)
 		put(&d, decisionOf(strconv.Itoa(i), i, func(d *api.Decision) { d.Verdict.Opinions = []api.Opinion{o} }))
 	}
-	if got := d.newest(); len(got) != 15 || got[14].Name != "99" {
+	if got := d.Newest(); len(got) != 15 || got[14].Name != "99" {
 		t.Errorf("%d decisions are kept, want 15", len(got))
 	}
 	put(&d, decisionOf("huge", 0, func(d *api.Decision) { d.Verdict.Message = strings.Repeat(text, 20) }))
-	if got := d.newest(); len(got) != 1 || got[0].Name != "huge" {
+	if got := d.Newest(); len(got) != 1 || got[0].Name != "huge" {
 		t.Errorf("%d decisions are kept, want the newest", len(got))
 	}
 	for i := range maxDecisions {
 		put(&d, decisionOf(strconv.Itoa(i), i))
 	}
-	if got := d.newest(); len(got) != maxDecisions || d.text != maxDecisions*len("no") {
+	if got := d.Newest(); len(got) != maxDecisions || d.text != maxDecisions*len("no") {
 		t.Errorf("%d decisions with %d bytes of text are kept", len(got), d.text)
 	}
 }
@@ -120,11 +120,11 @@ func TestAHoldInOtherWordsOnlyCounts(t *testing.T) {
 	for answer, counts := range map[api.Answer]bool{
 		api.Hold: true, api.Answer(api.Defer): true, api.Answer(api.Drop): true, api.Deny: false, api.Allow: false, api.Answer(api.Pass): false,
 	} {
-		var d decisions
+		var d Decisions
 		for i := range 3 {
 			put(&d, decisionOf("a", i, func(d *api.Decision) { d.Verdict.Answer, d.Verdict.Message = answer, strconv.Itoa(i) }))
 		}
-		got := d.newest()
+		got := d.Newest()
 		if last := got[len(got)-1]; (len(got) == 1) != counts || last.Verdict.Message != "2" {
 			t.Errorf("%s: decisions %+v", answer, got)
 		}
@@ -133,12 +133,12 @@ func TestAHoldInOtherWordsOnlyCounts(t *testing.T) {
 
 func TestADecisionThatSawOtherDocumentsIsAnother(t *testing.T) {
 	t.Parallel()
-	var d decisions
+	var d Decisions
 	for _, facts := range []string{"one", "two", "one"} {
 		n := decisionOf("web", 0)
-		d.add(n, keyOf(&n, "pod", facts))
+		d.add(n, KeyOf(&n, "pod", facts))
 	}
-	if got := d.newest(); len(got) != 2 || got[0].Count+got[1].Count != 3 {
+	if got := d.Newest(); len(got) != 2 || got[0].Count+got[1].Count != 3 {
 		t.Errorf("decisions %+v", got)
 	}
 }
@@ -151,7 +151,7 @@ func TestManyDecisionsOfOneTenantPushOutOnlyItsOwn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var d decisions
+			var d Decisions
 			for i := range 20 {
 				for _, quiet := range []string{"", "quiet"} {
 					put(&d, decisionOf(strconv.Itoa(i), i, func(d *api.Decision) { d.Tenant = quiet }))
@@ -161,7 +161,7 @@ func TestManyDecisionsOfOneTenantPushOutOnlyItsOwn(t *testing.T) {
 				put(&d, decisionOf("flood"+strconv.Itoa(i), 100+i, flood, func(d *api.Decision) { d.Tenant = "loud" }))
 			}
 			by := map[string]int{}
-			got := d.newest()
+			got := d.Newest()
 			for i := range got {
 				by[got[i].Tenant]++
 			}

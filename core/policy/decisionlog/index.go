@@ -1,4 +1,4 @@
-package policy
+package decisionlog
 
 import (
 	"strconv"
@@ -17,10 +17,10 @@ const (
 	maxRestored = 2 * indexedAtLeast
 )
 
-// recordIndex are the decisions about one owner's pods that are on record, shown or
+// index are the decisions about one owner's pods that are on record, shown or
 // not. They are in two halves: where the newer one is full it becomes the older one,
 // and what was in that and not made again since is forgotten.
-type recordIndex struct {
+type index struct {
 	newer, older map[indexKey]indexed
 	// prefix begins the IDs of all records of the owner, before their numbers.
 	prefix string
@@ -38,7 +38,7 @@ type indexed struct {
 }
 
 // find gives what is known of a decision.
-func (x *recordIndex) find(key decisionKey) (known indexed, ok bool) {
+func (x *index) find(key decisionKey) (known indexed, ok bool) {
 	short := indexKey(key[:])
 	if known, ok = x.newer[short]; !ok {
 		known, ok = x.older[short]
@@ -47,7 +47,7 @@ func (x *recordIndex) find(key decisionKey) (known indexed, ok bool) {
 }
 
 // recall puts what is known of a decision into it.
-func (x *recordIndex) recall(key decisionKey, d *api.Decision) {
+func (x *index) recall(key decisionKey, d *api.Decision) {
 	if known, ok := x.find(key); ok {
 		d.ID, d.First = x.prefix+strconv.FormatUint(known.number, 10), time.Unix(0, known.first).In(d.First.Location())
 		d.Count += known.count
@@ -55,7 +55,7 @@ func (x *recordIndex) recall(key decisionKey, d *api.Decision) {
 }
 
 // note takes a decision in, if it is on record and may be equal to another.
-func (x *recordIndex) note(key decisionKey, d *api.Decision) {
+func (x *index) note(key decisionKey, d *api.Decision) {
 	at := strings.LastIndexByte(d.ID, '-') + 1
 	number, err := strconv.ParseUint(d.ID[at:], 10, 64)
 	if err != nil || key == (decisionKey{}) {

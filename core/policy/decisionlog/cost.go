@@ -1,4 +1,4 @@
-package policy
+package decisionlog
 
 import (
 	"encoding/json"
@@ -9,18 +9,18 @@ import (
 	"github.com/wardlet/wardlet/core/state"
 )
 
-// recordByteFuel is what a byte on record takes in fuel, out of the budget of the
+// RecordByteFuel is what a byte on record takes in fuel, out of the budget of the
 // tenant whose pod it is about: some half a microsecond of a processor. Far less of
 // that is work; but the disk is everybody's, and flash wears out. 10 kB cost
 // what a policy may take by default.
-const recordByteFuel = 1000
+const RecordByteFuel = 1000
 
 // maxPaidDocuments is how many documents of a tenant's records are known to be paid.
 const maxPaidDocuments = 256
 
-// paidRecords are Records for which tenants pay: who decides much writes much, also
+// PaidRecords are Records for which tenants pay: who decides much writes much, also
 // where its policies take next to nothing. They are safe for concurrent use.
-type paidRecords struct {
+type PaidRecords struct {
 	Records
 
 	budgets *sched.Budgets
@@ -32,22 +32,23 @@ type paidRecords struct {
 	paid map[string]map[string]bool
 }
 
-func newPaidRecords(of Records, from *sched.Budgets, now func() time.Time) *paidRecords {
-	return &paidRecords{Records: of, budgets: from, now: now, paid: map[string]map[string]bool{}}
+// NewPaidRecords returns Records whose writes are paid from the budgets.
+func NewPaidRecords(of Records, from *sched.Budgets, now func() time.Time) *PaidRecords {
+	return &PaidRecords{Records: of, budgets: from, now: now, paid: map[string]map[string]bool{}}
 }
 
 // Append implements Records. What is not written costs nothing.
-func (p *paidRecords) Append(tenant string, entries []state.DecisionEntry) []error {
+func (p *PaidRecords) Append(tenant string, entries []state.DecisionEntry) []error {
 	errs := p.Records.Append(tenant, entries)
 	if p.budgets.Limits(tenant) {
-		p.budgets.Spend(tenant, p.bytes(tenant, entries, errs)*recordByteFuel, p.now())
+		p.budgets.Spend(tenant, p.bytes(tenant, entries, errs)*RecordByteFuel, p.now())
 	}
 	return errs
 }
 
 // bytes is how much was written for entries. Where a document came again because
 // the first of it was old, that does not count.
-func (p *paidRecords) bytes(tenant string, entries []state.DecisionEntry, errs []error) (bytes int64) {
+func (p *PaidRecords) bytes(tenant string, entries []state.DecisionEntry, errs []error) (bytes int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	paid := p.paid[tenant]

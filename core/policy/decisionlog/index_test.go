@@ -1,4 +1,4 @@
-package policy
+package decisionlog
 
 import (
 	"encoding/binary"
@@ -18,7 +18,7 @@ func numberedKey(n int) (key decisionKey) {
 
 func TestTheIndexKnowsWhatWasMadeLast(t *testing.T) {
 	t.Parallel()
-	x := recordIndex{}
+	x := index{}
 	first := time.Date(2026, 3, 1, 12, 0, 0, 7, time.UTC)
 	note := func(n, count int) {
 		x.note(numberedKey(n), &api.Decision{ID: fmt.Sprintf("tenant-a-%d", n), First: first, Count: count})
@@ -47,7 +47,7 @@ func TestTheIndexKnowsWhatWasMadeLast(t *testing.T) {
 
 func TestWhatIsNotOnRecordIsNotInTheIndex(t *testing.T) {
 	t.Parallel()
-	x := recordIndex{}
+	x := index{}
 	x.note(numberedKey(1), &api.Decision{})
 	x.note(decisionKey{}, &api.Decision{ID: "operator-1"})
 	for _, key := range []decisionKey{numberedKey(1), {}} {

@@ -1,4 +1,4 @@
-package policy
+package decisionlog
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/internal/crashpoint"
 	"github.com/wardlet/wardlet/core/state"
 )
@@ -20,18 +21,18 @@ const (
 	diskPatience = 2 * time.Second
 )
 
-// ownRecorder puts decisions about one owner's pods on record, many at a time, and
+// tenantRecorder puts decisions about one owner's pods on record, many at a time, and
 // has them answered then. Where the disk fails or hangs, they are answered all the
 // same and only shown.
-type ownRecorder struct {
-	cfg    *Config
+type tenantRecorder struct {
+	cfg    Options
 	tenant string
-	shown  *decisions
+	shown  *Decisions
 	// freed is called when it was behind and is not any more.
 	freed func()
 
 	mu      sync.Mutex
-	pending []*recording
+	pending []*Recording
 	// waiting counts those that are not answered.
 	waiting int
 	closed  bool
@@ -41,20 +42,20 @@ type ownRecorder struct {
 	// The rest belongs to the goroutine of run.
 	broken string
 	// index has what need not be written again.
-	index recordIndex
+	index index
 	// counts are the decisions that were repeated since that was written, by ID.
 	counts  map[string]state.DecisionCount
 	counted time.Time
 }
 
-func newOwnRecorder(c *Config, tenant string, shown *decisions, freed func()) *ownRecorder {
-	return &ownRecorder{
+func newTenantRecorder(c Options, tenant string, shown *Decisions, freed func()) *tenantRecorder {
+	return &tenantRecorder{
 		cfg: c, tenant: tenant, shown: shown, freed: freed, wake: make(chan struct{}, 1), counts: map[string]state.DecisionCount{},
 	}
 }
 
 // put takes a decision. It does not wait for the disk.
-func (r *ownRecorder) put(x *recording) {
+func (r *tenantRecorder) put(x *Recording) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
@@ -69,14 +70,14 @@ func (r *ownRecorder) put(x *recording) {
 }
 
 // behind reports whether too many decisions wait for the disk.
-func (r *ownRecorder) behind() bool {
+func (r *tenantRecorder) behind() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.waiting >= maxUnrecorded
 }
 
 // run records until ctx ends, and then what is left. It must be called once.
-func (r *ownRecorder) run(ctx context.Context) {
+func (r *tenantRecorder) run(ctx context.Context) {
 	r.counted = r.cfg.Now()
 	work, done := make(chan *batch), make(chan *batch, 1)
 	var writing sync.WaitGroup
@@ -107,7 +108,7 @@ func (r *ownRecorder) run(ctx context.Context) {
 
 // take gives all that is pending, nil for nothing. After the last one nothing is
 // taken in any more.
-func (r *ownRecorder) take(last bool) *batch {
+func (r *tenantRecorder) take(last bool) *batch {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.closed = r.closed || last
@@ -121,7 +122,7 @@ func (r *ownRecorder) take(last bool) *batch {
 
 // record has a batch written, and answers it. While the disk does not come back,
 // what comes after it is answered at once.
-func (r *ownRecorder) record(b *batch, work chan<- *batch, done <-chan *batch) {
+func (r *tenantRecorder) record(b *batch, work chan<- *batch, done <-chan *batch) {
 	r.sort(b)
 	if len(b.fresh) == 0 {
 		r.finish(b, "")
@@ -156,11 +157,11 @@ func (r *ownRecorder) record(b *batch, work chan<- *batch, done <-chan *batch) {
 }
 
 // sort prepares the decisions of a batch, and finds those that must be written.
-func (r *ownRecorder) sort(b *batch) {
-	first := map[decisionKey]*recording{}
+func (r *tenantRecorder) sort(b *batch) {
+	first := map[decisionKey]*Recording{}
 	for _, x := range b.all {
-		if err := x.prepare(r.cfg); err != nil {
-			x.decision.NotKept = err.Error()
+		if err := x.prepare(&r.cfg); err != nil {
+			x.Decision.NotKept = err.Error()
 			continue
 		}
 		if same := first[x.key]; same != nil {
@@ -182,18 +183,18 @@ func (r *ownRecorder) sort(b *batch) {
 
 // finish shows and answers a batch. unwritten says why nothing of it is on the
 // disk, empty where it has been written.
-func (r *ownRecorder) finish(b *batch, unwritten string) {
+func (r *tenantRecorder) finish(b *batch, unwritten string) {
 	for i, x := range b.fresh {
 		switch {
 		case unwritten != "":
-			x.decision.NotKept = unwritten
+			x.Decision.NotKept = unwritten
 		case errors.Is(b.errs[i], state.ErrTooLarge):
-			x.decision.NotKept = b.errs[i].Error() // nothing is wrong with the disk
+			x.Decision.NotKept = b.errs[i].Error() // nothing is wrong with the disk
 		case b.errs[i] != nil:
-			x.decision.NotKept = b.errs[i].Error()
-			r.fault(x.decision.NotKept)
+			x.Decision.NotKept = b.errs[i].Error()
+			r.fault(x.Decision.NotKept)
 		default:
-			x.decision.ID = x.entry.Record.ID
+			x.Decision.ID = x.entry.Record.ID
 		}
 	}
 	if unwritten == "" && len(b.fresh) > 0 && b.err() == nil {
@@ -201,39 +202,39 @@ func (r *ownRecorder) finish(b *batch, unwritten string) {
 	}
 	for _, x := range b.all {
 		if x.repeats != nil {
-			x.decision.ID, x.decision.NotKept = x.repeats.decision.ID, x.repeats.decision.NotKept
+			x.Decision.ID, x.Decision.NotKept = x.repeats.Decision.ID, x.repeats.Decision.NotKept
 		}
 		r.recall(x)
-		now := r.shown.add(x.decision, x.key)
+		now := r.shown.add(x.Decision, x.key)
 		r.index.note(x.key, &now)
 		if now.Count > 1 && now.ID != "" {
 			r.repeated(&now)
 		}
-		x.answer()
+		x.Answer()
 	}
 	r.answered(b.all)
 }
 
 // recall takes from the index what is on record of a decision that is not shown any
 // more.
-func (r *ownRecorder) recall(x *recording) {
-	if _, shown := r.shown.has(x.key); shown || x.decision.NotKept != "" {
+func (r *tenantRecorder) recall(x *Recording) {
+	if _, shown := r.shown.has(x.key); shown || x.Decision.NotKept != "" {
 		return
 	}
-	r.index.recall(x.key, &x.decision)
+	r.index.recall(x.key, &x.Decision)
 }
 
 // late takes in that a batch that was answered without the disk is on it.
-func (r *ownRecorder) late(b *batch) {
+func (r *tenantRecorder) late(b *batch) {
 	for i, x := range b.fresh {
 		if b.errs[i] != nil {
 			continue
 		}
-		x.decision.ID, x.decision.NotKept = x.entry.Record.ID, ""
+		x.Decision.ID, x.Decision.NotKept = x.entry.Record.ID, ""
 		if _, known := r.shown.has(x.key); known {
-			x.decision.Count = 0 // it is counted
+			x.Decision.Count = 0 // it is counted
 		}
-		now := r.shown.add(x.decision, x.key)
+		now := r.shown.add(x.Decision, x.key)
 		r.index.note(x.key, &now)
 	}
 	if b.err() == nil {
@@ -241,7 +242,7 @@ func (r *ownRecorder) late(b *batch) {
 	}
 }
 
-func (r *ownRecorder) answered(all []*recording) {
+func (r *tenantRecorder) answered(all []*Recording) {
 	r.mu.Lock()
 	was := r.waiting
 	r.waiting -= len(all)
@@ -254,7 +255,7 @@ func (r *ownRecorder) answered(all []*recording) {
 
 // fault logs that the disk fails, or, with an empty text, takes records again; each
 // once.
-func (r *ownRecorder) fault(why string) {
+func (r *tenantRecorder) fault(why string) {
 	switch {
 	case why != "" && r.broken == "":
 		r.cfg.Logger.Error("decisions are not on record; they are made all the same, and shown until the agent ends", "tenant", r.tenant, "err", why)
@@ -262,4 +263,61 @@ func (r *ownRecorder) fault(why string) {
 		r.cfg.Logger.Info("decisions are on record again", "tenant", r.tenant)
 	}
 	r.broken = why
+}
+
+// batch is what is put on record together.
+type batch struct {
+	all []*Recording
+	// fresh are those that must be written, errs what came of that.
+	fresh []*Recording
+	errs  []error
+}
+
+// write puts the batch on the disk, about the pods of one owner.
+func (b *batch) write(into Records, tenant string) {
+	entries := make([]state.DecisionEntry, len(b.fresh))
+	for i, x := range b.fresh {
+		entries[i] = x.entry
+	}
+	b.errs = into.Append(tenant, entries)
+}
+
+// err is a failure of the disk, nil where there is none.
+func (b *batch) err() error {
+	for _, err := range b.errs {
+		if err != nil && !errors.Is(err, state.ErrTooLarge) {
+			return err
+		}
+	}
+	return nil
+}
+
+// countsPeriod is how often it is written, at most, that decisions were repeated:
+// it takes room that records could have.
+const countsPeriod = time.Hour
+
+// repeated notes that a decision on record was made again.
+func (r *tenantRecorder) repeated(d *api.Decision) {
+	if _, known := r.counts[d.ID]; !known && len(r.counts) >= maxDecisions {
+		return // it is counted if it is repeated again after these were written
+	}
+	r.counts[d.ID] = state.DecisionCount{ID: d.ID, Count: d.Count, Last: d.Last}
+}
+
+// count writes from time to time how often decisions were repeated.
+func (r *tenantRecorder) count(last bool) {
+	now := r.cfg.Now()
+	if len(r.counts) == 0 || !last && now.Sub(r.counted) < countsPeriod {
+		return
+	}
+	r.counted = now
+	list := make([]state.DecisionCount, 0, len(r.counts))
+	for _, c := range r.counts {
+		list = append(list, c)
+	}
+	if err := r.cfg.Records.Counted(r.tenant, list); err != nil {
+		r.fault(err.Error())
+		return // they are tried again
+	}
+	clear(r.counts)
 }

@@ -1,4 +1,4 @@
-package policy
+package decisionlog
 
 import (
 	"container/list"
@@ -18,20 +18,20 @@ const (
 	maxDecisionText = 4 << 20
 )
 
-// decisions are the newest ones. Where there are more than are shown, the oldest
+// Decisions are the newest ones. Where there are more than are shown, the oldest
 // goes of the owner of pods that has the most: so a tenant's many push out only
 // its own. It is safe for concurrent use.
-type decisions struct {
+type Decisions struct {
 	mu     sync.Mutex
 	known  map[decisionKey]*list.Element
-	owners map[string]*ownDecisions
+	owners map[string]*tenantDecisions
 	count  int
 	text   int
 }
 
-// ownDecisions are those about the pods of one owner, of *shownDecision, the newest
+// tenantDecisions are those about the pods of one owner, of *shownDecision, the newest
 // last.
-type ownDecisions struct {
+type tenantDecisions struct {
 	list list.List
 	text int
 }
@@ -45,9 +45,9 @@ type shownDecision struct {
 // decision that is equal to no other.
 type decisionKey [sha256.Size]byte
 
-// keyOf gives the key of a decision. inputs are the digests of what it saw, none
+// KeyOf gives the key of a decision. inputs are the digests of what it saw, none
 // where they are not known: the instance stands for them then.
-func keyOf(d *api.Decision, inputs ...string) (key decisionKey) {
+func KeyOf(d *api.Decision, inputs ...string) (key decisionKey) {
 	if d.Instance == "" && len(inputs) == 0 {
 		return decisionKey{}
 	}
@@ -79,7 +79,7 @@ func keyOf(d *api.Decision, inputs ...string) (key decisionKey) {
 }
 
 // has gives the decision of a key, where it is among those that are shown.
-func (d *decisions) has(key decisionKey) (api.Decision, bool) {
+func (d *Decisions) has(key decisionKey) (api.Decision, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	e, ok := d.known[key]
@@ -91,11 +91,11 @@ func (d *decisions) has(key decisionKey) (api.Decision, bool) {
 
 // add takes a decision in. One that is equal to another raises that one's count,
 // and takes over its ID if it has none itself. It gives what is shown now.
-func (d *decisions) add(n api.Decision, key decisionKey) api.Decision {
+func (d *Decisions) add(n api.Decision, key decisionKey) api.Decision {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.owners == nil {
-		d.known, d.owners = map[decisionKey]*list.Element{}, map[string]*ownDecisions{}
+		d.known, d.owners = map[decisionKey]*list.Element{}, map[string]*tenantDecisions{}
 	}
 	if e, ok := d.known[key]; ok {
 		old := shownAt(e)
@@ -107,7 +107,7 @@ func (d *decisions) add(n api.Decision, key decisionKey) api.Decision {
 	}
 	o := d.owners[n.Tenant]
 	if o == nil {
-		o = &ownDecisions{}
+		o = &tenantDecisions{}
 		d.owners[n.Tenant] = o
 	}
 	e := o.list.PushBack(&shownDecision{key, n})
@@ -122,8 +122,8 @@ func (d *decisions) add(n api.Decision, key decisionKey) api.Decision {
 }
 
 // most is the owner that has the most decisions, or the most text.
-func (d *decisions) most(count bool) (most *ownDecisions) {
-	size := func(o *ownDecisions) int {
+func (d *Decisions) most(count bool) (most *tenantDecisions) {
+	size := func(o *tenantDecisions) int {
 		if count {
 			return o.list.Len()
 		}
@@ -137,7 +137,7 @@ func (d *decisions) most(count bool) (most *ownDecisions) {
 	return most
 }
 
-func (d *decisions) remove(e *list.Element) {
+func (d *Decisions) remove(e *list.Element) {
 	s := shownAt(e)
 	o := d.owners[s.Tenant]
 	o.list.Remove(e)
@@ -150,7 +150,7 @@ func (d *decisions) remove(e *list.Element) {
 	}
 }
 
-func (d *decisions) size(o *ownDecisions, text, count int) {
+func (d *Decisions) size(o *tenantDecisions, text, count int) {
 	o.text += text
 	d.text += text
 	d.count += count
@@ -158,8 +158,8 @@ func (d *decisions) size(o *ownDecisions, text, count int) {
 
 func shownAt(e *list.Element) *shownDecision { return e.Value.(*shownDecision) } // nothing else is in the lists
 
-// newest is a copy of the decisions, newest last.
-func (d *decisions) newest() []api.Decision {
+// Newest is a copy of the decisions, newest last.
+func (d *Decisions) Newest() []api.Decision {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	all := make([]api.Decision, 0, d.count)

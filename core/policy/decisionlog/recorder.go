@@ -1,0 +1,101 @@
+package decisionlog
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/wardlet/wardlet/core/state"
+)
+
+// Options are what a recorder needs.
+type Options struct {
+	// Records keeps decisions over restarts, nil: they are only shown.
+	Records Records
+	// Tenants are the names of all tenants.
+	Tenants []string
+	// Version is the agent's, Node the node's name.
+	Version, Node string
+	Logger        *slog.Logger
+	// Now is the wall clock.
+	Now func() time.Time
+}
+
+// Recorder puts decisions on record and has them answered then. It has one for
+// each owner of pods, so that none waits for another's records.
+type Recorder struct {
+	cfg   Options
+	shown *Decisions
+	// of are those of the owners, by tenant, the operator's under the empty name.
+	// They do not change.
+	of map[string]*tenantRecorder
+}
+
+// NewRecorder makes one. freed is called when an owner that was behind is not any
+// more.
+func NewRecorder(c Options, shown *Decisions, freed func()) *Recorder {
+	r := &Recorder{cfg: c, shown: shown, of: map[string]*tenantRecorder{"": newTenantRecorder(c, "", shown, freed)}}
+	for _, name := range c.Tenants {
+		r.of[name] = newTenantRecorder(c, name, shown, freed)
+	}
+	return r
+}
+
+// Put takes a decision. It does not wait for the disk.
+func (r *Recorder) Put(x *Recording) {
+	if r.cfg.Records == nil {
+		r.shown.add(x.Decision, KeyOf(&x.Decision))
+		x.Answer()
+		return
+	}
+	r.of[x.Decision.Tenant].put(x)
+}
+
+// Behind reports whether too many decisions about an owner's pods wait for the
+// disk.
+func (r *Recorder) Behind(tenant string) bool {
+	return r.cfg.Records != nil && r.of[tenant].behind()
+}
+
+// Run records until ctx ends, and then what is left. It must be called once, if
+// there are Records.
+func (r *Recorder) Run(ctx context.Context) {
+	r.restore()
+	var running sync.WaitGroup
+	for _, o := range r.of {
+		running.Go(func() { o.run(ctx) })
+	}
+	running.Wait()
+}
+
+// restore shows what an agent before had on record, and has it not written again.
+func (r *Recorder) restore() {
+	records, err := r.cfg.Records.Newest(maxRestored)
+	if err != nil {
+		r.cfg.Logger.Error("some decisions on record cannot be read", "err", err)
+	}
+	for i := range records {
+		d := &records[i]
+		key := KeyOf(&d.Decision, inputsOf(d)...)
+		r.shown.add(d.Decision, key)
+		if o := r.of[d.Tenant]; o != nil {
+			o.index.note(key, &d.Decision)
+		}
+	}
+}
+
+// Records keeps decisions over restarts; *state.DecisionLog does.
+type Records interface {
+	// Append puts records about one owner's pods on the disk and gives each an ID.
+	// What comes back is an error for each, nil for one that is on the disk.
+	Append(tenant string, entries []state.DecisionEntry) []error
+	// Counted says how often decisions have been repeated; it need not be durable.
+	Counted(tenant string, counts []state.DecisionCount) error
+	// KeepFiles puts the files of a set of policies on the disk, by digest.
+	KeepFiles(tenant string, files map[string][]byte) error
+	// Newest are the newest records of each owner's pods.
+	Newest(most int) ([]state.DecisionRecord, error)
+}
+
+var _ Records = (*state.DecisionLog)(nil)

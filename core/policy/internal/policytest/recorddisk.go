@@ -1,0 +1,102 @@
+package policytest
+
+import (
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/wardlet/wardlet/core/state"
+)
+
+// RecordDisk is a store of records that can fail or hang; see decisionlog.Records.
+type RecordDisk struct {
+	mu   sync.Mutex
+	err  error
+	hang chan struct{}
+	// Only is the owner whose records hang, if it is not all.
+	Only    *string
+	Batches int
+	written []string
+	Counts  []state.DecisionCount
+	// records are those that were written, the oldest first.
+	records []state.DecisionRecord
+}
+
+// Append keeps the records, fails, or hangs.
+func (d *RecordDisk) Append(tenant string, entries []state.DecisionEntry) []error {
+	d.mu.Lock()
+	hang := d.hang
+	if d.Only != nil && *d.Only != tenant {
+		hang = nil
+	}
+	d.mu.Unlock()
+	if hang != nil {
+		<-hang
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.Batches++
+	errs := make([]error, len(entries))
+	for i := range entries {
+		if errs[i] = d.err; d.err == nil {
+			r := entries[i].Record
+			r.ID = fmt.Sprintf("%s-%d", tenant, len(d.written)+1)
+			d.written = append(d.written, fmt.Sprintf("%s %s×%d", r.ID, r.Name, r.Count))
+			d.records = append(d.records, *r)
+		}
+	}
+	return errs
+}
+
+// Counted keeps the counts.
+func (d *RecordDisk) Counted(_ string, counts []state.DecisionCount) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.Counts = append(d.Counts, counts...)
+	return d.err
+}
+
+// KeepFiles does nothing.
+func (d *RecordDisk) KeepFiles(string, map[string][]byte) error { return nil }
+
+// Newest returns the newest records.
+func (d *RecordDisk) Newest(most int) ([]state.DecisionRecord, error) {
+	return d.records[max(0, len(d.records)-most):], nil
+}
+
+// Has returns what was written.
+func (d *RecordDisk) Has() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.written)
+}
+
+// Set changes how it behaves: err is what Append returns, hang what it waits for.
+func (d *RecordDisk) Set(err error, hang chan struct{}) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.err, d.hang = err, hang
+}
+
+// RecordsIn opens the records of a state directory until close.
+func RecordsIn(t *testing.T, path string) (log *state.DecisionLog, closeAll func()) {
+	t.Helper()
+	d, err := state.Open(path, slog.New(slog.DiscardHandler))
+	// A program that another test starts may have the lock of a directory that was closed, until it runs.
+	for deadline := time.Now().Add(10 * time.Second); err != nil && strings.Contains(err.Error(), "another agent uses it") && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		d, err = state.Open(path, slog.New(slog.DiscardHandler))
+	}
+	Must(t, err)
+	log, err = d.Decisions(map[string]int64{"": 4 << 20, "a": 1 << 20})
+	Must(t, err)
+	closeAll = sync.OnceFunc(func() {
+		Must(t, log.Close())
+		Must(t, d.Close())
+	})
+	t.Cleanup(closeAll)
+	return log, closeAll
+}
