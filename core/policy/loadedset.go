@@ -7,6 +7,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/eval"
+	"github.com/wardlet/wardlet/core/policy/shadow"
 	"github.com/wardlet/wardlet/core/policy/spec"
 )
 
@@ -24,7 +25,7 @@ type loadedSet struct {
 	// probation watches its plugins, nil if it is on none.
 	probation *probation
 	// comparisons are those of its candidates, by name.
-	comparisons map[string]*comparison
+	comparisons map[string]*shadow.Stats
 }
 
 // find returns the policy of a name, nil for none. The set may be nil.
@@ -91,7 +92,7 @@ func (l loadedSets) release() {
 func (l loadedSets) settle(ctx context.Context) { settle(ctx, l.sets()) }
 
 // comparison returns that of a candidate of one of the sets, nil if it has none.
-func (l loadedSets) comparison(of *eval.Set, name string) (*loadedSet, *comparison) {
+func (l loadedSets) comparison(of *eval.Set, name string) (*loadedSet, *shadow.Stats) {
 	i := slices.IndexFunc(l, func(s *loadedSet) bool { return s.set == of })
 	if i < 0 {
 		return nil, nil
@@ -103,7 +104,20 @@ func (l loadedSets) comparison(of *eval.Set, name string) (*loadedSet, *comparis
 func (s *loadedSet) stateOf(p *eval.Policy, path func(string) string) api.PolicyState {
 	state := p.State(path)
 	if c := s.comparisons[p.Name]; c != nil && p.Mode == spec.ModeShadow {
-		state.Shadow = c.show()
+		state.Shadow = c.Show()
 	}
 	return state
+}
+
+// compare gives each candidate its comparison: that of the running set where both are
+// the same.
+func (s *loadedSet) compare(running *loadedSet, clock func() time.Time) {
+	s.comparisons = map[string]*shadow.Stats{}
+	for _, c := range s.set.Candidates {
+		next := shadow.New(c, s.find(c.Name), clock)
+		if running != nil && running.comparisons[c.Name] != nil && running.comparisons[c.Name].Of == next.Of {
+			next = running.comparisons[c.Name]
+		}
+		s.comparisons[c.Name] = next
+	}
 }

@@ -92,7 +92,7 @@ func (p *probation) note(tenant string, opinions []api.Opinion, now time.Time) {
 		o := &opinions[i]
 		// Where the plugin has no instance at hand others have used them up, and a fault of
 		// the host says nothing about it. An exception keeps it from being asked.
-		if o.Tenant != p.tenant || o.Mode != "" && o.Mode != spec.ModeMember || !p.suspects[o.Policy] || ofMachineSaid(o) || openedByMachine(o) || o.Reason == api.ReasonException {
+		if o.Tenant != p.tenant || o.Mode != "" && o.Mode != spec.ModeMember || !p.suspects[o.Policy] || eval.IsMachineOpinion(o) || openedByMachine(o) || o.Reason == api.ReasonException {
 			continue
 		}
 		asked = true

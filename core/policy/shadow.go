@@ -92,7 +92,7 @@ func (p *Plane) shadow(
 	s, c := &p.shadowing, x.Policy.Candidate
 	used, comparison := sets.comparison(x.Set, c.Name)
 	if !s.affords(p.cfg.Now()) || s.waiting.Load() >= maxShadowed {
-		comparison.skip()
+		comparison.Skip()
 		return
 	}
 	s.waiting.Add(1)
@@ -111,7 +111,7 @@ func (p *Plane) shadow(
 			// It would fail as it did before, by the machine or by itself.
 			o.Failure = cmp.Or(c.Plugin.Breakers.Opened(x.Tenant()), o.Failure)
 		}
-		comparison.note(x.Hook, x.About(), question, said, o)
+		comparison.Note(x.Hook, x.About(), question, said, o)
 		return fuel * shadowWeight, true
 	}})
 }

@@ -1,8 +1,6 @@
 package policy
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
 	"slices"
 	"strings"
 	"testing"
@@ -83,37 +81,5 @@ func TestAQuestionThatIsAskedAgainCountsOnce(t *testing.T) {
 				}
 			})
 		})
-	}
-}
-
-func TestADifferenceOfAQuestionThatIsAskedAgainCountsOnce(t *testing.T) {
-	t.Parallel()
-	w := weighed{}
-	for i, test := range []struct{ different, more, moreDifferent bool }{
-		{false, true, false}, {false, false, false}, {true, false, true}, {true, false, false}, {false, false, false}, {true, false, false},
-	} {
-		if more, different := w.weigh([sha256.Size]byte{}, test.different); more != test.more || different != test.moreDifferent {
-			t.Errorf("%d: %t and %t", i, more, different)
-		}
-	}
-}
-
-func TestSoManyQuestionsAreRememberedAndNoMore(t *testing.T) {
-	t.Parallel()
-	w := weighed{}
-	question := func(i int) (q [sha256.Size]byte) {
-		binary.BigEndian.PutUint32(q[:], uint32(i))
-		return q
-	}
-	for i := range maxWeighed {
-		w.weigh(question(i), false)
-	}
-	for range 2 {
-		if more, different := w.weigh(question(maxWeighed), true); !more || !different {
-			t.Errorf("a further question counts: %t, %t", more, different)
-		}
-		if more, _ := w.weigh(question(1), false); more || len(w) != maxWeighed {
-			t.Errorf("one that is known counts: %t; %d are remembered", more, len(w))
-		}
 	}
 }

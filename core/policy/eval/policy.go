@@ -196,3 +196,9 @@ func (c *Counters) show(s *api.PolicyState) {
 		s.LastFailure = *failure
 	}
 }
+
+// IsMachineOpinion reports whether an opinion comes from a failure of the machine, or from
+// failures on other pods, and says nothing about the policy.
+func IsMachineOpinion(o *api.Opinion) bool {
+	return o.Failure == string(wasm.NotReady) || o.Failure == string(wasm.HostError) || o.Failure == string(BreakerWaits) || o.Failure == string(ReferencesUnknown)
+}
