@@ -55,7 +55,7 @@ test: ## all tests, in order, and how long each part took (as root)
 
 # The packages where goroutines meet: their tests run once, with the race detector. make soak runs all tests with it.
 RACED := ./core/agent ./core/admission/... ./core/checkpoint ./core/config/reload ./core/gc ./core/internal/... ./core/mux \
-	./core/object ./core/pleg ./core/policy ./core/policy/decisionlog ./core/policy/eval ./core/policy/sched ./core/server/... ./core/source/... ./core/status ./core/syncloop ./core/systemd ./core/worker
+	./core/object ./core/pleg ./core/policy ./core/policy/decisionlog ./core/policy/eval ./core/policy/rollout ./core/policy/sched ./core/server/... ./core/source/... ./core/status ./core/syncloop ./core/systemd ./core/worker
 
 # The packages with tests that need root or a disk of their own, whose names end in ForReal.
 KERNEL := ./core/internal/rmtree ./core/node ./core/policy/wasm/compile ./core/source/file ./core/state ./core/volume

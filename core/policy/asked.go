@@ -167,8 +167,8 @@ func (p *Plane) Asked(hook string, name types.NamespacedName, uid types.UID) (po
 // has taken.
 func (p *Plane) lining(tenant string) string {
 	for _, o := range p.owners {
-		if o.judges(tenant) && !o.wasTried() {
-			return fmt.Sprintf("the policies of %s are being loaded for the first time", o.dir)
+		if o.Judges(tenant) && !o.WasTried() {
+			return fmt.Sprintf("the policies of %s are being loaded for the first time", o.Dir)
 		}
 	}
 	if p.recorder.Behind(tenant) {

@@ -157,7 +157,7 @@ func TestATestOfAMergePolicyFindsAPatchThatReachesTooFar(t *testing.T) {
 		d.Hooked("p", api.HookMerge, "winner 0", keys, vector)
 		s := policytest.NewScripts()
 		based(s, policytest.ToImage("x"))
-		_, err := loadTested(t, d, s, nil)
+		_, err := loadSet(t, d, s)
 		if got := policytest.InDir(err, d.Dir); !strings.Contains(got, want) || want == "" && got != "" {
 			t.Errorf("%s: %s", keys, got)
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/policy/eval"
+	"github.com/wardlet/wardlet/core/policy/rollout"
 	"github.com/wardlet/wardlet/core/state"
 )
 
@@ -65,22 +66,22 @@ func (b *brakes) load() {
 
 // evict counts one more pod of a policy that judges so many, before that is ended.
 // Where the disk does not take it, nothing is to be ended.
-func (b *brakes) evict(s *loadedSet, p *eval.Policy, judged int, now time.Time) error {
+func (b *brakes) evict(s *rollout.Set, p *eval.Policy, judged int, now time.Time) error {
 	return b.change(s, p, judged, now, func(c *state.EvictionCount) { c.Evicted, c.Last = c.Evicted+1, now })
 }
 
 // giveBack counts one pod less: it was not ended.
-func (b *brakes) giveBack(s *loadedSet, p *eval.Policy, now time.Time) error {
+func (b *brakes) giveBack(s *rollout.Set, p *eval.Policy, now time.Time) error {
 	return b.change(s, p, 0, now, func(c *state.EvictionCount) { c.Evicted = max(c.Evicted-1, 0) })
 }
 
 // confirm lets a policy evict more.
-func (b *brakes) confirm(s *loadedSet, p *eval.Policy, judged int, now time.Time) error {
+func (b *brakes) confirm(s *rollout.Set, p *eval.Policy, judged int, now time.Time) error {
 	return b.change(s, p, judged, now, func(c *state.EvictionCount) { c.Confirmed = true })
 }
 
 // change changes the count of a policy's content on the disk and then here.
-func (b *brakes) change(s *loadedSet, p *eval.Policy, judged int, now time.Time, change func(*state.EvictionCount)) error {
+func (b *brakes) change(s *rollout.Set, p *eval.Policy, judged int, now time.Time, change func(*state.EvictionCount)) error {
 	if b.load(); b.unread {
 		return fmt.Errorf("what was evicted before cannot be read: %w", b.fault)
 	}
@@ -99,7 +100,7 @@ func (b *brakes) change(s *loadedSet, p *eval.Policy, judged int, now time.Time,
 }
 
 // store puts counts on the disk and then here.
-func (b *brakes) store(s *loadedSet, counts []state.EvictionCount) error {
+func (b *brakes) store(s *rollout.Set, counts []state.EvictionCount) error {
 	next := state.Evictions{Tenant: b.kept.Tenant, Policies: forget(counts, s)}
 	if b.disk != nil {
 		if b.fault = b.disk.Store(&next); b.fault != nil {
@@ -112,10 +113,10 @@ func (b *brakes) store(s *loadedSet, counts []state.EvictionCount) error {
 
 // forget drops the oldest counts where there are too many. Those of policies in force
 // stay.
-func forget(counts []state.EvictionCount, s *loadedSet) []state.EvictionCount {
+func forget(counts []state.EvictionCount, s *rollout.Set) []state.EvictionCount {
 	var old []state.EvictionCount
 	for i := range counts {
-		if !s.hasContent(&counts[i]) {
+		if !hasContent(s, &counts[i]) {
 			old = append(old, counts[i])
 		}
 	}

@@ -5,13 +5,14 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/policy/eval"
+	"github.com/wardlet/wardlet/core/policy/rollout"
 	"github.com/wardlet/wardlet/core/state"
 )
 
 // of gives the count of a policy's content, nil where it has none. One that has none
 // begins with what was evicted before it of late: neither an edit nor another name is a
 // confirmation.
-func (b *brakes) of(s *loadedSet, p *eval.Policy, now time.Time) *state.EvictionCount {
+func (b *brakes) of(s *rollout.Set, p *eval.Policy, now time.Time) *state.EvictionCount {
 	if i := slices.IndexFunc(b.kept.Policies, func(c state.EvictionCount) bool { return isContent(&c, p) }); i >= 0 {
 		return &b.kept.Policies[i]
 	}
@@ -26,7 +27,7 @@ func (b *brakes) of(s *loadedSet, p *eval.Policy, now time.Time) *state.Eviction
 	}
 	before := newest(func(c *state.EvictionCount) bool { return c.Policy == p.Name })
 	if before == nil {
-		before = newest(func(c *state.EvictionCount) bool { return !c.Confirmed && s.renamed(c, p) })
+		before = newest(func(c *state.EvictionCount) bool { return !c.Confirmed && renamed(s, c, p) })
 	}
 	if before == nil || before.Confirmed {
 		return nil
@@ -41,22 +42,22 @@ func isContent(c *state.EvictionCount, p *eval.Policy) bool {
 }
 
 // hasContent reports whether what a count is of is in the set, which may be nil.
-func (s *loadedSet) hasContent(c *state.EvictionCount) bool {
-	p := s.find(c.Policy)
+func hasContent(s *rollout.Set, c *state.EvictionCount) bool {
+	p := s.Find(c.Policy)
 	return p != nil && isContent(c, p)
 }
 
 // renamed reports whether a count may be of a policy when that had another name.
-func (s *loadedSet) renamed(c *state.EvictionCount, p *eval.Policy) bool {
-	return c.Policy != p.Name && c.Module == p.MadeOf() && !s.hasContent(c)
+func renamed(s *rollout.Set, c *state.EvictionCount, p *eval.Policy) bool {
+	return c.Policy != p.Name && c.Module == p.MadeOf() && !hasContent(s, c)
 }
 
 // next is when the policy may evict one more pod: at the earliest evictPeriod after
 // the last, whichever content of it has evicted that.
-func (b *brakes) next(s *loadedSet, p *eval.Policy, now time.Time) time.Time {
+func (b *brakes) next(s *rollout.Set, p *eval.Policy, now time.Time) time.Time {
 	var last time.Time
 	for i := range b.kept.Policies {
-		if c := &b.kept.Policies[i]; (c.Policy == p.Name || s.renamed(c, p)) && c.Last.After(last) {
+		if c := &b.kept.Policies[i]; (c.Policy == p.Name || renamed(s, c, p)) && c.Last.After(last) {
 			last = c.Last
 		}
 	}
@@ -74,7 +75,7 @@ func (b *brakes) next(s *loadedSet, p *eval.Policy, now time.Time) time.Time {
 
 // adopt makes what was evicted before a content its own, as it judges so many pods:
 // its share is one of those.
-func (b *brakes) adopt(s *loadedSet, p *eval.Policy, judged int, now time.Time) error {
+func (b *brakes) adopt(s *rollout.Set, p *eval.Policy, judged int, now time.Time) error {
 	if c := b.of(s, p, now); c == nil || slices.ContainsFunc(b.kept.Policies, func(c state.EvictionCount) bool { return isContent(&c, p) }) {
 		return nil
 	}
@@ -83,7 +84,7 @@ func (b *brakes) adopt(s *loadedSet, p *eval.Policy, judged int, now time.Time) 
 
 // retire notes which confirmed contents have gone out of force, and ends the
 // confirmation of those that are for a day.
-func (b *brakes) retire(s *loadedSet, now time.Time) error {
+func (b *brakes) retire(s *rollout.Set, now time.Time) error {
 	next, changed := slices.Clone(b.kept.Policies), false
 	next = slices.DeleteFunc(next, func(c state.EvictionCount) bool {
 		over := c.Confirmed && !c.Left.IsZero() && now.Sub(c.Left) >= evictMemory
@@ -92,7 +93,7 @@ func (b *brakes) retire(s *loadedSet, now time.Time) error {
 	})
 	for i := range next {
 		c := &next[i]
-		left := c.Confirmed && !s.hasContent(c)
+		left := c.Confirmed && !hasContent(s, c)
 		if left == c.Left.IsZero() {
 			changed = true
 			if c.Left = (time.Time{}); left {
@@ -107,24 +108,24 @@ func (b *brakes) retire(s *loadedSet, now time.Time) error {
 }
 
 // retire has the counts of an owner's policies follow what is in force.
-func (r *reviewer) retire(s *loadedSet, now time.Time) {
-	b := r.brakes[s.set.Tenant]
+func (r *reviewer) retire(s *rollout.Set, now time.Time) {
+	b := r.brakes[s.Eval.Tenant]
 	if b.load(); b.unread || b.fault != nil && b.again.After(now) {
 		return
 	}
 	if err := b.retire(s, now); err != nil {
-		r.uncounted(b, s.set.Tenant, err, now)
+		r.uncounted(b, s.Eval.Tenant, err, now)
 	}
 }
 
 // adopt has a policy begin with what was evicted before it, once it has judged all pods.
-func (r *reviewer) adopt(f *forces, s *loadedSet, p *eval.Policy, now time.Time) {
-	b := r.brakes[s.set.Tenant]
+func (r *reviewer) adopt(f *forces, s *rollout.Set, p *eval.Policy, now time.Time) {
+	b := r.brakes[s.Eval.Tenant]
 	if b.load(); b.unread || b.fault != nil && b.again.After(now) || r.unjudged(f, p.Tenant) > 0 {
 		return
 	}
 	if err := b.adopt(s, p, r.judged(f, p), now); err != nil {
-		r.uncounted(b, s.set.Tenant, err, now)
+		r.uncounted(b, s.Eval.Tenant, err, now)
 	}
 }
 
@@ -136,9 +137,9 @@ func (r *reviewer) uncounted(b *brakes, tenant string, err error, now time.Time)
 
 // count is what a policy has evicted, and how many it may before it is confirmed: a
 // part of the pods that it judges now, and of those that it judged when it began.
-func (r *reviewer) count(f *forces, s *loadedSet, p *eval.Policy, now time.Time) (c state.EvictionCount, may int) {
+func (r *reviewer) count(f *forces, s *rollout.Set, p *eval.Policy, now time.Time) (c state.EvictionCount, may int) {
 	judged := r.judged(f, p)
-	known := r.brakes[s.set.Tenant].of(s, p, now)
+	known := r.brakes[s.Eval.Tenant].of(s, p, now)
 	if known == nil {
 		return state.EvictionCount{Of: judged}, allowed(judged)
 	}
@@ -150,7 +151,7 @@ func (r *reviewer) count(f *forces, s *loadedSet, p *eval.Policy, now time.Time)
 }
 
 // spent reports whether the policy has evicted as many as it may.
-func (r *reviewer) spent(f *forces, s *loadedSet, p *eval.Policy, now time.Time) bool {
+func (r *reviewer) spent(f *forces, s *rollout.Set, p *eval.Policy, now time.Time) bool {
 	c, may := r.count(f, s, p, now)
 	return !c.Confirmed && c.Evicted >= may
 }

@@ -44,21 +44,6 @@ func TestConditionsOfOtherHooks(t *testing.T) {
 	})
 }
 
-func TestATestOfAPolicyHeedsItsConditions(t *testing.T) {
-	t.Parallel()
-	for expect, want := range map[string]string{
-		"abstain": "", "deny": "DIR/p.toml:10: test.expect: a.yaml: want deny, got abstain (the pod does not match [match])",
-	} {
-		d, s := policytest.NewTree(t), policytest.NewScripts()
-		d.Policy("p", "deny", "[match]\nconditions = [\"object.spec.hostNetwork\"]\n[[test]]\npod = \"a.yaml\"\nexpect = \""+expect+"\"")
-		d.Write("a.yaml", policytest.ManifestText)
-		_, err := loadTested(t, d, s, nil)
-		if got := policytest.InDir(err, d.Dir); got != want {
-			t.Errorf("%s: error:\n%s\nwant:\n%s", expect, got, want)
-		}
-	}
-}
-
 func TestDearConditionsLetAnotherTenantHaveItsTurn(t *testing.T) {
 	t.Parallel()
 	for hook, test := range map[string]struct {

@@ -1,14 +1,17 @@
 package policy
 
 import (
+	"context"
 	"log/slog"
 	"runtime"
 	"time"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/internal/fswatch"
 	"github.com/wardlet/wardlet/core/policy/bundle"
 	"github.com/wardlet/wardlet/core/policy/decisionlog"
 	"github.com/wardlet/wardlet/core/policy/eval"
+	"github.com/wardlet/wardlet/core/policy/rollout"
 )
 
 // Config is what a Plane needs.
@@ -56,7 +59,7 @@ type Config struct {
 	Running   Running
 	Evictions Evictions
 	// Kept keeps good sets and refusals over restarts, nil: nothing does.
-	Kept Kept
+	Kept rollout.Kept
 	// Opinions keeps what policies said last over restarts, nil: nothing does.
 	Opinions eval.Opinions
 	// Records keeps decisions over restarts, nil: they are only shown.
@@ -72,11 +75,8 @@ type Config struct {
 	// once for each decision, from several goroutines; nil where that is never
 	// known.
 	ClockSynchronized func() bool
-	// memory is how many bytes of memory the plugins of the set's owner may take, 0
-	// for any amount.
-	memory int64
-	// loads is what loading the set may take, nil for any amount.
-	loads *loadBudget
+	// openWatch is fswatch.Backend's, nil for inotify.
+	openWatch func() (*fswatch.Backend, error)
 	// Evaluators is how many questions are judged at once; 0 for one less
 	// than the processors Go may use, at least 1.
 	Evaluators int
@@ -130,9 +130,24 @@ func (c *Config) recorder() decisionlog.Options {
 	return o
 }
 
-// read says how the directory of the policies is read.
-func (c *Config) read() bundle.Options {
-	return bundle.Options{Dir: c.Dir, Trust: c.Trust, AllowUnpinned: c.AllowUnpinned, ModuleBytes: c.ModuleBytes, Memory: c.memory}
+// rollout is what the policies of an owner need.
+func (c *Config) rollout(tenant, dir string, trust bundle.Trust, memory int64) rollout.Options {
+	o := rollout.Options{
+		Options: bundle.Options{Dir: dir, Trust: trust, AllowUnpinned: c.AllowUnpinned, ModuleBytes: c.ModuleBytes, Memory: memory},
+		Tenant:  tenant, Node: c.Node, Version: c.Version, Loader: c.Loader, Kept: c.Kept, Logger: c.Logger, Now: c.Now,
+		OpenWatch: c.openWatch,
+	}
+	if c.Records != nil {
+		o.KeepFiles = c.Records.KeepFiles
+	}
+	return o
+}
+
+// Check loads the policies of a directory once, as a Plane does at its start,
+// runs their tests and closes everything again. The state is that of a set
+// that came into force; the error has every reason why it would not.
+func Check(ctx context.Context, c Config) (api.PolicySet, error) {
+	return rollout.Check(ctx, c.rollout("", c.Dir, c.Trust, 0))
 }
 
 func (c *Config) clockSynchronized() bool { return c.ClockSynchronized != nil && c.ClockSynchronized() }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/rollout"
 	"github.com/wardlet/wardlet/core/policy/spec"
 )
 
@@ -22,7 +23,7 @@ type confirmation struct {
 // for as long as its content stays. Where sha256 is not empty, that must be one whose
 // module's or document's digest begins with it. It gives the state of the set then.
 func (p *Plane) Confirm(ctx context.Context, tenant, policy, sha256 string) (api.PolicySet, error) {
-	i := slices.IndexFunc(p.owners, func(o *owner) bool { return o.tenant == tenant })
+	i := slices.IndexFunc(p.owners, func(o *rollout.Owner) bool { return o.Tenant == tenant })
 	if i < 0 {
 		return api.PolicySet{}, lacksPolicies(tenant)
 	}
@@ -37,7 +38,7 @@ func (p *Plane) Confirm(ctx context.Context, tenant, policy, sha256 string) (api
 	}
 	select {
 	case err := <-x.done:
-		shown := p.owners[i].standing.show()
+		shown := p.owners[i].Show()
 		p.reviewer.show(&shown)
 		return shown, err
 	case <-ctx.Done():
@@ -50,7 +51,7 @@ func (r *reviewer) confirm(x *confirmation) error {
 	f := r.plane.forces()
 	defer f.release()
 	s := f.sets[x.tenant]
-	p := s.find(x.policy)
+	p := s.Find(x.policy)
 	switch {
 	case p == nil:
 		return fmt.Errorf("no policy %q is in force there; wardlet get policies lists them", x.policy)

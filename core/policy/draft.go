@@ -12,6 +12,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/policy/bundle"
 	"github.com/wardlet/wardlet/core/policy/eval"
+	"github.com/wardlet/wardlet/core/policy/rollout"
 	"github.com/wardlet/wardlet/core/policy/spec"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/printable"
@@ -37,7 +38,7 @@ type Draft struct {
 
 	policy  *eval.Policy
 	reading *bundle.Bundle
-	loader  *loader
+	loader  *rollout.Loader
 }
 
 // shadowSuffix tells a candidate from its policy. No name of a policy has a dot.
@@ -49,6 +50,7 @@ const shadowSuffix = ".shadow"
 // must be closed.
 func Drafts(ctx context.Context, c Config, document string) ([]*Draft, error) {
 	c.AllowUnpinned = true
+	o := c.rollout("", c.Dir, c.Trust, 0)
 	d, err := bundle.OpenDirectory(c.Dir)
 	if err != nil {
 		return nil, err
@@ -63,10 +65,10 @@ func Drafts(ctx context.Context, c Config, document string) ([]*Draft, error) {
 	if len(names) == 0 {
 		return nil, fmt.Errorf("%s has no policy (*.toml); wardlet policy new begins one", c.Dir)
 	}
-	r := bundle.New(c.read())
+	r := bundle.New(o.Options)
 	all := make([]*Draft, 0, len(names))
 	for _, name := range names {
-		draft := &Draft{Document: filepath.Join(c.Dir, name), Name: name, reading: r, loader: &loader{cfg: &c}}
+		draft := &Draft{Document: filepath.Join(c.Dir, name), Name: name, reading: r, loader: &rollout.Loader{Options: &o}}
 		known := len(r.Documents)
 		if r.ReadDocument(d, name); len(r.Documents) == known {
 			draft.Err = r.Refused[len(r.Refused)-1].Err
@@ -95,7 +97,7 @@ func (d *Draft) unique(others []*Draft) {
 
 // load loads the plugin of a document.
 func (d *Draft) load(ctx context.Context, dir *bundle.Directory, doc *spec.Document) {
-	c := d.loader.cfg
+	c := d.loader.Options
 	d.Name, d.Pinned = doc.Name, doc.SHA256
 	if doc.Mode == spec.ModeShadow {
 		d.Name += shadowSuffix

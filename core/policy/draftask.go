@@ -105,7 +105,7 @@ func (d *Draft) Ask(ctx context.Context, q *DraftQuestion) (eval.Result, error) 
 	if given.Kind != "" {
 		r.Kind = given.Kind
 	}
-	x := &eval.Decision{Hook: v.Hook, Node: d.loader.cfg.Node, Request: r, Names: eval.NamesOf(asked, d.loader.cfg.Node)}
+	x := &eval.Decision{Hook: v.Hook, Node: d.loader.Options.Node, Request: r, Names: eval.NamesOf(asked, d.loader.Options.Node)}
 	return d.judge(ctx, x, true)
 }
 
@@ -163,7 +163,7 @@ func (d *Draft) askMerge(ctx context.Context, v *spec.TestCase, q *DraftQuestion
 	if err != nil {
 		return eval.Result{}, err
 	}
-	return d.choose(ctx, eval.ConflictOfTest(v, pods), d.loader.cfg.Node)
+	return d.choose(ctx, eval.ConflictOfTest(v, pods), d.loader.Options.Node)
 }
 
 // choose asks about candidates that match.

@@ -119,7 +119,7 @@ func (d *Draft) Fault(t DraftTest, text string) string {
 // pods are those of a test, or what is wrong with one.
 func (d *Draft) pods(v *spec.TestCase, key string) (pods map[string]*v1.Pod, fault string) {
 	known := len(d.policy.Complaints)
-	pods, ok := d.loader.testPods(d.reading, d.policy, v, key)
+	pods, ok := d.loader.PodsOfTest(d.reading, d.policy, v, key)
 	if ok {
 		return pods, ""
 	}
@@ -132,7 +132,7 @@ func (d *Draft) pods(v *spec.TestCase, key string) (pods map[string]*v1.Pod, fau
 func (d *Draft) decode(v *spec.TestCase) (map[string]*v1.Pod, error) {
 	pods := map[string]*v1.Pod{}
 	for _, f := range v.Files("") {
-		p, err := eval.PodOfTest(d.reading, f.Path, d.loader.cfg.Node)
+		p, err := eval.PodOfTest(d.reading, f.Path, d.loader.Options.Node)
 		if err != nil {
 			return nil, err
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/eval"
+	"github.com/wardlet/wardlet/core/policy/rollout"
 	"github.com/wardlet/wardlet/core/policy/sched"
 )
 
@@ -31,32 +32,32 @@ func (p *Plane) connect(
 		return 0, true
 	}
 	sets, lacking, reason := p.use(tenant)
-	defer sets.release()
+	defer sets.Release()
 	d := p.decision(api.HookConnect, q, p.request(q, tenant, now), at)
 	d.Exempt, d.Fallback = false, api.Allow
 	var v api.Verdict
 	if lacking == nil {
-		v = eval.Judge(ctx, sets.sets(), d, d.Fallback)
+		v = eval.Judge(ctx, sets.Eval(), d, d.Fallback)
 		v.ReadsNode = d.Seen != nil
 	} else {
-		v = notReady(lacking.dir, reason, now)
+		v = notReady(lacking.Dir, reason, now)
 		v.Answer = eval.ConnectFailureAnswer(q.Connection)
 	}
 	if ctx.Err() != nil {
 		return 0, false
 	}
 	if d.Effects.PutOff > 0 {
-		sets.settle(ctx)
+		sets.Reset(ctx)
 		later(d.Effects.PutOff, d.Effects.PutOffReason)
 		return d.Spent + fuelOf(v.Opinions), true
 	}
-	observe(sets, tenant, v.Opinions, now)
+	rollout.Observe(sets, tenant, v.Opinions, now)
 	if len(v.Opinions) > 0 || lacking != nil {
-		p.record(d, sets.sets(), &v, false, func() { answer(v) })
+		p.record(d, sets.Eval(), &v, false, func() { answer(v) })
 	} else {
 		answer(v)
 	}
-	sets.settle(ctx)
+	sets.Reset(ctx)
 	p.shadows(sets, d, v.Opinions)
 	return d.Spent + fuelOf(v.Opinions), true
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/eval"
+	"github.com/wardlet/wardlet/core/policy/rollout"
 	"github.com/wardlet/wardlet/core/policy/sched"
 )
 
@@ -35,28 +36,28 @@ func (p *Plane) pass(
 		return 0, true
 	}
 	sets, lacking, _ := p.use(tenant)
-	defer sets.release()
+	defer sets.Release()
 	asked := &api.Question{Op: q.Op, Pod: q.Pod, Old: q.Old, Replaces: q.Replaces, Origin: q.Origin}
 	v := api.FilterVerdict{Answer: api.Pass, At: now}
 	d := p.decision(api.HookFilter, asked, p.request(asked, tenant, now), at)
 	if lacking == nil {
-		v = eval.Filter(ctx, sets.sets(), d, p.terms.Load().maxSuppress)
+		v = eval.Filter(ctx, sets.Eval(), d, p.terms.Load().maxSuppress)
 	}
 	if ctx.Err() != nil {
 		return 0, false
 	}
 	if d.Effects.PutOff > 0 {
-		sets.settle(ctx)
+		sets.Reset(ctx)
 		later(d.Effects.PutOff, d.Effects.PutOffReason)
 		return d.Spent + fuelOf(v.Opinions), true
 	}
-	observe(sets, tenant, v.Opinions, now)
+	rollout.Observe(sets, tenant, v.Opinions, now)
 	if len(v.Opinions) > 0 {
-		p.recordFilter(d, sets.sets(), &v, func() { answer(v) })
+		p.recordFilter(d, sets.Eval(), &v, func() { answer(v) })
 	} else {
 		answer(v)
 	}
-	sets.settle(ctx)
+	sets.Reset(ctx)
 	p.shadows(sets, d, v.Opinions)
 	return d.Spent + fuelOf(v.Opinions), true
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy/decisionlog"
 	"github.com/wardlet/wardlet/core/policy/eval"
+	"github.com/wardlet/wardlet/core/policy/rollout"
 	"github.com/wardlet/wardlet/core/policy/sched"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
@@ -64,7 +65,7 @@ func (r Rules) resolve(
 		return 0, true
 	}
 	sets, lacking, _ := p.use(tenant)
-	defer sets.release()
+	defer sets.Release()
 	decided, opinions := api.Resolution{
 		Choice: api.ChooseCurrent, Message: "policies are not ready: what runs goes on",
 	}, []api.Opinion(nil)
@@ -72,30 +73,30 @@ func (r Rules) resolve(
 	if lacking == nil {
 		// The operator's policies come first: they decide for all.
 		slices.Reverse(sets)
-		decided, opinions, fuel = eval.Choose(ctx, sets.sets(), p.cfg.Node, asked, at)
+		decided, opinions, fuel = eval.Choose(ctx, sets.Eval(), p.cfg.Node, asked, at)
 	}
 	if ctx.Err() != nil {
 		return 0, false
 	}
 	if asked.Effects.PutOff > 0 {
-		sets.settle(ctx)
+		sets.Reset(ctx)
 		later(asked.Effects.PutOff, asked.Effects.PutOffReason)
 		return fuel, true
 	}
-	observe(sets, tenant, opinions, now)
+	rollout.Observe(sets, tenant, opinions, now)
 	if r.told != nil && len(opinions) > 0 {
 		r.told(opinions)
 	}
 	decided.At = now
 	for _, s := range sets {
-		decided.Sets = append(decided.Sets, s.set.Name())
+		decided.Sets = append(decided.Sets, s.Eval.Name())
 	}
 	if len(opinions) > 0 || lacking != nil {
-		p.recordMerge(c, asked, sets.sets(), &decided, opinions, func() { answer(decided) })
+		p.recordMerge(c, asked, sets.Eval(), &decided, opinions, func() { answer(decided) })
 	} else {
 		answer(decided)
 	}
-	sets.settle(ctx)
+	sets.Reset(ctx)
 	if lacking == nil {
 		p.shadowMerges(sets, asked, opinions)
 	}

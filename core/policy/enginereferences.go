@@ -73,12 +73,12 @@ func (p *Plane) reference(by *v1.Pod, r pod.Reference) (api.Reference, time.Dura
 // refers reports whether a policy that is in force may see what pods name.
 func (p *Plane) refers() bool {
 	for _, o := range p.owners {
-		s, _ := o.standing.use()
+		s, _ := o.Use()
 		if s == nil {
 			continue
 		}
-		refers := slices.ContainsFunc(s.set.Policies, (*eval.Policy).Refers)
-		if s.release(); refers {
+		refers := slices.ContainsFunc(s.Eval.Policies, (*eval.Policy).Refers)
+		if s.Release(); refers {
 			return true
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy/eval"
+	"github.com/wardlet/wardlet/core/policy/rollout"
 	"github.com/wardlet/wardlet/core/policy/sched"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
@@ -51,14 +52,14 @@ func (p *Plane) judge(ctx context.Context, q *api.Question, tenant string, answe
 		return 0, true
 	}
 	sets, lacking, reason := p.use(tenant)
-	defer sets.release()
+	defer sets.Release()
 	d := p.decision(api.HookAdmit, q, p.request(q, tenant, now), at)
 	paced := false
 	switch {
 	case lacking == nil:
-		v = p.commit(ctx, sets.sets(), d)
+		v = p.commit(ctx, sets.Eval(), d)
 		if d.Effects.PutOff > 0 && ctx.Err() == nil {
-			sets.settle(ctx)
+			sets.Reset(ctx)
 			later(d.Effects.PutOff, d.Effects.PutOffReason)
 			return d.Spent + fuelOf(v.Opinions), true
 		}
@@ -68,19 +69,19 @@ func (p *Plane) judge(ctx context.Context, q *api.Question, tenant string, answe
 			paced = v.Answer != judged
 		}
 	case d.Exempt:
-		v = notReady(lacking.dir, reason, now)
+		v = notReady(lacking.Dir, reason, now)
 		v.Answer, v.Message = api.Allow, v.Message+"; the pod is exempt and passes"
-		p.cfg.Logger.Warn("policies are not ready, but the pod is exempt and passes", "pod", d.Names[0], "directory", lacking.dir)
+		p.cfg.Logger.Warn("policies are not ready, but the pod is exempt and passes", "pod", d.Names[0], "directory", lacking.Dir)
 	default:
-		v = notReady(lacking.dir, reason, now)
+		v = notReady(lacking.Dir, reason, now)
 	}
 	if ctx.Err() != nil {
 		return 0, false
 	}
-	observe(sets, tenant, v.Opinions, now)
+	rollout.Observe(sets, tenant, v.Opinions, now)
 	p.readers.note(&v)
-	p.record(d, sets.sets(), &v, paced, func() { answer(v) })
-	sets.settle(ctx)
+	p.record(d, sets.Eval(), &v, paced, func() { answer(v) })
+	sets.Reset(ctx)
 	p.shadows(sets, d, v.Opinions)
 	return d.Spent + fuelOf(v.Opinions), true
 }
@@ -111,12 +112,6 @@ func (p *Plane) commit(ctx context.Context, sets []*eval.Set, d *eval.Decision) 
 	}
 }
 
-func settle(ctx context.Context, sets []*eval.Set) {
-	for _, s := range sets {
-		s.Reset(ctx)
-	}
-}
-
 // fuelOf is what opinions took together.
 func fuelOf(opinions []api.Opinion) (fuel int64) {
 	for i := range opinions {
@@ -128,12 +123,12 @@ func fuelOf(opinions []api.Opinion) (fuel int64) {
 // use gives the sets that judge the pods of a tenant, in the order they are
 // asked: its own, then the operator's. The caller releases them. lacking is an
 // owner who has none in force, and why, if that is known.
-func (p *Plane) use(tenant string) (sets loadedSets, lacking *owner, reason error) {
+func (p *Plane) use(tenant string) (sets rollout.Sets, lacking *rollout.Owner, reason error) {
 	for _, o := range slices.Backward(p.owners) {
-		if !o.judges(tenant) {
+		if !o.Judges(tenant) {
 			continue
 		}
-		s, err := o.standing.use()
+		s, err := o.Use()
 		if s == nil {
 			return sets, o, err
 		}

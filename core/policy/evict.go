@@ -10,21 +10,22 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/eval"
+	"github.com/wardlet/wardlet/core/policy/rollout"
 )
 
 // act evicts what is due.
 func (r *reviewer) act(ctx context.Context, f *forces) {
 	now := r.plane.cfg.Now()
 	for _, o := range r.plane.owners {
-		s := f.sets[o.tenant]
+		s := f.sets[o.Tenant]
 		if s == nil {
 			continue
 		}
 		r.retire(s, now)
-		if !s.reviews() {
+		if !s.Reviews() {
 			continue
 		}
-		for _, p := range s.set.Policies {
+		for _, p := range s.Eval.Policies {
 			if p.Evicts() {
 				r.evict(ctx, f, s, p, now)
 			}
@@ -37,7 +38,7 @@ func (r *reviewer) act(ctx context.Context, f *forces) {
 
 // evict ends one pod for a policy, if it is time for that. The pod is judged once more
 // before.
-func (r *reviewer) evict(ctx context.Context, f *forces, s *loadedSet, p *eval.Policy, now time.Time) {
+func (r *reviewer) evict(ctx context.Context, f *forces, s *rollout.Set, p *eval.Policy, now time.Time) {
 	due := r.due(f, p)
 	if len(due) == 0 {
 		return
@@ -56,7 +57,7 @@ func (r *reviewer) evict(ctx context.Context, f *forces, s *loadedSet, p *eval.P
 		r.pending[rv.tenant] = append([]*review{rv}, r.pending[rv.tenant]...)
 		return
 	}
-	b := r.brakes[s.set.Tenant]
+	b := r.brakes[s.Eval.Tenant]
 	log := r.plane.cfg.Logger.With("pod", rv.Pod.Namespace+"/"+rv.Pod.Name, "uid", rv.Pod.UID, "policy", p.Name, "tenant", p.Tenant)
 	if err := b.evict(s, p, r.judged(f, p), now); err != nil {
 		b.again = now.Add(evictPeriod)
@@ -101,17 +102,17 @@ func (r *reviewer) due(f *forces, p *eval.Policy) (due []*review) {
 
 // waits says what a policy waits for that is to evict a pod, and where that is only
 // time until when.
-func (r *reviewer) waits(f *forces, s *loadedSet, p *eval.Policy, now time.Time) (why string, next time.Time) {
-	b := r.brakes[s.set.Tenant]
+func (r *reviewer) waits(f *forces, s *rollout.Set, p *eval.Policy, now time.Time) (why string, next time.Time) {
+	b := r.brakes[s.Eval.Tenant]
 	b.load()
 	switch {
 	case b.unread || b.fault != nil && b.again.After(now):
 		return fmt.Sprintf("until it can be counted, which is tried again: %v", b.fault), time.Time{}
-	case s.probation.hasFailed():
+	case s.Probation.HasFailed():
 		return "for a set that does not fail: this one has, on its probation; mend it, or try it again with " + p.Command("retry"), time.Time{}
 	case r.spent(f, s, p, now):
 		return "for " + p.Confirmation(), time.Time{}
-	case !s.probation.bears(now):
+	case !s.Probation.Bears(now):
 		return "until the set has proved itself on its probation", time.Time{}
 	case r.unjudged(f, p.Tenant) > 0:
 		return "until all pods are judged", time.Time{}

@@ -11,6 +11,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy/bundle"
 	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
+	"github.com/wardlet/wardlet/core/policy/rollout"
 	"github.com/wardlet/wardlet/core/policy/sched"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
@@ -31,18 +32,6 @@ func testConfig(d policytest.Tree, s *policytest.Scripts) Config {
 		Dir: d.Dir, DefaultVerdict: api.Allow, Kinds: map[string]string{"static": "file", "cluster": "api"}, Node: "node-1",
 		Loader: scripted{s}, Logger: slog.New(slog.DiscardHandler), Now: time.Now, Evaluators: 1,
 	}
-}
-
-// loadWhole loads what a directory holds, beside running.
-func loadWhole(t *testing.T, d policytest.Tree, s *policytest.Scripts, running *loadedSet) (*loadedSet, error) {
-	t.Helper()
-	c := testConfig(d, s)
-	l := loader{cfg: &c}
-	got, err := l.load(t.Context(), bundle.Read(c.read()), running)
-	if at := l.at.Name(); at != "" {
-		t.Errorf("the loader says it is still in the plugin of %s", at)
-	}
-	return got, err
 }
 
 // run runs a plane until stop or the end of the test.
@@ -77,21 +66,19 @@ func ask(t *testing.T, p *Plane, q api.Question) api.Verdict {
 	}
 }
 
-// loadTested is loadWhole for the policies alone.
-func loadTested(t *testing.T, d policytest.Tree, s *policytest.Scripts, running *eval.Set) (*eval.Set, error) {
-	t.Helper()
-	var before *loadedSet
-	if running != nil {
-		before = &loadedSet{set: running}
-	}
-	got, err := loadWhole(t, d, s, before)
-	if err != nil {
-		return nil, err
-	}
-	return got.set, nil
-}
-
 // decisionOn is a decision on a question from a file, at a fixed time.
 func decisionOn(q api.Question) *eval.Decision {
 	return &eval.Decision{Hook: api.HookAdmit, Node: "node-1", Request: policytest.Request(q), Names: []string{q.Pod.Namespace + "/" + q.Pod.Name}, Current: &sched.CurrentPolicy{}}
+}
+
+// loadSet loads what a directory holds, and runs the policies' tests.
+func loadSet(t *testing.T, d policytest.Tree, s *policytest.Scripts) (*eval.Set, error) {
+	t.Helper()
+	c := testConfig(d, s)
+	o := c.rollout("", c.Dir, c.Trust, 0)
+	got, err := rollout.LoadOnce(t.Context(), &o, bundle.Read(o.Options))
+	if err != nil {
+		return nil, err
+	}
+	return got.Eval, nil
 }

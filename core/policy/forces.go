@@ -2,6 +2,7 @@ package policy
 
 import (
 	"cmp"
+	"github.com/wardlet/wardlet/core/policy/rollout"
 	"slices"
 	"strings"
 )
@@ -10,7 +11,7 @@ import (
 type forces struct {
 	plane *Plane
 	// sets are by owner.
-	sets map[string]*loadedSet
+	sets map[string]*rollout.Set
 	// known are by the tenant whose pods are judged.
 	known map[string]force
 }
@@ -24,10 +25,10 @@ type force struct {
 
 // forces are those of now. They are released after use.
 func (p *Plane) forces() *forces {
-	f := &forces{plane: p, sets: map[string]*loadedSet{}, known: map[string]force{}}
+	f := &forces{plane: p, sets: map[string]*rollout.Set{}, known: map[string]force{}}
 	for _, o := range p.owners {
-		if s, _ := o.standing.use(); s != nil {
-			f.sets[o.tenant] = s
+		if s, _ := o.Use(); s != nil {
+			f.sets[o.Tenant] = s
 		}
 	}
 	return f
@@ -35,13 +36,13 @@ func (p *Plane) forces() *forces {
 
 func (f *forces) release() {
 	for _, s := range f.sets {
-		s.release()
+		s.Release()
 	}
 }
 
 func (f *forces) reviews() bool {
 	for _, s := range f.sets {
-		if s.reviews() {
+		if s.Reviews() {
 			return true
 		}
 	}
@@ -55,9 +56,9 @@ func (f *forces) of(tenant string) force {
 	}
 	var names []string
 	for _, o := range slices.Backward(f.plane.owners) {
-		if s := f.sets[o.tenant]; s != nil && o.judges(tenant) {
-			names = append(names, s.set.Name())
-			one.reviews = one.reviews || s.reviews()
+		if s := f.sets[o.Tenant]; s != nil && o.Judges(tenant) {
+			names = append(names, s.Eval.Name())
+			one.reviews = one.reviews || s.Reviews()
 		}
 	}
 	one.key = keyOfSets(names)

@@ -35,7 +35,7 @@ func TestAGroupThatDeniesAsAPluginFailedSaysSo(t *testing.T) {
 				d.Policy(fmt.Sprintf("m%d", i), script, `mode = "member"`, more)
 			}
 			d.Group("group", test.expression)
-			loaded, err := loadTested(t, d, policytest.NewScripts(), nil)
+			loaded, err := loadSet(t, d, policytest.NewScripts())
 			policytest.Must(t, err)
 			t.Cleanup(loaded.Release)
 			v := eval.Judge(t.Context(), []*eval.Set{loaded}, decisionOn(policytest.Question("web")), api.Allow)

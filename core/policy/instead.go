@@ -12,6 +12,7 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy/bundle"
 	"github.com/wardlet/wardlet/core/policy/eval"
+	"github.com/wardlet/wardlet/core/policy/rollout"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/state"
 )
@@ -34,12 +35,13 @@ type Instead struct {
 // start, and runs their tests; the error has every reason why they would not be taken.
 // They are a tenant's, or the operator's where tenant is empty. Release must follow.
 func (r *Repeater) Instead(ctx context.Context, c Config, tenant string) (*Instead, error) {
-	s, err := loadAlone(ctx, &c, tenant, bundle.Read(c.read()))
+	o := c.rollout(tenant, c.Dir, c.Trust, 0)
+	s, err := rollout.LoadOnce(ctx, &o, bundle.Read(o.Options))
 	if err != nil {
 		return nil, err
 	}
-	s.set.Tenant = tenant
-	return &Instead{r, s.set}, nil
+	s.Eval.Tenant = tenant
+	return &Instead{r, s.Eval}, nil
 }
 
 // Release closes the plugins.

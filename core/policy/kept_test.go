@@ -122,7 +122,7 @@ func TestTheSetInForceAndTheOneBeforeAreKept(t *testing.T) {
 		t := d.T
 		content, err := kept.Content("")
 		policytest.Must(t, err)
-		policytest.Must(t, os.MkdirAll(filepath.Join(content, "0123"+newSuffix), 0o700))
+		policytest.Must(t, os.MkdirAll(filepath.Join(content, "0123.new"), 0o700))
 		var digests []string
 		life(t, d, s, func(p *Plane, _ *policytest.Logs) {
 			for _, answer := range []string{"allow", "deny", "hold"} {

@@ -8,19 +8,21 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/bundle"
+	"github.com/wardlet/wardlet/core/policy/rollout"
 	"github.com/wardlet/wardlet/core/policy/spec"
 )
 
 // Lint is Check, and also says what an author should look at in policies that
 // would be taken. The error has every Fault for which they would not.
 func Lint(ctx context.Context, c Config) (set api.PolicySet, advice []spec.Fault, err error) {
-	got := bundle.Read(c.read())
+	o := c.rollout("", c.Dir, c.Trust, 0)
+	got := bundle.Read(o.Options)
 	for _, d := range got.Documents {
 		for _, text := range adviceOn(d, c.Now()) {
 			advice = append(advice, spec.Fault{File: d.File, Message: text})
 		}
 	}
-	set, err = checked(ctx, &c, got)
+	set, err = rollout.CheckBundle(ctx, &o, got)
 	return set, advice, err
 }
 

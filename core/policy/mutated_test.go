@@ -55,23 +55,6 @@ func TestThePlaneHandsTheFinalPodOnAndShowsWhoChangedIt(t *testing.T) {
 	})
 }
 
-func TestATestOfAPolicyFindsAPatchThatReachesTooFar(t *testing.T) {
-	t.Parallel()
-	const vector = "[[test]]\npod = \"a.yaml\"\nexpect = \"allow\""
-	for keys, want := range map[string]string{
-		policytest.ImagePath:  "",
-		policytest.LabelsPath: "DIR/p.toml:9: test.expect: a.yaml: want allow, got a failure: the plugin failed with BadOutput: the patch goes beyond the policy's reach",
-	} {
-		d := policytest.NewTree(t)
-		d.Write("a.yaml", policytest.ManifestText)
-		d.Policy("p", "allow", keys, vector)
-		_, err := loadTested(t, d, policytest.Patching(map[string]string{"p": policytest.ToImage("x")}), nil)
-		if got := policytest.InDir(err, d.Dir); !strings.HasPrefix(got, want) || want == "" && got != "" {
-			t.Errorf("%s: %s", keys, got)
-		}
-	}
-}
-
 func TestPluginsOfWebAssemblyChangePods(t *testing.T) {
 	t.Parallel()
 	d := policytest.NewTree(t)

@@ -10,6 +10,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/decisionlog"
 	"github.com/wardlet/wardlet/core/policy/eval"
+	"github.com/wardlet/wardlet/core/policy/rollout"
 	"github.com/wardlet/wardlet/core/policy/sched"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
@@ -20,7 +21,7 @@ const shutdownTime = 2 * time.Second
 // Plane is the decision plane. See the package comment for its goroutines.
 type Plane struct {
 	cfg       Config
-	owners    []*owner
+	owners    []*rollout.Owner
 	queue     *sched.Queue
 	decisions decisionlog.Decisions
 	recorder  *decisionlog.Recorder
@@ -59,9 +60,6 @@ func New(c Config) *Plane {
 	p.queue = sched.NewQueue(func(tenant string) bool { return tenant == shadowLine || p.ready(tenant) && !p.recorder.Behind(tenant) }, c.evaluators())
 	p.recorder = decisionlog.NewRecorder(p.cfg.recorder(), &p.decisions, p.queue.Wake)
 	p.makeOwners()
-	for _, o := range p.owners {
-		o.reloader.cfg.loads = o.reloader.budget(p.budgets.Loading)
-	}
 	if c.Running != nil {
 		p.reviewer = newReviewer(p)
 	}
@@ -88,8 +86,7 @@ func (p *Plane) Changed() <-chan struct{} { return p.changed }
 func (p *Plane) Sets() []api.PolicySet {
 	sets := make([]api.PolicySet, len(p.owners))
 	for i, o := range p.owners {
-		sets[i] = o.standing.show()
-		o.reloader.cfg.loads.show(&sets[i])
+		sets[i] = o.Show()
 		p.reviewer.show(&sets[i])
 	}
 	return sets
@@ -99,14 +96,10 @@ func (p *Plane) Sets() []api.PolicySet {
 // about are not among them.
 func (p *Plane) Decisions() []api.Decision { return p.decisions.Newest() }
 
-// notAsBefore stands among hooks where other policies are in force than before a
-// restart.
-const notAsBefore = ""
-
 // signal says that other policies of an owner are in force than those somebody
 // was answered by: before the first attempt that are conflicts only, whose answers
 // outlive a restart. hooks are those that the policies have, or the ones before had.
-func (p *Plane) signal(o *owner, hooks map[string]bool) {
+func (p *Plane) signal(o *rollout.Owner, hooks map[string]bool) {
 	p.reviewer.wake()
 	tell := func(changed chan<- struct{}) {
 		select {
@@ -114,11 +107,11 @@ func (p *Plane) signal(o *owner, hooks map[string]bool) {
 		default: // the one that waits says it too
 		}
 	}
-	tried := o.wasTried()
+	tried := o.WasTried()
 	if tried {
 		tell(p.changed) // what waits for a first set is asked again
 	}
-	if tried && hooks[api.HookMerge] || !tried && hooks[notAsBefore] {
+	if tried && hooks[api.HookMerge] || !tried && hooks[rollout.NotAsBefore] {
 		tell(p.rulesChanged)
 	}
 	if tried && hooks[api.HookFilter] {
@@ -136,7 +129,7 @@ func (p *Plane) Run(ctx context.Context) error {
 		running.Go(func() { p.lasts.Run(ctx) })
 	}
 	for _, o := range p.owners {
-		running.Go(func() { o.reloader.run(ctx) })
+		running.Go(func() { o.Run(ctx) })
 	}
 	running.Go(func() { p.watchNode(ctx) })
 	running.Go(func() { p.watchReferences(ctx) })
@@ -165,7 +158,7 @@ func (p *Plane) Run(ctx context.Context) error {
 	case <-back:
 		p.shadowing.end()
 		for _, o := range p.owners {
-			o.standing.put(nil, nil, p.cfg.Now())
+			o.End(p.cfg.Now())
 		}
 	case <-patience.C:
 		p.giveUp(evaluators)
@@ -183,7 +176,7 @@ func (p *Plane) giveUp(evaluators []sched.CurrentPolicy) {
 		}
 	}
 	for _, o := range p.owners {
-		say(o.reloader.loader.at.Name())
+		say(o.Current())
 	}
 	for i := range evaluators {
 		say(evaluators[i].Name())

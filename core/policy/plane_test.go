@@ -17,6 +17,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
+	"github.com/wardlet/wardlet/core/policy/rollout"
 )
 
 func TestQuestionsWaitForTheFirstAttempt(t *testing.T) {
@@ -60,7 +61,7 @@ func TestWithoutAGoodSetPodsAreHeldUntilThereIsOne(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("verdict (-want +got):\n%s", diff)
 		}
-		if waited := got.At.Sub(began); waited > settleTime {
+		if waited := got.At.Sub(began); waited > rollout.SettleTime {
 			t.Errorf("the verdict took %s", waited)
 		}
 		if ready := p.Sets()[0].Ready; ready || fired(p) {

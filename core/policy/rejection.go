@@ -17,7 +17,7 @@ func (f *forces) rejection(run *RunningPod, tenant string) *api.Opinion {
 	}
 	asked := slices.Clone(r.Sets) // the operator's is asked first
 	slices.Reverse(asked)
-	p := f.sets[r.Tenant].find(r.Policy)
+	p := f.sets[r.Tenant].Find(r.Policy)
 	if p == nil || !p.Rejects() || keyOfSets(asked) != f.of(tenant).key {
 		return nil
 	}

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -18,8 +16,8 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/internal/fswatch"
-	"github.com/wardlet/wardlet/core/policy/bundle"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
+	"github.com/wardlet/wardlet/core/policy/rollout"
 )
 
 // listed is a plane in a bubble of its own time: it finds changes by listing
@@ -32,11 +30,8 @@ func listed(t *testing.T, d policytest.Tree, s *policytest.Scripts, change ...fu
 	for _, f := range change {
 		f(&c)
 	}
-	p := New(c)
-	for _, o := range p.owners {
-		o.reloader.watch.Open = func() (*fswatch.Backend, error) { return nil, errors.New("no watches left") }
-	}
-	return p, l
+	c.openWatch = func() (*fswatch.Backend, error) { return nil, errors.New("no watches left") }
+	return New(c), l
 }
 
 // bubble runs a test in a bubble, with a directory that is removed after it.
@@ -106,9 +101,9 @@ func TestTheDirectoryIsFollowed(t *testing.T) {
 		d.Policy("a", "allow")
 		p, l := listed(t, d, s)
 		run(t, p)
-		next := func() { time.Sleep(listPeriod + settleTime); synctest.Wait() }
+		next := func() { time.Sleep(rollout.ListPeriod + rollout.SettleTime); synctest.Wait() }
 
-		time.Sleep(settleTime)
+		time.Sleep(rollout.SettleTime)
 		synctest.Wait()
 		wantState(d, p, "at the start", "1 [a] ", false)
 
@@ -210,7 +205,7 @@ func TestWhatTheMachineRefusedIsTriedAgain(t *testing.T) {
 				d.Policy("a", script, test.vector)
 				p, l := listed(t, d, s)
 				run(t, p)
-				time.Sleep(listPeriod + time.Second)
+				time.Sleep(rollout.ListPeriod + time.Second)
 				synctest.Wait()
 				if s.Loads != 2 || p.Sets()[0].Ready || l.Count(test.reason) != 1 {
 					t.Errorf("%d loads, log:\n%s", s.Loads, strings.Join(l.Lines(), "\n"))
@@ -232,19 +227,19 @@ func TestFilesAreReadOnceTheyStandStill(t *testing.T) {
 		d.Policy("a", "allow")
 		p, _ := listed(t, d, s)
 		run(t, p)
-		time.Sleep(settleTime)
+		time.Sleep(rollout.SettleTime)
 		synctest.Wait()
 		wantState(d, p, "at the start", "1 [a] ", false)
 
 		// A prefix of a document is a document too.
-		time.Sleep(listPeriod - settleTime/2)
+		time.Sleep(rollout.ListPeriod - rollout.SettleTime/2)
 		for i := range 20 {
 			d.Policy("b", fmt.Sprintf("allow # %d", i))
-			time.Sleep(settleTime / 2)
+			time.Sleep(rollout.SettleTime / 2)
 		}
 		synctest.Wait()
 		wantState(d, p, "while it is written", "1 [a] ", false)
-		time.Sleep(2 * settleTime)
+		time.Sleep(2 * rollout.SettleTime)
 		synctest.Wait()
 		wantState(d, p, "when it stands still", "2 [a b] ", true)
 	})
@@ -264,12 +259,12 @@ func TestFilesThatKeepChangingAreRefused(t *testing.T) {
 				select {
 				case <-stop:
 					return
-				case <-time.After(settleTime / 2):
+				case <-time.After(rollout.SettleTime / 2):
 				}
 			}
 		})
 		run(t, p)
-		time.Sleep(restlessTime - time.Second)
+		time.Sleep(rollout.RestlessTime - time.Second)
 		synctest.Wait()
 		wantState(d, p, "for a while", "0 [] ", false)
 		time.Sleep(10 * time.Second)
@@ -283,7 +278,7 @@ func TestFilesThatKeepChangingAreRefused(t *testing.T) {
 		}
 		close(stop)
 		writer.Wait()
-		time.Sleep(2 * settleTime)
+		time.Sleep(2 * rollout.SettleTime)
 		synctest.Wait()
 		wantState(d, p, "when they stand still", "1 [a] ", true)
 	})
@@ -296,91 +291,23 @@ func TestWhatWasRefusedBeforeFilesKeptChangingIsToldAgain(t *testing.T) {
 		d.Write("a.toml", "")
 		p, _ := listed(t, d, s)
 		run(t, p)
-		time.Sleep(settleTime)
+		time.Sleep(rollout.SettleTime)
 		synctest.Wait()
 		before := stateOf(d, p)
-		time.Sleep(listPeriod - settleTime/2)
+		time.Sleep(rollout.ListPeriod - rollout.SettleTime/2)
 		for i := range 300 {
 			d.Write("a.toml", fmt.Sprintf("# %d\n", i))
-			time.Sleep(settleTime / 2)
+			time.Sleep(rollout.SettleTime / 2)
 		}
 		synctest.Wait()
 		if got := stateOf(d, p); !strings.Contains(got, "keep changing") {
 			t.Errorf("set %q while the files change", got)
 		}
 		d.Write("a.toml", "")
-		time.Sleep(2 * settleTime)
+		time.Sleep(2 * rollout.SettleTime)
 		synctest.Wait()
 		wantState(d, p, "at the end", before, false)
 	})
-}
-
-// reloaderOf is one that nobody runs.
-func reloaderOf(d policytest.Tree) *reloader {
-	c := testConfig(d, policytest.NewScripts())
-	return newReloader(&c, &standing{dir: d.Dir}, func() {}, func(map[string]bool) {})
-}
-
-func TestStandingStill(t *testing.T) {
-	t.Parallel()
-	d := policytest.NewTree(t)
-	d.Policy("p", "allow")
-	r := reloaderOf(d)
-	fresh := bundle.Read(bundle.Options{Dir: d.Dir})
-	now := bundle.Newest(fresh.Stamps)
-	r.cfg.Now = func() time.Time { return now }
-	at := func(after time.Duration, got *bundle.Bundle, want bool) {
-		t.Helper()
-		now = now.Add(after)
-		if still := r.still(got); still != want {
-			t.Errorf("%s later: still = %t, want %t", after, still, want)
-		}
-	}
-	at(0, fresh, false)
-	at(settleTime-10*time.Millisecond, fresh, false)
-	at(10*time.Millisecond, fresh, true)
-	at(0, &bundle.Bundle{Stamps: fresh.Stamps}, false)
-	r = reloaderOf(d)
-	r.cfg.Now = func() time.Time { return now }
-	at(0, fresh, true)
-	// The clock went back: what was changed in the future is waited for.
-	now = now.Add(-time.Hour)
-	d.Policy("p", "deny")
-	changed := bundle.Read(bundle.Options{Dir: d.Dir})
-	at(0, changed, false)
-	at(settleTime/2, &bundle.Bundle{Stamps: changed.Stamps}, false)
-	at(settleTime/2, changed, false)
-	at(settleTime/2, changed, true)
-}
-
-func TestWhatMayBeOverIsLookedAtAgain(t *testing.T) {
-	t.Parallel()
-	for name, module := range map[string]string{"missing": "p.wasm", "an error of the system": strings.Repeat("x", 300)} {
-		d := policytest.NewTree(t)
-		d.Write("p.toml", strings.Replace(policytest.DocumentOf("p", "allow"), "p.wasm", module, 1))
-		r := reloaderOf(d)
-		r.cfg.Now = func() time.Time { return time.Now().Add(time.Minute) }
-		r.look(t.Context())
-		r.watch.Close()
-		if want := module == "p.wasm"; r.acted != want {
-			t.Errorf("%s: taken for final = %t, want %t", name, r.acted, want)
-		}
-	}
-}
-
-func TestManyFaultsAreToldInBounds(t *testing.T) {
-	t.Parallel()
-	lines := make([]string, maxReasons+7)
-	for i := range lines {
-		lines[i] = strconv.Itoa(i)
-	}
-	got := strings.Split(bounded(errors.New(strings.Join(lines, "\n"))).Error(), "\n")
-	if want := append(slices.Clone(lines[:maxReasons]), "and more"); !slices.Equal(got, want) {
-		t.Errorf("%d lines that end in %q", len(got), got[len(got)-1])
-	}
-	if got := bounded(errors.New("one\ntwo")).Error(); got != "one\ntwo" {
-		t.Errorf("error %q", got)
-	}
 }
 
 func TestTheReloaderEndsWithItsContext(t *testing.T) {

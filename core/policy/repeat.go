@@ -170,7 +170,7 @@ func (r *Repeater) once(ctx context.Context, record *state.DecisionRecord, of Ev
 	if p := closedOf(sets); p != nil {
 		return api.Verdict{}, fmt.Errorf("%s: its plugin was closed meanwhile", eval.Called(p.Name, p.Tenant))
 	}
-	settle(ctx, sets)
+	eval.ResetAll(ctx, sets)
 	return v, context.Cause(ctx)
 }
 

@@ -86,25 +86,3 @@ func TestTheClockIsLookedAtOnceForADecision(t *testing.T) {
 		t.Errorf("the clock was looked at %d times for %d policies", n, len(asked))
 	}
 }
-
-func TestTestsOfAPolicyAskOfItsOwnKindOfSources(t *testing.T) {
-	t.Parallel()
-	for name, test := range map[string]struct{ match, kind string }{
-		"a file":                               {"", "file"},
-		"a file, where that is among them":     {"sources = [\"api\", \"file\"]", "file"},
-		"the first, where no file is":          {"sources = [\"http\", \"api\"]", "http"},
-		"a file, where only changes are asked": {"operations = [\"UPDATE\"]", "file"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			d, s := policytest.NewTree(t), policytest.NewScripts()
-			d.Policy("p", "allow", "[match]\n"+test.match+"\n[[test]]\npod = \"a.yaml\"\nexpect = \"allow\"")
-			d.Write("a.yaml", policytest.ManifestText)
-			_, err := loadTested(t, d, s, nil)
-			policytest.Must(t, err)
-			if r := s.Requests["p"]; r.Kind != test.kind || !r.ClockSynchronized || r.Changed != nil {
-				t.Errorf("request %+v, want the kind %s", r, test.kind)
-			}
-		})
-	}
-}

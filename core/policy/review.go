@@ -8,6 +8,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/eval"
+	"github.com/wardlet/wardlet/core/policy/rollout"
 	"github.com/wardlet/wardlet/core/policy/sched"
 )
 
@@ -61,21 +62,21 @@ func (p *Plane) review(
 		}
 	}
 	sets := p.inForce(tenant)
-	defer sets.release()
+	defer sets.Release()
 	d := p.decision(api.HookAdmit, &q, p.request(&q, tenant, now), at)
 	d.Fallback = api.Allow
-	v := eval.Judge(ctx, sets.sets(), d, d.Fallback)
+	v := eval.Judge(ctx, sets.Eval(), d, d.Fallback)
 	v.ReadsNode = d.Seen != nil
 	if ctx.Err() != nil {
 		return 0, false
 	}
-	observe(sets, tenant, v.Opinions, now)
+	rollout.Observe(sets, tenant, v.Opinions, now)
 	if len(v.Opinions) > 0 {
-		p.record(d, sets.sets(), &v, false, func() { answer(v) })
+		p.record(d, sets.Eval(), &v, false, func() { answer(v) })
 	} else {
 		answer(v)
 	}
-	sets.settle(ctx)
+	sets.Reset(ctx)
 	return d.Spent + fuelOf(v.Opinions), true
 }
 
@@ -90,12 +91,12 @@ func (r *RunningPod) question() api.Question {
 
 // inForce are the sets that judge the pods of a tenant and are in force, in the order
 // they are asked. The caller releases them.
-func (p *Plane) inForce(tenant string) (sets loadedSets) {
+func (p *Plane) inForce(tenant string) (sets rollout.Sets) {
 	for _, o := range slices.Backward(p.owners) {
-		if !o.judges(tenant) {
+		if !o.Judges(tenant) {
 			continue
 		}
-		if s, _ := o.standing.use(); s != nil {
+		if s, _ := o.Use(); s != nil {
 			sets = append(sets, s)
 		}
 	}

@@ -23,7 +23,7 @@ func (r *reviewer) plan(f *forces, rv *review, v *api.Verdict) {
 	unsure := false
 	for i := range v.Opinions {
 		o := &v.Opinions[i]
-		p := f.sets[o.Tenant].find(o.Policy)
+		p := f.sets[o.Tenant].Find(o.Policy)
 		if p == nil || !p.Reviews() && !p.Reviewed {
 			continue
 		}
@@ -101,7 +101,7 @@ func (f *forces) seeNode() bool {
 		return false
 	}
 	for _, s := range f.sets {
-		if slices.ContainsFunc(s.set.Policies, func(p *eval.Policy) bool { return p.ReadsNode() && (p.Reviews() || p.Reviewed) }) {
+		if slices.ContainsFunc(s.Eval.Policies, func(p *eval.Policy) bool { return p.ReadsNode() && (p.Reviews() || p.Reviewed) }) {
 			return true
 		}
 	}

@@ -106,7 +106,7 @@ func newReviewer(p *Plane) *reviewer {
 		open: map[string]*inquiry{}, brakes: map[string]*brakes{},
 	}
 	for _, o := range p.owners {
-		r.brakes[o.tenant] = newBrakes(p.cfg.Evictions, o.tenant)
+		r.brakes[o.Tenant] = newBrakes(p.cfg.Evictions, o.Tenant)
 	}
 	return r
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/eval"
+	"github.com/wardlet/wardlet/core/policy/rollout"
 	"github.com/wardlet/wardlet/core/policy/sched"
 )
 
@@ -36,12 +37,12 @@ type shadowing struct {
 	mu     sync.Mutex
 	budget *sched.Bucket
 	// used counts the questions that use a set.
-	used map[*loadedSet]int
+	used map[*rollout.Set]int
 }
 
 // shadows has candidates judge what policies of the sets were asked; opinions are what
 // those said. The sets are in use.
-func (p *Plane) shadows(sets loadedSets, d *eval.Decision, opinions []api.Opinion) {
+func (p *Plane) shadows(sets rollout.Sets, d *eval.Decision, opinions []api.Opinion) {
 	for i := range d.Shadowed {
 		x, saw, references := d.Shadowed[i], d.Seen.Again(), d.References.Again()
 		x.Makes = d.Made[x.Policy.Key()]
@@ -60,8 +61,8 @@ func (p *Plane) shadows(sets loadedSets, d *eval.Decision, opinions []api.Opinio
 }
 
 // shadowMerges is shadows for a contest.
-func (p *Plane) shadowMerges(sets loadedSets, m *eval.Conflict, opinions []api.Opinion) {
-	for _, s := range sets.sets() {
+func (p *Plane) shadowMerges(sets rollout.Sets, m *eval.Conflict, opinions []api.Opinion) {
+	for _, s := range sets.Eval() {
 		for _, policy := range s.Policies {
 			if policy.Candidate == nil || !policy.Has(api.HookMerge) && !policy.Candidate.Has(api.HookMerge) {
 				continue
@@ -87,10 +88,10 @@ func (p *Plane) shadowMerges(sets loadedSets, m *eval.Conflict, opinions []api.O
 // shadow has one candidate judge, once there is time for that, and compares what it
 // says. Where there is no budget for it the question is skipped.
 func (p *Plane) shadow(
-	sets loadedSets, x *eval.ShadowQuestion, question [sha256.Size]byte, opinions []api.Opinion, judge func(ctx context.Context, at *sched.CurrentPolicy) (eval.ShadowResult, int64),
+	sets rollout.Sets, x *eval.ShadowQuestion, question [sha256.Size]byte, opinions []api.Opinion, judge func(ctx context.Context, at *sched.CurrentPolicy) (eval.ShadowResult, int64),
 ) {
 	s, c := &p.shadowing, x.Policy.Candidate
-	used, comparison := sets.comparison(x.Set, c.Name)
+	used, comparison := sets.Comparison(x.Set, c.Name)
 	if !s.affords(p.cfg.Now()) || s.waiting.Load() >= maxShadowed {
 		comparison.Skip()
 		return
@@ -141,23 +142,23 @@ func (s *shadowing) spend(fuel int64) {
 	s.budget.Spend(fuel)
 }
 
-func (s *shadowing) use(x *loadedSet) {
+func (s *shadowing) use(x *rollout.Set) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.used == nil {
-		s.used = map[*loadedSet]int{}
+		s.used = map[*rollout.Set]int{}
 	}
 	s.used[x]++
-	x.set.Users.Add(1)
+	x.Eval.Users.Add(1)
 }
 
-func (s *shadowing) unuse(x *loadedSet) {
+func (s *shadowing) unuse(x *rollout.Set) {
 	s.mu.Lock()
 	if s.used[x]--; s.used[x] == 0 {
 		delete(s.used, x)
 	}
 	s.mu.Unlock()
-	x.release()
+	x.Release()
 }
 
 // end gives the sets back that questions were to use which nobody asks any more.
@@ -168,7 +169,7 @@ func (s *shadowing) end() {
 	s.mu.Unlock()
 	for x, n := range used {
 		for range n {
-			x.release()
+			x.Release()
 		}
 	}
 }

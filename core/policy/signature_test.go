@@ -94,9 +94,7 @@ func TestASetMustBeTheOneThatWasSigned(t *testing.T) {
 			d.Write("a.yaml", policytest.ManifestText)
 			signIn(d, 3, key)
 			test.change(d)
-			c := testConfig(d, policytest.NewScripts())
-			c.Trust = test.trust
-			got := bundle.Read(c.read())
+			got := bundle.Read(bundle.Options{Dir: d.Dir, Trust: test.trust})
 			if text := policytest.InDir(got.Err(), d.Dir); text != test.want && (test.want == "" || !strings.HasPrefix(text, test.want)) {
 				t.Errorf("error %s\nwant %s", text, test.want)
 			}

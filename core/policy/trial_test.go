@@ -11,13 +11,14 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
+	"github.com/wardlet/wardlet/core/policy/rollout"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/state"
 )
 
 // takenIn lets the plane find a change.
 func takenIn() {
-	time.Sleep(2 * listPeriod)
+	time.Sleep(2 * rollout.ListPeriod)
 	synctest.Wait()
 }
 
@@ -50,7 +51,7 @@ func TestASetWhosePluginsFailGivesWayToTheOneBefore(t *testing.T) {
 			takenIn()
 			drain(p)
 			bad = p.Sets()[0].Digest
-			if got := askAbout(t, p, "shop", leastDecisions-1); got.Answer != api.Hold || bad == good {
+			if got := askAbout(t, p, "shop", rollout.LeastDecisions-1); got.Answer != api.Hold || bad == good {
 				t.Errorf("verdict %+v of set %s", got, bad)
 			}
 			if set := p.Sets()[0]; set.Digest != bad || set.Probation == nil || set.Probation.Decisions != 19 || set.Probation.Failed != 19 || fired(p) {
@@ -87,7 +88,7 @@ func TestASetWhosePluginsFailGivesWayToTheOneBefore(t *testing.T) {
 			if set, err := p.Retry(t.Context(), ""); err != nil || set.Digest != bad || set.Probation == nil {
 				t.Errorf("set %+v, %v of a retry", set, err)
 			}
-			askAbout(t, p, "shop", leastDecisions)
+			askAbout(t, p, "shop", rollout.LeastDecisions)
 			if set := p.Sets()[0]; set.Digest != good {
 				t.Errorf("set %+v, want a roll-back again", set)
 			}
@@ -112,7 +113,7 @@ func TestDenialsAreNoReasonToRollBack(t *testing.T) {
 			askAbout(t, p, "shop", 1)
 			d.Policy("a", "deny")
 			takenIn()
-			if got := askAbout(t, p, "shop", trialDecisions); got.Answer != api.Deny {
+			if got := askAbout(t, p, "shop", rollout.TrialDecisions); got.Answer != api.Deny {
 				t.Errorf("verdict %+v", got)
 			}
 			if set := p.Sets()[0]; set.Generation != 2 || set.Probation != nil || l.Count("the policies have passed their probation") != 1 {
@@ -120,7 +121,7 @@ func TestDenialsAreNoReasonToRollBack(t *testing.T) {
 			}
 			// Whatever comes now is for the breakers and on_error.
 			s.Edit = func(_ string, r *wasm.Result) { r.Answer = "perhaps" }
-			askAbout(t, p, "shop", trialDecisions)
+			askAbout(t, p, "shop", rollout.TrialDecisions)
 			takenIn()
 			if set := p.Sets()[0]; set.Generation != 2 {
 				t.Errorf("set %+v", set)
@@ -138,8 +139,8 @@ func TestAProbationEndsWithTime(t *testing.T) {
 		t := d.T
 		d.Policy("a", "allow")
 		life(t, d, s, func(p *Plane, l *policytest.Logs) {
-			askAbout(t, p, "shop", leastDecisions)
-			time.Sleep(trialTime - time.Minute)
+			askAbout(t, p, "shop", rollout.LeastDecisions)
+			time.Sleep(rollout.TrialTime - time.Minute)
 			if p.Sets()[0].Probation == nil {
 				t.Error("it is over too early")
 			}
@@ -166,9 +167,9 @@ func TestATenantsPodsDoNotBringTheOperatorsSetDown(t *testing.T) {
 			askAbout(t, p, "shop", 1)
 			d.Policy("node", "allow # newer")
 			takenIn()
-			askAbout(t, p, "bad", 3*leastDecisions)
-			askAbout(t, p, "shop", leastDecisions)
-			askAbout(t, p, "bad", 5*trialDecisions)
+			askAbout(t, p, "bad", 3*rollout.LeastDecisions)
+			askAbout(t, p, "shop", rollout.LeastDecisions)
+			askAbout(t, p, "bad", 5*rollout.TrialDecisions)
 			set := p.Sets()[0]
 			if set.Generation != 2 || set.Refused != "" {
 				t.Errorf("set %+v", set)
@@ -190,7 +191,7 @@ func TestATenantsSetFallsBackAlone(t *testing.T) {
 			askAbout(t, p, "a", 1)
 			d.Of("a").Policy("mine", "trap here")
 			takenIn()
-			askAbout(t, p, "a", leastDecisions)
+			askAbout(t, p, "a", rollout.LeastDecisions)
 			if got := ask(t, p, policytest.Question("web", in("a"))); got.Reason != "Mine" {
 				t.Errorf("verdict %+v", got)
 			}
@@ -221,9 +222,9 @@ func TestTheFirstSetStaysThoughItFailsAndSaysSo(t *testing.T) {
 						takenIn()
 					}
 					digest := p.Sets()[0].Digest
-					askAbout(t, p, "shop", leastDecisions)
+					askAbout(t, p, "shop", rollout.LeastDecisions)
 					takenIn()
-					askAbout(t, p, "shop", trialDecisions)
+					askAbout(t, p, "shop", rollout.TrialDecisions)
 					takenIn()
 					set := p.Sets()[0]
 					if set.Digest != digest || set.Refused != "" || set.Probation == nil || set.Probation.Failing != want {
@@ -247,7 +248,7 @@ func TestARolledBackSetIsNotOnProbation(t *testing.T) {
 			askAbout(t, p, "shop", 1)
 			d.Policy("a", "trap two")
 			takenIn()
-			askAbout(t, p, "shop", 20*leastDecisions)
+			askAbout(t, p, "shop", 20*rollout.LeastDecisions)
 			takenIn()
 			set := p.Sets()[0]
 			if set.Generation != 3 || set.Probation != nil || set.Refused == "" {
@@ -263,7 +264,7 @@ func TestAProbationGoesOnAfterARestartAndAPassedOneDoesNotBeginAnew(t *testing.T
 		t := d.T
 		d.Policy("a", "allow")
 		d.Policy("b", "allow")
-		life(t, d, s, func(p *Plane, _ *policytest.Logs) { askAbout(t, p, "shop", trialDecisions) }, keep)
+		life(t, d, s, func(p *Plane, _ *policytest.Logs) { askAbout(t, p, "shop", rollout.TrialDecisions) }, keep)
 		life(t, d, s, func(p *Plane, _ *policytest.Logs) {
 			askAbout(t, p, "shop", 1)
 			if on := p.Sets()[0].Probation; on != nil {
@@ -271,14 +272,14 @@ func TestAProbationGoesOnAfterARestartAndAPassedOneDoesNotBeginAnew(t *testing.T
 			}
 			d.Policy("b", "trap here")
 			takenIn()
-			askAbout(t, p, "shop", leastDecisions-1)
+			askAbout(t, p, "shop", rollout.LeastDecisions-1)
 		}, keep)
 		life(t, d, s, func(p *Plane, _ *policytest.Logs) {
 			askAbout(t, p, "shop", 1)
 			if on := p.Sets()[0].Probation; on == nil || len(on.Policies) != 1 || on.Policies[0] != "b" || on.Decisions != 1 {
 				t.Errorf("probation %+v", on)
 			}
-			askAbout(t, p, "shop", leastDecisions)
+			askAbout(t, p, "shop", rollout.LeastDecisions)
 			if got := ask(t, p, policytest.Question("web")); got.Answer != api.Allow {
 				t.Errorf("verdict %+v", got)
 			}
@@ -299,7 +300,7 @@ func TestARollBackOfASignedSetDoesNotGoBackInRevisions(t *testing.T) {
 			d.Policy("a", "trap here")
 			signIn(d, 5, key)
 			takenIn()
-			askAbout(t, p, "shop", leastDecisions)
+			askAbout(t, p, "shop", rollout.LeastDecisions)
 			if set := p.Sets()[0]; set.Revision != 4 || set.Key == "" || set.Refused == "" {
 				t.Errorf("set %+v", set)
 			}

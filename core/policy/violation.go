@@ -6,6 +6,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/eval"
+	"github.com/wardlet/wardlet/core/policy/rollout"
 )
 
 // maxViolations is how many policies a condition names that a pod violates.
@@ -18,11 +19,11 @@ func (r *reviewer) display(f *forces) {
 	r.evicting = false
 	shown, outlooks := map[eval.PolicyKey]api.PolicyReview{}, map[eval.PolicyKey]outlook{}
 	for _, o := range r.plane.owners {
-		s := f.sets[o.tenant]
+		s := f.sets[o.Tenant]
 		if s == nil {
 			continue
 		}
-		for _, p := range s.set.Policies {
+		for _, p := range s.Eval.Policies {
 			if !p.JudgesRunning() {
 				continue
 			}
@@ -32,7 +33,7 @@ func (r *reviewer) display(f *forces) {
 				outlooks[p.Key()] = next
 				r.evicting = r.evicting || x.Waiting > 0 && !next.news
 				if x.Waiting > 0 && x.Waits == "" {
-					x.Next = r.brakes[s.set.Tenant].next(s, p, now)
+					x.Next = r.brakes[s.Eval.Tenant].next(s, p, now)
 				}
 			}
 			shown[p.Key()] = x
@@ -68,7 +69,7 @@ func (r *reviewer) summary(f *forces, p *eval.Policy) (x api.PolicyReview) {
 
 // outlook completes a summary with what a policy evicts, and says what a pod waits for
 // that is to be evicted.
-func (r *reviewer) outlook(f *forces, s *loadedSet, p *eval.Policy, x *api.PolicyReview) outlook {
+func (r *reviewer) outlook(f *forces, s *rollout.Set, p *eval.Policy, x *api.PolicyReview) outlook {
 	now, due := r.plane.cfg.Now(), r.due(f, p)
 	c, may := r.count(f, s, p, now)
 	x.Of, x.Evicted, x.Confirmed, x.Allowed, x.Waiting = c.Of, c.Evicted, c.Confirmed, may, len(due)
@@ -79,7 +80,7 @@ func (r *reviewer) outlook(f *forces, s *loadedSet, p *eval.Policy, x *api.Polic
 		x.Waits = r.hindrance(due, p, now)
 	}
 	switch {
-	case !c.Confirmed && c.Evicted >= may && !s.probation.hasFailed():
+	case !c.Confirmed && c.Evicted >= may && !s.Probation.HasFailed():
 		return outlook{fmt.Sprintf("%d of %d pods were evicted, this one waits for %s", x.Evicted, x.Of, p.Confirmation()), true}
 	case x.Waits != "":
 		return outlook{"it is to be evicted", false}

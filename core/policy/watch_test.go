@@ -1,18 +1,16 @@
 package policy
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/wardlet/wardlet/core/internal/fswatch"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
+	"github.com/wardlet/wardlet/core/policy/rollout"
 )
 
 // watched is a plane that is told of changes by the kernel. Listings come too
@@ -27,7 +25,7 @@ func watched(t *testing.T, d policytest.Tree) *Plane {
 // eventually waits for a state of the set, for less than a listing takes.
 func eventually(d policytest.Tree, p *Plane, want string) {
 	d.T.Helper()
-	deadline := time.Now().Add(listPeriod * 3 / 4)
+	deadline := time.Now().Add(rollout.ListPeriod * 3 / 4)
 	for stateOf(d, p) != want {
 		if time.Now().After(deadline) {
 			d.T.Fatalf("set %q, want %q", stateOf(d, p), want)
@@ -101,34 +99,6 @@ func TestEventsTellOfWhatComesBack(t *testing.T) {
 	eventually(d, p, "4 [q r] ")
 }
 
-func TestFilesThatWereThereAreWatchedFromTheFirstReading(t *testing.T) {
-	t.Parallel()
-	d := policytest.NewTree(t)
-	d.Policy("p", "allow", "[[test]]\npod = \"tests/a.yaml\"\nexpect = \"allow\"")
-	d.Write("tests/a.yaml", policytest.ManifestText)
-	r := reloaderOf(d)
-	r.cfg.Now = func() time.Time { return time.Now().Add(time.Minute) }
-	r.watch.Open = func() (*fswatch.Backend, error) { return nil, errors.New("no watches left") }
-	r.look(t.Context())
-	r.watch.Open = fswatch.Inotify
-	r.acted = true
-	r.look(t.Context())
-	if !r.watch.Started() {
-		t.Error("a listing that finds nothing new does not try to watch again")
-	}
-	r.watch.Close()
-
-	r = reloaderOf(d)
-	r.cfg.Now = func() time.Time { return time.Now().Add(time.Minute) }
-	r.look(t.Context())
-	defer r.watch.Close()
-	got := r.watch.Dirs()
-	slices.Sort(got)
-	if diff := cmp.Diff([]string{d.Dir, d.Dir + "/tests"}, got); diff != "" {
-		t.Errorf("watched (-want +got):\n%s", diff)
-	}
-}
-
 func TestAWatchThatEndsOrLosesEventsHasEverythingReadAgain(t *testing.T) {
 	t.Parallel()
 	for name, lose := range map[string]func(*fswatch.Backend){
@@ -139,15 +109,16 @@ func TestAWatchThatEndsOrLosesEventsHasEverythingReadAgain(t *testing.T) {
 			t.Parallel()
 			d := policytest.NewTree(t)
 			d.Policy("p", "allow")
-			p := New(testConfig(d, policytest.NewScripts()))
+			c := testConfig(d, policytest.NewScripts())
 			watchers := make(chan *fswatch.Backend, 10)
-			p.owners[0].reloader.watch.Open = func() (*fswatch.Backend, error) {
+			c.openWatch = func() (*fswatch.Backend, error) {
 				w, err := fswatch.Inotify()
 				if err == nil {
 					watchers <- w
 				}
 				return w, err
 			}
+			p := New(c)
 			run(t, p)
 			eventually(d, p, "1 [p] ")
 			w := <-watchers

@@ -150,3 +150,10 @@ func (s *Set) Release() {
 func (s *Set) Reviews() bool {
 	return s != nil && slices.ContainsFunc(s.Policies, (*Policy).JudgesRunning)
 }
+
+// ResetAll resets the plugins of all sets.
+func ResetAll(ctx context.Context, sets []*Set) {
+	for _, s := range sets {
+		s.Reset(ctx)
+	}
+}

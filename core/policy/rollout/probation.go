@@ -1,6 +1,7 @@
-package policy
+package rollout
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -18,9 +19,9 @@ import (
 const (
 	// A set is on probation until it had trialDecisions, or, once trialTime has
 	// passed, leastDecisions. With fewer nothing can be said of it.
-	trialDecisions = 200
-	leastDecisions = 20
-	trialTime      = 10 * time.Minute
+	TrialDecisions = 200
+	LeastDecisions = 20
+	TrialTime      = 10 * time.Minute
 	// A set has failed where plugins failed in more than one of maxFailed
 	// decisions: over 5 percent.
 	maxFailed = 20
@@ -75,11 +76,11 @@ func newProbation(tenant string, suspects []string, now time.Time, told chan<- s
 	return p
 }
 
-// observe counts a decision about a pod of a tenant for the sets it asked.
-func observe(sets loadedSets, tenant string, opinions []api.Opinion, now time.Time) {
+// Observe counts a decision about a pod of a tenant for the sets it asked.
+func Observe(sets Sets, tenant string, opinions []api.Opinion, now time.Time) {
 	for _, s := range sets {
-		if s.probation != nil {
-			s.probation.note(tenant, opinions, now)
+		if s.Probation != nil {
+			s.Probation.note(tenant, opinions, now)
 		}
 	}
 }
@@ -131,11 +132,11 @@ func openedByMachine(o *api.Opinion) bool {
 func (p *probation) decide(now time.Time) {
 	all := p.total()
 	switch {
-	case all.decisions < leastDecisions:
+	case all.decisions < LeastDecisions:
 		return
 	case p.blamed(all):
 		p.outcome = failed
-	case all.decisions >= trialDecisions, now.Sub(p.since) >= trialTime:
+	case all.decisions >= TrialDecisions, now.Sub(p.since) >= TrialTime:
 		p.outcome = passed
 	default:
 		return
@@ -190,10 +191,10 @@ func (p *probation) ended(now time.Time) (how outcome, why string) {
 	return p.outcome, fmt.Sprintf("on probation, plugins failed in %d of %d decisions, last %s", all.failed, all.decisions, p.last)
 }
 
-// bears reports whether pods that run may be ended for what the set says: its plugins
+// Bears reports whether pods that run may be ended for what the set says: its plugins
 // were asked often enough to tell that they do not fail, or for long. The probation
 // may be nil: it is over.
-func (p *probation) bears(now time.Time) bool {
+func (p *probation) Bears(now time.Time) bool {
 	if p == nil {
 		return true
 	}
@@ -205,12 +206,12 @@ func (p *probation) bears(now time.Time) bool {
 	case failed:
 		return false
 	default:
-		return all.decisions >= leastDecisions && !p.blamed(all) || now.Sub(p.since) >= trialTime
+		return all.decisions >= LeastDecisions && !p.blamed(all) || now.Sub(p.since) >= TrialTime
 	}
 }
 
-// hasFailed reports whether the set has failed. The probation may be nil.
-func (p *probation) hasFailed() bool {
+// HasFailed reports whether the set has failed. The probation may be nil.
+func (p *probation) HasFailed() bool {
 	if p == nil {
 		return false
 	}
@@ -220,11 +221,11 @@ func (p *probation) hasFailed() bool {
 }
 
 // retry begins the probation of a set anew that has failed. The set may be nil.
-func (s *loadedSet) retry(now time.Time) {
-	if s == nil || !s.probation.hasFailed() {
+func (s *Set) retry(now time.Time) {
+	if s == nil || !s.Probation.HasFailed() {
 		return
 	}
-	p := s.probation
+	p := s.Probation
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.since, p.of, p.last, p.outcome, p.stuck = now, map[string]trial{}, "", unknown, ""
@@ -264,24 +265,106 @@ func (p *probation) show() *api.PolicyProbation {
 func (p *probation) names() []string { return slices.Sorted(maps.Keys(p.suspects)) }
 
 // trialOf is what is kept of a set's probation over a restart.
-func (s *loadedSet) trialOf() state.PolicyTrial {
-	if s.probation == nil {
+func (s *Set) trialOf() state.PolicyTrial {
+	if s.Probation == nil {
 		return state.PolicyTrial{}
 	}
-	return state.PolicyTrial{Set: s.set.Digest, Policies: s.probation.names()}
+	return state.PolicyTrial{Set: s.Eval.Digest, Policies: s.Probation.names()}
 }
 
 // suspects are the policies whose answers count and that another set has not, or
 // with another plugin, or for other pods. That set may be nil.
-func (s *loadedSet) suspects(before *loadedSet) (names []string) {
-	for _, p := range s.set.Policies {
+func (s *Set) suspects(before *Set) (names []string) {
+	for _, p := range s.Eval.Policies {
 		if !p.Decides() {
 			continue
 		}
-		was := before.find(p.Name)
+		was := before.Find(p.Name)
 		if was == nil || !was.Decides() || was.Plugin != p.Plugin || !p.Match.Same(&was.Match) {
 			names = append(names, p.Name)
 		}
 	}
 	return names
+}
+
+// startProbation puts a set that comes into force on probation, unless none of its
+// policies is new. One that an earlier process had in force goes on as it was.
+func (r *reloader) startProbation(next, running *Set) {
+	suspects := next.suspects(running)
+	if good := r.kept.record.Good; running == nil && len(good) > 0 && good[0] == next.Eval.Digest {
+		suspects = nil
+		if trial := r.kept.record.Trial; trial.Set == next.Eval.Digest {
+			suspects = trial.Policies
+		}
+	}
+	next.Probation = newProbation(r.standing.tenant, suspects, r.cfg.Now(), r.trials)
+}
+
+// checkProbation acts on how the probation of the set in force ended. It reports
+// whether another set came into force.
+func (r *reloader) checkProbation(ctx context.Context) bool {
+	running := r.standing.current()
+	if running == nil || running.Probation == nil {
+		return false
+	}
+	switch how, why := running.Probation.ended(r.cfg.Now()); how {
+	case failed:
+		return r.fallBack(ctx, running, why)
+	case passed:
+		if r.kept.passed(running.Eval.Digest) {
+			r.cfg.Logger.Info("the policies have passed their probation", "directory", r.cfg.Dir, "digest", running.Eval.Digest)
+		}
+	case unknown:
+	}
+	return false
+}
+
+// fallBack brings the set into force that was before the one that has failed,
+// which is not tried again. Where there is none, what is in force stays.
+func (r *reloader) fallBack(ctx context.Context, running *Set, why string) bool {
+	stay := func(reason string) bool {
+		if running.Probation.stay(reason) {
+			r.cfg.Logger.Error("the policies fail and stay in force", "directory", r.cfg.Dir, "digest", running.Eval.Digest, "failures", why, "why", reason)
+		}
+		return false
+	}
+	if running.Probation.stays() && !r.kept.machine {
+		return false
+	}
+	if !r.kept.another(running.Eval.Digest) {
+		return stay("there is no earlier set to go back to")
+	}
+	before, err := r.kept.last(ctx, &r.loader, running, running.Eval.Digest)
+	switch {
+	case ctx.Err() != nil:
+		before.Release()
+		return false
+	case before == nil:
+		return stay(fmt.Sprintf("the set before cannot be brought back: %v", bounded(err)))
+	}
+	now := r.cfg.Now()
+	reason := fmt.Errorf("rolled back at %s: %s; mend the policies, or take them in again with wardlet policy retry", now.UTC().Format(time.RFC3339), why)
+	r.kept.back(running.content, reason, running.Eval.Digest, before.Eval.Digest, now)
+	r.activate(before, reason, false)
+	// The directory may hold something else by now.
+	r.acted = false
+	r.cfg.Logger.Error("policies are rolled back: their plugins fail", "directory", r.cfg.Dir, "from", running.Eval.Digest, "to", before.Eval.Digest,
+		"generation", before.generation, "failures", why)
+	return true
+}
+
+// another reports whether a good set is kept beside that one.
+func (k *lastKnownGood) another(than string) bool {
+	return slices.ContainsFunc(k.record.Good, func(digest string) bool { return digest != than })
+}
+
+// passed remembers that a set has passed its probation, and reports whether that
+// is news.
+func (k *lastKnownGood) passed(digest string) bool {
+	if k.record.Trial.Set != digest {
+		return false
+	}
+	k.record.Trial = state.PolicyTrial{}
+	k.store()
+	return true
 }

@@ -1,7 +1,8 @@
-package policy
+package rollout
 
 import (
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -24,23 +25,23 @@ func keptIn(t *testing.T, in state.PolicySets, loads *loadBudget) (next func(scr
 	d.Write("large.wasm", large)
 	d.Write("large.toml", policytest.DocumentOf("large", large, "mode = \"off\"\n[[test]]\npod = \"tests/a.yaml\"\nexpect = \"deny\""))
 	d.Write("tests/a.yaml", policytest.ManifestText)
-	c := testConfig(d, s)
+	c := optionsFor(d, s)
 	c.Kept, c.loads = in, loads
-	k := &kept{cfg: &c}
-	l := loader{cfg: &c}
+	k := &lastKnownGood{cfg: &c}
+	l := Loader{Options: &c}
 	return func(script string) string {
 		d.Policy("small", script)
-		got := bundle.Read(c.read())
+		got := bundle.Read(c.Options)
 		set, err := l.load(t.Context(), got, nil)
 		policytest.Must(t, err)
-		t.Cleanup(set.release)
+		t.Cleanup(set.Release)
 		k.good(set, got)
 		content, err := in.Content("")
 		policytest.Must(t, err)
-		if again := k.read(filepath.Join(content, set.set.Digest)); again.Digest() != set.set.Digest {
+		if again := k.read(filepath.Join(content, set.Eval.Digest)); again.Digest() != set.Eval.Digest {
 			t.Fatalf("%q: what is kept is another set: %v", script, again.Err())
 		}
-		return filepath.Join(content, set.set.Digest)
+		return filepath.Join(content, set.Eval.Digest)
 	}
 }
 
@@ -55,7 +56,7 @@ func sameFile(t *testing.T, one, other string) bool {
 
 func TestAFileThatASetHasLikeTheOneBeforeIsKeptOnce(t *testing.T) {
 	t.Parallel()
-	_, kept := keeping(t)
+	kept := policySets(t)
 	next := keptIn(t, kept, nil)
 	one, two := next("allow"), next("deny")
 	for name, want := range map[string]bool{
@@ -94,7 +95,7 @@ func TestAKeptFileThatIsDamagedIsWrittenAnewForTheNextSet(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, kept := keeping(t)
+			kept := policySets(t)
 			next := keptIn(t, kept, nil)
 			before := filepath.Join(next("allow"), "large.wasm")
 			policytest.Must(t, damage(before))
@@ -108,7 +109,7 @@ func TestAKeptFileThatIsDamagedIsWrittenAnewForTheNextSet(t *testing.T) {
 
 func TestWhatIsWrittenToKeepASetIsPaidByTheByte(t *testing.T) {
 	t.Parallel()
-	_, kept := keeping(t)
+	kept := policySets(t)
 	const rate = 1 << 40
 	of := sched.NewBudgets(map[string]int64{"shop": rate}, policytest.Instant).Loading
 	next := keptIn(t, kept, &loadBudget{from: of, tenant: "shop", now: func() time.Time { return policytest.Instant }})
@@ -127,14 +128,24 @@ func TestWhatIsWrittenToKeepASetIsPaidByTheByte(t *testing.T) {
 
 func TestWhatIsRememberedOfARefusedSetIsPaidByTheByte(t *testing.T) {
 	t.Parallel()
-	_, in := keeping(t)
+	in := policySets(t)
 	const rate = 1 << 40
 	of := sched.NewBudgets(map[string]int64{"shop": rate}, policytest.Instant).Loading
-	c := testConfig(policytest.NewTree(t), policytest.NewScripts())
+	c := optionsFor(policytest.NewTree(t), policytest.NewScripts())
+	c.Tenant = "shop"
 	c.Kept, c.loads = in, &loadBudget{from: of, tenant: "shop", now: func() time.Time { return policytest.Instant }}
-	k := &kept{cfg: &c, tenant: "shop"}
+	k := &lastKnownGood{cfg: &c}
 	k.refuse("content", errors.New(strings.Repeat("x", 10_000)), policytest.Instant)
 	if took := sched.MostOf(rate) - of.LeftOf("shop"); took < 10_000*decisionlog.RecordByteFuel {
 		t.Errorf("10 000 bytes took %d", took)
 	}
+}
+
+// policySets are those of a state directory.
+func policySets(t *testing.T) state.PolicySets {
+	t.Helper()
+	dir, err := state.Open(filepath.Join(t.TempDir(), "state"), slog.New(slog.DiscardHandler))
+	policytest.Must(t, err)
+	t.Cleanup(func() { dir.Close() })
+	return dir.PolicySets()
 }

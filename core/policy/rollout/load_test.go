@@ -1,4 +1,4 @@
-package policy
+package rollout
 
 import (
 	"context"
@@ -96,8 +96,8 @@ func TestALoadThatIsCutOffLeavesNothingLoaded(t *testing.T) {
 		cancel()
 		s.Free <- struct{}{}
 	}()
-	c := testConfig(d, s)
-	l := loader{cfg: &c}
+	c := optionsFor(d, s)
+	l := Loader{Options: &c}
 	if got, err := l.load(ctx, bundle.Read(bundle.Options{Dir: d.Dir}), nil); got != nil || err == nil {
 		t.Errorf("load = %v, %v", got, err)
 	}
@@ -171,7 +171,7 @@ func TestASetThatIsRefusedTakesNoPluginFromTheRunningOne(t *testing.T) {
 	if _, err := loadTested(t, d, s, running); err == nil {
 		t.Fatal("a broken module is accepted")
 	}
-	v := eval.Judge(t.Context(), []*eval.Set{running}, decisionOn(policytest.Question("web")), api.Deny)
+	v := eval.Judge(t.Context(), []*eval.Set{running}, decisionFor(policytest.Question("web")), api.Deny)
 	if v.Answer != api.Allow || v.Policy != "p" || len(v.Opinions) != 1 || v.Opinions[0].Failure != "" {
 		t.Errorf("verdict %+v", v)
 	}
@@ -183,11 +183,11 @@ func TestCountsGoOnWhereAPolicyStaysInForce(t *testing.T) {
 	d.Policy("p", "allow")
 	first, err := loadTested(t, d, s, nil)
 	policytest.Must(t, err)
-	eval.Judge(t.Context(), []*eval.Set{first}, decisionOn(policytest.Question("web")), api.Allow)
+	eval.Judge(t.Context(), []*eval.Set{first}, decisionFor(policytest.Question("web")), api.Allow)
 	d.Policy("p", "trap x", policytest.LabelsPath, `capabilities = ["node.read"]`)
 	second, err := loadTested(t, d, s, first)
 	policytest.Must(t, err)
-	eval.Judge(t.Context(), []*eval.Set{second}, decisionOn(policytest.Question("web")), api.Allow)
+	eval.Judge(t.Context(), []*eval.Set{second}, decisionFor(policytest.Question("web")), api.Allow)
 	got := second.Policies[0].State(func(path string) string { return "/d/" + path })
 	want := api.PolicyState{
 		Name: "p", Document: "/d/p.toml", Module: "/d/p.wasm", SHA256: policytest.SumOf("trap x"), Hooks: []string{"admit"},
@@ -204,11 +204,11 @@ func TestAPluginThatIsNotClosedCleanlyIsLogged(t *testing.T) {
 	t.Parallel()
 	d, s, l := policytest.NewTree(t), policytest.NewScripts(), &policytest.Logs{}
 	d.Policy("bad-close", "allow")
-	c := testConfig(d, s)
+	c := optionsFor(d, s)
 	c.Logger = l.Logger()
-	got, err := (&loader{cfg: &c}).load(t.Context(), bundle.Read(bundle.Options{Dir: d.Dir}), nil)
+	got, err := (&Loader{Options: &c}).load(t.Context(), bundle.Read(bundle.Options{Dir: d.Dir}), nil)
 	policytest.Must(t, err)
-	got.release()
+	got.Release()
 	if l.Count(`msg="plugin was not closed cleanly" policy=bad-close err="memory is not given back"`) != 1 {
 		t.Errorf("log: %q", l.Lines())
 	}

@@ -1,4 +1,4 @@
-package policy
+package rollout
 
 import (
 	"errors"
@@ -23,17 +23,17 @@ func TestADecisionEndsOnTheSetItBeganOn(t *testing.T) {
 	second, err := loadWhole(t, d, s, first)
 	policytest.Must(t, err)
 
-	in := &standing{dir: d.Dir}
+	in := &activeSet{dir: d.Dir}
 	in.put(first, nil, policytest.Instant)
 	used, _ := in.use()
 	in.put(second, nil, policytest.Instant)
 	if diff := cmp.Diff([]string{"kept", "replaced", "replaced"}, s.InUse()); diff != "" {
 		t.Errorf("loaded while a decision is under way (-want +got):\n%s", diff)
 	}
-	if v := eval.Judge(t.Context(), []*eval.Set{used.set}, decisionOn(policytest.Question("web")), api.Allow); v.Answer != api.Allow {
+	if v := eval.Judge(t.Context(), []*eval.Set{used.Eval}, decisionFor(policytest.Question("web")), api.Allow); v.Answer != api.Allow {
 		t.Errorf("verdict %+v, want that of the first set", v)
 	}
-	used.release()
+	used.Release()
 	if diff := cmp.Diff([]string{"kept", "replaced"}, s.InUse()); diff != "" {
 		t.Errorf("loaded after it (-want +got):\n%s", diff)
 	}
@@ -50,7 +50,7 @@ func TestTheStateOfASet(t *testing.T) {
 	first, err := loadWhole(t, d, s, nil)
 	policytest.Must(t, err)
 	at := func(seconds int) time.Time { return policytest.Instant.Add(time.Duration(seconds) * time.Second) }
-	in := &standing{dir: d.Dir}
+	in := &activeSet{dir: d.Dir}
 	check := func(step string, want api.PolicySet, policies int) {
 		t.Helper()
 		got := in.show()
@@ -71,7 +71,7 @@ func TestTheStateOfASet(t *testing.T) {
 		t.Errorf("reason %v", reason)
 	}
 	in.put(first, nil, at(3))
-	good := api.PolicySet{Ready: true, Digest: first.set.Digest, Generation: 1, Loaded: at(3)}
+	good := api.PolicySet{Ready: true, Digest: first.Eval.Digest, Generation: 1, Loaded: at(3)}
 	check("in force", good, 1)
 	if in.refuse(nil, at(4)) {
 		t.Error("it is news that what is in force is in force")
@@ -86,7 +86,7 @@ func TestTheStateOfASet(t *testing.T) {
 		t.Error("the end of a refusal is no news")
 	}
 	check("in force again", good, 1)
-	first.set.Users.Add(1)
+	first.Eval.Users.Add(1)
 	in.put(first, nil, at(8))
 	good.Generation, good.Loaded = 2, at(8)
 	check("the second in force", good, 1)
@@ -95,8 +95,8 @@ func TestTheStateOfASet(t *testing.T) {
 // Who looks must not see a set in force that is not the directory's, and no reason.
 func TestASetThatComesIntoForceInsteadOfTheDirectorysSaysWhy(t *testing.T) {
 	t.Parallel()
-	in := &standing{dir: "DIR"}
-	in.put(&loadedSet{set: eval.NewSet("before", nil)}, errors.New("rolled back"), policytest.Instant)
+	in := &activeSet{dir: "DIR"}
+	in.put(&Set{Eval: eval.NewSet("before", nil)}, errors.New("rolled back"), policytest.Instant)
 	if got := in.show(); !got.Ready || got.Refused != "rolled back" || !got.RefusedAt.Equal(policytest.Instant) {
 		t.Errorf("set %+v", got)
 	}

@@ -1,11 +1,13 @@
-package policy
+package rollout
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/internal/crashpoint"
 	"github.com/wardlet/wardlet/core/policy/bundle"
 	"github.com/wardlet/wardlet/core/policy/eval"
@@ -14,11 +16,9 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// loader makes sets of readings.
-type loader struct {
-	cfg *Config
-	// tenant is whose sets it loads, empty for the operator's.
-	tenant string
+// Loader makes sets of readings.
+type Loader struct {
+	Options *Options
 	// at is the policy that is being loaded or tested.
 	at sched.CurrentPolicy
 	// again says that the last set was refused because of the machine: the same
@@ -37,10 +37,10 @@ type loader struct {
 // load makes a set of what was read, or gives every reason why not. What the
 // running set has loaded from the same module, settings and limits is used
 // again; running may be nil. Of a set that is refused nothing stays loaded.
-func (l *loader) load(ctx context.Context, r *bundle.Bundle, running *loadedSet) (*loadedSet, error) {
+func (l *Loader) load(ctx context.Context, r *bundle.Bundle, running *Set) (*Set, error) {
 	digest := r.Digest()
 	l.again, l.stale = false, false
-	r.CheckMemory(l.tenant)
+	r.CheckMemory(l.Options.Tenant)
 	var policies []*eval.Policy
 	for _, doc := range r.Documents {
 		// One that is refused anyway would only repeat itself.
@@ -48,10 +48,10 @@ func (l *loader) load(ctx context.Context, r *bundle.Bundle, running *loadedSet)
 			policies = append(policies, l.policy(ctx, r, doc, running))
 		}
 	}
-	s := &loadedSet{set: eval.NewSet(digest, policies)}
-	l.testGroups(ctx, r, s.set)
+	s := &Set{Eval: eval.NewSet(digest, policies)}
+	l.testGroups(ctx, r, s.Eval)
 	l.at.Leave()
-	l.cfg.loads.over()
+	l.Options.loads.over()
 	err := ctx.Err()
 	switch {
 	case err != nil:
@@ -61,22 +61,22 @@ func (l *loader) load(ctx context.Context, r *bundle.Bundle, running *loadedSet)
 		err = r.Err()
 	}
 	if err != nil {
-		s.release()
+		s.Release()
 		return nil, err
 	}
-	l.keep(r, s.set)
-	s.compare(running, l.cfg.Now)
-	for _, p := range s.set.All() {
+	l.keep(r, s.Eval)
+	s.compare(running, l.Options.Now)
+	for _, p := range s.Eval.All() {
 		p.Text = nil
 	}
 	return s, nil
 }
 
 // policy makes one policy; what is wrong is put down in its document.
-func (l *loader) policy(ctx context.Context, r *bundle.Bundle, doc *spec.Document, running *loadedSet) *eval.Policy {
+func (l *Loader) policy(ctx context.Context, r *bundle.Bundle, doc *spec.Document, running *Set) *eval.Policy {
 	l.at.Enter(doc.Name)
-	p := &eval.Policy{Document: doc, Tenant: l.tenant, ModuleSum: r.Files[doc.Module].Sum, DocumentSum: r.Files[doc.Path].Sum, Log: l.cfg.Logger}
-	was := running.find(doc.Name)
+	p := &eval.Policy{Document: doc, Tenant: l.Options.Tenant, ModuleSum: r.Files[doc.Module].Sum, DocumentSum: r.Files[doc.Path].Sum, Log: l.Options.Logger}
+	was := running.Find(doc.Name)
 	if doc.Mode == spec.ModeShadow {
 		was = running.candidate(doc.Name)
 	}
@@ -88,8 +88,8 @@ func (l *loader) policy(ctx context.Context, r *bundle.Bundle, doc *spec.Documen
 	if doc.Mode == spec.ModeOff || doc.IsGroup() {
 		return p
 	}
-	options := doc.PluginOptions(l.cfg.Node)
-	options.Tenant = l.tenant
+	options := doc.PluginOptions(l.Options.Node)
+	options.Tenant = l.Options.Tenant
 	if was != nil && was.Plugin != nil && was.Plugin.MadeFrom(p.ModuleSum, &options) {
 		p.Plugin = was.Plugin.Acquire()
 		l.test(ctx, r, p)
@@ -102,21 +102,21 @@ func (l *loader) policy(ctx context.Context, r *bundle.Bundle, doc *spec.Documen
 	cost := int64(0)
 	costing := wasm.WithCost(ctx, func(cpu time.Duration) { cost += cpu.Nanoseconds() * nanosecondFuel })
 	if l.anew {
-		if err := l.cfg.Loader.Forget(costing, r.Files[doc.Module].Data, options); err != nil {
-			l.cfg.Logger.Warn("that a module was refused cannot be forgotten", "policy", doc.Name, "err", err)
+		if err := l.Options.Loader.Forget(costing, r.Files[doc.Module].Data, options); err != nil {
+			l.Options.Logger.Warn("that a module was refused cannot be forgotten", "policy", doc.Name, "err", err)
 		}
 	}
-	plugin, err := l.cfg.Loader.Load(costing, r.Files[doc.Module].Data, options)
-	l.cfg.loads.pay(loadTook(plugin, err) + max(cost, moduleByteFuel*int64(len(r.Files[doc.Module].Data))))
+	plugin, err := l.Options.Loader.Load(costing, r.Files[doc.Module].Data, options)
+	l.Options.loads.pay(loadTook(plugin, err) + max(cost, moduleByteFuel*int64(len(r.Files[doc.Module].Data))))
 	if err != nil {
 		l.again = l.again || eval.IsMachineFailure(err)
 		doc.Complain(doc.KeyOfFailure(err), "%s cannot be loaded: %v", doc.Module, err)
 		return p
 	}
 	crashpoint.Reached("set compiled")
-	p.Plugin = eval.NewSharedPlugin(plugin, p.ModuleSum, options, l.cfg.Logger)
+	p.Plugin = eval.NewSharedPlugin(plugin, p.ModuleSum, options, l.Options.Logger)
 	if l.test(ctx, r, p); len(doc.Complaints) == 0 {
-		l.cfg.loads.pay(plugin.Warm(ctx, doc.Hooks))
+		l.Options.loads.pay(plugin.Warm(ctx, doc.Hooks))
 	}
 	return p
 }
@@ -131,7 +131,7 @@ func loadTook(plugin eval.Plugin, err error) int64 {
 }
 
 // test runs the policy's own tests; what fails is put down in its document.
-func (l *loader) test(ctx context.Context, r *bundle.Bundle, p *eval.Policy) {
+func (l *Loader) test(ctx context.Context, r *bundle.Bundle, p *eval.Policy) {
 	// What they break must not keep the running set from the same plugin.
 	ctx = wasm.Rehearse(ctx)
 	for i := range p.Tests {
@@ -139,12 +139,12 @@ func (l *loader) test(ctx context.Context, r *bundle.Bundle, p *eval.Policy) {
 			return
 		}
 		v, key := &p.Tests[i], spec.KeyOfTest(i)
-		pods, ok := l.testPods(r, p, v, key)
+		pods, ok := l.PodsOfTest(r, p, v, key)
 		if !ok {
 			continue
 		}
 		got, fuel, err := p.RunTest(ctx, v, pods)
-		l.cfg.loads.pay(fuel)
+		l.Options.loads.pay(fuel)
 		l.again = l.again || eval.IsMachineFailure(err)
 		if got != "" {
 			p.Complain(key+".expect", "%s: want %s, got %s", v.About(), v.Expect, got)
@@ -152,13 +152,13 @@ func (l *loader) test(ctx context.Context, r *bundle.Bundle, p *eval.Policy) {
 	}
 }
 
-// testPods are the pods of a test by their paths. One that cannot be used is
+// PodsOfTest are the pods of a test by their paths. One that cannot be used is
 // put down in the policy's document, and ok is false.
-func (l *loader) testPods(r *bundle.Bundle, p *eval.Policy, v *spec.TestCase, key string) (pods map[string]*v1.Pod, ok bool) {
+func (l *Loader) PodsOfTest(r *bundle.Bundle, p *eval.Policy, v *spec.TestCase, key string) (pods map[string]*v1.Pod, ok bool) {
 	pods, ok = map[string]*v1.Pod{}, true
 	for _, f := range v.Files(key) {
-		l.cfg.loads.pay(textByteFuel * int64(len(r.Files[f.Path].Data)))
-		manifest, err := eval.PodOfTest(r, f.Path, l.cfg.Node)
+		l.Options.loads.pay(textByteFuel * int64(len(r.Files[f.Path].Data)))
+		manifest, err := eval.PodOfTest(r, f.Path, l.Options.Node)
 		if err != nil {
 			p.Complain(f.Key, "%v", err)
 			ok = false
@@ -169,7 +169,7 @@ func (l *loader) testPods(r *bundle.Bundle, p *eval.Policy, v *spec.TestCase, ke
 }
 
 // testGroups runs the tests of groups, once every member is loaded.
-func (l *loader) testGroups(ctx context.Context, r *bundle.Bundle, s *eval.Set) {
+func (l *Loader) testGroups(ctx context.Context, r *bundle.Bundle, s *eval.Set) {
 	if ctx.Err() != nil || l.stale || r.Err() != nil {
 		return
 	}
@@ -184,8 +184,8 @@ func (l *loader) testGroups(ctx context.Context, r *bundle.Bundle, s *eval.Set) 
 // keep has the files of a set on the disk before the set judges: records name
 // them by digest. A disk that does not take them is no reason to do without the
 // set.
-func (l *loader) keep(r *bundle.Bundle, s *eval.Set) {
-	if l.cfg.Records == nil {
+func (l *Loader) keep(r *bundle.Bundle, s *eval.Set) {
+	if l.Options.KeepFiles == nil {
 		return
 	}
 	files := map[string][]byte{}
@@ -199,7 +199,35 @@ func (l *loader) keep(r *bundle.Bundle, s *eval.Set) {
 			}
 		}
 	}
-	if err := l.cfg.Records.KeepFiles(l.tenant, files); err != nil {
-		l.cfg.Logger.Error("the files of these policies are not kept with the decisions they make, which cannot be repeated without them", "directory", r.Dir, "err", err)
+	if err := l.Options.KeepFiles(l.Options.Tenant, files); err != nil {
+		l.Options.Logger.Error("the files of these policies are not kept with the decisions they make, which cannot be repeated without them", "directory", r.Dir, "err", err)
 	}
+}
+
+// Check loads the policies of a directory once, as a Plane does at its start,
+// runs their tests and closes everything again. The state is that of a set
+// that came into force; the error has every reason why it would not.
+func Check(ctx context.Context, c Options) (api.PolicySet, error) {
+	return CheckBundle(ctx, &c, bundle.Read(c.Options))
+}
+
+// CheckBundle is checkOnce of what was read.
+func CheckBundle(ctx context.Context, c *Options, got *bundle.Bundle) (api.PolicySet, error) {
+	s, err := LoadOnce(ctx, c, got)
+	if err != nil {
+		return api.PolicySet{}, err
+	}
+	inForce := &activeSet{dir: c.Dir}
+	inForce.put(s, nil, c.Now())
+	defer inForce.put(nil, nil, c.Now())
+	return inForce.show(), nil
+}
+
+// LoadOnce makes a set of an owner's of what was read, which nobody reads again.
+func LoadOnce(ctx context.Context, c *Options, got *bundle.Bundle) (*Set, error) {
+	if !got.Steady {
+		return nil, fmt.Errorf("the files in %s change while they are read; try again", c.Dir)
+	}
+	l := Loader{Options: c}
+	return l.load(ctx, got, nil)
 }

@@ -1,4 +1,4 @@
-package policy
+package rollout
 
 import (
 	"context"
@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	// settleTime is how long files must have stood still to be read.
-	settleTime = 100 * time.Millisecond
-	// listPeriod is how often the directory is listed without being told of a
+	// SettleTime is how long files must have stood still to be read.
+	SettleTime = 100 * time.Millisecond
+	// ListPeriod is how often the directory is listed without being told of a
 	// change.
-	listPeriod = 10 * time.Second
-	// restlessTime is how long files may keep changing before that is refused
+	ListPeriod = 10 * time.Second
+	// RestlessTime is how long files may keep changing before that is refused
 	// like any other fault.
-	restlessTime = 10 * time.Second
+	RestlessTime = 10 * time.Second
 	// restTime is how often plugins give back what they have not needed.
 	restTime = 10 * time.Second
 )
@@ -29,17 +29,17 @@ const (
 // reloader keeps the set in force that the directory holds. All of it belongs
 // to the goroutine of run.
 type reloader struct {
-	cfg      *Config
-	standing *standing
-	kept     kept
-	loader   loader
+	cfg      *Options
+	standing *activeSet
+	kept     lastKnownGood
+	loader   Loader
 	watch    *bundle.Watch
 	// tried is called after every attempt, changed after those that brought
 	// another set into force, with the hooks of its policies and of those before.
 	tried   func()
 	changed func(hooks map[string]bool)
-	// orders are what others have it do. Nobody closes it.
-	orders chan order
+	// commands are what others have it do. Nobody closes it.
+	commands chan command
 	// trials has room for one value: the probation of a set has ended. Nobody
 	// closes it.
 	trials chan struct{}
@@ -55,15 +55,17 @@ type reloader struct {
 	// due is what could not wait until a load had its budget.
 	due due
 	// asked wait for what comes of the next look.
-	asked []order
+	asked []command
 }
 
-func newReloader(cfg *Config, s *standing, tried func(), changed func(hooks map[string]bool)) *reloader {
-	return &reloader{
-		cfg: cfg, standing: s, kept: kept{cfg: cfg}, loader: loader{cfg: cfg}, watch: bundle.NewWatch(cfg.Dir, listPeriod, cfg.Logger),
-		tried: tried, changed: changed, orders: make(chan order), trials: make(chan struct{}, 1),
-		settle: fswatch.Settle{Time: settleTime, Restless: restlessTime},
+func newReloader(cfg *Options, s *activeSet, tried func(), changed func(hooks map[string]bool)) *reloader {
+	r := &reloader{
+		cfg: cfg, standing: s, kept: lastKnownGood{cfg: cfg}, loader: Loader{Options: cfg}, watch: bundle.NewWatch(cfg.Dir, ListPeriod, cfg.Logger),
+		tried: tried, changed: changed, commands: make(chan command), trials: make(chan struct{}, 1),
+		settle: fswatch.Settle{Time: SettleTime, Restless: RestlessTime},
 	}
+	r.watch.Open = cfg.OpenWatch
+	return r
 }
 
 func (r *reloader) run(ctx context.Context) {
@@ -85,77 +87,77 @@ func (r *reloader) run(ctx context.Context) {
 			} else if !r.watch.Concerns(e, r.names) {
 				continue
 			}
-			r.stir(ctx)
-			next.Reset(settleTime)
+			r.markChanged(ctx)
+			next.Reset(SettleTime)
 		case err, ok := <-r.watch.Errors():
 			if !ok {
 				r.watch.Close()
 			} else {
 				r.cfg.Logger.Info("events were lost, all policies are read again", "directory", r.cfg.Dir, "err", err)
 			}
-			r.stir(ctx)
-			next.Reset(settleTime)
+			r.markChanged(ctx)
+			next.Reset(SettleTime)
 		case <-next.C:
 			next.Reset(r.turn(ctx))
-		case x := <-r.orders:
-			r.carryOut(ctx, x)
+		case x := <-r.commands:
+			r.execute(ctx, x)
 			next.Reset(0)
 		case <-rests.C:
-			r.standing.current().rest()
+			r.standing.current().trim()
 			r.tidy()
-			if r.judgeTrial(ctx) {
-				next.Reset(settleTime)
+			if r.checkProbation(ctx) {
+				next.Reset(SettleTime)
 			}
 		case <-r.trials:
-			if r.judgeTrial(ctx) {
-				next.Reset(settleTime)
+			if r.checkProbation(ctx) {
+				next.Reset(SettleTime)
 			}
 		}
 	}
 }
 
-// stir takes in that something has changed or may have.
-func (r *reloader) stir(ctx context.Context) {
+// markChanged takes in that something has changed or may have.
+func (r *reloader) markChanged(ctx context.Context) {
 	r.acted = false
 	if r.settle.Unrest(r.cfg.Now()) {
-		reason := fmt.Errorf("the files in %s keep changing; they are read once they have stood still for %s", r.cfg.Dir, settleTime)
+		reason := fmt.Errorf("the files in %s keep changing; they are read once they have stood still for %s", r.cfg.Dir, SettleTime)
 		r.reject(ctx, reason)
 		r.answer(reason)
 	}
 }
 
-// look reads the directory if it may have changed, acts on what it read if
+// poll reads the directory if it may have changed, acts on what it read if
 // that stood still, and says when to look again.
-func (r *reloader) look(ctx context.Context) time.Duration {
+func (r *reloader) poll(ctx context.Context) time.Duration {
 	r.watch.Aim(r.names)
 	if r.acted && bundle.Unchanged(r.cfg.Dir, r.names) {
-		return listPeriod
+		return ListPeriod
 	}
 	defer r.cfg.loads.over()
 	waited, ok := r.cfg.loads.afford(ctx, func() bool { return false })
 	r.settle.Pause(waited)
 	if !ok {
 		r.acted = false
-		return settleTime
+		return SettleTime
 	}
-	got := bundle.Read(r.cfg.read())
+	got := bundle.Read(r.cfg.Options)
 	r.cfg.loads.pay(got.Took())
 	if !r.still(got) {
-		r.stir(ctx)
-		return settleTime
+		r.markChanged(ctx)
+		return SettleTime
 	}
 	r.settle.Rest()
 	r.acted = got.Whole
 	r.watch.Aim(r.names)
 	r.loader.stale = false
-	if r.act(ctx, got) {
+	if r.apply(ctx, got) {
 		r.untidy = true
 	}
 	if r.loader.stale {
 		r.acted = false
-		return settleTime
+		return SettleTime
 	}
-	return listPeriod
+	return ListPeriod
 }
 
 // tidy collects what loading has left, of which there is much and which nobody
@@ -179,14 +181,14 @@ func (r *reloader) still(got *bundle.Bundle) bool {
 	return got.Steady && r.settle.Still(bundle.Newest(got.Stamps), now)
 }
 
-// act brings what was read into force or refuses it. It reports whether
+// apply brings what was read into force or refuses it. It reports whether
 // anything was loaded.
-func (r *reloader) act(ctx context.Context, got *bundle.Bundle) (loaded bool) {
+func (r *reloader) apply(ctx context.Context, got *bundle.Bundle) (loaded bool) {
 	crashpoint.Reached("set read")
 	running, content := r.standing.current(), got.Content(r.cfg.Version)
-	if running != nil && running.set.Digest == got.Digest() && got.Err() == nil {
+	if running != nil && running.Eval.Digest == got.Digest() && got.Err() == nil {
 		if r.standing.refuse(nil, r.cfg.Now()) {
-			r.cfg.Logger.Info("the policies are again those in force", "directory", r.cfg.Dir, "digest", running.set.Digest)
+			r.cfg.Logger.Info("the policies are again those in force", "directory", r.cfg.Dir, "digest", running.Eval.Digest)
 		}
 		return false
 	}
@@ -194,7 +196,7 @@ func (r *reloader) act(ctx context.Context, got *bundle.Bundle) (loaded bool) {
 		r.reject(ctx, reason)
 		return false
 	}
-	var next *loadedSet
+	var next *Set
 	again := false
 	err := got.Older(r.kept.record.Revision)
 	if err == nil {
@@ -203,7 +205,7 @@ func (r *reloader) act(ctx context.Context, got *bundle.Bundle) (loaded bool) {
 	}
 	switch {
 	case ctx.Err() != nil:
-		next.release()
+		next.Release()
 	case errors.Is(err, errStale): // what the files are now is read next
 	case err != nil && again:
 		r.acted = false // it is tried again with the next listing
@@ -216,25 +218,25 @@ func (r *reloader) act(ctx context.Context, got *bundle.Bundle) (loaded bool) {
 	default:
 		next.revision, next.key = got.Signature.Revision, got.Signature.Key
 		next.content = content
-		r.onTrial(next, running)
+		r.startProbation(next, running)
 		crashpoint.Reached("set tested")
-		another := r.kept.others(next.set.Digest)
+		another := r.kept.others(next.Eval.Digest)
 		r.kept.good(next, got)
 		crashpoint.Reached("set kept")
-		r.put(next, nil, another)
+		r.activate(next, nil, another)
 		crashpoint.Reached("set in force")
-		r.cfg.Logger.Info("policies are in force", "directory", r.cfg.Dir, "policies", len(next.set.Policies),
-			"generation", next.generation, "digest", next.set.Digest)
+		r.cfg.Logger.Info("policies are in force", "directory", r.cfg.Dir, "policies", len(next.Eval.Policies),
+			"generation", next.generation, "digest", next.Eval.Digest)
 	}
 	return true
 }
 
-// put brings a set into force and says so. instead is why it is not what the
+// activate brings a set into force and says so. instead is why it is not what the
 // directory holds, nil where it is; another: an earlier process had others last.
-func (r *reloader) put(next *loadedSet, instead error, another bool) {
-	hooks := map[string]bool{notAsBefore: another}
-	r.standing.current().addHooks(hooks)
-	next.addHooks(hooks)
+func (r *reloader) activate(next *Set, instead error, another bool) {
+	hooks := map[string]bool{NotAsBefore: another}
+	r.standing.current().AddHooks(hooks)
+	next.AddHooks(hooks)
 	r.standing.put(next, instead, r.cfg.Now())
 	r.changed(hooks)
 	r.tried()
@@ -247,7 +249,7 @@ func (r *reloader) reject(ctx context.Context, reason error) {
 	if r.standing.refuse(reason, r.cfg.Now()) || back {
 		instead := "none, new pods are held"
 		if running := r.standing.current(); running != nil {
-			instead = running.set.Digest
+			instead = running.Eval.Digest
 		}
 		r.cfg.Logger.Error("the policies are refused", "directory", r.cfg.Dir, "err", reason, "in_force", instead)
 	}
@@ -266,10 +268,10 @@ func (r *reloader) bringBack(ctx context.Context, refused error) bool {
 		r.acted = r.acted && !r.kept.machine
 		return false
 	}
-	r.onTrial(last, nil)
-	r.put(last, refused, false)
+	r.startProbation(last, nil)
+	r.activate(last, refused, false)
 	r.cfg.Logger.Warn("the last good policies are in force, not what the directory holds", "directory", r.cfg.Dir,
-		"policies", len(last.set.Policies), "digest", last.set.Digest)
+		"policies", len(last.Eval.Policies), "digest", last.Eval.Digest)
 	return true
 }
 
@@ -289,3 +291,7 @@ func bounded(err error) error {
 	}
 	return errors.New(text)
 }
+
+// NotAsBefore stands among hooks where other policies are in force than before a
+// restart.
+const NotAsBefore = ""

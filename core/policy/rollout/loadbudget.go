@@ -1,4 +1,4 @@
-package policy
+package rollout
 
 import (
 	"context"
@@ -44,8 +44,8 @@ type loadBudget struct {
 	// late is told once of a load that waits for long.
 	late func(reason error)
 	// orders are taken while a load waits.
-	orders <-chan order
-	take   func(x order)
+	orders <-chan command
+	take   func(x command)
 	// urgent says that the reloader has something to do that must not wait; listed is
 	// true where a listing would be due.
 	urgent func(listed bool) bool
@@ -65,7 +65,7 @@ type delay struct {
 func (r *reloader) budget(of *sched.Budgets) *loadBudget {
 	return &loadBudget{
 		from: of, tenant: r.standing.tenant, now: r.cfg.Now, at: &r.loader.at, late: r.late,
-		orders: r.orders, take: r.take, urgent: r.urgent,
+		orders: r.commands, take: r.take, urgent: r.urgent,
 	}
 }
 
@@ -74,9 +74,9 @@ var errStale = errors.New("the files have changed while loading them waited, or 
 
 // afford waits for the next step with what was read. ok is false where there is to
 // be none.
-func (l *loader) afford(ctx context.Context, r *bundle.Bundle) (ok bool) {
+func (l *Loader) afford(ctx context.Context, r *bundle.Bundle) (ok bool) {
 	if !l.stale && !l.free {
-		_, ok = l.cfg.loads.afford(ctx, func() bool { return !bundle.Unchanged(r.Dir, r.Stamps) })
+		_, ok = l.Options.loads.afford(ctx, func() bool { return !bundle.Unchanged(r.Dir, r.Stamps) })
 		l.stale = !ok
 	}
 	return !l.stale && ctx.Err() == nil
@@ -98,7 +98,7 @@ func (b *loadBudget) afford(ctx context.Context, useless func() bool) (waited ti
 			return now.Sub(begun), ctx.Err() == nil
 		}
 		b.delayed(now, wait)
-		listed := now.Sub(looked) >= listPeriod
+		listed := now.Sub(looked) >= ListPeriod
 		if listed {
 			looked = now
 		}

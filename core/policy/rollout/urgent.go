@@ -1,4 +1,4 @@
-package policy
+package rollout
 
 import (
 	"context"
@@ -11,9 +11,9 @@ import (
 // Most of it has the load given up and begun anew.
 type due struct {
 	// order is one that is to be carried out at once.
-	order *order
+	order *command
 	// asked want the directory read, which the load under way did before.
-	asked []order
+	asked []command
 	// late is why a load waits for long while no set is in force: the last good one is
 	// to be brought back first.
 	late error
@@ -45,7 +45,7 @@ func (r *reloader) tellLate(reason error) {
 
 // take takes an order while a load waits. One that only wants the directory read
 // joins the load, or whoever gives many of them would keep it from its end.
-func (r *reloader) take(x order) {
+func (r *reloader) take(x command) {
 	if x.do == nil {
 		r.due.asked = append(present(r.due.asked), x)
 		return
@@ -64,23 +64,23 @@ func (r *reloader) urgent(listed bool) bool {
 	if r.due.order != nil || r.due.late != nil {
 		return true
 	}
-	if running == nil || running.probation == nil {
+	if running == nil || running.Probation == nil {
 		return false
 	}
-	how, _ := running.probation.ended(r.cfg.Now())
-	return how == failed && (again || !running.probation.stays())
+	how, _ := running.Probation.ended(r.cfg.Now())
+	return how == failed && (again || !running.Probation.stays())
 }
 
 // turn looks at the directory, answers those who wait for that, does what has come
 // up meanwhile, and says when to look again.
 func (r *reloader) turn(ctx context.Context) time.Duration {
-	next := r.look(ctx)
-	if next == listPeriod && ctx.Err() == nil {
+	next := r.poll(ctx)
+	if next == ListPeriod && ctx.Err() == nil {
 		r.loader.anew = false
 		r.answer(r.standing.reason())
 	}
 	if r.catchUp(ctx) {
-		return settleTime
+		return SettleTime
 	}
 	return next
 }
@@ -99,19 +99,19 @@ func (r *reloader) catchUp(ctx context.Context) (done bool) {
 	}
 	if x := r.due.order; x != nil {
 		done, r.due.order = true, nil
-		r.carryOut(ctx, *x)
+		r.execute(ctx, *x)
 	}
 	for _, x := range r.due.asked {
 		done = true
-		r.carryOut(ctx, x)
+		r.execute(ctx, x)
 	}
 	r.due.asked = nil
-	return r.judgeTrial(ctx) || done
+	return r.checkProbation(ctx) || done
 }
 
-// carryOut carries an order out, if anybody still waits for it.
-func (r *reloader) carryOut(ctx context.Context, x order) {
-	if len(present([]order{x})) == 0 {
+// execute carries an order out, if anybody still waits for it.
+func (r *reloader) execute(ctx context.Context, x command) {
+	if len(present([]command{x})) == 0 {
 		return
 	}
 	if x.do != nil {
@@ -144,8 +144,8 @@ func (r *reloader) leave(err error) {
 }
 
 // present leaves those orders out whose answer nobody waits for any more.
-func present(orders []order) []order {
-	return slices.DeleteFunc(orders, func(x order) bool {
+func present(orders []command) []command {
+	return slices.DeleteFunc(orders, func(x command) bool {
 		select {
 		case <-x.gone:
 			return true

@@ -1,7 +1,9 @@
-package policy
+package rollout
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -9,7 +11,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/wardlet/wardlet/core/internal/crashpoint"
 	"github.com/wardlet/wardlet/core/policy/bundle"
+	"github.com/wardlet/wardlet/core/policy/decisionlog"
 	"github.com/wardlet/wardlet/core/state"
 )
 
@@ -33,11 +37,10 @@ type Kept interface {
 	Content(tenant string) (string, error)
 }
 
-// kept is what is kept of one owner's sets. It belongs to the reloader. A disk
+// lastKnownGood is what is kept of one owner's sets. It belongs to the reloader. A disk
 // that does not take it is no reason to do without the policies.
-type kept struct {
-	cfg    *Config
-	tenant string
+type lastKnownGood struct {
+	cfg    *Options
 	record state.PolicySet
 	// machine: the last good set could not be loaded because of the machine. It may be
 	// next time.
@@ -45,32 +48,32 @@ type kept struct {
 }
 
 // load reads what an earlier process kept.
-func (k *kept) load() {
+func (k *lastKnownGood) load() {
 	if k.cfg.Kept == nil {
 		return
 	}
-	record, err := k.cfg.Kept.Load(k.tenant)
+	record, err := k.cfg.Kept.Load(k.cfg.Tenant)
 	if err != nil {
 		k.cfg.Logger.Error("what was kept of the policies cannot be read", "owner", k.owner(), "err", err)
 	}
 	k.record = record
-	k.record.Tenant = k.tenant
+	k.record.Tenant = k.cfg.Tenant
 }
 
 // others reports whether the set in force last was another one than that of the digest.
-func (k *kept) others(digest string) bool {
+func (k *lastKnownGood) others(digest string) bool {
 	return len(k.record.Good) > 0 && k.record.Good[0] != digest
 }
 
-func (k *kept) owner() string {
-	if k.tenant == "" {
+func (k *lastKnownGood) owner() string {
+	if k.cfg.Tenant == "" {
 		return "operator"
 	}
-	return "tenant " + k.tenant
+	return "tenant " + k.cfg.Tenant
 }
 
 // refusal is why a content was refused before; nil if it was not.
-func (k *kept) refusal(content string) error {
+func (k *lastKnownGood) refusal(content string) error {
 	i := slices.IndexFunc(k.record.Refused, func(r state.RefusedSet) bool { return r.Content == content })
 	if i < 0 {
 		return nil
@@ -79,7 +82,7 @@ func (k *kept) refusal(content string) error {
 }
 
 // refuse remembers that a content is not to be tried again.
-func (k *kept) refuse(content string, reason error, now time.Time) {
+func (k *lastKnownGood) refuse(content string, reason error, now time.Time) {
 	k.forget(content)
 	k.record.Refused = slices.Insert(k.record.Refused, 0, state.RefusedSet{Content: content, Reason: reason.Error(), At: now})
 	k.record.Refused = k.record.Refused[:min(len(k.record.Refused), keptRefusals)]
@@ -87,7 +90,7 @@ func (k *kept) refuse(content string, reason error, now time.Time) {
 }
 
 // retry forgets all refusals, and reports whether there were any.
-func (k *kept) retry() bool {
+func (k *lastKnownGood) retry() bool {
 	if len(k.record.Refused) == 0 {
 		return false
 	}
@@ -96,17 +99,17 @@ func (k *kept) retry() bool {
 	return true
 }
 
-func (k *kept) forget(content string) {
+func (k *lastKnownGood) forget(content string) {
 	k.record.Refused = slices.DeleteFunc(k.record.Refused, func(r state.RefusedSet) bool { return r.Content == content })
 }
 
 // good remembers that a set comes into force, with its content. What was kept
 // of older ones goes.
-func (k *kept) good(s *loadedSet, r *bundle.Bundle) {
+func (k *lastKnownGood) good(s *Set, r *bundle.Bundle) {
 	if k.cfg.Kept == nil {
 		return
 	}
-	digest := s.set.Digest
+	digest := s.Eval.Digest
 	k.forget(s.content)
 	k.record.Trial = s.trialOf()
 	k.record.Good = slices.DeleteFunc(k.record.Good, func(d string) bool { return d == digest })
@@ -114,7 +117,7 @@ func (k *kept) good(s *loadedSet, r *bundle.Bundle) {
 	k.record.Good = k.record.Good[:min(len(k.record.Good), keptSets)]
 	k.record.Generation++
 	k.record.Revision = max(k.record.Revision, r.Signature.Revision)
-	dir, err := k.cfg.Kept.Content(k.tenant)
+	dir, err := k.cfg.Kept.Content(k.cfg.Tenant)
 	if err == nil {
 		err = k.keep(filepath.Join(dir, digest), r)
 	}
@@ -130,7 +133,7 @@ func (k *kept) good(s *loadedSet, r *bundle.Bundle) {
 // back remembers that a set gave way to an earlier one, and that a content is
 // not to be tried again: in one write, or a restart would bring the wrong one
 // back.
-func (k *kept) back(content string, reason error, from, to string, now time.Time) {
+func (k *lastKnownGood) back(content string, reason error, from, to string, now time.Time) {
 	k.record.Trial = state.PolicyTrial{}
 	k.record.Good = slices.DeleteFunc(k.record.Good, func(d string) bool { return d == from || d == to })
 	k.record.Good = slices.Insert(k.record.Good, 0, to)
@@ -139,7 +142,7 @@ func (k *kept) back(content string, reason error, from, to string, now time.Time
 }
 
 // tidy removes contents that are not those of good sets.
-func (k *kept) tidy(dir string) {
+func (k *lastKnownGood) tidy(dir string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return
@@ -154,12 +157,12 @@ func (k *kept) tidy(dir string) {
 // last loads the newest good set that is kept, leaving out those that skip names.
 // It gives nil where there is none that can be loaded, and why; machine then says
 // whether that is why for any of them.
-func (k *kept) last(ctx context.Context, l *loader, running *loadedSet, skip ...string) (*loadedSet, error) {
+func (k *lastKnownGood) last(ctx context.Context, l *Loader, running *Set, skip ...string) (*Set, error) {
 	k.machine = false
 	if k.cfg.Kept == nil || len(k.record.Good) == 0 {
 		return nil, nil
 	}
-	dir, err := k.cfg.Kept.Content(k.tenant)
+	dir, err := k.cfg.Kept.Content(k.cfg.Tenant)
 	if err != nil {
 		k.machine = true
 		return nil, err
@@ -182,8 +185,8 @@ func (k *kept) last(ctx context.Context, l *loader, running *loadedSet, skip ...
 }
 
 // read reads a kept content.
-func (k *kept) read(dir string) *bundle.Bundle {
-	o := k.cfg.read()
+func (k *lastKnownGood) read(dir string) *bundle.Bundle {
+	o := k.cfg.Options
 	o.Dir = dir
 	got := bundle.Read(o)
 	k.cfg.loads.pay(got.Took())
@@ -191,7 +194,7 @@ func (k *kept) read(dir string) *bundle.Bundle {
 }
 
 // again loads a kept content, without waiting for a budget.
-func (k *kept) again(ctx context.Context, l *loader, running *loadedSet, dir, digest string) (*loadedSet, error) {
+func (k *lastKnownGood) again(ctx context.Context, l *Loader, running *Set, dir, digest string) (*Set, error) {
 	got := k.read(dir)
 	if l.again = false; got.Digest() != digest {
 		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
@@ -208,4 +211,91 @@ func (k *kept) again(ctx context.Context, l *loader, running *loadedSet, dir, di
 	}
 	s.content, s.revision, s.key = got.Content(k.cfg.Version), got.Signature.Revision, got.Signature.Key
 	return s, nil
+}
+
+// keep writes the files of a reading to a directory, so that it is whole or not
+// there. What is there and damaged is replaced. A file that another kept set has,
+// too, is not written once more.
+func (k *lastKnownGood) keep(dir string, r *bundle.Bundle) error {
+	if _, err := os.Stat(dir); err == nil && k.read(dir).Digest() == r.Digest() {
+		return nil
+	}
+	part := dir + newSuffix
+	if err := os.RemoveAll(part); err != nil {
+		return err
+	}
+	written := 0
+	defer func() { k.pay(written) }()
+	linked := map[string]bool{}
+	for path, f := range r.Files {
+		below := filepath.Join(part, filepath.Dir(path))
+		if err := os.MkdirAll(below, 0o700); err != nil {
+			return err
+		}
+		if k.link(filepath.Dir(dir), path, part, f.Data) {
+			linked[below] = true
+			continue
+		}
+		written += len(f.Data)
+		if err := state.WriteFile(below, filepath.Base(path), f.Data); err != nil {
+			return err
+		}
+	}
+	for below := range linked {
+		if err := syncDir(below); err != nil {
+			return err
+		}
+	}
+	crashpoint.Reached("set content written")
+	if err := os.RemoveAll(dir); err != nil {
+		return err
+	}
+	if err := os.Rename(part, dir); err != nil {
+		return err
+	}
+	crashpoint.Reached("set content kept")
+	return syncDir(filepath.Dir(dir))
+}
+
+// link makes the file at a path of a set that is kept in all one of the set that is
+// being kept in part, if it holds what it should: it may be damaged.
+func (k *lastKnownGood) link(all, path, part string, data []byte) bool {
+	for _, digest := range k.record.Good {
+		from := filepath.Join(all, digest, path)
+		info, err := os.Lstat(from)
+		if err != nil || !info.Mode().IsRegular() || info.Size() != int64(len(data)) {
+			continue
+		}
+		k.cfg.loads.pay(info.Size() * bundle.ReadByteFuel)
+		if has, err := os.ReadFile(from); err == nil && bytes.Equal(has, data) && os.Link(from, filepath.Join(part, path)) == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// pay takes what the owner has written to the disk, as recordByteFuel says. What is
+// written of it for records is in it: that is the same, and compressed.
+func (k *lastKnownGood) pay(bytes int) { k.cfg.loads.pay(int64(bytes) * decisionlog.RecordByteFuel) }
+
+// store keeps what is known of the sets.
+func (k *lastKnownGood) store() {
+	if k.cfg.Kept == nil {
+		return
+	}
+	if text, err := json.Marshal(&k.record); err == nil {
+		k.pay(len(text))
+	}
+	if err := k.cfg.Kept.Store(&k.record); err != nil {
+		k.cfg.Logger.Error("what is known of the policies is not kept over a restart", "owner", k.owner(), "err", err)
+	}
+}
+
+// syncDir puts the entries of a directory on the disk.
+func syncDir(path string) error {
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
 }

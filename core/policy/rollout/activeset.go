@@ -1,4 +1,4 @@
-package policy
+package rollout
 
 import (
 	"path/filepath"
@@ -8,15 +8,15 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// standing is the set in force, and why the directory's content is not. Only
+// activeSet is the set in force, and why the directory's content is not. Only
 // the reloader changes it.
-type standing struct {
+type activeSet struct {
 	// tenant is whose set it is, empty for the operator's.
 	tenant string
 	dir    string
 
 	mu         sync.Mutex
-	set        *loadedSet // nil until one was good
+	set        *Set // nil until one was good
 	generation int
 	refused    error // nil where the content is in force
 	refusedAt  time.Time
@@ -25,7 +25,7 @@ type standing struct {
 }
 
 // begin goes on counting where an earlier process was.
-func (s *standing) begin(generation int) {
+func (s *activeSet) begin(generation int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.generation = generation
@@ -33,7 +33,7 @@ func (s *standing) begin(generation int) {
 
 // news reports whether that is another reason than before for which what was
 // kept cannot be brought back.
-func (s *standing) news(lost error) bool {
+func (s *activeSet) news(lost error) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	before := s.lost
@@ -43,18 +43,18 @@ func (s *standing) news(lost error) bool {
 
 // use gives the set in force for one decision, which must release it. Where
 // there is none, set is nil and the error says why, if that is known.
-func (s *standing) use() (*loadedSet, error) {
+func (s *activeSet) use() (*Set, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.set == nil {
 		return nil, s.refused
 	}
-	s.set.set.Users.Add(1)
+	s.set.Eval.Users.Add(1)
 	return s.set, nil
 }
 
 // current is the set in force, for the reloader itself.
-func (s *standing) current() *loadedSet {
+func (s *activeSet) current() *Set {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.set
@@ -62,7 +62,7 @@ func (s *standing) current() *loadedSet {
 
 // put brings another set into force, or none at all. instead is why it is not what
 // the directory holds, nil where it is. Decisions under way end on the one before.
-func (s *standing) put(next *loadedSet, instead error, now time.Time) {
+func (s *activeSet) put(next *Set, instead error, now time.Time) {
 	s.mu.Lock()
 	before := s.set
 	s.set, s.refused, s.refusedAt = next, instead, time.Time{}
@@ -71,15 +71,15 @@ func (s *standing) put(next *loadedSet, instead error, now time.Time) {
 	}
 	if next != nil {
 		s.generation++
-		next.set.Tenant, next.generation, next.loaded = s.tenant, s.generation, now
+		next.Eval.Tenant, next.generation, next.loaded = s.tenant, s.generation, now
 	}
 	s.mu.Unlock()
-	before.release()
+	before.Release()
 }
 
 // refuse puts down why the content is not in force; nil says that it is. It
 // reports whether that is news.
-func (s *standing) refuse(reason error, now time.Time) (news bool) {
+func (s *activeSet) refuse(reason error, now time.Time) (news bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if reason == nil {
@@ -95,14 +95,14 @@ func (s *standing) refuse(reason error, now time.Time) (news bool) {
 }
 
 // reason is why the directory's content is not in force, nil where it is.
-func (s *standing) reason() error {
+func (s *activeSet) reason() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.refused
 }
 
 // show is what `get policies` shows.
-func (s *standing) show() api.PolicySet {
+func (s *activeSet) show() api.PolicySet {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := api.PolicySet{Tenant: s.tenant, Directory: s.dir, Generation: s.generation, RefusedAt: s.refusedAt, Policies: []api.PolicyState{}}
@@ -112,10 +112,10 @@ func (s *standing) show() api.PolicySet {
 	if s.set == nil {
 		return out
 	}
-	out.Ready, out.Digest, out.Loaded = true, s.set.set.Digest, s.set.loaded
-	out.Revision, out.Key, out.Probation = s.set.revision, s.set.key, s.set.probation.show()
+	out.Ready, out.Digest, out.Loaded = true, s.set.Eval.Digest, s.set.loaded
+	out.Revision, out.Key, out.Probation = s.set.revision, s.set.key, s.set.Probation.show()
 	at := func(path string) string { return filepath.Join(s.dir, path) }
-	for _, p := range s.set.set.Policies {
+	for _, p := range s.set.Eval.Policies {
 		out.Policies = append(out.Policies, s.set.stateOf(p, at))
 		if p.Candidate != nil {
 			out.Policies = append(out.Policies, s.set.stateOf(p.Candidate, at))

@@ -1,0 +1,72 @@
+package policy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/rollout"
+)
+
+// Reload has an owner's directory read now (the operator's for an empty tenant)
+// and waits for what comes of it. The error says why the content is not in force.
+// Where loading waits for its budget for long, that is what the error says, and
+// loading goes on. The breakers of the policies in force are closed.
+func (p *Plane) Reload(ctx context.Context, tenant string) (api.PolicySet, error) {
+	defer p.closeBreakers(tenant, false)
+	return p.order(ctx, tenant, (*rollout.Owner).Reload)
+}
+
+// Retry is Reload, and also tries again what was refused before, or has failed and
+// stays in force, and judges again everything that is held or denied.
+func (p *Plane) Retry(ctx context.Context, tenant string) (api.PolicySet, error) {
+	defer p.closeBreakers(tenant, true)
+	return p.order(ctx, tenant, (*rollout.Owner).Retry)
+}
+
+// Rollback brings the set into force that was in force before the one that is.
+// What the directory holds is refused until it changes, or until Retry.
+func (p *Plane) Rollback(ctx context.Context, tenant string) (api.PolicySet, error) {
+	return p.order(ctx, tenant, (*rollout.Owner).Rollback)
+}
+
+// closeBreakers closes the breakers of an owner's plugins in force. If one had failed,
+// or always, everything is asked about again that waits or is denied.
+func (p *Plane) closeBreakers(tenant string, always bool) {
+	for _, o := range p.owners {
+		if o.Tenant != tenant {
+			continue
+		}
+		s, _ := o.Use()
+		hooks := map[string]bool{}
+		if had := s.CloseBreakers(); had || always && s != nil {
+			s.AddHooks(hooks)
+			p.signal(o, hooks)
+		}
+		s.Release()
+	}
+}
+
+// order has the reloader of an owner do something, waits for it, and gives the
+// state of the set then.
+func (p *Plane) order(ctx context.Context, tenant string, what func(*rollout.Owner, context.Context) (api.PolicySet, error)) (api.PolicySet, error) {
+	for _, o := range p.owners {
+		if o.Tenant != tenant {
+			continue
+		}
+		return what(o, ctx)
+	}
+	return api.PolicySet{}, lacksPolicies(tenant)
+}
+
+// lacksPolicies is that an owner has no directory of policies.
+func lacksPolicies(tenant string) error {
+	if tenant == "" {
+		return errors.New("the operator has no policies: policy.dir in agent.toml names no directory")
+	}
+	return fmt.Errorf("tenant %q has no policies: its table in agent.toml is missing, or has no policy_dir", tenant)
+}
+
+// errNoReviews is that nothing runs that could be evicted.
+var errNoReviews = errors.New("nothing judges pods that run")

@@ -1,0 +1,121 @@
+package rollout
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/internal/fswatch"
+	"github.com/wardlet/wardlet/core/policy/bundle"
+	"github.com/wardlet/wardlet/core/policy/eval"
+	"github.com/wardlet/wardlet/core/policy/sched"
+)
+
+// Owner is who writes a set of policies: the operator, or a tenant. Each has a
+// directory, transactions and a standing of its own.
+type Owner struct {
+	// Tenant is the tenant's name, empty for the operator.
+	Tenant   string
+	Dir      string
+	active   *activeSet
+	reloader *reloader
+	// tried is closed after the first attempt to load the set.
+	tried chan struct{}
+}
+
+// WasTried says that the first attempt to load the set is over.
+func (o *Owner) WasTried() bool {
+	select {
+	case <-o.tried:
+		return true
+	default:
+		return false
+	}
+}
+
+// Judges says that the owner's policies judge the pods of a tenant: its own do,
+// and the operator's.
+func (o *Owner) Judges(tenant string) bool { return o.Tenant == "" || o.Tenant == tenant }
+
+// New makes an owner. loading are the budgets for loading policies of all tenants. wake is called once the first attempt
+// to load the set is over, changed when another set is in force, with the hooks of its policies and of those before.
+func New(o Options, loading *sched.Budgets, wake func(), changed func(o *Owner, hooks map[string]bool)) *Owner {
+	x := &Owner{Tenant: o.Tenant, Dir: o.Dir, active: &activeSet{tenant: o.Tenant, dir: o.Dir}, tried: make(chan struct{})}
+	tried := sync.OnceFunc(func() {
+		close(x.tried)
+		wake()
+	})
+	x.reloader = newReloader(&o, x.active, tried, func(hooks map[string]bool) { changed(x, hooks) })
+	x.reloader.cfg.loads = x.reloader.budget(loading)
+	return x
+}
+
+// Run keeps the set of the directory in force until ctx ends.
+func (o *Owner) Run(ctx context.Context) { o.reloader.run(ctx) }
+
+// End takes the set out of force after run has returned.
+func (o *Owner) End(now time.Time) { o.active.put(nil, nil, now) }
+
+// Show is what `get policies` shows.
+func (o *Owner) Show() api.PolicySet {
+	set := o.active.show()
+	o.reloader.cfg.loads.show(&set)
+	return set
+}
+
+// Use returns the set in force for one decision, which must release it. Where there is none, it is nil and the error says
+// why, if that is known.
+func (o *Owner) Use() (*Set, error) { return o.active.use() }
+
+// Current is the policy that is being loaded or tested, empty for none.
+func (o *Owner) Current() string { return o.reloader.loader.at.Name() }
+
+// Reload has the directory read now and waits for what comes of it.
+func (o *Owner) Reload(ctx context.Context) (api.PolicySet, error) {
+	return o.order(ctx, command{look: true})
+}
+
+// Retry is reload, and also tries again what was refused before, or has failed and stays in force.
+func (o *Owner) Retry(ctx context.Context) (api.PolicySet, error) {
+	r := o.reloader
+	return o.order(ctx, command{look: true, do: func(context.Context) error {
+		r.kept.retry()
+		r.standing.current().retry(r.cfg.Now())
+		r.loader.anew = true
+		return nil
+	}})
+}
+
+// Rollback brings the set into force that was in force before the one that is.
+func (o *Owner) Rollback(ctx context.Context) (api.PolicySet, error) {
+	return o.order(ctx, command{do: o.reloader.goBack})
+}
+
+// Options are what the policies of one owner need.
+type Options struct {
+	// Options are how the owner's directory is read.
+	bundle.Options
+
+	// Tenant is the owner's name, empty for the operator.
+	Tenant string
+	// Node is this node's name.
+	Node string
+	// Version is the agent's: another one tries again what this one refused.
+	Version string
+	// Loader makes plugins.
+	Loader eval.Loader
+	// Kept keeps good sets and refusals over restarts, nil: nothing does.
+	Kept Kept
+	// KeepFiles writes the files of a set to the disk by digest, so that its decisions can be repeated; nil: nothing is kept.
+	KeepFiles func(tenant string, files map[string][]byte) error
+	// OpenWatch is how directories are watched, nil for by inotify.
+	OpenWatch func() (*fswatch.Backend, error)
+	Logger    *slog.Logger
+	// Now is the wall clock.
+	Now func() time.Time
+
+	// loads is what loading the set may take, nil for any amount.
+	loads *loadBudget
+}
