@@ -17,6 +17,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy"
 	"github.com/wardlet/wardlet/core/policy/decisionlog"
 	"github.com/wardlet/wardlet/core/policy/eval"
+	"github.com/wardlet/wardlet/core/policy/review"
 	"github.com/wardlet/wardlet/core/state"
 	"github.com/wardlet/wardlet/core/worker"
 )
@@ -141,13 +142,13 @@ func (n *Node) admittedPods() []policy.NodePod {
 type runningPods struct{ node *Node }
 
 // Pods implements policy.Running.
-func (r *runningPods) Pods() []policy.RunningPod {
-	var pods []policy.RunningPod
+func (r *runningPods) Pods() []review.RunningPod {
+	var pods []review.RunningPod
 	for _, d := range r.node.mux.Pods() {
 		if !d.HandedOn || !d.Admitted || pod.IsMirror(d.Pod) || d.Pod.DeletionTimestamp != nil || r.over(d.Pod) {
 			continue
 		}
-		pods = append(pods, policy.RunningPod{Pod: d.Pod, Origin: d.Origin, Verdict: d.Verdict, Rejected: d.Rejected})
+		pods = append(pods, review.RunningPod{Pod: d.Pod, Origin: d.Origin, Verdict: d.Verdict, Rejected: d.Rejected})
 	}
 	return pods
 }
@@ -161,7 +162,7 @@ func (r *runningPods) over(p *v1.Pod) bool {
 }
 
 // Violates implements policy.Running.
-func (r *runningPods) Violates(p *v1.Pod, v policy.Violation) {
+func (r *runningPods) Violates(p *v1.Pod, v review.Violation) {
 	r.node.statuses.SetPolicyViolation(p.UID, v.Reason, v.Message, time.Now())
 }
 

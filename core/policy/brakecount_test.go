@@ -10,6 +10,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
+	"github.com/wardlet/wardlet/core/policy/review"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -19,7 +20,7 @@ const (
 )
 
 // prodPods are so many pods of another namespace than somePods.
-func prodPods(n int) (pods []RunningPod) {
+func prodPods(n int) (pods []review.RunningPod) {
 	for i := range n {
 		pods = append(pods, runs(fmt.Sprintf("prod%d", i), func(p *v1.Pod) { p.Namespace = "prod" }))
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
+	"github.com/wardlet/wardlet/core/policy/review"
 )
 
 // bad are pods on which a picky plugin fails.
@@ -338,7 +339,7 @@ func TestBreaker_runningPodThatWasNotAskedAboutViolatesNothing(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
 		t := d.T
-		var pods []RunningPod
+		var pods []review.RunningPod
 		for i := range 20 {
 			pods = append(pods, runs(fmt.Sprintf("bad-%02d", i)))
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy/bundle"
 	"github.com/wardlet/wardlet/core/policy/decisionlog"
 	"github.com/wardlet/wardlet/core/policy/eval"
+	"github.com/wardlet/wardlet/core/policy/review"
 	"github.com/wardlet/wardlet/core/policy/rollout"
 )
 
@@ -56,8 +57,8 @@ type Config struct {
 	References References
 	// Running are the pods that run, which policies judge again; nil: none do.
 	// Evictions keeps what those evict over restarts; nil: nothing does.
-	Running   Running
-	Evictions Evictions
+	Running   review.Running
+	Evictions review.Evictions
 	// Kept keeps good sets and refusals over restarts, nil: nothing does.
 	Kept rollout.Kept
 	// Opinions keeps what policies said last over restarts, nil: nothing does.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
+	"github.com/wardlet/wardlet/core/policy/review"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -29,7 +30,7 @@ func expectPace(t *testing.T, n *running) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for i := 1; i < len(n.evicted); i++ {
-		if gap := n.evicted[i].at.Sub(n.evicted[i-1].at); gap < evictPeriod {
+		if gap := n.evicted[i].at.Sub(n.evicted[i-1].at); gap < review.EvictPeriod {
 			t.Errorf("%s went %s after %s", n.evicted[i].name, gap, n.evicted[i-1].name)
 		}
 	}

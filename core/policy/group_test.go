@@ -39,7 +39,7 @@ func TestAGroupThatDeniesAsAPluginFailedSaysSo(t *testing.T) {
 			policytest.Must(t, err)
 			t.Cleanup(loaded.Release)
 			v := eval.Judge(t.Context(), []*eval.Set{loaded}, decisionOn(policytest.Question("web")), api.Allow)
-			if denial := (&review{opinions: v.Opinions}).denial(loaded.Find("group")); v.Answer != api.Deny || (denial != nil) != test.evicts {
+			if o := v.Opinions[len(v.Opinions)-1]; v.Answer != api.Deny || (o.Answer == api.Deny && o.Failure == "") != test.evicts {
 				t.Errorf("verdict %+v, want a denial that evicts: %t", v, test.evicts)
 			}
 			if o := v.Opinions[len(v.Opinions)-1]; !test.evicts && (o.Failure != api.FailureOfMember || o.Reason != api.ReasonPolicyFailed) {

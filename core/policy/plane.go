@@ -10,6 +10,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/decisionlog"
 	"github.com/wardlet/wardlet/core/policy/eval"
+	"github.com/wardlet/wardlet/core/policy/review"
 	"github.com/wardlet/wardlet/core/policy/rollout"
 	"github.com/wardlet/wardlet/core/policy/sched"
 	"github.com/wardlet/wardlet/core/policy/wasm"
@@ -36,7 +37,7 @@ type Plane struct {
 	readers   readers
 	referring referring
 	// reviewer is nil where nobody judges pods that run.
-	reviewer  *reviewer
+	reviewer  *review.Reviewer
 	open      openQuestions
 	shadowing shadowing
 	// changed, rulesChanged and filtersChanged have a value when other policies
@@ -61,7 +62,10 @@ func New(c Config) *Plane {
 	p.recorder = decisionlog.NewRecorder(p.cfg.recorder(), &p.decisions, p.queue.Wake)
 	p.makeOwners()
 	if c.Running != nil {
-		p.reviewer = newReviewer(p)
+		p.reviewer = review.New(review.Options{
+			Running: c.Running, Evictions: c.Evictions, Owners: p.owners, Tenants: len(c.Tenants), Node: c.Node, Engine: reviewerEngine{p},
+			Logger: c.Logger, Now: c.Now,
+		})
 	}
 	return p
 }
@@ -87,7 +91,7 @@ func (p *Plane) Sets() []api.PolicySet {
 	sets := make([]api.PolicySet, len(p.owners))
 	for i, o := range p.owners {
 		sets[i] = o.Show()
-		p.reviewer.show(&sets[i])
+		p.reviewer.Show(&sets[i])
 	}
 	return sets
 }
@@ -100,7 +104,7 @@ func (p *Plane) Decisions() []api.Decision { return p.decisions.Newest() }
 // was answered by: before the first attempt that are conflicts only, whose answers
 // outlive a restart. hooks are those that the policies have, or the ones before had.
 func (p *Plane) signal(o *rollout.Owner, hooks map[string]bool) {
-	p.reviewer.wake()
+	p.reviewer.Wake()
 	tell := func(changed chan<- struct{}) {
 		select {
 		case changed <- struct{}{}:
@@ -134,7 +138,7 @@ func (p *Plane) Run(ctx context.Context) error {
 	running.Go(func() { p.watchNode(ctx) })
 	running.Go(func() { p.watchReferences(ctx) })
 	if p.reviewer != nil {
-		running.Go(func() { p.reviewer.run(ctx) })
+		running.Go(func() { p.reviewer.Run(ctx) })
 	}
 	if p.cfg.Records != nil {
 		running.Go(func() { p.recorder.Run(ctx) })

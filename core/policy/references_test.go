@@ -19,6 +19,7 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
+	"github.com/wardlet/wardlet/core/policy/review"
 )
 
 // someReferences are References of which a test says what they are.
@@ -422,7 +423,7 @@ func TestReferences_aPodThatRunsIsJudgedAgainWhenOneChanges(t *testing.T) {
 			t.Errorf("nothing changes: asked %d times, shown %q", got, n.shows("web"))
 		}
 		refs.set("app", "two")
-		time.Sleep(2 * reviewPeriod)
+		time.Sleep(2 * review.Period)
 		synctest.Wait()
 		if got := n.shows("web"); got != `policy "pin": Pin: it is two` {
 			t.Errorf("shown %q", got)
@@ -434,7 +435,7 @@ func TestReferences_aPodThatRunsIsJudgedAgainWhenOneChanges(t *testing.T) {
 		synctest.Wait()
 		calls := len(s.Calls())
 		refs.set("app", "one")
-		time.Sleep(2 * reviewPeriod)
+		time.Sleep(2 * review.Period)
 		synctest.Wait()
 		if got := n.shows("web"); got != "" || calls != 2 {
 			t.Errorf("it is what it was: shown %q, asked %d times before", got, calls)

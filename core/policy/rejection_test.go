@@ -7,10 +7,11 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
+	"github.com/wardlet/wardlet/core/policy/review"
 )
 
 // rejected has pods that run stand in a conflict with that answer.
-func rejected(pods []RunningPod, r api.Resolution) {
+func rejected(pods []review.RunningPod, r api.Resolution) {
 	for i := range pods {
 		pods[i].Rejected = &r
 	}
@@ -104,7 +105,7 @@ func TestAConflictThatIsDecidedOtherwiseEvictsNoMore(t *testing.T) {
 		if got := n.gone(); len(got) != 2 {
 			t.Errorf("evicted %q, want two", got)
 		}
-		if i := slices.IndexFunc(pods, func(p RunningPod) bool { return n.shows(p.Pod.Name) != "" }); i >= 0 {
+		if i := slices.IndexFunc(pods, func(p review.RunningPod) bool { return n.shows(p.Pod.Name) != "" }); i >= 0 {
 			t.Errorf("still shown: %s", n.shows(pods[i].Pod.Name))
 		}
 	})

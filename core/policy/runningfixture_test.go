@@ -14,13 +14,14 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
+	"github.com/wardlet/wardlet/core/policy/review"
 	"github.com/wardlet/wardlet/core/state"
 )
 
 // running is a node with pods that run.
 type running struct {
 	mu   sync.Mutex
-	pods map[types.UID]RunningPod
+	pods map[types.UID]review.RunningPod
 	// shown is what is shown with each pod, told what events say, evicted when which
 	// pod was.
 	shown   map[string]string
@@ -37,8 +38,8 @@ type evicted struct {
 	by   api.Verdict
 }
 
-func newRunning(pods ...RunningPod) *running {
-	n := &running{pods: map[types.UID]RunningPod{}, shown: map[string]string{}}
+func newRunning(pods ...review.RunningPod) *running {
+	n := &running{pods: map[types.UID]review.RunningPod{}, shown: map[string]string{}}
 	for _, p := range pods {
 		n.pods[p.Pod.UID] = p
 	}
@@ -46,24 +47,24 @@ func newRunning(pods ...RunningPod) *running {
 }
 
 // somePods are so many pods that nobody has judged.
-func somePods(n int) (pods []RunningPod) {
+func somePods(n int) (pods []review.RunningPod) {
 	for i := range n {
 		pods = append(pods, runs(fmt.Sprintf("p%02d", i)))
 	}
 	return pods
 }
 
-func runs(name string, change ...func(*v1.Pod)) RunningPod {
-	return RunningPod{Pod: policytest.SomePod(name, change...), Origin: api.Origin{Source: "static", Document: name + ".yaml#0"}}
+func runs(name string, change ...func(*v1.Pod)) review.RunningPod {
+	return review.RunningPod{Pod: policytest.SomePod(name, change...), Origin: api.Origin{Source: "static", Document: name + ".yaml#0"}}
 }
 
-func (n *running) Pods() []RunningPod {
+func (n *running) Pods() []review.RunningPod {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return slices.Collect(maps.Values(n.pods))
 }
 
-func (n *running) Violates(p *v1.Pod, v Violation) {
+func (n *running) Violates(p *v1.Pod, v review.Violation) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.shown[p.Name] = v.Message; v.Message == "" {

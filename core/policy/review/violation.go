@@ -1,4 +1,4 @@
-package policy
+package review
 
 import (
 	"fmt"
@@ -14,11 +14,11 @@ const maxViolations = 8
 
 // display shows how policies have judged the pods that run, with these and for
 // `get policies`.
-func (r *reviewer) display(f *forces) {
-	now := r.plane.cfg.Now()
+func (r *Reviewer) display(f *effectiveSets) {
+	now := r.cfg.Now()
 	r.evicting = false
 	shown, outlooks := map[eval.PolicyKey]api.PolicyReview{}, map[eval.PolicyKey]outlook{}
-	for _, o := range r.plane.owners {
+	for _, o := range r.cfg.Owners {
 		s := f.sets[o.Tenant]
 		if s == nil {
 			continue
@@ -33,7 +33,7 @@ func (r *reviewer) display(f *forces) {
 				outlooks[p.Key()] = next
 				r.evicting = r.evicting || x.Waiting > 0 && !next.news
 				if x.Waiting > 0 && x.Waits == "" {
-					x.Next = r.brakes[s.Eval.Tenant].next(s, p, now)
+					x.Next = r.limiters[s.Eval.Tenant].next(s, p, now)
 				}
 			}
 			shown[p.Key()] = x
@@ -50,7 +50,7 @@ func (r *reviewer) display(f *forces) {
 }
 
 // summary counts what a policy says of the pods that run.
-func (r *reviewer) summary(f *forces, p *eval.Policy) (x api.PolicyReview) {
+func (r *Reviewer) summary(f *effectiveSets, p *eval.Policy) (x api.PolicyReview) {
 	for _, rv := range r.pods {
 		switch o := rv.opinion(p); {
 		case p.Tenant != "" && rv.tenant != p.Tenant:
@@ -69,15 +69,15 @@ func (r *reviewer) summary(f *forces, p *eval.Policy) (x api.PolicyReview) {
 
 // outlook completes a summary with what a policy evicts, and says what a pod waits for
 // that is to be evicted.
-func (r *reviewer) outlook(f *forces, s *rollout.Set, p *eval.Policy, x *api.PolicyReview) outlook {
-	now, due := r.plane.cfg.Now(), r.due(f, p)
+func (r *Reviewer) outlook(f *effectiveSets, s *rollout.Set, p *eval.Policy, x *api.PolicyReview) outlook {
+	now, due := r.cfg.Now(), r.due(f, p)
 	c, may := r.count(f, s, p, now)
 	x.Of, x.Evicted, x.Confirmed, x.Allowed, x.Waiting = c.Of, c.Evicted, c.Confirmed, may, len(due)
 	if x.Waiting == 0 {
 		return outlook{}
 	}
 	if x.Waits, _ = r.waits(f, s, p, now); x.Waits == "" {
-		x.Waits = r.hindrance(due, p, now)
+		x.Waits = r.allBlockedBy(due, p, now)
 	}
 	switch {
 	case !c.Confirmed && c.Evicted >= may && !s.Probation.HasFailed():
@@ -85,7 +85,7 @@ func (r *reviewer) outlook(f *forces, s *rollout.Set, p *eval.Policy, x *api.Pol
 	case x.Waits != "":
 		return outlook{"it is to be evicted", false}
 	}
-	return outlook{fmt.Sprintf("it is to be evicted, one pod every %s", evictPeriod), false}
+	return outlook{fmt.Sprintf("it is to be evicted, one pod every %s", EvictPeriod), false}
 }
 
 // outlook is what becomes of a pod that a policy is to evict, empty where it evicts none;
@@ -101,7 +101,7 @@ func violates(o *api.Opinion) bool {
 }
 
 // tell shows what policies have against a pod, with an event where that is news.
-func (r *reviewer) tell(rv *review, outlooks map[eval.PolicyKey]outlook) {
+func (r *Reviewer) tell(rv *reviewedPod, outlooks map[eval.PolicyKey]outlook) {
 	var parts, said, news []string
 	more := 0
 	for i, opinions := 0, rv.said(); i < len(opinions); i++ {

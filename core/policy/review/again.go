@@ -1,4 +1,4 @@
-package policy
+package review
 
 import (
 	"maps"
@@ -15,11 +15,11 @@ var reviewDelays = backoff.Exponential{Min: 10 * time.Second, Max: 5 * time.Minu
 
 // plan says when the sets that gave a verdict about a pod judge it again: a failure and
 // a hold are no last word, and an exception has an end.
-func (r *reviewer) plan(f *forces, rv *review, v *api.Verdict) {
-	now := r.plane.cfg.Now()
+func (r *Reviewer) plan(f *effectiveSets, rv *reviewedPod, v *api.Verdict) {
+	now := r.cfg.Now()
 	rv.again = time.Time{}
-	q := rv.question()
-	names := eval.NamesOf(&q, r.plane.cfg.Node)
+	q := rv.Question()
+	names := eval.NamesOf(&q, r.cfg.Node)
 	unsure := false
 	for i := range v.Opinions {
 		o := &v.Opinions[i]
@@ -51,27 +51,29 @@ func (r *reviewer) plan(f *forces, rv *review, v *api.Verdict) {
 }
 
 // sooner has the pod judged again at that time, if it is not before.
-func (rv *review) sooner(at time.Time) {
+func (rv *reviewedPod) sooner(at time.Time) {
 	if rv.again.IsZero() || at.Before(rv.again) {
 		rv.again = at
 	}
 }
 
 // judgesAgain reports whether the sets in force are to judge the pod once more now.
-func (rv *review) judgesAgain(now time.Time) bool { return !rv.again.IsZero() && !rv.again.After(now) }
+func (rv *reviewedPod) judgesAgain(now time.Time) bool {
+	return !rv.again.IsZero() && !rv.again.After(now)
+}
 
 // watch has those pods judged again that do not pass by what was seen of the node, when
 // other pods are on it.
-func (r *reviewer) watch(f *forces) {
+func (r *Reviewer) watch(f *effectiveSets) {
 	if !f.seeNode() {
 		r.seen = nil
 		return
 	}
-	if r.seen != nil && r.looked.Sub(r.seenAt) < reviewPeriod {
+	if r.seen != nil && r.looked.Sub(r.seenAt) < Period {
 		return
 	}
 	before := r.seen
-	r.seen, r.seenAt = r.plane.ledger.present(), r.looked
+	r.seen, r.seenAt = r.cfg.Engine.Present(), r.looked
 	if before == nil || maps.Equal(before, r.seen) {
 		return
 	}
@@ -84,22 +86,16 @@ func (r *reviewer) watch(f *forces) {
 
 // watchReferences has those pods judged again of which policies have read what is in an object that the pod names, when that is
 // another.
-func (r *reviewer) watchReferences() {
-	if r.plane.cfg.References == nil {
-		return
-	}
+func (r *Reviewer) watchReferences() {
 	for _, rv := range r.pods {
-		if r.plane.outdated(rv.Pod, rv.references) {
+		if r.cfg.Engine.HasChanged(rv.Pod, rv.references) {
 			rv.sooner(r.looked)
 		}
 	}
 }
 
 // seeNode reports whether a policy judges pods that run by what it sees of the node.
-func (f *forces) seeNode() bool {
-	if f.plane.ledger.node == nil {
-		return false
-	}
+func (f *effectiveSets) seeNode() bool {
 	for _, s := range f.sets {
 		if slices.ContainsFunc(s.Eval.Policies, func(p *eval.Policy) bool { return p.ReadsNode() && (p.Reviews() || p.Reviewed) }) {
 			return true

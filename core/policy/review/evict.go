@@ -1,22 +1,25 @@
-package policy
+package review
 
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/internal/backoff"
 	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/rollout"
+	"github.com/wardlet/wardlet/core/policy/sched"
 )
 
 // act evicts what is due.
-func (r *reviewer) act(ctx context.Context, f *forces) {
-	now := r.plane.cfg.Now()
-	for _, o := range r.plane.owners {
+func (r *Reviewer) act(ctx context.Context, f *effectiveSets) {
+	now := r.cfg.Now()
+	for _, o := range r.cfg.Owners {
 		s := f.sets[o.Tenant]
 		if s == nil {
 			continue
@@ -38,13 +41,13 @@ func (r *reviewer) act(ctx context.Context, f *forces) {
 
 // evict ends one pod for a policy, if it is time for that. The pod is judged once more
 // before.
-func (r *reviewer) evict(ctx context.Context, f *forces, s *rollout.Set, p *eval.Policy, now time.Time) {
+func (r *Reviewer) evict(ctx context.Context, f *effectiveSets, s *rollout.Set, p *eval.Policy, now time.Time) {
 	due := r.due(f, p)
 	if len(due) == 0 {
 		return
 	}
 	r.adopt(f, s, p, now)
-	i := slices.IndexFunc(due, func(rv *review) bool { return r.hinders(rv, p, now) == nil })
+	i := slices.IndexFunc(due, func(rv *reviewedPod) bool { return r.blockedBy(rv, p, now) == nil })
 	if i < 0 {
 		return
 	}
@@ -54,13 +57,13 @@ func (r *reviewer) evict(ctx context.Context, f *forces, s *rollout.Set, p *eval
 	rv := due[i]
 	if !rv.fresh && !rv.isRejected(p) {
 		rv.asking, rv.recheck = true, true
-		r.pending[rv.tenant] = append([]*review{rv}, r.pending[rv.tenant]...)
+		r.pending[rv.tenant] = append([]*reviewedPod{rv}, r.pending[rv.tenant]...)
 		return
 	}
-	b := r.brakes[s.Eval.Tenant]
-	log := r.plane.cfg.Logger.With("pod", rv.Pod.Namespace+"/"+rv.Pod.Name, "uid", rv.Pod.UID, "policy", p.Name, "tenant", p.Tenant)
+	b := r.limiters[s.Eval.Tenant]
+	log := r.cfg.Logger.With("pod", rv.Pod.Namespace+"/"+rv.Pod.Name, "uid", rv.Pod.UID, "policy", p.Name, "tenant", p.Tenant)
 	if err := b.evict(s, p, r.judged(f, p), now); err != nil {
-		b.again = now.Add(evictPeriod)
+		b.again = now.Add(EvictPeriod)
 		log.Error("a pod is not evicted: it could not be counted", "err", err)
 		return
 	}
@@ -83,18 +86,18 @@ func (r *reviewer) evict(ctx context.Context, f *forces, s *rollout.Set, p *eval
 		return
 	}
 	log.Warn("pod is evicted: a policy that has changed does not admit it any more", "evicted", b.of(s, p, now).Evicted, "of", b.of(s, p, now).Of)
-	r.drop(rv)
+	r.removePod(rv)
 }
 
 // due are the pods that the policy is to evict, in that order: of the lowest priority
 // first, and last those that could not be evicted.
-func (r *reviewer) due(f *forces, p *eval.Policy) (due []*review) {
+func (r *Reviewer) due(f *effectiveSets, p *eval.Policy) (due []*reviewedPod) {
 	for _, rv := range r.pods {
 		if rv.sets == f.of(rv.tenant).key && rv.denial(p) != nil && !r.exempt(rv) {
 			due = append(due, rv)
 		}
 	}
-	slices.SortFunc(due, func(a, b *review) int {
+	slices.SortFunc(due, func(a, b *reviewedPod) int {
 		return cmp.Or(cmp.Compare(a.refused, b.refused), cmp.Compare(a.priority(), b.priority()), byName(a, b))
 	})
 	return due
@@ -102,8 +105,8 @@ func (r *reviewer) due(f *forces, p *eval.Policy) (due []*review) {
 
 // waits says what a policy waits for that is to evict a pod, and where that is only
 // time until when.
-func (r *reviewer) waits(f *forces, s *rollout.Set, p *eval.Policy, now time.Time) (why string, next time.Time) {
-	b := r.brakes[s.Eval.Tenant]
+func (r *Reviewer) waits(f *effectiveSets, s *rollout.Set, p *eval.Policy, now time.Time) (why string, next time.Time) {
+	b := r.limiters[s.Eval.Tenant]
 	b.load()
 	switch {
 	case b.unread || b.fault != nil && b.again.After(now):
@@ -122,9 +125,9 @@ func (r *reviewer) waits(f *forces, s *rollout.Set, p *eval.Policy, now time.Tim
 
 // unjudged are the pods that the policies of an owner have yet to judge, but for those
 // that wait for themselves: their tenant has spent its budget, or has no policies yet.
-func (r *reviewer) unjudged(f *forces, owner string) (n int) {
+func (r *Reviewer) unjudged(f *effectiveSets, owner string) (n int) {
 	for _, rv := range r.pods {
-		if (owner == "" || rv.tenant == owner) && (rv.recheck || rv.sets != f.of(rv.tenant).key) && !r.lacks(rv.tenant) && r.plane.ready(rv.tenant) {
+		if (owner == "" || rv.tenant == owner) && (rv.recheck || rv.sets != f.of(rv.tenant).key) && !r.isOutOfBudget(rv.tenant) && r.cfg.Engine.IsReady(rv.tenant) {
 			n++
 		}
 	}
@@ -132,7 +135,7 @@ func (r *reviewer) unjudged(f *forces, owner string) (n int) {
 }
 
 // judged is how many pods that run a policy has judged.
-func (r *reviewer) judged(f *forces, p *eval.Policy) (n int) {
+func (r *Reviewer) judged(f *effectiveSets, p *eval.Policy) (n int) {
 	for _, rv := range r.pods {
 		if o := rv.opinion(p); o != nil && o.Reason != api.ReasonException && rv.sets == f.of(rv.tenant).key {
 			n++
@@ -141,12 +144,12 @@ func (r *reviewer) judged(f *forces, p *eval.Policy) (n int) {
 	return n
 }
 
-func (r *reviewer) exempt(rv *review) bool {
-	q := rv.question()
-	return r.plane.exempt(&q, eval.NamesOf(&q, r.plane.cfg.Node))
+func (r *Reviewer) exempt(rv *reviewedPod) bool {
+	q := rv.Question()
+	return r.cfg.Engine.IsExempt(&q)
 }
 
-func (rv *review) priority() int32 {
+func (rv *reviewedPod) priority() int32 {
 	if p := rv.Pod.Spec.Priority; p != nil {
 		return *p
 	}
@@ -155,7 +158,7 @@ func (rv *review) priority() int32 {
 
 // opinion is what a policy said of the pod, or of the conflict in which it stands; nil
 // where it was not asked.
-func (rv *review) opinion(p *eval.Policy) *eval.PolicyResult {
+func (rv *reviewedPod) opinion(p *eval.Policy) *eval.PolicyResult {
 	if rv.isRejected(p) {
 		return &eval.PolicyResult{Opinion: *rv.rejection}
 	}
@@ -167,9 +170,55 @@ func (rv *review) opinion(p *eval.Policy) *eval.PolicyResult {
 }
 
 // denial is a policy's opinion where its plugin itself denies the pod, else nil.
-func (rv *review) denial(p *eval.Policy) *eval.PolicyResult {
+func (rv *reviewedPod) denial(p *eval.Policy) *eval.PolicyResult {
 	if o := rv.opinion(p); o != nil && o.Answer == api.Deny && o.Failure == "" {
 		return o
 	}
 	return nil
+}
+
+// refusedDelays is for how long a pod is left that could not be evicted.
+var refusedDelays = backoff.Exponential{Min: EvictPeriod, Max: 5 * time.Minute}
+
+// errIsAsked hinders a pod for a moment.
+var errIsAsked = errors.New("it is being judged once more")
+
+// blockedBy is what keeps a pod from its turn that a policy is to evict, nil for nothing.
+// Others go meanwhile.
+func (r *Reviewer) blockedBy(rv *reviewedPod, p *eval.Policy, now time.Time) error {
+	switch {
+	case rv.leftUntil.After(now):
+		return fmt.Errorf("pod %s/%s could not be evicted: %w", rv.Pod.Namespace, rv.Pod.Name, rv.refusal)
+	case rv.fresh || rv.isRejected(p):
+		return nil
+	case r.isOutOfBudget(rv.tenant):
+		_, why := sched.Exhausted(rv.tenant)
+		return errors.New(why)
+	case !r.cfg.Engine.IsReady(rv.tenant):
+		return fmt.Errorf("the policies of tenant %q are being loaded", rv.tenant)
+	case rv.asking:
+		return errIsAsked
+	}
+	return nil
+}
+
+// allBlockedBy says what all pods wait for that a policy is to evict, empty where one of
+// them has its turn.
+func (r *Reviewer) allBlockedBy(due []*reviewedPod, p *eval.Policy, now time.Time) (why string) {
+	for _, rv := range due {
+		err := r.blockedBy(rv, p, now)
+		if err == nil || errors.Is(err, errIsAsked) {
+			return ""
+		}
+		if why == "" {
+			why = "as " + err.Error()
+		}
+	}
+	return why
+}
+
+// refuse has a pod left for a while that could not be evicted, each time for longer.
+func (rv *reviewedPod) refuse(why error, now time.Time) {
+	rv.leftUntil = now.Add(refusedDelays.Delay(rv.refused))
+	rv.refused, rv.refusal = rv.refused+1, why
 }

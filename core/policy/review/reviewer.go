@@ -1,4 +1,4 @@
-package policy
+package review
 
 import (
 	"cmp"
@@ -14,37 +14,36 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy/eval"
-	"github.com/wardlet/wardlet/core/policy/sched"
 	"github.com/wardlet/wardlet/core/policy/spec"
 )
 
 const (
 	// reviewTick is how often the reviewer looks while something is to be done,
 	// reviewPeriod how often else: pods may have come that other sets have admitted.
-	reviewTick   = time.Second
-	reviewPeriod = 10 * time.Second
+	reviewTick = time.Second
+	Period     = 10 * time.Second
 )
 
-// reviewer has the pods that run judged again that other sets admitted than those in
+// Reviewer has the pods that run judged again that other sets admitted than those in
 // force, one question of each tenant at a time, and acts on what policies say. All
 // but shown belongs to the goroutine of run.
-type reviewer struct {
-	plane   *Plane
+type Reviewer struct {
+	cfg     Options
 	running Running
 	// changed has room for one value: another set is in force. orders are not
 	// buffered. answers has room for one of each tenant, and so never blocks. Nobody
 	// closes them.
 	changed chan struct{}
 	orders  chan confirmation
-	answers chan reviewed
+	answers chan reviewAnswer
 
 	looked time.Time
-	pods   map[types.UID]*review
+	pods   map[types.UID]*reviewedPod
 	// pending are the pods that are to be judged, by tenant, and open the question about
 	// one that is under way.
-	pending map[string][]*review
-	open    map[string]*inquiry
-	brakes  map[string]*brakes
+	pending  map[string][]*reviewedPod
+	open     map[string]*inquiry
+	limiters map[string]*evictionLimiter
 	// evicting: pods are to be evicted, and that waits for no confirmation.
 	evicting bool
 	// seen are the pods on the node at a time, nil while nobody judges by those.
@@ -54,8 +53,8 @@ type reviewer struct {
 	shown shownReviews
 }
 
-// review is a pod that runs, and what policies last said of that.
-type review struct {
+// reviewedPod is a pod that runs, and what policies last said of that.
+type reviewedPod struct {
 	RunningPod
 
 	tenant string
@@ -77,9 +76,9 @@ type review struct {
 	readsNode bool
 	// refused is how often it could not be evicted, refusal why, and stays until when
 	// it is left.
-	refused int
-	refusal error
-	stays   time.Time
+	refused   int
+	refusal   error
+	leftUntil time.Time
 	// violation is what is shown with the pod, and told what the last event was about.
 	violation Violation
 	told      string
@@ -87,32 +86,33 @@ type review struct {
 
 // inquiry is a question about a pod.
 type inquiry struct {
-	of *review
+	of *reviewedPod
 	// putOff: its tenant had spent its budget.
 	putOff atomic.Bool
 }
 
-// reviewed is the answer to a question about a pod.
-type reviewed struct {
-	of      *review
+// reviewAnswer is the answer to a question about a pod.
+type reviewAnswer struct {
+	of      *reviewedPod
 	pod     *v1.Pod
 	verdict api.Verdict
 }
 
-func newReviewer(p *Plane) *reviewer {
-	r := &reviewer{
-		plane: p, running: p.cfg.Running, changed: make(chan struct{}, 1), orders: make(chan confirmation),
-		answers: make(chan reviewed, len(p.cfg.Tenants)+1), pods: map[types.UID]*review{}, pending: map[string][]*review{},
-		open: map[string]*inquiry{}, brakes: map[string]*brakes{},
+// New returns a reviewer; Run starts it.
+func New(o Options) *Reviewer {
+	r := &Reviewer{
+		cfg: o, running: o.Running, changed: make(chan struct{}, 1), orders: make(chan confirmation),
+		answers: make(chan reviewAnswer, o.Tenants+1), pods: map[types.UID]*reviewedPod{}, pending: map[string][]*reviewedPod{},
+		open: map[string]*inquiry{}, limiters: map[string]*evictionLimiter{},
 	}
-	for _, o := range p.owners {
-		r.brakes[o.Tenant] = newBrakes(p.cfg.Evictions, o.Tenant)
+	for _, owner := range o.Owners {
+		r.limiters[owner.Tenant] = newEvictionLimiter(o.Evictions, owner.Tenant)
 	}
 	return r
 }
 
-// wake says that another set is in force. The reviewer may be nil.
-func (r *reviewer) wake() {
+// Wake says that another set is in force. The reviewer may be nil.
+func (r *Reviewer) Wake() {
 	if r == nil {
 		return
 	}
@@ -122,8 +122,8 @@ func (r *reviewer) wake() {
 	}
 }
 
-// run works until ctx ends.
-func (r *reviewer) run(ctx context.Context) {
+// Run works until ctx ends.
+func (r *Reviewer) Run(ctx context.Context) {
 	tick := time.NewTicker(reviewTick)
 	defer tick.Stop()
 	for {
@@ -132,15 +132,15 @@ func (r *reviewer) run(ctx context.Context) {
 			return
 		case <-r.changed:
 		case <-tick.C:
-			if !r.busy() && r.plane.cfg.Now().Sub(r.looked) < reviewPeriod {
+			if !r.busy() && r.cfg.Now().Sub(r.looked) < Period {
 				continue
 			}
 		case x := <-r.orders:
 			x.done <- r.confirm(&x)
 		case a := <-r.answers:
-			if r.take(&a); !r.rests() {
-				f := r.plane.forces()
-				r.ask(f)
+			if r.takeAnswer(&a); !r.isIdle() {
+				f := r.effective()
+				r.submit(f)
 				f.release()
 				continue
 			}
@@ -150,17 +150,17 @@ func (r *reviewer) run(ctx context.Context) {
 }
 
 // busy reports whether something is to be done soon: pods are to be judged, or evicted.
-func (r *reviewer) busy() bool {
+func (r *Reviewer) busy() bool {
 	for _, rv := range r.pods {
 		if rv.asking {
 			return true
 		}
 	}
-	return r.evicting || !r.rests()
+	return r.evicting || !r.isIdle()
 }
 
-// rests reports whether nothing is pending nor asked.
-func (r *reviewer) rests() bool {
+// isIdle reports whether nothing is pending nor asked.
+func (r *Reviewer) isIdle() bool {
 	for _, pending := range r.pending {
 		if len(pending) > 0 {
 			return false
@@ -169,41 +169,41 @@ func (r *reviewer) rests() bool {
 	return len(r.open) == 0
 }
 
-// lacks reports whether the question about one of a tenant's pods waits for its budget.
+// isOutOfBudget reports whether the question about one of a tenant's pods waits for its budget.
 // Its other pods wait for that.
-func (r *reviewer) lacks(tenant string) bool {
+func (r *Reviewer) isOutOfBudget(tenant string) bool {
 	open := r.open[tenant]
 	return open != nil && open.putOff.Load()
 }
 
-func (r *reviewer) step(ctx context.Context) {
-	f := r.plane.forces()
+func (r *Reviewer) step(ctx context.Context) {
+	f := r.effective()
 	defer f.release()
-	r.look(f)
+	r.compare(f)
 	r.act(ctx, f)
-	r.ask(f)
+	r.submit(f)
 	r.display(f)
 }
 
-// look compares what runs with what was judged.
-func (r *reviewer) look(f *forces) {
-	r.looked = r.plane.cfg.Now()
+// compare compares what runs with what was judged.
+func (r *Reviewer) compare(f *effectiveSets) {
+	r.looked = r.cfg.Now()
 	if !f.reviews() && len(r.pods) == 0 {
 		return
 	}
 	there := map[types.UID]bool{}
 	for _, run := range r.running.Pods() {
 		there[run.Pod.UID] = true
-		r.meet(f, run)
+		r.addPod(f, run)
 	}
 	for uid, rv := range r.pods {
 		if !there[uid] {
-			r.drop(rv)
+			r.removePod(rv)
 		}
 	}
 	r.watch(f)
 	r.watchReferences()
-	r.pending = map[string][]*review{}
+	r.pending = map[string][]*reviewedPod{}
 	for _, rv := range r.pods {
 		rv.asking = rv.recheck || rv.sets != f.of(rv.tenant).key || rv.judgesAgain(r.looked)
 		if open := r.open[rv.tenant]; rv.asking && (open == nil || open.of != rv) {
@@ -215,20 +215,20 @@ func (r *reviewer) look(f *forces) {
 	}
 }
 
-// meet takes a pod in that runs. One that the sets in force have admitted was judged.
-func (r *reviewer) meet(f *forces, run RunningPod) {
-	tenant := r.plane.cfg.tenant(run.Pod.Namespace)
+// addPod takes a pod in that runs. One that the sets in force have admitted was judged.
+func (r *Reviewer) addPod(f *effectiveSets, run RunningPod) {
+	tenant := r.cfg.Engine.TenantOf(run.Pod.Namespace)
 	now := f.of(tenant)
 	rv := r.pods[run.Pod.UID]
 	if rv != nil && (!now.reviews || rv.Pod != run.Pod && !pod.SameInstance(rv.Pod, run.Pod)) {
-		r.drop(rv)
+		r.removePod(rv)
 		rv = nil
 	}
 	switch {
 	case !now.reviews:
 		return
 	case rv == nil:
-		rv = &review{tenant: tenant}
+		rv = &reviewedPod{tenant: tenant}
 		if v := run.Verdict; v != nil && keyOfSets(v.Sets) == now.key {
 			rv.RunningPod, rv.sets, rv.opinions, rv.references = run, now.key, v.Opinions, v.References
 			r.plan(f, rv, v)
@@ -238,20 +238,19 @@ func (r *reviewer) meet(f *forces, run RunningPod) {
 	rv.RunningPod, rv.rejection = run, f.rejection(&run, tenant)
 }
 
-// drop forgets a pod, and what is shown with it.
-func (r *reviewer) drop(rv *review) {
+// removePod forgets a pod, and what is shown with it.
+func (r *Reviewer) removePod(rv *reviewedPod) {
 	if rv.violation.Message != "" {
 		r.running.Violates(rv.Pod, Violation{})
 	}
 	delete(r.pods, rv.Pod.UID)
 }
 
-// ask puts the next question of each tenant that has none under way. What new pods
+// submit puts the next question of each tenant that has none under way. What new pods
 // need comes in between.
-func (r *reviewer) ask(f *forces) {
-	p := r.plane
+func (r *Reviewer) submit(f *effectiveSets) {
 	for tenant, pending := range r.pending {
-		if len(pending) == 0 || r.open[tenant] != nil || !p.ready(tenant) || p.recorder.Behind(tenant) {
+		if len(pending) == 0 || r.open[tenant] != nil || !r.cfg.Engine.IsReady(tenant) || r.cfg.Engine.IsBehind(tenant) {
 			continue
 		}
 		rv := pending[0]
@@ -262,20 +261,13 @@ func (r *reviewer) ask(f *forces) {
 		x := &inquiry{of: rv}
 		r.open[tenant] = x
 		run := rv.RunningPod
-		answer := func(v api.Verdict) { r.answers <- reviewed{rv, run.Pod, v} }
-		of := about{hook: string(api.Review), uid: run.Pod.UID}
-		pose(p, of, tenant, answer, func(ctx context.Context, at *sched.CurrentPolicy, answer func(api.Verdict), later putsOff) (int64, bool) {
-			putOff := func(wait time.Duration, why string) {
-				x.putOff.Store(true)
-				later(wait, why)
-			}
-			return p.review(ctx, &run, tenant, answer, putOff, at)
-		})
+		answer := func(v api.Verdict) { r.answers <- reviewAnswer{rv, run.Pod, v} }
+		r.cfg.Engine.Review(run, tenant, answer, func() { x.putOff.Store(true) })
 	}
 }
 
-// take takes an answer in, unless the pod is another by now.
-func (r *reviewer) take(a *reviewed) {
+// takeAnswer takes an answer in, unless the pod is another by now.
+func (r *Reviewer) takeAnswer(a *reviewAnswer) {
 	rv, v := a.of, &a.verdict
 	delete(r.open, rv.tenant)
 	if r.pods[a.pod.UID] != rv || rv.Pod != a.pod && !pod.SameInstance(rv.Pod, a.pod) {
@@ -287,13 +279,13 @@ func (r *reviewer) take(a *reviewed) {
 		rv.tries = 0
 	}
 	rv.sets, rv.opinions, rv.readsNode, rv.references = sets, v.Opinions, v.ReadsNode, v.References
-	f := r.plane.forces()
+	f := r.effective()
 	defer f.release()
 	r.plan(f, rv, v)
 	r.running.Judged(v.Opinions)
 }
 
-func byName(a, b *review) int {
+func byName(a, b *reviewedPod) int {
 	return cmp.Or(cmp.Compare(a.Pod.Namespace, b.Pod.Namespace), cmp.Compare(a.Pod.Name, b.Pod.Name), cmp.Compare(a.Pod.UID, b.Pod.UID))
 }
 
@@ -303,8 +295,8 @@ type shownReviews struct {
 	of map[eval.PolicyKey]api.PolicyReview
 }
 
-// show fills in what `get policies` shows. The reviewer may be nil.
-func (r *reviewer) show(s *api.PolicySet) {
+// Show fills in what `get policies` shows. The reviewer may be nil.
+func (r *Reviewer) Show(s *api.PolicySet) {
 	if r == nil {
 		return
 	}

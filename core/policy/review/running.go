@@ -1,0 +1,91 @@
+package review
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/rollout"
+)
+
+// Running are the pods that run, for policies that judge them again. Its methods are
+// called by one goroutine; all but Evict must not block.
+type Running interface {
+	// Pods are the pods that were admitted and handed on, and have not ended nor are
+	// being deleted, in no order. Mirror pods are not among them.
+	Pods() []RunningPod
+	// Violates shows on a pod that it would not be admitted now; an empty message
+	// takes that away.
+	Violates(p *v1.Pod, v Violation)
+	// Tell makes a warning event about a pod.
+	Tell(p *v1.Pod, reason, message string)
+	// Judged takes in what policies have said of a pod.
+	Judged(opinions []api.Opinion)
+	// Evict ends a pod that runs as this instance of it, and has it denied by the
+	// verdict from then on. It is durable when it returns nil; else nothing happens.
+	Evict(ctx context.Context, p *v1.Pod, v api.Verdict) error
+}
+
+// RunningPod is a pod as it runs, and what it was admitted by, nil for nothing.
+type RunningPod struct {
+	Pod     *v1.Pod
+	Origin  api.Origin
+	Verdict *api.Verdict
+	// Rejected is the answer to the conflict in which the pod stands, if that is
+	// ChooseNone, else nil.
+	Rejected *api.Resolution
+}
+
+// Violation is what policies have against a pod that runs.
+type Violation struct {
+	// Reason is CamelCase, Message names the policies and says what is to come.
+	Reason, Message string
+}
+
+// Question is what is asked about the pod: whether it would be admitted, as it runs.
+func (r *RunningPod) Question() api.Question {
+	q := api.Question{Op: api.Review, Pod: r.Pod, Old: r.Pod, Origin: r.Origin}
+	if r.Verdict != nil {
+		q.Base = r.Verdict.Mutation // what made of the document what runs
+	}
+	return q
+}
+
+// Options are what a reviewer needs.
+type Options struct {
+	// Running are the running pods. Evictions keeps what was evicted over restarts, nil: nothing does.
+	Running   Running
+	Evictions Evictions
+	// Owners are those that have policies, the operator first. Tenants is how many tenants there are.
+	Owners  []*rollout.Owner
+	Tenants int
+	// Node is this node's name.
+	Node   string
+	Engine Engine
+	Logger *slog.Logger
+	// Now is the wall clock.
+	Now func() time.Time
+}
+
+// Engine asks policies. Its methods do not block.
+type Engine interface {
+	// TenantOf returns the name of the tenant that owns a namespace, empty for the operator.
+	TenantOf(namespace string) string
+	// IsExempt reports whether a pod is one of those that must be able to start.
+	IsExempt(q *api.Question) bool
+	// IsReady reports whether questions about a tenant's pods can be answered now: no set is being loaded for the first time.
+	IsReady(tenant string) bool
+	// IsBehind reports whether too many decisions about a tenant's pods wait for the disk.
+	IsBehind(tenant string) bool
+	// Review asks the policies in force about a running pod. answer is called once, later, from another goroutine, and putOff
+	// before that if the question waits for the tenant's budget.
+	Review(run RunningPod, tenant string, answer func(api.Verdict), putOff func())
+	// Present returns the pods on the node, and in which version; nil if that is not known.
+	Present() map[types.UID]*v1.Pod
+	// HasChanged reports whether policies that saw these references of a pod would see others now.
+	HasChanged(by *v1.Pod, seen []api.SeenReference) bool
+}
