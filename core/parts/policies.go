@@ -16,6 +16,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy"
 	"github.com/wardlet/wardlet/core/policy/bundle"
 	"github.com/wardlet/wardlet/core/policy/eval"
+	"github.com/wardlet/wardlet/core/policy/rollout"
 	"github.com/wardlet/wardlet/core/policy/signed"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/policy/wasm/verify"
@@ -91,9 +92,9 @@ func ModuleCaps(p *config.Policy) verify.Caps {
 	return caps
 }
 
-// WithPolicies calls do with what the policies of a directory are loaded with: an engine
+// WithPolicies calls do with what the policies of a directory are loaded with, and an engine
 // of their own, which is closed when do returns.
-func WithPolicies(cfg *config.Config, node, dir string, do func(policy.Config) error) error {
+func WithPolicies(cfg *config.Config, node, dir string, do func(rollout.Options) error) error {
 	return WithEngine(cfg, func(engine *wasm.Engine) error {
 		c, err := PolicyConfig(cfg, node, eval.Sandbox(engine), slog.New(slog.DiscardHandler))
 		if err != nil {
@@ -105,7 +106,7 @@ func WithPolicies(cfg *config.Config, node, dir string, do func(policy.Config) e
 			}
 		}
 		c.Dir = dir
-		return do(c)
+		return do(c.Operator())
 	})
 }
 

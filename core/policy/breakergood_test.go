@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"log/slog"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -445,7 +446,7 @@ func TestBreaker_decisionsAreRepeatedAsTheyWere(t *testing.T) {
 	stop()
 	closeAll()
 	records, exhibits := evidenceIn(t, at)
-	again := NewRepeater(testConfig(d, policytest.NewScripts()))
+	again := NewRepeater(scripted{policytest.NewScripts()}, slog.New(slog.DiscardHandler))
 	defer again.Close()
 	var retries []time.Duration
 	for i, r := range records {

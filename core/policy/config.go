@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"context"
 	"log/slog"
 	"runtime"
 	"time"
@@ -131,6 +130,9 @@ func (c *Config) recorder() decisionlog.Options {
 	return o
 }
 
+// Operator returns what the operator's policies need.
+func (c *Config) Operator() rollout.Options { return c.rollout("", c.Dir, c.Trust, 0) }
+
 // rollout is what the policies of an owner need.
 func (c *Config) rollout(tenant, dir string, trust bundle.Trust, memory int64) rollout.Options {
 	o := rollout.Options{
@@ -142,13 +144,6 @@ func (c *Config) rollout(tenant, dir string, trust bundle.Trust, memory int64) r
 		o.KeepFiles = c.Records.KeepFiles
 	}
 	return o
-}
-
-// Check loads the policies of a directory once, as a Plane does at its start,
-// runs their tests and closes everything again. The state is that of a set
-// that came into force; the error has every reason why it would not.
-func Check(ctx context.Context, c Config) (api.PolicySet, error) {
-	return rollout.Check(ctx, c.rollout("", c.Dir, c.Trust, 0))
 }
 
 func (c *Config) clockSynchronized() bool { return c.ClockSynchronized != nil && c.ClockSynchronized() }

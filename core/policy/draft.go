@@ -48,10 +48,9 @@ const shadowSuffix = ".shadow"
 // alone where that is named: of the configuration the bounds of modules, the Loader,
 // the Logger and the node count. The error says why the directory cannot be read. Each
 // must be closed.
-func Drafts(ctx context.Context, c Config, document string) ([]*Draft, error) {
-	c.AllowUnpinned = true
-	o := c.rollout("", c.Dir, c.Trust, 0)
-	d, err := bundle.OpenDirectory(c.Dir)
+func Drafts(ctx context.Context, o rollout.Options, document string) ([]*Draft, error) {
+	o.AllowUnpinned = true
+	d, err := bundle.OpenDirectory(o.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -63,12 +62,12 @@ func Drafts(ctx context.Context, c Config, document string) ([]*Draft, error) {
 		}
 	}
 	if len(names) == 0 {
-		return nil, fmt.Errorf("%s has no policy (*.toml); wardlet policy new begins one", c.Dir)
+		return nil, fmt.Errorf("%s has no policy (*.toml); wardlet policy new begins one", o.Dir)
 	}
 	r := bundle.New(o.Options)
 	all := make([]*Draft, 0, len(names))
 	for _, name := range names {
-		draft := &Draft{Document: filepath.Join(c.Dir, name), Name: name, reading: r, loader: &rollout.Loader{Options: &o}}
+		draft := &Draft{Document: filepath.Join(o.Dir, name), Name: name, reading: r, loader: &rollout.Loader{Options: &o}}
 		known := len(r.Documents)
 		if r.ReadDocument(d, name); len(r.Documents) == known {
 			draft.Err = r.Refused[len(r.Refused)-1].Err

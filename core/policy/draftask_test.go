@@ -32,7 +32,7 @@ func TestAnAuthorsQuestionHeedsExceptions(t *testing.T) {
 			d, s := policytest.NewTree(t), policytest.NewScripts()
 			d.Policy("m", "deny", `mode = "member"`, test.keys)
 			d.Group("g", "m", test.groupKeys)
-			drafts, err := Drafts(t.Context(), testConfig(d, s), test.document)
+			drafts, err := Drafts(t.Context(), operatorOf(d, s, ""), test.document)
 			policytest.Must(t, err)
 			defer drafts[0].Close()
 			policytest.Must(t, drafts[0].Err)
@@ -53,7 +53,7 @@ func TestAChangeIsOfOnePod(t *testing.T) {
 	t.Parallel()
 	d, s := policytest.NewTree(t), policytest.NewScripts()
 	d.Policy("p", "allow")
-	drafts, err := Drafts(t.Context(), testConfig(d, s), "p.toml")
+	drafts, err := Drafts(t.Context(), operatorOf(d, s, ""), "p.toml")
 	policytest.Must(t, err)
 	defer drafts[0].Close()
 	ask := func(old string) error {

@@ -82,3 +82,18 @@ func loadSet(t *testing.T, d policytest.Tree, s *policytest.Scripts) (*eval.Set,
 	}
 	return got.Eval, nil
 }
+
+// operatorOf are the options of an owner's policies in a directory.
+func operatorOf(d policytest.Tree, s *policytest.Scripts, tenant string) rollout.Options {
+	c := testConfig(d, s)
+	o := c.Operator()
+	o.Tenant = tenant
+	return o
+}
+
+// checkSandboxed checks policies whose plugins are WebAssembly.
+func checkSandboxed(t *testing.T, d policytest.Tree) (api.PolicySet, error) {
+	t.Helper()
+	c := sandboxed(t, d)
+	return rollout.Check(t.Context(), c.Operator())
+}

@@ -72,7 +72,7 @@ func TestADecisionOfAGroupCanBeMadeAgainFromItsRecordAlone(t *testing.T) {
 		d.Remove(name)
 	}
 	records, exhibits := evidenceIn(t, at)
-	again := NewRepeater(c)
+	again := NewRepeater(c.Loader, c.Logger)
 	defer again.Close()
 	if len(records) != 1 {
 		t.Fatalf("%d records", len(records))

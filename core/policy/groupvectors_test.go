@@ -24,7 +24,7 @@ func TestAnAuthorTriesAGroup(t *testing.T) {
 			t.Parallel()
 			d, s := policytest.NewTree(t), policytest.NewScripts()
 			group(d)
-			drafts, err := Drafts(t.Context(), testConfig(d, s), document)
+			drafts, err := Drafts(t.Context(), operatorOf(d, s, ""), document)
 			policytest.Must(t, err)
 			g := drafts[0]
 			policytest.Must(t, g.Err)
@@ -74,7 +74,7 @@ func TestAnAuthorIsToldWhyAGroupCannotBeTried(t *testing.T) {
 			d, s := policytest.NewTree(t), policytest.NewScripts()
 			d.Group("g", "m")
 			test.make(d)
-			drafts, err := Drafts(t.Context(), testConfig(d, s), "g.toml")
+			drafts, err := Drafts(t.Context(), operatorOf(d, s, ""), "g.toml")
 			policytest.Must(t, err)
 			if got := policytest.InDir(drafts[0].Err, d.Dir); !strings.HasPrefix(got, test.want) {
 				t.Errorf("error:\n%s\nwant:\n%s", got, test.want)

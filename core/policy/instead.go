@@ -34,13 +34,12 @@ type Instead struct {
 // Instead loads the policies of the configuration's directory, as a Plane does at its
 // start, and runs their tests; the error has every reason why they would not be taken.
 // They are a tenant's, or the operator's where tenant is empty. Release must follow.
-func (r *Repeater) Instead(ctx context.Context, c Config, tenant string) (*Instead, error) {
-	o := c.rollout(tenant, c.Dir, c.Trust, 0)
+func (r *Repeater) Instead(ctx context.Context, o rollout.Options) (*Instead, error) {
 	s, err := rollout.LoadOnce(ctx, &o, bundle.Read(o.Options))
 	if err != nil {
 		return nil, err
 	}
-	s.Eval.Tenant = tenant
+	s.Eval.Tenant = o.Tenant
 	return &Instead{r, s.Eval}, nil
 }
 

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"errors"
+	"log/slog"
 	"path/filepath"
 	"testing"
 
@@ -55,9 +56,9 @@ func instead(t *testing.T, records []*state.DecisionRecord, exhibits []Evidence,
 	d := policytest.NewTree(t)
 	d.Write("p.toml", policytest.DocumentIn("p", script, more))
 	d.Write("p.wasm", script)
-	again := NewRepeater(testConfig(d, policytest.NewScripts()))
+	again := NewRepeater(scripted{policytest.NewScripts()}, slog.New(slog.DiscardHandler))
 	defer again.Close()
-	with, err := again.Instead(t.Context(), testConfig(d, policytest.NewScripts()), tenant)
+	with, err := again.Instead(t.Context(), operatorOf(d, policytest.NewScripts(), tenant))
 	policytest.Must(t, err)
 	defer with.Release()
 	for i, r := range records {
@@ -182,8 +183,8 @@ func TestOfOtherPoliciesIsToldWhatTheyMakeOfThePod(t *testing.T) {
 	} {
 		of := policytest.NewTree(t)
 		of.Policy("p", "allow No "+would, policytest.LabelsPath)
-		again := NewRepeater(testConfig(of, patching()))
-		with, err := again.Instead(t.Context(), testConfig(of, patching()), "")
+		again := NewRepeater(scripted{patching()}, slog.New(slog.DiscardHandler))
+		with, err := again.Instead(t.Context(), operatorOf(of, patching(), ""))
 		policytest.Must(t, err)
 		_, diff, err := with.Decide(t.Context(), records[0], exhibits[0])
 		policytest.Must(t, err)
@@ -246,7 +247,7 @@ func TestOfPoliciesOfOneNameThatOneCountsWhichDecided(t *testing.T) {
 			if v := records[0].Verdict; v.Policy != "p" || v.Tenant != test.tenant {
 				t.Errorf("%q of %q is on record", v.Policy, v.Tenant)
 			}
-			again := NewRepeater(testConfig(policytest.NewTree(t), policytest.NewScripts()))
+			again := NewRepeater(scripted{policytest.NewScripts()}, slog.New(slog.DiscardHandler))
 			defer again.Close()
 			for _, tenant := range []string{test.tenant, ""} { // agents before did not put it down
 				r := *records[0]
@@ -268,7 +269,7 @@ func TestPoliciesThatWouldBeRefusedMakeNoDecision(t *testing.T) {
 	t.Parallel()
 	d := policytest.NewTree(t)
 	d.Write("p.toml", "api = 1\n")
-	_, err := NewRepeater(testConfig(d, policytest.NewScripts())).Instead(t.Context(), testConfig(d, policytest.NewScripts()), "")
+	_, err := NewRepeater(scripted{policytest.NewScripts()}, slog.New(slog.DiscardHandler)).Instead(t.Context(), operatorOf(d, policytest.NewScripts(), ""))
 	if err == nil || errors.Is(err, ErrNotJudged) {
 		t.Errorf("got %v", err)
 	}

@@ -14,11 +14,10 @@ import (
 
 // Lint is Check, and also says what an author should look at in policies that
 // would be taken. The error has every Fault for which they would not.
-func Lint(ctx context.Context, c Config) (set api.PolicySet, advice []spec.Fault, err error) {
-	o := c.rollout("", c.Dir, c.Trust, 0)
+func Lint(ctx context.Context, o rollout.Options) (set api.PolicySet, advice []spec.Fault, err error) {
 	got := bundle.Read(o.Options)
 	for _, d := range got.Documents {
-		for _, text := range adviceOn(d, c.Now()) {
+		for _, text := range adviceOn(d, o.Now()) {
 			advice = append(advice, spec.Fault{File: d.File, Message: text})
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/bundle"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
+	"github.com/wardlet/wardlet/core/policy/rollout"
 )
 
 func TestACheckLoadsOnceAndClosesEverything(t *testing.T) {
@@ -21,7 +22,7 @@ func TestACheckLoadsOnceAndClosesEverything(t *testing.T) {
 	d.Write("a.yaml", policytest.ManifestText)
 	c := testConfig(d, s)
 	c.Now = func() time.Time { return policytest.Instant }
-	got, err := Check(t.Context(), c)
+	got, err := rollout.Check(t.Context(), c.Operator())
 	policytest.Must(t, err)
 	want := api.PolicySet{
 		Directory: d.Dir, Ready: true, Digest: bundle.Read(bundle.Options{Dir: d.Dir}).Digest(), Generation: 1, Loaded: policytest.Instant,
@@ -43,7 +44,7 @@ func TestACheckSaysWhatWouldBeRefused(t *testing.T) {
 	d, s := policytest.NewTree(t), policytest.NewScripts()
 	d.Policy("p", "deny", "[[test]]\npod = \"a.yaml\"\nexpect = \"allow\"")
 	d.Write("a.yaml", policytest.ManifestText)
-	_, err := Check(t.Context(), testConfig(d, s))
+	_, err := rollout.Check(t.Context(), operatorOf(d, s, ""))
 	if got, want := policytest.InDir(err, d.Dir), "DIR/p.toml:8: test.expect: a.yaml: want allow, got deny"; got != want {
 		t.Errorf("error %q, want %q", got, want)
 	}
@@ -58,7 +59,7 @@ func TestACheckEndsWithItsContext(t *testing.T) {
 	d.Policy("p", "deny")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Check(ctx, testConfig(d, s)); !errors.Is(err, context.Canceled) || s.Loads > 0 {
+	if _, err := rollout.Check(ctx, operatorOf(d, s, "")); !errors.Is(err, context.Canceled) || s.Loads > 0 {
 		t.Errorf("error %v after %d loads", err, s.Loads)
 	}
 }

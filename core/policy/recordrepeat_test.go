@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -128,7 +129,7 @@ func TestADecisionCanBeMadeAgainFromItsRecordAlone(t *testing.T) { //nolint:tpar
 	if len(records) != 3 {
 		t.Fatalf("%d records: %+v", len(records), records)
 	}
-	again := NewRepeater(c)
+	again := NewRepeater(c.Loader, c.Logger)
 	defer again.Close()
 	for i, r := range records {
 		t.Run(r.Hook, func(t *testing.T) {
@@ -186,7 +187,7 @@ func TestARecordHoldsWhetherPodsOfAnAPIServerCouldBeChanged(t *testing.T) {
 	closeAll()
 	records, exhibits := evidenceIn(t, at)
 	config := testConfig(d, s)
-	again := NewRepeater(config)
+	again := NewRepeater(config.Loader, config.Logger)
 	defer again.Close()
 	var got []string
 	for i, r := range records {
@@ -228,7 +229,7 @@ func TestAnInstanceThatTheMachineDoesNotHaveAtOnceIsAwaited(t *testing.T) {
 		stop()
 		closeAll()
 		records, exhibits := evidenceIn(t, at)
-		again := NewRepeater(testConfig(d, policytest.NewScripts()))
+		again := NewRepeater(scripted{policytest.NewScripts()}, slog.New(slog.DiscardHandler))
 		if d := repeated(t, again, records[0], exhibits[0]); d != nil || len(records) != 1 || records[0].Verdict.Answer != api.Allow {
 			t.Errorf("%s: %v of %+v", script, d, records)
 		}

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"encoding/json"
+	"log/slog"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -196,7 +197,7 @@ func redactedOf(t *testing.T, script, more string, do func(p *Plane, d policytes
 	do(p, d)
 	stop()
 	closeAll()
-	again, x := NewRepeater(testConfig(d, policytest.NewScripts())), NewRedactor()
+	again, x := NewRepeater(scripted{policytest.NewScripts()}, slog.New(slog.DiscardHandler)), NewRedactor()
 	defer again.Close()
 	records, exhibits := evidenceIn(t, at)
 	for i, r := range records {

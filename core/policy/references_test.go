@@ -3,6 +3,7 @@ package policy
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -471,7 +472,7 @@ func TestReferences_aDecisionCanBeMadeAgain(t *testing.T) {
 	if len(records) != 5 {
 		t.Fatalf("%d records", len(records))
 	}
-	again := NewRepeater(testConfig(d, s))
+	again := NewRepeater(scripted{s}, slog.New(slog.DiscardHandler))
 	defer again.Close()
 	for i, r := range records {
 		if len(r.Verdict.References) == 0 {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math"
 	"slices"
 	"strings"
@@ -37,7 +38,8 @@ type Evidence interface {
 // Repeater makes decisions again from their records, with the policies that made
 // them: it needs neither their directory nor the agent. One call at a time.
 type Repeater struct {
-	cfg    *Config
+	loader eval.Loader
+	log    *slog.Logger
 	loaded map[loadedKey]*loadedPolicy
 	// decision is the number of the one that is being made.
 	decision int
@@ -57,10 +59,9 @@ type loadedPolicy struct {
 // one had.
 const maxLoaded = 64
 
-// NewRepeater gives one whose plugins are made by the configuration's Loader. Of the
-// rest of the configuration only the Logger counts.
-func NewRepeater(c Config) *Repeater {
-	return &Repeater{cfg: &c, loaded: map[loadedKey]*loadedPolicy{}}
+// NewRepeater returns one whose plugins are made by the loader.
+func NewRepeater(loader eval.Loader, log *slog.Logger) *Repeater {
+	return &Repeater{loader: loader, log: log, loaded: map[loadedKey]*loadedPolicy{}}
 }
 
 // Close closes all plugins.
@@ -250,7 +251,7 @@ func (r *Repeater) policy(ctx context.Context, of *state.PolicyRecord, node stri
 	if err != nil {
 		return nil, fmt.Errorf("its document: %w", err)
 	}
-	p := &eval.Policy{Document: doc, Tenant: of.Tenant, ModuleSum: of.Module, DocumentSum: of.Document, Counters: &eval.Counters{}, Log: r.cfg.Logger}
+	p := &eval.Policy{Document: doc, Tenant: of.Tenant, ModuleSum: of.Module, DocumentSum: of.Document, Counters: &eval.Counters{}, Log: r.log}
 	if doc.IsGroup() {
 		return p, nil
 	}
@@ -260,11 +261,11 @@ func (r *Repeater) policy(ctx context.Context, of *state.PolicyRecord, node stri
 	}
 	options := doc.PluginOptions(node)
 	options.Tenant = of.Tenant
-	plugin, err := r.cfg.Loader.Load(ctx, module, options)
+	plugin, err := r.loader.Load(ctx, module, options)
 	if err != nil {
 		return nil, fmt.Errorf("its module: %w", err)
 	}
-	p.Plugin = eval.NewSharedPlugin(plugin, of.Module, options, r.cfg.Logger)
+	p.Plugin = eval.NewSharedPlugin(plugin, of.Module, options, r.log)
 	r.loaded[key] = &loadedPolicy{p, r.decision}
 	return p, nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -197,7 +198,7 @@ func TestWhatPoliciesMetBesideTheQuestionIsOnRecord(t *testing.T) {
 			for i, r := range records {
 				well := policytest.NewScripts()
 				well.Faults = 2 // the machine has had them
-				again := NewRepeater(testConfig(d, well))
+				again := NewRepeater(scripted{well}, slog.New(slog.DiscardHandler))
 				if diff := repeated(t, again, r, exhibits[i]); diff != nil {
 					t.Errorf("%s of %s: %v", r.Hook, r.Name, diff)
 				}
@@ -217,7 +218,7 @@ func TestWhatPoliciesMetBesideTheQuestionIsOnRecord(t *testing.T) {
 
 func TestWhatNoPolicyJudgedIsNotRepeated(t *testing.T) {
 	t.Parallel()
-	again := NewRepeater(Config{})
+	again := NewRepeater(nil, nil)
 	for name, record := range map[string]state.DecisionRecord{
 		"an admission without sets": {Decision: api.Decision{Hook: api.HookAdmit, Verdict: notReady("/policies", errors.New("no"), policytest.Instant)}},
 		"a contest without sets":    {Decision: api.Decision{Hook: api.HookMerge}},
@@ -261,7 +262,7 @@ func TestTheFirstDifferenceIsNamed(t *testing.T) {
 func TestARepeaterKeepsOnlySoManyPoliciesLoaded(t *testing.T) {
 	t.Parallel()
 	s := policytest.NewScripts()
-	again := NewRepeater(Config{Loader: scripted{s}})
+	again := NewRepeater(scripted{s}, nil)
 	e := contents{}
 	for i := range maxLoaded + 3 {
 		again.decision++
@@ -301,7 +302,7 @@ func TestADecisionOfMorePoliciesThanStayLoadedIsMadeAgain(t *testing.T) {
 	stop()
 	closeAll()
 	loads := policytest.NewScripts()
-	again := NewRepeater(testConfig(d, loads))
+	again := NewRepeater(scripted{loads}, slog.New(slog.DiscardHandler))
 	defer again.Close()
 	records, exhibits := evidenceIn(t, at)
 	for i, r := range records {
@@ -318,7 +319,7 @@ func TestWhoClosesAPluginMeanwhileIsNotAwaited(t *testing.T) {
 	t.Parallel()
 	records, exhibits := onRecord(t, "allow", `hooks = ["admit"]`, "")
 	s := policytest.NewScripts()
-	again := NewRepeater(testConfig(policytest.NewTree(t), s))
+	again := NewRepeater(scripted{s}, slog.New(slog.DiscardHandler))
 	_, err := again.Repeat(t.Context(), records[0], exhibits[0])
 	policytest.Must(t, err)
 	for _, p := range again.loaded {

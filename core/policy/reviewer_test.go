@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"log/slog"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -170,7 +171,7 @@ func TestWhatIsSaidOfAPodThatRunsCanBeMadeAgainFromItsRecord(t *testing.T) {
 	if len(records) != 2 {
 		t.Fatalf("%d records", len(records))
 	}
-	again := NewRepeater(testConfig(d, s))
+	again := NewRepeater(scripted{s}, slog.New(slog.DiscardHandler))
 	defer again.Close()
 	for i, r := range records {
 		said := r.Verdict.Opinions

@@ -62,7 +62,7 @@ func TestAModuleIsRefusedThat(t *testing.T) {
 			t.Parallel()
 			d := policytest.NewTree(t)
 			d.Policy("p", string(test.module))
-			_, err := Check(t.Context(), sandboxed(t, d))
+			_, err := checkSandboxed(t, d)
 			got := policytest.InDir(err, d.Dir)
 			if got != "DIR/p.toml:3: module: p.wasm cannot be loaded: "+test.want {
 				t.Errorf("error:\n%s\nwant:\n%s", got, test.want)
@@ -82,7 +82,7 @@ func TestSettingsThatAPluginRefusesAreNamedWithTheirLine(t *testing.T) {
 			t.Parallel()
 			d := policytest.NewTree(t)
 			d.Policy("p", string(wasmtest.RefusingSettings(refusal)), "[settings]\nallow = []\nstage = 3")
-			_, err := Check(t.Context(), sandboxed(t, d))
+			_, err := checkSandboxed(t, d)
 			if got, want := policytest.InDir(err, d.Dir), want+"p.wasm cannot be loaded: PluginError: wardlet_init refuses: "+refusal; got != want {
 				t.Errorf("error:\n%s\nwant:\n%s", got, want)
 			}

@@ -12,6 +12,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
+	"github.com/wardlet/wardlet/core/policy/rollout"
 	"github.com/wardlet/wardlet/core/policy/sched"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
@@ -414,7 +415,7 @@ func TestACandidateIsRefused(t *testing.T) {
 			d.Write(file+".toml", strings.Replace(policytest.DocumentOf(file, "allow", more), `name = "`+file+`"`, `name = "`+policy+`"`, 1))
 			d.Write(file+".wasm", "allow")
 		}
-		_, err := Check(t.Context(), testConfig(d, policytest.NewScripts()))
+		_, err := rollout.Check(t.Context(), operatorOf(d, policytest.NewScripts(), ""))
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -15,7 +15,7 @@ func TestAPluginThatGrowsMayHaveAnyNumberOfTests(t *testing.T) {
 	m.Admit(wasmtest.I32Const(1), wasmtest.MemoryGrow, wasmtest.Drop, wasmtest.I32Const(0))
 	d.Write("a.yaml", policytest.ManifestText)
 	d.Policy("p", string(m.Bytes()), strings.Repeat("[[test]]\npod = \"a.yaml\"\nexpect = \"allow\"\n", 20))
-	if _, err := Check(t.Context(), sandboxed(t, d)); err != nil {
+	if _, err := checkSandboxed(t, d); err != nil {
 		t.Error(policytest.InDir(err, d.Dir))
 	}
 }

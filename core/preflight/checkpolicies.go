@@ -11,7 +11,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/parts"
-	"github.com/wardlet/wardlet/core/policy"
+	"github.com/wardlet/wardlet/core/policy/rollout"
 )
 
 // policyPatience bounds the loading of policies: the compilation of each may
@@ -62,8 +62,8 @@ func checkSet(ctx context.Context, cfg *config.Config, node, subject, dir string
 }
 
 func loadPolicies(ctx context.Context, cfg *config.Config, node, dir string) (set api.PolicySet, err error) {
-	err = parts.WithPolicies(cfg, node, dir, func(c policy.Config) error {
-		set, err = policy.Check(ctx, c)
+	err = parts.WithPolicies(cfg, node, dir, func(o rollout.Options) error {
+		set, err = rollout.Check(ctx, o)
 		return err
 	})
 	return set, err

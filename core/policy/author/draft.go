@@ -12,7 +12,9 @@ import (
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/parts"
 	"github.com/wardlet/wardlet/core/policy"
+	"github.com/wardlet/wardlet/core/policy/bundle"
 	"github.com/wardlet/wardlet/core/policy/eval"
+	"github.com/wardlet/wardlet/core/policy/rollout"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -83,8 +85,8 @@ func withDrafts(ctx context.Context, cfg *config.Config, path, node string, do f
 	if err != nil {
 		return err
 	}
-	drafts, err := policy.Drafts(ctx, policy.Config{
-		Dir: dir, ModuleBytes: cfg.Policy.ModuleBytes, Node: node, Loader: eval.Sandbox(engine), Logger: slog.New(slog.DiscardHandler),
+	drafts, err := policy.Drafts(ctx, rollout.Options{
+		Options: bundle.Options{Dir: dir, ModuleBytes: cfg.Policy.ModuleBytes}, Node: node, Loader: eval.Sandbox(engine), Logger: slog.New(slog.DiscardHandler),
 	}, document)
 	if err == nil {
 		err = do(drafts, log)

@@ -8,6 +8,7 @@ import (
 	"github.com/wardlet/wardlet/core/parts"
 	"github.com/wardlet/wardlet/core/policy"
 	"github.com/wardlet/wardlet/core/policy/bundle"
+	"github.com/wardlet/wardlet/core/policy/rollout"
 	"github.com/wardlet/wardlet/core/policy/spec"
 )
 
@@ -16,9 +17,9 @@ import (
 // says what their author should look at. A signature is not asked for. The error
 // has every reason why the set would be refused.
 func LintPolicies(ctx context.Context, cfg *config.Config, dir string) (set api.PolicySet, advice []spec.Fault, err error) {
-	err = parts.WithPolicies(cfg, "lint", dir, func(c policy.Config) error {
-		c.Trust = bundle.Trust{}
-		set, advice, err = policy.Lint(ctx, c)
+	err = parts.WithPolicies(cfg, "lint", dir, func(o rollout.Options) error {
+		o.Trust = bundle.Trust{}
+		set, advice, err = policy.Lint(ctx, o)
 		return err
 	})
 	return set, advice, err

@@ -97,8 +97,9 @@ func (d *differ) on(ctx context.Context, node string) (*policy.Instead, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.Dir, c.Trust, c.AllowUnpinned = d.options.Dir, bundle.Trust{}, true
-	x, err := d.again.Instead(ctx, c, d.options.Tenant)
+	o := c.Operator()
+	o.Dir, o.Trust, o.AllowUnpinned, o.Tenant = d.options.Dir, bundle.Trust{}, true, d.options.Tenant
+	x, err := d.again.Instead(ctx, o)
 	if err == nil {
 		d.with[node] = x
 	}

@@ -128,7 +128,7 @@ func withRepeater(cfg *config.Config, interpreter bool, do func(*policy.Repeater
 	most := *cfg
 	most.Policy.ModuleBytes, most.Policy.CodeBytes = config.MaxModuleBytes, config.MaxModuleBytes
 	return withSandbox(&most, interpreter, func(loader eval.Loader) error {
-		again := policy.NewRepeater(policy.Config{Loader: loader, Logger: slog.New(slog.DiscardHandler)})
+		again := policy.NewRepeater(loader, slog.New(slog.DiscardHandler))
 		defer again.Close()
 		return do(again)
 	})
