@@ -77,7 +77,7 @@ type Node struct {
 	outcomes *checkpoint.Outcomes
 	endings  *checkpoint.Endings
 	// policies and adoption are nil for an agent without policies.
-	policies *policy.Plane
+	policies *policy.Engine
 	// decisions is what is on record of decisions; nil where there are no policies.
 	decisions *state.DecisionLog
 	// engine runs the plugins of policies; nil where there are none.

@@ -16,7 +16,7 @@ import (
 
 // saysOf gives a function that holds what is said of a question to a hook about a
 // pod against what should be, once all is at rest.
-func saysOf(t *testing.T, p *Plane) func(when, hook string, of *api.Question, policy, message string) {
+func saysOf(t *testing.T, p *Engine) func(when, hook string, of *api.Question, policy, message string) {
 	t.Helper()
 	return func(when, hook string, of *api.Question, policy, message string) {
 		t.Helper()
@@ -29,7 +29,7 @@ func saysOf(t *testing.T, p *Plane) func(when, hook string, of *api.Question, po
 }
 
 // count is how many questions are open.
-func (o *openQuestions) count() (n int) {
+func (o *inflight) count() (n int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, all := range o.of {
@@ -74,8 +74,8 @@ func TestItIsSaidWhatTheAnswerToAQuestionWaitsFor(t *testing.T) {
 		}
 		want("answered", api.HookAdmit, &web, "", "")
 		want("answered, too", api.HookAdmit, &next, "", "")
-		if len(p.open.of) != 0 {
-			t.Errorf("all is answered, and %d questions are open", len(p.open.of))
+		if len(p.inflight.of) != 0 {
+			t.Errorf("all is answered, and %d questions are open", len(p.inflight.of))
 		}
 	})
 }
@@ -97,8 +97,8 @@ func TestItIsSaidThatAConflictWaitsForTheBudgetOfItsTenant(t *testing.T) {
 		time.Sleep(time.Minute)
 		<-decided
 		want("there is something in it", api.HookMerge, &web, "", "")
-		if len(p.open.of) != 0 {
-			t.Errorf("all is answered, and %d questions are open", len(p.open.of))
+		if len(p.inflight.of) != 0 {
+			t.Errorf("all is answered, and %d questions are open", len(p.inflight.of))
 		}
 	})
 }
@@ -142,12 +142,12 @@ func TestAContestThatIsPutOffAgainAndAgainStaysOneQuestion(t *testing.T) {
 			p.budgets.Spend("a", 10_000, time.Now()) // what came in meanwhile
 			want("there is nothing in the budget", api.HookMerge, &web, "", `tenant "a" has spent its fuel_per_second`)
 		}
-		if open := p.open.count(); open != 1 || len(decided) != 0 {
+		if open := p.inflight.count(); open != 1 || len(decided) != 0 {
 			t.Errorf("%d questions are open of the one that was asked, and it has %d answers", open, len(decided))
 		}
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if open := p.open.count(); open != 0 || len(decided) != 1 {
+		if open := p.inflight.count(); open != 0 || len(decided) != 1 {
 			t.Errorf("it has %d answers, and %d questions are open", len(decided), open)
 		}
 	})

@@ -26,7 +26,7 @@ var bad = []string{"bad-1", "bad-2", "bad-3", "bad-4", "bad-5"}
 
 // askAll asks for verdicts without waiting for them; those that are given are not zero. They
 // are read after synctest.Wait.
-func askAll(p *Plane, names ...string) map[string]*api.Verdict {
+func askAll(p *Engine, names ...string) map[string]*api.Verdict {
 	got := map[string]*api.Verdict{}
 	for _, name := range names {
 		v := &api.Verdict{}
@@ -238,9 +238,9 @@ func TestBreaker_heldPodsAreAskedAgainWhenItHalfOpens(t *testing.T) {
 
 func TestBreaker_ordersCloseIt(t *testing.T) {
 	t.Parallel()
-	for name, order := range map[string]func(t *testing.T, p *Plane) error{
-		"retry":  func(t *testing.T, p *Plane) error { t.Helper(); _, err := p.Retry(t.Context(), ""); return err },
-		"reload": func(t *testing.T, p *Plane) error { t.Helper(); _, err := p.Reload(t.Context(), ""); return err },
+	for name, order := range map[string]func(t *testing.T, p *Engine) error{
+		"retry":  func(t *testing.T, p *Engine) error { t.Helper(); _, err := p.Retry(t.Context(), ""); return err },
+		"reload": func(t *testing.T, p *Engine) error { t.Helper(); _, err := p.Reload(t.Context(), ""); return err },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -48,16 +48,16 @@ func TestDearConditionsLetAnotherTenantHaveItsTurn(t *testing.T) {
 	t.Parallel()
 	for hook, test := range map[string]struct {
 		script string
-		asks   func(p *Plane, done chan<- bool)
+		asks   func(p *Engine, done chan<- bool)
 	}{
-		api.HookAdmit: {"allow", func(p *Plane, done chan<- bool) {
+		api.HookAdmit: {"allow", func(p *Engine, done chan<- bool) {
 			p.Judge(policytest.Question("dear", in("a")), func(api.Verdict) { done <- true })
 		}},
-		api.HookFilter: {"pass", func(p *Plane, done chan<- bool) {
+		api.HookFilter: {"pass", func(p *Engine, done chan<- bool) {
 			q := filterQuestion("a")
 			p.Filter(q, func(api.FilterVerdict) { done <- true })
 		}},
-		api.HookMerge: {"keep", func(p *Plane, done chan<- bool) {
+		api.HookMerge: {"keep", func(p *Engine, done chan<- bool) {
 			p.Rules().Resolve(contestOf("a", ""), func(api.Resolution) { done <- true })
 		}},
 	} {

@@ -23,7 +23,7 @@ func execBy(namespace, source, user string) api.Question {
 	return q
 }
 
-func connectBy(t *testing.T, p *Plane, q api.Question) api.Verdict {
+func connectBy(t *testing.T, p *Engine, q api.Question) api.Verdict {
 	t.Helper()
 	answer := make(chan api.Verdict, 1)
 	p.Connect(q, func(v api.Verdict) { answer <- v })

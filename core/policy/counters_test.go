@@ -9,7 +9,7 @@ import (
 )
 
 // counted is what `get policies` shows of the first policy of a plane.
-func counted(p *Plane) string {
+func counted(p *Engine) string {
 	s := p.Sets()[0].Policies[0]
 	return fmt.Sprintf("allowed %d denied %d held %d abstained %d failed %d", s.Allowed, s.Denied, s.Held, s.Abstained, s.Failed)
 }

@@ -204,12 +204,12 @@ func TestTheDefaultVerdictEvictsNobody(t *testing.T) {
 
 func TestASetThatIsTakenBackEvictsNoMore(t *testing.T) {
 	t.Parallel()
-	for name, end := range map[string]func(d policytest.Tree, p *Plane){
-		"rolled back": func(d policytest.Tree, p *Plane) {
+	for name, end := range map[string]func(d policytest.Tree, p *Engine){
+		"rolled back": func(d policytest.Tree, p *Engine) {
 			_, err := p.Rollback(d.T.Context(), "")
 			policytest.Must(d.T, err)
 		},
-		"replaced": func(d policytest.Tree, _ *Plane) { d.Policy("a", "allow # again", onChangeEvicts) },
+		"replaced": func(d policytest.Tree, _ *Engine) { d.Policy("a", "allow # again", onChangeEvicts) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -87,7 +87,7 @@ func TestWhyPodsCannotBeEvictedIsSaid(t *testing.T) {
 
 // spentTenant has a policy of the operator's evict pods of its own and three of tenant
 // a, who spends its budget for long once the first has gone. now is the plane's clock.
-func spentTenant(d policytest.Tree, s *policytest.Scripts, n *running, now func() time.Time) *Plane {
+func spentTenant(d policytest.Tree, s *policytest.Scripts, n *running, now func() time.Time) *Engine {
 	t := d.T
 	own := policytest.NewTree(t)
 	for i := range 3 {

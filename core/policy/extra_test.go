@@ -50,22 +50,22 @@ func (p dear) Filter(ctx context.Context, r *wasm.Request) (wasm.FilterResult, e
 func TestWhatCallsCostBesideTheirFuelIsTheirTenantsAndOnNoRecord(t *testing.T) {
 	t.Parallel()
 	const rate, extra = 1_000_000, 1000
-	admits := func(t *testing.T, p *Plane) []api.Opinion {
+	admits := func(t *testing.T, p *Engine) []api.Opinion {
 		t.Helper()
 		return ask(t, p, policytest.Question("web", in("a"))).Opinions
 	}
-	merges := func(t *testing.T, p *Plane) []api.Opinion {
+	merges := func(t *testing.T, p *Engine) []api.Opinion {
 		t.Helper()
 		resolve(t, p, contestOf("a", "fleet"))
 		return p.Decisions()[0].Verdict.Opinions
 	}
-	filters := func(t *testing.T, p *Plane) []api.Opinion {
+	filters := func(t *testing.T, p *Engine) []api.Opinion {
 		t.Helper()
 		return filterBy(t, p, filterQuestion("a")).Opinions
 	}
 	for name, test := range map[string]struct {
 		hook, script string
-		decide       func(t *testing.T, p *Plane) []api.Opinion
+		decide       func(t *testing.T, p *Engine) []api.Opinion
 		calls, fuel  int64
 	}{
 		"a pod that is judged":         {api.HookAdmit, "deny", admits, 1, 9},

@@ -17,7 +17,7 @@ func filterQuestion(namespace string) api.FilterQuestion {
 	return api.FilterQuestion{Op: api.UpdateOp, Pod: q.Pod, Old: old, Origin: q.Origin}
 }
 
-func filterBy(t *testing.T, p *Plane, q api.FilterQuestion) api.FilterVerdict {
+func filterBy(t *testing.T, p *Engine, q api.FilterQuestion) api.FilterVerdict {
 	t.Helper()
 	answer := make(chan api.FilterVerdict, 1)
 	p.Filter(q, func(v api.FilterVerdict) { answer <- v })

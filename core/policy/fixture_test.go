@@ -35,7 +35,7 @@ func testConfig(d policytest.Tree, s *policytest.Scripts) Config {
 }
 
 // run runs a plane until stop or the end of the test.
-func run(t *testing.T, p *Plane) (stop func()) {
+func run(t *testing.T, p *Engine) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
@@ -53,7 +53,7 @@ func run(t *testing.T, p *Plane) (stop func()) {
 }
 
 // ask gives the verdict on a question.
-func ask(t *testing.T, p *Plane, q api.Question) api.Verdict {
+func ask(t *testing.T, p *Engine, q api.Question) api.Verdict {
 	t.Helper()
 	answer := make(chan api.Verdict, 1)
 	p.Judge(q, func(v api.Verdict) { answer <- v })

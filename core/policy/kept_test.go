@@ -26,7 +26,7 @@ func keeping(t *testing.T) (func(*Config), state.PolicySets) {
 }
 
 // life runs a plane as one process would, until during comes back.
-func life(t *testing.T, d policytest.Tree, s *policytest.Scripts, during func(p *Plane, l *policytest.Logs), change ...func(*Config)) {
+func life(t *testing.T, d policytest.Tree, s *policytest.Scripts, during func(p *Engine, l *policytest.Logs), change ...func(*Config)) {
 	t.Helper()
 	p, l := listed(t, d, s, change...)
 	stop := run(t, p)
@@ -58,9 +58,9 @@ func TestTheLastGoodSetIsInForceAfterARestart(t *testing.T) {
 				t := d.T
 				d.Policy("a", "deny Why", "[[test]]\npod = \"tests/a.yaml\"\nexpect = \"deny\"")
 				d.Write("tests/a.yaml", policytest.ManifestText)
-				life(t, d, s, func(p *Plane, _ *policytest.Logs) { ask(t, p, policytest.Question("web")) }, keep)
+				life(t, d, s, func(p *Engine, _ *policytest.Logs) { ask(t, p, policytest.Question("web")) }, keep)
 				breakIt(d)
-				life(t, d, s, func(p *Plane, l *policytest.Logs) {
+				life(t, d, s, func(p *Engine, l *policytest.Logs) {
 					if got := ask(t, p, policytest.Question("web")); got.Answer != api.Deny || got.Reason != "Why" {
 						t.Errorf("verdict %+v, want that of the set before", got)
 					}
@@ -91,7 +91,7 @@ func TestAContentThatWasRefusedIsNotTriedAgainAfterARestart(t *testing.T) {
 		d.Policy("a", "allow", "[[test]]\npod = \"a.yaml\"\nexpect = \"deny\"")
 		d.Write("a.yaml", policytest.ManifestText)
 		var reason string
-		held := func(p *Plane, _ *policytest.Logs) {
+		held := func(p *Engine, _ *policytest.Logs) {
 			t.Helper()
 			if got := ask(t, p, policytest.Question("web")); got.Reason != api.ReasonPoliciesNotReady {
 				t.Errorf("verdict %+v", got)
@@ -124,7 +124,7 @@ func TestTheSetInForceAndTheOneBeforeAreKept(t *testing.T) {
 		policytest.Must(t, err)
 		policytest.Must(t, os.MkdirAll(filepath.Join(content, "0123.new"), 0o700))
 		var digests []string
-		life(t, d, s, func(p *Plane, _ *policytest.Logs) {
+		life(t, d, s, func(p *Engine, _ *policytest.Logs) {
 			for _, answer := range []string{"allow", "deny", "hold"} {
 				d.Policy("a", answer)
 				time.Sleep(time.Minute)
@@ -148,7 +148,7 @@ func TestAKeptSetThatWasChangedIsNotBroughtBack(t *testing.T) {
 		t := d.T
 		d.Policy("a", "deny")
 		var digest string
-		life(t, d, s, func(p *Plane, _ *policytest.Logs) {
+		life(t, d, s, func(p *Engine, _ *policytest.Logs) {
 			ask(t, p, policytest.Question("web"))
 			digest = p.Sets()[0].Digest
 		}, keep)
@@ -156,7 +156,7 @@ func TestAKeptSetThatWasChangedIsNotBroughtBack(t *testing.T) {
 		policytest.Must(t, err)
 		policytest.Must(t, os.WriteFile(filepath.Join(content, digest, "a.toml"), []byte(policytest.DocumentOf("a", "allow")), 0o600))
 		policytest.Must(t, os.RemoveAll(d.Dir))
-		life(t, d, s, func(p *Plane, l *policytest.Logs) {
+		life(t, d, s, func(p *Engine, l *policytest.Logs) {
 			if got := ask(t, p, policytest.Question("web")); got.Reason != api.ReasonPoliciesNotReady {
 				t.Errorf("verdict %+v", got)
 			}
@@ -175,7 +175,7 @@ func TestAKeptSetThatWasDamagedIsKeptAnew(t *testing.T) {
 		t := d.T
 		d.Policy("a", "deny Why")
 		var digest string
-		judge := func(p *Plane, _ *policytest.Logs) {
+		judge := func(p *Engine, _ *policytest.Logs) {
 			if got := ask(t, p, policytest.Question("web")); got.Answer != api.Deny || got.Reason != "Why" {
 				t.Errorf("verdict %+v", got)
 			}
@@ -203,10 +203,10 @@ func TestAKeptSetThatTheMachineKeepsOutIsBroughtBackLater(t *testing.T) {
 				t := d.T
 				d.Policy("a", script)
 				s.Faults = 2
-				life(t, d, s, func(p *Plane, _ *policytest.Logs) { ask(t, p, policytest.Question("web")) }, keep)
+				life(t, d, s, func(p *Engine, _ *policytest.Logs) { ask(t, p, policytest.Question("web")) }, keep)
 				d.Write("a.toml", "api = 1")
 				s.Faults = 0
-				life(t, d, s, func(p *Plane, l *policytest.Logs) {
+				life(t, d, s, func(p *Engine, l *policytest.Logs) {
 					if got := ask(t, p, policytest.Question("web")); got.Reason != api.ReasonPoliciesNotReady {
 						t.Errorf("verdict %+v", got)
 					}
@@ -231,10 +231,10 @@ func TestWhatIsKeptIsThatOfItsOwner(t *testing.T) {
 		t := d.T
 		d.Policy("a", "allow")
 		d.Of("shop").Policy("a", "deny")
-		life(t, d, s, func(p *Plane, _ *policytest.Logs) { ask(t, p, policytest.Question("web")) }, keep, tenanted(d, "shop"))
+		life(t, d, s, func(p *Engine, _ *policytest.Logs) { ask(t, p, policytest.Question("web")) }, keep, tenanted(d, "shop"))
 		policytest.Must(t, os.RemoveAll(d.Of("shop").Dir))
 		d.Write("a.toml", "")
-		life(t, d, s, func(p *Plane, _ *policytest.Logs) {
+		life(t, d, s, func(p *Engine, _ *policytest.Logs) {
 			if got := ask(t, p, policytest.Question("web")); got.Answer != api.Deny || got.Tenant != "shop" || len(got.Opinions) != 2 {
 				t.Errorf("verdict %+v", got)
 			}
@@ -256,7 +256,7 @@ func TestPoliciesComeIntoForceThoughTheyCannotBeKept(t *testing.T) {
 	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
 		t := d.T
 		d.Policy("a", "deny")
-		life(t, d, s, func(p *Plane, l *policytest.Logs) {
+		life(t, d, s, func(p *Engine, l *policytest.Logs) {
 			if got := ask(t, p, policytest.Question("web")); got.Answer != api.Deny {
 				t.Errorf("verdict %+v", got)
 			}

@@ -37,7 +37,7 @@ func TestALastVerdictCountsAfterARestart(t *testing.T) {
 		keep := func(c *Config) { c.Opinions = disk }
 		d.Policy("a", "deny-image other", `on_error = "last_verdict"`)
 		d.Policy("b", "hold")
-		life(t, d, s, func(p *Plane, _ *policytest.Logs) {
+		life(t, d, s, func(p *Engine, _ *policytest.Logs) {
 			if got := ask(t, p, policytest.Question("web")); got.Answer != api.Hold {
 				t.Errorf("verdict %+v", got)
 			}
@@ -52,7 +52,7 @@ func TestALastVerdictCountsAfterARestart(t *testing.T) {
 				r.Answer = "perhaps"
 			}
 		}
-		life(t, d, s, func(p *Plane, _ *policytest.Logs) {
+		life(t, d, s, func(p *Engine, _ *policytest.Logs) {
 			for name, want := range map[string]string{"web": "before that it said abstain", "bad": "before that it said deny: ImageNotAllowed: image other is not allowed", "new": "it has not judged this version of the pod before"} {
 				q := policytest.Question(name)
 				if name == "bad" {
@@ -76,7 +76,7 @@ func TestVerdictsAreWrittenAtMostOnceASecondAndOnlyWhereTheyDiffer(t *testing.T)
 	diskBubble(t, func(d policytest.Tree, s *policytest.Scripts, disk *policytest.OpinionDisk) {
 		t := d.T
 		d.Policy("a", "hold", `on_error = "last_verdict"`)
-		life(t, d, s, func(p *Plane, _ *policytest.Logs) {
+		life(t, d, s, func(p *Engine, _ *policytest.Logs) {
 			n := 0
 			s.Edit = func(_ string, r *wasm.Result) { n++; r.Message = strconv.Itoa(n) }
 			for range 3 {
@@ -107,7 +107,7 @@ func TestWhatTheDiskDidNotTakeIsWrittenLater(t *testing.T) {
 		t := d.T
 		d.Policy("a", "deny", `on_error = "last_verdict"`)
 		disk.Err = errors.New("disk full")
-		life(t, d, s, func(p *Plane, l *policytest.Logs) {
+		life(t, d, s, func(p *Engine, l *policytest.Logs) {
 			if got := ask(t, p, policytest.Question("web")); got.Answer != api.Deny {
 				t.Errorf("verdict %+v", got)
 			}

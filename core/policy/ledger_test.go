@@ -137,7 +137,7 @@ func TestWhatWasAdmittedCountsUntilItIsGone(t *testing.T) {
 
 // onNode is a decision about a pod that has seen the node as a tenant's policies
 // do, and those of the others named.
-func onNode(l *ledger, q api.Question, tenant string, sees ...string) *eval.Decision {
+func onNode(l *nodeSnapshot, q api.Question, tenant string, sees ...string) *eval.Decision {
 	d := decisionOn(q)
 	d.Request.Tenant = tenant
 	d.See = func(tenant string, s *eval.NodeView) *wasm.NodeFacts {
@@ -145,7 +145,7 @@ func onNode(l *ledger, q api.Question, tenant string, sees ...string) *eval.Deci
 	}
 	for _, who := range sees {
 		if d.Seen == nil {
-			d.Seen = l.look()
+			d.Seen = l.view()
 		}
 		d.See(who, d.Seen)
 	}
@@ -157,7 +157,7 @@ func says(answer api.Answer) *api.Verdict { return &api.Verdict{Answer: answer} 
 func TestAnAnswerThatDoesNotAllowGivesBackWhatWasReserved(t *testing.T) {
 	t.Parallel()
 	n, ctx := &aNode{}, t.Context()
-	l := &ledger{node: n.node()}
+	l := &nodeSnapshot{node: n.node()}
 	first := onNode(l, policytest.Question("a"), "", "")
 	before := onNode(l, policytest.Question("b"), "", "")
 	if !l.commit(ctx, first, says(api.Allow)) {
@@ -170,8 +170,8 @@ func TestAnAnswerThatDoesNotAllowGivesBackWhatWasReserved(t *testing.T) {
 		t.Error("a pod that takes nothing has to wait")
 	}
 	full := onNode(l, policytest.Question("b"), "", "")
-	if !l.commit(ctx, onNode(l, policytest.Question("a"), "", ""), says(api.Deny)) || len(l.look().Pods) != 0 {
-		t.Errorf("reserved: %+v", l.look().Pods)
+	if !l.commit(ctx, onNode(l, policytest.Question("a"), "", ""), says(api.Deny)) || len(l.view().Pods) != 0 {
+		t.Errorf("reserved: %+v", l.view().Pods)
 	}
 	if l.commit(ctx, full, says(api.Allow)) {
 		t.Error("what was seen before it was given back counts")
@@ -187,18 +187,20 @@ func TestAnAnswerThatDoesNotAllowGivesBackWhatWasReserved(t *testing.T) {
 func TestADecisionIsMadeAgainOnlyIfWhatItSawIsAnother(t *testing.T) {
 	t.Parallel()
 	// admits has a pod of a tenant admitted that has not looked.
-	admits := func(name, tenant string) func(*ledger, *aNode) {
-		return func(l *ledger, _ *aNode) {
+	admits := func(name, tenant string) func(*nodeSnapshot, *aNode) {
+		return func(l *nodeSnapshot, _ *aNode) {
 			l.commit(t.Context(), onNode(l, policytest.Question(name, in(tenant)), tenant), says(api.Allow))
 		}
 	}
-	runs := func(pods ...NodePod) func(*ledger, *aNode) { return func(_ *ledger, n *aNode) { n.set(pods...) } }
+	runs := func(pods ...NodePod) func(*nodeSnapshot, *aNode) {
+		return func(_ *nodeSnapshot, n *aNode) { n.set(pods...) }
+	}
 	for name, test := range map[string]struct {
 		sees      []string
-		meanwhile func(l *ledger, n *aNode)
+		meanwhile func(l *nodeSnapshot, n *aNode)
 		want      bool
 	}{
-		"nothing happened":                  {[]string{"a"}, func(*ledger, *aNode) {}, true},
+		"nothing happened":                  {[]string{"a"}, func(*nodeSnapshot, *aNode) {}, true},
 		"a pod of the tenant was admitted":  {[]string{"a"}, admits("other", "a"), false},
 		"one of another tenant was":         {[]string{"a"}, admits("other", "b"), true},
 		"which the operator's policies see": {[]string{"a", ""}, admits("other", "b"), false},
@@ -210,7 +212,7 @@ func TestADecisionIsMadeAgainOnlyIfWhatItSawIsAnother(t *testing.T) {
 			t.Parallel()
 			n := &aNode{}
 			n.set(aPod("a", "running"))
-			l := &ledger{node: n.node()}
+			l := &nodeSnapshot{node: n.node()}
 			admits("reserved", "a")(l, n)
 			d := onNode(l, policytest.Question("web", in("a")), "a", test.sees...)
 			test.meanwhile(l, n)
@@ -295,7 +297,7 @@ func TestADecisionThatOthersOvertakeIsMade(t *testing.T) {
 					t.Errorf("it is answered %s, and the policy was asked %d times, want %d", got.Answer, asked, test.most)
 				}
 				synctest.Wait()
-				if p.ledger.alone != nil {
+				if p.snapshot.exclusive != nil {
 					t.Error("others are still held off")
 				}
 				stop()
@@ -346,9 +348,9 @@ func TestOthersWaitForADecisionOnlyIfTheyChangeWhatItSees(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(d policytest.Tree, _ *policytest.Scripts) {
 		t := d.T
-		l := &ledger{node: (&aNode{}).node()}
+		l := &nodeSnapshot{node: (&aNode{}).node()}
 		alone := onNode(l, policytest.Question("alone", in("a")), "a", "a")
-		l.holdOff(t.Context(), alone)
+		l.acquire(t.Context(), alone)
 		var answered []string
 		var mu sync.Mutex
 		var all sync.WaitGroup
@@ -372,7 +374,7 @@ func TestOthersWaitForADecisionOnlyIfTheyChangeWhatItSees(t *testing.T) {
 		if l.commit(t.Context(), alone, says(api.Allow)) {
 			t.Error("an operator's policy has looked, too, and nobody waited for that")
 		}
-		l.holdOff(t.Context(), alone)
+		l.acquire(t.Context(), alone)
 		answer("third", "b", says(api.Allow))
 		if got := strings.Join(answered, " "); got != "other held another" {
 			t.Errorf("answered: %s", got)
@@ -380,10 +382,10 @@ func TestOthersWaitForADecisionOnlyIfTheyChangeWhatItSees(t *testing.T) {
 		if !l.commit(t.Context(), alone, says(api.Allow)) {
 			t.Error("all wait for it, and it does not count")
 		}
-		l.goOn(alone)
+		l.release(alone)
 		all.Wait()
-		if len(l.look().Pods) != 5 {
-			t.Errorf("admitted: %+v", l.look().Pods)
+		if len(l.view().Pods) != 5 {
+			t.Errorf("admitted: %+v", l.view().Pods)
 		}
 	})
 }
@@ -391,17 +393,17 @@ func TestOthersWaitForADecisionOnlyIfTheyChangeWhatItSees(t *testing.T) {
 func TestAnUpdateOfAPodCountsOnce(t *testing.T) {
 	t.Parallel()
 	n := &aNode{pods: []NodePod{{policytest.SomePod("a"), "static"}}}
-	l := &ledger{node: n.node()}
+	l := &nodeSnapshot{node: n.node()}
 	q := policytest.Question("a", func(q *api.Question) {
 		q.Op = api.UpdateOp
 		q.Pod.Labels = map[string]string{"tier": "db"}
 	})
 	l.commit(t.Context(), onNode(l, q, ""), says(api.Allow))
-	if got := l.look().Pods; len(got) != 1 || got[0].Labels["tier"] != "db" {
+	if got := l.view().Pods; len(got) != 1 || got[0].Labels["tier"] != "db" {
 		t.Errorf("%+v, want the newer version", got)
 	}
 	n.pods[0].Pod = q.Pod.DeepCopy()
-	if l.look(); len(l.reserved) != 0 {
+	if l.view(); len(l.reserved) != 0 {
 		t.Errorf("what runs is reserved on: %v", l.reserved)
 	}
 }
@@ -423,9 +425,9 @@ func TestNothingIsReservedForAPodThatEndedBeforeAnybodyLooked(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			n := &aNode{ended: test.ended}
-			l := &ledger{node: n.node()}
+			l := &nodeSnapshot{node: n.node()}
 			l.commit(t.Context(), onNode(l, policytest.Question("a", again, test.as), ""), says(api.Allow))
-			if l.look(); len(l.reserved) != test.want {
+			if l.view(); len(l.reserved) != test.want {
 				t.Errorf("%d pods are reserved, want %d", len(l.reserved), test.want)
 			}
 		})
@@ -435,7 +437,7 @@ func TestNothingIsReservedForAPodThatEndedBeforeAnybodyLooked(t *testing.T) {
 func TestNothingIsReservedForAVersionThatWasTakenBack(t *testing.T) {
 	t.Parallel()
 	n := &aNode{pods: []NodePod{{policytest.SomePod("a"), "static"}}}
-	l := &ledger{node: n.node()}
+	l := &nodeSnapshot{node: n.node()}
 	q := policytest.Question("a", func(q *api.Question) {
 		q.Op = api.UpdateOp
 		q.Pod.Labels = map[string]string{"tier": "db"}
@@ -444,11 +446,11 @@ func TestNothingIsReservedForAVersionThatWasTakenBack(t *testing.T) {
 	d.Instance = "newer"
 	l.commit(t.Context(), d, says(api.Allow))
 	n.wants = map[types.UID]string{"uid-a": "newer"}
-	if got := l.look().Pods; len(got) != 1 || got[0].Labels["tier"] != "db" {
+	if got := l.view().Pods; len(got) != 1 || got[0].Labels["tier"] != "db" {
 		t.Errorf("%+v, want the newer version", got)
 	}
 	n.wants["uid-a"] = "older"
-	if got := l.look().Pods; len(got) != 1 || got[0].Labels["tier"] != "web" || len(l.reserved) != 0 {
+	if got := l.view().Pods; len(got) != 1 || got[0].Labels["tier"] != "web" || len(l.reserved) != 0 {
 		t.Errorf("%+v, want the version that runs, and nothing reserved", got)
 	}
 }
@@ -530,7 +532,7 @@ func TestWhatWasAdmittedBeforeARestartCountsUntilItRuns(t *testing.T) {
 	p := New(Config{Facts: n.node(), Node: "node-1", Logger: slog.New(slog.DiscardHandler), Now: time.Now})
 	sees := func(when, want string) {
 		t.Helper()
-		if got := p.ledger.look().Pods; len(got) != 1 || got[0].Requests["cpu"] != want {
+		if got := p.snapshot.view().Pods; len(got) != 1 || got[0].Requests["cpu"] != want {
 			t.Errorf("%s: policies see %+v, want %s", when, got, want)
 		}
 	}

@@ -58,7 +58,7 @@ func TestWhatTookTooMuchMemoryIsTriedAgainWithMore(t *testing.T) {
 		d.Of("a").Policy("p", "deny")
 		d.Policy("node", "allow")
 		for _, memory := range []int64{bundle.PageBytes, 64 * bundle.PageBytes} {
-			life(t, d, s, func(p *Plane, _ *policytest.Logs) {
+			life(t, d, s, func(p *Engine, _ *policytest.Logs) {
 				time.Sleep(time.Minute)
 				if set := setOf(t, p, "a"); set.Ready != (memory > bundle.PageBytes) {
 					t.Errorf("with %d bytes: %+v", memory, set)

@@ -29,7 +29,7 @@ func contestOf(namespace, running string) api.Contest {
 	return c
 }
 
-func resolve(t *testing.T, p *Plane, c api.Contest) api.Resolution {
+func resolve(t *testing.T, p *Engine, c api.Contest) api.Resolution {
 	t.Helper()
 	answer := make(chan api.Resolution, 1)
 	p.Rules().Resolve(c, func(r api.Resolution) { answer <- r })

@@ -71,14 +71,14 @@ func TestARollbackBringsTheSetBeforeIntoForceUntilTheDirectoryChanges(t *testing
 	keptBubble(t, func(d policytest.Tree, s *policytest.Scripts, keep func(*Config), kept state.PolicySets) {
 		t := d.T
 		d.Policy("a", "allow")
-		want := func(p *Plane, step string, answer api.Answer) {
+		want := func(p *Engine, step string, answer api.Answer) {
 			t.Helper()
 			time.Sleep(time.Minute)
 			if got := ask(t, p, policytest.Question("web")); got.Answer != answer {
 				t.Errorf("%s: verdict %+v", step, got)
 			}
 		}
-		life(t, d, s, func(p *Plane, _ *policytest.Logs) {
+		life(t, d, s, func(p *Engine, _ *policytest.Logs) {
 			want(p, "first", api.Allow)
 			if _, err := p.Rollback(t.Context(), ""); err == nil || !strings.Contains(err.Error(), "no earlier set is kept") {
 				t.Errorf("error %v with one set", err)
@@ -91,7 +91,7 @@ func TestARollbackBringsTheSetBeforeIntoForceUntilTheDirectoryChanges(t *testing
 			}
 			want(p, "rolled back", api.Allow)
 		}, keep)
-		life(t, d, s, func(p *Plane, _ *policytest.Logs) {
+		life(t, d, s, func(p *Engine, _ *policytest.Logs) {
 			want(p, "after a restart", api.Allow)
 			if _, err := p.Reload(t.Context(), ""); err == nil || !strings.HasPrefix(err.Error(), "rolled back") {
 				t.Errorf("error %v of a reload", err)
@@ -115,7 +115,7 @@ func TestARollbackOfASignedSetGoesBackInRevisionsToo(t *testing.T) {
 	keptBubble(t, func(d policytest.Tree, s *policytest.Scripts, keep func(*Config), kept state.PolicySets) {
 		t := d.T
 		trust := func(c *Config) { c.Trust = trusting(true, key) }
-		life(t, d, s, func(p *Plane, _ *policytest.Logs) {
+		life(t, d, s, func(p *Engine, _ *policytest.Logs) {
 			for revision, answer := range []string{"allow", "deny"} {
 				d.Policy("a", answer)
 				signIn(d, uint64(revision+4), key)

@@ -66,7 +66,7 @@ func TestAPodIsJudgedByItsTenantsPoliciesAndThenTheOperators(t *testing.T) {
 	})
 }
 
-func setOf(t *testing.T, p *Plane, tenant string) api.PolicySet {
+func setOf(t *testing.T, p *Engine, tenant string) api.PolicySet {
 	t.Helper()
 	for _, s := range p.Sets() {
 		if s.Tenant == tenant {

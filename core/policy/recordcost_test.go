@@ -16,7 +16,7 @@ import (
 
 // within has a plane whose tenants a and b may have 4 kB of records a second, and
 // whose plugins take nothing.
-func within(t *testing.T, do func(t *testing.T, p *Plane, disk *policytest.RecordDisk)) {
+func within(t *testing.T, do func(t *testing.T, p *Engine, disk *policytest.RecordDisk)) {
 	t.Helper()
 	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
 		t := d.T
@@ -35,7 +35,7 @@ func within(t *testing.T, do func(t *testing.T, p *Plane, disk *policytest.Recor
 
 // flood asks about pods that nobody has seen before, and gives how many had a
 // verdict.
-func flood(t *testing.T, p *Plane, namespace, name string, count int) (judged int) {
+func flood(t *testing.T, p *Engine, namespace, name string, count int) (judged int) {
 	t.Helper()
 	for i := range count {
 		q := policytest.Question(fmt.Sprintf("%s-%d", name, i), in(namespace))
@@ -49,7 +49,7 @@ func flood(t *testing.T, p *Plane, namespace, name string, count int) (judged in
 
 func TestRecordsComeOutOfTheBudgetOfTheTenantWhosePodsTheyAreAbout(t *testing.T) {
 	t.Parallel()
-	within(t, func(t *testing.T, p *Plane, disk *policytest.RecordDisk) {
+	within(t, func(t *testing.T, p *Engine, disk *policytest.RecordDisk) {
 		t.Helper()
 		first := flood(t, p, "a", "web", 200)
 		if first < 15 || first > 60 {
@@ -72,15 +72,15 @@ func TestRecordsComeOutOfTheBudgetOfTheTenantWhosePodsTheyAreAbout(t *testing.T)
 
 func TestWhatIsNotWrittenCostsNoBudget(t *testing.T) {
 	t.Parallel()
-	for name, do := range map[string]func(t *testing.T, p *Plane, disk *policytest.RecordDisk) (judged int){
-		"a decision that is made again": func(t *testing.T, p *Plane, _ *policytest.RecordDisk) (judged int) {
+	for name, do := range map[string]func(t *testing.T, p *Engine, disk *policytest.RecordDisk) (judged int){
+		"a decision that is made again": func(t *testing.T, p *Engine, _ *policytest.RecordDisk) (judged int) {
 			t.Helper()
 			for range 200 {
 				judged += flood(t, p, "a", "web", 1)
 			}
 			return judged
 		},
-		"a decision that the disk does not take": func(t *testing.T, p *Plane, disk *policytest.RecordDisk) int {
+		"a decision that the disk does not take": func(t *testing.T, p *Engine, disk *policytest.RecordDisk) int {
 			t.Helper()
 			disk.Set(errors.New("no space left"), nil)
 			return flood(t, p, "a", "web", 200)
@@ -88,7 +88,7 @@ func TestWhatIsNotWrittenCostsNoBudget(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			within(t, func(t *testing.T, p *Plane, disk *policytest.RecordDisk) {
+			within(t, func(t *testing.T, p *Engine, disk *policytest.RecordDisk) {
 				t.Helper()
 				if judged := do(t, p, disk); judged != 200 {
 					t.Errorf("of 200 questions %d were answered by policies", judged)

@@ -15,7 +15,7 @@ import (
 
 // shownBy are the decisions of a plane: what was decided, how often, and as which
 // record.
-func shownBy(p *Plane) (all []string) {
+func shownBy(p *Engine) (all []string) {
 	for _, d := range p.Decisions() {
 		all = append(all, fmt.Sprintf("%s %s/%s %s %s ×%d as %s", d.Hook, d.Namespace, d.Name, d.Verdict.Answer, d.Verdict.Reason, d.Count, d.ID))
 	}
@@ -24,7 +24,7 @@ func shownBy(p *Plane) (all []string) {
 
 func TestWhatIsOnRecord(t *testing.T) {
 	t.Parallel()
-	contest := func(t *testing.T, p *Plane) {
+	contest := func(t *testing.T, p *Engine) {
 		t.Helper()
 		resolved := make(chan api.Resolution, 1)
 		p.Rules().Resolve(api.Contest{Identity: types.NamespacedName{Namespace: "a", Name: "web"}, Candidates: []api.Candidate{
@@ -37,12 +37,12 @@ func TestWhatIsOnRecord(t *testing.T) {
 		policies func(d policytest.Tree)
 		// spent: the tenant's budget is spent, by one decision about shop/first.
 		spent bool
-		ask   func(t *testing.T, p *Plane)
+		ask   func(t *testing.T, p *Engine)
 		want  []string
 	}{
 		"a verdict, once however often it is given": {
 			policies: func(d policytest.Tree) { d.Policy("p", "deny") },
-			ask: func(t *testing.T, p *Plane) {
+			ask: func(t *testing.T, p *Engine) {
 				t.Helper()
 				ask(t, p, policytest.Question("web", in("a")))
 				ask(t, p, policytest.Question("web", in("a")))
@@ -51,7 +51,7 @@ func TestWhatIsOnRecord(t *testing.T) {
 		},
 		"that policies are not ready, once": {
 			policies: func(d policytest.Tree) { d.Write("p.toml", "broken") },
-			ask: func(t *testing.T, p *Plane) {
+			ask: func(t *testing.T, p *Engine) {
 				t.Helper()
 				for range 3 {
 					ask(t, p, policytest.Question("web", in("a")))
@@ -61,7 +61,7 @@ func TestWhatIsOnRecord(t *testing.T) {
 		},
 		"that a conflict goes on as it is while policies are not ready, once": {
 			policies: func(d policytest.Tree) { d.Write("p.toml", "broken") },
-			ask: func(t *testing.T, p *Plane) {
+			ask: func(t *testing.T, p *Engine) {
 				t.Helper()
 				contest(t, p)
 				contest(t, p)
@@ -70,7 +70,7 @@ func TestWhatIsOnRecord(t *testing.T) {
 		},
 		"nothing of a conflict and an update of which no policy is asked": {
 			policies: func(d policytest.Tree) { d.Policy("p", "allow") },
-			ask: func(t *testing.T, p *Plane) {
+			ask: func(t *testing.T, p *Engine) {
 				t.Helper()
 				contest(t, p)
 				filterBy(t, p, filterQuestion("a"))
@@ -82,7 +82,7 @@ func TestWhatIsOnRecord(t *testing.T) {
 				d.Hooked("f", api.HookFilter, "drop")
 			},
 			spent: true,
-			ask: func(t *testing.T, p *Plane) {
+			ask: func(t *testing.T, p *Engine) {
 				t.Helper()
 				for range 3 {
 					if v := ask(t, p, policytest.Question("web", in("a"))); v.Reason != api.ReasonBudgetExhausted {

@@ -15,7 +15,7 @@ func TestDecisionsOnRecordAreShownAfterARestart(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state")
 	d, s := policytest.NewTree(t), policytest.NewScripts()
 	d.Policy("a", "deny No: never")
-	start := func() (*Plane, func()) {
+	start := func() (*Engine, func()) {
 		log, closeAll := policytest.RecordsIn(t, path)
 		c := testConfig(d, s)
 		c.Records = log

@@ -181,7 +181,7 @@ func TestOfTheIDOfADocumentItsIndexStays(t *testing.T) {
 
 // redactedOf has decisions made about pods with a secret, of every hook, and gives the
 // records with what is made of them.
-func redactedOf(t *testing.T, script, more string, do func(p *Plane, d policytest.Tree)) (all []*state.DecisionEntry, left []*Difference) {
+func redactedOf(t *testing.T, script, more string, do func(p *Engine, d policytest.Tree)) (all []*state.DecisionEntry, left []*Difference) {
 	t.Helper()
 	at, d, s := filepath.Join(t.TempDir(), "state"), policytest.NewTree(t), policytest.NewScripts()
 	d.Write("p.toml", policytest.DocumentIn("p", script, more))
@@ -220,19 +220,19 @@ func TestARedactedRecordTellsNoSecretAndCanBeMadeAgain(t *testing.T) {
 	hide := func(q *api.Question) { secretive("env")(q.Pod) }
 	for name, test := range map[string]struct {
 		script, more string
-		do           func(t *testing.T, p *Plane, d policytest.Tree)
+		do           func(t *testing.T, p *Engine, d policytest.Tree)
 		want         int
 	}{
-		"of every hook": {"deny No never", anyHook, func(t *testing.T, p *Plane, _ policytest.Tree) { t.Helper(); everyHook(t, p, "web") }, 3},
-		"a plugin that says all it knows": {"say-env", "", func(t *testing.T, p *Plane, _ policytest.Tree) {
+		"of every hook": {"deny No never", anyHook, func(t *testing.T, p *Engine, _ policytest.Tree) { t.Helper(); everyHook(t, p, "web") }, 3},
+		"a plugin that says all it knows": {"say-env", "", func(t *testing.T, p *Engine, _ policytest.Tree) {
 			t.Helper()
 			ask(t, p, policytest.Question("web", hide))
 		}, 1},
-		"of one that sees the node": {"quota 1", "capabilities = [\"node.read\"]", func(t *testing.T, p *Plane, _ policytest.Tree) {
+		"of one that sees the node": {"quota 1", "capabilities = [\"node.read\"]", func(t *testing.T, p *Engine, _ policytest.Tree) {
 			t.Helper()
 			ask(t, p, policytest.Question("web", hide))
 		}, 1},
-		"what it had said before": {"say-env", "on_error = \"last_verdict\"", func(t *testing.T, p *Plane, d policytest.Tree) {
+		"what it had said before": {"say-env", "on_error = \"last_verdict\"", func(t *testing.T, p *Engine, d policytest.Tree) {
 			t.Helper()
 			ask(t, p, policytest.Question("web", hide))
 			d.Policy("p", "trap no", "on_error = \"last_verdict\"")
@@ -240,7 +240,7 @@ func TestARedactedRecordTellsNoSecretAndCanBeMadeAgain(t *testing.T) {
 			policytest.Must(t, err)
 			ask(t, p, policytest.Question("web", hide))
 		}, 2},
-		"documents that are from a URL": {"winner 1", anyHook, func(t *testing.T, p *Plane, _ policytest.Tree) {
+		"documents that are from a URL": {"winner 1", anyHook, func(t *testing.T, p *Engine, _ policytest.Tree) {
 			t.Helper()
 			url := func(of string) string {
 				return "https://ana:" + secret + "@config.example/" + of + "?token=" + secret + "#0"
@@ -252,7 +252,7 @@ func TestARedactedRecordTellsNoSecretAndCanBeMadeAgain(t *testing.T) {
 			p.Rules().Resolve(c, func(r api.Resolution) { resolved <- r })
 			<-resolved
 		}, 2},
-		"one that is put off": {"deny No never", "", func(t *testing.T, p *Plane, _ policytest.Tree) {
+		"one that is put off": {"deny No never", "", func(t *testing.T, p *Engine, _ policytest.Tree) {
 			t.Helper()
 			for _, name := range []string{"one", "two"} {
 				ask(t, p, ofController(name, "set", hide, func(q *api.Question) { q.Origin.Source = "cluster" }))
@@ -261,7 +261,7 @@ func TestARedactedRecordTellsNoSecretAndCanBeMadeAgain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			all, left := redactedOf(t, test.script, test.more, func(p *Plane, d policytest.Tree) { test.do(t, p, d) })
+			all, left := redactedOf(t, test.script, test.more, func(p *Engine, d policytest.Tree) { test.do(t, p, d) })
 			if len(all) != test.want || len(left) > 0 {
 				t.Errorf("%d are redacted, %v are left out", len(all), left)
 			}
@@ -281,7 +281,7 @@ func TestARedactedRecordTellsNoSecretAndCanBeMadeAgain(t *testing.T) {
 
 func TestADecisionThatASecretHasMadeIsNotRedacted(t *testing.T) {
 	t.Parallel()
-	all, left := redactedOf(t, "deny-env "+secret, "", func(p *Plane, _ policytest.Tree) {
+	all, left := redactedOf(t, "deny-env "+secret, "", func(p *Engine, _ policytest.Tree) {
 		ask(t, p, policytest.Question("web", func(q *api.Question) { secretive("env")(q.Pod) }))
 	})
 	if len(all) != 0 || len(left) != 1 || left[0].Field != "answer" {

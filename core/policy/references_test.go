@@ -118,7 +118,7 @@ func newReferences(digests map[string]string) *someReferences {
 }
 
 // seeing is a plane that runs, whose policies may see references.
-func seeing(t *testing.T, d policytest.Tree, s *policytest.Scripts, refs *someReferences) *Plane {
+func seeing(t *testing.T, d policytest.Tree, s *policytest.Scripts, refs *someReferences) *Engine {
 	t.Helper()
 	p, _ := listed(t, d, s, func(c *Config) { c.References, c.Facts = refs, (&aNode{}).node() })
 	run(t, p)

@@ -22,7 +22,7 @@ import (
 
 // listed is a plane in a bubble of its own time: it finds changes by listing
 // only.
-func listed(t *testing.T, d policytest.Tree, s *policytest.Scripts, change ...func(*Config)) (*Plane, *policytest.Logs) {
+func listed(t *testing.T, d policytest.Tree, s *policytest.Scripts, change ...func(*Config)) (*Engine, *policytest.Logs) {
 	t.Helper()
 	l := &policytest.Logs{}
 	c := testConfig(d, s)
@@ -42,7 +42,7 @@ func bubble(t *testing.T, f func(d policytest.Tree, s *policytest.Scripts)) {
 }
 
 // fired reports whether the plane says that another set came into force.
-func fired(p *Plane) bool {
+func fired(p *Engine) bool {
 	select {
 	case <-p.Changed():
 		return true
@@ -51,7 +51,7 @@ func fired(p *Plane) bool {
 	}
 }
 
-func stateOf(d policytest.Tree, p *Plane) string {
+func stateOf(d policytest.Tree, p *Engine) string {
 	d.T.Helper()
 	s := p.Sets()[0]
 	var names []string
@@ -61,7 +61,7 @@ func stateOf(d policytest.Tree, p *Plane) string {
 	return fmt.Sprintf("%d %v %s", s.Generation, names, strings.ReplaceAll(s.Refused, d.Dir, "DIR"))
 }
 
-func wantState(d policytest.Tree, p *Plane, step, want string, changed bool) {
+func wantState(d policytest.Tree, p *Engine, step, want string, changed bool) {
 	d.T.Helper()
 	if got := stateOf(d, p); got != want {
 		d.T.Errorf("%s: set %q, want %q", step, got, want)

@@ -36,7 +36,7 @@ func update(q *api.Question) {
 }
 
 // everyHook asks once about a new pod, about an update, and about a contest.
-func everyHook(t *testing.T, p *Plane, name string) {
+func everyHook(t *testing.T, p *Engine, name string) {
 	t.Helper()
 	ask(t, p, policytest.Question(name))
 	q := policytest.Question(name, update)
@@ -56,20 +56,20 @@ func TestWhatPoliciesMetBesideTheQuestionIsOnRecord(t *testing.T) {
 		// policies are written by their name; a text after "\n" are further keys.
 		policies map[string]string
 		change   func(c *Config)
-		do       func(t *testing.T, p *Plane, d policytest.Tree)
+		do       func(t *testing.T, p *Engine, d policytest.Tree)
 		// want are parts of opinions and verdicts, each of which is on record.
 		want []string
 	}{
 		"plugins that fail": {
 			map[string]string{"p": "trap no\n" + anyHook},
 			nil,
-			func(t *testing.T, p *Plane, _ policytest.Tree) { t.Helper(); everyHook(t, p, "web") },
+			func(t *testing.T, p *Engine, _ policytest.Tree) { t.Helper(); everyHook(t, p, "web") },
 			[]string{"Trap"},
 		},
 		"a breaker that is open, of every hook": {
 			map[string]string{"p": "trap no\n" + anyHook},
 			nil,
-			func(t *testing.T, p *Plane, _ policytest.Tree) {
+			func(t *testing.T, p *Engine, _ policytest.Tree) {
 				t.Helper()
 				for range eval.BreakAfter {
 					everyHook(t, p, "web")
@@ -80,13 +80,13 @@ func TestWhatPoliciesMetBesideTheQuestionIsOnRecord(t *testing.T) {
 		"a plugin without an instance": {
 			map[string]string{"p": "unready"},
 			nil,
-			func(t *testing.T, p *Plane, _ policytest.Tree) { t.Helper(); ask(t, p, policytest.Question("web")) },
+			func(t *testing.T, p *Engine, _ policytest.Tree) { t.Helper(); ask(t, p, policytest.Question("web")) },
 			[]string{"NotReady"},
 		},
 		"a machine that fails": {
 			map[string]string{"p": "error the disk is gone", "q": "unwell"},
 			nil,
-			func(t *testing.T, p *Plane, _ policytest.Tree) {
+			func(t *testing.T, p *Engine, _ policytest.Tree) {
 				t.Helper()
 				for range 3 {
 					ask(t, p, policytest.Question("web"))
@@ -97,7 +97,7 @@ func TestWhatPoliciesMetBesideTheQuestionIsOnRecord(t *testing.T) {
 		"a verdict that was given before counts": {
 			map[string]string{"p": "deny No never\non_error = \"last_verdict\"", "q": "hold Later soon\non_error = \"last_verdict\""},
 			nil,
-			func(t *testing.T, p *Plane, d policytest.Tree) {
+			func(t *testing.T, p *Engine, d policytest.Tree) {
 				t.Helper()
 				ask(t, p, policytest.Question("web"))
 				for _, name := range []string{"p", "q"} {
@@ -112,7 +112,7 @@ func TestWhatPoliciesMetBesideTheQuestionIsOnRecord(t *testing.T) {
 		"no verdict was given before": {
 			map[string]string{"p": "unwell\non_error = \"last_verdict\""},
 			func(c *Config) { c.Opinions = nil },
-			func(t *testing.T, p *Plane, _ policytest.Tree) {
+			func(t *testing.T, p *Engine, _ policytest.Tree) {
 				t.Helper()
 				ask(t, p, policytest.Question("web"))
 				ask(t, p, policytest.Question("db"))
@@ -123,7 +123,7 @@ func TestWhatPoliciesMetBesideTheQuestionIsOnRecord(t *testing.T) {
 		"an exempt pod": {
 			map[string]string{"p": "trap no", "q": "unready"},
 			func(c *Config) { c.Exempt = []string{"shop/web*"} },
-			func(t *testing.T, p *Plane, _ policytest.Tree) {
+			func(t *testing.T, p *Engine, _ policytest.Tree) {
 				t.Helper()
 				ask(t, p, policytest.Question("web", func(q *api.Question) { q.Origin.Source = "static" }))
 			},
@@ -134,13 +134,13 @@ func TestWhatPoliciesMetBesideTheQuestionIsOnRecord(t *testing.T) {
 			func(c *Config) {
 				c.Facts = &Node{Pods: func() []NodePod { return []NodePod{{policytest.SomePod("other"), "static"}} }, Wanted: func(types.UID, string) bool { return true }}
 			},
-			func(t *testing.T, p *Plane, _ policytest.Tree) { t.Helper(); ask(t, p, policytest.Question("web")) },
+			func(t *testing.T, p *Engine, _ policytest.Tree) { t.Helper(); ask(t, p, policytest.Question("web")) },
 			[]string{"hold"},
 		},
 		"an exception": {
 			map[string]string{"p": "deny No never\n[[exception]]\npods = [\"shop/web\"]\nowner = \"me\"\nexpires = \"2999-01-01\""},
 			nil,
-			func(t *testing.T, p *Plane, _ policytest.Tree) {
+			func(t *testing.T, p *Engine, _ policytest.Tree) {
 				t.Helper()
 				ask(t, p, policytest.Question("web"))
 				ask(t, p, policytest.Question("db"))
@@ -153,13 +153,13 @@ func TestWhatPoliciesMetBesideTheQuestionIsOnRecord(t *testing.T) {
 				"q": "deny No never\n[match]\nconditions = [\"object.metadata.labels['missing'] == 'x'\"]",
 			},
 			nil,
-			func(t *testing.T, p *Plane, _ policytest.Tree) { t.Helper(); ask(t, p, policytest.Question("web")) },
+			func(t *testing.T, p *Engine, _ policytest.Tree) { t.Helper(); ask(t, p, policytest.Question("web")) },
 			[]string{"ConditionFailed", "never"},
 		},
 		"a denial that is put off": {
 			map[string]string{"p": "deny No never (denied in no time)"},
 			nil,
-			func(t *testing.T, p *Plane, _ policytest.Tree) {
+			func(t *testing.T, p *Engine, _ policytest.Tree) {
 				t.Helper()
 				for _, name := range []string{"one", "two"} {
 					ask(t, p, ofController(name, "set", func(q *api.Question) { q.Origin.Source = "cluster" }))
@@ -170,7 +170,7 @@ func TestWhatPoliciesMetBesideTheQuestionIsOnRecord(t *testing.T) {
 		"the modes, and what is said where nobody has an opinion": {
 			map[string]string{"p": "deny No\nmode = \"warn\"", "q": "deny No\nmode = \"audit\"", "r": "abstain"},
 			func(c *Config) { c.DefaultVerdict = api.Deny },
-			func(t *testing.T, p *Plane, _ policytest.Tree) { t.Helper(); ask(t, p, policytest.Question("web")) },
+			func(t *testing.T, p *Engine, _ policytest.Tree) { t.Helper(); ask(t, p, policytest.Question("web")) },
 			[]string{"DefaultVerdict", "warn", "audit"},
 		},
 	} {

@@ -140,7 +140,7 @@ func (c *counts) Store(e *state.Evictions) error {
 }
 
 // reviewing is a plane over pods that run.
-func reviewing(t *testing.T, d policytest.Tree, s *policytest.Scripts, n *running, change ...func(*Config)) *Plane {
+func reviewing(t *testing.T, d policytest.Tree, s *policytest.Scripts, n *running, change ...func(*Config)) *Engine {
 	t.Helper()
 	p, _ := listed(t, d, s, append([]func(*Config){func(c *Config) { c.Running = n }}, change...)...)
 	return p

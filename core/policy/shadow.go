@@ -29,9 +29,9 @@ const (
 	maxShadowed = 256
 )
 
-// shadowing has candidates judge what policies in force were asked, after these were
+// shadowQueue has candidates judge what policies in force were asked, after these were
 // answered. It is safe for concurrent use.
-type shadowing struct {
+type shadowQueue struct {
 	waiting atomic.Int64
 
 	mu     sync.Mutex
@@ -42,7 +42,7 @@ type shadowing struct {
 
 // shadows has candidates judge what policies of the sets were asked; opinions are what
 // those said. The sets are in use.
-func (p *Plane) shadows(sets rollout.Sets, d *eval.Decision, opinions []api.Opinion) {
+func (p *Engine) shadows(sets rollout.Sets, d *eval.Decision, opinions []api.Opinion) {
 	for i := range d.Shadowed {
 		x, saw, references := d.Shadowed[i], d.Seen.Again(), d.References.Again()
 		x.Makes = d.Made[x.Policy.Key()]
@@ -61,7 +61,7 @@ func (p *Plane) shadows(sets rollout.Sets, d *eval.Decision, opinions []api.Opin
 }
 
 // shadowMerges is shadows for a contest.
-func (p *Plane) shadowMerges(sets rollout.Sets, m *eval.Conflict, opinions []api.Opinion) {
+func (p *Engine) shadowMerges(sets rollout.Sets, m *eval.Conflict, opinions []api.Opinion) {
 	for _, s := range sets.Eval() {
 		for _, policy := range s.Policies {
 			if policy.Candidate == nil || !policy.Has(api.HookMerge) && !policy.Candidate.Has(api.HookMerge) {
@@ -87,10 +87,10 @@ func (p *Plane) shadowMerges(sets rollout.Sets, m *eval.Conflict, opinions []api
 
 // shadow has one candidate judge, once there is time for that, and compares what it
 // says. Where there is no budget for it the question is skipped.
-func (p *Plane) shadow(
+func (p *Engine) shadow(
 	sets rollout.Sets, x *eval.ShadowQuestion, question [sha256.Size]byte, opinions []api.Opinion, judge func(ctx context.Context, at *sched.CurrentPolicy) (eval.ShadowResult, int64),
 ) {
-	s, c := &p.shadowing, x.Policy.Candidate
+	s, c := &p.shadowQueue, x.Policy.Candidate
 	used, comparison := sets.Comparison(x.Set, c.Name)
 	if !s.affords(p.cfg.Now()) || s.waiting.Load() >= maxShadowed {
 		comparison.Skip()
@@ -127,7 +127,7 @@ func saidBy(x *eval.ShadowQuestion, opinions []api.Opinion) api.Opinion {
 }
 
 // affords reports whether candidates have some of their budget left.
-func (s *shadowing) affords(now time.Time) bool {
+func (s *shadowQueue) affords(now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.budget == nil {
@@ -136,13 +136,13 @@ func (s *shadowing) affords(now time.Time) bool {
 	return s.budget.Has(now)
 }
 
-func (s *shadowing) spend(fuel int64) {
+func (s *shadowQueue) spend(fuel int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.budget.Spend(fuel)
 }
 
-func (s *shadowing) use(x *rollout.Set) {
+func (s *shadowQueue) use(x *rollout.Set) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.used == nil {
@@ -152,7 +152,7 @@ func (s *shadowing) use(x *rollout.Set) {
 	x.Eval.Users.Add(1)
 }
 
-func (s *shadowing) unuse(x *rollout.Set) {
+func (s *shadowQueue) unuse(x *rollout.Set) {
 	s.mu.Lock()
 	if s.used[x]--; s.used[x] == 0 {
 		delete(s.used, x)
@@ -162,7 +162,7 @@ func (s *shadowing) unuse(x *rollout.Set) {
 }
 
 // end gives the sets back that questions were to use which nobody asks any more.
-func (s *shadowing) end() {
+func (s *shadowQueue) end() {
 	s.mu.Lock()
 	used := s.used
 	s.used = nil

@@ -18,7 +18,7 @@ import (
 )
 
 // shadowOf is how the candidate of policy p does.
-func shadowOf(p *Plane) api.PolicyShadow {
+func shadowOf(p *Engine) api.PolicyShadow {
 	for _, set := range p.Sets() {
 		for i := range set.Policies {
 			if x := set.Policies[i].Shadow; x != nil {
@@ -30,7 +30,7 @@ func shadowOf(p *Plane) api.PolicyShadow {
 }
 
 // compared waits until the candidate was asked, or passed over, so often.
-func compared(t *testing.T, p *Plane, n uint64) api.PolicyShadow {
+func compared(t *testing.T, p *Engine, n uint64) api.PolicyShadow {
 	t.Helper()
 	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
 		x := shadowOf(p)

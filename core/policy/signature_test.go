@@ -113,7 +113,7 @@ func TestARevisionNeverGoesBack(t *testing.T) {
 		trust := func(c *Config) { c.Trust = trusting(true, key) }
 		d.Policy("a", "allow")
 		signIn(d, 2, key)
-		life(t, d, s, func(p *Plane, _ *policytest.Logs) {
+		life(t, d, s, func(p *Engine, _ *policytest.Logs) {
 			ask(t, p, policytest.Question("web"))
 			if set := p.Sets()[0]; set.Revision != 2 || set.Key != key.Public().ID() {
 				t.Errorf("set %+v", set)
@@ -125,7 +125,7 @@ func TestARevisionNeverGoesBack(t *testing.T) {
 				t.Errorf("set %+v", set)
 			}
 		}, keep, trust)
-		life(t, d, s, func(p *Plane, _ *policytest.Logs) {
+		life(t, d, s, func(p *Engine, _ *policytest.Logs) {
 			if got := ask(t, p, policytest.Question("web")); got.Answer != api.Allow {
 				t.Errorf("verdict %+v after a restart", got)
 			}
@@ -173,7 +173,7 @@ func TestASetThatEmptiesIsOutOfForceOnlyIfThatIsSigned(t *testing.T) {
 	keptBubble(t, func(d policytest.Tree, s *policytest.Scripts, keep func(*Config), _ state.PolicySets) {
 		t := d.T
 		trust := func(c *Config) { c.Trust = trusting(true, key) }
-		wants := func(step string, p *Plane, answer api.Answer, revision uint64) {
+		wants := func(step string, p *Engine, answer api.Answer, revision uint64) {
 			t.Helper()
 			if got := ask(t, p, policytest.Question("web")); got.Answer != answer {
 				t.Errorf("%s: verdict %+v, want %s", step, got, answer)
@@ -184,7 +184,7 @@ func TestASetThatEmptiesIsOutOfForceOnlyIfThatIsSigned(t *testing.T) {
 		}
 		d.Policy("a", "deny")
 		signIn(d, 1, key)
-		life(t, d, s, func(p *Plane, _ *policytest.Logs) {
+		life(t, d, s, func(p *Engine, _ *policytest.Logs) {
 			wants("with a policy", p, api.Deny, 1)
 			d.Remove("a.toml")
 			d.Remove("a.wasm")
@@ -204,8 +204,8 @@ func TestASetThatEmptiesIsOutOfForceOnlyIfThatIsSigned(t *testing.T) {
 				t.Errorf("set %+v", set)
 			}
 		}, keep, trust)
-		life(t, d, s, func(p *Plane, _ *policytest.Logs) { wants("after a restart", p, api.Allow, 2) }, keep, trust)
+		life(t, d, s, func(p *Engine, _ *policytest.Logs) { wants("after a restart", p, api.Allow, 2) }, keep, trust)
 		policytest.Must(t, os.RemoveAll(d.Dir))
-		life(t, d, s, func(p *Plane, _ *policytest.Logs) { wants("as the last good set", p, api.Allow, 2) }, keep, trust)
+		life(t, d, s, func(p *Engine, _ *policytest.Logs) { wants("as the last good set", p, api.Allow, 2) }, keep, trust)
 	})
 }

@@ -14,15 +14,15 @@ import (
 
 func TestOtherTermsCountWithoutARestart(t *testing.T) {
 	t.Parallel()
-	of := func(change func(*Terms)) func(*Plane, *Config) {
-		return func(p *Plane, c *Config) {
+	of := func(change func(*Terms)) func(*Engine, *Config) {
+		return func(p *Engine, c *Config) {
 			terms := c.Terms()
 			change(&terms)
 			p.SetTerms(terms)
 		}
 	}
-	verdict := func(namespace, want string) func(t *testing.T, p *Plane) {
-		return func(t *testing.T, p *Plane) {
+	verdict := func(namespace, want string) func(t *testing.T, p *Engine) {
+		return func(t *testing.T, p *Engine) {
 			t.Helper()
 			v := ask(t, p, policytest.Question("web", in(namespace)))
 			if got := string(v.Answer) + " " + v.Reason; got != want {
@@ -30,16 +30,16 @@ func TestOtherTermsCountWithoutARestart(t *testing.T) {
 			}
 		}
 	}
-	limit := func(namespace string, want time.Duration) func(t *testing.T, p *Plane) {
-		return func(t *testing.T, p *Plane) {
+	limit := func(namespace string, want time.Duration) func(t *testing.T, p *Engine) {
+		return func(t *testing.T, p *Engine) {
 			t.Helper()
 			if v := filterBy(t, p, filterQuestion(namespace)); v.Limit != want {
 				t.Errorf("limit %s, want %s: %+v", v.Limit, want, v)
 			}
 		}
 	}
-	paced := func(want api.Answer) func(t *testing.T, p *Plane) {
-		return func(t *testing.T, p *Plane) {
+	paced := func(want api.Answer) func(t *testing.T, p *Engine) {
+		return func(t *testing.T, p *Engine) {
 			t.Helper()
 			for i := range 2 {
 				q := ofController("of-rs-"+strconv.Itoa(i), "rs", func(q *api.Question) { q.Origin.Source = "cluster" }, in("other"))
@@ -52,7 +52,7 @@ func TestOtherTermsCountWithoutARestart(t *testing.T) {
 	for name, test := range map[string]struct {
 		script        string
 		set           func(*Terms)
-		before, after func(t *testing.T, p *Plane)
+		before, after func(t *testing.T, p *Engine)
 	}{
 		"default_verdict": {
 			"abstain", func(c *Terms) { c.DefaultVerdict = api.Deny },
@@ -84,7 +84,7 @@ func TestOtherTermsCountWithoutARestart(t *testing.T) {
 		"fuel_per_second of a tenant": {
 			"deny", func(c *Terms) { c.Tenants["a"] = TenantTerms{FuelPerSecond: 1} },
 			verdict("a", "deny PolicyDenied"),
-			func(t *testing.T, p *Plane) {
+			func(t *testing.T, p *Engine) {
 				t.Helper()
 				ask(t, p, policytest.Question("web", in("a")))
 				verdict("a", "hold BudgetExhausted")(t, p)

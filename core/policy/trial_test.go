@@ -23,7 +23,7 @@ func takenIn() {
 }
 
 // askAbout asks about n pods of a namespace and gives the last verdict.
-func askAbout(t *testing.T, p *Plane, namespace string, n int) (v api.Verdict) {
+func askAbout(t *testing.T, p *Engine, namespace string, n int) (v api.Verdict) {
 	t.Helper()
 	for i := range n {
 		v = ask(t, p, policytest.Question(fmt.Sprintf("web-%d", i), in(namespace)))
@@ -32,7 +32,7 @@ func askAbout(t *testing.T, p *Plane, namespace string, n int) (v api.Verdict) {
 	return v
 }
 
-func drain(p *Plane) {
+func drain(p *Engine) {
 	for fired(p) {
 		synctest.Wait()
 	}
@@ -44,7 +44,7 @@ func TestASetWhosePluginsFailGivesWayToTheOneBefore(t *testing.T) {
 		t := d.T
 		d.Policy("a", "allow")
 		var good, bad string
-		life(t, d, s, func(p *Plane, l *policytest.Logs) {
+		life(t, d, s, func(p *Engine, l *policytest.Logs) {
 			askAbout(t, p, "shop", 1)
 			good = p.Sets()[0].Digest
 			d.Policy("a", "trap unreachable")
@@ -77,7 +77,7 @@ func TestASetWhosePluginsFailGivesWayToTheOneBefore(t *testing.T) {
 				t.Errorf("still loaded: %q", in)
 			}
 		}, keep)
-		life(t, d, s, func(p *Plane, _ *policytest.Logs) {
+		life(t, d, s, func(p *Engine, _ *policytest.Logs) {
 			if got := ask(t, p, policytest.Question("web")); got.Answer != api.Allow || got.Sets[0] != good {
 				t.Errorf("after a restart: verdict %+v", got)
 			}
@@ -109,7 +109,7 @@ func TestDenialsAreNoReasonToRollBack(t *testing.T) {
 	keptBubble(t, func(d policytest.Tree, s *policytest.Scripts, keep func(*Config), kept state.PolicySets) {
 		t := d.T
 		d.Policy("a", "allow")
-		life(t, d, s, func(p *Plane, l *policytest.Logs) {
+		life(t, d, s, func(p *Engine, l *policytest.Logs) {
 			askAbout(t, p, "shop", 1)
 			d.Policy("a", "deny")
 			takenIn()
@@ -138,7 +138,7 @@ func TestAProbationEndsWithTime(t *testing.T) {
 	keptBubble(t, func(d policytest.Tree, s *policytest.Scripts, keep func(*Config), _ state.PolicySets) {
 		t := d.T
 		d.Policy("a", "allow")
-		life(t, d, s, func(p *Plane, l *policytest.Logs) {
+		life(t, d, s, func(p *Engine, l *policytest.Logs) {
 			askAbout(t, p, "shop", rollout.LeastDecisions)
 			time.Sleep(rollout.TrialTime - time.Minute)
 			if p.Sets()[0].Probation == nil {
@@ -163,7 +163,7 @@ func TestATenantsPodsDoNotBringTheOperatorsSetDown(t *testing.T) {
 				r.Answer = "perhaps"
 			}
 		}
-		life(t, d, s, func(p *Plane, _ *policytest.Logs) {
+		life(t, d, s, func(p *Engine, _ *policytest.Logs) {
 			askAbout(t, p, "shop", 1)
 			d.Policy("node", "allow # newer")
 			takenIn()
@@ -187,7 +187,7 @@ func TestATenantsSetFallsBackAlone(t *testing.T) {
 		t := d.T
 		d.Policy("node", "allow")
 		d.Of("a").Policy("mine", "deny Mine")
-		life(t, d, s, func(p *Plane, _ *policytest.Logs) {
+		life(t, d, s, func(p *Engine, _ *policytest.Logs) {
 			askAbout(t, p, "a", 1)
 			d.Of("a").Policy("mine", "trap here")
 			takenIn()
@@ -211,7 +211,7 @@ func TestTheFirstSetStaysThoughItFailsAndSaysSo(t *testing.T) {
 				t := d.T
 				want := "there is no earlier set to go back to"
 				d.Policy("a", "trap here")
-				life(t, d, s, func(p *Plane, l *policytest.Logs) {
+				life(t, d, s, func(p *Engine, l *policytest.Logs) {
 					askAbout(t, p, "shop", 1)
 					if !ready {
 						content, err := kept.Content("")
@@ -244,7 +244,7 @@ func TestARolledBackSetIsNotOnProbation(t *testing.T) {
 	keptBubble(t, func(d policytest.Tree, s *policytest.Scripts, keep func(*Config), _ state.PolicySets) {
 		t := d.T
 		d.Policy("a", "trap one")
-		life(t, d, s, func(p *Plane, _ *policytest.Logs) {
+		life(t, d, s, func(p *Engine, _ *policytest.Logs) {
 			askAbout(t, p, "shop", 1)
 			d.Policy("a", "trap two")
 			takenIn()
@@ -264,8 +264,8 @@ func TestAProbationGoesOnAfterARestartAndAPassedOneDoesNotBeginAnew(t *testing.T
 		t := d.T
 		d.Policy("a", "allow")
 		d.Policy("b", "allow")
-		life(t, d, s, func(p *Plane, _ *policytest.Logs) { askAbout(t, p, "shop", rollout.TrialDecisions) }, keep)
-		life(t, d, s, func(p *Plane, _ *policytest.Logs) {
+		life(t, d, s, func(p *Engine, _ *policytest.Logs) { askAbout(t, p, "shop", rollout.TrialDecisions) }, keep)
+		life(t, d, s, func(p *Engine, _ *policytest.Logs) {
 			askAbout(t, p, "shop", 1)
 			if on := p.Sets()[0].Probation; on != nil {
 				t.Errorf("on probation again: %+v", on)
@@ -274,7 +274,7 @@ func TestAProbationGoesOnAfterARestartAndAPassedOneDoesNotBeginAnew(t *testing.T
 			takenIn()
 			askAbout(t, p, "shop", rollout.LeastDecisions-1)
 		}, keep)
-		life(t, d, s, func(p *Plane, _ *policytest.Logs) {
+		life(t, d, s, func(p *Engine, _ *policytest.Logs) {
 			askAbout(t, p, "shop", 1)
 			if on := p.Sets()[0].Probation; on == nil || len(on.Policies) != 1 || on.Policies[0] != "b" || on.Decisions != 1 {
 				t.Errorf("probation %+v", on)
@@ -295,7 +295,7 @@ func TestARollBackOfASignedSetDoesNotGoBackInRevisions(t *testing.T) {
 		trust := func(c *Config) { c.Trust = trusting(true, key) }
 		d.Policy("a", "allow")
 		signIn(d, 4, key)
-		life(t, d, s, func(p *Plane, _ *policytest.Logs) {
+		life(t, d, s, func(p *Engine, _ *policytest.Logs) {
 			askAbout(t, p, "shop", 1)
 			d.Policy("a", "trap here")
 			signIn(d, 5, key)

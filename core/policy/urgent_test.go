@@ -19,7 +19,7 @@ import (
 
 // indebted has a tenant's failing set come into force whose loading took far more
 // than its budget, after one that was good.
-func indebted(t *testing.T, d policytest.Tree, p *Plane) (good string) {
+func indebted(t *testing.T, d policytest.Tree, p *Engine) (good string) {
 	t.Helper()
 	shop := d.Of("shop")
 	askAbout(t, p, "shop", 1)
@@ -42,7 +42,7 @@ func TestARollBackDoesNotWaitForWhatTheFailingSetHasSpent(t *testing.T) {
 				t := d.T
 				d.Policy("operators", "allow")
 				d.Of("shop").Policy("a", "allow")
-				life(t, d, s, func(p *Plane, _ *policytest.Logs) {
+				life(t, d, s, func(p *Engine, _ *policytest.Logs) {
 					good := indebted(t, d, p)
 					if order {
 						begun := time.Now()
@@ -73,7 +73,7 @@ func TestARollBackEndsTheWaitOfALoad(t *testing.T) {
 				d.Policy("operators", "allow")
 				shop := d.Of("shop")
 				shop.Policy("a", "allow")
-				life(t, d, s, func(p *Plane, _ *policytest.Logs) {
+				life(t, d, s, func(p *Engine, _ *policytest.Logs) {
 					good := indebted(t, d, p)
 					shop.Policy("b", "allow")
 					takenIn()
@@ -112,7 +112,7 @@ func TestOrdersAreCarriedOutThoughATenantRewritesWhatWaits(t *testing.T) {
 		d.Policy("operators", "allow")
 		shop := d.Of("shop")
 		shop.Policy("a", "allow # 1")
-		life(t, d, s, func(p *Plane, _ *policytest.Logs) {
+		life(t, d, s, func(p *Engine, _ *policytest.Logs) {
 			askAbout(t, p, "shop", 1)
 			good := p.Sets()[1].Digest
 			shop.Policy("a", "allow # 2")
@@ -189,12 +189,12 @@ func TestTheLastGoodSetIsInForceWhileLoadingWaitsAtAStart(t *testing.T) {
 				shop := d.Of("shop")
 				shop.Policy("a", "allow")
 				shop.Policy("z", "deny Good")
-				life(t, d, s, func(p *Plane, _ *policytest.Logs) { askAbout(t, p, "shop", 1) }, keep, paying(d, 2_000_000))
+				life(t, d, s, func(p *Engine, _ *policytest.Logs) { askAbout(t, p, "shop", 1) }, keep, paying(d, 2_000_000))
 				s.LoadFuel = map[string]int64{"a": 1_000_000_000, "b": 1_000_000_000}
 				if newer {
 					shop.Policy("b", "allow")
 				}
-				life(t, d, s, func(p *Plane, l *policytest.Logs) {
+				life(t, d, s, func(p *Engine, l *policytest.Logs) {
 					if v := ask(t, p, policytest.Question("web")); v.Reason != "Good" {
 						t.Errorf("verdict %+v", v)
 					}
@@ -223,14 +223,14 @@ func TestAKeptSetThatIsDamagedDoesNotEndTheWaitOfALoadAgainAndAgain(t *testing.T
 		shop := d.Of("shop")
 		shop.Policy("a", "allow")
 		shop.Policy("z", "deny Good")
-		life(t, d, s, func(p *Plane, _ *policytest.Logs) { askAbout(t, p, "shop", 1) }, keep, paying(d, 2_000_000))
+		life(t, d, s, func(p *Engine, _ *policytest.Logs) { askAbout(t, p, "shop", 1) }, keep, paying(d, 2_000_000))
 		content, err := kept.Content("shop")
 		policytest.Must(t, err)
 		entries, err := os.ReadDir(content)
 		policytest.Must(t, err)
 		policytest.Must(t, os.WriteFile(filepath.Join(content, entries[0].Name(), "a.wasm"), nil, 0o600))
 		s.LoadFuel = map[string]int64{"a": 100_000_000}
-		life(t, d, s, func(p *Plane, _ *policytest.Logs) {
+		life(t, d, s, func(p *Engine, _ *policytest.Logs) {
 			if v := ask(t, p, policytest.Question("web")); v.Reason != api.ReasonPoliciesNotReady || !strings.Contains(v.Message, "not taken in yet: ") {
 				t.Errorf("verdict %+v", v)
 			}
@@ -275,9 +275,9 @@ func TestAKeptSetThatTheMachineKeepsOutIsBroughtBackThoughLoadingWaits(t *testin
 		shop.Policy("a", "allow")
 		shop.Policy("z", "busy")
 		s.Faults = 2
-		life(t, d, s, func(p *Plane, _ *policytest.Logs) { askAbout(t, p, "shop", 1) }, keep, paying(d, 2_000_000))
+		life(t, d, s, func(p *Engine, _ *policytest.Logs) { askAbout(t, p, "shop", 1) }, keep, paying(d, 2_000_000))
 		s.Faults, s.LoadFuel = 0, map[string]int64{"a": 1_000_000_000}
-		life(t, d, s, func(p *Plane, _ *policytest.Logs) {
+		life(t, d, s, func(p *Engine, _ *policytest.Logs) {
 			if v := ask(t, p, policytest.Question("web")); v.Reason != api.ReasonPoliciesNotReady {
 				t.Errorf("verdict %+v", v)
 			}

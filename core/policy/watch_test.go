@@ -15,7 +15,7 @@ import (
 
 // watched is a plane that is told of changes by the kernel. Listings come too
 // late for these tests.
-func watched(t *testing.T, d policytest.Tree) *Plane {
+func watched(t *testing.T, d policytest.Tree) *Engine {
 	t.Helper()
 	p := New(testConfig(d, policytest.NewScripts()))
 	run(t, p)
@@ -23,7 +23,7 @@ func watched(t *testing.T, d policytest.Tree) *Plane {
 }
 
 // eventually waits for a state of the set, for less than a listing takes.
-func eventually(d policytest.Tree, p *Plane, want string) {
+func eventually(d policytest.Tree, p *Engine, want string) {
 	d.T.Helper()
 	deadline := time.Now().Add(rollout.ListPeriod * 3 / 4)
 	for stateOf(d, p) != want {

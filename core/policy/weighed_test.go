@@ -17,7 +17,7 @@ func TestAQuestionThatIsAskedAgainCountsOnce(t *testing.T) {
 	another := func(q *api.Question) {
 		q.Pod = policytest.SomePod("web", func(p *v1.Pod) { p.UID = "another" })
 	}
-	contest := func(p *Plane, change func(*api.Contest)) {
+	contest := func(p *Engine, change func(*api.Contest)) {
 		c := contested("web")
 		change(&c)
 		answered := make(chan api.Resolution)
@@ -25,36 +25,36 @@ func TestAQuestionThatIsAskedAgainCountsOnce(t *testing.T) {
 		<-answered
 	}
 	for name, test := range map[string]struct {
-		first, second func(t *testing.T, p *Plane)
+		first, second func(t *testing.T, p *Engine)
 		want          uint64
 	}{
 		"a pod that is held": {
-			func(t *testing.T, p *Plane) { t.Helper(); ask(t, p, policytest.Question("web")) },
-			func(t *testing.T, p *Plane) { t.Helper(); ask(t, p, policytest.Question("web")) }, 1,
+			func(t *testing.T, p *Engine) { t.Helper(); ask(t, p, policytest.Question("web")) },
+			func(t *testing.T, p *Engine) { t.Helper(); ask(t, p, policytest.Question("web")) }, 1,
 		},
 		"another version of it": {
-			func(t *testing.T, p *Plane) { t.Helper(); ask(t, p, policytest.Question("web")) },
-			func(t *testing.T, p *Plane) { t.Helper(); ask(t, p, policytest.Question("web", update)) }, 2,
+			func(t *testing.T, p *Engine) { t.Helper(); ask(t, p, policytest.Question("web")) },
+			func(t *testing.T, p *Engine) { t.Helper(); ask(t, p, policytest.Question("web", update)) }, 2,
 		},
 		"another pod like it": {
-			func(t *testing.T, p *Plane) { t.Helper(); ask(t, p, policytest.Question("web")) },
-			func(t *testing.T, p *Plane) { t.Helper(); ask(t, p, policytest.Question("web", another)) }, 2,
+			func(t *testing.T, p *Engine) { t.Helper(); ask(t, p, policytest.Question("web")) },
+			func(t *testing.T, p *Engine) { t.Helper(); ask(t, p, policytest.Question("web", another)) }, 2,
 		},
 		"another hook": {
-			func(t *testing.T, p *Plane) { t.Helper(); ask(t, p, policytest.Question("web")) },
-			func(t *testing.T, p *Plane) { t.Helper(); filterBy(t, p, filterQuestion("shop")) }, 2,
+			func(t *testing.T, p *Engine) { t.Helper(); ask(t, p, policytest.Question("web")) },
+			func(t *testing.T, p *Engine) { t.Helper(); filterBy(t, p, filterQuestion("shop")) }, 2,
 		},
 		"an update that is held back": {
-			func(t *testing.T, p *Plane) { t.Helper(); filterBy(t, p, filterQuestion("shop")) },
-			func(t *testing.T, p *Plane) { t.Helper(); filterBy(t, p, filterQuestion("shop")) }, 1,
+			func(t *testing.T, p *Engine) { t.Helper(); filterBy(t, p, filterQuestion("shop")) },
+			func(t *testing.T, p *Engine) { t.Helper(); filterBy(t, p, filterQuestion("shop")) }, 1,
 		},
 		"a contest": {
-			func(_ *testing.T, p *Plane) { contest(p, func(*api.Contest) {}) },
-			func(_ *testing.T, p *Plane) { contest(p, func(c *api.Contest) { slices.Reverse(c.Candidates) }) }, 1,
+			func(_ *testing.T, p *Engine) { contest(p, func(*api.Contest) {}) },
+			func(_ *testing.T, p *Engine) { contest(p, func(c *api.Contest) { slices.Reverse(c.Candidates) }) }, 1,
 		},
 		"a contest of others": {
-			func(_ *testing.T, p *Plane) { contest(p, func(*api.Contest) {}) },
-			func(_ *testing.T, p *Plane) {
+			func(_ *testing.T, p *Engine) { contest(p, func(*api.Contest) {}) },
+			func(_ *testing.T, p *Engine) {
 				contest(p, func(c *api.Contest) { c.Candidates[1].Origin.Document = "c#0" })
 			}, 2,
 		},

@@ -36,7 +36,7 @@ const recordBytes = 8 << 20
 
 // rig is a plane with all that it stands on and the mux that asks it.
 type rig struct {
-	*policy.Plane
+	*policy.Engine
 	// home is the directory of all that is the agent's own.
 	home   string
 	gate   *witness
@@ -66,15 +66,15 @@ func newRig(t *testing.T, dir string, tenants ...policy.Tenant) *rig {
 	engine, err := wasm.NewEngine(filepath.Join(home, "compiled"), log, wasm.WithCompiling(patient, compile.Normal))
 	must(t, err)
 	r := &rig{home: home, stream: newStream()}
-	r.Plane = policy.New(policy.Config{
+	r.Engine = policy.New(policy.Config{
 		Dir: dir, Tenants: tenants, Sources: []string{sourceName, hostileSource}, DefaultVerdict: api.Allow,
 		Kinds: map[string]string{sourceName: api.KindFile, hostileSource: api.KindFile}, Node: "node-1", Kept: disk.PolicySets(), Version: "test",
 		Records: records, Loader: eval.Sandbox(engine), Logger: log, Now: time.Now, Facts: r.nodeFacts(),
 	})
-	r.gate = newWitness(r.Plane)
+	r.gate = newWitness(r.Engine)
 	r.mux = mux.New(mux.Config{
 		Sources: []mux.Source{{Name: sourceName, Kind: api.KindFile}, {Name: hostileSource, Kind: api.KindFile}}, Documents: disk.Documents(), Gate: r.gate,
-		Filter: r.Plane, Logger: log, Now: time.Now,
+		Filter: r.Engine, Logger: log, Now: time.Now,
 	})
 	r.source, err = r.mux.Sink(sourceName)
 	must(t, err)

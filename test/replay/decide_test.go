@@ -32,7 +32,7 @@ const (
 
 // plane makes decisions and keeps them in a state directory.
 type plane struct {
-	*policy.Plane
+	*policy.Engine
 	// asked counts the questions.
 	asked atomic.Int64
 	stop  func()
@@ -50,7 +50,7 @@ func newPlane(t *testing.T, dir, operators, tenants string) *plane {
 	engine, err := wasm.NewEngine(filepath.Join(t.TempDir(), "compiled"), log, wasm.WithCompiling(compile.Limits{CPU: 2 * time.Minute, Wall: 5 * time.Minute}, compile.Normal))
 	must(t, err)
 	p := &plane{}
-	p.Plane = policy.New(policy.Config{
+	p.Engine = policy.New(policy.Config{
 		Dir: operators, Sources: []string{"cluster", "static"}, Kinds: map[string]string{"static": api.KindFile, "cluster": pod.SourceAPI},
 		Tenants:        []policy.Tenant{{Name: "a", Dir: tenants, MaxSuppress: time.Minute, FuelPerSecond: 1 << 50, Owns: func(ns string) bool { return ns == "team" }}},
 		DefaultVerdict: api.Allow, Node: "node-1", Version: "test", Records: records, Opinions: disk.Opinions(), MaxSuppress: time.Hour,

@@ -22,15 +22,15 @@ const (
 	// BreakAfter is how many failures in a row of a plugin, on the pods of one
 	// tenant, open its breaker for that tenant.
 	BreakAfter = 5
-	// While a breaker is open one question that has not failed is asked in each turnTime.
-	// Turns are reserved for those of the next maxTurn.
+	// TurnTime is how often an open breaker lets one question through that has not failed.
 	TurnTime = time.Second
-	MaxTurn  = time.Minute
+	// MaxTurn is how far ahead turns are reserved.
+	MaxTurn = time.Minute
 	// maxFailing is how many questions that failed a breaker knows.
 	maxFailing = 1024
-	// BreakerOpen is the code of a failure where the plugin was not asked again what it has
-	// failed on, breakerWaits that of one where it has failed on other pods only.
-	BreakerOpen  wasm.FailureCode = "BreakerOpen"
+	// BreakerOpen is the code of a question that is not asked because the plugin failed on it.
+	BreakerOpen wasm.FailureCode = "BreakerOpen"
+	// BreakerWaits is the code of a question that is not asked because the plugin failed on others.
 	BreakerWaits wasm.FailureCode = "BreakerWaits"
 )
 

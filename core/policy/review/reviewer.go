@@ -18,10 +18,10 @@ import (
 )
 
 const (
-	// reviewTick is how often the reviewer looks while something is to be done,
-	// reviewPeriod how often else: pods may have come that other sets have admitted.
+	// reviewTick is how often the reviewer looks while it has something to do.
 	reviewTick = time.Second
-	Period     = 10 * time.Second
+	// Period is how often it looks else: pods may have come that other sets have admitted.
+	Period = 10 * time.Second
 )
 
 // Reviewer has the pods that run judged again that other sets admitted than those in

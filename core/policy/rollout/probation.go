@@ -17,13 +17,14 @@ import (
 )
 
 const (
-	// A set is on probation until it had trialDecisions, or, once trialTime has
-	// passed, leastDecisions. With fewer nothing can be said of it.
+	// TrialDecisions is how many decisions a probation has at most.
 	TrialDecisions = 200
+	// LeastDecisions is how many decisions it needs to have an outcome.
 	LeastDecisions = 20
-	TrialTime      = 10 * time.Minute
-	// A set has failed where plugins failed in more than one of maxFailed
-	// decisions: over 5 percent.
+	// TrialTime is how long a probation with at least LeastDecisions takes at most.
+	TrialTime = 10 * time.Minute
+	// maxFailed: a set has failed if plugins failed in more than one of so many decisions,
+	// that is in more than 5 percent.
 	maxFailed = 20
 )
 

@@ -22,12 +22,13 @@ const (
 	maxOutputBytes = 1 << 20
 	// A call that uses the default takes some 2 ms, 10 ms at the operations that cost
 	// least fuel for their time, and 30 ms if the host sorts large maps all the time.
-	minFuel     = 1000
+	minFuel = 1000
+	// DefaultFuel is what a document without limits.fuel allows a call.
 	DefaultFuel = 10_000_000
 	maxFuel     = 1_000_000_000
-	// maxTests is the greatest number of tests of one document, MaxCandidates the
-	// greatest number of candidates of a test.
-	maxTests      = 100
+	// maxTests is the greatest number of tests of one document.
+	maxTests = 100
+	// MaxCandidates is the greatest number of candidates of a test of the hook merge.
 	MaxCandidates = 16
 	// maxMutablePaths is how many paths a policy may name.
 	maxMutablePaths = 64

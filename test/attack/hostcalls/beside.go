@@ -252,7 +252,7 @@ func writeSet(dir string, module []byte) error {
 }
 
 // ready waits until all sets are in force.
-func ready(ctx context.Context, p *policy.Plane) error {
+func ready(ctx context.Context, p *policy.Engine) error {
 	deadline := time.Now().Add(patience)
 	for {
 		var lacking []string
@@ -276,7 +276,7 @@ func ready(ctx context.Context, p *policy.Plane) error {
 }
 
 // flood has new pods of a hostile tenant judged until ctx ends.
-func (f *family) flood(ctx context.Context, p *policy.Plane, tenant string, judged *atomic.Int64) {
+func (f *family) flood(ctx context.Context, p *policy.Engine, tenant string, judged *atomic.Int64) {
 	every := time.NewTicker(attackPeriod)
 	defer every.Stop()
 	var open atomic.Int64
@@ -301,7 +301,7 @@ func (f *family) flood(ctx context.Context, p *policy.Plane, tenant string, judg
 
 // ask has new pods of the third tenant judged, and returns how long after each was due
 // its verdict came.
-func ask(ctx context.Context, p *policy.Plane) (took []time.Duration, err error) {
+func ask(ctx context.Context, p *policy.Engine) (took []time.Duration, err error) {
 	n := int(roundTime / askPeriod)
 	answers := make(chan time.Duration, n)
 	begun := time.Now()

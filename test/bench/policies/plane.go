@@ -29,7 +29,7 @@ const instances = 1024
 // plane is a decision plane that runs, as the agent wires it, over a directory of
 // its own.
 type plane struct {
-	*policy.Plane
+	*policy.Engine
 	directory *directory
 	engine    *wasm.Engine
 	state     *state.Dir
@@ -85,7 +85,7 @@ func (r *run) newPlane(ctx context.Context, groups ...group) (_ *plane, err erro
 	mirror := p.pod().DeepCopy()
 	mirror.Annotations[pod.AnnotationMirror] = ""
 	p.mirror = *question.Request(mirror).Question
-	p.Plane = policy.New(policy.Config{
+	p.Engine = policy.New(policy.Config{
 		Dir: p.directory.path, Kinds: map[string]string{"api": "api"}, Sources: []string{"api"}, Node: "node-1",
 		Kept: p.state.PolicySets(), Loader: eval.Sandbox(p.engine), Logger: log, Now: time.Now,
 		ClockSynchronized: func() bool { return true },

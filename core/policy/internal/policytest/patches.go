@@ -11,10 +11,9 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// ImagePath and LabelsPath are keys of policies that change images, or labels.
-const ImagePath = `mutable_paths = ["/spec/containers/*/image"]`
-
+// The keys of policies that change images, or labels.
 const (
+	ImagePath  = `mutable_paths = ["/spec/containers/*/image"]`
 	LabelsPath = `mutable_paths = ["/metadata/labels"]`
 )
 

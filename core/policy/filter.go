@@ -12,21 +12,21 @@ import (
 // Filter asks whether an update may go on now, and returns at once. answer is
 // called once, later, from a goroutine of the plane; it is not called where Run
 // ends before.
-func (p *Plane) Filter(q api.FilterQuestion, answer func(api.FilterVerdict)) {
+func (p *Engine) Filter(q api.FilterQuestion, answer func(api.FilterVerdict)) {
 	tenant := p.cfg.tenant(q.Pod.Namespace)
-	pose(p, about{hook: api.HookFilter, uid: q.Pod.UID}, tenant, answer, func(ctx context.Context, at *sched.CurrentPolicy, answer func(api.FilterVerdict), later putsOff) (int64, bool) {
-		return p.pass(ctx, &q, tenant, answer, later, at)
+	submit(p, subject{hook: api.HookFilter, uid: q.Pod.UID}, tenant, answer, func(ctx context.Context, at *sched.CurrentPolicy, answer func(api.FilterVerdict), later postpone) (int64, bool) {
+		return p.filter(ctx, &q, tenant, answer, later, at)
 	})
 }
 
 // FilterChanged has a value whenever other policies with the hook filter came
 // into force since the last one was taken.
-func (p *Plane) FilterChanged() <-chan struct{} { return p.filtersChanged }
+func (p *Engine) FilterChanged() <-chan struct{} { return p.filtersChanged }
 
-// pass answers one question about an update, unless ctx ends before, and gives
+// filter answers one question about an update, unless ctx ends before, and gives
 // what it took in fuel, or puts it off by later. Without a set an update passes.
-func (p *Plane) pass(
-	ctx context.Context, q *api.FilterQuestion, tenant string, answer func(api.FilterVerdict), later putsOff, at *sched.CurrentPolicy,
+func (p *Engine) filter(
+	ctx context.Context, q *api.FilterQuestion, tenant string, answer func(api.FilterVerdict), later postpone, at *sched.CurrentPolicy,
 ) (fuel int64, goOn bool) {
 	now := p.cfg.Now()
 	if wait := p.budgets.Wait(tenant, now); wait > 0 {
@@ -35,7 +35,7 @@ func (p *Plane) pass(
 		answer(v)
 		return 0, true
 	}
-	sets, lacking, _ := p.use(tenant)
+	sets, lacking, _ := p.setsFor(tenant)
 	defer sets.Release()
 	asked := &api.Question{Op: q.Op, Pod: q.Pod, Old: q.Old, Replaces: q.Replaces, Origin: q.Origin}
 	v := api.FilterVerdict{Answer: api.Pass, At: now}
@@ -63,6 +63,6 @@ func (p *Plane) pass(
 }
 
 // recordFilter puts the answer about an update on record, and then gives it.
-func (p *Plane) recordFilter(d *eval.Decision, sets []*eval.Set, v *api.FilterVerdict, answer func()) {
+func (p *Engine) recordFilter(d *eval.Decision, sets []*eval.Set, v *api.FilterVerdict, answer func()) {
 	p.record(d, sets, eval.FilterVerdict(v), false, answer)
 }

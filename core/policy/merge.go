@@ -19,13 +19,13 @@ import (
 
 // Rules is the plane as it decides conflicts between sources.
 type Rules struct {
-	plane *Plane
+	engine *Engine
 	// told, if not nil, takes what policies have said.
 	told func([]api.Opinion)
 }
 
 // Rules are those of the plane's policies with the hook merge.
-func (p *Plane) Rules() Rules { return Rules{plane: p} }
+func (p *Engine) Rules() Rules { return Rules{engine: p} }
 
 // Telling are the same rules. told takes the opinions about every contest in which
 // policies were asked, before its answer is given: a Resolution, which is kept, does
@@ -39,32 +39,32 @@ func (r Rules) Telling(told func([]api.Opinion)) Rules {
 // once. answer is called once, later, from a goroutine of the plane; it is not
 // called where Run ends before.
 func (r Rules) Resolve(c api.Contest, answer func(api.Resolution)) {
-	p, tenant := r.plane, r.plane.cfg.tenant(c.Identity.Namespace)
-	of := about{hook: api.HookMerge, identity: c.Identity}
-	pose(p, of, tenant, answer, func(ctx context.Context, at *sched.CurrentPolicy, answer func(api.Resolution), later putsOff) (int64, bool) {
+	p, tenant := r.engine, r.engine.cfg.tenant(c.Identity.Namespace)
+	of := subject{hook: api.HookMerge, identity: c.Identity}
+	submit(p, of, tenant, answer, func(ctx context.Context, at *sched.CurrentPolicy, answer func(api.Resolution), later postpone) (int64, bool) {
 		return r.resolve(ctx, &c, tenant, answer, later, at)
 	})
 }
 
 // Changed has a value whenever other policies with the hook merge came into
 // force since the last one was taken.
-func (r Rules) Changed() <-chan struct{} { return r.plane.rulesChanged }
+func (r Rules) Changed() <-chan struct{} { return r.engine.rulesChanged }
 
 // resolve answers one contest, unless ctx ends before, and gives what it took
 // in fuel, or puts it off by later. Of a tenant that has spent its budget it is put off:
 // until there may be something in it there is no answer, and nothing of the pod begins or
 // ends.
 func (r Rules) resolve(
-	ctx context.Context, c *api.Contest, tenant string, answer func(api.Resolution), later putsOff, at *sched.CurrentPolicy,
+	ctx context.Context, c *api.Contest, tenant string, answer func(api.Resolution), later postpone, at *sched.CurrentPolicy,
 ) (fuel int64, goOn bool) {
-	p := r.plane
+	p := r.engine
 	now := p.cfg.Now()
 	if wait := p.budgets.Wait(tenant, now); wait > 0 {
 		_, why := sched.Exhausted(tenant)
 		later(min(wait, sched.MaxPutOff), why)
 		return 0, true
 	}
-	sets, lacking, _ := p.use(tenant)
+	sets, lacking, _ := p.setsFor(tenant)
 	defer sets.Release()
 	decided, opinions := api.Resolution{
 		Choice: api.ChooseCurrent, Message: "policies are not ready: what runs goes on",
@@ -105,7 +105,7 @@ func (r Rules) resolve(
 
 // recordMerge puts a contest on record, under the pod of its first candidate, and
 // then gives the answer.
-func (p *Plane) recordMerge(c *api.Contest, asked *eval.Conflict, sets []*eval.Set, r *api.Resolution, opinions []api.Opinion, answer func()) {
+func (p *Engine) recordMerge(c *api.Contest, asked *eval.Conflict, sets []*eval.Set, r *api.Resolution, opinions []api.Opinion, answer func()) {
 	first := &c.Candidates[0]
 	p.recorder.Put(&decisionlog.Recording{Conflict: asked, Sets: sets, MutateAPI: asked.MutateAPI, Effects: asked.Effects, Answer: answer, Decision: api.Decision{
 		Hook: api.HookMerge, First: r.At, Last: r.At, Count: 1,
@@ -117,7 +117,7 @@ func (p *Plane) recordMerge(c *api.Contest, asked *eval.Conflict, sets []*eval.S
 
 // mergeRequest is what the policies of a contest are asked. The candidates are
 // ordered by the rank of their source, then by source and document.
-func (p *Plane) mergeRequest(c *api.Contest, tenant string, now time.Time) *eval.Conflict {
+func (p *Engine) mergeRequest(c *api.Contest, tenant string, now time.Time) *eval.Conflict {
 	m := &eval.Conflict{
 		MergeRequest: &wasm.MergeRequest{Tenant: tenant, Time: now, ClockSynchronized: p.cfg.clockSynchronized(), Texts: &pod.Texts{}},
 		MutateAPI:    p.cfg.MutateAPI,
@@ -151,7 +151,7 @@ func (p *Plane) mergeRequest(c *api.Contest, tenant string, now time.Time) *eval
 }
 
 // identity is that of a contest: who takes part.
-func (p *Plane) identity(m *eval.Conflict) eval.QuestionID {
+func (p *Engine) identity(m *eval.Conflict) eval.QuestionID {
 	text := []byte(api.HookMerge)
 	for i := range m.Candidates {
 		c := &m.Candidates[i]

@@ -37,13 +37,13 @@ type RefusedPod struct {
 // referencesPeriod is how often references are looked at that verdicts depend on.
 const referencesPeriod = time.Second
 
-// referring are the pods of which policies have seen references since they were looked at last, and are to be released in time.
-type referring struct {
+// referringPods are the pods of which policies have seen references since they were looked at last, and are to be released in time.
+type referringPods struct {
 	mu   sync.Mutex
 	pods map[types.UID]*v1.Pod
 }
 
-func (r *referring) note(p *v1.Pod) {
+func (r *referringPods) note(p *v1.Pod) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.pods == nil {
@@ -52,26 +52,26 @@ func (r *referring) note(p *v1.Pod) {
 	r.pods[p.UID] = p
 }
 
-func (r *referring) all() map[types.UID]*v1.Pod {
+func (r *referringPods) all() map[types.UID]*v1.Pod {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return maps.Clone(r.pods)
 }
 
-func (r *referring) forget(uid types.UID) {
+func (r *referringPods) forget(uid types.UID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.pods, uid)
 }
 
 // reference is References.Reference for a decision.
-func (p *Plane) reference(by *v1.Pod, r pod.Reference) (api.Reference, time.Duration, error) {
+func (p *Engine) reference(by *v1.Pod, r pod.Reference) (api.Reference, time.Duration, error) {
 	defer p.referring.note(by) // also where it was released meanwhile
 	return p.cfg.References.Reference(by, r)
 }
 
 // refers reports whether a policy that is in force may see what pods name.
-func (p *Plane) refers() bool {
+func (p *Engine) refers() bool {
 	for _, o := range p.owners {
 		s, _ := o.Use()
 		if s == nil {
@@ -87,7 +87,7 @@ func (p *Plane) refers() bool {
 
 // watchReferences has pods judged again that were refused by what was seen of a reference that is another now, and releases those
 // of pods that have ended or are not desired any more, and all where no policy sees them.
-func (p *Plane) watchReferences(ctx context.Context) {
+func (p *Engine) watchReferences(ctx context.Context) {
 	if p.cfg.References == nil || p.cfg.Facts == nil {
 		return
 	}
@@ -103,7 +103,7 @@ func (p *Plane) watchReferences(ctx context.Context) {
 	}
 }
 
-func (p *Plane) lookAtReferences() {
+func (p *Engine) lookAtReferences() {
 	pods := p.referring.all()
 	if len(pods) == 0 {
 		return
@@ -128,7 +128,7 @@ func (p *Plane) lookAtReferences() {
 
 // outdated reports whether policies that have seen these references of a pod would see others now. What is not known for the
 // moment is what it was.
-func (p *Plane) outdated(by *v1.Pod, seen []api.SeenReference) bool {
+func (p *Engine) outdated(by *v1.Pod, seen []api.SeenReference) bool {
 	return slices.ContainsFunc(seen, func(s api.SeenReference) bool {
 		now, _, err := p.reference(by, pod.Reference{Secret: s.Kind == api.SecretKind, Name: s.Name})
 		return err == nil && (s.Unknown || now.Digest != s.Digest)

@@ -19,8 +19,8 @@ import (
 // shutdownTime is how long the goroutines may take to come back when Run ends.
 const shutdownTime = 2 * time.Second
 
-// Plane is the decision plane. See the package comment for its goroutines.
-type Plane struct {
+// Engine is the decision plane. See the package comment for its goroutines.
+type Engine struct {
 	cfg       Config
 	owners    []*rollout.Owner
 	queue     *sched.Queue
@@ -28,33 +28,33 @@ type Plane struct {
 	recorder  *decisionlog.Recorder
 	lasts     eval.VerdictCache
 	instances eval.InstanceCache
-	ledger    ledger
+	snapshot  nodeSnapshot
 	pacing    pacing.Pacing
 	budgets   *sched.Budgets
 	// terms are those in force; setting is held while they change.
 	terms     atomic.Pointer[Terms]
 	setting   sync.Mutex
-	readers   readers
-	referring referring
+	watchers  nodeWatchers
+	referring referringPods
 	// reviewer is nil where nobody judges pods that run.
-	reviewer  *review.Reviewer
-	open      openQuestions
-	shadowing shadowing
+	reviewer    *review.Reviewer
+	inflight    inflight
+	shadowQueue shadowQueue
 	// changed, rulesChanged and filtersChanged have a value when other policies
 	// with the hook admit, merge or filter are in force.
 	changed, rulesChanged, filtersChanged chan struct{}
 }
 
 // New makes a Plane; Run sets it going.
-func New(c Config) *Plane {
-	p := &Plane{
+func New(c Config) *Engine {
+	p := &Engine{
 		cfg: c, changed: make(chan struct{}, 1), rulesChanged: make(chan struct{}, 1), filtersChanged: make(chan struct{}, 1),
 	}
 	terms := c.Terms()
 	p.terms.Store(&terms)
-	p.readers.changed = make(chan struct{}, 1)
+	p.watchers.changed = make(chan struct{}, 1)
 	p.pacing.Tenant = p.cfg.tenant
-	p.ledger.node, p.budgets = c.Facts, sched.NewBudgets(terms.rates(), c.Now())
+	p.snapshot.node, p.budgets = c.Facts, sched.NewBudgets(terms.rates(), c.Now())
 	if c.Records != nil {
 		p.cfg.Records = decisionlog.NewPaidRecords(c.Records, p.budgets, c.Now)
 	}
@@ -75,19 +75,19 @@ func New(c Config) *Plane {
 // take long; it is not called where Run ends before there is a verdict.
 // Questions wait until the first attempt to load each set that could match is
 // over.
-func (p *Plane) Judge(q api.Question, answer func(api.Verdict)) {
+func (p *Engine) Judge(q api.Question, answer func(api.Verdict)) {
 	tenant := p.cfg.tenant(q.Pod.Namespace)
-	pose(p, about{hook: api.HookAdmit, uid: q.Pod.UID}, tenant, answer, func(ctx context.Context, at *sched.CurrentPolicy, answer func(api.Verdict), later putsOff) (int64, bool) {
+	submit(p, subject{hook: api.HookAdmit, uid: q.Pod.UID}, tenant, answer, func(ctx context.Context, at *sched.CurrentPolicy, answer func(api.Verdict), later postpone) (int64, bool) {
 		return p.judge(ctx, &q, tenant, answer, later, at)
 	})
 }
 
 // Changed has a value whenever another set came into force since the last one
 // was taken: what is held or denied may now be judged otherwise.
-func (p *Plane) Changed() <-chan struct{} { return p.changed }
+func (p *Engine) Changed() <-chan struct{} { return p.changed }
 
 // Sets are the states of all sets, the operator's first.
-func (p *Plane) Sets() []api.PolicySet {
+func (p *Engine) Sets() []api.PolicySet {
 	sets := make([]api.PolicySet, len(p.owners))
 	for i, o := range p.owners {
 		sets[i] = o.Show()
@@ -98,12 +98,12 @@ func (p *Plane) Sets() []api.PolicySet {
 
 // Decisions are the newest verdicts, newest last. Pods that nobody is asked
 // about are not among them.
-func (p *Plane) Decisions() []api.Decision { return p.decisions.Newest() }
+func (p *Engine) Decisions() []api.Decision { return p.decisions.Newest() }
 
 // signal says that other policies of an owner are in force than those somebody
 // was answered by: before the first attempt that are conflicts only, whose answers
 // outlive a restart. hooks are those that the policies have, or the ones before had.
-func (p *Plane) signal(o *rollout.Owner, hooks map[string]bool) {
+func (p *Engine) signal(o *rollout.Owner, hooks map[string]bool) {
 	p.reviewer.Wake()
 	tell := func(changed chan<- struct{}) {
 		select {
@@ -126,7 +126,7 @@ func (p *Plane) signal(o *rollout.Owner, hooks map[string]bool) {
 // Run loads the policies, keeps them up to date and judges, until ctx ends; it
 // returns the error of ctx. It must be called once. A goroutine that is still
 // in a plugin after two seconds is given up and its policy named in the log.
-func (p *Plane) Run(ctx context.Context) error {
+func (p *Engine) Run(ctx context.Context) error {
 	var running sync.WaitGroup
 	if p.cfg.Opinions != nil {
 		p.lasts.Load(p.cfg.Opinions, p.cfg.Logger)
@@ -160,18 +160,18 @@ func (p *Plane) Run(ctx context.Context) error {
 	defer patience.Stop()
 	select {
 	case <-back:
-		p.shadowing.end()
+		p.shadowQueue.end()
 		for _, o := range p.owners {
 			o.End(p.cfg.Now())
 		}
 	case <-patience.C:
-		p.giveUp(evaluators)
+		p.reportStuck(evaluators)
 	}
 	return ctx.Err()
 }
 
-// giveUp says in whose plugins the goroutines are that did not come back.
-func (p *Plane) giveUp(evaluators []sched.CurrentPolicy) {
+// reportStuck says in whose plugins the goroutines are that did not come back.
+func (p *Engine) reportStuck(evaluators []sched.CurrentPolicy) {
 	given := false
 	say := func(name string) {
 		if name != "" {

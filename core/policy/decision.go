@@ -12,9 +12,9 @@ import (
 )
 
 // decision is that on a question to a hook.
-func (p *Plane) decision(hook string, q *api.Question, r *wasm.Request, at *sched.CurrentPolicy) *eval.Decision {
+func (p *Engine) decision(hook string, q *api.Question, r *wasm.Request, at *sched.CurrentPolicy) *eval.Decision {
 	d := &eval.Decision{Hook: hook, Node: p.cfg.Node, Request: r, Names: eval.NamesOf(q, p.cfg.Node), Cache: &p.lasts, Current: at, MutateAPI: p.cfg.MutateAPI}
-	d.Look = p.ledger.look
+	d.Look = p.snapshot.view
 	if p.cfg.References != nil {
 		d.References.Of = p.reference
 	}
@@ -26,7 +26,7 @@ func (p *Plane) decision(hook string, q *api.Question, r *wasm.Request, at *sche
 
 // instance is the instance of a question's pod as its source gave it, empty where
 // that cannot be told.
-func (p *Plane) instance(q *api.Question, texts *pod.Texts) string {
+func (p *Engine) instance(q *api.Question, texts *pod.Texts) string {
 	if q.Base != nil {
 		return q.Base.Instance
 	}
@@ -38,7 +38,7 @@ func (p *Plane) instance(q *api.Question, texts *pod.Texts) string {
 }
 
 // request is what the policies of a decision are asked: all of them the same.
-func (p *Plane) request(q *api.Question, tenant string, now time.Time) *wasm.Request {
+func (p *Engine) request(q *api.Question, tenant string, now time.Time) *wasm.Request {
 	return &wasm.Request{
 		Question: q, Kind: p.cfg.Kinds[q.Origin.Source], Tenant: tenant, Changed: eval.Changes(q),
 		Time: now, ClockSynchronized: p.cfg.clockSynchronized(), Texts: &pod.Texts{},
@@ -46,7 +46,7 @@ func (p *Plane) request(q *api.Question, tenant string, now time.Time) *wasm.Req
 }
 
 // record puts a verdict on record, and then gives it.
-func (p *Plane) record(d *eval.Decision, sets []*eval.Set, v *api.Verdict, paced bool, answer func()) {
+func (p *Engine) record(d *eval.Decision, sets []*eval.Set, v *api.Verdict, paced bool, answer func()) {
 	q := d.Request.Question
 	x := &decisionlog.Recording{Request: d.Request, Sets: sets, Fallback: d.Fallback, Exempt: d.Exempt, Paced: paced, MutateAPI: d.MutateAPI, Effects: d.Effects, Answer: answer, Decision: api.Decision{
 		Hook: d.Hook, Op: q.Op, First: v.At, Last: v.At, Count: 1,

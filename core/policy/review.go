@@ -18,8 +18,8 @@ import (
 // review asks the policies in force that judge pods that run about one, and gives what
 // that took in fuel. An owner without a set has nothing to say. Of a tenant that has
 // spent its budget it is put off.
-func (p *Plane) review(
-	ctx context.Context, run *review.RunningPod, tenant string, answer func(api.Verdict), later putsOff, at *sched.CurrentPolicy,
+func (p *Engine) review(
+	ctx context.Context, run *review.RunningPod, tenant string, answer func(api.Verdict), later postpone, at *sched.CurrentPolicy,
 ) (fuel int64, goOn bool) {
 	now := p.cfg.Now()
 	q := run.Question()
@@ -51,7 +51,7 @@ func (p *Plane) review(
 
 // inForce are the sets that judge the pods of a tenant and are in force, in the order
 // they are asked. The caller releases them.
-func (p *Plane) inForce(tenant string) (sets rollout.Sets) {
+func (p *Engine) inForce(tenant string) (sets rollout.Sets) {
 	for _, o := range slices.Backward(p.owners) {
 		if !o.Judges(tenant) {
 			continue
@@ -66,7 +66,7 @@ func (p *Plane) inForce(tenant string) (sets rollout.Sets) {
 // Confirm lets a policy of an owner in force evict all pods that it denies, at its pace,
 // for as long as its content stays. Where sha256 is not empty, that must be one whose
 // module's or document's digest begins with it. It gives the state of the set then.
-func (p *Plane) Confirm(ctx context.Context, tenant, policy, sha256 string) (api.PolicySet, error) {
+func (p *Engine) Confirm(ctx context.Context, tenant, policy, sha256 string) (api.PolicySet, error) {
 	i := slices.IndexFunc(p.owners, func(o *rollout.Owner) bool { return o.Tenant == tenant })
 	if i < 0 {
 		return api.PolicySet{}, lacksPolicies(tenant)
@@ -84,7 +84,7 @@ func (p *Plane) Confirm(ctx context.Context, tenant, policy, sha256 string) (api
 }
 
 // reviewerEngine is the plane for its reviewer.
-type reviewerEngine struct{ *Plane }
+type reviewerEngine struct{ *Engine }
 
 // TenantOf returns the name of the tenant that owns a namespace, empty for the operator.
 func (p reviewerEngine) TenantOf(namespace string) string { return p.cfg.tenant(namespace) }
@@ -102,8 +102,8 @@ func (p reviewerEngine) IsBehind(tenant string) bool { return p.recorder.Behind(
 
 // Review asks the policies in force that judge running pods about one.
 func (p reviewerEngine) Review(run review.RunningPod, tenant string, answer func(api.Verdict), putOff func()) {
-	of := about{hook: string(api.Review), uid: run.Pod.UID}
-	pose(p.Plane, of, tenant, answer, func(ctx context.Context, at *sched.CurrentPolicy, answer func(api.Verdict), later putsOff) (int64, bool) {
+	of := subject{hook: string(api.Review), uid: run.Pod.UID}
+	submit(p.Engine, of, tenant, answer, func(ctx context.Context, at *sched.CurrentPolicy, answer func(api.Verdict), later postpone) (int64, bool) {
 		return p.review(ctx, &run, tenant, answer, func(wait time.Duration, why string) {
 			putOff()
 			later(wait, why)
@@ -113,10 +113,10 @@ func (p reviewerEngine) Review(run review.RunningPod, tenant string, answer func
 
 // Present returns the pods on the node, and in which version; nil if that is not known.
 func (p reviewerEngine) Present() map[types.UID]*v1.Pod {
-	if p.ledger.node == nil {
+	if p.snapshot.node == nil {
 		return nil
 	}
-	return p.ledger.present()
+	return p.snapshot.present()
 }
 
 // HasChanged reports whether policies that saw these references of a pod would see others now.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/bundle"
 	"github.com/wardlet/wardlet/core/policy/rollout"
 )
 
@@ -13,27 +14,27 @@ import (
 // and waits for what comes of it. The error says why the content is not in force.
 // Where loading waits for its budget for long, that is what the error says, and
 // loading goes on. The breakers of the policies in force are closed.
-func (p *Plane) Reload(ctx context.Context, tenant string) (api.PolicySet, error) {
+func (p *Engine) Reload(ctx context.Context, tenant string) (api.PolicySet, error) {
 	defer p.closeBreakers(tenant, false)
 	return p.order(ctx, tenant, (*rollout.Owner).Reload)
 }
 
 // Retry is Reload, and also tries again what was refused before, or has failed and
 // stays in force, and judges again everything that is held or denied.
-func (p *Plane) Retry(ctx context.Context, tenant string) (api.PolicySet, error) {
+func (p *Engine) Retry(ctx context.Context, tenant string) (api.PolicySet, error) {
 	defer p.closeBreakers(tenant, true)
 	return p.order(ctx, tenant, (*rollout.Owner).Retry)
 }
 
 // Rollback brings the set into force that was in force before the one that is.
 // What the directory holds is refused until it changes, or until Retry.
-func (p *Plane) Rollback(ctx context.Context, tenant string) (api.PolicySet, error) {
+func (p *Engine) Rollback(ctx context.Context, tenant string) (api.PolicySet, error) {
 	return p.order(ctx, tenant, (*rollout.Owner).Rollback)
 }
 
 // closeBreakers closes the breakers of an owner's plugins in force. If one had failed,
 // or always, everything is asked about again that waits or is denied.
-func (p *Plane) closeBreakers(tenant string, always bool) {
+func (p *Engine) closeBreakers(tenant string, always bool) {
 	for _, o := range p.owners {
 		if o.Tenant != tenant {
 			continue
@@ -50,7 +51,7 @@ func (p *Plane) closeBreakers(tenant string, always bool) {
 
 // order has the reloader of an owner do something, waits for it, and gives the
 // state of the set then.
-func (p *Plane) order(ctx context.Context, tenant string, what func(*rollout.Owner, context.Context) (api.PolicySet, error)) (api.PolicySet, error) {
+func (p *Engine) order(ctx context.Context, tenant string, what func(*rollout.Owner, context.Context) (api.PolicySet, error)) (api.PolicySet, error) {
 	for _, o := range p.owners {
 		if o.Tenant != tenant {
 			continue
@@ -70,3 +71,30 @@ func lacksPolicies(tenant string) error {
 
 // errNoReviews is that nothing runs that could be evicted.
 var errNoReviews = errors.New("nothing judges pods that run")
+
+// owners are those that have a directory, the operator first.
+func (p *Engine) makeOwners() {
+	if p.cfg.Dir != "" {
+		p.owners = append(p.owners, p.newOwner("", p.cfg.Dir, p.cfg.Trust, 0))
+	}
+	for i := range p.cfg.Tenants {
+		if t := &p.cfg.Tenants[i]; t.Dir != "" {
+			p.owners = append(p.owners, p.newOwner(t.Name, t.Dir, t.Trust, t.PolicyMemory))
+		}
+	}
+}
+
+func (p *Engine) newOwner(tenant, dir string, trust bundle.Trust, memory int64) *rollout.Owner {
+	return rollout.New(p.cfg.rollout(tenant, dir, trust, memory), p.budgets.Loading, p.queue.Wake, p.signal)
+}
+
+// ready says that the pods of a tenant can be judged, or held because they
+// cannot: each set that could match was tried.
+func (p *Engine) ready(tenant string) bool {
+	for _, o := range p.owners {
+		if o.Judges(tenant) && !o.WasTried() {
+			return false
+		}
+	}
+	return true
+}

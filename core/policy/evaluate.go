@@ -17,7 +17,7 @@ import (
 
 // evaluate is one evaluator: it takes questions and answers them until ctx
 // ends. A verdict that the end of ctx has cut off is no verdict.
-func (p *Plane) evaluate(ctx context.Context, at *sched.CurrentPolicy) {
+func (p *Engine) evaluate(ctx context.Context, at *sched.CurrentPolicy) {
 	for {
 		t, ok := p.queue.Take()
 		if !ok {
@@ -37,7 +37,7 @@ func (p *Plane) evaluate(ctx context.Context, at *sched.CurrentPolicy) {
 // judge answers one question, unless ctx ends before, and gives what it took
 // in fuel, or puts it off by later. What the plugins have to tidy up for the next one comes
 // after the answer.
-func (p *Plane) judge(ctx context.Context, q *api.Question, tenant string, answer func(api.Verdict), later putsOff, at *sched.CurrentPolicy) (fuel int64, goOn bool) {
+func (p *Engine) judge(ctx context.Context, q *api.Question, tenant string, answer func(api.Verdict), later postpone, at *sched.CurrentPolicy) (fuel int64, goOn bool) {
 	now := p.cfg.Now()
 	if pod.IsMirror(q.Pod) {
 		answer(api.Verdict{Answer: api.Allow, At: now})
@@ -51,7 +51,7 @@ func (p *Plane) judge(ctx context.Context, q *api.Question, tenant string, answe
 		answer(v)
 		return 0, true
 	}
-	sets, lacking, reason := p.use(tenant)
+	sets, lacking, reason := p.setsFor(tenant)
 	defer sets.Release()
 	d := p.decision(api.HookAdmit, q, p.request(q, tenant, now), at)
 	paced := false
@@ -79,7 +79,7 @@ func (p *Plane) judge(ctx context.Context, q *api.Question, tenant string, answe
 		return 0, false
 	}
 	rollout.Observe(sets, tenant, v.Opinions, now)
-	p.readers.note(&v)
+	p.watchers.add(&v)
 	p.record(d, sets.Eval(), &v, paced, func() { answer(v) })
 	sets.Reset(ctx)
 	p.shadows(sets, d, v.Opinions)
@@ -91,22 +91,22 @@ const mostTries = 3
 
 // commit judges until what was seen of the node is the newest: what others were
 // admitted meanwhile counts. Where they are always faster, they wait in the end.
-func (p *Plane) commit(ctx context.Context, sets []*eval.Set, d *eval.Decision) api.Verdict {
+func (p *Engine) commit(ctx context.Context, sets []*eval.Set, d *eval.Decision) api.Verdict {
 	for try := 1; ; try++ {
 		d.Fallback = p.terms.Load().DefaultVerdict
 		v := eval.Judge(ctx, sets, d, d.Fallback)
 		v.ReadsNode = d.Seen != nil
-		if ctx.Err() != nil || d.Effects.PutOff > 0 || p.ledger.commit(ctx, d, &v) {
+		if ctx.Err() != nil || d.Effects.PutOff > 0 || p.snapshot.commit(ctx, d, &v) {
 			return v
 		}
 		d.Spent += fuelOf(v.Opinions)
 		if try == mostTries {
 			// It does not pause either: it could wait for the place of one that waits for it.
 			ctx = wasm.WithTurns(ctx, nil)
-			defer p.ledger.goOn(d)
+			defer p.snapshot.release(d)
 		}
 		if try >= mostTries {
-			p.ledger.holdOff(ctx, d)
+			p.snapshot.acquire(ctx, d)
 		}
 		d.Seen = nil
 	}
@@ -120,10 +120,10 @@ func fuelOf(opinions []api.Opinion) (fuel int64) {
 	return fuel
 }
 
-// use gives the sets that judge the pods of a tenant, in the order they are
+// setsFor gives the sets that judge the pods of a tenant, in the order they are
 // asked: its own, then the operator's. The caller releases them. lacking is an
 // owner who has none in force, and why, if that is known.
-func (p *Plane) use(tenant string) (sets rollout.Sets, lacking *rollout.Owner, reason error) {
+func (p *Engine) setsFor(tenant string) (sets rollout.Sets, lacking *rollout.Owner, reason error) {
 	for _, o := range slices.Backward(p.owners) {
 		if !o.Judges(tenant) {
 			continue

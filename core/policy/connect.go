@@ -12,17 +12,17 @@ import (
 // Connect decides whether the connection of a question may be made, and returns at once.
 // answer is called once, later, from a goroutine of the plane, with Allow or Deny; it is not
 // called where Run ends before. Without a policy that has an opinion the answer is Allow.
-func (p *Plane) Connect(q api.Question, answer func(api.Verdict)) {
+func (p *Engine) Connect(q api.Question, answer func(api.Verdict)) {
 	tenant := p.cfg.tenant(q.Pod.Namespace)
-	pose(p, about{hook: api.HookConnect, uid: q.Pod.UID}, tenant, answer, func(ctx context.Context, at *sched.CurrentPolicy, answer func(api.Verdict), later putsOff) (int64, bool) {
+	submit(p, subject{hook: api.HookConnect, uid: q.Pod.UID}, tenant, answer, func(ctx context.Context, at *sched.CurrentPolicy, answer func(api.Verdict), later postpone) (int64, bool) {
 		return p.connect(ctx, &q, tenant, answer, later, at)
 	})
 }
 
 // connect answers one question about a connection, as judge does. Where no policy can be asked,
 // as none are in force yet or the budget is spent, the answer is that of a policy that fails.
-func (p *Plane) connect(
-	ctx context.Context, q *api.Question, tenant string, answer func(api.Verdict), later putsOff, at *sched.CurrentPolicy,
+func (p *Engine) connect(
+	ctx context.Context, q *api.Question, tenant string, answer func(api.Verdict), later postpone, at *sched.CurrentPolicy,
 ) (fuel int64, goOn bool) {
 	now := p.cfg.Now()
 	if wait := p.budgets.Wait(tenant, now); wait > 0 {
@@ -31,7 +31,7 @@ func (p *Plane) connect(
 		answer(v)
 		return 0, true
 	}
-	sets, lacking, reason := p.use(tenant)
+	sets, lacking, reason := p.setsFor(tenant)
 	defer sets.Release()
 	d := p.decision(api.HookConnect, q, p.request(q, tenant, now), at)
 	d.Exempt, d.Fallback = false, api.Allow

@@ -1,0 +1,379 @@
+package policy
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"reflect"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/component-helpers/resource"
+
+	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy/eval"
+	"github.com/wardlet/wardlet/core/policy/wasm"
+)
+
+// Node is what is known of the node beside the decisions under way. Its
+// functions may be called from several goroutines and do not block.
+type Node struct {
+	// Is returns the node's labels, and by resource the quantities that pods may use; nil for a node that has
+	// neither. It does not block, and what it returned before is never changed.
+	Is func() (labels, allocatable map[string]string)
+	// Pods are the pods that were admitted and handed on to run, and have not
+	// ended, in no order.
+	Pods func() []NodePod
+	// Wanted reports whether a pod is still desired as this instance of it: it runs,
+	// or waits. Any counts where instance is empty.
+	Wanted func(uid types.UID, instance string) bool
+	// Ended reports whether a pod that was admitted has run as this and ended; nil
+	// where none does.
+	Ended func(p *v1.Pod) bool
+}
+
+// NodePod is an admitted pod, and the name of its source.
+type NodePod struct {
+	Pod    *v1.Pod
+	Source string
+}
+
+// nodeSnapshot knows which pods were admitted, also those that nobody has started yet,
+// and lets a decision that has seen them count only if they are the same still.
+type nodeSnapshot struct {
+	node *Node
+
+	mu sync.Mutex
+	// reserved are pods that were admitted and are not yet among the node's.
+	reserved map[types.UID]reservation
+	// facts are what was made of pods before.
+	facts map[types.UID]fact
+	// exclusive is the decision that others wait for, nil where there is none.
+	exclusive *exclusive
+}
+
+// reservation is a pod that was admitted, as it is to run, and the instance that
+// policy has judged, empty where that is not known. With update it is a newer version
+// of one that runs.
+type reservation struct {
+	NodePod
+	instance string
+	update   bool
+}
+
+// fact is what plugins see of a pod, and the pod it was made from.
+type fact struct {
+	of  *v1.Pod
+	pod wasm.NodePod
+}
+
+// view gives what is known now; nil where nothing is known of the node.
+func (l *nodeSnapshot) view() *eval.NodeView {
+	if l.node == nil {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.viewLocked()
+}
+
+// viewLocked is look with the lock held.
+func (l *nodeSnapshot) viewLocked() *eval.NodeView {
+	pods := l.dropStale()
+	s := &eval.NodeView{Shown: map[string]*wasm.NodeFacts{}}
+	if l.node.Is != nil {
+		s.Labels, s.Capacity = l.node.Is()
+	}
+	known := make(map[types.UID]fact, len(pods))
+	for uid, p := range pods {
+		f, ok := l.facts[uid]
+		if !ok || f.of != p.Pod {
+			f = fact{p.Pod, factOf(p)}
+		}
+		known[uid] = f
+		s.Pods = append(s.Pods, f.pod)
+	}
+	l.facts = known
+	slices.SortFunc(s.Pods, func(a, b wasm.NodePod) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
+	})
+	return s
+}
+
+// dropStale forgets what is reserved for nothing, and gives the pods that count. The
+// lock is held.
+func (l *nodeSnapshot) dropStale() map[types.UID]NodePod {
+	pods := map[types.UID]NodePod{}
+	for _, p := range l.node.Pods() {
+		pods[p.Pod.UID] = p
+	}
+	for uid, r := range l.reserved {
+		if l.isStale(r, pods[uid].Pod) {
+			delete(l.reserved, uid)
+			continue
+		}
+		pods[uid] = r.NodePod
+	}
+	return pods
+}
+
+// isStale reports whether nothing is to be reserved for a pod any more: it is there as
+// what was admitted, has ended, or is not to run as that. was is how it is among the
+// node's pods, nil where it is not: then an update starts nothing.
+func (l *nodeSnapshot) isStale(r reservation, was *v1.Pod) bool {
+	switch {
+	case was != nil && pod.SameInstance(was, r.Pod), was == nil && r.update:
+		return true
+	case l.node.Ended != nil && l.node.Ended(r.Pod):
+		return true
+	}
+	return !l.node.Wanted(r.Pod.UID, r.instance)
+}
+
+// commit makes a verdict about a pod one that others see: one that lets it pass
+// reserves what it asks for. It gives false, and does nothing, where that or a
+// denial was decided by what was seen of the node, and that is another now.
+func (l *nodeSnapshot) commit(ctx context.Context, d *eval.Decision, v *api.Verdict) bool {
+	if l.node == nil {
+		return true
+	}
+	q := eval.PassingQuestion(d.Request.Question, v)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for l.mustWait(d, q.Pod.UID, v.Answer) {
+		if !l.wait(ctx) {
+			return false
+		}
+	}
+	if v.Answer != api.Hold && !l.current(d) {
+		return false
+	}
+	if v.Answer != api.Allow {
+		delete(l.reserved, q.Pod.UID)
+		return true
+	}
+	l.reserve(q, d.Instance)
+	return true
+}
+
+// Admitted reserves what a version asks for that was let through before a restart,
+// and has not gone on since: it is not judged again.
+func (p *Engine) Admitted(q api.Question, v api.Verdict) {
+	if len(v.References) > 0 {
+		p.referring.note(q.Pod)
+	}
+	if l := &p.snapshot; l.node != nil && v.Answer == api.Allow {
+		instance := p.instance(&q, nil)
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.reserve(eval.PassingQuestion(&q, &v), instance)
+	}
+}
+
+// reserve makes a pod that passes one that others see. The lock is held.
+func (l *nodeSnapshot) reserve(q *api.Question, instance string) {
+	if l.reserved == nil {
+		l.reserved = map[types.UID]reservation{}
+	}
+	l.reserved[q.Pod.UID] = reservation{NodePod{q.Pod, q.Origin.Source}, instance, q.Op == api.UpdateOp}
+}
+
+// current reports whether what policies were shown is what they would be shown
+// now. Of a decision that others wait for it is: a pod that ends meanwhile only
+// makes room.
+func (l *nodeSnapshot) current(d *eval.Decision) bool {
+	if d.Seen == nil || l.exclusive != nil && l.exclusive.decision == d && l.exclusive.covers(d.Seen) {
+		return true
+	}
+	now := l.viewLocked()
+	for tenant, before := range d.Seen.Shown {
+		same := func(a, b wasm.NodePod) bool { return reflect.DeepEqual(a, b) }
+		if !maps.Equal(before.Labels, now.Labels) || !maps.Equal(before.Allocatable, now.Capacity) ||
+			!slices.EqualFunc(before.Pods, d.See(tenant, now).Pods, same) {
+			return false
+		}
+	}
+	return true
+}
+
+func factOf(p NodePod) wasm.NodePod {
+	f := wasm.NodePod{
+		Namespace: p.Pod.Namespace, Name: p.Pod.Name, UID: string(p.Pod.UID), Source: p.Source, Labels: p.Pod.Labels,
+		Requests: map[string]string{},
+	}
+	if p.Pod.Spec.Priority != nil {
+		f.Priority = *p.Pod.Spec.Priority
+	}
+	for name, amount := range resource.PodRequests(p.Pod, resource.PodResourcesOptions{}) {
+		f.Requests[string(name)] = amount.String()
+	}
+	for c := range pod.Containers(p.Pod) {
+		for _, port := range c.Ports {
+			if port.HostPort != 0 {
+				f.HostPorts = append(f.HostPorts, port.HostPort)
+			}
+		}
+	}
+	return f
+}
+
+// exclusive is a decision that is made while those wait that would change what it
+// sees. There is one at a time, and it waits for none of them.
+type exclusive struct {
+	decision *eval.Decision
+	// tenant is whose pods those are about, empty for anybody's.
+	tenant string
+	over   chan struct{}
+}
+
+// acquire has others wait for a decision from now on, if they would change what
+// it has seen, or what another one like it may see.
+func (l *nodeSnapshot) acquire(ctx context.Context, d *eval.Decision) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for l.exclusive != nil && l.exclusive.decision != d {
+		if !l.wait(ctx) {
+			return
+		}
+	}
+	if l.exclusive == nil {
+		l.exclusive = &exclusive{decision: d, tenant: d.Request.Tenant, over: make(chan struct{})}
+	}
+	if !l.exclusive.covers(d.Seen) {
+		l.exclusive.tenant = ""
+	}
+}
+
+// release ends that others wait for a decision.
+func (l *nodeSnapshot) release(d *eval.Decision) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.exclusive != nil && l.exclusive.decision == d {
+		close(l.exclusive.over)
+		l.exclusive = nil
+	}
+}
+
+// mustWait reports whether the answer to a decision has to wait: it changes what
+// another sees that is made alone.
+func (l *nodeSnapshot) mustWait(d *eval.Decision, uid types.UID, answer api.Answer) bool {
+	if l.exclusive == nil || l.exclusive.decision == d || l.exclusive.tenant != "" && l.exclusive.tenant != d.Request.Tenant {
+		return false
+	}
+	_, reserved := l.reserved[uid]
+	return answer == api.Allow || reserved
+}
+
+// wait waits, without the lock, until the decision made alone is over. It gives
+// false where ctx ends before.
+func (l *nodeSnapshot) wait(ctx context.Context) bool {
+	over := l.exclusive.over
+	l.mu.Unlock()
+	defer l.mu.Lock()
+	select {
+	case <-over:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// covers reports whether nothing of what was shown can be changed by those that do
+// not wait.
+func (a *exclusive) covers(s *eval.NodeView) bool {
+	if s == nil {
+		return true
+	}
+	for tenant := range s.Shown {
+		if a.tenant != "" && a.tenant != tenant {
+			return false
+		}
+	}
+	return true
+}
+
+// readersPeriod is how often the node is looked at while pods wait by what was
+// seen of it.
+const readersPeriod = time.Second
+
+// nodeWatchers tell when pods that are held by what was seen of the node may be judged
+// otherwise, because other pods are on it now.
+type nodeWatchers struct {
+	// used: a policy sees the node. waiting: such a verdict was given since they
+	// were told last.
+	used, waiting atomic.Bool
+	changed       chan struct{}
+}
+
+// NodeChanged has a value whenever other pods are on the node than when policies
+// that see it have held or denied one: those may now be judged otherwise. It has
+// one at most once a second.
+func (p *Engine) NodeChanged() <-chan struct{} { return p.watchers.changed }
+
+// add takes in a verdict.
+func (r *nodeWatchers) add(v *api.Verdict) {
+	if v.ReadsNode && !r.used.Load() {
+		r.used.Store(true)
+	}
+	if v.ReadsNode && v.Answer != api.Allow {
+		r.waiting.Store(true)
+	}
+}
+
+// watchNode looks at the node from time to time, while that is of interest. Pods
+// take their places also while it is not: a policy that sees them may come.
+func (p *Engine) watchNode(ctx context.Context) {
+	if p.snapshot.node == nil {
+		return
+	}
+	every := time.NewTicker(readersPeriod)
+	defer every.Stop()
+	var before map[types.UID]*v1.Pod
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-every.C:
+		}
+		if !p.watchers.used.Load() {
+			p.snapshot.dropAllStale()
+			continue
+		}
+		now := p.snapshot.present()
+		same := maps.Equal(before, now)
+		before = now
+		if same || !p.watchers.waiting.Swap(false) {
+			continue
+		}
+		select {
+		case p.watchers.changed <- struct{}{}:
+		default: // the one that waits says it too
+		}
+	}
+}
+
+// dropAllStale forgets what is reserved for nothing.
+func (l *nodeSnapshot) dropAllStale() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.reserved) > 0 {
+		l.dropStale()
+	}
+}
+
+// present are the pods that count now, and in which version.
+func (l *nodeSnapshot) present() map[types.UID]*v1.Pod {
+	l.view() // forgets what is reserved for nothing
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	present := make(map[types.UID]*v1.Pod, len(l.facts))
+	for uid, f := range l.facts {
+		present[uid] = f.of
+	}
+	return present
+}
