@@ -10,30 +10,30 @@ import (
 	"github.com/wardlet/wardlet/core/policy/rollout"
 )
 
-// Reload has an owner's directory read now (the operator's for an empty tenant)
-// and waits for what comes of it. The error says why the content is not in force.
-// Where loading waits for its budget for long, that is what the error says, and
-// loading goes on. The breakers of the policies in force are closed.
+// Reload reads an owner's directory now (the operator's for an empty tenant) and waits
+// for the result. The error says why the content is not in force. If loading waits for
+// its budget for long, the error says so, and loading continues. The breakers of the
+// policies in force are closed.
 func (p *Engine) Reload(ctx context.Context, tenant string) (api.PolicySet, error) {
 	defer p.closeBreakers(tenant, false)
 	return p.order(ctx, tenant, (*rollout.Owner).Reload)
 }
 
-// Retry is Reload, and also tries again what was refused before, or has failed and
-// stays in force, and judges again everything that is held or denied.
+// Retry is Reload, and also tries content again that was refused before, and a set that
+// failed and stays in force. Everything that is held or denied is judged again.
 func (p *Engine) Retry(ctx context.Context, tenant string) (api.PolicySet, error) {
 	defer p.closeBreakers(tenant, true)
 	return p.order(ctx, tenant, (*rollout.Owner).Retry)
 }
 
-// Rollback brings the set into force that was in force before the one that is.
-// What the directory holds is refused until it changes, or until Retry.
+// Rollback activates the set that was in force before. The content of the directory is
+// refused until it changes, or until Retry.
 func (p *Engine) Rollback(ctx context.Context, tenant string) (api.PolicySet, error) {
 	return p.order(ctx, tenant, (*rollout.Owner).Rollback)
 }
 
-// closeBreakers closes the breakers of an owner's plugins in force. If one had failed,
-// or always, everything is asked about again that waits or is denied.
+// closeBreakers closes the breakers of an owner's plugins in force. If one had counted a
+// failure, or always, everything that waits or is denied is asked about again.
 func (p *Engine) closeBreakers(tenant string, always bool) {
 	for _, o := range p.owners {
 		if o.Tenant != tenant {
@@ -49,8 +49,7 @@ func (p *Engine) closeBreakers(tenant string, always bool) {
 	}
 }
 
-// order has the reloader of an owner do something, waits for it, and gives the
-// state of the set then.
+// order sends a command to an owner, waits for it, and returns the state of the set.
 func (p *Engine) order(ctx context.Context, tenant string, what func(*rollout.Owner, context.Context) (api.PolicySet, error)) (api.PolicySet, error) {
 	for _, o := range p.owners {
 		if o.Tenant != tenant {
@@ -61,7 +60,7 @@ func (p *Engine) order(ctx context.Context, tenant string, what func(*rollout.Ow
 	return api.PolicySet{}, lacksPolicies(tenant)
 }
 
-// lacksPolicies is that an owner has no directory of policies.
+// lacksPolicies is the error of an owner without a directory of policies.
 func lacksPolicies(tenant string) error {
 	if tenant == "" {
 		return errors.New("the operator has no policies: policy.dir in agent.toml names no directory")
@@ -69,10 +68,10 @@ func lacksPolicies(tenant string) error {
 	return fmt.Errorf("tenant %q has no policies: its table in agent.toml is missing, or has no policy_dir", tenant)
 }
 
-// errNoReviews is that nothing runs that could be evicted.
+// errNoReviews is the error of a confirmation if running pods are not judged.
 var errNoReviews = errors.New("nothing judges pods that run")
 
-// owners are those that have a directory, the operator first.
+// makeOwners makes those that have a directory, the operator first.
 func (p *Engine) makeOwners() {
 	if p.cfg.Dir != "" {
 		p.owners = append(p.owners, p.newOwner("", p.cfg.Dir, p.cfg.Trust, 0))
@@ -88,8 +87,8 @@ func (p *Engine) newOwner(tenant, dir string, trust bundle.Trust, memory int64) 
 	return rollout.New(p.cfg.rollout(tenant, dir, trust, memory), p.budgets.Loading, p.queue.Wake, p.signal)
 }
 
-// ready says that the pods of a tenant can be judged, or held because they
-// cannot: each set that could match was tried.
+// ready reports whether the pods of a tenant can be judged, or held because they cannot:
+// each set that could match was tried.
 func (p *Engine) ready(tenant string) bool {
 	for _, o := range p.owners {
 		if o.Judges(tenant) && !o.WasTried() {

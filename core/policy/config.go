@@ -18,53 +18,53 @@ import (
 	"github.com/wardlet/wardlet/core/policy/rollout"
 )
 
-// Config is what a Plane needs.
+// Config is what an Engine needs.
 type Config struct {
-	// Dir is the directory of the operator's policies, absolute; empty where
-	// only tenants have some. Links in it are followed.
+	// Dir is the directory of the operator's policies, absolute; empty if only tenants
+	// have policies. Links in it are followed.
 	Dir string
 	// Tenants are all tenants of the node.
 	Tenants []Tenant
-	// Trust says whose signature the operator's set must have.
+	// Trust is whose signature the operator's set must have.
 	Trust bundle.Trust
 	// AllowUnpinned lets documents leave out the digest of their module.
 	AllowUnpinned bool
-	// ModuleBytes is the length of the longest module that is read; 0 for what
-	// the sandbox takes by default.
+	// ModuleBytes is the length of the longest module that is read; 0 for the sandbox's
+	// default.
 	ModuleBytes int
-	// Sources are the names of the sources, as agent.toml ranks them.
+	// Sources are the names of the sources in the order of their rank in agent.toml.
 	Sources []string
 	// MaxSuppress is how long the operator's policies may hold an update back.
 	MaxSuppress time.Duration
-	// Exempt are pods of file sources that must be able to start, as
-	// NAMESPACE/NAME: where the plugin of a policy fails, or there is no set yet,
-	// they pass.
+	// Exempt are pods of file sources that must be able to start, as NAMESPACE/NAME: they
+	// pass if the plugin of a policy fails, or if there is no set yet.
 	Exempt []string
-	// DefaultVerdict counts where no policy has an opinion: Allow, Hold or
-	// Deny; empty for Allow.
+	// DefaultVerdict is the answer if no policy has an opinion: Allow, Hold or Deny;
+	// empty for Allow.
 	DefaultVerdict api.Answer
-	// DenyAtOnce lets every denial count at once; else those of pods that one
-	// controller makes again and again are paced.
+	// DenyAtOnce makes every denial final at once; else those of pods that a controller
+	// makes again and again are paced.
 	DenyAtOnce bool
 	// MutateAPI lets policies change pods of an API server, too.
 	MutateAPI bool
-	// Kinds gives the kind of each source by its name: file, http or api. A
-	// source that is not in it is of any kind.
+	// Kinds are the kinds of the sources by name: file, http or api. A source that is not
+	// in it is of any kind.
 	Kinds map[string]string
 	// Node is this node's name. It is never empty.
 	Node string
-	// Facts is what else is known of the node, nil for nothing: policies that want
-	// to know then see none.
+	// Facts is what else is known of the node, nil for nothing: policies that want to see
+	// it see nothing then.
 	Facts *Node
-	// References are the objects that pods name, nil for nothing: policies that want to know see none.
+	// References are the objects that pods name, nil for nothing: policies that want to
+	// see them see none then.
 	References References
-	// Running are the pods that run, which policies judge again; nil: none do.
-	// Evictions keeps what those evict over restarts; nil: nothing does.
+	// Running are the running pods, which policies judge again; nil for none. Evictions
+	// keeps what was evicted over restarts; nil: nothing does.
 	Running   review.Running
 	Evictions review.Evictions
 	// Kept keeps good sets and refusals over restarts, nil: nothing does.
 	Kept rollout.Kept
-	// Opinions keeps what policies said last over restarts, nil: nothing does.
+	// Opinions keeps the newest answers of policies over restarts, nil: nothing does.
 	Opinions eval.Opinions
 	// Records keeps decisions over restarts, nil: they are only shown.
 	Records decisionlog.Records
@@ -75,40 +75,38 @@ type Config struct {
 	Logger *slog.Logger
 	// Now is the wall clock.
 	Now func() time.Time
-	// ClockSynchronized says whether Now is known to be right. It is called
-	// once for each decision, from several goroutines; nil where that is never
-	// known.
+	// ClockSynchronized reports whether Now is known to be right. It is called once for
+	// each decision, from several goroutines; nil if that is never known.
 	ClockSynchronized func() bool
-	// openWatch is fswatch.Backend's, nil for inotify.
+	// openWatch opens a watch of directories, nil for inotify.
 	openWatch func() (*fswatch.Backend, error)
-	// Evaluators is how many questions are judged at once; 0 for one less
-	// than the processors Go may use, at least 1.
+	// Evaluators is how many questions are decided at once; 0 for one less than the
+	// processors that Go may use, at least 1.
 	Evaluators int
 }
 
-// Tenant is somebody whose pods have policies of their own beside those of the
-// operator.
+// Tenant has pods with policies of their own beside those of the operator.
 type Tenant struct {
 	// Name is a DNS label.
 	Name string
 	// Dir is the directory of its policies, absolute, empty for none.
 	Dir string
-	// Trust says whose signature its set must have.
+	// Trust is whose signature its set must have.
 	Trust bundle.Trust
 	// MaxSuppress is how long its policies may hold an update back.
 	MaxSuppress time.Duration
-	// FuelPerSecond is what decisions about its pods and their records may take, and
-	// loading its policies once more, 0 for any amount.
+	// FuelPerSecond is the budget of decisions about its pods and their records, and that
+	// of loading its policies; 0 for no limit.
 	FuelPerSecond int64
-	// PolicyMemory is how many bytes of memory one instance of each of its plugins
-	// may take together, and its documents once they are decoded, 0 for any amount.
+	// PolicyMemory is how many bytes of memory one instance of each of its plugins may
+	// use together, and its documents once they are decoded; 0 for no limit.
 	PolicyMemory int64
-	// Owns says whether a namespace is the tenant's. No namespace is that of two.
+	// Owns reports whether a namespace is the tenant's. No namespace belongs to two
+	// tenants.
 	Owns func(namespace string) bool
 }
 
-// tenant is the name of the tenant that owns a namespace, empty for the
-// operator.
+// tenant returns the name of the tenant that owns a namespace, empty for the operator.
 func (c *Config) tenant(namespace string) string {
 	for i := range c.Tenants {
 		if c.Tenants[i].Owns(namespace) {
@@ -125,7 +123,7 @@ func (c *Config) evaluators() int {
 	return max(1, runtime.GOMAXPROCS(0)-1)
 }
 
-// recorder is what recording decisions needs.
+// recorder returns the options for recording decisions.
 func (c *Config) recorder() decisionlog.Options {
 	o := decisionlog.Options{Records: c.Records, Version: c.Version, Node: c.Node, Logger: c.Logger, Now: c.Now}
 	for i := range c.Tenants {
@@ -137,7 +135,7 @@ func (c *Config) recorder() decisionlog.Options {
 // Operator returns what the operator's policies need.
 func (c *Config) Operator() rollout.Options { return c.rollout("", c.Dir, c.Trust, 0) }
 
-// rollout is what the policies of an owner need.
+// rollout returns the options of an owner.
 func (c *Config) rollout(tenant, dir string, trust bundle.Trust, memory int64) rollout.Options {
 	o := rollout.Options{
 		Options: bundle.Options{Dir: dir, Trust: trust, AllowUnpinned: c.AllowUnpinned, ModuleBytes: c.ModuleBytes, Memory: memory},
@@ -152,15 +150,15 @@ func (c *Config) rollout(tenant, dir string, trust bundle.Trust, memory int64) r
 
 func (c *Config) clockSynchronized() bool { return c.ClockSynchronized != nil && c.ClockSynchronized() }
 
-// Terms are what of a Config may change while a Plane runs. The fields mean what
-// those of Config and Tenant of the same name do.
+// Terms is the part of a Config that can change while an Engine runs. The fields have the
+// meaning of those of Config and Tenant of the same name.
 type Terms struct {
 	MaxSuppress    time.Duration
 	Exempt         []string
 	DefaultVerdict api.Answer
 	DenyAtOnce     bool
-	// Tenants are those of the tenants by name. Names that the Plane does not know
-	// mean nothing, and tenants without one keep what they have.
+	// Tenants are by name. Unknown names are ignored, and tenants that are missing keep
+	// what they have.
 	Tenants map[string]TenantTerms
 }
 
@@ -170,7 +168,7 @@ type TenantTerms struct {
 	FuelPerSecond int64
 }
 
-// Terms are those a configuration begins with.
+// Terms returns those that a configuration begins with.
 func (c *Config) Terms() Terms {
 	t := Terms{
 		MaxSuppress: c.MaxSuppress, Exempt: c.Exempt, DenyAtOnce: c.DenyAtOnce,
@@ -183,9 +181,9 @@ func (c *Config) Terms() Terms {
 	return t
 }
 
-// SetTerms has other terms count from the next decision on, all at once. What is
-// held, denied or held back is asked about again. It may be called from any
-// goroutine.
+// SetTerms changes the terms from the next decision on, all at once. Pods that are held
+// or denied, and updates that are held back, are asked about again. It may be called from
+// any goroutine.
 func (p *Engine) SetTerms(next Terms) {
 	p.setting.Lock()
 	defer p.setting.Unlock()
@@ -212,7 +210,7 @@ func (p *Engine) SetTerms(next Terms) {
 	}
 }
 
-// rates are the units of fuel per second of each tenant.
+// rates returns the units of fuel per second of each tenant.
 func (t *Terms) rates() map[string]int64 {
 	rates := make(map[string]int64, len(t.Tenants))
 	for name, one := range t.Tenants {
@@ -221,7 +219,7 @@ func (t *Terms) rates() map[string]int64 {
 	return rates
 }
 
-// maxSuppress is how long the policies of an owner may hold an update back.
+// maxSuppress returns how long the policies of an owner may hold an update back.
 func (t *Terms) maxSuppress(tenant string) time.Duration {
 	if tenant == "" {
 		return t.MaxSuppress
@@ -229,8 +227,7 @@ func (t *Terms) maxSuppress(tenant string) time.Duration {
 	return t.Tenants[tenant].MaxSuppress
 }
 
-// exempt reports whether a pod, which has these names, is one of those that must
-// be able to start.
+// exempt reports whether a pod with these names must be able to start.
 func (p *Engine) exempt(q *api.Question, names []string) bool {
 	return p.cfg.Kinds[q.Origin.Source] == api.KindFile &&
 		slices.ContainsFunc(p.terms.Load().Exempt, func(name string) bool { return slices.Contains(names, name) })

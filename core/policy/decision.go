@@ -11,7 +11,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// decision is that on a question to a hook.
+// decision returns the decision on a question to a hook.
 func (p *Engine) decision(hook string, q *api.Question, r *wasm.Request, at *sched.CurrentPolicy) *eval.Decision {
 	d := &eval.Decision{Hook: hook, Node: p.cfg.Node, Request: r, Names: eval.NamesOf(q, p.cfg.Node), Cache: &p.lasts, Current: at, MutateAPI: p.cfg.MutateAPI}
 	d.Look = p.snapshot.view
@@ -24,8 +24,8 @@ func (p *Engine) decision(hook string, q *api.Question, r *wasm.Request, at *sch
 	return d
 }
 
-// instance is the instance of a question's pod as its source gave it, empty where
-// that cannot be told.
+// instance returns the instance of a question's pod as its source has it, empty if that
+// cannot be computed.
 func (p *Engine) instance(q *api.Question, texts *pod.Texts) string {
 	if q.Base != nil {
 		return q.Base.Instance
@@ -37,7 +37,7 @@ func (p *Engine) instance(q *api.Question, texts *pod.Texts) string {
 	return instance
 }
 
-// request is what the policies of a decision are asked: all of them the same.
+// request returns what the policies of a decision are asked.
 func (p *Engine) request(q *api.Question, tenant string, now time.Time) *wasm.Request {
 	return &wasm.Request{
 		Question: q, Kind: p.cfg.Kinds[q.Origin.Source], Tenant: tenant, Changed: eval.Changes(q),
@@ -45,7 +45,7 @@ func (p *Engine) request(q *api.Question, tenant string, now time.Time) *wasm.Re
 	}
 }
 
-// record puts a verdict on record, and then gives it.
+// record records a verdict, and then answers.
 func (p *Engine) record(d *eval.Decision, sets []*eval.Set, v *api.Verdict, paced bool, answer func()) {
 	q := d.Request.Question
 	x := &decisionlog.Recording{Request: d.Request, Sets: sets, Fallback: d.Fallback, Exempt: d.Exempt, Paced: paced, MutateAPI: d.MutateAPI, Effects: d.Effects, Answer: answer, Decision: api.Decision{

@@ -16,10 +16,11 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// shutdownTime is how long the goroutines may take to come back when Run ends.
+// shutdownTime is how long goroutines may take to return when Run ends.
 const shutdownTime = 2 * time.Second
 
-// Engine is the decision plane. See the package comment for its goroutines.
+// Engine answers questions by the policy sets in force. See the package comment for its
+// goroutines.
 type Engine struct {
 	cfg       Config
 	owners    []*rollout.Owner
@@ -31,21 +32,21 @@ type Engine struct {
 	snapshot  nodeSnapshot
 	pacing    pacing.Pacing
 	budgets   *sched.Budgets
-	// terms are those in force; setting is held while they change.
+	// terms are those in force; setting is locked while they change.
 	terms     atomic.Pointer[Terms]
 	setting   sync.Mutex
 	watchers  nodeWatchers
 	referring referringPods
-	// reviewer is nil where nobody judges pods that run.
+	// reviewer is nil if running pods are not judged.
 	reviewer    *review.Reviewer
 	inflight    inflight
 	shadowQueue shadowQueue
-	// changed, rulesChanged and filtersChanged have a value when other policies
-	// with the hook admit, merge or filter are in force.
+	// changed, rulesChanged and filtersChanged have a value when other policies with the
+	// hook admit, merge or filter are in force.
 	changed, rulesChanged, filtersChanged chan struct{}
 }
 
-// New makes a Plane; Run sets it going.
+// New returns an engine; Run starts it.
 func New(c Config) *Engine {
 	p := &Engine{
 		cfg: c, changed: make(chan struct{}, 1), rulesChanged: make(chan struct{}, 1), filtersChanged: make(chan struct{}, 1),
@@ -70,11 +71,10 @@ func New(c Config) *Engine {
 	return p
 }
 
-// Judge asks for a verdict on one instance of a pod and returns at once.
-// answer is called once, later, from a goroutine of the plane, and should not
-// take long; it is not called where Run ends before there is a verdict.
-// Questions wait until the first attempt to load each set that could match is
-// over.
+// Judge asks for a verdict on one instance of a pod and returns at once. answer is called
+// once, later, from a goroutine of the engine, and must return soon; it is not called if
+// Run ends before there is a verdict. Questions wait until the first attempt to load each
+// set that could match is over.
 func (p *Engine) Judge(q api.Question, answer func(api.Verdict)) {
 	tenant := p.cfg.tenant(q.Pod.Namespace)
 	submit(p, subject{hook: api.HookAdmit, uid: q.Pod.UID}, tenant, answer, func(ctx context.Context, at *sched.CurrentPolicy, answer func(api.Verdict), later postpone) (int64, bool) {
@@ -82,11 +82,11 @@ func (p *Engine) Judge(q api.Question, answer func(api.Verdict)) {
 	})
 }
 
-// Changed has a value whenever another set came into force since the last one
-// was taken: what is held or denied may now be judged otherwise.
+// Changed receives a value when another set has come into force since the last one: pods
+// that are held or denied may now be judged differently.
 func (p *Engine) Changed() <-chan struct{} { return p.changed }
 
-// Sets are the states of all sets, the operator's first.
+// Sets returns the states of all sets, the operator's first.
 func (p *Engine) Sets() []api.PolicySet {
 	sets := make([]api.PolicySet, len(p.owners))
 	for i, o := range p.owners {
@@ -96,13 +96,14 @@ func (p *Engine) Sets() []api.PolicySet {
 	return sets
 }
 
-// Decisions are the newest verdicts, newest last. Pods that nobody is asked
-// about are not among them.
+// Decisions returns the newest decisions, newest last. Pods that no policy is asked about
+// are not among them.
 func (p *Engine) Decisions() []api.Decision { return p.decisions.Newest() }
 
-// signal says that other policies of an owner are in force than those somebody
-// was answered by: before the first attempt that are conflicts only, whose answers
-// outlive a restart. hooks are those that the policies have, or the ones before had.
+// signal reports that other policies of an owner are in force than those that have
+// answered. Before the first attempt to load a set these are only conflicts, whose
+// answers are kept over a restart. hooks are those of the policies and of the ones
+// before.
 func (p *Engine) signal(o *rollout.Owner, hooks map[string]bool) {
 	p.reviewer.Wake()
 	tell := func(changed chan<- struct{}) {
@@ -123,9 +124,9 @@ func (p *Engine) signal(o *rollout.Owner, hooks map[string]bool) {
 	}
 }
 
-// Run loads the policies, keeps them up to date and judges, until ctx ends; it
-// returns the error of ctx. It must be called once. A goroutine that is still
-// in a plugin after two seconds is given up and its policy named in the log.
+// Run loads the policies, keeps them up to date and answers questions until ctx ends; it
+// returns the error of ctx. It must be called once. If a goroutine is still in a plugin
+// after two seconds, the policy is logged and Run returns.
 func (p *Engine) Run(ctx context.Context) error {
 	var running sync.WaitGroup
 	if p.cfg.Opinions != nil {
@@ -143,7 +144,7 @@ func (p *Engine) Run(ctx context.Context) error {
 	if p.cfg.Records != nil {
 		running.Go(func() { p.recorder.Run(ctx) })
 	}
-	// Beside those at work there may be one for each line that pauses.
+	// Beside those that work there may be one for each flow that pauses.
 	evaluators := make([]sched.CurrentPolicy, p.cfg.evaluators()+min(len(p.cfg.Tenants), wasm.MaxPaused))
 	for i := range evaluators {
 		running.Go(func() { p.evaluate(ctx, &evaluators[i]) })
@@ -170,7 +171,7 @@ func (p *Engine) Run(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// reportStuck says in whose plugins the goroutines are that did not come back.
+// reportStuck logs in whose plugins the goroutines are that did not return.
 func (p *Engine) reportStuck(evaluators []sched.CurrentPolicy) {
 	given := false
 	say := func(name string) {

@@ -15,8 +15,8 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// evaluate is one evaluator: it takes questions and answers them until ctx
-// ends. A verdict that the end of ctx has cut off is no verdict.
+// evaluate is one evaluator: it takes questions and answers them until ctx ends. A
+// verdict that the end of ctx has interrupted is not a verdict.
 func (p *Engine) evaluate(ctx context.Context, at *sched.CurrentPolicy) {
 	for {
 		t, ok := p.queue.Take()
@@ -34,9 +34,8 @@ func (p *Engine) evaluate(ctx context.Context, at *sched.CurrentPolicy) {
 	}
 }
 
-// judge answers one question, unless ctx ends before, and gives what it took
-// in fuel, or puts it off by later. What the plugins have to tidy up for the next one comes
-// after the answer.
+// judge answers one question, unless ctx ends before, and returns the cost in fuel. It
+// may postpone the question instead. Plugins are reset after the answer.
 func (p *Engine) judge(ctx context.Context, q *api.Question, tenant string, answer func(api.Verdict), later postpone, at *sched.CurrentPolicy) (fuel int64, goOn bool) {
 	now := p.cfg.Now()
 	if pod.IsMirror(q.Pod) {
@@ -45,7 +44,7 @@ func (p *Engine) judge(ctx context.Context, q *api.Question, tenant string, answ
 	}
 	var v api.Verdict
 	if wait := p.budgets.Wait(tenant, now); wait > 0 && !p.exempt(q, eval.NamesOf(q, p.cfg.Node)) {
-		// It is no verdict, and so not on record: who has nothing left writes nothing.
+		// It is no verdict, and so not recorded: a tenant without fuel writes nothing.
 		v := api.Verdict{Answer: api.Hold, At: now, RetryAfter: wait}
 		v.Reason, v.Message = sched.Exhausted(tenant)
 		answer(v)
@@ -89,8 +88,8 @@ func (p *Engine) judge(ctx context.Context, q *api.Question, tenant string, answ
 // mostTries is how often a decision is made before others wait for it.
 const mostTries = 3
 
-// commit judges until what was seen of the node is the newest: what others were
-// admitted meanwhile counts. Where they are always faster, they wait in the end.
+// commit decides until the node is as it was seen: pods that were admitted meanwhile
+// count. After mostTries other decisions wait.
 func (p *Engine) commit(ctx context.Context, sets []*eval.Set, d *eval.Decision) api.Verdict {
 	for try := 1; ; try++ {
 		d.Fallback = p.terms.Load().DefaultVerdict
@@ -101,7 +100,8 @@ func (p *Engine) commit(ctx context.Context, sets []*eval.Set, d *eval.Decision)
 		}
 		d.Spent += fuelOf(v.Opinions)
 		if try == mostTries {
-			// It does not pause either: it could wait for the place of one that waits for it.
+			// It does not pause either: it could wait for a slot of one that waits for
+			// it.
 			ctx = wasm.WithTurns(ctx, nil)
 			defer p.snapshot.release(d)
 		}
@@ -112,7 +112,7 @@ func (p *Engine) commit(ctx context.Context, sets []*eval.Set, d *eval.Decision)
 	}
 }
 
-// fuelOf is what opinions took together.
+// fuelOf returns the fuel of opinions together.
 func fuelOf(opinions []api.Opinion) (fuel int64) {
 	for i := range opinions {
 		fuel += opinions[i].Fuel
@@ -120,9 +120,9 @@ func fuelOf(opinions []api.Opinion) (fuel int64) {
 	return fuel
 }
 
-// setsFor gives the sets that judge the pods of a tenant, in the order they are
-// asked: its own, then the operator's. The caller releases them. lacking is an
-// owner who has none in force, and why, if that is known.
+// setsFor returns the sets that judge the pods of a tenant, in the order they are asked:
+// its own, then the operator's. The caller releases them. lacking is an owner that has
+// none in force, and reason why, if that is known.
 func (p *Engine) setsFor(tenant string) (sets rollout.Sets, lacking *rollout.Owner, reason error) {
 	for _, o := range slices.Backward(p.owners) {
 		if !o.Judges(tenant) {
@@ -137,7 +137,7 @@ func (p *Engine) setsFor(tenant string) (sets rollout.Sets, lacking *rollout.Own
 	return sets, nil, nil
 }
 
-// notReady is the verdict while no set was ever good.
+// notReady returns the verdict if no set was ever good.
 func notReady(dir string, reason error, now time.Time) api.Verdict {
 	first, more, _ := strings.Cut(reason.Error(), "\n")
 	if more != "" {

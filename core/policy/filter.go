@@ -9,9 +9,8 @@ import (
 	"github.com/wardlet/wardlet/core/policy/sched"
 )
 
-// Filter asks whether an update may go on now, and returns at once. answer is
-// called once, later, from a goroutine of the plane; it is not called where Run
-// ends before.
+// Filter asks whether an update may be applied now, and returns at once. answer is called
+// once, later, from a goroutine of the engine; it is not called if Run ends before.
 func (p *Engine) Filter(q api.FilterQuestion, answer func(api.FilterVerdict)) {
 	tenant := p.cfg.tenant(q.Pod.Namespace)
 	submit(p, subject{hook: api.HookFilter, uid: q.Pod.UID}, tenant, answer, func(ctx context.Context, at *sched.CurrentPolicy, answer func(api.FilterVerdict), later postpone) (int64, bool) {
@@ -19,12 +18,12 @@ func (p *Engine) Filter(q api.FilterQuestion, answer func(api.FilterVerdict)) {
 	})
 }
 
-// FilterChanged has a value whenever other policies with the hook filter came
-// into force since the last one was taken.
+// FilterChanged receives a value when other policies with the hook filter have come into
+// force since the last one.
 func (p *Engine) FilterChanged() <-chan struct{} { return p.filtersChanged }
 
-// filter answers one question about an update, unless ctx ends before, and gives
-// what it took in fuel, or puts it off by later. Without a set an update passes.
+// filter answers one question about an update, unless ctx ends before, and returns the
+// cost in fuel. It may postpone the question instead. Without a set an update passes.
 func (p *Engine) filter(
 	ctx context.Context, q *api.FilterQuestion, tenant string, answer func(api.FilterVerdict), later postpone, at *sched.CurrentPolicy,
 ) (fuel int64, goOn bool) {
@@ -62,7 +61,7 @@ func (p *Engine) filter(
 	return d.Spent + fuelOf(v.Opinions), true
 }
 
-// recordFilter puts the answer about an update on record, and then gives it.
+// recordFilter records the answer about an update, and then answers.
 func (p *Engine) recordFilter(d *eval.Decision, sets []*eval.Set, v *api.FilterVerdict, answer func()) {
 	p.record(d, sets, eval.FilterVerdict(v), false, answer)
 }

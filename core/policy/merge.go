@@ -17,27 +17,27 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// Rules is the plane as it decides conflicts between sources.
+// Rules resolves conflicts between sources by the policies with the hook merge.
 type Rules struct {
 	engine *Engine
-	// told, if not nil, takes what policies have said.
+	// told, if not nil, receives the opinions.
 	told func([]api.Opinion)
 }
 
-// Rules are those of the plane's policies with the hook merge.
+// Rules returns those of the engine's policies.
 func (p *Engine) Rules() Rules { return Rules{engine: p} }
 
-// Telling are the same rules. told takes the opinions about every contest in which
-// policies were asked, before its answer is given: a Resolution, which is kept, does
-// not have them. It is called from goroutines of the plane and must not block.
+// Telling returns the same rules. told receives the opinions about every conflict in
+// which policies were asked, before the answer: a Resolution, which is kept, does not
+// contain them. It is called from goroutines of the engine and must not block.
 func (r Rules) Telling(told func([]api.Opinion)) Rules {
 	r.told = told
 	return r
 }
 
-// Resolve asks who may run of the documents that claim one pod, and returns at
-// once. answer is called once, later, from a goroutine of the plane; it is not
-// called where Run ends before.
+// Resolve asks which of the documents that claim one pod may run, and returns at once.
+// answer is called once, later, from a goroutine of the engine; it is not called if Run
+// ends before.
 func (r Rules) Resolve(c api.Contest, answer func(api.Resolution)) {
 	p, tenant := r.engine, r.engine.cfg.tenant(c.Identity.Namespace)
 	of := subject{hook: api.HookMerge, identity: c.Identity}
@@ -46,14 +46,13 @@ func (r Rules) Resolve(c api.Contest, answer func(api.Resolution)) {
 	})
 }
 
-// Changed has a value whenever other policies with the hook merge came into
-// force since the last one was taken.
+// Changed receives a value when other policies with the hook merge have come into force
+// since the last one.
 func (r Rules) Changed() <-chan struct{} { return r.engine.rulesChanged }
 
-// resolve answers one contest, unless ctx ends before, and gives what it took
-// in fuel, or puts it off by later. Of a tenant that has spent its budget it is put off:
-// until there may be something in it there is no answer, and nothing of the pod begins or
-// ends.
+// resolve answers one conflict, unless ctx ends before, and returns the cost in fuel. It
+// may postpone the conflict instead. If the tenant has spent its budget it does: there is
+// no answer then, and nothing of the pod starts or ends.
 func (r Rules) resolve(
 	ctx context.Context, c *api.Contest, tenant string, answer func(api.Resolution), later postpone, at *sched.CurrentPolicy,
 ) (fuel int64, goOn bool) {
@@ -103,8 +102,7 @@ func (r Rules) resolve(
 	return fuel, true
 }
 
-// recordMerge puts a contest on record, under the pod of its first candidate, and
-// then gives the answer.
+// recordMerge records a conflict under the pod of its first candidate, and then answers.
 func (p *Engine) recordMerge(c *api.Contest, asked *eval.Conflict, sets []*eval.Set, r *api.Resolution, opinions []api.Opinion, answer func()) {
 	first := &c.Candidates[0]
 	p.recorder.Put(&decisionlog.Recording{Conflict: asked, Sets: sets, MutateAPI: asked.MutateAPI, Effects: asked.Effects, Answer: answer, Decision: api.Decision{
@@ -115,7 +113,7 @@ func (p *Engine) recordMerge(c *api.Contest, asked *eval.Conflict, sets []*eval.
 	}})
 }
 
-// mergeRequest is what the policies of a contest are asked. The candidates are
+// mergeRequest returns what the policies of a conflict are asked. The candidates are
 // ordered by the rank of their source, then by source and document.
 func (p *Engine) mergeRequest(c *api.Contest, tenant string, now time.Time) *eval.Conflict {
 	m := &eval.Conflict{
@@ -150,7 +148,7 @@ func (p *Engine) mergeRequest(c *api.Contest, tenant string, now time.Time) *eva
 	return m
 }
 
-// identity is that of a contest: who takes part.
+// identity returns what identifies a conflict: its candidates.
 func (p *Engine) identity(m *eval.Conflict) eval.QuestionID {
 	text := []byte(api.HookMerge)
 	for i := range m.Candidates {

@@ -15,16 +15,19 @@ import (
 	"github.com/wardlet/wardlet/core/policy/eval"
 )
 
-// References are the ConfigMaps and Secrets that pods name. Its methods may be called from several goroutines and do not block.
+// References are the ConfigMaps and Secrets that pods name. Its methods may be called
+// from several goroutines and do not block.
 type References interface {
-	// Reference returns what policies may know of an object that a pod names, and keeps that up to date until Unreferenced.
-	// The error says that it is not known yet; wait is when to look again where that may be a matter of milliseconds, else 0.
+	// Reference returns what policies may know of an object that a pod names, and keeps
+	// that up to date until Unreferenced. The error says that it is not known yet; wait
+	// is when to look again if that may take milliseconds, else 0.
 	Reference(by *v1.Pod, r pod.Reference) (known api.Reference, wait time.Duration, err error)
-	// Unreferenced says that a pod is not judged any more.
+	// Unreferenced reports that a pod is not judged any more.
 	Unreferenced(uid types.UID)
-	// Refused are the versions of pods that policies do not let pass and may judge again, with their verdicts.
+	// Refused returns the versions of pods that policies do not let pass and may judge
+	// again, with their verdicts.
 	Refused() []RefusedPod
-	// JudgeAgain has what is refused of these pods judged again.
+	// JudgeAgain makes the refused versions of these pods be judged again.
 	JudgeAgain(uids []types.UID)
 }
 
@@ -34,10 +37,11 @@ type RefusedPod struct {
 	Verdict *api.Verdict
 }
 
-// referencesPeriod is how often references are looked at that verdicts depend on.
+// referencesPeriod is how often references are compared on which verdicts depend.
 const referencesPeriod = time.Second
 
-// referringPods are the pods of which policies have seen references since they were looked at last, and are to be released in time.
+// referringPods are the pods whose references policies have seen; they are released
+// later.
 type referringPods struct {
 	mu   sync.Mutex
 	pods map[types.UID]*v1.Pod
@@ -70,7 +74,7 @@ func (p *Engine) reference(by *v1.Pod, r pod.Reference) (api.Reference, time.Dur
 	return p.cfg.References.Reference(by, r)
 }
 
-// refers reports whether a policy that is in force may see what pods name.
+// refers reports whether a policy in force may see what pods name.
 func (p *Engine) refers() bool {
 	for _, o := range p.owners {
 		s, _ := o.Use()
@@ -85,8 +89,9 @@ func (p *Engine) refers() bool {
 	return false
 }
 
-// watchReferences has pods judged again that were refused by what was seen of a reference that is another now, and releases those
-// of pods that have ended or are not desired any more, and all where no policy sees them.
+// watchReferences makes pods be judged again that were refused by a reference which has
+// changed. It releases the references of pods that have ended or are not desired any
+// more, and all if no policy sees them.
 func (p *Engine) watchReferences(ctx context.Context) {
 	if p.cfg.References == nil || p.cfg.Facts == nil {
 		return
@@ -126,8 +131,8 @@ func (p *Engine) lookAtReferences() {
 	}
 }
 
-// outdated reports whether policies that have seen these references of a pod would see others now. What is not known for the
-// moment is what it was.
+// outdated reports whether policies that have seen these references of a pod would see
+// others now. A reference that is not known at the moment has not changed.
 func (p *Engine) outdated(by *v1.Pod, seen []api.SeenReference) bool {
 	return slices.ContainsFunc(seen, func(s api.SeenReference) bool {
 		now, _, err := p.reference(by, pod.Reference{Secret: s.Kind == api.SecretKind, Name: s.Name})

@@ -15,9 +15,9 @@ import (
 	"github.com/wardlet/wardlet/core/policy/sched"
 )
 
-// review asks the policies in force that judge pods that run about one, and gives what
-// that took in fuel. An owner without a set has nothing to say. Of a tenant that has
-// spent its budget it is put off.
+// review asks the policies in force that judge running pods about one, and returns the
+// cost in fuel. An owner without a set has no opinion. If the tenant has spent its budget
+// the question is postponed.
 func (p *Engine) review(
 	ctx context.Context, run *review.RunningPod, tenant string, answer func(api.Verdict), later postpone, at *sched.CurrentPolicy,
 ) (fuel int64, goOn bool) {
@@ -49,8 +49,8 @@ func (p *Engine) review(
 	return d.Spent + fuelOf(v.Opinions), true
 }
 
-// inForce are the sets that judge the pods of a tenant and are in force, in the order
-// they are asked. The caller releases them.
+// inForce returns the sets in force that judge the pods of a tenant, in the order they
+// are asked. The caller releases them.
 func (p *Engine) inForce(tenant string) (sets rollout.Sets) {
 	for _, o := range slices.Backward(p.owners) {
 		if !o.Judges(tenant) {
@@ -64,8 +64,8 @@ func (p *Engine) inForce(tenant string) (sets rollout.Sets) {
 }
 
 // Confirm lets a policy of an owner in force evict all pods that it denies, at its pace,
-// for as long as its content stays. Where sha256 is not empty, that must be one whose
-// module's or document's digest begins with it. It gives the state of the set then.
+// as long as its content stays. If sha256 is not empty, the digest of the policy's module
+// or document must begin with it. It returns the state of the set.
 func (p *Engine) Confirm(ctx context.Context, tenant, policy, sha256 string) (api.PolicySet, error) {
 	i := slices.IndexFunc(p.owners, func(o *rollout.Owner) bool { return o.Tenant == tenant })
 	if i < 0 {
@@ -83,7 +83,7 @@ func (p *Engine) Confirm(ctx context.Context, tenant, policy, sha256 string) (ap
 	return shown, err
 }
 
-// reviewerEngine is the plane for its reviewer.
+// reviewerEngine is the engine for its reviewer.
 type reviewerEngine struct{ *Engine }
 
 // TenantOf returns the name of the tenant that owns a namespace, empty for the operator.

@@ -16,21 +16,20 @@ import (
 )
 
 const (
-	// shadowLine is where questions to candidates stand in line: no tenant is called
-	// so.
+	// shadowLine is the flow of questions to candidates; no tenant has this name.
 	shadowLine = "\x00shadow"
-	// shadowFuel is what candidates together may take in fuel in a second: a
-	// twentieth of a processor or less.
+	// shadowFuel is what candidates together may use in fuel in a second: a twentieth of
+	// a processor or less.
 	shadowFuel = 100_000_000
-	// shadowWeight is how much more than others a question to a candidate is charged
-	// in the queue: whoever waits for a verdict comes first.
+	// shadowWeight is how much more than others a question to a candidate is charged in
+	// the queue: questions that wait for a verdict come first.
 	shadowWeight = 20
 	// maxShadowed is how many questions may wait for candidates; more are skipped.
 	maxShadowed = 256
 )
 
-// shadowQueue has candidates judge what policies in force were asked, after these were
-// answered. It is safe for concurrent use.
+// shadowQueue bounds the questions to candidates, which are asked after the policies in
+// force have answered. It is safe for concurrent use.
 type shadowQueue struct {
 	waiting atomic.Int64
 
@@ -40,8 +39,8 @@ type shadowQueue struct {
 	used map[*rollout.Set]int
 }
 
-// shadows has candidates judge what policies of the sets were asked; opinions are what
-// those said. The sets are in use.
+// shadows asks candidates what policies of the sets were asked; opinions are the answers
+// of those. The sets are in use.
 func (p *Engine) shadows(sets rollout.Sets, d *eval.Decision, opinions []api.Opinion) {
 	for i := range d.Shadowed {
 		x, saw, references := d.Shadowed[i], d.Seen.Again(), d.References.Again()
@@ -60,7 +59,7 @@ func (p *Engine) shadows(sets rollout.Sets, d *eval.Decision, opinions []api.Opi
 	}
 }
 
-// shadowMerges is shadows for a contest.
+// shadowMerges is shadows for a conflict.
 func (p *Engine) shadowMerges(sets rollout.Sets, m *eval.Conflict, opinions []api.Opinion) {
 	for _, s := range sets.Eval() {
 		for _, policy := range s.Policies {
@@ -85,8 +84,8 @@ func (p *Engine) shadowMerges(sets rollout.Sets, m *eval.Conflict, opinions []ap
 	}
 }
 
-// shadow has one candidate judge, once there is time for that, and compares what it
-// says. Where there is no budget for it the question is skipped.
+// shadow asks one candidate when there is time, and compares its answer. If there is no
+// budget the question is skipped.
 func (p *Engine) shadow(
 	sets rollout.Sets, x *eval.ShadowQuestion, question [sha256.Size]byte, opinions []api.Opinion, judge func(ctx context.Context, at *sched.CurrentPolicy) (eval.ShadowResult, int64),
 ) {
@@ -117,7 +116,7 @@ func (p *Engine) shadow(
 	}})
 }
 
-// saidBy is what the policy of a question said itself.
+// saidBy returns the opinion of the policy of a question.
 func saidBy(x *eval.ShadowQuestion, opinions []api.Opinion) api.Opinion {
 	i := slices.IndexFunc(opinions, func(o api.Opinion) bool { return o.Policy == x.Policy.Name && o.Tenant == x.Policy.Tenant })
 	if i >= 0 {
@@ -126,7 +125,7 @@ func saidBy(x *eval.ShadowQuestion, opinions []api.Opinion) api.Opinion {
 	return api.Opinion{Answer: eval.AnswerIfNotAsked(x.Hook)}
 }
 
-// affords reports whether candidates have some of their budget left.
+// affords reports whether the budget of candidates is not empty.
 func (s *shadowQueue) affords(now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -161,7 +160,7 @@ func (s *shadowQueue) unuse(x *rollout.Set) {
 	x.Release()
 }
 
-// end gives the sets back that questions were to use which nobody asks any more.
+// end releases the sets of questions that will not be asked.
 func (s *shadowQueue) end() {
 	s.mu.Lock()
 	used := s.used

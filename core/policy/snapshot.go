@@ -20,20 +20,20 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// Node is what is known of the node beside the decisions under way. Its
-// functions may be called from several goroutines and do not block.
+// Node is what is known of the node beside the running decisions. Its functions may be
+// called from several goroutines and do not block.
 type Node struct {
-	// Is returns the node's labels, and by resource the quantities that pods may use; nil for a node that has
-	// neither. It does not block, and what it returned before is never changed.
+	// Is returns the node's labels, and the quantities that pods may use by resource; nil
+	// for a node that has neither. What it returned before never changes.
 	Is func() (labels, allocatable map[string]string)
-	// Pods are the pods that were admitted and handed on to run, and have not
-	// ended, in no order.
+	// Pods returns the pods that were admitted and handed on to run, and have not ended,
+	// in no order.
 	Pods func() []NodePod
-	// Wanted reports whether a pod is still desired as this instance of it: it runs,
-	// or waits. Any counts where instance is empty.
+	// Wanted reports whether a pod is still desired as this instance: it runs or waits.
+	// An empty instance stands for any.
 	Wanted func(uid types.UID, instance string) bool
-	// Ended reports whether a pod that was admitted has run as this and ended; nil
-	// where none does.
+	// Ended reports whether an admitted pod has run as this version and ended; nil if
+	// none does.
 	Ended func(p *v1.Pod) bool
 }
 
@@ -43,23 +43,22 @@ type NodePod struct {
 	Source string
 }
 
-// nodeSnapshot knows which pods were admitted, also those that nobody has started yet,
-// and lets a decision that has seen them count only if they are the same still.
+// nodeSnapshot has the admitted pods, also those that have not started yet. A decision
+// that has seen them counts only if they are still the same.
 type nodeSnapshot struct {
 	node *Node
 
 	mu sync.Mutex
-	// reserved are pods that were admitted and are not yet among the node's.
+	// reserved are admitted pods that are not yet among the node's.
 	reserved map[types.UID]reservation
-	// facts are what was made of pods before.
+	// facts caches what plugins see of pods.
 	facts map[types.UID]fact
-	// exclusive is the decision that others wait for, nil where there is none.
+	// exclusive is the decision that others wait for, nil for none.
 	exclusive *exclusive
 }
 
-// reservation is a pod that was admitted, as it is to run, and the instance that
-// policy has judged, empty where that is not known. With update it is a newer version
-// of one that runs.
+// reservation is an admitted pod as it is to run, and the instance that policies have
+// judged, empty if that is not known. update marks a newer version of a running pod.
 type reservation struct {
 	NodePod
 	instance string
@@ -72,7 +71,7 @@ type fact struct {
 	pod wasm.NodePod
 }
 
-// view gives what is known now; nil where nothing is known of the node.
+// view returns the node as it is now; nil if nothing is known of it.
 func (l *nodeSnapshot) view() *eval.NodeView {
 	if l.node == nil {
 		return nil
@@ -82,7 +81,7 @@ func (l *nodeSnapshot) view() *eval.NodeView {
 	return l.viewLocked()
 }
 
-// viewLocked is look with the lock held.
+// viewLocked is view with the lock held.
 func (l *nodeSnapshot) viewLocked() *eval.NodeView {
 	pods := l.dropStale()
 	s := &eval.NodeView{Shown: map[string]*wasm.NodeFacts{}}
@@ -105,8 +104,7 @@ func (l *nodeSnapshot) viewLocked() *eval.NodeView {
 	return s
 }
 
-// dropStale forgets what is reserved for nothing, and gives the pods that count. The
-// lock is held.
+// dropStale drops stale reservations, and returns the pods that count. The lock is held.
 func (l *nodeSnapshot) dropStale() map[types.UID]NodePod {
 	pods := map[types.UID]NodePod{}
 	for _, p := range l.node.Pods() {
@@ -122,9 +120,9 @@ func (l *nodeSnapshot) dropStale() map[types.UID]NodePod {
 	return pods
 }
 
-// isStale reports whether nothing is to be reserved for a pod any more: it is there as
-// what was admitted, has ended, or is not to run as that. was is how it is among the
-// node's pods, nil where it is not: then an update starts nothing.
+// isStale reports whether a reservation is not needed any more: the pod is on the node as
+// it was admitted, has ended, or is not to run like this. was is the pod as it is on the
+// node, nil if it is not: then an update starts nothing.
 func (l *nodeSnapshot) isStale(r reservation, was *v1.Pod) bool {
 	switch {
 	case was != nil && pod.SameInstance(was, r.Pod), was == nil && r.update:
@@ -135,9 +133,9 @@ func (l *nodeSnapshot) isStale(r reservation, was *v1.Pod) bool {
 	return !l.node.Wanted(r.Pod.UID, r.instance)
 }
 
-// commit makes a verdict about a pod one that others see: one that lets it pass
-// reserves what it asks for. It gives false, and does nothing, where that or a
-// denial was decided by what was seen of the node, and that is another now.
+// commit makes a verdict visible to other decisions: a pod that passes is reserved. It
+// returns false, and does nothing, if the verdict lets the pod pass or denies it and the
+// node is not any more as the decision saw it.
 func (l *nodeSnapshot) commit(ctx context.Context, d *eval.Decision, v *api.Verdict) bool {
 	if l.node == nil {
 		return true
@@ -161,8 +159,8 @@ func (l *nodeSnapshot) commit(ctx context.Context, d *eval.Decision, v *api.Verd
 	return true
 }
 
-// Admitted reserves what a version asks for that was let through before a restart,
-// and has not gone on since: it is not judged again.
+// Admitted reserves a version that was let through before a restart and has not gone on
+// since: it is not judged again.
 func (p *Engine) Admitted(q api.Question, v api.Verdict) {
 	if len(v.References) > 0 {
 		p.referring.note(q.Pod)
@@ -175,7 +173,7 @@ func (p *Engine) Admitted(q api.Question, v api.Verdict) {
 	}
 }
 
-// reserve makes a pod that passes one that others see. The lock is held.
+// reserve makes a pod that passes visible to other decisions. The lock is held.
 func (l *nodeSnapshot) reserve(q *api.Question, instance string) {
 	if l.reserved == nil {
 		l.reserved = map[types.UID]reservation{}
@@ -183,9 +181,8 @@ func (l *nodeSnapshot) reserve(q *api.Question, instance string) {
 	l.reserved[q.Pod.UID] = reservation{NodePod{q.Pod, q.Origin.Source}, instance, q.Op == api.UpdateOp}
 }
 
-// current reports whether what policies were shown is what they would be shown
-// now. Of a decision that others wait for it is: a pod that ends meanwhile only
-// makes room.
+// current reports whether policies would be shown now what they were shown. For a
+// decision that others wait for it is true: a pod that ends meanwhile only makes room.
 func (l *nodeSnapshot) current(d *eval.Decision) bool {
 	if d.Seen == nil || l.exclusive != nil && l.exclusive.decision == d && l.exclusive.covers(d.Seen) {
 		return true
@@ -222,17 +219,17 @@ func factOf(p NodePod) wasm.NodePod {
 	return f
 }
 
-// exclusive is a decision that is made while those wait that would change what it
-// sees. There is one at a time, and it waits for none of them.
+// exclusive is a decision for which those wait that would change what it sees. There is
+// one at a time, and it waits for none of them.
 type exclusive struct {
 	decision *eval.Decision
-	// tenant is whose pods those are about, empty for anybody's.
+	// tenant is the owner of the pods whose decisions wait, empty for all.
 	tenant string
 	over   chan struct{}
 }
 
-// acquire has others wait for a decision from now on, if they would change what
-// it has seen, or what another one like it may see.
+// acquire makes decisions wait that would change what this one has seen, or what another
+// attempt may see.
 func (l *nodeSnapshot) acquire(ctx context.Context, d *eval.Decision) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -249,7 +246,7 @@ func (l *nodeSnapshot) acquire(ctx context.Context, d *eval.Decision) {
 	}
 }
 
-// release ends that others wait for a decision.
+// release lets other decisions continue.
 func (l *nodeSnapshot) release(d *eval.Decision) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -259,8 +256,8 @@ func (l *nodeSnapshot) release(d *eval.Decision) {
 	}
 }
 
-// mustWait reports whether the answer to a decision has to wait: it changes what
-// another sees that is made alone.
+// mustWait reports whether the answer to a decision must wait: it changes what an
+// exclusive decision sees.
 func (l *nodeSnapshot) mustWait(d *eval.Decision, uid types.UID, answer api.Answer) bool {
 	if l.exclusive == nil || l.exclusive.decision == d || l.exclusive.tenant != "" && l.exclusive.tenant != d.Request.Tenant {
 		return false
@@ -269,8 +266,8 @@ func (l *nodeSnapshot) mustWait(d *eval.Decision, uid types.UID, answer api.Answ
 	return answer == api.Allow || reserved
 }
 
-// wait waits, without the lock, until the decision made alone is over. It gives
-// false where ctx ends before.
+// wait waits, without the lock, until the exclusive decision is over. It returns false if
+// ctx ends before.
 func (l *nodeSnapshot) wait(ctx context.Context) bool {
 	over := l.exclusive.over
 	l.mu.Unlock()
@@ -283,8 +280,7 @@ func (l *nodeSnapshot) wait(ctx context.Context) bool {
 	}
 }
 
-// covers reports whether nothing of what was shown can be changed by those that do
-// not wait.
+// covers reports whether the decisions that do not wait cannot change what was shown.
 func (a *exclusive) covers(s *eval.NodeView) bool {
 	if s == nil {
 		return true
@@ -297,25 +293,24 @@ func (a *exclusive) covers(s *eval.NodeView) bool {
 	return true
 }
 
-// readersPeriod is how often the node is looked at while pods wait by what was
-// seen of it.
+// readersPeriod is how often the node is compared while pods wait by what was seen of it.
 const readersPeriod = time.Second
 
-// nodeWatchers tell when pods that are held by what was seen of the node may be judged
-// otherwise, because other pods are on it now.
+// nodeWatchers signal when pods that are held by what was seen of the node may be judged
+// differently, because other pods are on it.
 type nodeWatchers struct {
-	// used: a policy sees the node. waiting: such a verdict was given since they
-	// were told last.
+	// used reports that a policy sees the node; waiting that such a verdict was given
+	// since the last signal.
 	used, waiting atomic.Bool
 	changed       chan struct{}
 }
 
-// NodeChanged has a value whenever other pods are on the node than when policies
-// that see it have held or denied one: those may now be judged otherwise. It has
-// one at most once a second.
+// NodeChanged receives a value when other pods are on the node than when policies that
+// see it have held or denied one: that may now be judged differently. It receives at most
+// one a second.
 func (p *Engine) NodeChanged() <-chan struct{} { return p.watchers.changed }
 
-// add takes in a verdict.
+// add records a verdict.
 func (r *nodeWatchers) add(v *api.Verdict) {
 	if v.ReadsNode && !r.used.Load() {
 		r.used.Store(true)
@@ -325,8 +320,8 @@ func (r *nodeWatchers) add(v *api.Verdict) {
 	}
 }
 
-// watchNode looks at the node from time to time, while that is of interest. Pods
-// take their places also while it is not: a policy that sees them may come.
+// watchNode compares the node from time to time while policies see it. Reservations are
+// made also while none does: a policy that sees them may come.
 func (p *Engine) watchNode(ctx context.Context) {
 	if p.snapshot.node == nil {
 		return
@@ -357,7 +352,7 @@ func (p *Engine) watchNode(ctx context.Context) {
 	}
 }
 
-// dropAllStale forgets what is reserved for nothing.
+// dropAllStale drops stale reservations.
 func (l *nodeSnapshot) dropAllStale() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -366,7 +361,7 @@ func (l *nodeSnapshot) dropAllStale() {
 	}
 }
 
-// present are the pods that count now, and in which version.
+// present returns the pods that count now, and in which version.
 func (l *nodeSnapshot) present() map[types.UID]*v1.Pod {
 	l.view() // forgets what is reserved for nothing
 	l.mu.Lock()

@@ -13,11 +13,11 @@ import (
 	"github.com/wardlet/wardlet/core/policy/sched"
 )
 
-// inflight know the questions that have no answer yet, so that it can be said
-// what each waits for. The zero value is ready.
+// inflight are the questions without an answer, so that what each waits for can be shown.
+// The zero value is ready.
 type inflight struct {
 	mu sync.Mutex
-	// of are the questions by what they are about; newest last.
+	// of are the questions by their subject; newest last.
 	of map[subject][]*question
 }
 
@@ -29,21 +29,20 @@ type subject struct {
 	identity types.NamespacedName
 }
 
-// question is a question without an answer. It is read and changed with the lock of
-// openQuestions held.
+// question is a question without an answer. The lock of inflight protects it.
 type question struct {
 	stage stage
-	// why is what it waits for that was put off.
+	// why is what a postponed question waits for.
 	why string
-	// at is what the evaluator is at that has it, nil for none.
+	// at is the policy of the evaluator that decides it, nil for none.
 	at *sched.CurrentPolicy
 }
 
-// postpone puts a question that has no answer yet, the same one, at the end of its line
-// after a while. why is what it waits for. After Run that comes to nothing.
+// postpone adds a question that has no answer yet to the queue again after a while. why
+// is what it waits for. After Run it does nothing.
 type postpone func(wait time.Duration, why string)
 
-// submit asks a question: it is known as open until it is answered.
+// submit adds a question to the queue: it is in flight until it is answered.
 func submit[T any](
 	p *Engine, of subject, tenant string, answer func(T),
 	decide func(ctx context.Context, at *sched.CurrentPolicy, answer func(T), later postpone) (int64, bool),
@@ -95,7 +94,7 @@ func (o *inflight) enter(a *question, at *sched.CurrentPolicy) {
 	a.stage, a.at = inProgress, at
 }
 
-// leave says that an evaluator is done with a question, which may have put it off.
+// leave records that an evaluator is done with a question, which may have been postponed.
 func (o *inflight) leave(a *question, at *sched.CurrentPolicy) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -104,7 +103,7 @@ func (o *inflight) leave(a *question, at *sched.CurrentPolicy) {
 	}
 }
 
-// put says that no evaluator has a question, and how far that is instead.
+// put records that no evaluator has the question, and its stage.
 func (o *inflight) put(a *question, to stage, why string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -118,13 +117,13 @@ const (
 	unknown stage = iota
 	queued
 	inProgress
-	// postponed: there is nothing in the budget of its tenant, or a breaker is open.
+	// postponed: the budget of its tenant is empty, or a breaker is open.
 	postponed
 	decided
 )
 
-// state is how far the newest open question about something is, the policy that is
-// being asked, empty for none, and why it was put off.
+// state returns the stage of the newest question about a subject, the policy that is
+// being asked, empty for none, and why it was postponed.
 func (o *inflight) state(of subject) (at stage, policy, why string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -139,9 +138,9 @@ func (o *inflight) state(of subject) (at stage, policy, why string) {
 	return a.stage, policy, a.why
 }
 
-// Asked says what the answer to a question about a pod of this name and UID waits
-// for: which policy is at it, empty for none, and in words; both are empty where the
-// plane has no such question.
+// Asked returns what the answer to a question about a pod of this name and UID waits for:
+// the policy that is being asked, empty for none, and a message. Both are empty if there
+// is no such question.
 func (p *Engine) Asked(hook string, name types.NamespacedName, uid types.UID) (policy, message string) {
 	of := subject{hook: hook, uid: uid}
 	if hook == api.HookMerge {
@@ -163,8 +162,7 @@ func (p *Engine) Asked(hook string, name types.NamespacedName, uid types.UID) (p
 	return "", ""
 }
 
-// queueReason says what the questions about pods of a tenant wait for that no evaluator
-// has taken.
+// queueReason explains why a tenant's queued questions have not been taken.
 func (p *Engine) queueReason(tenant string) string {
 	for _, o := range p.owners {
 		if o.Judges(tenant) && !o.WasTried() {

@@ -9,17 +9,16 @@ import (
 	"github.com/wardlet/wardlet/core/state"
 )
 
-// RecordByteFuel is what a byte on record takes in fuel, out of the budget of the
-// tenant whose pod it is about: some half a microsecond of a processor. Far less of
-// that is work; but the disk is everybody's, and flash wears out. 10 kB cost
-// what a policy may take by default.
+// RecordByteFuel is the cost of a recorded byte in fuel, for the tenant of the pod: some
+// half a microsecond of a processor. The work is far less; but the disk is shared, and
+// flash wears out. 10 kB cost as much as a call of a plugin by default.
 const RecordByteFuel = 1000
 
-// maxPaidDocuments is how many documents of a tenant's records are known to be paid.
+// maxPaidDocuments is how many documents of a tenant are known to be paid.
 const maxPaidDocuments = 256
 
-// PaidRecords are Records for which tenants pay: who decides much writes much, also
-// where its policies take next to nothing. They are safe for concurrent use.
+// PaidRecords are Records that tenants pay for: many decisions write much, even if they
+// use little fuel. They are safe for concurrent use.
 type PaidRecords struct {
 	Records
 
@@ -27,8 +26,7 @@ type PaidRecords struct {
 	now     func() time.Time
 
 	mu sync.Mutex
-	// paid are the digests of documents, by tenant: they are on the disk, and records
-	// that name them again do not bring them there again.
+	// paid are the digests of documents that are on the disk, by tenant.
 	paid map[string]map[string]bool
 }
 
@@ -46,8 +44,8 @@ func (p *PaidRecords) Append(tenant string, entries []state.DecisionEntry) []err
 	return errs
 }
 
-// bytes is how much was written for entries. Where a document came again because
-// the first of it was old, that does not count.
+// bytes returns how much was written for entries. A document that is written again
+// because its first copy is old does not count.
 func (p *PaidRecords) bytes(tenant string, entries []state.DecisionEntry, errs []error) (bytes int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -13,14 +13,14 @@ import (
 const (
 	// maxDecisions is how many decisions are shown.
 	maxDecisions = 1000
-	// maxDecisionText bounds what plugins wrote into them, in bytes: where
-	// they write much, fewer are shown.
+	// maxDecisionText is how many bytes of text by plugins are shown: if they write much,
+	// fewer decisions are shown.
 	maxDecisionText = 4 << 20
 )
 
-// Decisions are the newest ones. Where there are more than are shown, the oldest
-// goes of the owner of pods that has the most: so a tenant's many push out only
-// its own. It is safe for concurrent use.
+// Decisions are the newest ones. If there are too many, the oldest one of the owner of
+// pods that has most is dropped, so that the decisions of a tenant only replace its own.
+// It is safe for concurrent use.
 type Decisions struct {
 	mu     sync.Mutex
 	known  map[decisionKey]*list.Element
@@ -29,8 +29,7 @@ type Decisions struct {
 	text   int
 }
 
-// tenantDecisions are those about the pods of one owner, of *shownDecision, the newest
-// last.
+// tenantDecisions are those about the pods of one owner, of *shownDecision, newest last.
 type tenantDecisions struct {
 	list list.List
 	text int
@@ -41,12 +40,12 @@ type shownDecision struct {
 	api.Decision
 }
 
-// decisionKey is equal for equal verdicts on equal inputs. It is zero for a
-// decision that is equal to no other.
+// decisionKey is equal for equal verdicts on equal inputs. It is zero for a decision that
+// is equal to no other.
 type decisionKey [sha256.Size]byte
 
-// KeyOf gives the key of a decision. inputs are the digests of what it saw, none
-// where they are not known: the instance stands for them then.
+// KeyOf returns the key of a decision. inputs are the digests of what it saw, none if
+// they are not known: the instance stands for them then.
 func KeyOf(d *api.Decision, inputs ...string) (key decisionKey) {
 	if d.Instance == "" && len(inputs) == 0 {
 		return decisionKey{}
@@ -62,8 +61,8 @@ func KeyOf(d *api.Decision, inputs ...string) (key decisionKey) {
 	add(string(v.Answer), v.Reason, v.Policy, v.Tenant, v.Mutation.Hash())
 	switch v.Answer {
 	case api.Hold, api.Answer(api.Defer), api.Answer(api.Drop):
-		// It has no effect and is asked for again and again; what is said in other
-		// words each time is no news.
+		// It has no effect and is asked for again and again; another message does not
+		// make it another decision.
 	default:
 		add(v.Message)
 	}
@@ -78,7 +77,7 @@ func KeyOf(d *api.Decision, inputs ...string) (key decisionKey) {
 	return sha256.Sum256(text)
 }
 
-// has gives the decision of a key, where it is among those that are shown.
+// has returns the shown decision of a key.
 func (d *Decisions) has(key decisionKey) (api.Decision, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -89,8 +88,8 @@ func (d *Decisions) has(key decisionKey) (api.Decision, bool) {
 	return shownAt(e).Decision, true
 }
 
-// add takes a decision in. One that is equal to another raises that one's count,
-// and takes over its ID if it has none itself. It gives what is shown now.
+// add adds a decision. One that is equal to another increases that one's count, and gets
+// its ID if it has none itself. It returns what is shown now.
 func (d *Decisions) add(n api.Decision, key decisionKey) api.Decision {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -121,7 +120,7 @@ func (d *Decisions) add(n api.Decision, key decisionKey) api.Decision {
 	return n
 }
 
-// most is the owner that has the most decisions, or the most text.
+// most returns the owner that has most decisions, or most text.
 func (d *Decisions) most(count bool) (most *tenantDecisions) {
 	size := func(o *tenantDecisions) int {
 		if count {
@@ -158,7 +157,7 @@ func (d *Decisions) size(o *tenantDecisions, text, count int) {
 
 func shownAt(e *list.Element) *shownDecision { return e.Value.(*shownDecision) } // nothing else is in the lists
 
-// Newest is a copy of the decisions, newest last.
+// Newest returns a copy of the decisions, newest last.
 func (d *Decisions) Newest() []api.Decision {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -172,7 +171,7 @@ func (d *Decisions) Newest() []api.Decision {
 	return all
 }
 
-// textOf is the length of what plugins wrote into a verdict.
+// textOf returns the length of what plugins wrote into a verdict.
 func textOf(v *api.Verdict) int {
 	n := len(v.Message)
 	for i := range v.Opinions {

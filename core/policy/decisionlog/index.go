@@ -9,35 +9,35 @@ import (
 )
 
 const (
-	// indexedAtLeast is how many decisions about one owner's pods are known to be on
-	// record, those that were made last: more than are shown, as pods that are held are
-	// asked about again and again. It may be twice as many, by some 60 bytes each.
+	// indexedAtLeast is how many of the newest recorded decisions about one owner's pods
+	// are known: more than are shown, because held pods are asked about again and again.
+	// It may be twice as many, each of some 60 bytes.
 	indexedAtLeast = 2048
-	// maxRestored is how many of each owner's are read at the start.
+	// maxRestored is how many records of each owner are read at the start.
 	maxRestored = 2 * indexedAtLeast
 )
 
-// index are the decisions about one owner's pods that are on record, shown or
-// not. They are in two halves: where the newer one is full it becomes the older one,
-// and what was in that and not made again since is forgotten.
+// index has the recorded decisions about one owner's pods, shown or not. It has two
+// halves: when the newer one is full it becomes the older one, and the older one is
+// dropped.
 type index struct {
 	newer, older map[indexKey]indexed
-	// prefix begins the IDs of all records of the owner, before their numbers.
+	// prefix begins the IDs of all records of the owner.
 	prefix string
 }
 
-// indexKey is enough of a decision's key.
+// indexKey is the beginning of a decision's key.
 type indexKey [16]byte
 
-// indexed is what is known of a decision on record: its number, when it was made first,
-// in nanoseconds of Unix, and how often.
+// indexed is a recorded decision: its number, the time of its first occurrence in
+// nanoseconds of Unix, and its count.
 type indexed struct {
 	number uint64
 	first  int64
 	count  int
 }
 
-// find gives what is known of a decision.
+// find returns what is known of a decision.
 func (x *index) find(key decisionKey) (known indexed, ok bool) {
 	short := indexKey(key[:])
 	if known, ok = x.newer[short]; !ok {
@@ -46,7 +46,7 @@ func (x *index) find(key decisionKey) (known indexed, ok bool) {
 	return known, ok
 }
 
-// recall puts what is known of a decision into it.
+// recall sets ID, First and Count of a known decision.
 func (x *index) recall(key decisionKey, d *api.Decision) {
 	if known, ok := x.find(key); ok {
 		d.ID, d.First = x.prefix+strconv.FormatUint(known.number, 10), time.Unix(0, known.first).In(d.First.Location())
@@ -54,7 +54,7 @@ func (x *index) recall(key decisionKey, d *api.Decision) {
 	}
 }
 
-// note takes a decision in, if it is on record and may be equal to another.
+// note adds a decision, if it is recorded and may be equal to another.
 func (x *index) note(key decisionKey, d *api.Decision) {
 	at := strings.LastIndexByte(d.ID, '-') + 1
 	number, err := strconv.ParseUint(d.ID[at:], 10, 64)

@@ -11,7 +11,7 @@ import (
 
 // Options are what a recorder needs.
 type Options struct {
-	// Records keeps decisions over restarts, nil: they are only shown.
+	// Records stores decisions over restarts; see state.DecisionLog.
 	Records Records
 	// Tenants are the names of all tenants.
 	Tenants []string
@@ -22,18 +22,17 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Recorder puts decisions on record and has them answered then. It has one for
-// each owner of pods, so that none waits for another's records.
+// Recorder records decisions and answers them then. It has one for each owner of pods, so
+// that none waits for the records of another.
 type Recorder struct {
 	cfg   Options
 	shown *Decisions
-	// of are those of the owners, by tenant, the operator's under the empty name.
-	// They do not change.
+	// of are by tenant, the operator's under the empty name. The map does not change.
 	of map[string]*tenantRecorder
 }
 
-// NewRecorder makes one. freed is called when an owner that was behind is not any
-// more.
+// NewRecorder returns a recorder; Run starts it. freed is called when an owner is not
+// behind any more.
 func NewRecorder(c Options, shown *Decisions, freed func()) *Recorder {
 	r := &Recorder{cfg: c, shown: shown, of: map[string]*tenantRecorder{"": newTenantRecorder(c, "", shown, freed)}}
 	for _, name := range c.Tenants {
@@ -42,7 +41,7 @@ func NewRecorder(c Options, shown *Decisions, freed func()) *Recorder {
 	return r
 }
 
-// Put takes a decision. It does not wait for the disk.
+// Put adds a decision. It does not wait for the disk.
 func (r *Recorder) Put(x *Recording) {
 	if r.cfg.Records == nil {
 		r.shown.add(x.Decision, KeyOf(&x.Decision))
@@ -58,8 +57,8 @@ func (r *Recorder) Behind(tenant string) bool {
 	return r.cfg.Records != nil && r.of[tenant].behind()
 }
 
-// Run records until ctx ends, and then what is left. It must be called once, if
-// there are Records.
+// Run records until ctx ends, and then what is left. It must be called once, if there are
+// Records.
 func (r *Recorder) Run(ctx context.Context) {
 	r.restore()
 	var running sync.WaitGroup
@@ -69,7 +68,7 @@ func (r *Recorder) Run(ctx context.Context) {
 	running.Wait()
 }
 
-// restore shows what an agent before had on record, and has it not written again.
+// restore shows the records of an earlier process, which are not written again.
 func (r *Recorder) restore() {
 	records, err := r.cfg.Records.Newest(maxRestored)
 	if err != nil {
@@ -85,16 +84,16 @@ func (r *Recorder) restore() {
 	}
 }
 
-// Records keeps decisions over restarts; *state.DecisionLog does.
+// Records stores decisions over restarts; see state.DecisionLog.
 type Records interface {
-	// Append puts records about one owner's pods on the disk and gives each an ID.
-	// What comes back is an error for each, nil for one that is on the disk.
+	// Append writes records about one owner's pods to the disk and sets the ID of each.
+	// It returns an error for each, nil for one that is on the disk.
 	Append(tenant string, entries []state.DecisionEntry) []error
-	// Counted says how often decisions have been repeated; it need not be durable.
+	// Counted stores how often decisions were repeated; it need not be durable.
 	Counted(tenant string, counts []state.DecisionCount) error
-	// KeepFiles puts the files of a set of policies on the disk, by digest.
+	// KeepFiles writes the files of a set of policies to the disk, by digest.
 	KeepFiles(tenant string, files map[string][]byte) error
-	// Newest are the newest records of each owner's pods.
+	// Newest returns the newest records of each owner's pods.
 	Newest(most int) ([]state.DecisionRecord, error)
 }
 

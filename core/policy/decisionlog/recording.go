@@ -15,31 +15,30 @@ import (
 	"github.com/wardlet/wardlet/core/state"
 )
 
-// Recording is a decision that was made and is not on record yet, with what it
-// depended on. Nothing in it changes any more.
+// Recording is a decision that is not recorded yet, with what it depended on. It does not
+// change any more.
 type Recording struct {
 	Decision api.Decision
-	// Request is what was asked by admit or filter, contest by merge; nil for the
-	// other.
+	// Request is that of the hooks admit, filter and connect, Conflict that of merge; the
+	// other is nil.
 	Request  *wasm.Request
 	Conflict *eval.Conflict
 	// Sets are those that were used.
 	Sets []*eval.Set
-	// Facts gives what the policies of an owner saw of the node, nil where nobody
-	// looked.
+	// Facts returns what the policies of an owner saw of the node; nil if none looked.
 	Facts func(tenant string) *wasm.NodeFacts
 	// References are what policies saw of the objects that the pod names.
 	References               []api.Reference
 	Fallback                 api.Answer
 	Exempt, Paced, MutateAPI bool
-	// Effects is what policies met that is no function of what they were asked.
+	// Effects are the inputs that do not follow from the question.
 	Effects eval.HostEffects
-	// Answer tells whoever asked. It is called once the record is kept.
+	// Answer answers the question. It is called once the record is written.
 	Answer func()
 
 	key   decisionKey
 	entry state.DecisionEntry
-	// repeats is the one of the same batch that this one is equal to.
+	// repeats is an equal one of the same batch.
 	repeats *Recording
 }
 
@@ -76,7 +75,7 @@ func (r *Recording) prepare(c *Options) error {
 	return d.Err
 }
 
-// texts are those that wrote the decision's pods.
+// texts returns those that rendered the decision's pods.
 func (r *Recording) texts() *pod.Texts {
 	if r.Conflict != nil {
 		return r.Conflict.Texts
@@ -84,7 +83,7 @@ func (r *Recording) texts() *pod.Texts {
 	return r.Request.Texts
 }
 
-// policies are what the policies that had an opinion were made from.
+// policies returns what the policies that had an opinion were made from.
 func (r *Recording) policies(d *Documents) []state.PolicyRecord {
 	facts := map[string]string{}
 	records := make([]state.PolicyRecord, 0, len(r.Decision.Verdict.Opinions))
@@ -106,7 +105,7 @@ func (r *Recording) policies(d *Documents) []state.PolicyRecord {
 	return records
 }
 
-// policy is the one that has an opinion.
+// policy returns the policy of an opinion.
 func (r *Recording) policy(o *api.Opinion) *eval.Policy {
 	i := slices.IndexFunc(r.Sets, func(s *eval.Set) bool { return s.Tenant == o.Tenant })
 	if i < 0 {
@@ -115,9 +114,8 @@ func (r *Recording) policy(o *api.Opinion) *eval.Policy {
 	return r.Sets[i].Find(o.Policy)
 }
 
-// inputsOf tell what a decision saw from what others did. Pods go by their
-// instances: what a source says of a pod beside that, such as the version of its
-// status, makes no other input of it.
+// inputsOf returns the inputs that distinguish decisions. Pods are identified by their
+// instances: other fields, such as the version of its status, make no other input.
 func inputsOf(r *state.DecisionRecord) []string {
 	all := []string{r.OldInstance, r.Kind, r.Base}
 	for _, input := range []string{r.ConnectionInput, r.References} {
@@ -141,7 +139,7 @@ func inputsOf(r *state.DecisionRecord) []string {
 	return all
 }
 
-// Documents are what is named by digest.
+// Documents are inputs of decisions by digest.
 type Documents struct {
 	Into  map[string][]byte
 	texts *pod.Texts
@@ -156,7 +154,7 @@ func (d *Documents) Pod(p *v1.Pod) string {
 	return d.add(d.texts.Whole(p))
 }
 
-// instance is that of a pod, empty for nil.
+// instance returns that of a pod, empty for nil.
 func (d *Documents) instance(p *v1.Pod) string {
 	if p == nil {
 		return ""

@@ -13,27 +13,25 @@ import (
 )
 
 const (
-	// maxUnrecorded is how many decisions about one owner's pods may wait for the
-	// disk before no more questions about them are taken.
+	// maxUnrecorded is how many decisions about one owner's pods may wait for the disk
+	// before questions about them wait.
 	maxUnrecorded = 256
-	// diskPatience is how long the disk may take for a batch before decisions go on
-	// without it.
+	// diskPatience is how long a write may take before decisions are answered without it.
 	diskPatience = 2 * time.Second
 )
 
-// tenantRecorder puts decisions about one owner's pods on record, many at a time, and
-// has them answered then. Where the disk fails or hangs, they are answered all the
-// same and only shown.
+// tenantRecorder records decisions about one owner's pods, many at a time, and answers
+// them then. If the disk fails or hangs, they are answered nevertheless and only shown.
 type tenantRecorder struct {
 	cfg    Options
 	tenant string
 	shown  *Decisions
-	// freed is called when it was behind and is not any more.
+	// freed is called when it is not behind any more.
 	freed func()
 
 	mu      sync.Mutex
 	pending []*Recording
-	// waiting counts those that are not answered.
+	// waiting counts those without an answer.
 	waiting int
 	closed  bool
 	// wake has a value when something is pending; it is never closed.
@@ -41,9 +39,9 @@ type tenantRecorder struct {
 
 	// The rest belongs to the goroutine of run.
 	broken string
-	// index has what need not be written again.
+	// index has the decisions that need not be written again.
 	index index
-	// counts are the decisions that were repeated since that was written, by ID.
+	// counts are the decisions that were repeated since the last write, by ID.
 	counts  map[string]state.DecisionCount
 	counted time.Time
 }
@@ -54,7 +52,7 @@ func newTenantRecorder(c Options, tenant string, shown *Decisions, freed func())
 	}
 }
 
-// put takes a decision. It does not wait for the disk.
+// put adds a decision. It does not wait for the disk.
 func (r *tenantRecorder) put(x *Recording) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -106,8 +104,8 @@ func (r *tenantRecorder) run(ctx context.Context) {
 	}
 }
 
-// take gives all that is pending, nil for nothing. After the last one nothing is
-// taken in any more.
+// take returns all that is pending, nil for nothing. After the last one nothing is added
+// any more.
 func (r *tenantRecorder) take(last bool) *batch {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -120,8 +118,8 @@ func (r *tenantRecorder) take(last bool) *batch {
 	return b
 }
 
-// record has a batch written, and answers it. While the disk does not come back,
-// what comes after it is answered at once.
+// record writes a batch and answers it. While the disk hangs, later decisions are
+// answered at once.
 func (r *tenantRecorder) record(b *batch, work chan<- *batch, done <-chan *batch) {
 	r.sort(b)
 	if len(b.fresh) == 0 {
@@ -181,8 +179,8 @@ func (r *tenantRecorder) sort(b *batch) {
 	}
 }
 
-// finish shows and answers a batch. unwritten says why nothing of it is on the
-// disk, empty where it has been written.
+// finish shows and answers a batch. unwritten says why nothing of it is on the disk,
+// empty if it was written.
 func (r *tenantRecorder) finish(b *batch, unwritten string) {
 	for i, x := range b.fresh {
 		switch {
@@ -215,8 +213,7 @@ func (r *tenantRecorder) finish(b *batch, unwritten string) {
 	r.answered(b.all)
 }
 
-// recall takes from the index what is on record of a decision that is not shown any
-// more.
+// recall sets what the index has about a decision that is not shown any more.
 func (r *tenantRecorder) recall(x *Recording) {
 	if _, shown := r.shown.has(x.key); shown || x.Decision.NotKept != "" {
 		return
@@ -224,7 +221,7 @@ func (r *tenantRecorder) recall(x *Recording) {
 	r.index.recall(x.key, &x.Decision)
 }
 
-// late takes in that a batch that was answered without the disk is on it.
+// late records that a batch which was answered without the disk is written.
 func (r *tenantRecorder) late(b *batch) {
 	for i, x := range b.fresh {
 		if b.errs[i] != nil {
@@ -253,8 +250,7 @@ func (r *tenantRecorder) answered(all []*Recording) {
 	}
 }
 
-// fault logs that the disk fails, or, with an empty text, takes records again; each
-// once.
+// fault logs once that the disk fails or, with an empty text, that it works again.
 func (r *tenantRecorder) fault(why string) {
 	switch {
 	case why != "" && r.broken == "":
@@ -265,15 +261,15 @@ func (r *tenantRecorder) fault(why string) {
 	r.broken = why
 }
 
-// batch is what is put on record together.
+// batch is what is written together.
 type batch struct {
 	all []*Recording
-	// fresh are those that must be written, errs what came of that.
+	// fresh are those that must be written, errs the results.
 	fresh []*Recording
 	errs  []error
 }
 
-// write puts the batch on the disk, about the pods of one owner.
+// write writes the batch to the disk.
 func (b *batch) write(into Records, tenant string) {
 	entries := make([]state.DecisionEntry, len(b.fresh))
 	for i, x := range b.fresh {
@@ -282,7 +278,7 @@ func (b *batch) write(into Records, tenant string) {
 	b.errs = into.Append(tenant, entries)
 }
 
-// err is a failure of the disk, nil where there is none.
+// err returns a failure of the disk, nil for none.
 func (b *batch) err() error {
 	for _, err := range b.errs {
 		if err != nil && !errors.Is(err, state.ErrTooLarge) {
@@ -292,11 +288,11 @@ func (b *batch) err() error {
 	return nil
 }
 
-// countsPeriod is how often it is written, at most, that decisions were repeated:
-// it takes room that records could have.
+// countsPeriod is how often repetitions are written at most: they use space that records
+// could have.
 const countsPeriod = time.Hour
 
-// repeated notes that a decision on record was made again.
+// repeated counts a recorded decision that was made again.
 func (r *tenantRecorder) repeated(d *api.Decision) {
 	if _, known := r.counts[d.ID]; !known && len(r.counts) >= maxDecisions {
 		return // it is counted if it is repeated again after these were written

@@ -19,22 +19,20 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// Result is all that a policy says to one question that it is asked alone, in a
-// test or by its author. The same module says the same on every machine, to the
-// last bit.
+// Result is what a policy says to a question that it is asked alone, in a test or by its
+// author. The same module says the same on every machine, to the last bit.
 type Result struct {
-	// Answer is one of its hook, with merge the document that wins. It is empty where
+	// Answer is one of the hook or, for merge, the document that wins. It is empty if
 	// there is none.
 	Answer string `json:"answer,omitempty"`
-	// NotAsked says why the plugin was not asked, empty where it was.
+	// NotAsked says why the plugin was not called, empty if it was.
 	NotAsked string `json:"notAsked,omitempty"`
-	// Failure is the code of what went wrong, which Message tells; empty where nothing
-	// did.
+	// Failure is the code of a failure, which Message explains; empty for none.
 	Failure string `json:"failure,omitempty"`
 	Code    string `json:"code,omitempty"`
 	Message string `json:"message,omitempty"`
-	// RetryAfter is when the question is to be asked again, as in "10m0s"; empty for
-	// no wish.
+	// RetryAfter is when the question is to be asked again, as in "10m0s"; empty if the
+	// policy does not say.
 	RetryAfter  string            `json:"retryAfter,omitempty"`
 	Warnings    []string          `json:"warnings,omitempty"`
 	Annotations map[string]string `json:"annotations,omitempty"`
@@ -42,22 +40,22 @@ type Result struct {
 	// Patch is the JSON patch that came with the answer, Changed what it changes.
 	Patch   json.RawMessage `json:"patch,omitempty"`
 	Changed []string        `json:"changed,omitempty"`
-	// Reads are the fields and documents that the plugin got, by the names of
+	// Reads are the fields and documents that the plugin read, by the names of
 	// docs/abi.md.
 	Reads []string `json:"reads,omitempty"`
-	// Fuel is what the call took of limits.fuel, HostFuel what conditions and the
-	// patch took beside it.
+	// Fuel is what the call used of limits.fuel, HostFuel the cost of conditions and the
+	// patch.
 	Fuel     int64 `json:"fuel"`
 	HostFuel int64 `json:"hostFuel,omitempty"`
-	// Extra is what else it cost the host, in units of fuel: another each time.
+	// Extra is what else the call cost the host, in units of fuel: it differs each time.
 	Extra int64 `json:"-"`
 }
 
-// cost is all that it took.
+// cost returns the cost of everything.
 func (s *Result) cost() int64 { return s.Fuel + s.HostFuel + s.Extra }
 
-// Output is how many bytes of limits.output_bytes its texts have. What a plugin hands
-// over and then replaces by another text counts for the limit, and not here.
+// Output returns how many bytes of limits.output_bytes its texts have. A text that the
+// plugin replaced counts for the limit, but not here.
 func (s *Result) Output() (bytes int) {
 	for _, text := range s.Warnings {
 		bytes += len(text)
@@ -68,28 +66,28 @@ func (s *Result) Output() (bytes int) {
 	return bytes + len(s.Code) + len(s.Message) + len(s.Explanation) + len(s.Patch)
 }
 
-// because is its code and its message, for display.
+// because returns code and message, for display.
 func (s *Result) because() string { return said(s.Code, s.Message) }
 
-// SetFailure makes it that of a plugin that gave no answer.
+// SetFailure makes it the result of a plugin that returned no answer.
 func (s *Result) SetFailure(err error) {
 	code, message, fuel := FailureOf(err)
 	s.Answer, s.Failure, s.Message = "", code, message
 	s.Fuel += fuel
 }
 
-// ExceptedResult is what counts for a pod that an exception takes out.
+// ExceptedResult returns the result for a pod that an exception exempts.
 func ExceptedResult(why string) Result {
 	return Result{Answer: string(api.Abstain), NotAsked: strings.TrimPrefix(why, exceptedPrefix)}
 }
 
-// NotMatching is what counts for a pod that a policy does not match.
+// NotMatching returns the result for a pod that the policy does not match.
 func NotMatching(fuel int64) Result {
 	return Result{Answer: string(api.Abstain), NotAsked: "the pod does not match [match]", HostFuel: fuel}
 }
 
-// AskPlugin asks the plugin about one pod. What a call took that failed is in its
-// *wasm.Failure, but for its Extra.
+// AskPlugin calls the plugin about one pod. The fuel of a call that failed is in its
+// *wasm.Failure, but for Extra.
 func (p *Policy) AskPlugin(ctx context.Context, hook string, r *wasm.Request, mutateAPI bool) (Result, error) {
 	if hook == api.HookFilter {
 		got, err := p.Plugin.Plugin.Filter(ctx, r)
@@ -121,7 +119,7 @@ func (p *Policy) AskPlugin(ctx context.Context, hook string, r *wasm.Request, mu
 	return s, nil
 }
 
-// ChooseWinner asks the plugin which of the candidates wins.
+// ChooseWinner calls the plugin to choose one of the candidates.
 func (p *Policy) ChooseWinner(ctx context.Context, m *Conflict) (Result, error) {
 	got, err := p.Plugin.Plugin.Merge(ctx, m.MergeRequest)
 	fuel := got.Fuel
@@ -146,7 +144,7 @@ func (p *Policy) ChooseWinner(ctx context.Context, m *Conflict) (Result, error) 
 	return s, nil
 }
 
-// pause is a time to wait, empty for none.
+// pause returns a duration as text, empty for none.
 func pause(d time.Duration) string {
 	if d == 0 {
 		return ""
@@ -154,7 +152,7 @@ func pause(d time.Duration) string {
 	return d.String()
 }
 
-// AskMatching asks about one pod, if that matches and no exception takes it out.
+// AskMatching asks about one pod, if it matches and no exception exempts it.
 func (p *Policy) AskMatching(ctx context.Context, x *Decision, mutateAPI bool) (Result, error) {
 	if !p.Match.Matches(x.Request.Question, x.Request.Kind) {
 		return NotMatching(0), nil
@@ -174,7 +172,7 @@ func (p *Policy) AskMatching(ctx context.Context, x *Decision, mutateAPI bool) (
 	return s, err
 }
 
-// AfterCall is the statement after a call: its failure is one, too.
+// AfterCall returns the result after a call: a failure is a result, too.
 func (s *Result) AfterCall(ctx context.Context, err error) (Result, error) {
 	if ctx.Err() != nil {
 		return *s, context.Cause(ctx)
@@ -185,16 +183,16 @@ func (s *Result) AfterCall(ctx context.Context, err error) (Result, error) {
 	return *s, nil
 }
 
-// RunTest gives what a test got instead of what it should, empty where it got
-// that, and what it took. The error is why there was no answer.
+// RunTest returns what a test got instead of what it expects, empty if it passed, and the
+// cost. The error is why there was no answer.
 func (p *Policy) RunTest(ctx context.Context, v *spec.TestCase, pods map[string]*v1.Pod) (got string, fuel int64, err error) {
 	s, err := p.AskTest(ctx, v, pods)
 	got, took := s.Mismatch(v, err)
 	return got, s.cost() + took, err
 }
 
-// Mismatch returns what a test got instead of what it should, empty where it got that.
-// fuel is what a call took that failed.
+// Mismatch returns what a test got instead of what it expects, empty if it passed. fuel
+// is that of a call that failed.
 func (s *Result) Mismatch(v *spec.TestCase, err error) (got string, fuel int64) {
 	switch {
 	case err != nil:
@@ -210,7 +208,7 @@ func (s *Result) Mismatch(v *spec.TestCase, err error) (got string, fuel int64) 
 	return fmt.Sprintf("%s (%s)", s.Answer, s.because()), 0
 }
 
-// AskTest is what the policy says in a test.
+// AskTest returns what the policy says in a test.
 func (p *Policy) AskTest(ctx context.Context, v *spec.TestCase, pods map[string]*v1.Pod) (Result, error) {
 	if v.Hook == api.HookMerge {
 		return p.ChooseWinner(ctx, ConflictOfTest(v, pods))
@@ -221,7 +219,7 @@ func (p *Policy) AskTest(ctx context.Context, v *spec.TestCase, pods map[string]
 	return p.testAsked(ctx, v, p.QuestionOfTest(v, pods))
 }
 
-// testAsked is what a policy says to the question of a test.
+// testAsked returns what a policy says to the question of a test.
 func (p *Policy) testAsked(ctx context.Context, v *spec.TestCase, q *api.Question) (Result, error) {
 	matches, fuel, err := p.testMatches(ctx, v, q)
 	if err != nil {
@@ -235,8 +233,8 @@ func (p *Policy) testAsked(ctx context.Context, v *spec.TestCase, q *api.Questio
 	return s, err
 }
 
-// testMatches reports whether the policy matches a test's pod: its source and
-// operation are whatever the policy wants. fuel is what its conditions took.
+// testMatches reports whether the policy matches a test's pod: source and operation
+// always match. fuel is the cost of its conditions.
 func (p *Policy) testMatches(ctx context.Context, v *spec.TestCase, q *api.Question) (matches bool, fuel int64, err error) {
 	if !p.Match.MatchesPod(q) {
 		return false, 0, nil
@@ -245,7 +243,7 @@ func (p *Policy) testMatches(ctx context.Context, v *spec.TestCase, q *api.Quest
 	return d.turn.All(ctx, p.Match.Compiled, d.conditions())
 }
 
-// ConflictOfTest is that of a test of the hook merge.
+// ConflictOfTest returns that of a test of the hook merge.
 func ConflictOfTest(v *spec.TestCase, pods map[string]*v1.Pod) *Conflict {
 	m := &wasm.MergeRequest{Time: v.At, ClockSynchronized: true}
 	for i := range v.Candidates {
@@ -261,9 +259,9 @@ func ConflictOfTest(v *spec.TestCase, pods map[string]*v1.Pod) *Conflict {
 	return &Conflict{MergeRequest: m, MutateAPI: true}
 }
 
-// QuestionOfTest asks about the one pod of a manifest: as a connection to it, as a change of the old one
-// where the test has one, else as a new pod, or, of a policy that judges no new
-// ones and of a filter, as a change of it that changes nothing.
+// QuestionOfTest returns the question of a test about a pod: a connection to it; a
+// change, if the test has an old version; else a new pod or, for a filter or a policy
+// that does not judge new pods, a change that changes nothing.
 func (p *Policy) QuestionOfTest(v *spec.TestCase, pods map[string]*v1.Pod) *api.Question {
 	q := &api.Question{
 		Op: api.Add, Pod: pods[v.Pod], Old: pods[v.Old],
@@ -296,13 +294,13 @@ func PodOfTest(r *bundle.Bundle, path, node string) (*v1.Pod, error) {
 	return docs[0].Pod, nil
 }
 
-// said is a reason and a message, for display.
+// said returns a reason and a message, for display.
 func said(reason, message string) string {
 	return strings.TrimPrefix(strings.TrimSuffix(reason+": "+message, ": "), ": ")
 }
 
-// testUnited is what a group says in a test: of what its members say that match the pod
-// and, other than in tests of their own, that it is new or a change.
+// testUnited returns what a group says in a test: the members are asked that match the
+// pod and, unlike in their own tests, the operation.
 func (p *Policy) testUnited(ctx context.Context, v *spec.TestCase, pods map[string]*v1.Pod) (Result, error) {
 	q := p.QuestionOfTest(v, pods)
 	return p.AskGroup(func(m *Policy) (Result, error) {
@@ -313,8 +311,8 @@ func (p *Policy) testUnited(ctx context.Context, v *spec.TestCase, pods map[stri
 	})
 }
 
-// AskGroup is what a group makes of what its members say. Exceptions aside, as
-// everywhere where a policy is asked alone. A member that fails is a failure of it.
+// AskGroup returns what a group makes of its members' answers, without exceptions. If a
+// member fails the group fails.
 func (p *Policy) AskGroup(ask func(member *Policy) (Result, error)) (Result, error) {
 	var s Result
 	var opinions []*PolicyResult
@@ -343,7 +341,7 @@ func (p *Policy) AskGroup(ask func(member *Policy) (Result, error)) (Result, err
 	return s, nil
 }
 
-// opinion is the statement of a member for its group.
+// opinion returns a member's result as an opinion.
 func (s *Result) opinion(of *Policy) *PolicyResult {
 	answer := api.Answer(s.Answer)
 	again, _ := time.ParseDuration(s.RetryAfter) // empty for no wish
@@ -353,7 +351,7 @@ func (s *Result) opinion(of *Policy) *PolicyResult {
 	}
 }
 
-// ofMember names the member whose failure err is.
+// ofMember adds the name of the member to its failure.
 func ofMember(m *Policy, err error) error {
 	named := fmt.Errorf("member %q: %w", m.Name, err)
 	failure, ok := errors.AsType[*wasm.Failure](err)

@@ -14,8 +14,8 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// BreakDelays is after how long one question that failed is tried again, by how often
-// one of its kind has failed.
+// BreakDelays is after how long a question that failed is tried again, by how often one
+// was.
 var BreakDelays = backoff.Exponential{Min: 10 * time.Second, Max: 5 * time.Minute}
 
 const (
@@ -34,10 +34,10 @@ const (
 	BreakerWaits wasm.FailureCode = "BreakerWaits"
 )
 
-// breakers keep a plugin that fails from being asked again and again: one for
-// each tenant of the judged pods, so that a tenant whose pods make an operator's
-// plugin fail changes nothing for others. The zero value is ready, and safe for
-// concurrent use. It ends with the plugin.
+// breakers keep a failing plugin from being called again and again: one for each tenant
+// of the judged pods, so that a tenant whose pods make an operator's plugin fail does not
+// affect others. The zero value is ready, and safe for concurrent use. It ends with the
+// plugin.
 type breakers struct {
 	mu sync.Mutex
 	of map[string]*breaker
@@ -47,26 +47,26 @@ type breakers struct {
 type QuestionID [sha256.Size]byte
 
 // breaker is that of one tenant, "" for the operator's own pods. It is open after
-// breakAfter failures in a row, until a call does not fail.
+// BreakAfter failures in a row, until a call does not fail.
 type breaker struct {
 	failed int
 	last   string
 	// failing are the questions that failed.
 	failing map[QuestionID]struct{}
-	// tries counts those of them that were tried again since it opened. The next one is at
-	// until; trying: one is under way.
+	// tries counts those of them that were tried again since it opened. The next one is
+	// at until; trying reports that one runs.
 	tries  int
 	until  time.Time
 	trying bool
-	// next is the first turn that is not reserved. turns are the reserved ones of questions
-	// that have not failed.
+	// next is the first turn that is not reserved. turns are the reserved ones of
+	// questions that have not failed.
 	next  time.Time
 	turns map[QuestionID]time.Time
 }
 
-// open reports whether a plugin is asked a question about a pod of a tenant now: both
-// results are zero. Else it is the failure err, or one that has not failed and waits that
-// long for its turn. It waits no longer than patience.
+// open reports whether a plugin is asked a question now: both results are zero. Else err
+// is the failure, or wait is how long a question that has not failed waits for its turn,
+// at most patience.
 func (b *breakers) open(tenant string, id func() QuestionID, patience time.Duration, now time.Time) (wait time.Duration, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -92,13 +92,14 @@ func (b *breakers) open(tenant string, id func() QuestionID, patience time.Durat
 // isOpen reports whether the breaker is open; it may be nil.
 func (b *breaker) isOpen() bool { return b != nil && b.failed >= BreakAfter }
 
-// failure is that of a question that is not asked.
+// failure returns that of a question that is not asked.
 func (b *breaker) failure(code wasm.FailureCode, why string) error {
 	return &wasm.Failure{Code: code, Err: fmt.Errorf("it failed %d times in a row and %s; the last time: %s", b.failed, why, b.last)}
 }
 
-// turn returns how long a question that has not failed waits for its turn, which is
-// reserved where it is not too far off. One that does not wait has it only where it is now.
+// turn returns how long a question that has not failed waits for its turn, and reserves
+// the turn if it is not too far ahead. A question that does not wait gets a turn only
+// now.
 func (b *breaker) turn(q QuestionID, waits bool, now time.Time) time.Duration {
 	if b.next.Sub(now) > MaxTurn+TurnTime { // the clock went back
 		b.next, b.turns = now, nil
@@ -122,7 +123,7 @@ func (b *breaker) turn(q QuestionID, waits bool, now time.Time) time.Duration {
 	return wait
 }
 
-// reserve notes the turn of a question. Turns that were not used are forgotten.
+// reserve records the turn of a question, and drops turns that were not used.
 func (b *breaker) reserve(q QuestionID, at, now time.Time) {
 	if b.turns == nil {
 		b.turns = map[QuestionID]time.Time{}
@@ -143,8 +144,8 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// left returns after how long a question is asked again that was not asked or failed;
-// 0 where no breaker is open.
+// left returns after how long a question is asked again that was not asked or failed; 0
+// if no breaker is open.
 func (b *breakers) left(tenant string, id func() QuestionID, now time.Time) time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -161,7 +162,7 @@ func (b *breakers) left(tenant string, id func() QuestionID, now time.Time) time
 	return max(at.Sub(now), minRetryAfter)
 }
 
-// Opened is the failure that has it open for a tenant's pods, empty for none.
+// Opened returns the failure that keeps it open for a tenant's pods, empty for none.
 func (b *breakers) Opened(tenant string) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -171,8 +172,8 @@ func (b *breakers) Opened(tenant string) string {
 	return ""
 }
 
-// note records how a call ended: failed is empty where it did not fail. One that failed
-// keeps no others from being asked.
+// note records how a call ended: failed is empty if it did not fail. A failed question
+// does not keep others from being asked.
 func (b *breakers) note(tenant string, id func() QuestionID, failed string, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -202,7 +203,7 @@ func (b *breakers) note(tenant string, id func() QuestionID, failed string, now 
 	one.fail(q)
 }
 
-// fail notes that a question failed. Where too many have, any other one is forgotten.
+// fail records a question that failed. If there are too many, another one is dropped.
 func (b *breaker) fail(q QuestionID) {
 	b.failing[q] = struct{}{}
 	for other := range b.failing {
@@ -215,7 +216,7 @@ func (b *breaker) fail(q QuestionID) {
 	}
 }
 
-// ended is note for a call that may have been cut off, or found no instance, and then
+// ended is note for a call that may have been interrupted, or found no instance, and then
 // does not count.
 func (b *breakers) ended(ctx context.Context, tenant string, id func() QuestionID, failed string, now time.Time) {
 	switch {
@@ -227,7 +228,7 @@ func (b *breakers) ended(ctx context.Context, tenant string, id func() QuestionI
 	}
 }
 
-// untried allows another question that failed to be tried, as one was not.
+// untried lets another failed question be tried, because this one was not.
 func (b *breakers) untried(tenant string, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -236,7 +237,7 @@ func (b *breakers) untried(tenant string, now time.Time) {
 	}
 }
 
-// codeOfCall is the code of the failure that a call returned, empty for none.
+// codeOfCall returns the failure code of a call, empty for none.
 func codeOfCall(err error) string {
 	if err == nil {
 		return ""
@@ -245,11 +246,11 @@ func codeOfCall(err error) string {
 	return code
 }
 
-// pause is how long those that failed are not tried again.
+// pause returns for how long failed questions are not tried again.
 func (b *breaker) pause() time.Duration { return BreakDelays.Delay(b.tries) }
 
-// close forgets all failures, and reports whether there were any. Turns stay: where a
-// breaker opens again at once, questions that waited come before later ones.
+// close drops all failures, and reports whether there were any. Turns stay: if a breaker
+// opens again at once, questions that waited come first.
 func (b *breakers) close() (had bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -260,7 +261,7 @@ func (b *breakers) close() (had bool) {
 	return had
 }
 
-// show is what `get policies` shows of those that are open.
+// show returns the open breakers for `get policies`.
 func (b *breakers) show() (open []api.PolicyBreaker) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

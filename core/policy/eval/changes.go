@@ -13,26 +13,26 @@ import (
 // The words of docs/abi.md for what an update changes, in its order.
 const (
 	changedLabels = "labels"
-	// changedAnnotations are those but what only this node writes.
+	// changedAnnotations are all but those that only this node writes.
 	changedAnnotations = "annotations"
-	// changedImages: a container, of any kind, has another image, or there are
-	// others.
+	// changedImages: a container of any kind has another image, or there are other
+	// containers.
 	changedImages = "images"
-	// changedResources: a container or the whole pod has others.
+	// changedResources: a container or the whole pod has other resources.
 	changedResources = "resources"
-	// changedContainers: anything else of the containers, or one more or less.
+	// changedContainers: anything else of the containers, or their number.
 	changedContainers  = "containers"
 	changedTolerations = "tolerations"
 	// changedDeadline is activeDeadlineSeconds.
 	changedDeadline = "deadline"
-	// changedGrace is how long ending may take, in the spec or in a deletion.
+	// changedGrace is the grace period, in the spec or in a deletion.
 	changedGrace = "grace"
 	// changedSpec is whatever of the spec has no word of its own.
 	changedSpec = "spec"
 )
 
-// Changes says what an update changes; nil where there is nothing to say, and
-// for other operations.
+// Changes returns the words for what an update changes; nil for nothing, and for other
+// operations.
 func Changes(q *api.Question) (words []string) {
 	if q.Op != api.UpdateOp || q.Old == nil || q.Old == q.Pod {
 		return nil
@@ -58,11 +58,10 @@ func Changes(q *api.Question) (words []string) {
 	return words
 }
 
-// differ reports whether two values mean something else, as pod.Diff compares.
+// differ reports whether two values differ in meaning, as pod.Diff compares.
 func differ(a, b any) bool { return !equality.Semantic.DeepEqual(a, b) }
 
-// containers are those of a pod of all kinds, taken apart by what has a word
-// of its own.
+// containers are those of a pod of all kinds, divided into what has a word of its own.
 type containers struct {
 	images map[containerKey]string
 	// resources are those of containers that have some.
@@ -70,7 +69,7 @@ type containers struct {
 	rest      rest
 }
 
-// rest is all of a pod's containers but images and resources, in their order.
+// rest are the containers without images and resources, in their order.
 type rest struct {
 	init, main []v1.Container
 	ephemeral  []v1.EphemeralContainer
@@ -80,12 +79,12 @@ func (r *rest) differs(other *rest) bool {
 	return differ(r.init, other.init) || differ(r.main, other.main) || differ(r.ephemeral, other.ephemeral)
 }
 
-// containerKey tells containers apart.
+// containerKey identifies a container.
 type containerKey struct{ kind, name string }
 
 func containersOf(spec *v1.PodSpec) (all containers) {
 	all.images, all.resources = map[containerKey]string{}, map[containerKey]v1.ResourceRequirements{}
-	// part notes what has a word, and takes it out of its own copy.
+	// part records what has a word, and removes it from the copy.
 	part := func(kind, name string, image *string, resources *v1.ResourceRequirements) {
 		key := containerKey{kind, name}
 		all.images[key] = *image
@@ -109,7 +108,7 @@ func containersOf(spec *v1.PodSpec) (all containers) {
 	return all
 }
 
-// unworded is a spec without all that has a word of its own.
+// unworded returns a spec without all that has a word of its own.
 func unworded(spec *v1.PodSpec) v1.PodSpec {
 	rest := *spec
 	rest.InitContainers, rest.Containers, rest.EphemeralContainers = nil, nil, nil

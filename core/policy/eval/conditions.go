@@ -16,9 +16,8 @@ const (
 	ConditionFailed wasm.FailureCode = "ConditionFailed"
 )
 
-// All reports whether all conditions are true, and what it took in fuel to
-// find out. The error is a *wasm.Failure, or that of ctx, if that ended while
-// another had its turn.
+// All reports whether all conditions are true, and what that cost in fuel. The error is a
+// *wasm.Failure, or that of ctx if it ended in a pause.
 func (t *Yielder) All(ctx context.Context, all []*condition.Condition, in *condition.Input) (hold bool, fuel int64, err error) {
 	for _, c := range all {
 		ok, cost, err := c.Matches(in)
@@ -37,12 +36,12 @@ func (t *Yielder) All(ctx context.Context, all []*condition.Condition, in *condi
 	return true, fuel, nil
 }
 
-// Yielder is what the conditions of a decision took in fuel since it last asked whether
-// it is another's turn. Most decisions never ask.
+// Yielder counts the fuel of the conditions of a decision since it last yielded to another
+// one. Most decisions never do.
 type Yielder int64
 
-// took adds what a condition took, and asks once that is as much as a plugin takes
-// until it does. The error is that of ctx, which may have ended meanwhile.
+// took adds the cost of a condition, and yields once that is as much as the slice of a
+// plugin. The error is that of ctx, which may have ended in the pause.
 func (t *Yielder) took(ctx context.Context, fuel int64) error {
 	if *t += Yielder(fuel); int64(*t) < wasm.TurnFuel {
 		return nil
@@ -52,7 +51,7 @@ func (t *Yielder) took(ctx context.Context, fuel int64) error {
 	return context.Cause(ctx)
 }
 
-// conditions are asked of what is decided: they see what plugins see.
+// conditions returns the input of conditions: they see what plugins see.
 func (d *Decision) conditions() *condition.Input {
 	if d.input == nil {
 		r, q := d.Request, d.Request.Question
@@ -65,10 +64,9 @@ func (d *Decision) conditions() *condition.Input {
 	return d.input
 }
 
-// wants reports whether the policy is asked by a hook: it has it, and matches.
-// Conditions that cannot be told are an error. What they took is in fuel where
-// the policy is asked, else it counts for the decision. Where ctx has ended, none of
-// it means anything.
+// wants reports whether the policy is asked: it has the hook, and matches. Conditions that
+// cannot be evaluated are an error. Their cost is in fuel if the policy is asked, else it
+// is added to the decision's. If ctx has ended, the results mean nothing.
 func (p *Policy) wants(ctx context.Context, d *Decision) (asked bool, fuel int64, err error) {
 	r := d.Request
 	if !p.Has(d.Hook) || d.isReview() && !p.Reviews() && !p.Reviewed || !p.Match.Matches(r.Question, r.Kind) {
@@ -84,7 +82,7 @@ func (p *Policy) wants(ctx context.Context, d *Decision) (asked bool, fuel int64
 	return asked || err != nil, fuel, err
 }
 
-// WantsContest is wants for the hook merge: the conditions hold for one of the
+// WantsContest is wants for the hook merge: the conditions are true for one of the
 // candidates that match.
 func (p *Policy) WantsContest(ctx context.Context, m *Conflict, node string) (asked bool, fuel int64, err error) {
 	if !p.Has(api.HookMerge) {

@@ -21,52 +21,52 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// Decision is one question while it is decided.
+// Decision is one question to the hooks admit, filter or connect while it is decided.
 type Decision struct {
-	// Hook is what is decided, node the node's name.
+	// Hook is what is decided, Node the node's name.
 	Hook, Node string
 	Request    *wasm.Request
-	// input is what conditions see, nil before the first is asked; spent is what
-	// those took in fuel whose policies were not asked, and what else no opinion shows:
-	// what calls cost beside their fuel, and earlier tries.
+	// input is what conditions see, nil before the first is evaluated. Spent is the cost in
+	// fuel that no opinion shows: conditions of policies that were not asked, what calls
+	// cost beside their fuel, and earlier attempts.
 	input *condition.Input
 	Spent int64
 	turn  Yielder
-	// See gives what the policies of an owner see of the node; saw is what they
-	// saw, nil where none has looked.
+	// Look returns the node as it is now, See what the policies of an owner may see of a
+	// view. Seen is the view that policies were shown, nil if none has looked.
 	See  func(tenant string, s *NodeView) *wasm.NodeFacts
 	Look func() *NodeView
 	Seen *NodeView
-	// References is what policies see of the objects that the pod names; lacking are those that are not known yet, and that a
-	// policy was not asked for.
+	// References is what policies see of the objects that the pod names. missing are those
+	// that are not known yet, so that a policy was not asked.
 	References ReferenceView
 	missing    []api.SeenReference
-	// Instance identifies what is judged, empty where that is not known.
+	// Instance identifies the version of the pod, empty if that is not known.
 	Instance string
-	// Names are those that an operator may know the pod by.
+	// Names are those of NamesOf.
 	Names []string
-	// mutation is what policies have changed of the pod so far, nil for nothing;
-	// mutateAPI: they may change pods of an API server.
+	// mutation is what policies have changed so far, nil for nothing. MutateAPI reports
+	// that they may change pods of an API server.
 	mutation  *pod.Mutation
 	MutateAPI bool
-	// Fallback is the answer where no policy has an opinion.
+	// Fallback is the answer if no policy has an opinion.
 	Fallback api.Answer
-	// Exempt: the pod must be able to start, whatever becomes of plugins.
+	// Exempt reports that the pod must be able to start although plugins fail.
 	Exempt bool
-	// Cache are the verdicts policies gave before, nil where nobody keeps them.
+	// Cache has the answers of policies on earlier questions, nil for none.
 	Cache *VerdictCache
-	// Effects is what policies met that is no function of what they were asked.
+	// Effects are the inputs that do not follow from the question.
 	Effects HostEffects
-	// Shadowed are the questions that candidates are to be asked, too; made is what
+	// Shadowed are the questions that candidates are to be asked afterwards. Made has what
 	// policies make of the pod.
 	Shadowed []ShadowQuestion
 	Made     making
-	// Current says what the goroutine is at.
+	// Current is set to the policy whose plugin runs.
 	Current *sched.CurrentPolicy
 }
 
-// LastKey is what policies' last verdicts are kept for: the instance or, where a
-// merge policy made something of that, what it made.
+// LastKey returns the key of the verdict cache: the instance or, if a merge policy changed
+// the pod, the hash of the changed pod.
 func (d *Decision) LastKey() string { return cmp.Or(d.Request.Question.Base.Hash(), d.Instance) }
 
 // NamesOf returns the names of a question's pod, as NAMESPACE/NAME: its own, and that in its
@@ -79,11 +79,10 @@ func NamesOf(q *api.Question, node string) []string {
 	return []string{own}
 }
 
-// consult gives the opinion of a policy, and counts it. An exception comes
-// before its plugin is asked, and one that cannot tell its conditions (unclear),
-// or whose breaker is open, is not asked either. Where that or the plugin fails, the policy's on_error
-// decides, and for an exempt pod that it passes. Where the question is put off there is
-// no opinion.
+// consult returns the opinion of a policy, and counts it. The plugin is not called if an
+// exception matches, if the conditions cannot be evaluated (unclear), or if the breaker is
+// open. If it fails or is not called, the policy's on_error decides; an exempt pod passes.
+// If the question is put off there is no opinion.
 func (p *Policy) consult(ctx context.Context, d *Decision, unclear error) PolicyResult {
 	if o, ok := p.Excepted(d); ok {
 		return o
@@ -116,13 +115,13 @@ func (p *Policy) consult(ctx context.Context, d *Decision, unclear error) Policy
 	return o
 }
 
-// barred is the question that a policy is asked.
+// barred returns the question for the policy's breaker.
 func (d *Decision) barred(p *Policy) breakerQuery {
 	return breakerQuery{d.Request.Tenant, d.Identity, p.patience(d.Hook, d.Exempt || d.isReview()), d.Request.Time}
 }
 
-// prepare shows a policy what it may see beside the question. The error says why its plugin is not asked; the question may also be
-// put off.
+// prepare sets what the policy may see beside the question. The error says why its plugin
+// is not called. It may also put the question off.
 func (d *Decision) prepare(p *Policy) error {
 	if err := d.Effects.bars(p, d.barred(p)); err != nil || d.Effects.PutOff > 0 {
 		if cut := d.Effects.cut(p); cut != nil {
@@ -134,7 +133,7 @@ func (d *Decision) prepare(p *Policy) error {
 	return d.refer(p)
 }
 
-// show gives a policy what it may see of the node.
+// show sets what the policy may see of the node.
 func (d *Decision) show(p *Policy) {
 	d.Request.Node = nil
 	if !p.ReadsNode() || d.Look == nil {
@@ -146,7 +145,7 @@ func (d *Decision) show(p *Policy) {
 	d.Request.Node = d.See(p.Tenant, d.Seen)
 }
 
-// settle makes a failure of the plugin the policy's answer.
+// settle sets the answer of a policy whose plugin failed.
 func (p *Policy) settle(d *Decision, o *PolicyResult) {
 	if o.Failure == string(ReferencesUnknown) {
 		o.Answer, o.Reason = d.untilKnown(), api.ReasonReferencesUnknown
@@ -165,7 +164,7 @@ func (p *Policy) settle(d *Decision, o *PolicyResult) {
 		p.Log.Warn("a plugin failed, but the pod is exempt and passes", "policy", p.Name, "pod", d.Names[0], "failure", o.Message)
 		return
 	case o.Failure == string(wasm.NotReady):
-		// It is no verdict: others have made the plugin throw its instances away.
+		// It is no verdict: other calls have made the plugin drop its instances.
 		o.Answer, o.retryAfter = api.Hold, minRetryAfter
 		return
 	case o.Failure == string(BreakerWaits) && d.isReview():
@@ -191,7 +190,8 @@ func (p *Policy) settle(d *Decision, o *PolicyResult) {
 	}
 }
 
-// untilKnown is the answer of a policy that is not asked until it is known what the pod names. It is no verdict about the pod.
+// untilKnown returns the answer of a policy that is not asked because what the pod names is
+// not known yet. It is no verdict about the pod.
 func (d *Decision) untilKnown() api.Answer {
 	switch {
 	case d.Hook == api.HookConnect:
@@ -204,21 +204,20 @@ func (d *Decision) untilKnown() api.Answer {
 	return api.Hold
 }
 
-// Said is the reason and message of an opinion, for display.
+// Said returns the reason and the message, for display.
 func (o *PolicyResult) Said() string { return said(o.Reason, o.Message) }
 
-// isReview reports whether a decision is about a pod that runs, of which nothing
-// changes.
+// isReview reports whether the decision is about a running pod, which does not change.
 func (d *Decision) isReview() bool { return d.Request.Question.Op == api.Review }
 
-// Identity is what a question is about: the same for one that is asked again.
+// Identity returns what identifies the question; it is the same if it is asked again.
 func (d *Decision) Identity() QuestionID {
 	return sha256.Sum256(fmt.Appendf(nil, "%q %q %q", d.Hook, d.Request.Question.Pod.UID, d.LastKey()))
 }
 
-// RequestOfTest is what a policy is asked in a test of its own: at a time that is
-// always the same and known to be right, about a pod from a file, or of the
-// first kind of sources that the policy names; known is what there is of the objects that the pod names.
+// RequestOfTest returns the request of a test: at a fixed time on a synchronized clock,
+// about a pod from a file or, if the policy does not match files, of the first kind of
+// sources that it names. known are the objects that exist.
 func (p *Policy) RequestOfTest(q *api.Question, at time.Time, known []api.Reference) *wasm.Request {
 	kind := api.KindFile
 	if named := p.Match.Sources; len(named) > 0 && !slices.Contains(named, kind) {
@@ -228,19 +227,19 @@ func (p *Policy) RequestOfTest(q *api.Question, at time.Time, known []api.Refere
 	return &wasm.Request{Question: q, Kind: kind, Changed: Changes(q), Time: at, Node: &wasm.NodeFacts{}, References: references, ClockSynchronized: true}
 }
 
-// maxInstances is how many pods are remembered with their instance.
+// maxInstances is how many pods the cache keeps.
 const maxInstances = 4096
 
-// InstanceCache remember which instance a pod is: telling that takes the pod's JSON,
-// longer than to ask several plugins. A pod never changes, so it is told once for
-// each. The zero value is ready, and safe for concurrent use.
+// InstanceCache keeps the instance of each pod: computing it renders the pod as JSON, which
+// takes longer than calling several plugins. A *v1.Pod never changes, so it is computed
+// once for each. The zero value is ready, and safe for concurrent use.
 type InstanceCache struct {
 	mu sync.Mutex
-	// known does not keep a pod from being collected.
+	// known does not keep a pod in memory.
 	known map[weak.Pointer[v1.Pod]]string
 }
 
-// Of is pod.Instance. texts writes what that takes.
+// Of returns pod.Instance(p). texts renders the pod.
 func (i *InstanceCache) Of(p *v1.Pod, texts *pod.Texts) (string, error) {
 	key := weak.Make(p)
 	i.mu.Lock()
@@ -267,11 +266,12 @@ type NodeView struct {
 	Labels   map[string]string
 	Capacity map[string]string
 	Pods     []wasm.NodePod
-	// Shown is what of it policies were shown, by their owner.
+	// Shown is what policies were shown of it, by owner.
 	Shown map[string]*wasm.NodeFacts
 }
 
-// Of is what the policies of an owner see: those of a tenant only its own pods.
+// Of returns what the policies of an owner see. Those of a tenant see only its own pods.
+// It records that they were shown it.
 func (s *NodeView) Of(tenant string, owns func(namespace string) string) *wasm.NodeFacts {
 	if s == nil {
 		return nil
@@ -287,8 +287,7 @@ func (s *NodeView) Of(tenant string, owns func(namespace string) string) *wasm.N
 	return f
 }
 
-// Again is the same sight for somebody else, beside whom others may still be shown theirs;
-// nil for nil.
+// Again returns a copy of which nothing was shown yet; nil for nil.
 func (s *NodeView) Again() *NodeView {
 	if s == nil {
 		return nil

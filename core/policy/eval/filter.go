@@ -9,19 +9,19 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// filtered is what one policy says about an update.
+// filtered is the opinion of one policy about an update.
 type filtered struct {
 	api.Opinion
 	after, limit time.Duration
 }
 
-// suppresses reports whether it counts and holds the update back.
+// suppresses reports whether the opinion counts and holds the update back.
 func (f *filtered) suppresses() bool {
 	return f.Mode == "" && (f.Answer == api.Answer(api.Drop) || f.Answer == api.Answer(api.Defer))
 }
 
-// wait is how long the update waits by that, if it counts, until it goes on or is asked about
-// again; most is how long the policy's owner may hold one back.
+// wait returns after how long the update is applied or asked about again, if the opinion
+// counts; most is how long the policy's owner may hold an update back.
 func (f *filtered) wait(most time.Duration) time.Duration {
 	limit := min(f.limit, most)
 	switch f.Answer {
@@ -76,7 +76,7 @@ func Filter(ctx context.Context, sets []*Set, d *Decision, most func(tenant stri
 	return v
 }
 
-// filter asks one policy, unless its conditions could not be told: err is why.
+// filter asks one policy, unless its conditions could not be evaluated: err says why.
 func (p *Policy) filter(ctx context.Context, d *Decision, err error) filtered {
 	if o, ok := p.Excepted(d); ok {
 		o.Tenant, o.Mode = p.Tenant, p.ShownMode()
@@ -121,7 +121,7 @@ func (p *Policy) filter(ctx context.Context, d *Decision, err error) filtered {
 	return filtered{o, got.DeferFor, p.Limits.MaxSuppress}
 }
 
-// filter has a policy's plugin judge, unless it is on record that it gave no answer.
+// filter calls the plugin, unless it is on record that it returned no answer.
 func (d *Decision) filter(ctx context.Context, p *Policy) (wasm.FilterResult, error) {
 	if reads, err, ok := d.Effects.cutOff(p); ok {
 		return wasm.FilterResult{Reads: reads}, err

@@ -12,7 +12,7 @@ import (
 	"github.com/wardlet/wardlet/core/printable"
 )
 
-// joinGroups tells policies and groups of each other.
+// joinGroups links groups with their members.
 func (s *Set) joinGroups() {
 	for _, p := range s.Policies {
 		p.Reviewed = false // a Repeater has it in other sets too
@@ -34,8 +34,8 @@ func (s *Set) joinGroups() {
 	}
 }
 
-// What a group costs the host, in units of fuel: each, for a name in its expression, which
-// may be looked up three times, and for a byte of its message.
+// The cost of a group in fuel: for itself, for each name in its expression, which may be
+// looked up three times, and for each byte of its message.
 const (
 	groupFuel     = 2000
 	groupNameFuel = 250
@@ -69,8 +69,8 @@ func (s *Set) combine(d *Decision, opinions []PolicyResult) []PolicyResult {
 	return opinions
 }
 
-// groupResult is the opinion of a group of those of its set's members; asked is false where
-// none of its own was asked.
+// groupResult returns the opinion of a group; asked is false if none of its members was
+// asked.
 func (p *Policy) groupResult(d *Decision, all map[string]*PolicyResult) (o PolicyResult, asked bool) {
 	var members []*PolicyResult
 	for _, m := range p.Members {
@@ -87,8 +87,8 @@ func (p *Policy) groupResult(d *Decision, all map[string]*PolicyResult) (o Polic
 	return p.verdict(members, d.Exempt), true
 }
 
-// verdict is what the group makes of the opinions of its members, of which there is one
-// at least. A pod that is exempt passes where it would not only because of a failure.
+// verdict returns the opinion that follows from those of the members, of which there is at
+// least one. An exempt pod passes if only a failure would keep it from passing.
 func (p *Policy) verdict(members []*PolicyResult, exempt bool) PolicyResult {
 	o := PolicyResult{Opinion: api.Opinion{Policy: p.Name, Answer: p.valueOf(members, nil)}}
 	if o.Answer != api.Deny && o.Answer != api.Hold {
@@ -114,8 +114,8 @@ func (p *Policy) verdict(members []*PolicyResult, exempt bool) PolicyResult {
 	return o
 }
 
-// stands reports whether an answer that does not let a pod pass is that of the plugins which
-// did not fail: it is the same without the others and, where it is deny, whatever those had said.
+// stands reports whether a deny or hold does not depend on members that failed: it is the
+// same without them and, for a deny, whatever they had answered.
 func (p *Policy) stands(answer api.Answer, members []*PolicyResult) bool {
 	if p.valueOf(members, new(api.Abstain)) != answer {
 		return false
@@ -123,8 +123,8 @@ func (p *Policy) stands(answer api.Answer, members []*PolicyResult) bool {
 	return answer != api.Deny || p.valueOf(members, new(api.Hold)) == api.Deny
 }
 
-// valueOf is what the expression makes of the members' answers. Where failed is not nil it
-// stands for those of plugins that failed.
+// valueOf evaluates the expression. If failed is not nil it replaces the answers of members
+// that failed.
 func (p *Policy) valueOf(members []*PolicyResult, failed *api.Answer) api.Answer {
 	answers := make(map[string]api.Answer, len(members))
 	for _, o := range members {
@@ -135,10 +135,10 @@ func (p *Policy) valueOf(members []*PolicyResult, failed *api.Answer) api.Answer
 	return p.Group.Value(func(name string) api.Answer { return cmp.Or(answers[name], api.Abstain) })
 }
 
-// maxSaid bounds what a group's message quotes of a member, in bytes.
+// maxSaid is how many bytes a group's message quotes of a member.
 const maxSaid = 512
 
-// because is what each member said that was asked, as far as there is room for it.
+// because returns what each member said that was asked, up to spec.MaxMessage bytes.
 func because(members []*PolicyResult) string {
 	var text strings.Builder
 	for i, o := range members {

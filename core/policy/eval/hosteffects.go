@@ -12,27 +12,27 @@ import (
 	"github.com/wardlet/wardlet/core/state"
 )
 
-// HostEffects are what policies of one decision met that is no function of what
-// they were asked: they are noted, and where a decision is repeated they are given
-// back instead of being met. The zero value is for a decision that is made.
+// HostEffects are the inputs of a decision that do not follow from its question: failures
+// of the machine, open breakers, earlier verdicts. They are recorded, and when a decision
+// is repeated they are taken from the record. The zero value is for a new decision.
 type HostEffects struct {
-	// Repeated says that they are those on record. Nothing is noted then, and no
-	// breaker is asked or told.
+	// Repeated reports that they are those on record. Nothing is recorded then, and breakers
+	// are not used.
 	Repeated bool
 	Of       map[PolicyKey]*state.Circumstance
-	// PutOff is how long the question waits before a policy whose breaker is open may be
-	// asked, 0 for not; why says so. There is no decision until then.
+	// PutOff is how long the question waits until a policy may be asked whose breaker is
+	// open, 0 for not; PutOffReason says so. There is no decision until then.
 	PutOff       time.Duration
 	PutOffReason string
 }
 
-// PolicyKey names a policy of somebody.
+// PolicyKey identifies a policy on the node.
 type PolicyKey struct{ Tenant, Policy string }
 
 // Key returns what identifies the policy on the node.
 func (p *Policy) Key() PolicyKey { return PolicyKey{p.Tenant, p.Name} }
 
-// breakerQuery is a question to a policy whose breaker may be open.
+// breakerQuery is a question to a policy, for its breaker.
 type breakerQuery struct {
 	tenant string
 	id     func() QuestionID
@@ -41,7 +41,8 @@ type breakerQuery struct {
 	now      time.Time
 }
 
-// bars is why a policy's plugin is not asked, nil if it is, unless the question is put off.
+// bars returns why a policy's plugin is not called, nil if it is. It may put the question
+// off.
 func (c *HostEffects) bars(p *Policy, q breakerQuery) error {
 	if c.Repeated {
 		if cut := c.cut(p); cut != nil && !cut.Asked {
@@ -61,9 +62,9 @@ func (c *HostEffects) bars(p *Policy, q breakerQuery) error {
 	return err
 }
 
-// patience is how long a question of a hook may wait until the policy is asked. It does
-// not wait for a policy that does not count, and it does not where nothing follows (lenient).
-// An answer that is final does not follow from failures on other pods, however many wait.
+// patience returns how long a question may wait until the policy is asked. It does not wait
+// for a policy that does not count, or if the answer has no consequence (lenient). A final
+// answer must not follow from failures on other pods, however long the question waits.
 func (p *Policy) patience(hook string, lenient bool) time.Duration {
 	switch {
 	case lenient || p.Mode != spec.ModeEnforce && p.Mode != spec.ModeMember:
@@ -76,8 +77,8 @@ func (p *Policy) patience(hook string, lenient bool) time.Duration {
 	return MaxTurn
 }
 
-// again returns after how long a pod that is held for a failure is judged again, where
-// the breaker says so, else 0.
+// again returns after how long a pod that is held for a failure is judged again, if the
+// breaker is open, else 0.
 func (c *HostEffects) again(p *Policy, q breakerQuery) time.Duration {
 	if c.Repeated {
 		if one := c.Of[p.Key()]; one != nil {
@@ -92,8 +93,8 @@ func (c *HostEffects) again(p *Policy, q breakerQuery) time.Duration {
 	return left
 }
 
-// cutOff is why a plugin that is being asked gives no answer, as on record: ok is
-// false where nothing of the kind is.
+// cutOff returns why a plugin that was called returned no answer, as recorded; ok is false
+// if that is not on record.
 func (c *HostEffects) cutOff(p *Policy) (reads []string, err error, ok bool) { //nolint:revive // the error is the answer here
 	cut := c.cut(p)
 	if !c.Repeated || cut == nil || !cut.Asked {
@@ -102,7 +103,7 @@ func (c *HostEffects) cutOff(p *Policy) (reads []string, err error, ok bool) { /
 	return cut.Reads, failureOn(cut), true
 }
 
-// asked notes how asking a plugin ended, where that was not the plugin's doing.
+// asked records how a call ended, if that was not the plugin's fault.
 func (c *HostEffects) asked(p *Policy, err error, reads []string) {
 	if err == nil || c.Repeated || !ofMachineAsked(err) {
 		return
@@ -112,7 +113,7 @@ func (c *HostEffects) asked(p *Policy, err error, reads []string) {
 	c.note(p).Cut = &state.Cut{Code: code, Message: detail, Asked: true, Fuel: fuel, Reads: reads}
 }
 
-// counted notes that what a policy had said before counts.
+// counted records that an earlier answer of the policy counts.
 func (c *HostEffects) counted(p *Policy, last *PolicyResult) {
 	if c.Repeated {
 		return
@@ -123,7 +124,7 @@ func (c *HostEffects) counted(p *Policy, last *PolicyResult) {
 	}
 }
 
-// begin forgets what was noted: the decision is made anew.
+// begin drops what was recorded: the decision is made anew.
 func (c *HostEffects) begin() {
 	if !c.Repeated {
 		c.Of, c.PutOff, c.PutOffReason = nil, 0, ""
@@ -149,13 +150,13 @@ func (c *HostEffects) note(p *Policy) *state.Circumstance {
 	return one
 }
 
-// ofMachineAsked says of the error of a call that it was not the plugin's doing.
+// ofMachineAsked reports whether the error of a call was not the plugin's fault.
 func ofMachineAsked(err error) bool {
 	code, _, _ := FailureOf(err)
 	return code == string(wasm.HostError) || code == string(wasm.NotReady)
 }
 
-// partsOf are the code of a failure and what it says of itself.
+// partsOf returns the code of a failure and its message.
 func partsOf(err error) (code, detail string) {
 	code, _, _ = FailureOf(err)
 	failure, ok := errors.AsType[*wasm.Failure](err)
@@ -168,7 +169,7 @@ func partsOf(err error) (code, detail string) {
 	return code, failure.Err.Error()
 }
 
-// failureOn is the failure that is on record.
+// failureOn returns the recorded failure.
 func failureOn(cut *state.Cut) error {
 	failure := &wasm.Failure{Code: wasm.FailureCode(cut.Code), Fuel: cut.Fuel}
 	if cut.Message != "" {

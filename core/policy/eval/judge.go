@@ -12,20 +12,19 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// What a policy may name as the time to look again lies between these.
+// The bounds of the time after which a policy wants to be asked again.
 const (
 	minRetryAfter = time.Second
 	maxRetryAfter = 10 * time.Minute
 )
 
-// strongest first; what is not in it has no weight.
+// strongest has the answers that decide, the strongest first.
 var strongest = []api.Answer{api.Deny, api.Hold, api.Allow}
 
-// Judge asks every policy of the sets that matches, in order, and gives their
-// verdict together: first those that may change the pod, each as the ones before
-// have left it, then all others about what has come of it. fallback is the answer
-// where none has an opinion. It ends early, with a verdict that means nothing,
-// when ctx does, or the question is put off.
+// Judge asks every policy of the sets that matches, in order, and returns their verdict:
+// first those that may change the pod, each about the pod as the ones before left it, then
+// all others about the result. fallback is the answer if none has an opinion. If ctx ends,
+// or the question is put off, it returns early, and the verdict means nothing.
 func Judge(ctx context.Context, sets []*Set, d *Decision, fallback api.Answer) api.Verdict {
 	defer d.Current.Leave()
 	asked := d.Request.Question
@@ -57,8 +56,7 @@ func Judge(ctx context.Context, sets []*Set, d *Decision, fallback api.Answer) a
 	return v
 }
 
-// consult appends the opinions of the set's policies: of those that may change
-// the pod, or of the others.
+// consult appends the opinions of the policies that may change the pod, or of all others.
 func (s *Set) consult(ctx context.Context, d *Decision, mutators bool, opinions []PolicyResult) []PolicyResult {
 	for _, p := range s.Policies {
 		if p.mutates() != mutators || d.Effects.PutOff > 0 {
@@ -87,7 +85,7 @@ func (s *Set) consult(ctx context.Context, d *Decision, mutators bool, opinions 
 	return opinions
 }
 
-// aggregate lets the strongest answer decide, and of equal ones the first.
+// aggregate returns the verdict: the strongest answer, and of equal ones the first.
 func aggregate(hook string, opinions []PolicyResult, fallback api.Answer) api.Verdict {
 	v := byDefault(fallback)
 	for _, answer := range strongest {
@@ -113,7 +111,7 @@ func byDefault(fallback api.Answer) api.Verdict {
 	}
 }
 
-// decide makes the opinion the verdict.
+// decide returns the verdict that follows from the opinion.
 func (o *PolicyResult) decide(hook string) api.Verdict {
 	v := api.Verdict{Answer: o.Answer, Policy: o.Policy, Tenant: o.Tenant}
 	if o.Answer == api.Allow && o.Failure == "" {
@@ -135,7 +133,7 @@ func (o *PolicyResult) decide(hook string) api.Verdict {
 	return v
 }
 
-// wait is after how long a hold is looked at again, 0 for no wish.
+// wait returns after how long a held pod is judged again, 0 if the policy does not say.
 func (o *PolicyResult) wait() time.Duration {
 	if o.Answer != api.Hold || o.retryAfter == 0 {
 		return 0
@@ -143,15 +141,14 @@ func (o *PolicyResult) wait() time.Duration {
 	return min(max(o.retryAfter, minRetryAfter), maxRetryAfter)
 }
 
-// PolicyResult is what one policy says.
+// PolicyResult is the opinion of one policy.
 type PolicyResult struct {
 	api.Opinion
-	// retryAfter is when a hold wants to be looked at again, 0 for no wish.
+	// retryAfter is when a held pod is to be judged again, 0 if the policy does not say.
 	retryAfter time.Duration
 }
 
-// ask asks the policy's plugin, and changes the pod as that says. A failure of it
-// is an opinion too.
+// ask calls the policy's plugin and applies its patch. A failure is an opinion, too.
 func (p *Policy) ask(ctx context.Context, d *Decision) PolicyResult {
 	result, err := d.admit(ctx, p)
 	d.Spent += result.Extra
@@ -180,7 +177,7 @@ func (p *Policy) ask(ctx context.Context, d *Decision) PolicyResult {
 	return o
 }
 
-// admit has a policy's plugin judge, unless it is on record that it gave no answer.
+// admit calls the plugin, unless it is on record that it returned no answer.
 func (d *Decision) admit(ctx context.Context, p *Policy) (wasm.Result, error) {
 	if reads, err, ok := d.Effects.cutOff(p); ok {
 		return wasm.Result{Reads: reads}, err
@@ -196,19 +193,19 @@ func (d *Decision) admit(ctx context.Context, p *Policy) (wasm.Result, error) {
 
 var codeForm = regexp.MustCompile(`^[A-Z][A-Za-z0-9]{0,63}$`)
 
-// agentReasons are those a plugin cannot give: they are the agent's own word.
+// agentReasons are reasons that a plugin cannot return: only the agent uses them.
 var agentReasons = []string{
 	api.ReasonPolicyFailed, api.ReasonPoliciesNotReady, api.ReasonDefaultVerdict, api.ReasonAdopted, api.ReasonBudgetExhausted,
 	api.ReasonVerdictNotKept, api.ReasonException, api.ReasonPolicySuppressed, api.ReasonNotAnswered,
 	api.ReasonReferencesUnknown, api.ReasonPolicyEvicted, api.ReasonConflictRejected, api.ReasonPolicyViolation,
 }
 
-// isReason reports whether a plugin's code can be a reason.
+// isReason reports whether a plugin's code is a valid reason.
 func isReason(code string) bool {
 	return codeForm.MatchString(code) && !slices.Contains(agentReasons, code)
 }
 
-// reason is the plugin's code if it can be a reason, else that of the answer.
+// reason returns the plugin's code if it is a valid reason, else the one of the answer.
 func reason(answer api.Answer, code string) string {
 	if isReason(code) {
 		return code
@@ -222,8 +219,8 @@ func reason(answer api.Answer, code string) string {
 	return ""
 }
 
-// Excepted is the opinion of a policy about a pod that an exception takes out
-// of it at the time of the decision; ok is false where none does.
+// Excepted returns the opinion about a pod that an exception exempts at the time of the
+// decision; ok is false if none does.
 func (p *Policy) Excepted(d *Decision) (o PolicyResult, ok bool) {
 	e := p.Exception(d.Names, d.Request.Time)
 	if e == nil {
@@ -236,7 +233,7 @@ func (p *Policy) Excepted(d *Decision) (o PolicyResult, ok bool) {
 	return PolicyResult{Opinion: api.Opinion{Policy: p.Name, Answer: api.Abstain, Reason: api.ReasonException, Message: message}}, true
 }
 
-// Exception is the one that takes a pod out of the policy at a time, nil for none.
+// Exception returns the one that exempts a pod with these names at a time, nil for none.
 func (p *Policy) Exception(names []string, at time.Time) *spec.Exception {
 	for i := range p.Exceptions {
 		if e := &p.Exceptions[i]; e.Covers(names) && at.Before(e.Until) {
@@ -246,10 +243,10 @@ func (p *Policy) Exception(names []string, at time.Time) *spec.Exception {
 	return nil
 }
 
-// exceptedPrefix begins the message of an opinion about a pod that an exception takes out.
+// exceptedPrefix begins the message of an opinion about an exempted pod.
 const exceptedPrefix = "not asked: "
 
-// failed makes a plugin's failure the opinion its policy's on_error says.
+// failed returns the opinion of a policy whose plugin failed, with the answer of on_error.
 func (p *Policy) failed(err error) PolicyResult {
 	code, message, fuel := FailureOf(err)
 	return PolicyResult{Opinion: api.Opinion{
@@ -270,7 +267,7 @@ func ConnectFailureAnswer(c *api.Connection) api.Answer {
 	return api.Deny
 }
 
-// failedConnection says why a failure came to an answer.
+// failedConnection explains the answer of a policy that failed.
 func failedConnection(answer api.Answer) string {
 	if answer == api.Allow {
 		return " (root on the local socket passes where a policy fails)"

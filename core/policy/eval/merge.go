@@ -12,8 +12,8 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// Conflict is a question to the hook merge, with the place that each of its
-// candidates had in the contest.
+// Conflict is a question to the hook merge. Places are those of its candidates in the
+// api.Contest that it was made from.
 type Conflict struct {
 	*wasm.MergeRequest
 	Places []int
@@ -31,8 +31,8 @@ type Conflict struct {
 	Made making
 }
 
-// Choose asks the policies in order, unless the contest is put off. The first that counts
-// and has an opinion decides; where its plugin fails, what runs goes on.
+// Choose asks the policies in order, until the conflict is put off. The first that counts
+// and has an opinion decides. If its plugin fails, the running pod stays.
 func Choose(ctx context.Context, sets []*Set, node string, m *Conflict, at *sched.CurrentPolicy) (decided api.Resolution, opinions []api.Opinion, spent int64) {
 	defer at.Leave()
 	decided.Choice = api.NoChoice
@@ -126,7 +126,7 @@ func (p *Policy) Merge(ctx context.Context, m *Conflict, err error) (api.Opinion
 	return o, r
 }
 
-// merge has a policy's plugin choose, unless it is on record that it gave no answer.
+// merge calls the plugin, unless it is on record that it returned no answer.
 func (m *Conflict) merge(ctx context.Context, p *Policy) (wasm.MergeResult, error) {
 	if reads, err, ok := m.Effects.cutOff(p); ok {
 		return wasm.MergeResult{Reads: reads}, err

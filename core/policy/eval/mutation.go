@@ -13,23 +13,20 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// What it takes in fuel to apply a patch, and beside that for each byte of the
-// pod and of the patch: some 2 units for each nanosecond, as with conditions. The
-// pod is read, defaulted and validated again.
+// The cost in fuel of a patch, and of each byte of the pod and of the patch: some 2 units
+// a nanosecond, as with conditions. The pod is decoded, defaulted and validated again.
 const (
 	PatchFuel     = 1_000_000
 	patchByteFuel = 2500
 )
 
-// mutates reports whether the policy is one that may change pods: those are asked
-// before all others. In the modes that do not count it is asked in its turn, and
-// changes nothing.
+// mutates reports whether the policy may change pods: those are asked before all others. In
+// a mode that does not count it is asked in the same order and changes nothing.
 func (p *Policy) mutates() bool { return len(p.MutablePaths) > 0 }
 
-// propose takes the patch of a policy that allows a pod. If the opinion counts,
-// the pod is another one from now on. A patch that cannot be applied, or goes
-// beyond what the policy may change, is a failure of the plugin, in the other
-// modes too.
+// propose applies the patch of a policy that allows the pod. If the opinion counts, later
+// policies see the changed pod. A patch that cannot be applied, or that changes more than
+// the policy may, is a failure of the plugin, in every mode.
 func (p *Policy) propose(d *Decision, o PolicyResult, patch []byte) PolicyResult {
 	text, q := shownPatch(patch), d.Request.Question
 	if d.isReview() {
@@ -54,8 +51,8 @@ func (p *Policy) propose(d *Decision, o PolicyResult, patch []byte) PolicyResult
 	return o
 }
 
-// making has FinalHash of what policies make of a pod, also those that do not count.
-// One that changes nothing is not in it.
+// making has the FinalHash of what each policy makes of a pod, also of policies that do not
+// count. Policies that change nothing are not in it.
 type making map[PolicyKey]string
 
 func (m *making) note(p *Policy, hash string) {
@@ -65,7 +62,7 @@ func (m *making) note(p *Policy, hash string) {
 	(*m)[p.Key()] = hash
 }
 
-// apply gives the pod that a patch of the policy makes of p, and its hash.
+// apply returns the pod with a patch of the policy, and its hash.
 func (p *Policy) apply(of *v1.Pod, patch []byte, mutateAPI bool) (mutate.Result, string, error) {
 	r, err := mutate.Apply(of, patch, mutate.Reach{Paths: p.MutablePaths, API: !pod.IsStatic(of), MutateAPI: mutateAPI})
 	if err != nil {
@@ -78,15 +75,15 @@ func (p *Policy) apply(of *v1.Pod, patch []byte, mutateAPI bool) (mutate.Result,
 	return r, hash, err
 }
 
-// patchCost is what applying a patch takes. What policies do not see of a pod is
-// not on record, and so does not count.
+// patchCost returns the cost of applying a patch. Parts of a pod that policies do not see
+// are not on record, and so do not count.
 func patchCost(p *v1.Pod, patch []byte) int64 {
 	seen := v1.Pod{ObjectMeta: p.ObjectMeta, Spec: p.Spec}
 	seen.ManagedFields = nil
 	return PatchFuel + patchByteFuel*int64(seen.Size()+len(patch))
 }
 
-// codeOf is whose fault it is that a patch was not applied.
+// codeOf returns the failure code of a patch that was not applied.
 func codeOf(err error) wasm.FailureCode {
 	if errors.Is(err, mutate.ErrPatch) || errors.Is(err, mutate.ErrReach) {
 		return wasm.BadOutput
@@ -94,7 +91,7 @@ func codeOf(err error) wasm.FailureCode {
 	return wasm.HostError
 }
 
-// shownPatch is a patch as opinions have it.
+// shownPatch returns a patch for an opinion, cut if it is long.
 func shownPatch(patch []byte) string {
 	if len(patch) > api.MaxShownPatch {
 		return strings.ToValidUTF8(string(patch[:api.MaxShownPatch]), "") + "…"
@@ -102,8 +99,7 @@ func shownPatch(patch []byte) string {
 	return string(patch)
 }
 
-// change makes what a policy has changed the pod that the next ones are asked
-// about.
+// change makes the changed pod the one that the next policies are asked about.
 func (d *Decision) change(p *Policy, r *mutate.Result, hash string) {
 	by := p.changed(r)
 	var before []pod.Mutator
@@ -116,7 +112,7 @@ func (d *Decision) change(p *Policy, r *mutate.Result, hash string) {
 	d.setQuestion(&q)
 }
 
-// setQuestion makes q what policies are asked from now on.
+// setQuestion sets what policies are asked from now on.
 func (d *Decision) setQuestion(q *api.Question) {
 	d.Request.Question, d.Request.Changed, d.input = q, Changes(q), nil
 }
@@ -131,11 +127,10 @@ func PassingQuestion(q *api.Question, v *api.Verdict) *api.Question {
 	return &final
 }
 
-// base is what the policy makes of the winner that it names, which is then judged
-// in its place; nil where that is as its source has it, and where the opinion does
-// not count. What the patch takes is added to got. A patch that cannot be applied,
-// or goes beyond what the policy may change, is a failure of the plugin, in the
-// modes that do not count too.
+// base returns what the policy makes of the winner that it names, which is judged instead;
+// nil if it changes nothing or the opinion does not count. The cost of the patch is added
+// to got. A patch that cannot be applied, or that changes more than the policy may, is a
+// failure of the plugin, in every mode.
 func (p *Policy) base(m *Conflict, got *wasm.MergeResult) (*pod.Mutation, error) {
 	if got.Answer != wasm.MergeWinner || len(got.Patch) == 0 {
 		return nil, nil
@@ -160,7 +155,7 @@ func (p *Policy) base(m *Conflict, got *wasm.MergeResult) (*pod.Mutation, error)
 	return &pod.Mutation{By: []pod.Mutator{p.changed(&r)}, Instance: instance, FinalHash: hash, Final: r.Pod}, nil
 }
 
-// changed is what a policy has changed.
+// changed returns what the policy changed, for the verdict.
 func (p *Policy) changed(r *mutate.Result) pod.Mutator {
 	listed := r.Changed[:min(len(r.Changed), pod.MaxMutatorChanges)]
 	return pod.Mutator{Policy: p.Name, Tenant: p.Tenant, Changed: listed, More: len(r.Changed) - len(listed)}

@@ -11,10 +11,10 @@ import (
 
 // Loader makes plugins of modules.
 type Loader interface {
-	// Load compiles a module and runs what it does at its start. The error
-	// says why the module cannot be used.
+	// Load compiles a module and runs its start functions. The error says why the
+	// module cannot be used.
 	Load(ctx context.Context, binary []byte, o wasm.Options) (Plugin, error)
-	// Forget has the next Load try a module again that was refused before.
+	// Forget makes the next Load try a module again that was refused before.
 	Forget(ctx context.Context, binary []byte, o wasm.Options) error
 }
 
@@ -25,23 +25,23 @@ type Plugin interface {
 	Connect(ctx context.Context, r *wasm.Request) (wasm.Result, error)
 	// Merge chooses one of several documents. The error is a *wasm.Failure.
 	Merge(ctx context.Context, m *wasm.MergeRequest) (wasm.MergeResult, error)
-	// Filter says whether an update may go on. The error is a *wasm.Failure.
+	// Filter decides whether an update may go on. The error is a *wasm.Failure.
 	Filter(ctx context.Context, r *wasm.Request) (wasm.FilterResult, error)
-	// LoadFuel is what its start took. That of a Load which fails is in the
+	// LoadFuel returns the fuel of its start. That of a Load which failed is in the
 	// *wasm.Failure.
 	LoadFuel() int64
-	// Warm calls hooks to no effect, so that the first questions are answered as
-	// fast as later ones. It gives what that took.
+	// Warm calls the hooks without effect, so that the first questions are answered as fast
+	// as later ones. It returns the cost.
 	Warm(ctx context.Context, hooks []string) (fuel int64)
 	// Settle makes the plugin ready for the next call, after a verdict was given.
 	Settle(ctx context.Context)
-	// Rest gives back what calls have not needed since the last Rest.
+	// Rest releases memory that calls have not needed since the last Rest.
 	Rest()
-	// Close gives back what the plugin holds. No call is under way or follows.
+	// Close releases the plugin. No call runs or follows.
 	Close() error
 }
 
-// Sandbox is the Loader of an engine.
+// Sandbox returns the Loader of an engine.
 func Sandbox(engine *wasm.Engine) Loader { return sandbox{engine} }
 
 type sandbox struct{ engine *wasm.Engine }
@@ -64,8 +64,8 @@ type SharedPlugin struct {
 	// sum and options are what it was made from.
 	sum     string
 	options wasm.Options
-	// Users counts the sets that hold it. Only the reloader adds to it, and
-	// only while a set holds it.
+	// Users counts the sets that use it. Only the owner's reloader adds to it, while
+	// a set uses it.
 	Users    atomic.Int32
 	Breakers breakers
 	log      *slog.Logger
@@ -78,7 +78,7 @@ func NewSharedPlugin(plugin Plugin, sum string, options wasm.Options, log *slog.
 	return h
 }
 
-// MadeFrom reports whether loading would give the same plugin again.
+// MadeFrom reports whether loading would make the same plugin again.
 func (h *SharedPlugin) MadeFrom(sum string, options *wasm.Options) bool {
 	return h.sum == sum && reflect.DeepEqual(&h.options, options)
 }

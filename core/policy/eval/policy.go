@@ -18,24 +18,24 @@ import (
 // Policy is one policy of a set.
 type Policy struct {
 	*spec.Document
-	// Tenant is whose it is, empty for the operator's.
+	// Tenant is the owner, empty for the operator.
 	Tenant string
-	// ModuleSum is the digest of its module, source that of its document.
+	// ModuleSum is the digest of its module, DocumentSum that of its document.
 	ModuleSum, DocumentSum string
-	// Plugin is nil in mode off.
+	// Plugin is nil for a group, and in mode off.
 	Plugin *SharedPlugin
-	// Members are the members of a group, members identifies them with what they are made of.
+	// Members are those of a group, MembersSum identifies them with their modules.
 	Members    []*Policy
 	MembersSum string
-	// Reviewed: a group judges pods that run, and the policy is one of its members.
+	// Reviewed reports that the policy is a member of a group that judges running pods.
 	Reviewed bool
 	Counters *Counters
 	Log      *slog.Logger
-	// Candidate is the one in mode shadow that may take its place, nil for none.
+	// Candidate is the policy in mode shadow that may replace it, nil for none.
 	Candidate *Policy
 }
 
-// MadeOf identifies what answers for the policy: its module, or the members of a group.
+// MadeOf returns the digest of the module or, for a group, of its members.
 func (p *Policy) MadeOf() string {
 	if p.Group != nil {
 		return p.MembersSum
@@ -43,15 +43,15 @@ func (p *Policy) MadeOf() string {
 	return p.ModuleSum
 }
 
-// Has reports whether the policy is asked by a hook.
+// Has reports whether the policy is asked by the hook.
 func (p *Policy) Has(hook string) bool {
 	return p.Mode != spec.ModeOff && slices.Contains(p.Hooks, hook)
 }
 
-// ReadsNode reports whether the policy may see facts about the node.
+// ReadsNode reports whether the policy may see the node.
 func (p *Policy) ReadsNode() bool { return slices.Contains(p.Capabilities, wasm.CapabilityNodeRead) }
 
-// ShownMode is the mode of an opinion of the policy: empty where it counts.
+// ShownMode returns the mode of the policy's opinions, empty if they count.
 func (p *Policy) ShownMode() string {
 	if p.Mode == spec.ModeEnforce {
 		return ""
@@ -59,7 +59,7 @@ func (p *Policy) ShownMode() string {
 	return p.Mode
 }
 
-// Called is the policy's name, for a message.
+// Called returns the policy's name, for a message.
 func (p *Policy) Called() string { return Called(p.Name, p.Tenant) }
 
 // Called returns the name of a policy of an owner, for a message.
@@ -70,25 +70,25 @@ func Called(name, tenant string) string {
 	return fmt.Sprintf("policy %q of tenant %q", name, tenant)
 }
 
-// Reviews reports whether the policy judges pods that run.
+// Reviews reports whether the policy judges running pods by the hook admit.
 func (p *Policy) Reviews() bool {
 	return p.OnChange != spec.OnChangeIgnore && p.Mode == spec.ModeEnforce && (p.Has(api.HookAdmit) || p.Group != nil)
 }
 
-// JudgesRunning reports whether the policy has an opinion about pods that run, which counts: on
-// them or, with the hook merge, on the conflicts in which they stand.
+// JudgesRunning reports whether the policy's opinion about running pods counts: about the
+// pods, or about the conflicts that they are part of.
 func (p *Policy) JudgesRunning() bool { return p.Reviews() || p.Rejects() }
 
-// Rejects reports whether something becomes of pods that run where the policy rejects
-// all documents that claim their identity.
+// Rejects reports whether a running pod violates the policy if that rejects all documents
+// that claim the pod's identity.
 func (p *Policy) Rejects() bool {
 	return p.OnChange != spec.OnChangeIgnore && p.Mode == spec.ModeEnforce && p.Has(api.HookMerge)
 }
 
-// Evicts reports whether pods that run are ended for what the policy says.
+// Evicts reports whether running pods that the policy denies are evicted.
 func (p *Policy) Evicts() bool { return p.JudgesRunning() && p.OnChange == spec.OnChangeEvict }
 
-// Command is one for the policy's owner.
+// Command returns a command line for the policy's owner, quoted.
 func (p *Policy) Command(what string) string {
 	command := "wardlet policy " + what
 	if p.Tenant != "" {
@@ -97,24 +97,25 @@ func (p *Policy) Command(what string) string {
 	return `"` + command + `"`
 }
 
-// Confirmation is the command that confirms the policy.
+// Confirmation returns the command that confirms the policy.
 func (p *Policy) Confirmation() string { return p.Command("confirm " + p.Name) }
 
-// HasDigest reports whether the digest of the policy's module or document begins so.
+// HasDigest reports whether the digest of the policy's module or document begins with
+// digest, which has at least leastDigest digits.
 func (p *Policy) HasDigest(digest string) bool {
 	digest = strings.ToLower(digest)
 	return len(digest) >= leastDigest && (strings.HasPrefix(p.ModuleSum, digest) || strings.HasPrefix(p.DocumentSum, digest))
 }
 
-// leastDigest is how much of a digest has to be named.
+// leastDigest is how many digits of a digest a command must name.
 const leastDigest = 12
 
-// Decides reports whether verdicts depend on the policy's plugin.
+// Decides reports whether verdicts can depend on the policy's plugin.
 func (p *Policy) Decides() bool {
 	return p.Plugin != nil && (p.Mode == spec.ModeEnforce || p.Mode == spec.ModeMember)
 }
 
-// State is what `get policies` shows of a policy.
+// State returns what `get policies` shows of the policy.
 func (p *Policy) State(path func(string) string) api.PolicyState {
 	s := api.PolicyState{
 		Name: p.Name, Document: path(p.Path), SHA256: p.ModuleSum,
@@ -133,20 +134,20 @@ func (p *Policy) State(path func(string) string) api.PolicyState {
 	return s
 }
 
-// IsMachineFailure says of why a plugin could not be loaded or asked that it may be
-// over next time, and says nothing about the plugin.
+// IsMachineFailure reports whether a plugin could not be loaded or called because of the
+// machine: the same may succeed next time.
 func IsMachineFailure(err error) bool {
 	failure, ok := errors.AsType[*wasm.Failure](err)
 	return errors.Is(err, wasm.ErrNotCompiled) || ok && (failure.Code == wasm.HostError || failure.Code == wasm.NotReady)
 }
 
-// Counters count the opinions of one policy, for as long as its name is in
-// force. What filters and merge policies say is counted as that of admission it is
-// most like: an update that passes and a named winner as allowed, what is held back
-// and a conflict that changes nothing as held, a conflict nobody wins as denied.
+// Counters count the opinions of one policy, as long as a policy of its name is in force.
+// Answers of other hooks are counted as the most similar answer of admission: an update
+// that passes and a named winner as allowed, an update that is held back and a conflict
+// that changes nothing as held, a conflict without a winner as denied.
 type Counters struct {
 	allowed, Denied, held, abstained, failed atomic.Uint64
-	// failure is the newest one.
+	// failure is the message of the newest one.
 	failure atomic.Pointer[string]
 
 	mu    sync.Mutex
@@ -179,13 +180,13 @@ func (c *Counters) count(o *api.Opinion) {
 	}
 }
 
-// fail remembers a failure and reports whether the one before was another.
+// fail records a failure and reports whether it differs from the one before.
 func (c *Counters) fail(message string) (news bool) {
 	before := c.failure.Swap(&message)
 	return before == nil || *before != message
 }
 
-// show fills in what `get policies` shows.
+// show sets the fields of `get policies`.
 func (c *Counters) show(s *api.PolicyState) {
 	s.Allowed, s.Denied, s.Held = c.allowed.Load(), c.Denied.Load(), c.held.Load()
 	s.Abstained, s.Failed = c.abstained.Load(), c.failed.Load()

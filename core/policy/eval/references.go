@@ -17,10 +17,11 @@ import (
 )
 
 const (
-	// ReferencesUnknown is the code of a policy that is not asked, because it is not known yet what an object is that the pod
-	// names.
+	// ReferencesUnknown is the code of a policy that is not asked because an object that
+	// the pod names is not known yet.
 	ReferencesUnknown wasm.FailureCode = "ReferencesUnknown"
-	// MaxReferences is how many objects a pod may name that a policy is shown: each is watched.
+	// MaxReferences is how many objects a pod may name that a policy is shown: each is
+	// watched.
 	MaxReferences = 256
 	// MaxKeyBytes is how many bytes the names of their keys may have together: they are in the record of the decision.
 	MaxKeyBytes = 64 << 10
@@ -32,14 +33,15 @@ type referenceKey struct {
 	name   string
 }
 
-// ReferenceView is what one decision sees of the objects that its pod names: each stays as it was seen first.
+// ReferenceView is what a decision sees of the objects that its pod names: each stays as
+// it was seen first.
 type ReferenceView struct {
-	// Of returns one, nil where nothing is known of any; see References.
+	// Of returns an object, nil if nothing is known of any; see policy.References.
 	Of   func(by *v1.Pod, r pod.Reference) (known api.Reference, wait time.Duration, err error)
 	seen map[referenceKey]api.Reference
 }
 
-// Again is the same sight for a decision beside this one, which does not wait.
+// Again returns the view for a decision beside this one, which does not wait.
 func (s *ReferenceView) Again() ReferenceView {
 	again := ReferenceView{seen: maps.Clone(s.seen)}
 	if of := s.Of; of != nil {
@@ -51,7 +53,7 @@ func (s *ReferenceView) Again() ReferenceView {
 	return again
 }
 
-// All are the references that were seen, by kind and name.
+// All returns the references that were seen, by kind and name.
 func (s *ReferenceView) All() []api.Reference {
 	return slices.SortedFunc(maps.Values(s.seen), compareSeen)
 }
@@ -60,7 +62,8 @@ func compareSeen(a, b api.Reference) int {
 	return strings.Compare(a.Kind+"\x00"+a.Name, b.Kind+"\x00"+b.Name)
 }
 
-// ReferencesOf are the objects that a pod names, as some of known say what they are; missing are those that known does not have.
+// ReferencesOf returns the objects that a pod names, with what known says about them;
+// missing are those that are not in known.
 func ReferencesOf(p *v1.Pod, known []api.Reference) (all, missing []api.Reference) {
 	for _, r := range pod.References(p) {
 		one := api.Reference{Kind: api.ConfigMapKind, Name: r.Name}
@@ -88,8 +91,8 @@ func (p *Policy) Refers() bool {
 	return p.ReadsReferences() || p.Candidate != nil && p.Candidate.ReadsReferences()
 }
 
-// refer shows a policy what it may see of the objects that the pod names. The error says that this is not known yet, unless the
-// question is put off for that.
+// refer sets what a policy may see of the objects that the pod names. The error says that
+// this is not known yet, unless it puts the question off.
 func (d *Decision) refer(p *Policy) error {
 	d.Request.References = nil
 	if !p.Refers() || d.References.Of == nil {
@@ -114,9 +117,10 @@ func (d *Decision) refer(p *Policy) error {
 	return &wasm.Failure{Code: ReferencesUnknown, Err: err}
 }
 
-// seeReferences returns what is known of the objects that a pod names, all of which are watched from then on. The error says what is
-// wrong with that, or is not known yet; seen are then those that make another answer when they change. wait is when to look again
-// where that may be a matter of milliseconds, else 0.
+// seeReferences returns the objects that a pod names, which are watched from then on. The
+// error says what is wrong, or not known yet; seen are then the references whose change
+// may change the answer. wait is when to look again if that may take milliseconds, else
+// 0.
 func (d *Decision) seeReferences(named []pod.Reference) (all []api.Reference, seen []api.SeenReference, wait time.Duration, err error) {
 	if len(named) > MaxReferences {
 		return nil, nil, 0, fmt.Errorf("the pod names %d ConfigMaps and Secrets, more than the %d that a policy is shown", len(named), MaxReferences)
@@ -152,12 +156,13 @@ func (d *Decision) seeReferences(named []pod.Reference) (all []api.Reference, se
 	return all, seen, wait, err
 }
 
-// seenReference is what a verdict says of a reference that policies have seen.
+// seenReference returns a reference for a verdict.
 func seenReference(r *api.Reference) api.SeenReference {
 	return api.SeenReference{Kind: r.Kind, Name: r.Name, Digest: r.Digest}
 }
 
-// readReferences are those of which the policies of a decision have read the digest, or the keys, and those that one waits for.
+// readReferences returns the references of which policies have read the digest or the
+// keys, and those that a policy waits for.
 func (d *Decision) readReferences(opinions []api.Opinion) []api.SeenReference {
 	all := slices.Clone(d.missing)
 	if slices.ContainsFunc(opinions, func(o api.Opinion) bool { return slices.ContainsFunc(o.Reads, ofReferences) }) {
@@ -171,7 +176,8 @@ func (d *Decision) readReferences(opinions []api.Opinion) []api.SeenReference {
 	return slices.Compact(all)
 }
 
-// ofReferences reports whether a path that a plugin has read says what is in an object that the pod names.
+// ofReferences reports whether a path that a plugin has read depends on the content of an
+// object.
 func ofReferences(path string) bool {
 	if path == "request" || path == "request.references" {
 		return true

@@ -9,17 +9,17 @@ import (
 	"github.com/wardlet/wardlet/core/policy/spec"
 )
 
-// Set is the policies of one content of the directory. It does not change.
+// Set has the policies of one content of a directory. It does not change.
 type Set struct {
-	// Tenant is whose set it is, empty for the operator's.
+	// Tenant is the owner, empty for the operator.
 	Tenant string
 	// Digest identifies the content.
 	Digest string
 	// Policies are in the order they are asked.
 	Policies []*Policy
-	// Candidates are those in mode shadow; each is that of one of the policies.
+	// Candidates are those in mode shadow; each is the candidate of one of the policies.
 	Candidates []*Policy
-	// Users counts the decisions that use the set, and its being in force.
+	// Users counts the running decisions that use the set, and one more while it is in force.
 	Users atomic.Int64
 }
 
@@ -47,7 +47,7 @@ func NewSet(digest string, policies []*Policy) *Set {
 	return s
 }
 
-// Name is the digest, after the tenant's name where it is a tenant's set.
+// Name returns the digest, preceded by the tenant's name if the set has one.
 func (s *Set) Name() string {
 	if s.Tenant == "" {
 		return s.Digest
@@ -55,8 +55,7 @@ func (s *Set) Name() string {
 	return s.Tenant + "/" + s.Digest
 }
 
-// Find gives the policy of a name, nil where there is none. The set may be
-// nil.
+// Find returns the policy of a name, nil if there is none. The set may be nil.
 func (s *Set) Find(name string) *Policy {
 	if s == nil {
 		return nil
@@ -69,8 +68,7 @@ func (s *Set) Find(name string) *Policy {
 	return nil
 }
 
-// Candidate gives the policy in mode shadow of a name, nil where there is none. The set
-// may be nil.
+// Candidate returns the candidate of a name, nil if there is none. The set may be nil.
 func (s *Set) Candidate(name string) *Policy {
 	if s != nil {
 		for _, c := range s.Candidates {
@@ -82,10 +80,10 @@ func (s *Set) Candidate(name string) *Policy {
 	return nil
 }
 
-// All are the policies with the candidates.
+// All returns the policies and the candidates.
 func (s *Set) All() []*Policy { return slices.Concat(s.Policies, s.Candidates) }
 
-// AddHooks adds the hooks of the policies that are asked. The set may be nil.
+// AddHooks adds the hooks of the policies that are not off. The set may be nil.
 func (s *Set) AddHooks(hooks map[string]bool) {
 	if s == nil {
 		return
@@ -106,8 +104,8 @@ func (s *Set) Reset(ctx context.Context) {
 	}
 }
 
-// Trim has the plugins give back what they have not needed lately. The set may
-// be nil.
+// Trim makes the plugins release memory that they have not needed lately. The set may be
+// nil.
 func (s *Set) Trim() {
 	if s == nil {
 		return
@@ -119,8 +117,8 @@ func (s *Set) Trim() {
 	}
 }
 
-// CloseBreakers closes those of all plugins, and reports whether any had failed. The set
-// may be nil.
+// CloseBreakers closes the breakers of all plugins, and reports whether any had counted a
+// failure. The set may be nil.
 func (s *Set) CloseBreakers() (had bool) {
 	if s == nil {
 		return false
@@ -133,7 +131,8 @@ func (s *Set) CloseBreakers() (had bool) {
 	return had
 }
 
-// Release gives one use of the set back, and its plugins after the last.
+// Release ends one use of the set. After the last one it releases the plugins. The set may
+// be nil.
 func (s *Set) Release() {
 	if s == nil || s.Users.Add(-1) > 0 {
 		return
@@ -145,8 +144,7 @@ func (s *Set) Release() {
 	}
 }
 
-// Reviews reports whether a policy of the set has an opinion about pods that run. The
-// set may be nil.
+// Reviews reports whether a policy of the set judges running pods. The set may be nil.
 func (s *Set) Reviews() bool {
 	return s != nil && slices.ContainsFunc(s.Policies, (*Policy).JudgesRunning)
 }

@@ -9,27 +9,28 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// ShadowQuestion is a question that a policy was asked, or was not as it does not match, and
-// that its candidate is to be asked too.
+// ShadowQuestion is a question that a policy was asked, or that did not match it, and
+// that its candidate is to be asked, too.
 type ShadowQuestion struct {
 	Hook   string
 	Set    *Set
 	Policy *Policy
-	// Request is that of the hooks admit and filter as the policy saw it, contest that of
-	// merge.
+	// Request is that of the hooks admit, filter and connect as the policy saw it,
+	// Conflict that of merge.
 	Request  *wasm.Request
 	Conflict *Conflict
-	// Wait is how long what the policy said has the question wait, 0 for no certain time;
-	// most is how long its owner may hold an update back.
+	// Wait is how long the question waits by what the policy said, 0 for no certain time;
+	// MaxSuppress is how long its owner may hold an update back.
 	Wait, MaxSuppress time.Duration
-	// Makes is FinalHash of what the policy makes of the pod, empty where it changes nothing.
+	// Makes is the FinalHash of what the policy makes of the pod, empty if it changes
+	// nothing.
 	Makes string
-	// LastResult is what the policy had said before, nil for nothing: where both fail, that
+	// LastResult is what the policy had said before, nil for nothing: if both fail, that
 	// counts for both.
 	LastResult *PolicyResult
 }
 
-// noteShadow notes that a policy is at its turn, which has a candidate. most is how long its
+// noteShadow records the question of a policy that has a candidate. most is how long its
 // owner may hold an update back.
 func (d *Decision) noteShadow(s *Set, p *Policy, most time.Duration) {
 	if p.Candidate == nil || d.isReview() {
@@ -43,15 +44,15 @@ func (d *Decision) noteShadow(s *Set, p *Policy, most time.Duration) {
 	d.Shadowed = append(d.Shadowed, x)
 }
 
-// noteWait notes how long what a policy said at its turn has the question wait.
+// noteWait records how long the question waits by what the policy said.
 func (d *Decision) noteWait(p *Policy, wait time.Duration) {
 	if i := len(d.Shadowed) - 1; i >= 0 && d.Shadowed[i].Policy == p {
 		d.Shadowed[i].Wait = wait
 	}
 }
 
-// AskAsCandidate is what a policy says in a decision that nobody else has a part in; it
-// abstains where it is not asked. most is how long it may hold an update back.
+// AskAsCandidate returns what a candidate says in a decision of its own. It abstains if it
+// is not asked. most is how long it may hold an update back.
 func (p *Policy) AskAsCandidate(ctx context.Context, d *Decision, most time.Duration) ShadowResult {
 	asked, fuel, err := p.wants(ctx, d)
 	if !asked {
@@ -71,7 +72,7 @@ func (p *Policy) AskAsCandidate(ctx context.Context, d *Decision, most time.Dura
 	return said
 }
 
-// AnswerIfNotAsked is the answer of a policy that was not asked, as it does not match.
+// AnswerIfNotAsked returns the answer of a policy that does not match.
 func AnswerIfNotAsked(hook string) api.Answer {
 	if hook == api.HookFilter {
 		return api.Answer(api.Pass)
@@ -79,28 +80,27 @@ func AnswerIfNotAsked(hook string) api.Answer {
 	return api.Abstain
 }
 
-// ShadowResult is what a policy says of a question, and how long that has it wait where the
-// policy names a time; 0 for no certain time. makes is FinalHash of what it makes of the
-// pod, empty where it changes nothing: the patch of an opinion is cut.
+// ShadowResult is what a policy says, how long the question waits by that, 0 for no
+// certain time, and the FinalHash of what the policy makes of the pod, empty if it
+// changes nothing: the patch of an opinion may be cut.
 type ShadowResult struct {
 	api.Opinion
 	Wait  time.Duration
 	Makes string
 }
 
-// Same reports whether both say the same. Words do not count.
+// Same reports whether both say the same. Messages do not count.
 func (s *ShadowResult) Same(other *ShadowResult) bool {
 	return s.Answer == other.Answer && s.Reason == other.Reason && s.Makes == other.Makes && s.Failure == other.Failure &&
 		s.waitsAs(other)
 }
 
-// waitsAs reports whether both have a question wait for as long. What a failure does is no
-// wish of the policy.
+// waitsAs reports whether the question waits as long. A failure does not count.
 func (s *ShadowResult) waitsAs(other *ShadowResult) bool {
 	return s.Failure != "" || other.Failure != "" || s.Wait == other.Wait
 }
 
-// Beside is the saying for display, next to another one.
+// Beside returns the result for display next to another one.
 func (s *ShadowResult) Beside(other *ShadowResult) string {
 	text := said(s.Reason, s.Message)
 	if s.Answer != other.Answer {
@@ -127,7 +127,7 @@ func (s *ShadowResult) Beside(other *ShadowResult) string {
 	return strings.Join(more, "; ")
 }
 
-// Tenant is whose pods a question is about.
+// Tenant returns the owner of the pods that the question is about.
 func (x *ShadowQuestion) Tenant() string {
 	if x.Conflict != nil {
 		return x.Conflict.Tenant
@@ -135,7 +135,7 @@ func (x *ShadowQuestion) Tenant() string {
 	return x.Request.Tenant
 }
 
-// About names what a question is about.
+// About returns the name of what the question is about.
 func (x *ShadowQuestion) About() string {
 	if x.Conflict != nil {
 		p := x.Conflict.Candidates[0].Pod

@@ -17,10 +17,10 @@ import (
 // maxLasts is how many verdicts are kept, of all policies together.
 const maxLasts = 4096
 
-// VerdictCache are the newest verdicts that policies gave on instances of pods, for
-// on_error = "last_verdict". Where there are too many, the tenant that has most
-// loses those of the pod that was not used for longest. It is safe for concurrent
-// use, and nil where nobody keeps any; the zero value keeps them in memory only.
+// VerdictCache keeps the newest answers of policies on instances of pods, for on_error =
+// "last_verdict". When it is full, the tenant with most answers loses those on its least
+// recently used pod. It is safe for concurrent use. Nil keeps none; the zero value keeps
+// them in memory only.
 type VerdictCache struct {
 	mu    sync.Mutex
 	known map[string]*list.Element
@@ -36,7 +36,7 @@ type VerdictCache struct {
 	kept *writeback.Map[string, state.LastOpinions]
 }
 
-// Put remembers what a policy said of an instance of a tenant's pod.
+// Put records what a policy said about an instance of a tenant's pod.
 func (l *VerdictCache) Put(p *Policy, instance, tenant string, o *PolicyResult, now time.Time) {
 	if l == nil || instance == "" || p.OnError != spec.LastVerdict {
 		return
@@ -52,7 +52,7 @@ func (l *VerdictCache) Put(p *Policy, instance, tenant string, o *PolicyResult, 
 		Policy: p.Name, Tenant: p.Tenant, Answer: o.Answer, Reason: o.Reason, Message: o.Message, RetryAfter: o.retryAfter, Changed: o.Patch != "",
 	}
 	if one := find(all, p); one != nil {
-		// Words that differ each time are not worth a write.
+		// A message that differs each time is not worth a write.
 		differs := one.Answer != said.Answer || one.Reason != said.Reason || one.Changed != said.Changed
 		*one = said
 		if differs {
@@ -67,7 +67,7 @@ func (l *VerdictCache) Put(p *Policy, instance, tenant string, o *PolicyResult, 
 	l.shrink()
 }
 
-// get is what a policy said of an instance.
+// get returns what a policy said about an instance.
 func (l *VerdictCache) get(p *Policy, instance string) (PolicyResult, bool) {
 	if l == nil || instance == "" {
 		return PolicyResult{}, false
@@ -85,7 +85,7 @@ func (l *VerdictCache) get(p *Policy, instance string) (PolicyResult, bool) {
 	return o, true
 }
 
-// find gives a policy's opinion among those of an instance, nil for none.
+// find returns a policy's opinion among those of an instance, nil for none.
 func find(all *state.LastOpinions, p *Policy) *state.LastOpinion {
 	for i := 0; all != nil && i < len(all.Opinions); i++ {
 		if one := &all.Opinions[i]; one.Policy == p.Name && one.Tenant == p.Tenant {
@@ -95,8 +95,8 @@ func find(all *state.LastOpinions, p *Policy) *state.LastOpinion {
 	return nil
 }
 
-// use gives what is known of an instance, nil for nothing, as the newest in use.
-// The lock is held, as for what follows.
+// use returns the opinions on an instance, nil for none, and makes it the most recently
+// used. The lock is held, as in the following methods.
 func (l *VerdictCache) use(instance string) *state.LastOpinions {
 	e := l.known[instance]
 	if e == nil {
@@ -107,7 +107,7 @@ func (l *VerdictCache) use(instance string) *state.LastOpinions {
 	return all
 }
 
-// begin takes an instance in, with the opinions on it.
+// begin adds an instance with the opinions on it.
 func (l *VerdictCache) begin(all *state.LastOpinions) *state.LastOpinions {
 	if l.known == nil {
 		l.known, l.orders, l.counts = map[string]*list.Element{}, map[string]*list.List{}, map[string]int{}
@@ -123,7 +123,7 @@ func (l *VerdictCache) begin(all *state.LastOpinions) *state.LastOpinions {
 	return all
 }
 
-// shrink forgets instances until there are no more verdicts than may be.
+// shrink drops instances until the cache is not too large.
 func (l *VerdictCache) shrink() {
 	for l.total > maxLasts {
 		most := ""
@@ -143,7 +143,7 @@ func (l *VerdictCache) shrink() {
 	}
 }
 
-// keep has the disk brought to what is known of an instance.
+// keep writes the opinions on an instance to the disk, soon.
 func (l *VerdictCache) keep(all *state.LastOpinions) {
 	if l.kept == nil {
 		return
@@ -153,7 +153,7 @@ func (l *VerdictCache) keep(all *state.LastOpinions) {
 	l.kept.Set(all.Instance, one)
 }
 
-// Remember has what a policy said before be known.
+// Remember adds what a policy said before, from a record.
 func (d *Decision) Remember(last *state.LastOpinion) {
 	o := &PolicyResult{api.Opinion{Answer: last.Answer, Reason: last.Reason, Message: last.Message}, last.RetryAfter}
 	if last.Changed {

@@ -10,11 +10,11 @@ import (
 	"github.com/wardlet/wardlet/core/policy/eval"
 )
 
-// reviewDelays is after how long a policy is asked again about what it held or failed at.
+// reviewDelays is after how long a policy is asked again that held a pod or failed.
 var reviewDelays = backoff.Exponential{Min: 10 * time.Second, Max: 5 * time.Minute}
 
-// plan says when the sets that gave a verdict about a pod judge it again: a failure and
-// a hold are no last word, and an exception has an end.
+// plan sets when the sets that gave a verdict judge the pod again: a failure or a hold is
+// not final, and an exception expires.
 func (r *Reviewer) plan(f *effectiveSets, rv *reviewedPod, v *api.Verdict) {
 	now := r.cfg.Now()
 	rv.again = time.Time{}
@@ -50,20 +50,20 @@ func (r *Reviewer) plan(f *effectiveSets, rv *reviewedPod, v *api.Verdict) {
 	rv.sooner(now.Add(wait))
 }
 
-// sooner has the pod judged again at that time, if it is not before.
+// sooner makes the pod be judged again at that time, if it is not before.
 func (rv *reviewedPod) sooner(at time.Time) {
 	if rv.again.IsZero() || at.Before(rv.again) {
 		rv.again = at
 	}
 }
 
-// judgesAgain reports whether the sets in force are to judge the pod once more now.
+// judgesAgain reports whether the sets in force are to judge the pod again now.
 func (rv *reviewedPod) judgesAgain(now time.Time) bool {
 	return !rv.again.IsZero() && !rv.again.After(now)
 }
 
-// watch has those pods judged again that do not pass by what was seen of the node, when
-// other pods are on it.
+// watch makes pods be judged again that violate a policy by what it saw of the node, when
+// other pods are on the node.
 func (r *Reviewer) watch(f *effectiveSets) {
 	if !f.seeNode() {
 		r.seen = nil
@@ -84,8 +84,8 @@ func (r *Reviewer) watch(f *effectiveSets) {
 	}
 }
 
-// watchReferences has those pods judged again of which policies have read what is in an object that the pod names, when that is
-// another.
+// watchReferences makes pods be judged again when an object has changed that a policy has
+// read.
 func (r *Reviewer) watchReferences() {
 	for _, rv := range r.pods {
 		if r.cfg.Engine.HasChanged(rv.Pod, rv.references) {
@@ -94,7 +94,7 @@ func (r *Reviewer) watchReferences() {
 	}
 }
 
-// seeNode reports whether a policy judges pods that run by what it sees of the node.
+// seeNode reports whether a policy judges running pods by what it sees of the node.
 func (f *effectiveSets) seeNode() bool {
 	for _, s := range f.sets {
 		if slices.ContainsFunc(s.Eval.Policies, func(p *eval.Policy) bool { return p.ReadsNode() && (p.Reviews() || p.Reviewed) }) {

@@ -16,7 +16,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy/sched"
 )
 
-// act evicts what is due.
+// act evicts pods that are due.
 func (r *Reviewer) act(ctx context.Context, f *effectiveSets) {
 	now := r.cfg.Now()
 	for _, o := range r.cfg.Owners {
@@ -39,7 +39,7 @@ func (r *Reviewer) act(ctx context.Context, f *effectiveSets) {
 	}
 }
 
-// evict ends one pod for a policy, if it is time for that. The pod is judged once more
+// evict evicts one pod for a policy, if it is time for that. The pod is judged again just
 // before.
 func (r *Reviewer) evict(ctx context.Context, f *effectiveSets, s *rollout.Set, p *eval.Policy, now time.Time) {
 	due := r.due(f, p)
@@ -89,8 +89,8 @@ func (r *Reviewer) evict(ctx context.Context, f *effectiveSets, s *rollout.Set, 
 	r.removePod(rv)
 }
 
-// due are the pods that the policy is to evict, in that order: of the lowest priority
-// first, and last those that could not be evicted.
+// due returns the pods that the policy is to evict, those of the lowest priority first,
+// and last those that could not be evicted.
 func (r *Reviewer) due(f *effectiveSets, p *eval.Policy) (due []*reviewedPod) {
 	for _, rv := range r.pods {
 		if rv.sets == f.of(rv.tenant).key && rv.denial(p) != nil && !r.exempt(rv) {
@@ -103,8 +103,8 @@ func (r *Reviewer) due(f *effectiveSets, p *eval.Policy) (due []*reviewedPod) {
 	return due
 }
 
-// waits says what a policy waits for that is to evict a pod, and where that is only
-// time until when.
+// waits returns what the evictions of a policy wait for, and if that is only time, until
+// when.
 func (r *Reviewer) waits(f *effectiveSets, s *rollout.Set, p *eval.Policy, now time.Time) (why string, next time.Time) {
 	b := r.limiters[s.Eval.Tenant]
 	b.load()
@@ -123,8 +123,8 @@ func (r *Reviewer) waits(f *effectiveSets, s *rollout.Set, p *eval.Policy, now t
 	return "", b.next(s, p, now)
 }
 
-// unjudged are the pods that the policies of an owner have yet to judge, but for those
-// that wait for themselves: their tenant has spent its budget, or has no policies yet.
+// unjudged returns how many pods the policies of an owner have yet to judge. Pods whose
+// tenant has spent its budget, or has no policies yet, do not count.
 func (r *Reviewer) unjudged(f *effectiveSets, owner string) (n int) {
 	for _, rv := range r.pods {
 		if (owner == "" || rv.tenant == owner) && (rv.recheck || rv.sets != f.of(rv.tenant).key) && !r.isOutOfBudget(rv.tenant) && r.cfg.Engine.IsReady(rv.tenant) {
@@ -134,7 +134,7 @@ func (r *Reviewer) unjudged(f *effectiveSets, owner string) (n int) {
 	return n
 }
 
-// judged is how many pods that run a policy has judged.
+// judged returns how many running pods a policy has judged.
 func (r *Reviewer) judged(f *effectiveSets, p *eval.Policy) (n int) {
 	for _, rv := range r.pods {
 		if o := rv.opinion(p); o != nil && o.Reason != api.ReasonException && rv.sets == f.of(rv.tenant).key {
@@ -156,8 +156,8 @@ func (rv *reviewedPod) priority() int32 {
 	return 0
 }
 
-// opinion is what a policy said of the pod, or of the conflict in which it stands; nil
-// where it was not asked.
+// opinion returns what a policy said about the pod, or about its conflict; nil if it was
+// not asked.
 func (rv *reviewedPod) opinion(p *eval.Policy) *eval.PolicyResult {
 	if rv.isRejected(p) {
 		return &eval.PolicyResult{Opinion: *rv.rejection}
@@ -169,7 +169,7 @@ func (rv *reviewedPod) opinion(p *eval.Policy) *eval.PolicyResult {
 	return &eval.PolicyResult{Opinion: rv.opinions[i]}
 }
 
-// denial is a policy's opinion where its plugin itself denies the pod, else nil.
+// denial returns a policy's opinion if its plugin itself denies the pod, else nil.
 func (rv *reviewedPod) denial(p *eval.Policy) *eval.PolicyResult {
 	if o := rv.opinion(p); o != nil && o.Answer == api.Deny && o.Failure == "" {
 		return o
@@ -177,14 +177,14 @@ func (rv *reviewedPod) denial(p *eval.Policy) *eval.PolicyResult {
 	return nil
 }
 
-// refusedDelays is for how long a pod is left that could not be evicted.
+// refusedDelays is for how long a pod is left alone that could not be evicted.
 var refusedDelays = backoff.Exponential{Min: EvictPeriod, Max: 5 * time.Minute}
 
-// errIsAsked hinders a pod for a moment.
+// errIsAsked is why a pod is not evicted just now.
 var errIsAsked = errors.New("it is being judged once more")
 
-// blockedBy is what keeps a pod from its turn that a policy is to evict, nil for nothing.
-// Others go meanwhile.
+// blockedBy returns why a pod is not evicted now, nil for nothing. Other pods are evicted
+// meanwhile.
 func (r *Reviewer) blockedBy(rv *reviewedPod, p *eval.Policy, now time.Time) error {
 	switch {
 	case rv.leftUntil.After(now):
@@ -202,8 +202,7 @@ func (r *Reviewer) blockedBy(rv *reviewedPod, p *eval.Policy, now time.Time) err
 	return nil
 }
 
-// allBlockedBy says what all pods wait for that a policy is to evict, empty where one of
-// them has its turn.
+// allBlockedBy returns why no pod of a policy can be evicted, empty if one can.
 func (r *Reviewer) allBlockedBy(due []*reviewedPod, p *eval.Policy, now time.Time) (why string) {
 	for _, rv := range due {
 		err := r.blockedBy(rv, p, now)
@@ -217,7 +216,7 @@ func (r *Reviewer) allBlockedBy(due []*reviewedPod, p *eval.Policy, now time.Tim
 	return why
 }
 
-// refuse has a pod left for a while that could not be evicted, each time for longer.
+// refuse leaves a pod alone for a while that could not be evicted, each time for longer.
 func (rv *reviewedPod) refuse(why error, now time.Time) {
 	rv.leftUntil = now.Add(refusedDelays.Delay(rv.refused))
 	rv.refused, rv.refusal = rv.refused+1, why

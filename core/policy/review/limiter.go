@@ -14,37 +14,35 @@ import (
 const (
 	// EvictPeriod is how long a policy waits after it has evicted a pod.
 	EvictPeriod = 10 * time.Second
-	// evictPart is the part of the pods it judges that a policy may evict before it
-	// is confirmed: one of so many, and one at least.
+	// evictPart: before it is confirmed, a policy may evict one of so many of the pods
+	// that it judges, and at least one.
 	evictPart = 10
-	// evictMemory is how long what a policy has evicted counts for its next content, too,
-	// unless that was confirmed.
+	// evictMemory is how long a policy's evictions count for its next content, unless it
+	// was confirmed.
 	evictMemory = 24 * time.Hour
-	// maxContents is how many contents of an owner's policies are remembered beside
-	// those in force; the one that evicted last longest ago is forgotten.
+	// maxContents is how many contents of an owner's policies are stored beside those in
+	// force; the one with the oldest eviction is dropped.
 	maxContents = 64
 )
 
-// Evictions keeps what policies have evicted over restarts; see
-// state.EvictionCounts. It is called by one goroutine.
+// Evictions stores what policies have evicted; see state.EvictionCounts. It is called by
+// one goroutine.
 type Evictions interface {
-	// Load gives what is known of an owner's policies, nothing where that was never
-	// stored.
+	// Load returns the counts of an owner's policies, none if they were never stored.
 	Load(tenant string) (state.Evictions, error)
 	// Store is durable when it returns nil.
 	Store(e *state.Evictions) error
 }
 
-// evictionLimiter bound what the policies of an owner evict. They belong to the goroutine of
-// the reviewer.
+// evictionLimiter bounds the evictions of the policies of an owner. It belongs to the
+// goroutine of the reviewer.
 type evictionLimiter struct {
 	disk Evictions
 	kept state.Evictions
-	// fault is why the disk does not have what is to be counted; nothing is evicted
-	// then.
+	// fault is why the disk does not have the counts; nothing is evicted then.
 	fault error
-	// unread: the disk has not been read yet. again is when it is tried again that
-	// failed.
+	// unread reports that the disk has not been read yet. again is when a failed access
+	// is tried again.
 	unread bool
 	again  time.Time
 }
@@ -53,7 +51,7 @@ func newEvictionLimiter(disk Evictions, tenant string) *evictionLimiter {
 	return &evictionLimiter{disk: disk, kept: state.Evictions{Tenant: tenant}, unread: disk != nil}
 }
 
-// load reads what was counted before a restart, until that could be read.
+// load reads the counts of an earlier process, until that succeeds.
 func (b *evictionLimiter) load() {
 	if !b.unread {
 		return
@@ -64,13 +62,13 @@ func (b *evictionLimiter) load() {
 	}
 }
 
-// evict counts one more pod of a policy that judges so many, before that is ended.
-// Where the disk does not take it, nothing is to be ended.
+// evict counts one more pod of a policy that judges so many, before the pod is evicted.
+// After an error the pod must not be evicted.
 func (b *evictionLimiter) evict(s *rollout.Set, p *eval.Policy, judged int, now time.Time) error {
 	return b.change(s, p, judged, now, func(c *state.EvictionCount) { c.Evicted, c.Last = c.Evicted+1, now })
 }
 
-// giveBack counts one pod less: it was not ended.
+// giveBack counts one pod less, which was not evicted.
 func (b *evictionLimiter) giveBack(s *rollout.Set, p *eval.Policy, now time.Time) error {
 	return b.change(s, p, 0, now, func(c *state.EvictionCount) { c.Evicted = max(c.Evicted-1, 0) })
 }
@@ -80,7 +78,7 @@ func (b *evictionLimiter) confirm(s *rollout.Set, p *eval.Policy, judged int, no
 	return b.change(s, p, judged, now, func(c *state.EvictionCount) { c.Confirmed = true })
 }
 
-// change changes the count of a policy's content on the disk and then here.
+// change changes the count of a policy's content on the disk and then in memory.
 func (b *evictionLimiter) change(s *rollout.Set, p *eval.Policy, judged int, now time.Time, change func(*state.EvictionCount)) error {
 	if b.load(); b.unread {
 		return fmt.Errorf("what was evicted before cannot be read: %w", b.fault)
@@ -99,7 +97,7 @@ func (b *evictionLimiter) change(s *rollout.Set, p *eval.Policy, judged int, now
 	return b.store(s, next)
 }
 
-// store puts counts on the disk and then here.
+// store writes the counts to the disk and then sets them.
 func (b *evictionLimiter) store(s *rollout.Set, counts []state.EvictionCount) error {
 	next := state.Evictions{Tenant: b.kept.Tenant, Policies: forget(counts, s)}
 	if b.disk != nil {
@@ -111,8 +109,7 @@ func (b *evictionLimiter) store(s *rollout.Set, counts []state.EvictionCount) er
 	return nil
 }
 
-// forget drops the oldest counts where there are too many. Those of policies in force
-// stay.
+// forget drops the oldest counts if there are too many. Those of policies in force stay.
 func forget(counts []state.EvictionCount, s *rollout.Set) []state.EvictionCount {
 	var old []state.EvictionCount
 	for i := range counts {
@@ -127,9 +124,9 @@ func forget(counts []state.EvictionCount, s *rollout.Set) []state.EvictionCount 
 	return slices.DeleteFunc(counts, func(c state.EvictionCount) bool { return c == oldest })
 }
 
-// of gives the count of a policy's content, nil where it has none. One that has none
-// begins with what was evicted before it of late: neither an edit nor another name is a
-// confirmation.
+// of returns the count of a policy's content, nil if it has none. A content without a
+// count starts with recent evictions of the one before: neither an edit nor another name
+// is a confirmation.
 func (b *evictionLimiter) of(s *rollout.Set, p *eval.Policy, now time.Time) *state.EvictionCount {
 	if i := slices.IndexFunc(b.kept.Policies, func(c state.EvictionCount) bool { return isContent(&c, p) }); i >= 0 {
 		return &b.kept.Policies[i]
@@ -159,19 +156,19 @@ func isContent(c *state.EvictionCount, p *eval.Policy) bool {
 	return c.Policy == p.Name && c.Document == p.DocumentSum && c.Module == p.MadeOf()
 }
 
-// hasContent reports whether what a count is of is in the set, which may be nil.
+// hasContent reports whether the content of a count is in the set, which may be nil.
 func hasContent(s *rollout.Set, c *state.EvictionCount) bool {
 	p := s.Find(c.Policy)
 	return p != nil && isContent(c, p)
 }
 
-// renamed reports whether a count may be of a policy when that had another name.
+// renamed reports whether a count may be that of a policy under an earlier name.
 func renamed(s *rollout.Set, c *state.EvictionCount, p *eval.Policy) bool {
 	return c.Policy != p.Name && c.Module == p.MadeOf() && !hasContent(s, c)
 }
 
-// next is when the policy may evict one more pod: at the earliest evictPeriod after
-// the last, whichever content of it has evicted that.
+// next returns when the policy may evict one more pod: at the earliest EvictPeriod after
+// the last eviction by any of its contents.
 func (b *evictionLimiter) next(s *rollout.Set, p *eval.Policy, now time.Time) time.Time {
 	var last time.Time
 	for i := range b.kept.Policies {
@@ -191,8 +188,8 @@ func (b *evictionLimiter) next(s *rollout.Set, p *eval.Policy, now time.Time) ti
 	return now
 }
 
-// adopt makes what was evicted before a content its own, as it judges so many pods:
-// its share is one of those.
+// adopt makes earlier evictions those of a content, which judges so many pods: its share
+// is one of those.
 func (b *evictionLimiter) adopt(s *rollout.Set, p *eval.Policy, judged int, now time.Time) error {
 	if c := b.of(s, p, now); c == nil || slices.ContainsFunc(b.kept.Policies, func(c state.EvictionCount) bool { return isContent(&c, p) }) {
 		return nil
@@ -200,8 +197,8 @@ func (b *evictionLimiter) adopt(s *rollout.Set, p *eval.Policy, judged int, now 
 	return b.change(s, p, judged, now, func(c *state.EvictionCount) { c.Of = judged + c.Evicted })
 }
 
-// retire notes which confirmed contents have gone out of force, and ends the
-// confirmation of those that are for a day.
+// retire records which confirmed contents are not in force any more, and ends their
+// confirmation after a day.
 func (b *evictionLimiter) retire(s *rollout.Set, now time.Time) error {
 	next, changed := slices.Clone(b.kept.Policies), false
 	next = slices.DeleteFunc(next, func(c state.EvictionCount) bool {
@@ -225,7 +222,7 @@ func (b *evictionLimiter) retire(s *rollout.Set, now time.Time) error {
 	return b.store(s, next)
 }
 
-// retire has the counts of an owner's policies follow what is in force.
+// retire updates the counts of an owner's policies to what is in force.
 func (r *Reviewer) retire(s *rollout.Set, now time.Time) {
 	b := r.limiters[s.Eval.Tenant]
 	if b.load(); b.unread || b.fault != nil && b.again.After(now) {
@@ -236,7 +233,7 @@ func (r *Reviewer) retire(s *rollout.Set, now time.Time) {
 	}
 }
 
-// adopt has a policy begin with what was evicted before it, once it has judged all pods.
+// adopt starts the count of a policy with earlier evictions, once it has judged all pods.
 func (r *Reviewer) adopt(f *effectiveSets, s *rollout.Set, p *eval.Policy, now time.Time) {
 	b := r.limiters[s.Eval.Tenant]
 	if b.load(); b.unread || b.fault != nil && b.again.After(now) || r.unjudged(f, p.Tenant) > 0 {
@@ -247,14 +244,14 @@ func (r *Reviewer) adopt(f *effectiveSets, s *rollout.Set, p *eval.Policy, now t
 	}
 }
 
-// uncounted has nothing evicted for a while: it could not be counted.
+// uncounted stops evictions for a while, because they could not be counted.
 func (r *Reviewer) uncounted(b *evictionLimiter, tenant string, err error, now time.Time) {
 	b.again = now.Add(EvictPeriod)
 	r.cfg.Logger.Error("what was evicted cannot be counted", "tenant", tenant, "err", err)
 }
 
-// count is what a policy has evicted, and how many it may before it is confirmed: a
-// part of the pods that it judges now, and of those that it judged when it began.
+// count returns what a policy has evicted, and how many pods it may evict before it is
+// confirmed: a part of the pods that it judges now, and of those that it judged at first.
 func (r *Reviewer) count(f *effectiveSets, s *rollout.Set, p *eval.Policy, now time.Time) (c state.EvictionCount, may int) {
 	judged := r.judged(f, p)
 	known := r.limiters[s.Eval.Tenant].of(s, p, now)
@@ -274,5 +271,5 @@ func (r *Reviewer) spent(f *effectiveSets, s *rollout.Set, p *eval.Policy, now t
 	return !c.Confirmed && c.Evicted >= may
 }
 
-// allowed is how many pods may be evicted before the policy is confirmed.
+// allowed returns how many pods may be evicted before the policy is confirmed.
 func allowed(of int) int { return max(1, of/evictPart) }

@@ -24,58 +24,58 @@ const (
 	Period = 10 * time.Second
 )
 
-// Reviewer has the pods that run judged again that other sets admitted than those in
-// force, one question of each tenant at a time, and acts on what policies say. All
-// but shown belongs to the goroutine of run.
+// Reviewer re-evaluates running pods that other sets admitted than those in force, one
+// question of each tenant at a time, and acts on the verdicts. All but shown belongs to
+// the goroutine of Run.
 type Reviewer struct {
 	cfg     Options
 	running Running
-	// changed has room for one value: another set is in force. orders are not
-	// buffered. answers has room for one of each tenant, and so never blocks. Nobody
-	// closes them.
+	// changed has room for one value: another set is in force. orders are not buffered.
+	// answers has room for one of each tenant, and so never blocks. They are never
+	// closed.
 	changed chan struct{}
 	orders  chan confirmation
 	answers chan reviewAnswer
 
 	looked time.Time
 	pods   map[types.UID]*reviewedPod
-	// pending are the pods that are to be judged, by tenant, and open the question about
-	// one that is under way.
+	// pending are the pods to be judged, by tenant, and open the question in flight.
 	pending  map[string][]*reviewedPod
 	open     map[string]*inquiry
 	limiters map[string]*evictionLimiter
-	// evicting: pods are to be evicted, and that waits for no confirmation.
+	// evicting reports that pods are to be evicted, and that this waits for no
+	// confirmation.
 	evicting bool
-	// seen are the pods on the node at a time, nil while nobody judges by those.
+	// seen are the pods on the node at a time, nil while no policy judges by those.
 	seen   map[types.UID]*v1.Pod
 	seenAt time.Time
 
 	shown shownReviews
 }
 
-// reviewedPod is a pod that runs, and what policies last said of that.
+// reviewedPod is a running pod, and the newest opinions about it.
 type reviewedPod struct {
 	RunningPod
 
 	tenant string
-	// sets are those by which opinions were given, empty for none yet.
+	// sets are those that gave the opinions, empty for none yet.
 	sets     string
 	opinions []api.Opinion
 	// references are what policies have read of the objects that the pod names.
 	references []api.SeenReference
-	// rejection is what a policy says by rejecting all that claim the pod's identity, nil
-	// where none does.
+	// rejection is the opinion of a policy that rejects all documents which claim the
+	// pod's identity, nil for none.
 	rejection *api.Opinion
-	// asking: it is pending, or asked about. recheck: because it is about to be
-	// evicted. fresh: opinions are an answer of just now.
+	// asking reports that it is pending or in flight, recheck that this is because it is
+	// about to be evicted, fresh that the opinions have just come.
 	asking, recheck, fresh bool
 	// again is when the same sets judge it again, zero for never, and tries how often
-	// they could not tell. readsNode: they have seen the node.
+	// they could not decide. readsNode reports that they have seen the node.
 	again     time.Time
 	tries     int
 	readsNode bool
-	// refused is how often it could not be evicted, refusal why, and stays until when
-	// it is left.
+	// refused is how often it could not be evicted, refusal why, and leftUntil until when
+	// it is left alone.
 	refused   int
 	refusal   error
 	leftUntil time.Time
@@ -87,7 +87,7 @@ type reviewedPod struct {
 // inquiry is a question about a pod.
 type inquiry struct {
 	of *reviewedPod
-	// putOff: its tenant had spent its budget.
+	// putOff reports that its tenant had spent its budget.
 	putOff atomic.Bool
 }
 
@@ -111,7 +111,7 @@ func New(o Options) *Reviewer {
 	return r
 }
 
-// Wake says that another set is in force. The reviewer may be nil.
+// Wake reports that another set is in force. The reviewer may be nil.
 func (r *Reviewer) Wake() {
 	if r == nil {
 		return
@@ -149,7 +149,7 @@ func (r *Reviewer) Run(ctx context.Context) {
 	}
 }
 
-// busy reports whether something is to be done soon: pods are to be judged, or evicted.
+// busy reports whether pods are to be judged or evicted soon.
 func (r *Reviewer) busy() bool {
 	for _, rv := range r.pods {
 		if rv.asking {
@@ -159,7 +159,7 @@ func (r *Reviewer) busy() bool {
 	return r.evicting || !r.isIdle()
 }
 
-// isIdle reports whether nothing is pending nor asked.
+// isIdle reports whether nothing is pending or in flight.
 func (r *Reviewer) isIdle() bool {
 	for _, pending := range r.pending {
 		if len(pending) > 0 {
@@ -169,8 +169,8 @@ func (r *Reviewer) isIdle() bool {
 	return len(r.open) == 0
 }
 
-// isOutOfBudget reports whether the question about one of a tenant's pods waits for its budget.
-// Its other pods wait for that.
+// isOutOfBudget reports whether the question about one of a tenant's pods waits for its
+// budget. Its other pods wait for that.
 func (r *Reviewer) isOutOfBudget(tenant string) bool {
 	open := r.open[tenant]
 	return open != nil && open.putOff.Load()
@@ -185,7 +185,7 @@ func (r *Reviewer) step(ctx context.Context) {
 	r.display(f)
 }
 
-// compare compares what runs with what was judged.
+// compare compares the running pods with those that were judged.
 func (r *Reviewer) compare(f *effectiveSets) {
 	r.looked = r.cfg.Now()
 	if !f.reviews() && len(r.pods) == 0 {
@@ -215,7 +215,7 @@ func (r *Reviewer) compare(f *effectiveSets) {
 	}
 }
 
-// addPod takes a pod in that runs. One that the sets in force have admitted was judged.
+// addPod adds a running pod. One that the sets in force have admitted was judged.
 func (r *Reviewer) addPod(f *effectiveSets, run RunningPod) {
 	tenant := r.cfg.Engine.TenantOf(run.Pod.Namespace)
 	now := f.of(tenant)
@@ -238,7 +238,7 @@ func (r *Reviewer) addPod(f *effectiveSets, run RunningPod) {
 	rv.RunningPod, rv.rejection = run, f.rejection(&run, tenant)
 }
 
-// removePod forgets a pod, and what is shown with it.
+// removePod removes a pod, and what is shown with it.
 func (r *Reviewer) removePod(rv *reviewedPod) {
 	if rv.violation.Message != "" {
 		r.running.Violates(rv.Pod, Violation{})
@@ -246,8 +246,8 @@ func (r *Reviewer) removePod(rv *reviewedPod) {
 	delete(r.pods, rv.Pod.UID)
 }
 
-// submit puts the next question of each tenant that has none under way. What new pods
-// need comes in between.
+// submit asks the next question of each tenant that has none in flight. Questions about
+// new pods come in between.
 func (r *Reviewer) submit(f *effectiveSets) {
 	for tenant, pending := range r.pending {
 		if len(pending) == 0 || r.open[tenant] != nil || !r.cfg.Engine.IsReady(tenant) || r.cfg.Engine.IsBehind(tenant) {
@@ -266,7 +266,7 @@ func (r *Reviewer) submit(f *effectiveSets) {
 	}
 }
 
-// takeAnswer takes an answer in, unless the pod is another by now.
+// takeAnswer records an answer, unless the pod has changed.
 func (r *Reviewer) takeAnswer(a *reviewAnswer) {
 	rv, v := a.of, &a.verdict
 	delete(r.open, rv.tenant)
@@ -289,13 +289,13 @@ func byName(a, b *reviewedPod) int {
 	return cmp.Or(cmp.Compare(a.Pod.Namespace, b.Pod.Namespace), cmp.Compare(a.Pod.Name, b.Pod.Name), cmp.Compare(a.Pod.UID, b.Pod.UID))
 }
 
-// shownReviews are how policies have judged pods that run, for Plane.Sets.
+// shownReviews are how policies have judged running pods, for `get policies`.
 type shownReviews struct {
 	mu sync.Mutex
 	of map[eval.PolicyKey]api.PolicyReview
 }
 
-// Show fills in what `get policies` shows. The reviewer may be nil.
+// Show sets what `get policies` shows. The reviewer may be nil.
 func (r *Reviewer) Show(s *api.PolicySet) {
 	if r == nil {
 		return

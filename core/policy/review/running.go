@@ -12,41 +12,40 @@ import (
 	"github.com/wardlet/wardlet/core/policy/rollout"
 )
 
-// Running are the pods that run, for policies that judge them again. Its methods are
-// called by one goroutine; all but Evict must not block.
+// Running are the running pods. Its methods are called by one goroutine; all but Evict
+// must not block.
 type Running interface {
-	// Pods are the pods that were admitted and handed on, and have not ended nor are
+	// Pods returns the pods that were admitted and handed on, and have not ended nor are
 	// being deleted, in no order. Mirror pods are not among them.
 	Pods() []RunningPod
-	// Violates shows on a pod that it would not be admitted now; an empty message
-	// takes that away.
+	// Violates shows on a pod that it would not be admitted now; an empty message removes
+	// that.
 	Violates(p *v1.Pod, v Violation)
-	// Tell makes a warning event about a pod.
+	// Tell emits a warning event about a pod.
 	Tell(p *v1.Pod, reason, message string)
-	// Judged takes in what policies have said of a pod.
+	// Judged receives the opinions about a pod.
 	Judged(opinions []api.Opinion)
-	// Evict ends a pod that runs as this instance of it, and has it denied by the
-	// verdict from then on. It is durable when it returns nil; else nothing happens.
+	// Evict ends a running instance of a pod, and denies it with the verdict from then
+	// on. It is durable when it returns nil; else nothing happens.
 	Evict(ctx context.Context, p *v1.Pod, v api.Verdict) error
 }
 
-// RunningPod is a pod as it runs, and what it was admitted by, nil for nothing.
+// RunningPod is a running pod, and the verdict that admitted it, nil for none.
 type RunningPod struct {
 	Pod     *v1.Pod
 	Origin  api.Origin
 	Verdict *api.Verdict
-	// Rejected is the answer to the conflict in which the pod stands, if that is
-	// ChooseNone, else nil.
+	// Rejected is the answer to the conflict of the pod, if that is ChooseNone, else nil.
 	Rejected *api.Resolution
 }
 
-// Violation is what policies have against a pod that runs.
+// Violation is why policies would not admit a running pod.
 type Violation struct {
-	// Reason is CamelCase, Message names the policies and says what is to come.
+	// Reason is CamelCase, Message names the policies and what follows.
 	Reason, Message string
 }
 
-// Question is what is asked about the pod: whether it would be admitted, as it runs.
+// Question returns the question whether the pod would be admitted as it runs.
 func (r *RunningPod) Question() api.Question {
 	q := api.Question{Op: api.Review, Pod: r.Pod, Old: r.Pod, Origin: r.Origin}
 	if r.Verdict != nil {
@@ -55,9 +54,9 @@ func (r *RunningPod) Question() api.Question {
 	return q
 }
 
-// Options are what a reviewer needs.
+// Options are what a Reviewer needs.
 type Options struct {
-	// Running are the running pods. Evictions keeps what was evicted over restarts, nil: nothing does.
+	// Running are the running pods. Evictions stores what was evicted, nil: nothing does.
 	Running   Running
 	Evictions Evictions
 	// Owners are those that have policies, the operator first. Tenants is how many tenants there are.

@@ -15,18 +15,19 @@ type effectiveSets struct {
 	owners []*rollout.Owner
 	// sets are by owner.
 	sets map[string]*rollout.Set
-	// known are by the tenant whose pods are judged.
+	// known are by the tenant of the judged pods.
 	known map[string]setsOf
 }
 
-// setsOf is what judges the pods of a tenant.
+// setsOf are the sets that judge the pods of a tenant.
 type setsOf struct {
-	// key identifies the sets; reviews: one of their policies judges pods that run.
+	// key identifies the sets; reviews reports that one of their policies judges running
+	// pods.
 	key     string
 	reviews bool
 }
 
-// effective are those of now. They are released after use.
+// effective returns the sets in force now. They must be released.
 func (r *Reviewer) effective() *effectiveSets {
 	f := &effectiveSets{owners: r.cfg.Owners, sets: map[string]*rollout.Set{}, known: map[string]setsOf{}}
 	for _, o := range r.cfg.Owners {
@@ -69,12 +70,12 @@ func (f *effectiveSets) of(tenant string) setsOf {
 	return one
 }
 
-// keyOfSets identifies sets by their names; "-" stands for none.
+// keyOfSets returns what identifies sets by their names; "-" stands for none.
 func keyOfSets(names []string) string { return cmp.Or(strings.Join(names, " "), "-") }
 
-// rejection is what a policy in force says of a pod by rejecting all that claim its
-// identity, nil where none does: an answer of other sets does not count, nor does that
-// of a policy which leaves alone what runs.
+// rejection returns the opinion of a policy in force that rejects all documents which
+// claim the pod's identity, nil for none. An answer of other sets does not count, nor
+// does that of a policy which ignores running pods.
 func (f *effectiveSets) rejection(run *RunningPod, tenant string) *api.Opinion {
 	r := run.Rejected
 	if r == nil {
@@ -91,12 +92,13 @@ func (f *effectiveSets) rejection(run *RunningPod, tenant string) *api.Opinion {
 	}
 }
 
-// isRejected reports whether the policy rejects all that claim the pod's identity.
+// isRejected reports whether the policy rejects all documents that claim the pod's
+// identity.
 func (rv *reviewedPod) isRejected(p *eval.Policy) bool {
 	return rv.rejection != nil && rv.rejection.Policy == p.Name && rv.rejection.Tenant == p.Tenant
 }
 
-// said are all opinions about the pod.
+// said returns all opinions about the pod.
 func (rv *reviewedPod) said() []api.Opinion {
 	if rv.rejection == nil {
 		return rv.opinions

@@ -9,11 +9,11 @@ import (
 	"github.com/wardlet/wardlet/core/policy/rollout"
 )
 
-// maxViolations is how many policies a condition names that a pod violates.
+// maxViolations is how many policies a condition names.
 const maxViolations = 8
 
-// display shows how policies have judged the pods that run, with these and for
-// `get policies`.
+// display shows how policies have judged the running pods, on the pods and for `get
+// policies`.
 func (r *Reviewer) display(f *effectiveSets) {
 	now := r.cfg.Now()
 	r.evicting = false
@@ -49,7 +49,7 @@ func (r *Reviewer) display(f *effectiveSets) {
 	r.shown.mu.Unlock()
 }
 
-// summary counts what a policy says of the pods that run.
+// summary counts how a policy has judged the running pods.
 func (r *Reviewer) summary(f *effectiveSets, p *eval.Policy) (x api.PolicyReview) {
 	for _, rv := range r.pods {
 		switch o := rv.opinion(p); {
@@ -67,8 +67,8 @@ func (r *Reviewer) summary(f *effectiveSets, p *eval.Policy) (x api.PolicyReview
 	return x
 }
 
-// outlook completes a summary with what a policy evicts, and says what a pod waits for
-// that is to be evicted.
+// outlook adds what a policy evicts to its summary, and returns what a pod waits for that
+// is to be evicted.
 func (r *Reviewer) outlook(f *effectiveSets, s *rollout.Set, p *eval.Policy, x *api.PolicyReview) outlook {
 	now, due := r.cfg.Now(), r.due(f, p)
 	c, may := r.count(f, s, p, now)
@@ -88,19 +88,19 @@ func (r *Reviewer) outlook(f *effectiveSets, s *rollout.Set, p *eval.Policy, x *
 	return outlook{fmt.Sprintf("it is to be evicted, one pod every %s", EvictPeriod), false}
 }
 
-// outlook is what becomes of a pod that a policy is to evict, empty where it evicts none;
-// news: that is worth an event.
+// outlook is what will happen to a pod that a policy is to evict, empty if it evicts
+// none; news reports that this is worth an event.
 type outlook struct {
 	text string
 	news bool
 }
 
-// violates reports whether an opinion would not let the pod pass.
+// violates reports whether the opinion would not let the pod pass.
 func violates(o *api.Opinion) bool {
 	return o.Mode == "" && (o.Answer == api.Deny || o.Answer == api.Hold)
 }
 
-// tell shows what policies have against a pod, with an event where that is news.
+// tell shows what policies have against a pod, and emits an event if that is new.
 func (r *Reviewer) tell(rv *reviewedPod, outlooks map[eval.PolicyKey]outlook) {
 	var parts, said, news []string
 	more := 0

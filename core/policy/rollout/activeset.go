@@ -8,10 +8,10 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// activeSet is the set in force, and why the directory's content is not. Only
-// the reloader changes it.
+// activeSet holds the set in force and, if the directory's content is not in force, the
+// reason. Only the reloader changes it.
 type activeSet struct {
-	// tenant is whose set it is, empty for the operator's.
+	// tenant is the owner, empty for the operator.
 	tenant string
 	dir    string
 
@@ -20,20 +20,20 @@ type activeSet struct {
 	generation int
 	refused    error // nil where the content is in force
 	refusedAt  time.Time
-	// lost is why what was kept cannot be brought back.
+	// lost is why the last known good set could not be activated.
 	lost string
 }
 
-// begin goes on counting where an earlier process was.
+// begin continues the count of generations of an earlier process.
 func (s *activeSet) begin(generation int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.generation = generation
 }
 
-// news reports whether that is another reason than before for which what was
-// kept cannot be brought back.
-func (s *activeSet) news(lost error) bool {
+// isNews reports whether the last known good set could not be activated for another
+// reason than before.
+func (s *activeSet) isNews(lost error) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	before := s.lost
@@ -41,8 +41,8 @@ func (s *activeSet) news(lost error) bool {
 	return before != s.lost
 }
 
-// use gives the set in force for one decision, which must release it. Where
-// there is none, set is nil and the error says why, if that is known.
+// use returns the set in force, which the caller must release. If there is none, set is
+// nil and the error says why, if that is known.
 func (s *activeSet) use() (*Set, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -53,15 +53,15 @@ func (s *activeSet) use() (*Set, error) {
 	return s.set, nil
 }
 
-// current is the set in force, for the reloader itself.
+// current returns the set in force, for the reloader itself.
 func (s *activeSet) current() *Set {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.set
 }
 
-// put brings another set into force, or none at all. instead is why it is not what
-// the directory holds, nil where it is. Decisions under way end on the one before.
+// put activates a set, or none. instead is why it is not what the directory holds, nil if
+// it is. Running decisions keep the set before.
 func (s *activeSet) put(next *Set, instead error, now time.Time) {
 	s.mu.Lock()
 	before := s.set
@@ -77,8 +77,8 @@ func (s *activeSet) put(next *Set, instead error, now time.Time) {
 	before.Release()
 }
 
-// refuse puts down why the content is not in force; nil says that it is. It
-// reports whether that is news.
+// refuse records why the content is not in force; nil means that it is. It reports
+// whether the reason has changed.
 func (s *activeSet) refuse(reason error, now time.Time) (news bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,14 +94,14 @@ func (s *activeSet) refuse(reason error, now time.Time) (news bool) {
 	return true
 }
 
-// reason is why the directory's content is not in force, nil where it is.
+// reason returns why the directory's content is not in force, nil if it is.
 func (s *activeSet) reason() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.refused
 }
 
-// show is what `get policies` shows.
+// show returns what `get policies` shows.
 func (s *activeSet) show() api.PolicySet {
 	s.mu.Lock()
 	defer s.mu.Unlock()

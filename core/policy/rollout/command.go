@@ -14,20 +14,20 @@ import (
 // hours.
 const OrderTime = time.Minute
 
-// command is what somebody has the reloader of an owner do.
+// command is what another goroutine asks the reloader of an owner to do.
 type command struct {
-	// do is done at once, and ends the wait of a load; it may be nil.
+	// do is called at once, and ends the wait of a load; it may be nil.
 	do func(ctx context.Context) error
-	// look has the directory read then, and what comes of that is the answer.
+	// look makes the reloader read the directory then, and the answer is the result.
 	look bool
-	// gone is closed once nobody waits for the answer.
+	// gone is closed when the caller has stopped waiting.
 	gone <-chan struct{}
-	// done gets the answer, for which it has room.
+	// done receives the answer; it is buffered.
 	done chan error
 }
 
-// order has the owner's reloader do something and waits for it, but only so long for
-// the budget of loading.
+// order sends a command to the owner's reloader and waits for it, for OrderTime if it
+// waits for the budget of loading.
 func (o *Owner) order(ctx context.Context, x command) (api.PolicySet, error) {
 	ctx, leave := context.WithCancel(ctx)
 	defer leave()
@@ -56,10 +56,10 @@ func (o *Owner) order(ctx context.Context, x command) (api.PolicySet, error) {
 	}
 }
 
-// errNoEarlier is that there is no set to go back to.
+// errNoEarlier is the error of a rollback without an earlier set.
 var errNoEarlier = errors.New("no earlier set is kept that could come into force")
 
-// goBack is Rollback.
+// goBack activates the set before the one in force.
 func (r *reloader) goBack(ctx context.Context) error {
 	running := r.standing.current()
 	if running == nil {

@@ -18,36 +18,35 @@ import (
 )
 
 const (
-	// keptSets is how many good sets of an owner are kept: the one in force, and
-	// the one before it to go back to.
+	// keptSets is how many good sets of an owner are kept: the one in force, and the one
+	// before it for a rollback.
 	keptSets = 2
-	// keptRefusals is how many refused contents of an owner are remembered.
+	// keptRefusals is how many refused contents of an owner are kept.
 	keptRefusals = 16
-	// newSuffix ends the name of a content that is not whole yet.
+	// newSuffix ends the name of a content that is being written.
 	newSuffix = ".new"
 )
 
-// Kept keeps what must be known of policy sets after a restart;
-// state.PolicySets does.
+// Kept stores what must be known about policy sets after a restart; see state.PolicySets.
 type Kept interface {
 	Load(tenant string) (state.PolicySet, error)
 	// Store is durable when it returns nil.
 	Store(p *state.PolicySet) error
-	// Content is the directory for what was in an owner's sets.
+	// Content returns the directory for the files of an owner's sets.
 	Content(tenant string) (string, error)
 }
 
-// lastKnownGood is what is kept of one owner's sets. It belongs to the reloader. A disk
-// that does not take it is no reason to do without the policies.
+// lastKnownGood stores an owner's good sets and refused contents. It belongs to the
+// reloader. If the disk fails, the policies are in force nevertheless.
 type lastKnownGood struct {
 	cfg    *Options
 	record state.PolicySet
-	// machine: the last good set could not be loaded because of the machine. It may be
-	// next time.
+	// machine reports that the last good set could not be loaded because of the machine,
+	// so that the next attempt may succeed.
 	machine bool
 }
 
-// load reads what an earlier process kept.
+// load reads what an earlier process stored.
 func (k *lastKnownGood) load() {
 	if k.cfg.Kept == nil {
 		return
@@ -60,7 +59,7 @@ func (k *lastKnownGood) load() {
 	k.record.Tenant = k.cfg.Tenant
 }
 
-// others reports whether the set in force last was another one than that of the digest.
+// others reports whether the set that was last in force has another digest.
 func (k *lastKnownGood) others(digest string) bool {
 	return len(k.record.Good) > 0 && k.record.Good[0] != digest
 }
@@ -72,7 +71,7 @@ func (k *lastKnownGood) owner() string {
 	return "tenant " + k.cfg.Tenant
 }
 
-// refusal is why a content was refused before; nil if it was not.
+// refusal returns why a content was refused before, nil if it was not.
 func (k *lastKnownGood) refusal(content string) error {
 	i := slices.IndexFunc(k.record.Refused, func(r state.RefusedSet) bool { return r.Content == content })
 	if i < 0 {
@@ -81,7 +80,7 @@ func (k *lastKnownGood) refusal(content string) error {
 	return errors.New(k.record.Refused[i].Reason)
 }
 
-// refuse remembers that a content is not to be tried again.
+// refuse stores that a content is not to be tried again.
 func (k *lastKnownGood) refuse(content string, reason error, now time.Time) {
 	k.forget(content)
 	k.record.Refused = slices.Insert(k.record.Refused, 0, state.RefusedSet{Content: content, Reason: reason.Error(), At: now})
@@ -89,7 +88,7 @@ func (k *lastKnownGood) refuse(content string, reason error, now time.Time) {
 	k.store()
 }
 
-// retry forgets all refusals, and reports whether there were any.
+// retry removes all refusals, and reports whether there were any.
 func (k *lastKnownGood) retry() bool {
 	if len(k.record.Refused) == 0 {
 		return false
@@ -103,8 +102,7 @@ func (k *lastKnownGood) forget(content string) {
 	k.record.Refused = slices.DeleteFunc(k.record.Refused, func(r state.RefusedSet) bool { return r.Content == content })
 }
 
-// good remembers that a set comes into force, with its content. What was kept
-// of older ones goes.
+// good stores a set that comes into force, with its files, and removes older ones.
 func (k *lastKnownGood) good(s *Set, r *bundle.Bundle) {
 	if k.cfg.Kept == nil {
 		return
@@ -130,9 +128,8 @@ func (k *lastKnownGood) good(s *Set, r *bundle.Bundle) {
 	k.tidy(dir)
 }
 
-// back remembers that a set gave way to an earlier one, and that a content is
-// not to be tried again: in one write, or a restart would bring the wrong one
-// back.
+// back stores a rollback: the earlier set is in force and the content is not to be tried
+// again. One write does both, or a restart would activate the wrong set.
 func (k *lastKnownGood) back(content string, reason error, from, to string, now time.Time) {
 	k.record.Trial = state.PolicyTrial{}
 	k.record.Good = slices.DeleteFunc(k.record.Good, func(d string) bool { return d == from || d == to })
@@ -141,7 +138,7 @@ func (k *lastKnownGood) back(content string, reason error, from, to string, now 
 	k.refuse(content, reason, now)
 }
 
-// tidy removes contents that are not those of good sets.
+// tidy removes files that are not those of good sets.
 func (k *lastKnownGood) tidy(dir string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -154,9 +151,8 @@ func (k *lastKnownGood) tidy(dir string) {
 	}
 }
 
-// last loads the newest good set that is kept, leaving out those that skip names.
-// It gives nil where there is none that can be loaded, and why; machine then says
-// whether that is why for any of them.
+// last loads the newest good set, without those in skip. If none can be loaded it returns
+// nil and the reason, and machine reports whether the machine is a reason.
 func (k *lastKnownGood) last(ctx context.Context, l *Loader, running *Set, skip ...string) (*Set, error) {
 	k.machine = false
 	if k.cfg.Kept == nil || len(k.record.Good) == 0 {
@@ -184,7 +180,7 @@ func (k *lastKnownGood) last(ctx context.Context, l *Loader, running *Set, skip 
 	return nil, errors.Join(errs...)
 }
 
-// read reads a kept content.
+// read reads the files of a good set.
 func (k *lastKnownGood) read(dir string) *bundle.Bundle {
 	o := k.cfg.Options
 	o.Dir = dir
@@ -193,7 +189,7 @@ func (k *lastKnownGood) read(dir string) *bundle.Bundle {
 	return got
 }
 
-// again loads a kept content, without waiting for a budget.
+// again loads a good set, without waiting for a budget.
 func (k *lastKnownGood) again(ctx context.Context, l *Loader, running *Set, dir, digest string) (*Set, error) {
 	got := k.read(dir)
 	if l.again = false; got.Digest() != digest {
@@ -213,9 +209,8 @@ func (k *lastKnownGood) again(ctx context.Context, l *Loader, running *Set, dir,
 	return s, nil
 }
 
-// keep writes the files of a reading to a directory, so that it is whole or not
-// there. What is there and damaged is replaced. A file that another kept set has,
-// too, is not written once more.
+// keep writes the files of a bundle to a directory, which is there whole or not at all.
+// It replaces a damaged one. A file that another good set has, too, is linked.
 func (k *lastKnownGood) keep(dir string, r *bundle.Bundle) error {
 	if _, err := os.Stat(dir); err == nil && k.read(dir).Digest() == r.Digest() {
 		return nil
@@ -257,8 +252,8 @@ func (k *lastKnownGood) keep(dir string, r *bundle.Bundle) error {
 	return syncDir(filepath.Dir(dir))
 }
 
-// link makes the file at a path of a set that is kept in all one of the set that is
-// being kept in part, if it holds what it should: it may be damaged.
+// link links the file at a path to that of a good set below all, if that has the same
+// content: it may be damaged.
 func (k *lastKnownGood) link(all, path, part string, data []byte) bool {
 	for _, digest := range k.record.Good {
 		from := filepath.Join(all, digest, path)
@@ -274,11 +269,11 @@ func (k *lastKnownGood) link(all, path, part string, data []byte) bool {
 	return false
 }
 
-// pay takes what the owner has written to the disk, as recordByteFuel says. What is
-// written of it for records is in it: that is the same, and compressed.
+// pay charges the owner for bytes written to the disk. That covers what is written of the
+// set for records: it is the same, and compressed.
 func (k *lastKnownGood) pay(bytes int) { k.cfg.loads.pay(int64(bytes) * decisionlog.RecordByteFuel) }
 
-// store keeps what is known of the sets.
+// store writes the record to the disk.
 func (k *lastKnownGood) store() {
 	if k.cfg.Kept == nil {
 		return
@@ -291,7 +286,7 @@ func (k *lastKnownGood) store() {
 	}
 }
 
-// syncDir puts the entries of a directory on the disk.
+// syncDir makes the entries of a directory durable.
 func syncDir(path string) error {
 	d, err := os.Open(path)
 	if err != nil {

@@ -16,34 +16,34 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// Loader makes sets of readings.
+// Loader makes sets of bundles.
 type Loader struct {
 	Options *Options
 	// at is the policy that is being loaded or tested.
 	at sched.CurrentPolicy
-	// again says that the last set was refused because of the machine: the same
+	// again reports that the last set was refused because of the machine: the same
 	// content may be good next time.
 	again bool
-	// stale: the last set was not loaded to its end, as the files are others by now or
-	// something is urgent. It is begun anew.
+	// stale reports that the last load was given up, because the files have changed or
+	// something is urgent. It starts anew.
 	stale bool
-	// free: what is loaded has been in force before. It is paid for and does not wait,
-	// as what it takes the place of may have spent the budget.
+	// free reports that the set has been in force before: it is charged but does not
+	// wait, because the set that it replaces may have spent the budget.
 	free bool
-	// anew has modules tried again that were refused in earlier loads.
+	// anew makes the loader try modules again that were refused in earlier loads.
 	anew bool
 }
 
-// load makes a set of what was read, or gives every reason why not. What the
-// running set has loaded from the same module, settings and limits is used
-// again; running may be nil. Of a set that is refused nothing stays loaded.
+// load makes a set of a bundle, or returns every reason why not. It reuses plugins of the
+// running set, which may be nil, that have the same module, settings and limits. Nothing
+// of a refused set stays loaded.
 func (l *Loader) load(ctx context.Context, r *bundle.Bundle, running *Set) (*Set, error) {
 	digest := r.Digest()
 	l.again, l.stale = false, false
 	r.CheckMemory(l.Options.Tenant)
 	var policies []*eval.Policy
 	for _, doc := range r.Documents {
-		// One that is refused anyway would only repeat itself.
+		// A refused document would only repeat its faults.
 		if len(doc.Complaints) == 0 && ctx.Err() == nil && !l.stale {
 			policies = append(policies, l.policy(ctx, r, doc, running))
 		}
@@ -72,7 +72,7 @@ func (l *Loader) load(ctx context.Context, r *bundle.Bundle, running *Set) (*Set
 	return s, nil
 }
 
-// policy makes one policy; what is wrong is put down in its document.
+// policy makes one policy; faults are added to its document.
 func (l *Loader) policy(ctx context.Context, r *bundle.Bundle, doc *spec.Document, running *Set) *eval.Policy {
 	l.at.Enter(doc.Name)
 	p := &eval.Policy{Document: doc, Tenant: l.Options.Tenant, ModuleSum: r.Files[doc.Module].Sum, DocumentSum: r.Files[doc.Path].Sum, Log: l.Options.Logger}
@@ -121,7 +121,7 @@ func (l *Loader) policy(ctx context.Context, r *bundle.Bundle, doc *spec.Documen
 	return p
 }
 
-// loadTook is what the start of a plugin took, or of one that cannot be loaded.
+// loadTook returns the fuel of the start of a plugin, or of a failed start.
 func loadTook(plugin eval.Plugin, err error) int64 {
 	if err != nil {
 		_, _, fuel := eval.FailureOf(err)
@@ -130,9 +130,9 @@ func loadTook(plugin eval.Plugin, err error) int64 {
 	return plugin.LoadFuel()
 }
 
-// test runs the policy's own tests; what fails is put down in its document.
+// test runs the policy's own tests; failures are added to its document.
 func (l *Loader) test(ctx context.Context, r *bundle.Bundle, p *eval.Policy) {
-	// What they break must not keep the running set from the same plugin.
+	// What they break must not affect the running set, which may have the same plugin.
 	ctx = wasm.Rehearse(ctx)
 	for i := range p.Tests {
 		if !l.afford(ctx, r) {
@@ -152,8 +152,8 @@ func (l *Loader) test(ctx context.Context, r *bundle.Bundle, p *eval.Policy) {
 	}
 }
 
-// PodsOfTest are the pods of a test by their paths. One that cannot be used is
-// put down in the policy's document, and ok is false.
+// PodsOfTest returns the pods of a test by path. A fault is added to the policy's
+// document, and ok is false.
 func (l *Loader) PodsOfTest(r *bundle.Bundle, p *eval.Policy, v *spec.TestCase, key string) (pods map[string]*v1.Pod, ok bool) {
 	pods, ok = map[string]*v1.Pod{}, true
 	for _, f := range v.Files(key) {
@@ -181,9 +181,8 @@ func (l *Loader) testGroups(ctx context.Context, r *bundle.Bundle, s *eval.Set) 
 	}
 }
 
-// keep has the files of a set on the disk before the set judges: records name
-// them by digest. A disk that does not take them is no reason to do without the
-// set.
+// keep writes the files of a set to the disk before the set is used: records name them by
+// digest. If that fails, the set is used nevertheless.
 func (l *Loader) keep(r *bundle.Bundle, s *eval.Set) {
 	if l.Options.KeepFiles == nil {
 		return
@@ -204,14 +203,14 @@ func (l *Loader) keep(r *bundle.Bundle, s *eval.Set) {
 	}
 }
 
-// Check loads the policies of a directory once, as a Plane does at its start,
-// runs their tests and closes everything again. The state is that of a set
-// that came into force; the error has every reason why it would not.
+// Check loads the policies of a directory once, as a node does at its start, runs their
+// tests and closes everything again. It returns the state of the set; the error has every
+// reason why the set would be refused.
 func Check(ctx context.Context, c Options) (api.PolicySet, error) {
 	return CheckBundle(ctx, &c, bundle.Read(c.Options))
 }
 
-// CheckBundle is checkOnce of what was read.
+// CheckBundle is Check for a bundle.
 func CheckBundle(ctx context.Context, c *Options, got *bundle.Bundle) (api.PolicySet, error) {
 	s, err := LoadOnce(ctx, c, got)
 	if err != nil {
@@ -223,7 +222,7 @@ func CheckBundle(ctx context.Context, c *Options, got *bundle.Bundle) (api.Polic
 	return inForce.show(), nil
 }
 
-// LoadOnce makes a set of an owner's of what was read, which nobody reads again.
+// LoadOnce makes a set of a bundle, which must be steady.
 func LoadOnce(ctx context.Context, c *Options, got *bundle.Bundle) (*Set, error) {
 	if !got.Steady {
 		return nil, fmt.Errorf("the files in %s change while they are read; try again", c.Dir)

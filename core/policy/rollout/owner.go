@@ -13,8 +13,8 @@ import (
 	"github.com/wardlet/wardlet/core/policy/sched"
 )
 
-// Owner is who writes a set of policies: the operator, or a tenant. Each has a
-// directory, transactions and a standing of its own.
+// Owner is the operator or a tenant with policies of its own: a directory, and the set in
+// force.
 type Owner struct {
 	// Tenant is the tenant's name, empty for the operator.
 	Tenant   string
@@ -25,7 +25,7 @@ type Owner struct {
 	tried chan struct{}
 }
 
-// WasTried says that the first attempt to load the set is over.
+// WasTried reports whether the first attempt to load the set is over.
 func (o *Owner) WasTried() bool {
 	select {
 	case <-o.tried:
@@ -35,12 +35,14 @@ func (o *Owner) WasTried() bool {
 	}
 }
 
-// Judges says that the owner's policies judge the pods of a tenant: its own do,
-// and the operator's.
+// Judges reports whether the owner's policies judge the pods of a tenant: its own do, and
+// the operator's.
 func (o *Owner) Judges(tenant string) bool { return o.Tenant == "" || o.Tenant == tenant }
 
-// New makes an owner. loading are the budgets for loading policies of all tenants. wake is called once the first attempt
-// to load the set is over, changed when another set is in force, with the hooks of its policies and of those before.
+// New returns an owner; Run starts it. loading are the budgets for loading policies of
+// all tenants. wake is called once the first attempt to load the set is over. changed is
+// called when another set is in force, with the hooks of its policies and of those
+// before.
 func New(o Options, loading *sched.Budgets, wake func(), changed func(o *Owner, hooks map[string]bool)) *Owner {
 	x := &Owner{Tenant: o.Tenant, Dir: o.Dir, active: &activeSet{tenant: o.Tenant, dir: o.Dir}, tried: make(chan struct{})}
 	tried := sync.OnceFunc(func() {
@@ -55,29 +57,30 @@ func New(o Options, loading *sched.Budgets, wake func(), changed func(o *Owner, 
 // Run keeps the set of the directory in force until ctx ends.
 func (o *Owner) Run(ctx context.Context) { o.reloader.run(ctx) }
 
-// End takes the set out of force after run has returned.
+// End takes the set out of force after Run has returned.
 func (o *Owner) End(now time.Time) { o.active.put(nil, nil, now) }
 
-// Show is what `get policies` shows.
+// Show returns what `get policies` shows.
 func (o *Owner) Show() api.PolicySet {
 	set := o.active.show()
 	o.reloader.cfg.loads.show(&set)
 	return set
 }
 
-// Use returns the set in force for one decision, which must release it. Where there is none, it is nil and the error says
-// why, if that is known.
+// Use returns the set in force, which the caller must release. If there is none, it is
+// nil and the error says why, if that is known.
 func (o *Owner) Use() (*Set, error) { return o.active.use() }
 
-// Current is the policy that is being loaded or tested, empty for none.
+// Current returns the policy that is being loaded or tested, empty for none.
 func (o *Owner) Current() string { return o.reloader.loader.at.Name() }
 
-// Reload has the directory read now and waits for what comes of it.
+// Reload reads the directory now and waits for the result.
 func (o *Owner) Reload(ctx context.Context) (api.PolicySet, error) {
 	return o.order(ctx, command{look: true})
 }
 
-// Retry is reload, and also tries again what was refused before, or has failed and stays in force.
+// Retry is Reload, and also tries content again that was refused before, and a set that
+// failed and stays in force.
 func (o *Owner) Retry(ctx context.Context) (api.PolicySet, error) {
 	r := o.reloader
 	return o.order(ctx, command{look: true, do: func(context.Context) error {
@@ -88,7 +91,7 @@ func (o *Owner) Retry(ctx context.Context) (api.PolicySet, error) {
 	}})
 }
 
-// Rollback brings the set into force that was in force before the one that is.
+// Rollback activates the set that was in force before.
 func (o *Owner) Rollback(ctx context.Context) (api.PolicySet, error) {
 	return o.order(ctx, command{do: o.reloader.goBack})
 }
@@ -108,7 +111,8 @@ type Options struct {
 	Loader eval.Loader
 	// Kept keeps good sets and refusals over restarts, nil: nothing does.
 	Kept Kept
-	// KeepFiles writes the files of a set to the disk by digest, so that its decisions can be repeated; nil: nothing is kept.
+	// KeepFiles writes the files of a set to the disk by digest, so that its decisions
+	// can be repeated; nil for not.
 	KeepFiles func(tenant string, files map[string][]byte) error
 	// OpenWatch is how directories are watched, nil for by inotify.
 	OpenWatch func() (*fswatch.Backend, error)

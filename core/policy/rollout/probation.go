@@ -28,31 +28,30 @@ const (
 	maxFailed = 20
 )
 
-// probation watches the plugins of a set that came into force lately. It is
-// safe for concurrent use.
+// probation watches the plugins of a set that came into force recently. It is safe for
+// concurrent use.
 type probation struct {
-	// suspects are the policies that the set before did not have like this, and
-	// whose answers count. What others do is not the fault of the set.
+	// suspects are the policies that count and that the set before did not have like
+	// this. Failures of others are not the fault of the set.
 	suspects map[string]bool
-	// tenant is whose set it is, empty for the operator's.
+	// tenant is the owner, empty for the operator.
 	tenant string
-	// told has room for one value: there is an outcome. Nobody closes it.
+	// told has room for one value: there is an outcome. It is never closed.
 	told chan<- struct{}
 
 	mu    sync.Mutex
 	since time.Time
-	// of are the decisions about the pods of each tenant, "" for the operator's.
+	// of counts the decisions about the pods of each tenant, "" for the operator's.
 	of map[string]trial
-	// last is what the newest failure says.
+	// last is the message of the newest failure.
 	last string
 	// outcome is unknown until the end.
 	outcome outcome
-	// stuck is why a set that failed is in force all the same.
+	// stuck is why a set that failed stays in force.
 	stuck string
 }
 
-// trial counts decisions that asked one of the suspects, and those of them in
-// which one failed.
+// trial counts decisions that asked a suspect, and those in which one failed.
 type trial struct{ decisions, failed int }
 
 // outcome is how a probation ended.
@@ -64,8 +63,8 @@ const (
 	failed
 )
 
-// newProbation puts a set on probation because of some of its policies; nil
-// where there are none.
+// newProbation starts the probation of a set because of some of its policies; nil if
+// there are none.
 func newProbation(tenant string, suspects []string, now time.Time, told chan<- struct{}) *probation {
 	if len(suspects) == 0 {
 		return nil
@@ -77,7 +76,7 @@ func newProbation(tenant string, suspects []string, now time.Time, told chan<- s
 	return p
 }
 
-// Observe counts a decision about a pod of a tenant for the sets it asked.
+// Observe counts a decision about a pod of a tenant for the sets that it used.
 func Observe(sets Sets, tenant string, opinions []api.Opinion, now time.Time) {
 	for _, s := range sets {
 		if s.Probation != nil {
@@ -86,14 +85,14 @@ func Observe(sets Sets, tenant string, opinions []api.Opinion, now time.Time) {
 	}
 }
 
-// note counts one decision about a pod of a tenant, whose opinions may also be
-// those of other sets.
+// note counts one decision about a pod of a tenant. The opinions may also be those of
+// other sets.
 func (p *probation) note(tenant string, opinions []api.Opinion, now time.Time) {
 	asked, broke, open := false, "", false
 	for i := range opinions {
 		o := &opinions[i]
-		// Where the plugin has no instance at hand others have used them up, and a fault of
-		// the host says nothing about it. An exception keeps it from being asked.
+		// A plugin has no instance because of other calls, and a fault of the host is not
+		// its own. An exception keeps it from being asked.
 		if o.Tenant != p.tenant || o.Mode != "" && o.Mode != spec.ModeMember || !p.suspects[o.Policy] || eval.IsMachineOpinion(o) || openedByMachine(o) || o.Reason == api.ReasonException {
 			continue
 		}
@@ -124,12 +123,12 @@ func (p *probation) note(tenant string, opinions []api.Opinion, now time.Time) {
 	p.decide(now)
 }
 
-// openedByMachine reports whether a breaker says that it is open because of the host.
+// openedByMachine reports whether a breaker is open because of a fault of the host.
 func openedByMachine(o *api.Opinion) bool {
 	return o.Failure == string(eval.BreakerOpen) && strings.HasSuffix(o.Message, ": "+string(wasm.HostError))
 }
 
-// decide ends the probation if that can be told now. Its lock is held.
+// decide ends the probation if it has an outcome. The lock is held.
 func (p *probation) decide(now time.Time) {
 	all := p.total()
 	switch {
@@ -148,9 +147,8 @@ func (p *probation) decide(now time.Time) {
 	}
 }
 
-// blamed reports whether too many decisions failed. For the operator's set that
-// must be so whichever tenant is left out: no tenant can bring it about alone,
-// with pods that are made for it.
+// blamed reports whether too many decisions failed. For the operator's set that must hold
+// without any one tenant: no tenant can cause it alone, with pods made for it.
 func (p *probation) blamed(all trial) bool {
 	if !all.tooMany() {
 		return false
@@ -177,8 +175,8 @@ func (p *probation) total() (all trial) {
 	return all
 }
 
-// ended is how the probation ended, and why the set has failed. The probation
-// may be nil: it is over.
+// ended returns the outcome, and why the set has failed. The probation may be nil: it is
+// over.
 func (p *probation) ended(now time.Time) (how outcome, why string) {
 	if p == nil {
 		return passed, ""
@@ -192,9 +190,9 @@ func (p *probation) ended(now time.Time) (how outcome, why string) {
 	return p.outcome, fmt.Sprintf("on probation, plugins failed in %d of %d decisions, last %s", all.failed, all.decisions, p.last)
 }
 
-// Bears reports whether pods that run may be ended for what the set says: its plugins
-// were asked often enough to tell that they do not fail, or for long. The probation
-// may be nil: it is over.
+// Bears reports whether running pods may be evicted for what the set says: its plugins
+// were asked often enough, or for long enough, without failing. The probation may be nil:
+// it is over.
 func (p *probation) Bears(now time.Time) bool {
 	if p == nil {
 		return true
@@ -221,7 +219,7 @@ func (p *probation) HasFailed() bool {
 	return p.outcome == failed
 }
 
-// retry begins the probation of a set anew that has failed. The set may be nil.
+// retry restarts the probation of a set that has failed. The set may be nil.
 func (s *Set) retry(now time.Time) {
 	if s == nil || !s.Probation.HasFailed() {
 		return
@@ -232,8 +230,8 @@ func (s *Set) retry(now time.Time) {
 	p.since, p.of, p.last, p.outcome, p.stuck = now, map[string]trial{}, "", unknown, ""
 }
 
-// stay puts down why a set that failed stays in force. It reports whether that
-// is news.
+// stay records why a set that failed stays in force. It reports whether the reason is
+// new.
 func (p *probation) stay(reason string) (news bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -242,14 +240,14 @@ func (p *probation) stay(reason string) (news bool) {
 	return news
 }
 
-// stays reports whether it is known why a set that failed stays in force.
+// stays reports whether a set that failed stays in force for a known reason.
 func (p *probation) stays() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.stuck != ""
 }
 
-// show is what `get policies` shows of it, nil where it is over.
+// show returns what `get policies` shows, nil if the probation is over.
 func (p *probation) show() *api.PolicyProbation {
 	if p == nil {
 		return nil
@@ -265,7 +263,7 @@ func (p *probation) show() *api.PolicyProbation {
 
 func (p *probation) names() []string { return slices.Sorted(maps.Keys(p.suspects)) }
 
-// trialOf is what is kept of a set's probation over a restart.
+// trialOf returns what is stored of a set's probation.
 func (s *Set) trialOf() state.PolicyTrial {
 	if s.Probation == nil {
 		return state.PolicyTrial{}
@@ -273,8 +271,8 @@ func (s *Set) trialOf() state.PolicyTrial {
 	return state.PolicyTrial{Set: s.Eval.Digest, Policies: s.Probation.names()}
 }
 
-// suspects are the policies whose answers count and that another set has not, or
-// with another plugin, or for other pods. That set may be nil.
+// suspects returns the policies that count and that another set does not have, or has
+// with another plugin or for other pods. That set may be nil.
 func (s *Set) suspects(before *Set) (names []string) {
 	for _, p := range s.Eval.Policies {
 		if !p.Decides() {
@@ -288,8 +286,8 @@ func (s *Set) suspects(before *Set) (names []string) {
 	return names
 }
 
-// startProbation puts a set that comes into force on probation, unless none of its
-// policies is new. One that an earlier process had in force goes on as it was.
+// startProbation puts a set on probation that comes into force, unless none of its
+// policies is new. The set of an earlier process continues as it was.
 func (r *reloader) startProbation(next, running *Set) {
 	suspects := next.suspects(running)
 	if good := r.kept.record.Good; running == nil && len(good) > 0 && good[0] == next.Eval.Digest {
@@ -301,8 +299,8 @@ func (r *reloader) startProbation(next, running *Set) {
 	next.Probation = newProbation(r.standing.tenant, suspects, r.cfg.Now(), r.trials)
 }
 
-// checkProbation acts on how the probation of the set in force ended. It reports
-// whether another set came into force.
+// checkProbation acts on the outcome of the probation of the set in force. It reports
+// whether another set was activated.
 func (r *reloader) checkProbation(ctx context.Context) bool {
 	running := r.standing.current()
 	if running == nil || running.Probation == nil {
@@ -320,8 +318,8 @@ func (r *reloader) checkProbation(ctx context.Context) bool {
 	return false
 }
 
-// fallBack brings the set into force that was before the one that has failed,
-// which is not tried again. Where there is none, what is in force stays.
+// fallBack activates the set before the one that has failed, which is not tried again. If
+// there is none, the set in force stays.
 func (r *reloader) fallBack(ctx context.Context, running *Set, why string) bool {
 	stay := func(reason string) bool {
 		if running.Probation.stay(reason) {
@@ -354,13 +352,12 @@ func (r *reloader) fallBack(ctx context.Context, running *Set, why string) bool 
 	return true
 }
 
-// another reports whether a good set is kept beside that one.
+// another reports whether another good set is stored.
 func (k *lastKnownGood) another(than string) bool {
 	return slices.ContainsFunc(k.record.Good, func(digest string) bool { return digest != than })
 }
 
-// passed remembers that a set has passed its probation, and reports whether that
-// is news.
+// passed stores that a set has passed its probation, and reports whether that is new.
 func (k *lastKnownGood) passed(digest string) bool {
 	if k.record.Trial.Set != digest {
 		return false

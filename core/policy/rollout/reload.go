@@ -16,45 +16,44 @@ import (
 const (
 	// SettleTime is how long files must have stood still to be read.
 	SettleTime = 100 * time.Millisecond
-	// ListPeriod is how often the directory is listed without being told of a
-	// change.
+	// ListPeriod is how often the directory is listed without an event.
 	ListPeriod = 10 * time.Second
-	// RestlessTime is how long files may keep changing before that is refused
-	// like any other fault.
+	// RestlessTime is how long files may keep changing before that is refused like any
+	// other fault.
 	RestlessTime = 10 * time.Second
-	// restTime is how often plugins give back what they have not needed.
+	// restTime is how often plugins release memory that they have not needed.
 	restTime = 10 * time.Second
 )
 
-// reloader keeps the set in force that the directory holds. All of it belongs
-// to the goroutine of run.
+// reloader keeps the set in force that the directory holds. All of it belongs to the
+// goroutine of run.
 type reloader struct {
 	cfg      *Options
 	standing *activeSet
 	kept     lastKnownGood
 	loader   Loader
 	watch    *bundle.Watch
-	// tried is called after every attempt, changed after those that brought
-	// another set into force, with the hooks of its policies and of those before.
+	// tried is called after every attempt, changed after those that activated another
+	// set, with the hooks of its policies and of those before.
 	tried   func()
 	changed func(hooks map[string]bool)
-	// commands are what others have it do. Nobody closes it.
+	// commands receives what other goroutines want. It is never closed.
 	commands chan command
-	// trials has room for one value: the probation of a set has ended. Nobody
-	// closes it.
+	// trials has room for one value: the probation of a set has ended. It is never
+	// closed.
 	trials chan struct{}
 
-	// names are those of the last reading.
+	// names are the stamps of the last reading.
 	names map[string]fswatch.Stamp
-	// acted: what names say was acted on, and nothing was heard since.
+	// acted reports that this reading was applied, and that no event has come since.
 	acted bool
-	// settle decides when what was read has stood still.
+	// settle decides when the files have stood still.
 	settle fswatch.Settle
-	// untidy: something was loaded since tidy.
+	// untidy reports that something was loaded since the last tidy.
 	untidy bool
-	// due is what could not wait until a load had its budget.
+	// due is what came up while a load waited for its budget.
 	due due
-	// asked wait for what comes of the next look.
+	// asked are the commands that wait for the next reading.
 	asked []command
 }
 
@@ -116,7 +115,7 @@ func (r *reloader) run(ctx context.Context) {
 	}
 }
 
-// markChanged takes in that something has changed or may have.
+// markChanged records that something has changed or may have.
 func (r *reloader) markChanged(ctx context.Context) {
 	r.acted = false
 	if r.settle.Unrest(r.cfg.Now()) {
@@ -126,8 +125,8 @@ func (r *reloader) markChanged(ctx context.Context) {
 	}
 }
 
-// poll reads the directory if it may have changed, acts on what it read if
-// that stood still, and says when to look again.
+// poll reads the directory if it may have changed, applies what it read if that stood
+// still, and returns when to look again.
 func (r *reloader) poll(ctx context.Context) time.Duration {
 	r.watch.Aim(r.names)
 	if r.acted && bundle.Unchanged(r.cfg.Dir, r.names) {
@@ -160,9 +159,8 @@ func (r *reloader) poll(ctx context.Context) time.Duration {
 	return ListPeriod
 }
 
-// tidy collects what loading has left, of which there is much and which nobody
-// else makes soon. It does not give it to the kernel at once: that would hold up
-// whoever is judged just then.
+// tidy collects the garbage of loading, of which there is much. It does not return the
+// memory to the kernel: that would delay running decisions.
 func (r *reloader) tidy() {
 	if r.untidy {
 		r.untidy = false
@@ -170,8 +168,8 @@ func (r *reloader) tidy() {
 	}
 }
 
-// still reports whether what was read has stood still long enough: since its
-// last change, or, where clocks differ, since it was first read like this.
+// still reports whether the files have stood still long enough: since their last change
+// or, if clocks differ, since they were first read like this.
 func (r *reloader) still(got *bundle.Bundle) bool {
 	now := r.cfg.Now()
 	if !got.Steady || !maps.Equal(r.names, got.Stamps) || !r.settle.Begun() {
@@ -181,8 +179,7 @@ func (r *reloader) still(got *bundle.Bundle) bool {
 	return got.Steady && r.settle.Still(bundle.Newest(got.Stamps), now)
 }
 
-// apply brings what was read into force or refuses it. It reports whether
-// anything was loaded.
+// apply activates what was read or refuses it. It reports whether anything was loaded.
 func (r *reloader) apply(ctx context.Context, got *bundle.Bundle) (loaded bool) {
 	crashpoint.Reached("set read")
 	running, content := r.standing.current(), got.Content(r.cfg.Version)
@@ -231,8 +228,9 @@ func (r *reloader) apply(ctx context.Context, got *bundle.Bundle) (loaded bool) 
 	return true
 }
 
-// activate brings a set into force and says so. instead is why it is not what the
-// directory holds, nil where it is; another: an earlier process had others last.
+// activate puts a set in force and signals that. instead is why it is not what the
+// directory holds, nil if it is; another reports that an earlier process had another set
+// last.
 func (r *reloader) activate(next *Set, instead error, another bool) {
 	hooks := map[string]bool{NotAsBefore: another}
 	r.standing.current().AddHooks(hooks)
@@ -242,8 +240,8 @@ func (r *reloader) activate(next *Set, instead error, another bool) {
 	r.tried()
 }
 
-// reject puts down why the content is not in force, and logs it once. Where no
-// set is in force, the last one that was good is brought back.
+// reject records why the content is not in force, and logs it once. If no set is in
+// force, it activates the last good one.
 func (r *reloader) reject(ctx context.Context, reason error) {
 	back := r.standing.current() == nil && r.bringBack(ctx, reason)
 	if r.standing.refuse(reason, r.cfg.Now()) || back {
@@ -256,12 +254,12 @@ func (r *reloader) reject(ctx context.Context, reason error) {
 	r.tried()
 }
 
-// bringBack brings the last good set into force that an earlier process kept, as the
-// directory's is refused for a reason, and reports whether it did. Where the machine
-// is why it cannot, that is tried again with the next listing.
+// bringBack activates the last good set of an earlier process because the directory was
+// refused, and reports whether it did. If the machine is why it cannot, the next listing
+// tries again.
 func (r *reloader) bringBack(ctx context.Context, refused error) bool {
 	last, err := r.kept.last(ctx, &r.loader, nil)
-	if err != nil && r.standing.news(err) {
+	if err != nil && r.standing.isNews(err) {
 		r.cfg.Logger.Error("policies that were kept cannot be brought back", "directory", r.cfg.Dir, "err", err)
 	}
 	if last == nil {
@@ -275,10 +273,10 @@ func (r *reloader) bringBack(ctx context.Context, refused error) bool {
 	return true
 }
 
-// maxReasons bounds how many faults of a set are told.
+// maxReasons is how many faults of a set an error has at most.
 const maxReasons = 100
 
-// bounded is an error with at most maxReasons lines.
+// bounded returns an error with at most maxReasons lines.
 func bounded(err error) error {
 	text := err.Error()
 	for i, n := 0, 0; i < len(text); i++ {
@@ -292,6 +290,5 @@ func bounded(err error) error {
 	return errors.New(text)
 }
 
-// NotAsBefore stands among hooks where other policies are in force than before a
-// restart.
+// NotAsBefore is among the hooks if another set is in force than before a restart.
 const NotAsBefore = ""

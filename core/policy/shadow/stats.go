@@ -15,10 +15,10 @@ import (
 // maxDifferences is how many differences of a candidate are shown, the newest.
 const maxDifferences = 10
 
-// Stats is how a candidate does beside the policy in force. It is safe for
-// concurrent use.
+// Stats compares a candidate with the policy in force. It is safe for concurrent use.
 type Stats struct {
-	// Of are the digests of document and module of both: others begin a new one.
+	// Of are the digests of document and module of both: a comparison of others starts
+	// anew.
 	Of        [4]string
 	threshold spec.Threshold
 	since     time.Time
@@ -29,7 +29,7 @@ type Stats struct {
 	current api.PolicyShadow
 }
 
-// New begins the comparison of a candidate with the policy in force.
+// New starts the comparison of a candidate with the policy in force.
 func New(candidate, inForce *eval.Policy, clock func() time.Time) *Stats {
 	now := clock()
 	c := &Stats{Of: [4]string{candidate.DocumentSum, candidate.ModuleSum, inForce.DocumentSum, inForce.ModuleSum}, threshold: candidate.Shadow, since: now, now: clock, weighed: seen{}}
@@ -47,11 +47,11 @@ func (c *Stats) Skip() {
 	c.current.Skipped++
 }
 
-// Note compares what a candidate said with what the policy in force did; question is the same
-// for a question that is asked again. What neither was
-// asked, as it does not match, or they do not have the hook, is no decision of theirs. That one has no
-// instance, or the machine failed, or it was not its turn, says nothing of it, nor is known what a policy would say whose breaker
-// is open. That of the candidate is its own failure.
+// Note compares what the candidate said with what the policy in force said; question
+// identifies a question that is asked again. A question that matches neither is not
+// counted. It is skipped if a plugin had no instance, the machine failed or a question
+// had to wait, and if the breaker of the policy in force is open. An open breaker of the
+// candidate is the candidate's own failure.
 func (c *Stats) Note(hook, about string, question [sha256.Size]byte, inForce, candidate eval.ShadowResult) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -74,20 +74,19 @@ func (c *Stats) Note(hook, about string, question [sha256.Size]byte, inForce, ca
 		At: c.now(), Hook: hook, About: about, InForce: inForce.Answer, InForceSaid: inForce.Beside(&candidate),
 		Candidate: candidate.Answer, CandidateSaid: candidate.Beside(&inForce),
 	}
-	// What is shown is not changed any more.
+	// What was returned is not changed any more.
 	all := slices.Concat(c.current.Differences, []api.ShadowDifference{d})
 	c.current.Differences = all[max(0, len(all)-maxDifferences):]
 }
 
-// Show is what `get policies` shows, with why the candidate may not take the place of
-// the policy in force.
+// Show returns what `get policies` shows, with why the candidate may not be promoted yet.
 func (c *Stats) Show() *api.PolicyShadow {
 	c.mu.Lock()
 	x := c.current
 	c.mu.Unlock()
 	t := &c.threshold
-	// A quotient is the number next to the true one, as is the limit that was written: a part
-	// that is met exactly equals it. A product need not.
+	// A quotient is the number next to the true one, as is the limit in the document: a
+	// share that is met exactly equals it. A product need not.
 	switch left := t.MinTime - c.now().Sub(c.since); {
 	case x.Decisions < uint64(t.MinDecisions): // 1 to a million
 		x.Waits = fmt.Sprintf("it was asked in %d of %d decisions", x.Decisions, t.MinDecisions)
@@ -99,18 +98,16 @@ func (c *Stats) Show() *api.PolicyShadow {
 	return &x
 }
 
-// maxWeighed is how many questions a comparison remembers, by a digest and a flag: some
-// hundred kilobytes for a candidate. Once there are as many, a further one counts whenever
-// it is asked.
+// maxWeighed is how many questions a comparison remembers: some hundred kilobytes for a
+// candidate. After that every question counts as a new one.
 const maxWeighed = 4096
 
-// seen are the questions that count in a comparison, and whether the candidate said
-// something else in one: a pod that is held is asked about again and again, and is one
-// decision.
+// seen are the counted questions, and whether the candidate differed in them: a held pod
+// is asked about again and again, and is one decision.
 type seen map[[sha256.Size]byte]bool
 
-// firstTime takes a question in, and gives whether it is one decision more, and one difference
-// more.
+// firstTime records a question, and reports whether it is one more decision, and one more
+// difference.
 func (w seen) firstTime(question [sha256.Size]byte, different bool) (more, moreDifferent bool) {
 	was, known := w[question]
 	if known || len(w) < maxWeighed {
