@@ -237,15 +237,6 @@ func (b *breakers) untried(tenant string, now time.Time) {
 	}
 }
 
-// codeOfCall returns the failure code of a call, empty for none.
-func codeOfCall(err error) string {
-	if err == nil {
-		return ""
-	}
-	code, _, _ := FailureOf(err)
-	return code
-}
-
 // pause returns for how long failed questions are not tried again.
 func (b *breaker) pause() time.Duration { return BreakDelays.Delay(b.tries) }
 
@@ -275,3 +266,6 @@ func (b *breakers) show() (open []api.PolicyBreaker) {
 	slices.SortFunc(open, func(x, y api.PolicyBreaker) int { return cmp.Compare(x.Tenant, y.Tenant) })
 	return open
 }
+
+// minRetryAfter is the shortest time after which a question is asked again.
+const minRetryAfter = time.Second

@@ -12,8 +12,6 @@ const (
 
 	// ConditionFuel is what a unit of a condition's cost takes, some 100 ns.
 	ConditionFuel = 200
-	// ConditionFailed is the code of a condition that cannot be told for a pod.
-	ConditionFailed wasm.FailureCode = "ConditionFailed"
 )
 
 // All reports whether all conditions are true, and what that cost in fuel. The error is a

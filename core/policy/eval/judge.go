@@ -12,11 +12,8 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// The bounds of the time after which a policy wants to be asked again.
-const (
-	minRetryAfter = time.Second
-	maxRetryAfter = 10 * time.Minute
-)
+// maxRetryAfter is the longest time after which a policy can want to be asked again.
+const maxRetryAfter = 10 * time.Minute
 
 // strongest has the answers that decide, the strongest first.
 var strongest = []api.Answer{api.Deny, api.Hold, api.Allow}

@@ -2,13 +2,11 @@ package eval
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy/sched"
-	"github.com/wardlet/wardlet/core/policy/spec"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -153,25 +151,4 @@ func (p *Policy) failedIn(ctx context.Context, o *api.Opinion, instead string) {
 	if p.Counters.fail(o.Message) {
 		p.Log.Warn("a plugin failed", "policy", p.Name, "failure", o.Message, "instead", instead)
 	}
-}
-
-// FailureOf is the code of a plugin's failure, what it says, and the fuel it
-// took.
-func FailureOf(err error) (code, message string, fuel int64) {
-	c, detail := wasm.HostError, err
-	if failure, ok := errors.AsType[*wasm.Failure](err); ok {
-		c, detail, fuel = failure.Code, failure.Err, failure.Fuel
-	}
-	if c == ReferencesUnknown {
-		return string(c), spec.OneLine(detail.Error()), 0
-	}
-	what := "the plugin"
-	if c == ConditionFailed {
-		what = "a condition"
-	}
-	message = fmt.Sprintf("%s failed with %s", what, c)
-	if detail != nil {
-		message += ": " + spec.OneLine(detail.Error())
-	}
-	return string(c), message, fuel
 }

@@ -2,10 +2,14 @@ package eval
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 	"reflect"
 	"sync/atomic"
 
+	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/spec"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -98,3 +102,53 @@ func (h *SharedPlugin) Release() {
 		h.log.Warn("plugin was not closed cleanly", "policy", h.options.Policy, "err", err)
 	}
 }
+
+// FailureOf is the code of a plugin's failure, what it says, and the fuel it
+// took.
+func FailureOf(err error) (code, message string, fuel int64) {
+	c, detail := wasm.HostError, err
+	if failure, ok := errors.AsType[*wasm.Failure](err); ok {
+		c, detail, fuel = failure.Code, failure.Err, failure.Fuel
+	}
+	if c == ReferencesUnknown {
+		return string(c), spec.OneLine(detail.Error()), 0
+	}
+	what := "the plugin"
+	if c == ConditionFailed {
+		what = "a condition"
+	}
+	message = fmt.Sprintf("%s failed with %s", what, c)
+	if detail != nil {
+		message += ": " + spec.OneLine(detail.Error())
+	}
+	return string(c), message, fuel
+}
+
+// codeOfCall returns the failure code of a call, empty for none.
+func codeOfCall(err error) string {
+	if err == nil {
+		return ""
+	}
+	code, _, _ := FailureOf(err)
+	return code
+}
+
+// IsMachineFailure reports whether a plugin could not be loaded or called because of the
+// machine: the same may succeed next time.
+func IsMachineFailure(err error) bool {
+	failure, ok := errors.AsType[*wasm.Failure](err)
+	return errors.Is(err, wasm.ErrNotCompiled) || ok && (failure.Code == wasm.HostError || failure.Code == wasm.NotReady)
+}
+
+// IsMachineOpinion reports whether an opinion comes from a failure of the machine, or from
+// failures on other pods, and says nothing about the policy.
+func IsMachineOpinion(o *api.Opinion) bool {
+	return o.Failure == string(wasm.NotReady) || o.Failure == string(wasm.HostError) || o.Failure == string(BreakerWaits) || o.Failure == string(ReferencesUnknown)
+}
+
+// ReferencesUnknown is the code of a policy that is not asked because an object that
+// the pod names is not known yet.
+const ReferencesUnknown wasm.FailureCode = "ReferencesUnknown"
+
+// ConditionFailed is the code of a condition that cannot be evaluated for a pod.
+const ConditionFailed wasm.FailureCode = "ConditionFailed"

@@ -1,7 +1,6 @@
 package eval
 
 import (
-	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -134,13 +133,6 @@ func (p *Policy) State(path func(string) string) api.PolicyState {
 	return s
 }
 
-// IsMachineFailure reports whether a plugin could not be loaded or called because of the
-// machine: the same may succeed next time.
-func IsMachineFailure(err error) bool {
-	failure, ok := errors.AsType[*wasm.Failure](err)
-	return errors.Is(err, wasm.ErrNotCompiled) || ok && (failure.Code == wasm.HostError || failure.Code == wasm.NotReady)
-}
-
 // Counters count the opinions of one policy, as long as a policy of its name is in force.
 // Answers of other hooks are counted as the most similar answer of admission: an update
 // that passes and a named winner as allowed, an update that is held back and a conflict
@@ -196,10 +188,4 @@ func (c *Counters) show(s *api.PolicyState) {
 	if failure := c.failure.Load(); failure != nil {
 		s.LastFailure = *failure
 	}
-}
-
-// IsMachineOpinion reports whether an opinion comes from a failure of the machine, or from
-// failures on other pods, and says nothing about the policy.
-func IsMachineOpinion(o *api.Opinion) bool {
-	return o.Failure == string(wasm.NotReady) || o.Failure == string(wasm.HostError) || o.Failure == string(BreakerWaits) || o.Failure == string(ReferencesUnknown)
 }

@@ -17,9 +17,7 @@ import (
 )
 
 const (
-	// ReferencesUnknown is the code of a policy that is not asked because an object that
-	// the pod names is not known yet.
-	ReferencesUnknown wasm.FailureCode = "ReferencesUnknown"
+
 	// MaxReferences is how many objects a pod may name that a policy is shown: each is
 	// watched.
 	MaxReferences = 256
