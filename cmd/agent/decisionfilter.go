@@ -47,7 +47,7 @@ var answers = []string{
 	string(api.ChooseWinner), string(api.ChooseCurrent), string(api.ChooseNone), string(api.NoChoice),
 }
 
-// take checks what was given, and gives the names of pods.
+// take checks what was given, and returns the names of pods.
 func (f *decisionFilter) take(cmd *cobra.Command, args []string) (names []string, err error) {
 	if f.all {
 		f.namespace = ""

@@ -52,7 +52,7 @@ func (g *getter) run(ctx context.Context) error {
 	return g.watch(ctx, shown)
 }
 
-// begin prints what there is of what was asked for, and gives it.
+// begin prints what there is of what was asked for, and returns it.
 func (g *getter) begin(all listing) (shown listing, err error) {
 	shown = g.asked(all)
 	switch {

@@ -58,7 +58,7 @@ type knowledge struct {
 	foreign    int
 	foreignErr error
 	events     []api.Event
-	// happened gives the events that come next, by how many there are; nil for none.
+	// happened returns the events that come next, by how many there are; nil for none.
 	happened func(known int) []api.Event
 	origins  map[types.UID]api.Origin
 	verdicts map[types.UID]*api.Verdict

@@ -40,7 +40,7 @@ func (n naming) written(path string, write func(io.Writer) error) error {
 	return err
 }
 
-// name gives a file another name. FAT, on sticks, has no links, and file systems of
+// name adds another name to a file. FAT, on sticks, has no links, and file systems of
 // other machines may not rename without replacing; there it is copied.
 func (n naming) name(from, to string) error {
 	for _, do := range []func(from, to string) error{n.link, n.rename} {

@@ -182,7 +182,7 @@ func TestPolicyInspectReadsStandardInput(t *testing.T) {
 	}
 }
 
-// endless gives a module's beginning, then zeros for ever, and counts them.
+// endless returns a module's beginning, then zeros for ever, and counts them.
 type endless struct{ given int }
 
 func (e *endless) Read(p []byte) (int, error) {

@@ -29,7 +29,7 @@ import (
 )
 
 // decided has a policy decide about a few pods, which denies those with a value in a
-// field, and gives the state directory with the records.
+// field, and returns the state directory with the records.
 func decided(t *testing.T, denies ...string) (dir string) {
 	t.Helper()
 	if len(denies) == 0 {

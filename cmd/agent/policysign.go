@@ -198,7 +198,7 @@ func readShort(name string, f io.Reader) ([]byte, error) {
 	return text, err
 }
 
-// password gives that of the key: from its file, or from the terminal.
+// password returns that of the key: from its file, or from the terminal.
 func password(cmd *cobra.Command, s *signing) (string, error) {
 	if s.passwordFile != "" {
 		text, err := readSecret(cmd.Context(), s.passwordFile)

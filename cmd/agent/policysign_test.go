@@ -42,7 +42,7 @@ func writeFiles(t *testing.T, dir string, files map[string]string) {
 	}
 }
 
-// readFiles gives the texts of all files below a directory, by path.
+// readFiles returns the texts of all files below a directory, by path.
 func readFiles(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}

@@ -6,7 +6,7 @@ import (
 	"syscall"
 )
 
-// reloadSignals gives the signals that ask for the configuration to be read
+// reloadSignals returns the signals that ask for the configuration to be read
 // again, until stop is called. One waits while another is obeyed; more would
 // say the same.
 func reloadSignals() (asked <-chan os.Signal, stop func()) {

@@ -67,7 +67,7 @@ func (g *getter) watch(ctx context.Context, shown listing) error {
 	}
 }
 
-// changes gives what is new, differs or is gone. What is gone has no object to
+// changes returns what is new, differs or is gone. What is gone has no object to
 // print. Notes about everything are all there, or none if they say the same.
 func (g *getter) changes(before, now listing) listing {
 	objects := !isTableFormat(g.flags.output)

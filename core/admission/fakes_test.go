@@ -55,7 +55,7 @@ func (r *rig) expectEvents(t *testing.T, want ...string) {
 	r.events = nil
 }
 
-// runs gives a pod the status of one that runs.
+// runs sets the status of a pod to that of one that runs.
 func (r *rig) runs(t *testing.T, p *v1.Pod) {
 	t.Helper()
 	st := v1.PodStatus{Phase: v1.PodRunning, StartTime: new(metav1.NewTime(noon)), Reason: "R"}

@@ -11,7 +11,7 @@ import (
 // Fit judges whether a pod may run on the node and whether there is room for it:
 // a kubelet's predicates. For a critical pod it finds pods that give way.
 type Fit struct {
-	// Node gives the node as it is now, of which Fit looks at name, labels, taints,
+	// Node returns the node as it is now, of which Fit looks at name, labels, taints,
 	// allocatable resources and features. It does not block.
 	Node func() *v1.Node
 	// Critical says which pods are critical.

@@ -94,7 +94,7 @@ func (w *Waits) Forgotten(uid types.UID) {
 	}
 }
 
-// List gives what waits, ordered by namespace and name of the waiting pod.
+// List returns what waits, ordered by namespace and name of the waiting pod.
 func (w *Waits) List() []api.Waiting {
 	w.mu.Lock()
 	list := slices.Collect(maps.Values(w.waiting))

@@ -70,7 +70,7 @@ func TestAnAgentHasTheMetricsOfTheDocumentAndNoOthers(t *testing.T) {
 	}
 }
 
-// runParts runs some stages of an agent until the test ends, and gives the names of
+// runParts runs some stages of an agent until the test ends, and returns the names of
 // all.
 func runParts(t *testing.T, a *Node, names ...string) (all []string) {
 	t.Helper()

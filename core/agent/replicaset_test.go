@@ -56,7 +56,7 @@ func (r *replicaSet) create() {
 }
 
 // follow makes a pod for each that the node rejects, for as long as told, and
-// gives how many there are then.
+// returns how many there are then.
 func (r *replicaSet) follow(updates <-chan api.Update, during time.Duration) int {
 	r.t.Helper()
 	end := time.After(during)

@@ -134,5 +134,5 @@ func (e *DocumentError) Lines() []string {
 	return lines
 }
 
-// Unwrap gives the fault without its place.
+// Unwrap returns the fault without its place.
 func (e *DocumentError) Unwrap() error { return e.Err }

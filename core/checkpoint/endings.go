@@ -21,7 +21,7 @@ import (
 const endingSweep = 2 * time.Second
 
 // Endings keeps which pods are being ended, for the workers: an agent that is started
-// meanwhile gives them what is left of their grace period. The methods may be called from
+// meanwhile leaves them the rest of their grace period. The methods may be called from
 // any goroutine; Run writes, and deletes what is over: no end waits for the disk.
 type Endings struct {
 	// Remains reports whether the runtime has, or may have, something of a pod. It is set

@@ -51,7 +51,7 @@ func (f *outcomeFiles) Load() ([]state.Outcome, []error) {
 	return slices.Collect(maps.Values(f.files)), nil
 }
 
-// on gives what the disk has of a pod, and how often it was written.
+// on returns what the disk has of a pod, and how often it was written.
 func (f *outcomeFiles) on(uid types.UID) (o state.Outcome, known bool, writes int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -130,8 +130,8 @@ func (m *Member) registration(is *v1.Node) *v1.Node {
 	return n
 }
 
-// labelPatch gives an object that was there already the labels of this node; nil where it has them. What others wrote
-// beside them stays, and so do its taints: they count only at the first registration.
+// labelPatch returns a patch that sets the labels of this node on an object that was there already; nil if it has them.
+// What others wrote beside them stays, and so do its taints: they count only at the first registration.
 func labelPatch(there *v1.Node, labels map[string]string) map[string]any {
 	lacks := map[string]string{}
 	for key, value := range labels {

@@ -32,7 +32,7 @@ const (
 	absent  = "absent"
 )
 
-// Compare gives the keys that next changes, in the order of the schema, and
+// Compare returns the keys that next changes, in the order of the schema, and
 // none where the configurations mean the same. Both are as Load gives them.
 func Compare(old, next *Config) []Change {
 	c := &comparison{}

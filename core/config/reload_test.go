@@ -18,7 +18,7 @@ type place struct {
 	value     reflect.Value
 }
 
-// everyKey gives a configuration in which every array of tables has an element
+// everyKey returns a configuration in which every array of tables has an element
 // "n", with all of its keys, and the arrays.
 func everyKey() (c *Config, leaves []place, arrays []string) {
 	c = Default()

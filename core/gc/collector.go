@@ -34,7 +34,7 @@ const (
 // gone is no error.
 type Runtime interface {
 	ListPods(ctx context.Context) ([]status.ObservedPod, error)
-	// InspectPod gives one pod; one that the runtime does not know has only its UID.
+	// InspectPod returns one pod; one that the runtime does not know has only its UID.
 	InspectPod(ctx context.Context, uid types.UID) (status.ObservedPod, error)
 	// StopContainer returns when the container has stopped; it is killed after grace.
 	StopContainer(ctx context.Context, id string, grace time.Duration) error
@@ -84,8 +84,8 @@ type Config struct {
 	// and has ended: only its status is of use. It does not block. Without it no pod
 	// is.
 	Over func(uid types.UID) bool
-	// Known gives the agent's pods as they were last seen, in the detail of a
-	// listing. It makes no call and does not block; what it gives is not changed.
+	// Known returns the agent's pods as they were last seen, in the detail of a
+	// listing. It makes no call and does not block; what it returns is not changed.
 	// Without it only passes find what is old.
 	Known func() []status.ObservedPod
 	// Limits are DefaultLimits where they are zero.

@@ -17,7 +17,7 @@ type kept struct {
 	until time.Time
 }
 
-// keptYet gives the error that a container met that is left alone for now.
+// keptYet returns the error that a container met that is left alone for now.
 func (c *Collector) keptYet(id string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

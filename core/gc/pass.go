@@ -101,7 +101,7 @@ func (c *Collector) task(j job) {
 	c.failed(c.calls, j.uid, what, err)
 }
 
-// end lets the pod have another task, and gives it one that was asked for
+// end lets the pod have another task, and starts one that was asked for
 // meanwhile.
 func (c *Collector) end(uid types.UID) {
 	c.mu.Lock()
@@ -149,7 +149,7 @@ func (c *Collector) collect(ctx context.Context, j job) error {
 	return c.remove(ctx, uid, observed)
 }
 
-// seen gives a pod as it was last seen, and one that is not known as the runtime shows
+// seen returns a pod as it was last seen, and one that is not known as the runtime shows
 // it, nil where that does not know it. What is old is enough: instances that are over
 // do not run again, and of a pod that may go nothing is made any more.
 func (c *Collector) seen(ctx context.Context, uid types.UID) (*status.ObservedPod, error) {

@@ -54,7 +54,7 @@ func (w Workers) KillOrphan(s *worker.Orphan) {
 type Outcomes struct {
 	*checkpoint.Outcomes
 	Meters *Meters
-	// Shown gives the status that is published of a pod.
+	// Shown returns the status that is published of a pod.
 	Shown func(uid types.UID) (v1.PodStatus, bool)
 }
 

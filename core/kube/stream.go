@@ -35,7 +35,7 @@ type stream struct {
 	stop   sync.Once
 }
 
-// ResultChan gives the events. It is closed when there are no more.
+// ResultChan returns the events. It is closed when there are no more.
 func (s *stream) ResultChan() <-chan watch.Event { return s.events }
 
 // Stop ends the watch.

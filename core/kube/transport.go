@@ -88,7 +88,7 @@ func (t *transport) send(r *http.Request) (*http.Response, error) {
 	return base.RoundTrip(r)
 }
 
-// current reads the files and gives what to send the next request with: what
+// current reads the files and returns what to send the next request with: what
 // they hold, or what they last held if that cannot be used.
 func (t *transport) current() (*http.Transport, string, error) {
 	t.mu.Lock()

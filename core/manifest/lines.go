@@ -32,7 +32,7 @@ func (t tree) written(path string, n json.Number) string {
 	return text
 }
 
-// walk gives the line of the field of the path, or of the nearest of its
+// walk returns the line of the field of the path, or of the nearest of its
 // parents that exists, and the field's value, nil where it does not exist.
 func (t tree) walk(path string) (line int, value *yaml.Node) {
 	n, line := t.root, t.root.Line
@@ -65,7 +65,7 @@ func nextStep(path string) (step, rest string) {
 	return step, strings.TrimPrefix(rest, ".")
 }
 
-// find gives the member of a mapping, or the item of a list, that the step
+// find returns the member of a mapping, or the item of a list, that the step
 // leads to, and the node that marks its line.
 func find(n *yaml.Node, step string) (mark, value *yaml.Node) {
 	if n.Kind == yaml.AliasNode {

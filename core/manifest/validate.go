@@ -63,7 +63,7 @@ func validate(p *v1.Pod) field.ErrorList {
 	return append(errs, validateContainers(s, volumes)...)
 }
 
-// invalid gives one error for each message.
+// invalid returns one error for each message.
 func invalid(path *field.Path, value any, messages []string) field.ErrorList {
 	var errs field.ErrorList
 	for _, m := range messages {

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// validateVolumes checks the volumes and gives the set of their names.
+// validateVolumes checks the volumes and returns the set of their names.
 func validateVolumes(volumes []v1.Volume, at *field.Path) (names map[string]bool, errs field.ErrorList) {
 	names = map[string]bool{}
 	for i := range volumes {

@@ -30,7 +30,7 @@ var noon = time.Date(2026, 1, 2, 12, 0, 0, 500_000_000, time.UTC)
 
 func newMetrics() *Metrics { return New("edge", "v9", slog.New(slog.DiscardHandler)) }
 
-// scrape gives the lines of all metrics but those of the process.
+// scrape returns the lines of all metrics but those of the process.
 func scrape(t *testing.T, m *Metrics) []string {
 	t.Helper()
 	answer := httptest.NewRecorder()

@@ -8,7 +8,7 @@ import (
 type Tenants struct {
 	// Names are those of all tenants.
 	Names []string
-	// Of gives the one that a namespace belongs to, empty for none.
+	// Of returns the one that a namespace belongs to, empty for none.
 	Of func(namespace string) string
 }
 

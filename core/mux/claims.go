@@ -42,7 +42,7 @@ func (s *sourceStore) claim(e *entry, identity types.NamespacedName) {
 	}
 }
 
-// release gives the entry that is under the ID of e from now on, whose pod may
+// release returns the entry that is under the ID of e from now on, whose pod may
 // be replaced by one of another identity or forgotten: a pod that only a
 // document with a fault still names goes on as the last valid version of that.
 func (t *merging) release(e *entry, identity types.NamespacedName) *entry {
@@ -62,7 +62,7 @@ func (t *merging) release(e *entry, identity types.NamespacedName) *entry {
 	return e
 }
 
-// reclaim gives the entry that is under the ID of e from now on, whose document
+// reclaim returns the entry that is under the ID of e from now on, whose document
 // is a pod of this identity: one that stood elsewhere in the manifest, or that is
 // the last valid version of a document that names another pod now.
 func (t *merging) reclaim(e *entry, identity types.NamespacedName) *entry {

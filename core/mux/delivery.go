@@ -24,7 +24,7 @@ type Sink struct {
 	name string
 }
 
-// Sink gives the way in of the named source. It fails for a name that is not
+// Sink returns the way in of the named source. It fails for a name that is not
 // configured.
 func (m *Mux) Sink(name string) (*Sink, error) {
 	if _, ok := m.store.sources[name]; !ok {

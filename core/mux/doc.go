@@ -24,7 +24,7 @@
 // everything else passes it. A pod that runs is ended by a replacement only
 // when that is admitted, unless Config.StopDenied says otherwise. A verdict
 // counts only once it is on the disk, unless Config.UpdatesOnly says that no
-// policy gives it; every step then does what follows from it in this order: the
+// policy returns it; every step then does what follows from it in this order: the
 // disk, the notices, the sync loop, the gate, the filter and the resolver. So a
 // restart repeats what was handed on. What the disk does not take is written
 // again later.

@@ -16,7 +16,7 @@ type Filter interface {
 	// goroutine and at any time, or never if the filter stops first. It does not
 	// block.
 	Filter(q api.FilterQuestion, answer func(api.FilterVerdict))
-	// FilterChanged gives a value when other filters are in force than before:
+	// FilterChanged has a value when other filters are in force than before:
 	// everything they hold back is then asked about again.
 	FilterChanged() <-chan struct{}
 }

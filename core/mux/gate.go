@@ -15,10 +15,10 @@ type Gate interface {
 	// Admitted says that a version which goes on waiting, for the filter, was let
 	// through before a restart: nothing is asked about it. It does not block.
 	Admitted(q api.Question, v api.Verdict)
-	// Changed gives a value when other policies are in force than before:
+	// Changed has a value when other policies are in force than before:
 	// everything that was held or denied is then asked again.
 	Changed() <-chan struct{}
-	// NodeChanged gives a value when other pods are on the node than before:
+	// NodeChanged has a value when other pods are on the node than before:
 	// everything that was held or denied by a verdict that has seen them is then
 	// asked again.
 	NodeChanged() <-chan struct{}

@@ -61,7 +61,7 @@ func checkInstances(t *testing.T, step int, s *store) {
 	}
 }
 
-// hold gives the pods that documents of a source are, by identity.
+// hold returns the pods that documents of a source are, by identity.
 func (g *gated) hold(source string) map[types.NamespacedName][]*v1.Pod {
 	g.mux.mu.RLock()
 	defer g.mux.mu.RUnlock()

@@ -24,7 +24,7 @@ type released struct {
 }
 
 // Release lets the updates pass that a filter holds back of the pods of this
-// name, and gives them. It is the name of the new version, of what runs on
+// name, and returns them. It is the name of the new version, of what runs on
 // meanwhile, or of their identity. It fails where no filter holds anything back
 // of them; what policy does not admit is not released.
 func (m *Mux) Release(ctx context.Context, namespace, name string) ([]api.WaitingUpdate, error) {

@@ -17,7 +17,7 @@ type Resolver interface {
 	// does not block. A winner that is no candidate counts as NoChoice, and so
 	// does one with a mutation of another pod. Mutations count only with a Gate.
 	Resolve(c api.Contest, answer func(api.Resolution))
-	// Changed gives a value when other policies are in force than before: every
+	// Changed has a value when other policies are in force than before: every
 	// contest is then asked again.
 	Changed() <-chan struct{}
 }
@@ -30,7 +30,7 @@ type Resolutions interface {
 	// Delete forgets the answer for an identity; one that is not there is no
 	// error.
 	Delete(identity types.NamespacedName) error
-	// Load gives all that are kept, and what could not be read.
+	// Load returns all that are kept, and what could not be read.
 	Load() ([]state.Resolution, []error)
 }
 

@@ -17,7 +17,7 @@ type Documents interface {
 	// returns. Where it fails with a *state.BatchError, the documents that does
 	// not name are.
 	Apply(put []state.Record, remove []state.DocumentID) error
-	// LoadAll gives the records of all sources, ordered by source, and what
+	// LoadAll returns the records of all sources, ordered by source, and what
 	// could not be read.
 	LoadAll() ([]state.Record, []error)
 }
@@ -61,7 +61,7 @@ func (m *Mux) restore(t *merging) outcome {
 	return t.finish(out)
 }
 
-// restored takes a record in, and gives the change that hands on what was
+// restored takes a record in, and returns the change that hands on what was
 // handed on before.
 func (t *merging) restored(r *state.Record) (api.Change, bool) {
 	if r.Pod == nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// changeGate lets new pods pass, and gives the answer it was told to whatever
+// changeGate lets new pods pass, and returns the answer it was told to whatever
 // would change or replace one.
 type changeGate struct {
 	changed, node chan struct{}

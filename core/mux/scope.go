@@ -80,7 +80,7 @@ func beside(path string, identity types.NamespacedName) string {
 	return path + "#?" + identity.String()
 }
 
-// sure gives the documents of a delivery that can be taken in. One of a manifest
+// sure returns the documents of a delivery that can be taken in. One of a manifest
 // that is held may stand in the place of another one, as all do that follow a
 // separator that broke. So there only those count that are the pod that stood
 // there, or are new where nothing stood, or have come from another manifest.

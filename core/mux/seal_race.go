@@ -19,7 +19,7 @@ func newSeals() *seals { return &seals{map[*v1.Pod][sha256.Size]byte{}} }
 
 func (s *seals) put(p *v1.Pod) { s.sums[p] = digestOf(p) }
 
-// drop forgets a pod and gives an error if it was changed.
+// drop forgets a pod and returns an error if it was changed.
 func (s *seals) drop(p *v1.Pod) error {
 	if p == nil {
 		return nil

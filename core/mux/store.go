@@ -239,7 +239,7 @@ func newStore(sources []Source) *store {
 	return s
 }
 
-// entry gives the entry of an ID, and makes it if there is none.
+// entry returns the entry of an ID, and makes it if there is none.
 func (s *sourceStore) entry(id string) *entry {
 	e := s.entries[id]
 	if e == nil {
@@ -285,7 +285,7 @@ func (sl *slot) insert(e *entry) {
 	e.slot = sl
 }
 
-// slot gives the slot of an identity, and makes it if there is none.
+// slot returns the slot of an identity, and makes it if there is none.
 func (s *sourceStore) slot(id types.NamespacedName) *slot {
 	sl := s.slots[id]
 	if sl == nil {
@@ -295,7 +295,7 @@ func (s *sourceStore) slot(id types.NamespacedName) *slot {
 	return sl
 }
 
-// displace takes e out of its slot and gives the slot, nil if it had none.
+// displace takes e out of its slot and returns the slot, nil if it had none.
 func (s *sourceStore) displace(e *entry) *slot {
 	sl := e.slot
 	if sl == nil {

@@ -73,7 +73,7 @@ func TestAnAnswerEndsTheWaitForTheDisk(t *testing.T) {
 	}
 }
 
-// written gives the IDs that were written since it was last asked.
+// written returns the IDs that were written since it was last asked.
 func (d *disk) written() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()

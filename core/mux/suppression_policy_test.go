@@ -47,7 +47,7 @@ func TestWhatPolicyDoesNotAdmitIsNotSuppressed(t *testing.T) {
 	})
 }
 
-// toldByNow gives what was told once everything is at rest.
+// toldByNow returns what was told once everything is at rest.
 func (g *gated) toldByNow() []string {
 	synctest.Wait()
 	return g.board.told()

@@ -11,7 +11,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// suppress has a mux run web:1 and hold an update of it back, and gives what
+// suppress has a mux run web:1 and hold an update of it back, and returns what
 // was written.
 func suppress(t *testing.T, j *judge, d *disk, old, newer []api.Document) *gated {
 	t.Helper()

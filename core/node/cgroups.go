@@ -66,7 +66,7 @@ func (c *Cgroups) V2() bool {
 	return ok
 }
 
-// Ensure makes the cgroup of p and sets its limits, and gives its name as the
+// Ensure makes the cgroup of p and sets its limits, and returns its name as the
 // runtime wants it.
 func (c *Cgroups) Ensure(p *v1.Pod) (parent string, err error) {
 	if err := checkUID(p.UID); err != nil {

@@ -28,7 +28,7 @@ type Cache struct {
 	// uninspected are the pods without an entry of which list does not say that they
 	// do not exist.
 	uninspected map[types.UID]bool
-	merged      []status.ObservedPod        // what Pods gives; nil: to be made
+	merged      []status.ObservedPod        // what Pods returns; nil: to be made
 	waiters     map[types.UID]chan struct{} // closed and dropped at the next news
 	// request asks for an inspection of a pod that is later than a time; nil: there
 	// are none.

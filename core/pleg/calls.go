@@ -44,7 +44,7 @@ func (c *calls) begin(uid types.UID) bool {
 	return true
 }
 
-// giveUp gives an inspection up unless it has ended, and reports whether it did.
+// giveUp abandons an inspection unless it has ended, and reports whether it did.
 func (c *calls) giveUp(uid types.UID) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

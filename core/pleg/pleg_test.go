@@ -337,7 +337,7 @@ func (n *notes) StreamUp(up bool)          { n.note("stream %v", up) }
 func (n *notes) Dropped(d int)             { n.note("dropped %d", d) }
 func (n *notes) Lag(d time.Duration)       { n.note("lag %d", d.Milliseconds()) }
 
-// take gives the lines since it was called last.
+// take returns the lines since it was called last.
 func (n *notes) take() []string {
 	synctest.Wait()
 	n.mu.Lock()

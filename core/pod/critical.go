@@ -11,7 +11,7 @@ type Criticality struct {
 	// Static makes all static pods critical, as with a kubelet. On a node with no
 	// others there is then nothing that could give way.
 	Static bool
-	// Highest gives the priority that pods of a namespace may have at most, false for
+	// Highest returns the priority that pods of a namespace may have at most, false for
 	// any; nil for any everywhere. What is above that counts as that.
 	Highest func(namespace string) (highest int32, ok bool)
 	// Named reports whether the node's operator has named the pod; nil for none.

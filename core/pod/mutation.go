@@ -43,12 +43,12 @@ const MaxMutatorChanges = 32
 // maxMutationText bounds Mutation.String, in bytes.
 const maxMutationText = 1 << 10
 
-// Of gives a later version of the pod, as its source has it, in the form in
+// Of returns a later version of the pod, as its source has it, in the form in
 // which policies let the pod pass. Spec, labels and annotations are those of
 // Final: policy judges a version anew where the source changes them. All else is
 // p's: its status, whether it is to end, and what only this node annotates. What
 // the result refers to is shared with both and must not be changed. A nil
-// mutation gives p itself.
+// mutation returns p itself.
 func (m *Mutation) Of(p *v1.Pod) *v1.Pod {
 	if m == nil {
 		return p
@@ -110,7 +110,7 @@ func (m *Mutation) Usable(p *v1.Pod) error {
 	return nil
 }
 
-// Shown is the mutation without the pod, for display. A nil one gives nil.
+// Shown is the mutation without the pod, for display. A nil one returns nil.
 func (m *Mutation) Shown() *Mutation {
 	if m == nil {
 		return nil

@@ -14,7 +14,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// saysOf gives a function that holds what is said of a question to a hook about a
+// saysOf returns a function that holds what is said of a question to a hook about a
 // pod against what should be, once all is at rest.
 func saysOf(t *testing.T, p *Engine) func(when, hook string, of *api.Question, policy, message string) {
 	t.Helper()

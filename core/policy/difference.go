@@ -38,7 +38,7 @@ func (d *Difference) String() string {
 	return fmt.Sprintf("%s is %s on record, made again %s", d.Field, shown(d.Recorded), shown(d.Made))
 }
 
-// Compare gives the first difference of a verdict that Repeat gave to that of its
+// Compare returns the first difference of a verdict that Repeat gave to that of its
 // record, nil where they are the same to the last bit.
 func Compare(record *state.DecisionRecord, made api.Verdict) (*Difference, error) {
 	recorded := asCompared(record, &made)

@@ -128,7 +128,7 @@ func (d *Draft) pods(v *spec.TestCase, key string) (pods map[string]*v1.Pod, fau
 	return nil, d.fault(wrong.Key, "%s", wrong.Message)
 }
 
-// decode gives the pods of a question.
+// decode returns the pods of a question.
 func (d *Draft) decode(v *spec.TestCase) (map[string]*v1.Pod, error) {
 	pods := map[string]*v1.Pod{}
 	for _, f := range v.Files("") {

@@ -52,7 +52,7 @@ func run(t *testing.T, p *Engine) (stop func()) {
 	return stop
 }
 
-// ask gives the verdict on a question.
+// ask returns the verdict on a question.
 func ask(t *testing.T, p *Engine, q api.Question) api.Verdict {
 	t.Helper()
 	answer := make(chan api.Verdict, 1)

@@ -67,7 +67,7 @@ func (o otherReferences) Input(digest string) ([]byte, error) {
 	return text, err
 }
 
-// repeated makes the decision of a record again and gives the first difference, nil
+// repeated makes the decision of a record again and returns the first difference, nil
 // for none.
 func repeated(t *testing.T, r *Repeater, record *state.DecisionRecord, of Evidence) *Difference {
 	t.Helper()

@@ -23,7 +23,7 @@ import (
 // which are made from whole documents, are others, too.
 type Redactor struct{ key []byte }
 
-// NewRedactor gives one of its own: what two of them make of the same is not equal.
+// NewRedactor returns one of its own: what two of them make of the same is not equal.
 func NewRedactor() *Redactor {
 	key := make([]byte, sha256.Size)
 	_, _ = rand.Read(key) // it never fails

@@ -179,7 +179,7 @@ func TestOfTheIDOfADocumentItsIndexStays(t *testing.T) {
 	}
 }
 
-// redactedOf has decisions made about pods with a secret, of every hook, and gives the
+// redactedOf has decisions made about pods with a secret, of every hook, and returns the
 // records with what is made of them.
 func redactedOf(t *testing.T, script, more string, do func(p *Engine, d policytest.Tree)) (all []*state.DecisionEntry, left []*Difference) {
 	t.Helper()

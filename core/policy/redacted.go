@@ -86,7 +86,7 @@ func (x *Redactor) entry(record *state.DecisionRecord, of Evidence) (*state.Deci
 	return &state.DecisionEntry{Record: &r, Inputs: to.Into}, to.Err
 }
 
-// Redacted gives a record with its documents redacted, and as it comes out when the
+// Redacted returns a record with its documents redacted, and as it comes out when the
 // decision is made on those: whoever has it can make it again. The Difference says
 // what comes out otherwise than on record, and so must not pass for it; the entry is
 // nil then. Of a decision that no policy was asked about there is nothing to make.

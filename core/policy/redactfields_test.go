@@ -62,7 +62,7 @@ func plant(t *testing.T, v reflect.Value) {
 	}
 }
 
-// where gives the paths of a document at which the secret stands, * for an element
+// where returns the paths of a document at which the secret stands, * for an element
 // or an entry, a path that ends in "key" for a key.
 func where(document any, path string) (all []string) {
 	switch x := document.(type) {
@@ -168,7 +168,7 @@ func TestInARecordThatIsRedactedNothingStaysButWhatIsListed(t *testing.T) {
 	stays(t, on(e.Record), "testdata/redact-record-stays.txt")
 }
 
-// standsIn gives the paths of a document, as JSON, at which the secret stands.
+// standsIn returns the paths of a document, as JSON, at which the secret stands.
 func standsIn(t *testing.T, text []byte) []string {
 	t.Helper()
 	var document any

@@ -26,7 +26,7 @@ import (
 // were not ready. There is nothing to repeat.
 var ErrNotJudged = errors.New("no policy was asked: the sets were not ready")
 
-// Evidence is what records name by digest. It gives the one that was asked for, or
+// Evidence is what records name by digest. It returns the one that was asked for, or
 // an error.
 type Evidence interface {
 	// Input is a document that a decision saw, as JSON.

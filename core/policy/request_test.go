@@ -15,7 +15,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// asksOf gives what each policy was asked by one question to a plane, and the
+// asksOf returns what each policy was asked by one question to a plane, and the
 // time of the decision.
 func asksOf(t *testing.T, c Config, s *policytest.Scripts, q api.Question) (asked map[string]wasm.Request, at time.Time) {
 	t.Helper()

@@ -22,7 +22,7 @@ func takenIn() {
 	synctest.Wait()
 }
 
-// askAbout asks about n pods of a namespace and gives the last verdict.
+// askAbout asks about n pods of a namespace and returns the last verdict.
 func askAbout(t *testing.T, p *Engine, namespace string, n int) (v api.Verdict) {
 	t.Helper()
 	for i := range n {

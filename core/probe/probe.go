@@ -100,7 +100,7 @@ func (m *Manager) Run(ctx context.Context) {
 	m.loops.Wait()
 }
 
-// Add begins the probes of a pod that are not under way, and gives those that are its newest version.
+// Add begins the probes of a pod that are not under way, and returns those that are its newest version.
 func (m *Manager) Add(p *v1.Pod) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

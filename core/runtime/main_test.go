@@ -118,7 +118,7 @@ func containerRun(p *v1.Pod, sandboxID string, attempt uint32) pod.ContainerRun 
 	}
 }
 
-// start runs a pod with a program and gives the container's ID.
+// start runs a pod with a program and returns the container's ID.
 func (r *rig) start(t *testing.T, p *v1.Pod, program fakecri.Program) string {
 	t.Helper()
 	r.cri.Load(appImage, 1000, program)
@@ -150,7 +150,7 @@ func (e *events) Event(_ *v1.Pod, eventType, reason, message string) {
 	e.list = append(e.list, fmt.Sprintf("%s %s: %s", eventType, reason, message))
 }
 
-// take gives the events so far and forgets them.
+// take returns the events so far and forgets them.
 func (e *events) take() []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -159,7 +159,7 @@ func (e *events) take() []string {
 	return list
 }
 
-// reasons gives "Type Reason" of the events so far and forgets them.
+// reasons returns "Type Reason" of the events so far and forgets them.
 func (e *events) reasons() []string {
 	var reasons []string
 	for _, event := range e.take() {

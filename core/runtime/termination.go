@@ -200,7 +200,7 @@ func readAt(f io.ReaderAt, begin, end int64) ([]byte, error) {
 
 // logText is what the container wrote of a log line: the line's fourth field,
 // with a newline unless the line is only a part. What is not in the CRI's
-// format gives nothing.
+// format returns nothing.
 func logText(line []byte) []byte {
 	fields := bytes.SplitN(bytes.TrimSuffix(line, []byte("\n")), []byte(" "), 4)
 	if len(fields) < 4 {

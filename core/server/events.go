@@ -7,7 +7,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// Events gives the newest events, newest last, and tells of more.
+// Events returns the newest events, newest last, and tells of more.
 type Events interface {
 	List() []api.Event
 	Changes

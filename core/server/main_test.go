@@ -24,7 +24,7 @@ func socketPath(t *testing.T) string {
 	return filepath.Join(dir, "run", "w.sock")
 }
 
-// serve runs s until the test ends, or stop is called, which gives the error
+// serve runs s until the test ends, or stop is called, which returns the error
 // of Serve.
 func serve(t *testing.T, s *Server, l net.Listener) (stop func() error) {
 	t.Helper()

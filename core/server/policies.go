@@ -6,7 +6,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// Policies gives what judges the pods of this node, and how it did.
+// Policies returns what judges the pods of this node, and how it did.
 type Policies interface {
 	// Sets are the sets in force, one per directory.
 	Sets() []api.PolicySet

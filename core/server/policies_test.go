@@ -40,7 +40,7 @@ func (j judges) Rollback(_ context.Context, tenant string) (api.PolicySet, error
 	return j.ordered("rollback", tenant)
 }
 
-// ordered gives the set of a tenant, of the generation that names the order; that
+// ordered returns the set of a tenant, of the generation that names the order; that
 // of the tenant "broken" is refused.
 func (j judges) ordered(order, tenant string) (api.PolicySet, error) {
 	for i := range j.sets {

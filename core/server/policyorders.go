@@ -10,7 +10,7 @@ import (
 )
 
 // PolicyOrders has the policies of an owner, the operator for an empty tenant,
-// read again, tried again or rolled back. It gives the state of the set then; the
+// read again, tried again or rolled back. It returns the state of the set then; the
 // error says why the directory's content is not in force.
 type PolicyOrders interface {
 	Reload(ctx context.Context, tenant string) (api.PolicySet, error)

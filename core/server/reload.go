@@ -9,7 +9,7 @@ import (
 // ServeReload adds this endpoint, which is asked with POST; it comes before
 // Serve:
 //
-//	/v1/reload     what reload gives; refused with its error
+//	/v1/reload     what reload returns; refused with its error
 //
 // reload has the agent read its configuration again and waits for what comes
 // of it. It is called for several requests at once.

@@ -22,13 +22,13 @@ import (
 // shutdownTimeout is how long Serve waits for answers under way.
 const shutdownTimeout = 2 * time.Second
 
-// Pods gives the pods the agent knows, each with its newest status. The server
+// Pods returns the pods the agent knows, each with its newest status. The server
 // does not change them.
 type Pods interface {
 	PodList() *v1.PodList
 }
 
-// Sources gives what is known of each source, ordered by name, and where their
+// Sources returns what is known of each source, ordered by name, and where their
 // documents claim one pod.
 type Sources interface {
 	Sources() []api.SourceState
@@ -145,7 +145,7 @@ func New(o Options) *Server {
 
 func showEnv(r *http.Request) bool { return r.FormValue("env") == "show" }
 
-// get serves what answer gives as JSON.
+// get serves what answer returns as JSON.
 func (s *Server) get(path string, answer func(*http.Request) any) {
 	s.getOrRefuse(path, func(r *http.Request) (any, error) { return answer(r), nil })
 }
@@ -162,7 +162,7 @@ func (s *Server) getOrRefuse(path string, answer func(*http.Request) (any, error
 	})
 }
 
-// answer gives a value as JSON.
+// answer returns a value as JSON.
 func (s *Server) answer(w http.ResponseWriter, path string, value any) {
 	body, err := json.Marshal(value)
 	if err != nil {

@@ -10,10 +10,10 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// Updates gives the updates that filters hold back, and lets them pass.
+// Updates returns the updates that filters hold back, and lets them pass.
 type Updates interface {
 	Suppressed() []api.WaitingUpdate
-	// Release lets those of a pod pass now, and gives them. It fails where there
+	// Release lets those of a pod pass now, and returns them. It fails where there
 	// are none.
 	Release(ctx context.Context, namespace, name string) ([]api.WaitingUpdate, error)
 }

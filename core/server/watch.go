@@ -26,7 +26,7 @@ const (
 
 // Changes tells that something may be another than before.
 type Changes interface {
-	// Listen gives a channel that has a value once something has changed after the
+	// Listen returns a channel that has a value once something has changed after the
 	// call, and after the last value was taken. stop ends it.
 	Listen() (changed <-chan struct{}, stop func())
 }
@@ -37,7 +37,7 @@ func isWatch(r *http.Request) bool {
 	return err == nil && watch
 }
 
-// watch tells a client what next gives, now and whenever it gives something,
+// watch tells a client what next returns, now and whenever it gives something,
 // until the client goes or the server ends. What a client does not read in time
 // it gets together with what came later, or it is cut off: nothing is kept for
 // it but what next remembers.

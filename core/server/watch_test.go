@@ -39,7 +39,7 @@ func (w *world) set(edit func(*world)) {
 	edit(w)
 }
 
-// PodList gives the pods there are.
+// PodList returns the pods there are.
 func (w *world) PodList() *v1.PodList {
 	w.mu.Lock()
 	defer w.mu.Unlock()

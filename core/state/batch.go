@@ -135,7 +135,7 @@ func (e *BatchError) add(err error, documents ...DocumentID) {
 	e.Documents = append(e.Documents, documents...)
 }
 
-// Error counts the documents and gives the first few reasons.
+// Error counts the documents and returns the first few reasons.
 func (e *BatchError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d of %d documents are not on the disk: ", len(e.Documents), e.Of)
@@ -151,5 +151,5 @@ func (e *BatchError) Error() string {
 	return b.String()
 }
 
-// Unwrap gives the first few reasons.
+// Unwrap returns the first few reasons.
 func (e *BatchError) Unwrap() []error { return e.reasons }

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// stored gives the versions of all records.
+// stored returns the versions of all records.
 func stored(t *testing.T, s Documents) map[DocumentID]string {
 	t.Helper()
 	records, errs := s.LoadAll()
@@ -110,7 +110,7 @@ var (
 	modelAfter  = map[string]string{"a": "2", "b": "2", "c": gone, "d": "2"}
 )
 
-// possible gives the versions a document may have after a power cut.
+// possible returns the versions a document may have after a power cut.
 func possible(t *testing.T, s Documents, d *disk, id string) []string {
 	t.Helper()
 	var all []string

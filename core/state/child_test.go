@@ -54,7 +54,7 @@ func runChild(name string) int {
 	return exitDone
 }
 
-// child runs a program in a process of its own, and gives what it failed with
+// child runs a program in a process of its own, and returns what it failed with
 // and whether it was killed.
 func child(t *testing.T, name, dir, kill string) (failure string, killed bool) {
 	t.Helper()

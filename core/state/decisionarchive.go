@@ -21,7 +21,7 @@ type DecisionArchive struct {
 	bundle bool
 }
 
-// ArchiveOf gives the archive of RecordFiles, or of something laid out like a state
+// ArchiveOf returns the archive of RecordFiles, or of something laid out like a state
 // directory: of it only the directory decisions is read.
 func ArchiveOf(files fs.FS) *DecisionArchive {
 	of, ok := files.(interface{ isBundle() bool })
@@ -31,7 +31,7 @@ func ArchiveOf(files fs.FS) *DecisionArchive {
 // ErrNoDecisions is that something is not laid out as a state directory with records.
 var ErrNoDecisions = errors.New("no decisions are on record there")
 
-// Each gives every record with what it names, of one owner's pods after the other,
+// Each returns every record with what it names, of one owner's pods after the other,
 // the oldest first, until each gives an error. What is not whole or cannot be read is
 // passed over, and damaged says where it stands. The error is that of each, or says
 // that there is nothing to read. Where that of each is ErrMadeRoom, its segment is
@@ -79,7 +79,7 @@ type archiveReader struct {
 	numbers recordNumbers
 }
 
-// owner gives the records in a directory of segments.
+// owner returns the records in a directory of segments.
 func (r *archiveReader) owner(dir string) error {
 	names, err := r.segments(dir)
 	if err != nil {
@@ -114,7 +114,7 @@ func (r *archiveReader) segments(dir string) ([]string, error) {
 	return names, err
 }
 
-// segment gives the records of one.
+// segment returns the records of one.
 func (r *archiveReader) segment(name string, newest bool) error {
 	text, err := r.archive.read(name)
 	if err == nil && newest && !r.archive.bundle {

@@ -27,7 +27,7 @@ type DecisionBundle struct {
 	manifest bundleManifest
 }
 
-// NewDecisionBundle gives one that has its files made by create: one after the
+// NewDecisionBundle returns one that has its files made by create: one after the
 // other, and each once.
 func NewDecisionBundle(create func(name string) (io.Writer, error)) *DecisionBundle {
 	return &DecisionBundle{create: create, files: map[string]bool{}, manifest: newBundleManifest()}
@@ -35,7 +35,7 @@ func NewDecisionBundle(create func(name string) (io.Writer, error)) *DecisionBun
 
 // Add puts a record in, with the documents that it names and those of its policies'
 // files that are not in yet; policyFile gives these. Records come in the order that
-// Each gives them in. One that gives an error is not in. Close must follow.
+// Each returns them in. One that gives an error is not in. Close must follow.
 func (b *DecisionBundle) Add(e *DecisionEntry, policyFile func(digest string) ([]byte, error)) error {
 	owner, number, err := partsOfID(e.Record.ID)
 	if err != nil {

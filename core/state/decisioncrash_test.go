@@ -41,7 +41,7 @@ func onDisk(t *testing.T, model *disk, path string, limit int64) *DecisionLog {
 	}
 }
 
-// recording appends many records in batches, and gives the names of those that
+// recording appends many records in batches, and returns the names of those that
 // are said to be on the disk, and of all.
 func recording(l *DecisionLog) (kept, all []string) {
 	for batch := range 6 {

@@ -65,7 +65,7 @@ func (l *DecisionLog) log() *slog.Logger { return l.dir.log }
 // what its owner may have.
 var ErrTooLarge = errors.New("the record is larger than a quarter of what may be kept")
 
-// Append puts records of one owner's pods on the disk, in one write, and gives
+// Append puts records of one owner's pods on the disk, in one write, and returns
 // each its ID. What comes back is an error for each, nil for one that is on the
 // disk. Older records make room for them.
 func (l *DecisionLog) Append(tenant string, entries []DecisionEntry) []error {

@@ -103,7 +103,7 @@ func (l *DecisionLog) Input(tenant, digest string) ([]byte, error) {
 	return nil, fmt.Errorf("the document %s is not on record any more", digest)
 }
 
-// eachLine gives what is whole of a text.
+// eachLine returns what is whole of a text.
 func eachLine(text []byte, each func(line)) {
 	for len(text) > 0 {
 		one, rest, err := cutLine(text)

@@ -29,7 +29,7 @@ func (l *DecisionLog) makeRoom(tenant string, more int64) {
 	l.sweep()
 }
 
-// outdated forgets the segments that must go for that, and gives their paths. One
+// outdated forgets the segments that must go for that, and returns their paths. One
 // that is empty stays: the next one would have its name.
 func (l *DecisionLog) outdated(tenant string, more int64) (paths []string) {
 	l.mu.Lock()
@@ -78,7 +78,7 @@ func (l *DecisionLog) sweep() {
 	}
 }
 
-// unneeded forgets the files of policies that nothing needs, and gives their
+// unneeded forgets the files of policies that nothing needs, and returns their
 // digests.
 func (l *DecisionLog) unneeded() (digests []string) {
 	l.mu.Lock()

@@ -43,7 +43,7 @@ func prepared(t *testing.T) string {
 // gone is the version of a document that is not there.
 const gone = ""
 
-// versions opens a directory as after a crash, and gives the version of every
+// versions opens a directory as after a crash, and returns the version of every
 // document in it. Each is whole, and nothing else is there.
 func versions(t *testing.T, path string) map[DocumentID]string {
 	t.Helper()

@@ -16,7 +16,7 @@ type place struct {
 
 func (p Place) file() string { return "place-" + p.source + ".json" }
 
-// Load gives what was stored last; ok is false where nothing was, or where it
+// Load returns what was stored last; ok is false where nothing was, or where it
 // was corrupt, which is logged.
 func (p Place) Load() (dev, ino uint64, ok bool, err error) {
 	var stored place

@@ -146,7 +146,7 @@ func (r *DecisionRecord) inputs() []string {
 	return slices.DeleteFunc(all, func(digest string) bool { return digest == "" })
 }
 
-// files gives the digests of the policy files that the record names, each with
+// files returns the digests of the policy files that the record names, each with
 // the tenant whose policy it is.
 func (r *DecisionRecord) files(each func(digest, tenant string)) {
 	for i := range r.Policies {

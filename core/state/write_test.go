@@ -89,7 +89,7 @@ func (f *inode) Write(data []byte) (int, error) {
 // missing is what a file holds that is not there.
 const missing = "(missing)"
 
-// afterPowerCut gives all that may be in a file then.
+// afterPowerCut returns all that may be in a file then.
 func (d *disk) afterPowerCut(path string) []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -126,7 +126,7 @@ func (d *decoder) fields(path string, table map[string]toml.Primitive, v reflect
 	}
 }
 
-// ordered gives the keys of a table in the order of their lines.
+// ordered returns the keys of a table in the order of their lines.
 func (d *decoder) ordered(path string, table map[string]toml.Primitive) []string {
 	keys := make([]string, 0, len(table))
 	for key := range table {
@@ -165,7 +165,7 @@ func (d *decoder) value(path string, from toml.Primitive, v reflect.Value) {
 	}
 }
 
-// table gives the entries of a table. The decoder itself takes anything for a
+// table returns the entries of a table. The decoder itself takes anything for a
 // map and leaves it empty.
 func (d *decoder) table(path string, from toml.Primitive) (table map[string]toml.Primitive, ok bool) {
 	if _, ok := d.plain(from).(map[string]any); !ok {

@@ -47,7 +47,7 @@ func (e Errors) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// err sorts e and gives it as an error, nil when there is no fault.
+// err sorts e and returns it as an error, nil when there is no fault.
 func (e Errors) err() error {
 	if len(e) == 0 {
 		return nil

@@ -43,7 +43,7 @@ type scanner struct {
 	last map[string]int
 }
 
-// scan gives the line of every path of a valid document. Of an invalid one it
+// scan returns the line of every path of a valid document. Of an invalid one it
 // gives what comes before the fault, with errSyntax or a *limitError.
 func scan(src string) (map[string]int, error) {
 	for _, mark := range []string{"\xef\xbb\xbf", "\xff\xfe", "\xfe\xff"} {
@@ -75,7 +75,7 @@ func (s *scanner) document() error {
 	}
 }
 
-// header reads [table] or [[array]] and gives the path of the table it opens.
+// header reads [table] or [[array]] and returns the path of the table it opens.
 func (s *scanner) header() (string, error) {
 	array := strings.HasPrefix(s.src[s.pos:], "[[")
 	s.pos++

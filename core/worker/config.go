@@ -71,9 +71,9 @@ type Config struct {
 // Runtime runs sandboxes and containers. Workers of different pods call it at
 // once; what is already gone is no error.
 type Runtime interface {
-	// RunSandbox makes and starts a sandbox and gives its ID.
+	// RunSandbox makes and starts a sandbox and returns its ID.
 	RunSandbox(ctx context.Context, run pod.SandboxRun) (string, error)
-	// StartContainer creates and starts a container and gives its ID. Errors
+	// StartContainer creates and starts a container and returns its ID. Errors
 	// are *status.Fault where a waiting reason fits.
 	StartContainer(ctx context.Context, run pod.ContainerRun) (string, error)
 	// ExpandPath replaces $(NAME) in a path by the variables of the container.
@@ -118,7 +118,7 @@ func (noProbes) Changes() uint64                   { return 0 }
 
 // Images fetches images.
 type Images interface {
-	// Ensure makes the image of c present and gives the runtime's reference
+	// Ensure makes the image of c present and returns the runtime's reference
 	// to it. Errors are *status.Fault. It records its own events.
 	Ensure(ctx context.Context, p *v1.Pod, c *v1.Container) (ref string, err error)
 }
@@ -136,7 +136,7 @@ type Volumes interface {
 
 // Cgroups makes and removes the cgroups of pods.
 type Cgroups interface {
-	// Ensure makes the pod's cgroup and gives its name as the runtime wants it.
+	// Ensure makes the pod's cgroup and returns its name as the runtime wants it.
 	Ensure(p *v1.Pod) (parent string, err error)
 	// Remove removes the cgroup of a pod whose containers have stopped. A process that is
 	// left in it may be ended; if it stays, Remove fails.

@@ -67,7 +67,7 @@ func newNode() *node {
 	return n
 }
 
-// call notes a call and gives its error.
+// call notes a call and returns its error.
 func (n *node) call(ctx context.Context, format string, args ...any) error {
 	name := fmt.Sprintf(format, args...)
 	n.mu.Lock()
@@ -327,7 +327,7 @@ func (n *node) quiet(ctx context.Context, name string) error {
 	return err
 }
 
-// taken gives the calls so far and forgets them.
+// taken returns the calls so far and forgets them.
 func (n *node) taken() []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()

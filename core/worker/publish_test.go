@@ -46,7 +46,7 @@ func (n *fakeOutcomes) Saved(p *v1.Pod) (v1.PodStatus, bool) {
 	return st, ok
 }
 
-// withOutcomes gives b a pool whose outcomes are kept.
+// withOutcomes replaces the pool of b by one whose outcomes are kept.
 func withOutcomes(b *bench) *fakeOutcomes {
 	book := &fakeOutcomes{kept: map[types.UID]v1.PodStatus{}, ends: map[types.UID]v1.PodPhase{}, shown: b.phase}
 	b.cfg.Outcomes = book

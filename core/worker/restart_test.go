@@ -18,7 +18,7 @@ import (
 
 var webKey = restartKey{name: "web", image: "img"}
 
-// crash asks for a restart until it is allowed, and gives how long that took.
+// crash asks for a restart until it is allowed, and returns how long that took.
 func crash(t *testing.T, b *restartBackoff, id string, finished time.Time) time.Duration {
 	t.Helper()
 	begun := time.Now()

@@ -58,7 +58,7 @@ func (e *fakeTerminations) taken() []string {
 	return said
 }
 
-// withTerminations gives b a pool that has met these ends.
+// withTerminations replaces the pool of b by one that has met these ends.
 func withTerminations(b *bench, before map[types.UID]Termination) *fakeTerminations {
 	book := &fakeTerminations{before: before, since: time.Now()}
 	b.cfg.Terminations = book

@@ -44,7 +44,7 @@ func (o *Options) Check() error {
 	return nil
 }
 
-// New writes the files, and gives their paths below Dir, sorted, but for those of
+// New writes the files, and returns their paths below Dir, sorted, but for those of
 // the SDK. Nothing is overwritten: a folder that holds anything is an error.
 func New(o Options) ([]string, error) {
 	if err := o.Check(); err != nil {

@@ -17,7 +17,7 @@ var archive []byte
 // license is what the SDKs are under.
 const license = "LICENSE"
 
-// sdk gives the files of a language's SDK, below the folder sdk.
+// sdk returns the files of a language's SDK, below the folder sdk.
 func sdk(language string) ([]file, error) {
 	all, err := unpack(archive)
 	if err != nil {
@@ -34,7 +34,7 @@ func sdk(language string) ([]file, error) {
 	return files, nil
 }
 
-// unpack gives what an archive holds, in its order.
+// unpack returns what an archive holds, in its order.
 func unpack(packed []byte) ([]file, error) {
 	r, err := zip.NewReader(bytes.NewReader(packed), int64(len(packed)))
 	if err != nil {

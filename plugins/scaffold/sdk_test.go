@@ -59,7 +59,7 @@ func sources(t *testing.T) (files []file) {
 	return files
 }
 
-// pack gives the archive of files. It bears no times, so that the same files make
+// pack returns the archive of files. It bears no times, so that the same files make
 // the same bytes.
 func pack(t *testing.T, files []file) []byte {
 	t.Helper()

@@ -16,7 +16,7 @@ import (
 //go:embed templates
 var templates embed.FS
 
-// render gives the files of a scaffold, sorted by path. A file that several folders
+// render returns the files of a scaffold, sorted by path. A file that several folders
 // have is put together of theirs; {{name}} and the like stand for the options, NAME
 // in a path for the policy's name.
 func render(o *Options) ([]file, error) {

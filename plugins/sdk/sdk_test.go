@@ -47,7 +47,7 @@ func init() {
 	})
 }
 
-// judge runs do as the policy of a plugin and gives what came of it.
+// judge runs do as the policy of a plugin and returns what came of it.
 func judge(t *testing.T, r sdktest.Request, do func()) sdktest.Result {
 	t.Helper()
 	policy = func() admit.Verdict {

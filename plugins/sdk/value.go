@@ -232,7 +232,7 @@ func (v Value) AllStrings() iter.Seq[string] {
 	}
 }
 
-// Map gives the entries of a map of strings, sorted by key.
+// Map returns the entries of a map of strings, sorted by key.
 func (v Value) Map() iter.Seq2[string, string] {
 	return func(yield func(string, string) bool) {
 		parts := v.parts(KindMap)

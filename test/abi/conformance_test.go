@@ -40,7 +40,7 @@ func playAll(t *testing.T, h *host) {
 }
 
 // play loads a case's module, or another that must do the same, and asks all
-// its questions. It gives the calls that were answered.
+// its questions. It returns the calls that were answered.
 func (h *host) play(t *testing.T, c *testCase, binary []byte, change func(*policy), fuelled bool) (answered []*call) {
 	t.Helper()
 	of, err := h.set.policy(c)

@@ -13,7 +13,7 @@ type notebook struct {
 	lines map[string][]line
 }
 
-// take gives the lines of a policy and forgets them.
+// take returns the lines of a policy and forgets them.
 func (n *notebook) take(policy string) []line {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -117,7 +117,7 @@ func (l *logged) WithAttrs([]slog.Attr) slog.Handler { return l }
 
 func (l *logged) WithGroup(string) slog.Handler { return l }
 
-// take gives the lines since the last take.
+// take returns the lines since the last take.
 func (l *logged) take() (lines, faults []string, bytes int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -63,7 +63,7 @@ func (m *Module) Play(ctx context.Context, e *wasm.Engine, rounds int) (err erro
 	return nil
 }
 
-// Load loads the module for a policy of that name. It gives nil where the
+// Load loads the module for a policy of that name. It returns nil where the
 // module was refused as it must be.
 func (m *Module) Load(ctx context.Context, e *wasm.Engine, policy string) (*wasm.Plugin, error) {
 	p, err := e.Load(ctx, m.Binary, m.Options(policy))

@@ -102,7 +102,7 @@ func (o open) beyond(was open) bool {
 	return o.goroutines > was.goroutines || o.files > was.files || o.memories > was.memories
 }
 
-// leak gives what is open where that is more than before. What was told to end
+// leak returns what is open where that is more than before. What was told to end
 // has some time for it.
 func leak(t *testing.T, before open) (now open, leaks bool) {
 	t.Helper()

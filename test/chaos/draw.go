@@ -5,7 +5,7 @@ import "fmt"
 // fewest is how many of so many pods are asked for at least.
 func fewest(all int) int { return all * 4 / 5 }
 
-// draw gives a disturbance of a pod, a manifest or the policy; not ok where the one drawn makes no sense now.
+// draw returns a disturbance of a pod, a manifest or the policy; not ok where the one drawn makes no sense now.
 func (a *author) draw() (s step, ok bool) {
 	chances := []struct {
 		weight int
@@ -51,7 +51,7 @@ func (a *author) ofPod(k kind) (step, bool) {
 	return step{Kind: k, Pod: w.name, File: w.file, Choice: a.random.IntN(1 << 16)}, w.present()
 }
 
-// write gives a pod a new version, also one that is broken or gone; now and then one that is gone comes back as it was.
+// write makes a new version of a pod, also one that is broken or gone; now and then one that is gone comes back as it was.
 func (a *author) write(k kind) (step, bool) {
 	w := a.pod()
 	images := []string{imageOne, imageOne, imageTwo, imageOther}

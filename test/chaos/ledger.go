@@ -129,7 +129,7 @@ func (l *ledger) empty(at time.Time) {
 	}
 }
 
-// wish gives a copy of what is known of a pod, nil for a name that was never asked for.
+// wish returns a copy of what is known of a pod, nil for a name that was never asked for.
 func (l *ledger) wish(pod string) *wish {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 	"github.com/wardlet/wardlet/test/harness"
 )
 
-// perform does what a step says and gives what more there is to say of it. What fails is the test's own failure.
+// perform does what a step says and returns what more there is to say of it. What fails is the test's own failure.
 func (r *run) perform(ctx context.Context, s *step) (detail string, err error) {
 	switch s.Kind {
 	case killAgent, endAgent, startAgent:

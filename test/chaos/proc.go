@@ -12,7 +12,7 @@ import (
 	"github.com/wardlet/wardlet/test/harness"
 )
 
-// containersIn gives the processes of containers in cgroups below a root, by container.
+// containersIn returns the processes of containers in cgroups below a root, by container.
 func containersIn(root string) (map[string][]int, error) {
 	pids, err := harness.Processes()
 	if err != nil {

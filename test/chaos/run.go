@@ -201,7 +201,7 @@ func (r *run) disturb(ctx context.Context, steps []step) error {
 	return nil
 }
 
-// until compares until nothing differs or the time is over, and gives what differs then.
+// until compares until nothing differs or the time is over, and returns what differs then.
 func (r *run) until(ctx context.Context, most time.Duration) ([]finding, error) {
 	for end := time.Now().Add(most); ; {
 		differences, err := r.compare(ctx)

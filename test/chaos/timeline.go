@@ -35,7 +35,7 @@ func (t *timeline) addAt(at time.Time, format string, values ...any) {
 
 func (e event) String() string { return clock(e.at) + " " + e.text }
 
-// between gives what was done from one moment to another.
+// between returns what was done from one moment to another.
 func (t *timeline) between(from, to time.Time) []event {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -64,7 +64,7 @@ func (w *witness) run(ctx context.Context) {
 	}
 }
 
-// see takes a view in and gives what must not be.
+// see takes a view in and returns what must not be.
 func (w *witness) see(v *view) []finding {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -135,7 +135,7 @@ func (w *witness) ended(at time.Time, u *unit) []finding {
 	return []finding{found(at, u.pod, "something ended that nothing had ended: %s", u)}
 }
 
-// seeProcesses takes a look at processes in and gives what must not be.
+// seeProcesses takes a look at processes in and returns what must not be.
 func (w *witness) seeProcesses(at time.Time, processes map[string][]int) []finding {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -144,7 +144,7 @@ func (w *witness) seeProcesses(at time.Time, processes map[string][]int) []findi
 	return all
 }
 
-// lasting gives the findings that were there for some time, and since when each has been.
+// lasting returns the findings that were there for some time, and since when each has been.
 func lasting(now []finding, since map[string]time.Time, least time.Duration) (all []finding, seen map[string]time.Time) {
 	seen = map[string]time.Time{}
 	for _, f := range now {
@@ -160,7 +160,7 @@ func lasting(now []finding, since map[string]time.Time, least time.Duration) (al
 	return all, seen
 }
 
-// pick gives one of a pod's containers that run, or its sandbox, and takes down that it is being ended from outside; nil
+// pick returns one of a pod's containers that run, or its sandbox, and takes down that it is being ended from outside; nil
 // where there is none.
 func (w *witness) pick(pod string, choice int, sandbox bool) *unit {
 	w.mu.Lock()

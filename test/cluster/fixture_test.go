@@ -219,7 +219,7 @@ func (r *rig) converges(t *testing.T) {
 	eventually(t, "<nil>", r.sink.lastHealth)
 }
 
-// eventually waits for what get gives to become want.
+// eventually waits for what get returns to become want.
 func eventually[T comparable](t *testing.T, want T, get func() T) {
 	t.Helper()
 	const patience = 90 * time.Second

@@ -123,7 +123,7 @@ func (h *holder) snapshots() (n int) {
 	return n
 }
 
-// document gives one document.
+// document returns one document.
 func (h *holder) document(id string) (api.Document, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

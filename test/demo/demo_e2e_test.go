@@ -63,7 +63,7 @@ func startDemo(t *testing.T, binary string) *demo {
 	return d
 }
 
-// read gives the next line; false at the end.
+// read returns the next line; false at the end.
 func (d *demo) read(t *testing.T) (string, bool) {
 	t.Helper()
 	if !d.lines.Scan() {

@@ -26,7 +26,7 @@ type expectation struct {
 	container observed
 }
 
-// running looks whether the agent, the runtime and the pod itself say that a pod runs as expected, and gives its
+// running looks whether the agent, the runtime and the pod itself say that a pod runs as expected, and returns its
 // container.
 func (t *tour) running(ctx context.Context, want expectation) (observed, v1.Pod, error) {
 	pods, err := t.node.pods(ctx)

@@ -35,7 +35,7 @@ func mainCode() int {
 	})
 }
 
-// perform runs a performance that signals end, and gives the exit status.
+// perform runs a performance that signals end, and returns the exit status.
 func perform(p *performance) int {
 	ctx, stop := signal.NotifyContext(context.Background(), endings...)
 	defer stop()

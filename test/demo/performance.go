@@ -19,7 +19,7 @@ type step struct {
 // performance shows steps in order. Whatever comes between, what was made is taken away.
 type performance struct {
 	out *screen
-	// setUp gives the steps. cleanUp is called once at the end, also where setUp failed.
+	// setUp returns the steps. cleanUp is called once at the end, also where setUp failed.
 	setUp   func() ([]step, error)
 	cleanUp func(ctx context.Context) error
 	// within is how long a step may take.

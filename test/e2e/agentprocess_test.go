@@ -130,7 +130,7 @@ func (a *agent) pods(ctx context.Context) (map[string]v1.Pod, error) {
 }
 
 // running waits until the named pods (without the node's name) run and are
-// ready, and gives them.
+// ready, and returns them.
 func (a *agent) running(t *testing.T, names ...string) map[string]v1.Pod {
 	t.Helper()
 	var pods map[string]v1.Pod

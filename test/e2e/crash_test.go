@@ -66,7 +66,7 @@ func newCrashing(t *testing.T, name string) *crashing {
 
 // answers puts the policy in place whose answer counts: 0 to allow, 1 to deny. Each
 // number makes it another module, and only the last rename makes it another set.
-// It gives the digest of the module.
+// It returns the digest of the module.
 func (a *crashing) answers(t *testing.T, answer int32, number ...int) string {
 	t.Helper()
 	module := wasmtest.Answering(answer, "Said", fmt.Sprint("set ", number))
@@ -107,7 +107,7 @@ func (a *crashing) dies(t *testing.T, point string) {
 	}
 }
 
-// set waits until the operator's set is as wanted, and gives it.
+// set waits until the operator's set is as wanted, and returns it.
 func (a *agent) set(t *testing.T, what string, wanted func(*api.PolicySet) bool) api.PolicySet {
 	t.Helper()
 	var set api.PolicySet

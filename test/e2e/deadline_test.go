@@ -31,7 +31,7 @@ func exceeded(p *v1.Pod) error {
 	return nil
 }
 
-// endsOfDeadline waits until the pod has ended for its deadline, and gives how
+// endsOfDeadline waits until the pod has ended for its deadline, and returns how
 // long its container ran after the pod had started.
 func (a *agent) endsOfDeadline(t *testing.T, name string) (v1.Pod, time.Duration) {
 	t.Helper()

@@ -159,7 +159,7 @@ func (w *watcher) process(t *testing.T, p rawPod) int {
 	return info.PID
 }
 
-// told waits until the PLEG tells that something has happened to a container, and gives how long that took.
+// told waits until the PLEG tells that something has happened to a container, and returns how long that took.
 func (w *watcher) told(t *testing.T, kind pleg.EventType, id string) time.Duration {
 	t.Helper()
 	begun := time.Now()

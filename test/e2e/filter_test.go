@@ -37,7 +37,7 @@ func outside() string {
 	return "ClockUnsynchronized"
 }
 
-// waiting gives the updates that wait, by the names of their pods without the
+// waiting returns the updates that wait, by the names of their pods without the
 // node's.
 func (a *agent) waiting(ctx context.Context) (map[string]api.WaitingUpdate, error) {
 	var list []api.WaitingUpdate
@@ -52,7 +52,7 @@ func (a *agent) waiting(ctx context.Context) (map[string]api.WaitingUpdate, erro
 }
 
 // suppressed waits until the updates of these pods and no others are held back,
-// and gives them.
+// and returns them.
 func (a *agent) suppressed(t *testing.T, names ...string) map[string]api.WaitingUpdate {
 	t.Helper()
 	var all map[string]api.WaitingUpdate
@@ -73,7 +73,7 @@ func (a *agent) suppressed(t *testing.T, names ...string) map[string]api.Waiting
 	return all
 }
 
-// image waits until the pod runs with an image, and gives its container.
+// image waits until the pod runs with an image, and returns its container.
 func (a *agent) image(t *testing.T, name, image string) string {
 	t.Helper()
 	var id string
@@ -221,7 +221,7 @@ func TestUnderAFilterAndAMergePolicyThatNeverAgreeEveryPodRunsOnce(t *testing.T)
 	seed := uint64(time.Now().UnixNano())
 	t.Log("seed of the orders of the kinds:", seed)
 	random := rand.New(rand.NewPCG(seed, 0)) // to be repeated, not to be kept secret
-	// rule has the kinds win in a random order, and gives the first.
+	// rule has the kinds win in a random order, and returns the first.
 	rule := func() (winner string) {
 		t.Helper()
 		kinds := []string{"file", "http"}

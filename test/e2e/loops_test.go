@@ -209,7 +209,7 @@ func (l *loops) round(t *testing.T, number int, before func()) (d delays) {
 }
 
 // container waits for a container of the pod that runs and is not the one before,
-// and gives its ID.
+// and returns its ID.
 func (l *loops) container(t *testing.T, name, before string) (id string) {
 	t.Helper()
 	promptly(t, "a container of "+name, func(ctx context.Context) error {

@@ -17,7 +17,7 @@ import (
 func order(kinds ...string) string { return fmt.Sprintf("[settings]\norder = [%s]\n", quoted(kinds)) }
 
 // only waits until the node has one pod, which runs and has this value of the
-// label "from", and gives it.
+// label "from", and returns it.
 func (a *agent) only(t *testing.T, from string) v1.Pod {
 	t.Helper()
 	var found v1.Pod

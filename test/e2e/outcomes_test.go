@@ -174,7 +174,7 @@ func TestARestartCountGoesOnWhenTheRuntimeHasLostThePod(t *testing.T) {
 	a.nothingLeft(t, n)
 }
 
-// read gives a file of the agent.
+// read returns a file of the agent.
 func (a *agent) read(t *testing.T, elem ...string) string {
 	t.Helper()
 	text, err := os.ReadFile(a.Path(elem...))

@@ -17,7 +17,7 @@ import (
 // builtPolicies is where `make plugins` puts what it builds.
 const builtPolicies = "../../build/policies"
 
-// withPolicies gives the agent a directory of policies, empty for now. It
+// withPolicies returns the agent a directory of policies, empty for now. It
 // comes before start.
 func (a *agent) withPolicies(t *testing.T) {
 	t.Helper()

@@ -42,7 +42,7 @@ func contenders(round int) (manifest string, names []string) {
 	return strings.Join(all, "---\n"), names
 }
 
-// compete has the pods of a round race for the places, and gives those that
+// compete has the pods of a round race for the places, and returns those that
 // were admitted when all were judged.
 func (a *agent) compete(t *testing.T, round int) (admitted []string) {
 	t.Helper()
@@ -76,7 +76,7 @@ func (a *agent) compete(t *testing.T, round int) (admitted []string) {
 	return admitted
 }
 
-// withQuota gives the agent the quota that pods compete for. It comes before
+// withQuota returns the agent the quota that pods compete for. It comes before
 // start.
 func (a *agent) withQuota(t *testing.T) {
 	t.Helper()

@@ -49,7 +49,7 @@ func rejected(reason string, words ...string) func(*v1.Pod) error {
 	}
 }
 
-// event waits for an event about a pod and gives how often there was one of that
+// event waits for an event about a pod and returns how often there was one of that
 // reason.
 func (a *agent) event(t *testing.T, name, reason string, words ...string) (count int) {
 	t.Helper()
@@ -200,7 +200,7 @@ func TestAPodThatWaitsForRoomKeepsItsPlaceInAQuota(t *testing.T) {
 		a.manifest(t, fmt.Sprintf("p%02d.yaml", i), within("team-a", imagePod(fmt.Sprintf("p%02d", i), webOne, "")))
 	}
 	// census waits until as many pods are held as are wanted, one waits for room and
-	// all others of the quota run, and gives the name of one that runs.
+	// all others of the quota run, and returns the name of one that runs.
 	census := func(held int) (runs string) {
 		eventually(t, "all are judged", func(ctx context.Context) error {
 			all, err := a.pods(ctx)

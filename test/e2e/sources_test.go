@@ -46,7 +46,7 @@ func (f *fleet) serves(manifests ...string) {
 	f.body, f.down = strings.Join(manifests, "---\n"), len(manifests) == 0
 }
 
-// withFleet gives the agent a second source, and the rest of a configuration.
+// withFleet adds a second source to the agent, and the rest of a configuration.
 // It comes before start.
 func (a *agent) withFleet(t *testing.T, f *fleet, rest string) {
 	t.Helper()

@@ -36,7 +36,7 @@ func underSystemd(t *testing.T, a *agent, watchdog time.Duration) *manager {
 	return &manager{conn: conn}
 }
 
-// hears waits for a message that has all these words, and gives it. What comes
+// hears waits for a message that has all these words, and returns it. What comes
 // before it is passed over.
 func (m *manager) hears(t *testing.T, words ...string) string {
 	t.Helper()

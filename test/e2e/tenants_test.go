@@ -17,7 +17,7 @@ import (
 	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// withTenants gives the agent tenants, each with the namespace team-NAME and a
+// withTenants returns the agent tenants, each with the namespace team-NAME and a
 // directory of policies, tenant-NAME, empty for now. It comes before start.
 func (a *agent) withTenants(t *testing.T, names ...string) {
 	t.Helper()

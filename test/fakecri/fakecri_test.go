@@ -56,7 +56,7 @@ func (c caller) create(t *testing.T, sandbox, image string, attempt uint32) (str
 	return answer.GetContainerId(), err
 }
 
-// running gives a container that runs a program.
+// running returns a container that runs a program.
 func (c caller) running(t *testing.T, program Program) (sandbox, id string) {
 	t.Helper()
 	c.Load("app:1", 1, program)

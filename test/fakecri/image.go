@@ -88,7 +88,7 @@ func (i *image) cri() *runtimeapi.Image {
 	return answer
 }
 
-// find gives a present image by ID, name or digest.
+// find returns a present image by ID, name or digest.
 func (s *Server) find(ref string) *image {
 	for _, img := range s.present {
 		if ref == img.id() || ref == img.name || ref == img.digest() {

@@ -46,7 +46,7 @@ func cgroupMounts(table string) []string {
 	return found
 }
 
-// mountPoints gives each mount point and the kind of its file system.
+// mountPoints returns each mount point and the kind of its file system.
 func mountPoints(table string) iter.Seq2[string, string] {
 	return func(yield func(point, kind string) bool) {
 		for line := range strings.Lines(table) {

@@ -56,7 +56,7 @@ func TestIsolationInTime(t *testing.T) {
 	t.Errorf("beside a hostile tenant the p99 is %s, without %s; want less than %.1f times that", median(loud), median(quiet), maxLatency)
 }
 
-// round gives the p99 of some questions.
+// round returns the p99 of some questions.
 func (n *neighbours) round(t *testing.T, number int) time.Duration {
 	t.Helper()
 	took := make([]time.Duration, questions)

@@ -22,7 +22,7 @@ const (
 
 // rewriter writes one set after the other into a directory, for a while without a
 // pause and then with pauses in which each is loaded, until its standard input
-// ends. It says how many were written, and gives an exit status.
+// ends. It says how many were written, and returns an exit status.
 func rewriter(dir string) int {
 	rewrote, err := strconv.Atoi(os.Getenv(rewriterFrom))
 	if err != nil {

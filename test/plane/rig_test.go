@@ -148,7 +148,7 @@ func (r *rig) ready(t *testing.T, tenants ...string) {
 	})
 }
 
-// namespaces gives a tenant those that begin with its name.
+// namespaces assigns a tenant those that begin with its name.
 func namespaces(tenant string) func(string) bool {
 	return func(namespace string) bool { return strings.HasPrefix(namespace, tenant+"-") }
 }

@@ -14,7 +14,7 @@ import (
 // lock is an exclusive lock on a file or directory that ends with the process.
 type lock struct{ file *os.File }
 
-// release gives the lock back. The file may have been removed meanwhile.
+// release returns the lock back. The file may have been removed meanwhile.
 func (l lock) release() {
 	// Closing the only descriptor is what unlocks; an error leaves nothing to do about it.
 	_ = l.file.Close()

@@ -40,7 +40,7 @@ type source struct {
 	documents map[int]*document
 	// past are the documents that were there last, by place.
 	past map[int]*document
-	// silent: it gives nothing out. told are the IDs of the documents of which agents
+	// silent: it returns nothing out. told are the IDs of the documents of which agents
 	// were told last.
 	silent bool
 	told   map[string]bool

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// play runs a script in a bubble of its own and gives how many steps were taken, what
+// play runs a script in a bubble of its own and returns how many steps were taken, what
 // happened if that is traced, and what was wrong, nil for nothing.
 func play(t *testing.T, s *script, tracing bool) (steps int, trace []string, wrong error) {
 	t.Helper()
@@ -58,7 +58,7 @@ func (p *player) play(s *script) error {
 	return p.settle()
 }
 
-// check gives what is wrong already.
+// check returns what is wrong already.
 func (p *player) check() error {
 	p.alone()
 	if p.agent != nil {

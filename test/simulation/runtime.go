@@ -105,7 +105,7 @@ type container struct {
 
 func (c *container) running() bool { return c.state == status.StateRunning }
 
-// group gives what there is of a pod.
+// group returns what there is of a pod.
 func (r *node) group(uid types.UID) *group {
 	g := r.pods[uid]
 	if g == nil {

@@ -59,7 +59,7 @@ func newWorld(s *script, tracing bool) *world {
 	return w
 }
 
-// draw gives a number that depends on nothing but the seed, what it is for, and how
+// draw returns a number that depends on nothing but the seed, what it is for, and how
 // often that was asked for. mu is held.
 func (w *world) draw(what string) uint64 {
 	n := w.drawn[what]

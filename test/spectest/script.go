@@ -90,7 +90,7 @@ func (c *command) check(before []command) error {
 		}
 		return c.checkAction()
 	case c.Type == "register":
-		// wazero gives a module its name when it is made, and never later.
+		// wazero sets a module's name when it is made, and never later.
 		if len(before) == 0 || before[len(before)-1].Type != "module" || before[len(before)-1].Name != c.Name {
 			return errors.New("it does not follow the module it names; wazero names modules when they are made")
 		}

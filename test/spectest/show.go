@@ -103,7 +103,7 @@ func truncate(element string, bits uint64) uint64 {
 	return bits & (^uint64(0) >> (64 - widths[element]))
 }
 
-// text is what show gives for a value that is as the script wants it.
+// text is what show returns for a value that is as the script wants it.
 func (c *constant) text() string {
 	switch {
 	case c.null:

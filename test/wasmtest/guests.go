@@ -54,7 +54,7 @@ func (m *Module) ValidateSettings(body ...Code) {
 }
 
 // Reads declares a path with handle 0 in wardlet_init, which fails if it is
-// refused, and gives the plugin an input area. It takes the place of Init; the
+// refused, and makes an input area for the plugin. It takes the place of Init; the
 // module must import Path.
 func (m *Module) Reads(path string) {
 	const address = 512
@@ -64,7 +64,7 @@ func (m *Module) Reads(path string) {
 	m.Export("wardlet_input", m.Func(nil, []Type{I32}, nil, I32Const(Input)))
 }
 
-// Says gives code that calls reason, which the module must import. It may be
+// Says returns code that calls reason, which the module must import. It may be
 // used once in a module.
 func (m *Module) Says(code, message string) Code {
 	m.Data(Texts, code+message)

@@ -92,7 +92,7 @@ func (m *Module) Data(address int32, text string) {
 // Start makes f run when the module is instantiated.
 func (m *Module) Start(f Func) { m.start = binary.AppendUvarint([]byte{}, uint64(f)) }
 
-// Replace gives a section another content than what was added: for broken
+// Replace sets another content of a section than what was added: for broken
 // modules.
 func (m *Module) Replace(section byte, content []byte) { m.replaced[section] = content }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // publish writes groups of files by their paths below dir, one group after the
-// other. It gives the paths of those that were not there as they are now, in
+// other. It returns the paths of those that were not there as they are now, in
 // the order they were written.
 func publish(dir string, groups ...map[string][]byte) (written []string, err error) {
 	for _, files := range groups {

@@ -68,7 +68,7 @@ func measureModules(ctx context.Context, wardlet string) ([]measure, error) {
 	}, nil
 }
 
-// parseDirect gives the modules that go.mod, as JSON, requires directly.
+// parseDirect returns the modules that go.mod, as JSON, requires directly.
 func parseDirect(goMod []byte) (map[string]bool, error) {
 	var file struct {
 		Require []struct {

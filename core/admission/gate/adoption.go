@@ -50,7 +50,7 @@ type marks struct {
 
 // Runtime is what an Adoption must know of pods.
 type Runtime interface {
-	// Pods gives the runtime's newest list, and when it was made; zero for
+	// Pods returns the runtime's newest list, and when it was made; zero for
 	// never.
 	Pods() ([]status.ObservedPod, time.Time)
 	// TerminationRequested reports whether the pod is being ended.

@@ -100,7 +100,7 @@ func (c *Pacing) Pace(q *api.Question, v api.Verdict, now time.Time) api.Verdict
 	return v
 }
 
-// of gives the loops of whose pods are those of a namespace.
+// of returns the loops of whose pods are those of a namespace.
 func (c *Pacing) of(namespace string) *paces {
 	tenant := ""
 	if c.Tenant != nil {

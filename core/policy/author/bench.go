@@ -42,7 +42,7 @@ type CallFigures struct {
 	// NotAsked says why the plugin was not asked, empty where it was.
 	NotAsked string `json:"notAsked,omitempty"`
 	// Fuel is what a call takes of limits.fuel, HostFuel what conditions and the patch
-	// take beside it, OutputBytes what it gives: the same on every machine.
+	// take beside it, OutputBytes what it returns: the same on every machine.
 	Fuel        int64 `json:"fuel"`
 	HostFuel    int64 `json:"hostFuel"`
 	OutputBytes int   `json:"outputBytes"`

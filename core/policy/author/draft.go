@@ -125,7 +125,7 @@ func (l *pluginLines) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// take gives the lines since it was called last.
+// take returns the lines since it was called last.
 func (l *pluginLines) take() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -55,7 +55,7 @@ func escaped(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
-// readGolden gives nil where there is none.
+// readGolden returns nil where there is none.
 func readGolden(path string) (*golden, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// functionContainers gives the containers of all kinds, so that none can be
+// functionContainers returns the containers of all kinds, so that none can be
 // forgotten.
 const functionContainers = "containers"
 

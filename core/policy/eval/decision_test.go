@@ -114,7 +114,7 @@ func TestWithoutALastVerdictOnTheInstanceThePodIsHeld(t *testing.T) {
 }
 
 // failing loads a policy that answers once by its script and fails from then
-// on, with further lines in its document, and gives what it says then.
+// on, with further lines in its document, and returns what it says then.
 func failing(t *testing.T, script, lines string, d *Decision) (first, then api.Verdict) {
 	t.Helper()
 	s := policytest.NewScripts()

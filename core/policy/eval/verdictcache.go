@@ -173,7 +173,7 @@ const (
 // Opinions keeps what policies with on_error = "last_verdict" said, over a
 // restart; state.Opinions does.
 type Opinions interface {
-	// Load gives all records, the oldest first.
+	// Load returns all records, the oldest first.
 	Load() ([]state.LastOpinions, []error)
 	// Apply stores records in place of those of the same instances, and removes
 	// those of others.

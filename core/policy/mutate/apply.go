@@ -19,7 +19,7 @@ type Result struct {
 }
 
 // Apply applies an RFC 6902 patch of add, replace, remove and test to a pod, in
-// the form in which plugins see it, and gives a new pod. p is never touched. The
+// the form in which plugins see it, and returns a new pod. p is never touched. The
 // same pod, patch and reach always give the same result.
 //
 // An error is ErrPatch or ErrReach, one line that says what to do; any other is
@@ -58,7 +58,7 @@ func Apply(p *v1.Pod, patch []byte, r Reach) (Result, error) {
 	return Result{Pod: after, Changed: pointersOf(changed)}, nil
 }
 
-// patchValues gives the patched document and how it differs from the one
+// patchValues returns the patched document and how it differs from the one
 // before. What no policy may change is refused before anything is made of the
 // document: much of it would be read as if it had not been said.
 func patchValues(before map[string]any, operations []operation) (map[string]any, []difference, error) {

@@ -18,7 +18,7 @@ func (s step) String() string {
 	return patch + `}`
 }
 
-// waysTo gives patches that all do what a step does: by itself, spelled with
+// waysTo returns patches that all do what a step does: by itself, spelled with
 // escapes of JSON, and by replacing each of the parents up to the whole.
 func waysTo(t *testing.T, p *v1.Pod, s step) map[string]string {
 	t.Helper()

@@ -32,7 +32,7 @@ func (s *steps) applyAll(operations []operation) error {
 	return nil
 }
 
-// edit applies an operation to what is at a place below node, and gives what
+// edit applies an operation to what is at a place below node, and returns what
 // node is then.
 func (s *steps) edit(node any, at pointer, o *operation) (any, error) {
 	if len(at) == 0 {

@@ -88,7 +88,7 @@ type differ struct {
 	with    map[string]*policy.Instead
 }
 
-// on gives the policies as they are on a node.
+// on returns the policies as they are on a node.
 func (d *differ) on(ctx context.Context, node string) (*policy.Instead, error) {
 	if x := d.with[node]; x != nil {
 		return x, nil

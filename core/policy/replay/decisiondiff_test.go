@@ -24,7 +24,7 @@ import (
 	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// decidedBy has a pod decided by a plugin of an agent with a configuration, and gives the
+// decidedBy has a pod decided by a plugin of an agent with a configuration, and returns the
 // state directory and that of the policies.
 func decidedBy(t *testing.T, cfg *config.Config, plugin []byte) (dir, policies string) {
 	t.Helper()

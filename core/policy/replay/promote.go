@@ -18,7 +18,7 @@ import (
 // Promote has the candidate for the place of a policy take it in the directory dir:
 // its document takes that of the policy, with the policy's mode, and its own file goes. A set
 // is whole at every moment between. The comparison must have come to its end, and the
-// documents and the candidate's module must be those that were compared. It gives the paths of the document and of
+// documents and the candidate's module must be those that were compared. It returns the paths of the document and of
 // the one that is gone. With an error the document is named where it has been replaced, as the
 // error says, too.
 func Promote(set *api.PolicySet, name, dir string) (path, gone string, err error) {
@@ -81,7 +81,7 @@ func promotionOf(set *api.PolicySet, name, dir string) (*promotion, error) {
 	return &promotion{path, gone, promoted, text}, nil
 }
 
-// carryOut does it, and gives what Promote does.
+// carryOut does it, and returns what Promote does.
 func (p *promotion) carryOut() (path, gone string, err error) {
 	if err := replace(p.path, p.promoted); err != nil {
 		return "", "", err

@@ -17,7 +17,7 @@ import (
 )
 
 // keptIn is a kept over a directory, for a set of one large policy that is off and
-// a small one; next changes the small one and keeps the set, and gives its directory.
+// a small one; next changes the small one and keeps the set, and returns its directory.
 func keptIn(t *testing.T, in state.PolicySets, loads *loadBudget) (next func(script string) string) {
 	t.Helper()
 	d, s := policytest.NewTree(t), policytest.NewScripts()

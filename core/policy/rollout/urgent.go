@@ -125,7 +125,7 @@ func (r *reloader) execute(ctx context.Context, x command) {
 	r.asked = append(present(r.asked), x)
 }
 
-// answer gives those who wait for a look what came of it.
+// answer returns those who wait for a look what came of it.
 func (r *reloader) answer(err error) {
 	for _, x := range r.asked {
 		x.done <- err

@@ -46,7 +46,7 @@ func tasksOf(tenant string, n int) []Task {
 }
 
 // serve takes n tasks one after the other, each of which takes as much fuel as
-// costs says for its tenant, and gives their names.
+// costs says for its tenant, and returns their names.
 func serve(t *testing.T, q *Queue, n int, costs map[string]int64) (names []string) {
 	t.Helper()
 	for range n {

@@ -57,7 +57,7 @@ func Read(dir string) (*Pair, error) {
 	return p, errors.Join(first, second)
 }
 
-// readFile gives the bytes of a file, nil if there is none of that name.
+// readFile returns the bytes of a file, nil if there is none of that name.
 func readFile(root *os.Root, dir, name string, most int64) ([]byte, error) {
 	data, err := readRegular(root, name, most)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -129,7 +129,7 @@ func (p *Pair) Write(dir string) (err error) {
 	return syncDirectory(dir)
 }
 
-// writeNew writes a file under a name that no agent reads, and gives it.
+// writeNew writes a file under a name that no agent reads, and returns it.
 func writeNew(dir string, text []byte) (string, error) {
 	f, err := os.CreateTemp(dir, "."+ManifestName+"-*")
 	if err != nil {

@@ -64,7 +64,7 @@ func (k *SecretKey) Public() PublicKey {
 	return PublicKey{key.String()}
 }
 
-// MarshalText gives the text of a secret key's file, not encrypted.
+// MarshalText returns the text of a secret key's file, not encrypted.
 func (k *SecretKey) MarshalText() ([]byte, error) {
 	text, err := k.key.MarshalText()
 	return append(text, '\n'), err

@@ -17,7 +17,7 @@ const (
 	maxComment = 200
 )
 
-// Verify tells whether one of the trusted keys signed that text, and gives the
+// Verify tells whether one of the trusted keys signed that text, and returns the
 // key's ID. The error says what else is the case: there is no signature, it is
 // malformed, its key is not trusted, or it is not one of this text.
 func Verify(text, signature []byte, keys []PublicKey) (id string, err error) {
@@ -25,7 +25,7 @@ func Verify(text, signature []byte, keys []PublicKey) (id string, err error) {
 	return id, err
 }
 
-// VerifyComment is Verify that also gives the trusted comment, which the key
+// VerifyComment is Verify that also returns the trusted comment, which the key
 // signed too, made fit for one line.
 func VerifyComment(text, signature []byte, keys []PublicKey) (id, comment string, err error) {
 	switch {

@@ -71,7 +71,7 @@ func (e pathError) Error() string { return "path " + e.path + ": " + e.err.Error
 
 func (e pathError) Unwrap() error { return e.err }
 
-// give writes data to the guest's buffer if that has room for it, and gives
+// give writes data to the guest's buffer if that has room for it, and returns
 // its length.
 func give(memory api.Memory, address, capacity uint64, data []byte) int32 {
 	if len(data) > math.MaxInt32 {

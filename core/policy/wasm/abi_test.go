@@ -13,7 +13,7 @@ import (
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// text puts a text into a module and gives code that pushes where it is.
+// text puts a text into a module and returns code that pushes where it is.
 func text(m *w.Module, address int32, s string) w.Code {
 	m.Data(address, s)
 	return w.Join(w.I32Const(address), w.I32Const(int32(len(s))))

@@ -28,7 +28,7 @@ func (a *accepted) serves(o *Options) bool {
 	return !slices.ContainsFunc(o.Hooks, missing) && a.Pages <= uint64(o.MemoryPages)
 }
 
-// accept verifies a module, unless that was done before, and gives it as it is
+// accept verifies a module, unless that was done before, and returns it as it is
 // compiled. It is rewritten only if somebody wants to read it.
 func (e *Engine) accept(ctx context.Context, binary []byte, sum [sha256.Size]byte, o *Options) (*accepted, compile.Source, error) {
 	if a := e.accepted.load(sum); a != nil && a.serves(o) {

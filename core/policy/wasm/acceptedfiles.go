@@ -80,7 +80,7 @@ func (f *acceptedFiles) path(sum [sha256.Size]byte) string {
 	return filepath.Join(f.dir, hex.EncodeToString(sum[:]))
 }
 
-// load gives what is known of the module of a digest, nil if this program has
+// load returns what is known of the module of a digest, nil if this program has
 // not accepted it.
 func (f *acceptedFiles) load(sum [sha256.Size]byte) *accepted {
 	file, err := os.OpenFile(f.path(sum), os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)

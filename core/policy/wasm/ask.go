@@ -7,7 +7,7 @@ import (
 )
 
 // ask calls a hook with the record of a question: r, or m in the hook merge. What
-// it gives is in s. The error is a *Failure, ErrNotReady, or that of ctx, which ends
+// it returns is in s. The error is a *Failure, ErrNotReady, or that of ctx, which ends
 // a call.
 func (p *Plugin) ask(ctx context.Context, hook Hook, r *Request, m *MergeRequest, s *said) error {
 	var tenant string

@@ -46,7 +46,7 @@ func (d *documents) forget(most int) {
 	}
 }
 
-// of gives a document of a question. It is made once.
+// of returns a document of a question. It is made once.
 func (d *documents) of(q *asked, number uint32) (text []byte, ok bool) {
 	for _, m := range d.made {
 		if m.number == number {

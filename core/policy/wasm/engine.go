@@ -47,8 +47,7 @@ func WithCaps(caps verify.Caps) EngineOption {
 	return func(o *engineOptions) { o.caps = caps }
 }
 
-// WithCompiling bounds compilation otherwise than by default, and gives it
-// another priority.
+// WithCompiling sets other limits of compilation than the default, and its priority.
 func WithCompiling(limits compile.Limits, priority compile.Priority) EngineOption {
 	return func(o *engineOptions) { o.compile.Limits, o.compile.Priority = limits, priority }
 }

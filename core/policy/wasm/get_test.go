@@ -39,7 +39,7 @@ func fetching(t *testing.T, paths []string, imports ...w.Import) *w.Module {
 	return m
 }
 
-// fetch is code that calls get or json, and keeps what it gives.
+// fetch is code that calls get or json, and keeps what it returns.
 func fetch(m *w.Module, function string, number, capacity int32) w.Code {
 	return w.Join(
 		w.I32Const(gotAt), w.I32Const(number), w.I32Const(gotAt+4), w.I32Const(capacity),

@@ -220,7 +220,7 @@ func contents(m *module.Module, shape *verify.Shape) *Contents {
 	return c
 }
 
-// outside is what a module needs and gives.
+// outside is what a module needs and returns.
 func (c *Contents) outside(m *module.Module) {
 	for i := range m.Imports {
 		in := &m.Imports[i]

@@ -9,7 +9,7 @@ import (
 )
 
 // breaking are tenants whose pods break an instance whenever they may, each asked
-// every tenth of a second; it gives how many instances each has broken.
+// every tenth of a second; it returns how many instances each has broken.
 func breaking(l *pool, now *time.Time, tenants int, lasting time.Duration) (broken map[string]int) {
 	broken = map[string]int{}
 	for end := now.Add(lasting); now.Before(end); *now = now.Add(100 * time.Millisecond) {

@@ -34,7 +34,7 @@ func (l *pool) owe(i *instance) {
 	l.owed[i.tenant] += fuel
 }
 
-// pay gives what a tenant owes, which it owes no longer then.
+// pay returns what a tenant owes, which it owes no longer then.
 func (o owed) pay(tenant string) (fuel int64) {
 	if len(o) == 0 {
 		return 0

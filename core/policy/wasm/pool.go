@@ -47,7 +47,7 @@ func (l *pool) open(first *instance) {
 	l.clean, l.made = []*instance{first}, 1
 }
 
-// take gives an instance for a call. It waits while all are in use, until ctx
+// take returns an instance for a call. It waits while all are in use, until ctx
 // ends.
 func (p *Plugin) take(ctx context.Context) (*instance, error) {
 	l := &p.pool

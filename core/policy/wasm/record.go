@@ -86,7 +86,7 @@ func (r *record) forget(most int) {
 	r.begin()
 }
 
-// room makes the record n bytes longer and gives them. What they hold is left
+// room makes the record n bytes longer and returns them. What they hold is left
 // from before.
 func (r *record) room(n int) []byte {
 	at := len(r.out)
@@ -97,7 +97,7 @@ func (r *record) room(n int) []byte {
 	return r.out[at:]
 }
 
-// value makes room for a value of n bytes and gives them.
+// value makes room for a value of n bytes and returns them.
 func (r *record) value(kind byte, n int) []byte {
 	b := r.room(valueHeader + n)
 	r.values++

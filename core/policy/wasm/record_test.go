@@ -10,7 +10,7 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// missing is what parseValue gives for a value of type missing.
+// missing is what parseValue returns for a value of type missing.
 type missing struct{}
 
 // raw is a value of type JSON.

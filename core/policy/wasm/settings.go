@@ -28,7 +28,7 @@ type settingEntry struct {
 	value any
 }
 
-// checkedSettings gives a copy of the settings in the few types that record
+// checkedSettings returns a copy of the settings in the few types that record
 // and JSON know.
 func checkedSettings(table map[string]any) (settings, error) {
 	root, err := checkTable("settings", table)

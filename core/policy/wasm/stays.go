@@ -34,7 +34,7 @@ type Stay struct {
 	Count int64
 }
 
-// Histogram gives all rows up to the last that counts anything, each twice as
+// Histogram returns all rows up to the last that counts anything, each twice as
 // long as the one before. Time is that of the guest's thread on a processor,
 // in the kernel or not.
 func (s *Stays) Histogram() (rows []Stay) {
@@ -76,7 +76,7 @@ type stay struct {
 	begun int64
 }
 
-// call begins a call, and ends it with what it gives.
+// call begins a call, and ends it with what it returns.
 func (s *stay) call() (end func()) {
 	if s.in == nil || !s.in.on.Load() {
 		return func() {}

@@ -39,7 +39,7 @@ func pauser(ctx context.Context) func(fuel int64) {
 	return pause
 }
 
-// ask asks whether it is another's turn, if that was not asked lately, and gives
+// ask asks whether it is another's turn, if that was not asked lately, and returns
 // the time.
 func (t *tank) ask(now time.Time) time.Time {
 	if t.asked.IsZero() {

@@ -25,7 +25,7 @@ const (
 // are there then, and the instance is trusted with long slices, of which these calls
 // themselves get none. Nothing of what the
 // plugin says or logs is kept, and where it fails, that is left to be found out when
-// it is asked. It gives what the calls took.
+// it is asked. It returns what the calls took.
 func (p *Plugin) Warm(ctx context.Context, hooks []string) (fuel int64) {
 	_, fuel = p.warm(ctx, hooks)
 	return fuel

@@ -12,7 +12,7 @@ import (
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// asking is a plugin that calls one function of WASI and stores what it gives
+// asking is a plugin that calls one function of WASI and stores what it returns
 // at 2048.
 func asking(f w.Import, args ...w.Code) *w.Module {
 	m := w.Plugin(f)

@@ -147,7 +147,7 @@ func (s *sink) lastHealth() string {
 	return s.health[len(s.health)-1]
 }
 
-// eventually waits for what get gives to become want.
+// eventually waits for what get returns to become want.
 func eventually[T any](t *testing.T, want T, get func() T) {
 	t.Helper()
 	deadline := time.Now().Add(20 * time.Second)
@@ -163,7 +163,7 @@ func eventually[T any](t *testing.T, want T, get func() T) {
 	}
 }
 
-// fixture is a source, what it reads, and what it gives to.
+// fixture is a source, what it reads, and what it delivers to.
 type fixture struct {
 	*fakeServer
 	sink   *sink

@@ -127,7 +127,7 @@ func (s *sink) healths() []string {
 	return slices.Clone(s.health)
 }
 
-// eventually waits for what get gives to become want.
+// eventually waits for what get returns to become want.
 func eventually[T any](t *testing.T, want T, get func() T) {
 	t.Helper()
 	deadline := time.Now().Add(10 * time.Second)

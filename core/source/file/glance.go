@@ -10,7 +10,7 @@ import (
 	"github.com/wardlet/wardlet/core/internal/fswatch"
 )
 
-// glance gives the names to look at when not all need to be listed: where the
+// glance returns the names to look at when not all need to be listed: where the
 // kernel tells of every change, what it told of is all that changed, so that one
 // manifest costs as much among ten thousand as alone. ok is false where a full
 // listing is due.

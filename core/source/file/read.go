@@ -11,7 +11,7 @@ import (
 	"github.com/wardlet/wardlet/core/manifest"
 )
 
-// readWhole reads a file, or the beginning of one that is too large, and gives
+// readWhole reads a file, or the beginning of one that is too large, and returns
 // the stamp it had after that, or none where that is not of what was read. It
 // never blocks, also where the name has meanwhile become that of a pipe.
 func readWhole(path string) (data []byte, after fswatch.Stamp, err error) {

@@ -71,7 +71,7 @@ type Config struct {
 
 // Place keeps the device and inode of a directory.
 type Place interface {
-	// Load gives what was stored last; ok is false where nothing was.
+	// Load returns what was stored last; ok is false where nothing was.
 	Load() (dev, ino uint64, ok bool, err error)
 	Store(dev, ino uint64) error
 }

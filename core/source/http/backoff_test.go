@@ -11,7 +11,7 @@ import (
 )
 
 // schedule runs a source whose readings go as said ('+' good, '-' failed, the
-// last one again and again) and gives the times between the first n of them.
+// last one again and again) and returns the times between the first n of them.
 func schedule(t *testing.T, n int, readings string, c Config) []time.Duration {
 	t.Helper()
 	var gaps []time.Duration

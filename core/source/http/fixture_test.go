@@ -198,7 +198,7 @@ func newReader(t *testing.T, url string, change ...func(*Config)) *reader {
 	return r
 }
 
-// read makes one reading and gives the health after it.
+// read makes one reading and returns the health after it.
 func (r *reader) read(t *testing.T) string {
 	t.Helper()
 	r.health = "not told"

@@ -15,7 +15,7 @@ type throttle struct {
 	all, told int
 }
 
-// next counts one more and gives the level at which to log it; last is true
+// next counts one more and returns the level at which to log it; last is true
 // for the last warning.
 func (t *throttle) next() (level slog.Level, last bool) {
 	t.all++
@@ -29,7 +29,7 @@ func (t *throttle) next() (level slog.Level, last bool) {
 // news makes the next ones warnings again.
 func (t *throttle) news() { t.told = 0 }
 
-// end gives the number of readings the trouble went on for, and forgets it.
+// end returns the number of readings the trouble went on for, and forgets it.
 func (t *throttle) end() int {
 	n := t.all
 	*t = throttle{}

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// log gives what was logged since the last call, one line per message.
+// log returns what was logged since the last call, one line per message.
 func (r *reader) logged() []string {
 	text := strings.ReplaceAll(r.log.String(), r.url, "URL")
 	r.log.Reset()

@@ -108,7 +108,7 @@ func looksLikeHost(s string) bool {
 	return len(s) == len(localhost) && only(s, alphanumeric) && toLower(s) == localhost
 }
 
-// canonical gives a repository of Docker's registry its one name.
+// canonical returns the one name of a repository of Docker's registry.
 func canonical(registry, path string) (canonicalRegistry, canonicalPath string) {
 	if registry == "index.docker.io" {
 		registry = defaultRegistry

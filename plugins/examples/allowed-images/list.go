@@ -12,7 +12,7 @@ type list struct {
 	items, more int
 }
 
-// begin starts an item and gives what stands before it. It is false if there is
+// begin starts an item and returns what stands before it. It is false if there is
 // no room.
 func (l *list) begin() (separator string, ok bool) {
 	if l.items == l.limit {

@@ -85,7 +85,7 @@ func (f *findings) look(p *policy, what string, name, image sdk.Value) {
 	}
 }
 
-// check gives what is said of the pattern that lets an image pass, or what is
+// check returns what is said of the pattern that lets an image pass, or what is
 // wrong with the image. Both go on after the image's closing quote.
 func (p *policy) check(reference string) (by, fault string) {
 	if by := p.plainly(reference); by != nil {

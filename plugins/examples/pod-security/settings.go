@@ -59,7 +59,7 @@ func parseLevel(name string) (level, bool) {
 // maxMinor is the greatest number of digits of a minor version.
 const maxMinor = 4
 
-// parseVersion gives the minor version; latest is the newest.
+// parseVersion returns the minor version; latest is the newest.
 func parseVersion(version string) (minor int, ok bool) {
 	if version == latest {
 		return newest, true

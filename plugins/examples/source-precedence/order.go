@@ -48,7 +48,7 @@ type order struct {
 	text string
 }
 
-// add adds a place. It gives the entry that covers it already, nil if none does.
+// add adds a place. It returns the entry that covers it already, nil if none does.
 func (o *order) add(e *entry) (covered *entry) {
 	for i := range o.entries {
 		if c := &o.entries[i]; c.kind == e.kind && glob.Match(c.name, e.name) {

@@ -148,7 +148,7 @@ func (a *agent) JSON(document int32, buf []byte) int32 {
 	return give(buf, text, ok, err)
 }
 
-// give hands something over if there is room for it, and gives its length.
+// give hands something over if there is room for it, and returns its length.
 func give(buf, data []byte, ok bool, err error) int32 {
 	switch {
 	case err != nil:

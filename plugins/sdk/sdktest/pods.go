@@ -10,7 +10,7 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/sdktest/internal/shape"
 )
 
-// checked gives a value in the form of a shape; name is where it came from.
+// checked returns a value in the form of a shape; name is where it came from.
 // It is JSON text (a string or []byte), or something that encoding/json makes
 // such of.
 func checked(name, of string, value any) (any, error) {

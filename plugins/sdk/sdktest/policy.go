@@ -47,7 +47,7 @@ func Load(tb testing.TB, settings map[string]any, capabilities ...Capability) *P
 	return p
 }
 
-// LoadError loads the plugin with settings it must refuse, and gives the
+// LoadError loads the plugin with settings it must refuse, and returns the
 // reason. The test fails if it does not refuse them.
 func LoadError(tb testing.TB, settings map[string]any, capabilities ...Capability) string {
 	tb.Helper()

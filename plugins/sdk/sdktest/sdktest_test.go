@@ -106,7 +106,7 @@ func (r *recorder) fail(why any) {
 	panic(r)
 }
 
-// caught gives how a test that does do would have failed, empty if it would
+// caught returns how a test that does do would have failed, empty if it would
 // not.
 func caught(t *testing.T, do func(r *recorder)) (failed string) {
 	t.Helper()

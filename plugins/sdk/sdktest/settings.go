@@ -30,7 +30,7 @@ func (f float) MarshalJSON() ([]byte, error) {
 	return text, err
 }
 
-// plainTable gives settings in the types that TOML has: string, bool, int64,
+// plainTable returns settings in the types that TOML has: string, bool, int64,
 // float, []any and map[string]any. Path names them in errors.
 func plainTable(path string, table map[string]any) (map[string]any, error) {
 	plain := make(map[string]any, len(table))

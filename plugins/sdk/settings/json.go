@@ -122,7 +122,7 @@ scan:
 // or element was read last.
 func (p *parser) element(first bool) bool { return p.more(first, ']') }
 
-// member gives the name of the next member of an object.
+// member returns the name of the next member of an object.
 func (p *parser) member(first bool) (name string, ok bool) {
 	if !p.more(first, '}') {
 		return "", false

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// plain gives the JSON that comes next in the types of encoding/json, numbers
+// plain returns the JSON that comes next in the types of encoding/json, numbers
 // as they are written.
 func (p *parser) plain() any {
 	switch v := p.next(); v.kind {

@@ -14,7 +14,7 @@ import (
 // word is how many bytes are looked at together.
 const word = 8
 
-// load gives the eight bytes of s from i on, the first one lowest. They must
+// load returns the eight bytes of s from i on, the first one lowest. They must
 // all be there.
 func load(s string, i int) uint64 {
 	b := (*[word]byte)(unsafe.Add(unsafe.Pointer(unsafe.StringData(s)), i))

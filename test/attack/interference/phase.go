@@ -12,7 +12,7 @@ import (
 	"github.com/wardlet/wardlet/test/attack"
 )
 
-// ask asks the third tenant's policy at the rate, and gives how long after each
+// ask asks the third tenant's policy at the rate, and returns how long after each
 // question was due it was answered.
 func (b *bench) ask(ctx context.Context) (latencies []time.Duration) {
 	r := attack.Request("registry.example/a:1")

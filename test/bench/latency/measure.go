@@ -34,7 +34,7 @@ const Others = 100
 // patience is how long one update is waited for.
 const patience = 20 * time.Second
 
-// Measure writes n manifests one after the other and gives the time from the
+// Measure writes n manifests one after the other and returns the time from the
 // beginning of each write to the arrival of its update at the end of the
 // mux. Every second one is new, the others change the one before. Files are
 // below os.TempDir, which ought to be on a disk. It ends early with ctx.
@@ -166,7 +166,7 @@ func (r *rig) arrived(ctx context.Context, image string) (time.Time, error) {
 	}
 }
 
-// write writes a manifest, and gives when it began to.
+// write writes a manifest, and returns when it began to.
 func (r *rig) write(i, version int) (began time.Time, err error) {
 	path, text := r.path("new", i), manifestOf("new", i, version)
 	if r.how == InPlace {

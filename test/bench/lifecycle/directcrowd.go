@@ -40,7 +40,7 @@ func (d *direct) crowd(ctx context.Context, callers int) error {
 	return nil
 }
 
-// runAll runs a crowd, and gives it with the time to the last running container.
+// runAll runs a crowd, and returns it with the time to the last running container.
 func (d *direct) runAll(ctx context.Context, callers int) (pods []directPod, took time.Duration, err error) {
 	var all []*request
 	for _, m := range crowd(d.pods) {
@@ -66,7 +66,7 @@ func (d *direct) runAll(ctx context.Context, callers int) (pods []directPod, too
 	return pods, last.Sub(began), err
 }
 
-// endAll stops all containers of a crowd and then takes all of it away, and gives
+// endAll stops all containers of a crowd and then takes all of it away, and returns
 // the time to the last stopped container and that from then on.
 func (d *direct) endAll(ctx context.Context, callers int, pods []directPod) (stopped, left time.Duration, err error) {
 	var all []instance

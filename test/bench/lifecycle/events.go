@@ -138,7 +138,7 @@ func (e *events) running(ctx context.Context, pod, before string) (instance, err
 	})
 }
 
-// allRunning waits until the containers of all pods run, and gives the last
+// allRunning waits until the containers of all pods run, and returns the last
 // start.
 func (e *events) allRunning(ctx context.Context, pods []string) (all []instance, last time.Time, err error) {
 	for _, pod := range pods {
@@ -166,7 +166,7 @@ func (e *events) stopped(ctx context.Context, id string) (time.Time, error) {
 	return i.finished, err
 }
 
-// allStopped waits for the end of all containers, and gives the last.
+// allStopped waits for the end of all containers, and returns the last.
 func (e *events) allStopped(ctx context.Context, all []instance) (last time.Time, err error) {
 	for _, i := range all {
 		at, err := e.stopped(ctx, i.id)

@@ -41,7 +41,7 @@ func (b *bench) idle(ctx context.Context, side string, pid int) error {
 	return nil
 }
 
-// using gives what tells how much processor time the agent, containerd and the
+// using returns what tells how much processor time the agent, containerd and the
 // shims there are have used since. A pid of 0 is no agent.
 func (b *bench) using(pid int) (took func() (usage, error), err error) {
 	containerd, err := b.containerd()

@@ -124,7 +124,7 @@ type raw struct{}
 // Name is that of the codec of those who call and answer.
 func (raw) Name() string { return "proto" }
 
-// Marshal gives a frame's bytes.
+// Marshal returns a frame's bytes.
 func (raw) Marshal(v any) (mem.BufferSlice, error) {
 	f, ok := v.(*frame)
 	if !ok {

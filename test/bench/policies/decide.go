@@ -227,7 +227,7 @@ func (s *side) atRate(ctx context.Context, calm *steady, measured series, awake 
 	return nil
 }
 
-// timed gives the processor time of so many decisions with what comes after
+// timed returns the processor time of so many decisions with what comes after
 // each, and the time until the verdict, both in nanoseconds. Those that somebody
 // disturbed do not count, unless there are too many.
 func (s *side) timed(ctx context.Context, calm *steady, calls int, awake bool) (used, times []float64, err error) {

@@ -52,7 +52,7 @@ func newDirectory(built string) (*directory, error) {
 	return &directory{path, built}, err
 }
 
-// write gives the directory the policies of all groups, each with settings of its
+// write returns the directory the policies of all groups, each with settings of its
 // own, and with the modules and settings of one edition: another edition has
 // others. A policy that is off comes with them, so that none is a set as well.
 func (d *directory) write(edition uint64, groups ...group) error {

@@ -64,7 +64,7 @@ func measureResident(ctx context.Context, r *run, args []string) (_ series, err 
 	return series{"resident " + strings.Join(args, " "): {(last - first) / additional}}, nil
 }
 
-// adder gives what adds a policy and has it judge once.
+// adder returns what adds a policy and has it judge once.
 func (r *run) adder(ctx context.Context, side string, g guest.Guest) (add func(module []byte) error, stop func() error, err error) {
 	asked, err := question.Pod()
 	if err != nil {

@@ -27,7 +27,7 @@ const (
 // again for milliseconds; their time is no cost of ours. Native Go by the same
 // rule shows them. A nil steady takes everything as it is.
 type steady struct {
-	// each takes a number of native verdicts and gives the nanoseconds of one.
+	// each takes a number of native verdicts and returns the nanoseconds of one.
 	each func(n int) float64
 	best float64
 	// tried and disturbed count probes.

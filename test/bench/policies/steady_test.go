@@ -8,7 +8,7 @@ import (
 
 // TestMeasurementsThatWereDisturbedAreRepeated is not parallel: it goes by how
 // fast this machine is.
-// probed gives what probes take, one after the other, and then the last again and
+// probed returns what probes take, one after the other, and then the last again and
 // again.
 func probed(nanoseconds ...float64) *steady {
 	return &steady{best: 100, each: func(int) float64 {

@@ -79,7 +79,7 @@ type timedVerdict struct {
 }
 
 // stream has decisions made at a rate, from when start has returned until another set has
-// come into force and the lull is over, and gives their times. With a nil start
+// come into force and the lull is over, and returns their times. With a nil start
 // it makes so many.
 func (p *plane) stream(ctx context.Context, start func() error, calls int) (times []float64, err error) {
 	if start != nil {

@@ -9,7 +9,7 @@ import (
 	"net/http"
 )
 
-// Compact makes etcd forget all revisions but the present one, and gives that.
+// Compact makes etcd forget all revisions but the present one, and returns that.
 func (p *Plane) Compact(ctx context.Context) (revision string, err error) {
 	if revision, err = p.revision(ctx); err != nil {
 		return "", err

@@ -146,7 +146,7 @@ func (d dice) container(name string) v1.Container {
 	return c
 }
 
-// resized gives a pod that runs the status of one that is, or was, being resized.
+// resized sets the status of a running pod to that of one that is, or was, being resized.
 func (d dice) resized(p *v1.Pod) {
 	if !d.once(4) {
 		return

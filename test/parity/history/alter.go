@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// alter changes one random field below v, which may be set, and gives its
+// alter changes one random field below v, which may be set, and returns its
 // path. Now and then it sets what was there already. What is below v must be
 // nobody else's.
 func alter(r *rand.Rand, v reflect.Value) string {

@@ -14,7 +14,7 @@ import (
 	"github.com/wardlet/wardlet/test/parity/kubelet"
 )
 
-// clock gives the time of the mux: a second per delivery.
+// clock returns the time of the mux: a second per delivery.
 type clock struct{ atomic.Int64 }
 
 func (c *clock) now() time.Time { return time.Unix(1_760_000_000+c.Load(), 0).UTC() }
@@ -105,7 +105,7 @@ func (c *comparison) step(s *step) error {
 	return errors.Join(wrong.err, own)
 }
 
-// deliver gives a step to all, and checks what is ours alone: the error is of
+// deliver passes a step to all, and checks what is ours alone: the error is of
 // that.
 func (c *comparison) deliver(s *step) (theirs, ours said, own error) {
 	var pods []*v1.Pod

@@ -54,7 +54,7 @@ type step struct {
 	restart   bool
 	source    string
 	documents []document
-	// difference gives one of our muxes only what changed since the last
+	// difference returns one of our muxes only what changed since the last
 	// delivery; repeat adds documents that did not.
 	difference, repeat bool
 }

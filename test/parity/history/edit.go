@@ -13,7 +13,7 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// edit changes one thing of a pod that is its own, and gives the path of what
+// edit changes one thing of a pod that is its own, and returns the path of what
 // it changed.
 type edit struct {
 	weight int

@@ -41,7 +41,7 @@ func newWardlet(wholeOnly bool, now func() time.Time) *wardlet {
 	return w
 }
 
-// start starts the agent and gives what it says before any source does.
+// start starts the agent and returns what it says before any source does.
 func (w *wardlet) start() ([]api.Update, error) {
 	var configured []mux.Source
 	for _, s := range sources {
@@ -123,7 +123,7 @@ func (w *wardlet) reads(s *step, seen []string) error {
 // whole reports whether the delivery of a step is given as a whole.
 func (w *wardlet) whole(s *step) bool { return w.wholeOnly || !s.difference }
 
-// deliver hands over what a step's source holds and gives what follows.
+// deliver hands over what a step's source holds and returns what follows.
 func (w *wardlet) deliver(s *step) ([]api.Update, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()

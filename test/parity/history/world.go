@@ -194,14 +194,14 @@ func (w *world) insert(source string, p *v1.Pod) {
 	w.holds[source] = slices.Insert(w.holds[source], at, d)
 }
 
-// replace gives a pod another UID, as an edited manifest has.
+// replace sets another UID of a pod, as an edited manifest has.
 func (w *world) replace(p *v1.Pod) *v1.Pod {
 	p = w.edit(p)
 	p.UID = w.newUID()
 	return p
 }
 
-// move gives a document another place, as a renamed file has.
+// move sets another place of a document, as a renamed file has.
 func (w *world) move(source string, i int) {
 	d := w.holds[source][i]
 	if d.raw == nil || source == apiSource {
@@ -212,7 +212,7 @@ func (w *world) move(source string, i int) {
 	w.insert(source, d.raw)
 }
 
-// rename gives a pod another name or namespace and leaves it its UID.
+// rename sets another name or namespace of a pod and leaves its UID.
 func (w *world) rename(source string, i int) {
 	d := w.holds[source][i]
 	if d.raw == nil {

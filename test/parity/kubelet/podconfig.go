@@ -63,7 +63,7 @@ func (k *PodConfig) Send(source string, pods []*v1.Pod) { k.sources[source].send
 func (k *PodConfig) Updates() <-chan Update { return k.config.Updates() }
 
 // Deliver hands over everything a source holds, returns when it has been
-// merged, and gives what followed from it. The pods are copied.
+// merged, and returns what followed from it. The pods are copied.
 //
 // A channel of a source has no buffer, and the goroutine that reads it merges
 // before it reads again. So when a second snapshot has been taken, the first

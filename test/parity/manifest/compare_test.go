@@ -174,7 +174,7 @@ func (u *uses) comparePods(s *subject) error {
 
 var nextFault = regexp.MustCompile(`; line \d+: `)
 
-// list gives the single faults that a refusal tells.
+// list returns the single faults that a refusal tells.
 func faultsOf(e *api.DocumentError) []string {
 	return nextFault.Split(strings.TrimSuffix(e.Err.Error(), "; and more"), -1)
 }

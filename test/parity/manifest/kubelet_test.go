@@ -38,7 +38,7 @@ var (
 	aURL  = place{api.KindHTTP, "http://127.0.0.1/pods", "node-1"}
 )
 
-// kubelet gives the pods a kubelet's source makes of a manifest. A file holds
+// kubelet returns the pods a kubelet's source makes of a manifest. A file holds
 // a pod; an answer over HTTP is tried as a list where it is not even a bad
 // pod. config.source is put in here: a kubelet's mux does that.
 func kubelet(text []byte, at place) ([]*v1.Pod, error) {
@@ -73,7 +73,7 @@ func marked(pods []*v1.Pod, at place) []*v1.Pod {
 	return pods
 }
 
-// wardlet gives the pods and the refusals of core/pod. Documents that only
+// wardlet returns the pods and the refusals of core/pod. Documents that only
 // hold their file back are neither.
 func wardlet(text []byte, at place) (pods []*v1.Pod, refused []*api.DocumentError) {
 	for _, d := range manifest.Decode(text, manifest.DecodeFrom{Source: at.kind, Kind: at.kind, File: at.path, NodeName: at.node}) {

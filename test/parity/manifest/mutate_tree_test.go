@@ -190,7 +190,7 @@ func valueOf(r *rand.Rand, t reflect.Type, depth int) any {
 	}
 }
 
-// misspell gives a name with another letter, one too many, or one in the
+// misspell returns a name with another letter, one too many, or one in the
 // other case.
 func misspell(r *rand.Rand, name string) string {
 	if name == "" {

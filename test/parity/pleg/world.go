@@ -88,7 +88,7 @@ func (i *inspections) add(uid types.UID) {
 	i.times[uid]++
 }
 
-// take gives the counts and begins anew.
+// take returns the counts and begins anew.
 func (i *inspections) take() map[types.UID]int {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -16,9 +16,9 @@ import (
 
 // agent is the side that is measured. Its only source that has anything is api.
 type agent interface {
-	// begin hands over the first snapshot and gives the pods that are ADDed.
+	// begin hands over the first snapshot and returns the pods that are ADDed.
 	begin() ([]*v1.Pod, error)
-	// change hands over a new version of the pod at i and gives the pod of the
+	// change hands over a new version of the pod at i and returns the pod of the
 	// UPDATE.
 	change(i int, p *v1.Pod) (*v1.Pod, error)
 }

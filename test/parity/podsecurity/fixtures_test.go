@@ -107,7 +107,7 @@ func TestThePluginDecidesEveryFixtureAsUpstreamDoes(t *testing.T) {
 }
 
 // As the files have them, the volumes of one fixture lack the type that an API
-// server gives them, in each version.
+// server returns them, in each version.
 func TestThePluginDecidesEveryFixtureAsUpstreamDoesWithoutDefaults(t *testing.T) {
 	same, undefaulted := 0, 0
 	for _, f := range all(t) {

@@ -5,7 +5,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// chooser gives a number below n.
+// chooser returns a number below n.
 type chooser func(n int) int
 
 func one[T any](pick chooser, from ...T) T { return from[pick(len(from))] }

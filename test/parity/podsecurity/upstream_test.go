@@ -65,7 +65,7 @@ func levelVersion(level, version string) (lv api.LevelVersion, err error) {
 	return lv, err
 }
 
-// agree gives upstream's answer if the plugin's is the same.
+// agree returns upstream's answer if the plugin's is the same.
 func agree(t *testing.T, p *v1.Pod, level, version string) (violated string, err error) {
 	t.Helper()
 	want, err := theirs(p, level, version)

@@ -9,7 +9,7 @@
 // evicted and created again, appear in the runtime, end by themselves, become
 // unwanted, and the calls that set up, stop and clean up a pod begin to fail,
 // to hang or to work. After every step all queries of the workers are compared,
-// what Known gives, which pods were to be set up, which call hangs, and with
+// what Known returns, which pods were to be set up, which call hangs, and with
 // which grace period and status a pod was stopped.
 //
 // A kubelet's constructor of workers is not exported. So a program is made of

@@ -18,7 +18,7 @@ const theirSources = "testdata/theirs"
 
 var shared = []string{"script.go", "world.go"}
 
-// build makes in dir the program that has a kubelet's workers, and gives its
+// build makes in dir the program that has a kubelet's workers, and returns its
 // path.
 func build(dir string) (string, error) {
 	here, err := os.Getwd()
@@ -84,7 +84,7 @@ func (t *theirs) stop() error {
 	return err
 }
 
-// play gives what a kubelet's workers show after each step.
+// play returns what a kubelet's workers show after each step.
 func (t *theirs) play(steps []Step) ([]Look, error) {
 	text, err := json.Marshal(steps)
 	if err != nil {

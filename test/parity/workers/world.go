@@ -77,7 +77,7 @@ func (w *world) edit(uid types.UID, change func(*worldPod)) {
 	}
 }
 
-// read gives a copy of a pod.
+// read returns a copy of a pod.
 func (w *world) read(uid types.UID) worldPod {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -193,7 +193,7 @@ func (w *world) forget(uid types.UID) {
 	w.edit(uid, func(p *worldPod) { p.sandbox, p.runs, p.dead = false, false, false })
 }
 
-// look gives what was done to a pod, and begins anew.
+// look returns what was done to a pod, and begins anew.
 func (w *world) look(uid types.UID) Seen {
 	hangs := w.hangs(uid)
 	w.mu.Lock()

@@ -16,7 +16,7 @@ func Encode(op module.Op) []byte {
 	return binary.AppendUvarint([]byte{byte(op >> 16)}, uint64(op&0xffff))
 }
 
-// Operand gives what follows the number of an instruction that has a
+// Operand returns what follows the number of an instruction that has a
 // signature. choose picks a number below n.
 func Operand(op module.Op, choose func(n int) int) []byte {
 	kind, operation, _ := strings.Cut(op.String(), ".")

@@ -57,7 +57,7 @@ func serve(address, dir string, archives []string) error {
 	return <-ended
 }
 
-// push gives a registry the images of an archive, each under the path that its name has.
+// push uploads the images of an archive to a registry, each under the path that its name has.
 func push(archive, address string) error {
 	manifest, err := tarball.LoadManifest(func() (io.ReadCloser, error) { return os.Open(archive) })
 	if err != nil {

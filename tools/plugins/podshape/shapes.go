@@ -32,7 +32,7 @@ type walk struct {
 	of     map[string]reflect.Type
 }
 
-// shapes gives the shapes of a struct and of all that it is made of: a line
+// shapes returns the shapes of a struct and of all that it is made of: a line
 // with the type's name, then per field a line "\tname type options".
 func shapes(root reflect.Type) (string, error) {
 	w := walk{map[string]string{}, map[string]reflect.Type{}}
@@ -46,7 +46,7 @@ func shapes(root reflect.Type) (string, error) {
 	return text.String(), nil
 }
 
-// name gives the notation of a type, with the shapes it needs collected.
+// name returns the notation of a type, with the shapes it needs collected.
 func (w *walk) name(t reflect.Type) (string, error) {
 	if name, ok := own[t]; ok {
 		return name, nil

@@ -38,7 +38,7 @@ func (e *Spent) Error() string {
 	return fmt.Sprintf("tenant %q has spent the %s of a processor's time that compiling its plugins may take in an hour; it is tried again by itself", e.Tenant, e.PerHour)
 }
 
-// check gives a *Spent where a tenant may have nothing compiled now.
+// check returns a *Spent where a tenant may have nothing compiled now.
 func (b *budgets) check(tenant string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

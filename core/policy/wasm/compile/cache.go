@@ -96,7 +96,7 @@ func Open(dir string, o Options) (_ *Cache, err error) {
 	return c, nil
 }
 
-// findEngine gives wazero its directory, and sees what it makes of it.
+// findEngine sets the directory of wazero, and sees what it makes of it.
 func (c *Cache) findEngine() (err error) {
 	// A disk that fills up must not keep code from being loaded.
 	if c.view = "view"; c.memory != nil {

@@ -27,7 +27,7 @@ const (
 	statusNot      = 10
 )
 
-// Child does the work of a child and gives its exit status, if this process is
+// Child does the work of a child and returns its exit status, if this process is
 // one; else it does nothing. It must be called first of all in main, and in
 // TestMain of packages that load plugins. config is the same function as in
 // Options.
@@ -54,7 +54,7 @@ func startedAsChild() bool { return len(os.Args) == 2 && os.Args[1] == childArgu
 // errNotChild keeps a program that does not call Child from starting itself without end.
 var errNotChild = errors.New("this process was started to compile a plugin, and its main does not call Child first")
 
-// deliver writes a report to whoever has started this process, and gives the
+// deliver writes a report to whoever has started this process, and returns the
 // exit status that goes with it.
 func (r *report) deliver() int {
 	line, err := json.Marshal(r)

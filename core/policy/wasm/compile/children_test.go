@@ -30,7 +30,7 @@ func makeFifo(t *testing.T) string {
 	return path
 }
 
-// announced waits for a process to say its ID, and gives a handle on it.
+// announced waits for a process to say its ID, and returns a handle on it.
 func announced(t *testing.T, fifo string) int {
 	t.Helper()
 	f, err := os.Open(fifo) // when somebody writes

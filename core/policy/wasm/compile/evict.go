@@ -76,7 +76,7 @@ func (s *shelf) cached() (found []cached, err error) {
 	return found, err
 }
 
-// digestsIn gives all paths below dir whose name is a digest.
+// digestsIn returns all paths below dir whose name is a digest.
 func digestsIn(dir string, each func(path string)) error {
 	d, err := os.Open(dir)
 	if err != nil {

@@ -42,7 +42,7 @@ func writeImage(dir string, module wazero.CompiledModule) (*codeFile, error) {
 }
 
 // layImage maps an image in the place of the code of a module that was just loaded,
-// and gives that memory. It is nil where the system does not let run what is in
+// and returns that memory. It is nil where the system does not let run what is in
 // that file, as where its file system is mounted noexec, and where wazero keeps the
 // code elsewhere: then all stays as it is. Nothing of the code may run meanwhile.
 func layImage(module wazero.CompiledModule, image *os.File) ([]byte, error) {

@@ -65,7 +65,7 @@ func NewLibrary(cache *Cache, runtime wazero.Runtime) *Library {
 // nobody harms the cache.
 const tries = 2
 
-// Acquire gives the compiled code of a module: what is loaded, else from the
+// Acquire returns the compiled code of a module: what is loaded, else from the
 // cache, else compiled by a child when it is the tenant's turn ("" is the
 // operator). The error is a *Refused where the module is at fault, a *Spent where
 // the tenant may have nothing compiled now, and that of source where it gives no module. The code must be released.
@@ -86,7 +86,7 @@ func (l *Library) Acquire(ctx context.Context, tenant string, source Source) (*C
 	return code, err
 }
 
-// load gives code that is loaded or cached, and neither code nor error if it
+// load returns code that is loaded or cached, and neither code nor error if it
 // must be compiled.
 func (l *Library) load(ctx context.Context, source *Source) (*Code, error) {
 	digest := source.Digest
@@ -137,7 +137,7 @@ func (l *Library) lay(module wazero.CompiledModule, entry *opened) ([]byte, erro
 	return layImage(module, entry.image)
 }
 
-// share gives code that is loaded, nil if it is not.
+// share returns code that is loaded, nil if it is not.
 func (l *Library) share(digest Digest) *Code {
 	l.mu.Lock()
 	defer l.mu.Unlock()

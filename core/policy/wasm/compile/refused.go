@@ -15,7 +15,7 @@ func (d Digest) String() string { return hex.EncodeToString(d[:]) }
 // MarshalText is String.
 func (d Digest) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
-// UnmarshalText reads what String gives.
+// UnmarshalText reads what String returns.
 func (d *Digest) UnmarshalText(text []byte) error {
 	if !isDigest(string(text)) {
 		return fmt.Errorf("%q is no digest: it has 64 hexadecimal digits", text)

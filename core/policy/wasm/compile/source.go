@@ -9,7 +9,7 @@ import (
 // Source is a module that is to be had as code.
 type Source struct {
 	Digest Digest
-	// Module gives the module, where it must be compiled. What it gives is not
+	// Module returns the module, where it must be compiled. What it gives is not
 	// changed.
 	Module func() ([]byte, error)
 }
@@ -22,7 +22,7 @@ func Whole(module []byte) Source {
 // ErrAnother is that a source gives another module than its digest says.
 var ErrAnother = errors.New("the module is another than its digest says")
 
-// read gives the module.
+// read returns the module.
 func (s *Source) read() ([]byte, error) {
 	module, err := s.Module()
 	switch {

@@ -49,7 +49,7 @@ var system = sync.OnceValue(func() *kernel {
 	return &kernel{pagemap: openPagemap("/proc/self/pagemap"), watch: openWatch(), faults: tellsFaults(), newFile: newFile}
 })
 
-// openPagemap opens the list of the process's pages. It gives -1 if there is
+// openPagemap opens the list of the process's pages. It returns -1 if there is
 // none, or if scanning it does not find what it must.
 func openPagemap(path string) int {
 	file, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)

@@ -143,7 +143,7 @@ func (l *Linear) copyBack() (Restored, error) {
 	return l.copied(done)
 }
 
-// copyRegions copies some pages back, and gives how many bytes these were.
+// copyRegions copies some pages back, and returns how many bytes these were.
 func (l *Linear) copyRegions(regions []region) (size int) {
 	for _, r := range regions {
 		start, end := l.scan.place(r)

@@ -6,7 +6,7 @@
 //
 //   - takes fuel from a global for every block of instructions it enters, by
 //     the weights of weights.go, and for ranges of memory by their length;
-//   - takes from another global what each call needs of the stack, and gives
+//   - takes from another global what each call needs of the stack, and returns
 //     it back at the call's end;
 //   - calls the host's function Yield where either has gone below zero, and
 //     between the pieces of long ranges. The host refills the fuel or ends the

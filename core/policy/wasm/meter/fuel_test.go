@@ -316,7 +316,7 @@ func TestACallTreeWithoutLoopsEnds(t *testing.T) {
 	})
 }
 
-// lowest runs a function and gives how far below zero the fuel was where the
+// lowest runs a function and returns how far below zero the fuel was where the
 // host was asked or the function ended, with slices of nothing.
 func lowest(t *testing.T, binary []byte) int64 {
 	t.Helper()

@@ -9,7 +9,7 @@ type helper struct {
 	index, second uint32
 }
 
-// helper gives the number of the function that takes an instruction's place.
+// helper returns the number of the function that takes an instruction's place.
 func (w *rewriter) helper(in *module.Instruction) uint32 {
 	key := helper{in.Op, in.Index, in.Second}
 	if number, ok := w.helpers[key]; ok {

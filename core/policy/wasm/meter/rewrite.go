@@ -165,7 +165,7 @@ func (w *rewriter) function(index uint32) uint32 {
 	return index
 }
 
-// addType gives the number of a function type, which it adds.
+// addType returns the number of a function type, which it adds.
 func (w *rewriter) addType(params, results []module.ValueType) uint32 {
 	encoded := w.signature[:0]
 	encoded = append(encoded, 0x60)

@@ -11,7 +11,7 @@ import (
 )
 
 // depthOf calls a function "f" that calls itself for ever, counting in global
-// 0, and gives how deep it came.
+// 0, and returns how deep it came.
 func depthOf(t *testing.T, config wazero.RuntimeConfig, binary []byte) int64 {
 	t.Helper()
 	m := newMachine(t, config, binary)

@@ -3,7 +3,7 @@ package guest
 // MaxDigits is the length of the longest integer.
 const MaxDigits = 20
 
-// Digits writes an integer in decimal to the end of buf, and gives that end.
+// Digits writes an integer in decimal to the end of buf, and returns that end.
 // It is strconv.AppendInt without its package.
 func Digits(buf *[MaxDigits]byte, n int64) []byte {
 	rest := uint64(n)

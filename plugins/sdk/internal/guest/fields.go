@@ -25,7 +25,7 @@ type field struct {
 	fetch   func(handle int) record.Value
 }
 
-// Declare asks for the field at a path, root included, and gives its handle.
+// Declare asks for the field at a path, root included, and returns its handle.
 // It must be called while packages initialise.
 func Declare(path string) (handle int) {
 	if calls.stage != declaring {
@@ -132,7 +132,7 @@ func fetch(handle int) record.Value {
 
 // ask lets the agent write something of unknown length: into free memory, or
 // if that is too short, into as much as it says is needed. It is false if the
-// agent gives a negative length.
+// agent returns a negative length.
 func ask(write func(buf []byte) int32) (answer []byte, ok bool) {
 	free := calls.free()
 	length := int(write(free))

@@ -78,7 +78,7 @@ func Begin() error {
 	return nil
 }
 
-// End closes what Begin opened. It gives the first misuse in between, empty if
+// End closes what Begin opened. It returns the first misuse in between, empty if
 // there was none: an answer that was given all the same must not count.
 func End() (fault string) {
 	calls.stage = idle

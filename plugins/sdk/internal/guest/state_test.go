@@ -28,7 +28,7 @@ func (a *agent) Path(text string) int32 {
 
 func (a *agent) Reason(code, message string) { a.said = code + message }
 
-// fresh gives the test a guest of its own, and an agent.
+// fresh returns the test a guest of its own, and an agent.
 func fresh(t *testing.T) *agent {
 	t.Helper()
 	before, area, own, hooks, record := fields, calls, setups, Hooks, native

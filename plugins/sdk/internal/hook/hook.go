@@ -35,7 +35,7 @@ func (h *Hook[P, V]) Init() (err error) {
 	return err
 }
 
-// Fail says why there is no answer, and gives the result that means so.
+// Fail says why there is no answer, and returns the result that means so.
 func Fail(reason string) int32 {
 	host.Reason("", reason)
 	return Failed

@@ -75,14 +75,14 @@ func Get(handle int32, buf []byte) int32 {
 
 // JSON writes a whole document to buf if it has room for it: 0 is the request,
 // 1 the object, 2 the old object, 3 the facts about the node, and from 16 on
-// the candidates. It gives the length, or a negative number if there is none.
+// the candidates. It returns the length, or a negative number if there is none.
 func JSON(document int32, buf []byte) int32 {
 	length := json(document, unsafe.Pointer(unsafe.SliceData(buf)), uint32(len(buf)))
 	runtime.KeepAlive(buf)
 	return length
 }
 
-// Setting writes the value of a setting to buf if it has room for it. It gives
+// Setting writes the value of a setting to buf if it has room for it. It returns
 // the value's length, or a negative number if there is no such setting.
 func Setting(text string, buf []byte) int32 {
 	length := setting(text, unsafe.Pointer(unsafe.SliceData(buf)), uint32(len(buf)))

@@ -9,7 +9,7 @@ type Parts struct {
 	at, end int
 }
 
-// Next gives the next element of a List; false after the last one that is
+// Next returns the next element of a List; false after the last one that is
 // whole. It calls nothing, so that loops can do without a call too.
 func (p *Parts) Next() (element Value, ok bool) {
 	left := p.end - p.at - header
@@ -25,7 +25,7 @@ func (p *Parts) Next() (element Value, ok bool) {
 	return Value{h}, true
 }
 
-// Peek gives the next element of a List, of which only the head is known to be
+// Peek returns the next element of a List, of which only the head is known to be
 // there, and how many bytes are left behind it; a negative number where not even
 // the head is.
 func (p *Parts) Peek() (element Value, left int) {
@@ -38,7 +38,7 @@ func (p *Parts) Peek() (element Value, left int) {
 // Skip goes on behind an element of n bytes, which must be there.
 func (p *Parts) Skip(n int) { p.at += header + n }
 
-// Entry gives the next entry of a Map; false after the last one that is whole.
+// Entry returns the next entry of a Map; false after the last one that is whole.
 func (p *Parts) Entry() (key, value string, ok bool) {
 	if key, ok = p.text(); ok {
 		value, ok = p.text()

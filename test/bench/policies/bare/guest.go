@@ -129,7 +129,7 @@ func (g *Guest) Hand() error {
 	return nil
 }
 
-// Judge gives what wardlet_admit gives: 0 for a pod that is allowed.
+// Judge returns what wardlet_admit returns: 0 for a pod that is allowed.
 func (g *Guest) Judge() (int32, error) {
 	g.tank.fill(perCall)
 	err := g.admit.CallWithStack(&g.ctx, g.stack[:])

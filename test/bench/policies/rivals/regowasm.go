@@ -57,7 +57,7 @@ func NewRegoWasm(ctx context.Context) (_ *RegoWasm, err error) {
 	return r, nil
 }
 
-// offer gives a policy the memory and the functions that it imports.
+// offer adds the memory and the functions that a policy imports.
 func (r *RegoWasm) offer(ctx context.Context, policy wazero.CompiledModule) error {
 	builder := r.runtime.NewHostModuleBuilder(hostName)
 	for _, f := range policy.ImportedFunctions() {

@@ -14,7 +14,7 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// newKubelet makes a kubelet's generator, and gives what makes one list.
+// newKubelet makes a kubelet's generator, and returns what makes one list.
 func newKubelet(pods int) func() error {
 	r := &kubeletRuntime{}
 	for i := range pods {

@@ -11,7 +11,7 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// newWardlet starts our generator, and gives what makes one list. ended is
+// newWardlet starts our generator, and returns what makes one list. ended is
 // closed when it has ended with ctx.
 func newWardlet(ctx context.Context, pods int) (list func() error, ended <-chan struct{}) {
 	r := &ownRuntime{byUID: map[types.UID]status.ObservedPod{}}

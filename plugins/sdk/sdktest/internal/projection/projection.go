@@ -23,7 +23,7 @@ type field struct {
 	write func(w *record.Writer, q *Question) error
 }
 
-// Declare adds a path and gives its handle. One that is lazy is not put into
+// Declare adds a path and returns its handle. One that is lazy is not put into
 // the record. The error says what is wrong with the path.
 func (p *Projection) Declare(text string, lazy bool) (handle int, err error) {
 	if len(p.fields) == record.MaxFields {

@@ -55,7 +55,7 @@ func checked(tb testing.TB, pod any) any {
 	return object
 }
 
-// project gives the value of a path of a question in the notation of the
+// project returns the value of a path of a question in the notation of the
 // vectors.
 func project(tb testing.TB, path string, q *Question) any {
 	tb.Helper()

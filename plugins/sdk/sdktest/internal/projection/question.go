@@ -71,7 +71,7 @@ func pod(object any) any {
 // errNoField is a root without a field.
 var errNoField = errors.New("a field must follow the root: object.spec, request.operation, candidates[*].source")
 
-// root gives the way from a question to the root of a path, the type of what
+// root returns the way from a question to the root of a path, the type of what
 // lies there, and the rest of the path.
 func (p *Projection) root(path []Segment) (from func(q *Question) any, of *shape.Type, rest []Segment, err error) {
 	name, rest := path[0].name, path[1:]

@@ -14,7 +14,7 @@ import (
 )
 
 // Check compares a value, as encoding/json decodes it with UseNumber, with its
-// type. It gives the value in few Go types: nil where there is none, string
+// type. It returns the value in few Go types: nil where there is none, string
 // (also for times and quantities), bool, int64, []any, and map[string]any for
 // maps and structs, without fields that are null. Of JSON types the value
 // stays as it is. Path names the value in errors; every fault is reported.
