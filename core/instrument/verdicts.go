@@ -53,7 +53,7 @@ type Connections struct {
 	Meters *Meters
 }
 
-// Connect asks the policies; see policy.Plane.
+// Connect asks the policies; see policy.Engine.
 func (c Connections) Connect(q api.Question, answer func(api.Verdict)) {
 	began := time.Now()
 	c.Policies.Connect(q, func(v api.Verdict) {

@@ -124,7 +124,7 @@ func newTallies(names *policyNames) *tallies {
 	return &tallies{names: names, failures: newNames(maxFailures), last: map[tally]uint64{}, total: map[tally]uint64{}}
 }
 
-// take takes in what policies have counted by now, and returns what all ever have.
+// take adds what policies have counted by now, and returns what all ever have.
 func (t *tallies) take(sets []api.PolicySet) []counted {
 	t.mu.Lock()
 	defer t.mu.Unlock()

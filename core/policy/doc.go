@@ -14,7 +14,7 @@
 //	spec         a policy document
 //	bundle       a directory of documents, modules and pods of tests, read once
 //	sched        the fair queue of questions, and what tenants may spend
-//	eval         one decision: which policies are asked, in which order, what comes of it
+//	eval         one decision: which policies are asked, in which order, and the verdict
 //	decisionlog  decisions on record
 //	shadow       candidates compared with the policies in force
 //	rollout      which set is in force: load, test, activate, roll back

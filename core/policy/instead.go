@@ -31,7 +31,7 @@ type Instead struct {
 	set   *eval.Set
 }
 
-// Instead loads the policies of the configuration's directory, as a Plane does at its
+// Instead loads the policies of the configuration's directory, as an Engine does at its
 // start, and runs their tests; the error has every reason why they would not be taken.
 // They are a tenant's, or the operator's where tenant is empty. Release must follow.
 func (r *Repeater) Instead(ctx context.Context, o rollout.Options) (*Instead, error) {

@@ -33,7 +33,7 @@ func within(t *testing.T, do func(t *testing.T, p *Engine, disk *policytest.Reco
 	})
 }
 
-// flood asks about pods that nobody has seen before, and returns how many had a
+// flood asks about pods that were not seen before, and returns how many had a
 // verdict.
 func flood(t *testing.T, p *Engine, namespace, name string, count int) (judged int) {
 	t.Helper()

@@ -37,7 +37,7 @@ func isWatch(r *http.Request) bool {
 	return err == nil && watch
 }
 
-// watch tells a client what next returns, now and whenever it gives something,
+// watch tells a client what next returns, now and whenever it returns something,
 // until the client goes or the server ends. What a client does not read in time
 // it gets together with what came later, or it is cut off: nothing is kept for
 // it but what next remembers.

@@ -35,7 +35,7 @@ func NewDecisionBundle(create func(name string) (io.Writer, error)) *DecisionBun
 
 // Add puts a record in, with the documents that it names and those of its policies'
 // files that are not in yet; policyFile gives these. Records come in the order that
-// Each returns them in. One that gives an error is not in. Close must follow.
+// Each returns them in. One that returns an error is not in. Close must follow.
 func (b *DecisionBundle) Add(e *DecisionEntry, policyFile func(digest string) ([]byte, error)) error {
 	owner, number, err := partsOfID(e.Record.ID)
 	if err != nil {

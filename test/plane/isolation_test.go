@@ -95,7 +95,7 @@ func (n *neighbours) content(owner string) content {
 	return c
 }
 
-// ask asks about a pod of the calm tenant that nobody has seen before, and returns
+// ask asks about a pod of the calm tenant that was not seen before, and returns
 // how long the answer took.
 func (n *neighbours) ask(t *testing.T, number int) time.Duration {
 	t.Helper()

@@ -180,7 +180,7 @@ type Opinions interface {
 	Apply(put []state.LastOpinions, remove []string) error
 }
 
-// Load takes in what an earlier process kept, and has what comes written, by kept.Run.
+// Load reads what an earlier process stored. What is added then is written by Run.
 // Many instances come and go, so a disk that fails is left with what it may have: the
 // next start reads that, and forgets it in its turn.
 func (l *VerdictCache) Load(disk Opinions, log *slog.Logger) {

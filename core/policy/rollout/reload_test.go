@@ -77,7 +77,7 @@ func TestWhatMayBeOverIsLookedAtAgain(t *testing.T) {
 	}
 }
 
-// reloaderOf is one that nobody runs.
+// reloaderOf returns a reloader that does not run.
 func reloaderOf(d policytest.Tree) *reloader {
 	c := optionsFor(d, policytest.NewScripts())
 	return newReloader(&c, &activeSet{dir: d.Dir}, func() {}, func(map[string]bool) {})

@@ -111,7 +111,7 @@ func (s *Set) stateOf(p *eval.Policy, path func(string) string) api.PolicyState 
 	return state
 }
 
-// compare gives each candidate its comparison: that of the running set where both are
+// compare sets the comparison of each candidate: that of the running set where both are
 // the same.
 func (s *Set) compare(running *Set, clock func() time.Time) {
 	s.comparisons = map[string]*shadow.Stats{}

@@ -82,7 +82,7 @@ const LastVerdict api.Answer = "last_verdict"
 
 // Limits bound one call of the plugin.
 type Limits struct {
-	// MemoryPages is 1 to maxMemoryPages, each of 64 KiB.
+	// MemoryPages is 1 to 1024, each of 64 KiB.
 	MemoryPages int `toml:"memory_pages"`
 	// OutputBytes is minOutputBytes to maxOutputBytes.
 	OutputBytes int `toml:"output_bytes"`

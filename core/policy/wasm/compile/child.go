@@ -54,7 +54,7 @@ func startedAsChild() bool { return len(os.Args) == 2 && os.Args[1] == childArgu
 // errNotChild keeps a program that does not call Child from starting itself without end.
 var errNotChild = errors.New("this process was started to compile a plugin, and its main does not call Child first")
 
-// deliver writes a report to whoever has started this process, and returns the
+// deliver writes a report to the parent process, and returns the
 // exit status that goes with it.
 func (r *report) deliver() int {
 	line, err := json.Marshal(r)

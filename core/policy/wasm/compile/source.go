@@ -9,7 +9,7 @@ import (
 // Source is a module that is to be had as code.
 type Source struct {
 	Digest Digest
-	// Module returns the module, where it must be compiled. What it gives is not
+	// Module returns the module, where it must be compiled. What it returns is not
 	// changed.
 	Module func() ([]byte, error)
 }
