@@ -122,6 +122,7 @@ soak-unit: # the race detector over nearly all unit tests
 soak-sizes: # a million steps of simulated nodes, the whole storm of policies, ten thousand decisions
 	@tools/setup.sh guests
 	$(GO) test -count=1 -timeout 30m -run TestNothingEverGoesWrong ./test/simulation -steps 1000000 -from 100000
+	$(GO) test -count=1 -timeout 15m ./core/mux -seeds 3000
 	$(GO) test -count=1 -timeout 15m ./test/plane -rewrites 1000 -attack 25s
 	$(GO) test -count=1 -timeout 15m ./test/replay -decisions 10000
 	$(GO) test -count=1 -timeout 15m ./tools/plugins -caches
