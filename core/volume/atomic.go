@@ -3,6 +3,7 @@ package volume
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -65,6 +66,9 @@ func writeNew(dir *os.Root, name string, files map[string]content) error {
 		return err
 	}
 	for file, c := range files {
+		if !filepath.IsLocal(file) {
+			return fmt.Errorf("invalid path %q: must be relative and stay in the volume", file)
+		}
 		at := filepath.Join(name, file)
 		if err := makeDirs(dir, filepath.Dir(at)); err != nil {
 			return err
