@@ -31,8 +31,7 @@ type agent struct {
 	filter   *filter
 	statuses *status.Store
 	stages   []stage
-	// stopping is true once the parts are told to end. It is guarded by the world's
-	// lock.
+	// stopping is true once the parts have to end. It is guarded by the world's lock.
 	stopping bool
 }
 

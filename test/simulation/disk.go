@@ -220,7 +220,7 @@ func (o *outcomes) Forget(uid types.UID) {
 	}
 }
 
-// outcomeInstance tells pods of one UID apart; an API server gives none twice.
+// outcomeInstance tells pods of one UID apart; an API server uses none twice.
 func outcomeInstance(p *v1.Pod) (string, error) {
 	if !pod.IsStatic(p) {
 		return "", nil

@@ -159,7 +159,7 @@ func (w *world) write(s *source, place int, p *v1.Pod) {
 		d = &document{id: s.id(place)}
 		s.documents[place] = d
 		if was := s.past[place]; was != nil && w.believed(s, was.id) {
-			d.former = append(slices.Clone(was.former), was.pod.UID) // nobody has seen that it was gone
+			d.former = append(slices.Clone(was.former), was.pod.UID) // the agent may not have seen that it was gone
 		}
 	}
 	old := d.pod
@@ -192,7 +192,7 @@ func (w *world) write(s *source, place int, p *v1.Pod) {
 	}
 	d.version, d.pod = strconv.Itoa(w.counter), p
 	w.contested(p)
-	for _, uid := range d.former { // nobody waits for a document that loses
+	for _, uid := range d.former { // no pod waits for a document that loses
 		w.subject(uid).contested = w.subject(uid).contested || w.subject(p.UID).contested
 	}
 	w.succeeds(s, p)
@@ -233,8 +233,8 @@ func (w *world) known(s *source, id string) bool {
 	return s.told[id] && !w.disk.doubt[state.DocumentID{Source: s.name, ID: id}]
 }
 
-// succeeds takes in that a document of a source has the name of pods that other ones
-// of its documents were: it takes their place, once it may.
+// succeeds records that a document of a source has the name of pods of other documents
+// of the source: it replaces them, once it may.
 func (w *world) succeeds(s *source, p *v1.Pod) {
 	for uid, sub := range w.subjects {
 		if uid != p.UID && sub.source == s.name && sub.name == p.Name {
@@ -246,8 +246,8 @@ func (w *world) succeeds(s *source, p *v1.Pod) {
 	sub.names[p.Name] = true
 }
 
-// contested takes in that a document of this pod comes, changes or goes where
-// others claim its name or UID: what runs of them may change.
+// contested records that a document of this pod comes, changes or goes while others
+// claim its name or UID: what runs of them may change.
 func (w *world) contested(p *v1.Pod) {
 	for _, s := range w.sources {
 		for _, d := range s.documents {
@@ -320,9 +320,10 @@ type lapse struct {
 
 // ended is how the newest instance of a container ended.
 type ended struct {
-	code   int32
-	hash   string
-	lapses int
+	code    int32
+	hash    string
+	sandbox string
+	lapses  int
 }
 
 func (w *world) subject(uid types.UID) *subject {

@@ -20,7 +20,7 @@ type life struct {
 	since, begun int
 }
 
-// returns takes in that a document of a source stands for a pod that had gone. An agent
+// returns records that a document of a source stands for a pod that had gone. An agent
 // that knows that it had must run it anew. mu is held.
 func (w *world) returns(s *source, p *v1.Pod) {
 	l := &w.subject(p.UID).life

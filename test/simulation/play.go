@@ -70,7 +70,7 @@ func (p *player) check() error {
 }
 
 // alone checks that nothing runs twice, that static pods of one name exclude each
-// other, and that what is somebody else's is as it was.
+// other, and that the foreign pod still runs.
 func (w *world) alone() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -125,7 +125,7 @@ func (p *player) settle() error {
 	return fmt.Errorf("%s after all was quiet: %w", moments[len(moments)-1], violation{"unsettled: " + inKind(why), why})
 }
 
-// inKind is a text without the words that name somebody or count something.
+// inKind returns a text without words of one letter, UIDs and words with digits.
 func inKind(text string) string {
 	return strings.Join(slices.DeleteFunc(strings.Fields(text), func(word string) bool {
 		return len(word) == 1 || named(types.UID(word)) || strings.ContainsAny(word, "0123456789")

@@ -132,7 +132,7 @@ func (w *world) filtered(instance string) api.FilterVerdict {
 // FilterChanged implements mux.Filter.
 func (f *filter) FilterChanged() <-chan struct{} { return f.changed }
 
-// signal tells whoever listens, once.
+// signal sends on ch, unless a signal waits there already.
 func signal(ch chan struct{}) {
 	select {
 	case ch <- struct{}{}:

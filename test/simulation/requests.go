@@ -77,14 +77,14 @@ func (r *requests) Recreate(uid types.UID) bool {
 	return returns
 }
 
-// shorten takes in a grace period that was asked for later: it never grows.
+// shorten applies a grace period that was asked for later: it never grows.
 func (e *ending) shorten(seconds int64) {
 	if seconds = max(seconds, 1); seconds < e.grace && !e.again {
 		e.grace, e.since = seconds, time.Now()
 	}
 }
 
-// left takes in that a worker is gone. It is called with the pool locked.
+// left records that a worker is gone. It is called with the pool locked.
 func (l *link) left(uid types.UID) {
 	l.world.mu.Lock()
 	defer l.world.mu.Unlock()

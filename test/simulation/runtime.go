@@ -21,7 +21,7 @@ type node struct {
 	sandboxes  map[string]*sandbox
 	containers map[string]*container
 	pods       map[types.UID]*group
-	// names are those that are taken: a runtime gives none twice.
+	// names are those that are taken: a runtime uses none twice.
 	names map[string]bool
 	// volumes, directories and cgroups are by pod.
 	volumes, cgroups map[types.UID]bool
@@ -192,7 +192,7 @@ func (w *world) end(c *container, code int32) {
 		case c.kind == pod.InitContainer && !c.restartable(code):
 			c.sandbox.turns.failed = true
 		case c.kind == pod.RegularContainer && !c.restartable(code) && (!c.condemned() || c.policy == v1.RestartPolicyNever):
-			sub.ended[c.name] = ended{code: code, hash: c.hash, lapses: c.lapses}
+			sub.ended[c.name] = ended{code: code, hash: c.hash, sandbox: c.sandbox.id, lapses: c.lapses}
 		}
 	}
 	w.happened(c.uid, c.id, status.ChangeVisible)
@@ -225,7 +225,7 @@ func imageKind(image string) string {
 	return kind
 }
 
-// settleForeign makes a pod that somebody else runs.
+// settleForeign adds a pod that another client of the runtime runs.
 func (w *world) settleForeign() {
 	s := &sandbox{id: "foreign-sandbox", uid: "foreign", name: "foreign", ready: true, foreign: true, created: w.clock.wall(), turns: newTurns()}
 	w.runtime.addSandbox(s)

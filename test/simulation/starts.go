@@ -9,8 +9,8 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// mayBegin checks what is asked to be made of a pod: policy has let this version pass,
-// and nobody has asked the pod to end. mu is held.
+// mayBegin checks that what is asked for may be made of a pod: policy has let this
+// version pass, and the pod is not being deleted. mu is held.
 func (w *world) mayBegin(ctx context.Context, l *link, p *v1.Pod) {
 	if l.dead || ctx.Err() != nil {
 		return
@@ -35,13 +35,20 @@ func (w *world) mayStart(ctx context.Context, l *link, run *pod.ContainerRun, pr
 			w.violated("container %s of pod %s is started again though the agent knows that %v runs", name, uid, c)
 		}
 	}
-	if e, ok := w.subject(uid).ended[name]; ok && e.hash == hash(run.Container) && !w.lapsed(uid, e.lapses) {
-		w.violated("container %s of pod %s is started again though it ended with %d and its policy is %s", name, uid, e.code, run.Pod.Spec.RestartPolicy)
+	if e, ok := w.subject(uid).ended[name]; ok && e.hash == hash(run.Container) && !w.lapsed(uid, e.lapses) && !runsInNewSandbox(run, e) {
+		w.violated("container %s of pod %s is started again though it ended with %d and its policy is %s", name, uid, e.code, policyOf(run.Pod, run.Container))
 	}
 	w.mayTakeTurn(l, run)
 	if before := l.after[uid]; before != "" && predecessorEnds && w.runtime.group(before).running() {
 		w.violated("pod %s starts before pod %s has ended, whose place it takes", uid, before)
 	}
+}
+
+// runsInNewSandbox reports whether a container that ended for good is started in a newer sandbox. As with a kubelet its own
+// policy keeps it from that only if it is OnFailure and the container succeeded; the pod's policy may not be Never.
+func runsInNewSandbox(run *pod.ContainerRun, e ended) bool {
+	return run.SandboxID != e.sandbox && run.Pod.Spec.RestartPolicy != v1.RestartPolicyNever &&
+		(e.code != 0 || policyOf(run.Pod, run.Container) != v1.RestartPolicyOnFailure)
 }
 
 // predecessor is the pod whose place this one takes, empty for none.

@@ -83,8 +83,8 @@ func (w *world) homeless(c *container) bool {
 	return !c.sandbox.ready || g.sandboxes[0] != c.sandbox
 }
 
-// mayEndSandbox checks that a sandbox that is stopped is not somebody else's, and that
-// nothing in it runs that was never told to end. mu is held.
+// mayEndSandbox checks that a sandbox that is stopped is not foreign, and that each
+// container that runs in it was asked to end before. mu is held.
 func (w *world) mayEndSandbox(l *link, s *sandbox) {
 	if l.dead {
 		return

@@ -61,7 +61,7 @@ func (l *link) WatchPods(ctx context.Context, opened func(), changed func(status
 	}
 }
 
-// happened is told of everything that changes. mu is held.
+// happened sends a change to the watch, unless that is lost or silent. mu is held.
 func (w *world) happened(uid types.UID, id string, kind status.ChangeKind) {
 	stream := w.runtime.watcher
 	if stream == nil || stream.lost {

@@ -15,7 +15,7 @@ type world struct {
 	set   settings
 	clock clock
 	disk  *disk
-	// late is what goes on in the runtime after whoever asked for it has gone.
+	// late counts what goes on in the runtime after the call for it has returned.
 	late sync.WaitGroup
 
 	// mu guards all that follows. It is never held while anything waits.
