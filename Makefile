@@ -129,10 +129,10 @@ soak-sizes: # a million steps of simulated nodes, the whole storm of policies, t
 	$(GO) test -count=1 -timeout 15m ./test/attack -rounds 3 -whole
 	$(GO) test -count=1 -timeout 15m ./core/policy/wasm/memory -steps 30000
 
-soak-fuzz: # so many inputs for each fuzz target beyond its seeds
+soak-fuzz: # 2000 inputs for each fuzz target beyond its seeds, or what it does in 20 s
 	@tools/setup.sh race guests
 	@# A hostile workload takes its time, whatever else the machine does.
-	CGO_ENABLED=1 tools/fuzz.sh 2000x & fuzz=$$!; \
+	CGO_ENABLED=1 tools/fuzz.sh 2000x 20s & fuzz=$$!; \
 		$(GO) test -count=1 -timeout 30m -run TestSubPath_hostileWorkload ./core/volume -hostile 20m; hostile=$$?; \
 		wait $$fuzz && exit $$hostile
 
@@ -183,8 +183,9 @@ chaos: build plugins ## ten minutes of kills, freezes and edits on a real contai
 	@$(GO) build -o $(TOOLS)/chaos ./test/chaos
 	@$(TOOLS)/chaos -wardlet $(WARDLET) -policies $(BUILD)/policies -logs $(BUILD)/chaos $(CHAOS)
 
-lint: ## formatting and golangci-lint, for every module
+lint: ## formatting, words and links, and golangci-lint, for every module
 	@tools/setup.sh lint
+	$(GO) run ./tools/vocabulary
 	$(TOOLS)/golangci-lint fmt --diff
 	$(TOOLS)/golangci-lint run ./...
 	cd tools/images && ../../$(TOOLS)/golangci-lint run --config ../../.golangci.yml ./...

@@ -6,10 +6,12 @@
 # What fails is written to the package's testdata/fuzz, to be committed with
 # the fix. What else is of interest stays in Go's cache, and a run begins with
 # it; one of less than ten seconds would get no further than that, so it begins
-# with the committed seeds alone and keeps nothing.
+# with the committed seeds alone and keeps nothing. A second time bounds what a
+# target may take, as in `tools/fuzz.sh 2000x 20s`.
 set -eu
 cd "$(dirname "$0")/.."
 time=${1:-20s}
+most=${2:-0} # no limit
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 case $time in
@@ -26,7 +28,8 @@ while read -r package; do
 		"$work/fuzz.test" -test.list '^Fuzz' >"$work/targets"
 		while read -r target; do
 			echo "fuzz: $target ($package) for $time"
-			"$work/fuzz.test" -test.run '^$' -test.fuzz "^$target\$" -test.fuzztime "$time" -test.fuzzminimizetime 10x -test.fuzzcachedir "$cache/$path"
+			# Interrupted, a target that has found nothing passes.
+			timeout --signal=INT --preserve-status "$most" "$work/fuzz.test" -test.run '^$' -test.fuzz "^$target\$" -test.fuzztime "$time" -test.fuzzminimizetime 10x -test.fuzzcachedir "$cache/$path"
 		done <"$work/targets"
 	)
 done <"$work/packages"
