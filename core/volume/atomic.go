@@ -32,6 +32,10 @@ const (
 // writeFiles makes a directory hold files and nothing else. A reader sees either all as they were or all as they
 // are to be. Where all is as it is to be nothing is written.
 func writeFiles(dir *os.Root, files map[string]content, now time.Time) error {
+	files, err := cleanPaths(files)
+	if err != nil {
+		return err
+	}
 	old, err := dir.Readlink(dataLink)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -58,6 +62,18 @@ func writeFiles(dir *os.Root, files map[string]content, now time.Time) error {
 	return linkFiles(dir, fresh, files)
 }
 
+// cleanPaths returns the files by their shortest paths. A path that leaves the directory is an error.
+func cleanPaths(files map[string]content) (map[string]content, error) {
+	clean := make(map[string]content, len(files))
+	for file, c := range files {
+		if !filepath.IsLocal(file) {
+			return nil, fmt.Errorf("invalid path %q: must be relative and stay in the volume", file)
+		}
+		clean[filepath.Clean(file)] = c
+	}
+	return clean, nil
+}
+
 func writeNew(dir *os.Root, name string, files map[string]content) error {
 	if err := dir.Mkdir(name, 0o755); err != nil {
 		return err
@@ -66,9 +82,6 @@ func writeNew(dir *os.Root, name string, files map[string]content) error {
 		return err
 	}
 	for file, c := range files {
-		if !filepath.IsLocal(file) {
-			return fmt.Errorf("invalid path %q: must be relative and stay in the volume", file)
-		}
 		at := filepath.Join(name, file)
 		if err := makeDirs(dir, filepath.Dir(at)); err != nil {
 			return err
