@@ -11,7 +11,7 @@ type PodCounts struct {
 	Running int
 	// Containers are by their state: running, exited, created, unknown.
 	Containers map[string]int
-	// Working are the pods that have a worker, or run for nobody.
+	// Working are the pods that have a worker, or run without one.
 	Working map[Work]int
 }
 
@@ -20,7 +20,7 @@ type Work struct {
 	// Lifecycle is sync, terminating or terminated.
 	Lifecycle string
 	// Config is desired, orphan (it is not desired any more) or runtime_only
-	// (nobody but the runtime knows it).
+	// (only the runtime knows it).
 	Config string
 	// Static is "true", "", or, with runtime_only, "unknown".
 	Static string
@@ -44,7 +44,7 @@ const (
 // containerStates are those of PodCounts.Containers.
 var containerStates = []string{"created", "exited", "running", "unknown"}
 
-// Pods adds what is read of pods: by read, when somebody asks.
+// Pods adds the metrics of pods. It calls read at each scrape.
 func (m *Metrics) Pods(read func() PodCounts) {
 	var (
 		desired    = describe(kubelet, "desired_pods", "Pods that sources want.", "static")
@@ -52,7 +52,7 @@ func (m *Metrics) Pods(read func() PodCounts) {
 		mirrors    = describe(kubelet, "mirror_pods", "Mirror pods that the API server has.")
 		running    = describe(kubelet, "running_pods", "Pods with a sandbox that is ready.")
 		containers = describe(kubelet, "running_containers", "Containers that the runtime has.", "container_state")
-		working    = describe(kubelet, "working_pods", "Pods with a worker, or that run for nobody: how far they are, and who wants them.", "lifecycle", "config", "static")
+		working    = describe(kubelet, "working_pods", "Pods with a worker, or that run without one: how far they are, and whether they are desired.", "lifecycle", "config", "static")
 	)
 	m.add(func(tell tell) {
 		c := read()

@@ -87,7 +87,7 @@ func where(document any, path string) (all []string) {
 }
 
 // The list shows what a new version of the API adds: each path of it is one that
-// docs/policies.md says stays.
+// docs/policies/operation.md says stays.
 func TestInAPodThatIsRedactedNothingStaysButWhatIsListed(t *testing.T) {
 	t.Parallel()
 	p := &v1.Pod{}
@@ -148,7 +148,8 @@ type anything struct{ Evidence }
 
 func (anything) Input(string) ([]byte, error) { return []byte("null"), nil }
 
-// The verdict is made anew. Its own list has what of the record is told beside the pod.
+// The verdict is made anew, so the test leaves it out. A list of its own has the paths of
+// the record at which values stay.
 func TestInARecordThatIsRedactedNothingStaysButWhatIsListed(t *testing.T) {
 	t.Parallel()
 	r := &state.DecisionRecord{}

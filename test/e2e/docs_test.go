@@ -73,28 +73,54 @@ func (b *typed) missing(printed string) error {
 	return nil
 }
 
-func TestTheTenMinutesOfThePolicyGuideAreAsTheyStand(t *testing.T) {
+// TestDocs_whatIsTypedWorks types what documents tell the reader to type, and
+// looks for what they say is printed.
+func TestDocs_whatIsTypedWorks(t *testing.T) {
 	t.Parallel()
 	if _, err := plainBinary(); err != nil {
 		t.Fatal(err)
 	}
+	docs := filepath.Join("..", "..", "docs")
+	for _, test := range []struct {
+		name, document, section string
+		blocks                  int // the section has at least so many
+	}{
+		{"quick start", filepath.Join(docs, "quickstart.md"), "A pod and a policy", 8},
+		{"tutorial", filepath.Join(docs, "policies", "tutorial.md"), "In ten minutes", 12},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			blocks := typedIn(t, test.document, test.section)
+			if len(blocks) < test.blocks {
+				t.Fatalf("the section has %d blocks of commands", len(blocks))
+			}
+			typeAll(t, blocks)
+		})
+	}
+}
+
+// typeAll types all blocks in a folder of their own, the agent in a second
+// terminal, and ends the agent with ctrl-C.
+func typeAll(t *testing.T, blocks []typed) {
+	t.Helper()
 	n := startNode(t)
-	dir, err := os.MkdirTemp("", "wardlet-ten-") //nolint:usetesting // the test's name would make the socket's path too long
+	dir, err := os.MkdirTemp("", "wardlet-typed-") //nolint:usetesting // the test's name would make the socket's path too long
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
+	repository, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
 	shell := func(ctx context.Context, commands string) *exec.Cmd {
 		c := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", commands)
 		c.Dir, c.SysProcAttr = dir, &syscall.SysProcAttr{Setsid: true} // as Command has it
-		c.Env = append(os.Environ(), "PATH="+buildDir+":"+os.Getenv("PATH"), "CONTAINER_RUNTIME_ENDPOINT="+n.Endpoint(), harness.QuickEnd)
+		c.Env = append(os.Environ(), "PATH="+buildDir+":"+os.Getenv("PATH"), "WARDLET="+repository,
+			"CONTAINER_RUNTIME_ENDPOINT="+n.Endpoint(), harness.QuickEnd)
 		return c
 	}
 	var agent *exec.Cmd
-	blocks := typedIn(t, filepath.Join("..", "..", "docs", "policies.md"), "In ten minutes")
-	if len(blocks) < 12 {
-		t.Fatalf("the section has %d blocks of commands", len(blocks))
-	}
 	for _, b := range blocks {
 		if runs.MatchString(b.commands) {
 			agent = runInSecondTerminal(t, shell(context.Background(), "exec "+b.commands))
