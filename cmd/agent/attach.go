@@ -12,16 +12,16 @@ func (a *app) attachCommand() *cobra.Command {
 	var o attachFlags
 	cmd := &cobra.Command{
 		Use:   "attach NAMESPACE/POD",
-		Short: "Connect with the program that a container runs",
-		Long: "Prints what the program of a container writes from now on, until it ends, and with -i passes\n" +
-			"standard input on to it. Ctrl-C leaves the program alone, but where -it passes that key on to\n" +
-			"it, too. A pod of a manifest goes by the name in there, too. -c is the container here, as\n" +
-			"with kubectl: name another configuration with --config.",
+		Short: "Attach to the program that a container runs",
+		Long: "Prints what the program of a container writes from now on, until the program ends. With -i it\n" +
+			"passes standard input to the program. Ctrl-C does not end the program, unless -it passes the key\n" +
+			"to it. A pod of a manifest can be named as in the manifest, too. -c is the container, as with\n" +
+			"kubectl: use --config for another configuration.",
 		Example: "  wardlet attach default/web\n  wardlet attach -it -n default shell -c main",
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.attach(cmd, args, &o) },
 	}
 	o.add(a, cmd)
-	cmd.Flags().BoolVarP(&o.tty, "tty", "t", false, "standard input is the program's terminal, with -i and where it has one")
+	cmd.Flags().BoolVarP(&o.tty, "tty", "t", false, "standard input is the program's terminal, with -i and if it has one")
 	cmd.Flags().BoolVarP(&o.quiet, "quiet", "q", false, "print only what the program writes")
 	return cmd
 }

@@ -19,9 +19,9 @@ func (a *app) checkCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Check configuration, policies, runtime and sources without starting",
-		Long: "Looks at all the agent stands on and prints a line for each thing: ok, warn, or fail where\n" +
-			"something must be mended; what is wrong follows line by line. Nothing is started and nothing\n" +
-			"changed, and an agent that runs is not disturbed. The exit status is 1 if anything failed.",
+		Long: "Checks everything that the agent needs and prints a line for each: ok, warn, or fail if something\n" +
+			"must be mended; the lines below it say what is wrong. It starts and changes nothing, and does not\n" +
+			"disturb a running agent. The exit status is 1 if a check failed.",
 		Example: "  wardlet check --config agent.toml",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

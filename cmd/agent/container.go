@@ -29,8 +29,8 @@ type containerFlags struct{ namespace, container string }
 func (o *containerFlags) add(a *app, cmd *cobra.Command) {
 	a.addSocketFlag(cmd)
 	cmd.Flags().StringVar(&a.configPath, "config", config.DefaultPath, "the agent's configuration")
-	cmd.Flags().StringVarP(&o.namespace, "namespace", "n", "", "the pod's namespace, where it is not part of the name")
-	cmd.Flags().StringVarP(&o.container, "container", "c", "", "the container; without it the one that the pod's annotation\n"+defaultContainer+" names, else the first one")
+	cmd.Flags().StringVarP(&o.namespace, "namespace", "n", "", "the pod's namespace, if it is not part of the name")
+	cmd.Flags().StringVarP(&o.container, "container", "c", "", "the container (default: the one that the pod's annotation\n"+defaultContainer+" names, else the first one)")
 }
 
 // defaultContainer is the annotation that says which container of a pod is meant where

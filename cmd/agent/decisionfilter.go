@@ -34,7 +34,7 @@ func (f *decisionFilter) add(cmd *cobra.Command) {
 	flags.StringVar(&f.hook, "hook", "", "only those of this hook: admit, merge, filter or connect")
 	flags.StringVar(&f.answer, "answer", "", "only those with this answer, as in the column VERDICT")
 	flags.StringVar(&f.tenant, "tenant", "", "only decisions on pods of this tenant; operator for those of none")
-	flags.DurationVar(&f.since, "since", 0, "only decisions that were made, or made again, within this time: 30m, 24h")
+	flags.DurationVar(&f.since, "since", 0, "only decisions that were made, or repeated, within this time: 30m, 24h")
 	flags.IntVar(&f.limit, "limit", 0, "only so many, the newest (default: all)")
 }
 

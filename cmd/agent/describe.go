@@ -50,7 +50,7 @@ type describeFlags struct {
 }
 
 func (o *describeFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&o.namespace, "namespace", "n", "", "the pods' namespace, where it is not part of the name")
+	cmd.Flags().StringVarP(&o.namespace, "namespace", "n", "", "the pods' namespace, if it is not part of the name")
 	cmd.Flags().BoolVarP(&o.all, "all-namespaces", "A", false, "pods of all namespaces, as without --namespace")
 	cmd.Flags().BoolVar(&o.showEnv, "show-env", false, "show the values of environment variables")
 	cmd.Flags().BoolVar(&o.showEvents, "show-events", true, "show the events about the pods")
@@ -62,10 +62,10 @@ func (a *app) describePodCommand() *cobra.Command {
 		Use:     "pod [NAMESPACE/NAME...]",
 		Aliases: []string{"pods", "po"},
 		Short:   "Describe pods of this node as kubectl does",
-		Long: "Prints what kubectl describe pod prints, and below \"Wardlet\" what policies and sources say\n" +
-			"of the pod; explain pod tells that in full. Without a name all pods are described. A pod of\n" +
-			"a manifest goes by the name in there, too. Events are known since the agent started. The\n" +
-			"values of environment variables are left out unless --show-env asks for them.",
+		Long: "Prints what kubectl describe pod prints and, below \"Wardlet\", what policies and sources say about\n" +
+			"the pod; explain pod shows that in full. Without a name it describes all pods. A pod of a manifest\n" +
+			"can be named as in the manifest, too. Events are those since the agent started. Values of\n" +
+			"environment variables are left out unless --show-env asks for them.",
 		Example: "  wardlet describe pod default/web\n  wardlet describe pod -n default web-edge-1\n  wardlet describe pod/default/web\n  wardlet describe pods -n kube-system",
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.describePods(cmd, args, &o) },
 	}

@@ -21,11 +21,10 @@ func (a *app) execCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "exec NAMESPACE/POD -- COMMAND [ARGUMENT...]",
 		Short: "Run a program in a container",
-		Long: "Runs a program in a container of a pod that runs, until the program ends, and has its exit\n" +
-			"status; that is 1 after an error, too. A pod of a manifest goes by the name in there, too.\n" +
-			"With -t what the program writes reaches the terminal as it is; else what would steer the\n" +
-			"terminal shows as escapes. -c is the container here, as with kubectl: name another\n" +
-			"configuration with --config.",
+		Long: "Runs a program in a running container of a pod until the program ends, and exits with its exit\n" +
+			"status, or with 1 after an error. A pod of a manifest can be named as in the manifest, too. With\n" +
+			"-t the output of the program reaches the terminal unchanged; otherwise control characters are\n" +
+			"shown as escapes. -c is the container, as with kubectl: use --config for another configuration.",
 		Example: "  wardlet exec default/web -- cat /etc/hosts\n  wardlet exec -it -n default web -c main -- sh\n" +
 			"  wardlet exec -i default/web -- sh -c 'cat >/tmp/file' <file",
 		RunE: func(cmd *cobra.Command, args []string) error { return a.exec(cmd, args, &o) },

@@ -17,7 +17,7 @@ func (a *app) explainCommand() *cobra.Command {
 	var o explainFlags
 	cmd := &cobra.Command{
 		Use:   "explain",
-		Short: "Tell how something came about",
+		Short: "Show how something came about",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if namesPod(args) {
 				return nil
@@ -44,8 +44,8 @@ func namesPod(args []string) bool { return len(args) > 0 && strings.HasPrefix(ar
 type explainFlags struct{ namespace, output string }
 
 func (o *explainFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&o.namespace, "namespace", "n", "", "the pod's namespace, where it is not part of the name")
-	cmd.Flags().StringVarP(&o.output, "output", "o", "", "json or yaml, with all that the story is told from")
+	cmd.Flags().StringVarP(&o.namespace, "namespace", "n", "", "the pod's namespace, if it is not part of the name")
+	cmd.Flags().StringVarP(&o.output, "output", "o", "", "json or yaml, with all that the timeline is made from")
 }
 
 func (a *app) explainPodCommand() *cobra.Command {
@@ -53,13 +53,13 @@ func (a *app) explainPodCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "pod NAMESPACE/NAME",
 		Aliases: []string{"pods", "po"},
-		Short:   "Tell a pod's whole story, in order",
-		Long: "Tells what happened to a pod, the oldest first: which document of which source it comes\n" +
-			"from, who else claimed its name and who won, what each policy said with the fields it\n" +
-			"read and the fuel it took, what the node and the runtime did; and how it stands now: what\n" +
-			"waits, for whom and until when. A pod of a manifest goes by the name in there, too. Events\n" +
-			"are known since the agent started; what is known from before stands above the line that\n" +
-			"says so: decisions, what is stored with the pod, and what the runtime shows.",
+		Short:   "Show the timeline of a pod",
+		Long: "Shows what happened to a pod, the oldest first: the document and the source that it comes from,\n" +
+			"other sources that claimed its name and which won, what each policy answered with the fields it\n" +
+			"read and the fuel it used, and what node and runtime did; then the present state: what waits, for\n" +
+			"what, and until when. A pod of a manifest can be named as in the manifest, too. Events are those\n" +
+			"since the agent started. What is known from before is shown above a line that says so: decisions,\n" +
+			"what is stored with the pod, and what the runtime shows.",
 		Example: "  wardlet explain pod default/web\n  wardlet explain pod -n default web-edge-1 -o yaml\n  wardlet explain pod/default/web",
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.explainPod(cmd, args, &o) },
 	}

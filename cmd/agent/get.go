@@ -11,11 +11,10 @@ func (a *app) getCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "get",
 		Short: "Show what the agent knows",
-		Long: "Shows what the running agent knows: pods and what happened to them, the policies that judge\n" +
-			"them and their decisions, the updates that wait for policies, the sources pods come from,\n" +
-			"the objects they use, where sources are in conflict, and what the node is. For scripts, -o name prints a line\n" +
-			"KIND/NAME for each, of pods, updates and conflicts KIND/NAMESPACE/NAME and of decisions on\n" +
-			"record decision/ID, as other commands take it, and --no-headers prints tables without the\n" +
+		Long: "Shows what the running agent knows: pods and their events, policies and their decisions, updates\n" +
+			"that wait, sources, objects that pods use, conflicts between sources, and the node. For scripts,\n" +
+			"-o name prints a line KIND/NAME for each: KIND/NAMESPACE/NAME for pods, updates and conflicts, and\n" +
+			"decision/ID for decisions, as other commands accept it. --no-headers prints tables without the\n" +
 			"line of headers.",
 		Args: knownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -39,7 +38,7 @@ func (f *getFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&f.output, "output", "o", formatTable, formatNames)
 	cmd.Flags().BoolVar(&f.noHeaders, "no-headers", false,
 		"print nothing but the rows of tables; what is said below them goes to standard error")
-	cmd.Flags().BoolVarP(&f.watch, "watch", "w", false, "go on, and print what changes; tables show what is gone as Gone")
+	cmd.Flags().BoolVarP(&f.watch, "watch", "w", false, "watch, and print what changes; tables show removed ones as Gone")
 }
 
 func (f *getFlags) check(cmd *cobra.Command) error {

@@ -19,11 +19,11 @@ func (a *app) getConflictsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "conflicts [NAME...]",
 		Aliases: []string{"conflict"},
-		Short:   "Show which pods more than one document claims, and which of them runs",
-		Long: "Shows the pods that more than one document claims, by namespace and name, or by the\n" +
-			"annotation " + pod.AnnotationIdentity + ". RULE is what decided: isolate lets one document of each\n" +
-			"source run, precedence that of the first source in conflicts.precedence, policy what a\n" +
-			"merge policy says. Below, line by line: what became of each document.",
+		Short:   "Show pods that several documents define, and which of these runs",
+		Long: "Shows the pods that several documents define, by namespace and name, or by the annotation\n" +
+			pod.AnnotationIdentity + ". RULE is what decides: isolate runs one document of each\n" +
+			"source, precedence the one of the first source in conflicts.precedence, policy the one\n" +
+			"that a merge policy names. The lines below say what happened to each document.",
 		Example: "  wardlet get conflicts\n  wardlet get conflict web -o yaml",
 		RunE: func(cmd *cobra.Command, names []string) error {
 			if err := flags.check(cmd); err != nil {

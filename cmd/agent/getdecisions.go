@@ -21,12 +21,11 @@ func (a *app) getDecisionsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "decisions [POD...]",
 		Aliases: []string{"decision"},
-		Short:   "Show what the policies have decided, newest last",
-		Long: "Shows the newest decisions of the policies, those on all pods or those on the pods that\n" +
-			"are named, NAME or NAMESPACE/NAME; a pod of a manifest goes by the name in there, too.\n" +
-			"COUNT is how often the same was decided on the same version of a pod by the same\n" +
-			"policies. json and yaml show what each policy had to say, and what it read. Decisions\n" +
-			"are on record: those from before a restart are shown, too.",
+		Short:   "Show the decisions of the policies, the newest last",
+		Long: "Shows the newest decisions about all pods, or about the pods that are named, NAME or\n" +
+			"NAMESPACE/NAME; a pod of a manifest can be named as in the manifest, too. COUNT is how often the\n" +
+			"same policies decided the same about the same version of a pod. json and yaml show what each\n" +
+			"policy answered and read. Decisions are on record: those from before a restart are shown, too.",
 		Example: "  wardlet get decisions\n  wardlet get decisions default/web\n  wardlet get decisions --answer deny --since 1h\n" +
 			"  wardlet get decisions --policy allowed-images --hook admit --limit 20\n  wardlet get decisions -w\n" +
 			"  wardlet get decisions web-edge-1 -n default -o yaml",

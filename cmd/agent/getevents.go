@@ -24,10 +24,10 @@ func (a *app) getEventsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "events [NAME...]",
 		Aliases: []string{"event", "ev"},
-		Short:   "Show what happened to the pods of this node, the newest last",
-		Long: "Shows the events that the agent remembers since it started: of the pods of each tenant, and\n" +
-			"of those that are no tenant's, the newest ones. One that happened again is shown once, with\n" +
-			"how often in -o wide. An event that is about no pod is the agent's own.",
+		Short:   "Show the events of the pods of this node, the newest last",
+		Long: "Shows the events that the agent remembers since it started: the newest ones for the pods of each\n" +
+			"tenant, and for the pods without a tenant. An event that happened again is shown once; -o wide\n" +
+			"shows how often. An event that is about no pod is the agent's own.",
 		Example: "  wardlet get events\n  wardlet get events -n web -w\n  wardlet get events --for pod/web-edge-1 -o wide",
 		RunE: func(cmd *cobra.Command, names []string) error {
 			if err := flags.check(cmd); err != nil {

@@ -16,10 +16,10 @@ func (a *app) getNodeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "node",
 		Aliases: []string{"nodes"},
-		Short:   "Show what the agent knows of its node",
-		Long: "Shows the node as pods are admitted by it, as policies are shown it and, on a node of a\n" +
-			"cluster, as the API server gets it: labels, taints, capacity, conditions. STATUS is as in\n" +
-			"kubectl on a node of a cluster, else -.",
+		Short:   "Show what the agent knows about its node",
+		Long: "Shows the node as admission and policies see it and, on a node of a cluster, as the agent reports\n" +
+			"it to the API server: labels, taints, capacity, conditions. STATUS is as in kubectl on a node of a\n" +
+			"cluster, otherwise -.",
 		RunE: func(cmd *cobra.Command, names []string) error {
 			if len(names) > 0 {
 				return &usageError{fmt.Errorf("there is one node, which has no need of a name; found %q", names[0]), cmd.CommandPath()}

@@ -19,11 +19,11 @@ func (a *app) getObjectsCommand() *cobra.Command {
 		Use:     "objects [NAME...]",
 		Aliases: []string{"object"},
 		Short:   "Show the ConfigMaps, Secrets, services and runtime classes that pods here use",
-		Long: "Shows the objects that pods of this node name, and all of the directory of objects. FROM is\n" +
-			"cluster, or the document in the directory; KEYS counts the keys of the data, BYTES their\n" +
-			"values, of which none is ever shown. The wide table has the digests that policies see: an\n" +
-			"object with another digest is another. Below, line by line: what is missing, and each document\n" +
-			"that cannot be used.",
+		Long: "Shows the objects that pods of this node name, and all objects of the directory of objects. FROM\n" +
+			"is cluster, or the document in the directory; KEYS counts the keys of the data, BYTES their\n" +
+			"values, which are never shown. The wide table has the digests that policies see: another digest\n" +
+			"means that the content changed. The lines below name what is missing, and each document that\n" +
+			"cannot be used.",
 		RunE: func(cmd *cobra.Command, names []string) error {
 			if err := flags.check(cmd); err != nil {
 				return err

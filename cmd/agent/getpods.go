@@ -24,9 +24,9 @@ func (a *app) getPodsCommand() *cobra.Command {
 		Use:     "pods [NAME...]",
 		Aliases: []string{"pod", "po"},
 		Short:   "Show the pods of this node",
-		Long: "Shows the pods of all namespaces; --namespace narrows that. Below: which versions of these\n" +
-			"pods the policies hold or deny, and why; and which containers are not ready, and why. The\n" +
-			"values of environment variables are left out of json and yaml unless --show-env asks for them.",
+		Long: "Shows the pods of all namespaces; --namespace narrows that. The lines below the table say which\n" +
+			"versions of these pods are held or denied, and which containers are not ready, with the reasons.\n" +
+			"Values of environment variables are left out of json and yaml unless --show-env asks for them.",
 		Example: "  wardlet get pods\n  wardlet get pods -n kube-system -o wide\n  wardlet get pod web-edge-1 -o yaml\n  wardlet get pods -w",
 		RunE: func(cmd *cobra.Command, names []string) error {
 			if err := flags.check(cmd); err != nil {

@@ -24,14 +24,14 @@ func (a *app) getPoliciesCommand() *cobra.Command {
 		Use:     "policies [NAME...]",
 		Aliases: []string{"policy"},
 		Short:   "Show the policies in force, and what is wrong with newer ones",
-		Long: "Shows the policies in force in the order they are asked, and how often each has allowed,\n" +
-			"denied and held since the agent started. Of a filter ALLOWED counts updates that pass, and\n" +
-			"HELD those it drops or defers; of a merge policy ALLOWED counts winners, DENIED conflicts it\n" +
-			"rejects, and HELD those where what runs goes on. FAILED counts failures of the plugin, each\n" +
-			"of which is also counted as what follows from it: for admission, what ON ERROR says. Below:\n" +
-			"which set is in force and, if the directory holds another that cannot be used, why. The wide\n" +
-			"table also has what a policy may change of pods and see beside them, what becomes of running\n" +
-			"pods that it would not admit, and how many there are.",
+		Long: "Shows the policies in force in the order in which they are asked, and how often each has allowed,\n" +
+			"denied and held since the agent started. For a filter ALLOWED counts updates that pass, and HELD\n" +
+			"those that it drops or defers. For a merge policy ALLOWED counts winners, DENIED conflicts that it\n" +
+			"rejects, and HELD those in which the running pod stays. FAILED counts failures of the plugin; each\n" +
+			"is also counted as the answer that follows from it: for admission, as ON ERROR says. The lines\n" +
+			"below say which set is in force and, if the directory holds another that cannot be used, why. The\n" +
+			"wide table also has what a policy may change and see, and what happens to running pods that it\n" +
+			"would not admit, with their number.",
 		Example: "  wardlet get policies\n  wardlet get policies -o wide\n  wardlet get policy allowed-images -o yaml",
 		RunE: func(cmd *cobra.Command, names []string) error {
 			if err := flags.check(cmd); err != nil {

@@ -16,11 +16,10 @@ func (a *app) getSourcesCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "sources [NAME...]",
 		Aliases: []string{"source"},
-		Short:   "Show where pods come from, and what is wrong there",
-		Long: "Shows the sources of the configuration. STATE is Ready; Waiting until the source was\n" +
-			"read for the first time; Error while it cannot be read. Below, line by line: why a source\n" +
-			"cannot be read, each document that cannot be used, and what is not read because its name\n" +
-			"is no manifest's.",
+		Short:   "Show the sources of pods, and what is wrong with them",
+		Long: "Shows the sources of the configuration. STATE is Ready; Waiting until the source was read for the\n" +
+			"first time; Error while it cannot be read. The lines below say why a source cannot be read, which\n" +
+			"documents cannot be used, and which files are ignored because of their names.",
 		RunE: func(cmd *cobra.Command, names []string) error {
 			if err := flags.check(cmd); err != nil {
 				return err

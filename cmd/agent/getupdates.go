@@ -21,11 +21,11 @@ func (a *app) getUpdatesCommand() *cobra.Command {
 		Use:     "updates [POD...]",
 		Aliases: []string{"update"},
 		Short:   "Show which updates of pods wait, for which policy, and until when",
-		Long: "Shows the new versions of pods that have not taken effect. WAIT is why: Held and Denied\n" +
-			"are said by admit policies, and the version before runs on; Deferred and Dropped by filter\n" +
-			"policies, which also hold back pods that are new. Those of Unjudged and Asked have not\n" +
-			"answered yet; -o wide says what that waits for. UNTIL is when an update passes whatever a\n" +
-			"filter says; \"wardlet release\" lets it pass before.",
+		Long: "Shows new versions of pods that have not taken effect. WAIT is the reason: Held and Denied by an\n" +
+			"admit policy, and the version before keeps running; Deferred and Dropped by a filter policy, which\n" +
+			"may also hold back new pods; Unjudged and Asked if policies have not answered yet, and -o wide\n" +
+			"says what that waits for. UNTIL is when an update passes whatever a filter says; \"wardlet release\"\n" +
+			"lets it pass earlier.",
 		Example: "  wardlet get updates\n  wardlet get updates -n default -o wide\n  wardlet get update web-edge-1 -o yaml\n  wardlet get updates -w",
 		RunE: func(cmd *cobra.Command, names []string) error {
 			if err := flags.check(cmd); err != nil {

@@ -21,11 +21,11 @@ func (a *app) logsCommand() *cobra.Command {
 	var o logsFlags
 	cmd := &cobra.Command{
 		Use:   "logs NAMESPACE/POD [CONTAINER]",
-		Short: "Print what a container has written",
-		Long: "Prints the log of a container of a pod: of the one that runs, else of the last one that ran.\n" +
-			"A pod of a manifest goes by the name in there, too. Through a pipe or into a file the log\n" +
-			"goes as it is; on a terminal what would steer that shows as escapes. -c is the container\n" +
-			"here, as with kubectl: name another configuration with --config.",
+		Short: "Print the log of a container",
+		Long: "Prints the log of a container of a pod: of the running one, or else of the last one that ran. A\n" +
+			"pod of a manifest can be named as in the manifest, too. A pipe or file gets the log unchanged; on\n" +
+			"a terminal control characters are shown as escapes. -c is the container, as with kubectl: use\n" +
+			"--config for another configuration.",
 		Example: "  wardlet logs default/web\n  wardlet logs -n default web -c main -f --tail 20\n  wardlet logs default/web --previous\n" +
 			"  wardlet logs default/web --since 5m --timestamps | less -R\n" +
 			"  wardlet logs default/web --all-containers --prefix -f",
@@ -33,7 +33,7 @@ func (a *app) logsCommand() *cobra.Command {
 	}
 	o.add(a, cmd)
 	f := cmd.Flags()
-	f.BoolVarP(&o.follow, "follow", "f", false, "go on with what is written later, until the container ends")
+	f.BoolVarP(&o.follow, "follow", "f", false, "follow the log until the container ends")
 	f.BoolVar(&o.all, "all-containers", false, "the logs of all containers of the pod, one after the other or, with -f, as they come")
 	f.BoolVar(&o.prefix, "prefix", false, "put the pod and the container before each line")
 	f.BoolVarP(&o.previous, "previous", "p", false, "the log of the container that ran before, if there was one")

@@ -151,8 +151,8 @@ func again(w *api.Waiting, now time.Time) string {
 	}
 }
 
-// fileOf is the place of a document for people: the first document of a file
-// goes by the file's name.
+// fileOf returns the place of a document for people: for the first document of
+// a file that is the file's name.
 func fileOf(document string) string { return strings.TrimSuffix(document, "#0") }
 
 // predecessor says for which pod p waits, "" for any other pod.

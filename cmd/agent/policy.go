@@ -10,9 +10,9 @@ func (a *app) policyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "policy",
 		Short: "Work on policies and their plugins",
-		Long: "Commands for those who write policies, or choose which to use. Only confirm, promote, reload, retry\n" +
-			"and rollback need a running agent. Of the others diff, export, replay and run --decision read the\n" +
-			"configuration unless told otherwise.",
+		Long: "Commands for authors of policies and for operators. Only confirm, promote, reload, retry and\n" +
+			"rollback need a running agent. diff, export, replay and run --decision read the configuration\n" +
+			"unless flags name the directories.",
 		Args: knownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return &usageError{errors.New("say what to do: bench, confirm, diff, export, inspect, lint, new, promote, reload, replay, retry, rollback, run, sign, test or verify"), cmd.CommandPath()}

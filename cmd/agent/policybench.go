@@ -25,13 +25,13 @@ func (a *app) policyBenchCommand() *cobra.Command {
 	var o benchFlags
 	cmd := &cobra.Command{
 		Use:   "bench DIR|FILE [--pod FILE...]",
-		Short: "Measure what policies take, against what they may",
-		Long: "Puts every [[test]] of the policies of a directory, or of one document, or the pods that are\n" +
-			"named, to the plugin again and again. Fuel, memory and output are exact and the same on every\n" +
-			"machine; they are shown as parts of [limits]. EXTRA is what a call costs the host beside its\n" +
-			"fuel, in units of fuel. Times are those of this machine, now: P99 is the median of the rounds,\n" +
-			"SETTLE the time after the answer until the plugin is ready again. PER SECOND is how many such\n" +
-			"decisions the fuel_per_second of a tenant pays for, without their records.",
+		Short: "Measure the cost of policies against their limits",
+		Long: "Asks the plugin again and again about every [[test]] of the policies of a directory or of one\n" +
+			"document, or about the pods that are named. Fuel, memory and output are exact and the same on\n" +
+			"every machine; they are shown as fractions of [limits]. EXTRA is the cost of a call for the host\n" +
+			"beside its fuel, in units of fuel. Times are those of this machine, now: P99 is the median of the\n" +
+			"rounds, SETTLE the time after the answer until the plugin is ready again. PER SECOND is how many\n" +
+			"such decisions the fuel_per_second of a tenant pays for, without their records.",
 		Example: "  wardlet policy bench .\n" +
 			"  wardlet policy bench team-labels.toml --pod web.yaml --count 10000 -o json",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -45,7 +45,7 @@ func (a *app) policyBenchCommand() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringArrayVar(&o.pods, "pod", nil, "`FILE` with a pod that is asked about instead of those of the tests; may be given several times")
+	f.StringArrayVar(&o.pods, "pod", nil, "`FILE` with a pod to ask about instead of those of the tests; may be repeated")
 	f.IntVarP(&o.Count, "count", "n", 1000, "calls of a round")
 	f.IntVar(&o.Rounds, "rounds", 5, "rounds")
 	f.Int64Var(&o.fuelPerSecond, "fuel-per-second", 500_000_000, "fuel_per_second of the tenant")

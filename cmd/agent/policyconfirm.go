@@ -16,11 +16,12 @@ func (a *app) policyConfirmCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "confirm NAME",
 		Short: "Let a policy evict all running pods that it denies",
-		Long: "A policy with on_change = \"evict\" ends a tenth of the pods it judges, one at least, and then waits.\n" +
-			"This lets it go on, one pod every 10 seconds, until none is left that it denies. It holds for the\n" +
-			"policy as it is now: changed, it waits again. \"wardlet get policies\" says what waits.\n" +
-			"With --sha256 nothing is confirmed if it has changed since you looked: \"wardlet get policies -o wide\"\n" +
-			"has the beginning of its module's digest, sha256sum prints that of its document.",
+		Long: "A policy with on_change = \"evict\" evicts a tenth of the pods that it judges, at least one, and\n" +
+			"then waits. This command lets it continue, one pod every 10 seconds, until it has evicted all pods\n" +
+			"that it denies. The confirmation is for the policy as it is now: a changed policy waits again.\n" +
+			"\"wardlet get policies\" says what waits. With --sha256 nothing is confirmed if the policy has\n" +
+			"changed since you looked: \"wardlet get policies -o wide\" has the beginning of its module's digest,\n" +
+			"sha256sum prints the digest of its document.",
 		Example: "  wardlet policy confirm allowed-images\n  wardlet policy confirm allowed-images --tenant a\n" +
 			"  wardlet policy confirm allowed-images --sha256 0b5a4c8d1e2f",
 		Args: onePolicy,

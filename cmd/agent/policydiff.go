@@ -24,13 +24,13 @@ func (a *app) policyDiffCommand() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "diff DIR",
-		Short: "Make decisions on record with other policies, and show which would come out otherwise",
-		Long: "Makes the decisions that are on record with the policies of a directory instead of those of the\n" +
-			"operator, or with --tenant of a tenant's, and prints the verdicts that would change: grouped by\n" +
-			"what they were and what they would be, with an example of each. What the policies of others said\n" +
-			"stays. The directory is loaded as the agent would, its tests are run; a signature is not asked\n" +
-			"for. Pods that no policy was asked about are not on record. As with kubectl diff, the exit status\n" +
-			"is 1 if there are differences, and if nothing could be compared.",
+		Short: "Make recorded decisions with other policies, and show which would change",
+		Long: "Makes recorded decisions with the policies of a directory instead of those of the operator, or\n" +
+			"with --tenant instead of a tenant's, and prints the verdicts that would change: grouped by the old\n" +
+			"and the new answer, with an example of each. Answers of other owners' policies stay. The directory\n" +
+			"is loaded as the agent would load it, including its tests, but without asking for a signature.\n" +
+			"Pods that no policy was asked about are not on record. As with kubectl diff, the exit status is 1\n" +
+			"if there are differences, and if nothing could be compared.",
 		Example: "  wardlet policy diff ./policies\n" +
 			"  wardlet policy diff ./policies --tenant a --bundle decisions.zip -o json",
 		Args: oneDirectory,
@@ -48,7 +48,7 @@ func (a *app) policyDiffCommand() *cobra.Command {
 		},
 	}
 	f.add(cmd)
-	cmd.Flags().StringVar(&o.Tenant, "tenant", "", "the tenant whose policies these are (default: they are the operator's)")
+	cmd.Flags().StringVar(&o.Tenant, "tenant", "", "compare with the policies of this tenant (default: with the operator's)")
 	cmd.Flags().StringVarP(&output, "output", "o", "", "json or yaml (default: a table)")
 	return cmd
 }
@@ -56,7 +56,7 @@ func (a *app) policyDiffCommand() *cobra.Command {
 // diffReport is what came of making decisions with other policies.
 type diffReport struct {
 	// Decisions were made with them: Same and Changed ones, Unseen ones that want to
-	// see what nobody has looked at, and Lost ones, which cannot be made.
+	// see what is not on record, and Lost ones, which cannot be made.
 	Decisions int `json:"decisions"`
 	Same      int `json:"same"`
 	Changed   int `json:"changed"`

@@ -20,17 +20,17 @@ func (a *app) policyExportCommand() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "export [ID...] --to FILE",
-		Short: "Write decisions on record to a file, with all that is needed to make them again",
-		Long: "Writes decisions on record, all or those that are named, to a zip archive: with the documents and\n" +
-			"facts that they saw, and with the policies and plugins that made them. \"wardlet policy replay\n" +
-			"--bundle\" makes them again on any machine, \"wardlet policy diff --bundle\" tries other policies.\n\n" +
-			"With --redact the values of environment variables, commands and arguments, headers and queries of\n" +
-			"probes and hooks, users and queries in URLs of volumes, attributes and annotations of volumes,\n" +
-			"credential specs of Windows and annotations are taken out of the documents, but not those\n" +
-			"annotations that say how a pod is confined; equal values stay equal. Each decision is made again\n" +
-			"without them and is in the file as it comes out then. One that would come out otherwise is left\n" +
-			"out, and named. Names, labels, images, paths, and the policies with their settings stay. An agent\n" +
-			"that runs is not disturbed. The exit status is 1 if anything is damaged or not in the file.",
+		Short: "Write recorded decisions to a file, with all that is needed to make them again",
+		Long: "Writes recorded decisions, all or those that are named, to a zip archive: with the documents and\n" +
+			"facts that the policies saw, and with the policies and plugins. \"wardlet policy replay --bundle\"\n" +
+			"makes them again on any machine, \"wardlet policy diff --bundle\" tries other policies.\n\n" +
+			"--redact removes from the documents: values of environment variables, commands and arguments,\n" +
+			"headers and queries of probes and hooks, users and queries in URLs of volumes, attributes and\n" +
+			"annotations of volumes, credential specs of Windows, and annotations, except those that say how a\n" +
+			"pod is confined; equal values stay equal. Each decision is made again without them, and the file\n" +
+			"has that result. A decision with another result is left out, and named. Names, labels, images,\n" +
+			"paths, and the policies with their settings stay. A running agent is not disturbed. The exit\n" +
+			"status is 1 if anything is damaged or not in the file.",
 		Example: "  wardlet policy export --to decisions.zip --redact\n" +
 			"  wardlet policy export operator-12 tenant-a-7 --to two.zip --state /mnt/node7/var/lib/wardlet",
 		RunE: func(cmd *cobra.Command, ids []string) error {
@@ -50,8 +50,8 @@ func (a *app) policyExportCommand() *cobra.Command {
 		},
 	}
 	f.addState(cmd)
-	cmd.Flags().StringVar(&to, "to", "", "the file to write, for its owner only; it must not be there yet")
-	cmd.Flags().BoolVar(&o.Redact, "redact", false, "take out of the documents what people keep secrets in")
+	cmd.Flags().StringVar(&to, "to", "", "the file to write, for its owner only; it must not exist")
+	cmd.Flags().BoolVar(&o.Redact, "redact", false, "redact fields that commonly hold secrets")
 	cmd.Flags().StringVarP(&output, "output", "o", "", "json or yaml (default: lines to read)")
 	return cmd
 }

@@ -67,7 +67,7 @@ func TestPolicyExport(t *testing.T) {
 	golden(t, "policy-replay-two-places", wardlet(t.Context(), "policy", "replay", "--bundle", "x.zip", "--state", "y"))
 }
 
-// rezipped copies a bundle, each file as change gives it: nil for none.
+// rezipped copies a bundle, each file as change returns it: nil for none.
 func rezipped(t *testing.T, from, to string, change func(name string, text []byte) []byte) {
 	t.Helper()
 	archive, err := zip.OpenReader(from)

@@ -22,13 +22,12 @@ func (a *app) policyInspectCommand() *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
 		Use:   "inspect FILE",
-		Short: "Show what a plugin's module consists of, and why it would be refused",
-		Long: "Reads a WebAssembly module, from standard input if FILE is -, and prints what the agent finds\n" +
-			"in it before it compiles it, and every reason for which it would be refused: by a policy with\n" +
-			"default limits, whichever hooks it names. It may be as large as the configuration says that\n" +
-			"--config names, without one as large as by default. Nothing is compiled or run; only the\n" +
-			"compiler finds instructions whose types do not fit. The exit status is 1 if the module would\n" +
-			"be refused.",
+		Short: "Show what a plugin's module contains, and why it would be refused",
+		Long: "Reads a WebAssembly module, from standard input if FILE is -, and prints what the agent finds in\n" +
+			"it before compiling it, and every reason to refuse it: for a policy with default limits, whichever\n" +
+			"hooks it names. It may be as large as the configuration of --config says, or the default. Nothing\n" +
+			"is compiled or run; only the compiler finds instructions whose types do not match. The exit status\n" +
+			"is 1 if the module would be refused.",
 		Example: "  wardlet policy inspect allowed-images.wasm\n" +
 			"  wardlet policy inspect allowed-images.wasm -o json\n" +
 			"  wardlet policy inspect large.wasm --config agent.toml",

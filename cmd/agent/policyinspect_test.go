@@ -91,7 +91,7 @@ func TestPolicyInspect(t *testing.T) {
 
 func TestPolicyInspectTakesTheSizesOfTheConfigurationThatIsNamed(t *testing.T) {
 	t.Parallel()
-	// longer is a plugin with a section of n bytes that nobody reads.
+	// longer returns a plugin with a custom section of about n bytes.
 	longer := func(n int) string { return plugin() + moduleOf("\x00\x01x" + strings.Repeat("x", n))[8:] }
 	// of is a module with about n bytes of code.
 	of := func(n int) string {

@@ -18,12 +18,12 @@ func (a *app) policyLintCommand() *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
 		Use:   "lint DIR",
-		Short: "Load a directory of policies as the agent would, and say what to look at",
-		Long: "Loads the policies of a directory as the agent would, runs their tests, and prints every\n" +
-			"reason for which they would be refused, and what their author should look at: policies without\n" +
-			"tests, failures that let pods pass, exceptions that have expired or soon do. A signature is not asked for.\n" +
-			"Bounds of modules are those of the configuration that --config names, without one the default\n" +
-			"ones. The exit status is 1 if the policies would be refused.",
+		Short: "Load a directory of policies as the agent would, and report what to look at",
+		Long: "Loads the policies of a directory as the agent would, runs their tests, and prints every reason to\n" +
+			"refuse them, and what their author should look at: policies without tests, failures that let pods\n" +
+			"pass, exceptions that have expired or soon will. It does not ask for a signature. Bounds of\n" +
+			"modules are those of the configuration of --config, or the default ones. The exit status is 1 if\n" +
+			"the policies would be refused.",
 		Example: "  wardlet policy lint /etc/wardlet/policies\n  wardlet policy lint policies --config agent.toml",
 		Args:    oneDirectory,
 		RunE: func(cmd *cobra.Command, args []string) error {

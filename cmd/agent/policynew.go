@@ -18,11 +18,11 @@ func (a *app) policyNewCommand() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "new NAME [DIR]",
-		Short: "Begin a policy of your own, in Go or C",
-		Long: "Writes a policy that works into DIR, a folder of its name by default: a plugin in Go or C with\n" +
-			"its tests, the policy document, pods to test it with, a Makefile, and a copy of the SDK. It is\n" +
-			"built and tested with Go alone, or clang with lld, and without a network. Nothing is\n" +
-			"overwritten: DIR must be empty or missing.",
+		Short: "Start a policy of your own, in Go or C",
+		Long: "Writes a policy that works to DIR, by default a folder of its name: a plugin in Go or C with its\n" +
+			"tests, the policy document, pods to test it with, a Makefile, and a copy of the SDK. It is built\n" +
+			"and tested with Go alone, or with clang and lld, and without a network. Nothing is overwritten:\n" +
+			"DIR must be empty or missing.",
 		Example: "  wardlet policy new team-labels\n" +
 			"  wardlet policy new night-shift --hook filter --lang c policies/night-shift",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -45,7 +45,7 @@ func (a *app) policyNewCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&o.Language, "lang", scaffold.Languages[0], "language of the plugin: "+strings.Join(scaffold.Languages, " or "))
-	cmd.Flags().StringVar(&o.Hook, "hook", scaffold.Hooks[0], "what it is asked: admit, merge, filter or connect")
+	cmd.Flags().StringVar(&o.Hook, "hook", scaffold.Hooks[0], "its hook: admit, merge, filter or connect")
 	cmd.Flags().StringVarP(&output, "output", "o", "", "json or yaml (default: lines to read)")
 	return cmd
 }

@@ -20,10 +20,10 @@ const orderPatience = 10 * time.Minute
 func (a *app) policyReloadCommand() *cobra.Command {
 	return a.policyOrderCommand("reload", &cobra.Command{
 		Use:   "reload",
-		Short: "Have the agent read a directory of policies now, and wait",
-		Long: "Has the agent read a directory of policies now, which it also does by itself when something\n" +
-			"changes, and waits until what it holds is in force or refused. The exit status is 1 if it is\n" +
-			"refused; what was in force then stays. The breakers of plugins that failed are closed.",
+		Short: "Make the agent read a directory of policies now, and wait",
+		Long: "Makes the agent read a directory of policies now, as it does by itself when something changes, and\n" +
+			"waits until the content is in force or refused. The exit status is 1 if it is refused; then the\n" +
+			"set in force stays. The breakers of plugins that failed are closed.",
 		Example: "  wardlet policy reload\n  wardlet policy reload --tenant a",
 	})
 }
@@ -31,11 +31,11 @@ func (a *app) policyReloadCommand() *cobra.Command {
 func (a *app) policyRetryCommand() *cobra.Command {
 	return a.policyOrderCommand("retry", &cobra.Command{
 		Use:   "retry",
-		Short: "Have the agent try policies again that it has refused, or that failed",
-		Long: "Forgets which contents of a directory of policies were refused or rolled back, and reads it\n" +
-			"as \"wardlet policy reload\" does. Without it a refused content is tried again only when it\n" +
-			"changes or another version of the agent runs, not after a mere restart. The breakers of plugins\n" +
-			"that failed are closed, and what is held, or denied of the node's own sources, is judged again.",
+		Short: "Make the agent try policies again that it refused, or that failed",
+		Long: "Forgets which contents of a directory of policies were refused or rolled back, and reads it as\n" +
+			"\"wardlet policy reload\" does. Otherwise refused content is tried again only when it changes or\n" +
+			"another version of the agent runs, not after a mere restart. The breakers of plugins that failed\n" +
+			"are closed, and pods that are held, or are denied and of the node's own sources, are judged again.",
 		Example: "  wardlet policy retry\n  wardlet policy retry --tenant a",
 	})
 }
@@ -43,9 +43,9 @@ func (a *app) policyRetryCommand() *cobra.Command {
 func (a *app) policyRollbackCommand() *cobra.Command {
 	return a.policyOrderCommand("rollback", &cobra.Command{
 		Use:   "rollback",
-		Short: "Bring the policies back that were in force before",
-		Long: "Brings the set of policies into force that was in force before the one that is. What the\n" +
-			"directory holds now is refused until it changes, or until \"wardlet policy retry\".",
+		Short: "Go back to the set of policies that was in force before",
+		Long: "Puts the set of policies into force that was in force before the present one. The content of the\n" +
+			"directory is refused until it changes, or until \"wardlet policy retry\".",
 		Example: "  wardlet policy rollback\n  wardlet policy rollback --tenant a",
 	})
 }

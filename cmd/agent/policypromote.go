@@ -16,13 +16,13 @@ func (a *app) policyPromoteCommand() *cobra.Command {
 	var tenant, dir, output string
 	cmd := &cobra.Command{
 		Use:   "promote NAME",
-		Short: "Have the candidate for the place of a policy take it",
-		Long: "A document with mode = \"shadow\" and the name of a policy in force is a candidate for its place: it\n" +
-			"judges beside the policy, and the agent compares what they say. Once it was asked as often and for\n" +
-			"as long as its document wants, and says something else no more often than that allows, this puts\n" +
-			"it in the policy's place: its document, with the mode of the policy, replaces the policy's, and\n" +
-			"its own file is removed. The agent takes that up as any change. A set that is signed is changed\n" +
-			"where it is signed: name that directory with --dir, and sign it then.",
+		Short: "Promote a shadow policy to replace the one in force",
+		Long: "A document with mode = \"shadow\" and the name of a policy in force is a candidate to replace it: it\n" +
+			"judges beside the policy, and the agent compares the answers. Once the candidate was asked as\n" +
+			"often and for as long as its document requires, and differs no more often than that allows, this\n" +
+			"command promotes it: its document, with the mode of the policy, replaces the policy's, and its own\n" +
+			"file is removed. The agent notices that like any change. A signed set is changed where it is\n" +
+			"signed: name that directory with --dir, and sign it then.",
 		Example: "  wardlet policy promote allowed-images\n" +
 			"  wardlet policy promote allowed-images --dir ~/policies && wardlet policy sign ~/policies --key policies.key",
 		Args: onePolicy,

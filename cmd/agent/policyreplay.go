@@ -17,13 +17,13 @@ func (a *app) policyReplayCommand() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "replay [ID...]",
-		Short: "Make decisions on record again, and prove that they come out the same",
-		Long: "Makes the decisions again that a state directory or a bundle has on record, all or those named,\n" +
-			"with nothing but what is on record: not the policies in force, and without an agent. Prints the\n" +
-			"first difference of each that comes out otherwise, and how many came out the same to the last\n" +
-			"bit: verdict, messages, fuel and fields read of every policy. An agent that runs is not\n" +
-			"disturbed. The exit status is 1 if any came out otherwise, is damaged or missing, or if there is\n" +
-			"none.",
+		Short: "Make recorded decisions again, and prove that the results are the same",
+		Long: "Makes the decisions again that a state directory or a bundle has on record, all or those that are\n" +
+			"named, with nothing but what is on record: without an agent, and not with the policies in force.\n" +
+			"It prints the first difference of each decision with another result, and how many results are the\n" +
+			"same to the last bit: verdict, messages, fuel and fields read of every policy. A running agent is\n" +
+			"not disturbed. The exit status is 1 if a result differs, a record is damaged or missing, or there\n" +
+			"is none.",
 		Example: "  wardlet policy replay\n" +
 			"  wardlet policy replay operator-12 tenant-a-7 --interpreter\n" +
 			"  wardlet policy replay --state /mnt/node7/var/lib/wardlet -o json\n" +

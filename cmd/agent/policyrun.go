@@ -31,15 +31,14 @@ func (a *app) policyRunCommand() *cobra.Command {
 	var o runFlags
 	cmd := &cobra.Command{
 		Use:   "run DOCUMENT {--pod FILE | --decision ID}",
-		Short: "Put one pod, or a decision on record, to one policy",
-		Long: "Asks the policy of a document about the pod of a file, in the agent's own sandbox, and prints\n" +
-			"all that it says: answer, code, message, explanation, warnings, patch, the fields it read, the\n" +
-			"fuel it took and the lines it logged. With --old the pod is a change of another one. For the\n" +
-			"hook merge --pod, --source and --kind are given for each candidate, in order, and --old is\n" +
-			"the file of the one that runs.\n" +
-			"\n" +
-			"With --decision the question is that of a decision on record: its documents, its time and what\n" +
-			"was seen of the node, without an agent. The policy is the one of the document, whatever was in\n" +
+		Short: "Ask one policy about one pod, or a recorded decision",
+		Long: "Asks the policy of a document about the pod of a file, in the agent's own sandbox, and prints its\n" +
+			"whole answer: answer, code, message, explanation, warnings, patch, the fields it read, the fuel it\n" +
+			"used and the lines it logged. With --old the pod is a change of another one. For the hook merge\n" +
+			"repeat --pod, --source and --kind for each candidate, in order; --old is the file of the running\n" +
+			"one.\n\n" +
+			"With --decision the question is that of a recorded decision: its documents, its time and the\n" +
+			"recorded state of the node, without an agent. The policy is that of the document, whatever was in\n" +
 			"force then. The policy may be off, and its sha256 missing. The exit status is 1 if the plugin\n" +
 			"fails.",
 		Example: "  wardlet policy run team-labels.toml --pod web.yaml\n" +
@@ -61,9 +60,9 @@ func (a *app) policyRunCommand() *cobra.Command {
 	f.StringVar(&o.hook, "hook", "", "what is asked: admit, merge, filter or connect (default: the first of the policy)")
 	f.StringVar(&o.at, "time", "", "`TIME` of the decision, as in 2026-01-31T18:00:00Z (default: that of tests)")
 	f.StringArrayVar(&o.sources, "source", nil, "`NAME` of the pod's source (default: test)")
-	f.StringArrayVar(&o.kinds, "kind", nil, "kind of the pod's source: file, http or api (default: file, or what the policy is asked about)")
+	f.StringArrayVar(&o.kinds, "kind", nil, "kind of the pod's source: file, http or api (default: file, or one that the policy matches)")
 	f.StringVar(&o.facts, "node-facts", "", "`FILE` with labels, allocatable and pods of the node, in YAML, for policies with node.read")
-	f.StringVar(&o.references, "references", "", "`FILE` with a list of kind, name, keys and digest of what the pod names, in YAML, for policies with references.read (default: none of it is there)")
+	f.StringVar(&o.references, "references", "", "`FILE` with a list of kind, name, keys and digest of the objects that the pod names, in YAML, for policies with references.read (default: none exists)")
 	f.StringVar(&o.connection, "connection", "", "`FILE` with kind, source, container, command, ports, user and groups of a connection, in YAML, for the hook connect (default: an exec of the first container)")
 	f.StringVar(&o.decision, "decision", "", "`ID` of a decision on record")
 	f.StringVar(&o.state, "state", "", "the state directory of --decision (default: paths.state_root of the configuration)")
@@ -71,7 +70,7 @@ func (a *app) policyRunCommand() *cobra.Command {
 	return cmd
 }
 
-// check says what is wrong with the flags, and takes in those that need no file.
+// check reports what is wrong with the flags, and reads those that need no file.
 func (o *runFlags) check() error {
 	others := o.old != "" || o.hook != "" || o.at != "" || o.facts != "" || o.references != "" || o.connection != "" || len(o.sources)+len(o.kinds) > 0
 	switch {

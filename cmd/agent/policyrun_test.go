@@ -153,7 +153,8 @@ func TestPolicyRun_leavesAPipeThatNobodyWritesTo(t *testing.T) {
 		}
 		cancel()
 	}
-	// Whoever reads the pipe still has something to read, so nothing is left of it.
+	// The commands may still wait for a writer of the pipe. Opening and closing it
+	// ends that, so that nothing is left of them.
 	f, err := os.OpenFile(silent, os.O_WRONLY|unix.O_NONBLOCK, 0)
 	if err == nil {
 		err = f.Close()

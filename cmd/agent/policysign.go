@@ -37,18 +37,17 @@ func (a *app) policySignCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sign DIR --key FILE",
 		Short: "Sign the policies of a directory as one set",
-		Long: "Writes set.toml, which lists every document, module and test pod of the set with its digest,\n" +
-			"and set.toml.minisig, its signature, into the directory of the policies. An agent that\n" +
-			"requires signatures takes the set only as it was signed, and no revision below the last one\n" +
-			"it took: without --revision the one of set.toml so far plus 1 is written. Make all changes\n" +
-			"first, sign last. No plugin is loaded and no test run: \"wardlet policy lint DIR\" says whether\n" +
-			"an agent would take the set. A directory that empties keeps its policies in force, unless a set without\n" +
-			"any was signed, with --allow-empty.\n" +
-			"\n" +
-			"The key is a secret key of minisign that nobody else can read. If it has a password, that is\n" +
-			"taken from --password-file or asked for on the terminal; to use it takes some seconds and\n" +
-			"1 GiB of memory. --generate makes a key without a password instead of signing, and prints the\n" +
-			"line with which an agent trusts it; \"minisign -C -s FILE\" gives it a password.",
+		Long: "Writes two files to the directory of the policies: set.toml, which lists every document, module\n" +
+			"and test pod of the set with its digest, and set.toml.minisig, its signature. An agent that\n" +
+			"requires signatures accepts the set only as it was signed, and no revision below the last one that\n" +
+			"it accepted: without --revision the one of set.toml plus 1 is written. Make all changes first,\n" +
+			"sign last. No plugin is loaded and no test is run: \"wardlet policy lint DIR\" says whether an agent\n" +
+			"would accept the set. A directory that becomes empty keeps its policies in force, unless an empty\n" +
+			"set was signed with --allow-empty.\n\n" +
+			"The key is a secret key of minisign that only its owner can read. If it has a password, that is\n" +
+			"read from --password-file or asked for on the terminal; using it takes some seconds and 1 GiB of\n" +
+			"memory. --generate makes a key without a password instead of signing, and prints the line with\n" +
+			"which an agent trusts it; \"minisign -C -s FILE\" adds a password.",
 		Example: "  wardlet policy sign --generate --key wardlet.key\n" +
 			"  wardlet policy sign /etc/wardlet/policies --key wardlet.key\n" +
 			"  wardlet policy sign policies --key ~/.minisign/minisign.key --password-file password --revision 12",
@@ -81,7 +80,7 @@ func (a *app) policySignCommand() *cobra.Command {
 	cmd.Flags().Uint64Var(&s.revision, "revision", 0, "revision `N` of the set, 1 or more (default: the last one plus 1)")
 	cmd.Flags().BoolVar(&s.generate, "generate", false, "make a key, in a new file")
 	addObjectFlag(cmd, &s.output)
-	cmd.Flags().BoolVar(&s.allowEmpty, "allow-empty", false, "sign a set without policies, which puts all out of force")
+	cmd.Flags().BoolVar(&s.allowEmpty, "allow-empty", false, "sign a set without policies: none is in force then")
 	return cmd
 }
 
@@ -222,8 +221,8 @@ func isTerminal(f *os.File) bool {
 	return err == nil
 }
 
-// askPassword reads a line of a terminal that does not show it meanwhile. A
-// line that nobody types is left alone when ctx ends.
+// askPassword reads a line from a terminal that does not show it. If ctx ends
+// before the line is there, it returns without it and leaves the read behind.
 func askPassword(ctx context.Context, in *os.File, out io.Writer, prompt string) (_ string, err error) {
 	fd := int(in.Fd())
 	before, err := unix.IoctlGetTermios(fd, unix.TCGETS)

@@ -96,7 +96,7 @@ func TestPolicySign(t *testing.T) {
 		"policy-sign-revision": {args: []string{"--revision", "12"}},
 		"policy-sign-password": {key: "encrypted.key", password: "correct horse\n"},
 		"policy-sign-dos":      {key: "encrypted.key", password: "correct horse\r\nmore\r\n"},
-		// A manifest nobody can read does not stand in the way of a new one.
+		// A manifest that cannot be read does not prevent a new one.
 		"policy-sign-over": {files: map[string]string{"set.toml": "revision =", "set.toml.minisig": "torn"}, args: []string{"--revision", "3"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -27,12 +27,12 @@ func (a *app) policyTestCommand() *cobra.Command {
 		Use:   "test DIR|FILE",
 		Short: "Run the tests of policies, and compare their whole verdicts",
 		Long: "Runs every [[test]] of the policies of a directory, or of one document, in the agent's own\n" +
-			"sandbox, also of policies that are off, or whose sha256 is missing or not that of the module.\n" +
-			"With --update, or -update, what the policy says in each is written beside the document, to\n" +
-			"tests/golden/POLICY/TEST.json: answer, code, message, warnings, annotations, explanation,\n" +
-			"patch, fields read and fuel. Later runs compare all of it, fuel only of the same module.\n" +
-			"Without a golden file only the answer is compared. A test has the name of its pod. The\n" +
-			"exit status is 1 if any fails, or there is none.",
+			"sandbox, including those of policies that are off, or whose sha256 is missing or does not match.\n" +
+			"--update, or -update, writes the result of each beside the document, to\n" +
+			"tests/golden/POLICY/TEST.json: answer, code, message, warnings, annotations, explanation, patch,\n" +
+			"fields read and fuel. Later runs compare all of it, fuel only for the same module. Without a\n" +
+			"golden file only the answer is compared. A test has the name of its pod. The exit status is 1 if a\n" +
+			"test fails, or there is none.",
 		Example: "  wardlet policy test .\n" +
 			"  wardlet policy test team-labels.toml --run /unlabelled -v\n" +
 			"  wardlet policy test . --update",
@@ -55,7 +55,7 @@ func (a *app) policyTestCommand() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&o.Update, "update", false, "write the golden files instead of comparing them")
 	cmd.Flags().StringVar(&o.run, "run", "", "run only tests whose name, POLICY/TEST, matches the `REGEXP`")
-	cmd.Flags().BoolVarP(&o.verbose, "verbose", "v", false, "print also what the policy says, and the lines it logs")
+	cmd.Flags().BoolVarP(&o.verbose, "verbose", "v", false, "also print what the policy answers and logs")
 	cmd.Flags().StringVarP(&o.output, "output", "o", "", "json or yaml (default: lines to read)")
 	return cmd
 }

@@ -25,11 +25,11 @@ func (a *app) policyVerifyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify DIR --key PUBLICKEY",
 		Short: "Verify that a directory has the policies that were signed",
-		Long: "Compares the policies of a directory with its set.toml, and that with its signature\n" +
-			"set.toml.minisig, and prints what was signed and by whom, or every reason why this is not the\n" +
-			"set that was signed. A key is the line that \"wardlet policy sign\" and minisign print, or the\n" +
-			"file with it; if several are given, one must have signed. Which revision an agent took last\n" +
-			"is not asked. The exit status is 1 if the set does not verify.",
+		Long: "Compares the policies of a directory with its set.toml, and set.toml with its signature\n" +
+			"set.toml.minisig, and prints what was signed and by which key, or every reason why this is not the\n" +
+			"set that was signed. A key is the line that \"wardlet policy sign\" and minisign print, or the file\n" +
+			"with it; if several are named, one of them must have signed. The last revision that an agent\n" +
+			"accepted is not checked. The exit status is 1 if the set does not verify.",
 		Example: "  wardlet policy verify /etc/wardlet/policies --key RWR9znGJQMfc8vhl0AobYNUKTUsOjcn4KcE4xFmZBmv88q3K+ER2xkMU\n" +
 			"  wardlet policy verify policies --key minisign.pub --key old.pub",
 		Args: oneDirectory,
@@ -51,7 +51,7 @@ func (a *app) policyVerifyCommand() *cobra.Command {
 		},
 	}
 	addObjectFlag(cmd, &output)
-	cmd.Flags().StringArrayVar(&names, "key", nil, "a `PUBLICKEY`, or a file with it; may be given several times")
+	cmd.Flags().StringArrayVar(&names, "key", nil, "a `PUBLICKEY`, or a file with it; may be repeated")
 	return cmd
 }
 
@@ -124,7 +124,7 @@ func (a *app) verifyPolicies(dir, output string, keys []signed.PublicKey) error 
 	wrong = append(wrong, err)
 	switch {
 	case m == nil:
-	case err != nil: // nobody knows what else the documents name
+	case err != nil: // what else the documents name is unknown
 		wrong = append(wrong, author.InFile(manifest, errors.New("not compared with its files, which cannot all be read")))
 	default:
 		if err := m.Check(sums); err != nil {

@@ -29,12 +29,12 @@ func (a *app) portForwardCommand() *cobra.Command {
 		Short: "Forward connections to ports of a pod",
 		Long: "Listens on ports of this machine and forwards each connection to a port of a pod, until Ctrl-C.\n" +
 			"REMOTE is a number or the name of a container's port. Without LOCAL both are the same; with an\n" +
-			"empty one the system chooses. Other errors than that the pod is gone end one connection only.",
+			"empty one the system chooses. An error ends only its own connection, unless the pod is gone.",
 		Example: "  wardlet port-forward default/web 8080:80\n  wardlet port-forward -n default web :http 5432 --address 127.0.0.1",
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.portForward(cmd, args, &o) },
 	}
 	a.addSocketFlag(cmd)
-	cmd.Flags().StringVarP(&o.namespace, "namespace", "n", "", "the pod's namespace, where it is not part of the name")
+	cmd.Flags().StringVarP(&o.namespace, "namespace", "n", "", "the pod's namespace, if it is not part of the name")
 	cmd.Flags().StringSliceVar(&o.addresses, "address", []string{"localhost"}, "IP addresses to listen on, or localhost")
 	return cmd
 }

@@ -16,10 +16,10 @@ func (a *app) releaseCommand() *cobra.Command {
 	var namespace string
 	cmd := &cobra.Command{
 		Use:   "release NAMESPACE/NAME",
-		Short: "Let an update pass now that a filter policy holds back",
-		Long: "Lets what filter policies hold back of a pod pass now: the newest version, once. What an\n" +
-			"admit policy holds or denies is not released; change the pod or the policy. The exit\n" +
-			"status is 1 where nothing waits.",
+		Short: "Let an update pass that a filter policy holds back",
+		Long: "Lets an update of a pod pass now that filter policies hold back: the newest version, once. It does\n" +
+			"not release what an admit policy holds or denies; change the pod or the policy. The exit status is\n" +
+			"1 if nothing waits.",
 		Example: "  wardlet release default/web-edge-1\n  wardlet release -n default web-edge-1",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in, name, err := podArgument(namespace, args)
@@ -42,7 +42,7 @@ func (a *app) releaseCommand() *cobra.Command {
 		},
 	}
 	a.addSocketFlag(cmd)
-	cmd.Flags().StringVarP(&namespace, "namespace", "n", "", "the pod's namespace, where it is not part of the name")
+	cmd.Flags().StringVarP(&namespace, "namespace", "n", "", "the pod's namespace, if it is not part of the name")
 	return cmd
 }
 

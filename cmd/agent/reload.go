@@ -13,10 +13,10 @@ import (
 func (a *app) reloadCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "reload",
-		Short: "Have the agent read its configuration again",
-		Long: "Has the agent read its configuration again, which it also does by itself when the file\n" +
-			"changes, and prints what changed and what needs a restart. A file with faults changes\n" +
-			"nothing; the exit status is 1 then. Policies are not concerned.",
+		Short: "Make the agent read its configuration again",
+		Long: "Makes the agent read its configuration again, as it does by itself when the file changes, and\n" +
+			"prints what changed and what needs a restart. A file with faults changes nothing; then the exit\n" +
+			"status is 1. Policies are not read again.",
 		Example: "  wardlet reload",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -17,9 +17,9 @@ func (a *app) runCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "run",
 		Short: "Run the agent in the foreground",
-		Long: "Runs the agent until it gets SIGTERM or SIGINT. Its pods run on without it, and the\n" +
-			"next start takes them over. The log goes to standard error. A change of the configuration\n" +
-			"is taken in at once, and with SIGHUP; the log names the keys that need a restart.",
+		Long: "Runs the agent until it gets SIGTERM or SIGINT. Its pods keep running, and the next start adopts\n" +
+			"them. The log goes to standard error. The agent applies a change of the configuration at once, and\n" +
+			"on SIGHUP; the log names the keys that need a restart.",
 		Example: "  wardlet run --config agent.toml",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

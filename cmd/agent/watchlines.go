@@ -13,10 +13,10 @@ import (
 	"github.com/wardlet/wardlet/core/server/client"
 )
 
-// lineReader takes in what a watch of the agent's tells.
+// lineReader reads the lines of a watch of the agent.
 type lineReader struct {
-	// take takes in a line, batch says that those since the last call belong
-	// together. Both are called from one goroutine.
+	// take is called with each line, batch after lines that belong together: all
+	// since its last call. Both are called from one goroutine.
 	take  func(client.Line) error
 	batch func() error
 	// poll is how often batch is called, too, once the first batch is over: what is

@@ -51,7 +51,7 @@ func (p podPrinter) stream(ctx context.Context, c *client.Client, showEnv bool, 
 	return lines.read(ctx, c, path)
 }
 
-// take takes in a line.
+// take applies a line to the state of the stream.
 func (s *podStream) take(line client.Line) error {
 	if line.Type == api.WatchWaiting {
 		s.waits = nil
