@@ -2,6 +2,8 @@ package agent
 
 import (
 	"context"
+	"log/slog"
+	"slices"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -11,6 +13,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/mux"
+	"github.com/wardlet/wardlet/core/node"
 	"github.com/wardlet/wardlet/core/parts"
 	"github.com/wardlet/wardlet/core/pleg"
 	"github.com/wardlet/wardlet/core/pod"
@@ -22,7 +25,7 @@ import (
 	"github.com/wardlet/wardlet/core/worker"
 )
 
-// wirePolicies makes the plane that judges pods, and what stands before it.
+// wirePolicies creates the policy engine and the gates before it.
 // Without a directory of policies there is none, and every pod passes.
 func (n *Node) wirePolicies(a *Agent) error {
 	if !n.cfg.HasPolicies() {
@@ -33,7 +36,7 @@ func (n *Node) wirePolicies(a *Agent) error {
 		return err
 	}
 	n.engine = engine
-	c, err := parts.PolicyConfig(n.cfg, n.node, eval.Sandbox(engine), n.log)
+	c, err := policyConfig(n.cfg, n.node, eval.Sandbox(engine), n.log)
 	if err != nil {
 		return err
 	}
@@ -43,6 +46,33 @@ func (n *Node) wirePolicies(a *Agent) error {
 	n.policies = policy.New(c)
 	n.adoption = &gate.Adoption{Runtime: knownPods{a.cache, a.workers}, Lost: n.state.Lost, Log: n.log}
 	return nil
+}
+
+// policyConfig returns what the policy engine needs to know of the configuration.
+func policyConfig(cfg *config.Config, nodeName string, loader eval.Loader, log *slog.Logger) (policy.Config, error) {
+	kinds := map[string]string{}
+	for _, s := range cfg.Sources {
+		kinds[s.Name] = s.Kind
+	}
+	operators, err := parts.OperatorTrust(cfg)
+	if err != nil {
+		return policy.Config{}, err
+	}
+	tenants := make([]policy.Tenant, len(cfg.Tenants))
+	for i, t := range cfg.Tenants {
+		theirs, err := parts.TenantTrust(&t)
+		if err != nil {
+			return policy.Config{}, err
+		}
+		tenants[i] = policy.Tenant{Name: t.Name, Dir: t.PolicyDir, Trust: theirs, MaxSuppress: t.MaxSuppress, FuelPerSecond: t.FuelPerSecond, PolicyMemory: t.PolicyMemory, Owns: func(namespace string) bool {
+			return slices.ContainsFunc(t.Namespaces, func(pattern string) bool { return pod.MatchNamespace(pattern, namespace) })
+		}}
+	}
+	return policy.Config{
+		Dir: cfg.Policy.Dir, Trust: operators, Tenants: tenants, AllowUnpinned: cfg.Policy.AllowUnpinned, ModuleBytes: cfg.Policy.ModuleBytes,
+		Sources: parts.SourceNames(cfg), MaxSuppress: cfg.Policy.MaxSuppress, Exempt: cfg.Policy.Exempt, DenyAtOnce: !cfg.Policy.DenyPacing, MutateAPI: cfg.Policy.MutateAPI, DefaultVerdict: api.Answer(cfg.Policy.DefaultVerdict), Kinds: kinds, Node: nodeName,
+		Loader: loader, Logger: log, Now: time.Now, ClockSynchronized: node.ClockSynchronized,
+	}, nil
 }
 
 // knownPods are the pods of the runtime and of the workers.

@@ -14,8 +14,8 @@ func Layout(cfg *config.Config) pod.Layout {
 	return pod.Layout{PodRoot: cfg.Paths.PodRoot, LogRoot: cfg.Paths.LogRoot}
 }
 
-// OwnerOf tells whose the pods in a namespace are: a tenant's, or nobody's, which
-// is empty, but the operator's.
+// OwnerOf returns a function that returns the tenant of the pods in a namespace.
+// It is empty if they are the operator's.
 func OwnerOf(tenants []config.Tenant) func(namespace string) string {
 	return func(namespace string) string {
 		for i := range tenants {

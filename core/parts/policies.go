@@ -6,14 +6,9 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
-	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/config"
-	"github.com/wardlet/wardlet/core/node"
-	"github.com/wardlet/wardlet/core/pod"
-	"github.com/wardlet/wardlet/core/policy"
 	"github.com/wardlet/wardlet/core/policy/bundle"
 	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/rollout"
@@ -42,31 +37,23 @@ func Budgets(tenants []config.Tenant) []wasm.EngineOption {
 	return []wasm.EngineOption{wasm.WithCompileTimes(compiling), wasm.WithLogRates(logs)}
 }
 
-// PolicyConfig is what a plane is made from, here and for a check.
-func PolicyConfig(cfg *config.Config, nodeName string, loader eval.Loader, log *slog.Logger) (policy.Config, error) {
-	kinds := map[string]string{}
-	for _, s := range cfg.Sources {
-		kinds[s.Name] = s.Kind
-	}
-	operators, err := trust("policy", cfg.Policy.TrustedKeys, cfg.Policy.RequireSignature)
-	if err != nil {
-		return policy.Config{}, err
-	}
-	tenants := make([]policy.Tenant, len(cfg.Tenants))
-	for i, t := range cfg.Tenants {
-		theirs, err := trust("tenant "+t.Name, t.TrustedKeys, t.RequireSignature)
-		if err != nil {
-			return policy.Config{}, err
-		}
-		tenants[i] = policy.Tenant{Name: t.Name, Dir: t.PolicyDir, Trust: theirs, MaxSuppress: t.MaxSuppress, FuelPerSecond: t.FuelPerSecond, PolicyMemory: t.PolicyMemory, Owns: func(namespace string) bool {
-			return slices.ContainsFunc(t.Namespaces, func(pattern string) bool { return pod.MatchNamespace(pattern, namespace) })
-		}}
-	}
-	return policy.Config{
-		Dir: cfg.Policy.Dir, Trust: operators, Tenants: tenants, AllowUnpinned: cfg.Policy.AllowUnpinned, ModuleBytes: cfg.Policy.ModuleBytes,
-		Sources: SourceNames(cfg), MaxSuppress: cfg.Policy.MaxSuppress, Exempt: cfg.Policy.Exempt, DenyAtOnce: !cfg.Policy.DenyPacing, MutateAPI: cfg.Policy.MutateAPI, DefaultVerdict: api.Answer(cfg.Policy.DefaultVerdict), Kinds: kinds, Node: nodeName,
-		Loader: loader, Logger: log, Now: time.Now, ClockSynchronized: node.ClockSynchronized,
-	}, nil
+// PolicySet returns how the operator's set of policies is loaded on a node of that name.
+func PolicySet(cfg *config.Config, nodeName string, loader eval.Loader, log *slog.Logger) (rollout.Options, error) {
+	trust, err := OperatorTrust(cfg)
+	return rollout.Options{
+		Options: bundle.Options{Dir: cfg.Policy.Dir, Trust: trust, AllowUnpinned: cfg.Policy.AllowUnpinned, ModuleBytes: cfg.Policy.ModuleBytes},
+		Node:    nodeName, Loader: loader, Logger: log, Now: time.Now,
+	}, err
+}
+
+// OperatorTrust returns whose signature the operator's set must have. An error names the table of agent.toml.
+func OperatorTrust(cfg *config.Config) (bundle.Trust, error) {
+	return trust("policy", cfg.Policy.TrustedKeys, cfg.Policy.RequireSignature)
+}
+
+// TenantTrust returns the same for the set of a tenant.
+func TenantTrust(t *config.Tenant) (bundle.Trust, error) {
+	return trust("tenant "+t.Name, t.TrustedKeys, t.RequireSignature)
 }
 
 // trust is what a table of agent.toml says of signatures.
@@ -96,17 +83,21 @@ func ModuleCaps(p *config.Policy) verify.Caps {
 // of their own, which is closed when do returns.
 func WithPolicies(cfg *config.Config, node, dir string, do func(rollout.Options) error) error {
 	return WithEngine(cfg, func(engine *wasm.Engine) error {
-		c, err := PolicyConfig(cfg, node, eval.Sandbox(engine), slog.New(slog.DiscardHandler))
+		o, err := PolicySet(cfg, node, eval.Sandbox(engine), slog.New(slog.DiscardHandler))
 		if err != nil {
 			return err
 		}
-		for _, t := range c.Tenants {
-			if t.Dir == dir {
-				c.Trust = t.Trust
+		for i := range cfg.Tenants {
+			theirs, err := TenantTrust(&cfg.Tenants[i])
+			if err != nil {
+				return err
+			}
+			if cfg.Tenants[i].PolicyDir == dir {
+				o.Trust = theirs
 			}
 		}
-		c.Dir = dir
-		return do(c.Operator())
+		o.Dir = dir
+		return do(o)
 	})
 }
 

@@ -132,9 +132,6 @@ func (c *Config) recorder() decisionlog.Options {
 	return o
 }
 
-// Operator returns what the operator's policies need.
-func (c *Config) Operator() rollout.Options { return c.rollout("", c.Dir, c.Trust, 0) }
-
 // rollout returns the options of an owner.
 func (c *Config) rollout(tenant, dir string, trust bundle.Trust, memory int64) rollout.Options {
 	o := rollout.Options{

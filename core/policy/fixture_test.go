@@ -86,7 +86,7 @@ func loadSet(t *testing.T, d policytest.Tree, s *policytest.Scripts) (*eval.Set,
 // operatorOf are the options of an owner's policies in a directory.
 func operatorOf(d policytest.Tree, s *policytest.Scripts, tenant string) rollout.Options {
 	c := testConfig(d, s)
-	o := c.Operator()
+	o := c.operator()
 	o.Tenant = tenant
 	return o
 }
@@ -95,5 +95,8 @@ func operatorOf(d policytest.Tree, s *policytest.Scripts, tenant string) rollout
 func checkSandboxed(t *testing.T, d policytest.Tree) (api.PolicySet, error) {
 	t.Helper()
 	c := sandboxed(t, d)
-	return rollout.Check(t.Context(), c.Operator())
+	return rollout.Check(t.Context(), c.operator())
 }
+
+// operator returns what the operator's policies need.
+func (c *Config) operator() rollout.Options { return c.rollout("", c.Dir, c.Trust, 0) }

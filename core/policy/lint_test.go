@@ -41,7 +41,7 @@ func TestLintSaysWhatToLookAt(t *testing.T) {
 			d.Write("a.yaml", policytest.ManifestText)
 			cfg := testConfig(d, s)
 			cfg.Now = func() time.Time { return policytest.Instant }
-			set, advice, err := Lint(t.Context(), cfg.Operator())
+			set, advice, err := Lint(t.Context(), cfg.operator())
 			if err != nil || len(set.Policies) != 1 {
 				t.Errorf("set %+v, %v", set, err)
 			}
@@ -67,7 +67,7 @@ func TestLintNamesWhatIsNotPinnedAndHooksWithoutTests(t *testing.T) {
 	d.Write("a.yaml", policytest.ManifestText)
 	cfg := testConfig(d, policytest.NewScripts())
 	cfg.AllowUnpinned = true
-	_, advice, err := Lint(t.Context(), cfg.Operator())
+	_, advice, err := Lint(t.Context(), cfg.operator())
 	if err != nil || len(advice) != 2 || !strings.Contains(advice[0].Message, "sha256 is missing: whoever can replace p.wasm") ||
 		!strings.Contains(advice[1].Message, "there is no [[test]] of the hook filter") {
 		t.Errorf("%v: %+v", err, advice)

@@ -22,7 +22,7 @@ func TestACheckLoadsOnceAndClosesEverything(t *testing.T) {
 	d.Write("a.yaml", policytest.ManifestText)
 	c := testConfig(d, s)
 	c.Now = func() time.Time { return policytest.Instant }
-	got, err := rollout.Check(t.Context(), c.Operator())
+	got, err := rollout.Check(t.Context(), c.operator())
 	policytest.Must(t, err)
 	want := api.PolicySet{
 		Directory: d.Dir, Ready: true, Digest: bundle.Read(bundle.Options{Dir: d.Dir}).Digest(), Generation: 1, Loaded: policytest.Instant,

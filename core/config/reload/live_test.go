@@ -1,38 +1,13 @@
 package reload
 
 import (
-	"log/slog"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/config"
-	"github.com/wardlet/wardlet/core/parts"
-	"github.com/wardlet/wardlet/core/policy"
 )
-
-func TestTheTermsOfThePlaneAreTheSameAtTheStartAndLater(t *testing.T) {
-	t.Parallel()
-	cfg := config.Default()
-	cfg.Policy.DefaultVerdict, cfg.Policy.DenyPacing, cfg.Policy.Exempt, cfg.Policy.MaxSuppress = config.VerdictHold, false, []string{"a/b"}, time.Hour
-	cfg.Tenants = []config.Tenant{{Name: "a", MaxSuppress: time.Second, FuelPerSecond: 7}, {Name: "b"}}
-	start, err := parts.PolicyConfig(cfg, "edge", nil, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := policy.Terms{
-		MaxSuppress: time.Hour, Exempt: []string{"a/b"}, DefaultVerdict: api.Hold, DenyAtOnce: true,
-		Tenants: map[string]policy.TenantTerms{"a": {MaxSuppress: time.Second, FuelPerSecond: 7}, "b": {}},
-	}
-	for when, got := range map[string]policy.Terms{"at the start": start.Terms(), "later": policyTerms(cfg)} {
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", when, diff)
-		}
-	}
-}
 
 const tenantText = "[[tenant]]\nname = \"a\"\nnamespaces = [\"a\"]\npolicy_dir = \"policies\"\n"
 

@@ -23,8 +23,7 @@ const (
 	DiffSame = "same"
 	// DiffChanged: it comes out otherwise.
 	DiffChanged = "changed"
-	// DiffUnseen: the policies want to see something of the node that nobody has looked
-	// at then.
+	// DiffUnseen: the policies want to see something of the node that is not on record.
 	DiffUnseen = "unseen"
 	// DiffNotConcerned: the policies do not judge such pods.
 	DiffNotConcerned = "notConcerned"
@@ -93,11 +92,10 @@ func (d *differ) on(ctx context.Context, node string) (*policy.Instead, error) {
 	if x := d.with[node]; x != nil {
 		return x, nil
 	}
-	c, err := parts.PolicyConfig(d.cfg, node, d.loader, slog.New(slog.DiscardHandler))
+	o, err := parts.PolicySet(d.cfg, node, d.loader, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return nil, err
 	}
-	o := c.Operator()
 	o.Dir, o.Trust, o.AllowUnpinned, o.Tenant = d.options.Dir, bundle.Trust{}, true, d.options.Tenant
 	x, err := d.again.Instead(ctx, o)
 	if err == nil {
