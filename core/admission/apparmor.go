@@ -11,7 +11,8 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// reasonAppArmor is why a pod is refused whose profiles nobody would enforce.
+// reasonAppArmor is the reason for refusing a pod whose AppArmor profiles the
+// node cannot enforce.
 const reasonAppArmor = "AppArmor"
 
 // AppArmor refuses pods with AppArmor profiles where the kernel, as it was when

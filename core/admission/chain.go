@@ -21,8 +21,8 @@ type Attributes struct {
 // Result is the answer of a handler.
 type Result struct {
 	Admitted bool
-	// Preemption says, of an admitted pod, who has to leave before it starts; nil
-	// for nobody.
+	// Preemption says which pods have to end before an admitted pod starts. It is
+	// nil if none has to.
 	Preemption *Preemption
 	// Reason, in CamelCase, and Message say why not.
 	Reason  string

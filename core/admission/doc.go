@@ -7,8 +7,8 @@
 // admitted, and which pods have to end for it; statuses, conditions and events of
 // pods that policy holds, and the list of them.
 //
-// The package asks no policy: it reads the verdict that was stored. Handlers do
-// nothing but answer: who has to end is ended by the sync loop. The package owns
-// no goroutine. A Chain belongs to the sync loop's; Waits is told by the mux's
-// and may be read from anywhere.
+// The package asks no policy: it reads the stored verdict. Handlers only answer:
+// the sync loop ends the pods that have to end. The package owns no goroutine. A
+// Chain belongs to the sync loop's. The mux's goroutine updates Waits; any
+// goroutine may read it.
 package admission

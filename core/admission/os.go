@@ -19,8 +19,8 @@ func withOS(node *v1.Node) *v1.Node {
 	return &out
 }
 
-// osLabel looks at the labels of the pod, as a kubelet does, and not at its node
-// selector: whoever labels pods by their operating system means it.
+// osLabel checks the labels of the pod, as a kubelet does, and not its node
+// selector. A pod with the label kubernetes.io/os needs that operating system.
 func osLabel(p *v1.Pod, _ *v1.Node) *fault {
 	if of, labelled := p.Labels[v1.LabelOSStable]; labelled && of != runtime.GOOS {
 		return &fault{

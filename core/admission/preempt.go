@@ -99,7 +99,7 @@ func (n needs) without(pods []*v1.Pod) needs {
 	return still
 }
 
-// first are of pods, in their order, those that are needed: each gives something of
+// first are of pods, in their order, those that are needed: each releases something of
 // what those before it do not give.
 func (n needs) first(pods []*v1.Pod) []*v1.Pod {
 	var needed []*v1.Pod
@@ -126,7 +126,7 @@ func (n needs) distance(p *v1.Pod) float64 {
 	return sum
 }
 
-// requestOf is what the end of a pod gives back of one resource. An overhead counts
+// requestOf is what the end of a pod releases of one resource. An overhead counts
 // where the pod asks for some itself.
 func requestOf(p *v1.Pod, name v1.ResourceName) int64 {
 	if name == v1.ResourcePods {

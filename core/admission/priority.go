@@ -3,7 +3,7 @@ package admission
 import "fmt"
 
 // Priorities refuses pods whose priority is above the highest one of their
-// tenant. Tenant gives the tenant of a namespace and that priority, false for a
+// tenant. Tenant returns the tenant of a namespace and that priority, false for a
 // namespace of no tenant.
 type Priorities struct {
 	Tenant func(namespace string) (tenant string, highest int32, ok bool)

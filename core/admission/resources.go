@@ -51,8 +51,8 @@ func amountsOf(list v1.ResourceList) amounts {
 	return out
 }
 
-// ownResources are those every node has, in the order in which shortages are told;
-// the others come after them, by name.
+// ownResources are the resources that every node has, in the order in which
+// shortages are reported. The others follow them, by name.
 var ownResources = []v1.ResourceName{v1.ResourcePods, v1.ResourceCPU, v1.ResourceMemory, v1.ResourceEphemeralStorage}
 
 func counted(name v1.ResourceName) bool { return slices.Contains(ownResources, name) || isScalar(name) }

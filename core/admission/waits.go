@@ -46,8 +46,8 @@ func NewWaits(statuses Statuses, events Events, now func() time.Time) *Waits {
 	return &Waits{statuses: statuses, events: events, now: now, waiting: map[types.UID]api.Waiting{}}
 }
 
-// Waits takes in that a version waits, or what policy or a filter said when it was
-// asked again. A verdict that says something new becomes a warning event.
+// Waits records that a version waits, or what policy or a filter said when it was
+// asked again. It writes a warning event for a verdict that says something new.
 func (w *Waits) Waits(x api.Waiting) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -60,8 +60,8 @@ func (w *Waits) Waits(x api.Waiting) {
 	}
 }
 
-// Passed takes in that nothing of the pod with this UID waits any more. The
-// status of a pod that was held stays until its worker has a better one.
+// Passed records that nothing of the pod with this UID waits any more. The status
+// of a pod that was held stays until its worker has a better one.
 func (w *Waits) Passed(uid types.UID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -69,8 +69,8 @@ func (w *Waits) Passed(uid types.UID) {
 	w.statuses.SetWaiting(uid)
 }
 
-// Gone takes in that the pod that waits is not wanted any more. Where nothing
-// of it runs, its status goes too: no worker will do that.
+// Gone records that the waiting pod is not wanted any more. If nothing of it runs,
+// Gone deletes its status, too: no worker does that.
 func (w *Waits) Gone(uid types.UID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -83,9 +83,9 @@ func (w *Waits) Gone(uid types.UID) {
 	w.statuses.SetWaiting(uid)
 }
 
-// Forgotten takes in that somebody else has deleted the status of the pod, as
-// a worker does when it is done with an earlier pod of the same UID. What
-// waits is shown again.
+// Forgotten records that another component has deleted the status of the pod. A
+// worker does that when it is done with an earlier pod of the same UID. Forgotten
+// shows again what waits.
 func (w *Waits) Forgotten(uid types.UID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -251,7 +251,8 @@ func (c clusterPods) Get(uid types.UID) *v1.Pod {
 
 func isOfCluster(p *v1.Pod) bool { return !pod.IsStatic(p) && !pod.IsMirror(p) }
 
-// reported reports whether the API server is told of a pod: of a mirror only that it may go. Nothing on the node is a mirror's.
+// reported reports whether the API server gets reports on a pod. Of a mirror pod it learns only that it may be
+// deleted: nothing on the node belongs to a mirror pod.
 func reported(p *v1.Pod) bool {
 	return isOfCluster(p) || pod.IsMirror(p) && p.DeletionTimestamp != nil
 }

@@ -48,8 +48,8 @@ type Options struct {
 	Version string
 	// Reload is nil for an agent that does not follow its configuration.
 	Reload *reload.Reload
-	// LookupEnv returns variables of the environment, by which a service manager says
-	// where it is told how the agent is; nil for an agent that tells none.
+	// LookupEnv looks up environment variables. A service manager names in them the socket
+	// to which the agent reports its state. Nil for an agent that reports to none.
 	LookupEnv func(name string) (value string, ok bool)
 }
 

@@ -51,7 +51,7 @@ func (v *awaitedVolumes) Setup(ctx context.Context, p *v1.Pod) error {
 }
 
 // endedCgroups are the cgroups of pods, for workers. A pod's goes when all of its
-// containers have ended, and is the last thing its worker gives back: what the pod
+// containers have ended, and is the last thing that its worker releases: what the pod
 // leaves may go from then on, if no source wants the pod any more.
 type endedCgroups struct {
 	worker.Cgroups

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// MaxFaults is how many faults of one document are shown; nobody looks for many more.
+// MaxFaults is how many faults of one document are shown. The search for faults
+// stops soon after.
 const MaxFaults = 10
 
 // Fault is one thing wrong with a document, and its line in the file.

@@ -168,7 +168,7 @@ func (o *Opinion) would() string {
 	return strings.Join(slices.DeleteFunc([]string{what, o.Reason, o.Message}, func(part string) bool { return part == "" }), ": ")
 }
 
-// Same reports whether two verdicts say the same to whoever reads them.
+// Same reports whether two verdicts say the same to their readers.
 func (v *Verdict) Same(o *Verdict) bool {
 	return v.Answer == o.Answer && v.Reason == o.Reason && v.Message == o.Message && v.Policy == o.Policy && v.Tenant == o.Tenant &&
 		v.Mutation.Hash() == o.Mutation.Hash()

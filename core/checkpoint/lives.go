@@ -49,7 +49,7 @@ func (o *Outcomes) Track(p *v1.Pod, since time.Time, restored bool) {
 	}
 }
 
-// has reports whether an outcome is of this life. An API server gives a UID once. A
+// has reports whether an outcome is of this life. An API server uses a UID once. A
 // pod that is new although the disk knows how it fared may be one of which the
 // checkpoint was lost: where it is the same as then, it goes on.
 func (l *life) has(kept *state.Outcome, restored bool) bool {

@@ -29,7 +29,7 @@ type Outcomes struct {
 	// clock measures for how long pods have been active.
 	clock bootClock
 	log   *slog.Logger
-	// urgent, for what somebody waits for, has room for one value and is never closed.
+	// urgent, for awaited outcomes, has room for one value and is never closed.
 	urgent chan struct{}
 
 	// mu is held while what is kept is read and then set.
@@ -40,7 +40,7 @@ type Outcomes struct {
 	claimed map[types.UID]bool
 	// lives are those of the pods that the sync loop has.
 	lives map[types.UID]life
-	// awaited are the outcomes that somebody waits for.
+	// awaited are the outcomes that callers wait for.
 	awaited []rejected
 }
 
@@ -98,8 +98,8 @@ func isOutcomeOf(p *v1.Pod, kept *state.Outcome) bool {
 	return err == nil && instance == kept.Instance
 }
 
-// Save implements worker.Outcomes. Of a pod that nobody wants any more nothing
-// is kept: if it comes back, it is another one.
+// Save implements worker.Outcomes. It keeps nothing of a pod that no source wants
+// any more: if the pod comes back, it is another one.
 func (o *Outcomes) Save(p *v1.Pod, st *v1.PodStatus) {
 	next := status.Outcome(p, st)
 	if p.Spec.ActiveDeadlineSeconds != nil && next.StartTime == nil {
@@ -245,7 +245,7 @@ func restarts(st *v1.PodStatus, container string) int32 {
 	return 0
 }
 
-// outcomeInstance tells pods of one UID apart. An API server gives a UID once,
+// outcomeInstance tells pods of one UID apart. An API server uses a UID once,
 // and lets people label a pod that has ended.
 func outcomeInstance(p *v1.Pod) (string, error) {
 	if !pod.IsStatic(p) {

@@ -63,7 +63,8 @@ func (f *outcomeFiles) on(uid types.UID) (o state.Outcome, known bool, writes in
 type outcomeRun struct {
 	*Outcomes
 	files *outcomeFiles
-	// unwanted are pods nobody wants, busy those that may not go all the same.
+	// unwanted are the pods that no source wants, busy those that may not go all
+	// the same.
 	mu             sync.Mutex
 	unwanted, busy map[types.UID]bool
 	// seen is true once all sources have been, not only that of the name static.

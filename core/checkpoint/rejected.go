@@ -7,7 +7,7 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// rejected is an outcome that somebody waits for.
+// rejected is an outcome that a caller waits for.
 type rejected struct {
 	uid  types.UID
 	kept func()
@@ -32,8 +32,8 @@ func (o *Outcomes) Rejected(p *v1.Pod, st *v1.PodStatus, kept func()) {
 	}
 }
 
-// writeAwaited writes what somebody waits for. A disk that does not take it is tried
-// again, and nobody waits for that.
+// writeAwaited writes the outcomes that callers wait for. If the disk fails, Run
+// tries again, and no caller waits for that.
 func (o *Outcomes) writeAwaited() {
 	o.mu.Lock()
 	awaited := o.awaited

@@ -16,8 +16,8 @@ const (
 	outcomeBatch = time.Second
 	// outcomeRetry is when what could not be written is tried again.
 	outcomeRetry = 10 * time.Second
-	// outcomeSweep is how often outcomes of pods that nobody has asked for yet
-	// are looked at, while there are any.
+	// outcomeSweep is how often outcomes of pods that no caller has asked for yet are
+	// looked at, while there are any.
 	outcomeSweep = 2 * time.Second
 )
 

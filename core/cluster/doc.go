@@ -1,7 +1,7 @@
 // Package cluster makes the agent a node of a Kubernetes cluster: it registers the node, keeps its status and its lease
 // new, and writes the statuses of pods to the API server.
 //
-// Comes in: the node object of the agent, which says what the node is; statuses of pods, whose changes are told by UID
+// Comes in: the node object of the agent, which says what the node is; statuses of pods, whose changes arrive by UID
 // (Member.Changed); what workers know of pods that end. Goes out: requests to the API server; labels, taints and
 // annotations that others write there, into the node object.
 // Events, which are a part of their own, write what happens to pods and to the node.

@@ -33,7 +33,7 @@ const (
 )
 
 // Compare returns the keys that next changes, in the order of the schema, and
-// none where the configurations mean the same. Both are as Load gives them.
+// none where the configurations mean the same. Both are as Load returns them.
 func Compare(old, next *Config) []Change {
 	c := &comparison{}
 	c.table("", "", reflect.ValueOf(old).Elem(), reflect.ValueOf(next).Elem())
@@ -50,8 +50,8 @@ func (c *comparison) add(key, rule, from, to string) {
 	c.changes = append(c.changes, change)
 }
 
-// table compares two structs. key is the way to them as it is told, rule the
-// same as it stands in the tables of reload.go.
+// table compares two structs. key is the path to them as changes show it, rule
+// the same path as the tables of reload.go have it.
 func (c *comparison) table(key, rule string, old, next reflect.Value) {
 	for i := range old.NumField() {
 		name := keyOf(old.Type().Field(i))
@@ -160,11 +160,11 @@ func render(v reflect.Value) string {
 	return fmt.Sprint(v.Interface())
 }
 
-// maxShown is how many characters of a value are told.
+// maxShown is how many characters of a value are shown.
 const maxShown = 200
 
-// shown is what may be told of a value. The query of a URL may hold what it
-// should not.
+// shown returns what may be shown of a value. The query of a URL may hold a
+// secret.
 func shown(rule, text string) string {
 	if rule == "source[].url" {
 		if address, _, query := strings.Cut(text, "?"); query {

@@ -117,8 +117,8 @@ func TestComparedConfigurations(t *testing.T) {
 	}
 }
 
-// What is told of a change must not differ from one comparison to the next:
-// by it the agent knows what it has told.
+// A change must read the same in every comparison: by its text the agent knows
+// what it has reported.
 func TestChangesOfAFileThatWasReadTwiceAreTheSame(t *testing.T) {
 	t.Parallel()
 	path := write(t, source+"[[tenant]]\nname = \"a\"\nnamespaces = [\"a\"]\n[sync]\nfrequency = \"2s\"\n")

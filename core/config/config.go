@@ -82,7 +82,7 @@ type Runtime struct {
 	// AllowedUnsafeSysctls are sysctls that pods may set beside those that change
 	// nothing of other pods: names, or with a * at the end their beginnings.
 	AllowedUnsafeSysctls []string `toml:"allowed_unsafe_sysctls"`
-	// SeccompDefault gives containers that name no seccomp profile that of the runtime.
+	// SeccompDefault applies the runtime's seccomp profile to containers that name none.
 	SeccompDefault bool `toml:"seccomp_default"`
 	// AdoptForeign takes over the pods that a kubelet made.
 	AdoptForeign bool `toml:"adopt_foreign"`

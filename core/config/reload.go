@@ -38,7 +38,7 @@ const (
 	whyAdmission = "what is admitted is settled when the agent starts"
 	whyCluster   = "the node is registered once, when the agent starts"
 	whyMux       = "what was decided about pods that run depends on it"
-	whyPolicies  = "the plane that judges pods is made with it"
+	whyPolicies  = "the policy engine is created with it"
 	whySources   = "sources are made once, when the agent starts"
 	whyObjects   = "the directory of objects is opened once, when the agent starts"
 	whyLogs      = "the rotation of logs is set up once, when the agent starts"
@@ -158,9 +158,9 @@ func Rule(key string) string {
 	return array + "[]" + rest
 }
 
-// InForce is what a running agent goes by once it has read next: its own
-// configuration c, with next's values of the keys it can change. Neither is
-// changed.
+// InForce returns the configuration of a running agent that has read next: its own
+// configuration c, with next's values of the keys that it can change. It changes
+// neither c nor next.
 func (c *Config) InForce(next *Config) *Config {
 	out := *c
 	out.Tenants = slices.Clone(c.Tenants)

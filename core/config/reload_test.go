@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// place is one key of a configuration, as it is told and as the tables of
+// place is one key of a configuration, as a Change shows it and as the tables of
 // reload.go have it.
 type place struct {
 	key, rule string
@@ -51,7 +51,7 @@ func everyKey() (c *Config, leaves []place, arrays []string) {
 	return c, leaves, arrays
 }
 
-// change gives a key another value. It reports whether it can.
+// change sets a key to another value. It reports whether it can.
 func (p *place) change() bool {
 	switch v := p.value; v.Kind() {
 	case reflect.String:

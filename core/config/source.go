@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Source is a place documents come from. Which keys a kind has is told at each
-// field; the others are empty.
+// Source is a place documents come from. The comment of each field names the
+// kinds that have it; a kind's other fields are empty.
 type Source struct {
 	// Name is a DNS label, unique among the sources; NameAPI for KindAPI and for no other.
 	Name string `toml:"name"`

@@ -12,8 +12,8 @@ import (
 	"github.com/wardlet/wardlet/core/strict"
 )
 
-// Tenant is somebody whose sources may fill only some namespaces, and whose
-// policies judge the pods in them.
+// Tenant is a user of the node whose sources may fill only some namespaces, and
+// whose policies judge the pods in them.
 type Tenant struct {
 	// Name is a DNS label, unique among the tenants.
 	Name string `toml:"name"`
@@ -34,13 +34,13 @@ type Tenant struct {
 	MaxSuppress time.Duration `toml:"max_suppress"`
 	// MaxPriority is the highest priority that its pods may have, of 32 bits.
 	MaxPriority int64 `toml:"max_priority"`
-	// FuelPerSecond is what decisions about its pods may take, whoever's policies
-	// they are, with their records: 500 million is about a quarter of a processor's
-	// time, or 500 kB of records.
+	// FuelPerSecond is what decisions about its pods may take, with their records,
+	// no matter whose policies decide: 500 million is about a quarter of a
+	// processor's time, or 500 kB of records.
 	FuelPerSecond int64 `toml:"fuel_per_second"`
 	// CompilePerHour is what compiling its plugins may take of a processor in an
-	// hour, LogBytesPerSecond what plugins may log about its pods, whoever's they
-	// are.
+	// hour. LogBytesPerSecond is what plugins may log about its pods, no matter
+	// whose plugins they are.
 	CompilePerHour    time.Duration `toml:"compile_per_hour"`
 	LogBytesPerSecond int           `toml:"log_bytes_per_second"`
 	// PolicyMemory is how much memory, in bytes, one instance of each of its own

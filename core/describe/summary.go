@@ -105,7 +105,7 @@ func (s *Summary) addInit(p *v1.Pod) (starting bool) {
 	return false
 }
 
-// addContainers counts the containers. The first one that does not run gives
+// addContainers counts the containers. The first one that does not run determines
 // the status.
 func (s *Summary) addContainers(p *v1.Pod) {
 	var stopped, failed string

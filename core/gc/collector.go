@@ -207,7 +207,7 @@ func (c *Collector) Run(ctx context.Context) {
 	}
 }
 
-// Stop makes no further call, gives those in flight 10 s or until ctx ends, and
+// Stop makes no further call, waits for those in flight for 10 s or until ctx ends, and
 // returns when they have. It may be called more than once.
 func (c *Collector) Stop(ctx context.Context) {
 	c.mu.Lock()

@@ -6,9 +6,9 @@
 // removals. Run is the package's goroutine; it starts one task per pod that needs
 // something, a few at a time, and waits for them when it ends.
 //
-// A pass lists everything and comes every 30 seconds. Between passes a look every
-// second goes by what is known and costs no call; what it finds, and the pod that
-// has just ended, is worked on at once, alone.
+// A pass lists everything and comes every 30 seconds. Between passes, a look
+// every second uses what is known and costs no call. What it finds, and the pod
+// that has just ended, is worked on at once, alone.
 //
 // What is removed carries the agent's mark or lies below its own roots, and
 // nothing of a pod is removed that may still be wanted: see Pods.

@@ -78,8 +78,8 @@ func (c *Collector) forgetRests() {
 // job is what there is to do for a pod.
 type job struct {
 	uid types.UID
-	// listed is false for a job that goes by what was last seen of the pod; else
-	// observed is the pod, nil where the runtime does not know it.
+	// listed is false for a job that uses what was last seen of the pod. Otherwise
+	// observed is the pod, nil if the runtime does not know it.
 	listed   bool
 	observed *status.ObservedPod
 	// over are the containers that go because the node has too many dead ones.

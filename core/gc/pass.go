@@ -13,9 +13,8 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// pass starts a task for every pod of which something is there. Where the
-// runtime does not answer nothing is done, because then nobody knows what
-// still runs.
+// pass starts a task for every pod of which something is there. If the runtime
+// does not answer, pass does nothing, because what still runs is not known.
 func (c *Collector) pass(ctx context.Context) {
 	observed, err := c.list(ctx)
 	if err != nil {

@@ -36,7 +36,8 @@ func (c *Collector) stillThere(known *status.ObservedPod) (*status.ObservedPod, 
 	return known, len(known.Containers)+len(known.Sandboxes) > 0
 }
 
-// forgetRemoved drops what nobody can know any more. The caller holds mu.
+// forgetRemoved drops what was removed at least removedFor ago. The caller holds
+// mu.
 func (c *Collector) forgetRemoved() {
 	maps.DeleteFunc(c.gone, func(_ string, at time.Time) bool { return time.Since(at) >= removedFor })
 }

@@ -25,7 +25,7 @@ type Outcome struct {
 	OK bool
 	// Warning is true for a success that is not what it seems: an answer that leads to another host.
 	Warning bool
-	// Message is what is told of it.
+	// Message is the text for people.
 	Message string
 }
 

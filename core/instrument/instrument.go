@@ -9,8 +9,8 @@ import (
 	"github.com/wardlet/wardlet/core/parts"
 )
 
-// Meters are where the parts of an agent count what happens. What is read when
-// somebody asks for it is read from the parts themselves.
+// Meters are where the parts of an agent count what happens. What is only read
+// at a scrape comes from the parts themselves.
 type Meters struct {
 	Metrics *metrics.Metrics
 	Tenants metrics.Tenants

@@ -128,7 +128,7 @@ func TestPodsAreTimedFromWhenTheyWereFirstSeen(t *testing.T) {
 	}
 }
 
-// runtimeOf fails as it is told.
+// runtimeOf returns err from every call.
 type runtimeOf struct {
 	worker.Runtime
 	worker.Images

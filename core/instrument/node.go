@@ -57,8 +57,8 @@ func (m Admitter) Admit(a *admission.Attributes) admission.Result {
 	return r
 }
 
-// lacks is the first resource of which there is too little for a pod: what it would
-// be refused for if nobody gave way to it.
+// lacks returns the first resource of which there is too little for a pod. The pod
+// would be refused for it if no pod gave way.
 func (m Admitter) lacks(a *admission.Attributes) string {
 	humble, of := *a.Pod, *a
 	humble.Spec.Priority = nil

@@ -17,7 +17,7 @@ type Gate struct {
 // Judge implements mux.Gate.
 func (g Gate) Judge(q api.Question, answer func(api.Verdict)) {
 	if pod.IsMirror(q.Pod) {
-		g.Gate.Judge(q, answer) // nobody is asked
+		g.Gate.Judge(q, answer) // no policy is asked
 		return
 	}
 	began := time.Now()

@@ -41,7 +41,7 @@ const (
 // it at random.
 const DefaultMaxBackoff = 20 * time.Second
 
-// Selection says which objects to follow, and who is told how that goes.
+// Selection says which objects to follow, and has the functions to call about how that goes.
 type Selection struct {
 	GroupVersion schema.GroupVersion
 	// Resource is the plural name, such as "pods". Namespace is empty for all.

@@ -16,8 +16,7 @@ import (
 
 var testAPI = APIFrom{Source: "cluster", Server: "https://192.0.2.1:6443", NodeName: "node-1"}
 
-// apiPod is a pod as an API server gives it to a node: what nobody asked for
-// is filled in.
+// apiPod is a pod as an API server sends it to a node, with defaults filled in.
 func apiPod(t *testing.T) *v1.Pod {
 	t.Helper()
 	text, err := os.ReadFile("testdata/api/web.json")

@@ -28,7 +28,7 @@ type measure struct {
 // bound refuses documents that would cost far more than their length:
 // aliases that multiply, contain themselves, or nesting without end. It also
 // refuses duplicate keys, which the nodes still have.
-// Otherwise it gives the size of the document once its aliases are resolved.
+// Otherwise it returns the size of the document once its aliases are resolved.
 func bound(root *yaml.Node, above int) (size int, f *fault) {
 	m := measure{known: map[*yaml.Node]extent{}, open: map[*yaml.Node]bool{}, above: above}
 	e, f := m.node(root, 1)

@@ -40,7 +40,7 @@ func claimed(text []byte, node string) types.NamespacedName {
 	return pod.Identity(p)
 }
 
-// place gives a pod the name and namespace that it has on this node.
+// place sets the name and namespace that a pod has on this node.
 func place(p *v1.Pod, node string) {
 	p.Name += "-" + strings.ToLower(node)
 	if p.Namespace == "" {

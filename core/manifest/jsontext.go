@@ -10,7 +10,7 @@ import (
 )
 
 // yamlOfJSON rewrites a JSON text as the YAML that says the same, on the same
-// lines; any other text it gives back as it is. JSON is nearly YAML. What is
+// lines; it returns any other text as it is. JSON is nearly YAML. What is
 // not: the escapes of a slash and of characters beyond the basic plane, some
 // characters that JSON takes as they are and YAML does not or takes for the
 // end of a line, and a colon on another line than its key. A number that YAML

@@ -16,7 +16,7 @@ func (t tree) at(path string) int {
 	return t.above + line
 }
 
-// maxShown is how many bytes of a number are told; numbers are ASCII.
+// maxShown is how many bytes of a number are shown; numbers are ASCII.
 const maxShown = 64
 
 // written is the number at the path as it stands in the text, which may say

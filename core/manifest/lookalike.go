@@ -57,7 +57,7 @@ func lookalikeInLine(line string) string {
 // its code point and by what it is; within a key also a letter of another script.
 func lookalike(text string, key bool) string {
 	for _, r := range text {
-		if r <= unicode.MaxASCII || r == '\ufeff' { // of a byte order mark more is told
+		if r <= unicode.MaxASCII || r == '\ufeff' { // a byte order mark has its own error
 			continue
 		}
 		kind := hides(r)

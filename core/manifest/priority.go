@@ -14,7 +14,7 @@ var systemClasses = map[string]int32{
 	"system-node-critical":    2_000_001_000,
 }
 
-// resolvePriority gives a pod from a manifest the priority of its class. One that
+// resolvePriority sets the priority of a manifest's pod to that of its class. One that
 // says another number is at fault.
 func resolvePriority(s *v1.PodSpec) field.ErrorList {
 	of, known := systemClasses[s.PriorityClassName]

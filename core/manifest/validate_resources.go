@@ -13,7 +13,7 @@ import (
 )
 
 // isExtendedResource reports whether the name is one that nodes may have beside
-// what the API knows itself: it has the domain of whoever made it up.
+// what the API knows itself: it has the domain of its vendor.
 func isExtendedResource(name v1.ResourceName) bool {
 	return strings.Contains(string(name), "/") && !strings.Contains(string(name), v1.ResourceDefaultNamespacePrefix) &&
 		!strings.HasPrefix(string(name), v1.DefaultResourceRequestsPrefix)

@@ -33,8 +33,8 @@ func TestATenantThatRenamesItsPoliciesMakesNoEndOfMetrics(t *testing.T) {
 			most = len(values(t, m, "wardlet_policy_"))
 		}
 	}
-	// Each of 33 names has at most 3 modes of 4 verdicts, 2 failures and its fuel;
-	// and there is what is told once.
+	// Each of 33 names has at most 3 modes of 4 verdicts, 2 failures and its fuel.
+	// Some metrics exist only once.
 	if limit := (maxTenantPolicies + 1) * (3*4 + 2 + 1); most > limit+20 {
 		t.Errorf("%d metrics, want at most %d", most, limit+20)
 	}

@@ -2,8 +2,8 @@ package metrics
 
 import "sync"
 
-// other stands for all names beyond those that are told apart. It is no name that
-// a policy or a tenant could have.
+// other stands for all names beyond the limit. It is no name that a policy or a
+// tenant could have.
 const other = "<other>"
 
 // names tells the first few names apart that it gets. It is safe for concurrent
@@ -31,8 +31,8 @@ func (n *names) of(name string) string {
 	return name
 }
 
-// The most names of policies that are told apart in the life of an agent: of the
-// operator's as many as a directory may have, of each tenant's fewer.
+// The most names of policies that are counted apart in the life of an agent: of
+// the operator's as many as a directory may have, of each tenant's fewer.
 const (
 	maxOperatorPolicies = 256
 	maxTenantPolicies   = 32

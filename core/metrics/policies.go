@@ -10,12 +10,11 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// Policies adds what is known of the sets of policies: by read, when somebody
-// asks.
+// Policies adds the metrics of the sets of policies. It calls read at each scrape.
 //
-// What the policies of a set count ends with them, and begins again where one
-// comes back. So what they have counted since they were read last is added up
-// here, and goes on when they are gone.
+// What the policies of a set count ends with them, and begins again if one comes
+// back. So what they have counted since the last read is added up here, and goes on
+// when they are gone.
 func (m *Metrics) Policies(read func() []api.PolicySet) {
 	var (
 		opinions = describe(wardlet, "policy_opinions_total", "What each policy has said, by its owner and its mode. Updates that pass and named winners "+
@@ -111,13 +110,13 @@ type tallies struct {
 	failures *names
 
 	mu sync.Mutex
-	// last is what the policies in force had counted when they were read last, by
-	// their own names; total what is told.
+	// last is what the policies in force had counted at the last read, by their own
+	// names; total is what the metrics show.
 	last, total map[tally]uint64
 }
 
-// maxFailures is how many kinds of failures are told apart. The sandbox knows about
-// a dozen.
+// maxFailures is how many kinds of failures are counted apart. The sandbox knows
+// about a dozen.
 const maxFailures = 32
 
 func newTallies(names *policyNames) *tallies {
@@ -142,7 +141,7 @@ func (t *tallies) take(sets []api.PolicySet) []counted {
 	return all
 }
 
-// read takes in what one policy has counted.
+// read adds what one policy has counted.
 func (t *tallies) read(tenant string, p *api.PolicyState, now map[tally]uint64) {
 	add := func(own, told tally, n uint64) {
 		now[own] = n
@@ -166,7 +165,7 @@ func (t *tallies) read(tenant string, p *api.PolicyState, now map[tally]uint64) 
 		add(tally{tenant: tenant, policy: own, verdict: verdict}, tally{tenant: tenant, policy: name, mode: p.Mode, verdict: verdict}, n)
 	}
 	if p.Shadow != nil {
-		return // nothing comes of its failures
+		return // its failures have no effect
 	}
 	for _, failure := range slices.Sorted(maps.Keys(p.Failures)) {
 		add(tally{tenant: tenant, policy: p.Name, failure: failure}, tally{tenant: tenant, policy: name, failure: t.failures.of(failure)}, p.Failures[failure])

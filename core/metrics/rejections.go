@@ -16,7 +16,7 @@ type Rejections struct {
 	signals *names
 }
 
-// maxSignals is how many resources are told apart for which pods give way.
+// maxSignals is how many resources for which pods give way are counted apart.
 const maxSignals = 32
 
 // Rejections adds their metrics.
@@ -31,9 +31,9 @@ func (m *Metrics) Rejections() *Rejections {
 	return r
 }
 
-// Rejected says that a pod was not admitted. Only reasons that are known are told
-// apart; all that ask for more than there is of an extended resource are one, as with
-// a kubelet.
+// Rejected counts a pod that was not admitted. Only known reasons are counted apart.
+// All that ask for more than there is of an extended resource count as one, as with a
+// kubelet.
 func (r *Rejections) Rejected(reason string) {
 	switch {
 	case knownReasons[reason]:

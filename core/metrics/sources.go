@@ -4,7 +4,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// Sources adds what is known of each source: by read, when somebody asks. There
+// Sources adds the metrics of each source. It calls read at each scrape. There
 // are as many as the configuration names.
 func (m *Metrics) Sources(read func() []api.SourceState) {
 	var (

@@ -13,7 +13,8 @@ type Terminations struct {
 	reasons *names
 }
 
-// maxReasons is how many reasons are told apart. Runtimes know about half a dozen.
+// maxReasons is how many reasons are counted apart. Runtimes know about half a
+// dozen.
 const maxReasons = 16
 
 // Terminations adds their metric.
@@ -26,8 +27,8 @@ func (m *Metrics) Terminations() *Terminations {
 	return t
 }
 
-// Terminated says that a container has ended, with its exit code and the reason that
-// its status shows. Codes that no process of Linux ends with are told as one.
+// Terminated counts a container that has ended, by its exit code and the reason that
+// its status shows. Codes with which no process of Linux ends count as one.
 func (t *Terminations) Terminated(code int32, reason string) {
 	exit := other
 	if code >= 0 && code <= 255 {

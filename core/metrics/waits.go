@@ -23,8 +23,8 @@ const (
 	waitUnjudged   = "unjudged"
 )
 
-// Waits adds what is known of versions of pods that wait, and of conflicts: read
-// when somebody asks.
+// Waits adds the metrics of versions of pods that wait, and of conflicts. It
+// calls waits and conflicts at each scrape.
 func (m *Metrics) Waits(tenants Tenants, waits func() []api.Waiting, conflicts func() []api.Conflict) {
 	var (
 		pods = describe(wardlet, "waiting_pods", "Pods that policy or a filter lets not begin, or has not judged yet, "+

@@ -23,8 +23,8 @@ type Workers struct {
 // podStart are a kubelet's buckets of how long pods take to start.
 var podStart = []float64{0.5, 1, 2, 3, 4, 5, 6, 8, 10, 20, 30, 45, 60, 120, 180, 240, 300, 360, 480, 600, 900, 1200, 1800, 2700, 3600}
 
-// maxCodes is how many codes of errors are told apart. The runtime's part of the
-// agent knows about a dozen.
+// maxCodes is how many codes of errors are counted apart. The runtime's part of the agent
+// knows about a dozen.
 const maxCodes = 32
 
 // Workers adds their metrics.

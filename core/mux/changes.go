@@ -137,8 +137,8 @@ func (t *merging) replaced(sl *slot) *slot {
 	return cmp.Or(t.left[sl.chosen], sl)
 }
 
-// remove takes from the sync loop what it has of the slot. Whoever waits to
-// take the place of the pod is looked at again.
+// remove takes from the sync loop what it has of the slot. A version that waits
+// to take the place of the pod is looked at again.
 func (t *merging) remove(sl *slot) api.Change {
 	c := api.Change{Op: api.Remove, Old: sl.sent.final, Origin: sl.sent.origin, Restored: sl.sent.restored}
 	delete(t.store.owner, sl.sent.pod.UID)
@@ -253,7 +253,8 @@ func (t *merging) moving(batch []*slot, free map[*slot]bool) map[*slot]bool {
 			behind[next] = append(behind[next], sl)
 		}
 	}
-	// Whoever does not move keeps a UID, for which others may not move.
+	// A slot that does not move keeps its UID. A slot that wants that UID may not
+	// move either.
 	claimed := map[types.UID]*slot{}
 	for queue := slices.Clip(batch); len(queue) > 0; queue = queue[1:] {
 		sl := queue[0]

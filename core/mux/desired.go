@@ -55,9 +55,9 @@ func (sl *slot) awaitsAs(uid types.UID, instance string) bool {
 		(w.ticket != 0 || w.verdict == nil || w.verdict.Answer != api.Deny)
 }
 
-// Seen reports whether the named source has given its first snapshot; until
+// Seen reports whether the named source has delivered its first snapshot; until
 // then nothing that runs from it may be ended. A name that is not configured
-// (any more) counts as seen: nobody is left who could want its pods.
+// (any more) counts as seen: no source is left that could want its pods.
 func (m *Mux) Seen(source string) bool {
 	m.mu.RLock()
 	defer m.mu.RUnlock()

@@ -15,7 +15,7 @@ import (
 // follows.
 type filterStep struct {
 	docs []api.Document
-	// turn and become are other answers, become one that the mux is told of.
+	// turn and become change the filter's answers. Only become notifies the mux.
 	turn, become func(api.FilterQuestion) *api.FilterVerdict
 	pass         time.Duration
 	release      string

@@ -53,8 +53,9 @@ func (w *wait) final() *v1.Pod {
 	return final(w.pod, v)
 }
 
-// remade takes in that policies make another pod than before of what a filter
-// holds back: the filter has not seen that, nor has the disk.
+// remade resets what a filter has decided about a version that it holds back, if
+// policies now make another pod of it. The filter has not seen that pod, and it
+// is not on the disk yet.
 func (t *merging) remade(w *wait, v *api.Verdict) {
 	held := w.slot.held
 	if held == nil || w.verdict == nil || w.verdict.Mutation.Hash() == v.Mutation.Hash() {

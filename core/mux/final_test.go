@@ -162,7 +162,7 @@ func TestAnUpdateToWhatPoliciesMadeOfThePodIsNoneForTheSyncLoop(t *testing.T) {
 	})
 }
 
-// reread gives a disk what an agent that starts would read of it.
+// reread returns a disk with what an agent that starts would read of it.
 func (d *disk) reread(t *testing.T) {
 	t.Helper()
 	d.mu.Lock()

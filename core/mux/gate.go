@@ -24,10 +24,10 @@ type Gate interface {
 	NodeChanged() <-chan struct{}
 }
 
-// Waits is told of versions that policy does not let through. The goroutine of
+// Waits receives the versions that policy does not let through. The goroutine of
 // Run calls it, after the verdict is on the disk; it must not block. Pods are
-// known by the UID that shows the wait: that of the pod that runs on, or of
-// the waiting one where none does.
+// known by the UID that shows the wait: that of the pod that runs on, or that of
+// the waiting one if none runs.
 type Waits interface {
 	// Waits says that a version waits, and again at every later verdict.
 	Waits(w api.Waiting)
@@ -38,7 +38,7 @@ type Waits interface {
 	Gone(uid types.UID)
 }
 
-// nobody stands in where nobody is to be told.
+// nobody is a Waits that does nothing.
 type nobody struct{}
 
 func (nobody) Waits(api.Waiting) {}

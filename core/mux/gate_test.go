@@ -292,8 +292,8 @@ func TestWhatWaitsIsWanted(t *testing.T) {
 	})
 }
 
-// TestWhatRunsIsWantedByItsOwnSource is about a pod that runs for nobody the sync loop
-// knows of, while a document waits that has its UID.
+// TestWhatRunsIsWantedByItsOwnSource is about a pod that runs without the sync loop's
+// knowledge, while a document with its UID waits.
 func TestWhatRunsIsWantedByItsOwnSource(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -2,8 +2,8 @@ package mux
 
 import "sync"
 
-// inbox collects answers until the goroutine of Run takes them. Whoever brings
-// one does not wait.
+// inbox collects answers until the goroutine of Run takes them. To add one does
+// not block.
 type inbox[T any] struct {
 	// ready has a value while there are any.
 	ready chan struct{}

@@ -154,7 +154,7 @@ func (j *judge) questions() []string {
 	return asked
 }
 
-// board is a Waits that keeps what it is told.
+// board is a Waits that records its calls.
 type board struct {
 	mu    sync.Mutex
 	lines []string

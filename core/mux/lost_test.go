@@ -80,8 +80,8 @@ func (r *runner) change(c *api.Change) {
 // fickle answers every question otherwise, also the same one.
 type fickle struct{ random *rand.Rand }
 
-// resolve lets somebody run, nobody begin, the rule of the node decide, or does
-// not answer.
+// resolve lets a candidate run, lets none begin, leaves it to the rule of the
+// node, or does not answer.
 func (f *fickle) resolve(c api.Contest) *api.Resolution {
 	choices := []api.Choice{api.ChooseWinner, api.ChooseWinner, api.ChooseWinner, api.ChooseCurrent, api.ChooseNone, api.NoChoice}
 	if f.random.IntN(8) == 0 {
@@ -192,8 +192,8 @@ func (r *race) claims(id types.NamespacedName) (all []*v1.Pod) {
 	return all
 }
 
-// check wants every identity that is claimed to run in its newest version, or
-// that to be seen waiting; and what nobody claims not to run.
+// check fails the test unless each claimed identity runs in its newest version
+// or is shown to wait, and no unclaimed identity runs.
 func (r *race) check(step int) {
 	r.t.Helper()
 	waits := map[string]bool{}

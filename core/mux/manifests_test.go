@@ -16,7 +16,7 @@ import (
 	"github.com/wardlet/wardlet/core/state"
 )
 
-// draft is a document as somebody types it.
+// draft is a document as a user types it.
 type draft struct {
 	name    string
 	version int
@@ -30,9 +30,9 @@ const (
 	valid fault = iota
 	// typo: it says which pod it would be.
 	typo
-	// nameless: nobody knows which pod it would be.
+	// nameless: it does not say which pod it would be.
 	nameless
-	// garbled: nobody knows where it ends.
+	// garbled: its end cannot be found.
 	garbled
 )
 
@@ -54,7 +54,7 @@ func (d draft) String() string {
 	return d.name + strconv.Itoa(d.version) + []string{"", "!", "?", "["}[d.fault]
 }
 
-// desk is a directory of manifests that somebody edits, as the file source
+// desk is a directory of manifests that a user edits, as the file source
 // hands it over.
 type desk struct {
 	files map[string][]draft
@@ -143,7 +143,7 @@ func (d *desk) stands() map[string]string {
 	return files
 }
 
-// edit is a change that somebody makes.
+// edit makes a change as a user would.
 func (d *desk) edit(random *rand.Rand, faults int) {
 	file := []string{"f", "g"}[random.IntN(2)]
 	drafts := slices.Clone(d.files[file])

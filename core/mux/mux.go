@@ -31,8 +31,8 @@ type Config struct {
 	Sources []Source
 	// Documents keeps the last valid version of every document.
 	Documents Documents
-	// Gate decides what may pass, nil: everything may. Waits is told of what
-	// may not; nil: nobody is.
+	// Gate decides what may pass, nil: everything may. Waits receives what may
+	// not; it may be nil.
 	Gate  Gate
 	Waits Waits
 	// UpdatesOnly: the gate is asked about newer versions of pods that run under
@@ -54,8 +54,8 @@ type Config struct {
 	// Jitter stretches the delay before something held is judged again. Nil:
 	// not at all.
 	Jitter func(time.Duration) time.Duration
-	// Changed is called when what is desired, waits or contends may be another than
-	// before, by the goroutine of Run; it must not block. Nil: nobody is told.
+	// Changed is called by the goroutine of Run when what is desired, waits or contends
+	// may have changed. It must not block. It may be nil.
 	Changed func()
 	// Running reports whether containers of a pod that was handed on run, for display.
 	// It must not call the Mux. Nil: they do.

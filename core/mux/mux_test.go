@@ -163,8 +163,8 @@ func TestSourcesTellWhatIsWrong(t *testing.T) {
 	})
 }
 
-// start runs a mux of two sources, with its updates read by nobody, until the
-// test ends.
+// start runs a mux of two sources until the test ends. Its updates are not
+// read.
 func start(t *testing.T) *Mux {
 	t.Helper()
 	return startOn(t, newDisk())

@@ -80,9 +80,10 @@ func (c *contest) names(r *api.Resolution) bool {
 	return r.Mutation == nil || r.Mutation.Usable(c.rivals[r.Winner].first.pod) == nil
 }
 
-// askContests puts every contest to the resolver again. What was decided
-// holds until it has answered, but not over a restart: nobody asks again then. What is
-// kept from before a restart of those that are not there yet counts no more.
+// askContests puts every contest to the resolver again. The last answer holds until the
+// new one comes, but is removed from the disk: with it, the mux would not ask again after
+// a restart. Answers from before a restart to contests that have not come up yet no longer
+// count.
 func (t *merging) askContests() {
 	for identity, kept := range t.store.kept {
 		kept.Key = ""
@@ -122,7 +123,7 @@ func (t *merging) forgetKept() {
 }
 
 // keepResolutions brings the disk to where the store is. A disk that does not
-// take an answer is no reason to do without it: the resolver gives it again
+// take an answer is no reason to do without it: the resolver returns it again
 // after a restart.
 func (m *Mux) keepResolutions(out *outcome) {
 	for i := range out.resolutions {

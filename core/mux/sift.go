@@ -16,9 +16,9 @@ type passage struct {
 	err  error
 }
 
-// sift takes in what the filter has answered, lets go on what may, by that or
-// because it was held back long enough, and looks again at what is due. What
-// goes on is on the disk before.
+// sift records the answers of the filter, and looks again at what is due. A
+// version goes on if an answer lets it pass, or if it was held back long enough.
+// It is written to the disk before it goes on.
 func (m *Mux) sift(ctx context.Context, given []answer[api.FilterVerdict], over, due []*wait) error {
 	now := m.now()
 	var going []passage
@@ -121,7 +121,8 @@ func (s *store) sifted(given []answer[api.FilterVerdict], going []passage, t *me
 }
 
 // heldBack reports whether the filter has said that the version has to wait,
-// and that is to be told. Of a status it is not: what is told shows in that.
+// and the wait is to be announced. The wait of a status is not: announcements
+// show in the status.
 func (w *wait) heldBack() bool {
 	s := w.suppressed()
 	if s == nil || s.free != nil || s.ticket != 0 || w.op == api.Reconcile {

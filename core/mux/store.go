@@ -166,8 +166,8 @@ type sent struct {
 	known time.Time
 	// after is the pod whose place it takes, empty for none.
 	after types.UID
-	// verdict is what policy said of it, nil where nobody was asked, instance what
-	// it was asked about, empty where that was before a restart.
+	// verdict is what policy said of it, nil if it was not asked. instance is what
+	// it was asked about, empty if that was before a restart.
 	verdict  *api.Verdict
 	instance string
 	// base is FinalHash of what a contest's answer had made of it before that,

@@ -45,14 +45,14 @@ func (s *strainer) change(salt uint64) {
 	s.salt = salt
 }
 
-// letPass puts down that a version may pass.
+// letPass records that a version may pass.
 func (s *strainer) letPass(p *v1.Pod) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.passed = append(s.passed, p)
 }
 
-// release puts down that a pod's update may pass once.
+// release records that a pod's update may pass once.
 func (s *strainer) release(uid types.UID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -35,8 +35,8 @@ type wait struct {
 	judged   bool
 	instance string
 	// base is what a contest's answer has made of the version before it is judged,
-	// nil for nothing. unbased: that answer is still to come, and nobody is asked
-	// before.
+	// nil for nothing. unbased: that answer is still to come, and no question is
+	// asked before.
 	base    *pod.Mutation
 	unbased bool
 	// from is the slot whose pod runs until this one passes, nil for none, old
@@ -144,7 +144,7 @@ func (w *wait) record(v *api.Verdict) state.Record {
 	}
 }
 
-// waiting is the wait as others are told of it.
+// waiting returns the wait as it is announced and shown.
 func (w *wait) waiting() api.Waiting {
 	if s := w.suppressed(); s != nil {
 		return api.Waiting{

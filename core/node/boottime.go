@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// BootTime is the time since the machine booted, also that in which it slept,
-// and the ID of that boot. Nobody sets this clock.
+// BootTime returns the ID of the current boot of the machine, and the time
+// since that boot, with the time in which it slept. This clock is never set.
 func BootTime() (boot string, since time.Duration, err error) {
 	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {

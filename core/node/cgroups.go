@@ -99,7 +99,7 @@ func (c *Cgroups) Ensure(p *v1.Pod) (parent string, err error) {
 	return Parent(c.driver, c.root, class, p.UID), nil
 }
 
-// shareBurstable gives the burstable pods together what each requests. The
+// shareBurstable sets the shares of the burstable pods to what they request together. The
 // caller holds mu.
 func (c *Cgroups) shareBurstable() error {
 	class := path.Join(c.root, classDir(v1.PodQOSBurstable))

@@ -25,8 +25,8 @@ type hierarchy interface {
 	shares(path string) (int64, error)
 }
 
-// controllersV1 are the v1 hierarchies runtimes put containers in. Others
-// are somebody else's.
+// controllersV1 are the v1 hierarchies that runtimes put containers in. Other
+// hierarchies belong to other software.
 var controllersV1 = []string{
 	"blkio", "cpu", "cpuacct", "cpuset", "devices", "freezer", "hugetlb", "memory",
 	"misc", "name=systemd", "net_cls", "net_prio", "perf_event", "pids", "rdma",

@@ -16,7 +16,7 @@ import (
 const (
 	mountinfoV2 = "30 23 0:28 / /sys/fs/cgroup rw - cgroup2 none rw,nsdelegate\n"
 	// A hybrid machine: v1 controls, v2 is there; two controllers share a
-	// hierarchy, one is mounted twice, one is somebody's own.
+	// hierarchy, one is mounted twice, one belongs to other software.
 	mountinfoV1 = `31 23 0:28 / /sys/fs/cgroup ro - tmpfs none ro,mode=755
 32 31 0:29 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup none rw,cpu,cpuacct
 33 31 0:30 / /sys/fs/cgroup/cpuset rw - cgroup none rw,cpuset

@@ -16,7 +16,7 @@ type limits struct {
 	quota, memory int64
 }
 
-// limitsOf gives p the shares it requests. It has a limit only where every
+// limitsOf returns the shares that p requests. It has a limit only where every
 // container has one: else the others' would bind the one without.
 func limitsOf(p *v1.Pod, class v1.PodQOSClass) limits {
 	if class == v1.PodQOSBestEffort {

@@ -59,7 +59,7 @@ func (h hierarchyV1) create(path string) error {
 	return nil
 }
 
-// inherit gives a cgroup its parent's value: a new cpuset is empty and takes
+// inherit copies the parent's value to a cgroup: a new cpuset is empty and takes
 // no process.
 func (h hierarchyV1) inherit(dir, name string) error {
 	own, err := os.ReadFile(filepath.Join(dir, name))

@@ -34,7 +34,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// apiServer knows the token "good" and lets user "reader" and group "system:masters" do everything, nobody else anything.
+// apiServer knows the token "good" and lets user "reader" and group
+// "system:masters" do everything, other users nothing.
 type apiServer struct {
 	mu     sync.Mutex
 	asked  []string
@@ -322,7 +323,8 @@ func TestServer_routes(t *testing.T) {
 	}
 }
 
-// While the API server cannot be asked, those it has let through a moment ago go on, and nobody else may.
+// While the API server cannot be asked, users that it let through a moment ago
+// go on, and all others are refused.
 func TestServer_apiServerAway(t *testing.T) {
 	t.Parallel()
 	n := newNode(t)

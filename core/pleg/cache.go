@@ -13,7 +13,7 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// Cache holds the newest observation of every pod. What it gives out is
+// Cache holds the newest observation of every pod. What it returns is
 // shared: it is read, never changed. It is safe for concurrent use.
 //
 // An answer is as new as the inspection it comes from, or as the last list

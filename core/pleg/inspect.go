@@ -228,7 +228,7 @@ func (q *queue) add(uid types.UID, asked bool) {
 // next takes the pod whose turn it is, false if there is none.
 func (q *queue) next() (types.UID, bool) {
 	if len(q.asked)+len(q.others) == 0 {
-		*q = queue{} // gives the memory of a burst back
+		*q = queue{} // releases the memory of a burst
 		return "", false
 	}
 	from := &q.asked

@@ -248,7 +248,8 @@ func TestWhoAskedComesFirstAndOthersEveryFourthTurn(t *testing.T) {
 	}
 }
 
-// While all slots are taken a pod waits for its turn once, whoever wants it.
+// While all slots are taken a pod waits for its turn once, no matter how many
+// callers want it.
 func TestInspectionThatWaitsIsForAllWhoComeBeforeItBegins(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -216,8 +216,8 @@ type Runtime interface {
 	WatchPods(ctx context.Context, opened func(), changed func(status.PodChange)) error
 }
 
-// Observer is told how a generator fares, for metrics. Its methods are called
-// one at a time, by Run, and return at once.
+// Observer records how a generator fares, for metrics. Run calls its methods one
+// at a time; they return at once.
 type Observer interface {
 	// Relisted says that a full list has ended, well or not, and how long it
 	// took, the inspections that follow from it left out.

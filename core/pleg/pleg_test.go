@@ -86,7 +86,7 @@ func TestCacheForgetsAPodThatIsGone(t *testing.T) {
 func TestFailedInspectionIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
-	// Each step sets what the runtime does next, and says what is told after.
+	// Each step sets what the runtime does next, and has the events that follow.
 	type step struct {
 		err  error
 		pod  []string // nil: as before
@@ -318,7 +318,7 @@ func TestManyPodsAreInspectedInParallelWithinBounds(t *testing.T) {
 	})
 }
 
-// notes keeps what an observer is told, in whole milliseconds.
+// notes records the calls of an observer, in whole milliseconds.
 type notes struct {
 	mu    sync.Mutex
 	lines []string

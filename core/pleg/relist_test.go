@@ -32,8 +32,8 @@ func (crowded) WatchPods(ctx context.Context, _ func(), _ func(status.PodChange)
 	return ctx.Err()
 }
 
-// TestWhoIsToldThatAllIsWellFindsTheList is about the moment of the first list: whoever
-// waits for it takes what is not in the cache for not running.
+// TestWhoIsToldThatAllIsWellFindsTheList is about the moment of the first list. A
+// caller that waits for this list takes a pod that is not in the cache for not running.
 func TestWhoIsToldThatAllIsWellFindsTheList(t *testing.T) {
 	t.Parallel()
 	var pods crowded

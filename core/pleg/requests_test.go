@@ -168,7 +168,8 @@ func TestRefreshNeverBlocksAndNothingIsDropped(t *testing.T) {
 	})
 }
 
-// What nobody waits for, and nothing hangs on, is looked at once for many events.
+// A pod that no caller waits for, and on which nothing depends, is looked at
+// once for many events.
 func TestPodOfWhichNothingRunsIsLookedAtSoon(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -310,7 +311,7 @@ func TestEventDuringAnInspectionIsFollowed(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name          string
-		before        []string // nil: nobody has seen the pod
+		before        []string // nil: the pod was not seen before
 		during, after []string
 		kind          status.ChangeKind
 		within        time.Duration

@@ -171,7 +171,7 @@ func (g *Generator) suspectStream(uid types.UID, rec *record) {
 	}
 }
 
-// dropSilentStream gives up a stream from which an event is still missing.
+// dropSilentStream closes a stream from which an event is still missing.
 func (g *Generator) dropSilentStream(ctx context.Context) {
 	if !g.stream.trusted || len(g.stream.suspects) == 0 {
 		return

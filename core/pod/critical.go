@@ -5,8 +5,8 @@ import v1 "k8s.io/api/core/v1"
 // lowestCritical is the lowest priority that makes a pod critical.
 const lowestCritical = 2_000_000_000
 
-// Criticality says which pods are critical: the node makes room for them, and
-// they give way to nobody but those of a higher priority.
+// Criticality says which pods are critical. The node makes room for them, and they
+// give way only to pods of a higher priority.
 type Criticality struct {
 	// Static makes all static pods critical, as with a kubelet. On a node with no
 	// others there is then nothing that could give way.

@@ -74,7 +74,7 @@ func (m *Mutation) Of(p *v1.Pod) *v1.Pod {
 const configPrefix = "kubernetes.io/config."
 
 // Then is what became of a pod of which m was made before it was judged and then
-// judged, which made it later; later may be nil. A nil m gives later.
+// judged, which made it later; later may be nil. A nil m returns later.
 func (m *Mutation) Then(later *Mutation) *Mutation {
 	if m == nil {
 		return later

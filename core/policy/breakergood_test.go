@@ -148,7 +148,7 @@ func TestBreaker_brakesAPluginThatFailsOnEveryPod(t *testing.T) {
 	}{
 		"hold": {api.Hold, 1000 - int(eval.MaxTurn/eval.TurnTime) + 30},
 		"deny": {api.Deny, eval.BreakAfter + 1 + 30},
-		// Nobody waits for long because of a policy that does not matter when it fails.
+		// No pod waits for long because of a policy that does not matter when it fails.
 		"allow": {api.Allow, 1000 - int(eval.MaxTurn/eval.TurnTime) + 30},
 	} {
 		t.Run(onError, func(t *testing.T) {
@@ -463,7 +463,7 @@ func TestBreaker_decisionsAreRepeatedAsTheyWere(t *testing.T) {
 	}
 }
 
-// Somebody who is impatient keeps no good pod from its turn: orders take no turn away.
+// An operator who retries often keeps no good pod from its turn: orders take no turn away.
 func TestBreaker_goodPodHasItsTurnHoweverOftenSomebodyRetries(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
@@ -487,7 +487,7 @@ func TestBreaker_goodPodHasItsTurnHoweverOftenSomebodyRetries(t *testing.T) {
 					waiting = append(waiting, name)
 				}
 			}
-			maps.Copy(got, askAll(p, waiting...)) // as who is told that policies have changed
+			maps.Copy(got, askAll(p, waiting...)) // as the mux does when policies have changed
 		}
 		synctest.Wait()
 		if got["good"].Answer != api.Allow {

@@ -92,8 +92,8 @@ func decider(v *api.Verdict) (o *api.Opinion) {
 	return o
 }
 
-// unpaced is the verdict on record as it was before it was put off. For how long
-// comes of denials before it.
+// unpaced returns the verdict on record as it was before it was put off. For how
+// long it was put off depends on the denials before it.
 func unpaced(record *state.DecisionRecord, made *api.Verdict) api.Verdict {
 	v := record.Verdict
 	if record.Paced && v.Answer == api.Hold && made.Answer == api.Deny {
@@ -166,7 +166,7 @@ func upshotOf(record *state.DecisionRecord, v *api.Verdict) upshot {
 	return upshot{answer: answer}
 }
 
-// calledBy is who gave the reason, empty for nobody.
+// calledBy returns the policy that the reason is from, empty if there is none.
 func calledBy(v *api.Verdict) string {
 	if v.Policy == "" || v.Reason == "" {
 		return ""
@@ -185,8 +185,8 @@ func changedBy(m *pod.Mutation) string {
 // fieldMutation is what a Difference calls what is changed of a pod.
 const fieldMutation = "mutation"
 
-// versions is the difference of verdicts that make another pod: the patches, or where
-// those show none, what comes of them.
+// versions returns the difference of verdicts that make another pod: the patches, or, if
+// those are equal, the hashes of the mutations.
 func versions(recorded, made *api.Verdict) *Difference {
 	d := &Difference{Field: fieldMutation, Recorded: patchesOf(recorded), Made: patchesOf(made)}
 	if d.Recorded == d.Made {

@@ -12,7 +12,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy/rollout"
 )
 
-// paying gives the tenant "shop" a rate of fuel.
+// paying sets a rate of fuel for the tenant "shop".
 func paying(d policytest.Tree, perSecond int64) func(*Config) {
 	return func(c *Config) {
 		tenanted(d, "shop")(c)

@@ -187,7 +187,7 @@ func TestOnlyAChangeOfTheirPoliciesIsToldToAHook(t *testing.T) {
 		change := func(step string, merge, filter bool) {
 			t.Helper()
 			<-p.Changed()
-			synctest.Wait() // the others are told after it
+			synctest.Wait() // the other channels get their value after it
 			if got := told(p.Rules().Changed()); got != merge {
 				t.Errorf("%s: merge policies changed: %t", step, got)
 			}

@@ -150,7 +150,7 @@ func TestOfAURLOnlyWhatMayBeASecretIsTakenOut(t *testing.T) {
 		"https://ana:pass@git.example/shop?a": "https://" + x.value("ana:pass") + "@git.example/shop?" + x.value("a"),
 		"https://ana:p@ss@git.example":        "https://" + x.value("ana:p@ss") + "@git.example",
 		"git@git.example:shop.git":            x.value("git") + "@git.example:shop.git",
-		// Whoever forgot to escape a password meant it as one.
+		// An unescaped / or ? in a password counts as part of it.
 		"https://ana:pa/ss@git.example/shop": "https://" + x.value("ana:pa/ss@git.example/shop"),
 		"https://ana:pa?ss@git.example/shop": "https://" + x.value("ana:pa?ss@git.example/shop"),
 	} {

@@ -86,10 +86,10 @@ func (x *Redactor) entry(record *state.DecisionRecord, of Evidence) (*state.Deci
 	return &state.DecisionEntry{Record: &r, Inputs: to.Into}, to.Err
 }
 
-// Redacted returns a record with its documents redacted, and as it comes out when the
-// decision is made on those: whoever has it can make it again. The Difference says
-// what comes out otherwise than on record, and so must not pass for it; the entry is
-// nil then. Of a decision that no policy was asked about there is nothing to make.
+// Redacted returns a record with its documents redacted, and with the verdict that the
+// policies return for those documents, so that the decision can be made again from it.
+// If that verdict decides otherwise than the one on record, the entry is nil and the
+// Difference says in what. A decision that no policy was asked about is not made again.
 func (r *Repeater) Redacted(ctx context.Context, record *state.DecisionRecord, of Evidence, x *Redactor) (*state.DecisionEntry, *Difference, error) {
 	e, err := x.entry(record, of)
 	if err != nil {

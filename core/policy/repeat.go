@@ -175,7 +175,7 @@ func (r *Repeater) once(ctx context.Context, record *state.DecisionRecord, of Ev
 	return v, context.Cause(ctx)
 }
 
-// closedOf is a policy whose plugin nobody holds any more, nil for none.
+// closedOf returns a policy whose plugin has no users any more, nil for none.
 func closedOf(sets []*eval.Set) *eval.Policy {
 	for _, s := range sets {
 		for _, p := range s.Policies {
@@ -236,7 +236,7 @@ func setNames(sets []*eval.Set) (names []string) {
 	return names
 }
 
-// policy loads one policy, or gives it as it was loaded before.
+// policy loads one policy, or returns it as it was loaded before.
 func (r *Repeater) policy(ctx context.Context, of *state.PolicyRecord, node string, evidence Evidence) (*eval.Policy, error) {
 	key := loadedKey{of.Document, of.Module, of.Tenant, node}
 	if p := r.loaded[key]; p != nil {

@@ -46,7 +46,7 @@ func newRunning(pods ...review.RunningPod) *running {
 	return n
 }
 
-// somePods are so many pods that nobody has judged.
+// somePods returns n pods that no policy has judged.
 func somePods(n int) (pods []review.RunningPod) {
 	for i := range n {
 		pods = append(pods, runs(fmt.Sprintf("p%02d", i)))

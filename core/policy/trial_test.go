@@ -84,7 +84,7 @@ func TestASetWhosePluginsFailGivesWayToTheOneBefore(t *testing.T) {
 			if set := p.Sets()[0]; !strings.HasPrefix(set.Refused, "rolled back at") || set.Probation != nil {
 				t.Errorf("after a restart: set %+v", set)
 			}
-			// Somebody says that it is to be tried again: it is on probation again.
+			// An operator has it tried again: it is on probation again.
 			if set, err := p.Retry(t.Context(), ""); err != nil || set.Digest != bad || set.Probation == nil {
 				t.Errorf("set %+v, %v of a retry", set, err)
 			}

@@ -13,8 +13,8 @@ import (
 	"github.com/wardlet/wardlet/core/policy/rollout"
 )
 
-// watched is a plane that is told of changes by the kernel. Listings come too
-// late for these tests.
+// watched starts an Engine that gets changes of its files from the kernel.
+// Listings come too late for these tests.
 func watched(t *testing.T, d policytest.Tree) *Engine {
 	t.Helper()
 	p := New(testConfig(d, policytest.NewScripts()))
@@ -122,7 +122,7 @@ func TestAWatchThatEndsOrLosesEventsHasEverythingReadAgain(t *testing.T) {
 			run(t, p)
 			eventually(d, p, "1 [p] ")
 			w := <-watchers
-			// Nothing is told of this one.
+			// The watcher does not report this one.
 			policytest.Must(t, w.Remove(d.Dir))
 			d.Policy("q", "allow")
 			lose(w)

@@ -65,8 +65,7 @@ func TestACheckBesideAnAgentThatRunsLooksAtEverythingAndChangesNothing(t *testin
 	}
 }
 
-// TestCheck_stateRemovedBelowAnAgent: the agent that runs knows its own pods, nobody else
-// does any more.
+// TestCheck_stateRemovedBelowAnAgent: only the agent that runs still knows its own pods.
 func TestCheck_stateRemovedBelowAnAgent(t *testing.T) {
 	t.Parallel()
 	const (

@@ -85,7 +85,7 @@ func (n *located) contents(t *testing.T) []string {
 	return all
 }
 
-// sandbox makes a pod on a runtime, as somebody else would.
+// sandbox makes a pod on a runtime, without the agent.
 func sandbox(t *testing.T, cri *fakecri.Server, name string, labels, annotations map[string]string) {
 	t.Helper()
 	conn, err := grpc.NewClient(cri.Endpoint(), grpc.WithTransportCredentials(insecure.NewCredentials()))

@@ -24,7 +24,7 @@ type identity struct {
 	unclear bool
 }
 
-// nobody stands in where the state cannot be read: no installation ID is one
+// nobody is the identity if the state cannot be read: no installation ID is one
 // character long, and a node name is needed to read manifests.
 var nobody = identity{installation: "-", node: "unknown", unclear: true}
 
@@ -150,9 +150,9 @@ func podsDirFault(path string) error {
 	return err
 }
 
-// roomFor says why a directory cannot be made, nil where it seems that it can. Who
-// checks may be somebody else than who runs the agent: what only the former may not
-// do says nothing.
+// roomFor returns why a directory cannot be made, nil if it seems that it can. The
+// check may run as another user than the agent does, so a refused permission does not
+// count.
 func roomFor(path string) error {
 	above := filepath.Dir(path)
 	info, err := os.Stat(above)
@@ -212,7 +212,7 @@ func copyState(to, from, key string) (found bool, err error) {
 			continue
 		}
 		if !e.Type().IsRegular() {
-			// To the agent it does not matter what it is, and nobody opens it to find out.
+			// What it is does not matter to the agent, so it is not opened.
 			if err := os.Mkdir(filepath.Join(to, e.Name()), 0o700); err != nil {
 				return false, err
 			}

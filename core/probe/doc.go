@@ -7,5 +7,5 @@
 // after it knows nothing of it.
 //
 // Each probe has a goroutine of its own. The Manager owns them: Remove ends those of a pod, Run all of them, and waits. Of
-// one owner's probes only some run at a time, so that its thousand delay nobody else's.
+// one owner's probes only some run at a time, so that a thousand of them do not delay another owner's.
 package probe

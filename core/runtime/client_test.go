@@ -286,7 +286,7 @@ func TestAnObserverIsToldOfEveryCall(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer client.Close()
-			_, _ = client.Version(t.Context()) // what comes of it is what the observer says
+			_, _ = client.Version(t.Context()) // the observer reports the outcome
 			if want := []string{test.want}; !slices.Equal(told.told, want) {
 				t.Errorf("told of %q, want %q", told.told, want)
 			}

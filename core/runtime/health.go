@@ -35,8 +35,8 @@ type Health struct {
 	networkErr error
 }
 
-// NewHealth returns the health of a runtime, unknown until Run has polled it. features is told what the runtime can do with
-// each answer, before the runtime counts as healthy; it must not call the Health.
+// NewHealth returns the health of a runtime, unknown until Run has polled it. features is called with what the runtime can
+// do at each answer, before the runtime counts as healthy; it must not call the Health.
 func NewHealth(client *Client, features func(Features), logger *slog.Logger, now func() time.Time) *Health {
 	return newHealth(client.endpoint, features, logger, now, func(ctx context.Context) (*runtimeapi.StatusResponse, error) {
 		return client.runtime.Status(ctx, &runtimeapi.StatusRequest{})

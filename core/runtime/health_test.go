@@ -216,7 +216,8 @@ func TestAClockThatIsSetChangesNoDuration(t *testing.T) {
 	}
 }
 
-// What a runtime can do is told before it counts as healthy: pods are admitted by that.
+// What a runtime can do is reported before it counts as healthy: pods are admitted
+// by that.
 func TestHealth_features(t *testing.T) {
 	t.Parallel()
 	var health *Health

@@ -71,7 +71,7 @@ func (r *Runtime) owns(annotations, labels map[string]string) bool {
 	return r.config.AdoptForeign && madeByKubelet(labels)
 }
 
-// madeByKubelet reports whether the labels are those a kubelet gives.
+// madeByKubelet reports whether the labels are those of a kubelet.
 func madeByKubelet(labels map[string]string) bool { return labels[pod.LabelPodUID] != "" }
 
 // Idle reports whether nothing of a pod runs, for all that the runtime knows, and

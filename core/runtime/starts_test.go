@@ -13,7 +13,7 @@ import (
 	"github.com/wardlet/wardlet/test/fakecri"
 )
 
-// makers make things in turns, each for as long as it is told.
+// makers make things in turns, each for a given time.
 type makers struct {
 	starts *startLimiter
 	works  sync.WaitGroup

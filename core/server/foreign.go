@@ -12,7 +12,7 @@ import (
 const foreignTimeout = 2 * time.Second
 
 // Foreign counts the pods on the runtime that are not the agent's own. It asks
-// the runtime, and gives up when ctx ends.
+// the runtime, and stops when ctx ends.
 type Foreign interface {
 	Foreign(ctx context.Context) (int, error)
 }

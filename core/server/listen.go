@@ -42,7 +42,7 @@ func restrict(_, _ string, conn syscall.RawConn) (err error) {
 	return err
 }
 
-// checkDir refuses a directory where somebody else could put another socket.
+// checkDir refuses a directory where another user could put another socket.
 func checkDir(dir string) error {
 	info, err := os.Stat(dir)
 	if err != nil {

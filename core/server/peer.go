@@ -65,7 +65,7 @@ func UserOf(r *http.Request) (name string, groups []string) {
 }
 
 // ownerOnly lets root and the user owner pass. The socket's mode says the same;
-// this holds even if somebody widens that.
+// this holds even if the mode is widened.
 func ownerOnly(owner uint32, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p, ok := r.Context().Value(peerKey{}).(peer)

@@ -6,7 +6,7 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// podList is list as a client gets it, its pods as podShown gives them.
+// podList is list as a client gets it, its pods as podShown returns them.
 func podList(list *v1.PodList, showEnv bool) *v1.PodList {
 	out := &v1.PodList{ListMeta: list.ListMeta, Items: make([]v1.Pod, len(list.Items))}
 	out.APIVersion, out.Kind = "v1", "PodList"

@@ -39,8 +39,8 @@ type Sources interface {
 // and Updates are nil for an agent without policies.
 type Options struct {
 	Pods Pods
-	// PodChanges tells when Pods or Waiting may give something else than before, nil
-	// where nobody knows: then a watch looks every two seconds.
+	// PodChanges signals when Pods or Waiting may return something else than before.
+	// If it is nil, a watch looks every two seconds.
 	PodChanges Changes
 	Sources    Sources
 	Events     Events

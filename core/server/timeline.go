@@ -208,7 +208,7 @@ func opinion(hook string, o *api.Opinion) []string {
 		more("it failed with " + o.Failure + decided)
 	}
 	if o.Reason == api.ReasonException && o.Fuel == 0 {
-		return lines // nobody was asked
+		return lines // the policy was not asked
 	}
 	read := "nothing"
 	if len(o.Reads) > 0 {
@@ -307,8 +307,8 @@ func (t *timeline) tellEvents() {
 	}
 }
 
-// placeOf is the place of a document for people: the first document of a file goes
-// by the file's name.
+// placeOf returns the place of a document for people. For the first document of a
+// file it is the file's name.
 func placeOf(document string) string { return strings.TrimSuffix(document, "#0") }
 
 // said is a text and what was said about it.

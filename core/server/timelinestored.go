@@ -31,7 +31,7 @@ func (t *timeline) tellStored() {
 	}
 }
 
-// tells reports whether a verdict is that of a decision which is told.
+// tells reports whether a verdict is that of a decision in the timeline.
 func (t *timeline) tells(v *api.Verdict, p *v1.Pod) bool {
 	return slices.ContainsFunc(t.story.Decisions, func(d api.Decision) bool {
 		return d.Hook == api.PartAdmit && d.UID == p.UID && d.Verdict.Answer == v.Answer && !v.At.Before(d.First) && !v.At.After(d.Last)

@@ -6,7 +6,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// Waiting gives the versions of pods that policy has not let through. The
+// Waiting returns the versions of pods that policy has not let through. The
 // server does not change them.
 type Waiting interface {
 	List() []api.Waiting
@@ -20,7 +20,7 @@ func waitingList(from Waiting, showEnv bool) []api.Waiting {
 	return waitsShown(from.List(), showEnv)
 }
 
-// waitsShown are waits as a client gets them: pods as podList gives them.
+// waitsShown are waits as a client gets them: pods as podList returns them.
 func waitsShown(waits []api.Waiting, showEnv bool) []api.Waiting {
 	out := []api.Waiting{}
 	for _, w := range waits {

@@ -12,14 +12,14 @@ import (
 const (
 	// maxWatches bounds the watches at a time. Each keeps what it has told.
 	maxWatches = 16
-	// gatherTime is how long further changes are waited for before what changed is
-	// told: one thing that happens on a node changes several.
+	// gatherTime is how long a watch waits for further changes before it sends what
+	// changed: one thing that happens on a node changes several.
 	gatherTime = 50 * time.Millisecond
 	// lookPeriod is how often a watch looks without being told of a change. Not all
 	// that is shown of a pod is known to change: what the runtime shows of one that
 	// was left by an earlier agent, for example.
 	lookPeriod = 2 * time.Second
-	// slowReader is how long a client may take to read what it is told; then it is
+	// slowReader is how long a client may take to read what it is sent; then it is
 	// cut off.
 	slowReader = 10 * time.Second
 )

@@ -140,7 +140,7 @@ func watch(t *testing.T, c *http.Client, path string) *watched {
 	return &watched{t, resp, json.NewDecoder(resp.Body)}
 }
 
-// told reads up to the next bookmark and gives each line in short.
+// told reads up to the next bookmark and returns each line in short.
 func (w *watched) told() []string {
 	w.t.Helper()
 	var all []string

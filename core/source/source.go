@@ -12,7 +12,7 @@ type Source interface {
 	Run(ctx context.Context) error
 }
 
-// Sink takes what a source reads. The mux gives each source one of its own.
+// Sink takes what a source reads. Each source has one of its own from the mux.
 // A source calls it from one goroutine at a time; Replace and Apply block
 // until the mux has taken the delivery (back-pressure, never drops) and fail
 // only with the context's error.

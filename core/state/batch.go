@@ -111,7 +111,7 @@ func inParallel(n int, do func(i int)) {
 	group.Wait()
 }
 
-// fewReasons is how many reasons a BatchError gives.
+// fewReasons is how many reasons a BatchError names.
 const fewReasons = 3
 
 // BatchError names the documents of a batch that may not be on the disk as the
@@ -124,7 +124,7 @@ type BatchError struct {
 	reasons []error
 }
 
-// add takes in that documents failed, all for one reason; nil is none.
+// add records that documents failed, all for one reason; nil is none.
 func (e *BatchError) add(err error, documents ...DocumentID) {
 	if err == nil {
 		return

@@ -32,7 +32,7 @@ func ArchiveOf(files fs.FS) *DecisionArchive {
 var ErrNoDecisions = errors.New("no decisions are on record there")
 
 // Each returns every record with what it names, of one owner's pods after the other,
-// the oldest first, until each gives an error. What is not whole or cannot be read is
+// the oldest first, until each returns an error. What is not whole or cannot be read is
 // passed over, and damaged says where it stands. The error is that of each, or says
 // that there is nothing to read. Where that of each is ErrMadeRoom, its segment is
 // left: who begins later sees none of it.

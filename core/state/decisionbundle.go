@@ -12,7 +12,8 @@ import (
 )
 
 // DecisionBundle writes records, with all that they name, as files that ArchiveOf
-// reads: some of a node's decisions, to be taken elsewhere. Nobody appends to it.
+// reads: some of a node's decisions, to be taken elsewhere. A complete bundle does
+// not grow.
 type DecisionBundle struct {
 	create func(name string) (io.Writer, error)
 	files  map[string]bool
@@ -34,7 +35,7 @@ func NewDecisionBundle(create func(name string) (io.Writer, error)) *DecisionBun
 }
 
 // Add puts a record in, with the documents that it names and those of its policies'
-// files that are not in yet; policyFile gives these. Records come in the order that
+// files that are not in yet; policyFile returns these. Records come in the order that
 // Each returns them in. One that returns an error is not in. Close must follow.
 func (b *DecisionBundle) Add(e *DecisionEntry, policyFile func(digest string) ([]byte, error)) error {
 	owner, number, err := partsOfID(e.Record.ID)

@@ -22,7 +22,7 @@ const (
 	liveSets = 3
 )
 
-// fileKey is a file of somebody's policies.
+// fileKey is a file of one owner's policies.
 type fileKey struct{ digest, tenant string }
 
 // policyFiles are the modules and documents of policies. A file stays while a
@@ -84,7 +84,7 @@ func (l *DecisionLog) store(tenant string, files map[string][]byte) error {
 // needs has files stay that are about to be stored. Once it returns none of them
 // is being removed.
 func (l *DecisionLog) needs(digests []string) {
-	// Whoever removes files has decided which: wait until they are gone, too.
+	// A removal in progress has decided which files go: wait until they are gone, too.
 	l.removing.Lock()
 	defer l.removing.Unlock()
 	l.mu.Lock()

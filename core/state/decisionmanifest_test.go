@@ -28,7 +28,7 @@ func zipped(t *testing.T, files fstest.MapFS) []byte {
 	return text.Bytes()
 }
 
-// toldOf is told of a zip archive.
+// toldOf returns what told returns of a zip archive.
 func toldOf(text []byte) (names, faults []string) {
 	archive, err := zip.NewReader(bytes.NewReader(text), int64(len(text)))
 	if err != nil {

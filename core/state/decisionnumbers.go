@@ -21,10 +21,10 @@ func (n *recordNumbers) segment(first uint64) {
 	}
 }
 
-// gap takes in that numbers were used up without a record.
+// gap records that numbers were used up without a record.
 func (n *recordNumbers) gap(last uint64) { n.last = max(n.last, last) }
 
-// record takes in the next one, and says what is missing before it.
+// record records the next one, and returns as an error what is missing before it.
 func (n *recordNumbers) record(id string) error {
 	owner, number, err := partsOfID(id)
 	if err != nil || owner != n.owner {

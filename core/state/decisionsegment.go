@@ -146,7 +146,7 @@ func (o *ownerLog) goOn(s *segment, inputs map[string]bool, half bool) {
 }
 
 // write appends text to the active segment, which gets documents with it. It is on
-// the disk after the next sync that gives no error.
+// the disk after the next sync that returns no error.
 func (o *ownerLog) write(text []byte, inputs []string) error {
 	if _, err := o.file.Write(text); err != nil {
 		// What follows must not stand behind half a line.
@@ -199,7 +199,8 @@ func (o *ownerLog) sync() error {
 	return err
 }
 
-// rotate ends the active segment. What comes of that the next sync says.
+// rotate ends the active segment. If its data does not reach the disk, the next
+// sync returns the error.
 func (o *ownerLog) rotate() {
 	if o.flush() == nil {
 		_ = o.close() // it is on the disk

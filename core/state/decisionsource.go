@@ -22,8 +22,9 @@ func BundleFiles(files fs.FS) *RecordFiles { return &RecordFiles{files, true} }
 // isBundle tells who reads files whether they have a manifest.
 func (f *RecordFiles) isBundle() bool { return f.bundle }
 
-// FilesOf are the files of a state directory. They follow no link, and give only
-// directories and regular files: they never block, also of a copy that somebody made.
+// FilesOf returns the files of a state directory, or of a copy of it. They
+// follow no link and have only directories and regular files, so they never
+// block.
 func FilesOf(dir string) *RecordFiles { return &RecordFiles{stateFS(dir), false} }
 
 type stateFS string

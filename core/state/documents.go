@@ -40,8 +40,8 @@ type Decided struct {
 	Pod *v1.Pod `json:"pod,omitempty"`
 	// Origin is where that version came from.
 	Origin api.Origin `json:"origin"`
-	// Verdict is what policy said, nil where nobody was asked. Where it is
-	// Deny the pod does not run.
+	// Verdict is what policy said, nil if no policy was asked. If it is Deny, the
+	// pod does not run.
 	Verdict *api.Verdict `json:"verdict,omitempty"`
 	// After is the pod whose place it takes, and that has to end first; empty
 	// for none.
@@ -57,7 +57,7 @@ type Suppressed struct {
 	// Until is when the version passes whatever the filter says, by the wall
 	// clock.
 	Until time.Time `json:"until"`
-	// Verdict is what policy said of the version; nil where nobody was asked.
+	// Verdict is what policy said of the version, nil if no policy was asked.
 	Verdict *api.Verdict `json:"verdict,omitempty"`
 }
 

@@ -11,14 +11,14 @@ import (
 // endingsDir is the directory of endings.
 const endingsDir = "endings"
 
-// Ending is a pod that is being ended. An agent that starts meanwhile gives it the rest
+// Ending is a pod that is being ended. An agent that starts meanwhile grants it the rest
 // of its grace period.
 type Ending struct {
 	UID types.UID `json:"uid"`
 	// Seen is when the pod that ends was first seen: another one may come under its UID.
 	Seen time.Time `json:"seen"`
-	// Grace is what its containers were given, in nanoseconds, from Began on, which is
-	// Since by a clock that nobody sets; nil where that was not known.
+	// Grace is the grace period of its containers, in nanoseconds, from Began on. Since is
+	// Began by a clock that is never set, nil if that was not known.
 	Grace time.Duration `json:"grace"`
 	Began time.Time     `json:"began"`
 	Since *BootTime     `json:"since,omitempty"`

@@ -32,8 +32,8 @@ type Outcome struct {
 	// the restart counts and, of a pod that has ended, their ends. It has the
 	// start time of a pod that has ended, or that has an active deadline.
 	Status v1.PodStatus `json:"status"`
-	// Started is when Status.StartTime was, by a clock that nobody sets; nil where
-	// that was not known, or does not matter.
+	// Started is Status.StartTime by a clock that is never set. It is nil if that
+	// was not known, or does not matter.
 	Started *BootTime `json:"started,omitempty"`
 }
 

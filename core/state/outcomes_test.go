@@ -77,7 +77,7 @@ func TestOutcomesComeBack(t *testing.T) {
 	}
 }
 
-// unusableOutcomes are outcomes nobody can go on with.
+// unusableOutcomes are outcomes that the agent cannot go on with.
 var unusableOutcomes = map[string]struct {
 	spoil func(*Outcome)
 	err   string

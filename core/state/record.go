@@ -9,9 +9,9 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// DecisionRecord is a decision with all that it depended on: whoever has it, and
-// what it names by digest, can make the decision again. Digests are SHA-256 in 64
-// hexadecimal digits.
+// DecisionRecord is a decision with all that it depended on. With it, and with
+// what it names by digest, the decision can be made again. Digests are SHA-256 in
+// 64 hexadecimal digits.
 type DecisionRecord struct {
 	api.Decision
 
@@ -48,8 +48,8 @@ type DecisionRecord struct {
 	Exempt bool `json:"exempt,omitempty"`
 	// MutateAPI: policies may have changed the pod also if it is an API server's.
 	MutateAPI bool `json:"mutateAPI,omitempty"`
-	// Redacted: values of the documents were taken out, and the verdict is what comes
-	// of what is left.
+	// Redacted: values of the documents were taken out, and the verdict follows from
+	// what is left.
 	Redacted bool `json:"redacted,omitempty"`
 	// Paced: the policies denied the pod, and because of denials before it that
 	// was held for a while.

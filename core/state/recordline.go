@@ -27,8 +27,8 @@ const (
 // digestLength is that of a SHA-256 in hexadecimal digits.
 const digestLength = 64
 
-// line is one of a segment: "CHECKSUM KIND [DIGEST] [JSON]". The checksum is that
-// of what follows it: whatever a crash has left of a line is told from a line.
+// line is one of a segment: "CHECKSUM KIND [DIGEST] [JSON]". The checksum is that of
+// what follows it. So what a crash has left of a line does not count as a line.
 type line struct {
 	kind   byte
 	digest string

@@ -92,7 +92,7 @@ func removeTemps(dir string) error {
 		return err
 	}
 	for _, entry := range entries {
-		// Directories of such a name are somebody else's.
+		// A write makes no directory of such a name.
 		if !strings.HasPrefix(entry.Name(), tempPrefix) || entry.IsDir() {
 			continue
 		}

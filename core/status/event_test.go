@@ -286,7 +286,7 @@ func TestRingTellsListeners(t *testing.T) {
 	r := NewEventBuffer(3, time.Hour, func() time.Time { return noon })
 	changed, stop := r.Listen()
 	defer stop()
-	for range 2 { // a repeat is news, too
+	for range 2 { // a repeat counts, too
 		r.Event(testPod(v1.RestartPolicyAlways, ""), v1.EventTypeNormal, "R", "m")
 		if !told(changed) {
 			t.Error("a listener was not told")
@@ -307,7 +307,7 @@ func told(changed <-chan struct{}) bool {
 func TestNotifierTellsEveryListenerOnceHoweverMuchHasChanged(t *testing.T) {
 	t.Parallel()
 	var n Notifier
-	n.Notify() // nobody listens
+	n.Notify() // without a listener
 	a, stopA := n.Listen()
 	b, stopB := n.Listen()
 	if told(a) || told(b) {

@@ -33,7 +33,7 @@ func (f *Fault) Error() string { return f.Reason + ": " + f.Err.Error() }
 func (f *Fault) Unwrap() error { return f.Err }
 
 // ReasonOf splits err into the reason and message of a waiting container.
-// An error that is no Fault gives fallback and its text.
+// For an error that is no Fault it returns fallback and its text.
 func ReasonOf(err error, fallback string) Reason {
 	if f, ok := errors.AsType[*Fault](err); ok {
 		return Reason{Reason: f.Reason, Message: f.Err.Error()}

@@ -16,7 +16,7 @@ import (
 )
 
 // Store holds the newest status of every pod by UID, and the marks that are
-// laid over it. The statuses it gives out are shared: they are read, never
+// laid over it. The statuses it returns are shared: they are read, never
 // changed. It is safe for concurrent use.
 type Store struct {
 	mu sync.RWMutex

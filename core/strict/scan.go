@@ -44,7 +44,7 @@ type scanner struct {
 }
 
 // scan returns the line of every path of a valid document. Of an invalid one it
-// gives what comes before the fault, with errSyntax or a *limitError.
+// returns what comes before the fault, with errSyntax or a *limitError.
 func scan(src string) (map[string]int, error) {
 	for _, mark := range []string{"\xef\xbb\xbf", "\xff\xfe", "\xfe\xff"} {
 		if strings.HasPrefix(src, mark) {

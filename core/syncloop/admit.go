@@ -15,10 +15,10 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// add takes in new pods, oldest first, after those that wait already. Pods of the
+// add adds new pods, oldest first, after those that wait already. Pods of the
 // node's own sources have no age and come first, in the order in which they were
-// seen. What an earlier agent has begun with comes before all others, for it uses
-// the node. A pod is in the set before anything is decided about it.
+// seen. A pod that an earlier agent has begun with comes before all others, for
+// it uses the node. A pod is in the set before anything is decided about it.
 func (l *Loop) add(changes []api.Change) {
 	defer l.finishBatch()
 	l.judgeWaiting()
@@ -123,11 +123,11 @@ func (l *Loop) trackOutcome(m member) {
 	}
 }
 
-// reject keeps a pod from starting, with an event where that is news. It stays in
-// the set and gets no worker. What policy refuses, and a pod of an API server, is
-// shown as failed: something else may be made in its place. A static pod that this
-// node rejects waits: no controller makes another one, and no other pod may use what
-// policy has reserved for it.
+// reject keeps a pod from starting. If news is true, it writes an event and calls the
+// observer. The pod stays in the set and gets no worker. A pod that policy refuses,
+// and a pod of an API server, is shown as failed: another pod may be made in its
+// place. A static pod that this node rejects waits: no controller makes another one,
+// and no other pod may use what policy has reserved for it.
 func (l *Loop) reject(m member, why admission.Result, news bool) {
 	m.rejected = true
 	l.pods.put(m)

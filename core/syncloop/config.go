@@ -40,7 +40,7 @@ type Config struct {
 	Outcomes Outcomes
 	// Probes tell which pods have a result of a probe that their workers have to act on; nil for none.
 	Probes Probes
-	// Observer is told what the loop decides.
+	// Observer records what the loop decides.
 	Observer Observer
 	Log      *slog.Logger
 	// Now is the wall clock; its times carry a monotonic reading.

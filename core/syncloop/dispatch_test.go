@@ -176,7 +176,7 @@ func TestUpdate_editOfAnEndedPodIsShown(t *testing.T) {
 	for name, tc := range map[string]struct {
 		phase v1.PodPhase
 		edit  func(s *v1.PodSpec)
-		// path is the field that is told, empty for none.
+		// path is the field that is shown, empty for none.
 		path string
 	}{
 		"args":                   {v1.PodSucceeded, func(s *v1.PodSpec) { s.Containers[0].Args = []string{"two"} }, "spec.containers[0].args"},

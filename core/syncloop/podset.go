@@ -42,13 +42,12 @@ type member struct {
 
 func newPodSet() *podSet { return &podSet{pods: map[types.UID]member{}} }
 
-// add takes in a pod about which nothing is decided yet.
+// add adds a pod about which nothing is decided yet.
 func (s *podSet) add(c *api.Change) member {
 	return s.put(member{pod: c.New, origin: c.Origin, verdict: c.Verdict, after: c.Replaces, restored: c.Op == api.Restore})
 }
 
-// update takes in a newer version of a pod. What was decided about the pod
-// stays.
+// update records a newer version of a pod. What was decided about the pod stays.
 func (s *podSet) update(c *api.Change) member {
 	m, _ := s.get(c.New.UID)
 	m.pod, m.origin = c.New, c.Origin

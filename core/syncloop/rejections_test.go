@@ -241,7 +241,7 @@ func TestARejectionIsShownOnceItIsKept(t *testing.T) {
 				w.refusals["1"], w.slowDisk = portTaken, slow
 				w.run(t, func() {
 					w.send(added(newPod("1")), added(newPod("2")))
-					w.expect(t, "create 2") // nobody waits for the disk
+					w.expect(t, "create 2") // no other pod waits for the disk
 					w.expectStatus(t, "1", "")
 					time.Sleep(slow / 2)
 					tc.meanwhile(w)

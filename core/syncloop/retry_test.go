@@ -331,8 +331,8 @@ func crowding(i int) *v1.Pod {
 	return p
 }
 
-// BenchmarkPodsThatWait takes in 2000 pods where 20 fit, and then a new version of one
-// that runs: all that wait are judged again.
+// BenchmarkPodsThatWait adds 2000 pods where 20 fit, and then a new version of one
+// that runs: all pods that wait are judged again.
 func BenchmarkPodsThatWait(b *testing.B) {
 	const pods = 2000
 	b.Run("taken in", func(b *testing.B) {

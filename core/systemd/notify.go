@@ -14,9 +14,9 @@ import (
 	"github.com/wardlet/wardlet/core/printable"
 )
 
-// Notifier tells systemd how the agent is: one datagram for each message, to the
-// socket that systemd named. A nil one tells nobody. Its methods may be called from
-// any goroutine.
+// Notifier tells systemd how the agent is: it sends one datagram for each message
+// to the socket that systemd named. A nil Notifier sends nothing. Its methods may
+// be called from any goroutine.
 type Notifier struct {
 	// deliver hands over one message.
 	deliver func(message string) error
@@ -31,16 +31,16 @@ type Notifier struct {
 	reloadOver bool
 }
 
-// What systemd is told the agent's state is; none before the first message.
+// The states of the agent that systemd knows; empty before the first message.
 const (
 	stateReady     = "READY=1"
 	stateReloading = "RELOADING=1"
 	stateStopping  = "STOPPING=1"
 )
 
-// New reads who is to be told from the environment of a service of
-// Type=notify. It is nil where there is nobody. With an error about the watchdog it
-// is one that gives no signs of life.
+// New returns a Notifier for the socket in the environment of a service of
+// Type=notify, nil if there is none. With an error about the watchdog it returns a
+// Notifier that sends no signs of life.
 func New(lookup func(string) (string, bool)) (*Notifier, error) {
 	socket, _ := lookup("NOTIFY_SOCKET")
 	if socket == "" {

@@ -11,7 +11,7 @@ const (
 	// how often how it is.
 	startLook  = 50 * time.Millisecond
 	statusLook = 2 * time.Second
-	// startSigns is how often a start that takes long gives a sign of life, startGrace
+	// startSigns is how often a start that takes long sends a sign of life, startGrace
 	// how long each one puts its end off.
 	startSigns = 5 * time.Second
 	startGrace = 30 * time.Second
@@ -24,7 +24,7 @@ const (
 // It does not speak for an agent whose sync loop hangs, which systemd then starts
 // anew. That the runtime is away is no reason: no start of the agent brings it back.
 type Watchdog struct {
-	// Notify may be nil: nobody is told.
+	// Notify may be nil: then nothing is sent.
 	Notify *Notifier
 	// Stuck says why the sync loop counts as hanging. It waits while one of Health
 	// says that the runtime cannot be used.
@@ -125,7 +125,7 @@ func (w *Watchdog) trouble() error {
 	return nil
 }
 
-// sign gives a sign of life, unless the sync loop hangs.
+// sign sends a sign of life, unless the sync loop hangs.
 func (w *Watchdog) sign() {
 	if err := w.Stuck(); err != nil && time.Since(w.waited) > catchUp {
 		if !w.hangs {

@@ -47,7 +47,7 @@ func TestAPodEndsWhenItsDeadlineHasCome(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		policy v1.RestartPolicy
-		exit   int32 // of a container that is told to end
+		exit   int32 // of a container that is stopped
 		static bool
 	}{
 		"a static pod that would always run": {v1.RestartPolicyAlways, 137, true},
@@ -263,7 +263,7 @@ func TestADeadlineGoesOnOverARestart(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		// clock jumps while no agent runs; measured says how long the pod has been
-		// active whatever the clock says, 0 for nobody knows.
+		// active whatever the clock says, 0 if that is not known.
 		jump, measured time.Duration
 		away           time.Duration
 		left           time.Duration
@@ -394,7 +394,7 @@ func TestALongSyncFrequencyDoesNotPutADeadlineOff(t *testing.T) {
 		if due := b.pool.Due(); len(due) > 0 {
 			t.Errorf("due at once: %q", due)
 		}
-		time.Sleep(30 * time.Second) // and nobody asks for the pod
+		time.Sleep(30 * time.Second) // without another call for the pod
 		synctest.Wait()
 		expectExceeded(t, b)
 	})

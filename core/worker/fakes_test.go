@@ -43,10 +43,10 @@ type node struct {
 	hold map[string]chan struct{}
 	// inspections counts what was asked for by Refresh.
 	inspections int
-	// changed is told of every pod that changed, if set.
+	// changed is called with the UID of every pod that changed, if set.
 	changed func(types.UID)
 	network error
-	// stopCode is what a container ends with that is told to.
+	// stopCode is the exit code of a container that is stopped.
 	stopCode int32
 	// stubborn containers run on.
 	stubborn bool

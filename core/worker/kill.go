@@ -15,10 +15,10 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// killPod stops all containers at once, each with the whole grace period, but
-// for sidecars, which stop one after the other when all else has stopped; and
-// then every sandbox. It stops no sandbox while a container may still be in
-// its grace period. why is told with every container.
+// killPod stops all containers at once, each with the whole grace period. Only
+// sidecars stop one after the other, when all else has stopped. Then it stops
+// every sandbox, but none while a container may still be in its grace period.
+// why is a part of each container's message.
 func (p *Pool) killPod(ctx context.Context, about *v1.Pod, observed *status.ObservedPod, grace time.Duration, why string) error {
 	var stops []StopContainer
 	for i := range observed.Containers {

@@ -124,7 +124,7 @@ func TestAPodThatIsToComeBackGoesOnEnding(t *testing.T) {
 		b.kill(p)
 		synctest.Wait()
 		time.Sleep(time.Minute)
-		if due := b.pool.Due(); len(due) != 1 { // whoever asks has no such pod just then
+		if due := b.pool.Due(); len(due) != 1 { // the caller of Due has no such pod at that time
 			t.Fatalf("due = %v, want the pod whose end has failed", due)
 		}
 		b.create(p)
@@ -140,7 +140,7 @@ func TestAPodThatIsToComeBackGoesOnEnding(t *testing.T) {
 	})
 }
 
-// orphan is a pod that runs for nobody.
+// orphan is a running pod that no source wants.
 func orphan(b *bench, containers ...string) *Orphan {
 	b.change("9", func(o *status.ObservedPod) {
 		o.Name, o.Namespace = "stray", "default"

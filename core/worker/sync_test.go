@@ -194,8 +194,8 @@ func TestKilling_saysWhyThePodEnds(t *testing.T) {
 	}
 }
 
-// A program that ends well when it is told to has not done its work by that: what the agent
-// stops, to start it again in another sandbox, has not ended.
+// A program that exits with 0 when it is stopped has not done its work by that: a container
+// that the agent stops, to start it again in another sandbox, has not ended.
 func TestSandboxChanged_containerThatIsStoppedWellRunsOn(t *testing.T) {
 	t.Parallel()
 	for _, network := range []bool{false, true} {

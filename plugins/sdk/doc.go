@@ -1,6 +1,6 @@
 // Package sdk is what a Wardlet policy plugin written in Go is made of: the
 // fields it wants to see, of the pod and of what else the question is about,
-// the settings its policy document gives it, and a log. What a plugin answers
+// the settings of its policy document, and a log. What a plugin answers
 // is said with the packages of the hooks, admit, merge and filter, and package
 // sdktest runs a plugin in go test.
 //

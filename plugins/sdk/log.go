@@ -20,7 +20,7 @@ type Logger struct{}
 // Log is the plugin's log.
 var Log Logger
 
-// Debug writes a line for whoever looks for a mistake.
+// Debug writes a line that helps to find a mistake.
 func (Logger) Debug(text string) { host.Log(int32(LevelDebug), text) }
 
 // Info writes a line that says what happened.

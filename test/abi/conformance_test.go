@@ -11,13 +11,13 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// The compiler's engine gives what the set says, and takes the fuel it says.
+// The compiler's engine returns what the set says, and takes the fuel it says.
 func TestTheSetOnTheCompiler(t *testing.T) {
 	t.Parallel()
 	playAll(t, newHost(t, readSet(t), "compiler"))
 }
 
-// The interpreter's gives the same, and takes the same.
+// The interpreter's returns the same, and takes the same.
 func TestTheSetOnTheInterpreter(t *testing.T) {
 	t.Parallel()
 	playAll(t, newHost(t, readSet(t), "interpreter", wasm.WithInterpreter()))
@@ -97,7 +97,7 @@ func (h *host) exactly(t *testing.T, c *testCase, binary []byte, call *call) {
 	}
 }
 
-// withFuel is what comes of a call that has no more than some fuel.
+// withFuel returns the result of a call that has at most so much fuel.
 func (h *host) withFuel(ctx context.Context, c *testCase, binary []byte, call *call, fuel int64) (want, error) {
 	of, err := h.set.policy(c)
 	if err != nil {

@@ -45,7 +45,7 @@ func TestEveryFailureHasACase(t *testing.T) {
 	}
 }
 
-// What docs/abi.md offers is imported by a module that gives an answer.
+// What docs/abi.md offers is imported by a module that returns an answer.
 func TestEveryFunctionHasACase(t *testing.T) {
 	t.Parallel()
 	imported := map[string]bool{}

@@ -43,7 +43,7 @@ const (
 	guestFuel  = 1 << 30
 )
 
-// The guest that is written with an SDK gives what the module in WAT gives.
+// The guest that is written with an SDK returns what the module in WAT returns.
 func TestTheGuestsOfTheSDKs(t *testing.T) {
 	t.Parallel()
 	for language, builder := range guestBuilders {

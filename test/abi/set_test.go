@@ -62,7 +62,7 @@ type call struct {
 	Unlike *int             `json:"unlike,omitempty"`
 }
 
-// want is what comes of a call.
+// want is the result of a call.
 type want struct {
 	Answer       string          `json:"answer,omitempty"`
 	Winner       *int            `json:"winner,omitempty"`

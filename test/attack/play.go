@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// secret is the word that modules try to leave behind: nobody may see it in
-	// a failure, nor who looks for it.
+	// secret is the word that modules try to leave behind: neither a failure nor
+	// an answer about the image look may contain it.
 	secret = "secret"
 	// look is the image that has a module look for what another call left.
 	look = "look"

@@ -10,12 +10,12 @@
 // A script, made before anything runs, says what is done. The ledger knows what the manifests asked for and when; the
 // witness reads runtime and /proc all the time and checks that nothing runs twice and that nothing ended without a cause;
 // the judge compares in the quiet; the collector of leaks looks at the end. One goroutine does what the script says and
-// judges; the witness is one more, and so is whoever waits for an agent's end or for a call to containerd that a
-// disturbance is. play waits for all of them.
+// judges. The witness is another one, as is each wait for an agent's end and each call to containerd that is a
+// disturbance. play waits for all of them.
 //
 // In the quiet all must be as it should within 10 s, and on a machine on which the first start of all pods is slow as many
-// times longer; how long it took is told. What containerd keeps after a start that was cut off, and what it forgets, is told
-// and breaks no rule: kept.go says by what evidence.
+// times longer; how long it took is reported. What containerd keeps after a start that was cut off, and what it forgets,
+// is reported too but breaks no rule: kept.go says by what evidence.
 //
 // It needs root. It ends only processes that it started and those of its own containerd.
 package main

@@ -10,12 +10,12 @@ import (
 )
 
 const (
-	// shown is how many findings are told, and how many lines of the agent's log with each, and
-	// how much of each line.
+	// shown is how many findings are printed, shownLines how many lines of the agent's log with
+	// each, and shownBytes how much of each line.
 	shown      = 12
 	shownLines = 30
 	shownBytes = 400
-	// before and after are how far around a finding is told what was done and what the agent said.
+	// before and after are how far around a finding the events and the agent's log are printed.
 	before = 20 * time.Second
 	after  = 3 * time.Second
 )

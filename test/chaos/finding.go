@@ -9,7 +9,7 @@ import (
 // finding is a rule that was broken.
 type finding struct {
 	at time.Time
-	// pod is whose it is; empty where it is nobody's.
+	// pod is the name of its pod, empty if it is of no pod.
 	pod  string
 	text string
 }

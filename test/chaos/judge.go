@@ -88,7 +88,7 @@ func (c *comparison) explained(asked []int) bool {
 	})
 }
 
-// reasonDenied is what the edited policy gives where an image does not pass.
+// reasonDenied is the reason of the edited policy for an image that does not pass.
 const reasonDenied = "ImageNotAllowed"
 
 func backsOff(s v1.ContainerStatus) bool {
@@ -106,7 +106,7 @@ func (c *comparison) container(version int, name string) []string {
 	told := c.toldOf(version, name)
 	switch {
 	case c.wish.shape.ends:
-		return nil // it comes and goes by itself
+		return nil // it ends on its own
 	case id == "" && (told == nil || !backsOff(*told)):
 		return []string{fmt.Sprintf("container %s of version %d does not run", name, version)}
 	case id != "" && (told == nil || told.State.Running == nil || !strings.HasSuffix(told.ContainerID, "://"+id)):

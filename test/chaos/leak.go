@@ -49,8 +49,8 @@ func prefixed(what string, names []string) []string {
 	return all
 }
 
-// forgotten is what containerd keeps of pods that it says it has none of. It forgets some when it is killed or a call to
-// it is: there is nobody else who could give that back, so it is told, but no rule is broken by it.
+// forgotten returns what containerd keeps of pods although it says that it has none. It forgets some when it is killed or
+// a call to it is. Nothing else could release that, so it is reported, but breaks no rule.
 func (n *node) forgotten() ([]string, error) {
 	var left []string
 	shims, err := harness.ShimsOf(n.Runtime.Socket())
@@ -70,7 +70,7 @@ func (n *node) forgotten() ([]string, error) {
 	return append(left, prefixed("address", given)...), errors.Join(err, addressErr)
 }
 
-// addressesIn are those that the plugin that gives addresses to pods has a file of.
+// addressesIn are those that the plugin that assigns addresses to pods has a file of.
 func addressesIn(root string) ([]string, error) {
 	var given []string
 	err := filepath.WalkDir(root, func(_ string, entry fs.DirEntry, err error) error {

@@ -58,7 +58,7 @@ const (
   containers:
   - {name: main, image: $IMAGE, args: [exit, -code, "0", -after, 4s]}
 `
-	// It is over only when somebody ends it.
+	// serviceOnce does not end on its own.
 	serviceOnce = `  hostNetwork: true
   restartPolicy: Never
   terminationGracePeriodSeconds: 1
@@ -118,5 +118,5 @@ spec:
 `, pod, labelVersion, strconv.Itoa(version)) + strings.ReplaceAll(s.spec, "$IMAGE", image)
 }
 
-// broken is what stands in a manifest in which somebody made a mistake.
+// broken returns the manifest with a mistake in it.
 func broken(good string) string { return strings.Replace(good, "containers:", "contaners:", 1) }

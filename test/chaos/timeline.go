@@ -24,7 +24,7 @@ type timeline struct {
 
 func (t *timeline) add(format string, values ...any) { t.addAt(time.Now(), format, values...) }
 
-// addAt is add for what began at some time and is told when it is over.
+// addAt adds an event that began at some time, once it is over.
 func (t *timeline) addAt(at time.Time, format string, values ...any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -48,7 +48,7 @@ func (t *timeline) between(from, to time.Time) []event {
 	return some
 }
 
-// clock is how moments are told: as in the agent's log.
+// clock returns the time of day of a moment, with milliseconds as in the agent's log.
 func clock(at time.Time) string { return at.Format("15:04:05.000") }
 
 // around picks the lines of a log of some time, no more than most of them, the last ones; of a pod only those that name it

@@ -125,8 +125,8 @@ func (w *witness) live(at time.Time, u *unit) []finding {
 	return nil
 }
 
-// ended finds what ended without a cause: nobody ended it from outside, and its manifest asked for it all the time. That
-// an agent or containerd ended is no cause.
+// ended finds a unit that ended without a cause: no disturbance ended it, and its manifest asked for it all the time. The
+// end of an agent or of containerd is no cause.
 func (w *witness) ended(at time.Time, u *unit) []finding {
 	asked := w.ledger.wish(u.pod)
 	if asked == nil || asked.shape.ends || w.killed[u.id] || w.killed[u.sandbox] || asked.otherwise(u.version, u.created.Add(-reading), at) {

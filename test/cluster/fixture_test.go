@@ -27,7 +27,7 @@ import (
 )
 
 // rig is a node's source with its credentials, a network, a server and what
-// the source gives.
+// the source delivers.
 type rig struct {
 	plane *controlplane.Plane
 	net   *proxy

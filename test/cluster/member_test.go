@@ -282,8 +282,8 @@ func TestMember_heldPodIsDeleted(t *testing.T) {
 	}
 }
 
-// A status that nobody could send while the server was away is sent once it is there, the newest of each pod; a pod
-// that went meanwhile is no error.
+// A status that could not be sent while the server was away is sent once it is back, the newest of each pod. A pod
+// that was deleted in that time is no error.
 func TestMember_outage(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, shared(t))

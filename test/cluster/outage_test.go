@@ -170,8 +170,8 @@ func TestEtcdOutage(t *testing.T) {
 	}
 }
 
-// TestNetworkCut: bytes stop coming and nobody says so. It is noticed within
-// the time the source promises, and made good when the network is back.
+// TestNetworkCut: bytes stop coming without an error. The source notices within
+// the time it promises, and recovers when the network is back.
 func TestNetworkCut(t *testing.T) {
 	t.Parallel()
 	// quietTime and pingTimeout of the source, and something for a busy machine.

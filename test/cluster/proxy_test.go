@@ -97,8 +97,8 @@ func (p *proxy) carry(to, from net.Conn) {
 	}
 }
 
-// swallow takes bytes and lets none through, as a network that is cut: nobody
-// is told.
+// swallow reads bytes and forwards none, like a network that is cut: neither side
+// gets an error.
 func (p *proxy) swallow() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -89,7 +89,7 @@ func TestOnlyThisNode(t *testing.T) {
 	}
 }
 
-// TestAnotherNodesCredentials: the server lets nobody read another node's pods.
+// TestAnotherNodesCredentials: the server lets no node read another node's pods.
 func TestAnotherNodesCredentials(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, shared(t))

@@ -40,7 +40,7 @@ status: {}
 `, name, image))
 }
 
-// pods are the pods the agent knows, by name, as `wardlet get pods -o json` gives them.
+// pods are the pods the agent knows, by name, as `wardlet get pods -o json` prints them.
 func (n *node) pods(ctx context.Context) (map[string]v1.Pod, error) {
 	out, err := n.Wardlet(ctx, "get", "pods", "-o", "json")
 	if err != nil {

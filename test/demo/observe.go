@@ -9,7 +9,7 @@ import (
 	"github.com/wardlet/wardlet/test/harness"
 )
 
-// poll is how often something is looked at that gives no notice.
+// poll is how often something is looked at that sends no events.
 const poll = 100 * time.Millisecond
 
 // steady is how long something must stay as it is to count as unchanged.

@@ -58,7 +58,7 @@ func (p *performance) showAndClean(ctx context.Context) (steps int, err error) {
 		}
 	}()
 	steps, stopped := p.show(ctx)
-	// A signal that comes while the shield goes up may end the process: nobody is told before that it cleans up.
+	// A signal before shield returns may end the process. So explain, which prints that it cleans up, comes after.
 	p.shield()
 	return steps, p.explain(ctx, stopped)
 }

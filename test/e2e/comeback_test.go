@@ -54,7 +54,7 @@ func TestAManifestThatIsMovedAwayAndBackIsANewLifeOfItsPod(t *testing.T) {
 			if err := done(ctx); err != nil {
 				return err
 			}
-			if container(job) == container(first) && pause > 0 { // else nobody may have seen that it was gone
+			if container(job) == container(first) && pause > 0 { // else the agent may not have seen that it was gone
 				return errors.New("the job has not run again")
 			}
 			pods, err := a.pods(ctx)

@@ -35,8 +35,8 @@ var startPoints = []string{
 
 const storedPoint = 3
 
-// crashing is an agent that kills itself where it is told, with three policies, of
-// which one changes pods, and a pod that runs.
+// crashing is an agent that kills itself at the armed point. It has three policies,
+// one of which changes pods, and a pod that runs.
 type crashing struct {
 	*agent
 	node   node

@@ -70,7 +70,7 @@ func labelled(value string) func(*v1.Pod) error {
 	}
 }
 
-// unknown is a pod that runs as nobody knows any more.
+// unknown returns an error unless the pod is adopted: it runs, but its state is lost.
 func unknown(p *v1.Pod) error {
 	if !slices.ContainsFunc(p.Status.Conditions, func(c v1.PodCondition) bool { return c.Reason == api.ReasonAdopted }) {
 		return fmt.Errorf("phase %s, conditions %+v", p.Status.Phase, p.Status.Conditions)

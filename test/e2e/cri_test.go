@@ -64,7 +64,7 @@ func TestPodReachesPod(t *testing.T) {
 	logged(t, client, " stdout F hello from server\n")
 }
 
-// A runtime that is stopped takes pods away that nobody stopped, also their cgroups.
+// Stop removes the pods that still run, also their cgroups.
 func TestStopTakesPodsAway(t *testing.T) {
 	t.Parallel()
 	n := startNode(t)

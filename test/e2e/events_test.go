@@ -252,7 +252,7 @@ func TestARestartOfTheRuntimeLosesNoEvent(t *testing.T) {
 		}
 		return nil
 	})
-	if err := syscall.Kill(process, syscall.SIGKILL); err != nil { // nobody is there to tell
+	if err := syscall.Kill(process, syscall.SIGKILL); err != nil { // no runtime is there to report it
 		t.Fatal(err)
 	}
 	lists := w.lists.Load()

@@ -29,7 +29,7 @@ func closed(selector, limit string) string {
 		selector, limit, day)
 }
 
-// outside is the reason that change-window gives outside of its windows.
+// outside is the reason of change-window outside of its windows.
 func outside() string {
 	if clock.ClockSynchronized() {
 		return "OutsideChangeWindow"

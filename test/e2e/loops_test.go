@@ -35,7 +35,7 @@ const (
 // loopRounds is how many rounds there are at once, each one of control and one loud.
 var loopRounds = flag.Int("loops", 1, "how many rounds it is timed at once what loops do; make soak takes 3")
 
-// burning is a plugin that burns nearly all the fuel a policy gives it by default,
+// burning is a plugin that burns nearly all the fuel that a policy has by default,
 // and then denies the pod.
 func burning() []byte {
 	const turns = 1_400_000 // of 7 units each

@@ -142,7 +142,7 @@ func TestAMergePolicyThatRejectsAllEvictsWhatRunsWhereItSaysSo(t *testing.T) {
 	a.pod(t, "web", gone)
 	a.showsConflict(t, "web-rejected: fleet Waits static Waits")
 
-	// When nobody else claims its name it runs again.
+	// When no other document claims its name, it runs again.
 	a.remove(t, "web.yaml")
 	a.showsConflict(t, "")
 	again := a.running(t, "web", "db")

@@ -12,7 +12,7 @@ import (
 )
 
 // labelled waits until a pod runs and has this value of the label "from", and
-// gives it.
+// defines it.
 func (a *agent) labelled(t *testing.T, name, from string) v1.Pod {
 	t.Helper()
 	return a.pod(t, name, func(p *v1.Pod) error {

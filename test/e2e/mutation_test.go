@@ -61,7 +61,7 @@ func TestWhatAPolicyMadeOfAPodRunsOnWhateverBecomesOfThePolicy(t *testing.T) {
 	a.start(t)
 	same("after a restart with policies that change nothing, and would deny it")
 
-	// Nobody remembers it: with the same policies it is the same pod again.
+	// The agent loses its memory: with the same policies it is the same pod again.
 	a.replacing(t, webTwo, "")
 	a.stop(t)
 	if err := os.RemoveAll(a.Path("state", "documents")); err != nil {
@@ -70,7 +70,7 @@ func TestWhatAPolicyMadeOfAPodRunsOnWhateverBecomesOfThePolicy(t *testing.T) {
 	a.start(t)
 	same("after its memory was lost")
 
-	// Without them nobody knows any more what runs, and nothing touches it.
+	// Without them the agent cannot know what runs, and does not touch it.
 	a.policy(t, "allowed-images", allow(webOne, webTwo))
 	a.replacing(t, webTwo, "mode = \"off\"\n")
 	a.stop(t)

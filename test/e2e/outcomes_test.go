@@ -19,7 +19,7 @@ import (
 )
 
 // wipe takes everything out of the runtime, as when its state is lost, and
-// gives the highest attempt that a container had.
+// returns the highest attempt that a container had.
 func (n node) wipe(t *testing.T) uint32 {
 	t.Helper()
 	containers, err := n.CRI.ListContainers(t.Context(), &criapi.ListContainersRequest{})

@@ -16,7 +16,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// decisions waits until there are decisions about so many pods, and gives each pod's
+// decisions waits until there are decisions about so many pods, and returns each pod's
 // newest by its name.
 func (a *agent) decisions(t *testing.T, n int) map[string]api.Decision {
 	t.Helper()

@@ -16,7 +16,7 @@ import (
 // patience bounds every wait of a test; nothing takes that long unless it is broken.
 const patience = 60 * time.Second
 
-// Something that gives no notice is looked at every poll in the beginning, and
+// Something that sends no events is looked at every poll in the beginning, and
 // less and less often, down to every slowPoll: an agent that is asked all the
 // time takes the processor from those of the tests beside.
 const (
@@ -84,7 +84,7 @@ func await(t *testing.T, slowest time.Duration, what string, check func(ctx cont
 	}
 }
 
-// steadily polls for as long as it is told; check must never give an error.
+// steadily polls for as long as during; check must never return an error.
 func steadily(t *testing.T, during time.Duration, what string, check func(ctx context.Context) error) {
 	t.Helper()
 	ticker := time.NewTicker(10 * poll)

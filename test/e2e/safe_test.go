@@ -25,7 +25,7 @@ const (
 	holds
 )
 
-// changes puts the one policy in place, which gives this answer to whatever
+// changes puts the one policy in place, which returns this answer to whatever
 // would change or replace a pod that runs; other pods are not its business.
 func (a *agent) changes(t *testing.T, answer int32) {
 	t.Helper()

@@ -121,8 +121,8 @@ func TestAnEditGetsNothingThatTheNodeRefusesAlsoOverARestart(t *testing.T) {
 	a.nothingLeft(t, n)
 }
 
-// On a kernel without AppArmor nobody would enforce a profile, and the pod does
-// not run; on one with it the container has the profile.
+// On a kernel without AppArmor a profile cannot be enforced, and the pod does not
+// run; on one with it the container has the profile.
 func TestAnAppArmorProfileIsEnforcedOrThePodDoesNotRun(t *testing.T) {
 	t.Parallel()
 	n := startNode(t)

@@ -90,7 +90,7 @@ func (p Program) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	_ = json.NewEncoder(errors).Encode(ended(status, err)) // a client that is gone needs no answer
 }
 
-// BreaksOff is the status of a program whose connection ends before it is told how the program did.
+// BreaksOff is the status of a program whose connection ends before it has sent how the program ended.
 const BreaksOff = -1
 
 func ended(status int, err error) *metav1.Status {

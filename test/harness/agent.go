@@ -155,7 +155,7 @@ func (a *Agent) Wardlet(ctx context.Context, args ...string) (string, error) {
 	return string(out), nil
 }
 
-// LogTail is the end of the agent's log, in at most so many lines; an error is told in its place.
+// LogTail returns the last lines of the agent's log, at most so many. If the log cannot be read, the line is the error.
 func (a *Agent) LogTail(lines int) []string { return logTail(a.LogFile(), lines) }
 
 // PodDirs are the directories in which nothing is after the last pod: their entries are pods, their logs and links to them.

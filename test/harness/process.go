@@ -164,8 +164,8 @@ func (p *Process) Stop(patience time.Duration) error {
 	return p.Clean()
 }
 
-// Await waits until ready returns no error, and asks so often. A process that ends meanwhile is ErrEnded; when ctx is over,
-// the last error is told with its cause.
+// Await waits until ready returns no error, and calls it so often. If the process ends first, Await returns ErrEnded; if
+// ctx is over, the last error with the cause of that.
 func (p *Process) Await(ctx context.Context, often time.Duration, ready func(ctx context.Context) error) error {
 	for {
 		err := ready(ctx)

@@ -33,7 +33,7 @@ func StartRuntime(ctx context.Context, options privateruntime.Options) (*Runtime
 	return &Runtime{started, connection, criapi.NewRuntimeServiceClient(connection)}, nil
 }
 
-// Socket is the path of the runtime's socket, which its shims are told.
+// Socket returns the path of the runtime's socket, which its shims have as an argument.
 func (r *Runtime) Socket() string { return strings.TrimPrefix(r.Endpoint(), "unix://") }
 
 // Close takes the runtime away and says what is left of it. It may be called again.

@@ -29,7 +29,7 @@ var answers = []api.Answer{api.Allow, api.Deny, api.Hold}
 const samplePod = "apiVersion: v1\nkind: Pod\nmetadata: {name: sample, namespace: shop}\nspec:\n  containers: [{name: c, image: i}]\n"
 
 // good is a set of the policies a and b, whose messages say which number it has.
-// Policy a gives the answer. Of every eighth b is another module.
+// Policy a returns the answer. Of every eighth b is another module.
 func good(number, answer int) content {
 	b := telling()
 	if number%8 == 0 {

@@ -25,8 +25,8 @@ const (
 // timed has times measured: make bench-isolation sets it.
 var timed = flag.Bool("timed", false, "measure times, on a machine that has nothing else to do")
 
-// TestIsolationInTime measures how long a tenant waits for verdicts while nobody
-// else asks, and while another tenant does its worst.
+// TestIsolationInTime measures how long a tenant waits for verdicts while no other
+// tenant asks, and while another tenant does its worst.
 func TestIsolationInTime(t *testing.T) {
 	if !*timed {
 		t.Skip("a measurement: make bench-isolation makes it")

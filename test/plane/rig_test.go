@@ -27,7 +27,7 @@ const (
 	hostileSource = "hostile"
 )
 
-// patience bounds what nobody has promised a time for.
+// patience bounds waits for which no time is promised.
 const patience = time.Minute
 
 // recordBytes is what the decisions about the pods of each owner may take on the

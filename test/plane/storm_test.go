@@ -169,7 +169,7 @@ func (s *storm) calm(t *testing.T) usage {
 	return used(t)
 }
 
-// churn has pods come and go until enough is closed. Then it gives those that
+// churn has pods come and go until enough is closed. Then it returns those that
 // are there, and those that went.
 func (s *storm) churn(t *testing.T, enough <-chan struct{}) (present []api.Document, removed map[types.UID]bool) {
 	t.Helper()

@@ -25,7 +25,7 @@ type witness struct {
 	// there are many, and memory is looked at.
 	given map[uint64]uint64
 	seed  maphash.Seed
-	// check looks at a verdict; nil: nobody does.
+	// check checks a verdict; nil for no check.
 	check  func(q *api.Question, v *api.Verdict) error
 	faults []string
 }
@@ -60,8 +60,8 @@ func (w *witness) see(q *api.Question, v *api.Verdict) {
 			w.fault("%s/%s: %v: %+v", q.Pod.Namespace, q.Pod.Name, err, v)
 		}
 	}
-	// A plugin that fails is not asked for a while, and without a budget nobody is:
-	// that is no word of a set.
+	// A plugin that fails is not asked for a while, and without a budget no plugin is:
+	// such a verdict says nothing about a set.
 	if v.Reason == api.ReasonBudgetExhausted || slices.ContainsFunc(v.Opinions, func(o api.Opinion) bool { return o.Failure != "" }) {
 		return
 	}

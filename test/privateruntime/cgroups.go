@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// defaultCgroup is the parent that containerd gives the containers of a pod that names none.
+// defaultCgroup is the parent that containerd uses for the containers of a pod that names none.
 const defaultCgroup = "k8s.io"
 
 // hierarchies are the mount points of cgroup file systems, of either version.

@@ -70,7 +70,7 @@ func unready(status *criapi.RuntimeStatus) error {
 // parallelRemovals bounds how many pods are taken down at once.
 const parallelRemovals = 4
 
-// removePods stops and removes every pod, so that CNI gives their addresses back. One goroutine per slot, all waited for.
+// removePods stops and removes every pod, so that CNI releases their addresses. One goroutine per slot, all waited for.
 func removePods(ctx context.Context, connection *grpc.ClientConn) error {
 	client := criapi.NewRuntimeServiceClient(connection)
 	list, err := client.ListPodSandbox(ctx, &criapi.ListPodSandboxRequest{}, grpc.WaitForReady(true))

@@ -22,8 +22,8 @@ const (
 	stopPatience = 10 * time.Second
 )
 
-// Down takes away the runtime of a name with all it made, whoever started it and whether it still runs. A name that
-// nothing has is success. After an error it can be called again.
+// Down takes away the runtime of a name with all it made, whichever process started it and whether or not it still runs.
+// If nothing has the name, it returns nil. After an error it can be called again.
 func Down(ctx context.Context, name string) error {
 	_, err := down(ctx, name, false)
 	return err
@@ -130,7 +130,7 @@ func (i instance) stopDaemon(ctx context.Context, started *daemon) error {
 	return errors.Join(kill(ctx, running, stopPatience), started.wait(ctx))
 }
 
-// endRest ends shims that outlived their pods, and registries that nobody stopped.
+// endRest ends shims that outlived their pods, and registries that were not stopped.
 func (i instance) endRest(ctx context.Context) error {
 	shims, err := i.shims()
 	if err != nil {

@@ -23,8 +23,8 @@ func (l lock) release() {
 // lockPoll is how often a taken lock is tried again: flock has no deadline.
 const lockPoll = 20 * time.Millisecond
 
-// lockPath waits for the lock on an existing file or directory. It returns fs.ErrNotExist once the path is gone: whoever
-// held the lock before may have removed what it covered.
+// lockPath waits for the lock on an existing file or directory. It returns fs.ErrNotExist once the path is gone: the last
+// holder of the lock may have removed what it covered.
 func lockPath(ctx context.Context, path string, flags int) (lock, error) {
 	for {
 		file, err := os.OpenFile(path, flags, 0o600)

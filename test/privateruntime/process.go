@@ -100,7 +100,7 @@ func (p process) alive() bool {
 	return ok && now.start == p.start && slices.Equal(now.args, p.args)
 }
 
-// poll is how often something that gives no notice is looked at.
+// poll is how often something that sends no events is looked at.
 const poll = 10 * time.Millisecond
 
 // waitGone waits until none of the processes runs.

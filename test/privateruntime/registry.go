@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Registry is an image registry on 127.0.0.1 that this process started; whoever started it stops it. It is a process of
-// its own, which Registry's Stop waits for.
+// Registry is an image registry on 127.0.0.1 that this process started. The caller that started it stops it. It is a
+// process of its own, which Registry's Stop waits for.
 type Registry struct {
 	address string
 	stop    func() error

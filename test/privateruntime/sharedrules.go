@@ -33,7 +33,7 @@ func planSharedRemoval(tables []ruleTable, before []string) string {
 			}
 		}
 		for _, rule := range table.rules {
-			// A rule in CNI-HOSTPORT-DNAT is a pod's: somebody else's CNI uses the chains by now.
+			// A rule in CNI-HOSTPORT-DNAT is a pod's: another runtime's CNI uses the chains by now.
 			if strings.HasPrefix(rule, "-A CNI-HOSTPORT-DNAT ") {
 				chains, deletions = nil, nil
 				break

@@ -33,7 +33,7 @@ func Start(ctx context.Context, options Options) (*Runtime, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The lock that this waits for is held by whoever brings the same name up right now.
+	// This waits for the lock, which another start of the same name may hold.
 	if _, err := down(ctx, options.Name, true); err != nil {
 		return nil, err
 	}
@@ -125,8 +125,8 @@ func (i instance) makeStateDir(ctx context.Context) (lock, error) {
 	return held, nil
 }
 
-// emptyDir makes the runtime's directory, or accepts an empty one; made tells which. With reclaim set the directory is
-// this package's own: what is in it was left by a runtime that nobody knows any more, as after a reboot.
+// emptyDir makes the runtime's directory, or accepts an empty one; made reports which. With reclaim set the directory is
+// this package's own: what is in it was left by a runtime of which no state is left, as after a reboot.
 func (i instance) emptyDir(reclaim bool) (made bool, err error) {
 	entries, err := os.ReadDir(i.Dir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -35,7 +35,7 @@ func removeTables(ctx context.Context, before []string) {
 			continue
 		}
 		if listing, err := runNFT(ctx, "list table "+table); err == nil {
-			// Somebody may have added a rule meanwhile: then the table is to stay.
+			// Another process may have added a rule since then: then the table is to stay.
 			_, _ = runNFT(ctx, planTableRemoval(table, listing))
 		}
 	}

@@ -108,8 +108,8 @@ func (objects) Refused() []policy.RefusedPod { return nil }
 // JudgeAgain implements policy.References.
 func (objects) JudgeAgain([]types.UID) {}
 
-// podNumber is a pod as the agent decodes its manifest; which policies are asked about
-// it comes of its number.
+// podNumber returns a pod as the agent decodes its manifest. Its number decides which
+// policies are asked about it.
 func podNumber(i int, namespace string) *v1.Pod {
 	labels, image := fmt.Sprintf("{number: \"%d\"", i), "registry.example/shop/web"
 	if i%3 == 0 {

@@ -27,7 +27,7 @@ type refusal struct {
 }
 
 // instantiation sorts an error of wazero's InstantiateModule. Errors that are
-// not of traps have no types, so it goes by their words.
+// not of traps have no types, so it looks at their text.
 func instantiation(err error) *refusal {
 	text := err.Error()
 	r := &refusal{stageUnknown, err}
@@ -42,8 +42,8 @@ func instantiation(err error) *refusal {
 	return r
 }
 
-// misfit says whether an error of wazero is that elements do not fit into a
-// table. It is told when the module is compiled, if all is known then.
+// misfit reports whether an error of wazero is that elements do not fit into a
+// table. wazero returns it already on compilation if all is known then.
 func misfit(text string) bool {
 	return strings.HasPrefix(text, "element[") && strings.HasSuffix(text, "exceeds min table size")
 }

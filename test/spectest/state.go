@@ -31,7 +31,7 @@ func (r *runner) states() error {
 	return nil
 }
 
-// showMemory is the size and the digest of a memory. wazero gives a pointer
+// showMemory is the size and the digest of a memory. wazero returns a pointer
 // that is nil, in an interface that is not, where there is none.
 func showMemory(m api.Memory) string {
 	if m == nil || reflect.ValueOf(m).IsNil() {

@@ -33,7 +33,7 @@ func mark(module []byte) ([]byte, error) {
 	return slices.Concat([]byte(header), []byte("\x00\x06\x04mark\x00"), module[len(header):]), nil
 }
 
-// metered has package meter rewrite every module. The host gives all the fuel
+// metered has package meter rewrite every module. The host grants all the fuel
 // that is asked for, and ends what takes more of the stack than it may.
 func metered(c *Config) {
 	c.Transform = func(binary []byte) ([]byte, error) {

@@ -75,7 +75,7 @@ func (m *Module) Says(code, message string) Code {
 	)
 }
 
-// Answering is a plugin that gives the same answer to every question. code and
+// Answering is a plugin that returns the same answer to every question. code and
 // message have at most 480 bytes together.
 func Answering(answer int32, code, message string) []byte {
 	m := Plugin(Reason)
@@ -94,7 +94,7 @@ func Declaring(path string) []byte {
 	return m.Bytes()
 }
 
-// Merging is a plugin that gives the same answer to every question of the hook
+// Merging is a plugin that returns the same answer to every question of the hook
 // merge. code and message have at most 480 bytes together.
 func Merging(answer int32, code, message string) []byte {
 	m := Plugin(Reason)
@@ -102,7 +102,7 @@ func Merging(answer int32, code, message string) []byte {
 	return m.Bytes()
 }
 
-// Filtering is a plugin that gives the same answer to every question of the
+// Filtering is a plugin that returns the same answer to every question of the
 // hook filter, and asks for the update to be deferred by that many
 // milliseconds unless they are negative. code and message have at most 480
 // bytes together.
@@ -116,7 +116,7 @@ func Filtering(answer int32, milliseconds int64, code, message string) []byte {
 	return m.Bytes()
 }
 
-// Patching is a plugin that gives the same answer to every question of the
+// Patching is a plugin that returns the same answer to every question of the
 // hooks admit, merge and filter, with a patch of at most 480 bytes.
 func Patching(answer int32, patch string) []byte {
 	m := Plugin(Patch)
@@ -243,7 +243,7 @@ var equalBytes = []Code{
 	I32Const(1),
 }
 
-// Drawing is a plugin whose message is random: it comes of every bit that a plugin may
+// Drawing is a plugin with a random message, which depends on every bit that a plugin may
 // know of a question, its time among them. It denies, drops, or has the second win.
 func Drawing() []byte {
 	m := Plugin(WASI("random_get", I32, I32), Reason)

@@ -72,7 +72,7 @@ func buildArchives(pause, testbox, out string) error {
 }
 
 // writeArchive writes a docker archive: a configuration per name, the layer they share, and the manifest that ties them
-// together. (The library's own writer goes through a map, and so gives other bytes every time.)
+// together. (The library's own writer goes through a map, and so writes other bytes every time.)
 func writeArchive(path string, files content, names []string) error {
 	layer, err := files.layer()
 	if err != nil {

@@ -4,7 +4,7 @@
 //	images build -pause FILE -testbox FILE -out DIR   writes DIR/pause.tar, DIR/test.tar and DIR/images.json
 //	images serve-registry -addr 127.0.0.1:0 -images DIR  serves the test image for pulls until it is signalled
 //
-// The same input gives the same bytes: timestamps are fixed, files are in a fixed order, and nothing of the machine is
+// The same input produces the same bytes: timestamps are fixed, files are in a fixed order, and nothing of the machine is
 // written. Every name of the test image has an image ID of its own, because a runtime that removes one name of an image
 // ID removes them all.
 //

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
 
-// nameLabel is the configuration label that gives every name an image ID of its own.
+// nameLabel is the configuration label by which every name has an image ID of its own.
 const nameLabel = "test.wardlet.name"
 
 // fixedTime stamps every file and configuration, so that the same binaries give the same image IDs.

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// The C compiler that makes WebAssembly. Another version gives other bytes.
+// The C compiler that makes WebAssembly. Another version writes other bytes.
 const clang = "clang-19"
 
 // cSDK is where the C SDK lies, seen from a plugin's folder.

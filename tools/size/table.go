@@ -12,7 +12,7 @@ type measure struct {
 	// limit is empty where there is none.
 	limit  string
 	missed bool
-	// why is told below the table.
+	// why is printed below the table.
 	why error
 }
 

@@ -171,9 +171,10 @@ func instanceOf(q *api.Question) (string, error) {
 	return pod.Instance(q.Pod)
 }
 
-// rebuild answers for a pod that runs as policies have changed it. Where they do
-// the same again it goes on as that. Else nobody knows any more what runs: it is
-// held, so that nothing touches it, and judged again like anything that is held.
+// rebuild answers for a pod that runs as policies have changed it. If policies make
+// the same changes again, the pod goes on with them. Otherwise what runs is not
+// known any more: the pod is held, so that nothing touches it, and judged again
+// like any held pod.
 func (a *Adoption) rebuild(q api.Question, final string, answer func(api.Verdict)) {
 	a.Gate.Judge(q, func(v api.Verdict) {
 		if v.Answer == api.Allow && q.Base.Then(v.Mutation).Hash() == final {

@@ -39,7 +39,7 @@ type Pacing struct {
 	Tenant func(namespace string) string
 
 	mu sync.Mutex
-	// paces are by whose the pods are: nobody's push out another's.
+	// paces are the loops by tenant: no tenant's push out another's.
 	paces map[string]*paces
 }
 
@@ -144,9 +144,9 @@ func (p *paces) left(key loopKey, uid types.UID, now time.Time) time.Duration {
 	return left
 }
 
-// expire forgets denials that nobody has asked for since they were due: the pod is
-// gone, or policy has let it pass. It looks at no more than one that is to stay, for
-// which it goes by when they began to wait.
+// expire forgets denials that were not asked for again since they were due: the pod
+// is gone, or policy has let it pass. It compares the times at which they began to
+// wait, and looks at no more than one that is to stay.
 func (p *paces) expire(now time.Time) {
 	for e := p.waiting.Front(); e != nil; e = p.waiting.Front() {
 		if one, _ := e.Value.(*wait); now.Sub(one.since) < denialDelays.Max+paceWindow {

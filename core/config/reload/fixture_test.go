@@ -25,8 +25,8 @@ import (
 // firstSource is what every configuration needs.
 const firstSource = "[[source]]\nname = \"static\"\nkind = \"file\"\npath = \"/manifests\"\n"
 
-// followed is a configuration file and what follows it. The file's directory
-// is DIR in all that is told.
+// followed is a configuration file and what follows it. In log lines and
+// events, the file's directory is DIR.
 type followed struct {
 	t         *testing.T
 	dir, path string

@@ -21,7 +21,7 @@ const (
 	settleTime = 100 * time.Millisecond
 	// lookPeriod is how often it is looked at without being told of a change.
 	lookPeriod = 10 * time.Second
-	// restlessTime is how long it may keep changing before that is told.
+	// restlessTime is how long it may keep changing before that is reported.
 	restlessTime = 10 * time.Second
 )
 
@@ -31,8 +31,8 @@ type Reload struct {
 	Path string
 	// Level is that of Options.Logger.
 	Level *slog.LevelVar
-	// Asked has a value when the file is to be read at once, also where it
-	// seems not to have changed; nil where nobody asks.
+	// Asked has a value when the file is to be read at once, even if it seems not
+	// to have changed. It is nil if there are no such requests.
 	Asked <-chan os.Signal
 }
 
@@ -72,7 +72,8 @@ type Reloader struct {
 	asks  chan chan<- answer
 	ended chan struct{}
 
-	// inForce is what the agent goes by, pending what the file says otherwise.
+	// inForce is the configuration that the agent uses, pending what the file says
+	// otherwise.
 	inForce *config.Config
 	pending []config.Change
 	// fault is why the file is refused, empty where it is not.
@@ -99,8 +100,8 @@ func New(cfg *config.Config, path string, with Parts) *Reloader {
 	}
 }
 
-// Ask has the file read and waits for what comes of it. It may be called from
-// any goroutine.
+// Ask has the file read and waits for the outcome. It may be called from any
+// goroutine.
 func (r *Reloader) Ask(ctx context.Context) (Outcome, error) {
 	back := make(chan answer, 1)
 	select {
@@ -157,7 +158,7 @@ func (r *Reloader) Run(ctx context.Context) error {
 	}
 }
 
-// obey reads the file because somebody said so.
+// obey reads the file on request.
 func (r *Reloader) obey() (Outcome, error) {
 	r.tellManager(r.Notify.Reloading())
 	defer func() { r.tellManager(r.Notify.Reloaded()) }()
@@ -193,7 +194,7 @@ func (r *Reloader) look() time.Duration {
 	return lookPeriod
 }
 
-// see takes in how the file looks now.
+// see records how the file looks now.
 func (r *Reloader) see(at stamp, now time.Time) {
 	if at != r.seen {
 		r.seen, r.acted = at, false
@@ -201,9 +202,9 @@ func (r *Reloader) see(at stamp, now time.Time) {
 	}
 }
 
-// settle takes in that the file stands still, and that what it says is being
-// acted on. One that cannot be read is read again with the next look: not only
-// the file can be at fault.
+// settle records that the file stands still, and that what it says is being
+// acted on. A file that cannot be read is read again at the next look: the
+// cause may lie outside the file.
 func (r *Reloader) settle(fault error) {
 	_, unread := errors.AsType[*fs.PathError](fault)
 	r.acted = !unread

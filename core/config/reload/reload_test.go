@@ -150,7 +150,7 @@ func TestAFileThatChangesIsReadOnceItStandsStill(t *testing.T) {
 		f.settled()
 		f.says(levelLine("info", "debug"))
 
-		// One that never stands still is told of, once, and then read.
+		// A file that never stands still is reported, once, and then read.
 		for i := range 300 {
 			f.replace(fmt.Sprintf("# %d\n%s", i, firstSource))
 			f.tell()
@@ -220,7 +220,7 @@ func TestWhatWasReadBecauseSomebodySaidSoIsNotReadAgain(t *testing.T) {
 		f.settled()
 		f.says(levelLine("debug", "info"))
 
-		// So it is where nobody had looked at the change before.
+		// The same holds for a change that was not seen before.
 		f.replace(debugging)
 		if _, err := f.r.Ask(t.Context()); err != nil || readings != 4 {
 			t.Errorf("%d readings, want 4; %v", readings, err)
@@ -233,8 +233,8 @@ func TestWhatWasReadBecauseSomebodySaidSoIsNotReadAgain(t *testing.T) {
 	})
 }
 
-// What is read because somebody said so is taken as it is, and looked at again
-// where it changed meanwhile.
+// A file that is read on request is used as it is. It is looked at again if it
+// changed while it was read.
 func TestAFileThatChangesWhileSomebodyHasItReadIsReadAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

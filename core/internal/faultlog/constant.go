@@ -7,8 +7,8 @@ import (
 )
 
 var (
-	// ids are made by somebody for one try: UUIDs, hashes, and what temporary files
-	// are called. They are found anywhere, also in paths and between quotes.
+	// ids match what is made for one try: UUIDs, hashes, and the names of temporary
+	// files. They match anywhere, also in paths and between quotes.
 	ids = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{12,}|[0-9]{6,}`)
 	// figures are words that are a number with or without a unit, an address, a time,
 	// or a short ID.

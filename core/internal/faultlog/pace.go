@@ -19,7 +19,7 @@ type Pace struct {
 	failed bool
 }
 
-// fault is what a fault is told by: about what it is, and a text.
+// fault identifies a fault: by what it is about, and a text.
 type fault struct{ about, text string }
 
 // Due reports whether a fault is to be logged at now. about tells faults apart that

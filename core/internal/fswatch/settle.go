@@ -37,7 +37,8 @@ func (s *Settle) Unrest(now time.Time) (tooLong bool) {
 	return now.Sub(s.restless) >= s.Restless
 }
 
-// Pause notes that nobody has looked for d: that time does not count as unrest.
+// Pause notes that the files were not looked at for d: that time does not count as
+// unrest.
 func (s *Settle) Pause(d time.Duration) {
 	if !s.restless.IsZero() {
 		s.restless = s.restless.Add(d)

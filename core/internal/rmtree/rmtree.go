@@ -1,5 +1,5 @@
-// Package rmtree removes directories whose content was written by somebody
-// who is not trusted. It keeps no state and owns no goroutine.
+// Package rmtree removes directories with untrusted content. It keeps no state
+// and owns no goroutine.
 package rmtree
 
 import (

@@ -27,8 +27,8 @@ type Options[K comparable] struct {
 	Delay time.Duration
 	// Retry is when what failed is written again.
 	Retry time.Duration
-	// Report is told how each write went, with one of its keys and the error or nil. It
-	// may be nil.
+	// Report is called after each write with one of its keys and the error or nil. It may
+	// be nil.
 	Report func(key K, err error)
 	// Forgetful leaves out the removal of what a disk that fails may have: the map of a
 	// caller whose keys are many stays small then, and the disk's next reader meets
@@ -153,8 +153,8 @@ func (m *Map[K, V]) Write(key K) bool {
 	return m.write(b)
 }
 
-// Flush writes all that is to be written and that nobody is writing, and reports whether
-// the disk has it.
+// Flush writes all that is to be written and is not being written already, and reports
+// whether the disk has it.
 func (m *Map[K, V]) Flush() bool {
 	m.mu.Lock()
 	b := m.take(slices.Collect(maps.Keys(m.entries))...)

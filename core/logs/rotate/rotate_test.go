@@ -209,7 +209,8 @@ func TestRotator_negativeSizeRotatesNothing(t *testing.T) {
 	})
 }
 
-// A log that cannot be rotated is not tried again at every look, and is told of once.
+// A log that cannot be rotated is not tried again at every look, and is
+// reported once.
 func TestRotator_runtimeThatStaysAway(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -227,7 +228,8 @@ func TestRotator_runtimeThatStaysAway(t *testing.T) {
 	})
 }
 
-// An agent that is told to end in the middle of a rotation leaves a log that the runtime has opened, and no half copy.
+// An agent that ends in the middle of a rotation leaves a log that the runtime
+// has opened, and no half copy.
 func TestRotator_endsCleanly(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -18,7 +18,7 @@ type reading struct {
 	get func(reflect.Value) (any, error)
 	// isSet is what has tells.
 	isSet func(reflect.Value) bool
-	// of is the type of objects that get gives pointers to, nil for other values.
+	// of is the type of objects that get returns pointers to, nil for other values.
 	of *structure
 }
 

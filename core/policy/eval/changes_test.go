@@ -140,7 +140,7 @@ func fill(v reflect.Value) {
 	}
 }
 
-// eachField asks what changes with each field of the struct that in gives of
+// eachField asks what changes with each field of the struct that in returns of
 // a pod; words are those of the fields that have another than rest.
 func eachField(t *testing.T, in func(*v1.Pod) any, rest string, words map[string]string) {
 	t.Helper()

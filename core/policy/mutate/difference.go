@@ -23,7 +23,7 @@ type difference struct {
 // comparison finds the differences of two documents.
 type comparison struct{ found []difference }
 
-// compare gives the differences of two documents by their places.
+// compare returns the differences of two documents by their places.
 func compare(before, after any) ([]difference, error) {
 	var c comparison
 	if !c.values(nil, before, after) {

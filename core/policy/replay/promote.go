@@ -92,7 +92,7 @@ func (p *promotion) carryOut() (path, gone string, err error) {
 	return p.path, p.gone, nil
 }
 
-// retire removes the candidate's document, unless somebody has edited it meanwhile.
+// retire removes the candidate's document, unless it was edited since it was compared.
 func (p *promotion) retire() error {
 	switch now, err := os.ReadFile(p.gone); {
 	case errors.Is(err, fs.ErrNotExist):

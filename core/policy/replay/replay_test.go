@@ -15,7 +15,7 @@ import (
 )
 
 // receding are the files of an agent that has no files of policies left, and whose
-// segments go when somebody looks for one.
+// segments go when a file of policies is looked for.
 type receding struct {
 	fs.FS
 

@@ -13,7 +13,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy/sched"
 )
 
-// What loading takes in fuel beside that of plugins: the same 0.5 ns a unit.
+// What loading costs in fuel beside that of plugins, at the same 0.5 ns a unit.
 const (
 
 	// textByteFuel is what a byte takes of a test's pod, each time it is decoded.
@@ -41,7 +41,7 @@ type loadBudget struct {
 	now    func() time.Time
 	// at is the policy that is next.
 	at *sched.CurrentPolicy
-	// late is told once of a load that waits for long.
+	// late is called once for a load that waits for long.
 	late func(reason error)
 	// orders are taken while a load waits.
 	orders <-chan command

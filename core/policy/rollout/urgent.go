@@ -21,8 +21,8 @@ type due struct {
 	lost bool
 }
 
-// late says that a load waits for long. Where no set is in force the last good one
-// is brought back, or those who wait for a first one are told.
+// late logs that a load waits for long. If no set is in force, the last good one is
+// brought back, or the callers that wait for a first one get the reason.
 func (r *reloader) late(reason error) {
 	r.cfg.Logger.Warn("loading policies waits", "directory", r.cfg.Dir, "why", reason)
 	switch {
@@ -44,7 +44,8 @@ func (r *reloader) tellLate(reason error) {
 }
 
 // take takes an order while a load waits. One that only wants the directory read
-// joins the load, or whoever gives many of them would keep it from its end.
+// joins the load. Otherwise a client that sends many of them would keep the load from
+// its end.
 func (r *reloader) take(x command) {
 	if x.do == nil {
 		r.due.asked = append(present(r.due.asked), x)
@@ -143,7 +144,7 @@ func (r *reloader) leave(err error) {
 	r.answer(err)
 }
 
-// present leaves those orders out whose answer nobody waits for any more.
+// present removes the orders whose caller no longer waits for the answer.
 func present(orders []command) []command {
 	return slices.DeleteFunc(orders, func(x command) bool {
 		select {

@@ -12,7 +12,7 @@ func TestATaskPausesForALineThatHadLess(t *testing.T) {
 	for name, test := range map[string]struct {
 		fuel  int64  // what the task took so far
 		comes string // whose question comes meanwhile
-		spare bool   // whether somebody is there to take it
+		spare bool   // whether an evaluator is free to take it
 		more  int    // how many more tasks of the same tenant wait
 		want  bool   // whether it is answered before the task is over
 	}{
@@ -64,7 +64,8 @@ func TestATaskPausesForALineThatHadLess(t *testing.T) {
 	}
 }
 
-// TestAPausedTaskGoesOnWhenTheQueueCloses: nobody serves the line it pauses for.
+// TestAPausedTaskGoesOnWhenTheQueueCloses has a task pause for a line that no evaluator
+// serves.
 func TestAPausedTaskGoesOnWhenTheQueueCloses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -136,8 +137,8 @@ func TestPausesShareFairly(t *testing.T) {
 	})
 }
 
-// Whoever pauses finds out for itself whether it goes on: of two that had the same
-// exactly one must.
+// A task that pauses finds out for itself whether it goes on. Of two lines that had the
+// same exactly one must.
 func TestOfLinesThatPauseAndHadTheSameOneGoesOn(t *testing.T) {
 	t.Parallel()
 	for range 100 { // which is looked at first is chance

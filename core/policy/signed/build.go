@@ -10,7 +10,7 @@ import (
 
 // Build makes the manifest of a set with that revision and those files, path to
 // SHA-256 in hex. The same set has the same bytes. A set that cannot have a
-// manifest (paths that are no text, too many files) gives one that
+// manifest (paths that are no text, too many files) results in one that
 // ParseManifest refuses.
 func Build(revision uint64, sums map[string]string) []byte {
 	var b bytes.Buffer

@@ -100,11 +100,11 @@ func readRegular(root *os.Root, name string, most int64) ([]byte, error) {
 	return data, err
 }
 
-// Write puts the pair into a directory. Both files are on the disk before
-// either gets its name. The signature gets it first: whoever reads in between,
-// and whoever finds what a crash left, has the old manifest with a signature
-// that is not its own, refuses the set, and looks again when the manifest
-// changes, which the last step does.
+// Write writes the pair into a directory. Both files are on the disk before
+// either gets its name. The signature gets it first. An agent that reads in
+// between, or after a crash, finds the old manifest with a signature that is not
+// its own, and refuses the set. It reads again when the manifest changes, which
+// the last step does.
 func (p *Pair) Write(dir string) (err error) {
 	var made []string
 	defer func() {

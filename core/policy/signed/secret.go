@@ -16,7 +16,7 @@ const secretKeyBytes = 158
 // SecretKey signs sets.
 type SecretKey struct{ key minisign.PrivateKey }
 
-// GenerateKey makes a key of the bytes that random gives, or of the system's
+// GenerateKey makes a key of the bytes that random returns, or of the system's
 // where it is nil.
 func GenerateKey(random io.Reader) (*SecretKey, error) {
 	_, key, err := minisign.GenerateKey(random)

@@ -166,7 +166,7 @@ func FuzzVerify(f *testing.F) {
 			}
 			return
 		}
-		// Nobody can sign another text, or another comment.
+		// No other text or comment can be signed without the secret key.
 		if !bytes.Equal(some, text) || id != keys[1].ID() || comment != comments[0] && comment != comments[1] {
 			t.Errorf("accepted %q with %q: key %s, comment %q", some, signature, id, comment)
 		}

@@ -193,7 +193,7 @@ func TestDecisionsMakeNoGarbage(t *testing.T) {
 		fetch(m, "get", 0, 4000), fetch(m, "get", 2, 4000),
 		name, w.I32Const(gotAt), w.I32Const(4000), w.Call(m.Imported("setting")), w.Drop,
 		w.I32Const(0), w.Call(m.Imported("log_enabled")), w.Drop,
-		w.I32Const(0), name, w.Call(m.Imported("log")), // of a level that nobody wants
+		w.I32Const(0), name, w.Call(m.Imported("log")), // of a level that is not logged
 		w.I64Const(1000), w.Call(m.Imported("retry_after_ms")),
 		w.I32Const(0), w.I64Const(1), w.I32Const(gotAt), w.Call(m.Imported("clock_time_get")), w.Drop,
 	)

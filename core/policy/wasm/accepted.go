@@ -29,7 +29,8 @@ func (a *accepted) serves(o *Options) bool {
 }
 
 // accept verifies a module, unless that was done before, and returns it as it is
-// compiled. It is rewritten only if somebody wants to read it.
+// compiled. A module that was verified before is rewritten only when the source
+// is read.
 func (e *Engine) accept(ctx context.Context, binary []byte, sum [sha256.Size]byte, o *Options) (*accepted, compile.Source, error) {
 	if a := e.accepted.load(sum); a != nil && a.serves(o) {
 		return a, compile.Source{Digest: a.Metered, Module: func() ([]byte, error) {

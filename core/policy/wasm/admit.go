@@ -32,8 +32,8 @@ type Result struct {
 	// calls that fail, too.
 	Extra int64
 	// Reads are the fields and documents of the question that the plugin got, by
-	// the names of docs/abi.md. They are known of calls that fail, too. Whoever
-	// gets them does not change them.
+	// the names of docs/abi.md. They are known of calls that fail, too. The caller
+	// must not change them.
 	Reads []string
 }
 

@@ -12,7 +12,7 @@ import (
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// logging is a plugin that logs a thousand bytes and then gives an answer.
+// logging is a plugin that logs a thousand bytes and then returns an answer.
 func logging(answer int32) []byte {
 	m := w.Plugin(w.Log)
 	m.Admit(w.Join(w.I32Const(1), w.I32Const(0), w.I32Const(1000), w.Call(m.Imported("log"))), w.I32Const(answer))

@@ -68,7 +68,7 @@ func (c *call) forget() {
 
 // read fills in random numbers. In a hook they come from own, the plugin's
 // seed, and from all that the plugin is asked; before, from own alone. charge is
-// told of each document that was made JSON for them, as documents.seed says.
+// called for each document that was made JSON for them, as documents.seed says.
 func (c *call) read(own [sha256.Size]byte, random []byte, charge func(encoded int, extra int64)) {
 	if !c.seeded {
 		seed := own

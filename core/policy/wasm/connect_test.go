@@ -81,7 +81,7 @@ func TestConnect_fieldsOfTheConnection(t *testing.T) {
 	}
 	got := write(HookConnect, connectRequest())
 	command := []any{"sh", "-c", "ls"}
-	got[2] = nil // JSON, whose text is told below
+	got[2] = nil // JSON, whose text is checked below
 	want := []any{"connect", "CONNECT", nil, "exec", "node-api", "main", command, "sh", command, missing{}, "alice", []any{"ops"}, missing{}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -11,8 +11,8 @@ type costKey struct{}
 
 // WithCost returns a context with which Load and Forget of an engine call add
 // with the processor time that they take themselves: to verify and meter a module,
-// to load its code and to make its first instance. What the child takes to compile it
-// and what the plugin's start takes in fuel are not in it.
+// to load its code and to make its first instance. The time that the child takes to
+// compile it and the fuel of the plugin's start are not in it.
 func WithCost(ctx context.Context, add func(cpu time.Duration)) context.Context {
 	return context.WithValue(ctx, costKey{}, add)
 }

@@ -22,7 +22,7 @@ const (
 	documentCandidates = 16
 )
 
-// documents are those of a question that somebody wanted so far, as JSON.
+// documents are those of a question that were asked for so far, as JSON.
 type documents struct {
 	text []byte
 	made []document
@@ -99,9 +99,9 @@ func (q *asked) document(number uint32) (value any, text []byte, err error) {
 	return value, text, err
 }
 
-// seed is what the random numbers of a hook come from: the plugin's own seed,
-// and everything it may know of the question. charge is told after each document
-// how many bytes of JSON were made for it, and what they cost beside their fuel.
+// seed returns what the random numbers of a hook come from: the plugin's own seed,
+// and everything it may know of the question. After each document it calls charge
+// with how many bytes of JSON were made for it, and what they cost beside their fuel.
 func (d *documents) seed(own [sha256.Size]byte, q *asked, charge func(encoded int, extra int64)) (seed [sha256.Size]byte) {
 	encoded, extra := d.encoded, d.extra
 	sum := sha256.New()

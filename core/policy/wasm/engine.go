@@ -58,17 +58,17 @@ func WithCompileTimes(perHour map[string]time.Duration) EngineOption {
 	return func(o *engineOptions) { o.compile.PerHour = perHour }
 }
 
-// WithLogRates bounds how many bytes a second all plugins together may log about
-// the pods of each tenant, whoever's they are; for tenants that are not in it only
-// each plugin is bounded.
+// WithLogRates bounds how many bytes a second all plugins together, of any owner,
+// may log about the pods of each tenant. For tenants that are not in it only each
+// plugin is bounded.
 func WithLogRates(perSecond map[string]int) EngineOption {
 	return func(o *engineOptions) { o.logBytes = perSecond }
 }
 
-// WithInterpreter has plugins interpreted. That is also what becomes of them
-// without it where wazero has no compiler: on other architectures than amd64 and
-// arm64, and where the system lets nobody make memory executable. They answer
-// the same and take the same fuel, in many times the time.
+// WithInterpreter has plugins interpreted. Without it they are interpreted only if
+// wazero has no compiler: on other architectures than amd64 and arm64, and where
+// the system does not allow executable memory. They return the same and use the
+// same fuel, but take many times as long.
 func WithInterpreter() EngineOption {
 	return func(o *engineOptions) { o.compile.Interpreted = true }
 }
@@ -89,9 +89,9 @@ func runtimeConfig(interpreted bool) wazero.RuntimeConfig {
 }
 
 // NewEngine makes an engine that keeps compiled code in cacheDir. The
-// directory is made if it is missing; it is refused unless it belongs to this
-// process's user and to nobody else. What plugins log goes to logger, with the
-// name of the policy. The engine must be closed.
+// directory is made if it is missing. It is refused unless it belongs to this
+// process's user and no other user may access it. What plugins log goes to
+// logger, with the name of the policy. The engine must be closed.
 func NewEngine(cacheDir string, logger *slog.Logger, options ...EngineOption) (*Engine, error) {
 	if err := rememberVersion(); err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func NewEngine(cacheDir string, logger *slog.Logger, options ...EngineOption) (*
 	return e, nil
 }
 
-// Close gives back what the engine holds. All its plugins must be closed
+// Close releases what the engine holds. All its plugins must be closed
 // before: otherwise it is an error, and nothing is given back.
 func (e *Engine) Close() error {
 	if n := e.plugins.Load(); n > 0 {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// deferredFor is how long an update is deferred by a plugin that gives no time.
+// deferredFor is how long an update is deferred by a plugin that names no time.
 const deferredFor = time.Minute
 
 // FilterAnswer is what the hook filter decides.

@@ -66,8 +66,8 @@ const (
 // its own; package meter has it ask for more.
 type tank struct {
 	fuel, stack api.MutableGlobal
-	// slice is what the guest gets at once, up to most. It goes by what the last
-	// ones took: the sum is the same, however it is cut. begun is when the last
+	// slice is what the guest gets at once, up to most. It depends on how long the
+	// last ones took. The sum is the same, however it is cut. begun is when the last
 	// began.
 	slice, most int64
 	begun       time.Time
@@ -87,8 +87,8 @@ type tank struct {
 	beside int64
 	linear *memory.Linear
 	stay   stay
-	// asked is when somebody was last asked whether it is another's turn, and told how
-	// much fuel had been taken then.
+	// asked is when the call last asked whether it is another's turn. told is how much
+	// it had cost until then, in units of fuel.
 	asked time.Time
 	told  int64
 	// ctx ends a call at the end of a slice.
@@ -103,7 +103,7 @@ func (t *tank) fill(ctx context.Context, fuel int64) {
 	t.refill(0)
 }
 
-// refill gives the guest as much as makes a slice with what it has.
+// refill adds to the guest's fuel as much as makes a slice.
 func (t *tank) refill(has int64) {
 	more := min(t.left, t.slice-has)
 	t.left -= more
@@ -113,9 +113,10 @@ func (t *tank) refill(has int64) {
 // used is what the call took so far.
 func (t *tank) used() int64 { return t.full - t.left - int64(t.fuel.Get()) }
 
-// extra is what the call cost beside its fuel so far, and nobody was told of: how
-// the fuel is cut is another matter each time. A plugin of the operator is asked
-// about all tenants' pods: that one of them has it in doubt is not another's.
+// extra returns what the call cost beside its fuel so far. It is no part of the fuel,
+// as the fuel is cut in another way each time. A plugin of the operator is asked about
+// all tenants' pods, so it is not billed for its slices: if the pods of one tenant make
+// them short, another tenant must not pay for that.
 func (t *tank) extra() int64 {
 	if !t.billed {
 		return t.beside

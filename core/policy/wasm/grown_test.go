@@ -7,7 +7,7 @@ import (
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// oneInstance is the only one of a plugin that nobody asks meanwhile.
+// oneInstance returns the only instance of a plugin that no other caller asks.
 func oneInstance(t *testing.T, p *Plugin) *instance {
 	t.Helper()
 	i, err := p.take(t.Context())
@@ -99,7 +99,7 @@ func TestAnInstanceWhoseCallsGrowIsTrusted(t *testing.T) {
 	}
 }
 
-// Else a plugin would have a long stay, and grow so that nobody sees it.
+// Otherwise a plugin could have a long stay, and grow so that it is not noticed.
 func TestAStormInACallThatThenGrowsCounts(t *testing.T) {
 	t.Parallel()
 	m := w.Plugin()

@@ -34,8 +34,8 @@ func repeating(of w.Import, text string, args ...int32) []byte {
 	return m.Bytes()
 }
 
-// A call of the host that leaves garbage costs many times what it takes in fuel, and
-// what the collector takes beside it. (Not parallel: it counts what the process
+// A call of the host that leaves garbage costs many times its fuel, and the time of
+// the garbage collector beside it. (Not parallel: it counts what the process
 // allocates.)
 func TestHostCall_leavesNoGarbage(t *testing.T) {
 	setting := func(path string) []byte { return repeating(w.Setting, path, 256, int32(len(path)), 4096, 1024) }

@@ -26,7 +26,7 @@ type Report struct {
 	Refused []Refusal `json:"refused"`
 	// MoreRefused says that there are or may be more reasons: sections that
 	// cannot be read end the search, and a function is read up to the first
-	// reason it gives.
+	// reason for it.
 	MoreRefused bool `json:"moreRefused,omitempty"`
 }
 
@@ -104,7 +104,7 @@ type Imported struct {
 	Type string `json:"type,omitempty"`
 }
 
-// Exported is something that a module gives.
+// Exported is something that a module exports.
 type Exported struct {
 	Name string `json:"name"`
 	Kind string `json:"kind"`

@@ -5,7 +5,7 @@ import "time"
 const (
 	// rebuildsPerSecond is how many instances of a plugin may be thrown away and made
 	// anew: making one takes milliseconds. All tenants whose pods break them share
-	// these, and nobody else waits for them.
+	// these, and no other tenant waits for them.
 	rebuildsPerSecond = 10
 	// lossesLast is for how long a tenant shares them after its pods broke one.
 	lossesLast = time.Minute
@@ -52,7 +52,7 @@ func (l *pool) mayAsk(tenant string) bool {
 	return lost == nil || !lost.tooMany(now, len(l.losses))
 }
 
-// lost takes in that an instance is thrown away after a call about a tenant's pod.
+// lost records that an instance is thrown away after a call about a tenant's pod.
 func (l *pool) lost(tenant string) {
 	if tenant == nobody {
 		return

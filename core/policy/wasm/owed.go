@@ -4,9 +4,9 @@ import "github.com/wardlet/wardlet/core/policy/wasm/memory"
 
 // What a call does to the memory of its instance, the host does for it in the kernel
 // and when it puts the memory back: with a store to each page a call takes many times
-// as long as its fuel says. That is known when the memory is put back, by whoever
-// comes next, so the tenant whose pod the call was about owes it to the pool, and its
-// next call has it on its bill. What a calm call touches is for nothing.
+// as long as its fuel says. That is known only when the memory is put back after the
+// call. So the tenant whose pod the call was about owes it to the pool, and pays with
+// its next call. What a calm call touches is for nothing.
 const (
 	// hostPage is a page of the system's.
 	hostPage = 4 << 10

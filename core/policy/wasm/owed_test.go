@@ -124,7 +124,7 @@ func TestCalmCallsOweNothing(t *testing.T) {
 	}
 }
 
-// Else a call would touch all of its memory, and trap so that nobody counts.
+// Otherwise a call could touch all of its memory, and trap so that it is not counted.
 func TestPagesOfAnInstanceThatIsThrownAwayArePaidForToo(t *testing.T) {
 	t.Parallel()
 	const pages, calm = 8 << 20 / hostPage, stormBytes / hostPage

@@ -40,7 +40,7 @@ type Plugin struct {
 	once    sync.Once
 }
 
-// Rest gives back what calls have not needed since the last Rest: instances that
+// Rest releases what calls have not needed since the last Rest: instances that
 // were not in use at once, and, where there was no call, the memory that earlier
 // ones have written, and the pages of machine code. It is for every 10 s or so.
 func (p *Plugin) Rest() { p.code.Rest(p.rest(&p.pool.idle)) }

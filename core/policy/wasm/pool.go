@@ -19,7 +19,7 @@ var errClosed = failf(HostError, "the plugin is closed")
 // pool is the instances of a plugin.
 type pool struct {
 	mu sync.Mutex
-	// freed is told when an instance comes back, or goes.
+	// freed is signalled when an instance comes back, or goes.
 	freed sync.Cond
 	// clean are ready for a call, used are those that must be put back first;
 	// the last is the one used last.

@@ -27,8 +27,8 @@ var documentNames = [...]string{
 	documentRequest: "request", documentObject: "object", documentOldObject: "oldObject", documentNode: "node",
 }
 
-// reads are the paths that the guest got. Where it fetched nothing they are those
-// of the record. Whoever gets them shares them.
+// reads returns the paths that the guest got. If it fetched nothing they are those
+// of the record. They are shared: the caller must not change them.
 func (c *call) reads() []string {
 	if c.wants == nil {
 		return nil

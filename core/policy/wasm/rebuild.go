@@ -19,7 +19,7 @@ const (
 // so far.
 type rebuilding struct{ least atomic.Int64 }
 
-// took takes in how long making one took.
+// took records how long making one took.
 func (r *rebuilding) took(d time.Duration) {
 	for {
 		least := r.least.Load()

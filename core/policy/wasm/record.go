@@ -43,8 +43,8 @@ type record struct {
 	values, mapped int
 	// extra is what it costs beside its fuel, in units of fuel.
 	extra int64
-	// most is how many bytes somebody wants of it, affordable how much fuel there
-	// is for it; 0 for any. Nothing is added to lists beyond: they are wrong then.
+	// most is how many bytes of it are wanted, affordable how much fuel there is for
+	// it; 0 for any. Nothing is added to lists beyond: they are wrong then.
 	most       int
 	affordable int64
 }

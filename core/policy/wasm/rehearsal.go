@@ -31,6 +31,6 @@ func silences(ctx context.Context) bool {
 	return r.silent
 }
 
-// nobody is the tenant of an instance that a rehearsal has used last: no other has a
+// nobody is the tenant of an instance whose last call was a rehearsal. No tenant has a
 // name like that.
 const nobody = "\x00"

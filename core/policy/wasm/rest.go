@@ -8,18 +8,18 @@ type idle struct {
 	trimmed bool
 }
 
-// ended takes in that a call ends while so many instances are in use, its own
-// among them: the most that ever are, some call that ends sees.
+// ended records that a call ends while so many instances are in use, with its own.
+// When the most are in use, a call ends next and sees them all.
 func (d *idle) ended(inUse int) {
 	d.busiest = max(d.busiest, inUse)
 	d.trimmed = false
 }
 
-// rest gives back what the plugin did not need since it rested last: instances
-// beyond the warm ones and beyond what was in use at once, and, where nobody
-// asked at all, the pages that calls have written. used says that somebody asked.
-// To be called from time to time, every 10 s or so. What is given back, the next
-// calls pay for again: a new instance takes milliseconds, a page a fault.
+// rest releases what the plugin did not need since it rested last: instances
+// beyond the warm ones and beyond what was in use at once. If there was no call at
+// all, it also releases the pages that calls have written. used reports whether
+// there was a call. rest is to be called about every 10 s. The next calls pay again
+// for what was released: a new instance takes milliseconds, a page a fault.
 func (p *Plugin) rest(d *idle) (used bool) {
 	l := &p.pool
 	l.mu.Lock()
@@ -79,7 +79,7 @@ func (l *pool) coldest() *instance {
 	return nil
 }
 
-// trim puts the memory back, and gives the pages back that calls have written;
+// trim resets the memory, and releases the pages that calls have written;
 // false if the instance must be thrown away. The next calls get less fuel in one
 // go: each page will be a fault again.
 func (i *instance) trim() bool {

@@ -25,7 +25,7 @@ func resting(t *testing.T, module []byte) (*Plugin, *idle) {
 	return p, &idle{}
 }
 
-// use has n instances in use at once, and gives them back settled.
+// use has n instances in use at once, and returns them settled.
 func use(t *testing.T, p *Plugin, d *idle, n int) {
 	t.Helper()
 	var all []*instance
@@ -220,8 +220,8 @@ func (s stubborn) Close(ctx context.Context) error {
 	return s.Module.Close(ctx)
 }
 
-// Two instances rest, and the memory of one cannot be trimmed: while it is
-// closed, nobody may get the other as it was left by its call.
+// Two instances rest, and the memory of one cannot be trimmed. While that one is
+// closed, no call may get the other as its last call left it.
 func TestAnInstanceIsOnlyCleanWhenItsMemoryIs(t *testing.T) {
 	t.Parallel()
 	p, d := resting(t, remembering())

@@ -9,18 +9,18 @@ import (
 // turn.
 const askPeriod = 50 * time.Microsecond
 
-// TurnFuel is what work of the host takes in fuel until it asks, too: about as much
+// TurnFuel is how much fuel work of the host uses until it asks, too: about as much
 // as a guest does until then.
 const TurnFuel = 2 * int64(askPeriod/time.Nanosecond)
 
 type turnsKey struct{}
 
-// WithTurns gives calls with the context somebody to ask, between two slices,
+// WithTurns sets whom calls with the context ask, between two slices,
 // whether it is another's turn: pause gets what the call took in fuel since it was
 // last asked, with what it cost beside that, and comes back when the call may go on.
 // It may be called some ten thousand times a second, by the goroutine of the call,
 // which keeps its instance meanwhile. A call that is over soon never asks. What a
-// call gives, and what it takes, is the same with pauses and without.
+// call returns, and what it costs, is the same with pauses and without.
 func WithTurns(ctx context.Context, pause func(fuel int64)) context.Context {
 	return context.WithValue(ctx, turnsKey{}, pause)
 }
@@ -33,7 +33,7 @@ func TakeTurn(ctx context.Context, fuel int64) {
 	}
 }
 
-// pauser is who a call asks, nil for nobody.
+// pauser returns the function that a call asks, nil for none.
 func pauser(ctx context.Context) func(fuel int64) {
 	pause, _ := ctx.Value(turnsKey{}).(func(fuel int64))
 	return pause

@@ -34,11 +34,11 @@ func verified(ctx context.Context, binary []byte, caps verify.Caps, o *Options) 
 	return m, nil
 }
 
-// maxShape is how many reasons verify.Check gives before it looks no further.
+// maxShape is how many reasons verify.Check returns at most.
 const maxShape = 20
 
 // shapeReasons are all reasons for which a module is refused for its shape. more
-// says that there may be others: a function is read up to the first that it gives.
+// says that there may be others: a function is read up to its first fault.
 func shapeReasons(ctx context.Context, m *module.Module, caps verify.Caps) (shape verify.Shape, found []reason, more bool) {
 	shape, refused := verify.Check(ctx, m, caps)
 	for _, fault := range refused {
@@ -61,13 +61,13 @@ type reason struct {
 // String is the code, the place and what is wrong.
 func (r reason) String() string { return string(r.code) + ": " + r.fault.Error() }
 
-// reasonAt is a reason that a place in a section gives.
+// reasonAt is a reason with its place in a section.
 func reasonAt(code FailureCode, section byte, index, offset int, format string, args ...any) reason {
 	s := module.Section{ID: section}
 	return reason{code, &module.Fault{Section: s.Name(), Index: index, Offset: offset, What: fmt.Sprintf(format, args...)}}
 }
 
-// reasonOf is a reason that a section as a whole gives, or that it is missing.
+// reasonOf is a reason about a section as a whole, or that it is missing.
 func reasonOf(m *module.Module, section byte, format string, args ...any) reason {
 	at := slices.IndexFunc(m.Sections, func(s module.Section) bool { return s.ID == section })
 	if at < 0 {
@@ -76,8 +76,8 @@ func reasonOf(m *module.Module, section byte, format string, args ...any) reason
 	return reasonAt(AbiMismatch, section, -1, m.Sections[at].Offset, format, args...)
 }
 
-// Bounds of the reasons that one error tells: it is one line, and whoever shows
-// it must not have to cut off how many more there are.
+// Bounds of the reasons in one error. It is one line that ends with how many more
+// there are, and must be short enough to be shown with that end.
 const (
 	maxTold      = 10
 	maxToldBytes = 1500

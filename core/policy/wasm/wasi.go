@@ -40,7 +40,7 @@ var wasiFunctions = map[string]function{
 	}},
 }
 
-// wasi makes a function of one that gives an errno.
+// wasi makes a function of one that returns an errno.
 func wasi(run func(i *instance, memory api.Memory, stack []uint64) errno, params ...api.ValueType) function {
 	return function{
 		params: params, results: []api.ValueType{i32},

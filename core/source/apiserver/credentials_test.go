@@ -90,7 +90,7 @@ func (g *guarded) accept(token, client string) {
 	g.accepts, g.client = token, client
 }
 
-// serveAs gives the server a new certificate, for new connections.
+// serveAs sets a new certificate of the server, for new connections.
 func (g *guarded) serveAs(t *testing.T, a *pki.Authority) {
 	t.Helper()
 	pair, err := a.Server("127.0.0.1")

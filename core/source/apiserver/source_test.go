@@ -9,8 +9,8 @@ import (
 	"github.com/wardlet/wardlet/core/kube"
 )
 
-// TestLog: an outage is told of when it begins, when its reason changes and
-// when it ends; every attempt only for debugging.
+// TestLog: an outage is logged when it begins, when its reason changes and when
+// it ends. Every attempt is logged only for debugging.
 func TestLog(t *testing.T) {
 	t.Parallel()
 	l := &logs{}

@@ -60,6 +60,6 @@ func (s *store) Bookmark(string) error {
 // Resync is never asked for.
 func (s *store) Resync() error { return nil }
 
-// document makes a document of what the reflector gives, which has made sure
+// document makes a document of what the reflector delivers, which has made sure
 // of its type.
 func (s *store) document(item any) api.Document { return manifest.FromAPI(item.(*v1.Pod), s.from) }

@@ -24,8 +24,8 @@
 //     (also one further up, as the "..data" of a mounted ConfigMap);
 //   - else when it has stood still for Config.Settle: no event, and the same
 //     inode, size and times. Times that lie further in the past than that are
-//     taken at their word. While somebody has it open for writing it is left
-//     alone for a minute more: a copy over a network may stall.
+//     trusted. While a process has it open for writing, it must have stood still
+//     for a minute: a copy over a network may stall.
 //
 // What changed while it was read is read again.
 //

@@ -49,7 +49,7 @@ func (f *fence) close() {
 	}
 }
 
-// passed reports whether e is an event of the fence, and takes it in.
+// passed reports whether e is an event of the fence, and records that it came.
 func (f *fence) passed(e fsnotify.Event) bool {
 	if f == nil || e.Name != f.file.Name() {
 		return false
@@ -60,8 +60,8 @@ func (f *fence) passed(e fsnotify.Event) bool {
 	return true
 }
 
-// caughtUp takes in all events of what has happened so far. It is false where
-// that cannot be known.
+// caughtUp records all events of what has happened so far. It reports false if
+// some may be missing.
 func (s *Source) caughtUp() bool {
 	f := s.watch.fence
 	if f == nil {
@@ -91,8 +91,8 @@ func (s *Source) caughtUp() bool {
 	return true
 }
 
-// noteLate takes in an event that came after the listing: the next one, at
-// once, is what it says something about.
+// noteLate records an event that came after the listing. It says something
+// about the next listing, which follows at once.
 func (s *Source) noteLate(e fsnotify.Event, ok bool) {
 	if !s.note(e, ok) {
 		return
@@ -122,9 +122,8 @@ func (s *Source) classify(entries []entry) {
 	}
 }
 
-// openForWriting reports whether somebody has the file open for writing: a
-// write whose event is not there yet. Where the file system cannot tell, it
-// reports false.
+// openForWriting reports whether a process has the file open for writing: a
+// write whose event is not there yet. If that is not known, it reports false.
 func openForWriting(path string) bool {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
 	if err != nil {

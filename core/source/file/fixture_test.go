@@ -192,7 +192,7 @@ func run(t *testing.T, s *Source, k *sink) {
 	}
 }
 
-// takeEvents takes in the events of all that has happened, as a source does
+// takeEvents records the events of all that has happened, as a source does
 // before it looks.
 func takeEvents(t *testing.T, s *Source) {
 	t.Helper()

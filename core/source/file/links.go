@@ -58,7 +58,7 @@ func (s *Source) watchLinks() {
 		}
 		dir := filepath.Dir(link)
 		if sameDirectory(dir, w.dir) {
-			// What happens there is told by the name that it has here.
+			// Events of that directory have the name that it has here.
 			dir = w.dir
 			link = filepath.Join(dir, filepath.Base(link))
 		}

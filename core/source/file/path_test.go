@@ -357,8 +357,8 @@ func TestWithoutAWatchListingsGoOnAndItIsSaidOnce(t *testing.T) {
 	}
 }
 
-// TestIgnored_ofADirectoryThatIsEmptyByNow: where the path cannot be read, what once lay
-// there is told no longer.
+// TestIgnored_ofADirectoryThatIsEmptyByNow: if the path cannot be read, what once lay
+// there is not reported any more.
 func TestIgnored_ofADirectoryThatIsEmptyByNow(t *testing.T) {
 	t.Parallel()
 	for name, become := range map[string]func(dir string) error{

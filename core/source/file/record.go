@@ -59,7 +59,7 @@ type file struct {
 	told  bool
 }
 
-// see takes in what a listing shows of the file.
+// see records what a listing shows of the file.
 func (f *file) see(e entry, how arrival, relinked bool, now time.Time) {
 	f.missing = time.Time{}
 	other := e.stamp.Inode != f.read.Inode

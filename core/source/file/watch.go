@@ -116,7 +116,7 @@ func (s *Source) stopWatching() {
 	w.fence, w.dir, w.links = nil, "", nil
 }
 
-// note takes in an event and reports whether to look at once. ok is false when
+// note records an event and reports whether to look at once. ok is false when
 // the watch has ended.
 func (s *Source) note(e fsnotify.Event, ok bool) (look bool) {
 	name := filepath.Base(e.Name)
@@ -172,9 +172,8 @@ func (s *Source) loseWatch() {
 	s.watch.retry = s.cfg.Now().Add(watchDelays.Min)
 }
 
-// noteGap takes in that events are missing: every file may have been written
-// to. It reports whether to look at once; ok is false when the watch has
-// ended.
+// noteGap records that events are missing: every file may have been written to.
+// It reports whether to look at once; ok is false when the watch has ended.
 func (s *Source) noteGap(err error, ok bool) (look bool) {
 	if !ok {
 		s.loseWatch()

@@ -9,7 +9,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestMain gives the process a proxy, which is asked for any host but this
+// TestMain sets a proxy for the process, which is asked for any host but this
 // machine's own: the environment is read only once.
 func TestMain(m *testing.M) {
 	proxy := httptest.NewServer(nethttp.HandlerFunc(func(w nethttp.ResponseWriter, r *nethttp.Request) {

@@ -12,7 +12,8 @@ import (
 // maxRedirects is how often a request may be sent elsewhere.
 const maxRedirects = 5
 
-// follow asks, and asks again where it is told to, up to an answer.
+// follow sends a request, follows its redirects, at most maxRedirects, and
+// returns the answer.
 func (c *client) follow(ctx context.Context, home *url.URL, v validators) (answer, error) {
 	at := home
 	for range maxRedirects + 1 {

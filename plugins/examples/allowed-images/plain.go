@@ -4,7 +4,7 @@ import "github.com/wardlet/wardlet/plugins/sdk/str"
 
 // Most references are plain: a registry with a dot, a path, all in lower case,
 // then perhaps a tag. Those are read eight characters at a time; parseImage
-// gives the same result for them, in ten times the time.
+// returns the same result for them, in ten times the time.
 
 // parsePlain reads a plain reference; it is false for all others, and leaves i
 // as it is.

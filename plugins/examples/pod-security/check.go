@@ -1,6 +1,6 @@
 package main
 
-// check is one of the standards', by the name that upstream gives it.
+// check is one of the standards', by its name upstream.
 type check struct {
 	id string
 	// rule is what it wants, for messages.

@@ -10,8 +10,8 @@ var (
 // ofWindows: since 1.25 a pod of Windows need not set what only Linux has.
 func (r *report) ofWindows() bool { return r.profile.minor >= 25 && system.String() == "windows" }
 
-// ownUsers: since 1.35 root in a user namespace of the pod's own counts as
-// nobody.
+// ownUsers reports whether root is harmless: since 1.35 it is in a pod with a
+// user namespace of its own.
 func (r *report) ownUsers() bool {
 	return r.profile.minor >= 35 && hostUsers.Exists() && !hostUsers.Bool()
 }

@@ -18,15 +18,15 @@ type report struct {
 	// text is all of it for people, ids are the checks for programs.
 	text, ids sdk.Text
 	check     *check
-	// offenders counts who violates the check at hand.
+	// offenders counts the violators of the check at hand.
 	offenders int
 }
 
 // begin goes on to a check.
 func (r *report) begin(c *check) { r.check, r.offenders = c, 0 }
 
-// offender begins what is said of somebody who violates the check at hand. It
-// is false if there is no room for more of them.
+// offender begins the text about one more violator of the check at hand. It
+// returns false if there is no room for more of them.
 func (r *report) offender() bool {
 	r.offenders++
 	switch {

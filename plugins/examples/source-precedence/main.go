@@ -1,6 +1,6 @@
 // Command source-precedence is a policy plugin: where several documents claim
 // one pod, the source decides which of them wins, in an order that the policy
-// document gives. README.md tells what the settings mean.
+// document has. README.md tells what the settings mean.
 //
 // Comes in: the settings, once, and of each candidate its source and document,
 // the source's kind, and whether it runs or is only known from before a restart. Goes out:

@@ -9,7 +9,7 @@ import (
 // all of it and of the verdict's reason against the policy's output_bytes (64
 // KiB by default); beyond, the call fails.
 
-// Warn adds a warning for whoever made the pod. There may be 64 in a call, of
+// Warn adds a warning for the author of the pod. There may be 64 in a call, of
 // at most 4 KiB.
 func Warn(message string) { host.Warn(message) }
 

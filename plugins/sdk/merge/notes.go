@@ -9,8 +9,8 @@ import (
 // all of it and of the verdict's reason against the policy's output_bytes (64
 // KiB by default); beyond, the call fails.
 
-// Warn adds a warning for whoever made the candidates. There may be 64 in a call, of
-// at most 4 KiB.
+// Warn adds a warning for the authors of the candidates. There may be 64 in a
+// call, of at most 4 KiB.
 func Warn(message string) { host.Warn(message) }
 
 // Annotate adds a note for programs to the decision's record. There may be 64

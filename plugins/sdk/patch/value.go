@@ -65,7 +65,7 @@ func Object(members ...Member) Value {
 	return Value{append(b, '}')}
 }
 
-// Raw is a value that is JSON already, such as sdk.Value.JSON gives it. The
+// Raw is a value that is JSON already, such as sdk.Value.JSON returns it. The
 // agent fails the call if it is not.
 func Raw(json []byte) Value { return Value{append([]byte(nil), json...)} }
 

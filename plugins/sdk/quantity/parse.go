@@ -13,7 +13,7 @@ const digits = 19
 // Parse reads an amount: decimal digits, perhaps with a point among them, then
 // a suffix: n, u, m, k, M, G, T, P, E for powers of 1000; Ki, Mi, Gi, Ti, Pi, Ei
 // for powers of 1024; or an exponent such as e3. It rounds up to the next
-// thousandth, as the API does. What is more than Most gives Most. It is false
+// thousandth, as the API does. For more than Most it returns Most. It is false
 // for anything else, also for negative amounts, and for more than 19 digits
 // before a power of 1024.
 func Parse(text string) (amount Milli, ok bool) {
@@ -116,7 +116,7 @@ func scaled(number uint64, two, ten int, more bool) Milli {
 	if number == 0 {
 		return 0
 	}
-	high, low := number>>(64-two), number<<two // two is below 64; a shift by 64 gives 0
+	high, low := number>>(64-two), number<<two // two is below 64; a shift by 64 is 0
 	for ; ten > 0; ten-- {
 		if high != 0 || low > uint64(Most)/10 {
 			return Most

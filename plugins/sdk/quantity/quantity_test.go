@@ -124,7 +124,7 @@ func exactly(text string) (amount Milli, ok bool) {
 	return Milli(whole.Int64()), true
 }
 
-// FuzzParse wants what exact arithmetic gives, and that an amount is read again
+// FuzzParse wants what exact arithmetic returns, and that an amount is read again
 // as it was written.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{

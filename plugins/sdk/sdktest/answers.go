@@ -63,7 +63,7 @@ func listed(answers []Answer, number int32) (known Answer, ok bool) {
 	return "", false
 }
 
-// ask asks a hook. What the answer gives no meaning to is left out, as the
+// ask asks a hook. What has no meaning in the answer is left out, as the
 // agent does not look at it.
 func (a *agent) ask(hook string, q *projection.Question) Result {
 	a.hook, a.question = hook, q

@@ -53,8 +53,8 @@ func (f *faults) err(torn bool) error {
 	return nil
 }
 
-// unknown notes a setting that is none of the known ones of its table, and the
-// one that somebody may have meant.
+// unknown adds the fault that a setting is none of the known ones of its table.
+// It suggests the known one with the most similar name, if that is near.
 func (f *faults) unknown(path, name string, known []string) {
 	text := "there is no setting " + join(path, name)
 	best, least := "", 1+len(name)/2

@@ -84,8 +84,8 @@ func (s *Setting) mismatch(wanted string) {
 //go:noinline
 func (s *Setting) Refuse(why string) { s.walker.add("setting " + s.path() + " " + why) }
 
-// Unknown notes that the plugin has no such setting, and which of those that it
-// has somebody may have meant.
+// Unknown adds the fault that the plugin has no such setting. It suggests the
+// known one with the most similar name, if that is near.
 func (s *Setting) Unknown(known ...string) { s.walker.unknown(s.in.path(), s.Name, known) }
 
 // String is the content of a string.

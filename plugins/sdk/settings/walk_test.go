@@ -10,7 +10,7 @@ import (
 )
 
 // walk loads the plugin under test with settings that each goes through, and
-// gives why they are refused.
+// returns why they are refused.
 func walk(t *testing.T, table map[string]any, each func(s *settings.Setting)) (refused string) {
 	t.Helper()
 	var err error

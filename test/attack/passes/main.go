@@ -1,6 +1,6 @@
-// Command passes measures what each pass over a module takes in the agent's own
-// process, for modules that are as expensive as possible for their length, and
-// fails where a byte takes much more than one of an ordinary plugin does. Reading
+// Command passes measures the time of each pass over a module in the agent's own
+// process, for modules that are as expensive as possible for their length. It
+// fails if a byte takes much longer than one of an ordinary plugin does. Reading
 // the sections has its limit only together with the other passes: of an ordinary
 // plugin it passes over the code, which is nearly all there is. Loading the code
 // that a child made is shown, and has no limit here: the child has tried it,

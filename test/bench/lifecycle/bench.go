@@ -41,7 +41,7 @@ func (o *options) measure(ctx context.Context) (_ series, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, b.stopRuntime(context.WithoutCancel(ctx))) }()
-	// The calls wait for nobody: ctx ends them all before the connection is closed.
+	// stop ends the stream of events before the connection is closed.
 	listening, stop := context.WithCancel(context.WithoutCancel(ctx))
 	b.cri = b.runtime.CRI
 	done, err := b.events.listen(listening, b.cri)
@@ -74,7 +74,7 @@ func (b *bench) traced(ctx context.Context, conn *grpc.ClientConn) (err error) {
 	return b.all(ctx)
 }
 
-// endpoint is what agents are told of the runtime.
+// endpoint returns the endpoint of the runtime for the agents.
 func (b *bench) endpoint() string {
 	if b.tracer != nil {
 		return b.tracer.endpoint()

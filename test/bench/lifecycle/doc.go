@@ -22,10 +22,10 @@
 // events, to which this program listens on all sides. A beginning is the moment
 // before the file is moved, the process killed, or the call made.
 //
-// The floor are calls that nobody has to think about: RunPodSandbox,
+// The floor is the bare calls, with nothing in between: RunPodSandbox,
 // CreateContainer and StartContainer with what the agent itself sent for such a
-// pod, as the runtime has kept it, and nothing in between. What a mount needs
-// is made before the clock runs.
+// pod, as the runtime has kept it. What a mount needs is made before the clock
+// runs.
 //
 // # Parts
 //

@@ -23,8 +23,8 @@ func (b *bench) newKubelet() (*agent, error) {
 	if err != nil {
 		return a, err
 	}
-	// What a kubelet writes wherever it is told to write, and the mount of its
-	// root directory, are in a mount namespace that ends with it.
+	// What a kubelet writes below /var/lib and /var/log whatever its flags say, and
+	// the mount of its root directory, are in a mount namespace that ends with it.
 	for _, dir := range []string{"root", "certs", "logs", "plugins", "varlib", "varlog"} {
 		if err := os.Mkdir(a.Path(dir), 0o700); err != nil {
 			return a, err
@@ -108,7 +108,7 @@ func healthy(ctx context.Context, port int) error {
 	return nil
 }
 
-// freePorts are ports of 127.0.0.1 that nobody listens on.
+// freePorts returns ports of 127.0.0.1 on which no process listens.
 func freePorts(n int) (ports []int, err error) {
 	for range n {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -20,7 +20,7 @@ const (
 
 var errDenied = errors.New("the pod is not allowed")
 
-// rivalSides are the engines that we are compared with. stop gives back what
+// rivalSides are the engines that we are compared with. stop releases what
 // they hold.
 func rivalSides(ctx context.Context) (sides []side, stop func() error, err error) {
 	p, err := question.Pod()

@@ -21,7 +21,7 @@ const (
 	paced      = 600
 	pacedEmpty = 200
 	interval   = time.Millisecond
-	// mostPaced is how often more are tried where somebody disturbs them.
+	// mostPaced is how many times as many are tried before disturbed ones count.
 	mostPaced = 4
 )
 
@@ -228,8 +228,8 @@ func (s *side) atRate(ctx context.Context, calm *steady, measured series, awake 
 }
 
 // timed returns the processor time of so many decisions with what comes after
-// each, and the time until the verdict, both in nanoseconds. Those that somebody
-// disturbed do not count, unless there are too many.
+// each, and the time until the verdict, both in nanoseconds. Disturbed ones do
+// not count, unless there are too many.
 func (s *side) timed(ctx context.Context, calm *steady, calls int, awake bool) (used, times []float64, err error) {
 	used, times = make([]float64, 0, calls), make([]float64, 0, calls)
 	p := newPace(cmp.Or(s.every, interval), awake)

@@ -106,7 +106,7 @@ func allowed(name string, edition uint64) string {
 	return fmt.Sprintf("docker.io/library/%s-%d", name, edition)
 }
 
-// put replaces a file, so that nobody reads half of one.
+// put replaces a file, so that no reader sees half of one.
 func (d *directory) put(name string, text []byte) error {
 	path := filepath.Join(d.path, name)
 	if err := os.WriteFile(path+".new", text, 0o600); err != nil {

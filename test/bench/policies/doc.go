@@ -11,8 +11,8 @@
 //
 // # What is fair
 //
-// Everybody judges the same pod by the same rule, and the pod is allowed, so
-// that nobody ends early. A decision of ours is from the typed pod to the
+// All sides judge the same pod by the same rule, and the pod is allowed, so
+// that no side ends early. A decision of ours is from the typed pod to the
 // verdict, what the guest gets being encoded each time, in an instance that is
 // as it was before any call: Admit, then Settle, which puts it back. Rivals get
 // the pod in the form that they like best, made before the clock runs, but for
@@ -36,22 +36,22 @@
 // charge for the host's functions, that host does too, and it counts.
 //
 // Neighbours of a virtual machine slow it down for milliseconds at a time, by
-// half as much again. So before and after what is measured native Go goes by the
-// rule a thousand times, or after each decision at a rate a hundred times, and
-// where that takes more than 1.1 times of what it took at best, the measurement
-// is repeated, for half a second at most. What was disturbed all the same counts
-// only where everything was. How many of these probes were slow is printed. All
-// of this is done for rivals as for us.
+// half as much again. So native Go judges by the rule a thousand times before and
+// after each measurement, or a hundred times after each decision at a rate. If
+// that takes more than 1.1 times what it took at best, the measurement is
+// repeated, for half a second at most. A measurement that is still disturbed
+// counts only if all are. How many of these probes were slow is printed. All of
+// this is done for rivals as for us.
 //
 // # A whole plane
 //
 // A plane runs as the agent wires it, over a directory of its own, with nothing on
 // disk but what it keeps of its sets: what a record takes on the disk comes after
 // the verdict and is not in it. Its policies are copies of one example with
-// settings each, and for one figure the guest by whose rule everybody judges. More
+// settings each, and for one figure the guest by whose rule all sides judge. More
 // pods are judged in turn than decisions are shown of, so that each is put on
-// record as a new one. Which instance a pod is, is told once for each pod and
-// measured apart (instance).
+// record as a new one. The plane computes the instance of a pod once for each pod;
+// that is measured apart (instance).
 //
 // A verdict is from the question to the answer, which comes on another goroutine.
 // The next question is asked when the plane has tidied up, which it has when it

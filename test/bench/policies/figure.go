@@ -37,7 +37,7 @@ type series map[string][]float64
 
 func (s series) add(name string, value float64) { s[name] = append(s[name], value) }
 
-// disturbedMark ends the names of values that somebody disturbed.
+// disturbedMark ends the names of disturbed values.
 const disturbedMark = " disturbed"
 
 // addIf adds a value, which counts if it is undisturbed, or if all are not.

@@ -49,7 +49,7 @@ func TestWhatADecisionTakesIsCounted(t *testing.T) {
 	}
 }
 
-// TestDecisionsAtARate is not parallel: it goes by the clock.
+// TestDecisionsAtARate is not parallel: it measures time.
 func TestDecisionsAtARate(t *testing.T) {
 	for _, awake := range []bool{false, true} {
 		settled := 0

@@ -94,12 +94,12 @@ func (r *run) newPlane(ctx context.Context, groups ...group) (_ *plane, err erro
 	})
 	running, stop := context.WithCancel(ctx)
 	p.stop = stop
-	p.running.Go(func() { _ = p.Run(running) }) // it gives the error of its context
+	p.running.Go(func() { _ = p.Run(running) }) // it returns the error of its context
 	return p, p.ask(ctx)
 }
 
-// tell has each pod judged once: which instance it is, is told then and not again,
-// and measured apart.
+// tell has each pod judged once. The plane computes the pod's instance then and not
+// again; that time is measured apart (telling).
 func (p *plane) tell(ctx context.Context) error {
 	for range p.questions {
 		if err := p.ask(ctx); err != nil {

@@ -13,8 +13,8 @@ const (
 	// probes is how many verdicts of native Go a probe takes, some 0.1 ms;
 	// quickProbes how many one takes after a single decision.
 	probes, quickProbes = 1000, 100
-	// disturbedBy is how much slower than the best a probe is that somebody
-	// disturbed.
+	// disturbedBy is how many times as long as the best a probe may take without
+	// being disturbed.
 	disturbedBy = 1.1
 	// warmUp is how many probes find the best, patience how long a measurement is
 	// tried again.
@@ -22,10 +22,10 @@ const (
 	patience = 500 * time.Millisecond
 )
 
-// steady tells when nobody disturbs a measurement. On a virtual machine the
+// steady finds out whether a measurement is disturbed. On a virtual machine the
 // processors are shared with neighbours, which make everything half as slow
 // again for milliseconds; their time is no cost of ours. Native Go by the same
-// rule shows them. A nil steady takes everything as it is.
+// rule shows them. A nil steady accepts every measurement.
 type steady struct {
 	// each takes a number of native verdicts and returns the nanoseconds of one.
 	each func(n int) float64
@@ -63,8 +63,8 @@ func (s *steady) probe(n int) bool {
 	return each <= s.best*disturbedBy
 }
 
-// measure does what is to be measured until nobody disturbed it, or until that
-// took too long: ok says which, and what do has left is of the last time.
+// measure repeats do until it is undisturbed, or until that takes too long; ok
+// reports which. What do leaves behind is of its last call.
 func (s *steady) measure(do func() error) (ok bool, err error) {
 	if s == nil {
 		return true, do()
@@ -102,7 +102,7 @@ func (s *steady) undisturbed() bool {
 	return s.counted(quickProbes)
 }
 
-// share is the part of the probes that somebody disturbed.
+// share returns the part of the probes that were disturbed.
 func (s *steady) share() float64 {
 	if s == nil || s.tried == 0 {
 		return 0

@@ -6,10 +6,8 @@ import (
 	"time"
 )
 
-// TestMeasurementsThatWereDisturbedAreRepeated is not parallel: it goes by how
-// fast this machine is.
-// probed returns what probes take, one after the other, and then the last again and
-// again.
+// probed returns a steady whose probes take these times, one after the other, and
+// then the last again and again.
 func probed(nanoseconds ...float64) *steady {
 	return &steady{best: 100, each: func(int) float64 {
 		took := nanoseconds[0]

@@ -87,7 +87,7 @@ func (p *plane) stream(ctx context.Context, start func() error, calls int) (time
 			return nil, err
 		}
 	}
-	// So many that nobody ever waits to put one in.
+	// It has room for all verdicts, so that no send waits.
 	verdicts := make(chan timedVerdict, int(2*swapPatience/slow))
 	asked := 0
 	// Not a pace: a goroutine that sleeps in the system keeps its processor, with the

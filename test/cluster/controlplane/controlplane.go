@@ -190,7 +190,7 @@ func (p *Plane) Stop() error {
 	return err
 }
 
-// freePort is a port of loopback that nobody listens on.
+// freePort returns a loopback port on which no process listens.
 func freePort() (int, error) {
 	l, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
 	if err != nil {

@@ -68,7 +68,7 @@ func (p *process) stop(kill bool) {
 	}
 }
 
-// await waits until ready gives no error. It fails when the program ends, and after readyTime, with the end of its log.
+// await waits until ready returns no error. It fails when the program ends, and after readyTime, with the end of its log.
 func (p *process) await(ctx context.Context, ready func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, readyTime)
 	defer cancel()

@@ -34,7 +34,7 @@ spec:
 `, kind, name, name, name, busybox, script)
 }
 
-// endless is a script that ends at once when it is told to.
+// endless is a script that ends at once on TERM, and not before.
 const endless = "trap 'exit 0' TERM; while :; do sleep 1 & wait $!; done"
 
 // settled waits until the controller of a Deployment or DaemonSet has what it wants.

@@ -122,7 +122,7 @@ func (h *history) add(p *play, pod *v1.Pod) error {
 	return nil
 }
 
-// check compares what comes of all patches with what the API server had last of each pod. Of pods that were deleted by
+// check compares the result of all patches with what the API server had last of each pod. Of pods that were deleted by
 // force it leaves off what came after that.
 func (p *play) check(all map[string]*history, forced map[string]bool) error {
 	for name, gone := range p.Gone {
@@ -247,7 +247,7 @@ func (p *play) word(pod *v1.Pod, text string) string {
 	return pid.ReplaceAllString(text, "pid N")
 }
 
-// relate replaces the IDs of a container: those of its states are told by whether they are its own.
+// relate replaces the IDs of a container: those of its states by whether they are its own.
 func relate(c value) {
 	own, _ := c["containerID"].(string)
 	for _, key := range []string{"state", "lastState"} {

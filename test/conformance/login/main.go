@@ -1,5 +1,5 @@
 // Command login lets clients without a certificate use the API of a node: it listens with TLS, and passes each request on
-// with a certificate of its own. Kubernetes' node tests ask a node as nobody in particular.
+// with a certificate of its own. Kubernetes' node tests send a node requests without credentials.
 //
 //	login LISTEN NODE SERVING_CERT SERVING_KEY CLIENT_CERT CLIENT_KEY CA
 //

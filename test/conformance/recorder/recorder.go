@@ -184,7 +184,7 @@ func (r *Recorder) note(entry *record, code int) {
 	}
 }
 
-// Add records a request that somebody else made.
+// Add records a request that did not go through the proxy.
 func (r *Recorder) Add(q Request) { r.note(&record{Request: q}, q.Code) }
 
 // Requests returns the requests that were answered so far, and forgets them.

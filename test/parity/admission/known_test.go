@@ -9,7 +9,7 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// The differences by the IDs that docs/differences.md gives them.
+// The differences by their IDs in docs/differences.md.
 const (
 	noRoomIsAShortage   = "no-room-is-a-shortage"
 	moreThanANodeHas    = "more-than-a-node-has"
@@ -19,7 +19,7 @@ const (
 
 var differences = []string{moreThanANodeHas, noRoomIsAShortage, shortagesByName, staticIsNotCritical}
 
-// compare gives the differences by which a kubelet's answers to a world become
+// compare returns the differences by which a kubelet's answers to a world become
 // ours, to which seen is what we look at, and false where it takes more.
 func compare(w, seen *world) (ids []string, known bool) {
 	kubelet, as := theirs(w), ours(seen, true)

@@ -12,8 +12,8 @@ import (
 )
 
 // alter changes one random field below v, which may be set, and returns its
-// path. Now and then it sets what was there already. What is below v must be
-// nobody else's.
+// path. Now and then it sets what was there already. Nothing else may use what is
+// below v.
 func alter(r *rand.Rand, v reflect.Value) string {
 	switch x := v.Addr().Interface().(type) {
 	case *resource.Quantity:

@@ -10,7 +10,7 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// The differences by the IDs that docs/differences.md gives them.
+// The differences by their IDs in docs/differences.md.
 const (
 	duplicateName  = "duplicate-name-keeps-known"
 	uidTwoNames    = "one-uid-two-names"

@@ -2,7 +2,7 @@
 // generated histories of three sources.
 //
 // Comes in: a seed. Goes out: where the two differ without a reason that
-// docs/differences.md gives, and how often each reason was met. Run owns all
+// docs/differences.md uses, and how often each reason was met. Run owns all
 // goroutines and has ended them when it returns.
 //
 // A history is a list of deliveries: what a source holds at that moment, whole.

@@ -21,8 +21,8 @@ var sources = []string{file, http, apiSource}
 // document is one entry of a source.
 type document struct {
 	id, version string
-	// raw is the pod as a kubelet's source gives it, nil where the document
-	// cannot be read. given is the same as Wardlet's source gives it, with
+	// raw is the pod as a kubelet's source returns it, nil where the document
+	// cannot be read. given is the same as Wardlet's source returns it, with
 	// the annotation that names the source.
 	raw, given *v1.Pod
 }

@@ -73,7 +73,7 @@ func shortenGrace(w *world, p *v1.Pod) string {
 	return ".DeletionGracePeriodSeconds"
 }
 
-// editMetadata changes what nobody compares.
+// editMetadata changes metadata that is not compared.
 func editMetadata(w *world, p *v1.Pod) string {
 	name := pick(w.rand, uncompared...)
 	return "." + name + alter(w.rand, reflect.ValueOf(&p.ObjectMeta).Elem().FieldByName(name))

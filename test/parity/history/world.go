@@ -154,8 +154,8 @@ func (w *world) put(source string, i int, change func(*v1.Pod) *v1.Pod) {
 	*at = newDocument(source, at.id, strconv.Itoa(w.versions), change(p))
 }
 
-// mended is a pod for a document that cannot be read: one that it had before
-// if nobody has its name now, else a new one.
+// mended returns a pod for a document that cannot be read: one that it had before
+// if no document has its name or UID now, else a new one.
 func (w *world) mended(source, id string) *v1.Pod {
 	for _, d := range w.past[source] {
 		if d.id == id && d.raw != nil && !w.named(source, name(d.raw)) && !w.has(d.raw.UID) {

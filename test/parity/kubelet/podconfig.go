@@ -124,7 +124,7 @@ func (k *PodConfig) Stop() {
 	}
 }
 
-// nobody is told when pods from the API server are first seen.
+// nobody ignores when pods from the API server are first seen.
 type nobody struct{}
 
 func (nobody) ObservedPodOnWatch(*v1.Pod, time.Time) {}

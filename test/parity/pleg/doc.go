@@ -2,7 +2,7 @@
 // generic one on generated histories of a container runtime.
 //
 // Comes in: a seed. Goes out: where the two differ without a reason that
-// docs/differences.md gives, and how often each reason was met. A comparison
+// docs/differences.md uses, and how often each reason was met. A comparison
 // owns all goroutines and has ended them when it returns.
 //
 // A history is a list of seconds. In each, containers and sandboxes are made,

@@ -12,7 +12,7 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// makePods makes n pods as an API server gives them: two containers, twelve
+// makePods makes n pods as an API server returns them: two containers, twelve
 // variables, three volumes, probes and a status; some 4 KB of JSON each.
 func makePods(n int) []*v1.Pod {
 	pods := make([]*v1.Pod, n)

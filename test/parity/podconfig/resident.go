@@ -8,7 +8,7 @@ import (
 )
 
 // resetPeak makes the kernel forget the highest resident memory so far, and
-// gives what is resident now, in bytes.
+// returns what is resident now, in bytes.
 func resetPeak() (uint64, error) {
 	if err := os.WriteFile("/proc/self/clear_refs", []byte("5"), 0); err != nil {
 		return 0, fmt.Errorf("the peak of resident memory cannot be reset: %w", err)

@@ -34,7 +34,7 @@ var patterns = []string{
 	"kernel.sem", "fs.mqueue.*", "fs.mqueue.msg_max", "net.ipv4.conf.eth0/100.*", "kernel.shm_rmid_forced",
 }
 
-// others are what nobody can allow, or write so.
+// others are patterns that cannot be allowed, or not in this form.
 var others = []string{
 	"kernel.*", "*", "vm.*", "vm.swappiness", "kernel.pid_max", "fs.*", "net", "net*", "kernel.s*", "", "Net.core.*", "net..core", "net.core.*.x", "net.-a",
 	"net.a-", "net.a_", "net._a", "kernel.msgm*", "net.core.**", "net.core. *", "net." + strings.Repeat("a", 249), "net." + strings.Repeat("a", 250), ".net", "net.core/",

@@ -27,7 +27,7 @@ var errScripted = errors.New("the history wants this call to fail")
 type world struct {
 	mu   sync.Mutex
 	pods map[types.UID]*worldPod
-	// changed, if not nil, is told of each change, with the lock held.
+	// changed, if not nil, is called on each change, with the lock held.
 	changed func(types.UID, *worldPod)
 }
 

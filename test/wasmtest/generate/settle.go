@@ -37,7 +37,7 @@ func settleLanes(equal module.Op, nans []byte) []byte {
 		vector(or), end)
 }
 
-// look is a function that gives the variable vector and the tables' sizes.
+// look is a function that returns the variable vector and the tables' sizes.
 func look() []byte {
 	out := []byte{0}
 	const extractLong = 29

@@ -162,7 +162,7 @@ func (f *function) settleNaN(info *module.Info) {
 	}
 }
 
-// callFor calls a function that gives just a value of the type, if there is
+// callFor calls a function that returns just a value of the type, if there is
 // one.
 func (f *function) callFor(t module.ValueType, depth int) {
 	begin := f.choose(len(f.functions))

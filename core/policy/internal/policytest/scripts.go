@@ -16,7 +16,7 @@ import (
 
 // Scripts is a Loader whose modules are texts:
 //
-//	allow|deny|hold|abstain [CODE [MESSAGE]]  gives that answer
+//	allow|deny|hold|abstain [CODE [MESSAGE]]  returns that answer
 //	hold-for DURATION                         holds, and wants to be asked again then
 //	deny-image IMAGE                          denies pods of that image, abstains of others
 //	broken MESSAGE                            cannot be loaded
@@ -34,9 +34,9 @@ import (
 //	                                          node, else holds; without facts it fails
 //	pinned DIGEST                             allows where the first object that the pod names
 //	                                          is that, else denies and says what it is
-//	winner N|keep|reject [CODE [MESSAGE]]     gives that answer to the hook merge
+//	winner N|keep|reject [CODE [MESSAGE]]     returns that answer to the hook merge
 //	allow|deny|abstain [CODE [MESSAGE]]       is the answer to the hook connect, too
-//	pass|drop|defer [CODE [MESSAGE]]          gives that answer to the hook filter;
+//	pass|drop|defer [CODE [MESSAGE]]          returns that answer to the hook filter;
 //	                                          defers for an hour
 //
 // A text may go on after " # ", so that equal plugins have other digests.

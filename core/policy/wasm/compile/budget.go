@@ -33,7 +33,8 @@ type Spent struct {
 	PerHour time.Duration
 }
 
-// Error says what is spent, and no time: it is told again only where it is another.
+// Error says what is spent, but no time: a reason is reported again only if its text
+// changes.
 func (e *Spent) Error() string {
 	return fmt.Sprintf("tenant %q has spent the %s of a processor's time that compiling its plugins may take in an hour; it is tried again by itself", e.Tenant, e.PerHour)
 }
@@ -57,7 +58,7 @@ func (b *budgets) spend(tenant string, cpu time.Duration) {
 	}
 }
 
-// fill gives a tenant's budget with what has come in, nil where it has none and
+// fill returns a tenant's budget with what has come in, nil where it has none and
 // may take any time. It begins full. A clock that goes back adds nothing.
 func (b *budgets) fill(tenant string) *budget {
 	most := b.perHour[tenant]

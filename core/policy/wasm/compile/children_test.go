@@ -33,7 +33,7 @@ func makeFifo(t *testing.T) string {
 // announced waits for a process to say its ID, and returns a handle on it.
 func announced(t *testing.T, fifo string) int {
 	t.Helper()
-	f, err := os.Open(fifo) // when somebody writes
+	f, err := os.Open(fifo) // blocks until a process opens it to write
 	check(t, err)
 	defer f.Close()
 	var pid int

@@ -17,7 +17,7 @@ type Priority int
 
 // The priorities.
 const (
-	// Lowest gives a child the least weight that a process can have which is to
+	// Lowest sets the least weight of a child that a process can have which is to
 	// get on at all: SCHED_IDLE would stop it on a node that is never idle.
 	Lowest Priority = iota
 	// Normal lets it compete like the agent: for tests, on machines that are
@@ -96,7 +96,7 @@ func confine(l Limits, base int64) error {
 	return nil
 }
 
-// yieldToAll gives every thread of this process the lowest priority there is.
+// yieldToAll sets the lowest priority there is for every thread of this process.
 // Threads begin with that of the one which starts them, so it is repeated until
 // there is no new one. What the kernel does not allow is left out.
 func yieldToAll() error {

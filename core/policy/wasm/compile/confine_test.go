@@ -14,7 +14,7 @@ import (
 
 func TestAChildIsConfined(t *testing.T) {
 	t.Setenv("WARDLET_TEST_SECRET", "kept from the child")
-	// A file that whoever starts the agent has left open, as some do.
+	// A file that the process which starts the agent has left open, as some do.
 	leaked, err := unix.Open("/dev/null", unix.O_RDONLY, 0)
 	check(t, err)
 	defer func() { check(t, unix.Close(leaked)) }()
@@ -30,7 +30,7 @@ func TestAChildIsConfined(t *testing.T) {
 	if !slices.Equal(got.Environment, environment) || slices.ContainsFunc(environment, func(v string) bool { return !strings.HasPrefix(v, "GO") }) {
 		t.Errorf("environment %v", got.Environment)
 	}
-	// Built with cgo, as for the race detector, only one thread gives them up, and
+	// Built with cgo, as for the race detector, only one thread drops them, and
 	// that need not be the first, which is looked at.
 	noPrivileges := got.NoNewPrivs == "1" || slow
 	for what, ok := range map[string]bool{

@@ -65,7 +65,7 @@ func (c *contest) run(done func() bool) {
 	}
 }
 
-// step gives a child some of a processor.
+// step lets a child use some of a processor.
 func (c *contest) step(one *contender, cpu time.Duration) {
 	c.mu.Lock()
 	one.cpu += cpu

@@ -23,19 +23,19 @@
 //
 // The agent itself loads what is cached and never compiles: it calls wazero
 // with a context that has ended, which wazero looks at before it compiles a
-// function, but not when it finds code. It gives it the module's shell, which
+// function, but not when it finds code. It passes the module's shell, which
 // has no code of its own, and files that it has checked and keeps open. What is torn or missing is compiled again by a child, once.
 //
 // What wazero has read it keeps in memory of its own. The agent then maps a file
 // that holds the same code, its image, in that place: so the kernel can take pages
-// away, and Code.Rest gives them back where nobody runs the code.
+// away, and Code.Rest releases them while no instance runs the code.
 //
 // Processor time and memory decide on a module, never the clock: a try that takes
 // too long by the clock is given up without a verdict.
 //
 // A module that is at fault is remembered on the disk and refused at once, also
 // after a restart, until Forget or other terms. Failures of the machine are
-// not: no memory for a process, a child that somebody killed, a full disk, the
+// not: no memory for a process, a child that another process killed, a full disk, the
 // end of the agent, no thread for the child, a node so busy that the time was over. A disk that cannot be written to costs a
 // warning: code and refusals are kept in memory then.
 //

@@ -57,7 +57,7 @@ func openEntry(dir string, digest Digest, engine string) (_ *opened, err error) 
 		}
 	}()
 	if unix.Flock(int(o.index.Fd()), unix.LOCK_SH|unix.LOCK_NB) != nil {
-		err = fs.ErrNotExist // somebody is removing it
+		err = fs.ErrNotExist // it is being removed
 		return nil, err
 	}
 	if o.entry, err = readEntry(o.index); err != nil {

@@ -44,7 +44,7 @@ func TestWhatWasUsedLeastRecentlyGoesFirst(t *testing.T) {
 	if kept := f.kept(); !slices.Equal(kept, []int32{0, 2, 3, 4}) {
 		t.Errorf("kept %v", kept)
 	}
-	// What is in use stays, whoever uses it.
+	// What is in use stays, whichever library uses it.
 	other := library(t, dir)
 	inUse := acquire(t, other, small(2))
 	held := acquire(t, f, small(3))

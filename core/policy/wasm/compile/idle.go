@@ -1,9 +1,9 @@
 package compile
 
-// Rest takes in whether the user has run the code since it said so last. When none
-// of its users has, its pages are given back, once: the next to run it has page
-// faults, as little as 1 µs each where the file is in the system's cache. It is for
-// every 10 s or so.
+// Rest records whether the user has run the code since its last Rest. If none of the
+// users has, the pages of the code are released, once. The next run has page faults,
+// as little as 1 µs each if the file is in the page cache. Rest is to be called about
+// every 10 s.
 func (c *Code) Rest(used bool) {
 	l := c.library
 	l.mu.Lock()

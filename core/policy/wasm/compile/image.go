@@ -13,11 +13,11 @@ import (
 )
 
 // The image of a module is a file that holds its machine code and nothing else.
-// wazero reads code into memory of its own, all of it, though a plugin runs little
-// of what it consists of, and on most nodes is seldom asked: of a small Go plugin
-// 9 MB, which nobody can take away again. So the agent maps the image in the place
-// of what wazero has read. It is the same bytes at the same address; but pages that
-// nobody runs are not there, and the kernel can take away those that are.
+// wazero reads all the code into memory of its own, though a plugin runs little of
+// it, and on most nodes is seldom asked. For a small Go plugin that is 9 MB, which
+// the kernel cannot reclaim. So the agent maps the image in the place of what wazero
+// has read. It is the same bytes at the same address, but pages that do not run are
+// not in memory, and the kernel can reclaim those that are.
 
 // imageName is its file in an entry.
 const imageName = "code.bin"
@@ -78,7 +78,7 @@ func layImage(module wazero.CompiledModule, image *os.File) ([]byte, error) {
 	return code, nil
 }
 
-// drop gives the pages of laid code back: who runs it next has page faults.
+// drop releases the pages of mapped code: its next run has page faults.
 func drop(laid []byte) error {
 	if laid == nil {
 		return nil

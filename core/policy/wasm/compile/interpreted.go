@@ -14,11 +14,11 @@ var probe = []byte("\x00asm\x01\x00\x00\x00" + // header
 	"\x03\x02\x01\x00" + // a function of it
 	"\x0a\x04\x01\x02\x00\x0b") // its code
 
-// interprets says whether a configuration means wazero's interpreter. wazero
-// takes it by itself where it has no compiler: on other architectures than
-// amd64 and arm64, on processors without SSE 4.1, and where the system lets
-// nobody make memory executable. It tells nobody which it took, so it is asked
-// for what only the interpreter does with a context that has ended.
+// interprets reports whether a configuration means wazero's interpreter. wazero
+// uses it by itself if it has no compiler: on other architectures than amd64 and
+// arm64, on processors without SSE 4.1, and where the system does not allow
+// executable memory. It does not report which it uses. So interprets compiles a
+// module with a context that has ended, which only the interpreter does.
 func interprets(config wazero.RuntimeConfig) (bool, error) {
 	ctx := context.Background()
 	r := wazero.NewRuntimeWithConfig(ctx, config)

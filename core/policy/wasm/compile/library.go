@@ -26,7 +26,7 @@ type Library struct {
 
 	mu   sync.Mutex
 	held map[Digest]*held
-	// changed is closed when there is news for those that wait for a turn.
+	// changed is closed when callers that wait for a turn have to look again.
 	changed chan struct{}
 }
 
@@ -61,14 +61,14 @@ func NewLibrary(cache *Cache, runtime wazero.Runtime) *Library {
 	}
 }
 
-// tries is how often a module is compiled for one Acquire: once more than if
-// nobody harms the cache.
+// tries is how often a module is compiled for one Acquire at most: once, and once
+// more in case the cache is damaged.
 const tries = 2
 
 // Acquire returns the compiled code of a module: what is loaded, else from the
 // cache, else compiled by a child when it is the tenant's turn ("" is the
 // operator). The error is a *Refused where the module is at fault, a *Spent where
-// the tenant may have nothing compiled now, and that of source where it gives no module. The code must be released.
+// the tenant may have nothing compiled now, and that of source if it has no module. The code must be released.
 func (l *Library) Acquire(ctx context.Context, tenant string, source Source) (*Code, error) {
 	for range tries {
 		if code, err := l.load(ctx, &source); code != nil || err != nil {
@@ -162,8 +162,8 @@ func (l *Library) hold(digest Digest, h *held) *Code {
 // errDisplaced is that a child was ended because others waited for its place.
 var errDisplaced = errors.New("others wait for the place of the child that compiles")
 
-// compile waits for a turn and has a child compile a module, unless somebody
-// else does meanwhile. It begins anew where the child had to make room for others.
+// compile waits for a turn and has a child compile a module, unless another caller
+// or process does before. It begins anew if the child had to make room for others.
 func (l *Library) compile(ctx context.Context, tenant string, source *Source) error {
 	for again := false; ; again = true {
 		if err := l.compileOnce(ctx, tenant, source, again); !errors.Is(err, errDisplaced) {
@@ -240,7 +240,7 @@ func (c *Code) Digest() Digest { return c.digest }
 // Cost is what compiling it took, when that was.
 func (c *Code) Cost() Cost { return c.held.entry.Cost }
 
-// Release gives the code back; its instances must be closed before. The last
+// Release releases the code; its instances must be closed before. The last
 // release of a module's code frees it. A second one of the same Code does
 // nothing.
 func (c *Code) Release() {
@@ -258,7 +258,7 @@ func (c *Code) Release() {
 		return
 	}
 	delete(l.held, c.digest)
-	// Under the lock: nobody loads it anew before it is closed.
+	// Under the lock: no caller loads it anew before it is closed.
 	if err := errors.Join(c.held.module.Close(context.Background()), c.held.entry.close()); err != nil {
 		l.log.Warn("compiled code cannot be given back", "module", c.digest.String(), "error", err)
 	}

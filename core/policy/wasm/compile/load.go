@@ -42,7 +42,7 @@ func (c *Cache) load(ctx context.Context, r wazero.Runtime, o *opened, source *S
 		return nil, errNotCached
 	}
 	dir := filepath.Join(c.view, c.engine)
-	if err := os.MkdirAll(dir, 0o700); err != nil { // somebody may clear temporary files
+	if err := os.MkdirAll(dir, 0o700); err != nil { // temporary files may have been cleared
 		return nil, err
 	}
 	for i, f := range o.files {

@@ -175,7 +175,7 @@ func TestABrokenEntryIsCompiledAgainByAChild(t *testing.T) {
 	}
 }
 
-// rewriteIndex gives an entry an index of these files, as they are.
+// rewriteIndex writes an index of these files, as they are, to an entry.
 func rewriteIndex(dir string, files ...codeFile) error {
 	index, err := os.Open(filepath.Join(dir, indexName))
 	if err != nil {

@@ -7,11 +7,11 @@ import (
 	"github.com/tetratelabs/wazero"
 )
 
-// machineCode is the memory in which wazero keeps the machine code of a module,
-// nil where it keeps none there, or elsewhere than this version does. wazero
-// tells nobody, so its variables are read; nothing is written to them. Nobody may
-// compile or close a module of the same runtime meanwhile. The memory is wazero's
-// and goes when the module was closed.
+// machineCode returns the memory in which wazero keeps the machine code of a
+// module. It is nil if wazero keeps none, or keeps it elsewhere than this version
+// does. wazero does not export it, so its variables are read; nothing is written
+// to them. No module of the same runtime may be compiled or closed at the same
+// time. The memory is wazero's and is released when the module is closed.
 func machineCode(module wazero.CompiledModule) []byte {
 	known := field(field(reflect.ValueOf(module), "compiledEngine"), "compiledModules")
 	id := field(field(reflect.ValueOf(module), "module"), "ID")

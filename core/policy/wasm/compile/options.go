@@ -44,7 +44,7 @@ type Options struct {
 	Spare []string
 	// Now is the wall clock. Default time.Now.
 	Now func() time.Time
-	// Log is told when the cache does not work as it should. Default slog's.
+	// Log gets a line when the cache does not work as it should. Default slog's.
 	Log *slog.Logger
 }
 

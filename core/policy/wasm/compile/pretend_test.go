@@ -45,7 +45,7 @@ func pretend() (status int, pretends bool) {
 		return Child(config)
 	case "interpreted": // a child on a machine without a compiler
 		return Child(func(bool) wazero.RuntimeConfig { return config(true) })
-	case "compiled": // a child that has a compiler, whatever it is told
+	case "compiled": // a child that has a compiler, whatever it is asked for
 		return Child(func(bool) wazero.RuntimeConfig { return config(false) })
 	case "asleep": // a child that does nothing
 		announce(rest[0])

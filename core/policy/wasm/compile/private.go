@@ -10,8 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// privateDir is a directory of one process. While it lives it holds a lock on
-// a file in it; what has a lock nobody holds was left by one that died.
+// privateDir is a directory of one process. While the process lives it holds a
+// lock on a file in the directory. A directory whose lock no process holds was
+// left by one that died.
 type privateDir struct {
 	path string
 	lock *os.File
@@ -48,7 +49,7 @@ func (d *privateDir) release() error {
 		return nil
 	}
 	err := os.RemoveAll(d.path)
-	if errors.Is(err, syscall.ENOTDIR) { // somebody has removed it
+	if errors.Is(err, syscall.ENOTDIR) { // another process has removed it
 		err = nil
 	}
 	if d.lock != nil {

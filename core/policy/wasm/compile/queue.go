@@ -100,7 +100,7 @@ func (q *queue) join(tenant string, digest Digest, again bool) *ticket {
 	return t
 }
 
-// leave gives a place back, and the turn if it has it.
+// leave releases a place, and the turn if it has it.
 func (q *queue) leave(t *ticket) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -77,7 +77,7 @@ func emptyBodies(n uint64) []byte {
 }
 
 // finish describes what wazero left of a module in dir. Where that is code, it
-// adds the module's shell, and gives the code the name by which wazero looks for
+// adds the module's shell, and sets for the code the name by which wazero looks for
 // the shell's.
 func finish(dir string, config wazero.RuntimeConfig, module []byte) (made codeFiles, err error) {
 	if made.Files, err = findFiles(dir); err != nil || len(made.Files) == 0 {

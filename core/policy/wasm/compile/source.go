@@ -19,7 +19,7 @@ func Whole(module []byte) Source {
 	return Source{sha256.Sum256(module), func() ([]byte, error) { return module, nil }}
 }
 
-// ErrAnother is that a source gives another module than its digest says.
+// ErrAnother is that a source has another module than its digest says.
 var ErrAnother = errors.New("the module is another than its digest says")
 
 // read returns the module.

@@ -9,9 +9,8 @@
 // wazero, a Snapshot that the instances of one plugin share, and how much address
 // space and memory all of them take (Usage).
 //
-// The package owns no goroutine. A Linear belongs to whoever runs its instance,
-// one goroutine at a time. A Snapshot may be shared, and Usage be called, by
-// any.
+// The package owns no goroutine. A Linear belongs to the goroutine that runs its
+// instance, one at a time. Any goroutine may share a Snapshot, and call Usage.
 //
 // A snapshot is a sealed file in memory. It is mapped copy on write over the
 // memories that begin from it, so they share the pages that none of them wrote.

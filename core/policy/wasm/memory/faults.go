@@ -7,11 +7,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// faults counts the page faults that this process has had so far, of all of its
-// threads, those that have ended too. A page of a private mapping becomes the
-// memory's own in a page fault and in no other way, whoever writes to it, so as
-// long as the number stays, the pages that are its own stay the same. -1 if it
-// cannot be told.
+// faults returns how many page faults all threads of this process have had so far,
+// with those that have ended; -1 if the system does not return it. A page of a
+// private mapping becomes the memory's own only in a page fault, whatever writes to
+// it. So as long as the number stays, the pages that are its own stay the same.
 func faults() int64 {
 	var u syscall.Rusage
 	_, _, errno := syscall.RawSyscall(syscall.SYS_GETRUSAGE, syscall.RUSAGE_SELF, uintptr(unsafe.Pointer(&u)), 0)
@@ -54,12 +53,12 @@ const (
 // known are the pages that were the memory's own when it was scanned last.
 type known struct {
 	regions []region
-	// at is what faults gave before that scan, -1 where it does not count.
+	// at is what faults returned before that scan, -1 if it does not count.
 	at int64
-	// read is what faults gave in this Restore, -1 where it was not asked.
+	// read is what faults returned in this Restore, -1 if it was not called.
 	read int64
 	// failed is how often in a row there were others, resting for how many scans
-	// nobody asks.
+	// faults is not called.
 	failed, resting int
 }
 
@@ -92,7 +91,7 @@ func (k *known) begin() {
 	}
 }
 
-// note takes in what a scan has found, as long as there is room.
+// note records what a scan has found, as long as there is room.
 func (k *known) note(found []region) {
 	if k.read < 0 {
 		return

@@ -21,8 +21,8 @@ func newFile() (int, error) {
 	return file, nil
 }
 
-// fill gives an empty file the content of memory. Pages that hold only zeros are
-// left out: they take nothing until somebody reads or writes them.
+// fill writes the content of memory to an empty file. Pages that hold only zeros are
+// left out: they take nothing until they are read or written.
 func fill(file int, memory []byte) error {
 	if err := unix.Ftruncate(file, int64(len(memory))); err != nil {
 		return fmt.Errorf("size a file in memory: %w", err)

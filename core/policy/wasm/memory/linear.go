@@ -70,8 +70,8 @@ func By(m Method) Option { return func(l *Linear) { l.wanted = m } }
 
 // NewLinear maps the address space of a memory. It may grow to limit bytes (at
 // most 4 GiB), whatever its module declares: callers that know that the module
-// declares less pass that. Whoever makes a Linear frees it, unless an instance
-// was made that does when it is closed.
+// declares less pass that. The caller must free the Linear, unless an instance
+// was made with it, which frees it when it is closed.
 func NewLinear(limit uint64, options ...Option) (*Linear, error) {
 	l := &Linear{limit: min(limit, largest), kernel: system(), patience: patient, needed: -1}
 	for _, o := range options {
@@ -111,7 +111,7 @@ func refuse(why error) {
 	panic(why) //nolint:forbidigo // an allocator cannot return an error
 }
 
-// Reallocate gives the memory size bytes, which are whole pages of linear
+// Reallocate resizes the memory to size bytes, which are whole pages of linear
 // memory. It is nil if that is above the limit, so that memory.grow answers -1.
 // The bytes never move.
 func (l *Linear) Reallocate(size uint64) []byte {
@@ -137,7 +137,7 @@ func (l *Linear) Method() Method { return l.method }
 // cannot be put back: see Shrink.
 func (l *Linear) Grown() bool { return l.snapshot != nil && l.size != l.snapshot.size }
 
-// Free gives the memory back to the system, and lets go of its snapshot. Nothing
+// Free returns the memory to the system, and releases its snapshot. Nothing
 // may touch the memory any more. To free it again does nothing.
 func (l *Linear) Free() {
 	if l.all == nil {

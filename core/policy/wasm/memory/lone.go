@@ -11,7 +11,7 @@ import (
 // faults once, but pays for each mapped page in each scan, some 20 ns. The
 // kernel leaves the neighbours out where a userfaultfd watches for writes to
 // protected pages. So ours watches, but no page is ever protected: it has
-// nothing to report, and nobody reads it.
+// nothing to report, and is not read.
 const (
 	uffdAPI          = 0xc018aa3f // UFFDIO_API
 	uffdRegister     = 0xc020aa00 // UFFDIO_REGISTER

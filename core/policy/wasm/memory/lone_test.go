@@ -8,7 +8,7 @@ func TestPagesAreMappedOneByOne(t *testing.T) {
 		options []Option
 		alone   bool
 	}{
-		// Where the system gives no userfaultfd there is nothing to be had.
+		// Where the system has no userfaultfd there is nothing to be had.
 		"with a userfaultfd": {[]Option{By(Scan)}, system().watch >= 0},
 		"without":            {[]Option{By(Scan), without(func(k *kernel) { k.watch = -1 })}, false},
 	} {

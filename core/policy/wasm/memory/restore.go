@@ -80,8 +80,8 @@ func (l *Linear) Restore() (Restored, error) {
 	return done, err
 }
 
-// Trim puts the memory back and gives all pages that it has of its own back to
-// the system: for an instance that nobody asked for a while. The next call is
+// Trim resets the memory and releases all pages that it has of its own to
+// the system: for an instance that had no call for a while. The next call is
 // slower. Memories that are put back by Copy keep theirs.
 func (l *Linear) Trim() error {
 	if err := l.dropGrown(); err != nil {

@@ -85,7 +85,7 @@ func (s *scanner) begin() { s.request.walkEnd = s.base }
 // done is whether next has seen the whole memory.
 func (s *scanner) done() bool { return s.request.walkEnd >= s.request.end }
 
-// next finds more pages, in order. What it gives is valid until it is called
+// next finds more pages, in order. What it returns is valid until it is called
 // again.
 func (s *scanner) next() ([]region, error) {
 	s.request.start = s.request.walkEnd

@@ -12,7 +12,7 @@ type Instance interface {
 	Size() uint32
 }
 
-// Shrink gives a memory that grew the size of its snapshot again, and reports
+// Shrink resets a memory that grew to the size of its snapshot, and reports
 // whether it has that now. It cannot where the memory stands at the most that its
 // module declares: then the instance must be thrown away. What was written behind
 // the snapshot is there until the memory is put back.

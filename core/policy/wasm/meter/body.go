@@ -94,7 +94,7 @@ func (r *rewriting) locals(b *module.Body, n uint32) {
 	}
 }
 
-// resultType appends the type of a block that gives the results.
+// resultType appends the type of a block with the results.
 func (w *rewriter) resultType(out []byte, results []module.ValueType) []byte {
 	const empty = 0x40
 	switch len(results) {
@@ -139,7 +139,7 @@ func (r *rewriting) enter(first *block) {
 	r.op(module.OpEnd)
 }
 
-// leave ends a function: it gives the frame back.
+// leave ends a function: it releases the frame.
 func (r *rewriting) leave() {
 	if r.frame > 0 {
 		r.op(module.OpEnd)
@@ -171,7 +171,7 @@ func (r *rewriting) charge(b *block) {
 	}
 }
 
-// look asks the host if the i64 on the stack is negative, then gives back what
+// look asks the host if the i64 on the stack is negative, then restores what
 // was taken and goes to the begin of the innermost loop, where it is taken
 // once more. To go on from there, rather than after the call, keeps the call
 // out of the way: the compiler lays it out behind the function's own code, and

@@ -55,7 +55,7 @@ func numbersOf(t, lanes module.ValueType) (all [][]uint64) {
 	return all
 }
 
-// canonicalBits are what a result must be that the engine gives without a
+// canonicalBits are what a result must be that the engine returns without a
 // meter: the same, with each NaN of the lanes made the canonical one.
 func canonicalBits(result []uint64, lane module.ValueType) []uint64 {
 	out := slices.Clone(result)
@@ -86,7 +86,7 @@ func lanesIn(op module.Op, lane module.ValueType) module.ValueType {
 	return lane
 }
 
-// applying is a function of an instruction's operands that gives its result.
+// applying is a function of an instruction's operands that returns its result.
 func applying(m *wasmtest.Module, op module.Op) wasmtest.Func {
 	s, _ := generate.SignatureOf(op)
 	var params, results []wasmtest.Type

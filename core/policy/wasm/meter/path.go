@@ -52,10 +52,9 @@ func (p *planning) now() path {
 	return done
 }
 
-// comeBack cuts the current block where a call in it has returned that may have
-// been deep, as soon as more than little comes after it: what comes after was
-// charged otherwise before the call, and nobody looked at the fuel when it is
-// done.
+// comeBack cuts the current block behind a call that may have been deep, as soon as
+// more than a little follows the call. Otherwise what follows would be charged
+// before the call, and the fuel would not be looked at when it is done.
 func (p *planning) comeBack() {
 	b := &p.current
 	if !b.hasBack || p.base.touches+uint64(b.touches) == b.back.touches && p.sinceBack() <= uncheckedReturn {
@@ -71,7 +70,8 @@ func (p *planning) sinceBack() uint32 {
 	return uint32(p.base.fuel + uint64(p.current.fuel) - p.current.back.fuel)
 }
 
-// branch takes in the ways that a branch leads. Those to a loop begin with a look.
+// branch records the ways that a branch leads, but not those to a loop: they begin
+// with a look.
 func (p *planning) branch(in *module.Instruction) {
 	if p.dead {
 		return

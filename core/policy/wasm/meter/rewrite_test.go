@@ -74,7 +74,7 @@ func TestTheBudgetsBeginAsSaid(t *testing.T) {
 
 // numbered is a module in which many numbers of functions stand: imported
 // ones, calls, references in code, globals and elements of all eight kinds,
-// exports and the start. Function n gives n; the start sets global 0.
+// exports and the start. Function n returns n; the start sets global 0.
 func numbered() []byte {
 	see := wasmtest.Import{Module: "test", Name: "see", Params: types(i32, i64), Results: types(i32)}
 	m := wasmtest.New(see, see)

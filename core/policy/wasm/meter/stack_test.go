@@ -257,8 +257,8 @@ func TestLeavesWithLargeFramesAreCharged(t *testing.T) {
 	}
 }
 
-// What callers go on with must not have been charged before they called: nobody
-// would look at the fuel on the way back from a recursion.
+// What callers go on with must not have been charged before they called: otherwise
+// the fuel would not be looked at on the way back from a recursion.
 func TestCallersThatGoOnAreLookedAt(t *testing.T) {
 	t.Parallel()
 	const depth = 500

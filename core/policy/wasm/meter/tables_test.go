@@ -15,7 +15,7 @@ const tableEntries = 100
 
 // tabled has two tables of functions, of 100 entries, one of the host's
 // objects, and passive elements; and functions for every instruction on them.
-// Function n of ten gives n; "at0" and "at1" call what is at an index, "null"
+// Function n of ten returns n; "at0" and "at1" call what is at an index, "null"
 // says whether there is nothing.
 func tabled() []byte {
 	m := wasmtest.New()

@@ -151,7 +151,7 @@ type Global struct {
 	Offset int
 }
 
-// Export is something the module gives.
+// Export is something that the module exports.
 type Export struct {
 	Name   string
 	Kind   Kind

@@ -32,7 +32,7 @@ type verifier struct {
 	refused []*module.Fault
 }
 
-// maxRefused bounds the reasons that are told of a module.
+// maxRefused is how many reasons are reported for a module at most.
 const maxRefused = 20
 
 // Check looks at a module's shape. A module of which nothing is refused may

@@ -147,7 +147,7 @@ func ask(write func(buf []byte) int32) (answer []byte, ok bool) {
 }
 
 // Document is a whole document as JSON, as host.JSON numbers them. Each call
-// gives memory of its own. It is nil if there is no such document.
+// returns memory of its own. It is nil if there is no such document.
 func Document(number int) []byte {
 	if calls.stage != judging {
 		Fault("a document is read where no pod is judged: read it in the policy, not in setup")

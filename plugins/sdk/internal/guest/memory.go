@@ -93,5 +93,5 @@ func adjoins(b, free []byte) bool {
 	return len(free) > 0 && uintptr(unsafe.Pointer(unsafe.SliceData(b)))+uintptr(cap(b)) == uintptr(unsafe.Pointer(unsafe.SliceData(free)))
 }
 
-// Text is a string in the memory of b, which nobody changes any more.
+// Text returns a string in the memory of b, which must not change any more.
 func Text(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

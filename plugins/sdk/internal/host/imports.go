@@ -57,7 +57,7 @@ func log(level int32, text string)
 //go:wasmimport wardlet1 log_enabled
 func logEnabled(level int32) int32
 
-// Path declares a field of the record. It gives its handle, from 0, or a
+// Path declares a field of the record. It returns its handle, from 0, or a
 // negative number.
 func Path(text string) int32 { return path(text) }
 
@@ -66,7 +66,7 @@ func Path(text string) int32 { return path(text) }
 func Field(text string) int32 { return field(text) }
 
 // Get writes the value of a declared field to buf if it has room for it. It
-// gives the value's length, or a negative number if there is no such handle.
+// returns the value's length, or a negative number if there is no such handle.
 func Get(handle int32, buf []byte) int32 {
 	length := get(handle, unsafe.Pointer(unsafe.SliceData(buf)), uint32(len(buf)))
 	runtime.KeepAlive(buf)
@@ -93,7 +93,7 @@ func Setting(text string, buf []byte) int32 {
 // Reason says why the plugin answers as it does. The last call counts.
 func Reason(code, message string) { reason(code, message) }
 
-// Warn adds a warning for whoever made the pod.
+// Warn adds a warning for the author of the pod.
 func Warn(text string) { warn(text) }
 
 // Annotate adds an annotation to the decision.

@@ -36,7 +36,7 @@ func now() Host {
 	return current
 }
 
-// Path declares a field of the record. It gives its handle, from 0, or a
+// Path declares a field of the record. It returns its handle, from 0, or a
 // negative number.
 func Path(text string) int32 { return now().Path(text) }
 
@@ -45,7 +45,7 @@ func Path(text string) int32 { return now().Path(text) }
 func Field(text string) int32 { return now().Field(text) }
 
 // Get writes the value of a declared field to buf if it has room for it. It
-// gives the value's length, or a negative number if there is no such handle.
+// returns the value's length, or a negative number if there is no such handle.
 func Get(handle int32, buf []byte) int32 { return now().Get(handle, buf) }
 
 // JSON writes a whole document to buf if it has room for it: 0 is the request,
@@ -60,7 +60,7 @@ func Setting(text string, buf []byte) int32 { return now().Setting(text, buf) }
 // Reason says why the plugin answers as it does. The last call counts.
 func Reason(code, message string) { now().Reason(code, message) }
 
-// Warn adds a warning for whoever made the pod.
+// Warn adds a warning for the author of the pod.
 func Warn(text string) { now().Warn(text) }
 
 // Annotate adds an annotation to the decision.

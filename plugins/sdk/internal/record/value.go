@@ -53,8 +53,8 @@ func (h *head) size() int {
 }
 
 // fits reports whether a value of the head's kind can have n bytes. A kind of a
-// later version can have any: whoever reads the value says that it is unknown,
-// everybody else skips it.
+// later version can have any: code that reads the value reports it as unknown,
+// all other code skips it.
 func (h *head) fits(n int) bool { return h.spare(n) >= 0 }
 
 // spare is how many bytes more than n it could have; negative if n do not fit.
@@ -175,7 +175,7 @@ func (v Value) Entries() iter.Seq2[string, string] {
 
 // Bools knows what to do about a Value that is no list of bools.
 type Bools interface {
-	// HasBool is what Value.HasBool gives then.
+	// HasBool is what Value.HasBool returns then.
 	HasBool(v Value, content bool) bool
 }
 

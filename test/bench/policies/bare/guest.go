@@ -145,5 +145,5 @@ func (g *Guest) Reset() error {
 	return err
 }
 
-// Close gives back what the guest holds.
+// Close releases what the guest holds.
 func (g *Guest) Close(ctx context.Context) error { return g.module.Close(ctx) }

@@ -78,7 +78,7 @@ func (r *RegoWasm) offer(ctx context.Context, policy wazero.CompiledModule) erro
 	return err
 }
 
-// Close gives back what the policy holds.
+// Close releases what the policy holds.
 func (r *RegoWasm) Close(ctx context.Context) error { return r.runtime.Close(ctx) }
 
 // Allowed judges a pod that is JSON already.

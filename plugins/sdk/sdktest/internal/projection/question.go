@@ -18,8 +18,8 @@ type Question struct {
 	Candidates []any
 }
 
-// The numbers of documents. That of the facts about the node is for whoever
-// asks: they need a capability.
+// The numbers of documents. DocumentNode is exported for callers, which check
+// the capability that the facts about the node need.
 const (
 	documentRequest = iota
 	documentObject

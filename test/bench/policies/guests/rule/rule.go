@@ -15,7 +15,7 @@ const (
 // registry begins the name of every image that is allowed.
 const registry = "registry.example/"
 
-// variant is there to be overwritten in the module: that gives plugins which
+// variant is there to be overwritten in the module: that makes plugins which
 // do the same and are not the same.
 const variant = " (variant 0000)"
 
