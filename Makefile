@@ -144,15 +144,15 @@ soak-parity: # parity, and whether all finds faults, with the race detector
 		$(RACE) -tags $(TAGS),mutants -overlay $$overlay -timeout 20m -run TestEveryFaultIsFound ./test/simulation && \
 		cd test/parity && $(RACE) -tags $(TAGS),mutants -overlay $$overlay -timeout 20m -run TestEveryFaultIsFound ./history ./pleg ./workers
 
-# Tests of how fast an agent is: with the race detector it is some ten times as slow.
+# Tests of how fast an agent is, one at a time: with the race detector it is some ten times as slow.
 PACED := TestLogRotation_ofAChattyContainer|TestObjects_aChangeIsSeenWhole|TestPull_besideARegistryThatHangs
 
 soak-e2e: build plugins # tests and agents with the race detector, on a real containerd
 	@tools/setup.sh race runtime cluster
 	$(RACE) -tags $(TAGS),e2e -count=1 -timeout 45m -run ForReal $(KERNEL)
 	$(RACE) -tags $(TAGS),e2e -count=1 -timeout 45m ./test/demo
-	$(RACE) -tags $(TAGS),e2e -count=1 -timeout 45m -skip '$(PACED)' ./test/e2e -raced -races 100 -many 60 -loops 3
-	$(GO) test -tags $(TAGS),e2e -count=1 -timeout 45m -run '$(PACED)' ./test/e2e -readers 100 -changing 10m
+	$(RACE) -tags $(TAGS),e2e -count=1 -parallel 3 -timeout 45m -skip '$(PACED)' ./test/e2e -raced -races 100 -many 60 -loops 3
+	$(GO) test -tags $(TAGS),e2e -count=1 -parallel 1 -timeout 45m -run '$(PACED)' ./test/e2e -readers 100 -changing 10m
 	$(RACE) -tags $(TAGS),e2e -count=1 -timeout 20m ./test/chaos -raced -for 1m -part 1 -cuts 10
 	$(RACE) -tags $(TAGS),e2e -count=1 -parallel 6 -timeout 20m ./test/cluster ./test/cluster/controlplane
 
