@@ -11,7 +11,6 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
-	"github.com/wardlet/wardlet/core/policy"
 	"github.com/wardlet/wardlet/core/policy/replay"
 )
 
@@ -20,7 +19,7 @@ func changedTo(hook, id string, field, was, would string, recorded, made *api.Ve
 	return &replay.Differing{
 		Replayed: replay.Replayed{
 			ID: id, Hook: hook, Namespace: "shop", Name: "web", Outcome: replay.DiffChanged,
-			Difference: &policy.Difference{Field: field, Recorded: was, Made: would},
+			Difference: &replay.Difference{Field: field, Recorded: was, Made: would},
 		},
 		Recorded: recorded, Made: made,
 	}

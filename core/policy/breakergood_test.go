@@ -18,6 +18,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
+	"github.com/wardlet/wardlet/core/policy/replay"
 	"github.com/wardlet/wardlet/core/policy/review"
 )
 
@@ -446,7 +447,7 @@ func TestBreaker_decisionsAreRepeatedAsTheyWere(t *testing.T) {
 	stop()
 	closeAll()
 	records, exhibits := evidenceIn(t, at)
-	again := NewRepeater(scripted{policytest.NewScripts()}, slog.New(slog.DiscardHandler))
+	again := replay.NewReplayer(scripted{policytest.NewScripts()}, slog.New(slog.DiscardHandler))
 	defer again.Close()
 	var retries []time.Duration
 	for i, r := range records {

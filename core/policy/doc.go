@@ -21,6 +21,9 @@
 //	review       running pods judged again, and evicted
 //	policy       the engine: questions, evaluators, the node as decisions see it
 //
+// Two more work without an engine: replay makes recorded decisions again, and author tests
+// and measures policies for their authors.
+//
 // # Goroutines
 //
 // Engine.Run owns all of them. Each owner of a set has one that follows its directory.

@@ -11,6 +11,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
+	"github.com/wardlet/wardlet/core/policy/replay"
 )
 
 func TestAGroupThatDeniesAsAPluginFailedSaysSo(t *testing.T) {
@@ -72,7 +73,7 @@ func TestADecisionOfAGroupCanBeMadeAgainFromItsRecordAlone(t *testing.T) {
 		d.Remove(name)
 	}
 	records, exhibits := evidenceIn(t, at)
-	again := NewRepeater(c.Loader, c.Logger)
+	again := replay.NewReplayer(c.Loader, c.Logger)
 	defer again.Close()
 	if len(records) != 1 {
 		t.Fatalf("%d records", len(records))

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/wardlet/wardlet/core/policy/author"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/spec"
 )
@@ -24,13 +25,13 @@ func TestAnAuthorTriesAGroup(t *testing.T) {
 			t.Parallel()
 			d, s := policytest.NewTree(t), policytest.NewScripts()
 			group(d)
-			drafts, err := Drafts(t.Context(), operatorOf(d, s, ""), document)
+			drafts, err := author.Drafts(t.Context(), operatorOf(d, s, ""), document)
 			policytest.Must(t, err)
 			g := drafts[0]
 			policytest.Must(t, g.Err)
 			verdict, fault, err := g.Test(t.Context(), g.Tests()[0])
 			policytest.Must(t, err)
-			asked, err := g.Ask(t.Context(), &DraftQuestion{Pods: []Manifest{{Path: "b.yaml", Text: []byte(policytest.ManifestText)}}})
+			asked, err := g.Ask(t.Context(), &author.Question{Pods: []author.Manifest{{Path: "b.yaml", Text: []byte(policytest.ManifestText)}}})
 			policytest.Must(t, err)
 			if diff := cmp.Diff(verdict, asked); diff != "" || fault != "" {
 				t.Errorf("fault %q; the verdict of its test and of the same pod (-test +pod):\n%s", fault, diff)
@@ -74,7 +75,7 @@ func TestAnAuthorIsToldWhyAGroupCannotBeTried(t *testing.T) {
 			d, s := policytest.NewTree(t), policytest.NewScripts()
 			d.Group("g", "m")
 			test.make(d)
-			drafts, err := Drafts(t.Context(), operatorOf(d, s, ""), "g.toml")
+			drafts, err := author.Drafts(t.Context(), operatorOf(d, s, ""), "g.toml")
 			policytest.Must(t, err)
 			if got := policytest.InDir(drafts[0].Err, d.Dir); !strings.HasPrefix(got, test.want) {
 				t.Errorf("error:\n%s\nwant:\n%s", got, test.want)

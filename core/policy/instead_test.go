@@ -10,6 +10,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
+	"github.com/wardlet/wardlet/core/policy/replay"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/state"
 )
@@ -23,7 +24,7 @@ const (
 
 // onRecord has questions of every hook decided by a policy of the operator's, and the
 // first by one of tenant a, too.
-func onRecord(t *testing.T, script, hooks, tenants string) (records []*state.DecisionRecord, exhibits []Evidence) {
+func onRecord(t *testing.T, script, hooks, tenants string) (records []*state.DecisionRecord, exhibits []replay.Artifacts) {
 	t.Helper()
 	at, d, s := filepath.Join(t.TempDir(), "state"), policytest.NewTree(t), policytest.NewScripts()
 	write := func(dir policytest.Tree, name, script string) {
@@ -51,14 +52,14 @@ func onRecord(t *testing.T, script, hooks, tenants string) (records []*state.Dec
 }
 
 // instead makes the decisions with another policy, which is called p.
-func instead(t *testing.T, records []*state.DecisionRecord, exhibits []Evidence, script, more, tenant string) (got []string) {
+func instead(t *testing.T, records []*state.DecisionRecord, exhibits []replay.Artifacts, script, more, tenant string) (got []string) {
 	t.Helper()
 	d := policytest.NewTree(t)
 	d.Write("p.toml", policytest.DocumentIn("p", script, more))
 	d.Write("p.wasm", script)
-	again := NewRepeater(scripted{policytest.NewScripts()}, slog.New(slog.DiscardHandler))
+	again := replay.NewReplayer(scripted{policytest.NewScripts()}, slog.New(slog.DiscardHandler))
 	defer again.Close()
-	with, err := again.Instead(t.Context(), operatorOf(d, policytest.NewScripts(), tenant))
+	with, err := again.WhatIf(t.Context(), operatorOf(d, policytest.NewScripts(), tenant))
 	policytest.Must(t, err)
 	defer with.Release()
 	for i, r := range records {
@@ -183,8 +184,8 @@ func TestOfOtherPoliciesIsToldWhatTheyMakeOfThePod(t *testing.T) {
 	} {
 		of := policytest.NewTree(t)
 		of.Policy("p", "allow No "+would, policytest.LabelsPath)
-		again := NewRepeater(scripted{patching()}, slog.New(slog.DiscardHandler))
-		with, err := again.Instead(t.Context(), operatorOf(of, patching(), ""))
+		again := replay.NewReplayer(scripted{patching()}, slog.New(slog.DiscardHandler))
+		with, err := again.WhatIf(t.Context(), operatorOf(of, patching(), ""))
 		policytest.Must(t, err)
 		_, diff, err := with.Decide(t.Context(), records[0], exhibits[0])
 		policytest.Must(t, err)
@@ -202,7 +203,7 @@ func TestOfOtherPoliciesIsToldWhatTheyMakeOfThePod(t *testing.T) {
 
 // contestOnRecord has a contest decided by policies of one name, the operator's and
 // tenant a's.
-func contestOnRecord(t *testing.T, operators, tenants string) (records []*state.DecisionRecord, exhibits []Evidence) {
+func contestOnRecord(t *testing.T, operators, tenants string) (records []*state.DecisionRecord, exhibits []replay.Artifacts) {
 	t.Helper()
 	at, d, of := filepath.Join(t.TempDir(), "state"), policytest.NewTree(t), policytest.NewTree(t)
 	for dir, script := range map[policytest.Tree]string{d: operators, of: tenants} {
@@ -247,7 +248,7 @@ func TestOfPoliciesOfOneNameThatOneCountsWhichDecided(t *testing.T) {
 			if v := records[0].Verdict; v.Policy != "p" || v.Tenant != test.tenant {
 				t.Errorf("%q of %q is on record", v.Policy, v.Tenant)
 			}
-			again := NewRepeater(scripted{policytest.NewScripts()}, slog.New(slog.DiscardHandler))
+			again := replay.NewReplayer(scripted{policytest.NewScripts()}, slog.New(slog.DiscardHandler))
 			defer again.Close()
 			for _, tenant := range []string{test.tenant, ""} { // agents before did not put it down
 				r := *records[0]
@@ -269,8 +270,8 @@ func TestPoliciesThatWouldBeRefusedMakeNoDecision(t *testing.T) {
 	t.Parallel()
 	d := policytest.NewTree(t)
 	d.Write("p.toml", "api = 1\n")
-	_, err := NewRepeater(scripted{policytest.NewScripts()}, slog.New(slog.DiscardHandler)).Instead(t.Context(), operatorOf(d, policytest.NewScripts(), ""))
-	if err == nil || errors.Is(err, ErrNotJudged) {
+	_, err := replay.NewReplayer(scripted{policytest.NewScripts()}, slog.New(slog.DiscardHandler)).WhatIf(t.Context(), operatorOf(d, policytest.NewScripts(), ""))
+	if err == nil || errors.Is(err, replay.ErrNotJudged) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -18,13 +18,14 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
+	"github.com/wardlet/wardlet/core/policy/replay"
 	"github.com/wardlet/wardlet/core/state"
 	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
 // evidenceIn are the records of a state directory, each with what it names, the oldest
 // first.
-func evidenceIn(t *testing.T, path string) (records []*state.DecisionRecord, exhibits []Evidence) {
+func evidenceIn(t *testing.T, path string) (records []*state.DecisionRecord, exhibits []replay.Artifacts) {
 	t.Helper()
 	damaged, err := state.ArchiveOf(os.DirFS(path)).Each(func(r *state.DecisionRecord, e *state.Exhibits) error {
 		records, exhibits = append(records, r), append(exhibits, e)
@@ -34,14 +35,14 @@ func evidenceIn(t *testing.T, path string) (records []*state.DecisionRecord, exh
 	return records, exhibits
 }
 
-// altered is evidence in which the documents of pods are others.
+// altered are artifacts in which the documents of pods are others.
 type altered struct {
-	Evidence
+	replay.Artifacts
 	change func(*v1.Pod)
 }
 
 func (a altered) Input(digest string) ([]byte, error) {
-	text, err := a.Evidence.Input(digest)
+	text, err := a.Artifacts.Input(digest)
 	if err != nil || !bytes.Contains(text, []byte(`"kind":"Pod"`)) {
 		return text, err
 	}
@@ -53,14 +54,14 @@ func (a altered) Input(digest string) ([]byte, error) {
 	return json.Marshal(p)
 }
 
-// otherReferences is evidence in which the document of this digest has other digests.
+// otherReferences are artifacts in which the document of this digest has other digests.
 type otherReferences struct {
-	Evidence
+	replay.Artifacts
 	document string
 }
 
 func (o otherReferences) Input(digest string) ([]byte, error) {
-	text, err := o.Evidence.Input(digest)
+	text, err := o.Artifacts.Input(digest)
 	if digest == o.document {
 		text = bytes.ReplaceAll(text, []byte("sha256:1"), []byte("sha256:2"))
 	}
@@ -69,11 +70,11 @@ func (o otherReferences) Input(digest string) ([]byte, error) {
 
 // repeated makes the decision of a record again and returns the first difference, nil
 // for none.
-func repeated(t *testing.T, r *Repeater, record *state.DecisionRecord, of Evidence) *Difference {
+func repeated(t *testing.T, r *replay.Replayer, record *state.DecisionRecord, of replay.Artifacts) *replay.Difference {
 	t.Helper()
-	v, err := r.Repeat(t.Context(), record, of)
+	v, err := r.Replay(t.Context(), record, of)
 	policytest.Must(t, err)
-	d, err := Compare(record, v)
+	d, err := replay.Compare(record, v)
 	policytest.Must(t, err)
 	return d
 }
@@ -129,7 +130,7 @@ func TestADecisionCanBeMadeAgainFromItsRecordAlone(t *testing.T) { //nolint:tpar
 	if len(records) != 3 {
 		t.Fatalf("%d records: %+v", len(records), records)
 	}
-	again := NewRepeater(c.Loader, c.Logger)
+	again := replay.NewReplayer(c.Loader, c.Logger)
 	defer again.Close()
 	for i, r := range records {
 		t.Run(r.Hook, func(t *testing.T) {
@@ -187,7 +188,7 @@ func TestARecordHoldsWhetherPodsOfAnAPIServerCouldBeChanged(t *testing.T) {
 	closeAll()
 	records, exhibits := evidenceIn(t, at)
 	config := testConfig(d, s)
-	again := NewRepeater(config.Loader, config.Logger)
+	again := replay.NewReplayer(config.Loader, config.Logger)
 	defer again.Close()
 	var got []string
 	for i, r := range records {
@@ -229,7 +230,7 @@ func TestAnInstanceThatTheMachineDoesNotHaveAtOnceIsAwaited(t *testing.T) {
 		stop()
 		closeAll()
 		records, exhibits := evidenceIn(t, at)
-		again := NewRepeater(scripted{policytest.NewScripts()}, slog.New(slog.DiscardHandler))
+		again := replay.NewReplayer(scripted{policytest.NewScripts()}, slog.New(slog.DiscardHandler))
 		if d := repeated(t, again, records[0], exhibits[0]); d != nil || len(records) != 1 || records[0].Verdict.Answer != api.Allow {
 			t.Errorf("%s: %v of %+v", script, d, records)
 		}

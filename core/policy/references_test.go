@@ -20,6 +20,7 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
+	"github.com/wardlet/wardlet/core/policy/replay"
 	"github.com/wardlet/wardlet/core/policy/review"
 )
 
@@ -472,7 +473,7 @@ func TestReferences_aDecisionCanBeMadeAgain(t *testing.T) {
 	if len(records) != 5 {
 		t.Fatalf("%d records", len(records))
 	}
-	again := NewRepeater(scripted{s}, slog.New(slog.DiscardHandler))
+	again := replay.NewReplayer(scripted{s}, slog.New(slog.DiscardHandler))
 	defer again.Close()
 	for i, r := range records {
 		if len(r.Verdict.References) == 0 {

@@ -17,6 +17,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
+	"github.com/wardlet/wardlet/core/policy/replay"
 	"github.com/wardlet/wardlet/core/state"
 )
 
@@ -198,7 +199,7 @@ func TestWhatPoliciesMetBesideTheQuestionIsOnRecord(t *testing.T) {
 			for i, r := range records {
 				well := policytest.NewScripts()
 				well.Faults = 2 // the machine has had them
-				again := NewRepeater(scripted{well}, slog.New(slog.DiscardHandler))
+				again := replay.NewReplayer(scripted{well}, slog.New(slog.DiscardHandler))
 				if diff := repeated(t, again, r, exhibits[i]); diff != nil {
 					t.Errorf("%s of %s: %v", r.Hook, r.Name, diff)
 				}
@@ -218,12 +219,12 @@ func TestWhatPoliciesMetBesideTheQuestionIsOnRecord(t *testing.T) {
 
 func TestWhatNoPolicyJudgedIsNotRepeated(t *testing.T) {
 	t.Parallel()
-	again := NewRepeater(nil, nil)
+	again := replay.NewReplayer(nil, nil)
 	for name, record := range map[string]state.DecisionRecord{
 		"an admission without sets": {Decision: api.Decision{Hook: api.HookAdmit, Verdict: notReady("/policies", errors.New("no"), policytest.Instant)}},
 		"a contest without sets":    {Decision: api.Decision{Hook: api.HookMerge}},
 	} {
-		if _, err := again.Repeat(context.Background(), &record, nil); !errors.Is(err, ErrNotJudged) {
+		if _, err := again.Replay(context.Background(), &record, nil); !errors.Is(err, replay.ErrNotJudged) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -247,7 +248,7 @@ func TestTheFirstDifferenceIsNamed(t *testing.T) {
 		made := base
 		made.Opinions = []api.Opinion{base.Opinions[0]}
 		test.change(&made)
-		d, err := Compare(&state.DecisionRecord{Decision: api.Decision{Verdict: base}}, made)
+		d, err := replay.Compare(&state.DecisionRecord{Decision: api.Decision{Verdict: base}}, made)
 		policytest.Must(t, err)
 		got := ""
 		if d != nil {
@@ -259,32 +260,10 @@ func TestTheFirstDifferenceIsNamed(t *testing.T) {
 	}
 }
 
-func TestARepeaterKeepsOnlySoManyPoliciesLoaded(t *testing.T) {
-	t.Parallel()
-	s := policytest.NewScripts()
-	again := NewRepeater(scripted{s}, nil)
-	e := contents{}
-	for i := range maxLoaded + 3 {
-		again.decision++
-		record := &state.PolicyRecord{Name: "p", Document: e.add(policytest.DocumentOf("p", "allow", "# "+strings.Repeat("x", i))), Module: e.add("allow")}
-		if _, err := again.policy(t.Context(), record, "node-1", e); err != nil {
-			t.Fatal(err)
-		}
-		again.makeRoom()
-	}
-	if n := len(s.InUse()); n != maxLoaded {
-		t.Errorf("%d are loaded", n)
-	}
-	again.Close()
-	if n := len(s.InUse()); n != 0 {
-		t.Errorf("%d are loaded after it was closed", n)
-	}
-}
-
 func TestADecisionOfMorePoliciesThanStayLoadedIsMadeAgain(t *testing.T) {
 	t.Parallel()
 	at, d, s := filepath.Join(t.TempDir(), "state"), policytest.NewTree(t), policytest.NewScripts()
-	for i := range maxLoaded + 6 {
+	for i := range replay.MaxLoaded + 6 {
 		d.Policy(fmt.Sprintf("p%02d", i), "allow")
 	}
 	log, closeAll := policytest.RecordsIn(t, at)
@@ -302,7 +281,7 @@ func TestADecisionOfMorePoliciesThanStayLoadedIsMadeAgain(t *testing.T) {
 	stop()
 	closeAll()
 	loads := policytest.NewScripts()
-	again := NewRepeater(scripted{loads}, slog.New(slog.DiscardHandler))
+	again := replay.NewReplayer(scripted{loads}, slog.New(slog.DiscardHandler))
 	defer again.Close()
 	records, exhibits := evidenceIn(t, at)
 	for i, r := range records {
@@ -310,37 +289,7 @@ func TestADecisionOfMorePoliciesThanStayLoadedIsMadeAgain(t *testing.T) {
 			t.Errorf("%s: %v", r.Name, diff)
 		}
 	}
-	if len(records) != 3 || loads.Loads != maxLoaded+7 || len(loads.InUse()) != maxLoaded+6 {
+	if len(records) != 3 || loads.Loads != replay.MaxLoaded+7 || len(loads.InUse()) != replay.MaxLoaded+6 {
 		t.Errorf("%d records, loaded %d times, %d are loaded", len(records), loads.Loads, len(loads.InUse()))
 	}
 }
-
-func TestWhoClosesAPluginMeanwhileIsNotAwaited(t *testing.T) {
-	t.Parallel()
-	records, exhibits := onRecord(t, "allow", `hooks = ["admit"]`, "")
-	s := policytest.NewScripts()
-	again := NewRepeater(scripted{s}, slog.New(slog.DiscardHandler))
-	_, err := again.Repeat(t.Context(), records[0], exhibits[0])
-	policytest.Must(t, err)
-	for _, p := range again.loaded {
-		p.Plugin.Release()
-	}
-	before := len(s.Calls())
-	if _, err := again.Repeat(t.Context(), records[0], exhibits[0]); err == nil || !strings.Contains(err.Error(), "its plugin was closed meanwhile") {
-		t.Errorf("%v", err)
-	}
-	if n := len(s.Calls()) - before; n > 1 {
-		t.Errorf("it was asked %d times", n)
-	}
-}
-
-// contents are evidence by digest.
-type contents map[string]string
-
-func (c contents) add(text string) string {
-	c[policytest.SumOf(text)] = text
-	return policytest.SumOf(text)
-}
-
-func (c contents) Input(digest string) ([]byte, error)      { return []byte(c[digest]), nil }
-func (c contents) PolicyFile(digest string) ([]byte, error) { return []byte(c[digest]), nil }

@@ -14,6 +14,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
+	"github.com/wardlet/wardlet/core/policy/replay"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
@@ -171,7 +172,7 @@ func TestWhatIsSaidOfAPodThatRunsCanBeMadeAgainFromItsRecord(t *testing.T) {
 	if len(records) != 2 {
 		t.Fatalf("%d records", len(records))
 	}
-	again := NewRepeater(scripted{s}, slog.New(slog.DiscardHandler))
+	again := replay.NewReplayer(scripted{s}, slog.New(slog.DiscardHandler))
 	defer again.Close()
 	for i, r := range records {
 		said := r.Verdict.Opinions

@@ -23,7 +23,7 @@ func main() {
 		os.Exit(1)
 	}
 	for _, f := range findings {
-		fmt.Println(f)
+		fmt.Fprintln(os.Stdout, f)
 	}
 	if len(findings) > 0 {
 		os.Exit(1)

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/wardlet/wardlet/core/policy"
 	"github.com/wardlet/wardlet/core/policy/eval"
 )
 
@@ -16,13 +15,13 @@ type BenchOptions struct {
 	// least 1.
 	Count, Rounds int
 	// Pods are put to the policy instead of its tests, unless there are none.
-	Pods []policy.Manifest
+	Pods []Manifest
 }
 
 // Bench is what a policy takes.
 type Bench struct {
-	Policy string        `json:"policy"`
-	Limits policy.Limits `json:"limits"`
+	Policy string `json:"policy"`
+	Limits Limits `json:"limits"`
 	// ModuleBytes is the length of the module, StartFuel what its start took: exact.
 	// Start is how long that took with its compilation, Rebuild how long to make
 	// another instance at least, in nanoseconds.
@@ -66,7 +65,7 @@ func (f *CallFigures) Cost() int64 { return f.Fuel + f.HostFuel + f.ExtraFuel }
 const warmUp = 50
 
 // Measure measures a draft. The error says why it cannot be asked, or is that of ctx.
-func Measure(ctx context.Context, d *policy.Draft, o BenchOptions) (*Bench, error) {
+func Measure(ctx context.Context, d *Draft, o BenchOptions) (*Bench, error) {
 	if d.Err != nil {
 		return nil, d.Err
 	}
@@ -74,7 +73,7 @@ func Measure(ctx context.Context, d *policy.Draft, o BenchOptions) (*Bench, erro
 		return nil, fmt.Errorf("%s is a group and has no plugin to measure: measure its members", d.Document)
 	}
 	b := &Bench{Policy: d.Name, Limits: d.Limits(), ModuleBytes: d.Size, StartFuel: d.LoadFuel, Start: d.Took, Calls: []CallFigures{}}
-	add := func(name string, call policy.Call, err error) error {
+	add := func(name string, call Call, err error) error {
 		if err != nil {
 			return err
 		}
@@ -110,7 +109,7 @@ func Measure(ctx context.Context, d *policy.Draft, o BenchOptions) (*Bench, erro
 }
 
 // measure measures one question.
-func measure(ctx context.Context, d *policy.Draft, call policy.Call, o BenchOptions) (CallFigures, error) {
+func measure(ctx context.Context, d *Draft, call Call, o BenchOptions) (CallFigures, error) {
 	var first eval.Result
 	written := -1
 	for range warmUp {

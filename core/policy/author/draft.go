@@ -3,133 +3,196 @@ package author
 import (
 	"context"
 	"errors"
-	"log/slog"
-	"os"
+	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
-	"sync"
+	"strings"
+	"time"
 
-	"github.com/wardlet/wardlet/core/config"
-	"github.com/wardlet/wardlet/core/parts"
-	"github.com/wardlet/wardlet/core/policy"
 	"github.com/wardlet/wardlet/core/policy/bundle"
 	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/rollout"
+	"github.com/wardlet/wardlet/core/policy/spec"
 	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/printable"
 )
 
-// draftNode is the node's name for policies that are tried without an agent: always
-// the same, so that they say the same on every machine.
-const draftNode = "node"
+// Draft is a policy as its author works on it. It is loaded also if it is off, if
+// its module is not pinned or has another digest, and whatever becomes of others in
+// its directory. One call at a time.
+type Draft struct {
+	// Document is the path of its document, Name the policy's, with ".shadow" behind it
+	// of a candidate for its place, or the document's where that cannot be read.
+	Document, Name string
+	// Module is the SHA-256 of its module in hex, empty where that is missing; Pinned
+	// that in the document. Of a group both are that of its members' modules.
+	Module, Pinned string
+	// Size is the length of the module in bytes, LoadFuel what its start took.
+	Size     int
+	LoadFuel int64
+	// Took is how long it took to compile the module and start the plugin.
+	Took time.Duration
+	// Err is why it cannot be asked, with file and line; nil where it can.
+	Err error
 
-// TestedPolicies says what was tested.
-type TestedPolicies struct {
-	// Policies are the names of those that were loaded, Untested of those that have no
-	// [[test]].
-	Policies, Untested []string
-	// Unpinned are the documents whose sha256 is not that of the module.
-	Unpinned []string
-	// Strays are golden files that no test has.
-	Strays []string
+	policy  *eval.Policy
+	reading *bundle.Bundle
+	loader  *rollout.Loader
 }
 
-// TestPolicies runs the tests of the policies in a directory, or of a document, as
-// an agent of this configuration would, and tells each what came of one. It takes
-// policies that are off, and modules whose digest is missing or another one. The error
-// says why there is nothing to test.
-func TestPolicies(ctx context.Context, cfg *config.Config, path string, o TestOptions, each func(*TestResult)) (TestedPolicies, error) {
-	var tested TestedPolicies
-	err := withDrafts(ctx, cfg, path, draftNode, func(drafts []*policy.Draft, log *pluginLines) error {
-		for _, d := range drafts {
-			tested.Policies = append(tested.Policies, d.Name)
-			if d.Err == nil && len(d.Tests()) == 0 {
-				tested.Untested = append(tested.Untested, d.Document)
-			}
-			if d.Module != "" && d.Module != d.Pinned {
-				tested.Unpinned = append(tested.Unpinned, d.Document)
-			}
-			tested.Strays = append(tested.Strays, Strays(d)...)
-			log.take()
-			err := Test(ctx, d, o, func(r *TestResult) {
-				r.Log = log.take()
-				each(r)
-			})
-			if err != nil {
-				return err
-			}
+// shadowSuffix tells a candidate from its policy. No name of a policy has a dot.
+const shadowSuffix = ".shadow"
+
+// Drafts loads the policies of the directory of a configuration, of one document
+// alone where that is named: of the configuration the bounds of modules, the Loader,
+// the Logger and the node count. The error says why the directory cannot be read. Each
+// must be closed.
+func Drafts(ctx context.Context, o rollout.Options, document string) ([]*Draft, error) {
+	o.AllowUnpinned = true
+	d, err := bundle.OpenDirectory(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	names := []string{document}
+	if document == "" {
+		if names, err = d.Documents(); err != nil {
+			return nil, err
 		}
-		return nil
-	})
-	return tested, err
-}
-
-// withDrafts does something with the policies of a directory, or with that of a
-// document, in a sandbox of their own.
-func withDrafts(ctx context.Context, cfg *config.Config, path, node string, do func([]*policy.Draft, *pluginLines) error) error {
-	dir, document := path, ""
-	info, err := os.Stat(path)
-	if err != nil {
-		return err
 	}
-	if !info.IsDir() {
-		dir, document = filepath.Split(path)
-		dir = filepath.Clean(dir)
+	if len(names) == 0 {
+		return nil, fmt.Errorf("%s has no policy (*.toml); wardlet policy new begins one", o.Dir)
 	}
-	temp, err := os.MkdirTemp("", "wardlet-draft-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(temp)
-	log := &pluginLines{}
-	engine, err := parts.Engine(temp, &cfg.Policy, slog.New(log))
-	if err != nil {
-		return err
-	}
-	drafts, err := policy.Drafts(ctx, rollout.Options{
-		Options: bundle.Options{Dir: dir, ModuleBytes: cfg.Policy.ModuleBytes}, Node: node, Loader: eval.Sandbox(engine), Logger: slog.New(slog.DiscardHandler),
-	}, document)
-	if err == nil {
-		err = do(drafts, log)
-	}
-	for _, d := range drafts {
-		d.Close()
-	}
-	return errors.Join(err, engine.Close())
-}
-
-// pluginLines is a log handler that keeps the lines which plugins log.
-type pluginLines struct {
-	mu    sync.Mutex
-	lines []string
-}
-
-// Enabled implements slog.Handler.
-func (*pluginLines) Enabled(context.Context, slog.Level) bool { return true }
-
-// WithAttrs implements slog.Handler.
-func (l *pluginLines) WithAttrs([]slog.Attr) slog.Handler { return l }
-
-// WithGroup implements slog.Handler.
-func (l *pluginLines) WithGroup(string) slog.Handler { return l }
-
-// Handle implements slog.Handler.
-func (l *pluginLines) Handle(_ context.Context, r slog.Record) error {
-	r.Attrs(func(a slog.Attr) bool {
-		if a.Key == wasm.LogText {
-			l.mu.Lock()
-			l.lines = append(l.lines, r.Level.String()+": "+a.Value.String())
-			l.mu.Unlock()
+	r := bundle.New(o.Options)
+	all := make([]*Draft, 0, len(names))
+	for _, name := range names {
+		draft := &Draft{Document: filepath.Join(o.Dir, name), Name: name, reading: r, loader: &rollout.Loader{Options: &o}}
+		known := len(r.Documents)
+		if r.ReadDocument(d, name); len(r.Documents) == known {
+			draft.Err = r.Refused[len(r.Refused)-1].Err
+		} else {
+			draft.load(ctx, d, r.Documents[known])
+			draft.unique(all)
 		}
-		return true
-	})
-	return nil
+		all = append(all, draft)
+	}
+	for _, draft := range all {
+		if draft.Group() {
+			draft.join(ctx, d, all)
+		}
+	}
+	return all, nil
 }
 
-// take returns the lines since it was called last.
-func (l *pluginLines) take() []string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	lines := slices.Clip(l.lines)
-	l.lines = nil
-	return lines
+// unique refuses it where one that was read before it has its name.
+func (d *Draft) unique(others []*Draft) {
+	i := slices.IndexFunc(others, func(other *Draft) bool { return other.policy != nil && other.Name == d.Name })
+	if i >= 0 {
+		d.policy.Complain("name", "%q is the name of the policy in %s too; give each its own", d.policy.Name, printable.Line(others[i].policy.Path))
+		d.Err = d.policy.Err()
+	}
 }
+
+// load loads the plugin of a document.
+func (d *Draft) load(ctx context.Context, dir *bundle.Directory, doc *spec.Document) {
+	c := d.loader.Options
+	d.Name, d.Pinned = doc.Name, doc.SHA256
+	if doc.Mode == spec.ModeShadow {
+		d.Name += shadowSuffix
+	}
+	if doc.IsGroup() {
+		d.policy = &eval.Policy{Document: doc, Counters: &eval.Counters{}, Log: c.Logger}
+		d.reading.ReadPods(dir, doc)
+		return
+	}
+	doc.SHA256 = "" // another digest is only worth a note
+	f, err := d.reading.Fetch(dir, doc.Module, d.reading.Options.MaxModule())
+	if errors.Is(err, fs.ErrNotExist) {
+		doc.Complain("module", "%s is missing; build it first: make, where wardlet policy new made the folder", doc.Module)
+	} else {
+		d.reading.ReadModule(dir, doc)
+	}
+	d.reading.ReadPods(dir, doc)
+	d.policy = &eval.Policy{Document: doc, ModuleSum: f.Sum, DocumentSum: d.reading.Files[doc.Path].Sum, Counters: &eval.Counters{}, Log: c.Logger}
+	d.Module, d.Size = f.Sum, len(f.Data)
+	if f.Data == nil || len(doc.Complaints) > 0 {
+		d.Err = doc.Err()
+		return
+	}
+	options := doc.PluginOptions(c.Node)
+	begun := time.Now()
+	plugin, err := c.Loader.Load(ctx, f.Data, options)
+	d.Took = time.Since(begun)
+	if err != nil {
+		doc.Complain(doc.KeyOfFailure(err), "%s cannot be loaded: %v", doc.Module, err)
+		d.Err = doc.Err()
+		return
+	}
+	d.LoadFuel = plugin.LoadFuel()
+	d.policy.Plugin = eval.NewSharedPlugin(plugin, f.Sum, options, c.Logger)
+}
+
+// Close closes its plugin, or those of its members.
+func (d *Draft) Close() {
+	if d.policy == nil {
+		return
+	}
+	for _, p := range append([]*eval.Policy{d.policy}, d.policy.Members...) {
+		if p.Plugin != nil {
+			p.Plugin.Release()
+		}
+	}
+}
+
+// Dir is the directory of its document.
+func (d *Draft) Dir() string { return d.reading.Dir }
+
+// Hooks are those by which it can be asked.
+func (d *Draft) Hooks() []string { return d.policy.TestHooks() }
+
+// Limits bound one call of a plugin: units of fuel, pages of 64 KiB, bytes.
+type Limits struct {
+	Fuel        int `json:"fuel"`
+	MemoryPages int `json:"memoryPages"`
+	OutputBytes int `json:"outputBytes"`
+}
+
+// Limits are those of the document, of a group those of its members together.
+func (d *Draft) Limits() (l Limits) {
+	asked := []*eval.Policy{d.policy}
+	if d.Group() {
+		asked = d.policy.Members
+	}
+	for _, p := range asked {
+		l.Fuel, l.MemoryPages, l.OutputBytes = l.Fuel+p.Limits.Fuel, l.MemoryPages+p.Limits.MemoryPages, l.OutputBytes+p.Limits.OutputBytes
+	}
+	return l
+}
+
+// fault is a complaint at a key of the document, with file and line. What it quotes is not
+// escaped.
+func (d *Draft) fault(key, format string, args ...any) string {
+	one := spec.Document{Keys: d.policy.Keys, Path: d.policy.Path, File: d.policy.File, Text: d.policy.Text}
+	one.Complain(key, format, args...)
+	return strings.Join(spec.FaultLines(one.Err()), "\n")
+}
+
+// Refusals say, each with file and line, why it cannot be asked; none where it can.
+func (d *Draft) Refusals() []string { return spec.FaultLines(d.Err) }
+
+// Settle makes it ready for the next call.
+func (d *Draft) Settle(ctx context.Context) { d.policy.Plugin.Plugin.Settle(ctx) }
+
+// Footprint is the memory of its plugin after a call; ok is false where that is not
+// known.
+func (d *Draft) Footprint() (f wasm.Footprint, ok bool) {
+	p, ok := d.policy.Plugin.Plugin.(interface{ Footprint() wasm.Footprint })
+	if ok {
+		f = p.Footprint()
+	}
+	return f, ok
+}
+
+// rehearse has what the plugin breaks count for nothing.
+func rehearse(ctx context.Context) context.Context { return wasm.Rehearse(ctx) }

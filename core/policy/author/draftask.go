@@ -4,79 +4,223 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
+	"slices"
+	"time"
 
-	"github.com/wardlet/wardlet/core/config"
-	"github.com/wardlet/wardlet/core/policy"
+	"sigs.k8s.io/yaml"
+
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/eval"
+	"github.com/wardlet/wardlet/core/policy/replay"
+	"github.com/wardlet/wardlet/core/policy/spec"
+	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/state"
 )
 
-// PolicyRun is what a policy said to one question.
-type PolicyRun struct {
-	Policy   string `json:"policy"`
-	Document string `json:"document"`
-	// Module is the digest of the module that was asked.
-	Module  string        `json:"module"`
-	Verdict eval.Result   `json:"verdict"`
-	Limits  policy.Limits `json:"limits"`
-	// Log are the lines that the plugin logged.
-	Log []string `json:"log,omitempty"`
-	// Unpinned: sha256 of the document is not that of the module.
-	Unpinned bool `json:"unpinned,omitempty"`
+// Manifest is a file with a pod.
+type Manifest struct {
+	// Path is how errors, and merge policies as the name of the document, call it.
+	Path string
+	Text []byte
+	// Source is the name of its source, empty for "test"; Kind that's kind, empty for
+	// whichever the policy is asked about.
+	Source, Kind string
 }
 
-// ErrNoDecisions is that files hold no state directory with decisions on record.
-var ErrNoDecisions = state.ErrNoDecisions
-
-// AskPolicy puts a question to the policy of a document, in a sandbox of its own.
-func AskPolicy(ctx context.Context, cfg *config.Config, document string, q *policy.DraftQuestion) (*PolicyRun, error) {
-	return askDraft(ctx, cfg, document, draftNode, func(d *policy.Draft) (eval.Result, error) { return d.Ask(ctx, q) })
+// Question is a question that an author puts to a draft.
+type Question struct {
+	// Hook is one of the draft's, empty for the first.
+	Hook string
+	// Pods is the pod, with merge all candidates. Old is what was admitted before, with
+	// merge the place among Pods of the one that runs plus 1.
+	Pods    []Manifest
+	Old     *Manifest
+	Running int
+	// Time is that of the decision, zero for that of tests.
+	Time time.Time
+	// Node is a file with facts about the node, as YAML; nil for an empty node.
+	Node *Manifest
+	// References is a file with what is known of the objects that the pod names, as YAML; nil where there is none of them.
+	References *Manifest
+	// Connection is a file with the fields of request.connection, as YAML; nil for an exec of the first container.
+	Connection *Manifest
 }
 
-// errAsked ends the search for a record.
-var errAsked = errors.New("asked")
-
-// AskPolicyAgain puts the question of a decision that is on record in files, which
-// hold a state directory, to the policy of a document.
-func AskPolicyAgain(ctx context.Context, cfg *config.Config, document string, files fs.FS, id string) (run *PolicyRun, err error) {
-	damaged, err := state.ArchiveOf(files).Each(func(r *state.DecisionRecord, e *state.Exhibits) error {
-		if r.ID != id {
-			return nil
-		}
-		run, err = askDraft(ctx, cfg, document, r.Node, func(d *policy.Draft) (eval.Result, error) { return d.AskAgain(ctx, r, e) })
-		if err == nil {
-			err = errAsked
-		}
-		return err
-	})
-	switch {
-	case errors.Is(err, errAsked):
-		return run, nil
-	case err != nil:
-		return nil, err
+// Ask puts a question to the draft. The error says what is wrong with the question,
+// or is that of ctx: a failure of the plugin is a statement.
+func (d *Draft) Ask(ctx context.Context, q *Question) (eval.Result, error) {
+	v := &spec.TestCase{Hook: q.Hook, At: q.Time}
+	if v.Hook == "" {
+		v.Hook = d.Hooks()[0]
 	}
-	err = fmt.Errorf("the decision %s is not on record; wardlet get decisions -o wide shows the numbers", id)
-	return nil, errors.Join(append([]error{err}, damaged...)...)
+	if !slices.Contains(d.Hooks(), v.Hook) {
+		return eval.Result{}, fmt.Errorf("the policy does not have the hook %q, but %q", v.Hook, d.Hooks())
+	}
+	if v.At.IsZero() {
+		v.At = spec.TestTime
+	}
+	facts := &wasm.NodeFacts{}
+	if q.Node != nil {
+		if err := yaml.UnmarshalStrict(q.Node.Text, facts); err != nil {
+			return eval.Result{}, fmt.Errorf("%s: these are no facts about a node, which has labels, allocatable and pods: %w", q.Node.Path, err)
+		}
+	}
+	var known []api.Reference
+	if q.References != nil {
+		if err := yaml.UnmarshalStrict(q.References.Text, &known); err != nil {
+			return eval.Result{}, fmt.Errorf("%s: this is no list of references, each of which has kind, name, keys and digest: %w", q.References.Path, err)
+		}
+	}
+	if v.Hook == api.HookMerge {
+		return d.askMerge(ctx, v, q)
+	}
+	if err := readConnection(v, q.Connection); err != nil {
+		return eval.Result{}, err
+	}
+	if len(q.Pods) != 1 {
+		return eval.Result{}, fmt.Errorf("the hook %s is about one pod, found %d", v.Hook, len(q.Pods))
+	}
+	v.Pod = d.put(&q.Pods[0])
+	if q.Old != nil {
+		v.Old = d.put(q.Old)
+	}
+	pods, err := d.decode(v)
+	if err != nil {
+		return eval.Result{}, err
+	}
+	asked := d.policy.QuestionOfTest(v, pods)
+	if old := asked.Old; v.Hook == api.HookConnect {
+		asked.Old = nil
+	} else if q.Old == nil {
+		asked.Op, asked.Old = api.Add, nil
+	} else if old.Namespace != asked.Pod.Namespace || old.Name != asked.Pod.Name {
+		return eval.Result{}, fmt.Errorf("%s is the pod %s/%s and %s is %s/%s: a change is of one pod",
+			q.Pods[0].Path, asked.Pod.Namespace, asked.Pod.Name, q.Old.Path, old.Namespace, old.Name)
+	}
+	r := d.policy.RequestOfTest(asked, v.At, known)
+	r.Node = facts
+	given := &q.Pods[0]
+	if given.Source != "" {
+		asked.Origin.Source = given.Source
+	}
+	if given.Kind != "" {
+		r.Kind = given.Kind
+	}
+	x := &eval.Decision{Hook: v.Hook, Node: d.loader.Options.Node, Request: r, Names: eval.NamesOf(asked, d.loader.Options.Node)}
+	return d.judge(ctx, x, true)
 }
 
-// askDraft asks the policy of a document something.
-func askDraft(ctx context.Context, cfg *config.Config, document, node string, ask func(*policy.Draft) (eval.Result, error)) (run *PolicyRun, err error) {
-	err = withDrafts(ctx, cfg, document, node, func(drafts []*policy.Draft, log *pluginLines) error {
-		if len(drafts) != 1 {
-			return fmt.Errorf("%s has %d policies: name the document of one", document, len(drafts))
-		}
-		d := drafts[0]
-		if d.Err != nil {
-			return d.Err
-		}
-		log.take()
-		s, err := ask(d)
-		if err != nil {
-			return err
-		}
-		run = &PolicyRun{Policy: d.Name, Document: d.Document, Module: d.Module, Verdict: s, Limits: d.Limits(), Log: log.take(), Unpinned: d.Module != d.Pinned}
+// readConnection reads the connection of a question.
+func readConnection(v *spec.TestCase, file *Manifest) error {
+	if file == nil {
 		return nil
-	})
-	return run, err
+	}
+	c := &api.Connection{}
+	if err := yaml.UnmarshalStrict(file.Text, c); err != nil {
+		return fmt.Errorf("%s: this is no connection, which has kind, source, container, command, ports, user and groups: %w", file.Path, err)
+	}
+	v.Connection = new(spec.TestConnection(*c))
+	v.Connection.FillIn()
+	var err error
+	v.Connection.Check(func(key, format string, args ...any) {
+		err = fmt.Errorf("%s: %s: %s", file.Path, key, fmt.Sprintf(format, args...))
+	}, "connection")
+	if err == nil && v.Hook != api.HookConnect {
+		err = fmt.Errorf("%s: a connection is for the hook %s, not %s", file.Path, api.HookConnect, v.Hook)
+	}
+	return err
+}
+
+// judge asks about one pod.
+func (d *Draft) judge(ctx context.Context, x *eval.Decision, mutateAPI bool) (s eval.Result, err error) {
+	ask := func(p *eval.Policy) (eval.Result, error) { return p.AskMatching(rehearse(ctx), x, mutateAPI) }
+	if o, ok := d.policy.Excepted(x); ok && d.Group() {
+		s = eval.ExceptedResult(o.Message)
+	} else if d.Group() {
+		s, err = d.policy.AskGroup(ask)
+	} else {
+		s, err = ask(d.policy)
+	}
+	return s.AfterCall(ctx, err)
+}
+
+// askMerge asks which candidate wins.
+func (d *Draft) askMerge(ctx context.Context, v *spec.TestCase, q *Question) (eval.Result, error) {
+	if len(q.Pods) < 2 || len(q.Pods) > spec.MaxCandidates {
+		return eval.Result{}, fmt.Errorf("the hook merge is about 2 to %d documents, found %d", spec.MaxCandidates, len(q.Pods))
+	}
+	for i := range q.Pods {
+		m := &q.Pods[i]
+		c := spec.TestCandidate{Pod: d.put(m), Source: m.Source, Kind: m.Kind, Running: i+1 == q.Running}
+		if c.Source == "" {
+			c.Source = spec.TestSource
+		}
+		if c.Kind == "" {
+			c.Kind = api.KindFile
+		}
+		v.Candidates = append(v.Candidates, c)
+	}
+	pods, err := d.decode(v)
+	if err != nil {
+		return eval.Result{}, err
+	}
+	return d.choose(ctx, eval.ConflictOfTest(v, pods), d.loader.Options.Node)
+}
+
+// choose asks about candidates that match.
+func (d *Draft) choose(ctx context.Context, m *eval.Conflict, node string) (eval.Result, error) {
+	asked, fuel, err := d.policy.WantsContest(ctx, m, node)
+	if err == nil && !asked {
+		return eval.NotMatching(fuel), nil
+	}
+	var s eval.Result
+	if err == nil {
+		s, err = d.policy.ChooseWinner(rehearse(ctx), m)
+	}
+	s.HostFuel += fuel
+	return s.AfterCall(ctx, err)
+}
+
+// put makes a manifest one of the files of tests.
+func (d *Draft) put(m *Manifest) (path string) {
+	d.reading.Put(m.Path, m.Text)
+	return m.Path
+}
+
+// AskAgain puts the question of a decision on record to the draft, as those policies
+// saw it that were asked first. The draft must have been loaded for the record's node.
+// The error says what is missing or damaged, or is that of ctx.
+func (d *Draft) AskAgain(ctx context.Context, record *state.DecisionRecord, of replay.Artifacts) (eval.Result, error) {
+	if !slices.Contains(d.Hooks(), record.Hook) {
+		return eval.Result{}, fmt.Errorf("the decision is about the hook %s, and the policy has %q", record.Hook, d.Hooks())
+	}
+	e := &replay.ArtifactReader{Of: of}
+	if record.Hook == api.HookMerge {
+		m := e.Contest(record)
+		if e.Err != nil {
+			return eval.Result{}, e.Err
+		}
+		return d.choose(ctx, m, record.Node)
+	}
+	x := e.Decision(record)
+	facts := e.Facts(record)
+	if e.Err != nil {
+		return eval.Result{}, e.Err
+	}
+	x.Request.Node = facts[record.Tenant]
+	if all := facts[""]; all != nil {
+		x.Request.Node = all
+	}
+	if d.readsNode() && x.Request.Node == nil {
+		return eval.Result{}, errors.New("the policy wants to see the node, and no policy of that decision has: nothing of it is on record")
+	}
+	known := e.SeenReferences(record)
+	if e.Err != nil {
+		return eval.Result{}, e.Err
+	}
+	var missing []api.Reference
+	if x.Request.References, missing = eval.ReferencesOf(x.Request.Question.Pod, known); len(missing) > 0 && d.readsReferences() {
+		return eval.Result{}, fmt.Errorf("the policy wants to see the %s %s, and no policy of that decision has: nothing of it is on record", missing[0].Kind, missing[0].Name)
+	}
+	return d.judge(ctx, x, record.MutateAPI)
 }

@@ -5,13 +5,12 @@ import (
 	"errors"
 
 	"github.com/wardlet/wardlet/core/config"
-	"github.com/wardlet/wardlet/core/policy"
 )
 
 // MeasurePolicies measures the policies of a directory, or of a document, in a sandbox
 // of their own; groups have no plugin to be measured. The error is of those that cannot be.
 func MeasurePolicies(ctx context.Context, cfg *config.Config, path string, o BenchOptions) (all []*Bench, err error) {
-	err = withDrafts(ctx, cfg, path, draftNode, func(drafts []*policy.Draft, _ *pluginLines) error {
+	err = withDrafts(ctx, cfg, path, draftNode, func(drafts []*Draft, _ *pluginLines) error {
 		var faults []error
 		for _, d := range drafts {
 			if d.Group() && len(drafts) > 1 {

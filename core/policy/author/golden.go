@@ -11,8 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/wardlet/wardlet/core/policy"
 	"github.com/wardlet/wardlet/core/policy/eval"
+	"github.com/wardlet/wardlet/core/policy/replay"
 )
 
 // maxGolden bounds what is read of a golden file, in bytes.
@@ -27,13 +27,13 @@ type golden struct {
 }
 
 // goldenPath is where the golden file of a test lies.
-func goldenPath(d *policy.Draft, test string) string {
+func goldenPath(d *Draft, test string) string {
 	return filepath.Join(d.Dir(), "tests", "golden", d.Name, test+".json")
 }
 
 // Strays are the golden files of a policy that none of its tests has: what they hold is
 // compared no more.
-func Strays(d *policy.Draft) (paths []string) {
+func Strays(d *Draft) (paths []string) {
 	if d.Err != nil {
 		return nil
 	}
@@ -120,7 +120,7 @@ func (g *golden) differs(path string, now *golden) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	d, err := policy.FirstDifference(&before, &made)
+	d, err := replay.FirstDifference(&before, &made)
 	if err != nil || d == nil {
 		return "", err
 	}

@@ -2,18 +2,14 @@ package author
 
 import (
 	"github.com/wardlet/wardlet/core/api"
-	"github.com/wardlet/wardlet/core/policy"
 	"github.com/wardlet/wardlet/core/policy/bundle"
 	"github.com/wardlet/wardlet/core/policy/eval"
+	"github.com/wardlet/wardlet/core/policy/replay"
 	"github.com/wardlet/wardlet/core/policy/spec"
 )
 
-// What an author asks, and what comes back, is what policies are asked in an agent.
+// What an author sees of policies is what an agent sees.
 type (
-	// Manifest is the text of a pod or of node facts, with where it comes from.
-	Manifest = policy.Manifest
-	// Question is what a draft is asked.
-	Question = policy.DraftQuestion
 	// Statement is the answer of one policy, with what it cost.
 	Statement = eval.Result
 	// Fault is one of what is wrong with a set, or what its author should look at.
@@ -32,4 +28,4 @@ func SetFiles(dir string) (map[string]string, error) { return bundle.Files(dir) 
 
 // AnswerOf returns what a verdict answers its hook: with merge, what the policy that
 // decided did.
-func AnswerOf(hook string, v *api.Verdict) api.Answer { return policy.AnswerOf(hook, v) }
+func AnswerOf(hook string, v *api.Verdict) api.Answer { return replay.AnswerOf(hook, v) }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"regexp"
 
-	"github.com/wardlet/wardlet/core/policy"
 	"github.com/wardlet/wardlet/core/policy/eval"
 )
 
@@ -43,7 +42,7 @@ type TestResult struct {
 
 // Test runs tests of a draft and tells each what came of one. The error is that of
 // ctx.
-func Test(ctx context.Context, d *policy.Draft, o TestOptions, each func(*TestResult)) error {
+func Test(ctx context.Context, d *Draft, o TestOptions, each func(*TestResult)) error {
 	if r := refused(d); r != nil {
 		each(r)
 		return nil
@@ -75,7 +74,7 @@ func Test(ctx context.Context, d *policy.Draft, o TestOptions, each func(*TestRe
 }
 
 // refused is the result of a draft that cannot be asked, nil for another.
-func refused(d *policy.Draft) *TestResult {
+func refused(d *Draft) *TestResult {
 	if d.Err == nil {
 		return nil
 	}
@@ -83,7 +82,7 @@ func refused(d *policy.Draft) *TestResult {
 }
 
 // compare compares the verdict with the golden file of the test, or writes that.
-func (r *TestResult) compare(d *policy.Draft, test string, update bool) (fault string) {
+func (r *TestResult) compare(d *Draft, test string, update bool) (fault string) {
 	path := goldenPath(d, test)
 	now := &golden{d.Module, *r.Verdict}
 	r.Golden = GoldenSame

@@ -10,7 +10,6 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/parts"
-	"github.com/wardlet/wardlet/core/policy"
 	"github.com/wardlet/wardlet/core/policy/bundle"
 	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/state"
@@ -53,9 +52,9 @@ type DiffOptions struct {
 // records are not whole. The error is ErrRefused, with every reason, or says what
 // cannot be read.
 func DiffDecisions(ctx context.Context, cfg *config.Config, files fs.FS, o DiffOptions, each func(*Differing)) (damaged []error, err error) {
-	err = withRepeater(cfg, false, func(again *policy.Repeater) error {
+	err = withReplayer(cfg, false, func(again *Replayer) error {
 		return withSandbox(cfg, false, func(loader eval.Loader) error {
-			x := differ{cfg, loader, again, o, map[string]*policy.Instead{}}
+			x := differ{cfg, loader, again, o, map[string]*WhatIf{}}
 			defer x.release()
 			var err error
 			damaged, err = state.ArchiveOf(files).Each(func(r *state.DecisionRecord, e *state.Exhibits) error {
@@ -82,13 +81,13 @@ func DiffDecisions(ctx context.Context, cfg *config.Config, files fs.FS, o DiffO
 type differ struct {
 	cfg     *config.Config
 	loader  eval.Loader
-	again   *policy.Repeater
+	again   *Replayer
 	options DiffOptions
-	with    map[string]*policy.Instead
+	with    map[string]*WhatIf
 }
 
 // on returns the policies as they are on a node.
-func (d *differ) on(ctx context.Context, node string) (*policy.Instead, error) {
+func (d *differ) on(ctx context.Context, node string) (*WhatIf, error) {
 	if x := d.with[node]; x != nil {
 		return x, nil
 	}
@@ -97,7 +96,7 @@ func (d *differ) on(ctx context.Context, node string) (*policy.Instead, error) {
 		return nil, err
 	}
 	o.Dir, o.Trust, o.AllowUnpinned, o.Tenant = d.options.Dir, bundle.Trust{}, true, d.options.Tenant
-	x, err := d.again.Instead(ctx, o)
+	x, err := d.again.WhatIf(ctx, o)
 	if err == nil {
 		d.with[node] = x
 	}
@@ -111,17 +110,17 @@ func (d *differ) release() {
 }
 
 // differing makes one decision with other policies. The error is state.ErrMadeRoom.
-func differing(ctx context.Context, with *policy.Instead, r *state.DecisionRecord, of policy.Evidence) (*Differing, error) {
+func differing(ctx context.Context, with *WhatIf, r *state.DecisionRecord, of Artifacts) (*Differing, error) {
 	d := &Differing{Replayed: *replayedOf(r), Recorded: &r.Verdict}
 	v, difference, err := with.Decide(ctx, r, of)
 	switch {
 	case errors.Is(err, state.ErrMadeRoom):
 		return nil, err
-	case errors.Is(err, policy.ErrNotJudged):
+	case errors.Is(err, ErrNotJudged):
 		d.Outcome = ReplayNotJudged
-	case errors.Is(err, policy.ErrNotConcerned):
+	case errors.Is(err, ErrNotConcerned):
 		d.Outcome = DiffNotConcerned
-	case errors.Is(err, policy.ErrUnseen):
+	case errors.Is(err, ErrUnseen):
 		d.Outcome = DiffUnseen
 	case err != nil:
 		d.Outcome, d.Error = ReplayLost, err.Error()

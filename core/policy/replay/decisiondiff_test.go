@@ -19,6 +19,7 @@ import (
 	"github.com/wardlet/wardlet/core/parts"
 	"github.com/wardlet/wardlet/core/policy"
 	"github.com/wardlet/wardlet/core/policy/eval"
+	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/state"
 	"github.com/wardlet/wardlet/test/wasmtest"
@@ -28,37 +29,38 @@ import (
 // state directory and that of the policies.
 func decidedBy(t *testing.T, cfg *config.Config, plugin []byte) (dir, policies string) {
 	t.Helper()
-	must := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	dir, policies = filepath.Join(t.TempDir(), "state"), t.TempDir()
-	must(os.WriteFile(filepath.Join(policies, "p.wasm"), plugin, 0o600))
-	must(os.WriteFile(filepath.Join(policies, "p.toml"), []byte("api = \"wardlet.dev/v1\"\nname = \"p\"\nmodule = \"p.wasm\"\nhooks = [\"admit\"]\n"), 0o600))
-	quiet := slog.New(slog.DiscardHandler)
-	d, err := state.Open(dir, quiet)
-	must(err)
-	log, err := d.Decisions(map[string]int64{"": 16 << 20})
-	must(err)
-	must(parts.WithEngine(cfg, func(engine *wasm.Engine) error {
-		p := policy.New(policy.Config{
-			Dir: policies, AllowUnpinned: true, ModuleBytes: cfg.Policy.ModuleBytes, DefaultVerdict: api.Allow, Node: "edge", Records: log,
-			Loader: eval.Sandbox(engine), Logger: quiet, Now: time.Now, Evaluators: 1,
-		})
-		ctx, stop := context.WithCancel(t.Context())
-		var running sync.WaitGroup
-		running.Go(func() { _ = p.Run(ctx) })
-		answered := make(chan api.Verdict, 1)
-		web := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "shop", UID: "1"}, Spec: v1.PodSpec{Containers: []v1.Container{{Name: "c", Image: "i"}}}}
-		p.Judge(api.Question{Op: api.Add, Pod: web}, func(v api.Verdict) { answered <- v })
-		<-answered
-		stop()
-		running.Wait()
+	policytest.Must(t, parts.WithEngine(cfg, func(engine *wasm.Engine) error {
+		dir, policies = decidedWith(t, eval.Sandbox(engine), cfg.Policy.ModuleBytes, plugin)
 		return nil
 	}))
-	must(errors.Join(log.Close(), d.Close()))
+	return dir, policies
+}
+
+// decidedWith does the same with plugins of a loader, for modules of so many bytes.
+func decidedWith(t *testing.T, loader eval.Loader, moduleBytes int, plugin []byte) (dir, policies string) {
+	t.Helper()
+	dir, policies = filepath.Join(t.TempDir(), "state"), t.TempDir()
+	policytest.Must(t, os.WriteFile(filepath.Join(policies, "p.wasm"), plugin, 0o600))
+	policytest.Must(t, os.WriteFile(filepath.Join(policies, "p.toml"), []byte("api = \"wardlet.dev/v1\"\nname = \"p\"\nmodule = \"p.wasm\"\nhooks = [\"admit\"]\n"), 0o600))
+	quiet := slog.New(slog.DiscardHandler)
+	d, err := state.Open(dir, quiet)
+	policytest.Must(t, err)
+	log, err := d.Decisions(map[string]int64{"": 16 << 20})
+	policytest.Must(t, err)
+	p := policy.New(policy.Config{
+		Dir: policies, AllowUnpinned: true, ModuleBytes: moduleBytes, DefaultVerdict: api.Allow, Node: "edge", Records: log,
+		Loader: loader, Logger: quiet, Now: time.Now, Evaluators: 1,
+	})
+	ctx, stop := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { _ = p.Run(ctx) })
+	answered := make(chan api.Verdict, 1)
+	web := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "shop", UID: "1"}, Spec: v1.PodSpec{Containers: []v1.Container{{Name: "c", Image: "i"}}}}
+	p.Judge(api.Question{Op: api.Add, Pod: web}, func(v api.Verdict) { answered <- v })
+	<-answered
+	stop()
+	running.Wait()
+	policytest.Must(t, errors.Join(log.Close(), d.Close()))
 	return dir, policies
 }
 

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/config"
-	"github.com/wardlet/wardlet/core/policy"
 	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/state"
 )
@@ -42,10 +41,10 @@ func ExportDecisions(ctx context.Context, cfg *config.Config, files fs.FS, to io
 	bundle := state.NewDecisionBundle(func(name string) (io.Writer, error) {
 		return archive.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate, Modified: time.Unix(0, 0).UTC()})
 	})
-	err = withRepeater(cfg, false, func(again *policy.Repeater) error {
+	err = withReplayer(cfg, false, func(again *Replayer) error {
 		x := export{again: again, files: map[string]error{}}
 		if o.Redact {
-			x.redactor = policy.NewRedactor()
+			x.redactor = NewRedactor()
 		}
 		var err error
 		damaged, err = state.ArchiveOf(files).Each(func(r *state.DecisionRecord, e *state.Exhibits) error {
@@ -77,8 +76,8 @@ func ExportDecisions(ctx context.Context, cfg *config.Config, files fs.FS, to io
 
 // export makes entries of a bundle. The redactor is nil where all stays.
 type export struct {
-	again    *policy.Repeater
-	redactor *policy.Redactor
+	again    *Replayer
+	redactor *Redactor
 	// files are those that were looked at, and what is wrong with them.
 	files map[string]error
 }
@@ -122,13 +121,13 @@ func (x *export) whole(digest string, e *state.Exhibits) error {
 	return err
 }
 
-// withRepeater does something with what makes decisions again. Modules on record may
+// withReplayer does something with what makes decisions again. Modules on record may
 // be as long as any configuration allows: the agent whose decisions they made took them.
-func withRepeater(cfg *config.Config, interpreter bool, do func(*policy.Repeater) error) error {
+func withReplayer(cfg *config.Config, interpreter bool, do func(*Replayer) error) error {
 	most := *cfg
 	most.Policy.ModuleBytes, most.Policy.CodeBytes = config.MaxModuleBytes, config.MaxModuleBytes
 	return withSandbox(&most, interpreter, func(loader eval.Loader) error {
-		again := policy.NewRepeater(loader, slog.New(slog.DiscardHandler))
+		again := NewReplayer(loader, slog.New(slog.DiscardHandler))
 		defer again.Close()
 		return do(again)
 	})

@@ -8,7 +8,6 @@ import (
 
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/parts"
-	"github.com/wardlet/wardlet/core/policy"
 	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/wasm"
 	"github.com/wardlet/wardlet/core/state"
@@ -45,8 +44,8 @@ type Replayed struct {
 	Name      string `json:"name"`
 	Outcome   string `json:"outcome"`
 	// Difference is the first one, Error why the decision cannot be made again.
-	Difference *policy.Difference `json:"difference,omitempty"`
-	Error      string             `json:"error,omitempty"`
+	Difference *Difference `json:"difference,omitempty"`
+	Error      string      `json:"error,omitempty"`
 }
 
 // Options say how decisions are made again, and which: all without IDs.
@@ -59,7 +58,7 @@ type Options struct {
 // RecordFiles, and tells each what came of one: in this process, without an
 // agent, with nothing but what is on record. damaged says where the records are not whole.
 func Decisions(ctx context.Context, cfg *config.Config, files fs.FS, o Options, each func(*Replayed)) (damaged []error, err error) {
-	err = withRepeater(cfg, o.Interpreter, func(again *policy.Repeater) error {
+	err = withReplayer(cfg, o.Interpreter, func(again *Replayer) error {
 		var err error
 		damaged, err = state.ArchiveOf(files).Each(func(r *state.DecisionRecord, e *state.Exhibits) error {
 			if len(o.IDs) > 0 && !slices.Contains(o.IDs, r.ID) {
@@ -89,16 +88,16 @@ func withSandbox(cfg *config.Config, interpreter bool, do func(eval.Loader) erro
 }
 
 // replay makes one decision again. The error is state.ErrMadeRoom.
-func replay(ctx context.Context, again *policy.Repeater, r *state.DecisionRecord, of policy.Evidence) (*Replayed, error) {
+func replay(ctx context.Context, again *Replayer, r *state.DecisionRecord, of Artifacts) (*Replayed, error) {
 	x := replayedOf(r)
-	v, err := again.Repeat(ctx, r, of)
+	v, err := again.Replay(ctx, r, of)
 	if err == nil {
-		x.Difference, err = policy.Compare(r, v)
+		x.Difference, err = Compare(r, v)
 	}
 	switch {
 	case errors.Is(err, state.ErrMadeRoom):
 		return nil, err
-	case errors.Is(err, policy.ErrNotJudged):
+	case errors.Is(err, ErrNotJudged):
 		x.Outcome = ReplayNotJudged
 	case err != nil:
 		x.Outcome, x.Error = ReplayLost, err.Error()

@@ -1,4 +1,4 @@
-package policy
+package replay
 
 import (
 	"encoding/json"
@@ -31,15 +31,15 @@ func plant(t *testing.T, v reflect.Value) {
 	case resource.Quantity, metav1.Time, time.Time:
 		return
 	case metav1.FieldsV1:
-		v.Set(reflect.ValueOf(metav1.NewFieldsV1(`{"f:` + secret + `":{}}`)).Elem())
+		v.Set(reflect.ValueOf(metav1.NewFieldsV1(`{"f:` + policytest.Secret + `":{}}`)).Elem())
 		return
 	case intstr.IntOrString:
-		v.Set(reflect.ValueOf(intstr.FromString(secret)))
+		v.Set(reflect.ValueOf(intstr.FromString(policytest.Secret)))
 		return
 	}
 	switch v.Kind() {
 	case reflect.String:
-		v.SetString(secret)
+		v.SetString(policytest.Secret)
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
 		plant(t, v.Elem())
@@ -67,7 +67,7 @@ func plant(t *testing.T, v reflect.Value) {
 func where(document any, path string) (all []string) {
 	switch x := document.(type) {
 	case string:
-		if strings.Contains(x, secret) {
+		if strings.Contains(x, policytest.Secret) {
 			return []string{path}
 		}
 	case []any:
@@ -76,7 +76,7 @@ func where(document any, path string) (all []string) {
 		}
 	case map[string]any:
 		for key, one := range x {
-			if strings.Contains(key, secret) {
+			if strings.Contains(key, policytest.Secret) {
 				all = append(all, path+" key")
 				key = "*"
 			}
@@ -108,17 +108,17 @@ func TestInAPodThatIsRedactedNothingStaysButWhatIsListed(t *testing.T) {
 // Of a connection the command goes, and it is gone from what is shown of it too.
 func TestRedactor_takesTheCommandOutOfAConnection(t *testing.T) {
 	t.Parallel()
-	c := &api.Connection{Kind: api.ConnectExec, Source: api.FromNodeAPI, Container: "main", Command: []string{secret, "-p", secret}, User: "alice", Groups: []string{"ops"}}
+	c := &api.Connection{Kind: api.ConnectExec, Source: api.FromNodeAPI, Container: "main", Command: []string{policytest.Secret, "-p", policytest.Secret}, User: "alice", Groups: []string{"ops"}}
 	documents := &decisionlog.Documents{Into: map[string][]byte{}}
 	record := &state.DecisionRecord{Decision: api.Decision{Hook: api.HookConnect, Connection: c.String()}, ConnectionInput: documents.JSON(c)}
 	e, err := NewRedactor().entry(record, redacted{inputs: documents.Into})
 	policytest.Must(t, err)
 	got := &api.Connection{}
 	policytest.Must(t, json.Unmarshal(e.Inputs[e.Record.ConnectionInput], got))
-	if len(got.Command) != 3 || got.Command[0] != got.Command[2] || got.Command[0] == got.Command[1] || strings.Contains(strings.Join(got.Command, " "), secret) {
+	if len(got.Command) != 3 || got.Command[0] != got.Command[2] || got.Command[0] == got.Command[1] || strings.Contains(strings.Join(got.Command, " "), policytest.Secret) {
 		t.Errorf("command %q", got.Command)
 	}
-	if strings.Contains(e.Record.Connection, secret) || !strings.HasPrefix(e.Record.Connection, "exec in container main by alice (node-api): "+redactedPrefix) {
+	if strings.Contains(e.Record.Connection, policytest.Secret) || !strings.HasPrefix(e.Record.Connection, "exec in container main by alice (node-api): "+redactedPrefix) {
 		t.Errorf("shown as %q", e.Record.Connection)
 	}
 	got.Command = c.Command
@@ -132,7 +132,7 @@ func TestRedactor_takesTheDigestsOutOfReferences(t *testing.T) {
 	t.Parallel()
 	documents := &decisionlog.Documents{Into: map[string][]byte{}}
 	record := &state.DecisionRecord{Decision: api.Decision{Hook: api.HookAdmit}, References: documents.JSON([]api.Reference{
-		{Kind: api.ConfigMapKind, Name: "app", Keys: []string{"a"}, Digest: secret}, {Kind: api.ConfigMapKind, Name: "same", Digest: secret}, {Kind: api.SecretKind, Name: "none"},
+		{Kind: api.ConfigMapKind, Name: "app", Keys: []string{"a"}, Digest: policytest.Secret}, {Kind: api.ConfigMapKind, Name: "same", Digest: policytest.Secret}, {Kind: api.SecretKind, Name: "none"},
 	})}
 	e, err := NewRedactor().entry(record, redacted{inputs: documents.Into})
 	policytest.Must(t, err)
@@ -143,8 +143,8 @@ func TestRedactor_takesTheDigestsOutOfReferences(t *testing.T) {
 	}
 }
 
-// anything is evidence that has a document without anything for each digest.
-type anything struct{ Evidence }
+// anything are artifacts that have a document without anything for each digest.
+type anything struct{ Artifacts }
 
 func (anything) Input(string) ([]byte, error) { return []byte("null"), nil }
 
@@ -163,7 +163,7 @@ func TestInARecordThatIsRedactedNothingStaysButWhatIsListed(t *testing.T) {
 	if before := on(r); !slices.Contains(before, "document") || !slices.Contains(before, "candidates[*].document") {
 		t.Fatalf("the test puts the secret only into %v", before)
 	}
-	r.Document, r.Candidates[0].Document = "https://config.example/?token="+secret+"#0", "https://ana:"+secret+"@config.example/#0"
+	r.Document, r.Candidates[0].Document = "https://config.example/?token="+policytest.Secret+"#0", "https://ana:"+policytest.Secret+"@config.example/#0"
 	e, err := NewRedactor().entry(r, anything{})
 	policytest.Must(t, err)
 	stays(t, on(e.Record), "testdata/redact-record-stays.txt")

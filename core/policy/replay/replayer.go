@@ -1,4 +1,4 @@
-package policy
+package replay
 
 import (
 	"context"
@@ -26,18 +26,18 @@ import (
 // were not ready. There is nothing to repeat.
 var ErrNotJudged = errors.New("no policy was asked: the sets were not ready")
 
-// Evidence is what records name by digest. It returns the one that was asked for, or
+// Artifacts is what records name by digest. It returns the one that was asked for, or
 // an error.
-type Evidence interface {
+type Artifacts interface {
 	// Input is a document that a decision saw, as JSON.
 	Input(digest string) ([]byte, error)
 	// PolicyFile is a document or a module of a policy.
 	PolicyFile(digest string) ([]byte, error)
 }
 
-// Repeater makes decisions again from their records, with the policies that made
+// Replayer makes decisions again from their records, with the policies that made
 // them: it needs neither their directory nor the agent. One call at a time.
-type Repeater struct {
+type Replayer struct {
 	loader eval.Loader
 	log    *slog.Logger
 	loaded map[loadedKey]*loadedPolicy
@@ -55,32 +55,32 @@ type loadedPolicy struct {
 	used int
 }
 
-// maxLoaded is how many policies stay loaded between decisions, or as many as the last
+// MaxLoaded is how many policies stay loaded between decisions, or as many as the last
 // one had.
-const maxLoaded = 64
+const MaxLoaded = 64
 
-// NewRepeater returns one whose plugins are made by the loader.
-func NewRepeater(loader eval.Loader, log *slog.Logger) *Repeater {
-	return &Repeater{loader: loader, log: log, loaded: map[loadedKey]*loadedPolicy{}}
+// NewReplayer returns one whose plugins are made by the loader.
+func NewReplayer(loader eval.Loader, log *slog.Logger) *Replayer {
+	return &Replayer{loader: loader, log: log, loaded: map[loadedKey]*loadedPolicy{}}
 }
 
 // Close closes all plugins.
-func (r *Repeater) Close() {
+func (r *Replayer) Close() {
 	for key := range r.loaded {
 		r.unload(key)
 	}
 }
 
-func (r *Repeater) unload(key loadedKey) {
+func (r *Replayer) unload(key loadedKey) {
 	r.loaded[key].Plugin.Release()
 	delete(r.loaded, key)
 }
 
-// Repeat makes the decision of a record again. The verdict is as records have it; of
+// Replay makes the decision of a record again. The verdict is as records have it; of
 // one that was paced it is the denial that was put off. The error is ErrNotJudged,
 // that of ctx, or says what is missing or damaged.
-func (r *Repeater) Repeat(ctx context.Context, record *state.DecisionRecord, of Evidence) (api.Verdict, error) {
-	return r.repeat(ctx, record, of, func(*eval.Decision) {}, nil)
+func (r *Replayer) Replay(ctx context.Context, record *state.DecisionRecord, of Artifacts) (api.Verdict, error) {
+	return r.replay(ctx, record, of, func(*eval.Decision) {}, nil)
 }
 
 // Where the machine has no instance of a plugin to give, which it did when the decision
@@ -90,9 +90,9 @@ const (
 	mostRepeats = 1000
 )
 
-// repeat is Repeat with another set instead of its owner's, nil for none. change may
+// replay is Repeat with another set instead of its owner's, nil for none. change may
 // change what is decided.
-func (r *Repeater) repeat(ctx context.Context, record *state.DecisionRecord, of Evidence, change func(*eval.Decision), instead *eval.Set) (api.Verdict, error) {
+func (r *Replayer) replay(ctx context.Context, record *state.DecisionRecord, of Artifacts, change func(*eval.Decision), instead *eval.Set) (api.Verdict, error) {
 	r.decision++
 	defer r.makeRoom()
 	for try := 1; ; try++ {
@@ -130,7 +130,7 @@ func byMachine(v *api.Verdict, policies []state.PolicyRecord) *api.Opinion {
 }
 
 // once is one try to make a decision again.
-func (r *Repeater) once(ctx context.Context, record *state.DecisionRecord, of Evidence, change func(*eval.Decision), instead *eval.Set) (api.Verdict, error) {
+func (r *Replayer) once(ctx context.Context, record *state.DecisionRecord, of Artifacts, change func(*eval.Decision), instead *eval.Set) (api.Verdict, error) {
 	if record.Verdict.Reason == api.ReasonPoliciesNotReady || record.Hook == api.HookMerge && len(record.Verdict.Opinions) == 0 {
 		return api.Verdict{}, ErrNotJudged
 	}
@@ -145,21 +145,21 @@ func (r *Repeater) once(ctx context.Context, record *state.DecisionRecord, of Ev
 	if instead != nil {
 		sets = withinSets(instead, sets, record.Hook)
 	}
-	e := &exhibits{of: of}
+	e := &ArtifactReader{Of: of}
 	var v api.Verdict
 	switch record.Hook {
 	case api.HookAdmit, api.HookFilter, api.HookConnect:
-		d := e.decision(record)
-		if e.err != nil {
-			return api.Verdict{}, e.err
+		d := e.Decision(record)
+		if e.Err != nil {
+			return api.Verdict{}, e.Err
 		}
 		d.Effects = metBy(policies)
 		change(d)
 		v = r.decide(ctx, record, sets, d)
 	case api.HookMerge:
-		m := e.contest(record)
-		if e.err != nil {
-			return api.Verdict{}, e.err
+		m := e.Contest(record)
+		if e.Err != nil {
+			return api.Verdict{}, e.Err
 		}
 		m.Effects = metBy(policies)
 		decided, opinions, _ := eval.Choose(ctx, sets, record.Node, m, &sched.CurrentPolicy{})
@@ -188,7 +188,7 @@ func closedOf(sets []*eval.Set) *eval.Policy {
 }
 
 // decide asks the policies about one pod.
-func (r *Repeater) decide(ctx context.Context, record *state.DecisionRecord, sets []*eval.Set, d *eval.Decision) api.Verdict {
+func (r *Replayer) decide(ctx context.Context, record *state.DecisionRecord, sets []*eval.Set, d *eval.Decision) api.Verdict {
 	if record.Hook == api.HookFilter {
 		v := eval.Filter(ctx, sets, d, func(string) time.Duration { return math.MaxInt64 })
 		return *eval.FilterVerdict(&v)
@@ -199,7 +199,7 @@ func (r *Repeater) decide(ctx context.Context, record *state.DecisionRecord, set
 }
 
 // sets are those of a record, with those policies that had an opinion, in its order.
-func (r *Repeater) sets(ctx context.Context, record *state.DecisionRecord, had []state.PolicyRecord, of Evidence) ([]*eval.Set, error) {
+func (r *Replayer) sets(ctx context.Context, record *state.DecisionRecord, had []state.PolicyRecord, of Artifacts) ([]*eval.Set, error) {
 	all := make([]*eval.Set, 0, len(record.Verdict.Sets))
 	found := 0
 	for _, name := range record.Verdict.Sets {
@@ -237,13 +237,13 @@ func setNames(sets []*eval.Set) (names []string) {
 }
 
 // policy loads one policy, or returns it as it was loaded before.
-func (r *Repeater) policy(ctx context.Context, of *state.PolicyRecord, node string, evidence Evidence) (*eval.Policy, error) {
+func (r *Replayer) policy(ctx context.Context, of *state.PolicyRecord, node string, artifacts Artifacts) (*eval.Policy, error) {
 	key := loadedKey{of.Document, of.Module, of.Tenant, node}
 	if p := r.loaded[key]; p != nil {
 		p.used = r.decision
 		return p.Policy, nil
 	}
-	text, err := evidence.PolicyFile(of.Document)
+	text, err := artifacts.PolicyFile(of.Document)
 	if err != nil {
 		return nil, fmt.Errorf("its document: %w", err)
 	}
@@ -255,7 +255,7 @@ func (r *Repeater) policy(ctx context.Context, of *state.PolicyRecord, node stri
 	if doc.IsGroup() {
 		return p, nil
 	}
-	module, err := evidence.PolicyFile(of.Module)
+	module, err := artifacts.PolicyFile(of.Module)
 	if err != nil {
 		return nil, fmt.Errorf("its module: %w", err)
 	}
@@ -272,8 +272,8 @@ func (r *Repeater) policy(ctx context.Context, of *state.PolicyRecord, node stri
 
 // makeRoom closes what no decision has used for the longest time, where there are too
 // many; never one of the last decision.
-func (r *Repeater) makeRoom() {
-	for len(r.loaded) > maxLoaded {
+func (r *Replayer) makeRoom() {
+	for len(r.loaded) > MaxLoaded {
 		var oldest loadedKey
 		used := r.decision
 		for key, p := range r.loaded {
@@ -288,23 +288,23 @@ func (r *Repeater) makeRoom() {
 	}
 }
 
-// exhibits reads what a record names; err is what could not be read first.
-type exhibits struct {
-	of  Evidence
-	err error
+// ArtifactReader reads what a record names; err is what could not be read first.
+type ArtifactReader struct {
+	Of  Artifacts
+	Err error
 }
 
-func (e *exhibits) read(digest string, into any) {
-	text, err := e.of.Input(digest)
+func (e *ArtifactReader) read(digest string, into any) {
+	text, err := e.Of.Input(digest)
 	if err == nil {
 		err = json.Unmarshal(text, into)
 	}
-	if err != nil && e.err == nil {
-		e.err = err
+	if err != nil && e.Err == nil {
+		e.Err = err
 	}
 }
 
-func (e *exhibits) pod(digest string) *v1.Pod {
+func (e *ArtifactReader) pod(digest string) *v1.Pod {
 	if digest == "" {
 		return nil
 	}
@@ -313,8 +313,8 @@ func (e *exhibits) pod(digest string) *v1.Pod {
 	return p
 }
 
-// decision is that of a record of the hooks admit, filter and connect.
-func (e *exhibits) decision(record *state.DecisionRecord) *eval.Decision {
+// Decision is that of a record of the hooks admit, filter and connect.
+func (e *ArtifactReader) Decision(record *state.DecisionRecord) *eval.Decision {
 	q := &api.Question{
 		Op: record.Op, Pod: e.pod(record.Pod), Old: e.pod(record.Old), Replaces: record.Replaces,
 		Origin: api.Origin{Source: record.Source, Document: record.Document},
@@ -328,7 +328,7 @@ func (e *exhibits) decision(record *state.DecisionRecord) *eval.Decision {
 	}
 	if q.Pod == nil {
 		q.Pod = &v1.Pod{}
-		e.err = errors.Join(e.err, errors.New("the record names no pod"))
+		e.Err = errors.Join(e.Err, errors.New("the record names no pod"))
 	}
 	d := &eval.Decision{
 		Hook: record.Hook, Node: record.Node, Instance: record.Instance, MutateAPI: record.MutateAPI, Exempt: record.Exempt,
@@ -339,7 +339,7 @@ func (e *exhibits) decision(record *state.DecisionRecord) *eval.Decision {
 		},
 	}
 	d.References.Of = e.references(record)
-	facts := e.facts(record)
+	facts := e.Facts(record)
 	if record.Verdict.ReadsNode || len(facts) > 0 {
 		d.Look = func() *eval.NodeView { return &eval.NodeView{} }
 	}
@@ -356,8 +356,8 @@ func (e *exhibits) decision(record *state.DecisionRecord) *eval.Decision {
 
 var errUnseenReference = errors.New("what the policies would see of it is not on record")
 
-// seenReferences are what the policies of a record saw of objects that the pod names.
-func (e *exhibits) seenReferences(record *state.DecisionRecord) (all []api.Reference) {
+// SeenReferences are what the policies of a record saw of objects that the pod names.
+func (e *ArtifactReader) SeenReferences(record *state.DecisionRecord) (all []api.Reference) {
 	if record.References != "" {
 		e.read(record.References, &all)
 	}
@@ -365,8 +365,8 @@ func (e *exhibits) seenReferences(record *state.DecisionRecord) (all []api.Refer
 }
 
 // references is a referenceSight's of a record.
-func (e *exhibits) references(record *state.DecisionRecord) func(*v1.Pod, pod.Reference) (api.Reference, time.Duration, error) {
-	all := e.seenReferences(record)
+func (e *ArtifactReader) references(record *state.DecisionRecord) func(*v1.Pod, pod.Reference) (api.Reference, time.Duration, error) {
+	all := e.SeenReferences(record)
 	return func(_ *v1.Pod, r pod.Reference) (api.Reference, time.Duration, error) {
 		i := slices.IndexFunc(all, func(x api.Reference) bool { return x.Name == r.Name && (x.Kind == api.SecretKind) == r.Secret })
 		if i < 0 {
@@ -376,8 +376,8 @@ func (e *exhibits) references(record *state.DecisionRecord) func(*v1.Pod, pod.Re
 	}
 }
 
-// facts are what the policies of each owner saw of the node.
-func (e *exhibits) facts(record *state.DecisionRecord) map[string]*wasm.NodeFacts {
+// Facts are what the policies of each owner saw of the node.
+func (e *ArtifactReader) Facts(record *state.DecisionRecord) map[string]*wasm.NodeFacts {
 	facts := map[string]*wasm.NodeFacts{}
 	for i := range record.Policies {
 		if x := &record.Policies[i]; x.NodeFacts != "" && facts[x.Tenant] == nil {
@@ -388,8 +388,8 @@ func (e *exhibits) facts(record *state.DecisionRecord) map[string]*wasm.NodeFact
 	return facts
 }
 
-// contest is that of a record of the hook merge.
-func (e *exhibits) contest(record *state.DecisionRecord) *eval.Conflict {
+// Contest is that of a record of the hook merge.
+func (e *ArtifactReader) Contest(record *state.DecisionRecord) *eval.Conflict {
 	m := &eval.Conflict{
 		MergeRequest: &wasm.MergeRequest{
 			Current: e.pod(record.Old), Tenant: record.Tenant, Time: record.Verdict.At, ClockSynchronized: record.ClockSynchronized,
@@ -404,7 +404,7 @@ func (e *exhibits) contest(record *state.DecisionRecord) *eval.Conflict {
 			Running: x.Running, Restored: x.Restored, FirstSeen: x.FirstSeen,
 		})
 		if m.Candidates[i].Pod == nil {
-			e.err = errors.Join(e.err, errors.New("the record names a candidate without its pod"))
+			e.Err = errors.Join(e.Err, errors.New("the record names a candidate without its pod"))
 		}
 	}
 	return m

@@ -1,4 +1,4 @@
-package policy
+package replay
 
 import (
 	"context"
@@ -24,38 +24,38 @@ var ErrNotConcerned = errors.New("the policies of this owner judge no such pod")
 // decision.
 var ErrUnseen = errors.New("what the policies would see of the node, or of what the pod names, is not on record: nobody looked")
 
-// Instead makes decisions on record with other policies instead of those that one
+// WhatIf makes decisions on record with other policies instead of those that one
 // owner had. It is part of its Repeater.
-type Instead struct {
-	again *Repeater
+type WhatIf struct {
+	again *Replayer
 	set   *eval.Set
 }
 
-// Instead loads the policies of the configuration's directory, as an Engine does at its
+// WhatIf loads the policies of the configuration's directory, as an Engine does at its
 // start, and runs their tests; the error has every reason why they would not be taken.
 // They are a tenant's, or the operator's where tenant is empty. Release must follow.
-func (r *Repeater) Instead(ctx context.Context, o rollout.Options) (*Instead, error) {
+func (r *Replayer) WhatIf(ctx context.Context, o rollout.Options) (*WhatIf, error) {
 	s, err := rollout.LoadOnce(ctx, &o, bundle.Read(o.Options))
 	if err != nil {
 		return nil, err
 	}
 	s.Eval.Tenant = o.Tenant
-	return &Instead{r, s.Eval}, nil
+	return &WhatIf{r, s.Eval}, nil
 }
 
 // Release closes the plugins.
-func (i *Instead) Release() { i.set.Release() }
+func (i *WhatIf) Release() { i.set.Release() }
 
 // Decide makes the decision of a record with the other policies, and says what comes
 // out otherwise; nil is nothing. Policies of other owners are as on record. The error
 // is ErrNotJudged, ErrNotConcerned, ErrUnseen, that of ctx, or says what is missing or
 // damaged.
-func (i *Instead) Decide(ctx context.Context, record *state.DecisionRecord, of Evidence) (api.Verdict, *Difference, error) {
+func (i *WhatIf) Decide(ctx context.Context, record *state.DecisionRecord, of Artifacts) (api.Verdict, *Difference, error) {
 	if i.set.Tenant != "" && i.set.Tenant != record.Tenant {
 		return api.Verdict{}, nil, ErrNotConcerned
 	}
 	unseen := false
-	v, err := i.again.repeat(ctx, record, of, func(d *eval.Decision) {
+	v, err := i.again.replay(ctx, record, of, func(d *eval.Decision) {
 		facts, references := d.See, d.References.Of
 		d.References.Of = func(by *v1.Pod, r pod.Reference) (api.Reference, time.Duration, error) {
 			known, wait, err := references(by, r)
@@ -75,7 +75,7 @@ func (i *Instead) Decide(ctx context.Context, record *state.DecisionRecord, of E
 	case unseen:
 		return api.Verdict{}, nil, ErrUnseen
 	}
-	d := otherwise(record, record, &v)
+	d := differs(record, record, &v)
 	if d == nil && record.Verdict.Mutation.Hash() != v.Mutation.Hash() || d != nil && d.Field == fieldMutation {
 		d = versions(&record.Verdict, &v)
 	}

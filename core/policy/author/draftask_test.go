@@ -1,4 +1,4 @@
-package policy
+package author
 
 import (
 	"strings"
@@ -8,7 +8,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 )
 
-func TestAnAuthorsQuestionHeedsExceptions(t *testing.T) {
+func TestDraft_appliesExceptions(t *testing.T) {
 	t.Parallel()
 	const exception = "\n[[exception]]\npods = [\"shop/web\"]\nowner = \"ana\"\nexpires = \"2026-03-01\"\nreason = \"moves\""
 	const excepted = "abstain (an exception of ana until 2026-03-02T00:00:00Z: moves)"
@@ -32,11 +32,11 @@ func TestAnAuthorsQuestionHeedsExceptions(t *testing.T) {
 			d, s := policytest.NewTree(t), policytest.NewScripts()
 			d.Policy("m", "deny", `mode = "member"`, test.keys)
 			d.Group("g", "m", test.groupKeys)
-			drafts, err := Drafts(t.Context(), operatorOf(d, s, ""), test.document)
+			drafts, err := Drafts(t.Context(), policiesIn(d, s), test.document)
 			policytest.Must(t, err)
 			defer drafts[0].Close()
 			policytest.Must(t, drafts[0].Err)
-			said, err := drafts[0].Ask(t.Context(), &DraftQuestion{Pods: []Manifest{{Path: "a.yaml", Text: []byte(policytest.ManifestText)}}, Time: test.at})
+			said, err := drafts[0].Ask(t.Context(), &Question{Pods: []Manifest{{Path: "a.yaml", Text: []byte(policytest.ManifestText)}}, Time: test.at})
 			policytest.Must(t, err)
 			got := said.Answer
 			if said.NotAsked != "" {
@@ -49,15 +49,15 @@ func TestAnAuthorsQuestionHeedsExceptions(t *testing.T) {
 	}
 }
 
-func TestAChangeIsOfOnePod(t *testing.T) {
+func TestDraft_aChangeIsOfOnePod(t *testing.T) {
 	t.Parallel()
 	d, s := policytest.NewTree(t), policytest.NewScripts()
 	d.Policy("p", "allow")
-	drafts, err := Drafts(t.Context(), operatorOf(d, s, ""), "p.toml")
+	drafts, err := Drafts(t.Context(), policiesIn(d, s), "p.toml")
 	policytest.Must(t, err)
 	defer drafts[0].Close()
 	ask := func(old string) error {
-		_, err := drafts[0].Ask(t.Context(), &DraftQuestion{
+		_, err := drafts[0].Ask(t.Context(), &Question{
 			Pods: []Manifest{{Path: "new.yaml", Text: []byte(policytest.ManifestText)}}, Old: &Manifest{Path: "old.yaml", Text: []byte(old)},
 		})
 		return err

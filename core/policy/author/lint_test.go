@@ -1,4 +1,4 @@
-package policy
+package author
 
 import (
 	"strings"
@@ -11,7 +11,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy/spec"
 )
 
-func TestLintSaysWhatToLookAt(t *testing.T) {
+func TestLint_saysWhatToLookAt(t *testing.T) {
 	t.Parallel()
 	const test = "[[test]]\npod = \"a.yaml\"\nexpect = \"deny\""
 	for name, c := range map[string]struct {
@@ -39,9 +39,9 @@ func TestLintSaysWhatToLookAt(t *testing.T) {
 			d, s := policytest.NewTree(t), policytest.NewScripts()
 			d.Policy("p", c.script, c.keys)
 			d.Write("a.yaml", policytest.ManifestText)
-			cfg := testConfig(d, s)
-			cfg.Now = func() time.Time { return policytest.Instant }
-			set, advice, err := Lint(t.Context(), cfg.operator())
+			o := policiesIn(d, s)
+			o.Now = func() time.Time { return policytest.Instant }
+			set, advice, err := Lint(t.Context(), o)
 			if err != nil || len(set.Policies) != 1 {
 				t.Errorf("set %+v, %v", set, err)
 			}
@@ -59,27 +59,27 @@ func TestLintSaysWhatToLookAt(t *testing.T) {
 	}
 }
 
-func TestLintNamesWhatIsNotPinnedAndHooksWithoutTests(t *testing.T) {
+func TestLint_namesWhatIsNotPinned(t *testing.T) {
 	t.Parallel()
 	d := policytest.NewTree(t)
 	d.Write("p.wasm", "deny")
 	d.Write("p.toml", "api = \"wardlet.dev/v1\"\nname = \"p\"\nmodule = \"p.wasm\"\nhooks = [\"admit\", \"filter\"]\n[[test]]\npod = \"a.yaml\"\nexpect = \"deny\"\n")
 	d.Write("a.yaml", policytest.ManifestText)
-	cfg := testConfig(d, policytest.NewScripts())
-	cfg.AllowUnpinned = true
-	_, advice, err := Lint(t.Context(), cfg.operator())
+	o := policiesIn(d, policytest.NewScripts())
+	o.AllowUnpinned = true
+	_, advice, err := Lint(t.Context(), o)
 	if err != nil || len(advice) != 2 || !strings.Contains(advice[0].Message, "sha256 is missing: whoever can replace p.wasm") ||
 		!strings.Contains(advice[1].Message, "there is no [[test]] of the hook filter") {
 		t.Errorf("%v: %+v", err, advice)
 	}
 }
 
-func TestLintFailsWhereTheSetWouldBeRefused(t *testing.T) {
+func TestLint_failsIfTheSetWouldBeRefused(t *testing.T) {
 	t.Parallel()
 	d := policytest.NewTree(t)
 	d.Policy("p", "allow", "on_error = \"allow\"\n[[test]]\npod = \"a.yaml\"\nexpect = \"deny\"")
 	d.Write("a.yaml", policytest.ManifestText)
-	_, advice, err := Lint(t.Context(), operatorOf(d, policytest.NewScripts(), ""))
+	_, advice, err := Lint(t.Context(), policiesIn(d, policytest.NewScripts()))
 	if err == nil || !strings.Contains(err.Error(), "want deny, got allow") || len(advice) != 1 {
 		t.Errorf("%v, %+v", err, advice)
 	}

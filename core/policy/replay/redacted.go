@@ -1,4 +1,4 @@
-package policy
+package replay
 
 import (
 	"context"
@@ -16,11 +16,11 @@ import (
 
 // entry is a record with its documents, redacted. What the policies said is as it
 // was.
-func (x *Redactor) entry(record *state.DecisionRecord, of Evidence) (*state.DecisionEntry, error) {
+func (x *Redactor) entry(record *state.DecisionRecord, of Artifacts) (*state.DecisionEntry, error) {
 	r := *record
 	r.Redacted = true
 	r.Candidates, r.Policies = slices.Clone(r.Candidates), slices.Clone(r.Policies)
-	from, to := &exhibits{of: of}, &decisionlog.Documents{Into: map[string][]byte{}}
+	from, to := &ArtifactReader{Of: of}, &decisionlog.Documents{Into: map[string][]byte{}}
 	swap := func(digest *string) {
 		if p := from.pod(*digest); p != nil {
 			x.pod(p)
@@ -80,8 +80,8 @@ func (x *Redactor) entry(record *state.DecisionRecord, of Evidence) (*state.Deci
 			circumstance.Cut, p.Circumstance = &cut, &circumstance
 		}
 	}
-	if from.err != nil {
-		return nil, from.err
+	if from.Err != nil {
+		return nil, from.Err
 	}
 	return &state.DecisionEntry{Record: &r, Inputs: to.Into}, to.Err
 }
@@ -90,28 +90,28 @@ func (x *Redactor) entry(record *state.DecisionRecord, of Evidence) (*state.Deci
 // policies return for those documents, so that the decision can be made again from it.
 // If that verdict decides otherwise than the one on record, the entry is nil and the
 // Difference says in what. A decision that no policy was asked about is not made again.
-func (r *Repeater) Redacted(ctx context.Context, record *state.DecisionRecord, of Evidence, x *Redactor) (*state.DecisionEntry, *Difference, error) {
+func (r *Replayer) Redacted(ctx context.Context, record *state.DecisionRecord, of Artifacts, x *Redactor) (*state.DecisionEntry, *Difference, error) {
 	e, err := x.entry(record, of)
 	if err != nil {
 		return nil, nil, err
 	}
-	made, err := r.Repeat(ctx, e.Record, redacted{of, e.Inputs})
+	made, err := r.Replay(ctx, e.Record, redacted{of, e.Inputs})
 	switch {
 	case errors.Is(err, ErrNotJudged):
 		return e, nil, nil
 	case err != nil:
 		return nil, nil, err
 	}
-	if d := otherwise(record, e.Record, &made); d != nil {
+	if d := differs(record, e.Record, &made); d != nil {
 		return nil, d, nil
 	}
 	e.Record.Verdict = asPaced(record, made)
 	return e, nil, nil
 }
 
-// redacted is evidence with other documents.
+// redacted are artifacts with other documents.
 type redacted struct {
-	Evidence
+	Artifacts
 	inputs map[string][]byte
 }
 

@@ -1,4 +1,4 @@
-package policy
+package replay
 
 import (
 	"bytes"
@@ -117,13 +117,13 @@ func asPaced(record *state.DecisionRecord, made api.Verdict) api.Verdict {
 	return made
 }
 
-// otherwise is what a verdict decides in another way than the one on record, nil
+// differs is what a verdict decides in another way than the one on record, nil
 // for nothing: the answer, of a contest also who has won, where it has a reason who gave
 // it and why, and what is changed of the pod. It was made from another record, which
 // may call the candidates otherwise.
-func otherwise(record, from *state.DecisionRecord, made *api.Verdict) *Difference {
+func differs(record, from *state.DecisionRecord, made *api.Verdict) *Difference {
 	recorded := asCompared(record, made)
-	if upshotOf(record, &recorded) != upshotOf(from, made) {
+	if summaryOf(record, &recorded) != summaryOf(from, made) {
 		return &Difference{Field: "answer", Recorded: string(AnswerOf(record.Hook, &recorded)), Made: string(AnswerOf(from.Hook, made))}
 	}
 	for _, x := range []struct{ field, recorded, made string }{
@@ -148,22 +148,22 @@ func AnswerOf(hook string, v *api.Verdict) api.Answer {
 	return v.Answer
 }
 
-// upshot is what a verdict comes to: an answer, or that the candidate of a contest has
+// summary is what a verdict comes to: an answer, or that the candidate of a contest has
 // won that is at this place.
-type upshot struct {
+type summary struct {
 	answer api.Answer
 	won    bool
 	place  int
 }
 
-func upshotOf(record *state.DecisionRecord, v *api.Verdict) upshot {
+func summaryOf(record *state.DecisionRecord, v *api.Verdict) summary {
 	answer := AnswerOf(record.Hook, v)
 	for i := range record.Candidates {
 		if c := &record.Candidates[i]; answer == eval.Winner(c.Document, c.Source) {
-			return upshot{won: true, place: i}
+			return summary{won: true, place: i}
 		}
 	}
-	return upshot{answer: answer}
+	return summary{answer: answer}
 }
 
 // calledBy returns the policy that the reason is from, empty if there is none.

@@ -1,0 +1,134 @@
+package author
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/wardlet/wardlet/core/config"
+	"github.com/wardlet/wardlet/core/parts"
+	"github.com/wardlet/wardlet/core/policy/bundle"
+	"github.com/wardlet/wardlet/core/policy/eval"
+	"github.com/wardlet/wardlet/core/policy/rollout"
+	"github.com/wardlet/wardlet/core/policy/wasm"
+)
+
+// draftNode is the node's name for policies that are tried without an agent: always
+// the same, so that they say the same on every machine.
+const draftNode = "node"
+
+// TestedPolicies says what was tested.
+type TestedPolicies struct {
+	// Policies are the names of those that were loaded, Untested of those that have no
+	// [[test]].
+	Policies, Untested []string
+	// Unpinned are the documents whose sha256 is not that of the module.
+	Unpinned []string
+	// Strays are golden files that no test has.
+	Strays []string
+}
+
+// TestPolicies runs the tests of the policies in a directory, or of a document, as
+// an agent of this configuration would, and tells each what came of one. It takes
+// policies that are off, and modules whose digest is missing or another one. The error
+// says why there is nothing to test.
+func TestPolicies(ctx context.Context, cfg *config.Config, path string, o TestOptions, each func(*TestResult)) (TestedPolicies, error) {
+	var tested TestedPolicies
+	err := withDrafts(ctx, cfg, path, draftNode, func(drafts []*Draft, log *pluginLines) error {
+		for _, d := range drafts {
+			tested.Policies = append(tested.Policies, d.Name)
+			if d.Err == nil && len(d.Tests()) == 0 {
+				tested.Untested = append(tested.Untested, d.Document)
+			}
+			if d.Module != "" && d.Module != d.Pinned {
+				tested.Unpinned = append(tested.Unpinned, d.Document)
+			}
+			tested.Strays = append(tested.Strays, Strays(d)...)
+			log.take()
+			err := Test(ctx, d, o, func(r *TestResult) {
+				r.Log = log.take()
+				each(r)
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return tested, err
+}
+
+// withDrafts does something with the policies of a directory, or with that of a
+// document, in a sandbox of their own.
+func withDrafts(ctx context.Context, cfg *config.Config, path, node string, do func([]*Draft, *pluginLines) error) error {
+	dir, document := path, ""
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		dir, document = filepath.Split(path)
+		dir = filepath.Clean(dir)
+	}
+	temp, err := os.MkdirTemp("", "wardlet-draft-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(temp)
+	log := &pluginLines{}
+	engine, err := parts.Engine(temp, &cfg.Policy, slog.New(log))
+	if err != nil {
+		return err
+	}
+	drafts, err := Drafts(ctx, rollout.Options{
+		Options: bundle.Options{Dir: dir, ModuleBytes: cfg.Policy.ModuleBytes}, Node: node, Loader: eval.Sandbox(engine), Logger: slog.New(slog.DiscardHandler),
+	}, document)
+	if err == nil {
+		err = do(drafts, log)
+	}
+	for _, d := range drafts {
+		d.Close()
+	}
+	return errors.Join(err, engine.Close())
+}
+
+// pluginLines is a log handler that keeps the lines which plugins log.
+type pluginLines struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+// Enabled implements slog.Handler.
+func (*pluginLines) Enabled(context.Context, slog.Level) bool { return true }
+
+// WithAttrs implements slog.Handler.
+func (l *pluginLines) WithAttrs([]slog.Attr) slog.Handler { return l }
+
+// WithGroup implements slog.Handler.
+func (l *pluginLines) WithGroup(string) slog.Handler { return l }
+
+// Handle implements slog.Handler.
+func (l *pluginLines) Handle(_ context.Context, r slog.Record) error {
+	r.Attrs(func(a slog.Attr) bool {
+		if a.Key == wasm.LogText {
+			l.mu.Lock()
+			l.lines = append(l.lines, r.Level.String()+": "+a.Value.String())
+			l.mu.Unlock()
+		}
+		return true
+	})
+	return nil
+}
+
+// take returns the lines since it was called last.
+func (l *pluginLines) take() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	lines := slices.Clip(l.lines)
+	l.lines = nil
+	return lines
+}

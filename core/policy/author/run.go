@@ -1,0 +1,81 @@
+package author
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/wardlet/wardlet/core/config"
+	"github.com/wardlet/wardlet/core/policy/eval"
+	"github.com/wardlet/wardlet/core/state"
+)
+
+// PolicyRun is what a policy said to one question.
+type PolicyRun struct {
+	Policy   string `json:"policy"`
+	Document string `json:"document"`
+	// Module is the digest of the module that was asked.
+	Module  string      `json:"module"`
+	Verdict eval.Result `json:"verdict"`
+	Limits  Limits      `json:"limits"`
+	// Log are the lines that the plugin logged.
+	Log []string `json:"log,omitempty"`
+	// Unpinned: sha256 of the document is not that of the module.
+	Unpinned bool `json:"unpinned,omitempty"`
+}
+
+// ErrNoDecisions is that files hold no state directory with decisions on record.
+var ErrNoDecisions = state.ErrNoDecisions
+
+// AskPolicy puts a question to the policy of a document, in a sandbox of its own.
+func AskPolicy(ctx context.Context, cfg *config.Config, document string, q *Question) (*PolicyRun, error) {
+	return askDraft(ctx, cfg, document, draftNode, func(d *Draft) (eval.Result, error) { return d.Ask(ctx, q) })
+}
+
+// errAsked ends the search for a record.
+var errAsked = errors.New("asked")
+
+// AskPolicyAgain puts the question of a decision that is on record in files, which
+// hold a state directory, to the policy of a document.
+func AskPolicyAgain(ctx context.Context, cfg *config.Config, document string, files fs.FS, id string) (run *PolicyRun, err error) {
+	damaged, err := state.ArchiveOf(files).Each(func(r *state.DecisionRecord, e *state.Exhibits) error {
+		if r.ID != id {
+			return nil
+		}
+		run, err = askDraft(ctx, cfg, document, r.Node, func(d *Draft) (eval.Result, error) { return d.AskAgain(ctx, r, e) })
+		if err == nil {
+			err = errAsked
+		}
+		return err
+	})
+	switch {
+	case errors.Is(err, errAsked):
+		return run, nil
+	case err != nil:
+		return nil, err
+	}
+	err = fmt.Errorf("the decision %s is not on record; wardlet get decisions -o wide shows the numbers", id)
+	return nil, errors.Join(append([]error{err}, damaged...)...)
+}
+
+// askDraft asks the policy of a document something.
+func askDraft(ctx context.Context, cfg *config.Config, document, node string, ask func(*Draft) (eval.Result, error)) (run *PolicyRun, err error) {
+	err = withDrafts(ctx, cfg, document, node, func(drafts []*Draft, log *pluginLines) error {
+		if len(drafts) != 1 {
+			return fmt.Errorf("%s has %d policies: name the document of one", document, len(drafts))
+		}
+		d := drafts[0]
+		if d.Err != nil {
+			return d.Err
+		}
+		log.take()
+		s, err := ask(d)
+		if err != nil {
+			return err
+		}
+		run = &PolicyRun{Policy: d.Name, Document: d.Document, Module: d.Module, Verdict: s, Limits: d.Limits(), Log: log.take(), Unpinned: d.Module != d.Pinned}
+		return nil
+	})
+	return run, err
+}
