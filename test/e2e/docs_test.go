@@ -116,7 +116,7 @@ func typeAll(t *testing.T, blocks []typed) {
 	shell := func(ctx context.Context, commands string) *exec.Cmd {
 		c := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", commands)
 		c.Dir, c.SysProcAttr = dir, &syscall.SysProcAttr{Setsid: true} // as Command has it
-		c.Env = append(os.Environ(), "PATH="+buildDir+":"+os.Getenv("PATH"), "WARDLET="+repository,
+		c.Env = append(os.Environ(), "PATH="+buildDir+":"+os.Getenv("PATH"), "WARDLET_SOURCE="+repository,
 			"CONTAINER_RUNTIME_ENDPOINT="+n.Endpoint(), harness.QuickEnd)
 		return c
 	}
