@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -93,11 +94,27 @@ func TestLogRotation_ofAChattyContainer(t *testing.T) {
 		}
 		return err
 	})
-	if target, err := os.Stat(links[0]); err != nil || target.Size() == 0 {
-		t.Errorf("the link leads to %v, %v", target, err)
+	last := fmt.Sprintf("%08d %s\n", lines-1, filler)
+	current, err := os.ReadFile(links[0])
+	if err != nil {
+		t.Error(err)
 	}
-	if last, err := a.wardlet("logs", "default/chatty", "--tail", "1"); err != nil || last != fmt.Sprintf("%08d %s\n", lines-1, filler) {
-		t.Errorf("the last line is %q, %v", last, err)
+	if shown, err := a.wardlet("logs", "default/chatty", "--tail", "1"); err != nil || len(current) > 0 && shown != last || len(current) == 0 && shown != "" {
+		t.Errorf("the last line is %q, %v", shown, err)
+	}
+	if len(current) == 0 { // it was rotated after the last line: the newest rotated file has it
+		rotated, err := filepath.Glob(log + ".*")
+		rotated = slices.DeleteFunc(rotated, func(path string) bool { return strings.HasSuffix(path, ".gz") })
+		if err != nil || len(rotated) != 1 {
+			t.Fatalf("files %q, %v", rotated, err)
+		}
+		current, err = os.ReadFile(rotated[0])
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	if !strings.HasSuffix(string(current), last) {
+		t.Errorf("the newest %d bytes of the log do not end with the last line", len(current))
 	}
 	compressed, err := filepath.Glob(log + ".*.gz")
 	if all, globErr := filepath.Glob(log + "*"); err != nil || globErr != nil || len(all) != files || len(compressed) != files-2 {
