@@ -58,7 +58,7 @@ func (m *Mux) evict(ctx context.Context, e eviction) error {
 	}
 	if err != nil {
 		e.done <- err
-		return nil //nolint:nilerr // that the pod stays ends nobody's loop
+		return nil //nolint:nilerr // the error is the caller's: the loop continues
 	}
 	crashpoint.Reached("eviction stored")
 	err = m.step(ctx, func(t *merging) outcome { return t.evict(sl, &e.verdict) })

@@ -38,9 +38,9 @@ type Waits interface {
 	Gone(uid types.UID)
 }
 
-// nobody is a Waits that does nothing.
-type nobody struct{}
+// noWaits is a Waits that does nothing.
+type noWaits struct{}
 
-func (nobody) Waits(api.Waiting) {}
-func (nobody) Passed(types.UID)  {}
-func (nobody) Gone(types.UID)    {}
+func (noWaits) Waits(api.Waiting) {}
+func (noWaits) Passed(types.UID)  {}
+func (noWaits) Gone(types.UID)    {}

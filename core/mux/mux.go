@@ -136,7 +136,7 @@ func New(c Config) *Mux {
 		m.resolutions = noResolutions{}
 	}
 	if m.waits == nil {
-		m.waits = nobody{}
+		m.waits = noWaits{}
 	}
 	if m.jitter == nil {
 		m.jitter = func(d time.Duration) time.Duration { return d }

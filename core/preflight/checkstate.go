@@ -24,16 +24,16 @@ type identity struct {
 	unclear bool
 }
 
-// nobody is the identity if the state cannot be read: no installation ID is one
+// noIdentity is the identity if the state cannot be read: no installation ID is one
 // character long, and a node name is needed to read manifests.
-var nobody = identity{installation: "-", node: "unknown", unclear: true}
+var noIdentity = identity{installation: "-", node: "unknown", unclear: true}
 
 // checkState opens a copy of the state, and of the second copy of who the node
 // is: the directories themselves may be an agent's that runs. runs says that one does.
 func checkState(cfg *config.Config, runs bool) (identity, []Finding) {
 	subject := "state " + cfg.Paths.StateRoot
 	fail := func(err error) (identity, []Finding) {
-		return nobody, []Finding{{LevelFail, subject, err.Error()}}
+		return noIdentity, []Finding{{LevelFail, subject, err.Error()}}
 	}
 	temp, err := os.MkdirTemp("", "wardlet-check-")
 	if err != nil {
@@ -72,12 +72,12 @@ func checkState(cfg *config.Config, runs bool) (identity, []Finding) {
 	findings := []Finding{{LevelOK, subject, "installation " + id.installation + ", node " + id.node}}
 	switch {
 	case dir.New() && runs:
-		id.installation, id.unclear = nobody.installation, true
+		id.installation, id.unclear = noIdentity.installation, true
 		findings[0] = Finding{LevelFail, subject, "not there, though an agent runs, and neither is the second copy of the installation ID in " + place +
 			": the next start takes what runs for another's. Restore one of both from a backup; without one, " +
 			"take the manifests of all pods away, so that the agent ends them, before it is started again"}
 	case dir.New():
-		id.installation = nobody.installation
+		id.installation = noIdentity.installation
 		findings[0].Message = "not there yet, the first start makes it; node " + id.node
 	case !found:
 		findings[0] = Finding{LevelWarn, subject, "not there; the next start makes it anew, for installation " + id.installation + ", node " + id.node +

@@ -324,7 +324,7 @@ func TestANodeWithoutAUsableNameFails(t *testing.T) {
 	n := newSite(t)
 	n.Cfg.NodeName = "No_Name"
 	id, findings := checkState(n.Cfg, false)
-	if len(findings) != 1 || findings[0].Level != LevelFail || !strings.HasPrefix(findings[0].Message, `name of the node "No_Name": `) || id != nobody {
+	if len(findings) != 1 || findings[0].Level != LevelFail || !strings.HasPrefix(findings[0].Message, `name of the node "No_Name": `) || id != noIdentity {
 		t.Errorf("findings %+v, identity %+v", findings, id)
 	}
 }

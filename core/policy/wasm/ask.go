@@ -41,7 +41,7 @@ func (p *Plugin) askFor(ctx context.Context, tenant string, fuel int64, hook Hoo
 		}
 		i.call.forget()
 		if rehearsed { // what it logged was the tenant's
-			i.tenant = nobody
+			i.tenant = noTenant
 		}
 		s.extra = handed + made + i.tank.extra() + p.give(i, again)
 	}()

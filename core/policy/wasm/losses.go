@@ -54,7 +54,7 @@ func (l *pool) mayAsk(tenant string) bool {
 
 // lost records that an instance is thrown away after a call about a tenant's pod.
 func (l *pool) lost(tenant string) {
-	if tenant == nobody {
+	if tenant == noTenant {
 		return
 	}
 	if l.losses == nil {

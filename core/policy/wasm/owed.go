@@ -25,7 +25,7 @@ type owed map[string]int64
 func (l *pool) owe(i *instance) {
 	fuel := i.owes
 	i.owes = 0
-	if fuel == 0 || i.tenant == nobody {
+	if fuel == 0 || i.tenant == noTenant {
 		return
 	}
 	if l.owed == nil {

@@ -31,6 +31,6 @@ func silences(ctx context.Context) bool {
 	return r.silent
 }
 
-// nobody is the tenant of an instance whose last call was a rehearsal. No tenant has a
+// noTenant is the tenant of an instance whose last call was a rehearsal. No tenant has a
 // name like that.
-const nobody = "\x00"
+const noTenant = "\x00"

@@ -84,7 +84,7 @@ func (p *Plugin) needsCalm() int {
 // judgeLost is judge for an instance that is thrown away: its last call may have
 // touched much before it trapped. A rehearsal gets short slices whatever it was.
 func (i *instance) judgeLost() {
-	if i.tenant != nobody && i.calm > i.plugin.needsCalm() && i.linear.Method() != memory.Drop && i.linear.Fresh() > stormBytes {
+	if i.tenant != noTenant && i.calm > i.plugin.needsCalm() && i.linear.Method() != memory.Drop && i.linear.Fresh() > stormBytes {
 		i.plugin.storms.Add(1)
 	}
 }

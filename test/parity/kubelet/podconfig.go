@@ -36,7 +36,7 @@ type source struct {
 func New(names ...string) *PodConfig {
 	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), logr.Discard()))
 	k := &PodConfig{
-		config:  config.NewPodConfig(&record.FakeRecorder{}, nobody{}),
+		config:  config.NewPodConfig(&record.FakeRecorder{}, ignoredStartup{}),
 		names:   names,
 		sources: map[string]source{},
 		cancel:  cancel,
@@ -124,7 +124,7 @@ func (k *PodConfig) Stop() {
 	}
 }
 
-// nobody ignores when pods from the API server are first seen.
-type nobody struct{}
+// ignoredStartup ignores when pods from the API server are first seen.
+type ignoredStartup struct{}
 
-func (nobody) ObservedPodOnWatch(*v1.Pod, time.Time) {}
+func (ignoredStartup) ObservedPodOnWatch(*v1.Pod, time.Time) {}
