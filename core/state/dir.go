@@ -32,15 +32,11 @@ type Dir struct {
 	copy *identityCopy
 	// lost: documents were there once and cannot be read any more.
 	lost atomic.Bool
-	// schema is the newest that is known, migrations lead to it.
-	schema     int
-	migrations map[int]migration
 }
 
 // Open makes the directory if it is missing, or checks that it is the agent's
 // own, locks it against other agents, and makes the installation ID at the
-// first start. The state of an older agent is migrated after a copy of it was made.
-// Open fails where the state was written by a newer agent, and where a second copy
+// first start. Open fails where the state was written by a newer agent, and where a second copy
 // names another installation, is another agent's, or cannot be used and the state
 // does not say which installation this is.
 func Open(path string, log *slog.Logger, options ...Option) (*Dir, error) {
@@ -55,7 +51,7 @@ func Open(path string, log *slog.Logger, options ...Option) (*Dir, error) {
 	if err != nil {
 		return nil, fmt.Errorf("state directory %s: %w", path, err)
 	}
-	d := &Dir{path: path, log: log, lock: lock, fs: kernel{}, schema: Schema, migrations: migrations()}
+	d := &Dir{path: path, log: log, lock: lock, fs: kernel{}}
 	for _, option := range options {
 		option(d)
 	}

@@ -8,6 +8,9 @@ import (
 	"path/filepath"
 )
 
+// Schema is the version of the state this agent reads and writes.
+const Schema = 1
+
 // schemaCopyFile says what schemaFile says: were that unreadable alone, an agent would
 // take the state of any other version for its own.
 const schemaCopyFile = "schema-copy.json"
@@ -15,8 +18,22 @@ const schemaCopyFile = "schema-copy.json"
 // schema is what the files of those names say.
 type schema struct {
 	Schema int `json:"schema"`
-	// From is set while the state is being migrated from an older schema.
-	From int `json:"from,omitempty"`
+}
+
+// checkSchema refuses the state of a newer agent before anything is changed.
+func (d *Dir) checkSchema() error {
+	stored, found, missing, err := d.loadSchema()
+	switch {
+	case err != nil:
+		return err
+	case !found:
+		return d.storeSchema(schema{Schema: Schema})
+	case stored.Schema > Schema:
+		return fmt.Errorf("it has schema %d, this agent knows up to %d: run the newer agent that wrote it, or start afresh with another state_root", stored.Schema, Schema)
+	case missing != "":
+		d.mendSchema(missing, stored)
+	}
+	return nil
 }
 
 // storeSchema writes both files, the copy last.
