@@ -67,16 +67,18 @@ func TestWhatIsAskedAboutAgainIsShownWithItsVerdict(t *testing.T) {
 		g := startGated(t, newDisk(), newJudge())
 		g.deliver("one", doc("a#0", "web", "u1", "wait"))
 		g.got()
-		w := g.mux.store.waiting()[0]
-		w.ticket, w.askedAt = 99, time.Now().Add(-time.Second)
+		waits := &g.mux.store.pending
+		w := waits.All()[0]
+		waits.Ask(w.item, time.Now().Add(-time.Second))
 		if diff := cmp.Diff([]string{"admit of u1 for 1s after hold Wait"}, g.underWay()); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
-		w.judged, w.unbased = true, true
+		w.judged, w.awaitingMerge = true, true
 		if diff := cmp.Diff([]string{"merge of u1 for 1s after hold Wait"}, g.underWay()); diff != "" {
 			t.Errorf("before a conflict is decided (-want +got):\n%s", diff)
 		}
-		w.ticket, w.unbased = 0, false
+		w.awaitingMerge = false
+		waits.Answered(w.item, w.verdict, time.Now(), func(d time.Duration) time.Duration { return d })
 		if got := g.mux.Asked(); got != nil {
 			t.Errorf("nobody is asked, and it is shown as %+v", got)
 		}

@@ -10,16 +10,17 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/mux/documents"
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// changes compares what every touched slot should run with what the sync loop
+// changes compares what every dirty slot should run with what the sync loop
 // has of it, and settles the difference as far as policy lets it.
-func (t *merging) changes() []api.Change {
+func (t *txn) changes() []api.Change {
 	var out []api.Change
-	for len(t.touched) > 0 {
+	for len(t.dirty) > 0 {
 		batch := t.batch()
-		out = append(out, t.settle(batch)...)
+		out = append(out, t.applyBatch(batch)...)
 	}
 	t.announceFreed()
 	for i := range out {
@@ -34,67 +35,69 @@ var rank = map[api.Op]int{
 	api.Restore: 0, api.Remove: 1, api.Add: 2, api.UpdateOp: 3, api.Delete: 4, api.Reconcile: 5, api.Evict: 6,
 }
 
-// batch takes the touched slots, with those that can only be settled together
+// batch takes the dirty slots, with those that can only be settled together
 // with them: those that were refused a UID, those whose pod is kept until a
-// touched slot's may take its place, and those of the same identity.
-func (t *merging) batch() []*slot {
-	for looked := 0; looked < len(t.touched); looked++ { //nolint:intrange // the list grows
-		sl := t.touched[looked]
-		if sl.wait != nil {
-			t.touch(sl.wait.from)
-			t.touchRefused(sl.wait.pod.UID)
+// dirty slot's may take its place, and those of the same identity.
+func (t *txn) batch() []*slot {
+	for looked := 0; looked < len(t.dirty); looked++ { //nolint:intrange // the list grows
+		sl := t.dirty[looked]
+		if sl.pending != nil {
+			t.markDirty(sl.pending.replaces)
+			t.markRefusedDirty(sl.pending.pod.UID)
 		}
 		if sl.sent != nil {
-			t.touchRefused(sl.sent.pod.UID)
+			t.markRefusedDirty(sl.sent.pod.UID)
 		}
 		for _, src := range t.store.ordered {
 			if src != sl.source {
-				t.touch(src.slots[sl.identity])
+				t.markDirty(src.slots[sl.identity])
 			}
 		}
 	}
-	batch := t.touched
-	t.touched, t.met = nil, map[*slot]bool{}
+	batch := t.dirty
+	t.dirty, t.marked = nil, map[*slot]bool{}
 	return batch
 }
 
-// touchRefused touches the slots that were refused a UID, which may be given up.
-func (t *merging) touchRefused(uid types.UID) {
+// markRefusedDirty touches the slots that were refused a UID, which may be given up.
+func (t *txn) markRefusedDirty(uid types.UID) {
 	for _, sl := range t.store.refused[uid] {
-		t.touch(sl)
+		t.markDirty(sl)
 	}
 }
 
-// settle does what changes does for some slots. It touches those for which
+// applyBatch does what changes does for some slots. It touches those for which
 // something follows from it.
-func (t *merging) settle(batch []*slot) (out []api.Change) {
+func (t *txn) applyBatch(batch []*slot) (out []api.Change) {
 	for _, sl := range batch {
-		before := sl.first
-		sl.choose()
-		if before != sl.first {
-			t.changed = append(t.changed, sl.entries...)
-		}
+		t.choose(sl)
 	}
-	t.contend(batch)
+	t.resolveConflicts(batch)
 	for _, sl := range batch {
-		t.relinquish(sl)
-		if sl.overruled() || sl.succeeded() || t.bereft(sl) || t.pardoned(sl) {
+		t.releaseLoser(sl)
+		if sl.isSuperseded() || sl.isRecreated() || t.policyRemoved(sl) {
 			out = append(out, t.remove(sl))
 		}
-		if w := sl.wait; w != nil && t.store.stopDenied.Load() && w.refused() {
-			out = append(out, t.remove(w.from))
-			w.from.leave(w)
-			w.from = nil
+		if w := sl.pending; w != nil && t.store.stopDenied.Load() && w.refused() {
+			out = append(out, t.remove(w.replaces))
+			w.replaces.leave(w)
+			w.replaces = nil
 		}
 	}
-	free := t.free(batch)
+	free := t.unblocked(batch)
 	moving := t.moving(batch, free)
 	removed, successors := map[*slot]int{}, map[int]types.UID{}
+	replaced := map[*slot]*slot{}
+	for _, sl := range batch {
+		if moving[sl] && sl.chosen != nil {
+			replaced[sl] = sl.replacedSlot()
+		}
+	}
 	for _, sl := range batch {
 		if moving[sl] && sl.sent != nil {
 			removed[sl] = len(out)
-			if sl.stance == outranked && !sl.contest.winner.stands() {
-				successors[len(out)] = sl.contest.winner.first.pod.UID
+			if sl.role == roleLoser && !sl.ruling.winner.runsAsIdentity() {
+				successors[len(out)] = sl.ruling.winner.first.Pod.UID
 			}
 			out = append(out, t.remove(sl))
 		}
@@ -106,11 +109,10 @@ func (t *merging) settle(batch []*slot) (out []api.Change) {
 		case sl.chosen == nil || sl.clash != "":
 		case moving[sl] && !t.store.mayAdd(sl):
 			t.log.Error("a pod without a verdict was not handed on; this is a fault of the agent",
-				"source", sl.source.Name, "document", sl.chosen.id, "uid", sl.chosen.pod.UID)
+				"source", sl.source.Name, "document", sl.chosen.ID, "uid", sl.chosen.Pod.UID)
 		case moving[sl]:
-			from := t.replaced(sl)
 			c := t.add(sl)
-			if i, ok := removed[from]; ok && out[i].Replaces == "" {
+			if i, ok := removed[replaced[sl]]; ok && out[i].Replaces == "" {
 				c.Replaces, out[i].Replaces = out[i].Old.UID, c.New.UID
 				sl.sent.after = c.Replaces
 			}
@@ -128,113 +130,88 @@ func (t *merging) settle(batch []*slot) (out []api.Change) {
 	return out
 }
 
-// replaced is the slot whose pod the chosen one of sl takes the place of: the
-// one its document has left for sl, else sl itself.
-func (t *merging) replaced(sl *slot) *slot {
-	if sl.wait != nil && sl.wait.from != nil {
-		return sl.wait.from
+// replacedSlot is the slot whose pod the chosen one of sl takes the place of: that of a
+// source that has lost the conflict, else sl itself.
+func (sl *slot) replacedSlot() *slot {
+	if sl.pending != nil && sl.pending.replaces != nil {
+		return sl.pending.replaces
 	}
-	return cmp.Or(t.left[sl.chosen], sl)
+	return cmp.Or(sl.runningLoser(), sl)
 }
 
 // remove takes from the sync loop what it has of the slot. A version that waits
 // to take the place of the pod is looked at again.
-func (t *merging) remove(sl *slot) api.Change {
-	c := api.Change{Op: api.Remove, Old: sl.sent.final, Origin: sl.sent.origin, Restored: sl.sent.restored}
+func (t *txn) remove(sl *slot) api.Change {
+	c := api.Change{Op: api.Remove, Old: sl.sent.mutated, Origin: sl.sent.origin, Restored: sl.sent.restored}
 	delete(t.store.owner, sl.sent.pod.UID)
 	t.freed = append(t.freed, sl.sent.pod.UID)
-	t.touchRefused(sl.sent.pod.UID)
-	t.takeBack(sl.sent)
+	t.markRefusedDirty(sl.sent.pod.UID)
+	t.checkEmitted(sl.sent)
 	if sl.sent.denied() {
-		sl.was.uid, sl.was.known = sl.sent.pod.UID, sl.sent.known
+		sl.lastDenied.uid, sl.lastDenied.known = sl.sent.pod.UID, sl.sent.known
 	}
 	sl.sent, sl.rejudge = nil, false
-	for _, e := range []*entry{sl.first, sl.heir} {
-		if e != nil && e.slot != nil && (e.slot.wait == nil || !e.slot.wait.stored) {
-			t.changed = append(t.changed, e)
-		}
+	if sl.first != nil && (sl.pending == nil || !sl.pending.stored) {
+		t.changed = append(t.changed, sl.first)
 	}
-	sl.heir = nil
 	if w := sl.successor; w != nil {
-		if !w.stored {
-			t.changed = append(t.changed, w.entry)
-		}
-		t.touch(w.slot)
+		t.markDirty(w.slot)
 	}
 	return c
 }
 
-// succeeded reports whether an API server has another pod under the name of the
+// isRecreated reports whether an API server has another pod under the name of the
 // one the sync loop has. That is no newer version of it: the old one is gone
 // there, whatever policy says of the new one.
-func (sl *slot) succeeded() bool {
-	return sl.source.Kind == api.KindAPI && sl.sent != nil && sl.first != nil && sl.first.pod.UID != sl.sent.pod.UID
+func (sl *slot) isRecreated() bool {
+	return sl.source.Kind == api.KindAPI && sl.sent != nil && sl.first != nil && sl.first.Pod.UID != sl.sent.pod.UID
 }
 
-// bereft reports whether the document of what runs of the slot is gone, and the one
-// that has its name now is a newer version of something else that runs: that is what
-// it takes the place of, and what has no document ends.
-func (t *merging) bereft(sl *slot) bool {
-	if !sl.runs() || sl.chosen == nil || sl.chosen.pod.UID == sl.sent.pod.UID || t.left[sl.chosen] == nil {
-		return false
+// releaseLoser ends that a pod is kept until the winner of a conflict is admitted, because
+// its source no longer has it.
+func (t *txn) releaseLoser(sl *slot) {
+	if w := sl.successor; w != nil && sl.first == nil {
+		t.detach(sl, w)
 	}
-	if w := sl.wait; w != nil && w.pod.UID == sl.chosen.pod.UID {
-		return false // what was to take the place of that has moved
-	}
-	return sl.source.entries[sl.sent.origin.Document] == nil && t.predecessor(sl, nil) != nil
 }
 
-// relinquish ends that a pod is kept until another one is admitted: because its
-// source no longer has it, where it is the rival in a contest, else because a
-// document has it again.
-func (t *merging) relinquish(sl *slot) {
-	w := sl.successor
-	if w == nil || (w.slot.source == sl.source) == (sl.first == nil) {
-		return
-	}
-	t.part(sl, w)
-}
-
-// part has a version that waits not take the place of the slot's pod any more.
-func (t *merging) part(sl *slot, w *wait) {
+// detach has a version that waits not take the place of the slot's pod any more.
+func (t *txn) detach(sl *slot, w *pendingVersion) {
 	sl.leave(w)
-	w.from = nil
-	t.changed = append(t.changed, w.entry)
-	t.touch(w.slot)
+	w.replaces = nil
+	t.markDirty(w.slot)
 	switch {
 	case w.verdict != nil && !w.passes():
 		t.announce(w)
-	case w.suppressed() != nil && w.told != "":
-		told := w.told
-		w.told = ""
-		t.tell(func(to Waits) { to.Passed(told) })
+	case w.hold() != nil && w.announcedAs != "":
+		told := w.announcedAs
+		w.announcedAs = ""
+		t.notify(func(to Waits) { to.Passed(told) })
 	}
 }
 
-// awaits is the slot whose pod is to take the place of what the sync loop has
+// awaitedWinner is the slot whose pod is to take the place of what the sync loop has
 // of this one, nil if there is none or it has it already.
-func (sl *slot) awaits() *slot {
-	switch {
-	case sl.stance == outranked:
-		// One that runs as something else is only updated.
-		if w := sl.contest.winner; !w.stands() && (!w.runs() || !w.has()) {
-			return w
-		}
-	case sl.stance == unopposed && sl.successor != nil:
-		return sl.successor.slot
+func (sl *slot) awaitedWinner() *slot {
+	if sl.role != roleLoser {
+		return nil
+	}
+	// One that runs as something else is only updated.
+	if w := sl.ruling.winner; !w.runsAsIdentity() && (!w.runs() || !w.isSent()) {
+		return w
 	}
 	return nil
 }
 
 // releases reports whether the UID the sync loop has of the slot goes away.
 func releases(sl *slot) bool {
-	return sl.sent != nil && (sl.chosen == nil || sl.chosen.pod.UID != sl.sent.pod.UID)
+	return sl.sent != nil && (sl.chosen == nil || sl.chosen.Pod.UID != sl.sent.pod.UID)
 }
 
 // moving are the slots whose UID changes: from none, to none, or to another. A
 // slot that wants a UID another one keeps does not move: what runs goes on and
 // the clash is shown.
-func (t *merging) moving(batch []*slot, free map[*slot]bool) map[*slot]bool {
+func (t *txn) moving(batch []*slot, free map[*slot]bool) map[*slot]bool {
 	moving := map[*slot]bool{}
 	known := map[*slot]string{}
 	// wanting are the slots that want a UID, behind those whose pod goes when
@@ -248,8 +225,8 @@ func (t *merging) moving(batch []*slot, free map[*slot]bool) map[*slot]bool {
 		}
 		moving[sl] = true
 		if sl.chosen != nil {
-			wanting[sl.chosen.pod.UID] = append(wanting[sl.chosen.pod.UID], sl)
-		} else if next := sl.awaits(); next != nil {
+			wanting[sl.chosen.Pod.UID] = append(wanting[sl.chosen.Pod.UID], sl)
+		} else if next := sl.awaitedWinner(); next != nil {
 			behind[next] = append(behind[next], sl)
 		}
 	}
@@ -262,11 +239,11 @@ func (t *merging) moving(batch []*slot, free map[*slot]bool) map[*slot]bool {
 		case !moving[sl]:
 			continue
 		case sl.chosen == nil:
-			if next := sl.awaits(); next == nil || moving[next] {
+			if next := sl.awaitedWinner(); next == nil || moving[next] {
 				continue
 			}
 		default:
-			uid := sl.chosen.pod.UID
+			uid := sl.chosen.Pod.UID
 			holder := t.store.holder(sl, moving)
 			if first := claimed[uid]; first != nil && first != sl && moving[first] {
 				holder = first
@@ -289,7 +266,7 @@ func (t *merging) moving(batch []*slot, free map[*slot]bool) map[*slot]bool {
 // holder is another slot that has the UID of the slot's chosen pod, or waits
 // with it, and keeps it.
 func (s *store) holder(sl *slot, moving map[*slot]bool) *slot {
-	uid := sl.chosen.pod.UID
+	uid := sl.chosen.Pod.UID
 	if o := s.owner[uid]; o != nil && o != sl && !moving[o] {
 		return o
 	}
@@ -299,13 +276,13 @@ func (s *store) holder(sl *slot, moving map[*slot]bool) *slot {
 	return nil
 }
 
-func (t *merging) refuseUID(sl, holder *slot, known string) {
+func (t *txn) refuseUID(sl, holder *slot, known string) {
 	sl.clash = fmt.Sprintf("uid %s is already that of %s from source %q; give one of them another metadata.uid",
-		sl.chosen.pod.UID, holder.identity, holder.source.Name)
-	if sl.clash != known && t.mayTell(sl.source) {
-		t.log.Warn("document refused", "source", sl.source.Name, "document", sl.chosen.id, "err", sl.clash)
+		sl.chosen.Pod.UID, holder.identity, holder.source.Name)
+	if sl.clash != known && t.mayLog(sl.source) {
+		t.log.Warn("document refused", "source", sl.source.Name, "document", sl.chosen.ID, "err", sl.clash)
 	}
-	uid := sl.chosen.pod.UID
+	uid := sl.chosen.Pod.UID
 	sl.refused, t.store.refused[uid] = uid, append(t.store.refused[uid], sl)
 }
 
@@ -324,74 +301,74 @@ func (s *store) unrefuse(sl *slot) {
 // mayAdd reports whether the slot's chosen pod has what it needs to be sent:
 // nothing is new to the sync loop that policy was not asked about.
 func (s *store) mayAdd(sl *slot) bool {
-	return !s.polices() || pod.IsMirror(sl.chosen.pod) || sl.wait != nil && sl.wait.passes()
+	return !s.judgesAll() || pod.IsMirror(sl.chosen.Pod) || sl.pending != nil && sl.pending.passes()
 }
 
 // add sends the slot's chosen pod for the first time.
-func (t *merging) add(sl *slot) api.Change {
+func (t *txn) add(sl *slot) api.Change {
 	e := sl.chosen
 	firstSeen := t.now
 	switch {
-	case sl.wait != nil:
-		firstSeen = sl.wait.since
-	case e.restored:
-		firstSeen = e.firstSeen
+	case sl.pending != nil:
+		firstSeen = sl.pending.since
+	case e.Restored:
+		firstSeen = e.FirstSeen
 	}
 	t.store.sends++
-	sl.sent = &sent{seq: t.store.sends, origin: origin(sl, e, firstSeen), restored: e.restored, known: sl.knownSince(e.pod.UID, firstSeen)}
-	t.handOn(sl.sent, e.pod, sl.verdict())
-	if sl.wait != nil {
-		sl.sent.instance = sl.wait.instance
+	sl.sent = &sent{seq: t.store.sends, origin: origin(sl, e, firstSeen), restored: e.Restored, known: sl.knownSince(e.Pod.UID, firstSeen)}
+	t.emit(sl.sent, e.Pod, sl.verdict())
+	if sl.pending != nil {
+		sl.sent.instance = sl.pending.instance
 		if sl.sent.denied() {
-			sl.sent.base = sl.wait.base.Hash()
+			sl.sent.base = sl.pending.mergePatch.Hash()
 		}
 	}
-	t.settled(sl, e)
-	t.store.owner[e.pod.UID] = sl
-	c := api.Change{Op: api.Add, New: sl.sent.final, Origin: sl.sent.origin, Restored: e.restored, Verdict: sl.sent.verdict, Replaces: sl.follows}
-	sl.sent.after, sl.follows = sl.follows, ""
+	t.markSent(sl, e)
+	t.store.owner[e.Pod.UID] = sl
+	c := api.Change{Op: api.Add, New: sl.sent.mutated, Origin: sl.sent.origin, Restored: e.Restored, Verdict: sl.sent.verdict, Replaces: sl.after}
+	sl.sent.after, sl.after = sl.after, ""
 	return c
 }
 
 // update sends a newer version of a pod the sync loop has, if they differ.
-func (t *merging) update(sl *slot) (api.Change, bool) {
+func (t *txn) update(sl *slot) (api.Change, bool) {
 	e, old := sl.chosen, sl.sent
-	if old == nil || old.pod == e.pod {
+	if old == nil || old.pod == e.Pod {
 		return api.Change{}, false
 	}
 	sl.sent = &sent{seq: old.seq, after: old.after, instance: old.instance, origin: origin(sl, e, old.origin.FirstSeen), known: old.known}
-	if sl.wait != nil && sl.wait.judged {
-		sl.sent.instance = sl.wait.instance
+	if sl.pending != nil && sl.pending.judged {
+		sl.sent.instance = sl.pending.instance
 	}
-	t.takeBack(old)
-	t.handOn(sl.sent, e.pod, cmp.Or(sl.verdict(), old.verdict))
-	fields := t.finalDifference(old, sl.sent.final, e)
+	t.checkEmitted(old)
+	t.emit(sl.sent, e.Pod, cmp.Or(sl.verdict(), old.verdict))
+	fields := t.mutatedDifference(old, sl.sent.mutated, e)
 	switch {
-	case old.denied() && sl.wait != nil:
+	case old.denied() && sl.pending != nil:
 		// It is being judged again, and goes on to be.
-	case sl.wait != nil && sl.wait.op != api.Reconcile, pod.Meaningful(fields):
-		t.settled(sl, e)
+	case sl.pending != nil && sl.pending.op != api.Reconcile, pod.Meaningful(fields):
+		t.markSent(sl, e)
 	default: // what does not matter after a restart is not worth a write
-		t.pass(sl)
+		t.endWait(sl)
 	}
 	if fields == 0 {
 		return api.Change{}, false
 	}
 	return api.Change{
-		Op: operation(e.pod, fields), Old: old.final, New: sl.sent.final, Changed: fields,
+		Op: operation(e.Pod, fields), Old: old.mutated, New: sl.sent.mutated, Changed: fields,
 		Origin: sl.sent.origin, Verdict: sl.sent.verdict,
 	}, true
 }
 
 // isDeleted reports whether the slot's own source wants what the sync loop has of
-// it to end, although a rival may keep it until that is admitted.
+// it to end, although another claimant may keep it until that is admitted.
 func (sl *slot) isDeleted() bool {
-	return sl.stance == outranked && sl.runs() && sl.first != nil && sl.first.pod.UID == sl.sent.pod.UID &&
-		sl.first.pod.DeletionTimestamp != nil
+	return sl.role == roleLoser && sl.runs() && sl.first != nil && sl.first.Pod.UID == sl.sent.pod.UID &&
+		sl.first.Pod.DeletionTimestamp != nil
 }
 
 // delete hands the deletion of a slot on that runs nothing else.
-func (t *merging) delete(sl *slot) []api.Change {
+func (t *txn) delete(sl *slot) []api.Change {
 	sl.chosen = sl.first
 	c, ok := t.update(sl)
 	sl.chosen = nil
@@ -401,13 +378,13 @@ func (t *merging) delete(sl *slot) []api.Change {
 	return []api.Change{c}
 }
 
-// settled ends the wait of a version that was sent, and has it written if the
+// markSent ends what is pending of a version that was sent, and has it written if the
 // disk does not have it already.
-func (t *merging) settled(sl *slot, e *entry) {
-	if sl.wait == nil || !sl.wait.stored {
+func (t *txn) markSent(sl *slot, e *documents.Entry) {
+	if sl.pending == nil || !sl.pending.stored {
 		t.changed = append(t.changed, e)
 	}
-	t.pass(sl)
+	t.endWait(sl)
 }
 
 // operation classifies a difference as a kubelet does.
@@ -421,13 +398,13 @@ func operation(p *v1.Pod, fields pod.Fields) api.Op {
 	return api.UpdateOp
 }
 
-func origin(sl *slot, e *entry, firstSeen time.Time) api.Origin {
-	return api.Origin{Source: sl.source.Name, Document: e.id, Version: e.podVersion, FirstSeen: firstSeen}
+func origin(sl *slot, e *documents.Entry, firstSeen time.Time) api.Origin {
+	return api.Origin{Source: sl.source.Name, Document: e.ID, Version: e.Version, FirstSeen: firstSeen}
 }
 
 // drop forgets a slot that holds nothing any more.
-func (t *merging) drop(sl *slot) {
-	if len(sl.entries) == 0 && sl.sent == nil {
+func (t *txn) drop(sl *slot) {
+	if sl.first == nil && sl.sent == nil {
 		delete(sl.source.slots, sl.identity)
 	}
 }

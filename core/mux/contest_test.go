@@ -185,10 +185,10 @@ func TestConflictsAreDecidedByTheRuleOfTheNode(t *testing.T) {
 			{source: "two", docs: docs(from("two", "web", "u2", "i")), want: ops("REMOVE u1 for u2", "ADD u2 for u1"), claims: ops("web precedence: u1 Lost u2 Runs")},
 			{source: "api", docs: docs(from("api", "web", "u3", "i")), want: ops("REMOVE u2 for u3", "ADD u3 for u2"), claims: ops("web precedence: u3 Runs u1 Lost u2 Lost")},
 		}},
-		"a winner that was something else is the successor of that, and of what gives way": {precedence: []string{"one", "two"}, bouts: []bout{
+		"a winner that was something else is the successor of what gives way": {precedence: []string{"one", "two"}, bouts: []bout{
 			{source: "two", docs: docs(from("two", "shop", "u2", "i")), want: ops("ADD u2")},
 			{source: "one", docs: docs(doc("a#0", "web", "u1", "i")), want: ops("ADD u1")},
-			{source: "one", docs: docs(doc("a#0", "shop", "u3", "i")), want: ops("REMOVE u1 for u3", "REMOVE u2 for u3", "ADD u3 for u1"), claims: ops("shop precedence: u3 Runs u2 Lost")},
+			{source: "one", docs: docs(doc("a#0", "shop", "u3", "i")), want: ops("REMOVE u1", "REMOVE u2 for u3", "ADD u3 for u2"), claims: ops("shop precedence: u3 Runs u2 Lost")},
 		}},
 		"a loser takes over when the winner's source says that it is gone, and starts after it": {precedence: []string{"one", "two"}, bouts: []bout{
 			{source: "one", docs: docs(from("one", "web", "u1", "i")), want: ops("ADD u1")},

@@ -3,8 +3,11 @@ package mux
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/mux/documents"
+	"github.com/wardlet/wardlet/core/state"
 )
 
 // delivery is one call of a source, on its way to the goroutine of Run.
@@ -77,4 +80,107 @@ func (s *Sink) deliver(ctx context.Context, d delivery) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// merge brings the store to what a source says. The cost of a difference does not
+// depend on how many documents the store holds.
+func (s *store) merge(d delivery, t *txn) outcome {
+	src := s.sources[d.source]
+	t.delivered(src, src.docs.Apply(&documents.Delivery{Snapshot: d.snapshot, Documents: d.docs, Gone: d.gone}, t.now))
+	src.lastRead = t.now
+	out := outcome{changes: t.changes()}
+	if d.snapshot && !src.seen {
+		src.seen, out.seen = true, src.Name
+		t.forgetAnswers()
+	}
+	return t.finish(out)
+}
+
+// delivered collects what follows from a delivery for the slots of its source, and logs
+// what became of documents.
+func (t *txn) delivered(src *sourceStore, r *documents.Result) {
+	for _, p := range r.Received {
+		t.store.immutability.put(p)
+	}
+	for _, p := range r.Released {
+		t.checkUnchanged(p)
+	}
+	for _, id := range r.Forgotten {
+		t.gone = append(t.gone, state.DocumentID{Source: src.Name, ID: id})
+	}
+	t.changed = append(t.changed, r.Changed...)
+	for _, e := range r.Changed {
+		if sl := src.slots[e.Identity]; sl != nil && sl.first == e && sl.sent != nil {
+			sl.sent.origin.Document = e.ID
+		}
+	}
+	t.differences = r.Differences
+	for e, before := range r.Reidentified {
+		t.reidentify(src.slots[before], src.slot(e.Identity), e)
+	}
+	for _, identity := range r.Touched {
+		t.markDirty(src.slot(identity))
+	}
+	for _, id := range r.Mended {
+		if t.mayLog(src) {
+			t.log.Info("document is valid again", "source", src.Name, "document", id)
+		}
+	}
+	for _, id := range r.Refused {
+		if f := src.docs.Fault(id); f != nil && !src.docs.Follows(id) && t.mayLog(src) {
+			t.log.Warn("document refused", "source", src.Name, "document", id, "err", f.Err.Error()+src.docs.Consequence(id), "kept", src.docs.Kept(id))
+		}
+	}
+}
+
+// reidentify has a pod that runs go on in another slot, where it has another identity by
+// its annotation alone: that is no reason to start it again.
+func (t *txn) reidentify(from, to *slot, e *documents.Entry) {
+	if from == nil || from.first != e || !from.runs() || from.pending != nil || from.successor != nil || from.sent.pod.UID != e.Pod.UID ||
+		to.sent != nil || len(to.source.docs.Of(to.identity)) > 1 || len(t.store.claimants(to.identity)) > 0 {
+		return
+	}
+	from.sent, to.sent = nil, from.sent
+	t.store.owner[e.Pod.UID] = to
+}
+
+// A source may have so many lines about its documents logged at once, and so many a
+// second after that. "wardlet get sources" shows all of them in any case.
+const (
+	lineBurst      = 100
+	linesPerSecond = 1
+)
+
+// logLimit is what is left of that. The zero value has all.
+type logLimit struct {
+	used float64
+	at   time.Time
+	// silent is true since it was said that lines are left out.
+	silent bool
+}
+
+// take reports whether a line may be logged, and whether it is the first that may not.
+func (l *logLimit) take(now time.Time) (ok, last bool) {
+	l.used = max(0, l.used-max(0, now.Sub(l.at).Seconds())*linesPerSecond)
+	l.at = now
+	if l.used <= lineBurst/2 {
+		l.silent = false
+	}
+	if !l.silent && l.used+1 <= lineBurst {
+		l.used++
+		return true, false
+	}
+	last = !l.silent
+	l.silent = true
+	return false, last
+}
+
+// mayLog reports whether a line about a document of a source may be logged.
+func (t *txn) mayLog(of *sourceStore) bool {
+	ok, last := of.logLimit.take(t.now)
+	if last {
+		t.log.Warn("further documents of the source are not logged, there are too many; \"wardlet get sources\" shows them",
+			"source", of.Name)
+	}
+	return ok
 }

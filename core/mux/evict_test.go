@@ -121,43 +121,6 @@ func TestANewerVersionWaitsOnWhenThePodThatRunsIsEvicted(t *testing.T) {
 	}
 }
 
-func TestAPodThatRunsUntilAnotherMayTakeItsPlaceIsEvicted(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		other api.Document
-		want  []string
-		stays []string
-	}{
-		"until one by another name that is denied": {doc("a#0", "other", "u2", "evil"), ops("EVICT u1 deny", "REMOVE u1", "ADD u2 deny"), ops("RESTORE u2 deny")},
-		"until one by another name that is held":   {doc("a#0", "other", "u2", "wait"), ops("EVICT u1 deny", "REMOVE u1"), nil},
-		"until one of its UID that is denied":      {doc("a#0", "other", "u1", "evil"), ops("EVICT u1 deny", "REMOVE u1", "ADD u1 deny"), ops("RESTORE u1 deny")},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				disk := newDisk()
-				g := startGated(t, disk, newJudge())
-				g.deliver("one", doc("a#0", "web", "u1", "web:1"))
-				g.wants("it runs", "ADD u1")
-				g.deliver("one", tc.other)
-				g.wants("another waits")
-				if err := g.evicts("u1"); err != nil {
-					t.Fatal(err)
-				}
-				g.wants(name, tc.want...)
-				for _, w := range g.board.last {
-					if w.Running != nil {
-						t.Errorf("%s is to take the place of %s, which has gone", w.Pod.UID, w.Running.UID)
-					}
-				}
-				g.stop()
-				again := startGated(t, disk, newJudge())
-				again.wants("after a restart", tc.stays...)
-			})
-		})
-	}
-}
-
 func TestALoserThatRunsUntilTheWinnerMayIsEvicted(t *testing.T) {
 	t.Parallel()
 	for image, want := range map[string][]string{

@@ -1,11 +1,16 @@
 package mux
 
 import (
+	"context"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/internal/crashpoint"
+	"github.com/wardlet/wardlet/core/mux/hold"
+	"github.com/wardlet/wardlet/core/state"
 )
 
 // Filter decides when what policy admits may go on to the sync loop. Without
@@ -21,8 +26,8 @@ type Filter interface {
 	FilterChanged() <-chan struct{}
 }
 
-// offer is a question about an update, on its way to the filter.
-type offer struct {
+// filterAsk is a question about an update, on its way to the filter.
+type filterAsk struct {
 	ticket uint64
 	api.FilterQuestion
 }
@@ -32,85 +37,84 @@ func (s *store) filters(p *v1.Pod) bool { return s.filtered && p.DeletionTimesta
 
 // filterable reports whether a filter has a say in what the slot should run,
 // and as what, where policy has none.
-func (t *merging) filterable(sl *slot) (api.Op, bool) {
+func (t *txn) filterable(sl *slot) (api.Op, bool) {
 	e, have := sl.chosen, sl.sent
 	switch {
-	case !t.store.filters(e.pod):
+	case !t.store.filters(e.Pod):
 		return "", false
-	case have == nil || have.pod.UID != e.pod.UID:
+	case have == nil || have.pod.UID != e.Pod.UID:
 		return api.Add, true
-	case have.pod == e.pod:
+	case have.pod == e.Pod:
 		return "", false
 	}
-	fields := t.finalDifference(have, final(e.pod, have.verdict), e)
-	return operation(e.pod, fields), fields != 0
+	fields := t.mutatedDifference(have, mutated(e.Pod, have.verdict), e)
+	return operation(e.Pod, fields), fields != 0
 }
 
-// offer reports whether the filter lets a version go on that policy admits. If
+// passesFilter reports whether the filter lets a version go on that policy admits. If
 // that is not known, the filter is asked.
-func (t *merging) offer(w *wait) bool {
+func (t *txn) passesFilter(w *pendingVersion) bool {
 	if !t.store.filters(w.pod) || w.verdict != nil && w.verdict.Answer == api.Deny {
-		t.unhold(w.slot)
+		t.endHold(w.slot)
 		return true
 	}
-	if s := w.slot.held; s != nil && s.beside != w.beside() {
-		t.unhold(w.slot) // what it would replace has ended, or is another one
+	if h := w.slot.hold; h != nil && h.Beside != w.runningUID() {
+		t.endHold(w.slot) // what it would replace has ended, or is another one
 	}
-	if w.slot.held == nil {
-		w.slot.held = &suppression{beside: w.beside()}
+	if w.slot.hold == nil {
+		w.slot.hold = &hold.Hold{Beside: w.runningUID()}
 	}
-	s := w.slot.held
-	switch {
-	case s.free == nil:
-	case sameContent(s.free, w.pod):
-		s.free = w.pod
-	default: // it could not go on for another reason, and has changed
-		s.free, s.released = nil, false
+	h := w.slot.hold
+	next := h.Next(w.pod, t.now)
+	if next == hold.Ask {
+		t.askFilter(w, h)
 	}
-	if s.free == nil && s.ticket == 0 && !s.over(t.now) && !s.lasts(w.pod, t.now) {
-		t.offerTo(w, s)
-	}
-	t.wake(w, s)
-	return s.free != nil
+	t.setDue(w, h)
+	return next == hold.Pass
 }
 
-// offerTo puts the question to the filter, once all else is done. An answer to
+// askFilter puts the question to the filter, once all else is done. An answer to
 // an earlier one does not count any more.
-func (t *merging) offerTo(w *wait, s *suppression) {
-	t.store.tickets++
-	delete(t.store.offered, s.ticket)
-	s.ticket, s.asked, s.again, s.stuck = t.store.tickets, w.pod, time.Time{}, time.Time{}
-	s.askedAt = t.now
-	t.store.offered[s.ticket] = w.slot
-	t.offers = append(t.offers, offer{s.ticket, w.filterQuestion()})
+func (t *txn) askFilter(w *pendingVersion, h *hold.Hold) {
+	t.withdraw(h)
+	t.store.filterTickets++
+	ticket := t.store.filterTickets
+	h.Asked(ticket, w.pod, t.now)
+	t.store.filterAsked[ticket] = w.slot
+	t.filterQuestions = append(t.filterQuestions, filterAsk{ticket, w.filterQuestion()})
 }
 
-// wake has the wait looked at when something is due.
-func (t *merging) wake(w *wait, s *suppression) {
-	w.retryAt = s.due()
-	t.store.retries.set(w)
+// withdraw has the answer to the question under way not count any more.
+func (t *txn) withdraw(h *hold.Hold) {
+	ticket, _ := h.Question()
+	delete(t.store.filterAsked, ticket)
 }
 
-// offerAgain asks anew about all that a filter holds back or has not answered,
+// setDue has the wait looked at when something is due.
+func (t *txn) setDue(w *pendingVersion, h *hold.Hold) {
+	t.store.pending.SetDue(w.item, h.Due())
+}
+
+// askFilterAgain asks anew about all that a filter holds back or has not answered,
 // in the order it began to wait.
-func (t *merging) offerAgain() {
-	for _, w := range t.store.waiting() {
-		s := w.slot.held
+func (t *txn) askFilterAgain() {
+	for _, w := range t.store.pending.All() {
+		h := w.slot.hold
 		switch {
-		case s == nil || s.free != nil:
-		case w.suppressed() != nil:
-			t.offerTo(w, s)
-			t.wake(w, s)
+		case h == nil || h.IsPassing():
+		case w.hold() != nil:
+			t.askFilter(w, h)
+			t.setDue(w, h)
 		default: // policy comes first
-			delete(t.store.offered, s.ticket)
-			s.ticket, s.verdict, s.again = 0, nil, time.Time{}
+			t.withdraw(h)
+			h.Cancel()
 		}
 	}
 }
 
 // filterQuestion is what the filter is asked.
-func (w *wait) filterQuestion() api.FilterQuestion {
-	q := api.FilterQuestion{Op: w.op, Pod: w.final(), Old: w.running(), Origin: w.origin()}
+func (w *pendingVersion) filterQuestion() api.FilterQuestion {
+	q := api.FilterQuestion{Op: w.op, Pod: w.mutated(), Old: w.running(), Origin: w.origin()}
 	if q.Old == nil {
 		return q
 	}
@@ -121,4 +125,178 @@ func (w *wait) filterQuestion() api.FilterQuestion {
 		q.Replaces = q.Old.UID
 	}
 	return q
+}
+
+// overdue are those of these waits that a filter may not hold back any longer.
+func (s *store) overdue(due []*pendingVersion, now time.Time) []*pendingVersion {
+	var over []*pendingVersion
+	for _, w := range due {
+		if s := w.hold(); s != nil && s.Over(now) {
+			over = append(over, w)
+		}
+	}
+	return over
+}
+
+// releasing is a version that is about to go on, err why the disk does not take
+// it.
+type releasing struct {
+	wait *pendingVersion
+	err  error
+}
+
+// applyFilterAnswers records the answers of the filter, and looks again at what is due. A
+// version goes on if an answer lets it pass, or if it was held back long enough.
+// It is written to the disk before it goes on.
+func (m *Mux) applyFilterAnswers(ctx context.Context, given []answer[api.FilterVerdict], over, due []*pendingVersion) error {
+	now := m.now()
+	var going []releasing
+	for _, a := range given {
+		sl := m.store.filterAsked[a.ticket]
+		if sl != nil && sl.pending != nil && sl.pending.hold() != nil && sl.hold.Lets(sl.pending.pod, &a.value, now) {
+			going = append(going, releasing{wait: sl.pending})
+		}
+	}
+	for _, w := range over {
+		going = append(going, releasing{wait: w})
+	}
+	m.persistReleasing(going)
+	return m.step(ctx, func(t *txn) outcome {
+		for _, w := range due {
+			if w.hold() != nil {
+				t.markDirty(w.slot)
+			} else {
+				t.ask(w)
+			}
+		}
+		return m.store.filterAnswered(given, going, t)
+	})
+}
+
+// persistReleasing writes what is about to go on, as if it had, and notes of which the
+// disk does not take it. A status needs no write.
+func (m *Mux) persistReleasing(going []releasing) {
+	var records []state.Record
+	for i := range going {
+		w := going[i].wait
+		if w.op == api.Reconcile {
+			continue
+		}
+		v := w.verdict
+		if v == nil && w.slot.sent != nil && w.op != api.Add {
+			v = w.slot.sent.verdict
+		}
+		records = append(records, w.record(v))
+	}
+	if len(records) == 0 {
+		return
+	}
+	crashpoint.Reached("verdict given")
+	err := m.documents.Apply(records, nil)
+	crashpoint.Reached("verdict stored")
+	failed := failedWrites(err)
+	if err != nil {
+		m.log.Error("what filters let pass was not written, so it does not go on yet", "err", err)
+	}
+	for i := range going {
+		switch w := going[i].wait; {
+		case w.op == api.Reconcile:
+		case failed(state.DocumentID{Source: w.slot.source.Name, ID: w.entry.ID}):
+			going[i].err = err
+		default:
+			w.stored = true
+		}
+	}
+}
+
+// filterAnswered takes answers in, and what may go on. An answer whose question was
+// asked again, or is not of interest any more, is passed over.
+func (s *store) filterAnswered(given []answer[api.FilterVerdict], going []releasing, t *txn) outcome {
+	for i := range given {
+		a := &given[i]
+		sl := s.filterAsked[a.ticket]
+		if sl == nil {
+			continue
+		}
+		delete(s.filterAsked, a.ticket)
+		before := sl.hold.Until()
+		sl.hold.Answered(&a.value, t.now)
+		if !sl.hold.Until().Equal(before) && sl.keptHold() != nil {
+			t.changed = append(t.changed, sl.first)
+		}
+		if sl.pending != nil {
+			sl.pending.unannounced = true
+		}
+		t.markDirty(sl)
+	}
+	for _, p := range going {
+		sl := p.wait.slot
+		t.markDirty(sl)
+		if p.err != nil {
+			sl.hold.Failed(p.err, t.now, writeRetryDelay)
+			p.wait.unannounced = true
+			continue
+		}
+		sl.hold.Passes(p.wait.pod)
+	}
+	out := outcome{changes: t.changes()}
+	for _, p := range going {
+		if w := p.wait; w.stored && (w.slot.sent == nil || w.slot.sent.pod != w.pod) {
+			// What is on the disk has not come to pass.
+			w.stored, t.changed = false, append(t.changed, w.entry)
+		}
+	}
+	return t.finish(out)
+}
+
+// isHeldBack reports whether the filter has said that the version has to wait,
+// and the wait is to be announced. The wait of a status is not: announcements
+// show in the status.
+func (w *pendingVersion) isHeldBack() bool {
+	h := w.hold()
+	return h != nil && w.op != api.Reconcile && h.HoldsBack()
+}
+
+// hold is what holds the version back that policy admits, nil if policy
+// itself does.
+func (w *pendingVersion) hold() *hold.Hold {
+	if w.judged && !w.passes() {
+		return nil
+	}
+	return w.slot.hold
+}
+
+// runningUID is the UID of what runs on while this version waits.
+func (w *pendingVersion) runningUID() types.UID {
+	if running := w.running(); running != nil {
+		return running.UID
+	}
+	return ""
+}
+
+// endHold ends that a filter holds something back of the slot.
+func (t *txn) endHold(sl *slot) {
+	h := sl.hold
+	if h == nil {
+		return
+	}
+	sl.hold = nil
+	t.withdraw(h)
+	if h.Stored && sl.first != nil {
+		t.changed = append(t.changed, sl.first)
+	}
+}
+
+// keptHold is what the disk has to know of the slot's suppression, nil
+// for nothing. That a status is held back is not worth a write.
+func (sl *slot) keptHold() *state.Suppressed {
+	h, w := sl.hold, sl.pending
+	if h == nil || w == nil || w.entry != sl.first || w.op == api.Reconcile {
+		return nil
+	}
+	kept := h.Kept()
+	if kept != nil && w.passes() {
+		kept.Verdict = w.verdict
+	}
+	return kept
 }

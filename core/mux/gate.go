@@ -1,9 +1,15 @@
 package mux
 
 import (
+	"time"
+
+	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/internal/crashpoint"
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/state"
 )
 
 // Gate decides which changes may pass. Without one all do.
@@ -44,3 +50,167 @@ type noWaits struct{}
 func (noWaits) Waits(api.Waiting) {}
 func (noWaits) Passed(types.UID)  {}
 func (noWaits) Gone(types.UID)    {}
+
+// persistVerdicts puts verdicts on the disk that are about to take effect, before any
+// of them does. One that cannot be written takes none: its version is held, and
+// judged again like any other. Where only the node itself is asked, what it lets pass
+// does so on a broken disk, too.
+func (m *Mux) persistVerdicts(given []answer[api.Verdict]) {
+	m.store.addMergePatches(given)
+	var records []state.Record
+	for i := range given {
+		if w, ok := m.store.pending.Of(given[i].ticket); ok && m.store.judgesAll() && m.store.takesEffect(w, given[i].value.Answer) {
+			w.stored = true
+			records = append(records, w.record(&given[i].value))
+		}
+	}
+	if len(records) == 0 {
+		return
+	}
+	crashpoint.Reached("verdict given")
+	err := m.documents.Apply(records, nil)
+	if err == nil {
+		crashpoint.Reached("verdict stored")
+		return
+	}
+	failed := failedWrites(err)
+	m.log.Error("verdicts were not written, so they do not count; their pods are held", "err", err)
+	for i := range given {
+		a := &given[i]
+		w, ok := m.store.pending.Of(a.ticket)
+		if !ok || !w.stored || !failed(state.DocumentID{Source: w.slot.source.Name, ID: w.entry.ID}) {
+			continue
+		}
+		w.stored = false
+		a.value = api.Verdict{
+			Answer: api.Hold, Reason: api.ReasonVerdictNotKept, At: a.value.At, Sets: a.value.Sets,
+			Message: "the verdict cannot be kept, so it does not count yet: " + err.Error(),
+		}
+	}
+}
+
+// takesEffect reports whether something goes on to the sync loop when this is
+// the answer.
+func (s *store) takesEffect(w *pendingVersion, answer api.Answer) bool {
+	switch answer {
+	case api.Hold:
+		return false
+	case api.Deny:
+		return w.running() == nil || s.stopDenied.Load() && w.stops()
+	}
+	return !s.filters(w.pod)
+}
+
+// judged takes verdicts in. One whose question was asked again, or is not of
+// interest any more, is passed over.
+func (s *store) judged(given []answer[api.Verdict], t *txn, jitter func(time.Duration) time.Duration) outcome {
+	var answered []*pendingVersion
+	for _, a := range given {
+		w, ok := s.pending.Of(a.ticket)
+		if !ok {
+			continue
+		}
+		t.resetHold(w, &a.value)
+		w.verdict = &a.value
+		s.pending.Answered(w.item, w.verdict, t.now, jitter)
+		answered = append(answered, w)
+		t.markDirty(w.slot)
+	}
+	out := outcome{changes: t.changes()}
+	for _, w := range answered {
+		if w.stored && (w.slot.sent == nil || w.slot.sent.pod != w.pod) {
+			// What is on the disk has not come to pass.
+			w.stored, t.changed = false, append(t.changed, w.entry)
+		}
+		// One that is allowed and still here was refused for its UID.
+		if w.slot.pending == w && w.verdict.Answer != api.Allow {
+			t.announce(w)
+		}
+	}
+	return t.finish(out)
+}
+
+// announce tells of a version that goes on waiting, unless its UID is that of another
+// pod, which has a status of its own.
+func (t *txn) announce(w *pendingVersion) {
+	before := w.announcedAs
+	w.announcedAs, w.unannounced = w.shownAs(), false
+	if w.running() == nil && t.store.ownedBeside(w.slot, w.announcedAs) {
+		if w.announcedAs = ""; before != "" {
+			t.notify(func(to Waits) { to.Passed(before) })
+		}
+		return
+	}
+	if before != "" && before != w.announcedAs {
+		t.notify(func(to Waits) { to.Passed(before) })
+	}
+	waiting := w.waiting()
+	t.notify(func(to Waits) { to.Waits(waiting) })
+}
+
+// announceFreed tells of what waits and was not told of, as its UID was that of
+// another pod until now.
+func (t *txn) announceFreed() {
+	for _, uid := range t.freed {
+		for _, sl := range t.store.claims[uid] {
+			w := sl.pending
+			if w.announcedAs == "" && (w.verdict != nil && w.verdict.Answer != api.Allow || w.isHeldBack()) {
+				t.announce(w)
+			}
+		}
+	}
+	t.freed = nil
+}
+
+// Refused is a version that the gate does not let pass: it waits, or is rejected.
+type Refused struct {
+	// Pod is as its source has it.
+	Pod     *v1.Pod
+	Verdict *api.Verdict
+}
+
+// Refused returns the versions that the gate holds, or has denied and may judge again, in no order.
+func (m *Mux) Refused() []Refused {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	var all []Refused
+	for _, w := range m.store.pending.All() {
+		if w.mayAskAgain() {
+			all = append(all, Refused{w.pod, w.verdict})
+		}
+	}
+	for _, sl := range m.store.owner {
+		if sl.staysDenied() {
+			all = append(all, Refused{sl.sent.pod, sl.sent.verdict})
+		}
+	}
+	return all
+}
+
+// JudgeAgain puts to the gate again what of these pods it has refused. It does not block.
+func (m *Mux) JudgeAgain(uids []types.UID) {
+	for _, uid := range uids {
+		m.again.put(0, uid)
+	}
+}
+
+// mayAskAgain reports whether the gate holds or has denied what waits, and is not being asked about it.
+func (w *pendingVersion) mayAskAgain() bool {
+	asked, _ := w.item.Asked()
+	return w.judged && w.verdict != nil && w.verdict.Answer != api.Allow && !asked
+}
+
+// staysDenied reports whether the slot's pod is rejected and of the node's own sources: one of an API server has failed for good.
+func (sl *slot) staysDenied() bool {
+	return sl.sent != nil && sl.sent.denied() && sl.pending == nil && pod.IsStatic(sl.sent.pod)
+}
+
+// askAgain asks again about pods that the gate has refused.
+func (t *txn) askAgain(given []answer[types.UID]) {
+	again := map[types.UID]bool{}
+	for _, g := range given {
+		again[g.value] = true
+	}
+	t.askHeld(func(w *pendingVersion) bool { return again[w.pod.UID] })
+	t.askDenied(func(p *v1.Pod) bool { return again[p.UID] })
+}

@@ -141,28 +141,14 @@ func TestWhatPolicyDecidesIsWhatTheSyncLoopGets(t *testing.T) {
 			{docs: docs(doc("a#0", "web", "u1", "web:1", phase(v1.PodRunning))), want: ops("RECONCILE u1")},
 			{docs: docs(doc("a#0", "web", "u1", "web:1", deleted)), want: ops("DELETE u1")},
 		},
-		"a document renamed to another pod keeps the old one until the new one is admitted": {
+		"a document renamed to another pod is a removal and an addition": {
 			{docs: docs(doc("a#0", "web", "u1", "web:1")), want: ops("ADD u1"), asked: ops("ADD u1")},
-			{docs: docs(doc("a#0", "shop", "u2", "evil")), told: ops("deny u2 beside u1"), asked: ops("ADD u2 old web:1 for u1")},
-			{lenient: yes, want: ops("REMOVE u1 for u2", "ADD u2 for u1"), told: ops("passed u1"), asked: ops("ADD u2 old web:1 for u1")},
+			{docs: docs(doc("a#0", "shop", "u2", "evil")), want: ops("REMOVE u1", "ADD u2 deny"), asked: ops("ADD u2")},
+			{lenient: yes, want: ops("REMOVE u2", "ADD u2"), asked: ops("ADD u2")},
 		},
-		"an old pod that another document brings back is no longer waited for": {
-			{docs: docs(doc("a#0", "web", "u1", "web:1")), want: ops("ADD u1"), asked: ops("ADD u1")},
-			{docs: docs(doc("a#0", "shop", "u2", "evil")), told: ops("deny u2 beside u1"), asked: ops("ADD u2 old web:1 for u1")},
-			{
-				docs: docs(doc("a#0", "shop", "u2", "evil"), doc("b#0", "web", "u3", "web:3")),
-				want: ops("ADD u2 deny", "REMOVE u1 for u3", "ADD u3 for u1"), told: ops("passed u1"), asked: ops("ADD u3 old web:1 for u1"),
-			},
-		},
-		"a document renamed twice keeps the pod that runs, too": {
-			{docs: docs(doc("a#0", "web", "u1", "web:1")), want: ops("ADD u1"), asked: ops("ADD u1")},
-			{docs: docs(doc("a#0", "shop", "u2", "evil")), told: ops("deny u2 beside u1"), asked: ops("ADD u2 old web:1 for u1")},
-			{docs: docs(doc("a#0", "mart", "u3", "evil")), told: ops("passed u1", "deny u3 beside u1"), asked: ops("ADD u3 old web:1 for u1")},
-			{docs: docs(doc("a#0", "mart", "u4", "web:4")), want: ops("REMOVE u1 for u4", "ADD u4 for u1"), told: ops("passed u1"), asked: ops("ADD u4 old web:1 for u1")},
-		},
-		"a document renamed to a pod whose document is gone replaces what it was itself": {
+		"one renamed to a pod whose document is gone waits until it may replace that": {
 			{docs: docs(doc("a#0", "web", "u1", "web:1"), doc("b#0", "shop", "u2", "shop:1")), want: ops("ADD u1", "ADD u2"), asked: ops("ADD u1", "ADD u2")},
-			{docs: docs(doc("a#0", "shop", "u3", "evil")), want: ops("REMOVE u2"), told: ops("deny u3 beside u1"), asked: ops("ADD u3 old web:1 for u1")},
+			{docs: docs(doc("a#0", "shop", "u3", "evil")), want: ops("REMOVE u1"), told: ops("deny u3 beside u2"), asked: ops("ADD u3 old shop:1 for u2")},
 		},
 		"what has no answer yet waits, and everything else passes it": {
 			{docs: docs(doc("a#0", "web", "u1", "stuck"), doc("b#0", "db", "u2", "db:1")), want: ops("ADD u2"), asked: ops("ADD u1", "ADD u2")},
@@ -247,7 +233,7 @@ func TestADeniedReplacementMayStopThePodThatRunsInAKubeletsOrder(t *testing.T) {
 		},
 		"denied under another name: the old pod ends too": {
 			{docs: docs(doc("a#0", "web", "u1", "web:1")), want: ops("ADD u1"), asked: ops("ADD u1")},
-			{docs: docs(doc("a#0", "shop", "u2", "evil")), want: ops("REMOVE u1", "ADD u2 deny"), asked: ops("ADD u2 old web:1 for u1")},
+			{docs: docs(doc("a#0", "shop", "u2", "evil")), want: ops("REMOVE u1", "ADD u2 deny"), asked: ops("ADD u2")},
 		},
 		"a changed instance is no replacement: a denied update stops nothing": {
 			{docs: docs(doc("a#0", "web", "u1", "web:1")), want: ops("ADD u1"), asked: ops("ADD u1")},

@@ -8,7 +8,7 @@ import (
 func TestLines_manyAreOne(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
-	var l lines
+	var l logLimit
 	count := func(n int) (told, last int) {
 		for range n {
 			ok, first := l.take(now)

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/mux/hold"
 	"github.com/wardlet/wardlet/core/pod"
 )
 
@@ -211,7 +212,7 @@ func (r *race) check(step int) {
 	for i := range 3 {
 		id := types.NamespacedName{Namespace: "default", Name: fmt.Sprint("n", i)}
 		claims, running := r.claims(id), r.runs.of(id)
-		newest := slices.ContainsFunc(claims, func(p *v1.Pod) bool { return len(running) > 0 && sameContent(p, running[0]) })
+		newest := slices.ContainsFunc(claims, func(p *v1.Pod) bool { return len(running) > 0 && hold.SameContent(p, running[0]) })
 		switch {
 		case len(claims) == 0 && len(running) > 0:
 			r.t.Errorf("step %d: %s runs, which nobody claims", step, running[0].UID)

@@ -112,11 +112,11 @@ func (d *desk) deliver() {
 }
 
 func (d *desk) merge(change delivery) {
-	d.step(func(t *merging) outcome { return d.store.merge(change, t) })
+	d.step(func(t *txn) outcome { return d.store.merge(change, t) })
 }
 
-func (d *desk) step(change func(*merging) outcome) {
-	out := change(d.store.merging(d.now, slog.New(slog.DiscardHandler)))
+func (d *desk) step(change func(*txn) outcome) {
+	out := change(d.store.begin(d.now, slog.New(slog.DiscardHandler)))
 	if err := d.disk.Apply(out.keep, out.drop); err != nil {
 		panic(err)
 	}
@@ -137,7 +137,7 @@ func (d *desk) stands() map[string]string {
 	files := map[string]string{}
 	for _, sl := range d.store.sources["one"].slots {
 		if sl.first != nil {
-			files[strings.TrimSuffix(sl.first.pod.Name, "-n")], _ = api.ManifestOf(sl.first.id)
+			files[strings.TrimSuffix(sl.first.Pod.Name, "-n")], _ = api.ManifestOf(sl.first.ID)
 		}
 	}
 	return files
@@ -305,9 +305,10 @@ func TestManifests_randomEdits(t *testing.T) {
 // with.
 func sameAsDisk(d *desk) error {
 	have := map[state.DocumentID]*api.Document{}
-	for id, e := range d.store.sources["one"].entries {
-		if e.pod != nil {
-			have[state.DocumentID{Source: "one", ID: id}] = &api.Document{Pod: e.pod}
+	src := d.store.sources["one"]
+	for identity := range src.slots {
+		for _, e := range src.docs.Of(identity) {
+			have[state.DocumentID{Source: "one", ID: e.ID}] = &api.Document{Pod: e.Pod}
 		}
 	}
 	for id, r := range d.disk.records {

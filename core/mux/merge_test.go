@@ -61,13 +61,13 @@ func TestMergeFollowsTheRulesOfAKubeletsPodConfig(t *testing.T) {
 			{snapshot: true, docs: docs(good("a#0", "web", "u1")), want: ops("ADD u1")},
 			{docs: docs(good("a#0", "web", "u2")), want: ops("REMOVE u1 for u2", "ADD u2 for u1")},
 		},
-		"a document renamed to another pod is a replacement too": {
+		"a document renamed to another pod is a removal and an addition": {
 			{snapshot: true, docs: docs(good("a#0", "web", "u1")), want: ops("ADD u1")},
-			{docs: docs(good("a#0", "shop", "u2")), want: ops("REMOVE u1 for u2", "ADD u2 for u1")},
+			{docs: docs(good("a#0", "shop", "u2")), want: ops("REMOVE u1", "ADD u2")},
 		},
-		"so is one renamed to a pod whose document goes, of what it was itself": {
+		"one renamed to a pod whose document goes replaces that": {
 			{snapshot: true, docs: docs(good("a#0", "web", "u1"), good("b#0", "db", "u2")), want: ops("ADD u1", "ADD u2")},
-			{snapshot: true, docs: docs(good("a#0", "db", "u3")), want: ops("REMOVE u2", "REMOVE u1 for u3", "ADD u3 for u1")},
+			{snapshot: true, docs: docs(good("a#0", "db", "u3")), want: ops("REMOVE u2 for u3", "REMOVE u1", "ADD u3 for u2")},
 		},
 		"operations of one update are ordered remove, add, update, delete, reconcile": {
 			{snapshot: true, docs: docs(
@@ -195,11 +195,11 @@ func TestACopyThatBecomesAnotherPodTakesNothingAlong(t *testing.T) {
 
 func TestMergeKeepsFirstSeenAcrossVersions(t *testing.T) {
 	t.Parallel()
-	s := newStore([]Source{{Name: "one"}})
+	s := newStore(&Config{Sources: []Source{{Name: "one"}}})
 	first := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	deliver := func(at time.Time, d api.Document) api.Change {
 		t.Helper()
-		changes := s.merge(delivery{source: "one", docs: docs(d)}, s.merging(at, slog.New(slog.DiscardHandler))).changes
+		changes := s.merge(delivery{source: "one", docs: docs(d)}, s.begin(at, slog.New(slog.DiscardHandler))).changes
 		if len(changes) != 1 {
 			t.Fatalf("got %d changes, want one", len(changes))
 		}
@@ -226,13 +226,13 @@ func playAll(t *testing.T, histories map[string][]step) {
 // play merges each step and compares the operations.
 func play(t *testing.T, steps []step) {
 	t.Helper()
-	s := newStore([]Source{{Name: "one"}, {Name: "two"}})
+	s := newStore(&Config{Sources: []Source{{Name: "one"}, {Name: "two"}}})
 	for i, st := range steps {
 		d := delivery{source: st.source, snapshot: st.snapshot, docs: st.docs, gone: st.gone}
 		if d.source == "" {
 			d.source = "one"
 		}
-		changes := s.merge(d, s.merging(time.Now(), slog.New(slog.DiscardHandler))).changes
+		changes := s.merge(d, s.begin(time.Now(), slog.New(slog.DiscardHandler))).changes
 		var got []string
 		for _, c := range changes {
 			line := string(c.Op) + " " + string(c.Pod().UID)

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/mux/conflict"
 	"github.com/wardlet/wardlet/core/pod"
 )
 
@@ -40,15 +41,12 @@ func check(t *testing.T, step int, g *gated, l *loop, current map[string][]api.D
 		}
 	}
 	checkInstances(t, step, g.mux.store)
-	if n := len(g.mux.store.retries); n > len(g.mux.store.parked) {
-		t.Errorf("step %d: %d waits are to be asked again, of %d", step, n, len(g.mux.store.parked))
-	}
 }
 
 // checkInstances holds what versions are wanted as against what they are.
 func checkInstances(t *testing.T, step int, s *store) {
 	t.Helper()
-	for w := range s.parked {
+	for _, w := range s.pending.All() {
 		if w.judged != (w.instance != "") || w.judged && w.instance != instanceOf(t, w.pod) {
 			t.Errorf("step %d: %s waits as the instance %q, judged %v", step, w.pod.UID, w.instance, w.judged)
 		}
@@ -66,9 +64,10 @@ func (g *gated) hold(source string) map[types.NamespacedName][]*v1.Pod {
 	g.mux.mu.RLock()
 	defer g.mux.mu.RUnlock()
 	had := map[types.NamespacedName][]*v1.Pod{}
-	for id, sl := range g.mux.store.sources[source].slots {
-		for _, e := range sl.entries {
-			had[id] = append(had[id], e.pod)
+	src := g.mux.store.sources[source]
+	for id := range src.slots {
+		for _, e := range src.docs.Of(id) {
+			had[id] = append(had[id], e.Pod)
 		}
 	}
 	return had
@@ -80,15 +79,16 @@ func checkClaims(t *testing.T, step int, g *gated, source string, documents []ap
 	t.Helper()
 	now := g.hold(source)
 	valid := map[types.NamespacedName]bool{}
+	uids := map[types.UID]bool{}
 	for _, d := range documents {
 		if d.Pod != nil {
-			valid[pod.Identity(d.Pod)] = true
+			valid[pod.Identity(d.Pod)], uids[d.Pod.UID] = true, true
 		}
 	}
 	for _, d := range documents {
 		before := had[d.Claims]
-		if d.Pod != nil || valid[d.Claims] || len(before) == 0 {
-			continue
+		if d.Pod != nil || valid[d.Claims] || len(before) == 0 || uids[before[0].UID] {
+			continue // that pod may have another identity now
 		}
 		if len(now[d.Claims]) == 0 || len(before) == 1 && now[d.Claims][0] != before[0] {
 			t.Errorf("step %d: %s of %s would be %s, of which the last valid version was lost", step, d.ID, source, d.Claims)
@@ -125,19 +125,21 @@ func (d *disk) check(t *testing.T, step int, g *gated) {
 // rule: a loser only while the winner does not, as what it stands for.
 func checkContests(t *testing.T, step int, g *gated) {
 	t.Helper()
-	for id, c := range g.mux.store.contests {
-		if len(c.rivals) < 2 {
-			t.Errorf("step %d: %s is contested by %d", step, id, len(c.rivals))
+	for _, c := range g.mux.store.conflicts.Contests() {
+		rivals := g.mux.store.claimants(c.Identity)
+		if len(rivals) < 2 {
+			t.Errorf("step %d: %s is contested by %d", step, c.Identity, len(rivals))
 		}
-		if c.winner == nil {
+		if c.Winner == conflict.NoWinner {
 			continue
 		}
-		for _, sl := range c.rivals {
-			if sl != c.winner && sl.wait != nil {
-				t.Errorf("step %d: %s: a loser waits for a verdict", step, id)
+		winner := rivals[c.Winner]
+		for _, sl := range rivals {
+			if sl != winner && sl.pending != nil {
+				t.Errorf("step %d: %s: a loser waits for a verdict", step, c.Identity)
 			}
-			if sl != c.winner && sl.sent != nil && c.winner.stands() {
-				t.Errorf("step %d: %s: %s and %s run", step, id, sl.sent.pod.UID, c.winner.sent.pod.UID)
+			if sl != winner && sl.sent != nil && winner.runsAsIdentity() {
+				t.Errorf("step %d: %s: %s and %s run", step, c.Identity, sl.sent.pod.UID, winner.sent.pod.UID)
 			}
 		}
 	}
@@ -154,22 +156,22 @@ func checkSource(t *testing.T, step int, g *gated, source string, documents []ap
 		}
 	}
 	for id, sl := range g.mux.store.sources[source].slots {
-		if len(sl.entries) == 0 && (sl.successor == nil || sl.sent == nil) {
+		if sl.first == nil {
 			t.Errorf("step %d: slot %s holds nothing and is still there", step, id)
 		}
-		switch w := sl.wait; {
+		switch w := sl.pending; {
 		case sl.chosen == nil, sl.clash != "":
-		case w != nil && w.unbased && sl.contest != nil && sl.contest.pending: // the umpire is silent
+		case w != nil && w.awaitingMerge && sl.ruling != nil && sl.ruling.Pending: // the umpire is silent
 		case w != nil && w.judged && w.verdict == nil:
 			t.Errorf("step %d: %s has no verdict although everything was answered", step, id)
-		case w != nil && w.suppressed() != nil:
+		case w != nil && w.hold() != nil:
 			checkSuppression(t, step, g, w)
 		case w != nil && (w.verdict.Answer == api.Allow || w.passes()):
 			t.Errorf("step %d: %s waits with a verdict that lets it pass", step, id)
-		case w == nil && (sl.sent == nil || sl.sent.pod.UID != sl.chosen.pod.UID):
+		case w == nil && (sl.sent == nil || sl.sent.pod.UID != sl.chosen.Pod.UID):
 			t.Errorf("step %d: %s neither waits nor was sent", step, id)
 		}
-		if sl.sent != nil && sl.chosen != nil && sl.chosen.fault == nil && sl.wait == nil && sl.clash == "" && !slices.Contains(uids, sl.sent.pod.UID) {
+		if sl.sent != nil && sl.chosen != nil && sl.source.docs.Fault(sl.chosen.ID) == nil && sl.pending == nil && sl.clash == "" && !slices.Contains(uids, sl.sent.pod.UID) {
 			t.Errorf("step %d: %s runs, which no document names", step, sl.sent.pod.UID)
 		}
 	}

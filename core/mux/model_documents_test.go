@@ -13,7 +13,7 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// randomUmpire answers at random, but the same to the same contest, and to one
+// randomUmpire answers at random, but the same to the same conflict, and to one
 // in four never; nil one time in two.
 func randomUmpire(random *rand.Rand) *umpire {
 	if random.IntN(2) == 0 {

@@ -88,17 +88,17 @@ type Mux struct {
 	answers     *inbox[api.Resolution]
 	deliveries  chan delivery
 	updates     chan api.Update
-	// reruled has room for one value: what waits is to be asked about again.
-	reruled chan struct{}
+	// ruleChanged has room for one value: what waits is to be asked about again.
+	ruleChanged chan struct{}
 
 	mu    sync.RWMutex
 	store *store
 
 	// updateSeq and changeSeq belong to the goroutine of Run.
 	updateSeq, changeSeq uint64
-	// unwritten are documents of which the disk has not what it should; it
+	// dirtyRecords are documents of which the disk has not what it should; it
 	// belongs to the goroutine of Run, too.
-	unwritten map[state.DocumentID]bool
+	dirtyRecords map[state.DocumentID]bool
 }
 
 // New makes a Mux for the given sources. Run must be called for deliveries to
@@ -124,14 +124,10 @@ func New(c Config) *Mux {
 		answers:     newInbox[api.Resolution](),
 		deliveries:  make(chan delivery),
 		updates:     make(chan api.Update, updatesCapacity),
-		reruled:     make(chan struct{}, 1),
-		store:       newStore(c.Sources),
+		ruleChanged: make(chan struct{}, 1),
+		store:       newStore(&c),
 	}
-	m.unwritten = map[state.DocumentID]bool{}
-	m.store.gated, m.store.updatesOnly = m.gate != nil, c.UpdatesOnly
-	m.store.stopDenied.Store(c.StopDenied)
-	m.store.filtered = m.filter != nil
-	m.store.resolves, m.store.precedence = m.resolver != nil, c.Precedence
+	m.dirtyRecords = map[state.DocumentID]bool{}
 	if m.resolutions == nil {
 		m.resolutions = noResolutions{}
 	}
@@ -157,7 +153,7 @@ func (m *Mux) SetStopDenied(stop bool) {
 		return
 	}
 	select {
-	case m.reruled <- struct{}{}:
+	case m.ruleChanged <- struct{}{}:
 	default: // the one that waits says it too
 	}
 }
@@ -169,7 +165,7 @@ func (m *Mux) Updates() <-chan api.Update { return m.updates }
 // verdicts, until ctx is done; it returns the error of ctx.
 func (m *Mux) Run(ctx context.Context) error {
 	defer close(m.updates)
-	defer m.checkSeals()
+	defer m.checkImmutability()
 	if err := m.step(ctx, m.restore); err != nil {
 		return err
 	}
@@ -183,7 +179,7 @@ func (m *Mux) Run(ctx context.Context) error {
 	if m.resolver != nil {
 		rulesChanged = m.resolver.Changed()
 	}
-	retry, rewrite := time.NewTimer(0), time.NewTimer(writeAgain)
+	retry, rewrite := time.NewTimer(0), time.NewTimer(writeRetryDelay)
 	defer retry.Stop()
 	defer rewrite.Stop()
 	for {
@@ -201,53 +197,53 @@ func (m *Mux) Run(ctx context.Context) error {
 			d.taken <- err
 		case <-m.verdicts.ready:
 			given := m.verdicts.take()
-			m.secure(given)
-			err = m.step(ctx, func(t *merging) outcome { return m.store.judged(given, t, m.jitter) })
+			m.persistVerdicts(given)
+			err = m.step(ctx, func(t *txn) outcome { return m.store.judged(given, t, m.jitter) })
 		case <-m.answers.ready:
-			err = m.step(ctx, func(t *merging) outcome { return m.store.resolved(m.answers.take(), t) })
+			err = m.step(ctx, func(t *txn) outcome { return m.store.resolved(m.answers.take(), t) })
 		case <-rulesChanged:
-			err = m.step(ctx, func(t *merging) outcome {
-				t.askContests()
+			err = m.step(ctx, func(t *txn) outcome {
+				t.store.conflicts.AskAgain()
 				return t.finish(outcome{})
 			})
 		case <-changed:
-			err = m.step(ctx, func(t *merging) outcome {
+			err = m.step(ctx, func(t *txn) outcome {
 				t.askWaiting()
 				t.askDenied(anyPod)
 				return t.finish(outcome{})
 			})
-		case <-m.reruled:
-			err = m.step(ctx, func(t *merging) outcome {
+		case <-m.ruleChanged:
+			err = m.step(ctx, func(t *txn) outcome {
 				t.askWaiting()
 				return t.finish(outcome{})
 			})
 		case <-nodeChanged:
-			err = m.step(ctx, func(t *merging) outcome {
-				t.askReaders()
+			err = m.step(ctx, func(t *txn) outcome {
+				t.askNodeWatchers()
 				return t.finish(outcome{})
 			})
 		case <-m.again.ready:
-			err = m.step(ctx, func(t *merging) outcome {
+			err = m.step(ctx, func(t *txn) outcome {
 				t.askAgain(m.again.take())
 				return t.finish(outcome{})
 			})
 		case <-m.filtered.ready:
-			err = m.sift(ctx, m.filtered.take(), nil, nil)
+			err = m.applyFilterAnswers(ctx, m.filtered.take(), nil, nil)
 		case r := <-m.releases:
 			err = m.release(ctx, r)
 		case e := <-m.evictions:
 			err = m.evict(ctx, e)
 		case <-filtersChanged:
-			err = m.step(ctx, func(t *merging) outcome {
-				t.offerAgain()
+			err = m.step(ctx, func(t *txn) outcome {
+				t.askFilterAgain()
 				return t.finish(outcome{})
 			})
 		case <-retry.C:
 			due := m.dueWaits()
-			err = m.sift(ctx, nil, m.store.overdue(due, m.now()), due)
+			err = m.applyFilterAnswers(ctx, nil, m.store.overdue(due, m.now()), due)
 		case <-rewrite.C:
-			if rewrite.Reset(writeAgain); len(m.unwritten) > 0 {
-				err = m.step(ctx, m.rewrite)
+			if rewrite.Reset(writeRetryDelay); len(m.dirtyRecords) > 0 {
+				err = m.step(ctx, m.retryWrites)
 			}
 		}
 		if err != nil {
@@ -256,35 +252,28 @@ func (m *Mux) Run(ctx context.Context) error {
 	}
 }
 
-func (m *Mux) checkSeals() {
-	if err := m.store.seals.check(); err != nil {
+func (m *Mux) checkImmutability() {
+	if err := m.store.immutability.check(); err != nil {
 		m.log.Error(changedPod, "err", err)
 	}
 }
 
 // take merges one delivery and sends what follows from it.
 func (m *Mux) take(ctx context.Context, d delivery) error {
-	return m.step(ctx, func(t *merging) outcome { return m.store.merge(d, t) })
+	return m.step(ctx, func(t *txn) outcome { return m.store.merge(d, t) })
 }
 
-// send hands an update to the sync loop, if there is anything in it.
-func (m *Mux) send(ctx context.Context, out outcome) error {
-	if len(out.changes) == 0 && out.seen == "" {
-		return nil
-	}
-	m.updateSeq++
-	u := api.Update{Seq: m.updateSeq, Changes: out.changes}
-	if out.seen != "" {
-		u.Seen = []string{out.seen}
-	}
-	for i := range u.Changes {
-		m.changeSeq++
-		u.Changes[i].Seq = m.changeSeq
-	}
-	select {
-	case m.updates <- u:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+// nextRetry is how long until something held is due; false if nothing is.
+func (m *Mux) nextRetry() (time.Duration, bool) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	at, ok := m.store.pending.NextDue()
+	return max(at.Sub(m.now()), 0), ok
+}
+
+// dueWaits takes out what is due, in the order it began to wait.
+func (m *Mux) dueWaits() []*pendingVersion {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.store.pending.TakeDue(m.now())
 }

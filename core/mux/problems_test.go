@@ -62,9 +62,9 @@ func TestSourceState_faultsOfManifests(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newStore([]Source{{Name: "one"}})
+			s := newStore(&Config{Sources: []Source{{Name: "one"}}})
 			for _, d := range [][]api.Document{test.before, test.docs} {
-				s.merge(delivery{source: "one", snapshot: true, docs: d}, s.merging(time.Now(), slog.New(slog.DiscardHandler)))
+				s.merge(delivery{source: "one", snapshot: true, docs: d}, s.begin(time.Now(), slog.New(slog.DiscardHandler)))
 			}
 			state := s.sources["one"].state(everything)
 			var got []string
@@ -109,11 +109,11 @@ func TestSourceState_runningOnlyWhereTheLastValidVersionRuns(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newStore([]Source{{Name: "one"}})
+			s := newStore(&Config{Sources: []Source{{Name: "one"}}})
 			s.gated = test.gated
 			merge := func(d delivery) {
 				d.source = "one"
-				s.merge(d, s.merging(time.Now(), slog.New(slog.DiscardHandler)))
+				s.merge(d, s.begin(time.Now(), slog.New(slog.DiscardHandler)))
 			}
 			for _, d := range test.docs {
 				merge(delivery{snapshot: true, docs: d})

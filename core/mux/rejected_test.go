@@ -11,7 +11,7 @@ import (
 
 var rejects = api.Verdict{Answer: api.Deny, Reason: api.ReasonConflictRejected, Message: `policy "p": neither`, Policy: "p"}
 
-// evictsRejected has the pod of a UID evicted, if the contest in which it stands was
+// evictsRejected has the pod of a UID evicted, if the conflict in which it stands was
 // answered with none.
 func (a *arena) evictsRejected(uid types.UID) {
 	a.t.Helper()

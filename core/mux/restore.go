@@ -2,10 +2,12 @@ package mux
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"time"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/mux/documents"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/state"
 )
@@ -25,7 +27,7 @@ type Documents interface {
 // restore takes the last valid version of every document in, as entries that
 // their sources have yet to confirm. What a source's first answer then says of
 // them is nothing, an update or a removal, never a second ADD.
-func (m *Mux) restore(t *merging) outcome {
+func (m *Mux) restore(t *txn) outcome {
 	var resumed []api.Change
 	records, errs := m.documents.LoadAll()
 	for _, err := range errs {
@@ -38,117 +40,106 @@ func (m *Mux) restore(t *merging) outcome {
 	for i := range records {
 		// A source that is not configured any more wants nothing. Should it come
 		// back, it is another one's word that counts, not that of its past.
-		if t.source = m.store.sources[records[i].Source]; t.source == nil {
+		src := m.store.sources[records[i].Source]
+		if src == nil {
 			t.gone = append(t.gone, state.DocumentID{Source: records[i].Source, ID: records[i].ID})
 			continue
 		}
-		if c, ok := t.restored(&records[i]); ok {
+		if c, ok := t.restored(src, &records[i]); ok {
 			resumed = append(resumed, c)
 		}
 	}
-	t.source = nil
 	kept, errs := m.resolutions.Load()
 	for _, err := range errs {
 		m.log.Error("the answer to a conflict was lost; it is asked for again", "err", err)
 	}
 	for _, r := range kept {
-		m.store.kept[r.Identity] = r
+		m.store.conflicts.Restore(r)
 	}
 	out := outcome{changes: append(resumed, t.changes()...)}
-	if m.store.polices() {
+	if m.store.judgesAll() {
 		t.askDenied(anyPod)
 	}
 	return t.finish(out)
 }
 
-// restored takes a record in, and returns the change that hands on what was
-// handed on before.
-func (t *merging) restored(r *state.Record) (api.Change, bool) {
+// restored adds what the disk has of a document, and returns the change that hands on
+// what was handed on before.
+func (t *txn) restored(src *sourceStore, r *state.Record) (api.Change, bool) {
 	if r.Pod == nil {
 		return api.Change{}, false
 	}
-	e := t.source.entry(r.ID)
-	e.version, e.podVersion, e.pod, e.firstSeen, e.restored = r.Version, r.Version, r.Pod, r.FirstSeen, true
+	e := src.docs.Restore(r)
 	switch {
 	case r.Suppressed == nil:
 	case t.store.filtered:
-		e.suppressed = new(*r.Suppressed)
+		e.Suppressed = new(*r.Suppressed)
 	default:
 		t.changed = append(t.changed, e)
 	}
-	_, entered := t.source.place(e, e.pod)
-	if entered.first == nil {
-		entered.first = e
+	sl := src.slot(e.Identity)
+	if sl.first == nil {
+		sl.first = e
 	}
-	t.touch(entered)
-	if r.Decided == nil || entered.first != e {
+	t.markDirty(sl)
+	if r.Decided == nil || sl.first != e {
 		return api.Change{}, false
 	}
-	return t.resume(e, r.Decided)
+	return t.resume(sl, e, r.Decided)
 }
 
 // resume hands on what was last decided for a document: its newest version, or
-// the one that runs until that may take its place. It is found where it was:
-// that need not be what its document stands for, nor what the pod says.
-func (t *merging) resume(e *entry, d *state.Decided) (api.Change, bool) {
-	p := cmp.Or(d.Pod, e.pod)
-	sl := e.slot
-	switch {
-	case d.Identity != nil:
-		sl = t.source.slot(*d.Identity)
-	case sl.sent != nil || !isMerely(p, e.pod):
-		sl = t.source.slot(pod.Identity(p))
-	}
-	if sl != e.slot {
-		t.left[e], sl.heir = sl, e
-		t.touch(sl)
+// the one that runs until that may take its place. An earlier agent has kept what
+// runs under the name that its document had before; that ends.
+func (t *txn) resume(sl *slot, e *documents.Entry, d *state.Decided) (api.Change, bool) {
+	p := cmp.Or(d.Pod, e.Pod)
+	if d.Identity != nil && *d.Identity != sl.identity {
+		sl = sl.source.slot(*d.Identity)
+		t.markDirty(sl)
 	}
 	if sl.sent != nil || t.store.owner[p.UID] != nil {
-		t.log.Error("stored pod is not resumed, another has its place", "source", t.source.Name, "document", e.id, "uid", p.UID)
+		t.log.Error("stored pod is not resumed, another has its place", "source", e.Source, "document", e.ID, "uid", p.UID)
 		return api.Change{}, false
 	}
 	t.store.sends++
 	sl.sent = &sent{seq: t.store.sends, origin: d.Origin, restored: true, after: d.After}
-	t.handOn(sl.sent, p, d.Verdict)
+	t.emit(sl.sent, p, d.Verdict)
 	t.store.owner[p.UID] = sl
 	return api.Change{
-		Op: api.Restore, Source: d.Origin.Source, New: sl.sent.final, Origin: sl.sent.origin, Restored: true, Verdict: d.Verdict, Replaces: d.After,
+		Op: api.Restore, Source: d.Origin.Source, New: sl.sent.mutated, Origin: sl.sent.origin, Restored: true, Verdict: d.Verdict, Replaces: d.After,
 	}, true
 }
 
 // records are those of the entries that changed.
-func (t *merging) records() []state.Record {
+func (t *txn) records() []state.Record {
 	var records []state.Record
-	done := map[*entry]bool{}
+	done := map[*documents.Entry]bool{}
 	for _, e := range t.changed {
-		if done[e] || e.slot == nil {
+		sl := t.store.slotOf(e)
+		if done[e] || sl == nil {
 			continue
 		}
 		done[e] = true
-		if pod.IsMirror(e.pod) {
+		if pod.IsMirror(e.Pod) {
 			// It is made again from the pod it mirrors; before, its document
 			// may have been another.
-			t.gone = append(t.gone, state.DocumentID{Source: e.slot.source.Name, ID: e.id})
+			t.gone = append(t.gone, state.DocumentID{Source: e.Source, ID: e.ID})
 			continue
 		}
-		r := state.Record{
-			Source: e.slot.source.Name, ID: e.id, Version: e.podVersion, Pod: e.pod, FirstSeen: e.firstSeen,
-			Runs: e.slot.first == e,
-		}
-		if at := e.decided(); at != nil {
-			have := at.sent
+		r := state.Record{Source: e.Source, ID: e.ID, Version: e.Version, Pod: e.Pod, FirstSeen: e.FirstSeen, Runs: sl.first == e}
+		if have := sl.sent; r.Runs && have != nil {
 			r.FirstSeen = have.origin.FirstSeen
 			r.Decided = &state.Decided{Origin: have.origin, Verdict: have.verdict, After: have.after}
-			if have.pod != e.pod {
+			if have.pod != e.Pod {
 				r.Decided.Pod = have.pod
 			}
-			if at.identity != e.slot.identity || at.identity != pod.Identity(have.pod) {
-				r.Decided.Identity = new(at.identity)
+			if pod.Identity(have.pod) != sl.identity {
+				r.Decided.Identity = new(sl.identity)
 			}
 		}
-		if r.Suppressed = e.suppressed; r.Runs && r.Suppressed == nil {
-			if r.Suppressed = e.slot.keptSuppression(); r.Suppressed != nil {
-				e.slot.held.kept = true
+		if r.Suppressed = e.Suppressed; r.Runs && r.Suppressed == nil {
+			if r.Suppressed = sl.keptHold(); r.Suppressed != nil {
+				sl.hold.Stored = true
 			}
 		}
 		records = append(records, r)
@@ -156,24 +147,8 @@ func (t *merging) records() []state.Record {
 	return records
 }
 
-// decided is the slot of what was handed on for a document: its own, or the one
-// it has left and whose pod it is to replace; nil where nothing was.
-func (e *entry) decided() *slot {
-	sl := e.slot
-	if sl.first != e {
-		return nil
-	}
-	if sl.sent == nil && sl.wait != nil && sl.wait.from != nil && sl.wait.from.source == sl.source {
-		sl = sl.wait.from
-	}
-	if sl.sent == nil {
-		return nil
-	}
-	return sl
-}
-
-// writeAgain is how long a write that failed waits for the next try.
-const writeAgain = 10 * time.Second
+// writeRetryDelay is how long a write that failed waits for the next try.
+const writeRetryDelay = 10 * time.Second
 
 // persist brings the disk to where the store is. A disk that does not take it
 // stops no pod: what is lost until it does is the version a restart would begin
@@ -184,14 +159,14 @@ func (m *Mux) persist(out *outcome) {
 	}
 	err := m.documents.Apply(out.keep, out.drop)
 	if err != nil {
-		m.log.Error("last valid versions are not on the disk as they are; a restart may begin with earlier ones", "err", err, "again", writeAgain)
+		m.log.Error("last valid versions are not on the disk as they are; a restart may begin with earlier ones", "err", err, "again", writeRetryDelay)
 	}
-	failed := unwritten(err)
+	failed := failedWrites(err)
 	note := func(id state.DocumentID) {
 		if failed(id) {
-			m.unwritten[id] = true
+			m.dirtyRecords[id] = true
 		} else {
-			delete(m.unwritten, id)
+			delete(m.dirtyRecords, id)
 		}
 	}
 	for i := range out.keep {
@@ -202,15 +177,15 @@ func (m *Mux) persist(out *outcome) {
 	}
 }
 
-// rewrite has the disk brought to where the store is for the documents of
+// retryWrites has the disk brought to where the store is for the documents of
 // writes that failed.
-func (m *Mux) rewrite(t *merging) outcome {
-	for id := range m.unwritten {
-		var e *entry
+func (m *Mux) retryWrites(t *txn) outcome {
+	for id := range m.dirtyRecords {
+		var e *documents.Entry
 		if src := m.store.sources[id.Source]; src != nil {
-			e = src.entries[id.ID]
+			e = src.docs.Entry(id.ID)
 		}
-		if e != nil && e.pod != nil {
+		if e != nil {
 			t.changed = append(t.changed, e)
 		} else {
 			t.gone = append(t.gone, id)
@@ -228,4 +203,17 @@ func compareBool(a, b bool) int {
 		return 1
 	}
 	return -1
+}
+
+// failedWrites tells which documents an error of Documents is about.
+func failedWrites(err error) func(state.DocumentID) bool {
+	batch, ok := errors.AsType[*state.BatchError](err)
+	if !ok {
+		return func(state.DocumentID) bool { return err != nil }
+	}
+	named := make(map[state.DocumentID]bool, len(batch.Documents))
+	for _, id := range batch.Documents {
+		named[id] = true
+	}
+	return func(id state.DocumentID) bool { return named[id] }
 }

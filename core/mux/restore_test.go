@@ -160,9 +160,9 @@ func TestWhatTheDiskDidNotTakeIsWrittenLater(t *testing.T) {
 		if err := sink.Replace(t.Context(), docs(good("a#0", "web", "u1", image("web:2")), good("c#0", "shop", "u3"))); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(5 * writeAgain)
+		time.Sleep(5 * writeRetryDelay)
 		d.fill(nil)
-		time.Sleep(writeAgain + time.Second)
+		time.Sleep(writeRetryDelay + time.Second)
 		synctest.Wait()
 		if p := d.of("one", "a#0").Pod; p == nil || p.Spec.Containers[0].Image != "web:2" {
 			t.Errorf("a changed document is stored as %v, want its newest version", p)
@@ -171,7 +171,7 @@ func TestWhatTheDiskDidNotTakeIsWrittenLater(t *testing.T) {
 			t.Error("a new document is not stored, or one that is gone still is")
 		}
 		puts := len(d.puts)
-		time.Sleep(5 * writeAgain)
+		time.Sleep(5 * writeRetryDelay)
 		if len(d.puts) != puts {
 			t.Error("what was written is written again and again")
 		}

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/mux/hold"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/state"
 )
@@ -96,7 +97,7 @@ func (s *strainer) check(t *testing.T, c *api.Change) {
 	first := s.first[id]
 	delete(s.first, id)
 	switch {
-	case slices.ContainsFunc(s.passed, func(p *v1.Pod) bool { return sameContent(p, c.New) }):
+	case slices.ContainsFunc(s.passed, func(p *v1.Pod) bool { return hold.SameContent(p, c.New) }):
 	case s.released[c.New.UID] > 0:
 		s.released[c.New.UID]--
 	case first.IsZero() || time.Since(first) < limit:
@@ -106,20 +107,21 @@ func (s *strainer) check(t *testing.T, c *api.Change) {
 
 // checkSuppression holds a version that a filter holds back against the rules:
 // something will end that.
-func checkSuppression(t *testing.T, step int, g *gated, w *wait) {
+func checkSuppression(t *testing.T, step int, g *gated, w *pendingVersion) {
 	t.Helper()
-	s, now := w.suppressed(), time.Now()
+	h, now := w.hold(), time.Now()
+	ticket, _ := h.Question()
 	switch {
-	case s.free != nil:
+	case h.IsPassing():
 		t.Errorf("step %d: %s may go on and has not", step, w.pod.UID)
-	case s.ticket != 0 && g.mux.store.offered[s.ticket] != w.slot:
-		t.Errorf("step %d: nobody would take the answer for %s", step, w.pod.UID)
-	case s.ticket == 0 && w.retry == 0:
+	case ticket != 0 && g.mux.store.filterAsked[ticket] != w.slot:
+		t.Errorf("step %d: the answer for %s would be lost", step, w.pod.UID)
+	case ticket == 0 && w.item.DueAt().IsZero():
 		t.Errorf("step %d: %s is held back for ever", step, w.pod.UID)
-	case !s.until().IsZero() && now.After(s.until()):
-		t.Errorf("step %d: %s is held back since %s, which is too long", step, w.pod.UID, s.since)
-	case s.verdict != nil && s.ticket == 0 && !s.verdict.Suppresses():
-		t.Errorf("step %d: %s is held back by %+v", step, w.pod.UID, s.verdict)
+	case !h.Until().IsZero() && now.After(h.Until()):
+		t.Errorf("step %d: %s is held back until %s, which is too long", step, w.pod.UID, h.Until())
+	case ticket == 0 && !h.HoldsBack():
+		t.Errorf("step %d: %s is held back by %+v", step, w.pod.UID, h.Verdict())
 	}
 }
 
@@ -148,13 +150,14 @@ func checkEnd(t *testing.T, g *gated, l *loop) {
 func (d *disk) checkSuppressed(t *testing.T, step int, g *gated) {
 	t.Helper()
 	for id, r := range d.records {
-		e := g.mux.store.sources[id.Source].entries[id.ID]
+		src := g.mux.store.sources[id.Source]
+		e := src.docs.Entry(id.ID)
 		var want *state.Suppressed
-		if e != nil && e.slot != nil && e.slot.first == e {
-			want = e.slot.keptSuppression()
+		if e != nil && src.slots[e.Identity].first == e {
+			want = src.slots[e.Identity].keptHold()
 		}
-		if e != nil && e.suppressed != nil {
-			want = e.suppressed
+		if e != nil && e.Suppressed != nil {
+			want = e.Suppressed
 		}
 		if have := r.Suppressed; (have == nil) != (want == nil) || have != nil && !have.Since.Equal(want.Since) {
 			t.Errorf("step %d: a restart would think that %s is held back: %+v, want %+v", step, id, have, want)

@@ -62,17 +62,6 @@ func TestAFullDiskHoldsBackWhatPassesAndIsAskedAboutAgain(t *testing.T) {
 	})
 }
 
-func TestAnAnswerEndsTheWaitForTheDisk(t *testing.T) {
-	t.Parallel()
-	now := time.Unix(1_760_000_000, 0)
-	s := &suppression{since: now.Add(-limit), limit: limit, ticket: 1}
-	s.fail(errors.New("no space left on device"), now) // its time was over while the question was under way
-	s.take(&api.FilterVerdict{Answer: api.Drop, Limit: 3 * limit}, now.Add(time.Second))
-	if due := s.due(); !due.Equal(now.Add(2 * limit)) {
-		t.Errorf("it is looked at again at %v; what is due and does not change is due for ever", due)
-	}
-}
-
 // written returns the IDs that were written since it was last asked.
 func (d *disk) written() []string {
 	d.mu.Lock()

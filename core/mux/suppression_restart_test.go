@@ -27,10 +27,6 @@ func TestSuppressionGoesOnOverARestart(t *testing.T) {
 			docs(web1), docs(doc("a#0", "web", "u2", "web:2")),
 			ops("RESTORE u1"), ops("UPDATE u2 web:2 old web:1 for u1"), ops("Dropped UPDATE u2 for u1"), ops("REMOVE u1 for u2", "ADD u2 for u1"),
 		},
-		"of a replacement by another name": {
-			docs(web1), docs(doc("a#0", "shop", "u2", "web:2")),
-			ops("RESTORE u1"), ops("UPDATE u2 web:2 old web:1 for u1"), ops("Dropped UPDATE u2 for u1"), ops("REMOVE u1 for u2", "ADD u2 for u1"),
-		},
 		"of a new pod": {
 			docs(), docs(web1),
 			nil, ops("ADD u1 web:1"), ops("Dropped ADD u1"), ops("ADD u1"),
@@ -168,7 +164,7 @@ func TestASuppressedDocumentThatLosesItsPodForgetsThatOfIt(t *testing.T) {
 		u := newUmpire()
 		g := startFiltered(t, d, newJudge(), newSieve(drops), func(c *Config) { c.Resolver = u })
 		g.got()
-		if e := g.mux.store.sources["one"].entries["m#0"]; e.suppressed == nil {
+		if e := g.mux.store.sources["one"].docs.Entry("m#0"); e.Suppressed == nil {
 			t.Fatal("what the disk had was taken up while it was not decided who may run")
 		}
 		shop := types.NamespacedName{Namespace: "default", Name: "shop"}
@@ -181,8 +177,8 @@ func TestASuppressedDocumentThatLosesItsPodForgetsThatOfIt(t *testing.T) {
 				t.Errorf("%s is held back since %s, which is another pod's", u.UID, u.Since)
 			}
 		}
-		if e := g.mux.store.sources["one"].entries["m#0"]; e.suppressed != nil {
-			t.Errorf("the document of another pod still has %+v", e.suppressed)
+		if e := g.mux.store.sources["one"].docs.Entry("m#0"); e.Suppressed != nil {
+			t.Errorf("the document of another pod still has %+v", e.Suppressed)
 		}
 	})
 }

@@ -68,7 +68,7 @@ func TestWithoutPoliciesABrokenDiskHoldsNothing(t *testing.T) {
 		a.deliver("one", doc("a#0", "web", "u1", "web:2"))
 		a.wants("a newer version passes, too", "UPDATE u1")
 		disk.fill(nil)
-		time.Sleep(writeAgain)
+		time.Sleep(writeRetryDelay)
 		synctest.Wait()
 		if got := disk.of("one", "a#0").Pod.Spec.Containers[0].Image; got != "web:2" {
 			t.Errorf("the disk has the image %s once it is well again, want that of the newer version", got)

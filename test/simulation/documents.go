@@ -166,15 +166,14 @@ func (w *world) write(s *source, place int, p *v1.Pod) {
 	if old != nil {
 		w.contested(old)
 	}
-	// apart: what it was ends whatever policy says of what it is. As one that has moved
-	// it is a new document, of another pod.
-	apart := old != nil && (w.takesOver(s, d, p) || old.Name != p.Name && !w.known(s, d.id))
+	// renamed: what it was ends whatever policy says of what it is.
+	renamed := old != nil && old.Name != p.Name
 	switch {
 	case old == nil:
 	case old.UID != p.UID:
 		d.former = append(slices.DeleteFunc(d.former, func(uid types.UID) bool { return uid == p.UID }), old.UID)
 		for _, uid := range d.former {
-			w.lapse(uid, lapse{successor: instanceOf(p), final: apart || !w.set.gated || w.set.stopDenied || s.name == apiSource})
+			w.lapse(uid, lapse{successor: instanceOf(p), final: renamed || !w.set.gated || w.set.stopDenied || s.name == apiSource})
 		}
 		// The UID may have been here before, and run still as what it was then.
 		if was := w.subject(p.UID).newest; was != nil && (!runAlike(was, p) || w.pending(p.UID)) {
@@ -187,7 +186,7 @@ func (w *world) write(s *source, place int, p *v1.Pod) {
 			w.lapse(p.UID, lapse{successor: instanceOf(p), final: !w.set.gated})
 		}
 		for _, uid := range d.former {
-			w.lapse(uid, lapse{successor: instanceOf(p), final: apart})
+			w.lapse(uid, lapse{successor: instanceOf(p), final: renamed})
 		}
 	}
 	d.version, d.pod = strconv.Itoa(w.counter), p
@@ -203,34 +202,9 @@ func (w *world) write(s *source, place int, p *v1.Pod) {
 	s.poke()
 }
 
-// takesOver reports whether the document becomes something else that runs: what stands
-// in a place that has gone, which is that pod that has moved, or what runs under its name
-// for a document that is there and another pod by now. What runs of the document itself
-// ends then. What has no document any more ends by itself: the document's own pod runs on.
-func (w *world) takesOver(s *source, d *document, p *v1.Pod) bool {
-	for _, was := range s.past {
-		if (was.pod.UID == p.UID || slices.Contains(was.former, p.UID)) && w.believed(s, was.id) {
-			return true
-		}
-	}
-	for _, o := range s.documents {
-		if o != d && o.pod != nil && slices.ContainsFunc(append(slices.Clone(o.former), o.pod.UID), func(uid types.UID) bool {
-			return w.subject(uid).names[p.Name]
-		}) {
-			return true
-		}
-	}
-	return false
-}
-
-// believed reports whether an agent may think that a document is there, known whether
-// it does.
+// believed reports whether an agent may think that a document is there.
 func (w *world) believed(s *source, id string) bool {
 	return s.told[id] || w.disk.doubt[state.DocumentID{Source: s.name, ID: id}]
-}
-
-func (w *world) known(s *source, id string) bool {
-	return s.told[id] && !w.disk.doubt[state.DocumentID{Source: s.name, ID: id}]
 }
 
 // succeeds records that a document of a source has the name of pods of other documents

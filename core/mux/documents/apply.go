@@ -1,0 +1,300 @@
+package documents
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// Delivery is what a source says.
+type Delivery struct {
+	// Snapshot: Documents are all that the source has. Without it they are what changed;
+	// of a manifest that has one of them, they are all documents.
+	Snapshot  bool
+	Documents []api.Document
+	// Gone are IDs of documents, and paths of manifests, that are not there any more.
+	Gone []string
+}
+
+// Result is what a delivery has changed.
+type Result struct {
+	// Touched are the identities whose entries are not as they were, in the order of the
+	// documents, then of what has gone.
+	Touched []types.NamespacedName
+	// Changed are the entries whose record on the disk is not right any more, Forgotten the
+	// IDs that have no entry any more.
+	Changed   []*Entry
+	Forgotten []string
+	// Reidentified says of entries, whose pod has another identity by its annotation alone,
+	// which one they had.
+	Reidentified map[*Entry]types.NamespacedName
+	// Differences say in what the pod of an entry differs from the one before.
+	Differences map[*Entry]Difference
+	// Refused are the IDs of documents that have a fault now and had none, or another one,
+	// before; Mended those that have none any more.
+	Refused, Mended []string
+	// Received are the pods that are in the set now, Released those that are not any more.
+	Received, Released []*v1.Pod
+}
+
+// Difference is in what the pod of an entry differs from the one before.
+type Difference struct {
+	Before *v1.Pod
+	Fields pod.Fields
+}
+
+// application is the work on one delivery.
+type application struct {
+	*Result
+	set *Set
+	now time.Time
+	// leaving are entries of which no document is left.
+	leaving []*Entry
+	// places are the IDs whose entry is another one, or gone.
+	places []string
+	// misplaced are entries that documents with faults keep that name others.
+	misplaced []*Entry
+	touched   map[types.NamespacedName]bool
+}
+
+// Apply brings the set to what a delivery says. Its cost depends on the manifests that
+// are named, and only for a snapshot on all the source has.
+func (s *Set) Apply(d *Delivery, now time.Time) *Result {
+	a := &application{
+		Result: &Result{Reidentified: map[*Entry]types.NamespacedName{}, Differences: map[*Entry]Difference{}},
+		set:    s, now: now, touched: map[types.NamespacedName]bool{},
+	}
+	manifests := split(d.Documents)
+	for _, m := range manifests {
+		if m.held {
+			a.hold(m)
+		} else {
+			a.match(m)
+		}
+	}
+	gone := s.gone(d, manifests)
+	for _, id := range gone {
+		s.blame(id, nil)
+		if e := s.entries[id]; e != nil {
+			a.leaving = append(a.leaving, e)
+		}
+	}
+	slices.SortStableFunc(a.leaving, func(x, y *Entry) int { return strings.Compare(x.ID, y.ID) })
+	a.leave()
+	a.yield()
+	slices.Sort(a.places)
+	for _, id := range slices.Compact(a.places) {
+		if s.entries[id] == nil {
+			a.Forgotten = append(a.Forgotten, id)
+		}
+	}
+	return a.Result
+}
+
+// manifest are the documents of one manifest, or one document that is in none.
+type manifest struct {
+	path string
+	// held: it is not certain which pods the manifest has.
+	held      bool
+	documents []*api.Document
+}
+
+// split returns the manifests of some documents, in the order of the first of each.
+func split(all []api.Document) (manifests []*manifest) {
+	byPath := map[string]*manifest{}
+	for i := range all {
+		d := &all[i]
+		path, ok := api.ManifestOf(d.ID)
+		if !ok {
+			manifests = append(manifests, &manifest{path: d.ID, documents: []*api.Document{d}})
+			continue
+		}
+		m := byPath[path]
+		if m == nil {
+			m = &manifest{path: path}
+			byPath[path], manifests = m, append(manifests, m)
+		}
+		m.documents, m.held = append(m.documents, d), m.held || d.Holds()
+	}
+	return manifests
+}
+
+// gone returns the IDs that are not there any more, ordered, without those of the
+// manifests that are delivered.
+func (s *Set) gone(d *Delivery, delivered []*manifest) (gone []string) {
+	named := make(map[string]bool, len(delivered))
+	for _, m := range delivered {
+		named[m.path] = true
+	}
+	leave := func(id string) {
+		path, ok := api.ManifestOf(id)
+		if !ok {
+			path = id
+		}
+		if !named[path] {
+			gone = append(gone, id)
+		}
+	}
+	if d.Snapshot {
+		for id := range s.entries {
+			leave(id)
+		}
+		for id := range s.faults {
+			leave(id)
+		}
+	}
+	for _, id := range d.Gone {
+		leave(id)
+		for of := range s.manifests[id] {
+			leave(of)
+		}
+	}
+	slices.Sort(gone)
+	return slices.Compact(gone)
+}
+
+// update brings an entry to what its document is now.
+func (a *application) update(e *Entry, d *api.Document) {
+	// An API server that was restored may use a version twice.
+	if e.Version == d.Version && e.Pod.UID == d.Pod.UID && !e.Restored {
+		return
+	}
+	identity := pod.Identity(d.Pod)
+	switch {
+	case e.Pod.UID != d.Pod.UID || e.Identity != identity:
+		a.Changed = append(a.Changed, e)
+	default:
+		fields := pod.Diff(e.Pod, d.Pod)
+		a.Differences[e] = Difference{e.Pod, fields}
+		if pod.Meaningful(fields) {
+			a.Changed = append(a.Changed, e)
+		}
+	}
+	switch {
+	case e.Suppressed == nil:
+	case e.Identity != identity:
+		e.Suppressed = nil // it was another pod that was held back
+	case !pod.SameInstance(e.Pod, d.Pod):
+		e.Suppressed.Verdict = nil
+	}
+	a.Released, a.Received = append(a.Released, e.Pod), append(a.Received, d.Pod)
+	a.touch(e.Identity)
+	if e.Identity != identity {
+		a.Reidentified[e] = e.Identity
+		a.set.remove(e)
+		e.Identity, e.FirstSeen = identity, a.now
+		a.set.put(e)
+		a.touch(identity)
+	}
+	e.Version, e.Pod, e.Restored = d.Version, d.Pod, false
+}
+
+// add makes the entry of a document.
+func (a *application) add(d *api.Document, id string) {
+	e := &Entry{Source: a.set.source, ID: id, Identity: pod.Identity(d.Pod), Version: d.Version, Pod: d.Pod, FirstSeen: a.now}
+	a.set.put(e)
+	a.touch(e.Identity)
+	a.Changed, a.Received = append(a.Changed, e), append(a.Received, d.Pod)
+}
+
+// move sets another ID of an entry.
+func (a *application) move(e *Entry, id string) {
+	if e.ID == id && a.set.entries[id] == e {
+		return
+	}
+	a.set.remove(e)
+	a.places = append(a.places, e.ID)
+	e.ID = id
+	a.set.put(e)
+	a.touch(e.Identity)
+	a.Changed = append(a.Changed, e)
+}
+
+// refuse sets the fault of a document.
+func (a *application) refuse(d *api.Document) {
+	f := &Fault{Err: d.Err, Since: a.now, Claims: d.Claims}
+	if before := a.set.faults[d.ID]; before != nil && before.Err.Error() == d.Err.Error() {
+		f.Since = before.Since
+	} else {
+		a.Refused = append(a.Refused, d.ID)
+	}
+	a.set.blame(d.ID, f)
+}
+
+// mend ends the fault of a document that can be used.
+func (a *application) mend(d *api.Document) {
+	if a.set.faults[d.ID] != nil {
+		a.Mended = append(a.Mended, d.ID)
+		a.set.blame(d.ID, nil)
+	}
+}
+
+// leave drops the entries of which no document is left, unless one with a fault names
+// the pod.
+func (a *application) leave() {
+	left := map[*Entry]bool{}
+	for i := 0; i < len(a.leaving); i++ { //nolint:intrange // the list grows
+		e := a.leaving[i]
+		if left[e] {
+			continue
+		}
+		left[e] = true
+		id := a.set.claimant(e)
+		if id == "" {
+			a.drop(e)
+			continue
+		}
+		if other := a.set.entries[id]; other != nil {
+			if a.set.isHeld(id) {
+				path, _ := api.ManifestOf(id)
+				id = beside(path, e.Identity)
+			} else {
+				a.leaving = append(a.leaving, other)
+			}
+		}
+		a.move(e, id)
+	}
+}
+
+// claimant is the ID of a document with a fault that names the pod of an entry, where
+// nothing else is that pod; empty for none.
+func (s *Set) claimant(e *Entry) string {
+	if ids := s.claims[e.Identity]; len(ids) > 0 && len(s.Of(e.Identity)) == 1 {
+		return ids[0]
+	}
+	return ""
+}
+
+// yield drops entries that documents with faults keep that name other pods, where another
+// document is the pod.
+func (a *application) yield() {
+	for _, e := range a.misplaced {
+		if a.set.Has(e) && a.set.isMisplaced(e) &&
+			slices.ContainsFunc(a.set.Of(e.Identity), func(have *Entry) bool { return !a.set.isMisplaced(have) }) {
+			a.drop(e)
+		}
+	}
+}
+
+// drop takes an entry out.
+func (a *application) drop(e *Entry) {
+	if a.set.entries[e.ID] == e {
+		a.places = append(a.places, e.ID)
+	}
+	a.set.remove(e)
+	a.Released = append(a.Released, e.Pod)
+	a.touch(e.Identity)
+}
+
+func (a *application) touch(identity types.NamespacedName) {
+	if !a.touched[identity] {
+		a.touched[identity] = true
+		a.Touched = append(a.Touched, identity)
+	}
+}

@@ -1,0 +1,136 @@
+package documents
+
+import (
+	"maps"
+	"slices"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/wardlet/wardlet/core/api"
+)
+
+// match brings the entries of a manifest to its documents. Each document gets the entry of
+// the pod that it names, in whatever place that was: first the valid documents, and of
+// those the ones that are where they were. What is left then is given by place: to a
+// document with a fault, which may be a pod with a name that is not right yet, and to the
+// same pod with another identity. Entries without a document leave.
+func (a *application) match(m *manifest) {
+	before := a.set.in(m.path)
+	matched, taken := make([]*Entry, len(m.documents)), map[*Entry]bool{}
+	assign := func(find func(*api.Document) *Entry, valid bool) {
+		for i, d := range m.documents {
+			if matched[i] != nil || (d.Err == nil) != valid {
+				continue
+			}
+			if e := find(d); e != nil && !taken[e] {
+				matched[i], taken[e] = e, true
+			}
+		}
+	}
+	inPlace := func(d *api.Document) *Entry { return a.set.entries[d.ID] }
+	named := func(d *api.Document) *Entry {
+		if e := inPlace(d); e != nil && e.Identity == d.Identity() {
+			return e
+		}
+		return nil
+	}
+	moved := func(d *api.Document) *Entry {
+		for _, e := range a.set.Of(d.Identity()) {
+			if e.isIn(m.path) && !taken[e] {
+				return e
+			}
+		}
+		return nil
+	}
+	for _, valid := range []bool{true, false} {
+		assign(named, valid)
+		assign(moved, valid)
+	}
+	assign(func(d *api.Document) *Entry { return samePod(inPlace(d), d.Pod) }, true)
+	assign(inPlace, false)
+	for _, e := range before {
+		if !taken[e] {
+			a.leaving = append(a.leaving, e)
+		}
+	}
+	a.restate(m)
+	for i, d := range m.documents {
+		switch e := matched[i]; {
+		case e != nil:
+			a.move(e, d.ID)
+			if d.Err == nil {
+				a.update(e, d)
+			} else if a.set.isMisplaced(e) {
+				a.misplaced = append(a.misplaced, e)
+			}
+		case d.Err == nil:
+			a.place(d, d.ID)
+		}
+	}
+}
+
+// restate sets the faults of a manifest to those of its documents.
+func (a *application) restate(m *manifest) {
+	bad := map[string]bool{}
+	for _, d := range m.documents {
+		if d.Err != nil {
+			bad[d.ID] = true
+			a.refuse(d)
+		} else {
+			a.mend(d)
+		}
+	}
+	for _, id := range a.set.ids(m.path) {
+		if a.set.faults[id] != nil && !bad[id] {
+			a.set.blame(id, nil)
+		}
+	}
+}
+
+// place gives a valid document that has no entry under its ID one: what another document
+// keeps that names another pod, else a new one.
+func (a *application) place(d *api.Document, id string) {
+	for _, e := range a.set.Of(d.Identity()) {
+		if a.set.isMisplaced(e) && !a.set.isHeld(e.ID) {
+			a.move(e, id)
+			a.update(e, d)
+			return
+		}
+	}
+	a.add(d, id)
+}
+
+// ids are those of the entries and faults of a manifest, or of the one document that is in
+// none.
+func (s *Set) ids(path string) []string {
+	ids := slices.Sorted(maps.Keys(s.manifests[path]))
+	if s.entries[path] != nil || s.faults[path] != nil {
+		ids = append(ids, path)
+	}
+	return ids
+}
+
+// in returns the entries of a manifest, ordered by ID.
+func (s *Set) in(path string) (all []*Entry) {
+	for _, id := range s.ids(path) {
+		if e := s.entries[id]; e != nil {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// isIn reports whether the entry is one of a manifest, or the document that is in none.
+func (e *Entry) isIn(path string) bool {
+	of, ok := api.ManifestOf(e.ID)
+	return ok && of == path || e.ID == path
+}
+
+// samePod returns the entry if p is its pod, although that has another identity by its
+// annotation; nil if not. That is no reason to start the pod again.
+func samePod(e *Entry, p *v1.Pod) *Entry {
+	if e == nil || p == nil || e.Pod.UID != p.UID || e.Pod.Name != p.Name || e.Pod.Namespace != p.Namespace {
+		return nil
+	}
+	return e
+}

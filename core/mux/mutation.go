@@ -1,0 +1,120 @@
+package mux
+
+import (
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/mux/documents"
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// mergePatch is what the answer to a conflict makes of the document that it lets run,
+// before that is judged; nil for nothing.
+func (sl *slot) mergePatch() *pod.Mutation {
+	if c := sl.ruling; c != nil && c.winner == sl && c.Resolution != nil {
+		return c.Resolution.Mutation
+	}
+	return nil
+}
+
+// awaitsResolution reports whether the answer to the slot's conflict is still to come.
+func (sl *slot) awaitsResolution() bool { return sl.ruling != nil && sl.ruling.Pending }
+
+// applyMerge has what waits, or was rejected, judged anew where another pod is made of
+// it before that, as the answer to a conflict comes or is another one. What runs
+// goes on as it was admitted: a conflict is no reason to start it again.
+func (t *txn) applyMerge(sl *slot) {
+	if !t.store.judgesAll() || sl.awaitsResolution() {
+		return
+	}
+	base := sl.mergePatch()
+	w := sl.pending
+	switch {
+	case w == nil:
+		if sl.sent.denied() && pod.IsStatic(sl.sent.pod) && sl.chosen != nil && sl.sent.base != base.Hash() {
+			t.enqueue(sl, api.Add, true, nil)
+		}
+		return
+	case !w.judged || !w.awaitingMerge && w.mergePatch.Hash() == base.Hash():
+		return
+	}
+	w.mergePatch, w.awaitingMerge = base, false
+	if held := sl.hold; held != nil {
+		held.Renew()
+	}
+	if w.verdict != nil {
+		w.verdict = nil
+		t.changed = append(t.changed, w.entry)
+	}
+	t.ask(w)
+}
+
+// addMergePatches makes the verdicts on what a conflict's answer has made of documents
+// those on the documents: with all that was changed of them. One that is adopted
+// was not judged, and runs as it ran.
+func (s *store) addMergePatches(given []answer[api.Verdict]) {
+	for i := range given {
+		v := &given[i].value
+		if w, ok := s.pending.Of(given[i].ticket); ok && v.Answer == api.Allow && v.Reason != api.ReasonAdopted {
+			v.Mutation = w.mergePatch.Then(v.Mutation)
+		}
+	}
+}
+
+// mutated is a pod as the sync loop gets it with a verdict: what policies let pass
+// may be another pod than the source's. Without a verdict it is that.
+func mutated(p *v1.Pod, v *api.Verdict) *v1.Pod {
+	if v == nil {
+		return p
+	}
+	return v.Mutation.Of(p)
+}
+
+// emit makes this version what the sync loop has of a slot, with its verdict.
+func (t *txn) emit(s *sent, p *v1.Pod, v *api.Verdict) {
+	s.pod, s.mutated, s.verdict = p, mutated(p, v), v
+	if s.mutated == s.pod {
+		return
+	}
+	s.origin.Instance = v.Mutation.Instance
+	t.store.immutability.put(s.mutated)
+}
+
+// checkEmitted checks, in a test build, that what policies have made of a pod was
+// not changed by anybody else.
+func (t *txn) checkEmitted(s *sent) {
+	if s.mutated != s.pod {
+		t.checkUnchanged(s.mutated)
+	}
+}
+
+// mutatedDifference is in what a version of an entry, as the sync loop would get
+// it, differs from what the sync loop has.
+func (t *txn) mutatedDifference(have *sent, next *v1.Pod, e *documents.Entry) pod.Fields {
+	if have.mutated == have.pod && next == e.Pod {
+		return t.difference(have.pod, e)
+	}
+	return pod.Diff(have.mutated, next)
+}
+
+// mutated is the version that waits as the sync loop will get it. One that is not
+// judged goes on with the verdict of what it follows.
+func (w *pendingVersion) mutated() *v1.Pod {
+	v := w.verdict
+	if v == nil && w.op != api.Add && w.slot.sent != nil {
+		v = w.slot.sent.verdict
+	}
+	return mutated(w.pod, v)
+}
+
+// resetHold resets what a filter has decided about a version that it holds back, if
+// policies now make another pod of it. The filter has not seen that pod, and it
+// is not on the disk yet.
+func (t *txn) resetHold(w *pendingVersion, v *api.Verdict) {
+	held := w.slot.hold
+	if held == nil || w.verdict == nil || w.verdict.Mutation.Hash() == v.Mutation.Hash() {
+		return
+	}
+	held.Renew()
+	t.changed = append(t.changed, w.entry)
+}

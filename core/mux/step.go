@@ -1,0 +1,190 @@
+package mux
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/internal/crashpoint"
+	"github.com/wardlet/wardlet/core/mux/conflict"
+	"github.com/wardlet/wardlet/core/mux/documents"
+	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/state"
+)
+
+// outcome is what follows from a merge.
+type outcome struct {
+	// changes come in the order they must be applied.
+	changes []api.Change
+	// seen is the source's name if this was its first snapshot.
+	seen string
+	// keep are records to be on the disk before the changes are sent, drop
+	// the documents whose records go.
+	keep []state.Record
+	drop []state.DocumentID
+	// notices and asked are for those whom Run tells and asks.
+	notices []func(Waits)
+	asked   []question
+	// recalled are waits whose verdict is from before a restart.
+	recalled []recalled
+	// filterQuestions are for the filter.
+	filterQuestions []filterAsk
+	// conflicts are questions for the resolver, and answers to be kept.
+	conflicts conflict.Output
+}
+
+// txn is the work of one step of the store.
+type txn struct {
+	store *store
+	now   time.Time
+	log   *slog.Logger
+	// dirty are the slots to look at, in the order they were met.
+	dirty  []*slot
+	marked map[*slot]bool
+	// differences say in what the documents of this delivery differ from those before.
+	differences map[*documents.Entry]documents.Difference
+	// changed are the entries whose record on the disk is not true any more,
+	// gone those that have none.
+	changed []*documents.Entry
+	gone    []state.DocumentID
+	// freed are UIDs that were taken from the sync loop.
+	freed   []types.UID
+	notices []func(Waits)
+	asked   []question
+	// recalled are those that have their answer from before a restart.
+	recalled        []recalled
+	filterQuestions []filterAsk
+}
+
+func (s *store) begin(now time.Time, log *slog.Logger) *txn {
+	return &txn{store: s, now: now, log: log, marked: map[*slot]bool{}}
+}
+
+// finish adds to an outcome what was collected on the way.
+func (t *txn) finish(out outcome) outcome {
+	out.keep, out.drop, out.notices, out.asked = t.records(), t.gone, t.notices, t.asked
+	out.recalled = t.recalled
+	out.filterQuestions, out.conflicts = t.filterQuestions, t.store.conflicts.Take()
+	return out
+}
+
+func (t *txn) markDirty(sl *slot) {
+	if sl != nil && !t.marked[sl] {
+		t.marked[sl] = true
+		t.dirty = append(t.dirty, sl)
+	}
+}
+
+// difference is in what the entry's pod differs from an earlier one.
+func (t *txn) difference(before *v1.Pod, e *documents.Entry) pod.Fields {
+	if d, ok := t.differences[e]; ok && d.Before == before {
+		return d.Fields
+	}
+	return pod.Diff(before, e.Pod)
+}
+
+// checkUnchanged checks, in a test build, that a pod is as its source gave it.
+func (t *txn) checkUnchanged(p *v1.Pod) {
+	if err := t.store.immutability.drop(p); err != nil {
+		t.log.Error(changedPod, "err", err)
+	}
+}
+
+// changedPod is what a test build logs of a fault that must not be.
+const changedPod = "a pod that is shared was changed"
+
+func (t *txn) notify(notice func(Waits)) { t.notices = append(t.notices, notice) }
+
+// step changes the store and does what follows from it, in this order: the
+// disk, the notices, the sync loop, the gate.
+func (m *Mux) step(ctx context.Context, change func(*txn) outcome) error {
+	m.mu.Lock()
+	out := change(m.store.begin(m.now(), m.log))
+	m.mu.Unlock()
+	m.persist(&out)
+	m.keepResolutions(&out)
+	for _, notice := range out.notices {
+		notice(m.waits)
+	}
+	if err := m.send(ctx, out); err != nil {
+		return err
+	}
+	if len(out.changes) > 0 {
+		crashpoint.Reached("change handed on")
+	}
+	for _, r := range out.recalled {
+		m.gate.Admitted(r.Question, r.verdict)
+	}
+	for _, q := range out.asked {
+		m.gate.Judge(q.Question, func(v api.Verdict) { m.verdicts.put(q.ticket, v) })
+	}
+	for _, q := range out.filterQuestions {
+		m.filter.Filter(q.FilterQuestion, func(v api.FilterVerdict) { m.filtered.put(q.ticket, v) })
+	}
+	for _, q := range out.conflicts.Questions {
+		m.resolver.Resolve(q.Contest, func(r api.Resolution) { m.answers.put(q.Ticket, r) })
+	}
+	return nil
+}
+
+// send hands an update to the sync loop, if there is anything in it.
+func (m *Mux) send(ctx context.Context, out outcome) error {
+	if len(out.changes) == 0 && out.seen == "" {
+		return nil
+	}
+	m.updateSeq++
+	u := api.Update{Seq: m.updateSeq, Changes: out.changes}
+	if out.seen != "" {
+		u.Seen = []string{out.seen}
+	}
+	for i := range u.Changes {
+		m.changeSeq++
+		u.Changes[i].Seq = m.changeSeq
+	}
+	select {
+	case m.updates <- u:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// answer is what was said to the question with this ticket.
+type answer[T any] struct {
+	ticket uint64
+	value  T
+}
+
+// inbox collects answers until the goroutine of Run takes them. To add one does
+// not block.
+type inbox[T any] struct {
+	// ready has a value while there are any.
+	ready chan struct{}
+	mu    sync.Mutex
+	all   []answer[T]
+}
+
+func newInbox[T any]() *inbox[T] { return &inbox[T]{ready: make(chan struct{}, 1)} }
+
+func (b *inbox[T]) put(ticket uint64, value T) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.all = append(b.all, answer[T]{ticket, value})
+	select {
+	case b.ready <- struct{}{}:
+	default:
+	}
+}
+
+func (b *inbox[T]) take() []answer[T] {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	all := b.all
+	b.all = nil
+	return all
+}
