@@ -12,9 +12,11 @@ import (
 	"github.com/wardlet/wardlet/core/mux"
 )
 
-// gates returns the gate that the mux asks. An answer of the policies, which pace denials
-// that repeat, passes these layers in their order, and nothing else changes it:
+// gates returns the gate that the mux asks. An answer of the policies passes these layers
+// in their order, and nothing else changes it:
 //
+//	paced         makes the denial of a pod that a controller makes again and again a held
+//	              one; a part of policy.Engine, so that the record has it
 //	counted       changes nothing
 //	nodeChecked   makes the allowed edit a denied one, if the node refuses it
 //	supported     denies, without asking, what this version does not do for an API server's pod

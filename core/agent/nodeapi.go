@@ -8,6 +8,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/wardlet/wardlet/core/logs/rotate"
 	"github.com/wardlet/wardlet/core/nodeapi"
 	"github.com/wardlet/wardlet/core/parts"
 	"github.com/wardlet/wardlet/core/runtime"
@@ -90,4 +91,24 @@ func (s streamed) PortForwardURL(ctx context.Context, p *v1.Pod, ports []int32) 
 		return nil, err
 	}
 	return nil, fmt.Errorf("pod %q has no sandbox that is ready; try again when it runs", p.Name)
+}
+
+// logRotator returns what rotates the logs of containers.
+func (n *Node) logRotator() *rotate.Rotator {
+	return rotate.New(rotate.Config{
+		Pods: n.inspectedPods, Reopen: n.runtime.ReopenLog, Events: n.recorder,
+		MaxSize: n.cfg.Runtime.MaxLogSize(), MaxFiles: n.cfg.Runtime.ContainerLogMaxFiles, Log: n.log, Now: time.Now,
+	})
+}
+
+// inspectedPods returns the pods of this installation as they were last inspected.
+func (n *Node) inspectedPods() []status.ObservedPod {
+	known := n.knownPods()
+	pods := make([]status.ObservedPod, 0, len(known))
+	for _, listed := range known {
+		// After an inspection that failed it is the one before.
+		p, _ := n.cache.Get(listed.UID)
+		pods = append(pods, p)
+	}
+	return pods
 }

@@ -11,9 +11,11 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/mux"
 	"github.com/wardlet/wardlet/core/object"
 	"github.com/wardlet/wardlet/core/parts"
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/policy"
 	"github.com/wardlet/wardlet/core/source/file"
 	"github.com/wardlet/wardlet/core/worker"
 )
@@ -136,3 +138,23 @@ func (n *Node) objectList() []api.Object {
 	slices.SortFunc(list, api.CompareObjects)
 	return list
 }
+
+// references are what policies may know of the objects that pods name. The mux is made later.
+type references struct {
+	*object.Plane
+
+	mux func() *mux.Mux
+}
+
+// Refused implements policy.References.
+func (r references) Refused() []policy.RefusedPod {
+	refused := r.mux().Refused()
+	pods := make([]policy.RefusedPod, len(refused))
+	for i := range refused {
+		pods[i] = policy.RefusedPod(refused[i])
+	}
+	return pods
+}
+
+// JudgeAgain implements policy.References.
+func (r references) JudgeAgain(uids []types.UID) { r.mux().JudgeAgain(uids) }

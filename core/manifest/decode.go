@@ -2,8 +2,16 @@ package manifest
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	kjson "sigs.k8s.io/json"
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/internal/charset"
@@ -140,5 +148,69 @@ func refuse(from DecodeFrom, id, version string, f faults) api.Document {
 	return api.Document{
 		Source: from.Source, ID: id, Version: version,
 		Err: &api.DocumentError{File: from.File, Line: line, Err: err},
+	}
+}
+
+// fault is one thing wrong with a document, and its line in the file.
+type fault struct {
+	line int
+	err  error
+}
+
+type faults []fault
+
+// first is the line of the topmost fault, and an error of all.
+func (f faults) first() (line int, err error) {
+	slices.SortStableFunc(f, func(a, b fault) int { return cmp.Compare(a.line, b.line) })
+	if len(f) == 1 {
+		return f[0].line, f[0].err
+	}
+	all := &api.Faults{}
+	for _, one := range f {
+		all.All = append(all.All, api.Fault{Line: one.line, Err: one.err})
+	}
+	return f[0].line, all
+}
+
+// Silent reports whether a manifest says nothing: it is empty, or has comments
+// and separators only. Decode finds no document in it, as it does in a list
+// without items, which says that there are no pods.
+func Silent(data []byte) bool {
+	return len(bytes.Trim(data, "\x00 \t\r\n")) == 0 || len(split(data)) == 0
+}
+
+// claimed is the identity of the pod that a document with faults would be, zero
+// where it does not name one that there can be.
+func claimed(text []byte, node string) types.NamespacedName {
+	var said struct {
+		Metadata struct {
+			Name        string         `json:"name"`
+			Namespace   string         `json:"namespace"`
+			Annotations map[string]any `json:"annotations"`
+		} `json:"metadata"`
+	}
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(text, &said); err != nil || said.Metadata.Name == "" {
+		return types.NamespacedName{}
+	}
+	p := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: said.Metadata.Name, Namespace: said.Metadata.Namespace}}
+	if mark, ok := said.Metadata.Annotations[pod.AnnotationIdentity]; ok {
+		identity, _ := mark.(string)
+		if len(apivalidation.NameIsDNSSubdomain(identity, false)) > 0 {
+			return types.NamespacedName{}
+		}
+		p.Annotations = map[string]string{pod.AnnotationIdentity: identity}
+	}
+	place(p, node)
+	if len(apivalidation.NameIsDNSSubdomain(p.Name, false)) > 0 || len(apivalidation.ValidateNamespaceName(p.Namespace, false)) > 0 {
+		return types.NamespacedName{}
+	}
+	return pod.Identity(p)
+}
+
+// place sets the name and namespace that a pod has on this node.
+func place(p *v1.Pod, node string) {
+	p.Name += "-" + strings.ToLower(node)
+	if p.Namespace == "" {
+		p.Namespace = metav1.NamespaceDefault
 	}
 }

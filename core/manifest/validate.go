@@ -1,15 +1,23 @@
 package manifest
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 
 	v1 "k8s.io/api/core/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/wardlet/wardlet/core/pod"
 )
 
 var (
@@ -90,4 +98,125 @@ func uniqueLabel(path *field.Path, name string, taken map[string]bool) field.Err
 	}
 	taken[name] = true
 	return invalid(path, name, validation.IsDNS1123Label(name))
+}
+
+// fieldAnnotations are what pods said before the API had fields for it, as
+// prefixes. A kubelet checks them and then ignores them, AppArmor profiles
+// excepted.
+var fieldAnnotations = []struct{ prefix, hint string }{
+	{"container.apparmor.security.beta.kubernetes.io/", "say it in securityContext.appArmorProfile"},
+	{"container.seccomp.security.alpha.kubernetes.io/", notYetAField},
+	{"seccomp.security.alpha.kubernetes.io/pod", notYetAField},
+	{v1.TolerationsAnnotationKey, "say it in spec.tolerations"},
+}
+
+const notYetAField = "not supported by this version yet, nor is the field it stands for"
+
+// validateWrittenAnnotations checks the annotations that are the node's, or
+// mean something to it.
+func validateWrittenAnnotations(annotations map[string]string) field.ErrorList {
+	var errs field.ErrorList
+	for _, key := range slices.Sorted(maps.Keys(annotations)) {
+		switch {
+		case strings.HasPrefix(key, "kubernetes.io/config."):
+			errs = append(errs, field.Forbidden(annotationsPath.Key(key), "only a node agent writes this annotation"))
+		case strings.HasPrefix(key, "wardlet.dev/") && key != pod.AnnotationIdentity:
+			errs = append(errs, field.Forbidden(annotationsPath.Key(key), "this version knows no such annotation for documents"))
+		}
+		for _, old := range fieldAnnotations {
+			if strings.HasPrefix(key, old.prefix) {
+				errs = append(errs, field.Forbidden(annotationsPath.Key(key), old.hint))
+			}
+		}
+	}
+	if identity, ok := annotations[pod.AnnotationIdentity]; ok {
+		errs = append(errs, invalid(annotationsPath.Key(pod.AnnotationIdentity), identity, validation.IsDNS1123Label(identity))...)
+	}
+	if cost, ok := annotations[v1.PodDeletionCost]; ok {
+		_, err := strconv.ParseInt(cost, 10, 32)
+		if err != nil || cost[0] == '+' || cost[0] == '0' && cost != "0" {
+			errs = append(errs, field.Invalid(annotationsPath.Key(v1.PodDeletionCost), cost, "must be a whole number of 32 bits, without a plus sign or leading zeros"))
+		}
+	}
+	return errs
+}
+
+// validateAnnotations checks the annotations together. A kubelet counts its
+// hash, which is the UID, and puts in the source only afterwards.
+func validateAnnotations(p *v1.Pod) field.ErrorList {
+	counted := maps.Clone(p.Annotations)
+	delete(counted, pod.AnnotationSource)
+	if _, ok := counted[pod.AnnotationHash]; ok {
+		counted[pod.AnnotationHash] = string(p.UID)
+	}
+	return apivalidation.ValidateAnnotations(counted, annotationsPath)
+}
+
+// validateLabels checks the labels, one by one and together.
+func validateLabels(labels map[string]string, at *field.Path) field.ErrorList {
+	size := 0
+	for key, value := range labels {
+		size += len(key) + len(value) + pod.EntryCost
+	}
+	if size > pod.MaxLabels {
+		long := field.TooLong(at, "", pod.MaxLabels)
+		long.Detail += " together; put what nothing selects by into annotations"
+		return field.ErrorList{long}
+	}
+	return metavalidation.ValidateLabels(labels, at)
+}
+
+// validateNamespace checks that the source may have documents in the pod's
+// namespace.
+func validateNamespace(p *v1.Pod, allowed []string) field.ErrorList {
+	namespace := cmp.Or(p.Namespace, metav1.NamespaceDefault)
+	covers := func(pattern string) bool { return pod.MatchNamespace(pattern, namespace) }
+	if len(allowed) == 0 || slices.ContainsFunc(allowed, covers) {
+		return nil
+	}
+	return field.ErrorList{field.Forbidden(metadataPath.Child("namespace"), fmt.Sprintf(
+		"%q is outside the namespaces of the tenant this source belongs to: %s", namespace, strings.Join(allowed, ", ")))}
+}
+
+// validateOS checks that a pod says which system it is for, and nothing that the
+// system does not have.
+func validateOS(s *v1.PodSpec) field.ErrorList {
+	at := specPath.Child("os", "name")
+	switch {
+	case s.OS == nil:
+		return nil
+	case s.OS.Name == "":
+		return field.ErrorList{field.Required(at, "")}
+	case s.OS.Name != v1.Windows:
+		return oneOf(at, s.OS.Name, v1.Linux, v1.Windows)
+	}
+	var errs field.ErrorList
+	forbid := func(set bool, at *field.Path) {
+		if set {
+			errs = append(errs, field.Forbidden(at, "cannot be set for a windows pod"))
+		}
+	}
+	forbid(s.HostUsers != nil, specPath.Child("hostUsers"))
+	forbid(s.HostPID, specPath.Child("hostPID"))
+	forbid(s.HostIPC, specPath.Child("hostIPC"))
+	forbid(s.ShareProcessNamespace != nil, specPath.Child("shareProcessNamespace"))
+	if c := s.SecurityContext; c != nil {
+		forbid(c.AppArmorProfile != nil, specPath.Child("securityContext", "appArmorProfile"))
+		forbid(len(c.Sysctls) > 0, specPath.Child("securityContext", "sysctls"))
+	}
+	forbidAll := func(list []v1.Container, path *field.Path) {
+		for i := range list {
+			c, at := list[i].SecurityContext, path.Index(i).Child("securityContext")
+			if c == nil {
+				continue
+			}
+			forbid(c.AppArmorProfile != nil, at.Child("appArmorProfile"))
+			forbid(c.Privileged != nil, at.Child("privileged"))
+			forbid(c.AllowPrivilegeEscalation != nil, at.Child("allowPrivilegeEscalation"))
+			forbid(c.ReadOnlyRootFilesystem != nil, at.Child("readOnlyRootFilesystem"))
+		}
+	}
+	forbidAll(s.Containers, specPath.Child("containers"))
+	forbidAll(s.InitContainers, specPath.Child("initContainers"))
+	return errs
 }

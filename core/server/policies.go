@@ -1,7 +1,10 @@
 package server
 
 import (
+	"context"
+	"encoding/json"
 	"net/http"
+	"time"
 
 	"github.com/wardlet/wardlet/core/api"
 )
@@ -38,4 +41,55 @@ func listed[T any](list []T) []T {
 		return []T{}
 	}
 	return list
+}
+
+// PolicyOrders has the policies of an owner, the operator for an empty tenant,
+// read again, tried again or rolled back. It returns the state of the set then; the
+// error says why the directory's content is not in force.
+type PolicyOrders interface {
+	Reload(ctx context.Context, tenant string) (api.PolicySet, error)
+	Retry(ctx context.Context, tenant string) (api.PolicySet, error)
+	Rollback(ctx context.Context, tenant string) (api.PolicySet, error)
+	// Confirm lets a policy evict more than a part of the pods it judges, if sha256 is
+	// empty or begins the digest of its module or document.
+	Confirm(ctx context.Context, tenant, policy, sha256 string) (api.PolicySet, error)
+}
+
+// orderTime bounds an order.
+const orderTime = 10 * time.Minute
+
+func (s *Server) servePolicyOrders(p Policies) {
+	type order func(ctx context.Context, r *http.Request) (api.PolicySet, error)
+	simple := func(do func(PolicyOrders, context.Context, string) (api.PolicySet, error)) order {
+		return func(ctx context.Context, r *http.Request) (api.PolicySet, error) {
+			return do(p, ctx, r.FormValue("tenant"))
+		}
+	}
+	for path, order := range map[string]order{
+		"reload": simple(PolicyOrders.Reload), "retry": simple(PolicyOrders.Retry), "rollback": simple(PolicyOrders.Rollback),
+		"confirm": func(ctx context.Context, r *http.Request) (api.PolicySet, error) {
+			return p.Confirm(ctx, r.FormValue("tenant"), r.FormValue("name"), r.FormValue("sha256"))
+		},
+	} {
+		s.mux.HandleFunc("POST /v1/policies/"+path, func(w http.ResponseWriter, r *http.Request) {
+			if p == nil {
+				refuse(w, http.StatusConflict, "this agent has no policies: agent.toml names no directory of them")
+				return
+			}
+			// Each policy of a set may be compiled for half a minute.
+			_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(orderTime)) // without it the usual one holds
+			set, err := order(r.Context(), r)
+			if err != nil && set.Directory == "" {
+				refuse(w, http.StatusConflict, err.Error())
+				return
+			}
+			outcome := api.PolicyOutcome{Set: set}
+			if err != nil {
+				outcome.Refused = err.Error()
+			}
+			s.log.Info("policies were ordered", "order", path, "directory", set.Directory, "generation", set.Generation, "refused", outcome.Refused)
+			w.Header().Set("Content-Type", "application/json")
+			_ = json.NewEncoder(w).Encode(outcome) // a client that left needs no answer
+		})
+	}
 }

@@ -15,7 +15,7 @@
 //
 // In the quiet all must be as it should within 10 s, and on a machine on which the first start of all pods is slow as many
 // times longer; how long it took is reported. What containerd keeps after a start that was cut off, and what it forgets,
-// is reported too but breaks no rule: kept.go says by what evidence.
+// is reported too but breaks no rule: leak.go says by what evidence.
 //
 // It needs root. It ends only processes that it started and those of its own containerd.
 package main

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 )
@@ -161,4 +164,82 @@ func containerWords(s *v1.ContainerStatus) string {
 		return fmt.Sprintf("  %s ended with %d: %s", s.Name, s.State.Terminated.ExitCode, s.State.Terminated.Reason)
 	}
 	return "  " + s.Name + " has no state"
+}
+
+// finding is a rule that was broken.
+type finding struct {
+	at time.Time
+	// pod is the name of its pod, empty if it is of no pod.
+	pod  string
+	text string
+}
+
+func found(at time.Time, pod, format string, values ...any) finding {
+	return finding{at, pod, fmt.Sprintf(format, values...)}
+}
+
+// findings are kept once each.
+type findings struct {
+	mu   sync.Mutex
+	list []finding
+	seen map[string]bool
+}
+
+func (f *findings) add(all ...finding) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, one := range all {
+		if f.seen == nil {
+			f.seen = map[string]bool{}
+		}
+		if !f.seen[one.text] {
+			f.seen[one.text] = true
+			f.list = append(f.list, one)
+		}
+	}
+}
+
+func (f *findings) all() []finding {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return append([]finding(nil), f.list...)
+}
+
+// twice finds what must not run beside each other: two containers of one name of a pod, two sandboxes of a pod, two pods
+// of one name.
+func twice(v *view) []finding {
+	return append(twiceAmong(v.at, v.sandboxes), twiceAmong(v.at, v.containers)...)
+}
+
+func twiceAmong(at time.Time, units []unit) []finding {
+	var all []finding
+	for i := range units {
+		for j := range units[:i] {
+			one, other := &units[j], &units[i]
+			if one.state != alive || other.state != alive || one.pod != other.pod {
+				continue
+			}
+			switch {
+			case one.uid != other.uid:
+				all = append(all, found(at, one.pod, "two pods of one name run at once: %s and %s", one, other))
+			case one.name == other.name:
+				all = append(all, found(at, one.pod, "two of one kind run at once: %s and %s", one, other))
+			}
+		}
+	}
+	return all
+}
+
+// twiceInProc is twice by the process table, where what has a process runs, and what is known of sandboxes and containers.
+func twiceInProc(at time.Time, processes map[string][]int, known map[string]*unit) []finding {
+	var running []unit
+	for id := range processes {
+		if u := known[id]; u != nil {
+			live := *u
+			live.state = alive
+			running = append(running, live)
+		}
+	}
+	slices.SortFunc(running, func(a, b unit) int { return cmp.Or(a.created.Compare(b.created), cmp.Compare(a.id, b.id)) })
+	return twiceAmong(at, running)
 }

@@ -1,9 +1,15 @@
 package privateruntime
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"text/template"
 )
 
@@ -99,4 +105,91 @@ func appArmorUsable() bool {
 	}
 	_, err = lookSystem("apparmor_parser")
 	return err == nil
+}
+
+// runDir holds one directory per runtime of the machine; below it paths stay short enough for sockets.
+const runDir = "/run/wardlet-test"
+
+// stateDir is the directory of a runtime's sockets, state and configuration.
+func stateDir(name string) string { return filepath.Join(runDir, name) }
+
+// networkName is the name of a runtime's CNI network; it marks its iptables rules and CNI cache files.
+func networkName(name string) string { return "wardlet-test-" + name }
+
+// bridgeName is the link of a runtime's CNI network, within the kernel's 15 bytes.
+func bridgeName(name string) string {
+	sum := sha256.Sum256([]byte(name))
+	return "wardlet-" + hex.EncodeToString(sum[:3])
+}
+
+func (i instance) stateDir() string   { return stateDir(i.Name) }
+func (i instance) socket() string     { return filepath.Join(i.stateDir(), "containerd.sock") }
+func (i instance) configFile() string { return filepath.Join(i.stateDir(), "config.toml") }
+func (i instance) shimSockets() string {
+	return filepath.Join(i.stateDir(), "s")
+}
+
+// daemonState is containerd's own state directory: task bundles, network namespaces, shared memory.
+func (i instance) daemonState() string { return filepath.Join(i.stateDir(), "state") }
+
+// runcRoot is where runc keeps the state of the runtime's containers.
+func (i instance) runcRoot() string { return filepath.Join(i.stateDir(), "runc") }
+
+// networks is the directory of the CNI configuration.
+func (i instance) networks() string { return filepath.Join(i.stateDir(), "net.d") }
+
+// addresses is where host-local records the addresses in use.
+func (i instance) addresses() string { return filepath.Join(i.stateDir(), "addresses") }
+
+// daemonRoot is containerd's persistent directory: content, snapshots, metadata.
+func (i instance) daemonRoot() string { return filepath.Join(i.Dir, "root") }
+
+// registryHosts is the certs.d directory that says how registries are reached.
+func (i instance) registryHosts() string { return filepath.Join(i.Dir, "certs.d") }
+
+func (i instance) temporary() string { return filepath.Join(i.Dir, "tmp") }
+func (i instance) logFile() string   { return filepath.Join(i.Dir, "containerd.log") }
+
+// Options say which runtime to start. The zero value is valid.
+type Options struct {
+	// Name tells the runtime from others on the machine: at most 20 lower-case letters, digits and inner dashes.
+	// Empty: a name that no other runtime has.
+	Name string
+	// Dir holds images, snapshots and the log. It must be empty or not exist; Stop empties it again, and removes it if
+	// Start made it. Empty: build/runtime/NAME in the repository.
+	Dir string
+	// reclaim tells that Dir was left empty: the directory is this package's own.
+	reclaim bool
+}
+
+// namePattern keeps shim sockets, whose directory containerd limits to 42 bytes, short.
+var namePattern = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,18}[a-z0-9])?$`)
+
+// started numbers the runtimes that this process named itself.
+var started atomic.Int64
+
+// complete checks the options and fills in what was left out.
+func (o Options) complete(repository string) (Options, error) {
+	if o.Name == "" {
+		o.Name = "t-" + strconv.Itoa(os.Getpid()) + "-" + strconv.FormatInt(started.Add(1), 10)
+	}
+	if err := checkName(o.Name); err != nil {
+		return Options{}, err
+	}
+	if o.Dir == "" {
+		o.Dir, o.reclaim = filepath.Join(repository, "build", "runtime", o.Name), true
+	}
+	absolute, err := filepath.Abs(o.Dir)
+	if err != nil {
+		return Options{}, fmt.Errorf("make the directory of runtime %s absolute: %w", o.Name, err)
+	}
+	o.Dir = absolute
+	return o, nil
+}
+
+func checkName(name string) error {
+	if !namePattern.MatchString(name) {
+		return fmt.Errorf("runtime name %q: use 1 to 20 lower-case letters, digits and inner dashes", name)
+	}
+	return nil
 }

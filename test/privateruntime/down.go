@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -186,4 +188,97 @@ func (i instance) clearDir() error {
 		}
 	}
 	return nil
+}
+
+// leftovers looks in every place that a runtime touches.
+func (i instance) leftovers(made traces, before machine) []string {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	var left []string
+	note := func(format string, values ...any) { left = append(left, fmt.Sprintf(format, values...)) }
+	check := func(err error) {
+		if err != nil {
+			note("cannot tell: %v", err)
+		}
+	}
+	for _, find := range []func() ([]process, error){i.daemons, i.shims, i.registries} {
+		found, err := find()
+		check(err)
+		for _, p := range found {
+			note("process %d: %s", p.pid, strings.Join(p.args, " "))
+		}
+	}
+	mounts, err := i.mounts()
+	check(err)
+	for _, mount := range mounts {
+		note("mount %s", mount.path)
+	}
+	if linkExists(i.bridge()) {
+		note("link %s", i.bridge())
+	}
+	tables, err := saveRules(ctx)
+	check(err)
+	if plan := planRemoval(tables, i.network()); plan != "" {
+		note("iptables rules that this would remove:\n%s", plan)
+	}
+	files, err := i.cacheFiles()
+	check(err)
+	for _, file := range files {
+		note("CNI cache %s", file)
+	}
+	dirs := append([]string{i.stateDir()}, made.Cgroups...)
+	if i.MadeDir {
+		dirs = append(dirs, i.Dir)
+	}
+	for _, dir := range dirs {
+		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+			note("directory %s", dir)
+		}
+	}
+	if entries, err := os.ReadDir(i.Dir); err == nil && len(entries) > 0 && !i.MadeDir {
+		note("%d files in %s", len(entries), i.Dir)
+	}
+	return append(left, sharedLeftovers(ctx, before)...)
+}
+
+// sharedLeftovers looks at what runtimes share; while one is up there is nothing to tell.
+func sharedLeftovers(ctx context.Context, before machine) []string {
+	if names, err := listNames(); err != nil || len(names) > 0 {
+		return nil
+	}
+	left := before.leftovers(ctx)
+	// One that came up meanwhile, in another process, is no leftover.
+	if names, err := listNames(); err != nil || len(names) > 0 {
+		return nil
+	}
+	return left
+}
+
+// traces are what containers of a runtime made outside its directories and without its name: only their own records,
+// which go with them, tell whose it is.
+type traces struct {
+	// Cgroups are directories of containers, in every hierarchy.
+	Cgroups []string `json:"cgroups,omitempty"`
+}
+
+// add merges other traces into these.
+func (t *traces) add(other traces) {
+	t.Cgroups = append(t.Cgroups, other.Cgroups...)
+	slices.Sort(t.Cgroups)
+	t.Cgroups = slices.Compact(t.Cgroups)
+}
+
+// findTraces reads the records of the containers that are there. One that ends meanwhile cleans up by itself.
+func (i instance) findTraces() traces {
+	var found traces
+	ids, err := i.containers()
+	if err != nil {
+		return found
+	}
+	for _, id := range ids {
+		if paths, err := containerCgroups(i.runcRoot(), id); err == nil {
+			found.add(traces{Cgroups: paths})
+		}
+	}
+	return found
 }

@@ -1,6 +1,7 @@
 package privateruntime
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"fmt"
@@ -135,4 +136,110 @@ func (i instance) removeRules(ctx context.Context) error {
 		return err
 	}
 	return applyRules(ctx, planRemoval(tables, i.network()))
+}
+
+// sharedChains are the chains that CNI's portmap plugin makes once and never removes.
+var sharedChains = []string{"CNI-HOSTPORT-DNAT", "CNI-HOSTPORT-SETMARK", "CNI-HOSTPORT-MASQ"}
+
+// findSharedChains returns those of them that are there, as "TABLE CHAIN".
+func findSharedChains(tables []ruleTable) []string {
+	var found []string
+	for _, table := range tables {
+		for _, chain := range table.chains {
+			if slices.Contains(sharedChains, chain.name) {
+				found = append(found, table.name+" "+chain.name)
+			}
+		}
+	}
+	return found
+}
+
+// planSharedRemoval returns the iptables-restore input that deletes the shared chains which were not there before the
+// first runtime and serve no pod any more, with the rules that lead into them; empty when there are none.
+func planSharedRemoval(tables []ruleTable, before []string) string {
+	var plan strings.Builder
+	for _, table := range tables {
+		var chains, deletions []string
+		for _, chain := range table.chains {
+			if slices.Contains(sharedChains, chain.name) && !slices.Contains(before, table.name+" "+chain.name) {
+				chains = append(chains, chain.name)
+			}
+		}
+		for _, rule := range table.rules {
+			// A rule in CNI-HOSTPORT-DNAT is a pod's: another runtime's CNI uses the chains by now.
+			if strings.HasPrefix(rule, "-A CNI-HOSTPORT-DNAT ") {
+				chains, deletions = nil, nil
+				break
+			}
+			if slices.Contains(chains, jumpTarget(rule)) {
+				deletions = append(deletions, strings.Replace(rule, "-A ", "-D ", 1))
+			}
+		}
+		writePlan(&plan, table.name, deletions, chains)
+	}
+	return plan.String()
+}
+
+// iptables makes these nft tables as soon as it is asked for one, and leaves them when they are empty again. An empty
+// table filters nothing, and a machine may have no nft or keep its rules elsewhere: hence nothing here is an error.
+var madeTables = []string{"ip nat", "ip6 nat", "ip filter", "ip6 filter"}
+
+// listTables returns those of them that are there, and none on a machine without nft.
+func listTables(ctx context.Context) []string {
+	listing, err := runNFT(ctx, "list tables")
+	if err != nil {
+		return nil
+	}
+	var found []string
+	for line := range strings.Lines(listing) {
+		if table := strings.TrimPrefix(strings.TrimSpace(line), "table "); slices.Contains(madeTables, table) {
+			found = append(found, table)
+		}
+	}
+	return found
+}
+
+// removeTables deletes the empty ones that were not there before the first runtime.
+func removeTables(ctx context.Context, before []string) {
+	for _, table := range listTables(ctx) {
+		if slices.Contains(before, table) {
+			continue
+		}
+		if listing, err := runNFT(ctx, "list table "+table); err == nil {
+			// Another process may have added a rule since then: then the table is to stay.
+			_, _ = runNFT(ctx, planTableRemoval(table, listing))
+		}
+	}
+}
+
+// planTableRemoval returns the nft input that deletes a table; empty when the listing shows more than chains that accept
+// everything. Deleting the chains first makes it fail whole if one has got a rule meanwhile.
+func planTableRemoval(table, listing string) string {
+	var plan strings.Builder
+	lines := bufio.NewScanner(strings.NewReader(listing))
+	for lines.Scan() {
+		line := strings.TrimSpace(lines.Text())
+		chain, isChain := strings.CutPrefix(line, "chain ")
+		switch {
+		case isChain:
+			fmt.Fprintf(&plan, "delete chain %s %s\n", table, strings.TrimSuffix(chain, " {"))
+		case line == "", line == "}", strings.HasPrefix(line, "table "), strings.HasPrefix(line, "#"):
+		case strings.HasPrefix(line, "type ") && strings.HasSuffix(line, "policy accept;"):
+		default:
+			return ""
+		}
+	}
+	fmt.Fprintf(&plan, "delete table %s\n", table)
+	return plan.String()
+}
+
+func runNFT(ctx context.Context, input string) (string, error) {
+	nft, err := lookSystem("nft")
+	if err != nil {
+		return "", err
+	}
+	command := exec.CommandContext(ctx, nft, "-f", "-")
+	command.Stdin = strings.NewReader(input)
+	output, err := command.Output()
+	return string(output), err
 }

@@ -6,10 +6,10 @@
 // collection are those of core/agent, which wires them (agent.go). What
 // they stand on is the world: documents of three sources (documents.go), policies
 // and filters (policy.go), a container runtime (runtime.go), a disk (disk.go) and
-// a wall clock that jumps (clock.go). The world outlives the agent, which is
+// a wall clock that jumps (world.go). The world outlives the agent, which is
 // stopped, killed in the middle of its calls, and started again on it.
 //
-// In some scripts (kinds.go) pods have init containers, sidecars, ephemeral
+// In some scripts (edit.go) pods have init containers, sidecars, ephemeral
 // containers, probes, hooks and restart rules; what probes and hooks find comes
 // from the seed (probes.go).
 //
@@ -18,11 +18,11 @@
 // chance is the order of what happens in one instant, so a script that fails may
 // need more than one try to fail again.
 //
-// What must hold is in the rules of starting and stopping (starts.go, stops.go,
-// turns.go), which every call of the agent is checked by, in whether the status
+// What must hold is in the rules of starting and stopping (starts.go),
+// which every call of the agent is checked by, in whether the status
 // says what probes have found, after each step, and in what is looked for when
 // everything works again and nothing more happens (settled.go). A script that
-// fails is made shorter (minimise.go) and printed. Seeds that once failed are in
+// fails is made shorter (script.go) and printed. Seeds that once failed are in
 // regressions.txt and are played first.
 //
 // With the overlay of test/mutants the parts can be made to have faults, and each

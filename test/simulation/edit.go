@@ -2,10 +2,14 @@ package simulation
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"strconv"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/wardlet/wardlet/core/pod"
 )
 
 // renameKeepsUID: pods are renamed under their UID.
@@ -119,4 +123,110 @@ func (w *world) remand(s *source, st *step) {
 	sub := w.subject(p.UID)
 	sub.longest = max(sub.longest, *p.DeletionGracePeriodSeconds)
 	w.write(s, st.place, p)
+}
+
+// hasAllKinds reports whether the pods of a script have init containers, sidecars, probes and hooks. Only some seeds have
+// that: what others do is as it always was.
+func hasAllKinds(seed uint64) bool { return slices.Contains([]uint64{2, 6, 13, 15}, seed%16) }
+
+// task is the image of init containers: they end soon, mostly well.
+const task = "task"
+
+// equip adds containers of other kinds to a pod, and probes and hooks to its containers; n says which.
+func equip(p *v1.Pod, n int) {
+	r := rand.New(rand.NewPCG(uint64(n), 2))
+	for i := range r.IntN(4) {
+		c := v1.Container{Name: "i" + strconv.Itoa(i), Image: task + ":1"}
+		if r.IntN(2) == 0 {
+			c.Name, c.Image, c.RestartPolicy = "s"+strconv.Itoa(i), "server:1", new(v1.ContainerRestartPolicyAlways)
+			watch(&c, r)
+		}
+		p.Spec.InitContainers = append(p.Spec.InitContainers, c)
+	}
+	for i := range p.Spec.Containers {
+		c := &p.Spec.Containers[i]
+		watch(c, r)
+		if !named(p.UID) && r.IntN(4) == 0 { // see amend
+			c.RestartPolicy = new(pick(r, v1.ContainerRestartPolicyNever, v1.ContainerRestartPolicyOnFailure, v1.ContainerRestartPolicyAlways))
+			c.RestartPolicyRules = []v1.ContainerRestartRule{{
+				Action: v1.ContainerRestartRuleActionRestart,
+				ExitCodes: &v1.ContainerRestartRuleOnExitCodes{
+					Operator: pick(r, v1.ContainerRestartRuleOnExitCodesOpIn, v1.ContainerRestartRuleOnExitCodesOpNotIn),
+					Values:   []int32{int32(r.IntN(2)), 137},
+				},
+			}}
+		}
+	}
+}
+
+// watch adds probes and hooks to a container.
+func watch(c *v1.Container, r *rand.Rand) {
+	handler := func() *v1.LifecycleHandler {
+		return &v1.LifecycleHandler{Exec: &v1.ExecAction{Command: []string{"hook"}}}
+	}
+	probe := func(failures int) *v1.Probe {
+		return &v1.Probe{
+			ProbeHandler:  v1.ProbeHandler{Exec: &v1.ExecAction{Command: []string{"probe"}}},
+			PeriodSeconds: 1 + int32(r.IntN(4)), SuccessThreshold: 1, FailureThreshold: 1 + int32(r.IntN(failures)),
+		}
+	}
+	if r.IntN(2) == 0 {
+		c.ReadinessProbe = probe(3)
+		c.ReadinessProbe.SuccessThreshold += int32(r.IntN(2))
+	}
+	if r.IntN(2) == 0 {
+		c.LivenessProbe = probe(4)
+		c.LivenessProbe.InitialDelaySeconds = int32(r.IntN(2)) * 5
+	}
+	if r.IntN(4) == 0 {
+		c.StartupProbe = probe(10)
+	}
+	if r.IntN(5) == 0 {
+		c.Lifecycle = &v1.Lifecycle{PostStart: handler()}
+	}
+	if r.IntN(4) == 0 {
+		if c.Lifecycle == nil {
+			c.Lifecycle = &v1.Lifecycle{}
+		}
+		c.Lifecycle.PreStop = handler()
+	}
+}
+
+// amendKinds changes another kind of container of a pod that keeps its UID, and reports whether there is one: the image of a
+// sidecar, or a pod of the API server gets an ephemeral container.
+func (w *world) amendKinds(s *source, p *v1.Pod, n int) bool {
+	i := slices.IndexFunc(p.Spec.InitContainers, func(c v1.Container) bool { return pod.IsSidecar(&c) })
+	switch {
+	case !w.set.allKinds || n%3 == 0:
+		return false
+	case s.name == apiSource && n%3 == 1:
+		w.counter++
+		e := v1.EphemeralContainer{EphemeralContainerCommon: v1.EphemeralContainerCommon{Name: "e" + strconv.Itoa(w.counter), Image: job + ":1"}}
+		p.Spec.EphemeralContainers = append(p.Spec.EphemeralContainers, e)
+	case i >= 0 && p.Spec.RestartPolicy == v1.RestartPolicyAlways:
+		w.counter++
+		p.Spec.InitContainers[i].Image = "server:" + strconv.Itoa(w.counter)
+	default:
+		return false
+	}
+	return true
+}
+
+// mayRunAgain reports whether a container of a pod may start again after it has ended so.
+func mayRunAgain(p *v1.Pod, c *v1.Container, code int32) bool {
+	for _, rule := range c.RestartPolicyRules {
+		if slices.Contains(rule.ExitCodes.Values, code) == (rule.ExitCodes.Operator == v1.ContainerRestartRuleOnExitCodesOpIn) {
+			return true
+		}
+	}
+	policy := policyOf(p, c)
+	return policy == v1.RestartPolicyAlways || policy == v1.RestartPolicyOnFailure && code != 0
+}
+
+// policyOf is the restart policy of a container: its own, else its pod's.
+func policyOf(p *v1.Pod, c *v1.Container) v1.RestartPolicy {
+	if c.RestartPolicy != nil {
+		return v1.RestartPolicy(*c.RestartPolicy)
+	}
+	return p.Spec.RestartPolicy
 }

@@ -36,7 +36,7 @@
 // # What bounds them
 //
 // The length and depth of an expression are bounded, and what it may cost by
-// an estimate (limits.go). While it is asked each step is counted in units
+// an estimate (compile.go). While it is asked each step is counted in units
 // that are the same on every machine; it fails when they reach MaxCost. CEL's
 // own count takes an operation's cost after it, and some for less than they
 // are. So operations that go through much for one step are counted before

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -42,4 +44,38 @@ func makeCgroup(root, name string) error {
 		}
 	}
 	return nil
+}
+
+// settings are the kernel's that a kubelet changes for all of the machine.
+var settings = []string{
+	"vm/overcommit_memory", "vm/panic_on_oom", "kernel/panic", "kernel/panic_on_oops",
+	"kernel/keys/root_maxkeys", "kernel/keys/root_maxbytes",
+}
+
+// keepSettings remembers them; undo writes back those that have changed.
+func keepSettings() (undo func() error, err error) {
+	return keepFiles("/proc/sys", settings)
+}
+
+func keepFiles(dir string, names []string) (undo func() error, err error) {
+	before := map[string][]byte{}
+	for _, name := range names {
+		if before[name], err = os.ReadFile(filepath.Join(dir, name)); err != nil {
+			return nil, err
+		}
+	}
+	return func() error {
+		var failed []error
+		for name, was := range before {
+			path := filepath.Join(dir, name)
+			now, err := os.ReadFile(path)
+			if err == nil && !bytes.Equal(now, was) {
+				err = os.WriteFile(path, was, 0)
+			}
+			if err != nil {
+				failed = append(failed, fmt.Errorf("put back what a kubelet changed: %w", err))
+			}
+		}
+		return errors.Join(failed...)
+	}, nil
 }

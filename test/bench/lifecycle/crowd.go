@@ -2,7 +2,11 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"sync"
 	"time"
+
+	criapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
 // crowd measures many pods: until they run, while they do, until they are gone.
@@ -69,4 +73,90 @@ func (b *bench) burst(ctx context.Context, a *agent, pods []manifest) (all []ins
 	b.measured.addTime("burst cpu "+a.side, used.agent)
 	b.measured.addTime("burst containerd "+a.side, used.containerd)
 	return all, last, nil
+}
+
+// crowd measures many pods with so many callers: until they run, until they have
+// stopped, until they are gone.
+func (d *direct) crowd(ctx context.Context, callers int) error {
+	using, err := d.using(0)
+	if err != nil {
+		return err
+	}
+	pods, took, err := d.runAll(ctx, callers)
+	if err != nil {
+		return fmt.Errorf("%d callers: %w", callers, err)
+	}
+	used, err := using()
+	if err != nil {
+		return err
+	}
+	if d.parts.any(partBurst) {
+		d.measured.addTime("burst "+floorOf(callers), took)
+		d.measured.addTime("burst containerd "+floorOf(callers), used.containerd)
+	}
+	if !d.parts.any(partDelete) {
+		return nil
+	}
+	stopped, left, err := d.endAll(ctx, callers, pods)
+	if err != nil {
+		return fmt.Errorf("%d callers: %w", callers, err)
+	}
+	d.measured.addTime("delete "+floorOf(callers), stopped)
+	d.measured.addTime("left "+floorOf(callers), left)
+	return nil
+}
+
+// runAll runs a crowd, and returns it with the time to the last running container.
+func (d *direct) runAll(ctx context.Context, callers int) (pods []directPod, took time.Duration, err error) {
+	var all []*request
+	for _, m := range crowd(d.pods) {
+		asked, err := d.prepared(m.name, 0)
+		if err != nil {
+			return nil, 0, err
+		}
+		all = append(all, asked)
+	}
+	var mu sync.Mutex
+	began := time.Now()
+	err = parallel(callers, all, func(asked *request) error {
+		p, err := d.run(ctx, asked.sandbox.GetMetadata().GetName(), asked)
+		mu.Lock()
+		defer mu.Unlock()
+		pods = append(pods, p)
+		return err
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	_, last, err := d.events.allRunning(ctx, running(crowd(d.pods)))
+	return pods, last.Sub(began), err
+}
+
+// endAll stops all containers of a crowd and then takes all of it away, and returns
+// the time to the last stopped container and that from then on.
+func (d *direct) endAll(ctx context.Context, callers int, pods []directPod) (stopped, left time.Duration, err error) {
+	var all []instance
+	for _, p := range pods {
+		all = append(all, instance{id: p.container, pod: p.name})
+	}
+	began := time.Now()
+	err = parallel(callers, pods, func(p directPod) error {
+		_, err := d.cri.StopContainer(ctx, &criapi.StopContainerRequest{ContainerId: p.container, Timeout: grace})
+		return err
+	})
+	if err != nil {
+		return 0, 0, err
+	}
+	last, err := d.events.allStopped(ctx, all)
+	if err != nil {
+		return 0, 0, err
+	}
+	err = parallel(callers, pods, func(p directPod) error {
+		if _, err := d.cri.StopPodSandbox(ctx, &criapi.StopPodSandboxRequest{PodSandboxId: p.sandbox}); err != nil {
+			return err
+		}
+		_, err := d.cri.RemovePodSandbox(ctx, &criapi.RemovePodSandboxRequest{PodSandboxId: p.sandbox})
+		return err
+	})
+	return last.Sub(began), time.Since(last), err
 }

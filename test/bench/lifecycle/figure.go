@@ -1,5 +1,10 @@
 package main
 
+import (
+	"slices"
+	"time"
+)
+
 // figure is one result, as test/bench reads it.
 type figure struct {
 	Name  string  `json:"name"`
@@ -26,4 +31,55 @@ func (f figure) beside(peer string, value float64) figure {
 func (f figure) atMost(limit float64) figure {
 	f.Limit = &limit
 	return f
+}
+
+// series are measurements by name, one value per round. Times are in
+// nanoseconds.
+type series map[string][]float64
+
+func (s series) add(name string, value float64) { s[name] = append(s[name], value) }
+
+func (s series) addTime(name string, value time.Duration) { s.add(name, float64(value)) }
+
+// addMedian adds the median of the times of one round.
+func (s series) addMedian(name string, times []time.Duration) {
+	values := make([]float64, len(times))
+	for i, t := range times {
+		values[i] = float64(t)
+	}
+	s.add(name, median(values))
+}
+
+// middle is the median over the rounds.
+func (s series) middle(name string) float64 { return median(s[name]) }
+
+// worst is the largest of all rounds.
+func (s series) worst(name string) float64 { return slices.Max(s[name]) }
+
+// over is the median of the differences of a to b.
+func (s series) over(a, b string) float64 {
+	return s.by(a, b, func(a, b float64) float64 { return a - b })
+}
+
+// ratio is the median of the ratios of a to b.
+func (s series) ratio(a, b string) float64 {
+	return s.by(a, b, func(a, b float64) float64 { return a / b })
+}
+
+func (s series) by(a, b string, compare func(a, b float64) float64) float64 {
+	var values []float64
+	for i := range min(len(s[a]), len(s[b])) {
+		values = append(values, compare(s[a][i], s[b][i]))
+	}
+	return median(values)
+}
+
+// median is the middle of the values, of two middles the mean.
+func median(values []float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	n := len(sorted)
+	if n == 0 {
+		return 0
+	}
+	return (sorted[n/2] + sorted[(n-1)/2]) / 2
 }

@@ -1,6 +1,12 @@
 package main
 
-import "time"
+import (
+	"errors"
+	"runtime/metrics"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
 
 // partTimes are about how long a part takes on two cores: once, and for each
 // round. They are for showing what is left.
@@ -34,4 +40,54 @@ func (p progress) done(part string, rounds int) float64 {
 		}
 	}
 	return float64(over) / float64(all)
+}
+
+// processorTime is what all threads of this process have used of the
+// processors, in nanoseconds.
+func processorTime() int64 {
+	var t unix.Timespec
+	_ = unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t) // it exists on every Linux
+	return t.Nano()
+}
+
+// pace lets a goroutine do something at a fixed rate.
+type pace struct {
+	due, every int64
+	// awake: it looks at the clock all the time instead of sleeping.
+	awake bool
+}
+
+func newPace(every time.Duration, awake bool) *pace {
+	return &pace{monotonic(), int64(every), awake}
+}
+
+// monotonic is the time in nanoseconds since some instant.
+func monotonic() int64 {
+	var t unix.Timespec
+	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &t) // it exists on every Linux
+	return t.Nano()
+}
+
+// wait returns when the next time is due.
+func (p *pace) wait() error {
+	p.due += p.every
+	if p.awake {
+		for monotonic() < p.due {
+		}
+		return nil
+	}
+	until := unix.NsecToTimespec(p.due)
+	for {
+		err := unix.ClockNanosleep(unix.CLOCK_MONOTONIC, unix.TIMER_ABSTIME, &until, nil)
+		if !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
+}
+
+// goroutinesMade is how many goroutines this process has started so far.
+func goroutinesMade() float64 {
+	sample := []metrics.Sample{{Name: "/sched/goroutines-created:goroutines"}}
+	metrics.Read(sample)
+	return float64(sample[0].Value.Uint64())
 }

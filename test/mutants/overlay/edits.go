@@ -13,9 +13,9 @@ type edit struct{ file, before, after string }
 // testdata.
 var edits = []edit{
 	{"core/mux/mux.go", "\tupdateSeq, changeSeq uint64\n", "{}\tseeded /* of mutants.go */ seeded\n"},
-	{"core/mux/mux.go", "\treturn m.step(ctx, func(t *merging) outcome { return m.store.merge(d, t) })\n", "\tm.seeded.delivery(&d)\n{}"},
-	{"core/mux/answers.go", "\tm.persist(&out)\n", "\tm.seeded.outcome(&out)\n{}"},
-	{"core/mux/answers.go", "m.verdicts.put(q.ticket, v)", "m.verdicts.put(q.ticket, m.seeded.verdict(v))"},
+	{"core/mux/mux.go", "\treturn m.step(ctx, func(t *txn) outcome { return m.store.merge(d, t) })\n", "\tm.seeded.delivery(&d)\n{}"},
+	{"core/mux/step.go", "\tm.persist(&out)\n", "\tm.seeded.outcome(&out)\n{}"},
+	{"core/mux/step.go", "m.verdicts.put(q.ticket, v)", "m.verdicts.put(q.ticket, m.seeded.verdict(v))"},
 
 	{"core/pleg/event.go", "\tdropped := 0\n", "\tevents = g.seeded.events(events)\n{}"},
 	{"core/pleg/pleg.go", "\ntype Generator struct {\n", "{}\tseeded /* of mutants.go */ seeded\n"},
@@ -42,7 +42,7 @@ var edits = []edit{
 	{"core/syncloop/housekeeping.go", "\tif name == \"\" {\n", "\tif forgets(\"a source has to be heard first\") {\n\t\treturn true\n\t}\n{}"},
 
 	{"core/worker/execute.go", "return true, p.postStart(ctx, it, &run, id)", "if forgets(\"a hook after the start\") {\n\t\treturn true, nil\n\t}\n\t{}"},
-	{"core/worker/hook.go", "PreStop == nil || grace <= 0", `{} || forgets("a hook before the end")`},
+	{"core/worker/initialize.go", "PreStop == nil || grace <= 0", `{} || forgets("a hook before the end")`},
 	{"core/worker/initialize.go", "case newest.State == status.StateRunning && !sidecar:\n", "case newest.State == status.StateRunning && !sidecar && forgets(\"an init container has to end\"):\n\t\treturn initDone\n\t{}"},
 	{"core/worker/initialize.go", "case !sidecar && !failed:", `case !sidecar && !failed && !forgets("an init container has ended well"):`},
 	{"core/worker/initialize.go", "c.StartupProbe != nil && !of.hasStarted(c)", `{} && !forgets("a sidecar has to start")`},
