@@ -18,10 +18,10 @@ import (
 )
 
 // atOnce is how many pods there are at a time.
-const atOnce = 30
+const atOnce = 16
 
 // patience is how long a life may take.
-const patience = 90 * time.Second
+const patience = 3 * time.Minute
 
 // play is what an agent wrote of lives.
 type play struct {
