@@ -239,7 +239,7 @@ func (a *application) mend(d *api.Document) {
 // the pod.
 func (a *application) leave() {
 	left := map[*Entry]bool{}
-	for i := 0; i < len(a.leaving); i++ { //nolint:intrange // the list grows
+	for i := 0; i < len(a.leaving); i++ {
 		e := a.leaving[i]
 		if left[e] {
 			continue

@@ -35,7 +35,7 @@ func bad(id, name string) api.Document {
 // documents reads what the tables below say: "m#0=a:1" is a valid document, "m#0!a" one
 // with a fault that names a, "m#*!" one that holds its manifest.
 func documents(text string) (all []api.Document) {
-	for _, one := range strings.Fields(text) {
+	for one := range strings.FieldsSeq(text) {
 		if id, name, ok := strings.Cut(one, "!"); ok {
 			all = append(all, bad(id, name))
 			continue

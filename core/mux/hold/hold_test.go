@@ -125,7 +125,7 @@ func TestShow_saysWhyItWaits(t *testing.T) {
 				h.Answered(test.verdict, start)
 			}
 			var u api.WaitingUpdate
-			if h.Show(&u); string(u.Wait) != test.wait || u.Reason != test.reason {
+			if h.Show(&u); u.Wait != test.wait || u.Reason != test.reason {
 				t.Errorf("shown as %s for %s, want %s for %s", u.Wait, u.Reason, test.wait, test.reason)
 			}
 			if h.HoldsBack() != (test.verdict != nil) {
