@@ -169,7 +169,7 @@ func (sl *slot) admitted(free map[*slot]bool) bool {
 }
 
 // runsAsIdentity reports whether what the sync loop has of the slot was admitted as what
-// the slot stands for: a document may have moved there, with the pod that it was.
+// the slot stands for: a pod may have another identity by its annotation alone.
 func (sl *slot) runsAsIdentity() bool { return sl.runs() && pod.Identity(sl.sent.pod) == sl.identity }
 
 // isSent reports whether the sync loop has the slot's chosen pod.

@@ -136,9 +136,14 @@ func (t *txn) delivered(src *sourceStore, r *documents.Result) {
 // reidentify has a pod that runs go on in another slot, where it has another identity by
 // its annotation alone: that is no reason to start it again.
 func (t *txn) reidentify(from, to *slot, e *documents.Entry) {
-	if from == nil || from.first != e || !from.runs() || from.pending != nil || from.successor != nil || from.sent.pod.UID != e.Pod.UID ||
+	if from == nil || from.first != e || !from.runs() || from.sent.pod.UID != e.Pod.UID ||
 		to.sent != nil || len(to.source.docs.Of(to.identity)) > 1 || len(t.store.claimants(to.identity)) > 0 {
 		return
+	}
+	t.cancel(from)
+	t.endHold(from)
+	if w := from.successor; w != nil {
+		t.detach(from, w)
 	}
 	from.sent, to.sent = nil, from.sent
 	t.store.owner[e.Pod.UID] = to

@@ -14,7 +14,7 @@
 //     document of an identity counts.
 //   - conflict decides which source's document runs, where several claim an identity.
 //   - pending has the versions that wait for a verdict, and when they are judged again.
-//     What is made of the winner's document is what the Gate is asked about (base.go). A
+//     What is made of the winner's document is what the Gate is asked about (mutation.go). A
 //     newer version of what runs is not asked about before the conflict is decided.
 //   - hold says for how long the filter holds back what the Gate has admitted.
 //
@@ -32,7 +32,7 @@
 //
 // Policy may make another pod of what it admits. The source's version stays what
 // is compared, judged and kept; what is handed on, and shown to the filter and as
-// the old version to the gate, is made of it with the verdict (final.go). So a
+// the old version to the gate, is made of it with the verdict (mutation.go). So a
 // change of status, and a restart, result in the same pod again.
 //
 // Nothing that is held back is lost: it is pending like what awaits a verdict, and the

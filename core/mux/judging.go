@@ -24,9 +24,8 @@ type recalled struct {
 	verdict api.Verdict
 }
 
-// unblocked are the slots of a batch that policy does not hold up. A slot whose
-// document has gone elsewhere keeps its pod until that which takes its place
-// is free.
+// unblocked returns the slots of a batch that policy does not hold up. The loser of a
+// conflict keeps its pod until that of the winner is free.
 func (t *txn) unblocked(batch []*slot) map[*slot]bool {
 	free := map[*slot]bool{}
 	for _, sl := range batch {

@@ -94,3 +94,31 @@ func (a *arena) heldSince(uid types.UID) time.Duration {
 	}
 	return -1
 }
+
+// TestMux_podWithAnotherIdentityRunsOn is about one whose annotation changes while an
+// update of it waits.
+func TestMux_podWithAnotherIdentityRunsOn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		a := enter(t, Config{Gate: newJudge()})
+		a.deliver("api", from("api", "web", "u1", "i"))
+		if diff := cmp.Diff(ops("ADD u1"), a.got()); diff != "" {
+			t.Errorf("at first (-want +got):\n%s", diff)
+		}
+		a.deliver("api", from("api", "web", "u1", "evil"))
+		a.deliver("api", from("api", "web", "u1", "evil", identity("shop")))
+		if got := a.got(); got != nil {
+			t.Errorf("with another identity: %q, want that it runs on", got)
+		}
+		a.judge.become(true, "s2")
+		if diff := cmp.Diff(ops("UPDATE u1"), a.got()); diff != "" {
+			t.Errorf("once it is allowed (-want +got):\n%s", diff)
+		}
+		a.stop()
+		again := enter(t, Config{Gate: newJudge(), Documents: a.disk})
+		if diff := cmp.Diff(ops("RESTORE u1"), again.got()); diff != "" {
+			t.Errorf("after a restart (-want +got):\n%s", diff)
+		}
+		again.stop()
+	})
+}

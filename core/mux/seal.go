@@ -4,7 +4,7 @@ package mux
 
 import v1 "k8s.io/api/core/v1"
 
-// immutability do nothing in a build without the race detector; see seal_race.go.
+// immutability does nothing in a build without the race detector; see seal_race.go.
 type immutability struct{}
 
 func newImmutability() *immutability     { return nil }

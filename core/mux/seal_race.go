@@ -10,17 +10,17 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// seals hold what every pod looked like when its source handed it over. A pod
+// immutability hold what every pod looked like when its source handed it over. A pod
 // is shared and must never change; test builds, those with the race detector,
 // check that whenever the mux lets go of one, and of all of them at its end.
-type seals struct{ sums map[*v1.Pod][sha256.Size]byte }
+type immutability struct{ sums map[*v1.Pod][sha256.Size]byte }
 
-func newSeals() *seals { return &seals{map[*v1.Pod][sha256.Size]byte{}} }
+func newImmutability() *immutability { return &immutability{map[*v1.Pod][sha256.Size]byte{}} }
 
-func (s *seals) put(p *v1.Pod) { s.sums[p] = digestOf(p) }
+func (s *immutability) put(p *v1.Pod) { s.sums[p] = digestOf(p) }
 
 // drop forgets a pod and returns an error if it was changed.
-func (s *seals) drop(p *v1.Pod) error {
+func (s *immutability) drop(p *v1.Pod) error {
 	if p == nil {
 		return nil
 	}
@@ -29,7 +29,7 @@ func (s *seals) drop(p *v1.Pod) error {
 	return err
 }
 
-func (s *seals) check() error {
+func (s *immutability) check() error {
 	for p := range s.sums {
 		if err := s.verify(p); err != nil {
 			return err
@@ -38,7 +38,7 @@ func (s *seals) check() error {
 	return nil
 }
 
-func (s *seals) verify(p *v1.Pod) error {
+func (s *immutability) verify(p *v1.Pod) error {
 	if sum, sealed := s.sums[p]; sealed && sum != digestOf(p) {
 		return fmt.Errorf("pod %s/%s (uid %s) was changed after its source had handed it over", p.Namespace, p.Name, p.UID)
 	}

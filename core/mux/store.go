@@ -37,8 +37,8 @@ type store struct {
 	updatesOnly bool
 	stopDenied  atomic.Bool
 
-	// filtered is true where a filter is asked, offered are the slots whose
-	// question to it is under way, by ticket; offers is the last one given.
+	// filtered is true where a filter is asked, filterAsked are the slots whose
+	// question to it is under way, by ticket; filterTickets is the last one given.
 	filtered      bool
 	filterAsked   map[uint64]*slot
 	filterTickets uint64
@@ -86,7 +86,7 @@ type slot struct {
 		known time.Time
 	}
 	// after is the pod that ran in place of the chosen one while that was
-	// outranked, until it is sent.
+	// a loser, until it is sent.
 	after types.UID
 	// clash says why the chosen pod cannot be sent, empty if it can; refused is
 	// the UID that it cannot have.
@@ -104,7 +104,7 @@ type slot struct {
 
 // sent is a pod the sync loop has.
 type sent struct {
-	// pod is as its source gave it, final as the sync loop has it: the same
+	// pod is as its source has it, mutated as the sync loop has it: the same
 	// where policies have changed nothing of it.
 	pod, mutated *v1.Pod
 	// seq numbers the pods in the order they were first sent.
@@ -119,7 +119,7 @@ type sent struct {
 	// it was asked about, empty if that was before a restart.
 	verdict  *api.Verdict
 	instance string
-	// base is FinalHash of what a conflict's answer had made of it before that,
+	// base is the hash of what a conflict's answer had made of it before that,
 	// empty for nothing; only of a rejected pod.
 	base string
 }

@@ -71,6 +71,14 @@ func (s *Set) Apply(d *Delivery, now time.Time) *Result {
 		set:    s, now: now, touched: map[types.NamespacedName]bool{},
 	}
 	manifests := split(d.Documents)
+	gone := s.gone(d, manifests)
+	// What is matched depends on the faults of all manifests, so these come first.
+	for _, m := range manifests {
+		a.restate(m)
+	}
+	for _, id := range gone {
+		s.blame(id, nil)
+	}
 	for _, m := range manifests {
 		if m.held {
 			a.hold(m)
@@ -78,9 +86,7 @@ func (s *Set) Apply(d *Delivery, now time.Time) *Result {
 			a.match(m)
 		}
 	}
-	gone := s.gone(d, manifests)
 	for _, id := range gone {
-		s.blame(id, nil)
 		if e := s.entries[id]; e != nil {
 			a.leaving = append(a.leaving, e)
 		}
@@ -225,14 +231,6 @@ func (a *application) refuse(d *api.Document) {
 		a.Refused = append(a.Refused, d.ID)
 	}
 	a.set.blame(d.ID, f)
-}
-
-// mend ends the fault of a document that can be used.
-func (a *application) mend(d *api.Document) {
-	if a.set.faults[d.ID] != nil {
-		a.Mended = append(a.Mended, d.ID)
-		a.set.blame(d.ID, nil)
-	}
 }
 
 // leave drops the entries of which no document is left, unless one with a fault names

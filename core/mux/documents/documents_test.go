@@ -225,6 +225,26 @@ func TestApply_documentWithAFaultKeepsThePodThatItNames(t *testing.T) {
 			{docs: "m#0!x m#1=b m#2=c", want: "m#0!x m#1=b:1 m#2=c:1 n#0=a:2"},
 		},
 		"unless a valid one behind it took its place": {three, {docs: "m#0=b m#1!x m#2=c", want: "m#0=b:1 m#1!x m#2=c:1"}},
+		"not where one in its place has a fault and is that pod": {
+			step{snapshot: true, docs: "m#0=a", want: "m#0=a:1"},
+			{docs: "m#0!a m#1=a:2", want: "m#0=a:1!a (m#1=a:2)"},
+			{docs: "m#0=a m#1=a:2", want: "m#0=a:1 (m#1=a:2)"},
+		},
+		"one that is mended with another manifest keeps its pod": {
+			step{snapshot: true, docs: "b#0=x", want: "b#0=x:1"},
+			{docs: "b#0!z", want: "b#0=x:1!z"},
+			{docs: "a#0=x:2 b#0=x", want: "(a#0=x:2) b#0=x:1"},
+		},
+		"so does one that names it again": {
+			step{snapshot: true, docs: "b#0=x", want: "b#0=x:1"},
+			{docs: "b#0!z", want: "b#0=x:1!z"},
+			{docs: "a#0=x:2 b#0!x", want: "(a#0=x:2) b#0=x:1!x"},
+		},
+		"and one whose manifest is held from now on": {
+			step{snapshot: true, docs: "b#0=x", want: "b#0=x:1"},
+			{docs: "b#0!z", want: "b#0=x:1!z"},
+			{docs: "a#0=x:2 b#0!z b#*!", want: "(a#0=x:2) b#*! b#0=x:1!z"},
+		},
 		"one that goes to another manifest as its place is taken": {
 			step{snapshot: true, docs: "m#0=a m#1=b", want: "m#0=a:1 m#1=b:1"},
 			{docs: "m#0!b n#0=x n#1=a", want: "m#0=b:1!b n#0=x:1 n#1=a:1"},

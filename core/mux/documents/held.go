@@ -11,31 +11,20 @@ import (
 // only those count that are the pod that was there, or are new where nothing was, or have
 // come from another manifest. Entries stay without their documents.
 func (a *application) hold(m *manifest) {
-	stated := map[string]bool{}
+	counted := map[string]bool{}
 	for _, d := range m.documents {
 		if d.Err != nil {
-			stated[d.ID] = true
-			a.refuse(d)
 			continue
 		}
 		id, ok := a.set.certain(m.path, d)
-		if !ok || stated[id] {
+		if !ok || counted[id] {
 			continue
 		}
-		stated[id] = true
-		if id == d.ID {
-			a.mend(d)
-		}
+		counted[id] = true
 		if e := a.set.entries[id]; e != nil {
 			a.update(e, d)
 		} else {
 			a.place(d, id)
-		}
-	}
-	// The other faults are about what was there before.
-	for _, id := range a.set.ids(m.path) {
-		if !stated[id] {
-			a.set.blame(id, nil)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 // match brings the entries of a manifest to its documents. Each document gets the entry of
 // the pod that it names, in whatever place that was: first the valid documents, and of
-// those the ones that are where they were. What is left then is given by place: to a
+// those, as of those with a fault, the ones that are where they were. What is left then is given by place: to a
 // document with a fault, which may be a pod with a name that is not right yet, and to the
 // same pod with another identity. Entries without a document leave.
 func (a *application) match(m *manifest) {
@@ -42,9 +42,9 @@ func (a *application) match(m *manifest) {
 		}
 		return nil
 	}
-	for _, valid := range []bool{true, false} {
-		assign(named, valid)
-		assign(moved, valid)
+	for _, find := range []func(*api.Document) *Entry{named, moved} {
+		assign(find, true)
+		assign(find, false)
 	}
 	assign(func(d *api.Document) *Entry { return samePod(inPlace(d), d.Pod) }, true)
 	assign(inPlace, false)
@@ -53,7 +53,6 @@ func (a *application) match(m *manifest) {
 			a.leaving = append(a.leaving, e)
 		}
 	}
-	a.restate(m)
 	for i, d := range m.documents {
 		switch e := matched[i]; {
 		case e != nil:
@@ -73,11 +72,12 @@ func (a *application) match(m *manifest) {
 func (a *application) restate(m *manifest) {
 	bad := map[string]bool{}
 	for _, d := range m.documents {
-		if d.Err != nil {
+		switch {
+		case d.Err != nil:
 			bad[d.ID] = true
 			a.refuse(d)
-		} else {
-			a.mend(d)
+		case a.set.faults[d.ID] != nil:
+			a.Mended = append(a.Mended, d.ID)
 		}
 	}
 	for _, id := range a.set.ids(m.path) {
