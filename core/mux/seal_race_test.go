@@ -22,7 +22,7 @@ func TestAPodThatSomebodyChangedIsFoundInATestBuild(t *testing.T) {
 		{"when it is removed", func(m *Mux) error {
 			return m.take(t.Context(), delivery{source: "one", gone: []string{"a#0"}})
 		}},
-		{"when the mux ends", func(m *Mux) error { m.checkSeals(); return nil }},
+		{"when the mux ends", func(m *Mux) error { m.checkImmutability(); return nil }},
 	} {
 		for _, changed := range []bool{false, true} {
 			var log bytes.Buffer
