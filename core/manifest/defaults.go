@@ -171,7 +171,7 @@ func resolvePriority(s *v1.PodSpec) field.ErrorList {
 
 // tolerateAll lets a pod stay for as long as it wants, whatever would end it: a
 // node that has lost its cluster must not reject its own pods. A toleration of
-// the same with a limit gives way to it.
+// the same with a limit is replaced by it.
 func tolerateAll(s *v1.PodSpec) {
 	all := v1.Toleration{Operator: v1.TolerationOpExists, Effect: v1.TaintEffectNoExecute}
 	said := false

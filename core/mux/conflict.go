@@ -23,7 +23,7 @@ type role int
 const (
 	// roleSole: the slot runs its first document.
 	roleSole role = iota
-	// roleLoser: it runs nothing; what runs of it gives way to the winner.
+	// roleLoser: it runs nothing; what runs of it ends for the winner.
 	roleLoser
 	// rolePending: nothing of it begins or ends.
 	rolePending
@@ -139,7 +139,7 @@ func (sl *slot) runningLoser() *slot {
 	return nil
 }
 
-// assignLosers makes the winner's claimants give way.
+// assignLosers makes the other claimants losers.
 func (c *ruling) assignLosers() {
 	for _, sl := range c.claimants {
 		sl.ruling = c

@@ -81,7 +81,7 @@ func (w *pendingVersion) refused() bool {
 
 // stops reports whether the version is a newer one of the document of the pod
 // that runs, for which a kubelet would end that pod in any case. A pod of
-// another source gives way only to a version that is admitted.
+// another source ends only for a version that is admitted.
 func (w *pendingVersion) stops() bool {
 	return w.op == api.Add && (w.replaces == nil || w.replaces.source == w.slot.source)
 }

@@ -112,7 +112,7 @@ func (i instance) withConnection(use func(*grpc.ClientConn) error) (err error) {
 	return use(connection)
 }
 
-// waitReady waits until the runtime says that it can run pods and give them addresses. ended tells of an early death.
+// waitReady waits until the runtime says that it can run pods and set their addresses. ended tells of an early death.
 func waitReady(ctx context.Context, connection *grpc.ClientConn, ended func() error) error {
 	client := criapi.NewRuntimeServiceClient(connection)
 	return waitUntil(ctx, func() error {

@@ -87,7 +87,7 @@ func (a *application) restate(m *manifest) {
 	}
 }
 
-// place gives a valid document that has no entry under its ID one: what another document
+// place finds or makes the entry of a valid document that has none under its ID: what another document
 // keeps that names another pod, else a new one.
 func (a *application) place(d *api.Document, id string) {
 	for _, e := range a.set.Of(d.Identity()) {
