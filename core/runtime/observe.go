@@ -255,12 +255,23 @@ func inspectedContainer(c *runtimeapi.ContainerStatus, sandboxID string) status.
 	if u := c.GetUser().GetLinux(); u != nil {
 		observed.User = &v1.LinuxContainerUser{UID: u.GetUid(), GID: u.GetGid(), SupplementalGroups: u.GetSupplementalGroups()}
 	}
+	if startInterrupted(c) {
+		observed.State = status.StateCreated
+	}
 	if observed.State == status.StateExited {
 		if left := terminationMessage(c); left != "" {
 			observed.Message = strings.TrimPrefix(observed.Message+": "+left, ": ")
 		}
 	}
 	return observed
+}
+
+// startInterrupted reports whether the start of a container broke off because its caller went
+// away, for example an agent that was killed. containerd shows such a container as ended with
+// exit code 128, as if its program could not be started.
+func startInterrupted(c *runtimeapi.ContainerStatus) bool {
+	return c.GetState() == runtimeapi.ContainerState_CONTAINER_EXITED && c.GetStartedAt() == 0 &&
+		c.GetReason() == "StartError" && strings.Contains(c.GetMessage(), context.Canceled.Error())
 }
 
 func stateOf(s runtimeapi.ContainerState) status.ContainerState {

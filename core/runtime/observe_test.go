@@ -242,6 +242,31 @@ func TestStates(t *testing.T) {
 	}
 }
 
+func TestInspectedContainer_whoseStartFailed(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name      string
+		reason    string
+		message   string
+		startedAt int64
+		want      status.ContainerState
+	}{
+		{"its caller went away", "StartError", "failed to create shim task: context canceled", 0, status.StateCreated},
+		{"its program is missing", "StartError", "exec: \"sums\": not found", 0, status.StateExited},
+		{"it took too long", "StartError", "context deadline exceeded", 0, status.StateExited},
+		{"it has run", "StartError", "context canceled", 1, status.StateExited},
+		{"it ended by itself", "Error", "context canceled", 0, status.StateExited},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			mustEqual(t, "state", c.want, inspectedContainer(&runtimeapi.ContainerStatus{
+				State: runtimeapi.ContainerState_CONTAINER_EXITED, ExitCode: 128,
+				Reason: c.reason, Message: c.message, StartedAt: c.startedAt,
+			}, "s").State)
+		})
+	}
+}
+
 func TestImageNames(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ image, asked, want string }{

@@ -284,3 +284,50 @@ func TestARestartOfTheRuntimeLosesNoEvent(t *testing.T) {
 		t.Error(fmt.Errorf("the PLEG is not healthy: %w", err))
 	}
 }
+
+// A container whose start broke off with its caller, such as an agent that was killed, has not run to its end.
+func TestStartContainer_callerGoesAway(t *testing.T) {
+	t.Parallel()
+	w := startWatcher(t)
+	interrupted := 0
+	for after := 5 * time.Millisecond; after < 300*time.Millisecond; after += 15 * time.Millisecond {
+		p := w.marked(t, "after-"+after.String())
+		ctx, cancel := context.WithCancel(t.Context())
+		timer := time.AfterFunc(after, cancel)
+		_, err := w.CRI.StartContainer(ctx, &criapi.StartContainerRequest{ContainerId: p.container})
+		timer.Stop()
+		cancel()
+		if err == nil {
+			break // it takes less time than that
+		}
+		shown := w.settled(t, p)
+		observed, err := w.InspectPod(t.Context(), types.UID(p.config.GetMetadata().GetUid()))
+		if err != nil || len(observed.Containers) != 1 {
+			t.Fatalf("%+v, %v", observed, err)
+		}
+		if c := observed.Containers[0]; c.State == status.StateExited {
+			t.Errorf("canceled after %s, the container counts as ended: %+v", after, c)
+		} else if shown == criapi.ContainerState_CONTAINER_EXITED {
+			interrupted++
+		}
+	}
+	if interrupted == 0 {
+		t.Error("no start broke off")
+	}
+}
+
+// settled returns the state of a container whose start was canceled, once the runtime does no more about it.
+func (w *watcher) settled(t *testing.T, p rawPod) criapi.ContainerState {
+	t.Helper()
+	for range 20 { // a start that the runtime never heard of leaves the container as it was
+		answer, err := w.CRI.ContainerStatus(t.Context(), &criapi.ContainerStatusRequest{ContainerId: p.container})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if state := answer.GetStatus().GetState(); state != criapi.ContainerState_CONTAINER_CREATED {
+			return state
+		}
+		time.Sleep(slowPoll)
+	}
+	return criapi.ContainerState_CONTAINER_CREATED
+}
