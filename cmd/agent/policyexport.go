@@ -38,7 +38,7 @@ func (a *app) policyExportCommand() *cobra.Command {
 				return err
 			}
 			if to == "" {
-				return &usageError{errors.New("say with --to which file to write"), cmd.CommandPath()}
+				return &usageError{errors.New("name the file to write with --to"), cmd.CommandPath()}
 			}
 			from, err := f.open(a, cmd)
 			if err != nil {

@@ -80,7 +80,7 @@ func (r *lineReader) line(line client.Line) error {
 // decodeLine reads what a line is about.
 func decodeLine(line client.Line, into any) error {
 	if err := json.Unmarshal(line.Object, into); err != nil {
-		return fmt.Errorf("the agent tells of something this program does not understand (%s): %w", line.Type, err)
+		return fmt.Errorf("the agent sent something that this program does not understand (%s): %w", line.Type, err)
 	}
 	return nil
 }

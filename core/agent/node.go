@@ -240,7 +240,7 @@ func (n *Node) Run(ctx context.Context) error {
 	}
 	n.log.Info("agent starts", "node", n.node, "runtime", n.client.Endpoint(), "version", n.version)
 	err = runStages(ctx, stages)
-	n.log.Info("agent has stopped; pods run on")
+	n.log.Info("agent has stopped; pods keep running")
 	return err
 }
 
@@ -269,7 +269,7 @@ func (n *Node) close() {
 		}
 	}
 	if err := n.state.Close(); err != nil {
-		n.log.Warn("state directory was not given back", "err", err)
+		n.log.Warn("the lock of the state directory was not released", "err", err)
 	}
 }
 

@@ -78,7 +78,7 @@ func (n *Node) lockCgroups() error {
 		return err
 	}
 	if err != nil {
-		n.log.Warn("other agents are not kept from the cgroups of this one", "err", err)
+		n.log.Warn("the cgroup root has no lock against other agents", "err", err)
 		return nil
 	}
 	n.cgroupLock = lock
@@ -130,7 +130,7 @@ func runStages(ctx context.Context, stages []Stage) error {
 }
 
 // errStage marks the end of a part that should have gone on.
-var errStage = errors.New("it should run for as long as the agent does")
+var errStage = errors.New("it ended before the agent")
 
 // callsTimeout is how long calls to the runtime may go on after the agent was told
 // to end.
@@ -164,7 +164,7 @@ func (n *Node) wireNotify(lookup func(string) (string, bool)) {
 	}
 	notify, err := systemd.New(lookup)
 	if err != nil {
-		n.log.Warn("systemd is not told how the agent is", "err", err)
+		n.log.Warn("systemd is not notified of the agent's state", "err", err)
 	}
 	n.notify = notify
 }
@@ -195,7 +195,7 @@ func (n *Node) starting() error {
 	return nil
 }
 
-var errTakingOver = errors.New("what runs is being taken over")
+var errTakingOver = errors.New("the agent takes over running pods")
 
 // statusLine is what people read while all is well.
 func (n *Node) statusLine() string {

@@ -53,7 +53,7 @@ func NewEndings(disk EndingDisk, log *slog.Logger) *Endings {
 	e.kept = writeback.New(disk, writeback.Options[types.UID]{Retry: endingSweep, Report: e.reporter()})
 	kept, errs := disk.Load()
 	for _, err := range errs {
-		log.Error("that a pod was being ended was lost; it has its grace period once more, or a second if nobody wants it", "err", err)
+		log.Error("the record of a terminating pod is lost; its grace period begins anew, or is 1 s if no source has the pod", "err", err)
 	}
 	for i := range kept {
 		e.kept.Loaded(kept[i].UID, kept[i])
@@ -136,10 +136,10 @@ func (e *Endings) reporter() func(types.UID, error) {
 		switch {
 		case err != nil:
 			if pace.Due("", err.Error(), time.Now()) {
-				e.log.Error("which pods are being ended is not kept; a restart of the agent may change how long they may take", "uid", uid, "err", err)
+				e.log.Error("the list of terminating pods is not saved; a restart of the agent may change their grace periods", "uid", uid, "err", err)
 			}
 		case pace.Over():
-			e.log.Info("which pods are being ended is kept again")
+			e.log.Info("the list of terminating pods is saved again")
 		}
 	}
 }

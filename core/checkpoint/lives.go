@@ -27,7 +27,7 @@ type life struct {
 func (o *Outcomes) Track(p *v1.Pod, since time.Time, restored bool) {
 	instance, err := outcomeInstance(p)
 	if err != nil {
-		o.log.Error("how a pod fares is kept as that of the version before", "pod", p.Namespace+"/"+p.Name, "uid", p.UID, "err", err)
+		o.log.Error("the status of a pod is saved in the former format", "pod", p.Namespace+"/"+p.Name, "uid", p.UID, "err", err)
 		return
 	}
 	l := life{since: since.Round(0), instance: instance, source: p.Annotations[pod.AnnotationSource]}

@@ -59,7 +59,7 @@ func NewOutcomes(disk OutcomeDisk, log *slog.Logger) *Outcomes {
 	o.kept = writeback.New(disk, writeback.Options[types.UID]{Delay: outcomeBatch, Retry: outcomeRetry, Report: o.reporter()})
 	kept, errs := disk.Load()
 	for _, err := range errs {
-		log.Error("how a pod ended was lost; if its containers are gone, too, it starts again", "err", err)
+		log.Error("the record of how a pod ended is lost; if its containers are gone, too, it starts again", "err", err)
 	}
 	for i := range kept {
 		o.kept.Loaded(kept[i].UID, kept[i])
@@ -114,7 +114,7 @@ func (o *Outcomes) Save(p *v1.Pod, st *v1.PodStatus) {
 	}
 	atOnce, err := o.keep(p, next)
 	if err != nil {
-		o.log.Error("how a pod fares is not kept", "pod", p.Namespace+"/"+p.Name, "uid", p.UID, "err", err)
+		o.log.Error("the status of a pod is not saved", "pod", p.Namespace+"/"+p.Name, "uid", p.UID, "err", err)
 		return
 	}
 	if atOnce || pod.IsTerminal(next.Phase) {

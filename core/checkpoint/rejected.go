@@ -19,7 +19,7 @@ func (o *Outcomes) Rejected(p *v1.Pod, st *v1.PodStatus, kept func()) {
 	l, err := o.lifeOf(p)
 	if err != nil {
 		o.mu.Unlock()
-		o.log.Error("that a pod was rejected is not kept", "pod", p.Namespace+"/"+p.Name, "uid", p.UID, "err", err)
+		o.log.Error("the rejection of a pod is not saved", "pod", p.Namespace+"/"+p.Name, "uid", p.UID, "err", err)
 		kept()
 		return
 	}

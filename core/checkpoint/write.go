@@ -34,10 +34,10 @@ func (o *Outcomes) reporter() func(types.UID, error) {
 		switch {
 		case err != nil:
 			if pace.Due("", err.Error(), time.Now()) {
-				o.log.Error("how a pod fares was not written; a restart of the agent may not know of it", "uid", uid, "retry", outcomeRetry, "err", err)
+				o.log.Error("the status of a pod is not saved; a restart of the agent may lose it", "uid", uid, "retry", outcomeRetry, "err", err)
 			}
 		case pace.Over():
-			o.log.Info("how pods fare is written again")
+			o.log.Info("the statuses of pods are saved again")
 		}
 	}
 }

@@ -160,7 +160,7 @@ func (t *trouble) note(err error) {
 	if err == nil {
 		if t.told != nil {
 			t.told = nil
-			t.log.Info("the API server takes what the node sends again", "what", t.what)
+			t.log.Info("the API server accepts the node's updates again", "what", t.what)
 		}
 		return
 	}
@@ -178,7 +178,7 @@ func (t *trouble) note(err error) {
 		t.told = map[string]bool{}
 	}
 	t.told[reason] = true
-	t.log.Warn("the API server did not take what the node sends; trying again", "what", t.what, "err", err)
+	t.log.Warn("the API server refused the node's update; trying again", "what", t.what, "err", err)
 }
 
 // Addresses returns those of a node object: its IP address, where it has one, and its name.

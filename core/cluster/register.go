@@ -182,7 +182,7 @@ func (m *Member) remember(n *v1.Node) {
 		return
 	}
 	if err := m.cfg.Memory.Store(next); err != nil {
-		m.log.Warn("labels and taints that the cluster gave the node are not stored; a restart without the API server does not know them", "err", err)
+		m.log.Warn("the node's labels and taints of the cluster are not saved; a restart without the API server loses them", "err", err)
 		return
 	}
 	m.stored = next
@@ -192,7 +192,7 @@ func (m *Member) remember(n *v1.Node) {
 func (m *Member) recall() {
 	n, err := m.cfg.Memory.Load()
 	if err != nil {
-		m.log.Warn("labels and taints that the cluster gave the node cannot be read; they are not known until it is registered", "err", err)
+		m.log.Warn("the node's labels and taints of the cluster cannot be read; they are unknown until the node is registered", "err", err)
 	}
 	if n == nil || n.Name != m.name {
 		return

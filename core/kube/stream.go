@@ -18,7 +18,7 @@ const (
 	tooManyShort = 2
 )
 
-var errShortWatch = errors.New("ends every watch at once; check what stands between this node and it")
+var errShortWatch = errors.New("ends every watch at once; check what is between this node and it")
 
 // stream is a watch that reports how it ends. It never holds more than one
 // event, so that a reader that is slow slows down the server.

@@ -108,7 +108,7 @@ func (t *txn) applyBatch(batch []*slot) (out []api.Change) {
 			out = append(out, t.delete(sl)...)
 		case sl.chosen == nil || sl.clash != "":
 		case moving[sl] && !t.store.mayAdd(sl):
-			t.log.Error("a pod without a verdict was not handed on; this is a fault of the agent",
+			t.log.Error("a pod without a verdict was stopped before the workers; this is a fault of the agent",
 				"source", sl.source.Name, "document", sl.chosen.ID, "uid", sl.chosen.Pod.UID)
 		case moving[sl]:
 			c := t.add(sl)

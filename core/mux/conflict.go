@@ -250,12 +250,12 @@ func (m *Mux) keepResolutions(out *outcome) {
 	for i := range out.conflicts.Keep {
 		r := &out.conflicts.Keep[i]
 		if err := m.resolutions.Put(r); err != nil {
-			m.log.Error("the answer to a conflict was not written; after a restart it is asked for again", "identity", r.Identity, "err", err)
+			m.log.Error("the resolution of a conflict is not saved; after a restart the policy decides again", "identity", r.Identity, "err", err)
 		}
 	}
 	for _, identity := range out.conflicts.Drop {
 		if err := m.resolutions.Delete(identity); err != nil {
-			m.log.Error("the answer to a conflict that has ended was not removed", "identity", identity, "err", err)
+			m.log.Error("the resolution of a conflict that has ended was not removed", "identity", identity, "err", err)
 		}
 	}
 }

@@ -196,7 +196,7 @@ func (m *Mux) persistReleasing(going []releasing) {
 	crashpoint.Reached("verdict stored")
 	failed := failedWrites(err)
 	if err != nil {
-		m.log.Error("what filters let pass was not written, so it does not go on yet", "err", err)
+		m.log.Error("updates that filters pass are not saved yet and wait", "err", err)
 	}
 	for i := range going {
 		switch w := going[i].wait; {

@@ -74,7 +74,7 @@ func (m *Mux) persistVerdicts(given []answer[api.Verdict]) {
 		return
 	}
 	failed := failedWrites(err)
-	m.log.Error("verdicts were not written, so they do not count; their pods are held", "err", err)
+	m.log.Error("verdicts are not saved and do not count; their pods are held", "err", err)
 	for i := range given {
 		a := &given[i]
 		w, ok := m.store.pending.Of(a.ticket)

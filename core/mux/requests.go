@@ -160,7 +160,7 @@ func (s *store) evictable(p *v1.Pod) (*slot, error) {
 	case sl == nil || !sl.runs() || sl.sent.mutated != p && !pod.SameInstance(sl.sent.mutated, p):
 		return nil, errors.New("the pod does not run any more as what was judged")
 	case sl.first == nil:
-		return nil, errors.New("no document wants the pod any more")
+		return nil, errors.New("no document has the pod any more")
 	case sl.first.Pod.DeletionTimestamp != nil:
 		return nil, errors.New("the pod is being deleted")
 	}

@@ -31,7 +31,7 @@ func (m *Mux) restore(t *txn) outcome {
 	var resumed []api.Change
 	records, errs := m.documents.LoadAll()
 	for _, err := range errs {
-		m.log.Error("last valid version was lost; its source will give it again", "err", err)
+		m.log.Error("the last valid version is lost; its source will send it again", "err", err)
 	}
 	// What ran is met first, so that it is chosen again.
 	slices.SortStableFunc(records, func(a, b state.Record) int {
@@ -51,7 +51,7 @@ func (m *Mux) restore(t *txn) outcome {
 	}
 	kept, errs := m.resolutions.Load()
 	for _, err := range errs {
-		m.log.Error("the answer to a conflict was lost; it is asked for again", "err", err)
+		m.log.Error("the resolution of a conflict is lost; the policy decides again", "err", err)
 	}
 	for _, r := range kept {
 		m.store.conflicts.Restore(r)
@@ -98,7 +98,7 @@ func (t *txn) resume(sl *slot, e *documents.Entry, d *state.Decided) (api.Change
 		t.markDirty(sl)
 	}
 	if sl.sent != nil || t.store.owner[p.UID] != nil {
-		t.log.Error("stored pod is not resumed, another has its place", "source", e.Source, "document", e.ID, "uid", p.UID)
+		t.log.Error("saved pod is not resumed: another pod has its key", "source", e.Source, "document", e.ID, "uid", p.UID)
 		return api.Change{}, false
 	}
 	t.store.sends++
@@ -159,7 +159,7 @@ func (m *Mux) persist(out *outcome) {
 	}
 	err := m.documents.Apply(out.keep, out.drop)
 	if err != nil {
-		m.log.Error("last valid versions are not on the disk as they are; a restart may begin with earlier ones", "err", err, "again", writeRetryDelay)
+		m.log.Error("the last valid versions are not saved; a restart may begin with earlier ones", "err", err, "again", writeRetryDelay)
 	}
 	failed := failedWrites(err)
 	note := func(id state.DocumentID) {

@@ -40,7 +40,7 @@ func (s *immutability) check() error {
 
 func (s *immutability) verify(p *v1.Pod) error {
 	if sum, sealed := s.sums[p]; sealed && sum != digestOf(p) {
-		return fmt.Errorf("pod %s/%s (uid %s) was changed after its source had handed it over", p.Namespace, p.Name, p.UID)
+		return fmt.Errorf("pod %s/%s (uid %s) was changed after its source had sent it", p.Namespace, p.Name, p.UID)
 	}
 	return nil
 }

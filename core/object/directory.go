@@ -192,7 +192,7 @@ func (d *Directory) settle() {
 				current[o.key] = o
 				continue
 			}
-			faults = append(faults, localFault{o.document, o.key.NamespacedName, fmt.Errorf("%s: %s stands in %s already, which counts; remove one of them", path, o.key, first.document)})
+			faults = append(faults, localFault{o.document, o.key.NamespacedName, fmt.Errorf("%s: %s is in %s already, which counts; remove one of them", path, o.key, first.document)})
 		}
 	}
 	p.mu.Lock()

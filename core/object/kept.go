@@ -132,7 +132,7 @@ func (p *Plane) keep(k key, w *watched) {
 		err = p.cfg.Disk.Put(record)
 	}
 	if err != nil {
-		p.cfg.Logger.Warn("an object cannot be kept; it is not known after a restart of the agent until it can be read", "object", k.String(), "err", err)
+		p.cfg.Logger.Warn("an object cannot be saved; after a restart of the agent it is unknown until it can be read", "object", k.String(), "err", err)
 		return
 	}
 	p.mu.Lock()

@@ -129,6 +129,6 @@ func (g *Generator) end() {
 	select {
 	case <-ended:
 	case <-timer.C:
-		g.cfg.Logger.Error("calls to the runtime do not end and are left behind", "pods", g.calls.pods())
+		g.cfg.Logger.Error("calls to the runtime do not return and are abandoned", "pods", g.calls.pods())
 	}
 }

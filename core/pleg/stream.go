@@ -19,7 +19,7 @@ var streamDelays = backoff.Exponential{Min: time.Second, Max: time.Minute}
 const stableAfter = 2 * time.Minute
 
 // errSilent is why a stream is given up that did not tell of a change.
-var errSilent = errors.New("containers have started or ended of which it did not tell")
+var errSilent = errors.New("it sent no events of containers that started or ended")
 
 // stream is what Run knows of the runtime's events.
 type stream struct {
@@ -110,7 +110,7 @@ func (g *Generator) trustStream(listAt time.Time) {
 	g.streaming.Store(true)
 	g.cfg.Observer.StreamUp(true)
 	g.streamErr.Over()
-	g.cfg.Logger.Info("the runtime's events are followed", "listPeriod", g.cfg.SafetyPeriod)
+	g.cfg.Logger.Info("following the runtime's events", "listPeriod", g.cfg.SafetyPeriod)
 	now := g.cfg.Now()
 	for uid, rec := range g.records {
 		if rec.failed || rec.old.unsettled() {
@@ -139,11 +139,11 @@ func (g *Generator) loseStream(ctx context.Context, err error) {
 	switch {
 	case errors.Is(err, status.ErrNoEvents) && !was:
 		if !g.noEventsLogged {
-			g.cfg.Logger.Info("the runtime does not tell of its events", "listPeriod", g.cfg.Period)
+			g.cfg.Logger.Info("the runtime sends no events", "listPeriod", g.cfg.Period)
 		}
 		g.noEventsLogged = true
 	case g.streamErr.Due("", err.Error(), g.cfg.Now()) || was:
-		g.cfg.Logger.Warn("the runtime's stream of events is lost", "err", err, "listPeriod", g.cfg.Period)
+		g.cfg.Logger.Warn("the runtime's event stream broke", "err", err, "listPeriod", g.cfg.Period)
 	}
 	if !was {
 		return

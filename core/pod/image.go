@@ -90,13 +90,13 @@ func parseImage(name string) (tag, digest string, err error) {
 	host, path, tag, digest := m[1], m[2], m[3], m[4]
 	switch {
 	case strings.HasPrefix(host, "[") && !strings.Contains(host, ":"):
-		err = errors.New("what stands in brackets must be an IPv6 address")
+		err = errors.New("the part in brackets must be an IPv6 address")
 	case len(imagePath(host, path)) > maxImagePath:
 		err = fmt.Errorf("its path is longer than %d bytes", maxImagePath)
 	case imageID.MatchString(name):
 		err = errors.New("64 hexadecimal digits are the ID of an image, not a name")
 	case strings.Contains(name, "@") && !imageDigest.MatchString(digest):
-		err = errors.New("behind the @ must stand sha256: and 64 hexadecimal digits, sha384: and 96, or sha512: and 128, in lower case")
+		err = errors.New("after the @ must come sha256: and 64 hexadecimal digits, sha384: and 96, or sha512: and 128, in lower case")
 	}
 	if err != nil {
 		return "", "", fmt.Errorf("image %q: %w", name, err)

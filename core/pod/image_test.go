@@ -104,7 +104,7 @@ func TestCompleteImage_saysWhatIsWrongWithADigest(t *testing.T) {
 		"md5:" + hex[:32], "foo:" + hex, hex,
 	} {
 		_, err := CompleteImage("registry.example/web:1@" + digest)
-		if err == nil || !strings.Contains(err.Error(), "behind the @ must stand sha256: and 64 hexadecimal digits") {
+		if err == nil || !strings.Contains(err.Error(), "after the @ must come sha256: and 64 hexadecimal digits") {
 			t.Errorf("%q: %v", digest, err)
 		}
 	}

@@ -101,11 +101,11 @@ func (m *Mutation) BaseHash() string {
 func (m *Mutation) Usable(p *v1.Pod) error {
 	switch {
 	case m.Final == nil:
-		return errors.New("what policies made of the pod is missing")
+		return errors.New("the pod as policies changed it is missing")
 	case m.Final.UID != p.UID || m.Final.Name != p.Name || m.Final.Namespace != p.Namespace:
-		return fmt.Errorf("what policies made of the pod is another one, %s/%s", m.Final.Namespace, m.Final.Name)
+		return fmt.Errorf("the pod as policies changed it is another pod, %s/%s", m.Final.Namespace, m.Final.Name)
 	case len(m.Final.Spec.Containers) == 0:
-		return errors.New("what policies made of the pod has no containers")
+		return errors.New("the pod as policies changed it has no containers")
 	}
 	return nil
 }

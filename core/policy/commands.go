@@ -69,7 +69,7 @@ func lacksPolicies(tenant string) error {
 }
 
 // errNoReviews is the error of a confirmation if running pods are not judged.
-var errNoReviews = errors.New("nothing judges pods that run")
+var errNoReviews = errors.New("there are no reviews of running pods")
 
 // makeOwners makes those that have a directory, the operator first.
 func (p *Engine) makeOwners() {

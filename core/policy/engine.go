@@ -177,7 +177,7 @@ func (p *Engine) reportStuck(evaluators []sched.CurrentPolicy) {
 	say := func(name string) {
 		if name != "" {
 			given = true
-			p.cfg.Logger.Error("a plugin does not come back and is given up; it holds a processor until this process ends", "policy", name)
+			p.cfg.Logger.Error("a plugin does not return and is abandoned; it uses a CPU until this process ends", "policy", name)
 		}
 	}
 	for _, o := range p.owners {

@@ -112,7 +112,7 @@ func TestWhatTheDiskDidNotTakeIsWrittenLater(t *testing.T) {
 				t.Errorf("verdict %+v", got)
 			}
 			time.Sleep(5 * eval.LastsRetry)
-			if l.Count("what policies said last is not kept over a restart") != 1 {
+			if l.Count("the last decisions of policies are not saved; a restart loses them") != 1 {
 				t.Errorf("logged %q", l.Lines())
 			}
 			disk.Mu.Lock()

@@ -143,7 +143,7 @@ func TestOfOtherPoliciesWhatComesOutOtherwiseIsTold(t *testing.T) {
 		},
 		"one that sees the node": {
 			"allow", judging, "", "quota 1", "hooks = [\"admit\"]\ncapabilities = [\"node.read\"]", "",
-			[]string{"admit what the policies would see of the node, or of what the pod names, is not on record: nobody looked", "filter the same pass"},
+			[]string{"admit the record has neither node facts nor references: no policy of that decision read them", "filter the same pass"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

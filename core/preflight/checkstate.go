@@ -87,7 +87,7 @@ func checkState(cfg *config.Config, runs bool) (identity, []Finding) {
 		findings = append(findings, Finding{LevelFail, "pod_root " + cfg.Paths.PodRoot, err.Error() + ": the agent cannot make the directory of the pods"})
 	} else if fault != nil {
 		findings = append(findings, Finding{LevelWarn, "state", names.Replace(fault.Error()) +
-			"; the agent goes on without it, and if the state is lost, what runs is taken for another's: mend it and start the agent again"})
+			"; the agent goes on without it, and if the state is lost, running pods become foreign: mend it and start the agent again"})
 	}
 	if differs != "" {
 		findings = append(findings, Finding{LevelWarn, "state", differs})

@@ -59,7 +59,7 @@ func TestTheStateOfAnAgentThatRunsIsReadAndNotTouched(t *testing.T) {
 }
 
 // goesOn ends a warning about a second copy that an agent can do without.
-const goesOn = "; the agent goes on without it, and if the state is lost, what runs is taken for another's: mend it and start the agent again"
+const goesOn = "; the agent goes on without it, and if the state is lost, running pods become foreign: mend it and start the agent again"
 
 func TestCheckState(t *testing.T) {
 	t.Parallel()

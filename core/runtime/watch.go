@@ -16,7 +16,7 @@ import (
 )
 
 // errStreamEnded is why a stream ended that the runtime ended in good order.
-var errStreamEnded = errors.New("the runtime has ended its stream of events")
+var errStreamEnded = errors.New("the runtime closed its event stream")
 
 // WatchPods tells of what happens to the pods of this installation, until the
 // runtime's stream of events ends, and then why it did. It calls opened when

@@ -90,7 +90,7 @@ func (l *DecisionLog) Append(tenant string, entries []DecisionEntry) []error {
 func (l *DecisionLog) add(o *ownerLog, e *DecisionEntry) error {
 	limit := l.limits[o.tenant]
 	if limit <= 0 {
-		return errors.New("nothing is kept of its owner's decisions")
+		return errors.New("there are no saved decisions of its owner")
 	}
 	e.Record.ID = o.id(o.next)
 	body, err := json.Marshal(e.Record)

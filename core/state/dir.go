@@ -163,7 +163,7 @@ func (d *Dir) prepare() error {
 	}
 	if forgotten && !d.made {
 		d.lost.Store(true)
-		d.log.Error("what was known of documents is lost; what runs is taken as admitted", "directory", documents)
+		d.log.Error("the state of documents is lost; running pods count as admitted", "directory", documents)
 	}
 	return nil
 }

@@ -145,10 +145,10 @@ func (r *Record) usable() error {
 		return nil
 	}
 	if r.Decided.Origin.Source == "" {
-		return errors.New("what was decided comes from no source")
+		return errors.New("the decided pod has no source")
 	}
 	if v := r.Decided.Verdict; v != nil && !slices.Contains([]api.Answer{api.Allow, api.Hold, api.Deny}, v.Answer) {
-		return fmt.Errorf("the verdict %q is none", v.Answer)
+		return fmt.Errorf("unknown verdict %q", v.Answer)
 	}
 	p := r.Pod
 	if r.Decided.Pod != nil {
@@ -157,7 +157,7 @@ func (r *Record) usable() error {
 		}
 	}
 	if id := r.Decided.Identity; id != nil && (id.Name == "" || id.Namespace != p.Namespace) {
-		return fmt.Errorf("what was decided runs as %q, which a pod of namespace %q cannot", id, p.Namespace)
+		return fmt.Errorf("the decided pod has the key %q, which no pod of namespace %q has", id, p.Namespace)
 	}
 	return changes(r.Decided.Verdict, p)
 }

@@ -42,13 +42,13 @@ func (d *Dir) identify() error {
 	case found && copied.Installation != "" && copied.Installation != stored.ID:
 		return d.copy.differs(stored.ID)
 	case found && fault != nil:
-		d.log.Warn("the agent goes on without a second copy of the installation ID; if the state is lost, what runs is taken for another's: mend it and start the agent again", "err", fault)
+		d.log.Warn("the agent runs without a second copy of the installation ID; if the state is lost, running pods become foreign: mend it and start the agent again", "err", fault)
 	case found:
 	case fault != nil:
 		return fault
 	case copied.Installation != "":
 		stored.ID = copied.Installation
-		d.log.Warn("the state does not say which installation this is, its second copy does", "installation", stored.ID, "copy", d.copy.files.path)
+		d.log.Warn("the state has no installation ID; its second copy is used", "installation", stored.ID, "copy", d.copy.files.path)
 	default:
 		var id [installationBytes]byte
 		rand.Read(id[:]) // never fails

@@ -138,7 +138,7 @@ func (c *identityCopy) keep(id identity) {
 		return
 	}
 	if err := c.files.store(identityFile, id); err != nil {
-		c.files.log.Error("there is no second copy of the installation ID; if the state is lost, what runs is taken for another's", "err", err)
+		c.files.log.Error("there is no second copy of the installation ID; if the state is lost, running pods become foreign", "err", err)
 		return
 	}
 	c.held = id

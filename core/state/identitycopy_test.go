@@ -46,7 +46,7 @@ func TestOneOfTwoCopiesIsEnoughToKnowTheInstallation(t *testing.T) {
 		"nothing happened": {harm: func(*testing.T, places) {}},
 		"the state is gone": {
 			harm: func(t *testing.T, p places) { t.Helper(); p.loseState(t) },
-			lost: true, says: "the state does not say which installation this is, its second copy does",
+			lost: true, says: "the state has no installation ID; its second copy is used",
 		},
 		"the state is empty": {
 			harm: func(t *testing.T, p places) { t.Helper(); p.loseState(t); check(t, os.Mkdir(p.state, 0o700)) },

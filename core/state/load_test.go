@@ -29,24 +29,24 @@ var unusable = map[string]struct {
 	}, "what policies made of the pod is another one"},
 	"nothing of what policies changed": {func(r *Record) {
 		r.Suppressed = &Suppressed{Since: time.Unix(1, 0), Until: time.Unix(2, 0), Verdict: &api.Verdict{Answer: api.Allow, Mutation: &pod.Mutation{}}}
-	}, "what policies made of the pod is missing"},
+	}, "the pod as policies changed it is missing"},
 	"no source":             {func(r *Record) { r.Source = "" }, "it names no document"},
 	"no ID":                 {func(r *Record) { r.ID = "" }, "it names no document"},
 	"a pod without UID":     {func(r *Record) { r.Pod.UID = "" }, "the pod has no UID"},
 	"a pod without name":    {func(r *Record) { r.Pod.Name = "" }, "the pod has no name or no namespace"},
 	"a pod of no namespace": {func(r *Record) { r.Pod.Namespace = "" }, "the pod has no name or no namespace"},
 	"no containers":         {func(r *Record) { r.Pod.Spec.Containers = nil }, "the pod has no containers"},
-	"decided of no source":  {func(r *Record) { r.Decided = &Decided{} }, "what was decided comes from no source"},
+	"decided of no source":  {func(r *Record) { r.Decided = &Decided{} }, "the decided pod has no source"},
 	"decided of an incomplete pod": {func(r *Record) {
 		r.Decided = &Decided{Origin: api.Origin{Source: "files"}, Pod: record("files", "a", "0").Pod}
 		r.Decided.Pod.UID = ""
 	}, "the pod has no UID"},
 	"decided as a pod of another namespace": {func(r *Record) {
 		r.Decided = &Decided{Origin: api.Origin{Source: "files"}, Identity: &types.NamespacedName{Namespace: "other", Name: "a"}}
-	}, `what was decided runs as "other/a"`},
+	}, `the decided pod has the key "other/a"`},
 	"decided as nothing": {func(r *Record) {
 		r.Decided = &Decided{Origin: api.Origin{Source: "files"}, Identity: &types.NamespacedName{Namespace: r.Pod.Namespace}}
-	}, "what was decided runs as"},
+	}, "the decided pod has the key"},
 	"a verdict that is none": {func(r *Record) {
 		r.Decided = &Decided{Origin: api.Origin{Source: "files"}, Verdict: &api.Verdict{Answer: "maybe"}}
 	}, `the verdict "maybe" is none`},

@@ -61,7 +61,7 @@ func (l *line) append(text []byte) []byte {
 const tornMark = "torn"
 
 // errTorn is that nothing was answered with a line: it was being written in a crash.
-var errTorn = errors.New("a line was not written to its end, in a crash")
+var errTorn = errors.New("a line is incomplete after a crash")
 
 // cutLine reads the first line of text. The error says why that is none; rest is
 // what follows it in any case.

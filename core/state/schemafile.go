@@ -69,7 +69,7 @@ func (d *Dir) loadSchema() (stored schema, found bool, missing string, err error
 	}
 	used, err := d.used()
 	if err == nil && used {
-		err = fmt.Errorf("%s and %s are both missing or corrupt, so nobody knows which version of the agent can read it: put one of them back from a backup; "+
+		err = fmt.Errorf("%s and %s are both missing or corrupt, so the version of the agent that can read it is unknown: put one of them back from a backup; "+
 			"or, if no other version has used it, take one that this version makes in another state_root; or start afresh with another state_root", schemaFile, schemaCopyFile)
 	}
 	return schema{}, false, "", err

@@ -42,7 +42,7 @@ func ReasonOf(err error, fallback string) Reason {
 }
 
 // ErrNoEvents says that a runtime does not report its events.
-var ErrNoEvents = errors.New("the runtime has no stream of events")
+var ErrNoEvents = errors.New("the runtime has no event stream")
 
 // ErrRuntimeUnavailable says that the runtime could not be called: its answer is not known.
 var ErrRuntimeUnavailable = errors.New("the runtime is away")

@@ -87,12 +87,12 @@ func (l *Loop) update(c *api.Change) {
 	before, _ := l.pods.get(c.New.UID)
 	_, waits := l.waiting[c.New.UID]
 	if c.Old != nil && pod.IsMirror(c.Old) {
-		l.cfg.Log.Error("pod that was a mirror and is none any more ignored, for nobody judged it",
+		l.cfg.Log.Error("pod ignored: it is no mirror pod any more and was never admitted",
 			"pod", c.New.Namespace+"/"+c.New.Name, "uid", c.New.UID, "source", c.Source)
 		return
 	}
 	if refused(c.Verdict) && (!before.rejected || waits) {
-		l.cfg.Log.Error("update that policy does not let through ignored, the pod stays as it is",
+		l.cfg.Log.Error("update ignored: policy rejects it; the pod stays as it is",
 			"pod", c.New.Namespace+"/"+c.New.Name, "uid", c.New.UID, "source", c.Source)
 		return
 	}

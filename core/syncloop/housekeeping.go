@@ -37,7 +37,7 @@ func (l *Loop) createMissingWorkers(workers map[types.UID]worker.State) {
 		switch {
 		case has, arrives, m.recreated:
 		case l.active(m):
-			l.cfg.Log.Info("pod has no worker, it gets one", "pod", m.pod.Namespace+"/"+m.pod.Name, "uid", uid, "source", m.origin.Source)
+			l.cfg.Log.Info("pod had no worker; it has one now", "pod", m.pod.Namespace+"/"+m.pod.Name, "uid", uid, "source", m.origin.Source)
 			l.queueStart(m, true)
 		}
 	}
@@ -49,7 +49,7 @@ func (l *Loop) killOrphans(err error) {
 	l.relisting = false
 	if err != nil {
 		if l.unlisted.Due("", err.Error(), l.cfg.Now()) {
-			l.cfg.Log.Warn("pods that run for nobody stay until the runtime can be listed", "err", err)
+			l.cfg.Log.Warn("orphaned pods stay until the runtime can be listed", "err", err)
 		}
 		return
 	}
@@ -57,7 +57,7 @@ func (l *Loop) killOrphans(err error) {
 		l.cfg.Log.Info("the runtime can be listed again")
 	}
 	for _, s := range l.orphans() {
-		l.cfg.Log.Info("pod runs but nobody wants it, it is ended",
+		l.cfg.Log.Info("pod runs but no source has it; terminating it",
 			"pod", s.Namespace+"/"+s.Name, "uid", s.UID, "source", s.Source)
 		l.terminating[s.UID] = time.Time{}
 		l.cfg.Workers.KillOrphan(&s)

@@ -75,7 +75,7 @@ func (l *Loop) startPreemptors() {
 			continue
 		}
 		if late {
-			l.cfg.Log.Warn("pod starts although not all have ended that give way to it", "pod", m.pod.Namespace+"/"+m.pod.Name, "uid", uid)
+			l.cfg.Log.Warn("pod starts although not all preempted pods have ended", "pod", m.pod.Namespace+"/"+m.pod.Name, "uid", uid)
 		}
 		l.setPending(m, "", "")
 		l.queueStart(m, false)

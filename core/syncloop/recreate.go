@@ -86,7 +86,7 @@ func (l *Loop) awaitsCleanup(m member) bool {
 	}
 	for _, s := range l.cfg.Workers.Orphans() {
 		if s.UID == uid {
-			l.cfg.Log.Info("pod has come back, what runs of its former life is ended", "pod", s.Namespace+"/"+s.Name, "uid", uid, "source", s.Source)
+			l.cfg.Log.Info("pod is back; terminating its earlier containers", "pod", s.Namespace+"/"+s.Name, "uid", uid, "source", s.Source)
 			l.cfg.Workers.KillOrphan(&s)
 			l.terminating[uid] = time.Time{}
 			return true
@@ -97,7 +97,7 @@ func (l *Loop) awaitsCleanup(m member) bool {
 		l.terminating[uid] = now
 		l.setPending(m, reasonCleaningUp, "Pod starts when what is left of the pod that had its UID before is removed")
 	case now.Sub(since) >= cleanupTimeout && alwaysRestarts(m.pod):
-		l.cfg.Log.Warn("pod starts although its former life could not be removed", "pod", m.pod.Namespace+"/"+m.pod.Name, "uid", uid)
+		l.cfg.Log.Warn("pod starts although its earlier sandboxes could not be removed", "pod", m.pod.Namespace+"/"+m.pod.Name, "uid", uid)
 		l.setPending(m, "", "")
 		return false
 	}

@@ -136,7 +136,7 @@ func TestThatTheRuntimeIsBackIsLoggedOnce(t *testing.T) {
 func TestThatPodsOfNobodyCannotBeListedIsLoggedOnceAMinute(t *testing.T) {
 	t.Parallel()
 	for message, want := range map[string]struct{ first, least, most, after int32 }{
-		"pods that run for nobody stay until the runtime can be listed": {1, 9, 10, 0},
+		"orphaned pods stay until the runtime can be listed": {1, 9, 10, 0},
 		"the runtime can be listed again":                               {0, 0, 0, 1},
 	} {
 		t.Run(message, func(t *testing.T) {

@@ -130,13 +130,13 @@ func (w *Watchdog) sign() {
 	if err := w.Stuck(); err != nil && time.Since(w.waited) > catchUp {
 		if !w.hangs {
 			w.hangs = true
-			w.Log.Error("the watchdog gets no sign of life any more; systemd may start the agent anew, pods run on", "err", err)
+			w.Log.Error("the watchdog is not notified any more; systemd may restart the agent, pods keep running", "err", err)
 		}
 		return
 	}
 	if w.hangs {
 		w.hangs = false
-		w.Log.Info("the watchdog gets signs of life again")
+		w.Log.Info("the watchdog is notified again")
 	}
 	w.tell(w.Notify.alive(startGrace))
 }
@@ -144,7 +144,7 @@ func (w *Watchdog) sign() {
 // tell logs, once, that systemd cannot be told anything.
 func (w *Watchdog) tell(err error) {
 	if err != nil && !w.deaf {
-		w.Log.Warn("systemd is not told how the agent is", "err", err)
+		w.Log.Warn("systemd is not notified of the agent's state", "err", err)
 	}
 	w.deaf = err != nil
 }

@@ -94,7 +94,7 @@ func (p *Pool) finishSync(ctx context.Context, rec *record, it syncIteration, en
 		return
 	}
 	if err == nil && rec.syncLog.Over() {
-		p.log.Info("what was wrong with the pod is over", append(logPod(it.pod, it.uid), "state", it.state.String())...)
+		p.log.Info("the pod recovered", append(logPod(it.pod, it.uid), "state", it.state.String())...)
 	}
 	switch {
 	case err != nil && superseded:

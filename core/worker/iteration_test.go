@@ -262,7 +262,7 @@ func (s *logLines) times(line string) int {
 
 const (
 	lineWrong      = "pod is not as it should be yet"
-	lineOver       = "what was wrong with the pod is over"
+	lineOver       = "the pod recovered"
 	lineNotRemoved = "old container instance not removed"
 )
 

@@ -91,7 +91,7 @@ func (p *Pool) Update(r Request) {
 	if !known {
 		former := p.renamedPod(&r)
 		if former != nil {
-			p.log.Info("pod runs under another name, that is ended first",
+			p.log.Info("pod runs under another name; terminating that first",
 				append(logPod(r.Pod, r.Pod.UID), "former", former.Namespace+"/"+former.Name)...)
 			r = Request{Kind: Kill, Observed: former}
 		}

@@ -165,7 +165,7 @@ func (p *Pool) Stop(ctx context.Context) {
 	select {
 	case <-ended:
 	case <-timer.C:
-		p.log.Error("workers are left behind whose calls do not end", "pods", p.busyPods())
+		p.log.Error("workers whose calls do not return are abandoned", "pods", p.busyPods())
 	}
 }
 

@@ -225,9 +225,9 @@ type faultLog struct{ world *world }
 
 // faults are what the agent says then.
 var faults = []string{
-	"a pod without a verdict was not handed on; this is a fault of the agent", "a pod that is shared was changed",
+	"a pod without a verdict was stopped before the workers; this is a fault of the agent", "a pod that is shared was changed",
 	"request without a pod can only kill what the runtime shows; dropped", "change of an unknown kind ignored",
-	"update that policy does not let through ignored, the pod stays as it is",
+	"update ignored: policy rejects it; the pod stays as it is",
 }
 
 // Enabled implements slog.Handler.

@@ -51,7 +51,7 @@ func fill(text []byte, modules map[string][]byte) ([]byte, error) {
 	name := string(named[0][1])
 	module, ok := modules[name]
 	if !ok {
-		return nil, fmt.Errorf("no plugin in %s gives the module %s", examples, name)
+		return nil, fmt.Errorf("no plugin in %s builds the module %s", examples, name)
 	}
 	if found := len(digestLine.FindAll(text, -1)); found != 1 {
 		return nil, fmt.Errorf(`want one line sha256 = "", found %d`, found)

@@ -235,6 +235,6 @@ func (r *Reloader) read() (next *config.Config, steady bool, fault error) {
 // tellManager logs that systemd was not told of a reload. The reload counts.
 func (r *Reloader) tellManager(err error) {
 	if err != nil {
-		r.Log.Warn("systemd is not told of a reload", "err", err)
+		r.Log.Warn("systemd is not notified of a reload", "err", err)
 	}
 }

@@ -212,7 +212,7 @@ func (d *Draft) AskAgain(ctx context.Context, record *state.DecisionRecord, of r
 		x.Request.Node = all
 	}
 	if d.readsNode() && x.Request.Node == nil {
-		return eval.Result{}, errors.New("the policy wants to see the node, and no policy of that decision has: nothing of it is on record")
+		return eval.Result{}, errors.New("the policy reads the node, and no policy of that decision did: the record has no node facts")
 	}
 	known := e.SeenReferences(record)
 	if e.Err != nil {
@@ -220,7 +220,7 @@ func (d *Draft) AskAgain(ctx context.Context, record *state.DecisionRecord, of r
 	}
 	var missing []api.Reference
 	if x.Request.References, missing = eval.ReferencesOf(x.Request.Question.Pod, known); len(missing) > 0 && d.readsReferences() {
-		return eval.Result{}, fmt.Errorf("the policy wants to see the %s %s, and no policy of that decision has: nothing of it is on record", missing[0].Kind, missing[0].Name)
+		return eval.Result{}, fmt.Errorf("the policy reads the %s %s, and no policy of that decision did: the record lacks it", missing[0].Kind, missing[0].Name)
 	}
 	return d.judge(ctx, x, record.MutateAPI)
 }

@@ -48,7 +48,7 @@ func (l *language) compile(expression string) (*Condition, error) {
 		return nil, l.firstFault(issues)
 	}
 	if t := checked.OutputType(); t.Kind() != types.BoolKind {
-		return nil, fmt.Errorf("the condition gives %s; it must be true or false", cel.FormatCELType(t))
+		return nil, fmt.Errorf("the condition returns %s; it must return true or false", cel.FormatCELType(t))
 	}
 	f, err := inspect(checked.NativeRep())
 	if err != nil {

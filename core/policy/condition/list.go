@@ -165,7 +165,7 @@ func (c *Condition) Matches(in *Input) (matched bool, cost uint64, err error) {
 	}
 	truth, ok := value.(types.Bool)
 	if !ok {
-		return false, cost, c.failure(fmt.Errorf("it gives %T instead of true or false", value))
+		return false, cost, c.failure(fmt.Errorf("it returns %T instead of true or false", value))
 	}
 	return bool(truth), cost, nil
 }

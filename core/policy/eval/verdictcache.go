@@ -186,12 +186,12 @@ type Opinions interface {
 func (l *VerdictCache) Load(disk Opinions, log *slog.Logger) {
 	all, errs := disk.Load()
 	for _, err := range errs {
-		log.Error("what policies said last cannot be read", "err", err)
+		log.Error("the last decisions of policies cannot be read", "err", err)
 	}
 	said := false
 	report := func(_ string, err error) {
 		if err != nil && !said {
-			log.Error("what policies said last is not kept over a restart", "err", err, "again", LastsRetry)
+			log.Error("the last decisions of policies are not saved; a restart loses them", "err", err, "again", LastsRetry)
 		}
 		said = err != nil
 	}

@@ -55,7 +55,7 @@ func promotionOf(set *api.PolicySet, name, dir string) (*promotion, error) {
 	case candidate == nil:
 		return nil, fmt.Errorf("policy %q has no candidate: that is a document of the same name with mode = \"shadow\"", name)
 	case set.Refused != "":
-		return nil, errors.New("what the directory holds is not in force: mend that first")
+		return nil, errors.New("the set in the directory is not in force: mend that first")
 	case candidate.Shadow.Waits != "":
 		return nil, fmt.Errorf("the candidate %s may not take the place of policy %q: %s", candidate.Document, name, candidate.Shadow.Waits)
 	}

@@ -354,7 +354,7 @@ func (e *ArtifactReader) Decision(record *state.DecisionRecord) *eval.Decision {
 	return d
 }
 
-var errUnseenReference = errors.New("what the policies would see of it is not on record")
+var errUnseenReference = errors.New("the record lacks what the policies would see of it")
 
 // SeenReferences are what the policies of a record saw of objects that the pod names.
 func (e *ArtifactReader) SeenReferences(record *state.DecisionRecord) (all []api.Reference) {

@@ -22,7 +22,7 @@ var ErrNotConcerned = errors.New("the policies of this owner judge no such pod")
 
 // ErrUnseen is that policies want to see something that is not on record with a
 // decision.
-var ErrUnseen = errors.New("what the policies would see of the node, or of what the pod names, is not on record: nobody looked")
+var ErrUnseen = errors.New("the record has neither node facts nor references: no policy of that decision read them")
 
 // WhatIf makes decisions on record with other policies instead of those that one
 // owner had. It is part of its Repeater.

@@ -35,7 +35,7 @@ func (r *Reviewer) confirm(x *confirmation) error {
 	if err := r.limiters[x.tenant].confirm(s, p, r.judged(f, p), r.cfg.Now()); err != nil {
 		return err
 	}
-	r.cfg.Logger.Warn("a policy is confirmed: it evicts all pods that it denies", "policy", p.Name, "tenant", p.Tenant)
+	r.cfg.Logger.Warn("a policy is confirmed and evicts all pods that it denies", "policy", p.Name, "tenant", p.Tenant)
 	r.display(f)
 	return nil
 }

@@ -81,7 +81,7 @@ func (b *evictionLimiter) confirm(s *rollout.Set, p *eval.Policy, judged int, no
 // change changes the count of a policy's content on the disk and then in memory.
 func (b *evictionLimiter) change(s *rollout.Set, p *eval.Policy, judged int, now time.Time, change func(*state.EvictionCount)) error {
 	if b.load(); b.unread {
-		return fmt.Errorf("what was evicted before cannot be read: %w", b.fault)
+		return fmt.Errorf("earlier evictions cannot be read: %w", b.fault)
 	}
 	next := slices.Clone(b.kept.Policies)
 	i := slices.IndexFunc(next, func(c state.EvictionCount) bool { return isContent(&c, p) })
@@ -102,7 +102,7 @@ func (b *evictionLimiter) store(s *rollout.Set, counts []state.EvictionCount) er
 	next := state.Evictions{Tenant: b.kept.Tenant, Policies: forget(counts, s)}
 	if b.disk != nil {
 		if b.fault = b.disk.Store(&next); b.fault != nil {
-			return fmt.Errorf("what is evicted cannot be written: %w", b.fault)
+			return fmt.Errorf("the eviction cannot be saved: %w", b.fault)
 		}
 	}
 	b.kept, b.fault = next, nil
@@ -247,7 +247,7 @@ func (r *Reviewer) adopt(f *effectiveSets, s *rollout.Set, p *eval.Policy, now t
 // uncounted stops evictions for a while, because they could not be counted.
 func (r *Reviewer) uncounted(b *evictionLimiter, tenant string, err error, now time.Time) {
 	b.again = now.Add(EvictPeriod)
-	r.cfg.Logger.Error("what was evicted cannot be counted", "tenant", tenant, "err", err)
+	r.cfg.Logger.Error("evictions cannot be counted", "tenant", tenant, "err", err)
 }
 
 // count returns what a policy has evicted, and how many pods it may evict before it is

@@ -53,7 +53,7 @@ func (k *lastKnownGood) load() {
 	}
 	record, err := k.cfg.Kept.Load(k.cfg.Tenant)
 	if err != nil {
-		k.cfg.Logger.Error("what was kept of the policies cannot be read", "owner", k.owner(), "err", err)
+		k.cfg.Logger.Error("the saved state of policies cannot be read", "owner", k.owner(), "err", err)
 	}
 	k.record = record
 	k.record.Tenant = k.cfg.Tenant
@@ -120,7 +120,7 @@ func (k *lastKnownGood) good(s *Set, r *bundle.Bundle) {
 		err = k.keep(filepath.Join(dir, digest), r)
 	}
 	if err != nil {
-		k.cfg.Logger.Error("the content of the policies is not kept; should their directory break, they are lost at the next start",
+		k.cfg.Logger.Error("the content of the policies is not saved; if their directory breaks, they are lost at the next start",
 			"owner", k.owner(), "err", err)
 		k.record.Good = slices.DeleteFunc(k.record.Good, func(d string) bool { return d == digest })
 	}
@@ -282,7 +282,7 @@ func (k *lastKnownGood) store() {
 		k.pay(len(text))
 	}
 	if err := k.cfg.Kept.Store(&k.record); err != nil {
-		k.cfg.Logger.Error("what is known of the policies is not kept over a restart", "owner", k.owner(), "err", err)
+		k.cfg.Logger.Error("the state of policies is not saved; a restart loses it", "owner", k.owner(), "err", err)
 	}
 }
 

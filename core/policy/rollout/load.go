@@ -103,7 +103,7 @@ func (l *Loader) policy(ctx context.Context, r *bundle.Bundle, doc *spec.Documen
 	costing := wasm.WithCost(ctx, func(cpu time.Duration) { cost += cpu.Nanoseconds() * nanosecondFuel })
 	if l.anew {
 		if err := l.Options.Loader.Forget(costing, r.Files[doc.Module].Data, options); err != nil {
-			l.Options.Logger.Warn("that a module was refused cannot be forgotten", "policy", doc.Name, "err", err)
+			l.Options.Logger.Warn("the refusal of a module cannot be removed", "policy", doc.Name, "err", err)
 		}
 	}
 	plugin, err := l.Options.Loader.Load(costing, r.Files[doc.Module].Data, options)

@@ -35,7 +35,7 @@ func ParseKey(text string) (PublicKey, error) {
 	raw, err := base64.StdEncoding.DecodeString(line)
 	switch {
 	case err == nil && len(raw) == secretKeyBytes:
-		return PublicKey{}, errors.New("this is a secret key, which must not stand here; the public key stands in the file beside it that ends in .pub")
+		return PublicKey{}, errors.New("this is a secret key, which must not be here; the public key is in the file beside it that ends in .pub")
 	case err != nil, len(line) != keyLength, string(raw[:2]) != "Ed":
 		return PublicKey{}, fmt.Errorf("want a minisign public key, %d characters that begin with RW; found %d that are none", keyLength, len(line))
 	}

@@ -76,7 +76,7 @@ func fileVariable(data []byte, name string) (value string, ok bool, err error) {
 		line += bytes.Count(quoted, []byte("\n"))
 		after, data, _ = bytes.Cut(after, []byte("\n"))
 		if after = bytes.Trim(after, blanks+"\r"); len(after) > 0 && after[0] != '#' {
-			return "", false, fmt.Errorf("line %d: %.40q stands behind the value; want NAME='value'", line, after)
+			return "", false, fmt.Errorf("line %d: %.40q follows the value; want NAME='value'", line, after)
 		}
 		if string(found) == name {
 			return string(quoted), true, nil

@@ -69,7 +69,7 @@ func (c *Client) Exec(ctx context.Context, path string, p *Program) (status int,
 	case u.refused != nil:
 		return 0, u.refused
 	case !u.told.Load():
-		return 0, fmt.Errorf("the agent at %s has hung up before the program has ended: the agent, the runtime or the container was stopped", c.socket)
+		return 0, fmt.Errorf("the agent at %s closed the connection before the program has ended: the agent, the runtime or the container was stopped", c.socket)
 	}
 	return 0, err
 }

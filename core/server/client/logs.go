@@ -28,7 +28,7 @@ func (c *Client) Copy(ctx context.Context, path string, w io.Writer) error {
 	from := &source{Reader: resp.Body}
 	_, err = io.Copy(w, from)
 	if from.err != nil && ctx.Err() == nil {
-		return fmt.Errorf("the agent at %s has hung up: it was stopped; ask again", c.socket)
+		return fmt.Errorf("the agent at %s closed the connection: it was stopped; ask again", c.socket)
 	}
 	return err
 }

@@ -99,5 +99,5 @@ func (c *Client) brokenOff(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return fmt.Errorf("the agent at %s has hung up: %w; the agent, the runtime or the pod was stopped", c.socket, err)
+	return fmt.Errorf("the agent at %s closed the connection: %w; the agent, the runtime or the pod was stopped", c.socket, err)
 }

@@ -51,5 +51,5 @@ func (c *Client) ended(err error) error {
 	if noJSON || another {
 		return fmt.Errorf("cannot read the answer of the agent at %s: %w", c.socket, err)
 	}
-	return fmt.Errorf("the agent at %s has hung up: it was stopped, or what it told was not read in time; watch again", c.socket)
+	return fmt.Errorf("the agent at %s closed the connection: it was stopped, or this program read too slowly; watch again", c.socket)
 }

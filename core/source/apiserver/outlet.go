@@ -94,7 +94,7 @@ func (o *outlet) bad(err error) {
 		o.since = o.now()
 	}
 	if text := err.Error(); o.told != text {
-		o.log.Warn("API server cannot be read; what it gave before stays", "err", err)
+		o.log.Warn("API server cannot be read; earlier objects stay", "err", err)
 		o.told = text
 	}
 }

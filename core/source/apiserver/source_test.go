@@ -33,8 +33,8 @@ func TestLog(t *testing.T) {
 		got = append(got, line)
 	}
 	want := []string{
-		`WARN msg="API server cannot be read; what it gave before stays" source=api err="API server ` + f.URL,
-		`WARN msg="API server cannot be read; what it gave before stays" source=api err="API server ` + f.URL,
+		`WARN msg="API server cannot be read; earlier objects stay" source=api err="API server ` + f.URL,
+		`WARN msg="API server cannot be read; earlier objects stay" source=api err="API server ` + f.URL,
 		`INFO msg="API server is read again" source=api server=` + f.URL + ` after=0s`,
 	}
 	if len(got) != len(want) {

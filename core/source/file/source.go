@@ -163,7 +163,7 @@ func (s *Source) recall() {
 	}
 	dev, ino, ok, err := s.cfg.Place.Load()
 	if err != nil {
-		s.cfg.Logger.Warn("which directory was read last is not known; an empty one is taken as it is", "err", err)
+		s.cfg.Logger.Warn("the directory that was read last is unknown; an empty one counts", "err", err)
 	}
 	s.good, s.known = fswatch.Inode{Dev: dev, Ino: ino}, ok
 }
@@ -176,7 +176,7 @@ func (s *Source) remember(dir fswatch.Inode) {
 		return
 	}
 	if err := s.cfg.Place.Store(dir.Dev, dir.Ino); err != nil {
-		s.cfg.Logger.Warn("which directory was read is not remembered over a restart", "err", err)
+		s.cfg.Logger.Warn("the identity of the directory is not saved; a restart loses it", "err", err)
 	}
 }
 

@@ -57,7 +57,7 @@ func redirect(resp *nethttp.Response, at *url.URL) (*url.URL, error) {
 	case to.Scheme != "http" && to.Scheme != "https":
 		return nil, fmt.Errorf("redirects to %s; only http and https are followed", shown(to))
 	case at.Scheme == "https" && to.Scheme == "http":
-		return nil, fmt.Errorf("redirects from https to %s, where anybody could change the answer; that is not followed", shown(to))
+		return nil, fmt.Errorf("redirects from https to %s, where others can change the answer; that is not followed", shown(to))
 	case to.Hostname() == "":
 		return nil, errors.New("redirects to a URL without a host")
 	}

@@ -117,7 +117,7 @@ func (f *codeFile) read(dir string) ([]byte, error) {
 		return nil, fmt.Errorf("%s has less than %d bytes: %w", opened.Name(), f.Size, err)
 	}
 	if crc32.Checksum(text, castagnoli) != f.Sum {
-		return nil, fmt.Errorf("%s has another checksum than its index says", opened.Name())
+		return nil, fmt.Errorf("%s does not match the checksum in its index", opened.Name())
 	}
 	return text, nil
 }
@@ -138,7 +138,7 @@ func (f *codeFile) open(dir string) (*os.File, error) {
 		_, sum, err = measure(opened)
 	}
 	if err == nil && sum != f.Sum {
-		err = fmt.Errorf("%s has another checksum than its index says", opened.Name())
+		err = fmt.Errorf("%s does not match the checksum in its index", opened.Name())
 	}
 	if err != nil {
 		return nil, errors.Join(err, opened.Close())

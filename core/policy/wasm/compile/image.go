@@ -110,7 +110,7 @@ func (c *Code) Rest(used bool) {
 	}
 	h.dropped = true
 	if err := drop(h.laid); err != nil {
-		l.log.Warn("the memory of compiled code cannot be given back", "module", c.digest.String(), "error", err)
+		l.log.Warn("the memory of compiled code cannot be freed", "module", c.digest.String(), "error", err)
 	}
 }
 

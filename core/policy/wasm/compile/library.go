@@ -160,7 +160,7 @@ func (l *Library) hold(digest Digest, h *held) *Code {
 }
 
 // errDisplaced is that a child was ended because others waited for its place.
-var errDisplaced = errors.New("others wait for the place of the child that compiles")
+var errDisplaced = errors.New("other plugins wait for the compiler process")
 
 // compile waits for a turn and has a child compile a module, unless another caller
 // or process does before. It begins anew if the child had to make room for others.
@@ -260,6 +260,6 @@ func (c *Code) Release() {
 	delete(l.held, c.digest)
 	// Under the lock: no caller loads it anew before it is closed.
 	if err := errors.Join(c.held.module.Close(context.Background()), c.held.entry.close()); err != nil {
-		l.log.Warn("compiled code cannot be given back", "module", c.digest.String(), "error", err)
+		l.log.Warn("compiled code cannot be freed", "module", c.digest.String(), "error", err)
 	}
 }

@@ -65,7 +65,7 @@ func (t *task) readModule(r io.Reader) ([]byte, error) {
 		return nil, fmt.Errorf("the module is not whole: %w", err)
 	}
 	if digest := Digest(sha256.Sum256(module)); digest.String() != t.Digest {
-		return nil, errors.New("the module is another than its digest says")
+		return nil, errors.New("the module does not match its digest")
 	}
 	return module, nil
 }

@@ -278,6 +278,6 @@ func (c *Cache) remember(r *Refused) {
 		}
 	}
 	if err != nil {
-		c.options.Log.Warn("that a plugin is refused cannot be remembered: it will be tried again", "module", r.Digest.String(), "error", err)
+		c.options.Log.Warn("the refusal of a plugin cannot be saved: it will be tried again", "module", r.Digest.String(), "error", err)
 	}
 }

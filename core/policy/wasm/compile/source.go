@@ -26,7 +26,7 @@ func Whole(module []byte) Source {
 }
 
 // ErrAnother is that a source has another module than its digest says.
-var ErrAnother = errors.New("the module is another than its digest says")
+var ErrAnother = errors.New("the module does not match its digest")
 
 // read returns the module.
 func (s *Source) read() ([]byte, error) {

@@ -96,7 +96,7 @@ func checkList(value any, t *Type, path string) (any, error) {
 // checkEntry checks an element of a list or a map.
 func checkEntry(value any, t *Type, path string) (any, error) {
 	if value == nil {
-		return nil, fmt.Errorf("%s: null stands for nothing here; leave it out", path)
+		return nil, fmt.Errorf("%s: null means nothing here; leave it out", path)
 	}
 	return Check(value, t, path)
 }
@@ -132,7 +132,7 @@ func checkScalar(value any, k Kind) (any, error) {
 		return nil, fmt.Errorf(`want a time such as "2026-01-02T15:04:05Z", found %q`, s)
 	}
 	if t.IsZero() {
-		return nil, errors.New("the zero time stands for none; leave it out")
+		return nil, errors.New("the zero time means none; leave it out")
 	}
 	return t.UTC().Format(time.RFC3339), nil
 }
