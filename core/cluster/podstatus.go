@@ -181,7 +181,7 @@ func (m *Member) stale(p *v1.Pod) bool {
 		return false
 	}
 	next := merge(&p.Status, &st, m.cfg.Pods.MayRun(p.UID))
-	return !equality.Semantic.DeepEqual(&p.Status, &next) || m.deletable(p, &next)
+	return !equality.Semantic.DeepEqual(&p.Status, &next) || deletable(p, &next) && m.cfg.Pods.Finished(p.UID)
 }
 
 // status returns the status of a pod as the server should have it, false where the node has nothing to say of it. A pod
@@ -219,6 +219,7 @@ func (m *Member) reportPod(ctx context.Context, p *v1.Pod) error {
 		m.cfg.Pods.Adopt(there)
 	}
 	m.met[p.UID] = m.cfg.Now()
+	finished := m.cfg.Pods.Finished(p.UID) // asked first: the status of a finished pod is its last
 	st, ok := m.status(there)
 	if !ok {
 		return nil
@@ -244,7 +245,7 @@ func (m *Member) reportPod(ctx context.Context, p *v1.Pod) error {
 			return err
 		}
 	}
-	if !m.deletable(there, &there.Status) {
+	if !finished || !deletable(there, &there.Status) {
 		return nil
 	}
 	err = m.pod(http.MethodDelete, p).Body(&metav1.DeleteOptions{
@@ -263,10 +264,9 @@ func (m *Member) gone(err error) bool {
 		apierrors.IsForbidden(err) && strings.Contains(err.Error(), "no relationship found between node '"+m.name+"' and this object")
 }
 
-// deletable reports whether the API object of a pod may go: it is being deleted, it has ended, and nothing of it is
-// left on the node.
-func (m *Member) deletable(there *v1.Pod, st *v1.PodStatus) bool {
-	return there.DeletionTimestamp != nil && pod.IsTerminal(st.Phase) && m.cfg.Pods.Finished(there.UID)
+// deletable reports whether the API object of a finished pod may go: it is being deleted, and its phase is final.
+func deletable(there *v1.Pod, st *v1.PodStatus) bool {
+	return there.DeletionTimestamp != nil && pod.IsTerminal(st.Phase)
 }
 
 // pod returns a request about one pod.

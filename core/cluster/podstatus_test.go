@@ -275,3 +275,54 @@ func TestReportPods_pausesWhileAPodInitializes(t *testing.T) {
 		})
 	}
 }
+
+// finishing is a pod of which nothing runs, and that is finished with the status "last".
+type finishing struct {
+	*said
+}
+
+func (finishing) MayRun(types.UID) bool { return false }
+
+func (f finishing) Finished(types.UID) bool {
+	st, _ := f.Status(nil)
+	return st.Message == "last"
+}
+
+// A pod that finishes while its status is written keeps its object until its last status is written.
+func TestReportPod_lastStatusBeforeTheObjectGoes(t *testing.T) {
+	t.Parallel()
+	s := &said{pods: podsNamed("web")}
+	web := s.pods["web"]
+	web.DeletionTimestamp = new(metav1.Now())
+	say := func(message string) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.st = v1.PodStatus{Phase: v1.PodFailed, Message: message}
+	}
+	var got []string
+	client := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.Method {
+		case http.MethodPatch:
+			var patch v1.Pod
+			if err := json.NewDecoder(r.Body).Decode(&patch); err != nil {
+				t.Error(err)
+			}
+			web.Status.Phase, web.Status.Message = v1.PodFailed, patch.Status.Message
+			got = append(got, "PATCH "+patch.Status.Message)
+			say("last")
+		case http.MethodDelete:
+			got = append(got, "DELETE")
+		}
+		answer(w, http.StatusOK, web)
+	})
+	m := newMember(client, finishing{s}, slog.New(slog.DiscardHandler))
+	say("stopped")
+	for range 2 {
+		if err := m.reportPod(t.Context(), web); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := []string{"PATCH stopped", "PATCH last", "DELETE"}; !slices.Equal(got, want) {
+		t.Errorf("the server got %v, want %v", got, want)
+	}
+}

@@ -152,7 +152,10 @@ func (l *life) addMain(r *rand.Rand) {
 		}}}
 	case goesWell:
 		if c.Lifecycle == nil && r.IntN(3) == 0 {
-			c.Lifecycle = &v1.Lifecycle{PostStart: does("sleep 1.2")}
+			c.Lifecycle = &v1.Lifecycle{PostStart: does("sleep 1.2; touch /tmp/hooked")}
+			if l.outcomes[mainName] == exits { // a hook fails whose container has ended
+				c.Command[2] = strings.Replace(c.Command[2], "sleep 2.6", "until test -e /tmp/hooked; do sleep 0.1; done; sleep 2.6", 1)
+			}
 		}
 	}
 	l.pod.Spec.Containers = append(l.pod.Spec.Containers, c)

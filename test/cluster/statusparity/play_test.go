@@ -18,7 +18,7 @@ import (
 )
 
 // atOnce is how many pods there are at a time.
-const atOnce = 16
+const atOnce = 10
 
 // patience is how long a life may take.
 const patience = 3 * time.Minute
