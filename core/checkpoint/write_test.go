@@ -86,7 +86,7 @@ func TestWhatCannotBeWrittenIsTriedAgain(t *testing.T) {
 		time.Sleep(outcomeRetry)
 		synctest.Wait()
 		r.expect(t, "afterwards", v1.PodSucceeded, 0, 3)
-		if !strings.Contains(r.log.String(), "written again") {
+		if !strings.Contains(r.log.String(), "saved again") {
 			t.Errorf("that it is over is not said: %s", &r.log)
 		}
 	})

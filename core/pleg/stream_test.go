@@ -125,7 +125,7 @@ func TestLostStreamMeansAListAtOnceAndThenEverySecond(t *testing.T) {
 			t.Errorf("%d lists at once, relied on events = %v", n, b.Streaming())
 		}
 		wantLists(t, f, 30*time.Second, 30)
-		if n := strings.Count(log.String(), "stream of events is lost"); n != 1 {
+		if n := strings.Count(log.String(), "event stream broke"); n != 1 {
 			t.Errorf("it was logged %d times:\n%s", n, &log)
 		}
 		s.refuses(nil)
@@ -201,7 +201,7 @@ func TestRuntimeWithoutEventsIsListedEverySecond(t *testing.T) {
 		if d := cmp.Diff([]int{0, 60, 120}, s.opened(begin)); d != "" {
 			t.Errorf("the stream was tried at second (-want +got):\n%s", d)
 		}
-		if n := strings.Count(log.String(), "does not tell of its events"); n != 1 || strings.Contains(log.String(), "WARN") {
+		if n := strings.Count(log.String(), "sends no events"); n != 1 || strings.Contains(log.String(), "WARN") {
 			t.Errorf("it was logged %d times:\n%s", n, &log)
 		}
 	})
@@ -351,7 +351,7 @@ func TestStreamThatDoesNotTellOfAChangeIsGivenUp(t *testing.T) {
 		time.Sleep(time.Minute)
 		wantTold(t, b, "ContainerDied p/a")
 		time.Sleep(time.Second)
-		if synctest.Wait(); b.Streaming() || !strings.Contains(log.String(), "of which it did not tell") {
+		if synctest.Wait(); b.Streaming() || !strings.Contains(log.String(), "it sent no events of containers") {
 			t.Errorf("a stream that is silent is relied on:\n%s", &log)
 		}
 		wantLists(t, f, 2*time.Second, 2)

@@ -260,7 +260,7 @@ func TestPoliciesComeIntoForceThoughTheyCannotBeKept(t *testing.T) {
 			if got := ask(t, p, policytest.Question("web")); got.Answer != api.Deny {
 				t.Errorf("verdict %+v", got)
 			}
-			if l.Count("cannot be read") != 1 || l.Count("is not kept;") != 1 || l.Count("is not kept over a restart") != 1 {
+			if l.Count("cannot be read") != 1 || l.Count("content of the policies is not saved;") != 1 || l.Count("state of policies is not saved;") != 1 {
 				t.Errorf("logged %q", l.Lines())
 			}
 		}, func(c *Config) { c.Kept = full{} })

@@ -117,7 +117,7 @@ func TestLogs_breakOffWhenTheServerEnds(t *testing.T) {
 				t.Errorf("after %s: %v", time.Since(begun), err)
 			}
 			close(w.open)
-			if err := <-failed; err == nil || !strings.Contains(err.Error(), "has hung up") {
+			if err := <-failed; err == nil || !strings.Contains(err.Error(), "closed the connection") {
 				t.Errorf("the client: %v", err)
 			}
 		})
@@ -167,7 +167,7 @@ func TestExec_breaksOffWhenTheServerEnds(t *testing.T) {
 	if err := stop(); err != nil {
 		t.Error(err)
 	}
-	if err := <-failed; err == nil || !strings.Contains(err.Error(), "has hung up before the program has ended") {
+	if err := <-failed; err == nil || !strings.Contains(err.Error(), "closed the connection before the program has ended") {
 		t.Errorf("the client: %v", err)
 	}
 }

@@ -30,7 +30,7 @@ func TestFileVariable(t *testing.T) {
 		"nothing":                        {"A=", "", "line 1: the value is not in single quotes"},
 		"double quotes":                  {`A="1"`, "", "line 1: the value is not in single quotes"},
 		"an open quote":                  {"B='1'\nA='1\n2", "", "line 2: the single quote is not closed"},
-		"something behind the value":     {"A='x\ny' z", "", `line 2: "z" stands behind the value`},
+		"something behind the value":     {"A='x\ny' z", "", `line 2: "z" follows the value`},
 	} {
 		got, ok, err := fileVariable([]byte(test.file), "A")
 		if test.err != "" {

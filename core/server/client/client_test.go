@@ -156,11 +156,11 @@ func TestWatchHandsOverEveryLineUntilTheAnswerEnds(t *testing.T) {
 	}{
 		"the agent hangs up": {
 			`{"type":"ADDED","object":{"a":1}}` + "\n" + `{"type":"BOOKMARK"}` + "\n", nil, 2,
-			"the agent at SOCKET has hung up: it was stopped, or this program read too slowly; watch again",
+			"the agent at SOCKET closed the connection: it was stopped, or this program read too slowly; watch again",
 		},
 		"in the middle of a line": {
 			`{"type":"ADDED","obj`, nil, 0,
-			"the agent at SOCKET has hung up: it was stopped, or this program read too slowly; watch again",
+			"the agent at SOCKET closed the connection: it was stopped, or this program read too slowly; watch again",
 		},
 		"who takes the lines has had enough": {`{"type":"ADDED"}{"type":"ADDED"}`, refused, 1, "enough"},
 		"a line is no JSON":                  {"hello", nil, 0, "cannot read the answer of the agent at SOCKET: invalid character 'h' looking for beginning of value"},

@@ -81,7 +81,7 @@ func TestExec_saysWhatIsWrong(t *testing.T) {
 		},
 		"a connection that breaks off": {
 			fakestream.Program(func([]string, *fakestream.Streams) (int, error) { return fakestream.BreaksOff, nil }).ServeHTTP,
-			"the agent at SOCKET has hung up before the program has ended: the agent, the runtime or the container was stopped",
+			"the agent at SOCKET closed the connection before the program has ended: the agent, the runtime or the container was stopped",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -131,7 +131,7 @@ func TestCopy_tellsAnEndFromAConnectionThatBreaksOff(t *testing.T) {
 		want   string
 	}{
 		"an end":    {false, ""},
-		"a hang-up": {true, "the agent at SOCKET has hung up: it was stopped; ask again"},
+		"a hang-up": {true, "the agent at SOCKET closed the connection: it was stopped; ask again"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -215,7 +215,7 @@ func TestCodeIsCheckedBeforeWazeroReadsIt(t *testing.T) {
 	data[functions+3] ^= 0x10 // 268 million more
 	check(t, os.WriteFile(code, data, 0o600))
 	acquire(t, f, small(4)).Release()
-	if !strings.Contains(f.out.String(), "another checksum than its index says") || f.children(t) != 2 {
+	if !strings.Contains(f.out.String(), "does not match the checksum in its index") || f.children(t) != 2 {
 		t.Errorf("%d children, log %s", f.children(t), f.out)
 	}
 }

@@ -30,7 +30,7 @@ func Settings() (string, error) {
 	case err != nil || !ok:
 		return "", err
 	case !v.Is(record.JSON):
-		return "", errors.New("the settings should be a JSON value, but the agent sends " + v.Kind().String())
+		return "", errors.New("the settings should be a JSON value, but the agent gives " + v.Kind().String())
 	}
 	return v.Text(), nil
 }
