@@ -1,5 +1,9 @@
 package main
 
+import (
+	"github.com/wardlet/wardlet/plugins/sdk"
+)
+
 // level is one of those of the Pod Security Standards.
 type level int
 
@@ -60,3 +64,17 @@ var (
 
 func since(minor int) versions  { return versions{minor, newest + 1} }
 func before(minor int) versions { return versions{0, minor} }
+
+var (
+	system    = sdk.Object("spec.os.name")
+	hostUsers = sdk.Object("spec.hostUsers")
+)
+
+// ofWindows: since 1.25 a pod of Windows need not set what only Linux has.
+func (r *report) ofWindows() bool { return r.profile.minor >= 25 && system.String() == "windows" }
+
+// ownUsers reports whether root is harmless: since 1.35 it is in a pod with a
+// user namespace of its own.
+func (r *report) ownUsers() bool {
+	return r.profile.minor >= 35 && hostUsers.Exists() && !hostUsers.Bool()
+}
