@@ -11,6 +11,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/state"
+	"github.com/wardlet/wardlet/core/state/decisions"
 )
 
 func TestEveryOwnerOfPodsHasItsShareOfTheRecords(t *testing.T) {
@@ -41,7 +42,7 @@ func TestRecordsThatCannotBeOpenedAreNoReasonNotToStart(t *testing.T) {
 			}
 			a := &Node{state: dir, cfg: config.Default()}
 			records := a.openDecisions()
-			errs := records.Append("", []state.DecisionEntry{{Record: &state.DecisionRecord{}}})
+			errs := records.Append("", []decisions.Entry{{Record: &decisions.Record{}}})
 			if got := errs[0] != nil && strings.Contains(errs[0].Error(), "not a directory"); len(errs) != 1 || got != broken || (a.decisions == nil) != broken {
 				t.Errorf("errors %v, log %v", errs, a.decisions)
 			}

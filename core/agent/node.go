@@ -34,6 +34,7 @@ import (
 	"github.com/wardlet/wardlet/core/runtime/criconfig"
 	"github.com/wardlet/wardlet/core/source"
 	"github.com/wardlet/wardlet/core/state"
+	"github.com/wardlet/wardlet/core/state/decisions"
 	"github.com/wardlet/wardlet/core/status"
 	"github.com/wardlet/wardlet/core/syncloop"
 	"github.com/wardlet/wardlet/core/systemd"
@@ -79,7 +80,7 @@ type Node struct {
 	// policies and adoption are nil for an agent without policies.
 	policies *policy.Engine
 	// decisions is what is on record of decisions; nil where there are no policies.
-	decisions *state.DecisionLog
+	decisions *decisions.Log
 	// engine runs the plugins of policies; nil where there are none.
 	engine   *wasm.Engine
 	adoption *gate.Adoption

@@ -21,7 +21,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy/decisionlog"
 	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/review"
-	"github.com/wardlet/wardlet/core/state"
+	"github.com/wardlet/wardlet/core/state/decisions"
 	"github.com/wardlet/wardlet/core/worker"
 )
 
@@ -105,7 +105,7 @@ func recordLimits(cfg *config.Config) map[string]int64 {
 // they are not on record.
 type brokenRecords struct{ err error }
 
-func (b brokenRecords) Append(_ string, entries []state.DecisionEntry) []error {
+func (b brokenRecords) Append(_ string, entries []decisions.Entry) []error {
 	errs := make([]error, len(entries))
 	for i := range errs {
 		errs[i] = b.err
@@ -113,11 +113,11 @@ func (b brokenRecords) Append(_ string, entries []state.DecisionEntry) []error {
 	return errs
 }
 
-func (b brokenRecords) Counted(string, []state.DecisionCount) error { return b.err }
+func (b brokenRecords) Counted(string, []decisions.Count) error { return b.err }
 
 func (b brokenRecords) KeepFiles(string, map[string][]byte) error { return b.err }
 
-func (b brokenRecords) Newest(int) ([]state.DecisionRecord, error) { return nil, b.err }
+func (b brokenRecords) Newest(int) ([]decisions.Record, error) { return nil, b.err }
 
 // nodeFacts is what policies may know of the node: the pods that were admitted,
 // mirror pods aside, and have not ended. It asks the mux, which is made later.

@@ -18,7 +18,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/replay"
-	"github.com/wardlet/wardlet/core/state"
+	"github.com/wardlet/wardlet/core/state/decisions"
 )
 
 // contested is a contest between the sources static and cluster, the first of which
@@ -220,7 +220,7 @@ func TestWhatPoliciesMetBesideTheQuestionIsOnRecord(t *testing.T) {
 func TestWhatNoPolicyJudgedIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	again := replay.NewReplayer(nil, nil)
-	for name, record := range map[string]state.DecisionRecord{
+	for name, record := range map[string]decisions.Record{
 		"an admission without sets": {Decision: api.Decision{Hook: api.HookAdmit, Verdict: notReady("/policies", errors.New("no"), policytest.Instant)}},
 		"a contest without sets":    {Decision: api.Decision{Hook: api.HookMerge}},
 	} {
@@ -248,7 +248,7 @@ func TestTheFirstDifferenceIsNamed(t *testing.T) {
 		made := base
 		made.Opinions = []api.Opinion{base.Opinions[0]}
 		test.change(&made)
-		d, err := replay.Compare(&state.DecisionRecord{Decision: api.Decision{Verdict: base}}, made)
+		d, err := replay.Compare(&decisions.Record{Decision: api.Decision{Verdict: base}}, made)
 		policytest.Must(t, err)
 		got := ""
 		if d != nil {

@@ -19,15 +19,15 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/replay"
-	"github.com/wardlet/wardlet/core/state"
+	"github.com/wardlet/wardlet/core/state/decisions"
 	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
 // evidenceIn are the records of a state directory, each with what it names, the oldest
 // first.
-func evidenceIn(t *testing.T, path string) (records []*state.DecisionRecord, exhibits []replay.Artifacts) {
+func evidenceIn(t *testing.T, path string) (records []*decisions.Record, exhibits []replay.Artifacts) {
 	t.Helper()
-	damaged, err := state.ArchiveOf(os.DirFS(path)).Each(func(r *state.DecisionRecord, e *state.Exhibits) error {
+	damaged, err := decisions.NewArchive(os.DirFS(path)).Each(func(r *decisions.Record, e *decisions.Exhibits) error {
 		records, exhibits = append(records, r), append(exhibits, e)
 		return nil
 	})
@@ -70,7 +70,7 @@ func (o otherReferences) Input(digest string) ([]byte, error) {
 
 // repeated makes the decision of a record again and returns the first difference, nil
 // for none.
-func repeated(t *testing.T, r *replay.Replayer, record *state.DecisionRecord, of replay.Artifacts) *replay.Difference {
+func repeated(t *testing.T, r *replay.Replayer, record *decisions.Record, of replay.Artifacts) *replay.Difference {
 	t.Helper()
 	v, err := r.Replay(t.Context(), record, of)
 	policytest.Must(t, err)
@@ -192,7 +192,7 @@ func TestARecordHoldsWhetherPodsOfAnAPIServerCouldBeChanged(t *testing.T) {
 	defer again.Close()
 	var got []string
 	for i, r := range records {
-		r.Count = counted[slices.IndexFunc(counted, func(c state.DecisionRecord) bool { return c.ID == r.ID })].Count
+		r.Count = counted[slices.IndexFunc(counted, func(c decisions.Record) bool { return c.ID == r.ID })].Count
 		got = append(got, fmt.Sprintf("%s/%s %s ×%d, mutate_api %v", r.Namespace, r.Name, r.Verdict.Answer, r.Count, r.MutateAPI))
 		for _, mutateAPI := range []bool{true, false} {
 			other := *r

@@ -13,12 +13,12 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/replay"
-	"github.com/wardlet/wardlet/core/state"
+	"github.com/wardlet/wardlet/core/state/decisions"
 )
 
 // redactedOf has decisions made about pods with a secret, of every hook, and returns the
 // records with what is made of them.
-func redactedOf(t *testing.T, script, more string, do func(p *Engine, d policytest.Tree)) (all []*state.DecisionEntry, left []*replay.Difference) {
+func redactedOf(t *testing.T, script, more string, do func(p *Engine, d policytest.Tree)) (all []*decisions.Entry, left []*replay.Difference) {
 	t.Helper()
 	at, d, s := filepath.Join(t.TempDir(), "state"), policytest.NewTree(t), policytest.NewScripts()
 	d.Write("p.toml", policytest.DocumentIn("p", script, more))

@@ -12,7 +12,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/replay"
 	"github.com/wardlet/wardlet/core/policy/wasm"
-	"github.com/wardlet/wardlet/core/state"
+	"github.com/wardlet/wardlet/core/state/decisions"
 )
 
 const (
@@ -24,7 +24,7 @@ const (
 
 // onRecord has questions of every hook decided by a policy of the operator's, and the
 // first by one of tenant a, too.
-func onRecord(t *testing.T, script, hooks, tenants string) (records []*state.DecisionRecord, exhibits []replay.Artifacts) {
+func onRecord(t *testing.T, script, hooks, tenants string) (records []*decisions.Record, exhibits []replay.Artifacts) {
 	t.Helper()
 	at, d, s := filepath.Join(t.TempDir(), "state"), policytest.NewTree(t), policytest.NewScripts()
 	write := func(dir policytest.Tree, name, script string) {
@@ -52,7 +52,7 @@ func onRecord(t *testing.T, script, hooks, tenants string) (records []*state.Dec
 }
 
 // instead makes the decisions with another policy, which is called p.
-func instead(t *testing.T, records []*state.DecisionRecord, exhibits []replay.Artifacts, script, more, tenant string) (got []string) {
+func instead(t *testing.T, records []*decisions.Record, exhibits []replay.Artifacts, script, more, tenant string) (got []string) {
 	t.Helper()
 	d := policytest.NewTree(t)
 	d.Write("p.toml", policytest.DocumentIn("p", script, more))
@@ -203,7 +203,7 @@ func TestOfOtherPoliciesIsToldWhatTheyMakeOfThePod(t *testing.T) {
 
 // contestOnRecord has a contest decided by policies of one name, the operator's and
 // tenant a's.
-func contestOnRecord(t *testing.T, operators, tenants string) (records []*state.DecisionRecord, exhibits []replay.Artifacts) {
+func contestOnRecord(t *testing.T, operators, tenants string) (records []*decisions.Record, exhibits []replay.Artifacts) {
 	t.Helper()
 	at, d, of := filepath.Join(t.TempDir(), "state"), policytest.NewTree(t), policytest.NewTree(t)
 	for dir, script := range map[policytest.Tree]string{d: operators, of: tenants} {

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+
+	"github.com/wardlet/wardlet/core/state/durable"
 )
 
 // writers is how many documents of a batch are written at a time. What waits
@@ -58,7 +60,7 @@ func last(put []Record, remove []DocumentID) []Record {
 
 func (s Documents) putAll(put []Record, failed *BatchError) {
 	errs := make([]error, len(put))
-	inParallel(len(put), func(i int) { errs[i] = s.write(&put[i], replaceFile) })
+	inParallel(len(put), func(i int) { errs[i] = s.write(&put[i], durable.Replace) })
 	var written []DocumentID
 	for i, err := range errs {
 		if err == nil {
@@ -69,14 +71,14 @@ func (s Documents) putAll(put []Record, failed *BatchError) {
 	}
 	// They are on the disk before anything is removed that they may replace.
 	if len(written) > 0 {
-		failed.add(s.dir.fs.syncDir(s.path()), written...)
+		failed.add(s.dir.fs.SyncDir(s.path()), written...)
 	}
 }
 
 func (s Documents) removeAll(remove []DocumentID, failed *BatchError) {
 	var removed []DocumentID
 	for _, id := range remove {
-		err := s.dir.fs.remove(filepath.Join(s.path(), id.file()))
+		err := s.dir.fs.Remove(filepath.Join(s.path(), id.file()))
 		if err == nil || errors.Is(err, os.ErrNotExist) {
 			removed = append(removed, id)
 		} else {
@@ -84,7 +86,7 @@ func (s Documents) removeAll(remove []DocumentID, failed *BatchError) {
 		}
 	}
 	if len(removed) > 0 {
-		failed.add(s.dir.fs.syncDir(s.path()), removed...)
+		failed.add(s.dir.fs.SyncDir(s.path()), removed...)
 	}
 }
 

@@ -4,13 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/wardlet/wardlet/core/state/durable"
+	"github.com/wardlet/wardlet/core/state/durable/durabletest"
 )
 
 // stored returns the versions of all records.
@@ -82,18 +84,19 @@ func TestManyRecordsAreStoredInOneBatch(t *testing.T) {
 
 // modelled is a store on a model of a disk, with documents a, b and c of
 // version 1.
-func modelled(t *testing.T) (Documents, *disk) {
+func modelled(t *testing.T) (Documents, *durabletest.Disk) {
 	t.Helper()
-	d := &disk{cached: map[string]*inode{}}
-	s := Documents{&Dir{path: "state", fs: d}}
+	path := func(id string) string {
+		return (Documents{&Dir{path: "state"}}).path() + "/" + DocumentID{"files", id}.file()
+	}
+	files := map[string]string{}
 	for _, id := range []string{"a", "b", "c"} {
 		data, err := seal(record("files", id, "1"))
 		check(t, err)
-		path := s.path() + "/" + DocumentID{"files", id}.file()
-		d.cached[path] = &inode{disk: d, path: path, cached: string(data), stored: string(data)}
+		files[path(id)] = string(data)
 	}
-	d.stored = maps.Clone(d.cached)
-	return s, d
+	d := durabletest.NewDisk(files)
+	return Documents{&Dir{path: "state", fs: d}}, d
 }
 
 // modelBatch renews a and b, adds d and removes c.
@@ -111,13 +114,13 @@ var (
 )
 
 // possible returns the versions a document may have after a power cut.
-func possible(t *testing.T, s Documents, d *disk, id string) []string {
+func possible(t *testing.T, s Documents, d *durabletest.Disk, id string) []string {
 	t.Helper()
 	var all []string
-	for _, content := range d.afterPowerCut(s.path() + "/" + DocumentID{"files", id}.file()) {
+	for _, content := range d.AfterPowerCut(s.path() + "/" + DocumentID{"files", id}.file()) {
 		var r Record
 		switch {
-		case content == missing:
+		case content == durabletest.Missing:
 			all = append(all, gone)
 		case unseal([]byte(content), &r) != nil:
 			all = append(all, fmt.Sprintf("torn: %q", content))
@@ -132,8 +135,8 @@ func TestABatchIsOnTheDiskWhenItReturns(t *testing.T) {
 	t.Parallel()
 	s, d := modelled(t)
 	check(t, modelBatch(s))
-	if d.step != modelSteps {
-		t.Errorf("%d steps, %v; want %d: the directory is synced once for all", d.step, d.done, modelSteps)
+	if d.Step != modelSteps {
+		t.Errorf("%d steps, %v; want %d: the directory is synced once for all", d.Step, d.Done, modelSteps)
 	}
 	for id, want := range modelAfter {
 		for _, got := range possible(t, s, d, id) {
@@ -148,7 +151,7 @@ func TestAfterAPowerCutAtAnyStepOfABatchEachDocumentIsOldOrNew(t *testing.T) {
 	t.Parallel()
 	for step := 1; step <= modelSteps; step++ {
 		s, d := modelled(t)
-		d.crashAt = step
+		d.CrashAt = step
 		if err := modelBatch(s); err == nil {
 			t.Errorf("crash at step %d: no error", step)
 		}
@@ -166,10 +169,10 @@ func TestAStepOfABatchThatFailsNamesWhatIsNotOnTheDisk(t *testing.T) {
 	t.Parallel()
 	for step := 1; step <= modelSteps; step++ {
 		s, d := modelled(t)
-		d.failAt = step
+		d.FailAt = step
 		err := modelBatch(s)
 		var failed *BatchError
-		if !errors.As(err, &failed) || !errors.Is(err, errStep) {
+		if !errors.As(err, &failed) || !errors.Is(err, durabletest.ErrStep) {
 			t.Fatalf("step %d failed: error %v", step, err)
 		}
 		named := map[string]bool{}
@@ -189,8 +192,8 @@ func TestAStepOfABatchThatFailsNamesWhatIsNotOnTheDisk(t *testing.T) {
 				}
 			}
 		}
-		for path := range d.cached {
-			if strings.Contains(path, tempPrefix) {
+		for path := range d.Cached {
+			if strings.Contains(path, durable.TempPrefix) {
 				t.Errorf("step %d failed and left %s", step, path)
 			}
 		}
@@ -200,7 +203,7 @@ func TestAStepOfABatchThatFailsNamesWhatIsNotOnTheDisk(t *testing.T) {
 func TestABatchErrorIsShortHoweverManyDocumentsFail(t *testing.T) {
 	t.Parallel()
 	s, d := modelled(t)
-	d.crashAt = 1
+	d.CrashAt = 1
 	var put []Record
 	var want []DocumentID
 	for i := range 1000 {

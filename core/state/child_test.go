@@ -12,6 +12,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"github.com/wardlet/wardlet/core/state/durable"
 )
 
 // The environment of a child: which program it runs, on which directory, and
@@ -78,7 +80,7 @@ func child(t *testing.T, name, dir, kill string) (failure string, killed bool) {
 	return "", false
 }
 
-// killing is the kernel's file system, and the end of the process at one step.
+// killing is the durable.OS's file system, and the end of the process at one step.
 // One step is done at a time, so that it is the end of all others too.
 type killing struct {
 	mu       sync.Mutex
@@ -117,39 +119,45 @@ func (k *killing) do(step func() error, halfway func() error) error {
 
 func nothing() error { return nil }
 
-func (k *killing) create(dir, pattern string) (f file, err error) {
-	err = k.do(func() (err error) { f, err = kernel{}.create(dir, pattern); return err }, nothing)
-	return &dying{k, f}, err
+func (k *killing) Create(dir, pattern string) (f durable.File, err error) {
+	err = k.do(func() (err error) { f, err = durable.OS{}.Create(dir, pattern); return err }, nothing)
+	return &dying{f, k}, err
 }
 
-func (k *killing) rename(from, to string) error {
-	return k.do(func() error { return kernel{}.rename(from, to) }, nothing)
+func (k *killing) Rename(from, to string) error {
+	return k.do(func() error { return durable.OS{}.Rename(from, to) }, nothing)
 }
 
-func (k *killing) syncDir(dir string) error {
-	return k.do(func() error { return kernel{}.syncDir(dir) }, nothing)
+func (k *killing) SyncDir(dir string) error {
+	return k.do(func() error { return durable.OS{}.SyncDir(dir) }, nothing)
 }
 
-func (k *killing) remove(path string) error {
-	return k.do(func() error { return kernel{}.remove(path) }, nothing)
+func (k *killing) Remove(path string) error {
+	return k.do(func() error { return durable.OS{}.Remove(path) }, nothing)
+}
+
+func (k *killing) AppendTo(path string) (f durable.File, err error) {
+	err = k.do(func() (err error) { f, err = durable.OS{}.AppendTo(path); return err }, nothing)
+	return &dying{f, k}, err
 }
 
 // dying is a file of killing.
 type dying struct {
+	durable.File
+
 	k *killing
-	file
 }
 
 func (d *dying) Write(data []byte) (n int, err error) {
 	write := func(part []byte) func() error {
-		return func() error { n, err = d.file.Write(part); return err }
+		return func() error { n, err = d.File.Write(part); return err }
 	}
 	err = d.k.do(write(data), write(data[:len(data)/2]))
 	return n, err
 }
 
-func (d *dying) Sync() error  { return d.k.do(d.file.Sync, nothing) }
-func (d *dying) Close() error { return d.k.do(d.file.Close, nothing) }
+func (d *dying) Sync() error  { return d.k.do(d.File.Sync, nothing) }
+func (d *dying) Close() error { return d.k.do(d.File.Close, nothing) }
 
 // limitFileSize makes every write beyond so many bytes of a file fail, for the
 // rest of the process.

@@ -9,6 +9,9 @@ import (
 	"strings"
 	"sync/atomic"
 	"syscall"
+
+	"github.com/wardlet/wardlet/core/state/decisions"
+	"github.com/wardlet/wardlet/core/state/durable"
 )
 
 const (
@@ -25,7 +28,7 @@ type Dir struct {
 	path         string
 	log          *slog.Logger
 	lock         *os.File
-	fs           filesystem
+	fs           durable.Filesystem
 	installation string
 	made         bool
 	// copy is nil where there is no second copy of who this node is.
@@ -42,7 +45,7 @@ type Dir struct {
 func Open(path string, log *slog.Logger, options ...Option) (*Dir, error) {
 	err := os.MkdirAll(filepath.Dir(path), 0o755)
 	if err == nil {
-		err = ownDir(path)
+		err = durable.OwnDir(path)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("state directory %s: %w", path, err)
@@ -51,7 +54,7 @@ func Open(path string, log *slog.Logger, options ...Option) (*Dir, error) {
 	if err != nil {
 		return nil, fmt.Errorf("state directory %s: %w", path, err)
 	}
-	d := &Dir{path: path, log: log, lock: lock, fs: kernel{}}
+	d := &Dir{path: path, log: log, lock: lock, fs: durable.OS{}}
 	for _, option := range options {
 		option(d)
 	}
@@ -78,35 +81,6 @@ func (d *Dir) New() bool { return d.made }
 // SecondCopy is why the agent goes on without a second copy of who this node is,
 // nil where there is one, or none was wanted.
 func (d *Dir) SecondCopy() error { return d.copy.broken() }
-
-// ownDir makes a directory only its owner can enter, or checks that path is
-// one, of this process's user. What is missing above it is made the same way:
-// it may be the state directory, removed while the agent runs.
-func ownDir(path string) error { return ownDirOf(path, "state_root") }
-
-// ownDirOf is ownDir for a directory whose place the key of agent.toml says.
-func ownDirOf(path, key string) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
-		return err
-	}
-	info, err := os.Lstat(path)
-	if err != nil {
-		return err
-	}
-	stat, ok := info.Sys().(*syscall.Stat_t)
-	switch {
-	case !info.IsDir():
-		return fmt.Errorf("not a directory, and links are not followed: name another %s, or remove it", key)
-	case !ok || int(stat.Uid) != os.Geteuid():
-		return fmt.Errorf("it belongs to user %d, the agent runs as %d: name another %s, or change the owner", stat.Uid, os.Geteuid(), key)
-	case info.Mode().Perm() != 0o700:
-		return fmt.Errorf("its mode is %#o, so others than its owner may enter: name a directory of its own as %s, or chmod 0700 it", info.Mode().Perm(), key)
-	}
-	return nil
-}
 
 // lockDir locks the directory until the file is closed or the process ends.
 func lockDir(path string) (*os.File, error) {
@@ -136,7 +110,7 @@ func writePID(f *os.File) error {
 }
 
 func (d *Dir) prepare() error {
-	if err := ownDir(filepath.Join(d.path, quarantineDir)); err != nil {
+	if err := durable.OwnDir(filepath.Join(d.path, quarantineDir)); err != nil {
 		return fmt.Errorf("%s: %w", quarantineDir, err)
 	}
 	if err := d.checkSchema(); err != nil {
@@ -144,12 +118,12 @@ func (d *Dir) prepare() error {
 	}
 	documents := filepath.Join(d.path, documentsDir)
 	_, missing := os.Lstat(documents)
-	temps := []error{removeTemps(d.path)}
+	temps := []error{durable.RemoveTemps(d.path)}
 	for _, folder := range []string{documentsDir, resolutionsDir, policiesDir, outcomesDir, endingsDir, opinionsDir, pulledDir, objectsDir} {
-		if err := ownDir(filepath.Join(d.path, folder)); err != nil {
+		if err := durable.OwnDir(filepath.Join(d.path, folder)); err != nil {
 			return fmt.Errorf("%s: %w", folder, err)
 		}
-		temps = append(temps, removeTemps(filepath.Join(d.path, folder)))
+		temps = append(temps, durable.RemoveTemps(filepath.Join(d.path, folder)))
 	}
 	if err := errors.Join(temps...); err != nil {
 		return err
@@ -175,6 +149,17 @@ func (d *Dir) fresh() bool {
 	return errors.Is(err, os.ErrNotExist)
 }
 
+// Decisions opens the log of decisions. limits are how many bytes each owner of pods may have, as
+// in decisions.Config.
+func (d *Dir) Decisions(limits map[string]int64) (*decisions.Log, error) {
+	return decisions.Open(decisions.Config{
+		Dir: filepath.Join(d.path, decisions.DirName), Limits: limits, FS: d.fs, Logger: d.log,
+		Quarantine: func(name string, corrupt error) error {
+			return d.quarantine(filepath.Join(decisions.DirName, name), corrupt)
+		},
+	})
+}
+
 // Lost reports whether documents that an earlier process stored cannot be read
 // any more, so far as is known.
 func (d *Dir) Lost() bool { return d.lost.Load() }
@@ -186,14 +171,14 @@ func (d *Dir) store(name string, value any) error {
 		return fmt.Errorf("write %s: %w", name, err)
 	}
 	dir, base := filepath.Split(filepath.Join(d.path, name))
-	return writeFile(d.fs, filepath.Clean(dir), base, data)
+	return durable.Write(d.fs, filepath.Clean(dir), base, data)
 }
 
 // load reads a file of the directory. One that is corrupt, or no file at all,
 // is moved aside and counts as missing.
 func (d *Dir) load(name string, value any) (found bool, err error) {
-	data, err := readFile(filepath.Join(d.path, name))
-	var odd *oddFile
+	data, err := durable.Read(filepath.Join(d.path, name))
+	var odd *durable.OddFileError
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		return false, nil

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/wardlet/wardlet/core/state/durable"
 )
 
 func check(t *testing.T, err error) {
@@ -200,7 +202,7 @@ func TestWhatACrashLeftOfAWriteIsRemoved(t *testing.T) {
 	path := statePath(t)
 	d, _ := open(t, path)
 	check(t, d.Close())
-	temps := []string{filepath.Join(path, tempPrefix+"a"), filepath.Join(path, documentsDir, tempPrefix+"b.json")}
+	temps := []string{filepath.Join(path, durable.TempPrefix+"a"), filepath.Join(path, documentsDir, durable.TempPrefix+"b.json")}
 	for _, temp := range temps {
 		check(t, os.WriteFile(temp, []byte("half"), 0o600))
 	}

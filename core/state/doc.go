@@ -2,8 +2,7 @@
 // at a time, with the installation ID, the node's name, the last valid version
 // of every document with what was decided about it, the answers to conflicts
 // between sources, what policies said last of pods, how pods ended and how often
-// their containers were restarted, which are being ended, which directory each source has read last, and
-// the decisions of policies with all that they depended on.
+// their containers were restarted, which are terminating, and which directory each source has read last.
 //
 // Comes in: records from the mux, one or a batch at a time, places from
 // sources. Goes out: what was last stored, and whether some of it was lost. A
@@ -20,9 +19,5 @@
 // (a link, a pipe, one of gigabytes), is moved into quarantine/ and counts as
 // missing; it never stops the agent.
 //
-// Decisions are another matter: there are many, and nothing is lost with one. They
-// are lines of logs that are only appended to, a log for each owner of pods, with a
-// checksum in each line; a line that is not whole is passed over. DecisionLog is
-// safe for concurrent use. DecisionArchive reads the same files where no agent has
-// them open, and says which lines are not whole.
+// Decisions of policies are in package decisions; Dir.Decisions opens their log.
 package state

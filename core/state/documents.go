@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/state/durable"
 )
 
 // Record is what is kept of one document.
@@ -93,19 +94,19 @@ func (s Documents) path() string { return filepath.Join(s.dir.path, documentsDir
 
 // Put stores a record in place of the one with the same source and ID. When
 // it returns nil the record is on the disk.
-func (s Documents) Put(r *Record) error { return s.write(r, writeFile) }
+func (s Documents) Put(r *Record) error { return s.write(r, durable.Write) }
 
 // Delete removes a record; one that does not exist is removed.
 func (s Documents) Delete(source, id string) error {
 	doc := DocumentID{source, id}
-	if err := removeFile(s.dir.fs, s.path(), doc.file()); err != nil {
+	if err := durable.Remove(s.dir.fs, s.path(), doc.file()); err != nil {
 		return fmt.Errorf("%s: %w", doc, err)
 	}
 	return nil
 }
 
 // write stores a record as how does it.
-func (s Documents) write(r *Record, how func(fs filesystem, dir, name string, data []byte) error) error {
+func (s Documents) write(r *Record, how func(fs durable.Filesystem, dir, name string, data []byte) error) error {
 	if err := r.usable(); err != nil {
 		return fmt.Errorf("%s: %w", r.document(), err)
 	}

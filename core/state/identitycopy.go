@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"github.com/wardlet/wardlet/core/state/durable"
 )
 
 // identityFile is the file of an identityCopy.
@@ -59,7 +61,7 @@ func (c *identityCopy) open() error {
 		c.peek()
 		return nil
 	}
-	if err = removeTemps(dir); err == nil {
+	if err = durable.RemoveTemps(dir); err == nil {
 		err = c.read()
 	}
 	if err != nil {
@@ -74,10 +76,10 @@ func (c *identityCopy) prepare() error {
 	dir := c.files.path
 	err := os.MkdirAll(filepath.Dir(dir), 0o755)
 	if err == nil {
-		err = ownDirOf(dir, "pod_root")
+		err = durable.OwnDirOf(dir, "pod_root")
 	}
 	if err == nil {
-		err = ownDirOf(filepath.Join(dir, quarantineDir), "pod_root")
+		err = durable.OwnDirOf(filepath.Join(dir, quarantineDir), "pod_root")
 	}
 	var locked error
 	if c.files.lock, locked = lockItself(dir); errors.Is(locked, errOtherAgent) {
@@ -105,7 +107,7 @@ func (c *identityCopy) read() error {
 // another installation.
 func (c *identityCopy) peek() {
 	var stored identity
-	data, err := readFile(filepath.Join(c.files.path, identityFile))
+	data, err := durable.Read(filepath.Join(c.files.path, identityFile))
 	if err == nil && unseal(data, &stored) == nil && isInstallation(stored.Installation) {
 		c.held = stored
 	}

@@ -8,6 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/wardlet/wardlet/core/state/durable"
+	"github.com/wardlet/wardlet/core/state/durable/durabletest"
 )
 
 // places are a state directory and one for the second copy of the identity.
@@ -50,18 +53,18 @@ func TestOneOfTwoCopiesIsEnoughToKnowTheInstallation(t *testing.T) {
 		},
 		"the state is empty": {
 			harm: func(t *testing.T, p places) { t.Helper(); p.loseState(t); check(t, os.Mkdir(p.state, 0o700)) },
-			lost: true, says: "what was known of documents is lost",
+			lost: true, says: "the state of documents is lost",
 		},
 		"the state has lost only the ID": {
 			harm: func(t *testing.T, p places) {
 				t.Helper()
 				check(t, os.Remove(filepath.Join(p.state, installationFile)))
 			},
-			lost: true, says: "its second copy does",
+			lost: true, says: "its second copy is used",
 		},
 		"the ID in the state is corrupt": {
 			harm: func(t *testing.T, p places) { t.Helper(); corrupt(t, filepath.Join(p.state, installationFile)) },
-			says: "its second copy does",
+			says: "its second copy is used",
 		},
 		"the ID in the state is none": {
 			harm: func(t *testing.T, p places) { t.Helper(); odd(t, filepath.Join(p.state, installationFile)) },
@@ -252,48 +255,48 @@ func TestASecondCopyThatOthersMayEnterIsStillReadAndBelongsToOneAgent(t *testing
 // stopping is a file system on which nothing below a directory can be changed
 // after a number of steps.
 type stopping struct {
-	kernel
+	durable.OS
 	below string
 	left  int
 }
 
-func writingTo(fs filesystem) Option { return func(d *Dir) { d.fs = fs } }
+func writingTo(fs durable.Filesystem) Option { return func(d *Dir) { d.fs = fs } }
 
 func (s *stopping) step(path string) error {
 	if strings.HasPrefix(path, s.below) {
 		if s.left--; s.left < 0 {
-			return errStep
+			return durabletest.ErrStep
 		}
 	}
 	return nil
 }
 
-func (s *stopping) create(dir, pattern string) (file, error) {
+func (s *stopping) Create(dir, pattern string) (durable.File, error) {
 	if err := s.step(dir); err != nil {
 		return nil, err
 	}
-	return s.kernel.create(dir, pattern)
+	return s.OS.Create(dir, pattern)
 }
 
-func (s *stopping) rename(from, to string) error {
+func (s *stopping) Rename(from, to string) error {
 	if err := s.step(to); err != nil {
 		return err
 	}
-	return s.kernel.rename(from, to)
+	return s.OS.Rename(from, to)
 }
 
-func (s *stopping) syncDir(dir string) error {
+func (s *stopping) SyncDir(dir string) error {
 	if err := s.step(dir); err != nil {
 		return err
 	}
-	return s.kernel.syncDir(dir)
+	return s.OS.SyncDir(dir)
 }
 
-func (s *stopping) remove(path string) error {
+func (s *stopping) Remove(path string) error {
 	if s.left < 0 && strings.HasPrefix(path, s.below) {
-		return errStep
+		return durabletest.ErrStep
 	}
-	return s.kernel.remove(path)
+	return s.OS.Remove(path)
 }
 
 func TestAnAgentWithItsStateStartsWhereTheSecondCopyCannotBeWritten(t *testing.T) {
@@ -339,7 +342,7 @@ func TestAStartThatIsCutShortChangesNoInstallation(t *testing.T) {
 						first = d.Installation() // something may run under it
 					}
 					check(t, d.Close())
-				} else if !errors.Is(err, errStep) {
+				} else if !errors.Is(err, durabletest.ErrStep) {
 					t.Fatal(err)
 				}
 				d, _ = p.open(t)

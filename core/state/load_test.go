@@ -13,6 +13,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/state/durable"
 )
 
 // unusable are records with a good checksum that the mux cannot go on with.
@@ -26,7 +27,7 @@ var unusable = map[string]struct {
 		other.UID = "another"
 		v := &api.Verdict{Answer: api.Allow, Mutation: &pod.Mutation{Final: other}}
 		r.Decided = &Decided{Origin: api.Origin{Source: "files"}, Verdict: v}
-	}, "what policies made of the pod is another one"},
+	}, "the pod as policies changed it is another pod"},
 	"nothing of what policies changed": {func(r *Record) {
 		r.Suppressed = &Suppressed{Since: time.Unix(1, 0), Until: time.Unix(2, 0), Verdict: &api.Verdict{Answer: api.Allow, Mutation: &pod.Mutation{}}}
 	}, "the pod as policies changed it is missing"},
@@ -49,7 +50,7 @@ var unusable = map[string]struct {
 	}, "the decided pod has the key"},
 	"a verdict that is none": {func(r *Record) {
 		r.Decided = &Decided{Origin: api.Origin{Source: "files"}, Verdict: &api.Verdict{Answer: "maybe"}}
-	}, `the verdict "maybe" is none`},
+	}, `unknown verdict "maybe"`},
 	"held back since never": {func(r *Record) { r.Suppressed = &Suppressed{} }, "it does not say how long it is held back"},
 	"held back until before": {func(r *Record) {
 		r.Suppressed = &Suppressed{Since: time.Unix(2, 0), Until: time.Unix(1, 0)}
@@ -142,7 +143,7 @@ func TestWhatIsNoRecordFileIsMovedAsideAndNeverBlocks(t *testing.T) {
 func TestADirectoryWithTheNameOfATemporaryFileStopsNothing(t *testing.T) {
 	t.Parallel()
 	path := prepared(t)
-	foreign := filepath.Join(path, documentsDir, tempPrefix+"dir")
+	foreign := filepath.Join(path, documentsDir, durable.TempPrefix+"dir")
 	check(t, os.MkdirAll(filepath.Join(foreign, "sub"), 0o700))
 	d, _ := open(t, path)
 	if got := stored(t, d.Documents()); len(got) != 3 {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/state/decisions"
 )
 
 // opinionsDir is the directory of what policies said last.
@@ -19,22 +20,8 @@ type LastOpinions struct {
 	// Tenant is whose pod it is, empty for the operator's.
 	Tenant string `json:"tenant,omitempty"`
 	// At is when the newest of them was given.
-	At       time.Time     `json:"at"`
-	Opinions []LastOpinion `json:"opinions"`
-}
-
-// LastOpinion is what one policy said.
-type LastOpinion struct {
-	Policy string `json:"policy"`
-	// Tenant is whose policy it is, empty for the operator's.
-	Tenant  string     `json:"tenant,omitempty"`
-	Answer  api.Answer `json:"answer"`
-	Reason  string     `json:"reason,omitempty"`
-	Message string     `json:"message,omitempty"`
-	// RetryAfter is when a hold wanted to be looked at again, 0 for no wish.
-	RetryAfter time.Duration `json:"retryAfter,omitempty"`
-	// Changed: the policy has changed the pod.
-	Changed bool `json:"changed,omitempty"`
+	At       time.Time               `json:"at"`
+	Opinions []decisions.LastOpinion `json:"opinions"`
 }
 
 // Opinions keeps what policies said last, one record per instance.

@@ -10,12 +10,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/state/decisions"
 )
 
 func saidOf(instance string, minute int, answer api.Answer) LastOpinions {
 	return LastOpinions{
 		Instance: instance, Tenant: "a", At: time.Date(2026, 1, 2, 3, minute, 0, 0, time.UTC),
-		Opinions: []LastOpinion{{Policy: "p", Tenant: "a", Answer: answer, Reason: "R", Message: "m", RetryAfter: time.Second, Changed: true}},
+		Opinions: []decisions.LastOpinion{{Policy: "p", Tenant: "a", Answer: answer, Reason: "R", Message: "m", RetryAfter: time.Second, Changed: true}},
 	}
 }
 

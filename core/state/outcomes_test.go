@@ -14,6 +14,9 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/state/durable"
+	"github.com/wardlet/wardlet/core/state/durable/durabletest"
 )
 
 func result(uid types.UID, restarts int32) *Outcome {
@@ -133,7 +136,7 @@ func TestABadOutcomeIsMovedAsideAndTheRestIsRead(t *testing.T) {
 			check(t, os.WriteFile(bad, data, 0o600))
 		},
 	}
-	for name, harm := range harms {
+	for name, harm := range durabletest.Harms {
 		for _, at := range []int{0, 40, 200} {
 			tests[fmt.Sprintf("%s at byte %d", name, at)] = func(t *testing.T, bad, _ string) {
 				t.Helper()
@@ -177,7 +180,7 @@ func TestWhatACrashLeftOfAnOutcomeIsRemoved(t *testing.T) {
 	d, _ := open(t, path)
 	check(t, d.Outcomes().Put(result("1", 1)))
 	check(t, d.Close())
-	left := filepath.Join(path, outcomesDir, tempPrefix+"x")
+	left := filepath.Join(path, outcomesDir, durable.TempPrefix+"x")
 	check(t, os.WriteFile(left, []byte("half"), 0o600))
 	d, _ = open(t, path)
 	if _, err := os.Lstat(left); !os.IsNotExist(err) {

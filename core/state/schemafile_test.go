@@ -10,6 +10,8 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/wardlet/wardlet/core/state/durable"
 )
 
 // used makes the state of a node called "old" with a document.
@@ -127,9 +129,9 @@ func TestOpen_stateWithItsSchemaNeedsNoCopyOfIt(t *testing.T) {
 }
 
 // fullDisk takes no new file.
-type fullDisk struct{ kernel }
+type fullDisk struct{ durable.OS }
 
-func (fullDisk) create(string, string) (file, error) { return nil, errors.New("no space left") }
+func (fullDisk) Create(string, string) (durable.File, error) { return nil, errors.New("no space left") }
 
 func TestOpen_oneFileThatSaysTheSchemaIsEnough(t *testing.T) {
 	t.Parallel()

@@ -6,6 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
+	"regexp"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/wardlet/wardlet/core/state/durable"
 )
 
 // seal renders value as JSON behind a line with its checksum.
@@ -19,8 +26,8 @@ func seal(value any) ([]byte, error) {
 		return nil, err
 	}
 	data := append(checksum(body.Bytes()), body.Bytes()...)
-	if len(data) > maxFile {
-		return nil, fmt.Errorf("it has %d bytes, and no more than %d are read back: make the document smaller", len(data), maxFile)
+	if len(data) > durable.MaxSize {
+		return nil, fmt.Errorf("it has %d bytes, and no more than %d are read back: make the document smaller", len(data), durable.MaxSize)
 	}
 	return data, nil
 }
@@ -40,4 +47,86 @@ func unseal(data []byte, value any) error {
 
 func checksum(body []byte) []byte {
 	return fmt.Appendf(nil, "sha256:%x\n", sha256.Sum256(body))
+}
+
+var (
+	// longNumber is what a number looks like, or a string that is one, that
+	// would take for ever as a quantity: 1e999999999 has a billion digits.
+	longNumber = regexp.MustCompile(`[":,\[\s][+-]?[0-9.]*([eE][+-]?[0-9]{4}|[0-9.]{200})`)
+
+	quantity    = reflect.TypeFor[resource.Quantity]()
+	unmarshaler = reflect.TypeFor[json.Unmarshaler]()
+)
+
+// boundQuantities refuses quantities that take for ever to read into the type
+// of value. Everywhere else such numbers are text like any other.
+func boundQuantities(body []byte, value any) error {
+	if !longNumber.Match(body) {
+		return nil
+	}
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.UseNumber()
+	var tree any
+	if err := decoder.Decode(&tree); err != nil {
+		return err
+	}
+	return findLong(tree, reflect.TypeOf(value))
+}
+
+// findLong walks a tree beside the type it is read into.
+func findLong(tree any, t reflect.Type) error {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t == quantity {
+		// As a decoder would see it.
+		if text := fmt.Sprintf("%q", tree); longNumber.MatchString(text) {
+			return fmt.Errorf("the quantity %.40s is far too large, or too exact", text)
+		}
+		return nil
+	}
+	if reflect.PointerTo(t).Implements(unmarshaler) {
+		return nil
+	}
+	var errs []error
+	switch tree := tree.(type) {
+	case []any:
+		if t.Kind() != reflect.Slice && t.Kind() != reflect.Array {
+			return nil
+		}
+		for _, item := range tree {
+			errs = append(errs, findLong(item, t.Elem()))
+		}
+	case map[string]any:
+		for key, item := range tree {
+			switch t.Kind() {
+			case reflect.Map:
+				errs = append(errs, findLong(item, t.Elem()))
+			case reflect.Struct:
+				if member := memberOf(t, key); member != nil {
+					errs = append(errs, findLong(item, member))
+				}
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// memberOf is the type of a struct's field, by its JSON name in any case, or
+// of that of a struct it inlines.
+func memberOf(t reflect.Type, key string) reflect.Type {
+	for f := range t.Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case name == "" && f.Anonymous && f.Type.Kind() == reflect.Struct:
+			if member := memberOf(f.Type, key); member != nil {
+				return member
+			}
+		case strings.EqualFold(name, key):
+			return f.Type
+		case name == "" && strings.EqualFold(f.Name, key):
+			return f.Type
+		}
+	}
+	return nil
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/wardlet/wardlet/core/state/durable"
 )
 
 // Table keeps one record per key, each in a file of its own below the state directory.
@@ -35,7 +37,7 @@ func (t Table[K, T, P]) Put(record P) error {
 // Delete removes the record of a key; one that does not exist is no error.
 func (t Table[K, T, P]) Delete(key K) error {
 	dir, name := filepath.Split(filepath.Join(t.dir.path, t.file(key)))
-	return removeFile(t.dir.fs, filepath.Clean(dir), name)
+	return durable.Remove(t.dir.fs, filepath.Clean(dir), name)
 }
 
 // Apply stores records in place of those with the same keys, and removes those of other
@@ -50,12 +52,12 @@ func (t Table[K, T, P]) Apply(put []T, remove []K) error {
 		inParallel(len(put), func(i int) { errs[i] = t.write(&put[i]) })
 	}
 	for i, key := range remove {
-		err := t.dir.fs.remove(filepath.Join(t.dir.path, t.file(key)))
+		err := t.dir.fs.Remove(filepath.Join(t.dir.path, t.file(key)))
 		if !errors.Is(err, os.ErrNotExist) {
 			errs[len(put)+i] = err
 		}
 	}
-	errs[len(put)+len(remove)] = t.dir.fs.syncDir(filepath.Join(t.dir.path, t.folder))
+	errs[len(put)+len(remove)] = t.dir.fs.SyncDir(filepath.Join(t.dir.path, t.folder))
 	return errors.Join(errs...)
 }
 
@@ -67,7 +69,7 @@ func (t Table[K, T, P]) write(record P) error {
 	}
 	if err == nil {
 		dir, name := filepath.Split(filepath.Join(t.dir.path, t.file(record.key())))
-		err = replaceFile(t.dir.fs, filepath.Clean(dir), name, data)
+		err = durable.Replace(t.dir.fs, filepath.Clean(dir), name, data)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", record, err)

@@ -4,26 +4,15 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
-)
 
-// harms are what may have become of a file, at one of its bytes.
-var harms = map[string]func(data []byte, at int) []byte{
-	"cut off":                func(data []byte, at int) []byte { return data[:at] },
-	"cut off, and then zero": func(data []byte, at int) []byte { return append(data[:at:at], make([]byte, len(data)-at)...) },
-	"a byte missing":         func(data []byte, at int) []byte { return slices.Delete(slices.Clone(data), at, at+1) },
-	"a bit flipped": func(data []byte, at int) []byte {
-		data = slices.Clone(data)
-		data[at] ^= 1 << (at % 8)
-		return data
-	},
-}
+	"github.com/wardlet/wardlet/core/state/durable/durabletest"
+)
 
 func TestARecordHarmedAtAnyByteIsMovedAsideAndTheOthersAreRead(t *testing.T) {
 	t.Parallel()
-	for name, harm := range harms {
+	for name, harm := range durabletest.Harms {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			path := prepared(t)

@@ -137,7 +137,7 @@ func TestThatPodsOfNobodyCannotBeListedIsLoggedOnceAMinute(t *testing.T) {
 	t.Parallel()
 	for message, want := range map[string]struct{ first, least, most, after int32 }{
 		"orphaned pods stay until the runtime can be listed": {1, 9, 10, 0},
-		"the runtime can be listed again":                               {0, 0, 0, 1},
+		"the runtime can be listed again":                    {0, 0, 0, 1},
 	} {
 		t.Run(message, func(t *testing.T) {
 			t.Parallel()

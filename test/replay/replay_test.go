@@ -14,7 +14,7 @@ import (
 	"testing/fstest"
 
 	"github.com/wardlet/wardlet/core/policy/wasm"
-	"github.com/wardlet/wardlet/core/state"
+	"github.com/wardlet/wardlet/core/state/decisions"
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
@@ -72,7 +72,7 @@ var ofPlugin = []string{string(wasm.Trap), string(wasm.FuelExhausted)}
 func counted(t *testing.T, dir string) (n kinds, sets map[string]bool) {
 	t.Helper()
 	sets = map[string]bool{}
-	damaged, err := state.ArchiveOf(os.DirFS(dir)).Each(func(r *state.DecisionRecord, _ *state.Exhibits) error {
+	damaged, err := decisions.NewArchive(os.DirFS(dir)).Each(func(r *decisions.Record, _ *decisions.Exhibits) error {
 		n.all++
 		for _, s := range r.Verdict.Sets {
 			sets[s] = true
@@ -169,8 +169,8 @@ func everyDamageIsNoticed(t *testing.T, dir string) {
 		for range 5 {
 			at, bit := random.IntN(len(text)), byte(1)<<random.IntN(8)
 			text[at] ^= bit
-			damaged, err := state.ArchiveOf(fstest.MapFS{relative: &fstest.MapFile{Data: text, Mode: 0o600}}).Each(
-				func(*state.DecisionRecord, *state.Exhibits) error { return nil })
+			damaged, err := decisions.NewArchive(fstest.MapFS{relative: &fstest.MapFile{Data: text, Mode: 0o600}}).Each(
+				func(*decisions.Record, *decisions.Exhibits) error { return nil })
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				t.Fatal(err)
 			}

@@ -14,7 +14,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy/replay"
 	"github.com/wardlet/wardlet/core/policy/spec"
 	"github.com/wardlet/wardlet/core/policy/wasm"
-	"github.com/wardlet/wardlet/core/state"
+	"github.com/wardlet/wardlet/core/state/decisions"
 )
 
 // Manifest is a file with a pod.
@@ -190,7 +190,7 @@ func (d *Draft) put(m *Manifest) (path string) {
 // AskAgain puts the question of a decision on record to the draft, as those policies
 // saw it that were asked first. The draft must have been loaded for the record's node.
 // The error says what is missing or damaged, or is that of ctx.
-func (d *Draft) AskAgain(ctx context.Context, record *state.DecisionRecord, of replay.Artifacts) (eval.Result, error) {
+func (d *Draft) AskAgain(ctx context.Context, record *decisions.Record, of replay.Artifacts) (eval.Result, error) {
 	if !slices.Contains(d.Hooks(), record.Hook) {
 		return eval.Result{}, fmt.Errorf("the decision is about the hook %s, and the policy has %q", record.Hook, d.Hooks())
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/policy/eval"
-	"github.com/wardlet/wardlet/core/state"
+	"github.com/wardlet/wardlet/core/state/decisions"
 )
 
 // PolicyRun is what a policy said to one question.
@@ -26,7 +26,7 @@ type PolicyRun struct {
 }
 
 // ErrNoDecisions is that files hold no state directory with decisions on record.
-var ErrNoDecisions = state.ErrNoDecisions
+var ErrNoDecisions = decisions.ErrNone
 
 // AskPolicy puts a question to the policy of a document, in a sandbox of its own.
 func AskPolicy(ctx context.Context, cfg *config.Config, document string, q *Question) (*PolicyRun, error) {
@@ -39,7 +39,7 @@ var errAsked = errors.New("asked")
 // AskPolicyAgain puts the question of a decision that is on record in files, which
 // hold a state directory, to the policy of a document.
 func AskPolicyAgain(ctx context.Context, cfg *config.Config, document string, files fs.FS, id string) (run *PolicyRun, err error) {
-	damaged, err := state.ArchiveOf(files).Each(func(r *state.DecisionRecord, e *state.Exhibits) error {
+	damaged, err := decisions.NewArchive(files).Each(func(r *decisions.Record, e *decisions.Exhibits) error {
 		if r.ID != id {
 			return nil
 		}

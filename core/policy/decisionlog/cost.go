@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/policy/sched"
-	"github.com/wardlet/wardlet/core/state"
+	"github.com/wardlet/wardlet/core/state/decisions"
 )
 
 // RecordByteFuel is the cost of a recorded byte in fuel, for the tenant of the pod: some
@@ -36,7 +36,7 @@ func NewPaidRecords(of Records, from *sched.Budgets, now func() time.Time) *Paid
 }
 
 // Append implements Records. What is not written costs nothing.
-func (p *PaidRecords) Append(tenant string, entries []state.DecisionEntry) []error {
+func (p *PaidRecords) Append(tenant string, entries []decisions.Entry) []error {
 	errs := p.Records.Append(tenant, entries)
 	if p.budgets.Limits(tenant) {
 		p.budgets.Spend(tenant, p.bytes(tenant, entries, errs)*RecordByteFuel, p.now())
@@ -46,7 +46,7 @@ func (p *PaidRecords) Append(tenant string, entries []state.DecisionEntry) []err
 
 // bytes returns how much was written for entries. A document that is written again
 // because its first copy is old does not count.
-func (p *PaidRecords) bytes(tenant string, entries []state.DecisionEntry, errs []error) (bytes int64) {
+func (p *PaidRecords) bytes(tenant string, entries []decisions.Entry, errs []error) (bytes int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	paid := p.paid[tenant]

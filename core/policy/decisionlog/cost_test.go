@@ -10,7 +10,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/sched"
-	"github.com/wardlet/wardlet/core/state"
+	"github.com/wardlet/wardlet/core/state/decisions"
 )
 
 func TestARecordIsAsLongAsItIsCharged(t *testing.T) {
@@ -31,7 +31,7 @@ func TestARecordIsAsLongAsItIsCharged(t *testing.T) {
 			paid := NewPaidRecords(log, sched.NewBudgets(map[string]int64{"a": 1 << 40}, policytest.Instant), func() time.Time { return policytest.Instant })
 			for _, x := range records {
 				policytest.Must(t, x.prepare(&c))
-				policytest.Must(t, paid.Append("a", []state.DecisionEntry{x.entry})[0])
+				policytest.Must(t, paid.Append("a", []decisions.Entry{x.entry})[0])
 			}
 			charged := (sched.MostOf(1<<40) - paid.budgets.LeftOf("a")) / RecordByteFuel
 			closeAll()
@@ -46,8 +46,8 @@ func TestWhatIsKnownToBePaidDoesNotGrowForever(t *testing.T) {
 	t.Parallel()
 	paid := NewPaidRecords(&policytest.RecordDisk{}, sched.NewBudgets(map[string]int64{"a": 1}, policytest.Instant), func() time.Time { return policytest.Instant })
 	for i := range 3 * maxPaidDocuments {
-		entry := state.DecisionEntry{Record: &state.DecisionRecord{}, Inputs: map[string][]byte{strconv.Itoa(i): {}}}
-		policytest.Must(t, paid.Append("a", []state.DecisionEntry{entry})[0])
+		entry := decisions.Entry{Record: &decisions.Record{}, Inputs: map[string][]byte{strconv.Itoa(i): {}}}
+		policytest.Must(t, paid.Append("a", []decisions.Entry{entry})[0])
 		if n := len(paid.paid["a"]); n > maxPaidDocuments {
 			t.Fatalf("%d documents are known", n)
 		}

@@ -6,12 +6,12 @@ import (
 	"sync"
 	"time"
 
-	"github.com/wardlet/wardlet/core/state"
+	"github.com/wardlet/wardlet/core/state/decisions"
 )
 
 // Options are what a recorder needs.
 type Options struct {
-	// Records stores decisions over restarts; see state.DecisionLog.
+	// Records stores decisions over restarts; see decisions.Log.
 	Records Records
 	// Tenants are the names of all tenants.
 	Tenants []string
@@ -84,17 +84,17 @@ func (r *Recorder) restore() {
 	}
 }
 
-// Records stores decisions over restarts; see state.DecisionLog.
+// Records stores decisions over restarts; see decisions.Log.
 type Records interface {
 	// Append writes records about one owner's pods to the disk and sets the ID of each.
 	// It returns an error for each, nil for one that is on the disk.
-	Append(tenant string, entries []state.DecisionEntry) []error
+	Append(tenant string, entries []decisions.Entry) []error
 	// Counted stores how often decisions were repeated; it need not be durable.
-	Counted(tenant string, counts []state.DecisionCount) error
+	Counted(tenant string, counts []decisions.Count) error
 	// KeepFiles writes the files of a set of policies to the disk, by digest.
 	KeepFiles(tenant string, files map[string][]byte) error
 	// Newest returns the newest records of each owner's pods.
-	Newest(most int) ([]state.DecisionRecord, error)
+	Newest(most int) ([]decisions.Record, error)
 }
 
-var _ Records = (*state.DecisionLog)(nil)
+var _ Records = (*decisions.Log)(nil)

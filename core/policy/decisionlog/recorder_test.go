@@ -18,7 +18,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
-	"github.com/wardlet/wardlet/core/state"
+	"github.com/wardlet/wardlet/core/state/decisions"
 )
 
 func TestADiskThatFailsStopsNoDecision(t *testing.T) {
@@ -50,7 +50,7 @@ func TestADiskThatFailsStopsNoDecision(t *testing.T) {
 		if diff := cmp.Diff([]string{"-1 a×3"}, d.Has()); diff != "" {
 			t.Errorf("on the disk (-want +got):\n%s", diff)
 		}
-		d.Set(state.ErrTooLarge, nil)
+		d.Set(decisions.ErrTooLarge, nil)
 		one("huge")
 		if log.Count("are not on record") != 1 || !strings.Contains(fmt.Sprint(shownAs(r.shown)), "huge×1  the record is larger") {
 			t.Errorf("decisions %v, log:\n%s", shownAs(r.shown), log.Lines())

@@ -12,7 +12,7 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/wasm"
-	"github.com/wardlet/wardlet/core/state"
+	"github.com/wardlet/wardlet/core/state/decisions"
 )
 
 // Recording is a decision that is not recorded yet, with what it depended on. It does not
@@ -37,14 +37,14 @@ type Recording struct {
 	Answer func()
 
 	key   decisionKey
-	entry state.DecisionEntry
+	entry decisions.Entry
 	// repeats is an equal one of the same batch.
 	repeats *Recording
 }
 
 // prepare makes the record and its documents.
 func (r *Recording) prepare(c *Options) error {
-	e := state.DecisionEntry{Inputs: map[string][]byte{}, Record: &state.DecisionRecord{
+	e := decisions.Entry{Inputs: map[string][]byte{}, Record: &decisions.Record{
 		Decision: r.Decision, Agent: c.Version, Node: c.Node, Default: r.Fallback, Exempt: r.Exempt, Paced: r.Paced, MutateAPI: r.MutateAPI,
 	}}
 	d := Documents{Into: e.Inputs, texts: r.texts()}
@@ -60,7 +60,7 @@ func (r *Recording) prepare(c *Options) error {
 		e.Record.ClockSynchronized, e.Record.Old, e.Record.OldInstance = m.ClockSynchronized, d.Pod(m.Current), d.instance(m.Current)
 		for i := range m.Candidates {
 			x := &m.Candidates[i]
-			e.Record.Candidates = append(e.Record.Candidates, state.CandidateRecord{
+			e.Record.Candidates = append(e.Record.Candidates, decisions.CandidateRecord{
 				Pod: d.Pod(x.Pod), Instance: d.instance(x.Pod), UID: x.Pod.UID, Source: x.Origin.Source, Document: x.Origin.Document, Kind: x.Kind,
 				Running: x.Running, Restored: x.Restored, FirstSeen: x.FirstSeen,
 			})
@@ -84,12 +84,12 @@ func (r *Recording) texts() *pod.Texts {
 }
 
 // policies returns what the policies that had an opinion were made from.
-func (r *Recording) policies(d *Documents) []state.PolicyRecord {
+func (r *Recording) policies(d *Documents) []decisions.PolicyRecord {
 	facts := map[string]string{}
-	records := make([]state.PolicyRecord, 0, len(r.Decision.Verdict.Opinions))
+	records := make([]decisions.PolicyRecord, 0, len(r.Decision.Verdict.Opinions))
 	for i := range r.Decision.Verdict.Opinions {
 		o := &r.Decision.Verdict.Opinions[i]
-		record := state.PolicyRecord{Name: o.Policy, Tenant: o.Tenant, Circumstance: r.Effects.Of[eval.PolicyKey{Tenant: o.Tenant, Policy: o.Policy}]}
+		record := decisions.PolicyRecord{Name: o.Policy, Tenant: o.Tenant, Circumstance: r.Effects.Of[eval.PolicyKey{Tenant: o.Tenant, Policy: o.Policy}]}
 		if p := r.policy(o); p != nil {
 			record.Document, record.Module = p.DocumentSum, p.ModuleSum
 			record.Fuel, record.MemoryPages, record.OutputBytes = int64(p.Limits.Fuel), p.Limits.MemoryPages, p.Limits.OutputBytes
@@ -116,7 +116,7 @@ func (r *Recording) policy(o *api.Opinion) *eval.Policy {
 
 // inputsOf returns the inputs that distinguish decisions. Pods are identified by their
 // instances: other fields, such as the version of its status, make no other input.
-func inputsOf(r *state.DecisionRecord) []string {
+func inputsOf(r *decisions.Record) []string {
 	all := []string{r.OldInstance, r.Kind, r.Base}
 	for _, input := range []string{r.ConnectionInput, r.References} {
 		if input != "" {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/internal/crashpoint"
-	"github.com/wardlet/wardlet/core/state"
+	"github.com/wardlet/wardlet/core/state/decisions"
 )
 
 const (
@@ -42,13 +42,13 @@ type tenantRecorder struct {
 	// index has the decisions that need not be written again.
 	index index
 	// counts are the decisions that were repeated since the last write, by ID.
-	counts  map[string]state.DecisionCount
+	counts  map[string]decisions.Count
 	counted time.Time
 }
 
 func newTenantRecorder(c Options, tenant string, shown *Decisions, freed func()) *tenantRecorder {
 	return &tenantRecorder{
-		cfg: c, tenant: tenant, shown: shown, freed: freed, wake: make(chan struct{}, 1), counts: map[string]state.DecisionCount{},
+		cfg: c, tenant: tenant, shown: shown, freed: freed, wake: make(chan struct{}, 1), counts: map[string]decisions.Count{},
 	}
 }
 
@@ -186,7 +186,7 @@ func (r *tenantRecorder) finish(b *batch, unwritten string) {
 		switch {
 		case unwritten != "":
 			x.Decision.NotKept = unwritten
-		case errors.Is(b.errs[i], state.ErrTooLarge):
+		case errors.Is(b.errs[i], decisions.ErrTooLarge):
 			x.Decision.NotKept = b.errs[i].Error() // nothing is wrong with the disk
 		case b.errs[i] != nil:
 			x.Decision.NotKept = b.errs[i].Error()
@@ -271,7 +271,7 @@ type batch struct {
 
 // write writes the batch to the disk.
 func (b *batch) write(into Records, tenant string) {
-	entries := make([]state.DecisionEntry, len(b.fresh))
+	entries := make([]decisions.Entry, len(b.fresh))
 	for i, x := range b.fresh {
 		entries[i] = x.entry
 	}
@@ -281,7 +281,7 @@ func (b *batch) write(into Records, tenant string) {
 // err returns a failure of the disk, nil for none.
 func (b *batch) err() error {
 	for _, err := range b.errs {
-		if err != nil && !errors.Is(err, state.ErrTooLarge) {
+		if err != nil && !errors.Is(err, decisions.ErrTooLarge) {
 			return err
 		}
 	}
@@ -297,7 +297,7 @@ func (r *tenantRecorder) repeated(d *api.Decision) {
 	if _, known := r.counts[d.ID]; !known && len(r.counts) >= maxDecisions {
 		return // it is counted if it is repeated again after these were written
 	}
-	r.counts[d.ID] = state.DecisionCount{ID: d.ID, Count: d.Count, Last: d.Last}
+	r.counts[d.ID] = decisions.Count{ID: d.ID, Count: d.Count, Last: d.Last}
 }
 
 // count writes from time to time how often decisions were repeated.
@@ -307,7 +307,7 @@ func (r *tenantRecorder) count(last bool) {
 		return
 	}
 	r.counted = now
-	list := make([]state.DecisionCount, 0, len(r.counts))
+	list := make([]decisions.Count, 0, len(r.counts))
 	for _, c := range r.counts {
 		list = append(list, c)
 	}

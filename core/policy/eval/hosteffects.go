@@ -9,7 +9,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/spec"
 	"github.com/wardlet/wardlet/core/policy/wasm"
-	"github.com/wardlet/wardlet/core/state"
+	"github.com/wardlet/wardlet/core/state/decisions"
 )
 
 // HostEffects are the inputs of a decision that do not follow from its question: failures
@@ -19,7 +19,7 @@ type HostEffects struct {
 	// Repeated reports that they are those on record. Nothing is recorded then, and breakers
 	// are not used.
 	Repeated bool
-	Of       map[PolicyKey]*state.Circumstance
+	Of       map[PolicyKey]*decisions.Circumstance
 	// PutOff is how long the question waits until a policy may be asked whose breaker is
 	// open, 0 for not; PutOffReason says so. There is no decision until then.
 	PutOff       time.Duration
@@ -57,7 +57,7 @@ func (c *HostEffects) bars(p *Policy, q breakerQuery) error {
 	}
 	if err != nil {
 		code, detail := partsOf(err)
-		c.note(p).Cut = &state.Cut{Code: code, Message: detail}
+		c.note(p).Cut = &decisions.Cut{Code: code, Message: detail}
 	}
 	return err
 }
@@ -110,7 +110,7 @@ func (c *HostEffects) asked(p *Policy, err error, reads []string) {
 	}
 	code, detail := partsOf(err)
 	_, _, fuel := FailureOf(err)
-	c.note(p).Cut = &state.Cut{Code: code, Message: detail, Asked: true, Fuel: fuel, Reads: reads}
+	c.note(p).Cut = &decisions.Cut{Code: code, Message: detail, Asked: true, Fuel: fuel, Reads: reads}
 }
 
 // counted records that an earlier answer of the policy counts.
@@ -118,7 +118,7 @@ func (c *HostEffects) counted(p *Policy, last *PolicyResult) {
 	if c.Repeated {
 		return
 	}
-	c.note(p).Last = &state.LastOpinion{
+	c.note(p).Last = &decisions.LastOpinion{
 		Policy: p.Name, Tenant: p.Tenant, Answer: last.Answer, Reason: last.Reason, Message: last.Message,
 		RetryAfter: last.retryAfter, Changed: last.Patch != "",
 	}
@@ -131,20 +131,20 @@ func (c *HostEffects) begin() {
 	}
 }
 
-func (c *HostEffects) cut(p *Policy) *state.Cut {
+func (c *HostEffects) cut(p *Policy) *decisions.Cut {
 	if one := c.Of[p.Key()]; one != nil {
 		return one.Cut
 	}
 	return nil
 }
 
-func (c *HostEffects) note(p *Policy) *state.Circumstance {
+func (c *HostEffects) note(p *Policy) *decisions.Circumstance {
 	if c.Of == nil {
-		c.Of = map[PolicyKey]*state.Circumstance{}
+		c.Of = map[PolicyKey]*decisions.Circumstance{}
 	}
 	one := c.Of[p.Key()]
 	if one == nil {
-		one = &state.Circumstance{}
+		one = &decisions.Circumstance{}
 		c.Of[p.Key()] = one
 	}
 	return one
@@ -170,7 +170,7 @@ func partsOf(err error) (code, detail string) {
 }
 
 // failureOn returns the recorded failure.
-func failureOn(cut *state.Cut) error {
+func failureOn(cut *decisions.Cut) error {
 	failure := &wasm.Failure{Code: wasm.FailureCode(cut.Code), Fuel: cut.Fuel}
 	if cut.Message != "" {
 		failure.Err = errors.New(cut.Message)

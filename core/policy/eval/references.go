@@ -13,7 +13,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy/wasm"
-	"github.com/wardlet/wardlet/core/state"
+	"github.com/wardlet/wardlet/core/state/decisions"
 )
 
 const (
@@ -109,7 +109,7 @@ func (d *Decision) refer(p *Policy) error {
 		return nil
 	}
 	if !d.Effects.Repeated {
-		d.Effects.note(p).Cut = &state.Cut{Code: string(ReferencesUnknown), Message: err.Error(), References: seen}
+		d.Effects.note(p).Cut = &decisions.Cut{Code: string(ReferencesUnknown), Message: err.Error(), References: seen}
 		d.missing = append(d.missing, seen...)
 	}
 	return &wasm.Failure{Code: ReferencesUnknown, Err: err}

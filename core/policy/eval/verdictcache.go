@@ -12,6 +12,7 @@ import (
 	"github.com/wardlet/wardlet/core/internal/writeback"
 	"github.com/wardlet/wardlet/core/policy/spec"
 	"github.com/wardlet/wardlet/core/state"
+	"github.com/wardlet/wardlet/core/state/decisions"
 )
 
 // maxLasts is how many verdicts are kept, of all policies together.
@@ -48,7 +49,7 @@ func (l *VerdictCache) Put(p *Policy, instance, tenant string, o *PolicyResult, 
 		all = l.begin(&state.LastOpinions{Instance: instance, Tenant: tenant})
 	}
 	all.At = now
-	said := state.LastOpinion{
+	said := decisions.LastOpinion{
 		Policy: p.Name, Tenant: p.Tenant, Answer: o.Answer, Reason: o.Reason, Message: o.Message, RetryAfter: o.retryAfter, Changed: o.Patch != "",
 	}
 	if one := find(all, p); one != nil {
@@ -86,7 +87,7 @@ func (l *VerdictCache) get(p *Policy, instance string) (PolicyResult, bool) {
 }
 
 // find returns a policy's opinion among those of an instance, nil for none.
-func find(all *state.LastOpinions, p *Policy) *state.LastOpinion {
+func find(all *state.LastOpinions, p *Policy) *decisions.LastOpinion {
 	for i := 0; all != nil && i < len(all.Opinions); i++ {
 		if one := &all.Opinions[i]; one.Policy == p.Name && one.Tenant == p.Tenant {
 			return one
@@ -154,7 +155,7 @@ func (l *VerdictCache) keep(all *state.LastOpinions) {
 }
 
 // Remember adds what a policy said before, from a record.
-func (d *Decision) Remember(last *state.LastOpinion) {
+func (d *Decision) Remember(last *decisions.LastOpinion) {
 	o := &PolicyResult{api.Opinion{Answer: last.Answer, Reason: last.Reason, Message: last.Message}, last.RetryAfter}
 	if last.Changed {
 		o.Patch = "not kept"

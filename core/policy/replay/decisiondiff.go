@@ -12,7 +12,7 @@ import (
 	"github.com/wardlet/wardlet/core/parts"
 	"github.com/wardlet/wardlet/core/policy/bundle"
 	"github.com/wardlet/wardlet/core/policy/eval"
-	"github.com/wardlet/wardlet/core/state"
+	"github.com/wardlet/wardlet/core/state/decisions"
 )
 
 // The outcomes of making a decision with other policies, beside ReplayNotJudged and
@@ -57,7 +57,7 @@ func DiffDecisions(ctx context.Context, cfg *config.Config, files fs.FS, o DiffO
 			x := differ{cfg, loader, again, o, map[string]*WhatIf{}}
 			defer x.release()
 			var err error
-			damaged, err = state.ArchiveOf(files).Each(func(r *state.DecisionRecord, e *state.Exhibits) error {
+			damaged, err = decisions.NewArchive(files).Each(func(r *decisions.Record, e *decisions.Exhibits) error {
 				with, err := x.on(ctx, r.Node)
 				if err != nil {
 					return fmt.Errorf("%w:\n%w", ErrRefused, err)
@@ -109,12 +109,12 @@ func (d *differ) release() {
 	}
 }
 
-// differing makes one decision with other policies. The error is state.ErrMadeRoom.
-func differing(ctx context.Context, with *WhatIf, r *state.DecisionRecord, of Artifacts) (*Differing, error) {
+// differing makes one decision with other policies. The error is decisions.ErrMadeRoom.
+func differing(ctx context.Context, with *WhatIf, r *decisions.Record, of Artifacts) (*Differing, error) {
 	d := &Differing{Replayed: *replayedOf(r), Recorded: &r.Verdict}
 	v, difference, err := with.Decide(ctx, r, of)
 	switch {
-	case errors.Is(err, state.ErrMadeRoom):
+	case errors.Is(err, decisions.ErrMadeRoom):
 		return nil, err
 	case errors.Is(err, ErrNotJudged):
 		d.Outcome = ReplayNotJudged

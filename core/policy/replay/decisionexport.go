@@ -12,7 +12,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/policy/eval"
-	"github.com/wardlet/wardlet/core/state"
+	"github.com/wardlet/wardlet/core/state/decisions"
 )
 
 // The outcomes of taking a decision into a bundle.
@@ -38,7 +38,7 @@ type ExportOptions struct {
 // tells each what came of one. damaged says where the records are not whole.
 func ExportDecisions(ctx context.Context, cfg *config.Config, files fs.FS, to io.Writer, o ExportOptions, each func(*Replayed)) (damaged []error, err error) {
 	archive := zip.NewWriter(to)
-	bundle := state.NewDecisionBundle(func(name string) (io.Writer, error) {
+	bundle := decisions.NewBundle(func(name string) (io.Writer, error) {
 		return archive.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate, Modified: time.Unix(0, 0).UTC()})
 	})
 	err = withReplayer(cfg, false, func(again *Replayer) error {
@@ -47,7 +47,7 @@ func ExportDecisions(ctx context.Context, cfg *config.Config, files fs.FS, to io
 			x.redactor = NewRedactor()
 		}
 		var err error
-		damaged, err = state.ArchiveOf(files).Each(func(r *state.DecisionRecord, e *state.Exhibits) error {
+		damaged, err = decisions.NewArchive(files).Each(func(r *decisions.Record, e *decisions.Exhibits) error {
 			if len(o.IDs) > 0 && !slices.Contains(o.IDs, r.ID) {
 				return nil
 			}
@@ -83,8 +83,8 @@ type export struct {
 }
 
 // entry is a record as it is exported, nil where it is not, and why. The error is
-// state.ErrMadeRoom.
-func (x *export) entry(ctx context.Context, r *state.DecisionRecord, e *state.Exhibits) (*state.DecisionEntry, *Replayed, error) {
+// decisions.ErrMadeRoom.
+func (x *export) entry(ctx context.Context, r *decisions.Record, e *decisions.Exhibits) (*decisions.Entry, *Replayed, error) {
 	said := replayedOf(r)
 	said.Outcome = ExportIn
 	entry, err := e.Entry(r)
@@ -100,7 +100,7 @@ func (x *export) entry(ctx context.Context, r *state.DecisionRecord, e *state.Ex
 		out, said.Difference, err = x.again.Redacted(ctx, r, e, x.redactor)
 	}
 	switch {
-	case errors.Is(err, state.ErrMadeRoom):
+	case errors.Is(err, decisions.ErrMadeRoom):
 		return nil, nil, err
 	case err != nil:
 		said.Outcome, said.Error, out = ExportLost, err.Error(), nil
@@ -111,10 +111,10 @@ func (x *export) entry(ctx context.Context, r *state.DecisionRecord, e *state.Ex
 }
 
 // whole reports why a file of a policy cannot be exported, nil if it can.
-func (x *export) whole(digest string, e *state.Exhibits) error {
+func (x *export) whole(digest string, e *decisions.Exhibits) error {
 	err, known := x.files[digest]
 	if !known {
-		if _, err = e.PolicyFile(digest); !errors.Is(err, state.ErrMadeRoom) {
+		if _, err = e.PolicyFile(digest); !errors.Is(err, decisions.ErrMadeRoom) {
 			x.files[digest] = err
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/wasm"
-	"github.com/wardlet/wardlet/core/state"
+	"github.com/wardlet/wardlet/core/state/decisions"
 )
 
 // Difference is the first place where a verdict that was made again is not the one
@@ -40,7 +40,7 @@ func (d *Difference) String() string {
 
 // Compare returns the first difference of a verdict that Repeat gave to that of its
 // record, nil where they are the same to the last bit.
-func Compare(record *state.DecisionRecord, made api.Verdict) (*Difference, error) {
+func Compare(record *decisions.Record, made api.Verdict) (*Difference, error) {
 	recorded := asCompared(record, &made)
 	before, err := json.Marshal(&recorded)
 	if err != nil {
@@ -68,7 +68,7 @@ func Compare(record *state.DecisionRecord, made api.Verdict) (*Difference, error
 }
 
 // asCompared is the verdict on record as it is compared with one that was made.
-func asCompared(record *state.DecisionRecord, made *api.Verdict) api.Verdict {
+func asCompared(record *decisions.Record, made *api.Verdict) api.Verdict {
 	v := unpaced(record, made)
 	if record.Hook == api.HookMerge {
 		if o := decider(&v); o != nil {
@@ -94,7 +94,7 @@ func decider(v *api.Verdict) (o *api.Opinion) {
 
 // unpaced returns the verdict on record as it was before it was put off. For how
 // long it was put off depends on the denials before it.
-func unpaced(record *state.DecisionRecord, made *api.Verdict) api.Verdict {
+func unpaced(record *decisions.Record, made *api.Verdict) api.Verdict {
 	v := record.Verdict
 	if record.Paced && v.Answer == api.Hold && made.Answer == api.Deny {
 		if at := strings.LastIndex(v.Message, pacing.Note); at >= 0 {
@@ -106,7 +106,7 @@ func unpaced(record *state.DecisionRecord, made *api.Verdict) api.Verdict {
 }
 
 // asPaced is a verdict put off as the one on record was.
-func asPaced(record *state.DecisionRecord, made api.Verdict) api.Verdict {
+func asPaced(record *decisions.Record, made api.Verdict) api.Verdict {
 	v := &record.Verdict
 	if record.Paced && v.Answer == api.Hold && made.Answer == api.Deny {
 		if at := strings.LastIndex(v.Message, pacing.Note); at >= 0 {
@@ -121,7 +121,7 @@ func asPaced(record *state.DecisionRecord, made api.Verdict) api.Verdict {
 // for nothing: the answer, of a contest also who has won, where it has a reason who gave
 // it and why, and what is changed of the pod. It was made from another record, which
 // may call the candidates otherwise.
-func differs(record, from *state.DecisionRecord, made *api.Verdict) *Difference {
+func differs(record, from *decisions.Record, made *api.Verdict) *Difference {
 	recorded := asCompared(record, made)
 	if summaryOf(record, &recorded) != summaryOf(from, made) {
 		return &Difference{Field: "answer", Recorded: string(AnswerOf(record.Hook, &recorded)), Made: string(AnswerOf(from.Hook, made))}
@@ -156,7 +156,7 @@ type summary struct {
 	place  int
 }
 
-func summaryOf(record *state.DecisionRecord, v *api.Verdict) summary {
+func summaryOf(record *decisions.Record, v *api.Verdict) summary {
 	answer := AnswerOf(record.Hook, v)
 	for i := range record.Candidates {
 		if c := &record.Candidates[i]; answer == eval.Winner(c.Document, c.Source) {

@@ -11,12 +11,12 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/decisionlog"
 	"github.com/wardlet/wardlet/core/policy/wasm"
-	"github.com/wardlet/wardlet/core/state"
+	"github.com/wardlet/wardlet/core/state/decisions"
 )
 
 // entry is a record with its documents, redacted. What the policies said is as it
 // was.
-func (x *Redactor) entry(record *state.DecisionRecord, of Artifacts) (*state.DecisionEntry, error) {
+func (x *Redactor) entry(record *decisions.Record, of Artifacts) (*decisions.Entry, error) {
 	r := *record
 	r.Redacted = true
 	r.Candidates, r.Policies = slices.Clone(r.Candidates), slices.Clone(r.Policies)
@@ -68,7 +68,7 @@ func (x *Redactor) entry(record *state.DecisionRecord, of Artifacts) (*state.Dec
 		if c := p.Circumstance; c != nil && c.Last != nil {
 			last := *c.Last
 			last.Message = x.value(last.Message)
-			p.Circumstance = &state.Circumstance{Cut: c.Cut, Last: &last}
+			p.Circumstance = &decisions.Circumstance{Cut: c.Cut, Last: &last}
 		}
 		if c := p.Circumstance; c != nil && c.Cut != nil && len(c.Cut.References) > 0 {
 			cut := *c.Cut
@@ -83,14 +83,14 @@ func (x *Redactor) entry(record *state.DecisionRecord, of Artifacts) (*state.Dec
 	if from.Err != nil {
 		return nil, from.Err
 	}
-	return &state.DecisionEntry{Record: &r, Inputs: to.Into}, to.Err
+	return &decisions.Entry{Record: &r, Inputs: to.Into}, to.Err
 }
 
 // Redacted returns a record with its documents redacted, and with the verdict that the
 // policies return for those documents, so that the decision can be made again from it.
 // If that verdict decides otherwise than the one on record, the entry is nil and the
 // Difference says in what. A decision that no policy was asked about is not made again.
-func (r *Replayer) Redacted(ctx context.Context, record *state.DecisionRecord, of Artifacts, x *Redactor) (*state.DecisionEntry, *Difference, error) {
+func (r *Replayer) Redacted(ctx context.Context, record *decisions.Record, of Artifacts, x *Redactor) (*decisions.Entry, *Difference, error) {
 	e, err := x.entry(record, of)
 	if err != nil {
 		return nil, nil, err

@@ -19,7 +19,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/decisionlog"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
-	"github.com/wardlet/wardlet/core/state"
+	"github.com/wardlet/wardlet/core/state/decisions"
 )
 
 var writeStays = flag.Bool("update", false, "write testdata/redact-*stays.txt anew")
@@ -110,7 +110,7 @@ func TestRedactor_takesTheCommandOutOfAConnection(t *testing.T) {
 	t.Parallel()
 	c := &api.Connection{Kind: api.ConnectExec, Source: api.FromNodeAPI, Container: "main", Command: []string{policytest.Secret, "-p", policytest.Secret}, User: "alice", Groups: []string{"ops"}}
 	documents := &decisionlog.Documents{Into: map[string][]byte{}}
-	record := &state.DecisionRecord{Decision: api.Decision{Hook: api.HookConnect, Connection: c.String()}, ConnectionInput: documents.JSON(c)}
+	record := &decisions.Record{Decision: api.Decision{Hook: api.HookConnect, Connection: c.String()}, ConnectionInput: documents.JSON(c)}
 	e, err := NewRedactor().entry(record, redacted{inputs: documents.Into})
 	policytest.Must(t, err)
 	got := &api.Connection{}
@@ -131,7 +131,7 @@ func TestRedactor_takesTheCommandOutOfAConnection(t *testing.T) {
 func TestRedactor_takesTheDigestsOutOfReferences(t *testing.T) {
 	t.Parallel()
 	documents := &decisionlog.Documents{Into: map[string][]byte{}}
-	record := &state.DecisionRecord{Decision: api.Decision{Hook: api.HookAdmit}, References: documents.JSON([]api.Reference{
+	record := &decisions.Record{Decision: api.Decision{Hook: api.HookAdmit}, References: documents.JSON([]api.Reference{
 		{Kind: api.ConfigMapKind, Name: "app", Keys: []string{"a"}, Digest: policytest.Secret}, {Kind: api.ConfigMapKind, Name: "same", Digest: policytest.Secret}, {Kind: api.SecretKind, Name: "none"},
 	})}
 	e, err := NewRedactor().entry(record, redacted{inputs: documents.Into})
@@ -152,10 +152,10 @@ func (anything) Input(string) ([]byte, error) { return []byte("null"), nil }
 // the record at which values stay.
 func TestInARecordThatIsRedactedNothingStaysButWhatIsListed(t *testing.T) {
 	t.Parallel()
-	r := &state.DecisionRecord{}
+	r := &decisions.Record{}
 	plant(t, reflect.ValueOf(r).Elem())
 	r.Verdict = api.Verdict{}
-	on := func(r *state.DecisionRecord) []string {
+	on := func(r *decisions.Record) []string {
 		text, err := json.Marshal(r)
 		policytest.Must(t, err)
 		return standsIn(t, text)

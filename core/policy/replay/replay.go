@@ -10,7 +10,7 @@ import (
 	"github.com/wardlet/wardlet/core/parts"
 	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/wasm"
-	"github.com/wardlet/wardlet/core/state"
+	"github.com/wardlet/wardlet/core/state/decisions"
 )
 
 // The outcomes of making a decision again.
@@ -28,13 +28,13 @@ const (
 
 // RecordFiles are files with decisions on record: those of a state directory or of a
 // bundle.
-type RecordFiles = state.RecordFiles
+type RecordFiles = decisions.RecordFiles
 
 // StateFiles are the files of a state directory.
-func StateFiles(dir string) *RecordFiles { return state.FilesOf(dir) }
+func StateFiles(dir string) *RecordFiles { return decisions.FilesOf(dir) }
 
 // BundleFiles are the files of a bundle that ExportDecisions wrote.
-func BundleFiles(files fs.FS) *RecordFiles { return state.BundleFiles(files) }
+func BundleFiles(files fs.FS) *RecordFiles { return decisions.BundleFiles(files) }
 
 // Replayed is what came of making one decision again.
 type Replayed struct {
@@ -60,7 +60,7 @@ type Options struct {
 func Decisions(ctx context.Context, cfg *config.Config, files fs.FS, o Options, each func(*Replayed)) (damaged []error, err error) {
 	err = withReplayer(cfg, o.Interpreter, func(again *Replayer) error {
 		var err error
-		damaged, err = state.ArchiveOf(files).Each(func(r *state.DecisionRecord, e *state.Exhibits) error {
+		damaged, err = decisions.NewArchive(files).Each(func(r *decisions.Record, e *decisions.Exhibits) error {
 			if len(o.IDs) > 0 && !slices.Contains(o.IDs, r.ID) {
 				return nil
 			}
@@ -87,15 +87,15 @@ func withSandbox(cfg *config.Config, interpreter bool, do func(eval.Loader) erro
 	return parts.WithEngine(cfg, func(engine *wasm.Engine) error { return do(eval.Sandbox(engine)) }, options...)
 }
 
-// replay makes one decision again. The error is state.ErrMadeRoom.
-func replay(ctx context.Context, again *Replayer, r *state.DecisionRecord, of Artifacts) (*Replayed, error) {
+// replay makes one decision again. The error is decisions.ErrMadeRoom.
+func replay(ctx context.Context, again *Replayer, r *decisions.Record, of Artifacts) (*Replayed, error) {
 	x := replayedOf(r)
 	v, err := again.Replay(ctx, r, of)
 	if err == nil {
 		x.Difference, err = Compare(r, v)
 	}
 	switch {
-	case errors.Is(err, state.ErrMadeRoom):
+	case errors.Is(err, decisions.ErrMadeRoom):
 		return nil, err
 	case errors.Is(err, ErrNotJudged):
 		x.Outcome = ReplayNotJudged
@@ -109,6 +109,6 @@ func replay(ctx context.Context, again *Replayer, r *state.DecisionRecord, of Ar
 	return x, nil
 }
 
-func replayedOf(r *state.DecisionRecord) *Replayed {
+func replayedOf(r *decisions.Record) *Replayed {
 	return &Replayed{ID: r.ID, Hook: r.Hook, Namespace: r.Namespace, Name: r.Name}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/state"
+	"github.com/wardlet/wardlet/core/state/decisions"
 )
 
 // receding are the files of an agent that has no files of policies left, and whose
@@ -46,10 +47,10 @@ func TestARecordThatMakesRoomMeanwhileIsNeitherReplayedNorLost(t *testing.T) {
 	log, err := d.Decisions(map[string]int64{"": 1 << 20})
 	must(err)
 	digest := strings.Repeat("a", 64)
-	r := &state.DecisionRecord{Decision: api.Decision{Hook: "admit", Name: "web", Verdict: api.Verdict{
+	r := &decisions.Record{Decision: api.Decision{Hook: "admit", Name: "web", Verdict: api.Verdict{
 		Answer: api.Allow, Sets: []string{"s"}, Opinions: []api.Opinion{{Policy: "p", Answer: api.Allow}},
-	}}, Policies: []state.PolicyRecord{{Name: "p", Document: digest, Module: digest}}}
-	must(log.Append("", []state.DecisionEntry{{Record: r}})[0])
+	}}, Policies: []decisions.PolicyRecord{{Name: "p", Document: digest, Module: digest}}}
+	must(log.Append("", []decisions.Entry{{Record: r}})[0])
 	must(log.Close())
 	must(d.Close())
 	for name, do := range map[string]func(files fs.FS, each func(*Replayed)) ([]error, error){

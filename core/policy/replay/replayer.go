@@ -19,7 +19,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy/sched"
 	"github.com/wardlet/wardlet/core/policy/spec"
 	"github.com/wardlet/wardlet/core/policy/wasm"
-	"github.com/wardlet/wardlet/core/state"
+	"github.com/wardlet/wardlet/core/state/decisions"
 )
 
 // ErrNotJudged is that a record is of a verdict no policy had a part in: its sets
@@ -79,7 +79,7 @@ func (r *Replayer) unload(key loadedKey) {
 // Replay makes the decision of a record again. The verdict is as records have it; of
 // one that was paced it is the denial that was put off. The error is ErrNotJudged,
 // that of ctx, or says what is missing or damaged.
-func (r *Replayer) Replay(ctx context.Context, record *state.DecisionRecord, of Artifacts) (api.Verdict, error) {
+func (r *Replayer) Replay(ctx context.Context, record *decisions.Record, of Artifacts) (api.Verdict, error) {
 	return r.replay(ctx, record, of, func(*eval.Decision) {}, nil)
 }
 
@@ -92,7 +92,7 @@ const (
 
 // replay is Repeat with another set instead of its owner's, nil for none. change may
 // change what is decided.
-func (r *Replayer) replay(ctx context.Context, record *state.DecisionRecord, of Artifacts, change func(*eval.Decision), instead *eval.Set) (api.Verdict, error) {
+func (r *Replayer) replay(ctx context.Context, record *decisions.Record, of Artifacts, change func(*eval.Decision), instead *eval.Set) (api.Verdict, error) {
 	r.decision++
 	defer r.makeRoom()
 	for try := 1; ; try++ {
@@ -117,7 +117,7 @@ func (r *Replayer) replay(ctx context.Context, record *state.DecisionRecord, of 
 
 // byMachine is the opinion that came of a failure of the machine which is not on
 // record with the policies, nil for none.
-func byMachine(v *api.Verdict, policies []state.PolicyRecord) *api.Opinion {
+func byMachine(v *api.Verdict, policies []decisions.PolicyRecord) *api.Opinion {
 	met := metBy(policies)
 	for i := range v.Opinions {
 		o := &v.Opinions[i]
@@ -130,7 +130,7 @@ func byMachine(v *api.Verdict, policies []state.PolicyRecord) *api.Opinion {
 }
 
 // once is one try to make a decision again.
-func (r *Replayer) once(ctx context.Context, record *state.DecisionRecord, of Artifacts, change func(*eval.Decision), instead *eval.Set) (api.Verdict, error) {
+func (r *Replayer) once(ctx context.Context, record *decisions.Record, of Artifacts, change func(*eval.Decision), instead *eval.Set) (api.Verdict, error) {
 	if record.Verdict.Reason == api.ReasonPoliciesNotReady || record.Hook == api.HookMerge && len(record.Verdict.Opinions) == 0 {
 		return api.Verdict{}, ErrNotJudged
 	}
@@ -188,7 +188,7 @@ func closedOf(sets []*eval.Set) *eval.Policy {
 }
 
 // decide asks the policies about one pod.
-func (r *Replayer) decide(ctx context.Context, record *state.DecisionRecord, sets []*eval.Set, d *eval.Decision) api.Verdict {
+func (r *Replayer) decide(ctx context.Context, record *decisions.Record, sets []*eval.Set, d *eval.Decision) api.Verdict {
 	if record.Hook == api.HookFilter {
 		v := eval.Filter(ctx, sets, d, func(string) time.Duration { return math.MaxInt64 })
 		return *eval.FilterVerdict(&v)
@@ -199,7 +199,7 @@ func (r *Replayer) decide(ctx context.Context, record *state.DecisionRecord, set
 }
 
 // sets are those of a record, with those policies that had an opinion, in its order.
-func (r *Replayer) sets(ctx context.Context, record *state.DecisionRecord, had []state.PolicyRecord, of Artifacts) ([]*eval.Set, error) {
+func (r *Replayer) sets(ctx context.Context, record *decisions.Record, had []decisions.PolicyRecord, of Artifacts) ([]*eval.Set, error) {
 	all := make([]*eval.Set, 0, len(record.Verdict.Sets))
 	found := 0
 	for _, name := range record.Verdict.Sets {
@@ -237,7 +237,7 @@ func setNames(sets []*eval.Set) (names []string) {
 }
 
 // policy loads one policy, or returns it as it was loaded before.
-func (r *Replayer) policy(ctx context.Context, of *state.PolicyRecord, node string, artifacts Artifacts) (*eval.Policy, error) {
+func (r *Replayer) policy(ctx context.Context, of *decisions.PolicyRecord, node string, artifacts Artifacts) (*eval.Policy, error) {
 	key := loadedKey{of.Document, of.Module, of.Tenant, node}
 	if p := r.loaded[key]; p != nil {
 		p.used = r.decision
@@ -314,7 +314,7 @@ func (e *ArtifactReader) pod(digest string) *v1.Pod {
 }
 
 // Decision is that of a record of the hooks admit, filter and connect.
-func (e *ArtifactReader) Decision(record *state.DecisionRecord) *eval.Decision {
+func (e *ArtifactReader) Decision(record *decisions.Record) *eval.Decision {
 	q := &api.Question{
 		Op: record.Op, Pod: e.pod(record.Pod), Old: e.pod(record.Old), Replaces: record.Replaces,
 		Origin: api.Origin{Source: record.Source, Document: record.Document},
@@ -357,7 +357,7 @@ func (e *ArtifactReader) Decision(record *state.DecisionRecord) *eval.Decision {
 var errUnseenReference = errors.New("the record lacks what the policies would see of it")
 
 // SeenReferences are what the policies of a record saw of objects that the pod names.
-func (e *ArtifactReader) SeenReferences(record *state.DecisionRecord) (all []api.Reference) {
+func (e *ArtifactReader) SeenReferences(record *decisions.Record) (all []api.Reference) {
 	if record.References != "" {
 		e.read(record.References, &all)
 	}
@@ -365,7 +365,7 @@ func (e *ArtifactReader) SeenReferences(record *state.DecisionRecord) (all []api
 }
 
 // references is a referenceSight's of a record.
-func (e *ArtifactReader) references(record *state.DecisionRecord) func(*v1.Pod, pod.Reference) (api.Reference, time.Duration, error) {
+func (e *ArtifactReader) references(record *decisions.Record) func(*v1.Pod, pod.Reference) (api.Reference, time.Duration, error) {
 	all := e.SeenReferences(record)
 	return func(_ *v1.Pod, r pod.Reference) (api.Reference, time.Duration, error) {
 		i := slices.IndexFunc(all, func(x api.Reference) bool { return x.Name == r.Name && (x.Kind == api.SecretKind) == r.Secret })
@@ -377,7 +377,7 @@ func (e *ArtifactReader) references(record *state.DecisionRecord) func(*v1.Pod, 
 }
 
 // Facts are what the policies of each owner saw of the node.
-func (e *ArtifactReader) Facts(record *state.DecisionRecord) map[string]*wasm.NodeFacts {
+func (e *ArtifactReader) Facts(record *decisions.Record) map[string]*wasm.NodeFacts {
 	facts := map[string]*wasm.NodeFacts{}
 	for i := range record.Policies {
 		if x := &record.Policies[i]; x.NodeFacts != "" && facts[x.Tenant] == nil {
@@ -389,7 +389,7 @@ func (e *ArtifactReader) Facts(record *state.DecisionRecord) map[string]*wasm.No
 }
 
 // Contest is that of a record of the hook merge.
-func (e *ArtifactReader) Contest(record *state.DecisionRecord) *eval.Conflict {
+func (e *ArtifactReader) Contest(record *decisions.Record) *eval.Conflict {
 	m := &eval.Conflict{
 		MergeRequest: &wasm.MergeRequest{
 			Current: e.pod(record.Old), Tenant: record.Tenant, Time: record.Verdict.At, ClockSynchronized: record.ClockSynchronized,
@@ -411,8 +411,8 @@ func (e *ArtifactReader) Contest(record *state.DecisionRecord) *eval.Conflict {
 }
 
 // metBy is what the policies of a record met.
-func metBy(policies []state.PolicyRecord) eval.HostEffects {
-	met := eval.HostEffects{Repeated: true, Of: map[eval.PolicyKey]*state.Circumstance{}}
+func metBy(policies []decisions.PolicyRecord) eval.HostEffects {
+	met := eval.HostEffects{Repeated: true, Of: map[eval.PolicyKey]*decisions.Circumstance{}}
 	for i := range policies {
 		if x := &policies[i]; x.Circumstance != nil {
 			met.Of[eval.PolicyKey{Tenant: x.Tenant, Policy: x.Name}] = x.Circumstance

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
-	"github.com/wardlet/wardlet/core/state"
+	"github.com/wardlet/wardlet/core/state/decisions"
 )
 
 func TestReplayer_keepsOnlySoManyPoliciesLoaded(t *testing.T) {
@@ -18,7 +18,7 @@ func TestReplayer_keepsOnlySoManyPoliciesLoaded(t *testing.T) {
 	e := contents{}
 	for i := range MaxLoaded + 3 {
 		again.decision++
-		record := &state.PolicyRecord{Name: "p", Document: e.add(policytest.DocumentOf("p", "allow", "# "+strings.Repeat("x", i))), Module: e.add("allow")}
+		record := &decisions.PolicyRecord{Name: "p", Document: e.add(policytest.DocumentOf("p", "allow", "# "+strings.Repeat("x", i))), Module: e.add("allow")}
 		if _, err := again.policy(t.Context(), record, "node-1", e); err != nil {
 			t.Fatal(err)
 		}
@@ -49,7 +49,7 @@ func TestReplayer_doesNotAwaitAPluginThatWasClosed(t *testing.T) {
 	dir, _ := decidedWith(t, scripted{policytest.NewScripts()}, 0, []byte("allow"))
 	s := policytest.NewScripts()
 	again := NewReplayer(scripted{s}, slog.New(slog.DiscardHandler))
-	damaged, err := state.ArchiveOf(os.DirFS(dir)).Each(func(r *state.DecisionRecord, e *state.Exhibits) error {
+	damaged, err := decisions.NewArchive(os.DirFS(dir)).Each(func(r *decisions.Record, e *decisions.Exhibits) error {
 		if _, err := again.Replay(t.Context(), r, e); err != nil {
 			return err
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/rollout"
 	"github.com/wardlet/wardlet/core/policy/wasm"
-	"github.com/wardlet/wardlet/core/state"
+	"github.com/wardlet/wardlet/core/state/decisions"
 )
 
 // ErrNotConcerned is that a decision has nothing to do with an owner's policies.
@@ -50,7 +50,7 @@ func (i *WhatIf) Release() { i.set.Release() }
 // out otherwise; nil is nothing. Policies of other owners are as on record. The error
 // is ErrNotJudged, ErrNotConcerned, ErrUnseen, that of ctx, or says what is missing or
 // damaged.
-func (i *WhatIf) Decide(ctx context.Context, record *state.DecisionRecord, of Artifacts) (api.Verdict, *Difference, error) {
+func (i *WhatIf) Decide(ctx context.Context, record *decisions.Record, of Artifacts) (api.Verdict, *Difference, error) {
 	if i.set.Tenant != "" && i.set.Tenant != record.Tenant {
 		return api.Verdict{}, nil, ErrNotConcerned
 	}
@@ -83,8 +83,8 @@ func (i *WhatIf) Decide(ctx context.Context, record *state.DecisionRecord, of Ar
 }
 
 // without are the policies of a record but an owner's.
-func without(all []state.PolicyRecord, tenant string) []state.PolicyRecord {
-	return slices.DeleteFunc(slices.Clone(all), func(p state.PolicyRecord) bool { return p.Tenant == tenant })
+func without(all []decisions.PolicyRecord, tenant string) []decisions.PolicyRecord {
+	return slices.DeleteFunc(slices.Clone(all), func(p decisions.PolicyRecord) bool { return p.Tenant == tenant })
 }
 
 // withinSets puts a set where it is asked: for each owner there is one, the operator's

@@ -15,6 +15,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy/bundle"
 	"github.com/wardlet/wardlet/core/policy/decisionlog"
 	"github.com/wardlet/wardlet/core/state"
+	"github.com/wardlet/wardlet/core/state/durable"
 )
 
 const (
@@ -232,7 +233,7 @@ func (k *lastKnownGood) keep(dir string, r *bundle.Bundle) error {
 			continue
 		}
 		written += len(f.Data)
-		if err := state.WriteFile(below, filepath.Base(path), f.Data); err != nil {
+		if err := durable.WriteFile(below, filepath.Base(path), f.Data); err != nil {
 			return err
 		}
 	}

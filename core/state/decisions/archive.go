@@ -1,4 +1,4 @@
-package state
+package decisions
 
 import (
 	"bytes"
@@ -12,34 +12,36 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/wardlet/wardlet/core/state/durable"
 )
 
-// DecisionArchive is a log of decisions that is only read, be it that of an agent
+// Archive is a log of decisions that is only read, be it that of an agent
 // that runs or a copy from another machine.
-type DecisionArchive struct {
+type Archive struct {
 	files  fs.FS
 	bundle bool
 }
 
-// ArchiveOf returns the archive of RecordFiles, or of something laid out like a state
+// NewArchive returns the archive of RecordFiles, or of something laid out like a state
 // directory: of it only the directory decisions is read.
-func ArchiveOf(files fs.FS) *DecisionArchive {
+func NewArchive(files fs.FS) *Archive {
 	of, ok := files.(interface{ isBundle() bool })
-	return &DecisionArchive{files, ok && of.isBundle()}
+	return &Archive{files, ok && of.isBundle()}
 }
 
-// ErrNoDecisions is that something is not laid out as a state directory with records.
-var ErrNoDecisions = errors.New("no decisions are on record there")
+// ErrNone is that something is not laid out as a state directory with records.
+var ErrNone = errors.New("no decisions are on record there")
 
 // Each returns every record with what it names, of one owner's pods after the other,
 // the oldest first, until each returns an error. What is not whole or cannot be read is
 // passed over, and damaged says where it stands. The error is that of each, or says
 // that there is nothing to read. Where that of each is ErrMadeRoom, its segment is
 // left: who begins later sees none of it.
-func (a *DecisionArchive) Each(each func(*DecisionRecord, *Exhibits) error) (damaged []error, err error) {
-	entries, err := fs.ReadDir(a.files, decisionsDir)
+func (a *Archive) Each(each func(*Record, *Exhibits) error) (damaged []error, err error) {
+	entries, err := fs.ReadDir(a.files, DirName)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w: %w", ErrNoDecisions, err)
+		return nil, fmt.Errorf("%w: %w", ErrNone, err)
 	}
 	if err != nil {
 		return nil, err
@@ -57,7 +59,7 @@ func (a *DecisionArchive) Each(each func(*DecisionRecord, *Exhibits) error) (dam
 		if _, ok := ownerCalled(e.Name()); !ok {
 			continue
 		}
-		if err := r.owner(path.Join(decisionsDir, e.Name())); err != nil {
+		if err := r.owner(path.Join(DirName, e.Name())); err != nil {
 			return r.damaged, err
 		}
 	}
@@ -69,8 +71,8 @@ func (a *DecisionArchive) Each(each func(*DecisionRecord, *Exhibits) error) (dam
 
 // archiveReader reads all segments of an archive.
 type archiveReader struct {
-	archive *DecisionArchive
-	each    func(*DecisionRecord, *Exhibits) error
+	archive *Archive
+	each    func(*Record, *Exhibits) error
 	damaged []error
 	// want is the manifest of a bundle, records is how many there are.
 	want    *bundleManifest
@@ -152,7 +154,7 @@ func (r *archiveReader) segment(name string, newest bool) error {
 				r.numbers.gap(last)
 			}
 		case lineRecord:
-			record := &DecisionRecord{}
+			record := &Record{}
 			if err := json.Unmarshal(one.body, record); err != nil || record.ID == "" {
 				r.damaged = append(r.damaged, fmt.Errorf("%s:%d: no record of a decision: %w", name, number, cmp.Or(err, errors.New("it has no ID"))))
 				r.numbers.damaged = true
@@ -178,7 +180,7 @@ const linePatience = 50 * time.Millisecond
 
 // ended is the text of the newest segment. Where its last line has no end, an agent may
 // be writing it: then it is read once more, up to what that has ended meanwhile.
-func (a *DecisionArchive) ended(name string, text []byte) ([]byte, error) {
+func (a *Archive) ended(name string, text []byte) ([]byte, error) {
 	if len(text) == 0 || text[len(text)-1] == '\n' {
 		return text, nil
 	}
@@ -195,7 +197,7 @@ func (a *DecisionArchive) ended(name string, text []byte) ([]byte, error) {
 
 // read reads a file that is no longer than any of a state directory may be, whatever
 // it says of its length.
-func (a *DecisionArchive) read(name string) ([]byte, error) {
+func (a *Archive) read(name string) ([]byte, error) {
 	f, err := a.files.Open(name)
 	if err != nil {
 		return nil, named(name, err)
@@ -206,11 +208,11 @@ func (a *DecisionArchive) read(name string) ([]byte, error) {
 		return nil, err
 	}
 	var text []byte
-	if info.Mode().IsRegular() && info.Size() <= maxFile {
-		text, err = io.ReadAll(io.LimitReader(f, maxFile+1))
+	if info.Mode().IsRegular() && info.Size() <= durable.MaxSize {
+		text, err = io.ReadAll(io.LimitReader(f, durable.MaxSize+1))
 	}
-	if !info.Mode().IsRegular() || info.Size() > maxFile || len(text) > maxFile {
-		return nil, fmt.Errorf("%s is no regular file of at most %d bytes", name, maxFile)
+	if !info.Mode().IsRegular() || info.Size() > durable.MaxSize || len(text) > durable.MaxSize {
+		return nil, fmt.Errorf("%s is no regular file of at most %d bytes", name, durable.MaxSize)
 	}
 	if err != nil {
 		return nil, named(name, err)

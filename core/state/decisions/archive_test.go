@@ -1,4 +1,4 @@
-package state
+package decisions
 
 import (
 	"errors"
@@ -33,7 +33,7 @@ func archived(t *testing.T, dir string) fstest.MapFS {
 
 // told are the records of an archive with what they name, and what is wrong with it.
 func told(files fs.FS) (names, faults []string) {
-	damaged, err := ArchiveOf(files).Each(func(r *DecisionRecord, e *Exhibits) error {
+	damaged, err := NewArchive(files).Each(func(r *Record, e *Exhibits) error {
 		input, err := e.Input(r.Pod)
 		var contents []string
 		for _, p := range r.Policies {
@@ -63,7 +63,7 @@ func aFewRecords(t *testing.T) fstest.MapFS {
 	check(t, l.KeepFiles("a", files("module two")))
 	appended(t, l, "", entry("web", "first", "module one"), entry("db", "second"), entry("web", "first", "module one"))
 	appended(t, l, "a", entry("cache", "third", "module one", "module two"))
-	check(t, l.Counted("", []DecisionCount{{ID: "operator-1", Count: 2}}))
+	check(t, l.Counted("", []Count{{ID: "operator-1", Count: 2}}))
 	closeAll()
 	return archived(t, path)
 }
@@ -84,7 +84,7 @@ func TestAnyByteOfARecordThatIsAnotherIsNoticed(t *testing.T) {
 	want, _ := told(whole)
 	tried := 0
 	for name, file := range whole {
-		if !strings.HasPrefix(name, decisionsDir+"/") {
+		if !strings.HasPrefix(name, DirName+"/") {
 			continue
 		}
 		good := file.Data
@@ -130,7 +130,7 @@ func TestWhoReadsAnArchiveMayStop(t *testing.T) {
 	t.Parallel()
 	enough := errors.New("enough")
 	n := 0
-	_, err := ArchiveOf(aFewRecords(t)).Each(func(*DecisionRecord, *Exhibits) error { n++; return enough })
+	_, err := NewArchive(aFewRecords(t)).Each(func(*Record, *Exhibits) error { n++; return enough })
 	if n != 1 || !errors.Is(err, enough) {
 		t.Errorf("after %d records: %v", n, err)
 	}

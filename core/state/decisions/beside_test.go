@@ -1,4 +1,4 @@
-package state
+package decisions
 
 import (
 	"errors"
@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/wardlet/wardlet/core/state/durable"
 )
 
 // growing are files of which one is longer each time it is opened.
@@ -78,7 +80,7 @@ func TestARecordThatMakesRoomWhileItIsReadIsNotLost(t *testing.T) {
 		check(t, l.KeepFiles("", files(fmt.Sprint("new ", i))))
 	}
 	var saw []error
-	damaged, err := ArchiveOf(FilesOf(path)).Each(func(r *DecisionRecord, e *Exhibits) error {
+	damaged, err := NewArchive(FilesOf(path)).Each(func(r *Record, e *Exhibits) error {
 		for i := 0; len(saw) == 0 && i < 40; i++ {
 			appended(t, l, "", entry(fmt.Sprint("p", i), strings.Repeat("b", 60<<10)+strconv.Itoa(i)))
 		}
@@ -105,7 +107,7 @@ func TestWhatCannotBeReadHidesNothingElse(t *testing.T) {
 	t.Parallel()
 	for name, harm := range map[string]func(fstest.MapFS){
 		"a segment that is too long": func(files fstest.MapFS) {
-			files["decisions/operator/0000000000000001.log"].Data = make([]byte, maxFile+1)
+			files["decisions/operator/0000000000000001.log"].Data = make([]byte, durable.MaxSize+1)
 		},
 		"a segment that is no file": func(files fstest.MapFS) {
 			files["decisions/operator/0000000000000001.log"].Mode = fs.ModeSymlink

@@ -1,4 +1,4 @@
-package state
+package decisions
 
 import (
 	"encoding/json"
@@ -11,10 +11,10 @@ import (
 	"strings"
 )
 
-// DecisionBundle writes records, with all that they name, as files that ArchiveOf
+// Bundle writes records, with all that they name, as files that NewArchive
 // reads: some of a node's decisions, to be taken elsewhere. A complete bundle does
 // not grow.
-type DecisionBundle struct {
+type Bundle struct {
 	create func(name string) (io.Writer, error)
 	files  map[string]bool
 
@@ -28,16 +28,16 @@ type DecisionBundle struct {
 	manifest bundleManifest
 }
 
-// NewDecisionBundle returns one that has its files made by create: one after the
+// NewBundle returns one that has its files made by create: one after the
 // other, and each once.
-func NewDecisionBundle(create func(name string) (io.Writer, error)) *DecisionBundle {
-	return &DecisionBundle{create: create, files: map[string]bool{}, manifest: newBundleManifest()}
+func NewBundle(create func(name string) (io.Writer, error)) *Bundle {
+	return &Bundle{create: create, files: map[string]bool{}, manifest: newBundleManifest()}
 }
 
 // Add puts a record in, with the documents that it names and those of its policies'
 // files that are not in yet; policyFile returns these. Records come in the order that
 // Each returns them in. One that returns an error is not in. Close must follow.
-func (b *DecisionBundle) Add(e *DecisionEntry, policyFile func(digest string) ([]byte, error)) error {
+func (b *Bundle) Add(e *Entry, policyFile func(digest string) ([]byte, error)) error {
 	owner, number, err := partsOfID(e.Record.ID)
 	if err != nil {
 		return err
@@ -65,7 +65,7 @@ func (b *DecisionBundle) Add(e *DecisionEntry, policyFile func(digest string) ([
 	e.Record.files(func(digest, tenant string) {
 		if !b.named[tenant+"/"+digest] {
 			b.named[tenant+"/"+digest] = true
-			b.text = (&line{kind: lineFile, digest: digest, body: []byte(ownerOf(tenant))}).append(b.text)
+			b.text = (&line{kind: lineFile, digest: digest, body: []byte(OwnerDir(tenant))}).append(b.text)
 		}
 	})
 	b.text = (&line{kind: lineRecord, body: body}).append(b.text)
@@ -74,7 +74,7 @@ func (b *DecisionBundle) Add(e *DecisionEntry, policyFile func(digest string) ([
 }
 
 // policyFiles puts those files of a record's policies in that are not.
-func (b *DecisionBundle) policyFiles(r *DecisionRecord, policyFile func(string) ([]byte, error)) (err error) {
+func (b *Bundle) policyFiles(r *Record, policyFile func(string) ([]byte, error)) (err error) {
 	r.files(func(digest, _ string) {
 		if err == nil && !b.files[digest] {
 			err = b.file(digest, policyFile)
@@ -85,7 +85,7 @@ func (b *DecisionBundle) policyFiles(r *DecisionRecord, policyFile func(string) 
 }
 
 // file puts a file of a policy in.
-func (b *DecisionBundle) file(digest string, policyFile func(string) ([]byte, error)) error {
+func (b *Bundle) file(digest string, policyFile func(string) ([]byte, error)) error {
 	data, err := policyFile(digest)
 	if err != nil {
 		return err
@@ -94,11 +94,11 @@ func (b *DecisionBundle) file(digest string, policyFile func(string) ([]byte, er
 	if err != nil {
 		return err
 	}
-	return b.write(path.Join(decisionsDir, filesDir, digest+fileSuffix), packed)
+	return b.write(path.Join(DirName, filesDir, digest+fileSuffix), packed)
 }
 
 // Close writes what Add has left to be written, and what is in the bundle.
-func (b *DecisionBundle) Close() error {
+func (b *Bundle) Close() error {
 	if err := b.flush(); err != nil {
 		return err
 	}
@@ -110,16 +110,16 @@ func (b *DecisionBundle) Close() error {
 }
 
 // flush writes the segment that text is of.
-func (b *DecisionBundle) flush() error {
+func (b *Bundle) flush() error {
 	text := b.text
 	b.text = nil
 	if len(text) == 0 {
 		return nil
 	}
-	return b.write(path.Join(decisionsDir, b.owner, segmentName(b.first)), text)
+	return b.write(path.Join(DirName, b.owner, segmentName(b.first)), text)
 }
 
-func (b *DecisionBundle) write(name string, data []byte) error {
+func (b *Bundle) write(name string, data []byte) error {
 	b.manifest.Files[name] = digestOf(data)
 	w, err := b.create(name)
 	if err == nil {

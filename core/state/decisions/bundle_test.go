@@ -1,4 +1,4 @@
-package state
+package decisions
 
 import (
 	"bytes"
@@ -11,17 +11,17 @@ import (
 )
 
 // bundled puts records of an archive into a bundle.
-func bundled(t *testing.T, from fstest.MapFS, wanted func(*DecisionRecord) bool) (fstest.MapFS, error) {
+func bundled(t *testing.T, from fstest.MapFS, wanted func(*Record) bool) (fstest.MapFS, error) {
 	t.Helper()
 	files := map[string]*bytes.Buffer{}
-	b := NewDecisionBundle(func(name string) (io.Writer, error) {
+	b := NewBundle(func(name string) (io.Writer, error) {
 		if files[name] != nil {
 			t.Errorf("%s is made twice", name)
 		}
 		files[name] = &bytes.Buffer{}
 		return files[name], nil
 	})
-	damaged, err := ArchiveOf(from).Each(func(r *DecisionRecord, e *Exhibits) error {
+	damaged, err := NewArchive(from).Each(func(r *Record, e *Exhibits) error {
 		if !wanted(r) {
 			return nil
 		}
@@ -43,7 +43,7 @@ func TestABundleHasTheRecordsWithAllThatTheyName(t *testing.T) {
 	t.Parallel()
 	from := aFewRecords(t)
 	all, _ := told(from)
-	to, err := bundled(t, from, func(*DecisionRecord) bool { return true })
+	to, err := bundled(t, from, func(*Record) bool { return true })
 	check(t, err)
 	names, faults := told(BundleFiles(to))
 	same(t, "records", all, names)
@@ -55,7 +55,7 @@ func TestABundleHasTheRecordsWithAllThatTheyName(t *testing.T) {
 
 func TestABundleHasNothingThatNoneOfItsRecordsNames(t *testing.T) {
 	t.Parallel()
-	to, err := bundled(t, aFewRecords(t), func(r *DecisionRecord) bool { return r.ID == "operator-2" })
+	to, err := bundled(t, aFewRecords(t), func(r *Record) bool { return r.ID == "operator-2" })
 	check(t, err)
 	names, faults := told(BundleFiles(to))
 	same(t, "records", []string{`operator-2 db "second" []`}, names)
@@ -73,7 +73,7 @@ func TestARecordOfWhichSomethingIsMissingIsNotBundled(t *testing.T) {
 			delete(from, name)
 		}
 	}
-	if _, err := bundled(t, from, func(*DecisionRecord) bool { return true }); err == nil {
+	if _, err := bundled(t, from, func(*Record) bool { return true }); err == nil {
 		t.Error("a plugin that is gone is bundled")
 	}
 }
@@ -81,10 +81,10 @@ func TestARecordOfWhichSomethingIsMissingIsNotBundled(t *testing.T) {
 func TestWhatIsNoIDOfADecisionIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, id := range []string{"", "operator", "operator-", "operator-0", "operator-x", "-1", "somebody-1", "tenant--1", "tenant-a/../b-1", "operator-99999999999999999999"} {
-		b := NewDecisionBundle(func(string) (io.Writer, error) { return io.Discard, nil })
-		r := &DecisionRecord{}
+		b := NewBundle(func(string) (io.Writer, error) { return io.Discard, nil })
+		r := &Record{}
 		r.ID = id
-		if err := b.Add(&DecisionEntry{Record: r}, nil); err == nil {
+		if err := b.Add(&Entry{Record: r}, nil); err == nil {
 			t.Errorf("%q is taken", id)
 		}
 	}
@@ -92,7 +92,7 @@ func TestWhatIsNoIDOfADecisionIsRefused(t *testing.T) {
 
 func TestAFileThatIsLongerThanItSaysIsNotRead(t *testing.T) {
 	t.Parallel()
-	if _, err := ArchiveOf(endless{}).read("decisions/operator/0000000000000001.log"); err == nil {
+	if _, err := NewArchive(endless{}).read("decisions/operator/0000000000000001.log"); err == nil {
 		t.Error("it was read")
 	}
 }

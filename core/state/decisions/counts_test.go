@@ -1,23 +1,24 @@
-package state
+package decisions
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/wardlet/wardlet/core/state/durable/durabletest"
 )
 
 // counted opens the log of decisions of a directory, notes that the first decision of
 // the operator was repeated, and closes it again.
 func counted(t *testing.T, path string, count int) {
 	t.Helper()
-	d, _ := open(t, path)
-	l, err := d.Decisions(map[string]int64{"": 1 << 20})
+	l, err := openLog(path, map[string]int64{"": 1 << 20}, io.Discard)
 	check(t, err)
-	check(t, l.Counted("", []DecisionCount{{ID: "operator-1", Count: count, Last: time.Now()}}))
+	check(t, l.Counted("", []Count{{ID: "operator-1", Count: count, Last: time.Now()}}))
 	check(t, l.Close())
-	check(t, d.Close())
 }
 
 func TestCountsAreKeptWhateverACrashHasLeftOfTheLastLine(t *testing.T) {
@@ -34,19 +35,17 @@ func TestCountsAreKeptWhateverACrashHasLeftOfTheLastLine(t *testing.T) {
 			l, done := decisions(t, path, limits)
 			appended(t, l, "", entry("web", "text"), entry("db", "text"))
 			done()
-			file := filepath.Join(path, decisionsDir, "operator", segmentName(1))
+			file := filepath.Join(path, DirName, "operator", segmentName(1))
 			text, err := os.ReadFile(file)
 			check(t, err)
 			check(t, os.WriteFile(file, append(text, torn...), 0o600))
 			counted(t, path, 500)
 			counted(t, path, 501)
-			d, _ := open(t, path)
-			l, err = d.Decisions(limits)
+			l, err = openLog(path, limits, io.Discard)
 			check(t, err)
 			appended(t, l, "", entry("new", "text"))
 			same(t, "records", []string{"operator-1 web×501", "operator-2 db×1", "operator-3 new×1"}, inOrder(on(t, l)))
 			check(t, l.Close())
-			check(t, d.Close())
 			if info, err := os.Stat(file); err != nil || info.Size() < int64(len(text)+len(torn)) {
 				t.Errorf("what the crash left is gone: %v", err)
 			}
@@ -64,15 +63,15 @@ func inOrder(names []string) []string { slices.Sort(names); return names }
 
 func TestCountsThatCannotBeWrittenAreRefused(t *testing.T) {
 	t.Parallel()
-	model := &disk{cached: map[string]*inode{}, stored: map[string]*inode{}}
-	l := onDisk(t, model, statePathOf(t), mib)
-	counts := []DecisionCount{{ID: "operator-1", Count: 2}}
+	model := &durabletest.Disk{Cached: map[string]*durabletest.File{}, Stored: map[string]*durabletest.File{}}
+	l := onDisk(t, model, statePath(t), mib)
+	counts := []Count{{ID: "operator-1", Count: 2}}
 	check(t, l.Counted("", counts)) // nothing is on record that they could be about
 	appended(t, l, "", entry("web", "text"))
 	check(t, l.Counted("", nil))
 	check(t, l.Counted("", counts))
-	model.failAt = model.step + 1
-	wantError(t, l.Counted("", counts), errStep.Error())
+	model.FailAt = model.Step + 1
+	wantError(t, l.Counted("", counts), durabletest.ErrStep.Error())
 	wantError(t, l.Counted("", counts), "no segment")
 	appended(t, l, "", entry("db", "text"))
 	check(t, l.Counted("", counts))

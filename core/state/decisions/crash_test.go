@@ -1,9 +1,9 @@
-package state
+package decisions
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"maps"
 	"os"
@@ -11,42 +11,27 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/wardlet/wardlet/core/state/durable"
+	"github.com/wardlet/wardlet/core/state/durable/durabletest"
 )
 
-func (d *disk) appendTo(path string) (file, error) {
-	d.mu.Lock()
-	f := d.cached[path]
-	d.mu.Unlock()
-	if f == nil {
-		f = &inode{disk: d, path: path}
-	}
-	return f, d.do("open", func() { d.cached[path] = f })
-}
-
-func (k *killing) appendTo(path string) (f file, err error) {
-	err = k.do(func() (err error) { f, err = kernel{}.appendTo(path); return err }, nothing)
-	return &dying{k, f}, err
-}
-
 // onDisk is a log of decisions whose files are on a model of a disk.
-func onDisk(t *testing.T, model *disk, path string, limit int64) *DecisionLog {
+func onDisk(t *testing.T, model *durabletest.Disk, path string, limit int64) *Log {
 	t.Helper()
-	root := &Dir{path: path, log: slog.New(slog.DiscardHandler), fs: model}
-	for _, dir := range []string{path, filepath.Join(path, decisionsDir), filepath.Join(path, decisionsDir, filesDir), filepath.Join(path, quarantineDir)} {
-		check(t, ownDir(dir))
+	for _, dir := range []string{filepath.Join(path, DirName), filepath.Join(path, DirName, filesDir)} {
+		check(t, durable.OwnDir(dir))
 	}
-	return &DecisionLog{
-		dir: root, limits: map[string]int64{"": limit, "a": limit}, owners: map[string]*ownerLog{},
-		files: newPolicyFiles(),
-	}
+	cfg := Config{Dir: filepath.Join(path, DirName), Limits: map[string]int64{"": limit, "a": limit}, FS: model, Logger: slog.New(slog.DiscardHandler)}
+	return &Log{cfg: &cfg, owners: map[string]*ownerLog{}, files: newPolicyFiles()}
 }
 
 // recording appends many records in batches, and returns the names of those that
 // are said to be on the disk, and of all.
-func recording(l *DecisionLog) (kept, all []string) {
+func recording(l *Log) (kept, all []string) {
 	for batch := range 6 {
 		tenant := []string{"", "a"}[batch%2]
-		var entries []DecisionEntry
+		var entries []Entry
 		for i := range 3 {
 			name := fmt.Sprintf("pod-%d-%d", batch, i)
 			entries = append(entries, entry(name, "the document of "+name))
@@ -66,28 +51,28 @@ func recording(l *DecisionLog) (kept, all []string) {
 func TestAfterACrashAtAnyStepWhatWasAnsweredIsOnRecord(t *testing.T) {
 	t.Parallel()
 	const limit = 8 << 10 // segments are full after two records or so
-	quiet := &disk{cached: map[string]*inode{}, stored: map[string]*inode{}}
-	recording(onDisk(t, quiet, statePathOf(t), limit))
-	steps := quiet.step
+	quiet := &durabletest.Disk{Cached: map[string]*durabletest.File{}, Stored: map[string]*durabletest.File{}}
+	recording(onDisk(t, quiet, statePath(t), limit))
+	steps := quiet.Step
 	if steps < 25 {
-		t.Fatalf("only %d steps: %v", steps, quiet.done)
+		t.Fatalf("only %d steps: %v", steps, quiet.Done)
 	}
 	for _, kind := range []string{"crash", "fail"} {
 		for step := 1; step <= steps+1; step++ {
 			t.Run(fmt.Sprintf("%s at %d", kind, step), func(t *testing.T) {
 				t.Parallel()
-				model := &disk{cached: map[string]*inode{}, stored: map[string]*inode{}}
+				model := &durabletest.Disk{Cached: map[string]*durabletest.File{}, Stored: map[string]*durabletest.File{}}
 				if kind == "crash" {
-					model.crashAt = step
+					model.CrashAt = step
 				} else {
-					model.failAt = step
+					model.FailAt = step
 				}
-				path := statePathOf(t)
+				path := statePath(t)
 				kept, all := recording(onDisk(t, model, path, 64*limit))
 				if kind == "fail" && len(kept) < len(all)-3 {
 					t.Errorf("one step failed, and only %d of %d records are kept", len(kept), len(all))
 				}
-				for _, after := range []map[string]*inode{model.cached, model.stored} {
+				for _, after := range []map[string]*durabletest.File{model.Cached, model.Stored} {
 					for _, synced := range []bool{false, true} {
 						readBack(t, path, after, synced, kept, all)
 					}
@@ -97,29 +82,23 @@ func TestAfterACrashAtAnyStepWhatWasAnsweredIsOnRecord(t *testing.T) {
 	}
 }
 
-func statePathOf(t *testing.T) string {
-	t.Helper()
-	return filepath.Join(t.TempDir(), "state")
-}
-
 // readBack makes the files as a power cut may have left them, and reads them.
-func readBack(t *testing.T, path string, entries map[string]*inode, synced bool, kept, all []string) {
+func readBack(t *testing.T, path string, entries map[string]*durabletest.File, synced bool, kept, all []string) {
 	t.Helper()
 	for _, owner := range []string{"operator", "tenant-a"} {
-		dir := filepath.Join(path, decisionsDir, owner)
+		dir := filepath.Join(path, DirName, owner)
 		check(t, os.RemoveAll(dir))
 		check(t, os.Mkdir(dir, 0o700))
 	}
 	for _, name := range slices.Sorted(maps.Keys(entries)) {
 		f := entries[name]
-		content := f.cached
+		content := f.Cached
 		if synced {
-			content = f.stored
+			content = f.Stored
 		}
 		check(t, os.WriteFile(name, []byte(content), 0o600))
 	}
-	root := &Dir{path: path, log: slog.New(slog.NewTextHandler(&bytes.Buffer{}, nil)), fs: kernel{}}
-	l, err := root.Decisions(map[string]int64{"": mib, "a": mib})
+	l, err := openLog(path, map[string]int64{"": mib, "a": mib}, io.Discard)
 	check(t, err)
 	var names []string
 	for _, text := range on(t, l) {
@@ -148,17 +127,17 @@ func readBack(t *testing.T, path string, entries map[string]*inode, synced bool,
 
 func TestADiskThatTakesNothingForAWhileCostsOnlyTheRecordsOfThatTime(t *testing.T) {
 	t.Parallel()
-	model := &disk{cached: map[string]*inode{}, stored: map[string]*inode{}}
-	l := onDisk(t, model, statePathOf(t), mib)
+	model := &durabletest.Disk{Cached: map[string]*durabletest.File{}, Stored: map[string]*durabletest.File{}}
+	l := onDisk(t, model, statePath(t), mib)
 	appended(t, l, "", entry("before", "pod"))
-	model.crashAt = model.step + 1
-	for _, err := range l.Append("", []DecisionEntry{entry("lost", "pod"), entry("lost too", "pod")}) {
-		if !errors.Is(err, errStep) || !strings.Contains(err.Error(), "operator") {
+	model.CrashAt = model.Step + 1
+	for _, err := range l.Append("", []Entry{entry("lost", "pod"), entry("lost too", "pod")}) {
+		if !errors.Is(err, durabletest.ErrStep) || !strings.Contains(err.Error(), "operator") {
 			t.Errorf("error %v", err)
 		}
 	}
-	model.crashAt = 0
-	later := []DecisionEntry{entry("after", "pod")}
+	model.CrashAt = 0
+	later := []Entry{entry("after", "pod")}
 	check(t, l.Append("", later)[0])
 	if later[0].Record.ID == "" {
 		t.Error("it has no ID")

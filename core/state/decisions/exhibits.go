@@ -1,4 +1,4 @@
-package state
+package decisions
 
 import (
 	"bytes"
@@ -8,19 +8,21 @@ import (
 	"io"
 	"io/fs"
 	"path"
+
+	"github.com/wardlet/wardlet/core/state/durable"
 )
 
 // Exhibits are the documents that records of one segment name, and all files of
 // policies.
 type Exhibits struct {
-	archive *DecisionArchive
+	archive *Archive
 	segment string
 	inputs  map[string][]byte
 }
 
 // Entry is a record with the documents that it names.
-func (e *Exhibits) Entry(r *DecisionRecord) (DecisionEntry, error) {
-	entry := DecisionEntry{Record: r, Inputs: map[string][]byte{}}
+func (e *Exhibits) Entry(r *Record) (Entry, error) {
+	entry := Entry{Record: r, Inputs: map[string][]byte{}}
 	for _, digest := range r.inputs() {
 		text, err := e.Input(digest)
 		if err != nil {
@@ -51,7 +53,7 @@ var ErrMadeRoom = errors.New("it is not on record any more")
 // PolicyFile is a document or a module of a policy: the one whose digest is asked
 // for. The error is ErrMadeRoom where the records that named it are gone, too.
 func (e *Exhibits) PolicyFile(digest string) ([]byte, error) {
-	name := path.Join(decisionsDir, filesDir, path.Base(digest)+fileSuffix)
+	name := path.Join(DirName, filesDir, path.Base(digest)+fileSuffix)
 	packed, err := e.archive.read(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		// Segments go before the files that only they name.
@@ -71,7 +73,7 @@ func unpacked(name string, packed []byte, digest string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	data, err := io.ReadAll(io.LimitReader(r, maxFile))
+	data, err := io.ReadAll(io.LimitReader(r, durable.MaxSize))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

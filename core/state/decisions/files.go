@@ -1,4 +1,4 @@
-package state
+package decisions
 
 import (
 	"bytes"
@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"sync/atomic"
+
+	"github.com/wardlet/wardlet/core/state/durable"
 )
 
 const (
@@ -26,7 +28,7 @@ const (
 type fileKey struct{ digest, tenant string }
 
 // policyFiles are the modules and documents of policies. A file stays while a
-// segment names it, or one of its owner's newest sets has it. DecisionLog.mu guards
+// segment names it, or one of its owner's newest sets has it. Log.mu guards
 // them.
 type policyFiles struct {
 	// sizes are those of the files on the disk, in bytes, by digest.
@@ -45,7 +47,7 @@ type policyFiles struct {
 
 // KeepFiles puts the files of a set of a tenant's policies on the disk, by digest,
 // compressed. It is called before the set judges.
-func (l *DecisionLog) KeepFiles(tenant string, files map[string][]byte) error {
+func (l *Log) KeepFiles(tenant string, files map[string][]byte) error {
 	err := l.store(tenant, files)
 	l.makeRoom(tenant, 0)
 	return err
@@ -53,7 +55,7 @@ func (l *DecisionLog) KeepFiles(tenant string, files map[string][]byte) error {
 
 // store waits for no file that another owner has written: where two store the same,
 // both write it.
-func (l *DecisionLog) store(tenant string, files map[string][]byte) error {
+func (l *Log) store(tenant string, files map[string][]byte) error {
 	digests := slices.Collect(maps.Keys(files))
 	l.needs(digests)
 	var errs []error
@@ -70,7 +72,7 @@ func (l *DecisionLog) store(tenant string, files map[string][]byte) error {
 		written[digest] = size
 	}
 	if len(written) > 0 {
-		errs = append(errs, l.dir.fs.syncDir(l.filesPath()))
+		errs = append(errs, l.cfg.FS.SyncDir(l.filesPath()))
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -83,7 +85,7 @@ func (l *DecisionLog) store(tenant string, files map[string][]byte) error {
 
 // needs has files stay that are about to be stored. Once it returns none of them
 // is being removed.
-func (l *DecisionLog) needs(digests []string) {
+func (l *Log) needs(digests []string) {
 	// A removal in progress has decided which files go: wait until they are gone, too.
 	l.removing.Lock()
 	defer l.removing.Unlock()
@@ -95,33 +97,33 @@ func (l *DecisionLog) needs(digests []string) {
 }
 
 // PolicyFile reads a file of a policy. It is the one whose digest was asked for.
-func (l *DecisionLog) PolicyFile(digest string) ([]byte, error) {
-	packed, err := readFile(l.filePath(digest))
+func (l *Log) PolicyFile(digest string) ([]byte, error) {
+	packed, err := durable.Read(l.filePath(digest))
 	if err != nil {
 		return nil, err
 	}
 	return unpacked(l.filePath(digest), packed, digest)
 }
 
-func (l *DecisionLog) filesPath() string { return filepath.Join(l.path(), filesDir) }
+func (l *Log) filesPath() string { return filepath.Join(l.path(), filesDir) }
 
-func (l *DecisionLog) filePath(digest string) string {
+func (l *Log) filePath(digest string) string {
 	return filepath.Join(l.filesPath(), filepath.Base(digest)+fileSuffix)
 }
 
-func (l *DecisionLog) has(digest string) bool {
+func (l *Log) has(digest string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	_, ok := l.files.sizes[digest]
 	return ok
 }
 
-func (l *DecisionLog) writeFile(digest string, data []byte) (size int64, err error) {
+func (l *Log) writeFile(digest string, data []byte) (size int64, err error) {
 	packed, err := packedFile(data)
 	if err != nil {
 		return 0, err
 	}
-	return int64(len(packed)), replaceFile(l.dir.fs, l.filesPath(), digest+fileSuffix, packed)
+	return int64(len(packed)), durable.Replace(l.cfg.FS, l.filesPath(), digest+fileSuffix, packed)
 }
 
 // packedFile is a policy's file as it is kept.

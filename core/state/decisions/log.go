@@ -1,4 +1,4 @@
-package state
+package decisions
 
 import (
 	"encoding/json"
@@ -9,20 +9,21 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+
+	"github.com/wardlet/wardlet/core/state/durable"
 )
 
-// decisionsDir is the directory of the log of decisions: below it a directory
+// DirName is the directory of the log of decisions: below it a directory
 // with segments for each owner of pods, and one with the files of policies.
-const decisionsDir = "decisions"
+const DirName = "decisions"
 
-// DecisionLog keeps decisions with all that they depended on, in a log for each
+// Log keeps decisions with all that they depended on, in a log for each
 // owner of pods. A log consists of segments, files that are only appended to. A
 // segment holds each document that its records name once, so that it can go as a
 // whole: where an owner has more than its share, its oldest one does. It is safe
 // for concurrent use, and who appends for one owner waits for no file of another's.
-type DecisionLog struct {
-	dir    *Dir
-	limits map[string]int64
+type Log struct {
+	cfg *Config
 
 	// mu guards what is known of the files of all owners. Nothing is written, read
 	// or removed while it is held.
@@ -36,13 +37,24 @@ type DecisionLog struct {
 	removing sync.Mutex
 }
 
-// Decisions opens the log of decisions. limits are how many bytes each owner of
-// pods may have, by tenant, the operator's under the empty name; one that is not
-// named keeps what it has and gets no more. What was written by an agent before
-// is read, so it takes as long as that does.
-func (d *Dir) Decisions(limits map[string]int64) (*DecisionLog, error) {
-	l := &DecisionLog{dir: d, limits: limits, owners: map[string]*ownerLog{}}
-	if err := ownDir(l.path()); err != nil {
+// Config is where a log of decisions is, and what it may have.
+type Config struct {
+	// Dir is the directory of the log. Open makes it where it is missing.
+	Dir string
+	// Limits are how many bytes each owner of pods may have, by tenant, the operator's under the
+	// empty name. One that is not named keeps what it has and gets no more.
+	Limits map[string]int64
+	FS     durable.Filesystem
+	Logger *slog.Logger
+	// Quarantine moves a corrupt file aside, whose name is relative to Dir.
+	Quarantine func(name string, corrupt error) error
+}
+
+// Open opens a log of decisions. It reads what earlier agents wrote, so it takes as long as
+// that does.
+func Open(cfg Config) (*Log, error) {
+	l := &Log{cfg: &cfg, owners: map[string]*ownerLog{}}
+	if err := durable.OwnDir(l.path()); err != nil {
 		return nil, fmt.Errorf("%s: %w", l.path(), err)
 	}
 	if err := l.openFiles(); err != nil {
@@ -51,15 +63,15 @@ func (d *Dir) Decisions(limits map[string]int64) (*DecisionLog, error) {
 	if err := l.openOwners(); err != nil {
 		return nil, fmt.Errorf("%s: %w", l.path(), err)
 	}
-	for tenant := range l.limits {
+	for tenant := range l.cfg.Limits {
 		l.makeRoom(tenant, 0)
 	}
 	return l, nil
 }
 
-func (l *DecisionLog) path() string { return filepath.Join(l.dir.path, decisionsDir) }
+func (l *Log) path() string { return l.cfg.Dir }
 
-func (l *DecisionLog) log() *slog.Logger { return l.dir.log }
+func (l *Log) log() *slog.Logger { return l.cfg.Logger }
 
 // ErrTooLarge is the error of a record that would take more than its part of
 // what its owner may have.
@@ -68,7 +80,7 @@ var ErrTooLarge = errors.New("the record is larger than a quarter of what may be
 // Append puts records of one owner's pods on the disk, in one write, and returns
 // each its ID. What comes back is an error for each, nil for one that is on the
 // disk. Older records make room for them.
-func (l *DecisionLog) Append(tenant string, entries []DecisionEntry) []error {
+func (l *Log) Append(tenant string, entries []Entry) []error {
 	o := l.owner(tenant)
 	o.appending.Lock()
 	defer o.appending.Unlock()
@@ -87,8 +99,8 @@ func (l *DecisionLog) Append(tenant string, entries []DecisionEntry) []error {
 }
 
 // add writes one entry; it is on the disk after the next sync.
-func (l *DecisionLog) add(o *ownerLog, e *DecisionEntry) error {
-	limit := l.limits[o.tenant]
+func (l *Log) add(o *ownerLog, e *Entry) error {
+	limit := l.cfg.Limits[o.tenant]
 	if limit <= 0 {
 		return errors.New("there are no saved decisions of its owner")
 	}
@@ -105,14 +117,14 @@ func (l *DecisionLog) add(o *ownerLog, e *DecisionEntry) error {
 
 // write puts an entry, with the record as JSON, into the owner's active segment or
 // a new one, once there is room for it.
-func (l *DecisionLog) write(o *ownerLog, e *DecisionEntry, body []byte, limit int64) error {
+func (l *Log) write(o *ownerLog, e *Entry, body []byte, limit int64) error {
 	for {
 		if err := l.begin(o); err != nil {
 			return err
 		}
 		text, sum := o.lines(e, body)
 		size := int64(len(text))
-		if size > min(limit/4, maxFile/2) {
+		if size > min(limit/4, durable.MaxSize/2) {
 			return fmt.Errorf("%w: it has %d bytes, its owner may have %d", ErrTooLarge, size, limit)
 		}
 		if o.full(size, limit) {
@@ -133,7 +145,7 @@ func (l *DecisionLog) write(o *ownerLog, e *DecisionEntry, body []byte, limit in
 }
 
 // begin has the owner write to a segment that there is.
-func (l *DecisionLog) begin(o *ownerLog) error {
+func (l *Log) begin(o *ownerLog) error {
 	if o.active != nil {
 		l.mu.Lock()
 		gone := o.active.gone
@@ -156,7 +168,7 @@ func (l *DecisionLog) begin(o *ownerLog) error {
 }
 
 // reserve counts what a segment is about to get, unless it is gone.
-func (l *DecisionLog) reserve(s *segment, size int64, files []fileKey) bool {
+func (l *Log) reserve(s *segment, size int64, files []fileKey) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if s.gone {
@@ -175,7 +187,7 @@ var errNoSegment = errors.New("no segment is being written to; the next record b
 
 // Counted notes how often decisions of one owner's pods have been repeated. It
 // is on the disk some time later, unless an error comes back.
-func (l *DecisionLog) Counted(tenant string, counts []DecisionCount) error {
+func (l *Log) Counted(tenant string, counts []Count) error {
 	o := l.owner(tenant)
 	o.appending.Lock()
 	defer o.appending.Unlock()
@@ -200,14 +212,14 @@ func (l *DecisionLog) Counted(tenant string, counts []DecisionCount) error {
 }
 
 // empty reports whether an owner has nothing on record.
-func (l *DecisionLog) empty(o *ownerLog) bool {
+func (l *Log) empty(o *ownerLog) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(o.segments) == 0
 }
 
 // Close closes the segments; nothing is appended any more.
-func (l *DecisionLog) Close() error {
+func (l *Log) Close() error {
 	l.mu.Lock()
 	owners := slices.Collect(maps.Values(l.owners))
 	l.mu.Unlock()
@@ -220,12 +232,12 @@ func (l *DecisionLog) Close() error {
 	return errors.Join(errs...)
 }
 
-func (l *DecisionLog) owner(tenant string) *ownerLog {
+func (l *Log) owner(tenant string) *ownerLog {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	o := l.owners[tenant]
 	if o == nil {
-		o = &ownerLog{dir: l.dir, tenant: tenant, path: filepath.Join(l.path(), ownerOf(tenant)), next: 1}
+		o = &ownerLog{cfg: l.cfg, tenant: tenant, path: filepath.Join(l.path(), OwnerDir(tenant)), next: 1}
 		l.owners[tenant] = o
 	}
 	return o

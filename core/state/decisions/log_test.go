@@ -1,10 +1,12 @@
-package state
+package decisions
 
 import (
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -15,46 +17,76 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/state/durable"
+	"github.com/wardlet/wardlet/core/state/durable/durabletest"
 )
 
-// decisions opens the log of decisions of a directory until the test ends.
-func decisions(t *testing.T, path string, limits map[string]int64) (l *DecisionLog, closeAll func()) {
+// openLog opens the log below a state directory. A corrupt file is moved to the directory quarantine.
+func openLog(path string, limits map[string]int64, log io.Writer) (*Log, error) {
+	return Open(Config{
+		Dir: filepath.Join(path, DirName), Limits: limits, FS: durable.OS{}, Logger: slog.New(slog.NewTextHandler(log, nil)),
+		Quarantine: func(name string, _ error) error {
+			aside := filepath.Join(path, "quarantine")
+			return errors.Join(durable.OwnDir(aside), os.Rename(filepath.Join(path, DirName, name), filepath.Join(aside, filepath.Base(name))))
+		},
+	})
+}
+
+// decisions opens the log below a state directory until the test ends.
+func decisions(t *testing.T, path string, limits map[string]int64) (l *Log, closeAll func()) {
 	t.Helper()
-	d, log := open(t, path)
-	log.Reset()
-	l, err := d.Decisions(limits)
+	var log bytes.Buffer
+	l, err := openLog(path, limits, &log)
 	check(t, err)
 	if log.Len() > 0 {
-		t.Errorf("log:\n%s", log)
+		t.Errorf("log:\n%s", &log)
 	}
 	return l, func() {
 		t.Helper()
 		check(t, l.Close())
-		check(t, d.Close())
 	}
 }
 
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wantError(t *testing.T, err error, part string) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), part) {
+		t.Errorf("got error %v, want one with %q", err, part)
+	}
+}
+
+func statePath(t *testing.T) string {
+	t.Helper()
+	return filepath.Join(t.TempDir(), "state")
+}
+
 // entry is a decision about a pod whose document has the text.
-func entry(name, text string, files ...string) DecisionEntry {
+func entry(name, text string, files ...string) Entry {
 	input := fmt.Appendf(nil, "%q", text)
-	r := &DecisionRecord{Decision: api.Decision{
+	r := &Record{Decision: api.Decision{
 		Count: 1, Hook: "admit", Namespace: "shop", Name: name, Verdict: api.Verdict{Answer: api.Deny, Message: "no & <never>"},
 		First: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC), Last: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC),
 	}, Pod: digestOf(input)}
 	for _, f := range files {
 		r.Policies = append(r.Policies, PolicyRecord{Name: "p", Module: digestOf([]byte(f))})
 	}
-	return DecisionEntry{Record: r, Inputs: map[string][]byte{r.Pod: input}}
+	return Entry{Record: r, Inputs: map[string][]byte{r.Pod: input}}
 }
 
 // appended appends entries, all of which must be on the disk then.
-func appended(t *testing.T, l *DecisionLog, tenant string, entries ...DecisionEntry) {
+func appended(t *testing.T, l *Log, tenant string, entries ...Entry) {
 	t.Helper()
 	check(t, errors.Join(l.Append(tenant, entries)...))
 }
 
 // on are the names of the pods of all records, with how often they were made.
-func on(t *testing.T, l *DecisionLog) (names []string) {
+func on(t *testing.T, l *Log) (names []string) {
 	t.Helper()
 	all, err := l.Newest(1000)
 	check(t, err)
@@ -92,7 +124,7 @@ func TestDecisionsAreThereAfterARestart(t *testing.T) {
 	one := entry("web", "pod", "module")
 	appended(t, l, "", one, entry("db", "other"))
 	appended(t, l, "a", entry("tenants", "pod"))
-	check(t, l.Counted("", []DecisionCount{{ID: "operator-1", Count: 3, Last: one.Record.Last}, {ID: "operator-9", Count: 3}}))
+	check(t, l.Counted("", []Count{{ID: "operator-1", Count: 3, Last: one.Record.Last}, {ID: "operator-9", Count: 3}}))
 	want := []string{"operator-1 web×3", "operator-2 db×1", "tenant-a-1 tenants×1"}
 	same(t, "records", want, on(t, l))
 	done()
@@ -129,7 +161,7 @@ func TestOnlyTheOwnerCanReadDecisions(t *testing.T) {
 	appended(t, l, "", entry("web", "pod", "module"))
 	done()
 	n := 0
-	check(t, filepath.Walk(filepath.Join(path, decisionsDir), func(p string, info os.FileInfo, err error) error {
+	check(t, filepath.Walk(filepath.Join(path, DirName), func(p string, info os.FileInfo, err error) error {
 		check(t, err)
 		n++
 		if want := os.FileMode(0o600); !info.IsDir() && info.Mode() != want || info.IsDir() && info.Mode().Perm() != 0o700 {
@@ -151,7 +183,7 @@ func TestADocumentIsKeptOnceForManyRecords(t *testing.T) {
 		appended(t, l, "", entry(fmt.Sprintf("web-%d", i), text))
 	}
 	count := func() int {
-		data, err := os.ReadFile(filepath.Join(path, decisionsDir, "operator", "0000000000000001.log"))
+		data, err := os.ReadFile(filepath.Join(path, DirName, "operator", "0000000000000001.log"))
 		check(t, err)
 		return bytes.Count(data, []byte(text))
 	}
@@ -174,7 +206,7 @@ func TestAnOwnerHasNoMoreThanItsShareAndEvictsOnlyItsOwn(t *testing.T) {
 	limits := map[string]int64{"": limit, "a": limit, "b": limit}
 	l, done := decisions(t, path, limits)
 	size := func(owner string) (n int64) {
-		entries, err := os.ReadDir(filepath.Join(path, decisionsDir, owner))
+		entries, err := os.ReadDir(filepath.Join(path, DirName, owner))
 		check(t, err)
 		for _, e := range entries {
 			info, err := e.Info()
@@ -220,12 +252,12 @@ func TestAnOwnerHasNoMoreThanItsShareAndEvictsOnlyItsOwn(t *testing.T) {
 func TestARecordLargerThanAQuarterOfTheShareIsNotKept(t *testing.T) {
 	t.Parallel()
 	l, done := decisions(t, statePath(t), map[string]int64{"": 64 << 10})
-	errs := l.Append("", []DecisionEntry{entry("a", "pod"), entry("huge", strings.Repeat("x", 16<<10)), entry("b", "pod")})
+	errs := l.Append("", []Entry{entry("a", "pod"), entry("huge", strings.Repeat("x", 16<<10)), entry("b", "pod")})
 	if errs[0] != nil || !errors.Is(errs[1], ErrTooLarge) || errs[2] != nil {
 		t.Errorf("errors %v", errs)
 	}
 	same(t, "records", []string{"operator-1 a×1", "operator-2 b×1"}, on(t, l))
-	wantError(t, l.Append("nobody", []DecisionEntry{entry("a", "pod")})[0], "nothing is kept")
+	wantError(t, l.Append("nobody", []Entry{entry("a", "pod")})[0], "no saved decisions")
 	done()
 }
 
@@ -279,7 +311,7 @@ func TestPoliciesThatChangeWithoutEndTakeNoMoreThanTheirOwnersShare(t *testing.T
 		appended(t, l, "", entry(fmt.Sprint("operators", i), "pod", module))
 	}
 	var n int64
-	entries, err := os.ReadDir(filepath.Join(path, decisionsDir, filesDir))
+	entries, err := os.ReadDir(filepath.Join(path, DirName, filesDir))
 	check(t, err)
 	for _, e := range entries {
 		info, err := e.Info()
@@ -297,7 +329,7 @@ func TestPoliciesThatChangeWithoutEndTakeNoMoreThanTheirOwnersShare(t *testing.T
 
 func TestWhatIsHarmedInTheLogIsPassedOver(t *testing.T) {
 	t.Parallel()
-	for name, harm := range harms {
+	for name, harm := range durabletest.Harms {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			path := statePath(t)
@@ -305,15 +337,14 @@ func TestWhatIsHarmedInTheLogIsPassedOver(t *testing.T) {
 			l, done := decisions(t, path, limits)
 			appended(t, l, "", entry("a", "pod"), entry("b", "pod"), entry("c", "pod"))
 			done()
-			file := filepath.Join(path, decisionsDir, "operator", "0000000000000001.log")
+			file := filepath.Join(path, DirName, "operator", "0000000000000001.log")
 			data, err := os.ReadFile(file)
 			check(t, err)
 			for at := 0; at < len(data); at += 7 {
 				check(t, os.RemoveAll(filepath.Dir(file)))
 				check(t, os.Mkdir(filepath.Dir(file), 0o700))
 				check(t, os.WriteFile(file, harm(data, at), 0o600))
-				d, _ := open(t, path)
-				l, err := d.Decisions(limits)
+				l, err := openLog(path, limits, io.Discard)
 				check(t, err)
 				all, err := l.Newest(10)
 				check(t, err)
@@ -327,7 +358,6 @@ func TestWhatIsHarmedInTheLogIsPassedOver(t *testing.T) {
 					t.Errorf("byte %d: nothing is read", at)
 				}
 				check(t, l.Close())
-				check(t, d.Close())
 			}
 		})
 	}

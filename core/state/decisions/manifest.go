@@ -1,4 +1,4 @@
-package state
+package decisions
 
 import (
 	"encoding/json"
@@ -13,7 +13,7 @@ import (
 const (
 	// manifestName is the file of a bundle that says what is in it: of what a zip
 	// archive says of its files, nothing has a checksum.
-	manifestName = decisionsDir + "/manifest"
+	manifestName = DirName + "/manifest"
 	// manifestVersion is what this agent writes and reads.
 	manifestVersion = 1
 )

@@ -1,4 +1,4 @@
-package state
+package decisions
 
 import (
 	"archive/zip"
@@ -37,7 +37,7 @@ func toldOf(text []byte) (names, faults []string) {
 	return told(BundleFiles(archive))
 }
 
-func everything(*DecisionRecord) bool { return true }
+func everything(*Record) bool { return true }
 
 func TestAnyBitOfABundleThatIsAnotherIsNoticedOrChangesNothing(t *testing.T) {
 	t.Parallel()
@@ -130,7 +130,7 @@ func TestABundleIsWhatItsManifestSays(t *testing.T) {
 // manifestWith is the manifest of a bundle with a change and the right checksum.
 func manifestWith(t *testing.T, files fstest.MapFS, change func(*bundleManifest)) []byte {
 	t.Helper()
-	r := &archiveReader{archive: ArchiveOf(files)}
+	r := &archiveReader{archive: NewArchive(files)}
 	m, err := r.manifest()
 	check(t, err)
 	change(m)

@@ -1,4 +1,4 @@
-package state
+package decisions
 
 import (
 	"fmt"
@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/wardlet/wardlet/core/state/durable"
+	"github.com/wardlet/wardlet/core/state/durable/durabletest"
 )
 
 const ownLog = "decisions/operator/"
@@ -57,7 +60,7 @@ func TestRecordsThatAreMissingBetweenOthersAreNoticed(t *testing.T) {
 			func(f fstest.MapFS) { f[segment(4)].Data[len(f[segment(4)].Data)-2]++ }, []string{segment(4) + ":4: the checksum of a line is not that of its content"},
 		},
 		"a segment that is damaged is told once": {
-			func(f fstest.MapFS) { f[segment(4)].Data = make([]byte, maxFile+1) }, []string{fmt.Sprintf("%s is no regular file of at most %d bytes", segment(4), maxFile)},
+			func(f fstest.MapFS) { f[segment(4)].Data = make([]byte, durable.MaxSize+1) }, []string{fmt.Sprintf("%s is no regular file of at most %d bytes", segment(4), durable.MaxSize)},
 		},
 		"a record of another owner": {
 			func(f fstest.MapFS) { f["decisions/tenant-a/"+segmentName(1)] = f[segment(1)] },
@@ -81,7 +84,7 @@ func TestASegmentThatMakesRoomWhileOthersAreReadIsNotMissing(t *testing.T) {
 	t.Parallel()
 	f := numbered(t)
 	n := 0
-	damaged, err := ArchiveOf(f).Each(func(*DecisionRecord, *Exhibits) error {
+	damaged, err := NewArchive(f).Each(func(*Record, *Exhibits) error {
 		n++
 		delete(f, ownLog+segmentName(1))
 		delete(f, ownLog+segmentName(4))
@@ -94,34 +97,34 @@ func TestASegmentThatMakesRoomWhileOthersAreReadIsNotMissing(t *testing.T) {
 
 func TestARecordThatWasNotWrittenIsNotMissing(t *testing.T) {
 	t.Parallel()
-	for kind, harm := range map[string]func(d *disk, step int){
-		"one step fails":        func(d *disk, step int) { d.failAt = step },
-		"nothing works so long": func(d *disk, step int) { d.crashAt = step },
+	for kind, harm := range map[string]func(d *durabletest.Disk, step int){
+		"one step fails":        func(d *durabletest.Disk, step int) { d.FailAt = step },
+		"nothing works so long": func(d *durabletest.Disk, step int) { d.CrashAt = step },
 	} {
 		for step := 1; step < 12; step++ {
-			model := &disk{cached: map[string]*inode{}, stored: map[string]*inode{}}
-			path := statePathOf(t)
+			model := &durabletest.Disk{Cached: map[string]*durabletest.File{}, Stored: map[string]*durabletest.File{}}
+			path := statePath(t)
 			l := onDisk(t, model, path, mib)
 			appended(t, l, "", entry("before", "pod"))
-			harm(model, model.step+step)
+			harm(model, model.Step+step)
 			failed := 0
 			for i := range 3 {
-				for _, err := range l.Append("", []DecisionEntry{entry(fmt.Sprint("a", i), "pod"), entry("huge", strings.Repeat("x", mib/4)), entry(fmt.Sprint("b", i), "pod")}) {
+				for _, err := range l.Append("", []Entry{entry(fmt.Sprint("a", i), "pod"), entry("huge", strings.Repeat("x", mib/4)), entry(fmt.Sprint("b", i), "pod")}) {
 					if err != nil {
 						failed++
 					}
 				}
 			}
-			model.failAt, model.crashAt = 0, 0
+			model.FailAt, model.CrashAt = 0, 0
 			appended(t, l, "", entry("after", "pod"))
-			for which, inodes := range map[string]map[string]*inode{"written": model.cached, "stored": model.stored} {
+			for which, inodes := range map[string]map[string]*durabletest.File{"written": model.Cached, "stored": model.Stored} {
 				f := fstest.MapFS{}
 				for name, i := range inodes {
 					relative, err := filepath.Rel(path, name)
 					check(t, err)
-					text := i.stored
+					text := i.Stored
 					if which == "written" {
-						text = i.cached
+						text = i.Cached
 					}
 					f[relative] = &fstest.MapFile{Data: []byte(text), Mode: 0o600}
 				}

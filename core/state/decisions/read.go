@@ -1,4 +1,4 @@
-package state
+package decisions
 
 import (
 	"encoding/json"
@@ -7,25 +7,27 @@ import (
 	"maps"
 	"os"
 	"slices"
+
+	"github.com/wardlet/wardlet/core/state/durable"
 )
 
 // Newest reads the newest records of each owner's pods, at most so many of each,
 // with how often they were repeated: by Last, newest last. The error names what
 // cannot be read; what can is there.
-func (l *DecisionLog) Newest(most int) ([]DecisionRecord, error) {
-	var all []DecisionRecord
+func (l *Log) Newest(most int) ([]Record, error) {
+	var all []Record
 	var errs []error
 	paths := l.paths()
 	for _, tenant := range slices.Sorted(maps.Keys(paths)) {
 		some, err := newest(paths[tenant], most)
 		all, errs = append(all, some...), append(errs, err)
 	}
-	slices.SortStableFunc(all, func(a, b DecisionRecord) int { return a.Last.Compare(b.Last) })
+	slices.SortStableFunc(all, func(a, b Record) int { return a.Last.Compare(b.Last) })
 	return all, errors.Join(errs...)
 }
 
 // paths are the segments of each owner, the oldest first.
-func (l *DecisionLog) paths() map[string][]string {
+func (l *Log) paths() map[string][]string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	all := map[string][]string{}
@@ -38,27 +40,27 @@ func (l *DecisionLog) paths() map[string][]string {
 }
 
 // newest reads segments from the last one on until there are enough records.
-func newest(paths []string, most int) ([]DecisionRecord, error) {
-	var all []DecisionRecord
-	counts := map[string]DecisionCount{}
+func newest(paths []string, most int) ([]Record, error) {
+	var all []Record
+	counts := map[string]Count{}
 	for _, path := range slices.Backward(paths) {
-		text, err := readFile(path)
+		text, err := durable.Read(path)
 		if errors.Is(err, os.ErrNotExist) {
 			break // it made room meanwhile
 		}
 		if err != nil {
 			return all, err
 		}
-		var some []DecisionRecord
+		var some []Record
 		eachLine(text, func(one line) {
 			switch one.kind {
 			case lineRecord:
-				var r DecisionRecord
+				var r Record
 				if json.Unmarshal(one.body, &r) == nil && r.ID != "" {
 					some = append(some, r)
 				}
 			case lineCount:
-				var c DecisionCount
+				var c Count
 				if json.Unmarshal(one.body, &c) == nil && counts[c.ID].Count < c.Count {
 					counts[c.ID] = c
 				}
@@ -81,9 +83,9 @@ func newest(paths []string, most int) ([]DecisionRecord, error) {
 
 // Input reads a document that records of one owner's pods name, as JSON. It is the
 // one whose digest was asked for.
-func (l *DecisionLog) Input(tenant, digest string) ([]byte, error) {
+func (l *Log) Input(tenant, digest string) ([]byte, error) {
 	for _, path := range slices.Backward(l.paths()[tenant]) {
-		text, err := readFile(path)
+		text, err := durable.Read(path)
 		if errors.Is(err, os.ErrNotExist) {
 			continue // it made room meanwhile
 		}

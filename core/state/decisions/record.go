@@ -1,4 +1,4 @@
-package state
+package decisions
 
 import (
 	"slices"
@@ -9,10 +9,10 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// DecisionRecord is a decision with all that it depended on. With it, and with
+// Record is a decision with all that it depended on. With it, and with
 // what it names by digest, the decision can be made again. Digests are SHA-256 in
 // 64 hexadecimal digits.
-type DecisionRecord struct {
+type Record struct {
 	api.Decision
 
 	// Agent is the version of the agent, Node the node's name.
@@ -104,6 +104,20 @@ type Circumstance struct {
 	RetryAfter time.Duration `json:"retryAfter,omitempty"`
 }
 
+// LastOpinion is what one policy said.
+type LastOpinion struct {
+	Policy string `json:"policy"`
+	// Tenant is whose policy it is, empty for the operator's.
+	Tenant  string     `json:"tenant,omitempty"`
+	Answer  api.Answer `json:"answer"`
+	Reason  string     `json:"reason,omitempty"`
+	Message string     `json:"message,omitempty"`
+	// RetryAfter is when a hold wanted to be looked at again, 0 for no wish.
+	RetryAfter time.Duration `json:"retryAfter,omitempty"`
+	// Changed: the policy has changed the pod.
+	Changed bool `json:"changed,omitempty"`
+}
+
 // Cut is a failure that was not the plugin's own: its breaker was open, it had no
 // instance, or the machine failed.
 type Cut struct {
@@ -119,23 +133,23 @@ type Cut struct {
 	References []api.SeenReference `json:"references,omitempty"`
 }
 
-// DecisionEntry is a record to be kept, with the JSON of the documents that it
+// Entry is a record to be kept, with the JSON of the documents that it
 // names.
-type DecisionEntry struct {
-	Record *DecisionRecord
+type Entry struct {
+	Record *Record
 	// Inputs are by digest.
 	Inputs map[string][]byte
 }
 
-// DecisionCount says how often a decision has been repeated since.
-type DecisionCount struct {
+// Count says how often a decision has been repeated since.
+type Count struct {
 	ID    string    `json:"id"`
 	Count int       `json:"count"`
 	Last  time.Time `json:"last"`
 }
 
 // inputs are the digests of the documents that the record names.
-func (r *DecisionRecord) inputs() []string {
+func (r *Record) inputs() []string {
 	all := []string{r.Pod, r.Old, r.ConnectionInput, r.References}
 	for i := range r.Candidates {
 		all = append(all, r.Candidates[i].Pod)
@@ -148,7 +162,7 @@ func (r *DecisionRecord) inputs() []string {
 
 // files returns the digests of the policy files that the record names, each with
 // the tenant whose policy it is.
-func (r *DecisionRecord) files(each func(digest, tenant string)) {
+func (r *Record) files(each func(digest, tenant string)) {
 	for i := range r.Policies {
 		p := &r.Policies[i]
 		for _, digest := range [...]string{p.Document, p.Module} {

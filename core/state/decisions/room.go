@@ -1,4 +1,4 @@
-package state
+package decisions
 
 import (
 	"errors"
@@ -7,7 +7,7 @@ import (
 
 // bytes is what counts as an owner's: its segments, and the files of its policies
 // that only records keep.
-func (l *DecisionLog) bytes(tenant string) int64 {
+func (l *Log) bytes(tenant string) int64 {
 	n := l.files.kept(tenant)
 	if o := l.owners[tenant]; o != nil {
 		for _, s := range o.segments {
@@ -20,9 +20,9 @@ func (l *DecisionLog) bytes(tenant string) int64 {
 // makeRoom removes segments until an owner may have so many bytes more: its own,
 // the oldest first; and where it has none left, those that keep files of its
 // policies.
-func (l *DecisionLog) makeRoom(tenant string, more int64) {
+func (l *Log) makeRoom(tenant string, more int64) {
 	for _, path := range l.outdated(tenant, more) {
-		if err := l.dir.fs.remove(path); err != nil {
+		if err := l.cfg.FS.Remove(path); err != nil {
 			l.log().Error("old decisions cannot be removed", "file", path, "err", err)
 		}
 	}
@@ -31,10 +31,10 @@ func (l *DecisionLog) makeRoom(tenant string, more int64) {
 
 // outdated forgets the segments that must go for that, and returns their paths. One
 // that is empty stays: the next one would have its name.
-func (l *DecisionLog) outdated(tenant string, more int64) (paths []string) {
+func (l *Log) outdated(tenant string, more int64) (paths []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for l.bytes(tenant)+more > l.limits[tenant] {
+	for l.bytes(tenant)+more > l.cfg.Limits[tenant] {
 		o := l.owners[tenant]
 		if o == nil || len(o.segments) == 0 || o.segments[0].size == 0 {
 			if o = l.keeper(tenant); o == nil {
@@ -52,7 +52,7 @@ func (l *DecisionLog) outdated(tenant string, more int64) (paths []string) {
 
 // keeper is the owner of the oldest segment that keeps files of a tenant's
 // policies, as its oldest; nil if there is none.
-func (l *DecisionLog) keeper(tenant string) (oldest *ownerLog) {
+func (l *Log) keeper(tenant string) (oldest *ownerLog) {
 	for _, o := range l.owners {
 		if len(o.segments) == 0 || !l.files.heldBy(o.segments, tenant) {
 			continue
@@ -66,11 +66,11 @@ func (l *DecisionLog) keeper(tenant string) (oldest *ownerLog) {
 
 // sweep removes the files of policies that nothing needs. While another does, or is
 // about to store files, it leaves that to that one: it sweeps when it is done.
-func (l *DecisionLog) sweep() {
+func (l *Log) sweep() {
 	for l.files.stale.Load() && l.removing.TryLock() {
 		l.files.stale.Store(false)
 		for _, digest := range l.unneeded() {
-			if err := l.dir.fs.remove(l.filePath(digest)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			if err := l.cfg.FS.Remove(l.filePath(digest)); err != nil && !errors.Is(err, os.ErrNotExist) {
 				l.log().Error("a file of an old policy cannot be removed", "file", l.filePath(digest), "err", err)
 			}
 		}
@@ -80,7 +80,7 @@ func (l *DecisionLog) sweep() {
 
 // unneeded forgets the files of policies that nothing needs, and returns their
 // digests.
-func (l *DecisionLog) unneeded() (digests []string) {
+func (l *Log) unneeded() (digests []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	needed := l.files.needed()

@@ -1,4 +1,4 @@
-package state
+package decisions
 
 import (
 	"cmp"
@@ -12,16 +12,17 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
+
+	"github.com/wardlet/wardlet/core/state/durable"
 )
 
 // openFiles finds the files of policies.
-func (l *DecisionLog) openFiles() error {
+func (l *Log) openFiles() error {
 	l.files = newPolicyFiles()
-	if err := ownDir(l.filesPath()); err != nil {
+	if err := durable.OwnDir(l.filesPath()); err != nil {
 		return fmt.Errorf("%s: %w", filesDir, err)
 	}
-	if err := removeTemps(l.filesPath()); err != nil {
+	if err := durable.RemoveTemps(l.filesPath()); err != nil {
 		return err
 	}
 	entries, err := os.ReadDir(l.filesPath())
@@ -38,7 +39,7 @@ func (l *DecisionLog) openFiles() error {
 }
 
 // openOwners finds the segments of all owners.
-func (l *DecisionLog) openOwners() error {
+func (l *Log) openOwners() error {
 	entries, err := os.ReadDir(l.path())
 	if err != nil {
 		return err
@@ -62,7 +63,7 @@ func (l *DecisionLog) openOwners() error {
 
 // openOwner finds the segments of one owner. The last one is gone on with; of one
 // without any record nothing was ever answered.
-func (l *DecisionLog) openOwner(o *ownerLog, ages map[*segment]int64) error {
+func (l *Log) openOwner(o *ownerLog, ages map[*segment]int64) error {
 	names, err := segmentNames(o.path)
 	if err != nil {
 		return err
@@ -72,19 +73,19 @@ func (l *DecisionLog) openOwner(o *ownerLog, ages map[*segment]int64) error {
 		path := filepath.Join(o.path, name)
 		text, info, err := readSegment(path)
 		if err != nil {
-			if odd := new(oddFile); !errors.As(err, &odd) {
+			if odd := new(durable.OddFileError); !errors.As(err, &odd) {
 				l.log().Error("some of the log of decisions cannot be read", "file", path, "err", err)
 				goOn = func() {} // what is new is younger
 				continue
 			}
-			if err := l.dir.quarantine(filepath.Join(decisionsDir, filepath.Base(o.path), name), err); err != nil {
+			if err := l.cfg.Quarantine(filepath.Join(filepath.Base(o.path), name), err); err != nil {
 				return err
 			}
 			continue
 		}
 		s, inputs, last, torn := scan(path, text)
 		if last == 0 {
-			if err := l.dir.fs.remove(path); err != nil {
+			if err := l.cfg.FS.Remove(path); err != nil {
 				return err
 			}
 			continue
@@ -163,20 +164,23 @@ func readSegment(path string) ([]byte, fs.FileInfo, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	text, err := readFile(path)
+	text, err := durable.Read(path)
 	return text, info, err
 }
 
-// ownerCalled is the tenant, empty for the operator, of what ownerOf names.
+// ownerCalled is the tenant, empty for the operator, of what OwnerDir names.
 func ownerCalled(name string) (tenant string, ok bool) {
-	if name == ownerOf("") {
+	if name == OwnerDir("") {
 		return "", true
 	}
 	tenant, ok = strings.CutPrefix(name, "tenant-")
 	return tenant, ok && tenant != ""
 }
 
-// appendTo opens a file for appending, and makes it where it is missing.
-func (kernel) appendTo(path string) (file, error) {
-	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND|syscall.O_NOFOLLOW, 0o600)
+// OwnerDir names an owner. A tenant's name is a DNS label.
+func OwnerDir(tenant string) string {
+	if tenant == "" {
+		return "operator"
+	}
+	return "tenant-" + tenant
 }

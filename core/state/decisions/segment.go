@@ -1,4 +1,4 @@
-package state
+package decisions
 
 import (
 	"encoding/json"
@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/wardlet/wardlet/core/state/durable"
 )
 
 const (
@@ -24,11 +26,11 @@ const (
 
 // ownerLog is the log of one owner's pods.
 type ownerLog struct {
-	dir    *Dir
+	cfg    *Config
 	tenant string
 	path   string
 
-	// segments are in order, the active one last, unless it is gone. DecisionLog.mu
+	// segments are in order, the active one last, unless it is gone. Log.mu
 	// guards them.
 	segments []*segment
 
@@ -39,7 +41,7 @@ type ownerLog struct {
 	next uint64
 	// active is the segment that is written to, nil for none; file is open.
 	active *segment
-	file   file
+	file   durable.File
 	// inputs are the digests of the documents in the active segment.
 	inputs map[string]bool
 	// entered: the directory's entry of the active segment is on the disk.
@@ -52,7 +54,7 @@ type ownerLog struct {
 	failed error
 }
 
-// segment is a file of the log. DecisionLog.mu guards it; who has its owner's
+// segment is a file of the log. Log.mu guards it; who has its owner's
 // appending may read files of the active one.
 type segment struct {
 	path string
@@ -72,11 +74,11 @@ type sums struct {
 }
 
 // id names a record for people: OWNER-NUMBER.
-func (o *ownerLog) id(number uint64) string { return fmt.Sprintf("%s-%d", ownerOf(o.tenant), number) }
+func (o *ownerLog) id(number uint64) string { return fmt.Sprintf("%s-%d", OwnerDir(o.tenant), number) }
 
 // lines is an entry as the lines that the active segment lacks of it, and what
 // they add to that. body is the record as JSON.
-func (o *ownerLog) lines(e *DecisionEntry, body []byte) (text []byte, sum sums) {
+func (o *ownerLog) lines(e *Entry, body []byte) (text []byte, sum sums) {
 	if o.gap > 0 {
 		text = (&line{kind: lineGap, body: strconv.AppendUint(nil, o.gap, 10)}).append(text)
 	}
@@ -89,14 +91,14 @@ func (o *ownerLog) lines(e *DecisionEntry, body []byte) (text []byte, sum sums) 
 	e.Record.files(func(digest, owner string) {
 		key := fileKey{digest, owner}
 		if !o.active.files[key] && !slices.Contains(sum.files, key) {
-			text = (&line{kind: lineFile, digest: digest, body: []byte(ownerOf(owner))}).append(text)
+			text = (&line{kind: lineFile, digest: digest, body: []byte(OwnerDir(owner))}).append(text)
 			sum.files = append(sum.files, key)
 		}
 	})
 	return (&line{kind: lineRecord, body: body}).append(text), sum
 }
 
-func countLines(counts []DecisionCount) (text []byte, err error) {
+func countLines(counts []Count) (text []byte, err error) {
 	for i := range counts {
 		body, err := json.Marshal(&counts[i])
 		if err != nil {
@@ -114,11 +116,11 @@ func (o *ownerLog) full(more, limit int64) bool {
 
 // open begins a new segment.
 func (o *ownerLog) open() (*segment, error) {
-	if err := ownDir(o.path); err != nil {
+	if err := durable.OwnDir(o.path); err != nil {
 		return nil, fmt.Errorf("%s: %w", o.path, err)
 	}
 	path := filepath.Join(o.path, segmentName(o.next))
-	f, err := o.dir.fs.appendTo(path)
+	f, err := o.cfg.FS.AppendTo(path)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
@@ -130,7 +132,7 @@ func (o *ownerLog) open() (*segment, error) {
 // goOn has the owner write to a segment that there was, if that can be: the next
 // record begins another one otherwise. half is whether its last line has no end.
 func (o *ownerLog) goOn(s *segment, inputs map[string]bool, half bool) {
-	f, err := o.dir.fs.appendTo(s.path)
+	f, err := o.cfg.FS.AppendTo(s.path)
 	if err != nil {
 		return
 	}
@@ -176,14 +178,14 @@ func (o *ownerLog) flush() error {
 		return nil
 	}
 	if err := o.file.Sync(); err != nil {
-		return o.fail(err) // what the kernel has dropped it will not try again
+		return o.fail(err) // what the durable.OS has dropped it will not try again
 	}
 	if o.entered {
 		o.kept = o.next - 1
 		return nil
 	}
 	for _, dir := range []string{o.path, filepath.Dir(o.path)} {
-		if err := o.dir.fs.syncDir(dir); err != nil {
+		if err := o.cfg.FS.SyncDir(dir); err != nil {
 			return o.fail(err)
 		}
 	}

@@ -1,16 +1,18 @@
-package state
+package decisions
 
 import (
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/wardlet/wardlet/core/state/durable"
 )
 
 // slowDisk takes its time for the files of one owner, or for those of policies
 // whose name begins so.
 type slowDisk struct {
-	kernel
+	durable.OS
 
 	owner, digest string
 	// begun gets a value when it begins to flush a file, which is done when hang is
@@ -19,22 +21,22 @@ type slowDisk struct {
 	hang  chan struct{}
 }
 
-func (d *slowDisk) create(dir, pattern string) (file, error) {
-	f, err := d.kernel.create(dir, pattern)
-	if err != nil || d.digest == "" || !strings.HasPrefix(pattern, tempPrefix+d.digest) {
+func (d *slowDisk) Create(dir, pattern string) (durable.File, error) {
+	f, err := d.OS.Create(dir, pattern)
+	if err != nil || d.digest == "" || !strings.HasPrefix(pattern, durable.TempPrefix+d.digest) {
 		return f, err
 	}
 	return slowFile{f, d}, nil
 }
 
 type slowFile struct {
-	file
+	durable.File
 
 	disk *slowDisk
 }
 
-func (d *slowDisk) appendTo(path string) (file, error) {
-	f, err := d.kernel.appendTo(path)
+func (d *slowDisk) AppendTo(path string) (durable.File, error) {
+	f, err := d.OS.AppendTo(path)
 	if err != nil || filepath.Base(filepath.Dir(path)) != d.owner {
 		return f, err
 	}
@@ -44,18 +46,18 @@ func (d *slowDisk) appendTo(path string) (file, error) {
 func (f slowFile) Sync() error {
 	f.disk.begun <- struct{}{}
 	<-f.disk.hang
-	return f.file.Sync()
+	return f.File.Sync()
 }
 
 // flushing has a log whose disk is at the first record of tenant a.
-func flushing(t *testing.T, limits map[string]int64) (l *DecisionLog, d *slowDisk, done <-chan []error) {
+func flushing(t *testing.T, limits map[string]int64) (l *Log, d *slowDisk, done <-chan []error) {
 	t.Helper()
 	l, closeAll := decisions(t, filepath.Join(t.TempDir(), "state"), limits)
 	t.Cleanup(closeAll)
-	d = &slowDisk{owner: ownerOf("a"), begun: make(chan struct{}, 100), hang: make(chan struct{})}
-	l.dir.fs = d
+	d = &slowDisk{owner: OwnerDir("a"), begun: make(chan struct{}, 100), hang: make(chan struct{})}
+	l.cfg.FS = d
 	came := make(chan []error, 1)
-	go func() { came <- l.Append("a", []DecisionEntry{entry("slow", "one")}) }()
+	go func() { came <- l.Append("a", []Entry{entry("slow", "one")}) }()
 	<-d.begun
 	return l, d, came
 }
@@ -81,13 +83,13 @@ func TestNobodyWaitsForTheDiskOfOthersRecords(t *testing.T) {
 }
 
 // storing has a log whose disk is at a file of the policies of tenant a.
-func storing(t *testing.T) (l *DecisionLog, d *slowDisk, digest string, done <-chan error) {
+func storing(t *testing.T) (l *Log, d *slowDisk, digest string, done <-chan error) {
 	t.Helper()
 	l, closeAll := decisions(t, filepath.Join(t.TempDir(), "state"), map[string]int64{"": 1 << 20, "a": 1 << 20, "b": 1 << 20})
 	t.Cleanup(closeAll)
 	digest = digestOf([]byte("large"))
 	d = &slowDisk{digest: digest, begun: make(chan struct{}, 100), hang: make(chan struct{})}
-	l.dir.fs = d
+	l.cfg.FS = d
 	came := make(chan error, 1)
 	go func() { came <- l.KeepFiles("a", map[string][]byte{digest: []byte("large")}) }()
 	<-d.begun
@@ -155,7 +157,7 @@ func TestASegmentThatGoesWhileItIsFlushedIsNoFault(t *testing.T) {
 		t.Error(errs[0])
 	}
 	appended(t, l, "a", entry("next", "two"))
-	left, err := os.ReadDir(filepath.Join(l.path(), ownerOf("a")))
+	left, err := os.ReadDir(filepath.Join(l.path(), OwnerDir("a")))
 	check(t, err)
 	if names := on(t, l); len(left) != 1 || len(names) != 1 || !strings.Contains(names[0], "next") {
 		t.Errorf("files %v, records of %v", left, names)

@@ -1,4 +1,4 @@
-package state
+package decisions
 
 import (
 	"fmt"
@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"github.com/wardlet/wardlet/core/state/durable"
 )
 
 // RecordFiles are files with records: those of a state directory or of a bundle.
@@ -86,7 +88,7 @@ func causeOf(err error) error {
 // plain refuses what is neither a directory nor a regular file.
 func plain(info fs.FileInfo) error {
 	if !info.IsDir() && !info.Mode().IsRegular() {
-		return &oddFile{fmt.Sprintf("it is neither a directory nor a regular file, its mode is %v", info.Mode())}
+		return &durable.OddFileError{Reason: fmt.Sprintf("it is neither a directory nor a regular file, its mode is %v", info.Mode())}
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package state
+package decisions
 
 import (
 	"io/fs"
@@ -50,9 +50,9 @@ func TestAPipeAmongTheRecordsIsDamage(t *testing.T) {
 	for _, where := range []string{"segment", "policy"} {
 		dir := t.TempDir()
 		check(t, os.CopyFS(dir, aFewRecords(t)))
-		pattern := filepath.Join(dir, decisionsDir, filesDir, digestOf([]byte("module two"))+fileSuffix)
+		pattern := filepath.Join(dir, DirName, filesDir, digestOf([]byte("module two"))+fileSuffix)
 		if where == "segment" {
-			pattern = filepath.Join(dir, decisionsDir, "tenant-a", "*"+segmentSuffix)
+			pattern = filepath.Join(dir, DirName, "tenant-a", "*"+segmentSuffix)
 		}
 		names, err := filepath.Glob(pattern)
 		check(t, err)

@@ -1,4 +1,4 @@
-package state
+package durable
 
 import (
 	"fmt"
@@ -8,18 +8,18 @@ import (
 	"syscall"
 )
 
-// maxFile is the greatest size of a file of the directory, in bytes: several
+// MaxSize is the greatest size of a file of the directory, in bytes: several
 // times what the greatest manifest becomes.
-const maxFile = 64 << 20
+const MaxSize = 64 << 20
 
-// oddFile is the error for what the agent cannot have written.
-type oddFile struct{ reason string }
+// OddFileError is the error for what the agent cannot have written.
+type OddFileError struct{ Reason string }
 
-func (e *oddFile) Error() string { return e.reason }
+func (e *OddFileError) Error() string { return e.Reason }
 
-// readFile reads a file of at most maxFile bytes. It follows no link and never
+// readFile reads a file of at most MaxSize bytes. It follows no link and never
 // blocks on what is no file.
-func readFile(path string) ([]byte, error) {
+func Read(path string) ([]byte, error) {
 	// Some devices do things when they are opened.
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -49,9 +49,9 @@ func readFile(path string) ([]byte, error) {
 func ordinary(info fs.FileInfo) error {
 	switch {
 	case !info.Mode().IsRegular():
-		return &oddFile{fmt.Sprintf("it is not a regular file, its mode is %v", info.Mode())}
-	case info.Size() > maxFile:
-		return &oddFile{fmt.Sprintf("it has %d bytes, the agent writes no more than %d", info.Size(), maxFile)}
+		return &OddFileError{fmt.Sprintf("it is not a regular file, its mode is %v", info.Mode())}
+	case info.Size() > MaxSize:
+		return &OddFileError{fmt.Sprintf("it has %d bytes, the agent writes no more than %d", info.Size(), MaxSize)}
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/state"
+	"github.com/wardlet/wardlet/core/state/decisions"
 )
 
 // RecordDisk is a store of records that can fail or hang; see decisionlog.Records.
@@ -21,13 +22,13 @@ type RecordDisk struct {
 	Only    *string
 	Batches int
 	written []string
-	Counts  []state.DecisionCount
+	Counts  []decisions.Count
 	// records are those that were written, the oldest first.
-	records []state.DecisionRecord
+	records []decisions.Record
 }
 
 // Append keeps the records, fails, or hangs.
-func (d *RecordDisk) Append(tenant string, entries []state.DecisionEntry) []error {
+func (d *RecordDisk) Append(tenant string, entries []decisions.Entry) []error {
 	d.mu.Lock()
 	hang := d.hang
 	if d.Only != nil && *d.Only != tenant {
@@ -53,7 +54,7 @@ func (d *RecordDisk) Append(tenant string, entries []state.DecisionEntry) []erro
 }
 
 // Counted keeps the counts.
-func (d *RecordDisk) Counted(_ string, counts []state.DecisionCount) error {
+func (d *RecordDisk) Counted(_ string, counts []decisions.Count) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.Counts = append(d.Counts, counts...)
@@ -64,7 +65,7 @@ func (d *RecordDisk) Counted(_ string, counts []state.DecisionCount) error {
 func (d *RecordDisk) KeepFiles(string, map[string][]byte) error { return nil }
 
 // Newest returns the newest records.
-func (d *RecordDisk) Newest(most int) ([]state.DecisionRecord, error) {
+func (d *RecordDisk) Newest(most int) ([]decisions.Record, error) {
 	return d.records[max(0, len(d.records)-most):], nil
 }
 
@@ -83,7 +84,7 @@ func (d *RecordDisk) Set(err error, hang chan struct{}) {
 }
 
 // RecordsIn opens the records of a state directory until close.
-func RecordsIn(t *testing.T, path string) (log *state.DecisionLog, closeAll func()) {
+func RecordsIn(t *testing.T, path string) (log *decisions.Log, closeAll func()) {
 	t.Helper()
 	d, err := state.Open(path, slog.New(slog.DiscardHandler))
 	// A program that another test starts may have the lock of a directory that was closed, until it runs.
