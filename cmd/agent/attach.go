@@ -6,6 +6,8 @@ import (
 	"net/url"
 
 	"github.com/spf13/cobra"
+
+	"github.com/wardlet/wardlet/cmd/agent/cli"
 )
 
 func (a *app) attachCommand() *cobra.Command {
@@ -36,9 +38,9 @@ type attachFlags struct {
 func (a *app) attach(cmd *cobra.Command, args []string, o *attachFlags) error {
 	in, name, err := podArgument(o.namespace, args)
 	if err != nil {
-		return &usageError{err, cmd.CommandPath()}
+		return cli.WrongUsage(cmd, err)
 	}
-	c, err := a.agentClient(cmd)
+	c, err := a.Client(cmd)
 	if err != nil {
 		return err
 	}
@@ -48,7 +50,7 @@ func (a *app) attach(cmd *cobra.Command, args []string, o *attachFlags) error {
 	}
 	say := func(format string, values ...any) {
 		if !o.quiet {
-			fmt.Fprintf(a.errOut, format+"\n", values...)
+			fmt.Fprintf(a.ErrOut, format+"\n", values...)
 		}
 	}
 	switch {
@@ -62,7 +64,7 @@ func (a *app) attach(cmd *cobra.Command, args []string, o *attachFlags) error {
 		say("If you don't see a command prompt, try pressing enter.")
 	}
 	// A program on a terminal has one output, whether this process has a terminal or not.
-	how := connection{stdin: o.stdin, tty: of.tty, terminal: of.tty && o.stdin && onTTY(a.in)}
+	how := connection{stdin: o.stdin, tty: of.tty, terminal: of.tty && o.stdin && onTTY(a.In)}
 	_, err = a.connect(cmd.Context(), c, of, "attach", url.Values{}, &how)
 	switch {
 	case cmd.Context().Err() != nil && !o.stdin:

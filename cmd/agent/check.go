@@ -8,13 +8,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wardlet/wardlet/cmd/agent/cli"
 	"github.com/wardlet/wardlet/core/preflight"
 	"github.com/wardlet/wardlet/core/printable"
 )
 
 func (a *app) checkCommand() *cobra.Command {
 	opts := preflight.CheckOptions{Version: version, Waiting: func(subject string, limit time.Duration) {
-		fmt.Fprintf(a.errOut, "wardlet: waiting for %s, at most %s\n", subject, limit)
+		fmt.Fprintf(a.ErrOut, "wardlet: waiting for %s, at most %s\n", subject, limit)
 	}}
 	cmd := &cobra.Command{
 		Use:   "check",
@@ -23,18 +24,18 @@ func (a *app) checkCommand() *cobra.Command {
 			"must be mended; the lines below it say what is wrong. It starts and changes nothing, and does not\n" +
 			"disturb a running agent. The exit status is 1 if a check failed.",
 		Example: "  wardlet check --config agent.toml",
-		Args:    noArgs,
+		Args:    cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if opts.Timeout <= 0 {
-				return &usageError{fmt.Errorf("invalid --timeout %s: must be longer than 0s", opts.Timeout), cmd.CommandPath()}
+				return cli.WrongUsage(cmd, fmt.Errorf("invalid --timeout %s: must be longer than 0s", opts.Timeout))
 			}
-			cfg, err := a.loadConfig(cmd.Context())
+			cfg, err := a.LoadConfig(cmd.Context())
 			if err != nil {
-				a.printFinding(preflight.Finding{Level: preflight.LevelFail, Subject: "configuration " + a.configPath, Message: err.Error()})
+				a.printFinding(preflight.Finding{Level: preflight.LevelFail, Subject: "configuration " + a.ConfigPath, Message: err.Error()})
 				return errors.New("the configuration cannot be used; nothing else was checked")
 			}
-			a.printFinding(preflight.Finding{Level: preflight.LevelOK, Subject: "configuration " + a.configPath})
-			for _, f := range preflight.CheckFile(a.configPath) {
+			a.printFinding(preflight.Finding{Level: preflight.LevelOK, Subject: "configuration " + a.ConfigPath})
+			for _, f := range preflight.CheckFile(a.ConfigPath) {
 				a.printFinding(f)
 			}
 			failed := 0
@@ -70,6 +71,6 @@ func (a *app) printFinding(f preflight.Finding) {
 		if i > 0 {
 			level = ""
 		}
-		fmt.Fprintf(a.out, "%-5s %s\n", level, printable.Line(line))
+		fmt.Fprintf(a.Out, "%-5s %s\n", level, printable.Line(line))
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/wardlet/wardlet/cmd/agent/cli"
 	"github.com/wardlet/wardlet/core/preflight"
 	"github.com/wardlet/wardlet/test/fakecri"
 )
@@ -93,7 +94,7 @@ func TestFurtherLinesOfAFindingAreIndented(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var out bytes.Buffer
-			(&app{out: &out}).printFinding(test.finding)
+			(&app{&cli.App{Out: &out}}).printFinding(test.finding)
 			if out.String() != test.want {
 				t.Errorf("printed %q, want %q", out.String(), test.want)
 			}

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/wardlet/wardlet/cmd/agent/cli"
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/printable"
@@ -27,8 +28,8 @@ type containerFlags struct{ namespace, container string }
 // add adds them to a command, where -c is the container as with kubectl, and not the
 // configuration as with other commands.
 func (o *containerFlags) add(a *app, cmd *cobra.Command) {
-	a.addSocketFlag(cmd)
-	cmd.Flags().StringVar(&a.configPath, "config", config.DefaultPath, "the agent's configuration")
+	a.AddSocketFlag(cmd)
+	cmd.Flags().StringVar(&a.ConfigPath, "config", config.DefaultPath, "the agent's configuration")
 	cmd.Flags().StringVarP(&o.namespace, "namespace", "n", "", "the pod's namespace, if it is not part of the name")
 	cmd.Flags().StringVarP(&o.container, "container", "c", "", "the container (default: the one that the pod's annotation\n"+defaultContainer+" names, else the first one)")
 }
@@ -95,10 +96,10 @@ func (a *app) chooseContainer(p *v1.Pod) string {
 		if slices.Contains(names, name) {
 			return name
 		}
-		fmt.Fprintf(a.errOut, "Default container name %q not found in pod %s\n", name, p.Name)
+		fmt.Fprintf(a.ErrOut, "Default container name %q not found in pod %s\n", name, p.Name)
 	}
 	if len(names) > 1 {
-		fmt.Fprintf(a.errOut, "Defaulted container %q out of: %s\n", names[0], strings.Join(shown, ", "))
+		fmt.Fprintf(a.ErrOut, "Defaulted container %q out of: %s\n", names[0], strings.Join(shown, ", "))
 	}
 	return names[0]
 }
@@ -129,7 +130,7 @@ func containerOut(to io.Writer) (w io.Writer, flush func()) {
 // onTTY reports whether a stream of this process is a terminal.
 func onTTY(stream any) bool {
 	file, ok := stream.(*os.File)
-	return ok && isTerminal(file)
+	return ok && cli.IsTerminal(file)
 }
 
 // wholeCharacters never cuts a character in two between calls of to.

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/wardlet/wardlet/cmd/agent/cli"
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/describe"
 	"github.com/wardlet/wardlet/core/pod"
@@ -27,16 +28,16 @@ func (a *app) describeCommand() *cobra.Command {
 			if namesPod(args) {
 				return nil
 			}
-			return knownCommand(cmd, args)
+			return cli.KnownCommand(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if namesPod(args) {
 				return a.describePods(cmd, args, &o)
 			}
-			return &usageError{errors.New("say what to describe: pod NAMESPACE/NAME"), cmd.CommandPath()}
+			return cli.WrongUsage(cmd, errors.New("say what to describe: pod NAMESPACE/NAME"))
 		},
 	}
-	a.addSocketFlag(cmd)
+	a.AddSocketFlag(cmd)
 	o.add(cmd)
 	cmd.AddCommand(a.describePodCommand())
 	return cmd
@@ -82,11 +83,11 @@ func (a *app) describePods(cmd *cobra.Command, args []string, o *describeFlags) 
 	for _, arg := range args {
 		namespace, name, err := podArgument(o.namespace, []string{arg})
 		if err != nil {
-			return &usageError{err, cmd.CommandPath()}
+			return cli.WrongUsage(cmd, err)
 		}
 		names = append(names, "/"+url.PathEscape(namespace)+"/"+url.PathEscape(name))
 	}
-	c, err := a.agentClient(cmd)
+	c, err := a.Client(cmd)
 	if err != nil {
 		return err
 	}
@@ -95,11 +96,11 @@ func (a *app) describePods(cmd *cobra.Command, args []string, o *describeFlags) 
 		return err
 	}
 	if len(pods) == 0 {
-		fmt.Fprintln(a.errOut, "No pods found.")
+		fmt.Fprintln(a.ErrOut, "No pods found.")
 	}
 	for i := range pods {
 		if i > 0 {
-			fmt.Fprint(a.out, "\n\n")
+			fmt.Fprint(a.Out, "\n\n")
 		}
 		if err := a.describePod(cmd.Context(), c, &pods[i], o.showEvents); err != nil {
 			return err
@@ -117,7 +118,7 @@ func (o *describeFlags) find(ctx context.Context, c *client.Client, names []stri
 	if len(names) == 0 {
 		var list v1.PodList
 		err := c.Get(ctx, "/v1/pods"+query, &list)
-		sortPods(list.Items)
+		cli.SortPods(list.Items)
 		return slices.DeleteFunc(list.Items, func(p v1.Pod) bool { return o.namespace != "" && p.Namespace != o.namespace }), err
 	}
 	pods := make([]v1.Pod, len(names))
@@ -135,8 +136,8 @@ func (a *app) describePod(ctx context.Context, c *client.Client, p *v1.Pod, show
 	if err := c.Get(ctx, "/v1/explain?"+query.Encode(), &story); err != nil {
 		return err
 	}
-	return describe.Pod(a.out, p, &describe.Context{
-		Facts: podFacts(p, &story), HideEvents: !showEvents, Now: a.now(),
+	return describe.Pod(a.Out, p, &describe.Context{
+		Facts: podFacts(p, &story), HideEvents: !showEvents, Now: a.Now(),
 		Events: slices.DeleteFunc(story.Events, func(e api.Event) bool { return e.UID != p.UID }),
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 
+	"github.com/wardlet/wardlet/cmd/agent/cli"
 	"github.com/wardlet/wardlet/core/server/client"
 )
 
@@ -58,9 +59,9 @@ func (e *programError) Error() string {
 func (a *app) exec(cmd *cobra.Command, args []string, o *execFlags) error {
 	in, name, command, err := execArguments(cmd, o.namespace, args)
 	if err != nil {
-		return &usageError{err, cmd.CommandPath()}
+		return cli.WrongUsage(cmd, err)
 	}
-	c, err := a.agentClient(cmd)
+	c, err := a.Client(cmd)
 	if err != nil {
 		return err
 	}
@@ -69,11 +70,11 @@ func (a *app) exec(cmd *cobra.Command, args []string, o *execFlags) error {
 		return err
 	}
 	if o.tty && !o.stdin {
-		fmt.Fprintln(a.errOut, "Unable to use a TTY without standard input: -t goes with -i")
+		fmt.Fprintln(a.ErrOut, "Unable to use a TTY without standard input: -t goes with -i")
 	}
-	terminal := o.tty && o.stdin && onTTY(a.in)
+	terminal := o.tty && o.stdin && onTTY(a.In)
 	if o.tty && o.stdin && !terminal {
-		fmt.Fprintln(a.errOut, "Unable to use a TTY - input is not a terminal or the right kind of file")
+		fmt.Fprintln(a.ErrOut, "Unable to use a TTY - input is not a terminal or the right kind of file")
 	}
 	status, err := a.connect(cmd.Context(), c, of, "exec", url.Values{"command": command}, &connection{stdin: o.stdin, tty: terminal, terminal: terminal})
 	switch {
@@ -100,7 +101,7 @@ func (a *app) connect(ctx context.Context, c *client.Client, at *container, of s
 	query.Set("stdout", "true")
 	var program client.Program
 	if how.stdin {
-		program.Stdin = a.in
+		program.Stdin = a.In
 		query.Set("stdin", "true")
 	}
 	if program.TTY = how.tty; how.tty {
@@ -109,11 +110,11 @@ func (a *app) connect(ctx context.Context, c *client.Client, at *container, of s
 		query.Set("stderr", "true")
 	}
 	if how.terminal {
-		program.Stdout = a.rawOut
+		program.Stdout = a.RawOut
 		return a.onTerminal(ctx, &program, func() (int, error) { return c.Exec(ctx, at.path(of, query), &program) })
 	}
-	out, flush := containerOut(a.rawOut)
-	errOut, flushErr := containerOut(a.rawErr)
+	out, flush := containerOut(a.RawOut)
+	errOut, flushErr := containerOut(a.RawErr)
 	program.Stdout = out
 	if !how.tty {
 		program.Stderr = errOut
@@ -142,7 +143,7 @@ func execArguments(cmd *cobra.Command, namespace string, args []string) (in, nam
 // onTerminal runs a program with the terminal that is standard input: each key goes to the
 // program, and the size of the terminal whenever it changes.
 func (a *app) onTerminal(ctx context.Context, p *client.Program, run func() (int, error)) (status int, err error) {
-	file, ok := a.in.(*os.File)
+	file, ok := a.In.(*os.File)
 	if !ok {
 		return 0, errors.New("standard input is no terminal")
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wardlet/wardlet/cmd/agent/cli"
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/printable"
 )
@@ -22,16 +23,16 @@ func (a *app) explainCommand() *cobra.Command {
 			if namesPod(args) {
 				return nil
 			}
-			return knownCommand(cmd, args)
+			return cli.KnownCommand(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if namesPod(args) {
 				return a.explainPod(cmd, args, &o)
 			}
-			return &usageError{errors.New("say what to explain: pod NAMESPACE/NAME"), cmd.CommandPath()}
+			return cli.WrongUsage(cmd, errors.New("say what to explain: pod NAMESPACE/NAME"))
 		},
 	}
-	a.addSocketFlag(cmd)
+	a.AddSocketFlag(cmd)
 	o.add(cmd)
 	cmd.AddCommand(a.explainPodCommand())
 	return cmd
@@ -70,12 +71,12 @@ func (a *app) explainPodCommand() *cobra.Command {
 func (a *app) explainPod(cmd *cobra.Command, args []string, o *explainFlags) error {
 	in, name, err := podArgument(o.namespace, args)
 	if err != nil {
-		return &usageError{err, cmd.CommandPath()}
+		return cli.WrongUsage(cmd, err)
 	}
-	if o.output != "" && !isObjectFormat(o.output) {
-		return &usageError{fmt.Errorf("unknown output %q; want json or yaml, or none for text", o.output), cmd.CommandPath()}
+	if o.output != "" && !cli.IsObjectFormat(o.output) {
+		return cli.WrongUsage(cmd, fmt.Errorf("unknown output %q; want json or yaml, or none for text", o.output))
 	}
-	c, err := a.agentClient(cmd)
+	c, err := a.Client(cmd)
 	if err != nil {
 		return err
 	}
@@ -85,7 +86,7 @@ func (a *app) explainPod(cmd *cobra.Command, args []string, o *explainFlags) err
 		return err
 	}
 	if o.output != "" {
-		return printObject(a.out, o.output, &story)
+		return cli.PrintObject(a.Out, o.output, &story)
 	}
 	a.printStory(&story)
 	return nil
@@ -93,7 +94,7 @@ func (a *app) explainPod(cmd *cobra.Command, args []string, o *explainFlags) err
 
 // printStory prints a line for every moment, and its details below it.
 func (a *app) printStory(s *api.Timeline) {
-	fmt.Fprintf(a.out, "Pod %s\n\n", printable.Line(s.Namespace+"/"+s.Name))
+	fmt.Fprintf(a.Out, "Pod %s\n\n", printable.Line(s.Namespace+"/"+s.Name))
 	for i := range s.Moments {
 		m := &s.Moments[i]
 		at := "at some time"
@@ -103,10 +104,10 @@ func (a *app) printStory(s *api.Timeline) {
 		a.printMoment(fmt.Sprintf("%-20s  ", at), m)
 	}
 	if len(s.Moments) > 0 && len(s.Now) > 0 {
-		fmt.Fprintln(a.out)
+		fmt.Fprintln(a.Out)
 	}
 	if len(s.Now) > 0 {
-		fmt.Fprintf(a.out, "Now, %s\n", s.At.UTC().Format(time.RFC3339))
+		fmt.Fprintf(a.Out, "Now, %s\n", s.At.UTC().Format(time.RFC3339))
 	}
 	for i := range s.Now {
 		a.printMoment("  ", &s.Now[i])
@@ -114,10 +115,10 @@ func (a *app) printStory(s *api.Timeline) {
 }
 
 func (a *app) printMoment(head string, m *api.Entry) {
-	fmt.Fprintf(a.out, "%s%-8s  %s\n", head, printable.Line(m.Part), printable.Joined(m.Text))
+	fmt.Fprintf(a.Out, "%s%-8s  %s\n", head, printable.Line(m.Part), printable.Joined(m.Text))
 	below := strings.Repeat(" ", len(head)+12)
 	for _, line := range m.Details {
 		indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
-		fmt.Fprintln(a.out, below+indent+printable.Joined(line))
+		fmt.Fprintln(a.Out, below+indent+printable.Joined(line))
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+
+	"github.com/wardlet/wardlet/cmd/agent/cli"
 )
 
 // failure is what a command prints as its object that has failed and has none.
@@ -16,14 +18,14 @@ type failure struct {
 // it gets one in any case. printed tells whether there is one already. The error stays
 // the command's.
 func (a *app) outcome(cmd *cobra.Command, printed bool, err error) error {
-	if _, usage := errors.AsType[*usageError](err); err == nil || usage || printed || !ofPolicies(cmd) {
+	if _, usage := errors.AsType[*cli.UsageError](err); err == nil || usage || printed || !ofPolicies(cmd) {
 		return err
 	}
 	flag := cmd.Flags().Lookup("output")
-	if flag == nil || !isObjectFormat(flag.Value.String()) {
+	if flag == nil || !cli.IsObjectFormat(flag.Value.String()) {
 		return err
 	}
-	return errors.Join(err, printObject(a.out, flag.Value.String(), failure{err.Error()}))
+	return errors.Join(err, cli.PrintObject(a.Out, flag.Value.String(), failure{err.Error()}))
 }
 
 func ofPolicies(cmd *cobra.Command) bool { return cmd.HasParent() && cmd.Parent().Name() == "policy" }

@@ -8,37 +8,9 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/cmd/agent/internal/clitest"
 )
-
-// edit changes a pod of a fixture.
-type edit func(*v1.Pod)
-
-// aPod is a pod of one container that runs since an hour.
-func aPod(namespace, name string, edits ...edit) v1.Pod {
-	p := v1.Pod{
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace: namespace, Name: name, UID: types.UID("uid-" + name),
-			Annotations: map[string]string{pod.AnnotationSource: "static"},
-		},
-		Spec: v1.PodSpec{Containers: []v1.Container{{
-			Name: "main", Image: "box", Env: []v1.EnvVar{{Name: "PASSWORD", Value: "secret"}},
-		}}},
-		Status: v1.PodStatus{
-			Phase: v1.PodRunning, PodIP: "10.0.0.7", QOSClass: v1.PodQOSBurstable,
-			StartTime: &metav1.Time{Time: noon.Add(-time.Hour)},
-			ContainerStatuses: []v1.ContainerStatus{{
-				Name: "main", Ready: true, State: v1.ContainerState{Running: &v1.ContainerStateRunning{}},
-			}},
-		},
-	}
-	for _, e := range edits {
-		e(&p)
-	}
-	return p
-}
 
 func crashing(p *v1.Pod) {
 	st := &p.Status.ContainerStatuses[0]
@@ -57,10 +29,10 @@ func created(p *v1.Pod) { p.CreationTimestamp = metav1.NewTime(noon.Add(-26 * ti
 
 func somePods() []v1.Pod {
 	return []v1.Pod{
-		aPod("web", "shop-edge-1", created),
-		aPod("web", "cart-edge-1", crashing),
-		aPod("default", "late-edge-1", pending),
-		aPod("kube-system", "dns-edge-1", terminating),
+		clitest.Pod("web", "shop-edge-1", created),
+		clitest.Pod("web", "cart-edge-1", crashing),
+		clitest.Pod("default", "late-edge-1", pending),
+		clitest.Pod("kube-system", "dns-edge-1", terminating),
 	}
 }
 
@@ -95,9 +67,9 @@ func TestGetPods(t *testing.T) {
 
 func TestWatchPrintsAPodWheneverItHasChanged(t *testing.T) {
 	t.Parallel()
-	shop, cart := aPod("web", "shop", created), aPod("web", "cart-with-a-long-name", crashing)
+	shop, cart := clitest.Pod("web", "shop", created), clitest.Pod("web", "cart-with-a-long-name", crashing)
 	// The row is the same, and kubectl prints it again.
-	other := aPod("web", "shop", created)
+	other := clitest.Pod("web", "shop", created)
 	other.Labels = map[string]string{"a": "b"}
 	for name, test := range map[string]struct {
 		args    []string
@@ -108,7 +80,7 @@ func TestWatchPrintsAPodWheneverItHasChanged(t *testing.T) {
 	}{
 		"watch-pods": {
 			[]string{"pods", "-w"},
-			[][]v1.Pod{{shop}, {shop}, {shop, cart}, {other, cart}, {cart}, {cart}, {cart, aPod("web", "shop", pending)}},
+			[][]v1.Pod{{shop}, {shop}, {shop, cart}, {other, cart}, {cart}, {cart}, {cart, clitest.Pod("web", "shop", pending)}},
 			"Pending", 1,
 		},
 		"watch-pods-from-none": {
@@ -118,12 +90,12 @@ func TestWatchPrintsAPodWheneverItHasChanged(t *testing.T) {
 		},
 		"watch-pods-named": {
 			[]string{"pods", "-w", "shop"},
-			[][]v1.Pod{{shop, cart}, {shop}, {aPod("web", "shop", crashing)}, {}, {cart}},
+			[][]v1.Pod{{shop, cart}, {shop}, {clitest.Pod("web", "shop", crashing)}, {}, {cart}},
 			"3 (2m ago)", 2,
 		},
 		"watch-pods-namespace-wide": {
 			[]string{"pods", "-w", "-n", "web", "-o", "wide"},
-			[][]v1.Pod{{shop, aPod("default", "late")}, {shop}, {shop, cart, aPod("default", "late")}},
+			[][]v1.Pod{{shop, clitest.Pod("default", "late")}, {shop}, {shop, cart, clitest.Pod("default", "late")}},
 			"cart", 1,
 		},
 		"watch-pods-no-headers": {
@@ -133,22 +105,22 @@ func TestWatchPrintsAPodWheneverItHasChanged(t *testing.T) {
 		},
 		"watch-pods-name": {
 			[]string{"pods", "-w", "-o", "name"},
-			[][]v1.Pod{{shop}, {shop}, {shop, cart}, {cart}, {cart, aPod("web", "shop", pending)}},
+			[][]v1.Pod{{shop}, {shop}, {shop, cart}, {cart}, {cart, clitest.Pod("web", "shop", pending)}},
 			"/shop", 3,
 		},
 		"watch-pods-json": {
 			[]string{"pods", "-w", "shop", "-o", "json"},
-			[][]v1.Pod{{shop}, {shop}, {}, {aPod("web", "shop", pending)}},
+			[][]v1.Pod{{shop}, {shop}, {}, {clitest.Pod("web", "shop", pending)}},
 			`"Pending"`, 1,
 		},
 		"watch-pods-yaml": {
 			[]string{"pods", "-w", "-o", "yaml"},
-			[][]v1.Pod{{aPod("web", "early", pending)}, {aPod("web", "early", pending), aPod("web", "shop", pending)}},
+			[][]v1.Pod{{clitest.Pod("web", "early", pending)}, {clitest.Pod("web", "early", pending), clitest.Pod("web", "shop", pending)}},
 			"name: shop", 1,
 		},
 		"watch-pods-yaml-with-env": {
 			[]string{"pods", "-w", "-o", "yaml", "--show-env"},
-			[][]v1.Pod{{aPod("web", "shop", pending)}},
+			[][]v1.Pod{{clitest.Pod("web", "shop", pending)}},
 			"name: shop", 1,
 		},
 	} {
@@ -162,13 +134,13 @@ func TestWatchPrintsAPodWheneverItHasChanged(t *testing.T) {
 
 func TestWatchOfAPodThatIsNotThereFails(t *testing.T) {
 	t.Parallel()
-	socket, _ := serve(t, &knowledge{pods: [][]v1.Pod{{aPod("web", "shop")}}})
+	socket, _ := serve(t, &knowledge{pods: [][]v1.Pod{{clitest.Pod("web", "shop")}}})
 	golden(t, "watch-pods-not-found", wardlet(t.Context(), "get", "pods", "-w", "shop", "none", "--socket", socket))
 }
 
 func TestWatchEndsWhenTheAgentDoes(t *testing.T) {
 	t.Parallel()
-	socket, stop := serve(t, &knowledge{pods: [][]v1.Pod{{aPod("web", "shop")}}})
+	socket, stop := serve(t, &knowledge{pods: [][]v1.Pod{{clitest.Pod("web", "shop")}}})
 	stopping := sync.OnceFunc(stop)
 	var stopped sync.WaitGroup
 	defer stopped.Wait()

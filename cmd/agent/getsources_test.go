@@ -43,15 +43,6 @@ func TestGetSources(t *testing.T) {
 	}
 }
 
-func TestGetSources_manyProblemsAreCounted(t *testing.T) {
-	t.Parallel()
-	s := api.SourceState{Name: "static", Problems: make([]api.Problem, 2000)}
-	notes := sourceNotes(&s)
-	if n := len(notes); n != maxProblems+1 || notes[n-1].text != "static: and 1900 more bad documents; -o json shows all" {
-		t.Errorf("%d notes, the last %q", n, notes[n-1].text)
-	}
-}
-
 func TestWatchOfSourcesPrintsNewProblems(t *testing.T) {
 	t.Parallel()
 	before, read, after := someSources()[3:], someSources()[3:], someSources()[3:]

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wardlet/wardlet/cmd/agent/cli"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/server/client"
 )
@@ -108,9 +109,9 @@ func (a *app) logs(cmd *cobra.Command, args []string, o *logsFlags) error {
 		in, name, err = podArgument(o.namespace, args)
 	}
 	if err != nil {
-		return &usageError{err, cmd.CommandPath()}
+		return cli.WrongUsage(cmd, err)
 	}
-	c, err := a.agentClient(cmd)
+	c, err := a.Client(cmd)
 	if err != nil {
 		return err
 	}
@@ -126,7 +127,7 @@ func (a *app) logs(cmd *cobra.Command, args []string, o *logsFlags) error {
 	} else {
 		of = append(of, o.choose(a, p))
 	}
-	out, flush := containerOut(a.rawOut)
+	out, flush := containerOut(a.RawOut)
 	defer flush()
 	err = o.copyLogs(cmd.Context(), c, of, query, out)
 	if cmd.Context().Err() != nil && o.follow {

@@ -1,8 +1,8 @@
 // Command wardlet is the node agent and the tool to ask it.
 //
-// One file per subcommand: its flags and its output, nothing else. The agent
-// itself is core/agent; what `get` prints comes from the running agent through
-// its local socket.
+// One file per subcommand: its flags and its output, nothing else. The commands get and policy are
+// packages of their own. The agent itself is core/agent; what the commands print comes from the
+// running agent through its local socket.
 package main
 
 import (
@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/wardlet/wardlet/cmd/agent/cli"
 	"github.com/wardlet/wardlet/core/agent"
 )
 
@@ -30,6 +31,6 @@ func mainCode() int {
 	defer stop()
 	// A second signal ends a process that does not end by the first.
 	context.AfterFunc(ctx, stop)
-	a := &app{in: os.Stdin, out: os.Stdout, errOut: os.Stderr, now: time.Now, poll: time.Second}
+	a := &app{&cli.App{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr, Now: time.Now, Poll: time.Second}}
 	return a.execute(ctx, os.Args[1:])
 }

@@ -23,6 +23,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/cmd/agent/cli"
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/parts"
@@ -245,7 +246,7 @@ func wardletTelling(ctx context.Context, tell func(out string), args ...string) 
 // wardletReading is wardletTelling with standard input.
 func wardletReading(ctx context.Context, in io.Reader, tell func(out string), args ...string) string {
 	out, errOut := &telling{tell: tell}, &telling{tell: func(string) {}}
-	a := &app{in: in, out: out, errOut: errOut, now: func() time.Time { return noon }, poll: time.Millisecond}
+	a := &app{&cli.App{In: in, Out: out, ErrOut: errOut, Now: func() time.Time { return noon }, Poll: time.Millisecond}}
 	code := a.execute(ctx, args)
 	text := out.String()
 	if said := errOut.String(); said != "" {

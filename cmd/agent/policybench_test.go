@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wardlet/wardlet/core/policy/author"
 	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
@@ -27,7 +28,9 @@ func TestPolicyBench(t *testing.T) {
 	if times := measured.FindAllString(got, -1); len(times) < 10 {
 		t.Errorf("%d figures in\n%s", len(times), got)
 	}
-	var report benchReport
+	var report struct {
+		Policies []*author.Bench `json:"policies"`
+	}
 	text, _, _ := strings.Cut(wardlet(t.Context(), "policy", "bench", dir, "--pod", filepath.Join(dir, "web.yaml"), "-n", "20", "--rounds", "1", "-o", "json"), "---")
 	if err := json.Unmarshal([]byte(text), &report); err != nil || len(report.Policies) != 1 || len(report.Policies[0].Calls) != 1 {
 		t.Fatalf("%v:\n%s", err, text)

@@ -4,13 +4,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"encoding/json"
 	"io"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/wardlet/wardlet/cmd/agent/cli"
 )
 
 // moduleOf puts a module together of sections, each its number and content.
@@ -156,7 +157,7 @@ func TestPolicyInspectUsage(t *testing.T) {
 // inspectInput runs the command on standard input.
 func inspectInput(ctx context.Context, in io.Reader) (out string, err error) {
 	var printed bytes.Buffer
-	root := (&app{out: &printed, errOut: io.Discard}).root()
+	root := (&app{&cli.App{Out: &printed, ErrOut: io.Discard}}).root()
 	root.SetIn(in)
 	root.SetArgs([]string{"policy", "inspect", "-"})
 	err = root.ExecuteContext(ctx)
@@ -215,29 +216,5 @@ func TestPolicyInspectEndsWhenItIsInterrupted(t *testing.T) {
 	_, err := inspectInput(ctx, in)
 	if want := "standard input was not read to its end: context canceled"; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
-	}
-}
-
-func TestWhatIsInspectedSteersNoTerminal(t *testing.T) {
-	t.Parallel()
-	const names = `["\u001b[2J\u202e"]`
-	var r report
-	if err := json.Unmarshal([]byte(`{
-		"contents": {"markers": `+names+`, "imports": [{"module": "\u001b[2J", "name": "\u001b[2J"}]},
-		"refused": [{"code": "HostDenied", "offset": 7, "message": "\u001b[2J\u009b"}]
-	}`), &r); err != nil {
-		t.Fatal(err)
-	}
-	var out bytes.Buffer
-	(&app{out: &out}).printReport(&r)
-	for _, want := range []string{
-		`ABI:               \x1b[2J\u202e` + "\n", `Imports:           \x1b[2J: \x1b[2J (`, `HostDenied: at byte 0x7: \x1b[2J\u009b` + "\n",
-	} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("printed\n%s\nwant %q in it", &out, want)
-		}
-	}
-	if strings.ContainsAny(out.String(), "\x1b\u202e\u009b") {
-		t.Errorf("printed %q", &out)
 	}
 }

@@ -19,6 +19,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 
+	"github.com/wardlet/wardlet/cmd/agent/cli"
+	"github.com/wardlet/wardlet/cmd/agent/internal/clitest"
 	"github.com/wardlet/wardlet/core/policy/signed"
 )
 
@@ -40,24 +42,6 @@ func writeFiles(t *testing.T, dir string, files map[string]string) {
 			t.Fatal(err)
 		}
 	}
-}
-
-// readFiles returns the texts of all files below a directory, by path.
-func readFiles(t *testing.T, dir string) map[string]string {
-	t.Helper()
-	files := map[string]string{}
-	err := filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		files[strings.TrimPrefix(path, dir+"/")] = string(text)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return files
 }
 
 // keyFile is a copy of a key that the program minisign made, for its owner
@@ -160,7 +144,7 @@ func TestPolicySignRefuses(t *testing.T) {
 			t.Parallel()
 			dir := policyDirectory(t)
 			writeFiles(t, dir, test.files)
-			before := readFiles(t, dir)
+			before := clitest.ReadFiles(t, dir)
 			if test.key == "" {
 				test.key = "minisign.key"
 			}
@@ -178,7 +162,7 @@ func TestPolicySignRefuses(t *testing.T) {
 			if !strings.HasPrefix(got, "--- stderr\nwardlet: "+strings.ReplaceAll(test.want, "\n", "\n  ")) || !strings.HasSuffix(got, "--- exit status 1\n") || strings.Contains(got, "\x1b") {
 				t.Errorf("printed\n%s\nwant\n%s", got, test.want)
 			}
-			if diff := cmp.Diff(before, readFiles(t, dir)); diff != "" {
+			if diff := cmp.Diff(before, clitest.ReadFiles(t, dir)); diff != "" {
 				t.Errorf("the directory changed (-was +is):\n%s", diff)
 			}
 		})
@@ -192,7 +176,7 @@ func TestADirectoryWithoutPoliciesIsNotSigned(t *testing.T) {
 	if !strings.Contains(got, dir+" has no polic") || !strings.HasSuffix(got, "--- exit status 1\n") {
 		t.Errorf("printed\n%s", got)
 	}
-	if files := readFiles(t, dir); len(files) > 0 {
+	if files := clitest.ReadFiles(t, dir); len(files) > 0 {
 		t.Errorf("written: %v", slices.Sorted(maps.Keys(files)))
 	}
 }
@@ -236,11 +220,11 @@ func TestAKeyThatWasGeneratedSigns(t *testing.T) {
 			t.Errorf("%v printed\n%s", args[1], got)
 		}
 	}
-	secret := readFiles(t, filepath.Dir(key))
+	secret := clitest.ReadFiles(t, filepath.Dir(key))
 	if got, want := wardlet(t.Context(), "policy", "sign", "--generate", "--key", key), "--- stderr\nwardlet: "+key+" is there already; name a new file, or sign with that one without --generate\n--- exit status 1\n"; got != want {
 		t.Errorf("printed\n%s\nwant\n%s", got, want)
 	}
-	if diff := cmp.Diff(secret, readFiles(t, filepath.Dir(key))); diff != "" {
+	if diff := cmp.Diff(secret, clitest.ReadFiles(t, filepath.Dir(key))); diff != "" {
 		t.Errorf("the key changed (-was +is):\n%s", diff)
 	}
 }
@@ -249,7 +233,7 @@ func TestAKeyThatWasGeneratedIsToldAsAnObject(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "new.key")
 	text := wardlet(t.Context(), "policy", "sign", "--generate", "--key", file, "-o", "json")
-	var got generatedKey
+	var got struct{ SecretKey, Key, PublicKey string }
 	if err := json.NewDecoder(strings.NewReader(text)).Decode(&got); err != nil {
 		t.Fatalf("%v in\n%s", err, text)
 	}
@@ -315,7 +299,7 @@ func signOnTerminal(ctx context.Context, t *testing.T, then func(keyboard *os.Fi
 	key := keyFile(t, "encrypted.key")
 	var printed bytes.Buffer
 	asks := &prompt{asked: make(chan string, 1)}
-	root := (&app{out: &printed, errOut: asks, now: func() time.Time { return noon }}).root()
+	root := (&app{&cli.App{Out: &printed, ErrOut: asks, Now: func() time.Time { return noon }}}).root()
 	root.SetIn(tty)
 	root.SetErr(asks)
 	root.SetArgs([]string{"policy", "sign", policyDirectory(t), "--key", key})

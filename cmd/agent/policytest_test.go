@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wardlet/wardlet/cmd/agent/internal/clitest"
+	"github.com/wardlet/wardlet/core/policy/author"
 	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
@@ -195,17 +197,19 @@ func TestPolicyTest_jsonHasNoEscapesOfItsOwn(t *testing.T) {
 	dir := draft(t, module, pinned(module)+admitKeys+test, name, "apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec: {containers: [{name: c, image: box}]}\n")
 	text := wardlet(t.Context(), "policy", "test", dir, "-o", "json")
 	text, _, _ = strings.Cut(text, "--- ")
-	var report testReport
+	var report struct {
+		Tests []*author.TestResult `json:"tests"`
+	}
 	if err := json.Unmarshal([]byte(text), &report); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
 	if len(report.Tests) != 1 || len(report.Tests[0].Faults) != 1 || !strings.Contains(report.Tests[0].Faults[0], name+": want allow, got deny") {
 		t.Errorf("%s", text)
 	}
-	checkVisible(t, "policy test -o json", text)
+	clitest.CheckVisible(t, "policy test -o json", text)
 	lines := wardlet(t.Context(), "policy", "test", dir)
 	if !strings.Contains(lines, `we\u202eb.yaml: want allow, got deny`) {
 		t.Errorf("%s", lines)
 	}
-	checkVisible(t, "policy test", lines)
+	clitest.CheckVisible(t, "policy test", lines)
 }

@@ -111,8 +111,8 @@ func TestPolicyVerifyTakesAKeyOrItsFile(t *testing.T) {
 		"nothing":             {"", none + "there is no key;"},
 		"a file not there":    {"/none.pub", none + "want a minisign public key, 56 characters that begin with RW; found 9 that are none\n"},
 		"a torn line":         {line[:50], none + "want a minisign public key, 56 characters that begin with RW; found 50 that are none\n"},
-		"a secret key":        {string(secretText), none + "this is a secret key, which must not stand here;"},
-		"a secret key's file": {secret, "--- stderr\nwardlet: " + secret + ": this is a secret key, which must not stand here;"},
+		"a secret key":        {string(secretText), none + "this is a secret key, which must not be here;"},
+		"a secret key's file": {secret, "--- stderr\nwardlet: " + secret + ": this is a secret key, which must not be here;"},
 		"a directory":         {dir, "--- stderr\nwardlet: read " + dir + ": is a directory\n"},
 		"a long file":         {"/proc/self/exe", "--- stderr\nwardlet: /proc/self/exe has more than the 4096 bytes of a key or a password; name another file\n"},
 	} {

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/wardlet/wardlet/cmd/agent/cli"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/server/client"
 )
@@ -33,7 +34,7 @@ func (a *app) portForwardCommand() *cobra.Command {
 		Example: "  wardlet port-forward default/web 8080:80\n  wardlet port-forward -n default web :http 5432 --address 127.0.0.1",
 		RunE:    func(cmd *cobra.Command, args []string) error { return a.portForward(cmd, args, &o) },
 	}
-	a.addSocketFlag(cmd)
+	a.AddSocketFlag(cmd)
 	cmd.Flags().StringVarP(&o.namespace, "namespace", "n", "", "the pod's namespace, if it is not part of the name")
 	cmd.Flags().StringSliceVar(&o.addresses, "address", []string{"localhost"}, "IP addresses to listen on, or localhost")
 	return cmd
@@ -46,7 +47,7 @@ type portForwardFlags struct {
 }
 
 func (a *app) portForward(cmd *cobra.Command, args []string, o *portForwardFlags) error {
-	wrong := func(err error) error { return &usageError{err, cmd.CommandPath()} }
+	wrong := func(err error) error { return cli.WrongUsage(cmd, err) }
 	if len(args) < 2 {
 		return wrong(fmt.Errorf("name a pod and a port, as in %s NAMESPACE/POD 8080:80", cmd.CommandPath()))
 	}
@@ -58,7 +59,7 @@ func (a *app) portForward(cmd *cobra.Command, args []string, o *portForwardFlags
 	if err != nil {
 		return wrong(err)
 	}
-	c, err := a.agentClient(cmd)
+	c, err := a.Client(cmd)
 	if err != nil {
 		return err
 	}
@@ -173,7 +174,7 @@ type forwarder struct {
 func (f *forwarder) print(format string, values ...any) {
 	f.printing.Lock()
 	defer f.printing.Unlock()
-	fmt.Fprintf(f.app.out, format+"\n", values...)
+	fmt.Fprintf(f.app.Out, format+"\n", values...)
 }
 
 // listen begins to forward a port at all addresses. The system chooses one port for all of them.
@@ -241,5 +242,5 @@ func (f *forwarder) forward(ctx context.Context, conn net.Conn, ports forwardedP
 	}
 	f.printing.Lock()
 	defer f.printing.Unlock()
-	f.app.printError(fmt.Errorf("port %d -> %d: %w", ports.local, ports.remote, err))
+	cli.PrintError(f.app.ErrOut, fmt.Errorf("port %d -> %d: %w", ports.local, ports.remote, err))
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wardlet/wardlet/cmd/agent/cli"
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/printable"
 )
@@ -24,9 +25,9 @@ func (a *app) releaseCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in, name, err := podArgument(namespace, args)
 			if err != nil {
-				return &usageError{err, cmd.CommandPath()}
+				return cli.WrongUsage(cmd, err)
 			}
-			c, err := a.agentClient(cmd)
+			c, err := a.Client(cmd)
 			if err != nil {
 				return err
 			}
@@ -36,12 +37,12 @@ func (a *app) releaseCommand() *cobra.Command {
 				return err
 			}
 			for i := range released {
-				fmt.Fprintln(a.out, printable.Line(releasedInWords(&released[i])))
+				fmt.Fprintln(a.Out, printable.Line(releasedInWords(&released[i])))
 			}
 			return nil
 		},
 	}
-	a.addSocketFlag(cmd)
+	a.AddSocketFlag(cmd)
 	cmd.Flags().StringVarP(&namespace, "namespace", "n", "", "the pod's namespace, if it is not part of the name")
 	return cmd
 }
@@ -79,7 +80,7 @@ func releasedInWords(u *api.WaitingUpdate) string {
 	if u.Op == api.Add {
 		what = "new pod"
 	}
-	text := fmt.Sprintf("%s/%s: %s in %s of source %s released", u.Namespace, u.Name, what, fileOf(u.Document), u.Source)
+	text := fmt.Sprintf("%s/%s: %s in %s of source %s released", u.Namespace, u.Name, what, cli.FileOf(u.Document), u.Source)
 	if u.Policy != "" {
 		text += "; policy " + u.Policy + " held it back"
 	}

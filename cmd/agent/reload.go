@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wardlet/wardlet/cmd/agent/cli"
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/config/reload"
 	"github.com/wardlet/wardlet/core/printable"
@@ -18,9 +19,9 @@ func (a *app) reloadCommand() *cobra.Command {
 			"prints what changed and what needs a restart. A file with faults changes nothing; then the exit\n" +
 			"status is 1. Policies are not read again.",
 		Example: "  wardlet reload",
-		Args:    noArgs,
+		Args:    cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := a.agentClient(cmd)
+			c, err := a.Client(cmd)
 			if err != nil {
 				return err
 			}
@@ -32,7 +33,7 @@ func (a *app) reloadCommand() *cobra.Command {
 			return nil
 		},
 	}
-	a.addSocketFlag(cmd)
+	a.AddSocketFlag(cmd)
 	return cmd
 }
 
@@ -45,12 +46,12 @@ func (a *app) printOutcome(o *reload.Outcome) {
 		a.printChange(c, fmt.Sprintf("needs a restart to be %s instead of %s; %s", valueInWords(c.To), valueInWords(c.From), c.Why))
 	}
 	if len(o.Applied) == 0 && len(o.Restart) == 0 {
-		fmt.Fprintln(a.out, "nothing changed: the file is in force")
+		fmt.Fprintln(a.Out, "nothing changed: the file is in force")
 	}
 }
 
 func (a *app) printChange(c config.Change, text string) {
-	fmt.Fprintln(a.out, printable.Line(c.Key+" "+text))
+	fmt.Fprintln(a.Out, printable.Line(c.Key+" "+text))
 }
 
 // valueInWords is a value of a key, also an empty one.

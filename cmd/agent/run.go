@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wardlet/wardlet/cmd/agent/cli"
 	"github.com/wardlet/wardlet/core/agent"
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/config/reload"
@@ -21,18 +22,18 @@ func (a *app) runCommand() *cobra.Command {
 			"them. The log goes to standard error. The agent applies a change of the configuration at once, and\n" +
 			"on SIGHUP; the log names the keys that need a restart.",
 		Example: "  wardlet run --config agent.toml",
-		Args:    noArgs,
+		Args:    cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			asked, stop := reloadSignals()
 			defer stop()
-			cfg, err := a.loadConfig(cmd.Context())
+			cfg, err := a.LoadConfig(cmd.Context())
 			if err != nil {
 				return err
 			}
-			logger, level := newLogger(a.errOut, cfg)
+			logger, level := newLogger(a.ErrOut, cfg)
 			node, err := agent.Open(cfg, agent.Options{
 				Logger: logger, Version: version,
-				Reload:    &reload.Reload{Path: a.configPath, Level: level, Asked: asked},
+				Reload:    &reload.Reload{Path: a.ConfigPath, Level: level, Asked: asked},
 				LookupEnv: os.LookupEnv,
 			})
 			if err != nil {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/wardlet/wardlet/cmd/agent/internal/clitest"
 	"github.com/wardlet/wardlet/core/config"
 )
 
@@ -58,11 +59,11 @@ func TestTheLogFollowsTheConfiguration(t *testing.T) {
 func TestNewLogger_controlCharactersAreEscaped(t *testing.T) {
 	t.Parallel()
 	for _, format := range []string{config.LogText, config.LogJSON} {
-		for _, s := range foreignTexts {
+		for _, s := range clitest.Texts {
 			var out bytes.Buffer
 			logger, _ := newLogger(&out, &config.Config{LogFormat: format})
 			logger.Info("document refused", "err", errors.New(s), "document", s)
-			checkVisible(t, "the log", out.String())
+			clitest.CheckVisible(t, "the log", out.String())
 			if strings.Count(out.String(), "\n") != 1 {
 				t.Errorf("%s: %q", format, out.String())
 			}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wardlet/wardlet/cmd/agent/cli"
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/printable"
 )
@@ -14,16 +15,16 @@ func (a *app) versionCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version of this command, and of the agent if it answers",
-		Args:  noArgs,
+		Args:  cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if output != "" && !isObjectFormat(output) {
-				return &usageError{fmt.Errorf("unknown output %q; want json or yaml", output), cmd.CommandPath()}
+			if output != "" && !cli.IsObjectFormat(output) {
+				return cli.WrongUsage(cmd, fmt.Errorf("unknown output %q; want json or yaml", output))
 			}
 			return a.printVersion(cmd, output)
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "json or yaml (default: lines to read)")
-	a.addSocketFlag(cmd)
+	a.AddSocketFlag(cmd)
 	return cmd
 }
 
@@ -33,21 +34,21 @@ func (a *app) printVersion(cmd *cobra.Command, output string) error {
 		Agent  *api.Version `json:"agentVersion,omitempty"`
 	}{Client: api.NewVersion(version)}
 	var agent api.Version
-	c, err := a.agentClient(cmd)
+	c, err := a.Client(cmd)
 	if err == nil {
 		err = c.Get(cmd.Context(), "/v1/version", &agent)
 	}
 	if err == nil {
 		answer.Agent = &agent
 	} else {
-		fmt.Fprintf(a.errOut, "Agent:  unknown; %s\n", hanging(err.Error()))
+		fmt.Fprintf(a.ErrOut, "Agent:  unknown; %s\n", cli.Hanging(err.Error()))
 	}
 	if output != "" {
-		return printObject(a.out, output, answer)
+		return cli.PrintObject(a.Out, output, answer)
 	}
-	fmt.Fprintf(a.out, "Client: %s\n", versionLine(answer.Client))
+	fmt.Fprintf(a.Out, "Client: %s\n", versionLine(answer.Client))
 	if answer.Agent != nil {
-		fmt.Fprintf(a.out, "Agent:  %s\n", versionLine(agent))
+		fmt.Fprintf(a.Out, "Agent:  %s\n", versionLine(agent))
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"errors"
@@ -12,22 +12,23 @@ import (
 	"github.com/wardlet/wardlet/core/server/client"
 )
 
-func (a *app) addSocketFlag(cmd *cobra.Command) {
-	cmd.PersistentFlags().StringVar(&a.socket, "socket", "", "the agent's socket (default: paths.socket of the configuration)")
+// AddSocketFlag adds --socket to a command and those below it.
+func (a *App) AddSocketFlag(cmd *cobra.Command) {
+	cmd.PersistentFlags().StringVar(&a.Socket, "socket", "", "the agent's socket (default: paths.socket of the configuration)")
 }
 
-// agentClient is a client of the agent that --socket or --config name. Where
+// Client returns a client of the agent that --socket or --config name. Where
 // neither is given and there is no configuration, it is the default socket's.
-func (a *app) agentClient(cmd *cobra.Command) (*client.Client, error) {
-	if a.socket != "" {
-		return client.New(a.socket), nil
+func (a *App) Client(cmd *cobra.Command) (*client.Client, error) {
+	if a.Socket != "" {
+		return client.New(a.Socket), nil
 	}
 	if !cmd.Flags().Changed("config") {
-		if _, err := os.Stat(a.configPath); errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(a.ConfigPath); errors.Is(err, fs.ErrNotExist) {
 			return client.New(config.Default().Paths.Socket), nil
 		}
 	}
-	cfg, err := a.loadConfig(cmd.Context())
+	cfg, err := a.LoadConfig(cmd.Context())
 	if err != nil {
 		return nil, fmt.Errorf("%w\nto ask the agent all the same, name its socket with --socket", err)
 	}

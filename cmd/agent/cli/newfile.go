@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"errors"
@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// written writes a file for its owner only: whole, or not at all. None is replaced.
-func written(path string, write func(io.Writer) error) error {
+// WriteNew writes a file for its owner only: whole, or not at all. None is replaced.
+func WriteNew(path string, write func(io.Writer) error) error {
 	return naming{os.Link, renameNew}.written(path, write)
 }
 

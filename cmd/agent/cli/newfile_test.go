@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"errors"
@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/wardlet/wardlet/cmd/agent/internal/clitest"
 )
 
 // failing is a way of naming that fails so.
@@ -46,7 +48,7 @@ func TestANewFileIsWrittenOnEveryFileSystem(t *testing.T) {
 				t.Errorf("once more: %v", err)
 			}
 			info, err := os.Stat(file)
-			if files := readFiles(t, dir); err != nil || info.Mode().Perm() != 0o600 || len(files) != 1 || files["new"] != "whole" {
+			if files := clitest.ReadFiles(t, dir); err != nil || info.Mode().Perm() != 0o600 || len(files) != 1 || files["new"] != "whole" {
 				t.Errorf("%v, %v: %q", err, info.Mode(), files)
 			}
 		})
@@ -68,7 +70,7 @@ func TestAFileThatCameMeanwhileIsNotReplaced(t *testing.T) {
 			if err == nil || err.Error() != file+" is there already; name another file, or remove it" {
 				t.Errorf("got %v", err)
 			}
-			if files := readFiles(t, dir); len(files) != 1 || files["new"] != "other" {
+			if files := clitest.ReadFiles(t, dir); len(files) != 1 || files["new"] != "other" {
 				t.Errorf("there is %q", files)
 			}
 		})
@@ -94,7 +96,7 @@ func TestANewFileThatFailsLeavesNothing(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, want %s", err, test.want)
 			}
-			if files := readFiles(t, dir); len(files) > 0 {
+			if files := clitest.ReadFiles(t, dir); len(files) > 0 {
 				t.Errorf("there is %q", files)
 			}
 		})

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"fmt"
@@ -14,48 +14,49 @@ import (
 
 // The formats of `get`.
 const (
-	formatTable = "table"
-	formatWide  = "wide"
-	formatJSON  = "json"
-	formatYAML  = "yaml"
-	formatName  = "name"
+	FormatTable = "table"
+	FormatWide  = "wide"
+	FormatJSON  = "json"
+	FormatYAML  = "yaml"
+	FormatName  = "name"
 )
 
-// formatNames are the formats of `get` as help and errors name them.
-const formatNames = "table, wide, json, yaml or name"
+// FormatNames are the formats of `get` as help and errors name them.
+const FormatNames = "table, wide, json, yaml or name"
 
-func isFormat(f string) bool {
-	return slices.Contains([]string{formatTable, formatWide, formatJSON, formatYAML, formatName}, f)
+func IsFormat(f string) bool {
+	return slices.Contains([]string{FormatTable, FormatWide, FormatJSON, FormatYAML, FormatName}, f)
 }
 
-// isTableFormat reports whether f prints rows, and notes below them.
-func isTableFormat(f string) bool { return f == formatTable || f == formatWide }
+// IsTableFormat reports whether f prints rows, and notes below them.
+func IsTableFormat(f string) bool { return f == FormatTable || f == FormatWide }
 
-// isObjectFormat reports whether f prints whole objects.
-func isObjectFormat(f string) bool { return f == formatJSON || f == formatYAML }
+// IsObjectFormat reports whether f prints whole objects.
+func IsObjectFormat(f string) bool { return f == FormatJSON || f == FormatYAML }
 
-// addObjectFlag adds --output to a command that prints lines, or one object.
-func addObjectFlag(cmd *cobra.Command, output *string) {
+// AddObjectFlag adds --output to a command that prints lines, or one object.
+func AddObjectFlag(cmd *cobra.Command, output *string) {
 	cmd.Flags().StringVarP(output, "output", "o", "", "json or yaml (default: lines to read)")
 }
 
-func printObject(w io.Writer, format string, v any) error {
-	if format == formatYAML {
+// PrintObject prints an object as YAML or JSON.
+func PrintObject(w io.Writer, format string, v any) error {
+	if format == FormatYAML {
 		return printable.WriteYAML(w, v)
 	}
 	return printable.WriteJSON(w, v)
 }
 
-// table prints aligned columns. It remembers their widths, so that rows
+// Table prints aligned columns. It remembers their widths, so that rows
 // printed later stay in line.
-type table struct {
-	w      io.Writer
+type Table struct {
+	W      io.Writer
 	widths []int
 }
 
-// print prints rows of equally many cells, whatever these hold: a cell never looks
+// Print prints rows of equally many cells, whatever these hold: a cell never looks
 // like two, or like a row.
-func (t *table) print(rows ...[]string) {
+func (t *Table) Print(rows ...[]string) {
 	for r, row := range rows {
 		rows[r] = make([]string, len(row))
 		for i, cell := range row {
@@ -80,6 +81,6 @@ func (t *table) print(rows ...[]string) {
 				line.WriteString(strings.Repeat(" ", t.widths[i]-utf8.RuneCountInString(cell)+3))
 			}
 		}
-		fmt.Fprintln(t.w, line.String())
+		fmt.Fprintln(t.W, line.String())
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"context"
@@ -6,12 +6,14 @@ import (
 	"io"
 	"os"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/wardlet/wardlet/core/config"
 )
 
-// whileAsked calls read, which reads the named file to its end and does not return
+// ReadUntil calls read, which reads the named file to its end and does not return
 // before. A pipe is a file too, and may have no end: when ctx ends, read is left alone.
-func whileAsked[T any](ctx context.Context, name string, read func() (T, error)) (T, error) {
+func ReadUntil[T any](ctx context.Context, name string, read func() (T, error)) (T, error) {
 	type answer struct {
 		content T
 		err     error
@@ -26,28 +28,31 @@ func whileAsked[T any](ctx context.Context, name string, read func() (T, error))
 		return a.content, a.err
 	case <-ctx.Done():
 		var none T
-		return none, fmt.Errorf("%s was not read to its end: %w", subject(name), ctx.Err())
+		return none, fmt.Errorf("%s was not read to its end: %w", FileName(name), ctx.Err())
 	}
 }
 
-// subject is what errors call the file.
-func subject(name string) string {
+// FileName is what errors call the file.
+func FileName(name string) string {
 	if name == "-" {
 		return "standard input"
 	}
 	return name
 }
 
-// manifests are the files that the flags of one command name, each read once: what a
-// pipe has said it does not say again.
-type manifests map[string][]byte
+// MaxManifest bounds a file with a pod, in bytes.
+const MaxManifest = 1 << 20
 
-// read reads a file with a pod to its end, "-" for standard input.
-func (m manifests) read(ctx context.Context, path string) ([]byte, error) {
+// Manifests are the files that the flags of one command name, each read once: what a
+// pipe has said it does not say again.
+type Manifests map[string][]byte
+
+// Read reads a file with a pod to its end, "-" for standard input.
+func (m Manifests) Read(ctx context.Context, path string) ([]byte, error) {
 	if text, known := m[path]; known {
 		return text, nil
 	}
-	text, err := whileAsked(ctx, path, func() ([]byte, error) { return readManifest(path) })
+	text, err := ReadUntil(ctx, path, func() ([]byte, error) { return readManifest(path) })
 	if err == nil {
 		m[path] = text
 	}
@@ -63,14 +68,20 @@ func readManifest(path string) ([]byte, error) {
 		}
 		defer f.Close()
 	}
-	text, err := io.ReadAll(io.LimitReader(f, maxManifest+1))
-	if err == nil && len(text) > maxManifest {
-		err = fmt.Errorf("%s has more than the %d bytes that a pod may have", subject(path), maxManifest)
+	text, err := io.ReadAll(io.LimitReader(f, MaxManifest+1))
+	if err == nil && len(text) > MaxManifest {
+		err = fmt.Errorf("%s has more than the %d bytes that a pod may have", FileName(path), MaxManifest)
 	}
 	return text, err
 }
 
-// loadConfig loads the configuration that --config names.
-func (a *app) loadConfig(ctx context.Context) (*config.Config, error) {
-	return whileAsked(ctx, a.configPath, func() (*config.Config, error) { return config.Load(a.configPath) })
+// LoadConfig loads the configuration that --config names.
+func (a *App) LoadConfig(ctx context.Context) (*config.Config, error) {
+	return ReadUntil(ctx, a.ConfigPath, func() (*config.Config, error) { return config.Load(a.ConfigPath) })
+}
+
+// IsTerminal reports whether a file is a terminal.
+func IsTerminal(f *os.File) bool {
+	_, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
+	return err == nil
 }

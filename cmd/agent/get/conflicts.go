@@ -1,4 +1,4 @@
-package main
+package get
 
 import (
 	"cmp"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wardlet/wardlet/cmd/agent/cli"
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/printable"
@@ -29,7 +30,7 @@ func (a *app) getConflictsCommand() *cobra.Command {
 			if err := flags.check(cmd); err != nil {
 				return err
 			}
-			c, err := a.agentClient(cmd)
+			c, err := a.Client(cmd)
 			if err != nil {
 				return err
 			}
@@ -41,7 +42,7 @@ func (a *app) getConflictsCommand() *cobra.Command {
 				}
 				l := listing{empty: "No conflicts: every pod is claimed by one document."}
 				for i := range list {
-					l.entries = append(l.entries, conflictEntry(&list[i], a.now()))
+					l.entries = append(l.entries, conflictEntry(&list[i], a.Now()))
 				}
 				return l, nil
 			}
@@ -74,7 +75,7 @@ func conflictEntry(c *api.Conflict, now time.Time) entry {
 	}
 	return entry{
 		key: c.Namespace + "/" + c.Name, name: c.Name, ref: c.Namespace + "/" + c.Name, object: c, notes: notes,
-		cells:  row(age(now, c.Since)),
+		cells:  row(cli.Age(now, c.Since)),
 		stable: row(""),
 		gone:   []string{c.Namespace, c.Name, "Gone", "", "", ""},
 	}
@@ -91,7 +92,7 @@ func claimInWords(c *api.Conflict, claim *api.Claim) string {
 		api.ClaimRefused:  "is denied",
 		api.ClaimLost:     "does not run",
 	}[claim.State]
-	text := fmt.Sprintf("%s/%s: %s of source %s %s", c.Namespace, c.Name, fileOf(claim.Document), claim.Source, became)
+	text := fmt.Sprintf("%s/%s: %s of source %s %s", c.Namespace, c.Name, cli.FileOf(claim.Document), claim.Source, became)
 	if claim.Message != "" {
 		text += ": " + printable.Joined(claim.Message)
 	}

@@ -1,4 +1,4 @@
-package main
+package get
 
 import (
 	"errors"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wardlet/wardlet/cmd/agent/cli"
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/config"
 )
@@ -38,9 +39,6 @@ func (f *decisionFilter) add(cmd *cobra.Command) {
 	flags.IntVar(&f.limit, "limit", 0, "only so many, the newest (default: all)")
 }
 
-// hooks are those of policies.
-var hooks = []string{api.HookAdmit, api.HookMerge, api.HookFilter, api.HookConnect}
-
 // answers are those that a verdict on record can have.
 var answers = []string{
 	string(api.Allow), string(api.Hold), string(api.Deny), string(api.Pass), string(api.Defer), string(api.Drop),
@@ -54,7 +52,7 @@ func (f *decisionFilter) take(cmd *cobra.Command, args []string) (names []string
 	}
 	f.tenants = cmd.Flags().Changed("tenant")
 	switch {
-	case f.hook != "" && !slices.Contains(hooks, f.hook):
+	case f.hook != "" && !slices.Contains(cli.Hooks, f.hook):
 		return nil, fmt.Errorf("unknown hook %q; want admit, merge, filter or connect", f.hook)
 	case f.answer != "" && !slices.Contains(answers, f.answer):
 		return nil, fmt.Errorf("unknown answer %q; want %s", f.answer, strings.Join(answers, ", "))

@@ -1,4 +1,4 @@
-package main
+package get
 
 import (
 	"cmp"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wardlet/wardlet/cmd/agent/cli"
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/printable"
 )
@@ -35,20 +36,20 @@ func (a *app) getDecisionsCommand() *cobra.Command {
 			}
 			names, err := filter.take(cmd, args)
 			if err != nil {
-				return &usageError{err, cmd.CommandPath()}
+				return cli.WrongUsage(cmd, err)
 			}
-			c, err := a.agentClient(cmd)
+			c, err := a.Client(cmd)
 			if err != nil {
 				return err
 			}
-			p := decisionPrinter{namespace: filter.namespace, wide: flags.output == formatWide, now: a.now}
+			p := decisionPrinter{namespace: filter.namespace, wide: flags.output == cli.FormatWide, now: a.Now}
 			g := getter{
 				app: a, flags: flags, kind: "decision", subject: "decision on pod", kinds: "decisions", columns: p.columns(),
 				names: names, several: true,
 			}
 			g.list = func(ctx context.Context) (listing, error) {
 				var found []foundDecision
-				for _, path := range filter.paths(names, a.now()) {
+				for _, path := range filter.paths(names, a.Now()) {
 					var list []api.Decision
 					if err := c.Get(ctx, path.path, &list); err != nil {
 						return listing{}, err
@@ -127,10 +128,10 @@ func (p decisionPrinter) entry(d *api.Decision) entry {
 		if p.namespace == "" {
 			cells = append(cells, d.Namespace)
 		}
-		cells = append(cells, d.Name, orNone(d.Hook), orNone(string(d.Op)), string(v.Answer),
-			orNone(v.Policy), orNone(printable.Joined(v.Reason)), orNone(printable.Joined(message)))
+		cells = append(cells, d.Name, cli.OrNone(d.Hook), cli.OrNone(string(d.Op)), string(v.Answer),
+			cli.OrNone(v.Policy), cli.OrNone(printable.Joined(v.Reason)), cli.OrNone(printable.Joined(message)))
 		if p.wide {
-			cells = append(cells, orNone(d.Tenant), orNone(d.Source), orNone(d.Document), orNone(d.Instance), orNone(d.ID))
+			cells = append(cells, cli.OrNone(d.Tenant), cli.OrNone(d.Source), cli.OrNone(d.Document), cli.OrNone(d.Instance), cli.OrNone(d.ID))
 		}
 		return cells
 	}
@@ -140,7 +141,7 @@ func (p decisionPrinter) entry(d *api.Decision) entry {
 			string(d.UID), d.Instance, d.Hook, string(d.Op), d.First.Format(time.RFC3339Nano), string(v.Answer), v.Policy, v.Reason, message,
 		}, "\x00"),
 		name: d.Name, ref: cmp.Or(d.ID, d.Namespace+"/"+d.Name), object: d,
-		cells:  row(age(p.now(), d.Last) + " ago"),
+		cells:  row(cli.Age(p.now(), d.Last) + " ago"),
 		stable: row(""),
 	}
 }

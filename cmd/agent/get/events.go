@@ -1,4 +1,4 @@
-package main
+package get
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/wardlet/wardlet/cmd/agent/cli"
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/printable"
 	"github.com/wardlet/wardlet/core/server/client"
@@ -36,14 +37,14 @@ func (a *app) getEventsCommand() *cobra.Command {
 			if all {
 				namespace = ""
 			}
-			p := eventPrinter{namespace: namespace, wide: flags.output == formatWide, now: a.now}
+			p := eventPrinter{namespace: namespace, wide: flags.output == cli.FormatWide, now: a.Now}
 			if about != "" {
 				var err error
 				if p.pod, err = podOf(about); err != nil {
-					return &usageError{err, cmd.CommandPath()}
+					return cli.WrongUsage(cmd, err)
 				}
 			}
-			c, err := a.agentClient(cmd)
+			c, err := a.Client(cmd)
 			if err != nil {
 				return err
 			}
@@ -151,18 +152,18 @@ func (p eventPrinter) entry(e *api.Event) entry {
 	}
 	cells := []string{p.ago(e.Last), e.Type, printable.Line(e.Reason), object}
 	if p.namespace == "" {
-		cells = append([]string{orNone(e.Namespace)}, cells...)
+		cells = append([]string{cli.OrNone(e.Namespace)}, cells...)
 	}
 	name := eventName(e)
 	if p.wide {
-		cells = append(cells, orNone(e.Source), p.ago(e.First), strconv.Itoa(e.Count), name)
+		cells = append(cells, cli.OrNone(e.Source), p.ago(e.First), strconv.Itoa(e.Count), name)
 	}
 	return entry{key: name, name: name, object: eventObject(e), cells: append(cells, printable.Joined(e.Message))}
 }
 
 // ago is how long ago something was.
 func (p eventPrinter) ago(at time.Time) string {
-	return age(p.now(), at)
+	return cli.Age(p.now(), at)
 }
 
 // eventName tells an event from others, as a kubelet names its own.

@@ -1,4 +1,4 @@
-package main
+package get
 
 import (
 	"cmp"
@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/wardlet/wardlet/cmd/agent/cli"
 	"github.com/wardlet/wardlet/core/printable"
 )
 
@@ -32,12 +33,12 @@ type getter struct {
 	// tell of changes: then a watch asks again and again.
 	stream func(ctx context.Context, batch func(listing) error) error
 
-	table table
+	table cli.Table
 }
 
 // run prints the entries once, or until ctx ends.
 func (g *getter) run(ctx context.Context) error {
-	g.table.w = g.app.out
+	g.table.W = g.app.Out
 	if g.flags.watch && g.stream != nil {
 		return g.follow(ctx)
 	}
@@ -56,7 +57,7 @@ func (g *getter) run(ctx context.Context) error {
 func (g *getter) begin(all listing) (shown listing, err error) {
 	shown = g.asked(all)
 	switch {
-	case isTableFormat(g.flags.output):
+	case cli.IsTableFormat(g.flags.output):
 		g.printRows(shown, true)
 	case g.flags.watch:
 		err = g.printEach(shown)
@@ -98,15 +99,15 @@ func (g *getter) printRows(l listing, header bool) {
 	case len(rows) > 0 && header && !g.flags.noHeaders:
 		rows = slices.Insert(rows, 0, g.columns)
 	case len(rows) == 0 && header && l.empty != "":
-		fmt.Fprintln(g.app.errOut, l.empty)
+		fmt.Fprintln(g.app.ErrOut, l.empty)
 	case len(rows) == 0 && header && len(l.notes) == 0 && len(g.names) == 0:
-		fmt.Fprintf(g.app.errOut, "No %s found.\n", g.kinds)
+		fmt.Fprintf(g.app.ErrOut, "No %s found.\n", g.kinds)
 	}
-	g.table.print(rows...)
+	g.table.Print(rows...)
 	notes = append(notes, l.notes...)
-	out := g.app.out
+	out := g.app.Out
 	if g.flags.noHeaders {
-		out = g.app.errOut
+		out = g.app.ErrOut
 	} else if len(rows) > 0 && len(notes) > 0 {
 		fmt.Fprintln(out)
 	}
@@ -117,12 +118,12 @@ func (g *getter) printRows(l listing, header bool) {
 
 // printObjects prints the one object asked for, or a list; or the names.
 func (g *getter) printObjects(l listing) error {
-	if g.flags.output == formatName {
+	if g.flags.output == cli.FormatName {
 		g.printWhyNone(l)
 		return g.printEach(l)
 	}
 	if len(g.names) == 1 && len(l.entries) == 1 && !g.several {
-		return printObject(g.app.out, g.flags.output, l.entries[0].object)
+		return cli.PrintObject(g.app.Out, g.flags.output, l.entries[0].object)
 	}
 	g.printWhyNone(l)
 	list := struct {
@@ -133,7 +134,7 @@ func (g *getter) printObjects(l listing) error {
 	for _, e := range l.entries {
 		list.Items = append(list.Items, e.object)
 	}
-	return printObject(g.app.out, g.flags.output, list)
+	return cli.PrintObject(g.app.Out, g.flags.output, list)
 }
 
 // printWhyNone says beside an empty list of objects or names what a table would have
@@ -143,10 +144,10 @@ func (g *getter) printWhyNone(l listing) {
 		return
 	}
 	if l.empty != "" {
-		fmt.Fprintln(g.app.errOut, l.empty)
+		fmt.Fprintln(g.app.ErrOut, l.empty)
 	}
 	for _, n := range l.notes {
-		fmt.Fprintln(g.app.errOut, printable.Line(n.text))
+		fmt.Fprintln(g.app.ErrOut, printable.Line(n.text))
 	}
 }
 
@@ -154,13 +155,13 @@ func (g *getter) printWhyNone(l listing) {
 func (g *getter) printEach(l listing) error {
 	for _, e := range l.entries {
 		switch g.flags.output {
-		case formatName:
-			fmt.Fprintln(g.app.out, printable.Line(g.kind+"/"+cmp.Or(e.ref, e.name)))
+		case cli.FormatName:
+			fmt.Fprintln(g.app.Out, printable.Line(g.kind+"/"+cmp.Or(e.ref, e.name)))
 			continue
-		case formatYAML:
-			fmt.Fprintln(g.app.out, "---")
+		case cli.FormatYAML:
+			fmt.Fprintln(g.app.Out, "---")
 		}
-		if err := printObject(g.app.out, g.flags.output, e.object); err != nil {
+		if err := cli.PrintObject(g.app.Out, g.flags.output, e.object); err != nil {
 			return err
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package get
 
 // entry is one thing `get` shows.
 type entry struct {

@@ -1,4 +1,4 @@
-package main
+package get
 
 import (
 	"cmp"
@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 	v1 "k8s.io/api/core/v1"
+
+	"github.com/wardlet/wardlet/cmd/agent/cli"
 )
 
 func (a *app) getNodeCommand() *cobra.Command {
@@ -22,12 +24,12 @@ func (a *app) getNodeCommand() *cobra.Command {
 			"cluster, otherwise -.",
 		RunE: func(cmd *cobra.Command, names []string) error {
 			if len(names) > 0 {
-				return &usageError{fmt.Errorf("there is one node, which has no need of a name; found %q", names[0]), cmd.CommandPath()}
+				return cli.WrongUsage(cmd, fmt.Errorf("there is one node, which has no need of a name; found %q", names[0]))
 			}
 			if err := flags.check(cmd); err != nil {
 				return err
 			}
-			c, err := a.agentClient(cmd)
+			c, err := a.Client(cmd)
 			if err != nil {
 				return err
 			}
@@ -39,7 +41,7 @@ func (a *app) getNodeCommand() *cobra.Command {
 				}
 				n.APIVersion, n.Kind = "v1", "Node"
 				g.names = []string{n.Name} // there is one: it is printed as an object, not as a list
-				return listing{entries: []entry{nodeEntry(n, a.now())}}, nil
+				return listing{entries: []entry{nodeEntry(n, a.Now())}}, nil
 			}
 			return g.run(cmd.Context())
 		},
@@ -64,7 +66,7 @@ func nodeEntry(n *v1.Node, now time.Time) entry {
 		status += ",SchedulingDisabled"
 	}
 	if !n.CreationTimestamp.IsZero() {
-		since = age(now, n.CreationTimestamp.Time)
+		since = cli.Age(now, n.CreationTimestamp.Time)
 	}
 	for _, a := range n.Status.Addresses {
 		if a.Type == v1.NodeInternalIP {

@@ -1,4 +1,4 @@
-package main
+package get
 
 import (
 	"cmp"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wardlet/wardlet/cmd/agent/cli"
 	"github.com/wardlet/wardlet/core/api"
 )
 
@@ -28,12 +29,12 @@ func (a *app) getObjectsCommand() *cobra.Command {
 			if err := flags.check(cmd); err != nil {
 				return err
 			}
-			c, err := a.agentClient(cmd)
+			c, err := a.Client(cmd)
 			if err != nil {
 				return err
 			}
 			g := getter{app: a, flags: flags, kind: "object", kinds: "objects", columns: objectColumns, names: names, several: true}
-			wide := flags.output == formatWide
+			wide := flags.output == cli.FormatWide
 			if wide {
 				g.columns = append(slices.Clone(objectColumns), "DIGEST")
 			}

@@ -1,4 +1,4 @@
-package main
+package get
 
 import (
 	"strings"
@@ -7,6 +7,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
 
+	"github.com/wardlet/wardlet/cmd/agent/cli"
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/describe"
 	"github.com/wardlet/wardlet/core/pod"
@@ -75,7 +76,7 @@ func waitNote(name string, w *api.Waiting, now time.Time) note {
 	}
 	text := name + state + ": " + printable.Joined(why)
 	if w.Running != nil {
-		text = name + "the new version in " + fileOf(w.Origin.Document) + " is " + state + ", the old one runs on: " + printable.Joined(why)
+		text = name + "the new version in " + cli.FileOf(w.Origin.Document) + " is " + state + ", the old one runs on: " + printable.Joined(why)
 	}
 	after := again(w, now)
 	if after != "" && w.Verdict.Reason == api.ReasonPolicyFailed {
@@ -91,7 +92,7 @@ func waitNote(name string, w *api.Waiting, now time.Time) note {
 func unjudgedNote(name string, w *api.Waiting) note {
 	what := name
 	if w.Running != nil {
-		what += "the new version in " + fileOf(w.Origin.Document) + " waits, the old one runs on: "
+		what += "the new version in " + cli.FileOf(w.Origin.Document) + " waits, the old one runs on: "
 	}
 	return note{
 		text:   what + printable.Joined(w.Asked.String()),
@@ -106,7 +107,7 @@ func suppressedNote(name string, w *api.Waiting, now time.Time) note {
 	if w.Running != nil {
 		what, beside = "the update in ", ", the old one runs on"
 	}
-	what = name + what + fileOf(w.Origin.Document) + " is suppressed"
+	what = name + what + cli.FileOf(w.Origin.Document) + " is suppressed"
 	why := printable.Joined(w.Verdict.Reason)
 	if message := strings.TrimRight(printable.Joined(w.Verdict.Message), ": "); message != "" {
 		why += ": " + message
@@ -150,10 +151,6 @@ func again(w *api.Waiting, now time.Time) string {
 		return "; judged again in " + duration.HumanDuration(left)
 	}
 }
-
-// fileOf returns the place of a document for people: for the first document of
-// a file that is the file's name.
-func fileOf(document string) string { return strings.TrimSuffix(document, "#0") }
 
 // predecessor says for which pod p waits, "" for any other pod.
 func predecessor(p *v1.Pod) string {

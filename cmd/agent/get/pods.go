@@ -1,7 +1,6 @@
-package main
+package get
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -10,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/wardlet/wardlet/cmd/agent/cli"
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/describe"
 	"github.com/wardlet/wardlet/core/pod"
@@ -35,17 +35,17 @@ func (a *app) getPodsCommand() *cobra.Command {
 			if all {
 				namespace = ""
 			}
-			c, err := a.agentClient(cmd)
+			c, err := a.Client(cmd)
 			if err != nil {
 				return err
 			}
 			p := podPrinter{
-				namespace: namespace, table: isTableFormat(flags.output), wide: flags.output == formatWide, now: a.now,
+				namespace: namespace, table: cli.IsTableFormat(flags.output), wide: flags.output == cli.FormatWide, now: a.Now,
 			}
 			g := getter{app: a, flags: flags, kind: "pod", listKind: "PodList", kinds: "pods", columns: p.columns(), names: names}
 			g.list = func(ctx context.Context) (listing, error) { return p.list(ctx, c, showEnv) }
 			g.stream = func(ctx context.Context, batch func(listing) error) error {
-				return p.stream(ctx, c, showEnv, a.poll, batch)
+				return p.stream(ctx, c, showEnv, a.Poll, batch)
 			}
 			return g.run(cmd.Context())
 		},
@@ -131,7 +131,7 @@ func (p podPrinter) columns() []string {
 }
 
 func (p podPrinter) entries(pods []v1.Pod, waits []api.Waiting, events []api.Event) []entry {
-	sortPods(pods)
+	cli.SortPods(pods)
 	var entries []entry
 	for i := range pods {
 		if p.namespace == "" || p.namespace == pods[i].Namespace {
@@ -145,12 +145,6 @@ func (p podPrinter) entries(pods []v1.Pod, waits []api.Waiting, events []api.Eve
 	return entries
 }
 
-func sortPods(pods []v1.Pod) {
-	slices.SortStableFunc(pods, func(a, b v1.Pod) int {
-		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
-	})
-}
-
 func (p podPrinter) entry(o *v1.Pod) entry {
 	s := describe.Summarize(o)
 	ready, status, restarts := s.Cells(p.now())
@@ -159,8 +153,8 @@ func (p podPrinter) entry(o *v1.Pod) entry {
 		cells = append([]string{o.Namespace}, cells...)
 	}
 	if p.wide {
-		cells = append(cells, orNone(o.Status.PodIP), orNone(o.Annotations[pod.AnnotationSource]),
-			orNone(string(o.Status.QOSClass)), string(o.UID))
+		cells = append(cells, cli.OrNone(o.Status.PodIP), cli.OrNone(o.Annotations[pod.AnnotationSource]),
+			cli.OrNone(string(o.Status.QOSClass)), string(o.UID))
 	}
 	return entry{key: string(o.UID), name: o.Name, ref: o.Namespace + "/" + o.Name, object: o, cells: cells}
 }
@@ -174,12 +168,5 @@ func (p podPrinter) age(o *v1.Pod) string {
 	if since.IsZero() {
 		return "<unknown>"
 	}
-	return age(p.now(), since.Time)
-}
-
-func orNone(s string) string {
-	if s == "" {
-		return "<none>"
-	}
-	return s
+	return cli.Age(p.now(), since.Time)
 }

@@ -1,4 +1,4 @@
-package main
+package get
 
 import (
 	"cmp"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wardlet/wardlet/cmd/agent/cli"
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/printable"
@@ -37,11 +38,11 @@ func (a *app) getPoliciesCommand() *cobra.Command {
 			if err := flags.check(cmd); err != nil {
 				return err
 			}
-			c, err := a.agentClient(cmd)
+			c, err := a.Client(cmd)
 			if err != nil {
 				return err
 			}
-			p := policyPrinter{wide: flags.output == formatWide, now: a.now}
+			p := policyPrinter{wide: flags.output == cli.FormatWide, now: a.Now}
 			g := getter{app: a, flags: flags, kind: "policy", kinds: "policies", columns: p.columns(), names: names}
 			g.list = func(ctx context.Context) (listing, error) {
 				var sets []api.PolicySet
@@ -106,14 +107,14 @@ func (p policyPrinter) entry(set *api.PolicySet, s *api.PolicyState) entry {
 	row := func(mode string) []string {
 		hooks, module, priority, onError := strings.Join(s.Hooks, ","), s.Module, strconv.Itoa(s.Priority), s.OnError
 		if s.Expression != "" {
-			hooks, module, priority, onError = "group", s.Expression, orNone(""), orNone("")
+			hooks, module, priority, onError = "group", s.Expression, cli.OrNone(""), cli.OrNone("")
 		}
-		cells := []string{s.Name, ownerOf(set), hooks, mode, priority, onError}
+		cells := []string{s.Name, cli.OwnerOf(set), hooks, mode, priority, onError}
 		for _, n := range []uint64{s.Allowed, s.Denied, s.Held, s.Failed} {
 			cells = append(cells, strconv.FormatUint(n, 10))
 		}
 		if p.wide {
-			cells = append(cells, s.OnChange, violating(s.Review), fewOf(s.MutablePaths), fewOf(s.Capabilities), module, orNone(shortDigest(s.SHA256)))
+			cells = append(cells, s.OnChange, violating(s.Review), fewOf(s.MutablePaths), fewOf(s.Capabilities), module, cli.OrNone(cli.ShortDigest(s.SHA256)))
 		}
 		return cells
 	}
@@ -145,7 +146,7 @@ func (p policyPrinter) entry(set *api.PolicySet, s *api.PolicyState) entry {
 // breakerInWords says why a breaker is open, what follows and what to do.
 func (p policyPrinter) breakerInWords(set *api.PolicySet, b *api.PolicyBreaker) string {
 	return printable.Joined(fmt.Sprintf(": %d failures in a row, the last one %s, on %s; one of these is tried again in %s, and one other each second; %q asks about all now, until five fail again",
-		b.Failed, b.Last, plural(b.Failing, "pod or conflict", "pods and conflicts"), max(b.Until.Sub(p.now()), 0).Round(time.Second), retryCommand(set.Tenant)))
+		b.Failed, b.Last, cli.Plural(b.Failing, "pod or conflict", "pods and conflicts"), max(b.Until.Sub(p.now()), 0).Round(time.Second), retryCommand(set.Tenant)))
 }
 
 // retryCommand is the command that has the plugins of an owner asked again.
@@ -161,7 +162,7 @@ func shadowInWords(set *api.PolicySet, s *api.PolicyState) string {
 	x := s.Shadow
 	text := fmt.Sprintf("%s: the candidate %s says something else in %d of %d decisions", s.Name, filepath.Base(s.Document), x.Different, x.Decisions)
 	if x.Skipped > 0 {
-		text += ", " + plural(int(x.Skipped), "was", "were") + " skipped"
+		text += ", " + cli.Plural(int(x.Skipped), "was", "were") + " skipped"
 	}
 	if n := len(x.Differences); n > 0 {
 		d := &x.Differences[n-1]
@@ -186,7 +187,7 @@ func saidInWords(answer api.Answer, said string) string {
 // violating is how many pods run that the policy would not admit.
 func violating(r *api.PolicyReview) string {
 	if r == nil {
-		return orNone("")
+		return cli.OrNone("")
 	}
 	return strconv.Itoa(r.Violating)
 }
@@ -206,7 +207,7 @@ func (p policyPrinter) reviewInWords(set *api.PolicySet, s *api.PolicyState) str
 	if r.Evicted == 0 && r.Waiting == 0 {
 		return text
 	}
-	text += "; " + evictions(r)
+	text += "; " + cli.Evictions(r)
 	if r.Waiting > 0 && r.Waits == "" && !r.Next.IsZero() {
 		text += ", next in " + max(r.Next.Sub(p.now()), 0).Round(time.Second).String()
 	}
@@ -222,11 +223,8 @@ func fewOf(list []string) string {
 	if more := len(list) - shownPaths; more > 0 {
 		text += fmt.Sprintf(",+%d", more)
 	}
-	return orNone(printable.Line(text))
+	return cli.OrNone(printable.Line(text))
 }
-
-// ownerOf names whose set it is.
-func ownerOf(set *api.PolicySet) string { return cmp.Or(set.Tenant, config.OperatorName) }
 
 // failuresInWords names what went wrong, the most frequent first.
 func failuresInWords(failures map[string]uint64) string {
@@ -244,17 +242,17 @@ func (p policyPrinter) setNotes(set *api.PolicySet) []note {
 	var notes []note
 	if set.Ready {
 		from := "from " + set.Directory
-		loaded := fmt.Sprintf("%s: set %s in force, generation %d, loaded ", ownerOf(set), shortDigest(set.Digest), set.Generation)
+		loaded := fmt.Sprintf("%s: set %s in force, generation %d, loaded ", cli.OwnerOf(set), cli.ShortDigest(set.Digest), set.Generation)
 		notes = append(notes, note{text: loaded + p.ago(set.Loaded) + " " + from, stable: loaded + from})
 	} else {
 		state := "the policies of " + set.Directory + " are being loaded for the first time; new pods are held until then"
 		if set.Refused != "" {
 			state = "no set was loaded yet; new pods are held"
 		}
-		notes = append(notes, lasting(ownerOf(set)+": "+state+" ("+api.ReasonPoliciesNotReady+")"))
+		notes = append(notes, lasting(cli.OwnerOf(set)+": "+state+" ("+api.ReasonPoliciesNotReady+")"))
 	}
 	if t := set.Probation; t != nil {
-		on := ownerOf(set) + ": on probation: " + strings.Join(t.Policies, ", ")
+		on := cli.OwnerOf(set) + ": on probation: " + strings.Join(t.Policies, ", ")
 		text := fmt.Sprintf("%s; plugins failed in %d of %d decisions", on, t.Failed, t.Decisions)
 		if t.Failing != "" {
 			text += "; " + printable.Line(t.Failing)
@@ -264,7 +262,7 @@ func (p policyPrinter) setNotes(set *api.PolicySet) []note {
 	if set.Refused == "" {
 		return notes
 	}
-	since := ownerOf(set) + ": what the directory holds now is refused since " + set.RefusedAt.Format(time.RFC3339)
+	since := cli.OwnerOf(set) + ": what the directory holds now is refused since " + set.RefusedAt.Format(time.RFC3339)
 	notes = append(notes, note{text: since + " (" + p.ago(set.RefusedAt) + "):", stable: since})
 	for reason := range strings.Lines(set.Refused) {
 		notes = append(notes, lasting("  "+printable.Line(strings.TrimRight(reason, "\r\n"))))
@@ -273,7 +271,5 @@ func (p policyPrinter) setNotes(set *api.PolicySet) []note {
 }
 
 func (p policyPrinter) ago(t time.Time) string {
-	return age(p.now(), t) + " ago"
+	return cli.Age(p.now(), t) + " ago"
 }
-
-func shortDigest(digest string) string { return digest[:min(len(digest), 12)] }

@@ -1,4 +1,4 @@
-package main
+package get
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wardlet/wardlet/cmd/agent/cli"
 	"github.com/wardlet/wardlet/core/api"
 )
 
@@ -24,7 +25,7 @@ func (a *app) getSourcesCommand() *cobra.Command {
 			if err := flags.check(cmd); err != nil {
 				return err
 			}
-			c, err := a.agentClient(cmd)
+			c, err := a.Client(cmd)
 			if err != nil {
 				return err
 			}
@@ -36,7 +37,7 @@ func (a *app) getSourcesCommand() *cobra.Command {
 				}
 				entries := make([]entry, len(list))
 				for i := range list {
-					entries[i] = sourceEntry(&list[i], a.now())
+					entries[i] = sourceEntry(&list[i], a.Now())
 				}
 				return listing{entries: entries}, nil
 			}
@@ -58,7 +59,7 @@ func sourceEntry(s *api.SourceState, now time.Time) entry {
 		state = "Waiting"
 	}
 	if !s.LastRead.IsZero() {
-		read = age(now, s.LastRead) + " ago"
+		read = cli.Age(now, s.LastRead) + " ago"
 	}
 	row := func(state, read string) []string {
 		return []string{s.Name, s.Kind, s.Location, state, strconv.Itoa(s.Documents), strconv.Itoa(s.Bad), read}

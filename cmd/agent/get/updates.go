@@ -1,4 +1,4 @@
-package main
+package get
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/util/duration"
 
+	"github.com/wardlet/wardlet/cmd/agent/cli"
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/printable"
 )
@@ -34,11 +35,11 @@ func (a *app) getUpdatesCommand() *cobra.Command {
 			if all {
 				namespace = ""
 			}
-			c, err := a.agentClient(cmd)
+			c, err := a.Client(cmd)
 			if err != nil {
 				return err
 			}
-			p := updatePrinter{namespace: namespace, wide: flags.output == formatWide, now: a.now}
+			p := updatePrinter{namespace: namespace, wide: flags.output == cli.FormatWide, now: a.Now}
 			g := getter{
 				app: a, flags: flags, kind: "update", subject: "update of pod", kinds: "updates", columns: p.columns(),
 				names: names, several: true,
@@ -90,12 +91,12 @@ func (p updatePrinter) entries(list []api.WaitingUpdate) []entry {
 
 func (p updatePrinter) entry(u *api.WaitingUpdate) entry {
 	row := func(wait, since, until, again string) []string {
-		cells := []string{u.Namespace, u.Name, wait, orNone(u.Policy), orNone(printable.Joined(u.Reason)), since, until}
+		cells := []string{u.Namespace, u.Name, wait, cli.OrNone(u.Policy), cli.OrNone(printable.Joined(u.Reason)), since, until}
 		if p.namespace != "" {
 			cells = cells[1:]
 		}
 		if p.wide {
-			cells = append(cells, string(u.Op), again, orNone(u.Source), orNone(u.Document), orNone(printable.Joined(u.Message)))
+			cells = append(cells, string(u.Op), again, cli.OrNone(u.Source), cli.OrNone(u.Document), cli.OrNone(printable.Joined(u.Message)))
 		}
 		return cells
 	}
@@ -115,15 +116,15 @@ func (p updatePrinter) entry(u *api.WaitingUpdate) entry {
 // ago is how long something has lasted.
 func (p updatePrinter) ago(since time.Time) string {
 	if since.IsZero() {
-		return orNone("")
+		return cli.OrNone("")
 	}
-	return age(p.now(), since) + " ago"
+	return cli.Age(p.now(), since) + " ago"
 }
 
 // in is how long it takes until something.
 func (p updatePrinter) in(at time.Time) string {
 	if at.IsZero() {
-		return orNone("")
+		return cli.OrNone("")
 	}
 	return "in " + duration.HumanDuration(max(at.Sub(p.now()), 0))
 }

@@ -1,10 +1,12 @@
-package main
+package get
 
 import (
 	"context"
 	"reflect"
 	"slices"
 	"time"
+
+	"github.com/wardlet/wardlet/cmd/agent/cli"
 )
 
 // follow prints what the agent tells, until ctx ends, which is good, or the agent
@@ -32,7 +34,7 @@ func (g *getter) printChanges(changed listing, header *bool) error {
 	switch {
 	case len(changed.entries) == 0 && len(changed.notes) == 0:
 		return nil
-	case !isTableFormat(g.flags.output):
+	case !cli.IsTableFormat(g.flags.output):
 		return g.printEach(changed)
 	}
 	g.printRows(changed, *header && len(changed.entries) > 0)
@@ -49,7 +51,7 @@ func (g *getter) watch(ctx context.Context, shown listing) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-time.After(g.app.poll):
+		case <-time.After(g.app.Poll):
 		}
 		now, err := g.list(ctx)
 		if ctx.Err() != nil {
@@ -70,7 +72,7 @@ func (g *getter) watch(ctx context.Context, shown listing) error {
 // changes returns what is new, differs or is gone. What is gone has no object to
 // print. Notes about everything are all there, or none if they say the same.
 func (g *getter) changes(before, now listing) listing {
-	objects := !isTableFormat(g.flags.output)
+	objects := !cli.IsTableFormat(g.flags.output)
 	var changed listing
 	for _, e := range now.entries {
 		i := slices.IndexFunc(before.entries, func(old entry) bool { return old.key == e.key })

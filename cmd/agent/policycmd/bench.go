@@ -1,4 +1,4 @@
-package main
+package policycmd
 
 import (
 	"errors"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wardlet/wardlet/cmd/agent/cli"
 	"github.com/wardlet/wardlet/core/policy/author"
 	"github.com/wardlet/wardlet/core/printable"
 )
@@ -39,7 +40,7 @@ func (a *app) policyBenchCommand() *cobra.Command {
 				return err
 			}
 			if o.Count < 1 || o.Rounds < 1 || o.Count > 1_000_000 || o.Rounds > 1000 || o.fuelPerSecond < 1 {
-				return &usageError{errors.New("--count is 1 to 1000000, --rounds 1 to 1000, --fuel-per-second 1 or more"), cmd.CommandPath()}
+				return cli.WrongUsage(cmd, errors.New("--count is 1 to 1000000, --rounds 1 to 1000, --fuel-per-second 1 or more"))
 			}
 			return a.benchPolicies(cmd, args[0], &o)
 		},
@@ -73,9 +74,9 @@ func (a *app) benchPolicies(cmd *cobra.Command, path string, o *benchFlags) erro
 	if err != nil {
 		return err
 	}
-	files := manifests{}
+	files := cli.Manifests{}
 	for _, pod := range o.pods {
-		text, err := files.read(cmd.Context(), pod)
+		text, err := files.Read(cmd.Context(), pod)
 		if err != nil {
 			return err
 		}
@@ -83,7 +84,7 @@ func (a *app) benchPolicies(cmd *cobra.Command, path string, o *benchFlags) erro
 	}
 	all, err := author.MeasurePolicies(cmd.Context(), cfg, path, o.BenchOptions)
 	if o.output != "" && len(all) > 0 {
-		return errors.Join(printObject(a.out, o.output, newBenchReport(all, err)), err)
+		return errors.Join(cli.PrintObject(a.Out, o.output, newBenchReport(all, err)), err)
 	}
 	for _, b := range all {
 		a.printBench(b, o.fuelPerSecond)
@@ -92,9 +93,9 @@ func (a *app) benchPolicies(cmd *cobra.Command, path string, o *benchFlags) erro
 }
 
 func (a *app) printBench(b *author.Bench, perSecond int64) {
-	fmt.Fprintf(a.out, "%s: module of %d bytes; its start takes %d fuel, and took %s with the compilation; another instance %s\n",
+	fmt.Fprintf(a.Out, "%s: module of %d bytes; its start takes %d fuel, and took %s with the compilation; another instance %s\n",
 		printable.Line(b.Policy), b.ModuleBytes, b.StartFuel, rounded(b.Start), rounded(b.Rebuild))
-	fmt.Fprintf(a.out, "memory: %d of %d pages (%s)\n", b.MemoryPages, b.Limits.MemoryPages, share(int64(b.MemoryPages), int64(b.Limits.MemoryPages)))
+	fmt.Fprintf(a.Out, "memory: %d of %d pages (%s)\n", b.MemoryPages, b.Limits.MemoryPages, share(int64(b.MemoryPages), int64(b.Limits.MemoryPages)))
 	rows := [][]string{{"TEST", "ANSWER", "FUEL", "OF LIMIT", "OUTPUT", "OF LIMIT", "EXTRA", "WRITTEN", "MEDIAN", "P99", "SETTLE", "PER SECOND"}}
 	for i := range b.Calls {
 		c := &b.Calls[i]
@@ -116,9 +117,9 @@ func (a *app) printBench(b *author.Bench, perSecond int64) {
 			rounded(c.Median), rounded(c.P99), rounded(c.Settled), strconv.FormatInt(perSecond/max(c.Cost(), 1), 10),
 		})
 	}
-	t := table{w: a.out}
-	t.print(rows...)
-	fmt.Fprintf(a.out, "Times are of this machine. PER SECOND is with fuel_per_second = %d, without records.\n", perSecond)
+	t := cli.Table{W: a.Out}
+	t.Print(rows...)
+	fmt.Fprintf(a.Out, "Times are of this machine. PER SECOND is with fuel_per_second = %d, without records.\n", perSecond)
 }
 
 // rounded is a time with three digits.

@@ -1,4 +1,4 @@
-package main
+package policycmd
 
 import (
 	"errors"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wardlet/wardlet/cmd/agent/cli"
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/printable"
 )
@@ -29,7 +30,7 @@ func (a *app) policyConfirmCommand() *cobra.Command {
 			if err := wantsObject(cmd, output); err != nil {
 				return err
 			}
-			c, err := a.agentClient(cmd)
+			c, err := a.Client(cmd)
 			if err != nil {
 				return err
 			}
@@ -43,14 +44,14 @@ func (a *app) policyConfirmCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&tenant, "tenant", "", "a policy of this `TENANT`, not one of the operator")
 	cmd.Flags().StringVar(&sha256, "sha256", "", "only if the `DIGEST` of its module or its document begins so, with 12 digits or more")
-	addObjectFlag(cmd, &output)
-	a.addSocketFlag(cmd)
+	cli.AddObjectFlag(cmd, &output)
+	a.AddSocketFlag(cmd)
 	return cmd
 }
 
 func onePolicy(cmd *cobra.Command, args []string) error {
 	if len(args) != 1 {
-		return &usageError{errors.New(`name one policy; "wardlet get policies" lists them`), cmd.CommandPath()}
+		return cli.WrongUsage(cmd, errors.New(`name one policy; "wardlet get policies" lists them`))
 	}
 	return nil
 }
@@ -58,7 +59,7 @@ func onePolicy(cmd *cobra.Command, args []string) error {
 // printConfirmed says what the policy goes on with.
 func (a *app) printConfirmed(name, output string, o *api.PolicyOutcome) error {
 	if output != "" {
-		if err := printObject(a.out, output, o); err != nil {
+		if err := cli.PrintObject(a.Out, output, o); err != nil {
 			return err
 		}
 	}
@@ -72,23 +73,10 @@ func (a *app) printConfirmed(name, output string, o *api.PolicyOutcome) error {
 		if p := &o.Set.Policies[i]; p.Name == name && p.Review != nil {
 			of := ""
 			if p.SHA256 != "" {
-				of = fmt.Sprintf(" (module %s)", printable.Line(shortDigest(p.SHA256)))
+				of = fmt.Sprintf(" (module %s)", printable.Line(cli.ShortDigest(p.SHA256)))
 			}
-			fmt.Fprintf(a.out, "%s: %s is confirmed, %s%s\n", printable.Line(ownerOf(&o.Set)), printable.Line(name), evictions(p.Review), of)
+			fmt.Fprintf(a.Out, "%s: %s is confirmed, %s%s\n", printable.Line(cli.OwnerOf(&o.Set)), printable.Line(name), cli.Evictions(p.Review), of)
 		}
 	}
 	return nil
-}
-
-// evictions says how many pods of a policy were evicted and how many are to be.
-func evictions(r *api.PolicyReview) string {
-	text := fmt.Sprintf("%d of %d pods evicted", r.Evicted, r.Of)
-	if r.Waiting == 0 {
-		return text
-	}
-	text += fmt.Sprintf(", %d wait", r.Waiting)
-	if r.Waits != "" {
-		text += " " + printable.Line(r.Waits)
-	}
-	return text
 }

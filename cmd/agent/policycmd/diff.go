@@ -1,4 +1,4 @@
-package main
+package policycmd
 
 import (
 	"cmp"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wardlet/wardlet/cmd/agent/cli"
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy/author"
@@ -121,7 +122,7 @@ func (a *app) diff(cmd *cobra.Command, from *recorded, output string, o replay.D
 	slices.SortStableFunc(r.Groups, func(x, y *diffGroup) int { return cmp.Compare(y.Count, x.Count) })
 	if output == "" {
 		a.printDiff(r)
-	} else if err := printObject(a.out, output, r); err != nil {
+	} else if err := cli.PrintObject(a.Out, output, r); err != nil {
 		return err
 	}
 	var faults faultList
@@ -204,26 +205,26 @@ func (v *diffVerdict) String() string {
 
 func (a *app) printDiff(r *diffReport) {
 	for _, x := range r.Findings {
-		fmt.Fprintln(a.out, printable.Line(fmt.Sprintf("%s %s %s/%s: cannot be made: %s", x.ID, x.Hook, x.Namespace, x.Name, x.Error)))
+		fmt.Fprintln(a.Out, printable.Line(fmt.Sprintf("%s %s %s/%s: cannot be made: %s", x.ID, x.Hook, x.Namespace, x.Name, x.Error)))
 	}
 	a.printDamaged(r.Damaged)
 	for _, g := range r.Groups {
-		fmt.Fprintln(a.out, printable.Line(fmt.Sprintf("%s: %s -> %s", plural(g.Count, g.Hook+" decision", g.Hook+" decisions"), g.Was.String(), g.Would.String())))
+		fmt.Fprintln(a.Out, printable.Line(fmt.Sprintf("%s: %s -> %s", cli.Plural(g.Count, g.Hook+" decision", g.Hook+" decisions"), g.Was.String(), g.Would.String())))
 		e := &g.Example
-		fmt.Fprintln(a.out, printable.Line(fmt.Sprintf("  for example %s, %s/%s", e.ID, e.Namespace, e.Name)))
+		fmt.Fprintln(a.Out, printable.Line(fmt.Sprintf("  for example %s, %s/%s", e.ID, e.Namespace, e.Name)))
 		was, would := cmp.Or(e.WasMessage, string(g.Was.Answer)), cmp.Or(e.WouldMessage, string(g.Would.Answer))
 		if e.Field == "mutation" {
 			was, would = "mutation "+cmp.Or(e.Was, "none"), "mutation "+cmp.Or(e.Would, "none")
 		}
-		fmt.Fprintln(a.out, printable.Line("    was:   "+was))
-		fmt.Fprintln(a.out, printable.Line("    would: "+would))
+		fmt.Fprintln(a.Out, printable.Line("    was:   "+was))
+		fmt.Fprintln(a.Out, printable.Line("    would: "+would))
 	}
-	text := fmt.Sprintf("%s made with the other policies: %d the same, %d otherwise", plural(r.Decisions, "decision", "decisions"), r.Same, r.Changed)
+	text := fmt.Sprintf("%s made with the other policies: %d the same, %d otherwise", cli.Plural(r.Decisions, "decision", "decisions"), r.Same, r.Changed)
 	if r.Unseen > 0 {
 		text += fmt.Sprintf(", %d that want to see what nobody has looked at", r.Unseen)
 	}
 	if n := r.NotJudged + r.NotConcerned; n > 0 {
 		text += fmt.Sprintf("; %d were not made by such policies", n)
 	}
-	fmt.Fprintln(a.out, text)
+	fmt.Fprintln(a.Out, text)
 }

@@ -1,4 +1,4 @@
-package main
+package policycmd
 
 import (
 	"cmp"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wardlet/wardlet/cmd/agent/cli"
 	"github.com/wardlet/wardlet/core/policy/replay"
 	"github.com/wardlet/wardlet/core/printable"
 )
@@ -38,7 +39,7 @@ func (a *app) policyExportCommand() *cobra.Command {
 				return err
 			}
 			if to == "" {
-				return &usageError{errors.New("name the file to write with --to"), cmd.CommandPath()}
+				return cli.WrongUsage(cmd, errors.New("name the file to write with --to"))
 			}
 			from, err := f.open(a, cmd)
 			if err != nil {
@@ -73,7 +74,7 @@ type exportReport struct {
 func (a *app) export(cmd *cobra.Command, from *recorded, to, output string, o replay.ExportOptions) error {
 	r := &exportReport{Findings: []*replay.Replayed{}, Damaged: []string{}}
 	found := map[string]bool{}
-	err := written(to, func(w io.Writer) error {
+	err := cli.WriteNew(to, func(w io.Writer) error {
 		damaged, err := replay.ExportDecisions(cmd.Context(), from.cfg, from, w, o, func(x *replay.Replayed) {
 			found[x.ID] = true
 			if x.Outcome == replay.ExportIn {
@@ -106,9 +107,9 @@ func (a *app) export(cmd *cobra.Command, from *recorded, to, output string, o re
 	if output == "" {
 		a.printDamaged(r.Damaged)
 		if err == nil {
-			fmt.Fprintf(a.out, "%s written to %s\n", plural(r.Decisions, "decision", "decisions"), printable.Line(to))
+			fmt.Fprintf(a.Out, "%s written to %s\n", cli.Plural(r.Decisions, "decision", "decisions"), printable.Line(to))
 		}
-	} else if err := printObject(a.out, output, r); err != nil {
+	} else if err := cli.PrintObject(a.Out, output, r); err != nil {
 		return err
 	}
 	var faults faultList
@@ -129,5 +130,5 @@ func (a *app) printLeftOut(x *replay.Replayed) {
 	} else {
 		what += x.Error
 	}
-	fmt.Fprintln(a.out, printable.Line(what))
+	fmt.Fprintln(a.Out, printable.Line(what))
 }

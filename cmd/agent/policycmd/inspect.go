@@ -1,4 +1,4 @@
-package main
+package policycmd
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wardlet/wardlet/cmd/agent/cli"
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/policy/author"
 	"github.com/wardlet/wardlet/core/printable"
@@ -33,13 +34,13 @@ func (a *app) policyInspectCommand() *cobra.Command {
 			"  wardlet policy inspect large.wasm --config agent.toml",
 		Args: oneFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if output != "" && !isObjectFormat(output) {
-				return &usageError{fmt.Errorf("unknown output %q; want json or yaml", output), cmd.CommandPath()}
+			if output != "" && !cli.IsObjectFormat(output) {
+				return cli.WrongUsage(cmd, fmt.Errorf("unknown output %q; want json or yaml", output))
 			}
 			cfg := config.Default()
 			if cmd.Flags().Changed("config") {
 				var err error
-				if cfg, err = a.loadConfig(cmd.Context()); err != nil {
+				if cfg, err = a.LoadConfig(cmd.Context()); err != nil {
 					return err
 				}
 			}
@@ -50,7 +51,7 @@ func (a *app) policyInspectCommand() *cobra.Command {
 			r := author.InspectModule(binary, &cfg.Policy)
 			if output == "" {
 				a.printReport(r)
-			} else if err := printObject(a.out, output, r); err != nil {
+			} else if err := cli.PrintObject(a.Out, output, r); err != nil {
 				return err
 			}
 			return refusedFor(r)
@@ -64,11 +65,11 @@ func (a *app) policyInspectCommand() *cobra.Command {
 func oneFile(cmd *cobra.Command, args []string) error {
 	switch len(args) {
 	case 0:
-		return &usageError{fmt.Errorf("%q takes a FILE, or - for standard input; found none", cmd.CommandPath()), cmd.CommandPath()}
+		return cli.WrongUsage(cmd, fmt.Errorf("%q takes a FILE, or - for standard input; found none", cmd.CommandPath()))
 	case 1:
 		return nil
 	}
-	return &usageError{fmt.Errorf("%q takes one FILE, found also %q", cmd.CommandPath(), args[1]), cmd.CommandPath()}
+	return cli.WrongUsage(cmd, fmt.Errorf("%q takes one FILE, found also %q", cmd.CommandPath(), args[1]))
 }
 
 // refusedFor says how many reasons there are to refuse a module.
@@ -78,15 +79,15 @@ func refusedFor(r *report) error {
 	case n == 0:
 		return nil
 	case r.MoreRefused:
-		return fmt.Errorf("the module would be refused for %s or more", number(n, "reason", "reasons"))
+		return fmt.Errorf("the module would be refused for %s or more", cli.Plural(n, "reason", "reasons"))
 	}
-	return fmt.Errorf("the module would be refused for %s", number(n, "reason", "reasons"))
+	return fmt.Errorf("the module would be refused for %s", cli.Plural(n, "reason", "reasons"))
 }
 
 // readModule reads a file that begins as a module of at most that many bytes,
 // and not more of it.
 func readModule(ctx context.Context, name string, in io.Reader, most int) ([]byte, error) {
-	return whileAsked(ctx, name, func() ([]byte, error) { return readBounded(name, in, most) })
+	return cli.ReadUntil(ctx, name, func() ([]byte, error) { return readBounded(name, in, most) })
 }
 
 func readBounded(name string, in io.Reader, most int) ([]byte, error) {
@@ -103,9 +104,9 @@ func readBounded(name string, in io.Reader, most int) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case !strings.HasPrefix(string(binary[:min(len(binary), 4)]), "\x00asm"):
-		return nil, fmt.Errorf("%s is no WebAssembly module: it does not begin with \\0asm", subject(name))
+		return nil, fmt.Errorf("%s is no WebAssembly module: it does not begin with \\0asm", cli.FileName(name))
 	case len(binary) > most:
-		return nil, fmt.Errorf("%s is too large: a module may have at most %d bytes; name a configuration with a greater policy.module_bytes as --config", subject(name), most)
+		return nil, fmt.Errorf("%s is too large: a module may have at most %d bytes; name a configuration with a greater policy.module_bytes as --config", cli.FileName(name), most)
 	}
 	return binary, nil
 }
@@ -118,7 +119,7 @@ const (
 
 // printReport prints a report as two columns.
 func (a *app) printReport(r *report) {
-	rows := [][]string{{"Size:", number(r.Size, "byte", "bytes")}, {"SHA-256:", r.SHA256}}
+	rows := [][]string{{"Size:", cli.Plural(r.Size, "byte", "bytes")}, {"SHA-256:", r.SHA256}}
 	if r.Contents != nil {
 		rows = append(rows, contentRows(r.Contents)...)
 	}
@@ -135,8 +136,8 @@ func (a *app) printReport(r *report) {
 	if r.MoreRefused {
 		reasons = append(reasons, "There may be more reasons: not all of the module was read.")
 	}
-	t := table{w: a.out}
-	t.print(append(rows, lines("Refused:", reasons)...)...)
+	t := cli.Table{W: a.Out}
+	t.Print(append(rows, lines("Refused:", reasons)...)...)
 }
 
 func contentRows(c *author.ModuleContents) [][]string {
@@ -150,23 +151,23 @@ func contentRows(c *author.ModuleContents) [][]string {
 	if c.OtherExports > 0 {
 		text += fmt.Sprintf("; %d that the host does not use", c.OtherExports)
 	}
-	code := number(c.CodeBytes, "byte", "bytes")
+	code := cli.Plural(c.CodeBytes, "byte", "bytes")
 	if c.MeteredBytes > 0 {
 		code += fmt.Sprintf(", metered %d", c.MeteredBytes)
 	}
 	return append(rows,
 		[]string{"Exports:", text},
 		[]string{"Memory:", memory(c.Memory)},
-		[]string{"Tables:", fmt.Sprintf("%d, with ", c.Tables) + number(int(c.TableEntries), "entry", "entries")},
-		[]string{"Elements:", fmt.Sprintf("%d, in %s", c.Elements, number(c.ElementSegments, "segment", "segments"))},
-		[]string{"Data:", number(c.DataBytes, "byte", "bytes") + ", in " + number(c.DataSegments, "segment", "segments")},
+		[]string{"Tables:", fmt.Sprintf("%d, with ", c.Tables) + cli.Plural(int(c.TableEntries), "entry", "entries")},
+		[]string{"Elements:", fmt.Sprintf("%d, in %s", c.Elements, cli.Plural(c.ElementSegments, "segment", "segments"))},
+		[]string{"Data:", cli.Plural(c.DataBytes, "byte", "bytes") + ", in " + cli.Plural(c.DataSegments, "segment", "segments")},
 		[]string{"Globals:", fmt.Sprintf("%d, of which %d mutable", c.Globals, c.MutableGlobals)},
 		[]string{"Code:", code},
-		[]string{"Functions:", fmt.Sprintf("%d, the largest of %s", c.Functions, number(c.LargestFunction, "byte", "bytes"))},
+		[]string{"Functions:", fmt.Sprintf("%d, the largest of %s", c.Functions, cli.Plural(c.LargestFunction, "byte", "bytes"))},
 		[]string{"Loops:", strconv.Itoa(c.Loops)},
-		[]string{"Deepest nesting:", number(c.DeepestNesting, "block", "blocks")},
+		[]string{"Deepest nesting:", cli.Plural(c.DeepestNesting, "block", "blocks")},
 		[]string{"Most locals:", fmt.Sprintf("%d, with parameters", c.MostLocals)},
-		[]string{"Highest stack:", number(c.HighestStack, "operand", "operands")},
+		[]string{"Highest stack:", cli.Plural(c.HighestStack, "operand", "operands")},
 		[]string{"Floats:", yesNo(c.Floats)},
 		[]string{"Vectors:", yesNo(c.Vectors)},
 	)
@@ -208,7 +209,7 @@ func memory(m *author.ModuleMemory) string {
 	if m.MostPages != nil {
 		most = strconv.FormatUint(*m.MostPages, 10)
 	}
-	return number(int(m.Pages), "page", "pages") + " of 64 KiB at the beginning, at most " + most
+	return cli.Plural(int(m.Pages), "page", "pages") + " of 64 KiB at the beginning, at most " + most
 }
 
 // listed joins names, the first maxListed of them.
@@ -248,13 +249,6 @@ func lines(label string, texts []string) [][]string {
 	}
 	rows[0][0] = label
 	return rows
-}
-
-func number(n int, one, several string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, several)
 }
 
 func yesNo(b bool) string {

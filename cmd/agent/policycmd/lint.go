@@ -1,4 +1,4 @@
-package main
+package policycmd
 
 import (
 	"errors"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wardlet/wardlet/cmd/agent/cli"
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/policy/author"
@@ -33,7 +34,7 @@ func (a *app) policyLintCommand() *cobra.Command {
 			cfg := config.Default()
 			if cmd.Flags().Changed("config") {
 				var err error
-				if cfg, err = a.loadConfig(cmd.Context()); err != nil {
+				if cfg, err = a.LoadConfig(cmd.Context()); err != nil {
 					return err
 				}
 			}
@@ -41,7 +42,7 @@ func (a *app) policyLintCommand() *cobra.Command {
 			r := lintReport{err == nil, namesOf(&set), append([]author.Fault{}, author.Faults(err)...), append([]author.Fault{}, advice...)}
 			if output == "" {
 				a.printLint(&r)
-			} else if err := printObject(a.out, output, r); err != nil {
+			} else if err := cli.PrintObject(a.Out, output, r); err != nil {
 				return err
 			}
 			if err == nil {
@@ -50,7 +51,7 @@ func (a *app) policyLintCommand() *cobra.Command {
 			return refusal(fmt.Errorf("%w:\n%w", replay.ErrRefused, err))
 		},
 	}
-	addObjectFlag(cmd, &output)
+	cli.AddObjectFlag(cmd, &output)
 	return cmd
 }
 
@@ -68,10 +69,10 @@ type lintReport struct {
 
 func (a *app) printLint(r *lintReport) {
 	for i := range r.Advice {
-		fmt.Fprintln(a.out, "look at "+printable.Line(r.Advice[i].File+": "+r.Advice[i].Message))
+		fmt.Fprintln(a.Out, "look at "+printable.Line(r.Advice[i].File+": "+r.Advice[i].Message))
 	}
 	if r.Taken {
-		fmt.Fprintf(a.out, "%s would be taken: %s\n", plural(len(r.Policies), "policy", "policies"), printable.Line(strings.Join(r.Policies, ", ")))
+		fmt.Fprintf(a.Out, "%s would be taken: %s\n", cli.Plural(len(r.Policies), "policy", "policies"), printable.Line(strings.Join(r.Policies, ", ")))
 	}
 }
 

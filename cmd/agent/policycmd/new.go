@@ -1,4 +1,4 @@
-package main
+package policycmd
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wardlet/wardlet/cmd/agent/cli"
 	"github.com/wardlet/wardlet/core/printable"
 	"github.com/wardlet/wardlet/plugins/scaffold"
 )
@@ -27,10 +28,10 @@ func (a *app) policyNewCommand() *cobra.Command {
 			"  wardlet policy new night-shift --hook filter --lang c policies/night-shift",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			wrong := func(format string, args ...any) error {
-				return &usageError{fmt.Errorf(format, args...), cmd.CommandPath()}
+				return cli.WrongUsage(cmd, fmt.Errorf(format, args...))
 			}
 			switch {
-			case output != "" && !isObjectFormat(output):
+			case output != "" && !cli.IsObjectFormat(output):
 				return wrong("unknown output %q; want json or yaml", output)
 			case len(args) == 0:
 				return wrong("%q takes the NAME of the policy; found none", cmd.CommandPath())
@@ -66,20 +67,20 @@ func (a *app) newPolicy(o scaffold.Options, output string) error {
 		return err
 	}
 	if output != "" {
-		return printObject(a.out, output, newPolicy{o.Name, o.Language, o.Hook, o.Dir, files})
+		return cli.PrintObject(a.Out, output, newPolicy{o.Name, o.Language, o.Hook, o.Dir, files})
 	}
-	fmt.Fprintf(a.out, "%s holds the policy %s: %s, and a copy of the SDK.\n", printable.Line(o.Dir), o.Name, strings.Join(files, ", "))
+	fmt.Fprintf(a.Out, "%s holds the policy %s: %s, and a copy of the SDK.\n", printable.Line(o.Dir), o.Name, strings.Join(files, ", "))
 	code := "policy.go"
 	if o.Language == "c" {
 		code = "main.c"
 	}
-	fmt.Fprintln(a.out, "next, in that folder:")
-	t := table{w: &indented{a.out, "  "}}
-	t.print(
+	fmt.Fprintln(a.Out, "next, in that folder:")
+	t := cli.Table{W: &indented{a.Out, "  "}}
+	t.Print(
 		[]string{"make", "builds " + o.Name + ".wasm, and writes its digest into " + o.Name + ".toml"},
 		[]string{"make test", "runs the tests of the code and of the document"},
 		[]string{"wardlet policy run " + o.Name + ".toml --pod FILE", "puts a pod to it"},
 	)
-	fmt.Fprintf(a.out, "Then write the decision in %s, and its tests.\n", printable.Line(filepath.Join(o.Dir, code)))
+	fmt.Fprintf(a.Out, "Then write the decision in %s, and its tests.\n", printable.Line(filepath.Join(o.Dir, code)))
 	return nil
 }

@@ -1,4 +1,4 @@
-package main
+package policycmd
 
 import (
 	"errors"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wardlet/wardlet/cmd/agent/cli"
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/printable"
 )
@@ -54,12 +55,12 @@ func (a *app) policyRollbackCommand() *cobra.Command {
 // the policies of one owner.
 func (a *app) policyOrderCommand(order string, cmd *cobra.Command) *cobra.Command {
 	var tenant, output string
-	cmd.Args = noArgs
+	cmd.Args = cli.NoArgs
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if err := wantsObject(cmd, output); err != nil {
 			return err
 		}
-		c, err := a.agentClient(cmd)
+		c, err := a.Client(cmd)
 		if err != nil {
 			return err
 		}
@@ -71,8 +72,8 @@ func (a *app) policyOrderCommand(order string, cmd *cobra.Command) *cobra.Comman
 		return a.printPolicyOutcome(order, output, &outcome)
 	}
 	cmd.Flags().StringVar(&tenant, "tenant", "", "the policies of this `TENANT`, not those of the operator")
-	addObjectFlag(cmd, &output)
-	a.addSocketFlag(cmd)
+	cli.AddObjectFlag(cmd, &output)
+	a.AddSocketFlag(cmd)
 	return cmd
 }
 
@@ -82,12 +83,12 @@ func (a *app) printPolicyOutcome(order, output string, o *api.PolicyOutcome) err
 	set := &o.Set
 	switch {
 	case output != "":
-		if err := printObject(a.out, output, o); err != nil {
+		if err := cli.PrintObject(a.Out, output, o); err != nil {
 			return err
 		}
 	case set.Ready:
-		fmt.Fprintf(a.out, "%s: set %s in force, generation %d, with %s from %s\n",
-			printable.Line(ownerOf(set)), printable.Line(shortDigest(set.Digest)), set.Generation, plural(len(set.Policies), "policy", "policies"), printable.Line(set.Directory))
+		fmt.Fprintf(a.Out, "%s: set %s in force, generation %d, with %s from %s\n",
+			printable.Line(cli.OwnerOf(set)), printable.Line(cli.ShortDigest(set.Digest)), set.Generation, cli.Plural(len(set.Policies), "policy", "policies"), printable.Line(set.Directory))
 	}
 	if o.Refused == "" {
 		return nil
@@ -101,11 +102,4 @@ func (a *app) printPolicyOutcome(order, output string, o *api.PolicyOutcome) err
 		lines[i] = printable.Line(lines[i])
 	}
 	return errors.New(printable.Line(what) + ":\n  " + strings.Join(lines, "\n  "))
-}
-
-func plural(n int, one, more string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, more)
 }

@@ -1,4 +1,4 @@
-package main
+package policycmd
 
 import (
 	"cmp"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wardlet/wardlet/cmd/agent/cli"
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/replay"
 	"github.com/wardlet/wardlet/core/printable"
@@ -30,7 +31,7 @@ func (a *app) policyPromoteCommand() *cobra.Command {
 			if err := wantsObject(cmd, output); err != nil {
 				return err
 			}
-			c, err := a.agentClient(cmd)
+			c, err := a.Client(cmd)
 			if err != nil {
 				return err
 			}
@@ -43,8 +44,8 @@ func (a *app) policyPromoteCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&tenant, "tenant", "", "a policy of this `TENANT`, not one of the operator")
 	cmd.Flags().StringVar(&dir, "dir", "", "change a copy of the directory, which holds the same (default: the directory itself)")
-	addObjectFlag(cmd, &output)
-	a.addSocketFlag(cmd)
+	cli.AddObjectFlag(cmd, &output)
+	a.AddSocketFlag(cmd)
 	return cmd
 }
 
@@ -69,12 +70,12 @@ func (a *app) promote(sets []api.PolicySet, tenant, name, dir, output string) er
 		}
 		path, gone, err := replay.Promote(set, name, cmp.Or(dir, set.Directory))
 		if output != "" && path != "" {
-			return errors.Join(printObject(a.out, output, promoted{tenant, name, path, gone}), err)
+			return errors.Join(cli.PrintObject(a.Out, output, promoted{tenant, name, path, gone}), err)
 		}
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(a.out, "%s is now what %s was, which is removed; \"wardlet get policies\" shows when it is in force\n", printable.Line(path), printable.Line(gone))
+		fmt.Fprintf(a.Out, "%s is now what %s was, which is removed; \"wardlet get policies\" shows when it is in force\n", printable.Line(path), printable.Line(gone))
 		return nil
 	}
 	return fmt.Errorf("%s has no policies", cmp.Or(tenant, "the operator"))

@@ -1,4 +1,4 @@
-package main
+package policycmd
 
 import (
 	"archive/zip"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wardlet/wardlet/cmd/agent/cli"
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/policy/replay"
 	"github.com/wardlet/wardlet/core/printable"
@@ -41,12 +42,12 @@ type recorded struct {
 // one where the records are named instead.
 func (f *recordsFlags) open(a *app, cmd *cobra.Command) (*recorded, error) {
 	if f.state != "" && f.bundle != "" {
-		return nil, &usageError{errors.New("say --state or --bundle, not both"), cmd.CommandPath()}
+		return nil, cli.WrongUsage(cmd, errors.New("say --state or --bundle, not both"))
 	}
 	cfg := config.Default()
 	if f.state == "" && f.bundle == "" || cmd.Flags().Changed("config") {
 		var err error
-		if cfg, err = a.loadConfig(cmd.Context()); err != nil {
+		if cfg, err = a.LoadConfig(cmd.Context()); err != nil {
 			return nil, err
 		}
 	}
@@ -67,7 +68,7 @@ func (f *recordsFlags) open(a *app, cmd *cobra.Command) (*recorded, error) {
 // printDamaged says where records are not whole.
 func (a *app) printDamaged(faults []string) {
 	for _, fault := range faults {
-		fmt.Fprintln(a.out, "damaged: "+printable.Line(fault))
+		fmt.Fprintln(a.Out, "damaged: "+printable.Line(fault))
 	}
 }
 
@@ -76,7 +77,7 @@ type faultList []string
 
 func (l *faultList) add(n int, one, many string) {
 	if n > 0 {
-		*l = append(*l, plural(n, one, many))
+		*l = append(*l, cli.Plural(n, one, many))
 	}
 }
 
@@ -118,8 +119,8 @@ func (l *faultList) err() error {
 
 // wantsObject refuses an output that is neither empty, json nor yaml.
 func wantsObject(cmd *cobra.Command, output string) error {
-	if output == "" || isObjectFormat(output) {
+	if output == "" || cli.IsObjectFormat(output) {
 		return nil
 	}
-	return &usageError{fmt.Errorf("unknown output %q; want json or yaml", output), cmd.CommandPath()}
+	return cli.WrongUsage(cmd, fmt.Errorf("unknown output %q; want json or yaml", output))
 }

@@ -1,10 +1,11 @@
-package main
+package policycmd
 
 import (
 	"fmt"
 
 	"github.com/spf13/cobra"
 
+	"github.com/wardlet/wardlet/cmd/agent/cli"
 	"github.com/wardlet/wardlet/core/policy/replay"
 	"github.com/wardlet/wardlet/core/printable"
 )
@@ -82,8 +83,8 @@ func (a *app) replay(cmd *cobra.Command, from *recorded, output string, o replay
 	r.Missing = notFound(o.IDs, found)
 	if output == "" {
 		a.printDamaged(r.Damaged)
-		fmt.Fprintln(a.out, r.words())
-	} else if err := printObject(a.out, output, r); err != nil {
+		fmt.Fprintln(a.Out, r.words())
+	} else if err := cli.PrintObject(a.Out, output, r); err != nil {
 		return err
 	}
 	return r.err()
@@ -94,9 +95,9 @@ func (a *app) printReplayed(x *replay.Replayed) {
 	what := fmt.Sprintf("%s %s %s/%s: ", x.ID, x.Hook, x.Namespace, x.Name)
 	switch x.Outcome {
 	case replay.ReplayDifferent:
-		fmt.Fprintln(a.out, printable.Line(what+x.Difference.String()))
+		fmt.Fprintln(a.Out, printable.Line(what+x.Difference.String()))
 	case replay.ReplayLost:
-		fmt.Fprintln(a.out, printable.Line(what+"cannot be made again: "+x.Error))
+		fmt.Fprintln(a.Out, printable.Line(what+"cannot be made again: "+x.Error))
 	}
 }
 
@@ -118,7 +119,7 @@ func (r *replayReport) take(x *replay.Replayed) {
 
 // words say how many came out how.
 func (r *replayReport) words() string {
-	text := fmt.Sprintf("%s made again: %d the same", plural(r.Decisions, "decision", "decisions"), r.Same)
+	text := fmt.Sprintf("%s made again: %d the same", cli.Plural(r.Decisions, "decision", "decisions"), r.Same)
 	if r.NotJudged > 0 {
 		text += fmt.Sprintf(", %d that no policy was asked about", r.NotJudged)
 	}

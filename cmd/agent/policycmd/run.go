@@ -1,4 +1,4 @@
-package main
+package policycmd
 
 import (
 	"context"
@@ -10,13 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wardlet/wardlet/cmd/agent/cli"
 	"github.com/wardlet/wardlet/core/policy/author"
 	"github.com/wardlet/wardlet/core/policy/replay"
 	"github.com/wardlet/wardlet/core/printable"
 )
-
-// maxManifest bounds a file with a pod, in bytes.
-const maxManifest = 1 << 20
 
 // runFlags are the flags of policy run.
 type runFlags struct {
@@ -49,7 +47,7 @@ func (a *app) policyRunCommand() *cobra.Command {
 				return err
 			}
 			if err := o.check(); err != nil {
-				return &usageError{err, cmd.CommandPath()}
+				return cli.WrongUsage(cmd, err)
 			}
 			return a.runPolicy(cmd, args[0], &o)
 		},
@@ -80,7 +78,7 @@ func (o *runFlags) check() error {
 		return errors.New("the question of --decision is the one on record: leave out what else says what is asked")
 	case o.decision == "" && o.state != "":
 		return errors.New("--state is for --decision")
-	case o.hook != "" && !slices.Contains(hooks, o.hook):
+	case o.hook != "" && !slices.Contains(cli.Hooks, o.hook):
 		return fmt.Errorf("there is no hook %q; want admit, merge, filter or connect", o.hook)
 	case len(o.sources) > len(o.pods) || len(o.kinds) > len(o.pods):
 		return errors.New("there is more than one --source or --kind for a --pod")
@@ -103,9 +101,9 @@ func (o *runFlags) check() error {
 
 // read reads the files that the flags name.
 func (o *runFlags) read(ctx context.Context) error {
-	files := manifests{}
+	files := cli.Manifests{}
 	for i, path := range o.pods {
-		text, err := files.read(ctx, path)
+		text, err := files.Read(ctx, path)
 		if err != nil {
 			return err
 		}
@@ -119,21 +117,21 @@ func (o *runFlags) read(ctx context.Context) error {
 		o.question.Pods = append(o.question.Pods, m)
 	}
 	if o.facts != "" {
-		text, err := files.read(ctx, o.facts)
+		text, err := files.Read(ctx, o.facts)
 		if err != nil {
 			return err
 		}
 		o.question.Node = &author.Manifest{Path: o.facts, Text: text}
 	}
 	if o.references != "" {
-		text, err := files.read(ctx, o.references)
+		text, err := files.Read(ctx, o.references)
 		if err != nil {
 			return err
 		}
 		o.question.References = &author.Manifest{Path: o.references, Text: text}
 	}
 	if o.connection != "" {
-		text, err := files.read(ctx, o.connection)
+		text, err := files.Read(ctx, o.connection)
 		if err != nil {
 			return err
 		}
@@ -142,7 +140,7 @@ func (o *runFlags) read(ctx context.Context) error {
 	if o.old == "" {
 		return nil
 	}
-	text, err := files.read(ctx, o.old)
+	text, err := files.Read(ctx, o.old)
 	if err != nil {
 		return err
 	}
@@ -168,7 +166,7 @@ func (a *app) runPolicy(cmd *cobra.Command, document string, o *runFlags) error 
 		run, err = author.AskPolicy(cmd.Context(), cfg, document, &o.question)
 	} else {
 		if o.state == "" {
-			if cfg, err = a.loadConfig(cmd.Context()); err != nil {
+			if cfg, err = a.LoadConfig(cmd.Context()); err != nil {
 				return err
 			}
 			o.state = cfg.Paths.StateRoot
@@ -182,7 +180,7 @@ func (a *app) runPolicy(cmd *cobra.Command, document string, o *runFlags) error 
 		return err
 	}
 	if o.output != "" {
-		err = printObject(a.out, o.output, run)
+		err = cli.PrintObject(a.Out, o.output, run)
 	} else {
 		a.printRun(run)
 	}
@@ -195,16 +193,16 @@ func (a *app) runPolicy(cmd *cobra.Command, document string, o *runFlags) error 
 func (a *app) printRun(run *author.PolicyRun) {
 	s := &run.Verdict
 	if answer := strings.TrimSpace(s.Answer); answer != "" {
-		fmt.Fprintln(a.out, printable.Line(run.Policy+": "+answer))
+		fmt.Fprintln(a.Out, printable.Line(run.Policy+": "+answer))
 	} else {
-		fmt.Fprintln(a.out, printable.Line(run.Policy+": no answer"))
+		fmt.Fprintln(a.Out, printable.Line(run.Policy+": no answer"))
 	}
 	a.printStatement(s, run.Log, "  ")
 	if s.NotAsked == "" {
-		fmt.Fprintf(a.out, "The call took %s of limits.fuel.\n", share(s.Fuel, int64(run.Limits.Fuel)))
+		fmt.Fprintf(a.Out, "The call took %s of limits.fuel.\n", share(s.Fuel, int64(run.Limits.Fuel)))
 	}
 	if run.Unpinned {
-		fmt.Fprintf(a.out, "note: sha256 in %s is not that of the module; write it before an agent reads the policy\n", printable.Line(run.Document))
+		fmt.Fprintf(a.Out, "note: sha256 in %s is not that of the module; write it before an agent reads the policy\n", printable.Line(run.Document))
 	}
 }
 

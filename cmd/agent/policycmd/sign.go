@@ -1,4 +1,4 @@
-package main
+package policycmd
 
 import (
 	"bytes"
@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
+	"github.com/wardlet/wardlet/cmd/agent/cli"
 	"github.com/wardlet/wardlet/core/policy/author"
 	"github.com/wardlet/wardlet/core/policy/signed"
 	"github.com/wardlet/wardlet/core/printable"
@@ -53,7 +54,7 @@ func (a *app) policySignCommand() *cobra.Command {
 			"  wardlet policy sign policies --key ~/.minisign/minisign.key --password-file password --revision 12",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if s.generate && len(args) > 0 {
-				return &usageError{fmt.Errorf("--generate makes a key and signs nothing; leave out %q", args[0]), cmd.CommandPath()}
+				return cli.WrongUsage(cmd, fmt.Errorf("--generate makes a key and signs nothing; leave out %q", args[0]))
 			}
 			if s.generate {
 				return nil
@@ -66,9 +67,9 @@ func (a *app) policySignCommand() *cobra.Command {
 			}
 			switch {
 			case s.key == "":
-				return &usageError{errors.New("name the file of the secret key with --key; --generate makes one"), cmd.CommandPath()}
+				return cli.WrongUsage(cmd, errors.New("name the file of the secret key with --key; --generate makes one"))
 			case cmd.Flags().Changed("revision") && s.revision == 0:
-				return &usageError{errors.New("--revision is 1 or more"), cmd.CommandPath()}
+				return cli.WrongUsage(cmd, errors.New("--revision is 1 or more"))
 			case s.generate:
 				return a.generateKey(s.key, s.output)
 			}
@@ -79,7 +80,7 @@ func (a *app) policySignCommand() *cobra.Command {
 	cmd.Flags().StringVar(&s.passwordFile, "password-file", "", "`FILE` whose first line is the password of the key")
 	cmd.Flags().Uint64Var(&s.revision, "revision", 0, "revision `N` of the set, 1 or more (default: the last one plus 1)")
 	cmd.Flags().BoolVar(&s.generate, "generate", false, "make a key, in a new file")
-	addObjectFlag(cmd, &s.output)
+	cli.AddObjectFlag(cmd, &s.output)
 	cmd.Flags().BoolVar(&s.allowEmpty, "allow-empty", false, "sign a set without policies: none is in force then")
 	return cmd
 }
@@ -88,11 +89,11 @@ func (a *app) policySignCommand() *cobra.Command {
 func oneDirectory(cmd *cobra.Command, args []string) error {
 	switch len(args) {
 	case 0:
-		return &usageError{fmt.Errorf("%q takes the DIR of the policies; found none", cmd.CommandPath()), cmd.CommandPath()}
+		return cli.WrongUsage(cmd, fmt.Errorf("%q takes the DIR of the policies; found none", cmd.CommandPath()))
 	case 1:
 		return nil
 	}
-	return &usageError{fmt.Errorf("%q takes one DIR, found also %q", cmd.CommandPath(), args[1]), cmd.CommandPath()}
+	return cli.WrongUsage(cmd, fmt.Errorf("%q takes one DIR, found also %q", cmd.CommandPath(), args[1]))
 }
 
 // signedSet is what was signed, and with which key.
@@ -124,7 +125,7 @@ func (a *app) signPolicies(cmd *cobra.Command, dir string, s *signing) error {
 	if err != nil {
 		return err
 	}
-	pair, err := signed.Sign(revision, sums, key, a.now())
+	pair, err := signed.Sign(revision, sums, key, a.Now())
 	if err == nil {
 		err = pair.Write(dir)
 	}
@@ -132,10 +133,10 @@ func (a *app) signPolicies(cmd *cobra.Command, dir string, s *signing) error {
 		return reasons("the policies cannot be signed", err)
 	}
 	if s.output != "" {
-		return printObject(a.out, s.output, signedSet{revision, len(sums), key.Public().ID(), key.Public().String()})
+		return cli.PrintObject(a.Out, s.output, signedSet{revision, len(sums), key.Public().ID(), key.Public().String()})
 	}
-	t := table{w: a.out}
-	t.print(
+	t := cli.Table{W: a.Out}
+	t.Print(
 		[]string{"Revision:", strconv.FormatUint(revision, 10)},
 		[]string{"Files:", strconv.Itoa(len(sums))},
 		[]string{"Key:", key.Public().ID()},
@@ -169,7 +170,7 @@ func readSecretKey(cmd *cobra.Command, s *signing) (*signed.SecretKey, error) {
 
 // readSecret reads a file that only its owner can read.
 func readSecret(ctx context.Context, name string) ([]byte, error) {
-	return whileAsked(ctx, name, func() ([]byte, error) { return openSecret(name) })
+	return cli.ReadUntil(ctx, name, func() ([]byte, error) { return openSecret(name) })
 }
 
 func openSecret(name string) ([]byte, error) {
@@ -210,15 +211,10 @@ func password(cmd *cobra.Command, s *signing) (string, error) {
 		}
 		return string(line), nil
 	}
-	if in, ok := cmd.InOrStdin().(*os.File); ok && isTerminal(in) {
+	if in, ok := cmd.InOrStdin().(*os.File); ok && cli.IsTerminal(in) {
 		return askPassword(cmd.Context(), in, cmd.ErrOrStderr(), "Password of "+s.key+": ")
 	}
 	return "", errors.New("the key has a password, and standard input is no terminal to ask for it; name a file with it as --password-file")
-}
-
-func isTerminal(f *os.File) bool {
-	_, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
-	return err == nil
 }
 
 // askPassword reads a line from a terminal that does not show it. If ctx ends
@@ -291,10 +287,10 @@ func (a *app) generateKey(name, output string) error {
 		return errors.Join(err, os.Remove(name))
 	}
 	if output != "" {
-		return printObject(a.out, output, generatedKey{name, key.Public().ID(), key.Public().String()})
+		return cli.PrintObject(a.Out, output, generatedKey{name, key.Public().ID(), key.Public().String()})
 	}
-	t := table{w: a.out}
-	t.print(
+	t := cli.Table{W: a.Out}
+	t.Print(
 		[]string{"Secret key:", name + ", without a password"},
 		[]string{"Key:", key.Public().ID()},
 		[]string{"Public key:", key.Public().String()},

@@ -1,4 +1,4 @@
-package main
+package policycmd
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/wardlet/wardlet/cmd/agent/cli"
 	"github.com/wardlet/wardlet/core/policy/author"
 	"github.com/wardlet/wardlet/core/printable"
 )
@@ -15,7 +16,7 @@ import (
 // printStatement prints what a policy says, after the answer, and the lines that it
 // logged.
 func (a *app) printStatement(s *author.Statement, log []string, indent string) {
-	t := table{w: &indented{a.out, indent}}
+	t := cli.Table{W: &indented{a.Out, indent}}
 	var rows [][]string
 	add := func(label string, texts ...string) {
 		first := true
@@ -50,7 +51,7 @@ func (a *app) printStatement(s *author.Statement, log []string, indent string) {
 		add("Fuel:", fuel)
 	}
 	add("Log:", log...)
-	t.print(rows...)
+	t.Print(rows...)
 }
 
 // indented puts something before each write, which is a line of a table.

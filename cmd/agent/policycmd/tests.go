@@ -1,4 +1,4 @@
-package main
+package policycmd
 
 import (
 	"errors"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wardlet/wardlet/cmd/agent/cli"
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/policy/author"
 	"github.com/wardlet/wardlet/core/printable"
@@ -43,7 +44,7 @@ func (a *app) policyTestCommand() *cobra.Command {
 			if o.run != "" {
 				var err error
 				if o.Run, err = regexp.Compile(o.run); err != nil {
-					return &usageError{fmt.Errorf("--run: %w", err), cmd.CommandPath()}
+					return cli.WrongUsage(cmd, fmt.Errorf("--run: %w", err))
 				}
 			}
 			cfg, err := a.draftConfig(cmd)
@@ -60,9 +61,9 @@ func (a *app) policyTestCommand() *cobra.Command {
 	return cmd
 }
 
-// likeGoTest takes -update for --update, as those write it who know go test. No command
+// LikeGoTest takes -update for --update, as those write it who know go test. No command
 // has these letters for flags.
-func likeGoTest(args []string) []string {
+func LikeGoTest(args []string) []string {
 	args = slices.Clone(args)
 	for i, arg := range args {
 		if arg == "--" {
@@ -79,7 +80,7 @@ func likeGoTest(args []string) []string {
 func oneDraft(cmd *cobra.Command, args []string, output string) error {
 	var err error
 	switch {
-	case output != "" && !isObjectFormat(output):
+	case output != "" && !cli.IsObjectFormat(output):
 		err = fmt.Errorf("unknown output %q; want json or yaml", output)
 	case len(args) == 0:
 		err = fmt.Errorf("%q takes a directory of policies or a policy document; found none", cmd.CommandPath())
@@ -88,7 +89,7 @@ func oneDraft(cmd *cobra.Command, args []string, output string) error {
 	default:
 		return nil
 	}
-	return &usageError{err, cmd.CommandPath()}
+	return cli.WrongUsage(cmd, err)
 }
 
 // draftConfig is the configuration that is named, else the default one.
@@ -96,7 +97,7 @@ func (a *app) draftConfig(cmd *cobra.Command) (*config.Config, error) {
 	if !cmd.Flags().Changed("config") {
 		return config.Default(), nil
 	}
-	return a.loadConfig(cmd.Context())
+	return a.LoadConfig(cmd.Context())
 }
 
 // testReport is what came of all tests.
@@ -135,12 +136,12 @@ func (a *app) testPolicies(cmd *cobra.Command, cfg *config.Config, path string, 
 	}
 	r.Notes = append(r.Notes, r.uncompared()...)
 	if o.output != "" {
-		if err := printObject(a.out, o.output, r); err != nil {
+		if err := cli.PrintObject(a.Out, o.output, r); err != nil {
 			return err
 		}
 	} else {
 		for _, note := range r.Notes {
-			fmt.Fprintln(a.out, "note: "+printable.Line(note))
+			fmt.Fprintln(a.Out, "note: "+printable.Line(note))
 		}
 	}
 	return r.err(o)
@@ -165,7 +166,7 @@ func (r *testReport) uncompared() (notes []string) {
 func (r *testReport) err(o *testFlags) error {
 	switch {
 	case r.Failed > 0:
-		return fmt.Errorf("%d of %s failed", r.Failed, plural(len(r.Tests), "test", "tests"))
+		return fmt.Errorf("%d of %s failed", r.Failed, cli.Plural(len(r.Tests), "test", "tests"))
 	case len(r.Tests) == 0 && o.run != "":
 		return fmt.Errorf("no test was run: none has a name, POLICY/TEST, that matches %q", o.run)
 	case len(r.Tests) == 0:
@@ -185,10 +186,10 @@ func (a *app) printTest(t *author.TestResult, verbose bool) {
 	if t.Golden == "written" {
 		line += "   (golden file written)"
 	}
-	fmt.Fprintln(a.out, printable.Line(line))
+	fmt.Fprintln(a.Out, printable.Line(line))
 	for _, fault := range t.Faults {
 		for text := range strings.Lines(fault) {
-			fmt.Fprintln(a.out, "       "+printable.Line(strings.TrimSuffix(text, "\n")))
+			fmt.Fprintln(a.Out, "       "+printable.Line(strings.TrimSuffix(text, "\n")))
 		}
 	}
 	if verbose {

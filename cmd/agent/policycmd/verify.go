@@ -1,4 +1,4 @@
-package main
+package policycmd
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/wardlet/wardlet/cmd/agent/cli"
 	"github.com/wardlet/wardlet/core/policy/author"
 	"github.com/wardlet/wardlet/core/policy/signed"
 )
@@ -38,7 +39,7 @@ func (a *app) policyVerifyCommand() *cobra.Command {
 				return err
 			}
 			if len(names) == 0 {
-				return &usageError{errors.New("name the public key that must have signed the set, or its file, with --key"), cmd.CommandPath()}
+				return cli.WrongUsage(cmd, errors.New("name the public key that must have signed the set, or its file, with --key"))
 			}
 			keys := make([]signed.PublicKey, len(names))
 			for i, name := range names {
@@ -50,7 +51,7 @@ func (a *app) policyVerifyCommand() *cobra.Command {
 			return a.verifyPolicies(args[0], output, keys)
 		},
 	}
-	addObjectFlag(cmd, &output)
+	cli.AddObjectFlag(cmd, &output)
 	cmd.Flags().StringArrayVar(&names, "key", nil, "a `PUBLICKEY`, or a file with it; may be repeated")
 	return cmd
 }
@@ -62,7 +63,7 @@ func publicKey(ctx context.Context, name string) (signed.PublicKey, error) {
 	if notAKey == nil {
 		return key, nil
 	}
-	text, err := whileAsked(ctx, name, func() ([]byte, error) {
+	text, err := cli.ReadUntil(ctx, name, func() ([]byte, error) {
 		f, err := os.Open(name)
 		if err != nil {
 			return nil, err
@@ -140,7 +141,7 @@ func (a *app) verifyPolicies(dir, output string, keys []signed.PublicKey) error 
 		if r.Verified {
 			r.verifiedSet = &verifiedSet{m.Revision, len(m.Files), id, comment}
 		}
-		if err := printObject(a.out, output, r); err != nil {
+		if err := cli.PrintObject(a.Out, output, r); err != nil {
 			return err
 		}
 	}
@@ -150,8 +151,8 @@ func (a *app) verifyPolicies(dir, output string, keys []signed.PublicKey) error 
 	case output != "":
 		return nil
 	}
-	t := table{w: a.out}
-	t.print(
+	t := cli.Table{W: a.Out}
+	t.Print(
 		[]string{"Revision:", strconv.FormatUint(m.Revision, 10)},
 		[]string{"Files:", strconv.Itoa(len(m.Files))},
 		[]string{"Key:", id},
