@@ -12,18 +12,20 @@ import (
 	"github.com/wardlet/wardlet/core/mux"
 )
 
-// gates returns the gate that the mux asks. An answer of the policies passes these layers
-// in their order, and nothing else changes it:
+// gates returns the gate that the mux asks. A question passes these layers from the last to the
+// first, and the answer of the policies passes them from the first to the last:
 //
-//	paced         makes the denial of a pod that a controller makes again and again a held
-//	              one; a part of policy.Engine, so that the record has it
+//	pacing        turns the denial of a pod that a controller creates again and again into a
+//	              hold; a part of policy.Engine, so that the record has it
 //	counted       changes nothing
-//	nodeChecked   makes the allowed edit a denied one, if the node refuses it
-//	supported     denies, without asking, what this version does not do for an API server's pod
-//	adopted       makes the denied version of a pod that runs a held one; answers itself
-//	              for what ran before the agent started
+//	nodeChecked   turns an allowed edit into a denial if the node refuses it
+//	supported     denies, and asks no policy, what this version cannot run of an API server's pod
+//	adopted       turns the denial of a pod that runs into a hold, and answers itself for what ran
+//	              before the agent started
 //
-// The mux writes the answer to the disk before it takes effect.
+// After them only the mux changes an answer (core/mux/gate.go): it adds what a merge policy made of
+// the document to the mutation, and holds a pod whose verdict cannot be written to the disk. Later
+// verdicts are new questions, or evictions by core/policy/review.
 func (n *Node) gates() mux.Gate {
 	if n.policies == nil {
 		return gate.Through(gate.Open{}, n.nodeChecked, n.supported)
@@ -31,17 +33,16 @@ func (n *Node) gates() mux.Gate {
 	return gate.Through(n.policies, n.counted, n.nodeChecked, n.supported, n.adopted)
 }
 
-// supported lets through what this version does for pods; other agents than nodes of a cluster have no pods that it
-// is about.
+// supported denies pods of an API server that this version cannot run. An agent that is no node of a cluster has none.
 func (n *Node) supported(next mux.Gate) mux.Gate {
 	if n.member == nil {
 		return next
 	}
-	paced := &pacing.Pacing{Tenant: func(namespace string) string {
+	unsupported := &pacing.Pacing{Tenant: func(namespace string) string {
 		tenant, _, _ := priorities(n.cfg.Tenants)(namespace)
 		return tenant
 	}}
-	pace := paced.Pace
+	pace := unsupported.Pace
 	if !n.cfg.Policy.DenyPacing {
 		pace = func(_ *api.Question, v api.Verdict, _ time.Time) api.Verdict { return v }
 	}
@@ -62,8 +63,8 @@ func (n *Node) adopted(next mux.Gate) mux.Gate {
 	return n.adoption
 }
 
-// judge adds to the mux's configuration what judges pods. It asks parts of the agent.
-func (n *Node) judge(a *Agent, c *mux.Config) error {
+// wireJudging adds to the mux's configuration what judges pods: the gates, the filter and the resolver.
+func (n *Node) wireJudging(a *Agent, c *mux.Config) error {
 	if err := n.wirePolicies(a); err != nil {
 		return err
 	}

@@ -136,7 +136,7 @@ func (l *limits) over(ctx context.Context, p *v1.Pod) string {
 // end has a pod fail.
 func (l *limits) end(d *mux.Desired, message string) {
 	l.node.recorder.Event(d.Pod, v1.EventTypeWarning, reasonEvicted, message)
-	l.node.workers.Update(worker.Request{
+	l.node.workers.Submit(worker.Request{
 		Kind: worker.Kill, Pod: d.Pod, Origin: d.Origin,
 		Kill: &worker.KillOptions{Evict: true, Grace: new(int64(overGrace)), Status: syncloop.DisruptedStatus(reasonEvicted, message, message)},
 	})

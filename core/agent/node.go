@@ -206,7 +206,7 @@ func (n *Node) wire() error {
 		},
 		Outcomes: instrument.Outcomes{Outcomes: n.outcomes, Meters: n.meters, Shown: statuses.Get},
 		Mux:      mux.Config{Documents: n.state.Documents(), Changed: n.podChanges.Notify},
-		Policies: n.judge, Source: n.newSource,
+		Policies: n.wireJudging, Source: n.newSource,
 		Loop:     syncloop.Config{Probes: n.probes, Health: []func() error{n.health.Healthy}, Admitter: n.meteredAdmitter(), Begun: n.begun, Observer: n.meters.Rejections},
 		Observe:  func(w *worker.Pool) syncloop.Workers { return instrument.Workers{Workers: w, Meters: n.meters} },
 		Garbage:  gc.Config{Runtime: n.runtime, Volumes: n.volumes, Cgroups: leftCgroups{cgroups, n.volumes.Owner, cgroups.End, n.runtime.Idle}},

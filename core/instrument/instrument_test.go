@@ -307,7 +307,7 @@ type crew struct {
 
 func (c *crew) Has(uid types.UID) bool                  { return c.has[uid] }
 func (c *crew) TerminationRequested(uid types.UID) bool { return c.ending[uid] }
-func (c *crew) Update(r worker.Request)                 { c.asked = append(c.asked, r.Kind) }
+func (c *crew) Submit(r worker.Request)                 { c.asked = append(c.asked, r.Kind) }
 func (c *crew) KillOrphan(*worker.Orphan)               { c.asked = append(c.asked, worker.Kill) }
 
 func (*crew) SyncKnownPods(func(types.UID) bool) map[types.UID]worker.State { return nil }
@@ -318,11 +318,11 @@ func TestWhatIsAskedOfWorkersIsCounted(t *testing.T) {
 	c := &crew{has: map[types.UID]bool{"known": true, "ending": true}, ending: map[types.UID]bool{"ending": true}}
 	w := Workers{c, m}
 	seen := api.Origin{FirstSeen: noonOfMeters}
-	w.Update(worker.Request{Kind: worker.Create, Pod: meteredPod("new", "a", "static"), Origin: seen})
-	w.Update(worker.Request{Kind: worker.Create, Pod: meteredPod("known", "a", "static"), Origin: seen})
-	w.Update(worker.Request{Kind: worker.Create, Pod: meteredPod("ending", "a", pod.SourceAPI), Origin: seen})
-	w.Update(worker.Request{Kind: worker.Update, Pod: meteredPod("other", "a", "static"), Origin: seen})
-	w.Update(worker.Request{Kind: worker.Kill, Observed: &status.ObservedPod{UID: "orphan"}})
+	w.Submit(worker.Request{Kind: worker.Create, Pod: meteredPod("new", "a", "static"), Origin: seen})
+	w.Submit(worker.Request{Kind: worker.Create, Pod: meteredPod("known", "a", "static"), Origin: seen})
+	w.Submit(worker.Request{Kind: worker.Create, Pod: meteredPod("ending", "a", pod.SourceAPI), Origin: seen})
+	w.Submit(worker.Request{Kind: worker.Update, Pod: meteredPod("other", "a", "static"), Origin: seen})
+	w.Submit(worker.Request{Kind: worker.Kill, Observed: &status.ObservedPod{UID: "orphan"}})
 	w.KillOrphan(&worker.Orphan{})
 	if want := []worker.Kind{worker.Create, worker.Create, worker.Create, worker.Update, worker.Kill, worker.Kill}; !slices.Equal(c.asked, want) {
 		t.Errorf("asked %v, want %v", c.asked, want)

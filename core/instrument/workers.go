@@ -21,8 +21,8 @@ type Workers struct {
 	Meters *Meters
 }
 
-// Update hands a request on.
-func (w Workers) Update(r worker.Request) {
+// Submit hands a request on.
+func (w Workers) Submit(r worker.Request) {
 	if r.Kind == worker.Create && r.Pod != nil {
 		switch uid := r.Pod.UID; {
 		case w.TerminationRequested(uid):
@@ -31,7 +31,7 @@ func (w Workers) Update(r worker.Request) {
 			w.Meters.starts.begun(r.Pod, r.Origin.FirstSeen, time.Now())
 		}
 	}
-	w.Workers.Update(r)
+	w.Workers.Submit(r)
 }
 
 // SyncKnownPods hands on which pods are wanted.

@@ -3,7 +3,9 @@ package manifest
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -213,4 +215,48 @@ func place(p *v1.Pod, node string) {
 	if p.Namespace == "" {
 		p.Namespace = metav1.NamespaceDefault
 	}
+}
+
+// decodePod takes one pod from values to a pod that can be run.
+func decodePod(t tree, doc map[string]any, from DecodeFrom, id, version string) api.Document {
+	bad := func(f faults) api.Document {
+		d := refuse(from, id, version, f)
+		d.Claims = claimed(t.json, from.NodeName)
+		return d
+	}
+	c := newFieldCheck(t)
+	c.static = true
+	c.fields(doc, reflect.TypeFor[v1.Pod](), "", "", false)
+	if len(c.faults) > 0 {
+		return bad(c.faults)
+	}
+	p := new(v1.Pod)
+	if strict, err := kjson.UnmarshalStrict(t.json, p); err != nil || len(strict) > 0 {
+		return bad(faults{{t.at(""), errors.Join(append(strict, err)...)}})
+	}
+	p.CreationTimestamp = metav1.Time{}
+	p.Status = v1.PodStatus{}
+
+	written := p.Name
+	errs := append(validateWritten(p, from.NodeName), validateNamespace(p, from.Namespaces)...)
+	if len(errs) == 0 {
+		stamp(p, from)
+		uid, err := deriveUID(doc, from.Source, pod.Identity(p), from.NodeName)
+		if err != nil {
+			return bad(faults{{t.at(""), err}})
+		}
+		p.Annotations[pod.AnnotationHash] = string(uid)
+		if p.UID == "" {
+			p.UID = uid
+		}
+		setDefaults(p)
+		errs = append(resolvePriority(&p.Spec), validate(p)...)
+		errs = append(errs, validatePlacement(&p.Spec)...)
+		errs = append(errs, validateHostSysctls(&p.Spec)...)
+		aboutWritten(errs, written, p.Name)
+	}
+	if len(errs) > 0 {
+		return bad(fieldFaults(t, errs))
+	}
+	return api.Document{Source: from.Source, ID: id, Version: version, Pod: p}
 }

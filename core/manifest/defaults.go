@@ -3,10 +3,8 @@ package manifest
 import (
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -17,7 +15,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	kjson "sigs.k8s.io/json"
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
@@ -183,50 +180,6 @@ func tolerateAll(s *v1.PodSpec) {
 	if !said {
 		s.Tolerations = append(s.Tolerations, all)
 	}
-}
-
-// decodePod takes one pod from values to a pod that can be run.
-func decodePod(t tree, doc map[string]any, from DecodeFrom, id, version string) api.Document {
-	bad := func(f faults) api.Document {
-		d := refuse(from, id, version, f)
-		d.Claims = claimed(t.json, from.NodeName)
-		return d
-	}
-	c := newFieldCheck(t)
-	c.static = true
-	c.fields(doc, reflect.TypeFor[v1.Pod](), "", "", false)
-	if len(c.faults) > 0 {
-		return bad(c.faults)
-	}
-	p := new(v1.Pod)
-	if strict, err := kjson.UnmarshalStrict(t.json, p); err != nil || len(strict) > 0 {
-		return bad(faults{{t.at(""), errors.Join(append(strict, err)...)}})
-	}
-	p.CreationTimestamp = metav1.Time{}
-	p.Status = v1.PodStatus{}
-
-	written := p.Name
-	errs := append(validateWritten(p, from.NodeName), validateNamespace(p, from.Namespaces)...)
-	if len(errs) == 0 {
-		stamp(p, from)
-		uid, err := deriveUID(doc, from.Source, pod.Identity(p), from.NodeName)
-		if err != nil {
-			return bad(faults{{t.at(""), err}})
-		}
-		p.Annotations[pod.AnnotationHash] = string(uid)
-		if p.UID == "" {
-			p.UID = uid
-		}
-		setDefaults(p)
-		errs = append(resolvePriority(&p.Spec), validate(p)...)
-		errs = append(errs, validatePlacement(&p.Spec)...)
-		errs = append(errs, validateHostSysctls(&p.Spec)...)
-		aboutWritten(errs, written, p.Name)
-	}
-	if len(errs) > 0 {
-		return bad(fieldFaults(t, errs))
-	}
-	return api.Document{Source: from.Source, ID: id, Version: version, Pod: p}
 }
 
 // fieldFaults returns the faults of fields with their lines. They quote what the

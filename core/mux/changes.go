@@ -66,8 +66,8 @@ func (t *txn) markRefusedDirty(uid types.UID) {
 	}
 }
 
-// applyBatch does what changes does for some slots. It touches those for which
-// something follows from it.
+// applyBatch brings some slots from what their documents say to what the sync loop gets, and returns
+// the changes. It marks other slots dirty that depend on them.
 func (t *txn) applyBatch(batch []*slot) (out []api.Change) {
 	for _, sl := range batch {
 		t.choose(sl)
@@ -316,7 +316,7 @@ func (t *txn) add(sl *slot) api.Change {
 	}
 	t.store.sends++
 	sl.sent = &sent{seq: t.store.sends, origin: origin(sl, e, firstSeen), restored: e.Restored, known: sl.knownSince(e.Pod.UID, firstSeen)}
-	t.emit(sl.sent, e.Pod, sl.verdict())
+	t.setSent(sl.sent, e.Pod, sl.verdict())
 	if sl.pending != nil {
 		sl.sent.instance = sl.pending.instance
 		if sl.sent.denied() {
@@ -341,7 +341,7 @@ func (t *txn) update(sl *slot) (api.Change, bool) {
 		sl.sent.instance = sl.pending.instance
 	}
 	t.checkEmitted(old)
-	t.emit(sl.sent, e.Pod, cmp.Or(sl.verdict(), old.verdict))
+	t.setSent(sl.sent, e.Pod, cmp.Or(sl.verdict(), old.verdict))
 	fields := t.mutatedDifference(old, sl.sent.mutated, e)
 	switch {
 	case old.denied() && sl.pending != nil:

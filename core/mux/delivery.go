@@ -36,15 +36,15 @@ func (m *Mux) Sink(name string) (*Sink, error) {
 	return &Sink{mux: m, name: name}, nil
 }
 
-// Replace hands over everything the source holds. An entry that is not named
-// is gone, unless its file is held (api.HoldSuffix).
+// Replace delivers all documents of the source. An entry that is not among them is removed, unless
+// its file is held (api.HoldSuffix).
 func (s *Sink) Replace(ctx context.Context, all []api.Document) error {
 	return s.deliver(ctx, delivery{snapshot: true, docs: all})
 }
 
-// Apply hands over a difference. A manifest of which a document is named is
-// named whole: its other entries are gone, unless it is held (api.HoldSuffix).
-// What is gone is an ID, or the path of a manifest.
+// Apply delivers a difference. If it has one document of a manifest, it has all of them: other
+// entries of the manifest are removed, unless the manifest is held (api.HoldSuffix). gone has the IDs
+// of documents, and paths of manifests, that were removed.
 func (s *Sink) Apply(ctx context.Context, changed []api.Document, gone []string) error {
 	return s.deliver(ctx, delivery{docs: changed, gone: gone})
 }

@@ -14,8 +14,8 @@
 //     document of an identity counts.
 //   - conflict decides which source's document runs, where several claim an identity.
 //   - pending has the versions that wait for a verdict, and when they are judged again.
-//     What is made of the winner's document is what the Gate is asked about (mutation.go). A
-//     newer version of what runs is not asked about before the conflict is decided.
+//     The Gate is asked about the winner's document as the resolution changed it (mutation.go),
+//     and about a newer version of what runs only when the conflict is decided.
 //   - hold says for how long the filter holds back what the Gate has admitted.
 //
 // A slot is one identity of one source, and a txn is one step: it brings the slots that

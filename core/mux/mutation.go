@@ -20,9 +20,9 @@ func (sl *slot) mergePatch() *pod.Mutation {
 // awaitsResolution reports whether the answer to the slot's conflict is still to come.
 func (sl *slot) awaitsResolution() bool { return sl.ruling != nil && sl.ruling.Pending }
 
-// applyMerge has what waits, or was rejected, judged anew where another pod is made of
-// it before that, as the answer to a conflict comes or is another one. What runs
-// goes on as it was admitted: a conflict is no reason to start it again.
+// applyMerge asks again about a version that waits or was rejected, if the resolution of a conflict
+// now changes it in another way. What runs continues as it was admitted: a conflict is no reason to
+// start it again.
 func (t *txn) applyMerge(sl *slot) {
 	if !t.store.judgesAll() || sl.awaitsResolution() {
 		return
@@ -49,9 +49,9 @@ func (t *txn) applyMerge(sl *slot) {
 	t.ask(w)
 }
 
-// addMergePatches makes the verdicts on what a conflict's answer has made of documents
-// those on the documents: with all that was changed of them. One that is adopted
-// was not judged, and runs as it ran.
+// addMergePatches adds to the mutation of each verdict the patch with which the resolution of a
+// conflict had changed the document before the pod was judged. An adopted pod was not judged, and
+// continues as it ran.
 func (s *store) addMergePatches(given []answer[api.Verdict]) {
 	for i := range given {
 		v := &given[i].value
@@ -61,8 +61,8 @@ func (s *store) addMergePatches(given []answer[api.Verdict]) {
 	}
 }
 
-// mutated is a pod as the sync loop gets it with a verdict: what policies let pass
-// may be another pod than the source's. Without a verdict it is that.
+// mutated returns a pod as the sync loop gets it with a verdict: policies may change the source's
+// pod. Without a verdict it returns the source's.
 func mutated(p *v1.Pod, v *api.Verdict) *v1.Pod {
 	if v == nil {
 		return p
@@ -70,8 +70,8 @@ func mutated(p *v1.Pod, v *api.Verdict) *v1.Pod {
 	return v.Mutation.Of(p)
 }
 
-// emit makes this version what the sync loop has of a slot, with its verdict.
-func (t *txn) emit(s *sent, p *v1.Pod, v *api.Verdict) {
+// setSent records that the sync loop has this version of a slot, with its verdict.
+func (t *txn) setSent(s *sent, p *v1.Pod, v *api.Verdict) {
 	s.pod, s.mutated, s.verdict = p, mutated(p, v), v
 	if s.mutated == s.pod {
 		return
@@ -88,8 +88,8 @@ func (t *txn) checkEmitted(s *sent) {
 	}
 }
 
-// mutatedDifference is in what a version of an entry, as the sync loop would get
-// it, differs from what the sync loop has.
+// mutatedDifference returns the fields in which the version of an entry that the sync loop
+// would get differs from the version that it has.
 func (t *txn) mutatedDifference(have *sent, next *v1.Pod, e *documents.Entry) pod.Fields {
 	if have.mutated == have.pod && next == e.Pod {
 		return t.difference(have.pod, e)

@@ -2,9 +2,7 @@ package mux
 
 import (
 	"cmp"
-	"errors"
 	"slices"
-	"time"
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/mux/documents"
@@ -103,7 +101,7 @@ func (t *txn) resume(sl *slot, e *documents.Entry, d *state.Decided) (api.Change
 	}
 	t.store.sends++
 	sl.sent = &sent{seq: t.store.sends, origin: d.Origin, restored: true, after: d.After}
-	t.emit(sl.sent, p, d.Verdict)
+	t.setSent(sl.sent, p, d.Verdict)
 	t.store.owner[p.UID] = sl
 	return api.Change{
 		Op: api.Restore, Source: d.Origin.Source, New: sl.sent.mutated, Origin: sl.sent.origin, Restored: true, Verdict: d.Verdict, Replaces: d.After,
@@ -147,53 +145,6 @@ func (t *txn) records() []state.Record {
 	return records
 }
 
-// writeRetryDelay is how long a write that failed waits for the next try.
-const writeRetryDelay = 10 * time.Second
-
-// persist brings the disk to where the store is. A disk that does not take it
-// stops no pod: what is lost until it does is the version a restart would begin
-// with. The goroutine of Run calls it.
-func (m *Mux) persist(out *outcome) {
-	if len(out.keep) == 0 && len(out.drop) == 0 {
-		return
-	}
-	err := m.documents.Apply(out.keep, out.drop)
-	if err != nil {
-		m.log.Error("the last valid versions are not saved; a restart may begin with earlier ones", "err", err, "again", writeRetryDelay)
-	}
-	failed := failedWrites(err)
-	note := func(id state.DocumentID) {
-		if failed(id) {
-			m.dirtyRecords[id] = true
-		} else {
-			delete(m.dirtyRecords, id)
-		}
-	}
-	for i := range out.keep {
-		note(state.DocumentID{Source: out.keep[i].Source, ID: out.keep[i].ID})
-	}
-	for _, id := range out.drop {
-		note(id)
-	}
-}
-
-// retryWrites has the disk brought to where the store is for the documents of
-// writes that failed.
-func (m *Mux) retryWrites(t *txn) outcome {
-	for id := range m.dirtyRecords {
-		var e *documents.Entry
-		if src := m.store.sources[id.Source]; src != nil {
-			e = src.docs.Entry(id.ID)
-		}
-		if e != nil {
-			t.changed = append(t.changed, e)
-		} else {
-			t.gone = append(t.gone, id)
-		}
-	}
-	return t.finish(outcome{})
-}
-
 // compareBool orders false before true.
 func compareBool(a, b bool) int {
 	switch {
@@ -203,17 +154,4 @@ func compareBool(a, b bool) int {
 		return 1
 	}
 	return -1
-}
-
-// failedWrites tells which documents an error of Documents is about.
-func failedWrites(err error) func(state.DocumentID) bool {
-	batch, ok := errors.AsType[*state.BatchError](err)
-	if !ok {
-		return func(state.DocumentID) bool { return err != nil }
-	}
-	named := make(map[state.DocumentID]bool, len(batch.Documents))
-	for _, id := range batch.Documents {
-		named[id] = true
-	}
-	return func(id state.DocumentID) bool { return named[id] }
 }

@@ -93,8 +93,8 @@ type slot struct {
 	clash   string
 	refused types.UID
 	// pending is set while the chosen version needs a verdict, or an answer of the
-	// filter. successor is the pending version of another slot, until whose version passes
-	// sent is kept.
+	// filter. While successor is set, sent is kept until that version, of another slot,
+	// passes.
 	pending, successor *pendingVersion
 	// hold is set while a filter has a say in what waits.
 	hold *hold.Hold

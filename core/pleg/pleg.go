@@ -158,8 +158,8 @@ func (g *Generator) Run(ctx context.Context) error {
 // dropped, counted and logged. It is never closed.
 func (g *Generator) Events() <-chan Event { return g.events }
 
-// Refresh asks for an inspection of one pod that is begun after the call. It
-// never blocks and is never dropped: there is one for each pod.
+// Refresh requests an inspection of one pod that starts after this call. It never blocks, and the
+// request is never lost: there is room for one of each pod.
 func (g *Generator) Refresh(uid types.UID) { g.requests.request(uid, g.cfg.Now()) }
 
 // Dropped counts the events that did not fit.

@@ -14,7 +14,7 @@ import (
 // decision returns the decision on a question to a hook.
 func (p *Engine) decision(hook string, q *api.Question, r *wasm.Request, at *sched.CurrentPolicy) *eval.Decision {
 	d := &eval.Decision{Hook: hook, Node: p.cfg.Node, Request: r, Names: eval.NamesOf(q, p.cfg.Node), Cache: &p.lasts, Current: at, MutateAPI: p.cfg.MutateAPI}
-	d.Look = p.snapshot.view
+	d.Look = p.nodeView.view
 	if p.cfg.References != nil {
 		d.References.Of = p.reference
 	}

@@ -34,10 +34,12 @@
 //
 // # Who changes a verdict
 //
-// A verdict is made in eval.Judge. Afterwards only two places of this package change it,
-// both before it is recorded: Engine.commit repeats the decision if the node has changed
-// meanwhile (snapshot.go), and pacing turns the denial of a controller's pod into a hold
-// (Engine.judge). What comes then is the list of gates in core/agent/gates.go.
+// A verdict is made in eval.Judge, and for conflicts between sources in eval.Choose. Engine.judge
+// itself answers for mirror pods, for tenants whose budget is used up, and while no set is in force.
+// Afterwards only two places of this package change a verdict, both before it is recorded:
+// Engine.decideUntilCurrent repeats the decision if the node has changed meanwhile (nodeview.go), and
+// pacing turns the denial of a controller's pod into a hold (Engine.judge). Then the answer passes the
+// gates that core/agent/gates.go lists, and the mux (core/mux/gate.go).
 //
 // # What a decision saw
 //

@@ -29,7 +29,7 @@ type Engine struct {
 	recorder  *decisionlog.Recorder
 	lasts     eval.VerdictCache
 	instances eval.InstanceCache
-	snapshot  nodeSnapshot
+	nodeView  nodeView
 	pacing    pacing.Pacing
 	budgets   *sched.Budgets
 	// terms are those in force; setting is locked while they change.
@@ -55,7 +55,7 @@ func New(c Config) *Engine {
 	p.terms.Store(&terms)
 	p.watchers.changed = make(chan struct{}, 1)
 	p.pacing.Tenant = p.cfg.tenant
-	p.snapshot.node, p.budgets = c.Facts, sched.NewBudgets(terms.rates(), c.Now())
+	p.nodeView.node, p.budgets = c.Facts, sched.NewBudgets(terms.rates(), c.Now())
 	if c.Records != nil {
 		p.cfg.Records = decisionlog.NewPaidRecords(c.Records, p.budgets, c.Now)
 	}

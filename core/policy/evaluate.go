@@ -56,7 +56,7 @@ func (p *Engine) judge(ctx context.Context, q *api.Question, tenant string, answ
 	paced := false
 	switch {
 	case lacking == nil:
-		v = p.commit(ctx, sets.Eval(), d)
+		v = p.decideUntilCurrent(ctx, sets.Eval(), d)
 		if d.Effects.PutOff > 0 && ctx.Err() == nil {
 			sets.Reset(ctx)
 			later(d.Effects.PutOff, d.Effects.PutOffReason)
@@ -88,14 +88,14 @@ func (p *Engine) judge(ctx context.Context, q *api.Question, tenant string, answ
 // mostTries is how often a decision is made before others wait for it.
 const mostTries = 3
 
-// commit decides until the node is as it was seen: pods that were admitted meanwhile
-// count. After mostTries other decisions wait.
-func (p *Engine) commit(ctx context.Context, sets []*eval.Set, d *eval.Decision) api.Verdict {
+// decideUntilCurrent repeats a decision until the node is as the decision saw it: pods that were
+// admitted meanwhile count. After mostTries other decisions wait for this one.
+func (p *Engine) decideUntilCurrent(ctx context.Context, sets []*eval.Set, d *eval.Decision) api.Verdict {
 	for try := 1; ; try++ {
 		d.Fallback = p.terms.Load().DefaultVerdict
 		v := eval.Judge(ctx, sets, d, d.Fallback)
 		v.ReadsNode = d.Seen != nil
-		if ctx.Err() != nil || d.Effects.PutOff > 0 || p.snapshot.commit(ctx, d, &v) {
+		if ctx.Err() != nil || d.Effects.PutOff > 0 || p.nodeView.reserveIfCurrent(ctx, d, &v) {
 			return v
 		}
 		d.Spent += fuelOf(v.Opinions)
@@ -103,10 +103,10 @@ func (p *Engine) commit(ctx context.Context, sets []*eval.Set, d *eval.Decision)
 			// It does not pause either: it could wait for a slot of one that waits for
 			// it.
 			ctx = wasm.WithTurns(ctx, nil)
-			defer p.snapshot.release(d)
+			defer p.nodeView.release(d)
 		}
 		if try >= mostTries {
-			p.snapshot.acquire(ctx, d)
+			p.nodeView.acquire(ctx, d)
 		}
 		d.Seen = nil
 	}

@@ -18,8 +18,8 @@ func (p *Engine) Filter(q api.FilterQuestion, answer func(api.FilterVerdict)) {
 	})
 }
 
-// FilterChanged receives a value when other policies with the hook filter have come into
-// force since the last one.
+// FilterChanged returns a channel that receives a value when the policies in force that have the
+// hook filter have changed.
 func (p *Engine) FilterChanged() <-chan struct{} { return p.filtersChanged }
 
 // filter answers one question about an update, unless ctx ends before, and returns the

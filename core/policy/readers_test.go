@@ -71,9 +71,9 @@ func TestNothingIsReservedForPodsThatAreGoneAlsoWhereNobodyLooks(t *testing.T) {
 		reserved := func() int {
 			time.Sleep(2 * readersPeriod)
 			synctest.Wait()
-			p.snapshot.mu.Lock()
-			defer p.snapshot.mu.Unlock()
-			return len(p.snapshot.reserved)
+			p.nodeView.mu.Lock()
+			defer p.nodeView.mu.Unlock()
+			return len(p.nodeView.reserved)
 		}
 		if got := reserved(); got != 100 {
 			t.Errorf("%d of 100 pods that were admitted are reserved", got)

@@ -113,10 +113,10 @@ func (p reviewerEngine) Review(run review.RunningPod, tenant string, answer func
 
 // Present returns the pods on the node, and in which version; nil if that is not known.
 func (p reviewerEngine) Present() map[types.UID]*v1.Pod {
-	if p.snapshot.node == nil {
+	if p.nodeView.node == nil {
 		return nil
 	}
-	return p.snapshot.present()
+	return p.nodeView.present()
 }
 
 // HasChanged reports whether policies that saw these references of a pod would see others now.

@@ -152,8 +152,8 @@ type unreadable struct{}
 
 func (*unreadable) UnmarshalText([]byte) error { return errors.New("refused") }
 
-// decoderLines compares lines with those the decoder tells, where it does:
-// for plain values outside arrays. It tells the line where a value ends.
+// decoderLines compares lines with those that the decoder reports. The decoder reports lines of plain
+// values outside arrays only, and the line on which a value ends.
 func decoderLines(t *testing.T, src string, md toml.MetaData, lines map[string]int) {
 	t.Helper()
 	severalLines := strings.Contains(src, `"""`) || strings.Contains(src, "'''")

@@ -64,8 +64,8 @@ func (l *Loop) admitNew(c *api.Change, begun bool) {
 	l.admit(m, result, said, begun)
 }
 
-// admit lets a pod start, as soon as those have left that have to. said is the
-// verdict whose warnings were told.
+// admit lets a pod start once the pods that it preempts have left. said is a verdict whose warnings
+// are already events, nil for none.
 func (l *Loop) admit(m member, result admission.Result, said *api.Verdict, begun bool) {
 	l.warn(m, said)
 	l.addUser(m)

@@ -81,7 +81,7 @@ func (l *Loop) finishBatch() {
 
 // startWorker asks for the worker of an admitted pod.
 func (l *Loop) startWorker(m member) {
-	l.cfg.Workers.Update(worker.Request{Kind: worker.Create, Pod: m.pod, Origin: m.origin, Replaces: m.after})
+	l.cfg.Workers.Submit(worker.Request{Kind: worker.Create, Pod: m.pod, Origin: m.origin, Replaces: m.after})
 }
 
 // dequeueStart removes a pod from those that start when the batch ends.

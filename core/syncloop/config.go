@@ -71,7 +71,7 @@ type PLEG interface {
 
 // Workers bring pods to where they should be; see worker.Pool.
 type Workers interface {
-	Update(r worker.Request)
+	Submit(r worker.Request)
 	// Recreate makes a pod that is being terminated start again after that, and reports
 	// whether it is being terminated.
 	Recreate(uid types.UID) bool

@@ -160,7 +160,7 @@ var kinds = map[worker.Kind]string{
 	worker.Create: "create", worker.Update: "update", worker.Sync: "sync", worker.Kill: "kill",
 }
 
-func (w *world) Update(r worker.Request) {
+func (w *world) Submit(r worker.Request) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	line := fmt.Sprintf("%s %s", kinds[r.Kind], r.Pod.UID)

@@ -107,7 +107,7 @@ func (l *Loop) preempt(p *v1.Pod) {
 		l.reject(m, admission.Result{Reason: reasonPreempting, Message: messagePreempting}, false)
 		return
 	}
-	l.cfg.Workers.Update(worker.Request{
+	l.cfg.Workers.Submit(worker.Request{
 		Kind: worker.Kill, Pod: m.pod, Origin: m.origin, Kill: &worker.KillOptions{Evict: true, Status: DisruptedStatus(reasonPreempting, messagePreempting, messageDisruption)},
 	})
 }
@@ -193,7 +193,7 @@ func (l *Loop) evict(c *api.Change) {
 func (l *Loop) endRefused(m member) {
 	m.rejected = true
 	l.pods.put(m)
-	l.cfg.Workers.Update(worker.Request{
+	l.cfg.Workers.Submit(worker.Request{
 		Kind: worker.Kill, Pod: m.pod, Origin: m.origin,
 		Kill: &worker.KillOptions{Evict: true, Status: DisruptedStatus(m.verdict.Reason, "Pod was evicted: "+m.verdict.Message, messageEviction)},
 	})

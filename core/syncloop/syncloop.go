@@ -158,7 +158,7 @@ func (l *Loop) request(kind worker.Kind, m member) {
 	default:
 		return
 	}
-	l.cfg.Workers.Update(worker.Request{Kind: kind, Pod: m.pod, Origin: m.origin})
+	l.cfg.Workers.Submit(worker.Request{Kind: kind, Pod: m.pod, Origin: m.origin})
 }
 
 const (

@@ -1,7 +1,7 @@
 // Package worker brings each pod to where it should be: one state machine per
 // pod UID that goes sync → terminating → terminated → finished, never back.
 //
-// Comes in: requests from the sync loop (Pool.Update) and what the runtime
+// Comes in: requests from the sync loop (Pool.Submit) and what the runtime
 // shows (Cache). Goes out: calls to the runtime, images, volumes and cgroups,
 // statuses, events, and due times (Pool.Due) at which the sync loop asks again;
 // to Outcomes, what of a status must survive a restart: a pod that ended is not

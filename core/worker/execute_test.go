@@ -197,10 +197,10 @@ func TestWhatARuntimeIsTold(t *testing.T) {
 		defer b.pool.Stop(t.Context())
 		p := newPod("web", "1", "a")
 		origin := api.Origin{Source: "file", Document: "web.yaml#0", FirstSeen: time.Now().Add(-time.Hour), Instance: "i"}
-		b.pool.Update(Request{Kind: Create, Pod: p, Origin: origin})
+		b.pool.Submit(Request{Kind: Create, Pod: p, Origin: origin})
 		synctest.Wait()
 		b.exit("c2", 1)
-		b.pool.Update(Request{Kind: Sync, Pod: p, Origin: origin})
+		b.pool.Submit(Request{Kind: Sync, Pod: p, Origin: origin})
 		synctest.Wait()
 
 		sandbox := pod.SandboxRun{Pod: p, CgroupParent: "/wardlet/1", Seen: origin.FirstSeen, Document: "web.yaml#0", Instance: "i"}

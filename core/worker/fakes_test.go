@@ -414,10 +414,10 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
-func (b *bench) create(p *v1.Pod) { b.pool.Update(Request{Kind: Create, Pod: p}) }
-func (b *bench) update(p *v1.Pod) { b.pool.Update(Request{Kind: Update, Pod: p}) }
-func (b *bench) sync(p *v1.Pod)   { b.pool.Update(Request{Kind: Sync, Pod: p}) }
-func (b *bench) kill(p *v1.Pod)   { b.pool.Update(Request{Kind: Kill, Pod: p}) }
+func (b *bench) create(p *v1.Pod) { b.pool.Submit(Request{Kind: Create, Pod: p}) }
+func (b *bench) update(p *v1.Pod) { b.pool.Submit(Request{Kind: Update, Pod: p}) }
+func (b *bench) sync(p *v1.Pod)   { b.pool.Submit(Request{Kind: Sync, Pod: p}) }
+func (b *bench) kill(p *v1.Pod)   { b.pool.Submit(Request{Kind: Kill, Pod: p}) }
 
 func (b *bench) state(uid types.UID) State {
 	b.pool.mu.Lock()

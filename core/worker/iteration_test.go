@@ -30,14 +30,14 @@ func TestOnlyWhatAWorkerHasDoneMakesWhatItSawOld(t *testing.T) {
 		rec := b.pool.records["1"]
 		for range 3 {
 			time.Sleep(time.Second)
-			b.pool.Update(Request{Kind: Sync, Pod: p})
+			b.pool.Submit(Request{Kind: Sync, Pod: p})
 			synctest.Wait()
 		}
 		if !rec.lastChange.IsZero() {
 			t.Error("a worker that has done nothing wants to look again")
 		}
 		time.Sleep(time.Second)
-		b.pool.Update(Request{Kind: Kill, Pod: p})
+		b.pool.Submit(Request{Kind: Kill, Pod: p})
 		synctest.Wait()
 		if b.state("1") != Finished || rec.lastChange.IsZero() {
 			t.Errorf("state %s, what it did last is from %s", b.state("1"), rec.lastChange)
@@ -211,7 +211,7 @@ func TestEveryTurnIsToldByWhatItDoes(t *testing.T) {
 
 		b.pool.SyncKnownPods(wants("1"))
 		b.change("2", func(is *status.ObservedPod) { _, running := good(); *is = *running; is.UID = "2" })
-		b.pool.Update(Request{Kind: Kill, Observed: b.pods["2"]})
+		b.pool.Submit(Request{Kind: Kill, Observed: b.pods["2"]})
 		o.expect(t, "a pod that nobody knows", "kill 0s")
 	})
 }

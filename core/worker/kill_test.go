@@ -88,14 +88,14 @@ func TestAShorterGraceCancelsTheLongerOne(t *testing.T) {
 		b.hold["stop c2"] = held
 		b.kill(p)
 		expectCalls(t, b, "stop c2 30s")
-		b.pool.Update(Request{Kind: Kill, Pod: p, Kill: &KillOptions{Grace: new(int64(60))}})
+		b.pool.Submit(Request{Kind: Kill, Pod: p, Kill: &KillOptions{Grace: new(int64(60))}})
 		synctest.Wait()
 		for _, call := range b.taken() { // asked again, but no longer
 			if call != "stop c2 30s" {
 				t.Errorf("a longer grace gave %q", call)
 			}
 		}
-		b.pool.Update(Request{Kind: Kill, Pod: p, Kill: &KillOptions{Grace: new(int64(5))}})
+		b.pool.Submit(Request{Kind: Kill, Pod: p, Kill: &KillOptions{Grace: new(int64(5))}})
 		expectCalls(t, b, "stop c2 5s")
 		close(held)
 		expectCalls(t, b, "stop-sandbox s1", "teardown 1", "remove-cgroup 1")
@@ -113,8 +113,8 @@ func TestKillOptions(t *testing.T) {
 		held := make(chan struct{})
 		b.hold["stop c2"] = held
 		evict := func(st *v1.PodStatus) { st.Phase, st.Reason = v1.PodFailed, "Evicted" }
-		b.pool.Update(Request{Kind: Kill, Pod: p, Kill: &KillOptions{Done: first, Evict: true, Status: evict}})
-		b.pool.Update(Request{Kind: Kill, Pod: p, Kill: &KillOptions{Done: second}})
+		b.pool.Submit(Request{Kind: Kill, Pod: p, Kill: &KillOptions{Done: first, Evict: true, Status: evict}})
+		b.pool.Submit(Request{Kind: Kill, Pod: p, Kill: &KillOptions{Done: second}})
 		synctest.Wait()
 		if st, _ := b.store.Get("1"); st.Reason != "Evicted" {
 			t.Errorf("reason while stopping = %q, want Evicted", st.Reason)
@@ -128,7 +128,7 @@ func TestKillOptions(t *testing.T) {
 		<-first
 		<-second
 		synctest.Wait()
-		b.pool.Update(Request{Kind: Kill, Pod: p, Kill: &KillOptions{Done: late}})
+		b.pool.Submit(Request{Kind: Kill, Pod: p, Kill: &KillOptions{Done: late}})
 		<-late
 		if st, _ := b.store.Get("1"); st.Phase != v1.PodFailed || st.Reason != "Evicted" {
 			t.Errorf("status = %s, %q; want Failed, Evicted", st.Phase, st.Reason)
@@ -144,7 +144,7 @@ func TestKillOptionsOfAPodThatDoesNotEndAreAnsweredAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		done := make(chan struct{})
-		b.pool.Update(Request{Kind: Update, Pod: newPod("web", "1", "a"), Kill: &KillOptions{Done: done}})
+		b.pool.Submit(Request{Kind: Update, Pod: newPod("web", "1", "a"), Kill: &KillOptions{Done: done}})
 		<-done
 		synctest.Wait()
 		if got := b.state("1"); got != Syncing {

@@ -110,7 +110,7 @@ type Orphan struct {
 }
 
 // KillOrphan terminates an orphan.
-func (p *Pool) KillOrphan(o *Orphan) { p.Update(Request{Kind: Kill, Observed: &o.observed}) }
+func (p *Pool) KillOrphan(o *Orphan) { p.Submit(Request{Kind: Kill, Observed: &o.observed}) }
 
 // Orphans returns the pods of the last full list that run and have no worker.
 func (p *Pool) Orphans() []Orphan {

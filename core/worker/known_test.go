@@ -300,7 +300,7 @@ func TestAPodThatIsPushedOutBeforeItBeganSaysSoToTheNextAgentToo(t *testing.T) {
 		b.create(second)
 		expectCalls(t, b, "run-sandbox web#0", "start web/a#0")
 		done := make(chan struct{})
-		b.pool.Update(Request{Kind: Kill, Pod: second, Kill: &KillOptions{Evict: true, Status: evict, Done: done}})
+		b.pool.Submit(Request{Kind: Kill, Pod: second, Kill: &KillOptions{Evict: true, Status: evict, Done: done}})
 		expectCalls(t, b)
 		<-done
 		if st, _ := b.store.Get("2"); st.Phase != v1.PodFailed || st.Reason != "Preempting" || b.state("2") != Finished {
@@ -325,7 +325,7 @@ func TestOnlyAPodOfWhichNothingHasBegunIsTakenBack(t *testing.T) {
 	}{
 		"one that waits for another of its name": {func(*bench, *v1.Pod) {}, true},
 		"not one that is being ended": {func(b *bench, p *v1.Pod) {
-			b.pool.Update(Request{Kind: Kill, Pod: p, Kill: &KillOptions{Evict: true}})
+			b.pool.Submit(Request{Kind: Kill, Pod: p, Kill: &KillOptions{Evict: true}})
 		}, false},
 		"not one that has begun, though nothing runs yet": {func(b *bench, _ *v1.Pod) {
 			b.hold["run-sandbox"] = make(chan struct{})

@@ -326,7 +326,7 @@ func TestHowAPodEndsThatWasRemovedIsNotKeptForTheOneThatComesBack(t *testing.T) 
 				b.hold["stop c2"] = held
 				b.create(p)
 				synctest.Wait()
-				b.pool.Update(Request{Kind: Kill, Pod: p, Kill: tc.kill})
+				b.pool.Submit(Request{Kind: Kill, Pod: p, Kill: tc.kill})
 				synctest.Wait()
 				if tc.back {
 					b.create(p)

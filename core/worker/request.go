@@ -75,9 +75,9 @@ func (o *KillOptions) done() {
 	}
 }
 
-// Update passes a request to the worker of its pod and starts the worker if there is none. It
+// Submit passes a request to the worker of its pod and starts the worker if there is none. It
 // does not wait for the worker.
-func (p *Pool) Update(r Request) {
+func (p *Pool) Submit(r Request) {
 	if r.Pod == nil && (r.Observed == nil || r.Kind != Kill) {
 		p.log.Error("request without a pod can only kill what the runtime shows; dropped", "kind", int(r.Kind))
 		return

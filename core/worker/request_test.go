@@ -185,8 +185,8 @@ func TestAPodOnlyTheRuntimeKnows(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			b := newBench(t)
-			b.pool.Update(Request{Kind: Sync, Observed: &status.ObservedPod{UID: "1"}})
-			b.pool.Update(Request{Kind: Kill})
+			b.pool.Submit(Request{Kind: Sync, Observed: &status.ObservedPod{UID: "1"}})
+			b.pool.Submit(Request{Kind: Kill})
 			if b.pool.Has("1") {
 				t.Error("it got a worker")
 			}

@@ -79,12 +79,12 @@ func TestAnEndGoesOnWithTheRestOfItsGracePeriodAfterARestart(t *testing.T) {
 	t.Parallel()
 	seen := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	create := func(b *bench) {
-		b.pool.Update(Request{Kind: Create, Pod: newPod("web", "1", "a"), Origin: api.Origin{FirstSeen: seen}})
+		b.pool.Submit(Request{Kind: Create, Pod: newPod("web", "1", "a"), Origin: api.Origin{FirstSeen: seen}})
 	}
 	kill := func(grace *int64) func(b *bench) {
 		return func(b *bench) {
 			create(b)
-			b.pool.Update(Request{Kind: Kill, Pod: newPod("web", "1", "a"), Kill: &KillOptions{Evict: true, Grace: grace}})
+			b.pool.Submit(Request{Kind: Kill, Pod: newPod("web", "1", "a"), Kill: &KillOptions{Evict: true, Grace: grace}})
 		}
 	}
 	stray := func(b *bench) { b.pool.KillOrphan(&b.pool.Orphans()[0]) }
@@ -156,7 +156,7 @@ func TestAPodThatGoesOnAfterAnEndThatARestartCutHasItsGracePeriodAgain(t *testin
 					t.Errorf("said %q", said)
 				}
 				b.taken()
-				b.pool.Update(Request{Kind: Kill, Pod: p})
+				b.pool.Submit(Request{Kind: Kill, Pod: p})
 				synctest.Wait()
 				if calls := b.taken(); calls[0] != tc.want {
 					t.Errorf("calls %q, want %q first", calls, tc.want)
@@ -189,7 +189,7 @@ func TestAnEndIsKeptBeforeContainersAreStoppedAndUntilItIsOver(t *testing.T) {
 				if said := book.taken(); !slices.Equal(said, []string{"forget 1"}) {
 					t.Errorf("when it began: %q", said)
 				}
-				b.pool.Update(Request{Kind: Kill, Pod: p, Kill: tc.kill})
+				b.pool.Submit(Request{Kind: Kill, Pod: p, Kill: tc.kill})
 				synctest.Wait()
 				if said := book.taken(); !slices.Equal(said, tc.want[:1]) {
 					t.Errorf("while it ends: %q", said)

@@ -53,7 +53,7 @@ func TestHowOftenAPodIsLookedAtMayChange(t *testing.T) {
 		b.pool.SetSyncFrequency(time.Hour)
 		time.Sleep(b.cfg.SyncFrequency + time.Second)
 		due("it waits no longer than before", 1)
-		b.pool.Update(Request{Kind: Sync, Pod: newPod("web", "1", "a")})
+		b.pool.Submit(Request{Kind: Sync, Pod: newPod("web", "1", "a")})
 		synctest.Wait()
 		time.Sleep(50 * time.Minute)
 		due("it waits for the new time", 0)
@@ -239,7 +239,7 @@ func TestHammer(t *testing.T) {
 						}
 						switch kind := Kind(random.IntN(6)); kind {
 						case Create, Update, Sync, Kill:
-							b.pool.Update(Request{Kind: kind, Pod: p})
+							b.pool.Submit(Request{Kind: kind, Pod: p})
 						default:
 							b.pool.SyncKnownPods(func(uid types.UID) bool { return uid != p.UID })
 						}

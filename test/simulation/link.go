@@ -180,9 +180,9 @@ type ending struct {
 
 // Update hands a request on, and notes it when the worker has it: what it does from
 // then on is by that.
-func (r *requests) Update(q worker.Request) {
+func (r *requests) Submit(q worker.Request) {
 	leaves := q.Replaces != "" && r.TerminationRequested(q.Replaces)
-	r.Pool.Update(q)
+	r.Pool.Submit(q)
 	w, l := r.link.world, r.link
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -18,10 +18,10 @@ import (
 // listPoll is how often the runtime's first list is looked for.
 const listPoll = 20 * time.Millisecond
 
-// Adoption is a gate before the policies: a pod that runs was admitted, also
-// where the agent's memory of that is lost. Where nothing was lost it passes
-// every question on, but for pods of a kubelet that are adopted. It holds
-// questions back until it is known what ran when the agent started.
+// Adoption is the gate that a question passes first: a pod that runs was admitted, also
+// where the agent's memory of that is lost. If nothing was lost, it passes all questions on
+// except those about pods of a kubelet that are adopted. It delays questions until it is
+// known what ran when the agent started.
 type Adoption struct {
 	mux.Gate
 	Runtime Runtime
@@ -191,8 +191,8 @@ func (a *Adoption) rebuild(q api.Question, final string, answer func(api.Verdict
 	})
 }
 
-// Untouched says why a pod runs on that policies do not make again as it runs, and
-// what of that may be over soon.
+// untouched returns why a pod continues to run although policies would now change it in another
+// way.
 func untouched(v *api.Verdict) string {
 	const lost = "the pod runs as policies had changed it, which the agent does not remember"
 	switch v.Answer {

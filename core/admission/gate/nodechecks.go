@@ -9,10 +9,9 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// NodeChecks is a gate that lets a newer version of a pod that runs pass only if this
-// node does, too, by what needs no room: no edit gets what a new pod does not. As a
-// policy's denial that is known to the mux, and so the version before runs on over
-// restarts.
+// NodeChecks is a gate that denies a newer version of a running pod which this node would refuse
+// as a new pod, whatever room there is. The mux knows the denial like a policy's, so the former
+// version continues to run, also after restarts.
 type NodeChecks struct {
 	mux.Gate
 	// Checks are those of the admitter that need no room, in the same order.

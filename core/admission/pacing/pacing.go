@@ -117,7 +117,7 @@ func (c *Pacing) of(namespace string) *paces {
 	return p
 }
 
-// left is for how long the denial of a pod waits, 0 if it counts now.
+// left returns how long the denial of a pod has to wait yet, 0 if it takes effect now.
 func (p *paces) left(key loopKey, uid types.UID, now time.Time) time.Duration {
 	p.expire(now)
 	l := p.loops[key]

@@ -97,7 +97,7 @@ func (d *Draft) Ask(ctx context.Context, q *Question) (eval.Result, error) {
 		return eval.Result{}, fmt.Errorf("%s is the pod %s/%s and %s is %s/%s: a change is of one pod",
 			q.Pods[0].Path, asked.Pod.Namespace, asked.Pod.Name, q.Old.Path, old.Namespace, old.Name)
 	}
-	r := d.policy.RequestOfTest(asked, v.At, known)
+	r := d.policy.RequestOfTestCase(asked, v.At, known)
 	r.Node = facts
 	given := &q.Pods[0]
 	if given.Source != "" {
@@ -164,7 +164,7 @@ func (d *Draft) askMerge(ctx context.Context, v *spec.TestCase, q *Question) (ev
 	if err != nil {
 		return eval.Result{}, err
 	}
-	return d.choose(ctx, eval.ConflictOfTest(v, pods), d.loader.Options.Node)
+	return d.choose(ctx, eval.ConflictOfTestCase(v, pods), d.loader.Options.Node)
 }
 
 // choose asks about candidates that match.
@@ -196,7 +196,7 @@ func (d *Draft) AskAgain(ctx context.Context, record *decisions.Record, of repla
 	}
 	e := &replay.ArtifactReader{Of: of}
 	if record.Hook == api.HookMerge {
-		m := e.Contest(record)
+		m := e.Conflict(record)
 		if e.Err != nil {
 			return eval.Result{}, e.Err
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// Request is what the conditions of one decision look at. The fields but the
-// pods are those of request in docs/abi.md.
+// Request is what the conditions of one decision look at. Beside the pods it has the fields of
+// request in docs/abi.md, except references.
 type Request struct {
 	// Object is the pod that is judged.
 	Object *corev1.Pod `json:"-"`
@@ -19,7 +19,7 @@ type Request struct {
 
 	// Hook is admit, merge, filter or connect.
 	Hook string `json:"hook"`
-	// Operation is ADD or UPDATE.
+	// Operation is ADD, UPDATE, REVIEW, RECONCILE or CONNECT, empty for merge.
 	Operation string `json:"operation"`
 	// Source is the name of the pod's source, and Kind file, http or api.
 	Source string `json:"source"`

@@ -89,7 +89,7 @@ func (r *Recording) policies(d *Documents) []decisions.PolicyRecord {
 	records := make([]decisions.PolicyRecord, 0, len(r.Decision.Verdict.Opinions))
 	for i := range r.Decision.Verdict.Opinions {
 		o := &r.Decision.Verdict.Opinions[i]
-		record := decisions.PolicyRecord{Name: o.Policy, Tenant: o.Tenant, Circumstance: r.Effects.Of[eval.PolicyKey{Tenant: o.Tenant, Policy: o.Policy}]}
+		record := decisions.PolicyRecord{Name: o.Policy, Tenant: o.Tenant, HostCause: r.Effects.Of[eval.PolicyKey{Tenant: o.Tenant, Policy: o.Policy}]}
 		if p := r.policy(o); p != nil {
 			record.Document, record.Module = p.DocumentSum, p.ModuleSum
 			record.Fuel, record.MemoryPages, record.OutputBytes = int64(p.Limits.Fuel), p.Limits.MemoryPages, p.Limits.OutputBytes

@@ -211,7 +211,7 @@ func (s *Result) Mismatch(v *spec.TestCase, err error) (got string, fuel int64) 
 // AskTest returns what the policy says in a test.
 func (p *Policy) AskTest(ctx context.Context, v *spec.TestCase, pods map[string]*v1.Pod) (Result, error) {
 	if v.Hook == api.HookMerge {
-		return p.ChooseWinner(ctx, ConflictOfTest(v, pods))
+		return p.ChooseWinner(ctx, ConflictOfTestCase(v, pods))
 	}
 	if p.Group != nil {
 		return p.testUnited(ctx, v, pods)
@@ -228,7 +228,7 @@ func (p *Policy) testAsked(ctx context.Context, v *spec.TestCase, q *api.Questio
 	if !matches {
 		return NotMatching(fuel), nil
 	}
-	s, err := p.AskPlugin(ctx, v.Hook, p.RequestOfTest(q, v.At, v.KnownReferences()), true)
+	s, err := p.AskPlugin(ctx, v.Hook, p.RequestOfTestCase(q, v.At, v.KnownReferences()), true)
 	s.HostFuel += fuel
 	return s, err
 }
@@ -239,12 +239,12 @@ func (p *Policy) testMatches(ctx context.Context, v *spec.TestCase, q *api.Quest
 	if !p.Match.MatchesPod(q) {
 		return false, 0, nil
 	}
-	d := &Decision{Hook: v.Hook, Request: p.RequestOfTest(q, v.At, v.KnownReferences())}
+	d := &Decision{Hook: v.Hook, Request: p.RequestOfTestCase(q, v.At, v.KnownReferences())}
 	return d.turn.All(ctx, p.Match.Compiled, d.conditions())
 }
 
-// ConflictOfTest returns that of a test of the hook merge.
-func ConflictOfTest(v *spec.TestCase, pods map[string]*v1.Pod) *Conflict {
+// ConflictOfTestCase returns that of a test of the hook merge.
+func ConflictOfTestCase(v *spec.TestCase, pods map[string]*v1.Pod) *Conflict {
 	m := &wasm.MergeRequest{Time: v.At, ClockSynchronized: true}
 	for i := range v.Candidates {
 		c := &v.Candidates[i]

@@ -49,7 +49,7 @@ func (t *Yielder) took(ctx context.Context, fuel int64) error {
 	return context.Cause(ctx)
 }
 
-// conditions returns the input of conditions: they see what plugins see.
+// conditions returns the input of conditions: what plugins see, except references.
 func (d *Decision) conditions() *condition.Input {
 	if d.input == nil {
 		r, q := d.Request, d.Request.Question

@@ -215,10 +215,10 @@ func (d *Decision) Identity() QuestionID {
 	return sha256.Sum256(fmt.Appendf(nil, "%q %q %q", d.Hook, d.Request.Question.Pod.UID, d.LastKey()))
 }
 
-// RequestOfTest returns the request of a test: at a fixed time on a synchronized clock,
+// RequestOfTestCase returns the request of a test: at a fixed time on a synchronized clock,
 // about a pod from a file or, if the policy does not match files, of the first kind of
 // sources that it names. known are the objects that exist.
-func (p *Policy) RequestOfTest(q *api.Question, at time.Time, known []api.Reference) *wasm.Request {
+func (p *Policy) RequestOfTestCase(q *api.Question, at time.Time, known []api.Reference) *wasm.Request {
 	kind := api.KindFile
 	if named := p.Match.Sources; len(named) > 0 && !slices.Contains(named, kind) {
 		kind = named[0]

@@ -19,7 +19,7 @@ type HostEffects struct {
 	// Repeated reports that they are those on record. Nothing is recorded then, and breakers
 	// are not used.
 	Repeated bool
-	Of       map[PolicyKey]*decisions.Circumstance
+	Of       map[PolicyKey]*decisions.HostCause
 	// PutOff is how long the question waits until a policy may be asked whose breaker is
 	// open, 0 for not; PutOffReason says so. There is no decision until then.
 	PutOff       time.Duration
@@ -105,7 +105,7 @@ func (c *HostEffects) cutOff(p *Policy) (reads []string, err error, ok bool) { /
 
 // asked records how a call ended, if that was not the plugin's fault.
 func (c *HostEffects) asked(p *Policy, err error, reads []string) {
-	if err == nil || c.Repeated || !ofMachineAsked(err) {
+	if err == nil || c.Repeated || !failedOnHost(err) {
 		return
 	}
 	code, detail := partsOf(err)
@@ -138,20 +138,20 @@ func (c *HostEffects) cut(p *Policy) *decisions.Cut {
 	return nil
 }
 
-func (c *HostEffects) note(p *Policy) *decisions.Circumstance {
+func (c *HostEffects) note(p *Policy) *decisions.HostCause {
 	if c.Of == nil {
-		c.Of = map[PolicyKey]*decisions.Circumstance{}
+		c.Of = map[PolicyKey]*decisions.HostCause{}
 	}
 	one := c.Of[p.Key()]
 	if one == nil {
-		one = &decisions.Circumstance{}
+		one = &decisions.HostCause{}
 		c.Of[p.Key()] = one
 	}
 	return one
 }
 
-// ofMachineAsked reports whether the error of a call was not the plugin's fault.
-func ofMachineAsked(err error) bool {
+// failedOnHost reports whether a call failed because of the host and not because of the plugin.
+func failedOnHost(err error) bool {
 	code, _, _ := FailureOf(err)
 	return code == string(wasm.HostError) || code == string(wasm.NotReady)
 }

@@ -65,19 +65,19 @@ func (x *Redactor) entry(record *decisions.Record, of Artifacts) (*decisions.Ent
 			x.facts(f)
 			p.NodeFacts = to.JSON(f)
 		}
-		if c := p.Circumstance; c != nil && c.Last != nil {
+		if c := p.HostCause; c != nil && c.Last != nil {
 			last := *c.Last
 			last.Message = x.value(last.Message)
-			p.Circumstance = &decisions.Circumstance{Cut: c.Cut, Last: &last}
+			p.HostCause = &decisions.HostCause{Cut: c.Cut, Last: &last}
 		}
-		if c := p.Circumstance; c != nil && c.Cut != nil && len(c.Cut.References) > 0 {
+		if c := p.HostCause; c != nil && c.Cut != nil && len(c.Cut.References) > 0 {
 			cut := *c.Cut
 			cut.References = slices.Clone(cut.References)
 			for i := range cut.References {
 				cut.References[i].Digest = x.value(cut.References[i].Digest)
 			}
 			circumstance := *c
-			circumstance.Cut, p.Circumstance = &cut, &circumstance
+			circumstance.Cut, p.HostCause = &cut, &circumstance
 		}
 	}
 	if from.Err != nil {

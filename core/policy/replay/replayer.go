@@ -157,7 +157,7 @@ func (r *Replayer) once(ctx context.Context, record *decisions.Record, of Artifa
 		change(d)
 		v = r.decide(ctx, record, sets, d)
 	case api.HookMerge:
-		m := e.Contest(record)
+		m := e.Conflict(record)
 		if e.Err != nil {
 			return api.Verdict{}, e.Err
 		}
@@ -346,10 +346,10 @@ func (e *ArtifactReader) Decision(record *decisions.Record) *eval.Decision {
 	d.See = func(tenant string, _ *eval.NodeView) *wasm.NodeFacts { return facts[tenant] }
 	for i := range record.Policies {
 		x := &record.Policies[i]
-		if x.Circumstance == nil || x.Circumstance.Last == nil {
+		if x.HostCause == nil || x.HostCause.Last == nil {
 			continue
 		}
-		d.Remember(x.Circumstance.Last)
+		d.Remember(x.HostCause.Last)
 	}
 	return d
 }
@@ -388,8 +388,8 @@ func (e *ArtifactReader) Facts(record *decisions.Record) map[string]*wasm.NodeFa
 	return facts
 }
 
-// Contest is that of a record of the hook merge.
-func (e *ArtifactReader) Contest(record *decisions.Record) *eval.Conflict {
+// Conflict returns the conflict of a record of the hook merge.
+func (e *ArtifactReader) Conflict(record *decisions.Record) *eval.Conflict {
 	m := &eval.Conflict{
 		MergeRequest: &wasm.MergeRequest{
 			Current: e.pod(record.Old), Tenant: record.Tenant, Time: record.Verdict.At, ClockSynchronized: record.ClockSynchronized,
@@ -412,10 +412,10 @@ func (e *ArtifactReader) Contest(record *decisions.Record) *eval.Conflict {
 
 // metBy is what the policies of a record met.
 func metBy(policies []decisions.PolicyRecord) eval.HostEffects {
-	met := eval.HostEffects{Repeated: true, Of: map[eval.PolicyKey]*decisions.Circumstance{}}
+	met := eval.HostEffects{Repeated: true, Of: map[eval.PolicyKey]*decisions.HostCause{}}
 	for i := range policies {
-		if x := &policies[i]; x.Circumstance != nil {
-			met.Of[eval.PolicyKey{Tenant: x.Tenant, Policy: x.Name}] = x.Circumstance
+		if x := &policies[i]; x.HostCause != nil {
+			met.Of[eval.PolicyKey{Tenant: x.Tenant, Policy: x.Name}] = x.HostCause
 		}
 	}
 	return met

@@ -215,7 +215,7 @@ func (r *Reviewer) compare(f *effectiveSets) {
 	}
 }
 
-// addPod adds a running pod. One that the sets in force have admitted was judged.
+// addPod adds a running pod. A pod that the sets in force have admitted counts as judged.
 func (r *Reviewer) addPod(f *effectiveSets, run RunningPod) {
 	tenant := r.cfg.Engine.TenantOf(run.Pod.Namespace)
 	now := f.of(tenant)

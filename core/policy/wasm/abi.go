@@ -90,7 +90,7 @@ func (i *instance) get(memory api.Memory, stack []uint64) {
 		if handle := uint32(stack[0]); uint64(handle) < uint64(len(c.wants.fields)) {
 			c.record.begin()
 			c.record.affordable = i.tank.affords()
-			c.wants.fields[handle].write(&c.record, &c.asked)
+			c.wants.fields[handle].write(&c.record, &c.query)
 			c.record.check()
 			c.fetched.field(handle)
 			i.tank.beside += c.record.extra
@@ -106,7 +106,7 @@ func (i *instance) json(memory api.Memory, stack []uint64) {
 	if c.wants != nil {
 		result = noSuchThing
 		encoded, extra := c.documents.encoded, c.documents.extra
-		if text, ok := c.documents.of(&c.asked, uint32(stack[0])); ok {
+		if text, ok := c.documents.of(&c.query, uint32(stack[0])); ok {
 			i.tank.beside += c.documents.extra - extra
 			i.tank.bytes(uint32(len(text)), c.documents.encoded-encoded)
 			c.fetched.document(uint32(stack[0]))

@@ -99,7 +99,7 @@ func TestTheSpecificationsFields(t *testing.T) {
 	t.Parallel()
 	part := specification(t, "Paths")
 	for prefix, of := range map[string]reflect.Type{
-		"request": reflect.TypeFor[request](), "request.connection": reflect.TypeFor[api.Connection](),
+		"request": reflect.TypeFor[seenRequest](), "request.connection": reflect.TypeFor[api.Connection](),
 		"request.references[*]": reflect.TypeFor[api.Reference](), "node": reflect.TypeFor[node](),
 		"node.pods[*]": reflect.TypeFor[NodePod](), "candidates[*]": reflect.TypeFor[candidate](),
 	} {

@@ -84,26 +84,26 @@ func (i *instance) put(hook Hook, r *Request, m *MergeRequest) {
 	c, p := &i.call, i.plugin
 	if m != nil {
 		c.renew(&p.image.wants, m.Time)
-		c.asked.choose(m)
+		c.query.setMerge(m)
 		facts = m.Node
 	} else {
 		c.renew(&p.image.wants, r.Time)
-		c.asked.judge(hook, r)
+		c.query.setPod(hook, r)
 		facts = r.Node
 	}
 	if !p.may.node {
 		facts = nil
 	}
 	if !p.may.references {
-		c.asked.request.References = nil
+		c.query.request.References = nil
 	}
-	c.asked.on(p.node, facts)
+	c.query.setNode(p.node, facts)
 }
 
 // hand writes the record into the guest's input area.
 func (i *instance) hand() error {
 	img, r := &i.plugin.image, &i.call.record
-	img.wants.write(r, &i.call.asked, int(img.capacity))
+	img.wants.write(r, &i.call.query, int(img.capacity))
 	if r.err != nil {
 		return failf(HostError, "write the fields the plugin declared: %w", r.err)
 	}

@@ -22,7 +22,7 @@ type call struct {
 	refused error
 	// wants are the fields that a hook may get; nil outside of hooks.
 	wants     *projection
-	asked     asked
+	query     query
 	documents documents
 	record    record
 	// steps are those of a setting's path.
@@ -60,7 +60,7 @@ func (c *call) renew(wants *projection, now time.Time) {
 // forget lets go of what the call was about.
 func (c *call) forget() {
 	c.ctx, c.wants = nil, nil
-	c.asked.forget()
+	c.query.forget()
 	c.documents.forget(maxKept)
 	c.record.forget(maxKept)
 	c.output = output{}
@@ -73,7 +73,7 @@ func (c *call) read(own [sha256.Size]byte, random []byte, charge func(encoded in
 	if !c.seeded {
 		seed := own
 		if c.wants != nil {
-			seed = c.documents.seed(own, &c.asked, charge)
+			seed = c.documents.seed(own, &c.query, charge)
 		}
 		c.random.Seed(seed)
 		c.seeded = true

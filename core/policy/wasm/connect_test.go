@@ -73,8 +73,8 @@ func TestConnect_fieldsOfTheConnection(t *testing.T) {
 		"request.connection.container", "request.connection.command", "request.connection.command[0]", "request.connection.command[*]",
 		"request.connection.ports", "request.connection.user", "request.connection.groups", "oldObject.metadata.name")
 	write := func(hook Hook, r *Request) []any {
-		q := &asked{}
-		q.judge(hook, r)
+		q := &query{}
+		q.setPod(hook, r)
 		var out record
 		all.write(&out, q, maxRecord)
 		return parseRecord(t, out.out)
@@ -90,8 +90,8 @@ func TestConnect_fieldsOfTheConnection(t *testing.T) {
 	if diff := cmp.Diff(want, write(HookAdmit, question(testPod()))); diff != "" {
 		t.Errorf("another hook (-want +got):\n%s", diff)
 	}
-	q := &asked{}
-	q.judge(HookConnect, connectRequest())
+	q := &query{}
+	q.setPod(HookConnect, connectRequest())
 	_, text, err := q.document(documentRequest)
 	if want := `"connection":{"kind":"exec","source":"node-api","container":"main","command":["sh","-c","ls"],"user":"alice","groups":["ops"]}`; err != nil || !strings.Contains(string(text), want) {
 		t.Errorf("document %s, error %v, want %s in it", text, err, want)

@@ -2,7 +2,7 @@
 // wardlet1, which docs/abi.md specifies.
 //
 // Comes in: the bytes of a WebAssembly module with what its policy says of it
-// (Engine.Load), and questions about pods (Plugin.Admit, Merge and Filter).
+// (Engine.Load), and questions about pods (Plugin.Admit, Merge, Filter and Connect).
 // Goes out: what the plugin answered, or a Failure with its own code; what
 // plugins log ends in the engine's logger. Compiled code is kept in a directory
 // of its owner.

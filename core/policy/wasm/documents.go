@@ -47,7 +47,7 @@ func (d *documents) forget(most int) {
 }
 
 // of returns a document of a question. It is made once.
-func (d *documents) of(q *asked, number uint32) (text []byte, ok bool) {
+func (d *documents) of(q *query, number uint32) (text []byte, ok bool) {
 	for _, m := range d.made {
 		if m.number == number {
 			return d.text[m.begin:m.end], true
@@ -71,7 +71,7 @@ func (d *documents) of(q *asked, number uint32) (text []byte, ok bool) {
 
 // document is what a number stands for, a pointer, and that as JSON; nil where there is
 // nothing.
-func (q *asked) document(number uint32) (value any, text []byte, err error) {
+func (q *query) document(number uint32) (value any, text []byte, err error) {
 	var of *v1.Pod
 	switch number {
 	case documentRequest:
@@ -102,7 +102,7 @@ func (q *asked) document(number uint32) (value any, text []byte, err error) {
 // seed returns what the random numbers of a hook come from: the plugin's own seed,
 // and everything it may know of the question. After each document it calls charge
 // with how many bytes of JSON were made for it, and what they cost beside their fuel.
-func (d *documents) seed(own [sha256.Size]byte, q *asked, charge func(encoded int, extra int64)) (seed [sha256.Size]byte) {
+func (d *documents) seed(own [sha256.Size]byte, q *query, charge func(encoded int, extra int64)) (seed [sha256.Size]byte) {
 	encoded, extra := d.encoded, d.extra
 	sum := sha256.New()
 	sum.Write(own[:])

@@ -174,7 +174,7 @@ func TestRoomForDocuments(t *testing.T) {
 // nothing else.
 func TestTheSeedIsOfTheWholeQuestion(t *testing.T) {
 	t.Parallel()
-	seed := func(own byte, change func(q *asked)) [32]byte {
+	seed := func(own byte, change func(q *query)) [32]byte {
 		q := put(&Request{
 			Question: &api.Question{Op: api.UpdateOp, Pod: testPod("a"), Old: testPod("b"), Origin: api.Origin{Source: "s"}}, Time: testTime, Node: testFacts(),
 		})
@@ -184,22 +184,22 @@ func TestTheSeedIsOfTheWholeQuestion(t *testing.T) {
 		return d.seed([32]byte{own}, q, func(int, int64) {})
 	}
 	seen := map[[32]byte]string{}
-	for name, change := range map[string]func(q *asked){
-		"nothing":            func(*asked) {},
-		"the object":         func(q *asked) { q.object = testPod("x") },
-		"no object":          func(q *asked) { q.object = nil },
-		"the old object":     func(q *asked) { q.old = testPod("x") },
-		"no old object":      func(q *asked) { q.old = nil },
-		"both swapped":       func(q *asked) { q.object, q.old = q.old, q.object },
-		"the time":           func(q *asked) { q.request.Time++ },
-		"the hook":           func(q *asked) { q.request.Hook = HookFilter },
-		"the node's labels":  func(q *asked) { q.node.Labels = nil },
-		"no node":            func(q *asked) { q.nodeKnown = false },
-		"a candidate":        func(q *asked) { q.candidates[1].Object = testPod("x") },
-		"candidates swapped": func(q *asked) { q.candidates[0], q.candidates[1] = q.candidates[1], q.candidates[0] },
-		"one that runs":      func(q *asked) { q.candidates[1].Running = true },
-		"a candidate less":   func(q *asked) { q.candidates = q.candidates[:1] },
-		"no candidates":      func(q *asked) { q.candidates = nil },
+	for name, change := range map[string]func(q *query){
+		"nothing":            func(*query) {},
+		"the object":         func(q *query) { q.object = testPod("x") },
+		"no object":          func(q *query) { q.object = nil },
+		"the old object":     func(q *query) { q.old = testPod("x") },
+		"no old object":      func(q *query) { q.old = nil },
+		"both swapped":       func(q *query) { q.object, q.old = q.old, q.object },
+		"the time":           func(q *query) { q.request.Time++ },
+		"the hook":           func(q *query) { q.request.Hook = HookFilter },
+		"the node's labels":  func(q *query) { q.node.Labels = nil },
+		"no node":            func(q *query) { q.nodeKnown = false },
+		"a candidate":        func(q *query) { q.candidates[1].Object = testPod("x") },
+		"candidates swapped": func(q *query) { q.candidates[0], q.candidates[1] = q.candidates[1], q.candidates[0] },
+		"one that runs":      func(q *query) { q.candidates[1].Running = true },
+		"a candidate less":   func(q *query) { q.candidates = q.candidates[:1] },
+		"no candidates":      func(q *query) { q.candidates = nil },
 	} {
 		s := seed(1, change)
 		if other, ok := seen[s]; ok {

@@ -74,8 +74,8 @@ func TestWhatAnUpdateChanged(t *testing.T) {
 	all := declared(t, "request.hook", "request.operation", "request.changed", "request.changed[*]", "request.changed[0]", "request.changed[2]",
 		"request.kind", "request.tenant", "request.clockSynchronized", "object.spec.containers[0].image", "oldObject.spec.containers[0].image")
 	write := func() []any {
-		q := &asked{}
-		q.judge(HookFilter, r)
+		q := &query{}
+		q.setPod(HookFilter, r)
 		var out record
 		all.write(&out, q, maxRecord)
 		return parseRecord(t, out.out)

@@ -46,9 +46,9 @@ const (
 	// pieceFuel is what a piece takes that is written to a descriptor, beside its
 	// bytes.
 	pieceFuel = 50
-	// textFuel is what a byte of a text takes that is made safe to show,
-	// lineFuel a line that is written to a descriptor, waitFuel a subscription of
-	// poll_oneoff, and pathFuel a path that is declared.
+	// textFuel is the fuel for each byte of a text that is made safe to show, lineFuel for
+	// each line that is written to a descriptor, waitFuel for each subscription of
+	// poll_oneoff, and pathFuel for each path that is declared.
 	textFuel = 16
 	lineFuel = 500
 	waitFuel = 50

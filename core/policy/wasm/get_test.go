@@ -199,8 +199,8 @@ func TestNoQuestionIsLeftForTheNext(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := &i.call
-		if c.asked.object != nil || c.asked.request.Source != "" || c.ctx != nil || c.wants != nil || len(c.documents.text) > 0 || len(c.record.out) > 0 {
-			t.Errorf("%+v is kept", c.asked)
+		if c.query.object != nil || c.query.request.Source != "" || c.ctx != nil || c.wants != nil || len(c.documents.text) > 0 || len(c.record.out) > 0 {
+			t.Errorf("%+v is kept", c.query)
 		}
 		for _, e := range c.record.entries {
 			if e.key != "" {
@@ -209,8 +209,8 @@ func TestNoQuestionIsLeftForTheNext(t *testing.T) {
 		}
 		p.give(i, true)
 	}
-	var q asked
-	q.choose(testMerge())
+	var q query
+	q.setMerge(testMerge())
 	q.forget()
 	if first := q.candidates[:1][0]; first.Object != nil || first.Source != "" || q.old != nil {
 		t.Errorf("the candidate %+v is kept", first)

@@ -196,7 +196,7 @@ func TestHostCall_documentCostsBesideTheFuel(t *testing.T) {
 		p.Spec.Containers[i].Resources.Requests = v1.ResourceList{"memory": resource.MustParse("1Ei")}
 	}
 	const fixed = jsonExtra + 4*jsonFieldExtra // kind, apiVersion, metadata and spec
-	request := int64(jsonExtra + reflect.TypeFor[request]().NumField()*jsonFieldExtra)
+	request := int64(jsonExtra + reflect.TypeFor[seenRequest]().NumField()*jsonFieldExtra)
 	for name, test := range map[string]struct {
 		module []byte
 		want   int64

@@ -117,10 +117,10 @@ func TestCandidates(t *testing.T) {
 		"request.clockSynchronized":                      true,
 		"node.pods[*].name":                              list{"web", "db"},
 	} {
-		q := &asked{}
+		q := &query{}
 		m := testMerge()
-		q.choose(m)
-		q.on("node-1", m.Node)
+		q.setMerge(m)
+		q.setNode("node-1", m.Node)
 		var r record
 		declared(t, path).write(&r, q, maxRecord)
 		if diff := cmp.Diff(want, parseRecord(t, r.out)[0]); diff != "" {

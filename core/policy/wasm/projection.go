@@ -61,7 +61,7 @@ const maxRecord = 1 << 20
 // write makes the record of a question: u16 count, then for every path u16
 // handle and its value. It is wrong where it has more than most bytes, or than
 // maxRecord.
-func (p *projection) write(r *record, q *asked, most int) {
+func (p *projection) write(r *record, q *query, most int) {
 	r.begin()
 	r.most = max(1, min(most, maxRecord))
 	binary.LittleEndian.PutUint16(r.room(2), uint16(p.recorded))
@@ -77,7 +77,7 @@ func (p *projection) write(r *record, q *asked, most int) {
 }
 
 // write appends the field's value.
-func (f *field) write(r *record, q *asked) {
+func (f *field) write(r *record, q *query) {
 	if at := q.at(f.root); at != nil {
 		f.program.run(r, at)
 	} else {
@@ -97,7 +97,7 @@ const (
 )
 
 // at is where a root's value lies, nil where the question has none.
-func (q *asked) at(r root) unsafe.Pointer {
+func (q *query) at(r root) unsafe.Pointer {
 	switch r {
 	case rootObject:
 		return unsafe.Pointer(q.object)
@@ -130,7 +130,7 @@ func compilePath(all []segment, may capabilities) (f field, err error) {
 			return field{}, fmt.Errorf("request.references needs the capability %q: add it to the policy's capabilities", CapabilityReferencesRead)
 		}
 		f.root = rootRequest
-		f.program, err = compileBelow(reflect.TypeFor[request](), rest)
+		f.program, err = compileBelow(reflect.TypeFor[seenRequest](), rest)
 	case "node":
 		if !may.node {
 			return field{}, fmt.Errorf("node needs the capability %q: add it to the policy's capabilities", CapabilityNodeRead)

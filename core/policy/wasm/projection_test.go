@@ -29,10 +29,10 @@ func declared(tb testing.TB, paths ...string) *projection {
 }
 
 // put is what a request asks on the node "node-1".
-func put(r *Request) *asked {
-	q := &asked{}
-	q.judge(HookAdmit, r)
-	q.on("node-1", r.Node)
+func put(r *Request) *query {
+	q := &query{}
+	q.setPod(HookAdmit, r)
+	q.setNode("node-1", r.Node)
 	return q
 }
 

@@ -32,9 +32,9 @@ type Request struct {
 	Texts *pod.Texts
 }
 
-// request is what plugins see of a question, by the names of docs/abi.md. What
+// seenRequest is what plugins see of a question, by the names of docs/abi.md. What
 // may be missing is left out when empty.
-type request struct {
+type seenRequest struct {
 	Hook              Hook     `json:"hook"`
 	Operation         api.Op   `json:"operation,omitempty"`
 	Source            string   `json:"source,omitempty"`

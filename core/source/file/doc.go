@@ -51,7 +51,7 @@
 //     most;
 //   - its file cannot be read, or has more documents than there is room for, or a
 //     document of the file does not say which pod
-//     it is: then the file has a bad document whose ID ends in pod.HoldSuffix,
+//     it is: then the file has a bad document whose ID ends in api.HoldSuffix,
 //     last of its documents, and the mux forgets nothing of it.
 //
 // The first delivery is a snapshot (Replace), all later ones are differences: all

@@ -1,12 +1,16 @@
 package file
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"syscall"
+	"time"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/internal/fswatch"
 	"github.com/wardlet/wardlet/core/manifest"
 )
@@ -42,4 +46,34 @@ func readWhole(path string) (data []byte, after fswatch.Stamp, err error) {
 		after = fswatch.Stamp{}
 	}
 	return data, after, nil
+}
+
+// reread reads and decodes the file. It reports false when the file changed
+// meanwhile, or went away.
+func (f *file) reread(decode func([]byte, manifest.DecodeFrom) []api.Document, from manifest.DecodeFrom, now time.Time) bool {
+	data, after, err := readWhole(from.File)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	if err != nil {
+		f.fail(from, err)
+		return true
+	}
+	if after != f.stamp {
+		f.whole, f.quiet = false, now
+		return false
+	}
+	sum := sha256.Sum256(data)
+	if f.read == (fswatch.Stamp{}) || sum != f.sum {
+		f.docs = decode(data, from)
+	}
+	f.tried, f.touched, f.read, f.sum = true, false, f.stamp, sum
+	f.racy = now.Sub(time.Unix(0, f.stamp.Mtime)) < racyWindow
+	return true
+}
+
+// fail notes that the file cannot be read; it is tried again at every look.
+func (f *file) fail(from manifest.DecodeFrom, err error) {
+	f.tried, f.read = true, fswatch.Stamp{}
+	f.docs = []api.Document{manifest.HoldFile(from, 0, err)}
 }

@@ -28,8 +28,8 @@ type Record struct {
 	// is empty where there was none. Of merge, Pod is empty and Old what ran.
 	Pod string `json:"pod,omitempty"`
 	Old string `json:"old,omitempty"`
-	// Base is FinalHash of Pod where that is what a merge policy made of the
-	// document before it was judged.
+	// Base is FinalHash of Pod if a merge policy had changed the document before it was
+	// judged, empty if not.
 	Base string `json:"base,omitempty"`
 	// OldInstance is the instance of Old.
 	OldInstance string `json:"oldInstance,omitempty"`
@@ -87,13 +87,13 @@ type PolicyRecord struct {
 	// NodeFacts is the digest of what it saw of the node, empty where it saw
 	// nothing.
 	NodeFacts string `json:"nodeFacts,omitempty"`
-	// Circumstance is what decided beside all that, nil for nothing.
-	Circumstance *Circumstance `json:"circumstance,omitempty"`
+	// HostCause is what decided beside all that, nil for nothing.
+	HostCause *HostCause `json:"circumstance,omitempty"`
 }
 
-// Circumstance is what an opinion of a policy came of that is no function of its
-// module, its settings and what it was asked.
-type Circumstance struct {
+// HostCause is what determined an opinion of a policy beside its module, its settings and the
+// question: an open breaker, a failure of the host, or the last opinion.
+type HostCause struct {
 	// Cut is why there is no answer of the plugin, nil where there is one.
 	Cut *Cut `json:"cut,omitempty"`
 	// Last is what the policy had said of the same version of the pod, where that

@@ -27,7 +27,7 @@ var (
 )
 
 // enough is how many lives meet each rule at least once: some states last milliseconds, and few writes fall into them.
-const enough = 1_000
+const enough = 300
 
 func TestStatuses_areThoseOfAKubelet(t *testing.T) {
 	all := makeLives(*seed, *lives)

@@ -103,8 +103,8 @@ func (t *stream) change(c *api.Change, docs ledger, now time.Time) error {
 	return t.origin(c, before, docs, now)
 }
 
-// origin checks that the new pod is that of the document it is said to come
-// from, and when it was first seen.
+// origin checks that the new pod is the one of the document that its origin names, and that the
+// time at which it was first seen is right.
 func (t *stream) origin(c *api.Change, before *held, docs ledger, now time.Time) error {
 	d, ok := docs[c.Source][c.Origin.Document]
 	// What is on the disk may lack changes that are not meaningful.

@@ -72,7 +72,7 @@ func (o *ours) apply(op *Op, look *Look) {
 	case doStray:
 		at := o.read(op.UID)
 		observed := o.observed(op.UID, &at)
-		o.pool.Update(worker.Request{Kind: worker.Kill, Observed: &observed})
+		o.pool.Submit(worker.Request{Kind: worker.Kill, Observed: &observed})
 	case doAppear:
 		o.start(op.UID, string(op.UID))
 	case doExit:
@@ -95,7 +95,7 @@ func (o *ours) apply(op *Op, look *Look) {
 				r.Kill.Status = func(st *v1.PodStatus) { st.Message = op.Mark }
 			}
 		}
-		o.pool.Update(r)
+		o.pool.Submit(r)
 	}
 	time.Sleep(time.Second)
 	synctest.Wait()

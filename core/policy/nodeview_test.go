@@ -137,7 +137,7 @@ func TestWhatWasAdmittedCountsUntilItIsGone(t *testing.T) {
 
 // onNode is a decision about a pod that has seen the node as a tenant's policies
 // do, and those of the others named.
-func onNode(l *nodeSnapshot, q api.Question, tenant string, sees ...string) *eval.Decision {
+func onNode(l *nodeView, q api.Question, tenant string, sees ...string) *eval.Decision {
 	d := decisionOn(q)
 	d.Request.Tenant = tenant
 	d.See = func(tenant string, s *eval.NodeView) *wasm.NodeFacts {
@@ -157,29 +157,29 @@ func says(answer api.Answer) *api.Verdict { return &api.Verdict{Answer: answer} 
 func TestAnAnswerThatDoesNotAllowGivesBackWhatWasReserved(t *testing.T) {
 	t.Parallel()
 	n, ctx := &aNode{}, t.Context()
-	l := &nodeSnapshot{node: n.node()}
+	l := &nodeView{node: n.node()}
 	first := onNode(l, policytest.Question("a"), "", "")
 	before := onNode(l, policytest.Question("b"), "", "")
-	if !l.commit(ctx, first, says(api.Allow)) {
+	if !l.reserveIfCurrent(ctx, first, says(api.Allow)) {
 		t.Fatal("the newest does not count")
 	}
-	if l.commit(ctx, before, says(api.Allow)) {
+	if l.reserveIfCurrent(ctx, before, says(api.Allow)) {
 		t.Error("what was seen before counts")
 	}
-	if !l.commit(ctx, before, says(api.Hold)) {
+	if !l.reserveIfCurrent(ctx, before, says(api.Hold)) {
 		t.Error("a pod that takes nothing has to wait")
 	}
 	full := onNode(l, policytest.Question("b"), "", "")
-	if !l.commit(ctx, onNode(l, policytest.Question("a"), "", ""), says(api.Deny)) || len(l.view().Pods) != 0 {
+	if !l.reserveIfCurrent(ctx, onNode(l, policytest.Question("a"), "", ""), says(api.Deny)) || len(l.view().Pods) != 0 {
 		t.Errorf("reserved: %+v", l.view().Pods)
 	}
-	if l.commit(ctx, full, says(api.Allow)) {
+	if l.reserveIfCurrent(ctx, full, says(api.Allow)) {
 		t.Error("what was seen before it was given back counts")
 	}
-	if l.commit(ctx, full, says(api.Deny)) {
+	if l.reserveIfCurrent(ctx, full, says(api.Deny)) {
 		t.Error("a denial counts by what was seen before it was given back")
 	}
-	if !l.commit(ctx, onNode(l, policytest.Question("b"), ""), says(api.Allow)) {
+	if !l.reserveIfCurrent(ctx, onNode(l, policytest.Question("b"), ""), says(api.Allow)) {
 		t.Error("who has not looked has to wait")
 	}
 }
@@ -187,20 +187,20 @@ func TestAnAnswerThatDoesNotAllowGivesBackWhatWasReserved(t *testing.T) {
 func TestADecisionIsMadeAgainOnlyIfWhatItSawIsAnother(t *testing.T) {
 	t.Parallel()
 	// admits has a pod of a tenant admitted that has not looked.
-	admits := func(name, tenant string) func(*nodeSnapshot, *aNode) {
-		return func(l *nodeSnapshot, _ *aNode) {
-			l.commit(t.Context(), onNode(l, policytest.Question(name, in(tenant)), tenant), says(api.Allow))
+	admits := func(name, tenant string) func(*nodeView, *aNode) {
+		return func(l *nodeView, _ *aNode) {
+			l.reserveIfCurrent(t.Context(), onNode(l, policytest.Question(name, in(tenant)), tenant), says(api.Allow))
 		}
 	}
-	runs := func(pods ...NodePod) func(*nodeSnapshot, *aNode) {
-		return func(_ *nodeSnapshot, n *aNode) { n.set(pods...) }
+	runs := func(pods ...NodePod) func(*nodeView, *aNode) {
+		return func(_ *nodeView, n *aNode) { n.set(pods...) }
 	}
 	for name, test := range map[string]struct {
 		sees      []string
-		meanwhile func(l *nodeSnapshot, n *aNode)
+		meanwhile func(l *nodeView, n *aNode)
 		want      bool
 	}{
-		"nothing happened":                  {[]string{"a"}, func(*nodeSnapshot, *aNode) {}, true},
+		"nothing happened":                  {[]string{"a"}, func(*nodeView, *aNode) {}, true},
 		"a pod of the tenant was admitted":  {[]string{"a"}, admits("other", "a"), false},
 		"one of another tenant was":         {[]string{"a"}, admits("other", "b"), true},
 		"which the operator's policies see": {[]string{"a", ""}, admits("other", "b"), false},
@@ -212,11 +212,11 @@ func TestADecisionIsMadeAgainOnlyIfWhatItSawIsAnother(t *testing.T) {
 			t.Parallel()
 			n := &aNode{}
 			n.set(aPod("a", "running"))
-			l := &nodeSnapshot{node: n.node()}
+			l := &nodeView{node: n.node()}
 			admits("reserved", "a")(l, n)
 			d := onNode(l, policytest.Question("web", in("a")), "a", test.sees...)
 			test.meanwhile(l, n)
-			if got := l.commit(t.Context(), d, says(api.Allow)); got != test.want {
+			if got := l.reserveIfCurrent(t.Context(), d, says(api.Allow)); got != test.want {
 				t.Errorf("it counts: %v, want %v", got, test.want)
 			}
 		})
@@ -297,7 +297,7 @@ func TestADecisionThatOthersOvertakeIsMade(t *testing.T) {
 					t.Errorf("it is answered %s, and the policy was asked %d times, want %d", got.Answer, asked, test.most)
 				}
 				synctest.Wait()
-				if p.snapshot.exclusive != nil {
+				if p.nodeView.exclusive != nil {
 					t.Error("others are still held off")
 				}
 				stop()
@@ -348,7 +348,7 @@ func TestOthersWaitForADecisionOnlyIfTheyChangeWhatItSees(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(d policytest.Tree, _ *policytest.Scripts) {
 		t := d.T
-		l := &nodeSnapshot{node: (&aNode{}).node()}
+		l := &nodeView{node: (&aNode{}).node()}
 		alone := onNode(l, policytest.Question("alone", in("a")), "a", "a")
 		l.acquire(t.Context(), alone)
 		var answered []string
@@ -356,7 +356,7 @@ func TestOthersWaitForADecisionOnlyIfTheyChangeWhatItSees(t *testing.T) {
 		var all sync.WaitGroup
 		answer := func(name, tenant string, v *api.Verdict) {
 			all.Go(func() {
-				l.commit(t.Context(), onNode(l, policytest.Question(name, in(tenant)), tenant), v)
+				l.reserveIfCurrent(t.Context(), onNode(l, policytest.Question(name, in(tenant)), tenant), v)
 				mu.Lock()
 				defer mu.Unlock()
 				answered = append(answered, name)
@@ -371,7 +371,7 @@ func TestOthersWaitForADecisionOnlyIfTheyChangeWhatItSees(t *testing.T) {
 		}
 		alone.See("", alone.Seen)
 		answer("another", "b", says(api.Allow))
-		if l.commit(t.Context(), alone, says(api.Allow)) {
+		if l.reserveIfCurrent(t.Context(), alone, says(api.Allow)) {
 			t.Error("an operator's policy has looked, too, and nobody waited for that")
 		}
 		l.acquire(t.Context(), alone)
@@ -379,7 +379,7 @@ func TestOthersWaitForADecisionOnlyIfTheyChangeWhatItSees(t *testing.T) {
 		if got := strings.Join(answered, " "); got != "other held another" {
 			t.Errorf("answered: %s", got)
 		}
-		if !l.commit(t.Context(), alone, says(api.Allow)) {
+		if !l.reserveIfCurrent(t.Context(), alone, says(api.Allow)) {
 			t.Error("all wait for it, and it does not count")
 		}
 		l.release(alone)
@@ -393,12 +393,12 @@ func TestOthersWaitForADecisionOnlyIfTheyChangeWhatItSees(t *testing.T) {
 func TestAnUpdateOfAPodCountsOnce(t *testing.T) {
 	t.Parallel()
 	n := &aNode{pods: []NodePod{{policytest.SomePod("a"), "static"}}}
-	l := &nodeSnapshot{node: n.node()}
+	l := &nodeView{node: n.node()}
 	q := policytest.Question("a", func(q *api.Question) {
 		q.Op = api.UpdateOp
 		q.Pod.Labels = map[string]string{"tier": "db"}
 	})
-	l.commit(t.Context(), onNode(l, q, ""), says(api.Allow))
+	l.reserveIfCurrent(t.Context(), onNode(l, q, ""), says(api.Allow))
 	if got := l.view().Pods; len(got) != 1 || got[0].Labels["tier"] != "db" {
 		t.Errorf("%+v, want the newer version", got)
 	}
@@ -425,8 +425,8 @@ func TestNothingIsReservedForAPodThatEndedBeforeAnybodyLooked(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			n := &aNode{ended: test.ended}
-			l := &nodeSnapshot{node: n.node()}
-			l.commit(t.Context(), onNode(l, policytest.Question("a", again, test.as), ""), says(api.Allow))
+			l := &nodeView{node: n.node()}
+			l.reserveIfCurrent(t.Context(), onNode(l, policytest.Question("a", again, test.as), ""), says(api.Allow))
 			if l.view(); len(l.reserved) != test.want {
 				t.Errorf("%d pods are reserved, want %d", len(l.reserved), test.want)
 			}
@@ -437,14 +437,14 @@ func TestNothingIsReservedForAPodThatEndedBeforeAnybodyLooked(t *testing.T) {
 func TestNothingIsReservedForAVersionThatWasTakenBack(t *testing.T) {
 	t.Parallel()
 	n := &aNode{pods: []NodePod{{policytest.SomePod("a"), "static"}}}
-	l := &nodeSnapshot{node: n.node()}
+	l := &nodeView{node: n.node()}
 	q := policytest.Question("a", func(q *api.Question) {
 		q.Op = api.UpdateOp
 		q.Pod.Labels = map[string]string{"tier": "db"}
 	})
 	d := onNode(l, q, "")
 	d.Instance = "newer"
-	l.commit(t.Context(), d, says(api.Allow))
+	l.reserveIfCurrent(t.Context(), d, says(api.Allow))
 	n.wants = map[types.UID]string{"uid-a": "newer"}
 	if got := l.view().Pods; len(got) != 1 || got[0].Labels["tier"] != "db" {
 		t.Errorf("%+v, want the newer version", got)
@@ -532,7 +532,7 @@ func TestWhatWasAdmittedBeforeARestartCountsUntilItRuns(t *testing.T) {
 	p := New(Config{Facts: n.node(), Node: "node-1", Logger: slog.New(slog.DiscardHandler), Now: time.Now})
 	sees := func(when, want string) {
 		t.Helper()
-		if got := p.snapshot.view().Pods; len(got) != 1 || got[0].Requests["cpu"] != want {
+		if got := p.nodeView.view().Pods; len(got) != 1 || got[0].Requests["cpu"] != want {
 			t.Errorf("%s: policies see %+v, want %s", when, got, want)
 		}
 	}

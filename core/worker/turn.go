@@ -126,7 +126,7 @@ func (p *Pool) startBlocker(rec *record) string {
 	return ""
 }
 
-// mustWaitForReplaced reports whether the pod that rec takes the place of has not ended.
+// mustWaitForReplaced reports whether the pod that rec replaces is still terminating.
 func (p *Pool) mustWaitForReplaced(rec *record) bool {
 	return rec.replaces != "" && rec.replaces != rec.uid && p.isTerminating(rec.replaces)
 }

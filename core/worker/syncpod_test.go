@@ -140,11 +140,11 @@ func TestKilling_saysWhyThePodEnds(t *testing.T) {
 		want string
 	}{
 		"it was removed": {
-			func(b *bench, p *v1.Pod) { b.pool.Update(Request{Kind: Kill, Pod: p}) },
+			func(b *bench, p *v1.Pod) { b.pool.Submit(Request{Kind: Kill, Pod: p}) },
 			"the pod's document was removed, has changed, or gave way to another",
 		},
 		"it was evicted": {
-			func(b *bench, p *v1.Pod) { b.pool.Update(Request{Kind: Kill, Pod: p, Kill: &KillOptions{Evict: true}}) },
+			func(b *bench, p *v1.Pod) { b.pool.Submit(Request{Kind: Kill, Pod: p, Kill: &KillOptions{Evict: true}}) },
 			"the pod was evicted",
 		},
 		"it was deleted": {
@@ -167,7 +167,7 @@ func TestKilling_saysWhyThePodEnds(t *testing.T) {
 		"it is nobody's": {
 			func(b *bench, _ *v1.Pod) {
 				o, _ := b.cache.Get("2")
-				b.pool.Update(Request{Kind: Kill, Observed: &o})
+				b.pool.Submit(Request{Kind: Kill, Observed: &o})
 			},
 			"no source wants the pod",
 		},

@@ -178,8 +178,8 @@ func TestAPodStartsWhenTheOneWhosePlaceItTakesHasLeft(t *testing.T) {
 		held := make(chan struct{})
 		b.hold["teardown 1"] = held
 		b.kill(old)
-		b.pool.Update(Request{Kind: Create, Pod: successor, Replaces: old.UID})
-		b.pool.Update(Request{Kind: Create, Pod: other, Replaces: unrelated})
+		b.pool.Submit(Request{Kind: Create, Pod: successor, Replaces: old.UID})
+		b.pool.Submit(Request{Kind: Create, Pod: other, Replaces: unrelated})
 		expectRunning(t, b, map[string]bool{"1": false, "2": false, "3": true})
 		st, _ := b.store.Get(successor.UID)
 		if len(st.ContainerStatuses) != 1 || st.ContainerStatuses[0].State.Waiting == nil ||
@@ -205,7 +205,7 @@ func TestAPodOfWhichOnlyASandboxIsLeftWaitsForTheOneWhosePlaceItTakes(t *testing
 				held := make(chan struct{})
 				b.hold["teardown 1"] = held
 				b.kill(old)
-				b.pool.Update(Request{Kind: Create, Pod: p, Replaces: old.UID})
+				b.pool.Submit(Request{Kind: Create, Pod: p, Replaces: old.UID})
 				expectRunning(t, b, map[string]bool{"1": false, "2": false})
 				close(held)
 				expectRunning(t, b, map[string]bool{"2": true})
@@ -228,7 +228,7 @@ func TestAPodWaitsForOneThatOnlyTheRuntimeKnows(t *testing.T) {
 		b := newBench(t)
 		old, successor := fromAPI(newPod("web", "1", "a")), fromAPI(newPod("shop", "2", "a"))
 		running(b, old)
-		b.pool.Update(Request{Kind: Create, Pod: successor, Replaces: old.UID})
+		b.pool.Submit(Request{Kind: Create, Pod: successor, Replaces: old.UID})
 		expectRunning(t, b, map[string]bool{"1": true, "2": false})
 		b.create(old)
 		b.kill(old)
@@ -244,7 +244,7 @@ func TestAPodThatIsWantedItselfIsNotWaitedFor(t *testing.T) {
 		b := newBench(t)
 		old, successor := fromAPI(newPod("web", "1", "a")), fromAPI(newPod("shop", "2", "a"))
 		b.create(old)
-		b.pool.Update(Request{Kind: Create, Pod: successor, Replaces: old.UID})
+		b.pool.Submit(Request{Kind: Create, Pod: successor, Replaces: old.UID})
 		expectRunning(t, b, map[string]bool{"1": true, "2": true})
 	})
 }
@@ -329,7 +329,7 @@ func TestTheSuccessorOfARuntimePodStartsAsSoonAsThatHasEnded(t *testing.T) {
 		b := newBench(t)
 		old, successor := fromAPI(newPod("web", "1", "a")), fromAPI(newPod("shop", "2", "a"))
 		running(b, old)
-		b.pool.Update(Request{Kind: Create, Pod: successor, Replaces: old.UID})
+		b.pool.Submit(Request{Kind: Create, Pod: successor, Replaces: old.UID})
 		expectCalls(t, b)
 		b.pool.KillOrphan(&b.pool.Orphans()[0])
 		expectCalls(t, b, "stop a-1 1s", "stop-sandbox s-1", "run-sandbox shop#0", "start shop/a#0")
@@ -352,7 +352,7 @@ func TestStart_waitsNoLongerForARuntimePodThatEndsOfItself(t *testing.T) {
 				b := newBench(t)
 				housekeep := func() { b.pool.SyncKnownPods(func(uid types.UID) bool { return uid == "2" }) }
 				running(b, old)
-				b.pool.Update(successor)
+				b.pool.Submit(successor)
 				synctest.Wait()
 				housekeep()
 				expectRunning(t, b, map[string]bool{"1": true, "2": false})

@@ -2,13 +2,10 @@ package file
 
 import (
 	"crypto/sha256"
-	"errors"
-	"io/fs"
 	"time"
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/internal/fswatch"
-	"github.com/wardlet/wardlet/core/manifest"
 )
 
 // arrival is how a name appeared; zero: it did not.
@@ -91,34 +88,4 @@ func (f *file) stale() bool { return f.racy || !f.current() }
 // settled reports whether the file may be read.
 func (f *file) settled(now time.Time, settle time.Duration) bool {
 	return f.whole || now.Sub(f.quiet) >= settle
-}
-
-// reread reads and decodes the file. It reports false when the file changed
-// meanwhile, or went away.
-func (f *file) reread(decode func([]byte, manifest.DecodeFrom) []api.Document, from manifest.DecodeFrom, now time.Time) bool {
-	data, after, err := readWhole(from.File)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false
-	}
-	if err != nil {
-		f.fail(from, err)
-		return true
-	}
-	if after != f.stamp {
-		f.whole, f.quiet = false, now
-		return false
-	}
-	sum := sha256.Sum256(data)
-	if f.read == (fswatch.Stamp{}) || sum != f.sum {
-		f.docs = decode(data, from)
-	}
-	f.tried, f.touched, f.read, f.sum = true, false, f.stamp, sum
-	f.racy = now.Sub(time.Unix(0, f.stamp.Mtime)) < racyWindow
-	return true
-}
-
-// fail notes that the file cannot be read; it is tried again at every look.
-func (f *file) fail(from manifest.DecodeFrom, err error) {
-	f.tried, f.read = true, fswatch.Stamp{}
-	f.docs = []api.Document{manifest.HoldFile(from, 0, err)}
 }

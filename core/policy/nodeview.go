@@ -43,9 +43,9 @@ type NodePod struct {
 	Source string
 }
 
-// nodeSnapshot has the admitted pods, also those that have not started yet. A decision
+// nodeView has the admitted pods, also those that have not started yet. A decision
 // that has seen them counts only if they are still the same.
-type nodeSnapshot struct {
+type nodeView struct {
 	node *Node
 
 	mu sync.Mutex
@@ -72,32 +72,32 @@ type fact struct {
 }
 
 // view returns the node as it is now; nil if nothing is known of it.
-func (l *nodeSnapshot) view() *eval.NodeView {
-	if l.node == nil {
+func (n *nodeView) view() *eval.NodeView {
+	if n.node == nil {
 		return nil
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.viewLocked()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.viewLocked()
 }
 
 // viewLocked is view with the lock held.
-func (l *nodeSnapshot) viewLocked() *eval.NodeView {
-	pods := l.dropStale()
+func (n *nodeView) viewLocked() *eval.NodeView {
+	pods := n.dropStale()
 	s := &eval.NodeView{Shown: map[string]*wasm.NodeFacts{}}
-	if l.node.Is != nil {
-		s.Labels, s.Capacity = l.node.Is()
+	if n.node.Is != nil {
+		s.Labels, s.Capacity = n.node.Is()
 	}
 	known := make(map[types.UID]fact, len(pods))
 	for uid, p := range pods {
-		f, ok := l.facts[uid]
+		f, ok := n.facts[uid]
 		if !ok || f.of != p.Pod {
 			f = fact{p.Pod, factOf(p)}
 		}
 		known[uid] = f
 		s.Pods = append(s.Pods, f.pod)
 	}
-	l.facts = known
+	n.facts = known
 	slices.SortFunc(s.Pods, func(a, b wasm.NodePod) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
 	})
@@ -105,14 +105,14 @@ func (l *nodeSnapshot) viewLocked() *eval.NodeView {
 }
 
 // dropStale drops stale reservations, and returns the pods that count. The lock is held.
-func (l *nodeSnapshot) dropStale() map[types.UID]NodePod {
+func (n *nodeView) dropStale() map[types.UID]NodePod {
 	pods := map[types.UID]NodePod{}
-	for _, p := range l.node.Pods() {
+	for _, p := range n.node.Pods() {
 		pods[p.Pod.UID] = p
 	}
-	for uid, r := range l.reserved {
-		if l.isStale(r, pods[uid].Pod) {
-			delete(l.reserved, uid)
+	for uid, r := range n.reserved {
+		if n.isStale(r, pods[uid].Pod) {
+			delete(n.reserved, uid)
 			continue
 		}
 		pods[uid] = r.NodePod
@@ -123,39 +123,39 @@ func (l *nodeSnapshot) dropStale() map[types.UID]NodePod {
 // isStale reports whether a reservation is not needed any more: the pod is on the node as
 // it was admitted, has ended, or is not to run like this. was is the pod as it is on the
 // node, nil if it is not: then an update starts nothing.
-func (l *nodeSnapshot) isStale(r reservation, was *v1.Pod) bool {
+func (n *nodeView) isStale(r reservation, was *v1.Pod) bool {
 	switch {
 	case was != nil && pod.SameInstance(was, r.Pod), was == nil && r.update:
 		return true
-	case l.node.Ended != nil && l.node.Ended(r.Pod):
+	case n.node.Ended != nil && n.node.Ended(r.Pod):
 		return true
 	}
-	return !l.node.Wanted(r.Pod.UID, r.instance)
+	return !n.node.Wanted(r.Pod.UID, r.instance)
 }
 
-// commit makes a verdict visible to other decisions: a pod that passes is reserved. It
+// reserveIfCurrent makes a verdict visible to other decisions: a pod that passes is reserved. It
 // returns false, and does nothing, if the verdict lets the pod pass or denies it and the
 // node is not any more as the decision saw it.
-func (l *nodeSnapshot) commit(ctx context.Context, d *eval.Decision, v *api.Verdict) bool {
-	if l.node == nil {
+func (n *nodeView) reserveIfCurrent(ctx context.Context, d *eval.Decision, v *api.Verdict) bool {
+	if n.node == nil {
 		return true
 	}
 	q := eval.PassingQuestion(d.Request.Question, v)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for l.mustWait(d, q.Pod.UID, v.Answer) {
-		if !l.wait(ctx) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for n.mustWait(d, q.Pod.UID, v.Answer) {
+		if !n.wait(ctx) {
 			return false
 		}
 	}
-	if v.Answer != api.Hold && !l.current(d) {
+	if v.Answer != api.Hold && !n.current(d) {
 		return false
 	}
 	if v.Answer != api.Allow {
-		delete(l.reserved, q.Pod.UID)
+		delete(n.reserved, q.Pod.UID)
 		return true
 	}
-	l.reserve(q, d.Instance)
+	n.reserve(q, d.Instance)
 	return true
 }
 
@@ -165,29 +165,29 @@ func (p *Engine) Admitted(q api.Question, v api.Verdict) {
 	if len(v.References) > 0 {
 		p.referring.note(q.Pod)
 	}
-	if l := &p.snapshot; l.node != nil && v.Answer == api.Allow {
+	if n := &p.nodeView; n.node != nil && v.Answer == api.Allow {
 		instance := p.instance(&q, nil)
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.reserve(eval.PassingQuestion(&q, &v), instance)
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		n.reserve(eval.PassingQuestion(&q, &v), instance)
 	}
 }
 
 // reserve makes a pod that passes visible to other decisions. The lock is held.
-func (l *nodeSnapshot) reserve(q *api.Question, instance string) {
-	if l.reserved == nil {
-		l.reserved = map[types.UID]reservation{}
+func (n *nodeView) reserve(q *api.Question, instance string) {
+	if n.reserved == nil {
+		n.reserved = map[types.UID]reservation{}
 	}
-	l.reserved[q.Pod.UID] = reservation{NodePod{q.Pod, q.Origin.Source}, instance, q.Op == api.UpdateOp}
+	n.reserved[q.Pod.UID] = reservation{NodePod{q.Pod, q.Origin.Source}, instance, q.Op == api.UpdateOp}
 }
 
 // current reports whether policies would be shown now what they were shown. For a
 // decision that others wait for it is true: a pod that ends meanwhile only makes room.
-func (l *nodeSnapshot) current(d *eval.Decision) bool {
-	if d.Seen == nil || l.exclusive != nil && l.exclusive.decision == d && l.exclusive.covers(d.Seen) {
+func (n *nodeView) current(d *eval.Decision) bool {
+	if d.Seen == nil || n.exclusive != nil && n.exclusive.decision == d && n.exclusive.covers(d.Seen) {
 		return true
 	}
-	now := l.viewLocked()
+	now := n.viewLocked()
 	for tenant, before := range d.Seen.Shown {
 		same := func(a, b wasm.NodePod) bool { return reflect.DeepEqual(a, b) }
 		if !maps.Equal(before.Labels, now.Labels) || !maps.Equal(before.Allocatable, now.Capacity) ||
@@ -230,48 +230,48 @@ type exclusive struct {
 
 // acquire makes decisions wait that would change what this one has seen, or what another
 // attempt may see.
-func (l *nodeSnapshot) acquire(ctx context.Context, d *eval.Decision) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for l.exclusive != nil && l.exclusive.decision != d {
-		if !l.wait(ctx) {
+func (n *nodeView) acquire(ctx context.Context, d *eval.Decision) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for n.exclusive != nil && n.exclusive.decision != d {
+		if !n.wait(ctx) {
 			return
 		}
 	}
-	if l.exclusive == nil {
-		l.exclusive = &exclusive{decision: d, tenant: d.Request.Tenant, over: make(chan struct{})}
+	if n.exclusive == nil {
+		n.exclusive = &exclusive{decision: d, tenant: d.Request.Tenant, over: make(chan struct{})}
 	}
-	if !l.exclusive.covers(d.Seen) {
-		l.exclusive.tenant = ""
+	if !n.exclusive.covers(d.Seen) {
+		n.exclusive.tenant = ""
 	}
 }
 
 // release lets other decisions continue.
-func (l *nodeSnapshot) release(d *eval.Decision) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.exclusive != nil && l.exclusive.decision == d {
-		close(l.exclusive.over)
-		l.exclusive = nil
+func (n *nodeView) release(d *eval.Decision) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.exclusive != nil && n.exclusive.decision == d {
+		close(n.exclusive.over)
+		n.exclusive = nil
 	}
 }
 
 // mustWait reports whether the answer to a decision must wait: it changes what an
 // exclusive decision sees.
-func (l *nodeSnapshot) mustWait(d *eval.Decision, uid types.UID, answer api.Answer) bool {
-	if l.exclusive == nil || l.exclusive.decision == d || l.exclusive.tenant != "" && l.exclusive.tenant != d.Request.Tenant {
+func (n *nodeView) mustWait(d *eval.Decision, uid types.UID, answer api.Answer) bool {
+	if n.exclusive == nil || n.exclusive.decision == d || n.exclusive.tenant != "" && n.exclusive.tenant != d.Request.Tenant {
 		return false
 	}
-	_, reserved := l.reserved[uid]
+	_, reserved := n.reserved[uid]
 	return answer == api.Allow || reserved
 }
 
 // wait waits, without the lock, until the exclusive decision is over. It returns false if
 // ctx ends before.
-func (l *nodeSnapshot) wait(ctx context.Context) bool {
-	over := l.exclusive.over
-	l.mu.Unlock()
-	defer l.mu.Lock()
+func (n *nodeView) wait(ctx context.Context) bool {
+	over := n.exclusive.over
+	n.mu.Unlock()
+	defer n.mu.Lock()
 	select {
 	case <-over:
 		return true
@@ -323,7 +323,7 @@ func (r *nodeWatchers) add(v *api.Verdict) {
 // watchNode compares the node from time to time while policies see it. Reservations are
 // made also while none does: a policy that sees them may come.
 func (p *Engine) watchNode(ctx context.Context) {
-	if p.snapshot.node == nil {
+	if p.nodeView.node == nil {
 		return
 	}
 	every := time.NewTicker(readersPeriod)
@@ -336,10 +336,10 @@ func (p *Engine) watchNode(ctx context.Context) {
 		case <-every.C:
 		}
 		if !p.watchers.used.Load() {
-			p.snapshot.dropAllStale()
+			p.nodeView.dropAllStale()
 			continue
 		}
-		now := p.snapshot.present()
+		now := p.nodeView.present()
 		same := maps.Equal(before, now)
 		before = now
 		if same || !p.watchers.waiting.Swap(false) {
@@ -353,21 +353,21 @@ func (p *Engine) watchNode(ctx context.Context) {
 }
 
 // dropAllStale drops stale reservations.
-func (l *nodeSnapshot) dropAllStale() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.reserved) > 0 {
-		l.dropStale()
+func (n *nodeView) dropAllStale() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(n.reserved) > 0 {
+		n.dropStale()
 	}
 }
 
 // present returns the pods that count now, and in which version.
-func (l *nodeSnapshot) present() map[types.UID]*v1.Pod {
-	l.view() // forgets what is reserved for nothing
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	present := make(map[types.UID]*v1.Pod, len(l.facts))
-	for uid, f := range l.facts {
+func (n *nodeView) present() map[types.UID]*v1.Pod {
+	n.view() // forgets what is reserved for nothing
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	present := make(map[types.UID]*v1.Pod, len(n.facts))
+	for uid, f := range n.facts {
 		present[uid] = f.of
 	}
 	return present

@@ -7,10 +7,10 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// asked is what a hook is asked: what paths and documents are about.
-type asked struct {
+// query is the question of a hook, as paths and documents read it.
+type query struct {
 	object, old *v1.Pod
-	request     request
+	request     seenRequest
 	// node holds facts only where nodeKnown says so.
 	node       node
 	nodeKnown  bool
@@ -18,11 +18,11 @@ type asked struct {
 	texts      *pod.Texts
 }
 
-// judge asks about one pod.
-func (q *asked) judge(hook Hook, r *Request) {
+// setPod makes it a question about one pod.
+func (q *query) setPod(hook Hook, r *Request) {
 	about := r.Question
 	q.object, q.old, q.texts = about.Pod, about.Old, r.Texts
-	q.request = request{
+	q.request = seenRequest{
 		Hook: hook, Operation: about.Op, Source: about.Origin.Source, Kind: r.Kind, Document: about.Origin.Document,
 		Replaces: string(about.Replaces), Tenant: r.Tenant, Time: r.Time.UnixMilli(), ClockSynchronized: r.ClockSynchronized,
 		Connection: about.Connection, References: r.References,
@@ -32,10 +32,10 @@ func (q *asked) judge(hook Hook, r *Request) {
 	}
 }
 
-// choose asks about those that claim one pod.
-func (q *asked) choose(m *MergeRequest) {
+// setMerge makes it a question about documents that claim one pod.
+func (q *query) setMerge(m *MergeRequest) {
 	q.old, q.texts = m.Current, m.Texts
-	q.request = request{
+	q.request = seenRequest{
 		Hook: HookMerge, Tenant: m.Tenant, Time: m.Time.UnixMilli(), ClockSynchronized: m.ClockSynchronized,
 	}
 	for i := range m.Candidates {
@@ -43,9 +43,9 @@ func (q *asked) choose(m *MergeRequest) {
 	}
 }
 
-// on adds what is known of the node; facts is nil where the plugin may see
-// none.
-func (q *asked) on(name string, facts *NodeFacts) {
+// setNode adds the name of the node, and facts about it; facts is nil if the plugin may not see
+// any.
+func (q *query) setNode(name string, facts *NodeFacts) {
 	q.request.Node = name
 	if facts != nil {
 		q.node = node{Name: name, Labels: facts.Labels, Allocatable: facts.Allocatable, Pods: facts.Pods}
@@ -53,8 +53,8 @@ func (q *asked) on(name string, facts *NodeFacts) {
 	}
 }
 
-// forget lets go of what was asked.
-func (q *asked) forget() {
+// forget releases what the question was about.
+func (q *query) forget() {
 	clear(q.candidates)
-	*q = asked{candidates: q.candidates[:0]}
+	*q = query{candidates: q.candidates[:0]}
 }

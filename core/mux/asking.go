@@ -116,8 +116,7 @@ func (sl *slot) takeAnnouncement(op api.Op) types.UID {
 	return told
 }
 
-// isFor reports whether this is the pending version of a version of which the same is
-// asked.
+// isFor reports whether the pending version asks the same about p.
 func (w *pendingVersion) isFor(p *v1.Pod, op api.Op, judged bool) bool {
 	switch {
 	case w.op != op || w.judged != judged:
