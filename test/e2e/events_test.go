@@ -116,7 +116,9 @@ func (w *watcher) marked(t *testing.T, name string) rawPod {
 	config := &criapi.PodSandboxConfig{
 		Metadata: &criapi.PodSandboxMetadata{Name: name, Namespace: "default", Uid: name},
 		Labels:   labels, Annotations: mark, LogDirectory: t.TempDir(),
-		Linux: &criapi.LinuxPodSandboxConfig{SecurityContext: &criapi.LinuxSandboxSecurityContext{NamespaceOptions: host}},
+		Linux: &criapi.LinuxPodSandboxConfig{
+			CgroupParent: "/" + w.Name() + "/" + name, SecurityContext: &criapi.LinuxSandboxSecurityContext{NamespaceOptions: host},
+		},
 	}
 	sandbox, err := w.CRI.RunPodSandbox(t.Context(), &criapi.RunPodSandboxRequest{Config: config})
 	if err != nil {
@@ -290,7 +292,7 @@ func TestStartContainer_callerGoesAway(t *testing.T) {
 	t.Parallel()
 	w := startWatcher(t)
 	interrupted := 0
-	for after := 5 * time.Millisecond; after < 300*time.Millisecond; after += 15 * time.Millisecond {
+	for after := 5 * time.Millisecond; after < 300*time.Millisecond; after += 25 * time.Millisecond {
 		p := w.marked(t, "after-"+after.String())
 		ctx, cancel := context.WithCancel(t.Context())
 		timer := time.AfterFunc(after, cancel)
