@@ -9,7 +9,7 @@ import (
 	"github.com/wardlet/wardlet/cmd/agent/cli"
 )
 
-// failure is what a command prints as its object that has failed and has none.
+// failure is the object that a command prints if it failed and has no other object to print.
 type failure struct {
 	Error string `json:"error"`
 }

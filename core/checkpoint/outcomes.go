@@ -177,7 +177,7 @@ func (o *Outcomes) Forget(uid types.UID) {
 	o.forget(uid)
 }
 
-// forget has nothing kept of a UID. The lock is held.
+// forget removes all that is kept of a UID. The lock is held.
 func (o *Outcomes) forget(uid types.UID) {
 	delete(o.claimed, uid)
 	o.kept.Remove(uid)

@@ -21,18 +21,18 @@ func (m *Metrics) PLEG(lastSeen func() time.Time) *PLEG {
 		relists:     duration(kubelet, "pleg_relist_duration_seconds", "Seconds that a full list of the runtime's pods took.", prometheus.DefBuckets),
 		intervals:   duration(kubelet, "pleg_relist_interval_seconds", "Seconds from the beginning of one full list to that of the next.", seconds),
 		inspections: duration(kubelet, "pleg_pod_relist_duration_seconds", "Seconds until one pod had been looked at.", prometheus.DefBuckets),
-		dropped:     counter(kubelet, "pleg_discard_events", "Events of pods that were dropped, for the sync loop did not keep up."),
+		dropped:     counter(kubelet, "pleg_discard_events", "Events of pods that were dropped because the sync loop did not keep up."),
 		stream: prometheus.NewGauge(prometheus.GaugeOpts{
 			Subsystem: wardlet, Name: "pleg_stream_up", Help: "Whether the runtime's events are relied on: 1, or 0 while pods are listed every second.",
 		}),
 		losses: counter(wardlet, "pleg_stream_losses_total", "How often the runtime's events were relied on and their stream was lost."),
 		lags: duration(wardlet, "pleg_event_lag_seconds",
-			"Seconds from an event of the runtime until what it tells of was delivered; of events older than a minute, or than their stream, nothing.",
+			"Seconds from an event of the runtime until the change that it reports was delivered. Events older than a minute, or than their stream, are not counted.",
 			prometheus.ExponentialBuckets(0.001, 2, 14)),
 	}
 	m.registry.MustRegister(p.relists, p.intervals, p.inspections, p.dropped, p.stream, p.losses, p.lags,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Subsystem: kubelet, Name: "pleg_last_seen_seconds", Help: "When the newest full list was begun that succeeded, 0 for none.",
+			Subsystem: kubelet, Name: "pleg_last_seen_seconds", Help: "When the newest successful full list began, 0 if there was none.",
 		}, func() float64 { return timestamp(lastSeen()) }))
 	return p
 }

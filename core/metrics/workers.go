@@ -42,7 +42,7 @@ func (m *Metrics) Workers() *Workers {
 		containersStarted: counters(kubelet, "started_containers_total", "Containers that were to be started.", "container_type"),
 		containerErrors:   counters(kubelet, "started_containers_errors_total", "Containers that could not be started, by the reason that their status shows.", "container_type", "code"),
 		worked: durations(kubelet, "pod_worker_duration_seconds",
-			"Seconds that a worker's turn took, by what it did: create, update or sync of a pod that is to run, kill while containers are stopped, terminated once they have.",
+			"Seconds that one run of a worker took, by operation: create, update or sync of a pod that is to run, kill while its containers are stopped, terminated after they have stopped.",
 			prometheus.DefBuckets, "operation_type"),
 		sandboxes: durations(kubelet, "run_podsandbox_duration_seconds",
 			"Seconds that making a sandbox took.", prometheus.DefBuckets, "runtime_handler"),

@@ -93,8 +93,8 @@ type Desired struct {
 	Admitted bool
 	// HandedOn: the sync loop has it, or is about to get it.
 	HandedOn bool
-	// Verdict is what the sync loop has the pod with, nil for none: it is stored with
-	// the pod, also over restarts.
+	// Verdict is the verdict that the sync loop got with the pod, nil if there is none. It is stored
+	// with the pod and survives restarts.
 	Verdict *api.Verdict
 	// Rejected is the answer to the conflict of the pod's identity where that is that no
 	// candidate may run, else nil.

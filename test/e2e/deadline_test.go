@@ -168,7 +168,7 @@ func TestADeadlineGoesOnWhileNoAgentRuns(t *testing.T) {
 	if !now.Status.StartTime.After(web.Status.StartTime.Time) {
 		t.Errorf("the pod without a deadline started at %s, and after the restart of the agent at %s", web.Status.StartTime, now.Status.StartTime)
 	}
-	// It may be earlier now: what the runtime says instead of what a busy agent has seen late.
+	// A time may be earlier than before: it is the runtime's now, not the later one at which a busy agent saw the change.
 	for i, at := range times(&now) {
 		if was := times(&web)[i]; at.Sub(was) > 2*time.Second || at.Before(web.Status.StartTime.Time) {
 			t.Errorf("time %d of the pod without a deadline was %s and is %s", i, was, at)

@@ -205,7 +205,7 @@ func TestObjects_killedAtAnyStepOfAChange(t *testing.T) {
 	}
 	for i, step := range []struct {
 		point string
-		// behind is how many versions the files are behind when the agent is dead.
+		// behind is by how many versions the files are older than the object when the agent is killed.
 		behind int
 	}{{"files written", 1}, {"files linked", 1}, {"files in force", 0}} {
 		a.armed(t, step.point)

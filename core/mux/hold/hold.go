@@ -28,8 +28,8 @@ type Hold struct {
 	ticket  uint64
 	askedAt time.Time
 	verdict *api.FilterVerdict
-	// since is when it was held back first, zero before that. It is not for
-	// longer than limit from then on; 0 while that is not known.
+	// since is when the update was first held back, zero if it was not. It is held back for at
+	// most limit from then on; limit is 0 while it is not known.
 	since time.Time
 	limit time.Duration
 	// again is when it is asked about again, zero for when it changes.

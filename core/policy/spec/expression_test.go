@@ -78,7 +78,7 @@ func FuzzExpression(f *testing.F) {
 					t.Fatalf("asked for %q, which is none of %q", name, names)
 				}
 			}
-			// What all say alike stays known, not known, or nothing.
+			// If all policies give the same answer, the result is that: a known answer, an unknown one, or none.
 			if known := got == api.Allow || got == api.Deny; known != (i < 2) && strings.Count(text, "!") == 0 || i >= 2 && got != answer {
 				t.Fatalf("all say %s, and it is %s", answer, got)
 			}

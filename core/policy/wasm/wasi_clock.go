@@ -12,9 +12,9 @@ const (
 	clockMonotonic = 1
 )
 
-// wasiClockTime shows the decision's time. The wall clock stands still; the
-// monotonic clock goes on by what the guest waited, or one that sleeps would
-// wait for ever.
+// wasiClockTime shows the decision's time. The wall clock stands still. The monotonic clock
+// advances by the time that the guest asked to wait; otherwise a guest that sleeps would wait for
+// ever.
 func wasiClockTime(i *instance, memory api.Memory, stack []uint64) errno {
 	now := i.call.now
 	switch uint32(stack[0]) {

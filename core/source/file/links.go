@@ -12,8 +12,8 @@ import (
 // maxLinks is how many links the kernel follows on one path.
 const maxLinks = 40
 
-// linksTo are the symbolic links that are followed on the way to a path, each
-// below the directory that it really is in.
+// linksTo returns the symbolic links that are followed on the way to a path, each with the real
+// path of its directory.
 func linksTo(path string) (links []string) {
 	path, err := filepath.Abs(path)
 	if err != nil {

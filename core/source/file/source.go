@@ -95,9 +95,9 @@ type Source struct {
 	relinked bool
 	// late are those of them that appeared after the last listing.
 	late map[string]bool
-	// due are the names to look at next, links those whose files have another
-	// name, too, which are looked at every time. listed is when all were listed last,
-	// relist asks for that.
+	// due has the names to look at next, links the names of files with more than one name, which
+	// are looked at every time. listed is when the directory was last listed in full; relist
+	// requests another full list.
 	due, links map[string]bool
 	listed     time.Time
 	relist     bool

@@ -11,8 +11,8 @@ import (
 type block struct {
 	// at is where the first instruction stands in the module.
 	at int
-	// fuel is what they take together, touches how much of memory they may be the
-	// first to touch, checked that the fuel is looked at.
+	// fuel is the fuel of all instructions together, touches how much memory they may be the first
+	// to touch. checked reports whether the fuel is checked at this block.
 	fuel    uint32
 	touches uint32
 	checked bool

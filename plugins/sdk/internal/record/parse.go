@@ -38,9 +38,9 @@ func (x *Index) Parse(text string, handles []uint16) error {
 	if int(first[0])|int(first[1])<<8 != len(handles) {
 		return errFields
 	}
-	// What is amiss but harmless shows at the end, as each branch costs time:
-	// other is not 0 where a handle is another, unfit negative where a value has
-	// a length that its kind cannot have.
+	// Errors that do no harm while parsing are checked once at the end, because each branch costs
+	// time. other is not 0 if a handle is not the expected one, unfit is negative if a value has a
+	// length that its kind does not allow.
 	at, other, unfit := len(first), uint16(0), int64(0)
 	for _, handle := range handles {
 		const size = 2 + header
