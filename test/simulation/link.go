@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/worker"
@@ -176,9 +177,11 @@ type ending struct {
 	since time.Time
 	// again: it is to come back after that. What is asked then is about that life.
 	again bool
+	// pod is the version of the pod that the agent ends. What runs may be of an earlier version.
+	pod *v1.Pod
 }
 
-// Update hands a request on, and notes it when the worker has it: what it does from
+// Submit hands a request on, and notes it when the worker has it: what it does from
 // then on is by that.
 func (r *requests) Submit(q worker.Request) {
 	leaves := q.Replaces != "" && r.TerminationRequested(q.Replaces)
@@ -205,7 +208,7 @@ func (r *requests) Submit(q worker.Request) {
 	}
 	e := l.endings[uid]
 	if e == nil {
-		e = &ending{grace: max(*q.Pod.Spec.TerminationGracePeriodSeconds, 1)}
+		e = &ending{grace: max(*q.Pod.Spec.TerminationGracePeriodSeconds, 1), pod: q.Pod}
 		if q.Pod.DeletionGracePeriodSeconds != nil {
 			e.grace = max(*q.Pod.DeletionGracePeriodSeconds, 1)
 		}

@@ -217,14 +217,19 @@ func (w *world) mayTakeTurn(l *link, run *pod.ContainerRun) {
 }
 
 // mayStopSidecar checks that a sidecar of a pod that ends stops after the regular containers and the later sidecars, or once
-// its grace period is over. mu is held.
+// its grace period is over. Containers of an earlier version that the version which ends does not name have no order. mu is
+// held.
 func (w *world) mayStopSidecar(l *link, c *container) {
 	e, first := l.endings[c.uid], l.killing[c.uid]
 	if c.kind != pod.Sidecar || e == nil || time.Since(first) >= time.Duration(e.grace)*time.Second {
 		return
 	}
+	if _, kind := pod.Container(e.pod, c.name); kind != pod.Sidecar {
+		return
+	}
 	for _, o := range w.runtime.group(c.uid).containers {
-		later := o.kind == pod.RegularContainer || o.kind == pod.Sidecar && o.place > c.place
+		named, _ := pod.Container(e.pod, o.name)
+		later := named != nil && (o.kind == pod.RegularContainer || o.kind == pod.Sidecar && o.place > c.place)
 		if known := o.known == l || o.told || time.Since(o.since) > time.Minute; o.running() && later && known {
 			w.violated("sidecar %v is stopped before %v has ended", c, o)
 		}
