@@ -68,7 +68,7 @@ func (a *app) attach(cmd *cobra.Command, args []string, o *attachFlags) error {
 	_, err = a.connect(cmd.Context(), c, of, "attach", url.Values{}, &how)
 	switch {
 	case cmd.Context().Err() != nil && !o.stdin:
-		return nil // it breaks off, which is no error
+		return nil // an interrupt ends attach without an error
 	case cmd.Context().Err() != nil:
 		return errors.New("interrupted; the program goes on in the container")
 	}

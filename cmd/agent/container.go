@@ -25,8 +25,8 @@ import (
 // containerFlags name a container on the command line.
 type containerFlags struct{ namespace, container string }
 
-// add adds them to a command, where -c is the container as with kubectl, and not the
-// configuration as with other commands.
+// add adds the flags to a command. There -c selects the container, as with kubectl, and not the
+// configuration, as with other commands.
 func (o *containerFlags) add(a *app, cmd *cobra.Command) {
 	a.AddSocketFlag(cmd)
 	cmd.Flags().StringVar(&a.ConfigPath, "config", config.DefaultPath, "the agent's configuration")
@@ -34,18 +34,18 @@ func (o *containerFlags) add(a *app, cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&o.container, "container", "c", "", "the container (default: the one that the pod's annotation\n"+defaultContainer+" names, else the first one)")
 }
 
-// defaultContainer is the annotation that says which container of a pod is meant where
-// none is named.
+// defaultContainer is the annotation that names the container of a pod to use if the command line
+// names none.
 const defaultContainer = "kubectl.kubernetes.io/default-container"
 
-// container is one of a pod, as the agent serves it.
+// container is a container of a pod that the agent serves.
 type container struct {
 	namespace, pod, name string
-	// tty is whether its main program runs on a terminal.
+	// tty reports whether the main program of the container runs on a terminal.
 	tty bool
 }
 
-// find reads the pod and decides on the container.
+// find reads the pod and chooses the container.
 func (o *containerFlags) find(ctx context.Context, a *app, c *client.Client, namespace, name string) (*container, error) {
 	p, err := findPod(ctx, c, namespace, name)
 	if err != nil {
@@ -60,7 +60,7 @@ func findPod(ctx context.Context, c *client.Client, namespace, name string) (*v1
 	return p, c.Get(ctx, "/v1/pods/"+url.PathEscape(namespace)+"/"+url.PathEscape(name), p)
 }
 
-// choose decides on the container of a pod.
+// choose chooses the container of a pod.
 func (o *containerFlags) choose(a *app, p *v1.Pod) *container {
 	if o.container != "" {
 		return containerOf(p, o.container)
@@ -68,7 +68,7 @@ func (o *containerFlags) choose(a *app, p *v1.Pod) *container {
 	return containerOf(p, a.chooseContainer(p))
 }
 
-// containerOf is the container of a name, whether the pod has it or not.
+// containerOf returns the container with a name, even if the pod has no such container.
 func containerOf(p *v1.Pod, name string) *container {
 	of := &container{namespace: p.Namespace, pod: p.Name, name: name}
 	if spec, _ := pod.Container(p, name); spec != nil {
@@ -77,7 +77,7 @@ func containerOf(p *v1.Pod, name string) *container {
 	return of
 }
 
-// chooseContainer is the container that is meant where none is named, as kubectl has it.
+// chooseContainer returns the container to use if the command line names none, as kubectl does.
 func (a *app) chooseContainer(p *v1.Pod) string {
 	var names, shown []string
 	add := func(name, kind string) { names, shown = append(names, name), append(shown, name+kind) }
@@ -104,12 +104,12 @@ func (a *app) chooseContainer(p *v1.Pod) string {
 	return names[0]
 }
 
-// path is where the agent serves something of the container.
+// path returns the URL path at which the agent serves an endpoint of the container.
 func (c *container) path(of string, query url.Values) string {
 	return "/v1/" + of + "/" + url.PathEscape(c.namespace) + "/" + url.PathEscape(c.pod) + "/" + url.PathEscape(c.name) + "?" + query.Encode()
 }
 
-// explained adds to a refusal that is due to how the pod is where to read more.
+// explained adds a hint at "wardlet explain pod" to a refusal that is due to the state of the pod.
 func (c *container) explained(err error) error {
 	if refused, ok := errors.AsType[*client.Refusal](err); ok && refused.Code == http.StatusBadRequest {
 		return fmt.Errorf("%w; \"wardlet explain pod %s/%s\" tells more", err, c.namespace, c.pod)
@@ -117,8 +117,8 @@ func (c *container) explained(err error) error {
 	return err
 }
 
-// containerOut is where something that a container writes goes: to a terminal without
-// characters that would steer it, elsewhere as it is. The rest is to be flushed at the end.
+// containerOut returns the writer for the output of a container. On a terminal, it filters control
+// characters out; otherwise the output is unchanged. The caller must call flush at the end.
 func containerOut(to io.Writer) (w io.Writer, flush func()) {
 	if !onTTY(to) {
 		return to, func() {}
@@ -133,7 +133,7 @@ func onTTY(stream any) bool {
 	return ok && cli.IsTerminal(file)
 }
 
-// wholeCharacters never cuts a character in two between calls of to.
+// wholeCharacters never splits a character between two writes to to.
 type wholeCharacters struct {
 	to   io.Writer
 	rest []byte
@@ -163,7 +163,7 @@ func (w *wholeCharacters) Write(p []byte) (int, error) {
 
 func (w *wholeCharacters) flush() {
 	if len(w.rest) > 0 {
-		_, _ = w.to.Write(w.rest) // nothing is left to tell of it
+		_, _ = w.to.Write(w.rest) // a failed write cannot be reported
 	}
 	w.rest = nil
 }

@@ -142,8 +142,9 @@ func (a *app) describePod(ctx context.Context, c *client.Client, p *v1.Pod, show
 	})
 }
 
-// podFacts are the lines of explain pod that stand below "Wardlet": the newest of each part of its story that the description
-// has not, how things stand but for the status, and which containers are not ready.
+// podFacts returns the lines below "Wardlet": the newest moment of each part of the story that the
+// description does not show, the current state except the status, and the containers that are not
+// ready.
 func podFacts(p *v1.Pod, story *api.Timeline) []describe.Fact {
 	facts := []describe.Fact{{Label: "Source", Text: cmp.Or(p.Annotations[pod.AnnotationSource], "<none>")}}
 	newest := map[string]string{}

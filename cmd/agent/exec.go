@@ -42,13 +42,13 @@ type execFlags struct {
 	stdin, tty bool
 }
 
-// add adds those that both commands have alike.
+// add adds the flags that exec and attach share.
 func (o *execFlags) add(a *app, cmd *cobra.Command) {
 	o.containerFlags.add(a, cmd)
 	cmd.Flags().BoolVarP(&o.stdin, "stdin", "i", false, "pass standard input on to the program")
 }
 
-// programError is the end of a program in a container with another status than 0.
+// programError reports that a program in a container exited with a status other than 0.
 type programError struct{ status int }
 
 // Error implements error.
@@ -88,15 +88,15 @@ func (a *app) exec(cmd *cobra.Command, args []string, o *execFlags) error {
 	return nil
 }
 
-// connection says how this process is connected with a program in a container.
+// connection describes how this process is connected to a program in a container.
 type connection struct {
-	// stdin passes standard input on. tty is set for a program that runs on a terminal, terminal where standard input
-	// is the other end of that.
+	// stdin passes standard input on. tty is set if the program runs on a terminal, and terminal if
+	// standard input is a terminal, too, and is connected to the program's.
 	stdin, tty, terminal bool
 }
 
-// connect connects this process with a program until that ends, and returns its exit status. of and query are what of the
-// container the agent serves.
+// connect connects this process to a program until the program exits, and returns its exit status.
+// of and query select the endpoint of the container.
 func (a *app) connect(ctx context.Context, c *client.Client, at *container, of string, query url.Values, how *connection) (status int, err error) {
 	query.Set("stdout", "true")
 	var program client.Program
@@ -127,7 +127,7 @@ func (a *app) connect(ctx context.Context, c *client.Client, at *container, of s
 	return status, err
 }
 
-// execArguments are the pod and the command, which stands behind --.
+// execArguments returns the pod and the command, which follows --.
 func execArguments(cmd *cobra.Command, namespace string, args []string) (in, name string, command []string, err error) {
 	dash := cmd.ArgsLenAtDash()
 	switch {
@@ -140,8 +140,8 @@ func execArguments(cmd *cobra.Command, namespace string, args []string) (in, nam
 	return in, name, args[dash:], err
 }
 
-// onTerminal runs a program with the terminal that is standard input: each key goes to the
-// program, and the size of the terminal whenever it changes.
+// onTerminal runs a program with standard input, which is a terminal: it passes each key on to the
+// program, and the size of the terminal whenever the size changes.
 func (a *app) onTerminal(ctx context.Context, p *client.Program, run func() (int, error)) (status int, err error) {
 	file, ok := a.In.(*os.File)
 	if !ok {

@@ -92,7 +92,7 @@ func (a *app) explainPod(cmd *cobra.Command, args []string, o *explainFlags) err
 	return nil
 }
 
-// printStory prints a line for every moment, and its details below it.
+// printStory prints a line for every moment, with its details below.
 func (a *app) printStory(s *api.Timeline) {
 	fmt.Fprintf(a.Out, "Pod %s\n\n", printable.Line(s.Namespace+"/"+s.Name))
 	for i := range s.Moments {

@@ -9,14 +9,13 @@ import (
 	"github.com/wardlet/wardlet/cmd/agent/cli"
 )
 
-// failure is the object that a command prints if it failed and has no other object to print.
+// failure is the object that a command prints if it failed without printing another object.
 type failure struct {
 	Error string `json:"error"`
 }
 
-// outcome ends a command of policies that was to print an object: a script that reads
-// it gets one in any case. printed tells whether there is one already. The error stays
-// the command's.
+// outcome completes a policy command that was to print an object, so that a script always reads
+// one. If printed is false, it prints the error as a failure object. It still returns the error.
 func (a *app) outcome(cmd *cobra.Command, printed bool, err error) error {
 	if _, usage := errors.AsType[*cli.UsageError](err); err == nil || usage || printed || !ofPolicies(cmd) {
 		return err
@@ -30,7 +29,7 @@ func (a *app) outcome(cmd *cobra.Command, printed bool, err error) error {
 
 func ofPolicies(cmd *cobra.Command) bool { return cmd.HasParent() && cmd.Parent().Name() == "policy" }
 
-// watched tells whether anything was written to w.
+// watched records whether anything was written to its Writer.
 type watched struct {
 	io.Writer
 

@@ -6,17 +6,19 @@ import (
 	"sync"
 )
 
-// maxHeldLine is how many bytes of a line wait for its end; a longer one is written in pieces.
+// maxHeldLine is the maximum number of bytes to buffer until the line ends. A longer line is
+// written in pieces.
 const maxHeldLine = 1 << 20
 
-// lineWriter writes whole lines, each with a prefix. Several share a lock, so that their lines do not mix.
+// lineWriter writes whole lines, each with a prefix. Several writers share a lock, so that their
+// lines do not mix.
 type lineWriter struct {
 	to     io.Writer
 	mu     *sync.Mutex
 	prefix string
 
 	rest []byte // the beginning of a line
-	cut  bool   // its first piece has been written
+	cut  bool   // its beginning has been written
 }
 
 // Write implements io.Writer.
@@ -48,10 +50,10 @@ func (w *lineWriter) write(line []byte) error {
 	return err
 }
 
-// flush writes a last line that has no end.
+// flush writes a last line that has no newline.
 func (w *lineWriter) flush() {
 	if len(w.rest) > 0 {
-		_ = w.write(w.rest) // nothing is left to tell of it
+		_ = w.write(w.rest) // a failed write cannot be reported
 	}
 	w.rest = nil
 }

@@ -57,7 +57,7 @@ type logsFlags struct {
 	sinceTime                    string
 }
 
-// query is what the agent is asked for, or why that makes no sense.
+// query returns the parameters of the request to the agent, or an error if the flags are invalid.
 func (o *logsFlags) query(cmd *cobra.Command) (url.Values, error) {
 	query := url.Values{}
 	for name, on := range map[string]bool{"follow": o.follow, "previous": o.previous, "timestamps": o.timestamps} {
@@ -131,13 +131,13 @@ func (a *app) logs(cmd *cobra.Command, args []string, o *logsFlags) error {
 	defer flush()
 	err = o.copyLogs(cmd.Context(), c, of, query, out)
 	if cmd.Context().Err() != nil && o.follow {
-		return nil // it breaks off, which is no error
+		return nil // an interrupt ends --follow without an error
 	}
 	return err
 }
 
-// copyLogs writes the logs of containers: one after the other, or all at once where they are followed. That of one cannot be
-// read does not keep the others' from being read.
+// copyLogs writes the logs of containers: one after the other, or all at once with --follow. If one
+// log cannot be read, it still reads the others.
 func (o *logsFlags) copyLogs(ctx context.Context, c *client.Client, all []*container, query url.Values, to io.Writer) error {
 	errs := make([]error, len(all))
 	var mu sync.Mutex

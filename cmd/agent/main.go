@@ -1,8 +1,8 @@
-// Command wardlet is the node agent and the tool to ask it.
+// Command wardlet is the node agent and its command-line tool.
 //
-// One file per subcommand: its flags and its output, nothing else. The commands get and policy are
-// packages of their own. The agent itself is core/agent; what the commands print comes from the
-// running agent through its local socket.
+// Each subcommand has one file with its flags and its output. The commands get and policy are
+// packages of their own. The agent itself is core/agent. The commands get the data that they print
+// from the running agent through its local socket.
 package main
 
 import (
@@ -29,7 +29,7 @@ func main() {
 func mainCode() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	// A second signal ends a process that does not end by the first.
+	// The first signal cancels ctx. A second one kills the process if it is still running.
 	context.AfterFunc(ctx, stop)
 	a := &app{&cli.App{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr, Now: time.Now, Poll: time.Second}}
 	return a.execute(ctx, os.Args[1:])

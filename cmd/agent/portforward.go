@@ -20,7 +20,8 @@ import (
 	"github.com/wardlet/wardlet/core/server/client"
 )
 
-// maxForwarded bounds the connections that are forwarded at a time. Further ones wait to be accepted.
+// maxForwarded is the maximum number of connections forwarded at a time. Further ones wait to be
+// accepted.
 const maxForwarded = 128
 
 func (a *app) portForwardCommand() *cobra.Command {
@@ -87,18 +88,18 @@ func (a *app) portForward(cmd *cobra.Command, args []string, o *portForwardFlags
 	}
 	<-ctx.Done()
 	if cmd.Context().Err() != nil {
-		return nil // Ctrl-C is how it ends
+		return nil // Ctrl-C ends the command without an error
 	}
 	return context.Cause(ctx)
 }
 
-// listenAddress is one to listen on. One of several that are optional is enough.
+// listenAddress is an address to listen on. Of several optional addresses, one is enough.
 type listenAddress struct {
 	ip       netip.Addr
 	optional bool
 }
 
-// listenAddresses reads --address.
+// listenAddresses parses --address.
 func listenAddresses(texts []string) (all []listenAddress, err error) {
 	for _, text := range texts {
 		if text == "localhost" {
@@ -114,10 +115,10 @@ func listenAddresses(texts []string) (all []listenAddress, err error) {
 	return all, nil
 }
 
-// forwardedPort is a port of this machine, 0 for any, and the one of the pod that it leads to.
+// forwardedPort is a local port, 0 for any, and the port of the pod that it forwards to.
 type forwardedPort struct{ local, remote uint16 }
 
-// forwardedPorts reads [LOCAL:]REMOTE.
+// forwardedPorts parses [LOCAL:]REMOTE.
 func forwardedPorts(p *v1.Pod, text string) (ports forwardedPort, err error) {
 	local, remote, both := strings.Cut(text, ":")
 	if !both {
@@ -144,7 +145,7 @@ func forwardedPorts(p *v1.Pod, text string) (ports forwardedPort, err error) {
 	return ports, nil
 }
 
-// namedPort returns the port of a name, 0 where no container has one.
+// namedPort returns the port with a name, 0 if no container has one.
 func namedPort(p *v1.Pod, name string) int32 {
 	for c := range pod.Containers(p) {
 		for i := range c.Ports {
@@ -161,7 +162,7 @@ type forwarder struct {
 	app    *app
 	client *client.Client
 	path   string
-	// places are as many as connections at a time. end ends the command.
+	// places limits the number of connections at a time. end ends the command.
 	places chan struct{}
 	end    context.CancelCauseFunc
 
@@ -177,7 +178,8 @@ func (f *forwarder) print(format string, values ...any) {
 	fmt.Fprintf(f.app.Out, format+"\n", values...)
 }
 
-// listen begins to forward a port at all addresses. The system chooses one port for all of them.
+// listen starts to forward a port at all addresses. If the local port is 0, the system chooses one
+// port for all of them.
 func (f *forwarder) listen(ctx context.Context, addresses []listenAddress, ports forwardedPort) error {
 	listening := false
 	var faults []error
@@ -219,7 +221,7 @@ func (f *forwarder) accept(ctx context.Context, l net.Listener, ports forwardedP
 		}
 		conn, err := l.Accept()
 		if err != nil {
-			f.end(err) // where the listener was closed everything ends already
+			f.end(err) // if the listener was closed, the command is ending already
 			return
 		}
 		f.print("Handling connection for %d", ports.local)

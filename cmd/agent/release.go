@@ -47,8 +47,8 @@ func (a *app) releaseCommand() *cobra.Command {
 	return cmd
 }
 
-// podArgument is the one pod that a command line names, as NAMESPACE/NAME or
-// with a namespace of its own.
+// podArgument returns the one pod on the command line, named as NAMESPACE/NAME or by its name and
+// the namespace flag.
 func podArgument(namespace string, args []string) (in, name string, err error) {
 	if len(args) != 1 {
 		return "", "", fmt.Errorf("name one pod, as NAMESPACE/NAME; found %d arguments", len(args))
@@ -57,7 +57,7 @@ func podArgument(namespace string, args []string) (in, name string, err error) {
 	kind, rest, _ := strings.Cut(argument, "/")
 	isKind := kind == "pod" || kind == "update" || kind == "conflict"
 	if isKind && (strings.Contains(rest, "/") || namespace != "" && namespace != kind) {
-		argument = rest // as -o name prints it, or as kubectl takes it
+		argument = rest // the form that -o name prints, or kubectl accepts
 	}
 	in, name, slash := strings.Cut(argument, "/")
 	if !slash {
@@ -74,7 +74,7 @@ func podArgument(namespace string, args []string) (in, name string, err error) {
 	return in, name, nil
 }
 
-// releasedInWords says what passes.
+// releasedInWords describes the released version.
 func releasedInWords(u *api.WaitingUpdate) string {
 	what := "update"
 	if u.Op == api.Add {

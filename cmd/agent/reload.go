@@ -54,7 +54,7 @@ func (a *app) printChange(c config.Change, text string) {
 	fmt.Fprintln(a.Out, printable.Line(c.Key+" "+text))
 }
 
-// valueInWords is a value of a key, also an empty one.
+// valueInWords returns the value of a key, or "empty".
 func valueInWords(value string) string {
 	if value == "" {
 		return "empty"

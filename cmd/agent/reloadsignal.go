@@ -6,9 +6,8 @@ import (
 	"syscall"
 )
 
-// reloadSignals returns the signals that ask for the configuration to be read
-// again, until stop is called. One waits while another is obeyed; more would
-// say the same.
+// reloadSignals returns the signals that request a reload of the configuration, until stop is
+// called. While a reload runs, one signal is queued; further ones would add nothing.
 func reloadSignals() (asked <-chan os.Signal, stop func()) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGHUP)

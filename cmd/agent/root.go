@@ -26,8 +26,8 @@ const (
 // app has the methods of the commands.
 type app struct{ *cli.App }
 
-// execute runs one command line and returns the exit status. Whatever a command prints
-// reaches the terminal without characters that would steer it.
+// execute runs one command line and returns the exit status. It filters control characters out of
+// all output to the terminal.
 func (a *app) execute(ctx context.Context, args []string) int {
 	a.RawOut, a.RawErr = a.Out, a.ErrOut
 	out := &watched{Writer: printable.Writer{W: a.Out}}
@@ -77,7 +77,7 @@ func (a *app) root() *cobra.Command {
 	return root
 }
 
-// refuseUnknownShells makes "completion" an error for a shell that it has no script for.
+// refuseUnknownShells makes "completion" return an error for a shell without a script.
 func refuseUnknownShells(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range root.Commands() {
@@ -99,7 +99,7 @@ func refuseUnknownShells(root *cobra.Command) {
 	}
 }
 
-// elsewhere are commands of kubectl that this program has not, with what to use instead.
+// elsewhere lists commands of kubectl that this program lacks, with what to use instead.
 var elsewhere = map[string]string{
 	"top":    "use crictl stats, or the metrics of the agent",
 	"apply":  "put the manifest into the directory of a source; wardlet get sources shows them",
@@ -108,7 +108,7 @@ var elsewhere = map[string]string{
 	"delete": "remove the manifest from its source; wardlet explain pod NAMESPACE/NAME says where it is",
 }
 
-// absentCommand refuses a command of kubectl, whatever its flags, and says what to use.
+// absentCommand refuses a command of kubectl, whatever its flags, and names the alternative.
 func absentCommand(name, hint string) *cobra.Command {
 	return &cobra.Command{
 		Use: name, Hidden: true, DisableFlagParsing: true,
@@ -118,8 +118,8 @@ func absentCommand(name, hint string) *cobra.Command {
 	}
 }
 
-// longFlag adds to an unknown shorthand such as -verbose the flag that its letters
-// spell, as Go's tools take one dash.
+// longFlag adds a hint to the error for an unknown shorthand such as -verbose: the flag that its
+// letters spell. Go's tools accept a single dash.
 func longFlag(cmd *cobra.Command, err error) error {
 	shorthands, ok := errors.AsType[interface {
 		error

@@ -44,8 +44,9 @@ func (a *app) runCommand() *cobra.Command {
 	}
 }
 
-// newLogger makes the log of a configuration. Its level can be changed. The text handler
-// quotes whatever is not printable, the JSON handler only what JSON makes it escape.
+// newLogger returns the logger of a configuration, and the variable to change its level. The text
+// handler quotes everything that is not printable; the JSON handler escapes only what JSON
+// requires.
 func newLogger(w io.Writer, cfg *config.Config) (*slog.Logger, *slog.LevelVar) {
 	level := &slog.LevelVar{}
 	_ = level.UnmarshalText([]byte(cfg.LogLevel)) // config.Load has checked it

@@ -2,7 +2,7 @@ package admission
 
 import "github.com/wardlet/wardlet/core/pod"
 
-// plus adds two amounts, of which neither is below zero.
+// plus adds two amounts that are not negative. The sum is at most pod.MostOf.
 func plus(a, b int64) int64 {
 	if a > pod.MostOf-b {
 		return pod.MostOf

@@ -15,9 +15,9 @@ import (
 // node cannot enforce.
 const reasonAppArmor = "AppArmor"
 
-// AppArmor refuses pods with AppArmor profiles where the kernel, as it was when
-// this is called, enforces none, and those that name no profile. root is "/". A
-// pod that is past Pending is not asked again.
+// AppArmor returns a handler that refuses pods with AppArmor profiles if the kernel enforces none
+// at the time of this call, and pods whose profiles have no name. root is "/". Pods that are past
+// Pending are not checked again.
 func AppArmor(root string) Handler { return appArmor{enabled: enforces(root)} }
 
 type appArmor struct{ enabled bool }
@@ -46,7 +46,7 @@ func unenforceable(why string) Result {
 	return Result{Reason: reasonAppArmor, Message: "Cannot enforce AppArmor: " + why}
 }
 
-// enforces reports whether the kernel has AppArmor, and it is on.
+// enforces reports whether the kernel has AppArmor and AppArmor is enabled.
 func enforces(root string) bool {
 	if _, err := os.Stat(filepath.Join(root, "sys/kernel/security/apparmor")); err != nil {
 		return false

@@ -6,47 +6,45 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// Attributes are what handlers judge by. They change none of it.
+// Attributes are the input of handlers, which must not change it.
 type Attributes struct {
 	Pod *v1.Pod
-	// Verdict is what policy says of Pod, nil where no policy was asked.
+	// Verdict is the verdict of policy on Pod, nil if no policy was asked.
 	Verdict *api.Verdict
-	// Others are the pods that use the node already, Pod not among them.
+	// Others are the pods that use the node already, without Pod.
 	Others []*v1.Pod
-	// Ending use it, too, and are being ended: what they have is free soon. Those
-	// come first that have the least time left.
+	// Ending are terminating pods, whose resources become free soon. They are ordered by the time they
+	// have left, the shortest first.
 	Ending []*v1.Pod
 }
 
 // Result is the answer of a handler.
 type Result struct {
 	Admitted bool
-	// Preemption says which pods have to end before an admitted pod starts. It is
-	// nil if none has to.
+	// Preemption says which pods must terminate before an admitted pod starts. It is nil if none must.
 	Preemption *Preemption
-	// Reason, in CamelCase, and Message say why not.
+	// Reason, in CamelCase, and Message say why the pod is not admitted.
 	Reason  string
 	Message string
 }
 
-// Preemption makes room for a pod.
+// Preemption lists the pods whose termination makes room for a pod.
 type Preemption struct {
-	// Victims are pods that have to be ended.
+	// Victims are the pods to terminate.
 	Victims []*v1.Pod
-	// Await are pods that are being ended already, and whose room is needed: no more
-	// than are enough.
+	// Await are pods that are terminating already and whose resources are needed. There are no more of
+	// them than necessary.
 	Await []*v1.Pod
 }
 
-// Handler judges one side of a pod. It answers at once, for the sync loop waits,
-// and does nothing.
+// Handler judges one aspect of a pod. It must not block, because the sync loop waits for it, and
+// has no side effects.
 type Handler interface {
 	Admit(a *Attributes) Result
 }
 
-// Chain asks its handlers in order; the first refusal counts. It is a Handler
-// itself, and admits everything while it is empty. Room is made only for what all
-// of them admit.
+// Chain asks its handlers in order and returns the first refusal. It is a Handler itself. An empty
+// chain admits every pod. Preemption is returned only if all handlers admit the pod.
 type Chain []Handler
 
 // Admit implements Handler.

@@ -8,28 +8,28 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// Fit judges whether a pod may run on the node and whether there is room for it:
-// a kubelet's predicates. For a critical pod it finds pods that give way.
+// Fit decides whether a pod may run on the node and whether there is room for it, by a kubelet's
+// predicates. For a critical pod without enough room, it finds pods to preempt.
 type Fit struct {
-	// Node returns the node as it is now, of which Fit looks at name, labels, taints,
-	// allocatable resources and features. It does not block.
+	// Node returns the node as it is now. Fit uses its name, labels, taints, allocatable resources and
+	// features. Node must not block.
 	Node func() *v1.Node
-	// Critical says which pods are critical.
+	// Critical decides which pods are critical.
 	Critical pod.Criticality
 }
 
 // fault is one reason why a pod does not fit.
 type fault struct {
 	reason, message string
-	// short is what there is not enough of, nil where that is not the reason.
+	// short is the resource of which there is not enough, nil if the reason is not a shortage.
 	short *shortage
 }
 
 func (f *fault) result() Result { return Result{Reason: f.reason, Message: f.message} }
 
-// Admit implements Handler. Of what no room helps the first fault counts; all
-// others are gathered, for a critical pod needs to know whether they are only
-// shortages.
+// Admit implements Handler. If a fault does not depend on room, the first such fault is the result.
+// All other faults are collected, because preemption for a critical pod helps only if all of them
+// are shortages.
 func (f Fit) Admit(a *Attributes) Result {
 	node := withOS(f.Node())
 	for _, check := range []func(*v1.Pod, *v1.Node) *fault{osLabel, osField, groupsPolicy} {
@@ -59,15 +59,15 @@ func (f Fit) Admit(a *Attributes) Result {
 	return faults[0].result()
 }
 
-// makeRoom answers for a critical pod that does not fit. Shortages are no reason
-// to refuse one where others can give way.
+// makeRoom returns the result for a critical pod that does not fit. Shortages do not lead to a
+// refusal if preemption of other pods is enough.
 func (f Fit) makeRoom(a *Attributes, wants, capacity amounts, faults []fault) Result {
 	for i := range faults {
 		if faults[i].short == nil {
 			return faults[i].result()
 		}
 	}
-	lacks := shortages(wants, a.Others, capacity) // once those have left that are leaving
+	lacks := shortages(wants, a.Others, capacity) // after the termination of the pods in a.Ending
 	chosen, enough := victims(f.candidates(a), lacks)
 	if !enough {
 		r := faults[0].result()
@@ -78,7 +78,7 @@ func (f Fit) makeRoom(a *Attributes, wants, capacity amounts, faults []fault) Re
 	return Result{Admitted: true, Preemption: &Preemption{Victims: chosen, Await: needsOf(lacks).without(chosen).first(a.Ending)}}
 }
 
-// candidates are the pods that give way to a pod.
+// candidates returns the pods that may be preempted for the pod of a.
 func (f Fit) candidates(a *Attributes) []*v1.Pod {
 	var candidates []*v1.Pod
 	for _, p := range a.Others {

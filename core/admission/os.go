@@ -7,8 +7,8 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// withOS is the node as one of this operating system, whatever its label says. A
-// node without labels stays without.
+// withOS returns the node with the label of this operating system, regardless of its own label. A
+// node without labels is returned unchanged.
 func withOS(node *v1.Node) *v1.Node {
 	if len(node.Labels) == 0 || node.Labels[v1.LabelOSStable] == runtime.GOOS {
 		return node
@@ -19,8 +19,8 @@ func withOS(node *v1.Node) *v1.Node {
 	return &out
 }
 
-// osLabel checks the labels of the pod, as a kubelet does, and not its node
-// selector. A pod with the label kubernetes.io/os needs that operating system.
+// osLabel checks the label kubernetes.io/os of the pod, as a kubelet does, and not its node
+// selector. A pod with that label needs that operating system.
 func osLabel(p *v1.Pod, _ *v1.Node) *fault {
 	if of, labelled := p.Labels[v1.LabelOSStable]; labelled && of != runtime.GOOS {
 		return &fault{
@@ -38,8 +38,8 @@ func osField(p *v1.Pod, _ *v1.Node) *fault {
 	return nil
 }
 
-// groupsPolicy refuses strict supplemental groups where the runtime does not say
-// that it has them.
+// groupsPolicy refuses strict supplemental groups if the runtime does not report that it supports
+// them.
 func groupsPolicy(p *v1.Pod, node *v1.Node) *fault {
 	c := p.Spec.SecurityContext
 	if c == nil || c.SupplementalGroupsPolicy == nil || *c.SupplementalGroupsPolicy != v1.SupplementalGroupsPolicyStrict {

@@ -9,13 +9,13 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// predicate is a fault in the words of a scheduler.
+// predicate returns a fault in a scheduler's wording.
 func predicate(name, why string) *fault {
 	return &fault{reason: name, message: "Predicate " + name + " failed: " + why}
 }
 
-// nodeAffinity wants the node that the pod's node selector and its required node
-// affinity name. One that cannot be read matches no node.
+// nodeAffinity refuses a pod whose node selector or required node affinity does not match the node.
+// A selector or affinity that cannot be parsed matches no node.
 func nodeAffinity(p *v1.Pod, node *v1.Node, _ []*v1.Pod) *fault {
 	if matches, _ := nodeaffinity.GetRequiredNodeAffinity(p).Match(node); matches {
 		return nil
@@ -30,8 +30,8 @@ func nodeName(p *v1.Pod, node *v1.Node, _ []*v1.Pod) *fault {
 	return predicate("NodeName", "node(s) didn't match the requested node name")
 }
 
-// taints refuses pods that would have to leave at once. Static pods stay, whatever
-// the node's taints.
+// taints refuses pods that would be evicted at once because of the node's taints. Static pods are
+// never evicted for taints.
 func taints(p *v1.Pod, node *v1.Node, _ []*v1.Pod) *fault {
 	if pod.IsStatic(p) {
 		return nil

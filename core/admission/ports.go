@@ -15,16 +15,16 @@ type hostPort struct {
 	number   int32
 }
 
-// everyIP is the address that stands for all of a node's.
+// everyIP is the address that means all addresses of a node.
 const everyIP = "0.0.0.0"
 
-// meets reports whether only one pod can have both.
+// meets reports whether the two ports conflict.
 func (h hostPort) meets(other hostPort) bool {
 	return h.protocol == other.protocol && h.number == other.number &&
 		(h.ip == other.ip || h.ip == everyIP || other.ip == everyIP)
 }
 
-// hostPorts refuses a pod that wants ports of the node which others have.
+// hostPorts refuses a pod that needs ports of the node that other pods have.
 func hostPorts(p *v1.Pod, _ *v1.Node, users []*v1.Pod) *fault {
 	wants := hostPortsOf(p)
 	if len(wants) == 0 {
@@ -42,8 +42,8 @@ func hostPorts(p *v1.Pod, _ *v1.Node, users []*v1.Pod) *fault {
 	return nil
 }
 
-// hostPortsOf are the ports of the node that a pod has for as long as it runs:
-// those of its containers and sidecars.
+// hostPortsOf returns the ports of the node that a pod uses for as long as it runs: those of its
+// containers and sidecars.
 func hostPortsOf(p *v1.Pod) []hostPort {
 	var ports []hostPort
 	for c, kind := range pod.Containers(p) {

@@ -10,11 +10,10 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// victims chooses of pods that give way those whose end makes up for what a pod
-// lacks, and reports whether all of them together could. As few as can be are
-// chosen, and by class of service: guaranteed pods only for what all others do
-// not give, burstable ones for what is then left, the rest of those that have no
-// requests.
+// victims chooses pods whose termination frees the resources that a pod lacks, and reports whether
+// the candidates are enough. It chooses few pods, and by QoS class: guaranteed pods only for
+// amounts that all other classes together cannot free, burstable pods only for amounts that then
+// remain and that BestEffort pods cannot free, and BestEffort pods for the rest.
 func victims(candidates []*v1.Pod, lacks []shortage) (chosen []*v1.Pod, enough bool) {
 	var byClass [3][]*v1.Pod
 	bestEffort, burstable, guaranteed := &byClass[0], &byClass[1], &byClass[2]
@@ -38,8 +37,8 @@ func victims(candidates []*v1.Pod, lacks []shortage) (chosen []*v1.Pod, enough b
 	return slices.Concat(first, second, third), true
 }
 
-// nearest chooses pods until nothing is needed any more, each time the one that
-// leaves least. It is called only where all of them are enough.
+// nearest chooses pods until nothing more is needed, each time the pod after which the least
+// remains. It must be called with enough pods.
 func nearest(pods []*v1.Pod, still needs) (chosen []*v1.Pod) {
 	pods = slices.Clone(pods)
 	for len(still) > 0 && len(pods) > 0 {
@@ -58,8 +57,7 @@ func nearest(pods []*v1.Pod, still needs) (chosen []*v1.Pod) {
 	return chosen
 }
 
-// larger reports whether p asks for more memory than other, or for as much and for
-// more cpu.
+// larger reports whether p requests more memory than other, or equal memory and more cpu.
 func larger(p, other *v1.Pod) bool {
 	return cmp.Or(
 		cmp.Compare(requestOf(p, v1.ResourceMemory), requestOf(other, v1.ResourceMemory)),
@@ -67,7 +65,7 @@ func larger(p, other *v1.Pod) bool {
 	) > 0
 }
 
-// need is an amount of a resource, above 0, that has to become free.
+// need is an amount of a resource, above 0, that must become free.
 type need struct {
 	resource v1.ResourceName
 	amount   int64
@@ -83,7 +81,7 @@ func needsOf(lacks []shortage) needs {
 	return all
 }
 
-// without is what is still needed when pods have ended.
+// without returns the needs that remain after the termination of pods.
 func (n needs) without(pods []*v1.Pod) needs {
 	var still needs
 	for _, one := range n {
@@ -99,8 +97,8 @@ func (n needs) without(pods []*v1.Pod) needs {
 	return still
 }
 
-// first are of pods, in their order, those that are needed: each releases something of
-// what those before it do not give.
+// first returns the needed ones of pods, in their order: each frees some of a resource that the
+// preceding pods do not free completely.
 func (n needs) first(pods []*v1.Pod) []*v1.Pod {
 	var needed []*v1.Pod
 	for i, p := range pods {
@@ -113,8 +111,8 @@ func (n needs) first(pods []*v1.Pod) []*v1.Pod {
 	return needed
 }
 
-// distance is how far the end of p is from being enough: of each resource the
-// share that is still needed, squared.
+// distance returns how much is still needed after the termination of p: the sum of the squares of
+// each resource's missing share.
 func (n needs) distance(p *v1.Pod) float64 {
 	sum := 0.0
 	for _, one := range n {
@@ -126,8 +124,8 @@ func (n needs) distance(p *v1.Pod) float64 {
 	return sum
 }
 
-// requestOf is what the end of a pod releases of one resource. An overhead counts
-// where the pod asks for some itself.
+// requestOf returns the amount of a resource that the termination of a pod frees. The overhead is
+// included if the pod itself requests the resource.
 func requestOf(p *v1.Pod, name v1.ResourceName) int64 {
 	if name == v1.ResourcePods {
 		return 1

@@ -2,9 +2,8 @@ package admission
 
 import "fmt"
 
-// Priorities refuses pods whose priority is above the highest one of their
-// tenant. Tenant returns the tenant of a namespace and that priority, false for a
-// namespace of no tenant.
+// Priorities refuses pods whose priority is above the highest one of their tenant. Tenant returns
+// the tenant of a namespace and that priority, and false if the namespace has no tenant.
 type Priorities struct {
 	Tenant func(namespace string) (tenant string, highest int32, ok bool)
 }

@@ -14,20 +14,20 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// amounts are by resource: of cpu in thousandths, of all others whole. None is below
-// zero.
+// amounts are the amounts by resource: cpu in thousandths, all others in whole units. No amount is
+// negative.
 type amounts map[v1.ResourceName]int64
 
-// shortage says how much of a resource a pod lacks.
+// shortage says how much of a resource is requested, used and available.
 type shortage struct {
 	resource                  v1.ResourceName
 	requested, used, capacity int64
 }
 
-// lack is how much has to become free.
+// lack returns the amount that must become free.
 func (s shortage) lack() int64 { return plus(s.requested, s.used) - s.capacity }
 
-// never reports whether there would not be enough on an empty node either.
+// never reports whether even an empty node would not have enough.
 func (s shortage) never() bool { return s.requested > s.capacity }
 
 func (s shortage) fault() fault {
@@ -39,8 +39,8 @@ func (s shortage) fault() fault {
 	}
 }
 
-// amountsOf takes from a list what is counted: cpu, memory, ephemeral storage,
-// pods, and what has a name with a prefix.
+// amountsOf returns the counted resources of a list: cpu, memory, ephemeral storage, pods, and
+// names with a prefix.
 func amountsOf(list v1.ResourceList) amounts {
 	out := amounts{}
 	for name, q := range list {
@@ -51,20 +51,19 @@ func amountsOf(list v1.ResourceList) amounts {
 	return out
 }
 
-// ownResources are the resources that every node has, in the order in which
-// shortages are reported. The others follow them, by name.
+// ownResources are the resources that every node has, in the order in which shortages are reported.
+// Other resources follow by name.
 var ownResources = []v1.ResourceName{v1.ResourcePods, v1.ResourceCPU, v1.ResourceMemory, v1.ResourceEphemeralStorage}
 
 func counted(name v1.ResourceName) bool { return slices.Contains(ownResources, name) || isScalar(name) }
 
-// isScalar reports whether a resource is one of which a node may have some: an
-// extended one, huge pages, an attachable volume.
+// isScalar reports whether a resource is an extended resource, huge pages or an attachable volume.
 func isScalar(name v1.ResourceName) bool {
 	return isExtended(name) || strings.Contains(string(name), v1.ResourceDefaultNamespacePrefix) ||
 		strings.HasPrefix(string(name), v1.ResourceHugePagesPrefix) || strings.HasPrefix(string(name), v1.ResourceAttachableVolumesPrefix)
 }
 
-// isExtended reports whether a resource is one that Kubernetes does not know.
+// isExtended reports whether a resource is not defined by Kubernetes.
 func isExtended(name v1.ResourceName) bool {
 	s := string(name)
 	return strings.Contains(s, "/") && !strings.Contains(s, v1.ResourceDefaultNamespacePrefix) &&
@@ -72,8 +71,8 @@ func isExtended(name v1.ResourceName) bool {
 		len(validation.IsQualifiedName(v1.DefaultResourceRequestsPrefix+s)) == 0
 }
 
-// requested is what a new pod asks for. Extended resources that the node does not
-// have are left out: they may be counted elsewhere in a cluster.
+// requested returns the requests of a new pod. Extended resources that the node does not have are
+// left out: another part of the cluster may account for them.
 func requested(p *v1.Pod, capacity amounts) amounts {
 	known := *p
 	known.Spec.Containers = withoutUnknown(p.Spec.Containers, capacity)
@@ -96,8 +95,8 @@ func withoutUnknown(containers []v1.Container, capacity amounts) []v1.Container 
 	return out
 }
 
-// usedBy is what pods on the node have. What a resize is about to give or take is
-// in their statuses.
+// usedBy returns the amounts that the pods on the node use. Amounts of a resize in progress are in
+// the pods' statuses.
 func usedBy(users []*v1.Pod) amounts {
 	used := amounts{}
 	for _, p := range users {
@@ -112,7 +111,7 @@ func usedBy(users []*v1.Pod) amounts {
 	return used
 }
 
-// shortages are what the node has too little of, beside its users.
+// shortages returns the resources of which the node has too little beside its users.
 func shortages(wants amounts, users []*v1.Pod, capacity amounts) []shortage {
 	var short []shortage
 	used := usedBy(users)

@@ -9,11 +9,11 @@ import (
 	"k8s.io/component-helpers/node/util/sysctl"
 )
 
-// reasonSysctl is why a pod is refused that asks for a sysctl it may not set.
+// reasonSysctl is the reason for refusing a pod with a sysctl that it may not set.
 const reasonSysctl = "SysctlForbidden"
 
-// safeSysctls change nothing of other pods, and are a namespace's own from a
-// version of the kernel on, "" for every one that there is.
+// safeSysctls do not affect other pods. The value is the kernel version since which the sysctl is
+// namespaced, "" for every version.
 var safeSysctls = map[string]string{
 	"kernel.shm_rmid_forced":              "",
 	"net.ipv4.ip_local_port_range":        "",
@@ -29,18 +29,17 @@ var safeSysctls = map[string]string{
 	"net.ipv4.tcp_wmem":                   "4.15",
 }
 
-// sysctls are those that pods may set, with the kernel's namespace that each is
-// of: whole names, and the beginnings of names.
+// sysctls are the sysctls that pods may set, each with its kernel namespace: full names, and
+// prefixes of names.
 type sysctls struct {
 	names    map[string]sysctl.Namespace
 	prefixes map[string]sysctl.Namespace
 }
 
-// Sysctls refuses pods with sysctls that are not safe, and those that would
-// change the node's own. kernel is the version of the kernel, nil where that is
-// not known: then only what is safe with every kernel is. unsafe are further
-// names, or with a * at the end their beginnings; what is in no namespace of the
-// kernel is not among them.
+// Sysctls returns a handler that refuses pods with sysctls that are not safe, and pods whose
+// sysctls would change the node itself. kernel is the kernel's version, nil if it is unknown: then
+// only sysctls that are safe with every kernel are allowed. unsafe lists further allowed names, or
+// prefixes with a * at the end; each must be in a namespace of the kernel.
 func Sysctls(kernel *version.Version, unsafe []string) Handler {
 	s := sysctls{map[string]sysctl.Namespace{}, map[string]sysctl.Namespace{}}
 	for name, since := range safeSysctls {
@@ -87,7 +86,7 @@ func forbidden(format string, args ...any) Result {
 	return Result{Reason: reasonSysctl, Message: "forbidden sysctl: " + fmt.Sprintf(format, args...)}
 }
 
-// namespace is that of a sysctl that pods may set, sysctl.UnknownNamespace of
+// namespace returns the namespace of a sysctl that pods may set, sysctl.UnknownNamespace for
 // others.
 func (s sysctls) namespace(name string) sysctl.Namespace {
 	if of, ok := s.names[name]; ok {
@@ -95,13 +94,13 @@ func (s sysctls) namespace(name string) sysctl.Namespace {
 	}
 	for prefix, of := range s.prefixes {
 		if strings.HasPrefix(name, prefix) {
-			return of // all that fit are of one namespace, for the names begin alike
+			return of // all matching prefixes have the same namespace, because the names begin alike
 		}
 	}
 	return sysctl.UnknownNamespace
 }
 
-// KernelVersion is that of the kernel that runs.
+// KernelVersion returns the version of the running kernel.
 func KernelVersion() (*version.Version, error) { return kernelVersion("/proc/sys/kernel/osrelease") }
 
 func kernelVersion(file string) (*version.Version, error) {

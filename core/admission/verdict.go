@@ -4,9 +4,9 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// StoredVerdict is the first handler of a chain: it admits what policy allows,
-// and everything where no policy was asked. Any other answer refuses, with the
-// verdict's reason and message; a held pod does not come here.
+// StoredVerdict is the first handler of a chain. It admits a pod that policy allows, and every pod
+// if no policy was asked. It refuses any other verdict with the verdict's reason and message. Held
+// pods never reach the chain.
 type StoredVerdict struct{}
 
 // Admit implements Handler.

@@ -22,16 +22,14 @@ type Statuses interface {
 	Delete(uid types.UID)
 }
 
-// Events takes events about pods.
+// Events records events about pods.
 type Events interface {
 	Event(p *v1.Pod, eventType, reason, message string)
 }
 
-// Waits knows the versions of pods that policy does not let through, and shows
-// each on the pod that stands for it: the one that runs on meanwhile, or the
-// one that waits where nothing runs. That pod's UID is the key of the wait.
-// No method blocks on anything but the stores, and all are safe for concurrent
-// use.
+// Waits has the versions of pods that policy does not admit, and shows each in the status of one
+// pod: the version that still runs, or the waiting version if nothing runs. That pod's UID is the
+// key. No method blocks on anything but the stores, and all are safe for concurrent use.
 type Waits struct {
 	statuses Statuses
 	events   Events
@@ -41,13 +39,13 @@ type Waits struct {
 	waiting map[types.UID]api.Waiting
 }
 
-// NewWaits makes one that knows of nothing. now is the wall clock.
+// NewWaits returns empty Waits. now is the wall clock.
 func NewWaits(statuses Statuses, events Events, now func() time.Time) *Waits {
 	return &Waits{statuses: statuses, events: events, now: now, waiting: map[types.UID]api.Waiting{}}
 }
 
-// Waits records that a version waits, or what policy or a filter said when it was
-// asked again. It writes a warning event for a verdict that says something new.
+// Waits records that a version waits, or the new answer of policy or a filter. It writes a warning
+// event for a verdict with new content.
 func (w *Waits) Waits(x api.Waiting) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -60,8 +58,8 @@ func (w *Waits) Waits(x api.Waiting) {
 	}
 }
 
-// Passed records that nothing of the pod with this UID waits any more. The status
-// of a pod that was held stays until its worker has a better one.
+// Passed records that no version of the pod with this UID waits any more. The status of a pod that
+// was held stays until the pod's worker replaces it.
 func (w *Waits) Passed(uid types.UID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -69,8 +67,8 @@ func (w *Waits) Passed(uid types.UID) {
 	w.statuses.SetWaiting(uid)
 }
 
-// Gone records that the waiting pod is not wanted any more. If nothing of it runs,
-// Gone deletes its status, too: no worker does that.
+// Gone records that the waiting pod is no longer wanted. If nothing of the pod runs, Gone deletes
+// its status, too, because no worker does that.
 func (w *Waits) Gone(uid types.UID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -83,9 +81,8 @@ func (w *Waits) Gone(uid types.UID) {
 	w.statuses.SetWaiting(uid)
 }
 
-// Forgotten records that another component has deleted the status of the pod. A
-// worker does that when it is done with an earlier pod of the same UID. Forgotten
-// shows again what waits.
+// Forgotten records that another component has deleted the status of the pod. A worker does that
+// after it has finished an earlier pod of the same UID. Forgotten shows the waiting version again.
 func (w *Waits) Forgotten(uid types.UID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -94,7 +91,7 @@ func (w *Waits) Forgotten(uid types.UID) {
 	}
 }
 
-// List returns what waits, ordered by namespace and name of the waiting pod.
+// List returns the waiting versions, ordered by namespace and name of the waiting pod.
 func (w *Waits) List() []api.Waiting {
 	w.mu.Lock()
 	list := slices.Collect(maps.Values(w.waiting))
@@ -106,9 +103,9 @@ func (w *Waits) List() []api.Waiting {
 	return list
 }
 
-// show brings the status of the pod that stands for x up to date. A held pod
-// has no start time yet. It has no reason either: that would stay with a pod
-// for as long as it is pending, also after it was let through.
+// show updates the status of the pod that shows x. A held pod has no start time yet. It has no
+// reason either: the reason would stay for as long as the pod is pending, also after it was
+// admitted.
 func (w *Waits) show(x *api.Waiting) {
 	c := v1.PodCondition{
 		Type:               api.ConditionUpdateAdmitted,
@@ -127,7 +124,7 @@ func (w *Waits) show(x *api.Waiting) {
 	w.statuses.SetWaiting(key(x), c)
 }
 
-// bearer is the pod on which x is shown.
+// bearer returns the pod whose status shows x.
 func bearer(x *api.Waiting) *v1.Pod {
 	if x.Running != nil {
 		return x.Running
@@ -137,8 +134,8 @@ func bearer(x *api.Waiting) *v1.Pod {
 
 func key(x *api.Waiting) types.UID { return bearer(x).UID }
 
-// headline begins the message of an event. A version that a filter holds back is
-// admitted: it passes, at the latest when its time is over.
+// headline returns the beginning of an event's message. A version that a filter holds back is
+// already admitted: it takes effect at the latest at its deadline.
 func headline(x *api.Waiting) string {
 	text := "held"
 	switch {
@@ -155,7 +152,7 @@ func headline(x *api.Waiting) string {
 	return text
 }
 
-// why is what was said of x.
+// why returns the reason why x waits.
 func why(x *api.Waiting) string {
 	if x.Verdict.Message == "" && x.Verdict.Reason == api.ReasonNotAnswered {
 		return "the filter has not answered yet"

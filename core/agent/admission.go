@@ -16,9 +16,9 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// admitter judges whether a pod may start on this node: its handlers in their
-// order, of which the first that refuses counts. After what policy said come a
-// kubelet's, in a kubelet's order.
+// admitter returns the chain of handlers that decides whether a pod may start on this node. The
+// first refusal is the result. The stored verdict of policy comes first, then a kubelet's checks in
+// a kubelet's order.
 func (n *Node) admitter() admission.Chain {
 	return admission.Chain{
 		admission.StoredVerdict{},
@@ -37,7 +37,7 @@ func (n *Node) sysctls() admission.Handler {
 	return admission.Sysctls(n.kernel(), n.cfg.Runtime.AllowedUnsafeSysctls)
 }
 
-// describeNode finds out what the node is, for pods and policies alike.
+// describeNode describes the node for pods and policies.
 func (n *Node) describeNode() error {
 	c := &n.cfg.Node
 	machine, err := node.Machine(&node.Description{
@@ -51,7 +51,7 @@ func (n *Node) describeNode() error {
 	return nil
 }
 
-// kernel is the version of the kernel, nil where it does not say.
+// kernel returns the version of the kernel, nil if it is unknown.
 func (n *Node) kernel() *version.Version {
 	v, err := admission.KernelVersion()
 	if err != nil {
@@ -61,7 +61,8 @@ func (n *Node) kernel() *version.Version {
 	return v
 }
 
-// priorities tell the tenant of a namespace and the highest priority of its pods.
+// priorities returns a function that returns the tenant of a namespace and the highest priority of
+// the tenant's pods.
 func priorities(tenants []config.Tenant) func(namespace string) (string, int32, bool) {
 	return func(namespace string) (string, int32, bool) {
 		i := slices.IndexFunc(tenants, func(t config.Tenant) bool {
@@ -74,8 +75,8 @@ func priorities(tenants []config.Tenant) func(namespace string) (string, int32, 
 	}
 }
 
-// criticality says which pods are critical on a node of that name. Static ones may
-// be named as in their manifests.
+// criticality returns the rule that decides which pods are critical on a node with that name.
+// Static pods may be named as in their manifests.
 func criticality(cfg *config.Config, nodeName string) pod.Criticality {
 	c, tenants := &cfg.Node, priorities(cfg.Tenants)
 	highest := func(namespace string) (int32, bool) {
@@ -89,8 +90,8 @@ func criticality(cfg *config.Config, nodeName string) pod.Criticality {
 	}}
 }
 
-// begun reports whether an earlier agent has begun with a pod: whether it has a
-// directory, which is the first thing made for it.
+// begun reports whether an earlier agent started work on a pod. It checks for the pod's directory,
+// which is the first thing made for a pod.
 func (n *Node) begun(uid types.UID) bool {
 	_, err := os.Stat(parts.Layout(n.cfg).PodDir(uid))
 	return err == nil

@@ -24,8 +24,8 @@ import (
 	"github.com/wardlet/wardlet/core/worker"
 )
 
-// Agent is the way of a pod, from the documents of its sources to what runs of it and
-// back: all parts that every agent has, wired and not yet running.
+// Agent has the parts that every agent has, wired and not yet running. They cover the path of a pod
+// from the documents of its sources to its containers, and the way back.
 type Agent struct {
 	cfg      *config.Config
 	deps     *Deps
@@ -85,8 +85,8 @@ func (a *Agent) workerConfig() worker.Config {
 	return c
 }
 
-// muxConfig is what the mux is made from: all sources, the disk, and policy where there
-// is any.
+// muxConfig returns the configuration of the mux: all sources, the disk, and policy if there is
+// any.
 func (a *Agent) muxConfig() (mux.Config, error) {
 	d := a.deps
 	c := d.Mux
@@ -154,8 +154,9 @@ func (a *Agent) sourceStages() []Stage {
 	return stages
 }
 
-// runWorkers waits for the end and stops the workers then, and with them what else has
-// calls in flight: workers start with the first request for their pod.
+// runWorkers waits until ctx ends, and then stops the workers and the garbage collection, which
+// have runtime calls in flight. There is nothing to start: a worker starts with the first request
+// for its pod.
 func (a *Agent) runWorkers(ctx context.Context) error {
 	<-ctx.Done()
 	ending, cancel := a.deps.CallsEnd(context.WithoutCancel(ctx))
@@ -164,49 +165,48 @@ func (a *Agent) runWorkers(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// Sources returns how the sources of the agent are.
+// Sources returns the states of the agent's sources.
 func (a *Agent) Sources() []api.SourceState { return a.mux.Sources() }
 
-// Wanted reports whether a source wants the pod.
+// Wanted reports whether a source has the pod.
 func (a *Agent) Wanted(uid types.UID) bool { return a.mux.Wanted(uid) }
 
 // Waiting returns the versions of pods that policy does not let pass.
 func (a *Agent) Waiting() []api.Waiting { return a.waits.List() }
 
-// Deps are what an Agent stands on: the machine, or what a simulation has in its place.
-// The configurations of parts hold what such a part takes from there; New adds what the
+// Deps are the dependencies of an Agent: the machine, or a simulation of it. The configurations of
+// parts have the values that such a part takes from the dependencies. New adds the values that the
 // parts take from each other and from the configuration.
 type Deps struct {
 	Logger *slog.Logger
 	// Now is the wall clock; its times carry a monotonic reading.
 	Now func() time.Time
-	// Jitter stretches a delay by a random share, see worker.Config.
+	// Jitter extends a delay by a random share, see worker.Config.
 	Jitter   func(time.Duration) time.Duration
 	Layout   pod.Layout
 	Statuses *status.Store
 	Events   status.Recorder
 	PLEG     pleg.Config
-	// Workers' OnRemoved is called between the parts of the agent: pods' waits are
-	// forgotten before, what they left is collected after.
+	// Workers' OnRemoved is called after the pod's waits and outcome are forgotten, and before the
+	// garbage collection of its remains.
 	Workers worker.Config
-	// Outcomes keep over restarts how pods ended.
+	// Outcomes keep the outcomes of pods across restarts.
 	Outcomes Outcomes
-	// Mux has Documents and Changed. Policies adds what judges pods, once the agent's
-	// other parts are made; nil for an agent where everything passes.
+	// Mux has Documents and Changed. Policies adds the fields that judge pods, after the agent's other
+	// parts are made. It is nil for an agent that admits everything.
 	Mux      mux.Config
 	Policies func(a *Agent, c *mux.Config) error
 	// Source makes a source of the configuration.
 	Source func(s *config.Source, sink *mux.Sink) (source.Source, error)
 	Loop   syncloop.Config
-	// Observe returns the workers as the sync loop has them; nil for the pool itself.
+	// Observe returns the workers that the sync loop uses; nil for the pool itself.
 	Observe func(w *worker.Pool) syncloop.Workers
 	Garbage gc.Config
-	// CallsEnd bounds how long calls to the runtime may go on after the agent was told to
-	// end.
+	// CallsEnd limits how long calls to the runtime may continue after the agent began to stop.
 	CallsEnd func(ctx context.Context) (context.Context, context.CancelFunc)
 }
 
-// Outcomes keep over restarts of the agent how pods ended.
+// Outcomes keep the outcomes of pods across restarts of the agent.
 type Outcomes interface {
 	worker.Outcomes
 	syncloop.Outcomes

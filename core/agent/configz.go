@@ -17,7 +17,8 @@ import (
 	"github.com/wardlet/wardlet/core/policy"
 )
 
-// configz returns the configuration in force as a kubelet's. Of several sources of a kind it has the first: a kubelet has one.
+// configz returns the configuration in force in the form of a kubelet's. A kubelet has one source
+// of each kind, so configz returns the first source of a kind.
 func (n *Node) configz() *nodeapi.KubeletConfiguration {
 	c := n.cfg
 	inCluster := n.apiClient != nil
@@ -50,13 +51,13 @@ func (n *Node) configz() *nodeapi.KubeletConfiguration {
 	k.TLSCertFile, k.TLSPrivateKeyFile = c.NodeAPI.CertFile, c.NodeAPI.KeyFile
 	k.Address, k.Port = hostPort(c.NodeAPI.Listen)
 	_, k.ReadOnlyPort = hostPort(c.NodeAPI.ReadOnlyListen)
-	var healthz int32 // where there is none a kubelet says 0
+	var healthz int32 // if there is no port, a kubelet reports 0
 	k.HealthzBindAddress, healthz = hostPort(c.NodeAPI.HealthzListen)
 	k.HealthzPort = &healthz
 	return k
 }
 
-// hostPort splits an address; all of the machine's are 0.0.0.0, as a kubelet has it.
+// hostPort splits an address. As in a kubelet, an address without a host has the host 0.0.0.0.
 func hostPort(address string) (host string, port int32) {
 	if address == "" {
 		return "", 0
@@ -69,7 +70,7 @@ func hostPort(address string) (host string, port int32) {
 	return host, int32(number)
 }
 
-// withoutQuery returns a URL without what may be a secret in it.
+// withoutQuery removes the parts of a URL that may contain a secret.
 func withoutQuery(text string) string {
 	u, err := url.Parse(text)
 	if err != nil {
@@ -81,9 +82,9 @@ func withoutQuery(text string) string {
 
 var errNotFollowed = errors.New("this agent was started without a configuration file to read again")
 
-// ReloadConfig reads the configuration again at once, as a change of its file
-// would. An error says why the file is refused, with every fault, and nothing
-// changed then; or it is that of ctx. It waits for Run to have begun.
+// ReloadConfig reads the configuration again at once, as after a change of its file. If the file is
+// refused, nothing changes and the error lists every fault. If ctx ends first, the error is that of
+// ctx. ReloadConfig waits until Run has started.
 func (n *Node) ReloadConfig(ctx context.Context) (reload.Outcome, error) {
 	if n.reload == nil {
 		return reload.Outcome{}, errNotFollowed
@@ -91,8 +92,7 @@ func (n *Node) ReloadConfig(ctx context.Context) (reload.Outcome, error) {
 	return n.reload.Ask(ctx)
 }
 
-// wireReload makes what follows the configuration; nothing where it is from
-// no file.
+// wireReload makes the part that follows the configuration, if the configuration is from a file.
 func (n *Node) wireReload(with *reload.Reload) {
 	if with == nil {
 		return
@@ -102,7 +102,7 @@ func (n *Node) wireReload(with *reload.Reload) {
 	})
 }
 
-// live is what takes other values of the agent's own parts.
+// live returns the functions that apply reloaded values to the agent's own parts.
 func (n *Node) live(level *slog.LevelVar) *reload.Live {
 	return &reload.Live{
 		Level: level, RequestTimeout: n.client.SetTimeout, SyncFrequency: n.workers.SetSyncFrequency, StopDenied: n.mux.SetStopDenied,

@@ -14,10 +14,12 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// connectTimeout is how long policies may take to answer who may connect. It is longer than they put a question off.
+// connectTimeout limits how long policies may take to decide about a connection. It is longer than
+// the time for which policies delay a question.
 const connectTimeout = 15 * time.Second
 
-// maxConnecting is how many connections policies are asked about at once; others wait for those, connectTimeout at most.
+// maxConnecting limits the number of connections that policies are asked about at once. Further
+// connections wait for a place, for connectTimeout at most.
 const maxConnecting = 64
 
 // Reasons of the events about connections.
@@ -26,9 +28,10 @@ const (
 	reasonConnectionDenied = "ConnectionDenied"
 )
 
-// connections decide who may connect to the pods of this node. Each decision is an event.
+// connections decides whether users may connect to the pods of this node. Each decision is an
+// event.
 type connections struct {
-	// policies are nil for a node that has none.
+	// policies is nil for a node without policies.
 	policies interface {
 		Connect(q api.Question, answer func(api.Verdict))
 	}
@@ -38,7 +41,7 @@ type connections struct {
 	asking chan struct{}
 }
 
-// connections are those of this node.
+// connections returns the decisions about connections of this node.
 func (n *Node) connections() *connections {
 	c := &connections{origins: n.origins, events: n.recorder, asking: make(chan struct{}, maxConnecting)}
 	if n.policies != nil {
@@ -66,7 +69,7 @@ func (c *connections) Connect(ctx context.Context, p *v1.Pod, requested *nodeapi
 	return fmt.Errorf("%s to pod %s/%s is denied by policy: %s: %s", x.Kind, p.Namespace, p.Name, v.Reason, v.Message)
 }
 
-// verdict is what the policies say, Allow for a node that has none.
+// verdict returns the verdict of the policies, Allow for a node without policies.
 func (c *connections) verdict(ctx context.Context, p *v1.Pod, x *api.Connection) api.Verdict {
 	if c.policies == nil {
 		return api.Verdict{Answer: api.Allow}

@@ -33,7 +33,8 @@ func (n *Node) gates() mux.Gate {
 	return gate.Through(n.policies, n.counted, n.nodeChecked, n.supported, n.adopted)
 }
 
-// supported denies pods of an API server that this version cannot run. An agent that is no node of a cluster has none.
+// supported denies pods of an API server that this version cannot run. An agent that is no node of
+// a cluster has no such layer.
 func (n *Node) supported(next mux.Gate) mux.Gate {
 	if n.member == nil {
 		return next
@@ -53,7 +54,7 @@ func (n *Node) counted(next mux.Gate) mux.Gate {
 	return instrument.Gate{Gate: next, Meters: n.meters}
 }
 
-// nodeChecked asks those of the admitter's checks that need no room.
+// nodeChecked applies the checks of the admitter that do not depend on free room.
 func (n *Node) nodeChecked(next mux.Gate) mux.Gate {
 	return gate.NodeChecks{Gate: next, Checks: admission.Chain{n.priorities(), n.sysctls(), admission.AppArmor("/")}, Now: time.Now}
 }
@@ -63,7 +64,8 @@ func (n *Node) adopted(next mux.Gate) mux.Gate {
 	return n.adoption
 }
 
-// wireJudging adds to the mux's configuration what judges pods: the gates, the filter and the resolver.
+// wireJudging adds to the mux's configuration the parts that judge pods: the gates, the filter and
+// the resolver.
 func (n *Node) wireJudging(a *Agent, c *mux.Config) error {
 	if err := n.wirePolicies(a); err != nil {
 		return err
@@ -75,7 +77,7 @@ func (n *Node) wireJudging(a *Agent, c *mux.Config) error {
 	return nil
 }
 
-// filter returns what may hold updates back, nil for an agent without policies.
+// filter returns the filter that may hold updates back, nil for an agent without policies.
 func (n *Node) filter() mux.Filter {
 	if n.policies == nil {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/wardlet/wardlet/core/image/credential"
 )
 
-// newPuller makes what pulls images for pods.
+// newPuller returns the puller of images for pods.
 func (n *Node) newPuller() *image.Puller {
 	cfg := &n.cfg.Runtime
 	credentials := &credential.Pods{Secret: n.objects.Secret, Node: credential.New(credential.Config{
@@ -27,8 +27,9 @@ func (n *Node) newPuller() *image.Puller {
 	})
 }
 
-// explainPulls adds to the containers of a pod that wait for an image since when they do. The CRI does not say how far a
-// pull is: the growth of the image file system is all that is known, and other pulls have part in it.
+// explainPulls adds to each container that waits for an image the time since when it waits. The CRI
+// does not report the progress of a pull. Only the growth of the image file system is known, to
+// which other pulls contribute, too.
 func explainPulls(st *v1.PodStatus, pulls []image.Pull, now time.Time) {
 	for _, pull := range pulls {
 		for _, list := range []*[]v1.ContainerStatus{&st.InitContainerStatuses, &st.ContainerStatuses, &st.EphemeralContainerStatuses} {
@@ -40,7 +41,7 @@ func explainPulls(st *v1.PodStatus, pulls []image.Pull, now time.Time) {
 			if w == nil || w.Message != "" || w.Reason != reasonCreating && w.Reason != reasonInitializing {
 				continue
 			}
-			*list = slices.Clone(*list) // the status is others', too
+			*list = slices.Clone(*list) // the status is shared
 			(*list)[i].State.Waiting = &v1.ContainerStateWaiting{Reason: w.Reason, Message: pullMessage(&pull, now)}
 		}
 	}

@@ -19,12 +19,13 @@ import (
 )
 
 const (
-	// limitPeriod is how often the emptyDirs of pods are held against their limits. To count the files of one pod takes at
-	// most a limitShare of the time: the next count waits for as long. It takes countTime at most.
+	// limitPeriod is the interval at which the emptyDirs of pods are compared with their limits.
+	// Counting the files of one pod takes at most 1/limitShare of the time, because the next count is
+	// delayed in proportion. One count takes countTime at most.
 	limitPeriod = 10 * time.Second
 	limitShare  = 20
 	countTime   = 30 * time.Second
-	// overGrace is the grace period of a pod that is beyond a limit, in seconds, as with a kubelet.
+	// overGrace is the grace period, in seconds, of a pod that exceeds a limit, as with a kubelet.
 	overGrace = 1
 )
 
@@ -34,18 +35,18 @@ const (
 	messageTooDeep  = "Usage of EmptyDir volume %q, which has the limit %q, cannot be counted: directories lie too deep in each other. "
 )
 
-// limits end pods whose emptyDirs have grown beyond their limits.
+// limits terminates pods whose emptyDirs have grown beyond their limits.
 type limits struct {
 	node     *Node
 	layout   pod.Layout
 	critical pod.Criticality
-	// due is when the files of a pod are counted again.
+	// due is the time at which the files of a pod are counted again.
 	due map[types.UID]time.Time
-	// uncounted is what could not be counted of a pod, as it was logged.
+	// uncounted is the last logged reason why the files of a pod could not be counted.
 	uncounted map[types.UID]string
 }
 
-// watchLimits holds emptyDirs against their limits until ctx is done.
+// watchLimits compares emptyDirs with their limits until ctx is done.
 func (n *Node) watchLimits(ctx context.Context) {
 	l := limits{node: n, layout: parts.Layout(n.cfg), critical: criticality(n.cfg, n.node), due: map[types.UID]time.Time{}, uncounted: map[types.UID]string{}}
 	tick := time.NewTicker(limitPeriod)
@@ -69,7 +70,7 @@ func (l *limits) look(ctx context.Context, pods []mux.Desired) {
 			continue
 		}
 		there[p.UID] = true
-		// What is critical is not ended for its files, as with a kubelet.
+		// A critical pod is not terminated for its files, as with a kubelet.
 		if time.Now().Before(l.due[p.UID]) || !workers.MayRunContainers(p.UID) || workers.TerminationRequested(p.UID) || l.critical.Critical(p) {
 			continue
 		}
@@ -100,8 +101,8 @@ func isLimited(p *v1.Pod) bool {
 	return false
 }
 
-// sizeLimit is the limit of an emptyDir on the disk, nil for none. One in memory cannot grow beyond its own, and a limit of 0 is
-// none, as with a kubelet.
+// sizeLimit returns the limit of an emptyDir on the disk, nil for none. An emptyDir in memory
+// cannot grow beyond its own limit. A limit of 0 means no limit, as with a kubelet.
 func sizeLimit(v *v1.Volume) *resource.Quantity {
 	if v.EmptyDir == nil || v.EmptyDir.Medium != v1.StorageMediumDefault || v.EmptyDir.SizeLimit == nil || v.EmptyDir.SizeLimit.Sign() <= 0 {
 		return nil
@@ -109,7 +110,7 @@ func sizeLimit(v *v1.Volume) *resource.Quantity {
 	return v.EmptyDir.SizeLimit
 }
 
-// over says which emptyDir of a pod is beyond its limit, "" for none.
+// over names the emptyDir of a pod that exceeds its limit, "" for none.
 func (l *limits) over(ctx context.Context, p *v1.Pod) string {
 	ctx, cancel := context.WithTimeout(ctx, countTime)
 	defer cancel()
@@ -133,7 +134,7 @@ func (l *limits) over(ctx context.Context, p *v1.Pod) string {
 	return ""
 }
 
-// end has a pod fail.
+// end terminates a pod as failed.
 func (l *limits) end(d *mux.Desired, message string) {
 	l.node.recorder.Event(d.Pod, v1.EventTypeWarning, reasonEvicted, message)
 	l.node.workers.Submit(worker.Request{

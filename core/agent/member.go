@@ -21,13 +21,13 @@ import (
 	"github.com/wardlet/wardlet/core/source"
 )
 
-// wireMember makes what keeps the node in its cluster.
+// wireMember makes the parts that keep the node in its cluster.
 func (n *Node) wireMember() {
 	if n.apiClient == nil {
 		return
 	}
 	n.object.Update(func(is *v1.Node) {
-		// The names that these labels had first; some software still looks for them.
+		// The first names of these labels. Some software still looks for them.
 		is.Labels[betaOS], is.Labels[betaArch] = is.Labels[v1.LabelOSStable], is.Labels[v1.LabelArchStable]
 		is.Status.NodeInfo = node.System()
 		is.Status.NodeInfo.KubeletVersion = kube.NodeVersion(api.NewVersion(n.version).Version)
@@ -54,8 +54,8 @@ const (
 	betaArch = "beta.kubernetes.io/arch"
 )
 
-// findAddress returns the node's address for its cluster. One of agent.toml that no interface has is an error, as with a
-// kubelet: it may still come.
+// findAddress returns the node's address for its cluster. If no interface has the address of
+// agent.toml, it returns an error, as a kubelet does: an interface may get the address later.
 func (n *Node) findAddress() (net.IP, error) {
 	if text := n.cfg.Cluster.NodeIP; text != "" {
 		ip := net.ParseIP(text)
@@ -67,7 +67,7 @@ func (n *Node) findAddress() (net.IP, error) {
 	return node.DefaultIP()
 }
 
-// clusterDomain is the domain of the cluster's names, empty outside a cluster.
+// clusterDomain returns the DNS domain of the cluster, empty outside a cluster.
 func clusterDomain(cfg *config.Config) string {
 	if cfg.Cluster.Kubeconfig == "" {
 		return ""
@@ -75,7 +75,8 @@ func clusterDomain(cfg *config.Config) string {
 	return cfg.Cluster.Domain
 }
 
-// hostIPs are the addresses that pods' statuses name; none outside a cluster, as with a kubelet.
+// hostIPs returns the addresses for the statuses of pods; none outside a cluster, as with a
+// kubelet.
 func (n *Node) hostIPs() []string {
 	for _, a := range n.object.Node().Status.Addresses {
 		if a.Type == v1.NodeInternalIP {
@@ -85,8 +86,9 @@ func (n *Node) hostIPs() []string {
 	return nil
 }
 
-// nodePeriod is how often the node is looked at for its cluster, firstNodePeriod until it is ready, for firstNodeTime at
-// most, and runtimePeriod how often the runtime is asked for its images.
+// nodePeriod is the interval at which the node's state is read for its cluster. Until the node is
+// ready, but for firstNodeTime at most, the interval is firstNodePeriod. runtimePeriod is the
+// interval at which the runtime's version and images are read.
 const (
 	nodePeriod      = 10 * time.Second
 	firstNodePeriod = 100 * time.Millisecond
@@ -94,7 +96,7 @@ const (
 	runtimePeriod   = time.Minute
 )
 
-// watchNode keeps the node object new: its conditions, and what the runtime says of itself and of its images.
+// watchNode keeps the node object up to date: its conditions, and the runtime's version and images.
 func (n *Node) watchNode(ctx context.Context) {
 	var read time.Time
 	began := time.Now()
@@ -120,7 +122,7 @@ func (n *Node) watchNode(ctx context.Context) {
 	}
 }
 
-// readRuntime reads version and images. What the runtime does not say stays as it was.
+// readRuntime reads version and images. If the runtime fails to report one, its old value stays.
 func (n *Node) readRuntime(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, nodePeriod)
 	defer cancel()
@@ -136,7 +138,8 @@ func (n *Node) readRuntime(ctx context.Context) {
 	})
 }
 
-// runtimeFeatures writes what the runtime can do into the node object, by which pods are admitted.
+// runtimeFeatures writes the features of the runtime into the node object. Pods are admitted by
+// them.
 func (n *Node) runtimeFeatures(f runtime.Features) {
 	n.object.Update(func(is *v1.Node) {
 		is.Status.Features = &v1.NodeFeatures{SupplementalGroupsPolicy: &f.StrictGroups}
@@ -149,8 +152,8 @@ func (n *Node) runtimeFeatures(f runtime.Features) {
 	})
 }
 
-// lookAtNode brings conditions and addresses up to date. All that may take its time is found out before the node object
-// is touched, which others wait for.
+// lookAtNode updates conditions and addresses. It collects everything that may take time before it
+// locks the node object, which other goroutines wait for.
 func (n *Node) lookAtNode() {
 	notReady, pressure, now := n.notReady(), node.PressureNow(n.cfg.Paths.PodRoot), metav1.NewTime(time.Now().Truncate(time.Second))
 	ip, err := n.findAddress()
@@ -162,7 +165,7 @@ func (n *Node) lookAtNode() {
 	})
 }
 
-// notReady says why pods cannot start; empty if they can.
+// notReady describes why pods cannot start; it is empty if they can.
 func (n *Node) notReady() string {
 	if err := errors.Join(n.health.Healthy(), n.health.NetworkReady()); err != nil {
 		return err.Error()
@@ -170,7 +173,7 @@ func (n *Node) notReady() string {
 	return ""
 }
 
-// statusChanged says that the status of a pod may have changed.
+// statusChanged reports that the status of a pod may have changed.
 func (n *Node) statusChanged(uid types.UID) {
 	n.podChanges.Notify()
 	if n.member != nil {
@@ -178,15 +181,15 @@ func (n *Node) statusChanged(uid types.UID) {
 	}
 }
 
-// finished says that nothing of a pod is left.
+// finished reports that nothing of a pod is left.
 func (n *Node) finished(uid types.UID) {
 	if n.member != nil {
 		n.member.Changed(uid)
 	}
 }
 
-// registeredSource is a source that waits until the node is registered: labels and taints that others gave the node
-// are known then, and its pods are judged by them.
+// registeredSource is a source that waits until the node is registered. From then on the labels and
+// taints that the cluster has set on the node are known, and the source's pods are judged by them.
 type registeredSource struct {
 	source.Source
 	sink       source.Sink
@@ -210,7 +213,7 @@ func (s registeredSource) Run(ctx context.Context) error {
 
 var errNotRegistered = errors.New("the node is not registered at the API server yet; the log says why")
 
-// ofClusterOnly passes on events about pods that the API server knows.
+// ofClusterOnly passes on events about pods of the API server.
 type ofClusterOnly struct{ events *cluster.Events }
 
 // Event implements status.Recorder.
@@ -227,7 +230,7 @@ func (o ofClusterOnly) ContainerEvent(p *v1.Pod, container, eventType, reason, m
 	}
 }
 
-// clusterPods are the pods that the API server knows of.
+// clusterPods are the pods of this node that the API server has.
 type clusterPods struct{ *Node }
 
 // All implements cluster.Pods.
@@ -251,8 +254,8 @@ func (c clusterPods) Get(uid types.UID) *v1.Pod {
 
 func isOfCluster(p *v1.Pod) bool { return !pod.IsStatic(p) && !pod.IsMirror(p) }
 
-// reported reports whether the API server gets reports on a pod. Of a mirror pod it learns only that it may be
-// deleted: nothing on the node belongs to a mirror pod.
+// reported reports whether changes of a pod are reported to the API server. For a mirror pod that
+// is only the case once it may be deleted: nothing on the node belongs to a mirror pod.
 func reported(p *v1.Pod) bool {
 	return isOfCluster(p) || pod.IsMirror(p) && p.DeletionTimestamp != nil
 }

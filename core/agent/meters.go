@@ -15,8 +15,8 @@ import (
 	"github.com/wardlet/wardlet/core/syncloop"
 )
 
-// newMeters makes the meters, before anything that they measure. What is read when
-// it is scraped is read from the parts.
+// newMeters makes the meters. It must run before the parts that use them are made. Some values are
+// read from the parts at each scrape.
 func (n *Node) newMeters(v2 bool) (*instrument.Meters, *metrics.PLEG) {
 	m := instrument.New(instrument.Options{
 		Node: n.node, Version: api.NewVersion(n.version).Version, Tenants: n.cfg.Tenants, CgroupV2: v2, Policies: n.cfg.HasPolicies(), Logger: n.log,
@@ -30,12 +30,12 @@ func (n *Node) newMeters(v2 bool) (*instrument.Meters, *metrics.PLEG) {
 	return m, m.Metrics.PLEG(func() time.Time { return n.pleg.Listed() })
 }
 
-// meteredAdmitter is the agent's admitter, whose preemptions are counted.
+// meteredAdmitter returns the agent's admitter, wrapped to count preemptions.
 func (n *Node) meteredAdmitter() syncloop.Admitter {
 	return instrument.Admitter{Admitter: n.admitter(), Fit: admission.Fit{Node: n.object.Node}, Rejections: n.meters.Rejections}
 }
 
-// countPods counts them as they are now.
+// countPods counts the pods as they are now.
 func (n *Node) countPods() metrics.PodCounts {
 	c := metrics.PodCounts{
 		Desired: map[bool]int{}, Active: map[bool]int{}, Containers: map[string]int{}, Working: map[metrics.Work]int{},
@@ -49,7 +49,7 @@ func (n *Node) countPods() metrics.PodCounts {
 		wanted[string(d.Pod.UID)] = true
 		static := pod.IsStatic(d.Pod)
 		c.Desired[static]++
-		// One for which there is no room yet has no worker.
+		// A pod for which there is no room yet has no worker.
 		if n.uses(d.Pod.UID, d.Admitted && n.workers.Has(d.Pod.UID) && !n.hasEnded(d.Pod)) {
 			c.Active[static]++
 		}
@@ -75,7 +75,7 @@ func (n *Node) countPods() metrics.PodCounts {
 	return c
 }
 
-// countObserved counts what the runtime shows of a pod.
+// countObserved counts the containers and the ready sandbox of a pod in the runtime.
 func countObserved(c *metrics.PodCounts, p *status.ObservedPod) {
 	for i := range p.Sandboxes {
 		if p.Sandboxes[i].Ready {
@@ -88,18 +88,18 @@ func countObserved(c *metrics.PodCounts, p *status.ObservedPod) {
 	}
 }
 
-// uses reports whether a pod may use the node: it is being ended, or is to run.
+// uses reports whether a pod may use the node: it is terminating, or is to run.
 func (n *Node) uses(uid types.UID, runs bool) bool {
 	return !n.workers.KnownTerminated(uid) && (runs || n.workers.TerminationRequested(uid))
 }
 
-// hasEnded reports whether the pod's phase is one it never leaves.
+// hasEnded reports whether the pod's phase is terminal.
 func (n *Node) hasEnded(p *v1.Pod) bool {
 	st, _ := n.statuses.Get(p.UID)
 	return pod.IsTerminal(p.Status.Phase) || pod.IsTerminal(st.Phase)
 }
 
-// lifecycle is how far a pod with a worker is.
+// lifecycle returns the stage of a pod that has a worker.
 func (n *Node) lifecycle(uid types.UID) string {
 	switch {
 	case n.workers.KnownTerminated(uid):
@@ -117,12 +117,12 @@ func staticLabel(static bool) string {
 	return ""
 }
 
-// eventShare is how many events are kept of the pods of each owner, where there are
-// so many tenants beside the operator.
+// eventShare returns the number of events to keep about the pods of each owner, if there are that
+// many tenants beside the operator.
 func eventShare(tenants int) int { return max(maxEvents/(1+tenants), minEvents) }
 
-// The events that are kept for `get`: how many there are in all, and of one owner
-// at the least, which comes first.
+// The limits on the events that are kept for `get`: maxEvents in all, and minEvents for each owner.
+// minEvents takes precedence.
 const (
 	maxEvents = 1000
 	minEvents = 100

@@ -42,27 +42,27 @@ import (
 	"github.com/wardlet/wardlet/core/worker"
 )
 
-// Options are what a Node takes from the command beside its configuration.
+// Options are the values that a Node gets from the command beside its configuration.
 type Options struct {
 	Logger *slog.Logger
-	// Version is the release, empty for a build that is none.
+	// Version is the release, empty for a build that is no release.
 	Version string
 	// Reload is nil for an agent that does not follow its configuration.
 	Reload *reload.Reload
-	// LookupEnv looks up environment variables. A service manager names in them the socket
-	// to which the agent reports its state. Nil for an agent that reports to none.
+	// LookupEnv looks up environment variables. A service manager names in them the socket to which
+	// the agent reports its state. If it is nil, the agent reports its state to no service manager.
 	LookupEnv func(name string) (value string, ok bool)
 }
 
-// Node is an agent on a node: what the agent stands on there, what tells of it, and what
-// follows its configuration. It is made and not yet running.
+// Node is an agent on a node, wired and not yet running. It has the agent's dependencies, the parts
+// that report about the agent, and the part that follows the configuration.
 type Node struct {
 	*Agent
 	cfg     *config.Config
 	version string
 	log     *slog.Logger
 	node    string
-	// object is what pods, policies and the cluster know of the node.
+	// object is the description of the node for pods, policies and the cluster.
 	object    *node.Object
 	lastFacts atomic.Pointer[allocatableOf]
 
@@ -79,34 +79,35 @@ type Node struct {
 	endings  *checkpoint.Endings
 	// policies and adoption are nil for an agent without policies.
 	policies *policy.Engine
-	// decisions is what is on record of decisions; nil where there are no policies.
+	// decisions is the record of decisions; nil without policies.
 	decisions *decisions.Log
-	// engine runs the plugins of policies; nil where there are none.
+	// engine runs the plugins of policies; nil without policies.
 	engine   *wasm.Engine
 	adoption *gate.Adoption
-	// reload is nil where there is no file to follow.
+	// reload is nil without a file to follow.
 	reload *reload.Reloader
 	meters *instrument.Meters
-	// podChanges tells when PodList, or what waits, may be another than before.
+	// podChanges notifies when PodList, or the list of waiting pods, may have changed.
 	podChanges status.Notifier
-	// cgroupLock is nil before Run, and where there is none.
+	// cgroupLock is nil before Run, and if the lock could not be made.
 	cgroupLock io.Closer
 	// apiClient, member and apiEvents are nil for an agent that is no node of a cluster.
 	apiClient *kube.Client
-	// reviewClient authenticates and authorizes callers of the node's API; nil where the node's API is not served.
+	// reviewClient authenticates and authorizes callers of the node's API; nil if that API is not
+	// served.
 	reviewClient *kube.Client
 	member       *cluster.Member
 	objects      *object.Plane
 	apiEvents    *cluster.Events
-	// notify is nil where no service manager is to be told how the agent is.
+	// notify is nil without a service manager to notify.
 	notify *systemd.Notifier
 }
 
-// eventWindow is for how long an event that happens again only raises a counter.
+// eventWindow is the time within which a repeated event only increases a counter.
 const eventWindow = 10 * time.Minute
 
-// Open makes the agent of this node. It takes the state directory, which no other agent may
-// use until Run has ended, and nothing else: the runtime need not be there.
+// Open makes the agent of this node. It locks the state directory until Run returns, and uses no
+// other resource: the runtime need not be running.
 func Open(cfg *config.Config, opts Options) (_ *Node, err error) {
 	n := &Node{cfg: cfg, version: opts.Version, log: opts.Logger}
 	n.state, err = state.Open(cfg.Paths.StateRoot, n.log, state.WithIdentity(parts.Layout(cfg).IdentityDir()))
@@ -137,7 +138,7 @@ func Open(cfg *config.Config, opts Options) (_ *Node, err error) {
 	return n, nil
 }
 
-// wire makes what the agent stands on, and the agent.
+// wire makes the dependencies of the agent, and the agent.
 func (n *Node) wire() error {
 	cfg, log, now := n.cfg, n.log, time.Now
 	layout := parts.Layout(cfg)
@@ -231,8 +232,8 @@ func (n *Node) newSource(s *config.Source, sink *mux.Sink) (source.Source, error
 	return made, err
 }
 
-// Run works until ctx ends, which is no error, or until a part fails. Every
-// pod is left running. It must be called once.
+// Run works until ctx ends, which is no error, or until a part fails. Every pod is left running.
+// Run must be called once.
 func (n *Node) Run(ctx context.Context) error {
 	defer n.close()
 	stages, err := n.stages()
@@ -274,7 +275,7 @@ func (n *Node) close() {
 	}
 }
 
-// Child does the work of a process that the agent has started to compile a plugin, if
-// this process is one: isChild reports so, and status is its exit code. Every program
-// that makes an Agent, or checks a configuration, calls it before anything else.
+// Child does the work of a process that the agent started to compile a plugin. isChild reports
+// whether this process is one, and status is its exit code. Every program that makes an Agent, or
+// checks a configuration, must call Child before anything else.
 func Child() (status int, isChild bool) { return parts.Child() }

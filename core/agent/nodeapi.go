@@ -30,7 +30,8 @@ func (n *Node) nodeAPI() (*nodeapi.Server, error) {
 		cfg.Listen, cfg.CertFile, cfg.KeyFile, cfg.ClientCAFile = c.Listen, c.CertFile, c.KeyFile, c.ClientCAFile
 	}
 	if c.Served() && n.apiClient != nil {
-		// A client of its own: any client that reaches the port causes requests, which must not hold up the node's lease.
+		// This API uses a client of its own: any caller that reaches the port causes requests, which must
+		// not delay the renewal of the node's lease.
 		client, err := parts.APIClient(n.cfg, n.log)
 		if err != nil {
 			return nil, err
@@ -40,14 +41,14 @@ func (n *Node) nodeAPI() (*nodeapi.Server, error) {
 	return nodeapi.New(cfg), nil
 }
 
-// streams serve logs and programs in containers to those who may use the local socket.
+// streams serves logs of containers and programs in containers to users of the local socket.
 func (n *Node) streams() *nodeapi.Streams {
 	return &nodeapi.Streams{
 		Pods: n, Containers: streamed{n}, Connections: n.connections(), Source: nodeapi.FromSocket, User: server.UserOf, Logger: n.log, Now: time.Now,
 	}
 }
 
-// streamed are the containers of this node, for those who read their logs and run programs in them.
+// streamed implements nodeapi.Containers with the containers of this node.
 type streamed struct{ node *Node }
 
 // LogPath implements nodeapi.Containers.
@@ -93,7 +94,7 @@ func (s streamed) PortForwardURL(ctx context.Context, p *v1.Pod, ports []int32) 
 	return nil, fmt.Errorf("pod %q has no sandbox that is ready; try again when it runs", p.Name)
 }
 
-// logRotator returns what rotates the logs of containers.
+// logRotator returns the rotator for the logs of containers.
 func (n *Node) logRotator() *rotate.Rotator {
 	return rotate.New(rotate.Config{
 		Pods: n.inspectedPods, Reopen: n.runtime.ReopenLog, Events: n.recorder,
@@ -106,7 +107,7 @@ func (n *Node) inspectedPods() []status.ObservedPod {
 	known := n.knownPods()
 	pods := make([]status.ObservedPod, 0, len(known))
 	for _, listed := range known {
-		// After an inspection that failed it is the one before.
+		// After a failed inspection, the cache returns the previous result.
 		p, _ := n.cache.Get(listed.UID)
 		pods = append(pods, p)
 	}

@@ -20,8 +20,8 @@ import (
 	"github.com/wardlet/wardlet/core/worker"
 )
 
-// wireObjects makes the client of the API server, which an agent that is no node of a cluster has none of, and what has
-// the objects that pods name.
+// wireObjects makes the client of the API server, which is nil for an agent that is no node of a
+// cluster, and the plane that holds the objects named by pods.
 func (n *Node) wireObjects(lookupEnv func(string) (string, bool)) error {
 	var err error
 	if n.apiClient, err = parts.APIClient(n.cfg, n.log); err != nil {
@@ -40,9 +40,10 @@ func (n *Node) wireObjects(lookupEnv func(string) (string, bool)) error {
 	return nil
 }
 
-// objectStages read the directory of objects, where there is one.
+// objectStages returns the stages that serve objects and read the directory of objects, if there is
+// one.
 func (n *Node) objectStages() []Stage {
-	stages := []Stage{{"objects", endless(n.objects.Run)}} // workers that stop may still want some
+	stages := []Stage{{"objects", endless(n.objects.Run)}} // workers may still need objects while they stop
 	if n.cfg.Objects.Dir != "" {
 		source := file.New(n.objectDirectory())
 		stages = append(stages, Stage{"directory of objects", source.Run})
@@ -50,10 +51,11 @@ func (n *Node) objectStages() []Stage {
 	return stages
 }
 
-// objectPlace is the name under which the directory is remembered; no source can have it.
+// objectPlace is the name under which the directory's content is stored; no source can have this
+// name.
 const objectPlace = "_objects"
 
-// objectDirectory says how the directory of objects is read.
+// objectDirectory returns the configuration for reading the directory of objects.
 func (n *Node) objectDirectory() file.Config {
 	c := parts.ObjectDirectory(n.cfg, n.objects.Directory(), n.log)
 	c.Place = n.state.Place(objectPlace)
@@ -67,8 +69,8 @@ func (n *Node) objectDirectory() file.Config {
 	return c
 }
 
-// handler returns what the runtime calls the class of a pod: by the API server for its own pods, by agent.toml or the
-// directory of objects for others.
+// handler returns the runtime's name for the class of a pod. For pods of the API server, the API
+// server defines the class; for other pods, agent.toml or the directory of objects does.
 func (n *Node) handler(ctx context.Context, p *v1.Pod) (string, error) {
 	class := *p.Spec.RuntimeClassName
 	if handler, ok := n.cfg.Runtime.HandlerOf(class); ok && pod.IsStatic(p) {
@@ -87,7 +89,7 @@ func (n *Node) handler(ctx context.Context, p *v1.Pod) (string, error) {
 	return object.Handler, nil
 }
 
-// classTimeout is how long a class may take that says what the runtime of a pod can do.
+// classTimeout limits the wait for the runtime class that says which features a pod's runtime has.
 const classTimeout = time.Second
 
 // recursiveReadOnly reports whether the runtime of a pod can make mounts read-only recursively.
@@ -106,8 +108,9 @@ func (n *Node) recursiveReadOnly(p *v1.Pod) bool {
 	})
 }
 
-// classVolumes watches the runtime class of a pod from when a worker begins with the pod: what runs when the agent
-// starts needs its class only for its next sandbox, and the server may be away then.
+// classVolumes watches the runtime class of a pod from the moment its worker begins. A pod that
+// runs when the agent starts needs the class only for its next sandbox, and the server may be
+// unreachable by then.
 type classVolumes struct {
 	worker.Volumes
 	objects *object.Plane
@@ -121,13 +124,13 @@ func (v classVolumes) Setup(ctx context.Context, p *v1.Pod) error {
 	return v.Volumes.Setup(ctx, p)
 }
 
-// workerRemoved says that the worker of a pod is removed.
+// workerRemoved releases the resources of a pod whose worker was removed.
 func (n *Node) workerRemoved(uid types.UID) {
 	n.adoption.Ended(uid)
 	n.objects.Release(uid)
 }
 
-// objectList is what is known of the objects that pods name.
+// objectList describes the objects that pods name.
 func (n *Node) objectList() []api.Object {
 	list := n.objects.List(func(uid types.UID) string {
 		if p := n.mux.PodOf(uid); p != nil {
@@ -139,7 +142,7 @@ func (n *Node) objectList() []api.Object {
 	return list
 }
 
-// references are what policies may know of the objects that pods name. The mux is made later.
+// references tells policies about the objects that pods name. The mux is made later.
 type references struct {
 	*object.Plane
 

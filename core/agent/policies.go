@@ -25,8 +25,8 @@ import (
 	"github.com/wardlet/wardlet/core/worker"
 )
 
-// wirePolicies creates the policy engine and the gates before it.
-// Without a directory of policies there is none, and every pod passes.
+// wirePolicies creates the policy engine and the gates before it. Without a directory of policies
+// there is no engine, and every pod is admitted.
 func (n *Node) wirePolicies(a *Agent) error {
 	if !n.cfg.HasPolicies() {
 		return nil
@@ -48,7 +48,7 @@ func (n *Node) wirePolicies(a *Agent) error {
 	return nil
 }
 
-// policyConfig returns what the policy engine needs to know of the configuration.
+// policyConfig returns the part of the configuration that the policy engine needs.
 func policyConfig(cfg *config.Config, nodeName string, loader eval.Loader, log *slog.Logger) (policy.Config, error) {
 	kinds := map[string]string{}
 	for _, s := range cfg.Sources {
@@ -81,8 +81,8 @@ type knownPods struct {
 	*worker.Pool
 }
 
-// openDecisions opens what is on record of decisions, where each owner of pods has
-// its share. A disk on which that fails is no reason not to start.
+// openDecisions opens the record of decisions, in which each owner of pods has a share. The agent
+// starts even if that fails.
 func (n *Node) openDecisions() decisionlog.Records {
 	log, err := n.state.Decisions(recordLimits(n.cfg))
 	if err != nil {
@@ -92,7 +92,7 @@ func (n *Node) openDecisions() decisionlog.Records {
 	return log
 }
 
-// recordLimits are how many bytes each owner of pods may have on record, by tenant.
+// recordLimits returns the maximum size in bytes of each owner's records, by tenant.
 func recordLimits(cfg *config.Config) map[string]int64 {
 	limits := map[string]int64{"": cfg.Policy.RecordBytes}
 	for i := range cfg.Tenants {
@@ -101,7 +101,7 @@ func recordLimits(cfg *config.Config) map[string]int64 {
 	return limits
 }
 
-// brokenRecords take nothing: decisions are made all the same, and shown with why
+// brokenRecords store nothing. Decisions are made nevertheless, and are shown with the reason why
 // they are not on record.
 type brokenRecords struct{ err error }
 
@@ -119,8 +119,8 @@ func (b brokenRecords) KeepFiles(string, map[string][]byte) error { return b.err
 
 func (b brokenRecords) Newest(int) ([]decisions.Record, error) { return nil, b.err }
 
-// nodeFacts is what policies may know of the node: the pods that were admitted,
-// mirror pods aside, and have not ended. It asks the mux, which is made later.
+// nodeFacts returns the facts about the node for policies. Its pods are the admitted ones that have
+// not terminated, without mirror pods. It asks the mux, which is made later.
 func (n *Node) nodeFacts() *policy.Node {
 	return &policy.Node{
 		Is:     n.labelsAndAllocatable,
@@ -130,7 +130,7 @@ func (n *Node) nodeFacts() *policy.Node {
 	}
 }
 
-// labelsAndAllocatable are those of the node as it is now.
+// labelsAndAllocatable returns the node's current labels and allocatable resources.
 func (n *Node) labelsAndAllocatable() (labels, allocatable map[string]string) {
 	is := n.object.Node()
 	if last := n.lastFacts.Load(); last != nil && last.of == is {
@@ -144,15 +144,15 @@ func (n *Node) labelsAndAllocatable() (labels, allocatable map[string]string) {
 	return is.Labels, allocatable
 }
 
-// allocatableOf is what pods may use of one state of the node, as policies are shown it.
+// allocatableOf caches the allocatable resources of one state of the node, in the form for
+// policies.
 type allocatableOf struct {
 	of          *v1.Node
 	allocatable map[string]string
 }
 
-// admittedPods are the pods of nodeFacts. Among them are those that policies let
-// through and for which the node has no room yet: they start once there is some,
-// without being judged again.
+// admittedPods are the pods of nodeFacts. They include pods that policies admitted and for which
+// the node has no room yet: these start once there is room, without being judged again.
 func (n *Node) admittedPods() []policy.NodePod {
 	var pods []policy.NodePod
 	for _, d := range n.mux.Pods() {
@@ -167,8 +167,8 @@ func (n *Node) admittedPods() []policy.NodePod {
 	return pods
 }
 
-// runningPods are the pods that run, for policies that judge them again when they
-// change. They ask the mux, which is made later.
+// runningPods are the pods that run, for policies that judge them again when the policies change.
+// It asks the mux, which is made later.
 type runningPods struct{ node *Node }
 
 // Pods implements policy.Running.
@@ -183,7 +183,7 @@ func (r *runningPods) Pods() []review.RunningPod {
 	return pods
 }
 
-// over reports whether a pod has ended or is being ended.
+// over reports whether a pod has terminated or is terminating.
 func (r *runningPods) over(p *v1.Pod) bool {
 	if st, ok := r.node.statuses.Get(p.UID); ok && pod.IsTerminal(st.Phase) {
 		return true

@@ -12,8 +12,8 @@ import (
 	"github.com/wardlet/wardlet/core/worker"
 )
 
-// removed is called when the worker of a pod is removed. The pod's status went with it,
-// also where a pod of the same UID waits for a verdict.
+// removed is called after the worker of a pod was removed. The pod's status was removed with it,
+// even if a pod of the same UID waits for a verdict.
 func (a *Agent) removed(uid types.UID) {
 	a.waits.Forgotten(uid)
 	a.deps.Outcomes.Forget(uid)
@@ -23,7 +23,8 @@ func (a *Agent) removed(uid types.UID) {
 	a.garbage.Ended(uid)
 }
 
-// shownStatuses are statuses of which a pod that waits keeps its own.
+// shownStatuses are the statuses of pods. If a status is deleted while a pod of that UID waits, the
+// waiting pod gets its own status again.
 type shownStatuses struct {
 	*status.Store
 	waits *admission.Waits
@@ -35,8 +36,8 @@ func (s shownStatuses) DeleteEnded(uid types.UID) {
 	s.waits.Forgotten(uid)
 }
 
-// awaitedVolumes sets volumes up once nothing of an earlier life of the pod is
-// being removed any more. Setup is the first thing a worker makes on the node.
+// awaitedVolumes sets volumes up after the remains of an earlier pod of the same UID are removed.
+// Setup is the first change that a worker makes on the node.
 type awaitedVolumes struct {
 	worker.Volumes
 	agent *Agent
@@ -50,16 +51,16 @@ func (v *awaitedVolumes) Setup(ctx context.Context, p *v1.Pod) error {
 	return v.Volumes.Setup(ctx, p)
 }
 
-// endedCgroups are the cgroups of pods, for workers. A pod's goes when all of its
-// containers have ended, and is the last thing that its worker releases: what the pod
-// leaves may go from then on, if no source wants the pod any more.
+// endedCgroups are the cgroups of pods, for workers. A pod's cgroup is removed when all containers
+// of the pod have terminated. It is the last thing that a worker releases: from then on the pod's
+// remains may be removed, if no source wants the pod.
 type endedCgroups struct {
 	worker.Cgroups
 	agent *Agent
 }
 
-// Remove removes a pod's cgroup, with what the runtime has forgotten in it, and
-// has the rest collected.
+// Remove removes a pod's cgroup and the processes in it that the runtime has forgotten, and
+// requests garbage collection of the pod's remains.
 func (c *endedCgroups) Remove(ctx context.Context, uid types.UID) error {
 	if err := c.Cgroups.Remove(ctx, uid); err != nil {
 		return err
@@ -68,9 +69,9 @@ func (c *endedCgroups) Remove(ctx context.Context, uid types.UID) error {
 	return nil
 }
 
-// removable knows which pods may go, of which more than one part has a say.
+// removable decides which pods may be removed. It combines the answers of several parts.
 type removable struct {
-	// loop says so of pods that have no worker, or whose worker will be told.
+	// loop decides for pods that have no worker, or whose worker is still to be stopped.
 	loop interface {
 		Removable(uid types.UID, source string) bool
 	}
@@ -83,8 +84,8 @@ type removable struct {
 	}
 }
 
-// Removable implements gc.Pods. A pod that no source wants and whose worker has seen
-// it end needs no housekeeping to go.
+// Removable implements gc.Pods. If no source wants a pod and its worker has seen it terminate, the
+// pod can be removed without waiting for housekeeping of the loop.
 func (r removable) Removable(uid types.UID, source string) bool {
 	if source != "" && r.workers.KnownTerminated(uid) && r.mux.Seen(source) && !r.mux.Wanted(uid) {
 		return true
@@ -92,7 +93,7 @@ func (r removable) Removable(uid types.UID, source string) bool {
 	return r.loop.Removable(uid, source)
 }
 
-// over reports whether a pod's worker is done with it and keeps only its status.
+// over reports whether a pod's worker has finished and keeps only the pod's status.
 func (a *Agent) over(uid types.UID) bool {
 	return a.workers.Has(uid) && a.workers.ContentRemovable(uid)
 }
@@ -109,18 +110,17 @@ func (a *Agent) knownPods() []status.ObservedPod {
 	return pods
 }
 
-// leftCgroups are the cgroups of pods, for garbage collection. A pod without a
-// worker may have left processes that the runtime has forgotten, as of a start that
-// was cut off: they end with its cgroup, if it is clear whose they are. The root of
-// cgroups may be shared with an agent of another runtime, the pod directories are
-// not.
+// leftCgroups are the cgroups of pods, for garbage collection. A pod without a worker may have left
+// processes that the runtime has forgotten, for example from an interrupted start. Remove kills
+// them with the cgroup, but only if this agent has the pod's directory: the root of cgroups may be
+// shared with an agent of another runtime, and the pod directories are not.
 type leftCgroups struct {
 	gc.Cgroups
-	// owner fails where the pod has no directory.
+	// owner returns an error if the pod has no directory.
 	owner func(uid types.UID) (*v1.Pod, error)
 	end   func(ctx context.Context, uid types.UID) error
-	// idle reports whether nothing of a pod runs for all that the runtime knows, and
-	// nothing of it is foreign.
+	// idle reports whether, as far as the runtime knows, nothing of a pod runs and nothing of it is
+	// foreign.
 	idle func(ctx context.Context, uid types.UID) (bool, error)
 }
 

@@ -70,8 +70,8 @@ func (n *Node) stages() ([]Stage, error) {
 	return append(stages, Stage{"watchdog", n.watchdog().Run}), nil
 }
 
-// lockCgroups keeps other agents from the cgroups of this one. Where there is no place
-// for a lock it goes on without.
+// lockCgroups locks the cgroup root against other agents. If no lock can be made, it continues
+// without one.
 func (n *Node) lockCgroups() error {
 	lock, err := node.LockRoot(node.LocksDir, n.cfg.Paths.CgroupRoot)
 	if errors.Is(err, node.ErrRootTaken) {
@@ -85,7 +85,7 @@ func (n *Node) lockCgroups() error {
 	return nil
 }
 
-// endless is a part that can end for no reason but ctx.
+// endless adapts a part that runs until ctx ends and cannot fail.
 func endless(run func(context.Context)) func(context.Context) error {
 	return func(ctx context.Context) error {
 		run(ctx)
@@ -96,18 +96,17 @@ func endless(run func(context.Context)) func(context.Context) error {
 // Stage is a part that runs for as long as the agent does.
 type Stage struct {
 	Name string
-	// Run works until ctx ends. If it returns earlier, that is a failure.
+	// Run works until ctx ends. An earlier return is a failure.
 	Run func(ctx context.Context) error
 }
 
-// runStages starts all stages in order. When ctx ends, or one of them ends by
-// itself, they are stopped in the reverse order, each one waited for. It returns
-// the failure, nil where ctx was the reason.
+// runStages starts all stages in order. When ctx ends, or one stage returns early, it stops them in
+// the reverse order and waits for each one. It returns the failure, nil if ctx was the reason.
 func runStages(ctx context.Context, stages []Stage) error {
 	failed := make(chan error, len(stages))
 	stops := make([]func(), 0, len(stages))
 	for _, s := range stages {
-		// A stage outlives ctx until it is its turn to stop.
+		// A stage continues after ctx ends until it is its turn to stop.
 		own, cancel := context.WithCancel(context.WithoutCancel(ctx))
 		var done sync.WaitGroup
 		done.Go(func() {
@@ -129,25 +128,24 @@ func runStages(ctx context.Context, stages []Stage) error {
 	return err
 }
 
-// errStage marks the end of a part that should have gone on.
+// errStage marks a part that returned although ctx had not ended.
 var errStage = errors.New("it ended before the agent")
 
-// callsTimeout is how long calls to the runtime may go on after the agent was told
-// to end.
+// callsTimeout limits how long calls to the runtime may continue after the agent began to stop.
 const callsTimeout = 10 * time.Second
 
-// endCalls bounds the calls that are in flight at the end.
+// endCalls limits the calls that are in flight when the agent stops.
 func endCalls(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, callsTimeout)
 }
 
-// stopper is what has calls to the runtime in flight that change something. Stop
-// begins no more of them and waits for those there are, at most until ctx ends.
+// stopper is a part that may have runtime calls in flight that change something. Stop prevents new
+// calls and waits for those in flight, at most until ctx ends.
 type stopper interface {
 	Stop(ctx context.Context)
 }
 
-// finishCalls stops all, at once.
+// finishCalls stops all of them at the same time.
 func finishCalls(ctx context.Context, all ...stopper) {
 	var stopping sync.WaitGroup
 	for _, s := range all {
@@ -156,8 +154,8 @@ func finishCalls(ctx context.Context, all ...stopper) {
 	stopping.Wait()
 }
 
-// wireNotify finds out which service manager to notify of the health of the agent. An environment that makes
-// no sense is no reason not to start.
+// wireNotify finds the service manager to notify of the agent's health. An invalid environment does
+// not prevent the start.
 func (n *Node) wireNotify(lookup func(string) (string, bool)) {
 	if lookup == nil {
 		return
@@ -169,20 +167,20 @@ func (n *Node) wireNotify(lookup func(string) (string, bool)) {
 	n.notify = notify
 }
 
-// watchdog is the agent's.
+// watchdog returns the watchdog of the agent.
 func (n *Node) watchdog() *systemd.Watchdog {
 	return &systemd.Watchdog{
 		Notify: n.notify, Stuck: n.loop.Healthy, Health: n.runtimeChecks(), Starting: n.starting, Status: n.statusLine, Log: n.log,
 	}
 }
 
-// runtimeChecks say why the sync loop waits for the runtime.
+// runtimeChecks returns the checks of the runtime that the sync loop waits for.
 func (n *Node) runtimeChecks() []func() error {
 	return []func() error{n.health.Healthy, n.pleg.Healthy}
 }
 
-// starting says what the agent still waits for before it does its work: the runtime,
-// the first list of what runs, and that it is known which of that was admitted.
+// starting describes what the agent waits for before it starts its work: the runtime, the first
+// list of running pods, and the knowledge which of these were admitted.
 func (n *Node) starting() error {
 	for _, check := range n.runtimeChecks() {
 		if err := check(); err != nil {
@@ -197,7 +195,7 @@ func (n *Node) starting() error {
 
 var errTakingOver = errors.New("the agent takes over running pods")
 
-// statusLine is what people read while all is well.
+// statusLine returns the status for people if there is no problem.
 func (n *Node) statusLine() string {
 	return fmt.Sprintf("Node %s: %d pods", n.node, len(n.mux.Pods()))
 }

@@ -15,16 +15,15 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// PodList returns the pods of this node with their statuses, ordered by
-// namespace and name: those that are wanted, and those that are being ended,
-// which bear a deletion timestamp.
+// PodList returns the pods of this node with their statuses, ordered by namespace and name: the
+// wanted pods, and the terminating ones, which have a deletion timestamp.
 func (n *Node) PodList() *v1.PodList {
 	list := &v1.PodList{}
 	wanted := map[string]bool{}
 	failed := lastFailures(n.events.List())
 	for _, d := range n.mux.Pods() {
 		if pod.IsMirror(d.Pod) {
-			continue // a picture of another one; nothing of it runs
+			continue // a mirror pod only shows another pod; nothing of it runs
 		}
 		wanted[string(d.Pod.UID)] = true
 		list.Items = append(list.Items, n.reported(d.Pod, d.Known, failed))
@@ -46,8 +45,8 @@ func (n *Node) PodList() *v1.PodList {
 	return list
 }
 
-// reported is p with its newest status. The pod itself is shared; what is
-// changed here is a shallow copy.
+// reported returns p with its newest status. The pod itself is shared, so the result is a shallow
+// copy.
 func (n *Node) reported(p *v1.Pod, firstSeen time.Time, failed failures) v1.Pod {
 	out := *p
 	if st, ok := n.statuses.Get(p.UID); ok {
@@ -61,8 +60,8 @@ func (n *Node) reported(p *v1.Pod, firstSeen time.Time, failed failures) v1.Pod 
 	return out
 }
 
-// createdAt is when a pod came to this node: when it was first seen, or started, which is
-// the earlier one where the state was lost and what ran was adopted.
+// createdAt returns the time when a pod came to this node. That is when it was first seen, or its
+// start if that is earlier: the state was lost, and a running pod was adopted.
 func createdAt(firstSeen time.Time, started *metav1.Time) metav1.Time {
 	if !started.IsZero() && started.Time.Before(firstSeen) {
 		return *started
@@ -70,7 +69,7 @@ func createdAt(firstSeen time.Time, started *metav1.Time) metav1.Time {
 	return metav1.NewTime(firstSeen)
 }
 
-// shown is the status of a pod as it is given out.
+// shown returns the status of a pod as the agent reports it.
 func (n *Node) shown(p *v1.Pod, st v1.PodStatus) v1.PodStatus {
 	return n.adoption.Shown(p, st, func(uid types.UID) status.ObservedPod {
 		seen, _ := n.cache.Get(uid)
@@ -78,21 +77,21 @@ func (n *Node) shown(p *v1.Pod, st v1.PodStatus) v1.PodStatus {
 	})
 }
 
-// asked returns the versions of pods that wait, as they are shown: also those about
-// which nothing was answered yet, and with what the answer waits for.
+// asked lists the versions of pods that wait. The list includes versions without an answer yet, and
+// says what their answers wait for.
 type asked struct {
-	// waits have what was answered, questions what was not.
+	// waits has the versions with an answer, questions those without.
 	waits     interface{ List() []api.Waiting }
 	questions interface{ Asked() []api.Waiting }
-	// plane says what the answer to a question waits for, and which policy is at it;
-	// nil for an agent without policies.
+	// plane says what the answer to a question waits for, and which policy is answering; nil for an
+	// agent without policies.
 	plane interface {
 		Asked(hook string, name types.NamespacedName, uid types.UID) (policy, message string)
 	}
 	adoption interface{ Unlisted() bool }
 }
 
-// asking are the waits of this agent.
+// asking returns the waiting versions of this agent.
 func (n *Node) asking() *asked {
 	s := &asked{waits: n.waits, questions: n.mux, adoption: n.adoption}
 	if n.policies != nil {
@@ -101,7 +100,7 @@ func (n *Node) asking() *asked {
 	return s
 }
 
-// List returns what waits, ordered by namespace and name of the waiting pod.
+// List returns the waiting versions, ordered by namespace and name of the pod.
 func (s *asked) List() []api.Waiting {
 	list := s.waits.List()
 	for _, x := range s.questions.Asked() {
@@ -121,7 +120,7 @@ func (s *asked) List() []api.Waiting {
 	return list
 }
 
-// explain says what the answer waits for.
+// explain adds what the answer waits for.
 func (s *asked) explain(x *api.Waiting) {
 	name := types.NamespacedName{Namespace: x.Pod.Namespace, Name: x.Pod.Name}
 	switch {
@@ -136,8 +135,7 @@ func (s *asked) explain(x *api.Waiting) {
 	x.Asked.Policy, x.Asked.Message = s.plane.Asked(x.Asked.Hook, name, x.Pod.UID)
 }
 
-// origins are where the pods of this node come from, by UID: those that are wanted,
-// and those that are being ended.
+// origins returns the origins of the pods of this node by UID, for wanted and terminating pods.
 func (n *Node) origins() map[types.UID]api.Origin {
 	from := map[types.UID]api.Origin{}
 	for _, e := range n.workers.TerminatingPods() {
@@ -149,7 +147,7 @@ func (n *Node) origins() map[types.UID]api.Origin {
 	return from
 }
 
-// verdicts are those that are stored with the pods of this node, by UID.
+// verdicts returns the verdicts that are stored with the pods of this node, by UID.
 func (n *Node) verdicts() map[types.UID]*api.Verdict {
 	stored := map[types.UID]*api.Verdict{}
 	for _, d := range n.mux.Pods() {
@@ -160,17 +158,17 @@ func (n *Node) verdicts() map[types.UID]*api.Verdict {
 	return stored
 }
 
-// Why a container waits of which nothing more is known.
+// The reasons why a container waits, if nothing more is known.
 const (
 	reasonCreating     = "ContainerCreating"
 	reasonInitializing = "PodInitializing"
 )
 
-// failures are the last failures of pods that are being started, by UID.
+// failures are the last failures of pods that are starting, by UID.
 type failures map[types.UID]string
 
-// lastFailures reads the events, newest last. What failed before a container of the pod
-// started counts no longer.
+// lastFailures returns the last failure of each pod. events has the newest last. A failure before
+// the last start of one of the pod's containers is ignored.
 func lastFailures(events []api.Event) failures {
 	last, known := failures{}, map[types.UID]bool{}
 	for i := range slices.Backward(events) {
@@ -187,7 +185,7 @@ func lastFailures(events []api.Event) failures {
 	return last
 }
 
-// explain adds to the containers of a pod that are not made yet why not.
+// explain adds the failure to those containers of a pod that are not created yet.
 func (f failures) explain(uid types.UID, st *v1.PodStatus) {
 	why := f[uid]
 	if why == "" || st.Phase != v1.PodPending {
@@ -200,7 +198,7 @@ func (f failures) explain(uid types.UID, st *v1.PodStatus) {
 			continue
 		}
 		if &shared[0] == &st.ContainerStatuses[0] {
-			st.ContainerStatuses = slices.Clone(shared) // the status is others', too
+			st.ContainerStatuses = slices.Clone(shared) // the status is shared
 		}
 		st.ContainerStatuses[i].State.Waiting = &v1.ContainerStateWaiting{Reason: w.Reason, Message: why}
 	}

@@ -1,10 +1,10 @@
 package api
 
-// PolicyOutcome is what came of an order.
+// PolicyOutcome is the result of an order about policies.
 type PolicyOutcome struct {
 	Set PolicySet `json:"set"`
-	// Refused says why the order was not carried out, or why the directory's
-	// content is not in force; empty where it was and is.
+	// Refused says why the order was refused, or why the content of the directory is not in force. It
+	// is empty if neither applies.
 	Refused string `json:"refused,omitempty"`
 }
 
@@ -17,21 +17,20 @@ type ForeignPods struct {
 type WatchLine struct {
 	// Type is one of the constants below.
 	Type string `json:"type"`
-	// Object is what it is about, by the type.
+	// Object is the object of the line; its type depends on Type.
 	Object any `json:"object,omitempty"`
 }
 
 // The types of a WatchLine.
 const (
-	// WatchAdded, WatchModified and WatchDeleted are about one of what is watched,
-	// as it is now or was last.
+	// WatchAdded, WatchModified and WatchDeleted are about one watched object, in its current or last
+	// state.
 	WatchAdded    = "ADDED"
 	WatchModified = "MODIFIED"
 	WatchDeleted  = "DELETED"
-	// WatchWaiting has all []pod.Waiting, as /v1/waiting has them.
+	// WatchWaiting has the whole list []pod.Waiting, as in /v1/waiting.
 	WatchWaiting = "WAITING"
-	// WatchBookmark says that all that is known by now has been told. The first is
-	// the end of the list.
+	// WatchBookmark means that all current data has been sent. The first one ends the list.
 	WatchBookmark = "BOOKMARK"
 	// WatchError is the last line: a string that says why the watch ends.
 	WatchError = "ERROR"

@@ -9,35 +9,33 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// Op is what happened to a pod, in the words of a kubelet's pod config.
+// Op is the kind of a change of a pod, with the names of a kubelet's pod config.
 type Op string
 
-// The operations of a Change. Within one Update they come in this order:
-// RESTORE, REMOVE, ADD, UPDATE, DELETE, RECONCILE, EVICT. REMOVE comes before ADD
-// because a replacement carries the same full name.
+// The operations of a Change. Within one Update they have this order: RESTORE, REMOVE, ADD, UPDATE,
+// DELETE, RECONCILE, EVICT. REMOVE comes before ADD because a replacement has the same full name.
 const (
-	// Restore re-introduces a pod from the checkpoint, at start only.
+	// Restore adds a pod again from the checkpoint, at the start only.
 	Restore Op = "RESTORE"
-	// Remove ends a pod that its source no longer holds.
+	// Remove terminates a pod that its source no longer has.
 	Remove Op = "REMOVE"
-	// Add introduces a pod.
+	// Add adds a pod.
 	Add Op = "ADD"
 	// UpdateOp carries a change of meaningful fields.
 	UpdateOp Op = "UPDATE"
-	// Delete carries a deletion timestamp: end gracefully.
+	// Delete carries a deletion timestamp: the pod terminates gracefully.
 	Delete Op = "DELETE"
 	// Reconcile carries a change of the status only.
 	Reconcile Op = "RECONCILE"
-	// Evict ends a pod that runs because policy does not let it run any more. It
-	// stays, as rejected.
+	// Evict terminates a running pod that policy no longer admits. The pod stays listed, as rejected.
 	Evict Op = "EVICT"
 )
 
-// Review is what policies are asked about a pod that runs: whether they would admit
-// it, as it runs, if it came now. It is no change, and changes nothing.
+// Review is the operation of a Question whether policies would admit a running pod, as it runs, if
+// it were new. It changes nothing.
 const Review Op = "REVIEW"
 
-// Origin is where a pod came from.
+// Origin says where a pod comes from.
 type Origin struct {
 	// Source is the source's name.
 	Source string `json:"source"`
@@ -45,43 +43,41 @@ type Origin struct {
 	Document string `json:"document"`
 	// Version is the document's version.
 	Version string `json:"version"`
-	// FirstSeen is when the agent first saw this pod, by UID.
+	// FirstSeen is the time when the agent first saw this pod, by UID.
 	FirstSeen time.Time `json:"firstSeen"`
-	// Instance is the Instance of the pod as its source has it, where policies
-	// have changed it, else empty.
+	// Instance is the pod's Instance in the source's version if policies have changed the pod, else
+	// empty.
 	Instance string `json:"instance,omitempty"`
 }
 
-// Change is one step of one pod.
+// Change is one change of one pod.
 type Change struct {
 	Op Op
-	// Source is the source the change comes from.
+	// Source is the source of the change.
 	Source string
-	// Old is the version the sync loop had, nil for an ADD. New is the
-	// version it gets, nil for a REMOVE.
+	// Old is the version that the sync loop had, nil for an ADD. New is the version that it gets, nil
+	// for a REMOVE.
 	Old, New *v1.Pod
-	// Changed says in what Old and New differ, 0 where one is nil.
+	// Changed has the fields in which Old and New differ, 0 if one is nil.
 	Changed pod.Fields
-	// Replaces is the UID of the pod this ADD takes the place of, which must
-	// have ended before this one starts (a RESTORE has it, too, if that was so
-	// before the restart), and on the REMOVE half the UID of its
-	// successor; empty where there is none. Of several that give way to one pod
-	// its ADD names one. An ADD may have it where the
-	// REMOVE, which came earlier, has not: where a source no longer has the
-	// winner of a conflict.
+	// Replaces is the UID of the pod that the pod of an ADD replaces. That pod must terminate before
+	// the new one starts. A RESTORE has the UID, too, if this applied before the restart. On the
+	// REMOVE of a replaced pod, Replaces is the UID of the successor. It is empty without a
+	// replacement. If several pods make way for one pod, its ADD names one of them. An ADD may have
+	// Replaces without a matching REMOVE, which came earlier, if a source no longer has the winner of
+	// a conflict.
 	Replaces types.UID
-	// Restored stays true until the source itself has confirmed the entry.
+	// Restored is true until the source itself has confirmed the pod.
 	Restored bool
 	Origin   Origin
-	// Verdict is what policy says of New, nil where nothing was asked. A pod
-	// whose verdict is Deny is handed on so that its rejection is reported; it
-	// does not run, or with EVICT is ended.
+	// Verdict is the verdict of policy on New, nil if policy was not asked. A pod with the verdict
+	// Deny is passed on to report its rejection. It does not run; with EVICT it is terminated.
 	Verdict *Verdict
 	// Seq numbers the changes of one agent process from 1.
 	Seq uint64
 }
 
-// Pod is the pod a change is about: New, or Old where New is nil.
+// Pod returns the pod of a change: New, or Old if New is nil.
 func (c *Change) Pod() *v1.Pod {
 	if c.New != nil {
 		return c.New
@@ -89,11 +85,11 @@ func (c *Change) Pod() *v1.Pod {
 	return c.Old
 }
 
-// Update is what the mux hands to the sync loop at once.
+// Update is a batch of changes from the mux to the sync loop.
 type Update struct {
 	// Seq numbers the updates of one agent process from 1.
 	Seq uint64
-	// Seen names the sources whose first snapshot this update completes.
+	// Seen names the sources whose first snapshot is complete with this update.
 	Seen    []string
 	Changes []Change
 }

@@ -9,54 +9,53 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// Contest asks who may run of the documents, one of each source, that claim
-// one identity.
+// Contest asks which document may run, of several that claim one identity. There is one document of
+// each source.
 type Contest struct {
 	Identity types.NamespacedName
 	// Candidates are two or more, ordered by the names of their sources.
 	Candidates []Candidate
 }
 
-// Candidate is one of them.
+// Candidate is a document in a Contest.
 type Candidate struct {
 	Pod    *v1.Pod
 	Origin Origin
-	// Running is what the node has of this candidate, nil where it has
-	// nothing. It may be an earlier version with another UID.
+	// Running is the candidate's pod on the node, nil if there is none. It may be an earlier version
+	// with another UID.
 	Running *v1.Pod
-	// Restored: it is known from before a restart, and its source has not confirmed
-	// it since.
+	// Restored means that the candidate is known from before a restart, and its source has not
+	// confirmed it since.
 	Restored bool
 }
 
-// Choice is how a contest is decided.
+// Choice is the decision in a contest.
 type Choice string
 
 // The choices.
 const (
-	// NoChoice leaves it to the rule in agent.toml.
+	// NoChoice leaves the decision to the rule in agent.toml.
 	NoChoice Choice = "abstain"
-	// ChooseWinner lets one candidate run. What runs of the others gives way
-	// once the winner is admitted.
+	// ChooseWinner lets one candidate run. Running pods of the others terminate once the winner is
+	// admitted.
 	ChooseWinner Choice = "winner"
-	// ChooseCurrent lets that go on which runs, with its newest version; where
-	// nothing runs the rule in agent.toml decides.
+	// ChooseCurrent lets the running candidate continue, with its newest version. If none runs, the
+	// rule in agent.toml decides.
 	ChooseCurrent Choice = "current"
-	// ChooseNone starts none of them. What runs goes on as it is, unless the policy
-	// evicts what it rejects.
+	// ChooseNone starts no candidate. A running pod continues unchanged, unless the policy evicts
+	// rejected pods.
 	ChooseNone Choice = "none"
 )
 
-// Resolution is the answer to a Contest. It is a value that is stored and
-// never changes.
+// Resolution is the answer to a Contest. It is stored and never modified.
 type Resolution struct {
 	Choice Choice `json:"choice"`
-	// Winner is the index of the candidate, with ChooseWinner only.
+	// Winner is the index of the winning candidate, with ChooseWinner only.
 	Winner int `json:"winner,omitempty"`
-	// Mutation is what the policy changed of the winner, nil for nothing: that is
-	// judged in place of the source's document. With ChooseWinner only.
+	// Mutation has the policy's changes of the winner, nil for none. The changed winner is judged
+	// instead of the source's document. With ChooseWinner only.
 	Mutation *pod.Mutation `json:"mutation,omitempty"`
-	// Policy is who decided, Tenant whose that is, Message why, in a sentence.
+	// Policy is the policy that decided. Tenant is its owner. Message is the reason, in a sentence.
 	Policy  string `json:"policy,omitempty"`
 	Tenant  string `json:"tenant,omitempty"`
 	Message string `json:"message,omitempty"`
@@ -65,14 +64,13 @@ type Resolution struct {
 	At   time.Time `json:"at"`
 }
 
-// Conflict is an identity that several documents claim, as `get conflicts`
-// shows it.
+// Conflict is an identity that several documents claim, in the form of `get conflicts`.
 type Conflict struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
-	// Rule decided it: RuleIsolate, RulePrecedence, or RulePolicy.
+	// Rule is the rule that decided: RuleIsolate, RulePrecedence, or RulePolicy.
 	Rule string `json:"rule"`
-	// Message says why, where there is more to say than the rule does.
+	// Message is the reason, if the rule alone does not explain the decision.
 	Message string    `json:"message,omitempty"`
 	Since   time.Time `json:"since"`
 	// Claims are ordered by source and document.
@@ -83,9 +81,9 @@ type Conflict struct {
 const (
 	// RuleIsolate runs one document of every source.
 	RuleIsolate = "isolate"
-	// RulePrecedence runs that of the first source in a list.
+	// RulePrecedence runs the document of the first source in a list.
 	RulePrecedence = "precedence"
-	// RulePolicy runs what a merge policy says.
+	// RulePolicy runs the document that a merge policy chooses.
 	RulePolicy = "policy"
 )
 
@@ -101,19 +99,19 @@ type Claim struct {
 	Message string `json:"message,omitempty"`
 }
 
-// ClaimState is what became of a claim.
+// ClaimState is the state of a claim.
 type ClaimState string
 
 // The states of a claim.
 const (
-	// ClaimRuns: the pod was handed on to run.
+	// ClaimRuns: the pod was passed on to run.
 	ClaimRuns ClaimState = "Runs"
-	// ClaimWaits: it won and is not admitted yet, or nothing is decided.
+	// ClaimWaits: the document won and is not admitted yet, or there is no decision yet.
 	ClaimWaits ClaimState = "Waits"
-	// ClaimGivesWay: it runs until the winner is admitted.
+	// ClaimGivesWay: the pod runs until the winner is admitted.
 	ClaimGivesWay ClaimState = "GivesWay"
-	// ClaimRefused: it won and policy denied it.
+	// ClaimRefused: the document won, and policy denied it.
 	ClaimRefused ClaimState = "Refused"
-	// ClaimLost: another one runs.
+	// ClaimLost: another document runs.
 	ClaimLost ClaimState = "Lost"
 )

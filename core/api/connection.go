@@ -7,8 +7,7 @@ import (
 	"github.com/wardlet/wardlet/core/printable"
 )
 
-// Connect is the operation of a Question about a connection to a pod that runs. It is no
-// change, and changes nothing.
+// Connect is the operation of a Question about a connection to a running pod. It changes nothing.
 const Connect Op = "CONNECT"
 
 // The kinds of connections.
@@ -18,16 +17,16 @@ const (
 	ConnectPortForward = "portforward"
 )
 
-// Where requests for connections come from: the node's API, or the agent's local socket.
+// The origins of requests for connections: the node's API, or the agent's local socket.
 const (
 	FromNodeAPI = "node-api"
 	FromSocket  = "socket"
 )
 
-// LocalRoot is the user of a Connection from the local socket that root made.
+// LocalRoot is the user of a Connection that root requests on the local socket.
 const LocalRoot = "root"
 
-// Connection is a connection to a pod that a user requests, as policies and records have it.
+// Connection is a connection to a pod that a user requests, in the form for policies and records.
 type Connection struct {
 	// Kind is exec, attach or portforward.
 	Kind string `json:"kind"`
@@ -37,20 +36,20 @@ type Connection struct {
 	Container string `json:"container,omitempty"`
 	// Command is the program of an exec with its arguments.
 	Command []string `json:"command,omitempty"`
-	// Ports are those of a portforward, as far as they are known before it begins.
+	// Ports are the ports of a portforward, if they are known before it starts.
 	Ports []int32 `json:"ports,omitempty"`
-	// User is the user's name at the API server, on the socket "root" or "uid:" and a number.
-	// Groups are those of the API server.
+	// User is the user's name at the API server; on the socket, it is "root", or "uid:" and a number.
+	// Groups are the user's groups at the API server.
 	User   string   `json:"user"`
 	Groups []string `json:"groups,omitempty"`
 }
 
-// ByLocalRoot reports whether root requests the connection on the local socket. No policy that
-// fails locks it out.
+// ByLocalRoot reports whether root requests the connection on the local socket. A failing policy
+// must not lock this user out.
 func (c *Connection) ByLocalRoot() bool { return c.Source == FromSocket && c.User == LocalRoot }
 
-// String returns who requests what, in one line of printable text. Of a command it has the program
-// alone: arguments are where people put secrets.
+// String returns the user and the request in one line of printable text. It leaves out the
+// arguments of a command, which often contain secrets.
 func (c *Connection) String() string {
 	text := c.Kind
 	if c.Container != "" {
@@ -66,5 +65,5 @@ func (c *Connection) String() string {
 	return printable.Short(text, maxConnectionText)
 }
 
-// maxConnectionText bounds what is shown of a connection, in bytes.
+// maxConnectionText limits the shown text of a connection, in bytes.
 const maxConnectionText = 512

@@ -17,27 +17,25 @@ import (
 	"github.com/wardlet/wardlet/core/printable"
 )
 
-// HoldSuffix ends the ID of a document that stands for its whole file
-// ("path#*"). Such a document is always bad, and it means: nothing that was
-// read from this file before may be forgotten, for it is not known which pods
-// the file holds. It comes when a file cannot be read and when a document of it
-// does not say which pod it is: because it cannot be parsed, so that where
-// documents begin and end is uncertain, or because it has no name.
+// HoldSuffix ends the ID of a document that represents a whole file ("path#*"). Such a document is
+// always invalid. It means that it is unknown which pods the file has, so none of its earlier pods
+// may be forgotten. A source passes it on if a file cannot be read, or if a document of the file
+// does not name its pod: because it has no name, or because it cannot be parsed, so that the limits
+// of documents are uncertain.
 const HoldSuffix = "#*"
 
-// Document is one entry of a source as it was last read. Exactly one of Pod, Object
-// and Err is set: sources hand over bad documents too, so that the mux can
-// keep the last valid version and the operator can see what is wrong.
+// Document is one entry of a source as it was last read. Exactly one of Pod, Object and Err is set.
+// Sources also pass on invalid documents, so that the mux can keep the last valid version and the
+// operator can see the fault.
 type Document struct {
 	// Source is the name of the source in agent.toml.
 	Source string
-	// ID names the place within the source. It is "path#index" in a manifest,
-	// "path#index.item" for the items of a list (both count from 0), and
-	// "path#*" for what stands for all of the manifest (HoldSuffix). Of what is
-	// no manifest it is a name without "#".
+	// ID names the place within the source. In a manifest, it is "path#index", "path#index.item" for
+	// the items of a list (both indices count from 0), and "path#*" for the whole manifest
+	// (HoldSuffix). In a source without manifests, it is a name without "#".
 	ID string
-	// Version changes when the content does: a digest of the document's
-	// bytes, or the resourceVersion. Equal versions are equal documents.
+	// Version changes with the content: it is a digest of the document's bytes, or the
+	// resourceVersion. Documents with equal versions are equal.
 	Version string
 	// Pod is the decoded, defaulted and validated pod, ready to be run.
 	Pod *v1.Pod
@@ -46,14 +44,13 @@ type Document struct {
 	Object metav1.Object
 	// Err says why the document cannot be used.
 	Err *DocumentError
-	// Claims is, where Err is set, the Identity of the pod that the document
-	// would be: its last valid version stays, wherever that stood. It is zero
-	// where the document does not say.
+	// Claims is the Identity of the pod in an invalid document, whose last valid version stays, even
+	// if that was at another place. It is zero if Err is nil or the identity is unknown.
 	Claims types.NamespacedName
 }
 
-// ManifestOf is the path or URL of the manifest that the document of an ID is
-// in; ok is false for one that is in none.
+// ManifestOf returns the path or URL of the manifest that contains the document with an ID. ok is
+// false if the document is in no manifest.
 func ManifestOf(id string) (path string, ok bool) {
 	at := strings.LastIndexByte(id, '#')
 	if at < 0 {
@@ -62,8 +59,8 @@ func ManifestOf(id string) (path string, ok bool) {
 	return id[:at], true
 }
 
-// CompareDocuments orders IDs for people: those of one manifest as they stand in it,
-// what stands for all of it last.
+// CompareDocuments orders IDs for people: the documents of one manifest in their order, and the
+// document for the whole manifest last.
 func CompareDocuments(a, b string) int {
 	fileA, okA := ManifestOf(a)
 	fileB, okB := ManifestOf(b)
@@ -73,8 +70,8 @@ func CompareDocuments(a, b string) int {
 	return cmp.Or(slices.Compare(placeIn(a[len(fileA)+1:]), placeIn(b[len(fileB)+1:])), cmp.Compare(a, b))
 }
 
-// placeIn are the numbers of a place in a manifest, "index" or "index.item". What is
-// no number comes after all.
+// placeIn returns the numbers of a place in a manifest, "index" or "index.item". A part that is no
+// number is ordered last.
 func placeIn(place string) (numbers []int) {
 	for part := range strings.SplitSeq(place, ".") {
 		n, err := strconv.Atoi(part)
@@ -86,12 +83,11 @@ func placeIn(place string) (numbers []int) {
 	return numbers
 }
 
-// Holds reports whether the document stands for its whole manifest, see
-// HoldSuffix.
+// Holds reports whether the document represents its whole manifest, see HoldSuffix.
 func (d *Document) Holds() bool { return strings.HasSuffix(d.ID, HoldSuffix) }
 
-// Identity is that of the pod, or of the pod that a bad document would be; it is
-// zero where that is not known.
+// Identity returns the identity of the document's pod, also for an invalid document. It is zero if
+// the identity is unknown.
 func (d *Document) Identity() types.NamespacedName {
 	if d.Pod == nil {
 		return d.Claims
@@ -99,7 +95,7 @@ func (d *Document) Identity() types.NamespacedName {
 	return pod.Identity(d.Pod)
 }
 
-// DocumentError is a document that cannot be used, with the place to mend.
+// DocumentError is the reason why a document is invalid, with the place of the fault.
 type DocumentError struct {
 	// File is the path (or URL) the document came from.
 	File string
@@ -109,8 +105,8 @@ type DocumentError struct {
 	Err error
 }
 
-// Error renders "file:line: fault", as compilers do, in one line that is safe to
-// show: both the name of the file and what the fault quotes are the author's.
+// Error renders "file:line: fault", as compilers do, in one line of printable text: the author of
+// the document chose the file's name and the quoted text.
 func (e *DocumentError) Error() string {
 	if e.Line > 0 {
 		return printable.Line(fmt.Sprintf("%s:%d: %v", e.File, e.Line, e.Err))

@@ -8,12 +8,12 @@ import (
 
 // Event is something that happened to a pod, once or several times.
 type Event struct {
-	// Seq orders the events of one agent process: the newest has the greatest, and
-	// one that repeats takes the next. 0 where events are not counted.
+	// Seq orders the events of one agent process: the newest event has the greatest number, and a
+	// repeated event gets a new one. It is 0 if events are not numbered.
 	Seq uint64 `json:"seq,omitempty"`
 	// FirstSeq is the Seq of its first occurrence.
 	FirstSeq uint64 `json:"-"`
-	// First and Last are when it happened first and last.
+	// First and Last are the times of the first and the last occurrence.
 	First time.Time `json:"first"`
 	Last  time.Time `json:"last"`
 	// Count is at least 1.
@@ -25,7 +25,8 @@ type Event struct {
 	Namespace string    `json:"namespace"`
 	Name      string    `json:"name"`
 	UID       types.UID `json:"uid"`
-	// FieldPath is the part of the pod that it is about, such as spec.containers{main}; empty for the whole pod.
+	// FieldPath is the part of the pod that the event is about, such as spec.containers{main}; empty
+	// for the whole pod.
 	FieldPath string `json:"fieldPath,omitempty"`
 	// Source is the pod's source, by its annotation.
 	Source string `json:"source,omitempty"`

@@ -5,20 +5,19 @@ import (
 	"strings"
 )
 
-// MaxFaults is how many faults of one document are shown. The search for faults
-// stops soon after.
+// MaxFaults is the number of faults shown for one document. The search for faults stops soon after.
 const MaxFaults = 10
 
-// Fault is one thing wrong with a document, and its line in the file.
+// Fault is one fault of a document, with its line in the file.
 type Fault struct {
 	Line int
 	Err  error
 }
 
-// Faults are two faults or more of one document, in the order of their lines.
+// Faults are two or more faults of one document, in the order of their lines.
 type Faults struct{ All []Fault }
 
-// Error renders them in one line, which begins without the first one's place.
+// Error renders the faults in one line, without the place of the first one.
 func (f *Faults) Error() string {
 	var text strings.Builder
 	for i, one := range f.All {

@@ -6,54 +6,53 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// PolicySet is the state of one directory of policies, as `get policies`
-// shows it.
+// PolicySet is the state of one directory of policies, in the form of `get policies`.
 type PolicySet struct {
-	// Tenant is whose policies they are, empty for the operator's.
+	// Tenant is the owner of the policies, empty for the operator.
 	Tenant string `json:"tenant,omitempty"`
-	// Directory is where they are read.
+	// Directory is the directory of the policies.
 	Directory string `json:"directory"`
 	// Ready is false until a set was loaded for the first time.
 	Ready bool `json:"ready"`
-	// Digest identifies the content of the set in force, Generation counts
-	// the sets of this agent process from 1.
+	// Digest identifies the content of the set in force. Generation counts the sets of this agent
+	// process from 1.
 	Digest     string    `json:"digest,omitempty"`
 	Generation int       `json:"generation"`
 	Loaded     time.Time `json:"loaded,omitzero"`
-	// Revision and Key are the revision of a signed set in force and the ID of the
-	// key that signed it; 0 and empty for one that no trusted key has signed.
+	// Revision and Key are the revision of a signed set in force and the ID of the key that signed it.
+	// They are 0 and empty if no trusted key has signed the set.
 	Revision uint64 `json:"revision,omitempty"`
 	Key      string `json:"key,omitempty"`
-	// Refused says why what the directory holds now is not in force, empty
-	// when it is; RefusedAt since when.
+	// Refused says why the current content of the directory is not in force, empty if it is. RefusedAt
+	// is the time of the refusal.
 	Refused   string    `json:"refused,omitempty"`
 	RefusedAt time.Time `json:"refusedAt,omitzero"`
-	// Probation is nil where the set in force is not on probation.
+	// Probation is nil if the set in force is not on probation.
 	Probation *PolicyProbation `json:"probation,omitempty"`
-	// Policies are those of the set in force, in the order they are asked.
+	// Policies are the policies of the set in force, in the order in which they are asked.
 	Policies []PolicyState `json:"policies"`
 }
 
-// PolicyProbation is how a set does that came into force lately.
+// PolicyProbation is the state of the probation of a new set.
 type PolicyProbation struct {
 	Since time.Time `json:"since"`
-	// Policies are those of the set that are new or changed.
+	// Policies are the new and changed policies of the set.
 	Policies []string `json:"policies"`
-	// Decisions counts those in which one of them was asked, Failed those of them
-	// in which a plugin failed.
+	// Decisions is the number of decisions in which one of these policies was asked. Failed is the
+	// number of these decisions in which a plugin failed.
 	Decisions int `json:"decisions"`
 	Failed    int `json:"failed"`
-	// Failing is why the set is in force though it has failed, empty where it has
-	// not.
+	// Failing says why the set is in force although its probation has failed, empty if it has not
+	// failed.
 	Failing string `json:"failing,omitempty"`
 }
 
 // PolicyState is one policy of a set in force.
 type PolicyState struct {
 	Name string `json:"name"`
-	// Expression is that of a group of policies, empty for a policy.
+	// Expression is the expression of a group of policies, empty for a policy.
 	Expression string `json:"expression,omitempty"`
-	// Document and Module are paths, SHA256 the digest of the module.
+	// Document and Module are paths. SHA256 is the digest of the module.
 	Document string   `json:"document"`
 	Module   string   `json:"module"`
 	SHA256   string   `json:"sha256"`
@@ -63,76 +62,76 @@ type PolicyState struct {
 	Priority int    `json:"priority"`
 	// OnError is hold, deny, allow or last_verdict, empty for a group.
 	OnError string `json:"onError"`
-	// OnChange is what becomes of pods that run and that the policy would not admit:
-	// ignore, report or evict. Review is how it has judged them, nil where it does not.
+	// OnChange says what happens to running pods that the policy would not admit: ignore, report or
+	// evict. Review is the result of judging running pods, nil if the policy does not judge them.
 	OnChange string        `json:"onChange"`
 	Review   *PolicyReview `json:"review,omitempty"`
-	// Shadow is how it does beside the policy of its name in force; nil where its mode is
-	// not shadow.
+	// Shadow compares the policy with the policy of the same name in force; nil if the mode is not
+	// shadow.
 	Shadow *PolicyShadow `json:"shadow,omitempty"`
-	// MutablePaths are what it may change of a pod, none for nothing; Capabilities
-	// what it sees beside the pod.
+	// MutablePaths are the paths of a pod that the policy may change, none for nothing. Capabilities
+	// are the policy's inputs beside the pod.
 	MutablePaths []string `json:"mutablePaths,omitempty"`
 	Capabilities []string `json:"capabilities,omitempty"`
-	// Allowed, Denied, Held and Abstained count this process's opinions, Failed
-	// those of them that the policy's plugin did not give because it failed. Updates
-	// that pass and named winners of conflicts count as allowed; updates that are
-	// held back and conflicts that change nothing as held; rejected ones as denied.
+	// Allowed, Denied, Held and Abstained count this process's opinions. Failed counts those that
+	// on_error decided because the plugin failed. Updates that pass and named winners of conflicts are
+	// counted as allowed; updates that are held back and conflicts without a change as held; rejected
+	// ones as denied.
 	Allowed   uint64 `json:"allowed"`
 	Denied    uint64 `json:"denied"`
 	Held      uint64 `json:"held"`
 	Abstained uint64 `json:"abstained"`
 	Failed    uint64 `json:"failed"`
-	// Failures counts the failed ones by what went wrong with the plugin:
-	// FuelExhausted, Trap and so on (docs/abi.md).
+	// Failures counts the failures by the code of the plugin's failure: FuelExhausted, Trap and so on
+	// (docs/abi.md).
 	Failures map[string]uint64 `json:"failures,omitempty"`
 	// LastFailure is the newest failure of the plugin.
 	LastFailure string `json:"lastFailure,omitempty"`
-	// Breakers are those of the plugin that are open.
+	// Breakers are the open breakers of the plugin.
 	Breakers []PolicyBreaker `json:"breakers,omitempty"`
 }
 
-// PolicyBreaker is open after failures of a plugin in a row on the pods of one tenant.
+// PolicyBreaker is open after several consecutive failures of a plugin on the pods of one tenant.
 type PolicyBreaker struct {
-	// Tenant is whose pods they are, empty for the operator's.
+	// Tenant is the tenant of the pods, empty for the operator.
 	Tenant string `json:"tenant,omitempty"`
-	// Failed counts the failures in a row, Last is the code of the newest one.
+	// Failed is the number of consecutive failures. Last is the code of the newest one.
 	Failed int    `json:"failed"`
 	Last   string `json:"last"`
-	// Failing is on how many versions of pods, and conflicts, it has failed. It is asked
-	// about one of these again at Until.
+	// Failing is the number of versions of pods, and of conflicts, on which the plugin has failed. The
+	// plugin is asked about one of them again at Until.
 	Failing int       `json:"failing"`
 	Until   time.Time `json:"until"`
 }
 
-// PolicyShadow is how a candidate does beside the policy in force.
+// PolicyShadow is the comparison of a candidate with the policy in force.
 type PolicyShadow struct {
 	Since time.Time `json:"since"`
-	// InForceSHA256 and CandidateSHA256 are the digests of the two documents that are
-	// compared, in hex.
+	// InForceSHA256 and CandidateSHA256 are the digests of the two compared documents, in hex.
 	InForceSHA256   string `json:"inForceSHA256"`
 	CandidateSHA256 string `json:"candidateSHA256"`
-	// Decisions counts those in which both were asked or would have been, each version of a
-	// pod once for a hook. Different are those of them in which they said something else,
-	// Skipped those that were not compared: the candidates' budget was spent, or the machine
-	// kept one from answering, or its breaker the policy in force.
+	// Decisions is the number of decisions in which both were asked or would have been; each version
+	// of a pod is counted once per hook. Different is the number of them with different answers.
+	// Skipped is the number of decisions without a comparison: because the candidates' budget was
+	// spent, because the machine prevented one answer, or because a breaker prevented that of the
+	// policy in force.
 	Decisions uint64 `json:"decisions"`
 	Different uint64 `json:"different"`
 	Skipped   uint64 `json:"skipped"`
-	// MaxDifference, MinDecisions and MinTime are what the document wants of it, Waits is
-	// why it may not take the place of the policy yet, empty where it may.
+	// MaxDifference, MinDecisions and MinTime are the requirements in the candidate's document. Waits
+	// says why the candidate may not replace the policy yet, empty if it may.
 	MaxDifference float64       `json:"maxDifference"`
 	MinDecisions  int           `json:"minDecisions"`
 	MinTime       time.Duration `json:"minTime"`
 	Waits         string        `json:"waits,omitempty"`
-	// Differences are the newest ones.
+	// Differences are the newest differences.
 	Differences []ShadowDifference `json:"differences,omitempty"`
 }
 
-// ShadowDifference is a decision in which a candidate said something else.
+// ShadowDifference is a decision in which a candidate's answer differs.
 type ShadowDifference struct {
 	At time.Time `json:"at"`
-	// Hook was asked about a pod, NAMESPACE/NAME.
+	// Hook is the hook that was asked about a pod, NAMESPACE/NAME.
 	Hook  string `json:"hook"`
 	About string `json:"about"`
 	// InForce and Candidate are the answers, with reasons and messages.
@@ -142,38 +141,38 @@ type ShadowDifference struct {
 	CandidateSaid string `json:"candidateSaid,omitempty"`
 }
 
-// PolicyReview is how a policy has judged the pods that run.
+// PolicyReview is the result of a policy's judgment of the running pods.
 type PolicyReview struct {
-	// Judged are the pods that run and that it was asked about. Violating are those
-	// of them that it would not admit, Unjudged those that have yet to be judged.
+	// Judged is the number of running pods that the policy was asked about. Violating is the number of
+	// them that it would not admit. Unjudged is the number of running pods still to be judged.
 	Judged    int `json:"judged"`
 	Violating int `json:"violating"`
 	Unjudged  int `json:"unjudged,omitempty"`
-	// Of is how many it judged when it took effect, Evicted how many it has evicted
-	// since, and Allowed how many it may before it is confirmed. All are of this
-	// content of the policy, also over restarts; 0 where it evicts nothing.
+	// Of is the number of pods that the policy judged when it took effect. Evicted is the number of
+	// pods that it has evicted since, and Allowed the maximum of that number before a confirmation.
+	// All are about this content of the policy, also across restarts. They are 0 if the policy evicts
+	// nothing.
 	Of      int `json:"of,omitempty"`
 	Evicted int `json:"evicted,omitempty"`
 	Allowed int `json:"allowed,omitempty"`
-	// Confirmed: more than Allowed may go.
+	// Confirmed means that more than Allowed pods may be evicted.
 	Confirmed bool `json:"confirmed,omitempty"`
-	// Waiting are the pods that are to be evicted, Waits says what for and Next when
-	// the next goes; Next is zero where that is not known.
+	// Waiting is the number of pods to be evicted. Waits says what the evictions wait for. Next is the
+	// time of the next eviction, zero if unknown.
 	Waiting int       `json:"waiting,omitempty"`
 	Waits   string    `json:"waits,omitempty"`
 	Next    time.Time `json:"next,omitzero"`
 }
 
-// Decision is one verdict on record. Equal verdicts on an equal instance only
-// raise the count.
+// Decision is one recorded verdict. Equal verdicts on an equal instance only increase the count.
 type Decision struct {
-	// First and Last are when it was given first and last.
+	// First and Last are the times of the first and the last such verdict.
 	First time.Time `json:"first"`
 	Last  time.Time `json:"last"`
 	// Count is at least 1.
 	Count int `json:"count"`
-	// Hook is admit, merge, filter or connect. The verdict's answer is one of that hook; of
-	// merge it is a Choice.
+	// Hook is admit, merge, filter or connect. The verdict's answer is one of that hook's answers; for
+	// merge, it is a Choice.
 	Hook string `json:"hook"`
 	// Op is empty for merge.
 	Op        Op        `json:"operation,omitempty"`
@@ -185,14 +184,13 @@ type Decision struct {
 	Replaces types.UID `json:"replaces,omitempty"`
 	Source   string    `json:"source"`
 	Document string    `json:"document"`
-	// Tenant is whose pod it is, empty for the operator's.
+	// Tenant is the tenant of the pod, empty for the operator.
 	Tenant string `json:"tenant,omitempty"`
-	// Connection is who requests what of connect, without the arguments of a command; empty
-	// for other hooks.
+	// Connection is the user and the request of connect, without the arguments of a command; empty for
+	// other hooks.
 	Connection string  `json:"connection,omitempty"`
 	Verdict    Verdict `json:"verdict"`
-	// ID names the record on the disk, empty where there is none; NotKept says why
-	// not.
+	// ID names the record on the disk, empty if there is none. NotKept says why there is none.
 	ID      string `json:"id,omitempty"`
 	NotKept string `json:"notKept,omitempty"`
 }

@@ -11,22 +11,22 @@ import (
 
 // Question asks policy for a verdict on one instance of a pod.
 type Question struct {
-	// Op is Add for a pod of a new UID, UpdateOp for a changed instance of a
-	// pod that was admitted before, Review for one that runs; of that Old is Pod.
-	// Connect is for a connection to one that runs.
+	// Op is Add for a pod with a new UID, UpdateOp for a changed instance of a pod that was admitted
+	// before, and Review for a running pod, for which Old equals Pod. It is Connect for a connection
+	// to a running pod.
 	Op Op
 	// Pod is the instance to judge.
 	Pod *v1.Pod
-	// Old is what was admitted before: the same pod's last admitted version,
-	// or the pod that this one would replace. Nil where there is none.
+	// Old is the earlier admitted pod: the last admitted version of the same pod, or the pod that this
+	// one would replace. It is nil if there is none.
 	Old *v1.Pod
-	// Replaces is the UID of Old where it is another pod's; empty otherwise.
+	// Replaces is the UID of Old if Old is another pod; empty otherwise.
 	Replaces types.UID
 	Origin   Origin
-	// Base is what a merge policy has made of the source's document, and Pod that;
-	// nil where Pod is as its source has it.
+	// Base has the changes of a merge policy that made Pod from the source's document; nil if Pod is
+	// the source's pod.
 	Base *pod.Mutation
-	// Connection is what the hook connect decides, nil for other hooks.
+	// Connection is the connection for the hook connect to decide, nil for other hooks.
 	Connection *Connection
 }
 
@@ -40,17 +40,17 @@ const (
 
 // Asked is a question about a version of a pod that has no answer yet.
 type Asked struct {
-	// Hook is the one that is asked; see the constants above.
+	// Hook is the hook that is asked; see the constants above.
 	Hook string `json:"hook"`
-	// Since is when it was asked.
+	// Since is the time of the question.
 	Since time.Time `json:"since"`
-	// Policy is the policy that is at it, empty for none. Message says what the
-	// answer waits for, empty where that is not known.
+	// Policy is the policy that is answering, empty for none. Message says what the answer waits for,
+	// empty if unknown.
 	Policy  string `json:"policy,omitempty"`
 	Message string `json:"message,omitempty"`
 }
 
-// String says who is asked since when, and what the answer waits for.
+// String returns the hook, the time of the question, and what the answer waits for.
 func (a *Asked) String() string {
 	text := map[string]string{
 		HookAdmit:  "admission is being asked since ",
@@ -63,25 +63,25 @@ func (a *Asked) String() string {
 	return text
 }
 
-// Waiting is a version of a pod that policy or a filter has not let through.
+// Waiting is a version of a pod that policy or a filter has not admitted yet.
 type Waiting struct {
-	// Pod is the version that waits.
+	// Pod is the waiting version.
 	Pod *v1.Pod `json:"pod"`
-	// Running is what runs on meanwhile, nil where nothing does.
+	// Running is the version that still runs, nil if none runs.
 	Running *v1.Pod `json:"running,omitempty"`
 	Origin  Origin  `json:"origin"`
-	// Verdict is Hold, or Deny where Running is set; its answer is empty where there
-	// was none before the question that is Asked.
+	// Verdict is Hold, or Deny if Running is set. Its answer is empty if there was none before the
+	// question in Asked.
 	Verdict Verdict `json:"verdict"`
-	// Asked is the question that is under way, nil for none.
+	// Asked is the current question, nil for none.
 	Asked *Asked `json:"asked,omitempty"`
-	// Suppressed is true where policy admits the version and a filter holds it
-	// back; Verdict then says why.
+	// Suppressed is true if policy admits the version and a filter holds it back. Then Verdict has the
+	// filter's reason.
 	Suppressed bool `json:"suppressed,omitempty"`
-	// RetryAt is when policy or the filter is asked again, zero where only a change of the
-	// document or of the policies makes it so.
+	// RetryAt is the time when policy or the filter is asked again. It is zero if only a change of the
+	// document or of the policies leads to a new question.
 	RetryAt time.Time `json:"retryAt,omitzero"`
-	// Until is when it passes whatever a filter says, zero where Suppressed is
-	// false and while that is not known.
+	// Until is the time from which no filter can hold the version back. It is zero if Suppressed is
+	// false, and while the time is unknown.
 	Until time.Time `json:"until,omitzero"`
 }

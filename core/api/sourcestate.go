@@ -8,51 +8,49 @@ import (
 	"time"
 )
 
-// The kinds of sources. The documents of KindFile and KindHTTP are manifests; the pods of KindAPI are made by controllers.
+// The kinds of sources. The documents of KindFile and KindHTTP are manifests. The pods of KindAPI
+// come from an API server, where controllers create them.
 const (
 	KindFile = "file"
 	KindHTTP = "http"
 	KindAPI  = "api"
 )
 
-// SourceState is what is known of one source, as `get sources` shows it.
+// SourceState is the state of one source, in the form of `get sources`.
 type SourceState struct {
 	Name string `json:"name"`
 	// Kind is file, http or api.
 	Kind string `json:"kind"`
 	// Location is the path or URL.
 	Location string `json:"location"`
-	// Seen is true once the source has handed over its first snapshot. Until
-	// then nothing that runs from it is ended.
+	// Seen is true once the source has passed on its first snapshot. Before that, none of its running
+	// pods is terminated.
 	Seen bool `json:"seen"`
-	// LastRead is when the source was last read without an error.
+	// LastRead is the time of the last reading without an error.
 	LastRead time.Time `json:"lastRead,omitzero"`
-	// Err says why the source's last answer still stands; empty when it works.
+	// Err says why the source's last answer is still in use; empty if there is no error.
 	Err string `json:"error,omitempty"`
-	// Documents counts the documents the source holds, Bad those that cannot
-	// be used. A manifest that cannot be read counts as the documents whose
-	// last valid version it keeps, or as one.
+	// Documents is the number of the source's documents. Bad is the number of invalid ones. An
+	// unreadable manifest counts as the documents whose last valid version it keeps, or as one.
 	Documents int `json:"documents"`
 	Bad       int `json:"bad"`
 	// Problems are the bad documents, ordered by document.
 	Problems []Problem `json:"problems,omitempty"`
-	// Ignored is what lies beside the manifests of a directory and is not read; nil
-	// for nothing.
+	// Ignored has the entries beside the manifests of a directory that are not read; nil for none.
 	Ignored *Ignored `json:"ignored,omitempty"`
 }
 
-// Ignored is what a directory of manifests holds that is not read. Names that begin
-// with a dot do not count.
+// Ignored has the entries of a directory of manifests that are not read. Names that begin with a
+// dot are not counted.
 type Ignored struct {
-	// Files counts the files whose names do not end like a manifest's, Names are the
-	// first of them by name.
+	// Files is the number of files without a manifest's suffix. Names are the first of them by name.
 	Files int      `json:"files,omitempty"`
 	Names []string `json:"names,omitempty"`
-	// Directories counts the directories.
+	// Directories is the number of directories.
 	Directories int `json:"directories,omitempty"`
 }
 
-// maxIgnoredNames is how many names stand for all that are ignored.
+// maxIgnoredNames is the maximum number of names in Ignored.
 const maxIgnoredNames = 3
 
 // Add counts an entry of the directory.
@@ -67,7 +65,7 @@ func (i *Ignored) Add(name string, directory bool) {
 	i.Names = i.Names[:min(len(i.Names), maxIgnoredNames)]
 }
 
-// String says what is ignored and why, "" for nothing.
+// String describes what is ignored and why, "" for nothing.
 func (i *Ignored) String() string {
 	var parts []string
 	if i == nil {
@@ -95,26 +93,24 @@ func (i *Ignored) String() string {
 	return strings.Join(parts, "; ")
 }
 
-// Problem is a document that cannot be used.
+// Problem is an invalid document.
 type Problem struct {
 	// Document is the document's ID.
 	Document string `json:"document"`
-	// Message names file and line and says what is wrong; More are further faults of the
-	// document, in the same form.
+	// Message has file, line and fault. More has further faults of the document in the same form.
 	Message string    `json:"message"`
 	More    []string  `json:"more,omitempty"`
 	Since   time.Time `json:"since"`
-	// Kept is true when the last valid version of the document's pod stays in
-	// force, Running when that is what runs.
+	// Kept is true if the last valid version of the document's pod stays in force. Running is true if
+	// that version runs.
 	Kept    bool `json:"kept"`
 	Running bool `json:"running,omitempty"`
-	// Namespace and Name are those of the pod that the document is or would be;
-	// empty where it does not say.
+	// Namespace and Name are those of the document's pod; empty if unknown.
 	Namespace string `json:"namespace,omitempty"`
 	Name      string `json:"name,omitempty"`
 }
 
-// Text is all that is wrong with the document, in one line.
+// Text returns all faults of the document in one line.
 func (p *Problem) Text() string {
 	return strings.Join(append([]string{p.Message}, p.More...), "; ")
 }

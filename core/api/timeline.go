@@ -2,14 +2,14 @@ package api
 
 import "time"
 
-// Timeline is all that is known of the pods of one name: what happened, in order, and
-// how things stand. The lists are its evidence.
+// Timeline has everything known about the pods with one name: the events in their order, and the
+// current state. The lists are its evidence.
 type Timeline struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
 	// At is the time of the answer.
 	At time.Time `json:"at"`
-	// Moments are what happened, the oldest first; Now is how things stand.
+	// Moments are the past events, the oldest first. Now is the current state.
 	Moments []Entry `json:"moments"`
 	Now     []Entry `json:"now"`
 
@@ -19,21 +19,21 @@ type Timeline struct {
 	Events    []Event         `json:"events"`
 }
 
-// Entry is one thing that happened to a pod, or how one thing stands.
+// Entry is an event in the life of a pod, or one part of its current state.
 type Entry struct {
-	// At is zero where it is not known, or has lasted for a time that is not.
+	// At is zero if the time, or the time of the beginning, is unknown.
 	At time.Time `json:"at,omitzero"`
-	// Part is what it is about: one of the constants below.
+	// Part is the subject: one of the constants below.
 	Part string `json:"part"`
 	Text string `json:"text"`
 	// Details say more, a line each.
 	Details []string `json:"details,omitempty"`
-	// Before: it was before the agent started. Of that time is known what is on the
-	// disk and what the runtime shows.
+	// Before means that the event was before the agent started. Only state on the disk and in the
+	// runtime is known from that time.
 	Before bool `json:"before,omitempty"`
 }
 
-// The parts that entries of a timeline are about.
+// The subjects of entries in a timeline.
 const (
 	PartAgent    = "agent"
 	PartSource   = "source"

@@ -8,11 +8,11 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// Answer is what policy says about an instance of a pod.
+// Answer is the answer of policy about an instance of a pod.
 type Answer string
 
-// The answers. Of several the strongest counts: deny before hold before allow;
-// abstain counts as none.
+// The answers. Of several answers the strongest wins: deny before hold before allow. abstain is no
+// answer.
 const (
 	Abstain Answer = "abstain"
 	Allow   Answer = "allow"
@@ -20,45 +20,43 @@ const (
 	Deny    Answer = "deny"
 )
 
-// Reasons of verdicts that no plugin gave a reason of its own for.
+// Reasons of verdicts without a reason from a plugin.
 const (
-	// ReasonPolicyDenied and ReasonPolicyHeld: a plugin said so.
+	// ReasonPolicyDenied and ReasonPolicyHeld: a plugin denied or held the pod.
 	ReasonPolicyDenied = "PolicyDenied"
 	ReasonPolicyHeld   = "PolicyHeld"
 	// ReasonPolicyFailed: a plugin failed, and its policy's on_error decided.
 	ReasonPolicyFailed = "PolicyFailed"
 	// ReasonPoliciesNotReady: a set that could match has never been loaded.
 	ReasonPoliciesNotReady = "PoliciesNotReady"
-	// ReasonBudgetExhausted: the pod's tenant has spent what decisions about its
-	// pods may take.
+	// ReasonBudgetExhausted: the pod's tenant has spent its budget for decisions.
 	ReasonBudgetExhausted = "BudgetExhausted"
 	// ReasonDefaultVerdict: no policy had an opinion, and default_verdict is
 	// not allow.
 	ReasonDefaultVerdict = "DefaultVerdict"
-	// ReasonVerdictNotKept: there is a verdict, and the disk does not take it.
+	// ReasonVerdictNotKept: the verdict cannot be written to the disk.
 	ReasonVerdictNotKept = "VerdictNotKept"
-	// ReasonReferencesUnknown: a policy is not asked before it is known what the pod names.
+	// ReasonReferencesUnknown: a policy is not asked before the objects that the pod names are known.
 	ReasonReferencesUnknown = "ReferencesUnknown"
 	// ReasonPolicySuppressed: a filter holds an update back.
 	ReasonPolicySuppressed = "PolicySuppressed"
-	// ReasonException: an exception of the policy takes the pod out of it.
+	// ReasonException: the pod matches one of the policy's exceptions.
 	ReasonException = "Exception"
-	// ReasonPolicyEvicted: the pod was admitted, and a policy that came later ended
-	// it.
+	// ReasonPolicyEvicted: the pod was admitted, and a later policy evicted it.
 	ReasonPolicyEvicted = "PolicyEvicted"
-	// ReasonConflictRejected: the pod was admitted, and a policy that rejects all that
-	// claim its identity ended it. It is judged again when that is not so any more.
+	// ReasonConflictRejected: the pod was admitted, and a policy that rejects all pods with its
+	// identity evicted it. The pod is judged again when the policy no longer rejects them.
 	ReasonConflictRejected = "ConflictRejected"
-	// ReasonPolicyViolation: the pod was admitted, and would not be now.
+	// ReasonPolicyViolation: the pod was admitted, and would not be admitted now.
 	ReasonPolicyViolation = "PolicyViolation"
 	// ReasonAdopted: the pod ran when the agent's memory of it was lost.
 	ReasonAdopted = "Adopted"
-	// ReasonUnsupportedField: the pod asks for what this version does not do.
+	// ReasonUnsupportedField: the pod uses a field that this version does not support.
 	ReasonUnsupportedField = "UnsupportedField"
 )
 
-// Verdict is what the policies together say about one instance of a pod. It is
-// a value that is stored with the pod and never changes.
+// Verdict is the combined verdict of the policies about one instance of a pod. It is stored with
+// the pod and never modified.
 type Verdict struct {
 	// Answer is Allow, Hold or Deny.
 	Answer Answer `json:"answer"`
@@ -66,25 +64,23 @@ type Verdict struct {
 	// Allow. Message names the policy that decided.
 	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`
-	// Policy is the policy that decided, empty where none did, Tenant whose it is,
-	// empty for the operator's.
+	// Policy is the policy that decided, empty for none. Tenant is its owner, empty for the operator.
 	Policy string `json:"policy,omitempty"`
 	Tenant string `json:"tenant,omitempty"`
-	// RetryAfter is when a Hold wants to be looked at again, 0 for the usual
-	// back-off.
+	// RetryAfter is the delay until a held pod is judged again, 0 for the usual back-off.
 	RetryAfter time.Duration `json:"retryAfter,omitempty"`
-	// ReadsNode: a policy has seen what else is on the node.
+	// ReadsNode means that a policy has read the other pods on the node.
 	ReadsNode bool `json:"readsNode,omitempty"`
-	// References are the objects that the pod names and of which a policy has read what is in them: when one is another, what
-	// was refused is judged again.
+	// References are the objects named by the pod whose content a policy has read. When one of them
+	// changes, a refused pod is judged again.
 	References []SeenReference `json:"references,omitempty"`
-	// Sets are the digests of the policy sets that were asked, that of a tenant's
-	// after its name: "a/3f2c…".
+	// Sets are the digests of the policy sets that were asked. The digest of a tenant's set follows
+	// the tenant's name: "a/3f2c…".
 	Sets []string `json:"sets,omitempty"`
-	// Opinions are those of every policy that was asked, in that order.
+	// Opinions are the opinions of every policy that was asked, in the order of the questions.
 	Opinions []Opinion `json:"opinions,omitempty"`
-	// Mutation is what policies changed of the pod, nil where nothing, and where
-	// Answer is not Allow.
+	// Mutation has the policies' changes of the pod. It is nil without changes, and if Answer is not
+	// Allow.
 	Mutation *pod.Mutation `json:"mutation,omitempty"`
 	At       time.Time     `json:"at"`
 }
@@ -92,52 +88,48 @@ type Verdict struct {
 // Opinion is the verdict of one policy.
 type Opinion struct {
 	Policy string `json:"policy"`
-	// Tenant is whose policy it is, empty for the operator's.
+	// Tenant is the owner of the policy, empty for the operator.
 	Tenant string `json:"tenant,omitempty"`
-	// Mode is empty where the opinion counts. One of mode ModeWarn is shown with
-	// the pod, one of ModeAudit is only on record, one of ModeMember counts in the
-	// opinions of groups.
+	// Mode is empty if the opinion takes effect. An opinion with ModeWarn is only shown with the pod,
+	// one with ModeAudit is only recorded, and one with ModeMember only takes effect through groups.
 	Mode   string `json:"mode,omitempty"`
 	Answer Answer `json:"answer"`
-	// Fuel is what the policy took: its plugin, and its conditions.
+	// Fuel is the cost of the policy: its plugin, and its conditions.
 	Fuel int64 `json:"fuel,omitempty"`
-	// Failure is the code of what went wrong in the plugin (Trap, BadOutput,
-	// …), empty if nothing did. Answer is then what the policy's on_error says.
+	// Failure is the code of the plugin's failure (Trap, BadOutput, …), empty for none. After a
+	// failure, Answer is the policy's on_error.
 	Failure string `json:"failure,omitempty"`
 	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`
-	// Warnings, Annotations and Explanation are the plugin's own, cut to the
-	// policy's limits.
+	// Warnings, Annotations and Explanation are from the plugin, cut to the policy's limits.
 	Warnings    []string          `json:"warnings,omitempty"`
 	Annotations map[string]string `json:"annotations,omitempty"`
 	Explanation string            `json:"explanation,omitempty"`
-	// Reads are the fields and documents that the plugin got, by the names of
-	// docs/abi.md. The list is shared and does not change.
+	// Reads are the fields and documents that the plugin got, with the names in docs/abi.md. The list
+	// is shared and must not be modified.
 	Reads []string `json:"reads,omitempty"`
-	// Patch is the JSON patch that the plugin gave with its answer, cut after
-	// MaxShownPatch bytes; empty where it gave none. What it changed, if the
-	// opinion counts, is in Verdict.Mutation.
+	// Patch is the plugin's JSON patch, cut after MaxShownPatch bytes; empty for none. If the opinion
+	// takes effect, Verdict.Mutation has the changes.
 	Patch string `json:"patch,omitempty"`
 }
 
-// MaxShownPatch is how many bytes of a patch are kept with an opinion.
+// MaxShownPatch is the maximum size of a patch stored with an opinion, in bytes.
 const MaxShownPatch = 4 << 10
 
-// The modes of policies whose opinions do not count.
+// The modes of policies whose opinions do not take effect themselves.
 const (
 	ModeWarn  = "warn"
 	ModeAudit = "audit"
-	// ModeMember is that of policies that count only as members of groups.
+	// ModeMember is the mode of policies that take effect only as members of groups.
 	ModeMember = "member"
 )
 
-// FailureOfMember is the failure of a group of policies that comes to its answer only as
-// the plugin of a member failed.
+// FailureOfMember is the failure of a group of policies whose answer depends on the failure of a
+// member's plugin.
 const FailureOfMember = "MemberFailed"
 
-// Warnings are those of all opinions but those of mode ModeAudit, each preceded
-// by its policy's name. That a policy of mode ModeWarn would not let the pod
-// pass is one, too.
+// Warnings returns the warnings of all opinions except those with ModeAudit, each after its
+// policy's name. They include that a policy with ModeWarn would not admit the pod.
 func (v *Verdict) Warnings() []string {
 	var all []string
 	for i := range v.Opinions {
@@ -155,8 +147,8 @@ func (v *Verdict) Warnings() []string {
 	return all
 }
 
-// would says what the opinion would do if it counted, nothing where it does, or
-// would let the pod pass.
+// would describes what the opinion would do if it took effect. It is empty if the opinion takes
+// effect, or would admit the pod.
 func (o *Opinion) would() string {
 	if o.Mode != ModeWarn {
 		return ""
@@ -168,7 +160,7 @@ func (o *Opinion) would() string {
 	return strings.Join(slices.DeleteFunc([]string{what, o.Reason, o.Message}, func(part string) bool { return part == "" }), ": ")
 }
 
-// Same reports whether two verdicts say the same to their readers.
+// Same reports whether two verdicts have the same content for their readers.
 func (v *Verdict) Same(o *Verdict) bool {
 	return v.Answer == o.Answer && v.Reason == o.Reason && v.Message == o.Message && v.Policy == o.Policy && v.Tenant == o.Tenant &&
 		v.Mutation.Hash() == o.Mutation.Hash()

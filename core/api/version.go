@@ -5,19 +5,18 @@ import (
 	"runtime/debug"
 )
 
-// Version says what program answers.
+// Version describes the program that answers.
 type Version struct {
 	// Version is the release, "devel" for a build without one.
 	Version string `json:"version"`
-	// Revision is the commit, empty where the build does not record it.
+	// Revision is the commit, empty if the build does not record it.
 	Revision string `json:"revision,omitempty"`
 	Go       string `json:"goVersion"`
 	// Platform is the operating system and architecture, as in linux/amd64.
 	Platform string `json:"platform"`
 }
 
-// NewVersion describes this program. release is empty where the build set none;
-// the module's version then stands in.
+// NewVersion describes this program. If release is empty, the module's version is used.
 func NewVersion(release string) Version {
 	v := Version{Version: release, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	if info, ok := debug.ReadBuildInfo(); ok {

@@ -9,18 +9,18 @@ import (
 	"github.com/wardlet/wardlet/core/state"
 )
 
-// bootClock tells how long ago something was that an earlier agent has seen.
+// bootClock computes how long ago an event was that an earlier agent has recorded.
 type bootClock struct {
 	// now is the wall clock.
 	now func() time.Time
-	// boot is the time since the machine booted, and which boot that is.
+	// boot returns the ID of the current boot and the time since it.
 	boot func() (string, time.Duration, error)
 }
 
 func newBootClock() bootClock { return bootClock{now: time.Now, boot: node.BootTime} }
 
-// at is a moment of the wall clock, which is not to come, nil where it cannot be
-// told.
+// at returns a wall clock time that is not in the future as a BootTime, nil if the boot time is not
+// known.
 func (c *bootClock) at(moment time.Time) *state.BootTime {
 	boot, since, err := c.boot()
 	if err != nil {
@@ -29,9 +29,9 @@ func (c *bootClock) at(moment time.Time) *state.BootTime {
 	return &state.BootTime{Boot: boot, Since: since - max(c.now().Sub(moment), 0)}
 }
 
-// ago is how long a moment is ago. In the boot that it was in, a wall clock that
-// was set since changes nothing; after another boot the wall clock counts, but it
-// is at least as long ago as that boot.
+// ago returns how long ago a moment was. If it was during the current boot, changes of the wall
+// clock have no effect. If it was before that boot, the wall clock is used, and the result is at
+// least the time since that boot.
 func (c *bootClock) ago(wall time.Time, moment *state.BootTime) time.Duration {
 	byWall := max(c.now().Sub(wall), 0)
 	boot, since, err := c.boot()
@@ -44,8 +44,8 @@ func (c *bootClock) ago(wall time.Time, moment *state.BootTime) time.Duration {
 	return max(byWall, since)
 }
 
-// ActiveFor is for how long a pod has been active that an earlier agent has
-// started, 0 for one of which that is not known.
+// ActiveFor returns how long a pod has been active that an earlier agent has started, 0 if that is
+// not known.
 func (o *Outcomes) ActiveFor(p *v1.Pod) time.Duration {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -55,7 +55,7 @@ func (o *Outcomes) ActiveFor(p *v1.Pod) time.Duration {
 	}
 	active := o.clock.ago(kept.Status.StartTime.Time, kept.Started)
 	if now := o.clock.at(o.clock.now().Add(-active)); kept.Status.Phase == "" && now != nil && (kept.Started == nil || now.Boot != kept.Started.Boot) {
-		// From now on the wall clock has no say any more.
+		// From now on the wall clock is not used any more.
 		kept.Started = now
 		o.kept.Set(p.UID, kept)
 	}

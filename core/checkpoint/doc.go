@@ -1,10 +1,10 @@
-// Package checkpoint keeps over a restart of the agent how pods fare: how they ended, how
-// often their containers were restarted, since when they have been active (Outcomes), and
-// which are being ended with what grace period (Endings).
+// Package checkpoint stores the progress of pods over a restart of the agent: the outcomes of
+// terminated pods, the restart counts of containers and the times since when pods have been active
+// (Outcomes), and the terminating pods with their grace periods (Endings).
 //
-// Comes in: what workers and the sync loop report. Goes out: the same to an agent that
+// Input: the reports of workers and of the sync loop. Output: the same data for an agent that
 // starts later, in files of core/state.
 //
-// Outcomes.Run and Endings.Run are the goroutines that write what can wait; their caller
-// owns them. All other methods may be called from any goroutine.
+// Outcomes.Run and Endings.Run are goroutines that perform the deferred writes; their caller owns
+// them. All other methods may be called from any goroutine.
 package checkpoint

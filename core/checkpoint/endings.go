@@ -16,38 +16,38 @@ import (
 	"github.com/wardlet/wardlet/core/worker"
 )
 
-// endingSweep is how often it is looked for what is left of pods that have ended, while
-// there are any, and when what could not be written or deleted is tried again.
+// endingSweep is the time between checks whether anything of terminated pods is left, while there
+// are such pods. It is also the time after which failed writes and deletions are tried again.
 const endingSweep = 2 * time.Second
 
-// Endings keeps which pods are being ended, for the workers: an agent that is started
-// meanwhile leaves them the rest of their grace period. The methods may be called from
-// any goroutine; Run writes, and deletes what is over: no end waits for the disk.
+// Endings stores the terminating pods for the workers: after a restart of the agent, the pods keep
+// the rest of their grace period. The methods may be called from any goroutine. Run writes the
+// records and deletes old ones, so that no termination waits for the disk.
 type Endings struct {
-	// Remains reports whether the runtime has, or may have, something of a pod. It is set
-	// before anything runs.
+	// Remains reports whether the runtime has, or may have, anything of a pod. It is set before any
+	// pod runs.
 	Remains func(uid types.UID) bool
 
 	clock bootClock
 	log   *slog.Logger
-	// over has room for one value: something is over. It is never closed.
+	// over has room for one value: a termination is complete. It is never closed.
 	over chan struct{}
 
-	// mu is held while what is kept is read and then set.
+	// mu is held while records are read and then set.
 	mu   sync.Mutex
 	kept *writeback.Map[types.UID, state.Ending]
-	// before are those that an earlier agent began, goes those that are to be deleted
-	// when nothing is left of the pod.
+	// before are the terminations that an earlier agent began. goes are the records to delete when
+	// nothing is left of the pod.
 	before, goes map[types.UID]bool
 }
 
-// EndingDisk is where endings are; state.Endings is one.
+// EndingDisk stores endings; state.Endings implements it.
 type EndingDisk interface {
 	writeback.Disk[types.UID, state.Ending]
 	Load() ([]state.Ending, []error)
 }
 
-// NewEndings reads what an earlier agent has kept.
+// NewEndings loads the records of an earlier agent.
 func NewEndings(disk EndingDisk, log *slog.Logger) *Endings {
 	e := &Endings{clock: newBootClock(), log: log, over: make(chan struct{}, 1), before: map[types.UID]bool{}, goes: map[types.UID]bool{}}
 	e.kept = writeback.New(disk, writeback.Options[types.UID]{Retry: endingSweep, Report: e.reporter()})
@@ -62,12 +62,12 @@ func NewEndings(disk EndingDisk, log *slog.Logger) *Endings {
 	return e
 }
 
-// rest is what is left of a grace period.
+// rest returns the rest of a grace period.
 func (e *Endings) rest(kept *state.Ending) time.Duration {
 	return kept.Grace - e.clock.ago(kept.Began, kept.Since)
 }
 
-// Begin implements worker.Terminations. An end that has begun becomes no longer by it.
+// Begin implements worker.Terminations. It never extends a grace period that is already running.
 func (e *Endings) Begin(uid types.UID, seen time.Time, grace time.Duration) {
 	now := e.clock.now()
 	e.mu.Lock()
@@ -117,14 +117,14 @@ func (e *Endings) Forget(uid types.UID) {
 	e.kept.Write(uid)
 }
 
-// remove has nothing kept of a UID. The lock is held.
+// remove removes the record of a UID. The caller holds the lock.
 func (e *Endings) remove(uid types.UID) {
 	delete(e.before, uid)
 	delete(e.goes, uid)
 	e.kept.Remove(uid)
 }
 
-// reporter logs that the disk fails, or is well again.
+// reporter returns a function that logs when the disk fails, and when it works again.
 func (e *Endings) reporter() func(types.UID, error) {
 	var (
 		mu   sync.Mutex
@@ -144,15 +144,15 @@ func (e *Endings) reporter() func(types.UID, error) {
 	}
 }
 
-// sweep drops what is over, and what an earlier agent has kept, of pods of which nothing
-// is there any more, and reports whether there is more to look at.
+// sweep drops the records of complete terminations, and of an earlier agent's, if nothing is left
+// of the pod. It reports whether there are more to check.
 func (e *Endings) sweep() (more bool) {
 	for _, uid := range e.ended() {
 		if e.Remains(uid) {
 			continue
 		}
 		e.mu.Lock()
-		if e.goes[uid] || e.before[uid] { // else another end has begun
+		if e.goes[uid] || e.before[uid] { // otherwise a new termination has begun
 			e.remove(uid)
 		}
 		e.mu.Unlock()
@@ -160,7 +160,7 @@ func (e *Endings) sweep() (more bool) {
 	return len(e.ended()) > 0
 }
 
-// ended are the pods that go, or went while no agent ran.
+// ended returns the pods whose termination is complete, or was begun by an earlier agent.
 func (e *Endings) ended() []types.UID {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -173,7 +173,7 @@ func (e *Endings) ended() []types.UID {
 	})
 }
 
-// Run writes and deletes until ctx ends, and then writes what is left.
+// Run writes and deletes until ctx is done, and then writes the remaining records.
 func (e *Endings) Run(ctx context.Context) error {
 	var writer sync.WaitGroup
 	writer.Go(func() { _ = e.kept.Run(ctx) })

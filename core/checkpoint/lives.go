@@ -9,21 +9,22 @@ import (
 	"github.com/wardlet/wardlet/core/state"
 )
 
-// life is one pod of a UID, from its ADD to its REMOVE, over all versions and all
-// restarts of the agent.
+// life is one pod of a UID, from its ADD to its REMOVE, with all its versions and over all restarts
+// of the agent.
 type life struct {
-	// since is when the pod was first seen.
+	// since is the time when the pod was first seen.
 	since time.Time
-	// instance and source are those of its newest version.
+	// instance and source are the instance and the source of its newest version.
 	instance, source string
-	// flips is how often it was kept in the minute since flipping that a container is ready, or no longer.
+	// flips is the number of changes of a container's readiness that were saved in the minute since
+	// flipping.
 	flips    int
 	flipping time.Time
 }
 
-// Track implements syncloop.Outcomes. An outcome is that of a life, so that one goes
-// on whatever is edited, and whenever the agent was killed: the checkpoint keeps
-// since when a pod was seen with each of its versions.
+// Track implements syncloop.Outcomes. An outcome belongs to a life, and so survives edits of the
+// pod and restarts of the agent: the checkpoint stores the time when the pod was first seen with
+// each of its versions.
 func (o *Outcomes) Track(p *v1.Pod, since time.Time, restored bool) {
 	instance, err := outcomeInstance(p)
 	if err != nil {
@@ -49,9 +50,9 @@ func (o *Outcomes) Track(p *v1.Pod, since time.Time, restored bool) {
 	}
 }
 
-// has reports whether an outcome is of this life. An API server uses a UID once. A
-// pod that is new although the disk knows how it fared may be one of which the
-// checkpoint was lost: where it is the same as then, it goes on.
+// has reports whether an outcome belongs to this life. An API server uses a UID once. A pod that is
+// new, although the disk has an outcome for its UID, may be one whose checkpoint was lost: if its
+// instance is the same, the outcome belongs to it.
 func (l *life) has(kept *state.Outcome, restored bool) bool {
 	same := kept.Instance == l.instance
 	if kept.Instance == "" || l.instance == "" || kept.FirstSeen.IsZero() || l.since.IsZero() {
@@ -60,13 +61,13 @@ func (l *life) has(kept *state.Outcome, restored bool) bool {
 	return kept.FirstSeen.Equal(l.since) || same && !restored
 }
 
-// mark says whose an outcome is.
+// mark sets the life that an outcome belongs to.
 func (l *life) mark(kept *state.Outcome) {
 	kept.FirstSeen, kept.Instance, kept.Source = l.since, l.instance, l.source
 }
 
-// lifeOf is the life that the worker of a pod is about; where the sync loop has not
-// told of it, only its instance is known. The caller holds the lock.
+// lifeOf returns the life of a worker's pod. If the sync loop has not tracked the pod, only its
+// instance and source are known. The caller holds the lock.
 func (o *Outcomes) lifeOf(p *v1.Pod) (life, error) {
 	if l, known := o.lives[p.UID]; known {
 		return l, nil

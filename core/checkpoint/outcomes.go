@@ -15,42 +15,40 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// Outcomes keeps how pods ended and how often their containers were restarted, for the
-// workers. How a pod ended is written at once, and so is when one with an active deadline
-// began, that one was rejected, and what probes have found; restart counts within a second,
-// nothing else. The
-// methods may be called from any goroutine; Run is the one that writes what can wait.
+// Outcomes stores the outcomes of pods and the restart counts of their containers, for the workers.
+// It writes at once that a pod has terminated, was rejected or, with an active deadline, has
+// started, and the results of probes. It writes restart counts within a second, and nothing else.
+// The methods may be called from any goroutine; Run performs the deferred writes.
 type Outcomes struct {
-	// Wanted reports whether a source wants the pod, Removable whether nothing
-	// of it is to be kept. Both are set before anything runs.
+	// Wanted reports whether a source wants the pod, Removable whether its outcome may be removed.
+	// Both are set before any pod runs.
 	Wanted    func(uid types.UID) bool
 	Removable func(uid types.UID, source string) bool
 
-	// clock measures for how long pods have been active.
+	// clock measures how long pods have been active.
 	clock bootClock
 	log   *slog.Logger
 	// urgent, for awaited outcomes, has room for one value and is never closed.
 	urgent chan struct{}
 
-	// mu is held while what is kept is read and then set.
+	// mu is held while records are read and then set.
 	mu   sync.Mutex
 	kept *writeback.Map[types.UID, state.Outcome]
-	// claimed are the pods that have, or had, a worker, which says what becomes of the
-	// outcome.
+	// claimed are the pods that have, or had, a worker. The worker decides about the outcome.
 	claimed map[types.UID]bool
-	// lives are those of the pods that the sync loop has.
+	// lives are the lives of the pods that the sync loop has.
 	lives map[types.UID]life
 	// awaited are the outcomes that callers wait for.
 	awaited []rejected
 }
 
-// OutcomeDisk is where outcomes are; state.Outcomes is one.
+// OutcomeDisk stores outcomes; state.Outcomes implements it.
 type OutcomeDisk interface {
 	writeback.Disk[types.UID, state.Outcome]
 	Load() ([]state.Outcome, []error)
 }
 
-// NewOutcomes reads what an earlier agent has kept.
+// NewOutcomes loads the records of an earlier agent.
 func NewOutcomes(disk OutcomeDisk, log *slog.Logger) *Outcomes {
 	o := &Outcomes{
 		log: log, urgent: make(chan struct{}, 1), clock: newBootClock(),
@@ -67,8 +65,7 @@ func NewOutcomes(disk OutcomeDisk, log *slog.Logger) *Outcomes {
 	return o
 }
 
-// Saved implements worker.Outcomes. An outcome of another pod that had the UID
-// counts for nothing.
+// Saved implements worker.Outcomes. It ignores the outcome of another pod that had the UID.
 func (o *Outcomes) Saved(p *v1.Pod) (v1.PodStatus, bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -84,22 +81,22 @@ func (o *Outcomes) Saved(p *v1.Pod) (v1.PodStatus, bool) {
 	return kept.Status, true
 }
 
-// Ended reports whether the pod has ended. That another one did which had its UID
-// counts for nothing.
+// Ended reports whether the pod has terminated. It ignores the outcome of another pod that had the
+// UID.
 func (o *Outcomes) Ended(p *v1.Pod) bool {
 	kept, ok := o.kept.Get(p.UID)
 	return ok && pod.IsTerminal(kept.Status.Phase) && isOutcomeOf(p, &kept)
 }
 
-// isOutcomeOf reports whether an outcome is that of this version of a pod, which is
-// the newest that the sync loop has.
+// isOutcomeOf reports whether an outcome belongs to this version of a pod, which is the newest that
+// the sync loop has.
 func isOutcomeOf(p *v1.Pod, kept *state.Outcome) bool {
 	instance, err := outcomeInstance(p)
 	return err == nil && instance == kept.Instance
 }
 
-// Save implements worker.Outcomes. It keeps nothing of a pod that no source wants
-// any more: if the pod comes back, it is another one.
+// Save implements worker.Outcomes. It stores nothing for a pod that no source wants any more: if
+// the pod comes back, it is a new pod.
 func (o *Outcomes) Save(p *v1.Pod, st *v1.PodStatus) {
 	next := status.Outcome(p, st)
 	if p.Spec.ActiveDeadlineSeconds != nil && next.StartTime == nil {
@@ -122,8 +119,9 @@ func (o *Outcomes) Save(p *v1.Pod, st *v1.PodStatus) {
 	}
 }
 
-// keep sets what is kept of a pod, and reports whether it is to be written at once: its active deadline begins, or probes
-// have found something else. What is no news any more it leaves: another goroutine may have saved an end meanwhile.
+// keep sets the outcome of a pod, and reports whether it is to be written at once: its active
+// deadline begins, or a probe result has changed. It does nothing if the status is no longer new,
+// because another goroutine may have saved the pod's termination.
 func (o *Outcomes) keep(p *v1.Pod, next v1.PodStatus) (atOnce bool, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -160,7 +158,7 @@ func (o *Outcomes) keep(p *v1.Pod, next v1.PodStatus) (atOnce bool, err error) {
 	return atOnce || begins, nil
 }
 
-// set has the outcome of a pod kept. The lock is held.
+// set stores the outcome of a pod. The caller holds the lock.
 func (o *Outcomes) set(p *v1.Pod, l *life, st v1.PodStatus, started *state.BootTime) {
 	o.claimed[p.UID] = true
 	kept := state.Outcome{Namespace: p.Namespace, Name: p.Name, UID: p.UID, Status: st, Started: started}
@@ -168,8 +166,7 @@ func (o *Outcomes) set(p *v1.Pod, l *life, st v1.PodStatus, started *state.BootT
 	o.kept.Set(p.UID, kept)
 }
 
-// Forget says that the pod is gone, or that a new one begins under its UID. It
-// does not block.
+// Forget records that the pod is gone, or that a new one begins under its UID. It does not block.
 func (o *Outcomes) Forget(uid types.UID) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -177,17 +174,18 @@ func (o *Outcomes) Forget(uid types.UID) {
 	o.forget(uid)
 }
 
-// forget removes all that is kept of a UID. The lock is held.
+// forget removes the outcome of a UID. The caller holds the lock.
 func (o *Outcomes) forget(uid types.UID) {
 	delete(o.claimed, uid)
 	o.kept.Remove(uid)
 }
 
-// maxFlips is how often in a minute it is kept of a pod, at most, that a container is ready, or no longer: a readiness that
-// comes and goes must not wear out the disk. The syncs of the pod's worker save what is so later.
+// maxFlips is the greatest number of readiness changes of a pod's containers that are saved in a
+// minute: a container whose readiness changes all the time must not wear out the disk. Later syncs
+// of the pod's worker save the current state.
 const maxFlips = 5
 
-// flips reports whether next says no more than what is kept but that a container is ready, or no longer.
+// flips reports whether next differs from the stored outcome only in the readiness of containers.
 func (o *Outcomes) flips(uid types.UID, next *v1.PodStatus) bool {
 	outcome, _ := o.kept.Get(uid)
 	same := next.DeepCopy()
@@ -200,8 +198,8 @@ func (o *Outcomes) flips(uid types.UID, next *v1.PodStatus) bool {
 	return !o.news(uid, same)
 }
 
-// news reports whether next says more than what is kept: an end, another end,
-// a restart, when it began, or what probes have found.
+// news reports whether next has more than the stored outcome: a termination, another termination, a
+// restart, a start time, or a probe result.
 func (o *Outcomes) news(uid types.UID, next *v1.PodStatus) bool {
 	outcome, _ := o.kept.Get(uid)
 	kept := outcome.Status
@@ -219,7 +217,7 @@ func (o *Outcomes) news(uid types.UID, next *v1.PodStatus) bool {
 	return probed(&kept, next)
 }
 
-// probed reports whether next says something else than kept of what probes have found.
+// probed reports whether the probe results in next differ from those in kept.
 func probed(kept, next *v1.PodStatus) bool {
 	for c := range pod.Statuses(next) {
 		had := pod.ContainerStatus(kept, c.Name)
@@ -231,7 +229,7 @@ func probed(kept, next *v1.PodStatus) bool {
 	return false
 }
 
-// raise lets no restart count of next be less than it was.
+// raise raises each restart count of next to at least its earlier value.
 func raise(next, kept *v1.PodStatus) {
 	for c := range pod.Statuses(next) {
 		c.RestartCount = max(c.RestartCount, restarts(kept, c.Name))
@@ -245,8 +243,9 @@ func restarts(st *v1.PodStatus, container string) int32 {
 	return 0
 }
 
-// outcomeInstance tells pods of one UID apart. An API server uses a UID once,
-// and lets people label a pod that has ended.
+// outcomeInstance returns the instance that distinguishes pods with the same UID, empty for a pod
+// of an API server. An API server uses a UID once, and allows changes of labels after a pod has
+// terminated.
 func outcomeInstance(p *v1.Pod) (string, error) {
 	if !pod.IsStatic(p) {
 		return "", nil

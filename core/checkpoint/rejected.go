@@ -13,7 +13,7 @@ type rejected struct {
 	kept func()
 }
 
-// Rejected implements syncloop.Outcomes. It does not block: run writes it, at once.
+// Rejected implements syncloop.Outcomes. It does not block: Run writes the outcome at once.
 func (o *Outcomes) Rejected(p *v1.Pod, st *v1.PodStatus, kept func()) {
 	o.mu.Lock()
 	l, err := o.lifeOf(p)
@@ -32,8 +32,8 @@ func (o *Outcomes) Rejected(p *v1.Pod, st *v1.PodStatus, kept func()) {
 	}
 }
 
-// writeAwaited writes the outcomes that callers wait for. If the disk fails, Run
-// tries again, and no caller waits for that.
+// writeAwaited writes the outcomes that callers wait for. If a write fails, Run tries it again, but
+// no caller waits for the retry.
 func (o *Outcomes) writeAwaited() {
 	o.mu.Lock()
 	awaited := o.awaited

@@ -11,18 +11,18 @@ import (
 )
 
 const (
-	// outcomeBatch is how long restart counts are gathered before they are
-	// written, so that a pod whose containers crash costs one write.
+	// outcomeBatch is the time for which restart counts are collected before they are written, so
+	// that a pod whose containers crash causes one write.
 	outcomeBatch = time.Second
-	// outcomeRetry is when what could not be written is tried again.
+	// outcomeRetry is the time after which a failed write is tried again.
 	outcomeRetry = 10 * time.Second
-	// outcomeSweep is how often outcomes of pods that no caller has asked for yet are
-	// looked at, while there are any.
+	// outcomeSweep is the time between checks of outcomes that no worker has claimed yet, while
+	// there are any.
 	outcomeSweep = 2 * time.Second
 )
 
-// reporter logs that the disk fails, or is well again: what cannot be written of one pod
-// cannot be of many.
+// reporter returns a function that logs when the disk fails, and when it works again. It does not
+// log every pod, because a disk error usually affects many pods.
 func (o *Outcomes) reporter() func(types.UID, error) {
 	var (
 		mu   sync.Mutex
@@ -42,8 +42,8 @@ func (o *Outcomes) reporter() func(types.UID, error) {
 	}
 }
 
-// sweep drops what is kept of pods that went while no agent ran, and reports
-// whether there are any left of which that is not known yet.
+// sweep drops the outcomes of pods that were removed while no agent ran, and reports whether there
+// are others that no worker has claimed yet.
 func (o *Outcomes) sweep() bool {
 	unclaimed := map[types.UID]string{}
 	o.mu.Lock()
@@ -67,7 +67,7 @@ func (o *Outcomes) sweep() bool {
 	return len(unclaimed) > 0
 }
 
-// Run writes and drops until ctx ends, and then writes what is left.
+// Run writes and drops outcomes until ctx is done, and then writes the remaining ones.
 func (o *Outcomes) Run(ctx context.Context) error {
 	var writer sync.WaitGroup
 	writer.Go(func() { _ = o.kept.Run(ctx) })

@@ -21,7 +21,7 @@ import (
 type Node interface {
 	// Get returns the node, which is shared, and its generation.
 	Get() (*v1.Node, uint64)
-	// Update has a copy of the node edited, and reports whether that changed it.
+	// Update calls edit with a copy of the node, and reports whether edit changed it.
 	Update(edit func(*v1.Node)) bool
 	// Changed returns a channel that is closed with the next change.
 	Changed() <-chan struct{}
@@ -31,41 +31,43 @@ type Node interface {
 type Pods interface {
 	// All returns the pods of the API server, in no order.
 	All() []*v1.Pod
-	// Get returns a pod as its source gave it last, nil for one that is not the API server's or not known.
+	// Get returns the newest version of a pod from its source. It is nil for a pod that is unknown or
+	// not the API server's.
 	Get(uid types.UID) *v1.Pod
-	// Status returns the status of a pod as it is to be shown, false where there is none.
+	// Status returns the status of a pod for the API server, false if there is none.
 	Status(p *v1.Pod) (v1.PodStatus, bool)
-	// Adopt takes over from the server's copy of a pod, which an agent before this one may have written, since when it is
-	// as its status says.
+	// Adopt copies the start time and the times of conditions from the server's copy of a pod, which
+	// an earlier agent may have written.
 	Adopt(there *v1.Pod)
 	// MayRun reports whether a container of the pod may run.
 	MayRun(uid types.UID) bool
-	// Begun reports whether the node has begun with the pod: one that policy holds it has not.
+	// Begun reports whether the node has started work on the pod. It is false for a pod that policy
+	// holds.
 	Begun(uid types.UID) bool
 	// Finished reports whether nothing of the pod is left to stop, unmount or remove.
 	Finished(uid types.UID) bool
 }
 
-// Memory keeps over restarts of the agent what others gave the node at the API server: its pods are judged by that also
-// where the server cannot be reached.
+// Memory stores the labels, annotations and taints that others set on the node at the API server.
+// After a restart, pods are judged by them even if the server is unreachable.
 type Memory interface {
-	// Load returns the node as it was stored last, nil for none.
+	// Load returns the stored node, nil for none.
 	Load() (*v1.Node, error)
 	Store(n *v1.Node) error
 }
 
-// NodeEvents takes events about the node, without blocking; see Events.
+// NodeEvents records events about the node without blocking; see Events.
 type NodeEvents interface {
 	// NodeEvent records that something happened to the node. kind is v1.EventTypeNormal or v1.EventTypeWarning.
 	NodeEvent(kind, reason, message string)
 }
 
-// Config is what a Member works with.
+// Config is the configuration of a Member.
 type Config struct {
 	Client *kube.Client
-	// Node has the node's name, and what is registered.
+	// Node is the node object, with the name and status to register.
 	Node Node
-	// Taints are what the node has when it is registered.
+	// Taints are the taints of the node at its registration.
 	Taints []v1.Taint
 	Pods   Pods
 	Memory Memory
@@ -80,29 +82,30 @@ type Member struct {
 	name string
 	log  *slog.Logger
 
-	// labels and annotations are the node's own: the API server lets it register with no others.
+	// labels and annotations are the node's own. The API server accepts no others at the registration.
 	labels, annotations map[string]string
 
-	// remote is the node as the API server has it, nil before it is registered.
+	// remote is the API server's copy of the node, nil before the node is registered.
 	mu     sync.Mutex
 	remote *v1.Node
-	// stored is what Memory has.
+	// stored is the node as Memory has it.
 	stored *v1.Node
-	// report has a value when the API server's copy of the node's status is not the node's.
+	// report has a value when the API server's copy of the node's status differs from the node's.
 	report chan struct{}
 
-	// registered is closed when the API server has the node for the first time.
+	// registered is closed when the node is registered for the first time.
 	registered chan struct{}
 	register   sync.Once
 
 	owed owed
-	// met are the pods whose copy at the API server was read before, and when it was last. Only reportPods uses it, and
-	// paused: the pods whose status waits for initPause.
+	// met has the pods whose copy at the API server was read, with the time of the last read. paused
+	// has the pods whose status waits for initPause. Only reportPods uses both.
 	met    map[types.UID]time.Time
 	paused map[types.UID]bool
 }
 
-// New returns a member that does nothing before Run. The node is from then on as Memory has it.
+// New returns a member that does nothing before Run. It sets the node's labels, annotations and
+// taints from Memory.
 func New(cfg Config) *Member {
 	n, _ := cfg.Node.Get()
 	m := &Member{
@@ -115,7 +118,8 @@ func New(cfg Config) *Member {
 	return m
 }
 
-// Changed says that the status of a pod may have changed, or what is left of the pod. It does not block.
+// Changed reports that the status of a pod, or its remains on the node, may have changed. It does
+// not block.
 func (m *Member) Changed(uid types.UID) { m.owed.add(uid) }
 
 // Run works until ctx is done. It runs once.
@@ -128,13 +132,14 @@ func (m *Member) Run(ctx context.Context) {
 	}
 }
 
-// Registered is closed when the API server has the node for the first time.
+// Registered returns a channel that is closed when the node is registered for the first time.
 func (m *Member) Registered() <-chan struct{} { return m.registered }
 
-// requestTimeout is how long one request may take.
+// requestTimeout limits the time of one request.
 const requestTimeout = 10 * time.Second
 
-// sleep waits for a time that is spread by a share, and reports false when ctx ended first.
+// sleep waits for d, changed at random by at most the share spread. It returns false if ctx ended
+// first.
 func sleep(ctx context.Context, d time.Duration, spread float64) bool {
 	d = time.Duration(float64(d) * (1 + spread*(2*rand.Float64()-1)))
 	timer := time.NewTimer(d)
@@ -147,15 +152,15 @@ func sleep(ctx context.Context, d time.Duration, spread float64) bool {
 	}
 }
 
-// trouble logs the beginning, each new reason and the end of a failure, instead of each attempt.
+// trouble logs the start of a failure, each new reason and the end, instead of each attempt.
 type trouble struct {
 	log  *slog.Logger
 	what string
-	// told are the reasons that are logged, nil while there is no failure.
+	// told has the reasons that are logged, nil while there is no failure.
 	told map[string]bool
 }
 
-// note takes the result of an attempt.
+// note records the result of an attempt.
 func (t *trouble) note(err error) {
 	if err == nil {
 		if t.told != nil {
@@ -169,7 +174,7 @@ func (t *trouble) note(err error) {
 		reason = e.reason()
 	}
 	if e, ok := errors.AsType[*net.OpError](err); ok && e.Source != nil {
-		reason = strings.ReplaceAll(reason, e.Source.String(), "") // its port is another one with every connection
+		reason = strings.ReplaceAll(reason, e.Source.String(), "") // its port differs with every connection
 	}
 	if t.told[reason] {
 		return
@@ -181,7 +186,7 @@ func (t *trouble) note(err error) {
 	t.log.Warn("the API server refused the node's update; trying again", "what", t.what, "err", err)
 }
 
-// Addresses returns those of a node object: its IP address, where it has one, and its name.
+// Addresses returns the addresses of a node object: its IP address, if it has one, and its name.
 func Addresses(ip net.IP, name string) []v1.NodeAddress {
 	var all []v1.NodeAddress
 	if ip != nil {

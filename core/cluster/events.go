@@ -23,43 +23,48 @@ import (
 )
 
 const (
-	// eventWindow is for how long an event that happens again only raises the counter of the one before.
+	// eventWindow is the time within which a repeated event only increases the counter of the earlier
+	// one.
 	eventWindow = 10 * time.Minute
-	// maxSimilar is how many events about one thing and of one reason differ by their message before they become one.
+	// maxSimilar is the number of events about one object for one reason that may differ in their
+	// messages. Further ones become one event.
 	maxSimilar = 10
-	// maxEvents is how many events are known of one owner's pods; those that have not happened for longest are
-	// forgotten.
+	// maxEvents is the maximum number of events about one owner's pods. Beyond it, the events that
+	// have not been repeated for longest are forgotten.
 	maxEvents = 500
-	// eventBurst is how many events of one owner's pods are sent at once, as with a kubelet; eventPeriod is the time from
-	// one to the next after that: a fifth of the requests that all of the agent may make.
+	// eventBurst is the number of events about one owner's pods that are sent at once, as with a
+	// kubelet. After that, one event is sent per eventPeriod. That is a fifth of the agent's request
+	// rate.
 	eventBurst  = 100
 	eventPeriod = 100 * time.Millisecond
-	// sendPeriod is the time from an event to the request that sends it. What a container's start costs the API server comes
-	// after the start, and what repeats within it costs one request.
+	// sendPeriod is the delay between an event and its request. It keeps the cost for the API server
+	// out of a container's start, and combines repetitions into one request.
 	sendPeriod = time.Second
-	// nodeOwner has the share of events about the node; no tenant is named so.
+	// nodeOwner is the owner of the events about the node; no tenant can have this name.
 	nodeOwner = "/"
-	// eventComponent is who events are from: what reads events knows a node's by this name.
+	// eventComponent is the reporting component of the events: programs that read events expect this
+	// name for events of a node.
 	eventComponent = "kubelet"
 )
 
-// EventConfig is what Events work with.
+// EventConfig is the configuration of Events.
 type EventConfig struct {
 	Client *kube.Client
 	Node   string
-	// Owner returns whose the pods in a namespace are; each owner has a share of its own.
+	// Owner returns the owner of the pods in a namespace. Each owner has its own share of events.
 	Owner func(namespace string) string
 	Now   func() time.Time
 	Log   Logger
 }
 
-// Logger takes lines for debugging; see slog.Logger.
+// Logger writes debug lines; see slog.Logger.
 type Logger interface {
 	Debug(msg string, args ...any)
 }
 
-// Events writes events about pods and the node to the API server. What happens again raises a counter; many events of one owner's
-// pods push out, and delay, only that owner's. Event does not block; Run sends.
+// Events writes events about pods and the node to the API server. A repeated event increases a
+// counter. Many events about one owner's pods replace, and delay, only events of that owner. Event
+// does not block; Run sends.
 type Events struct {
 	cfg  EventConfig
 	wake chan struct{}
@@ -68,15 +73,16 @@ type Events struct {
 	owners map[string]*ownerEvents
 }
 
-// ownerEvents are the events of one owner's pods, by the last time they happened, the newest last.
+// ownerEvents are the events about one owner's pods, ordered by their last occurrence, the newest
+// last.
 type ownerEvents struct {
 	events []*event
-	// tokens is how many may be sent now, filled since refilled.
+	// tokens is the number of events that may be sent now. It is refilled for the time since refilled.
 	tokens   int
 	refilled time.Time
 }
 
-// event is one that has happened, perhaps several times.
+// event is an event that has occurred once or several times.
 type event struct {
 	about       v1.ObjectReference
 	kind        string
@@ -84,17 +90,19 @@ type event struct {
 	message     string
 	first, last time.Time
 	count       int32
-	// similar is true for one that stands for many messages.
+	// similar is true for an event that stands for many messages.
 	similar bool
-	// name is that of the object at the API server, empty before it is made; owed is true while it is not up to date.
+	// name is the name of the API object, empty before it is created. owed is true while the API
+	// object is not up to date.
 	name string
 	owed bool
 }
 
-// namespace returns that of the event's object: the default one for an event about a node, which has none.
+// namespace returns the namespace of the event's object. It is the default namespace for an event
+// about a node, which has none.
 func (e *event) namespace() string { return cmp.Or(e.about.Namespace, metav1.NamespaceDefault) }
 
-// NewEvents returns events without any.
+// NewEvents returns Events without any event.
 func NewEvents(cfg EventConfig) *Events {
 	return &Events{cfg: cfg, wake: make(chan struct{}, 1), owners: map[string]*ownerEvents{}}
 }
@@ -104,12 +112,12 @@ func (e *Events) Event(p *v1.Pod, kind, reason, message string) {
 	e.podEvent(p, "", kind, reason, message)
 }
 
-// ContainerEvent records that something happened to the pod's container of a name.
+// ContainerEvent records that something happened to the container with that name.
 func (e *Events) ContainerEvent(p *v1.Pod, container, kind, reason, message string) {
 	e.podEvent(p, pod.FieldPath(p, container), kind, reason, message)
 }
 
-// podEvent records an event about a part of a pod, empty for all of it.
+// podEvent records an event about a part of a pod. An empty field means the whole pod.
 func (e *Events) podEvent(p *v1.Pod, field, kind, reason, message string) {
 	about := v1.ObjectReference{
 		Kind: "Pod", APIVersion: "v1", Namespace: p.Namespace, Name: p.Name, UID: p.UID, ResourceVersion: p.ResourceVersion, FieldPath: field,
@@ -119,7 +127,7 @@ func (e *Events) podEvent(p *v1.Pod, field, kind, reason, message string) {
 
 // NodeEvent records that something happened to the node.
 func (e *Events) NodeEvent(kind, reason, message string) {
-	// kubectl looks for events of the controllers by the node's UID, and for those of a kubelet by this one.
+	// kubectl finds events of the controllers by the node's UID, and events of a kubelet by this UID.
 	about := v1.ObjectReference{Kind: "Node", APIVersion: "v1", Name: e.cfg.Node, UID: types.UID(e.cfg.Node)}
 	e.record(nodeOwner, about, kind, reason, message)
 }
@@ -140,7 +148,7 @@ func (e *Events) record(owner string, about v1.ObjectReference, kind, reason, me
 	}
 }
 
-// add adds an event, or counts it with one that it repeats.
+// add adds an event, or increases the counter of the event that it repeats.
 func (o *ownerEvents) add(about v1.ObjectReference, kind, reason, message string, now time.Time) {
 	similar := 0
 	var is *event
@@ -179,7 +187,7 @@ func (o *ownerEvents) add(about v1.ObjectReference, kind, reason, message string
 // same reports whether two events are about the same container, or about the same object.
 func same(a, b *v1.ObjectReference) bool { return a.UID == b.UID && a.FieldPath == b.FieldPath }
 
-// Run sends events until ctx is done, and then, within sendPeriod, what is left.
+// Run sends events until ctx is done. Then it sends the remaining ones within sendPeriod.
 func (e *Events) Run(ctx context.Context) {
 	for {
 		select {
@@ -200,7 +208,7 @@ func (e *Events) Run(ctx context.Context) {
 	}
 }
 
-// owed reports whether an event is not at the API server.
+// owed reports whether an event is not yet at the API server.
 func (e *Events) owed() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -212,7 +220,7 @@ func (e *Events) owed() bool {
 	return false
 }
 
-// sendAll sends what owners may send now, until the API server takes none.
+// sendAll sends the events that owners may send now, until the API server refuses one.
 func (e *Events) sendAll(ctx context.Context) {
 	for next := e.next(); next != nil; next = e.next() {
 		if err := e.send(ctx, next); err != nil {
@@ -222,7 +230,7 @@ func (e *Events) sendAll(ctx context.Context) {
 	}
 }
 
-// next returns a copy of an event that is owed and whose owner may send one; nil for none.
+// next returns a copy of an event that is owed and whose owner may send one now; nil for none.
 func (e *Events) next() *event {
 	now := e.cfg.Now()
 	e.mu.Lock()
@@ -245,7 +253,7 @@ func (e *Events) next() *event {
 	return nil
 }
 
-// send makes the object of an event, or brings it up to date.
+// send creates or updates the API object of an event.
 func (e *Events) send(ctx context.Context, is *event) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
@@ -259,7 +267,7 @@ func (e *Events) send(ctx context.Context, is *event) error {
 	}
 	switch {
 	case apierrors.IsForbidden(err) || apierrors.IsNotFound(err) || apierrors.IsInvalid(err):
-		// Of a namespace that is going, or one that the server does not take: it will not do so later.
+		// The namespace is terminating, or the server rejects the event: a retry cannot succeed.
 	case err != nil:
 		return e.cfg.Client.Explain(err)
 	}
@@ -267,7 +275,7 @@ func (e *Events) send(ctx context.Context, is *event) error {
 	return nil
 }
 
-// sent records that an event is at the API server as it was when it was sent.
+// sent records that the API server has an event in the state in which it was sent.
 func (e *Events) sent(is *event, name string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -295,10 +303,11 @@ func (e *Events) create(ctx context.Context, is *event) (string, error) {
 	return object.Name, err
 }
 
-// maxEventName is how much of an object's name the name of its event has: with the time it is no longer than names may be.
+// maxEventName limits the part of an object's name in the name of its event: with the time
+// appended, the name has a valid length.
 const maxEventName = 236
 
-// eventName is a name that no other event has.
+// eventName returns a unique name for an event.
 func eventName(is *event) string {
 	name := strings.TrimRight(is.about.Name[:min(len(is.about.Name), maxEventName)], "-.")
 	return fmt.Sprintf("%s.%s", name, strconv.FormatInt(is.first.UnixNano(), 16))

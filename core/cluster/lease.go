@@ -16,7 +16,7 @@ const (
 	leaseDuration  = 40 * time.Second
 	leasePeriod    = leaseDuration / 4
 	leaseSpread    = 0.04
-	// leaseAttempts is how often a renewal is tried at once before the next is due.
+	// leaseAttempts is the number of immediate attempts to renew the lease.
 	leaseAttempts = 5
 	firstLease    = 100 * time.Millisecond
 	lastLease     = 7 * time.Second
@@ -49,7 +49,7 @@ func (m *Member) renewLease(ctx context.Context) {
 	}
 }
 
-// renewOnce returns the lease as it is renewed, nil if it must be read anew.
+// renewOnce returns the renewed lease, nil if the lease must be read again.
 func (m *Member) renewOnce(ctx context.Context, last *coordination.Lease) (*coordination.Lease, error) {
 	ctx, cancel := context.WithTimeout(ctx, leasePeriod)
 	defer cancel()
@@ -74,7 +74,7 @@ func (m *Member) renewOnce(ctx context.Context, last *coordination.Lease) (*coor
 	return last, m.cfg.Client.Explain(err)
 }
 
-// leaseThere reads the lease, or makes it.
+// leaseThere reads the lease, or creates it.
 func (m *Member) leaseThere(ctx context.Context) (*coordination.Lease, error) {
 	l := &coordination.Lease{}
 	err := m.cfg.Client.Request(http.MethodGet, coordination.SchemeGroupVersion).Namespace(leaseNamespace).Resource("leases").Name(m.name).Do(ctx).Into(l)
@@ -85,7 +85,7 @@ func (m *Member) leaseThere(ctx context.Context) (*coordination.Lease, error) {
 	return l, err
 }
 
-// lease returns a lease renewed now.
+// lease returns a copy of last with the current time as renewal time.
 func (m *Member) lease(last *coordination.Lease) *coordination.Lease {
 	l := last.DeepCopy()
 	if n := m.serverCopy(); n != nil {

@@ -7,9 +7,9 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// merge returns the status that the API server is to have, of what it has and what the agent says. Conditions that
-// others own stay as they are there. A pod does not become Succeeded or Failed while a container of it may run: its
-// controller would start another one.
+// merge returns the status for the API server from its current status and the agent's. It keeps
+// conditions that others own. It does not let a pod become Succeeded or Failed while one of its
+// containers may run, because its controller would start a replacement.
 func merge(there, own *v1.PodStatus, mayRun bool) v1.PodStatus {
 	st := *own.DeepCopy()
 	st.Conditions = mergeConditions(there.Conditions, own.Conditions)
@@ -19,7 +19,7 @@ func merge(there, own *v1.PodStatus, mayRun bool) v1.PodStatus {
 	if pod.IsTerminal(st.Phase) && !pod.IsTerminal(there.Phase) {
 		st.Conditions = withDisruption(st.Conditions, own.Conditions)
 	}
-	// What only the API server and controllers write.
+	// Fields that only the API server and controllers write.
 	st.NominatedNodeName, st.ResourceClaimStatuses = there.NominatedNodeName, there.ResourceClaimStatuses
 	st.ExtendedResourceClaimStatus = there.ExtendedResourceClaimStatus
 	st.NodeAllocatableResourceClaimStatuses = there.NodeAllocatableResourceClaimStatuses
@@ -29,7 +29,8 @@ func merge(there, own *v1.PodStatus, mayRun bool) v1.PodStatus {
 	return st
 }
 
-// mergeConditions keeps the order that conditions have there: another order alone is nothing to send.
+// mergeConditions keeps the order of the server's conditions, because a different order alone is no
+// reason to send.
 func mergeConditions(there, own []v1.PodCondition) []v1.PodCondition {
 	var all []v1.PodCondition
 	known := map[v1.PodConditionType]bool{}
@@ -52,8 +53,8 @@ func mergeConditions(there, own []v1.PodCondition) []v1.PodCondition {
 	return all
 }
 
-// withDisruption adds that the pod ends for a disruption: what controllers then do depends on it. It is said with the
-// end and not before.
+// withDisruption adds the condition that a disruption terminates the pod, by which controllers
+// decide. It is sent together with the terminal phase and not before.
 func withDisruption(conditions, own []v1.PodCondition) []v1.PodCondition {
 	is := find(own, v1.DisruptionTarget)
 	if is == nil {

@@ -7,7 +7,8 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// conditionEvents are the reasons of the events that a condition has become true or false, as a kubelet has them.
+// conditionEvents are the reasons of the events that a condition has become true or false, as in a
+// kubelet.
 var conditionEvents = map[v1.NodeConditionType]map[v1.ConditionStatus]string{
 	v1.NodeReady:          {v1.ConditionTrue: "NodeReady", v1.ConditionFalse: "NodeNotReady"},
 	v1.NodeMemoryPressure: {v1.ConditionTrue: "NodeHasInsufficientMemory", v1.ConditionFalse: "NodeHasSufficientMemory"},
@@ -15,15 +16,15 @@ var conditionEvents = map[v1.NodeConditionType]map[v1.ConditionStatus]string{
 	v1.NodePIDPressure:    {v1.ConditionTrue: "NodeHasInsufficientPID", v1.ConditionFalse: "NodeHasSufficientPID"},
 }
 
-// tellRegistered makes the events of an agent that starts: of the conditions that the node has at the API server, but
-// for Ready, which events tell of only when it changes.
+// tellRegistered records the events of an agent's start: one for each condition of the node at the
+// API server. It leaves out Ready, which has an event only when it changes.
 func (m *Member) tellRegistered(there *v1.NodeStatus) {
 	before := *there
 	before.Conditions = slices.DeleteFunc(slices.Clone(there.Conditions), func(c v1.NodeCondition) bool { return c.Type != v1.NodeReady })
 	m.tellChanges(&before, there)
 }
 
-// tellChanges makes the events of what changes in the node's status at the API server.
+// tellChanges records the events for changes of the node's status at the API server.
 func (m *Member) tellChanges(before, after *v1.NodeStatus) {
 	if was, is := before.NodeInfo.BootID, after.NodeInfo.BootID; was != "" && was != is {
 		m.cfg.Events.NodeEvent(v1.EventTypeWarning, "Rebooted", fmt.Sprintf("Node %s has been rebooted, boot id: %s", m.name, is))
@@ -35,7 +36,7 @@ func (m *Member) tellChanges(before, after *v1.NodeStatus) {
 			continue
 		}
 		if at < 0 && c.Type == v1.NodeReady && c.Status != v1.ConditionTrue {
-			continue // it begins so
+			continue // a new node starts as not ready
 		}
 		if reason := conditionEvents[c.Type][c.Status]; reason != "" {
 			m.cfg.Events.NodeEvent(v1.EventTypeNormal, reason, fmt.Sprintf("Node %s status is now: %s", m.name, reason))

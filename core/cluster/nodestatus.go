@@ -15,8 +15,9 @@ import (
 	"github.com/wardlet/wardlet/core/kube"
 )
 
-// The rhythm of node statuses, as a kubelet has it: what changed is sent at once, and if nothing did, the same is sent
-// again after reportAgain, which is spread so that the nodes of a cluster do not send at the same time.
+// The timing of node statuses is a kubelet's. Changes are sent at once. Without changes, the status
+// is sent again after reportAgain, which is randomized so that the nodes of a cluster do not send
+// at the same time.
 const (
 	reportRetry    = 10 * time.Second
 	reportAgain    = 5 * time.Minute
@@ -41,7 +42,7 @@ func (m *Member) reportNode(ctx context.Context) {
 		}
 		problems.note(err)
 		if err != nil {
-			// A connection that nothing comes through any more looks like one that does not answer.
+			// A dead connection looks like a server that does not answer.
 			if failures++; failures%reportAttempts == 0 {
 				m.cfg.Client.CloseIdle()
 			}
@@ -53,7 +54,7 @@ func (m *Member) reportNode(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 		case <-changed:
-		case <-m.report: // it differs at the API server, as when the node lifecycle controller wrote it
+		case <-m.report: // the API server has another status, for example after the node lifecycle controller wrote it
 		case <-timer.C:
 		}
 		timer.Stop()
@@ -63,7 +64,7 @@ func (m *Member) reportNode(ctx context.Context) {
 	}
 }
 
-// reportOnce writes the status as it is now.
+// reportOnce writes the current status.
 func (m *Member) reportOnce(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
@@ -91,7 +92,8 @@ func (m *Member) reportOnce(ctx context.Context) error {
 	return nil
 }
 
-// nodeStatus returns the status that the API server is to have: the node's own, and conditions that others wrote.
+// nodeStatus returns the status for the API server: the node's own, with conditions that others
+// wrote.
 func nodeStatus(there, is *v1.Node, now time.Time) v1.NodeStatus {
 	st := *there.Status.DeepCopy()
 	own := is.Status.DeepCopy()
@@ -110,7 +112,7 @@ func nodeStatus(there, is *v1.Node, now time.Time) v1.NodeStatus {
 	return st
 }
 
-// sameConditions reports whether the API server has the node's conditions as the node does.
+// sameConditions reports whether the API server has the same conditions as the node.
 func sameConditions(there, is *v1.NodeStatus) bool {
 	for i := range is.Conditions {
 		c := &is.Conditions[i]
@@ -121,7 +123,7 @@ func sameConditions(there, is *v1.NodeStatus) bool {
 	return true
 }
 
-// beat says when the conditions of the node itself were looked at.
+// beat sets the heartbeat times of the node's own conditions.
 func beat(st *v1.NodeStatus, now time.Time) {
 	for i := range st.Conditions {
 		c := &st.Conditions[i]

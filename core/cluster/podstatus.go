@@ -24,13 +24,15 @@ import (
 )
 
 const (
-	// fullPass is how often all pods are compared with what the server has, as a kubelet does.
+	// fullPass is the interval at which all pods are compared with the server's copies, as in a
+	// kubelet.
 	fullPass = 10 * time.Second
 	// firstRetry and lastRetry are the times between attempts while the server does not take statuses.
 	firstRetry = 200 * time.Millisecond
 	lastRetry  = fullPass
-	// initPause is the least time between two statuses of a pod whose init containers are at work. Each costs the API server
-	// and the node what the next init container's start needs; a kubelet writes what has come together within a second.
+	// initPause is the minimum time between two statuses of a pod whose init containers are running.
+	// Each status takes time of the API server and the node that delays the start of the next init
+	// container. A kubelet combines changes within a second, too.
 	initPause = time.Second
 )
 
@@ -51,7 +53,7 @@ func (o *owed) add(uid types.UID) {
 	}
 }
 
-// take returns all that is owed, and leaves nothing.
+// take returns the whole set and empties it.
 func (o *owed) take() map[types.UID]bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -69,7 +71,8 @@ func (m *Member) reportPods(ctx context.Context) {
 	pause.Stop()
 	defer pause.Stop()
 	delay := firstRetry
-	// later are pods whose status was not taken while others' were: they are tried again with the next full pass.
+	// later has the pods whose status was refused while others' were accepted. They are retried with
+	// the next full pass.
 	later := map[types.UID]error{}
 	for {
 		select {
@@ -121,7 +124,8 @@ func (m *Member) reportPods(ctx context.Context) {
 	}
 }
 
-// reportAll writes what is owed. It returns the pods whose status was not taken, and how many were.
+// reportAll writes the owed statuses. It returns the pods whose status was refused, and the number
+// of accepted ones.
 func (m *Member) reportAll(ctx context.Context) (failed map[types.UID]error, taken int) {
 	failed = map[types.UID]error{}
 	for uid := range m.owed.take() {
@@ -148,7 +152,8 @@ func (m *Member) reportAll(ctx context.Context) (failed map[types.UID]error, tak
 	return failed, taken
 }
 
-// pauses reports whether the status of a pod waits because one was written just now and its init containers are still at work.
+// pauses reports whether the status of a pod must wait, because one was written just now and the
+// pod's init containers are still running.
 func (m *Member) pauses(p *v1.Pod) bool {
 	st, ok := m.status(p)
 	initializes := func(c v1.PodCondition) bool { return c.Type == v1.PodInitialized && c.Status == v1.ConditionFalse }
@@ -156,7 +161,7 @@ func (m *Member) pauses(p *v1.Pod) bool {
 		m.cfg.Now().Sub(m.met[p.UID]) < initPause
 }
 
-// podError is why the status of a pod was not taken.
+// podError is the reason why the status of a pod was refused.
 type podError struct {
 	pod *v1.Pod
 	err error
@@ -167,14 +172,14 @@ func (e *podError) Error() string {
 }
 func (e *podError) Unwrap() error { return e.err }
 
-// reason returns the error without the names that the API server writes into its answers, so that it is the same for
-// all pods.
+// reason returns the error without the names in the API server's message, so that it is the same
+// for all pods.
 func (e *podError) reason() string {
 	return strings.NewReplacer(strconv.Quote(e.pod.Name), "NAME", " "+e.pod.Name+")", " NAME)", strconv.Quote(e.pod.Namespace), "NAMESPACE").
 		Replace(e.err.Error())
 }
 
-// stale reports whether the server's copy of a pod, as it came with the pod, is not what it should be.
+// stale reports whether the server's copy of a pod, as read by the source, has an outdated status.
 func (m *Member) stale(p *v1.Pod) bool {
 	st, ok := m.status(p)
 	if !ok {
@@ -184,8 +189,9 @@ func (m *Member) stale(p *v1.Pod) bool {
 	return !equality.Semantic.DeepEqual(&p.Status, &next) || deletable(p, &next) && m.cfg.Pods.Finished(p.UID)
 }
 
-// status returns the status of a pod as the server should have it, false where the node has nothing to say of it. A pod
-// that is deleted before the node has begun with it has failed: controllers wait for a phase that is final.
+// status returns the status of a pod for the server, false if the node has none. A pod that is
+// deleted before the node has started work on it is reported as failed, because controllers wait
+// for a terminal phase.
 func (m *Member) status(p *v1.Pod) (v1.PodStatus, bool) {
 	st, ok := m.cfg.Pods.Status(p)
 	if p.DeletionTimestamp == nil || m.cfg.Pods.Begun(p.UID) || !m.cfg.Pods.Finished(p.UID) {
@@ -200,7 +206,8 @@ func (m *Member) status(p *v1.Pod) (v1.PodStatus, bool) {
 	return st, true
 }
 
-// reportPod brings the server's copy of a pod up to date: its status and, once nothing of the pod is left, its end.
+// reportPod updates the server's copy of a pod: its status and, once nothing of the pod is left,
+// its deletion.
 func (m *Member) reportPod(ctx context.Context, p *v1.Pod) error {
 	if _, ok := m.status(p); !ok {
 		return nil
@@ -210,7 +217,7 @@ func (m *Member) reportPod(ctx context.Context, p *v1.Pod) error {
 	there := &v1.Pod{}
 	err := m.pod(http.MethodGet, p).Do(ctx).Into(there)
 	if m.gone(err) || err == nil && there.UID != p.UID {
-		return nil // gone, or another one: nothing is owed
+		return nil // gone or replaced: nothing to report
 	}
 	if err != nil {
 		return err
@@ -219,7 +226,7 @@ func (m *Member) reportPod(ctx context.Context, p *v1.Pod) error {
 		m.cfg.Pods.Adopt(there)
 	}
 	m.met[p.UID] = m.cfg.Now()
-	finished := m.cfg.Pods.Finished(p.UID) // asked first: the status of a finished pod is its last
+	finished := m.cfg.Pods.Finished(p.UID) // read first, because the status of a finished pod is final
 	st, ok := m.status(there)
 	if !ok {
 		return nil
@@ -239,7 +246,7 @@ func (m *Member) reportPod(ctx context.Context, p *v1.Pod) error {
 		err = m.pod(http.MethodPatch, p).SubResource("status").
 			SetHeader("Content-Type", string(types.StrategicMergePatchType)).Body(text).Do(ctx).Into(there)
 		if m.gone(err) || apierrors.IsConflict(err) {
-			return nil // it went meanwhile
+			return nil // it was deleted in between
 		}
 		if err != nil {
 			return err
@@ -257,14 +264,16 @@ func (m *Member) reportPod(ctx context.Context, p *v1.Pod) error {
 	return err
 }
 
-// gone reports whether a request failed because the server does not have the pod on this node. The Node authorizer
-// answers so for a pod that was just deleted; what it says of other credentials than this node's is another failure.
+// gone reports whether a request failed because the server has no such pod on this node. The Node
+// authorizer answers Forbidden for a pod that was just deleted. A Forbidden answer for another node
+// is a different failure.
 func (m *Member) gone(err error) bool {
 	return apierrors.IsNotFound(err) ||
 		apierrors.IsForbidden(err) && strings.Contains(err.Error(), "no relationship found between node '"+m.name+"' and this object")
 }
 
-// deletable reports whether the API object of a finished pod may go: it is being deleted, and its phase is final.
+// deletable reports whether the API object of a finished pod can be removed: it is being deleted,
+// and its phase is terminal.
 func deletable(there *v1.Pod, st *v1.PodStatus) bool {
 	return there.DeletionTimestamp != nil && pod.IsTerminal(st.Phase)
 }

@@ -17,13 +17,14 @@ import (
 	"github.com/wardlet/wardlet/core/kube"
 )
 
-// The times between attempts to register, as a kubelet has them.
+// The delays between attempts to register, as in a kubelet.
 const (
 	firstRegistration = 100 * time.Millisecond
 	lastRegistration  = 7 * time.Second
 )
 
-// followNode registers the node, follows its object at the API server, and registers it again when that is gone.
+// followNode registers the node, follows its object at the API server, and registers it again when
+// the object is gone.
 func (m *Member) followNode(ctx context.Context) {
 	if !m.registerNode(ctx) {
 		return
@@ -58,7 +59,8 @@ func (m *Member) followNode(ctx context.Context) {
 	}
 }
 
-// registerNode makes the node's object, or mends the one there is, until that succeeds; false when ctx ended before.
+// registerNode creates or updates the node's object, and retries until that succeeds. It returns
+// false if ctx ended first.
 func (m *Member) registerNode(ctx context.Context) bool {
 	problems := &trouble{log: m.log, what: "registration"}
 	for delay := firstRegistration; ; delay = min(2*delay, lastRegistration) {
@@ -119,7 +121,7 @@ func (m *Member) getNode(ctx context.Context) (*v1.Node, error) {
 	return n, err
 }
 
-// registration is the object that a node is registered with.
+// registration returns the object with which the node is registered.
 func (m *Member) registration(is *v1.Node) *v1.Node {
 	n := &v1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: is.Name, Labels: m.labels, Annotations: m.annotations},
@@ -130,8 +132,9 @@ func (m *Member) registration(is *v1.Node) *v1.Node {
 	return n
 }
 
-// labelPatch returns a patch that sets the labels of this node on an object that was there already; nil if it has them.
-// What others wrote beside them stays, and so do its taints: they count only at the first registration.
+// labelPatch returns a patch that sets the labels of this node on an existing object; nil if the
+// object has them. Labels that others wrote stay. Taints stay, too: the configured ones apply only
+// to the first registration.
 func labelPatch(there *v1.Node, labels map[string]string) map[string]any {
 	lacks := map[string]string{}
 	for key, value := range labels {
@@ -145,8 +148,9 @@ func labelPatch(there *v1.Node, labels map[string]string) map[string]any {
 	return map[string]any{"metadata": map[string]any{"labels": lacks}}
 }
 
-// takeRemote takes the node as the API server has it; nil if it has none. Labels, annotations and taints there are
-// those of the node from now on: a cluster's administrator changes them there.
+// takeRemote stores the API server's copy of the node; nil if there is none. Its labels,
+// annotations and taints become the node's: a cluster's administrator changes them at the API
+// server.
 func (m *Member) takeRemote(n *v1.Node) {
 	m.mu.Lock()
 	m.remote = n
@@ -165,14 +169,14 @@ func (m *Member) takeRemote(n *v1.Node) {
 	}
 }
 
-// given writes into a node what the API server's copy of it has that others may change.
+// given copies to a node the fields of the API server's copy that others may change.
 func given(there, is *v1.Node) {
 	is.UID = there.UID
 	is.Labels, is.Annotations = maps.Clone(there.Labels), maps.Clone(there.Annotations)
 	is.Spec = *there.Spec.DeepCopy()
 }
 
-// remember stores what others gave the node, if it is not what is stored.
+// remember stores the fields that others may change, if they differ from the stored ones.
 func (m *Member) remember(n *v1.Node) {
 	next := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: n.Name}}
 	given(n, next)
@@ -188,7 +192,7 @@ func (m *Member) remember(n *v1.Node) {
 	m.stored = next
 }
 
-// recall lays over the node what was stored of it, with the labels that it has now of its own.
+// recall applies the stored fields to the node, with its current own labels.
 func (m *Member) recall() {
 	n, err := m.cfg.Memory.Load()
 	if err != nil {
@@ -207,20 +211,20 @@ func (m *Member) recall() {
 	})
 }
 
-// serverCopy returns the node as the API server has it, nil if it has none. It is shared.
+// serverCopy returns the API server's copy of the node, nil if there is none. It is shared.
 func (m *Member) serverCopy() *v1.Node {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.remote
 }
 
-// nodeStore takes what kube.Client.Follow reads of one node.
+// nodeStore receives one node from kube.Client.Follow.
 type nodeStore struct {
 	take    func(*v1.Node)
 	missing chan struct{}
 }
 
-// Replace takes a list: the node, or none.
+// Replace receives a list: the node, or none.
 func (s *nodeStore) Replace(list []any, _ string) error {
 	if len(list) == 0 {
 		return s.Delete(nil)
@@ -228,16 +232,16 @@ func (s *nodeStore) Replace(list []any, _ string) error {
 	return s.Update(list[0])
 }
 
-// Add takes a new object.
+// Add receives a new object.
 func (s *nodeStore) Add(item any) error { return s.Update(item) }
 
-// Update takes a new version.
+// Update receives a new version.
 func (s *nodeStore) Update(item any) error {
 	s.take(item.(*v1.Node))
 	return nil
 }
 
-// Delete says that the object is gone.
+// Delete reports that the object is gone.
 func (s *nodeStore) Delete(any) error {
 	select {
 	case s.missing <- struct{}{}:
@@ -246,5 +250,5 @@ func (s *nodeStore) Delete(any) error {
 	return nil
 }
 
-// Resync is never asked for.
+// Resync implements kube.Store and does nothing.
 func (s *nodeStore) Resync() error { return nil }

@@ -15,7 +15,7 @@ import (
 	"github.com/wardlet/wardlet/core/strict"
 )
 
-// check reports what is wrong with values that decoded. Paths are resolved.
+// check reports invalid values. Values are decoded, and paths are resolved.
 func (c *Config) check(report strict.Report) {
 	if c.NodeName != "" {
 		for _, fault := range validation.IsDNS1123Subdomain(c.NodeName) {
@@ -48,8 +48,8 @@ func (c *Config) check(report strict.Report) {
 	c.Metrics.check(report)
 }
 
-// oneOf reports a value that is none of known; later are the values this
-// version refuses by name.
+// oneOf reports a value that is not among known. later are values that get a message of their own,
+// because only a later version supports them.
 func oneOf(report strict.Report, key, value string, later []string, known ...string) {
 	quoted := `"` + strings.Join(known, `", "`) + `"`
 	if i := strings.LastIndex(quoted, ", "); i >= 0 {
@@ -85,7 +85,7 @@ func checkEndpoint(endpoint string) error {
 	return nil
 }
 
-// checkHandlers wants the names that a RuntimeClass and its handler may have.
+// checkHandlers reports invalid names of RuntimeClasses and handlers.
 func (r *Runtime) checkHandlers(report strict.Report) {
 	classes := map[string]bool{}
 	for i, h := range r.Handlers {
@@ -110,7 +110,8 @@ func (r *Runtime) checkHandlers(report strict.Report) {
 	}
 }
 
-// checkLogs wants what a kubelet takes, and more than a size of nothing: of that no log could be.
+// checkLogs applies a kubelet's limits. It also reports a maximum size of 0, with which no log
+// could exist.
 func (r *Runtime) checkLogs(report strict.Report) {
 	if r.MaxLogSize() == 0 {
 		report("runtime.container_log_max_size", `want a quantity of bytes such as "10Mi", or "-1" for logs that are not rotated, found %q`, r.ContainerLogMaxSize)
@@ -120,8 +121,8 @@ func (r *Runtime) checkLogs(report strict.Report) {
 	}
 }
 
-// checkCgroupRoot wants a cgroup of the agent's own: pods directly below the
-// root would share it with the system.
+// checkCgroupRoot requires a cgroup of the agent's own: pods directly below the root would share
+// the root with the system.
 func checkCgroupRoot(root string) error {
 	switch {
 	case root == "" || root == "/":
@@ -132,17 +133,16 @@ func checkCgroupRoot(root string) error {
 	return nil
 }
 
-// MaxModuleBytes is the most that policy.module_bytes and policy.code_bytes may be.
+// MaxModuleBytes is the maximum of policy.module_bytes and policy.code_bytes.
 const MaxModuleBytes = 6 << 20
 
-// minModuleBytes is the least. A plugin in C has
-// some 20 KiB; one in Go has 2 MiB, two thirds of it code. What counts fuel
-// makes code longer: of a longer module the compiler could get more than it
-// takes.
+// minModuleBytes is the minimum of both. A plugin in C has some 20 KiB; one in Go has 2 MiB, two
+// thirds of it code. Fuel counters make code longer, so a longer module could become longer than
+// the compiler accepts.
 const minModuleBytes = 64 << 10
 
-// The bounds of record_bytes, in bytes: some hundred records, and more than a node
-// makes in its life.
+// The limits of record_bytes, in bytes. The minimum holds some hundred records; the maximum is more
+// than a node writes in its lifetime.
 const (
 	minRecordBytes = 1 << 20
 	maxRecordBytes = 16 << 30
@@ -177,13 +177,13 @@ func (p *Policy) check(report strict.Report) {
 	}
 }
 
-// HasPolicies says that the operator or a tenant has a directory of policies.
+// HasPolicies reports whether the operator or a tenant has a directory of policies.
 func (c *Config) HasPolicies() bool {
 	return c.Policy.Dir != "" || slices.ContainsFunc(c.Tenants, func(t Tenant) bool { return t.PolicyDir != "" })
 }
 
-// checkDefaultVerdict wants policies for a verdict that keeps pods out: who sets it
-// would take them for judged, and they would all be admitted.
+// checkDefaultVerdict reports a restrictive default verdict without policies: all pods would be
+// admitted, although the operator expects them to be denied or held.
 func (c *Config) checkDefaultVerdict(report strict.Report) {
 	verdict := c.Policy.DefaultVerdict
 	if verdict != VerdictDeny && verdict != VerdictHold || c.HasPolicies() {
@@ -193,11 +193,10 @@ func (c *Config) checkDefaultVerdict(report strict.Report) {
 		"name one as policy.dir, or as policy_dir of a tenant", verdict)
 }
 
-// publicKey is the form of a public key of minisign: 42 bytes in base64 that
-// begin with "Ed".
+// publicKey matches a public key of minisign: 42 bytes in base64 that begin with "Ed".
 var publicKey = regexp.MustCompile(`^RW[A-Za-z0-9+/]{54}$`)
 
-// checkSigning checks who may sign the policies of a table's directory.
+// checkSigning checks the keys that may sign the policies of a table's directory.
 func checkSigning(report strict.Report, table string, keys []string, required bool) {
 	for i, key := range keys {
 		if !publicKey.MatchString(key) {
@@ -209,13 +208,13 @@ func checkSigning(report strict.Report, table string, keys []string, required bo
 	}
 }
 
-// maxSysctl is how long the name of a sysctl may be, in bytes.
+// maxSysctl is the maximum length of a sysctl's name, in bytes.
 const maxSysctl = 253
 
 var sysctlPattern = regexp.MustCompile(`^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[./])*([a-z0-9][-_a-z0-9]*)?[a-z0-9*]$`)
 
-// checkSysctls wants names, or beginnings of names, of what a pod can have of its
-// own.
+// checkSysctls requires names, or prefixes of names, of sysctls that have a namespace of their own
+// in a pod.
 func checkSysctls(report strict.Report, key string, patterns []string) {
 	for i, pattern := range patterns {
 		at := fmt.Sprintf("%s[%d]", key, i)

@@ -56,7 +56,7 @@ func (s *Source) checkName(report strict.Report, seen map[string]bool) {
 	}
 }
 
-// checkKeys refuses the keys that a source of this kind does not have.
+// checkKeys reports keys that a source of this kind does not have.
 func (s *Source) checkKeys(report strict.Report) {
 	if s.Kind != KindFile && s.Kind != KindHTTP {
 		return
@@ -119,8 +119,8 @@ func (s *Source) checkPeriod(report strict.Report) {
 	}
 }
 
-// checkTLS refuses half a client certificate, and keys that would seem to
-// protect a connection that is not encrypted.
+// checkTLS reports an incomplete client certificate, and keys for encryption of a connection that
+// is not encrypted.
 func (s *Source) checkTLS(report strict.Report, secure bool) {
 	for _, key := range s.fileKeys() {
 		if key.path != "" && !secure && key.name != "header_file" {

@@ -10,7 +10,8 @@ import (
 	"github.com/wardlet/wardlet/core/strict"
 )
 
-// Cluster makes the agent a node of a Kubernetes cluster. Without Kubeconfig it is none, and all else is empty.
+// Cluster makes the agent a node of a Kubernetes cluster. If Kubeconfig is empty, the agent is in
+// no cluster, and all other fields are empty.
 type Cluster struct {
 	// Kubeconfig is the file that names the API server and the node's credentials, absolute.
 	Kubeconfig string `toml:"kubeconfig"`
@@ -25,7 +26,7 @@ type Cluster struct {
 // DefaultDomain is the default of Cluster.Domain.
 const DefaultDomain = "cluster.local"
 
-// maxNameservers is how many name servers a resolver asks.
+// maxNameservers is the number of name servers that a resolver uses.
 const maxNameservers = 3
 
 func (c *Cluster) check(report strict.Report) {
@@ -53,7 +54,8 @@ func (c *Cluster) check(report strict.Report) {
 	}
 }
 
-// checkNodeIP refuses what a kubelet refuses as its node's address. Whether the machine has it is found out where it runs.
+// checkNodeIP reports addresses that a kubelet refuses as its node's. Whether the machine has the
+// address is checked at run time.
 func (c *Cluster) checkNodeIP(report strict.Report) {
 	ip, err := netip.ParseAddr(c.NodeIP)
 	if err != nil || ip.Zone() != "" {
@@ -72,7 +74,7 @@ func (c *Cluster) checkNodeIP(report strict.Report) {
 	}
 }
 
-// replacement returns what to write instead of a source of KindAPI, which former versions had.
+// replacement returns the text that replaces a source of KindAPI, which earlier versions supported.
 func (s *Source) replacement() string {
 	var cluster, user []string
 	add := func(to *[]string, key, value string) {

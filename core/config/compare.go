@@ -12,28 +12,26 @@ import (
 
 // Change is a key for which two configurations have different values.
 type Change struct {
-	// Key is the key as in the file. An element of an array of tables bears its
-	// name: "source[fleet].url"; without a key behind it, it came or went. The
-	// array alone is for another order of its elements.
+	// Key is the key as in the file. An element of an array of tables is shown with its name, as in
+	// "source[fleet].url". Without a key after it, the element was added or removed. The array alone
+	// means that the order of its elements changed.
 	Key string `json:"key"`
-	// Restart is true where only an agent that starts takes the new value, and
-	// Why says what hinders one that runs.
+	// Restart is true if only a restart applies the new value, and Why is the reason.
 	Restart bool   `json:"restart"`
 	Why     string `json:"why,omitempty"`
-	// From and To are the values, at most 200 characters each, and without the
-	// queries of URLs.
+	// From and To are the values, at most 200 characters each, without the queries of URLs.
 	From string `json:"from"`
 	To   string `json:"to"`
 }
 
-// What stands for the value of an element of an array of tables.
+// The values shown for an element of an array of tables.
 const (
 	present = "present"
 	absent  = "absent"
 )
 
-// Compare returns the keys that next changes, in the order of the schema, and
-// none where the configurations mean the same. Both are as Load returns them.
+// Compare returns the keys that differ in next, in the order of the schema, and none if the
+// configurations are equivalent. Both must come from Load.
 func Compare(old, next *Config) []Change {
 	c := &comparison{}
 	c.table("", "", reflect.ValueOf(old).Elem(), reflect.ValueOf(next).Elem())
@@ -50,8 +48,8 @@ func (c *comparison) add(key, rule, from, to string) {
 	c.changes = append(c.changes, change)
 }
 
-// table compares two structs. key is the path to them as changes show it, rule
-// the same path as the tables of reload.go have it.
+// table compares two structs. key is their path as changes show it. rule is the same path in the
+// form of the tables in reload.go.
 func (c *comparison) table(key, rule string, old, next reflect.Value) {
 	for i := range old.NumField() {
 		name := keyOf(old.Type().Field(i))
@@ -73,7 +71,7 @@ func (c *comparison) value(key, rule string, old, next reflect.Value) {
 	}
 }
 
-// elements compares two arrays of tables, whose elements are matched by name.
+// elements compares two arrays of tables. It matches their elements by name.
 func (c *comparison) elements(key, rule string, old, next reflect.Value) {
 	was, is := names(old), names(next)
 	each := rule + "[]"
@@ -99,12 +97,12 @@ func (c *comparison) elements(key, rule string, old, next reflect.Value) {
 	}
 }
 
-// common are the elements of list that are in other too.
+// common returns the elements of list that are also in other.
 func common(list, other []string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return !slices.Contains(other, s) })
 }
 
-// names are those of the elements of an array of tables, or their indices.
+// names returns the names of the elements of an array of tables, or their indices.
 func names(list reflect.Value) []string {
 	all := make([]string, list.Len())
 	for i := range all {
@@ -118,7 +116,7 @@ func names(list reflect.Value) []string {
 	return all
 }
 
-// keyOf is the key of a field, empty for one that is not in the file.
+// keyOf returns the key of a field, empty for a field that is not in the file.
 func keyOf(field reflect.StructField) string {
 	name, _, _ := strings.Cut(field.Tag.Get("toml"), ",")
 	if name == "-" {
@@ -144,7 +142,7 @@ func isTable(t reflect.Type) bool {
 // isTables reports whether values of a type are written as an array of tables.
 func isTables(t reflect.Type) bool { return t.Kind() == reflect.Slice && isTable(t.Elem()) }
 
-// equal takes no list and an empty one for the same.
+// equal compares two values. A nil list equals an empty one.
 func equal(old, next reflect.Value) bool {
 	if kind := old.Kind(); (kind == reflect.Slice || kind == reflect.Map) && old.Len() == 0 && next.Len() == 0 {
 		return true
@@ -152,7 +150,7 @@ func equal(old, next reflect.Value) bool {
 	return reflect.DeepEqual(old.Interface(), next.Interface())
 }
 
-// render is a value as people write it.
+// render formats a value for people.
 func render(v reflect.Value) string {
 	if list, ok := reflect.TypeAssert[[]string](v); ok {
 		return strings.Join(list, ", ")
@@ -160,11 +158,10 @@ func render(v reflect.Value) string {
 	return fmt.Sprint(v.Interface())
 }
 
-// maxShown is how many characters of a value are shown.
+// maxShown is the maximum number of characters of a shown value.
 const maxShown = 200
 
-// shown returns what may be shown of a value. The query of a URL may hold a
-// secret.
+// shown returns the text of a value without secrets. The query of a URL may contain one.
 func shown(rule, text string) string {
 	if rule == "source[].url" {
 		if address, _, query := strings.Cut(text, "?"); query {

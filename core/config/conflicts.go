@@ -6,20 +6,19 @@ import (
 	"github.com/wardlet/wardlet/core/strict"
 )
 
-// Conflicts says what happens when documents of several sources claim one pod.
+// Conflicts configures what happens if documents of several sources claim one pod.
 type Conflicts struct {
 	// Rule is ConflictsIsolate or ConflictsPrecedence.
 	Rule string `toml:"rule"`
-	// Precedence are names of sources, the first wins. Sources that are not
-	// named come last, in the order of the file. It is empty for
-	// ConflictsIsolate.
+	// Precedence are the names of sources; the first one wins. Unnamed sources come last, in the order
+	// of the file. It is empty for ConflictsIsolate.
 	Precedence []string `toml:"precedence"`
 }
 
 // The rules for conflicts.
 const (
-	// ConflictsIsolate lets the pods of all sources run, as a kubelet does;
-	// static pods of one full name run one after the other.
+	// ConflictsIsolate lets the pods of all sources run, as a kubelet does. Static pods with the same
+	// full name run one after the other.
 	ConflictsIsolate = "isolate"
 	// ConflictsPrecedence lets the pod of one source run.
 	ConflictsPrecedence = "precedence"

@@ -1,5 +1,4 @@
-// Package config is agent.toml: its schema, its defaults, and the rules its
-// values must obey.
+// Package config defines agent.toml: its schema, its defaults, and the rules for its values.
 //
 // Comes in: the path of a file, and the environment's
 // CONTAINER_RUNTIME_ENDPOINT. Goes out: a Config that needs no further

@@ -12,13 +12,12 @@ import (
 	"github.com/wardlet/wardlet/core/strict"
 )
 
-// EndpointVariable names the environment variable that comes before
-// runtime.endpoint, as it does for other CRI tools.
+// EndpointVariable is the environment variable that overrides runtime.endpoint, as for other CRI
+// tools.
 const EndpointVariable = "CONTAINER_RUNTIME_ENDPOINT"
 
-// Load reads, checks and completes the file at path. Relative paths in it are
-// taken from the directory it lies in. The error names every fault, as
-// strict.Decode does.
+// Load reads, checks and completes the file at path. Relative paths in it start from its directory.
+// The error has every fault, as in strict.Decode.
 func Load(path string) (*Config, error) { return load(path, os.Getenv) }
 
 func load(path string, getenv func(string) string) (*Config, error) {
@@ -85,8 +84,7 @@ func (c *Config) resolve(dir string) {
 	}
 }
 
-// read reads no more of a file than shows that it is too large: what --config names may
-// be a pipe or a device.
+// read reads a file up to the maximum size, because --config may name a pipe or a device.
 func read(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -8,10 +8,10 @@ import (
 	"github.com/wardlet/wardlet/core/strict"
 )
 
-// Metrics says where the agent's metrics are, beside its own socket.
+// Metrics configures where metrics are served in addition to the agent's own socket.
 type Metrics struct {
-	// Listen is an IP address of this machine's own, with a port, where metrics are
-	// answered to everybody who asks; empty for nowhere.
+	// Listen is a loopback address with a port, where metrics are served to every client; empty for
+	// none.
 	Listen string `toml:"listen"`
 }
 
@@ -24,8 +24,8 @@ func (m *Metrics) check(report strict.Report) {
 	}
 }
 
-// checkListen wants an address at which only this machine can ask: there is no
-// login. It is no name, for nothing is looked up when the agent starts.
+// checkListen requires an address that only this machine can reach, because there is no
+// authentication. It does not accept a host name, because the agent looks up no names at its start.
 func checkListen(address, example string) error {
 	at, err := netip.ParseAddrPort(address)
 	switch {

@@ -14,31 +14,30 @@ import (
 	"github.com/wardlet/wardlet/core/strict"
 )
 
-// Node says what the node is beside the machine it runs on, and which of its pods
-// come first.
+// Node describes the node beyond the properties of its machine, and its critical pods.
 type Node struct {
 	// Labels are "KEY=VALUE", for node selectors and policies. In a cluster they are labels that a node may give itself.
 	Labels []string `toml:"labels"`
 	// Taints are "KEY=VALUE:EFFECT" or "KEY:EFFECT".
 	Taints []string `toml:"taints"`
-	// MaxPods is how many pods may run; positive.
+	// MaxPods is the maximum number of pods; positive.
 	MaxPods int `toml:"max_pods"`
-	// ExtendedResources are "NAME=COUNT": what pods may ask for beside cpu, memory
+	// ExtendedResources are "NAME=COUNT": resources that pods may request in addition to cpu, memory
 	// and storage.
 	ExtendedResources []string `toml:"extended_resources"`
-	// Critical are pods, as NAMESPACE/NAME, that others give way to.
+	// Critical are pods, as NAMESPACE/NAME, for which other pods may be preempted.
 	Critical []string `toml:"critical"`
-	// StaticPodsAreCritical makes all pods of files and URLs so, as with a kubelet.
+	// StaticPodsAreCritical makes all pods of files and URLs critical, as in a kubelet.
 	StaticPodsAreCritical bool `toml:"static_pods_are_critical"`
 }
 
-// The bounds of node.max_pods, of which the default is a kubelet's.
+// The limits of node.max_pods. The default is a kubelet's.
 const (
 	defaultMaxPods = 110
 	maxMaxPods     = 10_000
 )
 
-// LabelMap is Labels by key.
+// LabelMap returns Labels by key.
 func (n *Node) LabelMap() map[string]string {
 	labels := map[string]string{}
 	for _, text := range n.Labels {
@@ -48,7 +47,7 @@ func (n *Node) LabelMap() map[string]string {
 	return labels
 }
 
-// TaintList is Taints as they are checked.
+// TaintList returns Taints as values of the API.
 func (n *Node) TaintList() []v1.Taint {
 	var taints []v1.Taint
 	for _, text := range n.Taints {
@@ -59,7 +58,7 @@ func (n *Node) TaintList() []v1.Taint {
 	return taints
 }
 
-// Extended is ExtendedResources by name.
+// Extended returns ExtendedResources by name.
 func (n *Node) Extended() v1.ResourceList {
 	list := v1.ResourceList{}
 	for _, text := range n.ExtendedResources {
@@ -111,13 +110,13 @@ func (n *Node) check(report strict.Report, inCluster bool) {
 	}
 }
 
-// isPodName reports whether text is NAMESPACE/NAME of a pod.
+// isPodName reports whether text has the form NAMESPACE/NAME of a pod.
 func isPodName(text string) bool {
 	namespace, name, ok := strings.Cut(text, "/")
 	return ok && len(validation.IsDNS1123Label(namespace)) == 0 && len(validation.IsDNS1123Subdomain(name)) == 0
 }
 
-// fixedLabels are what a node says of its machine.
+// fixedLabels are the labels that a node derives from its machine.
 var fixedLabels = []string{v1.LabelHostname, v1.LabelOSStable, v1.LabelArchStable}
 
 func parseLabel(text string) (key string, err error) {
@@ -131,8 +130,9 @@ func parseLabel(text string) (key string, err error) {
 	return key, nil
 }
 
-// ownLabels and ownNamespaces are what a node may give itself of the labels of Kubernetes, as
-// k8s.io/kubelet/pkg/apis/well_known_labels.go has them. An API server with NodeRestriction refuses a node that has others.
+// ownLabels and ownNamespaces are the labels of Kubernetes that a node may set on itself, as in
+// k8s.io/kubelet/pkg/apis/well_known_labels.go. An API server with NodeRestriction refuses a node
+// with others.
 var (
 	ownLabels = []string{
 		v1.LabelHostname, v1.LabelTopologyZone, v1.LabelTopologyRegion, v1.LabelFailureDomainBetaZone, v1.LabelFailureDomainBetaRegion,
@@ -141,7 +141,7 @@ var (
 	ownNamespaces = []string{v1.LabelNamespaceSuffixKubelet, v1.LabelNamespaceSuffixNode}
 )
 
-// isOwnLabel reports whether a node of a cluster may give itself the label.
+// isOwnLabel reports whether a node of a cluster may set the label on itself.
 func isOwnLabel(key string) bool {
 	namespace, _, ok := strings.Cut(key, "/")
 	in := func(domain string) bool { return namespace == domain || strings.HasSuffix(namespace, "."+domain) }

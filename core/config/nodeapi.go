@@ -8,18 +8,19 @@ import (
 	"github.com/wardlet/wardlet/core/strict"
 )
 
-// NodeAPI says where the API is served that Kubernetes asks of its nodes: over HTTPS with certificates, and without a login to
-// this machine alone. All of it is off by default.
+// NodeAPI configures where the Kubernetes API of a node is served: over HTTPS with certificates,
+// and without authentication to this machine only. All of it is off by default.
 type NodeAPI struct {
-	// Listen is where HTTPS is served: an IP address, or nothing for all of the machine's, and a port.
+	// Listen is the address for HTTPS: an IP address, or none for all addresses of the machine, and a
+	// port.
 	Listen string `toml:"listen"`
-	// CertFile and KeyFile are the server's certificate and its key, ClientCAFile has the authorities that sign
-	// certificates of clients; all PEM, absolute, and all three or none.
+	// CertFile and KeyFile are the server's certificate and its key. ClientCAFile has the authorities
+	// that sign certificates of clients. All are PEM and absolute; either all three are set or none.
 	CertFile     string `toml:"cert_file"`
 	KeyFile      string `toml:"key_file"`
 	ClientCAFile string `toml:"client_ca_file"`
-	// ReadOnlyListen and HealthzListen are IP addresses of this machine's own, with a port, where health, pods and metrics,
-	// or health alone, are served to everybody; empty for nowhere.
+	// ReadOnlyListen and HealthzListen are loopback addresses with a port. The first serves health,
+	// pods and metrics, the second only health, to every client; empty for none.
 	ReadOnlyListen string `toml:"read_only_listen"`
 	HealthzListen  string `toml:"healthz_listen"`
 }
@@ -30,7 +31,7 @@ const DefaultNodeAPI = ":10250"
 // Served reports whether the API is served over HTTPS.
 func (n *NodeAPI) Served() bool { return n.CertFile != "" }
 
-// Port is the port that it is served on.
+// Port returns the port for HTTPS.
 func (n *NodeAPI) Port() int {
 	_, port, _ := net.SplitHostPort(n.Listen)
 	number, _ := strconv.Atoi(port) // it is checked
@@ -59,7 +60,7 @@ func (c *Config) checkNodeAPI(report strict.Report) {
 	c.checkOpenPorts(report)
 }
 
-// checkOpenPorts checks the addresses that need no login.
+// checkOpenPorts checks the addresses without authentication.
 func (c *Config) checkOpenPorts(report strict.Report) {
 	taken := map[string]string{}
 	if c.Metrics.Listen != "" {

@@ -8,10 +8,10 @@ import (
 	"github.com/wardlet/wardlet/core/strict"
 )
 
-// keyedPath is a path and the key that names it.
+// keyedPath is a path with its key in the configuration.
 type keyedPath struct{ key, path string }
 
-// policyPlaces are the directories of policies, the operator's first.
+// policyPlaces returns the directories of policies, the operator's first.
 func (c *Config) policyPlaces() (places []keyedPath) {
 	if c.Policy.Dir != "" {
 		places = append(places, keyedPath{"policy.dir", c.Policy.Dir})
@@ -24,12 +24,11 @@ func (c *Config) policyPlaces() (places []keyedPath) {
 	return places
 }
 
-// maxSocketPath is what fits the address of a Unix socket, in bytes.
+// maxSocketPath is the maximum length of a Unix socket's path, in bytes.
 const maxSocketPath = 107
 
-// checkPaths refuses paths that would destroy each other: the agent removes
-// what it does not know from the directories of pods and their logs, and state
-// is no place for manifests.
+// checkPaths reports paths that conflict with each other: the agent removes unknown files from the
+// directories of pods and their logs, and the state directory must not contain manifests.
 func (c *Config) checkPaths(report strict.Report) {
 	if err := checkCgroupRoot(c.Paths.CgroupRoot); err != nil {
 		report("paths.cgroup_root", "%v", err)
@@ -126,7 +125,7 @@ func (c *Config) checkPaths(report strict.Report) {
 	}
 }
 
-// within reports whether path is dir or lies in it. Both are clean.
+// within reports whether path is dir or below it. Both must be clean.
 func within(path, dir string) bool {
 	return path == dir || strings.HasPrefix(path, dir+"/")
 }

@@ -8,15 +8,15 @@ import (
 )
 
 const (
-	// maxParallelPulls bounds runtime.parallel_pulls, minPullProgress runtime.pull_progress_timeout: the CRI says only
-	// every 10 s what an image takes.
+	// maxParallelPulls is the maximum of runtime.parallel_pulls. minPullProgress is the minimum of
+	// runtime.pull_progress_timeout, because the CRI updates the size of an image only every 10 s.
 	maxParallelPulls = 64
 	minPullProgress  = 10 * time.Second
-	// maxPrepull bounds runtime.prepull.
+	// maxPrepull is the maximum number of images in runtime.prepull.
 	maxPrepull = 1000
 )
 
-// checkPulls checks what pulls of images are made with. An image's name is checked when it is pulled.
+// checkPulls checks the settings for pulls. An image's name is checked when it is pulled.
 func (r *Runtime) checkPulls(report strict.Report) {
 	if r.ParallelPulls < 1 || r.ParallelPulls > maxParallelPulls {
 		report("runtime.parallel_pulls", "want 1 to %d, found %d", maxParallelPulls, r.ParallelPulls)
@@ -46,16 +46,16 @@ func (r *Runtime) checkPulls(report strict.Report) {
 	}
 }
 
-// Objects says where the ConfigMaps, Secrets and RuntimeClasses lie that the node's own pods name.
+// Objects configures where the ConfigMaps, Secrets and RuntimeClasses for the node's own pods are.
 type Objects struct {
-	// Dir is a directory of manifests, absolute, that only its owner may read; empty for none.
+	// Dir is a directory of manifests, absolute, that only its owner can read; empty for none.
 	Dir string `toml:"dir"`
-	// KeyFile is a file of random bytes, absolute, by which the Secrets that pods use are encrypted on the disk; empty for
-	// a credential of the service, or else a key that the agent makes.
+	// KeyFile is a file of random bytes, absolute, with which the Secrets of pods are encrypted on the
+	// disk. If it is empty, the agent uses a credential of the service, or else a generated key.
 	KeyFile string `toml:"key_file"`
 }
 
-// checkObjects wants a directory of its own.
+// checkObjects requires a directory that is used for nothing else.
 func (c *Config) checkObjects(report strict.Report) {
 	dir := c.Objects.Dir
 	if dir == "" {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// liveKeys are the keys that a running agent can change. What follows them is
-// in core/agent.
+// liveKeys are the keys that take effect in a running agent. core/agent has the code that applies
+// them.
 var liveKeys = map[string]bool{
 	"log_level": true,
 
@@ -26,7 +26,7 @@ var liveKeys = map[string]bool{
 	"tenant[].fuel_per_second": true,
 }
 
-// Why a running agent cannot change a key.
+// The reasons why a running agent cannot change a key.
 const (
 	whyStart     = "it is read once, when the agent starts"
 	whyIdentity  = "it is part of the UIDs and names of pods"
@@ -45,9 +45,9 @@ const (
 	whyTenants   = "sources are bound to namespaces when the agent starts"
 )
 
-// restartKeys are the keys that only an agent that starts takes, and why. "[]"
-// is any element of an array of tables; alone it is for elements that come and
-// go, and the array without it for their order, where that counts.
+// restartKeys are the keys that take effect with a restart only, with the reasons. "array[].key" is
+// a key of any element, "array[]" means that elements are added or removed, and "array" that their
+// order changed, if the order matters.
 var restartKeys = map[string]string{
 	"node_name":  whyIdentity,
 	"log_format": whyOpened,
@@ -143,12 +143,12 @@ var restartKeys = map[string]string{
 	"metrics.listen": whyOpened,
 }
 
-// LiveKeys are the keys that a running agent can change, in the order of the
-// alphabet. "[]" stands for any element of an array of tables, "[a]" in a Change
-// for that of the name a; Rule makes one of the other.
+// LiveKeys returns the keys that take effect in a running agent, sorted. "[]" means any element of
+// an array of tables; a Change has "[a]" for the element with the name a. Rule converts the second
+// form to the first.
 func LiveKeys() []string { return slices.Sorted(maps.Keys(liveKeys)) }
 
-// Rule is the key of a Change as LiveKeys has it.
+// Rule converts the key of a Change to the form of LiveKeys.
 func Rule(key string) string {
 	array, rest, inArray := strings.Cut(key, "[")
 	_, rest, closed := strings.Cut(rest, "]")
@@ -158,9 +158,8 @@ func Rule(key string) string {
 	return array + "[]" + rest
 }
 
-// InForce returns the configuration of a running agent that has read next: its own
-// configuration c, with next's values of the keys that it can change. It changes
-// neither c nor next.
+// InForce returns the configuration in force after a running agent has read next: c, with the
+// values of next for the keys that can change in a running agent. It modifies neither c nor next.
 func (c *Config) InForce(next *Config) *Config {
 	out := *c
 	out.Tenants = slices.Clone(c.Tenants)
@@ -168,8 +167,8 @@ func (c *Config) InForce(next *Config) *Config {
 	return &out
 }
 
-// take copies the values of some keys into a table. Of an array of tables they are
-// taken for the elements that both have, by name.
+// take copies the values of some keys into a table. In arrays of tables, it copies them for the
+// elements that both have, by name.
 func take(keys map[string]bool, table string, into, from reflect.Value) {
 	for i := range into.NumField() {
 		name := keyOf(into.Type().Field(i))

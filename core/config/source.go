@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Source is a place documents come from. The comment of each field names the
-// kinds that have it; a kind's other fields are empty.
+// Source is an origin of documents. The comment of each field names the kinds that use it; it is
+// empty for other kinds.
 type Source struct {
 	// Name is a DNS label, unique among the sources; NameAPI for KindAPI and for no other.
 	Name string `toml:"name"`
@@ -21,28 +21,27 @@ type Source struct {
 	Path string `toml:"path"`
 	// MissingPath is MissingError or MissingEmpty (file).
 	MissingPath string `toml:"missing_path"`
-	// URL is where manifests are answered, without user, password and fragment (http).
+	// URL is the URL of the manifests, without user, password and fragment (http).
 	URL string `toml:"url"`
-	// Period is the time from one reading to the next, without being told of a
-	// change; positive (file), at least a second (http).
+	// Period is the time between two readings without a notification of a change; positive (file), at
+	// least a second (http).
 	Period time.Duration `toml:"period"`
-	// Timeout bounds one reading; positive (http).
+	// Timeout limits the time of one reading; positive (http).
 	Timeout time.Duration `toml:"timeout"`
-	// HeaderFile has the headers that are sent, as lines "Name: value"; empty
-	// for none (http).
+	// HeaderFile has the headers of requests, as lines "Name: value"; empty for none (http).
 	HeaderFile string `toml:"header_file"`
-	// CAFile has the authorities that the server's certificate may come from,
-	// as PEM; empty for those of the system (http).
+	// CAFile has the authorities for the server's certificate, as PEM; empty for those of the system
+	// (http).
 	CAFile string `toml:"ca_file"`
-	// ClientCertFile and ClientKeyFile are what the agent shows the server, as
-	// PEM: both or neither (http).
+	// ClientCertFile and ClientKeyFile are the agent's client certificate and its key, as PEM: both or
+	// neither (http).
 	ClientCertFile string `toml:"client_cert_file"`
 	ClientKeyFile  string `toml:"client_key_file"`
-	// Tenant is the name of a Tenant, to whose namespaces the source is bound; empty for all namespaces (file and
-	// http).
+	// Tenant is the name of a Tenant, to whose namespaces the source is restricted; empty for all
+	// namespaces (file and http).
 	Tenant string `toml:"tenant"`
-	// TokenFile and Experimental are keys that a source of KindAPI had in former versions: they are read to say
-	// what replaces it.
+	// TokenFile and Experimental are keys of a source of KindAPI in earlier versions. They are read
+	// only to report their replacement.
 	TokenFile    string `toml:"token_file"`
 	Experimental bool   `toml:"experimental"`
 }
@@ -51,7 +50,7 @@ type Source struct {
 const (
 	// KindFile reads manifest files.
 	KindFile = "file"
-	// KindHTTP asks a server for a manifest.
+	// KindHTTP requests manifests from a server.
 	KindHTTP = "http"
 	// KindAPI watches the pods of this node at a Kubernetes API server.
 	KindAPI = "api"
@@ -60,29 +59,28 @@ const (
 // NameAPI is the name of the source of KindAPI.
 const NameAPI = "api"
 
-// What a source makes of a path that is not there.
+// How a source treats a path that does not exist.
 const (
 	// MissingError keeps the last listing in force.
 	MissingError = "error"
-	// MissingEmpty takes it for an empty directory, as a kubelet does.
+	// MissingEmpty treats it as an empty directory, as a kubelet does.
 	MissingEmpty = "empty"
 )
 
-// What a source has that does not say otherwise.
+// The defaults of a source.
 const (
 	DefaultPeriod  = 20 * time.Second
 	DefaultTimeout = 10 * time.Second
 )
 
-// leastPeriod keeps a typo in a period from becoming a load, for a server or
-// for the node.
+// leastPeriod keeps a typo in a period from overloading a server or the node.
 const leastPeriod = time.Second
 
-// unset is a duration that no document names.
+// unset is the value of a duration that the document does not set.
 const unset = time.Duration(math.MinInt64)
 
-// SetDefaults makes s a source that names nothing. What it does not say
-// follows once its kind is known.
+// SetDefaults implements strict.Defaulter. The defaults are filled in later, when the kind is
+// known.
 func (s *Source) SetDefaults() { s.Period, s.Timeout = unset, unset }
 
 // complete fills in the defaults of the source's kind.
@@ -106,7 +104,7 @@ func (s *Source) complete() {
 	either(&s.Timeout, 0)
 }
 
-// Location is what a source reads: a path or a URL.
+// Location returns the path or URL of a source.
 func (s *Source) Location() string {
 	if s.Path != "" {
 		return s.Path
@@ -117,7 +115,7 @@ func (s *Source) Location() string {
 // keyPath is a key whose value is the path of a file.
 type keyPath struct{ name, path string }
 
-// fileKeys are the keys that name a file to read beside the documents.
+// fileKeys returns the keys that name files beside the documents.
 func (s *Source) fileKeys() []keyPath {
 	return []keyPath{
 		{"header_file", s.HeaderFile},
@@ -127,8 +125,7 @@ func (s *Source) fileKeys() []keyPath {
 	}
 }
 
-// checkURL takes a URL that a request can be sent to and that can be shown:
-// what is secret does not belong in it.
+// checkURL accepts a URL that can be requested and shown: it must not contain secrets.
 func checkURL(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if wrapped, ok := errors.AsType[*url.Error](err); ok {
@@ -142,7 +139,7 @@ func checkURL(text string) (*url.URL, error) {
 		return nil, errors.New("holds a user or password, which would be shown in logs; " +
 			"send them with header_file, as a line \"Authorization: Basic ...\"")
 	case u.Scheme != "http" && u.Scheme != "https":
-		// The text may hold a password here too: "user:password@host".
+		// The text may contain a password here, too: "user:password@host".
 		return nil, errors.New("want a URL that begins with https:// or http://")
 	case u.Hostname() == "" || u.Opaque != "":
 		return nil, fmt.Errorf("%q names no host", text)

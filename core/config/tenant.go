@@ -12,47 +12,43 @@ import (
 	"github.com/wardlet/wardlet/core/strict"
 )
 
-// Tenant is a user of the node whose sources may fill only some namespaces, and
-// whose policies judge the pods in them.
+// Tenant is a user of the node. Its sources may use only some namespaces, and its policies judge
+// the pods in these.
 type Tenant struct {
 	// Name is a DNS label, unique among the tenants.
 	Name string `toml:"name"`
-	// Namespaces are names or patterns, in which "*" stands for any run of
-	// characters. There is at least one, and no namespace that matches one of
-	// another tenant's: so nothing of two tenants is ever in conflict.
+	// Namespaces are names or patterns, in which "*" matches any run of characters. There is at least
+	// one. No namespace may match the patterns of two tenants, so that objects of two tenants never
+	// conflict.
 	Namespaces []string `toml:"namespaces"`
-	// PolicyDir is the directory of the tenant's own policies, absolute; empty for
-	// none. They judge its pods before those of Policy.Dir do, and can only
-	// restrict further.
+	// PolicyDir is the directory of the tenant's own policies, absolute; empty for none. They judge
+	// the tenant's pods before the policies of Policy.Dir, and can only restrict further.
 	PolicyDir string `toml:"policy_dir"`
-	// TrustedKeys are public keys of minisign: with them a signature of the policies
-	// is verified. RequireSignature refuses policies without one. Nothing in the
-	// directory can change either.
+	// TrustedKeys are public keys of minisign that verify the signature of the policies.
+	// RequireSignature refuses unsigned policies. No file in the directory can change either.
 	TrustedKeys      []string `toml:"trusted_keys"`
 	RequireSignature bool     `toml:"require_signature"`
-	// MaxSuppress is how long these may hold an update back; positive.
+	// MaxSuppress limits the time for which these policies may hold an update back; positive.
 	MaxSuppress time.Duration `toml:"max_suppress"`
-	// MaxPriority is the highest priority that its pods may have, of 32 bits.
+	// MaxPriority is the highest priority of the tenant's pods, of 32 bits.
 	MaxPriority int64 `toml:"max_priority"`
-	// FuelPerSecond is what decisions about its pods may take, with their records,
-	// no matter whose policies decide: 500 million is about a quarter of a
-	// processor's time, or 500 kB of records.
+	// FuelPerSecond limits the cost of decisions about the tenant's pods, including their records, for
+	// the policies of any owner. 500 million is about a quarter of a processor's time, or 500 kB of
+	// records.
 	FuelPerSecond int64 `toml:"fuel_per_second"`
-	// CompilePerHour is what compiling its plugins may take of a processor in an
-	// hour. LogBytesPerSecond is what plugins may log about its pods, no matter
-	// whose plugins they are.
+	// CompilePerHour limits the processor time for compiling the tenant's plugins in an hour.
+	// LogBytesPerSecond limits the log of all owners' plugins about the tenant's pods.
 	CompilePerHour    time.Duration `toml:"compile_per_hour"`
 	LogBytesPerSecond int           `toml:"log_bytes_per_second"`
-	// PolicyMemory is how much memory, in bytes, one instance of each of its own
-	// plugins may take together.
+	// PolicyMemory limits the total memory, in bytes, of one instance of each of the tenant's plugins.
 	PolicyMemory int64 `toml:"policy_memory"`
-	// RecordBytes is how much of the disk the records of decisions about its pods
-	// may take, with what keeps their policies repeatable.
+	// RecordBytes limits the disk space for records of decisions about the tenant's pods, including
+	// the data needed to repeat the policies.
 	RecordBytes int64 `toml:"record_bytes"`
 }
 
-// The bounds of tenant.fuel_per_second: a thousandth of a processor's time or
-// so, and far more than one has.
+// The limits of tenant.fuel_per_second: about a thousandth of a processor's time, and far more than
+// one processor has.
 const (
 	minFuelPerSecond = 1_000_000
 	maxFuelPerSecond = 1_000_000_000_000
@@ -61,15 +57,14 @@ const (
 // SetDefaults implements strict.Defaulter.
 func (t *Tenant) SetDefaults() {
 	t.MaxSuppress, t.FuelPerSecond, t.RecordBytes = 5*time.Minute, 500_000_000, 8<<20
-	t.MaxPriority = 1_000_000_000 // above are the classes of the system
+	t.MaxPriority = 1_000_000_000 // higher priorities belong to the system's classes
 	t.CompilePerHour, t.LogBytesPerSecond, t.PolicyMemory = 2*time.Minute, 4<<10, 64<<20
 }
 
-// OperatorName cannot be a tenant's: it stands for who owns the node.
+// OperatorName is reserved for the owner of the node; no tenant can have this name.
 const OperatorName = "operator"
 
-// Namespaces are the names and patterns of the namespaces that the documents
-// of s may be in, nil for all.
+// Namespaces returns the names and patterns of the namespaces for the documents of s, nil for all.
 func (c *Config) Namespaces(s *Source) []string {
 	if t := c.tenant(s.Tenant); t != nil {
 		return t.Namespaces
@@ -77,7 +72,7 @@ func (c *Config) Namespaces(s *Source) []string {
 	return nil
 }
 
-// tenant is the one of that name, nil where there is none.
+// tenant returns the tenant with that name, nil if there is none.
 func (c *Config) tenant(name string) *Tenant {
 	for i := range c.Tenants {
 		if name != "" && c.Tenants[i].Name == name {
@@ -131,8 +126,8 @@ func (c *Config) checkTenants(report strict.Report) {
 	}
 }
 
-// sharedWith is an earlier tenant than the i-th, and its pattern, that matches
-// a namespace this pattern matches too; empty for none.
+// sharedWith returns a tenant before the i-th, and the tenant's pattern, that can match the same
+// namespace as pattern; empty for none.
 func (c *Config) sharedWith(i int, pattern string) (owner, theirs string) {
 	for _, earlier := range c.Tenants[:i] {
 		for _, theirs := range earlier.Namespaces {
@@ -144,14 +139,13 @@ func (c *Config) sharedWith(i int, pattern string) (owner, theirs string) {
 	return "", ""
 }
 
-// maxPattern is the length of the longest pattern: a namespace has at most 63
-// characters.
+// maxPattern is the maximum length of a pattern: a namespace has at most 63 characters.
 const maxPattern = 127
 
-// meet reports whether there is a name that both patterns match. It looks at
-// each pair of places in them once.
+// meet reports whether a name exists that both patterns match. It compares each pair of positions
+// once.
 func meet(a, b string) bool {
-	// reached[j]: there is a beginning that a, so far, and b[:j] both match.
+	// reached[j] means that a text exists that both the processed part of a and b[:j] match.
 	reached := make([]bool, len(b)+1)
 	reached[0] = true
 	spread(reached, b)
@@ -161,7 +155,7 @@ func meet(a, b string) bool {
 			switch {
 			case !ok:
 			case a[i] == '*':
-				// It takes nothing, or as much of b as one likes.
+				// The "*" matches nothing, or any part of b.
 				for k := j; k <= len(b); k++ {
 					next[k] = true
 				}
@@ -177,7 +171,7 @@ func meet(a, b string) bool {
 	return reached[len(b)]
 }
 
-// spread adds the places that a "*" which takes nothing leads to.
+// spread adds the positions after a "*" that matches nothing.
 func spread(reached []bool, b string) {
 	for j := range len(b) {
 		if reached[j] && b[j] == '*' {
@@ -186,14 +180,14 @@ func spread(reached []bool, b string) {
 	}
 }
 
-// namespacePattern reports whether a namespace could match.
+// namespacePattern reports whether a pattern can match a namespace.
 func namespacePattern(pattern string) bool {
 	const characters = "abcdefghijklmnopqrstuvwxyz0123456789-*"
 	return pattern != "" && len(pattern) <= maxPattern && strings.Trim(pattern, characters) == ""
 }
 
-// The bounds of what a tenant's budgets may be. The least memory is that of one
-// plugin whose policy says nothing of it.
+// The limits of a tenant's budgets. The minimum memory is that of one plugin whose policy does not
+// set it.
 const (
 	minCompilePerHour    = time.Second
 	maxCompilePerHour    = time.Hour
@@ -203,7 +197,7 @@ const (
 	maxPolicyMemory      = 1 << 40
 )
 
-// checkBudgets reports budgets that are out of bounds.
+// checkBudgets reports budgets beyond these limits.
 func (t *Tenant) checkBudgets(report strict.Report, key func(name string) string) {
 	if t.CompilePerHour < minCompilePerHour || t.CompilePerHour > maxCompilePerHour {
 		report(key("compile_per_hour"), "want %s to %s, found %s", minCompilePerHour, maxCompilePerHour, t.CompilePerHour)

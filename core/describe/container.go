@@ -54,7 +54,7 @@ func (w *writer) containerList(p *v1.Pod, title string, list []*v1.Container, st
 	}
 }
 
-// container writes a container, its state where it has a status, its resources and probes.
+// container writes a container, its state if it has a status, its resources and probes.
 func (w *writer) container(c *v1.Container, st *v1.ContainerStatus) {
 	w.row(1, c.Name+":")
 	if st != nil {
@@ -89,7 +89,7 @@ func (w *writer) container(c *v1.Container, st *v1.ContainerStatus) {
 	w.probe("Startup:", c.StartupProbe)
 }
 
-// ports writes the ports of a container, or those of the host that lead to them.
+// ports writes the ports of a container, or the host's ports that are mapped to them.
 func (w *writer) ports(label string, ports []v1.ContainerPort, number func(*v1.ContainerPort) int32) {
 	var all []string
 	for i := range ports {
@@ -164,7 +164,7 @@ func (w *writer) probe(label string, probe *v1.Probe) {
 		probe.InitialDelaySeconds, probe.TimeoutSeconds, probe.PeriodSeconds, probe.SuccessThreshold, probe.FailureThreshold))
 }
 
-// probeHandler returns what a probe does.
+// probeHandler describes the action of a probe.
 func probeHandler(h *v1.ProbeHandler) string {
 	switch {
 	case h.Exec != nil:

@@ -14,22 +14,23 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// Context is what Pod writes beside the pod itself.
+// Context has the input of Pod beside the pod itself.
 type Context struct {
-	// Facts are Wardlet's own lines, which kubectl does not have.
+	// Facts are Wardlet's own lines, which kubectl does not print.
 	Facts []Fact
 	// Events are those about the pod, in any order.
 	Events []api.Event
 	// HideEvents leaves out the section of events.
 	HideEvents bool
-	// Now is the time from which ages count.
+	// Now is the reference time for ages.
 	Now time.Time
 }
 
 // Fact is a labelled line.
 type Fact struct{ Label, Text string }
 
-// Pod writes a pod as `kubectl describe pod` does, in its order and words. Its errors are those of w.
+// Pod writes a pod as `kubectl describe pod` does, in its order and words. It returns the errors of
+// to.
 func Pod(to io.Writer, p *v1.Pod, c *Context) error {
 	w := newWriter(to)
 	w.identity(p)
@@ -59,7 +60,7 @@ func Pod(to io.Writer, p *v1.Pod, c *Context) error {
 	return w.tabs.Flush()
 }
 
-// identity writes what the pod is, and where.
+// identity writes the pod's name and its node.
 func (w *writer) identity(p *v1.Pod) {
 	w.row(0, "Name:", p.Name)
 	w.row(0, "Namespace:", p.Namespace)
@@ -79,7 +80,7 @@ func (w *writer) identity(p *v1.Pod) {
 	w.list(0, "Annotations:", annotations(p.Annotations))
 }
 
-// status writes how the pod as a whole stands.
+// status writes the state of the pod as a whole.
 func (w *writer) status(p *v1.Pod, now time.Time) {
 	if p.DeletionTimestamp != nil && !pod.IsTerminal(p.Status.Phase) {
 		w.row(0, "Status:", "Terminating (lasts "+age(now, p.DeletionTimestamp.Time)+")")

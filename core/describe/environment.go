@@ -10,7 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// environment writes where a container's variables come from, and those it has. Values are shown as the pod has them.
+// environment writes the sources of a container's variables, and the variables. Values are shown as
+// in the pod.
 func (w *writer) environment(p *v1.Pod, c *v1.Container) {
 	if len(c.EnvFrom) > 0 {
 		w.row(2, "Environment Variables from:")
@@ -78,8 +79,8 @@ func fieldValue(p *v1.Pod, path string) string {
 	return ""
 }
 
-// resourceValue returns a resource of a container in units of its divisor, rounded up; 0 for one that is not set, empty for
-// one that is unknown.
+// resourceValue returns a resource of a container in units of its divisor, rounded up. It is 0 for
+// a resource that is not set, empty for an unknown one.
 func resourceValue(c *v1.Container, of *v1.ResourceFieldSelector) string {
 	list := c.Resources.Limits
 	kind, name, _ := strings.Cut(of.Resource, ".")

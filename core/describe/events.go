@@ -14,7 +14,7 @@ import (
 // component is the source of the agent's events.
 const component = "wardlet"
 
-// events writes events, those that happened last at the end.
+// events writes events, the newest last.
 func (w *writer) events(all []api.Event, now time.Time) {
 	if len(all) == 0 {
 		w.row(0, "Events:", none)
@@ -36,7 +36,8 @@ func (w *writer) events(all []api.Event, now time.Time) {
 	}
 }
 
-// age returns how long ago a time was. One that is still to come counts as now: the node's clock was set back.
+// age returns how long ago at was. A time in the future is shown as now: the node's clock was set
+// back.
 func age(now, at time.Time) string {
 	if at.IsZero() {
 		return "<unknown>"

@@ -15,9 +15,10 @@ import (
 // reasonUnhealthy is the reason of events about probes that failed.
 const reasonUnhealthy = "Unhealthy"
 
-// NotReady returns a line for each container that keeps a pod from being ready, with the reason, and for each readiness gate
-// that is closed; none for a pod that ends or has ended. Containers that wait for the same share a line. events are those
-// about the pod, the newest last: they say what probes found.
+// NotReady returns a line for each container that keeps a pod from being ready, with the reason,
+// and for each readiness gate that is closed. It returns none for a terminating or terminated pod.
+// Containers with the same reason for waiting share a line. events are the events about the pod,
+// the newest last, which include the results of probes.
 func NotReady(p *v1.Pod, events []api.Event) []string {
 	if p.DeletionTimestamp != nil || pod.IsTerminal(p.Status.Phase) {
 		return nil
@@ -46,7 +47,7 @@ func NotReady(p *v1.Pod, events []api.Event) []string {
 	return lines
 }
 
-// NeedsEvents reports whether NotReady looks for events about the pod.
+// NeedsEvents reports whether NotReady uses events for this pod.
 func NeedsEvents(p *v1.Pod) bool {
 	for c, kind := range pod.Containers(p) {
 		if st := pod.ContainerStatus(&p.Status, c.Name); st != nil && st.State.Running != nil && !st.Ready && kind != pod.EphemeralContainer {
@@ -56,8 +57,8 @@ func NeedsEvents(p *v1.Pod) bool {
 	return false
 }
 
-// waitingReason returns why a container is not started; empty for one that does not wait, waits for its turn, or is being
-// created.
+// waitingReason returns why a container is not started. It is empty for a container that does not
+// wait, waits for its turn, or is being created.
 func waitingReason(st *v1.ContainerStatus) string {
 	wait := st.State.Waiting
 	if wait == nil {
@@ -71,7 +72,7 @@ func waitingReason(st *v1.ContainerStatus) string {
 		if message == "" {
 			return ""
 		}
-		return "not started yet: " + message // the same for all of the pod
+		return "not started yet: " + message // the same for all containers of the pod
 	case "CrashLoopBackOff":
 		var details []string
 		if delay, _, ok := strings.Cut(strings.TrimPrefix(message, "back-off "), " restarting "); ok {
@@ -89,7 +90,7 @@ func waitingReason(st *v1.ContainerStatus) string {
 	return line
 }
 
-// initReason returns how an init container keeps those after it from starting; empty for one that has done its work.
+// initReason returns how an init container delays the ones after it; empty for a finished one.
 func initReason(st *v1.ContainerStatus) string {
 	switch t := st.State.Terminated; {
 	case t != nil && t.ExitCode != 0:
@@ -100,7 +101,7 @@ func initReason(st *v1.ContainerStatus) string {
 	return ""
 }
 
-// unreadyReason returns why a container or sidecar that was started is not ready.
+// unreadyReason returns why a started container or sidecar is not ready.
 func unreadyReason(p *v1.Pod, c *v1.Container, st *v1.ContainerStatus, events []api.Event) string {
 	if t := st.State.Terminated; t != nil {
 		return of(st, ended(t), exit(t))
@@ -110,7 +111,7 @@ func unreadyReason(p *v1.Pod, c *v1.Container, st *v1.ContainerStatus, events []
 		kind, probe = "startup", c.StartupProbe
 	}
 	if probe == nil || st.State.Running == nil {
-		return "" // it is ready as soon as its status says that it runs
+		return "" // it is ready once its status says that it runs
 	}
 	path := pod.FieldPath(p, st.Name)
 	for _, e := range slices.Backward(events) {
@@ -124,7 +125,7 @@ func unreadyReason(p *v1.Pod, c *v1.Container, st *v1.ContainerStatus, events []
 	return "container " + st.Name + ": " + kind + " probe has not succeeded yet"
 }
 
-// of returns the line of a container with the details of a reason.
+// of returns the line of a container with a reason and details.
 func of(st *v1.ContainerStatus, reason, details string) string {
 	line := "container " + st.Name + ": " + printable.Line(reason)
 	if details != "" {
@@ -133,7 +134,7 @@ func of(st *v1.ContainerStatus, reason, details string) string {
 	return line
 }
 
-// exit returns how a container ended.
+// exit describes how a container terminated.
 func exit(t *v1.ContainerStateTerminated) string {
 	if t.Signal != 0 {
 		return fmt.Sprintf("signal %d", t.Signal)

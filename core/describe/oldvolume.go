@@ -2,8 +2,8 @@ package describe
 
 import v1 "k8s.io/api/core/v1"
 
-// oldVolumeFields is volumeFields for the kinds of volumes that Kubernetes has left to CSI drivers. No node runs them any
-// more; a pod that names one is still described.
+// oldVolumeFields is volumeFields for the kinds of volumes that CSI drivers have replaced. No node
+// supports them any more, but a pod with one is still described.
 func oldVolumeFields(s *v1.VolumeSource) (kind string, fields []any) {
 	switch {
 	case s.GCEPersistentDisk != nil:

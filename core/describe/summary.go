@@ -14,13 +14,13 @@ import (
 
 // Summary is a pod in one line, as `kubectl get pods` prints it.
 type Summary struct {
-	// Ready is how many containers and sidecars are ready, of Total.
+	// Ready is the number of ready containers and sidecars, of Total.
 	Ready, Total int
-	// Status is the STATUS column: the phase, or what explains it better.
+	// Status is the STATUS column: the phase, or a more precise reason.
 	Status string
-	// Restarts is how often containers were started again.
+	// Restarts is the number of restarts of containers.
 	Restarts int
-	// LastRestart is when the newest restart became necessary; zero for none.
+	// LastRestart is the time of the termination before the newest restart; zero for none.
 	LastRestart time.Time
 }
 
@@ -33,8 +33,8 @@ func (s *Summary) Cells(now time.Time) (ready, status, restarts string) {
 	return fmt.Sprintf("%d/%d", s.Ready, s.Total), s.Status, restarts
 }
 
-// Summarize returns the row of a pod. Beside kubectl's words Status may be Held, for a pod that policy does not let run
-// yet, and Failed where a pod has failed whose containers ended well.
+// Summarize returns the row of a pod. Status has kubectl's words and two more: Held, for a pod that
+// policy does not admit yet, and Failed, for a failed pod whose containers succeeded.
 func Summarize(p *v1.Pod) Summary {
 	s := Summary{Total: len(p.Spec.Containers), Status: string(p.Status.Phase)}
 	if p.Status.Reason != "" {
@@ -47,7 +47,7 @@ func Summarize(p *v1.Pod) Summary {
 		s.addContainers(p)
 	}
 	if p.Status.Phase == v1.PodFailed && s.Status == "Completed" {
-		s.Status = cmp.Or(p.Status.Reason, string(v1.PodFailed)) // its containers ended well, and the pod did not
+		s.Status = cmp.Or(p.Status.Reason, string(v1.PodFailed)) // its containers succeeded, but the pod failed
 	}
 	if isHeld(p) {
 		s.Status = "Held"
@@ -63,9 +63,8 @@ func Summarize(p *v1.Pod) Summary {
 	return s
 }
 
-// addInit counts init containers and reports whether one of them still keeps
-// the others from starting; then it is the status. Restarts of those that have
-// done their work count only as long as others have not.
+// addInit counts init containers and reports whether one of them still delays the others. If so, it
+// sets the status. Restarts of finished init containers are counted only until all are finished.
 func (s *Summary) addInit(p *v1.Pod) (starting bool) {
 	sidecars := map[string]bool{}
 	for c, kind := range pod.Containers(p) {
@@ -105,8 +104,7 @@ func (s *Summary) addInit(p *v1.Pod) (starting bool) {
 	return false
 }
 
-// addContainers counts the containers. The first one that does not run determines
-// the status.
+// addContainers counts the containers. The first one that does not run determines the status.
 func (s *Summary) addContainers(p *v1.Pod) {
 	var stopped, failed string
 	running := false
@@ -153,7 +151,7 @@ func (s *Summary) addRestarts(st *v1.ContainerStatus) {
 	}
 }
 
-// ended is how a container ended: its reason, else its signal or exit code.
+// ended describes how a container terminated: its reason, else its signal or exit code.
 func ended(t *v1.ContainerStateTerminated) string {
 	switch {
 	case t.Reason != "":
@@ -164,7 +162,7 @@ func ended(t *v1.ContainerStateTerminated) string {
 	return fmt.Sprintf("ExitCode:%d", t.ExitCode)
 }
 
-// isHeld reports whether policy lets nothing of p run yet.
+// isHeld reports whether policy has not admitted any container of p yet.
 func isHeld(p *v1.Pod) bool {
 	admitted := api.Condition(&p.Status, api.ConditionAdmitted)
 	return p.Status.Phase == v1.PodPending && admitted != nil && admitted.Status == v1.ConditionFalse

@@ -7,7 +7,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// volumes writes volumes with what they are and where they come from.
+// volumes writes the volumes with their kinds and sources.
 func (w *writer) volumes(all []v1.Volume) {
 	if len(all) == 0 {
 		w.row(0, "Volumes:", none)
@@ -33,7 +33,8 @@ func (w *writer) volumes(all []v1.Volume) {
 	}
 }
 
-// volumeFields returns what kind of volume it is and its fields, labels and values in turn; an empty kind for others.
+// volumeFields returns the kind of a volume and its fields, as alternating labels and values. The
+// kind is empty for other volumes.
 func volumeFields(s *v1.VolumeSource) (kind string, fields []any) {
 	switch {
 	case s.HostPath != nil:
@@ -95,7 +96,7 @@ func projectedFields(p *v1.ProjectedVolumeSource) (fields []any) {
 	return fields
 }
 
-// volumeRest writes what is more than one line of a volume's fields.
+// volumeRest writes the fields of a volume that need more than one line.
 func (w *writer) volumeRest(s *v1.VolumeSource) {
 	switch {
 	case s.CSI != nil:
@@ -120,7 +121,7 @@ func (w *writer) volumeRest(s *v1.VolumeSource) {
 	}
 }
 
-// claim writes the claim that an ephemeral volume makes.
+// claim writes the claim that an ephemeral volume creates.
 func (w *writer) claim(c *v1.PersistentVolumeClaimTemplate) {
 	w.row(2, "StorageClass:", cmp.Or(c.Annotations[v1.BetaStorageClassAnnotation], or(c.Spec.StorageClassName, "")))
 	w.row(2, "Volume:", c.Spec.VolumeName)
@@ -128,7 +129,7 @@ func (w *writer) claim(c *v1.PersistentVolumeClaimTemplate) {
 	w.list(2, "Annotations:", orNone(annotations(c.Annotations)))
 	capacity := ""
 	if c.Spec.VolumeName != "" {
-		capacity = "0" // as kubectl has it of a claim that is not made yet
+		capacity = "0" // as kubectl shows a claim that does not exist yet
 	}
 	w.row(2, "Capacity:", capacity)
 	w.row(2, "Access Modes:", "")
@@ -145,7 +146,7 @@ func (w *writer) claim(c *v1.PersistentVolumeClaimTemplate) {
 	}
 }
 
-// orNone returns a list, or what stands for an empty one.
+// orNone returns a list, or the placeholder for an empty one.
 func orNone(list []string) []string {
 	if len(list) == 0 {
 		return []string{none}

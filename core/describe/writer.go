@@ -13,15 +13,16 @@ import (
 	"github.com/wardlet/wardlet/core/printable"
 )
 
-// none stands for a value that is not there.
+// none is the placeholder for a missing value.
 const none = "<none>"
 
-// writer writes rows whose cells stand below each other, as kubectl's do.
+// writer writes rows with aligned cells, as kubectl does.
 type writer struct{ tabs *tabwriter.Writer }
 
 func newWriter(w io.Writer) *writer { return &writer{tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)} }
 
-// row writes one line of cells, indented by two blanks for each level. No cell looks like two or like another line.
+// row writes one line of cells, indented by two spaces for each level. The content of a cell never
+// looks like two cells or another line.
 func (w *writer) row(level int, cells ...any) {
 	texts := make([]string, len(cells))
 	for i, cell := range cells {
@@ -30,14 +31,14 @@ func (w *writer) row(level int, cells ...any) {
 	fmt.Fprintln(w.tabs, strings.Repeat("  ", level)+strings.Join(texts, "\t"))
 }
 
-// rowIf is row for a value that may be missing: it then writes nothing.
+// rowIf is row, but writes nothing if the value is missing.
 func (w *writer) rowIf(level int, label, value string) {
 	if value != "" {
 		w.row(level, label, value)
 	}
 }
 
-// list writes values below each other. Like kubectl it indents each value once more.
+// list writes values one per line. Like kubectl, it indents the values by one more level.
 func (w *writer) list(level int, label string, values []string) {
 	if len(values) == 0 {
 		w.row(level, label, none)
@@ -61,10 +62,10 @@ func pairs(m map[string]string) []string {
 	return all
 }
 
-// maxAnnotation is how many bytes of an annotation one line shows.
+// maxAnnotation is the maximum number of an annotation's bytes in one line.
 const maxAnnotation = 140
 
-// annotations returns the lines of annotations. A value that is long or has several lines stands below its key.
+// annotations returns the lines of annotations. A long or multi-line value is below its key.
 func annotations(m map[string]string) []string {
 	var all []string
 	for _, key := range slices.Sorted(maps.Keys(m)) {
@@ -84,7 +85,7 @@ func annotations(m map[string]string) []string {
 	return all
 }
 
-// shorten returns at most size bytes of s, with dots where something was left out.
+// shorten returns at most size bytes of s, with dots in place of the rest.
 func shorten(s string, size int) string {
 	if len(s) <= size {
 		return s
@@ -92,7 +93,7 @@ func shorten(s string, size int) string {
 	return s[:size] + "..."
 }
 
-// or returns what a pointer points to, or else a text.
+// or returns the text at p, or otherwise if p is nil.
 func or[T any](p *T, otherwise string) string {
 	if p == nil {
 		return otherwise

@@ -7,15 +7,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Wait returns once nothing of the pod is being removed, or with the error of
-// ctx. A pod's worker calls it before it makes the pod's first directory or
-// cgroup, so that a pod that comes back with its old UID keeps what it makes:
+// Wait returns once nothing of the pod is being removed, or with the error of ctx. A pod's worker
+// calls it before it makes the pod's first directory or cgroup, so that a pod that is created again
+// with its old UID keeps what the worker makes.
 //
-// claim first marks the UID and then asks whether the pod is removable; a
-// worker first exists, which makes the pod not removable, and then waits here.
-// Whichever came first, either claim sees the worker or the worker sees the
-// mark. What is removed under the mark was made before, and the worker makes
-// all of it anew.
+// claim first marks the UID and then checks whether the pod is removable. A worker first exists,
+// which makes the pod not removable, and then waits here. Whichever came first, either claim sees
+// the worker or the worker sees the mark. Everything that is removed under the mark was made
+// before, and the worker makes all of it again.
 func (c *Collector) Wait(ctx context.Context, uid types.UID) error {
 	for {
 		c.mu.Lock()
@@ -32,8 +31,8 @@ func (c *Collector) Wait(ctx context.Context, uid types.UID) error {
 	}
 }
 
-// claim marks a pod as being removed if it may go. The caller then calls
-// release when it has finished.
+// claim marks a pod as being removed if it is removable. The caller calls release when it has
+// finished.
 func (c *Collector) claim(uid types.UID, source string) (release func(), ok bool) {
 	removed := make(chan struct{})
 	c.mu.Lock()

@@ -14,86 +14,86 @@ import (
 )
 
 const (
-	// retryInterval is the most time between two passes after one that met an
-	// error, maxInterval the most at all.
+	// retryInterval is the longest time until the next pass after one that met an error, and
+	// maxInterval is the longest time after any pass.
 	retryInterval = 5 * time.Second
 	maxInterval   = 30 * time.Second
-	// lookInterval is how often what is known is compared with the limits.
+	// lookInterval is how often the known state is compared with the limits.
 	lookInterval = time.Second
-	// podTimeout bounds what is done for one pod in one pass.
+	// podTimeout limits the work for one pod in one pass.
 	podTimeout = time.Minute
-	// parallel is how many pods are worked on at once.
+	// parallel is how many pods are processed at once.
 	parallel = 8
-	// quiet is how long an error is not logged again.
+	// quiet is how long a logged error is not logged again.
 	quiet = time.Minute
-	// stopTimeout is how long calls in flight may go on after Run was told to end.
+	// stopTimeout is how long calls in flight may continue after Run was stopped.
 	stopTimeout = 10 * time.Second
 )
 
-// Runtime lists and removes what carries the agent's mark. What is already
-// gone is no error.
+// Runtime lists and removes objects with the agent's mark. To remove what is already gone is no
+// error.
 type Runtime interface {
 	ListPods(ctx context.Context) ([]status.ObservedPod, error)
-	// InspectPod returns one pod; one that the runtime does not know has only its UID.
+	// InspectPod returns one pod. For a pod that the runtime does not have, it returns only the
+	// UID.
 	InspectPod(ctx context.Context, uid types.UID) (status.ObservedPod, error)
 	// StopContainer returns when the container has stopped; it is killed after grace.
 	StopContainer(ctx context.Context, id string, grace time.Duration) error
-	// RemoveContainer removes a container's logs, then the container. Its error is a
-	// status.ErrContainerStuck where the runtime will not let go of it.
+	// RemoveContainer removes a container's logs, then the container. The error is a
+	// status.ErrContainerStuck if the runtime does not remove the container.
 	RemoveContainer(ctx context.Context, uid types.UID, id string) error
 	StopSandbox(ctx context.Context, id string) error
 	RemoveSandbox(ctx context.Context, id string) error
 }
 
-// Volumes knows the pod directories.
+// Volumes manages the pod directories.
 type Volumes interface {
 	// Pods lists the pods that have a directory.
 	Pods() ([]types.UID, error)
-	// Owner says whose a directory is: by its source annotation. The error is
-	// pod.ErrUnmarked of one that is not the agent's.
+	// Owner returns the pod to which a directory belongs, with its source annotation. The error is
+	// pod.ErrUnmarked for a directory that is not the agent's.
 	Owner(uid types.UID) (*v1.Pod, error)
 	// Teardown removes the pod's volumes, Remove its directory.
 	Teardown(ctx context.Context, uid types.UID) error
 	Remove(ctx context.Context, uid types.UID) error
 }
 
-// Cgroups knows the cgroups of pods.
+// Cgroups manages the cgroups of pods.
 type Cgroups interface {
 	Pods() ([]types.UID, error)
-	// Remove fails where processes are left that may be the pod's still.
+	// Remove fails if processes are left that may still belong to the pod.
 	Remove(ctx context.Context, uid types.UID) error
 }
 
-// Pods knows which pods may go. It does not block.
+// Pods decides which pods may be removed. It does not block.
 type Pods interface {
-	// Removable reports whether everything of a pod may go: no source wants
-	// it (suppressed, held and waiting pods count as wanted), its source has
-	// been seen, and no worker runs it. source is the source's name; empty
-	// means that it is not known, and then all sources must have been seen.
+	// Removable reports whether everything of a pod may be removed: no source wants it (suppressed,
+	// held and waiting pods count as wanted), its source has been seen, and no worker runs it.
+	// source is the source's name; if it is empty, the source is unknown, and all sources must have
+	// been seen.
 	Removable(uid types.UID, source string) bool
 }
 
-// Config is what a Collector works with. Over, Known, Limits and Now may be left
-// out.
+// Config holds the settings and dependencies of a Collector. Over, Known, Limits and Now are
+// optional.
 type Config struct {
 	Runtime Runtime
 	Volumes Volumes
 	Cgroups Cgroups
 	Pods    Pods
-	// Over reports whether a pod that is still wanted was pushed out, or is deleted
-	// and has ended: only its status is of use. It does not block. Without it no pod
-	// is.
+	// Over reports whether only the status of a wanted pod is still needed, because it was evicted,
+	// or is deleted and has ended. It does not block. If it is nil, there are no such pods.
 	Over func(uid types.UID) bool
-	// Known returns the agent's pods as they were last seen, in the detail of a
-	// listing. It makes no call and does not block; what it returns is not changed.
-	// Without it only passes find what is old.
+	// Known returns the agent's pods as they were last seen, with the details of a listing. It
+	// makes no call and does not block, and its result must not be modified. If it is nil, only
+	// passes find old objects.
 	Known func() []status.ObservedPod
-	// Limits are DefaultLimits where they are zero.
+	// Limits are the limits for dead containers; the zero value means DefaultLimits.
 	Limits Limits
-	// Layout says where logs lie.
+	// Layout returns the paths of logs.
 	Layout pod.Layout
 	Log    *slog.Logger
-	// Now is the wall clock, by which containers have an age; time.Now by default.
+	// Now is the wall clock, from which the age of containers is computed; time.Now by default.
 	Now func() time.Time
 }
 
@@ -105,8 +105,8 @@ type Collector struct {
 	slots chan struct{}
 	tasks sync.WaitGroup
 
-	// draining ends when no further call is to be made, calls when those in flight
-	// are given up.
+	// draining is done when no further call may be made. calls is done when the calls in flight are
+	// abandoned.
 	draining context.Context
 	drain    context.CancelFunc
 	calls    context.Context
@@ -114,23 +114,23 @@ type Collector struct {
 
 	mu      sync.Mutex
 	stopped bool
-	// busy holds the pods that have a task; true means look again after.
+	// busy has the pods with a task. The value is true if another task has to follow it.
 	busy map[types.UID]bool
-	// claims holds the pods that are being removed. Each channel is closed
-	// when that is over.
+	// claims has the pods that are being removed. Each channel is closed when the removal is
+	// complete.
 	claims map[types.UID]chan struct{}
-	// due holds the pods that are to be worked on at once.
+	// due has the pods that need a task at once.
 	due map[types.UID]bool
-	// rests says until when a look leaves a pod alone, for it was just worked on.
+	// rests has the time until which a look skips a pod, because a task has just processed it.
 	rests map[types.UID]time.Time
-	// left holds the pods of which the runtime knows nothing and that could not go
-	// yet, with their source.
+	// left has the pods that the runtime does not have and that could not be removed yet, with
+	// their source.
 	left map[types.UID]string
-	// kept holds the containers that the runtime does not let go of, by ID.
+	// kept has the containers that the runtime does not remove, by ID.
 	kept map[string]kept
-	// gone is when each container and sandbox was removed, by ID.
+	// gone is the time when each container or sandbox was removed, by ID.
 	gone map[string]time.Time
-	// logged is when each error was last logged.
+	// logged is the time when each error was last logged.
 	logged map[string]time.Time
 }
 
@@ -174,8 +174,8 @@ func signal(ch chan<- struct{}) {
 	}
 }
 
-// Run passes over all pods, at once and then every 30 seconds, and looks at what is known every second, until ctx ends and Stop has
-// returned.
+// Run passes over all pods, at once and then every 30 seconds, and looks at the known state every
+// second. When ctx is done it calls Stop and then returns.
 func (c *Collector) Run(ctx context.Context) {
 	defer c.Stop(context.WithoutCancel(ctx))
 	timer := time.NewTimer(0)
@@ -207,8 +207,8 @@ func (c *Collector) Run(ctx context.Context) {
 	}
 }
 
-// Stop makes no further call, waits for those in flight for 10 s or until ctx ends, and
-// returns when they have. It may be called more than once.
+// Stop makes no further call, and waits for those in flight for 10 s or until ctx is done. It then
+// cancels them and returns when they have returned. It may be called more than once.
 func (c *Collector) Stop(ctx context.Context) {
 	c.mu.Lock()
 	c.stopped = true
@@ -222,7 +222,7 @@ func (c *Collector) Stop(ctx context.Context) {
 	c.abandon()
 }
 
-// proceed says whether a task may go on to its next call.
+// proceed returns an error if a task must make no further call.
 func (c *Collector) proceed(ctx context.Context) error {
 	if err := c.draining.Err(); err != nil {
 		return err
@@ -230,8 +230,7 @@ func (c *Collector) proceed(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// failed logs an error, unless it was a short while ago, and asks for another
-// pass.
+// failed logs an error, unless it was logged recently, and requests another pass.
 func (c *Collector) failed(ctx context.Context, uid types.UID, message string, err error) {
 	if c.draining.Err() == nil && ctx.Err() == nil {
 		signal(c.retry)

@@ -1,15 +1,15 @@
-// Package gc removes what pods leave behind: dead containers and old sandboxes
-// of pods that live on, and everything of pods that are gone.
+// Package gc removes what pods leave behind: dead containers and old sandboxes of pods that are
+// kept, and everything of pods that are gone.
 //
-// Comes in: what the runtime shows, the pod directories and the cgroups there
-// are, what is known of pods already, and word of a pod that has ended. Goes out:
-// removals. Run is the package's goroutine; it starts one task per pod that needs
-// something, a few at a time, and waits for them when it ends.
+// Input: what the runtime shows, the existing pod directories and cgroups, what is known about pods
+// already, and notifications of pods that have ended. Output: removals. Run is the package's
+// goroutine. It starts one task per pod that needs one, a few at a time, and waits for them before
+// it returns.
 //
-// A pass lists everything and comes every 30 seconds. Between passes, a look
-// every second uses what is known and costs no call. What it finds, and the pod
-// that has just ended, is worked on at once, alone.
+// A pass lists everything, every 30 seconds. Between passes, a look every second uses what is known
+// and makes no call. A pod that a look finds, or that has just ended, gets a task of its own at
+// once.
 //
-// What is removed carries the agent's mark or lies below its own roots, and
-// nothing of a pod is removed that may still be wanted: see Pods.
+// Only objects with the agent's mark or below its own roots are removed, and nothing of a pod that
+// may still be wanted: see Pods.
 package gc

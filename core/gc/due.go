@@ -9,7 +9,7 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// Ended says that a pod is over: what may go of it goes at once, without waiting
+// Ended reports that a pod has ended: what may be removed of it is removed at once, without waiting
 // for a pass. It does not block.
 func (c *Collector) Ended(uid types.UID) {
 	c.mu.Lock()
@@ -28,9 +28,9 @@ func (c *Collector) workOnDue() {
 	}
 }
 
-// look finds what passes would find, by what is known already: dead instances
-// beyond the limits, pods that have become removable, as when their source is
-// heard. It makes no call unless there is something to do.
+// look finds, from what is known already, what a pass would find: dead instances beyond the limits,
+// and pods that have become removable, for example because their source was seen. It makes no call
+// unless there is something to do.
 func (c *Collector) look() {
 	known := c.cfg.Known()
 	for i := range known {
@@ -54,39 +54,39 @@ func (c *Collector) look() {
 	}
 }
 
-// rested reports whether a look may find something of a pod. What a task has
-// removed may be known a while longer, and what it could not is tried again later.
+// rested reports whether a look may check a pod. Objects that a task has removed may still be known
+// for a while, and objects that it could not remove are tried again later.
 func (c *Collector) rested(uid types.UID) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return time.Now().After(c.rests[uid])
 }
 
-// rest has looks leave a pod alone for a while.
+// rest makes looks skip a pod for a while.
 func (c *Collector) rest(uid types.UID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.rests[uid] = time.Now().Add(retryInterval)
 }
 
-// forgetRests drops what is over of rests. The caller holds mu.
+// forgetRests removes the expired entries of rests. The caller holds mu.
 func (c *Collector) forgetRests() {
 	now := time.Now()
 	maps.DeleteFunc(c.rests, func(_ types.UID, until time.Time) bool { return now.After(until) })
 }
 
-// job is what there is to do for a pod.
+// job is the work for one pod.
 type job struct {
 	uid types.UID
-	// listed is false for a job that uses what was last seen of the pod. Otherwise
-	// observed is the pod, nil if the runtime does not know it.
+	// listed is false for a job that uses what was last seen of the pod. Otherwise observed is the
+	// pod from the list, nil if the runtime does not have it.
 	listed   bool
 	observed *status.ObservedPod
-	// over are the containers that go because the node has too many dead ones.
+	// over are the containers to remove because the node has too many dead ones.
 	over map[string]bool
 }
 
-// begin starts a task, unless the pod has one, which then is made up for.
+// begin starts a task. If the pod has a task already, another one follows it.
 func (c *Collector) begin(j job) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

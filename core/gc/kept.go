@@ -7,17 +7,18 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// keptDelays is how long a container that the runtime keeps is left alone.
+// keptDelays are the delays after which the removal of a stuck container is tried again.
 var keptDelays = backoff.Exponential{Min: retryInterval, Max: maxInterval}
 
-// kept is a container that the runtime does not let go of: see status.ErrContainerStuck.
+// kept is a container that the runtime does not remove: see status.ErrContainerStuck.
 type kept struct {
 	err   error
 	pause time.Duration
 	until time.Time
 }
 
-// keptYet returns the error that a container met that is left alone for now.
+// keptYet returns the last error of a stuck container whose removal is not tried again yet, nil for
+// other containers.
 func (c *Collector) keptYet(id string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -27,7 +28,7 @@ func (c *Collector) keptYet(id string) error {
 	return nil
 }
 
-// keep leaves a container alone for a while.
+// keep delays the next removal of a stuck container.
 func (c *Collector) keep(id string, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -35,7 +36,7 @@ func (c *Collector) keep(id string, err error) {
 	c.kept[id] = kept{err, pause, time.Now().Add(pause)}
 }
 
-// forgetKept drops those that are not there any more. The caller holds mu.
+// forgetKept removes the entries of containers that no longer exist. The caller holds mu.
 func (c *Collector) forgetKept(observed []status.ObservedPod) {
 	if len(c.kept) == 0 {
 		return

@@ -8,37 +8,35 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// Limits say how many dead containers may stay, of pods that live on.
+// Limits are the limits for dead containers of pods that are kept.
 type Limits struct {
-	// MinAge is how old a container has to be to be removed, by when it was made.
+	// MinAge is the minimum age of a container for its removal, counted from its creation.
 	MinAge time.Duration
-	// PerContainer is how many dead instances each container of each pod keeps
-	// beside the newest instance; at least one is kept, for a container's last state
-	// is read from it.
+	// PerContainer is how many dead instances each container of each pod keeps in addition to the
+	// newest instance. At least one is kept, because the container's last state is read from it.
 	PerContainer int
-	// Total is how many dead containers the node keeps, negative for any number, which
-	// it is by default. Each
-	// container keeps an equal share at first, at least one; then the oldest go.
+	// Total is how many dead containers the node keeps, negative for no limit, which is the
+	// default. Each container first keeps an equal share, at least one. Then the oldest are
+	// removed.
 	Total int
 }
 
-// DefaultLimits are a kubelet's.
+// DefaultLimits returns a kubelet's limits.
 func DefaultLimits() Limits { return Limits{PerContainer: 1, Total: -1} }
 
-// dead reports whether a container has run, or was never to run, and is over.
+// dead reports whether a container has exited, or could not be started.
 func dead(c *status.ObservedContainer) bool { return c.State == status.StateExited }
 
-// old reports whether a container may go by its age. One from the future, by a
-// clock that was set back, is as old as any.
+// old reports whether a container may be removed because of its age. A creation time in the future,
+// from a clock that was set back, counts as old.
 func (l Limits) old(c *status.ObservedContainer, now time.Time) bool {
 	age := now.Sub(c.CreatedAt)
 	return l.MinAge <= 0 || age >= l.MinAge || age < 0
 }
 
-// surplus is what the pod has too much of, by the limits of a pod: of each
-// container all instances that do not run but the newest instance and the newest
-// dead ones. None of it can become newest again, so the pod's worker is not in the
-// way.
+// surplus returns the containers of the pod beyond the limits of a pod: for each container all
+// instances that do not run, except the newest instance and the newest dead ones. None of them can
+// become the newest again, so their removal does not disturb the pod's worker.
 func (l Limits) surplus(p *status.ObservedPod, now time.Time) []*status.ObservedContainer {
 	var out []*status.ObservedContainer
 	seen, kept := map[string]bool{}, map[string]int{}
@@ -57,8 +55,7 @@ func (l Limits) surplus(p *status.ObservedPod, now time.Time) []*status.Observed
 	return out
 }
 
-// overTotal is what has to go, by ID, for the dead containers that the pods would
-// keep to be no more than Total.
+// overTotal returns, by ID, the containers to remove so that the pods keep at most Total dead ones.
 func (l Limits) overTotal(pods []*status.ObservedPod, now time.Time) map[string]bool {
 	if l.Total < 0 {
 		return nil
@@ -91,8 +88,8 @@ func (l Limits) overTotal(pods []*status.ObservedPod, now time.Time) map[string]
 	return over
 }
 
-// groups are the dead containers that the limits of a pod let stay, one group for
-// each container of each pod, the newest first, and how many they are.
+// groups returns the dead containers within the limits of their pods, one group for each container
+// of each pod, the newest first, and their number.
 func (l Limits) groups(pods []*status.ObservedPod, now time.Time) (groups [][]*status.ObservedContainer, count int) {
 	for _, p := range pods {
 		goes := map[string]bool{}

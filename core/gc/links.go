@@ -11,10 +11,9 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// removeDanglingLinks removes links of the pods' containers to logs that are no
-// more. While a container runs its log may be missing for the moment in which it
-// is rotated. Links of pods that are not among these are left alone: the directory
-// may be shared with others.
+// removeDanglingLinks removes the links of the pods' containers to logs that no longer exist. The
+// log of a running container may be missing for a moment while it is rotated. Links of other pods
+// are not changed, because the directory may be shared with other programs.
 func (c *Collector) removeDanglingLinks(pods []status.ObservedPod) error {
 	byUID := make(map[types.UID]*status.ObservedPod, len(pods))
 	for i := range pods {
@@ -34,8 +33,8 @@ func (c *Collector) removeDanglingLinks(pods []status.ObservedPod) error {
 	return errors.Join(append(errs, err)...)
 }
 
-// runsBehind reports whether the container that a link is named for may run. The
-// end of a name that is too long is missing: then any of the pod's counts.
+// runsBehind reports whether the container in the name of a link may be running. The end of a name
+// that was too long is missing: then any container of the pod counts.
 func runsBehind(p *status.ObservedPod, link string) bool {
 	file := filepath.Base(link)
 	name := strings.TrimSuffix(file, ".log")
@@ -48,5 +47,5 @@ func runsBehind(p *status.ObservedPod, link string) bool {
 	return false
 }
 
-// maxFileName is the longest file name a file system takes, in bytes.
+// maxFileName is the longest file name that file systems allow, in bytes.
 const maxFileName = 255

@@ -13,8 +13,8 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// pass starts a task for every pod of which something is there. If the runtime
-// does not answer, pass does nothing, because what still runs is not known.
+// pass starts a task for every pod of which something exists. If the runtime does not answer, pass
+// does nothing, because it is unknown what still runs.
 func (c *Collector) pass(ctx context.Context) {
 	observed, err := c.list(ctx)
 	if err != nil {
@@ -61,7 +61,7 @@ func (c *Collector) list(ctx context.Context) ([]status.ObservedPod, error) {
 	return c.cfg.Runtime.ListPods(ctx)
 }
 
-// overTotal is what the pods that live on have too much of together.
+// overTotal returns the containers by which the pods that are kept exceed the limit of the node.
 func (c *Collector) overTotal(observed []status.ObservedPod) map[string]bool {
 	if c.cfg.Limits.Total < 0 {
 		return nil
@@ -75,8 +75,7 @@ func (c *Collector) overTotal(observed []status.ObservedPod) map[string]bool {
 	return c.cfg.Limits.overTotal(living, c.cfg.Now())
 }
 
-// task does what there is to do for one pod. A pod that hangs holds up only
-// itself and one slot.
+// task does the work for one pod. If it hangs, it delays only this pod and occupies one slot.
 func (c *Collector) task(j job) {
 	defer c.end(j.uid)
 	select {
@@ -93,15 +92,14 @@ func (c *Collector) task(j job) {
 	}
 	c.rest(j.uid)
 	const what = "what a pod left cannot be removed"
-	if errors.Is(err, status.ErrContainerStuck) { // trying again soon is of no use
+	if errors.Is(err, status.ErrContainerStuck) { // to try again soon is useless
 		c.warn(j.uid, what, err)
 		return
 	}
 	c.failed(c.calls, j.uid, what, err)
 }
 
-// end lets the pod have another task, and starts one that was asked for
-// meanwhile.
+// end lets the pod have another task, and starts one if it was requested in the meantime.
 func (c *Collector) end(uid types.UID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -112,7 +110,7 @@ func (c *Collector) end(uid types.UID) {
 	delete(c.busy, uid)
 }
 
-// collect removes the pod or, where it lives on, what is old of it.
+// collect removes the pod or, if it is kept, its old objects.
 func (c *Collector) collect(ctx context.Context, j job) error {
 	uid, observed := j.uid, j.observed
 	if !j.listed {
@@ -148,9 +146,9 @@ func (c *Collector) collect(ctx context.Context, j job) error {
 	return c.remove(ctx, uid, observed)
 }
 
-// seen returns a pod as it was last seen, and one that is not known as the runtime shows
-// it, nil where that does not know it. What is old is enough: instances that are over
-// do not run again, and of a pod that may go nothing is made any more.
+// seen returns a pod as it was last seen. For an unknown pod it asks the runtime, and returns nil
+// if the runtime does not have it. An old observation is sufficient: exited instances do not run
+// again, and nothing new is made for a removable pod.
 func (c *Collector) seen(ctx context.Context, uid types.UID) (*status.ObservedPod, error) {
 	if err := c.proceed(ctx); err != nil {
 		return nil, err
@@ -173,8 +171,8 @@ func (c *Collector) seen(ctx context.Context, uid types.UID) (*status.ObservedPo
 	return &p, nil
 }
 
-// leaves notes whether a pod of which the runtime knows nothing is there and could
-// not go yet.
+// leaves records whether a pod that the runtime does not have still exists and could not be removed
+// yet.
 func (c *Collector) leaves(uid types.UID, source string, left bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

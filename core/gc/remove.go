@@ -15,10 +15,10 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// remove removes everything of a pod, what names it last. The first error
-// ends it: what is left is found again by the next pass. Only a container that
-// the runtime keeps, which has ended, holds nothing up but its sandbox. A pod of
-// which something runs is left to a worker, which ends it gracefully.
+// remove removes everything of a pod, and last the objects that name it. It stops at the first
+// error; the next pass finds what is left. Only a container that the runtime keeps does not stop
+// it, but the container's sandbox is kept too. A pod with something running is left to a worker,
+// which terminates it gracefully.
 func (c *Collector) remove(ctx context.Context, uid types.UID, observed *status.ObservedPod) error {
 	if observed == nil {
 		return c.removeLocal(ctx, uid)
@@ -49,8 +49,8 @@ func (c *Collector) remove(ctx context.Context, uid types.UID, observed *status.
 	return kept
 }
 
-// removeContainers removes those of a pod that is over, and goes on where the
-// runtime keeps one.
+// removeContainers removes the containers of a pod that has ended, and continues if the runtime
+// keeps one.
 func (c *Collector) removeContainers(ctx context.Context, p *status.ObservedPod) (gone map[string]bool, kept, err error) {
 	gone = map[string]bool{}
 	for i := range p.Containers {
@@ -68,7 +68,7 @@ func (c *Collector) removeContainers(ctx context.Context, p *status.ObservedPod)
 	return gone, kept, nil
 }
 
-// removeLocal removes what there is of a pod besides containers and sandboxes.
+// removeLocal removes everything of a pod but containers and sandboxes.
 func (c *Collector) removeLocal(ctx context.Context, uid types.UID) error {
 	if err := c.removeLogs(ctx, uid); err != nil {
 		return err
@@ -106,8 +106,8 @@ func (c *Collector) removeSandbox(ctx context.Context, id string) error {
 	return nil
 }
 
-// removeLogs removes the pod's log directories and the links that lead into them:
-// a pod may have had another name before, under the same UID.
+// removeLogs removes the pod's log directories and the links into them. There may be several,
+// because the pod may have had another name before, under the same UID.
 func (c *Collector) removeLogs(ctx context.Context, uid types.UID) error {
 	if err := c.proceed(ctx); err != nil {
 		return err
@@ -144,7 +144,7 @@ func (c *Collector) removeLogDirs(ctx context.Context, uid types.UID) error {
 	return nil
 }
 
-// logsOf is the pod below whose log directory a path lies, empty for none.
+// logsOf returns the pod whose log directory contains a path, empty for none.
 func (c *Collector) logsOf(path string) types.UID {
 	below, ours := strings.CutPrefix(path, c.podLogsDir()+"/")
 	dir, _, inside := strings.Cut(below, "/")
@@ -156,7 +156,7 @@ func (c *Collector) logsOf(path string) types.UID {
 
 func (c *Collector) podLogsDir() string { return filepath.Join(c.cfg.Layout.LogRoot, "pods") }
 
-// eachLink calls do for every link in the directory that log collectors follow.
+// eachLink calls do for every link in the directory that log collectors read.
 func (c *Collector) eachLink(do func(link, target string) error) error {
 	dir := c.cfg.Layout.LogLinksDir()
 	entries, err := os.ReadDir(dir)

@@ -8,19 +8,19 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// removedFor is for how long something may be known that was removed.
+// removedFor is how long a removed object may still be known.
 const removedFor = 2 * time.Minute
 
-// removed notes that a container or sandbox is no more. What is known of its pod
-// may be from before that.
+// removed records that a container or sandbox was removed. What is known about its pod may be older
+// than that.
 func (c *Collector) removed(id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.gone[id] = time.Now()
 }
 
-// stillThere is a pod as it is known without what was removed since, false where
-// nothing is left of it.
+// stillThere returns a known pod without the objects that were removed since, and false if nothing
+// is left of it.
 func (c *Collector) stillThere(known *status.ObservedPod) (*status.ObservedPod, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -36,8 +36,8 @@ func (c *Collector) stillThere(known *status.ObservedPod) (*status.ObservedPod, 
 	return known, len(known.Containers)+len(known.Sandboxes) > 0
 }
 
-// forgetRemoved drops what was removed at least removedFor ago. The caller holds
-// mu.
+// forgetRemoved removes the entries of objects that were removed at least removedFor ago. The
+// caller holds mu.
 func (c *Collector) forgetRemoved() {
 	maps.DeleteFunc(c.gone, func(_ string, at time.Time) bool { return time.Since(at) >= removedFor })
 }

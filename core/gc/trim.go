@@ -11,13 +11,11 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// unknownGrace is how long a container of which the runtime does not know what it
-// does gets to end before it is removed.
+// unknownGrace is the grace period of a container in an unknown state before it is removed.
 const unknownGrace = 2 * time.Second
 
-// trim removes what is old of a pod that lives on: what its limits do not let
-// stay, what else is named in over, and the sandboxes that are over and empty but
-// the newest.
+// trim removes the old objects of a pod that is kept: the containers beyond its limits, the dead
+// ones in over, and the stopped, empty sandboxes except the newest sandbox.
 func (c *Collector) trim(ctx context.Context, p *status.ObservedPod, over map[string]bool) error {
 	var errs []error
 	gone := map[string]bool{}
@@ -40,8 +38,8 @@ func (c *Collector) trim(ctx context.Context, p *status.ObservedPod, over map[st
 	return errors.Join(errs...)
 }
 
-// empty is for a pod that has ended but is still shown: its dead containers, its
-// sandboxes and its logs go.
+// empty removes the dead containers, the sandboxes and the logs of a pod that has ended but is
+// still shown.
 func (c *Collector) empty(ctx context.Context, p *status.ObservedPod) error {
 	if p.Running() {
 		return nil
@@ -59,8 +57,8 @@ func (c *Collector) empty(ctx context.Context, p *status.ObservedPod) error {
 	return kept
 }
 
-// trimSandboxes removes the sandboxes that are over and hold no container, but the
-// newest few. gone are containers that were removed.
+// trimSandboxes removes the stopped sandboxes without containers, except the newest keep ones. gone
+// are containers that were removed.
 func (c *Collector) trimSandboxes(ctx context.Context, p *status.ObservedPod, gone map[string]bool, keep int) error {
 	inUse := sandboxesInUse(p, gone)
 	var errs []error
@@ -72,8 +70,7 @@ func (c *Collector) trimSandboxes(ctx context.Context, p *status.ObservedPod, go
 	return errors.Join(errs...)
 }
 
-// sandboxesInUse are those that hold containers. gone are containers that were
-// removed.
+// sandboxesInUse returns the sandboxes that have containers. gone are containers that were removed.
 func sandboxesInUse(p *status.ObservedPod, gone map[string]bool) map[string]bool {
 	inUse := map[string]bool{}
 	for i := range p.Containers {
@@ -84,9 +81,8 @@ func sandboxesInUse(p *status.ObservedPod, gone map[string]bool) map[string]bool
 	return inUse
 }
 
-// removeContainer removes a container that is over. One whose state is not known
-// may still run: it is ended first. One that the runtime keeps is tried now and
-// then.
+// removeContainer removes a dead container. A container in an unknown state may still run, so it is
+// stopped first. A container that the runtime keeps is tried again only after a delay.
 func (c *Collector) removeContainer(ctx context.Context, uid types.UID, container *status.ObservedContainer) error {
 	if err := c.proceed(ctx); err != nil {
 		return err
@@ -114,7 +110,7 @@ func (c *Collector) removeContainer(ctx context.Context, uid types.UID, containe
 	return err
 }
 
-// trimmable reports whether there is something for trim to do.
+// trimmable reports whether trim would remove something.
 func (c *Collector) trimmable(p *status.ObservedPod) bool {
 	if len(c.cfg.Limits.surplus(p, c.cfg.Now())) > 0 {
 		return true

@@ -10,17 +10,18 @@ import (
 
 // class is a kind of failed pull.
 type class struct {
-	// words are what the errors of runtimes of this class contain; the CRI has no codes for them. Each has a space: the
-	// name of an image, which is in the same text, has none.
+	// words are substrings of the error messages of this class, because the CRI has no codes for
+	// them. Each contains a space, so that it cannot match the image name in the same message,
+	// which contains none.
 	words []string
-	// away reports that no registry has answered.
+	// away is true if no registry has answered.
 	away bool
-	// advice is what to do.
+	// advice is the remedy.
 	advice string
 }
 
-// classes are tried in order: what a registry has answered comes before what looks like a broken connection, because a
-// registry chooses the text of its answers.
+// classes are matched in order. Answers of a registry come before texts that look like a broken
+// connection, because a registry chooses the text of its answers.
 var classes = []class{
 	{
 		words:  []string{"no space left on device", "disk quota exceeded"},
@@ -73,7 +74,7 @@ var classes = []class{
 	},
 }
 
-// classify returns the class of a failed pull; the zero value is none that is known.
+// classify returns the class of a failed pull, the zero value if it is unknown.
 func classify(err error) class {
 	if _, ok := errors.AsType[*stalledError](err); ok {
 		return class{away: true, advice: "the registry may hang: check that it answers; the pull is tried again"}
@@ -89,8 +90,8 @@ func classify(err error) class {
 	return class{}
 }
 
-// advised adds to a failed pull what to do, and why some credentials could not be used; unread is nil for none. It keeps
-// the reason of a fault.
+// advised adds to the error of a failed pull the remedy, and why some credentials could not be
+// read; unread is nil if all were read. It keeps the reason of a fault.
 func advised(err, unread error) error {
 	if advice := classify(err).advice; advice != "" {
 		err = rewrap(err, func(err error) error { return fmt.Errorf("%w; %s", err, advice) })
@@ -101,7 +102,7 @@ func advised(err, unread error) error {
 	return err
 }
 
-// rewrap changes the detail of a fault, or an error that is none.
+// rewrap changes the detail of a fault, or another error itself.
 func rewrap(err error, change func(error) error) error {
 	if f, ok := errors.AsType[*status.Fault](err); ok {
 		return &status.Fault{Reason: f.Reason, RetryAt: f.RetryAt, Err: change(f.Err)}

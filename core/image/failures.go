@@ -9,17 +9,17 @@ import (
 	"github.com/wardlet/wardlet/core/internal/backoff"
 )
 
-// How long a pod waits after failing to pull an image: the first time, and at
-// most. It starts anew when the last failure is twice the most ago.
+// How long a pod waits after a failed pull: the first time, and at most. The delays start again
+// from the first if the last failure is older than twice the maximum.
 const (
 	pullBackOff    = 10 * time.Second
 	pullBackOffMax = 300 * time.Second
 )
 
-// delays are those of consecutive failures.
+// delays are the delays after consecutive failures.
 var delays = backoff.Exponential{Min: pullBackOff, Max: pullBackOffMax}
 
-// failures are the last ones of each pod and image.
+// failures has the last failure of each pod and image.
 type failures struct {
 	now func() time.Time
 
@@ -38,14 +38,14 @@ type failure struct {
 	err   error
 }
 
-// retryAt returns when the next try may be made.
+// retryAt returns when the next try is allowed.
 func (f failure) retryAt() time.Time { return f.at.Add(f.delay) }
 
 func newFailures(now func() time.Time) *failures {
 	return &failures{now: now, last: map[failureKey]failure{}}
 }
 
-// waiting returns the failure after which a pull must still wait.
+// waiting returns the last failure, and whether the next pull still has to wait because of it.
 func (f *failures) waiting(key failureKey) (failure, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -53,7 +53,7 @@ func (f *failures) waiting(key failureKey) (failure, bool) {
 	return last, ok && f.now().Sub(last.at) < last.delay
 }
 
-// add records a failure: the next try waits twice as long as this one did.
+// add records a failure: the delay before the next try is twice the previous one.
 func (f *failures) add(key failureKey, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -66,7 +66,7 @@ func (f *failures) add(key failureKey, err error) {
 	f.last[key] = failure{at: now, delay: delays.Next(f.last[key].delay), err: err}
 }
 
-// forget removes the failures of a pod and image that a pull has ended.
+// forget removes the failures of a pod and image after a successful pull.
 func (f *failures) forget(key failureKey) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

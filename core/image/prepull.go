@@ -8,8 +8,8 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// Run makes the images of the configuration present, one at a time and again and again until they are there, and waits
-// for ctx to end.
+// Run makes the images in the configuration present, one at a time, and tries again until all are
+// present. Then it waits until ctx is done.
 func (u *Puller) Run(ctx context.Context) {
 	missing := u.cfg.Prepull
 	pace := &faultlog.Pace{}
@@ -36,7 +36,8 @@ func (u *Puller) Run(ctx context.Context) {
 	<-ctx.Done()
 }
 
-// prepull pulls an image for the operator unless it is present. Pods that pull need not wait for it.
+// prepull pulls an image for the operator unless it is present. It does not delay the pulls of
+// pods.
 func (u *Puller) prepull(ctx context.Context, listed string) error {
 	name, err := pod.CompleteImage(listed)
 	if err != nil {

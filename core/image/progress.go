@@ -15,14 +15,15 @@ import (
 )
 
 const (
-	// growthOfProgress is by how many bytes the image file system grows where a pull makes progress: less than any
-	// connection carries in a ProgressTimeout, more than a quiet machine writes.
+	// growthOfProgress is by how many bytes the image file system has to grow to count as progress
+	// of a pull: less than any connection transfers in a ProgressTimeout, and more than an idle
+	// machine writes.
 	growthOfProgress = 1 << 20
 	// looksPerTimeout is how often the file system is read in a ProgressTimeout.
 	looksPerTimeout = 20
 )
 
-// stalledError ends a pull without progress.
+// stalledError is the error of a pull without progress.
 type stalledError struct {
 	name  string
 	limit time.Duration
@@ -32,7 +33,7 @@ func (e *stalledError) Error() string {
 	return fmt.Sprintf("pull image %q: no progress for %s: the image file system did not grow", e.name, e.limit)
 }
 
-// watched pulls an image and ends the pull when it makes no progress.
+// watched pulls an image and cancels the pull if it makes no progress.
 func (u *Puller) watched(ctx context.Context, name string, auth *pod.RegistryAuth, waiting *pending) (string, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var watch sync.WaitGroup
@@ -46,8 +47,8 @@ func (u *Puller) watched(ctx context.Context, name string, auth *pod.RegistryAut
 	return id, err
 }
 
-// watch reads the image file system until ctx ends. A pull whose file system cannot be read is not ended: nothing is
-// known of its progress.
+// watch reads the image file system until ctx is done. If the file system cannot be read, the pull
+// is not cancelled, because its progress is unknown.
 func (u *Puller) watch(ctx context.Context, cancel context.CancelCauseFunc, name string, waiting *pending) {
 	limit := u.cfg.ProgressTimeout
 	ticks := time.NewTicker(max(limit/looksPerTimeout, time.Second))
@@ -84,22 +85,24 @@ func (u *Puller) watch(ctx context.Context, cancel context.CancelCauseFunc, name
 // Pull is an image that a container waits for.
 type Pull struct {
 	Image, Container string
-	// Since is when the container began to wait, Began when the pull did: zero while it waits for its turn.
+	// Since is when the container began to wait. Began is when the pull began, zero while it waits
+	// for its turn.
 	Since, Began time.Time
-	// Grown is how many bytes the image file system has grown since Began, by all that is written to it.
+	// Grown is by how many bytes the image file system has grown since Began, whatever wrote them.
 	Grown int64
 }
 
-// Pulling returns the images that the containers of a pod wait for, in the order they began to wait.
+// Pulling returns the images that the containers of a pod wait for, in the order in which they
+// began to wait.
 func (u *Puller) Pulling(uid types.UID) []Pull { return u.pulls.of(uid) }
 
-// pulls are those that wait or are under way.
+// pulls are the pulls that wait or are under way.
 type pulls struct {
 	mu  sync.Mutex
 	all []*pending
 }
 
-// pending is one of them.
+// pending is a pull that waits or is under way.
 type pending struct {
 	uid   types.UID
 	pull  Pull

@@ -33,7 +33,7 @@ func (u *Puller) pull(ctx context.Context, r *request) (string, error) {
 	}
 	defer done()
 
-	// The pull before this one may have been of the same image.
+	// The previous pull may have been of the same image.
 	if r.container.ImagePullPolicy != v1.PullAlways {
 		if id, _, err := u.present(ctx, r); err == nil && id != "" {
 			return id, nil
@@ -50,7 +50,7 @@ func (u *Puller) pull(ctx context.Context, r *request) (string, error) {
 	return id, nil
 }
 
-// turn waits until the pod's owner may pull the image. Unless it fails, done must be called.
+// turn waits until the pod's owner may pull the image. If it succeeds, done must be called.
 func (u *Puller) turn(ctx context.Context, r *request) (done func(), err error) {
 	free, ok := u.images.Take(ctx, r.owner+"\x00"+r.name)
 	if !ok {
@@ -64,8 +64,8 @@ func (u *Puller) turn(ctx context.Context, r *request) (done func(), err error) 
 	return func() { leave(); free() }, nil
 }
 
-// pullNow pulls an image for a pod, nil for none, with one credential after the other, as a kubelet does, and without one
-// where there is none.
+// pullNow pulls an image for a pod, nil for none, with one credential after the other, as a kubelet
+// does. If there is no credential, it pulls without one.
 func (u *Puller) pullNow(ctx context.Context, p *v1.Pod, name, owner string, waiting *pending) (id string, err error) {
 	found, unread := u.cfg.Credentials.For(ctx, p, name)
 	auths := make([]*pod.RegistryAuth, 0, len(found)+1)
@@ -93,7 +93,8 @@ func (u *Puller) pullNow(ctx context.Context, p *v1.Pod, name, owner string, wai
 	return "", advised(err, unread)
 }
 
-// failed records a failure, and returns the image that the pod ran last where that may be used instead.
+// failed records a failure. If the fallback is allowed, it returns the image that the container ran
+// last.
 func (u *Puller) failed(ctx context.Context, r *request, err error) (string, error) {
 	if interrupted(ctx, err) {
 		return "", err
@@ -110,8 +111,8 @@ func (u *Puller) failed(ctx context.Context, r *request, err error) (string, err
 	return "", u.fault(r, reason, "Failed", err)
 }
 
-// fallBack returns the ID of the image that the container ran last, if it may run that while the registry cannot be
-// reached, and "" if not.
+// fallBack returns the ID of the image that the container ran last, if it may run that while the
+// registry cannot be reached, else "".
 func (u *Puller) fallBack(ctx context.Context, r *request, failure error) string {
 	if !u.cfg.OfflineFallback || r.container.ImagePullPolicy != v1.PullAlways || !classify(failure).away {
 		return ""

@@ -15,7 +15,7 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// Waiting reasons of a container whose image is not there.
+// Waiting reasons of a container whose image is not present.
 const (
 	reasonInvalidName = "InvalidImageName"
 	reasonInspect     = "ImageInspectError"
@@ -24,34 +24,38 @@ const (
 	reasonBackOff     = "ImagePullBackOff"
 )
 
-// Runtime is the image service of a container runtime, with what it knows of containers.
+// Runtime is the image service of a container runtime, with its information about containers.
 type Runtime interface {
-	// Image returns the image that ref names, by its name, digest or ID; nil where it is not present.
+	// Image returns the image with the name, digest or ID ref, nil if it is not present.
 	Image(ctx context.Context, ref string) (*pod.Image, error)
-	// PullImage pulls an image with a credential, nil for none, and returns its ID. It has no limit but ctx. Errors are
-	// *status.Fault, except where the runtime is away or ctx has been canceled.
+	// PullImage pulls an image with a credential, nil for none, and returns its ID. It has no
+	// timeout but that of ctx. Errors are *status.Fault, except if the runtime is unavailable or
+	// ctx was cancelled.
 	PullImage(ctx context.Context, name string, auth *pod.RegistryAuth) (id string, err error)
 	// ImageStoreBytes returns how much of the image file system is used.
 	ImageStoreBytes(ctx context.Context) (int64, error)
-	// LastImage returns the ID of the image that a container of the pod ran last under the same image name, "" for none.
+	// LastImage returns the ID of the image that a container of the pod ran last under the same
+	// image name, "" for none.
 	LastImage(ctx context.Context, p *v1.Pod, c *v1.Container) (id string, err error)
 }
 
-// Config is what a Puller works with. All fields but Credentials and Prepull are needed.
+// Config holds the settings and dependencies of a Puller. All fields but Credentials and Prepull
+// are required.
 type Config struct {
 	Runtime Runtime
-	// Credentials are the node's, nil for none.
+	// Credentials are the credentials of the node, nil for none.
 	Credentials Credentials
 	Records     Store
 	// Owner returns the tenant of a pod, "" for the operator.
 	Owner func(p *v1.Pod) string
 	// Parallel is how many images of one owner are pulled at a time; positive.
 	Parallel int
-	// ProgressTimeout is how long a pull may go on without progress; positive.
+	// ProgressTimeout is how long a pull may continue without progress; positive.
 	ProgressTimeout time.Duration
-	// OfflineFallback lets pods of imagePullPolicy Always use the image that they ran last while its registry cannot be reached.
+	// OfflineFallback allows pods with imagePullPolicy Always to use the image that they ran last
+	// while its registry cannot be reached.
 	OfflineFallback bool
-	// Prepull are the names of images that Run makes present.
+	// Prepull are the names of the images that Run pulls.
 	Prepull []string
 	Events  status.Recorder
 	Log     *slog.Logger
@@ -59,10 +63,11 @@ type Config struct {
 	Now func() time.Time
 }
 
-// Credentials know the credentials of the node, and those that pods name.
+// Credentials returns the credentials of the node and of pods.
 type Credentials interface {
-	// For returns the credentials for an image of a pod, nil for none, in the order in which they are tried. The error says
-	// which sources of credentials failed; those that work still count.
+	// For returns the credentials for an image of a pod, nil for none, in the order in which they
+	// are tried. The error says which sources failed; credentials of the others are returned with
+	// it.
 	For(ctx context.Context, p *v1.Pod, name string) ([]pod.RegistryAuth, error)
 }
 
@@ -70,13 +75,13 @@ type Credentials interface {
 type Puller struct {
 	cfg      Config
 	places   *turns.Turns // by owner
-	images   *turns.Turns // by owner and image: of many pods with one image, one pulls it
+	images   *turns.Turns // by owner and image: if many pods need one image, one of them pulls it
 	failures *failures
 	records  *records
 	pulls    pulls
 }
 
-// New returns a Puller that knows the records of earlier pulls.
+// New returns a Puller with the records of earlier pulls.
 func New(cfg Config) *Puller {
 	if cfg.Credentials == nil {
 		cfg.Credentials = noCredentials{}
@@ -97,14 +102,15 @@ func (noCredentials) For(context.Context, *v1.Pod, string) ([]pod.RegistryAuth, 
 type request struct {
 	pod       *v1.Pod
 	container *v1.Container
-	// name is the image's, with a tag or digest.
+	// name is the name of the image, with a tag or digest.
 	name  string
 	owner string
 }
 
-// Ensure makes a container's image present, as its pull policy says, and returns its ID. It may wait for other pulls of
-// the same owner. Errors are *status.Fault with one of the reasons above or of the runtime, except where the runtime is
-// away or ctx has ended; one that is backing off says when to try again.
+// Ensure makes a container's image present, according to its pull policy, and returns its ID. It
+// may wait for other pulls of the same owner. Errors are *status.Fault with one of the reasons
+// above or of the runtime, except if the runtime is unavailable or ctx is done. A back-off fault
+// has the time of the next try.
 func (u *Puller) Ensure(ctx context.Context, p *v1.Pod, c *v1.Container) (string, error) {
 	name, err := pod.CompleteImage(c.Image)
 	r := &request{pod: p, container: c, name: name, owner: u.cfg.Owner(p)}
@@ -134,15 +140,15 @@ func neverError(name string, hidden bool) error {
 	return fmt.Errorf("image %q is not present and its pull policy is Never; load it, or use IfNotPresent", name)
 }
 
-// present returns the ID of an image that the pod may use without a pull, "" for none; hidden reports whether it is there
-// and the pod may not.
+// present returns the ID of an image that the pod may use without a pull, "" for none. hidden
+// reports whether the image is present but the pod may not use it.
 func (u *Puller) present(ctx context.Context, r *request) (id string, hidden bool, err error) {
 	found, err := u.cfg.Runtime.Image(ctx, r.name)
 	if err != nil || found == nil {
 		return "", false, err
 	}
 	if !u.records.usable(found.ID, r.name, r.owner, func() []pod.RegistryAuth {
-		auths, _ := u.cfg.Credentials.For(ctx, r.pod, r.name) // what fails here is reported by the pull that follows
+		auths, _ := u.cfg.Credentials.For(ctx, r.pod, r.name) // errors are reported by the pull that follows
 		return auths
 	}) {
 		return "", true, nil
@@ -157,13 +163,14 @@ func (u *Puller) fault(r *request, reason, event string, err error) *status.Faul
 	return &status.Fault{Reason: reason, Err: err}
 }
 
-// sentence returns an error's text as the sentence of an event.
+// sentence returns an error's text with a capital letter, for an event.
 func sentence(err error) string {
 	text := err.Error()
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
-// interrupted reports whether err says nothing about what was tried: the runtime is away, or ctx has ended.
+// interrupted reports whether err is unrelated to the image: the runtime is unavailable, or ctx is
+// done.
 func interrupted(ctx context.Context, err error) bool {
 	return ctx.Err() != nil || errors.Is(err, status.ErrRuntimeUnavailable) || errors.Is(err, context.Canceled)
 }

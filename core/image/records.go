@@ -20,25 +20,25 @@ type Store interface {
 	Load() ([]state.PulledImage, []error)
 }
 
-// pruneAt is how many records are kept before those of images that are gone are removed; more are kept of images that
-// are there.
+// pruneAt is how many records are kept before those of removed images are deleted. Records of
+// present images are kept beyond that number.
 const pruneAt = 256
 
-// records say which images may be used by whom without a pull. An image without a record may be used by all: it was
-// pulled without credentials, or not by this agent.
+// records determine which owners may use which images without a pull. An image without a record may
+// be used by all: it was pulled without credentials, or not by this agent.
 type records struct {
 	store Store
 	log   *slog.Logger
 
 	mu   sync.Mutex
 	byID map[string]*state.PulledImage
-	// pending counts the pulls with credentials by the name of the image. One of an agent that was killed counts until
-	// the image was pulled again.
+	// pending is the number of pulls with credentials by image name. A pull of an agent that was
+	// killed counts until the image is pulled again.
 	pending map[string]int
 	prune   int
 }
 
-// loadRecords reads what is on the disk. What cannot be read is logged, and missing.
+// loadRecords reads the records from the disk. Records that cannot be read are logged and left out.
 func loadRecords(store Store, log *slog.Logger) *records {
 	r := &records{store: store, log: log, byID: map[string]*state.PulledImage{}, pending: map[string]int{}, prune: pruneAt}
 	all, errs := store.Load()
@@ -55,8 +55,9 @@ func loadRecords(store Store, log *slog.Logger) *records {
 	return r
 }
 
-// usable reports whether a present image may be used without a pull: by the owner who pulled it, and with a credential
-// that it was pulled with. credentials is called only where that counts, and may be slow.
+// usable reports whether owner may use a present image without a pull: because owner has pulled it,
+// or has a credential with which it was pulled. credentials is called only if necessary, and may be
+// slow.
 func (r *records) usable(id, name, owner string, credentials func() []pod.RegistryAuth) bool {
 	r.mu.Lock()
 	record, pending := r.byID[id], r.pending[name] > 0
@@ -75,7 +76,7 @@ func (r *records) usable(id, name, owner string, credentials func() []pod.Regist
 	return slices.ContainsFunc(credentials(), func(a pod.RegistryAuth) bool { return slices.Contains(hashes, hashOf(&a)) })
 }
 
-// begin records that an image is being pulled with a credential; nil is none.
+// begin records that an image is being pulled with a credential, nil for none.
 func (r *records) begin(name string, auth *pod.RegistryAuth) {
 	if auth == nil {
 		return
@@ -87,7 +88,7 @@ func (r *records) begin(name string, auth *pod.RegistryAuth) {
 	}
 }
 
-// failed takes back begin.
+// failed reverts begin.
 func (r *records) failed(name string, auth *pod.RegistryAuth) {
 	if auth == nil {
 		return
@@ -104,7 +105,8 @@ func (r *records) failed(name string, auth *pod.RegistryAuth) {
 	}
 }
 
-// pulled records who pulled an image with which credential. A pull without one shows that the image is public.
+// pulled records that an owner has pulled an image with a credential. A pull without one proves
+// that the image is public.
 func (r *records) pulled(ctx context.Context, id, name, owner string, auth *pod.RegistryAuth, runtime Runtime) {
 	r.mu.Lock()
 	last := r.byID[id]
@@ -146,7 +148,7 @@ func (r *records) forgetGone(ctx context.Context, runtime Runtime) {
 			continue
 		}
 		r.mu.Lock()
-		if r.byID[id] == record { // it was not pulled again meanwhile
+		if r.byID[id] == record { // it was not pulled again in between
 			delete(r.byID, id)
 			r.remove(id)
 		}
@@ -157,7 +159,8 @@ func (r *records) forgetGone(ctx context.Context, runtime Runtime) {
 	r.prune = max(pruneAt, 2*len(r.byID))
 }
 
-// put writes a record; a disk that fails costs the record after a restart, never the pull.
+// put writes a record. If the disk fails, the record is missing after a restart, but the pull
+// succeeds.
 func (r *records) put(record *state.PulledImage) {
 	if err := r.store.Put(record); err != nil {
 		r.log.Warn("the record of a pulled image cannot be written; after a restart the image is taken for a public one", "image", record.Image, "err", err)
@@ -170,10 +173,11 @@ func (r *records) remove(image string) {
 	}
 }
 
-// maxSharers bounds the credentials and owners of a record. The oldest are forgotten: they pull again.
+// maxSharers is the maximum number of credentials and of owners in a record. The oldest are
+// forgotten: they pull again.
 const maxSharers = 64
 
-// with returns list with text in it; list stays as it is.
+// with returns a copy of list that contains text. It does not modify list.
 func with(list []string, text string) []string {
 	if slices.Contains(list, text) {
 		return list
@@ -184,7 +188,7 @@ func with(list []string, text string) []string {
 	return append(slices.Clone(list), text)
 }
 
-// hashOf returns what is kept of a credential.
+// hashOf returns the hash that is stored for a credential.
 func hashOf(auth *pod.RegistryAuth) string {
 	sum := sha256.Sum256([]byte(auth.Username + "\x00" + auth.Password))
 	return hex.EncodeToString(sum[:])

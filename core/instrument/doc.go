@@ -1,5 +1,5 @@
-// Package instrument counts what happens between the parts of an agent: it wraps what one
-// part asks of another.
+// Package instrument measures the calls between the parts of an agent. It wraps the interfaces
+// through which one part calls another.
 //
 // Comes in: calls. Goes out: the same calls, and figures in core/metrics. The package owns
 // no goroutine.

@@ -9,8 +9,8 @@ import (
 	"github.com/wardlet/wardlet/core/parts"
 )
 
-// Meters are where the parts of an agent count what happens. What is only read
-// at a scrape comes from the parts themselves.
+// Meters are the metrics that the parts of an agent update. Metrics that are read at a scrape come
+// from the parts themselves.
 type Meters struct {
 	Metrics *metrics.Metrics
 	Tenants metrics.Tenants
@@ -27,18 +27,18 @@ type Meters struct {
 	starts *starts
 }
 
-// Options say what is measured.
+// Options configure the metrics.
 type Options struct {
 	Node, Version string
 	Tenants       []config.Tenant
-	// CgroupV2 is true where the node has cgroups of version 2.
+	// CgroupV2 is true if the node has cgroups of version 2.
 	CgroupV2 bool
 	// Policies is true for an agent with policies.
 	Policies bool
 	Logger   *slog.Logger
 }
 
-// New makes the meters, before anything that they measure.
+// New returns the meters. It must be called before the parts that use them are made.
 func New(o Options) *Meters {
 	version := 1
 	if o.CgroupV2 {

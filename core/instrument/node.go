@@ -19,7 +19,7 @@ type PodCgroups interface {
 	End(ctx context.Context, uid types.UID) error
 }
 
-// Cgroups times what workers do with the cgroups of pods.
+// Cgroups measures the time of workers' operations on the cgroups of pods.
 type Cgroups struct {
 	PodCgroups
 	Metrics *metrics.Cgroups
@@ -32,18 +32,17 @@ func (c Cgroups) Ensure(p *v1.Pod) (parent string, err error) {
 	return c.PodCgroups.Ensure(p)
 }
 
-// Remove implements worker.Cgroups: it ends what is left in the cgroup.
+// Remove implements worker.Cgroups. It kills the remaining processes in the cgroup.
 func (c Cgroups) Remove(ctx context.Context, uid types.UID) error {
 	began := time.Now()
 	defer func() { c.Metrics.Destroyed(time.Since(began)) }()
 	return c.End(ctx, uid)
 }
 
-// Admitter counts the pods that give way to others.
+// Admitter counts the pods that are preempted.
 type Admitter struct {
 	syncloop.Admitter
-	// Fit is that of the Admitter, for a node on which only its priority makes a pod
-	// critical.
+	// Fit is the Fit of the Admitter, except that only its priority makes a pod critical.
 	Fit        admission.Fit
 	Rejections *metrics.Rejections
 }
@@ -57,8 +56,8 @@ func (m Admitter) Admit(a *admission.Attributes) admission.Result {
 	return r
 }
 
-// lacks returns the first resource of which there is too little for a pod. The pod
-// would be refused for it if no pod gave way.
+// lacks returns the first resource of which there is too little for a pod, and for which the pod
+// would be refused without preemption.
 func (m Admitter) lacks(a *admission.Attributes) string {
 	humble, of := *a.Pod, *a
 	humble.Spec.Priority = nil

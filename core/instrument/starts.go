@@ -10,14 +10,15 @@ import (
 	"github.com/wardlet/wardlet/core/metrics"
 )
 
-// starts time pods from when they were first seen. What was seen before the agent
-// started is not timed.
+// starts measures the time since pods were first seen, except for pods seen before the agent
+// started.
 type starts struct {
 	workers *metrics.Workers
 	began   time.Time
 
 	mu sync.Mutex
-	// seen has the pods that have a worker and do not run yet.
+	// seen has the pods that have a worker and do not run yet, with the time when they were first
+	// seen.
 	seen map[types.UID]time.Time
 }
 
@@ -25,7 +26,7 @@ func newStarts(workers *metrics.Workers, now time.Time) *starts {
 	return &starts{workers: workers, began: now, seen: map[types.UID]time.Time{}}
 }
 
-// begun says that a pod gets a worker.
+// begun records that a pod gets a worker.
 func (s *starts) begun(p *v1.Pod, firstSeen, now time.Time) {
 	if firstSeen.Before(s.began) {
 		s.workers.Began(-1, len(p.Spec.Containers))
@@ -37,7 +38,7 @@ func (s *starts) begun(p *v1.Pod, firstSeen, now time.Time) {
 	s.seen[p.UID] = firstSeen
 }
 
-// is says in which phase a pod is.
+// is records the phase of a pod.
 func (s *starts) is(uid types.UID, phase v1.PodPhase, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -51,7 +52,7 @@ func (s *starts) is(uid types.UID, phase v1.PodPhase, now time.Time) {
 	}
 }
 
-// keep forgets the pods that have no worker any more.
+// keep forgets the pods without a worker.
 func (s *starts) keep(has func(types.UID) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -62,7 +62,7 @@ func (c Connections) Connect(q api.Question, answer func(api.Verdict)) {
 	})
 }
 
-// Resolver counts how conflicts are decided.
+// Resolver counts the decisions about conflicts.
 type Resolver struct {
 	mux.Resolver
 	Meters *Meters
@@ -77,7 +77,7 @@ func (r Resolver) Resolve(c api.Contest, answer func(api.Resolution)) {
 	})
 }
 
-// verdict counts one that began to be sought at a time.
+// verdict counts a verdict about a question that was asked at began.
 func (m *Meters) verdict(hook, namespace, answer string, began time.Time, opinions []api.Opinion) {
 	m.Verdicts.Verdict(hook, m.Tenants.Of(namespace), answer, time.Since(began), opinions)
 }

@@ -15,13 +15,13 @@ import (
 	"github.com/wardlet/wardlet/core/worker"
 )
 
-// Workers counts what is asked of workers.
+// Workers counts the requests to workers.
 type Workers struct {
 	syncloop.Workers
 	Meters *Meters
 }
 
-// Submit hands a request on.
+// Submit passes a request on.
 func (w Workers) Submit(r worker.Request) {
 	if r.Kind == worker.Create && r.Pod != nil {
 		switch uid := r.Pod.UID; {
@@ -34,7 +34,7 @@ func (w Workers) Submit(r worker.Request) {
 	w.Workers.Submit(r)
 }
 
-// SyncKnownPods hands on which pods are wanted.
+// SyncKnownPods passes on which pods are wanted.
 func (w Workers) SyncKnownPods(wanted func(types.UID) bool) map[types.UID]worker.State {
 	states := w.Workers.SyncKnownPods(wanted)
 	w.Meters.starts.keep(func(uid types.UID) bool {
@@ -44,17 +44,17 @@ func (w Workers) SyncKnownPods(wanted func(types.UID) bool) map[types.UID]worker
 	return states
 }
 
-// KillOrphan ends a pod that only the runtime knows.
+// KillOrphan terminates a pod that is known only from the runtime.
 func (w Workers) KillOrphan(s *worker.Orphan) {
 	w.Meters.Workers.Orphaned()
 	w.Workers.KillOrphan(s)
 }
 
-// Outcomes times pods until they run, and counts the containers that end.
+// Outcomes measures the time until pods run, and counts the terminated containers.
 type Outcomes struct {
 	*checkpoint.Outcomes
 	Meters *Meters
-	// Shown returns the status that is published of a pod.
+	// Shown returns the published status of a pod.
 	Shown func(uid types.UID) (v1.PodStatus, bool)
 }
 
@@ -83,14 +83,14 @@ func endedIn(st *v1.PodStatus, name string) bool {
 	return c != nil && c.State.Terminated != nil
 }
 
-// Runtime counts what is made of sandboxes and containers.
+// Runtime counts the creation of sandboxes and containers.
 type Runtime struct {
 	worker.Runtime
 	Metrics *metrics.Workers
 }
 
-// RunSandbox implements worker.Runtime. That the pod is to end meanwhile is no
-// error.
+// RunSandbox implements worker.Runtime. An interruption because the pod is to terminate is not
+// counted as an error.
 func (r Runtime) RunSandbox(ctx context.Context, run pod.SandboxRun) (string, error) {
 	began := time.Now()
 	id, err := r.Runtime.RunSandbox(ctx, run)
@@ -108,8 +108,8 @@ func (r Runtime) StartContainer(ctx context.Context, run pod.ContainerRun) (stri
 	return id, err
 }
 
-// Images counts the containers that are about to be started: an image is
-// the first thing they need.
+// Images counts the containers that are about to be started, because pulling the image is the first
+// step.
 type Images struct {
 	worker.Images
 	Metrics *metrics.Workers

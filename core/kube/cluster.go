@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// ClusterUID returns what tells the server's cluster from another one: the UID of the service "kubernetes" in the namespace
-// default, which every API server keeps in its storage and every node may read.
+// ClusterUID returns an ID of the server's cluster: the UID of the service "kubernetes" in the
+// namespace default, which every API server stores and every node may read.
 func (c *Client) ClusterUID(ctx context.Context) (types.UID, error) {
 	text, err := c.Request(http.MethodGet, v1.SchemeGroupVersion).Namespace("default").Resource("services").Name("kubernetes").
 		SetHeader("Accept", "application/json").Do(ctx).Raw()

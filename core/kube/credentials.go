@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// maxCredential is the greatest size of a file of credentials, in bytes.
+// maxCredential is the maximum size of a credential file, in bytes.
 const maxCredential = 1 << 20
 
 // Material is one credential: a file that holds it, or the credential itself. The zero value is none.
@@ -18,7 +18,7 @@ type Material struct{ File, Data string }
 
 func (m Material) given() bool { return m != Material{} }
 
-// place says where the credential stands, for errors.
+// place names the location of the credential for errors.
 func (m Material) place() string {
 	if m.File == "" {
 		return "in the kubeconfig"
@@ -33,9 +33,10 @@ func (m Material) read() ([]byte, error) {
 	return readFile(m.File)
 }
 
-// Credentials are what a client shows an API server, and what the server's certificate must be signed by.
+// Credentials are a client's credentials for an API server, and the authorities that must sign the
+// server's certificate.
 type Credentials struct {
-	// CA has certificate authorities as PEM; the default are those of the system.
+	// CA has certificate authorities as PEM; the default is those of the system.
 	CA Material
 	// Token is a bearer token.
 	Token Material
@@ -43,7 +44,7 @@ type Credentials struct {
 	Cert, Key Material
 }
 
-// credentials are what the files held when all was well with them.
+// credentials are the last valid contents of the files.
 type credentials struct {
 	ca, cert, key []byte
 	token         string
@@ -64,8 +65,8 @@ func (e *credentialError) Error() string {
 
 func (e *credentialError) Unwrap() error { return e.err }
 
-// read returns what the files hold. Of a file that cannot be used it returns what was read last, and an error
-// beside it.
+// read returns the contents of the files. For a file that cannot be used, it returns the last valid
+// content, and an error.
 func (f *Credentials) read(last credentials) (credentials, error) {
 	next := last
 	return next, errors.Join(f.readAuthorities(&next), f.readToken(&next), f.readPair(&next))
@@ -149,8 +150,8 @@ func readFile(path string) ([]byte, error) {
 	return text, nil
 }
 
-// sameConnection reports whether a connection made with one may be used with
-// the other.
+// sameConnection reports whether a connection made with one may be used with the other, because
+// certificates and authorities are equal.
 func (c *credentials) sameConnection(o *credentials) bool {
 	return bytes.Equal(c.ca, o.ca) && bytes.Equal(c.cert, o.cert) && bytes.Equal(c.key, o.key)
 }
@@ -158,7 +159,7 @@ func (c *credentials) sameConnection(o *credentials) bool {
 func (c *credentials) tls(serverName string) *tls.Config {
 	config := &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: c.pool, ServerName: serverName}
 	if c.pair != nil {
-		// Given whatever authorities the server names: it knows best.
+		// The client certificate is offered whatever authorities the server names.
 		config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return c.pair, nil }
 	}
 	return config

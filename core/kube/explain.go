@@ -12,7 +12,7 @@ import (
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 )
 
-// Explain says which server an error is about and what to do; nil for none.
+// Explain adds to an error the server and what to do; nil for no error.
 func (c *Client) Explain(err error) error {
 	if err == nil {
 		return nil
@@ -40,7 +40,7 @@ func adviceFor(err error) string {
 	switch {
 	case errors.As(err, new(*credentialError)):
 		return ""
-	case invalid.Reason == x509.Expired: // or not valid yet
+	case invalid.Reason == x509.Expired: // or not yet valid
 		return "check the clock of this node, then renew the server's certificate"
 	case refused || unknown:
 		return "check that the certificate authority is this server's"

@@ -23,25 +23,25 @@ import (
 )
 
 const (
-	// listTimeout is how long a list may take, to its last byte.
+	// listTimeout limits the time of a list, to its last byte.
 	listTimeout = 2 * time.Minute
-	// maxPages is how many pages a list may have; the reflector asks for 500 objects in each.
+	// maxPages is the maximum number of pages of a list; the reflector requests 500 objects per page.
 	maxPages = 100
-	// watchGrace is how long a server may take to end a watch after the time it was asked for.
+	// watchGrace is the time by which a server may exceed the requested duration of a watch.
 	watchGrace = 30 * time.Second
 	// watchTime is how long a watch lasts if the reflector does not say.
 	watchTime = 5 * time.Minute
-	// firstBackoff is the first time between attempts at a server that does not answer well. After backoffReset
-	// without a failure the times begin anew.
+	// firstBackoff is the first delay after a failure. After backoffReset without a failure, the
+	// delays start again with firstBackoff.
 	firstBackoff = time.Second
 	backoffReset = time.Minute
 )
 
-// DefaultMaxBackoff is the greatest time between attempts at a server that does not answer well, but for up to half of
-// it at random.
+// DefaultMaxBackoff is the maximum delay between attempts after failures, to which up to half is
+// added at random.
 const DefaultMaxBackoff = 20 * time.Second
 
-// Selection says which objects to follow, and has the functions to call about how that goes.
+// Selection selects the objects to follow, and has the functions that report the result.
 type Selection struct {
 	GroupVersion schema.GroupVersion
 	// Resource is the plural name, such as "pods". Namespace is empty for all.
@@ -50,25 +50,28 @@ type Selection struct {
 	FieldSelector string
 	// Object and List are values of the types that are decoded.
 	Object, List runtime.Object
-	// Good is called when the server was heard of and all is well, Bad with each error; the list is read, or the
-	// watch goes on, after that. Both are called from several goroutines, and not after Follow has returned.
+	// Good is called when the server answers without an error, Bad with each error. Afterwards the
+	// list or watch continues. Both are called from several goroutines, and not after Follow has
+	// returned.
 	Good func()
 	Bad  func(error)
-	// MaxBackoff is DefaultMaxBackoff where it is 0.
+	// MaxBackoff is the maximum delay; 0 means DefaultMaxBackoff.
 	MaxBackoff time.Duration
 }
 
-// Store takes what Follow reads, on the goroutine of Follow: a Replace for each complete list, then the differences.
-// What it returns as an error counts as an error of the watch.
+// Store receives the objects, on the goroutine of Follow: a Replace for each complete list, then
+// the differences. An error that it returns is treated as an error of the watch.
 type Store = cache.ReflectorStore
 
-// Follow lists, then watches until ctx is done, and begins again whenever that breaks. It waits for what it began.
+// Follow lists, then watches until ctx is done, and starts again after every interruption. It waits
+// for its goroutines.
 //
-// A watch that breaks goes on from the last resourceVersion, which bookmarks keep new. What the server no longer has
-// ("too old resource version") and what broke in the middle of an event is listed anew. The first list is read from
-// the server's storage and not from a cache that may lag behind, so that a restarted agent never goes back in time.
-// A store that blocks stops the reading; a server that does not wait that long ends the watch, and what was not read
-// is read again.
+// An interrupted watch continues from the last resourceVersion, which bookmarks keep up to date. If
+// the server no longer has that version ("too old resource version"), or the interruption was
+// within an event, Follow lists again. The first list is read from the server's storage and not
+// from a cache that may be outdated, so that a restarted agent never sees older states. A store
+// that blocks stops the reading. If it blocks too long for the server, the server ends the watch,
+// and unread events are read again.
 func (c *Client) Follow(ctx context.Context, s *Selection, store Store) {
 	ctx, cancel := context.WithCancel(logr.NewContext(ctx, logr.FromSlogHandler(quiet{c.log.Handler()})))
 	f := &follower{client: c, what: s}
@@ -92,15 +95,15 @@ func (c *Client) Follow(ctx context.Context, s *Selection, store Store) {
 	})
 }
 
-// follower lists and watches for one call of Follow, and reports how that goes. The reflector calls it, from
-// goroutines that may outlive the reflector; Follow waits for them.
+// follower lists and watches for one call of Follow, and reports the results. The reflector calls
+// it from goroutines that may outlive the reflector; Follow waits for them.
 type follower struct {
 	client *Client
 	what   *Selection
 	calls  calls
-	// short counts watches in a row that were of no use.
+	// short counts consecutive watches without use; see shortWatch.
 	short atomic.Int32
-	// pages counts those of the list that is being read.
+	// pages counts the pages of the current list.
 	pages atomic.Int32
 }
 
@@ -110,14 +113,14 @@ func (f *follower) request(o *metav1.ListOptions) *rest.Request {
 		Resource(f.what.Resource).SpecificallyVersionedParams(o, metav1.ParameterCodec, schema.GroupVersion{Version: "v1"})
 }
 
-// ListWithContext gets one page of the list.
+// ListWithContext requests one page of the list.
 func (f *follower) ListWithContext(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 	if err := f.calls.begin(); err != nil {
 		return nil, err
 	}
 	defer f.calls.end()
 	if o.ResourceVersion == "0" {
-		// What a cache of the server has may be older than what this node has already seen before a restart.
+		// A cache of the server may be older than the state that this node has seen before a restart.
 		o.ResourceVersion = ""
 	}
 	list, err := f.list(ctx, &o)
@@ -147,7 +150,7 @@ func (f *follower) list(ctx context.Context, o *metav1.ListOptions) (runtime.Obj
 	return list, nil
 }
 
-// WatchWithContext begins a watch.
+// WatchWithContext starts a watch.
 func (f *follower) WatchWithContext(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
 	if err := f.calls.begin(); err != nil {
 		return nil, err
@@ -171,7 +174,8 @@ func (f *follower) WatchWithContext(ctx context.Context, o metav1.ListOptions) (
 		events: make(chan watch.Event), done: make(chan struct{}),
 	}
 	if last.err != nil {
-		// To the REST client a connection that is lost is a watch without events, which the reflector begins again.
+		// The REST client treats a lost connection as a watch without events, which the reflector
+		// restarts.
 		f.report(last.err)
 		s.short = nil
 	} else {
@@ -185,7 +189,7 @@ func (f *follower) WatchWithContext(ctx context.Context, o metav1.ListOptions) (
 	return s, nil
 }
 
-// List and Watch are for callers that have no context; the reflector has one.
+// List and Watch exist for callers without a context; the reflector has one.
 func (f *follower) List(o metav1.ListOptions) (runtime.Object, error) {
 	return f.ListWithContext(context.Background(), o)
 }
@@ -195,12 +199,13 @@ func (f *follower) Watch(o metav1.ListOptions) (watch.Interface, error) {
 	return f.WatchWithContext(context.Background(), o)
 }
 
-// IsWatchListSemanticsUnSupported keeps the reflector from asking for the list as a part of the watch. That spares the
-// server memory where lists are long; a node's are short, and one way is easier to bound than two.
+// IsWatchListSemanticsUnSupported makes the reflector list separately instead of as a part of the
+// watch. A combined list saves memory of the server only if lists are long. A node's are short, and
+// one way is easier to limit than two.
 func (f *follower) IsWatchListSemanticsUnSupported() bool { return true }
 
-// report passes an error on. That a resourceVersion is too old, or too new for a server that was restored, is part of
-// the protocol: a list follows.
+// report passes an error on. It ignores a resourceVersion that is too old, or too new for a
+// restored server, because that is part of the protocol: a list follows.
 func (f *follower) report(err error) {
 	if apierrors.IsResourceExpired(err) || apierrors.IsGone(err) ||
 		apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge) || errors.Is(err, context.Canceled) {
@@ -209,14 +214,14 @@ func (f *follower) report(err error) {
 	f.what.Bad(f.client.Explain(err))
 }
 
-// calls counts the calls of a reflector that are under way.
+// calls counts the active calls of a reflector.
 type calls struct {
 	mu     sync.Mutex
 	count  sync.WaitGroup
 	closed bool
 }
 
-// begin counts a call; it fails once close was called.
+// begin counts a call; it returns an error after close was called.
 func (c *calls) begin() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -16,32 +16,33 @@ import (
 	"k8s.io/client-go/util/flowcontrol"
 )
 
-// Config says which API server to talk to, and as whom.
+// Config names the API server, and has the credentials.
 type Config struct {
 	// Server is the URL of the API server: https, or http to an address of this machine.
 	Server string
 	// ServerName is the name that the server's certificate must have; empty for the host of Server.
 	ServerName  string
 	Credentials Credentials
-	// MaxAnswer and MaxEvent are the greatest sizes of an answer that is no watch and of an event of a watch, in
-	// bytes; DefaultMaxAnswer and DefaultMaxEvent where they are 0.
+	// MaxAnswer is the maximum size of an answer that is no watch, and MaxEvent that of a watch's
+	// event, in bytes. 0 means DefaultMaxAnswer and DefaultMaxEvent.
 	MaxAnswer, MaxEvent int64
 	Logger              *slog.Logger
 }
 
-// The default sizes of answers: a node's pods are a hundredth of that.
+// The default maximum sizes. A node's pods need about a hundredth of that.
 const (
 	DefaultMaxAnswer = 64 << 20
 	DefaultMaxEvent  = 16 << 20
 )
 
-// The requests of one client in a second, and how many more it may send at once, as a kubelet has them.
+// The rate limit of one client per second, and its burst, as in a kubelet.
 const (
 	requestsPerSecond = 50
 	requestsAtOnce    = 100
 )
 
-// Client sends requests to one API server. It is safe for concurrent use. Make it with New, end it with Close.
+// Client sends requests to one API server. It is safe for concurrent use. New creates it; it must
+// be closed with Close.
 type Client struct {
 	server    string
 	transport *transport
@@ -49,7 +50,8 @@ type Client struct {
 	log       *slog.Logger
 }
 
-// New returns a client. It fails for what no later change of a file could mend; files are first read by a request.
+// New returns a client. It returns an error only for faults that no later change of a file can
+// repair. The files are first read by a request.
 func New(c Config) (*Client, error) {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
@@ -64,14 +66,15 @@ func New(c Config) (*Client, error) {
 	return k, nil
 }
 
-// OwnRate returns a client of the same server, over the same connection, with a rate limit of its own: what it sends and what
-// c sends do not wait for each other. It lives as long as c does, and is not closed.
+// OwnRate returns a client of the same server over the same connection, with a separate rate limit,
+// so that its requests and those of c do not delay each other. It may be used as long as c, and
+// must not be closed.
 func (c *Client) OwnRate() (*Client, error) {
 	own := &Client{server: c.server, transport: c.transport, groups: map[schema.GroupVersion]*rest.RESTClient{}, log: c.log}
 	return own, own.connect()
 }
 
-// connect makes the clients of all groups, with one rate limit.
+// connect creates the REST clients of all groups, with a shared rate limit.
 func (c *Client) connect() error {
 	limiter := flowcontrol.NewTokenBucketRateLimiter(requestsPerSecond, requestsAtOnce)
 	for _, gv := range groupVersions {
@@ -96,7 +99,7 @@ func (c *Client) connect() error {
 	return nil
 }
 
-// apiPath is where a server has the resources of a group.
+// apiPath returns the URL path of a group's resources.
 func apiPath(gv schema.GroupVersion) string {
 	if gv.Group == "" {
 		return "/api"
@@ -104,7 +107,7 @@ func apiPath(gv schema.GroupVersion) string {
 	return "/apis"
 }
 
-// check looks for what can only be a mistake.
+// check reports values that can only be mistakes.
 func (c *Config) check() error {
 	u, err := url.Parse(c.Server)
 	switch {
@@ -128,7 +131,7 @@ func (c *Config) check() error {
 	return nil
 }
 
-// withoutUser returns a URL as far as it may be shown.
+// withoutUser returns a URL without its user and password.
 func withoutUser(server string) string {
 	if _, shown, password := strings.Cut(server, "@"); password {
 		return shown
@@ -148,14 +151,14 @@ func refuseRedirect(r *http.Request, _ []*http.Request) error {
 // Server returns the URL of the API server.
 func (c *Client) Server() string { return c.server }
 
-// Request returns a request with an HTTP method for a resource of gv, which must be in the scheme. It is sent once,
-// whatever the server answers.
+// Request returns a request with an HTTP method for a resource of gv, which must be in the scheme.
+// The request is sent once, whatever the answer.
 func (c *Client) Request(method string, gv schema.GroupVersion) *rest.Request {
 	return c.groups[gv].Verb(method).MaxRetries(0)
 }
 
-// Close closes the connections that carry no request. Requests and calls of Follow must have ended.
+// Close closes the idle connections. All requests and calls of Follow must have ended.
 func (c *Client) Close() { c.CloseIdle() }
 
-// CloseIdle closes the connections that carry no request now: the next request connects anew.
+// CloseIdle closes the idle connections, so that the next request opens a new one.
 func (c *Client) CloseIdle() { c.transport.closeIdle() }

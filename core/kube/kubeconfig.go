@@ -11,9 +11,10 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// Load reads a kubeconfig file: the cluster and user of its current context. Paths in it are relative to its
-// directory. It fails for what a node agent does not do: programs and plugins that make credentials, basic
-// authentication, impersonation, and servers whose certificate is not verified.
+// Load reads the cluster and user of a kubeconfig's current context. Relative paths start from the
+// file's directory. Load returns an error for settings that the agent does not support: programs
+// and plugins that create credentials, basic authentication, impersonation, and servers whose
+// certificate is not verified.
 func Load(path string) (Config, error) {
 	file, err := clientcmd.LoadFromFile(path)
 	if err == nil {
@@ -74,7 +75,7 @@ func fromFile(file *clientcmdapi.Config) (Config, error) {
 	}, nil
 }
 
-// named returns an entry of a kubeconfig.
+// named returns the entry of a kubeconfig with a name.
 func named[T any](kind string, all map[string]*T, name string) (*T, error) {
 	if entry := all[name]; entry != nil {
 		return entry, nil
@@ -82,8 +83,8 @@ func named[T any](kind string, all map[string]*T, name string) (*T, error) {
 	return nil, fmt.Errorf("no %s is named %q; there are: %s", kind, name, strings.Join(slices.Sorted(maps.Keys(all)), ", "))
 }
 
-// material prefers what stands in the kubeconfig to the file that it names, as client-go does; a token's file, which is
-// renewed, to the token.
+// material prefers data in the kubeconfig to the file that it names, as client-go does. For a
+// token, it is the reverse: the file is preferred, because it is renewed.
 func material(file, data string) Material {
 	if data != "" {
 		return Material{Data: data}

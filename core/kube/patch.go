@@ -7,18 +7,19 @@ import (
 	"slices"
 )
 
-// MergeKeys are the lists of an object that a server merges by a key of their elements, by their path: "status.conditions"
-// is "type". All other lists are replaced whole. They are what the API's types say of themselves.
+// MergeKeys has the lists of an object that a server merges by a key of their elements. The list
+// "status.conditions", for example, has the key "type". All other lists are replaced as a whole.
+// The entries follow the tags of the API's types.
 type MergeKeys map[string]string
 
-// PodStatus and NodeStatus are the merge keys of these objects' statuses.
+// PodStatus and NodeStatus are the merge keys of the statuses of pods and nodes.
 var (
 	PodStatus  = MergeKeys{"status.conditions": "type", "status.podIPs": "ip", "status.hostIPs": "ip"}
 	NodeStatus = MergeKeys{"status.conditions": "type", "status.addresses": "type"}
 )
 
-// Patch returns the strategic merge patch that makes next of old, which are objects of one type; nil where they are the
-// same.
+// Patch returns the strategic merge patch that changes old to next, which must have the same type;
+// nil if they are equal.
 func (k MergeKeys) Patch(old, next any) (map[string]any, error) {
 	before, err := asMap(old)
 	if err != nil {
@@ -47,7 +48,7 @@ func asMap(object any) (map[string]any, error) {
 	return m, nil
 }
 
-// object returns what a patch says of the keys of one object.
+// object returns the part of a patch for one object.
 func (k MergeKeys) object(path string, before, after map[string]any) map[string]any {
 	patch := map[string]any{}
 	for name, is := range after {
@@ -82,7 +83,8 @@ func (k MergeKeys) object(path string, before, after map[string]any) map[string]
 	return patch
 }
 
-// mergeList returns what a patch says of a list that is merged by a key, and the order of its elements.
+// mergeList returns the part of a patch for a list that is merged by a key, and the order of its
+// elements.
 func mergeList(key string, before, after []any) (changed, order []any) {
 	changed, order = []any{}, []any{}
 	for _, is := range after {

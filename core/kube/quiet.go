@@ -5,8 +5,8 @@ import (
 	"log/slog"
 )
 
-// quiet lowers all but errors of client-go's log to debug. client-go logs every attempt; the caller that follows a
-// resource logs an outage itself, once.
+// quiet lowers all but errors in client-go's log to debug. client-go logs every attempt; the caller
+// that follows a resource logs an outage itself, once.
 type quiet struct{ slog.Handler }
 
 func (q quiet) Enabled(ctx context.Context, level slog.Level) bool {

@@ -12,13 +12,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 )
 
-// groupVersions are those of which a client sends requests.
+// groupVersions are the groups and versions in a client's requests.
 var groupVersions = []schema.GroupVersion{
 	v1.SchemeGroupVersion, coordination.SchemeGroupVersion, authentication.SchemeGroupVersion, authorization.SchemeGroupVersion, nodev1.SchemeGroupVersion,
 }
 
-// codecs encode and decode what the agent reads and writes, watch events and an API server's errors, and nothing
-// else: types that are registered are linked with all their methods.
+// codecs returns the codecs for the types that the agent reads and writes, watch events and an API
+// server's errors. It registers no others, because registered types are linked with all their
+// methods.
 func codecs() runtime.NegotiatedSerializer {
 	scheme := runtime.NewScheme()
 	scheme.AddKnownTypes(v1.SchemeGroupVersion, &v1.Pod{}, &v1.PodList{}, &v1.Node{}, &v1.NodeList{}, &v1.Event{})

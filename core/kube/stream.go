@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// A watch that lasts less than shortWatch and has no events is of no use. Of
-// tooManyShort in a row one tells; a server that is being ended has one.
+// A watch that lasts less than shortWatch and has no events is useless. tooManyShort of them in a
+// row are reported as an error; a single one may occur when a server shuts down.
 const (
 	shortWatch   = time.Second
 	tooManyShort = 2
@@ -20,12 +20,12 @@ const (
 
 var errShortWatch = errors.New("ends every watch at once; check what is between this node and it")
 
-// stream is a watch that reports how it ends. It never holds more than one
-// event, so that a reader that is slow slows down the server.
+// stream is a watch that reports how it ends. It holds at most one event, so that a slow reader
+// slows the server down.
 type stream struct {
 	inner watch.Interface
-	// body is what the events are read from; report takes errors; short counts
-	// the watches in a row that were of no use, nil for one that never began.
+	// body is the source of the events. report is called with errors. short counts consecutive useless
+	// watches; it is nil for a watch that never started.
 	body   *limitedBody
 	report func(error)
 	short  *atomic.Int32
@@ -41,7 +41,7 @@ func (s *stream) ResultChan() <-chan watch.Event { return s.events }
 // Stop ends the watch.
 func (s *stream) Stop() { s.stop.Do(func() { close(s.done) }) }
 
-// pass hands the events on until the watch ends or is stopped.
+// pass passes events on until the watch ends or is stopped.
 func (s *stream) pass() {
 	began, empty := time.Now(), true
 	defer func() {
@@ -80,8 +80,7 @@ func (s *stream) pass() {
 	}
 }
 
-// streamError is the error of an event: the server's, or what kept the client
-// from reading on.
+// streamError returns the error of an event: the server's, or the error that interrupted reading.
 func streamError(object runtime.Object) error {
 	err := apierrors.FromObject(object)
 	if cause, ok := apierrors.StatusCause(err, "ClientWatchDecoding"); ok {

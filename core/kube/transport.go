@@ -15,28 +15,28 @@ import (
 
 const (
 	dialTimeout = 10 * time.Second
-	// headerTimeout is how long an answer may take to begin.
+	// headerTimeout limits the time until an answer begins.
 	headerTimeout = 70 * time.Second
-	// quietTime is how long nothing may come over a connection until it is
-	// asked for a sign of life, pingTimeout how long that may take.
+	// quietTime is the time without traffic after which a connection is pinged. pingTimeout limits the
+	// wait for the answer.
 	quietTime   = 15 * time.Second
 	pingTimeout = 10 * time.Second
-	// idleTime is how long a connection is kept that carries no request.
+	// idleTime is the time for which a connection without requests is kept.
 	idleTime = 90 * time.Second
 )
 
 // outcomeKey is the key of an *outcome in a request's context.
 type outcomeKey struct{}
 
-// outcome is how the last attempt at a request went, which the REST client
-// does not always say, and what is read of the answer.
+// outcome has the result of the last attempt at a request, which the REST client does not always
+// report, and the body of the answer.
 type outcome struct {
 	err  error
 	body *limitedBody
 }
 
-// transport sends requests with the credentials that the files hold at that
-// moment. Connections are made anew when what secures them has changed.
+// transport sends requests with the current credentials of the files. It makes new connections when
+// certificates or authorities have changed.
 type transport struct {
 	files      Credentials
 	serverName string
@@ -47,7 +47,7 @@ type transport struct {
 	mu   sync.Mutex
 	have credentials
 	base *http.Transport
-	// trouble is why the files as they are now are not used.
+	// trouble is why the current files are not used.
 	trouble error
 }
 
@@ -88,8 +88,8 @@ func (t *transport) send(r *http.Request) (*http.Response, error) {
 	return base.RoundTrip(r)
 }
 
-// current reads the files and returns what to send the next request with: what
-// they hold, or what they last held if that cannot be used.
+// current reads the files and returns the transport and token for the next request. If the files
+// are invalid, their last valid content stays in use.
 func (t *transport) current() (*http.Transport, string, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -111,7 +111,7 @@ func (t *transport) current() (*http.Transport, string, error) {
 	return t.base, next.token, nil
 }
 
-// note remembers what is wrong with the files and logs it once.
+// note records what is wrong with the files and logs each new reason once.
 func (t *transport) note(err error) {
 	if err != nil && t.base != nil && (t.trouble == nil || t.trouble.Error() != err.Error()) {
 		t.log.Warn("credentials cannot be read; those read before are used", "err", err)
@@ -119,7 +119,7 @@ func (t *transport) note(err error) {
 	t.trouble = err
 }
 
-// problem says what is wrong with the files, nil if nothing is.
+// problem returns what is wrong with the files, nil for nothing.
 func (t *transport) problem() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -134,8 +134,8 @@ func (t *transport) closeIdle() {
 	}
 }
 
-// connections are made as client-go makes them, with shorter times: a network
-// that is cut is noticed after quietTime and pingTimeout.
+// connections returns a transport like client-go's, but with shorter timeouts: an interrupted
+// network is detected after quietTime and pingTimeout.
 func connections(c *tls.Config) *http.Transport {
 	dialer := &net.Dialer{
 		Timeout:         dialTimeout,
@@ -170,7 +170,7 @@ func (b *limitedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// refill lets as much be read as before the first byte. A nil body is none.
+// refill resets the number of bytes read. It accepts a nil body.
 func (b *limitedBody) refill() {
 	if b != nil {
 		b.read.Store(0)

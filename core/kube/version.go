@@ -11,13 +11,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 )
 
-// Version is the Kubernetes whose API the agent speaks: that of the modules it is built from.
+// Version is the Kubernetes version whose API the agent uses: that of its Kubernetes modules.
 const Version = "v1.36.3"
 
-// MinorVersion is Version without what a user agent leaves out.
+// MinorVersion is Version in the short form of a user agent.
 const MinorVersion = "1.36"
 
-// newerServer is how many minor versions a server may be ahead of its nodes.
+// newerServer is the maximum number of minor versions by which a server may be newer than its
+// nodes.
 const newerServer = 3
 
 // NodeVersion returns the version that a node of this release of Wardlet registers with.
@@ -25,8 +26,8 @@ func NodeVersion(release string) string {
 	return Version + "-wardlet." + strings.TrimPrefix(release, "v")
 }
 
-// CheckServer fails where the server is older than Version, or more than 3 minor versions newer: what the two say to
-// each other may then mean different things.
+// CheckServer returns an error if the server is older than Version, or more than 3 minor versions
+// newer, because the API may then have a different meaning.
 func (c *Client) CheckServer(ctx context.Context) error {
 	text, err := c.Request(http.MethodGet, v1.SchemeGroupVersion).AbsPath("/version").Do(ctx).Raw()
 	if err != nil {

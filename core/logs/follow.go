@@ -13,10 +13,11 @@ import (
 	"time"
 )
 
-// headSize is how much of the beginning of a file tells it from others, in bytes: a line with its time.
+// headSize is the number of bytes at the beginning of a file that identify it: a line with its
+// time.
 const headSize = 64
 
-// openLog opens a log. While it is rotated there is none for a moment.
+// openLog opens a log. During a rotation, the file does not exist for a moment.
 func openLog(ctx context.Context, path string) (*os.File, error) {
 	began := time.Now()
 	for {
@@ -30,23 +31,23 @@ func openLog(ctx context.Context, path string) (*os.File, error) {
 	}
 }
 
-// rotation says how far a copier is with the rotation of its file.
+// rotation is the state of a copier in the rotation of its file.
 type rotation int
 
 const (
-	// rotationNone: the file is the one that the container writes to.
+	// rotationNone: the container still writes to the file.
 	rotationNone rotation = iota
-	// rotationPending: the file is rotated, and more may be written to it for a moment.
+	// rotationPending: the file is rotated, and the runtime may still write to it for a moment.
 	rotationPending
-	// rotationOver: the copier has gone on to the next file.
+	// rotationOver: the copier has switched to the next file.
 	rotationOver
 )
 
-// reopen goes on to the next file, if the copier's own is rotated and was read to its end.
+// reopen switches to the next file if the copier's own file is rotated and was read to its end.
 func (c *copier) reopen(path string) (rotation, error) {
 	current, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return rotationNone, nil // it is being rotated, or its container is gone
+		return rotationNone, nil // a rotation is in progress, or the container is gone
 	}
 	if err != nil {
 		return rotationNone, fmt.Errorf("log of the container: %w", err)
@@ -64,7 +65,7 @@ func (c *copier) reopen(path string) (rotation, error) {
 	if _, err := c.copyRest(); err != nil {
 		return rotationNone, err
 	}
-	// The log is opened before the list is made: if it is rotated in between, it is in the list.
+	// Open the log before listing: if it is rotated in between, the list has it.
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return rotationPending, nil
@@ -77,7 +78,7 @@ func (c *copier) reopen(path string) (rotation, error) {
 		file.Close()
 		file, err = os.Open(next.Path)
 		if errors.Is(err, fs.ErrNotExist) {
-			return rotationPending, nil // it was compressed meanwhile, or it was the oldest
+			return rotationPending, nil // it was just compressed, or removed as the oldest
 		}
 	}
 	if err == nil {
@@ -90,7 +91,7 @@ func (c *copier) reopen(path string) (rotation, error) {
 	return rotationOver, nil
 }
 
-// use goes on with a file.
+// use continues the copy with a file.
 func (c *copier) use(file *os.File, compressed bool) error {
 	var reader io.Reader = file
 	var head []byte
@@ -113,7 +114,7 @@ func (c *copier) use(file *os.File, compressed bool) error {
 	return nil
 }
 
-// next returns the rotated file that came after the copier's own, nil where that is the log itself.
+// next returns the rotated file that follows the copier's own, nil if the log itself follows.
 func (c *copier) next(path string, own fs.FileInfo) (*Rotated, error) {
 	files, err := ListRotated(path)
 	if err != nil {
@@ -135,8 +136,8 @@ func (c *copier) next(path string, own fs.FileInfo) (*Rotated, error) {
 		}
 	}
 	for i := last + 1; i < len(files); i++ {
-		// If its own is not there any more, those came after it that were rotated after its last line was written. Times
-		// in names are of whole seconds.
+		// If the own file no longer exists, the next one is the first that was rotated after the own
+		// file's last line. Times in names have whole seconds.
 		if last >= 0 || files[i].At.After(own.ModTime().Add(-time.Second)) {
 			return &files[i], nil
 		}
@@ -144,7 +145,8 @@ func (c *copier) next(path string, own fs.FileInfo) (*Rotated, error) {
 	return nil, nil
 }
 
-// isOwn reports whether a rotated file is one that is open, or its compressed copy; head is how that begins.
+// isOwn reports whether a rotated file is the open file, or its compressed copy. head is the
+// beginning of the open file.
 func isOwn(f *Rotated, own fs.FileInfo, head []byte) bool {
 	info, err := os.Stat(f.Path)
 	if err != nil {

@@ -6,26 +6,26 @@ import (
 )
 
 const (
-	// timeFormat is that of the times in a log, shownFormat the one in which they are shown: of one width, so that lines
-	// sort by their text, as a kubelet shows them.
+	// timeFormat is the format of times in a log. shownFormat is the format in the output: it has a
+	// fixed width, so that lines sort by their text, as in a kubelet's output.
 	timeFormat  = time.RFC3339Nano
 	shownFormat = "2006-01-02T15:04:05.000000000Z07:00"
-	// maxHeader is the length of the longest beginning of a line, in bytes.
+	// maxHeader is the maximum length of a line's header, in bytes.
 	maxHeader = 128
 )
 
-// line is the beginning of a line of a log.
+// line is the header of a line of a log.
 type line struct {
 	at     time.Time
 	stream string
-	// whole is true for the end of a line that the container wrote, false for a part before that.
+	// whole is true for the last part of a line of the container, false for an earlier part.
 	whole bool
-	// header is how many bytes come before what the container wrote.
+	// header is the length of the header, in bytes.
 	header int
 }
 
-// parse reads the beginning of a line: time, stream and tags, each with a space behind it. ok is false where that is
-// not all there, or is something else.
+// parse parses the header of a line: time, stream and tags, each followed by a space. ok is false
+// if the header is incomplete or invalid.
 func parse(text []byte) (l line, ok bool) {
 	stamp, rest, ok := bytes.Cut(text, []byte(" "))
 	if !ok {

@@ -11,45 +11,46 @@ import (
 	"time"
 )
 
-// Options say which part of a log is wanted.
+// Options select a part of a log.
 type Options struct {
-	// Follow goes on with what is written later, until the container has ended.
+	// Follow continues with later output until the container has ended.
 	Follow bool
-	// Tail is how many lines from the end; less than 0 for all.
+	// Tail is the number of lines from the end; less than 0 for all.
 	Tail int64
-	// Since leaves out what was written before; zero for nothing.
+	// Since leaves out earlier output; zero for none.
 	Since time.Time
-	// Timestamps puts the time before each line.
+	// Timestamps adds the time before each line.
 	Timestamps bool
-	// Limit is how many bytes at most; less than 0 for all.
+	// Limit is the maximum number of bytes; less than 0 for all.
 	Limit int64
 }
 
-// Output is where a container's streams go; nil for one that is not wanted.
+// Output has the writers for a container's streams; nil for an unwanted stream.
 type Output struct{ Stdout, Stderr io.Writer }
 
 const (
-	// blockSize is how much of a log is read at once, in bytes.
+	// blockSize is the number of bytes that are read from a log at once.
 	blockSize = 32 << 10
-	// A log that is followed is looked at again after firstPoll, then less and less often until lastPoll.
+	// A followed log is checked again after firstPoll, then less and less often until lastPoll.
 	firstPoll = 20 * time.Millisecond
 	lastPoll  = 500 * time.Millisecond
-	// settleTime is how long after the last write, or after a new file was found, a rotated file is read: the runtime may
-	// still write what it had for it.
+	// settleTime is the delay before the rest of a rotated file is read, counted from its last write
+	// or from the discovery of a new file: the runtime may still write buffered output.
 	settleTime = 500 * time.Millisecond
 )
 
-// Copy writes a log. With Follow it goes on until alive reports that the container has ended and all was read, or ctx
-// ends, which is no error. A log that is rotated meanwhile is followed into the new file, and through all rotated
-// files that came after the one that is read, as far as they are still there. Without Follow only the file is read
-// that the container writes to, as by a kubelet.
+// Copy writes a log. With Follow, it continues until alive reports that the container has ended and
+// the log is read completely, or ctx ends, which is no error. If the log is rotated in between,
+// Copy continues with the rotated files that came after the current one, as far as they still
+// exist, and then with the new file. Without Follow, it reads only the file that the container
+// writes to, as a kubelet does.
 func Copy(ctx context.Context, path string, o Options, out Output, alive func() bool) error {
 	file, err := openLog(ctx, path)
 	if err != nil {
 		return fmt.Errorf("log of the container: %w", err)
 	}
 	c := &copier{options: o, out: out, left: o.Limit, file: file}
-	defer func() { _ = c.file.Close() }() // it was read only
+	defer func() { _ = c.file.Close() }() // it was only read
 	if o.Tail >= 0 {
 		if err := seekTail(file, o.Tail); err != nil {
 			return fmt.Errorf("log of the container: %w", err)
@@ -89,7 +90,7 @@ func Copy(ctx context.Context, path string, o Options, out Output, alive func() 
 	}
 }
 
-// sleep reports whether ctx goes on after d.
+// sleep waits for d. It returns false if ctx ended.
 func sleep(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -101,7 +102,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// errEnough says that all was written that is wanted.
+// errEnough means that everything requested was written.
 var errEnough = errors.New("enough")
 
 // copier is one copy of a log.
@@ -110,24 +111,24 @@ type copier struct {
 	out     Output
 	file    *os.File
 	reader  *bufio.Reader
-	// head is the beginning of the file, where that is compressed; nil for one that is not.
+	// head is the beginning of a compressed file; nil for any other file.
 	head []byte
-	// rotatedAt is when it was found that the file is rotated, zero for one that is not.
+	// rotatedAt is the time at which the rotation of the file was detected, zero if it is not rotated.
 	rotatedAt time.Time
-	// left is how many bytes may still be written, less than 0 for any number.
+	// left is the number of bytes that may still be written, less than 0 for no limit.
 	left int64
-	// within is true in the middle of a line of the file, whose end was not there yet; to is where it goes, and whole
-	// whether its end is the end of a line of the container.
+	// within is true while a line of the file was read only in part. to is the writer for its rest,
+	// and whole is true if it ends a line of the container.
 	within bool
 	to     io.Writer
 	whole  bool
-	// midLine is true after a part of a line of the container: the next part gets no time.
+	// midLine is true after a part of a line of the container: the next part gets no timestamp.
 	midLine bool
-	// header is the beginning of a line of which not enough was there.
+	// header is an incomplete header.
 	header []byte
 }
 
-// copyRest copies what there is.
+// copyRest copies to the current end of the file.
 func (c *copier) copyRest() (moved bool, err error) {
 	for {
 		piece, err := c.reader.ReadSlice('\n')
@@ -146,14 +147,14 @@ func (c *copier) copyRest() (moved bool, err error) {
 	}
 }
 
-// take takes a piece of a line of the file.
+// take processes a piece of a line of the file.
 func (c *copier) take(piece []byte) error {
 	ends := piece[len(piece)-1] == '\n'
 	if !c.within {
 		c.header = append(c.header, piece...)
 		line, ok := parse(bytes.TrimSuffix(c.header, []byte("\n")))
 		if !ok && !ends && len(c.header) < maxHeader {
-			return nil // the rest of it is not written yet
+			return nil // the rest of the header is not written yet
 		}
 		piece, c.header = c.header, nil
 		c.to = nil

@@ -10,24 +10,25 @@ import (
 )
 
 const (
-	// CompressedSuffix ends the name of a rotated file that is compressed.
+	// CompressedSuffix ends the name of a compressed rotated file.
 	CompressedSuffix = ".gz"
-	// rotatedFormat is what a kubelet puts behind the name of a log that it rotates; exactFormat is for more than one
-	// in a second. Times are in UTC.
+	// rotatedFormat is the suffix that a kubelet adds to the name of a rotated log. exactFormat is
+	// used for a further rotation within the same second. Times are in UTC.
 	rotatedFormat = "20060102-150405"
 	exactFormat   = "20060102-150405.000"
 )
 
-// Rotated is a file that was a container's log until it was rotated.
+// Rotated is a rotated file of a container's log.
 type Rotated struct {
 	Path string
-	// At is the time in its name: when it was rotated.
+	// At is the time of the rotation, from the file's name.
 	At         time.Time
 	Compressed bool
 }
 
-// ListRotated returns the rotated files of a log, the oldest first. A file of which there is a compressed copy is there
-// twice, the compressed one last. A directory that does not exist has none.
+// ListRotated returns the rotated files of a log, the oldest first. A file that also has a
+// compressed copy is listed twice, the compressed one last. The list is empty if the directory does
+// not exist.
 func ListRotated(log string) ([]Rotated, error) {
 	dir, base := filepath.Split(log)
 	entries, err := os.ReadDir(dir)
@@ -44,7 +45,7 @@ func ListRotated(log string) ([]Rotated, error) {
 			continue
 		}
 		stamp, compressed := strings.CutSuffix(stamp, CompressedSuffix)
-		// Parse takes a fraction that is not in the format.
+		// Parse accepts a fraction even if the format has none.
 		if at, err := time.Parse(rotatedFormat, stamp); err == nil {
 			files = append(files, Rotated{Path: filepath.Join(dir, e.Name()), At: at, Compressed: compressed})
 		}
@@ -53,8 +54,8 @@ func ListRotated(log string) ([]Rotated, error) {
 	return files, nil
 }
 
-// RotatedPath returns where a log goes that is rotated at now, when newest was rotated last; newest is zero for a log
-// that never was. The name is always that of the newest file, also where the clock was set back.
+// RotatedPath returns the path for a log that is rotated at now. newest is the time of the last
+// rotation, zero for none. The name always sorts as the newest, even if the clock was set back.
 func RotatedPath(log string, now, newest time.Time) string {
 	at, format := now.UTC().Truncate(time.Second), rotatedFormat
 	if !at.After(newest) {

@@ -6,13 +6,13 @@ import (
 	"os"
 )
 
-// seekTail sets a file to the beginning of the last n lines.
+// seekTail seeks to the beginning of the last n lines.
 func seekTail(file *os.File, n int64) error {
 	end, err := file.Seek(0, io.SeekEnd)
 	if err != nil || n == 0 {
 		return err
 	}
-	// The end of the last line begins no further one.
+	// The newline at the end of the file starts no further line.
 	block := make([]byte, blockSize)
 	at, left := end, n
 	for at > 0 {

@@ -28,12 +28,11 @@ type APIFrom struct {
 	NodeName string
 }
 
-// FromAPI makes a document of a pod as an API server gave it: its ID is
-// "namespace/name", its version the resourceVersion. It takes p over: the
-// caller must not use it again.
+// FromAPI returns the document of a pod from an API server: its ID is "namespace/name", its version
+// the resourceVersion. FromAPI takes ownership of p: the caller must not use p again.
 //
-// A pod that is not this node's, or that nothing on the node could be named after, is a bad document. What the pod asks
-// for is not judged here: see Unsupported.
+// A pod that is not this node's, or whose names cannot be used on the node, is a bad document. The
+// other fields of the pod are not checked here: see Unsupported.
 func FromAPI(p *v1.Pod, from APIFrom) api.Document {
 	p.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}
 	p.ManagedFields = nil
@@ -54,14 +53,16 @@ func FromAPI(p *v1.Pod, from APIFrom) api.Document {
 	return d
 }
 
-// startsNothing reports whether a pod is bookkeeping, or has ended or is to end: it is handled whatever it asks for.
+// startsNothing reports whether a pod starts no containers: it is a mirror pod, or has terminated
+// or is being deleted. Such a pod is handled whatever its fields are.
 func startsNothing(p *v1.Pod) bool {
 	return pod.IsMirror(p) || pod.IsTerminal(p.Status.Phase) || p.DeletionTimestamp != nil
 }
 
-// Unsupported returns what this version does not honour of an API server's pod, which FromAPI has handed over: the
-// fields, by the table of docs/supported-fields.md, and what is not valid; nil for a pod that may run. What has meaning
-// only for a scheduler or for the API server itself may say anything.
+// Unsupported returns an error that names the fields of an API server's pod that this version does
+// not support, by the table of docs/supported-fields.md, and the invalid values; nil for a pod that
+// may run. p is the pod from FromAPI. Fields that have meaning only for a scheduler or for the API
+// server itself may have any value.
 func Unsupported(p *v1.Pod) error {
 	if startsNothing(p) {
 		return nil
@@ -72,13 +73,13 @@ func Unsupported(p *v1.Pod) error {
 	return told(append(validateOwnAnnotations(p), validate(p)...))
 }
 
-// apiURL is where the pod can be read.
+// apiURL returns the URL of the pod.
 func apiURL(p *v1.Pod, server string) string {
 	return strings.TrimSuffix(server, "/") + "/api/v1/namespaces/" + url.PathEscape(p.Namespace) + "/pods/" + url.PathEscape(p.Name)
 }
 
-// validateGiven checks what places on the node are named after, and that the
-// pod is this node's.
+// validateGiven checks the values from which names on the node are made, and that the pod is this
+// node's.
 func validateGiven(p *v1.Pod, node string) field.ErrorList {
 	errs := invalid(metadataPath.Child("name"), p.Name, apivalidation.NameIsDNSSubdomain(p.Name, false))
 	errs = append(errs, invalid(metadataPath.Child("namespace"), p.Namespace, apivalidation.ValidateNamespaceName(p.Namespace, false))...)
@@ -95,7 +96,7 @@ func validateGiven(p *v1.Pod, node string) field.ErrorList {
 	return errs
 }
 
-// validateOwnAnnotations checks the annotations that mean something to Wardlet.
+// validateOwnAnnotations checks Wardlet's own annotations.
 func validateOwnAnnotations(p *v1.Pod) field.ErrorList {
 	var errs field.ErrorList
 	for key, value := range p.Annotations {
@@ -109,17 +110,17 @@ func validateOwnAnnotations(p *v1.Pod) field.ErrorList {
 	return errs
 }
 
-// takenAsTheyAre are the fields of an API pod's spec that are not in the table
-// of supported fields, or only with some values: schedulers and the API server's
-// own admission have acted on them before. Where a node's own admission honours
-// one, it honours any value of it.
+// takenAsTheyAre are the fields of an API pod's spec that are accepted with any value, although the
+// table of supported fields lacks them or limits their values: schedulers and the API server's
+// admission have already acted on them. If the node's own admission uses such a field, it supports
+// every value.
 var takenAsTheyAre = []string{
 	"affinity", "automountServiceAccountToken", "nodeSelector", "preemptionPolicy", "priority", "priorityClassName",
 	"schedulerName", "schedulingGates", "schedulingGroup", "serviceAccount", "serviceAccountName", "tolerations",
 	"topologySpreadConstraints",
 }
 
-// checkAPISpec refuses what this version does not honour.
+// checkAPISpec returns an error for fields that this version does not support.
 func checkAPISpec(s *v1.PodSpec) error {
 	text, err := json.Marshal(s)
 	if err != nil {
@@ -136,7 +137,8 @@ func checkAPISpec(s *v1.PodSpec) error {
 		containers, _ := spec[list].([]any)
 		for i := range containers {
 			if c, ok := containers[i].(map[string]any); ok {
-				// Only says how resources may change in place, which they do not.
+				// resizePolicy only says how resources may change in place, and they do not change
+				// here.
 				delete(c, "resizePolicy")
 			}
 		}
@@ -158,7 +160,7 @@ func told(errs field.ErrorList) error {
 	return joined(all)
 }
 
-// joined puts errors into one line.
+// joined joins errors into one line.
 func joined(errs []error) error {
 	if len(errs) == 0 {
 		return nil

@@ -20,11 +20,11 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// MaxManifest is the greatest size of a file or an answer, in bytes.
+// MaxManifest is the greatest size of a manifest file or an HTTP answer, in bytes.
 const MaxManifest = 10 << 20
 
-// maxDocuments is the greatest number of documents of a manifest, and of items
-// of a list; no node runs as many pods.
+// maxDocuments is the greatest number of documents of a manifest, and of items of a list. No node
+// runs that many pods.
 const maxDocuments = 1000
 
 // DecodeFrom says where the bytes of a manifest come from.
@@ -37,34 +37,32 @@ type DecodeFrom struct {
 	File string
 	// NodeName is this node's name. It is never empty.
 	NodeName string
-	// Namespaces are the names and patterns (MatchNamespace) of the namespaces
-	// that documents may be in; none means all.
+	// Namespaces are the names and patterns (MatchNamespace) of the namespaces that documents may
+	// have; empty means all.
 	Namespaces []string
 }
 
-// Decode reads all pods of a manifest: YAML or JSON, one document or several,
-// each a Pod, a PodList or a List of Pods. The answer has one Document per
-// pod and one per fault, in the order of the text, the one that holds the
-// file (api.HoldSuffix) last.
+// Decode reads all pods of a manifest: YAML or JSON, one document or several, each a Pod, a PodList
+// or a List of Pods. It returns one Document per pod and one per fault, in the order of the text.
+// The document that holds the file (api.HoldSuffix) comes last.
 //
-// IDs are "file#index", and "file#index.item" for the items of a list. The
-// index counts the documents of the YAML stream from 0: the text before the
-// first "---" is a document only if something stands in it, and what follows
-// a "---" is one even if it is empty or all comment. So a licence header
-// moves nothing, and neither does commenting a document out. Versions are the
+// IDs are "file#index", and "file#index.item" for the items of a list. The index counts the
+// documents of the YAML stream from 0. The text before the first "---" is a document only if it has
+// content. The text after a "---" is a document even if it is empty or has only comments. So a
+// licence header changes no index, and neither does commenting out a document. Versions are the
 // SHA-256 of the document's bytes, or of the item's canonical JSON, in hex.
 //
-// A manifest of comments only holds no pods. One without any text at all is a
-// fault that holds the file: a write that broke off looks like that.
+// A manifest of comments only has no pods. A manifest without any text is a fault that holds the
+// file, because an interrupted write looks like that.
 func Decode(data []byte, from DecodeFrom) []api.Document {
 	return decode(data, from, reader{"pods", decodeTree})
 }
 
-// reader reads manifests of one sort.
+// reader reads manifests of one kind.
 type reader struct {
-	// noun is what a manifest holds.
+	// noun names the contents of a manifest, for messages.
 	noun string
-	// documents makes the documents of one parsed document of YAML.
+	// documents returns the documents of one parsed YAML document.
 	documents func(t tree, from DecodeFrom, id, version string) []api.Document
 }
 
@@ -83,8 +81,8 @@ func decode(data []byte, from DecodeFrom, with reader) []api.Document {
 	if len(chunks) > maxDocuments {
 		return []api.Document{HoldFile(from, chunks[maxDocuments].above+1, fmt.Errorf("more than %d documents", maxDocuments))}
 	}
-	// Aliases and lists multiply in every document anew; what they make of the
-	// whole manifest is what it costs.
+	// Aliases and lists multiply in every document. The limit is for the whole manifest after they
+	// are expanded.
 	left := budget{bytes: maxExpanded, documents: maxDocuments}
 	for _, c := range chunks {
 		id := fmt.Sprintf("%s#%d", from.File, c.index)
@@ -109,7 +107,7 @@ func decode(data []byte, from DecodeFrom, with reader) []api.Document {
 	return docs
 }
 
-// noun says what a manifest comes as.
+// noun returns the word for the origin of a manifest.
 func (f *DecodeFrom) noun() string {
 	if f.Kind == api.KindHTTP {
 		return "answer"
@@ -117,11 +115,10 @@ func (f *DecodeFrom) noun() string {
 	return "file"
 }
 
-// budget is what is left for the rest of a manifest.
+// budget is the size and the number of documents that the rest of a manifest may have.
 type budget struct{ bytes, documents int }
 
-// spend takes from the budget what a document becomes, and refuses the manifest
-// when that is too much.
+// spend subtracts a document from the budget, and returns a fault if the manifest is too large.
 func (b *budget) spend(t *tree) *fault {
 	b.bytes -= t.size
 	if t.items <= maxDocuments { // else the list is refused as a whole
@@ -136,7 +133,7 @@ func (b *budget) spend(t *tree) *fault {
 	return nil
 }
 
-// HoldFile is the bad document that stands for a whole file.
+// HoldFile returns the bad document that holds a whole file.
 func HoldFile(from DecodeFrom, line int, err error) api.Document {
 	return api.Document{
 		Source: from.Source,
@@ -153,7 +150,7 @@ func refuse(from DecodeFrom, id, version string, f faults) api.Document {
 	}
 }
 
-// fault is one thing wrong with a document, and its line in the file.
+// fault is one error in a document, and its line in the file.
 type fault struct {
 	line int
 	err  error
@@ -161,7 +158,7 @@ type fault struct {
 
 type faults []fault
 
-// first is the line of the topmost fault, and an error of all.
+// first returns the line of the topmost fault, and an error of all faults.
 func (f faults) first() (line int, err error) {
 	slices.SortStableFunc(f, func(a, b fault) int { return cmp.Compare(a.line, b.line) })
 	if len(f) == 1 {
@@ -174,15 +171,15 @@ func (f faults) first() (line int, err error) {
 	return f[0].line, all
 }
 
-// Silent reports whether a manifest says nothing: it is empty, or has comments
-// and separators only. Decode finds no document in it, as it does in a list
-// without items, which says that there are no pods.
+// Silent reports whether a manifest is empty, or has only comments and separators. Decode returns
+// no document for a manifest of comments, as for an empty list; but an empty list says explicitly
+// that there are no pods.
 func Silent(data []byte) bool {
 	return len(bytes.Trim(data, "\x00 \t\r\n")) == 0 || len(split(data)) == 0
 }
 
-// claimed is the identity of the pod that a document with faults would be, zero
-// where it does not name one that there can be.
+// claimed returns the identity of the pod that a document with faults names, zero if it names no
+// valid one.
 func claimed(text []byte, node string) types.NamespacedName {
 	var said struct {
 		Metadata struct {
@@ -217,7 +214,7 @@ func place(p *v1.Pod, node string) {
 	}
 }
 
-// decodePod takes one pod from values to a pod that can be run.
+// decodePod decodes one pod, stamps it, sets the defaults and validates it.
 func decodePod(t tree, doc map[string]any, from DecodeFrom, id, version string) api.Document {
 	bad := func(f faults) api.Document {
 		d := refuse(from, id, version, f)

@@ -20,8 +20,7 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// setDefaults fills in what an API server (v1.36) would, in the fields that
-// are honoured.
+// setDefaults sets the defaults of an API server (v1.36) in the supported fields.
 func setDefaults(p *v1.Pod) {
 	s := &p.Spec
 	setDefault(&s.RestartPolicy, v1.RestartPolicyAlways)
@@ -129,7 +128,7 @@ func setHTTPDefaults(h *v1.HTTPGetAction) {
 	setDefault(&h.Scheme, v1.URISchemeHTTP)
 }
 
-// roundUp leaves what can be counted of quantities.
+// roundUp rounds quantities up to thousandths, the smallest unit that is counted.
 func roundUp(list v1.ResourceList) {
 	for name, quantity := range list {
 		quantity.RoundUp(resource.Milli)
@@ -144,15 +143,15 @@ func setDefault[T comparable](field *T, value T) {
 	}
 }
 
-// systemClasses are the priorities of the classes that every cluster has. A node
-// cannot look up others.
+// systemClasses are the priorities of the priority classes that every cluster has. A node cannot
+// look up other classes.
 var systemClasses = map[string]int32{
 	"system-cluster-critical": 2_000_000_000,
 	"system-node-critical":    2_000_001_000,
 }
 
-// resolvePriority sets the priority of a manifest's pod to that of its class. One that
-// says another number is at fault.
+// resolvePriority sets the priority of a manifest's pod to that of its class. Another priority in
+// the manifest is a fault.
 func resolvePriority(s *v1.PodSpec) field.ErrorList {
 	of, known := systemClasses[s.PriorityClassName]
 	if !known {
@@ -166,9 +165,9 @@ func resolvePriority(s *v1.PodSpec) field.ErrorList {
 	return nil
 }
 
-// tolerateAll lets a pod stay for as long as it wants, whatever would end it: a
-// node that has lost its cluster must not reject its own pods. A toleration of
-// the same with a limit is replaced by it.
+// tolerateAll makes a pod tolerate every NoExecute taint without a time limit: a node that has lost
+// its cluster must not reject its own pods. It replaces a toleration of all NoExecute taints that
+// has a limit.
 func tolerateAll(s *v1.PodSpec) {
 	all := v1.Toleration{Operator: v1.TolerationOpExists, Effect: v1.TaintEffectNoExecute}
 	said := false
@@ -182,9 +181,9 @@ func tolerateAll(s *v1.PodSpec) {
 	}
 }
 
-// fieldFaults returns the faults of fields with their lines. They quote what the
-// document says, and not what was made of it; of a request that the document leaves
-// to the limit they leave out what is said of the limit.
+// fieldFaults returns the faults of fields with their lines. The faults quote the value in the
+// document, not the converted value. If a request comes from the limit because the document has
+// none, and the limit has a fault, the request's fault is left out.
 func fieldFaults(t tree, errs field.ErrorList) faults {
 	var f faults
 	for _, err := range errs {
@@ -204,8 +203,8 @@ func fieldFaults(t tree, errs field.ErrorList) faults {
 	return f
 }
 
-// sameQuantity reports whether a text is the quantity that a fault quotes, which it does
-// in another form.
+// sameQuantity reports whether a text is the same quantity as the one that a fault quotes in
+// another form.
 func sameQuantity(quoted any, written string) bool {
 	text, _ := quoted.(string)
 	a, err := resource.ParseQuantity(text)
@@ -216,8 +215,8 @@ func sameQuantity(quoted any, written string) bool {
 	return err == nil && a.Cmp(b) == 0
 }
 
-// aboutWritten lets the faults of a pod's name quote the one in the document.
-// Where only the name on this node has a fault they say which that is.
+// aboutWritten makes the faults of a pod's name quote the name in the document. If only the name
+// with the node's name appended has a fault, the message has that name, too.
 func aboutWritten(errs field.ErrorList, written, name string) {
 	valid := len(apivalidation.NameIsDNSSubdomain(written, false)) == 0
 	for _, err := range errs {
@@ -231,8 +230,8 @@ func aboutWritten(errs field.ErrorList, written, name string) {
 	}
 }
 
-// stamp makes the pod this node's: its name, namespace and node, and what
-// says where it came from. It tolerates every taint that would end it.
+// stamp sets the pod's name, namespace and node, and the annotation with its source. It makes the
+// pod tolerate every NoExecute taint.
 func stamp(p *v1.Pod, from DecodeFrom) {
 	p.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}
 	place(p, from.NodeName)
@@ -245,20 +244,18 @@ func stamp(p *v1.Pod, from DecodeFrom) {
 	p.Status.Phase = v1.PodPending
 }
 
-// uidScheme names the way UIDs are made. Changing anything below, or this,
-// restarts every pod of every node at its next upgrade.
+// uidScheme identifies the algorithm for UIDs. Changing it, or anything in deriveUID, restarts
+// every pod of every node at its next upgrade.
 const uidScheme = "wardlet pod uid 1"
 
-// deriveUID makes the UID of a pod from its document as it was written: the
-// values, with keys sorted and before any default, the name of its source,
-// its identity and the node's name. It is the first half of a SHA-256, in
-// hex; every part is preceded by its length, so that none can pass for a
-// piece of another.
+// deriveUID returns the UID of a pod, derived from its document as it was written (the values, with
+// keys sorted and before any default), the name of its source, its identity and the node's name.
+// The UID is the first half of a SHA-256, in hex. Every part is preceded by its length, so that two
+// different sets of parts never give the same input.
 //
-// "As written" is exact but for two fields that are ignored elsewhere too:
-// metadata.creationTimestamp and status. A null counts (a label that is null
-// is an empty label), numbers count by value (1.0 is 1), anchors by what they
-// stand for.
+// Two fields are left out, because they are ignored elsewhere, too: metadata.creationTimestamp and
+// status. A null is a value (a label that is null is an empty label). Numbers are compared by value
+// (1.0 is 1). Anchors are replaced by their values.
 func deriveUID(doc map[string]any, source string, identity types.NamespacedName, node string) (types.UID, error) {
 	doc = maps.Clone(doc)
 	delete(doc, "status")

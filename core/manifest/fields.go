@@ -19,12 +19,12 @@ import (
 	"github.com/wardlet/wardlet/core/internal/nearest"
 )
 
-// fieldCheck walks the values of a document beside the types of the Pod API.
-// It tells apart, each with its path: fields the API does not have, values of
-// the wrong type, and fields that this version does not honour.
+// fieldCheck walks the values of a document together with the types of the Pod API. It reports
+// three kinds of faults, each with its path: fields that the API does not have, values of the wrong
+// type, and fields that this version does not support.
 type fieldCheck struct {
 	tree tree
-	// static pods may not ask for API objects.
+	// static: the document is of a static pod, which may not reference API objects.
 	static  bool
 	faults  faults
 	members map[reflect.Type]map[string]reflect.Type
@@ -38,9 +38,8 @@ func (c *fieldCheck) add(path, format string, args ...any) {
 	c.faults = append(c.faults, fault{c.tree.at(path), fmt.Errorf("%s: %w", path, fmt.Errorf(format, args...))})
 }
 
-// value checks one value. path is its place in the document, pattern its row
-// in the table of supported fields. refused is true below a field that was
-// already refused.
+// value checks one value. path is its place in the document, pattern its row in the table of
+// supported fields. refused is true below a field that was already refused.
 func (c *fieldCheck) value(v any, t reflect.Type, path, pattern string, refused bool) {
 	if v == nil || len(c.faults) > api.MaxFaults {
 		return
@@ -92,8 +91,8 @@ func (c *fieldCheck) value(v any, t reflect.Type, path, pattern string, refused 
 	}
 }
 
-// shown is a value as the document has it, as faults quote it: a number or a string
-// that is not too long, and of all else what it is.
+// shown returns a value as the document has it, for faults: a number, or a string that is cut to
+// maxShown; for any other value its type.
 func (c *fieldCheck) shown(v any, path string) string {
 	switch v := v.(type) {
 	case json.Number:
@@ -113,11 +112,11 @@ var (
 	quantity    = reflect.TypeFor[resource.Quantity]()
 	bytesType   = reflect.TypeFor[[]byte]()
 
-	// Quantities are compared digit by digit: 1e999999999 has a billion.
+	// Quantities are compared digit by digit, and 1e999999999 has a billion digits.
 	hugeQuantity = regexp.MustCompile(`[eE][+-]?[0-9]{3}|.{65}`)
 )
 
-// base64 checks bytes. It quotes nothing of them: they may be a secret.
+// base64 checks bytes. It quotes none of them, because they may be a secret.
 func (c *fieldCheck) base64(v any, path string) {
 	text, ok := v.(string)
 	if !ok {
@@ -169,7 +168,7 @@ func (c *fieldCheck) keys(m map[string]any, t reflect.Type, path, pattern string
 	for _, key := range slices.Sorted(maps.Keys(m)) {
 		at, row := path+"["+key+"]", rowOfKey(pattern, key)
 		if !isSupported(row) && m[key] == nil && !refused {
-			// In a map null is a key without a value, not an absent one.
+			// In a map, null is a key without a value, not an absent key.
 			c.add(at, "not supported by this version yet")
 			continue
 		}
@@ -177,8 +176,8 @@ func (c *fieldCheck) keys(m map[string]any, t reflect.Type, path, pattern string
 	}
 }
 
-// rowOfKey is the row of a key of a map: one for all keys, one for those that
-// are names of extended resources, or one of its own.
+// rowOfKey returns the row of a key of a map: the row for all keys, the row for names of extended
+// resources, or the key's own row.
 func rowOfKey(pattern, key string) string {
 	if row := pattern + ".*"; isSupported(row) {
 		return row
@@ -194,9 +193,8 @@ func isSupported(row string) bool {
 	return ok
 }
 
-// mayBeEmpty are the unsupported fields that may be an empty object: status is
-// no part of what a pod asks for, and stands in what kubectl writes; an API server
-// writes resources also where there are none.
+// mayBeEmpty are the unsupported fields that may be an empty object. status is not a part of the
+// pod's spec, and kubectl writes it. An API server writes resources even if there are none.
 var mayBeEmpty = []string{"status", "spec.ephemeralContainers[].resources"}
 
 // ofAPI are the fields that only pods of an API server may have.
@@ -206,21 +204,21 @@ var ofAPI = []string{
 	"spec.initContainers[].securityContext.windowsOptions",
 }
 
-// refuses adds a fault where the field of type t says something this version
-// does not honour, once for all that is below it.
+// refuses adds a fault if the field of type t has a value that this version does not support. It
+// adds one fault for all fields below it.
 func (c *fieldCheck) refuses(v any, t reflect.Type, path, row string, refused bool) bool {
 	s, known := supportOf(row)
 	if c.static && slices.Contains(ofAPI, row) {
 		known = false
 	}
-	// An empty string is a value where the API tells it from none.
+	// An empty string is a value only if the API distinguishes it from an absent one.
 	blank := v == nil || v == "" && t.Kind() != reflect.Pointer
 	switch {
 	case refused, blank:
 		return false
 	case !known:
-		// An empty object or list may well say something: an empty volume is
-		// another volume than none.
+		// An empty object or list can have a meaning: an empty volume source is not the same as
+		// none.
 		if slices.Contains(mayBeEmpty, row) && empty(v) {
 			return false
 		}
@@ -271,7 +269,7 @@ func (c *fieldCheck) scalar(v any, t reflect.Type, path string) {
 	}
 }
 
-// empty reports whether a value says nothing.
+// empty reports whether a value is null or empty.
 func empty(v any) bool {
 	switch v := v.(type) {
 	case map[string]any:
@@ -298,8 +296,8 @@ func kindOf(v any) string {
 	}
 }
 
-// membersOf are the JSON names of a struct's fields, with those of the
-// structs it inlines.
+// membersOf returns the JSON names of a struct's fields, including those of the structs that it
+// inlines.
 func membersOf(t reflect.Type) map[string]reflect.Type {
 	members := map[string]reflect.Type{}
 	for f := range t.Fields() {

@@ -12,12 +12,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// yamlOfJSON rewrites a JSON text as the YAML that says the same, on the same
-// lines; it returns any other text as it is. JSON is nearly YAML. What is
-// not: the escapes of a slash and of characters beyond the basic plane, some
-// characters that JSON takes as they are and YAML does not or takes for the
-// end of a line, and a colon on another line than its key. A number that YAML
-// would take for a word is a fault.
+// yamlOfJSON rewrites a JSON text as equivalent YAML, on the same lines. It returns any other text
+// unchanged. JSON is nearly YAML. The differences are: the escapes of a slash and of characters
+// beyond the basic plane, some characters that JSON allows unescaped but YAML does not allow or
+// treats as a line end, and a colon on another line than its key. A number that YAML would read as
+// a string is a fault.
 func yamlOfJSON(c chunk) ([]byte, *fault) {
 	text := c.text
 	if trimmed := bytes.TrimLeft(text, " \t\r\n"); len(trimmed) == 0 || trimmed[0] != '{' || !utf8.Valid(text) || !json.Valid(text) {
@@ -54,7 +53,7 @@ func yamlOfJSON(c chunk) ([]byte, *fault) {
 	return out, nil
 }
 
-// endOfString is where the string ends that the valid JSON text begins with.
+// endOfString returns the end of the string at the beginning of the valid JSON text.
 func endOfString(text []byte) int {
 	for i := 1; ; i++ {
 		switch text[i] {
@@ -66,7 +65,7 @@ func endOfString(text []byte) int {
 	}
 }
 
-// appendString writes a string of JSON, with its quotes, as one of YAML.
+// appendString appends a JSON string, with its quotes, as a YAML string.
 func appendString(out, text []byte) []byte {
 	for len(text) > 0 {
 		if text[0] == '\\' {
@@ -86,7 +85,7 @@ func appendString(out, text []byte) []byte {
 	return out
 }
 
-// escaped reads one escape. r is negative for those that YAML has too.
+// escaped reads one escape. r is negative for escapes that YAML has, too.
 func escaped(text []byte) (r rune, length int) {
 	if text[1] == '/' {
 		return '/', 2
@@ -121,8 +120,7 @@ func hex4(text []byte) rune {
 	return r
 }
 
-// appendRune writes a character of a string, as an escape where YAML does not
-// take it for itself.
+// appendRune appends a character of a string, as an escape if YAML does not allow it unescaped.
 func appendRune(out []byte, r rune) []byte {
 	if r >= 0x7f && r < 0xa0 || r == '\u2028' || r == '\u2029' || r == '\ufeff' || r == 0xfffe || r == 0xffff {
 		return fmt.Appendf(out, `\u%04x`, r)
@@ -130,19 +128,19 @@ func appendRune(out []byte, r rune) []byte {
 	return utf8.AppendRune(out, r)
 }
 
-// at is the line of the file where the field of the path stands, or the
-// nearest of its parents that exists; the empty path is the document's. Paths
-// are those of fault messages: spec.containers[0].resources.limits[cpu].
+// at returns the line in the file of the field at the path, or of its nearest parent that exists.
+// The empty path is the document. Paths have the form of fault messages:
+// spec.containers[0].resources.limits[cpu].
 func (t tree) at(path string) int {
 	line, _ := t.walk(path)
 	return t.above + line
 }
 
-// maxShown is how many bytes of a number are shown; numbers are ASCII.
+// maxShown is the number of bytes of a value that are shown.
 const maxShown = 64
 
-// written is the number at the path as it stands in the text, which may say
-// more than the value does: great numbers are rounded when they are read.
+// written returns the number at the path as it is written in the text. The text can be more exact
+// than the value, because great numbers are rounded when they are read.
 func (t tree) written(path string, n json.Number) string {
 	text := n.String()
 	if _, node := t.walk(path); node != nil && node.Kind == yaml.ScalarNode {
@@ -154,8 +152,8 @@ func (t tree) written(path string, n json.Number) string {
 	return text
 }
 
-// walk returns the line of the field of the path, or of the nearest of its
-// parents that exists, and the field's value, nil where it does not exist.
+// walk returns the line of the field at the path, or of its nearest parent that exists, and the
+// field's value, nil if the field does not exist.
 func (t tree) walk(path string) (line int, value *yaml.Node) {
 	n, line := t.root, t.root.Line
 	path = join(t.path, path)
@@ -174,7 +172,7 @@ func (t tree) walk(path string) (line int, value *yaml.Node) {
 	return line, n
 }
 
-// nextStep takes the first step off a path: a name, or what stands in
+// nextStep returns the first step of a path and the rest. A step is a name, or the text in
 // brackets, which may contain dots.
 func nextStep(path string) (step, rest string) {
 	if inner, ok := strings.CutPrefix(path, "["); ok {
@@ -187,8 +185,8 @@ func nextStep(path string) (step, rest string) {
 	return step, strings.TrimPrefix(rest, ".")
 }
 
-// find returns the member of a mapping, or the item of a list, that the step
-// leads to, and the node that marks its line.
+// find returns the member of a mapping, or the item of a list, that the step names, and the node
+// that has its line.
 func find(n *yaml.Node, step string) (mark, value *yaml.Node) {
 	if n.Kind == yaml.AliasNode {
 		n = n.Alias

@@ -10,9 +10,9 @@ import (
 	"unicode"
 )
 
-// lookalikeNear names the first character near a line of a document that is easily taken
-// for an ASCII one, or for none, and the line in which it stands; "" where there is none.
-// A message about syntax may name the line before or behind that of the fault.
+// lookalikeNear describes the first character near a line of a document that looks like an ASCII
+// character or is invisible, with its line; "" if there is none. A syntax error may report the line
+// before or after that of the fault.
 func lookalikeNear(c chunk, line int) string {
 	lines := bytes.Split(c.text, []byte{'\n'})
 	for _, n := range []int{line, line - 1, line + 1} {
@@ -26,8 +26,8 @@ func lookalikeNear(c chunk, line int) string {
 	return ""
 }
 
-// lookalikeInKey is lookalike for a key or another word of the API: none has a character
-// outside ASCII.
+// lookalikeInKey is lookalike for a key or another word of the API: these have only ASCII
+// characters.
 func lookalikeInKey(key string) string {
 	odd := lookalike(key, true)
 	if odd == "" {
@@ -37,8 +37,7 @@ func lookalikeInKey(key string) string {
 	return fmt.Sprintf("; %s has %s", strconv.QuoteToASCII(quoted), odd)
 }
 
-// lookalikeInLine is lookalike for a line without its comment. Before the colon stands
-// a key.
+// lookalikeInLine is lookalike for a line without its comment. The text before the colon is a key.
 func lookalikeInLine(line string) string {
 	for at := range line {
 		if line[at] == '#' && (at == 0 || line[at-1] == ' ' || line[at-1] == '\t') {
@@ -53,8 +52,8 @@ func lookalikeInLine(line string) string {
 	return lookalike(rest, false)
 }
 
-// lookalike names the first character of a text that hides or looks like another one, by
-// its code point and by what it is; within a key also a letter of another script.
+// lookalike describes the first character of a text that is invisible or looks like another one, by
+// its code point and its kind. In a key it also finds letters of other scripts.
 func lookalike(text string, key bool) string {
 	for _, r := range text {
 		if r <= unicode.MaxASCII || r == '\ufeff' { // a byte order mark has its own error
@@ -74,7 +73,8 @@ func lookalike(text string, key bool) string {
 // colons are the characters that look like a colon.
 const colons = "\u02d0\u05c3\u2236\ua789\ufe13\ufe55"
 
-// hides says what a character is that cannot be told from an ASCII one, or not be seen.
+// hides returns the kind of a character that is invisible or looks like an ASCII one, "" for
+// others.
 func hides(r rune) string {
 	switch {
 	case r == '\u00a0' || r == '\u202f' || r == '\u2007':
@@ -91,8 +91,8 @@ func hides(r rune) string {
 	return ""
 }
 
-// isForeign says what another character is that stands where only ASCII does, "" for a
-// Latin letter: an accent can be seen.
+// isForeign returns the kind of another character where only ASCII is allowed, "" for a Latin
+// letter, because its accent is visible.
 func isForeign(r rune) string {
 	if unicode.Is(unicode.Pd, r) {
 		return "a dash, but not the ordinary one"
@@ -110,10 +110,10 @@ func isForeign(r rune) string {
 	return "which is not ASCII"
 }
 
-// references are the fields with which a pod asks for an API object, by row,
-// and what a kubelet calls the object (HasAPIObjectReference, pkg/api/pod). A
-// static pod may not: the node reads it without any API server. Those of
-// containers hold for init containers too.
+// references are the fields with which a pod references an API object, by row, and the name of the
+// object in a kubelet (HasAPIObjectReference, pkg/api/pod). A static pod may not have such a
+// reference, because the node reads the pod without any API server. The rows of containers apply to
+// init containers, too.
 var references = map[string]string{
 	"spec.serviceAccountName": "serviceaccounts",
 	"spec.serviceAccount":     "serviceaccounts",
@@ -146,10 +146,10 @@ var references = map[string]string{
 	"spec.volumes[].projected.sources[].clusterTrustBundle":  "clustertrustbundles",
 }
 
-// reference is a field that asks for an API object.
+// reference is a field that references an API object.
 type reference struct{ path, object string }
 
-// referencesIn finds those at the path and below it.
+// referencesIn returns the references at the path and below it.
 func referencesIn(v any, path, row string) []reference {
 	var found []reference
 	if object, ok := references[strings.Replace(row, "spec.initContainers[]", "spec.containers[]", 1)]; ok && asks(v) {
@@ -168,8 +168,8 @@ func referencesIn(v any, path, row string) []reference {
 	return found
 }
 
-// asks reports whether the value asks for an object: an empty one does, an
-// empty list does not.
+// asks reports whether the value references an object: an empty object does, an empty list does
+// not.
 func asks(v any) bool {
 	items, list := v.([]any)
 	return v != nil && v != "" && (!list || len(items) > 0)

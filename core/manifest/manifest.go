@@ -16,7 +16,7 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// decodeTree makes the documents of one parsed document.
+// decodeTree returns the documents of one parsed document.
 func decodeTree(t tree, from DecodeFrom, id, version string) []api.Document {
 	doc, err := object(t.json)
 	if err != nil {
@@ -37,7 +37,7 @@ func decodeTree(t tree, from DecodeFrom, id, version string) []api.Document {
 	})
 }
 
-// decodeItems makes the documents of a list.
+// decodeItems returns the documents of a list.
 func decodeItems(t tree, doc map[string]any, id string, decode func(t tree, item any, id string) api.Document) []api.Document {
 	items, _ := doc["items"].([]any)
 	docs := make([]api.Document, 0, len(items))
@@ -48,8 +48,7 @@ func decodeItems(t tree, doc map[string]any, id string, decode func(t tree, item
 	return docs
 }
 
-// decodeItem takes one item of a list. In a PodList it need not say that it
-// is a pod, or only half of it.
+// decodeItem decodes one item of a list. In a PodList the item may lack apiVersion and kind.
 func decodeItem(t tree, item any, implied bool, from DecodeFrom, id string) api.Document {
 	var err error
 	if t.json, err = json.Marshal(item); err != nil {
@@ -84,14 +83,14 @@ func setKey(m map[string]any, key, value string) {
 	}
 }
 
-// object decodes JSON with its numbers as they stand.
+// object decodes JSON and keeps its numbers as they are written.
 func object(text []byte) (m map[string]any, err error) {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.UseNumber()
 	return m, dec.Decode(&m)
 }
 
-// versionAndKind reads apiVersion and kind. hint says what they are to be.
+// versionAndKind reads apiVersion and kind. hint says which values are expected.
 func versionAndKind(t tree, doc map[string]any, hint string) (version, kind string, f *fault) {
 	for _, name := range []string{"apiVersion", "kind"} {
 		switch v := doc[name].(type) {
@@ -114,7 +113,7 @@ func versionAndKind(t tree, doc map[string]any, hint string) (version, kind stri
 	return doc["apiVersion"].(string), doc["kind"].(string), nil
 }
 
-// unknownKind is the fault of a kind that none of the known ones is.
+// unknownKind returns the fault for an unknown kind.
 func unknownKind(t tree, kind, want string, known ...string) *fault {
 	err := fmt.Errorf("kind %q is not %s", kind, want)
 	for _, one := range known {
@@ -125,7 +124,7 @@ func unknownKind(t tree, kind, want string, known ...string) *fault {
 	return &fault{t.at("kind"), fmt.Errorf("%w%s", err, lookalikeInKey(kind))}
 }
 
-// unknownVersion is the fault of another version than that of a kind.
+// unknownVersion returns the fault for a wrong apiVersion of a kind.
 func unknownVersion(t tree, version, kind, want string) *fault {
 	return &fault{t.at("apiVersion"), fmt.Errorf("apiVersion %q of a %s is not supported; it is %s%s", version, kind, want, lookalikeInKey(version))}
 }

@@ -20,10 +20,11 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// maxObject is the greatest size of the data of a ConfigMap or Secret, in bytes, as for an API server.
+// maxObject is the greatest size of the data of a ConfigMap or Secret, in bytes, as in an API
+// server.
 const maxObject = v1.MaxSecretSize
 
-// objectKind is a kind of objects that pods name.
+// objectKind is a kind of object that pods can name.
 type objectKind struct {
 	version, kind string
 	of            reflect.Type
@@ -40,14 +41,14 @@ var objectKinds = []objectKind{
 
 const objectHint = "a ConfigMap and a Secret have apiVersion v1, a RuntimeClass has node.k8s.io/v1"
 
-// DecodeObjects reads the objects of a manifest that pods name: ConfigMaps, Secrets and RuntimeClasses, or Lists of them. It
-// reads them as Decode reads pods, with the same IDs and documents for faults; the documents have an Object. No fault
-// quotes a value of an object.
+// DecodeObjects reads the objects of a manifest that pods can name: ConfigMaps, Secrets and
+// RuntimeClasses, or Lists of them. IDs, and documents for faults, are the same as those of Decode.
+// Each valid document has an Object. No fault quotes a value of an object.
 func DecodeObjects(data []byte, from DecodeFrom) []api.Document {
 	return decode(data, from, reader{"objects", decodeObjectTree})
 }
 
-// decodeObjectTree makes the documents of one parsed document.
+// decodeObjectTree returns the documents of one parsed document.
 func decodeObjectTree(t tree, from DecodeFrom, id, version string) []api.Document {
 	doc, err := object(t.json)
 	if err != nil {
@@ -149,7 +150,7 @@ func metaOf(object metav1.Object) *metav1.ObjectMeta {
 	}
 }
 
-// refuseObject is the bad document of an object, with the name that it has where it says one.
+// refuseObject returns the bad document of an object, with the object's name if it has one.
 func refuseObject(t tree, from DecodeFrom, id, version string, f faults) api.Document {
 	d := refuse(from, id, version, f)
 	var said struct {
@@ -189,7 +190,7 @@ func validateConfigMap(m *v1.ConfigMap) field.ErrorList {
 	return append(errs, validateSize(size)...)
 }
 
-// keysOfTypes are the keys that a Secret of a type must have.
+// keysOfTypes are the keys that a Secret of each type must have.
 var keysOfTypes = map[v1.SecretType][]string{
 	v1.SecretTypeDockerConfigJson: {v1.DockerConfigJsonKey},
 	v1.SecretTypeDockercfg:        {v1.DockerConfigKey},
@@ -197,7 +198,7 @@ var keysOfTypes = map[v1.SecretType][]string{
 	v1.SecretTypeTLS:              {v1.TLSCertKey, v1.TLSPrivateKeyKey},
 }
 
-// completeSecret validates a Secret, and puts its stringData into its data.
+// completeSecret validates a Secret, and moves its stringData into its data.
 func completeSecret(s *v1.Secret) field.ErrorList {
 	var errs field.ErrorList
 	if s.Type == "" {
@@ -241,8 +242,8 @@ func validateSize(size int) field.ErrorList {
 	return nil
 }
 
-// validateRuntimeClass refuses what acts on pods before they come to a node: only an API server's admission and scheduler
-// do that.
+// validateRuntimeClass refuses fields that act on pods before they come to a node: only an API
+// server's admission and a scheduler use them.
 func validateRuntimeClass(c *nodev1.RuntimeClass) field.ErrorList {
 	errs := invalid(field.NewPath("handler"), c.Handler, validation.IsDNS1123Label(c.Handler))
 	if c.Overhead != nil {

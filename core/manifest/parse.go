@@ -17,8 +17,8 @@ import (
 	"github.com/wardlet/wardlet/core/internal/charset"
 )
 
-// tree is a parsed document: its values as JSON, with sorted keys and aliases
-// resolved, and beside them the nodes that know the lines.
+// tree is a parsed document: its values as JSON, with sorted keys and aliases resolved, and the
+// YAML nodes that have the lines.
 type tree struct {
 	json []byte
 	root *yaml.Node
@@ -26,12 +26,12 @@ type tree struct {
 	above int
 	// path is the prefix of the paths of faults: "items[2]" in a list.
 	path string
-	// size is how many bytes the values take once aliases are resolved, items
-	// how many items a list has, 0 for what is none.
+	// size is the number of bytes of the values after aliases are resolved. items is the number of
+	// items of a list, 0 for any other document.
 	size, items int
 }
 
-// itemsOf counts what stands under the key "items" of a document.
+// itemsOf returns the length of the list under the key "items" of a document.
 func itemsOf(root *yaml.Node) int {
 	for i := 0; root.Kind == yaml.MappingNode && i+1 < len(root.Content); i += 2 {
 		value := root.Content[i+1]
@@ -45,15 +45,14 @@ func itemsOf(root *yaml.Node) int {
 	return 0
 }
 
-// maxMarks bounds the memory a parser may take: no document has more nodes
-// than marks that can begin one.
+// maxMarks limits the memory of a parser: a document cannot have more nodes than characters that
+// can begin a node.
 const maxMarks = 1 << 19
 
 var errSecond = errors.New("a second document begins without a line \"---\" before it")
 
-// parse reads the text of one document. The values are read as Kubernetes
-// reads YAML, the lines come from a second reading; duplicate keys are
-// faults.
+// parse parses the text of one document. The values are read in the same way as in Kubernetes; the
+// lines come from a second reading. Duplicate keys are faults.
 func parse(c chunk) (tree, *fault) {
 	text, f := yamlOfJSON(c)
 	if f != nil {
@@ -88,7 +87,7 @@ func parse(c chunk) (tree, *fault) {
 	return t, nil
 }
 
-// legible refuses what no YAML parser should be given.
+// legible returns a fault for text that no YAML parser should read.
 func legible(c chunk) *fault {
 	line, marks := c.above+1, 0
 	for i, b := range c.text {
@@ -96,7 +95,7 @@ func legible(c chunk) *fault {
 		case b == '\n':
 			line++
 			marks++
-		// The last three end the UTF-8 forms of the line breaks of YAML 1.1.
+		// The last three are the last bytes of the UTF-8 line breaks of YAML 1.1.
 		case b == ',' || b == ':' || b == '\r' || b == 0x85 || b == 0xa8 || b == 0xa9:
 			marks++
 		case b < ' ' && b != '\t' || b == 0x7f:
@@ -113,8 +112,8 @@ func legible(c chunk) *fault {
 	return nil
 }
 
-// foreign names the encoding of the line in which a byte stands that is no text, nil
-// where that is not known.
+// foreign returns an error that names the encoding of the line with the invalid byte at the given
+// position, nil if the encoding is not known.
 func foreign(text []byte, at int) error {
 	if name := charset.Of(text[bytes.LastIndexByte(text[:at], '\n')+1:]); name != "" {
 		return fmt.Errorf("from here on the text is in %s; save the whole file as UTF-8", name)
@@ -125,8 +124,8 @@ func foreign(text []byte, at int) error {
 var errMarked = errors.New("a byte order mark (EF BB BF), which editors do not show, begins this line; " +
 	"save the file without it, or begin a new document with a line \"---\" before it")
 
-// markedLine is the first line that a byte order mark begins, 0 where there is none.
-// Within quotes it may stand in a line, not at its beginning.
+// markedLine returns the first line that begins with a byte order mark, 0 if there is none. Within
+// quotes a byte order mark may be in a line, but not at its beginning.
 func markedLine(text []byte) int {
 	mark := []byte(charset.ByteOrderMark)
 	if bytes.HasPrefix(text, mark) {
@@ -144,9 +143,8 @@ var (
 	unknownAnchor = regexp.MustCompile(`unknown anchor '([^']*)'`)
 )
 
-// syntaxFault finds the line in a message of the YAML parsers. What they know
-// of the line differs: in the first line they name none, and where a token
-// was expected they name the line before.
+// syntaxFault determines the line of an error of the YAML parsers. Their messages differ: they name
+// no line for the first line, and the line before where a token was expected.
 func syntaxFault(c chunk, err error) *fault {
 	message := strings.TrimPrefix(err.Error(), "yaml: ")
 	line := 1
@@ -180,8 +178,8 @@ func syntaxFault(c chunk, err error) *fault {
 	return &fault{c.above + min(line, last), errors.New(message)}
 }
 
-// tabbedLine is the line, or the one behind it, and what is wrong there, if a tab indents
-// it or follows a "-", 0 otherwise.
+// tabbedLine returns the given line, or the next one, and a description if a tab indents it or
+// follows a "-"; 0 otherwise.
 func tabbedLine(text []byte, line int) (at int, what string) {
 	n := 0
 	for l := range bytes.Lines(text) {
@@ -202,28 +200,25 @@ func tabbedLine(text []byte, line int) (at int, what string) {
 }
 
 const (
-	// maxDepth is how deep values may be nested; a pod needs less than 20.
+	// maxDepth is the greatest nesting depth of values. A pod needs less than 20.
 	maxDepth = 100
-	// maxExpanded is how large a document may become when its aliases are
-	// resolved, in bytes.
+	// maxExpanded is the greatest size of a document after its aliases are resolved, in bytes.
 	maxExpanded = MaxManifest
 )
 
-// extent is what a node becomes once its aliases are resolved.
+// extent is the size and depth of a node after its aliases are resolved.
 type extent struct{ size, depth int }
 
-// measure works out the extent of every node, each once, however often it is
-// referred to.
+// measure computes the extent of every node, each once, however often it is referenced.
 type measure struct {
 	known map[*yaml.Node]extent
 	open  map[*yaml.Node]bool
 	above int
 }
 
-// bound refuses documents that would cost far more than their length:
-// aliases that multiply, contain themselves, or nesting without end. It also
-// refuses duplicate keys, which the nodes still have.
-// Otherwise it returns the size of the document once its aliases are resolved.
+// bound refuses documents that would use far more memory than their length: aliases that multiply
+// or contain themselves, and unlimited nesting. It also refuses duplicate keys, which the nodes
+// still have. Otherwise it returns the size of the document after its aliases are resolved.
 func bound(root *yaml.Node, above int) (size int, f *fault) {
 	m := measure{known: map[*yaml.Node]extent{}, open: map[*yaml.Node]bool{}, above: above}
 	e, f := m.node(root, 1)
@@ -270,8 +265,8 @@ func (m *measure) node(n *yaml.Node, depth int) (extent, *fault) {
 	return e, nil
 }
 
-// keys refuses mappings that say a thing twice. A merge key must come first:
-// parsers disagree about what it does to keys above it.
+// keys refuses mappings with duplicate keys. A merge key must come first, because parsers disagree
+// about its effect on keys before it.
 func (m *measure) keys(n *yaml.Node) *fault {
 	seen := make(map[string]int, len(n.Content)/2)
 	for i := 0; i+1 < len(n.Content); i += 2 {

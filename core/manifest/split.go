@@ -16,11 +16,10 @@ type chunk struct {
 	text  []byte
 }
 
-// split cuts a stream at its "---" lines and leaves out documents that say
-// nothing, unless no parser could read them. YAML forbids such a line inside
-// any scalar, so the cut needs no parser and one broken document does not
-// spoil the next. The line itself stays with the document it begins. It stops
-// at one document more than a manifest may have.
+// split cuts a stream at its "---" lines. It leaves out documents without content, unless no parser
+// could read them. YAML forbids such a line inside any scalar, so the cut needs no parser and one
+// broken document does not affect the next. The line itself belongs to the document that it begins.
+// split stops at one document more than a manifest may have.
 func split(data []byte) []chunk {
 	data = withoutMarks(data)
 	var chunks []chunk
@@ -42,10 +41,9 @@ func split(data []byte) []chunk {
 	return chunks
 }
 
-// withoutMarks leaves out the byte order marks that stand before documents: at the
-// beginning of the stream, before a "---", and before the first thing that a document
-// says. Each file that was put into the stream may have brought one. What is left has
-// the same lines.
+// withoutMarks removes the byte order marks before documents: at the beginning of the stream,
+// before a "---", and before the first content of a document. Each file that was copied into the
+// stream may have brought one. The result has the same lines.
 func withoutMarks(data []byte) []byte {
 	mark := []byte(charset.ByteOrderMark)
 	for bytes.HasPrefix(data, mark) {
@@ -55,7 +53,7 @@ func withoutMarks(data []byte) []byte {
 		return data
 	}
 	out := make([]byte, 0, len(data))
-	fresh := true // the document has said nothing yet
+	fresh := true // the document has had no content yet
 	for line := range bytes.Lines(data) {
 		bare := line
 		for bytes.HasPrefix(bare, mark) {
@@ -75,8 +73,8 @@ func withoutMarks(data []byte) []byte {
 	return out
 }
 
-// firstDocument is the length of the text before the second document, with
-// the marker and the directives that begin the first.
+// firstDocument returns the length of the text before the second document, including the marker and
+// the directives of the first document.
 func firstDocument(data []byte) int {
 	at, ended := 0, 0
 	for line := range bytes.Lines(data) {
@@ -107,7 +105,7 @@ func ends(line []byte) bool {
 	return ok && !says(rest)
 }
 
-// content is a document without its directives, which say nothing for themselves.
+// content returns a document without its directives, which are no content.
 func content(text []byte) []byte {
 	at := 0
 	for line := range bytes.Lines(text) {
@@ -119,8 +117,8 @@ func content(text []byte) []byte {
 	return text
 }
 
-// onlyDirects reports whether the text has a directive (%YAML 1.1) and else
-// nothing but comments: it belongs to the document whose marker follows.
+// onlyDirects reports whether the text has a directive (%YAML 1.1) and otherwise only comments.
+// Such a text belongs to the document whose marker follows.
 func onlyDirects(text []byte) bool {
 	directs := false
 	for line := range bytes.Lines(text) {
@@ -133,7 +131,7 @@ func onlyDirects(text []byte) bool {
 	return directs
 }
 
-// says reports whether there is more in the text than markers and comments.
+// says reports whether the text has content besides markers and comments.
 func says(text []byte) bool {
 	for len(text) > 0 {
 		line := text
@@ -155,7 +153,7 @@ func says(text []byte) bool {
 	return false
 }
 
-// endsLine reports whether YAML 1.1 ends a line, and so a comment, with r.
+// endsLine reports whether r ends a line in YAML 1.1, and so a comment.
 func endsLine(r rune) bool {
 	return r == '\n' || r == '\r' || r == '\u0085' || r == '\u2028' || r == '\u2029'
 }

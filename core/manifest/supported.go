@@ -5,21 +5,19 @@ import (
 	"strings"
 )
 
-// support is a field of the Pod API that this version honours.
+// support is a field of the Pod API that this version supports.
 type support struct {
-	// path is the field's place: "[]" for the items of a list, "*" for any
-	// key of a map.
+	// path is the path of the field: "[]" for the items of a list, "*" for any key of a map.
 	path string
-	// values says what may stand in it.
+	// values describes the allowed values.
 	values string
-	// only are the values that may; nil is any that is valid.
+	// only are the allowed values; nil allows any valid value.
 	only []string
 }
 
-// supported is the table of docs/supported-fields.md. A field that is not in
-// it must be absent, null or, where that means the same, an empty string; so
-// the table decides what a document may ask for, and nothing a document says is
-// silently left out.
+// supported is the table of docs/supported-fields.md. A field that is not in the table must be
+// absent, null or, if that means the same, an empty string. So the table decides what a document
+// may use, and no field of a document is ignored silently.
 var supported = []support{
 	{"apiVersion", "`v1`", nil},
 	{"kind", "`Pod`; also `List` and `PodList`, whose `items` are pods", nil},
@@ -260,8 +258,8 @@ var supportedOfAPI = []support{
 	{"spec.volumes[].projected.sources[].serviceAccountToken.path", "a relative path without `..`", nil},
 }
 
-// rowsOfKinds are the rows of init containers, which honour what regular containers do, and of ephemeral containers, which
-// have no ports, no resources and no lifecycle, and do not start again.
+// rowsOfKinds returns the rows of init containers, which have the fields of regular containers, and
+// of ephemeral containers, which have no ports, resources or lifecycle, and are not restarted.
 func rowsOfKinds() (rows []support) {
 	for _, s := range slices.Concat(supported, supportedOfAPI) {
 		name, ok := strings.CutPrefix(s.path, "spec.containers[].")
@@ -286,8 +284,7 @@ func rowsOfKinds() (rows []support) {
 	return rows
 }
 
-// supportRows are the table's rows by path, and every object and list on the
-// way to one of them.
+// supportRows has the table's rows by path, and every object and list on the path to one of them.
 var supportRows = func() map[string]support {
 	rows := map[string]support{}
 	for _, s := range slices.Concat(supported, supportedOfAPI, rowsOfKinds()) {
@@ -306,7 +303,7 @@ var supportRows = func() map[string]support {
 	return rows
 }()
 
-// supportOf finds the row of a field, or ok as false where it is not honoured.
+// supportOf returns the row of a field; ok is false if the field is not supported.
 func supportOf(path string) (s support, ok bool) {
 	s, ok = supportRows[path]
 	return s, ok

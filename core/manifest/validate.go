@@ -29,8 +29,7 @@ var (
 	validUID = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$`)
 )
 
-// validateWritten checks what the node itself fills in: what a document may
-// say there, and what it may not.
+// validateWritten checks the fields of a document that the node itself sets.
 func validateWritten(p *v1.Pod, node string) field.ErrorList {
 	var errs field.ErrorList
 	if p.Name == "" {
@@ -46,8 +45,8 @@ func validateWritten(p *v1.Pod, node string) field.ErrorList {
 	return append(errs, validateWrittenAnnotations(p.Annotations)...)
 }
 
-// validate checks a pod that is stamped and defaulted as an API server checks
-// one that is created, in the fields that are honoured.
+// validate checks the supported fields of a stamped and defaulted pod as an API server checks a
+// created pod.
 func validate(p *v1.Pod) field.ErrorList {
 	errs := invalid(metadataPath.Child("name"), p.Name, apivalidation.NameIsDNSSubdomain(p.Name, false))
 	errs = append(errs, invalid(metadataPath.Child("namespace"), p.Namespace, apivalidation.ValidateNamespaceName(p.Namespace, false))...)
@@ -88,7 +87,7 @@ func oneOf[T ~string](path *field.Path, value T, valid ...T) field.ErrorList {
 	return field.ErrorList{field.NotSupported(path, value, valid)}
 }
 
-// uniqueLabel checks a name that must be a DNS label and not yet taken.
+// uniqueLabel checks a name that must be a DNS label and not yet used.
 func uniqueLabel(path *field.Path, name string, taken map[string]bool) field.ErrorList {
 	switch {
 	case name == "":
@@ -100,9 +99,8 @@ func uniqueLabel(path *field.Path, name string, taken map[string]bool) field.Err
 	return invalid(path, name, validation.IsDNS1123Label(name))
 }
 
-// fieldAnnotations are what pods said before the API had fields for it, as
-// prefixes. A kubelet checks them and then ignores them, AppArmor profiles
-// excepted.
+// fieldAnnotations are the annotations that pods used before the API had fields for them, as
+// prefixes. A kubelet validates them and then ignores them, except AppArmor profiles.
 var fieldAnnotations = []struct{ prefix, hint string }{
 	{"container.apparmor.security.beta.kubernetes.io/", "say it in securityContext.appArmorProfile"},
 	{"container.seccomp.security.alpha.kubernetes.io/", notYetAField},
@@ -112,8 +110,8 @@ var fieldAnnotations = []struct{ prefix, hint string }{
 
 const notYetAField = "not supported by this version yet, nor is the field it stands for"
 
-// validateWrittenAnnotations checks the annotations that are the node's, or
-// mean something to it.
+// validateWrittenAnnotations checks the annotations that belong to the node or have a meaning for
+// it.
 func validateWrittenAnnotations(annotations map[string]string) field.ErrorList {
 	var errs field.ErrorList
 	for _, key := range slices.Sorted(maps.Keys(annotations)) {
@@ -141,8 +139,8 @@ func validateWrittenAnnotations(annotations map[string]string) field.ErrorList {
 	return errs
 }
 
-// validateAnnotations checks the annotations together. A kubelet counts its
-// hash, which is the UID, and puts in the source only afterwards.
+// validateAnnotations checks the annotations together. A kubelet includes its hash, which is the
+// UID, in the size, and adds the source annotation only later.
 func validateAnnotations(p *v1.Pod) field.ErrorList {
 	counted := maps.Clone(p.Annotations)
 	delete(counted, pod.AnnotationSource)
@@ -178,8 +176,8 @@ func validateNamespace(p *v1.Pod, allowed []string) field.ErrorList {
 		"%q is outside the namespaces of the tenant this source belongs to: %s", namespace, strings.Join(allowed, ", ")))}
 }
 
-// validateOS checks that a pod says which system it is for, and nothing that the
-// system does not have.
+// validateOS checks that spec.os.name is valid, and that a Windows pod sets no field that Windows
+// does not have.
 func validateOS(s *v1.PodSpec) field.ErrorList {
 	at := specPath.Child("os", "name")
 	switch {

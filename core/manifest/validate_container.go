@@ -15,10 +15,10 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// maxPath is how long a path may be for the kernel, in bytes.
+// maxPath is the greatest length of a path in the kernel, in bytes.
 const maxPath = 4096
 
-// validateContainers checks the containers of all kinds, whose names are unique together.
+// validateContainers checks the containers of all kinds. Their names must be unique together.
 func validateContainers(s *v1.PodSpec, volumes map[string]bool) field.ErrorList {
 	if len(s.Containers) == 0 {
 		return field.ErrorList{field.Required(specPath.Child("containers"), "")}
@@ -49,15 +49,16 @@ func validateContainers(s *v1.PodSpec, volumes map[string]bool) field.ErrorList 
 	return errs
 }
 
-// containerCheck is what the containers of a pod are checked by together.
+// containerCheck is the state for checking the containers of a pod together.
 type containerCheck struct {
 	spec    *v1.PodSpec
 	volumes map[string]bool
-	// names are those that containers have already.
+	// names are the names of the containers so far.
 	names map[string]bool
 }
 
-// container checks one container; hostPorts are those of the containers that run beside it.
+// container checks one container. hostPorts are the host ports of the containers that run beside
+// it.
 func (k *containerCheck) container(c *v1.Container, hostPorts map[string]bool, at *field.Path) field.ErrorList {
 	errs := uniqueLabel(at.Child("name"), c.Name, k.names)
 	if c.Image == "" {
@@ -81,10 +82,11 @@ func (k *containerCheck) container(c *v1.Container, hostPorts map[string]bool, a
 	return append(errs, validateContainerSecurity(c.SecurityContext, at.Child("securityContext"))...)
 }
 
-// maxRestartRules and maxExitCodes are how many rules a container may have, and exit codes one of them.
+// maxRestartRules is the greatest number of restart rules of a container, maxExitCodes that of the
+// exit codes of a rule.
 const maxRestartRules, maxExitCodes = 20, 255
 
-// validateRestart checks when a container starts again, where it says that for itself.
+// validateRestart checks the container's own restart policy and restart rules, if it has them.
 func validateRestart(c *v1.Container, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if c.RestartPolicy != nil {
@@ -116,8 +118,7 @@ func validateRestart(c *v1.Container, at *field.Path) field.ErrorList {
 	return errs
 }
 
-// validatePorts checks one container's ports; hostPorts are those of the
-// whole pod.
+// validatePorts checks the ports of one container. hostPorts are the host ports of the whole pod.
 func validatePorts(ports []v1.ContainerPort, hostNetwork bool, hostPorts map[string]bool, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	names := map[string]bool{}
@@ -187,7 +188,7 @@ func validateMounts(c *v1.Container, volumes map[string]bool, at *field.Path) fi
 	return errs
 }
 
-// validateDescending checks a path below a directory, empty for that itself.
+// validateDescending checks a path below a directory. The empty path is the directory itself.
 func validateDescending(path string, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if strings.HasPrefix(path, "/") {
@@ -226,15 +227,14 @@ func validatePropagation(mode *v1.MountPropagationMode, c *v1.Container, at *fie
 	return oneOf(at, *mode, v1.MountPropagationNone, v1.MountPropagationHostToContainer, v1.MountPropagationBidirectional)
 }
 
-// isExtendedResource reports whether the name is one that nodes may have beside
-// what the API knows itself: it has the domain of its vendor.
+// isExtendedResource reports whether the name is that of an extended resource, which has the domain
+// of its vendor.
 func isExtendedResource(name v1.ResourceName) bool {
 	return strings.Contains(string(name), "/") && !strings.Contains(string(name), v1.ResourceDefaultNamespacePrefix) &&
 		!strings.HasPrefix(string(name), v1.DefaultResourceRequestsPrefix)
 }
 
-// validateResources checks the names that the table of supported fields has, and
-// the quantities.
+// validateResources checks the quantities of resources, and that requests fit the limits.
 func validateResources(r *v1.ResourceRequirements, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for _, name := range slices.Sorted(maps.Keys(r.Limits)) {
@@ -257,7 +257,7 @@ func validateResources(r *v1.ResourceRequirements, at *field.Path) field.ErrorLi
 	return errs
 }
 
-// validateOverhead checks what a sandbox takes beside the containers.
+// validateOverhead checks the resources that a sandbox needs besides the containers.
 func validateOverhead(overhead v1.ResourceList, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for _, name := range slices.Sorted(maps.Keys(overhead)) {
@@ -266,8 +266,8 @@ func validateOverhead(overhead v1.ResourceList, at *field.Path) field.ErrorList 
 	return errs
 }
 
-// validateQuantity checks how much of a resource is asked for. Extended ones are
-// counted, and their names become those of quotas.
+// validateQuantity checks the quantity of a resource. Extended resources are whole numbers, and
+// their names must also be valid as names of quotas.
 func validateQuantity(name v1.ResourceName, q resource.Quantity, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if q.Sign() < 0 {

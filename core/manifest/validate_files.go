@@ -16,10 +16,10 @@ import (
 // maxMode is the greatest mode of a file in a volume.
 const maxMode = 0o777
 
-// fileFields are the fields of a pod that a file may take its text from.
+// fileFields are the fields of a pod that can be the content of a file.
 var fileFields = []string{"metadata.annotations", "metadata.labels", "metadata.name", "metadata.namespace", "metadata.uid"}
 
-// validateFiles checks a volume of files that are made of objects and of the pod itself.
+// validateFiles checks a volume whose files are made from objects or from the pod itself.
 func validateFiles(v *v1.Volume, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if s := v.Secret; s != nil {
@@ -47,7 +47,8 @@ func validateFiles(v *v1.Volume, at *field.Path) field.ErrorList {
 	return errs
 }
 
-// validateProjections checks the sources of a projected volume, of which each has one kind, and no two the same path.
+// validateProjections checks the sources of a projected volume. Each must have one kind, and their
+// paths must differ.
 func validateProjections(sources []v1.VolumeProjection, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	taken := map[string]bool{}
@@ -130,7 +131,7 @@ func validateDownward(items []v1.DownwardAPIVolumeFile, at *field.Path) field.Er
 	return errs
 }
 
-// validateFilePath wants a path below a volume that is not one of the volume's own names.
+// validateFilePath checks that a path is below a volume and is not one of the volume's own names.
 func validateFilePath(text string, at *field.Path) field.ErrorList {
 	switch {
 	case text == "":
@@ -160,12 +161,12 @@ func required(at *field.Path, value string) field.ErrorList {
 }
 
 var (
-	// envFields are the fields of a pod that a variable may take its value from.
+	// envFields are the fields of a pod that can be the value of a variable.
 	envFields = []string{
 		"metadata.name", "metadata.namespace", "metadata.uid", "spec.nodeName", "spec.serviceAccountName",
 		"status.hostIP", "status.hostIPs", "status.podIP", "status.podIPs",
 	}
-	// envResources are the resources of a container that it may.
+	// envResources are the resources of a container that can be the value of a variable.
 	envResources = []string{
 		"limits.cpu", "limits.ephemeral-storage", "limits.memory", "requests.cpu", "requests.ephemeral-storage", "requests.memory",
 	}
@@ -231,7 +232,7 @@ func validateFileRef(r *v1.FileKeySelector, volumes []v1.Volume, at *field.Path)
 	return errs
 }
 
-// sources counts what a variable takes its value from.
+// sources returns the number of sources that are set for a variable.
 func sources(from *v1.EnvVarSource) (n int) {
 	for _, has := range []bool{from.FieldRef != nil, from.ResourceFieldRef != nil, from.ConfigMapKeyRef != nil, from.SecretKeyRef != nil, from.FileKeyRef != nil} {
 		if has {
@@ -272,7 +273,8 @@ func validateEnvFrom(all []v1.EnvFromSource, at *field.Path) field.ErrorList {
 	return errs
 }
 
-// validateFieldRef checks a field of the pod: one of some fields, or a label or annotation.
+// validateFieldRef checks a reference to a field of the pod: one of the given fields, or a label or
+// annotation.
 func validateFieldRef(r *v1.ObjectFieldSelector, fields []string, at *field.Path) field.ErrorList {
 	path := at.Child("fieldPath")
 	if r.FieldPath == "" {
@@ -333,7 +335,7 @@ func validateVolumes(volumes []v1.Volume, at *field.Path) (names map[string]bool
 	return names, errs
 }
 
-// validateOneKind refuses a volume of two kinds.
+// validateOneKind refuses a volume with more than one kind.
 func validateOneKind(v *v1.Volume, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	kinds := 0

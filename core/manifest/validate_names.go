@@ -13,16 +13,17 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// The limits of a resolver's configuration, as the API has them.
+// The limits of a DNS resolver's configuration, as in the API.
 const (
 	maxNameservers = 3
 	maxSearches    = 32
 	maxSearchChars = 2048
-	// maxOverride is the length of the longest name that a kernel takes.
+	// maxOverride is the length of the longest host name in the kernel.
 	maxOverride = 64
 )
 
-// validateNames checks how a pod is called, what names it looks up where, and that of its runtime class.
+// validateNames checks the pod's host name, its DNS configuration, its readiness gates and the name
+// of its runtime class.
 func validateNames(s *v1.PodSpec) field.ErrorList {
 	var errs field.ErrorList
 	if s.Hostname != "" {
@@ -113,8 +114,8 @@ func validateIP(address string, at *field.Path) field.ErrorList {
 	return nil
 }
 
-// validatePlacement checks what a pod says of the nodes it may be on. Of its own
-// pods an API server has checked that, by the rules of its version.
+// validatePlacement checks a pod's node selector, node affinity and tolerations. For pods of an API
+// server, the server has checked them, by the rules of its version.
 func validatePlacement(s *v1.PodSpec) field.ErrorList {
 	errs := metavalidation.ValidateLabels(s.NodeSelector, specPath.Child("nodeSelector"))
 	if s.Affinity != nil && s.Affinity.NodeAffinity != nil {
@@ -144,8 +145,8 @@ func validateNodeAffinity(a *v1.NodeAffinity, at *field.Path) field.ErrorList {
 	return errs
 }
 
-// validateNodeTerm checks one alternative. strict is false for what is only
-// preferred: there the values of labels may be any text.
+// validateNodeTerm checks one node selector term. strict is false for preferred terms: there the
+// values of labels may be any text.
 func validateNodeTerm(term *v1.NodeSelectorTerm, strict bool, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i := range term.MatchExpressions {
@@ -184,8 +185,8 @@ func validateLabelRequirement(r *v1.NodeSelectorRequirement, strict bool, at *fi
 	return errs
 }
 
-// validateFieldRequirement checks what is asked of a node's name: the API knows
-// no other field of it here.
+// validateFieldRequirement checks a requirement for the node's name, the only field that the API
+// allows here.
 func validateFieldRequirement(r *v1.NodeSelectorRequirement, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if !slices.Contains([]v1.NodeSelectorOperator{v1.NodeSelectorOpIn, v1.NodeSelectorOpNotIn}, r.Operator) {

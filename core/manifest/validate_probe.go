@@ -10,7 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// validateProbes checks the probes of a container that runs as long as its pod does; others have none.
+// validateProbes checks the probes of a container. may is false for init containers that are not
+// sidecars: they may have none.
 func validateProbes(c *v1.Container, may bool, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for _, probe := range []struct {
@@ -29,8 +30,8 @@ func validateProbes(c *v1.Container, may bool, at *field.Path) field.ErrorList {
 	return errs
 }
 
-// validateLifecycle checks the hooks and the stop signal of a container that runs as long as its pod does; others have
-// none.
+// validateLifecycle checks the hooks and the stop signal of a container. may is false for init
+// containers that are not sidecars: they may have none.
 func validateLifecycle(s *v1.PodSpec, c *v1.Container, may bool, at *field.Path) field.ErrorList {
 	if c.Lifecycle == nil {
 		return nil
@@ -56,7 +57,7 @@ func validateLifecycle(s *v1.PodSpec, c *v1.Container, may bool, at *field.Path)
 	return errs
 }
 
-// validateStopSignal checks that a stop signal is one of the system that the pod names.
+// validateStopSignal checks that a stop signal exists on the operating system that the pod names.
 func validateStopSignal(s *v1.PodSpec, signal *v1.Signal, at *field.Path) field.ErrorList {
 	switch {
 	case signal == nil:
@@ -68,10 +69,10 @@ func validateStopSignal(s *v1.PodSpec, signal *v1.Signal, at *field.Path) field.
 	case s.OS.Name == v1.Linux:
 		return oneOf(at, *signal, linuxSignals()...)
 	}
-	return nil // the system is none
+	return nil // validateOS reports the unknown system
 }
 
-// linuxSignals returns the signals that a container may be stopped by.
+// linuxSignals returns the stop signals that are allowed for a container.
 func linuxSignals() []v1.Signal {
 	signals := []v1.Signal{
 		v1.SIGABRT, v1.SIGALRM, v1.SIGBUS, v1.SIGCHLD, v1.SIGCLD, v1.SIGCONT, v1.SIGFPE, v1.SIGHUP, v1.SIGILL, v1.SIGINT, v1.SIGIO,
@@ -115,7 +116,7 @@ func validateProbe(p *v1.Probe, readiness bool, at *field.Path) field.ErrorList 
 	return errs
 }
 
-// handlers are those that a probe or a hook may name, of which it names one.
+// handlers are the handlers of a probe or a hook, which must have exactly one.
 type handlers struct {
 	exec  *v1.ExecAction
 	http  *v1.HTTPGetAction
@@ -176,7 +177,7 @@ func validateHTTP(h *v1.HTTPGetAction, at *field.Path) field.ErrorList {
 	return errs
 }
 
-// validatePort checks a number, or a name that one of the container's ports may have.
+// validatePort checks a port number, or the name of one of the container's ports.
 func validatePort(port intstr.IntOrString, at *field.Path) field.ErrorList {
 	if port.Type == intstr.Int {
 		return invalid(at, port.IntValue(), validation.IsValidPortNum(port.IntValue()))

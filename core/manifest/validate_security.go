@@ -13,16 +13,16 @@ import (
 )
 
 const (
-	// maxSysctlName is how long the name of a sysctl may be, in bytes.
+	// maxSysctlName is the greatest length of the name of a sysctl, in bytes.
 	maxSysctlName = 253
-	// maxProfileName is the same for an AppArmor profile: that of a path.
+	// maxProfileName is the greatest length of the name of an AppArmor profile, in bytes: that of a
+	// path.
 	maxProfileName = 4095
 )
 
 var sysctlName = regexp.MustCompile(`^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$`)
 
-// validateSysctls checks the names. Whether the node allows them is for
-// admission to say.
+// validateSysctls checks the names of sysctls. Admission checks whether the node allows them.
 func validateSysctls(sysctls []v1.Sysctl, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	names := map[string]bool{}
@@ -41,8 +41,8 @@ func validateSysctls(sysctls []v1.Sysctl, at *field.Path) field.ErrorList {
 	return errs
 }
 
-// validateHostSysctls refuses those that would change the node's own namespaces.
-// An API server takes some of old pods nevertheless; admission refuses these.
+// validateHostSysctls refuses sysctls that would change the node's own namespaces. An API server
+// accepts some of them in old pods; admission refuses those.
 func validateHostSysctls(s *v1.PodSpec) field.ErrorList {
 	if s.SecurityContext == nil {
 		return nil
@@ -87,7 +87,7 @@ func validateAppArmor(p *v1.AppArmorProfile, at *field.Path) field.ErrorList {
 	return errs
 }
 
-// validatePodSecurity checks what a pod says of who its processes are and what they may do.
+// validatePodSecurity checks a pod's users, groups, security profiles and sysctls.
 func validatePodSecurity(s *v1.PodSpec, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if s.ShareProcessNamespace != nil && *s.ShareProcessNamespace && s.HostPID {
@@ -113,7 +113,7 @@ func validatePodSecurity(s *v1.PodSpec, at *field.Path) field.ErrorList {
 	return append(errs, validateAppArmor(of.AppArmorProfile, at.Child("appArmorProfile"))...)
 }
 
-// validateContainerSecurity checks the same of a container.
+// validateContainerSecurity checks a container's user, group, security profiles and privileges.
 func validateContainerSecurity(of *v1.SecurityContext, at *field.Path) field.ErrorList {
 	if of == nil {
 		return nil
@@ -165,7 +165,7 @@ func validateSeccomp(p *v1.SeccompProfile, at *field.Path) field.ErrorList {
 	return errs
 }
 
-// validateLocalPath takes a path that stays below the directory it is joined to.
+// validateLocalPath checks that a path stays below the directory that it is joined to.
 func validateLocalPath(path string, at *field.Path) field.ErrorList {
 	switch {
 	case strings.HasPrefix(path, "/"):

@@ -6,10 +6,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Cgroups time what is done with the cgroups of pods.
+// Cgroups measures the time of operations on the cgroups of pods.
 type Cgroups struct{ took *prometheus.HistogramVec }
 
-// Cgroups adds their metrics. version is that of the node's cgroups, 1 or 2.
+// Cgroups adds the metrics of cgroups. version is the version of the node's cgroups, 1 or 2.
 func (m *Metrics) Cgroups(version int) *Cgroups {
 	c := &Cgroups{durations(kubelet, "cgroup_manager_duration_seconds",
 		"Seconds that workers took to make a pod's cgroup (create), or to see that it is there, and to remove it (destroy).",
@@ -20,12 +20,12 @@ func (m *Metrics) Cgroups(version int) *Cgroups {
 	return c
 }
 
-// Created says how long it took to see to it that a pod has its cgroup.
+// Created records the time for creating a pod's cgroup, or for finding that it exists.
 func (c *Cgroups) Created(took time.Duration) {
 	c.took.WithLabelValues("create").Observe(took.Seconds())
 }
 
-// Destroyed says how long it took to remove one.
+// Destroyed records the time for removing a pod's cgroup.
 func (c *Cgroups) Destroyed(took time.Duration) {
 	c.took.WithLabelValues("destroy").Observe(took.Seconds())
 }

@@ -5,13 +5,13 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// Events count the events about pods.
+// Events counts the events about pods.
 type Events struct {
 	total  *prometheus.CounterVec
 	owners Tenants
 }
 
-// Events adds their metric.
+// Events adds the metric of events.
 func (m *Metrics) Events(tenants Tenants) *Events {
 	e := &Events{
 		total:  counters(wardlet, "events_total", "Events about pods, by the tenant of the pod and by type: Normal or Warning.", "tenant", "type"),
@@ -21,7 +21,7 @@ func (m *Metrics) Events(tenants Tenants) *Events {
 	return e
 }
 
-// Event takes an event about a pod.
+// Event counts an event about a pod.
 func (e *Events) Event(p *v1.Pod, eventType, _, _ string) {
 	if eventType != v1.EventTypeWarning {
 		eventType = v1.EventTypeNormal

@@ -9,26 +9,25 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// The first parts of names.
+// The prefixes of names.
 const (
 	kubelet = "kubelet"
 	wardlet = "wardlet"
 )
 
-// Operator is the tenant that those are counted under that are no tenant's. No
-// tenant can be called so.
+// Operator is the tenant label for everything without a tenant. No tenant can have this name.
 const Operator = "operator"
 
-// Metrics are those of one agent.
+// Metrics has the metrics of one agent.
 type Metrics struct {
 	registry *prometheus.Registry
 	log      *slog.Logger
-	// policies tells the names of policies apart.
+	// policies limits the names of policies.
 	policies policyNames
 }
 
-// New makes those that every agent has: of the process, and what it is. version
-// is the release.
+// New returns the metrics that every agent has, about the process and the version. version is the
+// release.
 func New(node, version string, log *slog.Logger) *Metrics {
 	m := &Metrics{registry: prometheus.NewRegistry(), log: log}
 	name := prometheus.NewGaugeVec(prometheus.GaugeOpts{
@@ -47,10 +46,10 @@ func New(node, version string, log *slog.Logger) *Metrics {
 	return m
 }
 
-// maxScrapes is how many may read the metrics at once.
+// maxScrapes is the maximum number of concurrent scrapes.
 const maxScrapes = 3
 
-// Handler answers with all metrics.
+// Handler returns a handler that serves all metrics.
 func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
 		ErrorLog:            slog.NewLogLogger(m.log.Handler(), slog.LevelWarn),
@@ -60,8 +59,8 @@ func (m *Metrics) Handler() http.Handler {
 	})
 }
 
-// seconds are the buckets of durations that a kubelet counts in the usual ones,
-// and those above, where it waits longer than a kubelet.
+// seconds are the buckets for durations. They are the default buckets, which a kubelet uses, and
+// longer ones, because this agent may wait longer than a kubelet.
 var seconds = append(append([]float64(nil), prometheus.DefBuckets...), 30, 60, 120)
 
 // duration makes a histogram of seconds.

@@ -2,12 +2,10 @@ package metrics
 
 import "sync"
 
-// other stands for all names beyond the limit. It is no name that a policy or a
-// tenant could have.
+// other is the label value for all names beyond the limit. No policy or tenant can have this name.
 const other = "<other>"
 
-// names tells the first few names apart that it gets. It is safe for concurrent
-// use.
+// names accepts a limited number of names. It is safe for concurrent use.
 type names struct {
 	most int
 
@@ -17,7 +15,7 @@ type names struct {
 
 func newNames(most int) *names { return &names{most: most, known: map[string]bool{}} }
 
-// of is the name, or other where too many came before it.
+// of returns the name, or other if the limit was reached before this name.
 func (n *names) of(name string) string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -31,22 +29,21 @@ func (n *names) of(name string) string {
 	return name
 }
 
-// The most names of policies that are counted apart in the life of an agent: of
-// the operator's as many as a directory may have, of each tenant's fewer.
+// The limits on the names of policies during an agent's life. The operator's limit is the number of
+// policies in a directory; each tenant's is lower.
 const (
 	maxOperatorPolicies = 256
 	maxTenantPolicies   = 32
 )
 
-// policyNames tells the names of policies apart, for each owner on its own. It is
-// safe for concurrent use.
+// policyNames limits the names of policies separately for each owner. It is safe for concurrent
+// use.
 type policyNames struct {
 	mu sync.Mutex
 	of map[string]*names
 }
 
-// policy is what a policy is called in metrics. tenant is its owner, Operator for
-// the operator.
+// policy returns the name of a policy in metrics. tenant is its owner, Operator for the operator.
 func (p *policyNames) policy(tenant, name string) string {
 	p.mu.Lock()
 	owner := p.of[tenant]
@@ -65,7 +62,7 @@ func (p *policyNames) policy(tenant, name string) string {
 	return owner.of(name)
 }
 
-// tenantName is what a tenant is called in metrics, empty for none.
+// tenantName returns the name of a tenant in metrics. An empty tenant is the operator.
 func tenantName(tenant string) string {
 	if tenant == "" {
 		return Operator

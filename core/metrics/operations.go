@@ -6,13 +6,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Operations count the calls to the container runtime.
+// Operations counts the calls to the container runtime.
 type Operations struct {
 	calls, errors *prometheus.CounterVec
 	took          *prometheus.HistogramVec
 }
 
-// Operations adds their metrics.
+// Operations adds the metrics of runtime calls.
 func (m *Metrics) Operations() *Operations {
 	o := &Operations{
 		calls:  counters(kubelet, "runtime_operations_total", "Calls to the container runtime.", "operation_type"),
@@ -24,8 +24,8 @@ func (m *Metrics) Operations() *Operations {
 	return o
 }
 
-// Called says that a call has ended. operation is one of those of the CRI, as a
-// kubelet calls it: "create_container".
+// Called records a finished call. operation is the kubelet's name for the CRI call, such as
+// "create_container".
 func (o *Operations) Called(operation string, took time.Duration, failed bool) {
 	o.calls.WithLabelValues(operation).Inc()
 	o.took.WithLabelValues(operation).Observe(took.Seconds())

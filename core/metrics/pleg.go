@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// PLEG counts what the pod lifecycle event generator does.
+// PLEG measures the pod lifecycle event generator.
 type PLEG struct {
 	relists, intervals, inspections, lags prometheus.Histogram
 
@@ -14,8 +14,8 @@ type PLEG struct {
 	stream          prometheus.Gauge
 }
 
-// PLEG adds its metrics. lastSeen is when the newest full list was begun, zero for
-// none yet.
+// PLEG adds the metrics of the PLEG. lastSeen returns the start time of the newest full list, zero
+// for none.
 func (m *Metrics) PLEG(lastSeen func() time.Time) *PLEG {
 	p := &PLEG{
 		relists:     duration(kubelet, "pleg_relist_duration_seconds", "Seconds that a full list of the runtime's pods took.", prometheus.DefBuckets),
@@ -37,20 +37,19 @@ func (m *Metrics) PLEG(lastSeen func() time.Time) *PLEG {
 	return p
 }
 
-// Relisted says how long a full list took.
+// Relisted records the duration of a full list.
 func (p *PLEG) Relisted(took time.Duration) { p.relists.Observe(took.Seconds()) }
 
-// Interval says how long it was from one full list to the next.
+// Interval records the time between two full lists.
 func (p *PLEG) Interval(d time.Duration) { p.intervals.Observe(d.Seconds()) }
 
-// Inspected says how long the inspection of one pod took.
+// Inspected records the duration of the inspection of one pod.
 func (p *PLEG) Inspected(took time.Duration) { p.inspections.Observe(took.Seconds()) }
 
-// Dropped says that n events were not told.
+// Dropped records that n events were dropped.
 func (p *PLEG) Dropped(n int) { p.dropped.Add(float64(n)) }
 
-// StreamUp says that the runtime's events are relied on from now on, or that they
-// are not any more.
+// StreamUp records whether the agent currently relies on the runtime's events.
 func (p *PLEG) StreamUp(up bool) {
 	if up {
 		p.stream.Set(1)
@@ -60,10 +59,10 @@ func (p *PLEG) StreamUp(up bool) {
 	p.losses.Inc()
 }
 
-// Lag says how old an event of the runtime was when what it tells of was delivered.
+// Lag records the age of a runtime event when its consequences were delivered.
 func (p *PLEG) Lag(d time.Duration) { p.lags.Observe(max(d, 0).Seconds()) }
 
-// timestamp is a time as Prometheus has it, 0 for none.
+// timestamp returns a time in the form of Prometheus, 0 for none.
 func timestamp(t time.Time) float64 {
 	if t.IsZero() {
 		return 0

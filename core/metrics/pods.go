@@ -1,13 +1,12 @@
 package metrics
 
-// PodCounts are how many pods and containers there are.
+// PodCounts are the numbers of pods and containers.
 type PodCounts struct {
-	// Desired and Active are by whether they are static. Active are those that may
-	// use the node.
+	// Desired and Active are by whether the pods are static. Active pods may use the node.
 	Desired, Active map[bool]int
-	// Mirrors are the API server's pictures of static pods.
+	// Mirrors is the number of mirror pods, which show static pods at the API server.
 	Mirrors int
-	// Running have a sandbox that is ready.
+	// Running is the number of pods with a ready sandbox.
 	Running int
 	// Containers are by their state: running, exited, created, unknown.
 	Containers map[string]int
@@ -15,12 +14,11 @@ type PodCounts struct {
 	Working map[Work]int
 }
 
-// Work is what becomes of a pod.
+// Work is the state of a pod's worker.
 type Work struct {
 	// Lifecycle is sync, terminating or terminated.
 	Lifecycle string
-	// Config is desired, orphan (it is not desired any more) or runtime_only
-	// (only the runtime knows it).
+	// Config is desired, orphan (no longer desired) or runtime_only (known only from the runtime).
 	Config string
 	// Static is "true", "", or, with runtime_only, "unknown".
 	Static string
@@ -41,7 +39,7 @@ const (
 	WorkUnknown = "unknown"
 )
 
-// containerStates are those of PodCounts.Containers.
+// containerStates are the keys of PodCounts.Containers.
 var containerStates = []string{"created", "exited", "running", "unknown"}
 
 // Pods adds the metrics of pods. It calls read at each scrape.

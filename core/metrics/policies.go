@@ -12,9 +12,9 @@ import (
 
 // Policies adds the metrics of the sets of policies. It calls read at each scrape.
 //
-// What the policies of a set count ends with them, and begins again if one comes
-// back. So what they have counted since the last read is added up here, and goes on
-// when they are gone.
+// The counters of a set's policies are removed with the policies, and restart at zero if a policy
+// is loaded again. So this package sums their increases between scrapes, and keeps the sums after
+// the policies are gone.
 func (m *Metrics) Policies(read func() []api.PolicySet) {
 	var (
 		opinions = describe(wardlet, "policy_opinions_total", "What each policy has said, by its owner and its mode. Updates that pass and named winners "+
@@ -66,8 +66,7 @@ func (m *Metrics) Policies(read func() []api.PolicySet) {
 	}, opinions, failures, ready, refused, probation, generation, loaded, policies, violating, evicted, waiting, compared, different)
 }
 
-// reviews are how policies have judged the pods that run, by what these policies are
-// called in metrics.
+// reviews returns the reviews of running pods, by the policies' names in metrics.
 func (p *policyNames) reviews(tenant string, policies []api.PolicyState) map[string]api.PolicyReview {
 	all := map[string]api.PolicyReview{}
 	for i := range policies {
@@ -81,7 +80,7 @@ func (p *policyNames) reviews(tenant string, policies []api.PolicyState) map[str
 	return all
 }
 
-// shadows are how candidates do, by what the policies are called in metrics.
+// shadows returns the comparisons of candidates, by the policies' names in metrics.
 func (p *policyNames) shadows(tenant string, policies []api.PolicyState) map[string]api.PolicyShadow {
 	all := map[string]api.PolicyShadow{}
 	for i := range policies {
@@ -95,35 +94,34 @@ func (p *policyNames) shadows(tenant string, policies []api.PolicyState) map[str
 	return all
 }
 
-// tally is what is counted of a policy: a verdict, or a failure.
+// tally identifies a counter of a policy: of a verdict, or a failure.
 type tally struct{ tenant, policy, mode, verdict, failure string }
 
-// counted is a tally and how often it was.
+// counted is a tally with its count.
 type counted struct {
 	tally
 	count uint64
 }
 
-// tallies add up what policies count. They are safe for concurrent use.
+// tallies sums the counters of policies. It is safe for concurrent use.
 type tallies struct {
 	names    *policyNames
 	failures *names
 
 	mu sync.Mutex
-	// last is what the policies in force had counted at the last read, by their own
-	// names; total is what the metrics show.
+	// last has the counters of the policies in force at the last read, by their own names. total has
+	// the values of the metrics.
 	last, total map[tally]uint64
 }
 
-// maxFailures is how many kinds of failures are counted apart. The sandbox knows
-// about a dozen.
+// maxFailures limits the kinds of failures. The sandbox has about a dozen.
 const maxFailures = 32
 
 func newTallies(names *policyNames) *tallies {
 	return &tallies{names: names, failures: newNames(maxFailures), last: map[tally]uint64{}, total: map[tally]uint64{}}
 }
 
-// take adds what policies have counted by now, and returns what all ever have.
+// take adds the increases since the last call, and returns all sums.
 func (t *tallies) take(sets []api.PolicySet) []counted {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -141,13 +139,13 @@ func (t *tallies) take(sets []api.PolicySet) []counted {
 	return all
 }
 
-// read adds what one policy has counted.
+// read adds the increases of one policy's counters.
 func (t *tallies) read(tenant string, p *api.PolicyState, now map[tally]uint64) {
 	add := func(own, told tally, n uint64) {
 		now[own] = n
 		before := t.last[own]
 		if n < before {
-			before = 0 // it has begun anew
+			before = 0 // the counter has restarted
 		}
 		if n > before {
 			t.total[told] += n - before
@@ -157,7 +155,7 @@ func (t *tallies) read(tenant string, p *api.PolicyState, now map[tally]uint64) 
 	}
 	name, own := t.names.policy(tenant, p.Name), p.Name
 	if p.Shadow != nil {
-		own += " in shadow" // beside the policy of its name
+		own += " in shadow" // to distinguish it from the policy with the same name
 	}
 	for verdict, n := range map[string]uint64{
 		string(api.Allow): p.Allowed, string(api.Deny): p.Denied, string(api.Hold): p.Held, string(api.Abstain): p.Abstained,

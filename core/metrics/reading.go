@@ -4,13 +4,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// reading is a collector of metrics that are read when they are asked for.
+// reading is a collector of metrics that are read at each scrape.
 type reading struct {
 	families []*prometheus.Desc
 	read     func(tell tell)
 }
 
-// tell takes a value of a family, with the values of its labels.
+// tell reports a value of a metric family, with the values of its labels.
 type tell func(family *prometheus.Desc, kind prometheus.ValueType, value float64, labels ...string)
 
 // Describe implements prometheus.Collector.
@@ -31,17 +31,17 @@ func (r *reading) Collect(into chan<- prometheus.Metric) {
 	})
 }
 
-// describe makes a family of metrics.
+// describe returns the description of a metric family.
 func describe(subsystem, name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc(subsystem+"_"+name, help, labels, nil)
 }
 
-// gauge tells gauges only.
+// gauge reports a gauge.
 func (t tell) gauge(family *prometheus.Desc, value float64, labels ...string) {
 	t(family, prometheus.GaugeValue, value, labels...)
 }
 
-// bit is 1 for yes.
+// bit returns 1 for true, 0 for false.
 func bit(yes bool) float64 {
 	if yes {
 		return 1
@@ -49,7 +49,7 @@ func bit(yes bool) float64 {
 	return 0
 }
 
-// add registers metrics of some families that are read when they are asked for.
+// add registers metric families that are read at each scrape.
 func (m *Metrics) add(read func(tell tell), families ...*prometheus.Desc) {
 	m.registry.MustRegister(&reading{families, read})
 }

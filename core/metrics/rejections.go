@@ -8,18 +8,17 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// Rejections count the pods that were not admitted, and those that give way to
-// others.
+// Rejections counts the pods that were not admitted, and the preempted ones.
 type Rejections struct {
 	total, preemptions *prometheus.CounterVec
 
 	signals *names
 }
 
-// maxSignals is how many resources for which pods give way are counted apart.
+// maxSignals limits the resources by which preemptions are counted.
 const maxSignals = 32
 
-// Rejections adds their metrics.
+// Rejections adds the metrics of rejections.
 func (m *Metrics) Rejections() *Rejections {
 	r := &Rejections{
 		total: counters(kubelet, "admission_rejections_total", "Pods that were not admitted.", "reason"),
@@ -31,9 +30,8 @@ func (m *Metrics) Rejections() *Rejections {
 	return r
 }
 
-// Rejected counts a pod that was not admitted. Only known reasons are counted apart.
-// All that ask for more than there is of an extended resource count as one, as with a
-// kubelet.
+// Rejected counts a pod that was not admitted. Unknown reasons are counted together. So are
+// shortages of extended resources, as in a kubelet.
 func (r *Rejections) Rejected(reason string) {
 	switch {
 	case knownReasons[reason]:
@@ -45,14 +43,14 @@ func (r *Rejections) Rejected(reason string) {
 	r.total.WithLabelValues(reason).Inc()
 }
 
-// Preempted says that so many pods have to give way to another, and what there is
-// too little of. Authors of pods choose names of resources, too.
+// Preempted counts preempted pods, by the resource that was short. Names of resources are limited,
+// because authors of pods choose them.
 func (r *Rejections) Preempted(resource string, pods int) {
 	r.preemptions.WithLabelValues(r.signals.of(strings.ToValidUTF8(resource, ""))).Add(float64(pods))
 }
 
-// knownReasons are a kubelet's, and then ours, of which a kubelet counts some as
-// Other.
+// knownReasons are first a kubelet's reasons, and then Wardlet's. A kubelet counts some of the
+// latter as Other.
 var knownReasons = map[string]bool{
 	"AppArmor": true, "PodOSSelectorNodeLabelDoesNotMatch": true, "PodOSNotSupported": true, "InvalidNodeInfo": true,
 	"InitContainerRestartPolicyForbidden": true, "SupplementalGroupsPolicyNotSupported": true, "UnexpectedAdmissionError": true,

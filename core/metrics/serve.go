@@ -10,17 +10,16 @@ import (
 )
 
 const (
-	// listenAgain is how long it is waited before an address that could not be had
-	// is tried again.
+	// listenAgain is the delay after a failure to listen on the address.
 	listenAgain = 30 * time.Second
-	// stopTime is how long answers under way may take when Serve ends.
+	// stopTime limits the time of answers in progress when Serve ends.
 	stopTime = time.Second
-	// answerTime is how long one answer may take.
+	// answerTime limits the time of one answer.
 	answerTime = 10 * time.Second
 )
 
-// Serve answers /metrics at an address until ctx ends. Pods do not depend on
-// metrics: where the address cannot be had that is logged, and tried again.
+// Serve serves /metrics at an address until ctx ends. Pods do not depend on metrics, so a failure
+// to listen is only logged and retried.
 func (m *Metrics) Serve(ctx context.Context, address string) {
 	for ctx.Err() == nil {
 		l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)

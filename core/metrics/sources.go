@@ -4,8 +4,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// Sources adds the metrics of each source. It calls read at each scrape. There
-// are as many as the configuration names.
+// Sources adds the metrics of each configured source. It calls read at each scrape.
 func (m *Metrics) Sources(read func() []api.SourceState) {
 	var (
 		up        = describe(wardlet, "source_up", "Whether the source could be read when it was read last.", "source", "kind")

@@ -7,17 +7,16 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Terminations count the containers that have ended.
+// Terminations counts the terminated containers.
 type Terminations struct {
 	total   *prometheus.CounterVec
 	reasons *names
 }
 
-// maxReasons is how many reasons are counted apart. Runtimes know about half a
-// dozen.
+// maxReasons limits the reasons. Runtimes have about half a dozen.
 const maxReasons = 16
 
-// Terminations adds their metric.
+// Terminations adds the metric of terminated containers.
 func (m *Metrics) Terminations() *Terminations {
 	t := &Terminations{
 		total:   counters(kubelet, "terminated_containers_total", "Containers that were seen to have ended.", "container_type", "exit_code", "reason"),
@@ -27,8 +26,8 @@ func (m *Metrics) Terminations() *Terminations {
 	return t
 }
 
-// Terminated counts a container that has ended, by its exit code and the reason that
-// its status shows. Codes with which no process of Linux ends count as one.
+// Terminated counts a terminated container, by its exit code and the reason in its status. Exit
+// codes that are impossible on Linux are counted together.
 func (t *Terminations) Terminated(code int32, reason string) {
 	exit := other
 	if code >= 0 && code <= 255 {

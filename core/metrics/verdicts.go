@@ -8,7 +8,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// Verdicts count what policies together have said, and what that took.
+// Verdicts counts the combined verdicts of policies, and their cost.
 type Verdicts struct {
 	total, fuel *prometheus.CounterVec
 
@@ -16,7 +16,7 @@ type Verdicts struct {
 	policies *policyNames
 }
 
-// Verdicts adds their metrics.
+// Verdicts adds the metrics of verdicts.
 func (m *Metrics) Verdicts() *Verdicts {
 	v := &Verdicts{
 		total: counters(wardlet, "policy_verdicts_total",
@@ -31,8 +31,8 @@ func (m *Metrics) Verdicts() *Verdicts {
 	return v
 }
 
-// Verdict says what policies have said of a pod of a tenant, empty for none, how
-// long that took, and the opinions it was made from, as far as they are known.
+// Verdict records a verdict of the policies about a pod, its duration, and its known opinions.
+// tenant is the pod's tenant, empty for none.
 func (v *Verdicts) Verdict(hook, tenant, answer string, took time.Duration, opinions []api.Opinion) {
 	if !knownAnswers[answer] {
 		answer = other
@@ -42,7 +42,7 @@ func (v *Verdicts) Verdict(hook, tenant, answer string, took time.Duration, opin
 	v.Spent(opinions)
 }
 
-// Spent counts what opinions took, where that is not told with their verdict.
+// Spent records the cost of opinions that were not recorded with a verdict.
 func (v *Verdicts) Spent(opinions []api.Opinion) {
 	for i := range opinions {
 		o := &opinions[i]
@@ -54,7 +54,7 @@ func (v *Verdicts) Spent(opinions []api.Opinion) {
 	}
 }
 
-// knownAnswers are those of all hooks.
+// knownAnswers are the answers of all hooks.
 var knownAnswers = map[string]bool{
 	string(api.Allow): true, string(api.Deny): true, string(api.Hold): true, string(api.Abstain): true,
 	string(api.Pass): true, string(api.Defer): true, string(api.Drop): true,

@@ -6,16 +6,16 @@ import (
 
 // Tenants are the owners of pods.
 type Tenants struct {
-	// Names are those of all tenants.
+	// Names has the names of all tenants.
 	Names []string
-	// Of returns the one that a namespace belongs to, empty for none.
+	// Of returns the tenant of a namespace, empty for none.
 	Of func(namespace string) string
 }
 
-// all are the names of all owners in metrics.
+// all returns the names of all owners in metrics.
 func (t Tenants) all() []string { return append([]string{Operator}, t.Names...) }
 
-// Why a version of a pod waits.
+// The reasons why a version of a pod waits.
 const (
 	waitHeld       = "held"
 	waitDenied     = "denied"
@@ -23,8 +23,8 @@ const (
 	waitUnjudged   = "unjudged"
 )
 
-// Waits adds the metrics of versions of pods that wait, and of conflicts. It
-// calls waits and conflicts at each scrape.
+// Waits adds the metrics of waiting versions of pods, and of conflicts. It calls waits and
+// conflicts at each scrape.
 func (m *Metrics) Waits(tenants Tenants, waits func() []api.Waiting, conflicts func() []api.Conflict) {
 	var (
 		pods = describe(wardlet, "waiting_pods", "Pods that policy or a filter lets not begin, or has not judged yet, "+
@@ -57,7 +57,7 @@ func (m *Metrics) Waits(tenants Tenants, waits func() []api.Waiting, conflicts f
 	}, pods, updates, contested)
 }
 
-// waitOf is why a version waits.
+// waitOf returns the reason why a version waits.
 func waitOf(w *api.Waiting) string {
 	switch {
 	case w.Suppressed:

@@ -7,7 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Workers count what is done with pods.
+// Workers measures the work on pods.
 type Workers struct {
 	begun, running, containers prometheus.Histogram
 
@@ -20,14 +20,13 @@ type Workers struct {
 	codes *names
 }
 
-// podStart are a kubelet's buckets of how long pods take to start.
+// podStart has a kubelet's buckets for the start time of pods.
 var podStart = []float64{0.5, 1, 2, 3, 4, 5, 6, 8, 10, 20, 30, 45, 60, 120, 180, 240, 300, 360, 480, 600, 900, 1200, 1800, 2700, 3600}
 
-// maxCodes is how many codes of errors are counted apart. The runtime's part of the agent
-// knows about a dozen.
+// maxCodes limits the error codes. The agent's runtime package has about a dozen.
 const maxCodes = 32
 
-// Workers adds their metrics.
+// Workers adds the metrics of workers.
 func (m *Metrics) Workers() *Workers {
 	w := &Workers{
 		begun:       duration(kubelet, "pod_worker_start_duration_seconds", "Seconds from when a pod was first seen until it got a worker.", prometheus.DefBuckets),
@@ -55,8 +54,8 @@ func (m *Metrics) Workers() *Workers {
 	return w
 }
 
-// Began says that a pod of so many containers got a worker, and how long ago it was
-// first seen; negative where it was seen before the agent started.
+// Began records that a pod with so many containers got a worker. since is the time since the pod
+// was first seen, negative if that was before the agent started.
 func (w *Workers) Began(since time.Duration, containers int) {
 	w.containers.Observe(float64(containers))
 	if since >= 0 {
@@ -64,27 +63,27 @@ func (w *Workers) Began(since time.Duration, containers int) {
 	}
 }
 
-// Running says that a pod runs now which did not, and how long ago it was first
-// seen; negative where it was seen before the agent started.
+// Running records that a pod has started to run. since is the time since the pod was first seen,
+// negative if that was before the agent started.
 func (w *Workers) Running(since time.Duration) {
 	if since >= 0 {
 		w.running.Observe(since.Seconds())
 	}
 }
 
-// ObserveSync says that a turn of a worker has ended, and what it did, of which there are
-// few.
+// ObserveSync records a finished turn of a worker. operation is the kind of turn, of which there
+// are few.
 func (w *Workers) ObserveSync(operation string, took time.Duration) {
 	w.worked.WithLabelValues(operation).Observe(took.Seconds())
 }
 
-// Restarted says that a pod is to be made again under its UID once it has ended.
+// Restarted records that a pod is to be started again under its UID after it has terminated.
 func (w *Workers) Restarted(static bool) { w.restarted.WithLabelValues(isTrue(static)).Inc() }
 
-// Orphaned says that a pod is ended that only the runtime knows.
+// Orphaned records the termination of a pod that is known only from the runtime.
 func (w *Workers) Orphaned() { w.orphaned.Inc() }
 
-// Sandbox says that a sandbox was made, or could not be.
+// Sandbox records that a sandbox was created, or that its creation failed.
 func (w *Workers) Sandbox(handler string, took time.Duration, failed bool) {
 	w.started.Inc()
 	w.sandboxes.WithLabelValues(handler).Observe(took.Seconds())
@@ -94,18 +93,18 @@ func (w *Workers) Sandbox(handler string, took time.Duration, failed bool) {
 	}
 }
 
-// containerType is what all containers are that are supported.
+// containerType is the type of all supported containers.
 const containerType = "container"
 
-// Starting says that a container is about to be started.
+// Starting records that a container is about to be started.
 func (w *Workers) Starting() { w.containersStarted.WithLabelValues(containerType).Inc() }
 
-// NotStarted says that it could not be. code is the reason its status shows.
+// NotStarted records that a container could not be started. code is the reason in its status.
 func (w *Workers) NotStarted(code string) {
 	w.containerErrors.WithLabelValues(containerType, w.codes.of(strings.ToValidUTF8(code, ""))).Inc()
 }
 
-// isTrue is a label as a kubelet writes it.
+// isTrue returns a label value in a kubelet's form.
 func isTrue(b bool) string {
 	if b {
 		return "true"

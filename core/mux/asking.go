@@ -12,20 +12,20 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// question is a wait's, on its way to the gate.
+// question is a question about a pending version for the gate.
 type question struct {
 	ticket uint64
 	api.Question
 }
 
-// recalled is a question that was answered before a restart.
+// recalled is a question with its verdict from before a restart.
 type recalled struct {
 	api.Question
 	verdict api.Verdict
 }
 
-// unblocked returns the slots of a batch that policy does not hold up. The loser of a
-// conflict keeps its pod until that of the winner is free.
+// unblocked returns the slots of a batch that policy does not hold up. The loser of a conflict
+// keeps its pod until the winner's slot is unblocked.
 func (t *txn) unblocked(batch []*slot) map[*slot]bool {
 	free := map[*slot]bool{}
 	for _, sl := range batch {
@@ -48,8 +48,8 @@ func (t *txn) unblocked(batch []*slot) map[*slot]bool {
 	return free
 }
 
-// mayProceed reports whether what the slot should run may go to the sync loop. What
-// needs a verdict first is pending, and the gate asked.
+// mayProceed reports whether the slot's chosen version may go to the sync loop. If the version
+// needs a verdict first, mayProceed makes it pending and asks the gate.
 func (t *txn) mayProceed(sl *slot) bool {
 	if !t.store.gated && !t.store.filtered || pod.IsMirror(sl.chosen.Pod) {
 		return true
@@ -96,16 +96,17 @@ func (t *txn) mayProceed(sl *slot) bool {
 	return passes
 }
 
-// judgesAll reports whether everything that is new is put to the gate.
+// judgesAll reports whether every new version is put to the gate.
 func (s *store) judgesAll() bool { return s.gated && !s.updatesOnly }
 
-// judges reports whether the slot's chosen version is put to the gate as that.
+// judges reports whether the slot's chosen version is put to the gate with this operation.
 func (s *store) judges(sl *slot, op api.Op) bool {
 	return s.judgesAll() || s.gated && op == api.UpdateOp && sl.runs()
 }
 
-// takeAnnouncement takes from the pending version of a slot under which UID it was announced, where
-// that stays the one for the version that waits from now on, as op.
+// takeAnnouncement removes and returns the UID under which the slot's pending version was
+// announced. It returns the empty UID if the version that waits from now on, with operation op, is
+// announced under another UID.
 func (sl *slot) takeAnnouncement(op api.Op) types.UID {
 	w := sl.pending
 	if w == nil || sl.hold == nil || op == api.Reconcile || w.announcedAs != w.runningUID() {
@@ -116,7 +117,7 @@ func (sl *slot) takeAnnouncement(op api.Op) types.UID {
 	return told
 }
 
-// isFor reports whether the pending version asks the same about p.
+// isFor reports whether the pending version asks the same question about p.
 func (w *pendingVersion) isFor(p *v1.Pod, op api.Op, judged bool) bool {
 	switch {
 	case w.op != op || w.judged != judged:
@@ -127,9 +128,9 @@ func (w *pendingVersion) isFor(p *v1.Pod, op api.Op, judged bool) bool {
 	return w.pod.UID == p.UID
 }
 
-// needsVerdict reports whether what the slot should run needs a verdict, and as
-// what. Deletion, grace and status are never judged, nor is what the sync loop
-// has already.
+// needsVerdict reports whether the slot's chosen version needs a verdict, and for which operation.
+// Deletion, grace period and status are never judged, nor is a version that the sync loop already
+// has.
 func (sl *slot) needsVerdict() (api.Op, bool) {
 	p, have := sl.chosen.Pod, sl.sent
 	switch {
@@ -141,9 +142,9 @@ func (sl *slot) needsVerdict() (api.Op, bool) {
 	return api.UpdateOp, true
 }
 
-// isSuperseded reports whether a rejection that was handed on is not the last
-// word any more: the document has changed or gone, or was judged again and the
-// verdict is another. One of an API pod is final as long as the pod is there.
+// isSuperseded reports whether a rejection that was sent is no longer valid: the document has
+// changed or gone, or a new verdict differs. The rejection of an API pod is final as long as the
+// pod exists.
 func (sl *slot) isSuperseded() bool {
 	if sl.sent == nil || !sl.sent.denied() || sl.role == rolePending {
 		return false
@@ -158,14 +159,13 @@ func (sl *slot) isSuperseded() bool {
 	return w != nil && w.verdict != nil && !w.verdict.Same(sl.sent.verdict)
 }
 
-// policyRemoved reports whether policy has denied a pod of the node's own sources, before a
-// restart, and there is no policy any more that could ever answer otherwise.
+// policyRemoved reports whether policy denied a static pod before a restart and the gate no longer
+// judges all pods: no policy could admit the pod.
 func (t *txn) policyRemoved(sl *slot) bool {
 	return !t.store.judgesAll() && sl.sent != nil && sl.sent.denied() && pod.IsStatic(sl.sent.pod)
 }
 
-// keepDenied ends what is pending of a rejected pod that was judged again with the same
-// verdict.
+// keepDenied ends the wait of a rejected pod that was judged again with the same verdict.
 func (t *txn) keepDenied(sl *slot) {
 	if w := sl.pending; w != nil && w.verdict != nil {
 		sl.sent.verdict, sl.sent.base = w.verdict, w.mergePatch.Hash()
@@ -173,8 +173,8 @@ func (t *txn) keepDenied(sl *slot) {
 	}
 }
 
-// ask puts the question to the gate, once all else is done. An answer to an
-// earlier one does not count any more.
+// ask queues the question for the gate, which step sends after the changes. An answer to an earlier
+// question is ignored from then on.
 func (t *txn) ask(w *pendingVersion) {
 	if w.awaitingMerge {
 		w.item.Defer(t.now)
@@ -183,8 +183,8 @@ func (t *txn) ask(w *pendingVersion) {
 	t.asked = append(t.asked, question{t.store.pending.Ask(w.item, t.now), w.question()})
 }
 
-// askWaiting puts everything that waits to the gate again, in the order it
-// began to.
+// askWaiting puts all versions that wait to the gate again, in the order in which they began to
+// wait.
 func (t *txn) askWaiting() {
 	for _, w := range t.store.pending.All() {
 		if w.judged {
@@ -193,12 +193,13 @@ func (t *txn) askWaiting() {
 	}
 }
 
-// askNodeWatchers asks again what waits by a verdict that has seen the node.
+// askNodeWatchers asks the gate again about refused versions whose verdict depends on the node.
 func (t *txn) askNodeWatchers() {
 	t.askHeld(func(w *pendingVersion) bool { return w.verdict.ReadsNode })
 }
 
-// askHeld asks again some of what the gate holds or has denied, and is not being asked about.
+// askHeld asks the gate again about some of the versions that it holds or has denied and that have
+// no question under way.
 func (t *txn) askHeld(some func(*pendingVersion) bool) {
 	for _, w := range t.store.pending.All() {
 		if w.mayAskAgain() && some(w) {
@@ -209,13 +210,13 @@ func (t *txn) askHeld(some func(*pendingVersion) bool) {
 
 func anyPod(*v1.Pod) bool { return true }
 
-// askDenied has some rejected pods of the node's own sources judged again.
+// askDenied puts some rejected static pods to the gate again.
 func (t *txn) askDenied(some func(*v1.Pod) bool) {
 	var denied []*slot
 	for _, sl := range t.store.owner {
 		switch {
 		case !sl.staysDenied() || !some(sl.sent.pod):
-		case sl.chosen == nil: // once it may run again
+		case sl.chosen == nil: // the pod is judged once the slot may run it again
 			sl.rejudge = true
 		default:
 			denied = append(denied, sl)

@@ -14,8 +14,8 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// changes compares what every dirty slot should run with what the sync loop
-// has of it, and settles the difference as far as policy lets it.
+// changes compares the chosen document of every dirty slot with the version that the sync loop has,
+// and resolves the difference as far as policy allows.
 func (t *txn) changes() []api.Change {
 	var out []api.Change
 	for len(t.dirty) > 0 {
@@ -35,9 +35,9 @@ var rank = map[api.Op]int{
 	api.Restore: 0, api.Remove: 1, api.Add: 2, api.UpdateOp: 3, api.Delete: 4, api.Reconcile: 5, api.Evict: 6,
 }
 
-// batch takes the dirty slots, with those that can only be settled together
-// with them: those that were refused a UID, those whose pod is kept until a
-// dirty slot's may take its place, and those of the same identity.
+// batch returns the dirty slots and the slots that depend on them: slots that were refused a UID,
+// slots whose pod is kept until the pod of a dirty slot replaces it, and slots of the same
+// identity.
 func (t *txn) batch() []*slot {
 	for looked := 0; looked < len(t.dirty); looked++ { //nolint:intrange // the list grows
 		sl := t.dirty[looked]
@@ -59,15 +59,16 @@ func (t *txn) batch() []*slot {
 	return batch
 }
 
-// markRefusedDirty touches the slots that were refused a UID, which may be given up.
+// markRefusedDirty marks the slots dirty that were refused this UID, because the UID may become
+// free.
 func (t *txn) markRefusedDirty(uid types.UID) {
 	for _, sl := range t.store.refused[uid] {
 		t.markDirty(sl)
 	}
 }
 
-// applyBatch brings some slots from what their documents say to what the sync loop gets, and returns
-// the changes. It marks other slots dirty that depend on them.
+// applyBatch brings the sync loop's state of the slots of a batch into line with their documents,
+// and returns the changes. It marks slots dirty that depend on these.
 func (t *txn) applyBatch(batch []*slot) (out []api.Change) {
 	for _, sl := range batch {
 		t.choose(sl)
@@ -130,8 +131,8 @@ func (t *txn) applyBatch(batch []*slot) (out []api.Change) {
 	return out
 }
 
-// replacedSlot is the slot whose pod the chosen one of sl takes the place of: that of a
-// source that has lost the conflict, else sl itself.
+// replacedSlot returns the slot whose pod the chosen pod of sl replaces: that of a source that has
+// lost the conflict, else sl itself.
 func (sl *slot) replacedSlot() *slot {
 	if sl.pending != nil && sl.pending.replaces != nil {
 		return sl.pending.replaces
@@ -139,8 +140,8 @@ func (sl *slot) replacedSlot() *slot {
 	return cmp.Or(sl.runningLoser(), sl)
 }
 
-// remove takes from the sync loop what it has of the slot. A version that waits
-// to take the place of the pod is looked at again.
+// remove removes the slot's pod from the sync loop. A version that waits to replace the pod is
+// looked at again.
 func (t *txn) remove(sl *slot) api.Change {
 	c := api.Change{Op: api.Remove, Old: sl.sent.mutated, Origin: sl.sent.origin, Restored: sl.sent.restored}
 	delete(t.store.owner, sl.sent.pod.UID)
@@ -160,22 +161,22 @@ func (t *txn) remove(sl *slot) api.Change {
 	return c
 }
 
-// isRecreated reports whether an API server has another pod under the name of the
-// one the sync loop has. That is no newer version of it: the old one is gone
-// there, whatever policy says of the new one.
+// isRecreated reports whether the API server has another pod under the name of the sync loop's pod.
+// The new pod is not a newer version of the old one: the old one is gone from the server, and is
+// removed whatever policy decides about the new one.
 func (sl *slot) isRecreated() bool {
 	return sl.source.Kind == api.KindAPI && sl.sent != nil && sl.first != nil && sl.first.Pod.UID != sl.sent.pod.UID
 }
 
-// releaseLoser ends that a pod is kept until the winner of a conflict is admitted, because
-// its source no longer has it.
+// releaseLoser stops keeping a pod for the winner of a conflict if the pod's source no longer has
+// it.
 func (t *txn) releaseLoser(sl *slot) {
 	if w := sl.successor; w != nil && sl.first == nil {
 		t.detach(sl, w)
 	}
 }
 
-// detach has a version that waits not take the place of the slot's pod any more.
+// detach makes a version that waits no longer the successor of the slot's pod.
 func (t *txn) detach(sl *slot, w *pendingVersion) {
 	sl.leave(w)
 	w.replaces = nil
@@ -190,32 +191,31 @@ func (t *txn) detach(sl *slot, w *pendingVersion) {
 	}
 }
 
-// awaitedWinner is the slot whose pod is to take the place of what the sync loop has
-// of this one, nil if there is none or it has it already.
+// awaitedWinner returns the slot whose pod is to replace the pod that the sync loop has of sl. It
+// returns nil if there is none, or if the sync loop already has the winner's pod.
 func (sl *slot) awaitedWinner() *slot {
 	if sl.role != roleLoser {
 		return nil
 	}
-	// One that runs as something else is only updated.
+	// A winner that runs under another identity is only updated.
 	if w := sl.ruling.winner; !w.runsAsIdentity() && (!w.runs() || !w.isSent()) {
 		return w
 	}
 	return nil
 }
 
-// releases reports whether the UID the sync loop has of the slot goes away.
+// releases reports whether the slot's current UID is removed from the sync loop.
 func releases(sl *slot) bool {
 	return sl.sent != nil && (sl.chosen == nil || sl.chosen.Pod.UID != sl.sent.pod.UID)
 }
 
-// moving are the slots whose UID changes: from none, to none, or to another. A
-// slot that wants a UID another one keeps does not move: what runs goes on and
-// the clash is shown.
+// moving returns the slots whose UID changes: from none, to none, or to another. A slot that wants
+// a UID that another slot keeps does not move: its pod runs on and the clash is shown.
 func (t *txn) moving(batch []*slot, free map[*slot]bool) map[*slot]bool {
 	moving := map[*slot]bool{}
 	known := map[*slot]string{}
-	// wanting are the slots that want a UID, behind those whose pod goes when
-	// that of another slot comes.
+	// wanting are the slots that want a UID. behind are the slots whose pod is removed when the pod
+	// of another slot, the key, is added.
 	wanting, behind := map[types.UID][]*slot{}, map[*slot][]*slot{}
 	for _, sl := range batch {
 		known[sl], sl.clash = sl.clash, ""
@@ -263,8 +263,8 @@ func (t *txn) moving(batch []*slot, free map[*slot]bool) map[*slot]bool {
 	return moving
 }
 
-// holder is another slot that has the UID of the slot's chosen pod, or waits
-// with it, and keeps it.
+// holder returns another slot that has the UID of the slot's chosen pod, or waits with it, and does
+// not move; nil if there is none.
 func (s *store) holder(sl *slot, moving map[*slot]bool) *slot {
 	uid := sl.chosen.Pod.UID
 	if o := s.owner[uid]; o != nil && o != sl && !moving[o] {
@@ -286,7 +286,7 @@ func (t *txn) refuseUID(sl, holder *slot, known string) {
 	sl.refused, t.store.refused[uid] = uid, append(t.store.refused[uid], sl)
 }
 
-// unrefuse forgets that the slot was refused a UID.
+// unrefuse clears the UID that the slot was refused.
 func (s *store) unrefuse(sl *slot) {
 	if sl.refused == "" {
 		return
@@ -298,13 +298,13 @@ func (s *store) unrefuse(sl *slot) {
 	sl.refused = ""
 }
 
-// mayAdd reports whether the slot's chosen pod has what it needs to be sent:
-// nothing is new to the sync loop that policy was not asked about.
+// mayAdd reports whether the slot's chosen pod has the verdict that it needs to be sent: policy
+// must be asked about every pod before the sync loop gets it.
 func (s *store) mayAdd(sl *slot) bool {
 	return !s.judgesAll() || pod.IsMirror(sl.chosen.Pod) || sl.pending != nil && sl.pending.passes()
 }
 
-// add sends the slot's chosen pod for the first time.
+// add sends the slot's chosen pod to the sync loop for the first time.
 func (t *txn) add(sl *slot) api.Change {
 	e := sl.chosen
 	firstSeen := t.now
@@ -330,7 +330,7 @@ func (t *txn) add(sl *slot) api.Change {
 	return c
 }
 
-// update sends a newer version of a pod the sync loop has, if they differ.
+// update sends a newer version of a pod that the sync loop has, if the versions differ.
 func (t *txn) update(sl *slot) (api.Change, bool) {
 	e, old := sl.chosen, sl.sent
 	if old == nil || old.pod == e.Pod {
@@ -345,10 +345,10 @@ func (t *txn) update(sl *slot) (api.Change, bool) {
 	fields := t.mutatedDifference(old, sl.sent.mutated, e)
 	switch {
 	case old.denied() && sl.pending != nil:
-		// It is being judged again, and goes on to be.
+		// The rejected pod is being judged again. Its wait continues.
 	case sl.pending != nil && sl.pending.op != api.Reconcile, pod.Meaningful(fields):
 		t.markSent(sl, e)
-	default: // what does not matter after a restart is not worth a write
+	default: // a change that has no effect after a restart is not written
 		t.endWait(sl)
 	}
 	if fields == 0 {
@@ -360,14 +360,14 @@ func (t *txn) update(sl *slot) (api.Change, bool) {
 	}, true
 }
 
-// isDeleted reports whether the slot's own source wants what the sync loop has of
-// it to end, although another claimant may keep it until that is admitted.
+// isDeleted reports whether the slot's own source has deleted the pod that the sync loop has, while
+// the pod is kept until the winner of a conflict is admitted.
 func (sl *slot) isDeleted() bool {
 	return sl.role == roleLoser && sl.runs() && sl.first != nil && sl.first.Pod.UID == sl.sent.pod.UID &&
 		sl.first.Pod.DeletionTimestamp != nil
 }
 
-// delete hands the deletion of a slot on that runs nothing else.
+// delete sends the deletion of the pod of a slot that has no chosen document.
 func (t *txn) delete(sl *slot) []api.Change {
 	sl.chosen = sl.first
 	c, ok := t.update(sl)
@@ -378,8 +378,8 @@ func (t *txn) delete(sl *slot) []api.Change {
 	return []api.Change{c}
 }
 
-// markSent ends what is pending of a version that was sent, and has it written if the
-// disk does not have it already.
+// markSent ends the wait of a version that was sent, and marks its record for writing if the disk
+// does not have it already.
 func (t *txn) markSent(sl *slot, e *documents.Entry) {
 	if sl.pending == nil || !sl.pending.stored {
 		t.changed = append(t.changed, e)
@@ -387,7 +387,7 @@ func (t *txn) markSent(sl *slot, e *documents.Entry) {
 	t.endWait(sl)
 }
 
-// operation classifies a difference as a kubelet does.
+// operation classifies a difference in the same way as a kubelet.
 func operation(p *v1.Pod, fields pod.Fields) api.Op {
 	switch {
 	case !pod.Meaningful(fields):
@@ -402,7 +402,7 @@ func origin(sl *slot, e *documents.Entry, firstSeen time.Time) api.Origin {
 	return api.Origin{Source: sl.source.Name, Document: e.ID, Version: e.Version, FirstSeen: firstSeen}
 }
 
-// drop forgets a slot that holds nothing any more.
+// drop removes a slot that has no document and no pod.
 func (t *txn) drop(sl *slot) {
 	if sl.first == nil && sl.sent == nil {
 		delete(sl.source.slots, sl.identity)

@@ -9,29 +9,28 @@ import (
 	"github.com/wardlet/wardlet/core/state"
 )
 
-// ruling is a conflict of several sources, with the slots of its claimants, ordered by
-// their sources' names, and of these the one that runs; nil where none does.
+// ruling is a conflict of several sources, with the slots of its claimants, ordered by the names of
+// their sources. winner is the claimant that runs, nil for none.
 type ruling struct {
 	*conflict.Contest
 	claimants []*slot
 	winner    *slot
 }
 
-// role is what a conflict makes of a slot.
+// role says what a slot may run in a conflict.
 type role int
 
 const (
 	// roleSole: the slot runs its first document.
 	roleSole role = iota
-	// roleLoser: it runs nothing; what runs of it ends for the winner.
+	// roleLoser: the slot runs nothing. Its running pod is replaced by the winner's.
 	roleLoser
-	// rolePending: nothing of it begins or ends.
+	// rolePending: no pod of the slot starts or terminates.
 	rolePending
 )
 
-// claimants are the slots of an identity that have a document which may run,
-// ordered by their sources' names. Mirror pods are bookkeeping and claim
-// nothing.
+// claimants returns the slots of an identity that have a document which may run, ordered by the
+// names of their sources. Mirror pods claim nothing: they only represent static pods.
 func (s *store) claimants(identity types.NamespacedName) []*slot {
 	var rivals []*slot
 	for _, src := range s.ordered {
@@ -42,8 +41,8 @@ func (s *store) claimants(identity types.NamespacedName) []*slot {
 	return rivals
 }
 
-// resolveConflicts finds out for the slots of a batch what they should run. The batch
-// has all slots of an identity or none.
+// resolveConflicts sets the chosen document of each slot of a batch. The batch has all slots of an
+// identity or none.
 func (t *txn) resolveConflicts(batch []*slot) {
 	behind := map[*slot]*slot{}
 	for _, sl := range batch {
@@ -69,7 +68,7 @@ func (t *txn) resolveConflicts(batch []*slot) {
 	}
 }
 
-// resolveConflict finds out for the slots of an identity what they should run.
+// resolveConflict decides the conflict about an identity and sets the roles of its slots.
 func (t *txn) resolveConflict(identity types.NamespacedName) {
 	before := t.store.conflicts.Contest(identity)
 	decided := t.store.conflicts.Decide(identity, t.now)
@@ -85,7 +84,7 @@ func (t *txn) resolveConflict(identity types.NamespacedName) {
 	}
 }
 
-// assignRoles sets what each claimant runs.
+// assignRoles sets the role of each claimant.
 func (c *ruling) assignRoles() {
 	switch {
 	case c.Stopped:
@@ -96,9 +95,9 @@ func (c *ruling) assignRoles() {
 	}
 }
 
-// holdAll lets no claimant begin or end anything. A newer version of the very pod
-// that runs goes on; while the answer is still to come it waits for that. One
-// that was denied stays so: nothing that admits it could let it begin.
+// holdAll lets no claimant start or terminate a pod. A newer version of the same running pod may go
+// on; while the conflict is undecided it waits for the resolution. A denied pod stays denied,
+// because it must not start even if it were admitted.
 func (c *ruling) holdAll() {
 	for _, sl := range c.claimants {
 		if sl.ruling = c; !sl.runs() || sl.sent.pod.UID != sl.first.Pod.UID {
@@ -107,8 +106,8 @@ func (c *ruling) holdAll() {
 	}
 }
 
-// rejection is the answer to the conflict in which the slot's pod stands, where that
-// is that none may run, else nil.
+// rejection returns the answer to the slot's conflict if the answer is that no claimant may run,
+// else nil.
 func (sl *slot) rejection() *api.Resolution {
 	if c := sl.ruling; c != nil && c.Resolution != nil && c.Resolution.Choice == api.ChooseNone {
 		return c.Resolution
@@ -116,17 +115,17 @@ func (sl *slot) rejection() *api.Resolution {
 	return nil
 }
 
-// requeueEvicted has a pod of the node's own sources judged again that was evicted
-// because none of its conflict might run, or was to be judged again meanwhile, once
-// that is not so any more.
+// requeueEvicted judges a static pod again that was evicted because no claimant of its conflict
+// might run, once the slot may run it again. It also judges a denied pod again whose new judgement
+// had to wait for that (rejudge).
 func (t *txn) requeueEvicted(sl *slot) {
 	if v := sl.sent.verdict; sl.pending == nil && v != nil && (sl.rejudge || v.Reason == api.ReasonConflictRejected) && pod.IsStatic(sl.sent.pod) {
 		t.enqueue(sl, api.Add, true, nil)
 	}
 }
 
-// runningLoser is the slot of another source that runs until the pod of sl, which has won the
-// conflict, may take its place; nil for none.
+// runningLoser returns the slot of another source whose pod runs until the pod of sl, the winner of
+// the conflict, may replace it; nil for none.
 func (sl *slot) runningLoser() *slot {
 	if sl.ruling == nil || sl.ruling.winner != sl || sl.runs() {
 		return nil
@@ -150,8 +149,8 @@ func (c *ruling) assignLosers() {
 	}
 }
 
-// mayEnd reports whether what the sync loop has of a slot that should run
-// nothing may be taken from it.
+// mayEnd reports whether the pod of a slot without a chosen document may be removed from the sync
+// loop.
 func (sl *slot) mayEnd(free map[*slot]bool) bool {
 	switch sl.role {
 	case rolePending:
@@ -162,14 +161,14 @@ func (sl *slot) mayEnd(free map[*slot]bool) bool {
 	return true
 }
 
-// admitted reports whether a version of the slot runs as what that stands for,
-// or may from now on.
+// admitted reports whether a version of the slot runs under the slot's identity, or may run from
+// now on.
 func (sl *slot) admitted(free map[*slot]bool) bool {
 	return sl.runsAsIdentity() || free[sl] && (sl.sent == nil || sl.runs()) && (sl.pending == nil || sl.pending.verdict == nil || sl.pending.verdict.Answer == api.Allow)
 }
 
-// runsAsIdentity reports whether what the sync loop has of the slot was admitted as what
-// the slot stands for: a pod may have another identity by its annotation alone.
+// runsAsIdentity reports whether the slot's running pod was admitted under the slot's identity. A
+// pod's identity can change through its annotation alone.
 func (sl *slot) runsAsIdentity() bool { return sl.runs() && pod.Identity(sl.sent.pod) == sl.identity }
 
 // isSent reports whether the sync loop has the slot's chosen pod.
@@ -177,7 +176,7 @@ func (sl *slot) isSent() bool {
 	return sl.sent != nil && sl.chosen != nil && sl.sent.pod.UID == sl.chosen.Pod.UID
 }
 
-// candidates are the documents that claim an identity, for the table of conflicts.
+// candidates returns the documents that claim an identity, for the conflict table.
 func (s *store) candidates(identity types.NamespacedName) (all []api.Candidate) {
 	for _, sl := range s.claimants(identity) {
 		claimant := api.Candidate{Pod: sl.first.Pod, Origin: origin(sl, sl.first, sl.first.FirstSeen), Restored: sl.first.Restored}
@@ -197,32 +196,30 @@ func sourcesOf(slots []*slot) []string {
 	return names
 }
 
-// Resolver decides who may run where documents of several sources claim one
-// identity. Without one, and where it has no choice, Config.Precedence does.
+// Resolver decides which document may run if documents of several sources claim one identity.
+// Without a Resolver, or if it makes no choice, Config.Precedence decides.
 type Resolver interface {
-	// Resolve takes a conflict and returns at once. answer is called once, by
-	// any goroutine and at any time, or never if the resolver stops first. It
-	// does not block. A winner that is no candidate counts as NoChoice, and so
-	// does one with a mutation of another pod. Mutations count only with a Gate.
+	// Resolve takes a conflict and returns at once. The resolver calls answer once, from any
+	// goroutine and at any time, or never if the resolver stops first. answer does not block. An
+	// answer is treated as NoChoice if its winner is not a candidate or its mutation is for another
+	// pod. Mutations have an effect only with a Gate.
 	Resolve(c api.Contest, answer func(api.Resolution))
-	// Changed has a value when other policies are in force than before: every
-	// conflict is then asked again.
+	// Changed has a value when other policies are in force than before. All conflicts are then
+	// resolved again.
 	Changed() <-chan struct{}
 }
 
-// Resolutions keeps the answers of a Resolver over restarts;
-// state.Resolutions does.
+// Resolutions stores the answers of a Resolver over restarts; state.Resolutions implements it.
 type Resolutions interface {
-	// Put is durable when it returns.
+	// Put stores an answer. The answer is durable when Put returns.
 	Put(r *state.Resolution) error
-	// Delete forgets the answer for an identity; one that is not there is no
-	// error.
+	// Delete removes the answer for an identity. A missing answer is no error.
 	Delete(identity types.NamespacedName) error
-	// Load returns all that are kept, and what could not be read.
+	// Load returns all stored answers, and the errors of those that could not be read.
 	Load() ([]state.Resolution, []error)
 }
 
-// resolved records resolutions.
+// resolved records answers of the resolver.
 func (s *store) resolved(given []answer[api.Resolution], t *txn) outcome {
 	for _, a := range given {
 		if c := s.conflicts.Answer(a.ticket, a.value); c != nil {
@@ -232,8 +229,8 @@ func (s *store) resolved(given []answer[api.Resolution], t *txn) outcome {
 	return t.finish(outcome{changes: t.changes()})
 }
 
-// forgetAnswers drops, once every source has spoken, the answers from before a restart to
-// what is no longer contested.
+// forgetAnswers drops the answers from before a restart to conflicts that have ended, once every
+// source has delivered.
 func (t *txn) forgetAnswers() {
 	for _, src := range t.store.ordered {
 		if !src.seen {
@@ -243,9 +240,8 @@ func (t *txn) forgetAnswers() {
 	t.store.conflicts.Forget()
 }
 
-// keepResolutions brings the disk to where the store is. A disk that does not
-// take an answer is no reason to do without it: the resolver returns it again
-// after a restart.
+// keepResolutions writes the changed answers to the disk. An answer that cannot be written is used
+// nevertheless: after a restart the resolver is asked again.
 func (m *Mux) keepResolutions(out *outcome) {
 	for i := range out.conflicts.Keep {
 		r := &out.conflicts.Keep[i]
@@ -260,7 +256,7 @@ func (m *Mux) keepResolutions(out *outcome) {
 	}
 }
 
-// noResolutions stands in where nothing keeps them.
+// noResolutions is a Resolutions that stores nothing.
 type noResolutions struct{}
 
 func (noResolutions) Put(*state.Resolution) error         { return nil }

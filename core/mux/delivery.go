@@ -16,19 +16,18 @@ type delivery struct {
 	snapshot bool
 	docs     []api.Document
 	gone     []string
-	// taken gets one value when the delivery has been merged and sent. It has
-	// room for it, so that Run never waits for a source that gave up.
+	// taken receives one value after the delivery has been merged and sent. It has room for the
+	// value, so that Run never waits for a source that has stopped waiting.
 	taken chan error
 }
 
-// Sink is the way in of one source.
+// Sink accepts the deliveries of one source.
 type Sink struct {
 	mux  *Mux
 	name string
 }
 
-// Sink returns the way in of the named source. It fails for a name that is not
-// configured.
+// Sink returns the Sink of the named source. It fails if the name is not configured.
 func (m *Mux) Sink(name string) (*Sink, error) {
 	if _, ok := m.store.sources[name]; !ok {
 		return nil, fmt.Errorf("no source is named %q", name)
@@ -36,20 +35,21 @@ func (m *Mux) Sink(name string) (*Sink, error) {
 	return &Sink{mux: m, name: name}, nil
 }
 
-// Replace delivers all documents of the source. An entry that is not among them is removed, unless
-// its file is held (api.HoldSuffix).
+// Replace delivers all documents of the source. Entries without a document among them are removed,
+// unless their file is held (api.HoldSuffix).
 func (s *Sink) Replace(ctx context.Context, all []api.Document) error {
 	return s.deliver(ctx, delivery{snapshot: true, docs: all})
 }
 
-// Apply delivers a difference. If it has one document of a manifest, it has all of them: other
-// entries of the manifest are removed, unless the manifest is held (api.HoldSuffix). gone has the IDs
-// of documents, and paths of manifests, that were removed.
+// Apply delivers a difference. If changed has one document of a manifest, it must have all
+// documents of that manifest: other entries of the manifest are removed, unless the manifest is
+// held (api.HoldSuffix). gone has the IDs of documents, and the paths of manifests, that were
+// removed.
 func (s *Sink) Apply(ctx context.Context, changed []api.Document, gone []string) error {
 	return s.deliver(ctx, delivery{docs: changed, gone: gone})
 }
 
-// Health says how the last reading went.
+// Health records the result of the source's last reading.
 func (s *Sink) Health(err error) {
 	s.mux.mu.Lock()
 	defer s.mux.mu.Unlock()
@@ -60,7 +60,7 @@ func (s *Sink) Health(err error) {
 	}
 }
 
-// Ignored takes what the source does not read of its directory, nil for nothing.
+// Ignored records which files of its directory the source does not read, nil for none.
 func (s *Sink) Ignored(what *api.Ignored) {
 	s.mux.mu.Lock()
 	defer s.mux.mu.Unlock()
@@ -82,8 +82,8 @@ func (s *Sink) deliver(ctx context.Context, d delivery) error {
 	}
 }
 
-// merge brings the store to what a source says. The cost of a difference does not
-// depend on how many documents the store holds.
+// merge applies a delivery to the store. The cost of a difference does not depend on the number of
+// documents in the store.
 func (s *store) merge(d delivery, t *txn) outcome {
 	src := s.sources[d.source]
 	t.delivered(src, src.docs.Apply(&documents.Delivery{Snapshot: d.snapshot, Documents: d.docs, Gone: d.gone}, t.now))
@@ -96,8 +96,8 @@ func (s *store) merge(d delivery, t *txn) outcome {
 	return t.finish(out)
 }
 
-// delivered collects what follows from a delivery for the slots of its source, and logs
-// what became of documents.
+// delivered collects the results of a delivery for the slots of its source, and logs documents that
+// were refused or became valid again.
 func (t *txn) delivered(src *sourceStore, r *documents.Result) {
 	for _, p := range r.Received {
 		t.store.immutability.put(p)
@@ -133,8 +133,8 @@ func (t *txn) delivered(src *sourceStore, r *documents.Result) {
 	}
 }
 
-// reidentify has a pod that runs go on in another slot, where it has another identity by
-// its annotation alone: that is no reason to start it again.
+// reidentify moves a running pod to another slot if only the identity in its annotation has
+// changed. The pod is not restarted for that.
 func (t *txn) reidentify(from, to *slot, e *documents.Entry) {
 	if from == nil || from.first != e || !from.runs() || from.sent.pod.UID != e.Pod.UID ||
 		to.sent != nil || len(to.source.docs.Of(to.identity)) > 1 || len(t.store.claimants(to.identity)) > 0 {
@@ -149,22 +149,22 @@ func (t *txn) reidentify(from, to *slot, e *documents.Entry) {
 	t.store.owner[e.Pod.UID] = to
 }
 
-// A source may have so many lines about its documents logged at once, and so many a
-// second after that. "wardlet get sources" shows all of them in any case.
+// A source may log lineBurst lines about its documents at once, and linesPerSecond after that.
+// "wardlet get sources" shows all documents in any case.
 const (
 	lineBurst      = 100
 	linesPerSecond = 1
 )
 
-// logLimit is what is left of that. The zero value has all.
+// logLimit counts the logged lines of a source. The zero value allows a full burst.
 type logLimit struct {
 	used float64
 	at   time.Time
-	// silent is true since it was said that lines are left out.
+	// silent is true after the log reported that lines are left out.
 	silent bool
 }
 
-// take reports whether a line may be logged, and whether it is the first that may not.
+// take reports whether a line may be logged, and whether it is the first that may not be logged.
 func (l *logLimit) take(now time.Time) (ok, last bool) {
 	l.used = max(0, l.used-max(0, now.Sub(l.at).Seconds())*linesPerSecond)
 	l.at = now

@@ -11,19 +11,18 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// Wanted reports whether the pod is desired: whether the sync loop has it, is
-// about to get it, or would get it if policy let it pass. Every clean-up asks
-// this, never the sync loop.
+// Wanted reports whether the pod is desired: whether the sync loop has it, is about to get it, or
+// would get it if policy admitted it. Every clean-up calls Wanted and does not ask the sync loop.
 func (m *Mux) Wanted(uid types.UID) bool {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	return m.store.owner[uid] != nil || len(m.store.claims[uid]) > 0
 }
 
-// WantedBy reports whether a pod that runs without the sync loop's knowledge, and was
-// made for this source, is desired. What waits with its UID in another source is
-// another pod, of which nothing runs, and what is deleted while it waits never begins.
-// Any source counts where source is empty.
+// WantedBy reports whether a pod that the sync loop does not have, but that runs and was made for
+// this source, is desired. A pod that waits with its UID in another source is another pod and does
+// not run. A pod that is deleted while it waits never starts. If source is empty, any source
+// matches.
 func (m *Mux) WantedBy(uid types.UID, source string) bool {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -32,9 +31,8 @@ func (m *Mux) WantedBy(uid types.UID, source string) bool {
 	})
 }
 
-// WantedAs reports whether the pod is wanted as this instance of it: the sync loop
-// has that, and not as rejected, or it waits and was not denied. Any version counts
-// where instance is empty.
+// WantedAs reports whether the pod is wanted as this instance: the sync loop has that instance, not
+// rejected, or the instance waits and was not denied. If instance is empty, any version matches.
 func (m *Mux) WantedAs(uid types.UID, instance string) bool {
 	if instance == "" {
 		return m.Wanted(uid)
@@ -49,8 +47,7 @@ func (m *Mux) WantedAs(uid types.UID, instance string) bool {
 	return slices.ContainsFunc(m.store.claims[uid], func(sl *slot) bool { return sl.awaitsAs(uid, instance) })
 }
 
-// awaitsAs reports whether a version of the slot waits that is this instance of a pod,
-// and was not denied.
+// awaitsAs reports whether this instance of a pod waits in the slot and was not denied.
 func (sl *slot) awaitsAs(uid types.UID, instance string) bool {
 	w := sl.pending
 	if w == nil || w.pod.UID != uid || w.instance != instance {
@@ -60,9 +57,9 @@ func (sl *slot) awaitsAs(uid types.UID, instance string) bool {
 	return asked || w.verdict == nil || w.verdict.Answer != api.Deny
 }
 
-// Seen reports whether the named source has delivered its first snapshot; until
-// then nothing that runs from it may be ended. A name that is not configured
-// (any more) counts as seen: no source is left that could want its pods.
+// Seen reports whether the named source has delivered its first snapshot. Until then no running pod
+// of the source may be terminated. A source that is not configured counts as seen, because it can
+// no longer want its pods.
 func (m *Mux) Seen(source string) bool {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -70,7 +67,7 @@ func (m *Mux) Seen(source string) bool {
 	return !ok || src.seen
 }
 
-// Sources tells the state of every source, ordered by name.
+// Sources returns the state of every source, ordered by name.
 func (m *Mux) Sources() []api.SourceState {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -86,23 +83,23 @@ func (m *Mux) Sources() []api.SourceState {
 type Desired struct {
 	Pod    *v1.Pod
 	Origin api.Origin
-	// Known is since when there is such a pod, by UID. What was denied and is judged
-	// again is the same pod, though Origin counts it as new.
+	// Known is the time since when there is such a pod, by UID. A pod that was denied and is judged
+	// again keeps this time, although Origin.FirstSeen is new.
 	Known time.Time
-	// Admitted: policy let it pass, or was not asked.
+	// Admitted: policy admitted the pod, or was not asked.
 	Admitted bool
 	// HandedOn: the sync loop has it, or is about to get it.
 	HandedOn bool
 	// Verdict is the verdict that the sync loop got with the pod, nil if there is none. It is stored
 	// with the pod and survives restarts.
 	Verdict *api.Verdict
-	// Rejected is the answer to the conflict of the pod's identity where that is that no
+	// Rejected is the answer to the conflict of the pod's identity if the answer is that no
 	// candidate may run, else nil.
 	Rejected *api.Resolution
 }
 
-// Pods are the pods the sync loop has, is about to get, or would get if policy
-// let them pass and nothing else runs in their place, in no order.
+// Pods returns the pods that the sync loop has, is about to get, or would get if policy admitted
+// them and no other pod runs in their place. They are in no order.
 func (m *Mux) Pods() []Desired {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -122,8 +119,8 @@ func (m *Mux) Pods() []Desired {
 	return pods
 }
 
-// PodOf returns the pod of this UID as the sync loop has it, is about to get it, or would get it; nil where none is
-// wanted.
+// PodOf returns the pod of this UID as the sync loop has it, is about to get it, or would get it.
+// It returns nil if no such pod is wanted.
 func (m *Mux) PodOf(uid types.UID) *v1.Pod {
 	m.mu.RLock()
 	defer m.mu.RUnlock()

@@ -13,16 +13,15 @@ import (
 	"github.com/wardlet/wardlet/core/state"
 )
 
-// Filter decides when what policy admits may go on to the sync loop. Without
-// one it does at once. What ends a pod, or is about one that is being deleted,
-// is never asked about, nor are mirror pods and rejected ones.
+// Filter decides when an admitted version is sent to the sync loop. Without a Filter it is sent at
+// once. The filter is never asked about a deletion or a pod that is being deleted, nor about mirror
+// pods and rejected pods.
 type Filter interface {
-	// Filter takes a question and returns at once. answer is called once, by any
-	// goroutine and at any time, or never if the filter stops first. It does not
-	// block.
+	// Filter takes a question and returns at once. The filter calls answer once, from any goroutine
+	// and at any time, or never if the filter stops first. answer does not block.
 	Filter(q api.FilterQuestion, answer func(api.FilterVerdict))
-	// FilterChanged has a value when other filters are in force than before:
-	// everything they hold back is then asked about again.
+	// FilterChanged has a value when other filters are in force than before. All versions that the
+	// filter holds back are then put to it again.
 	FilterChanged() <-chan struct{}
 }
 
@@ -32,11 +31,11 @@ type filterAsk struct {
 	api.FilterQuestion
 }
 
-// filters reports whether a filter has a say in this version.
+// filters reports whether a filter is asked about this version.
 func (s *store) filters(p *v1.Pod) bool { return s.filtered && p.DeletionTimestamp == nil }
 
-// filterable reports whether a filter has a say in what the slot should run,
-// and as what, where policy has none.
+// filterable reports whether a filter is asked about the slot's chosen version, and with which
+// operation, if policy does not judge that version.
 func (t *txn) filterable(sl *slot) (api.Op, bool) {
 	e, have := sl.chosen, sl.sent
 	switch {
@@ -51,15 +50,15 @@ func (t *txn) filterable(sl *slot) (api.Op, bool) {
 	return operation(e.Pod, fields), fields != 0
 }
 
-// passesFilter reports whether the filter lets a version go on that policy admits. If
-// that is not known, the filter is asked.
+// passesFilter reports whether the filter lets an admitted version pass. If the answer is not
+// known, it asks the filter.
 func (t *txn) passesFilter(w *pendingVersion) bool {
 	if !t.store.filters(w.pod) || w.verdict != nil && w.verdict.Answer == api.Deny {
 		t.endHold(w.slot)
 		return true
 	}
 	if h := w.slot.hold; h != nil && h.Beside != w.runningUID() {
-		t.endHold(w.slot) // what it would replace has ended, or is another one
+		t.endHold(w.slot) // the pod that runs beside it has terminated or changed
 	}
 	if w.slot.hold == nil {
 		w.slot.hold = &hold.Hold{Beside: w.runningUID()}
@@ -73,8 +72,8 @@ func (t *txn) passesFilter(w *pendingVersion) bool {
 	return next == hold.Pass
 }
 
-// askFilter puts the question to the filter, once all else is done. An answer to
-// an earlier one does not count any more.
+// askFilter queues the question for the filter; step sends it last. An answer to an earlier
+// question is ignored from then on.
 func (t *txn) askFilter(w *pendingVersion, h *hold.Hold) {
 	t.withdraw(h)
 	t.store.filterTickets++
@@ -84,19 +83,19 @@ func (t *txn) askFilter(w *pendingVersion, h *hold.Hold) {
 	t.filterQuestions = append(t.filterQuestions, filterAsk{ticket, w.filterQuestion()})
 }
 
-// withdraw has the answer to the question under way not count any more.
+// withdraw discards the question under way: its answer will be ignored.
 func (t *txn) withdraw(h *hold.Hold) {
 	ticket, _ := h.Question()
 	delete(t.store.filterAsked, ticket)
 }
 
-// setDue has the wait looked at when something is due.
+// setDue sets the time at which the wait is looked at again.
 func (t *txn) setDue(w *pendingVersion, h *hold.Hold) {
 	t.store.pending.SetDue(w.item, h.Due())
 }
 
-// askFilterAgain asks anew about all that a filter holds back or has not answered,
-// in the order it began to wait.
+// askFilterAgain asks the filter again about every version that it holds back or has not answered,
+// in the order in which they began to wait.
 func (t *txn) askFilterAgain() {
 	for _, w := range t.store.pending.All() {
 		h := w.slot.hold
@@ -105,14 +104,14 @@ func (t *txn) askFilterAgain() {
 		case w.hold() != nil:
 			t.askFilter(w, h)
 			t.setDue(w, h)
-		default: // policy comes first
+		default: // policy does not admit the version now
 			t.withdraw(h)
 			h.Cancel()
 		}
 	}
 }
 
-// filterQuestion is what the filter is asked.
+// filterQuestion returns the question for the filter.
 func (w *pendingVersion) filterQuestion() api.FilterQuestion {
 	q := api.FilterQuestion{Op: w.op, Pod: w.mutated(), Old: w.running(), Origin: w.origin()}
 	if q.Old == nil {
@@ -127,7 +126,7 @@ func (w *pendingVersion) filterQuestion() api.FilterQuestion {
 	return q
 }
 
-// overdue are those of these waits that a filter may not hold back any longer.
+// overdue returns those of the due waits that a filter may not hold back any longer.
 func (s *store) overdue(due []*pendingVersion, now time.Time) []*pendingVersion {
 	var over []*pendingVersion
 	for _, w := range due {
@@ -138,16 +137,15 @@ func (s *store) overdue(due []*pendingVersion, now time.Time) []*pendingVersion 
 	return over
 }
 
-// releasing is a version that is about to go on, err why the disk does not take
-// it.
+// releasing is a version that is about to be sent. err is the error of its write to the disk.
 type releasing struct {
 	wait *pendingVersion
 	err  error
 }
 
-// applyFilterAnswers records the answers of the filter, and looks again at what is due. A
-// version goes on if an answer lets it pass, or if it was held back long enough.
-// It is written to the disk before it goes on.
+// applyFilterAnswers records the answers of the filter, and looks at the due versions again. A
+// version is sent if an answer lets it pass, or if it was held back long enough. It is written to
+// the disk before it is sent.
 func (m *Mux) applyFilterAnswers(ctx context.Context, given []answer[api.FilterVerdict], over, due []*pendingVersion) error {
 	now := m.now()
 	var going []releasing
@@ -173,8 +171,8 @@ func (m *Mux) applyFilterAnswers(ctx context.Context, given []answer[api.FilterV
 	})
 }
 
-// persistReleasing writes what is about to go on, as if it had, and notes of which the
-// disk does not take it. A status needs no write.
+// persistReleasing writes the versions that are about to be sent, and records which writes failed.
+// A change of status is not written.
 func (m *Mux) persistReleasing(going []releasing) {
 	var records []state.Record
 	for i := range going {
@@ -209,8 +207,8 @@ func (m *Mux) persistReleasing(going []releasing) {
 	}
 }
 
-// filterAnswered takes answers in, and what may go on. An answer whose question was
-// asked again, or is not of interest any more, is passed over.
+// filterAnswered records answers, and releases versions. It ignores an answer whose question was
+// asked again or withdrawn.
 func (s *store) filterAnswered(given []answer[api.FilterVerdict], going []releasing, t *txn) outcome {
 	for i := range given {
 		a := &given[i]
@@ -242,23 +240,22 @@ func (s *store) filterAnswered(given []answer[api.FilterVerdict], going []releas
 	out := outcome{changes: t.changes()}
 	for _, p := range going {
 		if w := p.wait; w.stored && (w.slot.sent == nil || w.slot.sent.pod != w.pod) {
-			// What is on the disk has not come to pass.
+			// The version was stored as sent, but it was not sent.
 			w.stored, t.changed = false, append(t.changed, w.entry)
 		}
 	}
 	return t.finish(out)
 }
 
-// isHeldBack reports whether the filter has said that the version has to wait,
-// and the wait is to be announced. The wait of a status is not: announcements
-// show in the status.
+// isHeldBack reports whether the filter has held back the version and the wait is to be announced.
+// The wait of a status change is not announced, because announcements show in the status.
 func (w *pendingVersion) isHeldBack() bool {
 	h := w.hold()
 	return h != nil && w.op != api.Reconcile && h.HoldsBack()
 }
 
-// hold is what holds the version back that policy admits, nil if policy
-// itself does.
+// hold returns the filter's hold on the version, nil if there is none or policy itself does not
+// admit the version.
 func (w *pendingVersion) hold() *hold.Hold {
 	if w.judged && !w.passes() {
 		return nil
@@ -266,7 +263,7 @@ func (w *pendingVersion) hold() *hold.Hold {
 	return w.slot.hold
 }
 
-// runningUID is the UID of what runs on while this version waits.
+// runningUID returns the UID of the pod that runs on while this version waits, empty for none.
 func (w *pendingVersion) runningUID() types.UID {
 	if running := w.running(); running != nil {
 		return running.UID
@@ -274,7 +271,7 @@ func (w *pendingVersion) runningUID() types.UID {
 	return ""
 }
 
-// endHold ends that a filter holds something back of the slot.
+// endHold removes the filter's hold from the slot.
 func (t *txn) endHold(sl *slot) {
 	h := sl.hold
 	if h == nil {
@@ -287,8 +284,8 @@ func (t *txn) endHold(sl *slot) {
 	}
 }
 
-// keptHold is what the disk has to know of the slot's suppression, nil
-// for nothing. That a status is held back is not worth a write.
+// keptHold returns the hold of the slot as it is stored on the disk, nil for nothing. The hold of a
+// status change is not stored.
 func (sl *slot) keptHold() *state.Suppressed {
 	h, w := sl.hold, sl.pending
 	if h == nil || w == nil || w.entry != sl.first || w.op == api.Reconcile {

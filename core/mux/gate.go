@@ -12,35 +12,32 @@ import (
 	"github.com/wardlet/wardlet/core/state"
 )
 
-// Gate decides which changes may pass. Without one all do.
+// Gate decides which changes may pass. Without a Gate all changes pass.
 type Gate interface {
-	// Judge takes a question and returns at once. answer is called once, by any
-	// goroutine and at any time, or never if the gate stops first. It does not
-	// block.
+	// Judge takes a question and returns at once. The gate calls answer once, from any goroutine
+	// and at any time, or never if the gate stops first. answer does not block.
 	Judge(q api.Question, answer func(api.Verdict))
-	// Admitted says that a version which goes on waiting, for the filter, was let
-	// through before a restart: nothing is asked about it. It does not block.
+	// Admitted reports that a version that still waits for the filter was admitted before a
+	// restart. The gate is not asked about it again. Admitted does not block.
 	Admitted(q api.Question, v api.Verdict)
-	// Changed has a value when other policies are in force than before:
-	// everything that was held or denied is then asked again.
+	// Changed has a value when other policies are in force than before. All versions that were held
+	// or denied are then judged again.
 	Changed() <-chan struct{}
-	// NodeChanged has a value when other pods are on the node than before:
-	// everything that was held or denied by a verdict that has seen them is then
-	// asked again.
+	// NodeChanged has a value when other pods are on the node than before. The versions whose held
+	// or denied verdict depends on the node are then judged again.
 	NodeChanged() <-chan struct{}
 }
 
-// Waits receives the versions that policy does not let through. The goroutine of
-// Run calls it, after the verdict is on the disk; it must not block. Pods are
-// known by the UID that shows the wait: that of the pod that runs on, or that of
-// the waiting one if none runs.
+// Waits receives the versions that policy does not admit. The goroutine of Run calls it after the
+// verdict is on the disk. Its methods must not block. A wait is identified by the UID of the pod
+// whose status shows it: the pod that runs on, or the waiting pod if none runs.
 type Waits interface {
-	// Waits says that a version waits, and again at every later verdict.
+	// Waits reports a version that waits. It is called again at every later verdict.
 	Waits(w api.Waiting)
-	// Passed says that nothing of the pod waits any more.
+	// Passed reports that no version of the pod waits any more.
 	Passed(uid types.UID)
-	// Gone says the same of a pod that was never handed on and is not wanted
-	// any more.
+	// Gone reports that no version waits any more of a pod that was never sent to the sync loop and
+	// is not wanted any more.
 	Gone(uid types.UID)
 }
 
@@ -51,10 +48,9 @@ func (noWaits) Waits(api.Waiting) {}
 func (noWaits) Passed(types.UID)  {}
 func (noWaits) Gone(types.UID)    {}
 
-// persistVerdicts puts verdicts on the disk that are about to take effect, before any
-// of them does. One that cannot be written takes none: its version is held, and
-// judged again like any other. Where only the node itself is asked, what it lets pass
-// does so on a broken disk, too.
+// persistVerdicts writes the verdicts that are about to take effect to the disk, before any of them
+// takes effect. A verdict that cannot be written has no effect: its version is held and judged
+// again later. With UpdatesOnly nothing is written, so a broken disk holds up no version.
 func (m *Mux) persistVerdicts(given []answer[api.Verdict]) {
 	m.store.addMergePatches(given)
 	var records []state.Record
@@ -89,8 +85,7 @@ func (m *Mux) persistVerdicts(given []answer[api.Verdict]) {
 	}
 }
 
-// takesEffect reports whether something goes on to the sync loop when this is
-// the answer.
+// takesEffect reports whether this answer results in a change that is sent to the sync loop.
 func (s *store) takesEffect(w *pendingVersion, answer api.Answer) bool {
 	switch answer {
 	case api.Hold:
@@ -101,8 +96,8 @@ func (s *store) takesEffect(w *pendingVersion, answer api.Answer) bool {
 	return !s.filters(w.pod)
 }
 
-// judged takes verdicts in. One whose question was asked again, or is not of
-// interest any more, is passed over.
+// judged records verdicts. It ignores a verdict whose question was asked again or whose version
+// does not wait any more.
 func (s *store) judged(given []answer[api.Verdict], t *txn, jitter func(time.Duration) time.Duration) outcome {
 	var answered []*pendingVersion
 	for _, a := range given {
@@ -119,10 +114,10 @@ func (s *store) judged(given []answer[api.Verdict], t *txn, jitter func(time.Dur
 	out := outcome{changes: t.changes()}
 	for _, w := range answered {
 		if w.stored && (w.slot.sent == nil || w.slot.sent.pod != w.pod) {
-			// What is on the disk has not come to pass.
+			// The version was stored as sent, but it was not sent.
 			w.stored, t.changed = false, append(t.changed, w.entry)
 		}
-		// One that is allowed and still here was refused for its UID.
+		// An allowed version that still waits was refused its UID, or waits for the filter.
 		if w.slot.pending == w && w.verdict.Answer != api.Allow {
 			t.announce(w)
 		}
@@ -130,8 +125,8 @@ func (s *store) judged(given []answer[api.Verdict], t *txn, jitter func(time.Dur
 	return t.finish(out)
 }
 
-// announce tells of a version that goes on waiting, unless its UID is that of another
-// pod, which has a status of its own.
+// announce announces a version that continues to wait, unless its UID is that of another pod, which
+// has a status of its own.
 func (t *txn) announce(w *pendingVersion) {
 	before := w.announcedAs
 	w.announcedAs, w.unannounced = w.shownAs(), false
@@ -148,8 +143,8 @@ func (t *txn) announce(w *pendingVersion) {
 	t.notify(func(to Waits) { to.Waits(waiting) })
 }
 
-// announceFreed tells of what waits and was not told of, as its UID was that of
-// another pod until now.
+// announceFreed announces the waits that were not announced because another pod had their UID until
+// now.
 func (t *txn) announceFreed() {
 	for _, uid := range t.freed {
 		for _, sl := range t.store.claims[uid] {
@@ -164,7 +159,7 @@ func (t *txn) announceFreed() {
 
 // Refused is a version that the gate does not let pass: it waits, or is rejected.
 type Refused struct {
-	// Pod is as its source has it.
+	// Pod is the source's version.
 	Pod     *v1.Pod
 	Verdict *api.Verdict
 }
@@ -187,25 +182,27 @@ func (m *Mux) Refused() []Refused {
 	return all
 }
 
-// JudgeAgain puts to the gate again what of these pods it has refused. It does not block.
+// JudgeAgain puts the refused versions of these pods to the gate again. It does not block.
 func (m *Mux) JudgeAgain(uids []types.UID) {
 	for _, uid := range uids {
 		m.again.put(0, uid)
 	}
 }
 
-// mayAskAgain reports whether the gate holds or has denied what waits, and is not being asked about it.
+// mayAskAgain reports whether the gate holds or has denied the version and no question about it is
+// under way.
 func (w *pendingVersion) mayAskAgain() bool {
 	asked, _ := w.item.Asked()
 	return w.judged && w.verdict != nil && w.verdict.Answer != api.Allow && !asked
 }
 
-// staysDenied reports whether the slot's pod is rejected and of the node's own sources: one of an API server has failed for good.
+// staysDenied reports whether the slot has a rejected static pod that is not being judged. A
+// rejected pod of an API server has failed for good.
 func (sl *slot) staysDenied() bool {
 	return sl.sent != nil && sl.sent.denied() && sl.pending == nil && pod.IsStatic(sl.sent.pod)
 }
 
-// askAgain asks again about pods that the gate has refused.
+// askAgain asks the gate again about refused versions of the given pods.
 func (t *txn) askAgain(given []answer[types.UID]) {
 	again := map[types.UID]bool{}
 	for _, g := range given {

@@ -8,8 +8,8 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// mergePatch is what the answer to a conflict makes of the document that it lets run,
-// before that is judged; nil for nothing.
+// mergePatch returns the mutation with which the resolution of the slot's conflict changes the
+// winner's document before it is judged. It returns nil if there is none.
 func (sl *slot) mergePatch() *pod.Mutation {
 	if c := sl.ruling; c != nil && c.winner == sl && c.Resolution != nil {
 		return c.Resolution.Mutation
@@ -20,9 +20,9 @@ func (sl *slot) mergePatch() *pod.Mutation {
 // awaitsResolution reports whether the answer to the slot's conflict is still to come.
 func (sl *slot) awaitsResolution() bool { return sl.ruling != nil && sl.ruling.Pending }
 
-// applyMerge asks again about a version that waits or was rejected, if the resolution of a conflict
-// now changes it in another way. What runs continues as it was admitted: a conflict is no reason to
-// start it again.
+// applyMerge puts a version that waits or was rejected to the gate again if the resolution of its
+// conflict now changes it in another way. A running pod continues as it was admitted: a conflict
+// does not restart it.
 func (t *txn) applyMerge(sl *slot) {
 	if !t.store.judgesAll() || sl.awaitsResolution() {
 		return
@@ -49,9 +49,9 @@ func (t *txn) applyMerge(sl *slot) {
 	t.ask(w)
 }
 
-// addMergePatches adds to the mutation of each verdict the patch with which the resolution of a
-// conflict had changed the document before the pod was judged. An adopted pod was not judged, and
-// continues as it ran.
+// addMergePatches adds to the mutation of each verdict the patch of the resolution. The resolution
+// had changed the document with this patch before the pod was judged. An adopted pod was not
+// judged, and continues as it ran.
 func (s *store) addMergePatches(given []answer[api.Verdict]) {
 	for i := range given {
 		v := &given[i].value
@@ -61,8 +61,8 @@ func (s *store) addMergePatches(given []answer[api.Verdict]) {
 	}
 }
 
-// mutated returns a pod as the sync loop gets it with a verdict: policies may change the source's
-// pod. Without a verdict it returns the source's.
+// mutated returns the source's pod with the mutation of a verdict, as it is sent to the sync loop.
+// Without a verdict it returns the source's pod.
 func mutated(p *v1.Pod, v *api.Verdict) *v1.Pod {
 	if v == nil {
 		return p
@@ -80,8 +80,8 @@ func (t *txn) setSent(s *sent, p *v1.Pod, v *api.Verdict) {
 	t.store.immutability.put(s.mutated)
 }
 
-// checkEmitted checks, in a test build, that what policies have made of a pod was
-// not changed by anybody else.
+// checkEmitted checks, in a test build, that a pod that policies have mutated was not changed
+// afterwards.
 func (t *txn) checkEmitted(s *sent) {
 	if s.mutated != s.pod {
 		t.checkUnchanged(s.mutated)
@@ -97,8 +97,8 @@ func (t *txn) mutatedDifference(have *sent, next *v1.Pod, e *documents.Entry) po
 	return pod.Diff(have.mutated, next)
 }
 
-// mutated is the version that waits as the sync loop will get it. One that is not
-// judged goes on with the verdict of what it follows.
+// mutated returns the pending version as it will be sent to the sync loop. A version that is not
+// judged uses the verdict of the version before it.
 func (w *pendingVersion) mutated() *v1.Pod {
 	v := w.verdict
 	if v == nil && w.op != api.Add && w.slot.sent != nil {
@@ -107,9 +107,9 @@ func (w *pendingVersion) mutated() *v1.Pod {
 	return mutated(w.pod, v)
 }
 
-// resetHold resets what a filter has decided about a version that it holds back, if
-// policies now make another pod of it. The filter has not seen that pod, and it
-// is not on the disk yet.
+// resetHold resets the filter's decision about a version that it holds back if policies now mutate
+// the version in another way. The filter has not seen the new pod, and that pod is not on the disk
+// yet.
 func (t *txn) resetHold(w *pendingVersion, v *api.Verdict) {
 	held := w.slot.hold
 	if held == nil || w.verdict == nil || w.verdict.Mutation.Hash() == v.Mutation.Hash() {

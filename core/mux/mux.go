@@ -12,8 +12,8 @@ import (
 	"github.com/wardlet/wardlet/core/state"
 )
 
-// updatesCapacity is how many updates wait for the sync loop before sources
-// are held up, as in a kubelet's pod config.
+// updatesCapacity is the number of updates that may wait for the sync loop before deliveries of
+// sources block, as in a kubelet's pod config.
 const updatesCapacity = 50
 
 // Source names one configured source.
@@ -25,48 +25,47 @@ type Source struct {
 	Location string
 }
 
-// Config is what a Mux needs.
+// Config configures a Mux.
 type Config struct {
-	// Sources are all configured sources; others cannot deliver.
+	// Sources are all configured sources. Other sources cannot deliver.
 	Sources []Source
-	// Documents keeps the last valid version of every document.
+	// Documents stores the last valid version of every document.
 	Documents Documents
-	// Gate decides what may pass, nil: everything may. Waits receives what may
-	// not; it may be nil.
+	// Gate decides which versions may pass. Nil: all may. Waits receives the versions that may not
+	// pass. Waits may be nil.
 	Gate  Gate
 	Waits Waits
-	// UpdatesOnly: the gate is asked about newer versions of pods that run under
-	// their UID, and all else passes.
+	// UpdatesOnly: the gate is asked only about newer versions of pods that run under the same UID.
+	// All other versions pass.
 	UpdatesOnly bool
-	// Filter decides when what may pass goes on, nil: at once.
+	// Filter decides when an admitted version is sent. Nil: at once.
 	Filter Filter
-	// Resolver decides conflicts between sources, nil: Precedence does.
-	// Resolutions keeps its answers; nil: nothing does.
+	// Resolver decides conflicts between sources. Nil: Precedence decides. Resolutions stores the
+	// Resolver's answers. Nil: they are not stored.
 	Resolver    Resolver
 	Resolutions Resolutions
-	// Precedence is a list of sources: of several that claim one identity the
-	// first runs; sources it does not name come last, in the order of Sources.
-	// Nil: each runs its own.
+	// Precedence is a list of sources. If several sources claim one identity, the first of them in
+	// the list runs. Sources that are not in the list come last, in the order of Sources. Nil: each
+	// source runs its own document.
 	Precedence []string
-	// StopDenied ends a pod whose replacement is denied or held, as a kubelet's
-	// order does; without it the pod runs on.
+	// StopDenied: a pod is stopped if its replacement is denied or held. A kubelet would stop it,
+	// too. If false, the pod runs on.
 	StopDenied bool
-	// Jitter stretches the delay before something held is judged again. Nil:
-	// not at all.
+	// Jitter stretches the delay before a held version is judged again. Nil: no jitter.
 	Jitter func(time.Duration) time.Duration
-	// Changed is called by the goroutine of Run when what is desired, waits or contends
+	// Changed is called by the goroutine of Run when the desired set, the waits or the conflicts
 	// may have changed. It must not block. It may be nil.
 	Changed func()
-	// Running reports whether containers of a pod that was handed on run, for display.
-	// It must not call the Mux. Nil: they do.
+	// Running reports whether containers of a pod that was sent to the sync loop run, for display.
+	// It must not call the Mux. Nil: all pods are shown as running.
 	Running func(types.UID) bool
 	Logger  *slog.Logger
 	// Now is the wall clock, for first-seen times and display.
 	Now func() time.Time
 }
 
-// Mux merges the documents of all sources. See the package comment for who
-// may call what.
+// Mux merges the documents of all sources. The package comment says which goroutine may call which
+// method.
 type Mux struct {
 	log       *slog.Logger
 	now       func() time.Time
@@ -88,7 +87,7 @@ type Mux struct {
 	answers     *inbox[api.Resolution]
 	deliveries  chan delivery
 	updates     chan api.Update
-	// ruleChanged has room for one value: what waits is to be asked about again.
+	// ruleChanged has room for one value: all versions that wait are judged again.
 	ruleChanged chan struct{}
 
 	mu    sync.RWMutex
@@ -96,13 +95,12 @@ type Mux struct {
 
 	// updateSeq and changeSeq belong to the goroutine of Run.
 	updateSeq, changeSeq uint64
-	// dirtyRecords are documents of which the disk has not what it should; it
-	// belongs to the goroutine of Run, too.
+	// dirtyRecords are the documents whose record on the disk is out of date. It belongs to the
+	// goroutine of Run, too.
 	dirtyRecords map[state.DocumentID]bool
 }
 
-// New makes a Mux for the given sources. Run must be called for deliveries to
-// be taken.
+// New returns a Mux for the given sources. Deliveries block until Run is called.
 func New(c Config) *Mux {
 	m := &Mux{
 		log:         c.Logger,
@@ -146,23 +144,23 @@ func New(c Config) *Mux {
 	return m
 }
 
-// SetStopDenied changes Config.StopDenied. What waits is asked about again, so
-// that the next answer counts by the new rule.
+// SetStopDenied changes Config.StopDenied. Versions that wait are judged again, so that the new
+// rule applies to the next verdict.
 func (m *Mux) SetStopDenied(stop bool) {
 	if m.store.stopDenied.Swap(stop) == stop {
 		return
 	}
 	select {
 	case m.ruleChanged <- struct{}{}:
-	default: // the one that waits says it too
+	default: // the value in the channel is sufficient
 	}
 }
 
-// Updates is the merged stream. It is closed when Run ends.
+// Updates returns the merged stream. It is closed when Run returns.
 func (m *Mux) Updates() <-chan api.Update { return m.updates }
 
-// Run restores what the disk holds and then merges deliveries and takes
-// verdicts, until ctx is done; it returns the error of ctx.
+// Run restores the state from the disk. It then merges deliveries and processes verdicts until ctx
+// is done, and returns the error of ctx.
 func (m *Mux) Run(ctx context.Context) error {
 	defer close(m.updates)
 	defer m.checkImmutability()
@@ -258,12 +256,12 @@ func (m *Mux) checkImmutability() {
 	}
 }
 
-// take merges one delivery and sends what follows from it.
+// take merges one delivery and sends the resulting changes.
 func (m *Mux) take(ctx context.Context, d delivery) error {
 	return m.step(ctx, func(t *txn) outcome { return m.store.merge(d, t) })
 }
 
-// nextRetry is how long until something held is due; false if nothing is.
+// nextRetry returns the time until the next held version is due; false if none is.
 func (m *Mux) nextRetry() (time.Duration, bool) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -271,7 +269,7 @@ func (m *Mux) nextRetry() (time.Duration, bool) {
 	return max(at.Sub(m.now()), 0), ok
 }
 
-// dueWaits takes out what is due, in the order it began to wait.
+// dueWaits removes and returns the versions that are due, in the order in which they began to wait.
 func (m *Mux) dueWaits() []*pendingVersion {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -15,46 +15,46 @@ import (
 	"github.com/wardlet/wardlet/core/state"
 )
 
-// pendingVersion is a version that is pending between merge and output: it has no verdict
-// yet, or one that does not let it pass, or a filter holds it back.
+// pendingVersion is a version that waits between merge and output: it has no verdict, or its
+// verdict does not let it pass, or a filter holds it back.
 type pendingVersion struct {
 	slot *slot
 	// entry and pod are the version that waits.
 	entry *documents.Entry
 	pod   *v1.Pod
 	op    api.Op
-	// judged: policy is asked, not only a filter. instance is what it knows the
-	// version by, empty where it is not asked.
+	// judged: policy is asked, not only a filter. instance is the instance of the pod that is
+	// judged, empty if policy is not asked or the instance is unknown.
 	judged   bool
 	instance string
-	// mergePatch is what a conflict's answer has made of the version before it is judged,
-	// nil for nothing. awaitingMerge: that answer is still to come, and no question is
-	// asked before.
+	// mergePatch is the mutation by the resolution of the conflict, which is applied before the
+	// version is judged; nil for none. awaitingMerge: the resolution is still pending, and the gate
+	// is not asked before it is known.
 	mergePatch    *pod.Mutation
 	awaitingMerge bool
-	// replaces is the slot whose pod runs until this one passes, nil for none, replacedPod
+	// replaces is the slot whose pod runs until this version passes, nil for none. replacedPod is
 	// that pod. With UpdateOp replaces is the slot itself.
 	replaces    *slot
 	replacedPod *v1.Pod
 	// item is the pending version's place in the queue, with the question under way.
 	item *pending.Item[*pendingVersion]
-	// verdict is the newest one, nil before the first.
+	// verdict is the newest verdict, nil before the first.
 	verdict *api.Verdict
-	// stored: the disk has the verdict, as if the version had passed.
+	// stored: the verdict is on the disk, as if the version had been sent.
 	stored bool
-	// announcedAs is the UID the wait was announced under, empty if it was not.
+	// announcedAs is the UID under which the wait was announced, empty if it was not announced.
 	announcedAs types.UID
-	// unannounced: something new was said of it, or it is newer than what was
-	// announced, while a filter holds it back.
+	// unannounced: a filter holds the version back, and the version or the filter's answer is newer
+	// than the announcement.
 	unannounced bool
-	// since is when the pod was first seen, known since when there is one of its UID,
-	// for display: what is judged again is seen anew.
+	// since is the time when the pod was first seen. It starts anew when a pod is judged again.
+	// known is the time since when there is a pod of this UID, for display.
 	since time.Time
 	known time.Time
 }
 
-// running is the pod that runs on while this one waits, as the sync loop has it;
-// nil if none does.
+// running returns the pod that runs on while this version waits, as the sync loop has it; nil if
+// none does.
 func (w *pendingVersion) running() *v1.Pod {
 	if w.replaces == nil || w.replaces.sent == nil || w.replaces.sent.denied() || w.replaces.sent.pod.UID != w.replacedPod.UID {
 		return nil
@@ -62,9 +62,8 @@ func (w *pendingVersion) running() *v1.Pod {
 	return w.replaces.sent.mutated
 }
 
-// passes reports whether the verdict lets the version go on to the sync loop.
-// One that is denied goes on too where nothing runs, so that its rejection is
-// reported.
+// passes reports whether the verdict lets the version go to the sync loop. A denied version goes
+// there, too, if no pod runs on in its place, so that its rejection is reported.
 func (w *pendingVersion) passes() bool {
 	if w.verdict == nil {
 		return !w.judged
@@ -72,21 +71,21 @@ func (w *pendingVersion) passes() bool {
 	return w.verdict.Answer == api.Allow || w.verdict.Answer == api.Deny && w.running() == nil
 }
 
-// refused reports whether policy keeps the version from taking the place of
-// another pod that runs. A disk that does not take the verdict is no policy.
+// refused reports whether policy keeps the version from replacing another pod that runs. A verdict
+// that could not be written to the disk is not a refusal by policy.
 func (w *pendingVersion) refused() bool {
 	return w.stops() && w.verdict != nil && w.verdict.Answer != api.Allow &&
 		w.verdict.Reason != api.ReasonVerdictNotKept && w.running() != nil
 }
 
-// stops reports whether the version is a newer one of the document of the pod
-// that runs, for which a kubelet would end that pod in any case. A pod of
-// another source ends only for a version that is admitted.
+// stops reports whether the version is a newer one of the running pod's document, for which a
+// kubelet would terminate that pod in any case. A pod of another source is terminated only for an
+// admitted version.
 func (w *pendingVersion) stops() bool {
 	return w.op == api.Add && (w.replaces == nil || w.replaces.source == w.slot.source)
 }
 
-// question is what the gate is asked.
+// question returns the question for the gate.
 func (w *pendingVersion) question() api.Question {
 	q := api.Question{Op: w.op, Pod: w.mergePatch.Of(w.pod), Old: w.running(), Origin: w.origin(), Base: w.mergePatch}
 	if q.Old != nil && q.Old.UID != w.pod.UID {
@@ -97,7 +96,7 @@ func (w *pendingVersion) question() api.Question {
 
 func (w *pendingVersion) origin() api.Origin { return origin(w.slot, w.entry, w.since) }
 
-// record is what the disk must hold when the version passes with this verdict.
+// record returns the record that must be on the disk when the version passes with this verdict.
 func (w *pendingVersion) record(v *api.Verdict) state.Record {
 	from := w.origin()
 	if w.op == api.UpdateOp {
@@ -129,7 +128,7 @@ func (w *pendingVersion) waiting() api.Waiting {
 	}
 }
 
-// shownAs is the UID whose status shows the wait.
+// shownAs returns the UID of the pod whose status shows the wait.
 func (w *pendingVersion) shownAs() types.UID {
 	if running := w.running(); running != nil {
 		return running.UID
@@ -137,13 +136,12 @@ func (w *pendingVersion) shownAs() types.UID {
 	return w.pod.UID
 }
 
-// ownStatus reports whether the wait was announced under the waiting pod's own
-// UID, of which nothing runs.
+// ownStatus reports whether the wait was announced under the waiting pod's own UID because no pod
+// runs in its place.
 func (w *pendingVersion) ownStatus() bool { return w.announcedAs == w.pod.UID && w.op == api.Add }
 
-// enqueue makes the slot's chosen version wait for a verdict or, where it is not
-// judged, for the filter only, in the place of the one that waited before, nil
-// for none.
+// enqueue adds the slot's chosen version to the queue. It waits for a verdict or, if judged is
+// false, only for the filter. before is the version that waited in its place, nil for none.
 func (t *txn) enqueue(sl *slot, op api.Op, judged bool, before *pendingVersion) {
 	w := &pendingVersion{slot: sl, entry: sl.chosen, pod: sl.chosen.Pod, op: op, judged: judged, unannounced: true, since: t.now}
 	if w.entry.Restored {
@@ -174,7 +172,7 @@ func (t *txn) enqueue(sl *slot, op api.Op, judged bool, before *pendingVersion) 
 	}
 }
 
-// takeKeptHold takes from an entry what the disk had of how long it was held back.
+// takeKeptHold removes and returns the stored hold of an entry, nil for none.
 func (t *txn) takeKeptHold(e *documents.Entry) *state.Suppressed {
 	kept := e.Suppressed
 	if kept != nil {
@@ -183,8 +181,7 @@ func (t *txn) takeKeptHold(e *documents.Entry) *state.Suppressed {
 	return kept
 }
 
-// restoreHold takes up what the disk had of how long the version was held back, and
-// of what policy said of it.
+// restoreHold restores the filter's hold on the version, and the verdict of policy, from the disk.
 func (t *txn) restoreHold(w *pendingVersion) {
 	kept := t.takeKeptHold(w.entry)
 	if kept == nil || !t.store.filters(w.pod) {
@@ -198,9 +195,9 @@ func (t *txn) restoreHold(w *pendingVersion) {
 	}
 }
 
-// findReplaced is the slot whose pod runs until the new version of sl passes: the one that
-// has lost the conflict to sl, or that which the version before waited for, nil if there
-// was none. It has one successor. Nil: nothing runs until then.
+// findReplaced returns the slot whose pod runs until the new version of sl passes: the slot that
+// has lost the conflict to sl, else the slot that the version before was to replace. It returns nil
+// if no pod runs until then. A slot can have only one successor.
 func (sl *slot) findReplaced(before *pendingVersion) *slot {
 	from := sl.runningLoser()
 	if from == nil && before != nil {
@@ -215,8 +212,8 @@ func (sl *slot) findReplaced(before *pendingVersion) *slot {
 	return from
 }
 
-// cancel ends what is pending of a slot: its version is not wanted any more, or
-// needs no verdict.
+// cancel ends the wait of a slot's pending version: the version is not wanted any more, or needs no
+// verdict.
 func (t *txn) cancel(sl *slot) {
 	w := sl.pending
 	if w == nil {
@@ -232,7 +229,7 @@ func (t *txn) cancel(sl *slot) {
 	}
 }
 
-// endWait ends what is pending of a slot whose version goes on to the sync loop.
+// endWait ends the wait of a slot's pending version because the version is sent to the sync loop.
 func (t *txn) endWait(sl *slot) {
 	w := sl.pending
 	if w == nil {
@@ -260,20 +257,20 @@ func (t *txn) dequeue(w *pendingVersion) {
 	}
 }
 
-// leave ends that the slot's pod is kept for w.
+// leave clears the slot's successor if that is w.
 func (sl *slot) leave(w *pendingVersion) {
 	if sl != nil && sl.successor == w {
 		sl.successor = nil
 	}
 }
 
-// ownedBeside reports whether the sync loop knows another slot's pod by a UID.
+// ownedBeside reports whether the sync loop has a pod of another slot with this UID.
 func (s *store) ownedBeside(sl *slot, uid types.UID) bool {
 	o := s.owner[uid]
 	return o != nil && o != sl
 }
 
-// judgedAs is pod.Instance, empty where that cannot be told.
+// judgedAs returns pod.Instance, or the empty string if it fails.
 func judgedAs(p *v1.Pod) string {
 	instance, err := pod.Instance(p)
 	if err != nil {

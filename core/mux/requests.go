@@ -13,24 +13,24 @@ import (
 	"github.com/wardlet/wardlet/core/state"
 )
 
-// release asks for updates of a pod to pass now, on its way to the goroutine
-// of Run.
+// release is a request to let the held updates of a pod pass now, on its way to the goroutine of
+// Run.
 type release struct {
 	namespace, name string
 	// done gets one value. It has room for it.
 	done chan released
 }
 
-// released is what became of a release.
+// released is the result of a release.
 type released struct {
 	updates []api.WaitingUpdate
 	err     error
 }
 
-// Release lets the updates pass that a filter holds back of the pods of this
-// name, and returns them. It is the name of the new version, of what runs on
-// meanwhile, or of their identity. It fails where no filter holds anything back
-// of them; what policy does not admit is not released.
+// Release lets the updates pass that a filter holds back of the pods with this name, and returns
+// them. The name may be that of the new version, of the pod that runs until then, or of their
+// identity. Release fails if no filter holds back an update of them. It does not release versions
+// that policy does not admit.
 func (m *Mux) Release(ctx context.Context, namespace, name string) ([]api.WaitingUpdate, error) {
 	r := release{namespace, name, make(chan released, 1)}
 	select {
@@ -46,7 +46,7 @@ func (m *Mux) Release(ctx context.Context, namespace, name string) ([]api.Waitin
 	}
 }
 
-// release lets pass what a filter holds back of a pod.
+// release lets the updates of a pod pass that a filter holds back.
 func (m *Mux) release(ctx context.Context, r release) error {
 	var over []*pendingVersion
 	var done released
@@ -100,7 +100,7 @@ func (w *pendingVersion) isOf(namespace, name string) bool {
 	return w.pod.Name == name || w.slot.identity.Name == name || running != nil && running.Name == name
 }
 
-// eviction asks for the end of a pod that runs, on its way to the goroutine of Run.
+// eviction is a request to terminate a running pod, on its way to the goroutine of Run.
 type eviction struct {
 	pod     *v1.Pod
 	verdict api.Verdict
@@ -108,10 +108,9 @@ type eviction struct {
 	done chan error
 }
 
-// Evict ends a pod that runs because policy does not let it run any more: from then
-// on it is one that was denied by this verdict, and is judged again as such. It fails,
-// and nothing happens, where the pod does not run as this instance of it, where its end
-// is decided otherwise, and where the verdict cannot be written.
+// Evict terminates a running pod because policy no longer admits it. From then on the pod is denied
+// by this verdict, and is judged again as a denied pod. Evict fails and changes nothing if the pod
+// does not run as this instance, is already being deleted, or if the verdict cannot be written.
 func (m *Mux) Evict(ctx context.Context, p *v1.Pod, v api.Verdict) error {
 	e := eviction{p, v, make(chan error, 1)}
 	select {
@@ -127,8 +126,8 @@ func (m *Mux) Evict(ctx context.Context, p *v1.Pod, v api.Verdict) error {
 	}
 }
 
-// evict has the verdict on the disk before it takes effect. The error is that of the
-// loop's step, not why the pod stays.
+// evict writes the verdict to the disk before it takes effect. The returned error is that of the
+// loop's step. The reason why the pod was not evicted goes to e.done.
 func (m *Mux) evict(ctx context.Context, e eviction) error {
 	m.mu.RLock()
 	sl, err := m.store.evictable(e.pod)
@@ -152,8 +151,8 @@ func (m *Mux) evict(ctx context.Context, e eviction) error {
 	return err
 }
 
-// evictable is the slot of a pod that runs as this instance, and that a source still
-// wants as what it is or until something newer, or another claimant, may take its place.
+// evictable returns the slot of a pod that runs as this instance and has a document that is not
+// being deleted.
 func (s *store) evictable(p *v1.Pod) (*slot, error) {
 	sl := s.owner[p.UID]
 	switch {
@@ -167,7 +166,7 @@ func (s *store) evictable(p *v1.Pod) (*slot, error) {
 	return sl, nil
 }
 
-// evicted is what the disk must hold before the slot's pod is ended.
+// evicted returns the record that must be on the disk before the slot's pod is terminated.
 func (sl *slot) evicted(v *api.Verdict) state.Record {
 	e, have := sl.first, sl.sent
 	r := state.Record{
@@ -180,9 +179,9 @@ func (sl *slot) evicted(v *api.Verdict) state.Record {
 	return r
 }
 
-// evict makes the slot's pod one that was denied. A newer version that waits goes on
-// waiting where it is another pod, and so does another claimant; a mere update is judged with the
-// pod.
+// evict marks the slot's pod as denied. A newer version that is another pod continues to wait, and
+// so does the document of another claimant. A newer version of the same pod is judged together with
+// the pod.
 func (t *txn) evict(sl *slot, v *api.Verdict) outcome {
 	sl.sent.verdict, sl.sent.base = v, sl.mergePatch().Hash()
 	c := api.Change{Op: api.Evict, Source: sl.sent.origin.Source, Old: sl.sent.mutated, New: sl.sent.mutated, Origin: sl.sent.origin, Verdict: v}

@@ -10,34 +10,33 @@ import (
 	"github.com/wardlet/wardlet/core/state"
 )
 
-// Documents keeps one record per document over restarts; state.Documents does.
+// Documents stores one record per document over restarts; state.Documents implements it.
 type Documents interface {
-	// Apply stores records in place of those of the same documents, and then
-	// removes others; one that is not there is no error. It is durable when it
-	// returns. Where it fails with a *state.BatchError, the documents that does
-	// not name are.
+	// Apply stores records in place of those of the same documents, and then removes the others. A
+	// missing record is no error. The change is durable when Apply returns. If it returns a
+	// *state.BatchError, the documents that the error does not name are durable.
 	Apply(put []state.Record, remove []state.DocumentID) error
-	// LoadAll returns the records of all sources, ordered by source, and what
+	// LoadAll returns the records of all sources, ordered by source, and the errors of those that
 	// could not be read.
 	LoadAll() ([]state.Record, []error)
 }
 
-// restore takes the last valid version of every document in, as entries that
-// their sources have yet to confirm. What a source's first answer then says of
-// them is nothing, an update or a removal, never a second ADD.
+// restore loads the last valid version of every document. The sources have yet to confirm these
+// entries. The first delivery of a source then results in no change, an update or a removal for
+// them, never in a second ADD.
 func (m *Mux) restore(t *txn) outcome {
 	var resumed []api.Change
 	records, errs := m.documents.LoadAll()
 	for _, err := range errs {
 		m.log.Error("the last valid version is lost; its source will send it again", "err", err)
 	}
-	// What ran is met first, so that it is chosen again.
+	// Versions that ran come first, so that they are chosen again.
 	slices.SortStableFunc(records, func(a, b state.Record) int {
 		return cmp.Or(cmp.Compare(a.Source, b.Source), -compareBool(a.Runs, b.Runs), cmp.Compare(a.ID, b.ID))
 	})
 	for i := range records {
-		// A source that is not configured any more wants nothing. Should it come
-		// back, it is another one's word that counts, not that of its past.
+		// The documents of a source that is not configured any more are removed. If the source
+		// comes back, its new deliveries are used, not its old documents.
 		src := m.store.sources[records[i].Source]
 		if src == nil {
 			t.gone = append(t.gone, state.DocumentID{Source: records[i].Source, ID: records[i].ID})
@@ -61,8 +60,8 @@ func (m *Mux) restore(t *txn) outcome {
 	return t.finish(out)
 }
 
-// restored adds what the disk has of a document, and returns the change that hands on
-// what was handed on before.
+// restored adds a document from the disk, and returns the change that sends its last version to the
+// sync loop again.
 func (t *txn) restored(src *sourceStore, r *state.Record) (api.Change, bool) {
 	if r.Pod == nil {
 		return api.Change{}, false
@@ -86,9 +85,9 @@ func (t *txn) restored(src *sourceStore, r *state.Record) (api.Change, bool) {
 	return t.resume(sl, e, r.Decided)
 }
 
-// resume hands on what was last decided for a document: its newest version, or
-// the one that runs until that may take its place. An earlier agent has kept what
-// runs under the name that its document had before; that ends.
+// resume sends the version that was last admitted or denied for a document: its newest version, or
+// the older one that runs until the newest may replace it. An earlier version of the agent stored a
+// running pod under its document's former identity; such a pod is terminated.
 func (t *txn) resume(sl *slot, e *documents.Entry, d *state.Decided) (api.Change, bool) {
 	p := cmp.Or(d.Pod, e.Pod)
 	if d.Identity != nil && *d.Identity != sl.identity {
@@ -108,7 +107,7 @@ func (t *txn) resume(sl *slot, e *documents.Entry, d *state.Decided) (api.Change
 	}, true
 }
 
-// records are those of the entries that changed.
+// records returns the records of the entries that changed.
 func (t *txn) records() []state.Record {
 	var records []state.Record
 	done := map[*documents.Entry]bool{}
@@ -119,8 +118,8 @@ func (t *txn) records() []state.Record {
 		}
 		done[e] = true
 		if pod.IsMirror(e.Pod) {
-			// It is made again from the pod it mirrors; before, its document
-			// may have been another.
+			// A mirror pod is made again from the pod that it mirrors. Its document may have had a
+			// record for another pod before.
 			t.gone = append(t.gone, state.DocumentID{Source: e.Source, ID: e.ID})
 			continue
 		}

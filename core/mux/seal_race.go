@@ -10,9 +10,9 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// immutability hold what every pod looked like when its source handed it over. A pod
-// is shared and must never change; test builds, those with the race detector,
-// check that whenever the mux lets go of one, and of all of them at its end.
+// immutability holds a checksum of every pod as its source delivered it. A pod is shared and must
+// never change. Test builds with the race detector verify a pod whenever the mux drops it, and all
+// pods when Run returns.
 type immutability struct{ sums map[*v1.Pod][sha256.Size]byte }
 
 func newImmutability() *immutability { return &immutability{map[*v1.Pod][sha256.Size]byte{}} }

@@ -12,8 +12,8 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// Suppressed are the updates that a filter holds back, or has not answered,
-// ordered by namespace, name and UID.
+// Suppressed returns the updates that a filter holds back, or has not answered, ordered by
+// namespace, name and UID.
 func (m *Mux) Suppressed() []api.WaitingUpdate {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -29,7 +29,7 @@ func (m *Mux) Suppressed() []api.WaitingUpdate {
 	return all
 }
 
-// update is the wait, which a filter holds back, as `get updates` shows it.
+// update returns a wait that a filter holds back in the form of "get updates".
 func (w *pendingVersion) update() api.WaitingUpdate {
 	q := w.filterQuestion()
 	u := api.WaitingUpdate{
@@ -40,8 +40,8 @@ func (w *pendingVersion) update() api.WaitingUpdate {
 	return u
 }
 
-// Conflicts tells of every identity that more than one document claims, in one
-// source or in several, ordered by namespace and name.
+// Conflicts returns every identity that more than one document claims, in one source or in several,
+// ordered by namespace and name.
 func (m *Mux) Conflicts() []api.Conflict {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -105,8 +105,8 @@ func (s *store) conflict(identity types.NamespacedName) api.Conflict {
 	return c
 }
 
-// before is the claimant whose pod has to end before that of sl starts: static
-// pods of one full name run one after the other, in the order they came.
+// before returns the claimant whose pod must terminate before the pod of sl starts. Static pods
+// with the same full name run one after the other, in the order in which they were first sent.
 func (s *store) before(sl *slot) *slot {
 	if !pod.IsStatic(sl.sent.pod) {
 		return nil
@@ -120,7 +120,7 @@ func (s *store) before(sl *slot) *slot {
 	return nil
 }
 
-// claim is what became of an entry of the slot.
+// claim returns the state of an entry of the slot.
 func (sl *slot) claim(e *documents.Entry) api.Claim {
 	c := api.Claim{Source: sl.source.Name, Document: e.ID, Pod: e.Pod.Name, UID: e.Pod.UID, State: api.ClaimLost}
 	if e != sl.first {
@@ -154,8 +154,8 @@ func (sl *slot) claim(e *documents.Entry) api.Claim {
 	return c
 }
 
-// state reports what the source holds and which of its documents cannot be used.
-// running is Config.Running.
+// state returns the state of the source and its documents that cannot be used. running is
+// Config.Running.
 func (s *sourceStore) state(running func(types.UID) bool) api.SourceState {
 	state := api.SourceState{
 		Name: s.Name, Kind: s.Kind, Location: s.Location, Seen: s.seen, LastRead: s.lastRead,
@@ -181,14 +181,14 @@ func (s *sourceStore) state(running func(types.UID) bool) api.SourceState {
 	return state
 }
 
-// runs reports whether the last valid version of the document is what runs.
+// runs reports whether the last valid version of the document is the version that runs.
 func (s *sourceStore) runs(e *documents.Entry, running func(types.UID) bool) bool {
 	sl := s.slots[e.Identity]
 	return sl != nil && sl.first == e && sl.runs() && sl.pending == nil && sl.sent.pod.UID == e.Pod.UID && running(e.Pod.UID)
 }
 
-// Asked are the versions of pods about which policy, a filter or who decides a
-// conflict is asked and has not answered yet, in the order they began to wait.
+// Asked returns the pod versions with a question under way to policy, a filter or the resolver of
+// conflicts, in the order in which they began to wait.
 func (m *Mux) Asked() []api.Waiting {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -208,7 +208,7 @@ func (m *Mux) Asked() []api.Waiting {
 	return all
 }
 
-// asked is the question about the wait that is under way, nil for none.
+// asked returns the question about the wait that is under way, nil for none.
 func (w *pendingVersion) asked() *api.Asked {
 	held := w.hold()
 	asked, at := w.item.Asked()

@@ -18,22 +18,22 @@ import (
 	"github.com/wardlet/wardlet/core/state"
 )
 
-// outcome is what follows from a merge.
+// outcome is the result of a merge.
 type outcome struct {
 	// changes come in the order they must be applied.
 	changes []api.Change
 	// seen is the source's name if this was its first snapshot.
 	seen string
-	// keep are records to be on the disk before the changes are sent, drop
-	// the documents whose records go.
+	// keep are the records to write before the changes are sent. drop are the documents whose
+	// records are removed.
 	keep []state.Record
 	drop []state.DocumentID
-	// notices and asked are for those whom Run tells and asks.
+	// notices are calls for Waits, asked are questions for the gate.
 	notices []func(Waits)
 	asked   []question
-	// recalled are waits whose verdict is from before a restart.
+	// recalled are questions with their verdict from before a restart.
 	recalled []recalled
-	// filterQuestions are for the filter.
+	// filterQuestions are questions for the filter.
 	filterQuestions []filterAsk
 	// conflicts are questions for the resolver, and answers to be kept.
 	conflicts conflict.Output
@@ -44,20 +44,20 @@ type txn struct {
 	store *store
 	now   time.Time
 	log   *slog.Logger
-	// dirty are the slots to look at, in the order they were met.
+	// dirty are the slots to look at, in the order in which they were marked.
 	dirty  []*slot
 	marked map[*slot]bool
-	// differences say in what the documents of this delivery differ from those before.
+	// differences are the changed fields of the documents of this delivery.
 	differences map[*documents.Entry]documents.Difference
-	// changed are the entries whose record on the disk is not true any more,
-	// gone those that have none.
+	// changed are the entries whose record on the disk is out of date. gone are the documents whose
+	// records are to be removed.
 	changed []*documents.Entry
 	gone    []state.DocumentID
-	// freed are UIDs that were taken from the sync loop.
+	// freed are the UIDs of pods that were removed from the sync loop.
 	freed   []types.UID
 	notices []func(Waits)
 	asked   []question
-	// recalled are those that have their answer from before a restart.
+	// recalled are questions with their verdict from before a restart.
 	recalled        []recalled
 	filterQuestions []filterAsk
 }
@@ -66,7 +66,7 @@ func (s *store) begin(now time.Time, log *slog.Logger) *txn {
 	return &txn{store: s, now: now, log: log, marked: map[*slot]bool{}}
 }
 
-// finish adds to an outcome what was collected on the way.
+// finish adds to an outcome the results that the txn has collected.
 func (t *txn) finish(out outcome) outcome {
 	out.keep, out.drop, out.notices, out.asked = t.records(), t.gone, t.notices, t.asked
 	out.recalled = t.recalled
@@ -81,7 +81,7 @@ func (t *txn) markDirty(sl *slot) {
 	}
 }
 
-// difference is in what the entry's pod differs from an earlier one.
+// difference returns the fields in which the entry's pod differs from an earlier one.
 func (t *txn) difference(before *v1.Pod, e *documents.Entry) pod.Fields {
 	if d, ok := t.differences[e]; ok && d.Before == before {
 		return d.Fields
@@ -89,20 +89,20 @@ func (t *txn) difference(before *v1.Pod, e *documents.Entry) pod.Fields {
 	return pod.Diff(before, e.Pod)
 }
 
-// checkUnchanged checks, in a test build, that a pod is as its source gave it.
+// checkUnchanged checks, in a test build, that a pod was not changed after its source delivered it.
 func (t *txn) checkUnchanged(p *v1.Pod) {
 	if err := t.store.immutability.drop(p); err != nil {
 		t.log.Error(changedPod, "err", err)
 	}
 }
 
-// changedPod is what a test build logs of a fault that must not be.
+// changedPod is the message that a test build logs if a shared pod was changed.
 const changedPod = "a pod that is shared was changed"
 
 func (t *txn) notify(notice func(Waits)) { t.notices = append(t.notices, notice) }
 
-// step changes the store and does what follows from it, in this order: the
-// disk, the notices, the sync loop, the gate.
+// step changes the store and then applies the results in this order: the disk, the notices, the
+// sync loop, the gate, the filter, the resolver.
 func (m *Mux) step(ctx context.Context, change func(*txn) outcome) error {
 	m.mu.Lock()
 	out := change(m.store.begin(m.now(), m.log))
@@ -133,7 +133,7 @@ func (m *Mux) step(ctx context.Context, change func(*txn) outcome) error {
 	return nil
 }
 
-// send hands an update to the sync loop, if there is anything in it.
+// send sends an update to the sync loop, unless it is empty.
 func (m *Mux) send(ctx context.Context, out outcome) error {
 	if len(out.changes) == 0 && out.seen == "" {
 		return nil
@@ -155,16 +155,15 @@ func (m *Mux) send(ctx context.Context, out outcome) error {
 	}
 }
 
-// answer is what was said to the question with this ticket.
+// answer is an answer to the question with this ticket.
 type answer[T any] struct {
 	ticket uint64
 	value  T
 }
 
-// inbox collects answers until the goroutine of Run takes them. To add one does
-// not block.
+// inbox collects answers until the goroutine of Run takes them. Adding an answer does not block.
 type inbox[T any] struct {
-	// ready has a value while there are any.
+	// ready has a value while there are answers.
 	ready chan struct{}
 	mu    sync.Mutex
 	all   []answer[T]
@@ -190,12 +189,11 @@ func (b *inbox[T]) take() []answer[T] {
 	return all
 }
 
-// writeRetryDelay is how long a write that failed waits for the next try.
+// writeRetryDelay is the time between a failed write and the next try.
 const writeRetryDelay = 10 * time.Second
 
-// persist brings the disk to where the store is. A disk that does not take it
-// stops no pod: what is lost until it does is the version a restart would begin
-// with. The goroutine of Run calls it.
+// persist writes the changed records to the disk. A failed write stops no pod: until it succeeds, a
+// restart begins with the older version. The goroutine of Run calls persist.
 func (m *Mux) persist(out *outcome) {
 	if len(out.keep) == 0 && len(out.drop) == 0 {
 		return
@@ -220,8 +218,7 @@ func (m *Mux) persist(out *outcome) {
 	}
 }
 
-// retryWrites has the disk brought to where the store is for the documents of
-// writes that failed.
+// retryWrites collects the documents whose writes failed, so that step writes them again.
 func (m *Mux) retryWrites(t *txn) outcome {
 	for id := range m.dirtyRecords {
 		var e *documents.Entry
@@ -237,7 +234,7 @@ func (m *Mux) retryWrites(t *txn) outcome {
 	return t.finish(outcome{})
 }
 
-// failedWrites tells which documents an error of Documents is about.
+// failedWrites returns a function that reports whether the write of a document failed with err.
 func failedWrites(err error) func(state.DocumentID) bool {
 	batch, ok := errors.AsType[*state.BatchError](err)
 	if !ok {

@@ -16,29 +16,28 @@ import (
 	"github.com/wardlet/wardlet/core/mux/pending"
 )
 
-// store is everything the mux knows: per source its documents, and per
-// identity of a source the one pod that is to run.
+// store is the state of the mux: the documents of each source, and for each identity of a source
+// the one pod that is to run.
 type store struct {
 	sources map[string]*sourceStore
 	// ordered are the sources by name.
 	ordered []*sourceStore
-	// owner says which slot the sync loop knows a UID by, claims which slots
-	// wait with a UID, in the order they began to: it is the first's.
+	// owner is the slot of each UID that the sync loop has. claims are the slots that wait with a
+	// UID, in the order in which they began to wait: the UID belongs to the first of them.
 	owner  map[types.UID]*slot
 	claims map[types.UID][]*slot
-	// refused are slots whose pod has a UID that another slot owns, by that UID
-	// and in the order they were refused.
+	// refused are slots whose pod has a UID that another slot owns, by UID, in the order in which
+	// they were refused.
 	refused map[types.UID][]*slot
 
-	// gated is true where a gate is asked, updatesOnly where that is only about newer
-	// versions of pods that run, stopDenied while a pod ends when its
-	// replacement is not let through.
+	// gated: a gate is asked. updatesOnly: the gate is asked only about newer versions of pods that
+	// run. stopDenied: a pod is stopped if its replacement is not admitted.
 	gated       bool
 	updatesOnly bool
 	stopDenied  atomic.Bool
 
-	// filtered is true where a filter is asked, filterAsked are the slots whose
-	// question to it is under way, by ticket; filterTickets is the last one given.
+	// filtered: a filter is asked. filterAsked are the slots with a question to the filter under
+	// way, by ticket. filterTickets is the last ticket that was issued.
 	filtered      bool
 	filterAsked   map[uint64]*slot
 	filterTickets uint64
@@ -46,7 +45,7 @@ type store struct {
 	pending pending.Queue[*pendingVersion]
 
 	conflicts *conflict.Table
-	// sends counts the pods that were ever sent.
+	// sends is the number of pods that were ever sent.
 	sends uint64
 
 	immutability *immutability
@@ -58,80 +57,79 @@ type sourceStore struct {
 	seen     bool
 	lastRead time.Time
 	health   error
-	// logLimit bounds what is logged of the documents.
+	// logLimit limits the log lines about the source's documents.
 	logLimit logLimit
-	// ignored is what its directory holds that is not read, nil for nothing.
+	// ignored describes the files of its directory that are not read, nil for none.
 	ignored *api.Ignored
 	docs    *documents.Set
 	slots   map[types.NamespacedName]*slot
 }
 
-// slot is one identity within one source. Of its documents one is first; it is
-// chosen to run unless a conflict has it otherwise. sent is the version that
-// the sync loop has.
+// slot is one identity within one source. first is the document that is used of this identity.
+// chosen is the document that should run: first, unless a conflict is decided otherwise. sent is
+// the version that the sync loop has.
 type slot struct {
 	source   *sourceStore
 	identity types.NamespacedName
 	first    *documents.Entry
 	chosen   *documents.Entry
 	sent     *sent
-	// ruling is set where another source claims the identity, too, and it
-	// matters; role says what follows.
+	// ruling is set if another source claims the identity, too, and the conflict affects this slot.
+	// role is what the slot may run under that ruling.
 	ruling *ruling
 	role   role
-	// lastDenied is the denied pod that the sync loop had last, and since when it was known;
-	// zero for none.
+	// lastDenied is the denied pod that the sync loop had last, and the time since when it was
+	// known; zero for none.
 	lastDenied struct {
 		uid   types.UID
 		known time.Time
 	}
-	// after is the pod that ran in place of the chosen one while that was
-	// a loser, until it is sent.
+	// after is the pod that ran in place of the chosen one while the slot was a loser. It is set
+	// until the chosen pod is sent.
 	after types.UID
-	// clash says why the chosen pod cannot be sent, empty if it can; refused is
-	// the UID that it cannot have.
+	// clash is the reason why the chosen pod cannot be sent, empty if it can be sent. refused is
+	// the UID that the pod cannot have.
 	clash   string
 	refused types.UID
-	// pending is set while the chosen version needs a verdict, or an answer of the
-	// filter. While successor is set, sent is kept until that version, of another slot,
-	// passes.
+	// pending is set while the chosen version needs a verdict, or an answer of the filter.
+	// successor is a pending version of another slot that replaces this slot's pod: until that
+	// version passes, sent is kept.
 	pending, successor *pendingVersion
-	// hold is set while a filter has a say in what waits.
+	// hold is set while a filter may hold back the pending version.
 	hold *hold.Hold
-	// rejudge: what was denied is to be judged again, once something may be chosen.
+	// rejudge: the denied pod is to be judged again as soon as the slot may run a document.
 	rejudge bool
 }
 
-// sent is a pod the sync loop has.
+// sent is a pod that the sync loop has.
 type sent struct {
-	// pod is as its source has it, mutated as the sync loop has it: the same
-	// where policies have changed nothing of it.
+	// pod is the source's version, mutated the version that the sync loop has. Both are the same
+	// pointer if policies have changed nothing.
 	pod, mutated *v1.Pod
 	// seq numbers the pods in the order they were first sent.
 	seq      uint64
 	origin   api.Origin
 	restored bool
-	// known is since when there is a pod of this UID, for display.
+	// known is the time since when there is a pod of this UID, for display.
 	known time.Time
-	// after is the pod whose place it takes, empty for none.
+	// after is the UID of the pod that this one replaces, empty for none.
 	after types.UID
-	// verdict is what policy said of it, nil if it was not asked. instance is what
-	// it was asked about, empty if that was before a restart.
+	// verdict is the verdict of policy, nil if policy was not asked. instance is the instance that
+	// was judged, empty if that was before a restart.
 	verdict  *api.Verdict
 	instance string
-	// base is the hash of what a conflict's answer had made of it before that,
-	// empty for nothing; only of a rejected pod.
+	// base is the hash of the mutation by a conflict's resolution that was applied before the pod
+	// was judged, empty for none. It is set only for a rejected pod.
 	base string
 }
 
-// denied reports whether the pod was handed on as rejected: it does not run.
+// denied reports whether the pod was sent to the sync loop as rejected: it does not run.
 func (s *sent) denied() bool { return s.verdict != nil && s.verdict.Answer == api.Deny }
 
 // runs reports whether the sync loop has a pod of the slot that was admitted.
 func (sl *slot) runs() bool { return sl.sent != nil && !sl.sent.denied() }
 
-// verdict is the verdict with which the slot's version passes, nil if it needs
-// none.
+// verdict returns the verdict of the slot's pending version, nil if there is none.
 func (sl *slot) verdict() *api.Verdict {
 	if sl.pending == nil {
 		return nil
@@ -139,7 +137,8 @@ func (sl *slot) verdict() *api.Verdict {
 	return sl.pending.verdict
 }
 
-// knownSince is since when there is a pod of the slot with this UID, at the latest at.
+// knownSince returns the time since when there is a pod of the slot with this UID, at the latest
+// at.
 func (sl *slot) knownSince(uid types.UID, at time.Time) time.Time {
 	earlier := func(known time.Time) {
 		if !known.IsZero() && known.Before(at) {
@@ -187,7 +186,7 @@ func newStore(c *Config) *store {
 	return s
 }
 
-// slot returns the slot of an identity, and makes it if there is none.
+// slot returns the slot of an identity, and creates it if there is none.
 func (s *sourceStore) slot(id types.NamespacedName) *slot {
 	sl := s.slots[id]
 	if sl == nil {
@@ -197,8 +196,8 @@ func (s *sourceStore) slot(id types.NamespacedName) *slot {
 	return sl
 }
 
-// choose sets which document of the slot comes first. If that is another one than before,
-// the records of all say so.
+// choose sets the document of the slot that is used. If it changes, the records of all documents of
+// the identity are written again.
 func (t *txn) choose(sl *slot) {
 	first := sl.source.docs.First(sl.identity)
 	if first != sl.first {
@@ -207,7 +206,7 @@ func (t *txn) choose(sl *slot) {
 	}
 }
 
-// slotOf is the slot of a document, nil where it is not there any more.
+// slotOf returns the slot of a document, nil if the document no longer exists.
 func (s *store) slotOf(e *documents.Entry) *slot {
 	src := s.sources[e.Source]
 	if src == nil || !src.docs.Has(e) {

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// BootTime returns the ID of the current boot of the machine, and the time
-// since that boot, with the time in which it slept. This clock is never set.
+// BootTime returns the ID of the current boot of the machine, and the time since that boot,
+// including suspended time. This clock is never set.
 func BootTime() (boot string, since time.Duration, err error) {
 	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {

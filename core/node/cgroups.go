@@ -18,24 +18,21 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// Cgroups makes and removes the cgroups of pods.
+// Cgroups creates and removes the cgroups of pods.
 type Cgroups struct {
 	driver    Driver
 	root      string
 	files     files
 	hierarchy hierarchy
 
-	// mu keeps Ensure from making a pod's cgroup while Remove removes the
-	// empty ones above it.
+	// mu prevents Ensure from creating a pod's cgroup while Remove removes empty parents.
 	mu sync.Mutex
-	// requested holds the shares of burstable pods: cgroup v2 keeps them only
-	// roughly.
+	// requested has the shares of burstable pods, because cgroup v2 stores only rounded values.
 	requested map[types.UID]int64
 }
 
-// NewCgroups finds out how cgroups are mounted. root is the cgroup all pods
-// lie in, an absolute path that is not "/"; it is made with the first pod and
-// removed with the last.
+// NewCgroups detects how cgroups are mounted. root is the cgroup of all pods, an absolute path that
+// is not "/". It is created with the first pod and removed with the last.
 func NewCgroups(driver Driver, root string) (*Cgroups, error) {
 	return newCgroups(driver, root, kernelFiles())
 }
@@ -66,8 +63,8 @@ func (c *Cgroups) V2() bool {
 	return ok
 }
 
-// Ensure makes the cgroup of p and sets its limits, and returns its name as the
-// runtime wants it.
+// Ensure creates the cgroup of p, sets its limits, and returns its name in the form for the
+// runtime.
 func (c *Cgroups) Ensure(p *v1.Pod) (parent string, err error) {
 	if err := checkUID(p.UID); err != nil {
 		return "", err
@@ -99,8 +96,8 @@ func (c *Cgroups) Ensure(p *v1.Pod) (parent string, err error) {
 	return Parent(c.driver, c.root, class, p.UID), nil
 }
 
-// shareBurstable sets the shares of the burstable pods to what they request together. The
-// caller holds mu.
+// shareBurstable sets the shares of the cgroup of burstable pods to the sum of their requests. The
+// caller must hold mu.
 func (c *Cgroups) shareBurstable() error {
 	class := path.Join(c.root, classDir(v1.PodQOSBurstable))
 	uids, err := podsIn(filepath.Join(c.hierarchy.cpu(), class))
@@ -140,7 +137,7 @@ func (c *Cgroups) Pods() ([]types.UID, error) {
 	return slices.Compact(all), nil
 }
 
-// podsIn lists the pods whose cgroups lie in dir, which may be missing.
+// podsIn lists the pods whose cgroups are in dir, which may be missing.
 func podsIn(dir string) ([]types.UID, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {

@@ -10,20 +10,20 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// When the node is under pressure: a kubelet's hard eviction thresholds.
+// The limits for pressure on the node: a kubelet's hard eviction thresholds.
 const (
-	// minMemory is the least available memory, in bytes.
+	// minMemory is the minimum available memory, in bytes.
 	minMemory = 100 << 20
-	// minDisk and minInodes are the least free shares of the file system of pods, in per cent.
+	// minDisk and minInodes are the minimum free shares of the pods' file system, in percent.
 	minDisk   = 10
 	minInodes = 5
 )
 
-// Pressure is what of the node runs out; empty strings for what does not.
+// Pressure describes the resources that are running out; an empty string means no pressure.
 type Pressure struct{ Memory, Disk string }
 
-// PressureNow reads what runs out of the machine's memory and of the file system that holds path. What cannot be read
-// does not count.
+// PressureNow checks the machine's memory and the file system that holds path. Values that cannot
+// be read are ignored.
 func PressureNow(path string) Pressure {
 	var p Pressure
 	if info, err := os.ReadFile("/proc/meminfo"); err == nil {
@@ -43,8 +43,8 @@ func PressureNow(path string) Pressure {
 	return p
 }
 
-// SetConditions sets the conditions of a node whose pods cannot run for the given reason, empty where they can, and
-// that is under pressure. A condition whose status stays keeps its transition time.
+// SetConditions sets the conditions of a node. notReady is the reason why pods cannot run, empty if
+// they can. A condition with an unchanged status keeps its transition time.
 func SetConditions(st *v1.NodeStatus, notReady string, p Pressure, now metav1.Time) {
 	set := func(kind v1.NodeConditionType, is bool, reason, message string) {
 		c := v1.NodeCondition{Type: kind, Status: v1.ConditionFalse, Reason: reason, Message: message, LastTransitionTime: now}

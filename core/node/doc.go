@@ -1,13 +1,12 @@
-// Package node looks after what pods share on the node: the cgroups that hold
-// them, what the machine has for them, and whether its clock is right.
+// Package node manages the resources that pods share on the node: the cgroups, the machine's
+// resources, and the state of its clock.
 //
-// Comes in: a pod (Ensure) or a UID (Remove, End); a description (Machine). Goes out:
-// directories and limits in the cgroup file systems, and the parent the runtime
-// puts containers in; the node object that pods are judged by.
-// The package owns no goroutine; Cgroups is safe for concurrent use.
+// Comes in: a pod (Ensure) or a UID (Remove, End); a description (Machine). Goes out: directories
+// and limits in the cgroup file systems, and the parent cgroup for the runtime's containers; the
+// node object by which pods are judged. The package owns no goroutine; Cgroups is safe for
+// concurrent use.
 //
-// Pods lie below one root as on a kubelet: guaranteed pods in it, the others
-// in its children burstable and besteffort, which get the CPU shares of their
-// class. The kernel's word is taken for everything: after a restart nothing
-// needs to be read back.
+// Pods are below one root as on a kubelet: guaranteed pods directly in it, the others in its
+// children burstable and besteffort, which get the CPU shares of their class. All state is in the
+// kernel: nothing needs to be restored after a restart.
 package node

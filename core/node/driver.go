@@ -8,10 +8,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Driver says who makes cgroups, and so how the runtime wants them named.
+// Driver is the component that creates cgroups, which determines their names in the runtime.
 type Driver string
 
-// The drivers a runtime knows.
+// The drivers of runtimes.
 const (
 	DriverCgroupfs Driver = "cgroupfs"
 	DriverSystemd  Driver = "systemd"
@@ -20,8 +20,8 @@ const (
 // podPrefix starts the name of every pod's cgroup.
 const podPrefix = "pod"
 
-// Parent is the cgroup of a pod below root (absolute) as the driver's runtime
-// wants it: a path, or the name of a slice in which dashes lead downwards.
+// Parent returns the cgroup of a pod below root (absolute) in the form for the driver's runtime: a
+// path, or the name of a slice in which dashes separate the levels.
 func Parent(driver Driver, root string, class v1.PodQOSClass, uid types.UID) string {
 	p := path.Join(root, classDir(class), podPrefix+string(uid))
 	if driver != DriverSystemd {
@@ -31,7 +31,7 @@ func Parent(driver Driver, root string, class v1.PodQOSClass, uid types.UID) str
 	return strings.Join(parts, "-") + ".slice"
 }
 
-// classDir is the cgroup of a QoS class below the root.
+// classDir returns the cgroup of a QoS class below the root.
 func classDir(class v1.PodQOSClass) string {
 	switch class {
 	case v1.PodQOSBurstable:
@@ -43,5 +43,5 @@ func classDir(class v1.PodQOSClass) string {
 	}
 }
 
-// classDirs are all places below the root in which pods may lie.
+// classDirs are all directories below the root that may contain pods.
 var classDirs = []string{"burstable", "besteffort", ""}

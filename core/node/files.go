@@ -9,16 +9,15 @@ import (
 	"strings"
 )
 
-// files is the kernel's side of a cgroup file system, of which tests play the
-// part.
+// files has the kernel's operations on a cgroup file system, which tests replace.
 type files struct {
-	// root is where /proc and /sys are looked up, "/" but in tests.
+	// root is the directory of /proc and /sys, "/" except in tests.
 	root  string
 	mkdir func(path string) error
 	rmdir func(path string) error
 	write func(path, value string) error
-	// kill ends a process if still says, when the process cannot become another
-	// any more, that it is the one that is meant.
+	// kill kills a process if still confirms that it is the intended one. still is called once the
+	// process ID can no longer be reused.
 	kill func(pid int, still func() bool) error
 }
 
@@ -32,7 +31,7 @@ func kernelFiles() files {
 	}
 }
 
-// ensure makes one directory.
+// ensure creates one directory.
 func (f files) ensure(path string) error {
 	if err := f.mkdir(path); err != nil && !errors.Is(err, os.ErrExist) {
 		return fmt.Errorf("make a cgroup: %w", err)
@@ -57,8 +56,7 @@ func number(path string) (int64, error) {
 	return strconv.ParseInt(strings.TrimSpace(string(data)), 10, 64)
 }
 
-// levels are the directories of the cgroup path below a mount point, the
-// highest first.
+// levels returns the directories of the cgroup path below a mount point, the highest first.
 func levels(point, path string) []string {
 	var dirs []string
 	dir := point

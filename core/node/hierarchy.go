@@ -10,31 +10,30 @@ import (
 	"github.com/wardlet/wardlet/core/internal/mountinfo"
 )
 
-// hierarchy is cgroup v1 or v2. Paths are those of cgroups, "/wardlet/…".
+// hierarchy is cgroup v1 or v2. Paths are paths of cgroups, such as "/wardlet/…".
 type hierarchy interface {
-	// points are the mounts below which a cgroup may have a directory.
+	// points returns the mount points below which a cgroup may have a directory.
 	points() []string
-	// cpu is the mount point of the CPU controller.
+	// cpu returns the mount point of the CPU controller.
 	cpu() string
-	// create makes a cgroup and those above it.
+	// create creates a cgroup and its parents.
 	create(path string) error
 	// limit sets the limits of a cgroup.
 	limit(path string, l limits) error
-	// setShares sets only the CPU shares, shares reads them.
+	// setShares only sets the CPU shares; shares reads them.
 	setShares(path string, shares int64) error
 	shares(path string) (int64, error)
 }
 
-// controllersV1 are the v1 hierarchies that runtimes put containers in. Other
+// controllersV1 are the v1 hierarchies in which runtimes create cgroups for containers. Other
 // hierarchies belong to other software.
 var controllersV1 = []string{
 	"blkio", "cpu", "cpuacct", "cpuset", "devices", "freezer", "hugetlb", "memory",
 	"misc", "name=systemd", "net_cls", "net_prio", "perf_event", "pids", "rdma",
 }
 
-// detect finds out which hierarchies the runtime uses: those of v1 where CPU
-// or memory are controlled there, beside which a v2 hierarchy may be mounted
-// (a hybrid machine), else v2.
+// detect detects the hierarchies that the runtime uses. These are the v1 hierarchies if they
+// control CPU or memory, even if a v2 hierarchy is also mounted (a hybrid machine), else v2.
 func detect(mounts []mountinfo.Mount, fs files) (hierarchy, error) {
 	first := hierarchyV1{files: fs, at: map[string]string{}}
 	var unified string

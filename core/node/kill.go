@@ -12,16 +12,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// processes are the IDs of the processes that live in one cgroup.
+// processes returns the IDs of the processes in one cgroup.
 func processes(dir string) ([]string, error) {
 	procs, err := os.ReadFile(filepath.Join(dir, "cgroup.procs"))
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ENODEV) || errors.Is(err, unix.EOPNOTSUPP) {
-		return nil, nil // gone meanwhile, or a group of threads; rmdir will tell
+		return nil, nil // just removed, or a group of threads; rmdir will tell
 	}
 	return strings.Fields(string(procs)), err
 }
 
-// kill ends the processes of a cgroup.
+// kill kills the processes of a cgroup.
 func (c *Cgroups) kill(dir string, pids []string) error {
 	var failed []error
 	for _, name := range pids {

@@ -8,16 +8,16 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// limits are what the cgroup of a pod as a whole may use.
+// limits are the resource limits of a pod's cgroup.
 type limits struct {
 	// shares is the weight against other cgroups, in the units of cgroup v1.
 	shares int64
-	// quota is in µs of each cpu.Period, memory in bytes; 0 is no limit.
+	// quota is in µs of each cpu.Period, memory in bytes; 0 means no limit.
 	quota, memory int64
 }
 
-// limitsOf returns the shares that p requests. It has a limit only where every
-// container has one: else the others' would bind the one without.
+// limitsOf returns the shares that p requests and its limits. It sets a limit only if every
+// container has one: otherwise the limits of the others would restrict the container without one.
 func limitsOf(p *v1.Pod, class v1.PodQOSClass) limits {
 	if class == v1.PodQOSBestEffort {
 		return limits{shares: cpu.MinShares}

@@ -16,23 +16,22 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Description is what a node is beside the machine it runs on.
+// Description has the properties of a node beyond its machine.
 type Description struct {
 	Name string
-	// Labels come to those that every node has, Taints and Extended are all there
-	// are: taints, and resources that only the operator knows of.
+	// Labels are added to the labels of every node. Taints and Extended are complete: taints, and
+	// resources that the operator defines.
 	Labels   map[string]string
 	Taints   []v1.Taint
 	Extended v1.ResourceList
-	// MaxPods is how many pods may run.
+	// MaxPods is the maximum number of pods.
 	MaxPods int
-	// Storage is a path on the file system on which pods write; it need not be
-	// there yet.
+	// Storage is a path on the file system of the pods; it need not exist yet.
 	Storage string
 }
 
-// Machine describes the node as it is now, as a node object without anything that
-// changes by itself. Pods may use all that the machine has.
+// Machine returns a node object that describes the node as it is now, without properties that
+// change by themselves. Pods may use all resources of the machine.
 func Machine(d *Description) (*v1.Node, error) {
 	memory, err := Memory()
 	if err != nil {
@@ -60,7 +59,7 @@ func Machine(d *Description) (*v1.Node, error) {
 	}, nil
 }
 
-// Memory is the machine's memory in bytes.
+// Memory returns the machine's memory in bytes.
 func Memory() (int64, error) {
 	info, err := os.ReadFile("/proc/meminfo")
 	if err != nil {
@@ -77,7 +76,7 @@ func memTotal(info string) (int64, error) {
 	return kib << 10, nil
 }
 
-// memAvailable is the memory in bytes that new programs could have without others being swapped out.
+// memAvailable returns the memory, in bytes, that is available to new programs without swapping.
 func memAvailable(info string) (int64, error) {
 	_, rest, _ := strings.Cut(info, "MemAvailable:")
 	var kib int64
@@ -87,8 +86,7 @@ func memAvailable(info string) (int64, error) {
 	return kib << 10, nil
 }
 
-// fileSystemSize is the size in bytes of the file system that holds path, or will
-// hold it once it is made.
+// fileSystemSize returns the size, in bytes, of the file system for path, which need not exist yet.
 func fileSystemSize(path string) (int64, error) {
 	for {
 		var st unix.Statfs_t

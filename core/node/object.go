@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 )
 
-// Object is what the agent knows of its node: the one object that admission, policies, downward values, the API
-// server's copy and `get node` are made from. It is safe for concurrent use.
+// Object is the agent's node object, the only source for admission, policies, downward values, the
+// API server's copy and `get node`. It is safe for concurrent use.
 type Object struct {
 	mu         sync.Mutex
 	now        *v1.Node
@@ -16,26 +16,27 @@ type Object struct {
 	changed    chan struct{}
 }
 
-// NewObject returns an object that begins as n, which it owns from then on.
+// NewObject returns an object with the initial state n, which it owns.
 func NewObject(n *v1.Node) *Object {
 	return &Object{now: n, generation: 1, changed: make(chan struct{})}
 }
 
-// Get returns the node as it is now and its generation, which grows with each change. The node is shared: it must not
-// be changed.
+// Get returns the current node and its generation, which grows with each change. The node is
+// shared: it must not be modified.
 func (o *Object) Get() (*v1.Node, uint64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.now, o.generation
 }
 
-// Node returns the node as Get does.
+// Node returns the current node, which must not be modified.
 func (o *Object) Node() *v1.Node {
 	now, _ := o.Get()
 	return now
 }
 
-// Update has change edit a copy of the node, which takes the place of the node if it differs. It reports whether.
+// Update calls change with a copy of the node, and stores the copy if it differs. It reports
+// whether it differs.
 func (o *Object) Update(change func(*v1.Node)) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

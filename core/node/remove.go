@@ -15,33 +15,31 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// A cgroup stays busy for a moment after its last process has ended.
+// A cgroup stays busy for a moment after its last process has exited.
 const (
 	busyRetries = 20
 	busyWait    = 50 * time.Millisecond
 	killAfter   = 4
 )
 
-// errBusy is a cgroup that still holds something.
+// errBusy means that a cgroup still has processes or directories.
 var errBusy = errors.New("in use")
 
-// Remove removes the cgroup of a pod from every class and hierarchy, with the
-// cgroups in it, and with the last pod the cgroups above it. It ends nothing:
-// if processes remain for a second, it fails and says which.
+// Remove removes the cgroup of a pod from every class and hierarchy, with its children, and with
+// the last pod also the parents. It kills no process: if processes remain for a second, it returns
+// an error that names them.
 func (c *Cgroups) Remove(ctx context.Context, uid types.UID) error {
 	return c.remove(ctx, uid, busyRetries)
 }
 
-// End is Remove for a pod whose containers the runtime has stopped, all of them:
-// what still lives in its cgroup after some 200 ms is killed. A runtime that is
-// killed or frozen while it starts a container leaves such processes, and knows
-// nothing of them.
+// End is Remove for a pod all of whose containers the runtime has stopped. It kills the processes
+// that are still in the cgroup after some 200 ms. A runtime that is killed or frozen while it
+// starts a container leaves such processes, and does not know them.
 func (c *Cgroups) End(ctx context.Context, uid types.UID) error {
 	return c.remove(ctx, uid, killAfter)
 }
 
-// remove removes the cgroup of a pod, and kills what lives in it from so many
-// tries on.
+// remove removes the cgroup of a pod. After patience attempts, it kills the processes in it.
 func (c *Cgroups) remove(ctx context.Context, uid types.UID, patience int) error {
 	if err := checkUID(uid); err != nil {
 		return err
@@ -54,7 +52,7 @@ func (c *Cgroups) remove(ctx context.Context, uid types.UID, patience int) error
 	delete(c.requested, uid)
 	for _, point := range c.hierarchy.points() {
 		for _, class := range classDirs {
-			// The kernel refuses to remove what is not empty.
+			// The kernel refuses to remove a directory that is not empty.
 			err := c.files.rmdir(filepath.Join(point, c.root, class))
 			if err != nil && !isBusy(err) && !errors.Is(err, os.ErrNotExist) {
 				return fmt.Errorf("remove an empty cgroup: %w", err)
@@ -79,8 +77,8 @@ func (c *Cgroups) removePod(ctx context.Context, uid types.UID, patience int) er
 	return err
 }
 
-// tryRemovePod removes nothing unless all hierarchies are free of processes; with
-// kill it sees to it that they will be.
+// tryRemovePod removes nothing unless no hierarchy has processes of the pod. With kill, it kills
+// them.
 func (c *Cgroups) tryRemovePod(uid types.UID, kill bool) error {
 	var dirs []string
 	for _, point := range c.hierarchy.points() {
@@ -119,8 +117,8 @@ func (c *Cgroups) tryRemovePod(uid types.UID, kill bool) error {
 	return nil
 }
 
-// subtree is dir and all directories in it, the deepest first; nothing where
-// dir is missing.
+// subtree returns dir and all directories in it, the deepest first. It returns none if dir is
+// missing.
 func subtree(dir string) ([]string, error) {
 	var dirs []string
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
@@ -138,8 +136,8 @@ func subtree(dir string) ([]string, error) {
 	return dirs, err
 }
 
-// isBusy reports whether a directory could not be removed because it holds
-// processes or directories.
+// isBusy reports whether a directory could not be removed because it contains processes or
+// directories.
 func isBusy(err error) bool {
 	return errors.Is(err, unix.EBUSY) || errors.Is(err, unix.ENOTEMPTY)
 }

@@ -11,15 +11,15 @@ import (
 	"syscall"
 )
 
-// LocksDir is where agents lock their cgroup roots. It is the same for all agents of a
-// node, whatever their configuration says.
+// LocksDir is the directory in which agents lock their cgroup roots. All agents of a node use it,
+// regardless of their configurations.
 const LocksDir = "/run/wardlet-cgroups"
 
-// ErrRootTaken is of a cgroup root that another agent uses.
+// ErrRootTaken means that another agent uses the cgroup root.
 var ErrRootTaken = errors.New("another agent uses it")
 
-// LockRoot locks a cgroup root against other agents until it is closed or the process
-// ends. The lock is a file below dir: the cgroup itself comes and goes with the pods.
+// LockRoot locks a cgroup root against other agents until the lock is closed or the process exits.
+// The lock is a file below dir, because the cgroup itself exists only while there are pods.
 func LockRoot(dir, root string) (io.Closer, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("lock cgroup root %s: %w", root, err)
@@ -35,7 +35,7 @@ func LockRoot(dir, root string) (io.Closer, error) {
 		err = fmt.Errorf("%w, process %s: stop that one, or name another cgroup_root", ErrRootTaken, strings.TrimSpace(string(holder)))
 	}
 	if err == nil {
-		// For people and for the error above; the lock itself is the kernel's.
+		// The process ID is for people and for the error above; the lock itself is in the kernel.
 		if err = f.Truncate(0); err == nil {
 			_, err = f.WriteAt(fmt.Appendln(nil, os.Getpid()), 0)
 		}

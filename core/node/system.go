@@ -16,7 +16,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// System returns what the machine and its operating system say of themselves. What they do not say is empty.
+// System returns the information of the machine and its operating system. Unknown fields are empty.
 func System() v1.NodeSystemInfo {
 	info := v1.NodeSystemInfo{
 		MachineID:       firstLine("/etc/machine-id", "/var/lib/dbus/machine-id"),
@@ -36,7 +36,7 @@ func System() v1.NodeSystemInfo {
 	return info
 }
 
-// firstLine returns the first line of the first of files that can be read.
+// firstLine returns the first line of the first readable file.
 func firstLine(files ...string) string {
 	for _, file := range files {
 		if text, err := os.ReadFile(file); err == nil {

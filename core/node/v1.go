@@ -18,8 +18,8 @@ type hierarchyV1 struct {
 
 	// at maps a controller to its mount point.
 	at map[string]string
-	// unified is the v2 hierarchy of a hybrid machine, in which a runtime may
-	// make cgroups that control nothing; empty if there is none.
+	// unified is the v2 hierarchy of a hybrid machine, in which a runtime may create cgroups without
+	// controllers; empty if there is none.
 	unified string
 }
 
@@ -31,8 +31,7 @@ func (h hierarchyV1) points() []string {
 	return points
 }
 
-// controlled are the mount points without the unified one. Controllers may
-// share a hierarchy.
+// controlled returns the mount points except the unified one. Controllers may share a hierarchy.
 func (h hierarchyV1) controlled() []string {
 	return slices.Compact(slices.Sorted(maps.Values(h.at)))
 }
@@ -59,8 +58,7 @@ func (h hierarchyV1) create(path string) error {
 	return nil
 }
 
-// inherit copies the parent's value to a cgroup: a new cpuset is empty and takes
-// no process.
+// inherit copies the parent's value to a cgroup: a new cpuset is empty and accepts no process.
 func (h hierarchyV1) inherit(dir, name string) error {
 	own, err := os.ReadFile(filepath.Join(dir, name))
 	if err != nil {
@@ -98,7 +96,7 @@ func (h hierarchyV1) shares(path string) (int64, error) {
 	return number(filepath.Join(h.at["cpu"], path, "cpu.shares"))
 }
 
-// orNone is n, or what stands for no limit.
+// orNone formats n, or returns none for no limit.
 func orNone(n int64, none string) string {
 	if n == 0 {
 		return none

@@ -18,8 +18,8 @@ type hierarchyV2 struct {
 	point string
 }
 
-// wantedV2 are the controllers handed down to pods; needed are those without
-// which their limits would not hold.
+// wantedV2 are the controllers that are delegated to pods. neededV2 are those without which the
+// limits of pods would not be enforced.
 var (
 	neededV2 = []string{"cpu", "memory"}
 	wantedV2 = []string{"cpu", "memory", "cpuset", "hugetlb", "io", "pids"}
@@ -41,7 +41,7 @@ func (h hierarchyV2) create(path string) error {
 	return nil
 }
 
-// delegate hands the controllers of a cgroup down to its children.
+// delegate enables the controllers of a cgroup for its children.
 func (h hierarchyV2) delegate(dir string) error {
 	available, err := os.ReadFile(filepath.Join(dir, "cgroup.controllers"))
 	if err != nil {

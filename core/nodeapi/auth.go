@@ -18,46 +18,47 @@ import (
 	"github.com/wardlet/wardlet/core/kube"
 )
 
-// How long answers of the API server are kept, as with a kubelet, and how many at most.
+// The times for which answers of the API server are cached, as in a kubelet, and the maximum number
+// of cached answers.
 const (
 	knownUser    = 2 * time.Minute
 	knownAllowed = 5 * time.Minute
 	knownDenied  = 30 * time.Second
 	maxKnown     = 1000
-	// askTimeout is how long the API server may take.
+	// askTimeout limits the time for one answer of the API server.
 	askTimeout = 10 * time.Second
 )
 
-// user is who a request is from.
+// user is the user that sent a request.
 type user struct {
 	name, uid string
 	groups    []string
 	extra     map[string]authentication.ExtraValue
 }
 
-// authenticator finds out who a request is from.
+// authenticator identifies the user of a request.
 type authenticator struct {
-	// client reviews tokens; nil for a node of no cluster, which knows certificates alone.
+	// client reviews tokens; nil for a node without a cluster, which only accepts certificates.
 	client *kube.Client
 	now    func() time.Time
 
-	// asking bounds how many tokens the API server is asked about at once: anybody can send one.
+	// asking limits the number of tokens in review at the same time: any client can send one.
 	asking chan struct{}
 
 	mu sync.Mutex
-	// known and refused are the last answers by the digest of the token: a client that sends many
-	// bad tokens pushes out only other refused ones.
+	// known and refused cache answers by the digest of the token. They are separate so that a client
+	// that sends many bad tokens only evicts refused ones.
 	known, refused map[string]review
 }
 
-// maxAsking is how many tokens the API server is asked about at once.
+// maxAsking is the maximum number of tokens in review at the same time.
 const maxAsking = 8
 
 func newAuthenticator(client *kube.Client, now func() time.Time) *authenticator {
 	return &authenticator{client: client, now: now, asking: make(chan struct{}, maxAsking), known: map[string]review{}, refused: map[string]review{}}
 }
 
-// review is what the API server said of a token; user is nil for one that it refused.
+// review is the API server's answer about a token; user is nil if it refused the token.
 type review struct {
 	user  *user
 	until time.Time
@@ -130,7 +131,7 @@ func (a *authenticator) ask(ctx context.Context, token string, now time.Time) (r
 	return r, nil
 }
 
-// keep adds to answers that are known. Where there are too many it begins anew.
+// keep adds an answer to a cache. It clears a full cache first.
 func keep[K comparable, V any](known map[K]V, key K, value V) {
 	if len(known) >= maxKnown {
 		clear(known)
@@ -138,9 +139,9 @@ func keep[K comparable, V any](known map[K]V, key K, value V) {
 	known[key] = value
 }
 
-// authorizer finds out whether a user may make a request.
+// authorizer decides whether a user may make a request.
 type authorizer struct {
-	// client reviews access; nil for a node of no cluster, where each user may do everything.
+	// client reviews access; nil for a node without a cluster, on which every user may do everything.
 	client *kube.Client
 	node   string
 	now    func() time.Time
@@ -149,7 +150,7 @@ type authorizer struct {
 	known map[attributes]answer
 }
 
-// attributes are what the API server is asked about.
+// attributes identify a question to the API server.
 type attributes struct{ user, groups, extra, verb, subresource string }
 
 type answer struct {
@@ -157,13 +158,13 @@ type answer struct {
 	until   time.Time
 }
 
-// proxySubresource is the right to everything that has no subresource of its own.
+// proxySubresource is the subresource for all requests that have none of their own.
 const proxySubresource = "proxy"
 
-// fineGrained are rights of their own that stand beside proxy: either will do, as with a kubelet.
+// fineGrained lists subresources for which the right to proxy is also sufficient, as in a kubelet.
 var fineGrained = []string{"healthz", "pods", "configz"}
 
-// may reports whether a user may send requests of a method about a subresource of the node.
+// may reports whether a user may send a request with a method to a subresource of the node.
 func (z *authorizer) may(ctx context.Context, u *user, method, subresource string) (bool, error) {
 	if z.client == nil {
 		return true, nil
@@ -213,7 +214,7 @@ func (z *authorizer) one(ctx context.Context, u *user, verb, subresource string)
 	return a.allowed, nil
 }
 
-// verb is what a method asks to do, as the API server calls it.
+// verb returns the API server's verb for an HTTP method.
 func verb(method string) string {
 	switch method {
 	case http.MethodPost:

@@ -2,8 +2,9 @@ package nodeapi
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// KubeletConfiguration is a kubelet's configuration, kubelet.config.k8s.io/v1beta1, as far as the agent has what its fields
-// mean. Its own part of k8s.io/kubelet is no dependency: it has 120 fields, most of which would be false here.
+// KubeletConfiguration has the fields of a kubelet's configuration, kubelet.config.k8s.io/v1beta1,
+// that have a meaning for the agent. The type of k8s.io/kubelet is not used: most of its 120 fields
+// would have false values here.
 type KubeletConfiguration struct {
 	metav1.TypeMeta `json:",inline"`
 
@@ -35,45 +36,45 @@ type KubeletConfiguration struct {
 	PodLogsDir               string                `json:"podLogsDir,omitempty"`
 }
 
-// KubeletAuthentication says how clients of the API log in.
+// KubeletAuthentication describes how clients of the API authenticate.
 type KubeletAuthentication struct {
 	X509      KubeletX509    `json:"x509"`
 	Webhook   KubeletWebhook `json:"webhook"`
 	Anonymous KubeletSwitch  `json:"anonymous"`
 }
 
-// KubeletX509 is the login with certificates.
+// KubeletX509 describes authentication with certificates.
 type KubeletX509 struct {
 	ClientCAFile string `json:"clientCAFile,omitempty"`
 }
 
-// KubeletWebhook is the login with tokens that an API server reviews.
+// KubeletWebhook describes authentication with tokens that an API server reviews.
 type KubeletWebhook struct {
 	Enabled  bool            `json:"enabled"`
 	CacheTTL metav1.Duration `json:"cacheTTL"`
 }
 
-// KubeletSwitch is something that is on or off.
+// KubeletSwitch is a setting that is on or off.
 type KubeletSwitch struct {
 	Enabled bool `json:"enabled"`
 }
 
-// KubeletAuthorization says who may do what: Mode is Webhook or AlwaysAllow.
+// KubeletAuthorization describes the authorization: Mode is Webhook or AlwaysAllow.
 type KubeletAuthorization struct {
 	Mode    string                      `json:"mode"`
 	Webhook KubeletAuthorizationWebhook `json:"webhook"`
 }
 
-// KubeletAuthorizationWebhook says how long answers of the API server are kept.
+// KubeletAuthorizationWebhook has the cache times for answers of the API server.
 type KubeletAuthorizationWebhook struct {
 	CacheAuthorizedTTL   metav1.Duration `json:"cacheAuthorizedTTL"`
 	CacheUnauthorizedTTL metav1.Duration `json:"cacheUnauthorizedTTL"`
 }
 
-// SetLogin sets what the configuration says of clients: those of a node of a cluster, or of one without.
+// SetLogin sets authentication and authorization, for a node in a cluster or without one.
 func (k *KubeletConfiguration) SetLogin(clientCAFile string, inCluster bool) {
 	k.Authentication.X509.ClientCAFile = clientCAFile
-	k.Authorization.Mode = "AlwaysAllow" // of those with a certificate; there are no others
+	k.Authorization.Mode = "AlwaysAllow" // applies to clients with a certificate; there are no others
 	if !inCluster {
 		return
 	}

@@ -16,7 +16,7 @@ type Connection struct {
 	Groups                  []string
 }
 
-// The kinds of connections, and where requests for them come from.
+// The kinds of connections, and the origins of the requests for them.
 const (
 	kindExec        = "exec"
 	kindAttach      = "attach"
@@ -26,15 +26,16 @@ const (
 	FromSocket  = "socket"
 )
 
-// Connections decide which connections to pods may be made.
+// Connections decides which connections to pods are allowed.
 type Connections interface {
-	// Connect returns nil if a connection to a pod may be made, else an error that says why not and by which policy. It
-	// waits for the answer, until ctx ends at most.
+	// Connect returns nil if a connection to a pod is allowed. Otherwise the error has the reason and
+	// the policy. Connect waits for the answer until ctx ends.
 	Connect(ctx context.Context, p *v1.Pod, c *Connection) error
 }
 
-// mayConnect reports whether the user of a request may make a connection to a pod, and refuses the request otherwise. It is
-// called once the request is known to be possible, before anything is asked of the runtime.
+// mayConnect reports whether the user of a request may connect to a pod, and refuses the request if
+// not. It must be called after the request is known to be possible, and before the runtime is
+// asked.
 func (s *Streams) mayConnect(w http.ResponseWriter, req *http.Request, p *v1.Pod, c *Connection) bool {
 	if s.Connections == nil {
 		return true
@@ -51,7 +52,7 @@ func (s *Streams) mayConnect(w http.ResponseWriter, req *http.Request, p *v1.Pod
 // userKey is the key of the user in the context of a request that passed the guard.
 type userKey struct{}
 
-// userOf returns who a request is from that passed the guard.
+// userOf returns the user of a request that passed the guard.
 func userOf(req *http.Request) (name string, groups []string) {
 	if u, ok := req.Context().Value(userKey{}).(*user); ok {
 		return u.name, u.groups

@@ -11,26 +11,26 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// Exec runs a program in a container: the runtime does, and what the client and it say to each other passes here as it
-// is, whichever protocol they speak.
+// Exec runs a program in a container. The runtime runs the program. Exec passes the data between
+// client and runtime on unchanged, in any protocol.
 func (s *Streams) Exec(w http.ResponseWriter, req *http.Request) {
 	s.program(w, req, kindExec, func(_ *v1.Container, id string, what *Exec) (*url.URL, error) {
 		return s.Containers.ExecURL(req.Context(), id, what)
 	})
 }
 
-// Attach connects a client with the main program of a container, as Exec does with another one.
+// Attach connects a client to the main program of a container, in the same way as Exec.
 func (s *Streams) Attach(w http.ResponseWriter, req *http.Request) {
 	s.program(w, req, kindAttach, func(c *v1.Container, id string, what *Exec) (*url.URL, error) {
-		// Whether a program has a terminal cannot be changed after its start.
+		// A program's terminal is fixed at its start.
 		what.TTY = c.TTY
 		what.Stderr = what.Stderr && !c.TTY
 		return s.Containers.AttachURL(req.Context(), id, what)
 	})
 }
 
-// program connects a client with a program in the container that a request names. find returns where the runtime streams
-// it.
+// program connects a client to a program in the container that a request names. find returns the
+// runtime's URL of the stream.
 func (s *Streams) program(w http.ResponseWriter, req *http.Request, kind string, find func(c *v1.Container, id string, what *Exec) (*url.URL, error)) {
 	p := s.pod(req)
 	name := req.PathValue("container")
@@ -58,7 +58,8 @@ func (s *Streams) program(w http.ResponseWriter, req *http.Request, kind string,
 	s.stream(w, req, func() (*url.URL, error) { return find(c, bareID(st.ContainerID), what) })
 }
 
-// execOf reads what a request wants to run. The API server and old clients name the streams in two ways.
+// execOf parses the program to run. The API server and old clients use different names for the
+// streams.
 func execOf(query url.Values) *Exec {
 	on := func(names ...string) bool {
 		for _, name := range names {

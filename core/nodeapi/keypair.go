@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// ReadFiles reads what a Server serves with, all PEM, and returns its certificate. The error says which file cannot be
-// used.
+// ReadFiles reads the files for a Server, all PEM, and returns its certificate. The error says
+// which file is invalid.
 func ReadFiles(certFile, keyFile, clientCAFile string) (*x509.Certificate, error) {
 	c, err := (&keyPair{cert: certFile, key: keyFile, ca: clientCAFile}).read()
 	if err != nil {
@@ -21,7 +21,7 @@ func ReadFiles(certFile, keyFile, clientCAFile string) (*x509.Certificate, error
 	return c.Certificates[0].Leaf, nil
 }
 
-// Validity returns why a certificate is not valid at now, nil for one that is.
+// Validity returns why a certificate is not valid at now, nil if it is valid.
 func Validity(cert *x509.Certificate, now time.Time) error {
 	switch {
 	case now.After(cert.NotAfter):
@@ -32,8 +32,9 @@ func Validity(cert *x509.Certificate, now time.Time) error {
 	return nil
 }
 
-// keyPair is the server's certificate, and the authorities of clients. The files are read for each connection, of which
-// there are few; what cannot be used is left aside for what was read last.
+// keyPair has the server's certificate, and the authorities of clients. The files are read for each
+// connection, of which there are few. If the files are invalid, the last valid content stays in
+// use.
 type keyPair struct {
 	cert, key, ca string
 	log           *slog.Logger
@@ -42,11 +43,12 @@ type keyPair struct {
 	mu    sync.Mutex
 	texts [3][]byte
 	last  *tls.Config
-	// unread is why the files as they are now are not used, invalid why clients that verify the certificate in use refuse it.
+	// unread is why the current files are not used. invalid is why clients that verify the certificate
+	// in use refuse it.
 	unread, invalid fault
 }
 
-// config returns how to speak to a client.
+// config returns the TLS configuration for a client.
 func (k *keyPair) config(*tls.ClientHelloInfo) (*tls.Config, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -61,7 +63,7 @@ func (k *keyPair) config(*tls.ClientHelloInfo) (*tls.Config, error) {
 	return k.last, nil
 }
 
-// note logs each new reason why the files are not as they should be, and the end of it.
+// note logs each new reason why the files cannot be used, and that they can be used again.
 func (k *keyPair) note(err error) {
 	switch begins, ends := k.unread.take(err); {
 	case begins:
@@ -81,10 +83,10 @@ func (k *keyPair) note(err error) {
 	}
 }
 
-// fault is why something is wrong; the zero value is of something that is well.
+// fault is the reason for a failure; the zero value means no failure.
 type fault struct{ reason string }
 
-// take takes the result of a look, and reports whether a reason begins that was not the one before, or the last one ends.
+// take records the result of a check. It reports whether a new reason begins, or the last one ends.
 func (f *fault) take(err error) (begins, ends bool) {
 	was := f.reason
 	f.reason = ""

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// limited is a listener that accepts no further connection while there are as many as it has places.
+// limited is a listener that accepts no further connection while all of its places are in use.
 type limited struct {
 	net.Listener
 
@@ -40,7 +40,7 @@ func (l *limited) Close() error {
 	return l.Listener.Close()
 }
 
-// limitedConn is a connection that has a place until it is closed.
+// limitedConn is a connection that occupies a place until it is closed.
 type limitedConn struct {
 	net.Conn
 

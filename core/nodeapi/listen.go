@@ -12,23 +12,23 @@ import (
 )
 
 const (
-	// headerTimeout is how long a client may take to say what it wants, idleTimeout how long it may say nothing after
-	// that.
+	// headerTimeout limits the time for a request's header. idleTimeout limits the time between
+	// requests of a connection.
 	headerTimeout = 10 * time.Second
 	idleTimeout   = 90 * time.Second
-	// maxHeader bounds what it may say there, in bytes.
+	// maxHeader limits the size of a header, in bytes.
 	maxHeader = 64 << 10
-	// openTimeout is how long an answer may take that needs no login.
+	// openTimeout limits the time of an answer without authentication.
 	openTimeout = 30 * time.Second
-	// maxConnections bounds the connections to each address at a time; further ones wait to be accepted.
+	// maxConnections limits the connections to each address. Further ones wait to be accepted.
 	maxConnections = 1024
 	// listenRetry is the time between attempts to get the port.
 	listenRetry = 5 * time.Second
-	// endTimeout is how long requests may go on when the agent ends.
+	// endTimeout limits the time that requests have to finish when the agent ends.
 	endTimeout = 2 * time.Second
 )
 
-// Run serves at all addresses until ctx is done. A port that others have is tried for again and again.
+// Run serves at all addresses until ctx is done. If a port is in use, Run retries to listen on it.
 func (s *Server) Run(ctx context.Context) {
 	ports := []port{
 		{s.cfg.Listen, s.mux, s.files.config},
@@ -44,7 +44,8 @@ func (s *Server) Run(ctx context.Context) {
 	running.Wait()
 }
 
-// port is an address with what is served there. certificate returns how to speak TLS to a client, nil is for plain HTTP.
+// port is an address and the handler there. certificate returns the TLS configuration for a client;
+// nil means plain HTTP.
 type port struct {
 	listen      string
 	handler     http.Handler
@@ -96,7 +97,7 @@ func (s *Server) serve(ctx context.Context, p port) error {
 		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
 		defer cancel()
 		if server.Shutdown(grace) != nil {
-			_ = server.Close() // what does not end by itself is cut off
+			_ = server.Close() // closes the remaining connections
 		}
 	})
 	defer func() { cancel(); ending.Wait() }()
@@ -104,7 +105,7 @@ func (s *Server) serve(ctx context.Context, p port) error {
 		err = server.Serve(listener)
 	} else {
 		server.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetConfigForClient: p.certificate}
-		// HTTP/2 cannot be upgraded, as exec must be.
+		// An HTTP/2 connection cannot be upgraded, which exec requires.
 		server.TLSNextProto = map[string]func(*http.Server, *tls.Conn, http.Handler){}
 		err = server.ServeTLS(listener, "", "")
 	}

@@ -17,14 +17,14 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// logRequest is which log is wanted, and which part of it.
+// logRequest selects a log, and a part of it.
 type logRequest struct {
 	logs.Options
 	previous bool
 	stream   string
 }
 
-// logOptions reads the query of a request for a log; code is the status of the answer to one that is wrong.
+// logOptions parses the query of a request for a log. code is the HTTP status for an invalid one.
 func logOptions(query url.Values, now time.Time) (o logRequest, code int, err error) {
 	o.Tail, o.Limit = -1, -1
 	var errs []error
@@ -99,7 +99,7 @@ func logOptions(query url.Values, now time.Time) (o logRequest, code int, err er
 	return o, 0, nil
 }
 
-// output is where the streams go that are wanted.
+// output returns w for the streams that are requested.
 func (o *logRequest) output(w io.Writer) logs.Output {
 	out := logs.Output{Stdout: w, Stderr: w}
 	if o.stream == v1.LogStreamStdout {
@@ -116,8 +116,8 @@ func hasContainer(p *v1.Pod, name string) bool {
 	return c != nil
 }
 
-// logContainer returns the ID of the container whose log is meant: the one that ended before, or the one that runs,
-// else the last there was.
+// logContainer returns the ID of the container whose log is requested: the previous one, or the one
+// that runs, else the last one.
 func logContainer(p *v1.Pod, name string, previous bool) (string, error) {
 	st := pod.ContainerStatus(&p.Status, name)
 	if st == nil {

@@ -11,11 +11,12 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// maxPorts bounds the ports that one request names. Clients that speak SPDY name none: each connection does.
+// maxPorts limits the ports in one request. Clients that use SPDY name none there: each connection
+// names its own.
 const maxPorts = 64
 
-// PortForward connects a client with ports of a pod, as Exec does with a program. What listens there, if anything, is found
-// out by the runtime for each connection.
+// PortForward connects a client to ports of a pod, in the same way as Exec. The runtime connects to
+// the port for each connection.
 func (s *Streams) PortForward(w http.ResponseWriter, req *http.Request) {
 	p := s.pod(req)
 	if p == nil {
@@ -37,7 +38,7 @@ func (s *Streams) PortForward(w http.ResponseWriter, req *http.Request) {
 	s.stream(w, req, func() (*url.URL, error) { return s.Containers.PortForwardURL(req.Context(), p, ports) })
 }
 
-// portsOf reads the ports that a client names whose protocol is WebSocket.
+// portsOf parses the ports that a WebSocket client names.
 func portsOf(req *http.Request) (ports []int32, err error) {
 	if !strings.EqualFold(req.Header.Get("Upgrade"), "websocket") {
 		return nil, nil

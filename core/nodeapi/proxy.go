@@ -9,12 +9,13 @@ import (
 	"time"
 )
 
-// maxOpen bounds the connections to the runtime's streams at a time. Each has two buffers of 32 KiB, and three open files of
-// the agent's.
+// maxOpen limits the number of connections to the runtime's streams. Each has two buffers of 32
+// KiB, and three open files in the agent.
 const maxOpen = 256
 
-// stream connects a client with a stream of the runtime, until one of them ends it. find returns where that is. What a
-// client does not read stays in the buffers of the connections: then the runtime writes no further.
+// stream connects a client to a stream of the runtime until one of them closes it. find returns the
+// URL of the stream. Data that the client does not read stays in the connections' buffers; then the
+// runtime stops writing.
 func (s *Streams) stream(w http.ResponseWriter, req *http.Request, find func() (*url.URL, error)) {
 	defer s.open.Add(-1)
 	if s.open.Add(1) > maxOpen {
@@ -29,7 +30,7 @@ func (s *Streams) stream(w http.ResponseWriter, req *http.Request, find func() (
 	proxy := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.Out.URL, r.Out.Host = target, target.Host
-			r.Out.Header.Del("Authorization") // it is for the node
+			r.Out.Header.Del("Authorization") // it is meant for the node
 		},
 		FlushInterval: -1,
 		ErrorLog:      slog.NewLogLogger(s.Logger.Handler(), slog.LevelDebug),

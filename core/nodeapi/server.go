@@ -21,28 +21,28 @@ type Pods interface {
 	PodList() *v1.PodList
 }
 
-// Config is what a Server works with.
+// Config is the configuration of a Server.
 type Config struct {
-	// Listen is HOST:PORT, empty for no HTTPS. ReadOnlyListen and HealthzListen are served without a login, empty for
-	// nothing there.
+	// Listen is the HOST:PORT for HTTPS. ReadOnlyListen and HealthzListen are addresses without
+	// authentication. An empty address is not served.
 	Listen, ReadOnlyListen, HealthzListen string
 	// Node is the node's name.
 	Node string
-	// CertFile and KeyFile are the server's certificate and key, ClientCAFile has the authorities of clients; all PEM,
-	// and read anew when they change.
+	// CertFile and KeyFile are the server's certificate and key. ClientCAFile has the authorities of
+	// clients. All are PEM, and are read again when they change.
 	CertFile, KeyFile, ClientCAFile string
-	// Client authenticates and authorizes callers at the API server. Nil is for a node of no cluster: a client then needs a
-	// certificate, with which it may do everything.
+	// Client authenticates and authorizes callers at the API server. It is nil for a node without a
+	// cluster: clients then need a certificate, which grants every right.
 	Client     *kube.Client
 	Pods       Pods
 	Containers Containers
-	// Metrics answers as Prometheus reads.
+	// Metrics serves metrics in the format of Prometheus.
 	Metrics http.Handler
 	// Configz returns the configuration in force.
 	Configz func() *KubeletConfiguration
-	// Connections decide about connections to pods that callers have the right to; nil lets all be made.
+	// Connections decides about connections to pods that callers have the right to; nil allows all.
 	Connections Connections
-	// Health returns what is wrong with the agent, nil for nothing.
+	// Health returns the agent's problem, nil for none.
 	Health func() error
 	Logger *slog.Logger
 	Now    func() time.Time
@@ -54,25 +54,26 @@ type Server struct {
 	files *keyPair
 	auth  *authenticator
 	may   *authorizer
-	// mux serves all routes to those who may, readOnly and health some without a login.
+	// mux serves all routes to authorized clients; readOnly and health serve some without
+	// authentication.
 	mux, readOnly, health *http.ServeMux
-	// streams serve what passes the guard.
+	// streams serves requests that passed the guard.
 	streams *Streams
 }
 
-// route is one kind of request. subresource is what of the node a caller must have a right to.
+// route is one kind of request. The caller must have a right to the subresource of the node.
 type route struct {
 	pattern     string
 	subresource string
 	serve       func(*Server, http.ResponseWriter, *http.Request)
-	// open serves those without a login; nil where they are served nothing.
+	// open serves requests without authentication; nil if the route requires authentication.
 	open func(*Server, http.ResponseWriter, *http.Request)
 }
 
 // healthzPattern is the route of health.
 const healthzPattern = "GET /healthz"
 
-// routes are all that is served: the only place where one is added.
+// routes are all served routes. New routes are added only here.
 var routes = []route{
 	{healthzPattern, "healthz", (*Server).healthz, (*Server).healthz},
 	{"GET /pods", "pods", (*Server).pods, (*Server).redactedPods},
@@ -112,14 +113,14 @@ func New(cfg Config) *Server {
 		}
 	}
 	s.health.HandleFunc(healthzPattern, s.healthz)
-	// An unknown path is refused like any other to a client without the right to ask for it.
+	// An unknown path is refused, like any other, for a client without the right to it.
 	s.mux.HandleFunc("/", func(w http.ResponseWriter, req *http.Request) {
 		s.guarded(w, req, route{subresource: proxySubresource, serve: func(_ *Server, w http.ResponseWriter, req *http.Request) { http.NotFound(w, req) }})
 	})
 	return s
 }
 
-// guarded serves a route to those who may.
+// guarded serves a route to authorized clients.
 func (s *Server) guarded(w http.ResponseWriter, req *http.Request, r route) {
 	user, err := s.auth.user(req)
 	if err != nil {
@@ -149,7 +150,7 @@ func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) {
 
 func (s *Server) pods(w http.ResponseWriter, _ *http.Request) { answerJSON(w, s.podList()) }
 
-// redactedPods leaves the values of environment variables out.
+// redactedPods serves the pods without the values of environment variables.
 func (s *Server) redactedPods(w http.ResponseWriter, _ *http.Request) {
 	list := s.podList()
 	for i := range list.Items {

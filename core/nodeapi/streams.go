@@ -15,35 +15,36 @@ import (
 	"github.com/wardlet/wardlet/core/logs"
 )
 
-// Containers are what the runtime has.
+// Containers is the runtime's access to containers.
 type Containers interface {
-	// LogPath returns where the log of a container is.
+	// LogPath returns the path of a container's log.
 	LogPath(ctx context.Context, id string) (string, error)
-	// Runs reports whether a container runs, for all that is known.
+	// Runs reports whether a container runs, as far as known.
 	Runs(p *v1.Pod, id string) bool
-	// ExecURL returns where the runtime streams a program that it runs in a container.
+	// ExecURL returns the runtime's URL for a program to run in a container.
 	ExecURL(ctx context.Context, id string, what *Exec) (*url.URL, error)
-	// AttachURL returns where the runtime streams the main program of a container; Command is empty.
+	// AttachURL returns the runtime's URL for the main program of a container; Command is empty.
 	AttachURL(ctx context.Context, id string, what *Exec) (*url.URL, error)
-	// PortForwardURL returns where the runtime streams connections to ports of a pod. ports is empty where each connection
-	// names its own.
+	// PortForwardURL returns the runtime's URL for connections to ports of a pod. ports is empty if
+	// each connection names its own.
 	PortForwardURL(ctx context.Context, p *v1.Pod, ports []int32) (*url.URL, error)
 }
 
-// Exec is a program to run in a container, and which of its streams are wanted.
+// Exec is a program to run in a container, and the requested streams.
 type Exec struct {
 	Command                    []string
 	Stdin, Stdout, Stderr, TTY bool
 }
 
-// Streams serve the logs of containers, programs run in them, their main programs and connections to pods. They serve every
-// request that reaches them: it is authenticated and authorized before. Its path values name the container: namespace, pod,
-// container and, where two pods have one name, uid.
+// Streams serve the logs of containers, programs run in them, their main programs and connections
+// to pods. They serve every request without checks: the caller must authenticate and authorize it.
+// The path values name the container: namespace, pod, container and, if two pods have the same
+// name, uid.
 type Streams struct {
 	Pods       Pods
 	Containers Containers
-	// Connections decide about connections; nil lets all be made. Source is where the requests come from, FromNodeAPI or
-	// FromSocket, and User returns who made one.
+	// Connections decides about connections; nil allows all. Source is the origin of the requests,
+	// FromNodeAPI or FromSocket, and User returns the user of a request.
 	Connections Connections
 	Source      string
 	User        func(*http.Request) (name string, groups []string)
@@ -54,7 +55,8 @@ type Streams struct {
 	open atomic.Int32
 }
 
-// pod finds the pod that a request names. Of two of one name it is the one that is not being deleted.
+// pod finds the pod that a request names. Of two pods with the same name, it prefers the one that
+// is not being deleted.
 func (s *Streams) pod(req *http.Request) (found *v1.Pod) {
 	list := s.Pods.PodList()
 	for i := range list.Items {
@@ -103,7 +105,7 @@ func (s *Streams) Logs(w http.ResponseWriter, req *http.Request) {
 	}
 }
 
-// flushed sends what is written at once: who follows a log waits for it.
+// flushed sends data at once, because a client that follows a log waits for it.
 type flushed struct {
 	w       io.Writer
 	control *http.ResponseController

@@ -15,19 +15,20 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// Directory has the objects of the node's own directory, which static pods name and no others. It is the sink of the source
-// that reads the directory.
+// Directory has the objects of the node's own directory. Only static pods can name them. It is the
+// sink of the source that reads the directory.
 //
-// A document with a fault changes nothing: what it was before stays in force. Where two documents are the same object, the
-// first one by path and place counts.
+// A document with a fault changes nothing: its last valid version stays in force. If two documents
+// define the same object, the first one by path and position is used.
 type Directory struct {
 	plane *Plane
 	// files are the manifests by path. Only the goroutine of the source uses it.
 	files map[string]*localFile
 
-	// The rest is guarded by Plane.mu. heard is true once the directory was read, or where there is none.
+	// Plane.mu guards the following fields. heard is true after the directory was read, or if there
+	// is none.
 	heard bool
-	// health is why it cannot be read now.
+	// health is the reason why the directory cannot be read now, nil if it can be read.
 	health error
 	// current are the objects in force.
 	current map[key]*localObject
@@ -47,14 +48,15 @@ type localFile struct {
 type localObject struct {
 	key    key
 	object metav1.Object
-	// document is where it stands, as api.Document.ID.
+	// document is the ID of its document, see api.Document.ID.
 	document string
 }
 
 // localFault is a document that cannot be used.
 type localFault struct {
 	document string
-	// claims is what the document would be, of whichever kind; zero where that is not known, and then it may be anything.
+	// claims is the name of the object in the document, of any kind; zero if it is not known. Then
+	// the document may be any object.
 	claims types.NamespacedName
 	err    error
 }
@@ -64,7 +66,7 @@ func (f *localFault) concerns(k key) bool {
 	return f.claims.Name == "" || f.claims.Name == k.Name && (k.Namespace == "" || f.claims.Namespace == k.Namespace)
 }
 
-// Directory returns the sink for what is read from Config.Dir.
+// Directory returns the sink for the documents of Config.Dir.
 func (p *Plane) Directory() *Directory { return &p.local }
 
 // Replace implements source.Sink.
@@ -117,7 +119,8 @@ func filesOf(docs []api.Document) map[string][]*api.Document {
 	return files
 }
 
-// put replaces what a manifest holds.
+// put replaces the objects and faults of a manifest. An object without a document is kept if a
+// faulty document may be that object.
 func (d *Directory) put(path string, docs []*api.Document) {
 	next, had := &localFile{}, d.files[path]
 	if had == nil {
@@ -178,7 +181,8 @@ func sameData(a, b metav1.Object) bool {
 	return true
 }
 
-// settle puts what the manifests hold into force, and wakes the pods that name what has changed.
+// settle puts the objects of the manifests into force, and wakes the pods that name a changed
+// object.
 func (d *Directory) settle() {
 	p := d.plane
 	current, faults := map[key]*localObject{}, []localFault(nil)
@@ -228,8 +232,8 @@ func (d *Directory) settle() {
 	}
 }
 
-// before returns what a key was before, nil for nothing: also for an agent before this one, which may have kept it. Plane.mu is
-// held.
+// before returns the earlier object of a key, nil for none. This may be a copy that an earlier
+// agent stored. The caller holds Plane.mu.
 func (d *Directory) before(k key) metav1.Object {
 	if was := d.current[k]; was != nil {
 		return was.object
@@ -241,14 +245,15 @@ func (d *Directory) before(k key) metav1.Object {
 	return was[k.Name]
 }
 
-// objects returns what is in force of a key, by name.
+// objects returns the objects in force for a key, by name.
 func (d *Directory) objects(k key) map[string]metav1.Object {
 	d.plane.mu.Lock()
 	defer d.plane.mu.Unlock()
 	return d.inForce(k)
 }
 
-// inForce returns what is in force of a key: an agent before this one may have known what now has a fault. Plane.mu is held.
+// inForce returns the objects in force for a key. If the object's document has a fault, this may be
+// a copy that an earlier agent stored. The caller holds Plane.mu.
 func (d *Directory) inForce(k key) map[string]metav1.Object {
 	if o := d.current[k]; o != nil {
 		return map[string]metav1.Object{k.Name: o.object}
@@ -261,7 +266,7 @@ func (d *Directory) inForce(k key) map[string]metav1.Object {
 	return map[string]metav1.Object{}
 }
 
-// begin has what is in force of a key that a pod names now. Plane.mu is held.
+// begin sets the objects in force for a key when a pod first names it. The caller holds Plane.mu.
 func (d *Directory) begin(k key, w *watched) {
 	if d.heard {
 		w.objects, w.heard = d.inForce(k), true
@@ -269,7 +274,7 @@ func (d *Directory) begin(k key, w *watched) {
 	}
 }
 
-// missing says more about an object that is not there.
+// missing adds details to the error for a missing object.
 func (d *Directory) missing(k key, err error) error {
 	p := d.plane
 	p.mu.Lock()

@@ -14,20 +14,22 @@ import (
 	"github.com/wardlet/wardlet/core/state"
 )
 
-// Disk has what was known of objects when an agent before this one was there; state.Objects is one.
+// Disk stores the objects that earlier agents knew; state.Objects implements it.
 type Disk interface {
 	Load() ([]state.Object, []error)
 	Put(o *state.Object) error
 	Delete(key string) error
 }
 
-// unnamedTime is for how long what an agent before this one knew is kept while no pod names it.
+// unnamedTime is the time for which a copy from an earlier agent is kept while no pod names its
+// object.
 const unnamedTime = 24 * time.Hour
 
-// keepPeriod is how often it is tried to keep what could not be kept, on a disk that was full.
+// keepPeriod is the time between attempts to store copies that could not be written, for example
+// because the disk was full.
 const keepPeriod = time.Minute
 
-// loadKept reads what an agent before this one knew.
+// loadKept loads the copies that earlier agents stored.
 func (p *Plane) loadKept() {
 	all, errs := p.cfg.Disk.Load()
 	for _, err := range errs {
@@ -38,7 +40,7 @@ func (p *Plane) loadKept() {
 	}
 }
 
-// items returns the objects of a record, as texts.
+// items returns the objects of a record, as JSON.
 func (p *Plane) items(kept *state.Object) ([]json.RawMessage, error) {
 	if kept.Sealed == nil {
 		return kept.Items, nil
@@ -54,7 +56,8 @@ func (p *Plane) items(kept *state.Object) ([]json.RawMessage, error) {
 	return items, json.Unmarshal(text, &items)
 }
 
-// recalled returns what was known of a key before this agent; ok is false for nothing. The caller holds the lock.
+// recalled returns the objects of a key that an earlier agent stored; ok is false for none. The
+// caller holds the lock.
 func (p *Plane) recalled(k key) (objects map[string]metav1.Object, ok bool) {
 	kept := p.kept[k.String()]
 	if kept == nil {
@@ -77,8 +80,8 @@ func (p *Plane) recalled(k key) (objects map[string]metav1.Object, ok bool) {
 	return objects, true
 }
 
-// recall takes what was known of a key before this agent, where there is no answer yet. It reports whether there is
-// something. The caller holds the lock.
+// recall sets w to the copy that an earlier agent stored, if there is one, and reports whether
+// there is one. The caller holds the lock.
 func (p *Plane) recall(k key, w *watched) bool {
 	objects, ok := p.recalled(k)
 	if ok {
@@ -87,10 +90,11 @@ func (p *Plane) recall(k key, w *watched) bool {
 	return ok
 }
 
-// keeps reports whether objects of a kind are kept: Secrets are where there is a key.
+// keeps reports whether objects of a kind are stored on the disk. Secrets are stored only if there
+// is a key.
 func (p *Plane) keeps(k *kind) bool { return p.cfg.Disk != nil && (!k.secret || p.cfg.Key != nil) }
 
-// record renders what is known under a key.
+// record returns the record of the objects of a key.
 func (p *Plane) record(k key, objects map[string]metav1.Object) (record *state.Object, items []json.RawMessage, err error) {
 	items = []json.RawMessage{}
 	for _, name := range sortedNames(objects) {
@@ -111,8 +115,8 @@ func (p *Plane) record(k key, objects map[string]metav1.Object) (record *state.O
 	return record, items, nil
 }
 
-// keep puts what is known under a key on the disk, where it is not there yet. One copy is written or removed at a time, so that
-// the newest stays.
+// keep writes the objects of a key to the disk, unless they are already there. Only one copy is
+// written or removed at a time, so that the newest one stays.
 func (p *Plane) keep(k key, w *watched) {
 	if !p.keeps(k.kind) {
 		return
@@ -140,7 +144,7 @@ func (p *Plane) keep(k key, w *watched) {
 	p.kept[record.Key], p.versions[record.Key] = record, version
 }
 
-// versionOf names the versions of objects.
+// versionOf returns a text that identifies the versions of objects.
 func versionOf(objects map[string]metav1.Object) string {
 	var text strings.Builder
 	for _, name := range sortedNames(objects) {
@@ -161,7 +165,7 @@ func (p *Plane) isKept(key string, items []json.RawMessage) bool {
 	return err == nil && slices.EqualFunc(before, items, func(a, b json.RawMessage) bool { return string(a) == string(b) })
 }
 
-// forget removes what is kept of a key, unless a pod names it again.
+// forget removes the copy of a key from the disk, unless a pod names it again.
 func (p *Plane) forget(k key) {
 	if p.cfg.Disk == nil {
 		return
@@ -186,8 +190,8 @@ func (p *Plane) deleteKept(key string) {
 	}
 }
 
-// tend keeps, until ctx is done, what could not be kept when it came, and removes after unnamedTime what no pod has named since
-// this agent began.
+// tend runs until ctx is done. It retries to store copies that could not be written. After
+// unnamedTime it removes the copies that no pod has named since this agent started.
 func (p *Plane) tend(ctx context.Context) {
 	again, unnamed := time.NewTicker(keepPeriod), time.NewTimer(unnamedTime)
 	defer again.Stop()

@@ -13,23 +13,24 @@ import (
 	"path/filepath"
 )
 
-// Key encrypts the copies of Secrets on the disk: AES-256 in Galois/Counter Mode. Digests of Secrets are made with it, too.
+// Key encrypts the copies of Secrets on the disk with AES-256 in Galois/Counter Mode. It is also
+// used for digests of Secrets.
 type Key struct {
 	aead    cipher.AEAD
 	digests []byte
 }
 
-// What a key is made of.
+// Constants for making a key.
 const (
-	// MinKeyFile and MaxKeyFile bound the size of a key file, in bytes.
+	// MinKeyFile and MaxKeyFile limit the size of a key file, in bytes.
 	MinKeyFile = 32
 	MaxKeyFile = 4096
-	// The purposes tell the uses of a key file from each other.
+	// The purposes separate the uses of a key file.
 	keyPurpose    = "wardlet: copies of secrets"
 	digestPurpose = "wardlet: digests of secrets"
 )
 
-// NewKey returns the key that is made of the content of a key file.
+// NewKey returns the key that is derived from the content of a key file.
 func NewKey(content []byte) (*Key, error) {
 	if len(content) < MinKeyFile || len(content) > MaxKeyFile {
 		return nil, fmt.Errorf("it has %d bytes; a key file has %d to %d random ones", len(content), MinKeyFile, MaxKeyFile)
@@ -50,7 +51,7 @@ func NewKey(content []byte) (*Key, error) {
 	return &Key{aead, digests}, err
 }
 
-// seal encrypts a text, which only open with the same name reads.
+// seal encrypts a text. Only open with the same name can decrypt it.
 func (k *Key) seal(name string, text []byte) []byte { return k.aead.Seal(nil, nil, text, []byte(name)) }
 
 var errOtherKey = errors.New("it was encrypted with another key, or is damaged")
@@ -63,29 +64,30 @@ func (k *Key) open(name string, sealed []byte) ([]byte, error) {
 	return text, nil
 }
 
-// KeyCredential is the name of the systemd credential that has the key (LoadCredential=, LoadCredentialEncrypted=).
+// KeyCredential is the name of the systemd credential that has the key (LoadCredential=,
+// LoadCredentialEncrypted=).
 const KeyCredential = "wardlet.objects-key"
 
-// KeyPlaces are where a key may be.
+// KeyPlaces are the possible paths of a key.
 type KeyPlaces struct {
-	// File is named by the operator, empty for none.
+	// File is the path that the operator configured, empty for none.
 	File string
 	// Credentials is the directory of the service's credentials, empty for none.
 	Credentials string
-	// Generated is where a key is made when neither is there.
+	// Generated is the path at which a key is made if there is none at the other paths.
 	Generated string
 }
 
-// KeyPlace is one of them.
+// KeyPlace is the path of a key.
 type KeyPlace struct {
 	Path string
-	// Credential is true for one that a service manager guards.
+	// Credential: the service manager guards the key.
 	Credential bool
-	// Generated is true where the key is on the disk that it protects.
+	// Generated: the key is on the same disk as the copies that it encrypts.
 	Generated bool
 }
 
-// Place returns where the key is, or is to be made.
+// Place returns the path of the key, or the path at which it is to be made.
 func (p KeyPlaces) Place() KeyPlace {
 	if p.File != "" {
 		return KeyPlace{Path: p.File}
@@ -99,11 +101,12 @@ func (p KeyPlaces) Place() KeyPlace {
 	return KeyPlace{Path: p.Generated, Generated: true}
 }
 
-// Load reads the key, and makes a generated one that is not there, or cannot be used: copies of another key are read anew.
+// Load reads the key. It makes a new generated key if that is missing or cannot be used: objects
+// whose copies were encrypted with another key are read again.
 func (p KeyPlaces) Load() (*Key, error) {
 	at := p.Place()
 	key, err := at.Read()
-	if at.Generated && err != nil && !errors.Is(err, fs.ErrPermission) { // none yet, or one that a crash has torn
+	if at.Generated && err != nil && !errors.Is(err, fs.ErrPermission) { // missing, or torn by a crash
 		if err := generate(at.Path); err != nil {
 			return nil, fmt.Errorf("key of Secrets on the disk %s: %w", at.Path, err)
 		}
@@ -115,7 +118,7 @@ func (p KeyPlaces) Load() (*Key, error) {
 	return key, nil
 }
 
-// Read reads the key there. A file that others may read is refused.
+// Read reads the key from its path. It refuses a file that others may read.
 func (at KeyPlace) Read() (*Key, error) {
 	info, err := os.Stat(at.Path)
 	switch {
@@ -135,7 +138,7 @@ func (at KeyPlace) Read() (*Key, error) {
 	return NewKey(content)
 }
 
-// generate writes a random key, whole or not at all.
+// generate writes a random key atomically.
 func generate(path string) error {
 	content := make([]byte, MinKeyFile)
 	rand.Read(content) // never fails

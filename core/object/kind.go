@@ -16,12 +16,12 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// kind is a kind of objects that pods name. package kube has its types in its scheme.
+// kind is a kind of object that pods can name. Its types are in the scheme of package kube.
 type kind struct {
 	name         string
 	resource     schema.GroupVersionResource
 	object, list runtime.Object
-	// secret is true for what is encrypted on the disk.
+	// secret: objects of the kind are encrypted on the disk.
 	secret bool
 }
 
@@ -36,8 +36,8 @@ var (
 	runtimeClasses = &kind{"RuntimeClass", nodev1.SchemeGroupVersion.WithResource("runtimeclasses"), &nodev1.RuntimeClass{}, &nodev1.RuntimeClassList{}, false}
 )
 
-// key is an object, or all objects of a namespace where the name is empty; its namespace is empty for one of the whole
-// cluster or node.
+// key identifies an object, or all objects of a namespace if the name is empty. Its namespace is
+// empty for an object of the whole cluster or node.
 type key struct {
 	kind *kind
 	types.NamespacedName
@@ -45,7 +45,7 @@ type key struct {
 	local bool
 }
 
-// of returns the key of an object as a pod sees it.
+// of returns the key of an object that a pod names.
 func of(p *v1.Pod, k *kind, namespace, name string) key {
 	return key{k, types.NamespacedName{Namespace: namespace, Name: name}, pod.IsStatic(p)}
 }
@@ -57,7 +57,7 @@ func (k key) String() string {
 	return k.kind.name + " " + k.fullName()
 }
 
-// selector is what a server is asked for within the namespace.
+// selector returns the field selector for the objects within the namespace.
 func (k key) selector() string {
 	if k.Name == "" {
 		return ""
@@ -65,7 +65,7 @@ func (k key) selector() string {
 	return fields.OneTermEqualSelector("metadata.name", k.Name).String()
 }
 
-// fullName is the name, with the namespace where there is one.
+// fullName returns the name, with the namespace if there is one.
 func (k key) fullName() string {
 	switch {
 	case k.Namespace == "":
@@ -76,9 +76,9 @@ func (k key) fullName() string {
 	return k.NamespacedName.String()
 }
 
-// ConfigMap returns a ConfigMap of the pod's namespace that the pod names, and watches it from then on. The error is a
-// NotFound of package apierrors where there is none, any other where that is not known yet. Callers do not
-// change what is returned.
+// ConfigMap returns a ConfigMap of the pod's namespace that the pod names, and watches it from then
+// on. The error is a NotFound of package apierrors if the ConfigMap does not exist, and another
+// error if that is not known yet. Callers must not change the returned object.
 func (p *Plane) ConfigMap(ctx context.Context, by *v1.Pod, name string) (*v1.ConfigMap, error) {
 	object, err := p.get(ctx, by, of(by, configMaps, by.Namespace, name))
 	if err != nil {
@@ -96,8 +96,9 @@ func (p *Plane) Secret(ctx context.Context, by *v1.Pod, name string) (*v1.Secret
 	return object.(*v1.Secret), nil
 }
 
-// Services returns the services of a namespace, in the order of their names, and watches them for the pod from then on. A
-// change of one wakes no pod: its variables are made when a container starts. The error says that they are not known yet.
+// Services returns the services of a namespace, ordered by name, and watches them for the pod from
+// then on. A change of a service wakes no pod, because variables are set when a container starts.
+// An error means that the services are not known yet.
 func (p *Plane) Services(ctx context.Context, by *v1.Pod, namespace string) ([]*v1.Service, error) {
 	all, err := p.all(ctx, by, of(by, services, namespace, ""))
 	if err != nil {
@@ -121,7 +122,8 @@ func (p *Plane) RuntimeClass(ctx context.Context, by *v1.Pod, name string) (*nod
 	return object.(*nodev1.RuntimeClass), nil
 }
 
-// WatchRuntimeClass watches a RuntimeClass that the pod names before it is needed, and does not wait for it.
+// WatchRuntimeClass starts to watch a RuntimeClass that the pod names before it is needed, and does
+// not wait for it.
 func (p *Plane) WatchRuntimeClass(by *v1.Pod, name string) {
-	_, _, _ = p.use(of(by, runtimeClasses, "", name), user{uid: by.UID}) // the one error is that the plane ends
+	_, _, _ = p.use(of(by, runtimeClasses, "", name), user{uid: by.UID}) // fails only after the plane has stopped
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// List returns what is known of objects: those that pods name, and all of the directory. podName returns the name of a pod,
-// empty for one that is gone.
+// List returns the known objects: those that pods name, and all of the directory. podName returns
+// the name of a pod, empty if the pod is gone.
 func (p *Plane) List(podName func(types.UID) string) []api.Object {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -64,7 +64,8 @@ func usersOf(w *watched, podName func(types.UID) string) []string {
 	return slices.Compact(users)
 }
 
-// described returns what may be said of an object, or of all of a namespace.
+// described returns the description of an object, or of all objects of a namespace, without any
+// values.
 func described(k key, objects map[string]metav1.Object) api.Object {
 	o := api.Object{Kind: k.kind.name, Namespace: k.Namespace, Name: k.Name, Local: k.local, Found: len(objects) > 0}
 	if k.Name == "" {

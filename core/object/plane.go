@@ -16,26 +16,28 @@ import (
 	"github.com/wardlet/wardlet/core/state"
 )
 
-// Config is what a Plane works with.
+// Config configures a Plane.
 type Config struct {
 	// Client reads objects of the API server; nil for a node without one.
 	Client *kube.Client
 	// Dir is the directory of the node's own objects, empty for none; see Directory.
 	Dir string
-	// Disk keeps what pods name, for an agent that starts while that cannot be read; nil for none.
+	// Disk stores the objects that pods name, for an agent that starts while the API server cannot
+	// be reached; nil for none.
 	Disk Disk
-	// Key encrypts Secrets on the disk; without it they are not kept.
+	// Key encrypts Secrets on the disk. Without it they are not stored.
 	Key *Key
-	// Changed is called when an object has changed that a pod names. It must not block.
+	// Changed is called when an object that a pod names has changed. It must not block.
 	Changed func(uid types.UID)
 	Logger  *slog.Logger
 	Now     func() time.Time
 }
 
-// Plane has the objects that pods name. It is safe for concurrent use. Make it with New; Run ends its watches.
+// Plane provides the objects that pods name. It is safe for concurrent use. Use New to create one;
+// Run stops its watches.
 type Plane struct {
 	cfg Config
-	// patience is how long an object that is not known yet is waited for.
+	// patience is the time to wait for an object that is not known yet.
 	patience time.Duration
 
 	// watching is the context of the watches.
@@ -50,14 +52,16 @@ type Plane struct {
 	ended   bool
 	objects map[key]*watched
 	tokens  map[tokenKey]*token
-	// kept is what Disk has, versions name what this agent has put there.
+	// kept are the records on Disk. versions identify the versions that this agent has stored
+	// there.
 	kept     map[string]*state.Object
 	versions map[string]string
 	// local is the node's own directory.
 	local Directory
 }
 
-// user is what an object is watched for: a pod, or what policies are shown of it.
+// user is a reason to watch an object: a pod that uses the object or, if judged is set, policies
+// that are shown the pod's references.
 type user struct {
 	uid    types.UID
 	judged bool
@@ -68,19 +72,20 @@ type watched struct {
 	users map[user]bool
 	end   context.CancelFunc
 	begun time.Time
-	// digest is that of one object of objects, the one it was last made for.
+	// digest is the digest of the object for which it was last computed.
 	digest digest
-	// known is closed once the server, or the directory, has said what there is: objects, by name.
+	// known is closed when the server's or the directory's answer is there. objects are the objects
+	// by name.
 	known   chan struct{}
 	objects map[string]metav1.Object
 	heard   bool
-	// recalled is true where objects are what an agent before this one knew.
+	// recalled: objects are copies that an earlier agent stored.
 	recalled bool
-	// failed is why nothing is known yet.
+	// failed is the reason why nothing is known yet.
 	failed error
 }
 
-// patience is that of a Plane.
+// patience is the patience of a new Plane.
 const patience = 2 * time.Second
 
 // New returns a plane without objects.
@@ -94,7 +99,7 @@ func New(cfg Config) *Plane {
 	return p
 }
 
-// Run waits until ctx is done, then ends all watches and waits for them.
+// Run waits until ctx is done, then stops all watches and waits for them.
 func (p *Plane) Run(ctx context.Context) {
 	if p.cfg.Disk != nil {
 		p.tend(ctx)
@@ -110,8 +115,8 @@ func (p *Plane) Run(ctx context.Context) {
 	p.watches.Wait()
 }
 
-// get returns an object that a pod names, and watches it from then on. The error is a NotFound of package apierrors
-// where there is none, any other where that is not known yet.
+// get returns an object that a pod names, and watches it from then on. The error is a NotFound of
+// package apierrors if the object does not exist, and another error if that is not known yet.
 func (p *Plane) get(ctx context.Context, by *v1.Pod, k key) (metav1.Object, error) {
 	all, err := p.all(ctx, by, k)
 	if err != nil {
@@ -127,7 +132,8 @@ func (p *Plane) get(ctx context.Context, by *v1.Pod, k key) (metav1.Object, erro
 	return nil, err
 }
 
-// all returns the objects that a key stands for, by name, and watches them from then on. Callers do not change the map.
+// all returns the objects of a key, by name, and watches them from then on. Callers must not change
+// the map.
 func (p *Plane) all(ctx context.Context, by *v1.Pod, k key) (map[string]metav1.Object, error) {
 	w, unkept, err := p.use(k, user{uid: by.UID})
 	if err != nil {
@@ -158,7 +164,8 @@ func (p *Plane) all(ctx context.Context, by *v1.Pod, k key) (map[string]metav1.O
 	return w.objects, nil
 }
 
-// use records that a pod names an object, and begins to watch it; unkept reports whether there is no copy of it on the disk yet.
+// use records that a pod names an object, and starts to watch it. unkept reports whether this agent
+// has not stored a copy of it yet.
 func (p *Plane) use(k key, by user) (w *watched, unkept bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -195,8 +202,9 @@ func (p *Plane) watch(ctx context.Context, k key, w *watched) {
 	}, &store{plane: p, key: k, of: w})
 }
 
-// Release says that a pod is gone: nothing is watched, and no token renewed, for it alone. What is kept of it on the disk goes
-// soon after; Release does not wait for that.
+// Release records that a pod is gone: objects that only this pod named are no longer watched, and
+// its tokens are no longer renewed. Their copies on the disk are removed soon after; Release does
+// not wait for that.
 func (p *Plane) Release(uid types.UID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -209,7 +217,7 @@ func (p *Plane) Release(uid types.UID) {
 	p.release(user{uid: uid})
 }
 
-// release watches nothing for a user any more. The caller holds the lock.
+// release stops the watches of objects that only this user needed. The caller holds the lock.
 func (p *Plane) release(by user) {
 	var unnamed []key
 	for k, w := range p.objects {
@@ -228,8 +236,8 @@ func (p *Plane) release(by user) {
 	}
 }
 
-// take takes what there is now, and wakes the pods that name it where that has changed. Where it is quiet it wakes only
-// pods that wait for the first answer.
+// take sets the current objects, and wakes the pods that name them if they have changed. If quiet
+// is set, it wakes only pods that wait for the first answer.
 func (p *Plane) take(w *watched, objects map[string]metav1.Object, quiet bool) {
 	p.mu.Lock()
 	first := !w.heard
@@ -252,21 +260,23 @@ func (p *Plane) take(w *watched, objects map[string]metav1.Object, quiet bool) {
 	}
 }
 
-// store takes what is followed under one key. Only the goroutine that follows reads and replaces objects of w beside take.
+// store receives the updates of the watch of one key. Only its goroutine reads and replaces the
+// objects of w outside of take.
 type store struct {
 	plane *Plane
 	key   key
 	of    *watched
 }
 
-// take takes what there is, and keeps it. All objects of a namespace wake no pod.
+// take sets the objects and stores them on the disk. Changes of all objects of a namespace wake no
+// pod.
 func (s *store) take(objects map[string]metav1.Object) error {
 	s.plane.take(s.of, objects, s.key.Name == "")
 	s.plane.keep(s.key, s.of)
 	return nil
 }
 
-// Replace takes a list.
+// Replace sets the objects to those of a list.
 func (s *store) Replace(list []any, _ string) error {
 	objects := make(map[string]metav1.Object, len(list))
 	for _, item := range list {
@@ -277,10 +287,10 @@ func (s *store) Replace(list []any, _ string) error {
 	return s.take(objects)
 }
 
-// Add takes a new object.
+// Add adds an object.
 func (s *store) Add(item any) error { return s.Update(item) }
 
-// Update takes a new version.
+// Update sets a new version of an object.
 func (s *store) Update(item any) error {
 	object := item.(metav1.Object)
 	object.SetManagedFields(nil)
@@ -289,14 +299,15 @@ func (s *store) Update(item any) error {
 	return s.take(objects)
 }
 
-// Delete says that an object is gone.
+// Delete removes an object.
 func (s *store) Delete(item any) error {
 	objects := s.objects()
 	delete(objects, item.(metav1.Object).GetName())
 	return s.take(objects)
 }
 
-// objects returns a copy of what is known: callers of Plane.all read what they were given.
+// objects returns a copy of the known objects, because callers of Plane.all still read the map that
+// they got.
 func (s *store) objects() map[string]metav1.Object {
 	s.plane.mu.Lock()
 	defer s.plane.mu.Unlock()
@@ -306,5 +317,5 @@ func (s *store) objects() map[string]metav1.Object {
 	return maps.Clone(s.of.objects)
 }
 
-// Resync is never asked for.
+// Resync is never called.
 func (s *store) Resync() error { return nil }

@@ -21,9 +21,9 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// Reference returns what policies may know of a ConfigMap or Secret that a pod names, and watches it from then on, until
-// Unreferenced. It does not block. The error says that it is not known yet; wait is when to look again where that may be a matter
-// of milliseconds, else 0.
+// Reference returns the data that policies may see of a ConfigMap or Secret that a pod names, and
+// watches it until Unreferenced. It does not block. An error means that the data is not known. wait
+// is the time after which to call again if an answer is expected soon, else 0.
 func (p *Plane) Reference(by *v1.Pod, r pod.Reference) (known api.Reference, wait time.Duration, err error) {
 	kind := configMaps
 	if r.Secret {
@@ -59,17 +59,19 @@ func (p *Plane) Reference(by *v1.Pod, r pod.Reference) (known api.Reference, wai
 	return known, 0, nil
 }
 
-// firstWait is after how long what is not known yet is looked at first.
+// firstWait is the shortest wait that Reference returns for an object that is not known yet.
 const firstWait = 20 * time.Millisecond
 
-// Unreferenced says that policies are not asked about a pod any more: nothing is watched for that alone.
+// Unreferenced records that policies are no longer asked about a pod: objects that were watched
+// only for that are no longer watched.
 func (p *Plane) Unreferenced(uid types.UID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.release(user{uid, true})
 }
 
-// unknown says why it is not known what there is under a key. The caller holds the lock.
+// unknown returns an error with the reason why the objects of a key are not known. The caller holds
+// the lock.
 func (p *Plane) unknown(k key, w *watched) error {
 	switch {
 	case k.local:
@@ -80,7 +82,7 @@ func (p *Plane) unknown(k key, w *watched) error {
 	return fmt.Errorf("%s is not known yet: the API server has not answered", k)
 }
 
-// digest is that of an object.
+// digest is the digest of an object.
 type digest struct {
 	of   metav1.Object
 	text string
@@ -94,9 +96,11 @@ func (p *Plane) digestOf(k key, w *watched, object metav1.Object) string {
 	return w.digest.text
 }
 
-// makeDigest returns what tells the data of an object from any other: of a ConfigMap the SHA-256 of its data and binaryData as
-// JSON with sorted keys, which anyone can compute; data that is no text counts as binaryData. A Secret's says nothing of a value
-// that is easily guessed: it depends on a key of this node, and on the name; without the key there is none.
+// makeDigest returns a digest of the data of an object. For a ConfigMap it is the SHA-256 of data
+// and binaryData as JSON with sorted keys, which anyone can compute; data that is not valid UTF-8
+// is treated as binaryData. The digest of a Secret depends on a key of this node and on the
+// Secret's name, so that a value that is easily guessed cannot be confirmed with it. Without the
+// key it is empty.
 func (p *Plane) makeDigest(k key, object metav1.Object) string {
 	var name string
 	var sum hash.Hash

@@ -12,19 +12,21 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// When a token is renewed, as a kubelet does it: when a fifth of its life is left, or a day after it was made.
+// A token is renewed in the same way as by a kubelet: when a fifth of its life is left, or a day
+// after it was issued.
 const (
 	renewShare = 5
 	renewAge   = 24 * time.Hour
-	// renewSpread is by how much earlier at most, so that tokens are not all renewed at once.
+	// renewSpread is the greatest time by which a renewal is brought forward, so that tokens are
+	// not all renewed at once.
 	renewSpread = 10 * time.Second
-	// retryToken is how soon one that could not be renewed is tried again.
+	// retryToken is the time after which a failed renewal is tried again.
 	retryToken = 30 * time.Second
-	// tokenTimeout is how long the server may take to make one.
+	// tokenTimeout is the time limit for a request to the server.
 	tokenTimeout = 10 * time.Second
 )
 
-// tokenKey is what a token was asked for.
+// tokenKey identifies the request for a token.
 type tokenKey struct {
 	pod               types.UID
 	account, audience string
@@ -34,12 +36,13 @@ type tokenKey struct {
 type token struct {
 	text         string
 	renew, until time.Time
-	// due has the pod looked at when the token is to be renewed, however seldom that is otherwise.
+	// due triggers a sync of the pod when the token is to be renewed, even if the pod is rarely
+	// synced otherwise.
 	due *time.Timer
 }
 
-// Token returns a token of a pod's service account, bound to the pod. One that cannot be renewed is returned as it was
-// last, with a line in the log.
+// Token returns a token of a pod's service account, bound to the pod. If a token cannot be renewed,
+// the last one is returned, with a line in the log.
 func (p *Plane) Token(ctx context.Context, of *v1.Pod, what *v1.ServiceAccountTokenProjection) (string, error) {
 	key := tokenKey{pod: of.UID, account: of.Spec.ServiceAccountName, audience: what.Audience}
 	if what.ExpirationSeconds != nil {
@@ -100,12 +103,13 @@ func (p *Plane) request(ctx context.Context, of *v1.Pod, key tokenKey) (*token, 
 	return &token{text: answer.Status.Token, renew: renewAt(asked, answer.Status.ExpirationTimestamp.Time), until: answer.Status.ExpirationTimestamp.Time}, nil
 }
 
-// dueIn is how long to wait before a token is renewed. One that is to be renewed at once, by a clock that is wrong, waits
-// as one that could not be renewed.
+// dueIn returns the time to wait before a token is renewed. It is at least retryToken, because a
+// wrong clock can make a token due at once.
 func dueIn(now, renew time.Time) time.Duration { return max(renew.Sub(now), retryToken) }
 
-// renewAt is when a token is renewed that was asked for at one time and is good until another. Both are compared by
-// the node's clock: one that is wrong by years only makes the token be renewed too early or when the server refuses it.
+// renewAt returns the time at which to renew a token that was requested at asked and expires at
+// until. asked is by the node's clock, so a wrong clock only makes the renewal too early, or late
+// until the server refuses the token.
 func renewAt(asked, until time.Time) time.Time {
 	life := until.Sub(asked)
 	at := asked.Add(min(life-life/renewShare, renewAge))

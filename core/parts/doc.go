@@ -1,7 +1,6 @@
-// Package parts makes those parts of an agent that agent.toml describes: the readers of
-// sources, the engine for plugins, what a policy engine is made from.
+// Package parts creates the parts of an agent that agent.toml configures: the readers of sources,
+// the engine for plugins, and the parts of a policy engine.
 //
-// Comes in: a configuration. Goes out: parts that do nothing yet, for an agent that runs
-// and for the tools that check, test and replay what it would do. The package owns no
-// goroutine.
+// Comes in: a configuration. Goes out: parts that are not running yet, for a running agent and for
+// the tools that check, test and replay its decisions. The package owns no goroutine.
 package parts

@@ -14,8 +14,9 @@ import (
 // objectKeyFile is the generated key in the state directory.
 const objectKeyFile = "objects.key"
 
-// ObjectKey says where the key of kept Secrets may be. lookupEnv returns variables of the environment, by which a service
-// manager says where credentials are; nil for none.
+// ObjectKey returns the places in which the key of stored Secrets may be. lookupEnv returns
+// environment variables, in which a service manager names its directory of credentials; nil for
+// none.
 func ObjectKey(cfg *config.Config, lookupEnv func(string) (string, bool)) object.KeyPlaces {
 	places := object.KeyPlaces{File: cfg.Objects.KeyFile, Generated: filepath.Join(cfg.Paths.StateRoot, objectKeyFile)}
 	if lookupEnv != nil {
@@ -24,7 +25,7 @@ func ObjectKey(cfg *config.Config, lookupEnv func(string) (string, bool)) object
 	return places
 }
 
-// ObjectDirectory says how the directory of objects is read.
+// ObjectDirectory returns the configuration for reading the directory of objects.
 func ObjectDirectory(cfg *config.Config, sink source.Sink, log *slog.Logger) file.Config {
 	return file.Config{
 		Name: "objects", Path: cfg.Objects.Dir, Sink: sink, Decode: manifest.DecodeObjects, OwnerOnly: true, Logger: log,

@@ -9,7 +9,7 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// Layout returns where the directories of pods are.
+// Layout returns the layout of the pods' directories.
 func Layout(cfg *config.Config) pod.Layout {
 	return pod.Layout{PodRoot: cfg.Paths.PodRoot, LogRoot: cfg.Paths.LogRoot}
 }
@@ -27,8 +27,8 @@ func OwnerOf(tenants []config.Tenant) func(namespace string) string {
 	}
 }
 
-// Jitter stretches a delay by up to half of it, so that what was started
-// together does not come back together.
+// Jitter extends a delay by up to half of it, so that tasks that started together do not repeat
+// together.
 func Jitter(d time.Duration) time.Duration {
 	return d + time.Duration(rand.Float64()*0.5*float64(d))
 }

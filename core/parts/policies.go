@@ -20,14 +20,12 @@ import (
 // compiledDir is the directory of compiled plugins in the state directory.
 const compiledDir = "compiled"
 
-// Engine makes the sandbox of a configuration, whose compiled code lies
-// below dir.
+// Engine creates the plugin sandbox for a configuration, with its compiled code below dir.
 func Engine(dir string, p *config.Policy, log *slog.Logger, more ...wasm.EngineOption) (*wasm.Engine, error) {
 	return wasm.NewEngine(filepath.Join(dir, compiledDir), log, append(more, wasm.WithCaps(ModuleCaps(p)))...)
 }
 
-// Budgets are what compiling the plugins of each tenant may take, and what plugins
-// may log about its pods.
+// Budgets limit the compilation of each tenant's plugins, and the log of plugins about its pods.
 func Budgets(tenants []config.Tenant) []wasm.EngineOption {
 	compiling, logs := map[string]time.Duration{}, map[string]int{}
 	for i := range tenants {
@@ -37,7 +35,7 @@ func Budgets(tenants []config.Tenant) []wasm.EngineOption {
 	return []wasm.EngineOption{wasm.WithCompileTimes(compiling), wasm.WithLogRates(logs)}
 }
 
-// PolicySet returns how the operator's set of policies is loaded on a node of that name.
+// PolicySet returns the options for loading the operator's policies on a node with that name.
 func PolicySet(cfg *config.Config, nodeName string, loader eval.Loader, log *slog.Logger) (rollout.Options, error) {
 	trust, err := OperatorTrust(cfg)
 	return rollout.Options{
@@ -46,17 +44,18 @@ func PolicySet(cfg *config.Config, nodeName string, loader eval.Loader, log *slo
 	}, err
 }
 
-// OperatorTrust returns whose signature the operator's set must have. An error names the table of agent.toml.
+// OperatorTrust returns the keys whose signature the operator's set must have. An error names the
+// table of agent.toml.
 func OperatorTrust(cfg *config.Config) (bundle.Trust, error) {
 	return trust("policy", cfg.Policy.TrustedKeys, cfg.Policy.RequireSignature)
 }
 
-// TenantTrust returns the same for the set of a tenant.
+// TenantTrust returns the keys whose signature a tenant's set must have.
 func TenantTrust(t *config.Tenant) (bundle.Trust, error) {
 	return trust("tenant "+t.Name, t.TrustedKeys, t.RequireSignature)
 }
 
-// trust is what a table of agent.toml says of signatures.
+// trust returns the signature settings of a table in agent.toml.
 func trust(table string, keys []string, required bool) (bundle.Trust, error) {
 	t := bundle.Trust{Required: required}
 	for _, text := range keys {
@@ -69,9 +68,9 @@ func trust(table string, keys []string, required bool) (bundle.Trust, error) {
 	return t, nil
 }
 
-// ModuleCaps bound the size and shape of plugins. The operator says how long a
-// module and its code may be. The code with what counts its fuel may grow by as
-// much as it may by default, to 8/3 of the code: guests in C and Go come to 4/3.
+// ModuleCaps returns limits on the size and shape of plugins. The operator configures the length of
+// a module and its code. With fuel counters, the code may grow by the same factor as by default, to
+// 8/3; plugins in C and Go grow to 4/3.
 func ModuleCaps(p *config.Policy) verify.Caps {
 	caps := verify.Default()
 	caps.Metered = int(int64(caps.Metered) * int64(p.CodeBytes) / int64(caps.Code))
@@ -79,8 +78,8 @@ func ModuleCaps(p *config.Policy) verify.Caps {
 	return caps
 }
 
-// WithPolicies calls do with what the policies of a directory are loaded with, and an engine
-// of their own, which is closed when do returns.
+// WithPolicies calls do with the options for loading a directory of policies. It uses an engine of
+// its own, which it closes when do returns.
 func WithPolicies(cfg *config.Config, node, dir string, do func(rollout.Options) error) error {
 	return WithEngine(cfg, func(engine *wasm.Engine) error {
 		o, err := PolicySet(cfg, node, eval.Sandbox(engine), slog.New(slog.DiscardHandler))
@@ -101,8 +100,7 @@ func WithPolicies(cfg *config.Config, node, dir string, do func(rollout.Options)
 	})
 }
 
-// WithEngine calls do with an engine of its own, whose compiled code is gone when do
-// returns.
+// WithEngine calls do with an engine of its own, whose compiled code it removes when do returns.
 func WithEngine(cfg *config.Config, do func(*wasm.Engine) error, options ...wasm.EngineOption) error {
 	temp, err := os.MkdirTemp("", "wardlet-check-")
 	if err != nil {
@@ -116,8 +114,7 @@ func WithEngine(cfg *config.Config, do func(*wasm.Engine) error, options ...wasm
 	return errors.Join(do(engine), engine.Close())
 }
 
-// Child does the work of a process that the agent has started to compile a
-// plugin, if this process is one: isChild says so, and status is what to exit
-// with. Every program that makes an Agent, or checks a configuration, calls it
-// first thing.
+// Child does the work of a process that the agent has started to compile a plugin. isChild reports
+// whether this process is one, and status is its exit code. Every program that makes an Agent, or
+// checks a configuration, must call Child before anything else.
 func Child() (status int, isChild bool) { return wasm.Child() }

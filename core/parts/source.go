@@ -23,13 +23,13 @@ func SourceNames(cfg *config.Config) []string {
 	return names
 }
 
-// The bounds of a tenant's directory, which the tenant fills, not the operator.
+// The limits of a tenant's directory, because the tenant fills it, not the operator.
 const (
 	tenantFiles = 2048
 	tenantBytes = 32 << 20
 )
 
-// maxFiles and maxBytes bound a directory; zero is the default of package file.
+// maxFiles and maxBytes return the limits of a directory; zero means the default of package file.
 func maxFiles(s *config.Source) int {
 	if s.Tenant != "" {
 		return tenantFiles
@@ -44,21 +44,21 @@ func maxBytes(s *config.Source) int64 {
 	return 0
 }
 
-// SourceSetting is what a source needs beside its configuration.
+// SourceSetting has the dependencies of a source beside its configuration.
 type SourceSetting struct {
 	Node       string
 	Namespaces []string
 	Sink       source.Sink
-	// Ignored takes what a directory holds that is not read.
+	// Ignored is called with the entries of a directory that are not read.
 	Ignored func(*api.Ignored)
-	// API is the client of the API server; nil where no source is of its kind.
+	// API is the client of the API server; nil if no source needs it.
 	API *kube.Client
 	// Place and Log are nil for a source that is read once.
 	Place file.Place
 	Log   *slog.Logger
 }
 
-// NewSource makes a source of its kind.
+// NewSource returns a source of the configured kind.
 func NewSource(s *config.Source, with SourceSetting) (source.Source, error) {
 	switch s.Kind {
 	case config.KindFile:

@@ -13,34 +13,32 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// Cache holds the newest observation of every pod. What it returns is
-// shared: it is read, never changed. It is safe for concurrent use.
+// Cache holds the newest observation of every pod. The returned values are shared: callers read
+// them and never change them. It is safe for concurrent use.
 //
-// An answer is as new as the inspection it comes from, or as the last list
-// that showed the pod unchanged since. The time of a list alone says only
-// that pods which are not in it do not exist: a pod that is in the list but
-// could not be inspected yet has no newer answer.
+// An observation is as new as its inspection, or as the last list that showed the pod unchanged
+// since. The time of a list alone proves only that pods which are not in it do not exist: for a pod
+// that is in the list but could not be inspected yet, there is no newer observation.
 type Cache struct {
 	mu      sync.Mutex
 	entries map[types.UID]*entry
 	list    []status.ObservedPod
 	listAt  time.Time
-	// uninspected are the pods without an entry of which list does not say that they
-	// do not exist.
+	// uninspected are the pods without an entry that the list does not prove to be gone.
 	uninspected map[types.UID]bool
-	merged      []status.ObservedPod        // what Pods returns; nil: to be made
-	waiters     map[types.UID]chan struct{} // closed and dropped at the next news
-	// request asks for an inspection of a pod that is later than a time; nil: there
-	// are none.
+	merged      []status.ObservedPod        // the cached result of Pods, nil if it has to be computed
+	waiters     map[types.UID]chan struct{} // closed and deleted when the pod has something new
+	// request asks for an inspection of a pod that is newer than a time, nil if inspections are not
+	// possible.
 	request func(types.UID, time.Time)
 }
 
 type entry struct {
 	pod status.ObservedPod
 	err error
-	// seen is when the inspection was begun that pod comes from.
+	// seen is when the inspection that returned pod began.
 	seen time.Time
-	// at is the time up to which pod and err hold.
+	// at is the time up to which pod and err are known to be true.
 	at time.Time
 }
 
@@ -49,15 +47,15 @@ func NewCache() *Cache {
 	return &Cache{entries: map[types.UID]*entry{}, uninspected: map[types.UID]bool{}, waiters: map[types.UID]chan struct{}{}}
 }
 
-// setRequest sets what asks for an inspection of a pod that GetNewerThan waits for.
+// setRequest sets the function that requests an inspection of a pod for which GetNewerThan waits.
 func (c *Cache) setRequest(ask func(types.UID, time.Time)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.request = ask
 }
 
-// Get is the last observation of a pod, with the error of its last inspection
-// if that failed. It never blocks. A pod that is not known has only its UID.
+// Get returns the last observation of a pod, and the error of its last inspection if that failed.
+// It never blocks. For an unknown pod it returns a pod with only its UID.
 func (c *Cache) Get(uid types.UID) (status.ObservedPod, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -67,10 +65,10 @@ func (c *Cache) Get(uid types.UID) (status.ObservedPod, error) {
 	return status.ObservedPod{UID: uid}, nil
 }
 
-// GetNewerThan is like Get, but waits until the answer is newer than t. Where
-// it has to wait it has the pod inspected, and does not depend on the next
-// list. It fails with the error of the inspection, or of the context when that
-// ends first; what is new enough already is given even then.
+// GetNewerThan is like Get, but waits until the observation is newer than t. If it has to wait, it
+// requests an inspection of the pod and does not depend on the next list. It fails with the error
+// of the inspection, or with that of the context if the context is done first. An observation that
+// is new enough is returned even if the context is done.
 func (c *Cache) GetNewerThan(ctx context.Context, uid types.UID, t time.Time) (status.ObservedPod, error) {
 	asked := ctx.Err() != nil
 	for {
@@ -99,7 +97,7 @@ func (c *Cache) GetNewerThan(ctx context.Context, uid types.UID, t time.Time) (s
 	}
 }
 
-// answer is what is known of a pod that is newer than t, if anything is.
+// answer returns what is known about a pod, and whether it is newer than t.
 func (c *Cache) answer(uid types.UID, t time.Time) (entry, bool) {
 	if e, ok := c.entries[uid]; ok {
 		return *e, e.at.After(t)
@@ -124,8 +122,8 @@ func (c *Cache) Set(p status.ObservedPod, t time.Time) {
 	c.wake(p.UID)
 }
 
-// SetError stores that an inspection begun at t has failed. The last good
-// observation stays.
+// SetError stores that an inspection begun at t has failed. The last successful observation is
+// kept.
 func (c *Cache) SetError(uid types.UID, err error, t time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -137,7 +135,7 @@ func (c *Cache) SetError(uid types.UID, err error, t time.Time) {
 	c.wake(uid)
 }
 
-// SetObserved says that what is known of a pod still held at t.
+// SetObserved records that the observation of a pod was still true at t.
 func (c *Cache) SetObserved(uid types.UID, t time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -153,7 +151,7 @@ func (c *Cache) observed(uid types.UID, e *entry, t time.Time) {
 	}
 }
 
-// Delete forgets a pod. Who waits for it is answered by the next list.
+// Delete forgets a pod. Callers that wait for it get an answer from the next list.
 func (c *Cache) Delete(uid types.UID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -162,11 +160,11 @@ func (c *Cache) Delete(uid types.UID) {
 	c.merged = nil
 }
 
-// SetList stores a full list that was begun at t. It comes after Delete and
-// SetObserved for the pods of that list.
+// SetList stores a full list that was begun at t. It has to be called after Delete and SetObserved
+// for the pods of that list.
 func (c *Cache) SetList(pods []status.ObservedPod, t time.Time) { c.setList(pods, nil, t) }
 
-// setList is SetList and, for the pods that are held, SetObserved. held may be
+// setList is SetList and, for each pod whose element of held is true, SetObserved. held may be
 // shorter than pods.
 func (c *Cache) setList(pods []status.ObservedPod, held []bool, t time.Time) {
 	c.mu.Lock()
@@ -199,9 +197,9 @@ func (c *Cache) wake(uid types.UID) {
 	}
 }
 
-// Pods are all pods there are: those of the last full list, and what was seen
-// of each pod since, in place of what the list says. The time is when that
-// list was begun, zero if there was none yet; then there are no pods.
+// Pods returns all pods that exist: those of the last full list, each replaced by a newer
+// inspection if there is one. The time is when that list was begun, zero if there was none yet;
+// then there are no pods.
 func (c *Cache) Pods() ([]status.ObservedPod, time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -214,8 +212,8 @@ func (c *Cache) Pods() ([]status.ObservedPod, time.Time) {
 	return c.merged, c.listAt
 }
 
-// merge lays what was inspected since the list over it. Pods that are new come
-// first, for the newest do.
+// merge returns the list with newer inspections applied. New pods come first, because the newest
+// pods do in a list.
 func (c *Cache) merge() []status.ObservedPod {
 	since := map[types.UID]*status.ObservedPod{}
 	for uid, e := range c.entries {

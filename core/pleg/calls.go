@@ -11,26 +11,27 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// An inspection that ignores that its time is over is given up graceTime later.
-// Run waits at its end for endTime at most.
+// An inspection that does not return at its timeout is abandoned graceTime later. Run waits at its
+// end for endTime at most.
 const (
 	graceTime = 2 * time.Second
 	endTime   = 5 * time.Second
 )
 
-// errStillHangs is why a pod cannot be inspected of which an inspection was given
-// up.
+// errStillHangs is the error for a pod that cannot be inspected because an abandoned inspection of
+// it still runs.
 var errStillHangs = errors.New("an earlier inspection of it still hangs in the runtime")
 
-// calls are the inspections that are under way in the runtime: one of each pod at
-// most, however many were given up. It is safe for concurrent use.
+// calls are the inspections that are under way in the runtime, abandoned ones included: at most one
+// for each pod. It is safe for concurrent use.
 type calls struct {
 	mu sync.Mutex
-	// givenUp says it of every pod that has one.
+	// givenUp has an entry for each pod with an inspection under way, true if it was abandoned.
 	givenUp map[types.UID]bool
 }
 
-// begin reports whether the pod may be inspected, which then is under way.
+// begin reports whether the pod may be inspected, and if so records that an inspection is under
+// way.
 func (c *calls) begin(uid types.UID) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -44,7 +45,8 @@ func (c *calls) begin(uid types.UID) bool {
 	return true
 }
 
-// giveUp abandons an inspection unless it has ended, and reports whether it did.
+// giveUp abandons an inspection unless it has returned, and reports whether it abandoned the
+// inspection.
 func (c *calls) giveUp(uid types.UID) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -55,7 +57,7 @@ func (c *calls) giveUp(uid types.UID) bool {
 	return true
 }
 
-// end ends an inspection and reports whether it was given up.
+// end records that an inspection has returned, and reports whether it was abandoned.
 func (c *calls) end(uid types.UID) (givenUp bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -64,7 +66,7 @@ func (c *calls) end(uid types.UID) (givenUp bool) {
 	return givenUp
 }
 
-// pods are those of which one is under way.
+// pods returns the pods with an inspection under way.
 func (c *calls) pods() []types.UID {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -76,14 +78,14 @@ func (c *calls) pods() []types.UID {
 	return uids
 }
 
-// callRuntime inspects a pod at a time that is later than newer. It returns soon
-// after ctx ends, also where the runtime does not.
+// callRuntime inspects a pod at a time that is later than newer. It returns soon after ctx is done,
+// even if the runtime does not return.
 func (g *Generator) callRuntime(ctx context.Context, uid types.UID, newer time.Time) inspection {
 	ctx, cancel := context.WithTimeout(ctx, g.cfg.InspectTimeout)
 	defer cancel()
 	at := g.cfg.Now()
 	if d := newer.Sub(at); d >= 0 && d < time.Millisecond {
-		time.Sleep(d + 1) // a coarse clock
+		time.Sleep(d + 1) // the clock is coarse
 		at = g.cfg.Now()
 	}
 	if !g.calls.begin(uid) {
@@ -93,7 +95,7 @@ func (g *Generator) callRuntime(ctx context.Context, uid types.UID, newer time.T
 	g.running.Go(func() {
 		p, err := g.cfg.Runtime.InspectPod(ctx, uid)
 		if g.calls.end(uid) {
-			g.requests.request(uid, g.cfg.Now()) // it can be inspected again
+			g.requests.request(uid, g.cfg.Now()) // the pod can be inspected again
 			return
 		}
 		answer <- inspection{uid: uid, at: at, pod: p, err: err}
@@ -111,13 +113,13 @@ func (g *Generator) callRuntime(ctx context.Context, uid types.UID, newer time.T
 	case <-grace.C:
 	}
 	if !g.calls.giveUp(uid) {
-		return <-answer // it has just ended
+		return <-answer // it has just returned
 	}
 	return inspection{uid: uid, at: at, err: fmt.Errorf("the runtime does not return from it: %w", ctx.Err())}
 }
 
-// end waits for all goroutines of Run, but not for long: a call that ignores that
-// it is to end is left behind.
+// end waits for all goroutines of Run, but not for long: a call that ignores its cancellation is
+// left behind.
 func (g *Generator) end() {
 	ended := make(chan struct{})
 	go func() {

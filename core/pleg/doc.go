@@ -1,22 +1,19 @@
-// Package pleg is the pod lifecycle event generator: it watches what the
-// runtime runs and holds what it last saw of every pod.
+// Package pleg is the pod lifecycle event generator: it watches what the runtime runs and holds the
+// last observation of every pod.
 //
-// Comes in: lists and inspections of a Runtime, and its stream of events where
-// it has one. Goes out: events for the sync loop, observations for workers
-// through the Cache, figures to an Observer.
+// Input: lists and inspections of a Runtime, and its stream of events if it has one. Output: events
+// for the sync loop, observations for workers through the Cache, measurements for an Observer.
 //
-// An event of the runtime means that its pod is inspected, at once or, where
-// nothing of it runs and no caller waits, within a second; nothing else of it is
-// believed. While events come, a full list every minute finds what they did not
-// tell; while they do not, lists come every second. A few inspections run at a
-// time; one that waits for its turn serves all that ask before it begins. Only a
-// full list says that a pod does not exist, and only an inspection or a list
-// that shows it unchanged makes what is known of one newer.
+// An event of the runtime only causes an inspection of its pod; its content is not trusted. The
+// inspection is made at once or, if nothing of the pod runs and no caller waits, within a second.
+// While events arrive, a full list every minute finds changes without an event. Otherwise a list is
+// made every second. A few inspections run at a time; an inspection that waits for its turn serves
+// all requests made before it begins. Only a full list proves that a pod does not exist. An
+// observation becomes newer only by an inspection, or by a list that shows the pod unchanged.
 //
-// Generator.Run is the one goroutine that owns all records. Lists, inspections
-// and the stream of events run beside it, on goroutines of their own that Run
-// waits for, and hand their results back to it: a runtime that hangs over one pod
-// holds up that pod and nothing else. An inspection that does not end when its time
-// is over is given up; its goroutine stays, one for each pod at most, and Run waits
-// for it no longer than 5 s. The cache is safe for concurrent use.
+// Generator.Run is the one goroutine that owns all records. Lists, inspections and the stream of
+// events run on goroutines of their own, which hand their results back to Run. Run waits for these
+// goroutines when it returns. If the runtime hangs on one pod, only that pod is delayed. An
+// inspection that does not return at its timeout is abandoned. Its goroutine stays, at most one for
+// each pod, and Run waits for it no longer than 5 s. The cache is safe for concurrent use.
 package pleg

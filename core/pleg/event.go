@@ -8,31 +8,31 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// EventType is what happened to a pod.
+// EventType is the kind of an Event.
 type EventType string
 
-// The events the sync loop gets. Sandboxes count as containers.
+// The events that the sync loop gets. Sandboxes count as containers.
 const (
 	ContainerStarted EventType = "ContainerStarted"
 	ContainerDied    EventType = "ContainerDied"
 	ContainerRemoved EventType = "ContainerRemoved"
-	// PodSync says that a pod could be inspected again after a failure, or is
-	// gone after one. It names no container.
+	// PodSync means that a pod could be inspected again after a failure, or is gone after one. It
+	// names no container.
 	PodSync EventType = "PodSync"
 )
 
-// containerChanged is a change to a state that says nothing: the pod is
-// inspected, and no event follows.
+// containerChanged is a change to an unknown state: the pod is inspected, but no event is sent to
+// the sync loop.
 const containerChanged EventType = "ContainerChanged"
 
-// Event is one step in the life of a pod.
+// Event is one change in the life of a pod.
 type Event struct {
 	UID         types.UID
 	Type        EventType
 	ContainerID string
 }
 
-// deliver hands events to the sync loop, or drops them.
+// deliver sends events to the sync loop, or drops them if their channel is full.
 func (g *Generator) deliver(events []Event) {
 	dropped := 0
 	for _, e := range events {
@@ -54,9 +54,9 @@ func (g *Generator) deliver(events []Event) {
 	}
 }
 
-// states are the states of a pod's containers and, after them, sandboxes, in
-// the order the runtime shows them. What is absent does not exist. nil is no
-// such pod.
+// states are the states of a pod's containers followed by those of its sandboxes, in the order in
+// which the runtime shows them. What is not in it does not exist. nil means that the pod does not
+// exist.
 type states []containerState
 
 type containerState struct {
@@ -89,7 +89,7 @@ func stateOfSandbox(s *status.ObservedSandbox) containerState {
 	return containerState{s.ID, status.StateExited}
 }
 
-// match reports whether these are the states of p, in the same order.
+// match reports whether s are the states of p, in the same order.
 func (s states) match(p *status.ObservedPod) bool {
 	if s == nil || len(s) != len(p.Containers)+len(p.Sandboxes) {
 		return false
@@ -108,8 +108,7 @@ func (s states) match(p *status.ObservedPod) bool {
 	return true
 }
 
-// equal reports whether both are the same pod in the same state, in whatever
-// order.
+// equal reports whether s and o are states of the same pod with the same content, in any order.
 func (s states) equal(o states) bool {
 	switch {
 	case (s == nil) != (o == nil) || len(s) != len(o):
@@ -124,13 +123,13 @@ func (s states) has(id string) bool {
 	return slices.ContainsFunc(s, func(c containerState) bool { return c.id == id })
 }
 
-// unsettled reports whether something is in a state that it will hardly stay
-// in: made and not started, or unknown.
+// unsettled reports whether something is in a state that will probably change soon: created but not
+// started, or unknown.
 func (s states) unsettled() bool {
 	return slices.ContainsFunc(s, func(c containerState) bool { return c.state == status.StateUnknown })
 }
 
-// allExited reports whether nothing runs, as far as is known.
+// allExited reports whether, as far as is known, nothing runs.
 func (s states) allExited() bool {
 	return !slices.ContainsFunc(s, func(c containerState) bool { return c.state != status.StateExited })
 }
@@ -143,8 +142,8 @@ func (s states) byID() map[string]status.ContainerState {
 	return out
 }
 
-// diff is what has happened between two observations of a pod, container by
-// container: what was there before in its order, then what is new in its own.
+// diff returns the events between two observations of a pod, container by container: first the
+// containers of before in their order, then the new ones of after in theirs.
 func diff(uid types.UID, before, after states) []Event {
 	var out []Event
 	was, is := before.byID(), after.byID()
@@ -159,8 +158,8 @@ func diff(uid types.UID, before, after states) []Event {
 	return out
 }
 
-// appendEvents appends what the change of one container tells. An empty state
-// is that of one that does not exist.
+// appendEvents appends the events for the change of one container. An empty state means that the
+// container does not exist.
 func appendEvents(out []Event, uid types.UID, id string, was, is status.ContainerState) []Event {
 	if was == is {
 		return out

@@ -11,30 +11,30 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// slotTime is how long an inspection holds its slot. After that it hangs: it
-// goes on, but others no longer wait for it. The more hang the less time the
-// next has, at least minSlotTime: however many hang, others wait little longer
-// than slotTime in all.
+// slotTime is how long an inspection holds its slot. After that it counts as hanging: it continues,
+// but others no longer wait for it. The more inspections hang, the less time the next one holds its
+// slot, but at least minSlotTime. So however many hang, others wait little longer than slotTime in
+// all.
 const (
 	slotTime    = 2 * time.Second
 	minSlotTime = 20 * time.Millisecond
 )
 
-// inspection is the answer to an inspection of one pod.
+// inspection is the result of an inspection of one pod.
 type inspection struct {
 	uid types.UID
 	at  time.Time
 	pod status.ObservedPod
 	err error
-	// took is how long it took since it was wanted, the wait for a slot included.
+	// took is the time since the inspection was requested, including the wait for a slot.
 	took time.Duration
 }
 
-// handleRequests inspects the pods for which there are requests.
+// handleRequests inspects the pods that have requests.
 func (g *Generator) handleRequests(ctx context.Context) {
 	byUID, byID := g.requests.take()
 	for id, r := range byID {
-		for uid, rec := range g.records { // rare: of sandboxes that are gone
+		for uid, rec := range g.records { // rare: only for sandboxes that are gone
 			if rec.old.has(id) || rec.current.has(id) {
 				byUID[uid] = byUID[uid].merge(r)
 			}
@@ -48,12 +48,12 @@ func (g *Generator) handleRequests(ctx context.Context) {
 	}
 }
 
-// handleRequest inspects a pod, unless what is known or under way is as new as that
-// would be, or a delayed inspection is enough.
+// handleRequest inspects a pod, unless the known observation or the inspection under way is new
+// enough, or a delayed inspection is sufficient.
 func (g *Generator) handleRequest(ctx context.Context, uid types.UID, r inspectRequest) {
 	rec := g.record(uid)
-	// Where nothing runs nothing can end, and a worker that starts something asks about it.
-	// What an inspection under way will show to run is not known.
+	// If nothing runs, nothing can exit, and a worker that starts something requests an inspection
+	// itself. It is not known what an inspection under way will show.
 	soon := r.delayable || !r.asked && !rec.inFlight && rec.old.allExited()
 	now := g.cfg.Now()
 	switch {
@@ -74,8 +74,8 @@ func (g *Generator) handleRequest(ctx context.Context, uid types.UID, r inspectR
 	}
 }
 
-// inspect inspects a pod as soon as there is a slot for it and no other inspection of
-// it is in flight. Until then more requests change nothing.
+// inspect inspects a pod as soon as a slot is free and no other inspection of the pod is in flight.
+// Until then further requests are merged into this one.
 func (g *Generator) inspect(ctx context.Context, uid types.UID, rec *record, r inspectRequest) {
 	now := g.cfg.Now()
 	rec.asOf = later(now, r.newer.Add(1))
@@ -95,8 +95,8 @@ func (g *Generator) inspect(ctx context.Context, uid types.UID, rec *record, r i
 	g.startQueued(ctx)
 }
 
-// startInspection begins an inspection. The caller has taken a slot, which is given
-// back when the inspection has ended, or hangs.
+// startInspection begins an inspection. The caller has acquired a slot, which is released when the
+// inspection has returned, or hangs.
 func (g *Generator) startInspection(ctx context.Context, uid types.UID, rec *record) {
 	newer, since := rec.newer, rec.since
 	rec.begun = later(g.cfg.Now(), newer.Add(1))
@@ -113,7 +113,7 @@ func (g *Generator) startInspection(ctx context.Context, uid types.UID, rec *rec
 		release()
 		select {
 		case g.freed <- struct{}{}:
-		default: // it has been told
+		default: // a wake-up is pending already
 		}
 	})
 	g.running.Go(func() {
@@ -131,8 +131,8 @@ func (g *Generator) startInspection(ctx context.Context, uid types.UID, rec *rec
 	})
 }
 
-// finishInspection handles the end of an inspection: the cache has it before any event
-// is delivered. A failure delivers nothing and is tried again.
+// finishInspection handles the result of an inspection: it is stored in the cache before any event
+// is delivered. After a failure no event is delivered, and the inspection is tried again.
 func (g *Generator) finishInspection(ctx context.Context, i inspection) {
 	g.cfg.Observer.Inspected(i.took)
 	rec := g.records[i.uid]
@@ -165,7 +165,7 @@ func (g *Generator) finishInspection(ctx context.Context, i inspection) {
 	g.startQueued(ctx)
 }
 
-// applyInspection brings the record, the cache and the events up to an inspection.
+// applyInspection updates the record and the cache from an inspection, and delivers the events.
 func (g *Generator) applyInspection(rec *record, i inspection) {
 	seen := statesOf(&i.pod)
 	events := diff(i.uid, rec.old, seen)
@@ -181,7 +181,7 @@ func (g *Generator) applyInspection(rec *record, i inspection) {
 	g.keepAddresses(&i.pod)
 	g.cfg.Cache.Set(i.pod, i.at)
 	if listed && rec.current.equal(seen) {
-		g.cfg.Cache.SetObserved(i.uid, rec.listAt) // a list has shown the same since
+		g.cfg.Cache.SetObserved(i.uid, rec.listAt) // a later list has shown the same
 	}
 	g.deliver(events)
 	if !rec.eventAt.IsZero() {
@@ -190,8 +190,8 @@ func (g *Generator) applyInspection(rec *record, i inspection) {
 	}
 }
 
-// keepAddresses sets the addresses that a pod whose sandbox has ended had: its status
-// goes on naming them.
+// keepAddresses copies the last known addresses to a pod whose sandbox has stopped: its status
+// continues to show them.
 func (g *Generator) keepAddresses(p *status.ObservedPod) {
 	if len(p.IPs) > 0 {
 		return
@@ -205,13 +205,13 @@ func (g *Generator) keepAddresses(p *status.ObservedPod) {
 	p.IPs = before.IPs
 }
 
-// othersTurn is which turn is for a pod without a caller that waits, while there are
-// pods with one.
+// othersTurn is the turn, one in every othersTurn, that is reserved for pods without a waiting
+// caller.
 const othersTurn = 4
 
-// queue are the pods whose inspection waits for a slot: first those that a
-// caller asked about, and of these and the others the first that came. A pod may be in it
-// more often than its turn comes; its record says whether it still has one.
+// queue holds the pods whose inspection waits for a slot. Pods with a waiting caller come first,
+// and both lists are in order of arrival. A pod may be queued more than once; its record says
+// whether it still has to be inspected.
 type queue struct {
 	asked, others []types.UID
 	turn          int
@@ -225,7 +225,7 @@ func (q *queue) add(uid types.UID, asked bool) {
 	}
 }
 
-// next takes the pod whose turn it is, false if there is none.
+// next removes and returns the next pod, false if there is none.
 func (q *queue) next() (types.UID, bool) {
 	if len(q.asked)+len(q.others) == 0 {
 		*q = queue{} // releases the memory of a burst
@@ -241,7 +241,7 @@ func (q *queue) next() (types.UID, bool) {
 	return uid, true
 }
 
-// startQueued begins inspections as long as there are slots and pods that wait.
+// startQueued begins inspections as long as there are free slots and waiting pods.
 func (g *Generator) startQueued(ctx context.Context) {
 	for {
 		select {

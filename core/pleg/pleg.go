@@ -19,25 +19,25 @@ import (
 // maxEvents is the size of the event channel, as in a kubelet.
 const maxEvents = 1000
 
-// Config is what a Generator needs. Runtime, Cache, Logger and Now are
-// required; zero elsewhere means the default.
+// Config holds the settings and dependencies of a Generator. Runtime, Cache, Logger and Now are
+// required; the zero value of any other field means its default.
 type Config struct {
 	Runtime Runtime
 	Cache   *Cache
 	Logger  *slog.Logger
-	// Now is the clock; its times carry a monotonic reading. It is also
-	// the clock of readers of the Cache.
+	// Now is the clock; its times carry a monotonic reading. Readers of the Cache use the same
+	// clock.
 	Now func() time.Time
 	// Observer is nil for none.
 	Observer Observer
-	// Period is the pause between two full lists while the runtime's events are
-	// not relied on, 1 s by default; SafetyPeriod while they are, 60 s.
+	// Period is the pause between two full lists while the runtime's events are not relied on, 1 s
+	// by default. SafetyPeriod is the pause while they are, 60 s by default.
 	Period, SafetyPeriod time.Duration
-	// SettleTime is how long after the runtime was asked for its events it may
-	// take until it tells of all of them, 3 s by default.
+	// SettleTime is how long after opening its event stream the runtime may still omit events, 3 s
+	// by default.
 	SettleTime time.Duration
-	// Threshold is the age of the last full list from which the runtime
-	// counts as not answering, 3 min by default.
+	// Threshold is the age of the last full list from which on the runtime counts as not answering,
+	// 3 min by default.
 	Threshold time.Duration
 	// MaxInspect is how many pods are inspected at once, 8 by default. Pods
 	// whose inspection hangs do not count.
@@ -46,14 +46,14 @@ type Config struct {
 	InspectTimeout time.Duration
 }
 
-// Generator lists and inspects the pods of a runtime, fills the Cache and
-// tells of every step in a pod's life.
+// Generator lists and inspects the pods of a runtime, fills the Cache and sends an event for every
+// change of a pod.
 type Generator struct {
 	cfg       Config
 	events    chan Event
 	dropped   atomic.Uint64
-	listedAt  atomic.Pointer[time.Time] // when the last good list was begun
-	listFault atomic.Pointer[error]     // why the last list failed, nil if it did not
+	listedAt  atomic.Pointer[time.Time] // when the last successful list was begun
+	listFault atomic.Pointer[error]     // the error of the last list, nil if it succeeded
 	streaming atomic.Bool               // the runtime's events are relied on
 	requests  *inspectRequests
 	relists   chan chan error
@@ -61,7 +61,7 @@ type Generator struct {
 	hanging   atomic.Int32  // inspections that hang
 	freed     chan struct{} // an inspection hangs; room for one value, never closed
 
-	// The rest belongs to Run. Its goroutines answer on lists, inspections and
+	// Only Run uses the fields below. Its goroutines answer on lists, inspections and
 	// streamChanges, which are never closed.
 	running       sync.WaitGroup
 	calls         calls
@@ -72,19 +72,19 @@ type Generator struct {
 	queue         queue
 	timer         *time.Timer // the next list
 	listing       bool
-	listSoon      bool // one more is due after the list under way
+	listSoon      bool // another list is due after the one under way
 	// waiters wait for the list under way, nextWaiters for the one after it.
 	waiters        []chan error
 	nextWaiters    []chan error
 	listErr        faultlog.Pace
 	round          uint64 // the number of the last list
-	unchanged      []bool // of each pod in a list: it is unchanged
+	unchanged      []bool // for each pod in a list, true if it is unchanged
 	delayed        *delayedInspections
 	stream         stream
 	streamErr      faultlog.Pace
 	overflowErr    faultlog.Pace // the channel of events
-	noEventsLogged bool          // that there are none was logged
-	suspectTimer   *time.Timer   // until an event that is missing counts as lost
+	noEventsLogged bool          // it was logged that the runtime sends no events
+	suspectTimer   *time.Timer   // fires when a missing event counts as lost
 }
 
 // New makes a generator; Run starts it.
@@ -114,9 +114,8 @@ func New(cfg Config) *Generator {
 	return g
 }
 
-// Run lists at once and then periodically, and follows the runtime's events,
-// until ctx ends; then it waits for the calls in flight, 5 s at most, and returns
-// nil. It is called once.
+// Run lists at once and then periodically, and follows the runtime's events, until ctx is done.
+// Then it waits for the calls in flight, 5 s at most, and returns nil. It may be called only once.
 func (g *Generator) Run(ctx context.Context) error {
 	defer g.end()
 	g.timer = time.NewTimer(0)
@@ -154,18 +153,18 @@ func (g *Generator) Run(ctx context.Context) error {
 	}
 }
 
-// Events is the stream of events. It holds 1000; what does not fit is
-// dropped, counted and logged. It is never closed.
+// Events returns the stream of events. It holds 1000; further events are dropped, counted and
+// logged. It is never closed.
 func (g *Generator) Events() <-chan Event { return g.events }
 
 // Refresh requests an inspection of one pod that starts after this call. It never blocks, and the
-// request is never lost: there is room for one of each pod.
+// request is never lost, because there is room for one request of each pod.
 func (g *Generator) Refresh(uid types.UID) { g.requests.request(uid, g.cfg.Now()) }
 
-// Dropped counts the events that did not fit.
+// Dropped returns the number of dropped events.
 func (g *Generator) Dropped() uint64 { return g.dropped.Load() }
 
-// Listed is when the last good full list was begun, zero if there was none.
+// Listed returns when the last successful full list was begun, zero if there was none.
 func (g *Generator) Listed() time.Time {
 	if at := g.listedAt.Load(); at != nil {
 		return *at
@@ -176,8 +175,8 @@ func (g *Generator) Listed() time.Time {
 // Streaming reports whether the runtime's events are relied on.
 func (g *Generator) Streaming() bool { return g.streaming.Load() }
 
-// Healthy fails when the runtime has not answered a list for too long, whether
-// it tells of its events or not.
+// Healthy returns an error if the runtime has not answered a list for too long, whether it sends
+// events or not.
 func (g *Generator) Healthy() error {
 	at := g.Listed()
 	if at.IsZero() {
@@ -190,7 +189,7 @@ func (g *Generator) Healthy() error {
 	return nil
 }
 
-// withFault adds why the last list failed.
+// withFault adds the error of the last list, if it failed.
 func (g *Generator) withFault(err error) error {
 	if fault := g.listFault.Load(); fault != nil {
 		return fmt.Errorf("%w: %w", err, *fault)
@@ -198,44 +197,44 @@ func (g *Generator) withFault(err error) error {
 	return err
 }
 
-// Runtime is what the generator needs of a container runtime. All calls return
-// soon after their context ends; an inspection that does not is given up, and its
-// pod cannot be inspected until it does.
+// Runtime is the part of a container runtime that the generator uses. All calls return soon after
+// their context is done. An inspection that does not is abandoned, and its pod cannot be inspected
+// until it returns.
 type Runtime interface {
-	// ListPods returns every pod that has a sandbox or a container, whether
-	// running or not. It bounds its own time: the next list waits for it.
+	// ListPods returns every pod that has a sandbox or a container, whether running or not. It has
+	// a timeout of its own: the next list waits for it.
 	ListPods(ctx context.Context) ([]status.ObservedPod, error)
-	// InspectPod returns all there is to know of one pod. A pod the runtime
-	// does not have is one without sandboxes and containers, not an error.
+	// InspectPod returns all that is known about one pod. For a pod that the runtime does not have,
+	// it returns a pod without sandboxes and containers, not an error.
 	InspectPod(ctx context.Context, uid types.UID) (status.ObservedPod, error)
-	// WatchPods tells of changes until the stream of them ends, and then why it
-	// did; the error is never nil. It calls opened when the runtime has been
-	// asked, which is some time before it tells of all that happens, and changed
-	// for every change; both on the goroutine it was called on. changed does not
-	// block. The error is status.ErrNoEvents where the runtime has no stream.
+	// WatchPods reports changes until the stream of events breaks, and returns the reason; the
+	// error is never nil. It calls opened when it has sent the request to the runtime, which is
+	// some time before the runtime reports all changes. It calls changed for every change. Both are
+	// called on the goroutine of WatchPods. changed does not block. The error is status.ErrNoEvents
+	// if the runtime has no stream.
 	WatchPods(ctx context.Context, opened func(), changed func(status.PodChange)) error
 }
 
-// Observer records how a generator fares, for metrics. Run calls its methods one
-// at a time; they return at once.
+// Observer records measurements of a generator, for metrics. Run calls its methods one at a time;
+// they return at once.
 type Observer interface {
-	// Relisted says that a full list has ended, well or not, and how long it
-	// took, the inspections that follow from it left out.
+	// Relisted records how long a full list took, successful or not, without the inspections that
+	// follow from it.
 	Relisted(took time.Duration)
-	// Interval is the time between the beginnings of a full list and of the
-	// last good one before it.
+	// Interval records the time from the beginning of the last successful full list to the
+	// beginning of a new one.
 	Interval(d time.Duration)
-	// Inspected says that an inspection of a pod has ended, well or not, and
-	// how long it took, from when it was asked for.
+	// Inspected records how long an inspection of a pod took, successful or not, since it was
+	// requested.
 	Inspected(took time.Duration)
-	// StreamUp says whether the runtime's events are relied on from now on. It
-	// is called when that changes; at first they are not.
+	// StreamUp records whether the runtime's events are relied on from now on. It is called when
+	// that changes; at first they are not relied on.
 	StreamUp(up bool)
-	// Dropped says how many events did not fit into the channel.
+	// Dropped records how many events did not fit into the channel.
 	Dropped(n int)
-	// Lag is the time from an event of the runtime until what it tells of was in
-	// the cache and delivered. It is never negative. An event that seems to have
-	// been on its way for more than a minute is left out: the clock was set.
+	// Lag records the time from an event of the runtime until its change was in the cache and
+	// delivered. It is never negative. An event that seems to be more than a minute old is left
+	// out, because the clock was set.
 	Lag(d time.Duration)
 }
 

@@ -9,16 +9,16 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// list is the answer to a full list.
+// list is the result of a full list.
 type list struct {
 	at   time.Time
 	pods []status.ObservedPod
 	err  error
 }
 
-// Relist makes a full list that is begun after the call, and waits until the
-// cache has it; inspections that follow from it may still be under way. It
-// fails with the error of the runtime or of ctx, and needs Run.
+// Relist makes a full list that begins after the call, and waits until it is in the cache.
+// Inspections that follow from it may still be under way. It fails with the error of the runtime or
+// of ctx. Run must be running.
 func (g *Generator) Relist(ctx context.Context) error {
 	reply := make(chan error, 1)
 	select {
@@ -54,8 +54,7 @@ func (g *Generator) startList(ctx context.Context) {
 	})
 }
 
-// finishList handles the end of a full list, answers the waiters and sees to it that
-// the next list comes.
+// finishList handles the result of a full list, answers the waiters and schedules the next list.
 func (g *Generator) finishList(ctx context.Context, l list) {
 	g.listing = false
 	pause := g.cfg.Period
@@ -87,8 +86,8 @@ func (g *Generator) finishList(ctx context.Context, l list) {
 	}
 }
 
-// applyList brings the records up to a list: pods that have changed are inspected,
-// pods that have not are as new as the list, pods that are gone are removed.
+// applyList updates the records from a list: pods that have changed are inspected, the observations
+// of unchanged pods become as new as the list, and pods that are gone are removed.
 func (g *Generator) applyList(ctx context.Context, l list) {
 	g.round++
 	followed := g.stream.trusted
@@ -115,11 +114,11 @@ func (g *Generator) applyList(ctx context.Context, l list) {
 		g.removeGone(ctx, l.at)
 	}
 	g.cfg.Cache.setList(l.pods, g.unchanged, l.at)
-	g.listedAt.Store(&l.at) // Healthy is true only after this
+	g.listedAt.Store(&l.at) // Healthy succeeds only after this
 }
 
-// removeGone removes the pods that the last list does not have. Of a pod that was
-// inspected after the list was begun it says nothing: that one is inspected.
+// removeGone removes the pods that are not in the last list. If a pod was inspected after the list
+// was begun, the list proves nothing about it, and it is inspected again.
 func (g *Generator) removeGone(ctx context.Context, at time.Time) {
 	for uid, rec := range g.records {
 		switch {

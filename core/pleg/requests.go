@@ -11,28 +11,27 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// inspectRequest asks for an inspection of a pod. The zero value asks for none.
+// inspectRequest is a request for an inspection of a pod. The zero value is no request.
 type inspectRequest struct {
-	// newer is the time the inspection has to be newer than. asked is set where a
-	// caller waits for it, and not only an event is about the pod.
+	// newer is the time than which the observation must be newer. asked is true if a caller waits
+	// for it, and false if only an event caused the request.
 	newer time.Time
 	asked bool
-	// event is set where the runtime told of a change; eventAt is when the first such
-	// change was, zero where that does not count.
+	// event is true if the runtime reported a change. eventAt is the time of the first such change,
+	// zero if it is not measured.
 	event   bool
 	eventAt time.Time
-	// delayable is set where an inspection a moment later is enough, alsoDelayed where
-	// one then is needed too.
+	// delayable is true if an inspection a moment later is sufficient. alsoDelayed is true if an
+	// inspection is needed then too.
 	delayable, alsoDelayed bool
 }
 
-// inspectRequests are the pods to be inspected. Any goroutine adds, without ever
-// having to wait; Run takes. There is one request for each pod, so nothing has to be
-// dropped.
+// inspectRequests are the pods to be inspected. Any goroutine adds to them without blocking; Run
+// takes them. There is at most one request for each pod, so no request has to be dropped.
 type inspectRequests struct {
 	mu    sync.Mutex
 	byUID map[types.UID]inspectRequest
-	// byID are the requests of which only the ID of a container is known.
+	// byID are the requests for which only the ID of a container is known.
 	byID map[string]inspectRequest
 	// wake has room for one value and is never closed.
 	wake chan struct{}
@@ -50,7 +49,7 @@ func (r *inspectRequests) request(uid types.UID, t time.Time) {
 	r.notify()
 }
 
-// addEvent adds what the runtime tells, now.
+// addEvent adds a request for a change that the runtime reports at now.
 func (r *inspectRequests) addEvent(c status.PodChange, now time.Time) {
 	more := inspectRequest{
 		newer: now, event: true, eventAt: c.At,
@@ -70,7 +69,7 @@ func (r *inspectRequests) addEvent(c status.PodChange, now time.Time) {
 func (r *inspectRequests) notify() {
 	select {
 	case r.wake <- struct{}{}:
-	default: // it has been told
+	default: // a wake-up is pending already
 	}
 }
 
@@ -83,7 +82,7 @@ func (r *inspectRequests) take() (byUID map[types.UID]inspectRequest, byID map[s
 	return byUID, byID
 }
 
-// merge returns a request for both.
+// merge returns one request that satisfies both.
 func (r inspectRequest) merge(o inspectRequest) inspectRequest {
 	if r == (inspectRequest{}) {
 		return o
@@ -94,22 +93,22 @@ func (r inspectRequest) merge(o inspectRequest) inspectRequest {
 	}
 }
 
-// delayedInspections are the pods to be inspected later without a request: where an
-// inspection has failed, where a state has to settle, and where the runtime tells of a
-// change before it shows. They take the place of the lists that came every second, and
-// are kept only while events are relied on.
+// delayedInspections are the pods to be inspected later without a request: because an inspection
+// has failed, because a state has to settle, or because the runtime reports a change before it
+// shows it. They replace the lists that would otherwise be made every second, and are kept only
+// while events are relied on.
 type delayedInspections struct {
 	due   map[types.UID]delayedInspection
 	timer *time.Timer
-	next  time.Time // when timer fires; zero: it does not
+	next  time.Time // when timer fires, zero if it is stopped
 }
 
 type delayedInspection struct {
 	at time.Time
-	// notBefore is set where an inspection before that does not do.
+	// notBefore is true if an inspection before at is not sufficient.
 	notBefore bool
-	// begun is set where an inspection has begun since this one was asked for: one
-	// that was under way already does not do.
+	// begun is true if an inspection has begun since this one was requested. An inspection that was
+	// under way at that time is not sufficient.
 	begun bool
 }
 
@@ -119,7 +118,8 @@ func newDelayedInspections() *delayedInspections {
 	return &delayedInspections{due: map[types.UID]delayedInspection{}, timer: timer}
 }
 
-// add delays an inspection until at: it comes no later or, with notBefore, no earlier.
+// add schedules an inspection no later than at or, if firm is true, no earlier than at. A firm
+// inspection that is scheduled already keeps its time, unless firm is true again.
 func (d *delayedInspections) add(uid types.UID, at, now time.Time, firm bool) {
 	switch before, ok := d.due[uid]; {
 	case ok && before.notBefore && !firm:
@@ -142,7 +142,7 @@ func (d *delayedInspections) inspectionStarted(uid types.UID) {
 	}
 }
 
-// dropIfServed removes a delayed inspection that an earlier one has made needless.
+// dropIfServed removes a delayed inspection if an earlier inspection has replaced it.
 func (d *delayedInspections) dropIfServed(uid types.UID) {
 	if k := d.due[uid]; k.begun && !k.notBefore {
 		delete(d.due, uid)
@@ -163,7 +163,7 @@ func (d *delayedInspections) clear() {
 	d.next = time.Time{}
 }
 
-// takeDue returns the pods whose time has come, and removes them.
+// takeDue returns and removes the pods whose inspection is due.
 func (d *delayedInspections) takeDue(now time.Time) (uids []types.UID) {
 	d.next = time.Time{}
 	for uid, k := range d.due {
@@ -188,8 +188,8 @@ func (g *Generator) inspectDelayed(ctx context.Context) {
 	}
 }
 
-// delayInspection has a pod inspected again later where its last inspection may not
-// stay true.
+// delayInspection schedules another inspection of a pod if the result of the last one may soon be
+// out of date.
 func (g *Generator) delayInspection(uid types.UID, rec *record) {
 	if !g.stream.trusted {
 		return

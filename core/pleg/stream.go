@@ -11,38 +11,38 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// streamDelays is after how long a stream that was lost is tried again, until one has
-// held for stableAfter.
+// streamDelays are the delays after which a lost stream is opened again. They start again once a
+// stream has lasted for stableAfter.
 var streamDelays = backoff.Exponential{Min: time.Second, Max: time.Minute}
 
-// stableAfter is how long a stream has to hold until delays start anew.
+// stableAfter is how long a stream has to last until the delays start again from the shortest.
 const stableAfter = 2 * time.Minute
 
-// errSilent is why a stream is given up that did not tell of a change.
+// errSilent is the error of a stream that is closed because it did not report a change.
 var errSilent = errors.New("it sent no events of containers that started or ended")
 
-// stream is what Run knows of the runtime's events.
+// stream holds what Run knows about the runtime's event stream.
 type stream struct {
-	// cancel ends the stream; nil while there is none.
+	// cancel closes the stream; nil while there is none.
 	cancel context.CancelCauseFunc
 	opened time.Time
-	// trusted says that nothing is missed: the stream has settled, and a list
-	// begun after that has closed the gap.
+	// trusted is true if no event is missed: the stream has settled, and a list begun after that
+	// has found what happened before.
 	trusted bool
 	// suspects are pods that a list has shown to have changed without an event.
 	suspects map[types.UID]bool
-	// alsoDelayed are pods that are to be inspected a moment later, of which the
-	// stream told before it was trusted.
+	// alsoDelayed are the pods to be inspected again a moment later because of events that arrived
+	// before the stream was trusted.
 	alsoDelayed map[types.UID]bool
 }
 
-// streamChange is that a stream was opened (cancel), or has ended (err).
+// streamChange reports that a stream was opened (cancel) or has broken (err).
 type streamChange struct {
 	cancel context.CancelCauseFunc
 	err    error
 }
 
-// watch follows the runtime's events as long as ctx lasts.
+// watch follows the runtime's events until ctx is done.
 func (g *Generator) watch(ctx context.Context) {
 	pause := streamDelays.Min
 	for {
@@ -65,7 +65,7 @@ func (g *Generator) watch(ctx context.Context) {
 	}
 }
 
-// watchOnce follows one stream to its end, and reports whether it has held.
+// watchOnce follows one stream until it breaks, and reports whether it lasted for stableAfter.
 func (g *Generator) watchOnce(ctx context.Context) (held bool, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -91,7 +91,7 @@ func (g *Generator) sendStreamChange(ctx context.Context, n streamChange) {
 	}
 }
 
-// handleStreamChange handles that a stream was opened or has ended.
+// handleStreamChange handles a stream that was opened or has broken.
 func (g *Generator) handleStreamChange(ctx context.Context, n streamChange) {
 	if n.cancel != nil {
 		g.stream = stream{cancel: n.cancel, opened: g.cfg.Now(), suspects: map[types.UID]bool{}}
@@ -100,7 +100,8 @@ func (g *Generator) handleStreamChange(ctx context.Context, n streamChange) {
 	g.loseStream(ctx, n.err)
 }
 
-// trustStream relies on the stream from the first list on that closes the gap.
+// trustStream marks the stream as trusted if the list at listAt was begun after the stream had
+// settled.
 func (g *Generator) trustStream(listAt time.Time) {
 	s := &g.stream
 	if s.trusted || s.cancel == nil || listAt.Before(s.opened.Add(g.cfg.SettleTime)) {
@@ -123,8 +124,8 @@ func (g *Generator) trustStream(listAt time.Time) {
 	s.alsoDelayed = nil
 }
 
-// delayAlso records that a pod is to be inspected once more when lists do not come
-// every second any more.
+// delayAlso records that a pod has to be inspected once more when lists are no longer made every
+// second.
 func (s *stream) delayAlso(uid types.UID) {
 	if s.alsoDelayed == nil {
 		s.alsoDelayed = map[types.UID]bool{}
@@ -132,7 +133,7 @@ func (s *stream) delayAlso(uid types.UID) {
 	s.alsoDelayed[uid] = true
 }
 
-// loseStream goes back to frequent lists, beginning with one now.
+// loseStream returns to frequent lists, and begins one now.
 func (g *Generator) loseStream(ctx context.Context, err error) {
 	was := g.stream.trusted
 	g.stream = stream{}
@@ -156,8 +157,8 @@ func (g *Generator) loseStream(ctx context.Context, err error) {
 	g.startList(ctx)
 }
 
-// suspectStream records that a list has shown a pod to have changed. The event may
-// still be on its way.
+// suspectStream records that a list has shown a change of a pod without an event. The event may
+// still arrive.
 func (g *Generator) suspectStream(uid types.UID, rec *record) {
 	for _, e := range diff(uid, rec.old, rec.current) {
 		if e.Type != ContainerStarted && e.Type != ContainerDied || !rec.current.has(e.ContainerID) {
@@ -171,7 +172,7 @@ func (g *Generator) suspectStream(uid types.UID, rec *record) {
 	}
 }
 
-// dropSilentStream closes a stream from which an event is still missing.
+// dropSilentStream closes a stream if an event is still missing.
 func (g *Generator) dropSilentStream(ctx context.Context) {
 	if !g.stream.trusted || len(g.stream.suspects) == 0 {
 		return
@@ -180,15 +181,15 @@ func (g *Generator) dropSilentStream(ctx context.Context) {
 	g.loseStream(ctx, errSilent)
 }
 
-// maxLag is how long an event may have been on its way for its lag to be measured.
+// maxLag is the age of an event up to which its lag is measured.
 const maxLag = time.Minute
 
-// eventTime returns when a change was of which the runtime says that it was at at, and
-// which was received after events had been followed for some time. The runtime has the
-// wall clock, which may be set at any time; the answer carries the monotonic reading
-// of received, and is not later. It is zero, for no lag to be measured, where that is
-// not known, where it is more than a minute before received, and where it is before
-// events were followed: the runtime kept that one for the first reader.
+// eventTime returns the time of a change that the runtime dates at and that was received at
+// received, when events had been followed for followed. The runtime uses the wall clock, which may
+// be set at any time; the result carries the monotonic reading of received, and is not later than
+// received. It is zero if no lag can be measured: at is unknown, it is more than a minute before
+// received, or it is from before events were followed, because the runtime kept the event for the
+// first reader.
 func eventTime(at, received time.Time, followed time.Duration) time.Time {
 	age := max(0, received.Round(0).Sub(at))
 	if at.IsZero() || age > min(followed, maxLag) {

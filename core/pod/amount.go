@@ -7,13 +7,12 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// MostOf is what more of a resource than can be counted counts for.
+// MostOf is the amount of a quantity that is too large to be represented.
 const MostOf = math.MaxInt64
 
-// Amount is how much of a resource a quantity is, rounded up: of cpu in
-// thousandths, of memory and storage in bytes, of all others whole. It is not
-// below zero, and MostOf for whatever is more: the quantity's own figures begin
-// anew at zero there.
+// Amount returns a quantity of a resource as an integer, rounded up: cpu in thousandths, memory and
+// storage in bytes, all others in whole units. It is never negative. It is MostOf for larger
+// quantities, whose own methods would overflow.
 func Amount(name v1.ResourceName, q *resource.Quantity) int64 {
 	scale := resource.Scale(0)
 	if name == v1.ResourceCPU {

@@ -6,8 +6,9 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// annotationAppArmor, with the name of a container, is where pods of an old API
-// server say its AppArmor profile; annotationLocalhost precedes the name of one.
+// annotationAppArmor, followed by the name of a container, is the annotation with which pods of an
+// old API server specify its AppArmor profile. annotationLocalhost is the prefix of a profile's
+// name.
 const (
 	annotationAppArmor   = "container.apparmor.security.beta.kubernetes.io/"
 	annotationLocalhost  = "localhost/"
@@ -15,8 +16,8 @@ const (
 	annotationUnconfined = "unconfined"
 )
 
-// AppArmorProfile is the profile of a container, nil where nothing is said: its
-// own, else that of an annotation, else the pod's.
+// AppArmorProfile returns the profile of a container, nil if none is specified: its own, else that
+// of an annotation, else the pod's.
 func AppArmorProfile(p *v1.Pod, c *v1.Container) *v1.AppArmorProfile {
 	if c.SecurityContext != nil && c.SecurityContext.AppArmorProfile != nil {
 		return c.SecurityContext.AppArmorProfile
@@ -38,7 +39,7 @@ func AppArmorProfile(p *v1.Pod, c *v1.Container) *v1.AppArmorProfile {
 	return nil
 }
 
-// NeedsAppArmor reports whether the pod asks for a profile, wherever it says so.
+// NeedsAppArmor reports whether the pod asks for a profile anywhere in its spec or annotations.
 func NeedsAppArmor(p *v1.Pod) bool {
 	confined := func(a *v1.AppArmorProfile) bool { return a != nil && a.Type != v1.AppArmorProfileTypeUnconfined }
 	if s := p.Spec.SecurityContext; s != nil && confined(s.AppArmorProfile) {

@@ -6,24 +6,25 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// ContainerKind is what a container is in its pod: it decides when the container starts, whether it starts again, and where
-// its status stands.
+// ContainerKind is the kind of a container in its pod. It determines when the container starts,
+// whether it restarts, and which list contains its status.
 type ContainerKind int
 
 // The kinds of containers, in the order in which they start.
 const (
-	// InitContainer runs to its end before the next one starts.
+	// InitContainer runs to completion before the next one starts.
 	InitContainer ContainerKind = iota
-	// Sidecar is an init container that runs as long as the pod does: its restartPolicy is Always.
+	// Sidecar is an init container with restartPolicy Always. It runs as long as the pod does.
 	Sidecar
 	// RegularContainer is one of spec.containers.
 	RegularContainer
-	// EphemeralContainer was added to a pod that runs, and never starts again.
+	// EphemeralContainer was added to a running pod, and never restarts.
 	EphemeralContainer
 )
 
-// Containers yields all containers of a pod with their kinds: init containers and sidecars, regular containers, ephemeral
-// containers, each in the order of the spec. The containers are the pod's own.
+// Containers yields all containers of a pod with their kinds: init containers and sidecars, regular
+// containers, then ephemeral containers, each in the order of the spec. The containers are not
+// copied.
 func Containers(p *v1.Pod) iter.Seq2[*v1.Container, ContainerKind] {
 	return func(yield func(*v1.Container, ContainerKind) bool) {
 		for i := range p.Spec.InitContainers {
@@ -54,7 +55,7 @@ func IsSidecar(c *v1.Container) bool {
 	return c.RestartPolicy != nil && *c.RestartPolicy == v1.ContainerRestartPolicyAlways
 }
 
-// Container returns the container of a name, nil where the pod has none.
+// Container returns the named container, nil if the pod has none.
 func Container(p *v1.Pod, name string) (*v1.Container, ContainerKind) {
 	for c, kind := range Containers(p) {
 		if c.Name == name {
@@ -64,7 +65,8 @@ func Container(p *v1.Pod, name string) (*v1.Container, ContainerKind) {
 	return nil, 0
 }
 
-// FieldPath returns how an event about a container says so; empty for one that the spec does not have.
+// FieldPath returns the field path of a container for an event; empty if the spec does not have the
+// container.
 func FieldPath(p *v1.Pod, container string) string {
 	list := "containers"
 	switch c, kind := Container(p, container); {
@@ -101,7 +103,7 @@ func Statuses(st *v1.PodStatus) iter.Seq[*v1.ContainerStatus] {
 	}
 }
 
-// ContainerStatus returns the status of the container of a name, nil where there is none.
+// ContainerStatus returns the status of the named container, nil if there is none.
 func ContainerStatus(st *v1.PodStatus, name string) *v1.ContainerStatus {
 	for c := range Statuses(st) {
 		if c.Name == name {
@@ -111,7 +113,7 @@ func ContainerStatus(st *v1.PodStatus, name string) *v1.ContainerStatus {
 	return nil
 }
 
-// StatusList returns the list in which the statuses of a kind of containers stand.
+// StatusList returns the list of statuses for a kind of containers.
 func StatusList(st *v1.PodStatus, kind ContainerKind) *[]v1.ContainerStatus {
 	switch kind {
 	case InitContainer, Sidecar:

@@ -5,21 +5,21 @@ import v1 "k8s.io/api/core/v1"
 // lowestCritical is the lowest priority that makes a pod critical.
 const lowestCritical = 2_000_000_000
 
-// Criticality says which pods are critical. The node makes room for them, and they
-// give way only to pods of a higher priority.
+// Criticality determines which pods are critical. The node preempts other pods for them, and they
+// are preempted only for pods of a higher priority.
 type Criticality struct {
-	// Static makes all static pods critical, as with a kubelet. On a node with no
-	// others there is then nothing that could give way.
+	// Static makes all static pods critical, as with a kubelet. On a node that has only static
+	// pods, no pod could then be preempted.
 	Static bool
-	// Highest returns the priority that pods of a namespace may have at most, false for
-	// any; nil for any everywhere. What is above that counts as that.
+	// Highest returns the highest priority allowed for pods of a namespace, false for no limit; nil
+	// for no limits at all. A higher priority counts as that one.
 	Highest func(namespace string) (highest int32, ok bool)
 	// Named reports whether the node's operator has named the pod; nil for none.
 	Named func(p *v1.Pod) bool
 }
 
-// Critical reports whether the pod is critical: by its priority, because it was
-// named, or as a static pod where those are.
+// Critical reports whether the pod is critical: by its priority, because the operator named it, or
+// as a static pod if Static is set.
 func (c Criticality) Critical(p *v1.Pod) bool {
 	priority, ok := c.priority(p)
 	return ok && priority >= lowestCritical ||
@@ -27,7 +27,7 @@ func (c Criticality) Critical(p *v1.Pod) bool {
 		c.Static && (IsStatic(p) || IsMirror(p))
 }
 
-// GivesWay reports whether p may be ended to make room for another pod.
+// GivesWay reports whether p may be preempted to make room for the pod to.
 func (c Criticality) GivesWay(p, to *v1.Pod) bool {
 	if c.Critical(to) && !c.Critical(p) {
 		return true
@@ -37,7 +37,7 @@ func (c Criticality) GivesWay(p, to *v1.Pod) bool {
 	return ok && known && theirs > own
 }
 
-// priority is what counts of a pod's, false where it has none.
+// priority returns the effective priority of a pod, false if it has none.
 func (c Criticality) priority(p *v1.Pod) (priority int32, ok bool) {
 	if p.Spec.Priority == nil {
 		return 0, false

@@ -8,11 +8,11 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 )
 
-// Fields is a set of the fields two versions of a pod differ in.
+// Fields is a set of the fields in which two versions of a pod differ.
 type Fields uint16
 
-// The fields a change is classified by. All but FieldStatus are meaningful:
-// a difference in them is an UPDATE or DELETE.
+// The fields by which a change is classified. All but FieldStatus are meaningful: a difference in
+// them is an UPDATE or DELETE.
 const (
 	FieldSpec Fields = 1 << iota
 	FieldLabels
@@ -25,10 +25,9 @@ const (
 // Has reports whether f contains all of want.
 func (f Fields) Has(want Fields) bool { return f&want == want }
 
-// Diff says in which fields two versions of a pod differ, as a kubelet
-// compares them: annotations without those that only say where and when the
-// pod was seen, and of the metadata nothing else but labels and deletion. It
-// is 0 where one of them is nil.
+// Diff returns the fields in which two versions of a pod differ, compared as in a kubelet. It
+// ignores annotations that only say where and when the pod was seen, and all other metadata except
+// labels, annotations and deletion. It returns 0 if one of the pods is nil.
 func Diff(before, after *v1.Pod) Fields {
 	if before == nil || after == nil || before == after {
 		return 0
@@ -55,16 +54,16 @@ func Diff(before, after *v1.Pod) Fields {
 	return f
 }
 
-// same reports whether two values mean the same. Most often they are equal word
-// by word, which costs a fraction to see.
+// same reports whether two values are semantically equal. Most often they are deeply equal, which
+// is much cheaper to check.
 func same[T any](before, after *T) bool {
 	return reflect.DeepEqual(before, after) || equality.Semantic.DeepEqual(before, after)
 }
 
-// Meaningful reports whether a difference is more than one of status.
+// Meaningful reports whether f contains a field other than FieldStatus.
 func Meaningful(f Fields) bool { return f&^FieldStatus != 0 }
 
-// sharedAnnotations are the annotations without those local to this node.
+// sharedAnnotations returns the annotations of a pod without those that are local to this node.
 func sharedAnnotations(p *v1.Pod) map[string]string {
 	shared := maps.Clone(p.Annotations)
 	for _, local := range []string{AnnotationSource, AnnotationSeen, AnnotationMirror} {
@@ -73,7 +72,8 @@ func sharedAnnotations(p *v1.Pod) map[string]string {
 	return shared
 }
 
-// GatesChanged reports whether a condition that a readiness gate of the pod waits for is another in next than in old.
+// GatesChanged reports whether the condition of a readiness gate of the pod differs between old and
+// next.
 func GatesChanged(old, next *v1.Pod) bool {
 	for _, gate := range next.Spec.ReadinessGates {
 		if statusOf(old, gate.ConditionType) != statusOf(next, gate.ConditionType) {

@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Field is a field of a pod by its path, as the downward API names it: what source and scheduler say of the pod, not
-// what the node finds out. ok is false for any other field.
+// Field returns a field of a pod by its path in the downward API, if the source or the scheduler
+// sets that field. ok is false for any other field.
 func Field(p *v1.Pod, path string) (value string, ok bool) {
 	if of, key, subscript := Subscript(path); subscript {
 		switch of {
@@ -39,8 +39,8 @@ func Field(p *v1.Pod, path string) (value string, ok bool) {
 	return "", false
 }
 
-// Subscript splits the path of a key of a map, such as metadata.labels['app'], into map and key; ok is false for any
-// other path.
+// Subscript splits the path of a map key, such as metadata.labels['app'], into map and key. ok is
+// false for any other path.
 func Subscript(path string) (of, key string, ok bool) {
 	rest, ok := strings.CutSuffix(path, "']")
 	if !ok {
@@ -49,7 +49,8 @@ func Subscript(path string) (of, key string, ok bool) {
 	return strings.Cut(rest, "['")
 }
 
-// VolumeField is a field of a pod for a file of a volume, which may also have all labels or annotations.
+// VolumeField returns a field of a pod for a file in a volume, which may also contain all labels or
+// annotations.
 func VolumeField(p *v1.Pod, path string) (string, error) {
 	switch path {
 	case "metadata.labels":
@@ -64,7 +65,7 @@ func VolumeField(p *v1.Pod, path string) (string, error) {
 	return value, nil
 }
 
-// lines are the entries of a map, sorted: key="value".
+// lines returns the entries of a map as lines key="value", sorted by key.
 func lines(m map[string]string) string {
 	var all []string
 	for _, key := range slices.Sorted(maps.Keys(m)) {
@@ -73,8 +74,9 @@ func lines(m map[string]string) string {
 	return strings.Join(all, "\n")
 }
 
-// ResourceField is a resource of a container in units of its divisor, rounded up: of the one that the selector names, else of
-// c. A limit that is not set is what the node has for pods.
+// ResourceField returns a resource of a container in units of its divisor, rounded up. The
+// container is the one that the selector names, else c. The value of a limit that is not set is the
+// allocatable amount of the node.
 func ResourceField(p *v1.Pod, c *v1.Container, of *v1.ResourceFieldSelector, allocatable func() v1.ResourceList) (string, error) {
 	if of.ContainerName != "" {
 		if c, _ = Container(p, of.ContainerName); c == nil {
@@ -98,7 +100,7 @@ func ResourceField(p *v1.Pod, c *v1.Container, of *v1.ResourceFieldSelector, all
 	return inUnits(v1.ResourceName(name), q, of.Divisor), nil
 }
 
-// inUnits is a quantity in units of a divisor, which is 1 where it is not set.
+// inUnits returns a quantity in units of a divisor, which is 1 if it is not set.
 func inUnits(name v1.ResourceName, q, divisor resource.Quantity) string {
 	if divisor.IsZero() {
 		divisor = resource.MustParse("1")

@@ -10,15 +10,14 @@ import (
 )
 
 var (
-	// imageName is the grammar of the names of images as registries and runtimes read
-	// them: a host that has a slash after it (1), a path of words in lower case (2), a
-	// tag (3), a digest (4).
+	// imageName is the grammar of image names as registries and runtimes read them: a host followed
+	// by a slash (1), a path of words in lower case (2), a tag (3), a digest (4).
 	imageName = regexp.MustCompile(`^(?:(` + imageHost + `)/)?(` + imageWord + `(?:/` + imageWord + `)*)(?::(\w[\w.-]{0,127}))?(?:@([^@]*))?$`)
 
-	// imageDigest is a digest that a runtime can compare with an image's.
+	// imageDigest is a digest that a runtime can compare with that of an image.
 	imageDigest = regexp.MustCompile(`^(?:sha256:[a-f0-9]{64}|sha384:[a-f0-9]{96}|sha512:[a-f0-9]{128})$`)
 
-	// imageID is an image of this node by the digest of its configuration.
+	// imageID is the ID of an image on this node, which is the digest of its configuration.
 	imageID = regexp.MustCompile(`^[a-f0-9]{64}$`)
 )
 
@@ -26,14 +25,13 @@ const (
 	imageLabel = `[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?`
 	imageHost  = `(?:` + imageLabel + `(?:\.` + imageLabel + `)*|\[[a-fA-F0-9:]+\])(?::[0-9]+)?`
 	imageWord  = `[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*`
-	// maxImagePath is the greatest length of the path in its registry, in bytes.
+	// maxImagePath is the maximum length of the path in its registry, in bytes.
 	maxImagePath = 255
 )
 
-// CompleteImage adds the tag "latest" to the name of an image that has neither tag
-// nor digest. It refuses every name that a runtime refuses
-// (reference.ParseNormalizedNamed of github.com/distribution/reference): trying such a
-// name again cannot help.
+// CompleteImage adds the tag "latest" to an image name that has neither tag nor digest. It returns
+// an error for every name that a runtime refuses (reference.ParseNormalizedNamed of
+// github.com/distribution/reference), because to try such a name again cannot help.
 func CompleteImage(name string) (string, error) {
 	tag, digest, err := parseImage(name)
 	switch {
@@ -47,17 +45,17 @@ func CompleteImage(name string) (string, error) {
 
 // Image is an image that is present on the node.
 type Image struct {
-	// ID is the runtime's, the digest of its configuration.
+	// ID is the runtime's ID of the image, the digest of its configuration.
 	ID string
-	// SizeBytes is what it takes, as the runtime counts it.
+	// SizeBytes is the size of the image as the runtime reports it.
 	SizeBytes int64
 }
 
-// RegistryAuth is a credential for a registry. The zero value is none.
+// RegistryAuth is a credential for a registry. The zero value means no credential.
 type RegistryAuth struct{ Username, Password string }
 
-// ImageRepository returns the registry and the path in it of the name of an image, as a runtime reads them:
-// "docker.io/library/nginx" of "nginx:1". A registry keeps the case of its letters: only "docker.io" and
+// ImageRepository returns the registry and the path of an image name, as a runtime reads them:
+// "docker.io/library/nginx" for "nginx:1". Registry names are case-sensitive: only "docker.io" and
 // "index.docker.io" in lower case are Docker Hub.
 func ImageRepository(name string) (string, error) {
 	if _, _, err := parseImage(name); err != nil {
@@ -66,7 +64,7 @@ func ImageRepository(name string) (string, error) {
 	m := imageName.FindStringSubmatch(name)
 	host, path := m[1], m[2]
 	if first, _, slash := strings.Cut(path, "/"); host == "" && slash && strings.Contains(first, ".") {
-		return path, nil // a registry with an underscore: no host, and not Docker Hub
+		return path, nil // a registry name with an underscore: not a host, and not Docker Hub
 	}
 	switch whole := imagePath(host, path); {
 	case host == "" || host == "docker.io" || host == "index.docker.io":
@@ -78,10 +76,10 @@ func ImageRepository(name string) (string, error) {
 	}
 }
 
-// defaultRegistry has the images of names without a registry.
+// defaultRegistry is the registry of image names without a registry.
 const defaultRegistry = "docker.io"
 
-// parseImage returns the tag and the digest of the name of an image, "" for none.
+// parseImage returns the tag and the digest of an image name, "" if it has none.
 func parseImage(name string) (tag, digest string, err error) {
 	m := imageName.FindStringSubmatch(name)
 	if m == nil {
@@ -104,9 +102,9 @@ func parseImage(name string) (tag, digest string, err error) {
 	return tag, digest, nil
 }
 
-// PullPolicy is the default: Always for an image that may change under its
-// name, which is one with the tag latest, or with neither tag nor digest. What
-// is no name in a registry, as an image's ID, cannot be pulled.
+// PullPolicy returns the default pull policy: Always for an image that may change under its name,
+// which has the tag latest, or neither tag nor digest. Otherwise it is IfNotPresent, also for an
+// image ID, which is not a name in a registry and cannot be pulled.
 func PullPolicy(image string) v1.PullPolicy {
 	tag, digest, err := parseImage(image)
 	if err == nil && (tag == "latest" || tag == "" && digest == "") {
@@ -115,8 +113,8 @@ func PullPolicy(image string) v1.PullPolicy {
 	return v1.PullIfNotPresent
 }
 
-// imagePath is the path in its registry: what stands first is a host only if
-// it looks like one, and the default registry has a library.
+// imagePath returns the path in its registry. The first element is a host only if it looks like
+// one, and short names in the default registry are in its library.
 func imagePath(host, path string) string {
 	if host != "" && host != "localhost" && !strings.ContainsAny(host, ".:") && host == strings.ToLower(host) {
 		return host + "/" + path

@@ -9,30 +9,29 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// Mutation is what policies changed of a pod that they let pass. Like its
-// verdict it never changes.
+// Mutation describes what policies changed in a pod that they admitted. Like its verdict it is
+// immutable.
 type Mutation struct {
-	// By are the policies that changed something, in the order they did.
+	// By are the policies that changed something, in the order in which they did.
 	By []Mutator `json:"by"`
-	// Instance is the Instance of the pod as its source gave it, FinalHash is
-	// FinalHash of Final.
+	// Instance is the Instance of the pod from its source, and FinalHash is the FinalHash of Final.
 	Instance  string `json:"instance"`
 	FinalHash string `json:"finalHash"`
-	// Final is the version that was judged as it is after all changes. It is nil
-	// in what is only shown.
+	// Final is the version of the pod after all changes that was judged. It is nil in a mutation
+	// that is only displayed.
 	Final *v1.Pod `json:"final,omitempty"`
-	// Base is FinalHash of what a merge policy, the first of By, had made of the
-	// pod before it was judged; empty where none had made anything of it.
+	// Base is the FinalHash of the pod that a merge policy, the first of By, made before it was
+	// judged; empty if there was no merge policy.
 	Base string `json:"base,omitempty"`
 }
 
 // Mutator is a policy that changed a pod.
 type Mutator struct {
 	Policy string `json:"policy"`
-	// Tenant is whose policy it is, empty for the operator's.
+	// Tenant is the tenant that owns the policy, empty for the operator.
 	Tenant string `json:"tenant,omitempty"`
-	// Changed are JSON pointers to what it changed, sorted, at most
-	// MaxMutatorChanges; More is how many there are beyond that.
+	// Changed are JSON pointers to the changed fields, sorted, at most MaxMutatorChanges. More is
+	// how many further changes there are.
 	Changed []string `json:"changed"`
 	More    int      `json:"more,omitempty"`
 }
@@ -40,15 +39,14 @@ type Mutator struct {
 // MaxMutatorChanges is how many changes of one policy are listed.
 const MaxMutatorChanges = 32
 
-// maxMutationText bounds Mutation.String, in bytes.
+// maxMutationText is the maximum length of Mutation.String, in bytes.
 const maxMutationText = 1 << 10
 
-// Of returns a later version of the pod, as its source has it, in the form in
-// which policies let the pod pass. Spec, labels and annotations are those of
-// Final: policy judges a version anew where the source changes them. All else is
-// p's: its status, whether it is to end, and what only this node annotates. What
-// the result refers to is shared with both and must not be changed. A nil
-// mutation returns p itself.
+// Of applies the mutation to a later version of the pod from its source. Spec, labels and
+// annotations are those of Final: if the source changes them, policy judges the pod again.
+// Everything else is from p: its status, its deletion, and the annotations that only this node
+// writes. The result shares memory with p and Final and must not be modified. A nil mutation
+// returns p itself.
 func (m *Mutation) Of(p *v1.Pod) *v1.Pod {
 	if m == nil {
 		return p
@@ -56,7 +54,7 @@ func (m *Mutation) Of(p *v1.Pod) *v1.Pod {
 	q := &v1.Pod{TypeMeta: p.TypeMeta, ObjectMeta: p.ObjectMeta, Spec: m.Final.Spec, Status: p.Status}
 	q.Labels = m.Final.Labels
 	q.Annotations = make(map[string]string, len(m.Final.Annotations))
-	// Only a node writes what begins with configPrefix, and no policy.
+	// Only a node writes annotations with configPrefix, never a policy.
 	for key, value := range m.Final.Annotations {
 		if !strings.HasPrefix(key, configPrefix) {
 			q.Annotations[key] = value
@@ -70,11 +68,11 @@ func (m *Mutation) Of(p *v1.Pod) *v1.Pod {
 	return q
 }
 
-// configPrefix begins the annotations that say where and when a node got a pod.
+// configPrefix is the prefix of the annotations that say from where and when a node got a pod.
 const configPrefix = "kubernetes.io/config."
 
-// Then is what became of a pod of which m was made before it was judged and then
-// judged, which made it later; later may be nil. A nil m returns later.
+// Then combines m, which was made before the pod was judged, with later, which was made when it was
+// judged and may be nil. A nil m returns later.
 func (m *Mutation) Then(later *Mutation) *Mutation {
 	if m == nil {
 		return later
@@ -88,7 +86,7 @@ func (m *Mutation) Then(later *Mutation) *Mutation {
 	return &both
 }
 
-// BaseHash is Base, empty for a nil mutation.
+// BaseHash returns Base, empty for a nil mutation.
 func (m *Mutation) BaseHash() string {
 	if m == nil {
 		return ""
@@ -96,8 +94,7 @@ func (m *Mutation) BaseHash() string {
 	return m.Base
 }
 
-// Usable says what keeps a mutation that was stored from being one of p, nil
-// for nothing.
+// Usable returns why a stored mutation cannot belong to p, nil if it can.
 func (m *Mutation) Usable(p *v1.Pod) error {
 	switch {
 	case m.Final == nil:
@@ -110,7 +107,7 @@ func (m *Mutation) Usable(p *v1.Pod) error {
 	return nil
 }
 
-// Shown is the mutation without the pod, for display. A nil one returns nil.
+// Shown returns the mutation without Final, for display. A nil mutation returns nil.
 func (m *Mutation) Shown() *Mutation {
 	if m == nil {
 		return nil
@@ -120,7 +117,7 @@ func (m *Mutation) Shown() *Mutation {
 	return &shown
 }
 
-// Hash is FinalHash, empty for a nil mutation.
+// Hash returns FinalHash, empty for a nil mutation.
 func (m *Mutation) Hash() string {
 	if m == nil {
 		return ""
@@ -128,8 +125,8 @@ func (m *Mutation) Hash() string {
 	return m.FinalHash
 }
 
-// String says in one line who changed what, cut where it is very long. It is
-// empty for a nil mutation.
+// String returns which policies changed which fields in one line, truncated if it is very long. It
+// is empty for a nil mutation.
 func (m *Mutation) String() string {
 	if m == nil {
 		return ""
@@ -145,7 +142,7 @@ func (m *Mutation) String() string {
 	return text
 }
 
-// String says what the policy changed.
+// String returns what the policy changed.
 func (m *Mutator) String() string {
 	name := m.Policy
 	if m.Tenant != "" {

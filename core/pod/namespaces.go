@@ -2,9 +2,9 @@ package pod
 
 import "strings"
 
-// MatchNamespace reports whether a pattern for names of namespaces, in which
-// "*" stands for any run of characters, also for none, covers a name. It takes
-// time in proportion to the product of both lengths at worst.
+// MatchNamespace reports whether name matches a pattern for namespace names, in which "*" matches
+// any number of characters, including none. In the worst case its running time is proportional to
+// the product of both lengths.
 func MatchNamespace(pattern, name string) bool {
 	first, rest, starred := strings.Cut(pattern, "*")
 	if !starred {
@@ -14,8 +14,8 @@ func MatchNamespace(pattern, name string) bool {
 	if !ok {
 		return false
 	}
-	// A part is best taken at its first place, which leaves most for those
-	// that follow. Only the last one must be at the end.
+	// Each part is matched at its first occurrence, which leaves most of name for the parts that
+	// follow. Only the last part must match at the end.
 	for {
 		part, more, starred := strings.Cut(rest, "*")
 		if !starred {

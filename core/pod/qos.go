@@ -2,8 +2,8 @@ package pod
 
 import v1 "k8s.io/api/core/v1"
 
-// QOS is the pod's quality of service class. A class its status already names
-// is taken as it is.
+// QOS returns the pod's quality of service class. If its status already has a class, it returns
+// that one.
 func QOS(p *v1.Pod) v1.PodQOSClass {
 	if p.Status.QOSClass != "" {
 		return p.Status.QOSClass

@@ -2,11 +2,11 @@ package pod
 
 import v1 "k8s.io/api/core/v1"
 
-// RedactedValue stands for the value of an environment variable.
+// RedactedValue replaces the value of an environment variable.
 const RedactedValue = "<redacted>"
 
-// Redacted returns p without the values of environment variables, which often are secrets. It is p itself where there are
-// none, else a copy.
+// Redacted returns p without the values of environment variables, which often are secrets. It
+// returns p itself if there are none, else a copy.
 func Redacted(p *v1.Pod) *v1.Pod {
 	if !hasValues(p) {
 		return p

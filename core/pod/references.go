@@ -7,17 +7,18 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// Reference is a ConfigMap or Secret of its namespace that a pod names.
+// Reference is a ConfigMap or Secret in a pod's namespace to which the pod refers.
 type Reference struct {
 	// Secret is false for a ConfigMap.
 	Secret bool
 	Name   string
-	// Optional is true where every mention of it is.
+	// Optional is true if every reference of the pod to it is optional.
 	Optional bool
 }
 
-// References returns the ConfigMaps and Secrets that a pod names in its volumes, its environment and its pull secrets, each
-// once: ConfigMaps first, by name. Those that a driver of a volume reads are not among them.
+// References returns the ConfigMaps and Secrets to which a pod refers in its volumes, its
+// environment and its pull secrets, each once: ConfigMaps first, sorted by name. Those that a
+// volume driver reads are not included.
 func References(p *v1.Pod) []Reference {
 	var all []Reference
 	add := func(secret bool, name string, optional *bool) {
@@ -74,7 +75,8 @@ func References(p *v1.Pod) []Reference {
 	return slices.CompactFunc(all, func(a, b Reference) bool { return a.Secret == b.Secret && a.Name == b.Name })
 }
 
-// compareReferences orders references; of one object a mention that is not optional comes first.
+// compareReferences orders references. If several refer to the same object, one that is not
+// optional comes first.
 func compareReferences(a, b Reference) int {
 	number := func(x bool) int {
 		if x {

@@ -14,20 +14,21 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// effect says how a changed field of a pod that runs takes effect.
+// effect is how a changed field of a running pod takes effect.
 type effect int
 
 const (
-	// anew: the sandbox or a container is made from the field, or a pod is admitted by it.
-	// A static pod is replaced under its UID; an API server's pod does not take the update.
+	// anew: the sandbox or a container is made from the field, or the field decides about
+	// admission. A static pod is replaced under its UID; for an API server's pod the update has no
+	// effect.
 	anew effect = iota
-	// inPlace: the agent acts on the newest version while the pod runs.
+	// inPlace: the agent uses the newest version while the pod runs.
 	inPlace
 )
 
-// podEffects and containerEffects are the one place that says what an update may change
-// of a pod that runs. A field that is in neither is anew. Labels and annotations are no
-// part of the spec, and always change in place.
+// podEffects and containerEffects are the only definition of what an update may change in a running
+// pod. A field that is in neither is anew. Labels and annotations are not part of the spec, and
+// always change in place.
 var podEffects = map[string]effect{
 	"activeDeadlineSeconds":         inPlace,
 	"affinity":                      anew,
@@ -51,12 +52,12 @@ var podEffects = map[string]effect{
 	"os":                            anew,
 	"overhead":                      anew,
 	"preemptionPolicy":              inPlace, // for the next admission
-	"priority":                      inPlace, // whose room is taken next
+	"priority":                      inPlace, // used for the next preemption
 	"priorityClassName":             anew,    // the OOM score of containers follows from it
 	"readinessGates":                inPlace, // only the status reads them
 	"resourceClaims":                anew,
 	"resources":                     anew,
-	"restartPolicy":                 inPlace, // for the next end of a container
+	"restartPolicy":                 inPlace, // used when a container exits next
 	"runtimeClassName":              anew,
 	"schedulerName":                 inPlace, // without effect on a node
 	"schedulingGates":               inPlace, // without effect on a node
@@ -67,8 +68,8 @@ var podEffects = map[string]effect{
 	"setHostnameAsFQDN":             anew,
 	"shareProcessNamespace":         anew,
 	"subdomain":                     anew,
-	"terminationGracePeriodSeconds": inPlace, // for the end to come
-	"tolerations":                   inPlace, // for the next look at the taints
+	"terminationGracePeriodSeconds": inPlace, // used at the next termination
+	"tolerations":                   inPlace, // used at the next check of the taints
 	"topologySpreadConstraints":     inPlace, // without effect on a node
 	"volumes":                       anew,
 }
@@ -101,9 +102,9 @@ var containerEffects = map[string]effect{
 	"workingDir":               anew,
 }
 
-// Remade returns the first field, such as spec.containers[0].args, in which after says that
-// a pod is made otherwise than before says; "" where what runs of before may go on as after.
-// Values are compared by what they mean. It returns "" where one of the pods is nil.
+// Remade returns the first field, such as spec.containers[0].args, whose change from before to
+// after requires that the pod is made again. It returns "" if the running pod may continue as
+// after, or if one of the pods is nil. Values are compared semantically.
 func Remade(before, after *v1.Pod) string {
 	if before == nil || after == nil {
 		return ""
@@ -119,9 +120,9 @@ func Remade(before, after *v1.Pod) string {
 	return ""
 }
 
-// MadeFrom identifies what the sandbox and the containers of a pod are made from, by 32
-// hexadecimal digits. It stands on sandboxes, so it must stay what it is for a pod: where a
-// newer agent has another one, the next start of the agent may replace what runs.
+// MadeFrom returns the identity of what the sandbox and the containers of a pod are made from, in
+// 32 hexadecimal digits. It is stored on sandboxes, so it must never change for the same pod: if a
+// newer agent computes another one, its start may replace running pods.
 func MadeFrom(p *v1.Pod) (string, error) {
 	text, err := json.Marshal(madeFrom(&p.Spec))
 	if err != nil {
@@ -130,7 +131,7 @@ func MadeFrom(p *v1.Pod) (string, error) {
 	return Digest(append([]byte("made from\x00"), text...))[:32], nil
 }
 
-// madeFrom returns the fields that are anew and say something, by their paths, as texts.
+// madeFrom returns the fields that are anew and not empty, by their paths, as texts.
 func madeFrom(spec *v1.PodSpec) map[string]string {
 	fields := map[string]string{}
 	for name, v := range fieldsOf(reflect.ValueOf(*spec)) {
@@ -158,14 +159,14 @@ func addMade(to map[string]string, effects map[string]effect, prefix, name strin
 		return
 	}
 	text, err := json.Marshal(value)
-	if err != nil { // no type of the API does that
+	if err != nil { // no type of the API fails here
 		text = fmt.Append(nil, v.Interface())
 	}
 	to[prefix+name] = string(text)
 }
 
-// meaning is v so that values which mean the same are the same as JSON: quantities by their
-// amount, and without fields that say nothing. It is nil where v says nothing.
+// meaning converts v so that semantically equal values have equal JSON: quantities by their amount,
+// and without empty fields. It returns nil if v is empty.
 func meaning(v reflect.Value) any {
 	switch value := v.Interface().(type) {
 	case resource.Quantity:
@@ -182,7 +183,7 @@ func meaning(v reflect.Value) any {
 		if v.IsNil() {
 			return nil
 		}
-		return []any{meaning(v.Elem())} // a pointer to nothing says more than none
+		return []any{meaning(v.Elem())} // a pointer to an empty value differs from nil
 	case reflect.Struct:
 		members := map[string]any{}
 		for name, member := range fieldsOf(v) {
@@ -217,8 +218,8 @@ func meaning(v reflect.Value) any {
 	return nil
 }
 
-// fieldsOf yields the fields of a struct by their names in JSON, those without one by their
-// names in Go.
+// fieldsOf returns the fields of a struct by their JSON names, or by their Go names if they have
+// none.
 func fieldsOf(v reflect.Value) map[string]reflect.Value {
 	fields := make(map[string]reflect.Value, v.NumField())
 	for i := range v.NumField() {

@@ -8,34 +8,33 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// SandboxRun is everything the runtime needs to make a sandbox.
+// SandboxRun is everything that the runtime needs to make a sandbox.
 type SandboxRun struct {
 	Pod *v1.Pod
-	// Attempt numbers the sandboxes of this pod from 0.
+	// Attempt is the number of the sandbox of this pod, from 0.
 	Attempt uint32
 	// CgroupParent is the pod's cgroup, already made.
 	CgroupParent string
 	// Seen is when the agent first saw the pod; it becomes config.seen.
 	Seen time.Time
-	// Document is the ID of the document the pod was made from.
+	// Document is the ID of the document from which the pod was made.
 	Document string
-	// Instance is that of the pod as its source has it, where policies have
-	// changed it; else empty, and Pod tells it.
+	// Instance is the Instance of the pod from its source, if policies have changed the pod. Else
+	// it is empty, and is computed from Pod.
 	Instance string
 }
 
-// ContainerRun is everything the runtime needs to create and start a
-// container in a sandbox.
+// ContainerRun is everything that the runtime needs to create and start a container in a sandbox.
 type ContainerRun struct {
 	Pod       *v1.Pod
 	Container *v1.Container
 	// SandboxID and SandboxIPs are those of the ready sandbox.
 	SandboxID  string
 	SandboxIPs []string
-	// Sandbox is what the sandbox was made with; the runtime's protocol
-	// wants it again.
+	// Sandbox is the configuration of the sandbox, which the CRI requires again.
 	Sandbox SandboxRun
-	// TargetID is the container whose processes this one sees, an ephemeral one; empty for none.
+	// TargetID is, for an ephemeral container, the container whose processes it sees; empty for
+	// none.
 	TargetID string
 	// Attempt is the restart count, from 0.
 	Attempt uint32
@@ -45,19 +44,20 @@ type ContainerRun struct {
 	Mounts []Mount
 }
 
-// Mount is a host path inside a container.
+// Mount is a host path mounted in a container.
 type Mount struct {
 	HostPath      string
 	ContainerPath string
 	ReadOnly      bool
-	// RecursiveReadOnly makes what is mounted below it read-only, too.
+	// RecursiveReadOnly makes the mounts below it read-only, too.
 	RecursiveReadOnly bool
-	// Propagation is whether mounts made later, here or there, are seen on the other side; empty for neither.
+	// Propagation is whether later mounts are propagated between host and container; empty for
+	// neither direction.
 	Propagation v1.MountPropagationMode
 }
 
-// RecursiveReadOnly reports whether what is mounted below a volume's mount is read-only, too. supported is whether the runtime
-// can do that; the error is that it cannot, and has to.
+// RecursiveReadOnly reports whether the mounts below a volume's mount are read-only, too. supported
+// is whether the runtime can do that. It returns an error if it is required but not supported.
 func RecursiveReadOnly(m *v1.VolumeMount, supported bool) (bool, error) {
 	switch {
 	case m.RecursiveReadOnly == nil || *m.RecursiveReadOnly == v1.RecursiveReadOnlyDisabled || !m.ReadOnly:
@@ -68,7 +68,8 @@ func RecursiveReadOnly(m *v1.VolumeMount, supported bool) (bool, error) {
 	return supported, nil
 }
 
-// AsksRecursiveReadOnly reports whether a mount of the container wants to be read-only recursively, if possible or in any case.
+// AsksRecursiveReadOnly reports whether a mount of the container asks to be read-only recursively,
+// if possible or in any case.
 func AsksRecursiveReadOnly(c *v1.Container) bool {
 	return slices.ContainsFunc(c.VolumeMounts, func(m v1.VolumeMount) bool {
 		return m.RecursiveReadOnly != nil && *m.RecursiveReadOnly != v1.RecursiveReadOnlyDisabled

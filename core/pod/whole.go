@@ -9,8 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Whole is a pod as policies see it: without its status, and without who manages
-// which field.
+// Whole is a pod as policies see it: without its status and without managed fields.
 type Whole struct {
 	metav1.TypeMeta `json:",inline"`
 
@@ -18,17 +17,16 @@ type Whole struct {
 	Spec     *v1.PodSpec       `json:"spec"`
 }
 
-// WholeOf returns a pod as policies see it. It shares everything with the pod.
+// WholeOf returns a pod as policies see it. It shares its memory with the pod.
 func WholeOf(p *v1.Pod) *Whole {
 	whole := &Whole{TypeMeta: metav1.TypeMeta{Kind: "Pod", APIVersion: "v1"}, Metadata: p.ObjectMeta, Spec: &p.Spec}
 	whole.Metadata.ManagedFields = nil
 	return whole
 }
 
-// Texts writes the specs of pods as JSON, each once: one decision needs it for the
-// pod's instance, for plugins that want the whole pod, and for the record. The specs
-// must not change meanwhile. A nil Texts works and keeps nothing. It is safe for
-// concurrent use.
+// Texts encodes the specs of pods as JSON, each once: one decision needs the JSON for the pod's
+// instance, for plugins that ask for the whole pod, and for the record. The specs must not change
+// while Texts is used. A nil Texts works and caches nothing. It is safe for concurrent use.
 type Texts struct {
 	mu    sync.Mutex
 	specs map[*v1.PodSpec][]byte
@@ -53,7 +51,7 @@ func (t *Texts) Whole(p *v1.Pod) ([]byte, error) {
 	return append(append(text, spec...), '}'), nil
 }
 
-// Instance returns what the function Instance does.
+// Instance returns the same as the function Instance.
 func (t *Texts) Instance(p *v1.Pod) (string, error) {
 	if hash, ok := p.Annotations[AnnotationHash]; ok && IsStatic(p) {
 		return Digest([]byte("document\x00" + string(p.UID) + "\x00" + hash))[:32], nil
@@ -61,8 +59,8 @@ func (t *Texts) Instance(p *v1.Pod) (string, error) {
 	return t.objectHash(p, "instance")
 }
 
-// objectHash hashes what encoding/json makes of a struct with these four fields: pods and
-// records carry such hashes.
+// objectHash returns the hash of the JSON of a struct with these four fields. Pods and records
+// contain such hashes, so the encoding must not change.
 func (t *Texts) objectHash(p *v1.Pod, kind string) (string, error) {
 	annotations := sharedAnnotations(p)
 	delete(annotations, AnnotationHash)
@@ -70,7 +68,7 @@ func (t *Texts) objectHash(p *v1.Pod, kind string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("identify pod %s/%s: %w", p.Namespace, p.Name, err)
 	}
-	// A string and a map of strings can always be written as JSON.
+	// A string and a map of strings can always be encoded as JSON.
 	uid, _ := json.Marshal(string(p.UID))
 	labels, _ := json.Marshal(p.Labels)
 	shared, _ := json.Marshal(annotations)

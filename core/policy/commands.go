@@ -19,8 +19,8 @@ func (p *Engine) Reload(ctx context.Context, tenant string) (api.PolicySet, erro
 	return p.order(ctx, tenant, (*rollout.Owner).Reload)
 }
 
-// Retry is Reload, and also tries content again that was refused before, and a set that
-// failed and stays in force. Everything that is held or denied is judged again.
+// Retry does what Reload does. It also tries content again that was refused before, and a
+// set that failed and stays in force. Everything that is held or denied is judged again.
 func (p *Engine) Retry(ctx context.Context, tenant string) (api.PolicySet, error) {
 	defer p.closeBreakers(tenant, true)
 	return p.order(ctx, tenant, (*rollout.Owner).Retry)
@@ -32,8 +32,9 @@ func (p *Engine) Rollback(ctx context.Context, tenant string) (api.PolicySet, er
 	return p.order(ctx, tenant, (*rollout.Owner).Rollback)
 }
 
-// closeBreakers closes the breakers of an owner's plugins in force. If one had counted a
-// failure, or always, everything that waits or is denied is asked about again.
+// closeBreakers closes the breakers of an owner's plugins in force. If a breaker had
+// counted a failure, or if always is true, everything that waits or is denied is judged
+// again.
 func (p *Engine) closeBreakers(tenant string, always bool) {
 	for _, o := range p.owners {
 		if o.Tenant != tenant {
@@ -60,7 +61,7 @@ func (p *Engine) order(ctx context.Context, tenant string, what func(*rollout.Ow
 	return api.PolicySet{}, lacksPolicies(tenant)
 }
 
-// lacksPolicies is the error of an owner without a directory of policies.
+// lacksPolicies returns the error for an owner without a policy directory.
 func lacksPolicies(tenant string) error {
 	if tenant == "" {
 		return errors.New("the operator has no policies: policy.dir in agent.toml names no directory")
@@ -71,7 +72,7 @@ func lacksPolicies(tenant string) error {
 // errNoReviews is the error of a confirmation if running pods are not judged.
 var errNoReviews = errors.New("there are no reviews of running pods")
 
-// makeOwners makes those that have a directory, the operator first.
+// makeOwners creates the owners that have a policy directory, the operator first.
 func (p *Engine) makeOwners() {
 	if p.cfg.Dir != "" {
 		p.owners = append(p.owners, p.newOwner("", p.cfg.Dir, p.cfg.Trust, 0))
@@ -87,8 +88,8 @@ func (p *Engine) newOwner(tenant, dir string, trust bundle.Trust, memory int64) 
 	return rollout.New(p.cfg.rollout(tenant, dir, trust, memory), p.budgets.Loading, p.queue.Wake, p.signal)
 }
 
-// ready reports whether the pods of a tenant can be judged, or held because they cannot:
-// each set that could match was tried.
+// ready reports whether the agent has tried to load each set that could match the pods of a
+// tenant. Then they can be judged or, if a set could not be loaded, held.
 func (p *Engine) ready(tenant string) bool {
 	for _, o := range p.owners {
 		if o.Judges(tenant) && !o.WasTried() {

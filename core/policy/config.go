@@ -25,7 +25,7 @@ type Config struct {
 	Dir string
 	// Tenants are all tenants of the node.
 	Tenants []Tenant
-	// Trust is whose signature the operator's set must have.
+	// Trust says whose signature the operator's set must have.
 	Trust bundle.Trust
 	// AllowUnpinned lets documents leave out the digest of their module.
 	AllowUnpinned bool
@@ -42,33 +42,34 @@ type Config struct {
 	// DefaultVerdict is the answer if no policy has an opinion: Allow, Hold or Deny;
 	// empty for Allow.
 	DefaultVerdict api.Answer
-	// DenyAtOnce makes every denial final at once; else those of pods that a controller
-	// makes again and again are paced.
+	// DenyAtOnce makes every denial final at once. Otherwise denials of pods that a
+	// controller recreates again and again are paced.
 	DenyAtOnce bool
 	// MutateAPI lets policies change pods of an API server, too.
 	MutateAPI bool
-	// Kinds are the kinds of the sources by name: file, http or api. A source that is not
-	// in it is of any kind.
+	// Kinds are the kinds of the sources by name: file, http or api. A source that is
+	// missing here matches every kind.
 	Kinds map[string]string
 	// Node is this node's name. It is never empty.
 	Node string
-	// Facts is what else is known of the node, nil for nothing: policies that want to see
-	// it see nothing then.
+	// Facts returns the state of the node. If it is nil, policies that read the node see
+	// nothing.
 	Facts *Node
-	// References are the objects that pods name, nil for nothing: policies that want to
-	// see them see none then.
+	// References are the objects that pods name. If it is nil, policies that read them see
+	// none.
 	References References
-	// Running are the running pods, which policies judge again; nil for none. Evictions
-	// keeps what was evicted over restarts; nil: nothing does.
+	// Running lists the running pods, which policies judge again; if it is nil, they are
+	// not judged. Evictions keeps evictions over restarts; nil if nothing does.
 	Running   review.Running
 	Evictions review.Evictions
-	// Kept keeps good sets and refusals over restarts, nil: nothing does.
+	// Kept keeps good sets and refusals over restarts; nil if nothing does.
 	Kept rollout.Kept
-	// Opinions keeps the newest answers of policies over restarts, nil: nothing does.
+	// Opinions keeps the newest answers of policies over restarts; nil if nothing does.
 	Opinions eval.Opinions
-	// Records keeps decisions over restarts, nil: they are only shown.
+	// Records keeps decisions over restarts. If it is nil, decisions are only shown.
 	Records decisionlog.Records
-	// Version is the agent's: another one tries again what this one refused.
+	// Version is the agent's version. An agent of another version tries content again that
+	// this one refused.
 	Version string
 	// Loader makes plugins; see Sandbox.
 	Loader eval.Loader
@@ -91,15 +92,15 @@ type Tenant struct {
 	Name string
 	// Dir is the directory of its policies, absolute, empty for none.
 	Dir string
-	// Trust is whose signature its set must have.
+	// Trust says whose signature its set must have.
 	Trust bundle.Trust
 	// MaxSuppress is how long its policies may hold an update back.
 	MaxSuppress time.Duration
 	// FuelPerSecond is the budget of decisions about its pods and their records, and that
 	// of loading its policies; 0 for no limit.
 	FuelPerSecond int64
-	// PolicyMemory is how many bytes of memory one instance of each of its plugins may
-	// use together, and its documents once they are decoded; 0 for no limit.
+	// PolicyMemory is how many bytes of memory one instance of each of its plugins may use
+	// together, and how many its decoded documents may use; 0 for no limit.
 	PolicyMemory int64
 	// Owns reports whether a namespace is the tenant's. No namespace belongs to two
 	// tenants.
@@ -147,25 +148,25 @@ func (c *Config) rollout(tenant, dir string, trust bundle.Trust, memory int64) r
 
 func (c *Config) clockSynchronized() bool { return c.ClockSynchronized != nil && c.ClockSynchronized() }
 
-// Terms is the part of a Config that can change while an Engine runs. The fields have the
-// meaning of those of Config and Tenant of the same name.
+// Terms is the part of a Config that can change while an Engine runs. The fields mean the
+// same as the fields of that name in Config and Tenant.
 type Terms struct {
 	MaxSuppress    time.Duration
 	Exempt         []string
 	DefaultVerdict api.Answer
 	DenyAtOnce     bool
-	// Tenants are by name. Unknown names are ignored, and tenants that are missing keep
-	// what they have.
+	// Tenants maps names to terms. Unknown names are ignored. A missing tenant keeps its
+	// terms.
 	Tenants map[string]TenantTerms
 }
 
-// TenantTerms are those of one tenant.
+// TenantTerms are the terms of one tenant.
 type TenantTerms struct {
 	MaxSuppress   time.Duration
 	FuelPerSecond int64
 }
 
-// Terms returns those that a configuration begins with.
+// Terms returns the initial terms of a configuration.
 func (c *Config) Terms() Terms {
 	t := Terms{
 		MaxSuppress: c.MaxSuppress, Exempt: c.Exempt, DenyAtOnce: c.DenyAtOnce,
@@ -178,9 +179,9 @@ func (c *Config) Terms() Terms {
 	return t
 }
 
-// SetTerms changes the terms from the next decision on, all at once. Pods that are held
-// or denied, and updates that are held back, are asked about again. It may be called from
-// any goroutine.
+// SetTerms changes all terms at once, from the next decision on. Pods that are held or
+// denied, and updates that are held back, are asked about again. It may be called from any
+// goroutine.
 func (p *Engine) SetTerms(next Terms) {
 	p.setting.Lock()
 	defer p.setting.Unlock()
@@ -202,7 +203,7 @@ func (p *Engine) SetTerms(next Terms) {
 	for _, changed := range []chan struct{}{p.changed, p.filtersChanged} {
 		select {
 		case changed <- struct{}{}:
-		default: // the one that waits says it too
+		default: // a pending signal is enough
 		}
 	}
 }

@@ -10,8 +10,8 @@ import (
 )
 
 // Connect decides whether a connection may be made, and returns at once. answer is called
-// once, later, from a goroutine of the engine, with Allow or Deny; it is not called if
-// Run ends before. If no policy has an opinion the answer is Allow.
+// once, later, from a goroutine of the engine, with Allow or Deny; it is not called if Run
+// returns before. If no policy has an opinion the answer is Allow.
 func (p *Engine) Connect(q api.Question, answer func(api.Verdict)) {
 	tenant := p.cfg.tenant(q.Pod.Namespace)
 	submit(p, subject{hook: api.HookConnect, uid: q.Pod.UID}, tenant, answer, func(ctx context.Context, at *sched.CurrentPolicy, answer func(api.Verdict), later postpone) (int64, bool) {
@@ -19,8 +19,8 @@ func (p *Engine) Connect(q api.Question, answer func(api.Verdict)) {
 	})
 }
 
-// connect answers one question about a connection. If no policy can be asked, because
-// none is in force yet or the budget is spent, the answer is that of a policy that fails.
+// connect answers one question about a connection. If no policy can be asked, because none
+// is in force yet or the budget is spent, the answer is the same as if a policy fails.
 func (p *Engine) connect(
 	ctx context.Context, q *api.Question, tenant string, answer func(api.Verdict), later postpone, at *sched.CurrentPolicy,
 ) (fuel int64, goOn bool) {

@@ -37,7 +37,7 @@ func (p *Engine) instance(q *api.Question, texts *pod.Texts) string {
 	return instance
 }
 
-// request returns what the policies of a decision are asked.
+// request returns the request that policies are asked about a question.
 func (p *Engine) request(q *api.Question, tenant string, now time.Time) *wasm.Request {
 	return &wasm.Request{
 		Question: q, Kind: p.cfg.Kinds[q.Origin.Source], Tenant: tenant, Changed: eval.Changes(q),

@@ -32,7 +32,7 @@ type Engine struct {
 	nodeView  nodeView
 	pacing    pacing.Pacing
 	budgets   *sched.Budgets
-	// terms are those in force; setting is locked while they change.
+	// terms are the terms in force. setting is locked while they change.
 	terms     atomic.Pointer[Terms]
 	setting   sync.Mutex
 	watchers  nodeWatchers
@@ -41,8 +41,8 @@ type Engine struct {
 	reviewer    *review.Reviewer
 	inflight    inflight
 	shadowQueue shadowQueue
-	// changed, rulesChanged and filtersChanged have a value when other policies with the
-	// hook admit, merge or filter are in force.
+	// changed, rulesChanged and filtersChanged receive a value when the policies in force
+	// with the hook admit, merge or filter have changed.
 	changed, rulesChanged, filtersChanged chan struct{}
 }
 
@@ -73,8 +73,8 @@ func New(c Config) *Engine {
 
 // Judge asks for a verdict on one instance of a pod and returns at once. answer is called
 // once, later, from a goroutine of the engine, and must return soon; it is not called if
-// Run ends before there is a verdict. Questions wait until the first attempt to load each
-// set that could match is over.
+// Run returns before there is a verdict. Questions wait until the agent has tried to load
+// each set that could match.
 func (p *Engine) Judge(q api.Question, answer func(api.Verdict)) {
 	tenant := p.cfg.tenant(q.Pod.Namespace)
 	submit(p, subject{hook: api.HookAdmit, uid: q.Pod.UID}, tenant, answer, func(ctx context.Context, at *sched.CurrentPolicy, answer func(api.Verdict), later postpone) (int64, bool) {
@@ -82,8 +82,8 @@ func (p *Engine) Judge(q api.Question, answer func(api.Verdict)) {
 	})
 }
 
-// Changed receives a value when another set has come into force since the last one: pods
-// that are held or denied may now be judged differently.
+// Changed returns a channel that receives a value when another set has come into force:
+// pods that are held or denied may now be judged differently.
 func (p *Engine) Changed() <-chan struct{} { return p.changed }
 
 // Sets returns the states of all sets, the operator's first.
@@ -97,24 +97,24 @@ func (p *Engine) Sets() []api.PolicySet {
 }
 
 // Decisions returns the newest decisions, newest last. Pods that no policy is asked about
-// are not among them.
+// have none.
 func (p *Engine) Decisions() []api.Decision { return p.decisions.Newest() }
 
-// signal reports that other policies of an owner are in force than those that have
-// answered. Before the first attempt to load a set these are only conflicts, whose
-// answers are kept over a restart. hooks are those of the policies and of the ones
-// before.
+// signal reports that an owner's policies in force have changed, so that questions are
+// asked again. Before the first attempt to load a set only conflicts are: their answers are
+// kept over a restart. hooks are the hooks of the policies in force and of the previous
+// ones.
 func (p *Engine) signal(o *rollout.Owner, hooks map[string]bool) {
 	p.reviewer.Wake()
 	tell := func(changed chan<- struct{}) {
 		select {
 		case changed <- struct{}{}:
-		default: // the one that waits says it too
+		default: // a pending signal is enough
 		}
 	}
 	tried := o.WasTried()
 	if tried {
-		tell(p.changed) // what waits for a first set is asked again
+		tell(p.changed) // pods that wait for a first set are judged again
 	}
 	if tried && hooks[api.HookMerge] || !tried && hooks[rollout.NotAsBefore] {
 		tell(p.rulesChanged)
@@ -144,7 +144,7 @@ func (p *Engine) Run(ctx context.Context) error {
 	if p.cfg.Records != nil {
 		running.Go(func() { p.recorder.Run(ctx) })
 	}
-	// Beside those that work there may be one for each flow that pauses.
+	// Besides the evaluators that work, there may be one for each flow that pauses.
 	evaluators := make([]sched.CurrentPolicy, p.cfg.evaluators()+min(len(p.cfg.Tenants), wasm.MaxPaused))
 	for i := range evaluators {
 		running.Go(func() { p.evaluate(ctx, &evaluators[i]) })
@@ -171,7 +171,7 @@ func (p *Engine) Run(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// reportStuck logs in whose plugins the goroutines are that did not return.
+// reportStuck logs the policies whose plugins have not returned.
 func (p *Engine) reportStuck(evaluators []sched.CurrentPolicy) {
 	given := false
 	say := func(name string) {

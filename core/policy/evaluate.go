@@ -15,8 +15,8 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// evaluate is one evaluator: it takes questions and answers them until ctx ends. A
-// verdict that the end of ctx has interrupted is not a verdict.
+// evaluate is one evaluator: it takes questions and answers them until ctx ends. A decision
+// that the end of ctx has interrupted has no verdict.
 func (p *Engine) evaluate(ctx context.Context, at *sched.CurrentPolicy) {
 	for {
 		t, ok := p.queue.Take()
@@ -44,7 +44,7 @@ func (p *Engine) judge(ctx context.Context, q *api.Question, tenant string, answ
 	}
 	var v api.Verdict
 	if wait := p.budgets.Wait(tenant, now); wait > 0 && !p.exempt(q, eval.NamesOf(q, p.cfg.Node)) {
-		// It is no verdict, and so not recorded: a tenant without fuel writes nothing.
+		// This is not recorded: a tenant without fuel writes nothing.
 		v := api.Verdict{Answer: api.Hold, At: now, RetryAfter: wait}
 		v.Reason, v.Message = sched.Exhausted(tenant)
 		answer(v)
@@ -85,11 +85,12 @@ func (p *Engine) judge(ctx context.Context, q *api.Question, tenant string, answ
 	return d.Spent + fuelOf(v.Opinions), true
 }
 
-// mostTries is how often a decision is made before others wait for it.
+// mostTries is the number of attempts after which other decisions wait for this one.
 const mostTries = 3
 
-// decideUntilCurrent repeats a decision until the node is as the decision saw it: pods that were
-// admitted meanwhile count. After mostTries other decisions wait for this one.
+// decideUntilCurrent repeats a decision until the node is still as the decision saw it,
+// also with the pods that were admitted in the meantime. After mostTries attempts other
+// decisions wait for this one.
 func (p *Engine) decideUntilCurrent(ctx context.Context, sets []*eval.Set, d *eval.Decision) api.Verdict {
 	for try := 1; ; try++ {
 		d.Fallback = p.terms.Load().DefaultVerdict
@@ -100,8 +101,8 @@ func (p *Engine) decideUntilCurrent(ctx context.Context, sets []*eval.Set, d *ev
 		}
 		d.Spent += fuelOf(v.Opinions)
 		if try == mostTries {
-			// It does not pause either: it could wait for a slot of one that waits for
-			// it.
+			// The decision does not pause either: it could wait for the slot of a decision
+			// that waits for it.
 			ctx = wasm.WithTurns(ctx, nil)
 			defer p.nodeView.release(d)
 		}
@@ -112,7 +113,7 @@ func (p *Engine) decideUntilCurrent(ctx context.Context, sets []*eval.Set, d *ev
 	}
 }
 
-// fuelOf returns the fuel of opinions together.
+// fuelOf returns the total fuel of opinions.
 func fuelOf(opinions []api.Opinion) (fuel int64) {
 	for i := range opinions {
 		fuel += opinions[i].Fuel
@@ -121,8 +122,8 @@ func fuelOf(opinions []api.Opinion) (fuel int64) {
 }
 
 // setsFor returns the sets that judge the pods of a tenant, in the order they are asked:
-// its own, then the operator's. The caller releases them. lacking is an owner that has
-// none in force, and reason why, if that is known.
+// its own, then the operator's. The caller releases them. lacking is an owner without a set
+// in force, nil for none. reason says why, if that is known.
 func (p *Engine) setsFor(tenant string) (sets rollout.Sets, lacking *rollout.Owner, reason error) {
 	for _, o := range slices.Backward(p.owners) {
 		if !o.Judges(tenant) {
@@ -137,7 +138,7 @@ func (p *Engine) setsFor(tenant string) (sets rollout.Sets, lacking *rollout.Own
 	return sets, nil, nil
 }
 
-// notReady returns the verdict if no set was ever good.
+// notReady returns the verdict of a pod while an owner has no set in force.
 func notReady(dir string, reason error, now time.Time) api.Verdict {
 	first, more, _ := strings.Cut(reason.Error(), "\n")
 	if more != "" {

@@ -10,7 +10,7 @@ import (
 )
 
 // Filter asks whether an update may be applied now, and returns at once. answer is called
-// once, later, from a goroutine of the engine; it is not called if Run ends before.
+// once, later, from a goroutine of the engine; it is not called if Run returns before.
 func (p *Engine) Filter(q api.FilterQuestion, answer func(api.FilterVerdict)) {
 	tenant := p.cfg.tenant(q.Pod.Namespace)
 	submit(p, subject{hook: api.HookFilter, uid: q.Pod.UID}, tenant, answer, func(ctx context.Context, at *sched.CurrentPolicy, answer func(api.FilterVerdict), later postpone) (int64, bool) {
@@ -18,7 +18,7 @@ func (p *Engine) Filter(q api.FilterQuestion, answer func(api.FilterVerdict)) {
 	})
 }
 
-// FilterChanged returns a channel that receives a value when the policies in force that have the
+// FilterChanged returns a channel that receives a value when the policies in force with the
 // hook filter have changed.
 func (p *Engine) FilterChanged() <-chan struct{} { return p.filtersChanged }
 

@@ -24,12 +24,13 @@ type Rules struct {
 	told func([]api.Opinion)
 }
 
-// Rules returns those of the engine's policies.
+// Rules returns the rules of the engine's policies.
 func (p *Engine) Rules() Rules { return Rules{engine: p} }
 
-// Telling returns the same rules. told receives the opinions about every conflict in
-// which policies were asked, before the answer: a Resolution, which is kept, does not
-// contain them. It is called from goroutines of the engine and must not block.
+// Telling returns the same rules with a function that receives the opinions. told is called
+// for every conflict about which policies were asked, before the answer, because a
+// Resolution does not contain opinions. It is called from goroutines of the engine and must
+// not block.
 func (r Rules) Telling(told func([]api.Opinion)) Rules {
 	r.told = told
 	return r
@@ -37,7 +38,7 @@ func (r Rules) Telling(told func([]api.Opinion)) Rules {
 
 // Resolve asks which of the documents that claim one pod may run, and returns at once.
 // answer is called once, later, from a goroutine of the engine; it is not called if Run
-// ends before.
+// returns before.
 func (r Rules) Resolve(c api.Contest, answer func(api.Resolution)) {
 	p, tenant := r.engine, r.engine.cfg.tenant(c.Identity.Namespace)
 	of := subject{hook: api.HookMerge, identity: c.Identity}
@@ -46,13 +47,13 @@ func (r Rules) Resolve(c api.Contest, answer func(api.Resolution)) {
 	})
 }
 
-// Changed receives a value when other policies with the hook merge have come into force
-// since the last one.
+// Changed returns a channel that receives a value when the policies in force with the hook
+// merge have changed.
 func (r Rules) Changed() <-chan struct{} { return r.engine.rulesChanged }
 
 // resolve answers one conflict, unless ctx ends before, and returns the cost in fuel. It
-// may postpone the conflict instead. If the tenant has spent its budget it does: there is
-// no answer then, and nothing of the pod starts or ends.
+// may postpone the conflict instead. If the tenant has spent its budget, the conflict is
+// postponed: without an answer nothing of the pod starts or terminates.
 func (r Rules) resolve(
 	ctx context.Context, c *api.Contest, tenant string, answer func(api.Resolution), later postpone, at *sched.CurrentPolicy,
 ) (fuel int64, goOn bool) {
@@ -113,8 +114,8 @@ func (p *Engine) recordMerge(c *api.Contest, asked *eval.Conflict, sets []*eval.
 	}})
 }
 
-// mergeRequest returns what the policies of a conflict are asked. The candidates are
-// ordered by the rank of their source, then by source and document.
+// mergeRequest returns the request that policies are asked about a conflict. The candidates
+// are ordered by the rank of their source, then by source and document.
 func (p *Engine) mergeRequest(c *api.Contest, tenant string, now time.Time) *eval.Conflict {
 	m := &eval.Conflict{
 		MergeRequest: &wasm.MergeRequest{Tenant: tenant, Time: now, ClockSynchronized: p.cfg.clockSynchronized(), Texts: &pod.Texts{}},
@@ -148,7 +149,7 @@ func (p *Engine) mergeRequest(c *api.Contest, tenant string, now time.Time) *eva
 	return m
 }
 
-// identity returns what identifies a conflict: its candidates.
+// identity returns the ID of a conflict, which follows from its candidates.
 func (p *Engine) identity(m *eval.Conflict) eval.QuestionID {
 	text := []byte(api.HookMerge)
 	for i := range m.Candidates {

@@ -20,20 +20,20 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// Node is what is known of the node beside the running decisions. Its functions may be
-// called from several goroutines and do not block.
+// Node has functions that return the state of the node apart from running decisions. They
+// may be called from several goroutines and do not block.
 type Node struct {
-	// Is returns the node's labels, and the quantities that pods may use by resource; nil
-	// for a node that has neither. What it returned before never changes.
+	// Is returns the node's labels, and by resource the quantities that pods may use; nil
+	// for a node that has neither. A returned map never changes.
 	Is func() (labels, allocatable map[string]string)
-	// Pods returns the pods that were admitted and handed on to run, and have not ended,
-	// in no order.
+	// Pods returns, in no order, the admitted pods that were handed on to run and have not
+	// terminated.
 	Pods func() []NodePod
 	// Wanted reports whether a pod is still desired as this instance: it runs or waits.
 	// An empty instance stands for any.
 	Wanted func(uid types.UID, instance string) bool
-	// Ended reports whether an admitted pod has run as this version and ended; nil if
-	// none does.
+	// Ended reports whether an admitted pod has run in this version and terminated; nil if
+	// no pod terminates.
 	Ended func(p *v1.Pod) bool
 }
 
@@ -43,13 +43,13 @@ type NodePod struct {
 	Source string
 }
 
-// nodeView has the admitted pods, also those that have not started yet. A decision
-// that has seen them counts only if they are still the same.
+// nodeView has the admitted pods, also those that have not started yet. A decision that has
+// seen them is valid only if they are still the same.
 type nodeView struct {
 	node *Node
 
 	mu sync.Mutex
-	// reserved are admitted pods that are not yet among the node's.
+	// reserved are the admitted pods that are not yet among the pods of node.
 	reserved map[types.UID]reservation
 	// facts caches what plugins see of pods.
 	facts map[types.UID]fact
@@ -57,15 +57,16 @@ type nodeView struct {
 	exclusive *exclusive
 }
 
-// reservation is an admitted pod as it is to run, and the instance that policies have
-// judged, empty if that is not known. update marks a newer version of a running pod.
+// reservation is an admitted pod in the version that is to run. instance is the instance
+// that policies have judged, empty if it is not known. update marks a newer version of a
+// running pod.
 type reservation struct {
 	NodePod
 	instance string
 	update   bool
 }
 
-// fact is what plugins see of a pod, and the pod it was made from.
+// fact has what plugins see of a pod (pod), and the pod from which that was made (of).
 type fact struct {
 	of  *v1.Pod
 	pod wasm.NodePod
@@ -104,7 +105,8 @@ func (n *nodeView) viewLocked() *eval.NodeView {
 	return s
 }
 
-// dropStale drops stale reservations, and returns the pods that count. The lock is held.
+// dropStale drops stale reservations, and returns the pods of the node and of the other
+// reservations. The lock is held.
 func (n *nodeView) dropStale() map[types.UID]NodePod {
 	pods := map[types.UID]NodePod{}
 	for _, p := range n.node.Pods() {
@@ -120,9 +122,9 @@ func (n *nodeView) dropStale() map[types.UID]NodePod {
 	return pods
 }
 
-// isStale reports whether a reservation is not needed any more: the pod is on the node as
-// it was admitted, has ended, or is not to run like this. was is the pod as it is on the
-// node, nil if it is not: then an update starts nothing.
+// isStale reports whether a reservation is no longer needed: the pod is on the node in the
+// admitted version, has terminated, or is no longer desired in that version. was is the
+// version on the node, nil for none: without one, an update starts nothing.
 func (n *nodeView) isStale(r reservation, was *v1.Pod) bool {
 	switch {
 	case was != nil && pod.SameInstance(was, r.Pod), was == nil && r.update:
@@ -133,9 +135,9 @@ func (n *nodeView) isStale(r reservation, was *v1.Pod) bool {
 	return !n.node.Wanted(r.Pod.UID, r.instance)
 }
 
-// reserveIfCurrent makes a verdict visible to other decisions: a pod that passes is reserved. It
-// returns false, and does nothing, if the verdict lets the pod pass or denies it and the
-// node is not any more as the decision saw it.
+// reserveIfCurrent makes a verdict visible to other decisions: an admitted pod is reserved.
+// It returns false, and does nothing, if the node has changed since the decision saw it and
+// the verdict is not a hold, or if ctx ends.
 func (n *nodeView) reserveIfCurrent(ctx context.Context, d *eval.Decision, v *api.Verdict) bool {
 	if n.node == nil {
 		return true
@@ -159,8 +161,8 @@ func (n *nodeView) reserveIfCurrent(ctx context.Context, d *eval.Decision, v *ap
 	return true
 }
 
-// Admitted reserves a version that was let through before a restart and has not gone on
-// since: it is not judged again.
+// Admitted reserves a version of a pod that was admitted before a restart and was not
+// handed on yet: it is not judged again.
 func (p *Engine) Admitted(q api.Question, v api.Verdict) {
 	if len(v.References) > 0 {
 		p.referring.note(q.Pod)
@@ -181,8 +183,9 @@ func (n *nodeView) reserve(q *api.Question, instance string) {
 	n.reserved[q.Pod.UID] = reservation{NodePod{q.Pod, q.Origin.Source}, instance, q.Op == api.UpdateOp}
 }
 
-// current reports whether policies would be shown now what they were shown. For a
-// decision that others wait for it is true: a pod that ends meanwhile only makes room.
+// current reports whether policies would still be shown the same. For a decision that
+// others wait for it returns true: a pod that terminates in the meantime only frees
+// resources.
 func (n *nodeView) current(d *eval.Decision) bool {
 	if d.Seen == nil || n.exclusive != nil && n.exclusive.decision == d && n.exclusive.covers(d.Seen) {
 		return true
@@ -219,8 +222,8 @@ func factOf(p NodePod) wasm.NodePod {
 	return f
 }
 
-// exclusive is a decision for which those wait that would change what it sees. There is
-// one at a time, and it waits for none of them.
+// exclusive is a decision for which other decisions wait if they would change what it sees.
+// There is one at a time, and it waits for none of the others.
 type exclusive struct {
 	decision *eval.Decision
 	// tenant is the owner of the pods whose decisions wait, empty for all.
@@ -228,8 +231,8 @@ type exclusive struct {
 	over   chan struct{}
 }
 
-// acquire makes decisions wait that would change what this one has seen, or what another
-// attempt may see.
+// acquire makes other decisions wait if they would change what this one has seen, or what
+// it may see in another attempt.
 func (n *nodeView) acquire(ctx context.Context, d *eval.Decision) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -266,8 +269,8 @@ func (n *nodeView) mustWait(d *eval.Decision, uid types.UID, answer api.Answer) 
 	return answer == api.Allow || reserved
 }
 
-// wait waits, without the lock, until the exclusive decision is over. It returns false if
-// ctx ends before.
+// wait waits, without the lock, until the exclusive decision is released. It returns false
+// if ctx ends before.
 func (n *nodeView) wait(ctx context.Context) bool {
 	over := n.exclusive.over
 	n.mu.Unlock()
@@ -280,7 +283,7 @@ func (n *nodeView) wait(ctx context.Context) bool {
 	}
 }
 
-// covers reports whether the decisions that do not wait cannot change what was shown.
+// covers reports whether all decisions that could change what was shown have to wait.
 func (a *exclusive) covers(s *eval.NodeView) bool {
 	if s == nil {
 		return true
@@ -293,21 +296,22 @@ func (a *exclusive) covers(s *eval.NodeView) bool {
 	return true
 }
 
-// readersPeriod is how often the node is compared while pods wait by what was seen of it.
+// readersPeriod is the interval at which the node is compared while pods wait because of
+// what policies saw of it.
 const readersPeriod = time.Second
 
-// nodeWatchers signal when pods that are held by what was seen of the node may be judged
-// differently, because other pods are on it.
+// nodeWatchers signals that pods which policies held or denied after they saw the node may
+// be judged differently, because the pods on the node have changed.
 type nodeWatchers struct {
-	// used reports that a policy sees the node; waiting that such a verdict was given
-	// since the last signal.
+	// used reports that a policy has seen the node. waiting reports that a verdict of such
+	// a policy has held or denied a pod since the last signal.
 	used, waiting atomic.Bool
 	changed       chan struct{}
 }
 
-// NodeChanged receives a value when other pods are on the node than when policies that
-// see it have held or denied one: that may now be judged differently. It receives at most
-// one a second.
+// NodeChanged returns a channel that receives a value when the pods on the node have
+// changed since policies that see the node held or denied a pod: that pod may now be judged
+// differently. It receives at most one value a second.
 func (p *Engine) NodeChanged() <-chan struct{} { return p.watchers.changed }
 
 // add records a verdict.
@@ -320,8 +324,8 @@ func (r *nodeWatchers) add(v *api.Verdict) {
 	}
 }
 
-// watchNode compares the node from time to time while policies see it. Reservations are
-// made also while none does: a policy that sees them may come.
+// watchNode compares the node from time to time while policies see it. While none does,
+// reservations are kept too: a policy that sees them may be added.
 func (p *Engine) watchNode(ctx context.Context) {
 	if p.nodeView.node == nil {
 		return
@@ -347,7 +351,7 @@ func (p *Engine) watchNode(ctx context.Context) {
 		}
 		select {
 		case p.watchers.changed <- struct{}{}:
-		default: // the one that waits says it too
+		default: // a pending signal is enough
 		}
 	}
 }
@@ -361,9 +365,9 @@ func (n *nodeView) dropAllStale() {
 	}
 }
 
-// present returns the pods that count now, and in which version.
+// present returns the pods that decisions see now, each in its version.
 func (n *nodeView) present() map[types.UID]*v1.Pod {
-	n.view() // forgets what is reserved for nothing
+	n.view() // drops stale reservations
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	present := make(map[types.UID]*v1.Pod, len(n.facts))

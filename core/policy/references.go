@@ -18,9 +18,9 @@ import (
 // References are the ConfigMaps and Secrets that pods name. Its methods may be called
 // from several goroutines and do not block.
 type References interface {
-	// Reference returns what policies may know of an object that a pod names, and keeps
-	// that up to date until Unreferenced. The error says that it is not known yet; wait
-	// is when to look again if that may take milliseconds, else 0.
+	// Reference returns what policies may see of an object that a pod names, and keeps that
+	// up to date until Unreferenced. The error says that the object is not known yet; wait
+	// is the delay before the next attempt if it may be known in milliseconds, else 0.
 	Reference(by *v1.Pod, r pod.Reference) (known api.Reference, wait time.Duration, err error)
 	// Unreferenced reports that a pod is not judged any more.
 	Unreferenced(uid types.UID)
@@ -37,11 +37,12 @@ type RefusedPod struct {
 	Verdict *api.Verdict
 }
 
-// referencesPeriod is how often references are compared on which verdicts depend.
+// referencesPeriod is the interval at which the references on which verdicts depend are
+// compared.
 const referencesPeriod = time.Second
 
-// referringPods are the pods whose references policies have seen; they are released
-// later.
+// referringPods are the pods whose references policies have seen. The references are
+// released later.
 type referringPods struct {
 	mu   sync.Mutex
 	pods map[types.UID]*v1.Pod
@@ -68,9 +69,9 @@ func (r *referringPods) forget(uid types.UID) {
 	delete(r.pods, uid)
 }
 
-// reference is References.Reference for a decision.
+// reference calls References.Reference for a decision.
 func (p *Engine) reference(by *v1.Pod, r pod.Reference) (api.Reference, time.Duration, error) {
-	defer p.referring.note(by) // also where it was released meanwhile
+	defer p.referring.note(by) // even if it was released in the meantime
 	return p.cfg.References.Reference(by, r)
 }
 
@@ -89,9 +90,9 @@ func (p *Engine) refers() bool {
 	return false
 }
 
-// watchReferences makes pods be judged again that were refused by a reference which has
-// changed. It releases the references of pods that have ended or are not desired any
-// more, and all if no policy sees them.
+// watchReferences makes a refused pod be judged again if a reference that policies saw has
+// changed. It releases the references of pods that have terminated or are no longer
+// desired, and all references if no policy sees them.
 func (p *Engine) watchReferences(ctx context.Context) {
 	if p.cfg.References == nil || p.cfg.Facts == nil {
 		return
@@ -132,7 +133,7 @@ func (p *Engine) lookAtReferences() {
 }
 
 // outdated reports whether policies that have seen these references of a pod would see
-// others now. A reference that is not known at the moment has not changed.
+// other content now. A reference that is not known at the moment is taken as unchanged.
 func (p *Engine) outdated(by *v1.Pod, seen []api.SeenReference) bool {
 	return slices.ContainsFunc(seen, func(s api.SeenReference) bool {
 		now, _, err := p.reference(by, pod.Reference{Secret: s.Kind == api.SecretKind, Name: s.Name})

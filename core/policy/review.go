@@ -15,9 +15,9 @@ import (
 	"github.com/wardlet/wardlet/core/policy/sched"
 )
 
-// review asks the policies in force that judge running pods about one, and returns the
-// cost in fuel. An owner without a set has no opinion. If the tenant has spent its budget
-// the question is postponed.
+// review asks the policies in force that judge running pods about one of them, and returns
+// the cost in fuel. An owner without a set has no opinion. If the tenant has spent its
+// budget, the question is postponed.
 func (p *Engine) review(
 	ctx context.Context, run *review.RunningPod, tenant string, answer func(api.Verdict), later postpone, at *sched.CurrentPolicy,
 ) (fuel int64, goOn bool) {
@@ -63,9 +63,9 @@ func (p *Engine) inForce(tenant string) (sets rollout.Sets) {
 	return sets
 }
 
-// Confirm lets a policy of an owner in force evict all pods that it denies, at its pace,
-// as long as its content stays. If sha256 is not empty, the digest of the policy's module
-// or document must begin with it. It returns the state of the set.
+// Confirm lets a policy in force evict all pods that it denies, at its pace, until its
+// content changes. If sha256 is not empty, the digest of the policy's module or document
+// must begin with it. It returns the state of the set.
 func (p *Engine) Confirm(ctx context.Context, tenant, policy, sha256 string) (api.PolicySet, error) {
 	i := slices.IndexFunc(p.owners, func(o *rollout.Owner) bool { return o.Tenant == tenant })
 	if i < 0 {
@@ -100,7 +100,7 @@ func (p reviewerEngine) IsReady(tenant string) bool { return p.ready(tenant) }
 // IsBehind reports whether too many decisions about a tenant's pods wait for the disk.
 func (p reviewerEngine) IsBehind(tenant string) bool { return p.recorder.Behind(tenant) }
 
-// Review asks the policies in force that judge running pods about one.
+// Review asks the policies in force that judge running pods about one of them.
 func (p reviewerEngine) Review(run review.RunningPod, tenant string, answer func(api.Verdict), putOff func()) {
 	of := subject{hook: string(api.Review), uid: run.Pod.UID}
 	submit(p.Engine, of, tenant, answer, func(ctx context.Context, at *sched.CurrentPolicy, answer func(api.Verdict), later postpone) (int64, bool) {
@@ -111,7 +111,7 @@ func (p reviewerEngine) Review(run review.RunningPod, tenant string, answer func
 	})
 }
 
-// Present returns the pods on the node, and in which version; nil if that is not known.
+// Present returns the pods on the node, each in its version; nil if they are not known.
 func (p reviewerEngine) Present() map[types.UID]*v1.Pod {
 	if p.nodeView.node == nil {
 		return nil
@@ -119,7 +119,8 @@ func (p reviewerEngine) Present() map[types.UID]*v1.Pod {
 	return p.nodeView.present()
 }
 
-// HasChanged reports whether policies that saw these references of a pod would see others now.
+// HasChanged reports whether policies that saw these references of a pod would see other
+// content now.
 func (p reviewerEngine) HasChanged(by *v1.Pod, seen []api.SeenReference) bool {
 	return p.cfg.References != nil && p.outdated(by, seen)
 }

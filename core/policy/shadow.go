@@ -18,11 +18,11 @@ import (
 const (
 	// shadowLine is the flow of questions to candidates; no tenant has this name.
 	shadowLine = "\x00shadow"
-	// shadowFuel is what candidates together may use in fuel in a second: a twentieth of
-	// a processor or less.
+	// shadowFuel is the fuel that all candidates together may use in a second: a twentieth
+	// of a processor or less.
 	shadowFuel = 100_000_000
-	// shadowWeight is how much more than others a question to a candidate is charged in
-	// the queue: questions that wait for a verdict come first.
+	// shadowWeight is the factor by which the queue charges more for a question to a
+	// candidate: questions that wait for a verdict come first.
 	shadowWeight = 20
 	// maxShadowed is how many questions may wait for candidates; more are skipped.
 	maxShadowed = 256
@@ -39,8 +39,8 @@ type shadowQueue struct {
 	used map[*rollout.Set]int
 }
 
-// shadows asks candidates what policies of the sets were asked; opinions are the answers
-// of those. The sets are in use.
+// shadows asks candidates the questions that the policies of the sets were asked. opinions
+// are the answers of these policies. The caller holds the sets.
 func (p *Engine) shadows(sets rollout.Sets, d *eval.Decision, opinions []api.Opinion) {
 	for i := range d.Shadowed {
 		x, saw, references := d.Shadowed[i], d.Seen.Again(), d.References.Again()
@@ -59,7 +59,7 @@ func (p *Engine) shadows(sets rollout.Sets, d *eval.Decision, opinions []api.Opi
 	}
 }
 
-// shadowMerges is shadows for a conflict.
+// shadowMerges does the same as shadows for a conflict.
 func (p *Engine) shadowMerges(sets rollout.Sets, m *eval.Conflict, opinions []api.Opinion) {
 	for _, s := range sets.Eval() {
 		for _, policy := range s.Policies {
@@ -108,7 +108,7 @@ func (p *Engine) shadow(
 		c.Plugin.Plugin.Settle(ctx)
 		s.spend(fuel)
 		if o.Failure == string(eval.BreakerOpen) {
-			// It would fail as it did before, by the machine or by itself.
+			// The plugin would fail as before, because of the machine or by itself.
 			o.Failure = cmp.Or(c.Plugin.Breakers.Opened(x.Tenant()), o.Failure)
 		}
 		comparison.Note(x.Hook, x.About(), question, said, o)

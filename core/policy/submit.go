@@ -13,8 +13,8 @@ import (
 	"github.com/wardlet/wardlet/core/policy/sched"
 )
 
-// inflight are the questions without an answer, so that what each waits for can be shown.
-// The zero value is ready.
+// inflight has the questions without an answer, to show what each of them waits for. The
+// zero value is ready.
 type inflight struct {
 	mu sync.Mutex
 	// of are the questions by their subject; newest last.
@@ -34,12 +34,12 @@ type question struct {
 	stage stage
 	// why is what a postponed question waits for.
 	why string
-	// at is the policy of the evaluator that decides it, nil for none.
+	// at is the current policy of the evaluator that decides the question, nil for none.
 	at *sched.CurrentPolicy
 }
 
 // postpone adds a question that has no answer yet to the queue again after a while. why
-// is what it waits for. After Run it does nothing.
+// says what the question waits for. After Run it does nothing.
 type postpone func(wait time.Duration, why string)
 
 // submit adds a question to the queue: it is in flight until it is answered.
@@ -103,7 +103,7 @@ func (o *inflight) leave(a *question, at *sched.CurrentPolicy) {
 	}
 }
 
-// put records that no evaluator has the question, and its stage.
+// put sets the stage of a question that no evaluator works on.
 func (o *inflight) put(a *question, to stage, why string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

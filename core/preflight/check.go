@@ -8,29 +8,29 @@ import (
 	"github.com/wardlet/wardlet/core/config"
 )
 
-// Level says how a Finding counts.
+// Level is the severity of a Finding.
 type Level string
 
-// The levels. Only LevelFail is an error: something that must be mended before
-// the agent does what its configuration says.
+// The levels. Only LevelFail is an error: the agent cannot do what its configuration says until the
+// fault is repaired.
 const (
 	LevelOK   Level = "ok"
 	LevelWarn Level = "warn"
 	LevelFail Level = "fail"
 )
 
-// Finding is what Check says about one thing.
+// Finding is the result of Check for one subject.
 type Finding struct {
 	Level Level
-	// Subject is what was looked at, Message what was found: one line, and
-	// further ones where there are several faults.
+	// Subject is the part that was checked. Message is the result: one line, and more if there are
+	// several faults.
 	Subject, Message string
 }
 
-// Check looks at all an agent of this configuration would stand on: its state,
-// policies, runtime, credentials, the files of its own API, the directory of objects and sources. It calls found with each finding as soon as it
-// is there. It starts nothing, changes nothing and takes no lock, so that an
-// agent that runs is not disturbed.
+// Check checks everything that an agent with this configuration needs: its state, policies,
+// runtime, credentials, the files of its own API, the directory of objects and sources. It calls
+// found with each finding at once. It starts nothing, changes nothing and takes no lock, so that a
+// running agent is not affected.
 func Check(ctx context.Context, cfg *config.Config, opts CheckOptions, found func(Finding)) {
 	tell := func(findings []Finding) {
 		for _, f := range findings {

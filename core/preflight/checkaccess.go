@@ -10,22 +10,23 @@ import (
 	"github.com/wardlet/wardlet/core/config"
 )
 
-// access is who may write to what decides over the node.
+// access checks which users may write to a path that determines the node's behavior.
 type access struct {
 	subject string
-	// path is a file or a directory. Of a directory the files in it count, too.
+	// path is a file or a directory. The check includes the files in a directory.
 	path string
-	// shared: it is a tenant's. Users and groups of the tenant may write there.
+	// shared means that the path is a tenant's: the tenant's groups may write there, and any user may
+	// own it.
 	shared bool
 }
 
-// CheckFile warns of a configuration that others may write.
+// CheckFile warns of a configuration that other users may write.
 func CheckFile(path string) []Finding {
 	return access{subject: "configuration " + path, path: path}.check()
 }
 
-// checkAccess warns of policies and manifests that others may write. Policies that
-// need a signature may lie anywhere.
+// checkAccess warns of policies and manifests that other users may write. Policies that must be
+// signed are not checked.
 func checkAccess(cfg *config.Config) (findings []Finding) {
 	if cfg.Policy.Dir != "" && !cfg.Policy.RequireSignature {
 		findings = append(findings, access{subject: "policies " + cfg.Policy.Dir, path: cfg.Policy.Dir}.check()...)
@@ -44,8 +45,8 @@ func checkAccess(cfg *config.Config) (findings []Finding) {
 	return findings
 }
 
-// check warns of the first path that others may write, and counts the rest. What
-// cannot be looked at is said elsewhere.
+// check warns of the first path that other users may write, and counts the rest. Other checks
+// report paths that cannot be read.
 func (a access) check() []Finding {
 	faults := 0
 	var first string
@@ -72,7 +73,7 @@ func (a access) check() []Finding {
 	return []Finding{{LevelWarn, a.subject, first + "; who can write there decides what this node does: let its owner be root or the agent's user, and chmod go-w it"}}
 }
 
-// fault returns which other users may write a path, "" for none.
+// fault describes which other users may write a path, "" for none.
 func (a access) fault(path string) string {
 	info, err := os.Stat(path)
 	if err != nil {

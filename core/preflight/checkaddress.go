@@ -7,7 +7,7 @@ import (
 	"github.com/wardlet/wardlet/core/node"
 )
 
-// checkAddress looks for the node's address on the machine, where the configuration names one.
+// checkAddress checks that the machine has the configured address of the node, if there is one.
 func checkAddress(cfg *config.Config) []Finding {
 	text := cfg.Cluster.NodeIP
 	if text == "" {

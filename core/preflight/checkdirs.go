@@ -10,9 +10,9 @@ import (
 	"github.com/wardlet/wardlet/core/parts"
 )
 
-// checkDirectories reports what was removed of the directories of pods and of their
-// logs since an agent made them, and whether that of logs can be made. An agent makes
-// them again, but what lay there is lost to pods that run. runs says that one runs.
+// checkDirectories reports whether the directories of pods and their logs were removed after an
+// agent had created them, and whether the directory of logs can be created. An agent creates both
+// again, but running pods lose the content. runs means that an agent is running.
 func checkDirectories(cfg *config.Config, runs bool) (findings []Finding) {
 	layout := parts.Layout(cfg)
 	pods, logs := layout.PodsDir(), filepath.Join(cfg.Paths.LogRoot, "pods")
@@ -26,7 +26,7 @@ func checkDirectories(cfg *config.Config, runs bool) (findings []Finding) {
 		findings = append(findings, Finding{LevelWarn, "pod_root " + cfg.Paths.PodRoot, layout.IdentityDir() +
 			" is not there, though an agent has been here; if the state is lost now, what runs is taken for another's: start the agent again, which makes it"})
 	}
-	entries, _ := os.ReadDir(pods) // that there is none was said
+	entries, _ := os.ReadDir(pods) // a missing directory is already reported
 	err := podsDirFault(logs)
 	switch {
 	case err != nil:

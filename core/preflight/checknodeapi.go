@@ -10,10 +10,10 @@ import (
 	"github.com/wardlet/wardlet/core/nodeapi"
 )
 
-// certificateNotice is how long before its end a certificate is warned of.
+// certificateNotice is the time before a certificate's expiry from which on the check warns.
 const certificateNotice = 7 * 24 * time.Hour
 
-// checkNodeAPI reads the files that the node's API is served with, where it is.
+// checkNodeAPI reads the files of the node's API, if the API is served.
 func checkNodeAPI(cfg *config.Config, now time.Time) []Finding {
 	c := &cfg.NodeAPI
 	if !c.Served() {

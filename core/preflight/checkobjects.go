@@ -15,7 +15,8 @@ import (
 	"github.com/wardlet/wardlet/core/source/file"
 )
 
-// checkObjects reads the directory of objects as the agent would, once, and says how the Secrets that pods use are kept.
+// checkObjects reads the directory of objects once, as the agent would, and reports how the Secrets
+// of pods are stored.
 func checkObjects(ctx context.Context, cfg *config.Config, timeout time.Duration) []Finding {
 	var findings []Finding
 	if dir := cfg.Objects.Dir; dir != "" {
@@ -48,7 +49,7 @@ func checkObjectDirectory(ctx context.Context, cfg *config.Config, timeout time.
 	return Finding{LevelOK, subject, message}
 }
 
-// checkObjectKey says with which key Secrets are encrypted on the disk, and what that protects.
+// checkObjectKey reports which key encrypts Secrets on the disk, and what it protects against.
 func checkObjectKey(cfg *config.Config) Finding {
 	at := parts.ObjectKey(cfg, os.LookupEnv).Place()
 	subject := "key of Secrets on the disk " + at.Path

@@ -2,23 +2,23 @@ package preflight
 
 import "time"
 
-// DefaultCheckTimeout is how long the runtime, a source or a running agent may
-// take to answer a check. A node is checked when it is slow or in trouble, so
-// the limit is generous; a runtime that is away fails at once all the same.
+// DefaultCheckTimeout limits the wait for an answer of the runtime, a source or a running agent. It
+// is long, because nodes are often checked while they are slow or faulty. An unreachable runtime
+// fails at once nevertheless.
 const DefaultCheckTimeout = 30 * time.Second
 
-// slowAnswer is how long an answer may take before the check says that it waits.
+// slowAnswer is the time after which the check reports that it is waiting.
 const slowAnswer = 2 * time.Second
 
-// CheckOptions say how a check is made. The zero value is valid.
+// CheckOptions are the options of a check. The zero value is valid.
 type CheckOptions struct {
-	// Version is that of this program, empty for a build that is no release.
+	// Version is the version of this program, empty for a build that is no release.
 	Version string
-	// Timeout bounds the answers of the runtime, of each source and of a running
-	// agent; 0 is DefaultCheckTimeout.
+	// Timeout limits the wait for the runtime, for each source and for a running agent; 0 means
+	// DefaultCheckTimeout.
 	Timeout time.Duration
-	// Waiting is called when subject has not answered for a while; limit is the
-	// longest that the check waits. nil: nothing is said.
+	// Waiting is called if subject has not answered after some time. limit is the maximum wait. nil:
+	// nothing is reported.
 	Waiting func(subject string, limit time.Duration)
 }
 

@@ -14,12 +14,11 @@ import (
 	"github.com/wardlet/wardlet/core/policy/rollout"
 )
 
-// policyPatience bounds the loading of policies: the compilation of each may
-// take half a minute.
+// policyPatience limits the time for loading policies: compiling each one may take half a minute.
 const policyPatience = 5 * time.Minute
 
-// checkPolicies loads the policies of each owner as the agent would, with a
-// compile cache of its own that is removed again.
+// checkPolicies loads the policies of each owner as the agent would, with a temporary compile
+// cache.
 func checkPolicies(ctx context.Context, cfg *config.Config, node string) []Finding {
 	if !cfg.HasPolicies() {
 		return []Finding{{LevelOK, "policies", "none, every pod is admitted; policy.dir names no directory"}}
@@ -69,8 +68,7 @@ func loadPolicies(ctx context.Context, cfg *config.Config, node, dir string) (se
 	return set, err
 }
 
-// setInWords names the policies of a set that was loaded and counts their
-// tests, all of which have passed.
+// setInWords names the policies of a loaded set and counts their tests, all of which have passed.
 func setInWords(set *api.PolicySet) string {
 	names := make([]string, len(set.Policies))
 	tests := 0
@@ -81,7 +79,7 @@ func setInWords(set *api.PolicySet) string {
 	return fmt.Sprintf("%s (%s), %s passed", count(len(names), "policy", "policies"), strings.Join(names, ", "), count(tests, "test", "tests"))
 }
 
-// testsOf counts the tests that were run of a policy: of one that is off, none.
+// testsOf returns the number of tests that were run for a policy: 0 if it is off.
 func testsOf(p *api.PolicyState) int {
 	if p.Mode == "off" {
 		return 0
@@ -89,6 +87,6 @@ func testsOf(p *api.PolicyState) int {
 	var document struct {
 		Tests []toml.Primitive `toml:"test"`
 	}
-	_, _ = toml.DecodeFile(p.Document, &document) // it was just read and found good
+	_, _ = toml.DecodeFile(p.Document, &document) // it was just read successfully
 	return len(document.Tests)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/wardlet/wardlet/core/server/client"
 )
 
-// answers reports whether an agent takes connections at its socket.
+// answers reports whether an agent accepts connections at its socket.
 func answers(socket string) bool {
 	conn, err := net.Dial("unix", socket)
 	if err != nil {
@@ -21,8 +21,7 @@ func answers(socket string) bool {
 	return conn.Close() == nil
 }
 
-// checkRunning asks the agent that runs, if one does, whether it is this
-// program.
+// checkRunning checks whether a running agent, if there is one, has the version of this program.
 func checkRunning(ctx context.Context, socket, version string, timeout time.Duration) Finding {
 	subject := "agent at " + socket
 	ctx, cancel := context.WithTimeout(ctx, timeout)

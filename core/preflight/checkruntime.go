@@ -14,8 +14,8 @@ import (
 	"github.com/wardlet/wardlet/core/runtime/criconfig"
 )
 
-// checkRuntime asks the runtime what it is, whether it is well, how it makes
-// cgroups, and whether its pods are those of id. timeout bounds all these questions together.
+// checkRuntime checks the runtime's version, health and cgroup driver, and whether the runtime's
+// pods belong to id. timeout limits all these requests together.
 func checkRuntime(ctx context.Context, cfg *config.Config, id identity, timeout time.Duration) []Finding {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -75,7 +75,7 @@ func checkRuntime(ctx context.Context, cfg *config.Config, id identity, timeout 
 	return findings
 }
 
-// wellness polls the runtime's health until there is an answer: why it cannot
+// wellness polls the runtime's health until there is an answer. It returns why the runtime cannot
 // be used, and why its network cannot.
 func wellness(ctx context.Context, client *runtime.Client) (unwell, network error) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -89,7 +89,7 @@ func wellness(ctx context.Context, client *runtime.Client) (unwell, network erro
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		// A poll that timed out is repeated for as long as ctx allows.
+		// A poll that timed out is repeated until ctx ends.
 		unwell := health.Healthy()
 		if unwell == nil || unwell.Error() != unasked.Error() && !errors.Is(unwell, context.DeadlineExceeded) {
 			return unwell, health.NetworkReady()

@@ -15,8 +15,8 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// sourceTimeout is how long the reading of one source may take: for a server
-// also what the source itself allows.
+// sourceTimeout returns the time limit for reading one source. For a server, it includes the
+// source's own timeout.
 func sourceTimeout(s *config.Source, timeout time.Duration) time.Duration {
 	if s.Kind == config.KindFile {
 		return timeout
@@ -24,7 +24,7 @@ func sourceTimeout(s *config.Source, timeout time.Duration) time.Duration {
 	return timeout + s.Timeout
 }
 
-// checkSource reads a source as the agent would, once.
+// checkSource reads a source once, as the agent would.
 func checkSource(ctx context.Context, cfg *config.Config, s *config.Source, node string, timeout time.Duration) Finding {
 	subject := "source " + s.Name
 	patience, doubt := sourceTimeout(s, timeout), "is its file system there?"
@@ -69,31 +69,31 @@ func readOnce(ctx context.Context, cfg *config.Config, s *config.Source, node st
 	return errors.Join(run.Run(ctx), first.err)
 }
 
-// firstReading is a sink that takes one reading, or the first error instead.
+// firstReading is a sink that records the first reading, or the first error.
 type firstReading struct {
 	documents []api.Document
-	// err says why there is none.
+	// err is the error if there is no reading.
 	err error
-	// ignored is what lies beside the documents and is not read, nil for nothing.
+	// ignored has the entries beside the documents that are not read, nil for none.
 	ignored *api.Ignored
-	// taken is true once there is one.
+	// taken is true after the first reading or error.
 	taken bool
 	done  context.CancelFunc
 }
 
-// Replace takes a snapshot.
+// Replace records a snapshot.
 func (f *firstReading) Replace(_ context.Context, all []api.Document) error {
 	f.take(all, nil)
 	return nil
 }
 
-// Apply takes an answer that is none, because its documents are bad.
+// Apply records an answer that is no snapshot because its documents are invalid.
 func (f *firstReading) Apply(_ context.Context, changed []api.Document, _ []string) error {
 	f.take(changed, nil)
 	return nil
 }
 
-// Health takes an error.
+// Health records an error.
 func (f *firstReading) Health(err error) {
 	if err != nil {
 		f.take(nil, err)
@@ -107,9 +107,8 @@ func (f *firstReading) take(documents []api.Document, err error) {
 	}
 }
 
-// faultsOf counts the manifests of a source and those that cannot be used, and says what
-// is wrong with them, a line for each fault. That a file is held because of one of them goes without
-// saying.
+// faultsOf counts the manifests of a source and the invalid ones, and returns a line for each
+// fault. It leaves out that a file is held, if a fault in that file is listed.
 func faultsOf(documents []api.Document) (manifests, bad int, faults []string) {
 	named := map[string]bool{}
 	for _, d := range documents {
@@ -139,7 +138,8 @@ func faultsOf(documents []api.Document) (manifests, bad int, faults []string) {
 	return manifests, bad, faults
 }
 
-// identityOf is what no two documents may be: a pod, or an object of a kind.
+// identityOf returns the identity that must be unique among documents: a pod, or an object of a
+// kind.
 func identityOf(d *api.Document) string {
 	object, ok := d.Object.(runtime.Object)
 	if !ok {

@@ -15,21 +15,21 @@ import (
 	"github.com/wardlet/wardlet/core/state"
 )
 
-// identity is who an agent would be.
+// identity is the identity of the agent that would run here.
 type identity struct {
-	// installation matches no mark where there is none yet.
+	// installation is an ID that matches no mark if there is none yet.
 	installation string
 	node         string
-	// unclear: what is on the runtime may be this installation's all the same.
+	// unclear means that pods in the runtime may be this installation's although their marks differ.
 	unclear bool
 }
 
-// noIdentity is the identity if the state cannot be read: no installation ID is one
-// character long, and a node name is needed to read manifests.
+// noIdentity is the identity if the state cannot be read. No installation ID has only one
+// character, and manifests cannot be read without a node name.
 var noIdentity = identity{installation: "-", node: "unknown", unclear: true}
 
-// checkState opens a copy of the state, and of the second copy of who the node
-// is: the directories themselves may be an agent's that runs. runs says that one does.
+// checkState opens a copy of the state, and of the identity's second copy, because a running agent
+// may use the directories themselves. runs means that an agent is running.
 func checkState(cfg *config.Config, runs bool) (identity, []Finding) {
 	subject := "state " + cfg.Paths.StateRoot
 	fail := func(err error) (identity, []Finding) {
@@ -99,14 +99,14 @@ func checkState(cfg *config.Config, runs bool) (identity, []Finding) {
 	return id, append(findings, corrupt...)
 }
 
-// corruptPlace is a directory of which a copy was opened. lost: what a corrupt file
-// of it said, nothing else does.
+// corruptPlace is a directory whose copy was opened. lost means that the content of a corrupt file
+// there exists nowhere else.
 type corruptPlace struct {
 	copied, path string
 	lost         bool
 }
 
-// corruptFindings are about the files that opening the copies has moved aside.
+// corruptFindings reports the corrupt files that were moved aside when the copies were opened.
 func corruptFindings(places ...corruptPlace) (findings []Finding, err error) {
 	for _, place := range places {
 		files, err := os.ReadDir(filepath.Join(place.copied, "quarantine"))
@@ -125,8 +125,8 @@ func corruptFindings(places ...corruptPlace) (findings []Finding, err error) {
 	return findings, nil
 }
 
-// copyIdentity copies the second copy of who the node is. Where there is none yet,
-// it says why an agent could not make it, as far as that can be told.
+// copyIdentity copies the second copy of the identity. If there is none yet, it returns an error if
+// an agent could not create it, as far as that is known.
 func copyIdentity(to, place string) error {
 	found, err := copyState(to, place, "pod_root")
 	if err == nil && !found {
@@ -138,7 +138,7 @@ func copyIdentity(to, place string) error {
 	return nil
 }
 
-// podsDirFault says why the directory of the pods is not there and cannot be made.
+// podsDirFault returns why the directory of the pods is missing or cannot be created.
 func podsDirFault(path string) error {
 	info, err := os.Stat(path)
 	switch {
@@ -150,9 +150,8 @@ func podsDirFault(path string) error {
 	return err
 }
 
-// roomFor returns why a directory cannot be made, nil if it seems that it can. The
-// check may run as another user than the agent does, so a refused permission does not
-// count.
+// roomFor returns why a directory cannot be created, nil if it seems possible. The check may run as
+// another user than the agent, so a denied permission is ignored.
 func roomFor(path string) error {
 	above := filepath.Dir(path)
 	info, err := os.Stat(above)
@@ -183,10 +182,9 @@ func roomFor(path string) error {
 	return nil
 }
 
-// copyState copies the mode and the files of a directory to one that it makes, with a
-// directory for each that is no regular file, and
-// nothing of what lies deeper. found is false where there is none yet. The key of
-// agent.toml says where it is.
+// copyState copies the mode and the regular files of a directory to a new one. It creates a
+// directory for each entry that is no regular file, and copies nothing from deeper levels. found is
+// false if the directory does not exist. key is the key of agent.toml for the directory.
 func copyState(to, from, key string) (found bool, err error) {
 	info, err := os.Lstat(from)
 	switch {
@@ -212,7 +210,7 @@ func copyState(to, from, key string) (found bool, err error) {
 			continue
 		}
 		if !e.Type().IsRegular() {
-			// What it is does not matter to the agent, so it is not opened.
+			// Its type does not matter to the agent, so it is not opened.
 			if err := os.Mkdir(filepath.Join(to, e.Name()), 0o700); err != nil {
 				return false, err
 			}

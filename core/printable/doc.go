@@ -1,7 +1,6 @@
-// Package printable makes text of strangers safe to show.
+// Package printable makes untrusted text safe to show.
 //
-// Comes in: text that a manifest, a file name, a plugin, a runtime or a server
-// chose. Goes out: text for a line, a table cell, JSON, YAML or a writer, in which
-// everything without a shape of its own is a visible escape. The package owns no
-// goroutine and imports nothing of Wardlet.
+// Comes in: text that a manifest, a file name, a plugin, a runtime or a server chose. Goes out:
+// text for a line, a table cell, JSON, YAML or a writer, in which every character without a visible
+// shape is replaced by an escape. The package owns no goroutine and imports nothing of Wardlet.
 package printable

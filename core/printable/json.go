@@ -8,10 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// JSON returns the same JSON, in which every character without a shape is an
-// escape: \u and four digits, two of these where four are too few. Bytes that are
-// not UTF-8 become U+FFFD, as readers of JSON take them. Line ends and tabs
-// between the values stay.
+// JSON returns equivalent JSON in which every character without a shape is an escape: \u and four
+// digits, or two of these if four are not enough. Bytes that are not UTF-8 become U+FFFD, as in
+// readers of JSON. Line ends and tabs between the values are kept.
 func JSON(data []byte) []byte {
 	return eachWithoutShape(data, func(b []byte, r rune) []byte {
 		if high, low := utf16.EncodeRune(r); high != utf8.RuneError {
@@ -21,8 +20,8 @@ func JSON(data []byte) []byte {
 	})
 }
 
-// eachWithoutShape returns data with what write appends for each character
-// without a shape.
+// eachWithoutShape returns data with each character without a shape replaced by the output of
+// write.
 func eachWithoutShape(data []byte, write func(b []byte, r rune) []byte) []byte {
 	var b []byte
 	done := 0

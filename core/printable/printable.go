@@ -7,13 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// Line returns s as part of one line: control characters, line ends, tabs,
-// characters that turn the direction of writing, those without a shape and bytes
-// that are not UTF-8 become escapes as Go writes them, such as \x1b, \n and
-// \u202e. Everything else stays, also backslashes: Line(Line(s)) is Line(s).
+// Line returns s as part of one line. Control characters, line ends, tabs, characters that change
+// the direction of writing, characters without a shape and bytes that are not UTF-8 become Go's
+// escapes, such as \x1b, \n and \u202e. Everything else is kept, also backslashes, so that
+// Line(Line(s)) is Line(s).
 func Line(s string) string { return escape(s, "") }
 
-// Lines is Line for text whose line ends and tabs are meant.
+// Lines is Line for text that may contain line ends and tabs.
 func Lines(s string) string { return escape(s, "\n\t") }
 
 // Joined is Line for text of several lines, which it joins with "; ".
@@ -24,9 +24,8 @@ func Join(s string) string {
 	return strings.NewReplacer(":\n", ": ", "\n", "; ").Replace(strings.TrimSpace(s))
 }
 
-// Cell is Line for a column of a table that others follow: of several blanks in
-// a row those after the first are escaped, too, so that a cell never looks like
-// two.
+// Cell is Line for a column of a table that is not the last. It also escapes the second and further
+// blanks of several in a row, so that a cell never looks like two.
 func Cell(s string) string {
 	s = Line(s)
 	if !strings.Contains(s, "  ") {
@@ -43,11 +42,10 @@ func Cell(s string) string {
 	return b.String()
 }
 
-// Short is Line for text of which at most size bytes are shown.
+// Short is Line for text that is cut to at most size bytes.
 func Short(s string, size int) string { return Cut(Line(Cut(s, size)), size) }
 
-// Cut returns at most size bytes of s, cut between two characters, with a mark
-// where something was left out.
+// Cut returns at most size bytes of s, cut between two characters, with a mark if it was cut.
 func Cut(s string, size int) string {
 	if len(s) <= size {
 		return s
@@ -58,19 +56,19 @@ func Cut(s string, size int) string {
 	return s[:size] + "…"
 }
 
-// hasShape reports whether r is seen where it is printed, and only there.
+// hasShape reports whether r is visible, and does not affect other characters.
 func hasShape(r rune) bool {
 	if r < utf8.RuneSelf {
 		return ' ' <= r && r <= '~'
 	}
-	// Some that Unicode counts as letters, marks or symbols are blank, or choose the
-	// shape of what stands before.
+	// Some characters that Unicode classifies as letters, marks or symbols are blank, or change the
+	// shape of the character before.
 	return unicode.IsPrint(r) && r != brailleBlank && !unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
 const brailleBlank = '\u2800'
 
-// plain returns how many bytes s begins with that need no escape.
+// plain returns the length of the longest beginning of s that needs no escape, in bytes.
 func plain(s, keep string) int {
 	for i, r := range s {
 		if r == utf8.RuneError {

@@ -2,10 +2,10 @@ package printable
 
 import "io"
 
-// Writer writes text that people read to W: it escapes what Lines escapes.
+// Writer writes text for people to W, with the escapes of Lines.
 type Writer struct{ W io.Writer }
 
-// Write implements io.Writer. Each call has whole characters.
+// Write implements io.Writer. Each call must have whole characters.
 func (w Writer) Write(p []byte) (int, error) {
 	if _, err := w.W.Write([]byte(Lines(string(p)))); err != nil {
 		return 0, err
@@ -13,10 +13,10 @@ func (w Writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// JSONWriter writes JSON to W, with escapes as JSON has them.
+// JSONWriter writes JSON to W, with escapes of JSON.
 type JSONWriter struct{ W io.Writer }
 
-// Write implements io.Writer. Each call has whole characters.
+// Write implements io.Writer. Each call must have whole characters.
 func (w JSONWriter) Write(p []byte) (int, error) {
 	if _, err := w.W.Write(JSON(p)); err != nil {
 		return 0, err

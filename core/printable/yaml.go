@@ -12,13 +12,13 @@ import (
 	"go.yaml.in/yaml/v2"
 )
 
-// WriteYAML writes v as YAML, in which every character without a shape is an
-// escape in a text in double quotes.
+// WriteYAML writes v as YAML. A character without a shape becomes an escape in a double-quoted
+// text.
 func WriteYAML(w io.Writer, v any) error {
 	data, err := normalized(v)
 	var values any
 	if err == nil {
-		// Read as YAML, the key of an object could have 1024 characters only.
+		// A YAML parser would limit the keys of objects to 1024 characters.
 		values, err = valuesOf(coded(data))
 	}
 	if err == nil {
@@ -31,8 +31,8 @@ func WriteYAML(w io.Writer, v any) error {
 	return err
 }
 
-// normalized returns v as JSON without escapes that YAML does not have: a raw message
-// may hold halves of surrogate pairs.
+// normalized returns v as JSON without escapes that YAML lacks: a raw message may contain half a
+// surrogate pair.
 func normalized(v any) ([]byte, error) {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -45,7 +45,7 @@ func normalized(v any) ([]byte, error) {
 	return json.Marshal(values)
 }
 
-// valuesOf returns what JSON says, with numbers as their texts.
+// valuesOf decodes JSON, with numbers as texts.
 func valuesOf(data []byte) (values any, err error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
@@ -53,7 +53,7 @@ func valuesOf(data []byte) (values any, err error) {
 	return values, err
 }
 
-// numbered returns values with numbers in the place of their texts.
+// numbered returns values in which texts of numbers are numbers again.
 func numbered(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -79,12 +79,12 @@ func numbered(v any) any {
 	return v
 }
 
-// The library reads no C1 controls and writes characters that turn the direction of
-// writing as they are. So a character without a shape is coded on the way through it:
-// as noncharacter, which makes the library take double quotes and which it escapes
-// there, and four digits of the private use area, which it writes as they are. No
-// others of these reach it: they have no shape themselves. Those beyond the basic
-// plane the library escapes by itself.
+// The library cannot read C1 controls, and writes characters that change the direction of writing
+// unescaped. So a character without a shape is encoded for the library: as noncharacter, followed
+// by four digits of the private use area. noncharacter makes the library use double quotes and is
+// escaped there; the digits are written unchanged. No other such characters reach the library,
+// because they have no shape themselves. The library itself escapes characters beyond the basic
+// plane.
 const (
 	noncharacter = `\uFFFF`
 	digitZero    = '\uE000'
@@ -92,7 +92,7 @@ const (
 
 var code = regexp.MustCompile(`\\uFFFF([\x{E000}-\x{E00F}]{4})`)
 
-// coded returns JSON in which characters without a shape are coded.
+// coded returns JSON in which characters without a shape are encoded.
 func coded(data []byte) []byte {
 	return eachWithoutShape(unescaped(data), func(b []byte, r rune) []byte {
 		if r > 0xffff {
@@ -106,7 +106,7 @@ func coded(data []byte) []byte {
 	})
 }
 
-// decoded returns YAML with escapes instead of codes.
+// decoded returns YAML in which the encoded characters are escapes.
 func decoded(data []byte) []byte {
 	return code.ReplaceAllFunc(data, func(coded []byte) []byte {
 		var r rune
@@ -117,8 +117,8 @@ func decoded(data []byte) []byte {
 	})
 }
 
-// unescaped returns JSON in which the two line ends of Unicode, which package json
-// escapes, stand as they are.
+// unescaped returns JSON in which Unicode's two line ends, which package json escapes, stand
+// unescaped.
 func unescaped(data []byte) []byte {
 	b := make([]byte, 0, len(data))
 	for len(data) > 0 {

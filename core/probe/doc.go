@@ -1,11 +1,13 @@
-// Package probe finds out whether containers have started, live and are ready, as their startup, liveness and readiness
-// probes say.
+// Package probe determines whether containers have started, are live and are ready, with their
+// startup, liveness and readiness probes.
 //
-// Comes in: pods, from their workers, and their statuses. Goes out: a Result for each container, by its ID, which a pod's
-// status and its worker's plan read; a change of readiness goes into the status at once, without the worker, and the worker
-// is woken through the sync loop: to restart a container, to start the next one, or to keep over restarts what was found. A result is a fact about one container, never about a name: what comes
-// after it knows nothing of it.
+// Input: pods, from their workers, and their statuses. Output: a Result for each container, by its
+// ID, which the pod's status and its worker's plan read. A change of readiness is written into the
+// status at once, without the worker. The worker is woken through the sync loop to restart a
+// container, to start the next one, or to save results across restarts. A result belongs to one
+// container instance, never to a container name: the next instance begins without results.
 //
-// Each probe has a goroutine of its own. The Manager owns them: Remove ends those of a pod, Run all of them, and waits. Of
-// one owner's probes only some run at a time, so that a thousand of them do not delay another owner's.
+// Each probe has a goroutine of its own. The Manager owns these goroutines: Remove stops those of a
+// pod; Run stops all of them and waits. Only some probes of one owner run at a time, so a thousand
+// of them do not delay those of another owner.
 package probe

@@ -14,7 +14,8 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// loop is one probe of one container. Its goroutine has all but cancel and nudged.
+// loop is one probe of one container. Only its goroutine uses the fields other than cancel and
+// nudged.
 type loop struct {
 	manager *Manager
 	uid     types.UID
@@ -22,40 +23,42 @@ type loop struct {
 	cancel  context.CancelFunc
 	nudged  chan struct{}
 
-	// id is the container that was probed last, began since when that runs.
+	// id is the container that was probed last. began is when it started.
 	id    string
 	began time.Time
-	// looked is when it was looked for the container last.
+	// looked is when the container was last looked up.
 	looked time.Time
-	// due is when the next step comes.
+	// due is when the next step is due.
 	due time.Time
-	// held: the result is final for the container.
+	// held is true if the result is final for the container.
 	held bool
-	// last is what the probe found last, row how often in a row.
+	// last is the last result of the probe, and row is how many times in a row it occurred.
 	last status.ProbeResult
 	row  int
 }
 
-// waits is how a step ends.
+// waits is the result of a step.
 type waits int
 
 const (
 	// ended: there is nothing more to probe.
 	ended waits = iota
-	// forContainer: the container is not there, or not far enough; a nudge may say that it is.
+	// forContainer: the container does not exist, or has not come far enough. The next step comes
+	// after the period, or after a nudge.
 	forContainer
 	// forPeriod: the next step comes after the period.
 	forPeriod
 )
 
-// tries is how often a probe that cannot be carried out is tried again at once.
+// tries is how many times a probe is tried at once if it cannot be carried out.
 const tries = 3
 
-// grid is where the steps of all probes fall that are not the first of a container: what is due in one fifth of a second runs
-// together, and wakes the process once. So the first period of a container is up to 100 ms longer or shorter than the others.
+// grid is the time grid of all steps but the first of a container: steps that are due within one
+// fifth of a second run together and wake the process once. So the first period of a container is
+// up to 100 ms longer or shorter than the others.
 const grid = 200 * time.Millisecond
 
-// every probes with a period.
+// every runs the probe once per period.
 func (l *loop) every(ctx context.Context, period time.Duration) {
 	m := l.manager
 	timer := time.NewTimer(period)
@@ -109,14 +112,14 @@ func (l *loop) run(ctx context.Context) {
 	l.every(ctx, period)
 }
 
-// isAnother reports whether the container is not the one that was probed last.
+// isAnother reports whether the container is another instance than the one that was probed last.
 func (l *loop) isAnother() bool {
 	st, _ := l.manager.cfg.Statuses.Get(l.uid)
 	own := pod.ContainerStatus(&st, l.key.container)
 	return own != nil && bare(own.ContainerID) != l.id
 }
 
-// spec returns the container and the probe, nil where the pod has none any more.
+// spec returns the container and the probe, nil if the pod no longer has them.
 func (l *loop) spec(p *v1.Pod) (*v1.Container, *v1.Probe) {
 	if p == nil {
 		return nil, nil
@@ -135,7 +138,7 @@ func (l *loop) spec(p *v1.Pod) (*v1.Container, *v1.Probe) {
 	}
 }
 
-// step probes once, where the container is there and far enough.
+// step runs the probe once, if the container exists and has come far enough.
 func (l *loop) step(ctx context.Context) waits {
 	m := l.manager
 	p := m.pod(l.uid)
@@ -180,8 +183,9 @@ func (l *loop) step(ctx context.Context) waits {
 	return forPeriod
 }
 
-// meet begins with another container. Since when it runs is a time of the node's clock, which may jump: it is not longer ago
-// than the last look, at which it was not there.
+// meet begins with a new container instance. Its start time is from the node's clock, which may
+// jump. So the start is taken to be no earlier than the previous look-up, at which the instance did
+// not exist.
 func (l *loop) meet(id string, own *v1.ContainerStatus, looked time.Time) {
 	if l.id != "" {
 		l.manager.results.drop(l.id)
@@ -197,7 +201,7 @@ func (l *loop) meet(id string, own *v1.ContainerStatus, looked time.Time) {
 	l.began = l.looked.Add(-age)
 }
 
-// probe carries the probe out and stores the result once enough in a row are the same.
+// probe runs the probe and stores the result once it has occurred in a row often enough.
 func (l *loop) probe(ctx context.Context, p *v1.Pod, c *v1.Container, spec *v1.Probe, to handler.Target) {
 	m := l.manager
 	var outcome handler.Outcome
@@ -211,7 +215,7 @@ func (l *loop) probe(ctx context.Context, p *v1.Pod, c *v1.Container, spec *v1.P
 	case ctx.Err() != nil:
 		return
 	case err != nil:
-		// That it cannot be carried out is no word about the container.
+		// That the probe could not be carried out says nothing about the container.
 		status.ContainerEvent(m.cfg.Events, p, c.Name, v1.EventTypeWarning, "Unhealthy", fmt.Sprintf("%s probe errored: %s", l.key.kind, err))
 		return
 	}

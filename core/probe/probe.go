@@ -16,7 +16,7 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// Kind is what a probe is for.
+// Kind is the kind of a probe.
 type Kind string
 
 // The kinds of probes, as events name them.
@@ -26,22 +26,25 @@ const (
 	Readiness Kind = "Readiness"
 )
 
-// Runner carries out a probe once; see handler.Runner.
+// Runner runs a probe once; see handler.Runner.
 type Runner interface {
 	Probe(ctx context.Context, to handler.Target, probe *v1.Probe) (handler.Outcome, error)
 }
 
-// Config is what a Manager works with. All fields are needed.
+// Config holds the settings and dependencies of a Manager. All fields but Save are required.
 type Config struct {
 	Runner Runner
-	// Statuses has the newest status of each pod; what is found of a container goes into it.
+	// Statuses has the newest status of each pod; probe results are written into it.
 	Statuses *status.Store
-	// Save, if not nil, keeps over restarts of the agent what is found of a container; st is the status of its pod.
+	// Save, if not nil, stores the probe results across restarts of the agent; st is the status of
+	// the pod.
 	Save   func(p *v1.Pod, st *v1.PodStatus)
 	Events status.Recorder
-	// Owner is the tenant of a pod, "" for none: a pod of none has its probes to itself.
+	// Owner returns the tenant of a pod, "" for none. A pod without a tenant shares its limit with
+	// no other pod.
 	Owner func(p *v1.Pod) string
-	// Spread returns a random time from 0 to d: probes of a node that has just started do not all begin at once.
+	// Spread returns a random time from 0 to d, so that not all probes of a node begin at once
+	// after its start.
 	Spread func(d time.Duration) time.Duration
 	Now    func() time.Time
 	Log    *slog.Logger
@@ -50,11 +53,12 @@ type Config struct {
 const (
 	// atOnce is how many probes of one owner run at a time.
 	atOnce = 64
-	// longest is how long a probe counts as one of these. After that it goes on, but others no longer wait for it.
+	// longest is how long a probe counts towards atOnce. After that it continues, but others no
+	// longer wait for it.
 	longest = 2 * time.Second
 )
 
-// Manager has the probes of all pods. It is safe for concurrent use.
+// Manager runs the probes of all pods. It is safe for concurrent use.
 type Manager struct {
 	cfg     Config
 	started time.Time
@@ -69,9 +73,9 @@ type Manager struct {
 	pods map[types.UID]*podProbes
 }
 
-// podProbes are those of one pod.
+// podProbes are the probes of one pod.
 type podProbes struct {
-	// pod is its newest version.
+	// pod is the newest version of the pod.
 	pod   *v1.Pod
 	loops map[key]*loop
 }
@@ -91,7 +95,7 @@ func New(cfg Config) *Manager {
 	}
 }
 
-// Run waits until ctx is done, then ends all probes and waits for them.
+// Run waits until ctx is done, then stops all probes and waits for them.
 func (m *Manager) Run(ctx context.Context) {
 	<-ctx.Done()
 	m.mu.Lock()
@@ -100,7 +104,7 @@ func (m *Manager) Run(ctx context.Context) {
 	m.loops.Wait()
 }
 
-// Add begins the probes of a pod that are not under way, and returns those that are its newest version.
+// Add begins the probes of a pod that do not run yet, and stores p as the pod's newest version.
 func (m *Manager) Add(p *v1.Pod) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -133,7 +137,7 @@ func (m *Manager) Add(p *v1.Pod) {
 	}
 }
 
-// begin starts the goroutine of a probe. m.mu is held.
+// begin starts the goroutine of a probe. The caller holds m.mu.
 func (m *Manager) begin(uid types.UID, k key) *loop {
 	ctx, cancel := context.WithCancel(m.ctx)
 	l := &loop{manager: m, uid: uid, key: k, cancel: cancel, nudged: make(chan struct{}, 1)}
@@ -149,7 +153,7 @@ func (m *Manager) begin(uid types.UID, k key) *loop {
 	return l
 }
 
-// pod returns the newest version of a pod, nil where it has no probes any more.
+// pod returns the newest version of a pod, nil if it no longer has probes.
 func (m *Manager) pod(uid types.UID) *v1.Pod {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -159,7 +163,8 @@ func (m *Manager) pod(uid types.UID) *v1.Pod {
 	return nil
 }
 
-// StopLiveness ends the probes of a pod that would have a container of it restarted: it is to end.
+// StopLiveness stops the probes that can restart a container of a pod, because the pod is being
+// terminated.
 func (m *Manager) StopLiveness(uid types.UID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -174,7 +179,7 @@ func (m *Manager) StopLiveness(uid types.UID) {
 	}
 }
 
-// Remove ends all probes of a pod, and forgets what they found.
+// Remove stops all probes of a pod, and forgets their results.
 func (m *Manager) Remove(uid types.UID) {
 	m.mu.Lock()
 	own := m.pods[uid]
@@ -188,7 +193,7 @@ func (m *Manager) Remove(uid types.UID) {
 	m.results.forget(uid)
 }
 
-// Nudge says that the containers of a pod may not be what they were: probes that waited for that go on.
+// Nudge reports that the containers of a pod may have changed: probes that wait for that continue.
 func (m *Manager) Nudge(uid types.UID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -204,7 +209,7 @@ func (m *Manager) Nudge(uid types.UID) {
 	}
 }
 
-// payer is whose probes wait for each other.
+// payer returns the key of the probes that share a limit.
 func (m *Manager) payer(p *v1.Pod) string {
 	if tenant := m.cfg.Owner(p); tenant != "" {
 		return "tenant " + tenant
@@ -212,7 +217,7 @@ func (m *Manager) payer(p *v1.Pod) string {
 	return "pod " + string(p.UID)
 }
 
-// bare is a container's ID without the name of its runtime.
+// bare returns a container's ID without the name of its runtime.
 func bare(id string) string {
 	_, id, _ = strings.Cut(id, "://")
 	return id

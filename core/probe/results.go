@@ -11,15 +11,15 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// results are what the probes have found, by the IDs of containers.
+// results are the probe results, by container ID.
 type results struct {
 	mu sync.Mutex
 	of map[string]containerResults
-	// changes counts the changes of all.
+	// changes is the number of changes of all results.
 	changes uint64
 }
 
-// containerResults are those of one container of a pod.
+// containerResults are the results of one container of a pod.
 type containerResults struct {
 	pod                          types.UID
 	startup, liveness, readiness status.ProbeResult
@@ -36,8 +36,8 @@ func (c *containerResults) by(kind Kind) *status.ProbeResult {
 	}
 }
 
-// set stores a result and reports whether it is another one than before. Once ctx is done it stores nothing: the pod may be
-// forgotten already.
+// set stores a result and reports whether it differs from the previous one. If ctx is done it
+// stores nothing, because the pod may be forgotten already.
 func (r *results) set(ctx context.Context, uid types.UID, id string, kind Kind, result status.ProbeResult) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -74,13 +74,13 @@ func (r *results) forget(uid types.UID) {
 	maps.DeleteFunc(r.of, func(_ string, c containerResults) bool { return c.pod == uid })
 }
 
-// Started returns what the startup probe of a container has found.
+// Started returns the result of the startup probe of a container.
 func (m *Manager) Started(id string) status.ProbeResult { return m.results.get(id).startup }
 
-// Ready returns what the readiness probe of a container has found.
+// Ready returns the result of the readiness probe of a container.
 func (m *Manager) Ready(id string) status.ProbeResult { return m.results.get(id).readiness }
 
-// Failed returns which probe of a container has found that it has to be restarted, in words; empty for none.
+// Failed returns the failed probe that requires a restart of a container, in words; empty for none.
 func (m *Manager) Failed(id string) string {
 	switch c := m.results.get(id); {
 	case c.startup == status.ProbeFailed:
@@ -91,7 +91,8 @@ func (m *Manager) Failed(id string) string {
 	return ""
 }
 
-// Changes counts the changes of results. Who has read results and finds the same count after that, has read those of now.
+// Changes returns how often results have changed. If the number is the same before and after a
+// caller has read results, these are current.
 func (m *Manager) Changes() uint64 {
 	m.results.mu.Lock()
 	defer m.results.mu.Unlock()
@@ -111,7 +112,7 @@ func (d *due) add(uid types.UID) {
 	d.mu.Unlock()
 	select {
 	case d.wake <- struct{}{}:
-	default: // who is woken takes all
+	default: // the pending wake-up takes all
 	}
 }
 

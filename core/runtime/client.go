@@ -22,40 +22,39 @@ import (
 	podstatus "github.com/wardlet/wardlet/core/status"
 )
 
-// DefaultTimeout is how long a call may take unless the caller of Dial says
-// otherwise. Some calls get more: see deadline.
+// DefaultTimeout is how long a call may take unless the caller of Dial sets another timeout. Some
+// calls may take longer; see deadline.
 const DefaultTimeout = 2 * time.Minute
 
-// maxMessage bounds an answer of the runtime, in bytes.
+// maxMessage is the longest answer of the runtime, in bytes.
 const maxMessage = 16 << 20
 
-// reconnect is how soon a lost runtime is tried again.
+// reconnect sets how soon the connection to a lost runtime is tried again.
 var reconnect = grpc.ConnectParams{
 	Backoff:           backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: time.Second},
 	MinConnectTimeout: 5 * time.Second,
 }
 
-// What gRPC reads a message into comes from a pool, whose buffers have 32 KiB or,
-// for the next byte, 1 MiB. A list of 60 pods is longer than the one and much
-// shorter than the other, and what is in the pool stays over two garbage
-// collections: so the pool has the sizes between these, too.
+// init replaces gRPC's pool of read buffers, which by default have 32 KiB or, for longer messages,
+// 1 MiB. A list of 60 pods is longer than 32 KiB and much shorter than 1 MiB, and buffers stay in
+// the pool for two garbage collections. So this pool also has the sizes in between.
 //
-// It is an init function because gRPC wants this to be set before anything uses it:
-// Dial is called later.
+// It is an init function because gRPC requires the pool to be set before it is used, and Dial is
+// called later.
 func init() {
 	pool, err := mem.NewBinaryTieredBufferPool(8, 12, 14, 15, 16, 17, 18, 19, 20)
 	if err != nil {
-		return // it has the sizes it had
+		return // the default sizes remain
 	}
 	experimental.SetDefaultBufferPool(pool)
 }
 
-// Client is the connection to a container runtime. A runtime that is not
-// there makes calls fail at once; the connection comes back by itself, about
-// a second after the runtime does.
+// Client is the connection to a container runtime. If the runtime is not available, calls fail at
+// once. The connection is restored automatically, about a second after the runtime is available
+// again.
 type Client struct {
 	endpoint string
-	// timeout is that of an ordinary call.
+	// timeout is the timeout of an ordinary call, a time.Duration.
 	timeout atomic.Int64
 	// observer records every call; nil for none.
 	observer Observer
@@ -64,15 +63,15 @@ type Client struct {
 	images   runtimeapi.ImageServiceClient
 }
 
-// Option changes what a Client does.
+// Option is an option of Dial.
 type Option func(*Client)
 
-// WithObserver has an observer told of every call.
+// WithObserver sets an observer that records every call.
 func WithObserver(o Observer) Option { return func(c *Client) { c.observer = o } }
 
-// Dial makes a client for the runtime at endpoint: "unix:///path" or an
-// absolute path. timeout is that of an ordinary call, 0 for DefaultTimeout.
-// The runtime need not be there yet: an error means the endpoint is wrong.
+// Dial makes a client for the runtime at endpoint: "unix:///path" or an absolute path. timeout is
+// the timeout of an ordinary call, 0 for DefaultTimeout. The runtime need not be available yet: an
+// error means that the endpoint is invalid.
 func Dial(endpoint string, timeout time.Duration, options ...Option) (*Client, error) {
 	path := strings.TrimPrefix(endpoint, "unix://")
 	if !filepath.IsAbs(path) {
@@ -101,29 +100,28 @@ func Dial(endpoint string, timeout time.Duration, options ...Option) (*Client, e
 	return c, nil
 }
 
-// Endpoint is the runtime's address, "unix:///path".
+// Endpoint returns the runtime's address, "unix:///path".
 func (c *Client) Endpoint() string { return c.endpoint }
 
-// SetTimeout changes how long an ordinary call may take, for calls that begin
-// later. It is positive.
+// SetTimeout changes the timeout of ordinary calls that begin later. It must be positive.
 func (c *Client) SetTimeout(d time.Duration) { c.timeout.Store(int64(d)) }
 
-// Timeout returns that of an ordinary call.
+// Timeout returns the timeout of an ordinary call.
 func (c *Client) Timeout() time.Duration { return time.Duration(c.timeout.Load()) }
 
-// Close ends the connection; calls under way fail.
+// Close closes the connection; calls under way fail.
 func (c *Client) Close() error { return c.conn.Close() }
 
-// Version is what the runtime says it is.
+// Version is the runtime's description of itself.
 type Version struct {
 	// Name is the runtime's name, as in container IDs: "containerd".
 	Name string
-	// Version is the runtime's own, APIVersion that of its CRI ("v1").
+	// Version is the runtime's version, and APIVersion the version of its CRI ("v1").
 	Version    string
 	APIVersion string
 }
 
-// Version asks the runtime what it is.
+// Version returns the name and versions that the runtime reports.
 func (c *Client) Version(ctx context.Context) (Version, error) {
 	v, err := c.runtime.Version(ctx, &runtimeapi.VersionRequest{})
 	if err != nil {
@@ -132,8 +130,8 @@ func (c *Client) Version(ctx context.Context) (Version, error) {
 	return Version{Name: v.GetRuntimeName(), Version: v.GetRuntimeVersion(), APIVersion: v.GetRuntimeApiVersion()}, nil
 }
 
-// call sets the deadline of every CRI call and turns gRPC's errors into ones
-// that say what is wrong.
+// call sets the deadline of every CRI call and converts gRPC errors into errors that explain the
+// cause.
 func (c *Client) call(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, options ...grpc.CallOption) error {
 	if limit := deadline(request, c.Timeout()); limit > 0 {
 		var cancel context.CancelFunc
@@ -157,7 +155,7 @@ func (c *Client) call(ctx context.Context, method string, request, reply any, co
 	}
 }
 
-// deadline is how long a call may take; 0 is no limit of its own.
+// deadline returns the timeout of a call, 0 for no timeout of its own.
 func deadline(request any, ordinary time.Duration) time.Duration {
 	switch r := request.(type) {
 	case *runtimeapi.RunPodSandboxRequest:
@@ -176,16 +174,15 @@ func deadline(request any, ordinary time.Duration) time.Duration {
 	}
 }
 
-// Observer records how the calls to the runtime go. Its method is called on the goroutine
-// of the call, and returns at once.
+// Observer records the calls to the runtime. Its method is called on the goroutine of the call, and
+// must return at once.
 type Observer interface {
-	// Called says that a call has ended, and whether with an error. operation is
-	// what a kubelet calls it.
+	// Called records a call that has returned, and whether it failed. operation is a kubelet's name
+	// for the call.
 	Called(operation string, took time.Duration, failed bool)
 }
 
-// operation is what a kubelet calls a method of the CRI: a sandbox is one word to
-// it.
+// operation returns a kubelet's name for a CRI method. The kubelet treats PodSandbox as one word.
 func operation(method string) string {
 	name := method[strings.LastIndexByte(method, '/')+1:]
 	if name == "UpdateContainerResources" {
@@ -207,7 +204,7 @@ const (
 	driverSystemd  = "systemd"
 )
 
-// driverTimeout bounds the question for the cgroup driver after a start that failed.
+// driverTimeout limits the call for the cgroup driver after a failed start.
 const driverTimeout = 5 * time.Second
 
 // CgroupDriver returns the runtime's cgroup driver, "cgroupfs" or "systemd". It
@@ -243,8 +240,8 @@ func DriverMismatch(runtimes, agents string) error {
 		runtimes, agents, agents == driverSystemd)
 }
 
-// explain returns why the runtime refused a start: its cgroup driver first, if
-// that is not the agent's, because the runtime's own words do not name it.
+// explain returns why the runtime refused a start. If the runtime's cgroup driver is not the
+// agent's, the error begins with that, because the runtime's own message does not mention it.
 func (r *Runtime) explain(ctx context.Context, refused error) error {
 	if r.config.CgroupDriver == "" || interrupted(refused) {
 		return refused
@@ -261,10 +258,11 @@ func (r *Runtime) explain(ctx context.Context, refused error) error {
 	return refused
 }
 
-// sameTime is how much earlier than the client a runtime may say that the time of a call is over, which it was told.
+// sameTime is how much earlier than the client a runtime may report that the deadline of a call has
+// passed. The runtime gets the deadline from the client.
 const sameTime = 10 * time.Millisecond
 
-// over reports whether the time of a call is over.
+// over reports whether the deadline of a call has passed or its context is done.
 func over(ctx context.Context) bool {
 	deadline, ok := ctx.Deadline()
 	return ctx.Err() != nil || ok && time.Until(deadline) < sameTime
@@ -276,11 +274,11 @@ type callError struct {
 	method   string
 	took     time.Duration
 	status   *status.Status
-	// gaveUp is true where the time of the call was over before the runtime answered.
+	// gaveUp is true if the deadline of the call had passed before the runtime answered.
 	gaveUp bool
 }
 
-// Error is the runtime's own words, or why there are none.
+// Error returns the runtime's message, or why there is none.
 func (e *callError) Error() string {
 	text := e.status.Message()
 	switch {
@@ -313,16 +311,15 @@ func (e *callError) Is(target error) bool {
 	}
 }
 
-// transportErrors begin the messages gRPC makes itself when there is no
-// server. A runtime passes on the code Unavailable, of a registry for
-// instance, in words of its own.
+// transportErrors are the prefixes of the messages that gRPC itself creates if there is no server.
+// A runtime also returns the code Unavailable, for example from a registry, but with other
+// messages.
 var transportErrors = []string{
 	"connection error", "last connection error", "error reading from server", "closing transport",
 	"transport is closing", "the connection is draining", "the stream is rejected",
 }
 
-// unreachable reports whether the runtime itself, not something behind it,
-// is away.
+// unreachable reports whether the runtime itself is unavailable, not something behind it.
 func (e *callError) unreachable() bool {
 	if e.status.Code() != codes.Unavailable {
 		return false
@@ -335,14 +332,14 @@ func (e *callError) unreachable() bool {
 	return false
 }
 
-// interrupted reports whether err says nothing about what was asked for: the
-// runtime is away, or the caller has given up.
+// interrupted reports whether err is unrelated to the request: the runtime is unavailable, or the
+// caller has cancelled the call.
 func interrupted(err error) bool {
 	return errors.Is(err, podstatus.ErrRuntimeUnavailable) || errors.Is(err, context.Canceled)
 }
 
 func isNotFound(err error) bool { return status.Code(err) == codes.NotFound }
 
-// isFailedPrecondition reports whether the runtime says that what was asked for cannot
-// be in the state that things are in.
+// isFailedPrecondition reports whether the runtime refused the request because of the current state
+// of its object.
 func isFailedPrecondition(err error) bool { return status.Code(err) == codes.FailedPrecondition }

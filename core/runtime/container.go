@@ -16,21 +16,18 @@ import (
 )
 
 const (
-	// minStopTimeout is the least time a container has between the signal to end
-	// and the kill.
+	// minStopTimeout is the minimum time between the stop signal and the kill of a container.
 	minStopTimeout = 2 * time.Second
-	// startGrace is how long a start that is not wanted any more may go on. A runtime
-	// that is left alone in the middle of it may keep the container for ever: see
-	// status.ErrContainerStuck.
+	// startGrace is how long a start may continue after it was cancelled. If a start is
+	// interrupted, the runtime may keep the container for ever: see status.ErrContainerStuck.
 	startGrace = 5 * time.Second
 )
 
-// StartContainer creates and starts a container. The ID is set whenever the
-// container exists, also where starting it failed. Errors are *status.Fault
-// with reason CreateContainerConfigError, CreateContainerError or
-// RunContainerError, except where the runtime is away or ctx has ended. A start
-// that is under way when ctx ends has 5 s to finish. Where many are made it waits
-// for its turn.
+// StartContainer creates and starts a container. The ID is set whenever the container exists, even
+// if its start failed. Errors are *status.Fault with reason CreateContainerConfigError,
+// CreateContainerError or RunContainerError, except if the runtime is unavailable or ctx is done. A
+// start that is under way when ctx is done has 5 s to finish. If many starts are under way, it
+// waits for a slot.
 func (r *Runtime) StartContainer(ctx context.Context, run pod.ContainerRun) (string, error) {
 	request, err := r.createRequest(ctx, &run)
 	if err != nil {
@@ -72,7 +69,7 @@ func (r *Runtime) createRequest(ctx context.Context, run *pod.ContainerRun) (*ru
 	return &runtimeapi.CreateContainerRequest{PodSandboxId: run.SandboxID, Config: config, SandboxConfig: sandbox}, nil
 }
 
-// prepareFiles makes what the container's log and mounts need.
+// prepareFiles makes the files that the container's log and mounts need.
 func (r *Runtime) prepareFiles(run *pod.ContainerRun) error {
 	dir := filepath.Join(r.config.Layout.LogDir(run.Pod), run.Container.Name)
 	if err := os.MkdirAll(dir, 0o755); err != nil { // log collectors must read it
@@ -86,7 +83,7 @@ func (r *Runtime) prepareFiles(run *pod.ContainerRun) error {
 	return r.writeMessageFile(run)
 }
 
-// startFault makes a fault of the runtime's refusal.
+// startFault converts an error of the runtime to a fault, unless it is unrelated to the request.
 func startFault(run *pod.ContainerRun, reason string, err error) error {
 	if interrupted(err) {
 		return fmt.Errorf("start container %q: %w", run.Container.Name, err)
@@ -94,8 +91,8 @@ func startFault(run *pod.ContainerRun, reason string, err error) error {
 	return &status.Fault{Reason: reason, Err: err}
 }
 
-// StopContainer asks a container to end and kills it after grace, which is at
-// least 2 s and counts in whole seconds. One that does not exist or run is
+// StopContainer sends a container its stop signal and kills it after grace, which is rounded up to
+// whole seconds and at least 2 s. A container that does not exist or is not running counts as
 // stopped.
 func (r *Runtime) StopContainer(ctx context.Context, id string, grace time.Duration) error {
 	timeout := max(grace, minStopTimeout)
@@ -107,11 +104,11 @@ func (r *Runtime) StopContainer(ctx context.Context, id string, grace time.Durat
 	return nil
 }
 
-// RemoveContainer removes a container of the pod uid and what it left: first
-// its logs, their link and its termination message, then the container, so
-// that a failure leaves something to try again with. A container that does
-// not exist is removed; one that is not ours is refused. The error is a
-// status.ErrContainerStuck where the runtime shows the container as ended and keeps it.
+// RemoveContainer removes a container of the pod uid and what it left. It removes the logs, their
+// link and the termination message first, and the container last, so a failed removal can be tried
+// again. A container that does not exist counts as removed; one that does not belong to this
+// installation is refused. The error is a status.ErrContainerStuck if the runtime shows the
+// container as exited but keeps it.
 func (r *Runtime) RemoveContainer(ctx context.Context, uid types.UID, id string) error {
 	answer, err := r.cri.ContainerStatus(ctx, &runtimeapi.ContainerStatusRequest{ContainerId: id})
 	if isNotFound(err) {
@@ -140,7 +137,7 @@ func (r *Runtime) RemoveContainer(ctx context.Context, uid types.UID, id string)
 	return fmt.Errorf("remove container %s: %w", id, err)
 }
 
-// extendContext returns a context that ends so long after ctx, or when it is released.
+// extendContext returns a context that is cancelled by after ctx is done, or when it is released.
 func extendContext(ctx context.Context, by time.Duration) (longer context.Context, release context.CancelFunc) {
 	longer, end := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(by, end) })
@@ -150,19 +147,20 @@ func extendContext(ctx context.Context, by time.Duration) (longer context.Contex
 	}
 }
 
-// propagation is what the runtime calls the modes of mounts.
+// propagation maps mount propagation modes to those of the CRI.
 var propagation = map[v1.MountPropagationMode]runtimeapi.MountPropagation{
 	v1.MountPropagationHostToContainer: runtimeapi.MountPropagation_PROPAGATION_HOST_TO_CONTAINER,
 	v1.MountPropagationBidirectional:   runtimeapi.MountPropagation_PROPAGATION_BIDIRECTIONAL,
 }
 
-// ExpandPath replaces $(NAME) in a path by the variables of the container. One that is missing or empty is an error.
+// ExpandPath replaces $(NAME) in a path by the variables of the container. A missing or empty
+// variable is an error.
 func (r *Runtime) ExpandPath(ctx context.Context, run *pod.ContainerRun, path string) (string, error) {
 	return r.configs.ExpandPath(ctx, run, path)
 }
 
-// mounts are the volumes, then /etc/hosts, then the termination message file. The files they name are written by
-// prepareFiles.
+// mounts returns the mounts of the volumes, then /etc/hosts, then the termination message file.
+// prepareFiles writes the files of the last two.
 func (r *Runtime) mounts(run *pod.ContainerRun) []*runtimeapi.Mount {
 	var mounts []*runtimeapi.Mount
 	for _, m := range run.Mounts {

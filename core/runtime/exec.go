@@ -14,14 +14,15 @@ import (
 	"github.com/wardlet/wardlet/core/handler"
 )
 
-// ExecStreams are a command and the streams of it that are wanted.
+// ExecStreams is a command and the streams that the caller requests.
 type ExecStreams struct {
 	Command                    []string
 	Stdin, Stdout, Stderr, TTY bool
 }
 
-// Exec runs a program in a container and returns what it wrote and its exit code. The error is handler.ErrTimeout where it has
-// not ended in time, and another one where the runtime does not say in time whether it has.
+// Exec runs a program in a container and returns its output and its exit code. The error is
+// handler.ErrTimeout if the program has not exited in time. It is another one if the runtime does
+// not answer in time.
 func (r *Runtime) Exec(ctx context.Context, id string, command []string, timeout time.Duration) (output []byte, code int32, err error) {
 	answer, err := r.cri.ExecSync(ctx, &runtimeapi.ExecSyncRequest{ContainerId: id, Cmd: command, Timeout: int64(timeout / time.Second)})
 	if late, ok := errors.AsType[*callError](err); status.Code(err) == codes.DeadlineExceeded && (!ok || !late.gaveUp) {
@@ -33,7 +34,7 @@ func (r *Runtime) Exec(ctx context.Context, id string, command []string, timeout
 	return append(answer.GetStdout(), answer.GetStderr()...), answer.GetExitCode(), nil
 }
 
-// ExecURL returns where the runtime streams a program that it runs in a container.
+// ExecURL returns the URL at which the runtime streams a program that it runs in a container.
 func (r *Runtime) ExecURL(ctx context.Context, id string, what ExecStreams) (*url.URL, error) {
 	answer, err := r.cri.Exec(ctx, &runtimeapi.ExecRequest{
 		ContainerId: id, Cmd: what.Command, Tty: what.TTY, Stdin: what.Stdin, Stdout: what.Stdout, Stderr: what.Stderr,
@@ -44,7 +45,8 @@ func (r *Runtime) ExecURL(ctx context.Context, id string, what ExecStreams) (*ur
 	return url.Parse(answer.GetUrl())
 }
 
-// AttachURL returns where the runtime streams the main program of a container. what has no command.
+// AttachURL returns the URL at which the runtime streams the main program of a container. what has
+// no command.
 func (r *Runtime) AttachURL(ctx context.Context, id string, what ExecStreams) (*url.URL, error) {
 	answer, err := r.cri.Attach(ctx, &runtimeapi.AttachRequest{ContainerId: id, Tty: what.TTY, Stdin: what.Stdin, Stdout: what.Stdout, Stderr: what.Stderr})
 	if err != nil {
@@ -53,8 +55,8 @@ func (r *Runtime) AttachURL(ctx context.Context, id string, what ExecStreams) (*
 	return url.Parse(answer.GetUrl())
 }
 
-// PortForwardURL returns where the runtime streams connections to ports of a sandbox, 1 to 65535. ports is empty where each
-// connection names its own.
+// PortForwardURL returns the URL at which the runtime streams connections to ports of a sandbox, 1
+// to 65535. ports is empty if each connection specifies its own port.
 func (r *Runtime) PortForwardURL(ctx context.Context, sandbox string, ports []int32) (*url.URL, error) {
 	answer, err := r.cri.PortForward(ctx, &runtimeapi.PortForwardRequest{PodSandboxId: sandbox, Port: ports})
 	if err != nil {

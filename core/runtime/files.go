@@ -11,9 +11,9 @@ import (
 	"syscall"
 )
 
-// openRegular opens a file that others than the agent may have made or replaced. It
-// follows no link in the last place, neither opens devices, some of which do things
-// then, nor waits for the other end of a pipe.
+// openRegular opens a file that other processes may have created or replaced. It does not follow a
+// symlink in the last path element, does not open devices, because opening some of them has
+// effects, and does not wait for the other end of a pipe.
 func openRegular(path string, flag int) (*os.File, fs.FileInfo, error) {
 	info, err := os.Lstat(path)
 	if err == nil {
@@ -26,7 +26,7 @@ func openRegular(path string, flag int) (*os.File, fs.FileInfo, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if info, err = f.Stat(); err == nil { // another file may have taken its place
+	if info, err = f.Stat(); err == nil { // the file may have been replaced
 		err = checkRegular(path, info)
 	}
 	if err != nil {
@@ -36,7 +36,7 @@ func openRegular(path string, flag int) (*os.File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
-// errNotRegular is the error for what is no regular file.
+// errNotRegular is the error for a file that is not a regular file.
 var errNotRegular = errors.New("is not a regular file")
 
 func checkRegular(path string, info fs.FileInfo) error {
@@ -46,8 +46,8 @@ func checkRegular(path string, info fs.FileInfo) error {
 	return nil
 }
 
-// syncFile makes a file hold content, and writes it only if it does not. Containers
-// may write to the file, so no more of it is read than content is long.
+// syncFile makes a file contain content, and writes it only if it differs. Containers may write to
+// the file, so at most len(content) bytes of it are read.
 func syncFile(file string, content []byte) error {
 	f, info, err := openRegular(file, os.O_RDWR)
 	if errors.Is(err, errNotRegular) {
@@ -70,7 +70,7 @@ func syncFile(file string, content []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// createFile writes a new file, which the pod's users must read.
+// createFile writes a new file, which the pod's users must be able to read.
 func createFile(file string, content []byte) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
 		return err
@@ -96,7 +96,7 @@ func readTail(path string, n int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, n))
 }
 
-// removeFile removes a file; one that does not exist is removed.
+// removeFile removes a file. A file that does not exist counts as removed.
 func removeFile(path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

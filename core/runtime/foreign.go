@@ -7,7 +7,7 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// Foreign counts the pods that are not this installation's.
+// Foreign counts the pods that do not belong to this installation.
 func (r *Runtime) Foreign(ctx context.Context) (int, error) {
 	sandboxes, err := r.listSandboxes(ctx, nil)
 	if err != nil {
@@ -22,9 +22,9 @@ func (r *Runtime) Foreign(ctx context.Context) (int, error) {
 	return len(foreign), nil
 }
 
-// ForeignKubelet reports whether there are pods that look like a kubelet's:
-// its labels, and no mark of any Wardlet. A kubelet ends runtime pods it does
-// not know, ours among them.
+// ForeignKubelet reports whether there are pods that look like a kubelet's: they have its labels
+// and no mark of any Wardlet. A kubelet terminates unknown pods in the runtime, including those of
+// Wardlet.
 func (r *Runtime) ForeignKubelet(ctx context.Context) (bool, error) {
 	sandboxes, err := r.listSandboxes(ctx, nil)
 	if err != nil {
@@ -39,15 +39,14 @@ func (r *Runtime) ForeignKubelet(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// KubeletWarning is for a runtime on which Runtime.ForeignKubelet is true.
+// KubeletWarning is logged if Runtime.ForeignKubelet returns true.
 const KubeletWarning = "pods of a kubelet are present; a kubelet ends runtime pods it does not know, ours among them"
 
-// foreignPoll is how often the runtime is asked until it has answered once.
+// foreignPoll is how often the runtime is called until it has answered once.
 const foreignPoll = 5 * time.Second
 
-// WatchForeign logs, once the runtime answers, what of it is in the agent's way:
-// pods that a kubelet made, and a cgroup driver with which no pod starts. It
-// returns when ctx ends.
+// WatchForeign logs, once the runtime answers, what conflicts with the agent: pods made by a
+// kubelet, and a cgroup driver with which no pod starts. It returns when ctx is done.
 func (r *Runtime) WatchForeign(ctx context.Context) {
 	tick := time.NewTicker(foreignPoll)
 	defer tick.Stop()

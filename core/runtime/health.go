@@ -12,16 +12,15 @@ import (
 )
 
 const (
-	// pollPeriod is the time between two polls, unhealthyPeriod that while something
-	// is wrong.
+	// pollPeriod is the time between two polls, and unhealthyPeriod is that time while the runtime
+	// or its network is not ready.
 	pollPeriod      = 5 * time.Second
 	unhealthyPeriod = time.Second
-	// maxSilence is how old the last good answer may be, and how long a poll
-	// may take.
+	// maxSilence is how old the last successful answer may be, and how long a poll may take.
 	maxSilence = 30 * time.Second
 )
 
-// Health knows whether the runtime is well, by polling it.
+// Health determines whether the runtime is healthy, by polling it.
 type Health struct {
 	endpoint string
 	poll     func(context.Context) (*runtimeapi.StatusResponse, error)
@@ -35,8 +34,9 @@ type Health struct {
 	networkErr error
 }
 
-// NewHealth returns the health of a runtime, unknown until Run has polled it. features is called with what the runtime can
-// do at each answer, before the runtime counts as healthy; it must not call the Health.
+// NewHealth returns the health of a runtime, which is unknown until Run has polled it. features is
+// called with the runtime's features at each answer, before the runtime counts as healthy; it must
+// not call the Health.
 func NewHealth(client *Client, features func(Features), logger *slog.Logger, now func() time.Time) *Health {
 	return newHealth(client.endpoint, features, logger, now, func(ctx context.Context) (*runtimeapi.StatusResponse, error) {
 		return client.runtime.Status(ctx, &runtimeapi.StatusRequest{})
@@ -55,14 +55,16 @@ func newHealth(endpoint string, features func(Features), logger *slog.Logger, no
 	}
 }
 
-// Features are what a runtime can do beyond what every one can.
+// Features are the optional features of a runtime.
 type Features struct {
-	// StrictGroups: it can leave out the groups that a user has by the image (supplementalGroupsPolicy Strict).
+	// StrictGroups is true if the runtime can leave out the groups that a user has in the image
+	// (supplementalGroupsPolicy Strict).
 	StrictGroups bool
 	Handlers     []HandlerFeatures
 }
 
-// HandlerFeatures are those of one of its handlers; the name of the default one is empty.
+// HandlerFeatures are the features of one runtime handler. The name of the default handler is
+// empty.
 type HandlerFeatures struct {
 	Name                              string
 	RecursiveReadOnly, UserNamespaces bool
@@ -78,8 +80,8 @@ func featuresOf(answer *runtimeapi.StatusResponse) Features {
 	return f
 }
 
-// Run polls until ctx ends: at once, then every 5 s, every second while the
-// runtime or its network is not well.
+// Run polls until ctx is done: at once, then every 5 s, or every second while the runtime or its
+// network is not ready.
 func (s *Health) Run(ctx context.Context) {
 	for {
 		s.pollOnce(ctx)
@@ -97,8 +99,8 @@ func (s *Health) Run(ctx context.Context) {
 	}
 }
 
-// Healthy says why the runtime cannot be used; nil if it can. A poll that
-// hangs counts after 30 s, one that fails at once.
+// Healthy returns why the runtime cannot be used, nil if it can. A failed poll makes it unhealthy
+// at once, a poll that hangs after 30 s.
 func (s *Health) Healthy() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -111,15 +113,14 @@ func (s *Health) Healthy() error {
 	return nil
 }
 
-// NetworkReady says why pods cannot have a network of their own; nil if they
-// can.
+// NetworkReady returns why pods cannot have a network of their own, nil if they can.
 func (s *Health) NetworkReady() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.networkErr
 }
 
-// pollOnce polls once. A poll that fails leaves the network's state as it was.
+// pollOnce polls once. A failed poll does not change the network's state.
 func (s *Health) pollOnce(ctx context.Context) {
 	limited, cancel := context.WithTimeout(ctx, maxSilence)
 	defer cancel()

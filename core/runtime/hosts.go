@@ -14,7 +14,7 @@ import (
 
 const etcHosts = "/etc/hosts"
 
-// The headers a kubelet writes, by which people know the file is generated.
+// The headers that a kubelet writes, so that users can see that the file is generated.
 const (
 	hostsHeader        = "# Kubernetes-managed hosts file.\n"
 	hostsHeaderHostNet = "# Kubernetes-managed hosts file (host network).\n"
@@ -27,15 +27,15 @@ const hostsLoopback = "127.0.0.1\tlocalhost\n" +
 	"fe00::1\tip6-allnodes\n" +
 	"fe00::2\tip6-allrouters\n"
 
-// managesHosts reports whether the container gets our /etc/hosts: not if it
-// mounts its own, nor while a pod with its own network has no address.
+// managesHosts reports whether the container gets the agent's /etc/hosts. It does not if it mounts
+// its own, or while a pod with its own network has no address.
 func managesHosts(run *pod.ContainerRun) bool {
 	own := slices.ContainsFunc(run.Mounts, func(m pod.Mount) bool { return path.Clean(m.ContainerPath) == etcHosts })
 	return !own && (run.Pod.Spec.HostNetwork || len(run.SandboxIPs) > 0)
 }
 
-// writeHosts writes the pod's hosts file. It is written in place, for
-// containers that have it mounted, and only if it differs.
+// writeHosts writes the pod's hosts file, only if it differs. It writes in place, because running
+// containers have the file mounted.
 func (r *Runtime) writeHosts(run *pod.ContainerRun) error {
 	content, err := r.hostsContent(run.Pod, run.SandboxIPs)
 	if err != nil {

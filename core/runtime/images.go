@@ -17,14 +17,14 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// Why an image cannot be pulled. The runtime begins its message with the last two.
+// Reasons why an image cannot be pulled. The runtime's messages begin with the last two.
 const (
 	reasonPull         = "ErrImagePull"
 	reasonRegistryAway = "RegistryUnavailable"
 	reasonSignature    = "SignatureValidationFailed"
 )
 
-// Image returns the image that ref names, by its name, digest or ID; nil where it is not present.
+// Image returns the image with the name, digest or ID ref, nil if it is not present.
 func (r *Runtime) Image(ctx context.Context, ref string) (*pod.Image, error) {
 	found, err := r.imageStatus(ctx, ref)
 	if err != nil || found == nil {
@@ -33,8 +33,9 @@ func (r *Runtime) Image(ctx context.Context, ref string) (*pod.Image, error) {
 	return &pod.Image{ID: found.GetId(), SizeBytes: int64(found.GetSize())}, nil
 }
 
-// PullImage pulls the image of that name with a credential, nil for none, and returns its ID. It has no limit but ctx.
-// Errors are *status.Fault with one of the reasons above, except where the runtime is away or ctx has been canceled.
+// PullImage pulls the named image with a credential, nil for none, and returns its ID. It has no
+// timeout but that of ctx. Errors are *status.Fault with one of the reasons above, except if the
+// runtime is unavailable or ctx was cancelled.
 func (r *Runtime) PullImage(ctx context.Context, name string, auth *pod.RegistryAuth) (id string, err error) {
 	request := &runtimeapi.PullImageRequest{Image: &runtimeapi.ImageSpec{Image: name}}
 	if auth != nil {
@@ -52,8 +53,9 @@ func (r *Runtime) PullImage(ctx context.Context, name string, auth *pod.Registry
 	return answer.GetImageRef(), nil
 }
 
-// ImageStoreBytes returns how much is used of the file system that the runtime keeps images on: of all of it where this
-// machine has it, because the runtime does not count layers that are still being downloaded.
+// ImageStoreBytes returns how many bytes are used on the file systems where the runtime keeps
+// images. If this machine can read the file system, it counts everything on it, because the runtime
+// does not count layers that are still being downloaded.
 func (r *Runtime) ImageStoreBytes(ctx context.Context) (int64, error) {
 	answer, err := r.images.ImageFsInfo(ctx, &runtimeapi.ImageFsInfoRequest{})
 	if err != nil {
@@ -71,8 +73,8 @@ func (r *Runtime) ImageStoreBytes(ctx context.Context) (int64, error) {
 	return used, nil
 }
 
-// LastImage returns the ID of the image that a container of the pod ran last under the same image name, "" where the
-// runtime has no such container any more.
+// LastImage returns the ID of the image that a container of the pod ran last under the same image
+// name, "" if the runtime no longer has such a container.
 func (r *Runtime) LastImage(ctx context.Context, p *v1.Pod, c *v1.Container) (id string, err error) {
 	pods, err := r.list(ctx, map[string]string{pod.LabelPodUID: string(p.UID)})
 	if err != nil {
@@ -86,7 +88,7 @@ func (r *Runtime) LastImage(ctx context.Context, p *v1.Pod, c *v1.Container) (id
 	return "", nil
 }
 
-// imageStatus is a present image, nil where it is absent.
+// imageStatus returns an image, nil if it is not present.
 func (r *Runtime) imageStatus(ctx context.Context, image string) (*runtimeapi.Image, error) {
 	answer, err := r.images.ImageStatus(ctx, &runtimeapi.ImageStatusRequest{Image: &runtimeapi.ImageSpec{Image: image}})
 	if err != nil {
@@ -95,8 +97,8 @@ func (r *Runtime) imageStatus(ctx context.Context, image string) (*runtimeapi.Im
 	return answer.GetImage(), nil
 }
 
-// imageUser returns as which user an image runs: by name where it says one, else by number, which is 0 where it says
-// nothing.
+// imageUser returns the user as which an image runs: by name if the image specifies a name, else by
+// number, which is 0 if the image specifies no user.
 func (r *Runtime) imageUser(ctx context.Context, ref string) (uid int64, user string, err error) {
 	answer, err := r.images.ImageStatus(ctx, &runtimeapi.ImageStatusRequest{Image: &runtimeapi.ImageSpec{Image: ref}})
 	switch image := answer.GetImage(); {
@@ -111,8 +113,7 @@ func (r *Runtime) imageUser(ctx context.Context, ref string) (uid int64, user st
 	}
 }
 
-// pullReason is ErrImagePull, or the reason the runtime begins its message
-// with.
+// pullReason returns the reason with which the runtime's message begins, or ErrImagePull.
 func pullReason(err error) string {
 	if e, ok := errors.AsType[*callError](err); ok {
 		for _, reason := range []string{reasonRegistryAway, reasonSignature} {
@@ -124,13 +125,13 @@ func pullReason(err error) string {
 	return reasonPull
 }
 
-// How many images a node's status lists, and how many names of each, as with a kubelet.
+// The number of images that a node's status lists, and of the names of each, as in a kubelet.
 const (
 	maxNodeImages = 50
 	maxImageNames = 5
 )
 
-// NodeImages returns the images of the node, the largest first, as its status lists them.
+// NodeImages returns the images for the node's status, the largest first.
 func (r *Runtime) NodeImages(ctx context.Context) ([]v1.ContainerImage, error) {
 	answer, err := r.images.ListImages(ctx, &runtimeapi.ListImagesRequest{})
 	if err != nil {
@@ -140,7 +141,7 @@ func (r *Runtime) NodeImages(ctx context.Context) ([]v1.ContainerImage, error) {
 	for _, i := range answer.GetImages() {
 		names := slices.Concat(i.GetRepoDigests(), i.GetRepoTags())
 		if len(names) == 0 {
-			continue // an image without a name cannot be asked for
+			continue // an image without a name cannot be requested
 		}
 		images = append(images, v1.ContainerImage{Names: names[:min(len(names), maxImageNames)], SizeBytes: int64(i.GetSize())})
 	}

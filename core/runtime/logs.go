@@ -15,10 +15,10 @@ import (
 	"github.com/wardlet/wardlet/core/runtime/criconfig"
 )
 
-// maxFileName is the longest file name a file system takes, in bytes.
+// maxFileName is the longest file name that file systems allow, in bytes.
 const maxFileName = 255
 
-// LogPath returns where the log of a container is.
+// LogPath returns the path of a container's log.
 func (r *Runtime) LogPath(ctx context.Context, id string) (string, error) {
 	answer, err := r.cri.ContainerStatus(ctx, &runtimeapi.ContainerStatusRequest{ContainerId: id})
 	if err != nil {
@@ -31,14 +31,14 @@ func (r *Runtime) LogPath(ctx context.Context, id string) (string, error) {
 	return c.GetLogPath(), nil
 }
 
-// ReopenLog makes the runtime open the log of a running container anew, by its path.
+// ReopenLog makes the runtime reopen the log of a running container by its path.
 func (r *Runtime) ReopenLog(ctx context.Context, id string) error {
 	_, err := r.cri.ReopenContainerLog(ctx, &runtimeapi.ReopenContainerLogRequest{ContainerId: id})
 	return err
 }
 
-// logLink is where log collectors look for a container's log. The name is cut
-// like a kubelet's: collectors parse it.
+// logLink returns the path at which log collectors look for a container's log. The name is
+// truncated as in a kubelet, because collectors parse it.
 func (r *Runtime) logLink(name, namespace, container, id string) string {
 	const suffix = ".log"
 	file := fmt.Sprintf("%s_%s_%s-%s", name, namespace, container, id)
@@ -46,7 +46,7 @@ func (r *Runtime) logLink(name, namespace, container, id string) string {
 	return filepath.Join(r.config.Layout.LogLinksDir(), file)
 }
 
-// linkLog makes a started container's link, if the runtime writes a log.
+// linkLog makes the link to a started container's log, if the runtime writes a log.
 func (r *Runtime) linkLog(run *pod.ContainerRun, id string) error {
 	target := filepath.Join(r.config.Layout.LogDir(run.Pod), criconfig.LogPath(run.Container.Name, run.Attempt))
 	if _, err := os.Stat(target); errors.Is(err, fs.ErrNotExist) {
@@ -58,8 +58,8 @@ func (r *Runtime) linkLog(run *pod.ContainerRun, id string) error {
 	link := r.logLink(run.Pod.Name, run.Pod.Namespace, run.Container.Name, id)
 	err := os.Symlink(target, link)
 	if errors.Is(err, fs.ErrExist) && isSymlink(link) {
-		// The end of the name, which is the container's ID, was cut off: the link is that
-		// of an earlier container.
+		// The container's ID at the end of the name was truncated: the link belongs to an earlier
+		// container.
 		if err = removeFile(link); err == nil {
 			err = os.Symlink(target, link)
 		}
@@ -67,7 +67,7 @@ func (r *Runtime) linkLog(run *pod.ContainerRun, id string) error {
 	return err
 }
 
-// removeLogs removes a container's log, its rotated ones and the link.
+// removeLogs removes a container's log, the rotated logs and the link.
 func (r *Runtime) removeLogs(c *runtimeapi.ContainerStatus) error {
 	log := c.GetLogPath()
 	if log == "" {
@@ -88,7 +88,7 @@ func (r *Runtime) removeLogs(c *runtimeapi.ContainerStatus) error {
 	}
 	labels := c.GetLabels()
 	link := r.logLink(labels[pod.LabelPodName], labels[pod.LabelPodNamespace], labels[pod.LabelContainerName], c.GetId())
-	// Names that were cut can be another container's.
+	// The link of a truncated name may belong to another container.
 	if target, err := os.Readlink(link); err != nil || target != log {
 		return nil //nolint:nilerr // no link, nothing to remove
 	}

@@ -18,8 +18,8 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// ListPods returns all pods of this installation, running or not, newest first,
-// in the detail of a listing.
+// ListPods returns all pods of this installation, running or not, newest first, with the details of
+// a listing.
 func (r *Runtime) ListPods(ctx context.Context) ([]status.ObservedPod, error) {
 	pods, err := r.list(ctx, nil)
 	if err != nil {
@@ -31,9 +31,9 @@ func (r *Runtime) ListPods(ctx context.Context) ([]status.ObservedPod, error) {
 	return pods, nil
 }
 
-// InspectPod returns one pod in full detail, but for sandboxes that have ended: of
-// these the listing says all that counts. A pod the runtime does not know has only
-// its UID. What disappears meanwhile is left out.
+// InspectPod returns one pod with all details. Stopped sandboxes are not inspected, because the
+// listing contains all that is needed of them. For a pod that the runtime does not have, it returns
+// only the UID. Objects that disappear during the call are left out.
 func (r *Runtime) InspectPod(ctx context.Context, uid types.UID) (status.ObservedPod, error) {
 	pods, err := r.list(ctx, map[string]string{pod.LabelPodUID: string(uid)})
 	if err != nil {
@@ -46,7 +46,7 @@ func (r *Runtime) InspectPod(ctx context.Context, uid types.UID) (status.Observe
 		}
 	}
 
-	// All at once: a worker waits for the answers, and a pod may have many containers.
+	// Make all calls at once: a worker waits for the answers, and a pod may have many containers.
 	errs := make([]error, len(p.Sandboxes)+len(p.Containers))
 	var calls sync.WaitGroup
 	for i := range p.Sandboxes {
@@ -72,7 +72,7 @@ func (r *Runtime) InspectPod(ctx context.Context, uid types.UID) (status.Observe
 	return p, nil
 }
 
-// without returns a list without the items at some indexes.
+// without returns a list without the items at the indexes for which gone returns true.
 func without[T any](list []T, gone func(i int) bool) []T {
 	left := list[:0]
 	for i := range list {
@@ -101,7 +101,7 @@ func (r *Runtime) inspectContainer(ctx context.Context, c *status.ObservedContai
 	return nil
 }
 
-// list groups our sandboxes and containers by pod UID.
+// list returns the sandboxes and containers of this installation, grouped by pod UID.
 func (r *Runtime) list(ctx context.Context, selector map[string]string) ([]status.ObservedPod, error) {
 	sandboxes, err := r.listSandboxes(ctx, selector)
 	if err != nil {
@@ -146,7 +146,7 @@ func (r *Runtime) list(ctx context.Context, selector map[string]string) ([]statu
 		slices.SortFunc(p.Containers, func(a, b status.ObservedContainer) int {
 			return cmp.Or(cmp.Compare(b.Attempt, a.Attempt), b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(a.ID, b.ID))
 		})
-		if len(p.Sandboxes) > 0 { // it may have had another name before
+		if len(p.Sandboxes) > 0 { // the pod may have had another name before
 			labels := p.Sandboxes[0].Labels
 			p.Name = cmp.Or(labels[pod.LabelPodName], p.Name)
 			p.Namespace = cmp.Or(labels[pod.LabelPodNamespace], p.Namespace)
@@ -229,8 +229,8 @@ func listedContainer(c *runtimeapi.Container) status.ObservedContainer {
 	}
 }
 
-// inspectedContainer wants the sandbox's ID from the listing: a container's
-// status does not tell.
+// inspectedContainer converts the status of a container. sandboxID is the sandbox's ID from the
+// listing, because the status does not contain it.
 func inspectedContainer(c *runtimeapi.ContainerStatus, sandboxID string) status.ObservedContainer {
 	observed := status.ObservedContainer{
 		ID:          c.GetId(),
@@ -266,9 +266,9 @@ func inspectedContainer(c *runtimeapi.ContainerStatus, sandboxID string) status.
 	return observed
 }
 
-// startInterrupted reports whether the start of a container broke off because its caller went
-// away, for example an agent that was killed. containerd shows such a container as ended with
-// exit code 128, as if its program could not be started.
+// startInterrupted reports whether the start of a container was interrupted because its caller
+// disappeared, for example an agent that was killed. containerd shows such a container as exited
+// with code 128, as if its program could not be started.
 func startInterrupted(c *runtimeapi.ContainerStatus) bool {
 	return c.GetState() == runtimeapi.ContainerState_CONTAINER_EXITED && c.GetStartedAt() == 0 &&
 		c.GetReason() == "StartError" && strings.Contains(c.GetMessage(), context.Canceled.Error())
@@ -287,8 +287,8 @@ func stateOf(s runtimeapi.ContainerState) status.ContainerState {
 	}
 }
 
-// imageName is the name the runtime has for an image, and where that is only
-// an ID the name that was asked for.
+// imageName returns the runtime's name for an image or, if that is only an ID, the name that was
+// requested.
 func imageName(spec *runtimeapi.ImageSpec) string {
 	if name := spec.GetImage(); name != "" && !strings.HasPrefix(name, "sha256:") || spec.GetUserSpecifiedImage() == "" {
 		return name
@@ -296,7 +296,7 @@ func imageName(spec *runtimeapi.ImageSpec) string {
 	return spec.GetUserSpecifiedImage()
 }
 
-// timeOf turns the CRI's nanoseconds, 0 for never, into a time.
+// timeOf converts a time of the CRI in nanoseconds, 0 for never.
 func timeOf(nanoseconds int64) time.Time {
 	if nanoseconds == 0 {
 		return time.Time{}

@@ -15,28 +15,29 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// Config is what a Runtime stands on.
+// Config holds the settings and dependencies of a Runtime.
 type Config struct {
-	// Config is what sandboxes and containers are made with.
+	// Config is the configuration for making sandboxes and containers.
 	criconfig.Config
 	Client *Client
-	// Health answers NetworkReady.
+	// Health implements NetworkReady.
 	Health *Health
-	// AdoptForeign takes what a kubelet made, and bears no mark, for ours too.
+	// AdoptForeign makes the Runtime treat objects of a kubelet without a mark as its own.
 	AdoptForeign bool
 	// HostsFile is the node's /etc/hosts, for pods on the node's network.
 	HostsFile string
-	// CgroupDriver is the agent's, "cgroupfs" or "systemd". Empty: it is not
+	// CgroupDriver is the agent's cgroup driver, "cgroupfs" or "systemd". If it is empty, it is not
 	// compared with the runtime's.
 	CgroupDriver string
-	// Handler returns the runtime's name for the runtimeClassName of a pod that has one. It may wait for a short time.
+	// Handler returns the runtime's handler name for a pod with a runtimeClassName. It may wait for
+	// a short time.
 	Handler func(ctx context.Context, p *v1.Pod) (string, error)
 	Events  status.Recorder
 	Logger  *slog.Logger
 	Now     func() time.Time
 }
 
-// Runtime makes, ends and observes pods.
+// Runtime starts, stops and observes pods.
 type Runtime struct {
 	config  Config
 	configs *criconfig.Builder
@@ -58,12 +59,11 @@ func New(config Config) *Runtime {
 	return r
 }
 
-// NetworkReady says why pods cannot have a network of their own; nil if they
-// can.
+// NetworkReady returns why pods cannot have a network of their own, nil if they can.
 func (r *Runtime) NetworkReady() error { return r.config.Health.NetworkReady() }
 
-// owns reports whether a sandbox or container is this installation's: by its mark or,
-// where foreign pods are adopted, because a kubelet made it.
+// owns reports whether a sandbox or container belongs to this installation: it has the
+// installation's mark or, if foreign pods are adopted, a kubelet made it.
 func (r *Runtime) owns(annotations, labels map[string]string) bool {
 	if mark, marked := annotations[pod.AnnotationInstallation]; marked {
 		return mark == r.config.Installation
@@ -74,9 +74,9 @@ func (r *Runtime) owns(annotations, labels map[string]string) bool {
 // madeByKubelet reports whether the labels are those of a kubelet.
 func madeByKubelet(labels map[string]string) bool { return labels[pod.LabelPodUID] != "" }
 
-// Idle reports whether nothing of a pod runs, for all that the runtime knows, and
-// nothing of it is foreign: what lives in its cgroup nevertheless has been
-// forgotten by the runtime, and was ours.
+// Idle reports whether, as far as the runtime knows, nothing of a pod runs and nothing of it is
+// foreign. Then a process that is still in the pod's cgroup was started by this installation and is
+// no longer known to the runtime.
 func (r *Runtime) Idle(ctx context.Context, uid types.UID) (bool, error) {
 	selector := map[string]string{pod.LabelPodUID: string(uid)}
 	sandboxes, err := r.listSandboxes(ctx, selector)

@@ -14,8 +14,8 @@ import (
 	"github.com/wardlet/wardlet/core/runtime/criconfig"
 )
 
-// RunSandbox makes and starts a sandbox and returns its ID. An attempt that was
-// made before is refused by the runtime. Where many are made it waits for its turn.
+// RunSandbox makes and starts a sandbox and returns its ID. The runtime refuses an attempt that was
+// made before. If many sandboxes are being made, it waits for a slot.
 func (r *Runtime) RunSandbox(ctx context.Context, run pod.SandboxRun) (string, error) {
 	handler, err := r.handler(ctx, run.Pod)
 	if err != nil {
@@ -44,7 +44,7 @@ func (r *Runtime) RunSandbox(ctx context.Context, run pod.SandboxRun) (string, e
 	return answer.GetPodSandboxId(), nil
 }
 
-// handler returns the name that the runtime has for the pod's class, empty for the runtime's default.
+// handler returns the runtime handler of the pod's runtime class, empty for the runtime's default.
 func (r *Runtime) handler(ctx context.Context, p *v1.Pod) (string, error) {
 	if p.Spec.RuntimeClassName == nil || *p.Spec.RuntimeClassName == "" {
 		return "", nil
@@ -56,8 +56,8 @@ func (r *Runtime) handler(ctx context.Context, p *v1.Pod) (string, error) {
 	return handler, nil
 }
 
-// StopSandbox ends whatever runs in a sandbox and frees its network. One that
-// does not exist is stopped.
+// StopSandbox stops everything in a sandbox and releases its network. A sandbox that does not exist
+// counts as stopped.
 func (r *Runtime) StopSandbox(ctx context.Context, id string) error {
 	_, err := r.cri.StopPodSandbox(ctx, &runtimeapi.StopPodSandboxRequest{PodSandboxId: id})
 	if err != nil && !isNotFound(err) {
@@ -66,8 +66,7 @@ func (r *Runtime) StopSandbox(ctx context.Context, id string) error {
 	return nil
 }
 
-// RemoveSandbox removes a stopped sandbox. One that does not exist is
-// removed.
+// RemoveSandbox removes a stopped sandbox. A sandbox that does not exist counts as removed.
 func (r *Runtime) RemoveSandbox(ctx context.Context, id string) error {
 	_, err := r.cri.RemovePodSandbox(ctx, &runtimeapi.RemovePodSandboxRequest{PodSandboxId: id})
 	if err != nil && !isNotFound(err) {
@@ -76,12 +75,12 @@ func (r *Runtime) RemoveSandbox(ctx context.Context, id string) error {
 	return nil
 }
 
-// maxNoticed bounds what is remembered; beyond, it starts anew and at worst a
-// notice is repeated.
+// maxNoticed is the size of a noticeLog. If it is full it is cleared, so at worst a notice is
+// repeated.
 const maxNoticed = 1000
 
-// noticeLog records which notices a pod has had, so that a sandbox that is tried again
-// and again does not repeat them.
+// noticeLog records which notices have been emitted for a pod, so that repeated tries of a sandbox
+// do not repeat them.
 type noticeLog struct {
 	mu   sync.Mutex
 	seen map[noticedKey]bool
@@ -92,7 +91,7 @@ type noticedKey struct {
 	reason string
 }
 
-// first reports whether the pod has not had this notice yet.
+// first reports whether this notice is emitted for the pod for the first time, and records it.
 func (n *noticeLog) first(uid types.UID, reason string) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -107,7 +106,7 @@ func (n *noticeLog) first(uid types.UID, reason string) bool {
 	return true
 }
 
-// emitNotices makes events of notices, each once per pod.
+// emitNotices emits an event for each notice, once per pod.
 func (r *Runtime) emitNotices(p *v1.Pod, notices []criconfig.Notice) {
 	for _, n := range notices {
 		if r.notices.first(p.UID, n.Reason) {

@@ -10,27 +10,26 @@ import (
 )
 
 const (
-	// startsPerCPU is how many sandboxes and containers are made at once for each
-	// processor, minStarts how many at least. Making one is processor time of the
-	// runtime's for the most part: sixty at once on two processors take a tenth
-	// longer than eight at a time.
+	// startsPerCPU is how many sandboxes and containers are made at once for each processor, and
+	// minStarts is the minimum. Making one mostly uses processor time of the runtime: sixty at once
+	// on two processors take a tenth longer than eight at a time.
 	startsPerCPU = 4
 	minStarts    = 8
-	// slotTime is how long one that is being made holds its slot. After that it hangs:
-	// it goes on, but others no longer wait for it. The more hang the less time the
-	// next has, at least minSlotTime.
+	// slotTime is how long the making of a sandbox or container holds its slot. After that it
+	// counts as hanging: it continues, but others no longer wait for it. The more hang, the less
+	// time the next one holds its slot, but at least minSlotTime.
 	slotTime    = 5 * time.Second
 	minSlotTime = 20 * time.Millisecond
 )
 
-// startLimiter bounds how many sandboxes and containers are made at once. Containers
-// come first: a pod that has begun to start runs before another begins.
+// startLimiter limits how many sandboxes and containers are made at once. Containers come first: a
+// pod that has begun to start runs before another one begins.
 type startLimiter struct {
 	mu      sync.Mutex
 	free    int
 	hanging int
-	// containers and sandboxes wait for a slot, each in the order in which they came.
-	// A channel is closed when it has one.
+	// containers and sandboxes are the waiters for a slot, each in the order of arrival. The
+	// channel of a waiter is closed when it has a slot.
 	containers, sandboxes []chan struct{}
 }
 
@@ -38,9 +37,8 @@ func newStartLimiter() *startLimiter {
 	return &startLimiter{free: max(startsPerCPU*goruntime.GOMAXPROCS(0), minStarts)}
 }
 
-// acquireContainer waits for the slot of a container, acquireSandbox for that of a
-// sandbox. The caller calls done when it is made, or is not. They fail only when ctx
-// ends.
+// acquireContainer waits for a slot for a container, and acquireSandbox for a sandbox. The caller
+// calls done when the object was made or has failed. They fail only if ctx is done.
 func (s *startLimiter) acquireContainer(ctx context.Context) (done func(), err error) {
 	return s.acquire(ctx, &s.containers)
 }
@@ -68,13 +66,14 @@ func (s *startLimiter) acquire(ctx context.Context, queue *[]chan struct{}) (don
 	defer s.mu.Unlock()
 	if i := slices.Index(*queue, slot); i >= 0 {
 		*queue = slices.Delete(*queue, i, i+1)
-	} else { // its turn came in the same moment
+	} else { // it got a slot at the same moment
 		s.startNext()
 	}
 	return nil, fmt.Errorf("waiting until others have started: %w", context.Cause(ctx))
 }
 
-// holdSlot returns what ends a slot. It ends by itself when its time is over.
+// holdSlot returns the function that releases a slot. The slot is also released when its time has
+// passed.
 func (s *startLimiter) holdSlot() (done func()) {
 	s.mu.Lock()
 	limit := max(slotTime/time.Duration(1+max(s.hanging, 0)), minSlotTime)
@@ -96,7 +95,7 @@ func (s *startLimiter) holdSlot() (done func()) {
 	}
 }
 
-// startNext hands a slot to the first that waits. The caller holds mu.
+// startNext passes a slot to the first waiter.
 func (s *startLimiter) startNext() {
 	for _, queue := range []*[]chan struct{}{&s.containers, &s.sandboxes} {
 		if len(*queue) > 0 {

@@ -18,22 +18,20 @@ import (
 	"github.com/wardlet/wardlet/core/runtime/criconfig"
 )
 
-// How much of a termination message counts, in bytes; of a log that stands in
-// for it, in bytes and lines.
+// The limits of a termination message in bytes, and of a log that replaces it in bytes and lines.
 const (
 	maxMessageFile  = 4096
 	maxMessageLog   = 2048
 	maxMessageLines = 80
 )
 
-// messageFile is the host's side of a container's termination message file:
-// eight hex digits, one file per attempt.
+// messageFile returns the path on the host of a container's termination message file: eight hex
+// digits, one file per attempt.
 func (r *Runtime) messageFile(run *pod.ContainerRun) string {
 	return filepath.Join(r.config.Layout.ContainerDir(run.Pod.UID, run.Container.Name), fmt.Sprintf("%08x", run.Attempt))
 }
 
-// writeMessageFile makes the file empty and writable for whatever user the
-// container runs as.
+// writeMessageFile makes the file empty and writable for any user as which the container may run.
 func (r *Runtime) writeMessageFile(run *pod.ContainerRun) error {
 	if run.Container.TerminationMessagePath == "" {
 		return nil
@@ -45,18 +43,18 @@ func (r *Runtime) writeMessageFile(run *pod.ContainerRun) error {
 	if err := os.WriteFile(file, nil, 0o666); err != nil { // any user of the container writes it
 		return fmt.Errorf("termination message file: %w", err)
 	}
-	if err := os.Chmod(file, 0o666); err != nil { // the umask took bits away
+	if err := os.Chmod(file, 0o666); err != nil { // the umask removed bits
 		return fmt.Errorf("termination message file: %w", err)
 	}
 	return nil
 }
 
-// removeMessageFile removes the file made for a container, found by its
-// mount.
+// removeMessageFile removes the termination message file of a container. It reads the path from the
+// container's mounts.
 func (r *Runtime) removeMessageFile(uid types.UID, c *runtimeapi.ContainerStatus) error {
 	file := mountedMessageFile(c)
 	if filepath.Dir(file) != r.config.Layout.ContainerDir(uid, c.GetMetadata().GetName()) {
-		return nil // a volume of the pod's is mounted there
+		return nil // a volume of the pod is mounted there
 	}
 	if err := removeFile(file); err != nil {
 		return fmt.Errorf("termination message file: %w", err)
@@ -64,8 +62,8 @@ func (r *Runtime) removeMessageFile(uid types.UID, c *runtimeapi.ContainerStatus
 	return nil
 }
 
-// mountedMessageFile is the host's side of the file a container was told to
-// write its message to, "" where there is none.
+// mountedMessageFile returns the path on the host of the container's termination message file, ""
+// if there is none.
 func mountedMessageFile(c *runtimeapi.ContainerStatus) string {
 	path := c.GetAnnotations()[criconfig.AnnotationMessagePath]
 	for _, m := range c.GetMounts() {
@@ -76,9 +74,9 @@ func mountedMessageFile(c *runtimeapi.ContainerStatus) string {
 	return ""
 }
 
-// terminationMessage is what an exited container left to be reported: the end
-// of its message file or, where it asks for that, failed and wrote nothing,
-// the end of its log.
+// terminationMessage returns the termination message of an exited container: the end of its message
+// file. If that is empty, the container failed and its policy is FallbackToLogsOnError, it returns
+// the end of the container's log.
 func terminationMessage(c *runtimeapi.ContainerStatus) string {
 	var message []byte
 	if file := mountedMessageFile(c); file != "" {
@@ -105,17 +103,16 @@ func terminationMessage(c *runtimeapi.ContainerStatus) string {
 const (
 	// logBlock is how much of a log is read at once.
 	logBlock = 64 << 10
-	// maxLogScan bounds how far lastLogLines reads back from the end of a log.
-	// Beyond it stands the beginning of a line of which only the end counts.
+	// maxLogScan is how far lastLogLines reads back from the end of a log. If a line begins
+	// earlier, only its end is used.
 	maxLogScan = 16 << 20
-	// maxLogHead is more than the time, the stream and the tags before the text
-	// of a log line take, in bytes.
+	// maxLogHead is more than the length of the time, the stream and the tags before the text of a
+	// log line, in bytes.
 	maxLogHead = 256
 )
 
-// lastLogLines returns the text of the last lines of a container's log, at most
-// size bytes of it, from the end. Lines may be of any length: a runtime may be
-// told not to cut them.
+// lastLogLines returns the text of the last lines of a container's log, at most its last size
+// bytes. Lines may have any length, because a runtime may be configured not to split them.
 func lastLogLines(path string, lines, size int) ([]byte, error) {
 	f, info, err := openRegular(path, os.O_RDONLY)
 	if err != nil {
@@ -129,7 +126,7 @@ func lastLogLines(path string, lines, size int) ([]byte, error) {
 		return nil, err
 	}
 	if len(last) == 0 || last[0] == '\n' {
-		end-- // no line begins behind the last newline, and none in an empty file
+		end-- // no line begins after the last newline, and none in an empty file
 	}
 	var text []byte
 	for ; lines > 0 && end >= 0 && len(text) < size; lines-- {
@@ -154,8 +151,8 @@ func lastLogLines(path string, lines, size int) ([]byte, error) {
 	return text[max(len(text)-size, 0):], nil
 }
 
-// lineStart returns where the line begins that ends at end, and -1 where it
-// begins before floor. A log begins a line at 0.
+// lineStart returns the start of the line that ends at end, or -1 if it is before floor. The first
+// line of a log starts at 0.
 func lineStart(f io.ReaderAt, end, floor int64) (int64, error) {
 	for end > floor {
 		begin := max(end-logBlock, floor)
@@ -174,8 +171,8 @@ func lineStart(f io.ReaderAt, end, floor int64) (int64, error) {
 	return 0, nil
 }
 
-// truncatedLine returns a line of a log without its newline: all of it, or what stands
-// before its text and the last size bytes.
+// truncatedLine returns a line of a log without its newline. If the line is too long, it returns
+// only the part before the text and the last size bytes.
 func truncatedLine(f io.ReaderAt, start, end, size int64) ([]byte, error) {
 	if end-start <= maxLogHead+size {
 		return readAt(f, start, end)
@@ -188,7 +185,7 @@ func truncatedLine(f io.ReaderAt, start, end, size int64) ([]byte, error) {
 	return append(head, tail...), err
 }
 
-// readAt reads a part of a file, less where the file was truncated meanwhile.
+// readAt reads a part of a file. It returns less if the file was truncated since.
 func readAt(f io.ReaderAt, begin, end int64) ([]byte, error) {
 	part := make([]byte, end-begin)
 	n, err := f.ReadAt(part, begin)
@@ -198,9 +195,8 @@ func readAt(f io.ReaderAt, begin, end int64) ([]byte, error) {
 	return part[:n], err
 }
 
-// logText is what the container wrote of a log line: the line's fourth field,
-// with a newline unless the line is only a part. What is not in the CRI's
-// format returns nothing.
+// logText returns the text that the container wrote in a log line: the line's fourth field, with a
+// newline unless the line is partial. It returns nil for a line that is not in the CRI's format.
 func logText(line []byte) []byte {
 	fields := bytes.SplitN(bytes.TrimSuffix(line, []byte("\n")), []byte(" "), 4)
 	if len(fields) < 4 {

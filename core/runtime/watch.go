@@ -15,19 +15,17 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// errStreamEnded is why a stream ended that the runtime ended in good order.
+// errStreamEnded is the error of a stream that the runtime closed without an error.
 var errStreamEnded = errors.New("the runtime closed its event stream")
 
-// WatchPods tells of what happens to the pods of this installation, until the
-// runtime's stream of events ends, and then why it did. It calls opened when
-// the runtime has been asked: that it listens is not to be seen, so events of
-// the first moments may be missing. changed must not block: containerd holds up
-// all of its work for a reader that does not keep up.
+// WatchPods reports changes of the pods of this installation until the runtime's event stream
+// breaks, and returns the reason. It calls opened when it has sent the request. It cannot see when
+// the runtime begins to send events, so events of the first moments may be missing. changed must
+// not block, because containerd delays all of its work for a slow reader.
 //
-// Of a pod whose sandbox the runtime has removed an event may carry nothing but
-// the ID of the container or sandbox; then its pod is unknown, and it is
-// handed on. Other events of pods that are not ours are left out. The error is
-// status.ErrNoEvents where the runtime has no such stream.
+// If the runtime has removed the sandbox of a pod, an event may contain only the ID of the
+// container or sandbox. Its pod is then unknown, and the event is passed on. Other events of
+// foreign pods are left out. The error is status.ErrNoEvents if the runtime has no event stream.
 func (r *Runtime) WatchPods(ctx context.Context, opened func(), changed func(status.PodChange)) error {
 	stream, err := r.cri.GetContainerEvents(ctx, &runtimeapi.GetEventsRequest{})
 	if err != nil {
@@ -57,7 +55,7 @@ func (r *Runtime) watchError(err error) error {
 	}
 }
 
-// change is what an event tells, if it can be about a pod of ours.
+// change converts an event, and reports whether it can concern a pod of this installation.
 func (r *Runtime) change(e *runtimeapi.ContainerEventResponse) (status.PodChange, bool) {
 	c := status.PodChange{ID: e.GetContainerId(), Kind: status.ChangeVisible, At: timeOf(e.GetCreatedAt())}
 	sandbox := e.GetPodSandboxStatus()
@@ -65,7 +63,7 @@ func (r *Runtime) change(e *runtimeapi.ContainerEventResponse) (status.PodChange
 	case runtimeapi.ContainerEventType_CONTAINER_CREATED_EVENT:
 		c.Kind = status.ChangeCreated
 	case runtimeapi.ContainerEventType_CONTAINER_DELETED_EVENT:
-		// containerd tells that a sandbox is removed before it is.
+		// containerd reports the removal of a sandbox before it removes it.
 		if sandbox == nil || sandbox.GetId() == c.ID {
 			c.Kind = status.ChangeRemoving
 		}

@@ -10,20 +10,20 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// decisionQuery narrows a list of decisions. What is empty narrows nothing.
+// decisionQuery narrows a list of decisions. Empty fields narrow nothing.
 type decisionQuery struct {
 	namespace, name, hook, answer string
-	// policy is one that had an opinion, tenant whose pod it is, where tenants has
-	// that be asked.
+	// policy is a policy that must have an opinion in the decision. tenant is the owner of the pod; it
+	// is only used if tenants is set.
 	policy  string
 	tenant  string
 	tenants bool
-	// since is the time of the first that is given; limit how many of the newest are.
+	// since excludes decisions before it. limit is the maximum number of decisions, the newest ones.
 	since time.Time
 	limit int
 }
 
-// queryOf reads a query. The error says what is wrong with it.
+// queryOf parses a query. The error says what is invalid.
 func queryOf(v url.Values) (q decisionQuery, err error) {
 	q = decisionQuery{
 		namespace: v.Get("namespace"), name: v.Get("name"), hook: v.Get("hook"), answer: v.Get("answer"),
@@ -42,8 +42,8 @@ func queryOf(v url.Values) (q decisionQuery, err error) {
 	return q, nil
 }
 
-// of are those of all that the query asks for; all is ordered, newest last. node is
-// the node's name, which ends the names of pods from its own sources.
+// of returns the decisions that match the query. all is ordered, newest last. node is the node's
+// name, with which the names of pods from its own sources end.
 func (q *decisionQuery) of(all []api.Decision, node string) []api.Decision {
 	some := []api.Decision{}
 	for i := range all {

@@ -1,8 +1,8 @@
-// Package server answers on the agent's local socket, for its owner only.
+// Package server serves the local API on the agent's socket, for the socket's owner only.
 //
-// Comes in: requests of the command line, and through small interfaces what
-// the agent knows of pods, what waits, sources, events, policies and the
-// runtime. Goes out: JSON; to who watches, line after line of it, which the
-// goroutine of that connection finds by comparing with what it has told. Serve owns the goroutine of every connection; what
-// it asks must be safe for concurrent use and must not block, Foreign excepted.
+// Comes in: requests of the command line, and through small interfaces the agent's data about pods,
+// waiting versions, sources, events, policies and the runtime. Goes out: JSON. A watch is answered
+// line after line: the goroutine of its connection compares the current state with the state it
+// last sent. Serve owns the goroutine of every connection. The interfaces must be safe for
+// concurrent use and must not block, except Foreign.
 package server

@@ -7,7 +7,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// Events returns the newest events, newest last, and tells of more.
+// Events returns the newest events, newest last, and notifies of further ones.
 type Events interface {
 	List() []api.Event
 	Changes
@@ -25,13 +25,13 @@ func (s *Server) serveEvents(o *Options) {
 	})
 }
 
-// eventQuery narrows a list of events. What is empty narrows nothing.
+// eventQuery narrows a list of events. Empty fields narrow nothing.
 type eventQuery struct{ namespace, name string }
 
 func eventsOf(v url.Values) eventQuery { return eventQuery{v.Get("namespace"), v.Get("name")} }
 
-// of are those of all that the query asks for. node is the node's name, which ends
-// the names of pods from its own sources.
+// of returns the events that match the query. node is the node's name, with which the names of pods
+// from its own sources end.
 func (q *eventQuery) of(all []api.Event, node string) []api.Event {
 	some := []api.Event{}
 	for i := range all {
@@ -44,17 +44,17 @@ func (q *eventQuery) of(all []api.Event, node string) []api.Event {
 	return some
 }
 
-// eventWatch is what one client was told of events.
+// eventWatch records which events were sent to one client.
 type eventWatch struct {
 	events Events
 	query  eventQuery
 	node   string
-	// begun: the list was told; told is the newest event that was.
+	// begun is set once the list was sent. told is the newest event that was sent.
 	begun bool
 	told  uint64
 }
 
-// next are the events since then. One that repeats is the same one, modified.
+// next returns the events since the last call. A repeated event is the same event, modified.
 func (e *eventWatch) next() []api.WatchLine {
 	var lines []api.WatchLine
 	all := e.events.List()

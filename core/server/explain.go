@@ -9,7 +9,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// serveExplain puts together what everybody knows of a pod.
+// serveExplain serves timelines, which combine all data of the agent about a pod.
 func (s *Server) serveExplain(o *Options) {
 	s.mux.HandleFunc("GET /v1/explain", func(w http.ResponseWriter, r *http.Request) {
 		namespace, name := r.FormValue("namespace"), r.FormValue("name")
@@ -30,26 +30,25 @@ func (s *Server) serveExplain(o *Options) {
 	})
 }
 
-// timeline is a story while it is put together.
+// timeline is a story under construction.
 type timeline struct {
 	o     *Options
 	story api.Timeline
-	// waits are all versions of pods that wait.
+	// waits has all waiting versions of pods.
 	waits []api.Waiting
-	// pods are those of the name, waiting the versions that wait, origins where they
-	// come from.
+	// pods are the pods with the name, waiting the waiting versions, and origins their origins.
 	pods    []v1.Pod
 	waiting []api.Waiting
 	origins map[types.UID]api.Origin
 	uids    map[types.UID]bool
-	// documents are those that the pods come from, and sources their sources.
+	// documents has the documents of the pods, with their sources.
 	documents map[string]string
-	// refused: a document that would be such a pod cannot be used.
+	// refused is set if an invalid document would define such a pod.
 	refused bool
 	known   []string
 }
 
-// gather collects what is known of the name; false where that is nothing.
+// gather collects the data about the name. It reports whether there is any.
 func (t *timeline) gather() bool {
 	t.uids, t.documents, t.origins = map[types.UID]bool{}, map[string]string{}, map[types.UID]api.Origin{}
 	if t.o.Origins != nil {
@@ -131,14 +130,14 @@ func (t *timeline) gatherRest() {
 	}
 }
 
-// from notes where a pod comes from.
+// from records the origin of a pod.
 func (t *timeline) from(o api.Origin) {
 	if o.Document != "" {
 		t.documents[o.Document] = o.Source
 	}
 }
 
-// asked is the pod that the story is about.
+// asked returns the name of the pod that the story is about.
 func (t *timeline) asked() podName {
 	return podName{namespace: t.story.Namespace, name: t.story.Name, node: t.o.Node}
 }

@@ -8,11 +8,11 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// foreignTimeout bounds the question to the runtime.
+// foreignTimeout limits the time of the request to the runtime.
 const foreignTimeout = 2 * time.Second
 
-// Foreign counts the pods on the runtime that are not the agent's own. It asks
-// the runtime, and stops when ctx ends.
+// Foreign counts the pods in the runtime that are not the agent's own. It asks the runtime, and
+// stops when ctx ends.
 type Foreign interface {
 	Foreign(ctx context.Context) (int, error)
 }

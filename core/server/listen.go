@@ -17,9 +17,9 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// Listen opens the socket, mode 0600, and makes its directory, mode 0700,
-// where it is missing. The socket of an agent that died is replaced; one that
-// still answers, and anything that is no socket, is left alone and an error.
+// Listen opens the socket with mode 0600. If the directory does not exist, Listen creates it with
+// mode 0700. It replaces the socket of an agent that died. A socket that still answers, or a file
+// that is no socket, is left unchanged, and Listen returns an error.
 func Listen(socket string) (net.Listener, error) {
 	dir := filepath.Dir(socket)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -39,7 +39,8 @@ func Listen(socket string) (net.Listener, error) {
 	return l, nil
 }
 
-// restrict sets the mode 0600 of a socket before it has a name: there is no moment with another one.
+// restrict sets the mode 0600 of a socket before the socket has a name, so that it never has
+// another mode under its name.
 func restrict(_, _ string, conn syscall.RawConn) (err error) {
 	if controlErr := conn.Control(func(fd uintptr) { err = syscall.Fchmod(int(fd), 0o600) }); controlErr != nil {
 		return controlErr
@@ -47,7 +48,7 @@ func restrict(_, _ string, conn syscall.RawConn) (err error) {
 	return err
 }
 
-// checkDir refuses a directory where another user could put another socket.
+// checkDir refuses a directory in which another user could create another socket.
 func checkDir(dir string) error {
 	info, err := os.Stat(dir)
 	if err != nil {
@@ -83,7 +84,7 @@ func removeStale(socket string) error {
 	return os.Remove(socket)
 }
 
-// peer is who is at the other end of a connection.
+// peer is the user at the other end of a connection.
 type peer struct {
 	uid uint32
 	err error
@@ -94,12 +95,12 @@ type (
 	connKey struct{}
 )
 
-// withConn puts c and its peer into the context of its requests.
+// withConn adds c and its peer to the context of its requests.
 func withConn(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(context.WithValue(ctx, connKey{}, c), peerKey{}, peerOf(c))
 }
 
-// peerOf asks the kernel, which remembers who connected.
+// peerOf asks the kernel for the user that connected.
 func peerOf(c net.Conn) peer {
 	u, ok := c.(*net.UnixConn)
 	if !ok {
@@ -124,7 +125,8 @@ func peerOf(c net.Conn) peer {
 	return p
 }
 
-// UserOf returns the name of the user who made a request on the local socket: root, or uid: and a number. It has no groups.
+// UserOf returns the name of the user that made a request on the local socket: root, or uid: and a
+// number. It returns no groups.
 func UserOf(r *http.Request) (name string, groups []string) {
 	p, ok := r.Context().Value(peerKey{}).(peer)
 	switch {
@@ -136,8 +138,8 @@ func UserOf(r *http.Request) (name string, groups []string) {
 	return fmt.Sprintf("uid:%d", p.uid), nil
 }
 
-// ownerOnly lets root and the user owner pass. The socket's mode says the same;
-// this holds even if the mode is widened.
+// ownerOnly admits root and the user owner. The socket's mode has the same effect, but may be
+// changed.
 func ownerOnly(owner uint32, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p, ok := r.Context().Value(peerKey{}).(peer)

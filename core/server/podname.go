@@ -11,12 +11,12 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// podName is a pod as a client names it: with its own name, or with that of its manifest,
-// which lacks the node's.
+// podName is the name of a pod in a request: the pod's own name, or the name in its manifest, which
+// lacks the node's name.
 type podName struct{ namespace, name, node string }
 
-// is reports whether a name is the one that is meant, or that of the pod which such a
-// manifest makes.
+// is reports whether name is the pod's own name, or the name of the pod that a manifest with this
+// name creates.
 func (n podName) is(name string) bool {
 	return name == n.name || n.node != "" && name == n.name+"-"+n.node
 }
@@ -25,8 +25,8 @@ func (n podName) of(p *v1.Pod) bool {
 	return p.Namespace == n.namespace && (n.is(p.Name) || pod.Identity(p).Name == n.name)
 }
 
-// find returns the pod that is meant, nil where there is none. Of several it is the one
-// of exactly this name; of two of one name the one that is not being ended.
+// find returns the pod with the name, nil if there is none. It prefers the pod with exactly this
+// name, and then the pod that is not terminating.
 func (n podName) find(pods []v1.Pod) *v1.Pod {
 	var found *v1.Pod
 	best := -1
@@ -46,8 +46,8 @@ func (n podName) find(pods []v1.Pod) *v1.Pod {
 	return found
 }
 
-// unknown says that there is no such pod, and which of the known NAMESPACE/NAME are like
-// it.
+// unknown returns the message that there is no such pod, with similar names among known, which are
+// NAMESPACE/NAME.
 func (n podName) unknown(known []string) string {
 	asked := n.namespace + "/" + n.name
 	text := "nothing is known of a pod " + asked
@@ -60,7 +60,7 @@ func (n podName) unknown(known []string) string {
 	var near []string
 	for _, name := range known {
 		if strings.HasSuffix(name, "/"+n.name) || strings.HasSuffix(name, "/"+n.name+"-"+n.node) {
-			near = append(near, name) // in another namespace
+			near = append(near, name) // the same pod name in another namespace
 		}
 	}
 	for range 3 - min(3, len(near)) {

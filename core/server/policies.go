@@ -9,7 +9,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// Policies returns what judges the pods of this node, and how it did.
+// Policies returns the policy sets and decisions of this node.
 type Policies interface {
 	// Sets are the sets in force, one per directory.
 	Sets() []api.PolicySet
@@ -35,7 +35,7 @@ func (s *Server) servePolicies(p Policies, node string) {
 	})
 }
 
-// listed makes no list an empty one, for clients in other languages.
+// listed returns an empty list instead of nil, for clients in other languages.
 func listed[T any](list []T) []T {
 	if list == nil {
 		return []T{}
@@ -43,19 +43,19 @@ func listed[T any](list []T) []T {
 	return list
 }
 
-// PolicyOrders has the policies of an owner, the operator for an empty tenant,
-// read again, tried again or rolled back. It returns the state of the set then; the
-// error says why the directory's content is not in force.
+// PolicyOrders reloads, retries or rolls back the policies of an owner; an empty tenant means the
+// operator. Each method returns the resulting state of the set. The error says why the content of
+// the directory is not in force.
 type PolicyOrders interface {
 	Reload(ctx context.Context, tenant string) (api.PolicySet, error)
 	Retry(ctx context.Context, tenant string) (api.PolicySet, error)
 	Rollback(ctx context.Context, tenant string) (api.PolicySet, error)
-	// Confirm lets a policy evict more than a part of the pods it judges, if sha256 is
-	// empty or begins the digest of its module or document.
+	// Confirm lets a policy evict more than the allowed share of its pods. sha256 must be empty or a
+	// prefix of the digest of the policy's module or document.
 	Confirm(ctx context.Context, tenant, policy, sha256 string) (api.PolicySet, error)
 }
 
-// orderTime bounds an order.
+// orderTime limits the time of an order.
 const orderTime = 10 * time.Minute
 
 func (s *Server) servePolicyOrders(p Policies) {
@@ -76,8 +76,8 @@ func (s *Server) servePolicyOrders(p Policies) {
 				refuse(w, http.StatusConflict, "this agent has no policies: agent.toml names no directory of them")
 				return
 			}
-			// Each policy of a set may be compiled for half a minute.
-			_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(orderTime)) // without it the usual one holds
+			// Compiling each policy of a set may take half a minute.
+			_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(orderTime)) // else the usual deadline applies
 			set, err := order(r.Context(), r)
 			if err != nil && set.Directory == "" {
 				refuse(w, http.StatusConflict, err.Error())

@@ -11,8 +11,8 @@ import (
 //
 //	/v1/reload     what reload returns; refused with its error
 //
-// reload has the agent read its configuration again and waits for the outcome.
-// It is called for several requests at once.
+// reload makes the agent read its configuration again and waits for the outcome. It may be called
+// concurrently.
 func (s *Server) ServeReload(reload func(context.Context) (any, error)) {
 	s.mux.HandleFunc("POST /v1/reload", func(w http.ResponseWriter, r *http.Request) {
 		outcome, err := reload(r.Context())

@@ -19,28 +19,28 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// shutdownTimeout is how long Serve waits for answers under way.
+// shutdownTimeout is how long Serve waits for answers in progress.
 const shutdownTimeout = 2 * time.Second
 
-// Pods returns the pods the agent knows, each with its newest status. The server
-// does not change them.
+// Pods returns the pods of the agent, each with its newest status. The server does not change the
+// pods.
 type Pods interface {
 	PodList() *v1.PodList
 }
 
-// Sources returns what is known of each source, ordered by name, and where their
-// documents claim one pod.
+// Sources returns the state of each source, ordered by name, and the conflicts between documents
+// that claim the same pod.
 type Sources interface {
 	Sources() []api.SourceState
 	Conflicts() []api.Conflict
 }
 
-// Options are what a Server answers from. All are needed, but Policies, Waiting
-// and Updates are nil for an agent without policies.
+// Options are the data sources of a Server. All are required, but Policies, Waiting and Updates are
+// nil for an agent without policies.
 type Options struct {
 	Pods Pods
-	// PodChanges signals when Pods or Waiting may return something else than before.
-	// If it is nil, a watch looks every two seconds.
+	// PodChanges notifies when the result of Pods or Waiting may have changed. If it is nil, a watch
+	// checks every two seconds.
 	PodChanges Changes
 	Sources    Sources
 	Events     Events
@@ -50,26 +50,23 @@ type Options struct {
 	Foreign    Foreign
 	Version    api.Version
 	Logger     *slog.Logger
-	// Metrics answers with the agent's metrics; nil for an agent that has none.
+	// Metrics serves the agent's metrics; nil for an agent without metrics.
 	Metrics http.Handler
-	// Logs serves the log of the container that the path values namespace, pod, uid and
-	// container name, Exec programs that run in it, Attach its main program, PortForward
-	// connections to the pod's ports; each nil where none is served.
+	// Logs serves the log of the container that the path values namespace, pod, uid and container
+	// name. Exec serves programs in that container, Attach its main program, and PortForward
+	// connections to the pod's ports. Each is nil if it is not served.
 	Logs, Exec, Attach, PortForward http.Handler
-	// Object returns the node as the agent knows it; nil for an agent that does not say.
+	// Object returns the agent's node object; nil if it is not served.
 	Object func() *v1.Node
-	// Objects returns what is known of the objects that pods name; nil for an agent that does not say.
+	// Objects returns the state of the objects that pods name; nil if it is not served.
 	Objects func() []api.Object
-	// Node is the node's name: pods of its own sources are also known by their
-	// names without it.
+	// Node is the node's name. A pod of the node's own sources can also be named without it.
 	Node string
-	// Origins says where each pod of this node comes from, by UID; nil where that is
-	// not known.
+	// Origins returns the origin of each pod of this node, by UID; nil if unknown.
 	Origins func() map[types.UID]api.Origin
-	// Verdicts are those that are stored with pods, by UID; nil where there are none.
+	// Verdicts returns the verdicts that are stored with pods, by UID; nil if there are none.
 	Verdicts func() map[types.UID]*api.Verdict
-	// Now is the wall clock, Started when the agent started; zero where that is not
-	// known.
+	// Now is the wall clock. Started is the start time of the agent; zero if unknown.
 	Now     func() time.Time
 	Started time.Time
 }
@@ -78,12 +75,11 @@ type Options struct {
 type Server struct {
 	mux *http.ServeMux
 	log *slog.Logger
-	// watches counts those at a time; ending is closed when Serve ends, so that
-	// they do.
+	// watches is the number of watches. ending is closed when Serve ends, so that they end, too.
 	watches atomic.Int32
 	ending  chan struct{}
 
-	// streams are logs and programs in containers that are being served.
+	// streams counts the logs and programs in containers that are being served.
 	streams      sync.WaitGroup
 	streamsMu    sync.Mutex
 	streamsEnded bool
@@ -145,12 +141,12 @@ func New(o Options) *Server {
 
 func showEnv(r *http.Request) bool { return r.FormValue("env") == "show" }
 
-// get serves what answer returns as JSON.
+// get serves the result of answer as JSON.
 func (s *Server) get(path string, answer func(*http.Request) any) {
 	s.getOrRefuse(path, func(r *http.Request) (any, error) { return answer(r), nil })
 }
 
-// getOrRefuse is get for what cannot always be answered.
+// getOrRefuse is like get for an answer that may fail.
 func (s *Server) getOrRefuse(path string, answer func(*http.Request) (any, error)) {
 	s.mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) {
 		value, err := answer(r)
@@ -162,7 +158,7 @@ func (s *Server) getOrRefuse(path string, answer func(*http.Request) (any, error
 	})
 }
 
-// answer returns a value as JSON.
+// answer writes a value as JSON.
 func (s *Server) answer(w http.ResponseWriter, path string, value any) {
 	body, err := json.Marshal(value)
 	if err != nil {
@@ -174,15 +170,16 @@ func (s *Server) answer(w http.ResponseWriter, path string, value any) {
 	_, _ = w.Write(append(body, '\n')) // a client that left needs no answer
 }
 
-// refuse answers with an error as the client package reads it.
+// refuse writes an error in the form that the client package expects.
 func refuse(w http.ResponseWriter, code int, message string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
 	_ = json.NewEncoder(w).Encode(map[string]string{"error": message})
 }
 
-// Serve answers on l, which it closes, until ctx ends; answers under way then
-// have 2 s, and watches, logs and programs in containers end. Nil is the ordinary end. It is called once.
+// Serve answers on l, which it closes, until ctx ends. Then requests in progress have 2 s, and
+// watches, logs and programs in containers end. It returns nil after an ordinary end. It must be
+// called once.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	srv := &http.Server{
 		Handler:           ownerOnly(uint32(os.Geteuid()), s.mux),

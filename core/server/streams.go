@@ -38,7 +38,8 @@ func (s *Server) serveStreams(o *Options) {
 	}
 }
 
-// namedPod finds the pod that the path names, or refuses and returns nil.
+// namedPod returns the pod that the path names. If there is none, it refuses the request and
+// returns nil.
 func namedPod(o *Options, w http.ResponseWriter, r *http.Request) *v1.Pod {
 	asked := podName{namespace: r.PathValue("namespace"), name: r.PathValue("pod"), node: o.Node}
 	list := o.Pods.PodList()
@@ -53,9 +54,9 @@ func namedPod(o *Options, w http.ResponseWriter, r *http.Request) *v1.Pod {
 	return nil
 }
 
-// stream serves what may go on for as long as its client and the agent do. serve finds the
-// pod's own name and its UID in the path values. When the agent ends the connection breaks
-// off: an end that looks like any other would say that the container has ended.
+// stream serves an answer that may last as long as its client and the agent. serve gets the pod's
+// own name and its UID in the path values. When the agent ends, it breaks the connection: a regular
+// end would mean that the container has ended.
 func (s *Server) stream(o *Options, serve http.Handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if !s.beginStream() {
@@ -74,7 +75,7 @@ func (s *Server) stream(o *Options, serve http.Handler) http.HandlerFunc {
 		}
 		r.SetPathValue("pod", p.Name)
 		r.SetPathValue("uid", string(p.UID))
-		// A client may read as slowly as it likes.
+		// A client may read as slowly as it wants.
 		if err := http.NewResponseController(w).SetWriteDeadline(time.Time{}); err != nil {
 			refuse(w, http.StatusInternalServerError, err.Error())
 			return
@@ -96,7 +97,7 @@ func (s *Server) stream(o *Options, serve http.Handler) http.HandlerFunc {
 	}
 }
 
-// beginStream counts a stream, unless the server no longer waits for further ones.
+// beginStream counts a stream. It returns false if the server is ending.
 func (s *Server) beginStream() bool {
 	s.streamsMu.Lock()
 	defer s.streamsMu.Unlock()
@@ -106,7 +107,7 @@ func (s *Server) beginStream() bool {
 	return !s.streamsEnded
 }
 
-// endStreams waits for the streams to end, which they do once the server does.
+// endStreams waits for the streams to end, which they do when the server ends.
 func (s *Server) endStreams() {
 	s.streamsMu.Lock()
 	s.streamsEnded = true
@@ -114,7 +115,7 @@ func (s *Server) endStreams() {
 	s.streams.Wait()
 }
 
-// containerNames are the names of a pod's containers.
+// containerNames returns the names of a pod's containers.
 func containerNames(p *v1.Pod) (names []string) {
 	for c := range pod.Containers(p) {
 		names = append(names, c.Name)

@@ -13,7 +13,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// tell makes the moments of the story.
+// tell adds the moments of the story.
 func (t *timeline) tell() {
 	t.tellSources()
 	t.tellConflicts()
@@ -47,7 +47,7 @@ func (t *timeline) happened(m api.Entry) { t.story.Moments = append(t.story.Mome
 
 func (t *timeline) stands(m api.Entry) { t.story.Now = append(t.story.Now, m) }
 
-// tellSources tells which documents the pods come from, and what is wrong with these.
+// tellSources adds the documents of the pods, and the problems with these documents.
 func (t *timeline) tellSources() {
 	for i := range t.pods {
 		p := &t.pods[i]
@@ -87,8 +87,8 @@ func (t *timeline) tellSources() {
 	}
 }
 
-// knownSince is when a pod came at the latest that counts as new since then: what policies
-// denied counts as new when other policies judge it.
+// knownSince returns the time since which a pod is known. A denied pod is recorded as new when
+// other policies judge it, so the time of the first decision is used if it is earlier than since.
 func (t *timeline) knownSince(uid types.UID, since time.Time) time.Time {
 	for i := range t.story.Decisions {
 		if d := &t.story.Decisions[i]; d.UID == uid && d.First.Before(since) {
@@ -98,8 +98,8 @@ func (t *timeline) knownSince(uid types.UID, since time.Time) time.Time {
 	return since
 }
 
-// concerns reports whether a problem is one of a document the pods come from, or of one
-// of the same manifest that does not say which pod it is.
+// concerns reports whether a problem is about a document of the pods, or about a document of the
+// same manifest that does not name its pod.
 func (t *timeline) concerns(source string, problem *api.Problem) bool {
 	if t.documents[problem.Document] == source {
 		return true
@@ -125,7 +125,7 @@ func (t *timeline) isSource(name string) bool {
 	return false
 }
 
-// tellConflicts tells who claims the identity, and who won.
+// tellConflicts adds the documents that claim the identity, and the winner.
 func (t *timeline) tellConflicts() {
 	became := map[api.ClaimState]string{
 		api.ClaimRuns: "runs", api.ClaimWaits: "waits", api.ClaimGivesWay: "gives way", api.ClaimRefused: "is denied", api.ClaimLost: "does not run",
@@ -144,7 +144,7 @@ func (t *timeline) tellConflicts() {
 	}
 }
 
-// tellDecision tells what policies said, each with what it read and what it took.
+// tellDecision adds the opinions of the policies, each with its inputs and cost.
 func (t *timeline) tellDecision(d *api.Decision) {
 	v := &d.Verdict
 	text := string(v.Answer)
@@ -164,7 +164,7 @@ func (t *timeline) tellDecision(d *api.Decision) {
 	t.happened(m)
 }
 
-// reasons are what each policy said, and what became of the pod.
+// reasons returns the opinion of each policy, and the changes to the pod.
 func reasons(hook string, v *api.Verdict) (lines []string) {
 	for i := range v.Opinions {
 		lines = append(lines, opinion(hook, &v.Opinions[i])...)
@@ -175,7 +175,7 @@ func reasons(hook string, v *api.Verdict) (lines []string) {
 	return lines
 }
 
-// opinion is one policy's, and below it what it says for itself.
+// opinion returns the lines about one policy's opinion, with its own explanation below.
 func opinion(hook string, o *api.Opinion) []string {
 	who := "policy " + o.Policy
 	if o.Tenant != "" {
@@ -224,7 +224,7 @@ func opinion(hook string, o *api.Opinion) []string {
 	return lines
 }
 
-// tellWaiting tells what waits, for whom and until when.
+// tellWaiting adds what waits, what it waits for and until when.
 func (t *timeline) tellWaiting() {
 	for i := range t.waiting {
 		w := &t.waiting[i]
@@ -266,7 +266,7 @@ func (t *timeline) tellWaiting() {
 	}
 }
 
-// judgedAgain says when policy is asked about a version, or that it is being asked.
+// judgedAgain describes when policy is asked again about a version, or that it is being asked.
 func judgedAgain(w *api.Waiting) string {
 	switch {
 	case w.Asked != nil:
@@ -277,11 +277,11 @@ func judgedAgain(w *api.Waiting) string {
 	return "; judged again at " + w.RetryAt.UTC().Format(time.RFC3339)
 }
 
-// askedAgain says when the filter is asked again about what it holds back.
+// askedAgain describes when the filter is asked again about an update that it holds back.
 func askedAgain(u *api.WaitingUpdate) string {
 	switch {
 	case u.Wait == api.WaitAsked && u.Message != "":
-		return "" // that it is being asked was said
+		return "" // the message says that the filter is being asked
 	case u.Wait == api.WaitAsked:
 		return "; it has not answered yet"
 	case u.Again.IsZero():
@@ -292,7 +292,7 @@ func askedAgain(u *api.WaitingUpdate) string {
 	return "; the filter is asked again at " + u.Again.UTC().Format(time.RFC3339)
 }
 
-// tellEvents tells what the agent said of the pods.
+// tellEvents adds the agent's events about the pods.
 func (t *timeline) tellEvents() {
 	for i := range t.story.Events {
 		e := &t.story.Events[i]
@@ -307,11 +307,11 @@ func (t *timeline) tellEvents() {
 	}
 }
 
-// placeOf returns the place of a document for people. For the first document of a
-// file it is the file's name.
+// placeOf returns the place of a document for people: the file's name alone if the document is the
+// first in the file.
 func placeOf(document string) string { return strings.TrimSuffix(document, "#0") }
 
-// said is a text and what was said about it.
+// said joins a text and a message about it.
 func said(text, message string) string {
 	if message == "" {
 		return text

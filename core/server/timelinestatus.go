@@ -11,7 +11,7 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// tellStatus tells what the runtime did with a pod, and how that stands.
+// tellStatus adds the actions of the runtime on a pod, and the pod's state.
 func (t *timeline) tellStatus(p *v1.Pod) {
 	st := &p.Status
 	if st.StartTime != nil {
@@ -39,7 +39,7 @@ func (t *timeline) tellStatus(p *v1.Pod) {
 	t.stands(m)
 }
 
-// within is a time that has whole seconds, after what came before it in that second: a
+// within returns a time with whole seconds, moved behind the earlier moments of the same second: a
 // pod is known and judged before the node admits it.
 func (t *timeline) within(second time.Time) time.Time {
 	at := second
@@ -52,8 +52,8 @@ func (t *timeline) within(second time.Time) time.Time {
 	return at
 }
 
-// tellContainer tells of the starts and ends of a container that are known: the
-// newest, and the one before it.
+// tellContainer adds the known starts and terminations of a container: the newest, and the one
+// before.
 func (t *timeline) tellContainer(c *v1.ContainerStatus) {
 	for _, state := range []*v1.ContainerState{&c.LastTerminationState, &c.State} {
 		if r := state.Running; r != nil && !r.StartedAt.IsZero() {
@@ -112,8 +112,8 @@ func orUnknown(s string) string {
 	return s
 }
 
-// tellStored tells the verdicts that pods have where the decisions that are still
-// shown do not: it is stored with a pod for as long as that runs.
+// tellStored adds a pod's stored verdict if the decision is no longer shown: a verdict is stored
+// for as long as the pod runs.
 func (t *timeline) tellStored() {
 	if t.o.Verdicts == nil {
 		return
@@ -135,14 +135,14 @@ func (t *timeline) tellStored() {
 	}
 }
 
-// tells reports whether a verdict is that of a decision in the timeline.
+// tells reports whether the timeline has the decision with this verdict.
 func (t *timeline) tells(v *api.Verdict, p *v1.Pod) bool {
 	return slices.ContainsFunc(t.story.Decisions, func(d api.Decision) bool {
 		return d.Hook == api.PartAdmit && d.UID == p.UID && d.Verdict.Answer == v.Answer && !v.At.Before(d.First) && !v.At.After(d.Last)
 	})
 }
 
-// tellStart marks what was before the agent started.
+// tellStart marks the moments before the start of the agent.
 func (t *timeline) tellStart() {
 	started, before := t.o.Started, false
 	for i := range t.story.Moments {

@@ -10,11 +10,11 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// Updates returns the updates that filters hold back, and lets them pass.
+// Updates returns the updates that filters hold back, and releases them.
 type Updates interface {
 	Suppressed() []api.WaitingUpdate
-	// Release lets those of a pod pass now, and returns them. It fails where there
-	// are none.
+	// Release releases the updates of a pod now and returns them. It returns an error if there are
+	// none.
 	Release(ctx context.Context, namespace, name string) ([]api.WaitingUpdate, error)
 }
 
@@ -41,8 +41,8 @@ func (s *Server) serveUpdates(updates Updates, waiting Waiting) {
 	})
 }
 
-// updateList are the updates that wait, for policy or for a filter, ordered by
-// namespace and name.
+// updateList returns the updates that wait for policy or for a filter, ordered by namespace and
+// name.
 func updateList(updates Updates, waiting Waiting) []api.WaitingUpdate {
 	all := []api.WaitingUpdate{}
 	var waits []api.Waiting
@@ -63,8 +63,8 @@ func updateList(updates Updates, waiting Waiting) []api.WaitingUpdate {
 	return all
 }
 
-// suppressed are the updates that filters hold back, those that are not answered yet
-// with what the answer waits for.
+// suppressed returns the updates that filters hold back. For those without an answer, it adds what
+// the answer waits for.
 func suppressed(updates Updates, waits []api.Waiting) []api.WaitingUpdate {
 	all := slices.Clone(updates.Suppressed())
 	for i := range all {
@@ -79,8 +79,8 @@ func suppressed(updates Updates, waits []api.Waiting) []api.WaitingUpdate {
 	return all
 }
 
-// unadmitted is a version of a pod that runs which policy does not admit, or has not
-// judged yet.
+// unadmitted returns the update for a version of a running pod that policy does not admit, or has
+// not judged yet.
 func unadmitted(w *api.Waiting) api.WaitingUpdate {
 	u := api.WaitingUpdate{
 		Namespace: w.Pod.Namespace, Name: w.Pod.Name, UID: w.Pod.UID, Op: api.UpdateOp, Wait: api.WaitHeld,

@@ -6,13 +6,13 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// Waiting returns the versions of pods that policy has not let through. The
-// server does not change them.
+// Waiting returns the versions of pods that policy has not admitted. The server does not change
+// them.
 type Waiting interface {
 	List() []api.Waiting
 }
 
-// waitingList is what waits as a client gets it.
+// waitingList returns the waiting versions in the form for clients.
 func waitingList(from Waiting, showEnv bool) []api.Waiting {
 	if from == nil {
 		return []api.Waiting{}
@@ -20,7 +20,7 @@ func waitingList(from Waiting, showEnv bool) []api.Waiting {
 	return waitsShown(from.List(), showEnv)
 }
 
-// waitsShown are waits as a client gets them: pods as podList returns them.
+// waitsShown returns waiting versions in the form for clients, with their pods as in podList.
 func waitsShown(waits []api.Waiting, showEnv bool) []api.Waiting {
 	out := []api.Waiting{}
 	for _, w := range waits {

@@ -15,37 +15,35 @@ import (
 )
 
 const (
-	// maxWatches bounds the watches at a time. Each keeps what it has told.
+	// maxWatches limits the number of watches, because each keeps the state it last sent.
 	maxWatches = 16
-	// gatherTime is how long a watch waits for further changes before it sends what
-	// changed: one thing that happens on a node changes several.
+	// gatherTime is how long a watch waits for further changes before it sends the first one, because
+	// changes on a node often come in groups.
 	gatherTime = 50 * time.Millisecond
-	// lookPeriod is how often a watch looks without being told of a change. Not all
-	// that is shown of a pod is known to change: what the runtime shows of one that
-	// was left by an earlier agent, for example.
+	// lookPeriod is the interval at which a watch checks for changes without a notification. Not all
+	// changes are notified, for example changes in the runtime of a pod that an earlier agent left.
 	lookPeriod = 2 * time.Second
-	// slowReader is how long a client may take to read what it is sent; then it is
-	// cut off.
+	// slowReader is how long a client may take to read what the server sends. Then the connection is
+	// closed.
 	slowReader = 10 * time.Second
 )
 
-// Changes tells that something may be another than before.
+// Changes notifies of possible changes.
 type Changes interface {
-	// Listen returns a channel that has a value once something has changed after the
-	// call, and after the last value was taken. stop ends it.
+	// Listen returns a channel that receives a value after a change, if the change is later than the
+	// call and than the last value. stop ends the notifications.
 	Listen() (changed <-chan struct{}, stop func())
 }
 
-// isWatch reports whether a request wants to go on being told of changes.
+// isWatch reports whether a request is a watch.
 func isWatch(r *http.Request) bool {
 	watch, err := strconv.ParseBool(r.FormValue("watch"))
 	return err == nil && watch
 }
 
-// watch tells a client what next returns, now and whenever it returns something,
-// until the client goes or the server ends. What a client does not read in time
-// it gets together with what came later, or it is cut off: nothing is kept for
-// it but what next remembers.
+// watch sends a client the result of next, first at once and then whenever the result is not empty,
+// until the client disconnects or the server ends. A client that does not read in time gets later
+// changes together, or is disconnected: the server buffers nothing but the state that next keeps.
 func (s *Server) watch(w http.ResponseWriter, r *http.Request, changes Changes, next func() []api.WatchLine) {
 	if s.watches.Add(1) > maxWatches {
 		s.watches.Add(-1)
@@ -65,14 +63,14 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, changes Changes, 
 	for begun := false; ; begun = true {
 		if lines := next(); len(lines) > 0 || !begun {
 			if s.tell(w, append(lines, api.WatchLine{Type: api.WatchBookmark})) != nil {
-				return // it has gone, or reads too slowly
+				return // the client has disconnected, or reads too slowly
 			}
 		}
 		select {
 		case <-r.Context().Done():
 			return
 		case <-s.ending:
-			_ = s.tell(w, []api.WatchLine{{Type: api.WatchError, Object: "the agent is ending"}}) // the end says it too
+			_ = s.tell(w, []api.WatchLine{{Type: api.WatchError, Object: "the agent is ending"}}) // the end is enough
 			return
 		case <-changed:
 			wait(r, gatherTime)
@@ -81,7 +79,7 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, changes Changes, 
 	}
 }
 
-// wait waits for a time, or until the client has gone.
+// wait waits for a time, or until the client has disconnected.
 func wait(r *http.Request, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -91,7 +89,7 @@ func wait(r *http.Request, d time.Duration) {
 	}
 }
 
-// tell writes lines and sees that they are sent.
+// tell writes lines and flushes them.
 func (s *Server) tell(w http.ResponseWriter, lines []api.WatchLine) error {
 	control := http.NewResponseController(w)
 	if err := control.SetWriteDeadline(time.Now().Add(slowReader)); err != nil {
@@ -106,11 +104,11 @@ func (s *Server) tell(w http.ResponseWriter, lines []api.WatchLine) error {
 	return control.Flush()
 }
 
-// socketPeriod is how often it is looked whether the file of the socket is there.
+// socketPeriod is the interval at which the file of the socket is checked.
 const socketPeriod = 10 * time.Second
 
-// Lasting is l, a listener that Listen has opened, which makes the file of the socket
-// again when it was removed.
+// Lasting wraps l, a listener that Listen has opened. It creates the file of the socket again if
+// the file was removed.
 func Lasting(l net.Listener, socket string, log *slog.Logger) net.Listener {
 	return lasting(l, socket, log, socketPeriod)
 }
@@ -127,13 +125,13 @@ func lasting(l net.Listener, socket string, log *slog.Logger, period time.Durati
 	return &lastingListener{current: unix, made: made, socket: socket, log: log, period: period}
 }
 
-// lastingListener looks for the file between calls of Accept.
+// lastingListener checks the file between calls of Accept.
 type lastingListener struct {
 	socket string
 	log    *slog.Logger
 	period time.Duration
-	// made is the file, failing that it could not be made again, which was logged. Both
-	// belong to Accept.
+	// made is the file of the socket. failing is set after a logged failure to create the file again.
+	// Only Accept uses both.
 	made    os.FileInfo
 	failing bool
 
@@ -157,7 +155,7 @@ func (l *lastingListener) Accept() (net.Conn, error) {
 	}
 }
 
-// renew listens anew where the file is gone.
+// renew opens a new listener if the file is gone.
 func (l *lastingListener) renew() {
 	if is, err := os.Lstat(l.socket); err == nil && l.made != nil && os.SameFile(is, l.made) {
 		return
@@ -181,7 +179,7 @@ func (l *lastingListener) renew() {
 		next.Close()
 		return
 	}
-	// The name is the next one's now.
+	// The name belongs to the next listener now.
 	l.current.SetUnlinkOnClose(false)
 	l.current.Close()
 	l.current, _ = next.(*net.UnixListener)

@@ -23,22 +23,22 @@ func (s *Server) servePods(o *Options) {
 	})
 }
 
-// podWatch is what one client was told of pods.
+// podWatch records which pods were sent to one client.
 type podWatch struct {
 	pods    Pods
 	waits   Waiting
 	showEnv bool
 
-	// last is the list that was told, told the pods in it.
+	// last is the list that was sent; told are the pods in it.
 	last *v1.PodList
 	told map[types.UID]*v1.Pod
-	// waiting are the versions of pods that wait, as they were told.
+	// waiting has the waiting versions of pods, as they were sent.
 	waiting []api.Waiting
 }
 
-// next is what is another than was told: first what waits, then the pods that are
-// gone, as they were last, and then those that are new or have changed, both in the
-// order of the list.
+// next returns the differences to the state that was sent: first the waiting versions, then the
+// pods that are gone in their last state, and then the new or changed ones, both in the order of
+// the list.
 func (p *podWatch) next() []api.WatchLine {
 	lines := p.nextWaiting()
 	list := p.pods.PodList()
@@ -64,7 +64,7 @@ func (p *podWatch) next() []api.WatchLine {
 	return lines
 }
 
-// nextWaiting is what waits, if that is another than was told.
+// nextWaiting returns the waiting versions if they differ from those that were sent.
 func (p *podWatch) nextWaiting() []api.WatchLine {
 	if p.waits == nil {
 		return nil
@@ -81,7 +81,7 @@ func (p *podWatch) line(kind string, about *v1.Pod) api.WatchLine {
 	return api.WatchLine{Type: kind, Object: podShown(about, p.showEnv)}
 }
 
-// podList is list as a client gets it, its pods as podShown returns them.
+// podList returns list in the form for clients, its pods as podShown returns them.
 func podList(list *v1.PodList, showEnv bool) *v1.PodList {
 	out := &v1.PodList{ListMeta: list.ListMeta, Items: make([]v1.Pod, len(list.Items))}
 	out.APIVersion, out.Kind = "v1", "PodList"
@@ -91,9 +91,8 @@ func podList(list *v1.PodList, showEnv bool) *v1.PodList {
 	return out
 }
 
-// podShown is p as a client gets it: marked with kind and version, and without
-// the values of environment variables unless showEnv. Pods are shared with the
-// whole agent, so what changes is a copy.
+// podShown returns p in the form for clients: with kind and version, and without the values of
+// environment variables unless showEnv is set. It changes a copy, because pods are shared.
 func podShown(p *v1.Pod, showEnv bool) v1.Pod {
 	if !showEnv {
 		p = pod.Redacted(p)

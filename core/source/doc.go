@@ -1,7 +1,6 @@
-// Package source says how an outside place becomes documents. Its folders
-// hold the kinds: file, http and apiserver.
+// Package source defines how an external place is read as documents. Its folders hold the kinds of
+// sources: file, http and apiserver.
 //
-// Comes in: files, answers, watch events. Goes out: documents through a Sink.
-// Every source runs on one goroutine of its own, owned by core/agent, and owns
-// those it starts beside it.
+// Input: files, HTTP answers, watch events. Output: documents through a Sink. Every source runs on
+// one goroutine of its own, which core/agent owns. A source owns the goroutines that it starts.
 package source

@@ -11,17 +11,16 @@ import (
 	"github.com/wardlet/wardlet/core/state/durable"
 )
 
-// writers is how many documents of a batch are written at a time. What waits
-// for the journal of a file system together is written together: ten thousand
-// documents took 3.7 s with four, 6.1 s with one and 3.2 s with sixteen. Sixteen
-// kept the records of other tenants' decisions waiting a third longer.
+// writers is the number of documents of a batch that are written at a time. Writes that wait for
+// the journal of a file system together are written together: ten thousand documents took 3.7 s
+// with four writers, 6.1 s with one and 3.2 s with sixteen. With sixteen, the decision records of
+// other tenants waited a third longer.
 const writers = 4
 
-// Apply stores records in place of those with the same source and ID, and then
-// removes others, as Put and Delete do in this order. When it returns nil all
-// of it is on the disk. However it is cut short, each document is the old one
-// or the new one. If it fails, with a *BatchError, the documents the error does
-// not name are on the disk.
+// Apply stores records in place of those with the same source and ID, and then removes others, as
+// Put and Delete do in this order. When it returns nil, all changes are on the disk. If it is
+// interrupted, each document is the old one or the new one. If it fails, it returns a *BatchError:
+// the documents that the error does not name are on the disk.
 func (s Documents) Apply(put []Record, remove []DocumentID) error {
 	failed := BatchError{Of: len(put) + len(remove)}
 	if put = last(put, remove); len(put) > 0 {
@@ -36,8 +35,7 @@ func (s Documents) Apply(put []Record, remove []DocumentID) error {
 	return &failed
 }
 
-// last leaves out the records that another one of the batch, or a removal,
-// makes void.
+// last returns the records without those that a later record or a removal of the batch replaces.
 func last(put []Record, remove []DocumentID) []Record {
 	at := make(map[DocumentID]int, len(put))
 	for i := range put {
@@ -69,7 +67,7 @@ func (s Documents) putAll(put []Record, failed *BatchError) {
 			failed.add(err, put[i].document())
 		}
 	}
-	// They are on the disk before anything is removed that they may replace.
+	// The written records are on the disk before records are removed that they may replace.
 	if len(written) > 0 {
 		failed.add(s.dir.fs.SyncDir(s.path()), written...)
 	}
@@ -90,8 +88,8 @@ func (s Documents) removeAll(remove []DocumentID, failed *BatchError) {
 	}
 }
 
-// inParallel calls do for 0 to n-1, some at a time, and returns when all are
-// done.
+// inParallel calls do for 0 to n-1, at most writers at a time, and returns when all calls have
+// returned.
 func inParallel(n int, do func(i int)) {
 	if n == 1 {
 		do(0)
@@ -113,20 +111,19 @@ func inParallel(n int, do func(i int)) {
 	group.Wait()
 }
 
-// fewReasons is how many reasons a BatchError names.
+// fewReasons is the number of reasons that a BatchError has.
 const fewReasons = 3
 
-// BatchError names the documents of a batch that may not be on the disk as the
-// batch has them.
+// BatchError names the documents of a batch that may not have been stored or removed on the disk.
 type BatchError struct {
-	// Documents are those documents. Of is how many the batch named.
+	// Documents are those documents. Of is the number of documents in the batch.
 	Documents []DocumentID
 	Of        int
-	// reasons are the first few.
+	// reasons are the first few errors.
 	reasons []error
 }
 
-// add records that documents failed, all for one reason; nil is none.
+// add records that documents failed for one reason. It does nothing if err is nil.
 func (e *BatchError) add(err error, documents ...DocumentID) {
 	if err == nil {
 		return
@@ -137,7 +134,7 @@ func (e *BatchError) add(err error, documents ...DocumentID) {
 	e.Documents = append(e.Documents, documents...)
 }
 
-// Error counts the documents and returns the first few reasons.
+// Error returns the number of documents and the first few reasons.
 func (e *BatchError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d of %d documents are not on the disk: ", len(e.Documents), e.Of)

@@ -31,17 +31,17 @@ type Dir struct {
 	fs           durable.Filesystem
 	installation string
 	made         bool
-	// copy is nil where there is no second copy of who this node is.
+	// copy is the second copy of the node's identity, nil for none.
 	copy *identityCopy
-	// lost: documents were there once and cannot be read any more.
+	// lost: documents of an earlier process exist no more or cannot be read.
 	lost atomic.Bool
 }
 
-// Open makes the directory if it is missing, or checks that it is the agent's
-// own, locks it against other agents, and makes the installation ID at the
-// first start. Open fails where the state was written by a newer agent, and where a second copy
-// names another installation, is another agent's, or cannot be used and the state
-// does not say which installation this is.
+// Open makes the directory if it is missing, or checks that it belongs to the agent. It locks the
+// directory against other agents, and makes the installation ID at the first start. Open fails if a
+// newer agent wrote the state. It also fails if the second copy has another installation ID or
+// belongs to another agent, or if the second copy cannot be used and the state has no installation
+// ID.
 func Open(path string, log *slog.Logger, options ...Option) (*Dir, error) {
 	err := os.MkdirAll(filepath.Dir(path), 0o755)
 	if err == nil {
@@ -64,22 +64,22 @@ func Open(path string, log *slog.Logger, options ...Option) (*Dir, error) {
 	return d, nil
 }
 
-// Close lets other agents have the directory.
+// Close unlocks the directory.
 func (d *Dir) Close() error { return errors.Join(d.copy.close(), d.lock.Close()) }
 
-// Path is the directory.
+// Path returns the path of the directory.
 func (d *Dir) Path() string { return d.path }
 
-// Installation is the installation ID, 32 hexadecimal digits: the mark on
-// everything this agent makes.
+// Installation returns the installation ID, 32 hexadecimal digits. Everything that this agent
+// creates is labelled with it.
 func (d *Dir) Installation() string { return d.installation }
 
-// New reports whether the installation ID was made when the directory was
-// opened: nothing that runs carries it yet.
+// New reports whether the installation ID was made when the directory was opened: no pod that runs
+// has it yet.
 func (d *Dir) New() bool { return d.made }
 
-// SecondCopy is why the agent goes on without a second copy of who this node is,
-// nil where there is one, or none was wanted.
+// SecondCopy returns the reason why the agent runs without a second copy of the node's identity. It
+// returns nil if there is a second copy, or none was requested.
 func (d *Dir) SecondCopy() error { return d.copy.broken() }
 
 // lockDir locks the directory until the file is closed or the process ends.
@@ -95,7 +95,7 @@ func lockDir(path string) (*os.File, error) {
 		err = fmt.Errorf("another agent uses it, process %s: stop that one, or name another state_root", strings.TrimSpace(string(holder)))
 	}
 	if err == nil {
-		// For people and for the error above; the lock itself is the kernel's.
+		// The PID is for users and for the error above. The kernel holds the lock.
 		err = errors.Join(f.Truncate(0), writePID(f))
 	}
 	if err != nil {
@@ -142,15 +142,14 @@ func (d *Dir) prepare() error {
 	return nil
 }
 
-// fresh reports whether no agent has used the directory yet: it is new, or lost
-// what it held.
+// fresh reports whether no agent has used the directory yet: it is new, or its content is lost.
 func (d *Dir) fresh() bool {
 	_, err := os.Lstat(filepath.Join(d.path, installationFile))
 	return errors.Is(err, os.ErrNotExist)
 }
 
-// Decisions opens the log of decisions. limits are how many bytes each owner of pods may have, as
-// in decisions.Config.
+// Decisions opens the log of decisions. limits are the bytes that each owner of pods may use, as in
+// decisions.Config.
 func (d *Dir) Decisions(limits map[string]int64) (*decisions.Log, error) {
 	return decisions.Open(decisions.Config{
 		Dir: filepath.Join(d.path, decisions.DirName), Limits: limits, FS: d.fs, Logger: d.log,
@@ -160,8 +159,8 @@ func (d *Dir) Decisions(limits map[string]int64) (*decisions.Log, error) {
 	})
 }
 
-// Lost reports whether documents that an earlier process stored cannot be read
-// any more, so far as is known.
+// Lost reports whether it is known that documents which an earlier process stored cannot be read
+// any more.
 func (d *Dir) Lost() bool { return d.lost.Load() }
 
 // store writes a file of the directory.
@@ -174,8 +173,8 @@ func (d *Dir) store(name string, value any) error {
 	return durable.Write(d.fs, filepath.Clean(dir), base, data)
 }
 
-// load reads a file of the directory. One that is corrupt, or no file at all,
-// is moved aside and counts as missing.
+// load reads a file of the directory. A file that is corrupt or not a regular file is moved into
+// quarantine and treated as missing.
 func (d *Dir) load(name string, value any) (found bool, err error) {
 	data, err := durable.Read(filepath.Join(d.path, name))
 	var odd *durable.OddFileError
@@ -193,7 +192,8 @@ func (d *Dir) load(name string, value any) (found bool, err error) {
 	return true, nil
 }
 
-// quarantine moves a corrupt file aside. The newest of each name is kept.
+// quarantine moves a corrupt file into the quarantine directory, which keeps the newest file of
+// each name.
 func (d *Dir) quarantine(name string, corrupt error) error {
 	aside := filepath.Join(d.path, quarantineDir, filepath.Base(name))
 	if err := os.Rename(filepath.Join(d.path, name), aside); err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/wardlet/wardlet/core/state/durable"
 )
 
-// Record is what is kept of one document.
+// Record is the stored state of one document.
 type Record struct {
 	// Source and ID name the document, Version its content; see api.Document.
 	Source  string `json:"source"`
@@ -24,41 +24,39 @@ type Record struct {
 	Version string `json:"version"`
 	// Pod is the last valid version.
 	Pod *v1.Pod `json:"pod"`
-	// Decided is what was last handed on for this document, admitted or
-	// rejected; nil where nothing was.
+	// Decided is the version that was last sent to the sync loop for this document, admitted or
+	// rejected; nil for none.
 	Decided *Decided `json:"decided,omitempty"`
 	// Suppressed is set while a filter holds Pod back.
 	Suppressed *Suppressed `json:"suppressed,omitempty"`
-	// FirstSeen is when the agent first saw the pod.
+	// FirstSeen is the time when the agent first saw the pod.
 	FirstSeen time.Time `json:"firstSeen"`
 	// Runs is true for the one document of its identity that runs.
 	Runs bool `json:"runs"`
 }
 
-// Decided is a version of a pod that was decided about.
+// Decided is a version of a pod with its verdict.
 type Decided struct {
-	// Pod is the version, nil where it is the record's.
+	// Pod is the version, nil if it is the record's Pod.
 	Pod *v1.Pod `json:"pod,omitempty"`
-	// Origin is where that version came from.
+	// Origin is the origin of that version.
 	Origin api.Origin `json:"origin"`
-	// Verdict is what policy said, nil if no policy was asked. If it is Deny, the
-	// pod does not run.
+	// Verdict is the verdict of policy, nil if no policy was asked. If it is Deny, the pod does not
+	// run.
 	Verdict *api.Verdict `json:"verdict,omitempty"`
-	// After is the pod whose place it takes, and that has to end first; empty
-	// for none.
+	// After is the pod that this one replaces and that must terminate first; empty for none.
 	After types.UID `json:"after,omitempty"`
-	// Identity is what the pod runs as, where its document has come to stand for
-	// something else since; nil where the pod says it, as the record's does.
+	// Identity is the identity under which the pod runs, if its document has another identity now;
+	// nil if it is the identity of the pod itself.
 	Identity *types.NamespacedName `json:"identity,omitempty"`
 }
 
-// Suppressed is how long a filter has held a version back, and may.
+// Suppressed says since when a filter has held a version back, and until when it may.
 type Suppressed struct {
 	Since time.Time `json:"since"`
-	// Until is when the version passes whatever the filter says, by the wall
-	// clock.
+	// Until is the time by the wall clock at which the version passes whatever the filter answers.
 	Until time.Time `json:"until"`
-	// Verdict is what policy said of the version, nil if no policy was asked.
+	// Verdict is the verdict of policy about the version, nil if no policy was asked.
 	Verdict *api.Verdict `json:"verdict,omitempty"`
 }
 
@@ -69,7 +67,7 @@ func (id DocumentID) String() string {
 	return fmt.Sprintf("document %s of source %s", id.ID, id.Source)
 }
 
-// file is the document's file in the directory of documents.
+// file returns the name of the document's file in the directory of documents.
 func (id DocumentID) file() string {
 	sum := sha256.Sum256([]byte(id.Source + "\x00" + id.ID))
 	return hex.EncodeToString(sum[:16]) + recordSuffix
@@ -81,13 +79,13 @@ func (r *Record) String() string { return r.document().String() }
 
 func (r *Record) file() string { return filepath.Join(documentsDir, r.document().file()) }
 
-// recordSuffix ends the names of files that are records.
+// recordSuffix is the suffix of the names of record files.
 const recordSuffix = ".json"
 
-// Documents keeps one record per document.
+// Documents stores one record per document.
 type Documents struct{ dir *Dir }
 
-// Documents is the store of documents.
+// Documents returns the store of documents.
 func (d *Dir) Documents() Documents { return Documents{d} }
 
 func (s Documents) path() string { return filepath.Join(s.dir.path, documentsDir) }
@@ -96,7 +94,7 @@ func (s Documents) path() string { return filepath.Join(s.dir.path, documentsDir
 // it returns nil the record is on the disk.
 func (s Documents) Put(r *Record) error { return s.write(r, durable.Write) }
 
-// Delete removes a record; one that does not exist is removed.
+// Delete removes a record. A missing record is no error.
 func (s Documents) Delete(source, id string) error {
 	doc := DocumentID{source, id}
 	if err := durable.Remove(s.dir.fs, s.path(), doc.file()); err != nil {
@@ -105,7 +103,7 @@ func (s Documents) Delete(source, id string) error {
 	return nil
 }
 
-// write stores a record as how does it.
+// write stores a record with the function how.
 func (s Documents) write(r *Record, how func(fs durable.Filesystem, dir, name string, data []byte) error) error {
 	if err := r.usable(); err != nil {
 		return fmt.Errorf("%s: %w", r.document(), err)
@@ -120,7 +118,7 @@ func (s Documents) write(r *Record, how func(fs durable.Filesystem, dir, name st
 	return nil
 }
 
-// usable says what keeps the mux from going on with a record.
+// usable returns an error if the mux cannot use the record.
 func (r *Record) usable() error {
 	if r.Source == "" || r.ID == "" {
 		return errors.New("it names no document")
@@ -163,7 +161,7 @@ func (r *Record) usable() error {
 	return changes(r.Decided.Verdict, p)
 }
 
-// changes says what keeps what policies have changed from being of a pod.
+// changes returns an error if the verdict's mutation cannot be applied to the pod.
 func changes(v *api.Verdict, p *v1.Pod) error {
 	if v == nil || v.Mutation == nil {
 		return nil
@@ -171,7 +169,7 @@ func changes(v *api.Verdict, p *v1.Pod) error {
 	return v.Mutation.Usable(p)
 }
 
-// complete says what a pod lacks that every pod has.
+// complete returns an error if a pod lacks something that every pod has.
 func complete(p *v1.Pod) error {
 	switch {
 	case p.UID == "":

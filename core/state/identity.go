@@ -22,12 +22,12 @@ func isInstallation(text string) bool {
 	return err == nil && len(text) == 2*installationBytes
 }
 
-// installationBytes is how many random bytes an installation ID stands for.
+// installationBytes is the number of random bytes of an installation ID.
 const installationBytes = 16
 
-// identify reads the installation ID from the state, else from the second copy,
-// or makes one. Where both say something else it changes neither. Where only the
-// state says it, it goes on without a copy that cannot be used.
+// identify reads the installation ID from the state, else from the second copy, or makes one. If
+// the two differ, it fails and changes neither. If only the state has the ID and the second copy
+// cannot be used, it continues without the copy.
 func (d *Dir) identify() error {
 	var stored installation
 	found, err := d.load(installationFile, &stored)
@@ -69,10 +69,9 @@ type node struct {
 	Name string `json:"name"`
 }
 
-// NodeName decides what this node is called: as configured, else as remembered
-// from before, else by its host name (lower case, as a kubelet does). differs
-// is not empty where the host's name, or the one remembered, is another: it
-// says so, for people.
+// NodeName returns the name of this node: the configured name, else the stored one, else its host
+// name (lower case, as a kubelet does). differs is a message for users if the host name or the
+// stored name is not the returned name, else empty.
 func (d *Dir) NodeName(configured string, hostname func() (string, error)) (name, differs string, err error) {
 	var stored node
 	found, err := d.load(nodeFile, &stored)

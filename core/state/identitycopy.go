@@ -13,7 +13,7 @@ import (
 // identityFile is the file of an identityCopy.
 const identityFile = "identity.json"
 
-// identity is who this node is, whatever else it forgets.
+// identity is the identity of this node.
 type identity struct {
 	Installation string `json:"installation"`
 	// Node is empty until the node's name is known.
@@ -23,30 +23,30 @@ type identity struct {
 // Option changes how a state directory is opened.
 type Option func(*Dir)
 
-// WithIdentity keeps a second copy of the installation ID and of the node's name
-// in a directory of its own, made if it is missing, which should not be lost
-// together with the state: with either of both the agent knows what is its own.
-// It belongs to one agent at a time, too.
+// WithIdentity stores a second copy of the installation ID and of the node's name in a separate
+// directory, which is made if it is missing. That directory should not be lost together with the
+// state: either copy is sufficient for the agent to recognize its own pods. It belongs to one agent
+// at a time, too.
 func WithIdentity(path string) Option {
 	return func(d *Dir) { d.copy = &identityCopy{files: Dir{path: path, log: d.log, fs: d.fs}} }
 }
 
-// errOtherAgent is the error for a copy that another process has.
+// errOtherAgent is the error for a copy that another process has locked.
 var errOtherAgent = errors.New("another agent uses it: stop that one, or name another pod_root")
 
-// identityCopy is the second copy. A nil one holds nothing and keeps nothing.
+// identityCopy is the second copy. A nil identityCopy is empty and stores nothing.
 type identityCopy struct {
-	// files is the directory; only what reads and writes files is used of it.
+	// files is the directory; only its functions to read and write files are used.
 	files Dir
-	// held is what the file says, empty where it says nothing.
+	// held is the content of the file, empty if there is none.
 	held identity
-	// fault is why there is no copy that can be used. The file may have been read
-	// all the same, and stays as it is.
+	// fault is the reason why the copy cannot be used. The file may have been read nevertheless,
+	// and is not changed.
 	fault error
 }
 
-// open takes the directory and reads what it holds. It fails where another agent
-// has it; what else is wrong with it is the fault.
+// open locks the directory and reads the file. It fails if another agent has the directory. Any
+// other error is recorded as the fault.
 func (c *identityCopy) open() error {
 	if c == nil {
 		return nil
@@ -70,7 +70,7 @@ func (c *identityCopy) open() error {
 	return nil
 }
 
-// prepare makes the directory, and locks it even where it is not as it should be:
+// prepare makes the directory, and locks it even if there is something wrong with it, because
 // another agent may use it nevertheless.
 func (c *identityCopy) prepare() error {
 	dir := c.files.path
@@ -103,8 +103,8 @@ func (c *identityCopy) read() error {
 	return err
 }
 
-// peek reads what can be read, and changes nothing: the pods may be those of
-// another installation.
+// peek reads the file if it is valid, and changes nothing: the pods may belong to another
+// installation.
 func (c *identityCopy) peek() {
 	var stored identity
 	data, err := durable.Read(filepath.Join(c.files.path, identityFile))
@@ -117,7 +117,7 @@ func (c *identityCopy) wrap(err error) error {
 	return fmt.Errorf("second copy of the installation ID in %s: %w", c.files.path, err)
 }
 
-// broken is the fault, nil where there is none.
+// broken returns the fault, nil if there is none.
 func (c *identityCopy) broken() error {
 	if c == nil {
 		return nil
@@ -125,7 +125,7 @@ func (c *identityCopy) broken() error {
 	return c.fault
 }
 
-// said is what the copy says.
+// said returns the content of the copy.
 func (c *identityCopy) said() identity {
 	if c == nil {
 		return identity{}
@@ -133,8 +133,8 @@ func (c *identityCopy) said() identity {
 	return c.held
 }
 
-// keep has the copy say who this node is. An agent that has its state can do
-// without, so failing is no more than told.
+// keep writes the identity to the copy. An agent with its state can run without the copy, so a
+// failed write is only logged.
 func (c *identityCopy) keep(id identity) {
 	if c == nil || c.fault != nil || c.held == id {
 		return
@@ -146,8 +146,8 @@ func (c *identityCopy) keep(id identity) {
 	c.held = id
 }
 
-// differs is the error for a copy that says otherwise than the state. To go on
-// would be to remove another installation's files of pods.
+// differs returns the error for a copy with another installation ID than the state. If the agent
+// continued, it would remove another installation's files of pods.
 func (c *identityCopy) differs(installation string) error {
 	return fmt.Errorf("it is the state of installation %s, but %s says that the pods there are those of %s: give each agent a state_root and a pod_root of its own; "+
 		"if this is the wrong state, move it away, and the next start makes it anew for the pods that are there; if those are gone for good, remove %s",
@@ -161,8 +161,8 @@ func (c *identityCopy) close() error {
 	return c.files.lock.Close()
 }
 
-// lockItself locks a directory until the file is closed or the process ends. It
-// writes nothing: the disk may be full of what pods wrote.
+// lockItself locks a directory until the file is closed or the process ends. It writes nothing,
+// because pods may have filled the disk.
 func lockItself(dir string) (*os.File, error) {
 	f, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
 	if err != nil {

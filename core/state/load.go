@@ -11,23 +11,22 @@ import (
 	"strings"
 )
 
-// listed is how many names of a directory are held at a time.
+// listed is the number of names of a directory that are held in memory at a time.
 const listed = 1024
 
-// filed is what a file of a directory of records holds.
+// filed is a record in a file of its own.
 type filed[T any] interface {
 	*T
-	// String names it for people.
+	// String returns the name of the record for users.
 	fmt.Stringer
-	// usable says what keeps the agent from going on with it: a file with a
-	// good checksum may still be another agent's idea of one.
+	// usable returns an error if the agent cannot use the record: a file with a correct checksum
+	// may have been written by another version of the agent.
 	usable() error
 }
 
-// loadAll reads what the files of a directory hold, in no order. file is the place of a
-// record below the state directory. The errors
-// name files that cannot be read; those that are corrupt are moved aside, and no
-// error but a log line. lost is true where there was either.
+// loadAll reads all records of a directory, in no order. file returns the path of a record below
+// the state directory. The errors name the files that cannot be read. Corrupt files are moved into
+// quarantine and only logged. lost is true if there was a file of either kind.
 func loadAll[T any, P filed[T]](d *Dir, below string, file func(P) string) (all []T, lost bool, errs []error) {
 	dir, err := os.Open(filepath.Join(d.path, below))
 	if err != nil {
@@ -59,8 +58,8 @@ func loadAll[T any, P filed[T]](d *Dir, below string, file func(P) string) (all 
 	}
 }
 
-// loadOne reads what is in a file. There is none where the file is moved aside,
-// or cannot be read.
+// loadOne reads the record in a file. found is false if the file was moved into quarantine or
+// cannot be read.
 func loadOne[T any, P filed[T]](d *Dir, name string, file func(P) string, into P) (found bool, err error) {
 	if found, err = d.load(name, into); err != nil || !found {
 		return false, err
@@ -74,9 +73,9 @@ func loadOne[T any, P filed[T]](d *Dir, name string, file func(P) string, into P
 	return true, nil
 }
 
-// LoadAll reads the records of all sources, ordered by source and ID. The
-// errors name files that cannot be read; which source they belong to is not
-// known. Those that are corrupt are moved aside, and no error but a log line.
+// LoadAll reads the records of all sources, ordered by source and ID. The errors name files that
+// cannot be read; their sources are not known. Corrupt files are moved into quarantine and only
+// logged.
 func (s Documents) LoadAll() ([]Record, []error) {
 	records, lost, errs := loadAll(s.dir, documentsDir, (*Record).file)
 	if lost {
@@ -88,8 +87,7 @@ func (s Documents) LoadAll() ([]Record, []error) {
 	return records, errs
 }
 
-// Load reads the records of a source, ordered by ID, and otherwise as LoadAll
-// does.
+// Load reads the records of a source, ordered by ID. Otherwise it is the same as LoadAll.
 func (s Documents) Load(source string) ([]Record, []error) {
 	all, errs := s.LoadAll()
 	return slices.DeleteFunc(all, func(r Record) bool { return r.Source != source }), errs

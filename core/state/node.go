@@ -2,17 +2,17 @@ package state
 
 import v1 "k8s.io/api/core/v1"
 
-// clusterNodeFile holds the node as its cluster had it last.
+// clusterNodeFile has the Node object as the cluster last had it.
 const clusterNodeFile = "cluster-node.json"
 
-// NodeMemory keeps what a cluster gave the node.
+// NodeMemory stores the Node object of the cluster.
 type NodeMemory struct{ dir *Dir }
 
-// NodeMemory is the store of what the cluster gave the node.
+// NodeMemory returns the store of the Node object.
 func (d *Dir) NodeMemory() NodeMemory { return NodeMemory{d} }
 
-// Load reads the node as its cluster had it last; nil if that was never stored or is corrupt. The error says why it
-// cannot be read.
+// Load returns the stored Node object, nil if there is none or it is corrupt. The error is the
+// reason why it cannot be read.
 func (m NodeMemory) Load() (*v1.Node, error) {
 	n := &v1.Node{}
 	found, err := m.dir.load(clusterNodeFile, n)
@@ -22,5 +22,5 @@ func (m NodeMemory) Load() (*v1.Node, error) {
 	return n, nil
 }
 
-// Store keeps the node. When it returns nil that is on the disk.
+// Store stores the Node object. When it returns nil, the object is on the disk.
 func (m NodeMemory) Store(n *v1.Node) error { return m.dir.store(clusterNodeFile, n) }

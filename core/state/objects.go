@@ -5,23 +5,24 @@ import (
 	"errors"
 )
 
-// objectsDir is the directory of objects that pods name.
+// objectsDir is the directory of the objects that pods name.
 const objectsDir = "objects"
 
-// Object is what was last known of an object that pods name, or of all objects of a kind in a namespace.
+// Object is the last known state of an object that pods name, or of all objects of a kind in a
+// namespace.
 type Object struct {
-	// Key names kind, namespace and name.
+	// Key consists of kind, namespace and name.
 	Key string `json:"key"`
-	// Items are the objects there were, none where there was none.
+	// Items are the objects, empty if there are none.
 	Items []json.RawMessage `json:"items"`
-	// Sealed is, in place of Items, the encrypted list of Secrets.
+	// Sealed is the encrypted list of Secrets. It replaces Items.
 	Sealed []byte `json:"sealed,omitempty"`
 }
 
-// Objects keeps one record per key.
+// Objects stores one record per key.
 type Objects = Table[string, Object, *Object]
 
-// Objects is the store of objects that pods name.
+// Objects returns the store of the objects that pods name.
 func (d *Dir) Objects() Objects { return Objects{d, objectsDir} }
 
 func (o *Object) String() string { return "copy of " + o.Key }

@@ -10,31 +10,31 @@ import (
 	"github.com/wardlet/wardlet/core/state/decisions"
 )
 
-// opinionsDir is the directory of what policies said last.
+// opinionsDir is the directory of the last opinions of policies.
 const opinionsDir = "opinions"
 
-// LastOpinions are what policies said last of an instance of a pod.
+// LastOpinions are the last opinions of policies about an instance of a pod.
 type LastOpinions struct {
-	// Instance is that of the pod, see pod.Instance.
+	// Instance is the instance of the pod, see pod.Instance.
 	Instance string `json:"instance"`
-	// Tenant is whose pod it is, empty for the operator's.
+	// Tenant is the tenant that the pod belongs to, empty for the operator.
 	Tenant string `json:"tenant,omitempty"`
-	// At is when the newest of them was given.
+	// At is the time of the newest opinion.
 	At       time.Time               `json:"at"`
 	Opinions []decisions.LastOpinion `json:"opinions"`
 }
 
-// Opinions keeps what policies said last, one record per instance.
+// Opinions stores the last opinions of policies, one record per instance.
 type Opinions struct {
 	Table[string, LastOpinions, *LastOpinions]
 }
 
-// Opinions is the store of what policies said last.
+// Opinions returns the store of the last opinions of policies.
 func (d *Dir) Opinions() Opinions {
 	return Opinions{Table[string, LastOpinions, *LastOpinions]{d, opinionsDir}}
 }
 
-// Load returns all records as Table.Load does, the oldest first.
+// Load returns all records, the oldest first. Otherwise it is the same as Table.Load.
 func (s Opinions) Load() ([]LastOpinions, []error) {
 	all, errs := s.Table.Load()
 	slices.SortFunc(all, func(a, b LastOpinions) int { return a.At.Compare(b.At) })
@@ -45,7 +45,7 @@ func (o *LastOpinions) String() string { return "what policies said last of inst
 
 func (o *LastOpinions) key() string { return o.Instance }
 
-// usable says what keeps the agent from going on with a record.
+// usable returns an error if the agent cannot use the record.
 func (o *LastOpinions) usable() error {
 	if o.Instance == "" || len(o.Opinions) == 0 {
 		return errors.New("it is about no pod, or says nothing")

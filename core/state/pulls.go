@@ -7,20 +7,20 @@ const pulledDir = "pulled"
 
 // PulledImage says who may use an image that was pulled with credentials.
 type PulledImage struct {
-	// Image is the runtime's ID of the image or, where Pending, the name under which it is being pulled: an agent that
-	// was killed during the pull does not know the ID.
+	// Image is the runtime's ID of the image. If Pending, it is the name under which the image is
+	// being pulled, because an agent that is killed during the pull does not know the ID.
 	Image   string `json:"image"`
 	Pending bool   `json:"pending,omitempty"`
-	// Credentials are hashes of those that the image was pulled with.
+	// Credentials are hashes of the credentials with which the image was pulled.
 	Credentials []string `json:"credentials,omitempty"`
 	// Owners are the tenants that pulled it, "" for the operator.
 	Owners []string `json:"owners,omitempty"`
 }
 
-// PulledImages keeps one record per image.
+// PulledImages stores one record per image.
 type PulledImages = Table[string, PulledImage, *PulledImage]
 
-// PulledImages is the store of records of images that were pulled with credentials.
+// PulledImages returns the store of records of images that were pulled with credentials.
 func (d *Dir) PulledImages() PulledImages { return PulledImages{d, pulledDir} }
 
 func (i *PulledImage) String() string { return "record of the pull of image " + i.Image }

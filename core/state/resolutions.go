@@ -14,15 +14,15 @@ const resolutionsDir = "resolutions"
 // Resolution is a merge policy's answer to a conflict.
 type Resolution struct {
 	Identity types.NamespacedName `json:"identity"`
-	// Key names the set of candidates the answer is for.
+	// Key identifies the set of candidates to which the answer applies.
 	Key        string         `json:"key"`
 	Resolution api.Resolution `json:"resolution"`
 }
 
-// Resolutions keeps one answer per identity.
+// Resolutions stores one answer per identity.
 type Resolutions = Table[types.NamespacedName, Resolution, *Resolution]
 
-// Resolutions is the store of answers to conflicts.
+// Resolutions returns the store of answers to conflicts.
 func (d *Dir) Resolutions() Resolutions { return Resolutions{d, resolutionsDir} }
 
 func (r *Resolution) String() string { return "answer to the conflict about " + r.Identity.String() }

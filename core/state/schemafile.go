@@ -8,19 +8,19 @@ import (
 	"path/filepath"
 )
 
-// Schema is the version of the state this agent reads and writes.
+// Schema is the version of the state that this agent reads and writes.
 const Schema = 1
 
-// schemaCopyFile says what schemaFile says: were that unreadable alone, an agent would
-// take the state of any other version for its own.
+// schemaCopyFile has the same content as schemaFile. If only schemaFile existed and were
+// unreadable, an agent would treat the state of any version as its own.
 const schemaCopyFile = "schema-copy.json"
 
-// schema is what the files of those names say.
+// schema is the content of both files.
 type schema struct {
 	Schema int `json:"schema"`
 }
 
-// checkSchema refuses the state of a newer agent before anything is changed.
+// checkSchema fails for the state of a newer agent, before anything is changed.
 func (d *Dir) checkSchema() error {
 	stored, found, missing, err := d.loadSchema()
 	switch {
@@ -44,9 +44,9 @@ func (d *Dir) storeSchema(s schema) error {
 	return d.store(schemaCopyFile, s)
 }
 
-// loadSchema reads the schema, from the copy where the file itself cannot be read.
-// missing is the one of the two that is to be written anew, if any. It is not found
-// where no agent has used the directory.
+// loadSchema reads the schema, from the copy if the file itself cannot be read. missing is the file
+// of the two that must be rewritten, empty for none. found is false if no agent has used the
+// directory.
 func (d *Dir) loadSchema() (stored schema, found bool, missing string, err error) {
 	stored, found, err = d.readSchema(schemaFile)
 	if err != nil {
@@ -57,7 +57,7 @@ func (d *Dir) loadSchema() (stored schema, found bool, missing string, err error
 	case !found && err != nil:
 		return schema{}, false, "", err
 	case found && copyFound && copied.Schema > stored.Schema:
-		// It is written last, so this is no write that was cut short.
+		// The copy is written last, so a newer copy is not the result of an interrupted write.
 		return schema{}, false, "", fmt.Errorf("%s says %d and %s says %d: restore the whole directory from one backup, or remove the one of the two that is wrong",
 			schemaFile, stored.Schema, schemaCopyFile, copied.Schema)
 	case found && copyFound && copied == stored:
@@ -75,7 +75,7 @@ func (d *Dir) loadSchema() (stored schema, found bool, missing string, err error
 	return schema{}, false, "", err
 }
 
-// readSchema reads one of the two files. One that is corrupt is moved aside.
+// readSchema reads one of the two files. A corrupt file is moved into quarantine.
 func (d *Dir) readSchema(name string) (stored schema, found bool, err error) {
 	found, err = d.load(name, &stored)
 	if err == nil && found && stored.Schema < 1 {
@@ -84,7 +84,7 @@ func (d *Dir) readSchema(name string) (stored schema, found bool, err error) {
 	return stored, found, err
 }
 
-// used reports whether an agent has put anything into the directory that has a schema.
+// used reports whether an agent has stored data in the directory.
 func (d *Dir) used() (bool, error) {
 	if !d.fresh() {
 		return true, nil
@@ -104,8 +104,8 @@ func (d *Dir) used() (bool, error) {
 	return len(names) > 0, err
 }
 
-// mendSchema has the other file say the schema, too. One is enough to go on with, so
-// that failing is no more than told.
+// mendSchema rewrites the missing file. One file is sufficient to continue, so a failed write is
+// only logged.
 func (d *Dir) mendSchema(missing string, stored schema) {
 	if err := d.store(missing, stored); err != nil {
 		d.log.Warn("only one file says which schema the state has; if that is lost, the agent does not start: mend it and start the agent again", "err", err)

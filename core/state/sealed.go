@@ -15,12 +15,12 @@ import (
 	"github.com/wardlet/wardlet/core/state/durable"
 )
 
-// seal renders value as JSON behind a line with its checksum.
+// seal encodes value as JSON after a line with its checksum.
 func seal(value any) ([]byte, error) {
 	var body bytes.Buffer
 	encoder := json.NewEncoder(&body)
 	encoder.SetIndent("", "  ")
-	// People read it, browsers do not: && stays &&.
+	// Users read the file, browsers do not: && stays &&.
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(value); err != nil {
 		return nil, err
@@ -32,7 +32,7 @@ func seal(value any) ([]byte, error) {
 	return data, nil
 }
 
-// unseal reads into value what seal rendered.
+// unseal decodes into value data that seal encoded.
 func unseal(data []byte, value any) error {
 	end := bytes.IndexByte(data, '\n') + 1
 	head, body := data[:end], data[end:]
@@ -50,16 +50,16 @@ func checksum(body []byte) []byte {
 }
 
 var (
-	// longNumber is what a number looks like, or a string that is one, that
-	// would take for ever as a quantity: 1e999999999 has a billion digits.
+	// longNumber matches a number, or a string with a number, that would take extremely long to
+	// parse as a quantity: 1e999999999 has a billion digits.
 	longNumber = regexp.MustCompile(`[":,\[\s][+-]?[0-9.]*([eE][+-]?[0-9]{4}|[0-9.]{200})`)
 
 	quantity    = reflect.TypeFor[resource.Quantity]()
 	unmarshaler = reflect.TypeFor[json.Unmarshaler]()
 )
 
-// boundQuantities refuses quantities that take for ever to read into the type
-// of value. Everywhere else such numbers are text like any other.
+// boundQuantities refuses quantities that would take extremely long to parse into the type of
+// value. In other places such numbers are normal text.
 func boundQuantities(body []byte, value any) error {
 	if !longNumber.Match(body) {
 		return nil
@@ -73,13 +73,13 @@ func boundQuantities(body []byte, value any) error {
 	return findLong(tree, reflect.TypeOf(value))
 }
 
-// findLong walks a tree beside the type it is read into.
+// findLong walks a tree together with the type into which it is read.
 func findLong(tree any, t reflect.Type) error {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
 	if t == quantity {
-		// As a decoder would see it.
+		// This is the text that a decoder would see.
 		if text := fmt.Sprintf("%q", tree); longNumber.MatchString(text) {
 			return fmt.Errorf("the quantity %.40s is far too large, or too exact", text)
 		}
@@ -112,8 +112,8 @@ func findLong(tree any, t reflect.Type) error {
 	return errors.Join(errs...)
 }
 
-// memberOf is the type of a struct's field, by its JSON name in any case, or
-// of that of a struct it inlines.
+// memberOf returns the type of the field with this JSON name, in any case, of a struct or of a
+// struct that it inlines.
 func memberOf(t reflect.Type, key string) reflect.Type {
 	for f := range t.Fields() {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")

@@ -11,9 +11,8 @@ import (
 	"github.com/wardlet/wardlet/core/state/durable"
 )
 
-// Table keeps one record per key, each in a file of its own below the state directory.
-// It may be used from any goroutine; two calls about one key at a time leave the record
-// of one of them.
+// Table stores one record per key, each in a file of its own below the state directory. It may be
+// used from any goroutine. Of two concurrent calls for the same key, one takes effect.
 type Table[K, T any, P keyed[K, T]] struct {
 	dir    *Dir
 	folder string
@@ -34,15 +33,15 @@ func (t Table[K, T, P]) Put(record P) error {
 	return t.dir.store(t.file(record.key()), record)
 }
 
-// Delete removes the record of a key; one that does not exist is no error.
+// Delete removes the record of a key. A missing record is no error.
 func (t Table[K, T, P]) Delete(key K) error {
 	dir, name := filepath.Split(filepath.Join(t.dir.path, t.file(key)))
 	return durable.Remove(t.dir.fs, filepath.Clean(dir), name)
 }
 
-// Apply stores records in place of those with the same keys, and removes those of other
-// keys; one that does not exist is no error. When it returns nil all of it is on the
-// disk; else some of it may be, each record whole.
+// Apply stores records in place of those with the same keys, and removes those of other keys. A
+// missing record is no error. When it returns nil, all changes are on the disk. Otherwise some of
+// them may be, each record whole.
 func (t Table[K, T, P]) Apply(put []T, remove []K) error {
 	if len(put)+len(remove) == 0 {
 		return nil
@@ -77,15 +76,15 @@ func (t Table[K, T, P]) write(record P) error {
 	return nil
 }
 
-// Load returns all records, in no order. The errors name files that cannot be read; those
-// that are corrupt are moved aside, and no error but a log line.
+// Load returns all records, in no order. The errors name files that cannot be read. Corrupt files
+// are moved into quarantine and only logged.
 func (t Table[K, T, P]) Load() ([]T, []error) {
 	all, _, errs := loadAll(t.dir, t.folder, func(record P) string { return t.file(record.key()) })
 	return all, errs
 }
 
-// file is the file of a key below the state directory. A key may be anything that a
-// manifest says.
+// file returns the path of a key's file below the state directory. It hashes the key, which may be
+// any text from a manifest.
 func (t Table[K, T, P]) file(key K) string {
 	sum := sha256.Sum256([]byte(fmt.Sprint(key)))
 	return filepath.Join(t.folder, hex.EncodeToString(sum[:16])+recordSuffix)

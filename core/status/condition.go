@@ -21,13 +21,13 @@ const (
 	reasonPodFailed                = "PodFailed"
 )
 
-// conditionReason is why a condition is not True; the zero value is a condition that is True.
+// conditionReason is the reason why a condition is not True; the zero value means that it is True.
 type conditionReason struct{ reason, message string }
 
-// conditions makes the agent's own conditions from what st holds already, and
-// keeps those of others in the API server's copy, but marks. Of what it has
-// reported itself only DisruptionTarget stays, which another part of the agent
-// sets once: a condition that is gone from the API server is gone.
+// conditions returns the conditions of the pod. It computes the agent's own conditions from what st
+// holds already, and keeps the conditions of others from the API server's copy, except marks. Of
+// the conditions reported earlier it keeps only DisruptionTarget, which another part of the agent
+// sets once. A condition of others that was removed in the API server is not kept.
 func conditions(in *Input, st *v1.PodStatus, before *runtimeTimes) []v1.PodCondition {
 	var out []v1.PodCondition
 	for _, c := range in.Pod.Status.Conditions {
@@ -72,8 +72,8 @@ func conditions(in *Input, st *v1.PodStatus, before *runtimeTimes) []v1.PodCondi
 	return out
 }
 
-// ofContainers are the conditions that follow from the statuses of containers, from the conditions of others, and from the
-// previous ones.
+// ofContainers returns the conditions that follow from the statuses of containers, the conditions
+// of others, and the previous conditions.
 func ofContainers(p *v1.Pod, st *v1.PodStatus, foreign, previous []v1.PodCondition) []v1.PodCondition {
 	containers := containersReady(p, st)
 	ready := containers
@@ -88,7 +88,8 @@ func ofContainers(p *v1.Pod, st *v1.PodStatus, foreign, previous []v1.PodConditi
 	}
 }
 
-// containersReady is empty when every container is ready, else says why not.
+// containersReady returns an empty reason if every container is ready, and otherwise the reason why
+// not.
 func containersReady(p *v1.Pod, st *v1.PodStatus) conditionReason {
 	if st.ContainerStatuses == nil {
 		return conditionReason{reason: reasonUnknownContainerStatuses}
@@ -117,7 +118,8 @@ func containersReady(p *v1.Pod, st *v1.PodStatus) conditionReason {
 	return conditionReason{}
 }
 
-// notYet says which containers are not known, and which are not what they should be; empty for none.
+// notYet returns a message about the containers with an unknown status and those in short, which
+// are not ready or complete yet; empty for none.
 func notYet(unknown, short []string, word string) string {
 	var parts []string
 	if unknown != nil {
@@ -129,7 +131,8 @@ func notYet(unknown, short []string, word string) string {
 	return strings.Join(parts, ", ")
 }
 
-// gatesReady is empty when every readiness gate is open, else says of each that is not what a kubelet says.
+// gatesReady returns an empty reason if every readiness gate is open. Otherwise it returns a
+// message about each closed gate, in a kubelet's words.
 func gatesReady(p *v1.Pod, foreign []v1.PodCondition) conditionReason {
 	var closed []string
 	for _, gate := range p.Spec.ReadinessGates {
@@ -146,9 +149,9 @@ func gatesReady(p *v1.Pod, foreign []v1.PodCondition) conditionReason {
 	return conditionReason{reasonReadinessGatesNotReady, strings.Join(closed, ", ")}
 }
 
-// initialized reports whether the init containers of a pod have done their work, and why it is so or not. A pod of which a
-// regular container runs or has run stays initialised while sidecars start again, and one whose containers may all restart once
-// it is.
+// initialized reports whether the init containers of a pod have completed, with the reason. A pod
+// stays initialised while its sidecars restart, if a regular container is running or has run. A pod
+// whose containers may all restart stays initialised once it is.
 func initialized(p *v1.Pod, st *v1.PodStatus, previous []v1.PodCondition) (bool, conditionReason) {
 	var unknown, incomplete []string
 	for c, kind := range pod.Containers(p) {
@@ -179,7 +182,8 @@ func initialized(p *v1.Pod, st *v1.PodStatus, previous []v1.PodCondition) (bool,
 	return true, conditionReason{}
 }
 
-// isInitialized reports whether an init container lets the next one start: it has ended well, or is a sidecar that has started.
+// isInitialized reports whether the next init container may start after c: c has succeeded, or is a
+// sidecar that has started.
 func isInitialized(c *v1.ContainerStatus, sidecar bool) bool {
 	if sidecar {
 		return c.Started != nil && *c.Started
@@ -187,7 +191,8 @@ func isInitialized(c *v1.ContainerStatus, sidecar bool) bool {
 	return c.Ready
 }
 
-// Owned reports whether only the agent sets conditions of this type: those of a kubelet, and its own marks.
+// Owned reports whether only the agent sets conditions of this type: a kubelet's conditions and the
+// agent's own marks.
 func Owned(kind v1.PodConditionType) bool {
 	switch kind {
 	case v1.PodReadyToStartContainers, v1.PodInitialized, v1.PodReady, v1.ContainersReady, v1.PodScheduled, v1.AllContainersRestarting:
@@ -206,7 +211,7 @@ func findCondition(conditions []v1.PodCondition, kind v1.PodConditionType) *v1.P
 	return nil
 }
 
-// conditionStatus returns the status of a condition that holds or not.
+// conditionStatus returns the condition status for b.
 func conditionStatus(b bool) v1.ConditionStatus {
 	if b {
 		return v1.ConditionTrue

@@ -10,23 +10,23 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// Waiting reasons of a container that has not been tried yet.
+// Waiting reasons of a container whose start has not been tried yet.
 const (
 	reasonContainerCreating = "ContainerCreating"
 	reasonPodInitializing   = "PodInitializing"
 )
 
-// A container of which the runtime no longer knows how it ended is reported
-// as killed.
+// If the runtime no longer knows how a container exited, the container is reported as killed.
 const (
 	reasonStatusUnknown   = "ContainerStatusUnknown"
 	exitCodeStatusUnknown = 137
 )
 
-// messageInitGone is what is said of an init container that the runtime does not know any more, as a kubelet says it.
+// messageInitGone is a kubelet's message for an init container that the runtime no longer has.
 const messageInitGone = "Unable to get init container status from container runtime and pod has been initialized, treat it as exit normally"
 
-// setContainers makes the statuses of all containers: those of init containers in the order of the spec, others by name.
+// setContainers sets the statuses of all containers: those of init containers in the order of the
+// spec, the others sorted by name.
 func setContainers(in *Input, st *v1.PodStatus) {
 	st.ContainerStatuses = make([]v1.ContainerStatus, 0, len(in.Pod.Spec.Containers))
 	for c, kind := range pod.Containers(in.Pod) {
@@ -39,8 +39,8 @@ func setContainers(in *Input, st *v1.PodStatus) {
 
 func byName(a, b v1.ContainerStatus) int { return strings.Compare(a.Name, b.Name) }
 
-// containerStatus makes the status of one container. old is what was last
-// reported, nil if nothing was.
+// containerStatus returns the status of one container. old is the status that was reported last,
+// nil for none.
 func containerStatus(in *Input, c *v1.Container, kind pod.ContainerKind, old *v1.ContainerStatus) v1.ContainerStatus {
 	var newest, before *ObservedContainer
 	for i := range in.Observed.Containers {
@@ -92,14 +92,15 @@ func containerStatus(in *Input, c *v1.Container, kind pod.ContainerKind, old *v1
 	return st
 }
 
-// hasInitializedWell reports whether the newest instance is that of an init container that has ended well. A kubelet says so
-// of a sidecar as well.
+// hasInitializedWell reports whether newest is an instance of an init container or sidecar that has
+// exited with code 0, as in a kubelet.
 func hasInitializedWell(kind pod.ContainerKind, newest *ObservedContainer) bool {
 	return (kind == pod.InitContainer || kind == pod.Sidecar) &&
 		newest != nil && newest.State == StateExited && newest.ExitCode == 0
 }
 
-// lastEnd returns how the instance before ended, which the runtime does not show any more, from what was last reported.
+// lastEnd returns the termination of the previous instance from the last reported status, because
+// the runtime no longer shows that instance.
 func lastEnd(st, old *v1.ContainerStatus) v1.ContainerState {
 	if old == nil {
 		return v1.ContainerState{}
@@ -109,12 +110,13 @@ func lastEnd(st, old *v1.ContainerStatus) v1.ContainerState {
 	}
 	last := old.LastTerminationState
 	if last.Terminated == nil || last.Terminated.ContainerID == st.ContainerID {
-		return v1.ContainerState{} // it was reported as waiting to start again
+		return v1.ContainerState{} // it was reported as waiting for its restart
 	}
 	return *last.DeepCopy()
 }
 
-// volumeMounts are those of a container. recursive reports whether the runtime can make them read-only recursively.
+// volumeMounts returns the statuses of the mounts of a container. recursive reports whether the
+// runtime can make them read-only recursively.
 func volumeMounts(c *v1.Container, recursive bool) (all []v1.VolumeMountStatus) {
 	for i := range c.VolumeMounts {
 		m := &c.VolumeMounts[i]
@@ -143,7 +145,7 @@ func instanceStatus(in *Input, c *v1.Container, o *ObservedContainer, old *v1.Co
 	case o.User != nil:
 		st.User = &v1.ContainerUser{Linux: o.User.DeepCopy()}
 	case old != nil && old.ContainerID == st.ContainerID:
-		st.User = old.User.DeepCopy() // containerd may not show it any more once the container has ended
+		st.User = old.User.DeepCopy() // containerd may not show the user once the container has exited
 	}
 	if st.Image == "" {
 		st.Image = c.Image
@@ -167,9 +169,9 @@ func instanceStatus(in *Input, c *v1.Container, o *ObservedContainer, old *v1.Co
 	return st
 }
 
-// noInstanceStatus returns the status of a container without an instance in the runtime: not
-// made yet, or gone. An end reported before stays; an init container that is gone from a pod that
-// is initialised has ended well.
+// noInstanceStatus returns the status of a container without an instance in the runtime: it was not
+// created yet, or is gone. A termination reported before is kept. An init container that is gone
+// from an initialised pod counts as succeeded.
 func noInstanceStatus(in *Input, c *v1.Container, kind pod.ContainerKind, old *v1.ContainerStatus) v1.ContainerStatus {
 	removing := in.stage.removing && kind != pod.EphemeralContainer
 	if removing && old != nil && (old.State.Waiting == nil || old.ContainerID != "") {
@@ -206,7 +208,7 @@ func noInstanceStatus(in *Input, c *v1.Container, kind pod.ContainerKind, old *v
 	return st
 }
 
-// terminated is the state of an instance that has exited.
+// terminated returns the state of an instance that has exited.
 func terminated(in *Input, o *ObservedContainer) v1.ContainerState {
 	return v1.ContainerState{Terminated: &v1.ContainerStateTerminated{
 		ExitCode:    o.ExitCode,
@@ -218,7 +220,7 @@ func terminated(in *Input, o *ObservedContainer) v1.ContainerState {
 	}}
 }
 
-// unknownTermination returns the state of an instance that ended unobserved.
+// unknownTermination returns the state of an instance whose exit was not observed.
 func unknownTermination() v1.ContainerState {
 	return v1.ContainerState{Terminated: &v1.ContainerStateTerminated{
 		ExitCode: exitCodeStatusUnknown,
@@ -227,7 +229,7 @@ func unknownTermination() v1.ContainerState {
 	}}
 }
 
-// containerID is "<runtime>://<id>".
+// containerID returns "<runtime>://<id>".
 func containerID(in *Input, o *ObservedContainer) string {
 	return in.RuntimeName + "://" + o.ID
 }

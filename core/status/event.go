@@ -16,22 +16,23 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// Recorder takes events about pods.
+// Recorder records events about pods.
 type Recorder interface {
 	// Event records that something happened to a pod. eventType is
 	// v1.EventTypeNormal or v1.EventTypeWarning; reason is CamelCase.
 	Event(p *v1.Pod, eventType, reason, message string)
 }
 
-// ContainerRecorder is a Recorder that tells an event about a container from one about its pod.
+// ContainerRecorder is a Recorder that distinguishes events about a container from those about its
+// pod.
 type ContainerRecorder interface {
 	Recorder
-	// ContainerEvent is Event for what happened to the pod's container of a name.
+	// ContainerEvent is Event for the named container of the pod.
 	ContainerEvent(p *v1.Pod, container, eventType, reason, message string)
 }
 
-// ContainerEvent records an event about a container of a pod; r takes it as one about the pod unless it is a
-// ContainerRecorder.
+// ContainerEvent records an event about a container of a pod. If r is not a ContainerRecorder, the
+// event is recorded about the pod.
 func ContainerEvent(r Recorder, p *v1.Pod, container, eventType, reason, message string) {
 	if c, ok := r.(ContainerRecorder); ok {
 		c.ContainerEvent(p, container, eventType, reason, message)
@@ -90,8 +91,8 @@ func (l *LogRecorder) loggedRecently(p *v1.Pod, reason, message string) bool {
 	return !l.warnings.Due(string(p.UID)+" "+reason, message, time.Now())
 }
 
-// EventBuffer keeps the newest events in memory, up to a limit for each owner of pods: many
-// events of one owner push out only its own. It is safe for concurrent use.
+// EventBuffer keeps the newest events in memory, up to a limit for each owner of pods: many events
+// of one owner displace only events of that owner. It is safe for concurrent use.
 type EventBuffer struct {
 	share  int
 	window time.Duration
@@ -102,23 +103,23 @@ type EventBuffer struct {
 
 	mu  sync.Mutex
 	seq uint64
-	// owners have their events by Seq, the newest last.
+	// owners maps each owner to its events, sorted by Seq, the newest last.
 	owners map[string][]api.Event
 }
 
-// maxEventMessage is how many characters of an event's message an EventBuffer keeps: plugins
-// write messages.
+// maxEventMessage is how many characters of an event's message an EventBuffer keeps. It is limited
+// because plugins write messages.
 const maxEventMessage = 1 << 10
 
-// NewEventBuffer makes a buffer of size events (at least 1), all of one owner. An event that
-// repeats another (same pod, container, reason and message) within window of its last occurrence raises
-// the count of that one instead of taking a place.
+// NewEventBuffer makes a buffer of size events (at least 1), all of one owner. If an event repeats
+// another one (same pod, container, reason and message) within window of its last occurrence, it
+// does not use another place: the count of the earlier event is increased.
 func NewEventBuffer(size int, window time.Duration, now func() time.Time) *EventBuffer {
 	return NewEventBufferPerOwner(size, window, now, func(string) string { return "" })
 }
 
-// NewEventBufferPerOwner makes a buffer of share events (at least 1) for each owner. owner
-// returns the owner of the pods in a namespace, and has a bounded number of results.
+// NewEventBufferPerOwner makes a buffer of share events (at least 1) for each owner. owner returns
+// the owner of the pods in a namespace; the number of owners must be bounded.
 func NewEventBufferPerOwner(share int, window time.Duration, now func() time.Time, owner func(namespace string) string) *EventBuffer {
 	return &EventBuffer{share: share, window: window, now: now, owner: owner, owners: map[string][]api.Event{}}
 }
@@ -135,7 +136,7 @@ func (r *EventBuffer) ContainerEvent(p *v1.Pod, container, eventType, reason, me
 
 func (r *EventBuffer) record(p *v1.Pod, fieldPath, eventType, reason, message string) {
 	owner := r.owner(p.Namespace)
-	defer r.changes.Notify() // after the lock was given back
+	defer r.changes.Notify() // after the lock was released
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.now()
@@ -161,7 +162,7 @@ func (r *EventBuffer) record(p *v1.Pod, fieldPath, eventType, reason, message st
 	r.owners[owner] = append(events, e)
 }
 
-// List is a copy of the events of all owners, newest last.
+// List returns a copy of the events of all owners, newest last.
 func (r *EventBuffer) List() []api.Event {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -173,7 +174,7 @@ func (r *EventBuffer) List() []api.Event {
 	return all
 }
 
-// Listen tells of new events, and of those that repeat; see Notifier.
+// Listen notifies of new events and of repeated ones; see Notifier.
 func (r *EventBuffer) Listen() (changed <-chan struct{}, stop func()) { return r.changes.Listen() }
 
 // truncateMessage returns a message of at most maxEventMessage characters.
@@ -189,19 +190,18 @@ func truncateMessage(message string) string {
 	return string(runes[:maxEventMessage-len(more)]) + more
 }
 
-// Notifier tells listeners that something has changed since they last looked.
-// What it was they look up themselves: nothing is queued, so a listener that is
-// slow costs nothing. The zero value is ready, and safe for concurrent use.
+// Notifier notifies listeners that something has changed since they last looked. The listeners look
+// up themselves what has changed. Nothing is queued, so a slow listener costs nothing. The zero
+// value is ready for use, and safe for concurrent use.
 type Notifier struct {
-	// count is how many listeners there are, so that Notify costs next to nothing
-	// where there are none.
+	// count is the number of listeners. With it, Notify costs almost nothing if there are none.
 	count atomic.Int32
 
 	mu        sync.Mutex
 	listeners map[chan struct{}]struct{}
 }
 
-// Notify tells all listeners. It does not block.
+// Notify notifies all listeners. It does not block.
 func (n *Notifier) Notify() {
 	if n.count.Load() == 0 {
 		return
@@ -211,13 +211,13 @@ func (n *Notifier) Notify() {
 	for listener := range n.listeners {
 		select {
 		case listener <- struct{}{}:
-		default: // the one that waits says it too
+		default: // the pending notification is sufficient
 		}
 	}
 }
 
-// Listen returns a channel that has a value once something has changed after the
-// call, and after the last value was taken. It is never closed; stop ends it.
+// Listen returns a channel that receives a value when something changes after the call and after
+// the last received value. It is never closed; stop removes the listener.
 func (n *Notifier) Listen() (changed <-chan struct{}, stop func()) {
 	listener := make(chan struct{}, 1)
 	n.mu.Lock()

@@ -30,15 +30,15 @@ func isViolation(kind v1.PodConditionType) bool { return kind == api.ConditionPo
 func isEditIgnored(kind v1.PodConditionType) bool { return kind == api.ConditionEditIgnored }
 
 // SetWaiting replaces the conditions ConditionAdmitted and ConditionUpdateAdmitted of a pod;
-// without any it removes them. They show in every status of the pod, once it has one, and Set
-// does not store them. A condition whose status stays keeps its transition time; for others
-// the caller sets it.
+// without conditions it removes them. They appear in every status of the pod once it has one, and
+// Set does not store them. A condition whose status does not change keeps its transition time; the
+// caller sets that of the others.
 func (s *Store) SetWaiting(uid types.UID, conditions ...v1.PodCondition) {
 	s.setConditions(uid, conditions, isWait)
 }
 
-// SetPolicyWarning sets ConditionPolicyWarning to True, like SetWaiting; an empty message
-// removes it. This method and the following ones each leave the other conditions as they are.
+// SetPolicyWarning sets ConditionPolicyWarning to True, like SetWaiting; an empty message removes
+// it. This method and the following ones do not change the other conditions.
 func (s *Store) SetPolicyWarning(uid types.UID, reason, message string, since time.Time) {
 	s.setConditions(uid, trueCondition(api.ConditionPolicyWarning, reason, message, since), isWarning)
 }
@@ -68,7 +68,7 @@ func trueCondition(kind v1.PodConditionType, reason, message string, since time.
 	}}
 }
 
-// setConditions replaces the marks of some types.
+// setConditions replaces the marks whose types replaces selects.
 func (s *Store) setConditions(uid types.UID, conditions []v1.PodCondition, replaces func(v1.PodConditionType) bool) {
 	marks := slices.Clone(conditions)
 	s.mu.Lock()
@@ -94,8 +94,8 @@ func (s *Store) setConditions(uid types.UID, conditions []v1.PodCondition, repla
 	s.marks[uid] = marks
 }
 
-// withMarks returns st with the marks of the pod. It does not change what st refers to: other
-// callers may read that.
+// withMarks returns st with the marks of the pod. It does not modify the memory that st refers to,
+// because other callers may read it.
 func (s *Store) withMarks(uid types.UID, st v1.PodStatus) v1.PodStatus {
 	if marks := s.marks[uid]; len(marks) > 0 {
 		st.Conditions = slices.Concat(st.Conditions, marks)
@@ -103,7 +103,8 @@ func (s *Store) withMarks(uid types.UID, st v1.PodStatus) v1.PodStatus {
 	return st
 }
 
-// withoutMarks drops marks from conditions that no other part owns.
+// withoutMarks removes the marks from conditions. conditions must not be shared, because it is
+// modified.
 func withoutMarks(conditions []v1.PodCondition) []v1.PodCondition {
 	return slices.DeleteFunc(conditions, func(c v1.PodCondition) bool { return isMark(c.Type) })
 }

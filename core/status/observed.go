@@ -7,9 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// ObservedPod is one pod as the runtime shows it, by the marks on its
-// sandboxes and containers. A listing fills IDs, names, attempts, states and
-// creation times; an inspection fills everything.
+// ObservedPod is one pod as the runtime shows it, from the marks on its sandboxes and containers. A
+// listing sets IDs, names, attempts, states and creation times; an inspection sets all fields.
 type ObservedPod struct {
 	UID       types.UID
 	Name      string
@@ -48,23 +47,23 @@ type ObservedContainer struct {
 	ExitCode   int32
 	Reason     string
 	Message    string
-	// Image is the runtime's name for the image, or the name asked for where it
-	// shows none. ImageRef is the ID or digest it resolved to.
+	// Image is the runtime's name for the image, or the requested name if the runtime shows none.
+	// ImageRef is the ID or digest to which it resolved.
 	Image    string
 	ImageRef string
-	// Hash is the definition hash the container was created with.
+	// Hash is the definition hash with which the container was created.
 	Hash    string
 	LogPath string
-	// Labels and Annotations are those the container was created with.
+	// Labels and Annotations are those with which the container was created.
 	Labels      map[string]string
 	Annotations map[string]string
-	// StopSignal is what the container is stopped by, empty where the runtime shows none.
+	// StopSignal is the signal that stops the container, empty if the runtime shows none.
 	StopSignal v1.Signal
-	// User is the first process's, nil where the runtime shows none.
+	// User is the user of the first process, nil if the runtime shows none.
 	User *v1.LinuxContainerUser
 }
 
-// ContainerState is the runtime's word for what a container is doing.
+// ContainerState is the state of a container in the runtime.
 type ContainerState string
 
 // The states a runtime reports.
@@ -95,7 +94,7 @@ func (p *ObservedPod) Active() bool {
 	return p.Running()
 }
 
-// Newest is the newest instance of the named container, nil if there is none.
+// Newest returns the newest instance of the named container, nil if there is none.
 func (p *ObservedPod) Newest(name string) *ObservedContainer {
 	for i := range p.Containers {
 		if p.Containers[i].Name == name {
@@ -105,7 +104,7 @@ func (p *ObservedPod) Newest(name string) *ObservedContainer {
 	return nil
 }
 
-// Source is the name of the source the pod's newest sandbox was made for.
+// Source returns the name of the source for which the pod's newest sandbox was made.
 func (p *ObservedPod) Source() string {
 	if len(p.Sandboxes) == 0 {
 		return ""
@@ -113,30 +112,30 @@ func (p *ObservedPod) Source() string {
 	return p.Sandboxes[0].Annotations["kubernetes.io/config.source"]
 }
 
-// ChangeKind is how much of a change already shows when the runtime tells of it.
+// ChangeKind says how much of a change an inspection shows when the runtime reports the change.
 type ChangeKind string
 
 // The kinds of changes.
 const (
-	// ChangeCreated is a container or sandbox that exists and does not run yet. A start is
+	// ChangeCreated is a container or sandbox that exists and does not run yet. Its start is
 	// reported too, unless it fails.
 	ChangeCreated ChangeKind = "made"
 	// ChangeVisible is a change that an inspection shows.
 	ChangeVisible ChangeKind = "done"
-	// ChangeRemoving is a sandbox that is being removed and may show for a moment more; its end
-	// is not reported.
+	// ChangeRemoving is a sandbox that is being removed and may be shown for a moment longer. The
+	// completion of its removal is not reported.
 	ChangeRemoving ChangeKind = "leaving"
 )
 
-// PodChange is word of a runtime that something of a pod is not as it was.
+// PodChange is a change of a pod that the runtime reports.
 type PodChange struct {
-	// UID is the pod's, empty where the runtime does not know it any more.
+	// UID is the UID of the pod, empty if the runtime no longer knows it.
 	UID types.UID
-	// ID is that of the container or sandbox.
+	// ID is the ID of the container or sandbox.
 	ID   string
 	Kind ChangeKind
-	// At is when the runtime says it happened, by the wall clock; zero where
-	// it does not say.
+	// At is when the change happened according to the runtime's wall clock, zero if the runtime
+	// does not say.
 	At time.Time
 }
 

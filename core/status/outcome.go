@@ -6,10 +6,10 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// Outcome is what of a pod's status has to outlive the agent: the end of a pod that
-// has ended, and of every other the restart counts of the containers that were
-// made; of both, what probes have found of the containers that run. It has no phase
-// unless the pod has ended.
+// Outcome returns the part of a pod's status that must survive the agent. For a pod that has ended,
+// that is its phase and the terminations of its containers. For any other pod, it is the restart
+// counts of the containers that were created. For both, it includes the probe results of running
+// containers. It has no phase unless the pod has ended.
 func Outcome(p *v1.Pod, st *v1.PodStatus) v1.PodStatus {
 	var out v1.PodStatus
 	ended := pod.IsTerminal(st.Phase)
@@ -34,7 +34,7 @@ func containerOutcomes(list []v1.ContainerStatus, ended bool) (out []v1.Containe
 			kept.Image, kept.ImageID, kept.ContainerID = c.Image, c.ImageID, c.ContainerID
 			kept.State.Terminated, kept.User = c.State.Terminated.DeepCopy(), c.User.DeepCopy()
 		case RemovedForRestart(c):
-			kept.RestartCount-- // that of the instance that was removed
+			kept.RestartCount-- // the count of the removed instance
 		case c.ContainerID == "":
 			// A restart that has not happened yet may be counted already.
 			continue
@@ -44,7 +44,7 @@ func containerOutcomes(list []v1.ContainerStatus, ended bool) (out []v1.Containe
 	return out
 }
 
-// keepProbed adds to out, an outcome of st, what probes have found of the containers that run.
+// keepProbed adds the probe results of the running containers to out, which is an outcome of st.
 func keepProbed(p *v1.Pod, st, out *v1.PodStatus) {
 	for c := range pod.Containers(p) {
 		own, kept := pod.ContainerStatus(st, c.Name), pod.ContainerStatus(out, c.Name)
@@ -55,9 +55,8 @@ func keepProbed(p *v1.Pod, st, out *v1.PodStatus) {
 	}
 }
 
-// Resume is the status with which the agent goes on with a pod after a
-// restart: what the pod's source says, and over that what was kept, which is
-// an Outcome.
+// Resume returns the status with which the agent continues a pod after a restart: the status from
+// the pod's source with kept, which is an Outcome, applied to it.
 func Resume(p *v1.Pod, kept *v1.PodStatus) v1.PodStatus {
 	st := *p.Status.DeepCopy()
 	if pod.IsTerminal(kept.Phase) && !pod.IsTerminal(st.Phase) {
@@ -80,7 +79,7 @@ func Resume(p *v1.Pod, kept *v1.PodStatus) v1.PodStatus {
 	return st
 }
 
-// resumeContainer lays what was kept of one container over st.
+// resumeContainer applies the kept outcome of one container to st.
 func resumeContainer(p *v1.Pod, c *v1.Container, kind pod.ContainerKind, st *v1.PodStatus, had *v1.ContainerStatus) {
 	is := pod.ContainerStatus(st, c.Name)
 	if is == nil {

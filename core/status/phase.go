@@ -7,26 +7,27 @@ import (
 )
 
 // containerCounts counts the containers of a pod by their statuses. Each kind of container is
-// added by its own rules; the phase follows from the sums.
+// counted by its own rules, and the phase follows from the counts.
 type containerCounts struct {
 	pod *v1.Pod
-	// restarting: all containers start again, whatever their policies.
+	// restarting is true if all containers restart, whatever their policies.
 	restarting bool
-	// initializing are init containers that have not done their work, starting are sidecars that have not started, failed are
-	// init containers that have failed for good.
+	// initializing is the number of init containers that have not completed. starting is the number
+	// of sidecars that have not started. failed is the number of init containers that have failed
+	// for good.
 	initializing, starting, failed int
-	// The others are of regular containers, and of sidecars.
+	// The fields below count regular containers and sidecars.
 	unknown, waiting, running int
-	// stopped have run and run no more; succeeded and restartable are parts
-	// of them.
+	// stopped are the containers that have run and no longer run. succeeded and restartable are
+	// among them.
 	stopped, succeeded, restartable int
 }
 
-// phaseOf is the phase of a pod with the container statuses in st. A pod that
-// has been initialized stays so while its sidecars start again. A pod that is
-// terminal has been stopped for good: restart policies no longer count. Being
-// stopped alone never makes a static pod terminal. Nor does an end of any container
-// while all of the pod restart.
+// phaseOf returns the phase of a pod with the container statuses in st. A pod that has been
+// initialized stays initialized while its sidecars restart. If terminal is true, the containers
+// were stopped for good, so restart policies no longer apply. But that alone never makes the phase
+// of a static pod terminal. While all containers of the pod restart, no exit of a container makes
+// the phase terminal.
 func phaseOf(p *v1.Pod, st *v1.PodStatus, initialized, terminal, restarting bool) v1.PodPhase {
 	t := containerCounts{pod: p, restarting: restarting}
 	for c, kind := range pod.Containers(p) {
@@ -60,12 +61,12 @@ func phaseOf(p *v1.Pod, st *v1.PodStatus, initialized, terminal, restarting bool
 	}
 }
 
-// startsAgain reports whether a container that has ended starts again.
+// startsAgain reports whether a container that has exited starts again.
 func (t *containerCounts) startsAgain(c *v1.Container, ended *v1.ContainerStateTerminated) bool {
 	return t.restarting || ended.Reason == reasonRestartingAll || Restartable(t.pod, c, ended.ExitCode)
 }
 
-// addInit counts an init container that is no sidecar.
+// addInit counts an init container that is not a sidecar.
 func (t *containerCounts) addInit(c *v1.Container, st *v1.ContainerStatus) {
 	var ended *v1.ContainerStateTerminated
 	switch {
@@ -83,7 +84,7 @@ func (t *containerCounts) addInit(c *v1.Container, st *v1.ContainerStatus) {
 	}
 }
 
-// addSidecar counts a sidecar. One that has ended does not count: it starts again.
+// addSidecar counts a sidecar. A sidecar that has exited is not counted, because it starts again.
 func (t *containerCounts) addSidecar(st *v1.ContainerStatus) {
 	switch {
 	case st == nil:
@@ -103,7 +104,7 @@ func (t *containerCounts) addSidecar(st *v1.ContainerStatus) {
 	}
 }
 
-// addRegular counts a container that is neither init container nor sidecar.
+// addRegular counts a regular container.
 func (t *containerCounts) addRegular(c *v1.Container, st *v1.ContainerStatus) {
 	switch {
 	case st == nil:
@@ -130,8 +131,9 @@ func (t *containerCounts) addRegular(c *v1.Container, st *v1.ContainerStatus) {
 	}
 }
 
-// isNewer reports whether a container that waits is another one than the one that ended last. It was made because a probe has
-// failed, or the pod was edited: then the container starts again whatever its exit code is.
+// isNewer reports whether a waiting container is a newer instance than the one that exited last. It
+// was made because a probe failed or the pod was edited, so the container starts again whatever its
+// exit code is.
 func isNewer(st *v1.ContainerStatus) bool {
 	return st.State.Waiting != nil && st.ContainerID != "" && st.ContainerID != st.LastTerminationState.Terminated.ContainerID
 }

@@ -10,32 +10,34 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// ProbeResult is what a probe has found of a container.
+// ProbeResult is the result of a probe of a container.
 type ProbeResult int
 
 // The results of probes.
 const (
-	// ProbeUnknown: nothing yet.
+	// ProbeUnknown: there is no result yet.
 	ProbeUnknown ProbeResult = iota
-	// ProbeSucceeded and ProbeFailed: so many times in a row that it counts.
+	// ProbeSucceeded and ProbeFailed: the probe has returned this result as many times in a row as
+	// its threshold requires.
 	ProbeSucceeded
 	ProbeFailed
 )
 
-// What is said of a container that a probe wants restarted, by the probe.
+// The results of Probes.Failed in package worker, as they appear in messages.
 const (
 	FailedStartup  = "failed startup probe"
 	FailedLiveness = "failed liveness probe"
 )
 
-// Probes have the results of probes, by the runtime's IDs of containers. The methods do not block.
+// Probes returns probe results, by the runtime's container IDs. The methods do not block.
 type Probes interface {
 	Started(id string) ProbeResult
 	Ready(id string) ProbeResult
 }
 
-// hasStarted reports whether a container that runs has started. One whose startup probe has found nothing yet is what it was
-// reported as last: the agent may have started again meanwhile, and the container has not.
+// hasStarted reports whether a running container has started. If its startup probe has no result
+// yet, the last reported status decides: the agent may have restarted although the container has
+// not.
 func (in *Input) hasStarted(c *v1.Container, st, old *v1.ContainerStatus) bool {
 	if c.StartupProbe == nil {
 		return true
@@ -48,7 +50,8 @@ func (in *Input) hasStarted(c *v1.Container, st, old *v1.ContainerStatus) bool {
 	return old != nil && old.ContainerID == st.ContainerID && old.Started != nil && *old.Started
 }
 
-// isReady reports whether a container that has started is ready, as hasStarted does.
+// isReady reports whether a started container is ready. Without a probe result it uses the last
+// reported status, as hasStarted does.
 func (in *Input) isReady(c *v1.Container, st, old *v1.ContainerStatus) bool {
 	if c.ReadinessProbe == nil {
 		return true
@@ -66,9 +69,9 @@ func bareID(id string) string {
 	return id
 }
 
-// SetProbed writes what a probe has found of the container with the runtime's ID into the status of its pod, at once: whether
-// it has started, or whether it is ready. It does nothing where the container is not, or no longer, the one that the status
-// shows as running.
+// SetProbed writes a probe result into the status of the pod at once. id is the runtime's ID of the
+// container. If startup is true, ok is whether the container has started, else whether it is ready.
+// It does nothing if the status does not show that container as running.
 func (s *Store) SetProbed(p *v1.Pod, container, id string, startup, ok bool, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

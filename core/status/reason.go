@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Reason says why a container is not running although it should be: one of
-// the waiting reasons a kubelet reports, with detail.
+// Reason is why a container is not running although it should be: a waiting reason that a kubelet
+// reports, with a message.
 type Reason struct {
 	Reason  string
 	Message string
@@ -21,12 +21,12 @@ type Reason struct {
 type Fault struct {
 	// Reason is CamelCase and becomes the container's waiting reason.
 	Reason string
-	// RetryAt says when trying again makes sense; zero: as usual.
+	// RetryAt is when it makes sense to try again, zero for the usual delay.
 	RetryAt time.Time
 	Err     error
 }
 
-// Error renders "Reason: detail".
+// Error returns "Reason: detail".
 func (f *Fault) Error() string { return f.Reason + ": " + f.Err.Error() }
 
 // Unwrap returns the detail.
@@ -41,24 +41,25 @@ func ReasonOf(err error, fallback string) Reason {
 	return Reason{Reason: fallback, Message: err.Error()}
 }
 
-// ErrNoEvents says that a runtime does not report its events.
+// ErrNoEvents means that a runtime does not report its events.
 var ErrNoEvents = errors.New("the runtime has no event stream")
 
-// ErrRuntimeUnavailable says that the runtime could not be called: its answer is not known.
+// ErrRuntimeUnavailable means that the runtime could not be called: its answer is not known.
 var ErrRuntimeUnavailable = errors.New("the runtime is away")
 
-// ErrContainerStuck says that the runtime shows a container as ended but does not remove it:
-// it has lost track of the container. No call to the runtime helps, only its restart does.
+// ErrContainerStuck means that the runtime shows a container as exited but does not remove it,
+// because it has lost track of the container. No call to the runtime helps, only a restart of the
+// runtime.
 var ErrContainerStuck = errors.New("the runtime has lost track of a container, which it shows as ended and does not let go of; " +
 	"restart the runtime when you can, pods run on meanwhile")
 
-// ReasonCache remembers why the last try to start a container failed. It
-// holds 1000 entries; beyond, the one that was not used for the longest time
-// goes. Nothing of it survives a restart. It is safe for concurrent use.
+// ReasonCache keeps why the last try to start a container failed. It holds 1000 entries; if it is
+// full, the entry that was unused for the longest time is removed. It does not survive a restart.
+// It is safe for concurrent use.
 type ReasonCache struct {
 	mu      sync.Mutex
 	entries map[reasonKey]*list.Element
-	used    list.List // of reasonEntry, last used first
+	used    list.List // of reasonEntry, the last used first
 }
 
 // maxReasons bounds a ReasonCache, as in a kubelet.
@@ -79,7 +80,7 @@ func NewReasonCache() *ReasonCache {
 	return &ReasonCache{entries: map[reasonKey]*list.Element{}}
 }
 
-// Set remembers why a container could not be started.
+// Set stores why a container could not be started.
 func (c *ReasonCache) Set(uid types.UID, container string, r Reason) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -95,7 +96,7 @@ func (c *ReasonCache) Set(uid types.UID, container string, r Reason) {
 	}
 }
 
-// Remove forgets a container: it has been started.
+// Remove forgets a container because it has been started.
 func (c *ReasonCache) Remove(uid types.UID, container string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -104,7 +105,7 @@ func (c *ReasonCache) Remove(uid types.UID, container string) {
 	}
 }
 
-// Get is why a container could not be started; false if nothing is known.
+// Get returns why a container could not be started, false if that is not known.
 func (c *ReasonCache) Get(uid types.UID, container string) (Reason, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -8,9 +8,8 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// Restartable reports whether a container of p that ended with exitCode may
-// run again: by the container's own rules, then its own policy, then the
-// pod's.
+// Restartable reports whether a container of p that exited with exitCode may run again. The
+// container's own rules decide first, then its own policy, then the pod's policy.
 func Restartable(p *v1.Pod, c *v1.Container, exitCode int32) bool {
 	if matchingRule(c, exitCode) != nil {
 		return true
@@ -25,7 +24,8 @@ func Restartable(p *v1.Pod, c *v1.Container, exitCode int32) bool {
 	}
 }
 
-// RestartPolicy returns the policy of a container of p: its own, else the pod's.
+// RestartPolicy returns the restart policy of a container of p: its own if it has one, else the
+// pod's.
 func RestartPolicy(p *v1.Pod, c *v1.Container) v1.RestartPolicy {
 	if c.RestartPolicy != nil {
 		return v1.RestartPolicy(*c.RestartPolicy)
@@ -33,14 +33,15 @@ func RestartPolicy(p *v1.Pod, c *v1.Container) v1.RestartPolicy {
 	return p.Spec.RestartPolicy
 }
 
-// RunsInNewSandbox reports whether a regular container of p that ended with exitCode runs again when the pod gets a new
-// sandbox. As with a kubelet, only a policy OnFailure keeps one that has succeeded from it: rules and Never do not count.
+// RunsInNewSandbox reports whether a regular container of p that exited with exitCode runs again
+// when the pod gets a new sandbox. As with a kubelet, only the policy OnFailure prevents that, if
+// the container has succeeded. Rules and the policy Never are ignored.
 func RunsInNewSandbox(p *v1.Pod, c *v1.Container, exitCode int32) bool {
 	return exitCode != 0 || RestartPolicy(p, c) != v1.RestartPolicyOnFailure
 }
 
-// matchingRule returns the first restart rule of c that matches exitCode, nil for none. All actions of rules start the
-// container again.
+// matchingRule returns the first restart rule of c that matches exitCode, nil for none. All rule
+// actions restart the container.
 func matchingRule(c *v1.Container, exitCode int32) *v1.ContainerRestartRule {
 	for i := range c.RestartPolicyRules {
 		rule := &c.RestartPolicyRules[i]
@@ -62,9 +63,8 @@ func matchingRule(c *v1.Container, exitCode int32) *v1.ContainerRestartRule {
 	return nil
 }
 
-// ShouldStart reports whether a regular container of p is to be started.
-// newest is its newest instance, nil if it has none. A pod that is being
-// deleted starts nothing.
+// ShouldStart reports whether a regular container of p has to be started. newest is its newest
+// instance, nil for none. In a pod that is being deleted no container is started.
 func ShouldStart(p *v1.Pod, c *v1.Container, newest *ObservedContainer) bool {
 	switch {
 	case p.DeletionTimestamp != nil:
@@ -80,14 +80,13 @@ func ShouldStart(p *v1.Pod, c *v1.Container, newest *ObservedContainer) bool {
 	}
 }
 
-// NeedsSandbox reports whether p cannot run in the sandboxes it has, see
-// SandboxFault.
+// NeedsSandbox reports whether p cannot run in its sandboxes; see SandboxFault.
 func NeedsSandbox(p *v1.Pod, o *ObservedPod) bool { return SandboxFault(p, o) != "" }
 
-// SandboxFault returns why p cannot run in the sandboxes it has: there is
-// none, the newest is not the one that is ready, it has the wrong network, no
-// address, or was made for a pod of another name: one that had p's UID before it,
-// and whose sandbox came late. It returns "" where p can.
+// SandboxFault returns why p cannot run in its sandboxes, "" if it can. Reasons are: there is no
+// sandbox, the newest one is not the only ready one, has the wrong network or no address, or was
+// made for a pod of another name. The last happens if an earlier pod had p's UID and its sandbox
+// was made late.
 func SandboxFault(p *v1.Pod, o *ObservedPod) string {
 	if len(o.Sandboxes) == 0 {
 		return "the pod has no sandbox"

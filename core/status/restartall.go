@@ -6,7 +6,7 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// What is said while all containers of a pod restart, as a kubelet says it.
+// The reasons and messages while all containers of a pod restart, in a kubelet's words.
 const (
 	reasonRestartStarted  = "RestartAllContainersStarted"
 	messageRestartStarted = "container exited with restart policy rule"
@@ -14,10 +14,11 @@ const (
 	messageRestartingAll  = "The container is removed because RestartAllContainers in place"
 )
 
-// RestartAllTriggers returns the instances for which all containers of p restart, in the order of the spec: each is the newest
-// of its container, was made in the newest sandbox, and has ended with an exit code that a rule RestartAllContainers matches.
-// They stay in the runtime until all others are removed, so a restart that was interrupted goes on. A pod that is being
-// deleted has none.
+// RestartAllTriggers returns the instances that cause a restart of all containers of p, in the
+// order of the spec. Each is the newest of its container, was made in the newest sandbox, and has
+// exited with a code that a rule RestartAllContainers matches. They stay in the runtime until all
+// other instances are removed, so an interrupted restart continues. A pod that is being deleted has
+// none.
 func RestartAllTriggers(p *v1.Pod, o *ObservedPod) (triggers []*ObservedContainer) {
 	if p.DeletionTimestamp != nil || len(o.Sandboxes) == 0 {
 		return nil
@@ -49,18 +50,20 @@ func couldRestartAll(p *v1.Pod) bool {
 	return false
 }
 
-// RemovedForRestart reports whether the instance of a container was removed because all containers of its pod restart, and the
-// next has not been made. RestartCount is that of the next then.
+// RemovedForRestart reports whether the instance of a container was removed because all containers
+// of its pod restart, and the next instance has not been created. RestartCount is then that of the
+// next instance.
 func RemovedForRestart(st *v1.ContainerStatus) bool {
 	last := st.LastTerminationState.Terminated
 	return st.ContainerID == "" && st.State.Waiting != nil && last != nil && last.Reason == reasonRestartingAll
 }
 
-// restartStage is how far the restart of all containers of a pod is.
+// restartStage is the stage of the restart of all containers of a pod.
 type restartStage struct {
-	// triggered: instances are there for which all containers restart.
+	// triggered is true while there are instances that cause a restart of all containers.
 	triggered bool
-	// removing: what is not in the runtime was removed for the restart. It is true once more when triggered is not any more.
+	// removing is true if what is missing in the runtime was removed for the restart. It stays true
+	// for one more status after triggered has become false.
 	removing bool
 }
 
@@ -74,7 +77,8 @@ func (in *Input) restartStage() (s restartStage) {
 	return s
 }
 
-// removedStatus returns the status of a container whose instance, last reported as old, was removed for the restart of all.
+// removedStatus returns the status of a container whose instance was removed for the restart of all
+// containers. old is the last reported status of that instance.
 func removedStatus(c *v1.Container, old *v1.ContainerStatus) v1.ContainerStatus {
 	return v1.ContainerStatus{
 		Name: c.Name, Image: c.Image, RestartCount: old.RestartCount + 1,

@@ -12,36 +12,36 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// Input is everything the status of a pod is made from. Generate changes
-// none of it.
+// Input is everything from which the status of a pod is computed. Generate does not modify it.
 type Input struct {
 	Pod *v1.Pod
-	// Observed is the newest inspection; the zero value is a pod the runtime
-	// does not know.
+	// Observed is the newest inspection. The zero value means that the runtime does not have the
+	// pod.
 	Observed ObservedPod
-	// Previous is the status in the store. Without a phase it counts as
-	// missing, and the status in Pod is taken instead.
+	// Previous is the status in the store. If it has no phase, it counts as missing, and the status
+	// in Pod is used instead.
 	Previous v1.PodStatus
-	// Reasons say, by container name, why the last try to start it failed.
+	// Reasons are, by container name, why the last try to start the container failed.
 	Reasons map[string]Reason
-	// Probes have what probes found; nil where there are none.
+	// Probes has the probe results; nil if there are no probes.
 	Probes Probes
-	// Terminating is true once the pod is being ended: nothing of it starts
-	// again. A deletion timestamp says the same.
+	// Terminating is true once the pod is being terminated and starts nothing again. A deletion
+	// timestamp has the same effect.
 	Terminating bool
 	// Terminal is true once its containers were stopped for good. It implies
 	// Terminating.
 	Terminal bool
-	// Failure is why the pod failed whatever its containers say, nil where it has
-	// not. Only an end that the API server knows of comes before it.
+	// Failure is why the pod failed, whatever its containers show, nil if it has not. Only a
+	// terminal phase in the API server takes precedence.
 	Failure *Reason
-	// Now becomes the start time where none was reported, and the transition times, unless
-	// the runtime shows that the pod ran before anything was reported of it.
+	// Now is used as the start time if none was reported, and as the transition time of conditions,
+	// unless the runtime shows that the pod ran before anything was reported about it.
 	Now time.Time
-	// HostIPs are the node's addresses, the primary one first, at most one
-	// per family. Empty without an API client, as with a kubelet.
+	// HostIPs are the node's addresses, the primary one first, at most one per family. It is empty
+	// without an API client, as with a kubelet.
 	HostIPs []string
-	// RecursiveReadOnly is whether the runtime of the pod can mount so; it counts only where a container wants it.
+	// RecursiveReadOnly is true if the pod's runtime can make mounts read-only recursively. It is
+	// used only if a container asks for that.
 	RecursiveReadOnly bool
 	// RuntimeName is the scheme of container IDs, such as "containerd".
 	RuntimeName string
@@ -50,7 +50,7 @@ type Input struct {
 	stage restartStage
 }
 
-// Generate makes the status of a pod from what the runtime shows of it.
+// Generate returns the status of a pod, computed from what the runtime shows.
 func Generate(in Input) v1.PodStatus {
 	if in.Previous.Phase == "" {
 		in.Previous = in.Pod.Status
@@ -74,9 +74,9 @@ func Generate(in Input) v1.PodStatus {
 	return st
 }
 
-// setPhase computes the phase and settles it with what was recorded before: a
-// terminal phase is never left, and the API server's wins. Reason and message
-// stay while the phase does.
+// setPhase computes the phase and reconciles it with earlier ones: a terminal phase never changes,
+// and a terminal phase in the API server takes precedence. Reason and message are kept while the
+// phase does not change.
 func setPhase(in *Input, st *v1.PodStatus) {
 	st.Phase = phaseOf(in.Pod, st, in.initialized(), in.Terminal, in.stage.removing)
 	if !pod.IsTerminal(st.Phase) && pod.IsTerminal(in.Previous.Phase) {
@@ -95,13 +95,13 @@ func setPhase(in *Input, st *v1.PodStatus) {
 	}
 }
 
-// ending reports whether nothing of the pod will be started again.
+// ending reports whether nothing of the pod will start again.
 func (in *Input) ending() bool {
 	return in.Terminating || in.Terminal || in.Pod.DeletionTimestamp != nil
 }
 
-// initialized reports whether a regular container was made in the sandbox that the pod runs in: its init containers have done
-// their work, whatever is left of them.
+// initialized reports whether a regular container was created in the sandbox that the pod runs in:
+// then the init containers have completed, even if their instances are gone.
 func (in *Input) initialized() bool {
 	if len(in.Observed.Sandboxes) == 0 || !in.Observed.Sandboxes[0].Ready {
 		return false
@@ -115,9 +115,9 @@ func (in *Input) initialized() bool {
 	return false
 }
 
-// setIPs sets the addresses of the pod and of the node. A pod on the node's
-// network has the node's; those it has never change, but a second family may
-// come later.
+// setIPs sets the addresses of the pod and of the node. A pod on the node's network has the node's
+// addresses. Addresses that it has already never change, but one of a second family may be added
+// later.
 func setIPs(in *Input, st *v1.PodStatus) {
 	ips, primary := in.Observed.IPs, in.HostIPs
 	if in.Pod.Spec.HostNetwork {
@@ -143,8 +143,7 @@ func setIPs(in *Input, st *v1.PodStatus) {
 	}
 }
 
-// onePerFamily keeps the first address of each family, the preferred family
-// first.
+// onePerFamily returns the first address of each family, the preferred family first.
 func onePerFamily(ips []string, prefer6 bool) []string {
 	var first, second string
 	for _, ip := range ips {
@@ -163,9 +162,9 @@ func isIPv6(ip string) bool {
 	return err == nil && addr.Is6()
 }
 
-// runtimeTimes are the times in what the runtime shows of a pod, for a pod without a reported
-// status, as after a restart of the agent; zero where it shows none. Only what runs counts:
-// the rest may belong to an earlier pod with the UID.
+// runtimeTimes are the times of a pod in the runtime, used for a pod without a reported status, as
+// after a restart of the agent. A time is zero if the runtime shows none. They are set only if
+// something of the pod runs: otherwise they may belong to an earlier pod with the UID.
 type runtimeTimes struct{ created, sandbox, running time.Time }
 
 // runtimeTimes returns the times of the pod as the runtime shows them.
@@ -191,12 +190,12 @@ func (in *Input) runtimeTimes() (p runtimeTimes) {
 	return p
 }
 
-// isPast reports whether a time is known and not to come, as one may be after the
-// clock was set back.
+// isPast reports whether a time is known and not in the future, where it may be after the clock was
+// set back.
 func (in *Input) isPast(at time.Time) bool { return !at.IsZero() && !at.After(in.Now) }
 
-// transitionTime returns when a condition without a reported status became what it is: now
-// where that is not known.
+// transitionTime returns when a condition without a reported status changed to its status, or now
+// if that is not known.
 func (p *runtimeTimes) transitionTime(kind v1.PodConditionType, status v1.ConditionStatus, now time.Time) time.Time {
 	at := now
 	switch {
@@ -214,11 +213,10 @@ func (p *runtimeTimes) transitionTime(kind v1.PodConditionType, status v1.Condit
 	return at
 }
 
-// Finish is the last status of a pod, once all it had on the node is gone.
-// Containers that were never seen to end count as killed, but for those whose
-// turn had not come: regular ones of a pod that was not initialised, and init
-// containers after the last one that was tried. A pod that is not static and
-// has no terminal phase has failed.
+// Finish returns the final status of a pod, once nothing of it is left on the node. Containers
+// whose exit was never observed count as killed. Exceptions are containers that were not due yet:
+// regular containers of a pod that was not initialised, and init containers after the last one that
+// was tried. A pod that is not static and has no terminal phase gets the phase Failed.
 func Finish(p *v1.Pod, st v1.PodStatus) v1.PodStatus {
 	st = *st.DeepCopy()
 	tried := 0
@@ -248,7 +246,7 @@ func killUnseen(list []v1.ContainerStatus) {
 	}
 }
 
-// hasBeenTried reports whether a container has run, or failed to.
+// hasBeenTried reports whether a container has run, or could not be started.
 func hasBeenTried(c *v1.ContainerStatus) bool {
 	return c.State.Waiting == nil || c.LastTerminationState.Terminated != nil
 }

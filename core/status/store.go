@@ -15,12 +15,12 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// Store holds the newest status of every pod by UID, and the marks that are
-// laid over it. The statuses it returns are shared: they are read, never
-// changed. It is safe for concurrent use.
+// Store holds the newest status of every pod by UID, and the marks that are added to it. The
+// returned statuses are shared: callers read them and never change them. It is safe for concurrent
+// use.
 type Store struct {
 	mu sync.RWMutex
-	// statuses are without marks.
+	// statuses do not include marks.
 	statuses map[types.UID]v1.PodStatus
 	marks    map[types.UID][]v1.PodCondition
 	// onChange is called when the status of a pod may have changed.
@@ -33,13 +33,13 @@ func NewStore() *Store {
 }
 
 // OnChange sets the function that is called whenever the status of a pod or its marks may have
-// changed. It must not block, nor call the store. OnChange is called before the store is used.
+// changed. The function must not block or call the store. OnChange has to be called before the
+// store is used.
 func (s *Store) OnChange(changed func(uid types.UID)) { s.onChange = changed }
 
-// Set stores a copy of st, normalised and without marks, and reports whether
-// that says anything new. Start time and observed generation never go back. It
-// fails, and changes nothing, when a container that has ended for good would
-// be reported as not ended.
+// Set stores a copy of st, normalised and without marks, and reports whether the stored status has
+// changed. Start time and observed generation never go back. It fails, and changes nothing, if a
+// container that has terminated for good would be reported as not terminated.
 func (s *Store) Set(p *v1.Pod, st v1.PodStatus) (bool, error) {
 	next := *st.DeepCopy()
 	next.Conditions = withoutMarks(next.Conditions)
@@ -66,8 +66,10 @@ func (s *Store) Set(p *v1.Pod, st v1.PodStatus) (bool, error) {
 	return true, nil
 }
 
-// Adopt takes times over from there, a status of the pod that an agent before this one may have written: when it started, and
-// since when the conditions are what they still are; and the address that a pod had which has ended. What is reported of a pod does not change because an agent starts.
+// Adopt copies times from there, which is a status of the pod that an earlier agent may have
+// written: the start time, and the transition times of conditions that have not changed. For a pod
+// that has ended it also copies the address. So the reported status of a pod does not change
+// because an agent starts.
 func (s *Store) Adopt(uid types.UID, there *v1.PodStatus) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -96,7 +98,7 @@ func (s *Store) Adopt(uid types.UID, there *v1.PodStatus) {
 	s.onChange(uid)
 }
 
-// Get is the status of a pod with its marks; false if there is no status.
+// Get returns the status of a pod with its marks, false if there is none.
 func (s *Store) Get(uid types.UID) (v1.PodStatus, bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -114,8 +116,8 @@ func (s *Store) Delete(uid types.UID) {
 	s.remove(uid)
 }
 
-// DeleteEnded forgets a pod whose phase is Succeeded or Failed. Any other
-// status stays: it is newer than the end that the caller knows of.
+// DeleteEnded forgets a pod whose phase is Succeeded or Failed. Any other status is kept, because
+// it is newer than the end of the pod that the caller has seen.
 func (s *Store) DeleteEnded(uid types.UID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -130,8 +132,7 @@ func (s *Store) remove(uid types.UID) {
 	s.onChange(uid)
 }
 
-// Snapshot is every status by UID, with its marks, in a map of the caller's
-// own.
+// Snapshot returns every status by UID, with its marks, in a new map.
 func (s *Store) Snapshot() map[types.UID]v1.PodStatus {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -142,11 +143,11 @@ func (s *Store) Snapshot() map[types.UID]v1.PodStatus {
 	return all
 }
 
-// checkTransition fails when a container leaves the terminated state although
-// its policy forbids a restart. In a pod with policy Always any may leave it,
-// since all may run again in a new sandbox, and so may any in a pod of which
-// all containers may restart. A newer container may leave it, too: one that a
-// probe ended is started again whatever its exit code is.
+// checkTransition returns an error if a container leaves the terminated state although its policy
+// forbids a restart. In a pod with policy Always any container may leave that state, because all
+// may run again in a new sandbox. So may any container of a pod whose containers may all restart.
+// So may a container whose restart count has increased: after a failed probe it starts again
+// whatever its exit code is.
 func checkTransition(p *v1.Pod, old, next *v1.PodStatus) error {
 	if p.Spec.RestartPolicy == v1.RestartPolicyAlways || couldRestartAll(p) {
 		return nil
@@ -168,13 +169,13 @@ func checkTransition(p *v1.Pod, old, next *v1.PodStatus) error {
 	return nil
 }
 
-// maxMessages bounds the termination messages of a pod together, in bytes;
-// each container has an equal share.
+// maxMessages is the limit for all termination messages of a pod together, in bytes; each container
+// has an equal share.
 const maxMessages = 12 << 10
 
-// normalize brings st into the form the API server would give back, so that
-// equal statuses compare equal: whole seconds, containers by name, bounded
-// messages. It changes st in place.
+// normalize converts st to the form that the API server would return, so that equal statuses
+// compare equal: times in whole seconds, containers sorted by name, messages of limited length. It
+// modifies st.
 func normalize(st *v1.PodStatus) {
 	if st.StartTime != nil {
 		truncateSeconds(st.StartTime)
@@ -210,13 +211,13 @@ func truncateSeconds(t *metav1.Time) {
 	}
 }
 
-// equalStatus reports whether two normalised statuses say the same, without the times and
-// observed generations of conditions.
+// equalStatus reports whether two normalised statuses are equal, ignoring the times and observed
+// generations of conditions.
 func equalStatus(a, b *v1.PodStatus) bool {
 	return equality.Semantic.DeepEqual(withoutTimes(a), withoutTimes(b))
 }
 
-// withoutTimes returns st without what equalStatus leaves out.
+// withoutTimes returns st without what equalStatus ignores.
 func withoutTimes(st *v1.PodStatus) v1.PodStatus {
 	out := *st
 	out.Conditions = slices.Clone(st.Conditions)

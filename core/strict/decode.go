@@ -18,29 +18,27 @@ import (
 	"github.com/wardlet/wardlet/core/internal/nearest"
 )
 
-// MaxSize is the largest document Decode takes, in bytes.
+// MaxSize is the maximum size of a document, in bytes.
 const MaxSize = 256 << 10
 
-// maxErrors bounds how many faults of one document are reported.
+// maxErrors is the maximum number of reported faults of one document.
 const maxErrors = 20
 
-// Report records a fault that only the meaning of the values shows. path names
-// the key, with the index of each array element on the way (from 0):
-// "sync.frequency", "source[1].name". A key that does not stand in the
-// document is reported at the line of the table that lacks it.
+// Report records a fault that only a check of the values finds. path is the path of the key, with
+// the index of each array element, from 0: "sync.frequency", "source[1].name". If the document does
+// not have the key, the fault is reported at the line of the table that lacks it.
 type Report func(path, format string, args ...any)
 
-// Defaulter fills a fresh element of an array of tables with its defaults,
-// before the document's values.
+// Defaulter sets the defaults of a new element of an array of tables, before the document's values
+// are set.
 type Defaulter interface{ SetDefaults() }
 
-// Decode fills into, a pointer to a struct whose fields bear toml tags, from
-// data. Keys match tags exactly; durations are strings. What data does not
-// name keeps its value. The checks run once everything decoded. file names the
-// document in errors.
+// Decode fills into, a pointer to a struct with toml tags, from data. Keys match tags exactly;
+// durations are strings. Keys that are not in data keep their values. The checks run after
+// everything was decoded. file is the name of the document in errors.
 //
-// The error is Errors: all faults of the document (the first of syntax, else
-// up to 20 of keys and types, else those the checks report).
+// The error is an Errors with all faults of the document: the first syntax error; or, without one,
+// up to 20 faults of keys and types; or, without these, the faults that the checks report.
 func Decode(file string, data []byte, into any, checks ...func(Report)) error {
 	d := &decoder{file: file}
 	if len(data) > MaxSize {
@@ -165,8 +163,8 @@ func (d *decoder) value(path string, from toml.Primitive, v reflect.Value) {
 	}
 }
 
-// table returns the entries of a table. The decoder itself takes anything for a
-// map and leaves it empty.
+// table returns the entries of a table. The TOML decoder itself would accept any value for a map
+// and leave the map empty.
 func (d *decoder) table(path string, from toml.Primitive) (table map[string]toml.Primitive, ok bool) {
 	if _, ok := d.plain(from).(map[string]any); !ok {
 		d.mismatch(path, from, "a table")
@@ -175,7 +173,7 @@ func (d *decoder) table(path string, from toml.Primitive) (table map[string]toml
 	return table, d.md.PrimitiveDecode(from, &table) == nil
 }
 
-// entries fills a map, whose keys the document chooses.
+// entries fills a map. Its keys may be any in the document.
 func (d *decoder) entries(path string, from toml.Primitive, v reflect.Value) {
 	table, ok := d.table(path, from)
 	if !ok {
@@ -231,11 +229,10 @@ func (d *decoder) leaf(path string, from toml.Primitive, v reflect.Value) {
 	d.mismatch(path, from, want)
 }
 
-// durationForm is that of durations, also of those that are too long.
+// durationForm matches durations, including those that are too long.
 var durationForm = regexp.MustCompile(`^([0-9]+(\.[0-9]*)?(ns|us|µs|ms|s|m|h))+$`)
 
-// duration takes strings only: the decoder would take a bare number as
-// nanoseconds.
+// duration accepts strings only, because the TOML decoder would read a plain number as nanoseconds.
 func (d *decoder) duration(path string, from toml.Primitive, v reflect.Value) {
 	want := `a duration such as "20s", "500ms" or "1h30m"`
 	text, _ := d.plain(from).(string)
@@ -254,7 +251,7 @@ func (d *decoder) mismatch(path string, from toml.Primitive, want string) {
 	d.report(path, fmt.Sprintf("want %s, found %s", want, describe(d.plain(from))))
 }
 
-// plain is the value as the decoder read it.
+// plain returns a value as the TOML decoder reads it.
 func (d *decoder) plain(from toml.Primitive) any {
 	var v any
 	_ = d.md.PrimitiveDecode(from, &v) // any value fits an any

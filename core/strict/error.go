@@ -11,18 +11,18 @@ import (
 
 // Error is one fault of a document.
 type Error struct {
-	// File is the name the document was decoded under.
+	// File is the name of the document.
 	File string
-	// Line is 1-based, 0 when the fault is of the document as a whole.
+	// Line is 1-based, 0 if the fault is about the whole document.
 	Line int
-	// Key is the path of the key as the author writes it ("sync.frequency"),
-	// empty where there is none.
+	// Key is the path of the key in the form of the document ("sync.frequency"), empty if there is
+	// none.
 	Key string
-	// Message says what is wrong and what would be right.
+	// Message says what is wrong and what is valid.
 	Message string
 }
 
-// Error renders "file:line: key: message", as compilers do, safe to show.
+// Error renders "file:line: key: message", as compilers do, in printable text.
 func (e Error) Error() string {
 	var b strings.Builder
 	b.WriteString(e.File)

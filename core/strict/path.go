@@ -5,9 +5,9 @@ import (
 	"strconv"
 )
 
-// A path names a place in a document: keys joined by dots, elements of arrays
-// by their index, as in `source[1].name`. Keys that are not bare are quoted,
-// so that no two places share a path.
+// A path names a place in a document: keys joined by dots, and indices of array elements, as in
+// `source[1].name`. Keys with other characters than a bare key are quoted, so that every place has
+// its own path.
 
 var bareKey = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
@@ -25,6 +25,5 @@ func joinIndex(path string, i int) string { return path + "[" + strconv.Itoa(i) 
 
 var index = regexp.MustCompile(`\[\d+\]`)
 
-// writtenPath is the path as the author of the document wrote it: without
-// indices, which stand nowhere in it.
+// writtenPath returns the path in the form of the document, which contains no indices.
 func writtenPath(path string) string { return index.ReplaceAllString(path, "") }

@@ -8,21 +8,19 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// The TOML decoder recurses over values, takes quadratic time over dotted keys
-// and keeps the whole path of each key. What goes beyond these bounds is
-// refused before it sees it.
+// The TOML decoder recurses over values, takes quadratic time over dotted keys and stores the whole
+// path of each key. Documents beyond these limits are refused before they are decoded.
 const (
-	// maxDepth bounds the parts of a dotted key and the nesting of values.
+	// maxDepth limits the parts of a dotted key and the nesting of values.
 	maxDepth = 32
-	// maxPath bounds a path, in bytes.
+	// maxPath limits a path, in bytes.
 	maxPath = 512
 )
 
-// errSyntax ends a scan where the document is no TOML; the decoder has the
-// better message.
+// errSyntax ends a scan at invalid TOML. The decoder has the better message.
 var errSyntax = errors.New("no valid TOML")
 
-// limitError is a document beyond maxDepth or maxPath.
+// limitError reports a document beyond maxDepth or maxPath.
 type limitError struct {
 	line    int
 	message string
@@ -30,8 +28,8 @@ type limitError struct {
 
 func (e *limitError) Error() string { return e.message }
 
-// scanner finds the line of every key, table and array element of a document,
-// which the TOML decoder does not tell (and for arrays of tables tells wrong).
+// scanner finds the line of every key, table and array element of a document. The TOML decoder does
+// not report these lines, and those of arrays of tables are wrong.
 type scanner struct {
 	src  string
 	pos  int
@@ -43,8 +41,8 @@ type scanner struct {
 	last map[string]int
 }
 
-// scan returns the line of every path of a valid document. Of an invalid one it
-// returns what comes before the fault, with errSyntax or a *limitError.
+// scan returns the line of every path of a valid document. For an invalid document, it returns the
+// paths before the fault, with errSyntax or a *limitError.
 func scan(src string) (map[string]int, error) {
 	for _, mark := range []string{"\xef\xbb\xbf", "\xff\xfe", "\xfe\xff"} {
 		if strings.HasPrefix(src, mark) {
@@ -115,8 +113,8 @@ func (s *scanner) pair(table string, depth int) error {
 	return s.value(path, depth)
 }
 
-// open descends from path through keys, into the newest element of each array
-// of tables on the way.
+// open descends from path through keys, and into the newest element of each array of tables in
+// between.
 func (s *scanner) open(path string, keys []string) (string, error) {
 	for n, key := range keys {
 		if i, ok := s.last[path]; ok && n > 0 {
@@ -197,7 +195,7 @@ func (s *scanner) keyPart() (string, error) {
 	return s.src[start:s.pos], nil
 }
 
-// value skips a value and records what lies within it.
+// value skips a value and records the paths in it.
 func (s *scanner) value(path string, depth int) error {
 	if depth > maxDepth {
 		return s.tooDeep()
@@ -258,8 +256,8 @@ func (s *scanner) list(end byte, item func() error) error {
 	}
 }
 
-// quoted skips a string. A string of three quotes may hold newlines, and one
-// or two quotes right before those that end it.
+// quoted skips a string. A string with three quotes may contain newlines, and one or two quotes
+// directly before its end.
 func (s *scanner) quoted(quote string, escapes bool) error {
 	s.pos += len(quote)
 	for s.pos < len(s.src) {
@@ -321,7 +319,7 @@ func (s *scanner) skipLines() {
 	}
 }
 
-// decodeTOML is toml.Decode, whose internal faults panic.
+// decodeTOML is toml.Decode, but returns an error instead of a panic.
 func decodeTOML(src string, into any) (md toml.MetaData, err error) {
 	defer func() {
 		if p := recover(); p != nil {

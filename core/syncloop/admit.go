@@ -15,10 +15,10 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// add adds new pods, oldest first, after those that wait already. Pods of the
-// node's own sources have no age and come first, in the order in which they were
-// seen. A pod that an earlier agent has begun with comes before all others, for
-// it uses the node. A pod is in the set before anything is decided about it.
+// add adds new pods, oldest first, after those that wait already. Pods of the node's own sources
+// have no age and come first, in the order in which they were seen. A pod that an earlier agent has
+// started comes before all others because it uses the node. Each pod is in the set before anything
+// is decided about it.
 func (l *Loop) add(changes []api.Change) {
 	defer l.finishBatch()
 	l.judgeWaiting()
@@ -38,7 +38,7 @@ func (l *Loop) add(changes []api.Change) {
 
 // admitNew judges one new pod.
 func (l *Loop) admitNew(c *api.Change, begun bool) {
-	l.nodeUsers() // those without it
+	l.nodeUsers() // list the users before m is added
 	m := l.pods.add(c)
 	if l.wasPreempted(m) {
 		l.trackOutcome(m)
@@ -49,11 +49,11 @@ func (l *Loop) admitNew(c *api.Change, begun bool) {
 	}
 	result := l.judge(m, begun)
 	if c.Op == api.Restore && begun && refused(m.verdict) {
-		l.endRefused(m) // an earlier agent was to evict it
+		l.endRefused(m) // an earlier agent was about to evict it
 		return
 	}
 	if !result.Admitted {
-		// That a restored pod was refused was said when it was.
+		// The rejection of a restored pod was reported when it happened.
 		l.reject(m, result, c.Op != api.Restore || !refused(c.Verdict))
 		return
 	}
@@ -64,8 +64,8 @@ func (l *Loop) admitNew(c *api.Change, begun bool) {
 	l.admit(m, result, said, begun)
 }
 
-// admit lets a pod start once the pods that it preempts have left. said is a verdict whose warnings
-// are already events, nil for none.
+// admit makes a pod start once the pods that it preempts have terminated. said is a verdict whose
+// warnings are events already, nil for none.
 func (l *Loop) admit(m member, result admission.Result, said *api.Verdict, begun bool) {
 	l.warn(m, said)
 	l.addUser(m)
@@ -76,8 +76,8 @@ func (l *Loop) admit(m member, result admission.Result, said *api.Verdict, begun
 	l.queueStart(m, begun)
 }
 
-// begun are the pods that an earlier agent has begun with: those that run and have
-// no worker, and of restored ones those that have something on the node.
+// begun returns the pods that an earlier agent has started: those that run and have no worker, and
+// the restored pods that have something on the node.
 func (l *Loop) begun(changes []api.Change) map[types.UID]bool {
 	begun := map[types.UID]bool{}
 	for _, s := range l.cfg.Workers.Orphans() {
@@ -92,20 +92,19 @@ func (l *Loop) begun(changes []api.Change) map[types.UID]bool {
 	return begun
 }
 
-// ended reports whether the pod's phase is one it never leaves, by its source
-// or by what the agent found.
+// ended reports whether the pod's phase is terminal, either in its source or in the agent's status.
 func (l *Loop) ended(p *v1.Pod) bool {
 	st, _ := l.cfg.Statuses.Get(p.UID)
 	return pod.IsTerminal(p.Status.Phase) || pod.IsTerminal(st.Phase)
 }
 
-// refused reports whether policy was asked and did not say yes.
+// refused reports whether policy was asked and did not allow the pod.
 func refused(v *api.Verdict) bool {
 	return v != nil && v.Answer != api.Allow
 }
 
-// judge says whether a new pod is admitted. One that has ended or was begun with by
-// an earlier agent is past that; only what policy refused is refused nevertheless.
+// judge decides whether a new pod is admitted. A pod that has ended or that an earlier agent has
+// started is not judged again, unless policy denied it.
 func (l *Loop) judge(m member, begun bool) admission.Result {
 	l.trackOutcome(m)
 	past := begun || pod.IsTerminal(m.pod.Status.Phase) || l.cfg.Outcomes != nil && l.cfg.Outcomes.Ended(m.pod)
@@ -115,19 +114,19 @@ func (l *Loop) judge(m member, begun bool) admission.Result {
 	return l.cfg.Admitter.Admit(l.attributes(m))
 }
 
-// trackOutcome says that the outcome kept under a UID is this pod's from now on. While
-// an earlier pod of its UID is being ended it is still that one's.
+// trackOutcome makes the outcome stored under a UID belong to this pod from now on. While an
+// earlier pod of the UID is being terminated, the outcome belongs to that pod.
 func (l *Loop) trackOutcome(m member) {
 	if l.cfg.Outcomes != nil && !m.recreated {
 		l.cfg.Outcomes.Track(m.pod, m.origin.FirstSeen, m.restored)
 	}
 }
 
-// reject keeps a pod from starting. If news is true, it writes an event and calls the
-// observer. The pod stays in the set and gets no worker. A pod that policy refuses,
-// and a pod of an API server, is shown as failed: another pod may be made in its
-// place. A static pod that this node rejects waits: no controller makes another one,
-// and no other pod may use what policy has reserved for it.
+// reject keeps a pod from starting. If news is true, it writes an event and calls the observer. The
+// pod stays in the set and gets no worker. A pod that policy denies, and a pod of an API server, is
+// shown as failed: another pod may be created in its place. A static pod that this node rejects
+// waits, because no controller creates a replacement and no other pod may use what policy has
+// reserved for it.
 func (l *Loop) reject(m member, why admission.Result, news bool) {
 	m.rejected = true
 	l.pods.put(m)
@@ -144,7 +143,7 @@ func (l *Loop) reject(m member, why admission.Result, news bool) {
 	}
 	st := v1.PodStatus{
 		Phase: v1.PodFailed, Reason: why.Reason, Message: "Pod was rejected: " + why.Message, QOSClass: pod.QOS(m.pod),
-		StartTime: new(metav1.NewTime(l.cfg.Now())), // as a kubelet has it: when the node took notice of the pod
+		StartTime: new(metav1.NewTime(l.cfg.Now())), // like a kubelet: when the node noticed the pod
 	}
 	if l.cfg.Outcomes != nil && !refused(m.verdict) {
 		l.showOnceDurable(m, &st)
@@ -154,8 +153,8 @@ func (l *Loop) reject(m member, why admission.Result, news bool) {
 	l.setStatus(m, &st)
 }
 
-// metricReason returns the reason that a rejection counts under. Plugins may give a
-// reason of their own, also one of a node's.
+// metricReason returns the reason label of a rejection in the metrics. Plugins may choose any
+// reason, even one that the node uses itself.
 func metricReason(m member, reason string) string {
 	switch reason {
 	case api.ReasonPolicyDenied, api.ReasonPolicyFailed, api.ReasonDefaultVerdict:
@@ -167,7 +166,7 @@ func metricReason(m member, reason string) string {
 	return reason
 }
 
-// setPending shows why a pod has not begun, or with an empty reason that it does.
+// setPending shows why a pod has not started, or with an empty reason that it starts.
 func (l *Loop) setPending(m member, reason, message string) {
 	l.setStatus(m, &v1.PodStatus{Phase: v1.PodPending, Reason: reason, Message: message, QOSClass: pod.QOS(m.pod)})
 }
@@ -179,9 +178,9 @@ func (l *Loop) setStatus(m member, st *v1.PodStatus) {
 	}
 }
 
-// warn shows what policy has to say to a pod that it lets through, and what it
-// has changed of it, with an event for each warning that the verdict before had
-// not, and for other changes.
+// warn shows the policy warnings about an admitted pod and the changes that policies made to it. It
+// writes an event for each warning that the verdict before did not have, and for changes that
+// differ from those of that verdict.
 func (l *Loop) warn(m member, before *api.Verdict) {
 	warnings, known := warningsOf(m.verdict), warningsOf(before)
 	since := time.Time{}
@@ -201,7 +200,7 @@ func (l *Loop) warn(m member, before *api.Verdict) {
 	}
 }
 
-// changesOf says what policies have changed of a pod, empty for nothing.
+// changesOf returns the changes that policies made to a pod, empty for none.
 func changesOf(v *api.Verdict) string {
 	if v == nil {
 		return ""
@@ -216,7 +215,7 @@ func warningsOf(v *api.Verdict) []string {
 	return v.Warnings()
 }
 
-// Reasons of the conditions and events that warn makes.
+// Reasons of the conditions and events that warn sets.
 const (
 	reasonPolicyWarning = "PolicyWarning"
 	reasonPolicyMutated = "PolicyMutated"

@@ -13,19 +13,19 @@ import (
 	"github.com/wardlet/wardlet/core/worker"
 )
 
-// admissionBatch is what is known while pods are judged one after the other, so that
-// the loop asks the workers about all other pods once, and not for each.
+// admissionBatch is shared state while pods are judged one after the other: the loop asks the
+// workers about all other pods once per batch, not once per pod.
 type admissionBatch struct {
-	// users are the pods that use the node, by UID, nil where they have to be listed.
-	// Admitted pods are added.
+	// users are the pods that use the node, sorted by UID, nil if they have to be listed. Admitted
+	// pods are added.
 	users []nodeUser
-	// hasWaiting is set where a pod that was judged beside the users waits.
+	// hasWaiting is true if a pod was judged against the users, was rejected and now waits.
 	hasWaiting bool
-	// starts are admitted pods whose workers start when all have been judged.
+	// starts are the admitted pods whose workers start when all pods have been judged.
 	starts []queuedStart
 }
 
-// queuedStart is an admitted pod, and whether something of it is on the node already.
+// queuedStart is an admitted pod. begun is true if something of it is on the node already.
 type queuedStart struct {
 	member
 	begun bool
@@ -54,7 +54,7 @@ func (l *Loop) addUser(m member) {
 	l.batch.users = slices.Insert(l.batch.users, i, u)
 }
 
-// invalidateUsers drops the list of the node's users, because it has changed.
+// invalidateUsers clears the list of the node's users because it has changed.
 func (l *Loop) invalidateUsers() {
 	if l.batch.hasWaiting {
 		for _, u := range l.nodeUsers() {
@@ -69,8 +69,7 @@ func (l *Loop) queueStart(m member, begun bool) {
 	l.batch.starts = append(l.batch.starts, queuedStart{m, begun})
 }
 
-// finishBatch starts the workers of admitted pods and drops the list of the node's
-// users.
+// finishBatch starts the workers of admitted pods and clears the list of the node's users.
 func (l *Loop) finishBatch() {
 	for _, s := range l.batch.starts {
 		l.startWorker(s.member)
@@ -79,7 +78,7 @@ func (l *Loop) finishBatch() {
 	l.invalidateUsers()
 }
 
-// startWorker asks for the worker of an admitted pod.
+// startWorker requests the worker of an admitted pod.
 func (l *Loop) startWorker(m member) {
 	l.cfg.Workers.Submit(worker.Request{Kind: worker.Create, Pod: m.pod, Origin: m.origin, Replaces: m.after})
 }
@@ -98,15 +97,15 @@ func (l *Loop) dequeueStart(uid types.UID) (s queuedStart, found bool) {
 // nodeUser is a pod that uses the node.
 type nodeUser struct {
 	pod *v1.Pod
-	// ending: it is being ended. removed: the set has it no more.
+	// ending is true if the pod is being terminated, and removed if the set no longer contains it.
 	ending, removed bool
-	// remainingGrace is the rest of its grace period, where it is being ended.
+	// remainingGrace is the rest of the grace period of a pod that is being terminated.
 	remainingGrace time.Duration
 }
 
-// listNodeUsers returns the pods that use the node, by UID: those that were admitted
-// and have not ended, those that are being ended, also where no source wants them any
-// more, and what an earlier agent left running and is not in the set yet.
+// listNodeUsers returns the pods that use the node, sorted by UID. They are the admitted pods that
+// have not ended, the pods that are being terminated even if no source wants them, and the pods
+// that an earlier agent left running and that are not in the set yet.
 func (l *Loop) listNodeUsers() []nodeUser {
 	known := map[types.UID]bool{}
 	var users []nodeUser
@@ -137,8 +136,7 @@ func (l *Loop) listNodeUsers() []nodeUser {
 
 func byUID(a, b nodeUser) int { return cmp.Compare(a.pod.UID, b.pod.UID) }
 
-// remainingGrace returns the rest of the grace period of pods that are being ended, by
-// UID.
+// remainingGrace returns, by UID, the rest of the grace period of pods that are being terminated.
 func (l *Loop) remainingGrace(ending []worker.TerminatingPod) map[types.UID]time.Duration {
 	left := make(map[types.UID]time.Duration, len(ending))
 	now := l.cfg.Now()
@@ -148,8 +146,8 @@ func (l *Loop) remainingGrace(ending []worker.TerminatingPod) map[types.UID]time
 	return left
 }
 
-// notYetRestored returns the pods that an earlier agent left running and that are
-// wanted, but are not in the set yet.
+// notYetRestored returns the pods that an earlier agent left running, that are wanted, and that are
+// not in the set yet.
 func (l *Loop) notYetRestored() []*v1.Pod {
 	running := map[types.UID]bool{}
 	for _, s := range l.cfg.Workers.Orphans() {
@@ -169,8 +167,8 @@ func (l *Loop) notYetRestored() []*v1.Pod {
 	return expected
 }
 
-// active reports whether the pod may use the node: it is still being ended, or
-// was admitted and has not ended.
+// active reports whether the pod may use the node: it is being terminated, or it was admitted and
+// has not ended.
 func (l *Loop) active(m member) bool {
 	if l.cfg.Workers.KnownTerminated(m.pod.UID) {
 		return false
@@ -178,10 +176,10 @@ func (l *Loop) active(m member) bool {
 	return l.cfg.Workers.TerminationRequested(m.pod.UID) || !m.rejected && !m.recreated && !l.ended(m.pod)
 }
 
-// attributes are what a pod is judged by. Those it starts after anyway are not
-// among the others: the one whose place it takes, and of static pods those of its
-// full name. A pod that is rejected for good does not see what was removed and is
-// about to leave, as with a kubelet; any other waits for that.
+// attributes returns the input of the admission of a pod. A terminating pod is not among the others
+// if m starts after it in any case: the pod that m replaces and, for static pods, the pods of its
+// full name. A pod that is not static does not count removed pods that are terminating, as in a
+// kubelet. A static pod waits for those.
 func (l *Loop) attributes(m member) *admission.Attributes {
 	a := &admission.Attributes{Pod: m.pod, Verdict: m.verdict}
 	static := pod.IsStatic(m.pod)

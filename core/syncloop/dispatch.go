@@ -14,8 +14,8 @@ import (
 	"github.com/wardlet/wardlet/core/worker"
 )
 
-// handleUpdate handles an update of the mux: its changes in their order, additions of
-// one kind by age, and only then the sources it completes.
+// handleUpdate handles an update of the mux: its changes in their order, consecutive additions by
+// age, and then the sources whose first snapshot it completes.
 func (l *Loop) handleUpdate(u *api.Update) {
 	changes := u.Changes
 	for len(changes) > 0 {
@@ -39,7 +39,7 @@ func (l *Loop) dispatch(op api.Op, changes []api.Change) {
 		return
 	}
 	if op == api.UpdateOp && slices.ContainsFunc(changes, func(c api.Change) bool { _, waits := l.waiting[c.New.UID]; return waits }) {
-		defer l.retry() // as they are now they may fit
+		defer l.retry() // after the update they may fit
 	}
 	for i := range changes {
 		c := &changes[i]
@@ -58,7 +58,7 @@ func (l *Loop) dispatch(op api.Op, changes []api.Change) {
 			m := l.pods.update(c)
 			l.trackOutcome(m)
 			if pod.GatesChanged(c.Old, c.New) {
-				l.request(worker.Sync, m) // it may be ready now, or not any more
+				l.request(worker.Sync, m) // the pod may have become ready or unready
 			}
 		default:
 			l.cfg.Log.Error("change of an unknown kind ignored", "op", string(op), "source", c.Source, "uid", c.Pod().UID)
@@ -66,9 +66,9 @@ func (l *Loop) dispatch(op api.Op, changes []api.Change) {
 	}
 }
 
-// withoutMirrors leaves out the API server's pictures of static pods: they are
-// bookkeeping, and nothing of them is ever started, nor judged, nor checked. An
-// end is no less an end because a pod that runs has come to look like one.
+// withoutMirrors removes changes of mirror pods, which are copies of static pods in the API server:
+// they are never started, judged or checked. A removal or deletion is kept if the set contains the
+// pod, even if the pod has become a mirror pod.
 func (l *Loop) withoutMirrors(op api.Op, changes []api.Change) []api.Change {
 	mirrored := func(c api.Change) bool {
 		ends := op == api.Remove || op == api.Delete
@@ -80,9 +80,9 @@ func (l *Loop) withoutMirrors(op api.Op, changes []api.Change) []api.Change {
 	return slices.DeleteFunc(slices.Clone(changes), mirrored)
 }
 
-// update passes a newer version on. A pod that was rejected for good does not
-// start by it: for that it is removed and added again. One that waits for room may
-// fit as it is now.
+// update passes a newer version on to the worker. A pod that was rejected for good does not start
+// because of an update: it has to be removed and added again. A pod that waits for room may fit in
+// its new version.
 func (l *Loop) update(c *api.Change) {
 	before, _ := l.pods.get(c.New.UID)
 	_, waits := l.waiting[c.New.UID]
@@ -104,7 +104,7 @@ func (l *Loop) update(c *api.Change) {
 	l.trackOutcome(m)
 	l.reportEdit(before, m)
 	if waits {
-		l.usersWhenRejected[m.pod.UID] = m.pod // what it was has left
+		l.usersWhenRejected[m.pod.UID] = m.pod // the old version no longer uses the node
 		return
 	}
 	if _, arrives := l.pendingPreemptors[m.pod.UID]; arrives {
@@ -123,8 +123,8 @@ func (l *Loop) update(c *api.Change) {
 	}
 }
 
-// judgeAgain decides anew about a pod that others leave for and that has become
-// another. before is what policy said of it as it was.
+// judgeAgain judges a pod again that has changed while other pods were preempted for it. before is
+// the verdict about its previous version.
 func (l *Loop) judgeAgain(m member, before *api.Verdict) {
 	defer l.finishBatch()
 	delete(l.pendingPreemptors, m.pod.UID)
@@ -137,9 +137,9 @@ func (l *Loop) judgeAgain(m member, before *api.Verdict) {
 	l.admit(m, result, before, false)
 }
 
-// remove ends a pod. Of one that was rejected or has not begun only its status is
-// there, unless an earlier pod of its UID is still being ended; that its source may
-// bring it back, and it then start, the status goes at once.
+// remove terminates a pod. If the pod was rejected or has not started, it has only a status, unless
+// an earlier pod of its UID is still being terminated. Such a status is deleted at once, so that
+// the pod can start if its source adds it again.
 func (l *Loop) remove(c *api.Change) {
 	uid := c.Old.UID
 	m, _ := l.pods.get(uid)
@@ -168,19 +168,20 @@ func (l *Loop) remove(c *api.Change) {
 	l.request(worker.Kill, member{pod: c.Old, origin: c.Origin})
 }
 
-// forgetOutcome drops what is kept of a pod that has no worker.
+// forgetOutcome deletes the stored outcome of a pod that has no worker.
 func (l *Loop) forgetOutcome(uid types.UID) {
 	if l.cfg.Outcomes != nil {
 		l.cfg.Outcomes.Forget(uid)
 	}
 }
 
-// reasonHasEnded is why an edit of a pod has no effect.
+// reasonHasEnded is the reason of the condition and event for an edit that has no effect because
+// the pod has ended.
 const reasonHasEnded = "HasEnded"
 
-// reportEdit shows with a static pod that has ended what its document has changed
-// since: nothing of it is run again. m is the newer version of before. An edit that is
-// undone is shown no longer.
+// reportEdit shows in the status of a static pod that has ended what has changed in its document
+// since: the pod does not run again. m is the newer version of before. If the edit is reverted, it
+// is no longer shown.
 func (l *Loop) reportEdit(before, m member) {
 	if before.pod == nil || !pod.IsStatic(m.pod) || m.rejected || m.recreated || !l.ended(before.pod) {
 		return
@@ -201,16 +202,15 @@ func (l *Loop) reportEdit(before, m member) {
 	l.cfg.Events.Event(m.pod, v1.EventTypeWarning, reasonHasEnded, message)
 }
 
-// reportIgnoredEdit shows that a pod which has ended was edited, and returns what is
-// shown.
+// reportIgnoredEdit shows that a pod which has ended was edited, and returns the message.
 func (l *Loop) reportIgnoredEdit(p *v1.Pod, path string) string {
 	message := path + " has changed, but the pod has ended: to run it again, take its manifest away and put it back, or give it another UID"
 	l.cfg.Statuses.SetEditIgnored(p.UID, reasonHasEnded, message, l.cfg.Now())
 	return message
 }
 
-// rerunDifference returns the first field by which a run of after would differ from
-// one of before, "" for none.
+// rerunDifference returns the first field that would make a run of after differ from a run of
+// before, "" for none.
 func rerunDifference(before, after *v1.Pod) string {
 	if path := pod.Remade(before, after); path != "" {
 		return path

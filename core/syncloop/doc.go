@@ -1,25 +1,23 @@
-// Package syncloop is the one place where what should run meets what happens:
-// a loop on a single goroutine that turns changes, lifecycle events and ticks
-// into requests to the workers.
+// Package syncloop compares the wanted pods with the running pods: a loop on a single goroutine
+// turns changes, lifecycle events and ticks into requests to the workers.
 //
-// Comes in: updates from the mux, events from the PLEG, due times from the
-// workers, a sync tick every second and a housekeeping tick every two. Goes
-// out: requests to the workers, and the set of pods that are to run.
+// Input: updates from the mux, events from the PLEG, due times from the workers, a sync tick every
+// second and a housekeeping tick every two seconds. Output: requests to the workers, and the set of
+// pods that should run.
 //
-// Loop.Run is the goroutine; it owns the set. Nothing it does waits for the
-// runtime: the only such call, the list that housekeeping asks for before it
-// ends a pod that no source wants, runs beside it on one goroutine that Run waits
-// for. Removable and Healthy may be called from anywhere.
+// Loop.Run is the goroutine and owns the set. It never waits for the runtime. The only call to the
+// runtime is the list that housekeeping requests before it terminates a pod that no source wants.
+// That call runs on another goroutine, and Run waits for it before it returns. Removable and
+// Healthy may be called from any goroutine.
 //
-// A pod that is not admitted stays in the set without a worker until its source
-// takes it away: shown as failed, or, as a static pod that this node rejects, as
-// pending, and then it is judged again as soon as something has left the node.
-// Where others give way to a critical pod, that one starts when they have ended.
-// What policy says of a pod comes with it; the loop does not ask. What an earlier
-// agent has begun with is not judged again. A pod that comes back under its UID is judged
-// when nothing is left on the node of the one that went.
+// A pod that is not admitted stays in the set without a worker until its source removes it. It is
+// shown as failed, or as pending if it is a static pod that this node rejects. Such a static pod is
+// judged again as soon as a pod has left the node. If other pods are preempted for a critical pod,
+// the critical pod starts when they have terminated. The verdict of policy arrives with the pod;
+// the loop does not ask for it. A pod that an earlier agent has started is not judged again. A pod
+// that is created again under its UID is judged when nothing of the earlier pod is left on the
+// node.
 //
-// Whether a pod is wanted is the mux's to say, and only once the pod's own
-// source is ready: one source that is down keeps its pods, and does not hold up
-// those of others.
+// The mux decides whether a pod is wanted, and only once the pod's own source is ready. If one
+// source is unavailable, its pods are kept, and pods of other sources do not have to wait.
 package syncloop

@@ -13,16 +13,16 @@ import (
 	"github.com/wardlet/wardlet/core/worker"
 )
 
-// housekeep makes the workers match the pods that are wanted, whatever was
-// missed: it lets go of workers that are done or whose pod is gone, makes
-// those that are missing, and looks for pods that run and that no source wants.
+// housekeep makes the workers match the wanted pods even if an event was missed. It removes workers
+// that are finished or whose pod is gone, starts those that are missing, and looks for running pods
+// that no source wants.
 func (l *Loop) housekeep(ctx context.Context) {
 	l.createMissingWorkers(l.cfg.Workers.SyncKnownPods(l.wanted))
 	l.forgetTerminated()
 	if l.relisting || len(l.orphans()) == 0 {
 		return
 	}
-	// What the last list showed may be over: look again before anything ends.
+	// The last list may be out of date: list again before terminating anything.
 	l.relisting = true
 	l.helpers.Go(func() { l.relisted <- l.cfg.PLEG.Relist(ctx) })
 }
@@ -44,7 +44,8 @@ func (l *Loop) createMissingWorkers(workers map[types.UID]worker.State) {
 	l.admitRecreated()
 }
 
-// killOrphans ends the pods that run without a worker or a source, by a fresh list.
+// killOrphans terminates the pods that run without a worker or a source, after a new list. err is
+// the error of that list.
 func (l *Loop) killOrphans(err error) {
 	l.relisting = false
 	if err != nil {
@@ -64,8 +65,8 @@ func (l *Loop) killOrphans(err error) {
 	}
 }
 
-// orphans returns the pods without a worker that may be ended: the source each was made for
-// does not want it. As in unwanted, whether that source is ready is checked first.
+// orphans returns the pods without a worker that may be terminated, because the source that each
+// was made for does not want it. As in unwanted, whether that source is ready is checked first.
 func (l *Loop) orphans() []worker.Orphan {
 	var orphans []worker.Orphan
 	for _, s := range l.cfg.Workers.Orphans() {
@@ -76,39 +77,37 @@ func (l *Loop) orphans() []worker.Orphan {
 	return orphans
 }
 
-// wanted reports whether the pod is to run: by the mux, or by the set while
-// its removal is still on the way here.
+// wanted reports whether the pod should run: the mux wants it, or the set contains it because the
+// loop has not received its removal yet.
 func (l *Loop) wanted(uid types.UID) bool {
 	return l.cfg.Desired.Wanted(uid) || l.pods.has(uid)
 }
 
-// unwanted reports whether it is known that the pod is not to run. The source
-// is asked about first: a snapshot that comes between the two questions must
-// not make its own pods look unwanted.
+// unwanted reports whether it is known that the pod should not run. It checks the source first: a
+// snapshot that arrives between the two checks must not make its own pods look unwanted.
 func (l *Loop) unwanted(uid types.UID, source string) bool {
 	return l.sources.ready(source) && !l.wanted(uid)
 }
 
-// Removable reports whether everything a pod left on the node may be removed:
-// dead containers, sandboxes, logs, directories, cgroup. source is the one the
-// pod's sandbox names, empty where nothing tells it. It may be called from any
-// goroutine.
+// Removable reports whether everything that a pod left on the node may be removed: dead containers,
+// sandboxes, logs, directories, cgroup. source is the source named in the pod's sandbox, empty if
+// unknown. It may be called from any goroutine.
 func (l *Loop) Removable(uid types.UID, source string) bool {
 	return (l.unwanted(uid, source) || l.notStarted(uid)) && l.cfg.Workers.ContentRemovable(uid)
 }
 
-// notStarted reports whether a pod waits for room, or for what is left of the pod
-// before it of the same UID. What there is of it is from an earlier life, and would be
-// taken for its own.
+// notStarted reports whether a pod waits for room, or until nothing is left of the earlier pod with
+// its UID. What is on the node under the UID belongs to an earlier pod and would be taken for part
+// of this one.
 func (l *Loop) notStarted(uid types.UID) bool {
 	m, _ := l.pods.get(uid)
 	waits := m.rejected && pod.IsStatic(m.pod) && !refused(m.verdict)
 	return (waits || m.recreated) && !l.cfg.Workers.Has(uid)
 }
 
-// sources records which sources are ready. A source is ready once the loop
-// has handled its first snapshot, not merely when the mux has it: until then
-// what it took away may still be on its way here.
+// sources records which sources are ready. A source is ready once the loop has handled its first
+// snapshot. That the mux has the snapshot is not enough: the loop may not have received its
+// removals yet.
 type sources struct {
 	configured []string
 	desired    Desired
@@ -130,8 +129,9 @@ func (s *sources) markHandled(names []string) {
 	}
 }
 
-// ready reports whether the first snapshot of the named source has been handled. With an
-// empty name, for a pod of an unknown source, it reports whether those of all have.
+// ready reports whether the first snapshot of the named source has been handled. With an empty
+// name, for a pod of an unknown source, it reports whether the first snapshots of all sources have
+// been handled.
 func (s *sources) ready(name string) bool {
 	if name == "" {
 		return !slices.ContainsFunc(s.configured, func(n string) bool { return !s.ready(n) })

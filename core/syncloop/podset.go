@@ -10,9 +10,8 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// podSet holds the pods that are to run, by UID and by nothing else: several
-// pods of one name may be there at once. The loop writes it; Removable reads
-// it from other goroutines.
+// podSet holds the pods that should run, by UID only: several pods of one name may be in it at
+// once. The loop writes it; Removable reads it from other goroutines.
 type podSet struct {
 	mu   sync.RWMutex
 	pods map[types.UID]member
@@ -22,32 +21,32 @@ type podSet struct {
 type member struct {
 	pod    *v1.Pod
 	origin api.Origin
-	// after is the pod whose place this one takes, empty for none.
+	// after is the pod that this one replaces, empty for none.
 	after types.UID
-	// verdict is what policy said of pod, nil where nothing was asked.
+	// verdict is the verdict of policy about pod, nil if policy was not asked.
 	verdict *api.Verdict
-	// ended is the version that the pod was when it ended, nil where it is pod itself, or
-	// nothing has ended.
+	// ended is the version of the pod at the time when it ended. It is nil if that is pod itself,
+	// or if the pod has not ended.
 	ended *v1.Pod
-	// rejected: the pod was not admitted. It gets no worker, and stays in the
-	// set for as long as its source holds it.
+	// rejected is true if the pod was not admitted. It gets no worker, and stays in the set as long
+	// as its source has it.
 	rejected bool
-	// restored: the checkpoint had the pod.
+	// restored is true if the pod came from the checkpoint.
 	restored bool
-	// recreated is set for a pod that was added again while the pod that had its UID
-	// was being ended, or had left something. It is judged when that has no worker any
-	// more and nothing is left.
+	// recreated is true for a pod that was added again while the earlier pod with its UID was being
+	// terminated or had left something on the node. It is judged when the earlier pod has no worker
+	// any more and nothing of it is left.
 	recreated bool
 }
 
 func newPodSet() *podSet { return &podSet{pods: map[types.UID]member{}} }
 
-// add adds a pod about which nothing is decided yet.
+// add adds a pod about which nothing has been decided yet.
 func (s *podSet) add(c *api.Change) member {
 	return s.put(member{pod: c.New, origin: c.Origin, verdict: c.Verdict, after: c.Replaces, restored: c.Op == api.Restore})
 }
 
-// update records a newer version of a pod. What was decided about the pod stays.
+// update stores a newer version of a pod. Earlier decisions about the pod are kept.
 func (s *podSet) update(c *api.Change) member {
 	m, _ := s.get(c.New.UID)
 	m.pod, m.origin = c.New, c.Origin

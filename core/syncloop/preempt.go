@@ -14,21 +14,21 @@ import (
 	"github.com/wardlet/wardlet/core/worker"
 )
 
-// reasonMakingRoom is why an admitted pod has not begun to start.
+// reasonMakingRoom is the reason in the status of an admitted pod that waits for preempted pods.
 const reasonMakingRoom = "MakingRoom"
 
-// minPreemptionWait is how long a pod waits at least for others to end.
+// minPreemptionWait is the minimum time that a pod waits for preempted pods to terminate.
 const minPreemptionWait = 10 * time.Second
 
-// pendingPreemptor is an admitted pod that starts when others have left, or at the
-// deadline by which they should have.
+// pendingPreemptor is an admitted pod that starts when the pods in leaving have terminated, or at
+// the deadline.
 type pendingPreemptor struct {
 	leaving  []types.UID
 	deadline time.Time
 }
 
-// makeRoom ends others for an admitted pod, which starts after them. It uses the node
-// from now on, so that no other pod takes the room.
+// makeRoom preempts other pods for an admitted pod, which starts after them. The admitted pod uses
+// the node from now on, so no other pod can use the freed room.
 func (l *Loop) makeRoom(m member, room *admission.Preemption) {
 	var a pendingPreemptor
 	var names []string
@@ -54,14 +54,14 @@ func (l *Loop) makeRoom(m member, room *admission.Preemption) {
 	l.startPreemptors()
 }
 
-// seconds is a number of seconds, a century at most: more, or half of that on top, may
-// be no duration.
+// seconds returns n seconds as a duration, limited to a century: a longer time, or one and a half
+// times that, may overflow.
 func seconds(n int64) time.Duration {
 	const century = 100 * 365 * 24 * time.Hour
 	return time.Duration(min(max(n, 0), int64(century/time.Second))) * time.Second
 }
 
-// startPreemptors starts the pods for which others have left.
+// startPreemptors starts the pods whose preempted pods have terminated.
 func (l *Loop) startPreemptors() {
 	for uid, a := range l.pendingPreemptors {
 		leaves := func(uid types.UID) bool { return l.cfg.Workers.Has(uid) && !l.cfg.Workers.KnownTerminated(uid) }
@@ -82,15 +82,15 @@ func (l *Loop) startPreemptors() {
 	}
 }
 
-// What is said of pods that give way to a critical one, in a kubelet's words.
+// The event and status of a pod that is preempted for a critical one, in a kubelet's words.
 const (
 	reasonPreempting  = "Preempting"
 	messagePreempting = "Preempted in order to admit critical pod"
 	messageDisruption = "Pod was preempted by Kubelet to accommodate a critical pod."
 )
 
-// preempt ends a pod with its own grace period. If nothing of it has begun yet it is
-// rejected instead: a static one waits again.
+// preempt terminates a pod with its own grace period. If the pod has not started yet, it is
+// rejected instead; a static pod then waits again.
 func (l *Loop) preempt(p *v1.Pod) {
 	l.cfg.Events.Event(p, v1.EventTypeWarning, reasonPreempting, messagePreempting)
 	m, known := l.pods.get(p.UID)
@@ -112,8 +112,8 @@ func (l *Loop) preempt(p *v1.Pod) {
 	})
 }
 
-// cancelStart keeps an admitted pod of which nothing is on the node from starting, and
-// reports whether it could.
+// cancelStart prevents an admitted pod from starting if nothing of it is on the node, and reports
+// whether it prevented the start.
 func (l *Loop) cancelStart(uid types.UID) bool {
 	if _, arrives := l.pendingPreemptors[uid]; arrives {
 		delete(l.pendingPreemptors, uid)
@@ -129,16 +129,16 @@ func (l *Loop) cancelStart(uid types.UID) bool {
 	return !begun && l.cfg.Workers.CancelStart(uid)
 }
 
-// wasPreempted reports whether a new pod was preempted before the loop got it. Its
-// worker ends it, and it does not start again.
+// wasPreempted reports whether a new pod was preempted before the loop received it. Its worker
+// terminates it, and it does not start again.
 func (l *Loop) wasPreempted(m member) bool {
 	early := l.preemptedEarly[m.pod.UID]
 	delete(l.preemptedEarly, m.pod.UID)
 	return early && l.cfg.Workers.TerminationRequested(m.pod.UID)
 }
 
-// DisruptedStatus returns what ends the status of a pod that is preempted or evicted: reason and message of the pod, and the
-// message of its condition DisruptionTarget.
+// DisruptedStatus returns a function that sets the final status of a preempted or evicted pod: the
+// pod's reason and message, and the message of its DisruptionTarget condition.
 func DisruptedStatus(reason, message, disruption string) func(*v1.PodStatus) {
 	return func(st *v1.PodStatus) {
 		st.Phase, st.Reason, st.Message = v1.PodFailed, reason, message
@@ -163,12 +163,12 @@ func setDisruptionTarget(st *v1.PodStatus, message string) {
 	st.Conditions[i] = target
 }
 
-// messageEviction says why a pod ends that policy does not let run any more.
+// messageEviction is the condition message of a pod that is terminated because policy no longer
+// admits it.
 const messageEviction = "Pod was evicted because a policy that has changed does not admit it any more."
 
-// evict ends a pod that was admitted and is not any more, with its own grace period.
-// From now on it is one that was rejected. One of which nothing has begun is that at
-// once.
+// evict terminates a pod that was admitted and is no longer admitted, with its own grace period.
+// From now on the pod counts as rejected. If the pod has not started, it is rejected at once.
 func (l *Loop) evict(c *api.Change) {
 	m, known := l.pods.get(c.New.UID)
 	if !known || m.rejected && refused(m.verdict) {
@@ -189,7 +189,7 @@ func (l *Loop) evict(c *api.Change) {
 	l.invalidateUsers()
 }
 
-// endRefused asks the worker of a pod that policy refuses to end it.
+// endRefused marks a pod that policy denies as rejected and requests its termination.
 func (l *Loop) endRefused(m member) {
 	m.rejected = true
 	l.pods.put(m)

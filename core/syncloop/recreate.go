@@ -12,16 +12,17 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// reasonCleaningUp is why a pod that has come back has not begun to start.
+// reasonCleaningUp is the reason in the status of a recreated pod that waits for the cleanup of the
+// earlier pod.
 const reasonCleaningUp = "CleaningUp"
 
-// cleanupTimeout is how long a recreated pod waits at most until what is left of the
-// pod before it is removed, if its containers start whatever that shows.
+// cleanupTimeout is how long a recreated pod waits until the remains of the earlier pod are
+// removed. It applies only to pods whose containers always restart.
 const cleanupTimeout = 30 * time.Second
 
-// awaitsTermination reports whether a new pod has the UID of one that is being ended,
-// or that has left something on the node. It is then marked as recreated, has no room
-// on the node, and is judged when nothing of the pod before it is left.
+// awaitsTermination reports whether a new pod has the UID of a pod that is being terminated or that
+// has left something on the node. The new pod is then marked as recreated, does not use the node,
+// and is judged when nothing of the earlier pod is left.
 func (l *Loop) awaitsTermination(m member) bool {
 	uid := m.pod.UID
 	if refused(m.verdict) || pod.IsTerminal(m.pod.Status.Phase) {
@@ -44,8 +45,8 @@ func (l *Loop) remains(uid types.UID) bool {
 	return l.cfg.Workers.InRuntime(uid) || l.cfg.Begun != nil && l.cfg.Begun(uid)
 }
 
-// admitRecreated judges the recreated pods of whose UIDs nothing is left: after those
-// that wait, oldest first.
+// admitRecreated judges the recreated pods for whose UIDs nothing is left on the node: after the
+// waiting pods, oldest first.
 func (l *Loop) admitRecreated() {
 	var returned []member
 	for uid := range l.terminating {
@@ -60,7 +61,7 @@ func (l *Loop) admitRecreated() {
 	l.judgeWaiting()
 	slices.SortFunc(returned, byAge)
 	for _, m := range returned {
-		l.nodeUsers() // those without it
+		l.nodeUsers() // list the users before m is judged
 		delete(l.terminating, m.pod.UID)
 		m.recreated = false
 		l.pods.put(m)
@@ -72,9 +73,9 @@ func (l *Loop) admitRecreated() {
 	}
 }
 
-// awaitsCleanup reports whether something of the pod before it keeps a recreated pod
-// from starting, and shows that. By what is left the pod may seem to have ended. What
-// still runs of it is ended, because no worker does that.
+// awaitsCleanup reports whether the remains of the earlier pod keep a recreated pod from starting,
+// and shows that in its status. Because of such remains the new pod could seem to have ended.
+// Containers that still run are terminated here, because the earlier pod has no worker.
 func (l *Loop) awaitsCleanup(m member) bool {
 	uid := m.pod.UID
 	since, now := l.terminating[uid], l.cfg.Now()
@@ -104,14 +105,14 @@ func (l *Loop) awaitsCleanup(m member) bool {
 	return true
 }
 
-// alwaysRestarts reports whether the containers of a pod start however an instance of
-// them ended.
+// alwaysRestarts reports whether the containers of a pod start regardless of how their earlier
+// instances exited.
 func alwaysRestarts(p *v1.Pod) bool {
 	return p.Spec.RestartPolicy == v1.RestartPolicyAlways &&
 		!slices.ContainsFunc(p.Spec.Containers, func(c v1.Container) bool { return c.RestartPolicy != nil })
 }
 
-// forgetTerminated drops the pods that are gone with all they left.
+// forgetTerminated forgets the terminated pods of which nothing is left.
 func (l *Loop) forgetTerminated() {
 	for uid := range l.terminating {
 		if !l.pods.has(uid) && !l.cfg.Workers.Has(uid) && !l.remains(uid) {
@@ -120,14 +121,14 @@ func (l *Loop) forgetTerminated() {
 	}
 }
 
-// reasonReplaced is why a pod ends whose document has changed under its UID.
+// reasonReplaced is the reason of the event for a pod that is replaced because its document has
+// changed under its UID.
 const reasonReplaced = "Replaced"
 
-// replacingField returns the first field in which a newer version of a static pod is
-// made otherwise than the one that its worker runs. It returns "" where there is none,
-// and where the pod has not begun or ends anyway: then the newest version is the one
-// that starts, or none does. Two versions of one document are made alike, whatever
-// defaults they were given.
+// replacingField returns the first field of a newer version of a static pod that requires the
+// running pod to be replaced. It returns "" if there is none. It also returns "" if the pod has not
+// started or is being terminated anyway: then the newest version starts later, or none does. Two
+// versions of one document do not differ, whatever defaults were set in them.
 func (l *Loop) replacingField(before member, c *api.Change) string {
 	uid := c.New.UID
 	_, waits := l.waiting[uid]
@@ -143,8 +144,8 @@ func (l *Loop) replacingField(before member, c *api.Change) string {
 	return pod.Remade(before.pod, c.New)
 }
 
-// replace ends a pod and recreates it under its UID as the newer version, as if its
-// source had removed it and added it again: it is judged when the pod before it has
+// replace terminates a pod and recreates it under its UID as the newer version, as if its source
+// had removed it and added it again: the newer version is judged when nothing of the earlier pod is
 // left.
 func (l *Loop) replace(before member, c *api.Change, path string) {
 	l.cfg.Events.Event(before.pod, v1.EventTypeNormal, reasonReplaced, path+" has changed: the pod is replaced under its UID")
@@ -153,10 +154,9 @@ func (l *Loop) replace(before member, c *api.Change, path string) {
 	l.add([]api.Change{{Op: api.Add, Source: c.Source, New: c.New, Origin: c.Origin, Verdict: cmp.Or(c.Verdict, before.verdict)}})
 }
 
-// changedWhileDown reports whether a pod that an earlier agent has begun with, and
-// that is not known to have ended, is made otherwise now: that agent was killed before
-// it could replace the pod, or its state is lost. How the pod before it fared is not
-// kept for this one.
+// changedWhileDown reports whether the document of a pod has changed since an earlier agent started
+// the pod, and the pod is not known to have ended: that agent was killed before it could replace
+// the pod, or its state is lost. The outcome of the earlier pod is then deleted.
 func (l *Loop) changedWhileDown(m member) bool {
 	if l.cfg.Workers.Has(m.pod.UID) || !l.cfg.Workers.ManifestChanged(m.pod, &m.origin) {
 		return false

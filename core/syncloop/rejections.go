@@ -12,17 +12,17 @@ import (
 	"github.com/wardlet/wardlet/core/admission"
 )
 
-// rejections are those for good that are shown once the next agent would know of
-// them: what is shown as failed must not start after a restart.
+// rejections are the final rejections whose status is shown only when they are durable: a pod that
+// was shown as failed must not start after a restart of the agent.
 type rejections struct {
-	// unshown are the statuses that wait for that, the newest of each pod. They are
-	// the loop's own.
+	// unshown are the statuses that are not durable yet, the newest of each pod. Only the loop uses
+	// them.
 	unshown map[types.UID]*v1.PodStatus
 	// wake has room for one value and is never closed.
 	wake chan struct{}
 
 	mu sync.Mutex
-	// durable are the rejections that have to wait no more.
+	// durable are the rejections that can be shown now.
 	durable []rejection
 }
 
@@ -35,7 +35,7 @@ func newRejections() *rejections {
 	return &rejections{unshown: map[types.UID]*v1.PodStatus{}, wake: make(chan struct{}, 1)}
 }
 
-// add says that a rejection has to wait no more. It may be called from any goroutine.
+// add adds a rejection that can be shown now. It may be called from any goroutine.
 func (r *rejections) add(uid types.UID, st *v1.PodStatus) {
 	r.mu.Lock()
 	r.durable = append(r.durable, rejection{uid, st})
@@ -46,16 +46,15 @@ func (r *rejections) add(uid types.UID, st *v1.PodStatus) {
 	}
 }
 
-// showOnceDurable shows a rejection when it is kept on disk. The loop does not wait
-// for that.
+// showOnceDurable shows a rejection once it is stored on disk. The loop does not wait for the disk.
 func (l *Loop) showOnceDurable(m member, st *v1.PodStatus) {
 	uid := m.pod.UID
 	l.rejections.unshown[uid] = st
 	l.cfg.Outcomes.Rejected(m.pod, st, func() { l.rejections.add(uid, st) })
 }
 
-// showDurable shows the rejections that have to wait no more, of pods that are still
-// rejected and have no worker.
+// showDurable shows the rejections that can be shown now, if their pods are still rejected and have
+// no worker.
 func (l *Loop) showDurable() {
 	l.rejections.mu.Lock()
 	kept := l.rejections.durable
@@ -72,24 +71,22 @@ func (l *Loop) showDurable() {
 	}
 }
 
-// retryLater records that a rejected pod is judged again once one of those that use
-// the node has left it or has changed.
+// retryLater records that a rejected pod is judged again once one of the pods that use the node has
+// left it or has changed.
 func (l *Loop) retryLater(m member, why admission.Result) {
 	l.waiting[m.pod.UID] = why
 	l.batch.hasWaiting = true
 }
 
-// retry judges the pods that wait again, and those that come back, and starts those
-// that may now.
+// retry judges the waiting pods and the recreated pods, and starts those that are admitted.
 func (l *Loop) retry() {
 	defer l.finishBatch()
 	l.judgeWaiting()
 	l.admitRecreated()
 }
 
-// judgeWaiting judges the pods that wait again, oldest first, where there may be room
-// since. One that still does not fit makes no event, unless it is for another
-// reason.
+// judgeWaiting judges the waiting pods again, oldest first, if there may be more room since the
+// last time. If a pod still does not fit, an event is written only if the reason has changed.
 func (l *Loop) judgeWaiting() {
 	l.startPreemptors()
 	if len(l.waiting) == 0 || !l.hasMoreRoom() {
@@ -113,8 +110,8 @@ func (l *Loop) judgeWaiting() {
 	}
 }
 
-// hasMoreRoom reports whether one of the pods that used the node when others were
-// rejected does not any more, or has changed.
+// hasMoreRoom reports whether one of the pods that used the node when others were rejected no
+// longer uses it, or has changed.
 func (l *Loop) hasMoreRoom() bool {
 	now := map[types.UID]*v1.Pod{}
 	for _, u := range l.nodeUsers() {
@@ -128,7 +125,7 @@ func (l *Loop) hasMoreRoom() bool {
 	return false
 }
 
-// waitingByAge returns the pods that wait, in the order in which they would have come.
+// waitingByAge returns the waiting pods, oldest first.
 func (l *Loop) waitingByAge() []member {
 	var waiting []member
 	for uid := range maps.Keys(l.waiting) {

@@ -23,7 +23,7 @@ const (
 	housekeepingPeriod = 2 * time.Second
 )
 
-// errClosed is why a loop ends that was not told to.
+// errClosed is the error of Run if the stream of updates was closed.
 var errClosed = errors.New("the stream of pod updates was closed")
 
 // Loop is the sync loop. See the package comment.
@@ -31,37 +31,37 @@ type Loop struct {
 	cfg     Config
 	pods    *podSet
 	sources *sources
-	// lastStep is when the last step began or ended.
+	// lastStep is when the last step began or finished.
 	lastStep atomic.Pointer[time.Time]
 
-	// relisting: a list for housekeeping is on its way; its outcome comes
-	// through relisted, which has room for it and is never closed.
+	// relisting is true while a list for housekeeping is under way. Its result is sent to relisted,
+	// which has room for it and is never closed.
 	relisting bool
 	relisted  chan error
 	helpers   sync.WaitGroup
 
-	// waiting are the rejected pods that are judged again, with the reason;
-	// usersWhenRejected are the pods that used the node when they were judged.
+	// waiting are the rejected pods that are judged again, with the reason of the rejection.
+	// usersWhenRejected are the pods that used the node when they were rejected.
 	waiting           map[types.UID]admission.Result
 	usersWhenRejected map[types.UID]*v1.Pod
-	// pendingPreemptors are admitted pods that start when others have left the node.
+	// pendingPreemptors are the admitted pods that start when others have left the node.
 	pendingPreemptors map[types.UID]pendingPreemptor
-	// preemptedEarly are the pods that were preempted before the loop got them.
+	// preemptedEarly are the pods that were preempted before the loop received them.
 	preemptedEarly map[types.UID]bool
-	// terminating are the pods that were removed and may have left something on the
-	// node, with when that began to keep a recreated pod of the same UID from
-	// starting; zero where it does not.
+	// terminating are the removed pods that may have left something on the node. The value is the
+	// time since which their remains keep a recreated pod of the same UID from starting, zero if
+	// they do not.
 	terminating map[types.UID]time.Time
 	batch       admissionBatch
-	// rejections are those that are to be shown.
+	// rejections are the final rejections that are not shown yet.
 	rejections *rejections
 
-	// unhealthy is of the checks before a step, unlisted of the lists for
-	// housekeeping.
+	// unhealthy limits the log entries about failed checks before a step, unlisted those about
+	// failed lists for housekeeping.
 	unhealthy, unlisted faultlog.Pace
 }
 
-// New makes a loop; Run sets it going.
+// New makes a loop; Run starts it.
 func New(cfg Config) *Loop {
 	return &Loop{
 		cfg:               cfg,
@@ -78,7 +78,7 @@ func New(cfg Config) *Loop {
 	}
 }
 
-// Run works until ctx ends or the stream of updates is closed, and says which.
+// Run works until ctx is done or the stream of updates is closed, and returns the error for either.
 func (l *Loop) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer l.helpers.Wait()
@@ -123,16 +123,15 @@ func (l *Loop) Run(ctx context.Context) error {
 	}
 }
 
-// handleEvent answers an event of the runtime. The pod is the one in the set, never
-// one from the event.
+// handleEvent handles an event of the runtime. The pod is read from the set, never from the event.
 func (l *Loop) handleEvent(e pleg.Event) {
 	if m, ok := l.pods.get(e.UID); ok && e.Type != pleg.ContainerRemoved {
 		l.request(worker.Sync, m)
 	}
 }
 
-// sync asks for pods whose time has come. One that is not in the set is
-// being ended, and housekeeping keeps that going.
+// sync requests a sync of the pods that are due. A pod that is not in the set is being terminated,
+// and housekeeping continues its termination.
 func (l *Loop) sync(due []types.UID) {
 	for _, uid := range due {
 		if m, ok := l.pods.get(uid); ok {
@@ -141,9 +140,9 @@ func (l *Loop) sync(due []types.UID) {
 	}
 }
 
-// request asks something of the worker of a pod. One that has not begun has none,
-// and gets none by this: what is heard of it is about an earlier life, or comes with
-// its start.
+// request sends a request to the worker of a pod. A pod that has not started has no worker, and
+// gets none here: the cause of the request concerns an earlier pod, or is handled when the pod
+// starts.
 func (l *Loop) request(kind worker.Kind, m member) {
 	uid := m.pod.UID
 	_, arrives := l.pendingPreemptors[uid]
@@ -151,7 +150,7 @@ func (l *Loop) request(kind worker.Kind, m member) {
 	case kind == worker.Sync && m.rejected && !l.cfg.Workers.Has(uid):
 		return
 	case m.recreated && (kind == worker.Update || !l.cfg.Workers.Has(uid)):
-		return // a worker there is of the pod before it
+		return // an existing worker belongs to the earlier pod
 	case !arrives:
 	case m.pod.DeletionTimestamp != nil:
 		delete(l.pendingPreemptors, uid)
@@ -162,20 +161,20 @@ func (l *Loop) request(kind worker.Kind, m member) {
 }
 
 const (
-	// startGrace is how long after its start the loop waits for the runtime
-	// without a warning: no runtime has been asked and listed at once.
+	// startGrace is how long the loop waits for the runtime after its start without a warning: the
+	// first answers of a runtime always take a moment.
 	startGrace     = 10 * time.Second
 	minHealthDelay = 100 * time.Millisecond
-	// maxHealthDelay is the most between two looks at the checks, which do not
-	// call the runtime.
+	// maxHealthDelay is the longest time between two runs of the checks, which do not call the
+	// runtime.
 	maxHealthDelay = time.Second
-	// maxStep is how old the last step may be before the loop counts as stuck.
+	// maxStep is the age of the last step from which on the loop counts as stuck.
 	maxStep = 5 * time.Minute
 )
 
-// awaitHealth returns when all checks pass, or with ctx's error. Until then
-// nothing is taken in, so that nothing is done on a wrong picture and nothing
-// is lost: updates and events wait.
+// awaitHealth returns when all checks pass, or with ctx's error. Until then the loop handles
+// nothing, so it does not act on wrong information. Nothing is lost, because updates and events
+// wait.
 func (l *Loop) awaitHealth(ctx context.Context) error {
 	var starting faultlog.Pace
 	quietUntil := time.Time{}
@@ -218,8 +217,8 @@ func (l *Loop) checkHealth() error {
 
 func (l *Loop) recordStep() { l.lastStep.Store(new(l.cfg.Now())) }
 
-// Healthy fails when the loop has not finished a step for 5 minutes. A loop
-// that has not begun is healthy.
+// Healthy returns an error if the loop has not finished a step for 5 minutes. A loop that has not
+// started is healthy.
 func (l *Loop) Healthy() error {
 	stepped := l.lastStep.Load()
 	if stepped == nil {

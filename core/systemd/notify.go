@@ -14,33 +14,33 @@ import (
 	"github.com/wardlet/wardlet/core/printable"
 )
 
-// Notifier tells systemd how the agent is: it sends one datagram for each message
-// to the socket that systemd named. A nil Notifier sends nothing. Its methods may
-// be called from any goroutine.
+// Notifier notifies systemd of the agent's state: it sends one datagram for each message to the
+// socket that systemd named. A nil Notifier sends nothing. Its methods may be called from any
+// goroutine.
 type Notifier struct {
-	// deliver hands over one message.
+	// deliver sends one message.
 	deliver func(message string) error
-	// interval is how often systemd wants a sign of life, zero for never.
+	// interval is the watchdog interval of systemd, zero for no watchdog.
 	interval time.Duration
 
 	mu sync.Mutex
-	// state is what systemd was told last, status the text beside it.
+	// state is the state in the last message to systemd. status is the text of that message.
 	state  string
 	status string
-	// reloadOver: what systemd was told is reloading has ended.
+	// reloadOver is set when the reload that systemd was notified of has ended.
 	reloadOver bool
 }
 
-// The states of the agent that systemd knows; empty before the first message.
+// The states of the agent in messages to systemd; the state is empty before the first message.
 const (
 	stateReady     = "READY=1"
 	stateReloading = "RELOADING=1"
 	stateStopping  = "STOPPING=1"
 )
 
-// New returns a Notifier for the socket in the environment of a service of
-// Type=notify, nil if there is none. With an error about the watchdog it returns a
-// Notifier that sends no signs of life.
+// New returns a Notifier for the socket in the environment of a service of Type=notify, nil if
+// there is none. If it returns an error about the watchdog, it also returns a Notifier without
+// watchdog messages.
 func New(lookup func(string) (string, bool)) (*Notifier, error) {
 	socket, _ := lookup("NOTIFY_SOCKET")
 	if socket == "" {
@@ -50,7 +50,7 @@ func New(lookup func(string) (string, bool)) (*Notifier, error) {
 		return nil, fmt.Errorf("NOTIFY_SOCKET is %q, which is neither a path nor an abstract socket", socket)
 	}
 	n := &Notifier{deliver: func(message string) error { return datagram(socket, message) }}
-	// Where a process is named it must be this one.
+	// If the environment names a process, it must be this one.
 	if pid, ok := lookup("WATCHDOG_PID"); ok && pid != strconv.Itoa(os.Getpid()) {
 		return n, nil
 	}
@@ -64,28 +64,28 @@ func New(lookup func(string) (string, bool)) (*Notifier, error) {
 	return n, nil
 }
 
-// maxWatchdog is more than anybody wants to wait for a sign of life.
+// maxWatchdog is an upper limit for the watchdog interval, longer than any useful one.
 const maxWatchdog = 365 * 24 * time.Hour
 
-// Ready says that the agent does its work, with a text for people.
+// Ready reports that the agent is ready, with a text for people.
 func (n *Notifier) Ready(status string) error {
 	return n.enter(stateReady, status, func(before string) bool { return before == "" || before == stateReloading })
 }
 
-// Reloading says that the configuration is being read again, until ready is called.
+// Reloading reports that the configuration is being read again, until Reloaded is called.
 func (n *Notifier) Reloading() error {
 	n.setReloadOver(false)
 	return n.enter(stateReloading, "", func(before string) bool { return before == stateReady })
 }
 
-// Reloaded ends reloading. If it fails, retell is to be called until it does not:
-// systemd would wait for ever.
+// Reloaded reports the end of the reload. If it fails, retell must be called until it succeeds,
+// because systemd would otherwise wait without limit.
 func (n *Notifier) Reloaded() error {
 	n.setReloadOver(true)
 	return n.retell()
 }
 
-// retell tells the end of a reload that systemd has not heard of yet.
+// retell reports the end of a reload that has not been reported successfully.
 func (n *Notifier) retell() error {
 	return n.enter(stateReady, "", func(before string) bool { return before == stateReloading && n.reloadOver })
 }
@@ -99,12 +99,12 @@ func (n *Notifier) setReloadOver(over bool) {
 	n.reloadOver = over
 }
 
-// stopping says that the agent ends, and pods run on.
+// stopping reports that the agent ends and pods continue to run.
 func (n *Notifier) stopping(status string) error {
 	return n.enter(stateStopping, status, func(before string) bool { return before != stateStopping })
 }
 
-// enter tells a state, unless it does not follow on the one before.
+// enter reports a state if follows accepts the state before.
 func (n *Notifier) enter(state, status string, follows func(before string) bool) error {
 	if n == nil {
 		return nil
@@ -116,7 +116,7 @@ func (n *Notifier) enter(state, status string, follows func(before string) bool)
 	}
 	lines := []string{state}
 	if state == stateReloading {
-		// By it systemd knows which of several reloads this is.
+		// systemd uses this time to distinguish reloads.
 		lines = append(lines, "MONOTONIC_USEC="+strconv.FormatInt(monotonic().Microseconds(), 10))
 	}
 	if status != "" {
@@ -131,7 +131,7 @@ func (n *Notifier) enter(state, status string, follows func(before string) bool)
 	return nil
 }
 
-// isReady reports whether systemd was told that the agent does its work.
+// isReady reports whether systemd was notified that the agent is ready.
 func (n *Notifier) isReady() bool {
 	if n == nil {
 		return true
@@ -158,8 +158,8 @@ func (n *Notifier) says(status string) error {
 	return nil
 }
 
-// alive is a sign of life: for a watchdog once the agent is ready; before that it
-// puts off the end of the time that a start may take.
+// alive sends a watchdog message once the agent is ready. Before that, it extends the time limit of
+// the start.
 func (n *Notifier) alive(next time.Duration) error {
 	if n == nil {
 		return nil
@@ -175,7 +175,7 @@ func (n *Notifier) alive(next time.Duration) error {
 	return nil
 }
 
-// send sends one message. The caller holds mu.
+// send sends one message. The caller must hold mu.
 func (n *Notifier) send(lines ...string) error {
 	if err := n.deliver(strings.Join(lines, "\n")); err != nil {
 		return fmt.Errorf("tell systemd: %w", err)
@@ -183,8 +183,8 @@ func (n *Notifier) send(lines ...string) error {
 	return nil
 }
 
-// datagram sends a message to a socket, of which a leading @ says that it is an
-// abstract one: the net package takes it so, too.
+// datagram sends a message to a socket. A leading @ means an abstract socket, as in the net
+// package.
 func datagram(socket, message string) error {
 	conn, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Net: "unixgram", Name: socket})
 	if err != nil {
@@ -198,13 +198,13 @@ func datagram(socket, message string) error {
 	return err
 }
 
-// sendTimeout is how long a manager that does not read may keep the agent waiting.
+// sendTimeout limits the wait for a manager that does not read.
 const sendTimeout = time.Second
 
-// maxStatus is how long a text for people may be, in bytes.
+// maxStatus is the maximum length of a text for people, in bytes.
 const maxStatus = 512
 
-// monotonic is the clock that systemd compares.
+// monotonic returns the time of the clock that systemd compares.
 func monotonic() time.Duration {
 	var ts unix.Timespec
 	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts) // it is always there

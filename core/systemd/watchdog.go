@@ -7,44 +7,43 @@ import (
 )
 
 const (
-	// startLook is how often it is looked whether the agent has started, statusLook
-	// how often how it is.
+	// startLook is the interval of checks whether the agent has started. statusLook is the interval of
+	// checks of its state.
 	startLook  = 50 * time.Millisecond
 	statusLook = 2 * time.Second
-	// startSigns is how often a start that takes long sends a sign of life, startGrace
-	// how long each one puts its end off.
+	// startSigns is the interval of messages during a long start. startGrace is the time by which each
+	// message extends the time limit of the start.
 	startSigns = 5 * time.Second
 	startGrace = 30 * time.Second
-	// catchUp is how long the sync loop may take to go on after it waited for the
-	// runtime, several times what it sleeps.
+	// catchUp is the time for the sync loop to continue after it waited for the runtime. It is several
+	// times the loop's longest sleep.
 	catchUp = 30 * time.Second
 )
 
-// Watchdog tells systemd when the agent has started, how it is, and that it lives.
-// It does not speak for an agent whose sync loop hangs, which systemd then starts
-// anew. That the runtime is away is no reason: no start of the agent brings it back.
+// Watchdog notifies systemd when the agent has started, of its state, and that it is alive. It
+// sends no watchdog message while the sync loop hangs, so that systemd restarts the agent. It does
+// send messages while the runtime is unavailable, because a restart of the agent would not help.
 type Watchdog struct {
-	// Notify may be nil: then nothing is sent.
+	// Notify may be nil: then Watchdog sends nothing.
 	Notify *Notifier
-	// Stuck says why the sync loop counts as hanging. It waits while one of Health
-	// says that the runtime cannot be used.
+	// Stuck returns why the sync loop seems to hang. The loop also waits while one of Health reports
+	// that the runtime cannot be used.
 	Stuck  func() error
 	Health []func() error
-	// Starting says what the agent still waits for before it does its work, nil once
-	// that is nothing.
+	// Starting returns what the agent waits for before it starts its work, nil if nothing.
 	Starting func() error
-	// Status is for people, while all is well.
+	// Status returns the text for people if there is no problem.
 	Status func() string
 	Log    *slog.Logger
 
-	// waited is when the loop last had a reason to wait.
+	// waited is the time when the loop last had a reason to wait.
 	waited time.Time
-	// hangs and deaf: that was logged.
+	// hangs and deaf are set after the hang, or the failure to notify systemd, was logged.
 	hangs, deaf bool
 }
 
-// Run works until ctx ends, and then says that the agent ends. It is started last
-// and stopped first.
+// Run works until ctx ends, and then reports that the agent ends. It must be started last and
+// stopped first.
 func (w *Watchdog) Run(ctx context.Context) error {
 	defer func() { w.tell(w.Notify.stopping("Stopping: calls to the runtime finish, pods run on")) }()
 	if w.Notify == nil {
@@ -54,7 +53,7 @@ func (w *Watchdog) Run(ctx context.Context) error {
 	w.waited = time.Now()
 	look := time.NewTimer(0)
 	defer look.Stop()
-	var signed time.Time // the last sign of life
+	var signed time.Time // the time of the last watchdog message
 	for {
 		select {
 		case <-ctx.Done():
@@ -70,7 +69,7 @@ func (w *Watchdog) Run(ctx context.Context) error {
 	}
 }
 
-// every is the time between two signs of life: three may be lost.
+// every returns the time between two watchdog messages: three may be lost.
 func (w *Watchdog) every() time.Duration {
 	if !w.Notify.isReady() {
 		return startSigns
@@ -78,7 +77,7 @@ func (w *Watchdog) every() time.Duration {
 	return w.Notify.interval / 4
 }
 
-// pause is how long until the next look.
+// pause returns the time until the next check.
 func (w *Watchdog) pause() time.Duration {
 	if !w.Notify.isReady() {
 		return startLook
@@ -89,7 +88,7 @@ func (w *Watchdog) pause() time.Duration {
 	return statusLook
 }
 
-// look tells what has changed, and what was not heard.
+// look reports changes, and repeats messages that failed.
 func (w *Watchdog) look() {
 	trouble := w.trouble()
 	if !w.Notify.isReady() {
@@ -114,7 +113,7 @@ func (w *Watchdog) words(trouble error) string {
 	return w.Status()
 }
 
-// trouble is why the sync loop has to wait, nil where it need not.
+// trouble returns why the sync loop must wait, nil if it need not.
 func (w *Watchdog) trouble() error {
 	for _, check := range w.Health {
 		if err := check(); err != nil {
@@ -125,7 +124,7 @@ func (w *Watchdog) trouble() error {
 	return nil
 }
 
-// sign sends a sign of life, unless the sync loop hangs.
+// sign sends a watchdog message unless the sync loop hangs.
 func (w *Watchdog) sign() {
 	if err := w.Stuck(); err != nil && time.Since(w.waited) > catchUp {
 		if !w.hangs {
@@ -141,7 +140,7 @@ func (w *Watchdog) sign() {
 	w.tell(w.Notify.alive(startGrace))
 }
 
-// tell logs, once, that systemd cannot be told anything.
+// tell logs once that systemd cannot be notified.
 func (w *Watchdog) tell(err error) {
 	if err != nil && !w.deaf {
 		w.Log.Warn("systemd is not notified of the agent's state", "err", err)

@@ -14,23 +14,23 @@ import (
 	"github.com/wardlet/wardlet/core/internal/crashpoint"
 )
 
-// content is a file of a volume. user and group less than 0 are root's.
+// content is a file of a volume. A user or group below 0 means root.
 type content struct {
 	data        []byte
 	mode        os.FileMode
 	user, group int
 }
 
-// Names in a volume whose files change together, as a kubelet lays it out: dataLink leads to the directory with the
-// files as they are now; what a user sees are links through it.
+// Names in a volume whose files change together, in a kubelet's layout: dataLink points to the
+// directory with the current files. Users see links through it.
 const (
 	dataLink    = "..data"
 	newDataLink = "..data_tmp"
 	dataPrefix  = ".."
 )
 
-// writeFiles makes a directory hold files and nothing else. A reader sees either all as they were or all as they
-// are to be. Where all is as it is to be nothing is written.
+// writeFiles makes a directory contain files and nothing else. A reader sees either all old files
+// or all new ones. If nothing has changed, it writes nothing.
 func writeFiles(dir *os.Root, files map[string]content, now time.Time) error {
 	files, err := cleanPaths(files)
 	if err != nil {
@@ -62,7 +62,8 @@ func writeFiles(dir *os.Root, files map[string]content, now time.Time) error {
 	return linkFiles(dir, fresh, files)
 }
 
-// cleanPaths returns the files by their shortest paths. A path that leaves the directory is an error.
+// cleanPaths returns the files by their cleaned paths. A path that leaves the directory is an
+// error.
 func cleanPaths(files map[string]content) (map[string]content, error) {
 	clean := make(map[string]content, len(files))
 	for file, c := range files {
@@ -101,7 +102,8 @@ func writeNew(dir *os.Root, name string, files map[string]content) error {
 	return nil
 }
 
-// makeDirs makes a directory below another one, and those on the way, for everybody to read in spite of the umask.
+// makeDirs makes a directory below another one, with its parents, readable for all users whatever
+// the umask is.
 func makeDirs(dir *os.Root, name string) error {
 	for at := ""; at != name; {
 		next, _, _ := strings.Cut(strings.TrimPrefix(name[len(at):], "/"), "/")
@@ -117,7 +119,7 @@ func makeDirs(dir *os.Root, name string) error {
 	return nil
 }
 
-// holdsFiles reports whether a directory has just these files, with their modes.
+// holdsFiles reports whether a directory contains exactly these files, with their modes.
 func holdsFiles(dir *os.Root, name string, files map[string]content) bool {
 	found := 0
 	err := fs.WalkDir(dir.FS(), name, func(at string, e fs.DirEntry, err error) error {
@@ -148,8 +150,8 @@ func holdsFiles(dir *os.Root, name string, files map[string]content) bool {
 
 var errDiffers = errors.New("differs")
 
-// linkFiles makes what a user sees: a link for the first part of each path, and none for what is gone. Of the files there
-// were, it leaves the directory that is in force.
+// linkFiles makes the links that users see: one for the first element of each path. It removes
+// links to files that are gone, and all directories of files but the current one.
 func linkFiles(dir *os.Root, current string, files map[string]content) error {
 	wanted := map[string]bool{}
 	for file := range files {

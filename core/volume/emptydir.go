@@ -14,12 +14,13 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// EmptyDirPlugin is the plugin of emptyDir volumes, as their directories are named; see pod.Layout.
+// EmptyDirPlugin is the plugin name of emptyDir volumes in the names of their directories; see
+// pod.Layout.
 const EmptyDirPlugin = "kubernetes.io/empty-dir"
 
-// setupEmptyDir makes the directory of an emptyDir, for everyone to write,
-// and mounts a tmpfs on it where the medium is Memory. A directory that is
-// there belongs to the workload: its mode and owner stay.
+// setupEmptyDir makes the directory of an emptyDir, writable for all users, and mounts a tmpfs on
+// it if the medium is Memory. An existing directory belongs to the workload: its mode and owner are
+// not changed.
 func (v *Volumes) setupEmptyDir(p *v1.Pod, dir *os.Root, volume *v1.Volume) error {
 	medium := volume.EmptyDir.Medium
 	if medium != v1.StorageMediumDefault && medium != v1.StorageMediumMemory {
@@ -57,8 +58,8 @@ func (v *Volumes) setupEmptyDir(p *v1.Pod, dir *os.Root, volume *v1.Volume) erro
 	return nil
 }
 
-// makeWritable makes a directory of mode 0777 in spite of the umask, as if in
-// one step. group < 0 leaves the group as it is; else it is inherited below.
+// makeWritable makes a directory of mode 0777 whatever the umask is, in one atomic step. If group
+// is below 0, the group is not changed; else new files in the directory inherit it.
 func makeWritable(parent *os.Root, name string, group int) error {
 	fresh := "." + name + ".new"
 	if err := parent.RemoveAll(fresh); err != nil {
@@ -80,10 +81,11 @@ func makeWritable(parent *os.Root, name string, group int) error {
 	return parent.Rename(fresh, name)
 }
 
-// mountMemory mounts a tmpfs at path unless one is there, perhaps from before
-// the agent was restarted.
+// mountMemory mounts a tmpfs at path unless one is mounted there, perhaps since before a restart of
+// the agent.
 func (v *Volumes) mountMemory(p *v1.Pod, source *v1.EmptyDirVolumeSource, path string) error {
-	// Without a size the kernel would take half of the memory. The mode is the kernel's own, as a kubelet leaves it.
+	// Without a size the kernel would allow half of the memory. The mode is the kernel's default,
+	// as in a kubelet.
 	options := []string{fmt.Sprintf("size=%d", v.memorySize(p, source))}
 	if group := fsGroup(p); group >= 0 {
 		options = append(options, "mode=3777", fmt.Sprintf("gid=%d", group))
@@ -93,7 +95,7 @@ func (v *Volumes) mountMemory(p *v1.Pod, source *v1.EmptyDirVolumeSource, path s
 	return v.mountOnce(path, options)
 }
 
-// mountOnce mounts a tmpfs at path unless one is there.
+// mountOnce mounts a tmpfs at path unless one is mounted there.
 func (v *Volumes) mountOnce(path string, options []string) error {
 	mounts, err := v.kernel.mounts(path)
 	if err != nil {
@@ -113,8 +115,8 @@ func (v *Volumes) mountOnce(path string, options []string) error {
 	return nil
 }
 
-// memorySize is the smallest of sizeLimit, the pod's memory limit and the
-// node's memory, in bytes, as on a kubelet.
+// memorySize returns the smallest of sizeLimit, the pod's memory limit and the node's memory, in
+// bytes, as in a kubelet.
 func (v *Volumes) memorySize(p *v1.Pod, source *v1.EmptyDirVolumeSource) int64 {
 	size := v.memory
 	if limit := podMemoryLimit(p); limit > 0 {
@@ -128,8 +130,7 @@ func (v *Volumes) memorySize(p *v1.Pod, source *v1.EmptyDirVolumeSource) int64 {
 	return size
 }
 
-// podMemoryLimit is the memory limit of the pod as a whole in bytes, 0 if a
-// container has none.
+// podMemoryLimit returns the memory limit of the whole pod in bytes, 0 if a container has none.
 func podMemoryLimit(p *v1.Pod) int64 {
 	declared := true
 	limits := resource.PodLimits(p, resource.PodResourcesOptions{
@@ -143,7 +144,7 @@ func podMemoryLimit(p *v1.Pod) int64 {
 	return pod.Amount(v1.ResourceMemory, limits.Memory())
 }
 
-// fsGroup is the group that owns the pod's volumes, -1 if there is none.
+// fsGroup returns the group that owns the pod's volumes, -1 if there is none.
 func fsGroup(p *v1.Pod) int {
 	if p.Spec.SecurityContext == nil || p.Spec.SecurityContext.FSGroup == nil {
 		return -1

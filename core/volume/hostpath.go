@@ -10,8 +10,8 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// setupHostPath checks what a hostPath points to, links followed, and makes
-// it where its type says so.
+// setupHostPath checks the target of a hostPath, following links, and creates it if its type
+// requires that.
 func setupHostPath(source *v1.HostPathVolumeSource) error {
 	path := source.Path
 	if !filepath.IsAbs(path) {
@@ -28,7 +28,7 @@ func setupHostPath(source *v1.HostPathVolumeSource) error {
 		case v1.HostPathFileOrCreate:
 			err = createFile(path)
 		}
-		// Another pod may have made it meanwhile.
+		// Another pod may have created it in the meantime.
 		if err == nil || errors.Is(err, os.ErrExist) {
 			info, err = os.Stat(path)
 		}

@@ -14,19 +14,19 @@ import (
 
 const tmpfs = "tmpfs"
 
-// kernel is what the package needs of the kernel beside files.
+// kernel is the set of kernel calls that the package uses for more than files.
 type kernel interface {
-	// mounts lists what is mounted at dir and below, oldest first.
+	// mounts lists the mounts at dir and below, oldest first.
 	mounts(dir string) ([]mountinfo.Mount, error)
-	// mount mounts a tmpfs at the directory path, which is no link.
+	// mount mounts a tmpfs at the directory path, which is not a link.
 	mount(path, options string) error
 	// unmount removes the newest mount at path.
 	unmount(path string) error
-	// open opens a path below a directory, and nothing that a link leads to outside of it.
+	// open opens a path below a directory. It follows no link that leads out of the directory.
 	open(dir, sub string) (*os.File, error)
-	// bind mounts what is open at target, a file or directory as that is.
+	// bind mounts an open file or directory at target, which has to be of the same kind.
 	bind(part *os.File, target string) error
-	// detach removes the newest mount at path, which may be in use.
+	// detach removes the newest mount at path, even if it is in use.
 	detach(path string) error
 }
 
@@ -53,7 +53,7 @@ func (linux) mount(path, options string) error {
 	}
 	defer unix.Close(fd)
 	at := fmt.Sprintf("/proc/self/fd/%d", fd)
-	// Nothing of it goes to a disk, where the kernel can do that: Linux 6.4 and newer.
+	// Prevent swapping to a disk if the kernel supports that: Linux 6.4 and newer.
 	err = unix.Mount(tmpfs, at, tmpfs, 0, options+",noswap")
 	if errors.Is(err, unix.EINVAL) {
 		err = unix.Mount(tmpfs, at, tmpfs, 0, options)

@@ -16,9 +16,8 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// ownerFile says whose a pod directory is, so that what else belongs to the
-// pod (its logs) and who may end it (its source) is known when the directory
-// is all that is left of it.
+// ownerFile names the pod to which a pod directory belongs. With it the pod's logs and its source
+// are known even if the directory is all that is left of the pod.
 const ownerFile = "owner.json"
 
 type owner struct {
@@ -28,14 +27,14 @@ type owner struct {
 	Source    string    `json:"source"`
 }
 
-// makePodDir makes the directory of p, says in it whose it is, and opens it.
+// makePodDir makes the directory of p, writes the owner file into it, and opens it.
 func (v *Volumes) makePodDir(p *v1.Pod) (*os.Root, error) {
 	name := string(p.UID)
 	if !rmtree.IsName(name) {
 		return nil, fmt.Errorf("UID %q cannot be the name of a directory: change metadata.uid", p.UID)
 	}
 	pods, err := os.OpenRoot(v.layout.PodsDir())
-	if errors.Is(err, os.ErrNotExist) { // it was removed while the agent runs
+	if errors.Is(err, os.ErrNotExist) { // it was removed while the agent was running
 		if err = makePodsDir(v.layout); err == nil {
 			pods, err = os.OpenRoot(v.layout.PodsDir())
 		}
@@ -68,11 +67,11 @@ func (v *Volumes) makePodDir(p *v1.Pod) (*os.Root, error) {
 	return dir, nil
 }
 
-// freshOwner is where the file is written before it takes its place.
+// freshOwner is the temporary name of the owner file while it is written.
 const freshOwner = ownerFile + ".new"
 
-// holds reports whether there is more in the directory of uid than what makePodDir
-// makes before it says whose it is.
+// holds reports whether the directory of uid contains more than makePodDir makes before it writes
+// the owner file.
 func (v *Volumes) holds(uid types.UID) bool {
 	entries, err := os.ReadDir(v.layout.PodDir(uid))
 	if err != nil {
@@ -81,9 +80,8 @@ func (v *Volumes) holds(uid types.UID) bool {
 	return slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() != freshOwner })
 }
 
-// writeOwner replaces the file as a whole but does not wait for the disk: it
-// is on the way of every start, and a file torn by a power cut is written
-// again by the next Setup.
+// writeOwner replaces the file atomically but does not wait for the disk, because it is part of
+// every start. A file damaged by a power failure is written again by the next Setup.
 func writeOwner(dir *os.Root, p *v1.Pod) error {
 	data, err := json.Marshal(owner{
 		Namespace: p.Namespace, Name: p.Name, UID: p.UID, Source: p.Annotations[pod.AnnotationSource],
@@ -101,11 +99,10 @@ func writeOwner(dir *os.Root, p *v1.Pod) error {
 	return dir.Rename(freshOwner, ownerFile)
 }
 
-// Owner says whose the directory of uid is: a pod with no more than name,
-// namespace, UID and the annotation that names its source. The error is
-// os.ErrNotExist when there is no directory, or an empty one, as makePodDir
-// leaves it that was cut off; and pod.ErrUnmarked when there is something in it
-// and it does not say.
+// Owner returns the pod to which the directory of uid belongs, with only its name, namespace, UID
+// and source annotation. The error is os.ErrNotExist if there is no directory, or an empty one, as
+// an interrupted makePodDir leaves it. It is pod.ErrUnmarked if the directory contains something
+// but no owner file.
 func (v *Volumes) Owner(uid types.UID) (*v1.Pod, error) {
 	data, err := os.ReadFile(filepath.Join(v.layout.PodDir(uid), ownerFile))
 	if errors.Is(err, os.ErrNotExist) && v.holds(uid) {

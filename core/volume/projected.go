@@ -19,7 +19,7 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// The plugins of volumes whose files the agent writes, as a kubelet names their directories.
+// The plugin names, as in a kubelet's directories, of the volumes whose files the agent writes.
 const (
 	configMapPlugin = "kubernetes.io/configmap"
 	secretPlugin    = "kubernetes.io/secret"
@@ -27,22 +27,23 @@ const (
 	projectedPlugin = "kubernetes.io/projected"
 )
 
-// filesSize bounds what a volume of files may take of the node's memory, in bytes: two versions of the largest
-// ConfigMaps and Secrets there may be, of several of them.
+// filesSize is how much of the node's memory a volume of files may use, in bytes. It is enough for
+// two versions of several ConfigMaps and Secrets of maximum size.
 const filesSize = 32 << 20
 
-// Objects are the API objects that volumes are made from.
+// Objects returns the API objects from which volumes are made.
 type Objects interface {
-	// ConfigMap returns a ConfigMap of the pod's namespace, Secret a Secret. They may wait for a short time. The error is a
-	// NotFound of package apierrors where there is none.
+	// ConfigMap returns a ConfigMap of the pod's namespace, and Secret returns a Secret. They may
+	// wait for a short time. The error is a NotFound of package apierrors if the object does not
+	// exist.
 	ConfigMap(ctx context.Context, p *v1.Pod, name string) (*v1.ConfigMap, error)
 	Secret(ctx context.Context, p *v1.Pod, name string) (*v1.Secret, error)
 	// Token returns a token of the pod's service account.
 	Token(ctx context.Context, p *v1.Pod, of *v1.ServiceAccountTokenProjection) (string, error)
 }
 
-// filesOf returns what a volume is made of whose files the agent writes, as a projected volume, and the plugin of its
-// directory, empty for a volume of another kind.
+// filesOf returns the contents of a volume whose files the agent writes, as a projected volume, and
+// the plugin name of its directory. The name is empty for a volume of another kind.
 func filesOf(v *v1.Volume) (plugin string, of *v1.ProjectedVolumeSource) {
 	one := func(mode *int32, source v1.VolumeProjection) *v1.ProjectedVolumeSource {
 		return &v1.ProjectedVolumeSource{DefaultMode: mode, Sources: []v1.VolumeProjection{source}}
@@ -66,22 +67,22 @@ func filesOf(v *v1.Volume) (plugin string, of *v1.ProjectedVolumeSource) {
 	return "", nil
 }
 
-// StaleError is why the files of volumes are as they were: nothing is taken from a pod that has them.
+// StaleError is why the files of volumes were not updated. A running pod keeps its files.
 type StaleError struct{ Err error }
 
-// Error says that it is so.
+// Error returns that the files were not updated, and why.
 func (e *StaleError) Error() string { return "the files stay as they were: " + e.Err.Error() }
 
-// Unwrap returns why.
+// Unwrap returns the cause.
 func (e *StaleError) Unwrap() error { return e.Err }
 
-// Stale tells it from errors that keep a pod from starting; see worker.Volumes.
+// Stale distinguishes it from errors that keep a pod from starting; see worker.Volumes.
 func (e *StaleError) Stale() bool { return true }
 
 var errNoKey = errors.New("has no key")
 
-// setupFiles makes a volume of files, and brings it up to date where it is there already. What may be secret is in memory
-// only.
+// setupFiles makes a volume of files, or updates it if it exists. Files that may be secret are only
+// in memory.
 func (v *Volumes) setupFiles(ctx context.Context, p *v1.Pod, dir *os.Root, volume *v1.Volume) error {
 	plugin, of := filesOf(volume)
 	if !rmtree.IsName(volume.Name) {
@@ -92,7 +93,7 @@ func (v *Volumes) setupFiles(ctx context.Context, p *v1.Pod, dir *os.Root, volum
 		switch holds := v.holdsFiles(p, plugin, volume.Name); {
 		case holds && (apierrors.IsNotFound(err) || errors.Is(err, errNoKey)):
 			return &StaleError{err}
-		case holds: // where they come from has not answered
+		case holds: // the source of the files has not answered
 			return nil
 		}
 		return err
@@ -127,10 +128,10 @@ func (v *Volumes) setupFiles(ctx context.Context, p *v1.Pod, dir *os.Root, volum
 	return writeFiles(inside, files, time.Now())
 }
 
-// inMemory reports whether the files of a plugin's volumes are on no disk.
+// inMemory reports whether the files of a plugin's volumes are in memory only.
 func inMemory(plugin string) bool { return plugin != configMapPlugin }
 
-// holdsFiles reports whether a volume was made before, perhaps by an agent before this one.
+// holdsFiles reports whether a volume was made before, perhaps by an earlier agent.
 func (v *Volumes) holdsFiles(p *v1.Pod, plugin, name string) bool {
 	path := v.layout.VolumeDir(p.UID, plugin, name)
 	if inMemory(plugin) {
@@ -143,7 +144,7 @@ func (v *Volumes) holdsFiles(p *v1.Pod, plugin, name string) bool {
 	return err == nil
 }
 
-// files are the files of a volume, by path.
+// files returns the files of a volume, by path.
 func (v *Volumes) files(ctx context.Context, p *v1.Pod, of *v1.ProjectedVolumeSource) (map[string]content, error) {
 	set := &fileSet{pod: p, owner: ownerOf(p), mode: 0o644, files: map[string]content{}}
 	if of.DefaultMode != nil {
@@ -176,16 +177,16 @@ func (v *Volumes) files(ctx context.Context, p *v1.Pod, of *v1.ProjectedVolumeSo
 	return set.files, nil
 }
 
-// fileSet are the files of a volume as they come together.
+// fileSet collects the files of a volume.
 type fileSet struct {
 	pod   *v1.Pod
 	owner fileOwner
-	// mode is that of files that say none.
+	// mode is the mode of files that specify none.
 	mode  os.FileMode
 	files map[string]content
 }
 
-// add adds a file that belongs to root. own is its mode, nil for the volume's.
+// add adds a file that belongs to root. own is its mode, nil for the volume's mode.
 func (s *fileSet) add(path string, data []byte, own *int32) {
 	mode := s.mode
 	if own != nil {
@@ -194,8 +195,8 @@ func (s *fileSet) add(path string, data []byte, own *int32) {
 	s.files[path] = content{data: data, mode: s.owner.mode(mode), user: -1, group: s.owner.group}
 }
 
-// addKeys adds the values of an object: all, or those that items name. A key that is missing is left out of what is
-// optional.
+// addKeys adds the values of an object: all, or those in items. A missing key is an error, unless
+// the object is optional.
 func (s *fileSet) addKeys(object string, data map[string][]byte, items []v1.KeyToPath, optional *bool) error {
 	if items == nil {
 		for key, value := range data {
@@ -213,7 +214,8 @@ func (s *fileSet) addKeys(object string, data map[string][]byte, items []v1.KeyT
 	return nil
 }
 
-// addToken adds a token. If a single user of the pod is to read it, the file belongs to that user alone.
+// addToken adds a token. If all containers of the pod run as one user, the file belongs to that
+// user alone.
 func (v *Volumes) addToken(ctx context.Context, set *fileSet, of *v1.ServiceAccountTokenProjection) error {
 	token, err := v.objects.Token(ctx, set.pod, of)
 	if err != nil {
@@ -254,7 +256,7 @@ func (v *Volumes) addSecret(ctx context.Context, set *fileSet, of *v1.SecretProj
 	return set.addKeys("Secret "+of.Name, object.Data, of.Items, of.Optional)
 }
 
-// missing reports whether there is no such object, and need not be.
+// missing reports whether an object does not exist and is optional.
 func missing(err error, optional *bool) bool {
 	return apierrors.IsNotFound(err) && optional != nil && *optional
 }
@@ -277,10 +279,10 @@ func (v *Volumes) addDownward(set *fileSet, of *v1.DownwardAPIProjection) error 
 	return nil
 }
 
-// fileOwner is who owns the files of a pod's volumes; less than 0 is root.
+// fileOwner is the owner of the files of a pod's volumes. A value below 0 means root.
 type fileOwner struct{ user, group int }
 
-// ownerOf returns the group of the pod's volumes, and the user that all of its containers have.
+// ownerOf returns the group of the pod's volumes, and the user as which all of its containers run.
 func ownerOf(p *v1.Pod) fileOwner {
 	o := fileOwner{user: -1, group: fsGroup(p)}
 	first := true
@@ -305,7 +307,8 @@ func runAsUser(p *v1.Pod, c *v1.Container) *int64 {
 	return nil
 }
 
-// mode lets the group read what its files say, as a kubelet does with volumes that are not written to.
+// mode adds read permission for the group to mode, as a kubelet does in volumes that are not
+// written to.
 func (o fileOwner) mode(mode os.FileMode) os.FileMode {
 	if o.group >= 0 {
 		mode |= 0o440

@@ -17,9 +17,10 @@ import (
 	"github.com/wardlet/wardlet/core/internal/rmtree"
 )
 
-// subPath returns the host path of a part of a volume: a bind mount in the pod's directory, so that what the workload does to
-// the path afterwards, or before, leads nowhere else. A part that is not there becomes a directory with the volume's mode.
-// index is the mount's place in the container.
+// subPath returns the host path of a subpath of a volume. It is a bind mount in the pod's
+// directory, so the workload cannot redirect it by changing the path before or after. A subpath
+// that does not exist is created as a directory with the volume's mode. index is the index of the
+// mount in the container.
 func (v *Volumes) subPath(p *v1.Pod, container string, index int, volume, host, sub string) (string, error) {
 	if err := checkSubPath(sub); err != nil {
 		return "", err
@@ -46,7 +47,7 @@ func (v *Volumes) subPath(p *v1.Pod, container string, index int, volume, host, 
 	return target, nil
 }
 
-// checkSubPath refuses what is no path below a directory.
+// checkSubPath returns an error if sub is not a path below a directory.
 func checkSubPath(sub string) error {
 	switch {
 	case filepath.IsAbs(sub):
@@ -57,8 +58,8 @@ func checkSubPath(sub string) error {
 	return nil
 }
 
-// makeSubPath makes the directories of a path that are not there, with mode and group as the volume has them. No link leads
-// out of the volume.
+// makeSubPath makes the missing directories of a path, with the mode and group of the volume. It
+// follows no link out of the volume.
 func makeSubPath(root *os.Root, sub string) error {
 	of, err := root.Stat(".")
 	if err != nil {
@@ -81,8 +82,9 @@ func makeSubPath(root *os.Root, sub string) error {
 	return nil
 }
 
-// subPathTarget binds an open part of a volume to its place in the pod's directory. What is bound there already stays where it
-// is the same; else, as after an update of the volume, it is replaced.
+// subPathTarget binds an open subpath of a volume to its target in the pod's directory. An existing
+// bind mount is kept if it is of the same file; else, for example after an update of the volume, it
+// is replaced.
 func (v *Volumes) subPathTarget(p *v1.Pod, container string, index int, volume string, part *os.File) (string, error) {
 	if !rmtree.IsName(container) || !rmtree.IsName(volume) {
 		return "", errors.New("the name cannot be that of a directory")
@@ -122,11 +124,13 @@ func (v *Volumes) subPathTarget(p *v1.Pod, container string, index int, volume s
 	return target, v.kernel.bind(part, target)
 }
 
-// maxRead is how long a file may be that ReadFile reads, in bytes: the environment of a container has no more.
+// maxRead is the maximum size of a file that ReadFile reads, in bytes: the environment of a
+// container cannot be larger.
 const maxRead = 1 << 20
 
-// ReadFile reads a file of an emptyDir of a pod, which a workload has written: no link leads out of the volume, and nothing that
-// is no ordinary file is opened. The error is a fs.ErrNotExist where there is none.
+// ReadFile reads a file of an emptyDir of a pod, which a workload has written. It follows no link
+// out of the volume, and opens only regular files. The error is a fs.ErrNotExist if the file does
+// not exist.
 func (v *Volumes) ReadFile(p *v1.Pod, volume, path string) ([]byte, error) {
 	path = strings.TrimLeft(path, "/")
 	if err := checkSubPath(path); err != nil {
@@ -152,7 +156,8 @@ func (v *Volumes) ReadFile(p *v1.Pod, volume, path string) ([]byte, error) {
 	return data, err
 }
 
-// openSubPath opens a path below a directory, of which no link and no mount point of /proc leads out.
+// openSubPath opens a path below a directory. It follows no link out of the directory and no magic
+// link of /proc.
 func openSubPath(host, sub string) (*os.File, error) {
 	dir, err := unix.Open(host, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -162,7 +167,7 @@ func openSubPath(host, sub string) (*os.File, error) {
 	for {
 		fd, err := unix.Openat2(dir, sub, &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_MAGICLINKS})
 		switch {
-		case errors.Is(err, unix.EAGAIN): // something was renamed meanwhile
+		case errors.Is(err, unix.EAGAIN): // something was renamed during the call
 			continue
 		case errors.Is(err, unix.EXDEV):
 			return nil, errors.New("a link leads out of the volume")

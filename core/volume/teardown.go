@@ -16,16 +16,15 @@ import (
 	"github.com/wardlet/wardlet/core/internal/rmtree"
 )
 
-// A mount stays busy for a moment when the last process in it has just ended.
+// A mount stays busy for a moment after its last process has exited.
 const (
 	busyRetries = 20
 	busyWait    = 50 * time.Millisecond
 )
 
-// Teardown unmounts and removes the volumes of a pod of which nothing runs;
-// the pod's directory stays. It waits up to a second for a volume that is
-// busy. Where something is mounted that is no volume, it removes nothing and
-// names the mount.
+// Teardown unmounts and removes the volumes of a pod that runs nothing; the pod's directory is
+// kept. It waits up to a second for a volume that is busy. If something other than a volume is
+// mounted, it removes nothing and the error names the mount.
 func (v *Volumes) Teardown(ctx context.Context, uid types.UID) error {
 	if err := v.unmount(ctx, uid); err != nil {
 		return fmt.Errorf("volumes of pod %s: %w", uid, err)
@@ -38,8 +37,8 @@ func (v *Volumes) Teardown(ctx context.Context, uid types.UID) error {
 	return nil
 }
 
-// Remove removes the directory of a pod with all it holds, volumes too; what
-// says whose it is goes last.
+// Remove removes the directory of a pod with all its content, including volumes. The owner file is
+// removed last.
 func (v *Volumes) Remove(ctx context.Context, uid types.UID) error {
 	if err := v.Teardown(ctx, uid); err != nil {
 		return err
@@ -63,11 +62,11 @@ func (v *Volumes) Remove(ctx context.Context, uid types.UID) error {
 	return nil
 }
 
-// mountedPlugins are those whose volumes may be in memory.
+// mountedPlugins are the plugins whose volumes may be in memory.
 var mountedPlugins = []string{EmptyDirPlugin, secretPlugin, downwardPlugin, projectedPlugin}
 
-// unmount unmounts the volumes in memory, and fails if anything else is
-// mounted in the pod's directory.
+// unmount unmounts the volumes in memory and the bind mounts of subpaths. It fails if anything else
+// is mounted in the pod's directory.
 func (v *Volumes) unmount(ctx context.Context, uid types.UID) error {
 	if !rmtree.IsName(string(uid)) {
 		return errors.New("the UID cannot be the name of a directory")

@@ -19,18 +19,18 @@ type Volumes struct {
 	layout pod.Layout
 	memory int64
 	kernel kernel
-	// objects is nil where no pod may have volumes of API objects.
+	// objects is nil if no pod may have volumes of API objects.
 	objects Objects
-	// allocatable is what the node has for pods.
+	// allocatable returns the node's allocatable resources.
 	allocatable func() v1.ResourceList
-	// recursiveReadOnly reports whether the runtime of a pod can mount so.
+	// recursiveReadOnly reports whether the runtime of a pod can make mounts read-only recursively.
 	recursiveReadOnly func(p *v1.Pod) bool
 }
 
-// New makes the directory that holds the pods' directories. memory is the
-// node's memory in bytes, the most a volume in memory may take. objects is nil where
-// there is no API server. allocatable is what the node has for pods, for files that say a limit which is not set. recursiveReadOnly reports
-// whether the runtime of a pod can mount so.
+// New makes the directory that contains the pods' directories. memory is the node's memory in
+// bytes, the maximum size of a volume in memory. objects is nil if there is no API server.
+// allocatable returns the node's allocatable resources, for files with a limit that is not set.
+// recursiveReadOnly reports whether the runtime of a pod can make mounts read-only recursively.
 func New(layout pod.Layout, memory int64, objects Objects, allocatable func() v1.ResourceList, recursiveReadOnly func(p *v1.Pod) bool) (*Volumes, error) {
 	if memory <= 0 {
 		return nil, fmt.Errorf("%d bytes of memory: a volume in memory would have no limit", memory)
@@ -57,9 +57,9 @@ func makePodsDir(layout pod.Layout) error {
 	return nil
 }
 
-// Setup makes the pod's directory and all its volumes. What is there already
-// stays as it is; the error names every volume that could not be made. It is a
-// *StaleError where all are there, and the files of some could not be made new.
+// Setup makes the pod's directory and all its volumes. Existing volumes are kept, and the files
+// that the agent writes are updated. The error names every volume that could not be made. It is a
+// *StaleError if all volumes exist, but the files of some could not be updated.
 func (v *Volumes) Setup(ctx context.Context, p *v1.Pod) error {
 	dir, err := v.makePodDir(p)
 	if err != nil {
@@ -94,8 +94,8 @@ func (v *Volumes) Setup(ctx context.Context, p *v1.Pod) error {
 	return errors.Join(append(errs, stale...)...)
 }
 
-// Mounts resolves the volume mounts of c, a container of p, and binds the parts of volumes that it mounts. expand replaces
-// $(NAME) in the path of such a part by variables of the container.
+// Mounts resolves the volume mounts of c, a container of p, and binds the subpaths that it mounts.
+// expand replaces $(NAME) in a subpath by variables of the container.
 func (v *Volumes) Mounts(p *v1.Pod, c *v1.Container, expand func(string) (string, error)) ([]pod.Mount, error) {
 	mounts := make([]pod.Mount, 0, len(c.VolumeMounts))
 	for i := range c.VolumeMounts {
@@ -120,7 +120,7 @@ func (v *Volumes) Mounts(p *v1.Pod, c *v1.Container, expand func(string) (string
 	return mounts, nil
 }
 
-// mountSource returns the host path of a container's mount: a volume, or a part of one.
+// mountSource returns the host path of a container's mount: a volume, or a subpath of one.
 func (v *Volumes) mountSource(p *v1.Pod, c *v1.Container, index int, expand func(string) (string, error)) (string, error) {
 	m := &c.VolumeMounts[index]
 	host, err := v.hostPath(p, m)
@@ -134,7 +134,7 @@ func (v *Volumes) mountSource(p *v1.Pod, c *v1.Container, index int, expand func
 	return v.subPath(p, c.Name, index, m.Name, host, sub)
 }
 
-// errKind is what is wrong with a volume of another kind.
+// errKind is the error for a volume of an unsupported kind.
 var errKind = errors.New("only emptyDir, hostPath, configMap, secret, downwardAPI and projected volumes are supported")
 
 // hasFiles reports whether only the agent writes the files of a volume.
@@ -143,7 +143,7 @@ func hasFiles(v *v1.Volume) bool {
 	return plugin != ""
 }
 
-// holdsOnlyFiles reports whether only the agent writes the files of the pod's volume of a name.
+// holdsOnlyFiles reports whether only the agent writes the files of the named volume of the pod.
 func holdsOnlyFiles(p *v1.Pod, name string) bool {
 	return slices.ContainsFunc(p.Spec.Volumes, func(v v1.Volume) bool { return v.Name == name && hasFiles(&v) })
 }

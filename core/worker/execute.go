@@ -12,10 +12,10 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// execute carries out a plan: stops, sandbox, then containers one after the other. A container
-// that cannot be started does not stop the others. tried reports whether the runtime has
-// something new to show. Where the sandbox failed it is false: each try may leave another, and
-// observing one would start the next try at once.
+// execute carries out a plan: it stops containers, makes the sandbox, then starts containers one
+// after the other. If a container cannot be started, the others are started nevertheless. tried
+// reports whether the runtime has something new to show. It is false if the sandbox failed: each
+// try may leave a failed sandbox behind, and observing it would start the next try at once.
 func (p *Pool) execute(ctx context.Context, it syncIteration, a *Actions, observed *status.ObservedPod) (tried bool, err error) {
 	if len(a.Reset) > 0 {
 		return p.executeReset(ctx, it, a, observed)
@@ -45,9 +45,9 @@ func (p *Pool) execute(ctx context.Context, it syncIteration, a *Actions, observ
 			continue
 		}
 		if p.interrupted(ctx) != nil {
-			return tried, err // not the container's fault
+			return tried, err // the container is not at fault
 		}
-		if _, ok := errors.AsType[*status.Fault](err); ok { // else the runtime is away: nothing is wrong with the container
+		if _, ok := errors.AsType[*status.Fault](err); ok { // otherwise the runtime is unavailable: nothing is wrong with the container
 			p.cfg.Reasons.Set(it.uid, c.Name, status.ReasonOf(err, "RunContainerError"))
 		}
 		failed = append(failed, fmt.Errorf("container %s: %w", c.Name, err))
@@ -58,14 +58,14 @@ func (p *Pool) execute(ctx context.Context, it syncIteration, a *Actions, observ
 	if len(failed) == 0 {
 		return tried, nil
 	}
-	// The reasons are to be seen now, not after the back-off.
+	// Publish the reasons now, not after the back-off.
 	if newest, err := p.cfg.Cache.Get(it.uid); err == nil {
 		p.publish(it, &newest, progress{})
 	}
 	return tried, failed
 }
 
-// executeStops stops what the plan says.
+// executeStops stops what the plan stops.
 func (p *Pool) executeStops(ctx context.Context, it syncIteration, a *Actions, observed *status.ObservedPod) error {
 	if a.KillPod {
 		return p.killPod(ctx, it.pod, observed, restartGrace(it.pod), a.Why)
@@ -111,7 +111,8 @@ func (p *Pool) ensureSandbox(ctx context.Context, it syncIteration, a *Actions, 
 		return pod.ContainerRun{}, fmt.Errorf("reading the addresses of the new sandbox: %w", err)
 	}
 	template.SandboxIPs = after.IPs
-	// What was stopped for the new sandbox may look as if it had ended well, and that were final.
+	// Containers that were stopped for the new sandbox may look as if they had completed, and that
+	// phase would be final.
 	if !a.KillPod || it.pod.Spec.RestartPolicy == v1.RestartPolicyAlways {
 		p.publish(it, &after, progress{})
 	}
@@ -156,7 +157,8 @@ func (p *Pool) startContainer(ctx context.Context, it syncIteration, c *v1.Conta
 	return true, p.postStart(ctx, it, &run, id)
 }
 
-// targetID returns the ID of the container whose processes an ephemeral container is to see, empty where it names none.
+// targetID returns the ID of the container whose processes an ephemeral container should see, empty
+// if it has no target.
 func targetID(p *v1.Pod, c *v1.Container, observed *status.ObservedPod) (string, error) {
 	for i := range p.Spec.EphemeralContainers {
 		e := &p.Spec.EphemeralContainers[i]
@@ -172,7 +174,8 @@ func targetID(p *v1.Pod, c *v1.Container, observed *status.ObservedPod) (string,
 	return "", nil
 }
 
-// warnFailed records that a container could not be started, unless the iteration was interrupted, and returns err.
+// warnFailed records that a container could not be started, unless the iteration was interrupted.
+// It returns err.
 func (p *Pool) warnFailed(ctx context.Context, it syncIteration, container string, err error) error {
 	if p.interrupted(ctx) == nil {
 		status.ContainerEvent(p.cfg.Events, it.pod, container, v1.EventTypeWarning, "Failed", err.Error())

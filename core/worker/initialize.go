@@ -14,11 +14,13 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// planInit plans for the init containers of a pod and its sidecars. It reports whether the regular containers may run, and
-// why the pod has to end where an init container has failed for good.
+// planInit plans the starts and stops of the init containers of a pod, including sidecars. It
+// reports whether the regular containers may run. If an init container has failed for good, why
+// says why the pod has to be terminated.
 //
-// The last init container that was made in the pod's sandbox tells how far the pod is: those before it have done their work,
-// whatever is left of them. Only sidecars before it are looked at, and started again where they have ended.
+// The last init container that was made in the pod's sandbox shows how far the pod has come: the
+// init containers before it have completed, even if their instances are gone. Of those before it,
+// only sidecars are checked, and restarted if they have exited.
 func (a *Actions) planInit(of *initPlan) (initialized bool, why string) {
 	p, observed := of.pod, of.observed
 	all := p.Spec.InitContainers
@@ -63,7 +65,7 @@ func (a *Actions) planInit(of *initPlan) (initialized bool, why string) {
 	return initialized, ""
 }
 
-// initPlan is what the plan for init containers is made of; see Plan.
+// initPlan holds the input of planInit; see Plan.
 type initPlan struct {
 	pod      *v1.Pod
 	observed *status.ObservedPod
@@ -78,17 +80,17 @@ func (of *initPlan) hasStarted(c *v1.Container) bool {
 	return st != nil && st.Started != nil && *st.Started
 }
 
-// initStep is what the newest instance of an init container asks for.
+// initStep is the next step for an init container, from the state of its newest instance.
 type initStep int
 
 const (
-	// initWaits: it is at work.
+	// initWaits: the instance is still running.
 	initWaits initStep = iota
 	// initDone: the next one may start.
 	initDone
-	// initAgain: it is to start again.
+	// initAgain: the container has to start again.
 	initAgain
-	// initFailed: it has failed and may not start again.
+	// initFailed: the container has failed and may not start again.
 	initFailed
 )
 
@@ -120,11 +122,13 @@ func (a *Actions) planOne(of *initPlan, c *v1.Container, newest *status.Observed
 	return initAgain
 }
 
-// reasonOOMKilled is what the runtime says of a container that was killed for its use of memory: its exit code may be 0.
+// reasonOOMKilled is the runtime's reason for a container that was killed for its use of memory.
+// The exit code may be 0.
 const reasonOOMKilled = "OOMKilled"
 
-// regularMade reports whether a regular container of the pod is in its sandbox and has not ended: its init containers have
-// done their work. One that has ended says nothing, after a restart of the node all have.
+// regularMade reports whether a regular container is created or running in the pod's sandbox: then
+// the init containers have completed. An exited regular container proves nothing: after a restart
+// of the node all have exited.
 func (a *Actions) regularMade(p *v1.Pod, observed *status.ObservedPod) bool {
 	for i := range p.Spec.Containers {
 		newest := a.newest(observed, p.Spec.Containers[i].Name)
@@ -135,7 +139,7 @@ func (a *Actions) regularMade(p *v1.Pod, observed *status.ObservedPod) bool {
 	return false
 }
 
-// newest returns the newest instance of a container in the sandbox that stays, nil for none.
+// newest returns the newest instance of a container in the sandbox that is kept, nil for none.
 func (a *Actions) newest(observed *status.ObservedPod, name string) *status.ObservedContainer {
 	if c := observed.Newest(name); c != nil && c.SandboxID == a.Sandbox.ID {
 		return c
@@ -143,15 +147,16 @@ func (a *Actions) newest(observed *status.ObservedPod, name string) *status.Obse
 	return nil
 }
 
-// slowHook is how long a postStart hook may run before that is an event.
+// slowHook is how long a postStart hook may run before an event is recorded.
 const slowHook = time.Minute
 
-// Hooks carry out lifecycle hooks; see handler.Runner.
+// Hooks run lifecycle hooks; see handler.Runner.
 type Hooks interface {
 	Hook(ctx context.Context, to handler.Target, hook *v1.LifecycleHandler) error
 }
 
-// postStart carries out what a container that has just started is to do first. The container ends where that fails.
+// postStart runs the postStart hook of a container that has just started. If the hook fails,
+// postStart stops the container.
 func (p *Pool) postStart(ctx context.Context, it syncIteration, run *pod.ContainerRun, id string) error {
 	c := run.Container
 	if c.Lifecycle == nil || c.Lifecycle.PostStart == nil {
@@ -177,8 +182,8 @@ func (p *Pool) postStart(ctx context.Context, it syncIteration, run *pod.Contain
 	return &status.Fault{Reason: "PostStartHookError", Err: err}
 }
 
-// preStop carries out what a container is to do before it is stopped, within its grace period, and returns what is left of
-// that. Where it fails the container is stopped all the same.
+// preStop runs the preStop hook of a container within its grace period, and returns the rest of the
+// grace period. If the hook fails, the container is stopped nevertheless.
 func (p *Pool) preStop(ctx context.Context, about *v1.Pod, s *StopContainer, grace time.Duration) time.Duration {
 	c, err := p.definition(about, s)
 	if err != nil {
@@ -203,8 +208,9 @@ func (p *Pool) preStop(ctx context.Context, about *v1.Pod, s *StopContainer, gra
 	return max(grace-p.cfg.Now().Sub(began).Truncate(time.Second), fallbackGrace)
 }
 
-// definition returns the definition of a container: that of the pod or, where the pod does not have it any more or only
-// the runtime knows the pod, what the container's annotations say of it.
+// definition returns the definition of a container from the pod's spec. If the spec does not
+// contain the container, or only the runtime knows the pod, it restores the definition from the
+// container's annotations.
 func (p *Pool) definition(about *v1.Pod, s *StopContainer) (*v1.Container, error) {
 	if c, _ := pod.Container(about, s.Name); c != nil || p.cfg.Restore == nil {
 		return c, nil
@@ -212,8 +218,8 @@ func (p *Pool) definition(about *v1.Pod, s *StopContainer) (*v1.Container, error
 	return p.cfg.Restore(s.Name, s.annotations)
 }
 
-// runtimeAddress is address for a pod that may have no status: then it is what the runtime shows, which may be waited
-// for until ctx ends.
+// runtimeAddress is address for a pod that may have no status: then it returns the address that the
+// runtime shows, and may wait for an observation until ctx is done.
 func (p *Pool) runtimeAddress(ctx context.Context, uid types.UID) string {
 	if ip := p.address(uid, nil); ip != "" {
 		return ip
@@ -232,7 +238,8 @@ func (p *Pool) runtimeAddress(ctx context.Context, uid types.UID) string {
 	return ips[0]
 }
 
-// address returns the address of a pod: that of its sandbox, or the node's for a pod on its network.
+// address returns the address of a pod: that of its sandbox if ofSandbox is not empty, else the one
+// in its status.
 func (p *Pool) address(uid types.UID, ofSandbox []string) string {
 	if len(ofSandbox) > 0 {
 		return ofSandbox[0]

@@ -12,9 +12,9 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// syncIteration is one run of a worker: the record as it was when the run began.
+// syncIteration is one run of a worker, with a copy of the record's fields from its beginning.
 type syncIteration struct {
-	rec            *record // to be looked at with the pool locked
+	rec            *record // may be used only with the pool locked
 	uid            types.UID
 	pod            *v1.Pod
 	origin         api.Origin
@@ -32,8 +32,8 @@ type syncIteration struct {
 	deadlineExceeded bool
 }
 
-// startSync begins an iteration with what is pending. It returns false where nothing is to be
-// done now, or the record does not belong to the pod any more.
+// startSync begins an iteration for a pending record. It returns false if there is nothing to do
+// now, or if the record is no longer that of the pod.
 func (p *Pool) startSync(rec *record) (context.Context, syncIteration, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -58,8 +58,8 @@ func (p *Pool) startSync(rec *record) (context.Context, syncIteration, bool) {
 	}, true
 }
 
-// sync does what the state of the pod asks for. ended is true for a pod that should run and
-// has run to its end.
+// sync runs the step for the current state of the pod. ended is true if a pod that should run has
+// completed.
 func (p *Pool) sync(ctx context.Context, it syncIteration, last time.Time) (ended bool, err error) {
 	if it.pod == nil {
 		return false, p.syncTerminatingOrphan(ctx, it, last)
@@ -98,7 +98,7 @@ func (p *Pool) finishSync(ctx context.Context, rec *record, it syncIteration, en
 	}
 	switch {
 	case err != nil && superseded:
-		// What cancelled the iteration is pending already, or due.
+		// The event that cancelled the iteration is pending already, or due.
 	case err != nil:
 		if rec.syncLog.Due(it.state.String(), err.Error(), p.cfg.Now()) {
 			p.log.Warn("pod is not as it should be yet", append(logPod(it.pod, it.uid), "state", it.state.String(), "err", err)...)
@@ -132,7 +132,7 @@ func (p *Pool) syncAgain(rec *record) {
 	rec.notify()
 }
 
-// finishWorker ends the worker; the record stays until SyncKnownPods removes it.
+// finishWorker stops the worker. The record stays until SyncKnownPods removes it.
 func (p *Pool) finishWorker(rec *record) {
 	rec.state, rec.pending = Finished, false
 	rec.notifyWaiters()
@@ -145,8 +145,8 @@ func (p *Pool) finishWorker(rec *record) {
 	}
 }
 
-// warn records a warning event, unless the iteration was interrupted: then that is the only
-// cause.
+// warn records a warning event, unless the iteration was interrupted: then the interruption is the
+// only cause of err.
 func (p *Pool) warn(ctx context.Context, about *v1.Pod, reason string, err error) {
 	if p.interrupted(ctx) == nil {
 		p.cfg.Events.Event(about, v1.EventTypeWarning, reason, err.Error())
@@ -161,12 +161,12 @@ func logPod(about *v1.Pod, uid types.UID) []any {
 	return []any{"pod", about.Namespace + "/" + about.Name, "uid", uid, "source", about.Annotations[pod.AnnotationSource]}
 }
 
-// Observer counts what workers do. Workers of different pods call it concurrently and wait for
-// it: it must not block.
+// Observer records the iterations of workers. Workers of different pods call it concurrently and
+// wait for it, so it must not block.
 type Observer interface {
-	// ObserveSync records an iteration that has ended, well or not, and how long it took.
-	// operation is create, update or sync for a pod that should run, kill while its containers
-	// are stopped, and terminated after that.
+	// ObserveSync records a completed iteration, successful or not, and how long it took. operation
+	// is create, update or sync for a pod that should run, kill while its containers are stopped,
+	// and terminated after that.
 	ObserveSync(operation string, took time.Duration)
 }
 

@@ -15,10 +15,9 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// killPod stops all containers at once, each with the whole grace period. Only
-// sidecars stop one after the other, when all else has stopped. Then it stops
-// every sandbox, but none while a container may still be in its grace period.
-// why is a part of each container's message.
+// killPod stops all containers at once, each with the whole grace period. Only sidecars stop one
+// after the other, after all other containers have stopped. Then it stops every sandbox, but none
+// while a container may still be in its grace period. why is a part of each container's message.
 func (p *Pool) killPod(ctx context.Context, about *v1.Pod, observed *status.ObservedPod, grace time.Duration, why string) error {
 	var stops []StopContainer
 	for i := range observed.Containers {
@@ -42,10 +41,11 @@ func (p *Pool) killPod(ctx context.Context, about *v1.Pod, observed *status.Obse
 	return nil
 }
 
-// orderStops makes each sidecar stop after the regular containers, and after the sidecars that started later.
+// orderStops makes each sidecar stop after the regular containers and after the sidecars that
+// started later.
 func orderStops(about *v1.Pod, stops []StopContainer) {
 	var regular []int
-	sidecars := map[int]int{} // their indexes in the spec, by those of stops
+	sidecars := map[int]int{} // the index in the spec, by index in stops
 	for i := range stops {
 		switch c, kind := pod.Container(about, stops[i].Name); {
 		case c != nil && kind == pod.Sidecar:
@@ -64,8 +64,9 @@ func orderStops(about *v1.Pod, stops []StopContainer) {
 	}
 }
 
-// stopContainers stops containers at once, but for those that wait for others, and waits for all. A container runs on where
-// one that it waits for could not be stopped.
+// stopContainers stops containers at once, but for those that wait for others, and waits for all.
+// If a container that another one waits for could not be stopped, the waiting container is not
+// stopped.
 func (p *Pool) stopContainers(ctx context.Context, about *v1.Pod, stops []StopContainer, grace time.Duration) error {
 	if len(stops) == 0 {
 		return nil
@@ -85,7 +86,7 @@ func (p *Pool) stopContainers(ctx context.Context, about *v1.Pod, stops []StopCo
 			grace := p.preStop(ctx, about, &s, cmp.Or(s.grace, grace))
 			grace = p.waitTurn(ctx, s.after, stopped, grace)
 			if anyFailed(s.after, stopped, errs) {
-				return // it stops when they are tried again
+				return // it is stopped when the failed ones are tried again
 			}
 			if err := p.cfg.Runtime.StopContainer(ctx, s.ID, grace); err != nil {
 				errs[i] = fmt.Errorf("stopping container %s (%s): %w", s.Name, s.ID, err)
@@ -96,8 +97,9 @@ func (p *Pool) stopContainers(ctx context.Context, about *v1.Pod, stops []StopCo
 	return errors.Join(errs...)
 }
 
-// waitTurn waits until the containers after which another one stops have stopped, at most for its grace period. It returns
-// what is left of that, and never so little that a container has no time to end by itself.
+// waitTurn waits until the containers in after have stopped, at most for the grace period. It
+// returns the rest of the grace period, and at least fallbackGrace so that a container has time to
+// exit by itself.
 func (p *Pool) waitTurn(ctx context.Context, after []int, stopped []chan struct{}, grace time.Duration) time.Duration {
 	if len(after) == 0 {
 		return grace
@@ -126,7 +128,8 @@ func anyFailed(indexes []int, stopped []chan struct{}, errs []error) bool {
 	})
 }
 
-// terminationReason returns why the pod is being terminated. An earlier event may say more.
+// terminationReason returns why the pod is being terminated. An earlier event may contain more
+// details.
 func (r *record) terminationReason() string {
 	switch {
 	case r.pod == nil:
@@ -144,16 +147,16 @@ func (r *record) terminationReason() string {
 }
 
 const (
-	// orphanGrace is what a pod gets that only the runtime knows, and that no earlier agent
-	// was ending.
+	// orphanGrace is the grace period of a pod that only the runtime knows and that no earlier
+	// agent was terminating.
 	orphanGrace = time.Second
-	// fallbackGrace is what a container gets whose pod names no period.
+	// fallbackGrace is the grace period of a container whose pod specifies none.
 	fallbackGrace = 2 * time.Second
 )
 
-// effectiveGrace is the grace period, in seconds, of a pod that is ending.
-// current is the period in force, 0 if there is none yet; it can only become
-// shorter. override is what the request asked for. The result is at least 1.
+// effectiveGrace returns the grace period, in seconds, of a pod that is being terminated. current
+// is the period in force, 0 for none yet; it can only become shorter. override is the requested
+// period. The result is at least 1.
 func effectiveGrace(current int64, p *v1.Pod, override *int64) int64 {
 	grace, named := current, false
 	shorten := func(seconds *int64) {
@@ -171,7 +174,7 @@ func effectiveGrace(current int64, p *v1.Pod, override *int64) int64 {
 	return max(grace, 1)
 }
 
-// restartGrace is what a container gets that is stopped while its pod goes on.
+// restartGrace returns the grace period of a container that is stopped while its pod keeps running.
 func restartGrace(p *v1.Pod) time.Duration {
 	switch {
 	case p.DeletionGracePeriodSeconds != nil:
@@ -182,7 +185,7 @@ func restartGrace(p *v1.Pod) time.Duration {
 	return fallbackGrace
 }
 
-// maxDuration is the longest duration of a number of seconds, also where that means "for
+// maxDuration is the longest duration that seconds returns, used even if the value means "for
 // ever". It can be added to or halved without overflow.
 const maxDuration = 100 * 365 * 24 * time.Hour
 

@@ -7,12 +7,12 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// SyncKnownPods tells the pool which pods are wanted and returns the state of every worker
-// left. A pod that is not wanted is terminated. A finished record is removed, with all that is
-// stored of the pod, if the pod is not wanted or was created again. A failed termination is
-// tried again, also where the pod is wanted: the wanted one may be a held document with the
-// same UID, or one of another source. A pod that waited for one that has gone without a worker
-// is woken. It is to be called regularly.
+// SyncKnownPods informs the pool which pods are wanted and returns the state of every worker that
+// is left. A pod that is not wanted is terminated. A finished record is removed, with all that is
+// stored about the pod, if the pod is not wanted or was created again. A failed termination is
+// tried again, even if the UID is wanted: the wanted pod may be a held document with the same UID,
+// or a document of another source. A pod is woken if the pod that it waited for is gone and had no
+// worker. SyncKnownPods has to be called regularly.
 func (p *Pool) SyncKnownPods(wanted func(types.UID) bool) map[types.UID]State {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -36,8 +36,8 @@ func (p *Pool) SyncKnownPods(wanted func(types.UID) bool) map[types.UID]State {
 	return workers
 }
 
-// retryTermination starts another iteration of a failed termination that is due: the caller of
-// Due may not know the pod, and then asks for none.
+// retryTermination starts another iteration for a failed termination that is due: the caller of Due
+// may not know the pod, and then submits no Sync for it.
 func (p *Pool) retryTermination(rec *record) {
 	ending := rec.state == Terminating || rec.state == Terminated
 	if ending && rec.cancel == nil && p.queue.popIfDue(rec.uid) {
@@ -45,8 +45,8 @@ func (p *Pool) retryTermination(rec *record) {
 	}
 }
 
-// tryRemoveWorker terminates or removes the worker of a pod that has to go, and reports
-// whether it is removed.
+// tryRemoveWorker terminates the pod or removes its worker, and reports whether it removed the
+// worker.
 func (p *Pool) tryRemoveWorker(rec *record, orphan bool) bool {
 	if rec.state == Finished {
 		p.removeWorker(rec)
@@ -54,7 +54,8 @@ func (p *Pool) tryRemoveWorker(rec *record, orphan bool) bool {
 	}
 	if !orphan {
 		if rec.cancel == nil && rec.state > Syncing {
-			// It is created again once it has ended, and nothing else asks for another try.
+			// The pod is created again once it has terminated, and nothing else retries its
+			// termination.
 			p.syncAgain(rec)
 		}
 		return false
@@ -71,13 +72,13 @@ func (p *Pool) tryRemoveWorker(rec *record, orphan bool) bool {
 			rec.cancel()
 		}
 	case rec.cancel == nil:
-		// Nothing else asks for another try.
+		// Nothing else retries the termination.
 		p.syncAgain(rec)
 	}
 	return false
 }
 
-// removeWorker removes a pod, its worker and all that is stored of it.
+// removeWorker removes a pod, its worker and all that is stored about it.
 func (p *Pool) removeWorker(rec *record) {
 	delete(p.records, rec.uid)
 	rec.notifyWaiters()
@@ -101,7 +102,7 @@ func (p *Pool) removeWorker(rec *record) {
 // Orphan is a pod that runs although it has no worker.
 type Orphan struct {
 	UID types.UID
-	// Name and Namespace are those the runtime has for it.
+	// Name and Namespace are those that the runtime shows.
 	Name      string
 	Namespace string
 	// Source is the source its sandbox was made for, empty if it has none.
@@ -130,9 +131,9 @@ func (p *Pool) Orphans() []Orphan {
 	return orphans
 }
 
-// CancelStart removes a pod that has not started: its worker waits, and the runtime runs
-// nothing of it. It reports whether it did; then the pod has no worker and no status any more.
-// It does not block.
+// CancelStart removes a pod that has not started: its worker waits, and the runtime runs nothing of
+// it. It reports whether it removed the pod, which then has no worker and no status any more. It
+// does not block.
 func (p *Pool) CancelStart(uid types.UID) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -9,40 +9,44 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// Actions are what a pod needs to be as it should.
+// Actions are the steps that bring a pod to its desired state.
 type Actions struct {
-	// KillPod: all containers and sandboxes are to be stopped first, for the reason Why.
+	// KillPod: all containers and sandboxes have to be stopped first, for the reason Why.
 	KillPod bool
 	Why     string
 	// CreateSandbox: a new sandbox is needed; Attempt is its number.
 	CreateSandbox bool
 	Attempt       uint32
-	// Sandbox is the sandbox that stays, nil if none does.
+	// Sandbox is the sandbox that is kept, nil for none.
 	Sandbox *status.ObservedSandbox
-	// Stop are containers to be stopped one by one, before any is started.
+	// Stop are the containers to stop one by one, before any is started.
 	Stop []StopContainer
-	// Start are the names of containers, in the order in which they start: ephemeral ones, init containers, regular ones.
+	// Start are the names of the containers to start, in this order: ephemeral ones, init
+	// containers, regular ones.
 	Start []string
-	// Reset are the instances that are stopped and removed, one after the other, before the pod starts anew in its sandbox,
-	// and Triggers those of them for which that is done. Nothing else is to do then.
+	// Reset are the instances that are stopped and removed, one after the other, before all
+	// containers of the pod restart in the same sandbox. Triggers are the instances in Reset that
+	// caused this restart. If Reset is not empty, there are no other actions.
 	Reset    []ResetContainer
 	Triggers []*status.ObservedContainer
 }
 
-// StopContainer is a container to be stopped, and why.
+// StopContainer is a container to stop and the reason.
 type StopContainer struct {
 	ID      string
 	Name    string
 	Message string
-	// annotations are the container's, from which its definition is restored where the pod does not have it any more.
+	// annotations are those of the container. If the pod's spec no longer contains the container,
+	// its definition is restored from them.
 	annotations map[string]string
-	// grace, if not 0, is the time that the container gets instead of the pod's.
+	// grace, if not 0, is the container's own grace period, used instead of the pod's.
 	grace time.Duration
-	// after are the indexes of those that have to be stopped before, as long as the grace period allows.
+	// after are the indexes of the containers that have to stop before this one, as long as the
+	// grace period allows.
 	after []int
 }
 
-// Empty reports whether the pod is as it should be.
+// Empty reports whether nothing has to be done for the pod.
 func (a *Actions) Empty() bool {
 	return !a.KillPod && !a.CreateSandbox && len(a.Stop) == 0 && len(a.Start) == 0 && len(a.Reset) == 0
 }
@@ -52,9 +56,9 @@ func (a *Actions) EndsPod() bool {
 	return a.KillPod && !a.CreateSandbox && len(a.Start) == 0
 }
 
-// Plan compares what the runtime shows of a pod with its spec. st is its status of now, hash the
-// definition hash of a container, and failed says which probe of a container, by its ID, wants it
-// restarted, empty for none. It changes nothing of what it is given.
+// Plan compares what the runtime shows of a pod with its spec. st is the pod's current status. hash
+// returns the definition hash of a container. failed returns which probe requires a restart of the
+// container with this ID, empty for none. Plan does not modify its arguments.
 func Plan(p *v1.Pod, observed *status.ObservedPod, st *v1.PodStatus, hash func(*v1.Container) string, failed func(id string) string) Actions {
 	if triggers := status.RestartAllTriggers(p, observed); len(triggers) > 0 {
 		return planReset(p, observed, triggers)
@@ -86,13 +90,13 @@ func Plan(p *v1.Pod, observed *status.ObservedPod, st *v1.PodStatus, hash func(*
 				a.Start = append(a.Start, c.Name)
 			case why == "":
 				kept++
-			case status.RestartPolicy(p, c) != v1.RestartPolicyNever: // rules count once it has ended
+			case status.RestartPolicy(p, c) != v1.RestartPolicyNever: // the restart rules apply once it has exited
 				a.stopFailed(c, newest, why, "Container "+c.Name+" "+why+", will be restarted")
 				a.Start = append(a.Start, c.Name)
 			default:
 				a.stopFailed(c, newest, why, "Container "+c.Name+" "+why)
 				if len(c.RestartPolicyRules) > 0 {
-					kept++ // how it ends decides whether it runs again
+					kept++ // its exit code decides whether it runs again
 				}
 			}
 		case status.ShouldStart(p, c, newest):
@@ -114,7 +118,7 @@ func planSandbox(p *v1.Pod, observed *status.ObservedPod) Actions {
 		a.Attempt = observed.Sandboxes[0].Attempt + 1
 	}
 	if p.Spec.RestartPolicy == v1.RestartPolicyNever && a.Attempt > 0 && len(observed.Containers) > 0 {
-		return Actions{KillPod: true} // it had its one life
+		return Actions{KillPod: true} // the pod may not run again
 	}
 	created := false
 	for i := range p.Spec.Containers {
@@ -136,7 +140,7 @@ func planSandbox(p *v1.Pod, observed *status.ObservedPod) Actions {
 	return a
 }
 
-// startEphemeral starts the ephemeral containers that have never run, whatever else the pod is doing.
+// startEphemeral starts the ephemeral containers that have never run, in any state of the pod.
 func (a *Actions) startEphemeral(p *v1.Pod, observed *status.ObservedPod) {
 	for c, kind := range pod.Containers(p) {
 		if kind == pod.EphemeralContainer && p.DeletionTimestamp == nil && observed.Newest(c.Name) == nil {
@@ -145,14 +149,14 @@ func (a *Actions) startEphemeral(p *v1.Pod, observed *status.ObservedPod) {
 	}
 }
 
-// changed reports whether c is not what the running instance was made from.
-// An instance that carries no hash is taken as it is.
+// changed reports whether the definition of c differs from the one that the running instance was
+// made from. An instance without a hash counts as unchanged.
 func changed(c *v1.Container, running *status.ObservedContainer, hash func(*v1.Container) string) bool {
 	return running.Hash != "" && running.Hash != hash(c)
 }
 
-// stopUnnamed stops the containers that run but are not in the spec any more:
-// a pod with a UID of its own may lose one without being replaced.
+// stopUnnamed stops running containers that are no longer in the spec: a pod that keeps its UID may
+// lose a container without being replaced.
 func (a *Actions) stopUnnamed(p *v1.Pod, observed *status.ObservedPod) {
 	named := map[string]bool{}
 	for c := range pod.Containers(p) {
@@ -166,14 +170,15 @@ func (a *Actions) stopUnnamed(p *v1.Pod, observed *status.ObservedPod) {
 	}
 }
 
-// stopUnknown stops an instance of which the runtime does not know whether it runs, before the next one starts.
+// stopUnknown stops an instance in an unknown state before the next one starts.
 func (a *Actions) stopUnknown(newest *status.ObservedContainer) {
 	if newest != nil && newest.State == status.StateUnknown {
 		a.stop(newest, "Container "+newest.Name+" is in an unknown state, try killing it before restart")
 	}
 }
 
-// stopFailed stops a container of which a probe has failed, with the grace period of that probe. why says which it is.
+// stopFailed stops a container whose probe has failed, with the grace period of that probe. why is
+// the failed probe.
 func (a *Actions) stopFailed(c *v1.Container, newest *status.ObservedContainer, why, message string) {
 	a.stop(newest, message)
 	probe := c.LivenessProbe

@@ -10,10 +10,10 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// progress is how far the termination of a pod is, for its status. The zero value is a pod
-// that is not terminating.
+// progress is how far the termination of a pod has come, for its status. The zero value means that
+// the pod is not terminating.
 type progress struct {
-	// terminating: nothing is started any more.
+	// terminating: no container is started any more.
 	terminating bool
 	// terminal: nothing runs any more.
 	terminal bool
@@ -31,7 +31,8 @@ func (p *Pool) publish(it syncIteration, observed *status.ObservedPod, ph progre
 		recursive = recursive || p.cfg.RecursiveReadOnly != nil && pod.AsksRecursiveReadOnly(c) && p.cfg.RecursiveReadOnly(it.pod)
 	}
 	for {
-		// A result that changes after it was read and before the status is stored would be lost.
+		// If a probe result changes after it was read and before the status is stored, generate the
+		// status again.
 		results := p.cfg.Probes.Changes()
 		st := status.Generate(status.Input{
 			Pod:         it.pod,
@@ -71,8 +72,9 @@ func (p *Pool) publishWaiting(rec *record, why string) {
 	p.setStatus(rec.pod, st)
 }
 
-// saveStatus saves what of a status must survive a restart, then sets it. The end of a removed
-// pod is not saved: it would be taken for the end of a pod that is created again.
+// saveStatus saves the part of a status that must survive a restart, then sets the status. The
+// outcome of a removed pod is not saved: it would be taken for the outcome of a pod that is created
+// again.
 func (p *Pool) saveStatus(it syncIteration, st v1.PodStatus) {
 	switch {
 	case p.cfg.Outcomes == nil:
@@ -84,7 +86,7 @@ func (p *Pool) saveStatus(it syncIteration, st v1.PodStatus) {
 	p.setStatus(it.pod, st)
 }
 
-// isRemoved reports whether the pod was removed, also where it is created again under its UID.
+// isRemoved reports whether the pod was removed, even if it is created again under its UID.
 func (p *Pool) isRemoved(rec *record) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -112,15 +114,14 @@ func (p *Pool) waitingReasons(about *v1.Pod) map[string]status.Reason {
 	return reasons
 }
 
-// Outcomes keep how pods ended, and how often their containers were restarted,
-// over restarts of the agent. What a pod's worker has saved is deleted when
-// OnRemoved is called for the pod.
+// Outcomes keep, across restarts of the agent, how pods ended and how often their containers were
+// restarted. What a pod's worker has saved is deleted when OnRemoved is called for the pod.
 type Outcomes interface {
-	// Save records a status that is about to be published. The end of a pod is durable when it
-	// returns.
+	// Save records a status that is about to be published. When it returns, the outcome of a pod
+	// that has ended is durable.
 	Save(p *v1.Pod, st *v1.PodStatus)
-	// Discard is called instead of Save for a pod that was removed and is being terminated:
-	// nothing of it is recorded. It does not block.
+	// Discard is called instead of Save for a pod that was removed and is being terminated: its
+	// outcome is not recorded. It does not block.
 	Discard(p *v1.Pod, st *v1.PodStatus)
 	// Saved returns the status.Outcome of the pod from before the agent started, false if there
 	// is none. It does not block.
@@ -135,8 +136,8 @@ func (p *Pool) activeBefore(about *v1.Pod, started time.Time) time.Duration {
 	return max(p.cfg.Now().Sub(started), 0)
 }
 
-// resumeOutcome restores what an earlier agent saved of the pod: its status, the attempts of
-// its containers and, for a pod that has ended, its end.
+// resumeOutcome restores what an earlier agent saved about the pod: its status, the attempts of its
+// containers and, if the pod has ended, its outcome.
 func (p *Pool) resumeOutcome(rec *record) {
 	if p.cfg.Outcomes == nil || rec.pod == nil {
 		return

@@ -14,12 +14,11 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// The queries answer for UIDs without a record too: until SyncKnownPods was called
-// such a pod may still run something, afterwards it does not. They know
-// nothing of sources: whether a pod without a record is wanted is the sync
-// loop's to say.
+// The queries answer for UIDs without a record too: until SyncKnownPods has been called, such a pod
+// may still run something; afterwards it does not. The queries do not consider sources: the sync
+// loop decides whether a pod without a record is wanted.
 
-// query answers from the record of a pod, or by unknown where there is none.
+// query returns known for the record of a pod, or unknown if the pod has no record.
 func (p *Pool) query(uid types.UID, known func(*record) bool, unknown func() bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -33,7 +32,8 @@ func never() bool { return false }
 
 func (p *Pool) hasSynced() bool { return p.synced }
 
-// notRunning returns the answer for what must not be removed from a pod that still runs.
+// notRunning returns the answer of a query whose result allows a removal, for a pod without a
+// record: true if the pod runs nothing.
 func (p *Pool) notRunning(uid types.UID) func() bool {
 	return func() bool { return p.synced && !p.active(uid) }
 }
@@ -60,7 +60,7 @@ func (p *Pool) KnownTerminated(uid types.UID) bool {
 	return p.query(uid, func(r *record) bool { return r.state >= Terminated }, never)
 }
 
-// TerminationRequested reports whether the pod was asked to end.
+// TerminationRequested reports whether the pod is being terminated or has been.
 func (p *Pool) TerminationRequested(uid types.UID) bool {
 	return p.query(uid, func(r *record) bool { return r.state > Syncing }, never)
 }
@@ -70,14 +70,12 @@ func (p *Pool) MayRunContainers(uid types.UID) bool {
 	return p.query(uid, func(r *record) bool { return r.state < Terminated }, func() bool { return !p.synced })
 }
 
-// Stopping reports whether the pod's containers are being, or have been,
-// stopped.
+// Stopping reports whether the pod's containers are being stopped or have been stopped.
 func (p *Pool) Stopping(uid types.UID) bool {
 	return p.query(uid, func(r *record) bool { return r.startedTerminating }, p.hasSynced)
 }
 
-// RuntimeRemovable reports whether what the pod runs in may be removed: its
-// cgroup and its volumes.
+// RuntimeRemovable reports whether the pod's cgroup and volumes may be removed.
 func (p *Pool) RuntimeRemovable(uid types.UID) bool {
 	return p.query(uid, func(r *record) bool { return r.state >= Terminated }, p.notRunning(uid))
 }
@@ -95,8 +93,8 @@ func (p *Pool) Done(uid types.UID) bool {
 	return p.query(uid, func(r *record) bool { return r.state == Finished }, p.hasSynced)
 }
 
-// observe returns an observation of the pod that is newer than after. It asks for an
-// inspection where there is none yet and waits for that, never for the periodic list.
+// observe returns an observation of the pod that is newer than after. If there is none yet, it
+// requests an inspection and waits for its result. It never waits for the periodic list.
 func (p *Pool) observe(ctx context.Context, uid types.UID, after time.Time) (status.ObservedPod, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer context.AfterFunc(p.draining, cancel)()
@@ -112,8 +110,8 @@ func (p *Pool) observe(ctx context.Context, uid types.UID, after time.Time) (sta
 	return p.cfg.Cache.GetNewerThan(ctx, uid, after)
 }
 
-// active reports whether the runtime may still run something of the pod. In
-// doubt it does.
+// active reports whether the runtime may still run something of the pod. If in doubt, it returns
+// true.
 func (p *Pool) active(uid types.UID) bool {
 	if _, err := p.cfg.Cache.Get(uid); err != nil {
 		return true
@@ -122,8 +120,8 @@ func (p *Pool) active(uid types.UID) bool {
 	return observed.Active()
 }
 
-// lastObserved returns the last inspection of the pod or, where that shows nothing that runs,
-// the last list: an inspection may have failed or be still to come.
+// lastObserved returns the last inspection of the pod. If that shows nothing running, it returns
+// the pod from the last list: an inspection may have failed or may not have been made yet.
 func (p *Pool) lastObserved(uid types.UID) status.ObservedPod {
 	observed, _ := p.cfg.Cache.Get(uid)
 	if observed.Active() {
@@ -138,9 +136,9 @@ func (p *Pool) lastObserved(uid types.UID) status.ObservedPod {
 	return observed
 }
 
-// ManifestChanged reports whether the sandbox of a static pod was made for another version of
-// its manifest, with other content. A default that a newer agent sets is no other version. A
-// sandbox that does not say what it was made from counts as unchanged.
+// ManifestChanged reports whether the sandbox of a static pod was made for a version of its
+// manifest with other content. A new default set by a newer agent is not other content. A sandbox
+// that does not record what it was made from counts as unchanged.
 func (p *Pool) ManifestChanged(about *v1.Pod, from *api.Origin) bool {
 	sandbox := p.sandboxAnnotations(about.UID)
 	had := sandbox[pod.AnnotationMadeFrom]
@@ -155,8 +153,8 @@ func (p *Pool) ManifestChanged(about *v1.Pod, from *api.Origin) bool {
 	return err == nil && instance != sandbox[pod.AnnotationInstance]
 }
 
-// sandboxAnnotations returns the annotations of the newest sandbox of a pod, ready or not,
-// from the last inspection or list; nil where there is none.
+// sandboxAnnotations returns the annotations of the newest sandbox of a pod, ready or not, from the
+// last inspection or list; nil for no sandbox.
 func (p *Pool) sandboxAnnotations(uid types.UID) map[string]string {
 	observed, _ := p.cfg.Cache.Get(uid)
 	if len(observed.Sandboxes) == 0 {

@@ -10,8 +10,8 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// queue holds when which pod is due for its next sync. A later entry for a pod replaces the
-// earlier one.
+// queue holds the time at which each pod is due for its next sync. A later entry for a pod replaces
+// the earlier one.
 type queue struct {
 	// now is Config.Now.
 	now func() time.Time
@@ -57,7 +57,7 @@ func (q *queue) popIfDue(uid types.UID) bool {
 	return true
 }
 
-// shortenDelays limits the time until each pod is due to a delay of its own.
+// shortenDelays makes each pod due no later than after delay(), which is called for each pod.
 func (q *queue) shortenDelays(delay func() time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -76,17 +76,17 @@ func (q *queue) remove(uid types.UID) {
 }
 
 const (
-	// errorDelay is the time between a failed iteration and the next.
+	// errorDelay is the time between a failed iteration and the next one.
 	errorDelay = 10 * time.Second
-	// unavailableDelay is the same where the runtime is unavailable or the network not
-	// ready: nothing is wrong with the pod, and either can be back at any time.
+	// unavailableDelay is that time if the runtime is unavailable or the network is not ready:
+	// nothing is wrong with the pod, and either can come back at any time.
 	unavailableDelay = time.Second
 )
 
-// errNetwork is why a pod that needs the network has to wait.
+// errNetwork is the error for a pod that needs the network while it is not ready.
 var errNetwork = errors.New("network is not ready")
 
-// failures are the errors of an iteration in which one does not stop the others.
+// failures are the errors of one iteration that went on after each of them.
 type failures []error
 
 // Error renders all of them.
@@ -95,8 +95,8 @@ func (f failures) Error() string { return errors.Join(f...).Error() }
 // Unwrap returns all of them.
 func (f failures) Unwrap() []error { return f }
 
-// retryDelay returns the time between a failed iteration and the next: the shortest that one
-// of its errors asks for.
+// retryDelay returns the time between a failed iteration and the next one. If the iteration has
+// several errors, it is the shortest of their delays.
 func (p *Pool) retryDelay(err error) time.Duration {
 	if parts, ok := errors.AsType[failures](err); ok {
 		delay := p.SyncFrequency()

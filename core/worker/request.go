@@ -11,56 +11,53 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// Kind is what is asked of a worker.
+// Kind is the kind of a Request.
 type Kind int
 
 // The kinds of a Request.
 const (
-	// Create introduces a pod. For a UID that is being ended it asks for the
-	// pod to be made again once that is done.
+	// Create introduces a pod. If the UID is being terminated, the pod is created again after that.
 	Create Kind = iota + 1
 	// Update brings a new version of the pod.
 	Update
-	// Sync asks to look at the pod again.
+	// Sync requests another look at the pod.
 	Sync
-	// Kill ends the pod.
+	// Kill terminates the pod.
 	Kill
 )
 
-// Request asks something of the worker of one pod.
+// Request is a request to the worker of one pod.
 type Request struct {
 	Kind Kind
-	// Pod is the pod as it should be, nil for one that only the runtime knows.
+	// Pod is the desired version of the pod, nil for a pod that only the runtime knows.
 	Pod *v1.Pod
 	// Origin is where Pod came from.
 	Origin api.Origin
-	// Replaces is, with Create, the pod that must be gone before this one starts. Empty
-	// for none; a UID that is not known counts as none.
+	// Replaces is, with Create, the pod that must be gone before this one starts. It is empty for
+	// none. An unknown UID has no effect.
 	Replaces types.UID
-	// Observed is the pod as the runtime shows it, when Pod is nil. Such a
-	// pod can only be killed.
+	// Observed is the pod as the runtime shows it, if Pod is nil. Such a pod can only be killed.
 	Observed *status.ObservedPod
-	// Kill says how to end the pod, nil for the usual way. It counts only
-	// where the pod is ending.
+	// Kill has the options of the termination, nil for the defaults. It is used only if the pod is
+	// being terminated.
 	Kill *KillOptions
 }
 
-// KillOptions say how a pod is to be ended.
+// KillOptions are the options of a termination.
 type KillOptions struct {
-	// Done, if not nil, is closed by the pool when the pod's containers have
-	// stopped, or at once when there is nothing to wait for. It stays open
-	// when the pool is stopped first.
+	// Done, if not nil, is closed by the pool when the pod's containers have stopped, or at once if
+	// there is nothing to wait for. It stays open if the pool is stopped first.
 	Done chan<- struct{}
-	// Evict marks the pod as evicted: its content may go although its source
-	// still holds it.
+	// Evict marks the pod as evicted: its content may be removed although its source still has the
+	// pod.
 	Evict bool
-	// Status changes the status the pod ends with.
+	// Status changes the final status of the pod.
 	Status func(*v1.PodStatus)
 	// Grace, in seconds, shortens the pod's own grace period.
 	Grace *int64
 }
 
-// uid is the pod's, whichever way it was given.
+// uid returns the UID of Pod or, if Pod is nil, of Observed.
 func (r *Request) uid() types.UID {
 	if r.Pod != nil {
 		return r.Pod.UID
@@ -68,7 +65,7 @@ func (r *Request) uid() types.UID {
 	return r.Observed.UID
 }
 
-// done closes Done: there is nothing (more) to wait for.
+// done closes Done: there is nothing, or nothing more, to wait for.
 func (o *KillOptions) done() {
 	if o != nil && o.Done != nil {
 		close(o.Done)
@@ -112,8 +109,8 @@ func (p *Pool) Submit(r Request) {
 	case r.Pod == nil:
 		rec.observed = r.Observed
 	case rec.restartRequested, rec.state > Syncing && r.Kind == Sync:
-		// It is, or may be, the version that comes after this one: one that waits, or
-		// was refused, and never was created.
+		// r.Pod may be the version that comes after this pod, waits or was denied, and was never
+		// created.
 	default:
 		rec.pod, rec.origin = r.Pod, r.Origin
 	}
@@ -144,8 +141,8 @@ func (p *Pool) Submit(r Request) {
 	}
 }
 
-// Recreate makes a pod that is being terminated start again after that, and reports whether it
-// is being terminated.
+// Recreate makes a pod that is being terminated start again after that. It returns false if the pod
+// is not being terminated.
 func (p *Pool) Recreate(uid types.UID) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -157,9 +154,9 @@ func (p *Pool) Recreate(uid types.UID) bool {
 	return true
 }
 
-// renamedPod returns what runs of a new pod under an earlier name, nil for nothing: an earlier
-// agent could not end it. A running pod cannot be renamed, so the old one ends like an orphan;
-// then the new one gets its worker.
+// renamedPod returns the running pod that has the UID of a new pod under an earlier name, nil for
+// none: an earlier agent could not terminate it. A running pod cannot be renamed, so the old one is
+// terminated like an orphan, and then the new one gets its worker.
 func (p *Pool) renamedPod(r *Request) *status.ObservedPod {
 	if r.Kind != Create {
 		return nil
@@ -195,8 +192,8 @@ func (p *Pool) addWorker(r *Request) *record {
 	return rec
 }
 
-// transition moves the record to Terminating if the request, or the pod in it, asks for that,
-// and reports whether it did.
+// transition moves the record to Terminating if the request, or the pod in it, requires that, and
+// reports whether it moved the record.
 func (r *record) transition(req *Request, now time.Time) bool {
 	if r.state != Syncing {
 		return false
@@ -214,7 +211,7 @@ func (r *record) transition(req *Request, now time.Time) bool {
 	return true
 }
 
-// applyKill adds what a request says about the termination, and updates the grace period.
+// applyKill adds the options of a request to the termination, and updates the grace period.
 func (r *record) applyKill(o *KillOptions) {
 	var override *int64
 	if o != nil {

@@ -15,12 +15,13 @@ import (
 type ResetContainer struct {
 	ID   string
 	Name string
-	// Stop: it is to be stopped first.
+	// Stop is true if the instance has to be stopped first.
 	Stop bool
 }
 
-// planReset plans the restart of all containers of a pod: its instances go in the reverse order of the spec, the triggers last.
-// As long as one of these is there, what is left of the others is removed, also by an agent that started meanwhile.
+// planReset plans the restart of all containers of a pod. Their instances are removed in the
+// reverse order of the spec, the triggers last. While a trigger exists, the remaining instances are
+// removed too, even by another agent that has started in between.
 func planReset(p *v1.Pod, observed *status.ObservedPod, triggers []*status.ObservedContainer) Actions {
 	var first, last []ResetContainer
 	for c, kind := range pod.Containers(p) {
@@ -45,8 +46,8 @@ func planReset(p *v1.Pod, observed *status.ObservedPod, triggers []*status.Obser
 	return Actions{Reset: append(first, last...), Triggers: triggers}
 }
 
-// executeReset stops and removes what the plan says, once the back-off of all triggers is over, and has the worker sync again
-// at once. tried is as of execute.
+// executeReset stops and removes the instances of the plan, once the back-off of all triggers has
+// passed, and makes the worker sync again at once. tried is as in execute.
 func (p *Pool) executeReset(ctx context.Context, it syncIteration, a *Actions, observed *status.ObservedPod) (tried bool, err error) {
 	for _, trigger := range a.Triggers {
 		c, _ := pod.Container(it.pod, trigger.Name)
@@ -74,7 +75,7 @@ func (p *Pool) executeReset(ctx context.Context, it syncIteration, a *Actions, o
 	return true, nil
 }
 
-// resetContainer stops an instance without a grace period where it runs, and removes it.
+// resetContainer stops an instance without a grace period if it is running, and removes it.
 func (p *Pool) resetContainer(ctx context.Context, it syncIteration, r *ResetContainer) error {
 	if r.Stop {
 		status.ContainerEvent(p.cfg.Events, it.pod, r.Name, v1.EventTypeNormal, "Killing", "Stopping container "+r.Name+": all containers of the pod restart")

@@ -21,10 +21,9 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// restartBackoff paces the restarts of containers that crash. The first crash is
-// answered at once; then the waits, from the moment of the crash, double from
-// 10 s to 5 min. All durations are measured on the monotonic clock: a wall
-// clock that jumps makes no wait longer than it should be.
+// restartBackoff delays the restarts of containers that crash. After the first crash the restart is
+// immediate. Then the delays, counted from the crash, double from 10 s to 5 min. All durations are
+// measured on the monotonic clock, so a jump of the wall clock makes no delay longer.
 type restartBackoff struct {
 	// now is Config.Now.
 	now func() time.Time
@@ -33,14 +32,13 @@ type restartBackoff struct {
 	entries map[types.UID]map[restartKey]*restartEntry
 }
 
-// restartDelays is how long containers that crash wait for their restart.
+// restartDelays are the delays between a crash and the restart of the container.
 var restartDelays = backoff.Exponential{Min: 10 * time.Second, Max: 300 * time.Second}
 
-// backoffReset is how long after the last restart a crash must come to count as the
-// first.
+// backoffReset is a time after the last restart. A crash that comes later counts as the first.
 const backoffReset = 600 * time.Second
 
-// restartKey is a container as far as a new definition deserves a new chance.
+// restartKey identifies a container and the fields whose change resets its back-off.
 type restartKey struct {
 	name, image, resources string
 }
@@ -48,11 +46,11 @@ type restartKey struct {
 // restartEntry is the back-off of one container.
 type restartEntry struct {
 	delay time.Duration
-	// raisedAt is when delay was last raised, allowedFor the dead instance it was raised
-	// for: the successor of that instance may be started at any time.
+	// raisedAt is when delay was last raised. allowedFor is the dead instance for which it was
+	// raised: the successor of that instance may be started at any time.
 	raisedAt   time.Time
 	allowedFor string
-	// crashedAt is when instance, the dead one seen last, ended.
+	// instance is the dead instance that was seen last, and crashedAt is when it exited.
 	instance  string
 	crashedAt time.Time
 }
@@ -61,8 +59,9 @@ func newRestartBackoff(now func() time.Time) *restartBackoff {
 	return &restartBackoff{now: now, entries: map[types.UID]map[restartKey]*restartEntry{}}
 }
 
-// reserve returns how long the restart of a container still has to wait after the instance
-// dead, out of delay. It returns 0 where the restart is due; then the next crash waits longer.
+// reserve returns how long the restart of a container still has to wait after the instance dead
+// exited, and the whole delay. It returns 0 if the restart is due; then the delay after the next
+// crash is longer.
 func (b *restartBackoff) reserve(uid types.UID, key restartKey, dead *status.ObservedContainer) (wait, delay time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -92,8 +91,8 @@ func (b *restartBackoff) reserve(uid types.UID, key restartKey, dead *status.Obs
 	return 0, 0
 }
 
-// crashTime returns the time of a crash at finished by the wall clock, bounded by now and the
-// last restart.
+// crashTime returns the time of a crash, where finished is its time by the wall clock. The result
+// is no later than now and no earlier than the last restart.
 func (e *restartEntry) crashTime(finished, now time.Time) time.Time {
 	return now.Add(-min(max(now.Sub(finished), 0), now.Sub(e.raisedAt)))
 }
@@ -108,7 +107,8 @@ func (b *restartBackoff) forget(uid types.UID) {
 // restart.
 func (p *Pool) checkBackoff(about *v1.Pod, c *v1.Container, newest *status.ObservedContainer, observed *status.ObservedPod) error {
 	if newest != nil && newest.State == status.StateRunning {
-		// It was stopped for a probe: the instance before it tells how soon it may start again.
+		// The container was stopped because of a probe: the delay depends on the instance before
+		// it.
 		newest = lastExited(observed, c.Name)
 	}
 	if newest == nil || newest.State != status.StateExited {
@@ -130,7 +130,7 @@ func (p *Pool) checkBackoff(about *v1.Pod, c *v1.Container, newest *status.Obser
 	}
 }
 
-// awaitBackoff is checkBackoff, and records the event of a container that has to wait.
+// awaitBackoff is checkBackoff, and records an event if the container has to wait.
 func (p *Pool) awaitBackoff(it syncIteration, c *v1.Container, newest *status.ObservedContainer, observed *status.ObservedPod) error {
 	err := p.checkBackoff(it.pod, c, newest, observed)
 	if err != nil {
@@ -140,7 +140,7 @@ func (p *Pool) awaitBackoff(it syncIteration, c *v1.Container, newest *status.Ob
 	return err
 }
 
-// lastExited returns the newest instance of a container that has ended, nil for none.
+// lastExited returns the newest exited instance of a container, nil for none.
 func lastExited(observed *status.ObservedPod, name string) *status.ObservedContainer {
 	for i := range observed.Containers {
 		if c := &observed.Containers[i]; c.Name == name && c.State == status.StateExited {
@@ -150,9 +150,10 @@ func lastExited(observed *status.ObservedPod, name string) *status.ObservedConta
 	return nil
 }
 
-// nextAttempt returns the attempt of the instance after newest. Without newest the log files
-// of earlier instances are counted, and the status says the attempt after one that was removed
-// for a restart of all. It is at least what an earlier agent saved.
+// nextAttempt returns the attempt of the instance after newest. If newest is nil, the attempt is
+// counted from the log files of earlier instances and from the status, which has the attempt that
+// follows an instance removed for a restart of all containers. The result is at least the attempt
+// that an earlier agent saved.
 func (p *Pool) nextAttempt(it syncIteration, container string, newest *status.ObservedContainer) (uint32, error) {
 	least := it.minAttempts[container]
 	if newest != nil {
@@ -167,8 +168,8 @@ func (p *Pool) nextAttempt(it syncIteration, container string, newest *status.Ob
 	return max(next, least), err
 }
 
-// attemptFromLogs is one more than the highest N of the files "N.log*" in
-// dir, 0 if there is none.
+// attemptFromLogs returns one more than the highest N of the files "N.log*" in dir, 0 for no such
+// file.
 func attemptFromLogs(dir string) (uint32, error) {
 	files, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -190,17 +191,17 @@ func attemptFromLogs(dir string) (uint32, error) {
 	return next, nil
 }
 
-// An instance that was made and shows no start may be starting for an earlier
-// agent, for maxStartTime at most; it is checked again after startingDelay.
+// A created instance that has not started may still be starting for an earlier agent, for
+// maxStartTime at most. It is checked again after startingDelay.
 const (
 	maxStartTime  = 2 * time.Minute
 	startingDelay = time.Second
 )
 
-// removeOldInstances removes the old instances of a container that is about to be started:
-// those that never started, and the dead ones but the newest, which holds the last state of
-// the container. It fails where the newest has not started and cannot be removed: an earlier
-// agent may be starting it, and then the container must not be started twice.
+// removeOldInstances removes the old instances of a container that is about to be started: those
+// that never started, and the dead ones except the newest, which holds the last state of the
+// container. It fails if the newest instance has not started and cannot be removed: an earlier
+// agent may be starting that instance, and the container must not be started twice.
 func (p *Pool) removeOldInstances(ctx context.Context, it syncIteration, name string, observed *status.ObservedPod) error {
 	kept, newest := false, observed.Newest(name)
 	for i := range observed.Containers {
@@ -230,7 +231,8 @@ func (p *Pool) removeOldInstances(ctx context.Context, it syncIteration, name st
 	return nil
 }
 
-// removeInitInstances removes the instances of init containers that ran in a sandbox before: in the new one they begin anew.
+// removeInitInstances removes the instances of init containers from earlier sandboxes: in the new
+// sandbox the init containers run again.
 func (p *Pool) removeInitInstances(ctx context.Context, it syncIteration, observed *status.ObservedPod) {
 	for i := range observed.Containers {
 		c := &observed.Containers[i]
@@ -243,15 +245,15 @@ func (p *Pool) removeInitInstances(ctx context.Context, it syncIteration, observ
 	}
 }
 
-// startingInstance is an instance that may be starting, and when it was made.
+// startingInstance is an instance that may be starting, and the time when it was made.
 type startingInstance struct {
 	id   string
 	made time.Time
 }
 
-// mayBeStarting reports whether an instance was made so recently that its start may be under
-// way. Its age at the first call is that of the wall clock, which may have been set back;
-// after that the monotonic clock counts.
+// mayBeStarting reports whether an instance was made so recently that its start may be under way.
+// The first call computes its age from the wall clock, which may have been set back. Later calls
+// use the monotonic clock.
 func (p *Pool) mayBeStarting(rec *record, c *status.ObservedContainer) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -267,7 +269,7 @@ func (p *Pool) mayBeStarting(rec *record, c *status.ObservedContainer) bool {
 	return now.Sub(s.made) < maxStartTime
 }
 
-// logNotRemoved logs that an old instance stays for now.
+// logNotRemoved logs that an old instance was not removed.
 func (p *Pool) logNotRemoved(it syncIteration, c *status.ObservedContainer, err error) {
 	p.mu.Lock()
 	due := it.rec.removeLog.Due(c.Name, err.Error(), p.cfg.Now())

@@ -13,8 +13,7 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// syncPod brings a pod that should run closer to its spec. It reports whether the pod has run
-// to its end.
+// syncPod brings a pod that should run closer to its spec. It reports whether the pod has ended.
 func (p *Pool) syncPod(ctx context.Context, it syncIteration, observed *status.ObservedPod) (ended bool, err error) {
 	st := p.publish(it, observed, progress{})
 	if pod.IsTerminal(st.Phase) {
@@ -54,7 +53,7 @@ func (p *Pool) syncPod(ctx context.Context, it syncIteration, observed *status.O
 	tried, err := p.execute(ctx, it, &actions, observed)
 	it.rec.lastChange = p.cfg.Now()
 	if tried {
-		// What was done shows in the status without waiting for the next list.
+		// The status shows the changes without waiting for the next list.
 		p.cfg.Inspector.Refresh(it.uid)
 	}
 	return false, err
@@ -75,7 +74,7 @@ func (p *Pool) setUpVolumes(ctx context.Context, about *v1.Pod) error {
 	return p.interrupted(ctx)
 }
 
-// isStale reports whether all volumes are there, and only not as new as they should be.
+// isStale reports whether all volumes exist and err only means that some are not up to date.
 func isStale(err error) bool {
 	stale, ok := errors.AsType[interface {
 		error
@@ -84,8 +83,8 @@ func isStale(err error) bool {
 	return ok && stale.Stale()
 }
 
-// What is said of a pod that cannot run in its sandbox any more. The first is a
-// kubelet's.
+// The event for a pod that can no longer run in its sandbox. The reason and the first message are
+// those of a kubelet.
 const (
 	reasonSandboxChanged = "SandboxChanged"
 	messageSandboxMade   = "Pod sandbox changed, it will be killed and re-created."
@@ -96,8 +95,8 @@ const (
 // noSandbox stands for the sandbox of a pod that has none.
 const noSandbox = "none"
 
-// recordSandboxLoss records an event where a pod loses its sandbox, once for each sandbox. The
-// end or restart of its containers follows from that.
+// recordSandboxLoss records an event if a pod loses its sandbox, once for each sandbox. The events
+// about its containers follow from that.
 func (p *Pool) recordSandboxLoss(it syncIteration, a *Actions, observed *status.ObservedPod, st *v1.PodStatus) {
 	fault := status.SandboxFault(it.pod, observed)
 	sandbox, message := noSandbox, ""
@@ -131,14 +130,15 @@ func hasRun(st *v1.PodStatus) bool {
 	return false
 }
 
-// What a pod says that lost its sandbox half-way, and gets no other.
+// The status of a pod that lost its sandbox before all of its containers had run, and that gets no
+// other sandbox.
 const (
 	reasonSandboxLost  = "SandboxLost"
 	messageSandboxLost = "Pod lost its sandbox before all of its containers had run, and by its restart policy nothing of it starts again until it is removed and created anew"
 )
 
-// failSandboxLost fails a pod of which nothing runs and nothing will start again, although
-// some of its containers never ran. A kubelet shows such a pod as pending for ever.
+// failSandboxLost fails a pod that runs nothing and starts nothing again, although some of its
+// containers never ran. A kubelet shows such a pod as pending for ever.
 func (p *Pool) failSandboxLost(it syncIteration) {
 	p.mu.Lock()
 	if it.rec.state == Syncing {
@@ -169,8 +169,8 @@ func (p *Pool) syncTerminatingPod(ctx context.Context, it syncIteration, observe
 	return nil
 }
 
-// confirmStopped observes a pod whose containers have been stopped, and fails where one still
-// runs. The observation is good for the next iteration as well.
+// confirmStopped observes a pod whose containers have been stopped, and fails if one still runs.
+// The next iteration can use the observation too.
 func (p *Pool) confirmStopped(ctx context.Context, it syncIteration) (*status.ObservedPod, error) {
 	it.rec.lastChange = p.cfg.Now()
 	after, err := p.observe(ctx, it.uid, it.rec.lastChange)
@@ -183,9 +183,8 @@ func (p *Pool) confirmStopped(ctx context.Context, it syncIteration) (*status.Ob
 	return &after, nil
 }
 
-// syncTerminatingOrphan stops what runs of a pod that only the runtime knows, and confirms
-// that it has stopped before any waiter is notified. last is when it was tried last, zero for
-// never.
+// syncTerminatingOrphan stops what runs of a pod that only the runtime knows, and confirms that it
+// has stopped before any waiter is notified. last is the time of the previous try, zero for none.
 func (p *Pool) syncTerminatingOrphan(ctx context.Context, it syncIteration, last time.Time) error {
 	about := &v1.Pod{ObjectMeta: metav1.ObjectMeta{
 		UID: it.uid, Name: it.observed.Name, Namespace: it.observed.Namespace,
@@ -198,8 +197,9 @@ func (p *Pool) syncTerminatingOrphan(ctx context.Context, it syncIteration, last
 	return err
 }
 
-// observeOrphan returns what runs of a pod that only the runtime knows: for the first try as
-// it was found, after that as it is now. More of it may run by then.
+// observeOrphan returns what runs of a pod that only the runtime knows. The first try uses the
+// observation that came with the request. Later tries use a new one, because more of the pod may be
+// running by then.
 func (p *Pool) observeOrphan(ctx context.Context, it syncIteration, last time.Time) *status.ObservedPod {
 	if last.IsZero() {
 		return it.observed
@@ -210,12 +210,12 @@ func (p *Pool) observeOrphan(ctx context.Context, it syncIteration, last time.Ti
 	return it.observed
 }
 
-// syncTerminatedPod releases what a stopped pod holds on the node. Its dead containers, logs
+// syncTerminatedPod releases the volumes and the cgroup of a stopped pod. Its dead containers, logs
 // and directories stay for inspection; garbage collection removes them later.
 func (p *Pool) syncTerminatedPod(ctx context.Context, it syncIteration, observed *status.ObservedPod) error {
 	p.publish(it, observed, progress{terminal: true})
 	if !p.Stopping(it.uid) {
-		return nil // it was pushed out before it began
+		return nil // it was evicted before it started
 	}
 	if err := p.cfg.Volumes.Teardown(ctx, it.uid); err != nil {
 		return fmt.Errorf("tearing down volumes: %w", err)

@@ -11,37 +11,37 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// Terminations keep, over restarts of the agent, which pods are being terminated and how much
-// of their grace period is left.
+// Terminations keep, across restarts of the agent, which pods are being terminated and how much of
+// their grace period is left.
 type Terminations interface {
 	// Begin records that the containers of a pod, first seen at seen, are about to be stopped
-	// within grace. It is written soon; Begin does not block.
+	// within grace. The record is written soon afterwards; Begin does not block.
 	Begin(uid types.UID, seen time.Time, grace time.Duration)
 	// Interrupted returns the termination of a pod that an earlier agent began, false for none.
 	// It does not block.
 	Interrupted(uid types.UID) (Termination, bool)
-	// Finish records that the termination is over, or that the pod runs on after all. A pod
-	// that goes stays on record until nothing is left of it. It does not block.
+	// Finish records that the termination is complete, or that the pod keeps running after all. If
+	// goes is true, the record is kept until nothing is left of the pod. It does not block.
 	Finish(uid types.UID, goes bool)
-	// Forget deletes a termination, durably where the disk lets it: another pod starts under
-	// the UID.
+	// Forget deletes a termination because another pod starts under the UID. The deletion is
+	// durable if the disk can be written.
 	Forget(uid types.UID)
 }
 
-// Termination is one that an earlier agent has begun.
+// Termination is a termination that an earlier agent has begun.
 type Termination struct {
 	// FirstSeen is when the pod was first seen.
 	FirstSeen time.Time
-	// Remaining is the rest of its grace period, 0 or less for none.
+	// Remaining is the rest of the grace period, 0 or less for none.
 	Remaining time.Duration
 }
 
-// resumeWindow is the time after a start of the agent in which a termination begun by an
-// earlier agent may be resumed. A pod that no request ends until then runs on.
+// resumeWindow is the time after the start of the agent in which a termination begun by an earlier
+// agent may be resumed. If no request terminates the pod in that time, the pod keeps running.
 const resumeWindow = time.Minute
 
-// RunsEarlierPod reports whether an earlier agent was terminating another pod under this UID
-// than the one first seen at seen: what the runtime has belongs to that pod.
+// RunsEarlierPod reports whether an earlier agent was terminating another pod under this UID than
+// the one first seen at seen: then what the runtime shows belongs to that other pod.
 func (p *Pool) RunsEarlierPod(uid types.UID, seen time.Time) bool {
 	if p.cfg.Terminations == nil {
 		return false
@@ -50,7 +50,7 @@ func (p *Pool) RunsEarlierPod(uid types.UID, seen time.Time) bool {
 	return ok && !e.FirstSeen.Equal(seen)
 }
 
-// resumeTermination continues the termination of the pod that an earlier agent has begun.
+// resumeTermination continues the termination of the pod if an earlier agent began it.
 func (p *Pool) resumeTermination(rec *record) {
 	if p.cfg.Terminations == nil {
 		return
@@ -64,8 +64,8 @@ func (p *Pool) resumeTermination(rec *record) {
 // wasTerminating reports whether an earlier agent was terminating the pod.
 func (r *record) wasTerminating() bool { return !r.terminationDeadline.IsZero() }
 
-// capGrace limits the grace period to what an earlier agent has left of it. A pod that only
-// the runtime knows gets exactly that.
+// capGrace limits the grace period to the rest of the one that an earlier agent began. A pod that
+// only the runtime knows gets exactly that rest.
 func (r *record) capGrace(now time.Time) {
 	if !r.wasTerminating() {
 		return
@@ -85,8 +85,8 @@ func (r *record) gracePeriod() time.Duration {
 	return seconds(r.grace)
 }
 
-// resyncDelay returns the time until the next sync of a healthy pod. Where an earlier agent
-// was terminating the pod and resumeWindow is over, it forgets that termination.
+// resyncDelay returns the time until the next sync of a healthy pod. If an earlier agent was
+// terminating the pod and resumeWindow has passed, it forgets that termination.
 func (p *Pool) resyncDelay(rec *record) time.Duration {
 	if !rec.wasTerminating() {
 		return p.SyncFrequency()
@@ -100,8 +100,8 @@ func (p *Pool) resyncDelay(rec *record) time.Duration {
 	return p.SyncFrequency()
 }
 
-// finishTermination records that the termination of a pod is over; goes is true for a pod that
-// is not to come back as it was.
+// finishTermination records that the termination of a pod is complete. goes is true if the pod will
+// not come back as it was.
 func (p *Pool) finishTermination(rec *record, goes bool) {
 	if p.cfg.Terminations != nil {
 		p.cfg.Terminations.Finish(rec.uid, goes)
@@ -112,13 +112,13 @@ func (p *Pool) finishTermination(rec *record, goes bool) {
 type TerminatingPod struct {
 	Pod    *v1.Pod
 	Origin api.Origin
-	// Since is when the termination began, Grace its grace period in seconds.
+	// Since is when the termination began, and Grace is its grace period in seconds.
 	Since time.Time
 	Grace int64
 }
 
-// TerminatingPods lists the pods that are being terminated, in no order, until their worker is
-// finished. Pods that only the runtime knows are not listed.
+// TerminatingPods lists the pods that are being terminated, in no order, until their workers are
+// finished. It does not list pods that only the runtime knows.
 func (p *Pool) TerminatingPods() []TerminatingPod {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -131,14 +131,14 @@ func (p *Pool) TerminatingPods() []TerminatingPod {
 	return pods
 }
 
-// What a pod says that was active for longer than it may be.
+// The status of a pod that was active for longer than its active deadline.
 const (
 	reasonDeadline  = "DeadlineExceeded"
 	messageDeadline = "Pod was active on the node longer than the specified deadline"
 )
 
-// remainingActive returns how long the pod may stay active; limited is false for no limit. A
-// pod that has not started, or is being terminated, has no limit.
+// remainingActive returns how long the pod may stay active. limited is false if there is no limit.
+// A pod that has not started or is being terminated has no limit.
 func (r *record) remainingActive(now time.Time) (d time.Duration, limited bool) {
 	if r.state != Syncing || !r.started || r.activeSince.IsZero() || activeDeadline(r.pod) == 0 {
 		return 0, false
@@ -147,7 +147,7 @@ func (r *record) remainingActive(now time.Time) (d time.Duration, limited bool) 
 }
 
 // checkDeadline terminates a pod that has exceeded its active deadline, and reports whether it
-// did.
+// terminated the pod.
 func (r *record) checkDeadline(now time.Time) bool {
 	if d, limited := r.remainingActive(now); !limited || d > 0 {
 		return false
@@ -168,14 +168,14 @@ func (p *Pool) deadlineTimer(rec *record) <-chan time.Time {
 	return nil
 }
 
-// withDeadline bounds the calls of an iteration by the active deadline of the pod. The first
-// call makes the pod active: st is its status, which has a start time.
+// withDeadline limits the calls of an iteration to the active deadline of the pod. The first call
+// makes the pod active. st is its status, which has a start time.
 func (p *Pool) withDeadline(ctx context.Context, it syncIteration, st *v1.PodStatus) (context.Context, context.CancelFunc) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := p.cfg.Now()
 	if it.rec.activeSince.IsZero() {
-		// Where an API server says when the pod was started, its clock counts.
+		// If an API server sets when the pod was started, its clock decides.
 		it.rec.activeSince = now.Add(-max(now.Sub(st.StartTime.Time), 0))
 	}
 	if d, limited := it.rec.remainingActive(now); limited {

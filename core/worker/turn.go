@@ -11,12 +11,11 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// nameQueue lets static pods of one full name run one after the other: the
-// next starts only when the one before has left, that is, when its containers,
-// volumes and cgroup are gone. It is guarded by the pool's lock.
+// nameQueue makes static pods of one full name run one after the other: the next one starts only
+// when the containers, volumes and cgroup of the one before are gone. The pool's lock guards it.
 type nameQueue struct {
-	// holders are several only where an earlier agent left them so, or where it is
-	// in doubt which of them runs.
+	// holders of one name are several only if an earlier agent left several, or if it is in doubt
+	// which of them runs.
 	holders map[string][]types.UID
 	waiting map[string][]types.UID
 }
@@ -30,8 +29,8 @@ func (q *nameQueue) enqueue(name string, uid types.UID) {
 	q.waiting[name] = append(q.waiting[name], uid)
 }
 
-// tryAcquire reports whether uid holds name now. uid gets a name without holders when it is
-// the first in the queue; UIDs for which live is false lose their place.
+// tryAcquire reports whether uid holds name now. If name has no holders, uid acquires it if it is
+// the first in the queue. UIDs for which live is false lose their place.
 func (q *nameQueue) tryAcquire(name string, uid types.UID, live func(types.UID) bool) bool {
 	if holders := q.holders[name]; len(holders) > 0 {
 		return slices.Contains(holders, uid)
@@ -45,8 +44,8 @@ func (q *nameQueue) tryAcquire(name string, uid types.UID, live func(types.UID) 
 	return true
 }
 
-// acquire makes uid a holder of name, out of turn, beside other holders. The empty name has no
-// holders.
+// acquire makes uid a holder of name, out of turn and in addition to other holders. The empty name
+// has no holders.
 func (q *nameQueue) acquire(name string, uid types.UID) {
 	if name == "" {
 		return
@@ -78,10 +77,10 @@ func without(line []types.UID, uid types.UID) []types.UID {
 	return slices.DeleteFunc(line, func(w types.UID) bool { return w == uid })
 }
 
-// tryStart reports whether the pod may start. A pod with something left running by an earlier
-// agent has started already. A pod that terminates before it started is finished at once, but
-// an evicted one publishes its status first. Other pods wait until the pod that they replace
-// is gone and, if they are static, until no other pod of their full name is left.
+// tryStart reports whether the pod may start. A pod that an earlier agent left running has started
+// already. A pod that is terminated before it started is finished at once, but an evicted one
+// publishes its status first. Other pods wait until the pod that they replace is gone. Static pods
+// also wait until no other pod of their full name is left.
 func (p *Pool) tryStart(rec *record) bool {
 	switch {
 	case rec.fullName == "" && rec.replaces == "":
@@ -89,7 +88,7 @@ func (p *Pool) tryStart(rec *record) bool {
 		p.finishWorker(rec)
 		return false
 	case rec.state != Syncing && !p.active(rec.uid):
-		// Nothing of it runs, but how it ended is shown, and kept for the next agent.
+		// Nothing of it runs, but its outcome is published, and kept for the next agent.
 		rec.state = Terminated
 	case rec.state != Syncing, p.willAdopt(rec.uid):
 		p.names.acquire(rec.fullName, rec.uid)
@@ -105,15 +104,15 @@ func (p *Pool) tryStart(rec *record) bool {
 	return true
 }
 
-// willAdopt reports whether a worker that has not started takes the pod for one that an earlier agent
-// left running: its name is taken out of turn then.
+// willAdopt reports whether a worker that has not started will adopt a running pod of an earlier
+// agent: then it acquires its name out of turn.
 func (p *Pool) willAdopt(uid types.UID) bool {
 	observed := p.lastObserved(uid)
 	return observed.Running()
 }
 
-// startBlocker returns why the pod has to wait for another one. It returns "" where it has
-// not: then it holds its name.
+// startBlocker returns why the pod has to wait for another one. If it returns "", the pod may start
+// and holds its name.
 func (p *Pool) startBlocker(rec *record) string {
 	rec.blocked = true
 	if p.mustWaitForReplaced(rec) {
@@ -131,8 +130,8 @@ func (p *Pool) mustWaitForReplaced(rec *record) bool {
 	return rec.replaces != "" && rec.replaces != rec.uid && p.isTerminating(rec.replaces)
 }
 
-// wakeIfFree wakes a pod that waited for one that only the runtime knew, where nothing of that
-// runs any more. Such a pod has no worker that could wake it.
+// wakeIfFree wakes a pod that waited for a pod that only the runtime knows, once nothing of that
+// pod runs any more. Such a pod has no worker that could wake others.
 func (p *Pool) wakeIfFree(rec *record) {
 	if rec.blocked && !p.mustWaitForReplaced(rec) && !p.nameInUse(rec) {
 		rec.blocked = false
@@ -140,8 +139,8 @@ func (p *Pool) wakeIfFree(rec *record) {
 	}
 }
 
-// isTerminating reports whether the pod exists and is not to stay: it is being terminated, or
-// only the runtime knows it.
+// isTerminating reports whether the pod exists but will not stay: it is being terminated, or only
+// the runtime knows it.
 func (p *Pool) isTerminating(uid types.UID) bool {
 	rec, known := p.records[uid]
 	if !known {
@@ -150,15 +149,15 @@ func (p *Pool) isTerminating(uid types.UID) bool {
 	return rec.state == Terminating || rec.state == Terminated
 }
 
-// canStart reports whether the pod with that UID may still come to start.
+// canStart reports whether the pod with that UID may still start later.
 func (p *Pool) canStart(uid types.UID) bool {
 	rec, known := p.records[uid]
 	return known && rec.state == Syncing
 }
 
-// nameInUse reports whether a static pod of the same full name exists that an earlier agent
-// left and that the queue of its name does not know: it runs and has not started here, or it is being
-// terminated and was never known. Its sandbox names the source of a pod.
+// nameInUse reports whether an earlier agent left a static pod of the same full name that is not in
+// the queue of that name. Such a pod runs and its worker has not started it, or it is being
+// terminated and never got a worker in this agent. The source of a pod is read from its sandbox.
 func (p *Pool) nameInUse(rec *record) bool {
 	if rec.fullName == "" {
 		return false
@@ -178,7 +177,7 @@ func (p *Pool) nameInUse(rec *record) bool {
 		switch {
 		case !known, other.pod == nil:
 			return true
-		case other.started, other.state == Syncing: // the queue of its name knows it
+		case other.started, other.state == Syncing: // it is in the queue of its name
 		default:
 			return true
 		}
@@ -186,10 +185,10 @@ func (p *Pool) nameInUse(rec *record) bool {
 	return false
 }
 
-// addSuccessors registers the pods that already wait for this one, from before it had a
-// record, and this one with the pods of its name that only the runtime knows: the queue of its name
-// knows none of these. It also wakes waiting pods of the same name, which this one may have
-// blocked.
+// addSuccessors registers the pods that already wait for this one since before it had a record. It
+// registers this one as a successor of the pods of its name that only the runtime knows. The queue
+// of the name contains none of these. It also wakes waiting pods of the same name, which this one
+// may have blocked.
 func (p *Pool) addSuccessors(rec *record, observed *status.ObservedPod) {
 	name := ""
 	if rec.pod == nil {

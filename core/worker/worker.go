@@ -23,24 +23,24 @@ type Pool struct {
 	log     *slog.Logger
 	queue   *queue
 	backoff *restartBackoff
-	// frequency is how often a pod that is as it should be is looked at.
+	// frequency is the current SyncFrequency, a time.Duration.
 	frequency atomic.Int64
 
-	// draining ends when Stop begins: no further call is to be started.
+	// draining is done when Stop begins: no further call may be started.
 	draining context.Context
 	drain    context.CancelFunc
-	// calls ends when calls in flight are cancelled.
+	// calls is done when calls in flight are cancelled.
 	calls       context.Context
 	cancelCalls context.CancelFunc
 	workers     sync.WaitGroup
 
 	mu      sync.Mutex
 	stopped bool
-	// synced: SyncKnownPods has been called, so a UID without a record is a pod that
-	// has nothing running.
+	// synced is true once SyncKnownPods has been called: then a pod without a record has nothing
+	// running.
 	synced  bool
 	records map[types.UID]*record
-	// successors are the pods that start once the pod with the UID is gone.
+	// successors are the pods that start once the pod with the key's UID is gone.
 	successors map[types.UID][]types.UID
 	names      nameQueue
 }
@@ -80,7 +80,7 @@ func (p *Pool) podWorkerLoop(rec *record, wake <-chan struct{}) {
 			began := p.cfg.Now()
 			ended, err := p.sync(ctx, it, rec.lastChange)
 			now := p.cfg.Now()
-			if err != nil { // how far it came is not known
+			if err != nil { // it is unknown which calls succeeded
 				rec.lastChange = now
 			}
 			p.observeSync(&it, before, now.Sub(began))
@@ -90,22 +90,22 @@ func (p *Pool) podWorkerLoop(rec *record, wake <-chan struct{}) {
 	}
 }
 
-// SetSyncFrequency changes Config.SyncFrequency, which is positive. From now on no pod waits
-// longer than that.
+// SetSyncFrequency changes Config.SyncFrequency to d, which must be positive. From now on no pod
+// waits longer than d, stretched by Jitter.
 func (p *Pool) SetSyncFrequency(d time.Duration) {
 	p.frequency.Store(int64(d))
 	p.queue.shortenDelays(func() time.Duration { return p.cfg.Jitter(d) })
 }
 
-// SyncFrequency returns it as it is now.
+// SyncFrequency returns the current Config.SyncFrequency.
 func (p *Pool) SyncFrequency() time.Duration { return time.Duration(p.frequency.Load()) }
 
-// Due removes and returns the pods whose next sync is due. The caller asks for a Sync of those
-// that it still wants.
+// Due removes and returns the pods whose next sync is due. The caller submits a Sync for those that
+// it still wants.
 func (p *Pool) Due() []types.UID { return p.queue.popDue() }
 
-// Wake has a pod synced at once: something that the pod uses has changed. A sync under way may have read what was
-// there before, so it is followed by another one, whatever it ends with.
+// Wake makes a pod sync at once because something that the pod uses has changed. A sync under way
+// may have read the old state, so another sync follows it, whatever its result.
 func (p *Pool) Wake(uid types.UID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -118,8 +118,8 @@ func (p *Pool) Wake(uid types.UID) {
 	}
 }
 
-// interrupted returns an error where an iteration must make no further call: the pool is
-// stopping, or ctx has ended.
+// interrupted returns an error if an iteration must make no further call: the pool is stopping, or
+// ctx is done.
 func (p *Pool) interrupted(ctx context.Context) error {
 	if err := p.draining.Err(); err != nil {
 		return err
@@ -128,15 +128,15 @@ func (p *Pool) interrupted(ctx context.Context) error {
 }
 
 const (
-	// stopTimeout is how long calls in flight may go on after Stop.
+	// stopTimeout is how long calls in flight may continue after Stop begins.
 	stopTimeout = 10 * time.Second
-	// cancelTimeout is how long they may take to return once they are cancelled.
+	// cancelTimeout is how long cancelled calls may take to return.
 	cancelTimeout = 5 * time.Second
 )
 
-// Stop accepts no more requests and starts no more calls. It waits for calls in flight 10 s or
-// until ctx ends, then cancels them, and waits for all workers. A worker whose call ignores
-// the cancellation for 5 s more is left behind. Pods stay as they are.
+// Stop accepts no more requests and starts no more calls. It waits for calls in flight for 10 s or
+// until ctx is done, then cancels them and waits for all workers. If a call ignores the
+// cancellation for 5 s more, its worker is abandoned. Pods keep running.
 func (p *Pool) Stop(ctx context.Context) {
 	p.mu.Lock()
 	p.stopped = true
@@ -187,16 +187,16 @@ func (p *Pool) busyPods() []string {
 	return pods
 }
 
-// record is what the pool knows of one pod. It is guarded by the pool's lock.
+// record holds what the pool knows about one pod. The pool's lock guards it.
 type record struct {
 	uid types.UID
-	// fullName is the name of a static pod in the queue of its name, empty for pods that may
-	// start at any time.
+	// fullName is the full name of a static pod, by which it is queued. It is empty for a pod that
+	// may start at any time.
 	fullName string
 	// replaces is the pod that must be gone before this one starts, empty for none.
 	replaces types.UID
-	// pod and origin are the newest version asked for; pod is nil for a pod
-	// that only the runtime knows, which then is observed.
+	// pod and origin are the newest requested version. pod is nil for a pod that only the runtime
+	// knows; then observed is set.
 	pod      *v1.Pod
 	origin   api.Origin
 	observed *status.ObservedPod
@@ -204,37 +204,37 @@ type record struct {
 	state State
 	// terminatingAt is when the termination began.
 	terminatingAt time.Time
-	// terminationDeadline is the end of the grace period that an earlier agent began, zero
-	// for none; resumedAt is when this agent found the termination.
+	// terminationDeadline is the end of the grace period that an earlier agent began, zero for
+	// none. resumedAt is when this agent found that termination.
 	terminationDeadline, resumedAt time.Time
 	// terminalAtStart is true for a pod that ended before the agent started. minAttempts
 	// are lower bounds for the attempts of the next instances, by container.
 	terminalAtStart bool
 	minAttempts     map[string]uint32
-	// started is true once the queue of its name has let the pod pass.
+	// started is true once the pod no longer waits for another pod before it starts.
 	started bool
-	// blocked is true while the pod has not started because of another that has not ended.
+	// blocked is true while the pod waits for another pod that has not terminated.
 	blocked bool
 	// activeSince is when the pod became active, with a monotonic reading; zero before.
 	activeSince time.Time
 	// startedTerminating is true once an iteration has begun to stop containers.
 	startedTerminating bool
-	// deleted: the pod is not to come back; evicted: it was pushed out; removed: its
-	// source has it no more.
+	// deleted is true if the pod must not come back, evicted if it was evicted, and removed if its
+	// source no longer has it.
 	deleted, evicted, removed bool
-	// restartRequested: the UID was created again during its termination.
+	// restartRequested is true if the UID was created again during its termination.
 	restartRequested bool
 	// grace is the grace period in force, in seconds, 0 for none yet.
 	grace int64
-	// failure is why the pod failed, nil where that is for its containers to say.
+	// failure is why the pod failed. If it is nil, the pod's containers decide whether it failed.
 	failure *status.Reason
 	// statusFunc is the last requested change of the final status, nil for none.
 	statusFunc func(*v1.PodStatus)
 	// waiters are closed once the containers have stopped.
 	waiters []chan<- struct{}
 
-	// syncLog paces what is logged of failed iterations, removeLog of failed removals of
-	// old instances.
+	// syncLog limits the log entries about failed iterations. removeLog limits those about old
+	// instances that could not be removed.
 	syncLog, removeLog faultlog.Pace
 	// starting are, by container, the instances that could not be removed and may
 	// be starting.
@@ -247,21 +247,21 @@ type record struct {
 	// the worker's goroutine uses it.
 	lostSandbox string
 
-	// pending: there is something the worker has not acted on.
+	// pending is true if there is something that the worker has not acted on.
 	pending bool
-	// wake has room for one value. It is closed by the pool, which then sets
-	// it to nil: when the record goes, or at Stop.
+	// wake is a channel with room for one value. The pool closes it and sets it to nil when the
+	// record is removed, or at Stop.
 	wake chan struct{}
-	// cancel ends the calls of the current iteration, nil between iterations.
+	// cancel cancels the calls of the current iteration, nil between iterations.
 	cancel context.CancelFunc
 }
 
-// State is how far a worker is with its pod. It only ever grows.
+// State is the stage of a worker. A worker never goes back to an earlier state.
 type State int
 
 // The states of a worker.
 const (
-	// Syncing: the pod should run, or waits for its turn to.
+	// Syncing: the pod should run, or waits until it may start.
 	Syncing State = iota + 1
 	// Terminating: its containers are being stopped.
 	Terminating
@@ -312,8 +312,7 @@ func (r *record) terminate(now time.Time, override *int64) {
 	r.capGrace(now)
 }
 
-// notifyWaiters closes the channels of all requests that wait for the containers to have
-// stopped.
+// notifyWaiters closes the channels of all requests that wait until the containers have stopped.
 func (r *record) notifyWaiters() {
 	for _, w := range r.waiters {
 		close(w)

@@ -26,7 +26,7 @@ func TestTemplatesThatCannotBeFilledInAreErrors(t *testing.T) {
 		"module = \"a.wasm\"\nsha256 = \"00\"\n":                    "sha256",
 		"module = \"a.wasm\"\nsha256 = \"\"\nsha256 = \"\"\n":       "found 2",
 		"module = \"a.wasm\"\nmodule = \"a.wasm\"\nsha256 = \"\"\n": "found 2",
-		"module = \"b.wasm\"\nsha256 = \"\"\n":                      "no plugin in plugins/examples gives the module b.wasm",
+		"module = \"b.wasm\"\nsha256 = \"\"\n":                      "no plugin in plugins/examples builds the module b.wasm",
 		"module = \"../a.wasm\"\nsha256 = \"\"\n":                   "no plugin",
 	} {
 		if _, err := fill([]byte(text), map[string][]byte{"a.wasm": nil}); err == nil || !strings.Contains(err.Error(), want) {

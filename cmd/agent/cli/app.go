@@ -11,24 +11,25 @@ import (
 	"github.com/wardlet/wardlet/core/printable"
 )
 
-// App is what all commands share.
+// App has the state that all commands share.
 type App struct {
 	In          io.Reader
 	Out, ErrOut io.Writer
-	// RawOut and RawErr are Out and ErrOut as they were given: for what a container writes.
+	// RawOut and RawErr are the original Out and ErrOut, without the filter for control characters.
+	// They are for the output of containers.
 	RawOut, RawErr io.Writer
 	Now            func() time.Time
-	// Poll is how often a watch asks again.
+	// Poll is the interval at which a watch asks the agent again.
 	Poll time.Duration
 
 	// ConfigPath and Socket are --config and --socket.
 	ConfigPath, Socket string
 }
 
-// UsageError is a command line that makes no sense.
+// UsageError is the error for an invalid command line.
 type UsageError struct {
 	err error
-	// Command is the command whose help tells more.
+	// Command is the command whose help describes the usage.
 	Command string
 }
 
@@ -38,7 +39,7 @@ func (e *UsageError) Unwrap() error { return e.err }
 // WrongUsage returns a UsageError of a command.
 func WrongUsage(cmd *cobra.Command, err error) error { return &UsageError{err, cmd.CommandPath()} }
 
-// KnownCommand refuses arguments of a command that only has subcommands.
+// KnownCommand refuses the arguments of a command that only has subcommands.
 func KnownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -59,7 +60,7 @@ func NoArgs(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// Plural returns a number and the noun that goes with it.
+// Plural returns a number and its noun, in the singular or the plural.
 func Plural(n int, one, more string) string {
 	if n == 1 {
 		return "1 " + one
@@ -67,7 +68,7 @@ func Plural(n int, one, more string) string {
 	return fmt.Sprintf("%d %s", n, more)
 }
 
-// OrNone returns s, or what a cell of a table has instead of nothing.
+// OrNone returns s, or "<none>" for a cell of a table that would be empty.
 func OrNone(s string) string {
 	if s == "" {
 		return "<none>"
@@ -78,8 +79,8 @@ func OrNone(s string) string {
 // PrintError prints the error of a command.
 func PrintError(w io.Writer, err error) { fmt.Fprintf(w, "wardlet: %s\n", Hanging(err.Error())) }
 
-// Hanging indents the lines of an error after the first, so that what it quotes never
-// looks like a message of its own.
+// Hanging indents the lines of an error after the first, so that text quoted in the error never
+// looks like a separate message.
 func Hanging(message string) string {
 	lines := strings.Split(message, "\n")
 	for i, line := range lines {

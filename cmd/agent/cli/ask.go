@@ -12,13 +12,13 @@ import (
 	"github.com/wardlet/wardlet/core/server/client"
 )
 
-// AddSocketFlag adds --socket to a command and those below it.
+// AddSocketFlag adds --socket to a command and its subcommands.
 func (a *App) AddSocketFlag(cmd *cobra.Command) {
 	cmd.PersistentFlags().StringVar(&a.Socket, "socket", "", "the agent's socket (default: paths.socket of the configuration)")
 }
 
-// Client returns a client of the agent that --socket or --config name. Where
-// neither is given and there is no configuration, it is the default socket's.
+// Client returns a client of the agent that --socket or --config names. If neither flag is set and
+// there is no configuration file, the client uses the default socket.
 func (a *App) Client(cmd *cobra.Command) (*client.Client, error) {
 	if a.Socket != "" {
 		return client.New(a.Socket), nil

@@ -11,13 +11,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// WriteNew writes a file for its owner only: whole, or not at all. None is replaced.
+// WriteNew writes a file that only its owner can read. It writes the whole file or none, and never
+// replaces an existing one.
 func WriteNew(path string, write func(io.Writer) error) error {
 	return naming{os.Link, renameNew}.written(path, write)
 }
 
-// naming is how a file that is whole gets its name, none of which replaces another
-// file. A file system may know neither.
+// naming has two ways to move a complete file to its final name without replacing another file. A
+// file system may support neither.
 type naming struct{ link, rename func(from, to string) error }
 
 func (n naming) written(path string, write func(io.Writer) error) error {
@@ -40,8 +41,8 @@ func (n naming) written(path string, write func(io.Writer) error) error {
 	return err
 }
 
-// name adds another name to a file. FAT, on sticks, has no links, and file systems of
-// other machines may not rename without replacing; there it is copied.
+// name adds another name to a file. If the file system supports neither way, it copies the file:
+// FAT has no links, and network file systems may not support renaming without replacing.
 func (n naming) name(from, to string) error {
 	for _, do := range []func(from, to string) error{n.link, n.rename} {
 		if err := do(from, to); !unknownHere(err) {
@@ -51,7 +52,7 @@ func (n naming) name(from, to string) error {
 	return copyNew(from, to)
 }
 
-// unknownHere reports whether a file system does not know what it was asked for.
+// unknownHere reports whether err means that the file system does not support the operation.
 func unknownHere(err error) bool {
 	return errors.Is(err, unix.EPERM) || errors.Is(err, unix.ENOTSUP) || errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EINVAL)
 }
@@ -63,7 +64,7 @@ func renameNew(from, to string) error {
 	return nil
 }
 
-// copyNew copies a file into one that was not there. What fails leaves none.
+// copyNew copies a file to a path that must not exist yet. If it fails, it leaves no file behind.
 func copyNew(from, to string) error {
 	in, err := os.Open(from)
 	if err != nil {

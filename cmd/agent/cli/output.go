@@ -21,14 +21,15 @@ const (
 	FormatName  = "name"
 )
 
-// FormatNames are the formats of `get` as help and errors name them.
+// FormatNames lists the formats of `get` for help and errors.
 const FormatNames = "table, wide, json, yaml or name"
 
+// IsFormat reports whether f is a format of `get`.
 func IsFormat(f string) bool {
 	return slices.Contains([]string{FormatTable, FormatWide, FormatJSON, FormatYAML, FormatName}, f)
 }
 
-// IsTableFormat reports whether f prints rows, and notes below them.
+// IsTableFormat reports whether f prints rows with notes below them.
 func IsTableFormat(f string) bool { return f == FormatTable || f == FormatWide }
 
 // IsObjectFormat reports whether f prints whole objects.
@@ -54,8 +55,8 @@ type Table struct {
 	widths []int
 }
 
-// Print prints rows of equally many cells, whatever these hold: a cell never looks
-// like two, or like a row.
+// Print prints rows with equal numbers of cells. The content of a cell never looks like a second
+// cell or another row.
 func (t *Table) Print(rows ...[]string) {
 	for r, row := range rows {
 		rows[r] = make([]string, len(row))

@@ -15,6 +15,6 @@ func SortPods(pods []v1.Pod) {
 	})
 }
 
-// FileOf returns the place of a document for people: for the first document of
-// a file that is the file's name.
+// FileOf returns the place of a document for the user: the file's name alone if the document is the
+// first in the file.
 func FileOf(document string) string { return strings.TrimSuffix(document, "#0") }

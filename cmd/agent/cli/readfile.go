@@ -11,8 +11,8 @@ import (
 	"github.com/wardlet/wardlet/core/config"
 )
 
-// ReadUntil calls read, which reads the named file to its end and does not return
-// before. A pipe is a file too, and may have no end: when ctx ends, read is left alone.
+// ReadUntil calls read, which reads the named file to its end before it returns. The file may be a
+// pipe that never ends: once ctx is done, ReadUntil returns without waiting for read.
 func ReadUntil[T any](ctx context.Context, name string, read func() (T, error)) (T, error) {
 	type answer struct {
 		content T
@@ -32,7 +32,7 @@ func ReadUntil[T any](ctx context.Context, name string, read func() (T, error)) 
 	}
 }
 
-// FileName is what errors call the file.
+// FileName returns the name of the file for errors.
 func FileName(name string) string {
 	if name == "-" {
 		return "standard input"
@@ -43,8 +43,8 @@ func FileName(name string) string {
 // MaxManifest bounds a file with a pod, in bytes.
 const MaxManifest = 1 << 20
 
-// Manifests are the files that the flags of one command name, each read once: what a
-// pipe has said it does not say again.
+// Manifests caches the files that the flags of one command name. Each file is read once, because a
+// pipe cannot be read a second time.
 type Manifests map[string][]byte
 
 // Read reads a file with a pod to its end, "-" for standard input.

@@ -83,7 +83,7 @@ func conflictEntry(c *api.Conflict, now time.Time) entry {
 
 func someOf(sources []string) string { return cmp.Or(strings.Join(sources, ","), "<none>") }
 
-// claimInWords says what became of one document.
+// claimInWords describes the state of one document in a conflict.
 func claimInWords(c *api.Conflict, claim *api.Claim) string {
 	became := map[api.ClaimState]string{
 		api.ClaimRuns:     "runs",

@@ -16,14 +16,14 @@ import (
 	"github.com/wardlet/wardlet/core/config"
 )
 
-// decisionFilter is what narrows a list of decisions.
+// decisionFilter has the flags that narrow a list of decisions.
 type decisionFilter struct {
 	namespace, policy, hook, answer, tenant string
 
 	all   bool
 	since time.Duration
 	limit int
-	// tenants: tenant is given, if only as the operator.
+	// tenants is set if --tenant is set, even to the operator.
 	tenants bool
 }
 
@@ -39,13 +39,13 @@ func (f *decisionFilter) add(cmd *cobra.Command) {
 	flags.IntVar(&f.limit, "limit", 0, "only so many, the newest (default: all)")
 }
 
-// answers are those that a verdict on record can have.
+// answers are the possible answers of a recorded verdict.
 var answers = []string{
 	string(api.Allow), string(api.Hold), string(api.Deny), string(api.Pass), string(api.Defer), string(api.Drop),
 	string(api.ChooseWinner), string(api.ChooseCurrent), string(api.ChooseNone), string(api.NoChoice),
 }
 
-// take checks what was given, and returns the names of pods.
+// take checks the flags and arguments, and returns the names of pods.
 func (f *decisionFilter) take(cmd *cobra.Command, args []string) (names []string, err error) {
 	if f.all {
 		f.namespace = ""
@@ -77,10 +77,10 @@ func (f *decisionFilter) take(cmd *cobra.Command, args []string) (names []string
 	return names, nil
 }
 
-// decisionPath is a question to the agent, and the name it is about.
+// decisionPath is the path of a request to the agent, and the name that the request is about.
 type decisionPath struct{ path, name string }
 
-// paths are the questions that must be asked: one for each name.
+// paths returns the requests to the agent: one for each name.
 func (f *decisionFilter) paths(names []string, now time.Time) []decisionPath {
 	if len(names) == 0 {
 		return []decisionPath{{f.path(f.namespace, "", now), ""}}

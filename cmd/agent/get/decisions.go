@@ -68,7 +68,7 @@ func (a *app) getDecisionsCommand() *cobra.Command {
 	return cmd
 }
 
-// foundDecision is a decision, and the name it was asked for by, empty for none.
+// foundDecision is a decision, and the name by which the command line selected it, empty for none.
 type foundDecision struct {
 	*api.Decision
 
@@ -77,7 +77,7 @@ type foundDecision struct {
 
 // decisionPrinter makes table rows of decisions.
 type decisionPrinter struct {
-	// namespace narrows the list; empty: all, with a column that tells.
+	// namespace narrows the list. If it is empty, all namespaces are listed, with a namespace column.
 	namespace string
 	wide      bool
 	now       func() time.Time
@@ -135,7 +135,7 @@ func (p decisionPrinter) entry(d *api.Decision) entry {
 		}
 		return cells
 	}
-	// A record that makes room for newer ones is no news: there is no gone.
+	// A watch does not report a record that was removed to make room for newer ones: gone is not set.
 	return entry{
 		key: strings.Join([]string{
 			string(d.UID), d.Instance, d.Hook, string(d.Op), d.First.Format(time.RFC3339Nano), string(v.Answer), v.Policy, v.Reason, message,

@@ -62,7 +62,7 @@ func (a *app) getEventsCommand() *cobra.Command {
 	return cmd
 }
 
-// podOf reads what --for is given.
+// podOf parses the value of --for.
 func podOf(about string) (name string, err error) {
 	kind, name, ok := strings.Cut(about, "/")
 	switch {
@@ -76,7 +76,8 @@ func podOf(about string) (name string, err error) {
 
 // eventPrinter makes table rows of events.
 type eventPrinter struct {
-	// namespace narrows the list; empty: all, with a column that tells. So does pod.
+	// namespace and pod narrow the list. If namespace is empty, all namespaces are listed, with a
+	// namespace column.
 	namespace, pod string
 	wide           bool
 	now            func() time.Time
@@ -161,15 +162,15 @@ func (p eventPrinter) entry(e *api.Event) entry {
 	return entry{key: name, name: name, object: eventObject(e), cells: append(cells, printable.Joined(e.Message))}
 }
 
-// ago is how long ago something was.
+// ago returns how long ago at was.
 func (p eventPrinter) ago(at time.Time) string {
 	return cli.Age(p.now(), at)
 }
 
-// eventName tells an event from others, as a kubelet names its own.
+// eventName returns a unique name for an event, in the form a kubelet uses.
 func eventName(e *api.Event) string { return fmt.Sprintf("%s.%x", e.Name, e.First.UnixNano()) }
 
-// eventObject is an event as the API has them.
+// eventObject returns an event as an object of the Kubernetes API.
 func eventObject(e *api.Event) *v1.Event {
 	about := v1.ObjectReference{Kind: "Pod", APIVersion: "v1", Namespace: e.Namespace, Name: e.Name, UID: e.UID, FieldPath: e.FieldPath}
 	if e.UID == "" {

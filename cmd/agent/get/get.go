@@ -35,7 +35,7 @@ func (a *app) getCommand() *cobra.Command {
 	return cmd
 }
 
-// getFlags are those of every `get` subcommand.
+// getFlags are the flags of every `get` subcommand.
 type getFlags struct {
 	output    string
 	noHeaders bool

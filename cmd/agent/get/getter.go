@@ -18,25 +18,24 @@ type getter struct {
 	flags getFlags
 	// kind and kinds are the singular and the plural: "pod" and "pods".
 	kind, kinds string
-	// subject is what is said to be not found; empty: kind.
+	// subject is the noun in "not found" errors; empty: kind.
 	subject string
 	columns []string
 	names   []string
-	// several says that one name may stand for several entries: one object is
-	// then printed as a list, too.
+	// several means that one name may select several entries. Then even one object is printed as a
+	// list.
 	several bool
-	// listKind is the kind of a list of them where the API has one.
+	// listKind is the kind of a list of these objects, if the API has one.
 	listKind string
 	list     func(context.Context) (listing, error)
-	// stream hands over all entries, and then again and again those that changed or
-	// are gone, until ctx ends or something is wrong. Nil where the agent does not
-	// tell of changes: then a watch asks again and again.
+	// stream passes on all entries, and then repeatedly those that changed or are gone, until ctx ends
+	// or an error occurs. It is nil if the agent cannot report changes: then a watch polls.
 	stream func(ctx context.Context, batch func(listing) error) error
 
 	table cli.Table
 }
 
-// run prints the entries once, or until ctx ends.
+// run prints the entries once or, with a watch, until ctx ends.
 func (g *getter) run(ctx context.Context) error {
 	g.table.W = g.app.Out
 	if g.flags.watch && g.stream != nil {
@@ -53,7 +52,7 @@ func (g *getter) run(ctx context.Context) error {
 	return g.watch(ctx, shown)
 }
 
-// begin prints what there is of what was asked for, and returns it.
+// begin prints the selected entries and returns them.
 func (g *getter) begin(all listing) (shown listing, err error) {
 	shown = g.asked(all)
 	switch {
@@ -80,7 +79,7 @@ func (g *getter) begin(all listing) (shown listing, err error) {
 	return shown, nil
 }
 
-// asked are the entries that were asked for.
+// asked returns the entries that the command line selects.
 func (g *getter) asked(all listing) listing {
 	if len(g.names) > 0 {
 		all.entries = slices.DeleteFunc(all.entries, func(e entry) bool { return !slices.Contains(g.names, e.name) })
@@ -116,7 +115,7 @@ func (g *getter) printRows(l listing, header bool) {
 	}
 }
 
-// printObjects prints the one object asked for, or a list; or the names.
+// printObjects prints the one selected object, a list of objects, or names.
 func (g *getter) printObjects(l listing) error {
 	if g.flags.output == cli.FormatName {
 		g.printWhyNone(l)
@@ -137,8 +136,8 @@ func (g *getter) printObjects(l listing) error {
 	return cli.PrintObject(g.app.Out, g.flags.output, list)
 }
 
-// printWhyNone says beside an empty list of objects or names what a table would have
-// said of it.
+// printWhyNone prints the explanation that a table would have below it, if the list of objects or
+// names is empty.
 func (g *getter) printWhyNone(l listing) {
 	if len(l.entries) > 0 {
 		return
@@ -151,7 +150,7 @@ func (g *getter) printWhyNone(l listing) {
 	}
 }
 
-// printEach prints objects or names one after the other, as a watch does.
+// printEach prints objects or names one after the other, as a watch requires.
 func (g *getter) printEach(l listing) error {
 	for _, e := range l.entries {
 		switch g.flags.output {

@@ -1,38 +1,37 @@
 package get
 
-// entry is one thing `get` shows.
+// entry is one item in the output of `get`.
 type entry struct {
-	// key tells it from others, name is what an argument names it by.
+	// key identifies the entry; name is the argument that selects it.
 	key, name string
-	// ref is what -o name prints behind the kind, as commands take it; empty: name.
+	// ref is the name that -o name prints after the kind, as commands accept it; empty: name.
 	ref   string
 	cells []string
-	// stable is cells without ages: a watch prints an entry when it changes.
+	// stable has the cells without ages: a watch prints an entry when stable changes.
 	stable []string
-	// gone is cells for when it is there no longer; nil: a watch says nothing
-	// of that.
+	// gone has the cells to print once the entry no longer exists; nil: a watch does not report that.
 	gone []string
 	// notes are printed below the table.
 	notes []note
-	// object is what json and yaml print.
+	// object is the object that json and yaml print.
 	object any
 }
 
 // note is a line below a table.
 type note struct {
 	text string
-	// stable is text without ages: a watch prints a note when it changes.
+	// stable is the text without ages: a watch prints a note when stable changes.
 	stable string
 }
 
-// lasting is a note that holds no age.
+// lasting returns a note that contains no age.
 func lasting(text string) note { return note{text, text} }
 
-// listing is the answer to one question of `get`.
+// listing is the result of one request of `get`.
 type listing struct {
 	entries []entry
 	// notes are about all entries together, and come last.
 	notes []note
-	// empty is said where there are no entries; "" for the usual words.
+	// empty is printed if there are no entries; "" for the usual words.
 	empty string
 }

@@ -40,7 +40,7 @@ func (a *app) getNodeCommand() *cobra.Command {
 					return listing{}, err
 				}
 				n.APIVersion, n.Kind = "v1", "Node"
-				g.names = []string{n.Name} // there is one: it is printed as an object, not as a list
+				g.names = []string{n.Name} // there is one node: it is printed as an object, not as a list
 				return listing{entries: []entry{nodeEntry(n, a.Now())}}, nil
 			}
 			return g.run(cmd.Context())

@@ -58,7 +58,7 @@ func (a *app) getObjectsCommand() *cobra.Command {
 
 var objectColumns = []string{"KIND", "NAMESPACE", "NAME", "FROM", "KEYS", "BYTES", "USED BY"}
 
-// maxUsers is how many pods of an object are named.
+// maxUsers is the number of pods to name as users of an object.
 const maxUsers = 3
 
 func objectEntry(o *api.Object, wide bool) entry {

@@ -14,7 +14,8 @@ import (
 	"github.com/wardlet/wardlet/core/printable"
 )
 
-// podNotes say which versions of p wait and why, and why p does not start or which of its containers are not ready.
+// podNotes returns notes about p: which versions of it wait and why, why it does not start, and
+// which of its containers are not ready.
 func podNotes(p *v1.Pod, waits []api.Waiting, events []api.Event, now time.Time) []note {
 	var notes []note
 	name := p.Namespace + "/" + p.Name + ": "
@@ -33,15 +34,15 @@ func podNotes(p *v1.Pod, waits []api.Waiting, events []api.Event, now time.Time)
 		notes = append(notes, lasting(name+why))
 	}
 	for _, why := range describe.NotReady(p, events) {
-		// What a probe finds may differ each time.
+		// The message of a failed probe may differ each time.
 		stable, _, _ := strings.Cut(why, " probe failed: ")
 		notes = append(notes, note{text: name + why, stable: name + stable})
 	}
 	return notes
 }
 
-// shows reports whether the row of p is the place for w: what runs on, or else
-// what waits.
+// shows reports whether w belongs to the row of p: p is the running pod of w, or the waiting pod if
+// none runs.
 func shows(p *v1.Pod, w *api.Waiting) bool {
 	if w.Running != nil {
 		return p.UID == w.Running.UID
@@ -49,16 +50,17 @@ func shows(p *v1.Pod, w *api.Waiting) bool {
 	return w.Pod != nil && p.UID == w.Pod.UID
 }
 
-// isFresh reports whether nothing was said of w yet and that need not take long.
+// isFresh reports whether w has no answer yet and may still get one soon.
 func isFresh(w *api.Waiting, now time.Time) bool {
 	unanswered := w.Verdict.Answer == "" || w.Verdict.Reason == api.ReasonNotAnswered
 	return w.Asked != nil && unanswered && now.Sub(w.Asked.Since) < answerTime
 }
 
-// answerTime is how long an answer takes that is not worth a line.
+// answerTime is the time for an answer that is too short for a note.
 const answerTime = 2 * time.Second
 
-// waitNote is stable until another version waits or for another reason.
+// waitNote returns the note about w. It is stable until another version waits, or the reason
+// changes.
 func waitNote(name string, w *api.Waiting, now time.Time) note {
 	if w.Suppressed {
 		return suppressedNote(name, w, now)
@@ -88,7 +90,7 @@ func waitNote(name string, w *api.Waiting, now time.Time) note {
 	}
 }
 
-// unjudgedNote is that of a version of which policy has said nothing yet.
+// unjudgedNote returns the note about a version that policy has not answered yet.
 func unjudgedNote(name string, w *api.Waiting) note {
 	what := name
 	if w.Running != nil {
@@ -100,8 +102,8 @@ func unjudgedNote(name string, w *api.Waiting) note {
 	}
 }
 
-// suppressedNote is that of a version which a filter holds back, until when and
-// why, as "get updates" has it.
+// suppressedNote returns the note about a version that a filter holds back: until when and why, as
+// in "get updates".
 func suppressedNote(name string, w *api.Waiting, now time.Time) note {
 	what, beside := "the new pod in ", ""
 	if w.Running != nil {
@@ -123,7 +125,7 @@ func suppressedNote(name string, w *api.Waiting, now time.Time) note {
 	case w.RetryAt.IsZero() && w.Verdict.Reason == api.ReasonNotAnswered: // it is being asked
 	case w.RetryAt.IsZero():
 		text += "; the filter is asked again when it changes"
-	case w.RetryAt.Equal(w.Until): // that was said
+	case w.RetryAt.Equal(w.Until): // the text above has this time already
 	case left < time.Second:
 		text += "; the filter is asked again now"
 	default:
@@ -135,7 +137,7 @@ func suppressedNote(name string, w *api.Waiting, now time.Time) note {
 	}
 }
 
-// again says when w is judged again. Of what is denied it goes without saying:
+// again describes when w is judged again. It is empty for a denied version, which is judged again
 // when the document or a policy changes.
 func again(w *api.Waiting, now time.Time) string {
 	switch left := w.RetryAt.Sub(now); {
@@ -152,7 +154,7 @@ func again(w *api.Waiting, now time.Time) string {
 	}
 }
 
-// predecessor says for which pod p waits, "" for any other pod.
+// predecessor names the pod that p waits for, "" if p waits for none.
 func predecessor(p *v1.Pod) string {
 	for c := range pod.Statuses(&p.Status) {
 		if w := c.State.Waiting; w != nil && w.Reason == api.ReasonWaitingForPredecessor {
@@ -162,23 +164,23 @@ func predecessor(p *v1.Pod) string {
 	return ""
 }
 
-// rejectedPrefix begins the message of a pod that was never admitted, as it
-// does in a kubelet, rejectedForNow that of one which is tried again, and makingRoom
-// that of one which others leave for.
+// rejectedPrefix begins the message of a pod that was never admitted, as in a kubelet.
+// rejectedForNow begins the message of a pod whose admission is tried again. makingRoom begins the
+// message of a pod that waits until other pods have terminated.
 const (
 	rejectedPrefix = "Pod was rejected: "
 	rejectedForNow = "Pod was rejected for now: "
 	makingRoom     = "Pod starts when these have ended: "
 )
 
-// helpsToLeave reports whether a pod that was rejected for a reason fits once others
-// have left the node: what is short then is room, or a port.
+// helpsToLeave reports whether a pod that was rejected for a reason fits once other pods have left
+// the node: the node lacks room or a free port.
 func helpsToLeave(reason string) bool {
 	return strings.HasPrefix(reason, "OutOf") || reason == "NodePorts"
 }
 
-// hindrance says why p was not admitted, or that it has to wait for others to end, ""
-// for any other pod.
+// hindrance describes why p was not admitted, or which pods must terminate before it starts. It is
+// "" for any other pod.
 func hindrance(p *v1.Pod) string {
 	if p.Status.Phase == v1.PodPending {
 		if why, ok := strings.CutPrefix(p.Status.Message, rejectedForNow); ok {
@@ -205,7 +207,8 @@ func hindrance(p *v1.Pod) string {
 	return "rejected: " + printable.Joined(why)
 }
 
-// tenantOfPolicy is whose policy the message of a verdict names first, empty for the operator's.
+// tenantOfPolicy returns the tenant of the policy that a verdict's message names first, empty for
+// the operator's policy.
 func tenantOfPolicy(message string) string {
 	_, rest, _ := strings.Cut(strings.TrimPrefix(message, `policy "`), `"`)
 	rest, of := strings.CutPrefix(rest, ` of tenant "`)

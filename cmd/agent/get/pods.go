@@ -60,15 +60,14 @@ func (a *app) getPodsCommand() *cobra.Command {
 
 // podPrinter makes table rows of pods.
 type podPrinter struct {
-	// namespace narrows the list; empty: all, with a column that tells.
+	// namespace narrows the list. If it is empty, all namespaces are listed, with a namespace column.
 	namespace string
-	// table is false where whole objects or names are printed, which take no
-	// notes.
+	// table is false if whole objects or names are printed, without notes.
 	table, wide bool
 	now         func() time.Time
 }
 
-// list asks for pods and, where a table is printed, for what explains it.
+// list requests pods and, for a table, the data that its notes need.
 func (p podPrinter) list(ctx context.Context, c *client.Client, showEnv bool) (listing, error) {
 	path := "/v1/pods"
 	if showEnv {
@@ -96,7 +95,8 @@ func (p podPrinter) list(ctx context.Context, c *client.Client, showEnv bool) (l
 	return l, nil
 }
 
-// probeEvents returns the agent's events where a pod has a container whose probes keep it from being ready, else none.
+// probeEvents returns the agent's events if a pod has a container that its probes keep unready,
+// else none.
 func probeEvents(ctx context.Context, c *client.Client, pods []v1.Pod) (events []api.Event, err error) {
 	if slices.ContainsFunc(pods, func(p v1.Pod) bool { return describe.NeedsEvents(&p) }) {
 		err = c.Get(ctx, "/v1/events", &events)
@@ -104,7 +104,7 @@ func probeEvents(ctx context.Context, c *client.Client, pods []v1.Pod) (events [
 	return events, err
 }
 
-// foreignNotes say how many pods on the runtime are others'.
+// foreignNotes describes how many pods in the runtime belong to other programs.
 func foreignNotes(ctx context.Context, c *client.Client) []note {
 	var foreign api.ForeignPods
 	err := c.Get(ctx, "/v1/foreign", &foreign)
@@ -159,7 +159,8 @@ func (p podPrinter) entry(o *v1.Pod) entry {
 	return entry{key: string(o.UID), name: o.Name, ref: o.Namespace + "/" + o.Name, object: o, cells: cells}
 }
 
-// age counts from the creation, which pods of files lack, else from the start.
+// age is the time since the creation or, for pods of files, which have no creation time, since the
+// start.
 func (p podPrinter) age(o *v1.Pod) string {
 	since := o.CreationTimestamp
 	if since.IsZero() && o.Status.StartTime != nil {

@@ -90,7 +90,7 @@ func (p policyPrinter) listing(sets []api.PolicySet) listing {
 	return l
 }
 
-// shownPolicy is a policy as json and yaml print it: with its set.
+// shownPolicy is a policy together with its set, as json and yaml print it.
 type shownPolicy struct {
 	*api.PolicyState
 	Set shownSet `json:"set"`
@@ -99,7 +99,7 @@ type shownPolicy struct {
 // shownSet is a policy set without its policies.
 type shownSet struct {
 	*api.PolicySet
-	// Policies hides the set's own.
+	// Policies hides the field of the same name in the set.
 	Policies any `json:"policies,omitempty"`
 }
 
@@ -143,13 +143,13 @@ func (p policyPrinter) entry(set *api.PolicySet, s *api.PolicyState) entry {
 	return e
 }
 
-// breakerInWords says why a breaker is open, what follows and what to do.
+// breakerInWords describes why a breaker is open, what follows from that and what to do.
 func (p policyPrinter) breakerInWords(set *api.PolicySet, b *api.PolicyBreaker) string {
 	return printable.Joined(fmt.Sprintf(": %d failures in a row, the last one %s, on %s; one of these is tried again in %s, and one other each second; %q asks about all now, until five fail again",
 		b.Failed, b.Last, cli.Plural(b.Failing, "pod or conflict", "pods and conflicts"), max(b.Until.Sub(p.now()), 0).Round(time.Second), retryCommand(set.Tenant)))
 }
 
-// retryCommand is the command that has the plugins of an owner asked again.
+// retryCommand returns the command that makes the agent ask an owner's plugins again.
 func retryCommand(tenant string) string {
 	if tenant == "" {
 		return "wardlet policy retry"
@@ -157,7 +157,7 @@ func retryCommand(tenant string) string {
 	return "wardlet policy retry --tenant " + tenant
 }
 
-// shadowInWords says how a candidate does beside the policy in force.
+// shadowInWords describes how a candidate compares with the policy in force.
 func shadowInWords(set *api.PolicySet, s *api.PolicyState) string {
 	x := s.Shadow
 	text := fmt.Sprintf("%s: the candidate %s says something else in %d of %d decisions", s.Name, filepath.Base(s.Document), x.Different, x.Decisions)
@@ -184,7 +184,7 @@ func saidInWords(answer api.Answer, said string) string {
 	return fmt.Sprintf("%s (%s)", answer, said)
 }
 
-// violating is how many pods run that the policy would not admit.
+// violating returns the number of running pods that the policy would not admit.
 func violating(r *api.PolicyReview) string {
 	if r == nil {
 		return cli.OrNone("")
@@ -192,8 +192,8 @@ func violating(r *api.PolicyReview) string {
 	return strconv.Itoa(r.Violating)
 }
 
-// reviewInWords says how many pods run that a policy would not admit, and what becomes
-// of them, empty for nothing.
+// reviewInWords describes how many running pods a policy would not admit, and what happens to these
+// pods. It is empty if there are none.
 func (p policyPrinter) reviewInWords(set *api.PolicySet, s *api.PolicyState) string {
 	r := s.Review
 	if r == nil || r.Violating == 0 && r.Evicted == 0 {
@@ -214,10 +214,10 @@ func (p policyPrinter) reviewInWords(set *api.PolicySet, s *api.PolicyState) str
 	return text
 }
 
-// shownPaths is how many of a policy's paths a table has room for.
+// shownPaths is the maximum number of a policy's paths in a table.
 const shownPaths = 3
 
-// fewOf names the first of a list, and how many more there are.
+// fewOf names the first elements of a list, and how many more there are.
 func fewOf(list []string) string {
 	text := strings.Join(list[:min(len(list), shownPaths)], ",")
 	if more := len(list) - shownPaths; more > 0 {
@@ -226,7 +226,7 @@ func fewOf(list []string) string {
 	return cli.OrNone(printable.Line(text))
 }
 
-// failuresInWords names what went wrong, the most frequent first.
+// failuresInWords lists the kinds of failures, the most frequent first.
 func failuresInWords(failures map[string]uint64) string {
 	codes := slices.SortedFunc(maps.Keys(failures), func(a, b string) int {
 		return cmp.Or(cmp.Compare(failures[b], failures[a]), cmp.Compare(a, b))
@@ -237,7 +237,7 @@ func failuresInWords(failures map[string]uint64) string {
 	return strings.Join(codes, ", ")
 }
 
-// setNotes say which set is in force, and why not what the directory holds.
+// setNotes describe which set is in force, and why the content of the directory is not.
 func (p policyPrinter) setNotes(set *api.PolicySet) []note {
 	var notes []note
 	if set.Ready {

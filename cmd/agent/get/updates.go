@@ -62,7 +62,7 @@ func (a *app) getUpdatesCommand() *cobra.Command {
 
 // updatePrinter makes table rows of updates that wait.
 type updatePrinter struct {
-	// namespace narrows the list; empty: all, with a column that tells.
+	// namespace narrows the list. If it is empty, all namespaces are listed, with a namespace column.
 	namespace string
 	wide      bool
 	now       func() time.Time
@@ -113,7 +113,7 @@ func (p updatePrinter) entry(u *api.WaitingUpdate) entry {
 	}
 }
 
-// ago is how long something has lasted.
+// ago returns how long ago since was, or "<none>" for the zero time.
 func (p updatePrinter) ago(since time.Time) string {
 	if since.IsZero() {
 		return cli.OrNone("")
@@ -121,7 +121,7 @@ func (p updatePrinter) ago(since time.Time) string {
 	return cli.Age(p.now(), since) + " ago"
 }
 
-// in is how long it takes until something.
+// in returns the time that is left until at, or "<none>" for the zero time.
 func (p updatePrinter) in(at time.Time) string {
 	if at.IsZero() {
 		return cli.OrNone("")

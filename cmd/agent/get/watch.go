@@ -9,8 +9,8 @@ import (
 	"github.com/wardlet/wardlet/cmd/agent/cli"
 )
 
-// follow prints what the agent tells, until ctx ends, which is good, or the agent
-// tells no more.
+// follow prints the changes that the agent reports. It returns nil when ctx ends, and an error when
+// the agent stops reporting.
 func (g *getter) follow(ctx context.Context) error {
 	begun, header := false, false
 	err := g.stream(ctx, func(batch listing) error {
@@ -28,8 +28,7 @@ func (g *getter) follow(ctx context.Context) error {
 	return err
 }
 
-// printChanges prints what a watch has found. header is whether the header is still
-// to come.
+// printChanges prints the changes that a watch found. header is true until the header is printed.
 func (g *getter) printChanges(changed listing, header *bool) error {
 	switch {
 	case len(changed.entries) == 0 && len(changed.notes) == 0:
@@ -42,9 +41,8 @@ func (g *getter) printChanges(changed listing, header *bool) error {
 	return nil
 }
 
-// watch asks again and again and prints what differs from what was printed
-// last, beginning with shown. It ends well with ctx, and with an error when
-// the agent no longer answers.
+// watch polls and prints whatever differs from the last output, beginning with shown. It returns
+// nil when ctx ends, and an error when the agent no longer answers.
 func (g *getter) watch(ctx context.Context, shown listing) error {
 	header := len(shown.entries) == 0
 	for {
@@ -69,8 +67,8 @@ func (g *getter) watch(ctx context.Context, shown listing) error {
 	}
 }
 
-// changes returns what is new, differs or is gone. What is gone has no object to
-// print. Notes about everything are all there, or none if they say the same.
+// changes returns the entries that are new, changed or gone; an entry that is gone has no object to
+// print. It returns either all notes about the whole listing, or none if they are unchanged.
 func (g *getter) changes(before, now listing) listing {
 	objects := !cli.IsTableFormat(g.flags.output)
 	var changed listing
@@ -95,7 +93,7 @@ func (g *getter) changes(before, now listing) listing {
 	return changed
 }
 
-// reads reports whether e says the same as old, ages apart.
+// reads reports whether e and old differ at most in ages.
 func (e *entry) reads(old *entry) bool {
 	return slices.Equal(e.stable, old.stable) && sameNotes(e.notes, old.notes)
 }

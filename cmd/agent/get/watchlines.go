@@ -13,18 +13,18 @@ import (
 	"github.com/wardlet/wardlet/core/server/client"
 )
 
-// lineReader reads the lines of a watch of the agent.
+// lineReader reads the lines of a watch from the agent.
 type lineReader struct {
-	// take is called with each line, batch after lines that belong together: all
-	// since its last call. Both are called from one goroutine.
+	// take is called with each line. batch is called after each group of lines that belong together,
+	// and covers all lines since its last call. Both are called from one goroutine.
 	take  func(client.Line) error
 	batch func() error
-	// poll is how often batch is called, too, once the first batch is over: what is
-	// said of something may change with time alone. Zero for never.
+	// poll is the interval at which batch is also called after the first batch, because notes may
+	// change with time alone. Zero means never.
 	poll time.Duration
 }
 
-// read reads the answer to path until the agent ends it, or ctx does.
+// read reads the answer to path until the agent closes it or ctx ends.
 func (r *lineReader) read(ctx context.Context, c *client.Client, path string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var reading sync.WaitGroup
@@ -71,13 +71,13 @@ func (r *lineReader) line(line client.Line) error {
 		return r.batch()
 	case api.WatchError:
 		why := "it does not say why"
-		_ = json.Unmarshal(line.Object, &why) // then that is so
+		_ = json.Unmarshal(line.Object, &why) // on failure, why keeps its default
 		return errors.New("the watch is over: " + printable.Line(why) + "; watch again once an agent runs")
 	}
 	return r.take(line)
 }
 
-// decodeLine reads what a line is about.
+// decodeLine decodes the object of a line.
 func decodeLine(line client.Line, into any) error {
 	if err := json.Unmarshal(line.Object, into); err != nil {
 		return fmt.Errorf("the agent sent something that this program does not understand (%s): %w", line.Type, err)

@@ -13,22 +13,22 @@ import (
 	"github.com/wardlet/wardlet/core/server/client"
 )
 
-// podStream makes rows of what a watch of pods tells: one whenever a pod has
-// changed, also for one that is gone, as it was last.
+// podStream makes rows from a watch of pods: one whenever a pod has changed, and one with the last
+// known state when it is gone.
 type podStream struct {
 	podPrinter
 	pods  map[types.UID]v1.Pod
 	waits []api.Waiting
 
-	// changed and gone are what was told since the last batch.
+	// changed and gone are the changes since the last batch.
 	changed map[types.UID]bool
 	gone    []v1.Pod
-	// noted are the notes that were given of each pod.
+	// noted are the notes already printed for each pod.
 	noted map[types.UID][]note
 }
 
-// stream is getter.stream. poll is how often it is looked whether there is more to
-// note of a pod, because it takes long.
+// stream is getter.stream. poll is the interval at which it checks for notes that appear with time,
+// because something takes long.
 func (p podPrinter) stream(ctx context.Context, c *client.Client, showEnv bool, poll time.Duration, batch func(listing) error) error {
 	s := &podStream{podPrinter: p, pods: map[types.UID]v1.Pod{}, changed: map[types.UID]bool{}, noted: map[types.UID][]note{}}
 	path := "/v1/pods?watch=true"
@@ -73,12 +73,11 @@ func (s *podStream) take(line client.Line) error {
 	return nil
 }
 
-// list returns the pods there are, in no order.
+// list returns the current pods, in no order.
 func (s *podStream) list() []v1.Pod { return slices.Collect(maps.Values(s.pods)) }
 
-// entries are those of the pods that changed since the last call, or of which there
-// is more to note, the pods that are gone first. Notes are those that were not
-// given yet.
+// entries returns entries of the pods that changed since the last call or have new notes, with the
+// pods that are gone first. They contain only notes that were not printed yet.
 func (s *podStream) entries(events []api.Event) []entry {
 	gone := s.podPrinter.entries(s.gone, nil, nil)
 	for i := range gone {

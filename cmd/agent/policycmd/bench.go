@@ -54,10 +54,10 @@ func (a *app) policyBenchCommand() *cobra.Command {
 	return cmd
 }
 
-// benchReport is what policies take.
+// benchReport is the measured cost of policies.
 type benchReport struct {
 	Policies []*author.Bench `json:"policies"`
-	// Faults say why others could not be measured.
+	// Faults say why other policies could not be measured.
 	Faults []string `json:"faults"`
 }
 
@@ -122,7 +122,7 @@ func (a *app) printBench(b *author.Bench, perSecond int64) {
 	fmt.Fprintf(a.Out, "Times are of this machine. PER SECOND is with fuel_per_second = %d, without records.\n", perSecond)
 }
 
-// rounded is a time with three digits.
+// rounded formats a time with three digits.
 func rounded(d time.Duration) string {
 	unit := time.Duration(1)
 	for d/unit >= 1000 {

@@ -56,7 +56,7 @@ func onePolicy(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// printConfirmed says what the policy goes on with.
+// printConfirmed describes how the policy continues after the confirmation.
 func (a *app) printConfirmed(name, output string, o *api.PolicyOutcome) error {
 	if output != "" {
 		if err := cli.PrintObject(a.Out, output, o); err != nil {

@@ -54,23 +54,23 @@ func (a *app) policyDiffCommand() *cobra.Command {
 	return cmd
 }
 
-// diffReport is what came of making decisions with other policies.
+// diffReport is the result of making decisions with other policies.
 type diffReport struct {
-	// Decisions were made with them: Same and Changed ones, Unseen ones that want to
-	// see what is not on record, and Lost ones, which cannot be made.
+	// Decisions is the sum of the next four fields. An unseen decision needs data that is not on
+	// record. A lost decision cannot be made.
 	Decisions int `json:"decisions"`
 	Same      int `json:"same"`
 	Changed   int `json:"changed"`
 	Unseen    int `json:"unseen"`
 	Lost      int `json:"lost"`
-	// NotJudged were made by no policy, NotConcerned are about pods of others.
+	// NotJudged are decisions that no policy made. NotConcerned are about pods of other owners.
 	NotJudged    int `json:"notJudged"`
 	NotConcerned int `json:"notConcerned"`
-	// Groups are the changed ones, the largest group first.
+	// Groups are the changed decisions, the largest group first.
 	Groups []*diffGroup `json:"groups"`
-	// Findings are those that are lost.
+	// Findings are the lost decisions.
 	Findings []replay.Replayed `json:"findings"`
-	// Damaged says where the records are not whole.
+	// Damaged lists the damaged places in the records.
 	Damaged []string `json:"damaged"`
 }
 
@@ -84,14 +84,14 @@ type diffGroup struct {
 	Example diffExample `json:"example"`
 }
 
-// diffVerdict is what is equal of the verdicts of a group.
+// diffVerdict has the parts of a verdict that are equal in a group.
 type diffVerdict struct {
-	// Answer says of a contest who has won.
+	// Answer names the winner if the decision is about a contest.
 	Answer api.Answer `json:"answer"`
 	Policy string     `json:"policy,omitempty"`
 	Tenant string     `json:"tenant,omitempty"`
 	Reason string     `json:"reason,omitempty"`
-	// Changes are what policies change of the pod.
+	// Changes are the changes that policies make to the pod.
 	Changes []pod.Mutator `json:"changes,omitempty"`
 }
 
@@ -101,7 +101,7 @@ type diffExample struct {
 	Name         string `json:"name"`
 	WasMessage   string `json:"wasMessage,omitempty"`
 	WouldMessage string `json:"wouldMessage,omitempty"`
-	// Field is the first that is another one, Was and Would are its values.
+	// Field is the first field that differs; Was and Would are its values.
 	Field string `json:"field"`
 	Was   string `json:"was,omitempty"`
 	Would string `json:"would,omitempty"`
@@ -157,7 +157,7 @@ func (r *diffReport) take(x *replay.Differing) {
 	r.Decisions++
 }
 
-// group puts a decision to those that change in the same way.
+// group adds a decision to the group of decisions that change in the same way.
 func (r *diffReport) group(x *replay.Differing) {
 	was, would := diffVerdictOf(x.Hook, x.Recorded), diffVerdictOf(x.Hook, x.Made)
 	i := slices.IndexFunc(r.Groups, func(g *diffGroup) bool { return g.Hook == x.Hook && g.Was.same(&was) && g.Would.same(&would) })
@@ -185,7 +185,7 @@ func diffVerdictOf(hook string, v *api.Verdict) diffVerdict {
 
 func (v *diffVerdict) same(other *diffVerdict) bool { return reflect.DeepEqual(v, other) }
 
-// String says it in one line.
+// String formats the verdict in one line.
 func (v *diffVerdict) String() string {
 	text := string(v.Answer)
 	if v.Policy != "" {

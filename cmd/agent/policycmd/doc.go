@@ -1,5 +1,5 @@
-// Package policycmd is the command policy of wardlet: to write, test, sign and inspect policies, to
-// give the running agent orders about them, and to replay its decisions.
+// Package policycmd is the command policy of wardlet. It writes, tests, signs and inspects
+// policies, sends the running agent orders about them, and replays its decisions.
 //
 // Comes in: a command line, the files of policies, recorded decisions, and the answers of the agent.
 // Goes out: what policies decide and why a set would be refused. Start with Command; one file per

@@ -57,17 +57,17 @@ func (a *app) policyExportCommand() *cobra.Command {
 	return cmd
 }
 
-// exportReport is what came of writing decisions to a file.
+// exportReport is the result of writing decisions to a file.
 type exportReport struct {
-	// File is the one that was written, empty for none.
+	// File is the path of the written file, empty for none.
 	File string `json:"file"`
-	// Decisions are in the file.
+	// Decisions is the number of decisions in the file.
 	Decisions int `json:"decisions"`
-	// Findings are those that are not.
+	// Findings are the decisions that are not in the file.
 	Findings []*replay.Replayed `json:"findings"`
-	// Damaged says where the records are not whole.
+	// Damaged lists the damaged places in the records.
 	Damaged []string `json:"damaged"`
-	// Missing were named and are not on record.
+	// Missing are the IDs that were named and are not on record.
 	Missing []string `json:"missing"`
 }
 
@@ -119,7 +119,7 @@ func (a *app) export(cmd *cobra.Command, from *recorded, to, output string, o re
 	return cmp.Or(faults.err(), err)
 }
 
-// errNothing is that a bundle would be empty: it is not written.
+// errNothing means that the bundle would be empty and was not written.
 var errNothing = errors.New("there is nothing to write: " + noRecord)
 
 // printLeftOut says why a decision is not in the file.

@@ -16,7 +16,7 @@ import (
 	"github.com/wardlet/wardlet/core/printable"
 )
 
-// report is what the sandbox finds in a module.
+// report describes what the sandbox finds in a module.
 type report = author.ModuleReport
 
 func (a *app) policyInspectCommand() *cobra.Command {
@@ -61,7 +61,7 @@ func (a *app) policyInspectCommand() *cobra.Command {
 	return cmd
 }
 
-// oneFile wants one argument.
+// oneFile checks that there is one argument.
 func oneFile(cmd *cobra.Command, args []string) error {
 	switch len(args) {
 	case 0:
@@ -72,7 +72,7 @@ func oneFile(cmd *cobra.Command, args []string) error {
 	return cli.WrongUsage(cmd, fmt.Errorf("%q takes one FILE, found also %q", cmd.CommandPath(), args[1]))
 }
 
-// refusedFor says how many reasons there are to refuse a module.
+// refusedFor returns an error with the number of reasons to refuse a module, nil for none.
 func refusedFor(r *report) error {
 	n := len(r.Refused)
 	switch {
@@ -84,8 +84,8 @@ func refusedFor(r *report) error {
 	return fmt.Errorf("the module would be refused for %s", cli.Plural(n, "reason", "reasons"))
 }
 
-// readModule reads a file that begins as a module of at most that many bytes,
-// and not more of it.
+// readModule reads a module. It returns an error if the file does not begin like a module or has
+// more than that many bytes.
 func readModule(ctx context.Context, name string, in io.Reader, most int) ([]byte, error) {
 	return cli.ReadUntil(ctx, name, func() ([]byte, error) { return readBounded(name, in, most) })
 }
@@ -111,7 +111,7 @@ func readBounded(name string, in io.Reader, most int) ([]byte, error) {
 	return binary, nil
 }
 
-// Bounds of what the lines to read name.
+// Limits on the names in output for people.
 const (
 	maxListed = 30
 	maxName   = 64
@@ -173,7 +173,7 @@ func contentRows(c *author.ModuleContents) [][]string {
 	)
 }
 
-// imports are a line for each module that something is imported from.
+// imports returns a line for each module with imports.
 func imports(all []author.ModuleImport) []string {
 	var modules []string
 	names := map[string][]string{}
@@ -193,7 +193,7 @@ func imports(all []author.ModuleImport) []string {
 	return text
 }
 
-// ofKind is what follows the name of something that is no function.
+// ofKind returns the suffix for the name of an import or export that is not a function.
 func ofKind(kind string) string {
 	if kind == "function" {
 		return ""
@@ -227,7 +227,7 @@ func listed(names []string) string {
 	return strings.Join(some, ", ")
 }
 
-// shortName is a name of a module's, as it fits into a line.
+// shortName shortens a name from a module to fit into a line.
 func shortName(name string) string {
 	if name == "" {
 		return `""`
@@ -238,7 +238,7 @@ func shortName(name string) string {
 	return printable.Line(name)
 }
 
-// lines are rows of which only the first bears the label.
+// lines returns rows of which only the first has the label.
 func lines(label string, texts []string) [][]string {
 	if len(texts) == 0 {
 		texts = []string{"none"}

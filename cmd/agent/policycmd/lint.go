@@ -55,15 +55,15 @@ func (a *app) policyLintCommand() *cobra.Command {
 	return cmd
 }
 
-// lintReport is what came of loading a directory.
+// lintReport is the result of loading a directory.
 type lintReport struct {
-	// Taken says whether an agent would take the set.
+	// Taken reports whether an agent would accept the set.
 	Taken bool `json:"taken"`
-	// Policies are their names, none where the set would be refused.
+	// Policies are the names of the policies, none if the set would be refused.
 	Policies []string `json:"policies"`
-	// Faults are why it would be refused.
+	// Faults are the reasons why the set would be refused.
 	Faults []author.Fault `json:"faults"`
-	// Advice is what the author should look at.
+	// Advice lists what the author should check.
 	Advice []author.Fault `json:"advice"`
 }
 
@@ -76,8 +76,7 @@ func (a *app) printLint(r *lintReport) {
 	}
 }
 
-// refusal is an error of several lines, of which those after the first are of one
-// reason each.
+// refusal returns an error of several lines. Each line after the first has one reason.
 func refusal(err error) error {
 	lines := strings.Split(err.Error(), "\n")
 	for i := range lines {
@@ -86,7 +85,7 @@ func refusal(err error) error {
 	return errors.New(strings.Join(lines, "\n  "))
 }
 
-// namesOf are the names of a set's policies.
+// namesOf returns the names of a set's policies.
 func namesOf(set *api.PolicySet) []string {
 	names := make([]string, len(set.Policies))
 	for i := range set.Policies {

@@ -51,13 +51,13 @@ func (a *app) policyNewCommand() *cobra.Command {
 	return cmd
 }
 
-// newPolicy is what was made.
+// newPolicy describes the created policy.
 type newPolicy struct {
 	Name     string `json:"name"`
 	Language string `json:"language"`
 	Hook     string `json:"hook"`
 	Dir      string `json:"dir"`
-	// Files are below Dir; beside them there is the folder sdk.
+	// Files are the files below Dir. The folder sdk is there, too.
 	Files []string `json:"files"`
 }
 

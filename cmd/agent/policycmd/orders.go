@@ -14,8 +14,8 @@ import (
 	"github.com/wardlet/wardlet/core/printable"
 )
 
-// orderPatience bounds an order about policies: each of a set may be compiled
-// for half a minute.
+// orderPatience limits the time of an order about policies: compiling each policy of a set may take
+// half a minute.
 const orderPatience = 10 * time.Minute
 
 func (a *app) policyReloadCommand() *cobra.Command {
@@ -51,8 +51,8 @@ func (a *app) policyRollbackCommand() *cobra.Command {
 	})
 }
 
-// policyOrderCommand completes a command that has the agent do something with
-// the policies of one owner.
+// policyOrderCommand completes a command that sends the agent an order about the policies of one
+// owner.
 func (a *app) policyOrderCommand(order string, cmd *cobra.Command) *cobra.Command {
 	var tenant, output string
 	cmd.Args = cli.NoArgs
@@ -77,8 +77,8 @@ func (a *app) policyOrderCommand(order string, cmd *cobra.Command) *cobra.Comman
 	return cmd
 }
 
-// printPolicyOutcome prints what is in force, and fails with why the directory's
-// content is not. A rollback refuses that on purpose.
+// printPolicyOutcome prints the set in force. It returns an error if the content of the directory
+// was refused. After a rollback, the error says that nothing was rolled back.
 func (a *app) printPolicyOutcome(order, output string, o *api.PolicyOutcome) error {
 	set := &o.Set
 	switch {

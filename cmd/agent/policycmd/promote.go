@@ -49,12 +49,12 @@ func (a *app) policyPromoteCommand() *cobra.Command {
 	return cmd
 }
 
-// promoted is what was done.
+// promoted is the result of a promotion.
 type promoted struct {
 	Tenant string `json:"tenant,omitempty"`
 	Policy string `json:"policy"`
-	// Written is the document that was the policy's, Removed the candidate's, empty where it
-	// could not be.
+	// Written is the policy's document, which now has the candidate's content. Removed is the
+	// candidate's document, empty if it could not be removed.
 	Written string `json:"written"`
 	Removed string `json:"removed"`
 }

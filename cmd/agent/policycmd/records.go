@@ -16,7 +16,7 @@ import (
 	"github.com/wardlet/wardlet/core/printable"
 )
 
-// recordsFlags say where decisions are on record.
+// recordsFlags are the flags that name the recorded decisions.
 type recordsFlags struct{ state, bundle string }
 
 func (f *recordsFlags) add(cmd *cobra.Command) {
@@ -28,18 +28,18 @@ func (f *recordsFlags) addState(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.state, "state", "", "the state directory (default: paths.state_root of the configuration)")
 }
 
-// recorded are decisions on record. Close must follow.
+// recorded are recorded decisions. The caller must call Close.
 type recorded struct {
 	*replay.RecordFiles
 	io.Closer
 
-	// name is that of the file or directory.
+	// name is the name of the file or directory.
 	name string
 	cfg  *config.Config
 }
 
-// open opens the records. The configuration is the one that is named, or the default
-// one where the records are named instead.
+// open opens the records. It uses the configuration that is named or, if the records are named
+// instead, the default one.
 func (f *recordsFlags) open(a *app, cmd *cobra.Command) (*recorded, error) {
 	if f.state != "" && f.bundle != "" {
 		return nil, cli.WrongUsage(cmd, errors.New("say --state or --bundle, not both"))
@@ -65,14 +65,14 @@ func (f *recordsFlags) open(a *app, cmd *cobra.Command) (*recorded, error) {
 	return &recorded{replay.BundleFiles(archive), archive, f.bundle, cfg}, nil
 }
 
-// printDamaged says where records are not whole.
+// printDamaged prints the places where records are damaged.
 func (a *app) printDamaged(faults []string) {
 	for _, fault := range faults {
 		fmt.Fprintln(a.Out, "damaged: "+printable.Line(fault))
 	}
 }
 
-// faultList counts what is not as it should be.
+// faultList collects phrases that describe faults.
 type faultList []string
 
 func (l *faultList) add(n int, one, many string) {
@@ -81,7 +81,7 @@ func (l *faultList) add(n int, one, many string) {
 	}
 }
 
-// damaged adds the places where records are not whole.
+// damaged adds the number of damaged places in the records.
 func (l *faultList) damaged(places []string) {
 	l.add(len(places), "place of the records is damaged", "places of the records are damaged")
 }
@@ -95,10 +95,10 @@ func (l *faultList) missing(ids []string) {
 	}
 }
 
-// noRecord says that there was nothing to do.
+// noRecord is the message if there was nothing to do.
 const noRecord = "no decision is on record"
 
-// notFound are the IDs that were not found, each once, in their order.
+// notFound returns the IDs that were not found, each once and in order.
 func notFound(ids []string, found map[string]bool) []string {
 	missing := []string{}
 	for _, id := range ids {
@@ -109,7 +109,7 @@ func notFound(ids []string, found map[string]bool) []string {
 	return missing
 }
 
-// err says all of them, nil for none.
+// err returns one error with all faults, nil for none.
 func (l *faultList) err() error {
 	if len(*l) == 0 {
 		return nil

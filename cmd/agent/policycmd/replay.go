@@ -48,19 +48,19 @@ func (a *app) policyReplayCommand() *cobra.Command {
 	return cmd
 }
 
-// replayReport is what came of making decisions again.
+// replayReport is the result of making recorded decisions again.
 type replayReport struct {
 	Decisions int `json:"decisions"`
 	Same      int `json:"same"`
 	Different int `json:"different"`
-	// Lost cannot be made again; of NotJudged there is nothing to make again.
+	// Lost decisions cannot be made again. NotJudged ones were made by no policy.
 	Lost      int `json:"lost"`
 	NotJudged int `json:"notJudged"`
-	// Findings are those that are different or lost.
+	// Findings are the decisions that are different or lost.
 	Findings []*replay.Replayed `json:"findings"`
-	// Damaged says where the records are not whole.
+	// Damaged lists the damaged places in the records.
 	Damaged []string `json:"damaged"`
-	// Missing were named and are not on record.
+	// Missing are the IDs that were named and are not on record.
 	Missing []string `json:"missing"`
 }
 
@@ -90,7 +90,7 @@ func (a *app) replay(cmd *cobra.Command, from *recorded, output string, o replay
 	return r.err()
 }
 
-// printReplayed prints what is not as it was.
+// printReplayed prints a decision that is different or lost.
 func (a *app) printReplayed(x *replay.Replayed) {
 	what := fmt.Sprintf("%s %s %s/%s: ", x.ID, x.Hook, x.Namespace, x.Name)
 	switch x.Outcome {
@@ -117,7 +117,7 @@ func (r *replayReport) take(x *replay.Replayed) {
 	}
 }
 
-// words say how many came out how.
+// words describes the result in numbers.
 func (r *replayReport) words() string {
 	text := fmt.Sprintf("%s made again: %d the same", cli.Plural(r.Decisions, "decision", "decisions"), r.Same)
 	if r.NotJudged > 0 {
@@ -126,7 +126,7 @@ func (r *replayReport) words() string {
 	return text
 }
 
-// err is why not all is as it was.
+// err returns the faults found, nil for none.
 func (r *replayReport) err() error {
 	var faults faultList
 	faults.add(r.Different, "decision comes out otherwise", "decisions come out otherwise")

@@ -68,7 +68,7 @@ func (a *app) policyRunCommand() *cobra.Command {
 	return cmd
 }
 
-// check reports what is wrong with the flags, and reads those that need no file.
+// check reports errors in the flags, and parses those that name no file.
 func (o *runFlags) check() error {
 	others := o.old != "" || o.hook != "" || o.at != "" || o.facts != "" || o.references != "" || o.connection != "" || len(o.sources)+len(o.kinds) > 0
 	switch {
@@ -158,7 +158,7 @@ func (a *app) runPolicy(cmd *cobra.Command, document string, o *runFlags) error 
 		return err
 	}
 	var run *author.PolicyRun
-	o.decision = strings.TrimPrefix(o.decision, "decision/") // as get decisions -o name prints it
+	o.decision = strings.TrimPrefix(o.decision, "decision/") // the form that get decisions -o name prints
 	if o.decision == "" {
 		if err := o.read(cmd.Context()); err != nil {
 			return err
@@ -206,7 +206,7 @@ func (a *app) printRun(run *author.PolicyRun) {
 	}
 }
 
-// share is a part of a whole in per cent.
+// share formats a part of a whole as a percentage.
 func share(part, whole int64) string {
 	percent := 100 * float64(part) / float64(max(whole, 1))
 	switch {

@@ -21,7 +21,7 @@ import (
 	"github.com/wardlet/wardlet/core/printable"
 )
 
-// maxKeyFile bounds a file with a key or a password, in bytes.
+// maxKeyFile is the maximum size of a file with a key or a password, in bytes.
 const maxKeyFile = 4 << 10
 
 // signing are the flags of sign.
@@ -85,7 +85,7 @@ func (a *app) policySignCommand() *cobra.Command {
 	return cmd
 }
 
-// oneDirectory wants one argument.
+// oneDirectory checks that there is one argument.
 func oneDirectory(cmd *cobra.Command, args []string) error {
 	switch len(args) {
 	case 0:
@@ -96,7 +96,7 @@ func oneDirectory(cmd *cobra.Command, args []string) error {
 	return cli.WrongUsage(cmd, fmt.Errorf("%q takes one DIR, found also %q", cmd.CommandPath(), args[1]))
 }
 
-// signedSet is what was signed, and with which key.
+// signedSet describes the signed set and the key that signed it.
 type signedSet struct {
 	Revision  uint64 `json:"revision"`
 	Files     int    `json:"files"`
@@ -104,7 +104,7 @@ type signedSet struct {
 	PublicKey string `json:"publicKey"`
 }
 
-// signPolicies asks for a password only when all else is as it must be.
+// signPolicies asks for a password only after all other checks have passed.
 func (a *app) signPolicies(cmd *cobra.Command, dir string, s *signing) error {
 	sums, err := author.SetFiles(dir)
 	if err != nil {
@@ -145,8 +145,8 @@ func (a *app) signPolicies(cmd *cobra.Command, dir string, s *signing) error {
 	return nil
 }
 
-// reasons is an error of one or more lines below a heading. The lines may quote
-// names that a stranger gave.
+// reasons returns an error of one or more lines below a heading. The lines may quote untrusted
+// names.
 func reasons(heading string, err error) error {
 	var text strings.Builder
 	text.WriteString(heading + ":")
@@ -168,7 +168,7 @@ func readSecretKey(cmd *cobra.Command, s *signing) (*signed.SecretKey, error) {
 	return key, nil
 }
 
-// readSecret reads a file that only its owner can read.
+// readSecret reads a file that must be readable only by its owner.
 func readSecret(ctx context.Context, name string) ([]byte, error) {
 	return cli.ReadUntil(ctx, name, func() ([]byte, error) { return openSecret(name) })
 }
@@ -189,7 +189,7 @@ func openSecret(name string) ([]byte, error) {
 	return readShort(name, f)
 }
 
-// readShort reads a file of a key or a password.
+// readShort reads a file with a key or a password.
 func readShort(name string, f io.Reader) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(f, maxKeyFile+1))
 	if err == nil && len(text) > maxKeyFile {
@@ -198,7 +198,7 @@ func readShort(name string, f io.Reader) ([]byte, error) {
 	return text, err
 }
 
-// password returns that of the key: from its file, or from the terminal.
+// password returns the password of the key from its file or from the terminal.
 func password(cmd *cobra.Command, s *signing) (string, error) {
 	if s.passwordFile != "" {
 		text, err := readSecret(cmd.Context(), s.passwordFile)
@@ -217,8 +217,8 @@ func password(cmd *cobra.Command, s *signing) (string, error) {
 	return "", errors.New("the key has a password, and standard input is no terminal to ask for it; name a file with it as --password-file")
 }
 
-// askPassword reads a line from a terminal that does not show it. If ctx ends
-// before the line is there, it returns without it and leaves the read behind.
+// askPassword reads a line from a terminal without echo. If ctx ends first, it returns an error and
+// does not wait for the read.
 func askPassword(ctx context.Context, in *os.File, out io.Writer, prompt string) (_ string, err error) {
 	fd := int(in.Fd())
 	before, err := unix.IoctlGetTermios(fd, unix.TCGETS)
@@ -243,7 +243,7 @@ func askPassword(ctx context.Context, in *os.File, out io.Writer, prompt string)
 	read := make(chan answer, 1)
 	go func() {
 		line := make([]byte, maxKeyFile)
-		n, err := in.Read(line) // of a terminal: at most a line
+		n, err := in.Read(line) // a read from a terminal returns at most a line
 		read <- answer{string(line[:n]), err}
 	}()
 	select {
@@ -257,15 +257,15 @@ func askPassword(ctx context.Context, in *os.File, out io.Writer, prompt string)
 	}
 }
 
-// generatedKey is a key that was made.
+// generatedKey describes a new key.
 type generatedKey struct {
-	// SecretKey is its file.
+	// SecretKey is the path of its file.
 	SecretKey string `json:"secretKey"`
 	Key       string `json:"key"`
 	PublicKey string `json:"publicKey"`
 }
 
-// generateKey makes a secret key in a file that was not there.
+// generateKey writes a secret key to a new file.
 func (a *app) generateKey(name, output string) error {
 	key, err := signed.GenerateKey(nil)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/wardlet/wardlet/core/printable"
 )
 
-// printStatement prints what a policy says, after the answer, and the lines that it
-// logged.
+// printStatement prints the parts of a policy's statement that follow the answer, and the lines
+// that the policy logged.
 func (a *app) printStatement(s *author.Statement, log []string, indent string) {
 	t := cli.Table{W: &indented{a.Out, indent}}
 	var rows [][]string
@@ -54,7 +54,7 @@ func (a *app) printStatement(s *author.Statement, log []string, indent string) {
 	t.Print(rows...)
 }
 
-// indented puts something before each write, which is a line of a table.
+// indented adds an indent before each write, which is one line of a table.
 type indented struct {
 	w      io.Writer
 	indent string

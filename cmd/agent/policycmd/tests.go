@@ -61,13 +61,13 @@ func (a *app) policyTestCommand() *cobra.Command {
 	return cmd
 }
 
-// LikeGoTest takes -update for --update, as those write it who know go test. No command
-// has these letters for flags.
+// LikeGoTest replaces -update with --update, because go test accepts a single dash. No command uses
+// these letters as short flags.
 func LikeGoTest(args []string) []string {
 	args = slices.Clone(args)
 	for i, arg := range args {
 		if arg == "--" {
-			break // the rest is a program's
+			break // the rest belongs to the program in the container
 		}
 		if arg == "-update" {
 			args[i] = "--update"
@@ -76,7 +76,7 @@ func LikeGoTest(args []string) []string {
 	return args
 }
 
-// oneDraft wants one directory or document, and a known output.
+// oneDraft checks that there is one directory or document, and that the output format is valid.
 func oneDraft(cmd *cobra.Command, args []string, output string) error {
 	var err error
 	switch {
@@ -92,7 +92,7 @@ func oneDraft(cmd *cobra.Command, args []string, output string) error {
 	return cli.WrongUsage(cmd, err)
 }
 
-// draftConfig is the configuration that is named, else the default one.
+// draftConfig returns the configuration that --config names, else the default one.
 func (a *app) draftConfig(cmd *cobra.Command) (*config.Config, error) {
 	if !cmd.Flags().Changed("config") {
 		return config.Default(), nil
@@ -100,12 +100,12 @@ func (a *app) draftConfig(cmd *cobra.Command) (*config.Config, error) {
 	return a.LoadConfig(cmd.Context())
 }
 
-// testReport is what came of all tests.
+// testReport is the result of all tests.
 type testReport struct {
 	Passed int                  `json:"passed"`
 	Failed int                  `json:"failed"`
 	Tests  []*author.TestResult `json:"tests"`
-	// Notes are what the author should know beside that.
+	// Notes have further information for the author.
 	Notes []string `json:"notes,omitempty"`
 }
 
@@ -147,7 +147,7 @@ func (a *app) testPolicies(cmd *cobra.Command, cfg *config.Config, path string, 
 	return r.err(o)
 }
 
-// uncompared says which tests have no golden file although others of their policy have.
+// uncompared names the tests without a golden file whose policy has other tests with one.
 func (r *testReport) uncompared() (notes []string) {
 	compared := map[string]bool{}
 	policy := func(t *author.TestResult) string { name, _, _ := strings.Cut(t.Name, "/"); return name }
@@ -162,7 +162,7 @@ func (r *testReport) uncompared() (notes []string) {
 	return notes
 }
 
-// err is why not all is well.
+// err returns an error if a test failed or none ran.
 func (r *testReport) err(o *testFlags) error {
 	switch {
 	case r.Failed > 0:

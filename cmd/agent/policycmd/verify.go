@@ -56,8 +56,8 @@ func (a *app) policyVerifyCommand() *cobra.Command {
 	return cmd
 }
 
-// publicKey takes a key or the name of its file. What is neither is not
-// quoted: it may be a secret key.
+// publicKey accepts a key or the name of its file. It does not quote any other text, which may be a
+// secret key.
 func publicKey(ctx context.Context, name string) (signed.PublicKey, error) {
 	key, notAKey := signed.ParseKey(name)
 	if notAKey == nil {
@@ -83,14 +83,14 @@ func publicKey(ctx context.Context, name string) (signed.PublicKey, error) {
 	return key, nil
 }
 
-// verifyReport is what was signed, or why it is not what the directory has.
+// verifyReport describes what was signed, or why the directory does not match the signature.
 type verifyReport struct {
 	Verified bool `json:"verified"`
 	*verifiedSet
 	Faults []author.Fault `json:"faults"`
 }
 
-// verifiedSet is what was signed, and by whom.
+// verifiedSet describes the signed set and its signer.
 type verifiedSet struct {
 	Revision uint64 `json:"revision"`
 	Files    int    `json:"files"`
@@ -98,7 +98,7 @@ type verifiedSet struct {
 	Comment  string `json:"comment"`
 }
 
-// verifyPolicies goes on after a fault, to tell all.
+// verifyPolicies continues after a fault, to report all faults.
 func (a *app) verifyPolicies(dir, output string, keys []signed.PublicKey) error {
 	pair, unread := signed.Read(dir)
 	if pair == nil {
@@ -125,7 +125,7 @@ func (a *app) verifyPolicies(dir, output string, keys []signed.PublicKey) error 
 	wrong = append(wrong, err)
 	switch {
 	case m == nil:
-	case err != nil: // what else the documents name is unknown
+	case err != nil: // the rest of the signed documents is unknown
 		wrong = append(wrong, author.InFile(manifest, errors.New("not compared with its files, which cannot all be read")))
 	default:
 		if err := m.Check(sums); err != nil {

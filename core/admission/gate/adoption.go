@@ -15,45 +15,42 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// listPoll is how often the runtime's first list is looked for.
+// listPoll is the interval at which Run checks for the runtime's first list.
 const listPoll = 20 * time.Millisecond
 
-// Adoption is the gate that a question passes first: a pod that runs was admitted, also
-// where the agent's memory of that is lost. If nothing was lost, it passes all questions on
-// except those about pods of a kubelet that are adopted. It delays questions until it is
-// known what ran when the agent started.
+// Adoption is the first gate for a question. A pod that runs was admitted earlier, even if the
+// agent has lost its memory of that. If nothing was lost, Adoption passes all questions on, except
+// those about adopted pods of a kubelet. It delays questions until it is known which pods ran when
+// the agent started.
 type Adoption struct {
 	mux.Gate
 	Runtime Runtime
-	// Lost reports whether something of what was decided is not known any
-	// more.
+	// Lost reports whether earlier decisions were lost.
 	Lost func() bool
 	Log  *slog.Logger
 
-	// mu is never held while anything is asked or answered: workers say ended with
-	// a lock held that TerminationRequested takes.
+	// mu is never held during a question or an answer: workers call Ended while they hold a lock that
+	// TerminationRequested takes.
 	mu sync.Mutex
-	// ran has every pod that ran at the start and has not ended since; nil before
-	// that is known.
+	// ran has every pod that ran at the start and has not terminated since. It is nil until the
+	// runtime has been listed.
 	ran     map[types.UID]marks
 	waiting []func()
 }
 
-// marks say what the newest sandbox of a pod was made for.
+// marks describe what the newest sandbox of a pod was made for.
 type marks struct {
-	// instance is what policy judged, empty where the sandbox does not say.
+	// instance is the instance that policy judged, empty if the sandbox does not have it.
 	instance string
-	// final identifies what policies had made of it, empty where they changed
-	// nothing.
+	// final is the hash of the pod with the changes of policies, empty if policies changed nothing.
 	final string
 }
 
-// Runtime is what an Adoption must know of pods.
+// Runtime has the state of pods that an Adoption needs.
 type Runtime interface {
-	// Pods returns the runtime's newest list, and when it was made; zero for
-	// never.
+	// Pods returns the runtime's newest list and its time, which is zero before the first list.
 	Pods() ([]status.ObservedPod, time.Time)
-	// TerminationRequested reports whether the pod is being ended.
+	// TerminationRequested reports whether the pod is terminating.
 	TerminationRequested(uid types.UID) bool
 }
 
@@ -62,8 +59,7 @@ func (a *Adoption) Judge(q api.Question, answer func(api.Verdict)) {
 	a.whenListed(func() { a.judge(q, answer) })
 }
 
-// whenListed does something once it is known what ran: now, or by the goroutine of
-// run.
+// whenListed calls do once it is known which pods ran: now, or later in the goroutine of Run.
 func (a *Adoption) whenListed(do func()) {
 	a.mu.Lock()
 	if a.ran == nil {
@@ -75,7 +71,7 @@ func (a *Adoption) whenListed(do func()) {
 	do()
 }
 
-// Ended says that a pod is done with: if it comes back, it is judged.
+// Ended records that a pod has terminated. If the pod returns, it is judged.
 func (a *Adoption) Ended(uid types.UID) {
 	if a == nil {
 		return
@@ -85,8 +81,7 @@ func (a *Adoption) Ended(uid types.UID) {
 	delete(a.ran, uid)
 }
 
-// Run finds out what ran, and then lets the questions go on. It works until
-// ctx ends.
+// Run finds out which pods ran, and then answers the delayed questions. It works until ctx ends.
 func (a *Adoption) Run(ctx context.Context) error {
 	tick := time.NewTicker(listPoll)
 	defer tick.Stop()
@@ -101,7 +96,8 @@ func (a *Adoption) Run(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// look reports whether the runtime has been listed.
+// look reports whether the runtime has been listed. After the first list, it calls what waited for
+// it.
 func (a *Adoption) look() bool {
 	pods, at := a.Runtime.Pods()
 	if at.IsZero() {
@@ -123,7 +119,7 @@ func (a *Adoption) look() bool {
 	return true
 }
 
-// Unlisted reports whether questions wait until it is known what ran.
+// Unlisted reports whether questions wait until it is known which pods ran.
 func (a *Adoption) Unlisted() bool {
 	if a == nil {
 		return false
@@ -133,15 +129,15 @@ func (a *Adoption) Unlisted() bool {
 	return a.ran == nil
 }
 
-// judge answers for a pod that runs just as it is asked about. One that runs
-// in another version is judged as changed; it is not rejected, for it runs.
+// judge admits a pod that runs in the version of the question. A pod that runs in another version
+// is judged as an update; a denial becomes a hold, because the pod runs.
 func (a *Adoption) judge(q api.Question, answer func(api.Verdict)) {
 	had, runs := a.runs(q.Pod.UID)
 	if !runs || q.Op != api.Add {
 		a.Gate.Judge(q, answer)
 		return
 	}
-	// A sandbox that a kubelet made says nothing of instances.
+	// A sandbox that a kubelet made has no instance.
 	if instance, err := instanceOf(&q); err == nil && (instance == had.instance || had.instance == "") {
 		if had.final != "" {
 			a.rebuild(q, had.final, answer)
@@ -163,7 +159,7 @@ func (a *Adoption) judge(q api.Question, answer func(api.Verdict)) {
 	})
 }
 
-// instanceOf is the instance of the document that a question is about.
+// instanceOf returns the instance of the document that a question is about.
 func instanceOf(q *api.Question) (string, error) {
 	if q.Base != nil {
 		return q.Base.Instance, nil
@@ -171,10 +167,9 @@ func instanceOf(q *api.Question) (string, error) {
 	return pod.Instance(q.Pod)
 }
 
-// rebuild answers for a pod that runs as policies have changed it. If policies make
-// the same changes again, the pod goes on with them. Otherwise what runs is not
-// known any more: the pod is held, so that nothing touches it, and judged again
-// like any held pod.
+// rebuild answers for a pod that runs with changes by policies. If policies make the same changes
+// again, the pod is admitted with them. Otherwise the running version is unknown: the pod is held,
+// so that nothing changes it, and judged again like any held pod.
 func (a *Adoption) rebuild(q api.Question, final string, answer func(api.Verdict)) {
 	a.Gate.Judge(q, func(v api.Verdict) {
 		if v.Answer == api.Allow && q.Base.Then(v.Mutation).Hash() == final {
@@ -184,7 +179,7 @@ func (a *Adoption) rebuild(q api.Question, final string, answer func(api.Verdict
 		}
 		v.Message = untouched(&v)
 		if v.Answer == api.Allow {
-			v.Policy, v.Tenant = "", "" // it is not for them that it is held
+			v.Policy, v.Tenant = "", "" // the policies are not the reason for the hold
 		}
 		v.Answer, v.Reason, v.Mutation = api.Hold, api.ReasonAdopted, nil
 		answer(v)
@@ -204,8 +199,8 @@ func untouched(v *api.Verdict) string {
 	return lost + " and which they do not do again; it runs on untouched until they do, or its document changes"
 }
 
-// runs reports whether the pod has run since before the start, as what, and
-// nothing but the runtime knows of it.
+// runs reports whether the pod has run since before the start, with the marks of its sandbox, and
+// is known only from the runtime.
 func (a *Adoption) runs(uid types.UID) (had marks, runs bool) {
 	had, runs = a.ranOn(uid)
 	if !runs || had.instance != "" && !a.Lost() {
@@ -214,8 +209,9 @@ func (a *Adoption) runs(uid types.UID) (had marks, runs bool) {
 	return had, true
 }
 
-// ranOn reports whether the pod has run since before the start, as what, and is not
-// being ended. That it has ended is looked for last, for it may end meanwhile.
+// ranOn reports whether the pod has run since before the start and is not terminating, with the
+// marks of its sandbox. It checks last whether the pod has ended, because the pod may end during
+// the call.
 func (a *Adoption) ranOn(uid types.UID) (had marks, runs bool) {
 	pods, _ := a.Runtime.Pods()
 	i := slices.IndexFunc(pods, func(p status.ObservedPod) bool { return p.UID == uid })
@@ -228,7 +224,7 @@ func (a *Adoption) ranOn(uid types.UID) (had marks, runs bool) {
 	return had, runs
 }
 
-// marksOf are those of the newest sandbox.
+// marksOf returns the marks of the newest sandbox.
 func marksOf(p *status.ObservedPod) (m marks) {
 	if len(p.Sandboxes) == 0 {
 		return m

@@ -5,11 +5,10 @@ import (
 	"github.com/wardlet/wardlet/core/mux"
 )
 
-// Filter is a filter that is not asked about a new pod which has run
-// since before the agent started: that is the mux's way to say that its memory
-// of the pod is lost.
+// Filter is a filter that passes a new pod without asking policies if the pod has run since before
+// the agent started: the mux calls such a pod new only because it has lost its memory of the pod.
 type Filter struct {
-	// Policies is the filter of policies.
+	// Policies is the filter of the policies.
 	Policies mux.Filter
 	Adoption *Adoption
 }
@@ -17,8 +16,7 @@ type Filter struct {
 // FilterChanged implements mux.Filter.
 func (f *Filter) FilterChanged() <-chan struct{} { return f.Policies.FilterChanged() }
 
-// Filter implements mux.Filter. A question about a new pod waits until it is
-// known what ran.
+// Filter implements mux.Filter. A question about a new pod waits until it is known which pods ran.
 func (f *Filter) Filter(q api.FilterQuestion, answer func(api.FilterVerdict)) {
 	if q.Op != api.Add {
 		f.Policies.Filter(q, answer)

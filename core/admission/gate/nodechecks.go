@@ -9,12 +9,12 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// NodeChecks is a gate that denies a newer version of a running pod which this node would refuse
-// as a new pod, whatever room there is. The mux knows the denial like a policy's, so the former
+// NodeChecks is a gate that denies a newer version of a running pod if this node would refuse it as
+// a new pod, regardless of free room. The mux treats the denial like a policy's, so the previous
 // version continues to run, also after restarts.
 type NodeChecks struct {
 	mux.Gate
-	// Checks are those of the admitter that need no room, in the same order.
+	// Checks are the checks of the admitter that do not depend on free room, in the same order.
 	Checks admission.Handler
 	Now    func() time.Time
 }
@@ -38,12 +38,12 @@ func (s NodeChecks) Judge(q api.Question, answer func(api.Verdict)) {
 	})
 }
 
-// reasonNotInPlace is why an API server's pod does not take an update.
+// reasonNotInPlace is the reason for denying an update of an API server's pod.
 const reasonNotInPlace = "NotInPlace"
 
-// admit reports whether the node lets an update pass that has this verdict. An API server's
-// pod keeps what it is made from until it is deleted: the API lets nothing of that change but
-// resources, which are not resized in place yet.
+// admit checks whether the node admits an update that policies allowed with the verdict v. A pod of
+// an API server cannot change the parts it was made from until it is deleted: the API only lets its
+// resources change, and resizing in place is not supported yet.
 func (s NodeChecks) admit(q *api.Question, v *api.Verdict) admission.Result {
 	p := v.Mutation.Of(q.Pod)
 	if path := pod.Remade(q.Old, p); path != "" && !pod.IsStatic(p) {

@@ -10,13 +10,14 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// Supported is a gate that denies what an API server's pod asks for and this version does not do. Manifests say so
-// themselves where they are written; of an API server's pod only the status can say it.
+// Supported is a gate that denies an API server's pod with fields that this version does not
+// support. A manifest with such fields is rejected when it is read. For an API server's pod, only
+// the status can report them.
 type Supported struct {
 	mux.Gate
-	// Check returns what the agent does not do for a pod, nil for nothing.
+	// Check returns an error that names the fields not supported for a pod, nil for none.
 	Check func(p *v1.Pod) error
-	// Pace may put a denial off; see pacing.Pacing.
+	// Pace may delay a denial; see pacing.Pacing.
 	Pace func(q *api.Question, v api.Verdict, now time.Time) api.Verdict
 	Now  func() time.Time
 }

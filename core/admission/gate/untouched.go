@@ -11,8 +11,8 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// Untouched reports whether a pod has run since before the agent started, and
-// nothing but the runtime knows as what.
+// Untouched reports whether a pod has run since before the agent started, and its version is known
+// only from the runtime.
 func (a *Adoption) Untouched(uid types.UID) bool {
 	if a == nil {
 		return false
@@ -21,10 +21,9 @@ func (a *Adoption) Untouched(uid types.UID) bool {
 	return runs
 }
 
-// Shown is the status of a pod as it is given out. One that is held has no worker
-// that looks after it; where it runs on untouched, what the runtime says of it
-// counts, and not that it waits to be admitted. seen returns what was seen of the pod
-// last, also where that is some time ago.
+// Shown returns the status of a pod as the agent reports it. A held pod has no worker. If it runs
+// untouched, its status is made from the state in the runtime, and does not say that the pod waits
+// to be admitted. seen returns the last observed state of the pod, which may be old.
 func (a *Adoption) Shown(p *v1.Pod, st v1.PodStatus, seen func(types.UID) status.ObservedPod) v1.PodStatus {
 	admitted := api.Condition(&st, api.ConditionAdmitted)
 	if st.Phase != v1.PodPending || admitted == nil || admitted.Status != v1.ConditionFalse || !a.Untouched(p.UID) {
@@ -37,8 +36,8 @@ func (a *Adoption) Shown(p *v1.Pod, st v1.PodStatus, seen func(types.UID) status
 	return asItRuns(p, &st, observed)
 }
 
-// asItRuns is what the runtime shows of a pod that waits as st, with what st says
-// of policies. It says the same until the runtime does something.
+// asItRuns returns a status made from the state of a pod in the runtime, with the conditions of st
+// about policies. It stays the same until the state in the runtime changes.
 func asItRuns(p *v1.Pod, st *v1.PodStatus, observed status.ObservedPod) v1.PodStatus {
 	var begun, newest time.Time
 	if len(observed.Sandboxes) > 0 {

@@ -1,7 +1,7 @@
-// Package pacing slows down controllers that make a new pod as soon as one is denied.
+// Package pacing slows down controllers that create a new pod as soon as one is denied.
 //
-// Comes in: a verdict about a pod. Goes out: the same, or a hold that comes before the denial. The package owns no
-// goroutine; Pacing is safe for concurrent use.
+// Comes in: a verdict about a pod. Goes out: the same verdict, or a hold that precedes the denial.
+// The package owns no goroutine; Pacing is safe for concurrent use.
 package pacing
 
 import (
@@ -18,41 +18,41 @@ import (
 )
 
 const (
-	// paceWindow is how long a denial makes the next ones wait.
+	// paceWindow is the time for which a denial delays the next denials.
 	paceWindow = 10 * time.Minute
-	// maxPaced is how many loops are known at once of the pods of one tenant; that
-	// which was quiet for longest is forgotten.
+	// maxPaced is the maximum number of loops for the pods of one tenant. A further loop replaces the
+	// one that was quiet for longest.
 	maxPaced = 4096
-	// maxWaiting is how many denials of one tenant's pods are known to wait; those
-	// that began first are forgotten.
+	// maxWaiting is the maximum number of waiting denials for the pods of one tenant. A further one
+	// replaces the one that has waited for longest.
 	maxWaiting = 4096
 )
 
-// denialDelays is how long each further denial waits.
+// denialDelays are the delays of the second and further denials.
 var denialDelays = backoff.Exponential{Min: 10 * time.Second, Max: 5 * time.Minute}
 
-// Pacing slows down controllers that make a new pod as soon as one is denied,
-// which that will be, too. The first denial counts at once. Each further one is
-// shown as a hold before it does.
+// Pacing slows down controllers that create a new pod as soon as one is denied, although the new
+// pod will be denied, too. The first denial takes effect at once. Each further one is shown as a
+// hold first.
 type Pacing struct {
-	// Tenant returns whose pods are those of a namespace; nil: all are the operator's.
+	// Tenant returns the tenant of a namespace; nil: all namespaces are the operator's.
 	Tenant func(namespace string) string
 
 	mu sync.Mutex
-	// paces are the loops by tenant: no tenant's push out another's.
+	// paces are the loops by tenant, so that the loops of one tenant never replace those of another.
 	paces map[string]*paces
 }
 
 // paces are the loops of one tenant's pods.
 type paces struct {
 	loops map[loopKey]*loop
-	// quiet are the loops, that which was quiet for longest first; waiting are the
-	// denials that wait, in the order in which they began to.
+	// quiet has the loops, beginning with the one that was quiet for longest. waiting has the waiting
+	// denials in the order in which they began to wait.
 	quiet, waiting *list.List
 }
 
-// loopKey is a controller, and why its pods are denied: the policy, with whose it
-// is, and the reason.
+// loopKey is a controller and the reason why its pods are denied: the policy, its tenant, and the
+// policy's reason.
 type loopKey struct {
 	controller             types.UID
 	tenant, policy, reason string
@@ -64,9 +64,9 @@ type loop struct {
 	last time.Time
 	// denied counts the denials that had to wait.
 	denied int
-	// due are the pods that wait; a value is a *wait.
+	// due has the waiting pods by UID; a value is a *wait.
 	due map[types.UID]*list.Element
-	// at is where it is among the quiet.
+	// at is the loop's element in quiet.
 	at *list.Element
 }
 
@@ -77,11 +77,11 @@ type wait struct {
 	since, due time.Time
 }
 
-// Note begins what is added to the message of a denial that is put off.
+// Note begins the text added to the message of a delayed denial.
 const Note = " (denied in "
 
-// Pace returns a denial of a new pod of a controller, or a hold that comes before
-// it. Other verdicts are left as they are.
+// Pace returns a denial of a controller's new pod, or a hold that precedes the denial. It returns
+// other verdicts unchanged.
 func (c *Pacing) Pace(q *api.Question, v api.Verdict, now time.Time) api.Verdict {
 	controller := metav1.GetControllerOfNoCopy(q.Pod)
 	if v.Answer != api.Deny || q.Op != api.Add || controller == nil {
@@ -100,7 +100,7 @@ func (c *Pacing) Pace(q *api.Question, v api.Verdict, now time.Time) api.Verdict
 	return v
 }
 
-// of returns the loops of whose pods are those of a namespace.
+// of returns the loops of the tenant that has the namespace.
 func (c *Pacing) of(namespace string) *paces {
 	tenant := ""
 	if c.Tenant != nil {
@@ -117,7 +117,7 @@ func (c *Pacing) of(namespace string) *paces {
 	return p
 }
 
-// left returns how long the denial of a pod has to wait yet, 0 if it takes effect now.
+// left returns how much longer the denial of a pod is delayed, 0 if it takes effect now.
 func (p *paces) left(key loopKey, uid types.UID, now time.Time) time.Duration {
 	p.expire(now)
 	l := p.loops[key]
@@ -144,9 +144,9 @@ func (p *paces) left(key loopKey, uid types.UID, now time.Time) time.Duration {
 	return left
 }
 
-// expire forgets denials that were not asked for again since they were due: the pod
-// is gone, or policy has let it pass. It compares the times at which they began to
-// wait, and looks at no more than one that is to stay.
+// expire forgets denials that were not requested again after their delay: the pod is gone, or
+// policy has admitted it. It compares the times at which the denials began to wait, and stops at
+// the first one that stays.
 func (p *paces) expire(now time.Time) {
 	for e := p.waiting.Front(); e != nil; e = p.waiting.Front() {
 		if one, _ := e.Value.(*wait); now.Sub(one.since) < denialDelays.Max+paceWindow {
@@ -156,19 +156,19 @@ func (p *paces) expire(now time.Time) {
 	}
 }
 
-// passed forgets a denial that waits.
+// passed forgets a waiting denial.
 func (p *paces) passed(e *list.Element) {
 	one, _ := p.waiting.Remove(e).(*wait)
 	delete(one.of.due, one.pod)
 }
 
-// stir has a loop be the last to be forgotten.
+// stir moves a loop to the end of quiet, so that it is the last to be forgotten.
 func (p *paces) stir(l *loop, now time.Time) {
 	l.last = now
 	p.quiet.MoveToBack(l.at)
 }
 
-// begin begins to know a loop, anew where it is known.
+// begin creates a loop, or replaces it with a new one.
 func (p *paces) begin(key loopKey, now time.Time) {
 	if l := p.loops[key]; l != nil {
 		p.forget(l)
@@ -181,7 +181,7 @@ func (p *paces) begin(key loopKey, now time.Time) {
 	p.loops[key] = l
 }
 
-// forget forgets a loop, and its denials that wait.
+// forget forgets a loop and its waiting denials.
 func (p *paces) forget(l *loop) {
 	for _, e := range l.due {
 		p.waiting.Remove(e)

@@ -13,8 +13,8 @@ import (
 	"github.com/wardlet/wardlet/core/config"
 )
 
-// Reasons of the events about the configuration. They are of no pod and bear
-// the node's name.
+// Reasons of the events about the configuration. These events belong to no pod and have the node's
+// name.
 const (
 	reasonConfigApplied      = "ConfigApplied"
 	reasonConfigRefused      = "ConfigRefused"
@@ -22,9 +22,8 @@ const (
 	reasonConfigInForce      = "ConfigInForce"
 )
 
-// act brings into force what can be of a configuration that was read, and
-// tells what needs a restart; or tells why the file is refused. What was told
-// is not told again until it was otherwise.
+// act applies the keys of a new configuration that can change, and reports the keys that need a
+// restart; or it reports why the file is refused. It does not repeat a report until it has changed.
 func (r *Reloader) act(next *config.Config, fault error) (Outcome, error) {
 	if fault != nil {
 		r.refuse(fault)
@@ -50,7 +49,7 @@ func (r *Reloader) act(next *config.Config, fault error) (Outcome, error) {
 	return outcome, nil
 }
 
-// refuse tells that the file is not in force.
+// refuse reports that the file is not in force.
 func (r *Reloader) refuse(fault error) {
 	if text := fault.Error(); text != r.fault {
 		r.fault = text
@@ -59,10 +58,10 @@ func (r *Reloader) refuse(fault error) {
 	}
 }
 
-// applyKey brings one key into force, as it is in force from now on.
+// applyKey applies one key and logs it.
 func (r *Reloader) applyKey(c config.Change) {
 	tell := func() { r.Log.Info("the configuration changed", "key", c.Key, "was", c.From, "is", c.To) }
-	// The level may change so that this is not logged before, or after.
+	// The new level may suppress this line before or after the change.
 	told := r.Log.Enabled(context.Background(), slog.LevelInfo)
 	if told {
 		tell()
@@ -74,8 +73,7 @@ func (r *Reloader) applyKey(c config.Change) {
 	r.event(v1.EventTypeNormal, reasonConfigApplied, c.Key+" was "+strconv.Quote(c.From)+" and is "+strconv.Quote(c.To))
 }
 
-// tellRestart tells what needs a restart and was not told yet, and what needs
-// none any more.
+// tellRestart reports the keys that newly need a restart, and those that no longer need one.
 func (r *Reloader) tellRestart(restart []config.Change) {
 	defer func() { r.pending = restart }()
 	for _, c := range restart {

@@ -1,7 +1,6 @@
-// Package reload follows the configuration file of an agent that runs: it brings into force
-// what can change, and says what needs a restart.
+// Package reload follows the configuration file of a running agent. It applies the keys that can
+// change, and reports the keys that need a restart.
 //
-// Comes in: the file, signals, requests to read it now. Goes out: calls of the functions
-// that bring keys into force; log lines, events, outcomes. Reloader.Run is the one
-// goroutine; its caller owns it.
+// Comes in: the file, signals, requests to read it now. Goes out: calls of the functions that apply
+// keys; log lines, events, outcomes. Reloader.Run is the only goroutine; its caller owns it.
 package reload

@@ -9,19 +9,19 @@ import (
 	"github.com/wardlet/wardlet/core/policy"
 )
 
-// Live is what takes other values while the agent runs. Its functions cannot fail
-// and do not block.
+// Live has the settings that can change while the agent runs. Its functions cannot fail and do not
+// block.
 type Live struct {
 	Level *slog.LevelVar
-	// RequestTimeout and SyncFrequency take positive durations.
+	// RequestTimeout and SyncFrequency require positive durations.
 	RequestTimeout, SyncFrequency func(time.Duration)
 	StopDenied                    func(bool)
 	Terms                         func(policy.Terms)
 }
 
-// Appliers bring a key into force that can change: those of config.LiveKeys. They
-// are called from one goroutine with the configuration that is in force from then
-// on, so that keys that change together do so at once.
+// Appliers returns the functions that apply the keys of config.LiveKeys. They are called from one
+// goroutine with the new configuration in force, so that keys that change together take effect
+// together.
 func (l *Live) Appliers() map[string]func(*config.Config) {
 	terms := func(c *config.Config) { l.Terms(policyTerms(c)) }
 	return map[string]func(*config.Config){
@@ -40,10 +40,10 @@ func (l *Live) Appliers() map[string]func(*config.Config) {
 	}
 }
 
-// StopsDenied reports whether a pod ends whose replacement is denied or held.
+// StopsDenied reports whether a pod terminates if its replacement is denied or held.
 func StopsDenied(c *config.Config) bool { return c.Sync.OnDeniedReplacement == config.DeniedStop }
 
-// policyTerms are the terms of the plane that a configuration says.
+// policyTerms returns the terms of the policy plane from a configuration.
 func policyTerms(c *config.Config) policy.Terms {
 	t := policy.Terms{
 		MaxSuppress: c.Policy.MaxSuppress, Exempt: c.Policy.Exempt, DefaultVerdict: api.Answer(c.Policy.DefaultVerdict),

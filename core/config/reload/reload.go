@@ -16,42 +16,41 @@ import (
 )
 
 const (
-	// settleTime is how long the configuration must have stood still to be
-	// read.
+	// settleTime is the time for which the configuration must be unchanged before it is read.
 	settleTime = 100 * time.Millisecond
-	// lookPeriod is how often it is looked at without being told of a change.
+	// lookPeriod is the interval at which the file is checked without a notification.
 	lookPeriod = 10 * time.Second
-	// restlessTime is how long it may keep changing before that is reported.
+	// restlessTime is the time after which a file that keeps changing is reported.
 	restlessTime = 10 * time.Second
 )
 
-// Reload says how an agent that runs follows its configuration.
+// Reload configures how a running agent follows its configuration.
 type Reload struct {
-	// Path is the file that the configuration is from.
+	// Path is the file of the configuration.
 	Path string
-	// Level is that of Options.Logger.
+	// Level is the level of Options.Logger.
 	Level *slog.LevelVar
-	// Asked has a value when the file is to be read at once, even if it seems not
-	// to have changed. It is nil if there are no such requests.
+	// Asked has a value when the file is to be read at once, even if it seems unchanged. It is nil if
+	// there are no such requests.
 	Asked <-chan os.Signal
 }
 
-// Outcome is what reading the configuration again led to.
+// Outcome is the result of reading the configuration again.
 type Outcome struct {
-	// Applied are the changes that came into force by it.
+	// Applied are the changes that took effect.
 	Applied []config.Change `json:"applied,omitempty"`
-	// Restart are all changes that a restart would bring into force: what the
-	// file says against what is in force.
+	// Restart are all changes that need a restart: the differences between the file and the
+	// configuration in force.
 	Restart []config.Change `json:"restart,omitempty"`
 }
 
 var errEnded = errors.New("the agent is ending and reads no configuration any more")
 
-// Parts is what a Reloader works with.
+// Parts are the parts of the agent that a Reloader uses.
 type Parts struct {
-	// Apply brings keys into force; see Live.
+	// Apply has the functions that apply keys; see Live.
 	Apply map[string]func(*config.Config)
-	// Asked is that of Reload.
+	// Asked is Reload.Asked.
 	Asked  <-chan os.Signal
 	Events status.Recorder
 	Node   string
@@ -60,29 +59,28 @@ type Parts struct {
 	Notify *systemd.Notifier
 }
 
-// Reloader keeps in force of the configuration what can change in an agent
-// that runs. What is not said to be otherwise belongs to the goroutine of run.
+// Reloader applies the keys of the configuration that can change in a running agent. Fields without
+// a note belong to the goroutine of Run.
 type Reloader struct {
 	Parts
 	path  string
 	load  func(path string) (*config.Config, error)
 	watch *fileWatch
-	// asks are questions of other goroutines; ended is closed when none is
-	// answered any more.
+	// asks are requests of other goroutines; ended is closed when no more are answered.
 	asks  chan chan<- answer
 	ended chan struct{}
 
-	// inForce is the configuration that the agent uses, pending what the file says
-	// otherwise.
+	// inForce is the configuration in force. pending has the differences of the file that need a
+	// restart.
 	inForce *config.Config
 	pending []config.Change
-	// fault is why the file is refused, empty where it is not.
+	// fault is why the file is refused, empty if it is not.
 	fault string
 
-	// seen is the file as it was last looked at, still decides when it is read.
+	// seen is the last observed state of the file. still decides when the file is read.
 	seen  stamp
 	still fswatch.Settle
-	// acted: what the file says as it was last seen was acted on.
+	// acted is set once the content last seen was processed.
 	acted bool
 }
 
@@ -91,7 +89,7 @@ type answer struct {
 	err     error
 }
 
-// New makes a Reloader of the file at path, of which cfg is in force.
+// New returns a Reloader of the file at path. cfg is the configuration in force.
 func New(cfg *config.Config, path string, with Parts) *Reloader {
 	return &Reloader{
 		Parts: with, path: path, load: config.Load, watch: newFileWatch(path, with.Log),
@@ -100,8 +98,7 @@ func New(cfg *config.Config, path string, with Parts) *Reloader {
 	}
 }
 
-// Ask has the file read and waits for the outcome. It may be called from any
-// goroutine.
+// Ask makes Run read the file and waits for the outcome. It may be called from any goroutine.
 func (r *Reloader) Ask(ctx context.Context) (Outcome, error) {
 	back := make(chan answer, 1)
 	select {
@@ -122,7 +119,7 @@ func (r *Reloader) Run(ctx context.Context) error {
 	next := time.NewTimer(0)
 	defer next.Stop()
 	soon := true // next comes within settleTime
-	// Other files of the directory must not put it off for ever.
+	// Changes of other files in the directory must not delay the read again and again.
 	stir := func() {
 		if !soon {
 			soon = true
@@ -149,7 +146,7 @@ func (r *Reloader) Run(ctx context.Context) error {
 			if !ok {
 				r.watch.Close()
 			}
-			stir() // events were lost
+			stir() // events may be lost
 		case <-next.C:
 			delay := r.look()
 			soon = delay <= settleTime
@@ -173,8 +170,8 @@ func (r *Reloader) obey() (Outcome, error) {
 	return outcome, err
 }
 
-// look reads the file if it may have changed, acts on it if it stood still,
-// and says when to look again.
+// look reads the file if it may have changed, and processes it if it was stable. It returns the
+// delay until the next check.
 func (r *Reloader) look() time.Duration {
 	r.watch.aim()
 	now := time.Now()
@@ -194,7 +191,7 @@ func (r *Reloader) look() time.Duration {
 	return lookPeriod
 }
 
-// see records how the file looks now.
+// see records the observed state of the file.
 func (r *Reloader) see(at stamp, now time.Time) {
 	if at != r.seen {
 		r.seen, r.acted = at, false
@@ -202,16 +199,15 @@ func (r *Reloader) see(at stamp, now time.Time) {
 	}
 }
 
-// settle records that the file stands still, and that what it says is being
-// acted on. A file that cannot be read is read again at the next look: the
-// cause may lie outside the file.
+// settle records that the file is stable and its content is being processed. A file that cannot be
+// read is read again at the next check, because the cause may be outside the file.
 func (r *Reloader) settle(fault error) {
 	_, unread := errors.AsType[*fs.PathError](fault)
 	r.acted = !unread
 	r.still.Rest()
 }
 
-// wait says when to look again at a file that changes just now.
+// wait returns the delay until the next check of a file that is changing.
 func (r *Reloader) wait(now time.Time) time.Duration {
 	if r.still.Unrest(now) {
 		r.refuse(fmt.Errorf("%s keeps changing; it is read once it has stood still for %s", r.path, settleTime))
@@ -219,7 +215,7 @@ func (r *Reloader) wait(now time.Time) time.Duration {
 	return settleTime
 }
 
-// read reads the file whole. It was steady if it did not change meanwhile.
+// read reads the whole file. steady is true if the file did not change during the read.
 func (r *Reloader) read() (next *config.Config, steady bool, fault error) {
 	before := stampOf(r.path)
 	if before.there && !before.regular {
@@ -232,7 +228,7 @@ func (r *Reloader) read() (next *config.Config, steady bool, fault error) {
 	return next, before == after, fault
 }
 
-// tellManager logs that systemd was not told of a reload. The reload counts.
+// tellManager logs that systemd was not notified of a reload. The reload itself is unaffected.
 func (r *Reloader) tellManager(err error) {
 	if err != nil {
 		r.Log.Warn("systemd is not notified of a reload", "err", err)

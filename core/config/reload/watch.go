@@ -10,15 +10,14 @@ import (
 	"github.com/wardlet/wardlet/core/internal/fswatch"
 )
 
-// stamp is what changes when a file does, and links to it: that of what they
-// lead to.
+// stamp is a state of a file that changes with the file. For a link, it is the state of the target.
 type stamp struct {
 	fswatch.Stamp
 
 	there, regular bool
 }
 
-// stampOf is the stamp of a file, zero where there is none.
+// stampOf returns the stamp of a file, zero if there is none.
 func stampOf(path string) stamp {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -27,9 +26,9 @@ func stampOf(path string) stamp {
 	return stamp{fswatch.StampOf(info), true, info.Mode().IsRegular()}
 }
 
-// fileWatch tells when a file may have changed: by the directory of its name,
-// so that it is seen when another file, or another link, takes the name. Where
-// the kernel tells nothing, looking now and then finds everything, later.
+// fileWatch notifies when a file may have changed. It watches the file's directory, so that it
+// detects another file or link with the same name. Without notifications of the kernel, regular
+// checks find all changes later.
 type fileWatch struct {
 	fswatch.Watch
 
@@ -41,14 +40,13 @@ func newFileWatch(path string, log *slog.Logger) *fileWatch {
 	return &fileWatch{dir: filepath.Dir(path), name: filepath.Base(path), log: log}
 }
 
-// concerns reports whether an event may mean another content: it is of the
-// file, or it gave or took a name, for the file may be reached through links.
+// concerns reports whether an event may mean another content: it is about the file, or a name in
+// the directory was added or removed, because the file may be reached through links.
 func (w *fileWatch) concerns(e fsnotify.Event) bool {
 	return filepath.Base(e.Name) == w.name || e.Has(fsnotify.Create) || e.Has(fsnotify.Rename) || e.Has(fsnotify.Remove)
 }
 
-// aim watches the directory, unless it is missing. Where that fails it is
-// tried again with the next look.
+// aim watches the directory unless it is missing. A failure is retried at the next check.
 func (w *fileWatch) aim() {
 	err := w.Only(w.dir)
 	switch news := w.Failed(err); {

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// maxAnswers is how many answers of providers are kept.
+// maxAnswers is how many answers of providers are cached.
 const maxAnswers = 256
 
-// cache has answers of providers that still count.
+// cache has the answers of providers that have not expired.
 type cache struct {
 	now func() time.Time
 
@@ -18,7 +18,7 @@ type cache struct {
 	answers map[cacheKey]cached
 }
 
-// cacheKey is what an answer is for: a repository, a registry or, where both are empty, all images.
+// cacheKey is the scope of an answer: a repository, a registry or, if of is empty, all images.
 type cacheKey struct{ provider, scope, of string }
 
 type cached struct {
@@ -42,7 +42,7 @@ func keyOf(provider, scope, repository string) cacheKey {
 	}
 }
 
-// get returns what a provider has said about a repository.
+// get returns the cached answer of a provider for a repository.
 func (c *cache) get(provider, repository string) (keyring, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -54,7 +54,7 @@ func (c *cache) get(provider, repository string) (keyring, bool) {
 	return nil, false
 }
 
-// put keeps an answer; lasts of 0 or less keeps none.
+// put caches an answer for the duration lasts; if that is 0 or less, it caches nothing.
 func (c *cache) put(provider, scope, repository string, keys keyring, lasts time.Duration) {
 	if lasts <= 0 {
 		return
@@ -64,7 +64,7 @@ func (c *cache) put(provider, scope, repository string, keys keyring, lasts time
 	now := c.now()
 	maps.DeleteFunc(c.answers, func(_ cacheKey, a cached) bool { return !now.Before(a.until) })
 	if len(c.answers) >= maxAnswers {
-		clear(c.answers) // the programs run once more
+		clear(c.answers) // the providers run once more
 	}
 	c.answers[keyOf(provider, scope, repository)] = cached{keys, now.Add(lasts)}
 }

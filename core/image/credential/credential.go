@@ -12,18 +12,19 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// Config names the sources of credentials. All paths are absolute.
+// Config has the sources of credentials. All paths are absolute.
 type Config struct {
 	// RegistryConfig is a config.json, "" for none.
 	RegistryConfig string
-	// ProviderConfig is a CredentialProviderConfig, "" for none; ProviderDir has the programs that it names.
+	// ProviderConfig is a CredentialProviderConfig, "" for none. ProviderDir is the directory of
+	// its programs.
 	ProviderConfig, ProviderDir string
 	Log                         *slog.Logger
 	// Now is the wall clock.
 	Now func() time.Time
 }
 
-// Node is what has the credentials of the node.
+// Node has the credentials of the node.
 type Node struct {
 	registry  *file[keyring]
 	providers *file[[]provider]
@@ -31,7 +32,7 @@ type Node struct {
 	dir       string
 }
 
-// New returns the credentials of a node. It reads nothing yet.
+// New returns the credentials of a node. It does not read the files yet.
 func New(cfg Config) *Node {
 	n := &Node{cache: newCache(cfg.Now), dir: cfg.ProviderDir}
 	if cfg.RegistryConfig != "" {
@@ -43,9 +44,9 @@ func New(cfg Config) *Node {
 	return n
 }
 
-// For returns the credentials for the image of that name: those of the registry configuration, then those of each
-// provider that matches. The error says which sources failed; credentials of the others are returned with it. It may
-// take as long as the programs of providers run.
+// For returns the credentials for the named image: those of the registry configuration, then those
+// of each provider that matches. The error says which sources failed; credentials of the others are
+// returned with it. It may take as long as the programs of providers run.
 func (n *Node) For(ctx context.Context, name string) (auths []pod.RegistryAuth, err error) {
 	repository, err := pod.ImageRepository(name)
 	if err != nil {
@@ -72,16 +73,17 @@ func (n *Node) For(ctx context.Context, name string) (auths []pod.RegistryAuth, 
 	return auths, errors.Join(failed...)
 }
 
-// Report is what Check finds of one file.
+// Report is the result of Check for one file.
 type Report struct {
 	Path string
-	// OthersRead is true where others than its owner may read it.
+	// OthersRead is true if users other than its owner may read it.
 	OthersRead bool
-	// Err is why it cannot be used, wholly or in part.
+	// Err is why the file cannot be used, in whole or in part.
 	Err error
 }
 
-// Check reads the files of the configuration, and looks for the programs that they name without running any.
+// Check reads the files of the configuration, and checks that their programs exist without running
+// any.
 func Check(cfg Config) (reports []Report) {
 	if path := cfg.RegistryConfig; path != "" {
 		reports = append(reports, check(path, func(data []byte) error {
@@ -103,7 +105,7 @@ func check(path string, parse func([]byte) error) Report {
 	return Report{path, othersRead(mode), parse(data)}
 }
 
-// checkProviders returns what is wrong with a CredentialProviderConfig whose programs are in a directory.
+// checkProviders returns the errors in a CredentialProviderConfig whose programs are in dir.
 func checkProviders(data []byte, dir string) error {
 	providers, err := parseProviders(data)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"syscall"
 )
 
-// maxFile is the greatest size of a file of credentials, in bytes.
+// maxFile is the maximum size of a credentials file, in bytes.
 const maxFile = 1 << 20
 
 // file is a file that may change at any time.
@@ -22,13 +22,14 @@ type file[T any] struct {
 
 	mu    sync.Mutex
 	known bool
-	data  []byte // what was parsed last
-	value T      // of the last content that could be used
-	fault string // why the file cannot be used, "" where it can
-	open  bool   // others than the owner may read it
+	data  []byte // the content that was parsed last
+	value T      // from the last usable content
+	fault string // why the file cannot be used, "" if it can
+	open  bool   // users other than the owner may read it
 }
 
-// get returns what the file says or, where it cannot be read or used now, said last. The error names the file and its key.
+// get returns the value of the file or, if it cannot be read or used now, its last value. The error
+// names the file and its key.
 func (f *file[T]) get() (T, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -58,7 +59,7 @@ func (f *file[T]) get() (T, error) {
 
 func othersRead(mode os.FileMode) bool { return mode.Perm()&0o077 != 0 }
 
-// readFile reads an ordinary file without waiting for it.
+// readFile reads a regular file. It does not block on a file of another kind.
 func readFile(path string) ([]byte, os.FileMode, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -79,7 +80,7 @@ func readFile(path string) ([]byte, os.FileMode, error) {
 	return data, info.Mode(), err
 }
 
-// pathless removes the path from an error that the caller names.
+// pathless removes the path from an error, because the caller adds it.
 func pathless(err error) error {
 	if f, ok := errors.AsType[*os.PathError](err); ok {
 		return f.Err

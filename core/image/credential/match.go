@@ -11,8 +11,9 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// pattern says for which images a credential is: "[*.]host[:port][/path]". Each part of the host between dots may have
-// wildcards; the number of parts, and the port, must be the image's; the path is a prefix.
+// pattern is a pattern for the images of a credential: "[*.]host[:port][/path]". Each part of the
+// host between dots may contain wildcards. The number of parts and the port must be those of the
+// image. The path is a prefix.
 type pattern struct {
 	host []string
 	port string
@@ -36,7 +37,7 @@ func parsePattern(text string) (pattern, error) {
 	return p, nil
 }
 
-// matches reports whether the pattern is for a repository, which is a registry and a path.
+// matches reports whether the pattern matches a repository, which is a registry and a path.
 func (p pattern) matches(repository string) bool {
 	of, err := parsePattern(repository)
 	if err != nil || p.port != of.port || len(p.host) != len(of.host) || !strings.HasPrefix(of.path, p.path) {
@@ -50,7 +51,7 @@ func (p pattern) matches(repository string) bool {
 	return true
 }
 
-// keyring has credentials by pattern.
+// keyring is a list of credentials with their patterns.
 type keyring []keyringEntry
 
 type keyringEntry struct {
@@ -59,11 +60,11 @@ type keyringEntry struct {
 	auth    pod.RegistryAuth
 }
 
-// hub are the names that Docker Hub has in registry configurations; images say docker.io.
+// hub are the names of Docker Hub in registry configurations. Image names use docker.io.
 var hub = []string{"index.docker.io", "registry-1.docker.io"}
 
-// add adds the credential of a key of a registry configuration: a host with or without scheme, and a path, of which a
-// leading /v1/ or /v2/ counts for nothing.
+// add adds the credential of a key of a registry configuration. The key is a host with or without
+// scheme, and a path, in which a leading /v1/ or /v2/ is ignored.
 func (k *keyring) add(key string, auth pod.RegistryAuth) error {
 	text := strings.TrimPrefix(strings.TrimPrefix(key, "https://"), "http://")
 	host, rest, _ := strings.Cut(text, "/")
@@ -89,7 +90,7 @@ func (k *keyring) add(key string, auth pod.RegistryAuth) error {
 	return nil
 }
 
-// sort puts what is more specific first, as a kubelet does: in reverse order of the alphabet.
+// sort puts more specific patterns first, as a kubelet does: in reverse alphabetical order.
 func (k keyring) sort() {
 	slices.SortStableFunc(k, func(a, b keyringEntry) int { return strings.Compare(b.text, a.text) })
 }

@@ -23,9 +23,10 @@ import (
 const (
 	// programTimeout is how long a provider's program may run, as with a kubelet.
 	programTimeout = time.Minute
-	// programEnds is how long its children may hold its output open after that.
+	// programEnds is how long its children may keep its output open after that.
 	programEnds = time.Second
-	// maxAnswer is the longest answer of a program, in bytes; maxComplaint what is shown of its standard error.
+	// maxAnswer is the longest answer of a program, in bytes. maxComplaint is how many bytes of its
+	// standard error are shown.
 	maxAnswer    = 1 << 20
 	maxComplaint = 300
 )
@@ -53,7 +54,7 @@ const (
 	scopeGlobal   = "Global"
 )
 
-// ask returns what a provider says about a repository, or has said if that still counts.
+// ask returns the answer of a provider for a repository, from the cache if it has not expired.
 func (n *Node) ask(ctx context.Context, p *provider, repository string) (keyring, error) {
 	if keys, ok := n.cache.get(p.Name, repository); ok {
 		return keys, nil
@@ -125,14 +126,14 @@ func (a *providerResponse) keyring() (keyring, error) {
 	return keys, nil
 }
 
-// bounded keeps the beginning of what is written to it.
+// bounded stores the beginning of what is written to it.
 type bounded struct {
 	data  []byte
 	limit int
 	full  bool
 }
 
-// Write never fails: a program that writes more is not stopped by it.
+// Write never fails, so a program that writes more is not stopped by it.
 func (b *bounded) Write(data []byte) (int, error) {
 	kept := data[:min(len(data), b.limit-len(b.data))]
 	b.full = b.full || len(kept) < len(data)

@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// The API versions of a kubelet that are known.
+// The API versions of a kubelet that are supported.
 const (
 	configVersion   = "kubelet.config.k8s.io/v1"
 	configKind      = "CredentialProviderConfig"
@@ -42,7 +42,8 @@ type envVar struct {
 	Value string `json:"value"`
 }
 
-// parseProviders reads a CredentialProviderConfig, as YAML or JSON. Unknown fields are errors, as with a kubelet.
+// parseProviders reads a CredentialProviderConfig, as YAML or JSON. Unknown fields are errors, as
+// with a kubelet.
 func parseProviders(data []byte) ([]provider, error) {
 	var cfg providerConfig
 	if err := yaml.UnmarshalStrict(data, &cfg); err != nil {
@@ -94,5 +95,5 @@ func (p *provider) matches(repository string) bool {
 	return slices.ContainsFunc(p.patterns, func(of pattern) bool { return of.matches(repository) })
 }
 
-// cacheFor returns how long an answer counts that says nothing about it.
+// cacheFor returns how long an answer is cached if it does not specify a duration.
 func (p *provider) cacheFor() time.Duration { return p.DefaultCacheDuration.Duration }

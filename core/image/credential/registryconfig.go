@@ -25,7 +25,7 @@ type registryAuth struct {
 	Password string `json:"password"`
 }
 
-// parseRegistryConfig reads a config.json. The error says nothing of what is secret.
+// parseRegistryConfig reads a config.json. The error contains no secrets.
 func parseRegistryConfig(data []byte) (keyring, error) {
 	var cfg registryConfig
 	if err := json.Unmarshal(data, &cfg); err != nil {
@@ -40,7 +40,7 @@ func parseRegistryConfig(data []byte) (keyring, error) {
 	return keyringOf(cfg.Auths)
 }
 
-// keyringOf has the credentials of a registry configuration.
+// keyringOf returns the credentials of a registry configuration.
 func keyringOf(auths map[string]registryAuth) (keyring, error) {
 	var keys keyring
 	for _, key := range slices.Sorted(maps.Keys(auths)) {
@@ -68,7 +68,7 @@ func (a registryAuth) decode() (pod.RegistryAuth, error) {
 	return pod.RegistryAuth{Username: user, Password: strings.TrimRight(password, "\x00")}, nil
 }
 
-// jsonFault returns where a text is no JSON, without what stands there.
+// jsonFault returns the position of a JSON error, without the text at that position.
 func jsonFault(err error) error {
 	if f, ok := errors.AsType[*json.SyntaxError](err); ok {
 		return fmt.Errorf("no JSON at byte %d", f.Offset)

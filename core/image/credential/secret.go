@@ -11,15 +11,16 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// Pods has the credentials for the images of pods: those of the Secrets that a pod names, and then those of the node.
+// Pods returns the credentials for the images of pods: those of the pull Secrets of a pod, and then
+// those of the node.
 type Pods struct {
 	Node *Node
-	// Secret returns a Secret of the pod's namespace. It is nil where there is no API server.
+	// Secret returns a Secret of the pod's namespace. It is nil if there is no API server.
 	Secret func(ctx context.Context, p *v1.Pod, name string) (*v1.Secret, error)
 }
 
-// For returns the credentials for an image of a pod, nil for none. The error says which sources failed; credentials of the
-// others are returned with it.
+// For returns the credentials for an image of a pod, nil for none. The error says which sources
+// failed; credentials of the others are returned with it.
 func (c *Pods) For(ctx context.Context, p *v1.Pod, name string) (auths []pod.RegistryAuth, err error) {
 	var failed []error
 	if p != nil && c.Secret != nil {
@@ -39,7 +40,8 @@ func (c *Pods) For(ctx context.Context, p *v1.Pod, name string) (auths []pod.Reg
 	return append(auths, own...), errors.Join(append(failed, err)...)
 }
 
-// OfSecret returns the credentials that a Secret of one of the types for registries has for the image of a name.
+// OfSecret returns the credentials for the named image in a Secret of one of the types for
+// registries.
 func OfSecret(s *v1.Secret, name string) ([]pod.RegistryAuth, error) {
 	repository, err := pod.ImageRepository(name)
 	if err != nil {

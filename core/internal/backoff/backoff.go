@@ -1,6 +1,6 @@
-// Package backoff computes how long to wait before another attempt. Comes in: the bounds
-// and how many attempts have failed. Goes out: a delay. It owns no goroutine, reads no
-// clock and adds no jitter: those are the caller's.
+// Package backoff computes delays between attempts. Comes in: the limits and the number of failed
+// attempts. Goes out: a delay. It owns no goroutine, reads no clock and adds no jitter; the caller
+// may add it.
 package backoff
 
 import "time"
@@ -9,8 +9,8 @@ import "time"
 // and at most Max.
 type Exponential struct{ Min, Max time.Duration }
 
-// Delay returns the delay after an attempt that failed, when failures attempts had
-// failed before it: Min for none.
+// Delay returns the delay after a failed attempt. failures is the number of failures before that
+// attempt; Delay returns Min for 0.
 func (e Exponential) Delay(failures int) time.Duration {
 	delay := e.Min
 	for ; failures > 0 && delay < e.Max; failures-- {
@@ -19,7 +19,7 @@ func (e Exponential) Delay(failures int) time.Duration {
 	return min(delay, e.Max)
 }
 
-// Next returns the delay that follows delay; Min follows 0.
+// Next returns the delay that follows delay. It returns Min for 0.
 func (e Exponential) Next(delay time.Duration) time.Duration {
 	if delay > e.Max/2 {
 		return e.Max

@@ -1,5 +1,5 @@
-// Package charset tells which encoding a text is in that is no UTF-8. Editors and
-// shells write such files unasked, and what stands in them cannot be seen.
+// Package charset detects the encoding of a text that is not UTF-8. Some editors and shells write
+// such files without asking, and the encoding is invisible to the user.
 package charset
 
 import "bytes"
@@ -7,11 +7,11 @@ import "bytes"
 // ByteOrderMark is U+FEFF in UTF-8. Some editors begin a file with it.
 const ByteOrderMark = "\ufeff"
 
-// looked is how many bytes of a text without a byte order mark are looked at.
+// looked is the number of bytes to check in a text without a byte order mark.
 const looked = 64
 
-// Of names the encoding of a text that is in UTF-16 or UTF-32, by its byte order mark
-// or by the zeros between its letters. It returns "" for every other text.
+// Of names the encoding of a text in UTF-16 or UTF-32. It detects it by the byte order mark or by
+// the zeros between letters. It returns "" for every other text.
 func Of(text []byte) string {
 	for _, mark := range []struct{ bytes, name string }{
 		{"\xff\xfe\x00\x00", "UTF-32, little-endian"},
@@ -39,8 +39,8 @@ func Of(text []byte) string {
 	return ""
 }
 
-// spaced reports whether a text is ASCII in characters of some bytes, of which the one
-// at letter is not zero and all others are. Two characters at least say so.
+// spaced reports whether a text is ASCII in characters of width bytes: in each, only the byte at
+// letter is not zero. At least two characters are required.
 func spaced(text []byte, width, letter int) bool {
 	text = text[:len(text)/width*width]
 	for i, b := range text {

@@ -7,16 +7,15 @@ import (
 )
 
 var (
-	// ids match what is made for one try: UUIDs, hashes, and the names of temporary
-	// files. They match anywhere, also in paths and between quotes.
+	// ids match text that differs for each attempt: UUIDs, hashes, and the names of temporary files.
+	// They match anywhere, also in paths and between quotes.
 	ids = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{12,}|[0-9]{6,}`)
-	// figures are words that are a number with or without a unit, an address, a time,
-	// or a short ID.
+	// figures match whole words: numbers with or without a unit, addresses, times, and short IDs.
 	figures = regexp.MustCompile(`(?i)^([0-9]+([.,][0-9]+)?[a-z%]{0,3}|[0-9.,:/\[\]>+-]+|[0-9a-f.:/\[\]>-]{5,}|[0-9-]+T[0-9:.+-]+Z?)$`)
 )
 
-// constant is what stays of a text from one try to the next. Names stay, and a word in
-// quotes, but for IDs.
+// constant returns the part of a text that is the same for each attempt. It keeps names, and quoted
+// words except for the IDs in them.
 func constant(text string) string {
 	parts := strings.Split(ids.ReplaceAllString(text, "#"), `"`)
 	for i, part := range parts {

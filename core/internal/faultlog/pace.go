@@ -1,30 +1,27 @@
-// Package faultlog keeps faults that stay from filling the log: each is logged when
-// it begins, then at most once a minute, and once when it is over.
+// Package faultlog prevents persistent faults from filling the log. Each fault is logged when it
+// begins, then at most once a minute, and once when it ends.
 //
-// Comes in: what goes wrong, at every try. Goes out: whether that is to be logged. It
-// logs nothing itself. The package owns no goroutine, and what it has is its owner's:
-// it is not safe for concurrent use.
+// Comes in: the fault of each attempt. Goes out: whether to log it. The package itself logs nothing
+// and owns no goroutine. It is not safe for concurrent use.
 package faultlog
 
 import "time"
 
-// period is how long the same fault is not logged again.
+// period is the time for which the same fault is not logged again.
 const period = time.Minute
 
-// Pace is of one thing that is tried again and again. The zero value is of one that
-// works.
+// Pace is the state of one repeated task. The zero value is for a task without a fault.
 type Pace struct {
-	// logged is when each fault was logged last, in a minute.
+	// logged has the times at which faults were logged in the last minute.
 	logged map[fault]time.Time
 	failed bool
 }
 
-// fault identifies a fault: by what it is about, and a text.
+// fault identifies a fault by its subject and a text.
 type fault struct{ about, text string }
 
-// Due reports whether a fault is to be logged at now. about tells faults apart that
-// have one text. What is another at every try tells nothing apart: IDs, addresses,
-// numbers, times and durations.
+// Due reports whether to log a fault at now. about distinguishes faults with equal texts. Parts
+// that differ for each attempt are ignored: IDs, addresses, numbers, times and durations.
 func (p *Pace) Due(about, text string, now time.Time) bool {
 	p.failed = true
 	for f, at := range p.logged {
@@ -43,8 +40,8 @@ func (p *Pace) Due(about, text string, now time.Time) bool {
 	return true
 }
 
-// Over says that a try went well, and reports whether the one before did not. What
-// comes next is a new fault.
+// Over records a successful attempt, and reports whether the attempt before failed. The next fault
+// is a new one.
 func (p *Pace) Over() bool {
 	failed := p.failed
 	*p = Pace{}

@@ -1,11 +1,11 @@
-// Package fswatch tells when files may have changed, and when they have stood still for
-// long enough to be read.
+// Package fswatch reports when files may have changed, and when they have been unchanged for long
+// enough to be read.
 //
-// Comes in: directories, the kernel's events about them, what a look at the files showed.
-// Goes out: the events; whether files are what they were (Stamp); whether they stand
-// still (Settle). A watch that fails is no error of its user, who looks now and then in
-// any case; Watch.Failed says when there is something to log.
+// Comes in: directories, the kernel's events about them, and the results of checks of the files.
+// Goes out: the events; whether files are unchanged (Stamp); whether they are stable (Settle). A
+// failed watch is no error, because users also check the files at intervals; Watch.Failed reports
+// when to log a failure.
 //
-// The one goroutine is the backend's, which ends with Watch.Close. A Watch and a Settle
-// belong to one goroutine of their user.
+// The backend has the only goroutine, which ends with Watch.Close. A Watch and a Settle may be used
+// by one goroutine only.
 package fswatch

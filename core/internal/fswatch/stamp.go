@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// Inode names a file or directory for as long as it exists. The zero Inode is of no file.
+// Inode identifies a file or directory while it exists. The zero Inode identifies none.
 type Inode struct{ Dev, Ino uint64 }
 
-// Stamp is what changes when a file does. The zero Stamp is of no file.
+// Stamp is a state of a file that changes with the file. The zero Stamp means no file.
 type Stamp struct {
 	Inode
 	Size         int64
 	Mtime, Ctime int64 // nanoseconds since 1970
 }
 
-// StampOf returns the stamp of a file that os.Stat or the like has looked at.
+// StampOf returns the stamp of a file from the result of os.Stat or a similar call.
 func StampOf(info fs.FileInfo) Stamp {
 	st := info.Sys().(*syscall.Stat_t)
 	return Stamp{
@@ -27,7 +27,7 @@ func StampOf(info fs.FileInfo) Stamp {
 	}
 }
 
-// Content returns the stamp without what a change of names or modes changes too.
+// Content returns the stamp without the part that also changes with a file's name or mode.
 func (s Stamp) Content() Stamp {
 	s.Ctime = 0
 	return s

@@ -8,20 +8,20 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// Backend is what tells of events: inotify, or a test.
+// Backend is the source of events: inotify, or a test.
 type Backend struct {
 	Events chan fsnotify.Event
 	Errors chan error
-	// Add watches a directory, also where another one took the place of one that is
-	// watched. Remove fails where the directory is gone, and with it the watch.
+	// Add watches a directory. It also watches the new directory if a watched one was replaced. Remove
+	// returns an error if the directory is gone, and the watch with it.
 	Add, Remove func(dir string) error
-	// List returns the directories that are watched.
+	// List returns the watched directories.
 	List func() []string
 	// Close closes both channels.
 	Close func() error
 }
 
-// Inotify returns a backend that holds a burst of 1024 events.
+// Inotify returns a backend that buffers up to 1024 events.
 func Inotify() (*Backend, error) {
 	w, err := fsnotify.NewBufferedWatcher(1024)
 	if err != nil {
@@ -30,7 +30,7 @@ func Inotify() (*Backend, error) {
 	return &Backend{Events: w.Events, Errors: w.Errors, Add: w.Add, Remove: w.Remove, List: w.WatchList, Close: w.Close}, nil
 }
 
-// Watch watches directories. The zero Watch watches none, with Inotify.
+// Watch watches directories. The zero Watch uses Inotify and watches none yet.
 type Watch struct {
 	// Open makes a backend; nil is Inotify.
 	Open func() (*Backend, error)
@@ -39,8 +39,8 @@ type Watch struct {
 	failed  bool
 }
 
-// Events returns the channel of events, nil while there is no backend. It is closed when
-// the backend fails; Close the watch then.
+// Events returns the channel of events, nil without a backend. The channel is closed when the
+// backend fails; then the user must call Close.
 func (w *Watch) Events() <-chan fsnotify.Event {
 	if w.backend == nil {
 		return nil
@@ -48,7 +48,8 @@ func (w *Watch) Events() <-chan fsnotify.Event {
 	return w.backend.Events
 }
 
-// Errors returns the channel of errors: each means that events were lost. Else as Events.
+// Errors returns the channel of errors, each of which means that events were lost. Otherwise it is
+// like Events.
 func (w *Watch) Errors() <-chan error {
 	if w.backend == nil {
 		return nil
@@ -56,7 +57,7 @@ func (w *Watch) Errors() <-chan error {
 	return w.backend.Errors
 }
 
-// Start makes a backend unless there is one.
+// Start creates a backend unless there is one.
 func (w *Watch) Start() (made bool, err error) {
 	if w.backend != nil {
 		return false, nil
@@ -76,13 +77,13 @@ func (w *Watch) Started() bool { return w.backend != nil }
 func (w *Watch) Add(path string) error { return w.backend.Add(path) }
 
 // Remove ends the watch of a directory, if there is one. There must be a backend.
-func (w *Watch) Remove(dir string) { _ = w.backend.Remove(dir) } // the watch of one that is gone is gone
+func (w *Watch) Remove(dir string) { _ = w.backend.Remove(dir) } // if the directory is gone, its watch is gone, too
 
-// Watches reports whether the directory is watched. The watch of one that is moved,
-// removed or unmounted ends.
+// Watches reports whether the directory is watched. The watch of a directory that is moved, removed
+// or unmounted ends.
 func (w *Watch) Watches(dir string) bool { return slices.Contains(w.Dirs(), dir) }
 
-// Dirs returns what is watched.
+// Dirs returns the watched directories.
 func (w *Watch) Dirs() []string {
 	if w.backend == nil {
 		return nil
@@ -90,8 +91,8 @@ func (w *Watch) Dirs() []string {
 	return w.backend.List()
 }
 
-// Only watches these directories, those that are missing left out, and no others. A
-// directory that was replaced is followed.
+// Only watches exactly these directories, except missing ones. It also watches a directory that
+// replaced a watched one.
 func (w *Watch) Only(dirs ...string) error {
 	if _, err := w.Start(); err != nil {
 		return err
@@ -109,15 +110,15 @@ func (w *Watch) Only(dirs ...string) error {
 	return nil
 }
 
-// Failed notes whether watching fails, with why, and reports whether that has changed:
-// then it is to be logged.
+// Failed records whether watching fails, and why. It reports whether that has changed, so that it
+// must be logged.
 func (w *Watch) Failed(err error) (news bool) {
 	news = w.failed != (err != nil)
 	w.failed = err != nil
 	return news
 }
 
-// Close ends the watch. It may be started again.
+// Close ends the watch, which may be started again.
 func (w *Watch) Close() {
 	if w.backend != nil {
 		_ = w.backend.Close() // there is nothing to lose

@@ -11,17 +11,16 @@ import (
 
 // Mount is one mount of this process's mount namespace.
 type Mount struct {
-	// Point is where it is mounted, links resolved.
+	// Point is the mount point, with links resolved.
 	Point string
 	// Type is the file system's type: tmpfs, cgroup, cgroup2, …
 	Type string
-	// Options are those of the superblock; a cgroup mount names its
-	// controllers here.
+	// Options are the options of the superblock; those of a cgroup mount name its controllers.
 	Options []string
 }
 
-// Read reads a file in the form of /proc/self/mountinfo. Mounts come in the
-// order they were made.
+// Read reads a file in the format of /proc/self/mountinfo. Mounts are in the order of their
+// creation.
 func Read(path string) ([]Mount, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -53,7 +52,7 @@ func Parse(text string) ([]Mount, error) {
 	return mounts, nil
 }
 
-// unescape turns \040 and the like back into the characters they stand for.
+// unescape replaces \040 and similar escapes with their characters.
 func unescape(s string) string {
 	if !strings.Contains(s, `\`) {
 		return s

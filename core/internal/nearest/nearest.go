@@ -1,4 +1,4 @@
-// Package nearest finds the known word a mistyped one was meant to be.
+// Package nearest finds the known word that a mistyped word may mean.
 package nearest
 
 import (
@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Word is the known word most like the unknown one: two letters away, or a
-// third of its letters, the first by name where several are. Case, dashes and
-// underscores do not count. ok is false where nothing is near.
+// Word returns the known word most similar to unknown, the first by name if there are several. They
+// may differ in two letters, or in a third of unknown's letters. Case, dashes and underscores are
+// ignored. ok is false if no word is similar.
 func Word(unknown string, known []string) (best string, ok bool) {
 	plain := func(s string) string { return strings.ReplaceAll(strings.ToLower(s), "-", "_") }
 	limit := max(2, len(unknown)/3) + 1
@@ -20,8 +20,8 @@ func Word(unknown string, known []string) (best string, ok bool) {
 	return best, ok
 }
 
-// distance counts the letters to insert, remove, replace or swap with their
-// neighbour to make b of a. Strings far longer than a word count as far apart.
+// distance returns the number of letters to insert, remove, replace or swap with a neighbor to
+// change a to b. Strings much longer than a word have a large distance.
 func distance(a, b string) int {
 	if len(a) > 64 || len(b) > 64 {
 		return max(len(a), len(b))

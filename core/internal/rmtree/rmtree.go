@@ -14,24 +14,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// batch bounds the names held in memory at once: a directory may have
-// millions of entries.
+// batch limits the number of names in memory: a directory may have millions of entries.
 const batch = 1024
 
-// IsName reports whether s is one component of a path that leads nowhere
-// else, and so can be the name of a directory of its own.
+// IsName reports whether s is a single path component that stays in its directory, and so can be
+// the name of a directory.
 func IsName(s string) bool {
 	return s != "." && filepath.IsLocal(s) && filepath.Base(s) == s
 }
 
-// Remove removes name below the directory parent with all it holds. What is
-// not there counts as removed. Links are removed, never followed; FIFOs,
-// sockets and devices are never opened. Where something is mounted below, it
-// is not entered: Remove fails with EXDEV or EBUSY.
+// Remove removes the entry name of the directory parent with all its content. A missing entry is no
+// error. Links are removed, never followed; FIFOs, sockets and devices are never opened. Remove
+// does not enter mount points in the tree: it returns EXDEV or EBUSY.
 //
-// Depth costs neither stack nor file descriptors: full directories are moved
-// up to name before they are emptied. So an error, or the end of ctx, leaves
-// a flattened rest. Two calls for the same name do not disturb each other.
+// Deep trees need no more stack or file descriptors than flat ones: full directories are moved up
+// to name before they are emptied. So after an error, or the end of ctx, the rest of the tree is
+// flattened. Two concurrent calls for the same name do not disturb each other.
 func Remove(ctx context.Context, parent, name string) error {
 	if !IsName(name) {
 		return fmt.Errorf("remove %q below %s: not the name of one entry", name, parent)
@@ -74,7 +72,7 @@ func ignoreMissing(err error) error {
 // remover empties one directory.
 type remover struct {
 	top *os.File
-	// moved numbers the directories that were moved up.
+	// moved is the number of directories that were moved up.
 	moved int
 }
 
@@ -103,8 +101,7 @@ func (r *remover) remove(ctx context.Context, name string) error {
 	return err
 }
 
-// moveUp makes the directory name of dir an entry of top. The kernel refuses
-// to move what something is mounted on.
+// moveUp makes the directory name of dir an entry of top. The kernel refuses to move a mount point.
 func (r *remover) moveUp(dir *os.File, name string) error {
 	for {
 		r.moved++
@@ -113,15 +110,14 @@ func (r *remover) moveUp(dir *os.File, name string) error {
 		case err == nil, errors.Is(err, unix.ENOENT):
 			return nil
 		case errors.Is(err, unix.EEXIST), errors.Is(err, unix.ENOTEMPTY), errors.Is(err, unix.ENOTDIR):
-			// The name is taken; try the next one.
+			// The name is in use; try the next one.
 		default:
 			return &os.PathError{Op: "rename", Path: filepath.Join(dir.Name(), name), Err: err}
 		}
 	}
 }
 
-// each calls f with the names in dir until none is left. f removes what it is
-// called with.
+// each calls f with the names in dir until none is left. f must remove its entry.
 func each(ctx context.Context, dir *os.File, f func(name string) error) error {
 	for {
 		if _, err := dir.Seek(0, io.SeekStart); err != nil {
@@ -145,8 +141,8 @@ func each(ctx context.Context, dir *os.File, f func(name string) error) error {
 	}
 }
 
-// unlink removes an entry of dir unless it is a directory with entries: then
-// full is true.
+// unlink removes an entry of dir. full is true if it is a directory with entries, which is not
+// removed.
 func unlink(dir *os.File, name string) (full bool, err error) {
 	err = unix.Unlinkat(int(dir.Fd()), name, 0)
 	if errors.Is(err, unix.EISDIR) {
@@ -161,8 +157,7 @@ func unlink(dir *os.File, name string) (full bool, err error) {
 	return false, &os.PathError{Op: "unlink", Path: filepath.Join(dir.Name(), name), Err: err}
 }
 
-// openDir opens the directory name of dir, never through a link and never
-// what is mounted there.
+// openDir opens the directory name of dir. It never follows a link or enters a mount.
 func openDir(dir *os.File, name string) (*os.File, error) {
 	const flags = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
 	path := filepath.Join(dir.Name(), name)
@@ -171,7 +166,7 @@ func openDir(dir *os.File, name string) (*os.File, error) {
 		Resolve: unix.RESOLVE_NO_XDEV | unix.RESOLVE_NO_SYMLINKS,
 	})
 	if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EPERM) {
-		// A kernel before 5.6, or a sandbox that does not know the call.
+		// The kernel is older than 5.6, or a sandbox lacks the call.
 		fd, err = openSameDevice(int(dir.Fd()), name, flags)
 	}
 	if err != nil {
@@ -180,8 +175,8 @@ func openDir(dir *os.File, name string) (*os.File, error) {
 	return os.NewFile(uintptr(fd), path), nil
 }
 
-// openSameDevice does what it can without openat2: it sees mounts of other
-// file systems, not bind mounts of the same one.
+// openSameDevice is a substitute for openat2: it detects mounts of other file systems, but not bind
+// mounts of the same one.
 func openSameDevice(dir int, name string, flags int) (int, error) {
 	fd, err := unix.Openat(dir, name, flags, 0)
 	if err != nil {

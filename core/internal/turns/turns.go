@@ -1,9 +1,9 @@
-// Package turns limits how much of each owner's work runs at a time, so that one owner's
-// work never waits for another's.
+// Package turns limits how much of each owner's work runs at a time, so that the work of one owner
+// never waits for that of another.
 //
-// Comes in: an owner, and a context. Goes out: a place for one piece of work, first come
-// first served. Memory is kept for owners that have work. The package owns no goroutine;
-// all methods are safe for concurrent use.
+// Comes in: an owner, and a context. Goes out: a place for one piece of work, in the order of the
+// requests. Memory is used only for owners with work. The package owns no goroutine; all methods
+// are safe for concurrent use.
 package turns
 
 import (
@@ -11,25 +11,24 @@ import (
 	"sync"
 )
 
-// Turns are the places of all owners. New makes them.
+// Turns has the places of all owners. New creates it.
 type Turns struct {
 	atOnce int
 	mu     sync.Mutex
 	owners map[string]*ownerTurns
 }
 
-// ownerTurns has a place for each piece of an owner's work that may run; users counts
-// what runs or waits.
+// ownerTurns has the places for an owner's work. users is the number of running and waiting pieces
+// of work.
 type ownerTurns struct {
 	places chan struct{}
 	users  int
 }
 
-// New returns turns of which each owner has atOnce, which is positive.
+// New returns Turns with atOnce places for each owner; atOnce must be positive.
 func New(atOnce int) *Turns { return &Turns{atOnce: atOnce, owners: map[string]*ownerTurns{}} }
 
-// Take waits for a place and returns the function that frees it; ok is false where ctx
-// ended first.
+// Take waits for a place and returns the function that frees it. ok is false if ctx ended first.
 func (t *Turns) Take(ctx context.Context, owner string) (done func(), ok bool) {
 	t.mu.Lock()
 	o := t.owners[owner]

@@ -1,9 +1,8 @@
-// Package writeback brings values to a disk some time after they were set, so that many
-// changes of one key cost one write.
+// Package writeback writes values to a disk some time after they were set, so that many changes of
+// one key cost one write.
 //
-// Comes in: values by key, and keys that are to have none. Goes out: batches for a Disk.
-// Map.Run is the goroutine that writes; its caller owns it. All other methods may be
-// called from any goroutine.
+// Comes in: values by key, and keys to remove. Goes out: batches for a Disk. Map.Run is the
+// goroutine that writes; its caller owns it. All other methods may be called from any goroutine.
 package writeback
 
 import (
@@ -14,52 +13,51 @@ import (
 	"time"
 )
 
-// Disk is where values are kept.
+// Disk stores the values.
 type Disk[K comparable, V any] interface {
-	// Apply stores values in place of those with the same keys, and removes the values
-	// of other keys. When it returns nil all of it is durable; else any part may be.
+	// Apply stores values, replacing those with the same keys, and removes the values of other keys.
+	// If it returns nil, everything is durable; otherwise any part may be.
 	Apply(put []V, remove []K) error
 }
 
-// Options says how a Map writes.
+// Options configures how a Map writes.
 type Options[K comparable] struct {
-	// Delay is for how long changes are gathered. It may be 0.
+	// Delay is the time for which changes are collected before a write. It may be 0.
 	Delay time.Duration
-	// Retry is when what failed is written again.
+	// Retry is the delay after which a failed write is repeated.
 	Retry time.Duration
-	// Report is called after each write with one of its keys and the error or nil. It may
-	// be nil.
+	// Report is called after each write with one of its keys and the error or nil. It may be nil.
 	Report func(key K, err error)
-	// Forgetful leaves out the removal of what a disk that fails may have: the map of a
-	// caller whose keys are many stays small then, and the disk's next reader meets
-	// values that were removed.
+	// Forgetful drops a removal if the disk fails and is not known to have the value. The map then
+	// stays small for a caller with many keys, but the next reader of the disk may find values that
+	// were removed.
 	Forgetful bool
 }
 
-// Map holds what is to be on the disk.
+// Map has the values that should be on the disk.
 type Map[K comparable, V any] struct {
 	Options[K]
 
 	disk Disk[K, V]
 
-	// wake has room for one value: there is something to write. It is never closed.
+	// wake has room for one value, which means that there is something to write. It is never closed.
 	wake chan struct{}
 
 	mu      sync.Mutex
-	free    sync.Cond // of mu: an entry is no longer being written
+	free    sync.Cond // of mu: signals that an entry is no longer being written
 	entries map[K]*entry[V]
 }
 
-// entry is what is to be on the disk of one key.
+// entry is the intended state of one key on the disk.
 type entry[V any] struct {
 	value   V
-	present bool // else it is to be removed
-	dirty   bool // the disk may have something else
+	present bool // else the value is to be removed
+	dirty   bool // the disk may have another state
 	writing bool
 	stored  stored
 }
 
-// stored is what is known of the disk.
+// stored is the known state of a key on the disk.
 type stored int
 
 const (
@@ -68,14 +66,14 @@ const (
 	yes
 )
 
-// New returns a map of what the disk holds, which is loaded with Loaded.
+// New returns a map for a disk. Loaded adds the values that the disk has.
 func New[K comparable, V any](disk Disk[K, V], options Options[K]) *Map[K, V] {
 	m := &Map[K, V]{disk: disk, Options: options, wake: make(chan struct{}, 1), entries: map[K]*entry[V]{}}
 	m.free.L = &m.mu
 	return m
 }
 
-// Loaded sets a value that the disk has.
+// Loaded adds a value that the disk has.
 func (m *Map[K, V]) Loaded(key K, value V) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -92,8 +90,8 @@ func (m *Map[K, V]) Get(key K) (value V, ok bool) {
 	return value, false
 }
 
-// Set sets the value of a key, which must not be changed from then on. The disk has it
-// once Run, Write or Flush has written it.
+// Set sets the value of a key. The value must not be modified afterwards. It is on the disk once
+// Run, Write or Flush has written it.
 func (m *Map[K, V]) Set(key K, value V) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -106,7 +104,7 @@ func (m *Map[K, V]) Set(key K, value V) {
 	m.notify()
 }
 
-// Remove removes the value of a key, from the disk as Set writes it.
+// Remove removes the value of a key. The removal is written to the disk as with Set.
 func (m *Map[K, V]) Remove(key K) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -122,8 +120,8 @@ func (m *Map[K, V]) Remove(key K) {
 	}
 }
 
-// Values calls yield for all values, in no order, until it returns false. The map is
-// locked meanwhile.
+// Values calls yield for all values, in no order, until yield returns false. It holds the lock of
+// the map during these calls.
 func (m *Map[K, V]) Values(yield func(K, V) bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -141,8 +139,8 @@ func (m *Map[K, V]) notify() {
 	}
 }
 
-// Write brings the disk to what is set of a key now, and reports whether it has it. What
-// fails Run writes again.
+// Write writes the current state of a key, and reports whether the disk has it. Run retries a
+// failed write.
 func (m *Map[K, V]) Write(key K) bool {
 	m.mu.Lock()
 	for e := m.entries[key]; e != nil && e.writing; e = m.entries[key] {
@@ -153,8 +151,8 @@ func (m *Map[K, V]) Write(key K) bool {
 	return m.write(b)
 }
 
-// Flush writes all that is to be written and is not being written already, and reports
-// whether the disk has it.
+// Flush writes everything that is not written or being written yet, and reports whether the disk
+// has it.
 func (m *Map[K, V]) Flush() bool {
 	m.mu.Lock()
 	b := m.take(slices.Collect(maps.Keys(m.entries))...)
@@ -162,13 +160,13 @@ func (m *Map[K, V]) Flush() bool {
 	return m.write(b)
 }
 
-// batch is what is being written.
+// batch is the content of one write.
 type batch[K comparable, V any] struct {
 	put          []V
 	keys, remove []K
 }
 
-// take marks what is to be written of these keys as being written. mu is held.
+// take marks the changes of these keys as being written, and returns them. The caller must hold mu.
 func (m *Map[K, V]) take(keys ...K) (b batch[K, V]) {
 	for _, key := range keys {
 		e := m.entries[key]
@@ -185,7 +183,7 @@ func (m *Map[K, V]) take(keys ...K) (b batch[K, V]) {
 	return b
 }
 
-// write applies a batch and notes what has become of it.
+// write applies a batch and records the result.
 func (m *Map[K, V]) write(b batch[K, V]) bool {
 	if len(b.put)+len(b.remove) == 0 {
 		return true
@@ -206,8 +204,7 @@ func (m *Map[K, V]) write(b batch[K, V]) bool {
 	return err == nil
 }
 
-// written notes that the disk has, or has not, the value of a key that was written. mu is
-// held.
+// written records whether the disk has the written state of a key. The caller must hold mu.
 func (m *Map[K, V]) written(key K, has stored, err error) {
 	e := m.entries[key]
 	e.writing = false
@@ -224,13 +221,13 @@ func (m *Map[K, V]) written(key K, has stored, err error) {
 		}
 	}
 	if e.dirty {
-		m.notify() // set meanwhile, or it failed
+		m.notify() // it was set during the write, or the write failed
 	} else if !e.present && e.stored == no {
 		delete(m.entries, key)
 	}
 }
 
-// Run writes what is set until ctx ends, and once more then. It returns the error of ctx.
+// Run writes changes until ctx ends, and then a last time. It returns the error of ctx.
 func (m *Map[K, V]) Run(ctx context.Context) error {
 	defer m.drain()
 	due := time.NewTimer(0)
@@ -253,7 +250,7 @@ func (m *Map[K, V]) Run(ctx context.Context) error {
 	}
 }
 
-// drain writes what is left once nothing is being written.
+// drain waits until nothing is being written, and writes the rest.
 func (m *Map[K, V]) drain() {
 	m.mu.Lock()
 	for m.anyWriting() {

@@ -16,11 +16,11 @@ import (
 	"github.com/wardlet/wardlet/core/logs"
 )
 
-// unfinishedSuffix ends the name of a copy that is being compressed.
+// unfinishedSuffix ends the name of a copy during compression.
 const unfinishedSuffix = ".tmp"
 
-// rotate renames a log, has the runtime open another one, and compresses what was rotated before. rotated is true
-// where the log is a new one, whatever else failed.
+// rotate renames a log, makes the runtime open a new one, and compresses earlier rotated files.
+// rotated is true if there is a new log, even if other steps failed.
 func (r *Rotator) rotate(ctx context.Context, log, id string) (rotated bool, err error) {
 	older, faults := r.removeExcess(log)
 	var newest time.Time
@@ -45,8 +45,8 @@ func (r *Rotator) rotate(ctx context.Context, log, id string) (rotated bool, err
 	return true, faults
 }
 
-// putBack restores the name of a log that the runtime has not opened anew. Where the runtime has done so after all,
-// the log stays rotated.
+// putBack restores the name of a log that the runtime has not reopened. If the runtime has reopened
+// it nevertheless, the log stays rotated.
 func putBack(rotated, log string) error {
 	err := os.Link(rotated, log)
 	if errors.Is(err, fs.ErrExist) {
@@ -58,9 +58,9 @@ func putBack(rotated, log string) error {
 	return os.Remove(rotated)
 }
 
-// removeExcess removes what is of no use: copies that were not finished, files of which there is a compressed copy,
-// and the oldest files, so that with the log and the file that it becomes there are not more than may be. It returns
-// what stays, the oldest first.
+// removeExcess removes unfinished copies, files that have a compressed copy, and the oldest files,
+// so that after the rotation there are not more files than allowed. It returns the remaining files,
+// the oldest first.
 func (r *Rotator) removeExcess(log string) ([]logs.Rotated, error) {
 	dir, base := filepath.Split(log)
 	entries, err := os.ReadDir(dir)
@@ -97,13 +97,14 @@ func (r *Rotator) removeExcess(log string) ([]logs.Rotated, error) {
 	return single, faults
 }
 
-// errChanged is the error for a file that holds more than was copied: the runtime had not written all that it had for
-// it. The next rotation compresses it.
+// errChanged is the error for a file that grew during its compression: the runtime still wrote
+// buffered output to it. The next rotation compresses it.
 var errChanged = errors.New("it was written to meanwhile")
 
-// compress replaces a file by a compressed copy. Where that fails, or ctx ends, the file stays and no copy is left.
+// compress replaces a file by a compressed copy. If that fails, or ctx ends, it keeps the file and
+// removes the copy.
 func compress(ctx context.Context, path string) (err error) {
-	// Nothing that a pod could put in its place is opened.
+	// The flags prevent opening anything but a file that a pod could put in its place.
 	source, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
 	if err != nil {
 		return err
@@ -127,13 +128,13 @@ func compress(ctx context.Context, path string) (err error) {
 		}
 	}()
 	size, err := writeCompressed(ctx, target, source)
-	// Readers know by its time when the last line was written.
+	// Readers use the file's time as the time of its last line.
 	if err = errors.Join(err, target.Close(), os.Chtimes(unfinished, info.ModTime(), info.ModTime())); err != nil {
 		return err
 	}
 	switch now, statErr := os.Lstat(path); {
 	case errors.Is(statErr, fs.ErrNotExist):
-		return os.Remove(unfinished) // its container is gone, and its logs with it
+		return os.Remove(unfinished) // the container is gone, and its logs with it
 	case statErr != nil:
 		return statErr
 	case now.Size() != size:
@@ -148,9 +149,9 @@ func compress(ctx context.Context, path string) (err error) {
 	return nil
 }
 
-// writeCompressed copies source to target until ctx ends, and returns how much it has read, in bytes.
+// writeCompressed copies source to target until ctx ends, and returns the number of bytes read.
 func writeCompressed(ctx context.Context, target io.Writer, source io.Reader) (int64, error) {
-	// A pod that writes much must not take much of the processor.
+	// A pod that writes much must not use much processor time.
 	w, err := gzip.NewWriterLevel(target, gzip.BestSpeed)
 	if err != nil {
 		return 0, err

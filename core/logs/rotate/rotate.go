@@ -18,51 +18,53 @@ import (
 )
 
 const (
-	// interval is the time between two looks at the sizes of logs. While a log grows so fast that it would be too
-	// large by then, it is shorter, but never shorter than minInterval.
+	// interval is the time between two checks of the sizes of logs. It is shorter, but not shorter
+	// than minInterval, while a log would grow too large by the next check.
 	interval    = time.Second
 	minInterval = 100 * time.Millisecond
-	// retryInterval is the time between two tries with a log that the runtime does not open.
+	// retryInterval is the time between two attempts for a log that the runtime does not reopen.
 	retryInterval = 10 * time.Second
-	// reopenTimeout bounds a call to the runtime that has begun.
+	// reopenTimeout limits a call to the runtime.
 	reopenTimeout = 10 * time.Second
 )
 
 // ReasonFailed is the reason of the event about a log that cannot be rotated.
 const ReasonFailed = "FailedLogRotation"
 
-// Config is what a Rotator works with. All fields are needed.
+// Config is the configuration of a Rotator. All fields are required.
 type Config struct {
-	// Pods returns the pods of this installation as they were last inspected. It does not block.
+	// Pods returns the last inspected state of the pods of this installation. It does not block.
 	Pods func() []status.ObservedPod
-	// Reopen makes the runtime open a container's log again, by the container's ID.
+	// Reopen makes the runtime reopen a container's log, by the container's ID.
 	Reopen func(ctx context.Context, id string) error
 	Events status.Recorder
-	// MaxSize is the size, in bytes, at which a log is rotated; at least 1. Less than 0: none is.
+	// MaxSize is the size, in bytes, at which a log is rotated; at least 1. Less than 0: logs are
+	// never rotated.
 	MaxSize int64
-	// MaxFiles is how many files a container's log may have, with the one that is written to; at least 2.
+	// MaxFiles is the maximum number of files for a container's log, including the current one; at
+	// least 2.
 	MaxFiles int
 	Log      *slog.Logger
 	// Now is the wall clock; its times carry a monotonic reading.
 	Now func() time.Time
 }
 
-// Rotator rotates the logs of containers that run.
+// Rotator rotates the logs of running containers.
 type Rotator struct {
 	cfg Config
-	// logs holds what was seen of each container's log, by the container's ID.
+	// logs has the observed state of each container's log, by the container's ID.
 	logs map[string]*logState
-	// looked is when sizes were last looked at, zero for never.
+	// looked is the time of the last check, zero before the first.
 	looked time.Time
 }
 
-// logState is what was seen of a log.
+// logState is the observed state of a log.
 type logState struct {
-	// size is the log's size at the last look, in bytes; -1 before the first.
+	// size is the log's size at the last check, in bytes; -1 before the first.
 	size int64
-	// missing is true where the last look found no log.
+	// missing is true if the last check found no log.
 	missing bool
-	// retryAt is when a log is tried again that could not be renamed or opened; zero for one that never was.
+	// retryAt is the time of the next attempt after a failed rename or reopen; zero if none failed.
 	retryAt time.Time
 	faults  faultlog.Pace
 }
@@ -88,7 +90,7 @@ func (r *Rotator) Run(ctx context.Context) {
 	}
 }
 
-// look rotates the logs that have become too large, and returns when to look again.
+// look rotates the logs that have become too large, and returns the delay until the next check.
 func (r *Rotator) look(ctx context.Context) time.Duration {
 	now := r.cfg.Now()
 	elapsed := now.Sub(r.looked)
@@ -104,7 +106,7 @@ func (r *Rotator) look(ctx context.Context) time.Duration {
 			l := r.logs[c.ID]
 			if l == nil {
 				l = &logState{size: -1}
-				next = minInterval // to see how fast it grows
+				next = minInterval // to measure how fast it grows
 			}
 			seen[c.ID] = l
 			if ctx.Err() != nil || now.Before(l.retryAt) {
@@ -122,13 +124,13 @@ func (r *Rotator) look(ctx context.Context) time.Duration {
 	return max(next, minInterval)
 }
 
-// check rotates a log if it is too large, and has the runtime open one that is missing: an agent that was killed in
-// the middle of a rotation may have left it so. It returns by how much the log has grown, in bytes.
+// check rotates a log if it is too large, and makes the runtime reopen one that is missing, because
+// an agent may have been killed during a rotation. It returns the growth of the log, in bytes.
 func (r *Rotator) check(ctx context.Context, l *logState, c *status.ObservedContainer) (grown int64, err error) {
 	info, err := os.Lstat(c.LogPath)
 	if errors.Is(err, fs.ErrNotExist) {
 		if !l.missing {
-			l.missing = true // its container may just have gone
+			l.missing = true // the container may just be gone
 			return 0, nil
 		}
 		err := r.reopen(ctx, c.ID)
@@ -160,7 +162,7 @@ func (r *Rotator) check(ctx context.Context, l *logState, c *status.ObservedCont
 	return grown, err
 }
 
-// reopen has the runtime open a log again, also where ctx has ended meanwhile.
+// reopen makes the runtime reopen a log, even if ctx has ended.
 func (r *Rotator) reopen(ctx context.Context, id string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reopenTimeout)
 	defer cancel()
@@ -170,7 +172,7 @@ func (r *Rotator) reopen(ctx context.Context, id string) error {
 	return nil
 }
 
-// report records that a log cannot be rotated, at most once a minute, and that it is rotated again.
+// report records that a log cannot be rotated, at most once a minute, and that it can be again.
 func (r *Rotator) report(ctx context.Context, l *logState, p *status.ObservedPod, c *status.ObservedContainer, err error) {
 	if err == nil {
 		if l.faults.Over() {

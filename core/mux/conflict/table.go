@@ -15,20 +15,21 @@ import (
 	"github.com/wardlet/wardlet/core/state"
 )
 
-// NoWinner is Contest.Winner where no claimant is preferred to the others.
+// NoWinner is the value of Contest.Winner if no claimant is preferred to the others.
 const NoWinner = -1
 
-// Config is what a Table needs.
+// Config configures a Table.
 type Config struct {
 	// Sources are the names of all sources in the order of agent.toml.
 	Sources []string
-	// Resolves: a Resolver is asked. Without one, and where it has no choice, Precedence
+	// Resolves: a Resolver is asked. If false, or if the Resolver makes no choice, Precedence
 	// decides.
 	Resolves bool
-	// Precedence is a list of sources: of several that claim one identity the first runs;
-	// sources it does not name come last, in the order of Sources. Nil: each runs its own.
+	// Precedence is a list of sources. If several sources claim one identity, the first of them in
+	// the list runs. Sources that are not in the list come last, in the order of Sources. Nil: each
+	// source runs its own document.
 	Precedence []string
-	// Claimants returns those of an identity as they are now, ordered by the names of their
+	// Claimants returns the current claimants of an identity, ordered by the names of their
 	// sources.
 	Claimants func(types.NamespacedName) []api.Candidate
 }
@@ -37,8 +38,8 @@ type Config struct {
 type Table struct {
 	config   Config
 	contests map[types.NamespacedName]*Contest
-	// asked are the contests whose question is under way, by ticket; tickets is the last one
-	// given.
+	// asked are the contests with a question under way, by ticket. tickets is the last ticket that
+	// was issued.
 	asked   map[uint64]*Contest
 	tickets uint64
 	// restored are the answers from before a restart.
@@ -51,10 +52,10 @@ type Table struct {
 type Contest struct {
 	Identity types.NamespacedName
 	Since    time.Time
-	// Rule decided it: api.RuleIsolate, api.RulePrecedence or api.RulePolicy.
+	// Rule is the rule that decided: api.RuleIsolate, api.RulePrecedence or api.RulePolicy.
 	Rule string
-	// Winner is the index of the claimant that runs, NoWinner for none. Without one each runs
-	// its own, unless Stopped: nothing may begin or end.
+	// Winner is the index of the claimant that runs, NoWinner for none. With NoWinner each claimant
+	// runs its own document, unless Stopped is set. Stopped: nothing may start or terminate.
 	Winner  int
 	Stopped bool
 	// Pending: the Resolver has not answered yet.
@@ -62,21 +63,21 @@ type Contest struct {
 	// Resolution is the Resolver's answer, nil while there is none.
 	Resolution *api.Resolution
 
-	// key names the claimants that Resolution is the answer to, ticket the question under
+	// key identifies the set of claimants to which Resolution applies. ticket is the question under
 	// way, 0 for none.
 	key    string
 	ticket uint64
 }
 
-// Output is what follows from calls of a Table.
+// Output is the result of calls of a Table.
 type Output struct {
 	Questions []Question
-	// Keep are answers for the disk, Drop the identities whose answer is to be removed.
+	// Keep are answers to store on the disk. Drop are the identities whose answer is to be removed.
 	Keep []state.Resolution
 	Drop []types.NamespacedName
 }
 
-// Question is one for the Resolver. Its answer comes with the ticket.
+// Question is a question for the Resolver. The caller passes its answer to Answer, with Ticket.
 type Question struct {
 	Ticket uint64
 	api.Contest
@@ -89,10 +90,10 @@ func NewTable(c Config) *Table {
 	}
 }
 
-// Contest returns that of an identity, nil for none.
+// Contest returns the contest of an identity, nil if there is none.
 func (t *Table) Contest(identity types.NamespacedName) *Contest { return t.contests[identity] }
 
-// Contests returns all, ordered by identity.
+// Contests returns all contests, ordered by identity.
 func (t *Table) Contests() []*Contest {
 	all := make([]*Contest, 0, len(t.contests))
 	for _, c := range t.contests {
@@ -102,11 +103,11 @@ func (t *Table) Contests() []*Contest {
 	return all
 }
 
-// Isolates reports whether each claimant runs its own where no Resolver decides.
+// Isolates reports whether each claimant runs its own document if no Resolver decides.
 func (t *Table) Isolates() bool { return t.config.Precedence == nil }
 
-// Decide says who may run of those that claim an identity. Fewer than two are no contest:
-// one that there was ends, and Decide returns nil.
+// Decide returns which of the claimants of an identity may run. With fewer than two claimants there
+// is no contest: Decide ends an existing one, and returns nil.
 func (t *Table) Decide(identity types.NamespacedName, now time.Time) *Contest {
 	claimants := t.config.Claimants(identity)
 	c := t.contests[identity]
@@ -145,8 +146,7 @@ func (t *Table) end(c *Contest) {
 	}
 }
 
-// preferred is the index of the claimant whose source comes first in the list of
-// precedence.
+// preferred returns the index of the claimant whose source comes first in Precedence.
 func (t *Table) preferred(claimants []api.Candidate) (first int) {
 	for i := range claimants {
 		if t.placeOf(claimants[i].Origin.Source) < t.placeOf(claimants[first].Origin.Source) {
@@ -163,7 +163,7 @@ func (t *Table) placeOf(source string) int {
 	return len(t.config.Precedence) + slices.Index(t.config.Sources, source)
 }
 
-// resolution is the Resolver's answer, nil where there is none yet.
+// resolution returns the Resolver's answer, nil if there is none yet.
 func (t *Table) resolution(c *Contest, claimants []api.Candidate) *api.Resolution {
 	if !t.config.Resolves {
 		return &api.Resolution{Choice: api.NoChoice}
@@ -179,7 +179,7 @@ func (t *Table) resolution(c *Contest, claimants []api.Candidate) *api.Resolutio
 	return c.Resolution
 }
 
-// keyOf names a set of claimants: their sources, documents and instances.
+// keyOf returns a hash of a set of claimants: their sources, documents and instances.
 func keyOf(claimants []api.Candidate) string {
 	hash := sha256.New()
 	for i := range claimants {
@@ -195,8 +195,7 @@ func keyOf(claimants []api.Candidate) string {
 	return hex.EncodeToString(hash.Sum(nil))
 }
 
-// ask puts the question to the Resolver. An answer to an earlier one does not count any
-// more.
+// ask adds a question for the Resolver. An answer to an earlier question is ignored from then on.
 func (t *Table) ask(c *Contest, claimants []api.Candidate) {
 	t.tickets++
 	delete(t.asked, c.ticket)
@@ -205,10 +204,9 @@ func (t *Table) ask(c *Contest, claimants []api.Candidate) {
 	t.output.Questions = append(t.output.Questions, Question{c.ticket, api.Contest{Identity: c.Identity, Candidates: claimants}})
 }
 
-// AskAgain puts every contest to the Resolver again. The last answer counts until the
-// new one comes, but is removed from the disk: with it, nothing would be asked again after
-// a restart. Answers from before a restart to contests that have not come up yet no longer
-// count.
+// AskAgain puts every contest to the Resolver again. The last answer is used until the new one
+// arrives. The last answer is removed from the disk: otherwise a restart would restore it and ask
+// nothing. Answers from before a restart for contests that do not exist yet become invalid.
 func (t *Table) AskAgain() {
 	for identity, kept := range t.restored {
 		kept.Key = ""
@@ -221,8 +219,8 @@ func (t *Table) AskAgain() {
 	}
 }
 
-// Answer records an answer of the Resolver and returns the contest that is to be decided
-// anew; nil where the question was asked again, or is not of interest any more.
+// Answer records an answer of the Resolver and returns the contest to decide again. It returns nil
+// if the question was asked again or the contest has ended.
 func (t *Table) Answer(ticket uint64, r api.Resolution) *Contest {
 	c := t.asked[ticket]
 	if c == nil {
@@ -235,7 +233,9 @@ func (t *Table) Answer(ticket uint64, r api.Resolution) *Contest {
 	return c
 }
 
-// settle makes an answer one that says the same whatever runs later.
+// settle makes an answer independent of which claimant runs later: ChooseCurrent becomes the
+// claimant that runs now. An invalid winner, or ChooseCurrent without a running claimant, becomes
+// NoChoice.
 func settle(r api.Resolution, claimants []api.Candidate) *api.Resolution {
 	if r.Choice != api.ChooseWinner {
 		r.Mutation = nil
@@ -249,8 +249,8 @@ func settle(r api.Resolution, claimants []api.Candidate) *api.Resolution {
 	return &r
 }
 
-// names reports whether the winner of an answer is a claimant, and what the answer makes
-// of it is that pod.
+// names reports whether the winner of an answer is a claimant, and the mutation of the answer can
+// be applied to the winner's pod.
 func names(r *api.Resolution, claimants []api.Candidate) bool {
 	if r.Winner < 0 || r.Winner >= len(claimants) {
 		return false
@@ -258,11 +258,11 @@ func names(r *api.Resolution, claimants []api.Candidate) bool {
 	return r.Mutation == nil || r.Mutation.Usable(claimants[r.Winner].Pod) == nil
 }
 
-// Restore adds an answer from before a restart.
+// Restore adds an answer that was stored before a restart.
 func (t *Table) Restore(r state.Resolution) { t.restored[r.Identity] = r }
 
-// Forget drops the answers from before a restart to what is no longer contested. It is for
-// when every source has spoken.
+// Forget drops the answers from before a restart, and removes those without a contest from the
+// disk. It is called once all sources have delivered.
 func (t *Table) Forget() {
 	for identity := range t.restored {
 		if t.contests[identity] == nil {
@@ -272,7 +272,7 @@ func (t *Table) Forget() {
 	clear(t.restored)
 }
 
-// Take returns what has followed from the calls since the last Take.
+// Take returns the Output of the calls since the last Take.
 func (t *Table) Take() Output {
 	out := t.output
 	for _, c := range t.answered {

@@ -12,38 +12,39 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// Delivery is what a source says.
+// Delivery is one delivery of a source.
 type Delivery struct {
-	// Snapshot: Documents are all that the source has. Without it they are what changed;
-	// of a manifest that has one of them, they are all documents.
+	// Snapshot: Documents are all documents of the source. If false, Documents are the changed
+	// ones. A manifest that has one of them is delivered with all its documents.
 	Snapshot  bool
 	Documents []api.Document
-	// Gone are IDs of documents, and paths of manifests, that are not there any more.
+	// Gone are the IDs of documents, and the paths of manifests, that were removed.
 	Gone []string
 }
 
-// Result is what a delivery has changed.
+// Result is the set of changes by a delivery.
 type Result struct {
-	// Touched are the identities whose entries are not as they were, in the order of the
-	// documents, then of what has gone.
+	// Touched are the identities whose entries have changed, in the order of the documents, then of
+	// the removed ones.
 	Touched []types.NamespacedName
-	// Changed are the entries whose record on the disk is not right any more, Forgotten the
-	// IDs that have no entry any more.
+	// Changed are the entries whose record on the disk is out of date. Forgotten are the IDs that
+	// have no entry any more.
 	Changed   []*Entry
 	Forgotten []string
-	// Reidentified says of entries, whose pod has another identity by its annotation alone,
-	// which one they had.
+	// Reidentified has the former identity of each entry whose pod has another identity now by its
+	// annotation alone.
 	Reidentified map[*Entry]types.NamespacedName
-	// Differences say in what the pod of an entry differs from the one before.
+	// Differences are the differences between the pod of an entry and the pod before.
 	Differences map[*Entry]Difference
-	// Refused are the IDs of documents that have a fault now and had none, or another one,
-	// before; Mended those that have none any more.
+	// Refused are the IDs of documents that have a new fault. Mended are the IDs of documents that
+	// no longer have a fault.
 	Refused, Mended []string
-	// Received are the pods that are in the set now, Released those that are not any more.
+	// Received are the pods that were added to the set, Released the pods that were removed from
+	// it.
 	Received, Released []*v1.Pod
 }
 
-// Difference is in what the pod of an entry differs from the one before.
+// Difference is the earlier pod of an entry and the fields in which the new pod differs from it.
 type Difference struct {
 	Before *v1.Pod
 	Fields pod.Fields
@@ -54,17 +55,17 @@ type application struct {
 	*Result
 	set *Set
 	now time.Time
-	// leaving are entries of which no document is left.
+	// leaving are the entries that have no document any more.
 	leaving []*Entry
-	// places are the IDs whose entry is another one, or gone.
+	// places are the IDs whose entry has changed or is gone.
 	places []string
-	// misplaced are entries that documents with faults keep that name others.
+	// misplaced are entries that are kept by a document with a fault that names another pod.
 	misplaced []*Entry
 	touched   map[types.NamespacedName]bool
 }
 
-// Apply brings the set to what a delivery says. Its cost depends on the manifests that
-// are named, and only for a snapshot on all the source has.
+// Apply applies a delivery to the set. Its cost depends on the manifests in the delivery; only the
+// cost of a snapshot depends on all documents of the source.
 func (s *Set) Apply(d *Delivery, now time.Time) *Result {
 	a := &application{
 		Result: &Result{Reidentified: map[*Entry]types.NamespacedName{}, Differences: map[*Entry]Difference{}},
@@ -72,7 +73,7 @@ func (s *Set) Apply(d *Delivery, now time.Time) *Result {
 	}
 	manifests := split(d.Documents)
 	gone := s.gone(d, manifests)
-	// What is matched depends on the faults of all manifests, so these come first.
+	// match depends on the faults of all manifests, so restate runs first.
 	for _, m := range manifests {
 		a.restate(m)
 	}
@@ -103,7 +104,7 @@ func (s *Set) Apply(d *Delivery, now time.Time) *Result {
 	return a.Result
 }
 
-// manifest are the documents of one manifest, or one document that is in none.
+// manifest has the documents of one manifest, or one document that is in no manifest.
 type manifest struct {
 	path string
 	// held: it is not certain which pods the manifest has.
@@ -131,8 +132,8 @@ func split(all []api.Document) (manifests []*manifest) {
 	return manifests
 }
 
-// gone returns the IDs that are not there any more, ordered, without those of the
-// manifests that are delivered.
+// gone returns the IDs that the delivery removes, ordered, without those of the manifests that are
+// delivered.
 func (s *Set) gone(d *Delivery, delivered []*manifest) (gone []string) {
 	named := make(map[string]bool, len(delivered))
 	for _, m := range delivered {
@@ -165,9 +166,9 @@ func (s *Set) gone(d *Delivery, delivered []*manifest) (gone []string) {
 	return slices.Compact(gone)
 }
 
-// update brings an entry to what its document is now.
+// update updates an entry from its document.
 func (a *application) update(e *Entry, d *api.Document) {
-	// An API server that was restored may use a version twice.
+	// An API server that was restored from a backup may use a resource version twice.
 	if e.Version == d.Version && e.Pod.UID == d.Pod.UID && !e.Restored {
 		return
 	}
@@ -185,7 +186,7 @@ func (a *application) update(e *Entry, d *api.Document) {
 	switch {
 	case e.Suppressed == nil:
 	case e.Identity != identity:
-		e.Suppressed = nil // it was another pod that was held back
+		e.Suppressed = nil // the stored hold belongs to another pod
 	case !pod.SameInstance(e.Pod, d.Pod):
 		e.Suppressed.Verdict = nil
 	}
@@ -201,7 +202,7 @@ func (a *application) update(e *Entry, d *api.Document) {
 	e.Version, e.Pod, e.Restored = d.Version, d.Pod, false
 }
 
-// add makes the entry of a document.
+// add adds an entry for a document.
 func (a *application) add(d *api.Document, id string) {
 	e := &Entry{Source: a.set.source, ID: id, Identity: pod.Identity(d.Pod), Version: d.Version, Pod: d.Pod, FirstSeen: a.now}
 	a.set.put(e)
@@ -209,7 +210,7 @@ func (a *application) add(d *api.Document, id string) {
 	a.Changed, a.Received = append(a.Changed, e), append(a.Received, d.Pod)
 }
 
-// move sets another ID of an entry.
+// move changes the ID of an entry.
 func (a *application) move(e *Entry, id string) {
 	if e.ID == id && a.set.entries[id] == e {
 		return
@@ -233,8 +234,8 @@ func (a *application) refuse(d *api.Document) {
 	a.set.blame(d.ID, f)
 }
 
-// leave drops the entries of which no document is left, unless one with a fault names
-// the pod.
+// leave drops the entries that have no document any more, unless a document with a fault names
+// their pod.
 func (a *application) leave() {
 	left := map[*Entry]bool{}
 	for i := 0; i < len(a.leaving); i++ {
@@ -260,8 +261,8 @@ func (a *application) leave() {
 	}
 }
 
-// claimant is the ID of a document with a fault that names the pod of an entry, where
-// nothing else is that pod; empty for none.
+// claimant returns the ID of a document with a fault that names the pod of an entry, if there is no
+// other entry of that pod; empty for none.
 func (s *Set) claimant(e *Entry) string {
 	if ids := s.claims[e.Identity]; len(ids) > 0 && len(s.Of(e.Identity)) == 1 {
 		return ids[0]
@@ -269,8 +270,7 @@ func (s *Set) claimant(e *Entry) string {
 	return ""
 }
 
-// yield drops entries that documents with faults keep that name other pods, where another
-// document is the pod.
+// yield drops each misplaced entry whose pod is also defined by another document.
 func (a *application) yield() {
 	for _, e := range a.misplaced {
 		if a.set.Has(e) && a.set.isMisplaced(e) &&
@@ -280,7 +280,7 @@ func (a *application) yield() {
 	}
 }
 
-// drop takes an entry out.
+// drop removes an entry.
 func (a *application) drop(e *Entry) {
 	if a.set.entries[e.ID] == e {
 		a.places = append(a.places, e.ID)

@@ -1,17 +1,17 @@
-// Package documents keeps, for one source, the last valid version of every document
-// and which of them cannot be used.
+// Package documents keeps, for one source, the last valid version of every document, and the faults
+// of documents that cannot be used.
 //
-// Comes in: deliveries, as snapshots or differences, and after a restart what the
-// disk has. Goes out: a Result for each delivery, with what it has changed; the
-// entries of each identity, of which one is First; and Problems, for people.
+// Input: deliveries, as snapshots or differences, and after a restart the records on the disk.
+// Output: a Result for each delivery, with its changes; the entries of each identity, of which one
+// is First; and Problems, for users.
 //
-// An Entry is the last valid version of the pod of one identity. Its ID is the place
-// of its document in a manifest, and what stands there changes when something before
-// it does. So a manifest is delivered whole, and its documents are matched with its
-// entries by identity (match.go): a document that names another pod than before is
-// the removal of one pod and the addition of another. A document with a Fault keeps
-// the entry of the pod that it names. Nothing is forgotten of a manifest that is
-// held, and only what is certain counts (held.go).
+// An Entry is the last valid version of the pod of one identity. Its ID is the position of its
+// document in a manifest. The document at a position changes when a document before it is added or
+// removed. So a manifest is delivered whole, and its documents are matched with its entries by
+// identity (match.go): a document that names another pod than before is the removal of one pod and
+// the addition of another. A document with a Fault keeps the entry of the pod that it names. While
+// a manifest is held, no entry of it is removed, and only documents that certainly belong to their
+// entry are used (held.go).
 //
-// A Set has no goroutine. Its owner calls it from one at a time.
+// A Set starts no goroutine. Its owner must not call it concurrently.
 package documents

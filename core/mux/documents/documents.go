@@ -18,10 +18,10 @@ type Set struct {
 	source  string
 	entries map[string]*Entry
 	faults  map[string]*Fault
-	// manifests are the IDs of the entries and faults of each manifest, by its path.
+	// manifests has the IDs of the entries and faults of each manifest, by its path.
 	manifests map[string]map[string]bool
 	groups    map[types.NamespacedName]*group
-	// claims are the IDs of the faults that name a pod, by its identity.
+	// claims has the IDs of the faults that name a pod, by the pod's identity.
 	claims map[types.NamespacedName][]string
 }
 
@@ -31,14 +31,14 @@ type Entry struct {
 	// ID is the place of the document, see api.Document.
 	ID       string
 	Identity types.NamespacedName
-	// Version is that of the document Pod was read from.
+	// Version is the version of the document from which Pod was read.
 	Version string
 	Pod     *v1.Pod
 	// FirstSeen is when the source first had a document of this identity.
 	FirstSeen time.Time
 	// Restored: Pod is from the disk, and the source has not confirmed it yet.
 	Restored bool
-	// Suppressed is what the disk has of how long Pod was held back, nil for nothing.
+	// Suppressed is the stored state of a filter's hold on Pod, nil for none.
 	Suppressed *state.Suppressed
 }
 
@@ -51,11 +51,10 @@ type Fault struct {
 	Claims types.NamespacedName
 }
 
-// group are the entries of one identity, ordered by ID.
+// group has the entries of one identity, ordered by ID.
 type group struct {
 	entries []*Entry
-	// first is the entry that counts. It may be one that has left, until the next is
-	// chosen.
+	// first is the entry that is used. It may have been removed, until the next one is chosen.
 	first *Entry
 }
 
@@ -71,16 +70,16 @@ func NewSet(source string) *Set {
 	}
 }
 
-// Entry returns the last valid version of the document of an ID, nil for none.
+// Entry returns the last valid version of the document with this ID, nil if there is none.
 func (s *Set) Entry(id string) *Entry { return s.entries[id] }
 
-// Has reports whether the entry is one of the set.
+// Has reports whether the entry is in the set.
 func (s *Set) Has(e *Entry) bool { return e != nil && s.entries[e.ID] == e }
 
-// Fault returns why the document of an ID cannot be used, nil for none.
+// Fault returns the fault of the document with this ID, nil if it has none.
 func (s *Set) Fault(id string) *Fault { return s.faults[id] }
 
-// Of returns the entries of an identity, ordered by ID. The caller does not change them.
+// Of returns the entries of an identity, ordered by ID. The caller must not change them.
 func (s *Set) Of(identity types.NamespacedName) []*Entry {
 	if g := s.groups[identity]; g != nil {
 		return g.entries
@@ -88,9 +87,9 @@ func (s *Set) Of(identity types.NamespacedName) []*Entry {
 	return nil
 }
 
-// First returns the entry of an identity that counts, nil where it has none: the one that
-// counted before, else one with the same UID (a file has another name), else the first by
-// ID.
+// First returns the entry of an identity that is used, nil if the identity has no entry. This is
+// the entry that was used before, else one with the same UID (its file was renamed), else the first
+// by ID.
 func (s *Set) First(identity types.NamespacedName) *Entry {
 	g := s.groups[identity]
 	if g == nil {
@@ -107,8 +106,7 @@ func (s *Set) First(identity types.NamespacedName) *Entry {
 	return g.first
 }
 
-// Restore adds what the disk has of a document. Of an identity the one that is restored
-// first counts.
+// Restore adds a document from the disk. The entry of an identity that is restored first is used.
 func (s *Set) Restore(r *state.Record) *Entry {
 	e := &Entry{
 		Source: s.source, ID: r.ID, Identity: pod.Identity(r.Pod), Version: r.Version, Pod: r.Pod, FirstSeen: r.FirstSeen, Restored: true,
@@ -131,7 +129,7 @@ func (s *Set) put(e *Entry) {
 	g.entries = slices.Insert(g.entries, at, e)
 }
 
-// remove takes an entry out of the set.
+// remove removes an entry from the set.
 func (s *Set) remove(e *Entry) {
 	if s.entries[e.ID] == e {
 		delete(s.entries, e.ID)
@@ -167,7 +165,7 @@ func (s *Set) blame(id string, f *Fault) {
 	}
 }
 
-// list adds an ID to those of its manifest.
+// list adds an ID to the IDs of its manifest.
 func (s *Set) list(id string) {
 	path, ok := api.ManifestOf(id)
 	if !ok {
@@ -179,7 +177,7 @@ func (s *Set) list(id string) {
 	s.manifests[path][id] = true
 }
 
-// unlist takes an ID from those of its manifest, unless there is something under it.
+// unlist removes an ID from the IDs of its manifest, unless it has an entry or a fault.
 func (s *Set) unlist(id string) {
 	path, ok := api.ManifestOf(id)
 	if !ok || s.entries[id] != nil || s.faults[id] != nil {
@@ -191,14 +189,14 @@ func (s *Set) unlist(id string) {
 	}
 }
 
-// isHeld reports whether nothing of the manifest of an ID may be forgotten.
+// isHeld reports whether the manifest of an ID is held, so that no entry of it may be removed.
 func (s *Set) isHeld(id string) bool {
 	path, ok := api.ManifestOf(id)
 	return ok && s.faults[path+api.HoldSuffix] != nil
 }
 
-// isMisplaced reports whether the entry's document has a fault and names another pod: the
-// entry is kept because the document may be that pod's with a name that is not right yet.
+// isMisplaced reports whether the entry's document has a fault and names another pod. The entry is
+// kept because the document may be that of the entry's pod, with a name that is not right yet.
 func (s *Set) isMisplaced(e *Entry) bool {
 	f := s.faults[e.ID]
 	return s.Has(e) && f != nil && f.Claims != (types.NamespacedName{}) && f.Claims != e.Identity

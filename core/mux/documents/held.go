@@ -6,10 +6,10 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// hold brings the entries of a manifest that is held to what is certain. A document of it
-// may be in the place of another one, as all are that follow a separator that broke. So
-// only those count that are the pod that was there, or are new where nothing was, or have
-// come from another manifest. Entries stay without their documents.
+// hold applies a held manifest as far as it is certain. Its documents may have moved to the
+// position of another one, as all documents do that follow a broken separator. So a document is
+// used only if it names the pod that was at its position, if it is new at a free position, or if
+// its pod has come from another manifest. Entries without a document are kept.
 func (a *application) hold(m *manifest) {
 	counted := map[string]bool{}
 	for _, d := range m.documents {
@@ -29,8 +29,8 @@ func (a *application) hold(m *manifest) {
 	}
 }
 
-// certain is the ID under which a valid document of a manifest that is held counts. ok is
-// false for one that does not.
+// certain returns the ID under which a valid document of a held manifest is used. ok is false if
+// the document is not used.
 func (s *Set) certain(path string, d *api.Document) (id string, ok bool) {
 	identity := d.Identity()
 	occupied := s.entries[d.ID] != nil
@@ -48,8 +48,8 @@ func (s *Set) certain(path string, d *api.Document) (id string, ok bool) {
 	return "", false
 }
 
-// beside is the ID for a pod of a manifest that is held, where it came from
-// another manifest and another pod is in its place.
+// beside returns the ID for a pod of a held manifest that came from another manifest while another
+// pod occupies its position.
 func beside(path string, identity types.NamespacedName) string {
 	return path + "#?" + identity.String()
 }

@@ -9,11 +9,12 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// match brings the entries of a manifest to its documents. Each document gets the entry of
-// the pod that it names, in whatever place that was: first the valid documents, and of
-// those, as of those with a fault, the ones that are where they were. What is left then is given by place: to a
-// document with a fault, which may be a pod with a name that is not right yet, and to the
-// same pod with another identity. Entries without a document leave.
+// match assigns the entries of a manifest to its documents. First, each document gets the entry of
+// the pod that it names, wherever that entry was: documents at an unchanged position before moved
+// documents, and valid ones before those with a fault. Then the remaining entries are assigned by
+// position: to a valid document of the same pod with another identity, and to a document with a
+// fault, which may be that pod with a name that is not right yet. An entry without a document is
+// leaving.
 func (a *application) match(m *manifest) {
 	before := a.set.in(m.path)
 	matched, taken := make([]*Entry, len(m.documents)), map[*Entry]bool{}
@@ -68,7 +69,7 @@ func (a *application) match(m *manifest) {
 	}
 }
 
-// restate sets the faults of a manifest to those of its documents.
+// restate updates the faults of a manifest from its documents.
 func (a *application) restate(m *manifest) {
 	bad := map[string]bool{}
 	for _, d := range m.documents {
@@ -87,8 +88,9 @@ func (a *application) restate(m *manifest) {
 	}
 }
 
-// place finds or makes the entry of a valid document that has none under its ID: what another document
-// keeps that names another pod, else a new one.
+// place finds or adds the entry of a valid document that has no entry under its ID. It moves a
+// misplaced entry of the same identity, which a document that names another pod keeps, or else adds
+// a new entry.
 func (a *application) place(d *api.Document, id string) {
 	for _, e := range a.set.Of(d.Identity()) {
 		if a.set.isMisplaced(e) && !a.set.isHeld(e.ID) {
@@ -100,8 +102,8 @@ func (a *application) place(d *api.Document, id string) {
 	a.add(d, id)
 }
 
-// ids are those of the entries and faults of a manifest, or of the one document that is in
-// none.
+// ids returns the IDs of the entries and faults of a manifest, or of the one document that is in no
+// manifest.
 func (s *Set) ids(path string) []string {
 	ids := slices.Sorted(maps.Keys(s.manifests[path]))
 	if s.entries[path] != nil || s.faults[path] != nil {
@@ -120,14 +122,15 @@ func (s *Set) in(path string) (all []*Entry) {
 	return all
 }
 
-// isIn reports whether the entry is one of a manifest, or the document that is in none.
+// isIn reports whether the entry belongs to the manifest at path, or is the document at path that
+// is in no manifest.
 func (e *Entry) isIn(path string) bool {
 	of, ok := api.ManifestOf(e.ID)
 	return ok && of == path || e.ID == path
 }
 
-// samePod returns the entry if p is its pod, although that has another identity by its
-// annotation; nil if not. That is no reason to start the pod again.
+// samePod returns the entry if p is its pod with, at most, another identity by its annotation; nil
+// if not. Such a pod is not restarted.
 func samePod(e *Entry, p *v1.Pod) *Entry {
 	if e == nil || p == nil || e.Pod.UID != p.UID || e.Pod.Name != p.Name || e.Pod.Namespace != p.Namespace {
 		return nil

@@ -9,15 +9,15 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// Problem is why a document does not count.
+// Problem is the reason why a document is not used.
 type Problem struct {
 	api.Problem
 	// Entry is the last valid version of the document, nil for none.
 	Entry *Entry
 }
 
-// Count is how many documents there are, good and bad. One that only follows from
-// another, or that stands for documents that are kept, is none.
+// Count returns the number of documents, good and bad. It does not include faults that only follow
+// from another fault, or that stand for documents that are kept.
 func (s *Set) Count() int {
 	n := len(s.entries)
 	for id := range s.faults {
@@ -28,8 +28,8 @@ func (s *Set) Count() int {
 	return n
 }
 
-// Problems returns what is wrong with the documents, in no order: faults, and documents
-// of a pod that another one defines, too.
+// Problems returns the problems of the documents, in no order: faults, and documents whose pod is
+// already defined by another document.
 func (s *Set) Problems() (all []Problem) {
 	for id, f := range s.faults {
 		if s.Follows(id) {
@@ -59,19 +59,19 @@ func (s *Set) Problems() (all []Problem) {
 	return all
 }
 
-// Kept reports whether something runs on of a document that cannot be used.
+// Kept reports whether an entry is kept for a document that cannot be used.
 func (s *Set) Kept(id string) bool { return s.entries[id] != nil || s.keepsBy(id) }
 
-// Follows reports whether a document holds its manifest because of faults that other
-// documents of it have. Those are the fault, and are counted.
+// Follows reports whether a document holds its manifest only because other documents of the
+// manifest have faults. Those other faults are counted.
 func (s *Set) Follows(id string) bool {
 	path, holds := strings.CutSuffix(id, api.HoldSuffix)
 	return holds && s.faults[id] != nil && s.cause(path) != ""
 }
 
-// cause is the ID of the document on account of which a manifest is held: the last of
-// those with a fault that do not say which pod they are, else the last with a fault.
-// It is empty where the manifest as a whole is at fault.
+// cause returns the ID of the document because of which a manifest is held: the last document with
+// a fault that does not name its pod, else the last with a fault. It is empty if the manifest as a
+// whole is at fault.
 func (s *Set) cause(path string) (id string) {
 	named := true
 	for have := range s.manifests[path] {
@@ -87,7 +87,7 @@ func (s *Set) cause(path string) (id string) {
 	return id
 }
 
-// keepsBy reports whether a document that holds its manifest keeps a pod.
+// keepsBy reports whether a document that holds its manifest keeps an entry.
 func (s *Set) keepsBy(id string) bool {
 	path, held := strings.CutSuffix(id, api.HoldSuffix)
 	if !held {
@@ -101,8 +101,8 @@ func (s *Set) keepsBy(id string) bool {
 	return false
 }
 
-// Consequence is what follows for the other pods of the manifest where the document is
-// why that is held, as the end of a sentence. It is empty where nothing does.
+// Consequence returns what a document with a fault causes for the other pods of its manifest, as
+// the end of a sentence. It is empty unless the manifest is held because of that document.
 func (s *Set) Consequence(id string) string {
 	path, ok := api.ManifestOf(id)
 	if !ok {

@@ -1,10 +1,10 @@
-// Package hold says for how long a filter holds back an update that policy admits.
+// Package hold computes for how long a filter holds back an update that policy admits.
 //
-// Comes in: the newest version of the pod, and answers of the filter to questions about
-// it. Goes out: whether that version passes, is to be asked about, or waits, until when,
-// and what a person and the disk are told of it.
+// Input: the newest version of the pod, and answers of the filter to questions about it. Output:
+// whether that version passes, is to be asked about, or waits; until when it waits; and the state
+// to show to users and to store on the disk.
 //
-// A Hold outlives newer content, so that a pod that changes all the time is not held back
-// for ever: its limit counts from when it began. It has no goroutine, and does not know
-// the time: its owner says what time it is.
+// A Hold is kept when a newer version arrives: its limit counts from the time when it began, so
+// that a pod that changes all the time is not held back for ever. A Hold starts no goroutine and
+// reads no clock: its owner passes the time.
 package hold

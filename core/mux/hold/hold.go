@@ -11,46 +11,44 @@ import (
 	"github.com/wardlet/wardlet/core/state"
 )
 
-// minDefer is the least time after which something deferred is asked about again.
+// minDefer is the shortest time after which the filter is asked again about a deferred version.
 const minDefer = time.Second
 
-// Hold is that a filter has a say in what goes on of a pod. The zero value has not asked
-// yet.
+// Hold is the state of a filter's decision about a pod's update. The zero value has not asked the
+// filter yet.
 type Hold struct {
-	// Beside is the pod that runs on meanwhile, empty for none.
+	// Beside is the pod that runs on while the update waits, empty for none.
 	Beside types.UID
-	// Stored: the disk has Kept.
+	// Stored: Kept is on the disk.
 	Stored bool
 
-	// asked is the version of the newest question, askedAt when that was, ticket that
-	// question while it is under way, verdict the newest answer; nil before the first.
+	// asked is the version of the newest question, askedAt the time of that question, ticket its
+	// ticket while it is under way. verdict is the newest answer, nil before the first.
 	asked   *v1.Pod
 	ticket  uint64
 	askedAt time.Time
 	verdict *api.FilterVerdict
-	// since is when the update was first held back, zero if it was not. It is held back for at
-	// most limit from then on; limit is 0 while it is not known.
+	// since is the time when the update was first held back, zero if it was not. It is held back
+	// for at most limit from then on; limit is 0 while it is not known.
 	since time.Time
 	limit time.Duration
-	// again is when it is asked about again, zero for when it changes.
+	// again is the time when the filter is asked again, zero for when the version changes.
 	again time.Time
-	// stuck is when something is tried again that the disk has not taken, zero
-	// for nothing.
+	// stuck is the time when a failed write to the disk is tried again, zero if none failed.
 	stuck time.Time
-	// released: it passes whatever the filter says.
+	// released: the version passes whatever the filter answers.
 	released bool
-	// passing is the version that may go on now.
+	// passing is the version that may pass now, nil for none.
 	passing *v1.Pod
 }
 
-// Restored is the hold that the disk has. What counts is how long it has lasted: the
-// clock may have been set meanwhile.
+// Restored returns the hold that was stored on the disk. It keeps the time that the hold has
+// lasted, because the clock may have been set since.
 func Restored(kept *state.Suppressed, beside types.UID, now time.Time) *Hold {
 	return &Hold{Beside: beside, Stored: true, since: now.Add(-max(now.Sub(kept.Since), 0)), limit: kept.Until.Sub(kept.Since)}
 }
 
-// Kept is what the disk is to have of the hold, without a verdict of policy; nil for
-// nothing.
+// Kept returns the hold to store on the disk, without a verdict of policy; nil for none.
 func (h *Hold) Kept() *state.Suppressed {
 	if h.Until().IsZero() {
 		return nil
@@ -58,7 +56,7 @@ func (h *Hold) Kept() *state.Suppressed {
 	return &state.Suppressed{Since: h.since, Until: h.Until()}
 }
 
-// Step is what is to happen to a version.
+// Step is the next step for a version.
 type Step int
 
 // The steps.
@@ -68,13 +66,13 @@ const (
 	Pass
 )
 
-// Next says what is to happen to the newest version.
+// Next returns the next step for the newest version.
 func (h *Hold) Next(p *v1.Pod, now time.Time) Step {
 	switch {
 	case h.passing == nil:
 	case SameContent(h.passing, p):
 		h.passing = p
-	default: // it could not go on for another reason, and has changed
+	default: // the version that might pass was not sent for another reason, and has changed
 		h.passing, h.released = nil, false
 	}
 	switch {
@@ -86,8 +84,8 @@ func (h *Hold) Next(p *v1.Pod, now time.Time) Step {
 	return Wait
 }
 
-// answered reports whether the newest answer is still one for this version: a
-// deferral until its time is there, all else until the version changes.
+// answered reports whether the newest answer still applies to this version: a deferral until its
+// time has come, any other answer until the version changes.
 func (h *Hold) answered(p *v1.Pod, now time.Time) bool {
 	switch {
 	case !h.again.IsZero():
@@ -98,7 +96,8 @@ func (h *Hold) answered(p *v1.Pod, now time.Time) bool {
 	return SameContent(h.asked, p)
 }
 
-// Question is the ticket of the question under way, 0 for none, and when it was asked.
+// Question returns the ticket of the question under way, 0 for none, and the time when it was
+// asked.
 func (h *Hold) Question() (ticket uint64, at time.Time) { return h.ticket, h.askedAt }
 
 // Asked records that a question about a version is under way.
@@ -106,7 +105,7 @@ func (h *Hold) Asked(ticket uint64, p *v1.Pod, now time.Time) {
 	h.ticket, h.asked, h.askedAt, h.again, h.stuck = ticket, p, now, time.Time{}, time.Time{}
 }
 
-// Lets reports whether the version may go on with this answer to the question under way.
+// Lets reports whether the version may pass with this answer to the question under way.
 func (h *Hold) Lets(p *v1.Pod, v *api.FilterVerdict, now time.Time) bool {
 	if !v.Suppresses() {
 		return SameContent(h.asked, p)
@@ -129,13 +128,13 @@ func (h *Hold) Answered(v *api.FilterVerdict, now time.Time) {
 	}
 }
 
-// Passes records that a version may go on.
+// Passes records that a version may pass.
 func (h *Hold) Passes(p *v1.Pod) { h.passing, h.stuck = p, time.Time{} }
 
-// IsPassing reports whether a version may go on.
+// IsPassing reports whether a version may pass.
 func (h *Hold) IsPassing() bool { return h.passing != nil }
 
-// Release lets the newest version pass whatever the filter says.
+// Release lets the newest version pass whatever the filter answers.
 func (h *Hold) Release(now time.Time) {
 	h.released = true
 	if h.since.IsZero() {
@@ -143,8 +142,8 @@ func (h *Hold) Release(now time.Time) {
 	}
 }
 
-// Failed records that the disk does not take what was to go on. That is tried again after
-// some time.
+// Failed records that the write of a version to the disk failed. The write is tried again after the
+// given time.
 func (h *Hold) Failed(err error, now time.Time, after time.Duration) {
 	h.verdict = &api.FilterVerdict{
 		Answer: api.Defer, Reason: api.ReasonVerdictNotKept, At: now,
@@ -157,7 +156,7 @@ func (h *Hold) Failed(err error, now time.Time, after time.Duration) {
 	h.again = h.stuck
 }
 
-// Failure is why the disk has not taken what was to go on, empty where nothing failed.
+// Failure returns the error of the failed write, empty if none failed.
 func (h *Hold) Failure() string {
 	if h.stuck.IsZero() {
 		return ""
@@ -165,14 +164,15 @@ func (h *Hold) Failure() string {
 	return h.verdict.Message
 }
 
-// Renew drops what the filter has said of a version, as policies make another pod of it
-// that the filter has not seen.
+// Renew drops the filter's answer for a version because policies now mutate it into a pod that the
+// filter has not seen.
 func (h *Hold) Renew() { h.asked, h.passing = nil, nil }
 
-// Cancel drops the question under way and the newest answer: policy comes first.
+// Cancel drops the question under way and the newest answer because policy does not admit the
+// version now.
 func (h *Hold) Cancel() { h.ticket, h.verdict, h.again = 0, nil, time.Time{} }
 
-// Until is when the version passes whatever the filter says, zero while that is not
+// Until returns the time when the version passes whatever the filter answers, zero if that is not
 // known.
 func (h *Hold) Until() time.Time {
 	if h.since.IsZero() || h.limit <= 0 {
@@ -181,7 +181,7 @@ func (h *Hold) Until() time.Time {
 	return h.since.Add(h.limit)
 }
 
-// Over reports whether nothing is held back any more.
+// Over reports whether the filter may not hold back the version any longer.
 func (h *Hold) Over(now time.Time) bool {
 	if now.Before(h.stuck) {
 		return false
@@ -190,7 +190,7 @@ func (h *Hold) Over(now time.Time) bool {
 	return h.released || !until.IsZero() && !now.Before(until)
 }
 
-// Due is when the version is to be looked at again, zero for never.
+// Due returns the time when the version is to be looked at again, zero for never.
 func (h *Hold) Due() time.Time {
 	switch until := h.Until(); {
 	case h.passing != nil:
@@ -205,8 +205,8 @@ func (h *Hold) Due() time.Time {
 	return h.again
 }
 
-// NextAt is when the filter is asked again or the version passes, zero for when
-// it changes.
+// NextAt returns the time when the filter is asked again or the version passes, zero for when the
+// version changes.
 func (h *Hold) NextAt() time.Time {
 	if h.ticket != 0 {
 		return h.Until()
@@ -214,8 +214,7 @@ func (h *Hold) NextAt() time.Time {
 	return h.Due()
 }
 
-// HoldsBack reports whether the filter, or a disk that fails, has said that the version
-// has to wait.
+// HoldsBack reports whether the version must wait because of the filter's answer or a failed write.
 func (h *Hold) HoldsBack() bool {
 	if h.passing != nil || h.ticket != 0 {
 		return false
@@ -223,7 +222,7 @@ func (h *Hold) HoldsBack() bool {
 	return !h.stuck.IsZero() || h.verdict != nil && h.verdict.Suppresses()
 }
 
-// Verdict says of a version that is held back what a verdict of policy would.
+// Verdict returns the filter's answer in the form of a verdict of policy.
 func (h *Hold) Verdict() api.Verdict {
 	v := h.verdict
 	if v == nil {
@@ -234,7 +233,8 @@ func (h *Hold) Verdict() api.Verdict {
 	}
 }
 
-// Show completes an update, as "get updates" shows it, with why and until when it waits.
+// Show sets the fields of an update, as "get updates" shows it, that say why and until when it
+// waits.
 func (h *Hold) Show(u *api.WaitingUpdate) {
 	u.Wait, u.Reason, u.Since, u.Again, u.Until = api.WaitAsked, api.ReasonNotAnswered, h.since, h.again, h.Until()
 	v := h.verdict
@@ -250,8 +250,7 @@ func (h *Hold) Show(u *api.WaitingUpdate) {
 	}
 }
 
-// SameContent reports whether a filter has nothing new to say of b when it has
-// answered for a.
+// SameContent reports whether a filter's answer for a also applies to b.
 func SameContent(a, b *v1.Pod) bool {
 	return a == b || a != nil && a.UID == b.UID && pod.Diff(a, b) == 0
 }

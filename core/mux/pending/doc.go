@@ -1,9 +1,9 @@
-// Package pending keeps what waits for the answer to a question, in the order in which it
-// began to wait.
+// Package pending keeps the items that wait for the answer to a question, in the order in which
+// they began to wait.
 //
-// Comes in: items, the answers to their questions by ticket, and the times at which they
-// are due. Goes out: which item an answer is for, and which items are due. An answer to a
-// question that was asked again since is for none.
+// Input: items, the answers to their questions by ticket, and the times at which they are due.
+// Output: the item that an answer belongs to, and the items that are due. An answer is ignored if
+// its question was asked again since.
 //
-// A Queue has no goroutine, and does not know the time: its owner says what time it is.
+// A Queue starts no goroutine and reads no clock: its owner passes the time.
 package pending

@@ -10,43 +10,43 @@ import (
 	"github.com/wardlet/wardlet/core/internal/backoff"
 )
 
-// verdictDelays is how long a version that is held waits for its next verdict, unless the
-// verdict names a time.
+// verdictDelays are the delays before a held version is judged again, unless the verdict has a
+// RetryAfter.
 var verdictDelays = backoff.Exponential{Min: 10 * time.Second, Max: 5 * time.Minute}
 
-// A time that a verdict names is taken between minNamedRetry and maxNamedRetry.
+// The RetryAfter of a verdict is limited to the range from minNamedRetry to maxNamedRetry.
 const (
 	minNamedRetry = time.Second
 	maxNamedRetry = 10 * time.Minute
 )
 
-// Queue is a set of items that wait. The zero value is empty.
+// Queue is a set of items that wait. The zero value is an empty queue.
 type Queue[T any] struct {
 	items map[*Item[T]]bool
-	// asked are the items whose question is under way, by ticket; tickets is the last one
-	// given.
+	// asked are the items with a question under way, by ticket. tickets is the last ticket that was
+	// issued.
 	asked   map[uint64]*Item[T]
 	tickets uint64
 	due     dueHeap[T]
 	begun   uint64
 }
 
-// Item is one that waits.
+// Item is an item that waits.
 type Item[T any] struct {
 	Value T
-	// seq numbers the items in the order in which they began, ticket is the question under
-	// way, 0 for none, and askedAt when the newest one was asked.
+	// seq numbers the items in the order in which they began to wait. ticket is the question under
+	// way, 0 for none. askedAt is the time when the newest question was asked.
 	seq, ticket uint64
 	askedAt     time.Time
-	// dueAt is zero for never, place the one among those that are due at some time, counted
-	// from 1; 0 for none.
+	// dueAt is the time when the item is due, zero for never. place is the position in the heap of
+	// due items, counted from 1; 0 if the item is not in it.
 	dueAt time.Time
 	place int
-	// holds counts the verdicts that have held the item.
+	// holds is the number of verdicts that have held the item.
 	holds int
 }
 
-// Add returns a new item of the queue.
+// Add adds an item to the queue and returns it.
 func (q *Queue[T]) Add(value T) *Item[T] {
 	if q.items == nil {
 		q.items, q.asked = map[*Item[T]]bool{}, map[uint64]*Item[T]{}
@@ -57,14 +57,14 @@ func (q *Queue[T]) Add(value T) *Item[T] {
 	return it
 }
 
-// Remove takes an item out. An answer to its question is for none from then on.
+// Remove removes an item. An answer to its question is ignored from then on.
 func (q *Queue[T]) Remove(it *Item[T]) {
 	q.SetDue(it, time.Time{})
 	delete(q.items, it)
 	delete(q.asked, it.ticket)
 }
 
-// Len is how many items there are.
+// Len returns the number of items.
 func (q *Queue[T]) Len() int { return len(q.items) }
 
 // All returns the items in the order in which they began to wait.
@@ -85,8 +85,8 @@ func inOrder[T any](items []*Item[T]) []T {
 	return values
 }
 
-// Ask returns the ticket of a new question about an item. An answer to an earlier one is
-// for none from then on.
+// Ask returns the ticket of a new question about an item. An answer to an earlier question is
+// ignored from then on.
 func (q *Queue[T]) Ask(it *Item[T], now time.Time) (ticket uint64) {
 	delete(q.asked, it.ticket)
 	q.tickets++
@@ -95,15 +95,15 @@ func (q *Queue[T]) Ask(it *Item[T], now time.Time) (ticket uint64) {
 	return it.ticket
 }
 
-// Defer records that a question about an item would be asked now, if something else were
-// known that it depends on.
+// Defer records the time at which a question about an item would have been asked if the input that
+// it depends on were known.
 func (it *Item[T]) Defer(now time.Time) { it.askedAt = now }
 
-// Asked reports whether a question about the item is under way, and when it was asked or,
-// by Defer, would have been.
+// Asked reports whether a question about the item is under way, and the time when it was asked or,
+// after Defer, would have been asked.
 func (it *Item[T]) Asked() (bool, time.Time) { return it.ticket != 0, it.askedAt }
 
-// Of returns the value of the item whose question has this ticket; ok is false for none.
+// Of returns the value of the item whose question has this ticket; ok is false if there is none.
 func (q *Queue[T]) Of(ticket uint64) (value T, ok bool) {
 	it := q.asked[ticket]
 	if it == nil {
@@ -112,8 +112,8 @@ func (q *Queue[T]) Of(ticket uint64) (value T, ok bool) {
 	return it.Value, true
 }
 
-// Answered records that the question about an item has its verdict. One that is held is
-// due when the verdict says so, else after a time that doubles. jitter stretches that.
+// Answered records the verdict for an item. A held item is due after the verdict's RetryAfter, else
+// after a delay that doubles each time. jitter stretches the delay.
 func (q *Queue[T]) Answered(it *Item[T], v *api.Verdict, now time.Time, jitter func(time.Duration) time.Duration) {
 	delete(q.asked, it.ticket)
 	it.ticket = 0
@@ -129,10 +129,10 @@ func (q *Queue[T]) Answered(it *Item[T], v *api.Verdict, now time.Time, jitter f
 	q.SetDue(it, now.Add(jitter(delay)))
 }
 
-// DueAt is when the item is due, zero for never.
+// DueAt returns the time when the item is due, zero for never.
 func (it *Item[T]) DueAt() time.Time { return it.dueAt }
 
-// SetDue sets when an item is due, zero for never.
+// SetDue sets the time when an item is due, zero for never.
 func (q *Queue[T]) SetDue(it *Item[T], at time.Time) {
 	it.dueAt = at
 	switch placed := it.place > 0; {
@@ -145,7 +145,7 @@ func (q *Queue[T]) SetDue(it *Item[T], at time.Time) {
 	}
 }
 
-// NextDue is when the first of them is due; false if none is.
+// NextDue returns the time when the first item is due; false if none is.
 func (q *Queue[T]) NextDue() (time.Time, bool) {
 	if len(q.due) == 0 {
 		return time.Time{}, false
@@ -153,8 +153,8 @@ func (q *Queue[T]) NextDue() (time.Time, bool) {
 	return q.due[0].dueAt, true
 }
 
-// TakeDue returns the items that are due, in the order in which they began to wait. They
-// are not due any more.
+// TakeDue returns the items that are due, in the order in which they began to wait, and clears
+// their due times.
 func (q *Queue[T]) TakeDue(now time.Time) []T {
 	var items []*Item[T]
 	for len(q.due) > 0 && !q.due[0].dueAt.After(now) {
@@ -165,7 +165,7 @@ func (q *Queue[T]) TakeDue(now time.Time) []T {
 	return inOrder(items)
 }
 
-// dueHeap are the items that are due at some time, the first one first.
+// dueHeap has the items with a due time, the earliest first.
 type dueHeap[T any] []*Item[T]
 
 // Len implements heap.Interface.
@@ -174,7 +174,7 @@ func (h *dueHeap[T]) Len() int { return len(*h) }
 // Less implements heap.Interface.
 func (h *dueHeap[T]) Less(i, j int) bool { return (*h)[i].dueAt.Before((*h)[j].dueAt) }
 
-// Swap implements heap.Interface. Items know their place, counted from 1.
+// Swap implements heap.Interface. It updates the place of both items, counted from 1.
 func (h *dueHeap[T]) Swap(i, j int) {
 	(*h)[i], (*h)[j] = (*h)[j], (*h)[i]
 	(*h)[i].place, (*h)[j].place = i+1, j+1

@@ -9,22 +9,22 @@ import (
 	"github.com/wardlet/wardlet/core/policy/eval"
 )
 
-// BenchOptions say how long is measured.
+// BenchOptions say what is measured, and how often.
 type BenchOptions struct {
-	// Count is how many calls a round has, Rounds how many rounds there are; both at
+	// Count is how many calls a round has. Rounds is how many rounds there are. Both are at
 	// least 1.
 	Count, Rounds int
-	// Pods are put to the policy instead of its tests, unless there are none.
+	// Pods are measured instead of the policy's tests, unless there are none.
 	Pods []Manifest
 }
 
-// Bench is what a policy takes.
+// Bench has the measured cost of a policy.
 type Bench struct {
 	Policy string `json:"policy"`
 	Limits Limits `json:"limits"`
-	// ModuleBytes is the length of the module, StartFuel what its start took: exact.
-	// Start is how long that took with its compilation, Rebuild how long to make
-	// another instance at least, in nanoseconds.
+	// ModuleBytes is the length of the module. StartFuel is the fuel of its start, which is
+	// exact. Start is how long compilation and start took. Rebuild is the least time to
+	// make another instance. Both are in nanoseconds.
 	ModuleBytes int           `json:"moduleBytes"`
 	StartFuel   int64         `json:"startFuel"`
 	Start       time.Duration `json:"startNanoseconds"`
@@ -34,37 +34,40 @@ type Bench struct {
 	Calls       []CallFigures `json:"calls"`
 }
 
-// CallFigures are what one question takes.
+// CallFigures are the costs of one question.
 type CallFigures struct {
 	Name   string `json:"name"`
 	Answer string `json:"answer"`
-	// NotAsked says why the plugin was not asked, empty where it was.
+	// NotAsked says why the plugin was not asked, empty if it was asked.
 	NotAsked string `json:"notAsked,omitempty"`
-	// Fuel is what a call takes of limits.fuel, HostFuel what conditions and the patch
-	// take beside it, OutputBytes what it returns: the same on every machine.
+	// Fuel is the part of limits.fuel that a call uses. HostFuel is the fuel of conditions
+	// and the patch. OutputBytes is the size of the result. All three are the same on every
+	// machine.
 	Fuel        int64 `json:"fuel"`
 	HostFuel    int64 `json:"hostFuel"`
 	OutputBytes int   `json:"outputBytes"`
-	// ExtraFuel is what else it costs the host, in units of fuel: the median.
+	// ExtraFuel is the median of the other costs for the host, in units of fuel.
 	ExtraFuel int64 `json:"extraFuel"`
-	// WrittenPages are pages of 4 KiB that a call has written to; -1 where the system
-	// does not tell.
+	// WrittenPages is the number of 4 KiB pages that a call has written to; -1 if the
+	// system does not report it.
 	WrittenPages int `json:"writtenPages"`
-	// Median and P99 are times of a call until the answer, P99 the median of those of
-	// the rounds; Settled is the median time to make the plugin ready for the next. In
-	// nanoseconds, of this machine.
+	// Median and P99 are times of a call until the answer. P99 is the median of the values
+	// of all rounds. Settled is the median time to make the plugin ready for the next call.
+	// All are in nanoseconds, on this machine.
 	Median  time.Duration `json:"medianNanoseconds"`
 	P99     time.Duration `json:"p99Nanoseconds"`
 	Settled time.Duration `json:"settledNanoseconds"`
 }
 
-// Cost is what a question takes of a tenant's fuel_per_second, but for its record.
+// Cost returns the part of a tenant's fuel_per_second that a question uses, without its
+// record.
 func (f *CallFigures) Cost() int64 { return f.Fuel + f.HostFuel + f.ExtraFuel }
 
-// warmUp is how many calls come before those that are measured.
+// warmUp is the number of calls before the measured ones.
 const warmUp = 50
 
-// Measure measures a draft. The error says why it cannot be asked, or is that of ctx.
+// Measure measures a draft. The error says why the draft cannot be asked, or is the error
+// of ctx.
 func Measure(ctx context.Context, d *Draft, o BenchOptions) (*Bench, error) {
 	if d.Err != nil {
 		return nil, d.Err
@@ -151,7 +154,7 @@ func measure(ctx context.Context, d *Draft, call Call, o BenchOptions) (CallFigu
 	return f, nil
 }
 
-// median sorts the values, of which there is one at least.
+// median sorts the values and returns the median. There must be at least one value.
 func median[T int64 | time.Duration](values []T) T {
 	slices.Sort(values)
 	return values[len(values)/2]

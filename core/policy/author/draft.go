@@ -18,22 +18,22 @@ import (
 	"github.com/wardlet/wardlet/core/printable"
 )
 
-// Draft is a policy as its author works on it. It is loaded also if it is off, if
-// its module is not pinned or has another digest, and whatever becomes of others in
-// its directory. One call at a time.
+// Draft is a policy that its author works on. It is loaded even if it is off, if its module
+// is not pinned or has another digest, or if other policies of its directory cannot be
+// loaded. Only one call may run at a time.
 type Draft struct {
-	// Document is the path of its document, Name the policy's, with ".shadow" behind it
-	// of a candidate for its place, or the document's where that cannot be read.
+	// Document is the path of the document. Name is the policy's name, with the suffix
+	// ".shadow" for a candidate; if the document cannot be read, it is the document's name.
 	Document, Name string
-	// Module is the SHA-256 of its module in hex, empty where that is missing; Pinned
-	// that in the document. Of a group both are that of its members' modules.
+	// Module is the SHA-256 of the module in hex, empty if the module is missing. Pinned is
+	// the digest in the document. For a group, both are a digest of its members' modules.
 	Module, Pinned string
-	// Size is the length of the module in bytes, LoadFuel what its start took.
+	// Size is the length of the module in bytes. LoadFuel is the fuel of its start.
 	Size     int
 	LoadFuel int64
 	// Took is how long it took to compile the module and start the plugin.
 	Took time.Duration
-	// Err is why it cannot be asked, with file and line; nil where it can.
+	// Err says why the policy cannot be asked, with file and line; nil if it can.
 	Err error
 
 	policy  *eval.Policy
@@ -41,13 +41,12 @@ type Draft struct {
 	loader  *rollout.Loader
 }
 
-// shadowSuffix tells a candidate from its policy. No name of a policy has a dot.
+// shadowSuffix distinguishes a candidate from its policy. No name of a policy has a dot.
 const shadowSuffix = ".shadow"
 
-// Drafts loads the policies of the directory of a configuration, of one document
-// alone where that is named: of the configuration the bounds of modules, the Loader,
-// the Logger and the node count. The error says why the directory cannot be read. Each
-// must be closed.
+// Drafts loads the policies of the directory o.Dir, or only one document if it is named. Of
+// the other options it uses the limits for modules, Loader, Logger and Node. The error says
+// why the directory cannot be read. Each draft must be closed.
 func Drafts(ctx context.Context, o rollout.Options, document string) ([]*Draft, error) {
 	o.AllowUnpinned = true
 	d, err := bundle.OpenDirectory(o.Dir)
@@ -85,7 +84,7 @@ func Drafts(ctx context.Context, o rollout.Options, document string) ([]*Draft, 
 	return all, nil
 }
 
-// unique refuses it where one that was read before it has its name.
+// unique refuses the draft if an earlier one has the same name.
 func (d *Draft) unique(others []*Draft) {
 	i := slices.IndexFunc(others, func(other *Draft) bool { return other.policy != nil && other.Name == d.Name })
 	if i >= 0 {
@@ -133,7 +132,7 @@ func (d *Draft) load(ctx context.Context, dir *bundle.Directory, doc *spec.Docum
 	d.policy.Plugin = eval.NewSharedPlugin(plugin, f.Sum, options, c.Logger)
 }
 
-// Close closes its plugin, or those of its members.
+// Close closes the plugin, or the plugins of a group's members.
 func (d *Draft) Close() {
 	if d.policy == nil {
 		return
@@ -145,10 +144,10 @@ func (d *Draft) Close() {
 	}
 }
 
-// Dir is the directory of its document.
+// Dir returns the directory of the document.
 func (d *Draft) Dir() string { return d.reading.Dir }
 
-// Hooks are those by which it can be asked.
+// Hooks returns the hooks that can ask the policy.
 func (d *Draft) Hooks() []string { return d.policy.TestHooks() }
 
 // Limits bound one call of a plugin: units of fuel, pages of 64 KiB, bytes.
@@ -158,7 +157,7 @@ type Limits struct {
 	OutputBytes int `json:"outputBytes"`
 }
 
-// Limits are those of the document, of a group those of its members together.
+// Limits returns the limits of the document; for a group, the sums of its members' limits.
 func (d *Draft) Limits() (l Limits) {
 	asked := []*eval.Policy{d.policy}
 	if d.Group() {
@@ -170,22 +169,22 @@ func (d *Draft) Limits() (l Limits) {
 	return l
 }
 
-// fault is a complaint at a key of the document, with file and line. What it quotes is not
-// escaped.
+// fault returns a complaint at a key of the document, with file and line. Quoted text is
+// not escaped.
 func (d *Draft) fault(key, format string, args ...any) string {
 	one := spec.Document{Keys: d.policy.Keys, Path: d.policy.Path, File: d.policy.File, Text: d.policy.Text}
 	one.Complain(key, format, args...)
 	return strings.Join(spec.FaultLines(one.Err()), "\n")
 }
 
-// Refusals say, each with file and line, why it cannot be asked; none where it can.
+// Refusals returns the reasons why the policy cannot be asked, each with file and line;
+// none if it can.
 func (d *Draft) Refusals() []string { return spec.FaultLines(d.Err) }
 
-// Settle makes it ready for the next call.
+// Settle makes the plugin ready for the next call.
 func (d *Draft) Settle(ctx context.Context) { d.policy.Plugin.Plugin.Settle(ctx) }
 
-// Footprint is the memory of its plugin after a call; ok is false where that is not
-// known.
+// Footprint returns the memory of the plugin after a call; ok is false if it is not known.
 func (d *Draft) Footprint() (f wasm.Footprint, ok bool) {
 	p, ok := d.policy.Plugin.Plugin.(interface{ Footprint() wasm.Footprint })
 	if ok {
@@ -194,5 +193,6 @@ func (d *Draft) Footprint() (f wasm.Footprint, ok bool) {
 	return f, ok
 }
 
-// rehearse has what the plugin breaks count for nothing.
+// rehearse returns a context in which instances that the plugin breaks are charged to no
+// tenant.
 func rehearse(ctx context.Context) context.Context { return wasm.Rehearse(ctx) }

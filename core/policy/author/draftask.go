@@ -19,35 +19,38 @@ import (
 
 // Manifest is a file with a pod.
 type Manifest struct {
-	// Path is how errors, and merge policies as the name of the document, call it.
+	// Path is the file's name in errors, and the name of the document for merge policies.
 	Path string
 	Text []byte
-	// Source is the name of its source, empty for "test"; Kind that's kind, empty for
-	// whichever the policy is asked about.
+	// Source is the name of the pod's source, empty for "test". Kind is the source's kind,
+	// empty for a kind that the policy is asked about.
 	Source, Kind string
 }
 
-// Question is a question that an author puts to a draft.
+// Question is a question that an author asks a draft.
 type Question struct {
-	// Hook is one of the draft's, empty for the first.
+	// Hook is one of the draft's hooks, empty for the first one.
 	Hook string
-	// Pods is the pod, with merge all candidates. Old is what was admitted before, with
-	// merge the place among Pods of the one that runs plus 1.
+	// Pods has the one pod or, for merge, all candidates. Old is the version that was
+	// admitted before. Running is for merge: 1 plus the index in Pods of the candidate that
+	// runs, 0 for none.
 	Pods    []Manifest
 	Old     *Manifest
 	Running int
-	// Time is that of the decision, zero for that of tests.
+	// Time is the time of the decision, zero for that of tests.
 	Time time.Time
 	// Node is a file with facts about the node, as YAML; nil for an empty node.
 	Node *Manifest
-	// References is a file with what is known of the objects that the pod names, as YAML; nil where there is none of them.
+	// References is a file with the existing objects among those that the pod names, as
+	// YAML; nil if none exists.
 	References *Manifest
-	// Connection is a file with the fields of request.connection, as YAML; nil for an exec of the first container.
+	// Connection is a file with the fields of request.connection, as YAML; nil for an exec
+	// in the first container.
 	Connection *Manifest
 }
 
-// Ask puts a question to the draft. The error says what is wrong with the question,
-// or is that of ctx: a failure of the plugin is a statement.
+// Ask asks the draft a question. The error says what is wrong with the question, or is the
+// error of ctx. A failure of the plugin is a result, not an error.
 func (d *Draft) Ask(ctx context.Context, q *Question) (eval.Result, error) {
 	v := &spec.TestCase{Hook: q.Hook, At: q.Time}
 	if v.Hook == "" {
@@ -131,7 +134,7 @@ func readConnection(v *spec.TestCase, file *Manifest) error {
 	return err
 }
 
-// judge asks about one pod.
+// judge asks the draft about one pod.
 func (d *Draft) judge(ctx context.Context, x *eval.Decision, mutateAPI bool) (s eval.Result, err error) {
 	ask := func(p *eval.Policy) (eval.Result, error) { return p.AskMatching(rehearse(ctx), x, mutateAPI) }
 	if o, ok := d.policy.Excepted(x); ok && d.Group() {
@@ -144,7 +147,7 @@ func (d *Draft) judge(ctx context.Context, x *eval.Decision, mutateAPI bool) (s 
 	return s.AfterCall(ctx, err)
 }
 
-// askMerge asks which candidate wins.
+// askMerge asks the draft which candidate wins.
 func (d *Draft) askMerge(ctx context.Context, v *spec.TestCase, q *Question) (eval.Result, error) {
 	if len(q.Pods) < 2 || len(q.Pods) > spec.MaxCandidates {
 		return eval.Result{}, fmt.Errorf("the hook merge is about 2 to %d documents, found %d", spec.MaxCandidates, len(q.Pods))
@@ -167,7 +170,7 @@ func (d *Draft) askMerge(ctx context.Context, v *spec.TestCase, q *Question) (ev
 	return d.choose(ctx, eval.ConflictOfTestCase(v, pods), d.loader.Options.Node)
 }
 
-// choose asks about candidates that match.
+// choose asks the draft about a conflict, if it matches.
 func (d *Draft) choose(ctx context.Context, m *eval.Conflict, node string) (eval.Result, error) {
 	asked, fuel, err := d.policy.WantsContest(ctx, m, node)
 	if err == nil && !asked {
@@ -181,15 +184,15 @@ func (d *Draft) choose(ctx context.Context, m *eval.Conflict, node string) (eval
 	return s.AfterCall(ctx, err)
 }
 
-// put makes a manifest one of the files of tests.
+// put adds a manifest to the files of tests and returns its path.
 func (d *Draft) put(m *Manifest) (path string) {
 	d.reading.Put(m.Path, m.Text)
 	return m.Path
 }
 
-// AskAgain puts the question of a decision on record to the draft, as those policies
-// saw it that were asked first. The draft must have been loaded for the record's node.
-// The error says what is missing or damaged, or is that of ctx.
+// AskAgain asks the draft the question of a decision on record, in the form in which the
+// first policies saw it. The draft must have been loaded for the record's node. The error
+// says what is missing or damaged, or is the error of ctx.
 func (d *Draft) AskAgain(ctx context.Context, record *decisions.Record, of replay.Artifacts) (eval.Result, error) {
 	if !slices.Contains(d.Hooks(), record.Hook) {
 		return eval.Result{}, fmt.Errorf("the decision is about the hook %s, and the policy has %q", record.Hook, d.Hooks())

@@ -14,17 +14,17 @@ import (
 	"github.com/wardlet/wardlet/core/policy/spec"
 )
 
-// Group reports whether it is a group, which has no plugin of its own: its members are
-// asked.
+// Group reports whether the draft is a group, which has no plugin of its own: its members
+// are asked.
 func (d *Draft) Group() bool { return d.policy != nil && d.policy.IsGroup() }
 
-// join has a group ask its members, which are among the drafts of the directory or are
-// loaded for it.
+// join links a group to its members, which are among the drafts of the directory or are
+// loaded for the group.
 func (d *Draft) join(ctx context.Context, dir *bundle.Directory, drafts []*Draft) {
 	group := d.policy
 	names := group.Group.Names()
 	alone := len(drafts) == 1
-	if alone { // its document is the one that was named
+	if alone { // only the group's document was named
 		drafts = d.others(ctx, dir, names)
 		defer func() {
 			for _, other := range drafts {
@@ -41,7 +41,7 @@ func (d *Draft) join(ctx context.Context, dir *bundle.Directory, drafts []*Draft
 	group.CheckMembers(documents)
 	if d.Err = group.Err(); d.Err != nil {
 		for i := range d.reading.Refused {
-			if alone { // else each is a draft
+			if alone { // otherwise each refused document is a draft
 				d.Err = errors.Join(d.Err, d.reading.Refused[i].Err)
 			}
 		}
@@ -85,10 +85,12 @@ func (d *Draft) others(ctx context.Context, dir *bundle.Directory, names []strin
 	return all
 }
 
-// readsNode reports whether it, or one of its members, may see facts about the node.
+// readsNode reports whether the policy, or one of its members, may see facts about the
+// node.
 func (d *Draft) readsNode() bool { return d.any((*eval.Policy).ReadsNode) }
 
-// readsReferences reports whether it, or one of its members, may see what pods name.
+// readsReferences reports whether the policy, or one of its members, may see what pods
+// name.
 func (d *Draft) readsReferences() bool { return d.any((*eval.Policy).ReadsReferences) }
 
 func (d *Draft) any(is func(*eval.Policy) bool) bool {

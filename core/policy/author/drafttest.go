@@ -17,14 +17,14 @@ import (
 
 // DraftTest is a [[test]] of a draft.
 type DraftTest struct {
-	// Name is unique in the document and could be that of a file: that of its pods,
-	// with a number where several tests have the same.
+	// Name is unique in the document and valid as a file name. It is made from the names of
+	// the test's pods, with a number if several tests have the same.
 	Name, Hook, Expect string
 
 	number int
 }
 
-// Tests are those of the document, in its order.
+// Tests returns the tests of the document, in its order.
 func (d *Draft) Tests() []DraftTest {
 	tests := make([]DraftTest, len(d.policy.Tests))
 	taken := map[string]bool{}
@@ -41,7 +41,8 @@ func (d *Draft) Tests() []DraftTest {
 	return tests
 }
 
-// testName is the name of a test: those of its pods, without folders and endings.
+// testName returns the name of a test: the names of its pods' files, without directories
+// and extensions.
 func testName(v *spec.TestCase) string {
 	paths := []string{v.Pod}
 	if v.Hook == api.HookMerge {
@@ -61,8 +62,8 @@ func testName(v *spec.TestCase) string {
 	return strings.Join(paths, "+")
 }
 
-// Test runs a test. fault says, with file and line, what it got instead of what it
-// should; it is empty where it got that. The error is that of ctx.
+// Test runs a test. fault says, with file and line, how the result differs from the
+// expected one; it is empty if the test passed. The error is the error of ctx.
 func (d *Draft) Test(ctx context.Context, t DraftTest) (s eval.Result, fault string, err error) {
 	v, key := &d.policy.Tests[t.number], spec.KeyOfTest(t.number)
 	pods, fault := d.pods(v, key)
@@ -83,11 +84,11 @@ func (d *Draft) Test(ctx context.Context, t DraftTest) (s eval.Result, fault str
 	return s, fault, nil
 }
 
-// Call is a question that is ready to be put again and again. Its error is that of
-// ctx, and a *wasm.Failure where the plugin gave no answer.
+// Call asks a prepared question, as often as it is called. Its error is the error of ctx,
+// or a *wasm.Failure if the plugin returned no answer.
 type Call func(ctx context.Context) (eval.Result, error)
 
-// Prepare makes a test a call. The error says what is wrong with its pods.
+// Prepare returns a Call for a test. The error says what is wrong with the test's pods.
 func (d *Draft) Prepare(t DraftTest) (Call, error) {
 	v := &d.policy.Tests[t.number]
 	pods, fault := d.pods(v, spec.KeyOfTest(t.number))
@@ -97,8 +98,8 @@ func (d *Draft) Prepare(t DraftTest) (Call, error) {
 	return func(ctx context.Context) (eval.Result, error) { return d.policy.AskTest(ctx, v, pods) }, nil
 }
 
-// PreparePod makes the question whether the pod of a file may run a call, or of the
-// hook filter whether it may change.
+// PreparePod returns a Call for the question whether the pod of a file may run or, for the
+// hook filter, whether it may change.
 func (d *Draft) PreparePod(m *Manifest) (Call, error) {
 	v := &spec.TestCase{Hook: d.Hooks()[0], Pod: d.put(m), At: spec.TestTime}
 	if v.Hook == api.HookMerge {
@@ -111,12 +112,12 @@ func (d *Draft) PreparePod(m *Manifest) (Call, error) {
 	return func(ctx context.Context) (eval.Result, error) { return d.policy.AskTest(ctx, v, pods) }, nil
 }
 
-// Fault is a fault of a test, with file and line.
+// Fault returns a fault of a test, with file and line.
 func (d *Draft) Fault(t DraftTest, text string) string {
 	return d.fault(spec.KeyOfTest(t.number), "%s", text)
 }
 
-// pods are those of a test, or what is wrong with one.
+// pods returns the pods of a test, or the fault of one of them.
 func (d *Draft) pods(v *spec.TestCase, key string) (pods map[string]*v1.Pod, fault string) {
 	known := len(d.policy.Complaints)
 	pods, ok := d.loader.PodsOfTest(d.reading, d.policy, v, key)

@@ -15,24 +15,24 @@ import (
 	"github.com/wardlet/wardlet/core/policy/replay"
 )
 
-// maxGolden bounds what is read of a golden file, in bytes.
+// maxGolden is how many bytes of a golden file are read.
 const maxGolden = 4 << 20
 
-// golden is what a golden file holds: what a policy said in a test.
+// golden is the content of a golden file: the result of a policy in a test.
 type golden struct {
-	// Module is the SHA-256 of the module that said it. Only the same one must take the
-	// same fuel.
+	// Module is the SHA-256 of the module that returned the result. Only the same module
+	// must use the same fuel.
 	Module  string      `json:"module"`
 	Verdict eval.Result `json:"verdict"`
 }
 
-// goldenPath is where the golden file of a test lies.
+// goldenPath returns the path of the golden file of a test.
 func goldenPath(d *Draft, test string) string {
 	return filepath.Join(d.Dir(), "tests", "golden", d.Name, test+".json")
 }
 
-// Strays are the golden files of a policy that none of its tests has: what they hold is
-// compared no more.
+// Strays returns the golden files of a policy that belong to none of its tests, and so are
+// not compared.
 func Strays(d *Draft) (paths []string) {
 	if d.Err != nil {
 		return nil
@@ -41,7 +41,7 @@ func Strays(d *Draft) (paths []string) {
 	for _, t := range d.Tests() {
 		known[goldenPath(d, t.Name)] = true
 	}
-	all, _ := filepath.Glob(filepath.Join(escaped(d.Dir()), "tests", "golden", d.Name, "*.json")) // the pattern is a good one
+	all, _ := filepath.Glob(filepath.Join(escaped(d.Dir()), "tests", "golden", d.Name, "*.json")) // the pattern is valid
 	for _, path := range all {
 		if !known[path] {
 			paths = append(paths, path)
@@ -50,12 +50,12 @@ func Strays(d *Draft) (paths []string) {
 	return paths
 }
 
-// escaped is a path that means itself in a pattern.
+// escaped returns a path in a form that matches only the path itself in a pattern.
 func escaped(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
-// readGolden returns nil where there is none.
+// readGolden reads a golden file; nil if there is none.
 func readGolden(path string) (*golden, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -82,7 +82,7 @@ func parseGolden(path string, text []byte) (*golden, error) {
 	return g, nil
 }
 
-// place is the file, with the line where that is known.
+// place returns the path of a file, with the line of the error if it is known.
 func place(path string, text []byte, err error) string {
 	at := int64(0)
 	if wrong, ok := errors.AsType[*json.SyntaxError](err); ok {
@@ -96,7 +96,7 @@ func place(path string, text []byte, err error) string {
 	return fmt.Sprintf("%s:%d", path, 1+bytes.Count(text[:min(at, int64(len(text)))], []byte{'\n'}))
 }
 
-// write writes the golden file, and reports whether it held something else.
+// write writes the golden file, and reports whether its content has changed.
 func (g *golden) write(path string) (changed bool, err error) {
 	var text bytes.Buffer
 	e := json.NewEncoder(&text)
@@ -114,7 +114,7 @@ func (g *golden) write(path string) (changed bool, err error) {
 	return true, os.WriteFile(path, text.Bytes(), 0o644) // as the author's other files
 }
 
-// differs says what is another than in the golden file, empty where nothing is.
+// differs says how a result differs from the golden file, empty if it does not.
 func (g *golden) differs(path string, now *golden) (string, error) {
 	before, made, err := g.normal(now)
 	if err != nil {
@@ -133,8 +133,8 @@ func (g *golden) differs(path string, now *golden) (string, error) {
 	return fmt.Sprintf("%s is %s, want %s as in %s; if that is meant, write it with --update", d.Field, shown(d.Made), shown(d.Recorded), path), nil
 }
 
-// normal are the verdicts that are compared: without fuel where that need not be
-// the same, and what was never in a file as it would come out of one.
+// normal returns both results in a comparable form: the fuel of both is the same if another
+// module was used, and the new result is encoded and decoded as if it was read from a file.
 func (g *golden) normal(now *golden) (before, made eval.Result, err error) {
 	text, err := json.Marshal(&now.Verdict)
 	if err == nil {

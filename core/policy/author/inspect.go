@@ -6,15 +6,15 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// What InspectModule finds.
+// The types of what InspectModule returns.
 type (
 	// ModuleReport is what the sandbox finds in a plugin's module.
 	ModuleReport = wasm.Report
-	// ModuleContents is what a module consists of.
+	// ModuleContents has the parts of a module.
 	ModuleContents = wasm.Contents
 	// ModuleImport is something that a module needs.
 	ModuleImport = wasm.Imported
-	// ModuleMemory is how large a module's memory is.
+	// ModuleMemory is the size of a module's memory.
 	ModuleMemory = wasm.MemorySize
 )
 

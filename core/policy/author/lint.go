@@ -14,8 +14,8 @@ import (
 	"github.com/wardlet/wardlet/core/policy/spec"
 )
 
-// Lint is Check, and also says what an author should look at in policies that
-// would be taken. The error has every Fault for which they would not.
+// Lint checks a set as rollout.Check does. It also returns advice about policies that would
+// be accepted. The error has every Fault for which the set would be refused.
 func Lint(ctx context.Context, o rollout.Options) (set api.PolicySet, advice []spec.Fault, err error) {
 	got := bundle.Read(o.Options)
 	for _, d := range got.Documents {
@@ -27,10 +27,10 @@ func Lint(ctx context.Context, o rollout.Options) (set api.PolicySet, advice []s
 	return set, advice, err
 }
 
-// soon is how long before its end an exception is worth a look.
+// soon is how long before an exception ends there is advice about it.
 const soon = 14 * 24 * time.Hour
 
-// adviceOn is what an author should look at in a document.
+// adviceOn returns what an author should look at in a document.
 func adviceOn(d *spec.Document, now time.Time) (all []string) {
 	say := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
 	if d.Mode == spec.ModeOff {
@@ -62,10 +62,10 @@ func adviceOn(d *spec.Document, now time.Time) (all []string) {
 	return all
 }
 
-// LintPolicies loads the policies of a directory as an agent of this
-// configuration would, with a compile cache of its own that is removed again, and
-// says what their author should look at. A signature is not asked for. The error
-// has every reason why the set would be refused.
+// LintPolicies loads the policies of a directory as an agent of this configuration would,
+// with a compile cache of its own that is removed afterwards, and returns advice for their
+// author. No signature is required. The error has every reason why the set would be
+// refused.
 func LintPolicies(ctx context.Context, cfg *config.Config, dir string) (set api.PolicySet, advice []spec.Fault, err error) {
 	err = parts.WithPolicies(cfg, "lint", dir, func(o rollout.Options) error {
 		o.Trust = bundle.Trust{}

@@ -17,25 +17,25 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// draftNode is the node's name for policies that are tried without an agent: always
-// the same, so that they say the same on every machine.
+// draftNode is the node's name for policies that are tried without an agent. It is always
+// the same, so that results are the same on every machine.
 const draftNode = "node"
 
 // TestedPolicies says what was tested.
 type TestedPolicies struct {
-	// Policies are the names of those that were loaded, Untested of those that have no
-	// [[test]].
+	// Policies are the names of the policies that were loaded. Untested are the documents
+	// that have no [[test]].
 	Policies, Untested []string
-	// Unpinned are the documents whose sha256 is not that of the module.
+	// Unpinned are the documents whose sha256 is not the digest of the module.
 	Unpinned []string
-	// Strays are golden files that no test has.
+	// Strays are golden files that belong to no test.
 	Strays []string
 }
 
-// TestPolicies runs the tests of the policies in a directory, or of a document, as
-// an agent of this configuration would, and tells each what came of one. It takes
-// policies that are off, and modules whose digest is missing or another one. The error
-// says why there is nothing to test.
+// TestPolicies runs the tests of the policies in a directory, or of a document, as an agent
+// of this configuration would, and calls each with the result of each test. It also tests
+// policies that are off, and modules whose digest is missing or another one. The error says
+// why there is nothing to test.
 func TestPolicies(ctx context.Context, cfg *config.Config, path string, o TestOptions, each func(*TestResult)) (TestedPolicies, error) {
 	var tested TestedPolicies
 	err := withDrafts(ctx, cfg, path, draftNode, func(drafts []*Draft, log *pluginLines) error {
@@ -62,8 +62,8 @@ func TestPolicies(ctx context.Context, cfg *config.Config, path string, o TestOp
 	return tested, err
 }
 
-// withDrafts does something with the policies of a directory, or with that of a
-// document, in a sandbox of their own.
+// withDrafts calls do with the policies of a directory, or with the policy of a document,
+// in a new sandbox.
 func withDrafts(ctx context.Context, cfg *config.Config, path, node string, do func([]*Draft, *pluginLines) error) error {
 	dir, document := path, ""
 	info, err := os.Stat(path)
@@ -96,7 +96,7 @@ func withDrafts(ctx context.Context, cfg *config.Config, path, node string, do f
 	return errors.Join(err, engine.Close())
 }
 
-// pluginLines is a log handler that keeps the lines which plugins log.
+// pluginLines is a log handler that keeps the lines that plugins log.
 type pluginLines struct {
 	mu    sync.Mutex
 	lines []string
@@ -124,7 +124,7 @@ func (l *pluginLines) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// take returns the lines since it was called last.
+// take returns the lines since its last call.
 func (l *pluginLines) take() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

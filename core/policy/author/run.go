@@ -11,7 +11,7 @@ import (
 	"github.com/wardlet/wardlet/core/state/decisions"
 )
 
-// PolicyRun is what a policy said to one question.
+// PolicyRun is the result of a policy for one question.
 type PolicyRun struct {
 	Policy   string `json:"policy"`
 	Document string `json:"document"`
@@ -21,23 +21,23 @@ type PolicyRun struct {
 	Limits  Limits      `json:"limits"`
 	// Log are the lines that the plugin logged.
 	Log []string `json:"log,omitempty"`
-	// Unpinned: sha256 of the document is not that of the module.
+	// Unpinned reports that the sha256 of the document is not the digest of the module.
 	Unpinned bool `json:"unpinned,omitempty"`
 }
 
-// ErrNoDecisions is that files hold no state directory with decisions on record.
+// ErrNoDecisions means that the files are no state directory with decisions on record.
 var ErrNoDecisions = decisions.ErrNone
 
-// AskPolicy puts a question to the policy of a document, in a sandbox of its own.
+// AskPolicy asks the policy of a document a question, in a new sandbox.
 func AskPolicy(ctx context.Context, cfg *config.Config, document string, q *Question) (*PolicyRun, error) {
 	return askDraft(ctx, cfg, document, draftNode, func(d *Draft) (eval.Result, error) { return d.Ask(ctx, q) })
 }
 
-// errAsked ends the search for a record.
+// errAsked stops the search for a record.
 var errAsked = errors.New("asked")
 
-// AskPolicyAgain puts the question of a decision that is on record in files, which
-// hold a state directory, to the policy of a document.
+// AskPolicyAgain asks the policy of a document the question of a decision on record. The
+// record is in files, which hold a state directory.
 func AskPolicyAgain(ctx context.Context, cfg *config.Config, document string, files fs.FS, id string) (run *PolicyRun, err error) {
 	damaged, err := decisions.NewArchive(files).Each(func(r *decisions.Record, e *decisions.Exhibits) error {
 		if r.ID != id {
@@ -59,7 +59,7 @@ func AskPolicyAgain(ctx context.Context, cfg *config.Config, document string, fi
 	return nil, errors.Join(append([]error{err}, damaged...)...)
 }
 
-// askDraft asks the policy of a document something.
+// askDraft calls ask with the policy of a document, and returns the result.
 func askDraft(ctx context.Context, cfg *config.Config, document, node string, ask func(*Draft) (eval.Result, error)) (run *PolicyRun, err error) {
 	err = withDrafts(ctx, cfg, document, node, func(drafts []*Draft, log *pluginLines) error {
 		if len(drafts) != 1 {

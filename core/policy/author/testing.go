@@ -15,33 +15,34 @@ type TestOptions struct {
 	Update bool
 }
 
-// What became of the golden file of a test.
+// The results of comparing or writing the golden file of a test.
 const (
-	// GoldenNone: there is none, and only the answer was compared.
+	// GoldenNone: there is no golden file, and only the answer was compared.
 	GoldenNone = "none"
-	// GoldenSame and GoldenDifferent: the verdict is that of the file, or another one.
+	// GoldenSame and GoldenDifferent: the verdict is the same as in the file, or another
+	// one.
 	GoldenSame      = "same"
 	GoldenDifferent = "different"
-	// GoldenWritten: it was written, and is new or another one.
+	// GoldenWritten: the file was written, and is new or has changed.
 	GoldenWritten = "written"
 )
 
-// TestResult is what came of a test.
+// TestResult is the result of a test.
 type TestResult struct {
-	// Name is POLICY/TEST, or that of the policy where it cannot be tested.
+	// Name is POLICY/TEST, or the policy's name if the policy cannot be tested.
 	Name   string `json:"name"`
 	Passed bool   `json:"passed"`
-	// Faults are why not, with file and line.
+	// Faults are the reasons why the test did not pass, with file and line.
 	Faults []string `json:"faults,omitempty"`
-	// Verdict is what the policy said, nil where it was not asked.
+	// Verdict is the result of the policy, nil if it was not asked.
 	Verdict *eval.Result `json:"verdict,omitempty"`
 	Golden  string       `json:"golden,omitempty"`
 	// Log are the lines that the plugin logged.
 	Log []string `json:"log,omitempty"`
 }
 
-// Test runs tests of a draft and tells each what came of one. The error is that of
-// ctx.
+// Test runs the tests of a draft and calls each with the result of each test. The error is
+// the error of ctx.
 func Test(ctx context.Context, d *Draft, o TestOptions, each func(*TestResult)) error {
 	if r := refused(d); r != nil {
 		each(r)
@@ -73,7 +74,7 @@ func Test(ctx context.Context, d *Draft, o TestOptions, each func(*TestResult)) 
 	return nil
 }
 
-// refused is the result of a draft that cannot be asked, nil for another.
+// refused returns the result of a draft that cannot be asked, nil if it can.
 func refused(d *Draft) *TestResult {
 	if d.Err == nil {
 		return nil
@@ -81,7 +82,7 @@ func refused(d *Draft) *TestResult {
 	return &TestResult{Name: d.Name, Faults: d.Refusals()}
 }
 
-// compare compares the verdict with the golden file of the test, or writes that.
+// compare compares the verdict with the golden file of the test, or writes that file.
 func (r *TestResult) compare(d *Draft, test string, update bool) (fault string) {
 	path := goldenPath(d, test)
 	now := &golden{d.Module, *r.Verdict}

@@ -20,26 +20,26 @@ import (
 	"github.com/wardlet/wardlet/core/strict"
 )
 
-// Bounds of what is read, in bytes.
+// Limits for the files that are read, in bytes.
 const (
 	maxPod = 1 << 20
-	// maxSet bounds all files together.
+	// maxSet is the limit for all files together.
 	maxSet = 64 << 20
 )
 
-// Options are how a directory is read.
+// Options say how a directory is read.
 type Options struct {
 	// Dir is the directory. Links in it are followed.
 	Dir string
-	// Trust is whose signature the set must have.
+	// Trust says whose signature the set must have.
 	Trust Trust
 	// AllowUnpinned lets documents leave out the digest of their module.
 	AllowUnpinned bool
 	// ModuleBytes is the length of the longest module that is read; 0 for
 	// wasm.MaxModuleBytes.
 	ModuleBytes int
-	// Memory is how many bytes of memory the plugins of the set may use together, and
-	// its documents once they are decoded; 0 for any amount.
+	// Memory is how many bytes of memory the plugins of the set may use together, and how
+	// many its decoded documents may use; 0 for no limit.
 	Memory int64
 }
 
@@ -50,21 +50,21 @@ func (o *Options) MaxModule() int64 { return int64(cmp.Or(o.ModuleBytes, wasm.Ma
 type Bundle struct {
 	Options Options
 	Dir     string
-	// Documents are those that could be decoded, sorted by name.
+	// Documents are the documents that could be decoded, sorted by name.
 	Documents []*spec.Document
 	// Files are the documents, modules and pods that could be read, by path.
 	Files map[string]File
-	// size is the length of all files in bytes, text that of the documents.
+	// size is the length of all files in bytes. text is the length of the documents.
 	size, text int64
-	// Stamps are those of the directory (".") and of every name that was read.
+	// Stamps are the stamps of the directory (".") and of every name that was read.
 	Stamps map[string]fswatch.Stamp
 	// Refused are faults of documents that could not be decoded, and of the directory.
 	Refused []Refusal
-	// Signature is what the manifest of the set proves.
+	// Signature has what the manifest of the set proves.
 	Signature Signature
-	// Steady reports that nothing changed while it was read.
+	// Steady reports that nothing changed while the bundle was read.
 	Steady bool
-	// Whole reports that nothing failed that may succeed at the next attempt.
+	// Whole reports that nothing failed with an error that may be gone at the next attempt.
 	Whole bool
 }
 
@@ -153,7 +153,7 @@ func (b *Bundle) ReadDocument(d *Directory, name string) {
 	b.Documents = append(b.Documents, doc)
 }
 
-// checkNames refuses names of two policies, and candidates that replace none.
+// checkNames refuses a name that two policies have, and candidates that replace no policy.
 func (b *Bundle) checkNames() {
 	first, candidates := map[string]*spec.Document{}, map[string]*spec.Document{}
 	for _, doc := range b.Documents {
@@ -215,7 +215,7 @@ func (b *Bundle) Fetch(d *Directory, path string, limit int64) (File, error) {
 	data, steady, err := d.read(path, limit)
 	b.Steady = b.Steady && steady
 	if err != nil {
-		// If the name is missing or is not a file, its stamp changes when that is mended.
+		// If the name is missing or is not a file, its stamp changes once that is repaired.
 		_, system := errors.AsType[syscall.Errno](err)
 		b.Whole = b.Whole && (!system || errors.Is(err, fs.ErrNotExist))
 		return File{}, err
@@ -229,7 +229,7 @@ func (b *Bundle) Fetch(d *Directory, path string, limit int64) (File, error) {
 	return f, nil
 }
 
-// Took returns what reading cost, in fuel.
+// Took returns the cost of reading, in fuel.
 func (b *Bundle) Took() int64 { return b.size*ReadByteFuel + b.text*DocumentByteFuel }
 
 var errTooMuch = errors.New("with it the files of the set are larger than 64 MiB together")
@@ -237,7 +237,7 @@ var errTooMuch = errors.New("with it the files of the set are larger than 64 MiB
 // Err returns every fault, ordered by document; nil if there is none.
 func (b *Bundle) Err() error { return b.faults("") }
 
-// faults is Err without the faults of one file.
+// faults returns the same as Err, without the faults of one file.
 func (b *Bundle) faults(but string) error {
 	all := slices.DeleteFunc(slices.Clone(b.Refused), func(f Refusal) bool { return but != "" && f.Path == but })
 	for _, doc := range b.Documents {
@@ -253,8 +253,8 @@ func (b *Bundle) faults(but string) error {
 	return errors.Join(errs...)
 }
 
-// checkGroups refuses groups of policies that are not members, and members of no group.
-// all are the documents by name, without candidates.
+// checkGroups refuses groups that name policies which are no members, and members that no
+// group names. all are the documents by name, without candidates.
 func (b *Bundle) checkGroups(all map[string]*spec.Document) {
 	if len(b.Refused) > 0 {
 		return // a missing policy may be in a document that could not be read
@@ -276,11 +276,11 @@ func (b *Bundle) checkGroups(all map[string]*spec.Document) {
 	}
 }
 
-// ReadByteFuel is what it costs in fuel to read and hash a byte.
+// ReadByteFuel is the fuel for reading and hashing a byte.
 const ReadByteFuel = 4
 
-// DocumentByteFuel is what it costs in fuel to decode a byte of a document. Short
-// conditions take the longest to compile.
+// DocumentByteFuel is the fuel for decoding a byte of a document. Short conditions take the
+// longest to compile.
 const DocumentByteFuel = 12_000
 
 // Digest returns 64 hexadecimal digits that identify the content of the set: the paths
@@ -293,8 +293,8 @@ func (b *Bundle) Digest() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Content returns what identifies the content together with its faults, and with all
-// else that decides whether a version of the agent refuses it.
+// Content returns a digest of the content, its faults, and everything else that decides
+// whether a version of the agent refuses it.
 func (b *Bundle) Content(version string) string {
 	o := &b.Options
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%v\n%q %t %d %t %d", b.Digest(), b.Err(), version, o.AllowUnpinned, o.MaxModule(), o.Trust.Required, o.Memory))
@@ -308,8 +308,8 @@ const PageBytes = 64 << 10
 // decoded: small tables need some 60, short conditions some 240.
 const decodedFactor = 256
 
-// roomFor refuses documents of a tenant that need more memory than its plugins may
-// use: they stay decoded as long as they are in force.
+// roomFor refuses documents of a tenant that need more memory than its plugins may use:
+// documents stay decoded as long as they are in force.
 func (o *Options) roomFor(text int64) error {
 	if most := o.Memory / decodedFactor; most > 0 && text > most {
 		return fmt.Errorf("with it the documents have %d bytes together, more than the %d for which policy_memory in agent.toml has room; make their settings smaller, or leave policies out", text, most)
@@ -317,8 +317,8 @@ func (o *Options) roomFor(text int64) error {
 	return nil
 }
 
-// CheckMemory refuses policies of a tenant whose plugins, with one instance of each,
-// could use more memory than they may.
+// CheckMemory refuses policies of a tenant if one instance of each of their plugins could
+// together use more memory than the tenant may.
 func (b *Bundle) CheckMemory(tenant string) {
 	most := b.Options.Memory
 	if most <= 0 {

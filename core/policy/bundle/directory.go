@@ -25,11 +25,11 @@ func (e *tooLong) Error() string {
 	return fmt.Sprintf("%d bytes long, more than the %d it may have", e.size, e.limit)
 }
 
-// errMoved is the error of a name that became another file while it was read.
+// errMoved is the error if a name became another file while it was read.
 var errMoved = errors.New("it was replaced while it was read")
 
-// Directory is the directory of the policies while it is read. What is opened through
-// it lies in it, even if names change meanwhile.
+// Directory is the directory of the policies while it is read. Files opened through it lie
+// in it, even if names change in the meantime.
 type Directory struct {
 	path string
 	root *os.Root
@@ -57,7 +57,7 @@ func OpenDirectory(path string) (*Directory, error) {
 // Close closes the directory.
 func (d *Directory) Close() { d.root.Close() }
 
-// isDocument reports whether a name in the directory is that of a document. Hidden
+// isDocument reports whether a name in the directory is the name of a document. Hidden
 // files, auxiliary files of editors and the manifest of a signed set are not documents.
 func isDocument(name string) bool {
 	return strings.HasSuffix(name, ".toml") && !strings.HasPrefix(name, ".") && !strings.HasPrefix(name, "#") && name != signed.ManifestName
@@ -95,7 +95,7 @@ func (d *Directory) Documents() ([]string, error) {
 func (d *Directory) stamp(name string) fswatch.Stamp {
 	if name == "." {
 		if info, err := d.root.Stat("."); err == nil {
-			return fswatch.Stamp{Inode: fswatch.StampOf(info).Inode} // which one it is, not what is in it
+			return fswatch.Stamp{Inode: fswatch.StampOf(info).Inode} // identifies the directory, not its content
 		}
 		return fswatch.Stamp{}
 	}
@@ -106,8 +106,8 @@ func (d *Directory) stamp(name string) fswatch.Stamp {
 	return fswatch.StampOf(info)
 }
 
-// read returns the bytes of a regular file of at most limit bytes, and whether it
-// stayed the same meanwhile. No part of the name may be a link. The error does not
+// read returns the bytes of a regular file of at most limit bytes, and whether the file
+// stayed the same while it was read. No part of the name may be a link. The error does not
 // contain the name.
 func (d *Directory) read(name string, limit int64) (data []byte, steady bool, err error) {
 	root := d.root
@@ -156,8 +156,8 @@ func enter(root *os.Root, name string) (*os.Root, error) {
 	return below, nil
 }
 
-// readFile opens only regular files. It does not block on a name that became that of
-// a pipe after it was looked at.
+// readFile reads a file only if it is regular. It does not block if the name became a pipe
+// after it was checked.
 func readFile(root *os.Root, name string, limit int64) (data []byte, steady bool, err error) {
 	before, err := root.Lstat(name)
 	if err != nil {

@@ -19,8 +19,8 @@ type Trust struct {
 	Required bool
 }
 
-// Signature is what the manifest of a set proves; the zero value is that of a set
-// without one.
+// Signature has what the manifest of a set proves. The zero value is the signature of a set
+// without a manifest.
 type Signature struct {
 	manifest *signed.Manifest
 	// Revision is 0 and Key empty if no trusted key has signed the manifest.
@@ -71,7 +71,7 @@ func (b *Bundle) readSignature(d *Directory) {
 	b.Signature.Key, b.Signature.Revision = key, m.Revision
 }
 
-// checkSignature compares what was read with what the manifest lists.
+// checkSignature compares the files that were read with the manifest.
 func (b *Bundle) checkSignature() {
 	if b.Signature.manifest == nil {
 		return
@@ -96,12 +96,12 @@ func (b *Bundle) sums() map[string]string {
 	return sums
 }
 
-// empty reports whether the set is one without policies that a trusted key has signed.
+// empty reports whether a trusted key has signed the set as one without policies.
 func (b *Bundle) empty() bool {
 	return b.Signature.Key != "" && len(b.Signature.manifest.Files) == 0
 }
 
-// Older refuses a signed set whose revision is lower than that of the last one.
+// Older returns an error for a signed set whose revision is lower than last, else nil.
 func (b *Bundle) Older(last uint64) error {
 	if b.Signature.Key == "" || b.Signature.Revision >= last {
 		return nil
@@ -110,9 +110,9 @@ func (b *Bundle) Older(last uint64) error {
 		filepath.Join(b.Dir, signed.ManifestName), b.Signature.Revision, last)
 }
 
-// Files returns what a signature of a directory of policies covers: its documents,
-// modules and pods of tests, by path, with the SHA-256 of each in hex. A directory
-// without policies has none, which is not an error.
+// Files returns the files that a signature of a directory of policies covers: its
+// documents, modules and pods of tests, by path, with the SHA-256 of each in hex. A
+// directory without policies has no such files, which is not an error.
 func Files(dir string) (map[string]string, error) {
 	b := Read(Options{Dir: dir, AllowUnpinned: true})
 	if !b.Steady {

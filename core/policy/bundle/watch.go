@@ -16,8 +16,8 @@ import (
 	"github.com/wardlet/wardlet/core/internal/fswatch"
 )
 
-// Watch delivers events when something may have changed in the directory of a set.
-// Without it the listings find everything, later.
+// Watch delivers events when something may have changed in the directory of a set. Without
+// events, listings find all changes, but later.
 type Watch struct {
 	fswatch.Watch
 
@@ -32,8 +32,9 @@ func NewWatch(dir string, period time.Duration, log *slog.Logger) *Watch {
 	return &Watch{dir: dir, period: period, log: log}
 }
 
-// Aim watches the directory and those below it that contain one of the names, or its
-// parent while it is missing. After a failure the next listing calls it again.
+// Aim watches the directory and the directories below it that contain one of the names. If
+// the directory is missing, Aim watches its parent. After a failure the next listing calls
+// it again.
 func (w *Watch) Aim(names map[string]fswatch.Stamp) {
 	dirs := []string{w.dir}
 	for name := range names {
@@ -53,8 +54,8 @@ func (w *Watch) Aim(names map[string]fswatch.Stamp) {
 	}
 }
 
-// Concerns reports whether an event may change the content of the set: it is that of a
-// document, of one of the names that were read, or of the directory.
+// Concerns reports whether an event may change the content of the set: it concerns a
+// document, one of the names that were read, or the directory.
 func (w *Watch) Concerns(e fsnotify.Event, names map[string]fswatch.Stamp) bool {
 	if e.Name == w.dir {
 		return true

@@ -11,18 +11,19 @@ import (
 	"cel.dev/cel-go/interpreter"
 )
 
-// ahead is an operation whose cost is counted before it is done, as it goes
-// through much for one step. CEL counts after. It is no InterpretableCall: CEL
-// would put its own search for patterns in its place.
+// ahead is an operation whose cost is counted before it is executed, because one
+// step of it may do much work; CEL counts afterwards. It does not implement
+// InterpretableCall, because CEL would then replace it by its own search for
+// patterns.
 type ahead struct {
 	call interpreter.InterpretableCall
 	do   func(args []ref.Val) ref.Val
 }
 
-// ID is that of the part of the expression.
+// ID returns the ID of the operation's part of the expression.
 func (a *ahead) ID() int64 { return a.call.ID() }
 
-// Exec does the operation, unless the count ends the evaluation.
+// Exec executes the operation, unless the count stops the evaluation.
 func (a *ahead) Exec(frame *interpreter.ExecutionFrame) ref.Val {
 	parts := a.call.Args()
 	args := make([]ref.Val, len(parts))
@@ -38,17 +39,18 @@ func (a *ahead) Exec(frame *interpreter.ExecutionFrame) ref.Val {
 	return a.do(args)
 }
 
-// Eval is Exec without a frame.
+// Eval calls Exec without a frame.
 func (a *ahead) Eval(vars interpreter.Activation) ref.Val {
 	return interpreter.EvalActivation(vars, a.Exec)
 }
 
-// sortedKeys is a map whose keys are gone through: it makes the list of them.
+// sortedKeys is a map over whose keys an expression iterates. It evaluates to the
+// list of keys.
 type sortedKeys struct {
 	interpreter.InterpretableV2
 }
 
-// Exec counts the keys, then sorts them.
+// Exec counts the keys, then sorts and returns them.
 func (k *sortedKeys) Exec(frame *interpreter.ExecutionFrame) ref.Val {
 	value := k.InterpretableV2.Exec(frame)
 	m, ok := value.(*mapping)
@@ -61,18 +63,18 @@ func (k *sortedKeys) Exec(frame *interpreter.ExecutionFrame) ref.Val {
 	return m.keys()
 }
 
-// Eval is Exec without a frame.
+// Eval calls Exec without a frame.
 func (k *sortedKeys) Eval(vars interpreter.Activation) ref.Val {
 	return interpreter.EvalActivation(vars, k.Exec)
 }
 
-// Function names the operation.
+// Function returns the name of the operation.
 func (*sortedKeys) Function() string { return overloadKeys }
 
-// OverloadID names the operation.
+// OverloadID returns the name of the operation.
 func (*sortedKeys) OverloadID() string { return overloadKeys }
 
-// decorate puts operations whose cost is counted ahead into a program.
+// decorate replaces the operations of a program whose cost must be counted ahead.
 func (f *found) decorate(i interpreter.InterpretableV2) (interpreter.InterpretableV2, error) {
 	if f.maps[i.ID()] {
 		if _, ok := i.(interpreter.InterpretableAttribute); ok {
@@ -92,8 +94,9 @@ func (f *found) decorate(i interpreter.InterpretableV2) (interpreter.Interpretab
 	return i, nil
 }
 
-// operation does what call does, nil if that need not be counted ahead. Of
-// constants CEL makes constants.
+// operation returns a function that does the same as call, nil if its cost need not
+// be counted ahead. Calls with only constants are left to CEL, which replaces them
+// by constants.
 func (f *found) operation(call interpreter.InterpretableCall) func([]ref.Val) ref.Val {
 	switch call.OverloadID() {
 	case overloads.Matches, overloads.MatchesString:
@@ -119,7 +122,7 @@ func (f *found) operation(call interpreter.InterpretableCall) func([]ref.Val) re
 			return searchList
 		}
 	}
-	return nil // of a constant list CEL makes a set
+	return nil // CEL makes a set of a constant list
 }
 
 func isVariable(i interpreter.InterpretableV2) bool {
@@ -143,7 +146,7 @@ func searchList(args []ref.Val) ref.Val {
 	return listContains(l, args[0])
 }
 
-// match is the search for a pattern, which is always a constant.
+// match returns the search for a pattern, which is always a constant.
 func (f *found) match(call interpreter.InterpretableCall) func([]ref.Val) ref.Val {
 	var pattern *regexp.Regexp
 	if constant, ok := call.Args()[1].(interpreter.InterpretableConst); ok {

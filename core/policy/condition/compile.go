@@ -12,17 +12,17 @@ import (
 	"github.com/wardlet/wardlet/core/printable"
 )
 
-// Condition is a compiled expression. It may be used by several goroutines.
+// Condition is a compiled expression. It is safe for concurrent use.
 type Condition struct {
 	expression string
 	program    cel.Program
 }
 
-// String is the expression.
+// String returns the expression.
 func (c *Condition) String() string { return c.expression }
 
-// Compile reads an expression, checks its types and bounds, and makes it ready
-// to be asked. An error is one line, says what is wrong, and where.
+// Compile parses an expression, checks its types and bounds, and prepares it for
+// evaluation. An error is one line that says what is wrong, and where.
 func Compile(expression string) (*Condition, error) {
 	switch {
 	case strings.TrimSpace(expression) == "":
@@ -72,32 +72,33 @@ func (l *language) plan(checked *cel.Ast, f *found) (cel.Program, error) {
 		cel.CustomDecoratorV2(f.decorate))
 }
 
-// MaxCost is what a condition may cost each time it is asked, in units of
+// MaxCost is the most that one evaluation of a condition may cost, in units of
 // about 100 ns.
 const MaxCost = 10_000
 
 const (
-	// MaxBytes bounds the text of an expression.
+	// MaxBytes is the longest text of an expression.
 	MaxBytes = 4 << 10
-	// maxDepth bounds the parts of an expression within each other.
+	// maxDepth is how deeply the parts of an expression may be nested.
 	maxDepth = 64
-	// maxEstimate bounds what an expression may cost at most if every list and
-	// map has typicalEntries and every text typicalText characters.
+	// maxEstimate is the largest estimated cost of an expression. The estimate
+	// assumes that every list and map has typicalEntries entries and every text
+	// typicalText characters.
 	maxEstimate    = 1_000_000
 	typicalEntries = 64
 	typicalText    = 256
 
-	// maxText bounds the texts of a pod that an expression reads, in bytes.
+	// maxText is the longest text of a pod that an expression can read, in bytes.
 	maxText = 64 << 10
-	// maxPattern bounds the text of a regular expression, and maxProgram the
-	// instructions that come of it.
+	// maxPattern is the longest text of a regular expression. maxProgram is the
+	// most instructions to which it may compile.
 	maxPattern = 256
 	maxProgram = 256
-	// maxQuantity bounds the text that quantity takes.
+	// maxQuantity is the longest text that the function quantity accepts.
 	maxQuantity = 32
 
-	// maxFault bounds the text of an error, and maxShown what it shows of the
-	// expression.
+	// maxFault is the longest text of an error. maxShown is how much of the
+	// expression an error shows.
 	maxFault = 400
 	maxShown = 120
 )

@@ -17,9 +17,9 @@ func TestAnExpressionIsRefused(t *testing.T) {
 		"that is a chain too long":  {"1" + strings.Repeat("+1", 100) + " > 0", "the condition is nested more than 64 deep; split it"},
 		"that ends too early":       {"object.spec.hostNetwork ==", "column 27: Syntax error: mismatched input '<EOF>'"},
 		"that is not closed":        {"object.metadata.name == 'x", "column 25: Syntax error"},
-		"that gives a text":         {"object.metadata.name", "the condition gives string; it must be true or false"},
-		"that gives a port":         {port, "the condition gives dyn; it must be true or false"},
-		"that gives a list":         {"object.spec.containers", "the condition gives list(Container); it must be true or false"},
+		"that gives a text":         {"object.metadata.name", "the condition returns string; it must return true or false"},
+		"that gives a port":         {port, "the condition returns dyn; it must return true or false"},
+		"that gives a list":         {"object.spec.containers", "the condition returns list(Container); it must return true or false"},
 
 		"with an unknown field":              {"object.spec.hostNetwrk", "column 12: PodSpec has no field hostNetwrk; did you mean hostNetwork?"},
 		"with an unknown field of elements":  {"object.spec.containers.all(c, c.imag == '')", "column 32: Container has no field imag; did you mean image?"},

@@ -9,8 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// functionContainers returns the containers of all kinds, so that none can be
-// forgotten.
+// functionContainers is the function that returns the containers of all kinds, so
+// that a condition cannot forget one.
 const functionContainers = "containers"
 
 func (v *vocabulary) containersOption() (cel.EnvOption, error) {
@@ -33,7 +33,7 @@ func (v *vocabulary) containersOption() (cel.EnvOption, error) {
 		}))), nil
 }
 
-// allContainers are the containers of a pod, in the order of docs/abi.md.
+// allContainers returns the containers of a pod, in the order of docs/abi.md.
 func allContainers(spec *corev1.PodSpec) []*corev1.Container {
 	all := make([]*corev1.Container, 0, countContainers(spec))
 	for i := range spec.InitContainers {

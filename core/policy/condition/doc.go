@@ -1,46 +1,48 @@
-// Package condition compiles and asks the conditions of policies: expressions
-// in CEL (cel.dev) over the pod that is judged. A policy is asked only where
-// all of its conditions are true.
+// Package condition compiles and evaluates the conditions of policies: expressions
+// in CEL (cel.dev) about the pod that is judged. A policy is asked only if all its
+// conditions are true.
 //
-// Comes in: expressions (Compile), and for each decision what is known before
-// any policy is asked (Request). Goes out: whether a condition is true, and
-// what it cost (Condition.Matches).
+// Inputs: expressions (Compile), and for each decision the facts that are known
+// before any policy is asked (Request). Outputs: whether a condition is true, and
+// the cost of its evaluation (Condition.Matches).
 //
-// The package owns no goroutine. A Condition may be used from any; an Input is
-// one decision's, used by one goroutine. Pods are only read.
+// The package starts no goroutine. A Condition is safe for concurrent use. An Input
+// belongs to one decision and must be used by one goroutine. Pods are only read.
 //
 // # What expressions see
 //
-// object is the pod, oldObject the one admitted before, and request the fields
-// of that name in docs/abi.md. Names are those of the manifest, without kind,
-// apiVersion, status and metadata.managedFields. All of it has types: an
-// unknown name is refused when the expression is compiled.
+// object is the pod, oldObject the pod that was admitted before, and request has
+// the fields of that name in docs/abi.md, except references. Names are those of the
+// manifest, without kind, apiVersion, status and metadata.managedFields. Everything
+// has a type: an unknown name is refused when the expression is compiled.
 //
-//   - What is not set reads as the zero value of its type: false, 0, an empty
-//     text, list or map, a time of 1970, also behind an object that is not set.
-//     has(object.spec.hostUsers) tells whether a field is set, and an object may
-//     be compared with null. An entry that a map does not have is an error.
+//   - A field that is not set reads as the zero value of its type: false, 0, an empty
+//     text, list or map, or a time of 1970. This also applies below an object that is
+//     not set. has(object.spec.hostUsers) reports whether a field is set, and an object
+//     may be compared with null. Reading an entry that a map does not have is an error.
 //   - Quantities are texts in canonical form. quantity(a) < quantity(b) compares
 //     them.
-//   - Ports by number or name are an int or a string: they can be compared, be
-//     looked for in lists, and be converted with int and string.
+//   - Ports by number or name are an int or a string. They can be compared, looked
+//     for in lists, and converted with int and string.
 //   - containers(object.spec) is the list of all init containers, containers and
 //     ephemeral containers.
-//   - Maps are gone through in the order of their keys.
+//   - Iteration over a map is in the order of its keys.
 //
-// Of CEL there are the operators, the macros has, all, exists, exists_one, map
-// and filter, and the functions size, contains, startsWith, endsWith, matches,
-// int, string, duration, timestamp and those that get parts of times and
-// durations, in UTC. Nothing reads a clock, chance or the machine.
+// Of CEL, expressions may use the operators, the macros has, all, exists,
+// exists_one, map and filter, and the functions size, contains, startsWith,
+// endsWith, matches, int, string, duration, timestamp and those that return parts
+// of times and durations, in UTC. No function reads a clock, random numbers or the
+// machine.
 //
 // # What bounds them
 //
-// The length and depth of an expression are bounded, and what it may cost by
-// an estimate (compile.go). While it is asked each step is counted in units
-// that are the same on every machine; it fails when they reach MaxCost. CEL's
-// own count takes an operation's cost after it, and some for less than they
-// are. So operations that go through much for one step are counted before
-// (ahead.go), texts of the pod that are very long cannot be read, and what
-// could make a value grow without being counted is refused when the expression
-// is compiled (rules.go): sums of lists, and comparing lists and objects.
+// The length and depth of an expression are bounded, and so is an estimate of its
+// cost (compile.go). During the evaluation each step is counted in units that are
+// the same on every machine; the evaluation fails when the count reaches MaxCost.
+// CEL itself counts an operation only after its execution, and counts too little
+// for some. So the cost of operations that do much work in one step is counted
+// before they are executed (ahead.go), and very long texts of the pod cannot be
+// read. Operations that could make a value grow without being counted are refused
+// when the expression is compiled (rules.go): sums of lists, and comparisons of
+// lists and objects.
 package condition

@@ -14,8 +14,8 @@ import (
 	"github.com/wardlet/wardlet/core/printable"
 )
 
-// checkEstimate refuses an expression that would cost far too much for a pod
-// with many of everything.
+// checkEstimate refuses an expression that would cost far too much for a pod with
+// many entries in every list.
 func (l *language) checkEstimate(checked *cel.Ast) error {
 	estimate, err := l.environment.EstimateCost(checked, estimator{})
 	if err != nil {
@@ -28,10 +28,10 @@ func (l *language) checkEstimate(checked *cel.Ast) error {
 	return nil
 }
 
-// estimator knows how large the parts of a pod are taken to be.
+// estimator estimates the sizes of the parts of a pod.
 type estimator struct{}
 
-// EstimateSize is how many entries or characters a part of the pod has.
+// EstimateSize returns how many entries or characters a part of the pod may have.
 func (estimator) EstimateSize(part cost.AstNode) *cost.SizeEstimate {
 	size := cost.SizeEstimate{}
 	switch part.Type().Kind() {
@@ -47,7 +47,7 @@ func (estimator) EstimateSize(part cost.AstNode) *cost.SizeEstimate {
 	return &size
 }
 
-// EstimateCallCost knows what our own functions cost.
+// EstimateCallCost returns the cost of functions that this package adds to CEL.
 func (estimator) EstimateCallCost(_, overload string, _ *cost.AstNode, _ []cost.AstNode) *cost.CallEstimate {
 	switch overload {
 	case overloadContainers:
@@ -58,28 +58,30 @@ func (estimator) EstimateCallCost(_, overload string, _ *cost.AstNode, _ []cost.
 	return nil
 }
 
-// Operations of our own, by the names that costs are counted under.
+// These are operations that this package adds, by the names under which their costs
+// are counted.
 const (
 	overloadQuantity   = "string_to_quantity"
 	overloadContainers = "spec_containers"
-	// overloadKeys is no function: a map whose keys are gone through.
+	// overloadKeys is not a function, but an iteration over the keys of a map.
 	overloadKeys = "sorted_keys"
 )
 
-// What it costs to read a quantity, and to make a number or time of a short text.
+// These are the costs of reading a quantity, and of converting a short text to a
+// number or time.
 const (
 	quantityCost   = 20
 	conversionCost = 3
 )
 
-// textPart is how many bytes of a text are gone through for a unit.
+// textPart is how many bytes of a text cost one unit to read.
 const textPart = 10
 
 func textWork(s string) uint64 { return 1 + uint64(len(s)/textPart) }
 
-// trackers say what operations cost that CEL takes for a single step, or for
-// less than they are: of those that an expression does, as each is looked for among
-// them for every step.
+// trackers returns the costs of operations that CEL counts as a single step, or for
+// which it counts too little. They include only operations that the expression
+// uses, because CEL searches them for every step.
 func (f *found) trackers() []cost.TrackerOption {
 	matching := func(args []ref.Val) uint64 { return workOnPattern(args, f.programs) }
 	counted := map[string]func(args []ref.Val) uint64{
@@ -113,7 +115,7 @@ func workOnText(args []ref.Val) uint64 {
 	return textWork(string(s))
 }
 
-// workOnList is that of looking for args[0] in a list.
+// workOnList returns the cost of looking for args[0] in a list.
 func workOnList(args []ref.Val) uint64 {
 	l, ok := args[1].(traits.Lister)
 	if !ok {
@@ -123,7 +125,7 @@ func workOnList(args []ref.Val) uint64 {
 	return 1 + uint64(max(n, 0))*workOnText(args)
 }
 
-// workOnPattern is that of an automaton that is in all its states at once.
+// workOnPattern returns the cost of an automaton that is in all its states at once.
 func workOnPattern(args []ref.Val, programs map[string]int) uint64 {
 	s, _ := args[0].(types.String)
 	pattern, _ := args[1].(types.String)

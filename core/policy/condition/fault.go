@@ -13,7 +13,7 @@ import (
 	"github.com/wardlet/wardlet/core/printable"
 )
 
-// faultAt is a fault at a place of an expression.
+// faultAt returns an error at a place of an expression.
 func faultAt(at common.Location, what string) error {
 	place := fmt.Sprintf("column %d", at.Column()+1)
 	if at.Line() > 1 {
@@ -22,7 +22,7 @@ func faultAt(at common.Location, what string) error {
 	return fmt.Errorf("%s: %s", place, printable.Short(what, maxFault))
 }
 
-// firstFault is the first of those that CEL found in an expression.
+// firstFault returns the first of the errors that CEL found in an expression.
 func (l *language) firstFault(issues *cel.Issues) error {
 	found := issues.Errors()
 	if len(found) == 0 {
@@ -41,7 +41,7 @@ func (l *language) firstFault(issues *cel.Issues) error {
 	return faultAt(first.Location, l.explain(first.Message))
 }
 
-// explain says what CEL says with the names that are known here.
+// explain rewrites an error message of CEL with the names that are known here.
 func (l *language) explain(message string) string {
 	if name, ok := quoted(message, "undefined field '"); ok {
 		of := l.vocabulary.without(name)
@@ -57,11 +57,11 @@ func (l *language) explain(message string) string {
 		_, arguments, _ := strings.Cut(message, " applied to ")
 		return fmt.Sprintf("%s cannot be applied to %s", strings.ReplaceAll(name, "_", ""), strings.Trim(arguments, "'"))
 	}
-	what, _, _ := strings.Cut(message, " expecting {") // a list of all that could stand there
+	what, _, _ := strings.Cut(message, " expecting {") // a list of all tokens that would be valid
 	return what
 }
 
-// quoted is what stands in quotes after prefix.
+// quoted returns the text in quotes after prefix.
 func quoted(message, prefix string) (string, bool) {
 	rest, ok := strings.CutPrefix(message, prefix)
 	if !ok {
@@ -71,7 +71,8 @@ func quoted(message, prefix string) (string, bool) {
 	return name, ok
 }
 
-// meant names the known words that are most like the unknown one.
+// meant returns a question for the known word that is most similar to the unknown
+// one.
 func meant(unknown string, known []string) string {
 	catalog := env.NewCatalog()
 	for _, name := range known {

@@ -8,8 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Input is what all conditions of one decision look at. It is used by one
-// goroutine. The pods must not change while it is used; nothing of them is
+// Input is the data that all conditions of one decision read. It must be used by
+// one goroutine. The pods must not change while it is in use, because they are not
 // copied.
 type Input struct {
 	request Request
@@ -21,8 +21,8 @@ func NewInput(r Request) *Input {
 	return &Input{request: r}
 }
 
-// ResolveName is the value of a variable. It makes an Input the activation of
-// a CEL program.
+// ResolveName returns the value of a variable. With this method an Input is the
+// activation of a CEL program.
 func (in *Input) ResolveName(name string) (any, bool) {
 	switch name {
 	case variableObject:
@@ -35,7 +35,7 @@ func (in *Input) ResolveName(name string) (any, bool) {
 	return nil, false
 }
 
-// Parent is none.
+// Parent returns nil: there is no parent.
 func (*Input) Parent() interpreter.Activation { return nil }
 
 func podOrNull(p *corev1.Pod) any {

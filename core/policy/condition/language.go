@@ -12,23 +12,24 @@ import (
 	"cel.dev/cel-go/common/overloads"
 )
 
-// language is what conditions are written in.
+// language is the CEL environment of conditions.
 type language struct {
 	environment *cel.Env
 	vocabulary  *vocabulary
-	// names are those of variables and functions.
+	// names are the names of variables and functions.
 	names []string
-	// compiling is held while an expression is compiled: the vocabulary
-	// remembers what was asked for last.
+	// compiling is held while an expression is compiled, because the vocabulary
+	// then records unknown fields.
 	compiling sync.Mutex
 }
 
-// theLanguage is made when the first condition is compiled: an agent without
-// conditions does not pay for it.
+// theLanguage makes the language when the first condition is compiled, so that an
+// agent without conditions does not need it.
 var theLanguage = sync.OnceValues(newLanguage)
 
-// standard are the functions of CEL that conditions have. The lists name the
-// variants, where not all are in: none that reads a database of time zones.
+// standard are the functions of CEL that conditions may use. A list names the
+// variants that are included; nil includes all. No variant reads a database of time
+// zones.
 var standard = map[string][]string{
 	operators.LogicalAnd: nil, operators.LogicalOr: nil, operators.LogicalNot: nil, operators.Conditional: nil,
 	operators.NotStrictlyFalse: nil, operators.Equals: nil, operators.NotEquals: nil,
@@ -52,7 +53,7 @@ var standard = map[string][]string{
 	overloads.TimeGetMilliseconds:  {overloads.TimestampToMilliseconds, overloads.DurationToMilliseconds},
 }
 
-// macros are those of CEL that conditions have.
+// macros are the macros of CEL that conditions may use.
 var macros = []string{"has", "all", "exists", "exists_one", "map", "filter"}
 
 func newLanguage() (*language, error) {

@@ -14,7 +14,7 @@ import (
 	"github.com/wardlet/wardlet/core/printable"
 )
 
-// list is a slice of the pod, whose elements are made when they are looked at.
+// list is a slice of the pod. Its elements are converted when they are read.
 type list struct {
 	unconvertible
 	vocabulary *vocabulary
@@ -35,7 +35,7 @@ func (l *list) at(i int) ref.Val {
 	return l.vocabulary.NativeToValue(v)
 }
 
-// Get is the element of an index.
+// Get returns the element with an index.
 func (l *list) Get(index ref.Val) ref.Val {
 	i, ok := index.(types.Int)
 	if !ok || i < 0 || int64(i) >= int64(l.items.Len()) {
@@ -44,7 +44,7 @@ func (l *list) Get(index ref.Val) ref.Val {
 	return l.at(int(i))
 }
 
-// Fold goes through the elements.
+// Fold calls f for each element.
 func (l *list) Fold(f traits.Folder) {
 	if l.element.of != nil {
 		l.foldObjects(f)
@@ -57,12 +57,12 @@ func (l *list) Fold(f traits.Folder) {
 	}
 }
 
-// objectsAtOnce is how many objects are made at once: who stops at the first must not
-// have paid for all.
+// objectsAtOnce is how many objects are allocated at once. An expression that stops
+// at the first element must not pay for all.
 const objectsAtOnce = 4
 
-// foldObjects is Fold where the elements are objects, whose type is known: some are
-// made at once.
+// foldObjects does the same as Fold for elements that are objects. Their type is
+// known, so several are allocated at once.
 func (l *list) foldObjects(f traits.Folder) {
 	var objects []object
 	length := l.items.Len()
@@ -87,25 +87,25 @@ func (l *list) foldObjects(f traits.Folder) {
 	}
 }
 
-// Iterator goes through the elements.
+// Iterator returns an iterator over the elements.
 func (l *list) Iterator() traits.Iterator { return &listIterator{list: l} }
 
-// Size is the number of elements.
+// Size returns the number of elements.
 func (l *list) Size() ref.Val { return types.Int(l.items.Len()) }
 
 // Contains reports whether an element equals value.
 func (l *list) Contains(value ref.Val) ref.Val { return listContains(l, value) }
 
-// Type is CEL's type of all lists.
+// Type returns CEL's type of all lists.
 func (*list) Type() ref.Type { return types.ListType }
 
-// Value is the slice.
+// Value returns the slice.
 func (l *list) Value() any { return l.items.Interface() }
 
-// Add is never asked: rules.go refuses to add lists.
+// Add is never called, because rules.go refuses to add lists.
 func (*list) Add(ref.Val) ref.Val { return types.NewErr("lists cannot be added") }
 
-// Equal is never asked: rules.go refuses to compare lists.
+// Equal is never called, because rules.go refuses to compare lists.
 func (*list) Equal(ref.Val) ref.Val { return types.NewErr("lists cannot be compared") }
 
 // listContains reports whether an element of a list equals value.
@@ -122,7 +122,7 @@ func listContains(l traits.Lister, value ref.Val) ref.Val {
 	return types.False
 }
 
-// listIterator goes through a list.
+// listIterator iterates over a list.
 type listIterator struct {
 	unconvertible
 	list *list
@@ -132,7 +132,7 @@ type listIterator struct {
 // HasNext reports whether there is a further element.
 func (it *listIterator) HasNext() ref.Val { return types.Bool(it.next < it.list.items.Len()) }
 
-// Next is the next element, nil after the last.
+// Next returns the next element, nil after the last.
 func (it *listIterator) Next() ref.Val {
 	if it.next >= it.list.items.Len() {
 		return nil
@@ -141,20 +141,21 @@ func (it *listIterator) Next() ref.Val {
 	return it.list.at(it.next - 1)
 }
 
-// Equal is never asked.
+// Equal is never called.
 func (*listIterator) Equal(ref.Val) ref.Val { return types.False }
 
-// Type is CEL's type of all iterators.
+// Type returns CEL's type of all iterators.
 func (*listIterator) Type() ref.Type { return types.IteratorType }
 
-// Value is none.
+// Value returns nil.
 func (*listIterator) Value() any { return nil }
 
-// Matches reports whether the condition is true, and what it cost: from 1 to
-// MaxCost, the same for the same input on every machine, also when it fails.
-// An error is one line and names the condition.
+// Matches reports whether the condition is true, and what its evaluation cost: from
+// 1 to MaxCost, the same for the same input on every machine, even if it fails. An
+// error is one line and names the condition.
 func (c *Condition) Matches(in *Input) (matched bool, cost uint64, err error) {
-	// What panics in here is an error of Eval, the count's end among it.
+	// Eval returns an error for a panic, including the one that stops an evaluation
+	// at the limit of its cost.
 	value, details, err := c.program.Eval(in)
 	cost = 1
 	if actual := details.ActualCost(); actual != nil {

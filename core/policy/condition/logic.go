@@ -7,18 +7,18 @@ import (
 	"cel.dev/cel-go/interpreter"
 )
 
-// logic is an operation on a truth that always costs 1. Macros do two of them for
-// each element, and CEL takes longer to find out what they cost than to do them.
+// logic is a boolean operation that always costs 1. Macros execute two of them for
+// each element, and in CEL finding out their cost takes longer than executing them.
 type logic struct {
 	call interpreter.InterpretableCall
 	of   interpreter.InterpretableV2
 	do   func(ref.Val) ref.Val
 }
 
-// ID is that of the part of the expression.
+// ID returns the ID of the operation's part of the expression.
 func (l *logic) ID() int64 { return l.call.ID() }
 
-// Exec does the operation and counts it.
+// Exec executes the operation and counts it.
 func (l *logic) Exec(frame *interpreter.ExecutionFrame) ref.Val {
 	value := l.of.Exec(frame)
 	if costs := frame.CostTracker(); costs != nil {
@@ -27,13 +27,13 @@ func (l *logic) Exec(frame *interpreter.ExecutionFrame) ref.Val {
 	return l.do(value)
 }
 
-// Eval is Exec without a frame.
+// Eval calls Exec without a frame.
 func (l *logic) Eval(vars interpreter.Activation) ref.Val {
 	return interpreter.EvalActivation(vars, l.Exec)
 }
 
-// logicOf is a call that is logic, nil for all others. Of constants CEL makes
-// constants.
+// logicOf returns a call as logic, nil for all other calls. Calls with a constant
+// are left to CEL, which replaces them by constants.
 func logicOf(call interpreter.InterpretableCall) *logic {
 	var do func(ref.Val) ref.Val
 	switch call.OverloadID() {
@@ -54,9 +54,9 @@ func negate(value ref.Val) ref.Val {
 	if truth, ok := value.(types.Bool); ok {
 		return !truth
 	}
-	return types.MaybeNoSuchOverloadErr(value) // an error stays what it is
+	return types.MaybeNoSuchOverloadErr(value) // an error remains unchanged
 }
 
-// notStrictlyFalse is whether a macro goes on: also after an error, which a later
-// element may outweigh.
+// notStrictlyFalse reports whether a macro continues. It also continues after an
+// error, because the result of a later element may take precedence.
 func notStrictlyFalse(value ref.Val) ref.Val { return types.Bool(value != types.False) }

@@ -9,7 +9,7 @@ import (
 	"cel.dev/cel-go/common/types/traits"
 )
 
-// mapping is a map of the pod, from texts to texts.
+// mapping is a map of the pod. Its keys and values are texts.
 type mapping struct {
 	unconvertible
 	vocabulary *vocabulary
@@ -19,7 +19,7 @@ type mapping struct {
 
 var _ traits.Mapper = (*mapping)(nil)
 
-// Find is the value of a key.
+// Find returns the value of a key.
 func (m *mapping) Find(key ref.Val) (ref.Val, bool) {
 	name, ok := key.(types.String)
 	if !ok {
@@ -36,7 +36,7 @@ func (m *mapping) Find(key ref.Val) (ref.Val, bool) {
 	return m.vocabulary.NativeToValue(v), true
 }
 
-// entry is the value of a key, the zero reflect.Value if there is none.
+// entry returns the value of a key, the zero reflect.Value if there is none.
 func (m *mapping) entry(key string) reflect.Value {
 	if texts, ok := reflect.TypeAssert[map[string]string](m.entries); ok { // nearly always
 		text, found := texts[key]
@@ -48,7 +48,7 @@ func (m *mapping) entry(key string) reflect.Value {
 	return m.entries.MapIndex(reflect.ValueOf(key).Convert(m.entries.Type().Key()))
 }
 
-// Get is the value of a key.
+// Get returns the value of a key.
 func (m *mapping) Get(key ref.Val) ref.Val {
 	v, found := m.Find(key)
 	if !found && v == nil {
@@ -57,7 +57,7 @@ func (m *mapping) Get(key ref.Val) ref.Val {
 	return v
 }
 
-// Contains reports whether there is an entry of a key.
+// Contains reports whether there is an entry with a key.
 func (m *mapping) Contains(key ref.Val) ref.Val {
 	v, found := m.Find(key)
 	if !found && v != nil {
@@ -66,16 +66,16 @@ func (m *mapping) Contains(key ref.Val) ref.Val {
 	return types.Bool(found)
 }
 
-// Size is the number of entries.
+// Size returns the number of entries.
 func (m *mapping) Size() ref.Val { return types.Int(m.entries.Len()) }
 
-// Iterator goes through the keys in their order.
+// Iterator returns an iterator over the keys, sorted.
 func (m *mapping) Iterator() traits.Iterator {
 	it, _ := m.keys().(traits.Lister)
 	return it.Iterator()
 }
 
-// keys is the list of the keys, sorted.
+// keys returns the list of the keys, sorted.
 func (m *mapping) keys() ref.Val {
 	keys := make([]string, 0, m.entries.Len())
 	for it := m.entries.MapRange(); it.Next(); {
@@ -85,11 +85,11 @@ func (m *mapping) keys() ref.Val {
 	return types.NewStringList(m.vocabulary, keys)
 }
 
-// Type is CEL's type of all maps.
+// Type returns CEL's type of all maps.
 func (*mapping) Type() ref.Type { return types.MapType }
 
-// Value is the map.
+// Value returns the map.
 func (m *mapping) Value() any { return m.entries.Interface() }
 
-// Equal is never asked: rules.go refuses to compare maps.
+// Equal is never called, because rules.go refuses to compare maps.
 func (*mapping) Equal(ref.Val) ref.Val { return types.NewErr("maps cannot be compared") }

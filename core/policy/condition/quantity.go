@@ -12,18 +12,18 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// A quantity of more digits, or of a larger exponent, is not shown: it may take
-// minutes to write out.
+// These bound the digits and the exponent of a quantity that is shown. To write out
+// a larger one may take minutes.
 const (
 	maxQuantityBits     = 256
 	maxQuantityExponent = 64
 )
 
-// canonical is the text of a quantity. Its own String would remember the
-// result, and pods are shared.
+// canonical returns the text of a quantity. The String method of a quantity is not
+// used, because it stores its result in the quantity, and pods are shared.
 func canonical(q resource.Quantity) (string, error) {
 	if _, short := q.AsInt64(); !short {
-		exact := q // AsDec writes
+		exact := q // AsDec changes its receiver
 		number := exact.AsDec()
 		if number.UnscaledBig().BitLen() > maxQuantityBits || max(number.Scale(), -number.Scale()) > maxQuantityExponent {
 			return "", errors.New("the quantity is too large or too exact; conditions read 64 digits at most")
@@ -33,12 +33,13 @@ func canonical(q resource.Quantity) (string, error) {
 	return string(append(number, suffix...)), nil
 }
 
-// functionQuantity makes a quantity of its text, to be compared with others.
+// functionQuantity is the function that makes a quantity of a text, to compare it
+// with others.
 const functionQuantity = "quantity"
 
 var quantityType = types.NewObjectType("quantity", traits.ComparerType)
 
-// comparisons are the operators that quantities have, besides == and !=.
+// comparisons are the operators for quantities, in addition to == and !=.
 var comparisons = map[string]string{
 	"_<_":  "less_quantity",
 	"_<=_": "less_equals_quantity",
@@ -46,7 +47,7 @@ var comparisons = map[string]string{
 	"_>=_": "greater_equals_quantity",
 }
 
-// quantityOptions declare the function and the operators.
+// quantityOptions declares the function and the operators.
 func quantityOptions() []cel.EnvOption {
 	options := []cel.EnvOption{
 		cel.Function(functionQuantity, cel.Overload(overloadQuantity, []*cel.Type{types.StringType}, quantityType,
@@ -59,7 +60,7 @@ func quantityOptions() []cel.EnvOption {
 	return options
 }
 
-// amount is a quantity as a value.
+// amount is a quantity as a value of CEL.
 type amount struct {
 	unconvertible
 	quantity resource.Quantity
@@ -77,8 +78,8 @@ func parseQuantity(v ref.Val) ref.Val {
 	return &amount{quantity: q}
 }
 
-// readQuantity reads a quantity that is not hostile: a large exponent makes the
-// library count with numbers of gigabytes.
+// readQuantity parses a quantity. It refuses large exponents, for which the library
+// would compute with numbers of gigabytes.
 func readQuantity(s string) (resource.Quantity, error) {
 	if len(s) > maxQuantity {
 		return resource.Quantity{}, fmt.Errorf("%.40q is no quantity: it is longer than %d bytes", s, maxQuantity)
@@ -93,7 +94,7 @@ func readQuantity(s string) (resource.Quantity, error) {
 	return q, nil
 }
 
-// Compare is -1, 0 or 1.
+// Compare returns -1, 0 or 1.
 func (a *amount) Compare(other ref.Val) ref.Val {
 	b, ok := other.(*amount)
 	if !ok {
@@ -102,14 +103,14 @@ func (a *amount) Compare(other ref.Val) ref.Val {
 	return types.Int(a.quantity.Cmp(b.quantity))
 }
 
-// Equal reports whether both are as much.
+// Equal reports whether both quantities are the same amount.
 func (a *amount) Equal(other ref.Val) ref.Val {
 	b, ok := other.(*amount)
 	return types.Bool(ok && a.quantity.Cmp(b.quantity) == 0)
 }
 
-// Type is that of all quantities.
+// Type returns the type of all quantities.
 func (*amount) Type() ref.Type { return quantityType }
 
-// Value is the quantity.
+// Value returns the quantity.
 func (a *amount) Value() any { return a.quantity }

@@ -11,21 +11,22 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// reading is how values of a Go type are read.
+// reading describes how values of a Go type are read.
 type reading struct {
 	celType *types.Type
-	// get makes a value that vocabulary.NativeToValue takes.
+	// get returns a value that vocabulary.NativeToValue accepts.
 	get func(reflect.Value) (any, error)
-	// isSet is what has tells.
+	// isSet returns the result of the macro has.
 	isSet func(reflect.Value) bool
-	// of is the type of objects that get returns pointers to, nil for other values.
+	// of is the type of the objects to which get returns pointers, nil for other
+	// values.
 	of *structure
 }
 
-// epoch is what a time that is not set reads as.
+// epoch is the value that a time reads as if it is not set.
 var epoch = time.Unix(0, 0).UTC()
 
-// special are types that are not read as what they are in Go.
+// special are the types that are not read by their kind in Go.
 var special = map[reflect.Type]*reading{
 	reflect.TypeFor[time.Time](): {
 		celType: types.TimestampType,
@@ -60,8 +61,8 @@ var special = map[reflect.Type]*reading{
 
 func isNotZero(v reflect.Value) bool { return !v.IsZero() }
 
-// addressed is the value itself, not a copy: fields and elements are read
-// through pointers.
+// addressed returns a pointer to the value itself, not to a copy. Fields and
+// elements have addresses, because they are read through pointers.
 func addressed[T any](v reflect.Value) *T {
 	p, _ := reflect.TypeAssert[*T](v.Addr())
 	return p
@@ -74,8 +75,8 @@ func timestamp(t time.Time) types.Timestamp {
 	return types.Timestamp{Time: t}
 }
 
-// maxPortName bounds the text of a number or name. Sums of them cost little,
-// as rules.go does not allow any.
+// maxPortName is the longest text of a port by number or name. rules.go does not
+// allow sums of such texts.
 const maxPortName = 256
 
 func numberOrName(n *intstr.IntOrString) (any, error) {
@@ -88,7 +89,7 @@ func numberOrName(n *intstr.IntOrString) (any, error) {
 	return types.String(n.StrVal), nil
 }
 
-// reading is that of a Go type.
+// reading returns the reading for a Go type.
 func (v *vocabulary) reading(t reflect.Type) (*reading, error) {
 	if r, ok := special[t]; ok {
 		return r, nil
@@ -124,8 +125,8 @@ func text(s string) (any, error) {
 	return types.String(s), nil
 }
 
-// pointerReading reads what is pointed to; nil is null for objects, and else
-// the zero value.
+// pointerReading returns the reading for a pointer. A nil pointer reads as null for
+// objects, else as the zero value.
 func (v *vocabulary) pointerReading(t reflect.Type) (*reading, error) {
 	of, err := v.reading(t.Elem())
 	if err != nil {

@@ -12,25 +12,25 @@ import (
 	"cel.dev/cel-go/parser"
 )
 
-// found is what is found in an expression that its program needs.
+// found holds what the program of an expression needs to know about it.
 type found struct {
-	// maps are the parts whose keys are gone through.
+	// maps are the IDs of the parts over whose keys the expression iterates.
 	maps map[int64]bool
-	// patterns are the regular expressions by their texts, and programs how
-	// many instructions each has.
+	// patterns are the regular expressions by their texts. programs are their
+	// numbers of instructions.
 	patterns map[string]*regexp.Regexp
 	programs map[string]int
-	// called are the operations that it may do, by the names that costs are counted
-	// under.
+	// called are the operations that the expression may execute, by the names under
+	// which their costs are counted.
 	called map[string]bool
 }
 
-// rules look for what CEL allows and conditions do not: what grows, or is gone
-// through, without being counted.
+// rules look for operations that CEL allows and conditions do not: those that make
+// values grow, or iterate over values, without being counted.
 type rules struct {
 	tree  *ast.AST
 	found found
-	// fault is the first, at the part of that ID.
+	// fault is the first fault. at is the ID of its part of the expression.
 	fault string
 	at    int64
 }
@@ -57,8 +57,8 @@ func (r *rules) typeOf(e ast.Expr) *types.Type { return r.tree.GetType(e.ID()) }
 
 func (r *rules) isDyn(e ast.Expr) bool { return r.typeOf(e).Kind() == types.DynKind }
 
-// hasDyn reports whether values of type t may be an int or a string, or have
-// such within.
+// hasDyn reports whether values of type t may be an int or a string, or contain
+// such values.
 func hasDyn(t *types.Type) bool {
 	return t.Kind() == types.DynKind || slices.ContainsFunc(t.Parameters(), hasDyn)
 }
@@ -82,8 +82,8 @@ func (r *rules) inspect(e ast.Expr) {
 	}
 }
 
-// allOfType refuses parts of different types where one may be an int or a
-// string: what is neither must not pass for it.
+// allOfType refuses parts of different types if one of them may be an int or a
+// string: otherwise a value of another type could be used as if it were one.
 func (r *rules) allOfType(e ast.Expr, t *types.Type, parts []ast.Expr) {
 	if !hasDyn(t) {
 		return
@@ -183,7 +183,8 @@ func (r *rules) inspectSearch(e, value, in ast.Expr) {
 	}
 }
 
-// inspectSum allows lists to be added by macros only, one element at a time.
+// inspectSum refuses sums of lists, except those that macros make to add one
+// element.
 func (r *rules) inspectSum(e, left ast.Expr) {
 	isResult := left.Kind() == ast.IdentKind && left.AsIdent() == parser.HiddenAccumulatorName
 	if r.typeOf(e).Kind() == types.ListKind && !isResult {

@@ -13,23 +13,24 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// structure is a type of objects with its fields.
+// structure is an object type with its fields.
 type structure struct {
 	goType  reflect.Type
 	celType *types.Type
-	// zero is what is read of an object that is not set. Nothing writes it.
+	// zero is the value that is read for an object that is not set. It is never
+	// written to.
 	zero   reflect.Value
 	fields map[string]*types.FieldType
 }
 
-// hidden are the fields that expressions do not see, by Go type and name.
+// hidden are the fields that expressions cannot see, by Go type and name.
 var hidden = map[reflect.Type][]string{
 	reflect.TypeFor[corev1.Pod]():        {"TypeMeta", "Status"},
 	reflect.TypeFor[metav1.ObjectMeta](): {"ManagedFields"},
 }
 
-// addFields adds the fields of t to s, by their names in JSON. at is the way
-// from s to t, where t is embedded in it.
+// addFields adds the fields of t to s, by their JSON names. at is the index path
+// from s to t if t is embedded in s.
 func (v *vocabulary) addFields(s *structure, t reflect.Type, at []int) error {
 	for i := range t.NumField() {
 		f := t.Field(i)
@@ -72,7 +73,7 @@ func (s *structure) fieldType(name string, path []int, r *reading) *types.FieldT
 	}
 }
 
-// value is the struct that of points to, the zero one if of is null.
+// value returns the struct that of points to, the zero struct if of is null.
 func (s *structure) value(of any) reflect.Value {
 	v := reflect.ValueOf(of)
 	if v.Kind() != reflect.Pointer || v.Type().Elem() != s.goType {
@@ -81,7 +82,7 @@ func (s *structure) value(of any) reflect.Value {
 	return v.Elem()
 }
 
-// names are those of the fields, sorted.
+// names returns the names of the fields, sorted.
 func (s *structure) names() []string {
 	return slices.Sorted(maps.Keys(s.fields))
 }
@@ -93,16 +94,16 @@ type object struct {
 	of      *structure
 }
 
-// Value is the pointer, for the fields to be read from.
+// Value returns the pointer, from which the fields are read.
 func (o object) Value() any { return o.pointer }
 
-// Type is the object's.
+// Type returns the type of the object.
 func (o object) Type() ref.Type { return o.of.celType }
 
-// Equal is never asked: rules.go refuses to compare objects.
+// Equal is never called, because rules.go refuses to compare objects.
 func (object) Equal(ref.Val) ref.Val { return types.NewErr("objects cannot be compared") }
 
-// unconvertible is a value that nothing converts.
+// unconvertible provides the conversions of a value that cannot be converted.
 type unconvertible struct{}
 
 // ConvertToNative fails.

@@ -10,14 +10,14 @@ import (
 	"cel.dev/cel-go/common/types/ref"
 )
 
-// vocabulary is every type that expressions can name the fields of. It tells
-// CEL of them, and makes CEL's values of Go's.
+// vocabulary holds all types whose fields expressions can name. It provides them to
+// CEL, and converts values of Go to values of CEL.
 type vocabulary struct {
 	byName map[string]*structure
 	byType map[reflect.Type]*structure
 
-	// unknown are fields that were asked for and are none. They are written
-	// only while an expression is compiled, one at a time.
+	// unknown are fields that CEL asked for and that do not exist. They are written
+	// only while an expression is compiled, which is one at a time.
 	unknown []unknownField
 }
 
@@ -27,7 +27,7 @@ type unknownField struct {
 	field string
 }
 
-// newVocabulary finds all types that the variables lead to.
+// newVocabulary finds all types that are reachable from the variables.
 func newVocabulary() (*vocabulary, error) {
 	v := &vocabulary{byName: map[string]*structure{}, byType: map[reflect.Type]*structure{}}
 	for _, name := range slices.Sorted(maps.Keys(variables)) {
@@ -38,7 +38,7 @@ func newVocabulary() (*vocabulary, error) {
 	return v, nil
 }
 
-// structure is that of a Go type, made when it is first asked for.
+// structure returns the structure of a Go type, and makes it on the first call.
 func (v *vocabulary) structure(t reflect.Type) (*structure, error) {
 	if s, ok := v.byType[t]; ok {
 		return s, nil
@@ -54,7 +54,7 @@ func (v *vocabulary) structure(t reflect.Type) (*structure, error) {
 	return s, v.addFields(s, t, nil)
 }
 
-// without is the type that was asked for an unknown field, nil if there are
+// without returns the type that was asked for an unknown field, nil if there are
 // several.
 func (v *vocabulary) without(field string) *structure {
 	var only *structure
@@ -70,7 +70,7 @@ func (v *vocabulary) without(field string) *structure {
 	return only
 }
 
-// FindStructType is the type of objects of that name.
+// FindStructType returns the object type with a name.
 func (v *vocabulary) FindStructType(name string) (*types.Type, bool) {
 	s, ok := v.byName[name]
 	if !ok {
@@ -79,7 +79,7 @@ func (v *vocabulary) FindStructType(name string) (*types.Type, bool) {
 	return types.NewTypeTypeWithParam(s.celType), true
 }
 
-// FindStructFieldNames are the names of a type's fields, sorted.
+// FindStructFieldNames returns the names of a type's fields, sorted.
 func (v *vocabulary) FindStructFieldNames(name string) ([]string, bool) {
 	s, ok := v.byName[name]
 	if !ok {
@@ -88,7 +88,7 @@ func (v *vocabulary) FindStructFieldNames(name string) ([]string, bool) {
 	return s.names(), true
 }
 
-// FindStructFieldType is a field of a type.
+// FindStructFieldType returns a field of a type.
 func (v *vocabulary) FindStructFieldType(name, field string) (*types.FieldType, bool) {
 	s, ok := v.byName[name]
 	if !ok {
@@ -101,7 +101,7 @@ func (v *vocabulary) FindStructFieldType(name, field string) (*types.FieldType, 
 	return f, ok
 }
 
-// FindIdent finds nothing: names of types are no values here.
+// FindIdent finds nothing: the names of types are not values in conditions.
 func (*vocabulary) FindIdent(string) (ref.Val, bool) { return nil, false }
 
 // EnumValue finds nothing.
@@ -109,12 +109,12 @@ func (*vocabulary) EnumValue(name string) ref.Val {
 	return types.NewErr("there is no enumeration %s", name)
 }
 
-// NewValue makes nothing: expressions only look at objects.
+// NewValue returns an error: expressions cannot make objects.
 func (*vocabulary) NewValue(name string, _ map[string]ref.Val) ref.Val {
 	return types.NewErr("an object of type %s cannot be made", name)
 }
 
-// NativeToValue makes a value of CEL of one that a field gave.
+// NativeToValue converts a value that was read from a field to a value of CEL.
 func (v *vocabulary) NativeToValue(value any) ref.Val {
 	switch value := value.(type) {
 	case ref.Val:

@@ -14,7 +14,7 @@ import (
 // flash wears out. 10 kB cost as much as a call of a plugin by default.
 const RecordByteFuel = 1000
 
-// maxPaidDocuments is how many documents of a tenant are known to be paid.
+// maxPaidDocuments is how many paid documents of a tenant are remembered.
 const maxPaidDocuments = 256
 
 // PaidRecords are Records that tenants pay for: many decisions write much, even if they
@@ -44,7 +44,7 @@ func (p *PaidRecords) Append(tenant string, entries []decisions.Entry) []error {
 	return errs
 }
 
-// bytes returns how much was written for entries. A document that is written again
+// bytes returns how many bytes were written for entries. A document that is written again
 // because its first copy is old does not count.
 func (p *PaidRecords) bytes(tenant string, entries []decisions.Entry, errs []error) (bytes int64) {
 	p.mu.Lock()

@@ -13,13 +13,13 @@ import (
 const (
 	// maxDecisions is how many decisions are shown.
 	maxDecisions = 1000
-	// maxDecisionText is how many bytes of text by plugins are shown: if they write much,
-	// fewer decisions are shown.
+	// maxDecisionText is how many bytes of text by plugins are shown: if plugins write
+	// much, fewer decisions are shown.
 	maxDecisionText = 4 << 20
 )
 
-// Decisions are the newest ones. If there are too many, the oldest one of the owner of
-// pods that has most is dropped, so that the decisions of a tenant only replace its own.
+// Decisions are the newest decisions. If there are too many, the owner of pods with most
+// decisions loses its oldest one, so that the decisions of a tenant only replace its own.
 // It is safe for concurrent use.
 type Decisions struct {
 	mu     sync.Mutex
@@ -29,7 +29,8 @@ type Decisions struct {
 	text   int
 }
 
-// tenantDecisions are those about the pods of one owner, of *shownDecision, newest last.
+// tenantDecisions are the decisions about the pods of one owner. list contains
+// *shownDecision, newest last.
 type tenantDecisions struct {
 	list list.List
 	text int
@@ -44,8 +45,8 @@ type shownDecision struct {
 // is equal to no other.
 type decisionKey [sha256.Size]byte
 
-// KeyOf returns the key of a decision. inputs are the digests of what it saw, none if
-// they are not known: the instance stands for them then.
+// KeyOf returns the key of a decision. inputs are the digests of what the decision saw. If
+// they are not known, there are none, and the instance stands for them.
 func KeyOf(d *api.Decision, inputs ...string) (key decisionKey) {
 	if d.Instance == "" && len(inputs) == 0 {
 		return decisionKey{}
@@ -61,8 +62,8 @@ func KeyOf(d *api.Decision, inputs ...string) (key decisionKey) {
 	add(string(v.Answer), v.Reason, v.Policy, v.Tenant, v.Mutation.Hash())
 	switch v.Answer {
 	case api.Hold, api.Answer(api.Defer), api.Answer(api.Drop):
-		// It has no effect and is asked for again and again; another message does not
-		// make it another decision.
+		// Such a decision has no effect and is made again and again; another message does
+		// not make it another decision.
 	default:
 		add(v.Message)
 	}
@@ -88,8 +89,8 @@ func (d *Decisions) has(key decisionKey) (api.Decision, bool) {
 	return shownAt(e).Decision, true
 }
 
-// add adds a decision. One that is equal to another increases that one's count, and gets
-// its ID if it has none itself. It returns what is shown now.
+// add adds a decision and returns it as it is shown now. If an equal decision is shown, the
+// new one replaces it, adds its count and, without an ID, keeps its ID.
 func (d *Decisions) add(n api.Decision, key decisionKey) api.Decision {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -171,7 +172,7 @@ func (d *Decisions) Newest() []api.Decision {
 	return all
 }
 
-// textOf returns the length of what plugins wrote into a verdict.
+// textOf returns the length of the texts that plugins wrote into a verdict.
 func textOf(v *api.Verdict) int {
 	n := len(v.Message)
 	for i := range v.Opinions {

@@ -10,8 +10,8 @@ import (
 
 const (
 	// indexedAtLeast is how many of the newest recorded decisions about one owner's pods
-	// are known: more than are shown, because held pods are asked about again and again.
-	// It may be twice as many, each of some 60 bytes.
+	// are known: more than are shown, because held pods are asked about again and again. Up
+	// to twice as many may be known, each in some 60 bytes.
 	indexedAtLeast = 2048
 	// maxRestored is how many records of each owner are read at the start.
 	maxRestored = 2 * indexedAtLeast
@@ -37,7 +37,7 @@ type indexed struct {
 	count  int
 }
 
-// find returns what is known of a decision.
+// find returns the entry of a decision.
 func (x *index) find(key decisionKey) (known indexed, ok bool) {
 	short := indexKey(key[:])
 	if known, ok = x.newer[short]; !ok {

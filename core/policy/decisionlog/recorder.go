@@ -15,19 +15,20 @@ type Options struct {
 	Records Records
 	// Tenants are the names of all tenants.
 	Tenants []string
-	// Version is the agent's, Node the node's name.
+	// Version is the agent's version. Node is the node's name.
 	Version, Node string
 	Logger        *slog.Logger
 	// Now is the wall clock.
 	Now func() time.Time
 }
 
-// Recorder records decisions and answers them then. It has one for each owner of pods, so
-// that none waits for the records of another.
+// Recorder records decisions and then answers them. It has a tenantRecorder for each owner
+// of pods, so that no owner waits for the records of another one.
 type Recorder struct {
 	cfg   Options
 	shown *Decisions
-	// of are by tenant, the operator's under the empty name. The map does not change.
+	// of are the recorders by tenant, the operator's under the empty name. The map does not
+	// change.
 	of map[string]*tenantRecorder
 }
 
@@ -57,8 +58,8 @@ func (r *Recorder) Behind(tenant string) bool {
 	return r.cfg.Records != nil && r.of[tenant].behind()
 }
 
-// Run records until ctx ends, and then what is left. It must be called once, if there are
-// Records.
+// Run records decisions until ctx ends, and then those that are left. It must be called
+// once, if there are Records.
 func (r *Recorder) Run(ctx context.Context) {
 	r.restore()
 	var running sync.WaitGroup

@@ -15,15 +15,15 @@ import (
 	"github.com/wardlet/wardlet/core/state/decisions"
 )
 
-// Recording is a decision that is not recorded yet, with what it depended on. It does not
-// change any more.
+// Recording is a decision that is not recorded yet, with its inputs. It does not change any
+// more.
 type Recording struct {
 	Decision api.Decision
-	// Request is that of the hooks admit, filter and connect, Conflict that of merge; the
-	// other is nil.
+	// Request is the question of the hooks admit, filter and connect. Conflict is the
+	// question of the hook merge. The other one is nil.
 	Request  *wasm.Request
 	Conflict *eval.Conflict
-	// Sets are those that were used.
+	// Sets are the sets that the decision used.
 	Sets []*eval.Set
 	// Facts returns what the policies of an owner saw of the node; nil if none looked.
 	Facts func(tenant string) *wasm.NodeFacts
@@ -38,7 +38,7 @@ type Recording struct {
 
 	key   decisionKey
 	entry decisions.Entry
-	// repeats is an equal one of the same batch.
+	// repeats is an equal decision of the same batch, nil for none.
 	repeats *Recording
 }
 
@@ -75,7 +75,7 @@ func (r *Recording) prepare(c *Options) error {
 	return d.Err
 }
 
-// texts returns those that rendered the decision's pods.
+// texts returns the Texts that rendered the decision's pods.
 func (r *Recording) texts() *pod.Texts {
 	if r.Conflict != nil {
 		return r.Conflict.Texts
@@ -83,7 +83,7 @@ func (r *Recording) texts() *pod.Texts {
 	return r.Request.Texts
 }
 
-// policies returns what the policies that had an opinion were made from.
+// policies returns the records of the policies that had an opinion.
 func (r *Recording) policies(d *Documents) []decisions.PolicyRecord {
 	facts := map[string]string{}
 	records := make([]decisions.PolicyRecord, 0, len(r.Decision.Verdict.Opinions))
@@ -115,7 +115,7 @@ func (r *Recording) policy(o *api.Opinion) *eval.Policy {
 }
 
 // inputsOf returns the inputs that distinguish decisions. Pods are identified by their
-// instances: other fields, such as the version of its status, make no other input.
+// instances: another value of other fields, such as the status, is no other input.
 func inputsOf(r *decisions.Record) []string {
 	all := []string{r.OldInstance, r.Kind, r.Base}
 	for _, input := range []string{r.ConnectionInput, r.References} {
@@ -154,7 +154,7 @@ func (d *Documents) Pod(p *v1.Pod) string {
 	return d.add(d.texts.Whole(p))
 }
 
-// instance returns that of a pod, empty for nil.
+// instance returns the instance of a pod, empty for nil.
 func (d *Documents) instance(p *v1.Pod) string {
 	if p == nil {
 		return ""

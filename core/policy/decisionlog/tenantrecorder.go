@@ -20,18 +20,18 @@ const (
 	diskPatience = 2 * time.Second
 )
 
-// tenantRecorder records decisions about one owner's pods, many at a time, and answers
-// them then. If the disk fails or hangs, they are answered nevertheless and only shown.
+// tenantRecorder records decisions about one owner's pods, many at a time, and then answers
+// them. If the disk fails or hangs, decisions are answered nevertheless and only shown.
 type tenantRecorder struct {
 	cfg    Options
 	tenant string
 	shown  *Decisions
-	// freed is called when it is not behind any more.
+	// freed is called when the recorder is no longer behind.
 	freed func()
 
 	mu      sync.Mutex
 	pending []*Recording
-	// waiting counts those without an answer.
+	// waiting counts the decisions without an answer.
 	waiting int
 	closed  bool
 	// wake has a value when something is pending; it is never closed.
@@ -63,7 +63,7 @@ func (r *tenantRecorder) put(x *Recording) {
 	r.pending = append(r.pending, x)
 	select {
 	case r.wake <- struct{}{}:
-	default: // it will be taken with what woke it
+	default: // the pending wake-up is enough
 	}
 }
 
@@ -74,7 +74,8 @@ func (r *tenantRecorder) behind() bool {
 	return r.waiting >= maxUnrecorded
 }
 
-// run records until ctx ends, and then what is left. It must be called once.
+// run records decisions until ctx ends, and then those that are left. It must be called
+// once.
 func (r *tenantRecorder) run(ctx context.Context) {
 	r.counted = r.cfg.Now()
 	work, done := make(chan *batch), make(chan *batch, 1)
@@ -104,8 +105,8 @@ func (r *tenantRecorder) run(ctx context.Context) {
 	}
 }
 
-// take returns all that is pending, nil for nothing. After the last one nothing is added
-// any more.
+// take returns all pending decisions, nil if there are none. If last is true, no decision
+// is added afterwards.
 func (r *tenantRecorder) take(last bool) *batch {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -187,7 +188,7 @@ func (r *tenantRecorder) finish(b *batch, unwritten string) {
 		case unwritten != "":
 			x.Decision.NotKept = unwritten
 		case errors.Is(b.errs[i], decisions.ErrTooLarge):
-			x.Decision.NotKept = b.errs[i].Error() // nothing is wrong with the disk
+			x.Decision.NotKept = b.errs[i].Error() // the disk has not failed
 		case b.errs[i] != nil:
 			x.Decision.NotKept = b.errs[i].Error()
 			r.fault(x.Decision.NotKept)
@@ -213,7 +214,7 @@ func (r *tenantRecorder) finish(b *batch, unwritten string) {
 	r.answered(b.all)
 }
 
-// recall sets what the index has about a decision that is not shown any more.
+// recall sets the fields of a decision from the index if the decision is no longer shown.
 func (r *tenantRecorder) recall(x *Recording) {
 	if _, shown := r.shown.has(x.key); shown || x.Decision.NotKept != "" {
 		return
@@ -221,7 +222,7 @@ func (r *tenantRecorder) recall(x *Recording) {
 	r.index.recall(x.key, &x.Decision)
 }
 
-// late records that a batch which was answered without the disk is written.
+// late records that a batch which was answered too early is now written.
 func (r *tenantRecorder) late(b *batch) {
 	for i, x := range b.fresh {
 		if b.errs[i] != nil {
@@ -261,10 +262,10 @@ func (r *tenantRecorder) fault(why string) {
 	r.broken = why
 }
 
-// batch is what is written together.
+// batch has the decisions that are recorded together.
 type batch struct {
 	all []*Recording
-	// fresh are those that must be written, errs the results.
+	// fresh are the decisions that must be written. errs are the results of their writes.
 	fresh []*Recording
 	errs  []error
 }
@@ -288,8 +289,8 @@ func (b *batch) err() error {
 	return nil
 }
 
-// countsPeriod is how often repetitions are written at most: they use space that records
-// could have.
+// countsPeriod is the shortest time between writes of repetitions, which use space that
+// records could have.
 const countsPeriod = time.Hour
 
 // repeated counts a recorded decision that was made again.

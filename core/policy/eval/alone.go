@@ -19,11 +19,11 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// Result is what a policy says to a question that it is asked alone, in a test or by its
-// author. The same module says the same on every machine, to the last bit.
+// Result is the result of one policy that is asked alone, in a test or by its author. The
+// same module returns the same result on every machine, to the last bit.
 type Result struct {
-	// Answer is one of the hook or, for merge, the document that wins. It is empty if
-	// there is none.
+	// Answer is an answer of the hook or, for merge, the document that wins. It is empty if
+	// there is no answer.
 	Answer string `json:"answer,omitempty"`
 	// NotAsked says why the plugin was not called, empty if it was.
 	NotAsked string `json:"notAsked,omitempty"`
@@ -31,31 +31,32 @@ type Result struct {
 	Failure string `json:"failure,omitempty"`
 	Code    string `json:"code,omitempty"`
 	Message string `json:"message,omitempty"`
-	// RetryAfter is when the question is to be asked again, as in "10m0s"; empty if the
-	// policy does not say.
+	// RetryAfter is the delay before the question is to be asked again, as in "10m0s";
+	// empty if the policy does not say.
 	RetryAfter  string            `json:"retryAfter,omitempty"`
 	Warnings    []string          `json:"warnings,omitempty"`
 	Annotations map[string]string `json:"annotations,omitempty"`
 	Explanation string            `json:"explanation,omitempty"`
-	// Patch is the JSON patch that came with the answer, Changed what it changes.
+	// Patch is the JSON patch that came with the answer. Changed lists what it changes.
 	Patch   json.RawMessage `json:"patch,omitempty"`
 	Changed []string        `json:"changed,omitempty"`
 	// Reads are the fields and documents that the plugin read, by the names of
 	// docs/abi.md.
 	Reads []string `json:"reads,omitempty"`
-	// Fuel is what the call used of limits.fuel, HostFuel the cost of conditions and the
-	// patch.
+	// Fuel is the part of limits.fuel that the call used. HostFuel is the cost of
+	// conditions and the patch.
 	Fuel     int64 `json:"fuel"`
 	HostFuel int64 `json:"hostFuel,omitempty"`
-	// Extra is what else the call cost the host, in units of fuel: it differs each time.
+	// Extra is the other cost of the call for the host, in units of fuel. It differs each
+	// time.
 	Extra int64 `json:"-"`
 }
 
 // cost returns the cost of everything.
 func (s *Result) cost() int64 { return s.Fuel + s.HostFuel + s.Extra }
 
-// Output returns how many bytes of limits.output_bytes its texts have. A text that the
-// plugin replaced counts for the limit, but not here.
+// Output returns how many bytes of limits.output_bytes the result's texts use. A text that
+// the plugin replaced counts towards the limit, but not here.
 func (s *Result) Output() (bytes int) {
 	for _, text := range s.Warnings {
 		bytes += len(text)
@@ -69,7 +70,7 @@ func (s *Result) Output() (bytes int) {
 // because returns code and message, for display.
 func (s *Result) because() string { return said(s.Code, s.Message) }
 
-// SetFailure makes it the result of a plugin that returned no answer.
+// SetFailure turns s into the result of a plugin that returned no answer.
 func (s *Result) SetFailure(err error) {
 	code, message, fuel := FailureOf(err)
 	s.Answer, s.Failure, s.Message = "", code, message
@@ -86,8 +87,8 @@ func NotMatching(fuel int64) Result {
 	return Result{Answer: string(api.Abstain), NotAsked: "the pod does not match [match]", HostFuel: fuel}
 }
 
-// AskPlugin calls the plugin about one pod. The fuel of a call that failed is in its
-// *wasm.Failure, but for Extra.
+// AskPlugin calls the plugin about one pod. If the call failed, its fuel is in the
+// *wasm.Failure, except Extra.
 func (p *Policy) AskPlugin(ctx context.Context, hook string, r *wasm.Request, mutateAPI bool) (Result, error) {
 	if hook == api.HookFilter {
 		got, err := p.Plugin.Plugin.Filter(ctx, r)
@@ -183,16 +184,16 @@ func (s *Result) AfterCall(ctx context.Context, err error) (Result, error) {
 	return *s, nil
 }
 
-// RunTest returns what a test got instead of what it expects, empty if it passed, and the
-// cost. The error is why there was no answer.
+// RunTest runs a test and returns its cost. got is the result if the test expects another
+// one, and empty if the test passed. The error says why there was no answer.
 func (p *Policy) RunTest(ctx context.Context, v *spec.TestCase, pods map[string]*v1.Pod) (got string, fuel int64, err error) {
 	s, err := p.AskTest(ctx, v, pods)
 	got, took := s.Mismatch(v, err)
 	return got, s.cost() + took, err
 }
 
-// Mismatch returns what a test got instead of what it expects, empty if it passed. fuel
-// is that of a call that failed.
+// Mismatch returns the result if the test expects another one, and an empty string if the
+// test passed. fuel is the fuel of a call that failed.
 func (s *Result) Mismatch(v *spec.TestCase, err error) (got string, fuel int64) {
 	switch {
 	case err != nil:
@@ -208,7 +209,7 @@ func (s *Result) Mismatch(v *spec.TestCase, err error) (got string, fuel int64) 
 	return fmt.Sprintf("%s (%s)", s.Answer, s.because()), 0
 }
 
-// AskTest returns what the policy says in a test.
+// AskTest returns the result of the policy in a test.
 func (p *Policy) AskTest(ctx context.Context, v *spec.TestCase, pods map[string]*v1.Pod) (Result, error) {
 	if v.Hook == api.HookMerge {
 		return p.ChooseWinner(ctx, ConflictOfTestCase(v, pods))
@@ -219,7 +220,7 @@ func (p *Policy) AskTest(ctx context.Context, v *spec.TestCase, pods map[string]
 	return p.testAsked(ctx, v, p.QuestionOfTest(v, pods))
 }
 
-// testAsked returns what a policy says to the question of a test.
+// testAsked returns the result of a policy for the question of a test.
 func (p *Policy) testAsked(ctx context.Context, v *spec.TestCase, q *api.Question) (Result, error) {
 	matches, fuel, err := p.testMatches(ctx, v, q)
 	if err != nil {
@@ -233,8 +234,8 @@ func (p *Policy) testAsked(ctx context.Context, v *spec.TestCase, q *api.Questio
 	return s, err
 }
 
-// testMatches reports whether the policy matches a test's pod: source and operation
-// always match. fuel is the cost of its conditions.
+// testMatches reports whether the policy matches a test's pod. Source and operation always
+// match. fuel is the cost of its conditions.
 func (p *Policy) testMatches(ctx context.Context, v *spec.TestCase, q *api.Question) (matches bool, fuel int64, err error) {
 	if !p.Match.MatchesPod(q) {
 		return false, 0, nil
@@ -243,7 +244,7 @@ func (p *Policy) testMatches(ctx context.Context, v *spec.TestCase, q *api.Quest
 	return d.turn.All(ctx, p.Match.Compiled, d.conditions())
 }
 
-// ConflictOfTestCase returns that of a test of the hook merge.
+// ConflictOfTestCase returns the conflict of a test of the hook merge.
 func ConflictOfTestCase(v *spec.TestCase, pods map[string]*v1.Pod) *Conflict {
 	m := &wasm.MergeRequest{Time: v.At, ClockSynchronized: true}
 	for i := range v.Candidates {
@@ -299,7 +300,7 @@ func said(reason, message string) string {
 	return strings.TrimPrefix(strings.TrimSuffix(reason+": "+message, ": "), ": ")
 }
 
-// testUnited returns what a group says in a test: the members are asked that match the
+// testUnited returns the result of a group in a test. It asks the members that match the
 // pod and, unlike in their own tests, the operation.
 func (p *Policy) testUnited(ctx context.Context, v *spec.TestCase, pods map[string]*v1.Pod) (Result, error) {
 	q := p.QuestionOfTest(v, pods)
@@ -311,8 +312,8 @@ func (p *Policy) testUnited(ctx context.Context, v *spec.TestCase, pods map[stri
 	})
 }
 
-// AskGroup returns what a group makes of its members' answers, without exceptions. If a
-// member fails the group fails.
+// AskGroup asks the members of a group and returns the group's result. The group's
+// exceptions are ignored. If a member fails, the group fails.
 func (p *Policy) AskGroup(ask func(member *Policy) (Result, error)) (Result, error) {
 	var s Result
 	var opinions []*PolicyResult
@@ -344,7 +345,7 @@ func (p *Policy) AskGroup(ask func(member *Policy) (Result, error)) (Result, err
 // opinion returns a member's result as an opinion.
 func (s *Result) opinion(of *Policy) *PolicyResult {
 	answer := api.Answer(s.Answer)
-	again, _ := time.ParseDuration(s.RetryAfter) // empty for no wish
+	again, _ := time.ParseDuration(s.RetryAfter) // empty if the policy does not say
 	return &PolicyResult{
 		Opinion:    api.Opinion{Policy: of.Name, Tenant: of.Tenant, Answer: answer, Reason: reason(answer, s.Code), Message: s.Message},
 		retryAfter: again,

@@ -14,19 +14,20 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// BreakDelays is after how long a question that failed is tried again, by how often one
-// was.
+// BreakDelays are the delays before a question that failed is tried again, by the number of
+// such attempts.
 var BreakDelays = backoff.Exponential{Min: 10 * time.Second, Max: 5 * time.Minute}
 
 const (
 	// BreakAfter is how many failures in a row of a plugin, on the pods of one
 	// tenant, open its breaker for that tenant.
 	BreakAfter = 5
-	// TurnTime is how often an open breaker lets one question through that has not failed.
+	// TurnTime is the interval at which an open breaker lets through one question that has
+	// not failed.
 	TurnTime = time.Second
 	// MaxTurn is how far ahead turns are reserved.
 	MaxTurn = time.Minute
-	// maxFailing is how many questions that failed a breaker knows.
+	// maxFailing is the number of failed questions that a breaker remembers.
 	maxFailing = 1024
 	// BreakerOpen is the code of a question that is not asked because the plugin failed on it.
 	BreakerOpen wasm.FailureCode = "BreakerOpen"
@@ -34,39 +35,40 @@ const (
 	BreakerWaits wasm.FailureCode = "BreakerWaits"
 )
 
-// breakers keep a failing plugin from being called again and again: one for each tenant
-// of the judged pods, so that a tenant whose pods make an operator's plugin fail does not
-// affect others. The zero value is ready, and safe for concurrent use. It ends with the
-// plugin.
+// breakers keep a failing plugin from being called again and again: one for each tenant of
+// the judged pods, so that a tenant whose pods make an operator's plugin fail does not
+// affect others. They exist as long as the plugin. The zero value is ready, and safe for
+// concurrent use.
 type breakers struct {
 	mu sync.Mutex
 	of map[string]*breaker
 }
 
-// QuestionID identifies what a plugin is asked: a version of a pod by a hook, or a conflict.
+// QuestionID identifies a question to a plugin: a hook and a version of a pod, or a
+// conflict.
 type QuestionID [sha256.Size]byte
 
-// breaker is that of one tenant, "" for the operator's own pods. It is open after
-// BreakAfter failures in a row, until a call does not fail.
+// breaker is the breaker for the pods of one tenant, or for the operator's own pods. It is
+// open after BreakAfter failures in a row, until a call does not fail.
 type breaker struct {
 	failed int
 	last   string
 	// failing are the questions that failed.
 	failing map[QuestionID]struct{}
-	// tries counts those of them that were tried again since it opened. The next one is
-	// at until; trying reports that one runs.
+	// tries counts the failed questions that were tried again since the breaker opened. The
+	// next attempt is at until. trying reports that an attempt is running.
 	tries  int
 	until  time.Time
 	trying bool
-	// next is the first turn that is not reserved. turns are the reserved ones of
-	// questions that have not failed.
+	// next is the first turn that is not reserved. turns are the reserved turns, by
+	// question. These questions have not failed.
 	next  time.Time
 	turns map[QuestionID]time.Time
 }
 
-// open reports whether a plugin is asked a question now: both results are zero. Else err
-// is the failure, or wait is how long a question that has not failed waits for its turn,
-// at most patience.
+// open reports whether a plugin is asked a question now: then both results are zero.
+// Otherwise err is the failure, or wait is how long a question that has not failed waits
+// for its turn. wait is at most patience.
 func (b *breakers) open(tenant string, id func() QuestionID, patience time.Duration, now time.Time) (wait time.Duration, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -82,7 +84,7 @@ func (b *breakers) open(tenant string, id func() QuestionID, patience time.Durat
 		return 0, one.failure(BreakerWaits, fmt.Sprintf("is asked this in %s at the earliest", max(wait.Round(time.Second), time.Second)))
 	}
 	left := one.until.Sub(now)
-	if left <= 0 || left > BreakDelays.Max { // more than that only where the clock went back
+	if left <= 0 || left > BreakDelays.Max { // more only if the clock went back
 		one.until, one.trying = now.Add(one.pause()), true
 		return 0, nil
 	}
@@ -92,13 +94,13 @@ func (b *breakers) open(tenant string, id func() QuestionID, patience time.Durat
 // isOpen reports whether the breaker is open; it may be nil.
 func (b *breaker) isOpen() bool { return b != nil && b.failed >= BreakAfter }
 
-// failure returns that of a question that is not asked.
+// failure returns the failure of a question that is not asked.
 func (b *breaker) failure(code wasm.FailureCode, why string) error {
 	return &wasm.Failure{Code: code, Err: fmt.Errorf("it failed %d times in a row and %s; the last time: %s", b.failed, why, b.last)}
 }
 
-// turn returns how long a question that has not failed waits for its turn, and reserves
-// the turn if it is not too far ahead. A question that does not wait gets a turn only
+// turn returns how long a question that has not failed waits for its turn, and reserves the
+// turn if it is not too far ahead. A question that cannot wait gets a turn only if that is
 // now.
 func (b *breaker) turn(q QuestionID, waits bool, now time.Time) time.Duration {
 	if b.next.Sub(now) > MaxTurn+TurnTime { // the clock went back
@@ -144,8 +146,8 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// left returns after how long a question is asked again that was not asked or failed; 0
-// if no breaker is open.
+// left returns the delay before a question that failed or was not asked is asked again; 0
+// if the tenant's breaker is not open.
 func (b *breakers) left(tenant string, id func() QuestionID, now time.Time) time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -157,12 +159,13 @@ func (b *breakers) left(tenant string, id func() QuestionID, now time.Time) time
 	if _, failed := one.failing[id()]; !failed {
 		at = one.next
 	} else if one.trying {
-		at = now // that may close it
+		at = now // the running attempt may close the breaker
 	}
 	return max(at.Sub(now), minRetryAfter)
 }
 
-// Opened returns the failure that keeps it open for a tenant's pods, empty for none.
+// Opened returns the last failure if the breaker for a tenant's pods is open, else an empty
+// string.
 func (b *breakers) Opened(tenant string) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -172,7 +175,7 @@ func (b *breakers) Opened(tenant string) string {
 	return ""
 }
 
-// note records how a call ended: failed is empty if it did not fail. A failed question
+// note records the result of a call: failed is empty if it did not fail. A failed question
 // does not keep others from being asked.
 func (b *breakers) note(tenant string, id func() QuestionID, failed string, now time.Time) {
 	b.mu.Lock()
@@ -216,8 +219,8 @@ func (b *breaker) fail(q QuestionID) {
 	}
 }
 
-// ended is note for a call that may have been interrupted, or found no instance, and then
-// does not count.
+// ended does the same as note, but ignores a call that was interrupted or found no
+// instance.
 func (b *breakers) ended(ctx context.Context, tenant string, id func() QuestionID, failed string, now time.Time) {
 	switch {
 	case ctx.Err() != nil:
@@ -228,7 +231,7 @@ func (b *breakers) ended(ctx context.Context, tenant string, id func() QuestionI
 	}
 }
 
-// untried lets another failed question be tried, because this one was not.
+// untried lets another failed question be tried, because this one was not tried.
 func (b *breakers) untried(tenant string, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

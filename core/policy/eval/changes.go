@@ -13,21 +13,22 @@ import (
 // The words of docs/abi.md for what an update changes, in its order.
 const (
 	changedLabels = "labels"
-	// changedAnnotations are all but those that only this node writes.
+	// changedAnnotations stands for all annotations except those that only this node
+	// writes.
 	changedAnnotations = "annotations"
 	// changedImages: a container of any kind has another image, or there are other
 	// containers.
 	changedImages = "images"
 	// changedResources: a container or the whole pod has other resources.
 	changedResources = "resources"
-	// changedContainers: anything else of the containers, or their number.
+	// changedContainers: anything else in the containers, or their number.
 	changedContainers  = "containers"
 	changedTolerations = "tolerations"
 	// changedDeadline is activeDeadlineSeconds.
 	changedDeadline = "deadline"
 	// changedGrace is the grace period, in the spec or in a deletion.
 	changedGrace = "grace"
-	// changedSpec is whatever of the spec has no word of its own.
+	// changedSpec is any other part of the spec.
 	changedSpec = "spec"
 )
 
@@ -61,10 +62,11 @@ func Changes(q *api.Question) (words []string) {
 // differ reports whether two values differ in meaning, as pod.Diff compares.
 func differ(a, b any) bool { return !equality.Semantic.DeepEqual(a, b) }
 
-// containers are those of a pod of all kinds, divided into what has a word of its own.
+// containers are the containers of all kinds of a pod, with a field for each part that has
+// a word of its own.
 type containers struct {
 	images map[containerKey]string
-	// resources are those of containers that have some.
+	// resources has the containers that set resources.
 	resources map[containerKey]v1.ResourceRequirements
 	rest      rest
 }
@@ -84,7 +86,7 @@ type containerKey struct{ kind, name string }
 
 func containersOf(spec *v1.PodSpec) (all containers) {
 	all.images, all.resources = map[containerKey]string{}, map[containerKey]v1.ResourceRequirements{}
-	// part records what has a word, and removes it from the copy.
+	// part records the image and resources, and removes them from the copy.
 	part := func(kind, name string, image *string, resources *v1.ResourceRequirements) {
 		key := containerKey{kind, name}
 		all.images[key] = *image
@@ -108,7 +110,7 @@ func containersOf(spec *v1.PodSpec) (all containers) {
 	return all
 }
 
-// unworded returns a spec without all that has a word of its own.
+// unworded returns a spec without the parts that have a word of their own.
 func unworded(spec *v1.PodSpec) v1.PodSpec {
 	rest := *spec
 	rest.InitContainers, rest.Containers, rest.EphemeralContainers = nil, nil, nil

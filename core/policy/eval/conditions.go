@@ -10,12 +10,12 @@ import (
 
 const (
 
-	// ConditionFuel is what a unit of a condition's cost takes, some 100 ns.
+	// ConditionFuel is the fuel for one unit of a condition's cost, some 100 ns.
 	ConditionFuel = 200
 )
 
-// All reports whether all conditions are true, and what that cost in fuel. The error is a
-// *wasm.Failure, or that of ctx if it ended in a pause.
+// All reports whether all conditions are true, and returns their cost in fuel. The error is
+// a *wasm.Failure, or the error of ctx if ctx ended in a pause.
 func (t *Yielder) All(ctx context.Context, all []*condition.Condition, in *condition.Input) (hold bool, fuel int64, err error) {
 	for _, c := range all {
 		ok, cost, err := c.Matches(in)
@@ -34,12 +34,12 @@ func (t *Yielder) All(ctx context.Context, all []*condition.Condition, in *condi
 	return true, fuel, nil
 }
 
-// Yielder counts the fuel of the conditions of a decision since it last yielded to another
-// one. Most decisions never do.
+// Yielder counts the fuel of a decision's conditions since the decision last yielded to
+// another one. Most decisions never yield.
 type Yielder int64
 
-// took adds the cost of a condition, and yields once that is as much as the slice of a
-// plugin. The error is that of ctx, which may have ended in the pause.
+// took adds the cost of a condition, and yields once the sum is as large as a plugin's
+// slice (wasm.TurnFuel). The error is the error of ctx, which may have ended in the pause.
 func (t *Yielder) took(ctx context.Context, fuel int64) error {
 	if *t += Yielder(fuel); int64(*t) < wasm.TurnFuel {
 		return nil
@@ -63,8 +63,8 @@ func (d *Decision) conditions() *condition.Input {
 }
 
 // wants reports whether the policy is asked: it has the hook, and matches. Conditions that
-// cannot be evaluated are an error. Their cost is in fuel if the policy is asked, else it
-// is added to the decision's. If ctx has ended, the results mean nothing.
+// cannot be evaluated are an error. fuel is the cost of the conditions; if the policy is
+// not asked, it is added to d.Spent. If ctx has ended, the results mean nothing.
 func (p *Policy) wants(ctx context.Context, d *Decision) (asked bool, fuel int64, err error) {
 	r := d.Request
 	if !p.Has(d.Hook) || d.isReview() && !p.Reviews() && !p.Reviewed || !p.Match.Matches(r.Question, r.Kind) {
@@ -80,8 +80,8 @@ func (p *Policy) wants(ctx context.Context, d *Decision) (asked bool, fuel int64
 	return asked || err != nil, fuel, err
 }
 
-// WantsContest is wants for the hook merge: the conditions are true for one of the
-// candidates that match.
+// WantsContest does the same as wants for the hook merge: the conditions must be true for
+// one of the candidates that match.
 func (p *Policy) WantsContest(ctx context.Context, m *Conflict, node string) (asked bool, fuel int64, err error) {
 	if !p.Has(api.HookMerge) {
 		return false, 0, nil

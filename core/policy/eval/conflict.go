@@ -10,27 +10,28 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// Conflict is a question to the hook merge. Places are those of its candidates in the
+// Conflict is a question to the hook merge. Places are the indexes of its candidates in the
 // api.Contest that it was made from.
 type Conflict struct {
 	*wasm.MergeRequest
 	Places []int
 	// MutateAPI: policies may change pods of an API server.
 	MutateAPI bool
-	// Extra is what calls cost beside their fuel.
+	// Extra is the cost of calls beside their fuel.
 	Extra int64
 	turn  Yielder
-	// Effects is what policies met that is no function of what they were asked.
+	// Effects are the inputs that do not follow from the question.
 	Effects HostEffects
-	// ID identifies it. decided: what the next policy says is only on record.
+	// ID returns the ID of the conflict. decided reports that a policy has decided: the
+	// opinions of the next policies are only recorded.
 	ID      func() QuestionID
 	decided bool
-	// Made is what policies make of the winner.
+	// Made has the hash of the winner as each policy changes it.
 	Made making
 }
 
-// Choose asks the policies in order, until the conflict is put off. The first that counts
-// and has an opinion decides. If its plugin fails, the running pod stays.
+// Choose asks the policies in order, unless the conflict is put off. The first policy that
+// counts and has an opinion decides. If its plugin fails, the running pod stays.
 func Choose(ctx context.Context, sets []*Set, node string, m *Conflict, at *sched.CurrentPolicy) (decided api.Resolution, opinions []api.Opinion, spent int64) {
 	defer at.Leave()
 	decided.Choice = api.NoChoice
@@ -64,12 +65,12 @@ func Choose(ctx context.Context, sets []*Set, node string, m *Conflict, at *sche
 // winnerPrefix begins an opinion that names a winner.
 const winnerPrefix = string(wasm.MergeWinner) + " "
 
-// Winner is the answer of such an opinion.
+// Winner returns the answer of an opinion that names a winner.
 func Winner(document, source string) api.Answer {
 	return api.Answer(fmt.Sprintf(winnerPrefix+"%s of %s", document, source))
 }
 
-// Merge asks one policy, unless its conditions could not be told: err is why.
+// Merge asks one policy, unless its conditions could not be evaluated: err says why.
 func (p *Policy) Merge(ctx context.Context, m *Conflict, err error) (api.Opinion, api.Resolution) {
 	var got wasm.MergeResult
 	var made *pod.Mutation
@@ -124,7 +125,7 @@ func (p *Policy) Merge(ctx context.Context, m *Conflict, err error) (api.Opinion
 	return o, r
 }
 
-// merge calls the plugin, unless it is on record that it returned no answer.
+// merge calls the plugin, unless a record says that the plugin returned no answer.
 func (m *Conflict) merge(ctx context.Context, p *Policy) (wasm.MergeResult, error) {
 	if reads, err, ok := m.Effects.cutOff(p); ok {
 		return wasm.MergeResult{Reads: reads}, err
@@ -134,7 +135,7 @@ func (m *Conflict) merge(ctx context.Context, p *Policy) (wasm.MergeResult, erro
 	return got, err
 }
 
-// MergeVerdict is what came of a contest as records have it.
+// MergeVerdict returns the result of a contest in the form of a recorded verdict.
 func MergeVerdict(r *api.Resolution, opinions []api.Opinion) api.Verdict {
 	return api.Verdict{
 		Answer: api.Answer(r.Choice), Message: r.Message, Policy: r.Policy, Tenant: r.Tenant, Sets: r.Sets,
@@ -142,7 +143,7 @@ func MergeVerdict(r *api.Resolution, opinions []api.Opinion) api.Verdict {
 	}
 }
 
-// failedIn counts a failure and logs it, if it is another than the one before.
+// failedIn counts a failure, and logs it if it differs from the one before.
 func (p *Policy) failedIn(ctx context.Context, o *api.Opinion, instead string) {
 	if ctx.Err() != nil {
 		return

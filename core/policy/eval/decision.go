@@ -21,32 +21,33 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// Decision is one question to the hooks admit, filter or connect while it is decided.
+// Decision is one question to the hooks admit, filter or connect that is being decided.
 type Decision struct {
-	// Hook is what is decided, Node the node's name.
+	// Hook is the hook of the question. Node is the node's name.
 	Hook, Node string
 	Request    *wasm.Request
-	// input is what conditions see, nil before the first is evaluated. Spent is the cost in
-	// fuel that no opinion shows: conditions of policies that were not asked, what calls
-	// cost beside their fuel, and earlier attempts.
+	// input is the input of conditions, nil before the first one is evaluated. Spent is the
+	// cost in fuel that no opinion shows: conditions of policies that were not asked, the
+	// cost of calls beside their fuel, and earlier attempts.
 	input *condition.Input
 	Spent int64
 	turn  Yielder
-	// Look returns the node as it is now, See what the policies of an owner may see of a
-	// view. Seen is the view that policies were shown, nil if none has looked.
+	// Look returns the node as it is now. See returns the part of a view that the policies
+	// of an owner may see. Seen is the view that policies were shown, nil if they were
+	// shown none.
 	See  func(tenant string, s *NodeView) *wasm.NodeFacts
 	Look func() *NodeView
 	Seen *NodeView
-	// References is what policies see of the objects that the pod names. missing are those
-	// that are not known yet, so that a policy was not asked.
+	// References is what policies see of the objects that the pod names. missing are the
+	// objects that are not known yet, so that a policy was not asked.
 	References ReferenceView
 	missing    []api.SeenReference
 	// Instance identifies the version of the pod, empty if that is not known.
 	Instance string
-	// Names are those of NamesOf.
+	// Names are the pod's names, as NamesOf returns them.
 	Names []string
 	// mutation is what policies have changed so far, nil for nothing. MutateAPI reports
-	// that they may change pods of an API server.
+	// that policies may change pods of an API server.
 	mutation  *pod.Mutation
 	MutateAPI bool
 	// Fallback is the answer if no policy has an opinion.
@@ -57,8 +58,8 @@ type Decision struct {
 	Cache *VerdictCache
 	// Effects are the inputs that do not follow from the question.
 	Effects HostEffects
-	// Shadowed are the questions that candidates are to be asked afterwards. Made has what
-	// policies make of the pod.
+	// Shadowed are the questions that candidates are to be asked afterwards. Made has the
+	// hash of the pod as each policy changes it.
 	Shadowed []ShadowQuestion
 	Made     making
 	// Current is set to the policy whose plugin runs.
@@ -69,8 +70,8 @@ type Decision struct {
 // the pod, the hash of the changed pod.
 func (d *Decision) LastKey() string { return cmp.Or(d.Request.Question.Base.Hash(), d.Instance) }
 
-// NamesOf returns the names of a question's pod, as NAMESPACE/NAME: its own, and that in its
-// manifest if it is a static pod of the node.
+// NamesOf returns the names of a question's pod, as NAMESPACE/NAME: its own and, for a
+// static pod of the node, the name in its manifest.
 func NamesOf(q *api.Question, node string) []string {
 	own := q.Pod.Namespace + "/" + q.Pod.Name
 	if written, ok := strings.CutSuffix(own, "-"+node); ok && pod.IsStatic(q.Pod) {
@@ -82,7 +83,7 @@ func NamesOf(q *api.Question, node string) []string {
 // consult returns the opinion of a policy, and counts it. The plugin is not called if an
 // exception matches, if the conditions cannot be evaluated (unclear), or if the breaker is
 // open. If it fails or is not called, the policy's on_error decides; an exempt pod passes.
-// If the question is put off there is no opinion.
+// If the question is put off, there is no opinion.
 func (p *Policy) consult(ctx context.Context, d *Decision, unclear error) PolicyResult {
 	if o, ok := p.Excepted(d); ok {
 		return o
@@ -164,11 +165,11 @@ func (p *Policy) settle(d *Decision, o *PolicyResult) {
 		p.Log.Warn("a plugin failed, but the pod is exempt and passes", "policy", p.Name, "pod", d.Names[0], "failure", o.Message)
 		return
 	case o.Failure == string(wasm.NotReady):
-		// It is no verdict: other calls have made the plugin drop its instances.
+		// This is no verdict: other calls have made the plugin drop its instances.
 		o.Answer, o.retryAfter = api.Hold, minRetryAfter
 		return
 	case o.Failure == string(BreakerWaits) && d.isReview():
-		o.Answer = api.Abstain // what runs does not violate what was not asked
+		o.Answer = api.Abstain // a running pod does not violate a policy that was not asked
 	case p.OnError != spec.LastVerdict:
 	case known && last.Patch != "":
 		d.Effects.counted(p, &last)
@@ -190,8 +191,8 @@ func (p *Policy) settle(d *Decision, o *PolicyResult) {
 	}
 }
 
-// untilKnown returns the answer of a policy that is not asked because what the pod names is
-// not known yet. It is no verdict about the pod.
+// untilKnown returns the answer of a policy that is not asked because an object that the
+// pod names is not known yet. The answer is no verdict about the pod.
 func (d *Decision) untilKnown() api.Answer {
 	switch {
 	case d.Hook == api.HookConnect:
@@ -210,7 +211,8 @@ func (o *PolicyResult) Said() string { return said(o.Reason, o.Message) }
 // isReview reports whether the decision is about a running pod, which does not change.
 func (d *Decision) isReview() bool { return d.Request.Question.Op == api.Review }
 
-// Identity returns what identifies the question; it is the same if it is asked again.
+// Identity returns the ID of the question, which is the same if the question is asked
+// again.
 func (d *Decision) Identity() QuestionID {
 	return sha256.Sum256(fmt.Appendf(nil, "%q %q %q", d.Hook, d.Request.Question.Pod.UID, d.LastKey()))
 }
@@ -231,11 +233,11 @@ func (p *Policy) RequestOfTestCase(q *api.Question, at time.Time, known []api.Re
 const maxInstances = 4096
 
 // InstanceCache keeps the instance of each pod: computing it renders the pod as JSON, which
-// takes longer than calling several plugins. A *v1.Pod never changes, so it is computed
-// once for each. The zero value is ready, and safe for concurrent use.
+// takes longer than calling several plugins. A *v1.Pod never changes, so its instance is
+// computed once. The zero value is ready, and safe for concurrent use.
 type InstanceCache struct {
 	mu sync.Mutex
-	// known does not keep a pod in memory.
+	// known does not keep pods in memory.
 	known map[weak.Pointer[v1.Pod]]string
 }
 
@@ -261,17 +263,17 @@ func (i *InstanceCache) Of(p *v1.Pod, texts *pod.Texts) (string, error) {
 	return instance, nil
 }
 
-// NodeView is what a decision sees of the node.
+// NodeView is the state of the node that a decision sees.
 type NodeView struct {
 	Labels   map[string]string
 	Capacity map[string]string
 	Pods     []wasm.NodePod
-	// Shown is what policies were shown of it, by owner.
+	// Shown is the part of the view that policies were shown, by their owner.
 	Shown map[string]*wasm.NodeFacts
 }
 
-// Of returns what the policies of an owner see. Those of a tenant see only its own pods.
-// It records that they were shown it.
+// Of returns the part of the view that the policies of an owner see, and records that they
+// were shown it. The policies of a tenant see only the tenant's pods.
 func (s *NodeView) Of(tenant string, owns func(namespace string) string) *wasm.NodeFacts {
 	if s == nil {
 		return nil
@@ -287,7 +289,7 @@ func (s *NodeView) Of(tenant string, owns func(namespace string) string) *wasm.N
 	return f
 }
 
-// Again returns a copy of which nothing was shown yet; nil for nil.
+// Again returns a copy that no policy was shown yet; nil for nil.
 func (s *NodeView) Again() *NodeView {
 	if s == nil {
 		return nil

@@ -20,8 +20,8 @@ func (f *filtered) suppresses() bool {
 	return f.Mode == "" && (f.Answer == api.Answer(api.Drop) || f.Answer == api.Answer(api.Defer))
 }
 
-// wait returns after how long the update is applied or asked about again, if the opinion
-// counts; most is how long the policy's owner may hold an update back.
+// wait returns the delay before the update is applied or asked about again, if the opinion
+// counts. most is how long the policy's owner may hold an update back.
 func (f *filtered) wait(most time.Duration) time.Duration {
 	limit := min(f.limit, most)
 	switch f.Answer {
@@ -33,9 +33,9 @@ func (f *filtered) wait(most time.Duration) time.Duration {
 	return 0
 }
 
-// Filter asks every policy that matches, unless the question is put off. An update is
-// held back where one of them says so, for as long as the most patient of those may hold
-// it; dropped, where one drops it.
+// Filter asks every policy that matches, unless the question is put off. If one or more
+// policies hold the update back, its limit is the longest time for which one of them may do
+// so. The update is dropped if one policy drops it.
 func Filter(ctx context.Context, sets []*Set, d *Decision, most func(tenant string) time.Duration) api.FilterVerdict {
 	defer d.Current.Leave()
 	d.Effects.begin()
@@ -121,7 +121,7 @@ func (p *Policy) filter(ctx context.Context, d *Decision, err error) filtered {
 	return filtered{o, got.DeferFor, p.Limits.MaxSuppress}
 }
 
-// filter calls the plugin, unless it is on record that it returned no answer.
+// filter calls the plugin, unless a record says that the plugin returned no answer.
 func (d *Decision) filter(ctx context.Context, p *Policy) (wasm.FilterResult, error) {
 	if reads, err, ok := d.Effects.cutOff(p); ok {
 		return wasm.FilterResult{Reads: reads}, err
@@ -131,7 +131,7 @@ func (d *Decision) filter(ctx context.Context, p *Policy) (wasm.FilterResult, er
 	return got, err
 }
 
-// FilterVerdict is the answer about an update as records have it.
+// FilterVerdict returns the answer about an update in the form of a recorded verdict.
 func FilterVerdict(v *api.FilterVerdict) *api.Verdict {
 	return &api.Verdict{
 		Answer: api.Answer(v.Answer), Reason: v.Reason, Message: v.Message, Policy: v.Policy, RetryAfter: v.After,

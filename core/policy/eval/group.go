@@ -15,7 +15,7 @@ import (
 // joinGroups links groups with their members.
 func (s *Set) joinGroups() {
 	for _, p := range s.Policies {
-		p.Reviewed = false // a Repeater has it in other sets too
+		p.Reviewed = false // a replay.Replayer uses the policy in other sets too
 	}
 	for _, group := range s.Policies {
 		if group.Group == nil {
@@ -42,7 +42,8 @@ const (
 	groupByteFuel = 10
 )
 
-// combine appends what the groups of the set make of the opinions of their members.
+// combine appends the opinions of the set's groups, which follow from the opinions of their
+// members.
 func (s *Set) combine(d *Decision, opinions []PolicyResult) []PolicyResult {
 	if d.Hook != api.HookAdmit {
 		return opinions
@@ -87,8 +88,8 @@ func (p *Policy) groupResult(d *Decision, all map[string]*PolicyResult) (o Polic
 	return p.verdict(members, d.Exempt), true
 }
 
-// verdict returns the opinion that follows from those of the members, of which there is at
-// least one. An exempt pod passes if only a failure would keep it from passing.
+// verdict returns the opinion that follows from the opinions of the members, at least one.
+// An exempt pod passes if only the failure of a member would hold or deny it.
 func (p *Policy) verdict(members []*PolicyResult, exempt bool) PolicyResult {
 	o := PolicyResult{Opinion: api.Opinion{Policy: p.Name, Answer: p.valueOf(members, nil)}}
 	if o.Answer != api.Deny && o.Answer != api.Hold {
@@ -115,7 +116,7 @@ func (p *Policy) verdict(members []*PolicyResult, exempt bool) PolicyResult {
 }
 
 // stands reports whether a deny or hold does not depend on members that failed: it is the
-// same without them and, for a deny, whatever they had answered.
+// same without these members and, for a deny, for every answer that they could have had.
 func (p *Policy) stands(answer api.Answer, members []*PolicyResult) bool {
 	if p.valueOf(members, new(api.Abstain)) != answer {
 		return false
@@ -138,7 +139,7 @@ func (p *Policy) valueOf(members []*PolicyResult, failed *api.Answer) api.Answer
 // maxSaid is how many bytes a group's message quotes of a member.
 const maxSaid = 512
 
-// because returns what each member said that was asked, up to spec.MaxMessage bytes.
+// because returns the answers of the members that were asked, up to spec.MaxMessage bytes.
 func because(members []*PolicyResult) string {
 	var text strings.Builder
 	for i, o := range members {

@@ -16,12 +16,13 @@ import (
 // of the machine, open breakers, earlier verdicts. They are recorded, and when a decision
 // is repeated they are taken from the record. The zero value is for a new decision.
 type HostEffects struct {
-	// Repeated reports that they are those on record. Nothing is recorded then, and breakers
-	// are not used.
+	// Repeated reports that the effects come from a record. Then nothing is recorded, and
+	// breakers are not used.
 	Repeated bool
 	Of       map[PolicyKey]*decisions.HostCause
-	// PutOff is how long the question waits until a policy may be asked whose breaker is
-	// open, 0 for not; PutOffReason says so. There is no decision until then.
+	// PutOff is how long the question is put off, because the breaker of a policy is open
+	// or an input is not known yet; 0 if it is not put off. PutOffReason says why. There is
+	// no decision until then.
 	PutOff       time.Duration
 	PutOffReason string
 }
@@ -29,7 +30,7 @@ type HostEffects struct {
 // PolicyKey identifies a policy on the node.
 type PolicyKey struct{ Tenant, Policy string }
 
-// Key returns what identifies the policy on the node.
+// Key returns the policy's key on the node.
 func (p *Policy) Key() PolicyKey { return PolicyKey{p.Tenant, p.Name} }
 
 // breakerQuery is a question to a policy, for its breaker.
@@ -41,8 +42,8 @@ type breakerQuery struct {
 	now      time.Time
 }
 
-// bars returns why a policy's plugin is not called, nil if it is. It may put the question
-// off.
+// bars returns the reason why a policy's plugin is not called, nil if it is called. It may
+// put the question off.
 func (c *HostEffects) bars(p *Policy, q breakerQuery) error {
 	if c.Repeated {
 		if cut := c.cut(p); cut != nil && !cut.Asked {
@@ -62,9 +63,9 @@ func (c *HostEffects) bars(p *Policy, q breakerQuery) error {
 	return err
 }
 
-// patience returns how long a question may wait until the policy is asked. It does not wait
-// for a policy that does not count, or if the answer has no consequence (lenient). A final
-// answer must not follow from failures on other pods, however long the question waits.
+// patience returns how long a question may wait until the policy is asked: not at all if
+// the policy does not count, or if the answer has no consequence (lenient). A final answer
+// must not follow from failures on other pods, however long the question waits.
 func (p *Policy) patience(hook string, lenient bool) time.Duration {
 	switch {
 	case lenient || p.Mode != spec.ModeEnforce && p.Mode != spec.ModeMember:
@@ -77,8 +78,8 @@ func (p *Policy) patience(hook string, lenient bool) time.Duration {
 	return MaxTurn
 }
 
-// again returns after how long a pod that is held for a failure is judged again, if the
-// breaker is open, else 0.
+// again returns the delay before a pod that is held because of a failure is judged again; 0
+// if the breaker is not open.
 func (c *HostEffects) again(p *Policy, q breakerQuery) time.Duration {
 	if c.Repeated {
 		if one := c.Of[p.Key()]; one != nil {
@@ -103,7 +104,7 @@ func (c *HostEffects) cutOff(p *Policy) (reads []string, err error, ok bool) { /
 	return cut.Reads, failureOn(cut), true
 }
 
-// asked records how a call ended, if that was not the plugin's fault.
+// asked records the failure of a call if it was not the plugin's fault.
 func (c *HostEffects) asked(p *Policy, err error, reads []string) {
 	if err == nil || c.Repeated || !failedOnHost(err) {
 		return
@@ -113,7 +114,7 @@ func (c *HostEffects) asked(p *Policy, err error, reads []string) {
 	c.note(p).Cut = &decisions.Cut{Code: code, Message: detail, Asked: true, Fuel: fuel, Reads: reads}
 }
 
-// counted records that an earlier answer of the policy counts.
+// counted records that an earlier answer of the policy is used.
 func (c *HostEffects) counted(p *Policy, last *PolicyResult) {
 	if c.Repeated {
 		return

@@ -12,16 +12,16 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// maxRetryAfter is the longest time after which a policy can want to be asked again.
+// maxRetryAfter is the longest delay that a policy can request before it is asked again.
 const maxRetryAfter = 10 * time.Minute
 
-// strongest has the answers that decide, the strongest first.
+// strongest lists the answers that decide, the strongest first.
 var strongest = []api.Answer{api.Deny, api.Hold, api.Allow}
 
 // Judge asks every policy of the sets that matches, in order, and returns their verdict:
-// first those that may change the pod, each about the pod as the ones before left it, then
-// all others about the result. fallback is the answer if none has an opinion. If ctx ends,
-// or the question is put off, it returns early, and the verdict means nothing.
+// first those that may change the pod, each about the pod as the earlier ones changed it,
+// then all others about the result. fallback is the answer if no policy has an opinion. If
+// ctx ends, or the question is put off, it returns early, and the verdict means nothing.
 func Judge(ctx context.Context, sets []*Set, d *Decision, fallback api.Answer) api.Verdict {
 	defer d.Current.Leave()
 	asked := d.Request.Question
@@ -130,7 +130,7 @@ func (o *PolicyResult) decide(hook string) api.Verdict {
 	return v
 }
 
-// wait returns after how long a held pod is judged again, 0 if the policy does not say.
+// wait returns the delay before a held pod is judged again, 0 if the policy does not say.
 func (o *PolicyResult) wait() time.Duration {
 	if o.Answer != api.Hold || o.retryAfter == 0 {
 		return 0
@@ -141,7 +141,8 @@ func (o *PolicyResult) wait() time.Duration {
 // PolicyResult is the opinion of one policy.
 type PolicyResult struct {
 	api.Opinion
-	// retryAfter is when a held pod is to be judged again, 0 if the policy does not say.
+	// retryAfter is the delay before a held pod is to be judged again, 0 if the policy does
+	// not say.
 	retryAfter time.Duration
 }
 
@@ -174,7 +175,7 @@ func (p *Policy) ask(ctx context.Context, d *Decision) PolicyResult {
 	return o
 }
 
-// admit calls the plugin, unless it is on record that it returned no answer.
+// admit calls the plugin, unless a record says that the plugin returned no answer.
 func (d *Decision) admit(ctx context.Context, p *Policy) (wasm.Result, error) {
 	if reads, err, ok := d.Effects.cutOff(p); ok {
 		return wasm.Result{Reads: reads}, err
@@ -202,7 +203,8 @@ func isReason(code string) bool {
 	return codeForm.MatchString(code) && !slices.Contains(agentReasons, code)
 }
 
-// reason returns the plugin's code if it is a valid reason, else the one of the answer.
+// reason returns the plugin's code if it is a valid reason, else the default reason for the
+// answer.
 func reason(answer api.Answer, code string) string {
 	if isReason(code) {
 		return code
@@ -230,7 +232,8 @@ func (p *Policy) Excepted(d *Decision) (o PolicyResult, ok bool) {
 	return PolicyResult{Opinion: api.Opinion{Policy: p.Name, Answer: api.Abstain, Reason: api.ReasonException, Message: message}}, true
 }
 
-// Exception returns the one that exempts a pod with these names at a time, nil for none.
+// Exception returns the exception that exempts a pod with these names at a time, nil for
+// none.
 func (p *Policy) Exception(names []string, at time.Time) *spec.Exception {
 	for i := range p.Exceptions {
 		if e := &p.Exceptions[i]; e.Covers(names) && at.Before(e.Until) {
@@ -255,8 +258,8 @@ func (p *Policy) failed(err error) PolicyResult {
 // the answer.
 const ConnectPatience = 10 * time.Second
 
-// ConnectFailureAnswer is the answer of a policy that has none: on_error is about pods. Root on the
-// local socket is never locked out by that.
+// ConnectFailureAnswer returns the answer for a connection if the policy fails: on_error
+// applies only to pods. A failure never locks out root on the local socket.
 func ConnectFailureAnswer(c *api.Connection) api.Answer {
 	if c != nil && c.ByLocalRoot() {
 		return api.Allow

@@ -20,8 +20,9 @@ const (
 	patchByteFuel = 2500
 )
 
-// mutates reports whether the policy may change pods: those are asked before all others. In
-// a mode that does not count it is asked in the same order and changes nothing.
+// mutates reports whether the policy may change pods. Such policies are asked before all
+// others. In a mode that does not count the order is the same, but the policy changes
+// nothing.
 func (p *Policy) mutates() bool { return len(p.MutablePaths) > 0 }
 
 // propose applies the patch of a policy that allows the pod. If the opinion counts, later
@@ -30,7 +31,7 @@ func (p *Policy) mutates() bool { return len(p.MutablePaths) > 0 }
 func (p *Policy) propose(d *Decision, o PolicyResult, patch []byte) PolicyResult {
 	text, q := shownPatch(patch), d.Request.Question
 	if d.isReview() {
-		o.Patch = text // nothing of what runs changes
+		o.Patch = text // a running pod is not changed
 		return o
 	}
 	fuel := o.Fuel + patchCost(q.Pod, patch)
@@ -51,8 +52,8 @@ func (p *Policy) propose(d *Decision, o PolicyResult, patch []byte) PolicyResult
 	return o
 }
 
-// making has the FinalHash of what each policy makes of a pod, also of policies that do not
-// count. Policies that change nothing are not in it.
+// making has the FinalHash of a pod as each policy changes it, also for policies that do
+// not count. It does not contain policies that change nothing.
 type making map[PolicyKey]string
 
 func (m *making) note(p *Policy, hash string) {
@@ -69,7 +70,7 @@ func (p *Policy) apply(of *v1.Pod, patch []byte, mutateAPI bool) (mutate.Result,
 		return r, "", err
 	}
 	if len(r.Pod.Labels) == 0 {
-		r.Pod.Labels = nil // as it is once it was stored
+		r.Pod.Labels = nil // as in a stored pod
 	}
 	hash, err := pod.FinalHash(r.Pod)
 	return r, hash, err
@@ -99,7 +100,7 @@ func shownPatch(patch []byte) string {
 	return string(patch)
 }
 
-// change makes the changed pod the one that the next policies are asked about.
+// change replaces the pod that the next policies are asked about by the changed pod.
 func (d *Decision) change(p *Policy, r *mutate.Result, hash string) {
 	by := p.changed(r)
 	var before []pod.Mutator
@@ -112,12 +113,13 @@ func (d *Decision) change(p *Policy, r *mutate.Result, hash string) {
 	d.setQuestion(&q)
 }
 
-// setQuestion sets what policies are asked from now on.
+// setQuestion sets the question that the next policies are asked.
 func (d *Decision) setQuestion(q *api.Question) {
 	d.Request.Question, d.Request.Changed, d.input = q, Changes(q), nil
 }
 
-// PassingQuestion is a question about the pod that goes on with a verdict.
+// PassingQuestion returns the question with the pod as the policies of the verdict changed
+// it.
 func PassingQuestion(q *api.Question, v *api.Verdict) *api.Question {
 	if v.Mutation == nil {
 		return q
@@ -127,10 +129,10 @@ func PassingQuestion(q *api.Question, v *api.Verdict) *api.Question {
 	return &final
 }
 
-// base returns what the policy makes of the winner that it names, which is judged instead;
-// nil if it changes nothing or the opinion does not count. The cost of the patch is added
-// to got. A patch that cannot be applied, or that changes more than the policy may, is a
-// failure of the plugin, in every mode.
+// base returns the change of the policy to the winner that it names; the changed pod is
+// judged instead. It returns nil if the policy changes nothing or the opinion does not
+// count. The cost of the patch is added to got. A patch that cannot be applied, or that
+// changes more than the policy may, is a failure of the plugin, in every mode.
 func (p *Policy) base(m *Conflict, got *wasm.MergeResult) (*pod.Mutation, error) {
 	if got.Answer != wasm.MergeWinner || len(got.Patch) == 0 {
 		return nil, nil

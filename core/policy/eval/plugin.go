@@ -13,12 +13,12 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// Loader makes plugins of modules.
+// Loader loads modules as plugins.
 type Loader interface {
 	// Load compiles a module and runs its start functions. The error says why the
 	// module cannot be used.
 	Load(ctx context.Context, binary []byte, o wasm.Options) (Plugin, error)
-	// Forget makes the next Load try a module again that was refused before.
+	// Forget makes the next Load try again a module that was refused before.
 	Forget(ctx context.Context, binary []byte, o wasm.Options) error
 }
 
@@ -31,17 +31,17 @@ type Plugin interface {
 	Merge(ctx context.Context, m *wasm.MergeRequest) (wasm.MergeResult, error)
 	// Filter decides whether an update may go on. The error is a *wasm.Failure.
 	Filter(ctx context.Context, r *wasm.Request) (wasm.FilterResult, error)
-	// LoadFuel returns the fuel of its start. That of a Load which failed is in the
+	// LoadFuel returns the fuel of its start. If Load failed, that fuel is in the
 	// *wasm.Failure.
 	LoadFuel() int64
 	// Warm calls the hooks without effect, so that the first questions are answered as fast
 	// as later ones. It returns the cost.
 	Warm(ctx context.Context, hooks []string) (fuel int64)
-	// Settle makes the plugin ready for the next call, after a verdict was given.
+	// Settle makes the plugin ready for the next call, after a verdict.
 	Settle(ctx context.Context)
 	// Rest releases memory that calls have not needed since the last Rest.
 	Rest()
-	// Close releases the plugin. No call runs or follows.
+	// Close releases the plugin. No call is running then, and none follows.
 	Close() error
 }
 
@@ -65,7 +65,7 @@ func (s sandbox) Forget(ctx context.Context, binary []byte, o wasm.Options) erro
 // SharedPlugin is a loaded plugin that several sets may use, one after the other.
 type SharedPlugin struct {
 	Plugin Plugin
-	// sum and options are what it was made from.
+	// sum and options are the digest and the options that the plugin was made from.
 	sum     string
 	options wasm.Options
 	// Users counts the sets that use it. Only the owner's reloader adds to it, while
@@ -103,8 +103,7 @@ func (h *SharedPlugin) Release() {
 	}
 }
 
-// FailureOf is the code of a plugin's failure, what it says, and the fuel it
-// took.
+// FailureOf returns the code of a plugin's failure, its message, and its fuel.
 func FailureOf(err error) (code, message string, fuel int64) {
 	c, detail := wasm.HostError, err
 	if failure, ok := errors.AsType[*wasm.Failure](err); ok {
@@ -134,7 +133,7 @@ func codeOfCall(err error) string {
 }
 
 // IsMachineFailure reports whether a plugin could not be loaded or called because of the
-// machine: the same may succeed next time.
+// machine: the next attempt may succeed.
 func IsMachineFailure(err error) bool {
 	failure, ok := errors.AsType[*wasm.Failure](err)
 	return errors.Is(err, wasm.ErrNotCompiled) || ok && (failure.Code == wasm.HostError || failure.Code == wasm.NotReady)

@@ -19,11 +19,12 @@ type Policy struct {
 	*spec.Document
 	// Tenant is the owner, empty for the operator.
 	Tenant string
-	// ModuleSum is the digest of its module, DocumentSum that of its document.
+	// ModuleSum is the digest of the policy's module. DocumentSum is the digest of its
+	// document.
 	ModuleSum, DocumentSum string
 	// Plugin is nil for a group, and in mode off.
 	Plugin *SharedPlugin
-	// Members are those of a group, MembersSum identifies them with their modules.
+	// Members are the members of a group. MembersSum identifies them with their modules.
 	Members    []*Policy
 	MembersSum string
 	// Reviewed reports that the policy is a member of a group that judges running pods.
@@ -42,7 +43,7 @@ func (p *Policy) MadeOf() string {
 	return p.ModuleSum
 }
 
-// Has reports whether the policy is asked by the hook.
+// Has reports whether the hook asks the policy.
 func (p *Policy) Has(hook string) bool {
 	return p.Mode != spec.ModeOff && slices.Contains(p.Hooks, hook)
 }
@@ -74,12 +75,12 @@ func (p *Policy) Reviews() bool {
 	return p.OnChange != spec.OnChangeIgnore && p.Mode == spec.ModeEnforce && (p.Has(api.HookAdmit) || p.Group != nil)
 }
 
-// JudgesRunning reports whether the policy's opinion about running pods counts: about the
-// pods, or about the conflicts that they are part of.
+// JudgesRunning reports whether the policy's opinion about running pods, or about conflicts
+// that they are part of, counts.
 func (p *Policy) JudgesRunning() bool { return p.Reviews() || p.Rejects() }
 
-// Rejects reports whether a running pod violates the policy if that rejects all documents
-// that claim the pod's identity.
+// Rejects reports whether a running pod violates the policy if the policy rejects all
+// documents that claim the pod's identity.
 func (p *Policy) Rejects() bool {
 	return p.OnChange != spec.OnChangeIgnore && p.Mode == spec.ModeEnforce && p.Has(api.HookMerge)
 }
@@ -133,13 +134,13 @@ func (p *Policy) State(path func(string) string) api.PolicyState {
 	return s
 }
 
-// Counters count the opinions of one policy, as long as a policy of its name is in force.
+// Counters count the opinions of one policy, as long as a policy of that name is in force.
 // Answers of other hooks are counted as the most similar answer of admission: an update
 // that passes and a named winner as allowed, an update that is held back and a conflict
 // that changes nothing as held, a conflict without a winner as denied.
 type Counters struct {
 	allowed, Denied, held, abstained, failed atomic.Uint64
-	// failure is the message of the newest one.
+	// failure is the message of the newest failure.
 	failure atomic.Pointer[string]
 
 	mu    sync.Mutex

@@ -18,10 +18,11 @@ import (
 
 const (
 
-	// MaxReferences is how many objects a pod may name that a policy is shown: each is
+	// MaxReferences is how many objects a pod may name if a policy is to see them: each is
 	// watched.
 	MaxReferences = 256
-	// MaxKeyBytes is how many bytes the names of their keys may have together: they are in the record of the decision.
+	// MaxKeyBytes is how many bytes the names of the keys of all these objects may have
+	// together: the record of the decision contains them.
 	MaxKeyBytes = 64 << 10
 )
 
@@ -31,15 +32,15 @@ type referenceKey struct {
 	name   string
 }
 
-// ReferenceView is what a decision sees of the objects that its pod names: each stays as
-// it was seen first.
+// ReferenceView is what a decision sees of the objects that its pod names. The decision
+// sees each object as it was the first time.
 type ReferenceView struct {
-	// Of returns an object, nil if nothing is known of any; see policy.References.
+	// Of returns an object; see policy.References. It is nil if no object is known.
 	Of   func(by *v1.Pod, r pod.Reference) (known api.Reference, wait time.Duration, err error)
 	seen map[referenceKey]api.Reference
 }
 
-// Again returns the view for a decision beside this one, which does not wait.
+// Again returns a copy of the view for another decision, which does not wait for objects.
 func (s *ReferenceView) Again() ReferenceView {
 	again := ReferenceView{seen: maps.Clone(s.seen)}
 	if of := s.Of; of != nil {
@@ -89,8 +90,9 @@ func (p *Policy) Refers() bool {
 	return p.ReadsReferences() || p.Candidate != nil && p.Candidate.ReadsReferences()
 }
 
-// refer sets what a policy may see of the objects that the pod names. The error says that
-// this is not known yet, unless it puts the question off.
+// refer sets what a policy may see of the objects that the pod names. It may put the
+// question off. Otherwise the error says that the objects are not known yet, or cannot be
+// shown.
 func (d *Decision) refer(p *Policy) error {
 	d.Request.References = nil
 	if !p.Refers() || d.References.Of == nil {
@@ -102,7 +104,7 @@ func (d *Decision) refer(p *Policy) error {
 		return nil
 	}
 	if !p.ReadsReferences() {
-		return nil // its candidate says so itself
+		return nil // its candidate reports the error itself
 	}
 	if err == nil {
 		d.Request.References = all
@@ -116,9 +118,9 @@ func (d *Decision) refer(p *Policy) error {
 }
 
 // seeReferences returns the objects that a pod names, which are watched from then on. The
-// error says what is wrong, or not known yet; seen are then the references whose change
-// may change the answer. wait is when to look again if that may take milliseconds, else
-// 0.
+// error says what is wrong, or not known yet; then seen are the references whose change may
+// change the answer. wait is the delay before the next attempt if the objects may be known
+// in milliseconds, else 0.
 func (d *Decision) seeReferences(named []pod.Reference) (all []api.Reference, seen []api.SeenReference, wait time.Duration, err error) {
 	if len(named) > MaxReferences {
 		return nil, nil, 0, fmt.Errorf("the pod names %d ConfigMaps and Secrets, more than the %d that a policy is shown", len(named), MaxReferences)
@@ -144,7 +146,7 @@ func (d *Decision) seeReferences(named []pod.Reference) (all []api.Reference, se
 			bytes += len(name)
 		}
 	}
-	if bytes > MaxKeyBytes { // they are not on record either
+	if bytes > MaxKeyBytes { // the objects are not recorded either
 		return nil, seen, wait, cmp.Or(err, fmt.Errorf("the keys of the ConfigMaps and Secrets that the pod names have %d bytes, more than the %d that a policy is shown", bytes, MaxKeyBytes))
 	}
 	if d.References.seen == nil {
@@ -159,8 +161,8 @@ func seenReference(r *api.Reference) api.SeenReference {
 	return api.SeenReference{Kind: r.Kind, Name: r.Name, Digest: r.Digest}
 }
 
-// readReferences returns the references of which policies have read the digest or the
-// keys, and those that a policy waits for.
+// readReferences returns the references whose digest or keys policies have read, and the
+// references that a policy waits for.
 func (d *Decision) readReferences(opinions []api.Opinion) []api.SeenReference {
 	all := slices.Clone(d.missing)
 	if slices.ContainsFunc(opinions, func(o api.Opinion) bool { return slices.ContainsFunc(o.Reads, ofReferences) }) {

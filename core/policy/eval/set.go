@@ -9,7 +9,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy/spec"
 )
 
-// Set has the policies of one content of a directory. It does not change.
+// Set has the policies of a directory with a certain content. It does not change.
 type Set struct {
 	// Tenant is the owner, empty for the operator.
 	Tenant string
@@ -17,7 +17,7 @@ type Set struct {
 	Digest string
 	// Policies are in the order they are asked.
 	Policies []*Policy
-	// Candidates are those in mode shadow; each is the candidate of one of the policies.
+	// Candidates are the policies in mode shadow. Each is the candidate of one of Policies.
 	Candidates []*Policy
 	// Users counts the running decisions that use the set, and one more while it is in force.
 	Users atomic.Int64

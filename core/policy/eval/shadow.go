@@ -9,24 +9,24 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// ShadowQuestion is a question that a policy was asked, or that did not match it, and
-// that its candidate is to be asked, too.
+// ShadowQuestion is a question that a policy's candidate is to be asked. The policy was
+// asked it, too, or did not match it.
 type ShadowQuestion struct {
 	Hook   string
 	Set    *Set
 	Policy *Policy
-	// Request is that of the hooks admit, filter and connect as the policy saw it,
-	// Conflict that of merge.
+	// Request is the request of the hooks admit, filter and connect as the policy saw it.
+	// Conflict is the question of the hook merge.
 	Request  *wasm.Request
 	Conflict *Conflict
-	// Wait is how long the question waits by what the policy said, 0 for no certain time;
-	// MaxSuppress is how long its owner may hold an update back.
+	// Wait is how long the question waits because of the policy's answer, 0 for no certain
+	// time. MaxSuppress is how long the policy's owner may hold an update back.
 	Wait, MaxSuppress time.Duration
-	// Makes is the FinalHash of what the policy makes of the pod, empty if it changes
+	// Makes is the FinalHash of the pod as the policy changes it, empty if it changes
 	// nothing.
 	Makes string
-	// LastResult is what the policy had said before, nil for nothing: if both fail, that
-	// counts for both.
+	// LastResult is the earlier answer of the policy, nil for none. If policy and candidate
+	// fail, it counts for both.
 	LastResult *PolicyResult
 }
 
@@ -44,15 +44,15 @@ func (d *Decision) noteShadow(s *Set, p *Policy, most time.Duration) {
 	d.Shadowed = append(d.Shadowed, x)
 }
 
-// noteWait records how long the question waits by what the policy said.
+// noteWait records how long the question waits because of the policy's answer.
 func (d *Decision) noteWait(p *Policy, wait time.Duration) {
 	if i := len(d.Shadowed) - 1; i >= 0 && d.Shadowed[i].Policy == p {
 		d.Shadowed[i].Wait = wait
 	}
 }
 
-// AskAsCandidate returns what a candidate says in a decision of its own. It abstains if it
-// is not asked. most is how long it may hold an update back.
+// AskAsCandidate returns the result of a candidate in a decision of its own. A candidate
+// that is not asked abstains. most is how long it may hold an update back.
 func (p *Policy) AskAsCandidate(ctx context.Context, d *Decision, most time.Duration) ShadowResult {
 	asked, fuel, err := p.wants(ctx, d)
 	if !asked {
@@ -80,22 +80,24 @@ func AnswerIfNotAsked(hook string) api.Answer {
 	return api.Abstain
 }
 
-// ShadowResult is what a policy says, how long the question waits by that, 0 for no
-// certain time, and the FinalHash of what the policy makes of the pod, empty if it
-// changes nothing: the patch of an opinion may be cut.
+// ShadowResult is the result of a policy. Wait is how long the question waits because of
+// the answer, 0 for no certain time. Makes is the FinalHash of the pod as the policy
+// changes it, empty if it changes nothing; it is here because the patch of an opinion may
+// be cut.
 type ShadowResult struct {
 	api.Opinion
 	Wait  time.Duration
 	Makes string
 }
 
-// Same reports whether both say the same. Messages do not count.
+// Same reports whether both results are the same except for their messages.
 func (s *ShadowResult) Same(other *ShadowResult) bool {
 	return s.Answer == other.Answer && s.Reason == other.Reason && s.Makes == other.Makes && s.Failure == other.Failure &&
 		s.waitsAs(other)
 }
 
-// waitsAs reports whether the question waits as long. A failure does not count.
+// waitsAs reports whether the question waits equally long. If one of the results is a
+// failure, the waits are not compared.
 func (s *ShadowResult) waitsAs(other *ShadowResult) bool {
 	return s.Failure != "" || other.Failure != "" || s.Wait == other.Wait
 }
@@ -135,7 +137,7 @@ func (x *ShadowQuestion) Tenant() string {
 	return x.Request.Tenant
 }
 
-// About returns the name of what the question is about.
+// About returns the name of the pod that the question is about.
 func (x *ShadowQuestion) About() string {
 	if x.Conflict != nil {
 		p := x.Conflict.Candidates[0].Pod

@@ -19,21 +19,20 @@ import (
 const maxLasts = 4096
 
 // VerdictCache keeps the newest answers of policies on instances of pods, for on_error =
-// "last_verdict". When it is full, the tenant with most answers loses those on its least
-// recently used pod. It is safe for concurrent use. Nil keeps none; the zero value keeps
-// them in memory only.
+// "last_verdict". When it is full, it drops the answers on the least recently used pod of
+// the tenant with most answers. It is safe for concurrent use. A nil cache keeps no
+// answers; the zero value keeps them in memory only.
 type VerdictCache struct {
 	mu    sync.Mutex
 	known map[string]*list.Element
 	// orders are the instances of each tenant's pods by use, the newest first; a
 	// value is a *state.LastOpinions.
 	orders map[string]*list.List
-	// counts are how many verdicts there are on the pods of each tenant, total of
-	// all.
+	// counts are the numbers of verdicts on the pods of each tenant. total is their sum.
 	counts map[string]int
 	total  int
 
-	// kept is what is to be on the disk, nil where nothing is written.
+	// kept has what is to be on the disk, nil if nothing is written.
 	kept *writeback.Map[string, state.LastOpinions]
 }
 
@@ -154,7 +153,7 @@ func (l *VerdictCache) keep(all *state.LastOpinions) {
 	l.kept.Set(all.Instance, one)
 }
 
-// Remember adds what a policy said before, from a record.
+// Remember adds an earlier answer of a policy, from a record.
 func (d *Decision) Remember(last *decisions.LastOpinion) {
 	o := &PolicyResult{api.Opinion{Answer: last.Answer, Reason: last.Reason, Message: last.Message}, last.RetryAfter}
 	if last.Changed {
@@ -167,23 +166,23 @@ const (
 	// LastsBatch is how long verdicts are gathered before they are written, so that
 	// the disk is written to at most once in that time; a crash loses no more.
 	LastsBatch = time.Second
-	// LastsRetry is when what could not be written is tried again.
+	// LastsRetry is the delay before a failed write is tried again.
 	LastsRetry = 10 * time.Second
 )
 
-// Opinions keeps what policies with on_error = "last_verdict" said, over a
-// restart; state.Opinions does.
+// Opinions keeps the answers of policies with on_error = "last_verdict" over a restart.
+// state.Opinions implements it.
 type Opinions interface {
 	// Load returns all records, the oldest first.
 	Load() ([]state.LastOpinions, []error)
-	// Apply stores records in place of those of the same instances, and removes
-	// those of others.
+	// Apply stores the records in put, which replace earlier records of the same instances,
+	// and removes the records of the instances in remove.
 	Apply(put []state.LastOpinions, remove []string) error
 }
 
-// Load reads what an earlier process stored. What is added then is written by Run.
-// Many instances come and go, so a disk that fails is left with what it may have: the
-// next start reads that, and forgets it in its turn.
+// Load reads what an earlier process stored. Run writes what is added later. Many instances
+// come and go, so records on a disk that fails are not tracked: the next start reads them,
+// and drops them in turn.
 func (l *VerdictCache) Load(disk Opinions, log *slog.Logger) {
 	all, errs := disk.Load()
 	for _, err := range errs {
@@ -209,5 +208,5 @@ func (l *VerdictCache) Load(disk Opinions, log *slog.Logger) {
 	l.shrink()
 }
 
-// Run writes the verdicts to the disk until ctx ends. load must have returned.
+// Run writes the verdicts to the disk until ctx ends. Load must have returned.
 func (l *VerdictCache) Run(ctx context.Context) { _ = l.kept.Run(ctx) }

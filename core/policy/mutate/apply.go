@@ -8,23 +8,22 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// Result is what a patch makes of a pod.
+// Result is the result of a patch.
 type Result struct {
-	// Pod is the new pod. It shares nothing that can be changed with the old
-	// one.
+	// Pod is the new pod. It shares no mutable data with the old one.
 	Pod *v1.Pod
-	// Changed are JSON pointers to what is different in it, sorted, at most
-	// 1024. What came or went as a whole is one pointer. Nil where nothing is.
+	// Changed are JSON pointers to the differences, sorted, at most 1024. A value
+	// that was added or removed as a whole is one pointer. Changed is nil if
+	// nothing changed.
 	Changed []string
 }
 
-// Apply applies an RFC 6902 patch of add, replace, remove and test to a pod, in
-// the form in which plugins see it, and returns a new pod. p is never touched. The
-// same pod, patch and reach always give the same result.
+// Apply applies an RFC 6902 patch of add, replace, remove and test to a pod, in the
+// form in which plugins see it, and returns a new pod. p is never changed. The
+// result depends only on the pod, the patch and the reach.
 //
-// An error is ErrPatch or ErrReach, one line that says what to do; any other is
-// that of a pod that cannot be written as JSON. Nothing of the patch is applied
-// then.
+// An error is ErrPatch or ErrReach, one line that says what to do, or the error of
+// a pod that cannot be written as JSON. The patch is then not applied at all.
 func Apply(p *v1.Pod, patch []byte, r Reach) (Result, error) {
 	if pod.IsMirror(p) {
 		return Result{}, beyond("a mirror pod is the API server's picture of a static pod: patch that one")
@@ -58,9 +57,9 @@ func Apply(p *v1.Pod, patch []byte, r Reach) (Result, error) {
 	return Result{Pod: after, Changed: pointersOf(changed)}, nil
 }
 
-// patchValues returns the patched document and how it differs from the one
-// before. What no policy may change is refused before anything is made of the
-// document: much of it would be read as if it had not been said.
+// patchValues returns the patched document and its differences from the document
+// before. Changes that no policy may make are refused here, before the document is
+// decoded, because the decoding ignores many of them.
 func patchValues(before map[string]any, operations []operation) (map[string]any, []difference, error) {
 	s := steps{root: cloned(before)}
 	if err := s.applyAll(operations); err != nil {

@@ -8,16 +8,16 @@ import (
 // maxQuantity is the greatest length of a quantity, in bytes.
 const maxQuantity = 64
 
-// hugeExponent is in quantities that cost far more than their length: they are
-// compared digit by digit, and 1e999999999 has a billion.
+// hugeExponent matches quantities that cost far more than their length: they are
+// compared digit by digit, and 1e999999999 has a billion digits.
 var hugeExponent = regexp.MustCompile(`[eE][+-]?[0-9]{3}`)
 
-// maxImages is how many bytes the names of images that a patch writes may have
-// together. They are matched against what a registry takes, slowly.
+// maxImages bounds the total length of the image names that a patch writes, in
+// bytes. Validating them as image references is slow.
 const maxImages = 64 << 10
 
-// checkCosts refuses what is different and would cost far more than its length
-// to decode and validate.
+// checkCosts refuses differences that would cost far more than their length to
+// decode and validate.
 func checkCosts(differences []difference) error {
 	var err error
 	images := 0

@@ -7,23 +7,23 @@ import (
 	"strconv"
 )
 
-// maxDifferences is how many places a patch may change.
+// maxDifferences is how many differences a patch may make.
 const maxDifferences = 1024
 
-// absent is in place of a value where there is none: null is a value.
+// absent stands for a value that does not exist. null is a value.
 type absent struct{}
 
-// difference is a place where two documents differ, the highest where one of
-// them has nothing.
+// difference is a place at which two documents differ. If one of them lacks a whole
+// value, that is one difference at the top of the value.
 type difference struct {
 	at            pointer
 	before, after any
 }
 
-// comparison finds the differences of two documents.
+// comparison collects the differences of two documents.
 type comparison struct{ found []difference }
 
-// compare returns the differences of two documents by their places.
+// compare returns the differences of two documents, sorted by place.
 func compare(before, after any) ([]difference, error) {
 	var c comparison
 	if !c.values(nil, before, after) {
@@ -32,7 +32,8 @@ func compare(before, after any) ([]difference, error) {
 	return c.found, nil
 }
 
-// values compares what is at a place, and is false when there is too much.
+// values compares the values at a place. It returns false if there are too many
+// differences.
 func (c *comparison) values(at pointer, before, after any) bool {
 	switch before := before.(type) {
 	case map[string]any:
@@ -91,8 +92,8 @@ func element(list []any, i int) any {
 	return absent{}
 }
 
-// each calls do for what is at a place and for all that is in it, in order,
-// until do says false.
+// each calls do for the value at a place and for all values within it, in order,
+// until do returns false.
 func each(at pointer, value any, do func(at pointer, value any) bool) bool {
 	if value == any(absent{}) {
 		return true
@@ -101,7 +102,7 @@ func each(at pointer, value any, do func(at pointer, value any) bool) bool {
 }
 
 // eachBelow calls do for the members of an object or the elements of a list, in
-// order, until do says false.
+// order, until do returns false.
 func eachBelow(at pointer, value any, do func(at pointer, value any) bool) bool {
 	switch value := value.(type) {
 	case map[string]any:

@@ -1,17 +1,16 @@
-// Package mutate changes a pod as a policy's patch says, and refuses what the
-// policy may not change.
+// Package mutate applies a policy's patch to a pod, and refuses changes that the
+// policy may not make.
 //
-// Comes in: a pod, an RFC 6902 patch of the document that the plugin saw, and
-// what the policy may change (Reach). Goes out: a new pod and the places that
-// are different in it, or an error that says who is to blame: the plugin
-// (ErrPatch) or the policy's reach (ErrReach). The package owns no goroutine
-// and keeps no state.
+// Inputs: a pod, an RFC 6902 patch of the document that the plugin saw, and what
+// the policy may change (Reach). Outputs: a new pod and the places at which it
+// differs, or an error that says what is at fault: the plugin (ErrPatch) or the
+// policy's reach (ErrReach). The package starts no goroutine and keeps no state.
 //
-// What a patch's paths are does not matter, only what is different afterwards.
-// The patched document is read as strictly as one of a source, with the same
-// defaults and the same validation, and then compared with the document before.
-// So a default that follows from a change counts as a change, too.
+// Only the differences after the patch matter, not the paths in the patch. The
+// patched document is decoded as strictly as one from a source, with the same
+// defaults and the same validation, and then compared with the document before. So
+// a default that follows from a change counts as a change, too.
 //
-// A patch costs what its length allows and no more: the number of operations
-// and of values, their depth and the elements that lists move are bounded.
+// The cost of a patch is bounded by its length: the numbers of its operations and
+// values, their depth, and the number of list elements that it moves are limited.
 package mutate

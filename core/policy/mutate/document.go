@@ -10,7 +10,7 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// valuesOf are the values of a pod's document.
+// valuesOf returns the document of a pod as JSON values.
 func valuesOf(p *v1.Pod) (map[string]any, error) {
 	text, err := json.Marshal(pod.WholeOf(p))
 	if err != nil {
@@ -25,7 +25,7 @@ func valuesOf(p *v1.Pod) (map[string]any, error) {
 	return values, nil
 }
 
-// cloned is a copy of a value that shares nothing that can be changed.
+// cloned returns a copy of a value that shares no mutable data with it.
 func cloned(value any) any {
 	switch value := value.(type) {
 	case map[string]any:

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// equal reports whether two values are the same as RFC 6902 has it: numbers by
-// value, objects whatever the order of their keys.
+// equal reports whether two values are equal as defined by RFC 6902: numbers by
+// value, objects in any order of their keys.
 func equal(a, b any) bool {
 	switch a := a.(type) {
 	case map[string]any:
@@ -32,7 +32,7 @@ func sameNumber(a, b string) bool {
 	return okX && okY && x == y
 }
 
-// decimal is a number as digits without zeros at their ends, times a power of
+// decimal is a number: digits without leading and trailing zeros, times a power of
 // ten. Zero has no digits.
 type decimal struct {
 	negative bool
@@ -40,8 +40,8 @@ type decimal struct {
 	exponent int
 }
 
-// parseDecimal reads a number of JSON; ok is false where its exponent is beyond
-// all use.
+// parseDecimal reads a JSON number. ok is false if its exponent is too large for an
+// int32.
 func parseDecimal(text string) (d decimal, ok bool) {
 	text, negative := strings.CutPrefix(text, "-")
 	mantissa, exponent := text, "0"

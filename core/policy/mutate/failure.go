@@ -7,19 +7,19 @@ import (
 	"github.com/wardlet/wardlet/core/printable"
 )
 
-// The errors of Apply. Each error is one of the two, see errors.Is.
+// These are the errors of Apply, see errors.Is.
 var (
-	// ErrPatch: the patch is no patch, does not fit the pod, or makes no valid
-	// pod of it. The plugin failed.
+	// ErrPatch: the patch is not valid, does not fit the pod, or does not result in
+	// a valid pod. The plugin is at fault.
 	ErrPatch = errors.New("the patch cannot be applied")
-	// ErrReach: the patch fits, but the policy may not change what it changes.
+	// ErrReach: the patch fits, but the policy may not make its changes.
 	ErrReach = errors.New("the patch goes beyond the policy's reach")
 )
 
 const (
-	// maxMessage bounds an error's text, in bytes.
+	// maxMessage is the longest text of an error, in bytes.
 	maxMessage = 1 << 10
-	// maxShown bounds a text of the plugin within one, in bytes.
+	// maxShown is the longest text of the plugin within an error, in bytes.
 	maxShown = 200
 )
 
@@ -31,5 +31,5 @@ func beyond(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrReach, printable.Short(fmt.Sprintf(format, args...), maxMessage))
 }
 
-// shown is a text of the plugin in quotes.
+// shown returns a text of the plugin in quotes.
 func shown(text string) string { return fmt.Sprintf("%q", printable.Cut(text, maxShown)) }

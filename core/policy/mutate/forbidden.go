@@ -11,9 +11,9 @@ const (
 	configPrefix = "kubernetes.io/config."
 )
 
-// forbidden says why no policy may change what is at a place, empty where one
-// may. It is asked for every value that is different, so for all that is within
-// an object that came or went.
+// forbidden returns why no policy may change the value at a place, empty if
+// policies may change it. It is called for every value that differs, including all
+// values within an object that was added or removed.
 func forbidden(at pointer) (why string) {
 	if len(at) == 0 {
 		return ""
@@ -59,8 +59,8 @@ func forbiddenMetadata(name string, below pointer) string {
 	}
 }
 
-// forbiddenOfAPI says why no policy may change what is at a place of a pod that
-// an API server has, beside what forbidden says.
+// forbiddenOfAPI returns why no policy may change the value at a place of a pod
+// from an API server. It has rules in addition to those of forbidden.
 func forbiddenOfAPI(at pointer) (why string) {
 	if len(at) < 2 || at[0] != "spec" {
 		return ""

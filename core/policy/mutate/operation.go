@@ -7,12 +7,13 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// maxOperations is how many operations a patch may have: as many as a plugin's call
-// may say.
+// maxOperations is how many operations a patch may have. It is the limit for a
+// plugin's call.
 const maxOperations = wasm.MaxPatchOperations
 
-// The operations of RFC 6902 that a patch may have. Its move and copy would take
-// along what the plugin may not have seen, and copies multiply.
+// These are the operations of RFC 6902 that a patch may have. move and copy are not
+// allowed: they could move values that the plugin may not have seen, and repeated
+// copies multiply.
 const (
 	opAdd     = "add"
 	opReplace = "replace"
@@ -23,14 +24,14 @@ const (
 // operation is one step of a patch.
 type operation struct {
 	op string
-	// path is the place as it stands in the patch, at the same without escapes.
+	// path is the path in the patch. at is the same path without escapes.
 	path string
 	at   pointer
-	// value belongs to this operation alone.
+	// value is not shared with other operations.
 	value any
 }
 
-// readPatch reads a patch whole, before any of it is applied.
+// readPatch reads a whole patch, before any of it is applied.
 func readPatch(text []byte) ([]operation, error) {
 	values, err := readValues(text)
 	if err != nil {
@@ -52,8 +53,8 @@ func readPatch(text []byte) ([]operation, error) {
 	return operations, nil
 }
 
-// readOperation reads one. Members that RFC 6902 does not know are ignored, as
-// it says.
+// readOperation reads an operation. It ignores members that RFC 6902 does not
+// define, as the RFC requires.
 func readOperation(from any) (operation, error) {
 	members, ok := from.(map[string]any)
 	if !ok {

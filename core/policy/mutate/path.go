@@ -5,13 +5,13 @@ import (
 	"fmt"
 )
 
-// anyElement in a mutable path stands for any one element of a pointer.
+// anyElement in a mutable path stands for any single element of a pointer.
 const anyElement = "*"
 
-// CheckPath says what is wrong with one of a policy's mutable_paths: it must be
-// a JSON pointer to a field that pods have, or to a part of one, and to none
-// that no policy may change. An element "*" stands for any one element:
-// "/spec/containers/*/image". The error is one line.
+// CheckPath returns an error if one of a policy's mutable_paths is not valid. It
+// must be a JSON pointer to a field of pods, or to a part of one, that policies may
+// change. An element "*" stands for any single element: "/spec/containers/*/image".
+// The error is one line.
 func CheckPath(path string) error {
 	at, err := parsePointer(path)
 	switch {
@@ -42,8 +42,7 @@ func place(at pointer) string {
 	return shown(at.String())
 }
 
-// covers reports whether a mutable path is what a pointer points to, or above
-// it.
+// covers reports whether a mutable path is the place of a pointer, or above it.
 func covers(path, at pointer) bool {
 	if len(path) > len(at) {
 		return false

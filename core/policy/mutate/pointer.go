@@ -8,14 +8,14 @@ import (
 )
 
 const (
-	// maxPointer bounds a JSON pointer, in bytes, and maxTokens its elements;
-	// no field of a pod needs 20.
+	// maxPointer is the longest JSON pointer, in bytes. maxTokens is its largest
+	// number of elements; no field of a pod needs 20.
 	maxPointer = 2 << 10
 	maxTokens  = 32
 )
 
-// pointer is a JSON pointer (RFC 6901), its elements without escapes. The empty
-// one is the whole document.
+// pointer is a JSON pointer (RFC 6901), as elements without escapes. The empty
+// pointer is the whole document.
 type pointer []string
 
 func parsePointer(text string) (pointer, error) {
@@ -50,7 +50,7 @@ func escaped(token string) bool {
 	return true
 }
 
-// String is the pointer with its escapes.
+// String returns the pointer with its escapes.
 func (p pointer) String() string {
 	var b strings.Builder
 	for _, token := range p {
@@ -60,8 +60,8 @@ func (p pointer) String() string {
 	return b.String()
 }
 
-// child is the pointer to a member of what p points to. It shares nothing with
-// other children of p.
+// child returns the pointer to a member of the value that p points to. It shares no
+// memory with other children of p.
 func (p pointer) child(token string) pointer { return append(slices.Clip(p), token) }
 
 var (

@@ -6,22 +6,21 @@ import (
 	"github.com/wardlet/wardlet/core/printable"
 )
 
-// Reach is what a policy may change of a pod. The zero value is nothing.
+// Reach is what a policy may change in a pod. The zero value allows no change.
 type Reach struct {
-	// Paths are the policy's mutable_paths, see CheckPath. What is different
-	// must be one of them or below one. One that CheckPath refuses covers
-	// nothing.
+	// Paths are the policy's mutable_paths, see CheckPath. Each difference must be
+	// at or below one of them. A path that CheckPath refuses covers nothing.
 	Paths []string
-	// API says that the pod is an API server's: then containers and volumes
-	// cannot be added, removed or renamed, nor can ports, requests and the
-	// service account change.
+	// API reports whether the pod is from an API server. Its containers and volumes
+	// then cannot be added, removed or renamed, and its ports, requests and service
+	// account cannot change.
 	API bool
-	// MutateAPI says that pods of an API server may be changed at all.
+	// MutateAPI reports whether pods from an API server may be changed at all.
 	MutateAPI bool
 }
 
-// checkForbidden refuses differences with a value in them that no policy may
-// change; rule says why.
+// checkForbidden refuses differences that contain a value which no policy may
+// change. rule returns why a value must not change, empty if it may.
 func checkForbidden(differences []difference, rule func(at pointer) (why string)) error {
 	var err error
 	look := func(at pointer, _ any) bool {
@@ -39,7 +38,7 @@ func checkForbidden(differences []difference, rule func(at pointer) (why string)
 	return nil
 }
 
-// check refuses differences that are not all within reach.
+// check refuses the differences unless all are within reach.
 func (r *Reach) check(differences []difference) error {
 	if len(differences) == 0 {
 		return nil
@@ -69,7 +68,7 @@ func (r *Reach) check(differences []difference) error {
 	return nil
 }
 
-// paths are the mutable paths that can cover anything.
+// paths returns the mutable paths that are valid.
 func (r *Reach) paths() []pointer {
 	var paths []pointer
 	for _, path := range r.Paths {
@@ -81,7 +80,7 @@ func (r *Reach) paths() []pointer {
 	return paths
 }
 
-// allowed says what the policy may change.
+// allowed describes what the policy may change.
 func (r *Reach) allowed() string {
 	if len(r.Paths) == 0 {
 		return "nothing, its mutable_paths are empty"
@@ -89,9 +88,10 @@ func (r *Reach) allowed() string {
 	return "only " + printable.Short(strings.Join(r.Paths, ", "), maxShown)
 }
 
-// uncovered finds what no mutable path covers of a value that came or went. An
-// object or list that is not covered itself is, if it has something and all it
-// has is: so labels can be added one by one, also the first.
+// uncovered returns the first place in an added or removed value that no mutable
+// path covers, nil if all is covered. An object or list is also covered if it is
+// not empty and all its members are covered: so labels can be added one by one,
+// including the first.
 func uncovered(paths []pointer, at pointer, value any) pointer {
 	if value == any(absent{}) {
 		return nil

@@ -15,9 +15,9 @@ var (
 	unmarshaler  = reflect.TypeFor[json.Unmarshaler]()
 )
 
-// typeBelow is the type of what a value of type t has at an element of a
-// pointer. ok is false where it can have nothing of that name. Any element of a
-// list may be meant by "*".
+// typeBelow returns the type of the value at an element of a pointer, below a value
+// of type t. ok is false if there cannot be such an element. "*" stands for any
+// element of a list.
 func typeBelow(t reflect.Type, token string) (below reflect.Type, ok bool) {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -38,8 +38,8 @@ func typeBelow(t reflect.Type, token string) (below reflect.Type, ok bool) {
 	}
 }
 
-// fieldType is the type of the field of a struct, or of one it inlines, that has
-// a name in JSON.
+// fieldType returns the type of the field with a JSON name, in a struct or in a
+// struct that it inlines.
 func fieldType(t reflect.Type, name string) (reflect.Type, bool) {
 	for f := range t.Fields() {
 		tag, _, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -55,8 +55,8 @@ func fieldType(t reflect.Type, name string) (reflect.Type, bool) {
 	return nil, false
 }
 
-// typeAt is the type of what a pointer points to in a pod, nil where pods have
-// no such field.
+// typeAt returns the type of the value to which a pointer in a pod points, nil if
+// pods have no such field.
 func typeAt(at pointer) reflect.Type {
 	t := podType
 	for _, token := range at {

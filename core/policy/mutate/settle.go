@@ -13,9 +13,9 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// settle makes a pod of the patched document of p: strictly decoded, defaulted
-// and validated as its source would have it. What no policy may change is p's.
-// It takes the patched document over.
+// settle makes a pod of the patched document of p: strictly decoded, defaulted and
+// validated as for a document of the pod's source. Fields that no policy may change
+// are copied from p. settle may change the patched document.
 func settle(p *v1.Pod, patched map[string]any, api bool) (*v1.Pod, error) {
 	read := fromManifest
 	if api {
@@ -45,9 +45,9 @@ func settle(p *v1.Pod, patched map[string]any, api bool) (*v1.Pod, error) {
 	return settled, nil
 }
 
-// fromManifest reads the document of a pod of the node's own sources as a
-// manifest. What the node adds to a manifest is taken out before, so that it is
-// added again and not found in a place where none may write it.
+// fromManifest reads the patched document of a pod of the node's own sources as a
+// manifest. It first removes what the node adds to a manifest: the node adds that
+// again, and a document that already has it would be refused.
 func fromManifest(p *v1.Pod, patched map[string]any) (*v1.Pod, error) {
 	if meta, ok := patched["metadata"].(map[string]any); ok {
 		if name, ok := meta["name"].(string); ok {
@@ -77,7 +77,7 @@ func fromManifest(p *v1.Pod, patched map[string]any) (*v1.Pod, error) {
 	return docs[0].Pod, nil
 }
 
-// fromAPI reads the document of a pod as one that an API server gave.
+// fromAPI reads the patched document of a pod as one from an API server.
 func fromAPI(p *v1.Pod, patched map[string]any) (*v1.Pod, error) {
 	text, err := json.Marshal(patched)
 	if err != nil {
@@ -87,7 +87,8 @@ func fromAPI(p *v1.Pod, patched map[string]any) (*v1.Pod, error) {
 	if strict, err := kjson.UnmarshalStrict(text, made); err != nil || len(strict) > 0 {
 		return nil, errors.Join(append(strict, err)...)
 	}
-	// A pod that is to be ended is handed over whatever it asks for; not here.
+	// A pod that is being deleted is accepted whatever it asks for. That must not
+	// apply here.
 	made.DeletionTimestamp = nil
 	d := manifest.FromAPI(made, manifest.APIFrom{Source: pod.SourceAPI, NodeName: p.Spec.NodeName})
 	if d.Err != nil {

@@ -7,19 +7,19 @@ import (
 	"strconv"
 )
 
-// maxMoved is how many elements of lists the inserts and removals of a patch may
-// move, all together.
+// maxMoved is how many list elements all insertions and removals of a patch
+// together may move.
 const maxMoved = 1 << 22
 
 // steps applies the operations of a patch to a document, one after the other.
 type steps struct {
-	// root is the document as it is by now. The steps change it in place.
+	// root is the present document. The operations change it in place.
 	root any
-	// moved counts elements of lists that had to make way.
+	// moved is the number of list elements that were moved.
 	moved int
 }
 
-// applyAll applies operations; the first that does not fit ends it.
+// applyAll applies operations. It stops at the first that does not fit.
 func (s *steps) applyAll(operations []operation) error {
 	for i := range operations {
 		o := &operations[i]
@@ -32,8 +32,8 @@ func (s *steps) applyAll(operations []operation) error {
 	return nil
 }
 
-// edit applies an operation to what is at a place below node, and returns what
-// node is then.
+// edit applies an operation to the value at a place below node, and returns the new
+// node.
 func (s *steps) edit(node any, at pointer, o *operation) (any, error) {
 	if len(at) == 0 {
 		return o.onValue(node)
@@ -48,8 +48,8 @@ func (s *steps) edit(node any, at pointer, o *operation) (any, error) {
 	}
 }
 
-// onValue applies an operation to a value that is there. Nothing is removed
-// here: who holds the value does it.
+// onValue applies an operation to an existing value. Removals are not done here but
+// in the object or list that contains the value.
 func (o *operation) onValue(is any) (any, error) {
 	switch {
 	case o.op == opRemove:
@@ -116,7 +116,8 @@ func (s *steps) move(elements int) error {
 	return nil
 }
 
-// indexOf is an index as RFC 6901 writes it.
+// indexOf returns the list index in an element of a pointer, as RFC 6901 defines
+// it.
 func indexOf(token string) (index int, ok bool) {
 	if len(token) == 0 || len(token) > 9 || token[0] == '0' && len(token) > 1 || token[0] < '0' || token[0] > '9' {
 		return 0, false

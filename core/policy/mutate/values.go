@@ -9,23 +9,23 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of a patch. Each value costs memory of its own, up to 50 times its
-// length as text, and whatever is nested is walked recursively.
+// These bound a patch. Each value needs memory of its own, up to 50 times the
+// length of its text, and nested values are walked recursively.
 const (
 	// MaxPatch is the greatest length of a patch, in bytes.
 	MaxPatch = 1 << 20
-	// maxValues is how many values a patch may have, those that hold others
-	// counted, too. A pod of 100 containers has a third.
+	// maxValues is how many values a patch may have, including those that contain
+	// others. A pod of 100 containers has a third of that.
 	maxValues = 10_000
-	// maxDepth is how deep they may be nested, the patch's list and its
-	// operations counted. With maxTokens more no document is nested deeper than
-	// a source's may be.
+	// maxDepth is how deeply the values may be nested, including the patch's list
+	// and its operations. A document that is patched can be maxTokens deeper, which
+	// is within the limit for documents of sources.
 	maxDepth = 64
 	// maxNumber is the greatest length of a number, in bytes.
 	maxNumber = 64
 )
 
-// readValues reads the JSON text of a patch. Values are nil, bool, json.Number,
+// readValues parses the JSON text of a patch. Values are nil, bool, json.Number,
 // string, []any and map[string]any.
 func readValues(text []byte) (any, error) {
 	switch {

@@ -15,42 +15,42 @@ import (
 	"github.com/wardlet/wardlet/core/state/decisions"
 )
 
-// The outcomes of making a decision with other policies, beside ReplayNotJudged and
+// The outcomes of repeating a decision with other policies, beside ReplayNotJudged and
 // ReplayLost.
 const (
-	// DiffSame: it comes out the same.
+	// DiffSame: the decision is the same.
 	DiffSame = "same"
-	// DiffChanged: it comes out otherwise.
+	// DiffChanged: the decision is another one.
 	DiffChanged = "changed"
-	// DiffUnseen: the policies want to see something of the node that is not on record.
+	// DiffUnseen: the policies read something that is not on record.
 	DiffUnseen = "unseen"
 	// DiffNotConcerned: the policies do not judge such pods.
 	DiffNotConcerned = "notConcerned"
 )
 
-// ErrRefused is that policies would not be taken.
+// ErrRefused means that the policies would be refused.
 var ErrRefused = errors.New("the policies would be refused")
 
-// Differing is what came of making one decision with other policies.
+// Differing is the result of repeating one decision with other policies.
 type Differing struct {
 	Replayed
 
-	// Recorded and Made are the verdict on record, and the other one where Outcome is
-	// DiffChanged.
+	// Recorded is the verdict on record. Made is the other verdict if Outcome is
+	// DiffChanged, else nil.
 	Recorded, Made *api.Verdict
 }
 
-// DiffOptions say with what decisions are made anew.
+// DiffOptions say with which policies decisions are repeated.
 type DiffOptions struct {
-	// Dir has the policies, Tenant is whose place they take, empty for the operator's.
+	// Dir is the directory of the policies. They replace the policies of Tenant, or of the
+	// operator if it is empty.
 	Dir, Tenant string
 }
 
-// DiffDecisions makes the decisions that are on record in files, which hold a state
-// directory, with the policies of a directory instead of those of their owner, and
-// tells each what came of one. A signature is not asked for. damaged says where the
-// records are not whole. The error is ErrRefused, with every reason, or says what
-// cannot be read.
+// DiffDecisions repeats the decisions on record in files, which hold a state directory,
+// with the policies of a directory instead of those of their owner. It calls each with the
+// result of each decision. No signature is required. damaged says where the records are not
+// whole. The error is ErrRefused, with every reason, or says what cannot be read.
 func DiffDecisions(ctx context.Context, cfg *config.Config, files fs.FS, o DiffOptions, each func(*Differing)) (damaged []error, err error) {
 	err = withReplayer(cfg, false, func(again *Replayer) error {
 		return withSandbox(cfg, false, func(loader eval.Loader) error {
@@ -86,7 +86,7 @@ type differ struct {
 	with    map[string]*WhatIf
 }
 
-// on returns the policies as they are on a node.
+// on returns the policies loaded for a node.
 func (d *differ) on(ctx context.Context, node string) (*WhatIf, error) {
 	if x := d.with[node]; x != nil {
 		return x, nil
@@ -109,7 +109,7 @@ func (d *differ) release() {
 	}
 }
 
-// differing makes one decision with other policies. The error is decisions.ErrMadeRoom.
+// differing repeats one decision with other policies. The error is decisions.ErrMadeRoom.
 func differing(ctx context.Context, with *WhatIf, r *decisions.Record, of Artifacts) (*Differing, error) {
 	d := &Differing{Replayed: *replayedOf(r), Recorded: &r.Verdict}
 	v, difference, err := with.Decide(ctx, r, of)

@@ -15,27 +15,27 @@ import (
 	"github.com/wardlet/wardlet/core/state/decisions"
 )
 
-// The outcomes of taking a decision into a bundle.
+// The outcomes of exporting a decision to a bundle.
 const (
-	// ExportIn: it is in.
+	// ExportIn: the decision is in the bundle.
 	ExportIn = "exported"
-	// ExportOtherwise: without what was taken out it would come out otherwise, so it is
-	// not in.
+	// ExportOtherwise: with redacted documents the decision would be another one, so it is
+	// not in the bundle.
 	ExportOtherwise = "otherwise"
-	// ExportLost: something that it depended on is missing or damaged.
+	// ExportLost: an artifact of the decision is missing or damaged.
 	ExportLost = ReplayLost
 )
 
-// ExportOptions say which decisions are taken, all without IDs, and whether what
-// people keep secrets in is taken out of their documents.
+// ExportOptions say which decisions are exported, all if there are no IDs, and whether
+// fields that commonly hold secrets are redacted in their documents.
 type ExportOptions struct {
 	Redact bool
 	IDs    []string
 }
 
-// ExportDecisions writes decisions on record in files, which hold a state directory,
-// with all that they depended on, to a zip archive that Decisions reads. It
-// tells each what came of one. damaged says where the records are not whole.
+// ExportDecisions writes decisions on record in files, which hold a state directory, with
+// all their artifacts to a zip archive that Decisions reads. It calls each with the result
+// of each decision. damaged says where the records are not whole.
 func ExportDecisions(ctx context.Context, cfg *config.Config, files fs.FS, to io.Writer, o ExportOptions, each func(*Replayed)) (damaged []error, err error) {
 	archive := zip.NewWriter(to)
 	bundle := decisions.NewBundle(func(name string) (io.Writer, error) {
@@ -74,16 +74,16 @@ func ExportDecisions(ctx context.Context, cfg *config.Config, files fs.FS, to io
 	return damaged, err
 }
 
-// export makes entries of a bundle. The redactor is nil where all stays.
+// export makes entries of a bundle. The redactor is nil if nothing is redacted.
 type export struct {
 	again    *Replayer
 	redactor *Redactor
-	// files are those that were looked at, and what is wrong with them.
+	// files are the files that were checked, with their faults, by digest.
 	files map[string]error
 }
 
-// entry is a record as it is exported, nil where it is not, and why. The error is
-// decisions.ErrMadeRoom.
+// entry returns a record as it is exported, nil if it is not exported, and the outcome. The
+// error is decisions.ErrMadeRoom.
 func (x *export) entry(ctx context.Context, r *decisions.Record, e *decisions.Exhibits) (*decisions.Entry, *Replayed, error) {
 	said := replayedOf(r)
 	said.Outcome = ExportIn
@@ -110,7 +110,7 @@ func (x *export) entry(ctx context.Context, r *decisions.Record, e *decisions.Ex
 	return out, said, nil
 }
 
-// whole reports why a file of a policy cannot be exported, nil if it can.
+// whole returns why a file of a policy cannot be exported, nil if it can.
 func (x *export) whole(digest string, e *decisions.Exhibits) error {
 	err, known := x.files[digest]
 	if !known {
@@ -121,8 +121,8 @@ func (x *export) whole(digest string, e *decisions.Exhibits) error {
 	return err
 }
 
-// withReplayer does something with what makes decisions again. Modules on record may
-// be as long as any configuration allows: the agent whose decisions they made took them.
+// withReplayer calls do with a Replayer. Modules on record may be as long as any
+// configuration allows, because the agent that recorded the decisions accepted them.
 func withReplayer(cfg *config.Config, interpreter bool, do func(*Replayer) error) error {
 	most := *cfg
 	most.Policy.ModuleBytes, most.Policy.CodeBytes = config.MaxModuleBytes, config.MaxModuleBytes

@@ -17,17 +17,16 @@ import (
 	"github.com/wardlet/wardlet/core/state/decisions"
 )
 
-// Difference is the first place where a verdict that was made again is not the one
-// on record.
+// Difference is the first place where a repeated verdict differs from the one on record.
 type Difference struct {
-	// Field is its path, as in "opinions[0].fuel".
+	// Field is the path of the field, as in "opinions[0].fuel".
 	Field string `json:"field"`
-	// Recorded and Made are its values as JSON, empty where it is not there.
+	// Recorded and Made are the values of the field as JSON, empty if it is missing.
 	Recorded string `json:"recorded,omitempty"`
 	Made     string `json:"made,omitempty"`
 }
 
-// String says it in one line.
+// String returns the difference as one line.
 func (d *Difference) String() string {
 	shown := func(s string) string {
 		if s == "" {
@@ -38,8 +37,8 @@ func (d *Difference) String() string {
 	return fmt.Sprintf("%s is %s on record, made again %s", d.Field, shown(d.Recorded), shown(d.Made))
 }
 
-// Compare returns the first difference of a verdict that Repeat gave to that of its
-// record, nil where they are the same to the last bit.
+// Compare returns the first difference between the verdict that Replay returned and the
+// recorded one, nil if they are the same to the last bit.
 func Compare(record *decisions.Record, made api.Verdict) (*Difference, error) {
 	recorded := asCompared(record, &made)
 	before, err := json.Marshal(&recorded)
@@ -67,19 +66,20 @@ func Compare(record *decisions.Record, made api.Verdict) (*Difference, error) {
 	return &Difference{Field: "verdict", Recorded: string(before), Made: string(now)}, nil
 }
 
-// asCompared is the verdict on record as it is compared with one that was made.
+// asCompared returns the verdict on record in the form that is compared with a repeated
+// one.
 func asCompared(record *decisions.Record, made *api.Verdict) api.Verdict {
 	v := unpaced(record, made)
 	if record.Hook == api.HookMerge {
 		if o := decider(&v); o != nil {
-			v.Tenant = cmp.Or(v.Tenant, o.Tenant) // which agents before did not put down
+			v.Tenant = cmp.Or(v.Tenant, o.Tenant) // earlier agents did not record it
 		}
 	}
 	return v
 }
 
-// decider is the opinion that decided a contest, nil for none: the first that counts and
-// is one, or else the last that counts.
+// decider returns the opinion that decided a contest, nil for none: the first one that
+// counts and does not abstain, or else the last one that counts.
 func decider(v *api.Verdict) (o *api.Opinion) {
 	for i := range v.Opinions {
 		if v.Opinions[i].Mode != "" {
@@ -92,8 +92,8 @@ func decider(v *api.Verdict) (o *api.Opinion) {
 	return o
 }
 
-// unpaced returns the verdict on record as it was before it was put off. For how
-// long it was put off depends on the denials before it.
+// unpaced returns the verdict on record as it was before pacing put it off. How long a
+// verdict is put off depends on the denials before it.
 func unpaced(record *decisions.Record, made *api.Verdict) api.Verdict {
 	v := record.Verdict
 	if record.Paced && v.Answer == api.Hold && made.Answer == api.Deny {
@@ -105,7 +105,7 @@ func unpaced(record *decisions.Record, made *api.Verdict) api.Verdict {
 	return v
 }
 
-// asPaced is a verdict put off as the one on record was.
+// asPaced returns a verdict that is put off in the same way as the one on record.
 func asPaced(record *decisions.Record, made api.Verdict) api.Verdict {
 	v := &record.Verdict
 	if record.Paced && v.Answer == api.Hold && made.Answer == api.Deny {
@@ -117,10 +117,10 @@ func asPaced(record *decisions.Record, made api.Verdict) api.Verdict {
 	return made
 }
 
-// differs is what a verdict decides in another way than the one on record, nil
-// for nothing: the answer, of a contest also who has won, where it has a reason who gave
-// it and why, and what is changed of the pod. It was made from another record, which
-// may call the candidates otherwise.
+// differs returns how a repeated verdict decides differently from the one on record, nil
+// for no difference. It compares the answer (for a contest also the winner), the reason and
+// its policy, and the changes of the pod. made was made from the record from, which may
+// name the candidates differently.
 func differs(record, from *decisions.Record, made *api.Verdict) *Difference {
 	recorded := asCompared(record, made)
 	if summaryOf(record, &recorded) != summaryOf(from, made) {
@@ -138,7 +138,7 @@ func differs(record, from *decisions.Record, made *api.Verdict) *Difference {
 	return nil
 }
 
-// AnswerOf is the answer of a verdict of a hook, for contests with who has won.
+// AnswerOf returns the answer of a verdict of a hook. For contests it includes the winner.
 func AnswerOf(hook string, v *api.Verdict) api.Answer {
 	if hook == api.HookMerge {
 		if o := decider(v); o != nil {
@@ -148,8 +148,8 @@ func AnswerOf(hook string, v *api.Verdict) api.Answer {
 	return v.Answer
 }
 
-// summary is what a verdict comes to: an answer, or that the candidate of a contest has
-// won that is at this place.
+// summary is the result of a verdict: an answer or, for a contest, the place of the
+// candidate that has won.
 type summary struct {
 	answer api.Answer
 	won    bool
@@ -174,7 +174,8 @@ func calledBy(v *api.Verdict) string {
 	return eval.Called(v.Policy, v.Tenant)
 }
 
-// changedBy are the places in a pod that were changed, by whom.
+// changedBy returns the places in a pod that were changed, with the policies that changed
+// them, as JSON.
 func changedBy(m *pod.Mutation) string {
 	if m == nil {
 		return ""
@@ -182,11 +183,11 @@ func changedBy(m *pod.Mutation) string {
 	return textOfJSON(m.By)
 }
 
-// fieldMutation is what a Difference calls what is changed of a pod.
+// fieldMutation is the Field of a Difference in the changes of a pod.
 const fieldMutation = "mutation"
 
-// versions returns the difference of verdicts that make another pod: the patches, or, if
-// those are equal, the hashes of the mutations.
+// versions returns the difference between verdicts that change the pod differently: the
+// patches or, if the patches are equal, the hashes of the mutations.
 func versions(recorded, made *api.Verdict) *Difference {
 	d := &Difference{Field: fieldMutation, Recorded: patchesOf(recorded), Made: patchesOf(made)}
 	if d.Recorded == d.Made {
@@ -195,7 +196,8 @@ func versions(recorded, made *api.Verdict) *Difference {
 	return d
 }
 
-// patchesOf are the patches of those who changed the pod, as far as opinions have them.
+// patchesOf returns the patches of the policies that changed the pod, as far as opinions
+// have them.
 func patchesOf(v *api.Verdict) string {
 	if v.Mutation == nil {
 		return ""
@@ -218,7 +220,8 @@ func decodeNumbers(text []byte, into *any) error {
 	return decoder.Decode(into)
 }
 
-// firstDifference compares decoded JSON, keys in the order of their names.
+// firstDifference compares decoded JSON. It compares the keys of objects in alphabetical
+// order.
 func firstDifference(at string, a, b any) *Difference {
 	switch x := a.(type) {
 	case map[string]any:
@@ -268,7 +271,7 @@ func firstOfList(at string, x, y []any) *Difference {
 	return nil
 }
 
-// textOfJSON is a value as JSON, empty for nothing.
+// textOfJSON returns a value as JSON, empty for nil.
 func textOfJSON(value any) string {
 	if value == nil {
 		return ""
@@ -280,7 +283,7 @@ func textOfJSON(value any) string {
 	return string(text)
 }
 
-// FirstDifference returns the first difference between two statements, nil if there is none.
+// FirstDifference returns the first difference between two results, nil if there is none.
 func FirstDifference(s, other *eval.Result) (*Difference, error) {
 	before, err := json.Marshal(s)
 	if err != nil {

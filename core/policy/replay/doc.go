@@ -1,11 +1,11 @@
-// Package replay makes decisions on record again: as they were, with other policies, or
-// for a bundle that leaves the node. It also promotes a policy in shadow.
+// Package replay repeats decisions on record: as they were, with other policies, or for a
+// bundle that leaves the node. It also promotes a candidate (a policy in mode shadow).
 //
 // Comes in: a configuration, and a state directory or a bundle with decisions and their
 // artifacts. Goes out: for each decision whether the result is the same, and the first
-// difference; bundles and documents that are written. No goroutines.
+// difference; bundles and documents that are written. The package starts no goroutine.
 //
-// replay.go is where a reader begins. Replayer (replayer.go) makes a decision from its
-// artifacts alone, WhatIf (whatif.go) with another set of one owner, and Redactor
-// (redact.go) hides what may be secret. difference.go compares results.
+// Begin to read with replay.go. Replayer (replayer.go) repeats a decision from its
+// artifacts alone. WhatIf (whatif.go) repeats it with another set of one owner. Redactor
+// (redact.go) hides values that may be secret. difference.go compares results.
 package replay

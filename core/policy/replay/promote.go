@@ -15,12 +15,13 @@ import (
 	"github.com/wardlet/wardlet/core/policy/spec"
 )
 
-// Promote has the candidate for the place of a policy take it in the directory dir:
-// its document takes that of the policy, with the policy's mode, and its own file goes. A set
-// is whole at every moment between. The comparison must have come to its end, and the
-// documents and the candidate's module must be those that were compared. It returns the paths of the document and of
-// the one that is gone. With an error the document is named where it has been replaced, as the
-// error says, too.
+// Promote replaces a policy in the directory dir by its candidate: the text of the
+// candidate's document, with the policy's mode, replaces the policy's document, and the
+// candidate's document is removed. The directory has a complete set at every moment in
+// between. The comparison must be complete, and the documents and the candidate's module
+// must be those that were compared. Promote returns the paths of the policy's document and
+// of the removed one. With an error, path is empty unless the policy's document has been
+// replaced.
 func Promote(set *api.PolicySet, name, dir string) (path, gone string, err error) {
 	p, err := promotionOf(set, name, dir)
 	if err != nil {
@@ -29,15 +30,15 @@ func Promote(set *api.PolicySet, name, dir string) (path, gone string, err error
 	return p.carryOut()
 }
 
-// promotion is what is to be done.
+// promotion has the changes that Promote makes.
 type promotion struct {
-	// path is the policy's document, which becomes promoted; gone is the candidate's, which
-	// has the text compared.
+	// path is the policy's document; promoted is its new text. gone is the candidate's
+	// document; compared is its text.
 	path, gone         string
 	promoted, compared []byte
 }
 
-// promotionOf says what is to be done, or why nothing may be.
+// promotionOf returns the changes to make, or the reason why none may be made.
 func promotionOf(set *api.PolicySet, name, dir string) (*promotion, error) {
 	var inForce, candidate *api.PolicyState
 	for i := range set.Policies {
@@ -81,7 +82,7 @@ func promotionOf(set *api.PolicySet, name, dir string) (*promotion, error) {
 	return &promotion{path, gone, promoted, text}, nil
 }
 
-// carryOut does it, and returns what Promote does.
+// carryOut makes the changes, and returns what Promote returns.
 func (p *promotion) carryOut() (path, gone string, err error) {
 	if err := replace(p.path, p.promoted); err != nil {
 		return "", "", err
@@ -105,8 +106,8 @@ func (p *promotion) retire() error {
 	return os.Remove(p.gone)
 }
 
-// comparedIn is the path in dir of a file that the agent reads in the directory from, and
-// its text. That must be what was compared.
+// comparedIn returns the path in dir of a file that the agent reads in the directory from,
+// and the text of that file. The text must have the digest that was compared.
 func comparedIn(from, dir, file, digest string) (path string, text []byte, err error) {
 	relative, err := filepath.Rel(from, file)
 	if err != nil {
@@ -126,7 +127,7 @@ func comparedIn(from, dir, file, digest string) (path string, text []byte, err e
 	return "", nil, fmt.Errorf("%s is not what was compared from %s; copy that one here, or bring this one there, signed where the set is, and wait until it is compared", path, file)
 }
 
-// replace puts another text into a file at once, with the mode that it has and, as root,
+// replace replaces the text of a file atomically. It keeps the file's mode and, as root,
 // the owner.
 func replace(path string, text []byte) error {
 	info, err := os.Stat(path)

@@ -14,26 +14,27 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// Redactor takes the values out of documents that people keep secrets in: those of
-// environment variables, commands and their arguments, headers and queries of probes
-// and lifecycle hooks, users and queries in the URLs of volumes, attributes and
-// annotations of volumes, credential specs of Windows, annotations but those that say
-// how a pod is confined, and users and queries in the URLs that documents are from. What stands there instead is equal where the values were,
-// and tells nothing else of them to who does not have the Redactor. UIDs and instances,
-// which are made from whole documents, are others, too.
+// Redactor replaces values in documents that commonly hold secrets: values of environment
+// variables, commands and their arguments, headers and queries of probes and lifecycle
+// hooks, users and queries in the URLs of volumes, attributes and annotations of volumes,
+// credential specs of Windows, all annotations except those that say how a pod is confined,
+// and users and queries in the URLs that documents are from. Equal values have equal
+// replacements. Without the Redactor, a replacement reveals nothing else about its value.
+// UIDs and instances, which are made from whole documents, are replaced, too.
 type Redactor struct{ key []byte }
 
-// NewRedactor returns one of its own: what two of them make of the same is not equal.
+// NewRedactor returns a Redactor with its own random key: two Redactors replace the same
+// value differently.
 func NewRedactor() *Redactor {
 	key := make([]byte, sha256.Size)
 	_, _ = rand.Read(key) // it never fails
 	return &Redactor{key}
 }
 
-// redactedPrefix begins what stands for a value.
+// redactedPrefix begins the replacement of a value.
 const redactedPrefix = "redacted-"
 
-// value is what stands for a value; nothing stands for nothing.
+// value returns the replacement of a value, empty for an empty one.
 func (x *Redactor) value(v string) string {
 	if v == "" {
 		return ""
@@ -41,7 +42,7 @@ func (x *Redactor) value(v string) string {
 	return redactedPrefix + x.sum("value", v)[:8]
 }
 
-// name stands for what is made from a whole document.
+// name returns the replacement of a name that is made from a whole document, such as a UID.
 func (x *Redactor) name(v string) string {
 	if v == "" {
 		return ""
@@ -61,7 +62,7 @@ func (x *Redactor) values(all []string) {
 	}
 }
 
-// confines reports whether an annotation says what a pod may do, or where it is from.
+// confines reports whether an annotation says what a pod may do, or where the pod is from.
 func confines(key string) bool {
 	switch key {
 	case pod.AnnotationSource, v1.SeccompPodAnnotationKey:

@@ -14,8 +14,8 @@ import (
 	"github.com/wardlet/wardlet/core/state/decisions"
 )
 
-// entry is a record with its documents, redacted. What the policies said is as it
-// was.
+// entry returns a record with its documents, redacted. The answers of the policies do not
+// change.
 func (x *Redactor) entry(record *decisions.Record, of Artifacts) (*decisions.Entry, error) {
 	r := *record
 	r.Redacted = true
@@ -87,9 +87,9 @@ func (x *Redactor) entry(record *decisions.Record, of Artifacts) (*decisions.Ent
 }
 
 // Redacted returns a record with its documents redacted, and with the verdict that the
-// policies return for those documents, so that the decision can be made again from it.
-// If that verdict decides otherwise than the one on record, the entry is nil and the
-// Difference says in what. A decision that no policy was asked about is not made again.
+// policies return for those documents, so that the decision can be repeated from the
+// record. If that verdict decides differently from the one on record, the entry is nil and
+// the Difference says how. A decision that no policy was asked about is not repeated.
 func (r *Replayer) Redacted(ctx context.Context, record *decisions.Record, of Artifacts, x *Redactor) (*decisions.Entry, *Difference, error) {
 	e, err := x.entry(record, of)
 	if err != nil {

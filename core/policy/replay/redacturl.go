@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// document takes the same out of the ID of a document: what that was read from may be
-// a URL. The index in it stays.
+// document redacts the ID of a document in the same way as url: the document may have been
+// read from a URL. The index in the ID stays.
 func (x *Redactor) document(id string) string {
 	i := strings.LastIndexByte(id, '#')
 	if i < 0 {
@@ -18,8 +18,8 @@ func (x *Redactor) document(id string) string {
 	return x.url(id[:i]) + id[i:]
 }
 
-// url takes out of a URL, or a path of one, who asks and what is asked: the user with
-// the password, the query and the fragment. It need not be a valid one.
+// url redacts a URL, or the path of one: the user with the password, the query and the
+// fragment. The URL need not be valid.
 func (x *Redactor) url(v string) string {
 	scheme, rest, found := strings.Cut(v, "://")
 	found = found && !strings.ContainsAny(scheme, "/?#")

@@ -13,50 +13,50 @@ import (
 	"github.com/wardlet/wardlet/core/state/decisions"
 )
 
-// The outcomes of making a decision again.
+// The outcomes of repeating a decision.
 const (
-	// ReplaySame: the verdict is that on record, to the last bit.
+	// ReplaySame: the verdict is the same as the one on record, to the last bit.
 	ReplaySame = "same"
-	// ReplayDifferent: it is another one.
+	// ReplayDifferent: the verdict is another one.
 	ReplayDifferent = "different"
-	// ReplayNotJudged: there is nothing to repeat, as no policy was asked.
+	// ReplayNotJudged: there is nothing to repeat, because no policy was asked.
 	ReplayNotJudged = "notJudged"
-	// ReplayLost: it cannot be made again, as something that it depended on is
-	// missing or damaged.
+	// ReplayLost: the decision cannot be repeated, because an artifact of it is missing or
+	// damaged.
 	ReplayLost = "lost"
 )
 
-// RecordFiles are files with decisions on record: those of a state directory or of a
+// RecordFiles are files with decisions on record: the files of a state directory or of a
 // bundle.
 type RecordFiles = decisions.RecordFiles
 
-// StateFiles are the files of a state directory.
+// StateFiles returns the files of a state directory.
 func StateFiles(dir string) *RecordFiles { return decisions.FilesOf(dir) }
 
-// BundleFiles are the files of a bundle that ExportDecisions wrote.
+// BundleFiles returns the files of a bundle that ExportDecisions wrote.
 func BundleFiles(files fs.FS) *RecordFiles { return decisions.BundleFiles(files) }
 
-// Replayed is what came of making one decision again.
+// Replayed is the result of repeating one decision.
 type Replayed struct {
 	ID        string `json:"id"`
 	Hook      string `json:"hook"`
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
 	Outcome   string `json:"outcome"`
-	// Difference is the first one, Error why the decision cannot be made again.
+	// Difference is the first difference. Error says why the decision cannot be repeated.
 	Difference *Difference `json:"difference,omitempty"`
 	Error      string      `json:"error,omitempty"`
 }
 
-// Options say how decisions are made again, and which: all without IDs.
+// Options say how decisions are repeated, and which ones: all if there are no IDs.
 type Options struct {
 	Interpreter bool
 	IDs         []string
 }
 
-// Decisions makes the decisions again that are on record in files, which are
-// RecordFiles, and tells each what came of one: in this process, without an
-// agent, with nothing but what is on record. damaged says where the records are not whole.
+// Decisions repeats the decisions on record in files, which are RecordFiles, and calls each
+// with the result of each decision. It works in this process, without an agent, and uses
+// only what is on record. damaged says where the records are not whole.
 func Decisions(ctx context.Context, cfg *config.Config, files fs.FS, o Options, each func(*Replayed)) (damaged []error, err error) {
 	err = withReplayer(cfg, o.Interpreter, func(again *Replayer) error {
 		var err error
@@ -78,7 +78,7 @@ func Decisions(ctx context.Context, cfg *config.Config, files fs.FS, o Options, 
 	return damaged, err
 }
 
-// withSandbox does something with a sandbox of its own.
+// withSandbox calls do with a new sandbox.
 func withSandbox(cfg *config.Config, interpreter bool, do func(eval.Loader) error) error {
 	var options []wasm.EngineOption
 	if interpreter {
@@ -87,7 +87,7 @@ func withSandbox(cfg *config.Config, interpreter bool, do func(eval.Loader) erro
 	return parts.WithEngine(cfg, func(engine *wasm.Engine) error { return do(eval.Sandbox(engine)) }, options...)
 }
 
-// replay makes one decision again. The error is decisions.ErrMadeRoom.
+// replay repeats one decision. The error is decisions.ErrMadeRoom.
 func replay(ctx context.Context, again *Replayer, r *decisions.Record, of Artifacts) (*Replayed, error) {
 	x := replayedOf(r)
 	v, err := again.Replay(ctx, r, of)

@@ -22,44 +22,43 @@ import (
 	"github.com/wardlet/wardlet/core/state/decisions"
 )
 
-// ErrNotJudged is that a record is of a verdict no policy had a part in: its sets
+// ErrNotJudged means that no policy had a part in the recorded verdict, because the sets
 // were not ready. There is nothing to repeat.
 var ErrNotJudged = errors.New("no policy was asked: the sets were not ready")
 
-// Artifacts is what records name by digest. It returns the one that was asked for, or
-// an error.
+// Artifacts returns the artifacts that records name by their digests, or an error.
 type Artifacts interface {
-	// Input is a document that a decision saw, as JSON.
+	// Input returns a document that a decision saw, as JSON.
 	Input(digest string) ([]byte, error)
-	// PolicyFile is a document or a module of a policy.
+	// PolicyFile returns a document or a module of a policy.
 	PolicyFile(digest string) ([]byte, error)
 }
 
-// Replayer makes decisions again from their records, with the policies that made
-// them: it needs neither their directory nor the agent. One call at a time.
+// Replayer repeats decisions from their records, with the policies that made them. It needs
+// neither the policies' directory nor the agent. Only one call may run at a time.
 type Replayer struct {
 	loader eval.Loader
 	log    *slog.Logger
 	loaded map[loadedKey]*loadedPolicy
-	// decision is the number of the one that is being made.
+	// decision is the number of the decision that is being made.
 	decision int
 }
 
-// loadedKey is what a policy is made from.
+// loadedKey identifies what a policy is made from.
 type loadedKey struct{ document, module, tenant, node string }
 
-// loadedPolicy is a policy with the number of the decision that had use for it last.
+// loadedPolicy is a policy with the number of the decision that used it last.
 type loadedPolicy struct {
 	*eval.Policy
 
 	used int
 }
 
-// MaxLoaded is how many policies stay loaded between decisions, or as many as the last
-// one had.
+// MaxLoaded is how many policies stay loaded between decisions. If the last decision had
+// more policies, these stay loaded.
 const MaxLoaded = 64
 
-// NewReplayer returns one whose plugins are made by the loader.
+// NewReplayer returns a Replayer that loads plugins with loader.
 func NewReplayer(loader eval.Loader, log *slog.Logger) *Replayer {
 	return &Replayer{loader: loader, log: log, loaded: map[loadedKey]*loadedPolicy{}}
 }
@@ -76,22 +75,22 @@ func (r *Replayer) unload(key loadedKey) {
 	delete(r.loaded, key)
 }
 
-// Replay makes the decision of a record again. The verdict is as records have it; of
-// one that was paced it is the denial that was put off. The error is ErrNotJudged,
-// that of ctx, or says what is missing or damaged.
+// Replay repeats the decision of a record. The verdict has the form of a recorded one. For
+// a decision that was paced, it is the denial that was put off. The error is ErrNotJudged,
+// the error of ctx, or says what is missing or damaged.
 func (r *Replayer) Replay(ctx context.Context, record *decisions.Record, of Artifacts) (api.Verdict, error) {
 	return r.replay(ctx, record, of, func(*eval.Decision) {}, nil)
 }
 
-// Where the machine has no instance of a plugin to give, which it did when the decision
-// was made, that is awaited: it makes one within some milliseconds.
+// If the machine has no instance of a plugin, but had one when the decision was recorded,
+// the replay waits for one: the machine makes it within some milliseconds.
 const (
 	repeatPause = 10 * time.Millisecond
 	mostRepeats = 1000
 )
 
-// replay is Repeat with another set instead of its owner's, nil for none. change may
-// change what is decided.
+// replay does the same as Replay, with the set instead in place of its owner's set; nil for
+// no other set. change may change the decision before it is made.
 func (r *Replayer) replay(ctx context.Context, record *decisions.Record, of Artifacts, change func(*eval.Decision), instead *eval.Set) (api.Verdict, error) {
 	r.decision++
 	defer r.makeRoom()
@@ -115,8 +114,8 @@ func (r *Replayer) replay(ctx context.Context, record *decisions.Record, of Arti
 	}
 }
 
-// byMachine is the opinion that came of a failure of the machine which is not on
-// record with the policies, nil for none.
+// byMachine returns an opinion that is due to a failure of the machine which the policies'
+// records do not have, nil for none.
 func byMachine(v *api.Verdict, policies []decisions.PolicyRecord) *api.Opinion {
 	met := metBy(policies)
 	for i := range v.Opinions {
@@ -129,7 +128,7 @@ func byMachine(v *api.Verdict, policies []decisions.PolicyRecord) *api.Opinion {
 	return nil
 }
 
-// once is one try to make a decision again.
+// once tries once to repeat a decision.
 func (r *Replayer) once(ctx context.Context, record *decisions.Record, of Artifacts, change func(*eval.Decision), instead *eval.Set) (api.Verdict, error) {
 	if record.Verdict.Reason == api.ReasonPoliciesNotReady || record.Hook == api.HookMerge && len(record.Verdict.Opinions) == 0 {
 		return api.Verdict{}, ErrNotJudged
@@ -175,7 +174,7 @@ func (r *Replayer) once(ctx context.Context, record *decisions.Record, of Artifa
 	return v, context.Cause(ctx)
 }
 
-// closedOf returns a policy whose plugin has no users any more, nil for none.
+// closedOf returns a policy whose plugin has no users left, nil for none.
 func closedOf(sets []*eval.Set) *eval.Policy {
 	for _, s := range sets {
 		for _, p := range s.Policies {
@@ -198,7 +197,7 @@ func (r *Replayer) decide(ctx context.Context, record *decisions.Record, sets []
 	return v
 }
 
-// sets are those of a record, with those policies that had an opinion, in its order.
+// sets returns the sets of a record, in its order, with the policies that had an opinion.
 func (r *Replayer) sets(ctx context.Context, record *decisions.Record, had []decisions.PolicyRecord, of Artifacts) ([]*eval.Set, error) {
 	all := make([]*eval.Set, 0, len(record.Verdict.Sets))
 	found := 0
@@ -236,7 +235,7 @@ func setNames(sets []*eval.Set) (names []string) {
 	return names
 }
 
-// policy loads one policy, or returns it as it was loaded before.
+// policy loads one policy, or returns it if it is already loaded.
 func (r *Replayer) policy(ctx context.Context, of *decisions.PolicyRecord, node string, artifacts Artifacts) (*eval.Policy, error) {
 	key := loadedKey{of.Document, of.Module, of.Tenant, node}
 	if p := r.loaded[key]; p != nil {
@@ -270,8 +269,8 @@ func (r *Replayer) policy(ctx context.Context, of *decisions.PolicyRecord, node 
 	return p, nil
 }
 
-// makeRoom closes what no decision has used for the longest time, where there are too
-// many; never one of the last decision.
+// makeRoom closes the least recently used policies if too many are loaded, but never one
+// that the last decision used.
 func (r *Replayer) makeRoom() {
 	for len(r.loaded) > MaxLoaded {
 		var oldest loadedKey
@@ -288,7 +287,7 @@ func (r *Replayer) makeRoom() {
 	}
 }
 
-// ArtifactReader reads what a record names; err is what could not be read first.
+// ArtifactReader reads the artifacts that a record names. Err is the first error.
 type ArtifactReader struct {
 	Of  Artifacts
 	Err error
@@ -313,7 +312,7 @@ func (e *ArtifactReader) pod(digest string) *v1.Pod {
 	return p
 }
 
-// Decision is that of a record of the hooks admit, filter and connect.
+// Decision returns the decision of a record of the hooks admit, filter and connect.
 func (e *ArtifactReader) Decision(record *decisions.Record) *eval.Decision {
 	q := &api.Question{
 		Op: record.Op, Pod: e.pod(record.Pod), Old: e.pod(record.Old), Replaces: record.Replaces,
@@ -356,7 +355,7 @@ func (e *ArtifactReader) Decision(record *decisions.Record) *eval.Decision {
 
 var errUnseenReference = errors.New("the record lacks what the policies would see of it")
 
-// SeenReferences are what the policies of a record saw of objects that the pod names.
+// SeenReferences returns what the policies of a record saw of objects that the pod names.
 func (e *ArtifactReader) SeenReferences(record *decisions.Record) (all []api.Reference) {
 	if record.References != "" {
 		e.read(record.References, &all)
@@ -364,7 +363,7 @@ func (e *ArtifactReader) SeenReferences(record *decisions.Record) (all []api.Ref
 	return all
 }
 
-// references is a referenceSight's of a record.
+// references returns the function eval.ReferenceView.Of for a record.
 func (e *ArtifactReader) references(record *decisions.Record) func(*v1.Pod, pod.Reference) (api.Reference, time.Duration, error) {
 	all := e.SeenReferences(record)
 	return func(_ *v1.Pod, r pod.Reference) (api.Reference, time.Duration, error) {
@@ -376,7 +375,7 @@ func (e *ArtifactReader) references(record *decisions.Record) func(*v1.Pod, pod.
 	}
 }
 
-// Facts are what the policies of each owner saw of the node.
+// Facts returns what the policies of each owner saw of the node.
 func (e *ArtifactReader) Facts(record *decisions.Record) map[string]*wasm.NodeFacts {
 	facts := map[string]*wasm.NodeFacts{}
 	for i := range record.Policies {
@@ -410,7 +409,7 @@ func (e *ArtifactReader) Conflict(record *decisions.Record) *eval.Conflict {
 	return m
 }
 
-// metBy is what the policies of a record met.
+// metBy returns the recorded host effects of policies.
 func metBy(policies []decisions.PolicyRecord) eval.HostEffects {
 	met := eval.HostEffects{Repeated: true, Of: map[eval.PolicyKey]*decisions.HostCause{}}
 	for i := range policies {

@@ -17,23 +17,22 @@ import (
 	"github.com/wardlet/wardlet/core/state/decisions"
 )
 
-// ErrNotConcerned is that a decision has nothing to do with an owner's policies.
+// ErrNotConcerned means that an owner's policies do not judge the pod of a decision.
 var ErrNotConcerned = errors.New("the policies of this owner judge no such pod")
 
-// ErrUnseen is that policies want to see something that is not on record with a
-// decision.
+// ErrUnseen means that policies read something that is not on record with a decision.
 var ErrUnseen = errors.New("the record has neither node facts nor references: no policy of that decision read them")
 
-// WhatIf makes decisions on record with other policies instead of those that one
-// owner had. It is part of its Repeater.
+// WhatIf repeats decisions on record with one owner's policies replaced by others. It uses
+// its Replayer.
 type WhatIf struct {
 	again *Replayer
 	set   *eval.Set
 }
 
 // WhatIf loads the policies of the configuration's directory, as an Engine does at its
-// start, and runs their tests; the error has every reason why they would not be taken.
-// They are a tenant's, or the operator's where tenant is empty. Release must follow.
+// start, and runs their tests; the error has every reason why they would be refused. They
+// replace the policies of o.Tenant, or of the operator if it is empty. Release must follow.
 func (r *Replayer) WhatIf(ctx context.Context, o rollout.Options) (*WhatIf, error) {
 	s, err := rollout.LoadOnce(ctx, &o, bundle.Read(o.Options))
 	if err != nil {
@@ -46,10 +45,10 @@ func (r *Replayer) WhatIf(ctx context.Context, o rollout.Options) (*WhatIf, erro
 // Release closes the plugins.
 func (i *WhatIf) Release() { i.set.Release() }
 
-// Decide makes the decision of a record with the other policies, and says what comes
-// out otherwise; nil is nothing. Policies of other owners are as on record. The error
-// is ErrNotJudged, ErrNotConcerned, ErrUnseen, that of ctx, or says what is missing or
-// damaged.
+// Decide repeats the decision of a record with the other policies, and returns the verdict
+// and the first difference, nil for none. Policies of other owners are those on record. The
+// error is ErrNotJudged, ErrNotConcerned, ErrUnseen, the error of ctx, or says what is
+// missing or damaged.
 func (i *WhatIf) Decide(ctx context.Context, record *decisions.Record, of Artifacts) (api.Verdict, *Difference, error) {
 	if i.set.Tenant != "" && i.set.Tenant != record.Tenant {
 		return api.Verdict{}, nil, ErrNotConcerned
@@ -82,13 +81,13 @@ func (i *WhatIf) Decide(ctx context.Context, record *decisions.Record, of Artifa
 	return v, d, nil
 }
 
-// without are the policies of a record but an owner's.
+// without returns the policies of a record except those of one owner.
 func without(all []decisions.PolicyRecord, tenant string) []decisions.PolicyRecord {
 	return slices.DeleteFunc(slices.Clone(all), func(p decisions.PolicyRecord) bool { return p.Tenant == tenant })
 }
 
-// withinSets puts a set where it is asked: for each owner there is one, the operator's
-// comes first for contests and else last.
+// withinSets adds a set in the place where it is asked, or replaces the set of its owner.
+// The operator's set comes first for contests and last otherwise.
 func withinSets(s *eval.Set, sets []*eval.Set, hook string) []*eval.Set {
 	if i := slices.IndexFunc(sets, func(x *eval.Set) bool { return x.Tenant == s.Tenant }); i >= 0 {
 		sets[i] = s

@@ -10,11 +10,11 @@ import (
 	"github.com/wardlet/wardlet/core/policy/eval"
 )
 
-// reviewDelays is after how long a policy is asked again that held a pod or failed.
+// reviewDelays are the delays before a policy that held a pod or failed is asked again.
 var reviewDelays = backoff.Exponential{Min: 10 * time.Second, Max: 5 * time.Minute}
 
-// plan sets when the sets that gave a verdict judge the pod again: a failure or a hold is
-// not final, and an exception expires.
+// plan sets when the sets that returned a verdict judge the pod again: a failure or a hold
+// is not final, and an exception expires.
 func (r *Reviewer) plan(f *effectiveSets, rv *reviewedPod, v *api.Verdict) {
 	now := r.cfg.Now()
 	rv.again = time.Time{}
@@ -39,7 +39,7 @@ func (r *Reviewer) plan(f *effectiveSets, rv *reviewedPod, v *api.Verdict) {
 		}
 	}
 	if !unsure {
-		rv.tries = 0 // also of one whose turn has not come
+		rv.tries = 0 // also if only the turn of a policy has not come
 		return
 	}
 	wait := reviewDelays.Delay(rv.tries)
@@ -50,7 +50,7 @@ func (r *Reviewer) plan(f *effectiveSets, rv *reviewedPod, v *api.Verdict) {
 	rv.sooner(now.Add(wait))
 }
 
-// sooner makes the pod be judged again at that time, if it is not before.
+// sooner makes the pod be judged again at that time, unless it is judged earlier.
 func (rv *reviewedPod) sooner(at time.Time) {
 	if rv.again.IsZero() || at.Before(rv.again) {
 		rv.again = at
@@ -62,8 +62,8 @@ func (rv *reviewedPod) judgesAgain(now time.Time) bool {
 	return !rv.again.IsZero() && !rv.again.After(now)
 }
 
-// watch makes pods be judged again that violate a policy by what it saw of the node, when
-// other pods are on the node.
+// watch makes violating pods whose policies saw the node be judged again when the pods on
+// the node have changed.
 func (r *Reviewer) watch(f *effectiveSets) {
 	if !f.seeNode() {
 		r.seen = nil
@@ -84,8 +84,8 @@ func (r *Reviewer) watch(f *effectiveSets) {
 	}
 }
 
-// watchReferences makes pods be judged again when an object has changed that a policy has
-// read.
+// watchReferences makes a pod be judged again when an object that a policy has read has
+// changed.
 func (r *Reviewer) watchReferences() {
 	for _, rv := range r.pods {
 		if r.cfg.Engine.HasChanged(rv.Pod, rv.references) {

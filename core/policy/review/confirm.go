@@ -12,12 +12,12 @@ import (
 // confirmation asks to let a policy evict more. done is buffered.
 type confirmation struct {
 	tenant, policy string
-	// sha256 is empty, or begins the digest of the policy.
+	// sha256 is the beginning of the policy's digest, or empty.
 	sha256 string
 	done   chan error
 }
 
-// confirm is Confirm on the goroutine of Run.
+// confirm does the work of Confirm on the goroutine of Run.
 func (r *Reviewer) confirm(x *confirmation) error {
 	f := r.effective()
 	defer f.release()
@@ -40,8 +40,8 @@ func (r *Reviewer) confirm(x *confirmation) error {
 	return nil
 }
 
-// Confirm lets a policy of an owner in force evict all pods that it denies. If sha256 is
-// not empty, the digest of the policy's module or document must begin with it.
+// Confirm lets a policy in force evict all pods that it denies. If sha256 is not empty, the
+// digest of the policy's module or document must begin with it.
 func (r *Reviewer) Confirm(ctx context.Context, tenant, policy, sha256 string) error {
 	x := confirmation{tenant, policy, sha256, make(chan error, 1)}
 	select {

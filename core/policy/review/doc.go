@@ -1,5 +1,5 @@
-// Package review has the policies in force judge running pods that other sets have
-// admitted: it shows what these pods violate, and evicts them where a policy says so.
+// Package review re-evaluates running pods that were admitted by other sets than those in
+// force: it shows which policies these pods violate, and evicts them if a policy says so.
 //
 // Comes in: the running pods (Running); the sets in force; answers of the engine
 // (Engine); confirmations. Goes out: violations and events of pods, and evictions.
@@ -11,7 +11,7 @@
 //
 // # Evictions are limited
 //
-// A policy evicts one pod in 10 s, and at most a tenth of the pods that it judges until
-// it is confirmed (limiter.go). The count is on the disk before a pod is evicted. The pod
-// is judged once more just before.
+// A policy evicts one pod in 10 s, and at most a tenth of the pods that it judges until it
+// is confirmed (limiter.go). The number is written to the disk before a pod is evicted. The
+// pod is judged once more just before.
 package review

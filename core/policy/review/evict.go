@@ -77,7 +77,7 @@ func (r *Reviewer) evict(ctx context.Context, f *effectiveSets, s *rollout.Set, 
 	if err := r.running.Evict(ctx, rv.Pod, v); err != nil {
 		rv.refuse(err, now)
 		if ctx.Err() != nil {
-			return // it may have been: it counts
+			return // the pod may have been evicted, so it stays counted
 		}
 		log.Warn("a pod is not evicted", "err", err)
 		if err := b.giveBack(s, p, now); err != nil {
@@ -89,8 +89,8 @@ func (r *Reviewer) evict(ctx context.Context, f *effectiveSets, s *rollout.Set, 
 	r.removePod(rv)
 }
 
-// due returns the pods that the policy is to evict, those of the lowest priority first,
-// and last those that could not be evicted.
+// due returns the pods that the policy is to evict, the lowest priority first. Pods that
+// could not be evicted before come last.
 func (r *Reviewer) due(f *effectiveSets, p *eval.Policy) (due []*reviewedPod) {
 	for _, rv := range r.pods {
 		if rv.sets == f.of(rv.tenant).key && rv.denial(p) != nil && !r.exempt(rv) {
@@ -103,8 +103,8 @@ func (r *Reviewer) due(f *effectiveSets, p *eval.Policy) (due []*reviewedPod) {
 	return due
 }
 
-// waits returns what the evictions of a policy wait for, and if that is only time, until
-// when.
+// waits returns what the evictions of a policy wait for. If that is only time, why is empty
+// and next is the time of the next eviction.
 func (r *Reviewer) waits(f *effectiveSets, s *rollout.Set, p *eval.Policy, now time.Time) (why string, next time.Time) {
 	b := r.limiters[s.Eval.Tenant]
 	b.load()
@@ -156,8 +156,8 @@ func (rv *reviewedPod) priority() int32 {
 	return 0
 }
 
-// opinion returns what a policy said about the pod, or about its conflict; nil if it was
-// not asked.
+// opinion returns a policy's opinion about the pod, or about its conflict; nil if the
+// policy was not asked.
 func (rv *reviewedPod) opinion(p *eval.Policy) *eval.PolicyResult {
 	if rv.isRejected(p) {
 		return &eval.PolicyResult{Opinion: *rv.rejection}
@@ -177,14 +177,15 @@ func (rv *reviewedPod) denial(p *eval.Policy) *eval.PolicyResult {
 	return nil
 }
 
-// refusedDelays is for how long a pod is left alone that could not be evicted.
+// refusedDelays are the delays before the eviction of a pod that could not be evicted is
+// tried again.
 var refusedDelays = backoff.Exponential{Min: EvictPeriod, Max: 5 * time.Minute}
 
-// errIsAsked is why a pod is not evicted just now.
+// errIsAsked says why a pod is not evicted just now.
 var errIsAsked = errors.New("it is being judged once more")
 
-// blockedBy returns why a pod is not evicted now, nil for nothing. Other pods are evicted
-// meanwhile.
+// blockedBy returns why a pod cannot be evicted now, nil if it can. Other pods are evicted
+// in the meantime.
 func (r *Reviewer) blockedBy(rv *reviewedPod, p *eval.Policy, now time.Time) error {
 	switch {
 	case rv.leftUntil.After(now):
@@ -216,7 +217,8 @@ func (r *Reviewer) allBlockedBy(due []*reviewedPod, p *eval.Policy, now time.Tim
 	return why
 }
 
-// refuse leaves a pod alone for a while that could not be evicted, each time for longer.
+// refuse delays the next attempt to evict a pod that could not be evicted, each time for
+// longer.
 func (rv *reviewedPod) refuse(why error, now time.Time) {
 	rv.leftUntil = now.Add(refusedDelays.Delay(rv.refused))
 	rv.refused, rv.refusal = rv.refused+1, why

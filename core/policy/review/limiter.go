@@ -14,7 +14,7 @@ import (
 const (
 	// EvictPeriod is how long a policy waits after it has evicted a pod.
 	EvictPeriod = 10 * time.Second
-	// evictPart: before it is confirmed, a policy may evict one of so many of the pods
+	// evictPart: before it is confirmed, a policy may evict one in evictPart of the pods
 	// that it judges, and at least one.
 	evictPart = 10
 	// evictMemory is how long a policy's evictions count for its next content, unless it
@@ -25,8 +25,8 @@ const (
 	maxContents = 64
 )
 
-// Evictions stores what policies have evicted; see state.EvictionCounts. It is called by
-// one goroutine.
+// Evictions stores how many pods policies have evicted; see state.EvictionCounts. It is
+// called by one goroutine.
 type Evictions interface {
 	// Load returns the counts of an owner's policies, none if they were never stored.
 	Load(tenant string) (state.Evictions, error)
@@ -39,7 +39,7 @@ type Evictions interface {
 type evictionLimiter struct {
 	disk Evictions
 	kept state.Evictions
-	// fault is why the disk does not have the counts; nothing is evicted then.
+	// fault says why the disk does not have the counts; nothing is evicted then.
 	fault error
 	// unread reports that the disk has not been read yet. again is when a failed access
 	// is tried again.
@@ -62,13 +62,13 @@ func (b *evictionLimiter) load() {
 	}
 }
 
-// evict counts one more pod of a policy that judges so many, before the pod is evicted.
-// After an error the pod must not be evicted.
+// evict counts one more pod for a policy before the pod is evicted. judged is how many pods
+// the policy judges. After an error the pod must not be evicted.
 func (b *evictionLimiter) evict(s *rollout.Set, p *eval.Policy, judged int, now time.Time) error {
 	return b.change(s, p, judged, now, func(c *state.EvictionCount) { c.Evicted, c.Last = c.Evicted+1, now })
 }
 
-// giveBack counts one pod less, which was not evicted.
+// giveBack subtracts a pod that was counted but not evicted.
 func (b *evictionLimiter) giveBack(s *rollout.Set, p *eval.Policy, now time.Time) error {
 	return b.change(s, p, 0, now, func(c *state.EvictionCount) { c.Evicted = max(c.Evicted-1, 0) })
 }
@@ -124,9 +124,9 @@ func forget(counts []state.EvictionCount, s *rollout.Set) []state.EvictionCount 
 	return slices.DeleteFunc(counts, func(c state.EvictionCount) bool { return c == oldest })
 }
 
-// of returns the count of a policy's content, nil if it has none. A content without a
-// count starts with recent evictions of the one before: neither an edit nor another name
-// is a confirmation.
+// of returns the count of a policy's content, nil if it has none. A content without a count
+// starts with the recent evictions of the previous content: neither an edit nor another
+// name is a confirmation.
 func (b *evictionLimiter) of(s *rollout.Set, p *eval.Policy, now time.Time) *state.EvictionCount {
 	if i := slices.IndexFunc(b.kept.Policies, func(c state.EvictionCount) bool { return isContent(&c, p) }); i >= 0 {
 		return &b.kept.Policies[i]
@@ -162,7 +162,7 @@ func hasContent(s *rollout.Set, c *state.EvictionCount) bool {
 	return p != nil && isContent(c, p)
 }
 
-// renamed reports whether a count may be that of a policy under an earlier name.
+// renamed reports whether a count may belong to an earlier name of a policy.
 func renamed(s *rollout.Set, c *state.EvictionCount, p *eval.Policy) bool {
 	return c.Policy != p.Name && c.Module == p.MadeOf() && !hasContent(s, c)
 }
@@ -188,8 +188,8 @@ func (b *evictionLimiter) next(s *rollout.Set, p *eval.Policy, now time.Time) ti
 	return now
 }
 
-// adopt makes earlier evictions those of a content, which judges so many pods: its share
-// is one of those.
+// adopt starts the count of a content with earlier evictions. judged is how many pods the
+// content judges: its share is a share of those.
 func (b *evictionLimiter) adopt(s *rollout.Set, p *eval.Policy, judged int, now time.Time) error {
 	if c := b.of(s, p, now); c == nil || slices.ContainsFunc(b.kept.Policies, func(c state.EvictionCount) bool { return isContent(&c, p) }) {
 		return nil
@@ -197,8 +197,8 @@ func (b *evictionLimiter) adopt(s *rollout.Set, p *eval.Policy, judged int, now 
 	return b.change(s, p, judged, now, func(c *state.EvictionCount) { c.Of = judged + c.Evicted })
 }
 
-// retire records which confirmed contents are not in force any more, and ends their
-// confirmation after a day.
+// retire records which confirmed contents are no longer in force, and drops their counts
+// after a day.
 func (b *evictionLimiter) retire(s *rollout.Set, now time.Time) error {
 	next, changed := slices.Clone(b.kept.Policies), false
 	next = slices.DeleteFunc(next, func(c state.EvictionCount) bool {
@@ -250,8 +250,9 @@ func (r *Reviewer) uncounted(b *evictionLimiter, tenant string, err error, now t
 	r.cfg.Logger.Error("evictions cannot be counted", "tenant", tenant, "err", err)
 }
 
-// count returns what a policy has evicted, and how many pods it may evict before it is
-// confirmed: a part of the pods that it judges now, and of those that it judged at first.
+// count returns how many pods a policy has evicted, and how many it may evict before it is
+// confirmed: a share of the pods that it judges now or that it judged at first, whichever
+// are fewer.
 func (r *Reviewer) count(f *effectiveSets, s *rollout.Set, p *eval.Policy, now time.Time) (c state.EvictionCount, may int) {
 	judged := r.judged(f, p)
 	known := r.limiters[s.Eval.Tenant].of(s, p, now)

@@ -20,33 +20,36 @@ import (
 const (
 	// reviewTick is how often the reviewer looks while it has something to do.
 	reviewTick = time.Second
-	// Period is how often it looks else: pods may have come that other sets have admitted.
+	// Period is how often the reviewer looks otherwise: there may be new pods that other
+	// sets have admitted.
 	Period = 10 * time.Second
 )
 
-// Reviewer re-evaluates running pods that other sets admitted than those in force, one
-// question of each tenant at a time, and acts on the verdicts. All but shown belongs to
+// Reviewer re-evaluates running pods that were admitted by other sets than those in force,
+// one question of each tenant at a time, and acts on the verdicts. All but shown belongs to
 // the goroutine of Run.
 type Reviewer struct {
 	cfg     Options
 	running Running
-	// changed has room for one value: another set is in force. orders are not buffered.
-	// answers has room for one of each tenant, and so never blocks. They are never
-	// closed.
+	// changed receives a value when another set is in force. It has room for one value.
+	// orders is not buffered. answers has room for one answer of each tenant, and so never
+	// blocks. The channels are never closed.
 	changed chan struct{}
 	orders  chan confirmation
 	answers chan reviewAnswer
 
 	looked time.Time
 	pods   map[types.UID]*reviewedPod
-	// pending are the pods to be judged, by tenant, and open the question in flight.
+	// pending are the pods to be judged, by tenant. open is the question in flight, by
+	// tenant.
 	pending  map[string][]*reviewedPod
 	open     map[string]*inquiry
 	limiters map[string]*evictionLimiter
-	// evicting reports that pods are to be evicted, and that this waits for no
-	// confirmation.
+	// evicting reports that pods are to be evicted, and that their eviction does not wait
+	// for a confirmation.
 	evicting bool
-	// seen are the pods on the node at a time, nil while no policy judges by those.
+	// seen are the pods on the node at the time seenAt, nil while no policy judges running
+	// pods by what it sees of the node.
 	seen   map[types.UID]*v1.Pod
 	seenAt time.Time
 
@@ -58,7 +61,7 @@ type reviewedPod struct {
 	RunningPod
 
 	tenant string
-	// sets are those that gave the opinions, empty for none yet.
+	// sets identifies the sets that returned the opinions, empty for none yet.
 	sets     string
 	opinions []api.Opinion
 	// references are what policies have read of the objects that the pod names.
@@ -66,20 +69,21 @@ type reviewedPod struct {
 	// rejection is the opinion of a policy that rejects all documents which claim the
 	// pod's identity, nil for none.
 	rejection *api.Opinion
-	// asking reports that it is pending or in flight, recheck that this is because it is
-	// about to be evicted, fresh that the opinions have just come.
+	// asking reports that a question about the pod is pending or in flight. recheck reports
+	// that the reason is an eviction that is due. fresh reports that the opinions have just
+	// arrived.
 	asking, recheck, fresh bool
-	// again is when the same sets judge it again, zero for never, and tries how often
+	// again is when the same sets judge the pod again, zero for never. tries is how often
 	// they could not decide. readsNode reports that they have seen the node.
 	again     time.Time
 	tries     int
 	readsNode bool
-	// refused is how often it could not be evicted, refusal why, and leftUntil until when
-	// it is left alone.
+	// refused is how often the pod could not be evicted. refusal is the last reason.
+	// Eviction is not tried again before leftUntil.
 	refused   int
 	refusal   error
 	leftUntil time.Time
-	// violation is what is shown with the pod, and told what the last event was about.
+	// violation is what is shown with the pod. told is what the last event was about.
 	violation Violation
 	told      string
 }
@@ -87,7 +91,7 @@ type reviewedPod struct {
 // inquiry is a question about a pod.
 type inquiry struct {
 	of *reviewedPod
-	// putOff reports that its tenant had spent its budget.
+	// putOff reports that the question waits because its tenant has spent its budget.
 	putOff atomic.Bool
 }
 
@@ -118,7 +122,7 @@ func (r *Reviewer) Wake() {
 	}
 	select {
 	case r.changed <- struct{}{}:
-	default: // the one that waits says it too
+	default: // a pending signal is enough
 	}
 }
 
@@ -170,7 +174,7 @@ func (r *Reviewer) isIdle() bool {
 }
 
 // isOutOfBudget reports whether the question about one of a tenant's pods waits for its
-// budget. Its other pods wait for that.
+// budget. The tenant's other pods wait for that question.
 func (r *Reviewer) isOutOfBudget(tenant string) bool {
 	open := r.open[tenant]
 	return open != nil && open.putOff.Load()
@@ -246,8 +250,8 @@ func (r *Reviewer) removePod(rv *reviewedPod) {
 	delete(r.pods, rv.Pod.UID)
 }
 
-// submit asks the next question of each tenant that has none in flight. Questions about
-// new pods come in between.
+// submit asks the next question of each tenant that has none in flight. Questions about new
+// pods may be decided in between.
 func (r *Reviewer) submit(f *effectiveSets) {
 	for tenant, pending := range r.pending {
 		if len(pending) == 0 || r.open[tenant] != nil || !r.cfg.Engine.IsReady(tenant) || r.cfg.Engine.IsBehind(tenant) {
@@ -289,7 +293,7 @@ func byName(a, b *reviewedPod) int {
 	return cmp.Or(cmp.Compare(a.Pod.Namespace, b.Pod.Namespace), cmp.Compare(a.Pod.Name, b.Pod.Name), cmp.Compare(a.Pod.UID, b.Pod.UID))
 }
 
-// shownReviews are how policies have judged running pods, for `get policies`.
+// shownReviews has how policies have judged running pods, for `get policies`.
 type shownReviews struct {
 	mu sync.Mutex
 	of map[eval.PolicyKey]api.PolicyReview

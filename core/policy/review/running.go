@@ -15,8 +15,8 @@ import (
 // Running are the running pods. Its methods are called by one goroutine; all but Evict
 // must not block.
 type Running interface {
-	// Pods returns the pods that were admitted and handed on, and have not ended nor are
-	// being deleted, in no order. Mirror pods are not among them.
+	// Pods returns, in no order, the admitted pods that were handed on and have not
+	// terminated, without mirror pods and without pods that are being deleted.
 	Pods() []RunningPod
 	// Violates shows on a pod that it would not be admitted now; an empty message removes
 	// that.
@@ -25,8 +25,8 @@ type Running interface {
 	Tell(p *v1.Pod, reason, message string)
 	// Judged receives the opinions about a pod.
 	Judged(opinions []api.Opinion)
-	// Evict ends a running instance of a pod, and denies it with the verdict from then
-	// on. It is durable when it returns nil; else nothing happens.
+	// Evict terminates a running instance of a pod, and denies that instance with the
+	// verdict from then on. If Evict returns nil, this is durable; else nothing happens.
 	Evict(ctx context.Context, p *v1.Pod, v api.Verdict) error
 }
 
@@ -39,9 +39,9 @@ type RunningPod struct {
 	Rejected *api.Resolution
 }
 
-// Violation is why policies would not admit a running pod.
+// Violation says why policies would not admit a running pod.
 type Violation struct {
-	// Reason is CamelCase, Message names the policies and what follows.
+	// Reason is CamelCase. Message names the policies and the consequence.
 	Reason, Message string
 }
 
@@ -49,17 +49,19 @@ type Violation struct {
 func (r *RunningPod) Question() api.Question {
 	q := api.Question{Op: api.Review, Pod: r.Pod, Old: r.Pod, Origin: r.Origin}
 	if r.Verdict != nil {
-		q.Base = r.Verdict.Mutation // what made of the document what runs
+		q.Base = r.Verdict.Mutation // the change that turned the document into the running pod
 	}
 	return q
 }
 
 // Options are what a Reviewer needs.
 type Options struct {
-	// Running are the running pods. Evictions stores what was evicted, nil: nothing does.
+	// Running are the running pods. Evictions stores how many were evicted, nil if nothing
+	// does.
 	Running   Running
 	Evictions Evictions
-	// Owners are those that have policies, the operator first. Tenants is how many tenants there are.
+	// Owners are the owners of policies, the operator first. Tenants is the number of
+	// tenants.
 	Owners  []*rollout.Owner
 	Tenants int
 	// Node is this node's name.
@@ -76,15 +78,18 @@ type Engine interface {
 	TenantOf(namespace string) string
 	// IsExempt reports whether a pod is one of those that must be able to start.
 	IsExempt(q *api.Question) bool
-	// IsReady reports whether questions about a tenant's pods can be answered now: no set is being loaded for the first time.
+	// IsReady reports whether questions about a tenant's pods can be answered now: no set
+	// is being loaded for the first time.
 	IsReady(tenant string) bool
 	// IsBehind reports whether too many decisions about a tenant's pods wait for the disk.
 	IsBehind(tenant string) bool
-	// Review asks the policies in force about a running pod. answer is called once, later, from another goroutine, and putOff
-	// before that if the question waits for the tenant's budget.
+	// Review asks the policies in force about a running pod. answer is called once, later,
+	// from another goroutine. putOff is called before that if the question waits for the
+	// tenant's budget.
 	Review(run RunningPod, tenant string, answer func(api.Verdict), putOff func())
-	// Present returns the pods on the node, and in which version; nil if that is not known.
+	// Present returns the pods on the node, each in its version; nil if they are not known.
 	Present() map[types.UID]*v1.Pod
-	// HasChanged reports whether policies that saw these references of a pod would see others now.
+	// HasChanged reports whether policies that saw these references of a pod would see
+	// other content now.
 	HasChanged(by *v1.Pod, seen []api.SeenReference) bool
 }

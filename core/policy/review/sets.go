@@ -13,9 +13,9 @@ import (
 // effectiveSets are the sets in force at one moment.
 type effectiveSets struct {
 	owners []*rollout.Owner
-	// sets are by owner.
+	// sets are the sets by owner.
 	sets map[string]*rollout.Set
-	// known are by the tenant of the judged pods.
+	// known caches the results of of, by the tenant of the judged pods.
 	known map[string]setsOf
 }
 
@@ -27,7 +27,7 @@ type setsOf struct {
 	reviews bool
 }
 
-// effective returns the sets in force now. They must be released.
+// effective returns the sets in force now, which the caller must release.
 func (r *Reviewer) effective() *effectiveSets {
 	f := &effectiveSets{owners: r.cfg.Owners, sets: map[string]*rollout.Set{}, known: map[string]setsOf{}}
 	for _, o := range r.cfg.Owners {
@@ -70,12 +70,12 @@ func (f *effectiveSets) of(tenant string) setsOf {
 	return one
 }
 
-// keyOfSets returns what identifies sets by their names; "-" stands for none.
+// keyOfSets returns a key made of the names of sets; "-" stands for none.
 func keyOfSets(names []string) string { return cmp.Or(strings.Join(names, " "), "-") }
 
-// rejection returns the opinion of a policy in force that rejects all documents which
-// claim the pod's identity, nil for none. An answer of other sets does not count, nor
-// does that of a policy which ignores running pods.
+// rejection returns the opinion of a policy in force that rejects all documents which claim
+// the pod's identity, nil for none. An answer of other sets, or of a policy that ignores
+// running pods, does not count.
 func (f *effectiveSets) rejection(run *RunningPod, tenant string) *api.Opinion {
 	r := run.Rejected
 	if r == nil {

@@ -67,8 +67,8 @@ func (r *Reviewer) summary(f *effectiveSets, p *eval.Policy) (x api.PolicyReview
 	return x
 }
 
-// outlook adds what a policy evicts to its summary, and returns what a pod waits for that
-// is to be evicted.
+// outlook adds the evictions of a policy to its summary, and returns what will happen to a
+// pod that the policy is to evict.
 func (r *Reviewer) outlook(f *effectiveSets, s *rollout.Set, p *eval.Policy, x *api.PolicyReview) outlook {
 	now, due := r.cfg.Now(), r.due(f, p)
 	c, may := r.count(f, s, p, now)
@@ -95,12 +95,12 @@ type outlook struct {
 	news bool
 }
 
-// violates reports whether the opinion would not let the pod pass.
+// violates reports whether the opinion counts and is a deny or hold.
 func violates(o *api.Opinion) bool {
 	return o.Mode == "" && (o.Answer == api.Deny || o.Answer == api.Hold)
 }
 
-// tell shows what policies have against a pod, and emits an event if that is new.
+// tell shows which policies a pod violates, and emits an event if that is new.
 func (r *Reviewer) tell(rv *reviewedPod, outlooks map[eval.PolicyKey]outlook) {
 	var parts, said, news []string
 	more := 0
@@ -120,7 +120,7 @@ func (r *Reviewer) tell(rv *reviewedPod, outlooks map[eval.PolicyKey]outlook) {
 		said = append(said, text)
 		if o.Failure == "" && o.Answer == api.Deny {
 			news = append(news, text)
-		} else { // it is asked again and again, and may say that in other words each time
+		} else { // the policy is asked again and again, and its message may differ each time
 			news = append(news, eval.Called(o.Policy, o.Tenant)+": "+o.Reason+" "+o.Failure)
 		}
 		if x, evicts := outlooks[eval.PolicyKey{Tenant: o.Tenant, Policy: o.Policy}]; evicts && o.Answer == api.Deny && o.Failure == "" {

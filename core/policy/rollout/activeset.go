@@ -16,9 +16,9 @@ type activeSet struct {
 	dir    string
 
 	mu         sync.Mutex
-	set        *Set // nil until one was good
+	set        *Set // nil until a set was good
 	generation int
-	refused    error // nil where the content is in force
+	refused    error // nil if the content is in force
 	refusedAt  time.Time
 	// lost is why the last known good set could not be activated.
 	lost string
@@ -60,8 +60,8 @@ func (s *activeSet) current() *Set {
 	return s.set
 }
 
-// put activates a set, or none. instead is why it is not what the directory holds, nil if
-// it is. Running decisions keep the set before.
+// put activates a set, or none. instead says why the set is not the directory's content,
+// nil if it is. Running decisions keep the previous set.
 func (s *activeSet) put(next *Set, instead error, now time.Time) {
 	s.mu.Lock()
 	before := s.set

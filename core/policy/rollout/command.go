@@ -10,15 +10,16 @@ import (
 	"github.com/wardlet/wardlet/core/policy/bundle"
 )
 
-// OrderTime is how long an order waits for the budget of loading, which may take
+// OrderTime is how long an order waits if loading waits for its budget, which may take
 // hours.
 const OrderTime = time.Minute
 
-// command is what another goroutine asks the reloader of an owner to do.
+// command is a command of another goroutine to the reloader of an owner.
 type command struct {
-	// do is called at once, and ends the wait of a load; it may be nil.
+	// do is called at once, and a load that waits is given up for it. It may be nil.
 	do func(ctx context.Context) error
-	// look makes the reloader read the directory then, and the answer is the result.
+	// look makes the reloader read the directory afterwards. Then the answer is the result
+	// of that.
 	look bool
 	// gone is closed when the caller has stopped waiting.
 	gone <-chan struct{}
@@ -59,7 +60,7 @@ func (o *Owner) order(ctx context.Context, x command) (api.PolicySet, error) {
 // errNoEarlier is the error of a rollback without an earlier set.
 var errNoEarlier = errors.New("no earlier set is kept that could come into force")
 
-// goBack activates the set before the one in force.
+// goBack activates the set that was in force before the current one.
 func (r *reloader) goBack(ctx context.Context) error {
 	running := r.standing.current()
 	if running == nil {

@@ -19,8 +19,8 @@ import (
 )
 
 const (
-	// keptSets is how many good sets of an owner are kept: the one in force, and the one
-	// before it for a rollback.
+	// keptSets is how many good sets of an owner are kept: the set in force, and the
+	// previous one for a rollback.
 	keptSets = 2
 	// keptRefusals is how many refused contents of an owner are kept.
 	keptRefusals = 16
@@ -139,7 +139,7 @@ func (k *lastKnownGood) back(content string, reason error, from, to string, now 
 	k.refuse(content, reason, now)
 }
 
-// tidy removes files that are not those of good sets.
+// tidy removes all files except those of good sets.
 func (k *lastKnownGood) tidy(dir string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -152,8 +152,8 @@ func (k *lastKnownGood) tidy(dir string) {
 	}
 }
 
-// last loads the newest good set, without those in skip. If none can be loaded it returns
-// nil and the reason, and machine reports whether the machine is a reason.
+// last loads the newest good set that is not in skip. If none can be loaded, it returns nil
+// and the reason, and k.machine reports whether the machine is a reason.
 func (k *lastKnownGood) last(ctx context.Context, l *Loader, running *Set, skip ...string) (*Set, error) {
 	k.machine = false
 	if k.cfg.Kept == nil || len(k.record.Good) == 0 {
@@ -210,8 +210,8 @@ func (k *lastKnownGood) again(ctx context.Context, l *Loader, running *Set, dir,
 	return s, nil
 }
 
-// keep writes the files of a bundle to a directory, which is there whole or not at all.
-// It replaces a damaged one. A file that another good set has, too, is linked.
+// keep writes the files of a bundle to a directory, which exists as a whole or not at all.
+// A damaged directory is replaced. A file that another good set also has is linked.
 func (k *lastKnownGood) keep(dir string, r *bundle.Bundle) error {
 	if _, err := os.Stat(dir); err == nil && k.read(dir).Digest() == r.Digest() {
 		return nil
@@ -253,8 +253,8 @@ func (k *lastKnownGood) keep(dir string, r *bundle.Bundle) error {
 	return syncDir(filepath.Dir(dir))
 }
 
-// link links the file at a path to that of a good set below all, if that has the same
-// content: it may be damaged.
+// link links the file at a path to the file of a good set below all, and reports whether it
+// did. It compares the contents, because the file may be damaged.
 func (k *lastKnownGood) link(all, path, part string, data []byte) bool {
 	for _, digest := range k.record.Good {
 		from := filepath.Join(all, digest, path)
@@ -270,8 +270,8 @@ func (k *lastKnownGood) link(all, path, part string, data []byte) bool {
 	return false
 }
 
-// pay charges the owner for bytes written to the disk. That covers what is written of the
-// set for records: it is the same, and compressed.
+// pay charges the owner for bytes written to the disk. This also pays for the copy of the
+// set that is kept for records, which is compressed.
 func (k *lastKnownGood) pay(bytes int) { k.cfg.loads.pay(int64(bytes) * decisionlog.RecordByteFuel) }
 
 // store writes the record to the disk.

@@ -16,7 +16,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// Loader makes sets of bundles.
+// Loader makes sets from bundles.
 type Loader struct {
 	Options *Options
 	// at is the policy that is being loaded or tested.
@@ -25,18 +25,18 @@ type Loader struct {
 	// content may be good next time.
 	again bool
 	// stale reports that the last load was given up, because the files have changed or
-	// something is urgent. It starts anew.
+	// something is urgent. The load starts anew.
 	stale bool
-	// free reports that the set has been in force before: it is charged but does not
-	// wait, because the set that it replaces may have spent the budget.
+	// free reports that the set has been in force before: loading it is charged but does
+	// not wait, because the set that it replaces may have spent the budget.
 	free bool
-	// anew makes the loader try modules again that were refused in earlier loads.
+	// anew makes the loader try again modules that were refused in earlier loads.
 	anew bool
 }
 
-// load makes a set of a bundle, or returns every reason why not. It reuses plugins of the
-// running set, which may be nil, that have the same module, settings and limits. Nothing
-// of a refused set stays loaded.
+// load makes a set from a bundle, or returns every reason why it cannot. It reuses plugins
+// of the running set that have the same module, settings and limits. running may be nil.
+// Nothing of a refused set stays loaded.
 func (l *Loader) load(ctx context.Context, r *bundle.Bundle, running *Set) (*Set, error) {
 	digest := r.Digest()
 	l.again, l.stale = false, false
@@ -132,7 +132,8 @@ func loadTook(plugin eval.Plugin, err error) int64 {
 
 // test runs the policy's own tests; failures are added to its document.
 func (l *Loader) test(ctx context.Context, r *bundle.Bundle, p *eval.Policy) {
-	// What they break must not affect the running set, which may have the same plugin.
+	// Instances that tests break must not affect the running set, which may have the same
+	// plugin.
 	ctx = wasm.Rehearse(ctx)
 	for i := range p.Tests {
 		if !l.afford(ctx, r) {
@@ -210,7 +211,7 @@ func Check(ctx context.Context, c Options) (api.PolicySet, error) {
 	return CheckBundle(ctx, &c, bundle.Read(c.Options))
 }
 
-// CheckBundle is Check for a bundle.
+// CheckBundle does the same as Check for a bundle.
 func CheckBundle(ctx context.Context, c *Options, got *bundle.Bundle) (api.PolicySet, error) {
 	s, err := LoadOnce(ctx, c, got)
 	if err != nil {
@@ -222,7 +223,7 @@ func CheckBundle(ctx context.Context, c *Options, got *bundle.Bundle) (api.Polic
 	return inForce.show(), nil
 }
 
-// LoadOnce makes a set of a bundle, which must be steady.
+// LoadOnce makes a set from a bundle, which must be steady.
 func LoadOnce(ctx context.Context, c *Options, got *bundle.Bundle) (*Set, error) {
 	if !got.Steady {
 		return nil, fmt.Errorf("the files in %s change while they are read; try again", c.Dir)

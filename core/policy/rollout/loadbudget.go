@@ -13,28 +13,29 @@ import (
 	"github.com/wardlet/wardlet/core/policy/sched"
 )
 
-// What loading costs in fuel beside that of plugins, at the same 0.5 ns a unit.
+// The cost of loading in fuel, beside the fuel of plugins, at the same 0.5 ns a unit.
 const (
 
-	// textByteFuel is what a byte takes of a test's pod, each time it is decoded.
+	// textByteFuel is the fuel for a byte of a test's pod, each time the pod is decoded.
 	textByteFuel = 2000
-	// moduleByteFuel is the least that a byte takes of a module that is verified and
-	// metered, or whose code is loaded. Where that takes more, what it takes counts.
+	// moduleByteFuel is the least fuel for a byte of a module that is verified and metered,
+	// or whose code is loaded. If the processor time costs more, that cost is charged.
 	moduleByteFuel = 50
-	// nanosecondFuel is what a nanosecond of the processor takes.
+	// nanosecondFuel is the fuel for a nanosecond of processor time.
 	nanosecondFuel = 2
 
-	// lateTime is how long loading may wait for its budget until that is shown.
+	// lateTime is how long loading may wait for its budget before the wait is shown.
 	lateTime = 3 * time.Second
-	// notYet begins why a load waits.
+	// notYet begins the reason why a load waits.
 	notYet = "not taken in yet: "
 )
 
-// loadBudget is what loading the policies of a tenant may take. It is as much as
-// decisions about its pods may take, and another budget: who writes new policies for
-// ever has its loading wait, and its pods are judged nevertheless. Nothing is cut off:
-// before each reading, plugin and test loading waits until what was taken too much has
-// come in again. It belongs to the reloader, but for show. A nil one bounds nothing.
+// loadBudget bounds the cost of loading the policies of a tenant. It has the same rate as
+// the budget for decisions about the tenant's pods, but is separate from it: if a tenant
+// writes new policies all the time, loading waits, but its pods are still judged. Nothing
+// is interrupted: before each reading, plugin and test, loading waits until overspent fuel
+// is refilled. Except for show and waits, it belongs to the reloader. A nil loadBudget
+// bounds nothing.
 type loadBudget struct {
 	from   *sched.Budgets
 	tenant string
@@ -43,25 +44,25 @@ type loadBudget struct {
 	at *sched.CurrentPolicy
 	// late is called once for a load that waits for long.
 	late func(reason error)
-	// orders are taken while a load waits.
+	// orders has the commands that are passed to take while a load waits.
 	orders <-chan command
 	take   func(x command)
-	// urgent says that the reloader has something to do that must not wait; listed is
-	// true where a listing would be due.
+	// urgent reports whether the reloader has something to do that must not wait. listed is
+	// true if a listing would be due.
 	urgent func(listed bool) bool
 
-	// since is when the load under way began to wait, zero where it did not.
+	// since is when the current load began to wait, zero if it has not waited.
 	since time.Time
 	shown atomic.Pointer[delay]
 }
 
-// delay is why a load waits.
+// delay is the reason why a load waits, and the time since when.
 type delay struct {
 	reason error
 	since  time.Time
 }
 
-// budget is that of the owner's loading, from those of all tenants.
+// budget returns the owner's budget for loading, from the budgets of all tenants.
 func (r *reloader) budget(of *sched.Budgets) *loadBudget {
 	return &loadBudget{
 		from: of, tenant: r.standing.tenant, now: r.cfg.Now, at: &r.loader.at, late: r.late,
@@ -69,11 +70,11 @@ func (r *reloader) budget(of *sched.Budgets) *loadBudget {
 	}
 }
 
-// errStale is that a load is given up while it waited, to be begun anew.
+// errStale is the error of a load that was given up while it waited. The load starts anew.
 var errStale = errors.New("the files have changed while loading them waited, or something else could not wait")
 
-// afford waits for the next step with what was read. ok is false where there is to
-// be none.
+// afford waits until the next step of loading a bundle may be taken. ok is false if it must
+// not be taken.
 func (l *Loader) afford(ctx context.Context, r *bundle.Bundle) (ok bool) {
 	if !l.stale && !l.free {
 		_, ok = l.Options.loads.afford(ctx, func() bool { return !bundle.Unchanged(r.Dir, r.Stamps) })
@@ -82,9 +83,9 @@ func (l *Loader) afford(ctx context.Context, r *bundle.Bundle) (ok bool) {
 	return !l.stale && ctx.Err() == nil
 }
 
-// afford waits until there is something in the budget, ctx ends, something is urgent
-// or there is no more use in it, which it asks from time to time. It says for how
-// long it waited, and ok is false where the step is not to be taken.
+// afford waits until the budget is not empty, ctx ends, something is urgent, or useless
+// returns true. It calls useless from time to time. waited is how long it waited. ok is
+// false if the next step must not be taken.
 func (b *loadBudget) afford(ctx context.Context, useless func() bool) (waited time.Duration, ok bool) {
 	if b == nil {
 		return 0, ctx.Err() == nil
@@ -106,7 +107,7 @@ func (b *loadBudget) afford(ctx context.Context, useless func() bool) (waited ti
 			return now.Sub(begun), false
 		}
 		select {
-		case <-time.After(min(wait, time.Second)): // more may come in from now on
+		case <-time.After(min(wait, time.Second)): // the rate may have been raised by then
 		case x := <-b.orders:
 			b.take(x)
 		case <-ctx.Done():
@@ -114,14 +115,14 @@ func (b *loadBudget) afford(ctx context.Context, useless func() bool) (waited ti
 	}
 }
 
-// pay takes what a step of loading took.
+// pay charges the cost of a step of loading.
 func (b *loadBudget) pay(fuel int64) {
 	if b != nil {
 		b.from.Spend(b.tenant, fuel, b.now())
 	}
 }
 
-// delayed shows that loading waits, once that is long.
+// delayed shows that loading waits, once it waits for long.
 func (b *loadBudget) delayed(now time.Time, wait time.Duration) {
 	if b.since.IsZero() {
 		b.since = now
@@ -138,7 +139,7 @@ func (b *loadBudget) delayed(now time.Time, wait time.Duration) {
 	b.late(d.reason)
 }
 
-// over ends that a load waits.
+// over records that no load waits any more.
 func (b *loadBudget) over() {
 	if b != nil {
 		b.since = time.Time{}
@@ -146,7 +147,7 @@ func (b *loadBudget) over() {
 	}
 }
 
-// waits is why a load waits, nil where none does for long.
+// waits returns why a load waits, nil if none waits for long.
 func (b *loadBudget) waits() error {
 	if b == nil {
 		return nil
@@ -157,8 +158,8 @@ func (b *loadBudget) waits() error {
 	return nil
 }
 
-// show shows why what the directory holds is not in force yet, beside why something
-// it held before is not.
+// show adds to a set's state why the directory's content is not in force yet, after the
+// reason why earlier content was refused.
 func (b *loadBudget) show(s *api.PolicySet) {
 	if b == nil {
 		return

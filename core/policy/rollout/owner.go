@@ -25,7 +25,7 @@ type Owner struct {
 	tried chan struct{}
 }
 
-// WasTried reports whether the first attempt to load the set is over.
+// WasTried reports whether the first attempt to load the set has finished.
 func (o *Owner) WasTried() bool {
 	select {
 	case <-o.tried:
@@ -35,14 +35,14 @@ func (o *Owner) WasTried() bool {
 	}
 }
 
-// Judges reports whether the owner's policies judge the pods of a tenant: its own do, and
-// the operator's.
+// Judges reports whether the owner's policies judge the pods of a tenant. The tenant's own
+// policies do, and the operator's.
 func (o *Owner) Judges(tenant string) bool { return o.Tenant == "" || o.Tenant == tenant }
 
-// New returns an owner; Run starts it. loading are the budgets for loading policies of
-// all tenants. wake is called once the first attempt to load the set is over. changed is
-// called when another set is in force, with the hooks of its policies and of those
-// before.
+// New returns an owner; Run starts it. loading are the budgets of all tenants for loading
+// policies. wake is called once, when the first attempt to load the set has finished.
+// changed is called when another set is in force, with the hooks of its policies and of the
+// previous ones.
 func New(o Options, loading *sched.Budgets, wake func(), changed func(o *Owner, hooks map[string]bool)) *Owner {
 	x := &Owner{Tenant: o.Tenant, Dir: o.Dir, active: &activeSet{tenant: o.Tenant, dir: o.Dir}, tried: make(chan struct{})}
 	tried := sync.OnceFunc(func() {
@@ -79,8 +79,8 @@ func (o *Owner) Reload(ctx context.Context) (api.PolicySet, error) {
 	return o.order(ctx, command{look: true})
 }
 
-// Retry is Reload, and also tries content again that was refused before, and a set that
-// failed and stays in force.
+// Retry does what Reload does. It also tries content again that was refused before, and a
+// set that failed and stays in force.
 func (o *Owner) Retry(ctx context.Context) (api.PolicySet, error) {
 	r := o.reloader
 	return o.order(ctx, command{look: true, do: func(context.Context) error {
@@ -98,28 +98,29 @@ func (o *Owner) Rollback(ctx context.Context) (api.PolicySet, error) {
 
 // Options are what the policies of one owner need.
 type Options struct {
-	// Options are how the owner's directory is read.
+	// Options say how the owner's directory is read.
 	bundle.Options
 
 	// Tenant is the owner's name, empty for the operator.
 	Tenant string
 	// Node is this node's name.
 	Node string
-	// Version is the agent's: another one tries again what this one refused.
+	// Version is the agent's version. An agent of another version tries content again that
+	// this one refused.
 	Version string
 	// Loader makes plugins.
 	Loader eval.Loader
-	// Kept keeps good sets and refusals over restarts, nil: nothing does.
+	// Kept keeps good sets and refusals over restarts; nil if nothing does.
 	Kept Kept
-	// KeepFiles writes the files of a set to the disk by digest, so that its decisions
-	// can be repeated; nil for not.
+	// KeepFiles writes the files of a set to the disk by digest, so that its decisions can
+	// be repeated; nil if they are not written.
 	KeepFiles func(tenant string, files map[string][]byte) error
-	// OpenWatch is how directories are watched, nil for by inotify.
+	// OpenWatch opens a watch of directories, nil for inotify.
 	OpenWatch func() (*fswatch.Backend, error)
 	Logger    *slog.Logger
 	// Now is the wall clock.
 	Now func() time.Time
 
-	// loads is what loading the set may take, nil for any amount.
+	// loads bounds the cost of loading the set, nil for no bound.
 	loads *loadBudget
 }

@@ -19,24 +19,25 @@ import (
 const (
 	// TrialDecisions is how many decisions a probation has at most.
 	TrialDecisions = 200
-	// LeastDecisions is how many decisions it needs to have an outcome.
+	// LeastDecisions is how many decisions a probation needs before it has an outcome.
 	LeastDecisions = 20
 	// TrialTime is how long a probation with at least LeastDecisions takes at most.
 	TrialTime = 10 * time.Minute
-	// maxFailed: a set has failed if plugins failed in more than one of so many decisions,
-	// that is in more than 5 percent.
+	// maxFailed: a set has failed if plugins failed in more than one in maxFailed
+	// decisions, that is in more than 5 percent.
 	maxFailed = 20
 )
 
 // probation watches the plugins of a set that came into force recently. It is safe for
 // concurrent use.
 type probation struct {
-	// suspects are the policies that count and that the set before did not have like
-	// this. Failures of others are not the fault of the set.
+	// suspects are the policies that count and that are new or changed since the previous
+	// set. Failures of other policies are not the fault of the set.
 	suspects map[string]bool
 	// tenant is the owner, empty for the operator.
 	tenant string
-	// told has room for one value: there is an outcome. It is never closed.
+	// told receives a value when there is an outcome. It has room for one value and is
+	// never closed.
 	told chan<- struct{}
 
 	mu    sync.Mutex
@@ -47,14 +48,14 @@ type probation struct {
 	last string
 	// outcome is unknown until the end.
 	outcome outcome
-	// stuck is why a set that failed stays in force.
+	// stuck says why a set that failed stays in force.
 	stuck string
 }
 
 // trial counts decisions that asked a suspect, and those in which one failed.
 type trial struct{ decisions, failed int }
 
-// outcome is how a probation ended.
+// outcome is the outcome of a probation.
 type outcome int
 
 const (
@@ -91,8 +92,8 @@ func (p *probation) note(tenant string, opinions []api.Opinion, now time.Time) {
 	asked, broke, open := false, "", false
 	for i := range opinions {
 		o := &opinions[i]
-		// A plugin has no instance because of other calls, and a fault of the host is not
-		// its own. An exception keeps it from being asked.
+		// Some opinions say nothing about the plugin: it has no instance because of other
+		// calls, the host has failed, or an exception keeps the plugin from being asked.
 		if o.Tenant != p.tenant || o.Mode != "" && o.Mode != spec.ModeMember || !p.suspects[o.Policy] || eval.IsMachineOpinion(o) || openedByMachine(o) || o.Reason == api.ReasonException {
 			continue
 		}
@@ -114,7 +115,7 @@ func (p *probation) note(tenant string, opinions []api.Opinion, now time.Time) {
 	t.decisions++
 	if broke != "" {
 		t.failed++
-		// That the plugin is not asked any more says less than why.
+		// An open breaker says less than the failure that opened it.
 		if !open || p.last == "" {
 			p.last = broke
 		}
@@ -143,12 +144,13 @@ func (p *probation) decide(now time.Time) {
 	}
 	select {
 	case p.told <- struct{}{}:
-	default: // what waits there leads to a look at this one
+	default: // the value that waits leads to a check of this one, too
 	}
 }
 
-// blamed reports whether too many decisions failed. For the operator's set that must hold
-// without any one tenant: no tenant can cause it alone, with pods made for it.
+// blamed reports whether too many decisions failed. For the operator's set this must also
+// hold without the decisions of any one tenant, so that no tenant can cause it alone with
+// pods made for that purpose.
 func (p *probation) blamed(all trial) bool {
 	if !all.tooMany() {
 		return false
@@ -175,8 +177,7 @@ func (p *probation) total() (all trial) {
 	return all
 }
 
-// ended returns the outcome, and why the set has failed. The probation may be nil: it is
-// over.
+// ended returns the outcome, and why the set has failed. A nil probation is passed.
 func (p *probation) ended(now time.Time) (how outcome, why string) {
 	if p == nil {
 		return passed, ""
@@ -190,9 +191,9 @@ func (p *probation) ended(now time.Time) (how outcome, why string) {
 	return p.outcome, fmt.Sprintf("on probation, plugins failed in %d of %d decisions, last %s", all.failed, all.decisions, p.last)
 }
 
-// Bears reports whether running pods may be evicted for what the set says: its plugins
-// were asked often enough, or for long enough, without failing. The probation may be nil:
-// it is over.
+// Bears reports whether running pods may be evicted because of the set's answers: its
+// plugins were asked often enough without failing, or for long enough. A nil probation is
+// passed.
 func (p *probation) Bears(now time.Time) bool {
 	if p == nil {
 		return true
@@ -247,7 +248,7 @@ func (p *probation) stays() bool {
 	return p.stuck != ""
 }
 
-// show returns what `get policies` shows, nil if the probation is over.
+// show returns what `get policies` shows, nil if the probation was passed.
 func (p *probation) show() *api.PolicyProbation {
 	if p == nil {
 		return nil
@@ -271,8 +272,8 @@ func (s *Set) trialOf() state.PolicyTrial {
 	return state.PolicyTrial{Set: s.Eval.Digest, Policies: s.Probation.names()}
 }
 
-// suspects returns the policies that count and that another set does not have, or has
-// with another plugin or for other pods. That set may be nil.
+// suspects returns the policies that count and that the set before does not have, or has
+// with another plugin or for other pods. before may be nil.
 func (s *Set) suspects(before *Set) (names []string) {
 	for _, p := range s.Eval.Policies {
 		if !p.Decides() {
@@ -286,8 +287,8 @@ func (s *Set) suspects(before *Set) (names []string) {
 	return names
 }
 
-// startProbation puts a set on probation that comes into force, unless none of its
-// policies is new. The set of an earlier process continues as it was.
+// startProbation puts a set that comes into force on probation, unless none of its policies
+// is new. The set of an earlier process starts the same probation again, if it was on one.
 func (r *reloader) startProbation(next, running *Set) {
 	suspects := next.suspects(running)
 	if good := r.kept.record.Good; running == nil && len(good) > 0 && good[0] == next.Eval.Digest {
@@ -318,8 +319,8 @@ func (r *reloader) checkProbation(ctx context.Context) bool {
 	return false
 }
 
-// fallBack activates the set before the one that has failed, which is not tried again. If
-// there is none, the set in force stays.
+// fallBack activates the set before the failed one. The failed one is not tried again. If
+// there is no earlier set, the set in force stays.
 func (r *reloader) fallBack(ctx context.Context, running *Set, why string) bool {
 	stay := func(reason string) bool {
 		if running.Probation.stay(reason) {

@@ -14,33 +14,33 @@ import (
 )
 
 const (
-	// SettleTime is how long files must have stood still to be read.
+	// SettleTime is how long files must have stood still before they are read.
 	SettleTime = 100 * time.Millisecond
 	// ListPeriod is how often the directory is listed without an event.
 	ListPeriod = 10 * time.Second
-	// RestlessTime is how long files may keep changing before that is refused like any
-	// other fault.
+	// RestlessTime is how long files may keep changing before the content is refused as for
+	// any other fault.
 	RestlessTime = 10 * time.Second
 	// restTime is how often plugins release memory that they have not needed.
 	restTime = 10 * time.Second
 )
 
-// reloader keeps the set in force that the directory holds. All of it belongs to the
-// goroutine of run.
+// reloader keeps the set of the directory in force. All of it belongs to the goroutine of
+// run.
 type reloader struct {
 	cfg      *Options
 	standing *activeSet
 	kept     lastKnownGood
 	loader   Loader
 	watch    *bundle.Watch
-	// tried is called after every attempt, changed after those that activated another
-	// set, with the hooks of its policies and of those before.
+	// tried is called after every attempt. changed is called after an attempt that
+	// activated another set, with the hooks of its policies and of the previous ones.
 	tried   func()
 	changed func(hooks map[string]bool)
-	// commands receives what other goroutines want. It is never closed.
+	// commands receives the commands of other goroutines. It is never closed.
 	commands chan command
-	// trials has room for one value: the probation of a set has ended. It is never
-	// closed.
+	// trials receives a value when the probation of a set has an outcome. It has room for
+	// one value and is never closed.
 	trials chan struct{}
 
 	// names are the stamps of the last reading.
@@ -125,8 +125,8 @@ func (r *reloader) markChanged(ctx context.Context) {
 	}
 }
 
-// poll reads the directory if it may have changed, applies what it read if that stood
-// still, and returns when to look again.
+// poll reads the directory if it may have changed, applies the content if it has stood
+// still, and returns the delay before the next look.
 func (r *reloader) poll(ctx context.Context) time.Duration {
 	r.watch.Aim(r.names)
 	if r.acted && bundle.Unchanged(r.cfg.Dir, r.names) {
@@ -203,7 +203,7 @@ func (r *reloader) apply(ctx context.Context, got *bundle.Bundle) (loaded bool) 
 	switch {
 	case ctx.Err() != nil:
 		next.Release()
-	case errors.Is(err, errStale): // what the files are now is read next
+	case errors.Is(err, errStale): // the new files are read next
 	case err != nil && again:
 		r.acted = false // it is tried again with the next listing
 		r.reject(ctx, bounded(err))
@@ -228,9 +228,9 @@ func (r *reloader) apply(ctx context.Context, got *bundle.Bundle) (loaded bool) 
 	return true
 }
 
-// activate puts a set in force and signals that. instead is why it is not what the
-// directory holds, nil if it is; another reports that an earlier process had another set
-// last.
+// activate puts a set in force and signals that. instead says why the set is not the
+// directory's content, nil if it is. another reports that an earlier process last had
+// another set in force.
 func (r *reloader) activate(next *Set, instead error, another bool) {
 	hooks := map[string]bool{NotAsBefore: another}
 	r.standing.current().AddHooks(hooks)
@@ -255,8 +255,8 @@ func (r *reloader) reject(ctx context.Context, reason error) {
 }
 
 // bringBack activates the last good set of an earlier process because the directory was
-// refused, and reports whether it did. If the machine is why it cannot, the next listing
-// tries again.
+// refused, and reports whether it did. If the machine is the reason why it cannot, the next
+// listing tries again.
 func (r *reloader) bringBack(ctx context.Context, refused error) bool {
 	last, err := r.kept.last(ctx, &r.loader, nil)
 	if err != nil && r.standing.isNews(err) {

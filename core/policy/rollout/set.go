@@ -11,20 +11,21 @@ import (
 	"github.com/wardlet/wardlet/core/policy/spec"
 )
 
-// Set is a set that is or was in force, with what its owner's reloader knows of it.
+// Set is a set that is or was in force, with the state that its owner's reloader has about
+// it.
 type Set struct {
 	Eval *eval.Set
 	// generation counts the sets that came into force, from 1.
 	generation int
 	loaded     time.Time
-	// revision and key are those of its signature, 0 and empty without one.
+	// revision and key are those of the set's signature, 0 and empty if it has none.
 	revision uint64
 	key      string
-	// content identifies it among refused contents.
+	// content identifies the set's content among refused contents.
 	content string
-	// Probation watches its plugins, nil if it is on none.
+	// Probation watches the set's plugins, nil if the set is not on probation.
 	Probation *probation
-	// comparisons are those of its candidates, by name.
+	// comparisons are the comparisons of the set's candidates, by name.
 	comparisons map[string]*shadow.Stats
 }
 
@@ -61,7 +62,8 @@ func (s *Set) trim() {
 	}
 }
 
-// CloseBreakers closes those of all plugins, and reports whether any had failed. The set may be nil.
+// CloseBreakers closes the breakers of all plugins, and reports whether any had counted a
+// failure. The set may be nil.
 func (s *Set) CloseBreakers() bool { return s != nil && s.Eval.CloseBreakers() }
 
 // Release ends one use of the set, and closes its plugins after the last. The set may be nil.
@@ -74,7 +76,7 @@ func (s *Set) Release() {
 // Sets are the sets that judge the pods of a tenant.
 type Sets []*Set
 
-// Eval returns them without what their reloaders know.
+// Eval returns the sets without the state of their reloaders.
 func (l Sets) Eval() []*eval.Set {
 	all := make([]*eval.Set, len(l))
 	for i, s := range l {
@@ -83,7 +85,7 @@ func (l Sets) Eval() []*eval.Set {
 	return all
 }
 
-// Release releases all.
+// Release releases all sets.
 func (l Sets) Release() {
 	for _, s := range l {
 		s.Release()
@@ -93,7 +95,8 @@ func (l Sets) Release() {
 // Reset makes the plugins ready for the next question.
 func (l Sets) Reset(ctx context.Context) { eval.ResetAll(ctx, l.Eval()) }
 
-// Comparison returns that of a candidate of one of the sets, nil if it has none.
+// Comparison returns one of the sets and the comparison of its candidate of a name, nil if
+// there is none.
 func (l Sets) Comparison(of *eval.Set, name string) (*Set, *shadow.Stats) {
 	i := slices.IndexFunc(l, func(s *Set) bool { return s.Eval == of })
 	if i < 0 {
@@ -102,7 +105,7 @@ func (l Sets) Comparison(of *eval.Set, name string) (*Set, *shadow.Stats) {
 	return l[i], l[i].comparisons[name]
 }
 
-// stateOf is what `get policies` shows of a policy of the set.
+// stateOf returns what `get policies` shows of a policy of the set.
 func (s *Set) stateOf(p *eval.Policy, path func(string) string) api.PolicyState {
 	state := p.State(path)
 	if c := s.comparisons[p.Name]; c != nil && p.Mode == spec.ModeShadow {
@@ -111,8 +114,8 @@ func (s *Set) stateOf(p *eval.Policy, path func(string) string) api.PolicyState 
 	return state
 }
 
-// compare sets the comparison of each candidate: that of the running set where both are
-// the same.
+// compare sets the comparison of each candidate. The comparison of the running set
+// continues if candidate and policy are the same.
 func (s *Set) compare(running *Set, clock func() time.Time) {
 	s.comparisons = map[string]*shadow.Stats{}
 	for _, c := range s.Eval.Candidates {

@@ -7,17 +7,18 @@ import (
 	"time"
 )
 
-// due is what came up while a load waited for its budget, or kept it from going on.
-// Most of it has the load given up and begun anew.
+// due is what came up while a load waited for its budget. For most of it the load is given
+// up and starts anew.
 type due struct {
-	// order is one that is to be carried out at once.
+	// order is an order to execute at once, nil for none.
 	order *command
-	// asked want the directory read, which the load under way did before.
+	// asked are the orders to read the directory that came after the current load had read
+	// it.
 	asked []command
-	// late is why a load waits for long while no set is in force: the last good one is
-	// to be brought back first.
+	// late says why a load waits for long while no set is in force: the last good set is to
+	// be brought back first.
 	late error
-	// lost: that was tried to no effect.
+	// lost reports that this was tried without success.
 	lost bool
 }
 
@@ -34,8 +35,8 @@ func (r *reloader) late(reason error) {
 	}
 }
 
-// tellLate tells those who wait for a first set why there is none. What was refused
-// before is said still.
+// tellLate reports to the callers that wait for a first set why there is none. The reason
+// of an earlier refusal stays.
 func (r *reloader) tellLate(reason error) {
 	if was := r.standing.reason(); was == nil || strings.HasPrefix(was.Error(), notYet) {
 		r.standing.refuse(reason, r.cfg.Now())
@@ -43,9 +44,9 @@ func (r *reloader) tellLate(reason error) {
 	r.tried()
 }
 
-// take takes an order while a load waits. One that only wants the directory read
-// joins the load. Otherwise a client that sends many of them would keep the load from
-// its end.
+// take accepts an order while a load waits. An order that only reads the directory does not
+// interrupt the load: otherwise a client that sends many of them would keep the load from
+// finishing.
 func (r *reloader) take(x command) {
 	if x.do == nil {
 		r.due.asked = append(present(r.due.asked), x)
@@ -54,8 +55,8 @@ func (r *reloader) take(x command) {
 	r.due.order = &x
 }
 
-// urgent reports whether there is something that must not wait for a load. With every
-// listing what the machine kept from coming back is tried once more.
+// urgent reports whether there is something that must not wait for a load. If a good set
+// could not be brought back because of the machine, every listing tries again.
 func (r *reloader) urgent(listed bool) bool {
 	again := listed && r.kept.machine
 	running := r.standing.current()
@@ -72,8 +73,8 @@ func (r *reloader) urgent(listed bool) bool {
 	return how == failed && (again || !running.Probation.stays())
 }
 
-// turn looks at the directory, answers those who wait for that, does what has come
-// up meanwhile, and says when to look again.
+// turn reads the directory, answers the orders that wait for that, does what has come up in
+// the meantime, and returns the delay before the next turn.
 func (r *reloader) turn(ctx context.Context) time.Duration {
 	next := r.poll(ctx)
 	if next == ListPeriod && ctx.Err() == nil {
@@ -110,7 +111,7 @@ func (r *reloader) catchUp(ctx context.Context) (done bool) {
 	return r.checkProbation(ctx) || done
 }
 
-// execute carries an order out, if anybody still waits for it.
+// execute executes an order if its caller still waits for it.
 func (r *reloader) execute(ctx context.Context, x command) {
 	if len(present([]command{x})) == 0 {
 		return
@@ -126,7 +127,7 @@ func (r *reloader) execute(ctx context.Context, x command) {
 	r.asked = append(present(r.asked), x)
 }
 
-// answer returns those who wait for a look what came of it.
+// answer answers the orders that wait for a reading with its result.
 func (r *reloader) answer(err error) {
 	for _, x := range r.asked {
 		x.done <- err
@@ -134,7 +135,7 @@ func (r *reloader) answer(err error) {
 	r.asked = nil
 }
 
-// leave answers everybody, as the reloader ends.
+// leave answers all orders when the reloader returns.
 func (r *reloader) leave(err error) {
 	r.asked = append(r.asked, r.due.asked...)
 	if r.due.order != nil {

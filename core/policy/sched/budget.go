@@ -8,33 +8,36 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// Burst is the time whose income a budget holds at most.
+// Burst is the longest time whose income a budget can hold.
 const Burst = 10 * time.Second
 
-// Budgets limit what the decisions about the pods of each tenant cost in fuel, with their
+// Budgets limit the fuel for the decisions about the pods of each tenant and for their
 // records, whether the policies are the tenant's or the operator's. A running decision is
-// not interrupted; later ones wait for what it overspent. They are safe for concurrent use.
+// not interrupted. Later ones wait until overspent fuel is refilled. They are safe for
+// concurrent use.
 type Budgets struct {
 	mu sync.Mutex
 	of map[string]*Bucket
-	// Loading are those for loading policies, of the same rates.
+	// Loading has the budgets for loading policies, with the same rates.
 	Loading *Budgets
 }
 
 // Bucket is a token bucket of fuel.
 type Bucket struct {
-	// perSecond is the income. left is what there was at a time; it may be negative.
+	// perSecond is the income. left is the fuel that was left at the time at; it may be
+	// negative.
 	perSecond, left int64
 	at              time.Time
 	turns           budgetTurns
 }
 
-// NewBucket returns a full one.
+// NewBucket returns a full bucket.
 func NewBucket(perSecond int64, now time.Time) *Bucket {
 	return &Bucket{perSecond: perSecond, left: MostOf(perSecond), at: now}
 }
 
-// NewBudgets returns a full budget for each tenant with a positive rate, in units of fuel per second.
+// NewBudgets returns a full budget for each tenant with a positive rate. rates are in units
+// of fuel per second.
 func NewBudgets(rates map[string]int64, now time.Time) *Budgets {
 	b := &Budgets{of: map[string]*Bucket{}, Loading: &Budgets{of: map[string]*Bucket{}}}
 	for tenant, rate := range rates {
@@ -46,8 +49,8 @@ func NewBudgets(rates map[string]int64, now time.Time) *Budgets {
 	return b
 }
 
-// Set changes the rates, in units of fuel per second; 0 or less is no limit. A tenant
-// keeps what it has left, up to the new maximum; one that had no budget gets a full one.
+// Set changes the rates, in units of fuel per second; 0 or less is no limit. A tenant keeps
+// what it has left, up to the new maximum. A tenant that had no budget gets a full one.
 func (b *Budgets) Set(rates map[string]int64, now time.Time) {
 	if b.Loading != nil {
 		b.Loading.Set(rates, now)
@@ -79,13 +82,14 @@ func (b *Budgets) Limits(tenant string) bool {
 	return b.of[tenant] != nil
 }
 
-// Wait returns how long a new question of a tenant waits for its budget, 0 for not, or if
-// the tenant has none. Questions about running pods use WaitReview.
+// Wait returns how long a new question of a tenant waits for its budget, 0 if it does not
+// wait or the tenant has no budget. Questions about running pods use WaitReview.
 func (b *Budgets) Wait(tenant string, now time.Time) time.Duration {
 	return b.waitFor(tenant, now, (*budgetTurns).others)
 }
 
-// WaitReview is Wait for a question about a running pod, which is asked again after that.
+// WaitReview returns how long a question about a running pod waits before it is asked
+// again.
 func (b *Budgets) WaitReview(tenant string, now time.Time) time.Duration {
 	return b.waitFor(tenant, now, (*budgetTurns).review)
 }
@@ -109,7 +113,7 @@ func (b *Bucket) deficit() time.Duration {
 	return time.Duration(float64(1-b.left)/float64(b.perSecond)*float64(time.Second)).Round(time.Millisecond) + time.Millisecond
 }
 
-// Spend takes the cost of a decision or of its record.
+// Spend subtracts the cost of a decision or of its record.
 func (b *Budgets) Spend(tenant string, fuel int64, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -125,10 +129,11 @@ func (b *Bucket) Has(now time.Time) bool {
 	return b.left > 0
 }
 
-// Spend takes fuel; what is left may become negative.
+// Spend subtracts fuel; the rest may become negative.
 func (b *Bucket) Spend(fuel int64) { b.left -= fuel }
 
-// LeftOf returns what a tenant with a budget had left when it was last used.
+// LeftOf returns the fuel that was left when the budget of a tenant was last used. The
+// tenant must have a budget.
 func (b *Budgets) LeftOf(tenant string) int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -154,12 +159,12 @@ func Exhausted(tenant string) (reason, message string) {
 // turnPause is how long a question waits if there is fuel but it is not its turn.
 const turnPause = 2 * time.Second
 
-// budgetTurns give the income of a spent budget to questions about running pods and to
-// others in turn. Else new pods, which are asked about again and again, would leave
-// nothing for running ones, or the other way round.
+// budgetTurns divide the income of a spent budget between questions about running pods and
+// other questions, in turn. Otherwise new pods, which are asked about again and again,
+// would leave nothing for running ones, or the other way round.
 type budgetTurns struct {
-	// owed: the next question is about a running pod, which waits; reviewed: the last
-	// one was about a running pod.
+	// owed reports that the next turn belongs to a question about a running pod, which
+	// waits. reviewed reports that the last question was about a running pod.
 	owed, reviewed bool
 }
 

@@ -14,16 +14,16 @@ type Task struct {
 
 	// seq numbers the tasks in the order they came.
 	seq uint64
-	// took is its cost in fuel so far, as far as that is known; charged is what its
-	// flow was charged for it.
+	// took is the known cost of the task in fuel so far. charged is the fuel that its flow
+	// was charged for it.
 	took, charged int64
 }
 
-// Queue is a fair queue: it holds the waiting tasks in a flow for each tenant, and one
-// for the operator. The next task is that of the flow whose decisions have cost least so
-// far, so a tenant with expensive or many decisions delays only itself. The tasks of a
-// flow are taken in the order they came. The queue has no limit: callers have few open
-// questions per pod. It is safe for concurrent use.
+// Queue is a fair queue: it holds the waiting tasks in a flow for each tenant, and one for
+// the operator. The next task is taken from the flow whose decisions have cost least so
+// far, so a tenant with expensive or many decisions delays only itself. The tasks of a flow
+// are taken in the order they came. The queue has no limit: callers have few open questions
+// per pod. It is safe for concurrent use.
 type Queue struct {
 	// ready reports whether tasks of a tenant can be taken now. It is called with the
 	// lock held; Wake must be called when its answer may have changed.
@@ -35,10 +35,10 @@ type Queue struct {
 
 	mu     sync.Mutex
 	filled *sync.Cond
-	// busy is how many run, idle how many goroutines wait for one.
+	// busy is how many tasks run. idle is how many goroutines wait for a task.
 	busy, idle int
 	flows      map[string]*flow
-	// virtualTime is the cost so far of the flow that was served last, before that.
+	// virtualTime is the cost of the flow that was served last, before it was served.
 	virtualTime int64
 	seq         uint64
 	closed      bool
@@ -52,11 +52,11 @@ type flow struct {
 	used int64
 	// barred reports whether the flow had tasks and was not ready at the last look.
 	barred bool
-	// cost is that of its last decision: the next one is charged the same until it is
-	// over, or costs more.
+	// cost is the cost of the flow's last decision. The next one is charged the same until
+	// it is done, or costs more.
 	cost int64
-	// paused counts the tasks that were started and wait in Yield; no other is started
-	// meanwhile. pausedSeq is the seq of the last one that paused.
+	// paused counts the tasks that were started and wait in Yield; no other task of the
+	// flow is started in the meantime. pausedSeq is the seq of the last one that paused.
 	paused    int
 	pausedSeq uint64
 }
@@ -88,7 +88,7 @@ func (q *Queue) Add(t Task) {
 	q.seq++
 	t.seq = q.seq
 	f.tasks = append(f.tasks, t)
-	q.filled.Broadcast() // those that pause wait, too
+	q.filled.Broadcast() // paused tasks wait, too
 }
 
 // Take waits for a task; ok is false once the queue is closed. Done must follow.
@@ -116,9 +116,8 @@ func (q *Queue) Take() (t Task, ok bool) {
 
 func (q *Queue) free() bool { return q.slots == 0 || q.busy < q.slots }
 
-// Yield is called by a running task that has used so much more fuel. If a flow that used
-// less waits, and a goroutine for it, Yield returns when it is the turn of the task's
-// flow again.
+// Yield charges a running task for more fuel. If a flow that has used less waits, and a
+// goroutine is free for it, Yield blocks until it is the turn of the task's flow again.
 func (q *Queue) Yield(t *Task, fuel int64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -148,8 +147,8 @@ func (q *Queue) Yield(t *Task, fuel int64) {
 	q.busy++
 }
 
-// next returns the flow that is served next, nil for none. Of two that used the same it
-// is the one whose task waits longer.
+// next returns the flow that is served next, nil for none. Of two flows that used the same,
+// a paused one is first, and then the one whose task waits longer.
 func (q *Queue) next() (best *flow) {
 	for tenant, f := range q.flows {
 		if f.paused == 0 && !q.mayBegin(tenant, f) {
@@ -179,8 +178,8 @@ func (q *Queue) mayBegin(tenant string, f *flow) bool {
 	return true
 }
 
-// before reports whether the flow is served before another. It is a strict order: each
-// waiting goroutine finds out for itself whether it is its turn.
+// before reports whether the flow is served before another. The order is strict, so that
+// each waiting goroutine can check for itself whether it is its turn.
 func (f *flow) before(other *flow) bool {
 	if f.used != other.used {
 		return f.used < other.used
@@ -229,7 +228,7 @@ func (q *Queue) Close() {
 	q.filled.Broadcast()
 }
 
-// CurrentPolicy is the policy whose plugin a goroutine runs, for the log if that does
+// CurrentPolicy is the policy whose plugin a goroutine runs, for the log if the plugin does
 // not return. It is safe for concurrent use.
 type CurrentPolicy struct{ name atomic.Pointer[string] }
 

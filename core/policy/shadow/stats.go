@@ -12,13 +12,13 @@ import (
 	"github.com/wardlet/wardlet/core/policy/spec"
 )
 
-// maxDifferences is how many differences of a candidate are shown, the newest.
+// maxDifferences is how many of the newest differences of a candidate are shown.
 const maxDifferences = 10
 
 // Stats compares a candidate with the policy in force. It is safe for concurrent use.
 type Stats struct {
-	// Of are the digests of document and module of both: a comparison of others starts
-	// anew.
+	// Of are the digests of the documents and modules of both policies. If one changes, the
+	// comparison starts anew.
 	Of        [4]string
 	threshold spec.Threshold
 	since     time.Time
@@ -47,11 +47,11 @@ func (c *Stats) Skip() {
 	c.current.Skipped++
 }
 
-// Note compares what the candidate said with what the policy in force said; question
-// identifies a question that is asked again. A question that matches neither is not
-// counted. It is skipped if a plugin had no instance, the machine failed or a question
-// had to wait, and if the breaker of the policy in force is open. An open breaker of the
-// candidate is the candidate's own failure.
+// Note compares the results of the candidate and of the policy in force. question is the
+// same if a question is asked again. A question that matches neither policy is not counted.
+// A question is skipped if a plugin had no instance, the machine failed, the question had
+// to wait, or the breaker of the policy in force is open. An open breaker of the candidate
+// is the candidate's own failure.
 func (c *Stats) Note(hook, about string, question [sha256.Size]byte, inForce, candidate eval.ShadowResult) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -74,7 +74,7 @@ func (c *Stats) Note(hook, about string, question [sha256.Size]byte, inForce, ca
 		At: c.now(), Hook: hook, About: about, InForce: inForce.Answer, InForceSaid: inForce.Beside(&candidate),
 		Candidate: candidate.Answer, CandidateSaid: candidate.Beside(&inForce),
 	}
-	// What was returned is not changed any more.
+	// A slice that Show has returned is not changed.
 	all := slices.Concat(c.current.Differences, []api.ShadowDifference{d})
 	c.current.Differences = all[max(0, len(all)-maxDifferences):]
 }
@@ -85,8 +85,8 @@ func (c *Stats) Show() *api.PolicyShadow {
 	x := c.current
 	c.mu.Unlock()
 	t := &c.threshold
-	// A quotient is the number next to the true one, as is the limit in the document: a
-	// share that is met exactly equals it. A product need not.
+	// A quotient is rounded to the number nearest to the true one, and so is the limit in
+	// the document: a share that meets the limit exactly equals it. A product may differ.
 	switch left := t.MinTime - c.now().Sub(c.since); {
 	case x.Decisions < uint64(t.MinDecisions): // 1 to a million
 		x.Waits = fmt.Sprintf("it was asked in %d of %d decisions", x.Decisions, t.MinDecisions)
@@ -102,8 +102,8 @@ func (c *Stats) Show() *api.PolicyShadow {
 // candidate. After that every question counts as a new one.
 const maxWeighed = 4096
 
-// seen are the counted questions, and whether the candidate differed in them: a held pod
-// is asked about again and again, and is one decision.
+// seen has the counted questions, and whether the candidate differed in them. A held pod is
+// asked about again and again, but is one decision.
 type seen map[[sha256.Size]byte]bool
 
 // firstTime records a question, and reports whether it is one more decision, and one more

@@ -8,10 +8,9 @@ import (
 	"unicode"
 )
 
-// Build makes the manifest of a set with that revision and those files, path to
-// SHA-256 in hex. The same set has the same bytes. A set that cannot have a
-// manifest (paths that are no text, too many files) results in one that
-// ParseManifest refuses.
+// Build returns the manifest of a set. sums maps the path of each file to its SHA-256 in
+// hex. The same set results in the same bytes. For a set that cannot have a manifest (paths
+// that are no text, too many files) Build returns one that ParseManifest refuses.
 func Build(revision uint64, sums map[string]string) []byte {
 	var b bytes.Buffer
 	b.WriteString("# The manifest of a signed policy set. Any change of it makes the signature wrong.\n")
@@ -22,8 +21,8 @@ func Build(revision uint64, sums map[string]string) []byte {
 	return b.Bytes()
 }
 
-// quoted is text as a basic string of TOML. Bytes that are no UTF-8 stay, for
-// the decoder to refuse.
+// quoted returns text as a basic string of TOML. Bytes that are no UTF-8 stay, and the
+// decoder refuses them.
 func quoted(text string) string {
 	out := []byte{'"'}
 	for _, c := range []byte(text) {

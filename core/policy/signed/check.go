@@ -10,12 +10,12 @@ import (
 	"github.com/wardlet/wardlet/core/printable"
 )
 
-// maxShown bounds what a message names of a path, in bytes.
+// maxShown is how many bytes of a path a message contains.
 const maxShown = 200
 
-// Check compares the manifest with the files that were read of the set, path to
-// SHA-256 in hex: exactly the files it lists must be there, each with its
-// digest. The error has every reason, one per line, ordered by path.
+// Check compares the manifest with the files of the set. sums maps the path of each file to
+// its SHA-256 in hex. Exactly the files that the manifest lists must be there, each with
+// its digest. The error has every reason, one per line, ordered by path.
 func (m *Manifest) Check(sums map[string]string) error {
 	reasons := map[string]error{}
 	listed := make(map[string]bool, len(m.Files))

@@ -11,22 +11,22 @@ import (
 )
 
 const (
-	// keyLength is that of a public key's line, in characters.
+	// keyLength is the length of a public key's line, in characters.
 	keyLength = 56
-	// untrusted is how the comment above a key begins.
+	// untrusted begins the comment above a key.
 	untrusted = "untrusted comment:"
 )
 
 // PublicKey is a minisign public key. Keys can be compared with ==; the zero
 // value verifies nothing.
 type PublicKey struct {
-	// line is what minisign prints, without the comment.
+	// line is the text that minisign prints, without the comment.
 	line string
 }
 
-// ParseKey takes the line that "minisign -G" prints as the public key (it
-// begins with RW), or the file it writes: that line below a comment. The error
-// quotes nothing of the text: it may be a secret key.
+// ParseKey parses a public key: the line that "minisign -G" prints (it begins with RW), or
+// the file that it writes, which has the same line below a comment. The error quotes
+// nothing of the text, because it may be a secret key.
 func ParseKey(text string) (PublicKey, error) {
 	line, err := keyLine(text)
 	if err != nil {
@@ -42,7 +42,7 @@ func ParseKey(text string) (PublicKey, error) {
 	return PublicKey{line}, nil
 }
 
-// keyLine is the only line of a key's text, apart from a comment above it.
+// keyLine returns the only line of a key's text, apart from a comment above it.
 func keyLine(text string) (string, error) {
 	var lines []string
 	for line := range strings.Lines(text) {
@@ -62,20 +62,20 @@ func keyLine(text string) (string, error) {
 	return lines[0], nil
 }
 
-// UnmarshalText implements encoding.TextUnmarshaler by ParseKey.
+// UnmarshalText implements encoding.TextUnmarshaler with ParseKey.
 func (k *PublicKey) UnmarshalText(text []byte) (err error) {
 	*k, err = ParseKey(string(text))
 	return err
 }
 
-// MarshalText implements encoding.TextMarshaler by String.
+// MarshalText implements encoding.TextMarshaler. The text is that of String.
 func (k PublicKey) MarshalText() ([]byte, error) { return []byte(k.line), nil }
 
-// String is the line that ParseKey takes.
+// String returns the line that ParseKey parses.
 func (k PublicKey) String() string { return k.line }
 
-// ID is the key's ID as minisign shows it, hexadecimal digits in capitals;
-// "0" for the zero value.
+// ID returns the key's ID as minisign shows it, in uppercase hexadecimal digits; "0" for
+// the zero value.
 func (k PublicKey) ID() string { return idText(k.minisign().ID()) }
 
 // Equal reports whether both are the same key.
@@ -83,7 +83,7 @@ func (k PublicKey) Equal(other PublicKey) bool { return k == other }
 
 func (k PublicKey) minisign() minisign.PublicKey {
 	var key minisign.PublicKey
-	_ = key.UnmarshalText([]byte(k.line)) // ParseKey saw that it is one
+	_ = key.UnmarshalText([]byte(k.line)) // ParseKey has checked the line
 	return key
 }
 

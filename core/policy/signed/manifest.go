@@ -20,8 +20,8 @@ const (
 	SignatureName = "set.toml.minisig"
 )
 
-// MaxFiles is the greatest number of files a manifest lists. Its text has at
-// most strict.MaxSize bytes, which long paths fill earlier.
+// MaxFiles is the greatest number of files that a manifest lists. Its text has at most
+// strict.MaxSize bytes, so with long paths fewer files fit.
 const MaxFiles = 2048
 
 // MaxRevision is the greatest revision: TOML has no greater integer.
@@ -43,12 +43,12 @@ func (v *apiVersion) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Manifest is what a set says it consists of.
+// Manifest lists the files of a set.
 type Manifest struct {
 	// Revision is 1 to MaxRevision.
 	Revision uint64
-	// Files are at most MaxFiles, none for a set without policies, in the order
-	// of the manifest.
+	// Files are the files in the order of the manifest: at most MaxFiles, none for a set
+	// without policies.
 	Files []File
 }
 
@@ -56,14 +56,14 @@ type Manifest struct {
 type File struct {
 	// Path is relative to the directory of the set, with slashes.
 	Path string
-	// SHA256 is the digest, 64 hexadecimal digits in small letters.
+	// SHA256 is the digest, 64 lowercase hexadecimal digits.
 	SHA256 string
 }
 
-// keys are those of a manifest.
+// keys are the keys of a manifest.
 type keys struct {
 	API apiVersion `toml:"api"`
-	// Revision is nil where it is missing.
+	// Revision is nil if it is missing.
 	Revision *int64    `toml:"revision"`
 	Files    []fileKey `toml:"file"`
 }
@@ -87,7 +87,7 @@ func ParseManifest(file string, text []byte) (*Manifest, error) {
 	return m, nil
 }
 
-// check reports what is wrong with keys that decoded.
+// check reports errors in keys that were decoded.
 func (k *keys) check(report strict.Report) {
 	if k.API != apiV1 {
 		report("api", noAPI)
@@ -119,8 +119,8 @@ func (k *keys) check(report strict.Report) {
 	}
 }
 
-// ofAPI reduces the faults of a manifest to the one that explains the others:
-// it is of another version, or no manifest at all.
+// ofAPI reduces the faults of a manifest to the one that explains the others: the text has
+// another version, or is no manifest at all.
 func (k *keys) ofAPI(file string, err error) error {
 	faults, ok := errors.AsType[strict.Errors](err)
 	if !ok || k.API == apiV1 {
@@ -131,13 +131,13 @@ func (k *keys) ofAPI(file string, err error) error {
 			return strict.Errors{f}
 		}
 		if f.Key == "" {
-			return err // it could not be read that far
+			return err // the manifest was not decoded
 		}
 	}
 	return strict.Errors{{File: file, Key: "api", Message: noAPI}}
 }
 
-// faultOfPath says what is wrong with the path of a file, "" where it is fine.
+// faultOfPath returns the fault of a file's path, "" if it has none.
 func faultOfPath(name string) string {
 	switch {
 	case name == "":

@@ -13,14 +13,14 @@ import (
 	"github.com/wardlet/wardlet/core/strict"
 )
 
-// Pair are the two files of a signed set.
+// Pair has the two files of a signed set: the manifest and its signature.
 type Pair struct {
-	// Manifest and Signature are the texts, nil where there is no such file.
+	// Manifest and Signature are the texts of the files, nil if there is no such file.
 	Manifest, Signature []byte
 }
 
-// Sign makes the pair of a set with that revision and those files, path to
-// SHA-256 in hex. now stands in the trusted comment.
+// Sign makes the pair of a set. sums maps the path of each file to its SHA-256 in hex. now
+// is written into the trusted comment.
 func Sign(revision uint64, sums map[string]string, key *SecretKey, now time.Time) (*Pair, error) {
 	for path := range sums {
 		if fault := faultOfPath(path); fault != "" {
@@ -42,8 +42,8 @@ func Sign(revision uint64, sums map[string]string, key *SecretKey, now time.Time
 	return &Pair{text, signature}, nil
 }
 
-// Read reads the pair in a directory. No link below it is followed, nothing but
-// regular files is opened, and of each only what it may have is read.
+// Read reads the pair in a directory. It follows no link below the directory, opens only
+// regular files, and reads no more of each than its limit.
 func Read(dir string) (*Pair, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -57,7 +57,7 @@ func Read(dir string) (*Pair, error) {
 	return p, errors.Join(first, second)
 }
 
-// readFile returns the bytes of a file, nil if there is none of that name.
+// readFile returns the bytes of a file, nil if there is no file of that name.
 func readFile(root *os.Root, dir, name string, most int64) ([]byte, error) {
 	data, err := readRegular(root, name, most)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -80,7 +80,7 @@ func readRegular(root *os.Root, name string, most int64) ([]byte, error) {
 	if !before.Mode().IsRegular() {
 		return nil, errors.New("it is no regular file; put one in its place")
 	}
-	// The name may have become that of a pipe, whose opening would block.
+	// If the name has become a pipe, opening it without O_NONBLOCK would block.
 	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
 	if err != nil {
 		return nil, err
@@ -100,11 +100,10 @@ func readRegular(root *os.Root, name string, most int64) ([]byte, error) {
 	return data, err
 }
 
-// Write writes the pair into a directory. Both files are on the disk before
-// either gets its name. The signature gets it first. An agent that reads in
-// between, or after a crash, finds the old manifest with a signature that is not
-// its own, and refuses the set. It reads again when the manifest changes, which
-// the last step does.
+// Write writes the pair into a directory. Both files are on the disk before one of them
+// gets its final name. The signature gets it first. An agent that reads in between, or
+// after a crash, finds the old manifest with the new signature, and refuses the set. It
+// reads again when the manifest changes, which is the last step.
 func (p *Pair) Write(dir string) (err error) {
 	var made []string
 	defer func() {
@@ -129,7 +128,7 @@ func (p *Pair) Write(dir string) (err error) {
 	return syncDirectory(dir)
 }
 
-// writeNew writes a file under a name that no agent reads, and returns it.
+// writeNew writes a file under a name that no agent reads, and returns the name.
 func writeNew(dir string, text []byte) (string, error) {
 	f, err := os.CreateTemp(dir, "."+ManifestName+"-*")
 	if err != nil {

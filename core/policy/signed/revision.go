@@ -2,10 +2,10 @@ package signed
 
 import "fmt"
 
-// NextRevision is the revision of a set that is signed anew: want, or where it
-// is 0 the one after that of the manifest so far, which file names in errors.
-// Without a manifest (nil) it is 1. It never goes back: an agent that accepted
-// a revision refuses those below.
+// NextRevision returns the revision of a set that is signed again: want or, if want is 0,
+// the one after the revision of the current manifest. If there is no manifest (nil), that
+// is 1. The revision never goes back, because an agent that accepted a revision refuses
+// lower ones. file is the manifest's name in errors.
 func NextRevision(file string, manifest []byte, want uint64) (uint64, error) {
 	if want > MaxRevision {
 		return 0, fmt.Errorf("the revision %d is too great; at most %d is possible", want, MaxRevision)

@@ -16,8 +16,8 @@ const secretKeyBytes = 158
 // SecretKey signs sets.
 type SecretKey struct{ key minisign.PrivateKey }
 
-// GenerateKey makes a key of the bytes that random returns, or of the system's
-// where it is nil.
+// GenerateKey makes a key from the bytes that random returns, or from those of the system
+// if random is nil.
 func GenerateKey(random io.Reader) (*SecretKey, error) {
 	_, key, err := minisign.GenerateKey(random)
 	if err != nil {
@@ -26,9 +26,9 @@ func GenerateKey(random io.Reader) (*SecretKey, error) {
 	return &SecretKey{key}, nil
 }
 
-// ParseSecretKey takes the text of a secret key's file, as "minisign -G" writes
-// it. The password is asked for if the key is encrypted. To decrypt takes some
-// seconds and up to 1 GiB of memory. No error quotes anything of the text.
+// ParseSecretKey parses the text of a secret key's file, as "minisign -G" writes it. It
+// calls password if the key is encrypted. Decrypting takes some seconds and up to 1 GiB of
+// memory. No error quotes the text.
 func ParseSecretKey(text []byte, password func() (string, error)) (*SecretKey, error) {
 	line, err := keyLine(string(text))
 	if err != nil {
@@ -58,9 +58,9 @@ func ParseSecretKey(text []byte, password func() (string, error)) (*SecretKey, e
 	return &SecretKey{key}, nil
 }
 
-// Public is the key that verifies what this one signs.
+// Public returns the public key that verifies signatures of this key.
 func (k *SecretKey) Public() PublicKey {
-	key, _ := k.key.Public().(minisign.PublicKey) // it is one
+	key, _ := k.key.Public().(minisign.PublicKey) // it always has this type
 	return PublicKey{key.String()}
 }
 

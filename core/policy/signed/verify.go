@@ -11,22 +11,22 @@ import (
 )
 
 const (
-	// MaxSignature bounds the text of a signature, in bytes.
+	// MaxSignature is the greatest length of a signature's text, in bytes.
 	MaxSignature = 16 << 10
-	// maxComment bounds what is shown of a trusted comment, in bytes.
+	// maxComment is how many bytes of a trusted comment are shown.
 	maxComment = 200
 )
 
-// Verify tells whether one of the trusted keys signed that text, and returns the
-// key's ID. The error says what else is the case: there is no signature, it is
-// malformed, its key is not trusted, or it is not one of this text.
+// Verify checks that one of the trusted keys signed the text, and returns the key's ID.
+// Otherwise the error says why not: there is no signature, it is malformed, its key is not
+// trusted, or it is the signature of another text.
 func Verify(text, signature []byte, keys []PublicKey) (id string, err error) {
 	id, _, err = VerifyComment(text, signature, keys)
 	return id, err
 }
 
-// VerifyComment is Verify that also returns the trusted comment, which the key
-// signed too, made fit for one line.
+// VerifyComment does what Verify does. It also returns the trusted comment, which is part
+// of the signed data, as one line.
 func VerifyComment(text, signature []byte, keys []PublicKey) (id, comment string, err error) {
 	switch {
 	case len(signature) == 0:

@@ -20,10 +20,11 @@ const (
 	maxMemoryPages = 1024
 	minOutputBytes = 1 << 10
 	maxOutputBytes = 1 << 20
-	// A call that uses the default takes some 2 ms, 10 ms at the operations that cost
-	// least fuel for their time, and 30 ms if the host sorts large maps all the time.
+	// A call that uses the default fuel takes some 2 ms. It takes 10 ms with the operations
+	// that cost least fuel for their time, and 30 ms if the host sorts large maps all the
+	// time.
 	minFuel = 1000
-	// DefaultFuel is what a document without limits.fuel allows a call.
+	// DefaultFuel is the fuel that a call may use if the document has no limits.fuel.
 	DefaultFuel = 10_000_000
 	maxFuel     = 1_000_000_000
 	// maxTests is the greatest number of tests of one document.
@@ -34,7 +35,7 @@ const (
 	maxMutablePaths = 64
 )
 
-// check reports errors in keys that decoded.
+// check reports errors in keys that were decoded.
 func (d *Document) check(report strict.Report, allowUnpinned bool) {
 	if d.API != apiV1 {
 		report("api", "missing; a policy begins with api = %q", apiV1)
@@ -104,7 +105,7 @@ func (d *Document) checkHooks(report strict.Report) {
 }
 
 // checkOnChange refuses on_change for a policy that is never asked about running pods.
-// Those are judged as if they were new.
+// Running pods are judged as if they were new.
 func (d *Document) checkOnChange(report strict.Report) {
 	oneOf(report, "on_change", d.OnChange, OnChangeIgnore, onChangeReport, OnChangeEvict)
 	switch {

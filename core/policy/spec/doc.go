@@ -1,9 +1,9 @@
-// Package spec is a policy document: its keys, their defaults and limits, and what is
-// wrong with them, with the line.
+// Package spec reads a policy document: its keys, their defaults and limits, and the faults
+// in them, with their lines.
 //
-// Comes in: the text of a document. Goes out: a Document, or strict.Errors; which
-// questions it matches, which pods an exception exempts, what an expression makes of
-// its members' answers. Nothing here reads a file or calls a plugin.
+// Comes in: the text of a document. Goes out: a Document, or strict.Errors; which questions
+// it matches, which pods an exception exempts, the answer of an expression for the answers
+// of its members. The package reads no file and calls no plugin.
 //
-// It starts no goroutine. A Document does not change once its set is loaded.
+// The package starts no goroutine. A Document does not change once its set is loaded.
 package spec

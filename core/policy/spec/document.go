@@ -15,24 +15,23 @@ import (
 const (
 	// ModeEnforce: the opinion of the policy counts.
 	ModeEnforce = "enforce"
-	// ModeWarn and ModeAudit: the policy is asked, and its opinion does not count.
-	// It is shown with the pod, or only recorded.
+	// ModeWarn and ModeAudit: the policy is asked, but its opinion does not count. It is
+	// shown with the pod (warn), or only recorded (audit).
 	ModeWarn  = api.ModeWarn
 	ModeAudit = api.ModeAudit
-	// ModeShadow: the policy is a candidate that may replace the one of the same
-	// name. It is asked the same questions, and its opinion does not count.
+	// ModeShadow: the policy is a candidate that may replace the one of the same name. It
+	// is asked the same questions, but its opinion does not count.
 	ModeShadow = "shadow"
-	// ModeMember: the policy is asked, and its opinion counts only in groups that
-	// name it.
+	// ModeMember: the policy is asked, but its opinion counts only in groups that name it.
 	ModeMember = api.ModeMember
 	// ModeOff: the policy is not asked and its module is not loaded.
 	ModeOff = "off"
 )
 
-// What happens to running pods that a policy would not admit.
+// The values of on_change: what happens to running pods that a policy would not admit.
 const (
 	OnChangeIgnore = "ignore"
-	// OnChangeReport: the violation is shown with the pod.
+	// onChangeReport: the violation is shown with the pod.
 	onChangeReport = "report"
 	// OnChangeEvict: pods that the plugin denies are evicted, few at a time.
 	OnChangeEvict = "evict"
@@ -43,27 +42,27 @@ type Keys struct {
 	API apiVersion `toml:"api"`
 	// Name is a DNS label.
 	Name string `toml:"name"`
-	// Expression is nil for a policy. A document with an expression is that of a
-	// group: it combines what other policies say, as in "signed && !(old || large)".
-	// Message is the group's own.
+	// Expression is nil for a policy. A document with an expression is a group: it combines
+	// the answers of other policies, as in "signed && !(old || large)". Message is the
+	// group's own message.
 	Expression *string `toml:"expression"`
 	Message    string  `toml:"message"`
 	// Module is a path below the document's directory.
 	Module string `toml:"module"`
-	// SHA256 is the module's digest, empty where it is not pinned.
+	// SHA256 is the module's digest, empty if it is not pinned.
 	SHA256 string   `toml:"sha256"`
 	Hooks  []string `toml:"hooks"`
 	// Mode is one of the modes.
 	Mode string `toml:"mode"`
 	// Priority is 0 to maxPriority; the least is asked first.
 	Priority int `toml:"priority"`
-	// OnError is the answer when the plugin fails: Hold, Deny, Allow or LastVerdict.
+	// OnError is the answer if the plugin fails: Hold, Deny, Allow or LastVerdict.
 	OnError api.Answer `toml:"on_error"`
-	// OnChange is what happens to running pods that the policy would not admit:
-	// OnChangeIgnore, OnChangeReport or OnChangeEvict.
+	// OnChange says what happens to running pods that the policy would not admit:
+	// OnChangeIgnore, onChangeReport or OnChangeEvict.
 	OnChange string `toml:"on_change"`
-	// MutablePaths are JSON pointers to what the policy may change of a pod, with
-	// "*" for any one element; empty for nothing. See mutate.CheckPath.
+	// MutablePaths are JSON pointers to the parts of a pod that the policy may change, with
+	// "*" for any one element; empty if it may change nothing. See mutate.CheckPath.
 	MutablePaths []string `toml:"mutable_paths"`
 	// Capabilities are what the policy may see beyond the pod: some of wasm.Capabilities.
 	Capabilities []string       `toml:"capabilities"`
@@ -72,7 +71,7 @@ type Keys struct {
 	Settings     map[string]any `toml:"settings"`
 	Exceptions   []Exception    `toml:"exception"`
 	Tests        []TestCase     `toml:"test"`
-	// Shadow is for mode shadow.
+	// Shadow applies only in mode shadow.
 	Shadow Threshold `toml:"shadow"`
 }
 
@@ -103,7 +102,7 @@ func defaultKeys() Keys {
 // Document is a policy document whose keys are valid.
 type Document struct {
 	Keys
-	// Path is the document's name in its directory, File the whole path.
+	// Path is the document's name in its directory. File is the whole path.
 	Path, File string
 	Text       []byte
 	Complaints []Complaint
@@ -125,7 +124,7 @@ func Parse(path, file string, text []byte, allowUnpinned bool) (*Document, error
 	return d, nil
 }
 
-// Complain adds a fault at a key. What it quotes is escaped only when it is shown.
+// Complain adds a fault at a key. Quoted text is escaped only when it is shown.
 func (d *Document) Complain(key, format string, args ...any) {
 	d.Complaints = append(d.Complaints, Complaint{key, printable.Cut(printable.Join(fmt.Sprintf(format, args...)), MaxMessage)})
 }
@@ -150,7 +149,8 @@ const MaxMessage = 2048
 // OneLine returns a plugin's message as one line of at most MaxMessage bytes.
 func OneLine(s string) string { return printable.Cut(printable.Joined(s), MaxMessage) }
 
-// PluginOptions returns what the plugin of the policy is made from, beside its module.
+// PluginOptions returns the options with which the plugin of the policy is made from its
+// module.
 func (d *Document) PluginOptions(node string) wasm.Options {
 	return wasm.Options{
 		Policy: d.Name, Hooks: d.Hooks, Settings: d.Settings,
@@ -161,8 +161,8 @@ func (d *Document) PluginOptions(node string) wasm.Options {
 	}
 }
 
-// apiVersion is the value of the key api. One that this agent does not support is
-// an error when it is decoded.
+// apiVersion is the value of the key api. Decoding a version that this agent does not
+// support is an error.
 type apiVersion string
 
 const apiV1 apiVersion = "wardlet.dev/v1"
@@ -188,7 +188,7 @@ func (d *Document) ofAPI(err error) error {
 			return strict.Errors{f}
 		}
 		if f.Key == "" {
-			return err // it could not be read that far
+			return err // the document was not decoded
 		}
 	}
 	if d.API == apiV1 {

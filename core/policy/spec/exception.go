@@ -18,7 +18,7 @@ const maxExceptions = 100
 type Exception struct {
 	// Pods are "NAMESPACE/NAME", in which "*" stands for any run of characters.
 	Pods []string `toml:"pods"`
-	// Owner is the person who is responsible for it.
+	// Owner is the person who is responsible for the exception.
 	Owner string `toml:"owner"`
 	// Reason is shown with the decision.
 	Reason string `toml:"reason"`
@@ -54,13 +54,13 @@ func (d *Document) checkExceptions(report strict.Report) {
 	}
 }
 
-// podGlobFault reports whether no pod could ever have such a name.
+// podGlobFault reports whether no pod can have a name that matches.
 func podGlobFault(name string) bool {
 	const characters = "abcdefghijklmnopqrstuvwxyz0123456789-.*"
 	return name == "" || strings.Trim(name, characters) != ""
 }
 
-// endOf returns the first instant at which an exception is over.
+// endOf returns the first instant at which an exception no longer applies.
 func endOf(expires any) (time.Time, error) {
 	const want = `want a date such as "2026-12-31", at whose end in UTC the exception ends, or a time with its zone such as "2026-12-31T18:00:00+01:00"`
 	switch value := expires.(type) {

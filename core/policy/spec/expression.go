@@ -9,11 +9,12 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// maxExpression bounds the expression of a group, in bytes, and so how deep it nests.
+// maxExpression is the greatest length of a group's expression in bytes. It also bounds how
+// deep the expression nests.
 const maxExpression = 1024
 
-// Expression is that of a group: the name of a member, or others with "!" before
-// them, or "&&" or "||" between them.
+// Expression is the expression of a group: the name of a member, "!" with another
+// expression, or expressions with "&&" or "||" between them.
 type Expression struct {
 	// op is 0 for a name, else '!', '&' or '|'.
 	op   byte
@@ -21,8 +22,8 @@ type Expression struct {
 	of   []*Expression
 }
 
-// parseExpression reads names of policies, "!", "&&", "||" and parentheses. "!" binds
-// most, then "&&".
+// parseExpression reads names of policies, "!", "&&", "||" and parentheses. "!" binds most
+// tightly, then "&&".
 func parseExpression(text string) (*Expression, error) {
 	if len(text) > maxExpression {
 		return nil, fmt.Errorf("%d bytes long, more than the %d it may have", len(text), maxExpression)
@@ -46,7 +47,7 @@ type expressionParser struct {
 	at   int
 }
 
-// peek is the next character that is no space, 0 at the end.
+// peek returns the next character that is no space, 0 at the end.
 func (p *expressionParser) peek() byte {
 	for p.at < len(p.text) && strings.IndexByte(" \t\r\n", p.text[p.at]) >= 0 {
 		p.at++
@@ -57,7 +58,7 @@ func (p *expressionParser) peek() byte {
 	return p.text[p.at]
 }
 
-// fault returns an error at the place that was read to.
+// fault returns an error at the current position.
 func (p *expressionParser) fault(want string) error {
 	if p.peek() == 0 {
 		return fmt.Errorf("%s, found the end", want)
@@ -140,7 +141,7 @@ func (e *Expression) Names() (all []string) {
 	return all
 }
 
-// Count returns how many names the expression has; repeated ones count again.
+// Count returns how many names the expression has; a repeated name counts each time.
 func (e *Expression) Count() (n int) {
 	if e.op == 0 {
 		return 1

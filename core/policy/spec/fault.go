@@ -39,7 +39,7 @@ func Faults(err error) []Fault {
 	return []Fault{{Message: err.Error()}}
 }
 
-// InFile returns an error of a file as a whole.
+// InFile returns an error that concerns a file as a whole.
 func InFile(file string, err error) error { return &fileError{file, err} }
 
 type fileError struct {

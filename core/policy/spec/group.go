@@ -6,8 +6,8 @@ import (
 	"github.com/wardlet/wardlet/core/strict"
 )
 
-// IsGroup reports whether the document is that of a group, which has an expression
-// instead of a module.
+// IsGroup reports whether the document describes a group, which has an expression instead
+// of a module.
 func (d *Document) IsGroup() bool { return d.Expression != nil }
 
 // TestHooks returns the hooks that tests of the document may name.

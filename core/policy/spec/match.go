@@ -55,9 +55,9 @@ func (m *Match) check(report strict.Report) {
 	m.checkConditions(report)
 }
 
-// Matches reports whether the policy is asked about q, whose source is of the given
-// kind. It does not look at the conditions. A source of unknown kind, the empty
-// string, matches: one question too many is better than a policy that is not asked.
+// Matches reports whether the policy is asked about q, whose source is of the given kind.
+// It does not look at the conditions. A source of unknown kind (the empty string) matches:
+// it is better to ask a policy too often than not to ask it.
 func (m *Match) Matches(q *api.Question, kind string) bool {
 	return m.matchesSource(kind) && m.MatchesOperation(q) && m.MatchesPod(q)
 }
@@ -66,8 +66,8 @@ func (m *Match) matchesSource(kind string) bool {
 	return len(m.Sources) == 0 || kind == "" || slices.Contains(m.Sources, kind)
 }
 
-// MatchesCandidate reports whether the policy is asked about a conflict in which this
-// is one of the documents. It does not look at the conditions.
+// MatchesCandidate reports whether the policy is asked about a conflict that has this
+// candidate. It does not look at the conditions.
 func (m *Match) MatchesCandidate(c *wasm.Candidate) bool {
 	return m.matchesSource(c.Kind) && m.MatchesPod(&api.Question{Pod: c.Pod})
 }
@@ -114,7 +114,8 @@ func (m *Match) Same(o *Match) bool {
 		slices.Equal(m.Operations, o.Operations) && slices.Equal(m.Conditions, o.Conditions)
 }
 
-// glob is a pattern for the name of a namespace; "*" matches any characters, also none.
+// glob is a pattern for the name of a namespace; "*" matches any number of characters, also
+// none.
 type glob string
 
 // fault returns why the pattern can match no namespace, empty if it can.

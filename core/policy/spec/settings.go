@@ -8,9 +8,9 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// plainSettings converts settings to the types that a plugin can read: string, bool,
-// int64, float64, []any and map[string]any. Dates and times become strings in the
-// format of RFC 3339; those without a zone stay as they are in the document.
+// plainSettings converts settings to the types that a plugin can read: string, bool, int64,
+// float64, []any and map[string]any. Dates and times become strings in the format of RFC
+// 3339; those without a zone keep the form that they have in the document.
 func plainSettings(from map[string]any) map[string]any {
 	to := make(map[string]any, len(from))
 	for key, value := range from {
@@ -59,9 +59,9 @@ func timeLayout(t time.Time) string {
 // list at least one pattern", "setting label must be a string".
 var settingForm = regexp.MustCompile(`\bsettings?[ .]([A-Za-z0-9_-]+)`)
 
-// KeyOfFailure returns the key that is at fault if the module cannot be loaded: the
-// setting that the plugin names in its error, "settings" if it refuses them without
-// naming one, and else "module".
+// KeyOfFailure returns the key that is at fault if the module cannot be loaded: the setting
+// that the plugin names in its error, "settings" if the plugin refuses the settings without
+// naming one, and "module" otherwise.
 func (d *Document) KeyOfFailure(err error) (key string) {
 	failure, ok := errors.AsType[*wasm.Failure](err)
 	if !ok || failure.Code != wasm.PluginError || len(d.Settings) == 0 {

@@ -11,8 +11,8 @@ import (
 	"github.com/wardlet/wardlet/core/strict"
 )
 
-// Threshold is what the comparison of a candidate must show before the candidate may
-// replace the policy in force.
+// Threshold has the conditions that the comparison of a candidate must meet before the
+// candidate may replace the policy in force.
 type Threshold struct {
 	// MaxDifference is the greatest share of decisions that may differ, 0 to 1.
 	MaxDifference float64 `toml:"max_difference"`
@@ -46,10 +46,10 @@ var (
 	noKey       = regexp.MustCompile(`^\s*(#.*)?$`)
 )
 
-// Promoted returns the text of a candidate's document with another mode, that of the
-// policy which it replaces, and without the table [shadow]. All else stays as it is;
-// comments behind the last key of the table belong to the next one. name is the
-// document's name in errors.
+// Promoted returns the text of a candidate's document with mode, the mode of the policy
+// that it replaces, and without the table [shadow]. The rest does not change; comments
+// behind the last key of the table are kept, because they belong to the next table. name is
+// the document's name in errors.
 func Promoted(name string, text []byte, mode string) ([]byte, error) {
 	before, err := Parse(name, name, text, true)
 	if err != nil {
@@ -95,7 +95,7 @@ func Promoted(name string, text []byte, mode string) ([]byte, error) {
 	return []byte(out.String()), nil
 }
 
-// withoutCompiled returns the keys without what is computed from them.
+// withoutCompiled returns the keys without the fields that are computed from other keys.
 func withoutCompiled(k Keys) Keys {
 	k.Match.Compiled, k.Match.selector = nil, nil
 	return k

@@ -16,24 +16,24 @@ import (
 
 // TestCase is a [[test]] of a policy.
 type TestCase struct {
-	// Hook is what is tested, empty for the first of the policy's hooks.
+	// Hook is the hook that is tested, empty for the first of the policy's hooks.
 	Hook string `toml:"hook"`
-	// Pod is the path of a manifest of one pod, below the document's directory.
-	// Old is the version that was admitted before, or that the agent acted on
-	// last. If it is empty there is none; the hook filter then sees Pod as both.
+	// Pod is the path of a manifest of one pod, below the document's directory. Old is the
+	// path of the version that was admitted before, or that the agent acted on last. If it
+	// is empty, there is no old version; the hook filter then sees Pod as both.
 	Pod string `toml:"pod"`
 	Old string `toml:"old"`
-	// Connection is the one that is requested of the hook connect. If it is nil
-	// that is an exec of the first container.
+	// Connection is the connection that the hook connect is asked about. Nil stands for an
+	// exec in the first container.
 	Connection *TestConnection `toml:"connection"`
-	// References are the ConfigMaps and Secrets that exist, of those that the pod names.
+	// References are the existing ConfigMaps and Secrets among those that the pod names.
 	References []TestReference `toml:"references"`
 	// Candidates are the documents that claim one pod, for the hook merge.
 	Candidates []TestCandidate `toml:"candidate"`
-	// Time is that of the decision, in RFC 3339; empty for a fixed one.
+	// Time is the time of the decision, in RFC 3339; empty for TestTime.
 	Time string `toml:"time"`
-	// Expect is the answer that the policy must return: one of its hook, or for
-	// merge the path of the candidate that wins.
+	// Expect is the answer that the policy must return: an answer of the hook or, for
+	// merge, the path of the candidate that wins.
 	Expect string `toml:"expect"`
 
 	At time.Time
@@ -41,8 +41,8 @@ type TestCase struct {
 
 // TestCandidate is a candidate of a test of the hook merge.
 type TestCandidate struct {
-	// Pod is the path of its manifest, Source and Kind are its source's name and
-	// kind. Running: this one runs.
+	// Pod is the path of the candidate's manifest. Source and Kind are the name and kind of
+	// its source. Running reports that this candidate runs.
 	Pod     string `toml:"pod"`
 	Source  string `toml:"source"`
 	Kind    string `toml:"kind"`
@@ -79,7 +79,7 @@ func (v *TestCase) KnownReferences() (all []api.Reference) {
 	return all
 }
 
-// check reports what no ConfigMap or Secret has.
+// check reports values that no ConfigMap or Secret can have.
 func (r *TestReference) check(report strict.Report, key string) {
 	oneOf(report, key+".kind", r.Kind, api.ConfigMapKind, api.SecretKind)
 	if r.Name == "" {
@@ -90,12 +90,12 @@ func (r *TestReference) check(report strict.Report, key string) {
 	}
 }
 
-// FillIn sets what the document leaves out: user, source and kind.
+// FillIn sets user, source and kind if the document leaves them out.
 func (c *TestConnection) FillIn() {
 	c.Kind, c.Source, c.User = cmp.Or(c.Kind, api.ConnectExec), cmp.Or(c.Source, api.FromNodeAPI), cmp.Or(c.User, testUser)
 }
 
-// Check reports what no request has.
+// Check reports values that no request can have.
 func (c *TestConnection) Check(report strict.Report, key string) {
 	oneOf(report, key+".kind", c.Kind, api.ConnectExec, api.ConnectAttach, api.ConnectPortForward)
 	oneOf(report, key+".source", c.Source, api.FromNodeAPI, api.FromSocket)
@@ -115,7 +115,7 @@ var expectations = map[string][]string{
 // TestFile is a file that a test reads, and the key that names it.
 type TestFile struct{ Key, Path string }
 
-// Files returns those of the test; key is the path of the test in the document.
+// Files returns the files of the test. key is the path of the test in the document.
 func (v *TestCase) Files(key string) (files []TestFile) {
 	if v.Pod != "" {
 		files = append(files, TestFile{key + ".pod", v.Pod})
@@ -150,7 +150,7 @@ func (d *Document) checkTests(report strict.Report) {
 	}
 }
 
-// check reports what is wrong with a test of a hook that the policy has.
+// check reports the faults of a test of a hook that the policy has.
 func (v *TestCase) check(report strict.Report, key string) {
 	v.At = TestTime
 	if v.Time != "" {
@@ -183,7 +183,7 @@ func (v *TestCase) check(report strict.Report, key string) {
 			v.Connection.Check(report, key+".connection")
 		}
 	}
-	if len(expected) > 0 { // else the hook is at fault, and was reported
+	if len(expected) > 0 { // otherwise the hook was reported as wrong
 		oneOf(report, key+".expect", v.Expect, expected...)
 	}
 }
@@ -216,7 +216,7 @@ func (v *TestCase) checkCandidates(report strict.Report, key string) (expected [
 // TestSource is the source of the pods of tests.
 const TestSource = "test"
 
-// TestTime is the time of their decisions, always the same: a set that was
+// TestTime is the time of decisions in tests. It is always the same, so that a set that was
 // valid yesterday is valid today.
 var TestTime = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 

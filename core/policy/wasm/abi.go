@@ -8,7 +8,8 @@ import (
 	"github.com/tetratelabs/wazero/api"
 )
 
-// Results of functions that give a handle or a length, where there is none.
+// These are the results of functions that return a handle or a length when there is
+// none to return.
 const (
 	pathRefused = -1
 	pathTooMany = -3
@@ -16,7 +17,7 @@ const (
 	notNow      = -2
 )
 
-// abiFunctions are those of module wardlet1.
+// abiFunctions are the functions of module wardlet1.
 var abiFunctions = map[string]function{
 	"path":           {params: []api.ValueType{i32, i32}, results: []api.ValueType{i32}, run: (*instance).path},
 	"field":          {params: []api.ValueType{i32, i32}, results: []api.ValueType{i32}, run: (*instance).field},
@@ -61,7 +62,8 @@ func (i *instance) declare(memory api.Memory, address, length uint32, lazy bool)
 	return int32(len(declared.fields) - 1)
 }
 
-// pathError says which path was refused, and why.
+// pathError is the error for a declared path that was refused: the path and the
+// reason.
 type pathError struct {
 	path string
 	err  error
@@ -71,8 +73,8 @@ func (e pathError) Error() string { return "path " + e.path + ": " + e.err.Error
 
 func (e pathError) Unwrap() error { return e.err }
 
-// give writes data to the guest's buffer if that has room for it, and returns
-// its length.
+// give writes data to the guest's buffer if the buffer is large enough, and returns
+// the length of data.
 func give(memory api.Memory, address, capacity uint64, data []byte) int32 {
 	if len(data) > math.MaxInt32 {
 		stop(failf(HostError, "a value of %d bytes for a plugin", len(data)))
@@ -124,7 +126,8 @@ func (i *instance) setting(memory api.Memory, stack []uint64) {
 	c := &i.call
 	c.record.begin()
 	c.record.affordable = i.tank.affords()
-	// The path is only looked at while the guest rests, so it need not be copied.
+	// Only the host reads the path, while the guest does not run, so it need not be
+	// copied.
 	path := unsafe.String(unsafe.SliceData(view), len(view))
 	result := int32(noSuchThing)
 	ok := i.plugin.settings.lookup(&c.record, &c.steps, path)
@@ -164,7 +167,8 @@ func (i *instance) patch(memory api.Memory, stack []uint64) {
 	i.call.output.setPatch(guestBytes(memory, uint32(stack[0]), uint32(stack[1])))
 }
 
-// text is a text that the guest hands over; it counts.
+// text returns a copy of a text of the guest, and charges the call's output and
+// fuel for it.
 func (i *instance) text(memory api.Memory, address, length uint64) string {
 	i.call.output.charge(uint32(length))
 	i.tank.charge(int64(uint32(length)) * textFuel)

@@ -10,27 +10,29 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm/module"
 )
 
-// accepted is what is known of a module that was verified and rewritten, and
-// what a policy may ask of it that another one did not.
+// accepted describes a module that was verified and rewritten. Hooks and Pages are
+// checked again for each policy, because policies differ in them.
 type accepted struct {
-	// Metered is the digest of the module as it is compiled. Globals are the names
-	// of its own mutable numeric globals.
+	// Metered is the digest of the module after it was rewritten, as it is
+	// compiled. Globals are the names of the module's own mutable numeric globals.
 	Metered compile.Digest `json:"metered"`
 	Globals []string       `json:"globals"`
-	// Hooks are those it exports, sorted. Pages is what its memory begins with.
+	// Hooks are the hooks that the module exports, sorted. Pages is the initial
+	// size of its memory.
 	Hooks []string `json:"hooks"`
 	Pages uint64   `json:"pages"`
 }
 
-// serves says whether a policy may have it: verification would not refuse it.
+// serves reports whether a policy with these options may use the module: it has the
+// policy's hooks, and its memory is not too large.
 func (a *accepted) serves(o *Options) bool {
 	missing := func(hook string) bool { return !slices.Contains(a.Hooks, hook) }
 	return !slices.ContainsFunc(o.Hooks, missing) && a.Pages <= uint64(o.MemoryPages)
 }
 
-// accept verifies a module, unless that was done before, and returns it as it is
-// compiled. A module that was verified before is rewritten only when the source
-// is read.
+// accept verifies a module, unless this program did so before, and returns its
+// description and the source to compile. A module that was verified before is
+// rewritten only when the source is read.
 func (e *Engine) accept(ctx context.Context, binary []byte, sum [sha256.Size]byte, o *Options) (*accepted, compile.Source, error) {
 	if a := e.accepted.load(sum); a != nil && a.serves(o) {
 		return a, compile.Source{Digest: a.Metered, Module: func() ([]byte, error) {
@@ -42,8 +44,8 @@ func (e *Engine) accept(ctx context.Context, binary []byte, sum [sha256.Size]byt
 	return a, compile.Whole(metered), err
 }
 
-// rewrite verifies and rewrites a module, and keeps what there is to know. The
-// error is a *Failure, or why ctx ended.
+// rewrite verifies and rewrites a module, and stores its description. The error is
+// a *Failure, or the cause of ctx.
 func (e *Engine) rewrite(ctx context.Context, binary []byte, sum [sha256.Size]byte, o *Options) (*accepted, []byte, error) {
 	m, err := verified(ctx, binary, e.caps, o)
 	if err != nil {

@@ -24,28 +24,29 @@ import (
 )
 
 const (
-	// acceptedDir is below the directory of compiled code.
+	// acceptedDir is a directory within the directory of compiled code.
 	acceptedDir = "accepted"
-	// maxAccepted is how many files are kept, maxAcceptedBytes the largest that is
-	// read.
+	// maxAccepted is how many files are kept. maxAcceptedBytes is how much of a
+	// file is read.
 	maxAccepted      = 512
 	maxAcceptedBytes = 64 << 10
 )
 
-// acceptedFiles keeps what is known of accepted modules, so that a restart need
-// not verify and rewrite them once more. It is a help, not a need: whatever
-// fails costs the time that it would have saved.
+// acceptedFiles stores descriptions of accepted modules, so that they need not be
+// verified and rewritten again after a restart. If a file cannot be read or
+// written, the module is verified and rewritten again.
 type acceptedFiles struct {
 	dir string
-	// revision is what made them: this program and its caps.
+	// revision identifies the program and the caps that the descriptions depend on.
 	revision string
 	log      *slog.Logger
 }
 
-// acceptedFile is a file's second line, as JSON; the first is its digest.
+// acceptedFile is the second line of a file, as JSON. The first line is the digest
+// of the second.
 type acceptedFile struct {
 	Revision string `json:"revision"`
-	// Module is the digest of the module that it is about.
+	// Module is the digest of the module that Accepted describes.
 	Module   compile.Digest `json:"module"`
 	Accepted accepted       `json:"accepted"`
 }
@@ -54,8 +55,9 @@ func newAcceptedFiles(cacheDir string, caps verify.Caps, log *slog.Logger) *acce
 	return &acceptedFiles{dir: filepath.Join(cacheDir, acceptedDir), revision: fmt.Sprintf("%s, %+v", programID(), caps), log: log}
 }
 
-// programID identifies this program by its build ID, as its size and time may be
-// those of another version; one without an ID by its content.
+// programID identifies this program by its build ID, because another version may
+// have the same size and time. A program without a build ID is identified by its
+// content.
 var programID = sync.OnceValue(func() string {
 	const self = "/proc/self/exe"
 	if f, err := elf.Open(self); err == nil {
@@ -73,15 +75,15 @@ var programID = sync.OnceValue(func() string {
 			return hex.EncodeToString(sum.Sum(nil))
 		}
 	}
-	return "" // load takes nothing, then
+	return "" // load then returns nil for every module
 })
 
 func (f *acceptedFiles) path(sum [sha256.Size]byte) string {
 	return filepath.Join(f.dir, hex.EncodeToString(sum[:]))
 }
 
-// load returns what is known of the module of a digest, nil if this program has
-// not accepted it.
+// load returns the description of the module with the digest sum, nil if this
+// program has not accepted that module.
 func (f *acceptedFiles) load(sum [sha256.Size]byte) *accepted {
 	file, err := os.OpenFile(f.path(sum), os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if err != nil {
@@ -108,7 +110,7 @@ func lineDigest(line []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// store keeps what is known of a module.
+// store writes the description of a module to a file.
 func (f *acceptedFiles) store(sum [sha256.Size]byte, a *accepted) {
 	if err := f.write(sum, a); err != nil {
 		f.log.Debug("what is known of a module is not kept; the next start takes longer", "directory", f.dir, "error", err)
@@ -137,7 +139,7 @@ func (f *acceptedFiles) write(sum [sha256.Size]byte, a *accepted) error {
 	return f.prune()
 }
 
-// prune removes the oldest where there are too many.
+// prune removes the oldest files if there are more than maxAccepted.
 func (f *acceptedFiles) prune() error {
 	entries, err := os.ReadDir(f.dir)
 	if err != nil || len(entries) <= maxAccepted {

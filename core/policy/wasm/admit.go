@@ -7,46 +7,46 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// Result is a plugin's answer. All text is valid UTF-8, and printable but for
-// newlines and tabs in Explanation and in the values of Annotations.
+// Result is a plugin's answer. All text is valid UTF-8 and printable, except that
+// Explanation and the values of Annotations may contain newlines and tabs.
 type Result struct {
 	Answer api.Answer
-	// Reason is the plugin's code, at most 64 bytes; Message at most 4 KiB.
+	// Reason is the plugin's code, at most 64 bytes. Message has at most 4 KiB.
 	Reason, Message string
 	Explanation     string
 	Warnings        []string
 	Annotations     map[string]string
-	// RetryAfter is when a Hold wants to be looked at again, 0 for no wish and
-	// at most 24 h.
+	// RetryAfter is the time after which the plugin wants to be asked again about a
+	// pod that it holds, at most 24 h; 0 if it does not matter.
 	RetryAfter time.Duration
-	// Patch is a JSON patch of the pod that an Allow comes with, nil where
-	// there is none. Nothing of it is known but that it is a list of add,
-	// replace, remove and test.
+	// Patch is a JSON patch of the pod, which only an Allow can have; nil if there
+	// is none. It is known to be a list of add, replace, remove and test
+	// operations; nothing else in it was checked.
 	Patch []byte
-	// Fuel is what the call took.
+	// Fuel is the fuel that the call used.
 	Fuel int64
-	// Extra is what the call cost beside that, in units of fuel: that the declared
-	// fields and quantities were written, that the guest of a tenant came back to the
-	// host so often, what calls before did to memories, and that its instance must be
-	// made anew. It is another each time, so it is for budgets and on no record. It is known of
-	// calls that fail, too.
+	// Extra is what the call cost in addition to Fuel, in units of fuel: writing
+	// the declared fields and quantities, how often the guest of a tenant returned
+	// to the host, what earlier calls did to memories, and a new instance if this
+	// one must be replaced. It differs from call to call, so it is charged to
+	// budgets but not recorded. It is also set for calls that fail.
 	Extra int64
 	// Reads are the fields and documents of the question that the plugin got, by
-	// the names of docs/abi.md. They are known of calls that fail, too. The caller
+	// their names in docs/abi.md. They are also set for calls that fail. The caller
 	// must not change them.
 	Reads []string
 }
 
 var answers = [...]api.Answer{api.Allow, api.Deny, api.Hold, api.Abstain}
 
-// Admit asks the plugin about a pod. The error is a *Failure, ErrNotReady, or
-// that of ctx, whose end ends the call.
+// Admit asks the plugin about a pod. The error is a *Failure, ErrNotReady, or the
+// cause of ctx. The call stops when ctx is done.
 func (p *Plugin) Admit(ctx context.Context, r *Request) (Result, error) {
 	return p.verdict(ctx, HookAdmit, r)
 }
 
-// Connect asks the plugin about the connection of the question, to a pod that runs. The
-// answer is never Hold, and has no patch. The error is as that of Admit.
+// Connect asks the plugin about the question's connection to a running pod. The
+// answer is never Hold, and has no patch. The errors are those of Admit.
 func (p *Plugin) Connect(ctx context.Context, r *Request) (Result, error) {
 	return p.verdict(ctx, HookConnect, r)
 }
@@ -77,17 +77,19 @@ func (p *Plugin) verdict(ctx context.Context, hook Hook, r *Request) (Result, er
 	return result, nil
 }
 
-// said is what a hook gave, and what the guest handed over before.
+// said is the result of a hook, and what the guest handed over during the call.
 type said struct {
 	number int32
-	// fuel is what the call took, extra what it cost beside that.
+	// fuel is the fuel that the call used. extra is what it cost in addition, see
+	// Result.
 	fuel, extra int64
-	// reads is what the guest got of the question.
+	// reads are the paths of the question that the guest got.
 	reads []string
 	output
 }
 
-// check refuses numbers that are no answers of a hook that has n of them.
+// check returns an error for a number that is no answer of the hook. The answers
+// are 0 to n-1.
 func (s *said) check(hook Hook, n int) error {
 	switch {
 	case s.number < 0:
@@ -98,14 +100,14 @@ func (s *said) check(hook Hook, n int) error {
 	return nil
 }
 
-// failed is the failure of a plugin that says it cannot decide.
+// failed returns the failure of a plugin that reports that it cannot decide.
 func (s *said) failed(hook Hook) error {
 	failure := failf(PluginError, "%s reports an error%s", hooks[string(hook)], s.why(s.number))
 	failure.Fuel = s.fuel
 	return failure
 }
 
-// spoiled is the failure of a plugin whose answer means nothing.
+// spoiled returns the failure of a plugin whose answer is not valid.
 func (s *said) spoiled(format string, args ...any) error {
 	failure := failf(BadOutput, format, args...)
 	failure.Fuel = s.fuel

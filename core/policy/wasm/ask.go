@@ -6,9 +6,9 @@ import (
 	"github.com/tetratelabs/wazero/api"
 )
 
-// ask calls a hook with the record of a question: r, or m in the hook merge. What
-// it returns is in s. The error is a *Failure, ErrNotReady, or that of ctx, which ends
-// a call.
+// ask calls a hook with the record of a question: m for the hook merge, r for all
+// others. The result is stored in s. The error is a *Failure, ErrNotReady, or the
+// cause of ctx. The call stops when ctx is done.
 func (p *Plugin) ask(ctx context.Context, hook Hook, r *Request, m *MergeRequest, s *said) error {
 	var tenant string
 	if m != nil {
@@ -22,7 +22,8 @@ func (p *Plugin) ask(ctx context.Context, hook Hook, r *Request, m *MergeRequest
 	return p.askFor(ctx, tenant, p.fuel, hook, r, m, s)
 }
 
-// askFor is ask on a tenant's account, with so much fuel.
+// askFor calls a hook as ask does, charges the tenant, and bounds the call by the
+// given fuel.
 func (p *Plugin) askFor(ctx context.Context, tenant string, fuel int64, hook Hook, r *Request, m *MergeRequest, s *said) (err error) {
 	i, err := p.take(ctx)
 	if err != nil {
@@ -40,7 +41,7 @@ func (p *Plugin) askFor(ctx context.Context, tenant string, fuel int64, hook Hoo
 			err, again = hostFailed(r), false
 		}
 		i.call.forget()
-		if rehearsed { // what it logged was the tenant's
+		if rehearsed { // so that what it breaks is not charged to the tenant
 			i.tenant = noTenant
 		}
 		s.extra = handed + made + i.tank.extra() + p.give(i, again)
@@ -54,7 +55,7 @@ func (p *Plugin) askFor(ctx context.Context, tenant string, fuel int64, hook Hoo
 	i.begin(ctx)
 	defer i.finish()
 	err = i.hand()
-	handed = i.call.record.fuel() + i.call.record.extra // get writes to it, too
+	handed = i.call.record.fuel() + i.call.record.extra // read now, as get writes to the record, too
 	if err != nil {
 		again = true
 		return err
@@ -70,15 +71,14 @@ func (p *Plugin) askFor(ctx context.Context, tenant string, fuel int64, hook Hoo
 	return nil
 }
 
-// stopped says of the end of a call that the host brought it about, so that
-// the instance can be used again once it is put back. After a trap in the
-// guest it is thrown away.
+// stopped reports whether the host stopped the call. The instance can then be used
+// again after a reset. After a trap in the guest the instance is thrown away.
 func (i *instance) stopped(err error) bool {
 	failure, ok := err.(*Failure) //nolint:errorlint // its own, not one behind it
 	return !ok || failure.Code == FuelExhausted || failure.Code == BadOutput
 }
 
-// put makes the call one of a hook.
+// put prepares the call for a hook and its question.
 func (i *instance) put(hook Hook, r *Request, m *MergeRequest) {
 	var facts *NodeFacts
 	c, p := &i.call, i.plugin

@@ -8,56 +8,58 @@ import (
 	"time"
 )
 
-// maxKept is how much room of one call is kept for the next, in bytes for each
-// buffer.
+// maxKept is the largest capacity of a buffer that is kept for the next call, in
+// bytes.
 const maxKept = 256 << 10
 
-// call is what the host functions work on while the guest runs. A hook's call
-// is used again for the next one: renew empties it, and its buffers stay.
+// call is the state that host functions work on while the guest runs. Calls of
+// hooks reuse it: renew empties it and keeps its buffers.
 type call struct {
 	ctx context.Context // of the one call under way, for its log lines
-	// declared is what the guest declares, nil where it may not.
+	// declared is the projection that the guest declares paths in; nil while it
+	// must not declare any.
 	declared *projection
-	// refused is why the last path was not taken.
+	// refused is the error of the last path that was refused.
 	refused error
 	// wants are the fields that a hook may get; nil outside of hooks.
 	wants     *projection
 	query     query
 	documents documents
 	record    record
-	// steps are those of a setting's path.
+	// steps parses the path of a setting.
 	steps  steps
 	output output
-	// now is the frozen wall clock, elapsed what the guest waited since.
+	// now is the time of the wall clock, which stands still. elapsed is how long
+	// the guest has asked to wait since the call began.
 	now     time.Time
 	elapsed time.Duration
-	// random is where random numbers come from, once it is seeded.
+	// random returns the guest's random numbers once seeded is true.
 	random rand.ChaCha8
 	seeded bool
-	// written holds what is not a whole line yet, of standard output and of
-	// standard error; complaint is the first line of the latter.
+	// written holds unfinished lines of standard output and of standard error.
+	// complaint is the first line of standard error.
 	written   [2]lines
 	complaint string
-	// fetched is what a hook has got beyond its record.
+	// fetched is what a hook has fetched in addition to its record.
 	fetched fetched
-	// paths is what reads gave for the fetches in pathsOf: mostly they are the same
-	// in the next call.
+	// paths is what reads returned last, for the fetches in pathsOf. The next call
+	// mostly fetches the same.
 	paths   []string
 	pathsOf fetched
 }
 
-// startTime is what the clock shows while a plugin initialises itself: some
-// instant that is the same everywhere.
+// startTime is the time that the clock shows while a plugin initialises itself. It
+// must be the same on every node; its value does not matter.
 var startTime = time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC)
 
-// renew makes the call one of a hook, of a guest that declared wants.
+// renew prepares the call for a hook. wants is what the guest declared.
 func (c *call) renew(wants *projection, now time.Time) {
 	c.wants, c.now = wants, now
 	c.elapsed, c.seeded, c.complaint, c.fetched = 0, false, "", fetched{}
 	c.output = output{}
 }
 
-// forget lets go of what the call was about.
+// forget releases the question and what was made for it.
 func (c *call) forget() {
 	c.ctx, c.wants = nil, nil
 	c.query.forget()
@@ -66,9 +68,10 @@ func (c *call) forget() {
 	c.output = output{}
 }
 
-// read fills in random numbers. In a hook they come from own, the plugin's
-// seed, and from all that the plugin is asked; before, from own alone. charge is
-// called for each document that was made JSON for them, as documents.seed says.
+// read fills random with random numbers. In a hook their seed is made of own, the
+// plugin's seed, and the whole question. During the initialisation it is own alone.
+// charge is called for each document that is encoded as JSON for the seed, see
+// documents.seed.
 func (c *call) read(own [sha256.Size]byte, random []byte, charge func(encoded int, extra int64)) {
 	if !c.seeded {
 		seed := own
@@ -81,8 +84,8 @@ func (c *call) read(own [sha256.Size]byte, random []byte, charge func(encoded in
 	_, _ = c.random.Read(random) // never fails
 }
 
-// write takes what the guest wrote to its standard output (0) or error (1), asked
-// about a pod of a tenant.
+// write logs what the guest wrote to its standard output (0) or standard error (1)
+// while it was asked about a pod of the tenant.
 func (c *call) write(log *pluginLog, tenant string, stream int, data []byte) {
 	c.written[stream].write(data, func(line []byte) { c.line(log, tenant, stream, line) })
 }
@@ -98,7 +101,7 @@ func (c *call) line(log *pluginLog, tenant string, stream int, line []byte) {
 	log.line(c.ctx, tenant, level, line)
 }
 
-// flush logs what was not ended by a newline.
+// flush logs the lines that did not end with a newline.
 func (c *call) flush(log *pluginLog, tenant string) {
 	for stream := range c.written {
 		c.written[stream].flush(func(line []byte) { c.line(log, tenant, stream, line) })

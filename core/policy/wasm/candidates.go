@@ -15,19 +15,19 @@ import (
 type Candidate struct {
 	Pod    *v1.Pod
 	Origin api.Origin
-	// Kind is the kind of its source: file, http or api.
+	// Kind is the kind of the document's source: file, http or api.
 	Kind string
-	// Running: this one runs now.
+	// Running reports whether the pod of this document runs now.
 	Running bool
-	// Restored: it is known from before a restart, and its source has not
-	// confirmed it since.
+	// Restored reports whether the document was known before a restart and its
+	// source has not confirmed it since.
 	Restored bool
-	// FirstSeen is when the agent saw this pod first, zero if that is not
-	// known.
+	// FirstSeen is when the agent first saw this pod, zero if unknown.
 	FirstSeen time.Time
 }
 
-// candidate is what plugins see of one, by the names of docs/abi.md.
+// candidate is the part of a Candidate that plugins see, by the names of
+// docs/abi.md.
 type candidate struct {
 	Object    *v1.Pod `json:"-"` // a document of its own
 	Source    string  `json:"source"`
@@ -49,7 +49,8 @@ func (c *Candidate) seen() candidate {
 	return seen
 }
 
-// compileCandidates makes the program of what follows the root candidates.
+// compileCandidates makes the program of a path that begins with candidates. rest
+// are the segments after that.
 func compileCandidates(rest []segment) (program, error) {
 	if len(rest) == 0 || rest[0].kind != segmentEach && rest[0].kind != segmentIndex {
 		return program{}, errors.New("candidates is a list: [*] or an index must follow")

@@ -6,15 +6,15 @@ import "fmt"
 const (
 	// CapabilityNodeRead lets a plugin see the facts about the node.
 	CapabilityNodeRead = "node.read"
-	// CapabilityReferencesRead lets a plugin see what is known of the ConfigMaps and Secrets that a pod names, which are never
-	// their values.
+	// CapabilityReferencesRead lets a plugin see what is known of the ConfigMaps
+	// and Secrets that a pod names. Their values are never shown.
 	CapabilityReferencesRead = "references.read"
 )
 
-// Capabilities are all there are.
+// Capabilities lists all capabilities.
 var Capabilities = []string{CapabilityNodeRead, CapabilityReferencesRead}
 
-// capabilities are those of a policy.
+// capabilities are the capabilities of one policy.
 type capabilities struct{ node, references bool }
 
 // readCapabilities reads a policy's capabilities.

@@ -11,34 +11,34 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// The numbers of the documents that a plugin can have as JSON. A candidate's
-// object has documentCandidate and its place in the list.
+// These are the numbers of the documents that a plugin can get as JSON. The object
+// of a candidate has the number documentCandidates plus its index in the list.
 const (
 	documentRequest    = 0
 	documentObject     = 1
 	documentOldObject  = 2
 	documentNode       = 3
-	documentChoice     = 4 // of the seed only: what candidates say beside their objects
+	documentChoice     = 4 // only for the seed: the candidates without their objects
 	documentCandidates = 16
 )
 
-// documents are those of a question that were asked for so far, as JSON.
+// documents holds the documents of a question that were already encoded as JSON.
 type documents struct {
 	text []byte
 	made []document
-	// encoded is how many bytes of JSON were made in this call, extra what they cost
-	// beside their fuel.
+	// encoded is how many bytes of JSON were made in this call. extra is what they
+	// cost in addition to their fuel.
 	encoded int
 	extra   int64
 }
 
-// document is a text in a row of them.
+// document is the range of one document in documents.text.
 type document struct {
 	number     uint32
 	begin, end int
 }
 
-// forget drops the documents, and room for more than most bytes.
+// forget drops the documents, and drops the buffer if it is larger than most bytes.
 func (d *documents) forget(most int) {
 	d.text, d.made, d.encoded, d.extra = d.text[:0], d.made[:0], 0, 0
 	if cap(d.text) > most {
@@ -46,7 +46,7 @@ func (d *documents) forget(most int) {
 	}
 }
 
-// of returns a document of a question. It is made once.
+// of returns a document of a question. Each document is encoded only once.
 func (d *documents) of(q *query, number uint32) (text []byte, ok bool) {
 	for _, m := range d.made {
 		if m.number == number {
@@ -69,8 +69,8 @@ func (d *documents) of(q *query, number uint32) (text []byte, ok bool) {
 	return d.text[m.begin:m.end], true
 }
 
-// document is what a number stands for, a pointer, and that as JSON; nil where there is
-// nothing.
+// document returns a pointer to the document with a number, and its JSON; nil if
+// the question has no such document.
 func (q *query) document(number uint32) (value any, text []byte, err error) {
 	var of *v1.Pod
 	switch number {
@@ -99,9 +99,10 @@ func (q *query) document(number uint32) (value any, text []byte, err error) {
 	return value, text, err
 }
 
-// seed returns what the random numbers of a hook come from: the plugin's own seed,
-// and everything it may know of the question. After each document it calls charge
-// with how many bytes of JSON were made for it, and what they cost beside their fuel.
+// seed returns the seed of a hook's random numbers. It is made of the plugin's own
+// seed and everything that the plugin may know of the question. After each
+// document, seed calls charge with how many bytes of JSON were made for it, and
+// what they cost in addition to their fuel.
 func (d *documents) seed(own [sha256.Size]byte, q *query, charge func(encoded int, extra int64)) (seed [sha256.Size]byte) {
 	encoded, extra := d.encoded, d.extra
 	sum := sha256.New()

@@ -10,11 +10,12 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// containersAlias is all containers of a pod: init, regular, ephemeral.
+// containersAlias stands in paths for all containers of a pod: init, regular,
+// ephemeral.
 const containersAlias = "@containers"
 
-// elements is a list of any type in memory: where its first element lies, and
-// how many there are.
+// elements returns the address of the first element of the slice at an address, and
+// the number of elements. The slice may have any type.
 func elements(at unsafe.Pointer) (first unsafe.Pointer, n int) {
 	list := *(*[]byte)(at) // the length counts elements, whatever their type
 	return unsafe.Pointer(unsafe.SliceData(list)), len(list)
@@ -33,8 +34,8 @@ func compileElements(t reflect.Type, step segment, rest []segment) (program, err
 	return stepInto(t.Elem(), step, inner), err
 }
 
-// stepInto is the program of [0] or [*] on a list of elements of type t, of
-// which inner is the rest.
+// stepInto makes the program of [0] or [*] on a list of elements of type t. inner
+// is the program of the rest of the path.
 func stepInto(t reflect.Type, step segment, inner program) program {
 	size := t.Size()
 	if step.kind == segmentIndex {
@@ -54,16 +55,16 @@ func stepInto(t reflect.Type, step segment, inner program) program {
 	}}
 }
 
-// each writes the values seen from n elements of a list, one after the other,
-// until the record is longer than it may be.
+// each writes the value of n elements of a list, one after the other, until the
+// record is full.
 func (p *program) each(r *record, first unsafe.Pointer, n int, size uintptr) {
 	for i := 0; i < n && !r.full(); i++ {
 		p.run(r, unsafe.Add(first, uintptr(i)*size))
 	}
 }
 
-// containers is what follows @containers: a program for each kind of
-// container.
+// containers is the program of the rest of a path after @containers, for each type
+// of container. Init containers have the type of regular ones.
 type containers struct{ regular, ephemeral program }
 
 // compileContainers makes the program of what follows @containers.

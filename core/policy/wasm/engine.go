@@ -23,11 +23,12 @@ type Engine struct {
 	accepted *acceptedFiles
 	caps     verify.Caps
 	log      *slog.Logger
-	// shares are what plugins may log about the pods of each tenant.
+	// shares bounds what all plugins together may log about the pods of each
+	// tenant.
 	shares *logShares
 	stays  *Stays
 	storms stormCounts
-	// plugins counts those that are open.
+	// plugins is the number of open plugins.
 	plugins atomic.Int64
 }
 
@@ -38,48 +39,49 @@ type engineOptions struct {
 	caps    verify.Caps
 	compile compile.Options
 	stays   *Stays
-	// logBytes are bytes a second by tenant.
+	// logBytes is the limit in bytes a second, by tenant.
 	logBytes map[string]int
 }
 
-// WithCaps bounds the size and shape of modules otherwise than verify.Default.
+// WithCaps sets bounds for the size and shape of modules that differ from
+// verify.Default.
 func WithCaps(caps verify.Caps) EngineOption {
 	return func(o *engineOptions) { o.caps = caps }
 }
 
-// WithCompiling sets other limits of compilation than the default, and its priority.
+// WithCompiling sets the limits of compilation and its priority.
 func WithCompiling(limits compile.Limits, priority compile.Priority) EngineOption {
 	return func(o *engineOptions) { o.compile.Limits, o.compile.Priority = limits, priority }
 }
 
-// WithCompileTimes bounds what compiling the plugins of each tenant may take of a
-// processor in an hour; for tenants that are not in it nothing is bounded.
+// WithCompileTimes bounds the processor time that compiling the plugins of each
+// tenant may use in an hour. A tenant that is not in the map has no bound.
 func WithCompileTimes(perHour map[string]time.Duration) EngineOption {
 	return func(o *engineOptions) { o.compile.PerHour = perHour }
 }
 
 // WithLogRates bounds how many bytes a second all plugins together, of any owner,
-// may log about the pods of each tenant. For tenants that are not in it only each
-// plugin is bounded.
+// may log about the pods of each tenant. For a tenant that is not in the map, only
+// the limit of each plugin applies.
 func WithLogRates(perSecond map[string]int) EngineOption {
 	return func(o *engineOptions) { o.logBytes = perSecond }
 }
 
-// WithInterpreter has plugins interpreted. Without it they are interpreted only if
-// wazero has no compiler: on other architectures than amd64 and arm64, and where
-// the system does not allow executable memory. They return the same and use the
-// same fuel, but take many times as long.
+// WithInterpreter makes the engine interpret plugins. Without this option plugins
+// are interpreted only if wazero has no compiler: on architectures other than amd64
+// and arm64, and if the system does not allow executable memory. Interpreted
+// plugins return the same and use the same fuel, but take many times as long.
 func WithInterpreter() EngineOption {
 	return func(o *engineOptions) { o.compile.Interpreted = true }
 }
 
-// Child compiles a module and ends, if this process was started for that:
-// isChild says so, and status is what to exit with. It must be called first
-// thing by every program that makes an engine.
+// Child compiles a module if this process was started for that, and reports in
+// isChild whether it was. status is then the exit status. Every program that makes
+// an engine must call Child before anything else.
 func Child() (status int, isChild bool) { return compile.Child(runtimeConfig) }
 
-// runtimeConfig is what modules are compiled and run with. How much memory a
-// plugin may have is not the runtime's matter, which all plugins share.
+// runtimeConfig returns the configuration with which modules are compiled and run.
+// All plugins share the runtime, so it does not bound the memory of a plugin.
 func runtimeConfig(interpreted bool) wazero.RuntimeConfig {
 	config := wazero.NewRuntimeConfig()
 	if interpreted {
@@ -88,10 +90,10 @@ func runtimeConfig(interpreted bool) wazero.RuntimeConfig {
 	return config.WithDebugInfoEnabled(false)
 }
 
-// NewEngine makes an engine that keeps compiled code in cacheDir. The
-// directory is made if it is missing. It is refused unless it belongs to this
-// process's user and no other user may access it. What plugins log goes to
-// logger, with the name of the policy. The engine must be closed.
+// NewEngine makes an engine that keeps compiled code in cacheDir. It makes the
+// directory if that is missing. The directory must belong to this process's user,
+// and no other user may access it; otherwise NewEngine fails. What plugins log is
+// written to logger, with the name of the policy. The caller must close the engine.
 func NewEngine(cacheDir string, logger *slog.Logger, options ...EngineOption) (*Engine, error) {
 	if err := rememberVersion(); err != nil {
 		return nil, err
@@ -117,8 +119,8 @@ func NewEngine(cacheDir string, logger *slog.Logger, options ...EngineOption) (*
 	return e, nil
 }
 
-// Close releases what the engine holds. All its plugins must be closed
-// before: otherwise it is an error, and nothing is given back.
+// Close releases the engine. All its plugins must be closed before; otherwise Close
+// returns an error and releases nothing.
 func (e *Engine) Close() error {
 	if n := e.plugins.Load(); n > 0 {
 		return fmt.Errorf("%d plugins are still in use", n)
@@ -126,7 +128,7 @@ func (e *Engine) Close() error {
 	return errors.Join(e.runtime.Close(context.Background()), e.cache.Close())
 }
 
-// rememberVersion has wazero find out its own version, which it keeps in a
+// rememberVersion makes wazero find out its own version, which wazero stores in a
 // variable without a lock.
 var rememberVersion = sync.OnceValue(func() error {
 	return wazero.NewRuntime(context.Background()).Close(context.Background())

@@ -11,20 +11,20 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// program writes the value that a path leads to. It is made once, when the
-// path is declared, of the types on the way; when it runs it reads memory at
-// the places they gave, without a look at the types.
+// program writes the value at a path. It is made once, when the path is declared,
+// from the types on the path. When it runs, it reads memory at precomputed offsets
+// and does not look at types.
 type program struct {
-	// offset is where write begins, counted from the value that the path is
-	// seen from: the fields of structs on the way are added up.
+	// offset is where the argument of write lies, relative to the value at which
+	// the path starts: the sum of the offsets of the struct fields on the path.
 	offset uintptr
 	write  func(r *record, at unsafe.Pointer)
-	// list: where the way to the value breaks off, it is an empty list,
-	// because a [*] lies ahead; otherwise it is missing.
+	// list: if a value on the path is absent, the program writes an empty list,
+	// because a [*] follows in the path. Otherwise it writes a missing value.
 	list bool
 }
 
-// run writes the value, as seen from what lies at an address.
+// run writes the value for a path that starts at an address.
 func (p *program) run(r *record, at unsafe.Pointer) { p.write(r, unsafe.Add(at, p.offset)) }
 
 func (p *program) absent(r *record) {
@@ -35,8 +35,9 @@ func (p *program) absent(r *record) {
 	}
 }
 
-// compileType makes the program of the rest of a path, as seen from a value of
-// type t. optional says that the field it stands in is left out when empty.
+// compileType makes the program of the rest of a path that starts at a value of
+// type t. optional reports whether JSON omits the field of this value if it is
+// empty.
 func compileType(t reflect.Type, rest []segment, optional bool) (program, error) {
 	if t.Kind() == reflect.Pointer {
 		return compilePointer(t, rest)
@@ -78,8 +79,8 @@ func compileField(t reflect.Type, name string, rest []segment) (program, error) 
 	return inner, err
 }
 
-// lookupBytes is how many bytes of a key cost a unit beside the fuel of its value: a map
-// hashes all of them.
+// lookupBytes is how many bytes of a key cost one unit in addition to the fuel of
+// its value, because a map hashes the whole key.
 const lookupBytes = 8
 
 func compileKey(t reflect.Type, key string, rest []segment) (program, error) {
@@ -121,7 +122,7 @@ func compileKey(t reflect.Type, key string, rest []segment) (program, error) {
 			inner.absent(r)
 			return
 		}
-		copied := reflect.New(t.Elem()) // entries of a map have no place
+		copied := reflect.New(t.Elem()) // entries of a map have no address
 		copied.Elem().Set(entry)
 		inner.run(r, copied.UnsafePointer())
 	}}, nil
@@ -134,8 +135,8 @@ type structField struct {
 	optional bool
 }
 
-// fieldOf is a JSON name in a type, foundFields the structField of each that was found
-// before: there are as many as the API has.
+// fieldOf is a JSON name in a type. foundFields holds the structField of each that
+// was found before; the types of the API bound their number.
 type fieldOf struct {
 	in   reflect.Type
 	name string
@@ -143,7 +144,8 @@ type fieldOf struct {
 
 var foundFields sync.Map
 
-// findField looks a JSON name up in a struct and in what is inlined in it.
+// findField returns the field with a JSON name, of a struct or of the structs
+// inlined in it.
 func findField(t reflect.Type, name string) (structField, bool) {
 	if found, ok := foundFields.Load(fieldOf{t, name}); ok {
 		return found.(structField), true // nothing else is stored

@@ -5,19 +5,19 @@ import (
 	"time"
 )
 
-// deferredFor is how long an update is deferred by a plugin that names no time.
+// deferredFor is how long an update is deferred if the plugin names no time.
 const deferredFor = time.Minute
 
-// FilterAnswer is what the hook filter decides.
+// FilterAnswer is the answer of the hook filter.
 type FilterAnswer string
 
 // The answers of the hook filter.
 const (
-	// FilterPass: the update goes on.
+	// FilterPass: the update is applied.
 	FilterPass FilterAnswer = "pass"
-	// FilterDrop: it is held back until the pod changes again.
+	// FilterDrop: the update is held back until the pod changes again.
 	FilterDrop FilterAnswer = "drop"
-	// FilterDefer: it is held back for a time.
+	// FilterDefer: the update is held back for a time.
 	FilterDefer FilterAnswer = "defer"
 	// FilterAbstain: the plugin has no opinion.
 	FilterAbstain FilterAnswer = "abstain"
@@ -25,16 +25,16 @@ const (
 
 var filterAnswers = [...]FilterAnswer{FilterPass, FilterDrop, FilterDefer, FilterAbstain}
 
-// FilterResult is a plugin's answer. Its texts are as those of Result.
+// FilterResult is a plugin's answer. Its texts are bounded like those of Result.
 type FilterResult struct {
 	Answer          FilterAnswer
 	Reason, Message string
 	Explanation     string
 	Warnings        []string
 	Annotations     map[string]string
-	// DeferFor is how long a FilterDefer lasts, above 0 and at most 24 h.
+	// DeferFor is how long a FilterDefer lasts, more than 0 and at most 24 h.
 	DeferFor time.Duration
-	// Fuel is what the call took.
+	// Fuel is the fuel that the call used.
 	Fuel int64
 	// Extra is as in Result.
 	Extra int64
@@ -42,9 +42,10 @@ type FilterResult struct {
 	Reads []string
 }
 
-// Filter asks the plugin whether an update may reach a pod now. The question's
-// Pod is the new version, its Old the one that the agent acted on last. The
-// error is a *Failure, ErrNotReady, or that of ctx, whose end ends the call.
+// Filter asks the plugin whether an update may be applied to a pod now. Pod of the
+// question is the new version, Old is the version that the agent applied last. The
+// error is a *Failure, ErrNotReady, or the cause of ctx. The call stops when ctx is
+// done.
 func (p *Plugin) Filter(ctx context.Context, r *Request) (FilterResult, error) {
 	var s said
 	err := p.ask(ctx, HookFilter, r, nil, &s)

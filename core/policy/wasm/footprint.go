@@ -2,19 +2,19 @@ package wasm
 
 import "time"
 
-// Footprint is the memory of a plugin that was just called, and not settled yet.
+// Footprint is the memory of a plugin after a call and before Settle.
 type Footprint struct {
-	// Size is how large the guest's memory is between calls, in bytes.
+	// Size is the size of the guest's memory between calls, in bytes.
 	Size int
-	// Written is how much of it the last call has made its own, in bytes of pages of
-	// 4 KiB; -1 where the system does not tell.
+	// Written is how much of the memory the last call made private by writing, in
+	// bytes of pages of 4 KiB; -1 if the system does not report it.
 	Written int
-	// Rebuild is how long it took at least to make an instance.
+	// Rebuild is the shortest time that making an instance took so far.
 	Rebuild time.Duration
 }
 
-// Footprint is that of the instance that was used last. It walks all of its memory:
-// it is for figures.
+// Footprint returns the footprint of the instance that was used last. It walks all
+// of the instance's memory, so it is for measurements only.
 func (p *Plugin) Footprint() (f Footprint) {
 	f.Rebuild = time.Duration(p.rebuilding.least.Load())
 	l := &p.pool

@@ -18,14 +18,14 @@ const (
 	wasiModule = "wasi_snapshot_preview1"
 )
 
-// function is one that guests can import. run finds the parameters in stack
+// function is a function that guests can import. run finds the parameters in stack
 // and leaves the result there.
 type function struct {
 	params, results []api.ValueType
 	run             func(i *instance, memory api.Memory, stack []uint64)
 }
 
-// offered looks a function up that plugins are given.
+// offered returns the function of the host with this name, if there is one.
 func offered(module, name string) (f function, ok bool) {
 	switch module {
 	case abiModule:
@@ -36,7 +36,7 @@ func offered(module, name string) (f function, ok bool) {
 	return f, ok
 }
 
-// offer makes the functions known to a runtime. Each works for the instance
+// offer adds the functions of the host to a runtime. Each works on the instance
 // that calls it.
 func offer(ctx context.Context, runtime wazero.Runtime) error {
 	for module, functions := range map[string]map[string]function{abiModule: abiFunctions, wasiModule: wasiFunctions} {
@@ -69,15 +69,15 @@ func offer(ctx context.Context, runtime wazero.Runtime) error {
 	return nil
 }
 
-// guestContext is the context of all calls of an instance: it leads the host's
-// functions back to it.
+// guestContext is the context of all calls of one instance. Host functions find the
+// instance in it.
 type guestContext struct {
-	context.Context // a context that is made for one instance
+	context.Context // context.Background, as made for one instance
 
 	instance *instance
 }
 
-// callerOf is the instance that calls a function of the host.
+// callerOf returns the instance that calls a function of the host.
 func callerOf(ctx context.Context) *instance {
-	return ctx.(*guestContext).instance // wazero hands on the context of the call
+	return ctx.(*guestContext).instance // wazero passes the context of the call on
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/tetratelabs/wazero/api"
 )
 
-// guestBytes is a view of the guest's memory: it holds until the guest runs on.
-// A range outside of the memory ends the call.
+// guestBytes returns a view of the guest's memory, which is valid until the guest
+// runs again. A range outside of the memory stops the call.
 func guestBytes(memory api.Memory, address, length uint32) []byte {
 	view, ok := memory.Read(address, length)
 	if !ok {
@@ -17,10 +17,10 @@ func guestBytes(memory api.Memory, address, length uint32) []byte {
 	return view
 }
 
-// guestText is a copy of a string of the guest, with invalid UTF-8 replaced.
+// guestText returns a copy of a string of the guest, with invalid UTF-8 replaced.
 func guestText(memory api.Memory, address, length uint32) string {
 	s := string(guestBytes(memory, address, length))
-	if utf8.ValidString(s) { // nearly always, and told in a fraction of the time
+	if utf8.ValidString(s) { // nearly always, and checked in a fraction of the time
 		return s
 	}
 	return strings.ToValidUTF8(s, "\uFFFD")

@@ -2,7 +2,7 @@ package wasm
 
 import "github.com/tetratelabs/wazero/api"
 
-// Hook is a decision that plugins take part in.
+// Hook is a kind of decision that plugins are asked for.
 type Hook string
 
 // The hooks.
@@ -13,13 +13,13 @@ const (
 	HookConnect Hook = "connect"
 )
 
-// hooks are the exports behind the hooks a policy can name.
+// hooks are the names of the exported functions, by the hook that a policy names.
 var hooks = map[string]string{
 	string(HookAdmit): "wardlet_admit", string(HookMerge): "wardlet_merge", string(HookFilter): "wardlet_filter",
 	string(HookConnect): "wardlet_connect",
 }
 
-// hookFunctions are a module's functions behind hooks, nil where it has none.
+// hookFunctions are a module's functions for each hook, nil if the module has none.
 type hookFunctions struct{ admit, merge, filter, connect api.Function }
 
 func findHooks(module api.Module) hookFunctions {

@@ -8,24 +8,25 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm/memory"
 )
 
-// image is a plugin after its initialisation: what every instance begins from
-// and is put back to.
+// image is the state of a plugin after its initialisation: every instance begins
+// with it and is reset to it.
 type image struct {
-	// snapshot is the linear memory, nil where it has no pages; pages is how
-	// many it has.
+	// snapshot is the linear memory, nil if it has no pages. pages is its number of
+	// pages.
 	snapshot *memory.Snapshot
 	pages    uint32
 	// globals are the values of the module's own mutable globals.
 	globals []uint64
-	// wants is what the guest declared; input is where it gets it: the address
-	// of the area, and how many bytes of record fit into it.
+	// wants is what the guest declared. input is the address of the area to which
+	// the host writes the record. capacity is how many bytes of record fit into
+	// that area.
 	wants    projection
 	input    uint32
 	capacity uint32
 	hasInput bool
 }
 
-// capture makes the image of an instance that has initialised itself.
+// capture makes the image from an instance that has initialised itself.
 func (i *instance) capture() error {
 	img := &i.plugin.image
 	img.pages = i.memory.Size() / pageSize
@@ -40,7 +41,8 @@ func (i *instance) capture() error {
 	return nil
 }
 
-// adopt makes an instance what the image is, without running any of it.
+// adopt sets an instance to the state of the image, without running any of its
+// code.
 func (i *instance) adopt(img *image) error {
 	if has := i.memory.Size() / pageSize; has < img.pages {
 		if _, ok := i.memory.Grow(img.pages - has); !ok {
@@ -60,14 +62,14 @@ func (i *instance) restoreGlobals() {
 	}
 }
 
-// release lets go of the memory.
+// release frees the snapshot.
 func (img *image) release() {
 	if img.snapshot != nil {
 		img.snapshot.Release()
 	}
 }
 
-// findInput asks the guest where its input area is.
+// findInput asks the guest for the address of its input area.
 func (i *instance) findInput(ctx context.Context) error {
 	const header = 8
 	img := &i.plugin.image
@@ -90,7 +92,7 @@ func (i *instance) findInput(ctx context.Context) error {
 	return nil
 }
 
-// global is a mutable global that the module exports.
+// global returns a mutable global that the module exports.
 func global(m api.Module, name string) (api.MutableGlobal, error) {
 	g, ok := m.ExportedGlobal(name).(api.MutableGlobal)
 	if !ok {

@@ -12,39 +12,39 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm/verify"
 )
 
-// Report is what is found in a module without compiling or running it. Names
+// Report is what Inspect finds in a module without compiling or running it. Names
 // are cut to 500 bytes, and control characters in them are escaped.
 type Report struct {
-	// Size is the module's length in bytes, SHA256 its digest in hex.
+	// Size is the module's length in bytes. SHA256 is its digest in hex.
 	Size   int    `json:"size"`
 	SHA256 string `json:"sha256"`
-	// Contents are nil where the sections cannot be read.
+	// Contents is nil if the sections cannot be read.
 	Contents *Contents `json:"contents,omitempty"`
-	// Refused are the reasons why the module would not be loaded for a policy
-	// with default limits and without hooks, at most 100. Without any it would
-	// be compiled; only the compiler finds instructions whose types do not fit.
+	// Refused are the reasons why the module would not be loaded for a policy with
+	// default limits and without hooks, at most 100. A module without any would be
+	// compiled; but only the compiler finds instructions whose types do not match.
 	Refused []Refusal `json:"refused"`
-	// MoreRefused says that there are or may be more reasons: sections that
-	// cannot be read end the search, and a function is read up to the first
-	// reason for it.
+	// MoreRefused reports whether there may be more reasons. The search ends at a
+	// section that cannot be read, and a function is read only up to its first
+	// fault.
 	MoreRefused bool `json:"moreRefused,omitempty"`
 }
 
 // Refusal is a reason to refuse a module.
 type Refusal struct {
-	// Code is what loading the module would fail with.
+	// Code is the failure code with which loading the module would fail.
 	Code FailureCode `json:"code"`
-	// Section is where the reason lies, empty for the module as a whole; Index
-	// which element of it, nil for the section itself; Offset the place in the
-	// module in bytes.
+	// Section is the section in which the reason lies, empty for the module as a
+	// whole. Index is the element of the section, nil for the section itself.
+	// Offset is the offset in the module, in bytes.
 	Section string `json:"section,omitempty"`
 	Index   *int   `json:"index,omitempty"`
 	Offset  int    `json:"offset"`
-	// Message is what is wrong and what to do about it.
+	// Message says what is wrong and how to fix it.
 	Message string `json:"message"`
 }
 
-// Error is the code, the place and what is wrong.
+// Error returns the code, the place and what is wrong.
 func (r *Refusal) Error() string {
 	fault := module.Fault{Section: r.Section, Index: -1, Offset: r.Offset, What: r.Message}
 	if r.Index != nil {
@@ -53,85 +53,87 @@ func (r *Refusal) Error() string {
 	return reason{r.Code, &fault}.String()
 }
 
-// Contents is what a module consists of. Where code is refused, the figures of
-// functions are those of what was read of it.
+// Contents describes the parts of a module. If code is refused, the figures of
+// functions cover only what was read.
 type Contents struct {
-	// Markers are the exports that name versions of the ABI, the first 10.
+	// Markers are the exports that name versions of the ABI, at most the first 10.
 	Markers []string `json:"markers"`
-	// Hooks are those the module has, by the names policies use.
+	// Hooks are the hooks that the module has, by the names that policies use.
 	Hooks   []string   `json:"hooks"`
 	Imports []Imported `json:"imports"`
-	// Exports are those the host uses, without the markers; OtherExports
-	// counts the rest.
+	// Exports are the exports that the host uses, without the markers. OtherExports
+	// is the number of all others.
 	Exports      []Exported `json:"exports"`
 	OtherExports int        `json:"otherExports"`
-	// Memory is nil where the module defines none.
+	// Memory is nil if the module defines none.
 	Memory *MemorySize `json:"memory,omitempty"`
-	// TableEntries are how many entries the tables have at the beginning.
+	// TableEntries is the initial number of entries of all tables.
 	Tables       int    `json:"tables"`
 	TableEntries uint64 `json:"tableEntries"`
-	// Elements are those of all segments together.
+	// Elements is the number of elements of all segments together.
 	ElementSegments int `json:"elementSegments"`
 	Elements        int `json:"elements"`
 	DataSegments    int `json:"dataSegments"`
 	DataBytes       int `json:"dataBytes"`
 	Globals         int `json:"globals"`
 	MutableGlobals  int `json:"mutableGlobals"`
-	// Functions are those that are not imported, Loops all loops in them.
+	// Functions is the number of functions that are not imported. Loops is the
+	// number of loops in them.
 	Functions int `json:"functions"`
 	Loops     int `json:"loops"`
-	// The next are the most of any function: blocks in each other, parameters
-	// with local variables, operands on the stack, bytes.
+	// The next fields are maxima over all functions: nested blocks, parameters and
+	// local variables, operands on the stack, bytes.
 	DeepestNesting  int `json:"deepestNesting"`
 	MostLocals      int `json:"mostLocals"`
 	HighestStack    int `json:"highestStack"`
 	LargestFunction int `json:"largestFunction"`
-	// Floats and Vectors say that the code has such instructions.
+	// Floats and Vectors report whether the code has such instructions.
 	Floats  bool `json:"floats"`
 	Vectors bool `json:"vectors"`
-	// CodeBytes is the length of the code, MeteredBytes that with what counts
-	// its fuel, 0 where the module is not metered because it is refused.
+	// CodeBytes is the length of the code. MeteredBytes is its length with the
+	// instructions that count fuel, 0 if the module is not metered because it is
+	// refused.
 	CodeBytes    int `json:"codeBytes"`
 	MeteredBytes int `json:"meteredBytes,omitempty"`
 }
 
-// Imported is something that a module needs.
+// Imported is an import of a module.
 type Imported struct {
 	Module string `json:"module"`
 	Name   string `json:"name"`
 	Kind   string `json:"kind"`
-	// Type is a function's, as "(i32) -> ()".
+	// Type is the type of a function, such as "(i32) -> ()".
 	Type string `json:"type,omitempty"`
 }
 
-// Exported is something that a module exports.
+// Exported is an export of a module.
 type Exported struct {
 	Name string `json:"name"`
 	Kind string `json:"kind"`
 	Type string `json:"type,omitempty"`
 }
 
-// MemorySize is how large a memory is, in pages of 64 KiB.
+// MemorySize is the size of a memory, in pages of 64 KiB.
 type MemorySize struct {
 	Pages uint64 `json:"pages"`
-	// MostPages is nil where the module sets no bound of its own; the policy
-	// always sets one.
+	// MostPages is nil if the module sets no bound of its own. The policy always
+	// sets one.
 	MostPages *uint64 `json:"mostPages,omitempty"`
 }
 
 const (
 	maxMarkers = 10
 	maxReasons = 100
-	// defaultMemoryPages is memory_pages of a policy that does not say.
+	// defaultMemoryPages is the memory_pages of a policy that does not set it.
 	defaultMemoryPages = 64
 )
 
-// MaxModuleBytes is the length of the longest module that is not refused for
-// its length.
+// MaxModuleBytes returns the largest length of a module that is not refused for its
+// length.
 func MaxModuleBytes() int { return verify.Default().Module }
 
-// Inspect looks at a module as Load of an engine with these options does before
-// it compiles one, but collects every reason to refuse it. binary is not kept.
+// Inspect checks a module as Load of an engine with these options does before it
+// compiles a module, but collects every reason to refuse it. binary is not kept.
 func Inspect(binary []byte, options ...EngineOption) *Report {
 	sum := sha256.Sum256(binary)
 	r := &Report{Size: len(binary), SHA256: hex.EncodeToString(sum[:]), Refused: []Refusal{}}
@@ -175,8 +177,8 @@ func (r *Report) refuse(code FailureCode, fault *module.Fault) {
 	r.Refused = append(r.Refused, refusal)
 }
 
-// refuseBy refuses a module that cannot be read on: behind its first eight
-// bytes there may be more.
+// refuseBy refuses a module for an error that ends the search. If the error is not
+// in the first eight bytes, there may be more reasons.
 func (r *Report) refuseBy(err error) {
 	fault, ok := errors.AsType[*module.Fault](err)
 	if !ok {
@@ -220,7 +222,8 @@ func contents(m *module.Module, shape *verify.Shape) *Contents {
 	return c
 }
 
-// outside is what a module needs and returns.
+// outside adds the imports and exports of a module, and the hooks and markers among
+// the exports.
 func (c *Contents) outside(m *module.Module) {
 	for i := range m.Imports {
 		in := &m.Imports[i]

@@ -25,22 +25,24 @@ type instance struct {
 	globals []api.MutableGlobal
 	hooks   hookFunctions
 	tank    tank
-	// calm is how many calls in a row wrote to few pages that they had to be given.
+	// calm is how many calls in a row needed few new pages, see judge.
 	calm int
-	// tenant is whose pod the last call was about, empty for the operator's; owes is
-	// what that call left to be paid, until the pool knows.
+	// tenant is the tenant of the pod that the last call was about, empty for the
+	// operator's. owes is the cost of that call that is not charged yet; owe moves
+	// it to the pool.
 	tenant string
 	owes   int64
-	// made is what making the instance took, in units of fuel, until a call has paid it.
+	// made is the cost of making the instance, in units of fuel, until a call has
+	// paid it.
 	made int64
-	// call is what the host functions work on.
+	// call is the state that host functions work on.
 	call call
 	ctx  guestContext
-	// stack is where wazero takes parameters and leaves results.
+	// stack is where wazero reads parameters and leaves results.
 	stack [1]uint64
 }
 
-// make makes an instance of which nothing has run yet.
+// make makes an instance in which no code has run yet.
 func (p *Plugin) make(ctx context.Context) (_ *instance, err error) {
 	begun := time.Now()
 	linear, err := memory.NewLinear(uint64(p.memoryPages) * pageSize)
@@ -51,7 +53,7 @@ func (p *Plugin) make(ctx context.Context) (_ *instance, err error) {
 	i.module, err = p.engine.runtime.InstantiateModule(experimental.WithMemoryAllocator(ctx, allocator{linear, &i.tank.stay}),
 		p.code.Module(), wazero.NewModuleConfig().WithName("").WithStartFunctions())
 	if err != nil {
-		linear.Free() // wazero forgets it
+		linear.Free() // wazero does not free it
 		return nil, failf(Trap, "the module cannot be instantiated: %s", shown(err.Error()))
 	}
 	i.memory, i.hooks = i.module.Memory(), findHooks(i.module)
@@ -80,9 +82,9 @@ func (p *Plugin) make(ctx context.Context) (_ *instance, err error) {
 	return i, nil
 }
 
-// first makes the first instance: the guest initialises itself, and what came
-// out is the image of all others. Module, settings, clock and random numbers
-// being the same, it comes out the same everywhere.
+// first makes the first instance. The guest initialises itself, and its state after
+// that is the image of all other instances. The same module, settings, clock and
+// random numbers lead to the same image on every node.
 func (p *Plugin) first(ctx context.Context) (_ *instance, err error) {
 	i, err := p.make(ctx)
 	if err != nil {
@@ -105,7 +107,7 @@ func (p *Plugin) first(ctx context.Context) (_ *instance, err error) {
 	return i, i.capture()
 }
 
-// initialise calls what a guest has for its start.
+// initialise calls the guest's functions for initialisation.
 func (i *instance) initialise(ctx context.Context) error {
 	if _, err := i.enter(ctx, "_initialize"); err != nil {
 		return err
@@ -125,7 +127,7 @@ func (i *instance) initialise(ctx context.Context) error {
 	return i.findInput(ctx)
 }
 
-// another makes an instance that is what the first was after its
+// another makes an instance with the state that the first had after its
 // initialisation.
 func (p *Plugin) another(ctx context.Context) (*instance, error) {
 	i, err := p.make(ctx)
@@ -139,7 +141,7 @@ func (p *Plugin) another(ctx context.Context) (*instance, error) {
 	return i, nil
 }
 
-// why is what is known when a hook reports an error.
+// why returns the details to add when a function of the guest reports an error.
 func (c *call) why(status int32) string {
 	text := c.output.why(status)
 	if c.refused != nil {
@@ -148,7 +150,7 @@ func (c *call) why(status int32) string {
 	return text
 }
 
-// enter calls one of the guest's functions, if it has it.
+// enter calls one of the guest's functions, if the module exports it.
 func (i *instance) enter(ctx context.Context, name string) (int32, error) {
 	f := i.module.ExportedFunction(name)
 	if f == nil {
@@ -165,8 +167,8 @@ func (i *instance) enter(ctx context.Context, name string) (int32, error) {
 	return api.DecodeI32(i.stack[0]), nil
 }
 
-// run calls a function of the guest. Its result is left in stack. The error is
-// a *Failure, or that of ctx.
+// run calls a function of the guest. Its result is left in stack. The error is a
+// *Failure, or the cause of ctx.
 func (i *instance) run(ctx context.Context, f api.Function, fuel int64) error {
 	i.stack[0] = 0
 	i.tank.fill(ctx, fuel)
@@ -181,7 +183,7 @@ func (i *instance) run(ctx context.Context, f api.Function, fuel int64) error {
 	case err == nil:
 		return nil
 	}
-	i.tank.stack.Set(meter.StackBudget) // calls that were cut off gave nothing back
+	i.tank.stack.Set(meter.StackBudget) // calls that were cut off did not return their stack
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -189,7 +191,7 @@ func (i *instance) run(ctx context.Context, f api.Function, fuel int64) error {
 	failure := failureOf(err, i.memory.Size() >= i.plugin.memoryPages*pageSize, i.call.complaint)
 	failure.Fuel = min(i.tank.used(), i.tank.full)
 	if failure.Code == FuelExhausted {
-		failure.Fuel = i.tank.full // where in a block it was stopped is chance
+		failure.Fuel = i.tank.full // at which instruction of a block it stopped is chance
 	}
 	if failure.Code == HostError {
 		i.plugin.log.logger.ErrorContext(ctx, "the host failed in a call of a plugin", "error", err)
@@ -197,16 +199,17 @@ func (i *instance) run(ctx context.Context, f api.Function, fuel int64) error {
 	return failure
 }
 
-// begin sets up what host functions work on.
+// begin prepares the state that host functions work on.
 func (i *instance) begin(ctx context.Context) {
 	i.call.ctx = ctx
 	i.call.output.left = i.plugin.outputBytes
 }
 
-// finish logs what is left of unfinished lines.
+// finish logs the unfinished lines.
 func (i *instance) finish() { i.call.flush(i.plugin.log, i.tenant) }
 
-// reset puts the instance back to its image; false if that is not possible.
+// reset sets the instance back to its image. It returns false if that is not
+// possible.
 func (i *instance) reset() bool {
 	if i.linear.Grown() {
 		return false

@@ -9,24 +9,25 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// What a value costs that is written as JSON, beside the fuel of its bytes, in units of
-// fuel: jsonExtra each value, and jsonFieldExtra each field of its type, also those that
-// are left out.
+// These are the costs of a value that is written as JSON, in addition to the fuel
+// of its bytes, in units of fuel: jsonExtra for each value, and jsonFieldExtra for
+// each field of its type, even if JSON omits the field.
 const (
 	jsonExtra      = 200
 	jsonFieldExtra = 8
 )
 
-// jsonCost is what values of a type cost that are written as JSON, beside their fuel.
+// jsonCost is what writing values of one type as JSON costs in addition to their
+// fuel.
 type jsonCost struct {
 	fixed int64
-	// quantities returns what the quantities in the value at an address cost, nil where
-	// there are none in values of the type.
+	// quantities returns the cost of the quantities in the value at an address; nil
+	// if values of the type have none.
 	quantities func(at unsafe.Pointer) int64
 }
 
-// jsonCosts has the *jsonCost of each type that was asked for: there are as many as the
-// API has.
+// jsonCosts holds the *jsonCost of each type that was asked for. The types of the
+// API bound their number.
 var jsonCosts sync.Map
 
 func jsonCostOf(t reflect.Type) *jsonCost {
@@ -46,7 +47,8 @@ func (c *jsonCost) of(at unsafe.Pointer) int64 {
 	return c.fixed + c.quantities(at)
 }
 
-// jsonFields is how many fields a type has, with those of what is inlined in it.
+// jsonFields returns how many fields a type has, including those of inlined
+// structs.
 func jsonFields(t reflect.Type) (n int) {
 	if t.Kind() != reflect.Struct {
 		return 0
@@ -61,8 +63,8 @@ func jsonFields(t reflect.Type) (n int) {
 	return n
 }
 
-// quantitiesIn returns a function that adds up what the quantities in a value of a type
-// cost, nil where it has none.
+// quantitiesIn returns a function that adds up the costs of the quantities in a
+// value of type t, nil if the type has none.
 func quantitiesIn(t reflect.Type) func(at unsafe.Pointer) int64 {
 	switch t {
 	case reflect.TypeFor[resource.Quantity]():

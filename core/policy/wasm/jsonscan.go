@@ -1,9 +1,9 @@
 package wasm
 
-// jsonSpace is what may stand between the values of a JSON text.
+// jsonSpace is the white space that JSON allows between values.
 const jsonSpace = " \t\r\n"
 
-// jsonScanner reads JSON text that is known to be valid, each byte once: it decodes
+// jsonScanner reads JSON text that is known to be valid, each byte once. It decodes
 // nothing, so it takes a fraction of the time of a decoder.
 type jsonScanner struct {
 	text []byte
@@ -22,8 +22,9 @@ func (s *jsonScanner) peek() byte {
 	}
 }
 
-// open reads the bracket that begins a list or object, which ends with end, and
-// reports whether there is anything in it.
+// open reads the bracket that begins a list or object, and reports whether the list
+// or object has any elements. end is the closing bracket; open reads it, too, if
+// there are no elements.
 func (s *jsonScanner) open(end byte) bool {
 	s.peek()
 	s.at++
@@ -34,7 +35,8 @@ func (s *jsonScanner) open(end byte) bool {
 	return true
 }
 
-// more reads the comma or end after an element, and reports whether another follows.
+// more reads the comma or the closing bracket after an element, and reports whether
+// another element follows.
 func (s *jsonScanner) more(end byte) bool {
 	c := s.peek()
 	s.at++

@@ -10,35 +10,35 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm/compile"
 )
 
-// Options are what a policy says about its plugin.
+// Options are the settings of a policy for its plugin.
 type Options struct {
 	// Policy is the policy's name, for logs and errors.
 	Policy string
-	// Hooks are those the policy names; the module must have each.
+	// Hooks are the hooks that the policy names. The module must have each.
 	Hooks []string
-	// Settings are as TOML decodes them: strings, bools, int64, finite
+	// Settings are in the types that TOML decodes to: strings, bools, int64, finite
 	// float64, times, and lists and tables of them.
 	Settings map[string]any
-	// MemoryPages is the most memory the plugin gets, in pages of 64 KiB, from
-	// 1 to 1024.
+	// MemoryPages is the largest size of the plugin's memory, in pages of 64 KiB,
+	// from 1 to 1024.
 	MemoryPages uint32
-	// Fuel is the most that a call may take, at least 1; docs/abi.md says what
-	// takes how much.
+	// Fuel is the most fuel that a call may use, at least 1. docs/abi.md lists the
+	// fuel of each operation.
 	Fuel int64
-	// OutputBytes is the most text the plugin may hand over in one call, at
-	// least 1.
+	// OutputBytes is the most text that the plugin may hand over in one call, in
+	// bytes, at least 1.
 	OutputBytes int
 	// Node is the name of this node.
 	Node string
-	// Tenant is whose policy it is, empty for the operator's: modules of many
-	// are compiled in turn.
+	// Tenant is the tenant that owns the policy, empty for the operator. The
+	// modules of different tenants are compiled in turn.
 	Tenant string
-	// Capabilities are what the policy may see beside the question:
-	// some of Capabilities.
+	// Capabilities are what the policy may see in addition to the question: names
+	// from the list Capabilities.
 	Capabilities []string
 }
 
-// maxMemoryPages is the most that MemoryPages may be.
+// maxMemoryPages is the largest value of MemoryPages.
 const maxMemoryPages = 1024
 
 func (o *Options) check() error {
@@ -53,9 +53,8 @@ func (o *Options) check() error {
 	return nil
 }
 
-// Load verifies and compiles a module and initialises the plugin in it. What
-// is refused, is refused with a reason; the error is a *Failure where the
-// module is at fault. binary is not kept.
+// Load verifies and compiles a module and initialises the plugin in it. The error
+// is a *Failure with the reason if the module is at fault. binary is not kept.
 func (e *Engine) Load(ctx context.Context, binary []byte, o Options) (_ *Plugin, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -101,11 +100,12 @@ func (e *Engine) Load(ctx context.Context, binary []byte, o Options) (_ *Plugin,
 	return p, nil
 }
 
-// LoadFuel is what initialising the plugin took. That of a load which fails is in its
-// Failure.
+// LoadFuel returns the fuel that initialising the plugin used. If a load fails, its
+// Failure has that fuel.
 func (p *Plugin) LoadFuel() int64 { return p.loadFuel }
 
-// failed is why the plugin was not loaded, with what that took.
+// failed adds the fuel of the initialisation to the error for which a plugin was
+// not loaded.
 func (p *Plugin) failed(err error) error {
 	if failure, ok := errors.AsType[*Failure](err); ok {
 		return &Failure{Code: failure.Code, Err: failure.Err, Fuel: p.loadFuel}
@@ -113,8 +113,8 @@ func (p *Plugin) failed(err error) error {
 	return err
 }
 
-// Forget has a module compiled once more that was refused for what it takes or
-// does. binary is not kept.
+// Forget removes the record that a module was refused when it was compiled, so that
+// it is compiled again. binary is not kept.
 func (e *Engine) Forget(ctx context.Context, binary []byte, o Options) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -132,11 +132,11 @@ func (e *Engine) Forget(ctx context.Context, binary []byte, o Options) (err erro
 	return e.cache.Forget(source.Digest)
 }
 
-// ErrNotCompiled is that the machine, and not the module, is why there is no
-// code: trying again may help.
+// ErrNotCompiled is the error if there is no code because of the machine and not
+// because of the module. Another attempt may succeed.
 var ErrNotCompiled = errors.New("the module is not compiled")
 
-// uncompiled is the error of a module for which there is no code.
+// uncompiled returns the error for a module for which there is no code.
 func uncompiled(err error) error {
 	if refused, ok := errors.AsType[*compile.Refused](err); ok {
 		return &Failure{Code: AbiMismatch, Err: fmt.Errorf("the module does not compile: %s", shown(refused.Error()))}
@@ -144,15 +144,15 @@ func uncompiled(err error) error {
 	return fmt.Errorf("%w: %w", ErrNotCompiled, err)
 }
 
-// MaxPaused is how many calls of a plugin may pause (WithTurns) at once: with more
-// the next would wait for an instance that a paused one has.
+// MaxPaused is how many calls of a plugin may pause (WithTurns) at once. With more,
+// the next call would wait for an instance that a paused call uses.
 const MaxPaused = 8
 
-// mostInstances is how many instances a plugin may have: more calls than there
-// are processors would not run at once.
+// mostInstances returns how many instances a plugin may have. Of those that are not
+// paused, no more can run at once than there are processors.
 func mostInstances() int { return runtime.GOMAXPROCS(0) + MaxPaused }
 
-// seed is what the random numbers of a plugin come from.
+// seed returns the seed of a plugin's random numbers.
 func seed(module [sha256.Size]byte, s settings) [sha256.Size]byte {
 	table := s.digest()
 	return sha256.Sum256(append(module[:], table[:]...))

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// Bounds of what one plugin may log about the pods of one tenant: maxLine bytes a line, logBurst bytes at
-// once and logPerMinute after that. Each line counts lineCost bytes more than
-// it has when it is written, with escapes.
+// These bound what one plugin may log about the pods of one tenant. A line has at
+// most maxLine bytes. logBurst bytes may be logged at once, and logPerMinute after
+// that. Each line is charged its length with escapes, plus lineCost bytes.
 const (
 	maxLine      = 4 << 10
 	logBurst     = 32 << 10
@@ -18,39 +18,40 @@ const (
 	lineCost     = 64
 )
 
-// LogText is the attribute that has a line which a plugin logs.
+// LogText is the log attribute that holds a line of a plugin.
 const LogText = "text"
 
 // levels are the ABI's log levels.
 var levels = [...]slog.Level{slog.LevelDebug, slog.LevelInfo, slog.LevelWarn, slog.LevelError}
 
-// pluginLog is where a plugin's lines go, with the name of its policy. Lines are
-// charged to the tenant of the pod that the plugin is asked about: where that has
-// its lines dropped, those about others are not.
+// pluginLog logs a plugin's lines, with the name of its policy. Lines are charged
+// to the tenant of the pod that the plugin is asked about: if lines about one
+// tenant's pods are dropped, lines about others' are not.
 type pluginLog struct {
 	logger  *slog.Logger
 	enabled [len(levels)]bool
-	// shares are what plugins may log together about the pods of each tenant.
+	// shares bounds what all plugins together may log about the pods of each
+	// tenant.
 	shares *logShares
 
 	mu sync.Mutex
 	of map[string]*logBudget
 }
 
-// logBudget is what may still be logged, in bytes at a time, and how many lines
-// were dropped since the last one that was not.
+// logBudget is how many bytes may still be logged, as of a time, and how many lines
+// were dropped since the last line that was logged.
 type logBudget struct {
 	left    float64
 	at      time.Time
 	dropped int
 	// wary: a line was dropped because of its escapes. Until there is room for the
-	// longest line, lines are taken for the longest that escapes may make them: how long
-	// one really becomes costs more to find out than a plugin pays for a line.
+	// longest line, every line is assumed to have the most escapes, because finding
+	// out its real length costs more than a plugin pays for a line.
 	wary bool
 }
 
-// newPluginLog asks the logger once which levels it takes, so that a plugin
-// gets the same answer in every call.
+// newPluginLog asks the logger once which levels are enabled, so that a plugin gets
+// the same answer in every call.
 func newPluginLog(logger *slog.Logger, policy string, shares *logShares) *pluginLog {
 	l := &pluginLog{logger: logger.With("policy", policy), shares: shares, of: map[string]*logBudget{}}
 	for i, level := range levels {
@@ -59,8 +60,8 @@ func newPluginLog(logger *slog.Logger, policy string, shares *logShares) *plugin
 	return l
 }
 
-// line logs a line about a pod of a tenant, empty for the operator's, if there is
-// a pod. text is not kept.
+// line logs a line. tenant is the tenant of the pod that the call is about, empty
+// for the operator's pods and without a pod. text is not kept.
 func (l *pluginLog) line(ctx context.Context, tenant string, level slog.Level, text []byte) {
 	if silences(ctx) || !l.logger.Enabled(ctx, level) {
 		return
@@ -79,9 +80,9 @@ func (l *pluginLog) line(ctx context.Context, tenant string, level slog.Level, t
 	logger.Log(ctx, level, "a plugin logs", LogText, line)
 }
 
-// admit returns a line as it is logged, if it may be, and how many were dropped before
-// it. What is charged is the line with its escapes: a control character is one byte of the
-// plugin's and six of the log.
+// admit returns a line as it is to be logged, if there is budget for it, and how
+// many lines were dropped before it. The line is charged with its escapes: a
+// control character is one byte of the plugin's text and six of the log.
 func (l *pluginLog) admit(tenant string, text []byte) (line string, dropped int, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -112,12 +113,12 @@ func (l *pluginLog) admit(tenant string, text []byte) (line string, dropped int,
 	return line, dropped, true
 }
 
-// maxEscape is how much longer escapes make a text at most: a control character is one
-// byte, its escape six.
+// maxEscape is the most by which escapes multiply the length of a text: a control
+// character is one byte, its escape has six.
 const maxEscape = 6
 
-// mayTake reports, without a look at it, whether there may be room for a line of so many
-// bytes. With escapes it is no shorter.
+// mayTake reports whether there may be room for a line of a length, without reading
+// the line. Escapes never make a line shorter.
 func (b *logBudget) mayTake(length int) bool {
 	if b.wary = b.wary && b.left < maxLine+lineCost; b.wary {
 		length *= maxEscape
@@ -125,27 +126,28 @@ func (b *logBudget) mayTake(length int) bool {
 	return float64(min(length, maxLine)+lineCost) <= b.left
 }
 
-// fill adds what has come in since, as far as there is room. A clock that goes back
-// adds nothing.
+// fill adds the budget for the time since the last fill, up to most. A clock that
+// moves back adds nothing.
 func (b *logBudget) fill(now time.Time, perMinute, most float64) {
 	b.left = min(most, b.left+max(now.Sub(b.at), 0).Minutes()*perMinute)
 	b.at = now
 }
 
-// logShares are what all plugins together may log about the pods of each tenant.
-// They are safe for concurrent use; nil bounds nothing.
+// logShares bounds what all plugins together may log about the pods of each tenant.
+// It is safe for concurrent use. A nil logShares bounds nothing.
 type logShares struct {
-	// perSecond are bytes by tenant; who is not in it may log any amount.
+	// perSecond is the limit in bytes, by tenant. A tenant without an entry has no
+	// limit.
 	perSecond map[string]int
 
 	mu sync.Mutex
 	of map[string]*logBudget
 }
 
-// shareBurst is for how many seconds a tenant may save up.
+// shareBurst is how many seconds of its rate a tenant may save up.
 const shareBurst = 10
 
-// mayTake reports whether there may be room for a line of so many bytes.
+// mayTake reports whether there may be room for a line of a length.
 func (s *logShares) mayTake(tenant string, length int, now time.Time) bool {
 	if s == nil || s.perSecond[tenant] <= 0 {
 		return true
@@ -155,7 +157,7 @@ func (s *logShares) mayTake(tenant string, length int, now time.Time) bool {
 	return s.share(tenant, now).mayTake(length)
 }
 
-// take takes what a line costs, if there is so much.
+// take charges the cost of a line, and reports whether there was room for it.
 func (s *logShares) take(tenant string, cost float64, now time.Time) bool {
 	if s == nil || s.perSecond[tenant] <= 0 {
 		return true
@@ -171,10 +173,10 @@ func (s *logShares) take(tenant string, cost float64, now time.Time) bool {
 	return true
 }
 
-// share returns a tenant's share as it is now. The caller holds mu.
+// share returns a tenant's budget, filled up to now. The caller holds mu.
 func (s *logShares) share(tenant string, now time.Time) *logBudget {
 	rate := float64(s.perSecond[tenant])
-	// The longest line must fit in.
+	// There must be room for the longest line.
 	most := max(shareBurst*rate, maxLine+lineCost)
 	b := s.of[tenant]
 	if b == nil {
@@ -188,11 +190,11 @@ func (s *logShares) share(tenant string, now time.Time) *logBudget {
 	return b
 }
 
-// lines puts together what a guest writes to a file descriptor.
+// lines splits what a guest writes to a file descriptor into lines.
 type lines struct{ rest []byte }
 
-// write takes the next bytes and hands every finished line to emit, the end of
-// lines longer than maxLine left away.
+// write adds data and calls emit for every finished line. Lines are cut to maxLine
+// bytes.
 func (l *lines) write(data []byte, emit func(line []byte)) {
 	for len(data) > 0 {
 		line, after, ended := bytes.Cut(data, []byte{'\n'})
@@ -205,7 +207,7 @@ func (l *lines) write(data []byte, emit func(line []byte)) {
 	}
 }
 
-// flush hands over what is left of a line.
+// flush calls emit for the unfinished line, if there is one.
 func (l *lines) flush(emit func(line []byte)) {
 	if len(l.rest) > 0 {
 		emit(l.rest)

@@ -3,16 +3,18 @@ package wasm
 import "time"
 
 const (
-	// rebuildsPerSecond is how many instances of a plugin may be thrown away and made
-	// anew: making one takes milliseconds. All tenants whose pods break them share
-	// these, and no other tenant waits for them.
+	// rebuildsPerSecond is how many instances of a plugin may be thrown away and
+	// replaced in a second, because making one takes milliseconds. All tenants
+	// whose pods break instances share this rate; no other tenant waits because of
+	// it.
 	rebuildsPerSecond = 10
-	// lossesLast is for how long a tenant shares them after its pods broke one.
+	// lossesLast is how long a tenant has a share of the rate after its pods broke
+	// an instance.
 	lossesLast = time.Minute
 )
 
-// losses are when instances were thrown away that had been asked about the pods of
-// one tenant, the last rebuildsPerSecond.
+// losses are the times at which instances were thrown away after calls about the
+// pods of one tenant. It holds the last rebuildsPerSecond of them.
 type losses struct {
 	at    [rebuildsPerSecond]time.Time
 	count int
@@ -23,19 +25,21 @@ func (l *losses) add(now time.Time) {
 	l.count++
 }
 
-// since is when the last but so many were.
+// since returns the time of the n-th last loss.
 func (l *losses) since(n int) time.Time { return l.at[(l.count-n)%rebuildsPerSecond] }
 
-// tooMany says that the tenant had its share, one of so many: as many as come in a
-// second, or where that is less than one, one in as long as it takes.
+// tooMany reports whether a tenant has used up its share of the rate, if so many
+// tenants share it. A share is a number of losses in a second; if that would be
+// less than one, it is one loss in correspondingly more time.
 func (l *losses) tooMany(now time.Time, sharing int) bool {
 	n := max(rebuildsPerSecond/sharing, 1)
 	share := time.Duration(n*sharing) * time.Second / rebuildsPerSecond
 	return l.count >= n && now.Sub(l.since(n)) < share
 }
 
-// mayAsk says that the pods of a tenant have not broken too many instances: who
-// breaks them waits, for itself and for others that do, and all others get one.
+// mayAsk reports whether the pods of a tenant have not broken too many instances.
+// Tenants whose pods break instances wait for their share of new ones; all others
+// do not wait.
 func (l *pool) mayAsk(tenant string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

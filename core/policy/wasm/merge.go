@@ -10,33 +10,33 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// MergeRequest is a question to the hook merge: which of the documents that
-// claim one pod wins.
+// MergeRequest is a question to the hook merge: which of the documents that claim
+// one pod wins.
 type MergeRequest struct {
-	// Candidates come in an order that does not depend on time: by the rank of
-	// their source, then by source and document.
+	// Candidates are in an order that does not depend on time: by the rank of their
+	// source, then by source and document.
 	Candidates []Candidate
-	// Current is the pod that runs, nil if none does.
+	// Current is the running pod, nil if none runs.
 	Current *v1.Pod
-	// Tenant is whose pod it is, empty for the operator's.
+	// Tenant is the tenant that the pod belongs to, empty for the operator's.
 	Tenant string
-	// Time is the decision's time: all that the plugin sees of a clock.
+	// Time is the time of the decision. The plugin sees no other clock.
 	Time time.Time
-	// ClockSynchronized says whether the node's clock is known to be right.
+	// ClockSynchronized reports whether the node's clock is known to be right.
 	ClockSynchronized bool
 	// Node and Texts are as in Request.
 	Node  *NodeFacts
 	Texts *pod.Texts
 }
 
-// MergeAnswer is what the hook merge decides.
+// MergeAnswer is the answer of the hook merge.
 type MergeAnswer string
 
 // The answers of the hook merge.
 const (
 	// MergeWinner: one of the candidates wins.
 	MergeWinner MergeAnswer = "winner"
-	// MergeKeep: what runs goes on; one of the candidates runs.
+	// MergeKeep: the running pod keeps running; it must be one of the candidates.
 	MergeKeep MergeAnswer = "keep"
 	// MergeReject: none of the candidates may run.
 	MergeReject MergeAnswer = "reject"
@@ -44,20 +44,20 @@ const (
 	MergeAbstain MergeAnswer = "abstain"
 )
 
-// MergeResult is a plugin's answer. Its texts are as those of Result.
+// MergeResult is a plugin's answer. Its texts are bounded like those of Result.
 type MergeResult struct {
 	Answer MergeAnswer
-	// Winner is the winner's place in the list of candidates, 0 where there is
+	// Winner is the index of the winner in the list of candidates, 0 if there is
 	// none.
 	Winner          int
 	Reason, Message string
 	Explanation     string
 	Warnings        []string
 	Annotations     map[string]string
-	// Patch is a JSON patch of the winner's document, nil where there is none;
-	// see Result.
+	// Patch is a JSON patch of the winner's document, nil if there is none; see
+	// Result.
 	Patch []byte
-	// Fuel is what the call took.
+	// Fuel is the fuel that the call used.
 	Fuel int64
 	// Extra is as in Result.
 	Extra int64
@@ -65,15 +65,15 @@ type MergeResult struct {
 	Reads []string
 }
 
-// The numbers below 0 of wardlet_merge.
+// These are the negative results of wardlet_merge.
 const (
 	mergeKeep    = -1
 	mergeReject  = -2
 	mergeAbstain = -3
 )
 
-// Merge asks the plugin which document wins. The error is a *Failure,
-// ErrNotReady, or that of ctx, whose end ends the call.
+// Merge asks the plugin which document wins. The error is a *Failure, ErrNotReady,
+// or the cause of ctx. The call stops when ctx is done.
 func (p *Plugin) Merge(ctx context.Context, m *MergeRequest) (MergeResult, error) {
 	var s said
 	err := p.ask(ctx, HookMerge, nil, m, &s)

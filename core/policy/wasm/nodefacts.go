@@ -1,21 +1,21 @@
 package wasm
 
-// NodeFacts is what is known of the node. A plugin must not see more in it
-// than its policy's tenant may: who asks leaves the pods of others out.
+// NodeFacts are facts about the node. A plugin must not see more of them than its
+// policy's tenant may: the caller leaves out the pods of other tenants.
 type NodeFacts struct {
 	Labels map[string]string
-	// Allocatable are quantities by resource: what pods may use.
+	// Allocatable is what pods may use: quantities by resource.
 	Allocatable map[string]string
-	// Pods come in an order that does not depend on time.
+	// Pods are in an order that does not depend on time.
 	Pods []NodePod
 }
 
-// NodePod is what is known of a pod on the node.
+// NodePod describes a pod on the node.
 type NodePod struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
 	UID       string `json:"uid"`
-	// Source is the source's name.
+	// Source is the name of the pod's source.
 	Source   string            `json:"source"`
 	Labels   map[string]string `json:"labels,omitempty"`
 	Priority int32             `json:"priority"`
@@ -24,7 +24,7 @@ type NodePod struct {
 	HostPorts []int32           `json:"hostPorts,omitempty"`
 }
 
-// node is what plugins see of the node, by the names of docs/abi.md.
+// node is the part of the facts that plugins see, by the names of docs/abi.md.
 type node struct {
 	Name        string            `json:"name"`
 	Labels      map[string]string `json:"labels,omitempty"`

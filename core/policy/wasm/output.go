@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Bounds of what a plugin hands over in one call, in bytes where they bound
-// text. What is longer is cut.
+// These bound what a plugin hands over in one call; bounds of text are in bytes.
+// Longer text is cut, except for the keys of annotations.
 const (
 	maxReasonBytes  = 64
 	maxMessageBytes = 4 << 10
@@ -18,7 +18,7 @@ const (
 
 // output is what a plugin handed over in the call under way.
 type output struct {
-	// left is how many bytes it may still hand over.
+	// left is how many bytes the plugin may still hand over.
 	left            int
 	reason, message string
 	explanation     string
@@ -28,7 +28,8 @@ type output struct {
 	patch           []byte
 }
 
-// charge counts text that the plugin hands over.
+// charge counts the bytes that the plugin hands over, and stops the call if there
+// are too many.
 func (o *output) charge(n uint32) {
 	if uint64(n) > uint64(o.left) {
 		stop(failf(BadOutput, "the plugin put out more than its policy allows in one call: raise output_bytes of its [limits]"))
@@ -71,7 +72,7 @@ func (o *output) retry(milliseconds int64) {
 	o.retryAfter = time.Duration(min(milliseconds, maxRetryAfter.Milliseconds())) * time.Millisecond
 }
 
-// said is the last reason as one text, empty where none was given.
+// said returns the last reason and message as one text, empty if there is neither.
 func (o *output) said() string {
 	if o.reason != "" && o.message != "" {
 		return o.reason + ": " + o.message
@@ -79,7 +80,7 @@ func (o *output) said() string {
 	return o.reason + o.message
 }
 
-// why is what is known when the guest reports an error with a number.
+// why returns the details to add when the guest reports an error with a number.
 func (o *output) why(status int32) string {
 	if text := o.said(); text != "" {
 		return ": " + text

@@ -2,26 +2,27 @@ package wasm
 
 import "github.com/wardlet/wardlet/core/policy/wasm/memory"
 
-// What a call does to the memory of its instance, the host does for it in the kernel
-// and when it puts the memory back: with a store to each page a call takes many times
-// as long as its fuel says. That is known only when the memory is put back after the
-// call. So the tenant whose pod the call was about owes it to the pool, and pays with
-// its next call. What a calm call touches is for nothing.
+// When a call writes to memory, the kernel works for it, and so does the host when
+// it resets the memory. A call that stores to each page takes many times as long as
+// its fuel suggests. The cost is known only when the memory is reset after the
+// call. So the tenant of the pod that the call was about owes it to the pool, and
+// pays with its next call. The pages that a calm call touches are free.
 const (
-	// hostPage is a page of the system's.
+	// hostPage is the size of a page of the system.
 	hostPage = 4 << 10
-	// freshFuel is what a page takes that a call had to be given, and that may be
-	// dropped afterwards, copiedFuel one that is copied back: 3 to 3.5 and 0.2 to
-	// 0.3 µs in BenchmarkPages, at 0.5 ns a unit.
+	// freshFuel is the cost of a page that the call newly got, including that the
+	// page may be dropped afterwards. copiedFuel is the cost of a page that is
+	// copied back. They took 3 to 3.5 and 0.2 to 0.3 µs in BenchmarkPages, at 0.5
+	// ns a unit.
 	freshFuel  = 6000
 	copiedFuel = 500
 )
 
-// owed is what tenants owe a plugin's pool, in units of fuel; nil for nothing. There
-// is no entry of who owes nothing.
+// owed is what tenants owe a plugin's pool, in units of fuel. A tenant that owes
+// nothing has no entry.
 type owed map[string]int64
 
-// owe has the tenant of an instance's last call owe what that left to be done.
+// owe adds what the last call of an instance left unpaid to the debt of its tenant.
 func (l *pool) owe(i *instance) {
 	fuel := i.owes
 	i.owes = 0
@@ -34,7 +35,7 @@ func (l *pool) owe(i *instance) {
 	l.owed[i.tenant] += fuel
 }
 
-// pay returns what a tenant owes, which it owes no longer then.
+// pay returns what a tenant owes, and removes the debt.
 func (o owed) pay(tenant string) (fuel int64) {
 	if len(o) == 0 {
 		return 0
@@ -44,18 +45,20 @@ func (o owed) pay(tenant string) (fuel int64) {
 	return fuel
 }
 
-// bill is what the last call owes after its memory was put back.
+// bill sets what the last call owes, after its memory was reset.
 func (i *instance) bill(last memory.Restored) {
 	i.owes = i.touched(last.Fresh)
-	// A plugin of the operator is asked about all tenants' pods: what one of them has
-	// written is copied back after the calls of all others, too.
+	// A plugin of the operator is asked about all tenants' pods. Pages that a call
+	// about one tenant wrote to are copied back after calls about all others, too,
+	// so no tenant pays for them.
 	if i.plugin.longest == tenantSlice {
 		i.owes += beyondCalm(last.Copied) * copiedFuel
 	}
 }
 
-// touched is what it costs that a call had to be given so many bytes of pages. Where
-// memories are put back in another way, what counts them counts more than the call's.
+// touched returns the cost of the pages that a call newly got, in units of fuel.
+// fresh is their size in bytes. It returns 0 unless the memory is reset by Scan,
+// because otherwise fresh also counts page faults of others.
 func (i *instance) touched(fresh int) int64 {
 	if i.linear.Method() != memory.Scan {
 		return 0
@@ -63,5 +66,6 @@ func (i *instance) touched(fresh int) int64 {
 	return beyondCalm(fresh) * freshFuel
 }
 
-// beyondCalm is how many pages bytes are, beside those of a calm call.
+// beyondCalm returns how many pages the bytes fill, less those that a calm call
+// touches.
 func beyondCalm(bytes int) int64 { return int64(max(bytes-stormBytes, 0) / hostPage) }

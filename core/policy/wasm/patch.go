@@ -8,11 +8,11 @@ import (
 	"unicode/utf8"
 )
 
-// patchOperations are what a patch may do. RFC 6902 has also move and copy:
-// they would take fields along that the policy may not change.
+// patchOperations are the operations that a patch may have. RFC 6902 also has move
+// and copy, but they could move fields that the policy may not change.
 var patchOperations = map[string]bool{"add": true, "replace": true, "remove": true, "test": true}
 
-// setPatch keeps a patch, if it is one; an empty list is none.
+// setPatch checks and keeps a patch. An empty list counts as no patch.
 func (o *output) setPatch(text []byte) {
 	n, err := checkPatch(text)
 	if err != nil {
@@ -24,12 +24,12 @@ func (o *output) setPatch(text []byte) {
 	}
 }
 
-// MaxPatchOperations is how many operations a patch may have.
+// MaxPatchOperations is the most operations that a patch may have.
 const MaxPatchOperations = 1024
 
-// checkPatch says how many operations a JSON patch has. Whether they fit a
-// document is not looked at. It reads one after the other and up to the first that is
-// none: a patch may be long, and what is wrong in it comes early.
+// checkPatch returns how many operations a JSON patch has. It does not check
+// whether they fit a document. It reads the operations in order and stops at the
+// first invalid one: a patch may be long, and faults mostly come early.
 func checkPatch(text []byte) (operations int, err error) {
 	if !utf8.Valid(text) {
 		return 0, errors.New("it is not valid UTF-8")
@@ -54,7 +54,7 @@ func checkPatch(text []byte) (operations int, err error) {
 	return operations, nil
 }
 
-// checkOperation reads the next operation of a patch that is valid JSON.
+// checkOperation reads and checks the next operation of a patch that is valid JSON.
 func checkOperation(s *jsonScanner) error {
 	if s.peek() != '{' {
 		return errors.New("want an object")
@@ -81,7 +81,8 @@ func checkOperation(s *jsonScanner) error {
 	return nil
 }
 
-// stringOf is a JSON value as a string, if it is one. It may share its bytes.
+// stringOf returns the content of a JSON string, false if the value is not a
+// string. The result may share the bytes of value.
 func stringOf(value []byte) (s []byte, ok bool) {
 	if len(value) == 0 || value[0] != '"' {
 		return nil, false

@@ -30,9 +30,9 @@ type segment struct {
 	index int
 }
 
-// parsePath reads a path: names with dots between them, each followed by any
-// number of ['key'], [0] or [*]. In a key \' and \\ stand for ' and \. The
-// segments share their texts with the path.
+// parsePath reads a path: names with dots between them, each followed by any number
+// of ['key'], [0] or [*]. In a key, \' and \\ stand for ' and \. The segments share
+// their texts with the path.
 func parsePath(text string) ([]segment, error) {
 	return new(pathParser).parse(text)
 }
@@ -68,24 +68,25 @@ type pathParser struct {
 	text     string
 	at       int
 	segments []segment
-	// most is how many segments there may be.
+	// most is the largest allowed length of segments.
 	most int
-	// keys is where keys with escapes are unescaped, the rest of room, which has
-	// space for all that a path can have; nil for memory of its own for each key.
+	// keys is the buffer for keys with escapes: the unused rest of room, which is
+	// large enough for all keys of a path. If keys is nil, each such key gets its
+	// own buffer.
 	keys, room []byte
 	// wrong is the error that parse returned last.
 	wrong pathFault
 }
 
-// Guests can have the host parse path after path: errors are made without their
-// texts, which are written when one is shown.
+// Guests can make the host parse path after path, so errors are made without
+// formatting their texts. The text is formatted only when the error is shown.
 var (
 	errPathTooLong = fmt.Errorf("the path is longer than %d bytes", maxPathBytes)
 	errPathNotText = errors.New("the path is not valid UTF-8")
 	errTooLong     = fmt.Errorf("the path has more than %d segments", maxPathSegments)
 )
 
-// pathFault is what is wrong with a path, and where.
+// pathFault is an error in a path, with its place.
 type pathFault struct {
 	at   int
 	what string
@@ -132,7 +133,7 @@ func isNameByte(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c == '-'
 }
 
-// bracket reads what follows a [.
+// bracket reads the rest of a segment after its [.
 func (p *pathParser) bracket() error {
 	s := segment{}
 	switch {
@@ -157,8 +158,8 @@ func (p *pathParser) bracket() error {
 	return p.add(s)
 }
 
-// number reads digits; ok is false where there are none, or more than an i32 has
-// room for.
+// number reads digits. ok is false if there are none, or if the number does not fit
+// into an i32.
 func (p *pathParser) number() (_ int, ok bool) {
 	begin, n := p.at, int64(0)
 	for p.at < len(p.text) && '0' <= p.text[p.at] && p.text[p.at] <= '9' {
@@ -186,7 +187,7 @@ func (p *pathParser) quoted() (string, error) {
 	return "", p.fault("the key has no closing quote")
 }
 
-// escaped reads a key whose first escape stands after plain bytes.
+// escaped reads a key whose first escape follows after so many plain bytes.
 func (p *pathParser) escaped(plain int) (string, error) {
 	rest := p.text[p.at:]
 	key := p.keys
@@ -201,7 +202,7 @@ func (p *pathParser) escaped(plain int) (string, error) {
 			if p.keys != nil {
 				p.keys = key[n:]
 			}
-			return unsafe.String(unsafe.SliceData(key), n), nil // nothing is written to these bytes any more
+			return unsafe.String(unsafe.SliceData(key), n), nil // these bytes are not written to again
 		}
 		if c == '\\' {
 			if i++; i == len(rest) || rest[i] != '\'' && rest[i] != '\\' {

@@ -6,34 +6,35 @@ import (
 	"time"
 )
 
-// warmInstances is how many instances a plugin keeps ready.
+// warmInstances is how many instances a plugin keeps even if they are not used.
 const warmInstances = 1
 
-// ErrNotReady is that the plugin gets no instance for the call, because it has
-// thrown away too many that were asked about the pods of the same tenant. It is no
-// verdict: the question may be asked again.
+// ErrNotReady is the error if the plugin gets no instance for the call, because
+// calls about pods of the same tenant broke too many instances. It is no verdict:
+// the caller may ask again.
 var ErrNotReady = failf(NotReady, "the plugin broke its instances on pods of the same tenant, and is given no more than 10 new ones a second for all tenants with such pods: ask again later")
 
 var errClosed = failf(HostError, "the plugin is closed")
 
-// pool is the instances of a plugin.
+// pool holds the instances of a plugin.
 type pool struct {
 	mu sync.Mutex
-	// freed is signalled when an instance comes back, or goes.
+	// freed is signalled when an instance is returned or thrown away.
 	freed sync.Cond
-	// clean are ready for a call, used are those that must be put back first;
-	// the last is the one used last.
+	// clean are instances that are ready for a call. used are instances that must
+	// be reset first. The last of each list is the one that was used last.
 	clean, used []*instance
-	// made counts the instances there are, most is how many there may be.
+	// made is the number of instances. most is how many there may be.
 	made, most int
-	// losses are the instances thrown away, by the tenant of the pod of their last
-	// call; nil for none.
+	// losses are the times at which instances were thrown away, by the tenant of
+	// the pod of their last call; nil for none.
 	losses map[string]*losses
-	// paid is how many of those to be made were paid for by calls that threw one away.
+	// paid is how many new instances were already paid for, by the calls that broke
+	// their predecessors.
 	paid int
-	// owed is what calls have left to be paid.
+	// owed is the cost of calls that is not paid yet.
 	owed owed
-	// idle is for Rest.
+	// idle is the use of the pool since the last Rest.
 	idle   idle
 	closed bool
 	now    func() time.Time
@@ -41,14 +42,14 @@ type pool struct {
 
 func newPool(most int) pool { return pool{most: most, now: time.Now} }
 
-// open begins with the first instance.
+// open initialises the pool with the first instance.
 func (l *pool) open(first *instance) {
 	l.freed.L = &l.mu
 	l.clean, l.made = []*instance{first}, 1
 }
 
-// take returns an instance for a call. It waits while all are in use, until ctx
-// ends.
+// take returns an instance for a call. It waits while all are in use, until ctx is
+// done.
 func (p *Plugin) take(ctx context.Context) (*instance, error) {
 	l := &p.pool
 	l.mu.Lock()
@@ -90,7 +91,8 @@ func (p *Plugin) take(ctx context.Context) (*instance, error) {
 	}
 }
 
-// isPaid reports whether a call has paid for the next instance, and uses that up.
+// isPaid reports whether a call has paid for the next new instance, and uses that
+// payment up.
 func (l *pool) isPaid() bool {
 	if l.paid == 0 {
 		return false
@@ -99,8 +101,9 @@ func (l *pool) isPaid() bool {
 	return true
 }
 
-// charged makes an instance. Unless it is paid for, its first call pays what it took,
-// if the plugin is a tenant's: its load paid for the first instance alone.
+// charged makes an instance. If the plugin belongs to a tenant and the instance is
+// not paid for, the first call of the instance pays for making it: loading the
+// plugin paid for the first instance only.
 func (p *Plugin) charged(ctx context.Context, paid bool) (*instance, error) {
 	if paid || p.longest != tenantSlice {
 		return p.another(ctx)
@@ -115,7 +118,7 @@ func (p *Plugin) charged(ctx context.Context, paid bool) (*instance, error) {
 	return i, err
 }
 
-// wake has all look again who wait for an instance.
+// wake wakes all calls that wait for an instance.
 func (l *pool) wake() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -130,9 +133,10 @@ func pop(list *[]*instance) *instance {
 	return i
 }
 
-// give takes an instance back after a call. One that cannot be put back is thrown
-// away: extra is what it costs in fuel that another must be made, and what the
-// tenant of the call owes.
+// give returns an instance to the pool after a call. again reports whether the
+// instance can be used again after a reset; otherwise it is thrown away. extra is
+// what the tenant of the call owes, and the cost of a new instance if one must be
+// made.
 func (p *Plugin) give(i *instance, again bool) (extra int64) {
 	l := &p.pool
 	l.mu.Lock()
@@ -149,8 +153,8 @@ func (p *Plugin) give(i *instance, again bool) (extra int64) {
 	return extra + l.owed.pay(i.tenant)
 }
 
-// lose throws an instance away. It counts until it is closed: who drains the
-// pool waits for it.
+// lose throws an instance away. The instance remains in made until it is closed,
+// because drain waits until made is 0.
 func (l *pool) lose(i *instance) {
 	l.lost(i.tenant)
 	l.mu.Unlock()
@@ -163,8 +167,9 @@ func (l *pool) lose(i *instance) {
 	l.freed.Broadcast()
 }
 
-// Settle puts back what calls have used, and makes anew what they have broken,
-// so that the next call need not. It is for the time after a verdict was given.
+// Settle resets the instances that calls have used, and replaces broken ones, so
+// that the next call need not do so. It is to be called after a verdict was
+// returned.
 func (p *Plugin) Settle(ctx context.Context) {
 	l := &p.pool
 	l.mu.Lock()
@@ -198,7 +203,7 @@ func (p *Plugin) Settle(ctx context.Context) {
 	}
 }
 
-// drain closes all instances, and waits for those in use.
+// drain closes all instances. It waits for those in use.
 func (l *pool) drain() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -10,17 +10,18 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// maxPaths is how many fields a plugin may declare.
+// maxPaths is the most paths that a plugin may declare.
 const maxPaths = 64
 
-// projection is the part of a question that a plugin declared it wants. The
-// handle of a field is its place in the list.
+// projection is the part of a question that a plugin declared. The handle of a
+// field is its index in the list.
 type projection struct {
 	fields []field
-	// recorded is how many of them stand in the record; the others are only
-	// fetched.
+	// recorded is how many of the fields are in the record. The others are fetched
+	// with get.
 	recorded int
-	// handed are the paths of those, as far as a call goes without fetching more.
+	// handed are the paths of the recorded fields: what a call reads if it fetches
+	// nothing.
 	handed []string
 }
 
@@ -28,14 +29,14 @@ type projection struct {
 type field struct {
 	root    root
 	program program
-	// lazy: it is no part of the record.
+	// lazy: the field is not part of the record.
 	lazy bool
-	// path is how it was declared.
+	// path is the declared path.
 	path string
 }
 
-// declare adds a path, of what a policy may see with its capabilities.
-// The error says what is wrong with it.
+// declare adds a path. may are the capabilities of the policy, which bound the
+// paths that are allowed.
 func (p *projection) declare(text string, lazy bool, may capabilities) error {
 	all, err := parsePath(text)
 	if err != nil {
@@ -54,13 +55,13 @@ func (p *projection) declare(text string, lazy bool, may capabilities) error {
 	return nil
 }
 
-// maxRecord is the longest record that is handed to a guest, whatever its input
-// area has room for.
+// maxRecord is the longest record that is written for a guest, even if its input
+// area is larger.
 const maxRecord = 1 << 20
 
-// write makes the record of a question: u16 count, then for every path u16
-// handle and its value. It is wrong where it has more than most bytes, or than
-// maxRecord.
+// write makes the record of a question: u16 count, then for every path u16 handle
+// and its value. If the record is longer than most or maxRecord bytes, write stops
+// early and the record is not valid.
 func (p *projection) write(r *record, q *query, most int) {
 	r.begin()
 	r.most = max(1, min(most, maxRecord))
@@ -85,7 +86,7 @@ func (f *field) write(r *record, q *query) {
 	}
 }
 
-// root is what a path begins with.
+// root is the value at which a path begins.
 type root uint8
 
 const (
@@ -96,7 +97,7 @@ const (
 	rootCandidates
 )
 
-// at is where a root's value lies, nil where the question has none.
+// at returns the address of a root's value, nil if the question has none.
 func (q *query) at(r root) unsafe.Pointer {
 	switch r {
 	case rootObject:
@@ -115,7 +116,7 @@ func (q *query) at(r root) unsafe.Pointer {
 	return nil
 }
 
-// compilePath makes a field of a path's steps.
+// compilePath makes a field from the segments of a path.
 func compilePath(all []segment, may capabilities) (f field, err error) {
 	rest := all[1:]
 	switch all[0].name {
@@ -148,7 +149,7 @@ func compilePath(all []segment, may capabilities) (f field, err error) {
 
 var errNoField = errors.New("a field must follow the root: object.spec, request.operation, candidates[*].source")
 
-// compileBelow makes the program of a field of what a path begins with.
+// compileBelow makes the program of the rest of a path after its root.
 func compileBelow(t reflect.Type, rest []segment) (program, error) {
 	if len(rest) == 0 || rest[0].kind != segmentField {
 		return program{}, errNoField
@@ -156,7 +157,8 @@ func compileBelow(t reflect.Type, rest []segment) (program, error) {
 	return compileType(t, rest, false)
 }
 
-// compilePod makes the program of a field of a pod, or of a pointer to one.
+// compilePod makes the program of the rest of a path after a pod. t is the type of
+// a pod or of a pointer to one.
 func compilePod(t reflect.Type, rest []segment) (program, error) {
 	if len(rest) > 0 && rest[0].name == "status" {
 		return program{}, errors.New("the status of a pod is not judged: it is no part of the object")

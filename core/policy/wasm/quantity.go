@@ -6,13 +6,14 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// binarySuffixes are those of 1024 and its powers.
+// binarySuffixes are the suffixes of the powers of 1024.
 var binarySuffixes = [...]string{"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"}
 
-// What a quantity costs beside the fuel of a value, in units of fuel: one that is a
-// whole number that an int64 has room for, and any other, which may have any number of
-// digits. It is no part of the fuel, which records have: decisions on record come out
-// the same.
+// These are the costs of a quantity in addition to the fuel of a value, in units of
+// fuel. wholeExtra is the cost of a whole number that fits into an int64.
+// otherExtra is the cost of any other, which may have any number of digits. They
+// are no part of the fuel, which is recorded, so that a replayed decision uses the
+// same fuel.
 const (
 	wholeExtra = 100
 	otherExtra = 2000
@@ -25,15 +26,15 @@ func quantityExtra(q *resource.Quantity) int64 {
 	return otherExtra
 }
 
-// amount is a quantity in canonical form. q is only read: pods are shared, and
-// a quantity's own String remembers its result.
+// amount appends a quantity in canonical form. It copies q and does not change it:
+// pods are shared, and the String method of a quantity stores its result in it.
 func (r *record) amount(q *resource.Quantity) {
 	r.quantity = *q
 	begin := r.open(typeString)
 	n, whole := r.quantity.AsInt64()
 	r.extra += quantityExtra(q)
 	if whole && q.Format == resource.BinarySI && n >= 1024 {
-		power := 0 // as CanonicalizeBytes does, which makes garbage of the suffix
+		power := 0 // as CanonicalizeBytes does, which allocates for the suffix
 		for ; n%1024 == 0; n /= 1024 {
 			power++
 		}

@@ -7,18 +7,18 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// query is the question of a hook, as paths and documents read it.
+// query is the question of a hook, in the form that paths and documents read.
 type query struct {
 	object, old *v1.Pod
 	request     seenRequest
-	// node holds facts only where nodeKnown says so.
+	// node holds facts only if nodeKnown is true.
 	node       node
 	nodeKnown  bool
 	candidates []candidate
 	texts      *pod.Texts
 }
 
-// setPod makes it a question about one pod.
+// setPod makes q a question about one pod.
 func (q *query) setPod(hook Hook, r *Request) {
 	about := r.Question
 	q.object, q.old, q.texts = about.Pod, about.Old, r.Texts
@@ -32,7 +32,7 @@ func (q *query) setPod(hook Hook, r *Request) {
 	}
 }
 
-// setMerge makes it a question about documents that claim one pod.
+// setMerge makes q a question about the documents that claim one pod.
 func (q *query) setMerge(m *MergeRequest) {
 	q.old, q.texts = m.Current, m.Texts
 	q.request = seenRequest{
@@ -43,8 +43,8 @@ func (q *query) setMerge(m *MergeRequest) {
 	}
 }
 
-// setNode adds the name of the node, and facts about it; facts is nil if the plugin may not see
-// any.
+// setNode sets the name of the node, and the facts about it. facts is nil if the
+// plugin may not see any.
 func (q *query) setNode(name string, facts *NodeFacts) {
 	q.request.Node = name
 	if facts != nil {
@@ -53,7 +53,7 @@ func (q *query) setNode(name string, facts *NodeFacts) {
 	}
 }
 
-// forget releases what the question was about.
+// forget releases the question.
 func (q *query) forget() {
 	clear(q.candidates)
 	*q = query{candidates: q.candidates[:0]}

@@ -2,12 +2,12 @@ package wasm
 
 import "slices"
 
-// fetched is what a hook has got of the question beyond its record.
+// fetched is what a hook has fetched of the question in addition to its record.
 type fetched struct {
-	// fields has a bit for each handle; there are no more than maxPaths.
+	// fields has a bit for each handle. There are at most maxPaths handles.
 	fields uint64
-	// documents has a bit for each number below documentCandidates, candidates says
-	// that there were others.
+	// documents has a bit for each number below documentCandidates. candidates
+	// reports whether documents with other numbers were fetched.
 	documents  uint64
 	candidates bool
 }
@@ -22,13 +22,13 @@ func (f *fetched) document(number uint32) {
 	}
 }
 
-// documentNames are what documents are called in paths.
+// documentNames are the names of documents in paths.
 var documentNames = [...]string{
 	documentRequest: "request", documentObject: "object", documentOldObject: "oldObject", documentNode: "node",
 }
 
-// reads returns the paths that the guest got. If it fetched nothing they are those
-// of the record. They are shared: the caller must not change them.
+// reads returns the paths that the guest got. If it fetched nothing, they are those
+// of the record. The slice is shared: the caller must not change it.
 func (c *call) reads() []string {
 	if c.wants == nil {
 		return nil

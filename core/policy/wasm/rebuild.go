@@ -6,20 +6,19 @@ import (
 )
 
 const (
-	// fuelPerMicrosecond is what time of the host's is worth: 0.5 ns a unit.
+	// fuelPerMicrosecond is the fuel for a microsecond of the host's time: 0.5 ns a
+	// unit.
 	fuelPerMicrosecond = 2000
-	// That an instance must be made anew counts for no less than leastRebuild and for
-	// no more than mostRebuild: a busy machine takes longer, and a clock may stand
-	// still.
+	// Replacing an instance is charged at least leastRebuild, because a clock may
+	// stand still, and at most mostRebuild, because a busy machine takes longer.
 	leastRebuild = 100 * time.Microsecond
 	mostRebuild  = 20 * time.Millisecond
 )
 
-// rebuilding is what it takes to make an instance of a plugin: the least that it took
-// so far.
+// rebuilding is the shortest time that making an instance of a plugin took so far.
 type rebuilding struct{ least atomic.Int64 }
 
-// took records how long making one took.
+// took records how long making an instance took.
 func (r *rebuilding) took(d time.Duration) {
 	for {
 		least := r.least.Load()
@@ -29,7 +28,7 @@ func (r *rebuilding) took(d time.Duration) {
 	}
 }
 
-// fuel is what a call is charged whose instance is thrown away.
+// fuel returns what a call is charged if its instance is thrown away.
 func (r *rebuilding) fuel() int64 {
 	d := min(max(time.Duration(r.least.Load()), leastRebuild), mostRebuild)
 	return d.Nanoseconds() * fuelPerMicrosecond / 1000

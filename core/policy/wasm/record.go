@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// The types of values in records and settings.
+// These are the types of values in records and settings.
 const (
 	typeMissing byte = iota
 	typeString
@@ -23,60 +23,60 @@ const (
 	typeJSON
 )
 
-// valueHeader is u8 type and u32 length, before the bytes of a value.
+// valueHeader is the size of the header of a value: u8 type and u32 length.
 const valueHeader = 5
 
-// record is a growing row of values. A value is u8 type, u32 length and that
-// many bytes, all numbers little-endian. The room it takes is used again after
-// begin.
+// record is a buffer of values. A value is u8 type, u32 length and that many bytes,
+// all numbers little-endian. begin keeps the buffer for the next record.
 type record struct {
 	out []byte
 	err error
-	// entries, quantity and number are what maps and quantities are sorted and
-	// written in.
+	// entries, quantity and number are scratch space for sorting maps and writing
+	// quantities.
 	entries  []entry
 	quantity resource.Quantity
 	number   []byte
-	// encoded is how many bytes of JSON were made for it.
+	// encoded is how many bytes of JSON were made for the record.
 	encoded int
-	// values are how many were written, mapped how many entries of maps.
+	// values is how many values were written. mapped is how many entries of maps.
 	values, mapped int
-	// extra is what it costs beside its fuel, in units of fuel.
+	// extra is the cost of the record in addition to its fuel, in units of fuel.
 	extra int64
-	// most is how many bytes of it are wanted, affordable how much fuel there is for
-	// it; 0 for any. Nothing is added to lists beyond: they are wrong then.
+	// most is how many bytes the record may have. affordable is how much fuel it
+	// may cost. 0 means no limit. Beyond a limit no elements are added to lists,
+	// and the record is not valid.
 	most       int
 	affordable int64
 }
 
-// entry is one of a map of strings.
+// entry is an entry of a map of strings.
 type entry struct{ key, value string }
 
-// begin empties the record, which may become as long as it wants.
+// begin empties the record and removes its limits.
 func (r *record) begin() {
 	r.out, r.err, r.encoded, r.values, r.mapped = r.out[:0], nil, 0, 0, 0
 	r.most, r.affordable, r.extra = 0, 0, 0
 }
 
-// fuel is what a guest pays for the record.
+// fuel returns what a guest pays for the record.
 func (r *record) fuel() int64 {
 	return int64(len(r.out))/hostFuelBytes + int64(r.encoded)*jsonFuel + int64(r.values)*valueFuel + int64(r.mapped)*entryFuel
 }
 
-// full says that the record is longer than anybody wants it, or can pay for.
+// full reports whether the record exceeds a limit.
 func (r *record) full() bool {
 	return r.most > 0 && len(r.out) > r.most || r.affordable > 0 && r.fuel() > r.affordable
 }
 
-// check ends the call if something could not be written.
+// check stops the call if something could not be written.
 func (r *record) check() {
 	if r.err != nil {
 		stop(failf(HostError, "write a field the plugin declared: %w", r.err))
 	}
 }
 
-// forget drops what the record holds of others, and room for more than most
-// bytes.
+// forget releases what the record refers to, and drops its buffer if that is larger
+// than most bytes.
 func (r *record) forget(most int) {
 	clear(r.entries[:cap(r.entries)])
 	r.quantity = resource.Quantity{}
@@ -86,8 +86,8 @@ func (r *record) forget(most int) {
 	r.begin()
 }
 
-// room makes the record n bytes longer and returns them. What they hold is left
-// from before.
+// room makes the record n bytes longer and returns these bytes. They may hold old
+// data.
 func (r *record) room(n int) []byte {
 	at := len(r.out)
 	if cap(r.out)-at < n {
@@ -97,7 +97,7 @@ func (r *record) room(n int) []byte {
 	return r.out[at:]
 }
 
-// value makes room for a value of n bytes and returns them.
+// value appends a value of n bytes and returns these bytes.
 func (r *record) value(kind byte, n int) []byte {
 	b := r.room(valueHeader + n)
 	r.values++
@@ -109,7 +109,7 @@ func (r *record) value(kind byte, n int) []byte {
 func (r *record) missing() { r.value(typeMissing, 0) }
 
 func (r *record) text(s string) {
-	b := r.room(valueHeader + len(s)) // most values are texts: value, but without a call
+	b := r.room(valueHeader + len(s)) // most values are texts, so this repeats value without a call
 	r.values++
 	b[0] = typeString
 	binary.LittleEndian.PutUint32(b[1:], uint32(len(s)))
@@ -132,8 +132,8 @@ func (r *record) float(f float64) {
 	binary.LittleEndian.PutUint64(r.value(typeFloat, 8), math.Float64bits(f))
 }
 
-// open begins a value of unknown length; end, called when its bytes stand,
-// closes it.
+// open begins a value of unknown length. end, called after its bytes are appended,
+// sets the length.
 func (r *record) open(kind byte) (begin int) {
 	r.value(kind, 0)
 	return len(r.out)
@@ -150,11 +150,12 @@ func (r *record) list(n int) (begin int) {
 	return begin
 }
 
-// keyExtra is what a byte of a key costs beside its fuel, in units of fuel: long keys
-// that differ late take longer to sort than entries take in fuel.
+// keyExtra is the cost of each byte of a key in addition to its fuel, in units of
+// fuel. Long keys with long common prefixes take longer to sort than the fuel of
+// entries covers.
 const keyExtra = 2
 
-// texts is a map of strings, sorted by key.
+// texts appends a map of strings, sorted by key.
 func (r *record) texts(m map[string]string) {
 	begin := r.textMap(len(m))
 	defer r.end(begin)
@@ -181,7 +182,8 @@ func (r *record) textMap(n int) (begin int) {
 	return begin
 }
 
-// textEntry is an entry of a map; they come sorted by key.
+// textEntry appends an entry of a map. Entries must be appended in the order of
+// their keys.
 func (r *record) textEntry(key, value string) {
 	b := r.room(8 + len(key) + len(value))
 	binary.LittleEndian.PutUint32(b, uint32(len(key)))
@@ -191,10 +193,10 @@ func (r *record) textEntry(key, value string) {
 	copy(b[4:], value)
 }
 
-// timeExtra is what an instant costs beside its fuel, in units of fuel.
+// timeExtra is the cost of a time in addition to its fuel, in units of fuel.
 const timeExtra = 50
 
-// time is an instant, missing if it is zero.
+// time appends a time, or a missing value if it is zero.
 func (r *record) time(t time.Time) {
 	if t.IsZero() {
 		r.missing()
@@ -206,7 +208,7 @@ func (r *record) time(t time.Time) {
 	r.end(begin)
 }
 
-// json is any other value. An error sticks.
+// json appends any other value as JSON. An error is kept in err.
 func (r *record) json(v any) {
 	text, err := json.Marshal(v)
 	if err != nil {

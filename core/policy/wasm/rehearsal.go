@@ -2,25 +2,25 @@ package wasm
 
 import "context"
 
-// rehearsal is a call about pods that there are not. What it breaks does not count,
-// whatever tenant the plugin sees them to be of, and it gets short slices.
+// rehearsal marks a context for calls about pods that do not exist. Instances that
+// such calls break are not charged to any tenant, and such calls get short slices.
 type rehearsal struct {
-	// silent: nothing of what it says is logged.
+	// silent: nothing that the plugin logs is logged.
 	silent bool
 }
 
 type rehearsalKey struct{}
 
-// Rehearse has calls with the context be about pods that there are not. What plugins
-// log then is logged.
+// Rehearse returns a context for calls about pods that do not exist. What plugins
+// log in these calls is logged.
 func Rehearse(ctx context.Context) context.Context { return rehearsal{}.in(ctx) }
 
 func (r rehearsal) in(ctx context.Context) context.Context {
 	return context.WithValue(ctx, rehearsalKey{}, r)
 }
 
-// rehearses says that a call is a rehearsal, and silences that it is one of which
-// nothing is logged.
+// rehearses reports whether a call is a rehearsal. silences reports whether nothing
+// of the call is logged.
 func rehearses(ctx context.Context) bool {
 	_, ok := ctx.Value(rehearsalKey{}).(rehearsal)
 	return ok
@@ -31,6 +31,6 @@ func silences(ctx context.Context) bool {
 	return r.silent
 }
 
-// noTenant is the tenant of an instance whose last call was a rehearsal. No tenant has a
-// name like that.
+// noTenant is the tenant of an instance whose last call was a rehearsal. No tenant
+// can have this name.
 const noTenant = "\x00"

@@ -12,28 +12,29 @@ type Request struct {
 	Question *api.Question
 	// Kind is the kind of the question's source: file, http or api.
 	Kind string
-	// Tenant is whose pod it is, empty for the operator's.
+	// Tenant is the tenant that the pod belongs to, empty for the operator's.
 	Tenant string
-	// Changed says in the words of docs/abi.md what an update changed. It is
-	// not looked at for other operations.
+	// Changed lists what an update changed, in the words of docs/abi.md. It is
+	// ignored for other operations.
 	Changed []string
-	// Time is the decision's time: all that the plugin sees of a clock.
+	// Time is the time of the decision. The plugin sees no other clock.
 	Time time.Time
-	// ClockSynchronized says whether the node's clock is known to be right.
+	// ClockSynchronized reports whether the node's clock is known to be right.
 	ClockSynchronized bool
-	// Node are facts about the node, as far as the policy's tenant may see
-	// them; nil where none are known. The plugin gets them only if its policy
-	// has the capability node.read.
+	// Node are facts about the node, as far as the policy's tenant may see them;
+	// nil if none are known. The plugin gets them only if its policy has the
+	// capability node.read.
 	Node *NodeFacts
-	// References are the ConfigMaps and Secrets that the pod names. The plugin sees them only if its policy has the capability
-	// references.read.
+	// References are the ConfigMaps and Secrets that the pod names. The plugin sees
+	// them only if its policy has the capability references.read.
 	References []api.Reference
-	// Texts writes the pods as JSON for all who want that of the decision; nil works.
+	// Texts encodes the pods as JSON and shares the result within the decision. nil
+	// works, too.
 	Texts *pod.Texts
 }
 
-// seenRequest is what plugins see of a question, by the names of docs/abi.md. What
-// may be missing is left out when empty.
+// seenRequest is the part of a question that plugins see, by the names of
+// docs/abi.md. Optional fields are omitted if they are empty.
 type seenRequest struct {
 	Hook              Hook     `json:"hook"`
 	Operation         api.Op   `json:"operation,omitempty"`
@@ -46,7 +47,7 @@ type seenRequest struct {
 	Node              string   `json:"node"`
 	Time              int64    `json:"time"`
 	ClockSynchronized bool     `json:"clockSynchronized"`
-	// Connection is nil for other hooks than connect.
+	// Connection is nil for all hooks except connect.
 	Connection *api.Connection `json:"connection,omitempty"`
 	// References are nil for a policy that may not see them.
 	References []api.Reference `json:"references,omitempty"`

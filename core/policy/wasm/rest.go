@@ -1,25 +1,26 @@
 package wasm
 
-// idle is what a pool knows of how much it was used since it rested last.
+// idle is how much a pool was used since the last Rest.
 type idle struct {
-	// busiest is how many instances were in use at once, at most.
+	// busiest is the largest number of instances that were in use at once.
 	busiest int
-	// trimmed: those that are ready hold no pages that calls have written.
+	// trimmed: the ready instances hold no pages that calls have written.
 	trimmed bool
 }
 
-// ended records that a call ends while so many instances are in use, with its own.
-// When the most are in use, a call ends next and sees them all.
+// ended records that a call ends while so many instances are in use, including its
+// own. That is enough to find the maximum: after the number of used instances was
+// highest, the next change is the end of a call.
 func (d *idle) ended(inUse int) {
 	d.busiest = max(d.busiest, inUse)
 	d.trimmed = false
 }
 
-// rest releases what the plugin did not need since it rested last: instances
-// beyond the warm ones and beyond what was in use at once. If there was no call at
+// rest releases what the plugin did not need since the last rest: instances beyond
+// the warm ones and beyond those that were in use at once. If there was no call at
 // all, it also releases the pages that calls have written. used reports whether
-// there was a call. rest is to be called about every 10 s. The next calls pay again
-// for what was released: a new instance takes milliseconds, a page a fault.
+// there was a call. rest is to be called about every 10 s. The next calls pay for
+// what was released: a new instance takes milliseconds, a page takes a page fault.
 func (p *Plugin) rest(d *idle) (used bool) {
 	l := &p.pool
 	l.mu.Lock()
@@ -31,7 +32,8 @@ func (p *Plugin) rest(d *idle) (used bool) {
 		if i == nil {
 			break
 		}
-		// It counts until it is closed: who closes the pool waits for it.
+		// The instance remains in made until it is closed, because drain waits
+		// until made is 0.
 		l.mu.Unlock()
 		i.close()
 		l.mu.Lock()
@@ -64,10 +66,11 @@ func (p *Plugin) rest(d *idle) (used bool) {
 	return false
 }
 
-// inUse is how many instances have a call, or are made or put back for one.
+// inUse returns how many instances run a call, or are made or reset for one.
 func (l *pool) inUse() int { return l.made - len(l.clean) - len(l.used) }
 
-// coldest takes out the instance that waits longest, nil if none does.
+// coldest removes and returns the instance that was unused for the longest time,
+// nil if all are in use.
 func (l *pool) coldest() *instance {
 	for _, list := range []*[]*instance{&l.clean, &l.used} {
 		if len(*list) > 0 {
@@ -79,9 +82,9 @@ func (l *pool) coldest() *instance {
 	return nil
 }
 
-// trim resets the memory, and releases the pages that calls have written;
-// false if the instance must be thrown away. The next calls get less fuel in one
-// go: each page will be a fault again.
+// trim resets the memory, and releases the pages that calls have written. It
+// returns false if the instance must be thrown away. The next calls get shorter
+// slices, because each page will be a page fault again.
 func (i *instance) trim() bool {
 	if err := i.linear.Trim(); err != nil {
 		i.plugin.log.logger.Error("the memory of a plugin cannot be given back; it starts anew", "error", err)

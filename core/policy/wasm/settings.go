@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// settings are the [settings] of a policy, as TOML decoded them.
+// settings are the [settings] of a policy in the types that TOML decodes to.
 type settings struct{ root *settingTable }
 
 // settingTable is a table of settings, sorted by key. Its values are strings,
 // bools, int64, finite float64, *settingTable, and []any of them.
 type settingTable struct {
 	entries []settingEntry
-	// places are those of the keys in entries.
+	// places are the indexes of entries, by key.
 	places map[string]int
 	// texts: all values are strings.
 	texts bool
@@ -28,8 +28,8 @@ type settingEntry struct {
 	value any
 }
 
-// checkedSettings returns a copy of the settings in the few types that record
-// and JSON know.
+// checkedSettings returns a copy of the settings in the types that record and JSON
+// support.
 func checkedSettings(table map[string]any) (settings, error) {
 	root, err := checkTable("settings", table)
 	return settings{root}, err
@@ -84,8 +84,9 @@ func checkList[T any](path string, list []T) (any, error) {
 	return checked, errors.Join(faults...)
 }
 
-// lookup appends the value at a path of names and keys, if there is one; the
-// whole table, as JSON, at an empty path. room is used for the path's steps.
+// lookup appends the value at a path of names and keys, and reports whether there
+// is one. At an empty path that is the whole table as JSON. room is scratch space
+// for the steps of the path.
 func (s settings) lookup(r *record, room *steps, path string) bool {
 	if path == "" {
 		r.settingJSON(s.root)
@@ -113,11 +114,11 @@ func (s settings) lookup(r *record, room *steps, path string) bool {
 	return true
 }
 
-// steps is room for those of one path after the other.
+// steps is reusable memory for the steps of a path.
 type steps struct{ parser pathParser }
 
-// parse returns the steps of a path. They hold, and so does the error, until it is
-// called again.
+// parse returns the steps of a path. They and the error are valid until the next
+// call of parse.
 func (s *steps) parse(path string) ([]segment, error) {
 	p := &s.parser
 	if p.room == nil {
@@ -125,7 +126,7 @@ func (s *steps) parse(path string) ([]segment, error) {
 	}
 	p.keys, p.segments = p.room, p.segments[:0]
 	segments, err := p.parse(path)
-	p.text = "" // it is the guest's memory
+	p.text = "" // the text lies in the guest's memory
 	return segments, err
 }
 
@@ -171,5 +172,5 @@ func (r *record) settingJSON(table *settingTable) {
 	r.end(begin)
 }
 
-// digest identifies the settings.
+// digest returns a digest of the settings.
 func (s settings) digest() [sha256.Size]byte { return sha256.Sum256(appendSetting(nil, s.root)) }

@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// appendSetting appends a value of settings as JSON. Integers and floats stay
-// apart, as in TOML: a float has a point or an exponent.
+// appendSetting appends a value of settings as JSON. Integers and floats remain
+// distinguishable, as in TOML: a float has a point or an exponent.
 func appendSetting(out []byte, value any) []byte {
 	switch v := value.(type) {
 	case string:
@@ -41,9 +41,10 @@ func appendSetting(out []byte, value any) []byte {
 	return out
 }
 
-// appendFloat appends a finite float in the fewest digits that give it back.
+// appendFloat appends a finite float in the fewest digits that parse to the same
+// float.
 func appendFloat(out []byte, f float64) []byte {
-	const smallest, largest = 1e-6, 1e21 // that are written without an exponent
+	const smallest, largest = 1e-6, 1e21 // of the numbers without an exponent
 	format := byte('f')
 	if size := math.Abs(f); size != 0 && (size < smallest || size >= largest) {
 		format = 'e'

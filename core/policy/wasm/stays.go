@@ -12,31 +12,31 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm/memory"
 )
 
-// Stays counts how long guests run without coming back to the host, of an
-// engine made WithStays, while it is on. That costs about a microsecond a
-// slice, and each call a thread of its own: it is for measuring.
+// Stays measures how long guests run without returning to the host, in an engine
+// made WithStays, while counting is on. Counting costs about a microsecond a slice,
+// and locks each call to a thread, so it is for measurements only.
 type Stays struct {
 	on     atomic.Bool
 	counts [64]atomic.Int64
 	worst  atomic.Int64
 }
 
-// WithStays has an engine count the stays of its guests.
+// WithStays makes an engine record the stays of its guests in s.
 func WithStays(s *Stays) EngineOption {
 	return func(o *engineOptions) { o.stays = s }
 }
 
 // Stay is a row of a histogram.
 type Stay struct {
-	// Below is the upper bound of the stays that Count counts; the row before
-	// says the lower one.
+	// Below is the upper bound of the stays in this row. The lower bound is Below
+	// of the row before. Count is the number of stays.
 	Below time.Duration
 	Count int64
 }
 
-// Histogram returns all rows up to the last that counts anything, each twice as
-// long as the one before. Time is that of the guest's thread on a processor,
-// in the kernel or not.
+// Histogram returns all rows up to the last that is not empty. The bound of each
+// row is twice that of the row before. Stays are measured in processor time of the
+// guest's thread, in user mode and in the kernel.
 func (s *Stays) Histogram() (rows []Stay) {
 	last := 0
 	for i := range s.counts {
@@ -50,10 +50,10 @@ func (s *Stays) Histogram() (rows []Stay) {
 	return rows
 }
 
-// Longest is the longest stay.
+// Longest returns the longest stay.
 func (s *Stays) Longest() time.Duration { return time.Duration(s.worst.Load()) }
 
-// Count switches counting on or off. Calls under way are not counted.
+// Count switches counting on or off. Calls that already run are not counted.
 func (s *Stays) Count(on bool) { s.on.Store(on) }
 
 func (s *Stays) add(d time.Duration) {
@@ -66,17 +66,17 @@ func (s *Stays) add(d time.Duration) {
 	}
 }
 
-// stay is the one of an instance that is under way.
+// stay is the current stay of an instance.
 type stay struct {
 	in *Stays
-	// counting says that the call under way is counted; the goroutine then keeps
-	// its thread, so that the thread's time is the guest's.
+	// counting reports whether the current call is counted. Its goroutine is then
+	// locked to its thread, so that the thread's time is the guest's.
 	counting bool
 	// begun is 0 while the host works.
 	begun int64
 }
 
-// call begins a call, and ends it with what it returns.
+// call begins a call. The caller calls end after it.
 func (s *stay) call() (end func()) {
 	if s.in == nil || !s.in.on.Load() {
 		return func() {}
@@ -91,14 +91,14 @@ func (s *stay) call() (end func()) {
 	}
 }
 
-// begin is when the guest runs on.
+// begin is called when the guest starts to run.
 func (s *stay) begin() {
 	if s.counting {
 		s.begun = threadTime()
 	}
 }
 
-// end is when it is back.
+// end is called when the guest has returned to the host.
 func (s *stay) end() {
 	if s.counting && s.begun != 0 {
 		s.in.add(time.Duration(threadTime() - s.begun))
@@ -106,7 +106,7 @@ func (s *stay) end() {
 	}
 }
 
-// threadTime is how long this thread has run, in nanoseconds.
+// threadTime returns how long this thread has run, in nanoseconds.
 func threadTime() int64 {
 	var t unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t) != nil {
@@ -115,8 +115,8 @@ func threadTime() int64 {
 	return t.Nano()
 }
 
-// allocator is that of a memory. What it does to let the memory grow is not the
-// guest's stay.
+// allocator allocates a linear memory. The time that it takes to grow the memory is
+// not counted as the guest's stay.
 type allocator struct {
 	linear *memory.Linear
 	stay   *stay

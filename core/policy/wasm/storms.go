@@ -6,12 +6,13 @@ import (
 	"sync/atomic"
 )
 
-// maxStormCounts is how many modules are remembered with their storms.
+// maxStormCounts is how many modules have a count of storms. Beyond it all counts
+// are dropped.
 const maxStormCounts = 4096
 
-// stormCounts are the storms of the plugins of each module and owner, while the
-// engine lives: a set that is loaded again does not begin with new trust. The zero
-// value is ready, and safe for concurrent use.
+// stormCounts are the storms of the plugins of each module and owner, for the
+// lifetime of the engine, so that a set that is loaded again does not start as
+// trusted. The zero value is ready for use. It is safe for concurrent use.
 type stormCounts struct {
 	mu sync.Mutex
 	of map[stormsOf]*atomic.Int64
@@ -22,7 +23,7 @@ type stormsOf struct {
 	tenant string
 }
 
-// count is that of a module of an owner, empty for the operator.
+// count returns the count of a module and its owner, empty for the operator.
 func (s *stormCounts) count(module [sha256.Size]byte, tenant string) *atomic.Int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// cut shortens s to at most limit bytes, between two characters.
+// cut shortens s to at most limit bytes, at the boundary of a character.
 func cut(s string, limit int) string {
 	if len(s) <= limit {
 		return s
@@ -18,18 +18,18 @@ func cut(s string, limit int) string {
 	return s[:limit]
 }
 
-// bounded makes of a guest's text one that is safe to show and has at most
-// limit bytes, also where escapes made it longer.
+// bounded returns a guest's text made safe to show and cut to limit bytes,
+// including escapes.
 func bounded(s string, limit int) string { return cut(printable(cut(s, limit)), limit) }
 
-// maxShown bounds what an error takes from the guest, in bytes.
+// maxShown is how many bytes of a guest's text an error shows.
 const maxShown = 500
 
-// shown makes of a guest's text one that fits into an error.
+// shown returns a guest's text cut and made safe for an error.
 func shown(s string) string { return printable(cut(strings.ToValidUTF8(s, "\uFFFD"), maxShown)) }
 
-// plain says that s has only letters, digits and signs that are safe to show, and
-// those in keep, which are ASCII.
+// plain reports whether s has only printable ASCII characters, and those in keep,
+// which are ASCII, too.
 func plain(s string, keep ...rune) bool {
 	for i := range len(s) {
 		if c := s[i]; (c < ' ' || c > '~') && !slices.Contains(keep, rune(c)) {
@@ -39,16 +39,16 @@ func plain(s string, keep ...rune) bool {
 	return true
 }
 
-// printable makes of a guest's text one that is safe to show: invalid UTF-8 is
-// replaced, control characters and those that turn the direction of writing
-// are escaped, except for those in keep.
+// printable returns a guest's text made safe to show. Invalid UTF-8 is replaced.
+// Control characters and characters that change the direction of writing are
+// escaped, except for those in keep.
 func printable(s string, keep ...rune) string {
 	if plain(s, keep...) { // nearly always
 		return s
 	}
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	escape := func(r rune) bool {
-		if r < utf8.RuneSelf { // told at once: a guest may have a million of them escaped
+		if r < utf8.RuneSelf { // fast path: a guest may send a million of these
 			return (r < ' ' || r > '~') && !slices.Contains(keep, r)
 		}
 		return unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp)
@@ -75,7 +75,7 @@ func printable(s string, keep ...rune) string {
 	return b.String()
 }
 
-// unusual is how many bytes of text are no letters, digits and signs of ASCII.
+// unusual returns how many bytes of text are not printable ASCII.
 func unusual(text []byte) (n int) {
 	for _, c := range text {
 		if c < ' ' || c > '~' {
@@ -85,8 +85,8 @@ func unusual(text []byte) (n int) {
 	return n
 }
 
-// appendEscape writes a character as \u and four hexadecimal digits, as all
-// characters that are escaped have.
+// appendEscape writes a character as \u and four hexadecimal digits. All characters
+// that are escaped fit into four.
 func appendEscape(b *strings.Builder, r rune) {
 	const digits = "0123456789abcdef"
 	b.Write([]byte{'\\', 'u', digits[r>>12&0xf], digits[r>>8&0xf], digits[r>>4&0xf], digits[r&0xf]})

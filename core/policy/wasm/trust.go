@@ -2,31 +2,31 @@ package wasm
 
 import "github.com/wardlet/wardlet/core/policy/wasm/memory"
 
-// The first touch of a page of an instance by a guest is a page fault: 0.5 µs in
-// the kernel to read it and 2 to write to it, which no fuel counts, and 20 where
-// the machine is a virtual one whose host must find a page first. Nothing
-// interrupts a guest but the end of its slice, so an instance gets slices of
-// leastSlice until it is trusted: until calls have shown that they read and write
-// where calls did before.
+// When a guest first touches a page of an instance, a page fault occurs. The kernel
+// takes 0.5 µs for a read and 2 µs for a write, and 20 µs in a virtual machine
+// whose host must allocate the page first. No fuel is charged for that. A guest can
+// be interrupted only at the end of its slice. So an instance gets slices of
+// leastSlice until it is trusted, which is after calls have shown that they touch
+// the same pages as calls before.
 const (
-	// stormBytes is the most that a calm call touches of pages it had to be given:
-	// with two faults for each that takes about as long as two slices.
+	// stormBytes is the size of the new pages that a calm call touches at most.
+	// With two faults for each page, that takes about as long as two slices.
 	stormBytes = 128 << 10
-	// calmCalls is after how many calm calls in a row an instance is trusted.
+	// calmCalls is how many calm calls in a row make an instance trusted.
 	calmCalls = 8
-	// A call of a trusted instance that touches more pages is a storm. Each of the
-	// first mostStorms has all instances of the plugin need stormFactor times as
-	// many calm calls from then on.
+	// A call of a trusted instance that touches more pages is a storm. After each
+	// of the first mostStorms storms, all instances of the plugin need stormFactor
+	// times as many calm calls.
 	stormFactor = 32
 	mostStorms  = 4
-	// tenantSlice is what a trusted instance of a tenant's plugin gets: who writes
-	// plugins to harm others can have them calm as often as it takes, and a touch
-	// takes 4 units at least.
+	// tenantSlice is the slice of a trusted instance of a tenant's plugin. A
+	// hostile plugin can be calm for as many calls as are needed, so its slice is
+	// short; touching a page takes at least 4 units.
 	tenantSlice = 128
 )
 
-// longestSlice is what a trusted instance of an owner's plugin gets at once at most.
-// tenant is empty for the operator.
+// longestSlice returns the most fuel that a trusted instance of an owner's plugin
+// gets at once. tenant is empty for the operator.
 func longestSlice(tenant string) int64 {
 	if tenant != "" {
 		return tenantSlice
@@ -34,11 +34,11 @@ func longestSlice(tenant string) int64 {
 	return mostSlice
 }
 
-// judge trusts the instance, or no longer, by what its last call touched.
+// judge decides whether the instance is trusted, by what its last call touched.
 func (i *instance) judge(last memory.Restored) {
 	if last.Fresh > stormBytes {
-		// Where memories are put back by Drop the count has the page faults of
-		// others in it: that is a reason for doubt, and for no more.
+		// If memories are reset by Drop, the count includes page faults of others.
+		// It is then a reason to doubt the instance, but not to count a storm.
 		if (i.trusted() || i.tank.cut) && i.linear.Method() != memory.Drop {
 			i.plugin.storms.Add(1)
 		}
@@ -59,20 +59,22 @@ func (i *instance) judge(last memory.Restored) {
 	}
 }
 
-// trusted says that the last call could have long slices.
+// trusted reports whether the instance may have long slices.
 func (i *instance) trusted() bool { return i.tank.most > leastSlice }
 
-// doubt has the next call get short slices.
+// doubt makes the slices of the next call short.
 func (i *instance) doubt() { i.tank.slice, i.tank.most, i.tank.cut = leastSlice, leastSlice, false }
 
-// dropped is for an instance whose pages are not mapped any more, so that each
-// will be a fault again: it must show as many calm calls as a new one.
+// dropped is called when the pages of an instance are no longer mapped, so that
+// each will be a page fault again. The instance must then show as many calm calls
+// as a new one.
 func (i *instance) dropped() {
 	i.calm = min(i.calm, i.plugin.needsCalm()-calmCalls)
 	i.doubt()
 }
 
-// needsCalm is how many calm calls in a row the plugin's instances must show.
+// needsCalm returns how many calm calls in a row make an instance of the plugin
+// trusted.
 func (p *Plugin) needsCalm() int {
 	need := calmCalls
 	for range min(p.storms.Load(), mostStorms) {
@@ -81,8 +83,9 @@ func (p *Plugin) needsCalm() int {
 	return need
 }
 
-// judgeLost is judge for an instance that is thrown away: its last call may have
-// touched much before it trapped. A rehearsal gets short slices whatever it was.
+// judgeLost does the work of judge for an instance that is thrown away: it counts a
+// storm if the last call touched too many pages before it trapped. Rehearsals are
+// not counted, because they always get short slices.
 func (i *instance) judgeLost() {
 	if i.tenant != noTenant && i.calm > i.plugin.needsCalm() && i.linear.Method() != memory.Drop && i.linear.Fresh() > stormBytes {
 		i.plugin.storms.Add(1)

@@ -10,7 +10,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm/module"
 )
 
-// called are the exports that the host calls, and what they give.
+// called are the exports that the host calls, with their result types.
 var called = map[string][]api.ValueType{
 	"_initialize":               nil,
 	"wardlet_validate_settings": {i32},
@@ -22,8 +22,8 @@ var called = map[string][]api.ValueType{
 	"wardlet_connect":           {i32},
 }
 
-// typeReasons are the functions whose types are not those of the ABI. Imports
-// that are not offered have none.
+// typeReasons returns a reason for each function whose type is not that of the ABI.
+// Imports that the host does not offer are ignored.
 func typeReasons(m *module.Module) []reason {
 	var found []reason
 	functions := uint32(0)
@@ -56,7 +56,7 @@ func typeReasons(m *module.Module) []reason {
 	return found
 }
 
-// wrongType says what is wrong with a function's type, nothing if it is right.
+// wrongType returns what is wrong with a function's type, empty if it is right.
 func wrongType(m *module.Module, what string, function uint32, params, results []api.ValueType) string {
 	t := m.Type(function)
 	same := func(have []module.ValueType, want []api.ValueType) bool {
@@ -68,7 +68,7 @@ func wrongType(m *module.Module, what string, function uint32, params, results [
 	return fmt.Sprintf("the module %s as %s: its type must be %s", what, typeName(t.Params, t.Results), typeName(params, results))
 }
 
-// maxNamed bounds the parameters or results of a type that are named.
+// maxNamed is how many parameters or results of a type are listed by name.
 const maxNamed = 16
 
 func typeName[T ~byte](params, results []T) string {

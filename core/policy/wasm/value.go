@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// own are the types that the API writes in a form of their own.
+// own are the types that the API encodes in a form of their own.
 var own = map[reflect.Type]func(r *record, at unsafe.Pointer){
 	reflect.TypeFor[metav1.Time]():       func(r *record, at unsafe.Pointer) { r.time((*metav1.Time)(at).Time) },
 	reflect.TypeFor[resource.Quantity](): func(r *record, at unsafe.Pointer) { r.amount((*resource.Quantity)(at)) },
@@ -28,9 +28,9 @@ func hasOwnForm(t reflect.Type) bool {
 	return ok
 }
 
-// compileValue makes the program that writes a value of type t. An empty list
-// or map is missing, and where the field is optional also an empty string or a
-// zero number; a bool is always there.
+// compileValue makes the program that writes a value of type t. An empty list or
+// map is written as missing. If the field is optional, an empty string or a zero
+// number is missing, too. A bool is always written.
 func compileValue(t reflect.Type, optional bool) (program, error) {
 	if write, ok := own[t]; ok {
 		return program{write: write}, nil

@@ -16,9 +16,9 @@ const (
 	abiMajor     = "1"
 )
 
-// verified reads a module and refuses what cannot be run as a plugin, before
-// any of it is compiled. The error is a *Failure with every reason, or why ctx
-// ended.
+// verified reads a module and refuses it if it cannot be run as a plugin, before
+// any of it is compiled. The error is a *Failure with the reasons, or the cause of
+// ctx.
 func verified(ctx context.Context, binary []byte, caps verify.Caps, o *Options) (*module.Module, error) {
 	m, err := module.Parse(binary, caps.Counts)
 	if err != nil {
@@ -34,11 +34,11 @@ func verified(ctx context.Context, binary []byte, caps verify.Caps, o *Options) 
 	return m, nil
 }
 
-// maxShape is how many reasons verify.Check returns at most.
+// maxShape is the most reasons that verify.Check returns.
 const maxShape = 20
 
-// shapeReasons are all reasons for which a module is refused for its shape. more
-// says that there may be others: a function is read up to its first fault.
+// shapeReasons returns all reasons to refuse a module for its shape. more reports
+// whether there may be others: a function is read only up to its first fault.
 func shapeReasons(ctx context.Context, m *module.Module, caps verify.Caps) (shape verify.Shape, found []reason, more bool) {
 	shape, refused := verify.Check(ctx, m, caps)
 	for _, fault := range refused {
@@ -52,22 +52,23 @@ func ofCode(fault *module.Fault) bool {
 	return fault.Section == s.Name()
 }
 
-// reason is why a module is refused, and where that shows.
+// reason is a reason to refuse a module, with its place.
 type reason struct {
 	code  FailureCode
 	fault *module.Fault
 }
 
-// String is the code, the place and what is wrong.
+// String returns the code, the place and what is wrong.
 func (r reason) String() string { return string(r.code) + ": " + r.fault.Error() }
 
-// reasonAt is a reason with its place in a section.
+// reasonAt returns a reason with its place in a section.
 func reasonAt(code FailureCode, section byte, index, offset int, format string, args ...any) reason {
 	s := module.Section{ID: section}
 	return reason{code, &module.Fault{Section: s.Name(), Index: index, Offset: offset, What: fmt.Sprintf(format, args...)}}
 }
 
-// reasonOf is a reason about a section as a whole, or that it is missing.
+// reasonOf returns a reason about a section as a whole, or about the module if it
+// lacks the section.
 func reasonOf(m *module.Module, section byte, format string, args ...any) reason {
 	at := slices.IndexFunc(m.Sections, func(s module.Section) bool { return s.ID == section })
 	if at < 0 {
@@ -76,15 +77,15 @@ func reasonOf(m *module.Module, section byte, format string, args ...any) reason
 	return reasonAt(AbiMismatch, section, -1, m.Sections[at].Offset, format, args...)
 }
 
-// Bounds of the reasons in one error. It is one line that ends with how many more
-// there are, and must be short enough to be shown with that end.
+// These bound the reasons in one error. The error is one line that ends with the
+// number of other reasons, and must be short enough to be shown with that number.
 const (
 	maxTold      = 10
 	maxToldBytes = 1500
 )
 
-// failureFor is the failure for these reasons, of the first one's code. more says
-// that there may be others.
+// failureFor returns a failure with these reasons and the code of the first. more
+// reports whether there may be others.
 func failureFor(reasons []reason, more bool) *Failure {
 	told := cut(reasons[0].fault.Error(), maxToldBytes)
 	n := 1
@@ -105,15 +106,16 @@ func failureFor(reasons []reason, more bool) *Failure {
 	return &Failure{Code: reasons[0].code, Err: errors.New(told)}
 }
 
-// pluginReasons are all reasons for which a module is no plugin of this ABI.
+// pluginReasons returns all reasons why a module is not a plugin of this ABI.
 func pluginReasons(m *module.Module, o *Options) []reason {
 	return slices.Concat(abiReasons(m), hookReasons(m, o.Hooks), nameReasons(m), importReasons(m), typeReasons(m), memoryReasons(m, o.MemoryPages))
 }
 
-// reservedPrefix begins the names that a module gets when it is metered.
+// reservedPrefix is the prefix of the names that metering adds to a module.
 const reservedPrefix = "wardlet:"
 
-// nameReasons are exports that the host could take for its own.
+// nameReasons returns a reason for each export that the host could confuse with its
+// own.
 func nameReasons(m *module.Module) (found []reason) {
 	for i := range m.Exports {
 		if e := &m.Exports[i]; strings.HasPrefix(e.Name, reservedPrefix) {
@@ -141,8 +143,8 @@ func memoryReasons(m *module.Module, pages uint32) []reason {
 	return nil
 }
 
-// markers are the exports that name a version of the ABI, and whether the host
-// has one of these versions.
+// markers returns the exports that name a version of the ABI, and whether the host
+// supports one of these versions.
 func markers(m *module.Module) (found []*module.Export, supported bool) {
 	for i := range m.Exports {
 		e := &m.Exports[i]
@@ -193,8 +195,8 @@ func hookReasons(m *module.Module, wanted []string) []reason {
 	return found
 }
 
-// importReasons are the functions that are not offered. What is no function is
-// refused by the module's shape.
+// importReasons returns a reason for each imported function that the host does not
+// offer. Imports that are not functions are refused for the module's shape.
 func importReasons(m *module.Module) (found []reason) {
 	for i := range m.Imports {
 		in := &m.Imports[i]

@@ -12,26 +12,26 @@ import (
 )
 
 const (
-	// warmCalls is how many calls of a hook a plugin gets at most before it is asked
-	// in earnest: calmCalls that show that it can be trusted, and some before that
-	// touch its pages for the first time.
+	// warmCalls is the most calls of each hook that warm a plugin: calmCalls that
+	// show that it can be trusted, and some before them that touch its pages for
+	// the first time.
 	warmCalls = calmCalls + 4
-	// warmFuel is what each of them may take at most.
+	// warmFuel is the most fuel that each of them may use.
 	warmFuel = 200_000
 )
 
-// Warm calls the hooks a few times about pods that there are not, so that the first
-// questions in earnest take no longer than later ones: the pages that a call writes
-// are there then, and the instance is trusted with long slices, of which these calls
-// themselves get none. Nothing of what the
-// plugin says or logs is kept, and where it fails, that is left to be found out when
-// it is asked. It returns what the calls took.
+// Warm calls the hooks a few times about pods that do not exist, so that the first
+// real questions take no longer than later ones: the pages that a call writes to
+// are then present, and the instance is trusted with long slices. The warming calls
+// themselves get short slices. Their answers and logs are dropped, and failures are
+// ignored: they will show in real calls. Warm returns the cost of the calls in
+// units of fuel.
 func (p *Plugin) Warm(ctx context.Context, hooks []string) (fuel int64) {
 	_, fuel = p.warm(ctx, hooks)
 	return fuel
 }
 
-// warm is Warm, and says how many calls there were.
+// warm does the work of Warm, and returns the number of calls, too.
 func (p *Plugin) warm(ctx context.Context, hooks []string) (calls int, fuel int64) {
 	ctx = rehearsal{silent: true}.in(ctx)
 	for _, name := range hooks {
@@ -57,21 +57,22 @@ func (p *Plugin) warm(ctx context.Context, hooks []string) (calls int, fuel int6
 	return calls, fuel
 }
 
-// ready says that there is an instance that need not be made.
+// ready reports whether there is an instance that need not be made.
 func (l *pool) ready() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.clean)+len(l.used) > 0
 }
 
-// trusted says that the instance that is next is trusted with long slices.
+// trusted reports whether the instance that is used next is trusted with long
+// slices.
 func (l *pool) trusted() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.clean) > 0 && l.clean[len(l.clean)-1].trusted()
 }
 
-// imaginedQuestion is one to a hook, about pods that there are not.
+// imaginedQuestion returns a question to a hook about pods that do not exist.
 func imaginedQuestion(hook Hook) (*Request, *MergeRequest) {
 	q := api.Question{Op: api.Add, Pod: imagined("a"), Origin: api.Origin{Source: api.KindHTTP}}
 	switch hook {
@@ -90,7 +91,7 @@ func imaginedQuestion(hook Hook) (*Request, *MergeRequest) {
 	return &Request{Question: &q, Kind: api.KindHTTP, Time: startTime}, nil
 }
 
-// imagined is a pod of usual size with the given image tag.
+// imagined returns a pod of usual size with the given image tag.
 func imagined(tag string) *v1.Pod {
 	resources := v1.ResourceList{v1.ResourceCPU: resource.MustParse("100m"), v1.ResourceMemory: resource.MustParse("64Mi")}
 	container := func(name string) v1.Container {

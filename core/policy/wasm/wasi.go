@@ -7,7 +7,7 @@ import (
 	"github.com/tetratelabs/wazero/api"
 )
 
-// errno is a result of WASI.
+// errno is a result code of WASI.
 type errno uint16
 
 const (
@@ -18,8 +18,9 @@ const (
 	errnoUnsupported errno = 52
 )
 
-// wasiFunctions are what language runtimes need of WASI to start. There are no
-// arguments, no environment and no files; descriptors 0, 1 and 2 are open.
+// wasiFunctions are the functions of WASI that language runtimes need to start.
+// There are no arguments, no environment and no files. Descriptors 0, 1 and 2 are
+// open.
 var wasiFunctions = map[string]function{
 	"args_get":            wasi(func(*instance, api.Memory, []uint64) errno { return errnoSuccess }, i32, i32),
 	"args_sizes_get":      wasi(wasiNone, i32, i32),
@@ -40,7 +41,7 @@ var wasiFunctions = map[string]function{
 	}},
 }
 
-// wasi makes a function of one that returns an errno.
+// wasi makes a function of the host from one that returns an errno.
 func wasi(run func(i *instance, memory api.Memory, stack []uint64) errno, params ...api.ValueType) function {
 	return function{
 		params: params, results: []api.ValueType{i32},
@@ -53,7 +54,7 @@ func wasi(run func(i *instance, memory api.Memory, stack []uint64) errno, params
 	}
 }
 
-// wasiNone says of a list that it is empty: no elements, no bytes.
+// wasiNone reports an empty list: no elements, no bytes.
 func wasiNone(_ *instance, memory api.Memory, stack []uint64) errno {
 	if !memory.WriteUint32Le(uint32(stack[0]), 0) || !memory.WriteUint32Le(uint32(stack[1]), 0) {
 		return errnoFault
@@ -61,7 +62,7 @@ func wasiNone(_ *instance, memory api.Memory, stack []uint64) errno {
 	return errnoSuccess
 }
 
-// wasiStandard accepts what changes nothing on an open descriptor.
+// wasiStandard accepts calls that change nothing on an open descriptor.
 func wasiStandard(_ *instance, _ api.Memory, stack []uint64) errno {
 	if uint32(stack[0]) > 2 {
 		return errnoBadFile
@@ -69,7 +70,7 @@ func wasiStandard(_ *instance, _ api.Memory, stack []uint64) errno {
 	return errnoSuccess
 }
 
-// wasiStat shows an open descriptor as a terminal.
+// wasiStat describes an open descriptor as a terminal.
 func wasiStat(_ *instance, memory api.Memory, stack []uint64) errno {
 	const characterDevice, mayWrite = 2, 1 << 6
 	fd := uint32(stack[0])
@@ -99,11 +100,10 @@ func wasiRandom(i *instance, memory api.Memory, stack []uint64) errno {
 	return errnoSuccess
 }
 
-// maxVectors bounds the pieces of one write.
+// maxVectors is the most pieces of one write.
 const maxVectors = 1024
 
-// wasiWrite makes log lines of what the guest writes to its standard output
-// and error.
+// wasiWrite logs the lines that the guest writes to its standard output and error.
 func wasiWrite(i *instance, memory api.Memory, stack []uint64) errno {
 	fd, vectors, count, result := uint32(stack[0]), uint32(stack[1]), uint32(stack[2]), uint32(stack[3])
 	if fd != 1 && fd != 2 {

@@ -12,9 +12,9 @@ const (
 	clockMonotonic = 1
 )
 
-// wasiClockTime shows the decision's time. The wall clock stands still. The monotonic clock
-// advances by the time that the guest asked to wait; otherwise a guest that sleeps would wait for
-// ever.
+// wasiClockTime returns the decision's time. The wall clock stands still. The
+// monotonic clock advances by the time that the guest asked to wait; otherwise a
+// guest that sleeps would wait for ever.
 func wasiClockTime(i *instance, memory api.Memory, stack []uint64) errno {
 	now := i.call.now
 	switch uint32(stack[0]) {
@@ -30,7 +30,8 @@ func wasiClockTime(i *instance, memory api.Memory, stack []uint64) errno {
 	return errnoSuccess
 }
 
-// Sizes and places in what poll_oneoff reads and writes.
+// These are sizes and constants of the structures that poll_oneoff reads and
+// writes.
 const (
 	subscriptionSize = 48
 	eventSize        = 32
@@ -41,8 +42,8 @@ const (
 	eventWrite = 2
 )
 
-// wasiPoll answers at once: every clock has run out, every descriptor is
-// ready. The guest's monotonic clock jumps by the longest wait.
+// wasiPoll returns at once: every clock has run out, every descriptor is ready. The
+// guest's monotonic clock advances by the longest wait.
 func wasiPoll(i *instance, memory api.Memory, stack []uint64) errno {
 	in, out, count, result := uint32(stack[0]), uint32(stack[1]), uint32(stack[2]), uint32(stack[3])
 	if count == 0 || count > maxSubscriptions {
@@ -70,7 +71,7 @@ func wasiPoll(i *instance, memory api.Memory, stack []uint64) errno {
 			code = errnoInvalid
 		}
 		clear(event)
-		copy(event, subscription[:8]) // what the guest knows it by
+		copy(event, subscription[:8]) // the guest's user data
 		binary.LittleEndian.PutUint16(event[8:], uint16(code))
 		event[10] = kind
 	}
@@ -81,8 +82,8 @@ func wasiPoll(i *instance, memory api.Memory, stack []uint64) errno {
 	return errnoSuccess
 }
 
-// wait is how long a clock's subscription waits from now. A guest may wait a
-// year in one call.
+// wait returns how long a clock's subscription waits from now. A guest may wait at
+// most a year in one call.
 func (c *call) wait(clock []byte) time.Duration {
 	const absolute, most = 1, 365 * 24 * time.Hour
 	timeout := binary.LittleEndian.Uint64(clock[8:])

@@ -14,12 +14,11 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// seenFormat is RFC 3339 with nine digits always, as a kubelet writes
-// config.seen.
+// seenFormat is RFC 3339 with always nine fractional digits, as a kubelet writes config.seen.
 const seenFormat = "2006-01-02T15:04:05.000000000Z07:00"
 
-// Annotations of containers, as a kubelet writes them: with them a container
-// whose definition is lost can still be ended and reported properly.
+// Annotations of containers, as a kubelet writes them. With them a container whose definition is
+// lost can still be stopped and reported properly.
 const (
 	annotationHash             = "io.kubernetes.container.hash"
 	annotationRestartCount     = "io.kubernetes.container.restartCount"
@@ -31,9 +30,9 @@ const (
 	annotationTerminationGrace = "io.kubernetes.pod.terminationGracePeriod"
 )
 
-// sandboxAnnotations are the pod's own and, over them, the marks of this
-// installation: what a document says in their place does not count.
-// With notices where not all of the pod's are there.
+// sandboxAnnotations returns the pod's own annotations and the marks of this installation, which
+// replace annotations of the same keys. It returns notices if not all of the pod's annotations are
+// included.
 func (b *Builder) sandboxAnnotations(run *pod.SandboxRun) (map[string]string, []Notice, error) {
 	instance := run.Instance
 	if instance == "" {
@@ -93,9 +92,9 @@ func (b *Builder) containerAnnotations(run *pod.ContainerRun) (map[string]string
 	return annotations, nil
 }
 
-// RestoreContainer returns what the annotations of a container of a name say of its definition: what a container of
-// which the spec is lost is stopped by, as by a kubelet. An annotation that cannot be read is left out, and the error
-// names it.
+// RestoreContainer returns the definition of the named container as far as its annotations contain
+// it: what is needed to stop a container whose spec is lost, as in a kubelet. An annotation that
+// cannot be read is left out, and the error names it.
 func RestoreContainer(name string, annotations map[string]string) (*v1.Container, error) {
 	c := &v1.Container{Name: name, TerminationMessagePath: annotations[AnnotationMessagePath]}
 	var preStop *v1.LifecycleHandler
@@ -120,7 +119,7 @@ func restoreJSON[T any](annotations map[string]string, key string, value *T) err
 	return nil
 }
 
-// annotateJSON adds an annotation, unless it were too long to be listed.
+// annotateJSON adds an annotation, unless it is longer than maxAnnotationBytes.
 func annotateJSON(annotations map[string]string, key string, value any) error {
 	text, err := json.Marshal(value)
 	if err != nil {
@@ -132,19 +131,17 @@ func annotateJSON(annotations map[string]string, key string, value any) error {
 	return nil
 }
 
-// maxAnnotationBytes bounds the annotations that a pod has on its sandbox, and each
-// one that is made of a container's definition, in bytes. A runtime lists all
-// sandboxes of the node in one message, containerd in one of at most 16 MiB: were it
-// longer, no pod of the node could be seen any more. With [pod.MaxLabels] it holds 200
-// sandboxes.
+// maxAnnotationBytes is the maximum size in bytes of a pod's annotations on its sandbox, and of
+// each annotation made from a container's definition. A runtime lists all sandboxes of the node in
+// one message, which in containerd has at most 16 MiB. If the message were longer, no pod of the
+// node would be visible any more. With [pod.MaxLabels] the message has room for 200 sandboxes.
 const maxAnnotationBytes = 16 << 10
 
-// maxKeysNamed is how many annotations that are left off a notice names.
+// maxKeysNamed is how many omitted annotations a notice names.
 const maxKeysNamed = 3
 
-// limitAnnotations returns the annotations of a pod that its sandbox gets, with a
-// notice where that is not all: the shortest, and always the one that names the pod's
-// source.
+// limitAnnotations returns the annotations of a pod that its sandbox gets: the shortest ones, and
+// always the one that names the pod's source. If that is not all, it returns a notice.
 func limitAnnotations(annotations map[string]string) (map[string]string, []Notice) {
 	keys := slices.SortedFunc(maps.Keys(annotations), func(a, b string) int {
 		return cmp.Or(cmp.Compare(len(a)+len(annotations[a]), len(b)+len(annotations[b])), cmp.Compare(a, b))
@@ -169,8 +166,8 @@ func limitAnnotations(annotations map[string]string) (map[string]string, []Notic
 	}}
 }
 
-// DefinitionHash returns the hash a container of ours was made with. Of one that a
-// kubelet made nothing is known: it passes for what its pod says.
+// DefinitionHash returns the definition hash with which a container of this installation was
+// created. It returns "" for a container of a kubelet, which then counts as unchanged.
 func DefinitionHash(annotations map[string]string) string {
 	if _, marked := annotations[pod.AnnotationInstallation]; !marked {
 		return ""

@@ -15,8 +15,8 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// Container returns what a container is made with, its mounts as they are given. It may ask which user the
-// image runs as and wait for API objects, and changes nothing.
+// Container returns the configuration of a container with the given mounts. It may look up the user
+// of the image and wait for API objects. It changes nothing.
 func (b *Builder) Container(ctx context.Context, run *pod.ContainerRun, mounts []*runtimeapi.Mount) (*runtimeapi.ContainerConfig, error) {
 	p, c := run.Pod, run.Container
 	arguments, err := b.expandArguments(ctx, run)
@@ -53,10 +53,11 @@ func (b *Builder) Container(ctx context.Context, run *pod.ContainerRun, mounts [
 	}, nil
 }
 
-// signalNames turns the signals of the pod API into the CRI's, which are without signs.
+// signalNames converts the signals of the pod API to those of the CRI, which contain no + or -.
 var signalNames = strings.NewReplacer("+", "PLUS", "-", "MINUS")
 
-// stopSignal returns the signal that a container is stopped by: where it names none, the image's or the runtime's.
+// stopSignal returns the signal that stops a container. If the container specifies none, the
+// runtime uses that of the image or its own default.
 func stopSignal(c *v1.Container) runtimeapi.Signal {
 	if c.Lifecycle == nil || c.Lifecycle.StopSignal == nil {
 		return runtimeapi.Signal_RUNTIME_DEFAULT
@@ -64,7 +65,8 @@ func stopSignal(c *v1.Container) runtimeapi.Signal {
 	return runtimeapi.Signal(runtimeapi.Signal_value[signalNames.Replace(string(*c.Lifecycle.StopSignal))])
 }
 
-// StopSignal returns the signal that the runtime says a container is stopped by, empty where it says none.
+// StopSignal returns the stop signal that the runtime reports for a container, empty if it reports
+// none.
 func StopSignal(signal runtimeapi.Signal) v1.Signal {
 	name, ok := runtimeapi.Signal_name[int32(signal)]
 	if !ok || signal == runtimeapi.Signal_RUNTIME_DEFAULT {
@@ -79,17 +81,16 @@ func containerLabels(p *v1.Pod, c *v1.Container) map[string]string {
 	return labels
 }
 
-// ContainerHash returns the definition hash of a container, over its name and
-// image, as 8 hex digits. A running container with another hash than its
-// definition's is replaced, so the algorithm must never change: an upgrade
-// would restart every container.
+// ContainerHash returns the definition hash of a container, over its name and image, as 8 hex
+// digits. A running container whose hash differs from that of its definition is replaced. So the
+// algorithm must never change: an upgrade would restart every container.
 func ContainerHash(c *v1.Container) string {
 	h := fnv.New32a()
 	_, _ = io.WriteString(h, c.Name+"\x00"+c.Image)
 	return fmt.Sprintf("%08x", h.Sum32())
 }
 
-// LogPath returns where the log of a container is, below the sandbox's log directory.
+// LogPath returns the path of a container's log, relative to the sandbox's log directory.
 func LogPath(container string, attempt uint32) string {
 	return filepath.Join(container, logName(attempt))
 }

@@ -8,50 +8,54 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// Config is what the sandboxes and containers of all pods have in common.
+// Config is the configuration that the sandboxes and containers of all pods share.
 type Config struct {
-	// Installation is the installation ID: the mark on all that is ours.
+	// Installation is the installation ID, the mark on all objects of this installation.
 	Installation string
-	// Layout says where pods' files and logs lie.
+	// Layout returns the paths of pods' files and logs.
 	Layout pod.Layout
-	// ResolvConf is the node's resolv.conf. Empty: pods get no DNS.
+	// ResolvConf is the path of the node's resolv.conf. If it is empty, pods get no DNS.
 	ResolvConf string
-	// ClusterDNS are the name servers of the cluster, ClusterDomain its domain; both empty for none.
+	// ClusterDNS are the name servers of the cluster, and ClusterDomain is its domain; both are
+	// empty if there is no cluster DNS.
 	ClusterDNS    []string
 	ClusterDomain string
-	// Node returns the node as it is now, for variables that take its addresses and resources; nil for a node that
-	// has neither.
+	// Node returns the current node, for variables with its addresses and resources. It is nil for
+	// a node that has neither.
 	Node func() *v1.Node
-	// Objects are what variables take from an API server; nil where there is none.
+	// Objects returns the API objects for variables; nil without an API server.
 	Objects Objects
-	// ReadFile reads files that variables are taken from; nil where none are.
+	// ReadFile reads files for variables; nil if variables from files are not supported.
 	ReadFile ReadFile
-	// SeccompDefault means the runtime's seccomp profile for containers that say nothing.
+	// SeccompDefault makes the runtime's seccomp profile the default of containers that specify
+	// none.
 	SeccompDefault bool
-	// MemoryCapacity is the node's memory in bytes; burstable pods' OOM
-	// scores are shares of it.
+	// MemoryCapacity is the node's memory in bytes. The OOM scores of burstable pods depend on
+	// their share of it.
 	MemoryCapacity int64
-	// CgroupV2 is true where the node has cgroup v2 only: a container that
-	// runs out of memory is then killed as a whole.
+	// CgroupV2 is true if the node has only cgroup v2: then all processes of a container that runs
+	// out of memory are killed together.
 	CgroupV2 bool
 }
 
-// ImageUser returns as which user an image runs: by name where it says one, else by number, which is 0 where it says
-// nothing.
+// ImageUser returns the user as which an image runs: by name if the image specifies a name, else by
+// number, which is 0 if the image specifies no user.
 type ImageUser func(ctx context.Context, ref string) (uid int64, user string, err error)
 
-// Builder makes the configurations of sandboxes (Sandbox) and containers (Container). It holds no state.
+// Builder makes the configurations of sandboxes (Sandbox) and containers (Container). It is
+// stateless.
 type Builder struct {
 	config    Config
 	imageUser ImageUser
 }
 
-// New makes a Builder. imageUser is called for containers that must not run as root, or that say a group and no user.
+// New makes a Builder. imageUser is called for containers that must not run as root, or that
+// specify a group and no user.
 func New(config Config, imageUser ImageUser) *Builder {
 	return &Builder{config: config, imageUser: imageUser}
 }
 
-// Notice is something a pod's owner should know, and becomes an event.
+// Notice is information for the pod's owner. It is emitted as an event.
 type Notice struct {
 	Reason  string
 	Message string

@@ -18,8 +18,9 @@ const (
 	maxSearchesChar = 2048
 )
 
-// dnsConfig is the pod's resolver configuration, with what could not be had as asked. Without the name servers of a
-// cluster ClusterFirst means the node's.
+// dnsConfig returns the pod's resolver configuration, and notices about parts of the request that
+// could not be met. If the cluster has no name servers, ClusterFirst means the node's
+// configuration.
 func (b *Builder) dnsConfig(p *v1.Pod) (*runtimeapi.DNSConfig, []Notice, error) {
 	dns := &runtimeapi.DNSConfig{}
 	var notices []Notice
@@ -52,8 +53,9 @@ func (b *Builder) dnsConfig(p *v1.Pod) (*runtimeapi.DNSConfig, []Notice, error) 
 	return dns, notices, nil
 }
 
-// wantsClusterDNS reports whether a pod is to have the cluster's DNS, and whether it says so itself: ClusterFirst is
-// the default, of nearly all pods it says nothing.
+// wantsClusterDNS reports whether a pod should use the cluster's DNS, and whether its spec asks for
+// that explicitly. ClusterFirst is the default of nearly all pods, so it does not count as
+// explicit.
 func wantsClusterDNS(p *v1.Pod) (wants, explicit bool) {
 	switch p.Spec.DNSPolicy {
 	case v1.DNSClusterFirstWithHostNet:
@@ -64,7 +66,8 @@ func wantsClusterDNS(p *v1.Pod) (wants, explicit bool) {
 	return false, false
 }
 
-// clusterDNS asks the cluster's name servers, for names of the pod's namespace first.
+// clusterDNS returns a configuration with the cluster's name servers, which looks up names in the
+// pod's namespace first.
 func (b *Builder) clusterDNS(p *v1.Pod, node *runtimeapi.DNSConfig) *runtimeapi.DNSConfig {
 	domain := b.config.ClusterDomain
 	return &runtimeapi.DNSConfig{
@@ -74,8 +77,8 @@ func (b *Builder) clusterDNS(p *v1.Pod, node *runtimeapi.DNSConfig) *runtimeapi.
 	}
 }
 
-// nodeDNS is the node's resolver configuration. Without a resolv.conf names
-// are looked up nowhere, rather than where the runtime thinks fit.
+// nodeDNS returns the node's resolver configuration. Without a resolv.conf it returns one with
+// which no name can be looked up, because otherwise the runtime would choose a default.
 func (b *Builder) nodeDNS() (*runtimeapi.DNSConfig, error) {
 	if b.config.ResolvConf == "" {
 		return &runtimeapi.DNSConfig{Servers: []string{"127.0.0.1"}, Searches: []string{"."}}, nil
@@ -87,7 +90,7 @@ func (b *Builder) nodeDNS() (*runtimeapi.DNSConfig, error) {
 	return parseResolvConf(string(content)), nil
 }
 
-// mergeOptions lets the pod's options replace those of the same name.
+// mergeOptions adds the pod's options, which replace those of the same name.
 func mergeOptions(options []string, own []v1.PodDNSConfigOption) []string {
 	for _, o := range own {
 		text := o.Name
@@ -107,7 +110,7 @@ func mergeOptions(options []string, own []v1.PodDNSConfigOption) []string {
 	return options
 }
 
-// limitDNS cuts what a resolver would not read and returns what was cut.
+// limitDNS removes the entries that a resolver would not read, and returns them.
 func limitDNS(dns *runtimeapi.DNSConfig) []string {
 	var cut []string
 	if len(dns.Servers) > maxNameservers {
@@ -134,7 +137,7 @@ func limitDNS(dns *runtimeapi.DNSConfig) []string {
 	return cut
 }
 
-// unique keeps the first of equal entries, in order.
+// unique returns the entries in order without duplicates.
 func unique(in []string) []string {
 	var out []string
 	for _, s := range in {
@@ -145,8 +148,8 @@ func unique(in []string) []string {
 	return out
 }
 
-// parseResolvConf reads the lines of a resolv.conf that matter for pods. As
-// in the C library the last search line holds; options add up.
+// parseResolvConf reads the lines of a resolv.conf that pods need. As in the C library, the last
+// search line is used, and options are accumulated.
 func parseResolvConf(content string) *runtimeapi.DNSConfig {
 	dns := &runtimeapi.DNSConfig{}
 	for line := range strings.Lines(content) {

@@ -13,34 +13,35 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// maxArguments bounds the environment, command and args of a container together, in
-// bytes, once references to variables are expanded. Kernels take about twice as much.
+// maxArguments is the maximum size in bytes of the environment, command and args of a container
+// together, with references to variables expanded. Kernels allow about twice as much.
 const maxArguments = 1 << 20
 
 var errArgumentsTooLong = fmt.Errorf("env, command and args of a container are longer than %d bytes with what $(NAME) stands for; "+
 	"refer to shorter variables, or to fewer", maxArguments)
 
-// arguments are what a container's program is given, expanded.
+// arguments are the expanded environment, command and arguments of a container.
 type arguments struct {
 	env           []*runtimeapi.KeyValue
 	command, args []string
 }
 
-// variable is a variable of a container, its value as it is.
+// variable is a variable of a container with its final value.
 type variable struct{ name, value string }
 
-// variables are where a container's variables come from beside what its spec says in so many words.
+// variables are the sources of a container's variables other than literal values in its spec.
 type variables struct {
-	// services are those of services; all others come before them.
+	// services are the variables of services. All other variables replace those of the same name.
 	services []variable
-	// of returns those of an object.
+	// of returns the variables of an object.
 	of func(*v1.EnvFromSource) ([]variable, error)
-	// value returns the value that one takes from elsewhere; ok is false where that is missing, and may be.
+	// value returns the value of a variable from another source. ok is false if the value is
+	// missing and may be missing.
 	value func(*v1.EnvVarSource) (value string, ok bool, err error)
 }
 
-// expandArguments expands a container's environment in order, its values by the
-// variables before them, and its command and args by all of them.
+// expandArguments expands a container's environment in order, each value with the variables before
+// it, and its command and args with all variables.
 func (b *Builder) expandArguments(ctx context.Context, run *pod.ContainerRun) (*arguments, error) {
 	from, err := b.variables(ctx, run)
 	if err != nil {
@@ -49,7 +50,7 @@ func (b *Builder) expandArguments(ctx context.Context, run *pod.ContainerRun) (*
 	return expandArguments(run.Container, from)
 }
 
-// variables are where the variables of a container come from.
+// variables returns the sources of the variables of a container.
 func (b *Builder) variables(ctx context.Context, run *pod.ContainerRun) (*variables, error) {
 	services, err := b.serviceVariables(ctx, run.Pod)
 	if err != nil {
@@ -79,8 +80,8 @@ func expandArguments(c *v1.Container, from *variables) (*arguments, error) {
 	return &arguments{env: env, command: command, args: args}, nil
 }
 
-// ExpandPath replaces $(NAME) in a path by the variables of the container. One that is missing or empty is an error: the path
-// would be another one.
+// ExpandPath replaces $(NAME) in a path by the variables of the container. A missing or empty
+// variable is an error, because the result would be a different path.
 func (b *Builder) ExpandPath(ctx context.Context, run *pod.ContainerRun, path string) (string, error) {
 	from, err := b.variables(ctx, run)
 	if err != nil {
@@ -98,7 +99,7 @@ func (b *Builder) ExpandPath(ctx context.Context, run *pod.ContainerRun, path st
 	return expanded, err
 }
 
-// ExpandStatic replaces $(NAME) in a command by the variables whose values env says in so many words.
+// ExpandStatic replaces $(NAME) in a command by the variables that have literal values in env.
 func ExpandStatic(command []string, env []v1.EnvVar) []string {
 	e := &expander{vars: map[string]string{}, remaining: maxArguments}
 	for i := range env {
@@ -113,19 +114,19 @@ func ExpandStatic(command []string, env []v1.EnvVar) []string {
 	return expanded
 }
 
-// expander replaces references to variables, and never builds more than it has room
-// for: a few variables that refer to each other become very long.
+// expander replaces references to variables and limits the size of the result: a few variables that
+// refer to each other can become very long.
 type expander struct {
 	vars map[string]string
-	// remaining is how many bytes may still be built.
+	// remaining is how many more bytes may be built.
 	remaining int
 	from      *variables
-	// missing are the references to nothing; nil where they stay as they are.
+	// missing collects the references to missing or empty variables, nil if they are not collected.
 	missing map[string]bool
 }
 
-// environment returns the variables, each once: those of services, those of objects and the spec's own, later ones in place
-// of earlier ones of their names.
+// environment returns the variables, each once: those of services, then those of objects, then the
+// spec's own. Later ones replace earlier ones of the same name.
 func (e *expander) environment(c *v1.Container) ([]*runtimeapi.KeyValue, error) {
 	var list []*runtimeapi.KeyValue
 	at := map[string]*runtimeapi.KeyValue{}
@@ -175,8 +176,8 @@ func (e *expander) environment(c *v1.Container) ([]*runtimeapi.KeyValue, error) 
 	return list, nil
 }
 
-// value is that of a variable: one from elsewhere as it is, else what the spec says, expanded. ok is false where there is
-// none, and need not be.
+// value returns the value of a variable: unexpanded if it is from another source, else the value in
+// the spec, expanded. ok is false if the value is missing and may be missing.
 func (e *expander) value(v *v1.EnvVar) (value string, ok bool, err error) {
 	if v.ValueFrom == nil {
 		value, err = e.expand(v.Value)
@@ -202,11 +203,11 @@ func (e *expander) expandAll(field string, in []string) ([]string, error) {
 	return out, nil
 }
 
-// expand replaces $(NAME) by a variable's value. Unknown references stay as
-// they are, $$ stands for one dollar sign, any other dollar sign for itself.
+// expand replaces $(NAME) by a variable's value. Unknown references are not changed, $$ becomes one
+// dollar sign, and any other dollar sign is kept.
 func (e *expander) expand(s string) (string, error) {
 	var out strings.Builder
-	end := len(s) - 1 - strings.LastIndexByte(s, ')') // bytes at its end that close nothing
+	end := len(s) - 1 - strings.LastIndexByte(s, ')') // number of bytes after the last closing parenthesis
 	for {
 		before, rest, found := strings.Cut(s, "$")
 		value := ""
@@ -225,8 +226,8 @@ func (e *expander) expand(s string) (string, error) {
 	}
 }
 
-// reference is what a dollar sign and what comes after it stand for, and the rest.
-// closable: there is a closing parenthesis somewhere.
+// reference returns the replacement of a dollar sign with the reference after it, and the rest of
+// s. closable is true if there is a closing parenthesis somewhere.
 func (e *expander) reference(s string, closable bool) (value, rest string) {
 	switch {
 	case strings.HasPrefix(s, "$"):
@@ -246,7 +247,7 @@ func (e *expander) reference(s string, closable bool) (value, rest string) {
 	return "$(" + name + ")", after
 }
 
-// use subtracts n bytes from what may still be built.
+// use subtracts n from the number of bytes that may still be built.
 func (e *expander) use(n int) error {
 	if n > e.remaining {
 		return errArgumentsTooLong

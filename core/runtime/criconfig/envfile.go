@@ -9,11 +9,12 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// ReadFile reads a file of a volume of a pod that one of its containers has written. The error is a fs.ErrNotExist where there is
-// none.
+// ReadFile reads a file in a volume of a pod that one of its containers has written. The error is a
+// fs.ErrNotExist if there is no such file.
 type ReadFile func(p *v1.Pod, volume, path string) ([]byte, error)
 
-// fileKey returns the value of a variable in a file. ok is false where file or variable are missing, and may be.
+// fileKey returns the value of a variable in a file. ok is false if the file or the variable is
+// missing and may be missing.
 func (b *Builder) fileKey(p *v1.Pod, of *v1.FileKeySelector) (value string, ok bool, err error) {
 	if b.config.ReadFile == nil {
 		return "", false, errors.New("fileKeyRef is not supported")
@@ -35,12 +36,13 @@ func (b *Builder) fileKey(p *v1.Pod, of *v1.FileKeySelector) (value string, ok b
 	return value, ok, nil
 }
 
-// blanks are what may stand before a name and after a value.
+// blanks are the characters allowed before a name and after a value.
 const blanks = " \t"
 
-// fileVariable returns the value of a variable in a file of lines NAME='value', as a shell reads them: a value may have several
-// lines, and a line may have blanks before it and a comment (#) behind it. A blank after the equals sign means an empty value.
-// The error names the line; what stands behind the variable is not read.
+// fileVariable returns the value of a variable in a file of lines NAME='value', in the syntax of a
+// shell. A value may have several lines. A line may have blanks before it and a comment (#) after
+// it. A blank after the equals sign means an empty value. The error names the line; the text after
+// the variable is not read.
 func fileVariable(data []byte, name string) (value string, ok bool, err error) {
 	for line := 1; len(data) > 0; line++ {
 		var text []byte

@@ -11,8 +11,9 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// variableValue is the value that an environment variable takes from a field of its pod, from its container's resources, from a
-// key of an object or from a file. ok is false where that is missing, and need not be.
+// variableValue returns the value of an environment variable from a field of its pod, its
+// container's resources, a key of an object, or a file. ok is false if that is missing and may be
+// missing.
 func (b *Builder) variableValue(ctx context.Context, run *pod.ContainerRun, from *v1.EnvVarSource) (value string, ok bool, err error) {
 	switch {
 	case from.FieldRef != nil:
@@ -31,7 +32,7 @@ func (b *Builder) variableValue(ctx context.Context, run *pod.ContainerRun, from
 	return "", false, errors.New("valueFrom says nothing; give it a value")
 }
 
-// podField is a field of a pod by its path, as the downward API names it.
+// podField returns a field of a pod by its path in the downward API.
 func (b *Builder) podField(run *pod.ContainerRun, path string) (string, error) {
 	if value, ok := pod.Field(run.Pod, path); ok {
 		return value, nil
@@ -49,7 +50,7 @@ func (b *Builder) podField(run *pod.ContainerRun, path string) (string, error) {
 	return "", fmt.Errorf("unknown field %q", path)
 }
 
-// allocatable is what the node has for pods.
+// allocatable returns the node's allocatable resources.
 func (b *Builder) allocatable() v1.ResourceList {
 	if b.config.Node == nil {
 		return nil

@@ -8,7 +8,8 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// HostNames returns the names of a pod in its hosts file: its own, after the whole one where it has a subdomain.
+// HostNames returns the names of a pod in its hosts file: its hostname, after its fully qualified
+// name if it has one.
 func (b *Builder) HostNames(p *v1.Pod) string {
 	if whole := b.fqdn(p); whole != "" {
 		return whole + "\t" + hostname(p)
@@ -16,7 +17,7 @@ func (b *Builder) HostNames(p *v1.Pod) string {
 	return hostname(p)
 }
 
-// fqdn is the whole name of a pod with a subdomain; empty for others.
+// fqdn returns the fully qualified name of a pod with a subdomain; empty for others.
 func (b *Builder) fqdn(p *v1.Pod) string {
 	if p.Spec.Subdomain == "" || b.config.ClusterDomain == "" || p.Spec.HostnameOverride != nil {
 		return ""
@@ -24,7 +25,8 @@ func (b *Builder) fqdn(p *v1.Pod) string {
 	return hostname(p) + "." + p.Spec.Subdomain + "." + p.Namespace + ".svc." + b.config.ClusterDomain
 }
 
-// kernelName is the name that a pod's kernel reports: its own, or its whole one where it asks for that.
+// kernelName returns the name that the kernel reports in a pod: its hostname, or its fully
+// qualified name if the pod asks for that.
 func (b *Builder) kernelName(p *v1.Pod) (string, error) {
 	if p.Spec.HostNetwork || p.Spec.SetHostnameAsFQDN == nil || !*p.Spec.SetHostnameAsFQDN {
 		return hostname(p), nil
@@ -39,14 +41,14 @@ func (b *Builder) kernelName(p *v1.Pod) (string, error) {
 	return whole, nil
 }
 
-// maxHostname is the kernel's limit less one, as a kubelet has it; maxFQDN is the kernel's.
+// maxHostname is the kernel's limit minus one, as in a kubelet; maxFQDN is the kernel's limit.
 const (
 	maxHostname = 63
 	maxFQDN     = 64
 )
 
-// hostname is the name a pod's sandbox gets; empty on the node's network,
-// where the node's own holds.
+// hostname returns the hostname of a pod's sandbox; empty on the node's network, where the node's
+// hostname is used.
 func hostname(p *v1.Pod) string {
 	name := cmp.Or(p.Spec.Hostname, p.Name)
 	switch {

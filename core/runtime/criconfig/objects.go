@@ -17,8 +17,8 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// Objects are the API objects that variables take their values from. Each may wait for a short time; the error is a NotFound of
-// package apierrors where there is none.
+// Objects returns the API objects for variables. Each method may wait for a short time; the error
+// is a NotFound of package apierrors if the object does not exist.
 type Objects interface {
 	ConfigMap(ctx context.Context, p *v1.Pod, name string) (*v1.ConfigMap, error)
 	Secret(ctx context.Context, p *v1.Pod, name string) (*v1.Secret, error)
@@ -52,7 +52,7 @@ func keyOf[T string | []byte](kind, object, key string, data map[string]T, optio
 	return string(text), ok, nil
 }
 
-// configMap returns the texts of a ConfigMap, none where it may be missing and is.
+// configMap returns the data of a ConfigMap, nil if it is optional and missing.
 func (b *Builder) configMap(ctx context.Context, p *v1.Pod, name string, optional *bool) (map[string]string, error) {
 	if b.config.Objects == nil {
 		return nil, errNoObjects
@@ -67,7 +67,7 @@ func (b *Builder) configMap(ctx context.Context, p *v1.Pod, name string, optiona
 	return object.Data, nil
 }
 
-// secret returns the values of a Secret, none where it may be missing and is.
+// secret returns the data of a Secret, nil if it is optional and missing.
 func (b *Builder) secret(ctx context.Context, p *v1.Pod, name string, optional *bool) (map[string][]byte, error) {
 	if b.config.Objects == nil {
 		return nil, errNoObjects
@@ -84,7 +84,7 @@ func (b *Builder) secret(ctx context.Context, p *v1.Pod, name string, optional *
 
 func isTrue(b *bool) bool { return b != nil && *b }
 
-// objectVariables are the variables that an object makes: one for each key.
+// objectVariables returns the variables from an object: one for each key.
 func (b *Builder) objectVariables(ctx context.Context, p *v1.Pod, from *v1.EnvFromSource) ([]variable, error) {
 	switch {
 	case from.ConfigMapRef != nil:
@@ -105,11 +105,11 @@ func variablesOf[T string | []byte](prefix string, data map[string]T) []variable
 	return all
 }
 
-// apiService is the name of the API server's own service, which every pod has variables of.
+// apiService is the name of the API server's own service. Every pod gets its variables.
 const apiService = "kubernetes"
 
-// serviceVariables are the variables of the services of the pod's namespace, where it has not turned them off, and of the API
-// server. A pod of the node's own sources has none.
+// serviceVariables returns the variables of the API server's service and, unless the pod has
+// disabled them, of the services in the pod's namespace. A pod of the node's own sources has none.
 func (b *Builder) serviceVariables(ctx context.Context, p *v1.Pod) ([]variable, error) {
 	if b.config.Objects == nil || pod.IsStatic(p) {
 		return nil, nil
@@ -140,7 +140,8 @@ func (b *Builder) serviceVariables(ctx context.Context, p *v1.Pod) ([]variable, 
 	return all, nil
 }
 
-// variablesOfService are the variables of a service, as Docker's links once had them; none where it has no address.
+// variablesOfService returns the variables of a service, in the form of Docker's former links; none
+// if the service has no address.
 func variablesOfService(s *v1.Service) []variable {
 	ip := s.Spec.ClusterIP
 	if ip == "" || ip == v1.ClusterIPNone || len(s.Spec.Ports) == 0 {

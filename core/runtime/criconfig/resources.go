@@ -9,14 +9,14 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// sandboxResources tell the runtime how large the whole pod is.
+// sandboxResources returns the resources of the whole pod, for the runtime's information.
 func (b *Builder) sandboxResources(p *v1.Pod) *runtimeapi.LinuxContainerResources {
 	options := resource.PodResourcesOptions{ExcludeOverhead: true}
 	return b.linuxResources(resource.PodRequests(p, options), resource.PodLimits(p, options))
 }
 
-// sandboxOverhead tells the runtime what a sandbox of the pod's runtime class takes beside the containers: that is set
-// aside, and a limit. nil is for none.
+// sandboxOverhead returns what a sandbox of the pod's runtime class uses in addition to the
+// containers, as both a request and a limit. nil means none.
 func (b *Builder) sandboxOverhead(p *v1.Pod) *runtimeapi.LinuxContainerResources {
 	if len(p.Spec.Overhead) == 0 {
 		return nil
@@ -24,7 +24,7 @@ func (b *Builder) sandboxOverhead(p *v1.Pod) *runtimeapi.LinuxContainerResources
 	return b.linuxResources(p.Spec.Overhead, p.Spec.Overhead)
 }
 
-// containerResources are the limits of a container's own cgroup.
+// containerResources returns the limits of a container's own cgroup.
 func (b *Builder) containerResources(p *v1.Pod, c *v1.Container) *runtimeapi.LinuxContainerResources {
 	resources := b.linuxResources(c.Resources.Requests, c.Resources.Limits)
 	resources.OomScoreAdj = oomScoreAdj(p, c, b.config.MemoryCapacity)
@@ -48,7 +48,7 @@ func (b *Builder) linuxResources(requests, limits v1.ResourceList) *runtimeapi.L
 	return resources
 }
 
-// Whom the kernel kills first when memory runs out: the highest score.
+// OOM scores: when memory runs out, the kernel kills the process with the highest score first.
 const (
 	oomGuaranteed   = -997
 	oomBestEffort   = 1000
@@ -56,15 +56,15 @@ const (
 	oomMaxBurstable = oomBestEffort - 1
 )
 
-// A pod is critical for the node by this class, and by a priority from which
-// pods are the system's.
+// A pod is critical for the node if it has this class and at least this priority, from which on
+// priorities are reserved for the system.
 const (
 	nodeCriticalClass = "system-node-critical"
 	systemPriority    = 2_000_000_000
 )
 
-// oomScoreAdj is a container's OOM score adjustment. A burstable container's
-// falls with the share of the node's memory (capacity, bytes) it requests.
+// oomScoreAdj returns a container's OOM score adjustment. That of a burstable container decreases
+// with its requested share of the node's memory (capacity, in bytes).
 func oomScoreAdj(p *v1.Pod, c *v1.Container, capacity int64) int64 {
 	if p.Spec.PriorityClassName == nodeCriticalClass && p.Spec.Priority != nil && *p.Spec.Priority >= systemPriority {
 		return oomGuaranteed

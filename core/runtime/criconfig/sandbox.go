@@ -11,8 +11,8 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// Sandbox returns what a sandbox is made with, and what the pod's owner should know of it. It reads the node's
-// resolv.conf and changes nothing.
+// Sandbox returns the configuration of a sandbox, and notices for the pod's owner. It reads the
+// node's resolv.conf and changes nothing.
 func (b *Builder) Sandbox(run *pod.SandboxRun) (*runtimeapi.PodSandboxConfig, []Notice, error) {
 	p := run.Pod
 	name, err := b.kernelName(p)
@@ -61,7 +61,7 @@ func sandboxLabels(p *v1.Pod) map[string]string {
 	return labels
 }
 
-// podLabels tell whose a sandbox or container is.
+// podLabels returns the labels that identify the pod of a sandbox or container.
 func podLabels(p *v1.Pod) map[string]string {
 	return map[string]string{
 		pod.LabelPodName:      p.Name,
@@ -70,7 +70,8 @@ func podLabels(p *v1.Pod) map[string]string {
 	}
 }
 
-// containerNamespaces are those of its sandbox, but for the processes that an ephemeral container sees.
+// containerNamespaces returns the namespaces of a container: those of its sandbox, except that an
+// ephemeral container with a target sees the processes of that target.
 func containerNamespaces(run *pod.ContainerRun) *runtimeapi.NamespaceOption {
 	options := namespaceOptions(run.Pod)
 	if run.TargetID != "" {
@@ -79,7 +80,7 @@ func containerNamespaces(run *pod.ContainerRun) *runtimeapi.NamespaceOption {
 	return options
 }
 
-// namespaceOptions are the same for a sandbox and its containers.
+// namespaceOptions returns the namespaces, which are the same for a sandbox and its containers.
 func namespaceOptions(p *v1.Pod) *runtimeapi.NamespaceOption {
 	options := &runtimeapi.NamespaceOption{
 		Network: runtimeapi.NamespaceMode_POD,
@@ -101,8 +102,8 @@ func namespaceOptions(p *v1.Pod) *runtimeapi.NamespaceOption {
 	return options
 }
 
-// portMappings are all ports of the containers that run as long as the pod, as a kubelet hands them
-// over; the runtime acts on those with a host port.
+// portMappings returns all ports of the regular containers and sidecars, as a kubelet passes them;
+// the runtime uses those with a host port.
 func portMappings(p *v1.Pod) ([]*runtimeapi.PortMapping, error) {
 	var mappings []*runtimeapi.PortMapping
 	for c, kind := range pod.Containers(p) {
@@ -125,8 +126,8 @@ func portMappings(p *v1.Pod) ([]*runtimeapi.PortMapping, error) {
 	return mappings, nil
 }
 
-// sysctls are those of the pod's namespaces, by the names that the runtime
-// knows, which have dots.
+// sysctls returns the sysctls of the pod's namespaces, by the names that the runtime uses, which
+// contain dots.
 func sysctls(p *v1.Pod) map[string]string {
 	if p.Spec.SecurityContext == nil || len(p.Spec.SecurityContext.Sysctls) == 0 {
 		return nil

@@ -12,7 +12,8 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// security is what a container may do: what it says itself, and of what it does not say what its pod says.
+// security is the effective security context of a container: its own settings, and the pod's for
+// those that it does not have.
 type security struct {
 	user, group  *int64
 	nonRoot      bool
@@ -27,7 +28,7 @@ type security struct {
 	strictGroups bool
 }
 
-// securityOf returns the security context of a container.
+// securityOf returns the effective security context of a container.
 func securityOf(p *v1.Pod, c *v1.Container) security {
 	var s security
 	if of := p.Spec.SecurityContext; of != nil {
@@ -58,8 +59,9 @@ func either[T any](first, other *T) *T {
 	return other
 }
 
-// supplementalGroups are the groups of a pod's processes beside their first: that of its volumes, then those it names.
-// strict: the groups that the user has in the image do not count.
+// supplementalGroups returns the additional groups of a pod's processes: the group of its volumes,
+// then the groups in its spec. strict is true if the groups that the user has in the image are
+// ignored.
 func supplementalGroups(of *v1.PodSecurityContext) (groups []int64, strict bool) {
 	if of.FSGroup != nil {
 		groups = append(groups, *of.FSGroup)
@@ -75,7 +77,7 @@ func groupsPolicy(strict bool) runtimeapi.SupplementalGroupsPolicy {
 	return runtimeapi.SupplementalGroupsPolicy_Merge
 }
 
-// containerSecurity is the security context a container is made with.
+// containerSecurity returns the CRI security context of a container.
 func (b *Builder) containerSecurity(ctx context.Context, run *pod.ContainerRun) (*runtimeapi.LinuxContainerSecurityContext, error) {
 	p, c := run.Pod, run.Container
 	s := securityOf(p, c)
@@ -113,7 +115,8 @@ func (b *Builder) containerSecurity(ctx context.Context, run *pod.ContainerRun) 
 	return context, nil
 }
 
-// setUser says as whom the container runs, where its pod or the node has a say in it; else the image does.
+// setUser sets the user and group of the container. If its spec specifies no user but a group, or
+// runAsNonRoot, it sets the user of the image; otherwise the runtime uses that of the image.
 func (b *Builder) setUser(ctx context.Context, run *pod.ContainerRun, s *security, context *runtimeapi.LinuxContainerSecurityContext) error {
 	name := run.Container.Name
 	if s.user != nil {
@@ -142,7 +145,7 @@ func (b *Builder) setUser(ctx context.Context, run *pod.ContainerRun, s *securit
 	return nil
 }
 
-// seccompProfile is a container's: what is said, else what the node has for those that say nothing.
+// seccompProfile returns the profile of a container: the specified one, else the node's default.
 func (b *Builder) seccompProfile(c *v1.Container, said *v1.SeccompProfile) (*runtimeapi.SecurityProfile, error) {
 	switch {
 	case said == nil && b.config.SeccompDefault, said != nil && said.Type == v1.SeccompProfileTypeRuntimeDefault:
@@ -158,8 +161,8 @@ func (b *Builder) seccompProfile(c *v1.Container, said *v1.SeccompProfile) (*run
 	return nil, fmt.Errorf("container %q: a seccomp profile of type %q without a name, or of an unknown type", c.Name, said.Type)
 }
 
-// appArmor is the profile of a container, in the form of today and in that of
-// older runtimes. A container of which nothing is said has the runtime's.
+// appArmor returns the profile of a container, in the current form and in the form for older
+// runtimes. It is empty if none is specified; then the runtime's default applies.
 func appArmor(p *v1.Pod, c *v1.Container) (profile *runtimeapi.SecurityProfile, old string, err error) {
 	said := pod.AppArmorProfile(p, c)
 	if said == nil {
@@ -195,11 +198,11 @@ func names(capabilities []v1.Capability) []string {
 	return all
 }
 
-// readOnlyPaths are the paths of a container's file systems that it may not write.
+// readOnlyPaths are the paths in a container's file systems that it cannot write.
 var readOnlyPaths = []string{"/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"}
 
-// maskedPaths are those that it does not see: what they tell is about the node. Both lists are a kubelet's; a runtime
-// that is given none masks nothing.
+// maskedPaths returns the paths that a container cannot see because they reveal information about
+// the node. Both lists are a kubelet's; a runtime that gets no list masks nothing.
 func maskedPaths() []string {
 	paths := []string{
 		"/proc/asound", "/proc/acpi", "/proc/interrupts", "/proc/kcore", "/proc/keys", "/proc/latency_stats", "/proc/timer_list",
@@ -211,7 +214,7 @@ func maskedPaths() []string {
 	return paths
 }
 
-// sandboxSecurity is the security context a sandbox is made with.
+// sandboxSecurity returns the CRI security context of a sandbox.
 func sandboxSecurity(p *v1.Pod) *runtimeapi.LinuxSandboxSecurityContext {
 	context := &runtimeapi.LinuxSandboxSecurityContext{
 		NamespaceOptions: namespaceOptions(p),

@@ -1,4 +1,4 @@
-// Package client asks the agent through its local socket.
+// Package client sends requests to the agent through its local socket.
 //
 // Comes in: a path of the local API. Goes out: the decoded answer, or an error
 // that says what to do next. The package owns no goroutine beyond a call.
@@ -18,18 +18,17 @@ import (
 	"time"
 )
 
-// timeout bounds one question, in case the agent hangs.
+// timeout limits the time of one request, in case the agent hangs.
 const timeout = 10 * time.Second
 
-// Client asks one agent.
+// Client sends requests to one agent.
 type Client struct {
 	socket string
 	dial   func(ctx context.Context, network, address string) (net.Conn, error)
 	http   *http.Client
 }
 
-// New makes a client of the agent behind socket. Nothing is opened before the
-// first question.
+// New returns a client of the agent behind socket. It connects with the first request.
 func New(socket string) *Client {
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", socket)
@@ -41,19 +40,17 @@ func New(socket string) *Client {
 	}
 }
 
-// Patient is a client of the same agent that waits for as long for an answer.
+// Patient returns a client of the same agent with another timeout for answers.
 func (c *Client) Patient(timeout time.Duration) *Client {
 	return &Client{socket: c.socket, dial: c.dial, http: &http.Client{Timeout: timeout, Transport: c.http.Transport}}
 }
 
-// Get asks for path ("/v1/pods", with a query where there is one) and decodes
-// the answer into into.
+// Get requests path ("/v1/pods", with a query if needed) and decodes the answer into into.
 func (c *Client) Get(ctx context.Context, path string, into any) error {
 	return c.do(ctx, http.MethodGet, path, into)
 }
 
-// Post has the agent do what path says ("/v1/release", with a query) and
-// decodes the answer into into.
+// Post sends an order to path ("/v1/release", with a query) and decodes the answer into into.
 func (c *Client) Post(ctx context.Context, path string, into any) error {
 	return c.do(ctx, http.MethodPost, path, into)
 }
@@ -77,9 +74,9 @@ func (c *Client) do(ctx context.Context, method, path string, into any) error {
 	return nil
 }
 
-// Refusal is an answer of the agent that says why it does not do what it was asked to.
+// Refusal is an answer in which the agent refuses a request and says why.
 type Refusal struct {
-	// Code is the status of HTTP.
+	// Code is the HTTP status.
 	Code            int
 	socket, message string
 }
@@ -89,11 +86,11 @@ func (r *Refusal) Error() string {
 	return fmt.Sprintf("the agent at %s refused: %s", r.socket, r.message)
 }
 
-// maxRefusal bounds the text of a refusal, in bytes.
+// maxRefusal limits the size of a refusal's text, in bytes.
 const maxRefusal = 64 << 10
 
-// refusal is why the agent does not answer as it was asked to: as JSON, or as text where
-// logs and programs are served.
+// refusal returns the error in an answer of the agent. The error is JSON, or text from the
+// endpoints for logs and programs.
 func (c *Client) refusal(resp *http.Response) error {
 	r := &Refusal{Code: resp.StatusCode, socket: c.socket}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
@@ -112,7 +109,7 @@ func (c *Client) refusal(resp *http.Response) error {
 	return r
 }
 
-// explain says what to do about an agent that does not answer.
+// explain adds what to do if the agent does not answer.
 func (c *Client) explain(err error) error {
 	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		err = wrapped.Err

@@ -21,28 +21,27 @@ import (
 	streamspdy "k8s.io/streaming/pkg/httpstream/spdy"
 )
 
-// execTimeout is how long the agent and the runtime may take to start a program: the
-// agent waits a minute for the runtime.
+// execTimeout limits the time that the agent and the runtime have to start a program. The agent
+// waits one minute for the runtime.
 const execTimeout = 90 * time.Second
 
-// Size is that of a terminal, in characters.
+// Size is the size of a terminal, in characters.
 type Size struct{ Width, Height uint16 }
 
-// Program is what a program in a container is connected with; nil for a stream that is
-// not wanted.
+// Program has the local ends of a program's streams. A stream that is not wanted is nil.
 type Program struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
-	// TTY has the program run on a terminal, which has one output; Sizes are those of the
-	// terminal, the first one and each that follows, until it is closed.
+	// TTY requests a terminal for the program, which then has one output. Sizes delivers the first
+	// size of the terminal and each further one, until the channel is closed.
 	TTY   bool
 	Sizes <-chan Size
 }
 
-// Exec runs a program at path ("/v1/exec/...?command=...") until it ends, and returns its
-// exit status. At "/v1/attach/..." it is connected with the one that the container runs, of
-// which the status is always 0. The query names the streams that p has. Where ctx ends it
-// leaves the program alone, which may go on.
+// Exec runs a program at path ("/v1/exec/...?command=...") until it exits, and returns its exit
+// status. At "/v1/attach/...", it connects to the main program of the container, and the status is
+// always 0. The query must name the streams that p has. If ctx ends first, Exec returns, and the
+// program may continue.
 func (c *Client) Exec(ctx context.Context, path string, p *Program) (status int, err error) {
 	target, err := url.Parse("http://wardlet" + path)
 	if err != nil {
@@ -58,7 +57,7 @@ func (c *Client) Exec(ctx context.Context, path string, p *Program) (status int,
 	if p.Sizes != nil {
 		options.TerminalSizeQueue = sizes(p.Sizes)
 	}
-	// What it would log is either returned, too, or happens at every end.
+	// Its log lines would repeat the returned error, or appear at every end.
 	err = executor.StreamWithContext(logr.NewContext(ctx, logr.Discard()), options)
 	ended, hasEnded := errors.AsType[exec.CodeExitError](err)
 	switch {
@@ -85,14 +84,14 @@ func (s sizes) Next() *remotecommand.TerminalSize {
 	return &remotecommand.TerminalSize{Width: next.Width, Height: next.Height}
 }
 
-// upgrade is a connection to the agent that goes on as SPDY.
+// upgrade is a connection to the agent that is upgraded to SPDY.
 type upgrade struct {
 	client *Client
 	conn   net.Conn
-	// refused is why there is none.
+	// refused is the reason why there is no connection.
 	refused error
-	// told is whether it was said how the program ended: without that the connection has
-	// broken off, which the executor takes for a good end.
+	// told is set once the agent has reported how the program ended. If it is not set, the connection
+	// was interrupted, which the executor treats as success.
 	told atomic.Bool
 }
 
@@ -148,14 +147,14 @@ func (u *upgrade) close() {
 	}
 }
 
-// readAhead is a connection of which the beginning was read.
+// readAhead is a connection whose first bytes are in a buffer.
 type readAhead struct {
 	net.Conn
 
 	reader *bufio.Reader
 }
 
-// Close implements net.Conn. To close it twice is no error, for which SPDY would wait.
+// Close implements net.Conn. A second Close returns no error, because SPDY would wait after one.
 func (r *readAhead) Close() error {
 	r.Conn.Close()
 	return nil
@@ -164,7 +163,7 @@ func (r *readAhead) Close() error {
 // Read implements net.Conn.
 func (r *readAhead) Read(p []byte) (int, error) { return r.reader.Read(p) }
 
-// listening notes whether the stream of errors says anything.
+// listening sets told when anything arrives in the error stream.
 type listening struct {
 	httpstream.Connection
 

@@ -8,14 +8,14 @@ import (
 	"net/http"
 )
 
-// Copy requests path ("/v1/logs/...") and writes the answer to w, until it ends or ctx
-// does. It waits for more for as long as that takes.
+// Copy requests path ("/v1/logs/...") and writes the answer to w, until the answer or ctx ends. It
+// has no timeout.
 func (c *Client) Copy(ctx context.Context, path string, w io.Writer) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://wardlet"+path, http.NoBody)
 	if err != nil {
 		return err
 	}
-	// The head of the answer comes with the first line of a log, which may take long.
+	// The header of the answer arrives with the first line of a log, which may take long.
 	patient := &http.Client{Transport: &http.Transport{DialContext: c.dial, DisableKeepAlives: true}}
 	resp, err := patient.Do(req)
 	if err != nil {
@@ -33,7 +33,7 @@ func (c *Client) Copy(ctx context.Context, path string, w io.Writer) error {
 	return err
 }
 
-// source notes why no more can be read.
+// source records the error that ended reading.
 type source struct {
 	io.Reader
 

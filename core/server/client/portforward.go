@@ -17,16 +17,16 @@ import (
 )
 
 const (
-	// portForward is the protocol of connections to ports, as kubelets and runtimes call it.
+	// portForward is the protocol name for connections to ports, as in kubelets and runtimes.
 	portForward = "portforward.k8s.io"
-	// maxForwardError bounds what a runtime may say of a connection that failed, in bytes.
+	// maxForwardError limits the size of a runtime's message about a failed connection, in bytes.
 	maxForwardError = 4 << 10
 )
 
-// PortForward connects conn with a port of a pod at path ("/v1/portforward/..."), 1 to
-// 65535, until the pod has written all, one of them breaks off, or ctx ends; then it closes
-// conn. Each call has a connection to the agent of its own, so that one that is read slowly
-// holds up no other. A Refusal is the agent's.
+// PortForward connects conn to a port of a pod, 1 to 65535, at path ("/v1/portforward/..."). It
+// returns after the pod has written everything, one side has failed, or ctx has ended, and closes
+// conn. Each call uses its own connection to the agent, so that a slow reader does not delay other
+// connections. It returns a Refusal if the agent refuses.
 func (c *Client) PortForward(ctx context.Context, path string, port uint16, conn net.Conn) error {
 	defer conn.Close()
 	u := &upgrade{client: c}
@@ -54,7 +54,7 @@ func (c *Client) PortForward(ctx context.Context, path string, port uint16, conn
 	if err != nil {
 		return c.brokenOff(ctx, err)
 	}
-	failure.Close() // nothing is sent there
+	failure.Close() // this direction is not used
 	headers.Set(v1.StreamType, v1.StreamTypeData)
 	data, err := streams.CreateStream(headers)
 	if err != nil {
@@ -63,22 +63,22 @@ func (c *Client) PortForward(ctx context.Context, path string, port uint16, conn
 	return c.copyBoth(ctx, conn, streams, data, failure)
 }
 
-// copyBoth passes on what both ends write, and returns why the runtime could not connect them.
+// copyBoth copies data in both directions, and returns the runtime's error if it could not connect.
 func (c *Client) copyBoth(ctx context.Context, conn net.Conn, streams httpstream.Connection, data, failure httpstream.Stream) error {
-	// The end of each of the two ends the waiting for the other.
+	// If ctx ends, closing both ends makes both copies return.
 	stop := context.AfterFunc(ctx, func() { conn.Close(); streams.Close() })
 	defer stop()
 	var copying sync.WaitGroup
 	copying.Go(func() {
 		if _, err := io.Copy(data, conn); err != nil {
-			_ = data.Reset() // what the pod still writes reaches nothing
+			_ = data.Reset() // further output of the pod is discarded
 			return
 		}
 		data.Close()
 	})
 	_, err := io.Copy(conn, data)
 	conn.Close()
-	_ = data.Reset() // else what is left in the stream would hold up the one of errors
+	_ = data.Reset() // otherwise data left in this stream would block the error stream
 	text, failed := io.ReadAll(io.LimitReader(failure, maxForwardError))
 	streams.Close()
 	copying.Wait()

@@ -14,9 +14,9 @@ type Line struct {
 	Object json.RawMessage `json:"object"`
 }
 
-// Watch asks for path ("/v1/pods?watch=true") and hands every line of the answer
-// to take, until take fails, the agent ends the answer, which is an error, too, or
-// ctx ends. It waits for lines for as long as that takes.
+// Watch requests path ("/v1/pods?watch=true") and calls take with every line of the answer. It
+// returns when take fails, when ctx ends, or with an error when the agent ends the answer. It has
+// no timeout.
 func (c *Client) Watch(ctx context.Context, path string, take func(Line) error) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://wardlet"+path, http.NoBody)
 	if err != nil {
@@ -44,7 +44,7 @@ func (c *Client) Watch(ctx context.Context, path string, take func(Line) error) 
 	}
 }
 
-// ended says why there are no more lines.
+// ended returns the reason why there are no more lines.
 func (c *Client) ended(err error) error {
 	_, noJSON := errors.AsType[*json.SyntaxError](err)
 	_, another := errors.AsType[*json.UnmarshalTypeError](err)

@@ -8,21 +8,23 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// cluster knows which cluster the pods are of that the source has. All calls come from the goroutine of Run.
+// cluster records to which cluster the source's pods belong. All calls come from the goroutine of
+// Run.
 type cluster struct {
-	// uid reads from the server what tells its cluster from others.
+	// uid reads a UID from the server that identifies its cluster.
 	uid func() (types.UID, error)
 	now func() time.Time
-	// tried is when it was read last.
+	// tried is the time when the UID was last read.
 	tried time.Time
-	// known is the cluster of the pods, empty where that could not be read yet.
+	// known is the UID of the pods' cluster, empty if it could not be read yet.
 	known types.UID
-	// pods are those that the source has.
+	// pods are the pods that the source has.
 	pods map[types.UID]bool
 }
 
-// check fails for a list that is of another cluster than the pods: one that has none of them, from a server whose cluster is
-// not theirs. A server that was set up anew has no say about what the node runs.
+// check fails for a list from another cluster than that of the pods: the list has none of them, and
+// the server's cluster is another one. A server that was set up anew must not terminate the node's
+// pods.
 func (c *cluster) check(list []any) error {
 	if c.known == "" || len(c.pods) == 0 {
 		return nil
@@ -43,7 +45,7 @@ func (c *cluster) check(list []any) error {
 	return nil
 }
 
-// replaced says that the source has these pods now, and no others.
+// replaced records that the source has exactly these pods now.
 func (c *cluster) replaced(list []any) {
 	clear(c.pods)
 	for _, item := range list {
@@ -52,16 +54,17 @@ func (c *cluster) replaced(list []any) {
 	c.learn()
 }
 
-// learnPeriod is the least time between attempts to read which cluster the pods are of.
+// learnPeriod is the shortest time between attempts to read the cluster's UID.
 const learnPeriod = 10 * time.Second
 
-// learn reads which cluster the pods are of, if that is not known: a server that has just been made may have no service yet.
+// learn reads the cluster's UID if it is not known: a server that has just been set up may not have
+// the service yet.
 func (c *cluster) learn() {
 	now := c.now()
 	if c.known != "" || !c.tried.IsZero() && now.Sub(c.tried) < learnPeriod {
 		return
 	}
 	c.tried = now
-	// Where the credentials are not those of a node the cluster stays unknown.
+	// If the credentials are not those of a node, the cluster stays unknown.
 	c.known, _ = c.uid()
 }

@@ -10,9 +10,8 @@ import (
 	"github.com/wardlet/wardlet/core/source"
 )
 
-// outlet is the source's way to its sink. The goroutines of list and watch
-// report through it too; it lets one of them through at a time, and none
-// before the source runs or once it has ended.
+// outlet delivers to the source's sink. The goroutines of list and watch report through it, too. It
+// serializes the calls, and makes none before Run starts or after it has ended.
 type outlet struct {
 	server string
 	log    *slog.Logger
@@ -20,13 +19,13 @@ type outlet struct {
 
 	mu   sync.Mutex
 	sink source.Sink
-	// ctx is that of Run, nil before it; stop ends it.
+	// ctx is the context of Run, nil before Run. stop cancels it.
 	ctx  context.Context
 	stop context.CancelFunc
-	// told is the last error that was logged, since when the first one was.
+	// told is the last error that was logged, since the time when the first one was logged.
 	told  string
 	since time.Time
-	// err is what the sink failed with.
+	// err is the error of the sink.
 	err error
 }
 
@@ -44,8 +43,8 @@ func (o *outlet) apply(changed []api.Document, gone []string) error {
 	return o.deliver(func(ctx context.Context) error { return o.sink.Apply(ctx, changed, gone) })
 }
 
-// deliver calls the sink, which may take its time. If the sink fails nothing
-// more is delivered: what it did not take would be missing for ever.
+// deliver calls the sink, which may block. After the sink has failed, nothing more is delivered:
+// the failed delivery would be missing for ever.
 func (o *outlet) deliver(call func(context.Context) error) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -63,8 +62,8 @@ func (o *outlet) deliver(call func(context.Context) error) error {
 	return nil
 }
 
-// good says that the server was heard of and had nothing new. There is no watch
-// without a list, so a snapshot was delivered before.
+// good reports that the server answered without anything new. A watch always follows a list, so a
+// snapshot was delivered before.
 func (o *outlet) good() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -82,7 +81,7 @@ func (o *outlet) tellGood() {
 	}
 }
 
-// bad says why the last answer still stands.
+// bad reports why the last answer stays in force.
 func (o *outlet) bad(err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -99,7 +98,7 @@ func (o *outlet) bad(err error) {
 	}
 }
 
-// failure is what the sink failed with.
+// failure returns the error of the sink.
 func (o *outlet) failure() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()

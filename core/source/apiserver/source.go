@@ -15,32 +15,32 @@ import (
 	"github.com/wardlet/wardlet/core/source"
 )
 
-// Config says what to watch and where it goes.
+// Config says what to watch and where to deliver it.
 type Config struct {
 	// Name is the source's name in agent.toml.
 	Name string
 	// NodeName is this node's name.
 	NodeName string
-	// Client is of the API server; the source does not close it.
+	// Client is the client of the API server. The source does not close it.
 	Client *kube.Client
 	Sink   source.Sink
-	// MaxBackoff is kube.Selection's.
+	// MaxBackoff is the MaxBackoff of kube.Selection.
 	MaxBackoff time.Duration
 	Logger     *slog.Logger
-	// Now is the clock for what is logged. The default is time.Now.
+	// Now is the clock. The default is time.Now.
 	Now func() time.Time
 }
 
-// clusterTimeout is how long the server may take to say which cluster it is of.
+// clusterTimeout is the time limit for reading the cluster's UID.
 const clusterTimeout = 10 * time.Second
 
-// Source watches the pods of this node. Make it with New.
+// Source watches the pods of this node. Use New to create one.
 type Source struct {
 	cfg Config
 	out *outlet
 }
 
-// New makes a source; Run starts it.
+// New returns a source. Run starts it.
 func New(c Config) (*Source, error) {
 	if c.Now == nil {
 		c.Now = time.Now
@@ -55,8 +55,8 @@ func New(c Config) (*Source, error) {
 	return &Source{cfg: c, out: &outlet{sink: c.Sink, server: c.Client.Server(), log: c.Logger, now: c.Now}}, nil
 }
 
-// Run lists, watches and delivers until ctx is done; then it ends with nil. It
-// fails only with an error of the sink. It runs once.
+// Run lists, watches and delivers until ctx is done, and then returns nil. It fails only with an
+// error of the sink. It can run only once.
 func (s *Source) Run(ctx context.Context) error {
 	inner, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -7,17 +7,17 @@ import (
 	"github.com/wardlet/wardlet/core/manifest"
 )
 
-// store is what the reflector keeps up to date. It makes a delivery of every
-// call, and keeps only which pods there are. All calls come from the goroutine
-// of Run; what it is given is its own.
+// store receives the updates of the reflector. It delivers every call at once, and keeps only the
+// set of pods. All calls come from the goroutine of Run. The objects that it receives are not
+// shared.
 type store struct {
 	out     *outlet
 	from    manifest.APIFrom
 	cluster cluster
 }
 
-// Replace takes a complete list. It fails where that is of another cluster: the
-// reflector then reads the next one.
+// Replace delivers a complete list. It fails if the list is from another cluster: the reflector
+// then reads the next one.
 func (s *store) Replace(list []any, _ string) error {
 	if err := s.cluster.check(list); err != nil {
 		s.out.bad(err)
@@ -34,32 +34,31 @@ func (s *store) Replace(list []any, _ string) error {
 	return nil
 }
 
-// Add takes a new pod.
+// Add delivers a new pod.
 func (s *store) Add(item any) error { return s.Update(item) }
 
-// Update takes a new version of a pod.
+// Update delivers a new version of a pod.
 func (s *store) Update(item any) error {
 	s.cluster.pods[item.(*v1.Pod).UID] = true
 	s.cluster.learn()
 	return s.out.apply([]api.Document{s.document(item)}, nil)
 }
 
-// Delete takes the last version of a pod that is gone.
+// Delete delivers the removal of a pod. item is its last version.
 func (s *store) Delete(item any) error {
 	delete(s.cluster.pods, item.(*v1.Pod).UID)
 	return s.out.apply(nil, []string{s.document(item).ID})
 }
 
-// Bookmark takes the word that there is nothing new.
+// Bookmark records that there is nothing new.
 func (s *store) Bookmark(string) error {
 	s.out.good()
 	s.cluster.learn()
 	return nil
 }
 
-// Resync is never asked for.
+// Resync is never called.
 func (s *store) Resync() error { return nil }
 
-// document makes a document of what the reflector delivers, which has made sure
-// of its type.
+// document returns the document of a pod from the reflector, which has checked its type.
 func (s *store) document(item any) api.Document { return manifest.FromAPI(item.(*v1.Pod), s.from) }

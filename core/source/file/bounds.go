@@ -14,18 +14,18 @@ import (
 	"github.com/wardlet/wardlet/core/manifest"
 )
 
-// errFull is a directory beyond the bounds of Config.
+// errFull is the error for a directory that exceeds the limits of Config.
 var errFull = errors.New("remove what is not needed, or divide it among several sources")
 
-// namesAtOnce is how many names of a directory are read at a time, and restTime how
-// long nothing is looked at after a directory was found beyond its bounds.
+// namesAtOnce is the number of names of a directory that are read at a time. restTime is the pause
+// after a directory was found to exceed its limits.
 const (
 	namesAtOnce = 1024
 	restTime    = time.Second
 )
 
-// manifests returns the names in a directory that are those of manifests, and counts the
-// others. Of too many it reads no more than tells that they are.
+// manifests returns the names in a directory that are those of manifests, and counts the others. It
+// stops reading when there are more than Config.MaxFiles.
 func (s *Source) manifests(dir *os.File) (names []fs.DirEntry, err error) {
 	for {
 		some, err := dir.ReadDir(namesAtOnce)
@@ -51,7 +51,7 @@ func (s *Source) manifests(dir *os.File) (names []fs.DirEntry, err error) {
 	}
 }
 
-// within returns an error where manifests are larger together than Config.MaxBytes.
+// within returns an error if the manifests together are larger than Config.MaxBytes.
 func (s *Source) within(entries []entry) error {
 	total := int64(0)
 	for _, e := range entries {
@@ -62,11 +62,11 @@ func (s *Source) within(entries []entry) error {
 	return nil
 }
 
-// counts is the size of a manifest as MaxBytes counts it. Of one that is too large by
-// itself no more is read than that.
+// counts returns the size of a manifest for the limit MaxBytes. At most manifest.MaxManifest bytes
+// of a manifest are read, so no more are counted.
 func (e *entry) counts() int64 { return min(e.stamp.Size, manifest.MaxManifest) }
 
-// fits reports whether the files are within the bounds once these are counted, too.
+// fits reports whether the files are within the limits after these entries are added.
 func (s *Source) fits(entries []entry) bool {
 	files, total := len(s.files), s.bytes
 	for i := range entries {
@@ -80,9 +80,9 @@ func (s *Source) fits(entries []entry) bool {
 	return files <= s.cfg.MaxFiles && total <= s.cfg.MaxBytes
 }
 
-// count takes the size and the documents of a file into account. A file with whose
-// documents there are too many is held: what runs from it goes on, and it is read
-// again when there is room.
+// count updates the totals with the size and the documents of a file. If there is no room for the
+// documents of a file, it is held: its running pods continue, and it is read again when there is
+// room.
 func (s *Source) count(f *file, e entry, from manifest.DecodeFrom) {
 	s.bytes += e.counts() - f.bytes
 	f.bytes = e.counts()
@@ -98,15 +98,15 @@ func (s *Source) count(f *file, e entry, from manifest.DecodeFrom) {
 	f.documents = 1
 }
 
-// readAgain makes a file that was held for its many documents be read where there is
-// room for them now.
+// readAgain marks a file for reading that was held for its many documents, if there is room for
+// them now.
 func (s *Source) readAgain(f *file) {
 	if f.left > 0 && s.documents-f.documents+f.left <= s.cfg.MaxFiles {
 		f.left, f.read = 0, fswatch.Stamp{}
 	}
 }
 
-// drop forgets a file.
+// drop removes a file from the state.
 func (s *Source) drop(name string) {
 	if f := s.files[name]; f != nil {
 		s.bytes -= f.bytes
@@ -115,8 +115,8 @@ func (s *Source) drop(name string) {
 	}
 }
 
-// overfill notes that the directory is beyond its bounds. What events told of it is
-// forgotten: the next listing sees what there is.
+// overfill records that the directory exceeds its limits. It discards earlier events, because the
+// next full listing replaces them.
 func (s *Source) overfill(err error) {
 	if !s.full {
 		s.full = true
@@ -128,8 +128,8 @@ func (s *Source) overfill(err error) {
 	s.relist = true
 }
 
-// rest takes events for a while without a look: a directory that is being filled is
-// not listed for every file.
+// rest records events for a while without a look, so that a directory that is being filled is not
+// listed for every file.
 func (s *Source) rest(ctx context.Context) {
 	timer := time.NewTimer(restTime)
 	defer timer.Stop()

@@ -8,15 +8,15 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// given is what the sink was told of a document.
+// given identifies a document that was delivered to the sink.
 type given struct {
 	id, version, fault string
 	claims             types.NamespacedName
 }
 
-// difference reports whether the sink has other documents of the file than were
-// read, and counts these as given. They are handed over all or none: what stands
-// where in a manifest only the whole of it says.
+// difference reports whether the documents of the file differ from those that were delivered last,
+// and records them as delivered. A file's documents are delivered all or none, because their
+// positions depend on the whole manifest.
 func (f *file) difference() bool {
 	now := make([]given, len(f.docs))
 	for i := range f.docs {
@@ -33,7 +33,7 @@ func (f *file) difference() bool {
 	return true
 }
 
-// held reports whether a document stands for the whole file.
+// held reports whether the last document holds the whole file.
 func held(docs []api.Document) bool {
 	return len(docs) > 0 && docs[len(docs)-1].Holds()
 }

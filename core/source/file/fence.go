@@ -13,19 +13,18 @@ import (
 	"github.com/wardlet/wardlet/core/internal/fswatch"
 )
 
-// fencePatience bounds how long a fence is waited for; events come within
-// microseconds unless the machine stands still.
+// fencePatience limits the wait for a fence's event. Events come within microseconds unless the
+// machine is stalled.
 const fencePatience = time.Second
 
-// fence tells how a name appeared. The kernel tells a name that was moved into
-// place from one that was opened for writing, fsnotify calls both a creation.
-// But a file that is written under its name has an event for each write after
-// that of its creation. So: once a file is seen to have content, an event is
-// caused on a file of the fence's own, and when that arrives, all earlier ones
-// have. If no write is among them, the content came with the name.
+// fence determines how a name appeared. The kernel distinguishes a name that was moved into place
+// from one that was opened for writing, but fsnotify reports both as a creation. A file that is
+// written under its name has an event for each write after the event of its creation. So once a
+// file has content, the source causes an event on the fence's own file. When that event arrives,
+// all earlier ones have arrived. If no write is among them, the content came with the name.
 type fence struct {
 	file *os.File
-	// down is true from raise until the event has arrived.
+	// down is true from caughtUp until the event has arrived.
 	down bool
 }
 
@@ -34,7 +33,7 @@ func newFence(w *fswatch.Watch) (*fence, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a fence: %w", err)
 	}
-	// The watch is on the file, not its name; nothing is left behind.
+	// The watch is on the file, not its name, so the name can be removed.
 	err = w.Add(f.Name())
 	if err = errors.Join(err, os.Remove(f.Name())); err != nil {
 		f.Close()
@@ -49,7 +48,7 @@ func (f *fence) close() {
 	}
 }
 
-// passed reports whether e is an event of the fence, and records that it came.
+// passed reports whether e is an event of the fence, and records its arrival.
 func (f *fence) passed(e fsnotify.Event) bool {
 	if f == nil || e.Name != f.file.Name() {
 		return false
@@ -60,8 +59,7 @@ func (f *fence) passed(e fsnotify.Event) bool {
 	return true
 }
 
-// caughtUp records all events of what has happened so far. It reports false if
-// some may be missing.
+// caughtUp records all events up to now. It returns false if some may be missing.
 func (s *Source) caughtUp() bool {
 	f := s.watch.fence
 	if f == nil {
@@ -91,8 +89,8 @@ func (s *Source) caughtUp() bool {
 	return true
 }
 
-// noteLate records an event that came after the listing. It says something
-// about the next listing, which follows at once.
+// noteLate records an event that came after the listing. The event concerns the next listing, which
+// follows at once.
 func (s *Source) noteLate(e fsnotify.Event, ok bool) {
 	if !s.note(e, ok) {
 		return
@@ -103,8 +101,7 @@ func (s *Source) noteLate(e fsnotify.Event, ok bool) {
 	}
 }
 
-// classify finds out which of the names that have appeared came with their
-// content.
+// classify determines which of the new names appeared together with their content.
 func (s *Source) classify(entries []entry) {
 	var appeared []entry
 	for _, e := range entries {
@@ -122,8 +119,8 @@ func (s *Source) classify(entries []entry) {
 	}
 }
 
-// openForWriting reports whether a process has the file open for writing: a
-// write whose event is not there yet. If that is not known, it reports false.
+// openForWriting reports whether a process has the file open for writing, and so may cause a write
+// event later. If that is not known, it returns false.
 func openForWriting(path string) bool {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
 	if err != nil {

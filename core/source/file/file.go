@@ -8,55 +8,53 @@ import (
 	"github.com/wardlet/wardlet/core/internal/fswatch"
 )
 
-// arrival is how a name appeared; zero: it did not.
+// arrival is the way in which a name appeared; zero: it did not appear.
 type arrival int
 
 const (
-	// created: opened for writing, or a link.
+	// created: the name was opened for writing, or is a link.
 	created arrival = iota + 1
-	// moved: put there by a rename.
+	// moved: the name was put there by a rename.
 	moved
 )
 
-// racyWindow is the coarsest step of file times: what was written within it
-// may have been written again without a trace.
+// racyWindow is the coarsest resolution of file times. A file that was written within this time may
+// have been written again without a change of its times.
 const racyWindow = 2 * time.Second
 
-// file is what is remembered of a name.
+// file is the state of a name.
 type file struct {
-	// path is where it was read: the path of the source, or below that.
+	// path is the path at which the file was read: the path of the source, or a path below it.
 	path string
-	// stamp is the last one listed; quiet is since when it stands, as far as
-	// is known.
+	// stamp is the last listed stamp. quiet is the time since when the file has not changed, as far
+	// as is known.
 	stamp fswatch.Stamp
 	quiet time.Time
-	// whole is true when the file came under its name in one step and was not
-	// written to since.
+	// whole: the name appeared together with its content, and the file was not written since.
 	whole bool
-	// touched is true when the kernel told of a write that was not read yet.
+	// touched: the kernel reported a write and the file was not read since.
 	touched bool
-	// missing is since when listings lack the name; zero: they have it.
+	// missing is the time since when listings lack the name, zero if they have it.
 	missing time.Time
 
-	// tried is true once there was a reading, good or bad; docs are those of
-	// the last one. read is the stamp of the last good one, sum the digest.
+	// tried: the file was read at least once, successfully or not. docs are the documents of the
+	// last reading. read is the stamp of the last successful reading, sum its digest.
 	tried bool
 	read  fswatch.Stamp
 	sum   [sha256.Size]byte
 	racy  bool
 	docs  []api.Document
-	// bytes and documents are what counts of the file (Source.count), left how many
-	// documents it has that there is no room for.
+	// bytes and documents are the file's share of the totals of the Source (Source.count). left is
+	// the number of its documents for which there is no room.
 	bytes           int64
 	documents, left int
 
-	// given is what the sink was told of the documents, told whether it was told
-	// anything.
+	// given are the documents that were delivered to the sink. told: there was a delivery.
 	given []given
 	told  bool
 }
 
-// see records what a listing shows of the file.
+// see records the file's entry in a listing.
 func (f *file) see(e entry, how arrival, relinked bool, now time.Time) {
 	f.missing = time.Time{}
 	other := e.stamp.Inode != f.read.Inode
@@ -69,17 +67,17 @@ func (f *file) see(e entry, how arrival, relinked bool, now time.Time) {
 	}
 	switch {
 	case how == created, written && e.stamp.Inode == f.stamp.Inode:
-		// Its times prove nothing: a file that is being cut off has its new
-		// size before its new times.
+		// The file's times prove nothing: a file that is being truncated has its new size before
+		// its new times.
 		f.quiet = now
 	case written:
-		// Reckoned from now, so that it is safe from jumps of the clock.
+		// The time is computed from now, so that it is safe from jumps of the clock.
 		f.quiet = now.Add(-max(0, now.Sub(e.stamp.Changed())))
 	}
 	f.stamp = e.stamp
 }
 
-// current reports whether the last reading was good and is of this stamp.
+// current reports whether the last reading was successful and has this stamp.
 func (f *file) current() bool { return f.tried && !f.touched && f.read == f.stamp }
 
 // stale reports whether there is something to read.

@@ -10,10 +10,9 @@ import (
 	"github.com/wardlet/wardlet/core/internal/fswatch"
 )
 
-// glance returns the names to look at when not all need to be listed: where the
-// kernel tells of every change, what it told of is all that changed, so that one
-// manifest costs as much among ten thousand as alone. ok is false where a full
-// listing is due.
+// glance returns the names to look at if a full listing is not needed. If the kernel reports every
+// change, only the reported names can have changed, so a change of one manifest costs the same
+// however many there are. ok is false if a full listing is due.
 func (s *Source) glance(now time.Time) (names []string, ok bool) {
 	switch {
 	case !s.snapshot, s.single, s.relist, !s.failing.IsZero(), !s.watch.watching():
@@ -25,15 +24,15 @@ func (s *Source) glance(now time.Time) (names []string, ok bool) {
 	if err != nil || !info.IsDir() || !s.known || fswatch.StampOf(info).Inode != s.good {
 		return nil, false
 	}
-	// What has another name, too, may change under that, and no event tells.
+	// A file that has another name may change under that name without an event here.
 	due := maps.Clone(s.links)
 	maps.Copy(due, s.due)
 	clear(s.due)
 	return slices.Sorted(maps.Keys(due)), true
 }
 
-// noteLink remembers whether what a name leads to has another name, too. Of a
-// second name that a file is given the kernel tells under that one only.
+// noteLink records whether the file of a name has another name. When a file gets a second name, the
+// kernel reports an event only under the second name.
 func (s *Source) noteLink(e entry, now time.Time) {
 	switch {
 	case e.hardlink && !s.links[e.name] && !s.listed.Equal(now):
@@ -47,7 +46,7 @@ func (s *Source) noteLink(e entry, now time.Time) {
 	}
 }
 
-// lookAmong does what look does for these names.
+// lookAmong is look for only these names.
 func (s *Source) lookAmong(ctx context.Context, names []string, now time.Time) error {
 	var entries []entry
 	for _, name := range names {

@@ -9,7 +9,7 @@ import (
 	"github.com/wardlet/wardlet/core/internal/fswatch"
 )
 
-// maxLinks is how many links the kernel follows on one path.
+// maxLinks is the number of links that the kernel follows on one path.
 const maxLinks = 40
 
 // linksTo returns the symbolic links that are followed on the way to a path, each with the real
@@ -45,9 +45,8 @@ func linksTo(path string) (links []string) {
 	return links
 }
 
-// watchLinks watches the directories of the links that lead to what is watched,
-// for when one of them is made to lead elsewhere. It is no loss where it fails:
-// the next listing finds that, too.
+// watchLinks watches the directories of the links that lead to the watched directory, to detect
+// when one of them changes its target. If a watch fails, the next listing finds the change.
 func (s *Source) watchLinks() {
 	w := &s.watch
 	now, watched := map[string]bool{}, map[string]bool{w.dir: true}
@@ -58,7 +57,7 @@ func (s *Source) watchLinks() {
 		}
 		dir := filepath.Dir(link)
 		if sameDirectory(dir, w.dir) {
-			// Events of that directory have the name that it has here.
+			// Events of that directory use the name under which it is watched.
 			dir = w.dir
 			link = filepath.Join(dir, filepath.Base(link))
 		}
@@ -72,14 +71,14 @@ func (s *Source) watchLinks() {
 		}
 	}
 	w.links = now
-	// The event may have been lost with the watch of where the link led before.
+	// The event may have been lost when the watch of the link's former target was removed.
 	if w.led != nil && !maps.Equal(w.led, led) {
 		s.relist, s.relinked = true, true
 	}
 	w.led = led
 }
 
-// forgetLinks ends the watches of watchLinks.
+// forgetLinks removes the watches of watchLinks.
 func (w *watchState) forgetLinks() {
 	for link := range w.links {
 		w.Remove(filepath.Dir(link))

@@ -11,18 +11,17 @@ import (
 	"github.com/wardlet/wardlet/core/internal/fswatch"
 )
 
-// entry is a manifest as a listing shows it.
+// entry is a manifest in a listing.
 type entry struct {
 	name  string
 	stamp fswatch.Stamp
-	// symlink is true where the name is a symbolic link, hardlink where the
-	// file has another name.
+	// symlink: the name is a symbolic link. hardlink: the file has another name.
 	symlink, hardlink bool
-	// err says why the name leads nowhere.
+	// err is the reason why the name has no readable file.
 	err error
 }
 
-// list returns the manifests below the path, and the directory they are in.
+// list returns the manifests at the path, and the directory that contains them.
 func (s *Source) list() (dir fswatch.Inode, entries []entry, err error) {
 	s.ignored = nil
 	info, err := os.Stat(s.cfg.Path)
@@ -56,7 +55,7 @@ func (s *Source) list() (dir fswatch.Inode, entries []entry, err error) {
 	}
 	names, err := s.manifests(f)
 	if err != nil {
-		s.ignored = nil // no more than a part was counted
+		s.ignored = nil // only a part was counted
 		return fswatch.Inode{}, nil, fmt.Errorf("list manifests: %w", err)
 	}
 	for _, n := range names {
@@ -67,7 +66,7 @@ func (s *Source) list() (dir fswatch.Inode, entries []entry, err error) {
 	return fswatch.StampOf(info).Inode, entries, s.within(entries)
 }
 
-// ownerOnly refuses a directory of secrets that others may read.
+// ownerOnly returns an error for a directory of secrets that others may access.
 func (s *Source) ownerOnly(info fs.FileInfo) error {
 	if !s.cfg.OwnerOnly {
 		return nil
@@ -82,7 +81,7 @@ func (s *Source) ownerOnly(info fs.FileInfo) error {
 	return nil
 }
 
-// stat looks at one name; ok is false for one that is no longer there.
+// stat returns the entry of one name; ok is false if the name no longer exists.
 func (s *Source) stat(name string, symlink bool) (e entry, ok bool) {
 	info, err := os.Stat(s.pathOf(name))
 	switch {
@@ -97,7 +96,7 @@ func (s *Source) stat(name string, symlink bool) (e entry, ok bool) {
 	return entry{name: name, stamp: fswatch.StampOf(info), symlink: symlink, hardlink: links > 1}, true
 }
 
-// whatIs names what is no regular file.
+// whatIs describes a file that is not a regular file.
 func whatIs(mode fs.FileMode) string {
 	switch mode.Type() {
 	case fs.ModeDir:

@@ -15,8 +15,8 @@ import (
 	"github.com/wardlet/wardlet/core/manifest"
 )
 
-// look finds what changed, reads it and delivers what is new. It fails only with
-// an error of the sink.
+// look finds changed files, reads them and delivers the changes. It fails only with an error of the
+// sink.
 func (s *Source) look(ctx context.Context) error {
 	now := s.cfg.Now()
 	if names, ok := s.glance(now); ok {
@@ -59,8 +59,8 @@ func (s *Source) look(ctx context.Context) error {
 	return s.deliver(ctx, maps.Keys(s.files), now)
 }
 
-// fail reports an error that is still there after the settle time; a path
-// that is being replaced is missing for a moment.
+// fail reports an error that still exists after the settle time, because a path that is being
+// replaced is missing for a moment.
 func (s *Source) fail(now time.Time, err error) {
 	if s.failing.IsZero() {
 		s.failing = now
@@ -73,11 +73,11 @@ func (s *Source) fail(now time.Time, err error) {
 	s.tell(err)
 }
 
-// tell reports how the last look went.
+// tell reports the result of the last look.
 func (s *Source) tell(err error) { s.cfg.Sink.Health(err) }
 
-// takeIn compares what is there of some names with what is remembered, and
-// reads what is new and whole.
+// takeIn compares the entries of some names with their recorded state, and reads the files that are
+// new and complete.
 func (s *Source) takeIn(entries []entry, among iter.Seq[string], now time.Time) {
 	there := make(map[string]bool, len(entries))
 	for _, e := range entries {
@@ -131,22 +131,23 @@ func (s *Source) takeInFile(f *file, e entry, now time.Time) {
 	}
 }
 
-// lookAgain makes the next look come no later than t, and see this name.
+// lookAgain schedules a look at this name no later than t.
 func (s *Source) lookAgain(name string, t time.Time) {
 	s.due[name] = true
 	s.lookAt(t)
 }
 
-// openPatience is how long a file may stand still while a writer has it open:
-// a copy over a network may stall.
+// openPatience is the time for which a file must be unchanged while a writer has it open: a copy
+// over a network may stall.
 const openPatience = time.Minute
 
-// beingWritten reports whether a file that stands still may grow all the same.
+// beingWritten reports whether a file that has not changed for the settle time may still grow.
 func (s *Source) beingWritten(f *file, name string, now time.Time) bool {
 	return !f.whole && now.Sub(f.quiet) < openPatience && openForWriting(s.pathOf(name))
 }
 
-// later keeps the next look from coming at once, again and again.
+// later returns t, but at least a millisecond after now, so that looks do not follow each other
+// without a pause.
 func later(t, now time.Time) time.Time {
 	if least := now.Add(time.Millisecond); t.Before(least) {
 		return least
@@ -154,8 +155,8 @@ func later(t, now time.Time) time.Time {
 	return t
 }
 
-// forgotten reports whether the absence of a file counts: when it has lasted,
-// or when the file was renamed and read under its new name.
+// forgotten reports whether an absent file is to be removed: the absence has lasted, or the file
+// was renamed and read under its new name.
 func (s *Source) forgotten(f *file, now time.Time) bool {
 	if f.missing.IsZero() {
 		return false
@@ -163,7 +164,7 @@ func (s *Source) forgotten(f *file, now time.Time) bool {
 	return now.Sub(f.missing) >= s.cfg.Settle || s.renamed(f)
 }
 
-// renamed reports whether the file is there, and read, under another name.
+// renamed reports whether the file exists, and was read, under another name.
 func (s *Source) renamed(f *file) bool {
 	for _, heir := range s.files {
 		if heir.missing.IsZero() && heir.stamp.Content() == f.stamp.Content() && heir.current() && !held(heir.docs) {
@@ -173,7 +174,7 @@ func (s *Source) renamed(f *file) bool {
 	return false
 }
 
-// deliver hands over what the sink has not been given yet of some names.
+// deliver delivers the changes of some names to the sink.
 func (s *Source) deliver(ctx context.Context, among iter.Seq[string], now time.Time) error {
 	if !s.snapshot {
 		return s.deliverAll(ctx, now)
@@ -206,8 +207,8 @@ func (s *Source) deliver(ctx context.Context, among iter.Seq[string], now time.T
 	return s.cfg.Sink.Apply(ctx, changed, gone)
 }
 
-// deliverAll hands over the first snapshot. It waits a while for files that
-// are being written, and then holds them.
+// deliverAll delivers the first snapshot. It waits a limited time for files that are being written,
+// and then holds them.
 func (s *Source) deliverAll(ctx context.Context, now time.Time) error {
 	var all []api.Document
 	for name, f := range s.files {

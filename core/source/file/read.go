@@ -15,9 +15,9 @@ import (
 	"github.com/wardlet/wardlet/core/manifest"
 )
 
-// readWhole reads a file, or the beginning of one that is too large, and returns
-// the stamp it had after that, or none where that is not of what was read. It
-// never blocks, also where the name has meanwhile become that of a pipe.
+// readWhole reads a file, or the beginning of one that is too large. It returns the file's stamp
+// after the reading, or the zero stamp if its size does not match the data. It never blocks, even
+// if the name has become that of a pipe.
 func readWhole(path string) (data []byte, after fswatch.Stamp, err error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
 	if err != nil {
@@ -31,7 +31,7 @@ func readWhole(path string) (data []byte, after fswatch.Stamp, err error) {
 	if !info.Mode().IsRegular() {
 		return nil, fswatch.Stamp{}, fmt.Errorf("%s is not a regular file", path)
 	}
-	// One byte more than allowed: what is too large is refused by the decoder.
+	// One byte more than allowed is read, so that the decoder refuses a manifest that is too large.
 	data = make([]byte, min(info.Size(), manifest.MaxManifest)+1)
 	n, err := io.ReadFull(f, data)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -48,8 +48,8 @@ func readWhole(path string) (data []byte, after fswatch.Stamp, err error) {
 	return data, after, nil
 }
 
-// reread reads and decodes the file. It reports false when the file changed
-// meanwhile, or went away.
+// reread reads and decodes the file. It returns false if the file changed during the reading or was
+// removed.
 func (f *file) reread(decode func([]byte, manifest.DecodeFrom) []api.Document, from manifest.DecodeFrom, now time.Time) bool {
 	data, after, err := readWhole(from.File)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -72,7 +72,7 @@ func (f *file) reread(decode func([]byte, manifest.DecodeFrom) []api.Document, f
 	return true
 }
 
-// fail notes that the file cannot be read; it is tried again at every look.
+// fail records that the file cannot be read. The file is tried again at every look.
 func (f *file) fail(from manifest.DecodeFrom, err error) {
 	f.tried, f.read = true, fswatch.Stamp{}
 	f.docs = []api.Document{manifest.HoldFile(from, 0, err)}

@@ -17,16 +17,16 @@ import (
 const (
 	DefaultPeriod = 20 * time.Second
 	DefaultSettle = 100 * time.Millisecond
-	// DefaultMaxFiles and DefaultMaxBytes are far beyond what a node runs.
+	// DefaultMaxFiles and DefaultMaxBytes are far above the needs of a node.
 	DefaultMaxFiles = 16384
 	DefaultMaxBytes = 256 << 20
 )
 
-// firstWait is how many settle times the first snapshot waits for files that
-// are being written.
+// firstWait is the number of settle times for which the first snapshot waits for files that are
+// being written.
 const firstWait = 10
 
-// Config says what to read and where it goes.
+// Config says what to read and where to deliver it.
 type Config struct {
 	// Name is the source's name in agent.toml.
 	Name string
@@ -34,93 +34,90 @@ type Config struct {
 	Path string
 	// NodeName is this node's name.
 	NodeName string
-	// Namespaces are those that documents may be in, as in manifest.DecodeFrom.
+	// Namespaces are the namespaces that documents may have, as in manifest.DecodeFrom.
 	Namespaces []string
 	Sink       source.Sink
 	// Decode reads a manifest. The default is manifest.Decode.
 	Decode func(data []byte, from manifest.DecodeFrom) []api.Document
-	// OwnerOnly refuses a directory that others than its owner may read, or that is
-	// neither the agent's nor root's: its last snapshot stays.
+	// OwnerOnly refuses a directory that users other than its owner may access, or that belongs
+	// neither to the agent's user nor to root. The last snapshot then stays.
 	OwnerOnly bool
-	// Period is the time between listings when nothing happens. The default
-	// is DefaultPeriod.
+	// Period is the time between listings if there are no events. The default is DefaultPeriod.
 	Period time.Duration
-	// Settle is how long a file written in place must stand still. The
-	// default is DefaultSettle.
+	// Settle is the time for which a file that is written in place must be unchanged. The default
+	// is DefaultSettle.
 	Settle time.Duration
-	// MissingEmpty makes a path that is missing an empty one, as it is for a
-	// kubelet: its pods end.
+	// MissingEmpty treats a missing path as an empty one, as a kubelet does: its pods are
+	// terminated.
 	MissingEmpty bool
-	// Place remembers the directory of the last good listing over restarts.
-	// Without one it is remembered until the agent ends.
+	// Place stores the directory of the last successful listing over restarts. Nil: it is known
+	// only until the agent stops.
 	Place Place
-	// MaxFiles bounds the manifests of the directory, and the documents in all of
-	// them; MaxBytes bounds the manifests' sizes together. A directory beyond them
-	// cannot be read: its last snapshot stays. The defaults are DefaultMaxFiles and
+	// MaxFiles limits the number of manifests in the directory, and the number of documents in all
+	// of them. MaxBytes limits the total size of the manifests. If the directory exceeds a limit,
+	// it is not read and its last snapshot stays. The defaults are DefaultMaxFiles and
 	// DefaultMaxBytes.
 	MaxFiles int
 	MaxBytes int64
-	// Ignored is called after every listing with what the directory holds that is not
-	// read, nil for nothing; also after one with an error, once that is reported. Nil:
-	// it is not called.
+	// Ignored is called after every listing with the entries of the directory that are not read,
+	// nil for none. After a failed listing it is called when the error is reported. Nil: it is not
+	// called.
 	Ignored func(*api.Ignored)
 	Logger  *slog.Logger
 	// Now is the clock. The default is time.Now.
 	Now func() time.Time
 }
 
-// Place keeps the device and inode of a directory.
+// Place stores the device and inode of a directory.
 type Place interface {
-	// Load returns what was stored last; ok is false where nothing was.
+	// Load returns the stored values; ok is false if there are none.
 	Load() (dev, ino uint64, ok bool, err error)
 	Store(dev, ino uint64) error
 }
 
-// Source reads manifests from files. Make it with New.
+// Source reads manifests from files. Use New to create one.
 type Source struct {
 	cfg    Config
 	single bool
-	// ignored is what the last listing held that is not read, nil for nothing.
+	// ignored has the entries of the last listing that are not read, nil for none.
 	ignored *api.Ignored
-	// files are by name, as long as something of them is remembered.
+	// files has the state of each known name.
 	files map[string]*file
-	// replaced are the paths of files whose name another one has now, since the
-	// path became a file, or a directory.
+	// replaced are the paths of removed files whose name now belongs to another path, because the
+	// source's path changed between a file and a directory.
 	replaced []string
-	// arrived says how names appeared since the last look, swapped whether any
-	// did.
+	// arrived is the way in which each name appeared since the last look. swapped: a name appeared.
 	arrived map[string]arrival
 	swapped bool
-	// relinked says whether a link that leads to the path was changed since.
+	// relinked: a link that leads to the path was changed since the last look.
 	relinked bool
-	// late are those of them that appeared after the last listing.
+	// late are the names in arrived that appeared after the last listing.
 	late map[string]bool
-	// due has the names to look at next, links the names of files with more than one name, which
-	// are looked at every time. listed is when the directory was last listed in full; relist
-	// requests another full list.
+	// due are the names to look at next. links are the symbolic links, and the files with several
+	// names, which are looked at every time. listed is the time of the last full listing. relist
+	// requests another one.
 	due, links map[string]bool
 	listed     time.Time
 	relist     bool
-	// started is the time of the first good listing, good the directory of
-	// the last one, of this process or an earlier one; known is false where
-	// there was none.
+	// started is the time of the first successful listing. good is the directory of the last
+	// successful one, of this process or an earlier one; known is false if there was none.
 	started  time.Time
 	good     fswatch.Inode
 	known    bool
 	snapshot bool
-	// failing is since when listings fail.
+	// failing is the time since when listings fail.
 	failing time.Time
-	// full is true while they fail because the directory is beyond its bounds.
+	// full: listings fail because the directory exceeds its limits.
 	full bool
-	// documents and bytes are what the files come to.
+	// documents and bytes are the totals of all files.
 	documents int
 	bytes     int64
-	// next is when to look again.
+	// next is the time of the next look.
 	next  time.Time
 	watch watchState
 }
 
-// New makes a source; Run starts it.
+// New returns a source. Run starts it.
 func New(c Config) *Source {
 	c.Path = filepath.Clean(c.Path)
 	if c.Period <= 0 {
@@ -156,7 +153,7 @@ func New(c Config) *Source {
 	return s
 }
 
-// recall takes up the directory of an earlier process.
+// recall loads the directory that an earlier process stored.
 func (s *Source) recall() {
 	if s.cfg.Place == nil {
 		return
@@ -168,7 +165,7 @@ func (s *Source) recall() {
 	s.good, s.known = fswatch.Inode{Dev: dev, Ino: ino}, ok
 }
 
-// remember notes the directory of a good listing.
+// remember stores the directory of a successful listing.
 func (s *Source) remember(dir fswatch.Inode) {
 	changed := !s.known || s.good != dir
 	s.good, s.known = dir, true
@@ -180,8 +177,8 @@ func (s *Source) remember(dir fswatch.Inode) {
 	}
 }
 
-// Run reads and delivers until ctx is done; then it ends with nil. It fails
-// only with an error of the sink.
+// Run reads and delivers until ctx is done, and then returns nil. It fails only with an error of
+// the sink.
 func (s *Source) Run(ctx context.Context) error {
 	defer s.stopWatching()
 	for ctx.Err() == nil {
@@ -198,7 +195,7 @@ func (s *Source) Run(ctx context.Context) error {
 	return nil
 }
 
-// nextListing is when all manifests are to be listed at the latest.
+// nextListing returns the latest time for the next full listing.
 func (s *Source) nextListing() time.Time {
 	now := s.cfg.Now()
 	if due := s.listed.Add(s.cfg.Period); due.After(now) {
@@ -207,7 +204,7 @@ func (s *Source) nextListing() time.Time {
 	return now.Add(s.cfg.Period)
 }
 
-// wait returns when it is time to look.
+// wait blocks until it is time to look again, or ctx is done.
 func (s *Source) wait(ctx context.Context) {
 	timer := time.NewTimer(s.next.Sub(s.cfg.Now()))
 	defer timer.Stop()
@@ -224,7 +221,7 @@ func (s *Source) wait(ctx context.Context) {
 			look = s.noteGap(err, ok)
 		}
 	}
-	// What happened together is looked at together.
+	// Events that arrived together are handled by one look.
 	for {
 		select {
 		case e, ok := <-s.watch.Events():
@@ -235,7 +232,7 @@ func (s *Source) wait(ctx context.Context) {
 	}
 }
 
-// lookAt makes the next look come no later than t.
+// lookAt schedules the next look no later than t.
 func (s *Source) lookAt(t time.Time) {
 	if t.Before(s.next) {
 		s.next = t
@@ -255,7 +252,7 @@ func (s *Source) pathOf(name string) string {
 	return filepath.Join(s.cfg.Path, name)
 }
 
-// reads reports whether a file of that name is a manifest.
+// reads reports whether a file with that name is a manifest.
 func (s *Source) reads(name string) bool {
 	if s.single {
 		return name == filepath.Base(s.cfg.Path)
@@ -267,6 +264,6 @@ func (s *Source) reads(name string) bool {
 	return false
 }
 
-// isHidden reports whether a file of that name is not meant to be read: an editor's, or that
+// isHidden reports whether a file with that name is not meant to be read: an editor's file, or one
 // of a mounted ConfigMap.
 func isHidden(name string) bool { return strings.HasPrefix(name, ".") }

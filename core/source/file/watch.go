@@ -13,17 +13,17 @@ import (
 	"github.com/wardlet/wardlet/core/internal/fswatch"
 )
 
-// watchDelays is after how long watching that failed is tried again.
+// watchDelays are the delays before a failed watch is tried again.
 var watchDelays = backoff.Exponential{Min: time.Second, Max: 20 * time.Second}
 
-// watchState is the watch, or when to try again to have one.
+// watchState is the watch, or the time of the next try to create one.
 type watchState struct {
 	fswatch.Watch
 
 	fence *fence
-	// dir is the directory that is watched, empty when there is none, inode which
-	// one that was. links are the names by which events tell of the links that
-	// lead to it, led says which links those are, by where they really are.
+	// dir is the watched directory, empty for none, inode its inode. links are the names of the
+	// links that lead to dir, as events report them. led are the inodes of those links, by their
+	// real paths.
 	dir     string
 	inode   fswatch.Inode
 	links   map[string]bool
@@ -32,15 +32,14 @@ type watchState struct {
 	backoff time.Duration
 }
 
-// watching reports whether the directory is watched. The library drops a watch
-// whose directory was moved, removed or unmounted.
+// watching reports whether the directory is watched. The library drops a watch whose directory was
+// moved, removed or unmounted.
 func (w *watchState) watching() bool {
 	return w.dir != "" && w.Watches(w.dir)
 }
 
-// keepWatching sees to it that the directory is watched that is listed next.
-// Without a watch the listings go on; a path that is missing is the listing's
-// to report.
+// keepWatching ensures that the directory of the next listing is watched. Without a watch the
+// listings go on. A missing path is reported by the listing.
 func (s *Source) keepWatching() {
 	w, now := &s.watch, s.cfg.Now()
 	if !w.watching() && now.Before(w.retry) {
@@ -63,8 +62,8 @@ func (s *Source) keepWatching() {
 	}
 }
 
-// aim watches the directory of the path, and no other one. Aiming at the
-// directory that is watched already costs one system call.
+// aim watches the directory of the path, and no other one. If it is already watched, aim costs few
+// system calls.
 func (s *Source) aim() error {
 	w, dir := &s.watch, s.cfg.Path
 	watched, before := w.watching(), w.dir
@@ -86,7 +85,7 @@ func (s *Source) aim() error {
 		is = fswatch.StampOf(info).Inode
 	}
 	if w.dir != "" && (w.dir != dir || w.inode != is) {
-		// What is watched under another name already would keep that.
+		// A watch under the former name would otherwise keep that name.
 		w.Remove(w.dir)
 		w.forgetLinks()
 	}
@@ -95,12 +94,12 @@ func (s *Source) aim() error {
 		return err
 	}
 	if !watched || before != dir || w.inode != is {
-		s.relist = true // what happened before was not told
+		s.relist = true // earlier changes caused no events
 	}
 	w.dir, w.inode = dir, is
 	s.watchLinks()
 	if info, err := os.Stat(dir); err != nil || fswatch.StampOf(info).Inode != is {
-		// A link was swapped meanwhile, before its directory was watched: no event tells.
+		// A link was changed before its directory was watched: there is no event for that.
 		s.lookAt(s.cfg.Now())
 	}
 	return nil
@@ -116,8 +115,7 @@ func (s *Source) stopWatching() {
 	w.fence, w.dir, w.links = nil, "", nil
 }
 
-// note records an event and reports whether to look at once. ok is false when
-// the watch has ended.
+// note records an event and reports whether to look at once. ok is false if the watch has ended.
 func (s *Source) note(e fsnotify.Event, ok bool) (look bool) {
 	name := filepath.Base(e.Name)
 	switch {
@@ -152,7 +150,7 @@ func (s *Source) note(e fsnotify.Event, ok bool) (look bool) {
 	case e.Has(fsnotify.Write) && s.reads(name):
 		delete(s.arrived, name)
 		if f := s.files[name]; f != nil {
-			// What it looks like now is what must stand still from now on.
+			// The file must be unchanged from now on.
 			if e, ok := s.stat(name, false); ok && e.err == nil && e.stamp.Inode == f.stamp.Inode {
 				f.stamp = e.stamp
 			}
@@ -165,15 +163,15 @@ func (s *Source) note(e fsnotify.Event, ok bool) (look bool) {
 	return false
 }
 
-// loseWatch makes a new watch be tried in a while.
+// loseWatch stops the watch and schedules a new try.
 func (s *Source) loseWatch() {
 	s.relist = true
 	s.stopWatching()
 	s.watch.retry = s.cfg.Now().Add(watchDelays.Min)
 }
 
-// noteGap records that events are missing: every file may have been written to.
-// It reports whether to look at once; ok is false when the watch has ended.
+// noteGap records that events were lost: every file may have been written. It reports whether to
+// look at once. ok is false if the watch has ended.
 func (s *Source) noteGap(err error, ok bool) (look bool) {
 	if !ok {
 		s.loseWatch()

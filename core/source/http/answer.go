@@ -9,19 +9,19 @@ import (
 	"github.com/wardlet/wardlet/core/manifest"
 )
 
-// answer is what a server said.
+// answer is the answer of a server.
 type answer struct {
-	// unchanged: what was delivered last still holds; there is no body.
+	// unchanged: the last delivery is still valid; there is no body.
 	unchanged bool
 	body      []byte
-	// validators are those to ask with next time.
+	// validators are the validators for the next request.
 	validators validators
 }
 
-// reading is an answer that was understood.
+// reading is a decoded answer.
 type reading struct {
 	docs []api.Document
-	// whole is true when docs are all there is: what they do not name is gone.
+	// whole: docs are all documents; others are removed.
 	whole bool
 }
 
@@ -31,8 +31,7 @@ type faults struct {
 	first error
 }
 
-// read decodes an answer. It fails where the answer does not say which pods
-// there should be.
+// read decodes an answer. It fails if the answer does not say which pods there should be.
 func read(a answer, from manifest.DecodeFrom) (reading, error) {
 	refuse := func(err error) (reading, error) { return reading{}, fmt.Errorf("%s: %w", from.File, err) }
 	if manifest.Silent(a.body) {
@@ -80,7 +79,7 @@ func (r *reading) faults() faults {
 	return f
 }
 
-// isPage reports whether a body is HTML or XML. No manifest begins like that.
+// isPage reports whether a body is HTML or XML. No manifest begins with "<".
 func isPage(body []byte) bool {
 	return bytes.HasPrefix(bytes.TrimLeft(bytes.TrimPrefix(body, bom), " \t\r\n"), []byte("<"))
 }

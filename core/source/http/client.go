@@ -17,16 +17,16 @@ type client struct {
 	cfg *Config
 	// limit is the greatest size of a body, in bytes.
 	limit int64
-	// own is for the URL's own server, foreign for those it redirects to; nil
-	// before the first request. They are made from files, and anew when the
-	// files have changed.
+	// own is the transport for the URL's own server, foreign for servers that it redirects to; nil
+	// before the first request. Both are made from files, and made again when the files have
+	// changed.
 	own, foreign *nethttp.Transport
 	files        *credentials
 	connections  connections
 }
 
-// What a server may take of this node's memory beside the body, and how long a
-// connection is kept for the next request.
+// The size of the headers that a server may send, and the time for which an idle connection is kept
+// for the next request.
 const (
 	maxHeaderBytes = 64 << 10
 	idleTimeout    = 5 * time.Minute
@@ -36,7 +36,7 @@ func newClient(c *Config) *client {
 	return &client{cfg: c, limit: manifest.MaxManifest, connections: connections{timeout: c.Timeout}}
 }
 
-// get asks for the manifest. The error names the URL and says what to do.
+// get requests the manifest. The error names the URL and the remedy.
 func (c *client) get(ctx context.Context, v validators) (answer, error) {
 	at, err := url.Parse(c.cfg.URL)
 	if err != nil {
@@ -49,14 +49,14 @@ func (c *client) get(ctx context.Context, v validators) (answer, error) {
 	defer cancel()
 	a, err := c.follow(ctx, at, v)
 	if err != nil {
-		// A connection that has gone silent must not fail the next request too.
+		// A connection that no longer responds must not fail the next request, too.
 		c.disconnect(false)
 		return answer{}, fmt.Errorf("%s: %w", c.cfg.URL, c.explain(ctx, err))
 	}
 	return a, nil
 }
 
-// prepare reads the files, and makes new transports where they differ.
+// prepare reads the files, and makes new transports if the files have changed.
 func (c *client) prepare() error {
 	files, err := readCredentials(c.cfg)
 	if err != nil {
@@ -85,7 +85,8 @@ func (c *client) prepare() error {
 	return nil
 }
 
-// ask sends one request. What is secret goes to the URL's own server only.
+// ask sends one request. The secret headers and the client certificate are sent only to the URL's
+// own server.
 func (c *client) ask(ctx context.Context, at, home *url.URL, v validators) (*nethttp.Response, error) {
 	req, err := nethttp.NewRequestWithContext(ctx, nethttp.MethodGet, at.String(), nethttp.NoBody)
 	if err != nil {
@@ -101,7 +102,7 @@ func (c *client) ask(ctx context.Context, at, home *url.URL, v validators) (*net
 	return transport.RoundTrip(req)
 }
 
-// close ends what is left of earlier requests; there must be no further one.
+// close closes the connections of earlier requests. No further request may follow.
 func (c *client) close() { c.disconnect(true) }
 
 func (c *client) disconnect(ended bool) {

@@ -7,19 +7,19 @@ import (
 	"time"
 )
 
-// connections makes the connections of a client and knows those that are open.
-// A transport closes only what it takes for idle, which a connection of HTTP/2
-// that has gone silent is not.
+// connections makes the connections of a client and keeps the set of open ones. A transport closes
+// only connections that it regards as idle. An HTTP/2 connection that no longer responds is not
+// idle for it.
 type connections struct {
 	timeout time.Duration
 
 	mu   sync.Mutex
 	open map[*connection]bool
-	// ended is set once no more are to be made.
+	// ended is set when no more connections may be made.
 	ended bool
 }
 
-// connection is one of them.
+// connection is one open connection.
 type connection struct {
 	net.Conn
 	of *connections
@@ -45,7 +45,7 @@ func (c *connections) dial(ctx context.Context, network, address string) (net.Co
 	return made, nil
 }
 
-// Close closes the connection, and forgets it.
+// Close closes the connection, and removes it from the set.
 func (c *connection) Close() error {
 	c.of.mu.Lock()
 	delete(c.of.open, c)
@@ -53,7 +53,7 @@ func (c *connection) Close() error {
 	return c.Conn.Close()
 }
 
-// closeAll closes what is open; ended is true for the last time.
+// closeAll closes all open connections. ended: no more connections may be made.
 func (c *connections) closeAll(ended bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

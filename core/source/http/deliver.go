@@ -2,7 +2,7 @@ package http
 
 import "context"
 
-// deliver hands a reading over.
+// deliver delivers a reading to the sink.
 func (s *Source) deliver(ctx context.Context, r reading) error {
 	if r.whole {
 		return s.cfg.Sink.Replace(ctx, r.docs)

@@ -10,7 +10,7 @@ import (
 	nethttp "net/http"
 )
 
-// advice says what to do about a status.
+// advice returns the remedy for a status, as the end of an error.
 func (c *client) advice(status int) string {
 	switch status {
 	case nethttp.StatusUnauthorized, nethttp.StatusForbidden:
@@ -28,7 +28,7 @@ func (c *client) advice(status int) string {
 	return ""
 }
 
-// explain adds what to do to the error of a request.
+// explain adds the remedy to the error of a request.
 func (c *client) explain(ctx context.Context, err error) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return fmt.Errorf("no whole answer within %s; raise timeout if the server needs longer", c.cfg.Timeout)

@@ -13,11 +13,11 @@ import (
 // maxFile is the greatest size of a file of headers or certificates, in bytes.
 const maxFile = 1 << 20
 
-// credentials are the files of a request. They are read for every request, so
-// that a new token or certificate needs no restart.
+// credentials are the contents of the files for a request. They are read for every request, so that
+// a new token or certificate needs no restart.
 type credentials struct {
 	headers nethttp.Header
-	// ca, cert and key are the texts, nil where no file is configured.
+	// ca, cert and key are the contents, nil if no file is configured.
 	ca, cert, key []byte
 }
 
@@ -73,8 +73,8 @@ func readFile(path string) ([]byte, error) {
 	return text, nil
 }
 
-// tlsConfig is what a connection is made with: the authorities of ca, or the
-// system's, and the client certificate where there is one.
+// tlsConfig returns the TLS configuration: the authorities of ca, or the system's, and the client
+// certificate if there is one.
 func (r *credentials) tlsConfig(c *Config) (*tls.Config, error) {
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
 	if r.ca != nil {

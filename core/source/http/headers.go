@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// ownHeaders are those a request has from its URL, its body, and the way this
-// source reads answers.
+// ownHeaders are the headers that the source sets itself, each with the reason why it cannot be
+// configured.
 var ownHeaders = map[string]string{
 	"Accept-Encoding":     "compression is asked for as it can be read",
 	"Connection":          "connections are the agent's",
@@ -30,9 +30,9 @@ var ownHeaders = map[string]string{
 	"Upgrade":             "connections are the agent's",
 }
 
-// parseHeaders reads lines "Name: value". Empty lines and those that begin
-// with # say nothing; several lines of one name are several values. Errors
-// name file and line, and never show a value.
+// parseHeaders parses lines "Name: value". Empty lines and lines that begin with # are ignored.
+// Several lines with one name are several values. Errors name file and line, and never show a
+// value.
 func parseHeaders(file string, data []byte) (nethttp.Header, error) {
 	headers := nethttp.Header{}
 	number := 0

@@ -8,7 +8,7 @@ import (
 	"net/url"
 )
 
-// receive reads the answer of a server that has one.
+// receive reads the answer of a server.
 func (c *client) receive(resp *nethttp.Response, at *url.URL) (answer, error) {
 	if resp.StatusCode == nethttp.StatusNotModified && asked(resp.Request) {
 		return answer{unchanged: true}, nil
@@ -38,7 +38,7 @@ func (c *client) receive(resp *nethttp.Response, at *url.URL) (answer, error) {
 	return answer{body: body, validators: validatorsOf(resp, at.String())}, nil
 }
 
-// endless reports whether nothing but the end of the connection ends the body.
+// endless reports whether only the end of the connection marks the end of the body.
 func endless(resp *nethttp.Response) bool {
 	return resp.ProtoMajor == 1 && resp.ContentLength < 0 && len(resp.TransferEncoding) == 0 && !resp.Uncompressed
 }

@@ -9,11 +9,10 @@ import (
 	"strings"
 )
 
-// maxRedirects is how often a request may be sent elsewhere.
+// maxRedirects is the number of redirects that are followed.
 const maxRedirects = 5
 
-// follow sends a request, follows its redirects, at most maxRedirects, and
-// returns the answer.
+// follow sends a request, follows at most maxRedirects redirects, and returns the answer.
 func (c *client) follow(ctx context.Context, home *url.URL, v validators) (answer, error) {
 	at := home
 	for range maxRedirects + 1 {
@@ -29,7 +28,7 @@ func (c *client) follow(ctx context.Context, home *url.URL, v validators) (answe
 	return answer{}, fmt.Errorf("more than %d redirects, the last to %s; name the place itself in url", maxRedirects, shown(at))
 }
 
-// step is one request: next is set where the answer is elsewhere.
+// step sends one request. next is set if the answer is a redirect.
 func (c *client) step(ctx context.Context, at, home *url.URL, v validators) (a answer, next *url.URL, err error) {
 	resp, err := c.ask(ctx, at, home, v)
 	if err != nil {
@@ -46,7 +45,7 @@ func (c *client) step(ctx context.Context, at, home *url.URL, v validators) (a a
 	return a, next, err
 }
 
-// redirect is where a request must be sent again.
+// redirect returns the URL to which a request must be sent again.
 func redirect(resp *nethttp.Response, at *url.URL) (*url.URL, error) {
 	to, err := resp.Location()
 	if err != nil {
@@ -64,14 +63,14 @@ func redirect(resp *nethttp.Response, at *url.URL) (*url.URL, error) {
 	return to, nil
 }
 
-// shown is a URL without its query, which may be a signature.
+// shown returns a URL without its query, which may be a signature.
 func shown(u *url.URL) string {
 	plain := *u
 	plain.RawQuery, plain.ForceQuery = "", false
 	return plain.String()
 }
 
-// sameOrigin reports whether two URLs are of one scheme, host and port.
+// sameOrigin reports whether two URLs have the same scheme, host and port.
 func sameOrigin(a, b *url.URL) bool {
 	return a.Scheme == b.Scheme && strings.EqualFold(a.Hostname(), b.Hostname()) && port(a) == port(b)
 }

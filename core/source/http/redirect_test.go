@@ -94,7 +94,7 @@ func TestARedirectFromHTTPSToHTTPIsNotFollowed(t *testing.T) {
 	srv := newServer(t, ca.serve(t, nil))
 	srv.set(redirectTo(302, open.URL))
 	r := newReader(t, srv.URL, func(c *Config) { c.CAFile = ca.file })
-	says(t, "health", r.read(t), "URL: redirects from https to "+open.URL+", where anybody could change the answer; that is not followed")
+	says(t, "health", r.read(t), "URL: redirects from https to "+open.URL+", where others can change the answer; that is not followed")
 	same(t, "requests there", 0, len(open.requests()))
 }
 

@@ -6,17 +6,18 @@ import (
 	"log/slog"
 )
 
-// loud is how many equal troubles are logged as warnings.
+// loud is the number of equal problems that are logged as warnings.
 const loud = 3
 
-// throttle counts the readings in which a trouble goes on.
+// throttle counts the consecutive readings with a problem.
 type throttle struct {
-	// all counts them since the trouble began, told since there was news of it.
+	// all is their number since the problem began, told their number since the problem last
+	// changed.
 	all, told int
 }
 
-// next counts one more and returns the level at which to log it; last is true
-// for the last warning.
+// next counts one more reading and returns the level at which to log it. last is true for the last
+// warning.
 func (t *throttle) next() (level slog.Level, last bool) {
 	t.all++
 	t.told++
@@ -26,17 +27,17 @@ func (t *throttle) next() (level slog.Level, last bool) {
 	return slog.LevelWarn, t.told == loud
 }
 
-// news makes the next ones warnings again.
+// news makes the next readings warnings again.
 func (t *throttle) news() { t.told = 0 }
 
-// end returns the number of readings the trouble went on for, and forgets it.
+// end returns the number of readings with the problem, and resets the throttle.
 func (t *throttle) end() int {
 	n := t.all
 	*t = throttle{}
 	return n
 }
 
-// fail reports a reading without an answer, unless ctx ended it.
+// fail reports a reading without an answer, unless ctx is done.
 func (s *Source) fail(ctx context.Context, err error) {
 	if ctx.Err() != nil {
 		return
@@ -50,8 +51,8 @@ func (s *Source) fail(ctx context.Context, err error) {
 	}
 }
 
-// unseen says why the source has not been seen although it answers; nil once an
-// answer told all of its pods.
+// unseen returns the reason why the source has not been seen although the server answers; nil after
+// an answer had all of its pods.
 func (s *Source) unseen() error {
 	if s.whole {
 		return nil
@@ -59,7 +60,7 @@ func (s *Source) unseen() error {
 	return fmt.Errorf("%s answers, but which pods there are is not known before a document of it can be used; mend those it has", s.cfg.URL)
 }
 
-// succeed reports a reading with an answer, and what is bad in it.
+// succeed reports a reading with an answer, and its bad documents.
 func (s *Source) succeed(ctx context.Context) {
 	s.failures = 0
 	s.cfg.Sink.Health(s.unseen())

@@ -17,7 +17,7 @@ const (
 	DefaultTimeout = 10 * time.Second
 )
 
-// Config says what to ask for and where it goes.
+// Config says what to request and where to deliver it.
 type Config struct {
 	// Name is the source's name in agent.toml.
 	Name string
@@ -25,63 +25,57 @@ type Config struct {
 	URL string
 	// NodeName is this node's name.
 	NodeName string
-	// Namespaces are those that documents may be in, as in manifest.DecodeFrom.
+	// Namespaces are the namespaces that documents may have, as in manifest.DecodeFrom.
 	Namespaces []string
 	Sink       source.Sink
-	// Period is the time from one reading to the next. The default is
-	// DefaultPeriod.
+	// Period is the time between readings. The default is DefaultPeriod.
 	Period time.Duration
-	// Timeout bounds one reading, redirects and body included. The default is
-	// DefaultTimeout.
+	// Timeout limits one reading, including redirects and body. The default is DefaultTimeout.
 	Timeout time.Duration
 	// HeaderFile has the headers to send, one "Name: value" per line.
 	HeaderFile string
-	// CAFile has the authorities that are trusted, instead of the system's.
+	// CAFile has the authorities that are trusted in place of the system's.
 	CAFile string
-	// ClientCertFile and ClientKeyFile are shown to a server that asks for a
-	// certificate: both or neither.
+	// ClientCertFile and ClientKeyFile are the client certificate for servers that ask for one. Set
+	// both or neither.
 	ClientCertFile, ClientKeyFile string
 	Logger                        *slog.Logger
-	// Jitter stretches a delay by up to half of it. The default leaves it as
-	// it is.
+	// Jitter stretches a delay by up to half of it. The default is no jitter.
 	Jitter func(time.Duration) time.Duration
 }
 
-// Source asks a server for a manifest. Make it with New.
+// Source requests a manifest from a server. Use New to create one.
 type Source struct {
 	cfg Config
-	// fetch asks for a body, close ends what it left open.
+	// fetch requests a body, close closes the remaining connections.
 	fetch func(context.Context, validators) (answer, error)
 	close func()
-	// delivered is the answer that was handed over last, refused the body that
-	// was read last and was none.
+	// delivered is the answer that was delivered last, refused the last body that could not be
+	// used.
 	delivered delivered
 	refused   refused
-	// whole is true once an answer told all of the source's pods.
+	// whole: an answer had all of the source's pods.
 	whole bool
-	// failures counts the readings that failed since the last good one.
+	// failures is the number of failed readings since the last good one.
 	failures int
-	// late and bad keep the log short: of readings that fail, and of documents
-	// that are bad.
+	// late limits the log lines about failed readings, bad those about bad documents.
 	late, bad throttle
 }
 
-// delivered is what is remembered of an answer that was handed over, zero
-// before there is one.
+// delivered is the state of an answer that was delivered, zero before the first one.
 type delivered struct {
 	validators validators
 	sum        [sha256.Size]byte
 	faults     faults
 }
 
-// refused is what is remembered of a body that was no answer, zero before
-// there is one.
+// refused is the state of a body that could not be used, zero before the first one.
 type refused struct {
 	sum [sha256.Size]byte
 	err error
 }
 
-// New makes a source; Run starts it.
+// New returns a source. Run starts it.
 func New(c Config) *Source {
 	if c.Period <= 0 {
 		c.Period = DefaultPeriod
@@ -100,8 +94,8 @@ func New(c Config) *Source {
 	return &Source{cfg: c, fetch: client.get, close: client.close}
 }
 
-// Run reads and delivers until ctx is done; then it ends with nil. It fails
-// only with an error of the sink.
+// Run reads and delivers until ctx is done, and then returns nil. It fails only with an error of
+// the sink.
 func (s *Source) Run(ctx context.Context) error {
 	defer s.close()
 	for ctx.Err() == nil {
@@ -113,8 +107,7 @@ func (s *Source) Run(ctx context.Context) error {
 	return nil
 }
 
-// look reads once and delivers what is new. It fails only with an error of the
-// sink.
+// look reads once and delivers the answer if it is new. It fails only with an error of the sink.
 func (s *Source) look(ctx context.Context) error {
 	a, err := s.fetch(ctx, s.delivered.validators)
 	if err != nil {
@@ -136,7 +129,7 @@ func (s *Source) look(ctx context.Context) error {
 	return nil
 }
 
-// take decodes a body that is new and delivers it.
+// take decodes a new body and delivers it.
 func (s *Source) take(ctx context.Context, a answer, sum [sha256.Size]byte) error {
 	r, err := read(a, s.from())
 	if err != nil {

@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// validators are what a server said of an answer by which it can tell later
-// whether that has changed.
+// validators are the headers of an answer with which the server can later tell whether the answer
+// has changed.
 type validators struct {
-	// url is where the answer was: another place means other things by them.
+	// url is the URL of the answer. Validators are valid only for their URL.
 	url            string
 	etag, modified string
 }
 
-// coarse is the coarsest step of modification times: what was changed within
-// it may have been changed again without a trace.
+// coarse is the coarsest resolution of modification times. Content that was changed within this
+// time may have been changed again without a new time.
 const coarse = 2 * time.Second
 
-// maxValidator is the greatest length of one that is sent back.
+// maxValidator is the greatest length of a validator that is sent back.
 const maxValidator = 1 << 10
 
 func validatorsOf(resp *nethttp.Response, url string) validators {
@@ -36,7 +36,7 @@ func validatorsOf(resp *nethttp.Response, url string) validators {
 	return v
 }
 
-// set puts them on a request for the place they are of.
+// set adds the validators to a request for their URL.
 func (v validators) set(req *nethttp.Request) {
 	if req.URL.String() != v.url {
 		return
@@ -49,12 +49,12 @@ func (v validators) set(req *nethttp.Request) {
 	}
 }
 
-// asked reports whether a request was sent with one.
+// asked reports whether a request was sent with a validator.
 func asked(req *nethttp.Request) bool {
 	return req.Header.Get("If-None-Match") != "" || req.Header.Get("If-Modified-Since") != ""
 }
 
-// sendable reports whether a text from a server can stand in a request.
+// sendable reports whether a text from a server may be sent in a request.
 func sendable(text string) bool {
 	return len(text) <= maxValidator && !strings.ContainsFunc(text, control)
 }

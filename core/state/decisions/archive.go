@@ -16,28 +16,28 @@ import (
 	"github.com/wardlet/wardlet/core/state/durable"
 )
 
-// Archive is a log of decisions that is only read, be it that of an agent
-// that runs or a copy from another machine.
+// Archive is a log of decisions that is only read: the log of a running agent, or a copy from
+// another machine.
 type Archive struct {
 	files  fs.FS
 	bundle bool
 }
 
-// NewArchive returns the archive of RecordFiles, or of something laid out like a state
-// directory: of it only the directory decisions is read.
+// NewArchive returns the archive in RecordFiles, or in files with the layout of a state directory.
+// Only the directory decisions is read.
 func NewArchive(files fs.FS) *Archive {
 	of, ok := files.(interface{ isBundle() bool })
 	return &Archive{files, ok && of.isBundle()}
 }
 
-// ErrNone is that something is not laid out as a state directory with records.
+// ErrNone is the error for files without the records of a state directory.
 var ErrNone = errors.New("no decisions are on record there")
 
-// Each returns every record with what it names, of one owner's pods after the other,
-// the oldest first, until each returns an error. What is not whole or cannot be read is
-// passed over, and damaged says where it stands. The error is that of each, or says
-// that there is nothing to read. Where that of each is ErrMadeRoom, its segment is
-// left: who begins later sees none of it.
+// Each calls each for every record with its exhibits, owner by owner, the oldest record first,
+// until each returns an error. Lines that are incomplete or cannot be read are skipped, and damaged
+// reports their positions. The returned error is that of each, or says that there is nothing to
+// read. If each returns ErrMadeRoom, the rest of its segment is skipped, because newer readers do
+// not see the segment.
 func (a *Archive) Each(each func(*Record, *Exhibits) error) (damaged []error, err error) {
 	entries, err := fs.ReadDir(a.files, DirName)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -74,14 +74,14 @@ type archiveReader struct {
 	archive *Archive
 	each    func(*Record, *Exhibits) error
 	damaged []error
-	// want is the manifest of a bundle, records is how many there are.
+	// want is the manifest of a bundle, nil for none. records is the number of records so far.
 	want    *bundleManifest
 	records int
-	// numbers are those of the records of the owner whose turn it is.
+	// numbers are the record numbers of the current owner.
 	numbers recordNumbers
 }
 
-// owner returns the records in a directory of segments.
+// owner reads the records in a directory of segments.
 func (r *archiveReader) owner(dir string) error {
 	names, err := r.segments(dir)
 	if err != nil {
@@ -96,7 +96,7 @@ func (r *archiveReader) owner(dir string) error {
 	return nil
 }
 
-// segments are the paths of the segments in a directory, the oldest first.
+// segments returns the paths of the segments in a directory, the oldest first.
 func (r *archiveReader) segments(dir string) ([]string, error) {
 	entries, err := fs.ReadDir(r.archive.files, dir)
 	numbers := map[string]uint64{}
@@ -116,7 +116,7 @@ func (r *archiveReader) segments(dir string) ([]string, error) {
 	return names, err
 }
 
-// segment returns the records of one.
+// segment reads the records of one segment.
 func (r *archiveReader) segment(name string, newest bool) error {
 	text, err := r.archive.read(name)
 	if err == nil && newest && !r.archive.bundle {
@@ -124,7 +124,7 @@ func (r *archiveReader) segment(name string, newest bool) error {
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		r.numbers.known = false
-		return nil // it made room meanwhile
+		return nil // it was removed to make room
 	}
 	first, _ := segmentNumber(path.Base(name))
 	r.numbers.segment(first)
@@ -175,11 +175,12 @@ func (r *archiveReader) segment(name string, newest bool) error {
 	return nil
 }
 
-// linePatience is how long an agent gets to end the line that it is writing.
+// linePatience is the time that an agent has to complete the line that it is writing.
 const linePatience = 50 * time.Millisecond
 
-// ended is the text of the newest segment. Where its last line has no end, an agent may
-// be writing it: then it is read once more, up to what that has ended meanwhile.
+// ended returns the text of the newest segment. If its last line has no end, an agent may be
+// writing the line. Then the segment is read once more, up to the last complete line if there are
+// new ones.
 func (a *Archive) ended(name string, text []byte) ([]byte, error) {
 	if len(text) == 0 || text[len(text)-1] == '\n' {
 		return text, nil
@@ -195,8 +196,8 @@ func (a *Archive) ended(name string, text []byte) ([]byte, error) {
 	return again, nil
 }
 
-// read reads a file that is no longer than any of a state directory may be, whatever
-// it says of its length.
+// read reads a file. It fails if the file is longer than a file of a state directory may be, even
+// if its reported length is smaller.
 func (a *Archive) read(name string) ([]byte, error) {
 	f, err := a.files.Open(name)
 	if err != nil {
@@ -220,7 +221,7 @@ func (a *Archive) read(name string) ([]byte, error) {
 	return text, nil
 }
 
-// named has an error say which file it is about.
+// named adds the name of the file to an error that lacks it.
 func named(name string, err error) error {
 	if err == nil {
 		return nil

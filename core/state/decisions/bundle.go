@@ -11,32 +11,31 @@ import (
 	"strings"
 )
 
-// Bundle writes records, with all that they name, as files that NewArchive
-// reads: some of a node's decisions, to be taken elsewhere. A complete bundle does
-// not grow.
+// Bundle writes records, with the documents and policy files that they name, as files for
+// NewArchive: a part of a node's decisions, for use elsewhere. A complete bundle does not grow.
 type Bundle struct {
 	create func(name string) (io.Writer, error)
 	files  map[string]bool
 
-	// owner has the segment that text is of.
+	// owner is the owner of the segment that text belongs to.
 	owner string
 	first uint64
 	text  []byte
-	// inputs and named are the digests of the documents and of the policy files in it.
+	// inputs and named are the digests of the documents and of the policy files in text.
 	inputs, named map[string]bool
 
 	manifest bundleManifest
 }
 
-// NewBundle returns one that has its files made by create: one after the
-// other, and each once.
+// NewBundle returns a bundle that creates its files with create: one after the other, and each
+// once.
 func NewBundle(create func(name string) (io.Writer, error)) *Bundle {
 	return &Bundle{create: create, files: map[string]bool{}, manifest: newBundleManifest()}
 }
 
-// Add puts a record in, with the documents that it names and those of its policies'
-// files that are not in yet; policyFile returns these. Records come in the order that
-// Each returns them in. One that returns an error is not in. Close must follow.
+// Add adds a record, with its documents and the files of its policies that the bundle does not have
+// yet; policyFile returns these files. Records must be added in the order of Each. If Add returns
+// an error, the record was not added. The caller must call Close at the end.
 func (b *Bundle) Add(e *Entry, policyFile func(digest string) ([]byte, error)) error {
 	owner, number, err := partsOfID(e.Record.ID)
 	if err != nil {
@@ -73,7 +72,7 @@ func (b *Bundle) Add(e *Entry, policyFile func(digest string) ([]byte, error)) e
 	return nil
 }
 
-// policyFiles puts those files of a record's policies in that are not.
+// policyFiles adds the files of a record's policies that the bundle does not have.
 func (b *Bundle) policyFiles(r *Record, policyFile func(string) ([]byte, error)) (err error) {
 	r.files(func(digest, _ string) {
 		if err == nil && !b.files[digest] {
@@ -84,7 +83,7 @@ func (b *Bundle) policyFiles(r *Record, policyFile func(string) ([]byte, error))
 	return err
 }
 
-// file puts a file of a policy in.
+// file adds a file of a policy.
 func (b *Bundle) file(digest string, policyFile func(string) ([]byte, error)) error {
 	data, err := policyFile(digest)
 	if err != nil {
@@ -97,7 +96,7 @@ func (b *Bundle) file(digest string, policyFile func(string) ([]byte, error)) er
 	return b.write(path.Join(DirName, filesDir, digest+fileSuffix), packed)
 }
 
-// Close writes what Add has left to be written, and what is in the bundle.
+// Close writes the last segment and the manifest.
 func (b *Bundle) Close() error {
 	if err := b.flush(); err != nil {
 		return err
@@ -109,7 +108,7 @@ func (b *Bundle) Close() error {
 	return b.write(manifestName, text)
 }
 
-// flush writes the segment that text is of.
+// flush writes the segment that text belongs to.
 func (b *Bundle) flush() error {
 	text := b.text
 	b.text = nil
@@ -128,7 +127,7 @@ func (b *Bundle) write(name string, data []byte) error {
 	return err
 }
 
-// partsOfID are the owner and the number in the ID of a record.
+// partsOfID returns the owner and the number in the ID of a record.
 func partsOfID(id string) (owner string, number uint64, err error) {
 	at := strings.LastIndexByte(id, '-')
 	if at >= 0 {

@@ -12,8 +12,7 @@ import (
 	"github.com/wardlet/wardlet/core/state/durable"
 )
 
-// Exhibits are the documents that records of one segment name, and all files of
-// policies.
+// Exhibits has the documents that the records of one segment name, and all files of policies.
 type Exhibits struct {
 	archive *Archive
 	segment string
@@ -33,8 +32,7 @@ func (e *Exhibits) Entry(r *Record) (Entry, error) {
 	return entry, nil
 }
 
-// Input is a document that a decision saw, as JSON: the one whose digest is asked
-// for.
+// Input returns the document with this digest that a decision saw, as JSON.
 func (e *Exhibits) Input(digest string) ([]byte, error) {
 	text, ok := e.inputs[digest]
 	switch {
@@ -46,17 +44,17 @@ func (e *Exhibits) Input(digest string) ([]byte, error) {
 	return text, nil
 }
 
-// ErrMadeRoom is that a record, of which something is missing, has made room since it
-// was read: an agent runs that writes others.
+// ErrMadeRoom is the error for a record that was removed to make room after it was read, so that
+// something that it names is missing: an agent is running and writes new records.
 var ErrMadeRoom = errors.New("it is not on record any more")
 
-// PolicyFile is a document or a module of a policy: the one whose digest is asked
-// for. The error is ErrMadeRoom where the records that named it are gone, too.
+// PolicyFile returns the document or module of a policy with this digest. The error is ErrMadeRoom
+// if the records that named it are gone, too.
 func (e *Exhibits) PolicyFile(digest string) ([]byte, error) {
 	name := path.Join(DirName, filesDir, path.Base(digest)+fileSuffix)
 	packed, err := e.archive.read(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		// Segments go before the files that only they name.
+		// Segments are removed before the files that only they name.
 		if _, gone := fs.Stat(e.archive.files, e.segment); errors.Is(gone, fs.ErrNotExist) {
 			return nil, fmt.Errorf("%w: %w", ErrMadeRoom, err)
 		}
@@ -67,7 +65,7 @@ func (e *Exhibits) PolicyFile(digest string) ([]byte, error) {
 	return unpacked(name, packed, digest)
 }
 
-// unpacked is the content of a policy's file, which its digest names.
+// unpacked returns the content of a policy's file, and checks its digest.
 func unpacked(name string, packed []byte, digest string) ([]byte, error) {
 	r, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {

@@ -15,45 +15,44 @@ import (
 )
 
 const (
-	// filesDir has the files of policies, in the directory of decisions.
+	// filesDir is the subdirectory with the files of policies.
 	filesDir = "policies"
-	// fileSuffix ends their names; before it stands the digest of what is in them.
+	// fileSuffix is the suffix of their names, after the digest of their content.
 	fileSuffix = ".gz"
-	// liveSets is how many sets of an owner are kept whole whatever records name:
-	// the one in force, one that may follow, and one to go back to.
+	// liveSets is the number of an owner's newest sets that are kept whole, whether or not records
+	// name them: the set in force, a possible next one, and one to go back to.
 	liveSets = 3
 )
 
 // fileKey is a file of one owner's policies.
 type fileKey struct{ digest, tenant string }
 
-// policyFiles are the modules and documents of policies. A file stays while a
-// segment names it, or one of its owner's newest sets has it. Log.mu guards
-// them.
+// policyFiles are the modules and documents of policies. A file is kept while a segment names it,
+// or while it belongs to one of its owner's newest sets. Log.mu guards them.
 type policyFiles struct {
-	// sizes are those of the files on the disk, in bytes, by digest.
+	// sizes are the sizes of the files on the disk, in bytes, by digest.
 	sizes map[string]int64
-	// held counts the segments that name a file.
+	// held is the number of segments that name each file.
 	held map[fileKey]int
-	// live are the digests of each tenant's newest sets, the newest last.
+	// live are the digests of each tenant's newest sets, the newest set last.
 	live map[string][][]string
-	// storing counts who is putting a file on the disk.
+	// storing is the number of calls that are storing each file.
 	storing map[string]int
-	// sums are what kept gave, by tenant, as long as that stands.
+	// sums are the results of kept, by tenant, as long as they are valid.
 	sums map[string]int64
-	// stale: there may be files that nothing needs.
+	// stale: there may be files that are no longer needed.
 	stale atomic.Bool
 }
 
-// KeepFiles puts the files of a set of a tenant's policies on the disk, by digest,
-// compressed. It is called before the set judges.
+// KeepFiles stores the files of a set of a tenant's policies on the disk, by digest, compressed. It
+// is called before the set judges.
 func (l *Log) KeepFiles(tenant string, files map[string][]byte) error {
 	err := l.store(tenant, files)
 	l.makeRoom(tenant, 0)
 	return err
 }
 
-// store waits for no file that another owner has written: where two store the same,
+// store never waits for a file that another owner is writing: if two owners store the same file,
 // both write it.
 func (l *Log) store(tenant string, files map[string][]byte) error {
 	digests := slices.Collect(maps.Keys(files))
@@ -83,10 +82,9 @@ func (l *Log) store(tenant string, files map[string][]byte) error {
 	return errors.Join(errs...)
 }
 
-// needs has files stay that are about to be stored. Once it returns none of them
-// is being removed.
+// needs keeps files that are about to be stored. After it returns, none of them is being removed.
 func (l *Log) needs(digests []string) {
-	// A removal in progress has decided which files go: wait until they are gone, too.
+	// A removal in progress has already chosen its files: wait until they are removed.
 	l.removing.Lock()
 	defer l.removing.Unlock()
 	l.mu.Lock()
@@ -96,7 +94,7 @@ func (l *Log) needs(digests []string) {
 	}
 }
 
-// PolicyFile reads a file of a policy. It is the one whose digest was asked for.
+// PolicyFile reads the file of a policy with this digest, and checks the digest.
 func (l *Log) PolicyFile(digest string) ([]byte, error) {
 	packed, err := durable.Read(l.filePath(digest))
 	if err != nil {
@@ -126,7 +124,7 @@ func (l *Log) writeFile(digest string, data []byte) (size int64, err error) {
 	return int64(len(packed)), durable.Replace(l.cfg.FS, l.filesPath(), digest+fileSuffix, packed)
 }
 
-// packedFile is a policy's file as it is kept.
+// packedFile returns a policy's file in the compressed form of the disk.
 func packedFile(data []byte) ([]byte, error) {
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
@@ -139,7 +137,7 @@ func packedFile(data []byte) ([]byte, error) {
 	return packed.Bytes(), nil
 }
 
-// stored: the files are on the disk, or could not be put there.
+// stored records that the files are on the disk, or could not be written.
 func (f *policyFiles) stored(digests []string) {
 	for _, digest := range digests {
 		if f.storing[digest]--; f.storing[digest] == 0 {
@@ -149,14 +147,13 @@ func (f *policyFiles) stored(digests []string) {
 	f.changed()
 }
 
-// changed: what is kept for whom is to be found out anew, and some of it may be
-// needed no more.
+// changed discards the sums, and records that some files may no longer be needed.
 func (f *policyFiles) changed() {
 	clear(f.sums)
 	f.stale.Store(true)
 }
 
-// needed are the digests of the files that something needs.
+// needed returns the digests of the files that must be kept.
 func (f *policyFiles) needed() map[string]bool {
 	needed := map[string]bool{}
 	for key := range f.held {
@@ -173,7 +170,7 @@ func (f *policyFiles) needed() map[string]bool {
 	return needed
 }
 
-// hold notes that one more segment names files.
+// hold records that one more segment names files.
 func (f *policyFiles) hold(keys []fileKey) {
 	for _, key := range keys {
 		if f.held[key]++; f.held[key] == 1 {
@@ -182,7 +179,7 @@ func (f *policyFiles) hold(keys []fileKey) {
 	}
 }
 
-// letGo notes that a segment is gone.
+// letGo records that a segment is gone.
 func (f *policyFiles) letGo(s *segment) {
 	for key := range s.files {
 		if f.held[key]--; f.held[key] <= 0 {
@@ -197,7 +194,8 @@ func (f *policyFiles) only(key fileKey) bool {
 	return !slices.ContainsFunc(f.live[key.tenant], func(set []string) bool { return slices.Contains(set, key.digest) })
 }
 
-// kept is how many bytes of a tenant's policies only records keep.
+// kept returns the size, in bytes, of the files of a tenant's policies that are kept only by
+// records.
 func (f *policyFiles) kept(tenant string) (bytes int64) {
 	if known, ok := f.sums[tenant]; ok {
 		return known
@@ -211,8 +209,8 @@ func (f *policyFiles) kept(tenant string) (bytes int64) {
 	return bytes
 }
 
-// heldBy reports whether one of the segments keeps a file of a tenant's policies
-// that nothing else does.
+// heldBy reports whether one of the segments names a file of a tenant's policies that only records
+// keep.
 func (f *policyFiles) heldBy(segments []*segment, tenant string) bool {
 	for _, s := range segments {
 		for key := range s.files {

@@ -14,21 +14,20 @@ const (
 	lineInput = 'i'
 	// lineFile is the digest of a policy file that records of the segment name.
 	lineFile = 'f'
-	// lineRecord is a record, lineCount how often one was repeated, as JSON.
+	// lineRecord is a record, lineCount the number of its repetitions, both as JSON.
 	lineRecord = 'r'
 	lineCount  = 'c'
-	// lineGap is a number, up to which those that have no record were used up by
-	// writes that failed.
+	// lineGap is a number: all numbers up to it that have no record were used up by failed writes.
 	lineGap = 'g'
-	// lineManifest says what is in a bundle, as JSON. It is the only line of its file.
+	// lineManifest is the manifest of a bundle, as JSON. It is the only line of its file.
 	lineManifest = 'm'
 )
 
-// digestLength is that of a SHA-256 in hexadecimal digits.
+// digestLength is the length of a SHA-256 in hexadecimal digits.
 const digestLength = 64
 
-// line is one of a segment: "CHECKSUM KIND [DIGEST] [JSON]". The checksum is that of
-// what follows it. So what a crash has left of a line does not count as a line.
+// line is a line of a segment: "CHECKSUM KIND [DIGEST] [JSON]". The checksum covers the rest of the
+// line, so that a line that a crash has cut off is invalid.
 type line struct {
 	kind   byte
 	digest string
@@ -37,7 +36,7 @@ type line struct {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// checksumLength is that of a line's checksum in hexadecimal digits.
+// checksumLength is the length of a line's checksum in hexadecimal digits.
 const checksumLength = 8
 
 // append adds the line to text.
@@ -56,15 +55,16 @@ func (l *line) append(text []byte) []byte {
 	return append(text, '\n')
 }
 
-// tornMark ends what a crash has left of a line, so that it is none. No line ends with
-// it.
+// tornMark is appended to a line that a crash has cut off, so that the line is invalid. No valid
+// line ends with it.
 const tornMark = "torn"
 
-// errTorn is that nothing was answered with a line: it was being written in a crash.
+// errTorn is the error for a line that was being written during a crash, so that its write was
+// never reported as successful.
 var errTorn = errors.New("a line is incomplete after a crash")
 
-// cutLine reads the first line of text. The error says why that is none; rest is
-// what follows it in any case.
+// cutLine reads the first line of text. The error says why the line is invalid. rest is the text
+// after the line in any case.
 func cutLine(text []byte) (l line, rest []byte, err error) {
 	whole, rest, ended := bytes.Cut(text, []byte{'\n'})
 	if !ended {

@@ -13,20 +13,20 @@ import (
 	"github.com/wardlet/wardlet/core/state/durable"
 )
 
-// DirName is the directory of the log of decisions: below it a directory
-// with segments for each owner of pods, and one with the files of policies.
+// DirName is the directory of the log of decisions. It has a directory of segments for each owner
+// of pods, and one with the files of policies.
 const DirName = "decisions"
 
-// Log keeps decisions with all that they depended on, in a log for each
-// owner of pods. A log consists of segments, files that are only appended to. A
-// segment holds each document that its records name once, so that it can go as a
-// whole: where an owner has more than its share, its oldest one does. It is safe
-// for concurrent use, and who appends for one owner waits for no file of another's.
+// Log stores decisions with all data that they depended on, in a log for each owner of pods. A log
+// consists of segments, which are append-only files. A segment contains each document that its
+// records name once, so that it can be removed as a whole. If an owner exceeds its limit, its
+// oldest segment is removed. Log is safe for concurrent use. A caller that appends for one owner
+// waits for no file of another owner.
 type Log struct {
 	cfg *Config
 
-	// mu guards what is known of the files of all owners. Nothing is written, read
-	// or removed while it is held.
+	// mu guards the data about the files of all owners. Nothing is written, read or removed while
+	// it is held.
 	mu     sync.Mutex
 	owners map[string]*ownerLog
 	files  policyFiles
@@ -37,21 +37,20 @@ type Log struct {
 	removing sync.Mutex
 }
 
-// Config is where a log of decisions is, and what it may have.
+// Config has the directory and the limits of a log of decisions.
 type Config struct {
-	// Dir is the directory of the log. Open makes it where it is missing.
+	// Dir is the directory of the log. Open makes it if it is missing.
 	Dir string
-	// Limits are how many bytes each owner of pods may have, by tenant, the operator's under the
-	// empty name. One that is not named keeps what it has and gets no more.
+	// Limits are the bytes that each owner of pods may use, by tenant; the operator has the empty
+	// name. An owner without a limit keeps its records and can add none.
 	Limits map[string]int64
 	FS     durable.Filesystem
 	Logger *slog.Logger
-	// Quarantine moves a corrupt file aside, whose name is relative to Dir.
+	// Quarantine moves a corrupt file aside. name is relative to Dir.
 	Quarantine func(name string, corrupt error) error
 }
 
-// Open opens a log of decisions. It reads what earlier agents wrote, so it takes as long as
-// that does.
+// Open opens a log of decisions. It reads all that earlier agents wrote, which may take long.
 func Open(cfg Config) (*Log, error) {
 	l := &Log{cfg: &cfg, owners: map[string]*ownerLog{}}
 	if err := durable.OwnDir(l.path()); err != nil {
@@ -73,13 +72,12 @@ func (l *Log) path() string { return l.cfg.Dir }
 
 func (l *Log) log() *slog.Logger { return l.cfg.Logger }
 
-// ErrTooLarge is the error of a record that would take more than its part of
-// what its owner may have.
+// ErrTooLarge is the error for a record that exceeds its part of the owner's limit.
 var ErrTooLarge = errors.New("the record is larger than a quarter of what may be kept")
 
-// Append puts records of one owner's pods on the disk, in one write, and returns
-// each its ID. What comes back is an error for each, nil for one that is on the
-// disk. Older records make room for them.
+// Append writes records of one owner's pods to the disk in one write, and sets the ID of each. It
+// returns an error for each record, nil if the record is on the disk. Older records are removed to
+// make room.
 func (l *Log) Append(tenant string, entries []Entry) []error {
 	o := l.owner(tenant)
 	o.appending.Lock()
@@ -115,8 +113,8 @@ func (l *Log) add(o *ownerLog, e *Entry) error {
 	return err
 }
 
-// write puts an entry, with the record as JSON, into the owner's active segment or
-// a new one, once there is room for it.
+// write writes an entry, with the record as JSON, to the owner's active segment or a new one, after
+// making room for it.
 func (l *Log) write(o *ownerLog, e *Entry, body []byte, limit int64) error {
 	for {
 		if err := l.begin(o); err != nil {
@@ -129,11 +127,11 @@ func (l *Log) write(o *ownerLog, e *Entry, body []byte, limit int64) error {
 		}
 		if o.full(size, limit) {
 			o.rotate()
-			continue // another segment lacks what this one had
+			continue // the new segment needs the documents again
 		}
 		l.makeRoom(o.tenant, size)
 		if !l.reserve(o.active, size, sum.files) {
-			continue // it has made room
+			continue // it was removed to make room
 		}
 		o.next++
 		if err := o.write(text, sum.inputs); err != nil {
@@ -144,7 +142,7 @@ func (l *Log) write(o *ownerLog, e *Entry, body []byte, limit int64) error {
 	}
 }
 
-// begin has the owner write to a segment that there is.
+// begin ensures that the owner has an active segment that was not removed.
 func (l *Log) begin(o *ownerLog) error {
 	if o.active != nil {
 		l.mu.Lock()
@@ -167,7 +165,8 @@ func (l *Log) begin(o *ownerLog) error {
 	return nil
 }
 
-// reserve counts what a segment is about to get, unless it is gone.
+// reserve adds to a segment the size and the files that are about to be written, unless the segment
+// is gone.
 func (l *Log) reserve(s *segment, size int64, files []fileKey) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -182,11 +181,11 @@ func (l *Log) reserve(s *segment, size int64, files []fileKey) bool {
 	return true
 }
 
-// errNoSegment is that the active segment was given up.
+// errNoSegment is the error if the active segment was given up.
 var errNoSegment = errors.New("no segment is being written to; the next record begins one")
 
-// Counted notes how often decisions of one owner's pods have been repeated. It
-// is on the disk some time later, unless an error comes back.
+// Counted records the repetitions of decisions of one owner's pods. Unless it returns an error, the
+// counts are on the disk some time later.
 func (l *Log) Counted(tenant string, counts []Count) error {
 	o := l.owner(tenant)
 	o.appending.Lock()
@@ -195,7 +194,7 @@ func (l *Log) Counted(tenant string, counts []Count) error {
 	case len(counts) == 0:
 		return nil
 	case o.active == nil && l.empty(o):
-		return nil // what was counted made room
+		return nil // the counted records were removed to make room
 	case o.active == nil:
 		return errNoSegment
 	}
@@ -206,19 +205,19 @@ func (l *Log) Counted(tenant string, counts []Count) error {
 	size := int64(len(text))
 	l.makeRoom(tenant, size)
 	if !l.reserve(o.active, size, nil) {
-		return nil // what was counted made room
+		return nil // the counted records were removed to make room
 	}
 	return o.write(text, nil)
 }
 
-// empty reports whether an owner has nothing on record.
+// empty reports whether an owner has no records.
 func (l *Log) empty(o *ownerLog) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(o.segments) == 0
 }
 
-// Close closes the segments; nothing is appended any more.
+// Close closes the segments. Nothing may be appended after it.
 func (l *Log) Close() error {
 	l.mu.Lock()
 	owners := slices.Collect(maps.Values(l.owners))

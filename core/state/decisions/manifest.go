@@ -11,17 +11,17 @@ import (
 )
 
 const (
-	// manifestName is the file of a bundle that says what is in it: of what a zip
-	// archive says of its files, nothing has a checksum.
+	// manifestName is the file of a bundle that lists its content, because a zip archive has no
+	// checksum over its list of files.
 	manifestName = DirName + "/manifest"
-	// manifestVersion is what this agent writes and reads.
+	// manifestVersion is the version that this agent writes and reads.
 	manifestVersion = 1
 )
 
-// bundleManifest is what is in a bundle.
+// bundleManifest lists the content of a bundle.
 type bundleManifest struct {
 	Version int `json:"version"`
-	// Records is how many records are in the segments.
+	// Records is the number of records in the segments.
 	Records int `json:"records"`
 	// Files are the digests of all other files, by name.
 	Files map[string]string `json:"files"`
@@ -39,11 +39,11 @@ func (m *bundleManifest) text() ([]byte, error) {
 	return (&line{kind: lineManifest, body: body}).append(nil), nil
 }
 
-// errNoManifest is that nothing says what is in a bundle.
+// errNoManifest is the error for a bundle without a manifest.
 var errNoManifest = errors.New(`it has no manifest: it is damaged, or of an older version; "wardlet policy export" writes another`)
 
-// manifest reads what a bundle must have in it, nil where that is damaged. The error
-// is that there is none.
+// manifest reads the manifest of a bundle, nil if it is damaged. The error says that there is none,
+// or that its version is unknown.
 func (r *archiveReader) manifest() (*bundleManifest, error) {
 	text, err := r.archive.read(manifestName)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -64,7 +64,7 @@ func (r *archiveReader) manifest() (*bundleManifest, error) {
 	}
 	if err != nil {
 		r.damaged = append(r.damaged, err)
-		return nil, nil // it is among what is damaged
+		return nil, nil // it was added to damaged
 	}
 	if m.Version != manifestVersion {
 		return nil, fmt.Errorf("its manifest has the version %d, known is %d: use the wardlet that wrote it", m.Version, manifestVersion)
@@ -72,8 +72,8 @@ func (r *archiveReader) manifest() (*bundleManifest, error) {
 	return m, nil
 }
 
-// hold compares the files of a bundle with its manifest. What is in segments is
-// compared when they are read.
+// hold compares the files of a bundle with its manifest. The content of segments is compared later,
+// when they are read.
 func (r *archiveReader) hold(m *bundleManifest) {
 	there := map[string]bool{}
 	err := fs.WalkDir(r.archive.files, ".", func(name string, e fs.DirEntry, err error) error {

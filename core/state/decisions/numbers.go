@@ -2,19 +2,19 @@ package decisions
 
 import "fmt"
 
-// recordNumbers notices records that are missing among those of one owner: they are
-// numbered, the oldest make room first, and lineGap says which numbers were used up.
+// recordNumbers detects missing records of one owner. Records are numbered, the oldest are removed
+// first to make room, and lineGap has the numbers that were used up without a record.
 type recordNumbers struct {
 	owner string
-	// last is the number before which nothing is missing that was not told, where that
-	// is known: room is made up to somewhere.
+	// last is the number up to which all missing records are explained or reported. known is false
+	// until last is set, because older records may have been removed.
 	last  uint64
 	known bool
-	// damaged: what is missing now may be what is known to be damaged.
+	// damaged: records that are missing now may be those of a damage that was already reported.
 	damaged bool
 }
 
-// segment begins one, which is named for its first record.
+// segment starts a segment, which is named after its first record.
 func (n *recordNumbers) segment(first uint64) {
 	if !n.known {
 		n.last, n.known = first-1, true
@@ -24,7 +24,7 @@ func (n *recordNumbers) segment(first uint64) {
 // gap records that numbers were used up without a record.
 func (n *recordNumbers) gap(last uint64) { n.last = max(n.last, last) }
 
-// record records the next one, and returns as an error what is missing before it.
+// record records the next record, and returns an error if records before it are missing.
 func (n *recordNumbers) record(id string) error {
 	owner, number, err := partsOfID(id)
 	if err != nil || owner != n.owner {

@@ -11,9 +11,9 @@ import (
 	"github.com/wardlet/wardlet/core/state/durable"
 )
 
-// Newest reads the newest records of each owner's pods, at most so many of each,
-// with how often they were repeated: by Last, newest last. The error names what
-// cannot be read; what can is there.
+// Newest reads the newest records of each owner's pods, at most the given number of each, with the
+// number of their repetitions, ordered by Last, the newest last. The error names files that cannot
+// be read; the other records are returned nevertheless.
 func (l *Log) Newest(most int) ([]Record, error) {
 	var all []Record
 	var errs []error
@@ -26,7 +26,7 @@ func (l *Log) Newest(most int) ([]Record, error) {
 	return all, errors.Join(errs...)
 }
 
-// paths are the segments of each owner, the oldest first.
+// paths returns the segments of each owner, the oldest first.
 func (l *Log) paths() map[string][]string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -39,14 +39,14 @@ func (l *Log) paths() map[string][]string {
 	return all
 }
 
-// newest reads segments from the last one on until there are enough records.
+// newest reads segments, beginning with the last one, until there are enough records.
 func newest(paths []string, most int) ([]Record, error) {
 	var all []Record
 	counts := map[string]Count{}
 	for _, path := range slices.Backward(paths) {
 		text, err := durable.Read(path)
 		if errors.Is(err, os.ErrNotExist) {
-			break // it made room meanwhile
+			break // it was removed to make room
 		}
 		if err != nil {
 			return all, err
@@ -81,13 +81,13 @@ func newest(paths []string, most int) ([]Record, error) {
 	return all, nil
 }
 
-// Input reads a document that records of one owner's pods name, as JSON. It is the
-// one whose digest was asked for.
+// Input reads the document with this digest that records of one owner's pods name, as JSON, and
+// checks the digest.
 func (l *Log) Input(tenant, digest string) ([]byte, error) {
 	for _, path := range slices.Backward(l.paths()[tenant]) {
 		text, err := durable.Read(path)
 		if errors.Is(err, os.ErrNotExist) {
-			continue // it made room meanwhile
+			continue // it was removed to make room
 		}
 		if err != nil {
 			return nil, err
@@ -105,7 +105,7 @@ func (l *Log) Input(tenant, digest string) ([]byte, error) {
 	return nil, fmt.Errorf("the document %s is not on record any more", digest)
 }
 
-// eachLine returns what is whole of a text.
+// eachLine calls each for every valid line of a text.
 func eachLine(text []byte, each func(line)) {
 	for len(text) > 0 {
 		one, rest, err := cutLine(text)

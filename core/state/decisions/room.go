@@ -5,8 +5,8 @@ import (
 	"os"
 )
 
-// bytes is what counts as an owner's: its segments, and the files of its policies
-// that only records keep.
+// bytes returns the bytes that an owner uses: its segments, and the files of its policies that only
+// records keep.
 func (l *Log) bytes(tenant string) int64 {
 	n := l.files.kept(tenant)
 	if o := l.owners[tenant]; o != nil {
@@ -17,9 +17,9 @@ func (l *Log) bytes(tenant string) int64 {
 	return n
 }
 
-// makeRoom removes segments until an owner may have so many bytes more: its own,
-// the oldest first; and where it has none left, those that keep files of its
-// policies.
+// makeRoom removes segments until an owner may use the given number of bytes more. It removes the
+// owner's own segments, the oldest first. If there are none left, it removes segments that keep
+// files of the owner's policies.
 func (l *Log) makeRoom(tenant string, more int64) {
 	for _, path := range l.outdated(tenant, more) {
 		if err := l.cfg.FS.Remove(path); err != nil {
@@ -29,8 +29,8 @@ func (l *Log) makeRoom(tenant string, more int64) {
 	l.sweep()
 }
 
-// outdated forgets the segments that must go for that, and returns their paths. One
-// that is empty stays: the next one would have its name.
+// outdated drops the segments that must be removed for that, and returns their paths. An empty
+// segment stays, because the next one would have the same name.
 func (l *Log) outdated(tenant string, more int64) (paths []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -50,8 +50,8 @@ func (l *Log) outdated(tenant string, more int64) (paths []string) {
 	return paths
 }
 
-// keeper is the owner of the oldest segment that keeps files of a tenant's
-// policies, as its oldest; nil if there is none.
+// keeper returns the owner whose segments keep files of a tenant's policies; of several, the one
+// with the oldest segment; nil if there is none.
 func (l *Log) keeper(tenant string) (oldest *ownerLog) {
 	for _, o := range l.owners {
 		if len(o.segments) == 0 || !l.files.heldBy(o.segments, tenant) {
@@ -64,8 +64,8 @@ func (l *Log) keeper(tenant string) (oldest *ownerLog) {
 	return oldest
 }
 
-// sweep removes the files of policies that nothing needs. While another does, or is
-// about to store files, it leaves that to that one: it sweeps when it is done.
+// sweep removes the files of policies that are no longer needed. If another goroutine is sweeping,
+// or is about to store files, sweep leaves the work to it: the other one sweeps at its end.
 func (l *Log) sweep() {
 	for l.files.stale.Load() && l.removing.TryLock() {
 		l.files.stale.Store(false)
@@ -78,8 +78,7 @@ func (l *Log) sweep() {
 	}
 }
 
-// unneeded forgets the files of policies that nothing needs, and returns their
-// digests.
+// unneeded drops the files of policies that are no longer needed, and returns their digests.
 func (l *Log) unneeded() (digests []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 	"github.com/wardlet/wardlet/core/state/durable"
 )
 
-// openFiles finds the files of policies.
+// openFiles loads the list of the files of policies.
 func (l *Log) openFiles() error {
 	l.files = newPolicyFiles()
 	if err := durable.OwnDir(l.filesPath()); err != nil {
@@ -38,7 +38,7 @@ func (l *Log) openFiles() error {
 	return nil
 }
 
-// openOwners finds the segments of all owners.
+// openOwners loads the segments of all owners.
 func (l *Log) openOwners() error {
 	entries, err := os.ReadDir(l.path())
 	if err != nil {
@@ -61,8 +61,8 @@ func (l *Log) openOwners() error {
 	return nil
 }
 
-// openOwner finds the segments of one owner. The last one is gone on with; of one
-// without any record nothing was ever answered.
+// openOwner loads the segments of one owner, and continues to write to the last one. It removes a
+// segment without any record: no write to it was ever reported as successful.
 func (l *Log) openOwner(o *ownerLog, ages map[*segment]int64) error {
 	names, err := segmentNames(o.path)
 	if err != nil {
@@ -75,7 +75,7 @@ func (l *Log) openOwner(o *ownerLog, ages map[*segment]int64) error {
 		if err != nil {
 			if odd := new(durable.OddFileError); !errors.As(err, &odd) {
 				l.log().Error("some of the log of decisions cannot be read", "file", path, "err", err)
-				goOn = func() {} // what is new is younger
+				goOn = func() {} // new records belong into a newer segment
 				continue
 			}
 			if err := l.cfg.Quarantine(filepath.Join(filepath.Base(o.path), name), err); err != nil {
@@ -107,9 +107,8 @@ func (l *Log) openOwner(o *ownerLog, ages map[*segment]int64) error {
 	return nil
 }
 
-// scan looks at the lines of a segment. inputs are the digests of the documents in
-// it, last is the number of its last record, 0 for none, torn counts what is no
-// line.
+// scan reads the lines of a segment. inputs are the digests of its documents, last is the number of
+// its last record, 0 for none, torn the number of invalid lines.
 func scan(path string, text []byte) (s *segment, inputs map[string]bool, last uint64, torn int) {
 	s, inputs = &segment{path: path, size: int64(len(text)), files: map[fileKey]bool{}}, map[string]bool{}
 	var newest []byte
@@ -139,7 +138,7 @@ func scan(path string, text []byte) (s *segment, inputs map[string]bool, last ui
 	return s, inputs, last, torn
 }
 
-// segmentNames are the names of the segments in a directory, the oldest first.
+// segmentNames returns the names of the segments in a directory, the oldest first.
 func segmentNames(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -168,7 +167,7 @@ func readSegment(path string) ([]byte, fs.FileInfo, error) {
 	return text, info, err
 }
 
-// ownerCalled is the tenant, empty for the operator, of what OwnerDir names.
+// ownerCalled returns the tenant, empty for the operator, of a name that OwnerDir returned.
 func ownerCalled(name string) (tenant string, ok bool) {
 	if name == OwnerDir("") {
 		return "", true
@@ -177,7 +176,7 @@ func ownerCalled(name string) (tenant string, ok bool) {
 	return tenant, ok && tenant != ""
 }
 
-// OwnerDir names an owner. A tenant's name is a DNS label.
+// OwnerDir returns the directory name of an owner. A tenant's name is a DNS label.
 func OwnerDir(tenant string) string {
 	if tenant == "" {
 		return "operator"

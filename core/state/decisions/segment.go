@@ -15,12 +15,11 @@ import (
 )
 
 const (
-	// segmentParts is how many segments an owner's share has room for, at least.
+	// segmentParts is the least number of segments that fit into an owner's limit.
 	segmentParts = 8
-	// maxSegment is how long a segment may become, in bytes.
+	// maxSegment is the greatest length of a segment, in bytes.
 	maxSegment = 4 << 20
-	// segmentSuffix ends the names of segments; before it stands the number of the
-	// first record.
+	// segmentSuffix is the suffix of the names of segments, after the number of the first record.
 	segmentSuffix = ".log"
 )
 
@@ -30,40 +29,39 @@ type ownerLog struct {
 	tenant string
 	path   string
 
-	// segments are in order, the active one last, unless it is gone. Log.mu
-	// guards them.
+	// segments are the segments by age, the active one last, unless it is gone. Log.mu guards them.
 	segments []*segment
 
-	// appending is held while records are appended, until they are on the disk. It
-	// guards all that follows.
+	// appending is held while records are appended, until they are on the disk. It guards all
+	// following fields.
 	appending sync.Mutex
 	// next is the number of the next record, from 1.
 	next uint64
-	// active is the segment that is written to, nil for none; file is open.
+	// active is the segment that is written to, nil for none. file is its open file.
 	active *segment
 	file   durable.File
 	// inputs are the digests of the documents in the active segment.
 	inputs map[string]bool
 	// entered: the directory's entry of the active segment is on the disk.
 	entered bool
-	// kept is the number up to which all that was answered is on the disk; gap, if it
-	// is not 0, is that up to which what is not there was not: the next record says so.
+	// kept is the number up to which all records that were reported as successful are on the disk.
+	// gap, if not 0, is the number up to which missing records failed to be written: the next
+	// record is preceded by a lineGap with it.
 	kept, gap uint64
-	// failed is why something that was written since the last sync is not on the
-	// disk.
+	// failed is the reason why data that was written since the last sync is not on the disk.
 	failed error
 }
 
-// segment is a file of the log. Log.mu guards it; who has its owner's
-// appending may read files of the active one.
+// segment is a file of the log. Log.mu guards it. The holder of its owner's appending may read
+// files of the active segment without Log.mu.
 type segment struct {
 	path string
 	size int64
-	// order is less than that of younger ones.
+	// order is smaller than that of newer segments.
 	order uint64
 	// files are the digests of the policy files that its records name.
 	files map[fileKey]bool
-	// gone: it has made room.
+	// gone: the segment was removed to make room.
 	gone bool
 }
 
@@ -73,11 +71,11 @@ type sums struct {
 	files  []fileKey
 }
 
-// id names a record for people: OWNER-NUMBER.
+// id returns the ID of a record: OWNER-NUMBER.
 func (o *ownerLog) id(number uint64) string { return fmt.Sprintf("%s-%d", OwnerDir(o.tenant), number) }
 
-// lines is an entry as the lines that the active segment lacks of it, and what
-// they add to that. body is the record as JSON.
+// lines returns an entry as the lines that the active segment does not have yet, and the digests
+// that they add. body is the record as JSON.
 func (o *ownerLog) lines(e *Entry, body []byte) (text []byte, sum sums) {
 	if o.gap > 0 {
 		text = (&line{kind: lineGap, body: strconv.AppendUint(nil, o.gap, 10)}).append(text)
@@ -109,12 +107,12 @@ func countLines(counts []Count) (text []byte, err error) {
 	return text, nil
 }
 
-// full reports whether so many bytes more belong into another segment.
+// full reports whether that many more bytes belong into another segment.
 func (o *ownerLog) full(more, limit int64) bool {
 	return o.active.size > 0 && o.active.size+more > min(limit/segmentParts, maxSegment)
 }
 
-// open begins a new segment.
+// open starts a new segment.
 func (o *ownerLog) open() (*segment, error) {
 	if err := durable.OwnDir(o.path); err != nil {
 		return nil, fmt.Errorf("%s: %w", o.path, err)
@@ -129,8 +127,8 @@ func (o *ownerLog) open() (*segment, error) {
 	return o.active, nil
 }
 
-// goOn has the owner write to a segment that there was, if that can be: the next
-// record begins another one otherwise. half is whether its last line has no end.
+// goOn continues to write to an existing segment. If the segment cannot be opened, the next record
+// starts another one. half reports whether its last line has no end.
 func (o *ownerLog) goOn(s *segment, inputs map[string]bool, half bool) {
 	f, err := o.cfg.FS.AppendTo(s.path)
 	if err != nil {
@@ -141,17 +139,17 @@ func (o *ownerLog) goOn(s *segment, inputs map[string]bool, half bool) {
 		return
 	}
 	if _, err := f.Write([]byte(tornMark + "\n")); err != nil {
-		_ = o.close() // nothing of it is lost
+		_ = o.close() // no complete line is lost
 		return
 	}
 	s.size += int64(len(tornMark) + 1)
 }
 
-// write appends text to the active segment, which gets documents with it. It is on
-// the disk after the next sync that returns no error.
+// write appends text to the active segment. inputs are the digests of the documents in text. The
+// text is on the disk after the next sync that returns no error.
 func (o *ownerLog) write(text []byte, inputs []string) error {
 	if _, err := o.file.Write(text); err != nil {
-		// What follows must not stand behind half a line.
+		// Further lines must not follow half a line.
 		return o.fail(err)
 	}
 	for _, digest := range inputs {
@@ -160,25 +158,25 @@ func (o *ownerLog) write(text []byte, inputs []string) error {
 	return nil
 }
 
-// fail ends the active segment because something of it is not on the disk; the
-// next sync says so.
+// fail closes the active segment because some of its data is not on the disk. The next sync returns
+// the error.
 func (o *ownerLog) fail(err error) error {
 	err = fmt.Errorf("write %s: %w", o.active.path, err)
 	o.failed = errors.Join(o.failed, err)
 	if o.next-1 > o.kept {
 		o.gap = o.next - 1
 	}
-	_ = o.close() // it is given up
+	_ = o.close() // the segment is given up
 	return err
 }
 
-// flush puts the active segment on the disk.
+// flush writes the active segment to the disk.
 func (o *ownerLog) flush() error {
 	if o.active == nil {
 		return nil
 	}
 	if err := o.file.Sync(); err != nil {
-		return o.fail(err) // what the durable.OS has dropped it will not try again
+		return o.fail(err) // the kernel does not retry data that it has dropped
 	}
 	if o.entered {
 		o.kept = o.next - 1
@@ -193,23 +191,24 @@ func (o *ownerLog) flush() error {
 	return nil
 }
 
-// sync reports whether all that was written since the last one is on the disk.
+// sync writes the active segment to the disk, and returns an error if any data since the last sync
+// is not on the disk.
 func (o *ownerLog) sync() error {
-	_ = o.flush() // it is in failed
+	_ = o.flush() // the error is in failed
 	err := o.failed
 	o.failed = nil
 	return err
 }
 
-// rotate ends the active segment. If its data does not reach the disk, the next
-// sync returns the error.
+// rotate closes the active segment. If its data does not reach the disk, the next sync returns the
+// error.
 func (o *ownerLog) rotate() {
 	if o.flush() == nil {
-		_ = o.close() // it is on the disk
+		_ = o.close() // the data is on the disk
 	}
 }
 
-// close ends the active segment.
+// close closes the active segment.
 func (o *ownerLog) close() error {
 	if o.active == nil {
 		return nil
@@ -219,10 +218,10 @@ func (o *ownerLog) close() error {
 	return err
 }
 
-// segmentName is the name of a segment, by the number of its first record.
+// segmentName returns the name of a segment, from the number of its first record.
 func segmentName(first uint64) string { return fmt.Sprintf("%016d%s", first, segmentSuffix) }
 
-// segmentNumber is the number of the first record of a segment, by its name.
+// segmentNumber returns the number of the first record of a segment, from its name.
 func segmentNumber(name string) (number uint64, ok bool) {
 	digits, ok := strings.CutSuffix(name, segmentSuffix)
 	if !ok {

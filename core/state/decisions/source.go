@@ -18,15 +18,14 @@ type RecordFiles struct {
 	bundle bool
 }
 
-// BundleFiles are the files of a bundle. They must be those that its manifest names.
+// BundleFiles returns the files of a bundle. They must be the files that its manifest names.
 func BundleFiles(files fs.FS) *RecordFiles { return &RecordFiles{files, true} }
 
-// isBundle tells who reads files whether they have a manifest.
+// isBundle reports whether the files have a manifest.
 func (f *RecordFiles) isBundle() bool { return f.bundle }
 
-// FilesOf returns the files of a state directory, or of a copy of it. They
-// follow no link and have only directories and regular files, so they never
-// block.
+// FilesOf returns the files of a state directory, or of a copy of it. It follows no links and opens
+// only directories and regular files, so that reading never blocks.
 func FilesOf(dir string) *RecordFiles { return &RecordFiles{stateFS(dir), false} }
 
 type stateFS string
@@ -44,7 +43,7 @@ func (s stateFS) open(name string) (*os.File, error) {
 	if !fs.ValidPath(name) {
 		return nil, fs.ErrInvalid
 	}
-	path := string(s) // which may be a link: it is what was asked for
+	path := string(s) // the path that the caller gave may be a link
 	for part := range strings.SplitSeq(name, "/") {
 		if part == "." {
 			continue
@@ -77,7 +76,7 @@ func (s stateFS) open(name string) (*os.File, error) {
 	return f, nil
 }
 
-// causeOf is an error without the path on this machine.
+// causeOf returns an error without the path on this machine.
 func causeOf(err error) error {
 	if e, ok := err.(*fs.PathError); ok { //nolint:errorlint // only what is outermost says it again
 		return e.Err
@@ -85,7 +84,7 @@ func causeOf(err error) error {
 	return err
 }
 
-// plain refuses what is neither a directory nor a regular file.
+// plain returns an error for anything that is neither a directory nor a regular file.
 func plain(info fs.FileInfo) error {
 	if !info.IsDir() && !info.Mode().IsRegular() {
 		return &durable.OddFileError{Reason: fmt.Sprintf("it is neither a directory nor a regular file, its mode is %v", info.Mode())}

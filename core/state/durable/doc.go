@@ -1,6 +1,6 @@
-// Package durable writes and reads the small files of the agent's state so that a crash or a power
-// cut leaves each as it was before a write or after it.
+// Package durable reads and writes the small files of the agent's state. After a crash or a power
+// cut each file has its content from before a write or from after it.
 //
-// Comes in: the content of a file. Goes out: an error, or a file that is on the disk. The package owns
+// Input: the content of a file. Output: a file that is on the disk, or an error. The package starts
 // no goroutine. Its functions are safe for concurrent use on different files.
 package durable

@@ -8,12 +8,12 @@ import (
 	"syscall"
 )
 
-// OwnDir makes a directory only its owner can enter, or checks that path is
-// one, of this process's user. What is missing above it is made the same way:
-// it may be the state directory, removed while the agent runs.
+// OwnDir makes a directory that only its owner can enter, or checks that path is such a directory
+// of this process's user. Missing parent directories are made in the same way, because the state
+// directory may be removed while the agent runs.
 func OwnDir(path string) error { return OwnDirOf(path, "state_root") }
 
-// OwnDirOf is OwnDir for a directory whose place the key of agent.toml says.
+// OwnDirOf is OwnDir for a directory whose path is configured by the given key of agent.toml.
 func OwnDirOf(path, key string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err

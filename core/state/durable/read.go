@@ -8,19 +8,19 @@ import (
 	"syscall"
 )
 
-// MaxSize is the greatest size of a file of the directory, in bytes: several
-// times what the greatest manifest becomes.
+// MaxSize is the greatest size of a file of the directory, in bytes. It is several times the size
+// that the greatest manifest needs.
 const MaxSize = 64 << 20
 
-// OddFileError is the error for what the agent cannot have written.
+// OddFileError is the error for a file that the agent cannot have written.
 type OddFileError struct{ Reason string }
 
 func (e *OddFileError) Error() string { return e.Reason }
 
-// readFile reads a file of at most MaxSize bytes. It follows no link and never
-// blocks on what is no file.
+// Read reads a file of at most MaxSize bytes. It follows no link and never blocks on a file that is
+// not regular.
 func Read(path string) ([]byte, error) {
-	// Some devices do things when they are opened.
+	// Opening a device can have side effects.
 	info, err := os.Lstat(path)
 	if err != nil {
 		return nil, err

@@ -9,24 +9,24 @@ import (
 	"syscall"
 )
 
-// TempPrefix starts the names of files that are being written.
+// TempPrefix is the prefix of the names of files that are being written.
 const TempPrefix = ".tmp-"
 
-// WriteFile replaces the file name in dir by data, mode 0600. When it returns
-// nil the content is on the disk. Whenever it is cut short, by an error, a
-// crash or a power cut, the file holds the old content or the new.
+// WriteFile replaces the file name in dir by data, with mode 0600. When it returns nil, the content
+// is on the disk. If it is interrupted by an error, a crash or a power cut, the file has the old
+// content or the new content.
 func WriteFile(dir, name string, data []byte) error {
 	return Write(OS{}, dir, name, data)
 }
 
-// Filesystem is the steps of a durable write, of which tests make each fail.
+// Filesystem has the steps of a durable write. Tests make each of them fail.
 type Filesystem interface {
 	// Create makes and opens a file of mode 0600 with a new name.
 	Create(dir, pattern string) (File, error)
 	// AppendTo opens a file of mode 0600 at its end, and makes it if it is missing.
 	AppendTo(path string) (File, error)
 	Rename(from, to string) error
-	// SyncDir puts the entries of a directory on the disk.
+	// SyncDir writes the entries of a directory to the disk.
 	SyncDir(dir string) error
 	Remove(path string) error
 }
@@ -39,7 +39,7 @@ type File interface {
 	Close() error
 }
 
-// Write is WriteFile with a file system of the caller.
+// Write is WriteFile with a file system that the caller passes.
 func Write(fs Filesystem, dir, name string, data []byte) error {
 	if err := Replace(fs, dir, name, data); err != nil {
 		return err
@@ -50,8 +50,8 @@ func Write(fs Filesystem, dir, name string, data []byte) error {
 	return nil
 }
 
-// Replace does all of Write but the last step: the content is on the
-// disk, and under its name once the directory is.
+// Replace does all steps of Write except the last one: the content is on the disk, and is under its
+// name once the directory is synced.
 func Replace(fs Filesystem, dir, name string, data []byte) error {
 	temp, err := fs.Create(dir, TempPrefix+name+"-*")
 	if err != nil {
@@ -72,7 +72,7 @@ func Replace(fs Filesystem, dir, name string, data []byte) error {
 	return nil
 }
 
-// Remove removes a file durably; one that does not exist is removed.
+// Remove removes a file durably. A missing file is no error.
 func Remove(fs Filesystem, dir, name string) error {
 	err := fs.Remove(filepath.Join(dir, name))
 	if errors.Is(err, os.ErrNotExist) {
@@ -87,14 +87,14 @@ func Remove(fs Filesystem, dir, name string) error {
 	return nil
 }
 
-// RemoveTemps removes what crashes left of files being written in dir.
+// RemoveTemps removes temporary files that crashes have left in dir.
 func RemoveTemps(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err
 	}
 	for _, entry := range entries {
-		// A write makes no directory of such a name.
+		// A write never makes a directory with such a name.
 		if !strings.HasPrefix(entry.Name(), TempPrefix) || entry.IsDir() {
 			continue
 		}
@@ -108,10 +108,16 @@ func RemoveTemps(dir string) error {
 // OS is the file system of the kernel.
 type OS struct{}
 
+// Create implements Filesystem.
 func (OS) Create(dir, pattern string) (File, error) { return os.CreateTemp(dir, pattern) }
-func (OS) Rename(from, to string) error             { return os.Rename(from, to) }
-func (OS) Remove(path string) error                 { return os.Remove(path) }
 
+// Rename implements Filesystem.
+func (OS) Rename(from, to string) error { return os.Rename(from, to) }
+
+// Remove implements Filesystem.
+func (OS) Remove(path string) error { return os.Remove(path) }
+
+// SyncDir implements Filesystem.
 func (OS) SyncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -120,7 +126,7 @@ func (OS) SyncDir(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// AppendTo opens a file for appending, and makes it where it is missing.
+// AppendTo opens a file for appending, and makes it if it is missing.
 func (OS) AppendTo(path string) (File, error) {
 	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND|syscall.O_NOFOLLOW, 0o600)
 }

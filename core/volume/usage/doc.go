@@ -1,4 +1,6 @@
-// Package usage counts what the files below a directory take of its disk, while a workload may change them.
+// Package usage measures how much disk space the files below a directory use, while a workload may
+// change them.
 //
-// Comes in: a directory. Goes out: how many bytes, or that they cannot be counted. The package owns no goroutine.
+// Input: a directory. Output: the number of bytes, or an error if they cannot be counted. The
+// package owns no goroutine.
 package usage

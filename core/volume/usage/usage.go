@@ -10,25 +10,27 @@ import (
 )
 
 const (
-	// maxDepth is how deep directories may lie in each other; each open one costs a file descriptor.
+	// maxDepth is the maximum depth of nested directories; each open one costs a file descriptor.
 	maxDepth = 512
-	// entriesAtOnce is how many entries of a directory are in memory.
+	// entriesAtOnce is how many entries of a directory are read at once.
 	entriesAtOnce = 1024
-	// blockSize is the unit of a file's blocks, whatever those of its file system are.
+	// blockSize is the unit of a file's block count, whatever the block size of its file system is.
 	blockSize = 512
 )
 
-// Usage is what was counted.
+// Usage is the result of Count.
 type Usage struct {
-	// Bytes are those on the disk: whole blocks, and nothing where a file has holes.
+	// Bytes is the space used on the disk: whole blocks, without the holes of files.
 	Bytes int64
-	// Deep is true where directories lie in each other deeper than 512 levels, and those below were not counted.
+	// Deep is true if directories are nested more than 512 levels deep; those below were not
+	// counted.
 	Deep bool
 }
 
-// Count adds up what the files below a directory take, and stops once that is more than most, or directories lie too deep in
-// each other. A directory that is not there takes nothing. No link is followed, and nothing counts that is mounted there. The
-// error says that ctx has ended, or what could not be counted.
+// Count returns how much the files below a directory use. It stops once that is more than most, or
+// directories are nested too deep. A directory that does not exist uses nothing. It follows no
+// link, and does not count other mounted file systems. It returns an error if ctx is done or
+// something could not be counted.
 func Count(ctx context.Context, path string, most int64) (Usage, error) {
 	c := count{ctx: ctx, most: most}
 	err := c.root(path)
@@ -60,8 +62,9 @@ func (c *count) root(path string) error {
 	return c.directory(dir, 0)
 }
 
-// directory counts what is in a directory. A file of several names counts for each of them with its part. The error is that there
-// was no time for more, or the first of those that left something out.
+// directory counts the content of a directory. A file with several names counts for each of them
+// with its share. It returns ctx's error if ctx is done, else the first error of an entry that was
+// left out.
 func (c *count) directory(dir *os.File, depth int) error {
 	switch {
 	case c.used > c.most:

@@ -1,32 +1,31 @@
-// Package clitest has what tests of the commands share: pods and their events, the texts that they fill
-// into all that commands print of what others wrote, and the checks of what is printed.
+// Package clitest has helpers for tests of the commands: pods and their events, hostile texts to
+// fill into everything that the commands print, and checks of the output.
 package clitest
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"encoding/json"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
 	"unicode"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Noon is every time in a filled value.
+// Noon is the value of every time in a filled value.
 var Noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
-// Texts are what tenants have put into names, keys, values and messages.
+// Texts are texts that tenants may put into names, keys, values and messages.
 var Texts = []string{
 	"red \x1b[31m\x1b]0;title\x07", "a\nforged   row", "a\r\tb", "C1 \u009b31m\u0085", "bidi \u202eevil\u2066\u200f\u061c",
 	"ends \u2028\u2029", "blank \u2800\u3164\u00a0\u200b", "\ufeff\u00ad", "byte \x9b\xff", "del \x7f\x00", "tag \U000e0041", "\n\n\nwardlet: forged",
 	"ordinary", `\u202e \x1b stays`, "{{.}} %s %d",
 }
 
-// CheckVisible fails for what is more than lines of visible characters.
+// CheckVisible fails if text has anything but lines of visible characters.
 func CheckVisible(t *testing.T, of, text string) {
 	t.Helper()
 	for _, r := range text {
@@ -37,7 +36,7 @@ func CheckVisible(t *testing.T, of, text string) {
 	}
 }
 
-// CheckRows fails where a foreign text makes a line, or a row of a table.
+// CheckRows fails if a foreign text creates a line, or a row of a table.
 func CheckRows(t *testing.T, of, got, ordinary string) {
 	t.Helper()
 	outermost := func(text string) (n int) {
@@ -53,11 +52,11 @@ func CheckRows(t *testing.T, of, got, ordinary string) {
 	}
 }
 
-// mostDepth is how deep a value is filled.
+// mostDepth is the depth to which a value is filled.
 const mostDepth = 12
 
-// Filled returns a T in which every text is s, every list near the root has two elements, and
-// every other list and every map one. Nothing but the API server's own types nests deeper than is filled.
+// Filled returns a T in which every text is s. Lists near the root have two elements; all other
+// lists and all maps have one. Only the API server's own types nest deeper than Filled fills.
 func Filled[T any](s string) T {
 	var v T
 	fill(reflect.ValueOf(&v).Elem(), s, mostDepth)
@@ -119,7 +118,7 @@ func fill(v reflect.Value, s string, depth int) {
 				fill(v.Field(i), s, depth-1)
 			}
 		}
-	default: // interfaces and the like hold nothing
+	default: // interfaces and similar types stay empty
 	}
 }
 

@@ -1,11 +1,10 @@
 package clitest
 
 import (
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/api"
@@ -15,7 +14,7 @@ import (
 // Edit changes a pod of a fixture.
 type Edit func(*v1.Pod)
 
-// Pod is a pod of one container that runs since an hour.
+// Pod returns a pod with one container that has run for an hour.
 func Pod(namespace, name string, edits ...Edit) v1.Pod {
 	p := v1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
@@ -39,14 +38,14 @@ func Pod(namespace, name string, edits ...Edit) v1.Pod {
 	return p
 }
 
-// Unready is a pod whose readiness probe fails.
+// Unready makes the readiness probe of a pod fail.
 func Unready(p *v1.Pod) {
 	p.Spec.Containers[0].ReadinessProbe = &v1.Probe{PeriodSeconds: 10, ProbeHandler: v1.ProbeHandler{Exec: &v1.ExecAction{Command: []string{"true"}}}}
 	p.Status.ContainerStatuses[0].Ready = false
 	p.Status.ContainerStatuses[0].State.Running.StartedAt = metav1.NewTime(Noon.Add(-time.Hour))
 }
 
-// Unhealthy is an event about the container main of a pod.
+// Unhealthy returns an event about the container main of a pod.
 func Unhealthy(p *v1.Pod, message string) api.Event {
 	return api.Event{
 		First: Noon.Add(-time.Minute), Last: Noon.Add(-10 * time.Second), Count: 6, Type: v1.EventTypeWarning, Reason: "Unhealthy", Message: message,
@@ -54,14 +53,14 @@ func Unhealthy(p *v1.Pod, message string) api.Event {
 	}
 }
 
-// Rejected makes a pod one that was rejected.
+// Rejected returns an edit that makes a pod a rejected one.
 func Rejected(reason, message string) Edit {
 	return func(p *v1.Pod) {
 		p.Status = v1.PodStatus{Phase: v1.PodFailed, Reason: reason, Message: "Pod was rejected: " + message}
 	}
 }
 
-// Waiting is a version of p that waits; without runs nothing of p runs.
+// Waiting returns a waiting version of p. If runs is false, no version of p runs.
 func Waiting(p v1.Pod, answer api.Answer, message string, runs bool, retryIn time.Duration) api.Waiting {
 	w := api.Waiting{
 		Pod: &p, Origin: api.Origin{Source: "static", Document: "/etc/wardlet/manifests/" + p.Name + ".yaml#0", Version: "v1"},

@@ -13,44 +13,44 @@ import (
 	"github.com/tetratelabs/wazero"
 )
 
-// Cache is compiled code on the disk, and what is known of modules that are
-// refused. Several processes may use one directory. It may be used from any
-// goroutine.
+// Cache holds compiled code on the disk, and the modules that were refused. Several
+// processes may use the same directory. It is safe for concurrent use.
 type Cache struct {
 	options Options
-	// engine is the directory wazero uses in the one it is given, terms what
-	// modules are judged by.
+	// engine is the name of the subdirectory that wazero uses. terms identifies
+	// what the judgement on a module depends on.
 	engine, terms string
-	// interpreted: the engine is wazero's interpreter, which leaves no code.
+	// interpreted: the engine is wazero's interpreter, which writes no code.
 	interpreted bool
-	// maker is what entries say they were made by: engine, or the terms where
-	// modules are interpreted.
+	// maker is stored in each entry and must match when the entry is opened. It is
+	// engine, or terms if modules are interpreted.
 	maker    string
 	children runner
 	primary  *shelf
-	// view is where wazero looks for code; it is empty but while code is loaded.
+	// view is the directory in which wazero looks for code. It is empty except
+	// while code is loaded.
 	view  string
 	files wazero.CompilationCache
 
-	// memory is a directory of this process outside of the disk, nil if it got
-	// none.
+	// memory is a directory of this process in memory, nil if none could be made.
 	memory *privateDir
 
-	// mu guards spare, the shelf in memory, which is made when primary fails.
+	// mu guards spare. spare is a shelf in memory; it is made when primary cannot
+	// be written to.
 	mu    sync.Mutex
 	spare *shelf
 }
 
-// rememberVersion has wazero find out its own version, which it keeps in a
+// rememberVersion makes wazero find out its own version, which wazero stores in a
 // variable without a lock.
 var rememberVersion = sync.OnceValue(func() error {
 	ctx := context.Background()
 	return wazero.NewRuntime(ctx).Close(ctx)
 })
 
-// Open opens the cache in dir, which is made if it is missing. A directory that
-// is not this user's alone, or a link, is an error. One that cannot be made or
-// written to is not: a private directory in memory takes its place.
+// Open opens the cache in dir, and makes dir if it is missing. It fails if dir is a
+// link, or if other users can access it. If dir cannot be made or written to, Open
+// does not fail: it uses a private directory in memory instead.
 func Open(dir string, o Options) (_ *Cache, err error) {
 	if o, err = o.withDefaults(); err != nil {
 		return nil, err
@@ -96,9 +96,10 @@ func Open(dir string, o Options) (_ *Cache, err error) {
 	return c, nil
 }
 
-// findEngine sets the directory of wazero, and sees what it makes of it.
+// findEngine creates wazero's cache in view, and reads the name of the subdirectory
+// that wazero makes in it.
 func (c *Cache) findEngine() (err error) {
-	// A disk that fills up must not keep code from being loaded.
+	// Code must be loadable even if the disk is full.
 	if c.view = "view"; c.memory != nil {
 		c.view = filepath.Join(c.memory.path, c.view)
 	} else {
@@ -127,14 +128,14 @@ func (c *Cache) findEngine() (err error) {
 	return nil
 }
 
-// RuntimeConfig is what the runtime that loads from this cache must be made
-// with.
+// RuntimeConfig returns the configuration for the runtime that loads code from this
+// cache.
 func (c *Cache) RuntimeConfig() wazero.RuntimeConfig {
 	return c.options.Config(c.interpreted).WithCompilationCache(c.files)
 }
 
-// Close removes what this process has made for itself. The runtime must be
-// closed before.
+// Close removes the private directories of this process. The runtime must be closed
+// before.
 func (c *Cache) Close() (err error) {
 	if c.files != nil {
 		err = c.files.Close(context.Background())
@@ -153,7 +154,7 @@ func (c *Cache) Close() (err error) {
 	return err
 }
 
-// shelves are those there are, in the order they are tried.
+// shelves returns the existing shelves, in the order in which they are tried.
 func (c *Cache) shelves() []*shelf {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -163,9 +164,9 @@ func (c *Cache) shelves() []*shelf {
 	return []*shelf{c.primary, c.spare}
 }
 
-// Ready says whether the code of a module is cached: all its files are there
-// with the right size. Where modules are interpreted it says that a child has
-// tried this one.
+// Ready reports whether the code of a module is cached: all its files exist with
+// the right size. If modules are interpreted, it reports whether a child has tried
+// this one.
 func (c *Cache) Ready(digest Digest) bool {
 	for _, s := range c.shelves() {
 		if o, err := s.open(digest, c.maker); err == nil {
@@ -175,7 +176,7 @@ func (c *Cache) Ready(digest Digest) bool {
 	return false
 }
 
-// Refused is why a module is refused, nil if it is not.
+// Refused returns why a module is refused, nil if it is not.
 func (c *Cache) Refused(digest Digest) *Refused {
 	for _, s := range c.shelves() {
 		if r := s.refused(digest, c.terms); r != nil {
@@ -185,7 +186,7 @@ func (c *Cache) Refused(digest Digest) *Refused {
 	return nil
 }
 
-// Forget forgets that a module was refused: it will be tried once more.
+// Forget removes the refusal of a module, so that the module is compiled again.
 func (c *Cache) Forget(digest Digest) (err error) {
 	for _, s := range c.shelves() {
 		err = errors.Join(err, s.forget(digest))
@@ -193,8 +194,8 @@ func (c *Cache) Forget(digest Digest) (err error) {
 	return err
 }
 
-// open opens the code of a module. It is nil if there is none; what is torn is
-// removed.
+// open opens the code of a module. It returns nil if there is none. A damaged entry
+// is removed.
 func (c *Cache) open(digest Digest) (*opened, *shelf, error) {
 	for _, s := range c.shelves() {
 		o, err := s.open(digest, c.maker)
@@ -207,7 +208,7 @@ func (c *Cache) open(digest Digest) (*opened, *shelf, error) {
 		}
 		switch {
 		case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE), errors.Is(err, syscall.ENOMEM):
-			return nil, nil, err // says nothing about the entry
+			return nil, nil, err // this says nothing about the entry
 		case errors.Is(err, fs.ErrNotExist), errors.Is(err, errStale):
 		default:
 			c.drop(s, digest, err)

@@ -18,19 +18,20 @@ import (
 	"github.com/tetratelabs/wazero/experimental"
 )
 
-// childArgument is how a process knows that it is a child: its only argument.
+// childArgument is the only argument of a child process.
 const childArgument = "compile-plugin"
 
-// The exit statuses of a child that wrote a report. Go's own is 2.
+// These are the exit statuses of a child that wrote a report. Go's runtime exits
+// with 2.
 const (
 	statusCompiled = 0
 	statusNot      = 10
 )
 
-// Child does the work of a child and returns its exit status, if this process is
-// one; else it does nothing. It must be called first of all in main, and in
-// TestMain of packages that load plugins. config is the same function as in
-// Options.
+// Child compiles a module if this process was started as a child, and returns the
+// exit status; otherwise it does nothing. It must be called before anything else in
+// main, and in TestMain of packages that load plugins. config is the same function
+// as in Options.
 func Child(config func(interpreted bool) wazero.RuntimeConfig) (status int, isChild bool) {
 	if !startedAsChild() {
 		return 0, false
@@ -54,8 +55,8 @@ func startedAsChild() bool { return len(os.Args) == 2 && os.Args[1] == childArgu
 // errNotChild keeps a program that does not call Child from starting itself without end.
 var errNotChild = errors.New("this process was started to compile a plugin, and its main does not call Child first")
 
-// deliver writes a report to the parent process, and returns the
-// exit status that goes with it.
+// deliver writes the report to the parent process, and returns the exit status that
+// matches it.
 func (r *report) deliver() int {
 	line, err := json.Marshal(r)
 	if err == nil {
@@ -71,7 +72,7 @@ func (r *report) deliver() int {
 	return statusCompiled
 }
 
-// work compiles the module that it reads.
+// work reads a task and its module, and compiles the module.
 func work(input io.Reader, config func(interpreted bool) wazero.RuntimeConfig) *report {
 	failed := func(err error) *report { return &report{Failed: true, Text: oneLine(err.Error())} }
 	if err := detach(); err != nil {
@@ -128,7 +129,7 @@ func work(input io.Reader, config func(interpreted bool) wazero.RuntimeConfig) *
 	return r
 }
 
-// compileInto compiles a module and leaves the code in dir.
+// compileInto compiles a module and leaves its code in dir.
 func compileInto(dir string, config wazero.RuntimeConfig, module []byte) error {
 	ctx := experimental.WithCompilationWorkers(context.Background(), 1)
 	return withCache(ctx, dir, config, func(r wazero.Runtime) error {
@@ -137,8 +138,8 @@ func compileInto(dir string, config wazero.RuntimeConfig, module []byte) error {
 	})
 }
 
-// rehearse loads what was compiled as the agent will, measures that, and leaves
-// the image of what was loaded.
+// rehearse loads the compiled code as the agent will do, measures what that costs,
+// and writes the image of the loaded code.
 func rehearse(dir string, config wazero.RuntimeConfig, module []byte, cost *Cost) (image *codeFile, err error) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -157,7 +158,7 @@ func rehearse(dir string, config wazero.RuntimeConfig, module []byte, cost *Cost
 	return image, err
 }
 
-// tooDear says whether the agent would take too much to load the code.
+// tooDear returns a reason and a text if loading the code exceeds the limits.
 func tooDear(c *Cost, l Limits) (Reason, string) {
 	switch {
 	case c.LoadCPU > l.LoadCPU:
@@ -178,7 +179,8 @@ func withCache(ctx context.Context, dir string, config wazero.RuntimeConfig, do 
 	return errors.Join(do(r), r.Close(ctx), cache.Close(ctx))
 }
 
-// blame says whose fault it is that a module did not compile.
+// blame returns a report that says whether the module, the disk or the machine is
+// at fault for an error of the compiler.
 func blame(err error, l Limits) *report {
 	switch {
 	case errors.Is(err, syscall.ENOMEM):
@@ -191,14 +193,14 @@ func blame(err error, l Limits) *report {
 	return &report{Refused: Invalid, Text: oneLine(err.Error())}
 }
 
-// isDiskFault says whether files are why something failed.
+// isDiskFault reports whether a file operation caused an error.
 func isDiskFault(err error) bool {
 	_, path := errors.AsType[*fs.PathError](err)
 	_, link := errors.AsType[*os.LinkError](err)
 	return path || link
 }
 
-// cpuTime is the processor time of this process so far.
+// cpuTime returns the processor time that this process has used so far.
 func cpuTime() time.Duration {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {

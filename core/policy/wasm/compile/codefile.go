@@ -16,32 +16,32 @@ import (
 	"github.com/tetratelabs/wazero/experimental"
 )
 
-// maxShell is the largest shell, in bytes: it is not longer than its module, but
-// for its mark.
+// maxShell is the largest shell, in bytes. A shell without its mark is no longer
+// than its module.
 const maxShell = maxModule + 64
 
-// maxFiles is how many files of code one module may become: wazero makes one.
+// maxFiles is the most files of code for one module. wazero makes one.
 const maxFiles = 1
 
-// codeFile is a file of compiled code: its path below the directory that was
-// given to wazero, its size in bytes, and the CRC-32C of its content.
+// codeFile describes a file of compiled code: its path in the directory that was
+// passed to wazero, its size in bytes, and the CRC-32C of its content.
 type codeFile struct {
 	Name string `json:"name"`
 	Size int64  `json:"size"`
 	Sum  uint32 `json:"crc32c"`
 }
 
-// codeFiles are what one module became.
+// codeFiles are the files that were made from one module.
 type codeFiles struct {
-	// Files are the code, none where modules are interpreted.
+	// Files are the code, empty if modules are interpreted.
 	Files []codeFile `json:"files,omitempty"`
-	// Shell is the module's shell, nil where there are no files.
+	// Shell is the module's shell, nil if there are no files.
 	Shell *codeFile `json:"shell,omitempty"`
-	// Image is the image of the code, nil where there is none.
+	// Image is the image of the code, nil if there is none.
 	Image *codeFile `json:"image,omitempty"`
 }
 
-// all are the shell, the image and the code.
+// all returns the shell, the image and the code.
 func (c *codeFiles) all() (all []codeFile) {
 	for _, f := range []*codeFile{c.Shell, c.Image} {
 		if f != nil {
@@ -51,7 +51,7 @@ func (c *codeFiles) all() (all []codeFile) {
 	return append(all, c.Files...)
 }
 
-// check sees that they are such as a child makes.
+// check returns an error if a child cannot have made these files.
 func (c *codeFiles) check() error {
 	switch shell, image := c.Shell, c.Image; {
 	case len(c.Files) > maxFiles:
@@ -72,12 +72,12 @@ func (c *codeFiles) check() error {
 	return nil
 }
 
-// isDigest says whether a name is 64 hexadecimal digits.
+// isDigest reports whether a name is 64 hexadecimal digits.
 func isDigest(name string) bool {
 	return len(name) == 64 && strings.Trim(name, "0123456789abcdef") == ""
 }
 
-// findFiles finds what wazero wrote to dir.
+// findFiles describes the files that wazero wrote to dir.
 func findFiles(dir string) (files []codeFile, err error) {
 	err = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
@@ -94,7 +94,7 @@ func findFiles(dir string) (files []codeFile, err error) {
 	return files, err
 }
 
-// fileAt describes a file, but for its name.
+// fileAt returns the size and checksum of a file.
 func fileAt(path string) (f codeFile, err error) {
 	opened, err := openRegular(path)
 	if err != nil {
@@ -105,7 +105,7 @@ func fileAt(path string) (f codeFile, err error) {
 	return f, err
 }
 
-// read reads a file below dir and sees that it is whole.
+// read reads a file in dir and checks its size and checksum.
 func (f *codeFile) read(dir string) ([]byte, error) {
 	opened, err := openRegular(filepath.Join(dir, f.Name))
 	if err != nil {
@@ -122,8 +122,8 @@ func (f *codeFile) read(dir string) ([]byte, error) {
 	return text, nil
 }
 
-// open opens a file of code below dir and sees that it is whole. What is read
-// from it later is what was checked: files are replaced, never written to.
+// open opens a file of code in dir and checks its size and checksum. Later reads
+// return the checked content, because files are replaced and never written to.
 func (f *codeFile) open(dir string) (*os.File, error) {
 	opened, err := openRegular(filepath.Join(dir, f.Name))
 	if err != nil {
@@ -148,7 +148,7 @@ func (f *codeFile) open(dir string) (*os.File, error) {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// measure reads a whole file.
+// measure returns the size and checksum of a file.
 func measure(f *os.File) (size int64, sum uint32, err error) {
 	buffer := make([]byte, 256<<10)
 	for {
@@ -163,14 +163,14 @@ func measure(f *os.File) (size int64, sum uint32, err error) {
 	}
 }
 
-// openRegular opens a regular file of this process's user. It follows no link
-// and never blocks.
+// openRegular opens a regular file that belongs to this process's user. It follows
+// no link and never blocks.
 func openRegular(path string) (*os.File, error) {
 	before, err := os.Lstat(path)
 	if err != nil {
 		return nil, err
 	}
-	if !before.Mode().IsRegular() { // some devices do things when they are opened
+	if !before.Mode().IsRegular() { // opening some devices has side effects
 		return nil, fmt.Errorf("%s is not a regular file, its mode is %v", path, before.Mode())
 	}
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
@@ -190,23 +190,23 @@ func openRegular(path string) (*os.File, error) {
 	return f, nil
 }
 
-// errNotCached: wazero did not find the code where it looks for it.
+// errNotCached is the error if wazero did not find the code in its cache.
 var errNotCached = errors.New("wazero finds no code of it in its cache")
 
-// neverCompile is a context with which wazero loads code it has, and compiles
-// none. It has ended: wazero's workers look at that before they take a
-// function, and only where there is more than one. The interpreter does not
-// look; it has no code to keep.
+// neverCompile returns a context with which wazero loads cached code but compiles
+// none. The context is done, and there are two workers, because wazero checks the
+// context before it compiles a function only if there is more than one worker. The
+// interpreter does not check the context; it has no code to cache.
 func neverCompile(ctx context.Context) context.Context {
 	ended, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	end(errNotCached)
 	return experimental.WithCompilationWorkers(ended, 2)
 }
 
-// load loads the code of an opened entry, with the module's shell. wazero finds
-// it under links to the files that are open here, so that whatever becomes of
-// their names, it reads what was checked. Only one may load at a time. Where
-// modules are interpreted it is the module itself that is loaded.
+// load loads the code of an opened entry, with the module's shell. wazero reads the
+// code through links to the open files, so it reads the checked content even if the
+// files are renamed or removed. Only one goroutine may load at a time. If modules
+// are interpreted, load prepares the module itself.
 func (c *Cache) load(ctx context.Context, r wazero.Runtime, o *opened, source *Source) (_ wazero.CompiledModule, err error) {
 	if c.interpreted {
 		module, err := source.read()
@@ -224,7 +224,7 @@ func (c *Cache) load(ctx context.Context, r wazero.Runtime, o *opened, source *S
 	}
 	for i, f := range o.files {
 		path := filepath.Join(c.view, o.Files[i].Name)
-		_ = os.Remove(path) // nothing, unless it could not be removed last time
+		_ = os.Remove(path) // fails, unless a link remained from last time
 		if err := os.Symlink(fmt.Sprintf("/proc/self/fd/%d", f.Fd()), path); err != nil {
 			return nil, err
 		}
@@ -233,12 +233,12 @@ func (c *Cache) load(ctx context.Context, r wazero.Runtime, o *opened, source *S
 	return r.CompileModule(neverCompile(ctx), o.shell)
 }
 
-// isCacheFault says whether it is the cached code, not the module, that cannot
-// be loaded.
+// isCacheFault reports whether the cached code is at fault for an error of load,
+// and not the module.
 func isCacheFault(err error) bool {
 	if errors.Is(err, errNotCached) || errors.Is(err, errImage) {
 		return true
 	}
-	text := err.Error() // wazero wraps none
+	text := err.Error() // wazero does not wrap errors
 	return strings.HasPrefix(text, "compilationcache: ") && !strings.Contains(text, syscall.ENOMEM.Error())
 }

@@ -12,25 +12,27 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Priority is how a child competes with the rest of the node.
+// Priority is the scheduling priority of a child.
 type Priority int
 
 // The priorities.
 const (
-	// Lowest sets the least weight of a child that a process can have which is to
-	// get on at all: SCHED_IDLE would stop it on a node that is never idle.
+	// Lowest is the lowest priority with which a child still makes progress.
+	// SCHED_IDLE would stop it on a node that is never idle.
 	Lowest Priority = iota
-	// Normal lets it compete like the agent: for tests, on machines that are
+	// Normal is the priority of the agent. It is for tests, on machines that are
 	// busy with other tests.
 	Normal
 )
 
-// detach takes from the child what it may have got from the agent by accident,
-// before it reads anything.
+// detach removes what the child inherited from the agent and does not need:
+// signals, privileges and files. It runs before the child reads anything.
 func detach() error {
-	// Who ends a group of processes means the agent, which ends its child itself.
+	// A signal to the process group is meant for the agent, which kills its child
+	// itself.
 	signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
-	// Without cgo this is for all threads; with it (tests) for this one.
+	// Without cgo this applies to all threads. With cgo (in tests) it applies to
+	// this one.
 	if _, _, errno := syscall.AllThreadsSyscall6(unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0, 0); errno == syscall.ENOTSUP {
 		if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 			return fmt.Errorf("give up new privileges: %w", err)
@@ -38,14 +40,14 @@ func detach() error {
 	} else if errno != 0 {
 		return fmt.Errorf("give up new privileges: %w", errno)
 	}
-	// If memory runs out, this process goes first. A kernel without it goes on.
+	// If memory runs out, the kernel kills this process first. If the kernel does
+	// not support that, the child continues.
 	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0)
 	return closeInherited()
 }
 
-// closeInherited closes all files but the first three that came through exec.
-// What Go's runtime has opened since carries close-on-exec, which no file that
-// came through an exec can carry.
+// closeInherited closes all inherited files except the first three. Files that Go's
+// runtime has opened have the flag close-on-exec; inherited files cannot have it.
 func closeInherited() error {
 	entries, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
@@ -66,7 +68,7 @@ func closeInherited() error {
 	return nil
 }
 
-// confine sets the limits of this process. base is its address space until now.
+// confine sets the limits of this process. base is its present address space.
 func confine(l Limits, base int64) error {
 	for _, limit := range []struct {
 		what     string
@@ -84,21 +86,21 @@ func confine(l Limits, base int64) error {
 		}
 		most := min(limit.most, had.Max)
 		hard := most
-		if limit.resource == unix.RLIMIT_CPU { // a signal at the first, the end at the second
+		if limit.resource == unix.RLIMIT_CPU { // the first limit sends a signal, the second kills the process
 			hard = min(most+2, had.Max)
 		}
 		if err := unix.Setrlimit(limit.resource, &unix.Rlimit{Cur: most, Max: hard}); err != nil {
 			return fmt.Errorf("limit of %s to %d: %w", limit.what, most, err)
 		}
 	}
-	// Collect rather than die, as long as that helps.
+	// The garbage collector then runs more often before memory runs out.
 	debug.SetMemoryLimit(l.Memory / 4 * 3)
 	return nil
 }
 
-// yieldToAll sets the lowest priority there is for every thread of this process.
-// Threads begin with that of the one which starts them, so it is repeated until
-// there is no new one. What the kernel does not allow is left out.
+// yieldToAll sets the lowest priority for every thread of this process. A new
+// thread inherits the priority of the thread that starts it, so yieldToAll repeats
+// until there are no new threads. Errors of the kernel are ignored.
 func yieldToAll() error {
 	done := map[int]bool{}
 	for {
@@ -123,7 +125,7 @@ func yieldToAll() error {
 	}
 }
 
-// addressSpace is that of this process, in bytes.
+// addressSpace returns the size of this process's address space, in bytes.
 func addressSpace() (int64, error) {
 	text, err := os.ReadFile("/proc/self/statm")
 	if err != nil {
@@ -136,9 +138,9 @@ func addressSpace() (int64, error) {
 	return pages * int64(os.Getpagesize()), nil
 }
 
-// peakMemory is the most resident memory this process had, in bytes; 0 where
-// the kernel does not say. Its usage as the parent gets it may contain the
-// parent's own.
+// peakMemory returns the largest resident memory that this process had, in bytes; 0
+// if the kernel does not report it. The resource usage that the parent gets is not
+// used, because it may include memory of the parent itself.
 func peakMemory() int64 {
 	text, err := os.ReadFile("/proc/self/status")
 	if err != nil {

@@ -1,53 +1,57 @@
-// Package compile turns modules into machine code without putting the agent at
+// Package compile compiles modules to machine code without putting the agent at
 // risk: a few kilobytes of WebAssembly can keep a compiler busy for minutes and
 // take gigabytes.
 //
-// Comes in: modules, already verified and metered, or their digests and who has
-// them, each with the tenant that waits for it (Library.Acquire). Goes out: compiled code, one piece for each
-// module however many use it, or a Refused that says why there is none.
+// Inputs: modules that were verified and metered, or their digests with a function
+// that returns the module, each with the tenant that waits for the code
+// (Library.Acquire). Outputs: compiled code, which all users of a module share, or
+// a Refused with the reason why there is none.
 //
-// A module is compiled by a child: this executable, started again, which calls
-// Child first of all. It has limits on memory, processor time and the size of
-// what it makes, the lowest priority there is, no files but three pipes, and
-// no environment; it is killed when it takes too long, when the caller's
-// context ends, when others wait for its place, and with the agent. It also loads what it made, once, so that
-// how much that takes is known before the agent does it. What it made is moved
-// into the cache as a whole.
+// A child process compiles a module. It runs the same executable, which calls Child
+// before anything else. The child has limits on memory, processor time and the size
+// of the code, the lowest priority, no files but three pipes, and no environment.
+// It is killed when it takes too long, when the caller's context is done, when
+// others wait for its place, and when the agent terminates. The child also loads
+// the code once, so that the cost of loading is known before the agent loads it.
+// Its files are then moved into the cache as a whole.
 //
-// Each owner has at most one child, and two run at once. The owner whose children
-// have taken the least of a processor lately comes first, and the operator before
-// all. Where others wait, the child of the owner that has taken the most makes room
-// for one that has taken much less, and its module is compiled anew later. Of two
-// that are compiled anew one is compiled to its end. All that children take is their
-// owner's (Spent).
+// Each owner has at most one child, and two children run at once. The owner whose
+// children have used the least processor time lately comes first, and the operator
+// before all others. If others wait, the child of the owner that has used the most
+// is killed to make room for an owner that has used much less; its module is
+// compiled again later. Of two modules that are being compiled again, one is always
+// compiled to its end. Each owner is charged for all processor time of its children
+// (Spent).
 //
-// The agent itself loads what is cached and never compiles: it calls wazero
-// with a context that has ended, which wazero looks at before it compiles a
-// function, but not when it finds code. It passes the module's shell, which
-// has no code of its own, and files that it has checked and keeps open. What is torn or missing is compiled again by a child, once.
+// The agent itself loads cached code and never compiles. It calls wazero with a
+// context that is done, which wazero checks before it compiles a function, but not
+// when it finds code. The agent passes the module's shell, which has no code of its
+// own, and files that it has checked and keeps open. If the code is damaged or
+// missing, a child compiles it again, once.
 //
-// What wazero has read it keeps in memory of its own. The agent then maps a file
-// that holds the same code, its image, in that place: so the kernel can take pages
-// away, and Code.Rest releases them while no instance runs the code.
+// wazero reads the code into memory of its own. The agent then maps a file with the
+// same code, its image, over that memory. So the kernel can reclaim its pages, and
+// Code.Rest releases them while no instance runs the code.
 //
-// Processor time and memory decide on a module, never the clock: a try that takes
-// too long by the clock is given up without a verdict.
+// Processor time and memory decide whether a module is refused. The clock never
+// does: a compilation that takes too long by the clock is given up without a
+// verdict.
 //
-// A module that is at fault is remembered on the disk and refused at once, also
-// after a restart, until Forget or other terms. Failures of the machine are
-// not: no memory for a process, a child that another process killed, a full disk, the
-// end of the agent, no thread for the child, a node so busy that the time was over. A disk that cannot be written to costs a
-// warning: code and refusals are kept in memory then.
+// The refusal of a module that is at fault is stored on the disk. The module is
+// then refused at once, even after a restart, until Forget or a change of terms.
+// Failures of the machine are not stored: no memory for a process, a child that
+// another process killed, a full disk, the end of the agent, no thread for the
+// child, a node too busy to compile in time. If the disk cannot be written to, a
+// warning is logged, and code and refusals are kept in memory.
 //
-// Where wazero has no compiler, or Options wants none, there is no code to keep:
-// modules are interpreted. The child prepares the module for wazero's
-// interpreter, within the same limits, to see that it can be done, and leaves an
-// entry without files, which counts only under the same terms. The agent does
-// the same after it, and after a restart again.
+// If wazero has no compiler, or Options sets Interpreted, there is no code to
+// cache: modules are interpreted. The child prepares the module for wazero's
+// interpreter within the same limits, to check that this is possible, and leaves an
+// entry without files, which is valid only under the same terms. The agent then
+// prepares the module, too, and again after each restart.
 //
-// It needs Linux, with /proc mounted.
+// The package needs Linux with /proc mounted.
 //
-// The package owns no goroutine. A Cache and a Library may be used from any;
-// a child is started and waited for on the goroutine of the caller whose turn
-// it is.
+// The package starts no goroutine. Cache and Library are safe for concurrent use. A
+// child is started and waited for on the goroutine of the caller.
 package compile

@@ -14,36 +14,37 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// indexName is the index of an entry, in its directory.
+// indexName is the name of the index in an entry's directory.
 const indexName = "entry.json"
 
 // entry is the index of one module's compiled code.
 type entry struct {
-	// Module is the digest, Engine the directory wazero keeps its files in, which
-	// says its version and the machine. Where modules are interpreted there are no
-	// files, and Engine is the terms under which a child has tried this one.
+	// Module is the digest of the module. Engine is the directory in which wazero
+	// keeps its files; its name contains wazero's version and the machine. If
+	// modules are interpreted, there are no files, and Engine is the terms under
+	// which a child has tried this one.
 	Module string `json:"module"`
 	Engine string `json:"engine"`
 	codeFiles
 	Cost Cost `json:"cost"`
 }
 
-// opened is an entry that is in use: it stays until it is closed.
+// opened is an entry in use. It is not evicted until it is closed.
 type opened struct {
 	entry
 	index *os.File
 	files []*os.File
 	shell []byte
-	// image is nil where there is none.
+	// image is nil if there is none.
 	image *os.File
 }
 
-// errStale: the entry was made by another version of wazero, or for its other
-// engine, or tried by other terms.
+// errStale is the error if the entry was made by another version of wazero, for its
+// other engine, or under other terms.
 var errStale = errors.New("it was made by another version, or by other terms")
 
-// openEntry opens the index of the entry in dir, if all its files are there
-// with the right size. Another process that wants to remove it is kept from it.
+// openEntry opens the index of the entry in dir, if all its files exist with the
+// right size. It locks the index, so that other processes do not remove the entry.
 func openEntry(dir string, digest Digest, engine string) (_ *opened, err error) {
 	if unsafe, err := owned(dir); err != nil || unsafe != nil {
 		return nil, errors.Join(err, unsafe)
@@ -104,7 +105,8 @@ func readLine(from io.Reader, v any) error {
 	return nil
 }
 
-// openFiles opens the files, reads the shell, and sees that they are whole.
+// openFiles opens the files of code and the image, and reads the shell. It checks
+// the content of all but the image.
 func (o *opened) openFiles(dir string) (err error) {
 	if o.Shell != nil {
 		if o.shell, err = o.Shell.read(dir); err != nil {
@@ -137,7 +139,7 @@ func (o *opened) closeFiles() (err error) {
 
 func (o *opened) close() error { return errors.Join(o.closeFiles(), o.index.Close()) }
 
-// writeEntry puts an index into dir, and all of dir on the disk.
+// writeEntry writes an index into dir, and syncs dir to the disk.
 func writeEntry(dir string, e *entry, now time.Time) error {
 	text, err := json.Marshal(e)
 	if err != nil {
@@ -158,7 +160,7 @@ func writeEntry(dir string, e *entry, now time.Time) error {
 	return syncDir(dir)
 }
 
-// writeWhole writes a new file and puts it on the disk.
+// writeWhole writes a new file and syncs it to the disk.
 func writeWhole(path string, text []byte) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -179,18 +181,18 @@ func syncDir(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// cached is an entry as the size bound sees it.
+// cached describes an entry for evict.
 type cached struct {
 	path string
 	size int64
 	used time.Time
-	// broken: there is no index, so it can never be loaded.
+	// broken: the entry has no index, so it can never be loaded.
 	broken bool
 }
 
-// evict removes broken entries, and those used least recently until what is
-// left has at most so many bytes. Those in use stay, here and in other
-// processes, and the one of digest keep.
+// evict removes broken entries, and then those that were used least recently until
+// the size of the others does not exceed most. It does not remove the entry keep,
+// nor entries that this or another process uses.
 func (s *shelf) evict(most int64, keep Digest) error {
 	if s.private == nil {
 		return nil
@@ -229,7 +231,7 @@ func (s *shelf) removeUnused(e *cached) (bool, error) {
 	return err == nil, err
 }
 
-// cached lists the entries. What the agent cannot have made is left alone.
+// cached lists the entries. It ignores files that the agent cannot have made.
 func (s *shelf) cached() (found []cached, err error) {
 	err = digestsIn(filepath.Join(s.dir, modulesDir), func(path string) {
 		e := cached{path: path}
@@ -243,7 +245,7 @@ func (s *shelf) cached() (found []cached, err error) {
 	return found, err
 }
 
-// digestsIn returns all paths below dir whose name is a digest.
+// digestsIn calls each with every path in dir whose name is a digest.
 func digestsIn(dir string, each func(path string)) error {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -266,8 +268,8 @@ func digestsIn(dir string, each func(path string)) error {
 	}
 }
 
-// sizeOf is the size of what is below path; links are not followed, and what
-// cannot be read counts nothing.
+// sizeOf returns the size of the files below path. It does not follow links, and
+// skips what it cannot read.
 func sizeOf(path string) (size int64) {
 	_ = filepath.WalkDir(path, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil {

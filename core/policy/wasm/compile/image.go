@@ -15,15 +15,15 @@ import (
 
 // The image of a module is a file that holds its machine code and nothing else.
 // wazero reads all the code into memory of its own, though a plugin runs little of
-// it, and on most nodes is seldom asked. For a small Go plugin that is 9 MB, which
-// the kernel cannot reclaim. So the agent maps the image in the place of what wazero
-// has read. It is the same bytes at the same address, but pages that do not run are
-// not in memory, and the kernel can reclaim those that are.
+// it, and most nodes ask it seldom. For a small Go plugin that is 9 MB, which the
+// kernel cannot reclaim. So the agent maps the image over the memory that wazero
+// has read. The bytes and their address stay the same, but pages that do not run
+// are not in memory, and the kernel can reclaim the others.
 
-// imageName is its file in an entry.
+// imageName is the name of the image in an entry.
 const imageName = "code.bin"
 
-// errImage: the image is not that of the code.
+// errImage is the error if an image does not match the code.
 var errImage = errors.New("its image of the code is another than the code")
 
 // writeImage writes the image of a loaded module into dir; nil if wazero keeps no
@@ -42,10 +42,11 @@ func writeImage(dir string, module wazero.CompiledModule) (*codeFile, error) {
 	return &image, err
 }
 
-// layImage maps an image in the place of the code of a module that was just loaded,
-// and returns that memory. It is nil where the system does not let run what is in
-// that file, as where its file system is mounted noexec, and where wazero keeps the
-// code elsewhere: then all stays as it is. Nothing of the code may run meanwhile.
+// layImage maps an image over the code of a module that was just loaded, and
+// returns that memory. It changes nothing and returns nil if the system does not
+// allow the file to be executed, for example because its file system is mounted
+// noexec, and if wazero keeps the code elsewhere. No code of the module may run
+// during layImage.
 func layImage(module wazero.CompiledModule, image *os.File) ([]byte, error) {
 	code := machineCode(module)
 	if code == nil || image == nil {
@@ -74,12 +75,12 @@ func layImage(module wazero.CompiledModule, image *os.File) ([]byte, error) {
 	if _, err := unix.MmapPtr(file, 0, unsafe.Pointer(&code[0]), uintptr(len(code)), runs, unix.MAP_PRIVATE|unix.MAP_FIXED); err != nil {
 		return nil, fmt.Errorf("map the image of the code: %w", err)
 	}
-	// A plugin that initialises itself runs long without coming back to the host.
-	_ = unix.Madvise(code, unix.MADV_POPULATE_READ) // Linux 5.14; else each page is a fault
+	// Initialising a plugin runs long without returning to the host.
+	_ = unix.Madvise(code, unix.MADV_POPULATE_READ) // Linux 5.14; otherwise each page is a page fault
 	return code, nil
 }
 
-// drop releases the pages of mapped code: its next run has page faults.
+// drop releases the pages of mapped code. The next run has page faults.
 func drop(laid []byte) error {
 	if laid == nil {
 		return nil
@@ -115,10 +116,11 @@ func (c *Code) Rest(used bool) {
 }
 
 // machineCode returns the memory in which wazero keeps the machine code of a
-// module. It is nil if wazero keeps none, or keeps it elsewhere than this version
-// does. wazero does not export it, so its variables are read; nothing is written
-// to them. No module of the same runtime may be compiled or closed at the same
-// time. The memory is wazero's and is released when the module is closed.
+// module. It is nil if wazero keeps none, or keeps it in another place than this
+// version of wazero does. wazero does not export that memory, so machineCode reads
+// unexported fields; it writes to none. No module of the same runtime may be
+// compiled or closed at the same time. wazero releases the memory when the module
+// is closed.
 func machineCode(module wazero.CompiledModule) []byte {
 	known := field(field(reflect.ValueOf(module), "compiledEngine"), "compiledModules")
 	id := field(field(reflect.ValueOf(module), "module"), "ID")
@@ -132,8 +134,8 @@ func machineCode(module wazero.CompiledModule) []byte {
 	return unsafe.Slice((*byte)(code.UnsafePointer()), code.Len())
 }
 
-// field is a field of a struct or of one that is pointed to, the zero value where
-// there is none.
+// field returns a field of a struct or of the struct that a pointer or interface
+// leads to, the zero value if there is none.
 func field(of reflect.Value, name string) reflect.Value {
 	for of.Kind() == reflect.Pointer || of.Kind() == reflect.Interface {
 		of = of.Elem()

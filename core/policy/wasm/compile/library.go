@@ -11,33 +11,34 @@ import (
 	"github.com/tetratelabs/wazero"
 )
 
-// Library is the compiled code that is loaded: one piece for each module, in
-// one runtime, however many use it. It may be used from any goroutine.
+// Library holds the loaded code: one copy for each module, in one runtime, shared
+// by all its users. It is safe for concurrent use.
 type Library struct {
 	cache   *Cache
 	runtime wazero.Runtime
 	log     *slog.Logger
-	// turns are for children: one at a time for each owner.
+	// turns is the queue for children: one at a time for each owner.
 	turns   queue
 	budgets budgets
-	// loading is held while code is loaded: two pieces of one module must never
-	// be in one runtime, as closing one would close the other.
+	// loading is held while code is loaded. A module must never be loaded twice in
+	// one runtime, because closing one copy would close the other, too.
 	loading chan struct{}
 
 	mu   sync.Mutex
 	held map[Digest]*held
-	// changed is closed when callers that wait for a turn have to look again.
+	// changed is closed when callers that wait for a turn must check again.
 	changed chan struct{}
 }
 
-// held is code in use.
+// held is loaded code in use.
 type held struct {
 	module wazero.CompiledModule
 	entry  *opened
-	// laid is the code where its image was mapped, else nil.
+	// laid is the memory over which the image was mapped, nil if it was not.
 	laid []byte
-	// users are all, idle those that have not run it lately; dropped: its pages were
-	// given back since the last did.
+	// users is the number of users. idle is the number of users that have not run
+	// the code lately. dropped: the pages were released and no user has run the
+	// code since.
 	users, idle int
 	dropped     bool
 }
@@ -47,7 +48,7 @@ type Code struct {
 	library *Library
 	digest  Digest
 	held    *held
-	// idle and released are as Rest and Release were told.
+	// idle is true if the last Rest reported no use. released is set by Release.
 	idle, released bool
 }
 
@@ -61,14 +62,15 @@ func NewLibrary(cache *Cache, runtime wazero.Runtime) *Library {
 	}
 }
 
-// tries is how often a module is compiled for one Acquire at most: once, and once
-// more in case the cache is damaged.
+// tries is how often one Acquire compiles a module at most: once, and once more in
+// case the cache is damaged.
 const tries = 2
 
-// Acquire returns the compiled code of a module: what is loaded, else from the
-// cache, else compiled by a child when it is the tenant's turn ("" is the
-// operator). The error is a *Refused where the module is at fault, a *Spent where
-// the tenant may have nothing compiled now, and that of source if it has no module. The code must be released.
+// Acquire returns the compiled code of a module. It uses code that is already
+// loaded, or cached code, or starts a child to compile the module when it is the
+// tenant's turn ("" is the operator). The error is a *Refused if the module is at
+// fault, a *Spent if the tenant has used up its processor time, and the error of
+// source if that fails. The caller must release the code.
 func (l *Library) Acquire(ctx context.Context, tenant string, source Source) (*Code, error) {
 	for range tries {
 		if code, err := l.load(ctx, &source); code != nil || err != nil {
@@ -86,8 +88,8 @@ func (l *Library) Acquire(ctx context.Context, tenant string, source Source) (*C
 	return code, err
 }
 
-// load returns code that is loaded or cached, and neither code nor error if it
-// must be compiled.
+// load returns code that is loaded or cached. It returns neither code nor an error
+// if the module must be compiled.
 func (l *Library) load(ctx context.Context, source *Source) (*Code, error) {
 	digest := source.Digest
 	if code := l.share(digest); code != nil {
@@ -129,15 +131,16 @@ func (l *Library) load(ctx context.Context, source *Source) (*Code, error) {
 	return nil, nil
 }
 
-// lay maps the image of what was just loaded. Modules are closed under the lock,
-// and no other is loaded meanwhile.
+// lay maps the image of code that was just loaded. It holds the lock under which
+// modules are closed, and the caller holds loading, so no other module is loaded or
+// closed.
 func (l *Library) lay(module wazero.CompiledModule, entry *opened) ([]byte, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return layImage(module, entry.image)
 }
 
-// share returns code that is loaded, nil if it is not.
+// share returns code that is already loaded, nil if it is not.
 func (l *Library) share(digest Digest) *Code {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -159,11 +162,13 @@ func (l *Library) hold(digest Digest, h *held) *Code {
 	return &Code{library: l, digest: digest, held: h}
 }
 
-// errDisplaced is that a child was ended because others waited for its place.
+// errDisplaced is the error if a child was killed because others waited for its
+// place.
 var errDisplaced = errors.New("other plugins wait for the compiler process")
 
-// compile waits for a turn and has a child compile a module, unless another caller
-// or process does before. It begins anew if the child had to make room for others.
+// compile waits for a turn and starts a child to compile a module, unless another
+// caller or process has compiled it by then. If the child had to make room for
+// others, compile starts over.
 func (l *Library) compile(ctx context.Context, tenant string, source *Source) error {
 	for again := false; ; again = true {
 		if err := l.compileOnce(ctx, tenant, source, again); !errors.Is(err, errDisplaced) {
@@ -210,7 +215,7 @@ func (l *Library) compileOnce(ctx context.Context, tenant string, source *Source
 	return err
 }
 
-// settled says whether a module need not be compiled any more.
+// settled reports whether a module need not be compiled any more.
 func (l *Library) settled(digest Digest) bool {
 	l.mu.Lock()
 	loaded := l.held[digest] != nil
@@ -231,18 +236,19 @@ func (l *Library) announce() {
 	l.changed = make(chan struct{})
 }
 
-// Module is the compiled code. It must not be used after Release, nor closed.
+// Module returns the compiled code. The caller must not close it, nor use it after
+// Release.
 func (c *Code) Module() wazero.CompiledModule { return c.held.module }
 
-// Digest is the digest of the module.
+// Digest returns the digest of the module.
 func (c *Code) Digest() Digest { return c.digest }
 
-// Cost is what compiling it took, when that was.
+// Cost returns the cost of the compilation, which may have been long ago.
 func (c *Code) Cost() Cost { return c.held.entry.Cost }
 
-// Release releases the code; its instances must be closed before. The last
-// release of a module's code frees it. A second one of the same Code does
-// nothing.
+// Release releases the code. Its instances must be closed before. When all users of
+// a module have released its code, the code is freed. A second Release of the same
+// Code does nothing.
 func (c *Code) Release() {
 	l := c.library
 	l.mu.Lock()
@@ -258,7 +264,7 @@ func (c *Code) Release() {
 		return
 	}
 	delete(l.held, c.digest)
-	// Under the lock: no caller loads it anew before it is closed.
+	// The lock is held, so that no caller loads the code again before it is closed.
 	if err := errors.Join(c.held.module.Close(context.Background()), c.held.entry.close()); err != nil {
 		l.log.Warn("compiled code cannot be freed", "module", c.digest.String(), "error", err)
 	}

@@ -10,41 +10,42 @@ import (
 	"github.com/tetratelabs/wazero"
 )
 
-// Options are how a Cache works. Fields that are zero are their default.
+// Options configure a Cache. A zero field means its default.
 type Options struct {
-	// Config makes the configuration that modules are compiled and loaded with,
-	// without a cache: that of wazero's interpreter if it is asked for it, else
-	// that of the best engine there is here. The same function must be given to
-	// Child. Required.
+	// Config returns the configuration with which modules are compiled and loaded,
+	// without a cache: for wazero's interpreter if interpreted is true, else for
+	// the best engine on this machine. The same function must be passed to Child.
+	// Required.
 	Config func(interpreted bool) wazero.RuntimeConfig
-	// Interpreted has modules interpreted also where wazero has a compiler.
+	// Interpreted makes wazero interpret modules even if it has a compiler.
 	Interpreted bool
-	// Limits are for each compilation.
+	// Limits apply to each compilation.
 	Limits Limits
-	// PerHour is what compilations may take of a processor in an hour for the
-	// modules of each tenant, which may save up an hour's. Tenants that are not in
-	// it may take any time.
+	// PerHour is the processor time that compilations for the modules of each
+	// tenant may use in an hour. A tenant may save up the time of one hour. A
+	// tenant that is not in the map has no limit.
 	PerHour map[string]time.Duration
-	// MaxBytes is the most that compiled code may take on the disk; what was used
-	// least recently goes first. Code in use stays and may exceed it. Default
-	// 512 MiB.
+	// MaxBytes is the most that compiled code may occupy on the disk. The code that
+	// was used least recently is removed first. Code in use is not removed, even if
+	// it exceeds the limit. Default 512 MiB.
 	MaxBytes int64
-	// MaxRefused is how many refused modules are remembered. Default 4096.
+	// MaxRefused is how many refusals are kept. Default 4096.
 	MaxRefused int
-	// Revision stands for all that the judgement on a module depends on beside
-	// Limits and the version of wazero: refusals under another one are void.
+	// Revision identifies everything that the judgement on a module depends on,
+	// apart from Limits and the version of wazero. Refusals under another revision
+	// are void.
 	Revision string
-	// Priority is that of children. Default Lowest.
+	// Priority is the priority of children. Default Lowest.
 	Priority Priority
-	// Command starts a child. Default: this executable, with the argument that
-	// Child looks for.
+	// Command is the command that starts a child. Default: this executable, with
+	// the argument that Child expects.
 	Command []string
-	// Spare are the directories in which a private one is made when the cache's
+	// Spare are the directories in which a private directory is made if the cache's
 	// own cannot be written to. Default /dev/shm, then os.TempDir.
 	Spare []string
 	// Now is the wall clock. Default time.Now.
 	Now func() time.Time
-	// Log gets a line when the cache does not work as it should. Default slog's.
+	// Log is the logger for faults of the cache. Default slog.Default.
 	Log *slog.Logger
 }
 
@@ -57,7 +58,8 @@ func (o Options) withDefaults() (Options, error) {
 		o.MaxRefused = 4096
 	}
 	if o.Command == nil {
-		// Also where the file was replaced since by that of another version.
+		// This works even if the file was replaced by another version after the
+		// start.
 		o.Command = []string{"/proc/self/exe", childArgument}
 	}
 	if o.Spare == nil {
@@ -78,25 +80,24 @@ func (o Options) withDefaults() (Options, error) {
 	return o, o.Limits.check()
 }
 
-// Limits are what the compilation of one module may take. A field that is zero
-// is the default.
+// Limits bound the compilation of one module. A zero field means its default.
 type Limits struct {
-	// Memory is the address space, in bytes, beyond what the child has when it
-	// starts: Go's runtime alone reserves more than a GiB that it never touches.
+	// Memory is the address space, in bytes, in addition to that of the child at
+	// its start: Go's runtime alone reserves more than a GiB that it never touches.
 	// Default 1 GiB.
 	Memory int64 `json:"memory"`
 	// CPU is the processor time, in whole seconds, rounded up. Default 30 s.
 	CPU time.Duration `json:"cpu"`
-	// Wall is the time from start to end, after which a try is given up. That is not
-	// held against the module. Default ten times CPU.
+	// Wall is the time by the clock after which a compilation is given up. The
+	// module is not refused for it. Default ten times CPU.
 	Wall time.Duration `json:"wall"`
 	// Code is the size of the compiled code, in bytes. Default 64 MiB.
 	Code int64 `json:"code"`
-	// LoadCPU is the processor time that reading the finished code back may take:
+	// LoadCPU is the processor time that loading the finished code may use, because
 	// the agent will do that itself. Default 2 s.
 	LoadCPU time.Duration `json:"loadCPU"`
-	// LoadMemory is what Go may allocate meanwhile, in bytes, the code itself not
-	// counted. Default 256 MiB.
+	// LoadMemory is what Go may allocate to load the code, in bytes, without the
+	// code itself. Default 256 MiB.
 	LoadMemory int64 `json:"loadMemory"`
 }
 
@@ -128,7 +129,7 @@ func (l Limits) check() error {
 	return nil
 }
 
-// cpuSeconds is the limit as the kernel takes it.
+// cpuSeconds returns the limit of processor time in the unit of the kernel.
 func (l Limits) cpuSeconds() uint64 {
 	return uint64((l.CPU + time.Second - 1) / time.Second)
 }

@@ -12,18 +12,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// privateDir is a directory of one process. While the process lives it holds a
-// lock on a file in the directory. A directory whose lock no process holds was
-// left by one that died.
+// privateDir is a directory of one process. The process holds a lock on a file in
+// the directory as long as it lives. If no process holds the lock, the owner of the
+// directory has died.
 type privateDir struct {
 	path string
 	lock *os.File
 }
 
-// lockName is the locked file.
+// lockName is the name of the locked file.
 const lockName = "lock"
 
-// claim makes a directory below parent, its name beginning with prefix.
+// claim makes a private directory in parent. Its name begins with prefix.
 func claim(parent, prefix string) (_ *privateDir, err error) {
 	path, err := os.MkdirTemp(parent, prefix)
 	if err != nil {
@@ -41,11 +41,11 @@ func claim(parent, prefix string) (_ *privateDir, err error) {
 	if err = unix.Flock(int(d.lock.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		return nil, os.NewSyscallError("flock", err)
 	}
-	// Under its name it is seen only with the lock held.
+	// Rename the file only now, so that under lockName it is always locked.
 	return d, os.Rename(d.lock.Name(), filepath.Join(path, lockName))
 }
 
-// release removes the directory with what is in it, once.
+// release removes the directory and its content. A second call does nothing.
 func (d *privateDir) release() error {
 	if d.path == "" {
 		return nil
@@ -61,7 +61,8 @@ func (d *privateDir) release() error {
 	return err
 }
 
-// sweep removes what dead processes of this user have left below parent.
+// sweep removes the private directories in parent that dead processes of this user
+// left.
 func sweep(parent, prefix string) error {
 	entries, err := os.ReadDir(parent)
 	if err != nil {
@@ -91,9 +92,9 @@ func abandoned(path string) bool {
 	return !errors.Is(unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB), syscall.EWOULDBLOCK)
 }
 
-// ownDir makes a directory only its owner can enter. Where something is there
-// that machine code may not be loaded from, unsafe says why; err is why there
-// is no directory.
+// ownDir makes a directory that only its owner can enter. unsafe is the reason if
+// the path exists but machine code must not be loaded from it. err is the reason if
+// there is no directory.
 func ownDir(path string) (unsafe, err error) {
 	if unsafe, err = owned(path); !errors.Is(err, fs.ErrNotExist) {
 		return unsafe, err
@@ -121,7 +122,8 @@ func owned(path string) (unsafe, err error) {
 	return nil, nil
 }
 
-// ownDirs is ownDir for several, where it makes no difference what is wrong.
+// ownDirs calls ownDir for several directories, and returns either of its errors as
+// err.
 func ownDirs(paths ...string) error {
 	for _, path := range paths {
 		unsafe, err := ownDir(path)

@@ -12,26 +12,26 @@ import (
 	"time"
 )
 
-// maxModule is the largest module a child takes, in bytes: several times what
-// the verifier lets pass.
+// maxModule is the largest module that a child accepts, in bytes. It is several
+// times the limit of the verifier.
 const maxModule = 32 << 20
 
-// maxLine is the longest line of either direction, in bytes.
+// maxLine is the longest line from or to a child, in bytes.
 const maxLine = 64 << 10
 
-// task is the line that a child reads first; the module follows it.
+// task is the first line that a child reads. The module follows it.
 type task struct {
-	// Dir is an empty directory for what is made.
+	// Dir is an empty directory for the child's files.
 	Dir      string   `json:"dir"`
 	Length   int      `json:"length"`
 	Digest   string   `json:"digest"`
 	Limits   Limits   `json:"limits"`
 	Priority Priority `json:"priority"`
-	// Interpreted: it is for wazero's interpreter.
+	// Interpreted: the module is to be prepared for wazero's interpreter.
 	Interpreted bool `json:"interpreted,omitempty"`
 }
 
-// encode is the line, with its end.
+// encode returns the line, with a newline at its end.
 func (t *task) encode() ([]byte, error) {
 	line, err := json.Marshal(t)
 	return append(line, '\n'), err
@@ -58,7 +58,7 @@ func readTask(r *bufio.Reader) (*task, error) {
 	return &t, t.Limits.check()
 }
 
-// readModule reads the module of a task, and sees that it is whole.
+// readModule reads the module of a task, and checks its length and digest.
 func (t *task) readModule(r io.Reader) ([]byte, error) {
 	module := make([]byte, t.Length)
 	if _, err := io.ReadFull(r, module); err != nil {
@@ -72,32 +72,33 @@ func (t *task) readModule(r io.Reader) ([]byte, error) {
 
 // report is the one line that a child writes.
 type report struct {
-	// Refused is why the module is, or empty.
+	// Refused is why the module is refused, empty if it is not.
 	Refused Reason `json:"refused,omitempty"`
-	// Failed is set where the machine is at fault, not the module.
+	// Failed reports that the machine is at fault, not the module.
 	Failed bool `json:"failed,omitempty"`
 	// Disk is set where writing the code failed.
 	Disk bool `json:"disk,omitempty"`
-	// Text says what of the two it is.
+	// Text describes the refusal or the failure.
 	Text string `json:"text,omitempty"`
 	codeFiles
 	Cost Cost `json:"cost"`
 }
 
-// Cost is what a compilation took.
+// Cost is the cost of a compilation.
 type Cost struct {
-	// CPU is the child's processor time, LoadCPU that for reading the code back.
+	// CPU is the child's processor time to compile. LoadCPU is that to load the
+	// code.
 	CPU     time.Duration `json:"cpu"`
 	LoadCPU time.Duration `json:"loadCPU"`
-	// Peak is the most resident memory of the child, Mapped its address space
-	// beyond that at its start, LoadMemory what Go allocated to read the code
-	// back, in bytes.
+	// Peak is the largest resident memory of the child. Mapped is how much its
+	// address space grew. LoadMemory is what Go allocated to load the code. All are
+	// in bytes.
 	Peak       int64 `json:"peak"`
 	Mapped     int64 `json:"mapped"`
 	LoadMemory int64 `json:"loadMemory"`
 }
 
-// parseReport reads what a child wrote.
+// parseReport reads the output of a child.
 func parseReport(output []byte) (*report, error) {
 	line, rest, whole := bytes.Cut(output, []byte("\n"))
 	if !whole || len(rest) > 0 {

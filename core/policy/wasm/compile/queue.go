@@ -9,27 +9,28 @@ import (
 )
 
 const (
-	// mostChildren is how many children run at once, each for another owner.
+	// mostChildren is how many children run at once. Each has a different owner.
 	mostChildren = 2
-	// grace and muchMore are when a child makes room: its owner has taken muchMore
-	// times as much of a processor as the owner that waits, and grace.
+	// A child makes room if its owner has used at least muchMore times as much
+	// processor time as the owner that waits, plus grace.
 	grace    = 2 * time.Second
 	muchMore = 3
-	// lookAgain is how often running children are compared with those that wait.
+	// lookAgain is how often running children are compared with waiting owners.
 	lookAgain = 250 * time.Millisecond
-	// halfForgotten is the time without a ticket after which half of what an owner
-	// has taken no longer counts.
+	// halfForgotten is how long an owner must have no ticket until half of the
+	// processor time that it has used is forgotten.
 	halfForgotten = 10 * time.Minute
 )
 
-// queue assigns places to compile, one to each owner: the owner whose children
-// have taken the least of a processor comes first. What the operator's take, tenant
-// "", does not count. Where all places are taken, the child whose owner has taken the
-// most makes room for an owner that has taken much less. Its module begins anew.
+// queue assigns places to compile, at most one to each owner. The owner whose
+// children have used the least processor time comes first. The children of the
+// operator, tenant "", are not counted. If all places are taken, the child whose
+// owner has used the most makes room for an owner that has used much less. Its
+// module is then compiled from the start.
 //
-// Of the modules that made room before, the one that has run the longest makes no
-// room again while another tenant's could, so that always one of them comes to its end.
-// The operator's never do.
+// Of the running modules that made room before, the one that has run the longest
+// does not make room again if the child of another tenant could. So one of them
+// always comes to its end. The operator's children never make room.
 //
 // The zero value is ready for use.
 type queue struct {
@@ -40,41 +41,42 @@ type queue struct {
 	mu sync.Mutex
 	// running are the tickets with a place.
 	running []*ticket
-	// waitingOwners are the tenants with tickets that wait, in the order of their turns
-	// if they have taken the same.
+	// waitingOwners are the tenants with waiting tickets. Those that have used the
+	// same processor time are in the order of their turns.
 	waitingOwners []string
 	waiting       map[string][]*ticket
 	taken         map[string]*taken
-	// timer is set while a ticket waits for a place that another has.
+	// timer is set while a ticket waits for a place that another ticket has.
 	timer *time.Timer
 }
 
-// taken is the processor time of an owner's children that have ended.
+// taken is the processor time that an owner's finished children have used.
 type taken struct {
 	cpu time.Duration
 	// left is when the owner's last ticket left the queue.
 	left time.Time
 }
 
-// ticket is a place in the queue.
+// ticket is a place in the queue, and later a place to compile.
 type ticket struct {
 	tenant string
 	digest Digest
-	// again is set if the module made room before.
+	// again reports whether the module made room before.
 	again bool
-	// turn is closed when it is this ticket's.
+	// turn is closed when it is this ticket's turn.
 	turn chan struct{}
 
-	// ran returns the processor time of the child, end ends it. They are nil while
+	// ran returns the processor time of the child. end kills it. Both are nil while
 	// no child runs.
 	ran func() time.Duration
 	end func()
-	// ending is set when end was called.
+	// ending is set when end is called.
 	ending bool
 }
 
-// join adds a ticket at the end of a tenant's, or again at their head after its module
-// made room. It must be given back with leave, whether its turn has come or not.
+// join adds a ticket after the tenant's other tickets, or, with again set, before
+// them. The caller must return the ticket with leave, whether or not its turn has
+// come.
 func (q *queue) join(tenant string, digest Digest, again bool) *ticket {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -101,7 +103,7 @@ func (q *queue) join(tenant string, digest Digest, again bool) *ticket {
 	return t
 }
 
-// leave releases a place, and the turn if it has it.
+// leave removes a ticket from the queue, and frees its place if it has one.
 func (q *queue) leave(t *ticket) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -124,7 +126,8 @@ func (q *queue) started(t *ticket, ran func() time.Duration, end func()) {
 	q.next()
 }
 
-// ended records the end of a ticket's child and the processor time that it took.
+// ended records that a ticket's child has ended, and the processor time that it
+// used.
 func (q *queue) ended(t *ticket, cpu time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -134,7 +137,8 @@ func (q *queue) ended(t *ticket, cpu time.Duration) {
 	}
 }
 
-// next assigns places to the tickets whose turn it is, and makes room where there is none.
+// next assigns free places to the tickets whose turn it is, and makes room if there
+// are not enough.
 func (q *queue) next() {
 	if q.timer != nil {
 		q.timer.Stop()
@@ -171,8 +175,9 @@ func (q *queue) present(tenant string) bool {
 	return len(q.waiting[tenant]) > 0 || slices.ContainsFunc(q.running, func(t *ticket) bool { return t.tenant == tenant })
 }
 
-// eligible is which of a tenant's tickets may have a place, -1 if none: each
-// owner has one child, and one module is not compiled twice at once.
+// eligible returns the index of a tenant's ticket that may have a place, -1 if none
+// may. Each owner has at most one child, and a module is not compiled twice at
+// once.
 func (q *queue) eligible(tenant string) int {
 	if slices.ContainsFunc(q.running, func(t *ticket) bool { return t.tenant == tenant }) {
 		return -1
@@ -182,7 +187,8 @@ func (q *queue) eligible(tenant string) int {
 	})
 }
 
-// give assigns a place to the ticket i of a tenant, whose next turn comes last.
+// give assigns a place to ticket i of a tenant, and moves the tenant to the end of
+// the waiting owners.
 func (q *queue) give(tenant string, i int) {
 	t := q.take(tenant, i)
 	if i := slices.Index(q.waitingOwners, tenant); i >= 0 {
@@ -192,11 +198,12 @@ func (q *queue) give(tenant string, i int) {
 	close(t.turn)
 }
 
-// displace ends children that must make room for owners that wait, which are in the
-// order of their turns. It ends one for each, less those that end already.
+// displace kills children to make room for waiting owners, one for each owner.
+// wanting is in the order of turns. Children that are already ending count as room
+// for the first of them.
 func (q *queue) displace(wanting []string) {
 	ending, tenants := 0, 0
-	var safe *ticket // its module makes no room again
+	var safe *ticket // the module that makes no room again
 	for _, t := range q.running {
 		if t.ending {
 			ending++
@@ -223,14 +230,14 @@ func (q *queue) displace(wanting []string) {
 			}
 		}
 		if dearest == nil || dearest.end == nil {
-			return // it is about to start, or has ended
+			return // the child is not started yet, or has ended
 		}
 		dearest.ending = true
 		dearest.end()
 	}
 }
 
-// soFar is the processor time of the ticket's child.
+// soFar returns the processor time of the ticket's child.
 func (t *ticket) soFar() time.Duration {
 	if t.ran == nil {
 		return 0
@@ -238,7 +245,7 @@ func (t *ticket) soFar() time.Duration {
 	return t.ran()
 }
 
-// take takes a ticket out of those that wait.
+// take removes and returns a waiting ticket.
 func (q *queue) take(tenant string, i int) *ticket {
 	t := q.waiting[tenant][i]
 	q.waiting[tenant] = slices.Delete(q.waiting[tenant], i, i+1)
@@ -249,12 +256,12 @@ func (q *queue) take(tenant string, i int) *ticket {
 	return t
 }
 
-// hour is the time in which a tenant's budget comes in.
+// hour is the time in which a tenant's budget is refilled.
 const hour = time.Hour
 
-// budgets are what compilations may take of a processor for each tenant. One under
-// way is not cut off for it; what it took too much, later ones wait for. They are
-// safe for concurrent use.
+// budgets bound the processor time of compilations for each tenant. A compilation
+// is not stopped when it exceeds the budget; later ones wait until the excess is
+// made up. They are safe for concurrent use.
 type budgets struct {
 	perHour map[string]time.Duration
 	now     func() time.Time
@@ -263,26 +270,28 @@ type budgets struct {
 	of map[string]*budget
 }
 
-// budget is that of one tenant: what is left at a time, which may be below 0.
+// budget is the budget of one tenant: what was left at a time, which may be below
+// 0.
 type budget struct {
 	left time.Duration
 	at   time.Time
 }
 
-// Spent is that a tenant has to wait until it may have a module compiled.
+// Spent is the error if a tenant has used up its budget and must wait until another
+// of its modules is compiled.
 type Spent struct {
 	Tenant string
-	// PerHour is what the tenant may take of a processor.
+	// PerHour is the processor time that the tenant may use in an hour.
 	PerHour time.Duration
 }
 
-// Error says what is spent, but no time: a reason is reported again only if its text
-// changes.
+// Error names the budget but not the time to wait, because a reason is reported
+// again whenever its text changes.
 func (e *Spent) Error() string {
 	return fmt.Sprintf("tenant %q has spent the %s of a processor's time that compiling its plugins may take in an hour; it is tried again by itself", e.Tenant, e.PerHour)
 }
 
-// check returns a *Spent where a tenant may have nothing compiled now.
+// check returns a *Spent if no module of the tenant may be compiled now.
 func (b *budgets) check(tenant string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -292,7 +301,7 @@ func (b *budgets) check(tenant string) error {
 	return nil
 }
 
-// spend takes what a compilation took.
+// spend subtracts the processor time of a compilation.
 func (b *budgets) spend(tenant string, cpu time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -301,8 +310,8 @@ func (b *budgets) spend(tenant string, cpu time.Duration) {
 	}
 }
 
-// fill returns a tenant's budget with what has come in, nil where it has none and
-// may take any time. It begins full. A clock that goes back adds nothing.
+// fill refills and returns a tenant's budget, nil if the tenant has no limit. A new
+// budget is full. A clock that moves back adds nothing.
 func (b *budgets) fill(tenant string) *budget {
 	most := b.perHour[tenant]
 	if most <= 0 {

@@ -14,9 +14,10 @@ import (
 	"time"
 )
 
-// refusal is what is remembered of a module that is at fault.
+// refusal is the stored record of a module that is at fault.
 type refusal struct {
-	// Terms are what it was judged by; a refusal under other terms is void.
+	// Terms are the terms under which the module was refused. Under other terms the
+	// refusal is void.
 	Terms  string    `json:"terms"`
 	Module string    `json:"module"`
 	Reason Reason    `json:"reason"`
@@ -24,7 +25,7 @@ type refusal struct {
 	At     time.Time `json:"at"`
 }
 
-// terms are what a module is judged by, in one word.
+// terms returns a text that identifies what the judgement on a module depends on.
 func terms(engine, revision string, l Limits) (string, error) {
 	text, err := json.Marshal(struct {
 		Engine, Revision string
@@ -35,8 +36,8 @@ func terms(engine, revision string, l Limits) (string, error) {
 
 func (s *shelf) refusalPath(d Digest) string { return filepath.Join(s.dir, refusedDir, d.String()) }
 
-// refused is the refusal of a module under these terms, nil if there is none.
-// One that cannot be read is none: it costs one more child.
+// refused returns the refusal of a module under these terms, nil if there is none.
+// A refusal that cannot be read is ignored; the module is then compiled once more.
 func (s *shelf) refused(digest Digest, terms string) *Refused {
 	f, err := openRegular(s.refusalPath(digest))
 	if err != nil {
@@ -60,7 +61,7 @@ func readRefusal(from io.Reader) (r refusal, err error) {
 	return r, nil
 }
 
-// refuse remembers a refusal, and forgets the oldest beyond so many.
+// refuse stores a refusal, and removes the oldest if there are more than most.
 func (s *shelf) refuse(r *Refused, terms string, most int) error {
 	text, err := json.Marshal(refusal{Terms: terms, Module: r.Digest.String(), Reason: r.Reason, Text: r.Text, At: r.At})
 	if err != nil {
@@ -70,7 +71,8 @@ func (s *shelf) refuse(r *Refused, terms string, most int) error {
 	if err := s.replaceFile(path, text); err != nil {
 		return err
 	}
-	// Two that came within one tick of the file system's clock keep their order.
+	// The time is set so that refusals within one tick of the file system's clock
+	// keep their order.
 	if err := os.Chtimes(path, r.At, r.At); err != nil {
 		return wrapDisk(err)
 	}
@@ -99,7 +101,7 @@ func (s *shelf) forgetOldest(most int) error {
 	return err
 }
 
-// forget forgets the refusal of a module, if there is one.
+// forget removes the refusal of a module, if there is one.
 func (s *shelf) forget(digest Digest) error {
 	path := s.refusalPath(digest)
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
@@ -108,16 +110,16 @@ func (s *shelf) forget(digest Digest) error {
 	return s.remove(path)
 }
 
-// Digest is the sha256 of a module, as it is compiled.
+// Digest is the SHA-256 of a module, as it is compiled.
 type Digest [32]byte
 
-// String is the digest in 64 hexadecimal digits.
+// String returns the digest as 64 hexadecimal digits.
 func (d Digest) String() string { return hex.EncodeToString(d[:]) }
 
-// MarshalText is String.
+// MarshalText returns the text of String.
 func (d Digest) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
-// UnmarshalText reads what String returns.
+// UnmarshalText reads a text that String returned.
 func (d *Digest) UnmarshalText(text []byte) error {
 	if !isDigest(string(text)) {
 		return fmt.Errorf("%q is no digest: it has 64 hexadecimal digits", text)
@@ -126,29 +128,30 @@ func (d *Digest) UnmarshalText(text []byte) error {
 	return err
 }
 
-// Reason is why a module is not compiled.
+// Reason is the kind of a Refused.
 type Reason string
 
 // The reasons.
 const (
-	// CPU: it takes more processor time than the limit.
+	// CPU: compiling or loading needs more processor time than the limit.
 	CPU Reason = "cpu"
-	// Memory: it takes more memory, or becomes more code, than the limit.
+	// Memory: compiling or loading needs more memory than the limit, or the code is
+	// too large.
 	Memory Reason = "memory"
-	// Crash: the child that compiled it died.
+	// Crash: the child that compiled the module died.
 	Crash Reason = "crash"
-	// Invalid: it is no valid module.
+	// Invalid: the module is not valid.
 	Invalid Reason = "invalid"
 )
 
-// Refused is the error for a module that is at fault itself. It is remembered:
+// Refused is the error for a module that is itself at fault. The refusal is stored:
 // the module is not tried again until Forget, an upgrade, or other limits.
 type Refused struct {
 	Digest Digest
 	Reason Reason
-	// Text says more, in one line.
+	// Text is a description in one line.
 	Text string
-	// At is when it was tried.
+	// At is when the module was tried.
 	At time.Time
 }
 

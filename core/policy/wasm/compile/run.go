@@ -19,12 +19,12 @@ import (
 // maxStderr is how much of a child's standard error is kept, in bytes.
 const maxStderr = 64 << 10
 
-// childEnvironment is all of a child's environment. Without tracebacks the
-// first line that a dying Go program writes says why. The race detector, in
-// tests, is not to sleep for a second at the end.
+// childEnvironment is the whole environment of a child. Without tracebacks, the
+// first line that a crashing Go program writes is the reason. The race detector,
+// which tests use, must not sleep for a second at the end.
 var childEnvironment = []string{"GOMAXPROCS=1", "GOTRACEBACK=none", "GORACE=atexit_sleep_ms=0"}
 
-// errWall is why a child was killed that took too long by the clock.
+// errWall is the error if a child was killed because it took too long by the clock.
 var errWall = errors.New("the time is over")
 
 // runner starts children.
@@ -35,9 +35,9 @@ type runner struct {
 	interpreted bool
 }
 
-// run has a child compile a module into dir, and waits for its end. The child
-// ends when ctx does, when the wall limit is over, when the end that started was
-// called with is called, and when this process ends.
+// run starts a child that compiles a module into dir, and waits until it has ended.
+// The child is killed when ctx is done, when the wall limit has passed, when the
+// function end that is passed to started is called, and when this process ends.
 func (r *runner) run(ctx context.Context, dir string, digest Digest, module []byte, started func(ran func() time.Duration, end func())) (*ended, error) {
 	if startedAsChild() {
 		return nil, errNotChild
@@ -47,8 +47,8 @@ func (r *runner) run(ctx context.Context, dir string, digest Digest, module []by
 	if err != nil {
 		return nil, err
 	}
-	// The kernel kills the child when the thread that started it ends: it must
-	// not end before.
+	// The kernel kills the child when the thread that started it ends, so this
+	// goroutine keeps its thread.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	ctx, stop := context.WithTimeoutCause(ctx, r.limits.Wall, errWall)
@@ -78,10 +78,11 @@ func (r *runner) run(ctx context.Context, dir string, digest Digest, module []by
 	return e, nil
 }
 
-// processTime is the processor time of a process so far, 0 if it has ended.
+// processTime returns the processor time of a process so far, 0 if it has ended.
 func processTime(process int) time.Duration {
-	// The clock of another process has its complement in the bits above the third,
-	// and the kind of clock, 2 for what it ran, in the others.
+	// The ID of another process's clock is the complement of the process ID in the
+	// bits from 3 upwards, and the kind of clock in the bits below: 2 is time on a
+	// processor.
 	var t unix.Timespec
 	if unix.ClockGettime(int32(^process<<3|2), &t) != nil {
 		return 0
@@ -89,7 +90,7 @@ func processTime(process int) time.Duration {
 	return time.Duration(t.Nano())
 }
 
-// kept keeps the beginning of what is written to it.
+// kept is a writer that keeps the first most bytes.
 type kept struct {
 	data []byte
 	most int
@@ -100,13 +101,13 @@ func (k *kept) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// ended is how a child ended.
+// ended describes how a child ended.
 type ended struct {
 	status         syscall.WaitStatus
 	cpu            time.Duration
 	stdout, stderr []byte
-	// stopped is why this process has stopped it, nil if it has not: errWall, or
-	// why the caller's context ended.
+	// stopped is why this process killed the child, nil if it did not: errWall,
+	// errDisplaced, or the cause of the caller's context.
 	stopped error
 }
 
@@ -116,15 +117,16 @@ type diskFault struct{ err error }
 func (f *diskFault) Error() string { return "the directory of compiled code: " + f.err.Error() }
 func (f *diskFault) Unwrap() error { return f.err }
 
-// outOfMemory is what Go's runtime, the race detector and the C library say
+// outOfMemory are the messages of Go's runtime, the race detector and the C library
 // when they get no memory.
 var outOfMemory = []string{
 	"out of memory", "cannot allocate memory", "failed to create new OS thread", "pthread_create failed", "errno: 12",
 	"address space collisions", // what the race detector says, in tests
 }
 
-// judge says what a child has made, or why it has not: a *Refused where the
-// module is at fault, a *diskFault, or any other error where the machine is.
+// judge returns the report of a child that compiled the module. Otherwise the error
+// is a *Refused if the module is at fault, a *diskFault if the disk is, or any
+// other error if the machine is.
 func (e *ended) judge(l Limits) (*report, error) {
 	if e.status.Exited() && (e.status.ExitStatus() == statusCompiled || e.status.ExitStatus() == statusNot) {
 		return e.read()
@@ -136,7 +138,7 @@ func (e *ended) judge(l Limits) (*report, error) {
 	signal := e.status.Signal() // -1 if there was none
 	killed := signal == syscall.SIGKILL
 	switch {
-	// By the kernel, where the child could not say it itself.
+	// The kernel enforced the limit, and the child could not report it.
 	case killed && e.cpu >= time.Duration(l.cpuSeconds())*time.Second, signal == syscall.SIGXCPU:
 		return refused(CPU, "it takes more than %d s of processor time to compile", l.cpuSeconds())
 	case killed && errors.Is(e.stopped, errWall):
@@ -147,7 +149,7 @@ func (e *ended) judge(l Limits) (*report, error) {
 		return nil, fmt.Errorf("the child that compiles got no thread, as there are too many on the node or in its cgroup: try again; it said: %s", says)
 	case saysOutOfMemory(e.stderr):
 		return refused(Memory, "it takes more than %d bytes of memory to compile: %s", l.Memory, says)
-	// What it may take is bounded from within: a module cannot bring this about.
+	// The child's own limits bound its memory: the module cannot cause this.
 	case killed:
 		return nil, errors.New("the child that compiles was killed from outside, as the kernel does where memory runs out: try again")
 	case signal == syscall.SIGTERM, signal == syscall.SIGINT, signal == syscall.SIGHUP:
@@ -158,15 +160,15 @@ func (e *ended) judge(l Limits) (*report, error) {
 	return refused(Crash, "the compiler ended with status %d; it said: %q", e.status.ExitStatus(), says)
 }
 
-// late is the error for a child that was killed at the wall limit. It says nothing
-// about the module, which may take as much processor time as the limit allows: the
-// node is busy.
+// late returns the error for a child that was killed at the wall limit. The module
+// is not refused, because it may need no more processor time than the limit allows:
+// the node is busy.
 func (e *ended) late(l Limits) error {
 	return fmt.Errorf("the module was not compiled within %v, in which the child got the processor for %v of at most %v: the node is busy, try again",
 		l.Wall, e.cpu.Round(time.Millisecond), l.CPU)
 }
 
-// read reads the report of a child that wrote one.
+// read parses the report of a child that wrote one.
 func (e *ended) read() (*report, error) {
 	r, err := parseReport(e.stdout)
 	if err != nil {
@@ -190,8 +192,8 @@ func saysOutOfMemory(stderr []byte) bool {
 	return slices.ContainsFunc(outOfMemory, func(text string) bool { return bytes.Contains(firstLine(stderr), []byte(text)) })
 }
 
-// saysNoThread reports whether Go's runtime got EAGAIN for a new thread. Memory is
-// no reason for that, and a child has few threads: others have too many.
+// saysNoThread reports whether Go's runtime got EAGAIN for a new thread. Lack of
+// memory does not cause that, and a child has few threads: others have too many.
 func saysNoThread(stderr []byte) bool {
 	first := firstLine(stderr)
 	return bytes.Contains(first, []byte("failed to create new OS thread")) && bytes.Contains(first, []byte("errno=11"))
@@ -202,17 +204,18 @@ func firstLine(stderr []byte) []byte {
 	return first
 }
 
-// watcher follows the children that compile a module.
+// watcher observes the children that compile a module.
 type watcher struct {
-	// started is called when a child has started: ran returns its processor time so
-	// far, and end ends it with errDisplaced.
+	// started is called when a child has started. ran returns its processor time so
+	// far. end kills it, with the error errDisplaced.
 	started func(ran func() time.Duration, end func())
-	// ended is called with the processor time of each child, whatever came of it.
+	// ended is called with the processor time of each child, whether or not it
+	// succeeded.
 	ended func(cpu time.Duration)
 }
 
-// compile has a child compile a module into the cache. The error is a *Refused
-// where the module is at fault, and then it is remembered.
+// compile starts a child that compiles a module into the cache. If the module is at
+// fault, the error is a *Refused, and the refusal is stored.
 func (c *Cache) compile(ctx context.Context, digest Digest, module []byte, w *watcher) error {
 	err := c.compileOn(ctx, c.primary, digest, module, w)
 	if _, disk := errors.AsType[*diskFault](err); disk {
@@ -223,14 +226,14 @@ func (c *Cache) compile(ctx context.Context, digest Digest, module []byte, w *wa
 		err = c.compileOn(ctx, spare, digest, module, w)
 	}
 	if refused, ok := errors.AsType[*Refused](err); ok {
-		// What is stored has no monotonic clock, and is the same when it is read.
+		// Round the time to what is stored, so that it is the same when it is read.
 		refused.Digest, refused.At = digest, c.options.Now().UTC().Round(time.Millisecond)
 		c.remember(refused)
 	}
 	return err
 }
 
-// compileOn compiles onto one shelf.
+// compileOn compiles a module onto one shelf.
 func (c *Cache) compileOn(ctx context.Context, s *shelf, digest Digest, module []byte, w *watcher) (err error) {
 	dir, err := s.temp()
 	if err != nil {

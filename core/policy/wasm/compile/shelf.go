@@ -12,26 +12,29 @@ import (
 	"time"
 )
 
-// The directories of a shelf.
+// These are the directories of a shelf.
 const (
 	modulesDir = "modules" // compiled code, one directory per digest
 	refusedDir = "refused" // one file per digest that is refused
 	workDir    = "work"    // one directory per living process
 )
 
-// shelf is a directory with compiled code and refusals. Everything in it is
-// made in the directory of the process and then moved to its place as a whole,
-// so that several processes may use it and each may die at any time.
+// shelf is a directory with compiled code and refusals. Everything in it is made in
+// a private directory of the process and then moved to its place as a whole. So
+// several processes may use the shelf, and each may die at any time.
 type shelf struct {
 	dir string
-	// private is the process's own directory; nil where nothing can be written.
+	// private is the process's own directory, nil if the shelf cannot be written
+	// to.
 	private *privateDir
-	// dead are entries that cannot be loaded and could not be removed.
+	// dead are the digests of entries that cannot be loaded and could not be
+	// removed.
 	dead sync.Map
 }
 
-// openShelf opens the shelf in dir, which is a directory of its owner. A shelf
-// that cannot be written to can still be read; unwritable is why.
+// openShelf opens the shelf in dir, which must be a directory of its owner. If the
+// shelf cannot be written to, unwritable is the reason; the shelf can still be
+// read.
 func openShelf(dir string) (s *shelf, unwritable error) {
 	s = &shelf{dir: dir}
 	work := filepath.Join(dir, workDir)
@@ -54,7 +57,7 @@ func (s *shelf) close() error {
 
 func (s *shelf) modulePath(d Digest) string { return filepath.Join(s.dir, modulesDir, d.String()) }
 
-// temp makes an empty directory of this process.
+// temp makes an empty directory in the private directory.
 func (s *shelf) temp() (string, error) {
 	if s.private == nil {
 		return "", &diskFault{fs.ErrPermission}
@@ -66,14 +69,14 @@ func (s *shelf) temp() (string, error) {
 	return dir, nil
 }
 
-// install moves made, which holds the files of e, to its place. What is there
-// and cannot be loaded is replaced.
+// install moves the directory made, which holds the files of e, to its place. An
+// entry that cannot be loaded is replaced.
 func (s *shelf) install(made string, digest Digest, e *entry, now time.Time) error {
 	if err := writeEntry(made, e, now); err != nil {
 		return &diskFault{err}
 	}
 	var err error
-	// Another process may put its own there in between, not many times.
+	// Another process may install its own entry in between, but not often.
 	for range 5 {
 		if err = os.Rename(made, s.modulePath(digest)); err == nil {
 			s.dead.Delete(digest)
@@ -96,21 +99,21 @@ func wrapDisk(err error) error {
 	return &diskFault{err}
 }
 
-// remove takes something out of its place at once, and then apart.
+// remove moves a path away in one step, and then deletes it.
 func (s *shelf) remove(path string) error {
 	away, err := s.temp()
 	if err != nil {
 		return err
 	}
 	err = os.Rename(path, filepath.Join(away, "old"))
-	// Only what another process has removed, or will replace, is missing.
+	// If it does not exist, another process has removed or is replacing it.
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
 	return errors.Join(err, os.RemoveAll(away))
 }
 
-// open opens the entry of a module. It is fs.ErrNotExist if there is none.
+// open opens the entry of a module. The error is fs.ErrNotExist if there is none.
 func (s *shelf) open(digest Digest, engine string) (*opened, error) {
 	if _, dead := s.dead.Load(digest); dead {
 		return nil, fs.ErrNotExist
@@ -125,13 +128,13 @@ func (s *shelf) open(digest Digest, engine string) (*opened, error) {
 	return o, err
 }
 
-// used notes that an entry is in use now, for what is removed first.
+// used records that an entry is in use now, for the order of eviction.
 func (s *shelf) used(digest Digest, now time.Time) {
-	// On a disk that is read-only nothing is removed.
+	// On a read-only disk nothing is evicted, so the error does not matter.
 	_ = os.Chtimes(filepath.Join(s.modulePath(digest), indexName), now, now)
 }
 
-// replaceFile writes a file of the shelf as a whole.
+// replaceFile replaces a file of the shelf as a whole.
 func (s *shelf) replaceFile(path string, text []byte) error {
 	dir, err := s.temp()
 	if err != nil {
@@ -142,7 +145,7 @@ func (s *shelf) replaceFile(path string, text []byte) error {
 	if err == nil {
 		err = os.Rename(made, path)
 	}
-	// A directory in the place of a file is nothing the agent has made.
+	// The agent never makes a directory in the place of a file, so it is removed.
 	if errors.Is(err, syscall.EISDIR) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, fs.ErrExist) {
 		if err = s.remove(path); err == nil {
 			err = os.Rename(made, path)
@@ -154,11 +157,11 @@ func (s *shelf) replaceFile(path string, text []byte) error {
 	return wrapDisk(errors.Join(err, os.RemoveAll(dir)))
 }
 
-// memoryName begins the names of directories in memory of this user.
+// memoryName returns the prefix of the names of this user's directories in memory.
 func memoryName() string { return "wardlet-compiled-" + strconv.Itoa(os.Geteuid()) + "-" }
 
-// claimMemory makes a directory of this process in the first of parents that
-// lets it, and removes what agents that were killed have left there.
+// claimMemory makes a private directory in the first of parents in which that is
+// possible, and removes what killed agents have left there.
 func claimMemory(parents []string) (*privateDir, error) {
 	fault := errors.New("none is named")
 	for i, parent := range parents {
@@ -178,8 +181,9 @@ func claimMemory(parents []string) (*privateDir, error) {
 	return nil, fault
 }
 
-// needSpare makes the shelf for when the cache's own directory cannot be
-// written to, and says once why. It goes with the process.
+// needSpare returns the spare shelf, for when the cache's own directory cannot be
+// written to. It makes the shelf on the first call, and logs why. The shelf is
+// removed when the process closes the cache.
 func (c *Cache) needSpare(why error) (*shelf, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

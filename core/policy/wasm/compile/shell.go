@@ -11,17 +11,17 @@ import (
 )
 
 // The shell of a module is the module with functions that do nothing: it has the
-// same types, imports, exports, globals and data. The agent hands it to wazero
-// instead of the module, with the code that the child made of the whole module.
-// wazero would check each instruction of the module again before it takes the
-// code, which is half of what loading takes, and keep the instructions in
+// same types, imports, exports, globals and data. The agent passes the shell to
+// wazero instead of the module, with the code that the child made from the whole
+// module. With the module, wazero would check each instruction again before it uses
+// the code, which is half of the loading time, and would keep the instructions in
 // memory as long as the code is in use.
 const (
-	// shellName is its file in an entry.
+	// shellName is the name of the shell in an entry.
 	shellName = "shell.wasm"
-	// shellMark names the custom section in which a shell has the digest of its
-	// module: shells of modules that differ in their code only must differ, as
-	// wazero knows modules by their bytes.
+	// shellMark is the name of the custom section in which a shell has the digest
+	// of its module. wazero identifies modules by their bytes, so the shells of
+	// modules that differ only in their code must differ, too.
 	shellMark = "wardlet:code"
 )
 
@@ -31,13 +31,13 @@ const (
 	codeSection   = 10
 )
 
-// emptyBody is a function's body: its length, no local variables, unreachable,
-// end.
+// emptyBody is the body of a function in a shell: its length, no local variables,
+// unreachable, end.
 var emptyBody = [...]byte{3, 0, 0x00, 0x0b}
 
 var errNotWhole = errors.New("the module is not whole")
 
-// shellOf makes the shell of a module of a digest.
+// shellOf makes the shell of a module. digest is the digest of the module.
 func shellOf(module []byte, digest Digest) ([]byte, error) {
 	if len(module) < wasmHeader {
 		return nil, errNotWhole
@@ -76,9 +76,9 @@ func emptyBodies(n uint64) []byte {
 	return out
 }
 
-// finish describes what wazero left of a module in dir. Where that is code, it
-// adds the module's shell, and sets for the code the name by which wazero looks for
-// the shell's.
+// finish describes the files that wazero made of a module in dir. If they are code,
+// finish adds the module's shell, and renames the code to the name under which
+// wazero looks for the code of the shell.
 func finish(dir string, config wazero.RuntimeConfig, module []byte) (made codeFiles, err error) {
 	if made.Files, err = findFiles(dir); err != nil || len(made.Files) == 0 {
 		return made, err

@@ -12,23 +12,24 @@ import (
 	"github.com/wardlet/wardlet/core/printable"
 )
 
-// Source is a module that is to be had as code.
+// Source is a module for which code is wanted.
 type Source struct {
 	Digest Digest
-	// Module returns the module, where it must be compiled. What it returns is not
-	// changed.
+	// Module returns the module. It is called only if the module must be compiled.
+	// The result is not changed.
 	Module func() ([]byte, error)
 }
 
-// Whole is the source of a module that is at hand.
+// Whole returns the source of a module that is in memory.
 func Whole(module []byte) Source {
 	return Source{sha256.Sum256(module), func() ([]byte, error) { return module, nil }}
 }
 
-// ErrAnother is that a source has another module than its digest says.
+// ErrAnother is the error if a source returns another module than that of its
+// digest.
 var ErrAnother = errors.New("the module does not match its digest")
 
-// read returns the module.
+// read returns the module, and checks its length and digest.
 func (s *Source) read() ([]byte, error) {
 	module, err := s.Module()
 	switch {
@@ -48,11 +49,12 @@ var probe = []byte("\x00asm\x01\x00\x00\x00" + // header
 	"\x03\x02\x01\x00" + // a function of it
 	"\x0a\x04\x01\x02\x00\x0b") // its code
 
-// interprets reports whether a configuration means wazero's interpreter. wazero
-// uses it by itself if it has no compiler: on other architectures than amd64 and
-// arm64, on processors without SSE 4.1, and where the system does not allow
-// executable memory. It does not report which it uses. So interprets compiles a
-// module with a context that has ended, which only the interpreter does.
+// interprets reports whether a configuration selects wazero's interpreter. wazero
+// uses the interpreter by itself if it has no compiler: on architectures other than
+// amd64 and arm64, on processors without SSE 4.1, and if the system does not allow
+// executable memory. wazero does not report which engine it uses. So interprets
+// compiles a module with a context that is done: that succeeds only with the
+// interpreter.
 func interprets(config wazero.RuntimeConfig) (bool, error) {
 	ctx := context.Background()
 	r := wazero.NewRuntimeWithConfig(ctx, config)
@@ -70,7 +72,7 @@ func interprets(config wazero.RuntimeConfig) (bool, error) {
 // maxText is the longest text about one module, in bytes.
 const maxText = 512
 
-// oneLine is the first line of a text, bounded and safe to show.
+// oneLine returns the first line of a text, bounded and safe to show.
 func oneLine(text string) string {
 	text, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
 	return printable.Short(strings.TrimSpace(text), maxText)

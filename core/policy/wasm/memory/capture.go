@@ -11,9 +11,9 @@ var (
 	errReleased = errors.New("the snapshot was released and is gone: capture another")
 )
 
-// Capture remembers what the memory holds now, and begins from that: Restore
-// puts it back. The caller releases the snapshot when it wants no more instances
-// to adopt it. A memory is captured once.
+// Capture makes a snapshot of the memory. Restore then resets the memory to it. The
+// caller releases the snapshot when no more instances will adopt it. A memory can
+// be captured only once.
 func (l *Linear) Capture() (*Snapshot, error) {
 	if err := l.fresh(); err != nil {
 		return nil, err
@@ -29,9 +29,9 @@ func (l *Linear) Capture() (*Snapshot, error) {
 	return s, nil
 }
 
-// Adopt puts the snapshot of another instance of the same plugin in the place of
-// what the memory holds, and begins from it. The memory must have the size of
-// the snapshot. A memory adopts once, and not after it was captured.
+// Adopt replaces the content of the memory by the snapshot of another instance of
+// the same plugin. Restore then resets the memory to it. The memory must have the
+// size of the snapshot. A memory can adopt only once, and not after Capture.
 func (l *Linear) Adopt(s *Snapshot) error {
 	if err := l.fresh(); err != nil {
 		return err
@@ -51,7 +51,7 @@ func (l *Linear) Adopt(s *Snapshot) error {
 	return nil
 }
 
-// fresh is whether the memory can begin from a snapshot.
+// fresh returns an error if the memory cannot begin from a snapshot.
 func (l *Linear) fresh() error {
 	switch {
 	case l.all == nil:
@@ -62,7 +62,8 @@ func (l *Linear) fresh() error {
 	return nil
 }
 
-// begin makes the memory hold the snapshot, and chooses how it is put back.
+// begin maps or copies the snapshot into the memory, and chooses the method by
+// which the memory is reset.
 func (l *Linear) begin(s *Snapshot) error {
 	l.method = l.kernel.choose(l.wanted, s)
 	if s.size == 0 {

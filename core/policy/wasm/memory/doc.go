@@ -1,19 +1,18 @@
-// Package memory keeps the linear memories of plugin instances outside of Go's
-// heap, and puts them back after each call to what they held after
-// initialisation.
+// Package memory holds the linear memories of plugin instances outside of Go's
+// heap. After each call it resets a memory to its content after initialisation.
 //
-// Comes in: the most bytes a memory may have (NewLinear), wazero's calls to grow
-// and free it, and when to remember it (Linear.Capture), to take over what
-// another instance remembered (Linear.Adopt), to give it its old size after it
-// grew (Linear.Shrink) and to put it back (Linear.Restore). Goes out: memory for
+// Inputs: the largest size of a memory (NewLinear), wazero's calls to grow and free
+// it, and calls to make a snapshot of it (Linear.Capture), to begin from the
+// snapshot of another instance (Linear.Adopt), to return it to its old size after
+// it grew (Linear.Shrink) and to reset it (Linear.Restore). Outputs: memory for
 // wazero, a Snapshot that the instances of one plugin share, and how much address
-// space and memory all of them take (Usage).
+// space and memory all of them use (Usage).
 //
-// The package owns no goroutine. A Linear belongs to the goroutine that runs its
-// instance, one at a time. Any goroutine may share a Snapshot, and call Usage.
+// The package starts no goroutine. A Linear may be used by one goroutine at a time,
+// the one that runs its instance. Snapshot and Usage are safe for concurrent use.
 //
-// A snapshot is a sealed file in memory. It is mapped copy on write over the
-// memories that begin from it, so they share the pages that none of them wrote.
-// To put a memory back means to undo what was written since: Method tells the
-// three ways to do it.
+// A snapshot is a sealed file in memory. The file is mapped copy on write into the
+// memories that begin from it, so they share the pages that none of them has
+// written to. To reset a memory is to undo what was written since: Method lists the
+// three ways to do so.
 package memory

@@ -8,9 +8,10 @@ import (
 )
 
 // faults returns how many page faults all threads of this process have had so far,
-// with those that have ended; -1 if the system does not return it. A page of a
-// private mapping becomes the memory's own only in a page fault, whatever writes to
-// it. So as long as the number stays, the pages that are its own stay the same.
+// including threads that have ended; -1 if the system does not report it. A page of
+// a private mapping becomes private only in a page fault, whatever writes to it. So
+// as long as the number does not change, the private pages of a memory remain the
+// same.
 func faults() int64 {
 	var u syscall.Rusage
 	_, _, errno := syscall.RawSyscall(syscall.SYS_GETRUSAGE, syscall.RUSAGE_SELF, uintptr(unsafe.Pointer(&u)), 0)
@@ -20,8 +21,8 @@ func faults() int64 {
 	return int64(u.Minflt) + int64(u.Majflt) //nolint:unconvert // 32 bits on some systems
 }
 
-// tellsFaults tries whether faults counts the first write to a page, after it
-// was read, of a file in memory.
+// tellsFaults tests whether faults counts the first write to a page of a file in
+// memory, after the page was read.
 func tellsFaults() bool {
 	memory, err := anonymous(pageSize)
 	if err != nil {
@@ -43,26 +44,26 @@ func tellsFaults() bool {
 }
 
 const (
-	// trust is how often in a row pages may have come when they are looked for by
-	// their faults; distrust is how many scans come then before that is tried
-	// again. Another goroutine that has faults at a high rate is enough.
+	// trust is how often in a row hold may fail. It is then not tried for distrust
+	// scans. Another goroutine with frequent page faults is enough to make it fail.
 	trust    = 3
 	distrust = 16
 )
 
-// known are the pages that were the memory's own when it was scanned last.
+// known are the private pages that the last scan found.
 type known struct {
 	regions []region
-	// at is what faults returned before that scan, -1 if it does not count.
+	// at is the number of page faults before that scan, -1 if regions are not
+	// valid.
 	at int64
-	// read is what faults returned in this Restore, -1 if it was not called.
+	// read is the number of page faults in this Restore, -1 if it was not read.
 	read int64
-	// failed is how often in a row there were others, resting for how many scans
-	// faults is not called.
+	// failed is how often in a row there were further page faults. resting is the
+	// number of scans in which faults is not called.
 	failed, resting int
 }
 
-// hold says that no other page became the memory's own since.
+// hold reports whether no other page can have become private since the last scan.
 func (k *known) hold() bool {
 	k.read = -1
 	if k.at < 0 {
@@ -79,7 +80,7 @@ func (k *known) hold() bool {
 	return false
 }
 
-// begin is for the begin of a scan that comes instead.
+// begin is called at the begin of a scan, after hold returned false.
 func (k *known) begin() {
 	k.regions = k.regions[:0]
 	switch {
@@ -91,7 +92,7 @@ func (k *known) begin() {
 	}
 }
 
-// note records what a scan has found, as long as there is room.
+// note records the pages that a scan has found, as long as there is room for them.
 func (k *known) note(found []region) {
 	if k.read < 0 {
 		return
@@ -103,8 +104,9 @@ func (k *known) note(found []region) {
 	k.regions = append(k.regions, found...)
 }
 
-// end is when the scan has seen the whole memory, and all is copied back.
+// end is called when the scan has covered the whole memory and all pages were
+// copied back.
 func (k *known) end() { k.at = k.read }
 
-// forget is for pages that are no longer the memory's own.
+// forget is called when pages may no longer be private.
 func (k *known) forget() { k.at, k.read = -1, -1 }

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// newFile makes a file without a name that lies in memory.
+// newFile makes an unnamed file in memory.
 func newFile() (int, error) {
 	const flags = unix.MFD_CLOEXEC | unix.MFD_ALLOW_SEALING
 	file, err := unix.MemfdCreate("wardlet-plugin", flags|unix.MFD_NOEXEC_SEAL)
@@ -21,8 +21,8 @@ func newFile() (int, error) {
 	return file, nil
 }
 
-// fill writes the content of memory to an empty file. Pages that hold only zeros are
-// left out: they take nothing until they are read or written.
+// fill writes the content of memory to an empty file. It leaves out pages that hold
+// only zeros: such pages use no memory until they are read or written.
 func fill(file int, memory []byte) error {
 	if err := unix.Ftruncate(file, int64(len(memory))); err != nil {
 		return fmt.Errorf("size a file in memory: %w", err)
@@ -41,8 +41,7 @@ func fill(file int, memory []byte) error {
 	return writeRun(file, memory, start, len(memory))
 }
 
-// writeRun writes the bytes of memory from start to end to the same place of a
-// file.
+// writeRun writes memory[start:end] to the same offset of a file.
 func writeRun(file int, memory []byte, start, end int) error {
 	for start < end {
 		n, err := unix.Pwrite(file, memory[start:end], int64(start))
@@ -54,8 +53,8 @@ func writeRun(file int, memory []byte, start, end int) error {
 	return nil
 }
 
-// seal makes sure that nothing changes a file any more, nor that it shrinks
-// under those who mapped it.
+// seal ensures that a file neither changes nor shrinks any more, so that its
+// mappings remain valid.
 func seal(file int) error {
 	const seals = unix.F_SEAL_WRITE | unix.F_SEAL_GROW | unix.F_SEAL_SHRINK | unix.F_SEAL_SEAL
 	if _, err := unix.FcntlInt(uintptr(file), unix.F_ADD_SEALS, seals); err != nil {

@@ -10,29 +10,29 @@ import (
 )
 
 const (
-	// wasmPage is a page of linear memory, in bytes.
+	// wasmPage is the size of a page of linear memory, in bytes.
 	wasmPage = 64 << 10
-	// largest is the most bytes a module can address.
+	// largest is the largest size of a memory that a module can address, in bytes.
 	largest = 4 << 30
 )
 
-// pageSize is a page of the system, in bytes. It divides wasmPage on all
-// systems that Go runs on.
+// pageSize is the size of a page of the system, in bytes. It divides wasmPage on
+// all systems that Go supports.
 var pageSize = unix.Getpagesize()
 
 // Linear is the linear memory of one instance. It is the
 // experimental.MemoryAllocator of that instance and of no other.
 //
-// Each page that is read costs time in every scan for what was written, so the
-// host must not read through the memory as a whole.
+// Each page that was read costs time in every scan for written pages, so the host
+// must not read through the whole memory.
 //
-// An instance whose memory gave an error must be thrown away: what its memory
-// holds is not known.
+// If a method returns an error, the instance must be thrown away, because the
+// content of its memory is not known.
 type Linear struct {
 	// all is the mapping, of at least limit bytes. It never moves.
 	all   []byte
 	limit uint64
-	// size is how many bytes the instance has now.
+	// size is the present size of the memory, in bytes.
 	size      int
 	allocated bool
 
@@ -42,36 +42,39 @@ type Linear struct {
 	method   Method // that of snapshot
 	snapshot *Snapshot
 	scan     *scanner // nil unless method is Scan
-	known    *known   // nil unless faults tell of it
+	known    *known   // nil unless method is Scan and kernel.faults is set
 	calls    int      // since the last refresh
-	// mapped is what of its pages was mapped after the last Restore, seen what
-	// faults gave then, where that tells more.
+	// mapped is the size of the pages that were mapped after the last Restore. seen
+	// is the number of page faults at that time, for the method Drop.
 	mapped extent
 	seen   int64
-	// populates says that pages that come by growing are given at once, given up to
-	// where they are, or the snapshot goes.
+	// populates reports whether pages are made present as soon as the memory grows.
+	// given is the offset up to which pages are present, or else the size of the
+	// snapshot.
 	populates bool
 	given     int
-	// shrinks says that the size goes back to that of the snapshot, stale up to where
-	// the pages behind it hold what a call wrote.
+	// shrinks reports whether the next Reallocate sets the size back to that of the
+	// snapshot. stale is the offset up to which the pages behind the snapshot hold
+	// what calls wrote.
 	shrinks bool
 	stale   int
-	// needed is how many bytes the first call wrote after the last drop, -1 if there
-	// was none; wasted is how many more were copied back in all calls since.
+	// needed is how many bytes the first call after the last drop wrote, -1 if
+	// there was no call since. wasted is how many more bytes were copied back in
+	// all calls since.
 	needed, wasted int
 }
 
 // Option changes how a memory is made.
 type Option func(*Linear)
 
-// By makes a memory that is put back in one way, whatever is the best. Copy is
-// used all the same where the system has no files in memory.
+// By makes a memory that is reset by method m, even if another one is better. If
+// the system has no files in memory, Copy is used instead.
 func By(m Method) Option { return func(l *Linear) { l.wanted = m } }
 
-// NewLinear maps the address space of a memory. It may grow to limit bytes (at
-// most 4 GiB), whatever its module declares: callers that know that the module
-// declares less pass that. The caller must free the Linear, unless an instance
-// was made with it, which frees it when it is closed.
+// NewLinear reserves the address space of a memory. The memory may grow to limit
+// bytes (at most 4 GiB), whatever its module declares: a caller that knows that the
+// module declares less should pass the smaller limit. The caller must free the
+// Linear, unless an instance was made with it: then closing the instance frees it.
 func NewLinear(limit uint64, options ...Option) (*Linear, error) {
 	l := &Linear{limit: min(limit, largest), kernel: system(), patience: patient, needed: -1}
 	for _, o := range options {
@@ -92,10 +95,10 @@ func NewLinear(limit uint64, options ...Option) (*Linear, error) {
 	return l, nil
 }
 
-// Allocate hands the memory to its instance. wazero has no way to be told that
-// it gets none: Allocate panics with an error if the memory is in use already,
-// or if the module begins with more than the limit. Who instantiates checks that
-// before, or recovers.
+// Allocate returns the memory for its instance. It cannot report an error to
+// wazero, so it panics with an error if the memory is already in use, or if the
+// initial size of the module exceeds the limit. The caller that makes the instance
+// must check that before, or recover.
 func (l *Linear) Allocate(least, _ uint64) experimental.LinearMemory {
 	switch {
 	case l.allocated:
@@ -111,9 +114,9 @@ func refuse(why error) {
 	panic(why) //nolint:forbidigo // an allocator cannot return an error
 }
 
-// Reallocate resizes the memory to size bytes, which are whole pages of linear
-// memory. It is nil if that is above the limit, so that memory.grow answers -1.
-// The bytes never move.
+// Reallocate resizes the memory to size bytes, which must be whole pages of linear
+// memory. It returns nil if size is above the limit, so that memory.grow returns
+// -1. The address of the memory never changes.
 func (l *Linear) Reallocate(size uint64) []byte {
 	if l.shrinks {
 		l.size = l.snapshot.size
@@ -127,18 +130,19 @@ func (l *Linear) Reallocate(size uint64) []byte {
 	return l.all[:size:size]
 }
 
-// Size is how many bytes the memory has now.
+// Size returns the present size of the memory, in bytes.
 func (l *Linear) Size() int { return l.size }
 
-// Method is how the memory is put back: never Best, once it has a snapshot.
+// Method returns the method by which the memory is reset. It is never Best once the
+// memory has a snapshot.
 func (l *Linear) Method() Method { return l.method }
 
-// Grown is whether the memory has another size than its snapshot. Then it
-// cannot be put back: see Shrink.
+// Grown reports whether the size of the memory differs from that of its snapshot.
+// Such a memory cannot be reset, see Shrink.
 func (l *Linear) Grown() bool { return l.snapshot != nil && l.size != l.snapshot.size }
 
-// Free returns the memory to the system, and releases its snapshot. Nothing
-// may touch the memory any more. To free it again does nothing.
+// Free returns the memory to the system, and releases its snapshot. The memory must
+// not be used after that. A second call does nothing.
 func (l *Linear) Free() {
 	if l.all == nil {
 		return
@@ -153,10 +157,10 @@ func (l *Linear) Free() {
 	}
 }
 
-// Private is how many bytes of pages the memory has of its own now, in memory or
-// swapped out: what it wrote since its snapshot, as far as it was not dropped. It
-// needs a kernel that can scan, whatever the method, and walks all of the
-// memory's pages: it is for figures and tests.
+// Private returns the size of the memory's private pages, in memory or swapped out:
+// those written since the snapshot and not dropped. It needs a kernel that can
+// scan, whatever the method, and walks all pages of the memory, so it is for
+// figures and tests.
 func (l *Linear) Private() (int, error) {
 	switch {
 	case l.kernel.pagemap < 0:

@@ -6,12 +6,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// When a page of a file is read first, the kernel maps up to 15 of its
-// neighbours with it, to save page faults. A memory that is scanned has its page
-// faults once, but pays for each mapped page in each scan, some 20 ns. The
-// kernel leaves the neighbours out where a userfaultfd watches for writes to
-// protected pages. So ours watches, but no page is ever protected: it has
-// nothing to report, and is not read.
+// When a page of a file is first read, the kernel maps up to 15 of its neighbours,
+// too, to save page faults. In a memory that is scanned, each page has its page
+// fault only once, but each mapped page costs some 20 ns in every scan. The kernel
+// does not map the neighbours if a userfaultfd watches for writes to protected
+// pages. So we register one. As no page is ever protected, it reports nothing and
+// is not read.
 const (
 	uffdAPI          = 0xc018aa3f // UFFDIO_API
 	uffdRegister     = 0xc020aa00 // UFFDIO_REGISTER
@@ -20,8 +20,8 @@ const (
 	uffdUserModeOnly = 1 // needs no privilege
 )
 
-// openWatch opens the userfaultfd, -1 if it cannot be had: then neighbours are
-// mapped too.
+// openWatch opens the userfaultfd. It returns -1 if that is not possible;
+// neighbours are then mapped, too.
 func openWatch() int {
 	file, _, errno := unix.Syscall(unix.SYS_USERFAULTFD, unix.O_CLOEXEC|unix.O_NONBLOCK|uffdUserModeOnly, 0, 0)
 	if errno != 0 {
@@ -36,8 +36,8 @@ func openWatch() int {
 	return int(file)
 }
 
-// lone asks that pages of memory are mapped one by one. It is advice only:
-// kernels before 5.19 refuse it.
+// lone asks the kernel to map the pages of memory one by one. It is only advice:
+// kernels before 5.19 refuse it, and the error is ignored.
 func (k *kernel) lone(memory []byte) {
 	if k.watch < 0 {
 		return

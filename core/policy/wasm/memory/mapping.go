@@ -21,11 +21,11 @@ func anonymous(size int) ([]byte, error) {
 	return all, err
 }
 
-// smallPages asks for no huge pages: with them the first byte written may cost
-// 2 MiB. It is advice only: kernels that have none refuse it.
+// smallPages asks the kernel not to use huge pages: with them the first byte
+// written may cost 2 MiB. It is only advice: kernels without huge pages refuse it.
 func smallPages(memory []byte) { _ = unix.Madvise(memory, unix.MADV_NOHUGEPAGE) }
 
-// lay maps a file in the place of memory, copy on write.
+// lay maps a file over memory, copy on write.
 func lay(memory []byte, protection, file int) error {
 	const flags = ownPages | unix.MAP_FIXED
 	_, err := unix.MmapPtr(file, 0, unsafe.Pointer(&memory[0]), uintptr(len(memory)), protection, flags)

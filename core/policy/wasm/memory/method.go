@@ -7,50 +7,53 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Method is a way to put a memory back.
+// Method is a way to reset a memory.
 type Method int
 
 // The methods.
 const (
-	// Best chooses by what the kernel can do and by the size of the memory.
+	// Best chooses a method by what the kernel supports and by the size of the
+	// memory.
 	Best Method = iota
-	// Scan asks the kernel which pages were written, unless no page fault says that
-	// there may be others than before, and copies those back. They stay the
-	// memory's own, so the next call finds them without a page fault. When they
-	// have become many they are dropped.
+	// Scan copies the written pages back. It asks the kernel for these pages,
+	// unless there was no page fault since the last scan, so that they must be the
+	// same as before. The pages stay private, so the next call has no page faults
+	// for them. When there are many, they are dropped.
 	Scan
-	// Drop has the kernel forget all pages that were written: the next call that
-	// touches them has a page fault for each.
+	// Drop makes the kernel drop all written pages. The next call has a page fault
+	// for each of them that it touches.
 	Drop
 	// Copy copies the whole memory back.
 	Copy
 )
 
-// String is the method's name.
+// String returns the method's name.
 func (m Method) String() string { return [...]string{"best", "scan", "drop", "copy"}[m] }
 
-// copyUpTo is the largest memory, in bytes, that is copied as a whole where the
-// kernel cannot list pages: that takes about as long as two page faults.
+// copyUpTo is the largest memory, in bytes, that is copied as a whole if the kernel
+// cannot list written pages. Copying it takes about as long as two page faults.
 const copyUpTo = 256 << 10
 
-// kernel is what the system can do.
+// kernel describes what the system supports.
 type kernel struct {
-	// pagemap is the file to scan with, -1 if it cannot be done.
+	// pagemap is the file descriptor for scans, -1 if the kernel cannot scan.
 	pagemap int
-	// watch is the userfaultfd, -1 if there is none.
+	// watch is the userfaultfd, see lone; -1 if there is none.
 	watch int
-	// faults says that it counts page faults as it must.
+	// faults reports whether the system counts page faults as needed, see
+	// tellsFaults.
 	faults  bool
 	newFile func() (int, error)
 }
 
-// system finds out once what this system can do. The files it opens stay open.
+// system finds out once what this system supports. The files that it opens stay
+// open.
 var system = sync.OnceValue(func() *kernel {
 	return &kernel{pagemap: openPagemap("/proc/self/pagemap"), watch: openWatch(), faults: tellsFaults(), newFile: newFile}
 })
 
 // openPagemap opens the list of the process's pages. It returns -1 if there is
-// none, or if scanning it does not find what it must.
+// none, or if a test scan does not find the right pages.
 func openPagemap(path string) int {
 	file, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -63,7 +66,7 @@ func openPagemap(path string) int {
 	return file
 }
 
-// scans tries a scan: of three pages one is written, one read, and one neither.
+// scans tests a scan of three pages: one is written, one read, and one neither.
 func scans(pagemap int) bool {
 	memory, err := anonymous(3 * pageSize)
 	if err != nil {
@@ -92,7 +95,7 @@ func scans(pagemap int) bool {
 
 var errCannotScan = errors.New("this kernel cannot list the pages that were written (PAGEMAP_SCAN, Linux 6.7): put memories back in another way")
 
-// choose is how a memory that begins from a snapshot is put back.
+// choose returns the method by which a memory with this snapshot is reset.
 func (k *kernel) choose(wanted Method, s *Snapshot) Method {
 	switch {
 	case s.file < 0:

@@ -7,35 +7,36 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// patience says how long a memory that is scanned keeps pages of its own. To keep
-// a page costs time in each call, about 0.1 µs to scan it and copy it back; to
-// drop it costs a page fault when it is written again, about 2 µs.
+// patience bounds how long a memory that is scanned keeps private pages. A private
+// page costs about 0.1 µs in each call, to scan it and copy it back. A dropped page
+// costs a page fault of about 2 µs when it is written to again.
 type patience struct {
-	// keep is the most bytes of pages that stay after a call.
+	// keep is the largest size of the private pages that are kept after a call, in
+	// bytes.
 	keep int
 	// waste is how many bytes may be copied back, in all calls since the last drop,
-	// beside those that the first of these calls wrote.
+	// in addition to those that the first of these calls wrote.
 	waste int
-	// calls is after how many calls everything is dropped in any case: also pages
-	// that were only read cost time in each scan.
+	// calls is the number of calls after which all pages are dropped in any case,
+	// because pages that were only read cost time in each scan, too.
 	calls int
 }
 
-// patient wastes about as much time as it takes to write 300 pages again.
+// patient allows a waste of about as much time as writing to 300 dropped pages
+// takes.
 var patient = patience{keep: 4 << 20, waste: 16 << 20, calls: 4096}
 
-// Restored is what it took to put a memory back, in bytes.
+// Restored describes the work of a Restore, in bytes.
 type Restored struct {
-	// Copied back.
+	// Copied is the size of the pages that were copied back.
 	Copied int
-	// Dropped is the size of the memory if the kernel was told to forget what was
-	// written, else 0.
+	// Dropped is the size of the memory if the kernel dropped its written pages,
+	// else 0.
 	Dropped int
-	// Fresh is the size of the pages that were read or written since the memory was
-	// put back last, and were not mapped before, or were not its own before they were
-	// written: each cost the guest a page fault, and one that was read and then
-	// written two. For memories that are put back by Drop it counts all page faults
-	// that the process had since, which may be more.
+	// Fresh is the size of the pages that were newly mapped or became private since
+	// the last Restore. Each cost the guest a page fault, or two if it was read and
+	// then written to. With the method Drop, it counts all page faults of the
+	// process since the last Restore, which may be more.
 	Fresh int
 }
 
@@ -44,8 +45,7 @@ var (
 	errGrown      = errors.New("the linear memory grew since its snapshot: shrink it first, or throw the instance away")
 )
 
-// Restore puts the memory back to its snapshot. It allocates nothing but for an
-// error.
+// Restore resets the memory to its snapshot. It allocates nothing unless it fails.
 func (l *Linear) Restore() (Restored, error) {
 	switch {
 	case l.snapshot == nil:
@@ -80,9 +80,9 @@ func (l *Linear) Restore() (Restored, error) {
 	return done, err
 }
 
-// Trim resets the memory and releases all pages that it has of its own to
-// the system: for an instance that had no call for a while. The next call is
-// slower. Memories that are put back by Copy keep theirs.
+// Trim resets the memory and releases all its private pages to the system. It is
+// for an instance that had no call for a while. The next call is slower. A memory
+// that is reset by Copy keeps its pages.
 func (l *Linear) Trim() error {
 	if err := l.dropGrown(); err != nil {
 		return err
@@ -95,9 +95,9 @@ func (l *Linear) Trim() error {
 	return err
 }
 
-// copyBack copies the pages back that are the memory's own, or drops them if
-// they are many or were for nothing too often. A scan that fails costs time
-// only: all pages are dropped.
+// copyBack copies the private pages back. It drops them if there are many, or if
+// too many were copied back in vain. If the scan fails, all pages are dropped,
+// which costs only time.
 func (l *Linear) copyBack() (Restored, error) {
 	var (
 		s, k = l.scan, l.known
@@ -143,7 +143,7 @@ func (l *Linear) copyBack() (Restored, error) {
 	return l.copied(done)
 }
 
-// copyRegions copies some pages back, and returns how many bytes these were.
+// copyRegions copies regions of the snapshot back, and returns their size in bytes.
 func (l *Linear) copyRegions(regions []region) (size int) {
 	for _, r := range regions {
 		start, end := l.scan.place(r)
@@ -153,7 +153,7 @@ func (l *Linear) copyRegions(regions []region) (size int) {
 	return size
 }
 
-// copied drops what was copied back, if it was for nothing too often.
+// copied drops the private pages if too many bytes were copied back in vain.
 func (l *Linear) copied(done Restored) (Restored, error) {
 	if l.needed < 0 {
 		l.needed = done.Copied
@@ -170,7 +170,7 @@ func (l *Linear) dropAfter(done Restored) (Restored, error) {
 	return done, err
 }
 
-// drop has the kernel forget the pages that are the memory's own.
+// drop makes the kernel drop the private pages.
 func (l *Linear) drop() (Restored, error) {
 	l.needed, l.wasted, l.mapped = -1, 0, extent{}
 	if l.known != nil {
@@ -182,8 +182,8 @@ func (l *Linear) drop() (Restored, error) {
 	return Restored{Dropped: l.size}, nil
 }
 
-// Fresh is what Restore would give as Fresh, for a memory that is not put back
-// any more.
+// Fresh returns what Restore would return as Fresh, for a memory that will not be
+// reset again.
 func (l *Linear) Fresh() int {
 	if l.method != Scan || l.scan == nil {
 		return l.size

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The ioctl PAGEMAP_SCAN of /proc/self/pagemap (Linux 6.7), and the categories
-// of pages it is asked about.
+// These are the ioctl PAGEMAP_SCAN of /proc/self/pagemap (Linux 6.7), and the
+// categories of pages that it reports.
 const (
 	pagemapScan = 0xc0606610
 
@@ -16,21 +16,22 @@ const (
 	pageIsSwapped = 1 << 4
 )
 
-// regionsAtOnce is how many runs of pages one call of the kernel can tell.
+// regionsAtOnce is how many runs of pages one call of the kernel can report.
 const regionsAtOnce = 64
 
-// region is a run of pages that the kernel found, all of the memory's own or all
+// region is a run of pages that the kernel found. Its pages are all private or all
 // shared.
 type region struct{ start, end, categories uint64 }
 
-// size is in bytes.
+// size returns the size in bytes.
 func (r region) size() int { return int(r.end - r.start) }
 
-// shared says that its pages are those of the file, mapped but not written.
+// shared reports whether the pages are those of the file: mapped, but not written
+// to.
 func (r region) shared() bool { return r.categories&pageIsFile != 0 }
 
-// extent is how many bytes of a memory's pages are its own, and how many are
-// mapped and shared.
+// extent is the size of a memory's private pages, and of its mapped shared pages,
+// in bytes.
 type extent struct{ own, shared int }
 
 func (e *extent) add(r region) {
@@ -41,9 +42,9 @@ func (e *extent) add(r region) {
 	}
 }
 
-// since is how many bytes of pages took a page fault to come from one extent to
-// another: at least half of them, as a page that is read and then written takes
-// two.
+// since returns the size of the pages that had page faults between two extents.
+// There may be up to twice as many page faults, because a page that is read and
+// then written has two.
 func (e extent) since(before extent) int { return e.own - before.own + max(e.shared-before.shared, 0) }
 
 // scanRequest is struct pm_scan_arg of linux/fs.h.
@@ -52,8 +53,8 @@ type scanRequest struct {
 	inverted, mask, anyOf, returned uint64
 }
 
-// scanner finds the pages of a memory that are mapped: those that are its own,
-// and those that it still shares with the file it was mapped from.
+// scanner finds the mapped pages of a memory: private pages, and pages that the
+// memory still shares with the file from which it was mapped.
 type scanner struct {
 	request scanRequest
 	pagemap int
@@ -82,11 +83,10 @@ func newScanner(pagemap int, memory []byte) *scanner {
 // begin makes next start from the beginning of the memory.
 func (s *scanner) begin() { s.request.walkEnd = s.base }
 
-// done is whether next has seen the whole memory.
+// done reports whether next has seen the whole memory.
 func (s *scanner) done() bool { return s.request.walkEnd >= s.request.end }
 
-// next finds more pages, in order. What it returns is valid until it is called
-// again.
+// next finds more pages, in order. The result is valid until the next call.
 func (s *scanner) next() ([]region, error) {
 	s.request.start = s.request.walkEnd
 	n, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(s.pagemap), pagemapScan, uintptr(unsafe.Pointer(&s.request)))
@@ -94,24 +94,24 @@ func (s *scanner) next() ([]region, error) {
 	case errno != 0:
 		return nil, errno
 	case n == 0 && !s.done():
-		return nil, unix.EIO // it would never end
+		return nil, unix.EIO // otherwise the caller would loop forever
 	}
 	return s.regions[:n], nil
 }
 
-// place is where a region begins and ends in the memory.
+// place returns the offsets in the memory at which a region begins and ends.
 func (s *scanner) place(r region) (start, end int) {
 	return int(r.start - s.base), int(r.end - s.base)
 }
 
-// mapped counts the bytes of all pages that are mapped.
+// mapped returns the size of all mapped pages.
 func (s *scanner) mapped() (e extent, err error) {
 	s.begin()
 	err = s.rest(&e)
 	return e, err
 }
 
-// rest counts the bytes of pages from where next stopped.
+// rest adds the size of the pages that next has not returned yet.
 func (s *scanner) rest(e *extent) error {
 	for !s.done() {
 		found, err := s.next()

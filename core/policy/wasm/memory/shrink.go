@@ -6,19 +6,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Instance is what Shrink asks of the memory of an instance: an api.Memory.
+// Instance is the part of api.Memory that Shrink needs.
 type Instance interface {
 	Grow(pages uint32) (before uint32, ok bool)
 	Size() uint32
 }
 
-// Shrink resets a memory that grew to the size of its snapshot, and reports
-// whether it has that now. It cannot where the memory stands at the most that its
-// module declares: then the instance must be thrown away. What was written behind
-// the snapshot is there until the memory is put back.
+// Shrink sets a memory that grew back to the size of its snapshot, and reports
+// whether it has that size now. It fails if the memory has the largest size that
+// its module declares: the instance must then be thrown away. What was written
+// behind the snapshot stays there until Restore.
 //
-// wazero has nothing to shrink a memory by. But when one grows it takes over
-// whatever bytes it is given: so it is asked for a page more, and gets fewer.
+// wazero cannot shrink a memory. But when a memory grows, wazero accepts a buffer
+// of any length. So Shrink asks wazero to grow the memory by a page, and Reallocate
+// returns fewer bytes than before.
 func (l *Linear) Shrink(of Instance) bool {
 	if !l.Grown() {
 		return true
@@ -31,9 +32,9 @@ func (l *Linear) Shrink(of Instance) bool {
 	return ok && !l.Grown() && int(of.Size()) == l.size
 }
 
-// clean makes zeros of what a call wrote behind the snapshot. The pages stay, so
-// that the next call that lets the memory grow as far has no page faults; unless
-// they are many.
+// clean sets what calls wrote behind the snapshot to zeros. The pages stay present,
+// so that the next call that grows the memory has no page faults for them. If there
+// are many, they are dropped instead.
 func (l *Linear) clean() error {
 	from, end := l.snapshot.size, l.stale
 	switch {
@@ -42,14 +43,14 @@ func (l *Linear) clean() error {
 	case end-from > l.patience.keep:
 		return l.dropGrown()
 	}
-	for at := from; at < end; at += wasmPage { // in pieces: clear cannot be interrupted
+	for at := from; at < end; at += wasmPage { // in pieces, because clear cannot be interrupted
 		clear(l.all[at : at+wasmPage])
 	}
 	l.given, l.stale = max(l.given, end), 0
 	return nil
 }
 
-// dropGrown has the kernel forget the pages behind the snapshot.
+// dropGrown makes the kernel drop the pages behind the snapshot.
 func (l *Linear) dropGrown() error {
 	if l.snapshot == nil || l.Grown() {
 		return nil

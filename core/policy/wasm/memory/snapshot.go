@@ -7,15 +7,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Snapshot is what a memory held when it was captured. It never changes. It is
-// kept until its last user lets go of it: the caller of Capture, and each
-// memory that begins from it. Any goroutine may use it.
+// Snapshot is the content of a memory when it was captured. It never changes. It is
+// kept until all its users have released it: the caller of Capture, and each memory
+// that begins from it. It is safe for concurrent use.
 type Snapshot struct {
 	size int
-	// image is the whole content. It can only be read.
+	// image is a read-only mapping of the whole content.
 	image []byte
-	// file holds the content. It is -1 where the system has no files in memory
-	// (image is plain memory then), and where there is no content.
+	// file is the file with the content. It is -1 if the system has no files in
+	// memory (image is then plain memory), and if there is no content.
 	file      int
 	committed atomic.Int64
 
@@ -23,7 +23,7 @@ type Snapshot struct {
 	released atomic.Bool
 }
 
-// newSnapshot remembers what memory holds. It has one user.
+// newSnapshot makes a snapshot of memory, with one user.
 func newSnapshot(memory []byte, newFile func() (int, error)) (_ *Snapshot, err error) {
 	s := &Snapshot{size: len(memory), file: -1}
 	s.users.Store(1)
@@ -56,17 +56,17 @@ func (s *Snapshot) take(memory []byte) error {
 	if err := seal(s.file); err != nil {
 		return err
 	}
-	// A private mapping that cannot be written reads the pages of the file as a
-	// shared one does; kernels before 6.7 refuse to share a sealed file.
+	// A private read-only mapping shares the pages of the file, as a shared mapping
+	// does. Kernels before 6.7 refuse a shared mapping of a sealed file.
 	return lay(s.image, unix.PROT_READ, s.file)
 }
 
-// measure counts anew what the content takes: zeros that were left out of the
-// file come into it when an instance touches them first.
+// measure updates how much memory the content uses. Pages of zeros that were left
+// out of the file are added to it when an instance first touches them.
 func (s *Snapshot) measure() {
 	now := int64(s.size)
 	if s.file >= 0 {
-		const block = 512 // whatever the file system's own is
+		const block = 512 // of stat.Blocks, whatever the file system's block size is
 		var stat unix.Stat_t
 		if unix.Fstat(s.file, &stat) != nil {
 			return
@@ -76,22 +76,22 @@ func (s *Snapshot) measure() {
 	usage.committed.Add(now - s.committed.Swap(now))
 }
 
-// Size is how many bytes a memory must have to adopt the snapshot.
+// Size returns how many bytes a memory must have to adopt the snapshot.
 func (s *Snapshot) Size() int { return s.size }
 
-// Committed is how many bytes of memory hold the content, as last counted: it
-// grows, up to Size, as instances touch pages that held only zeros.
+// Committed returns how many bytes of memory the content uses, as of the last
+// measurement. It grows, up to Size, as instances touch pages that held only zeros.
 func (s *Snapshot) Committed() int64 { return s.committed.Load() }
 
-// Release lets the caller of Capture let go of the snapshot. It stays as long
-// as a memory uses it. To release it again does nothing.
+// Release ends the use by the caller of Capture. The snapshot remains as long as a
+// memory uses it. A second call does nothing.
 func (s *Snapshot) Release() {
 	if !s.released.Swap(true) {
 		s.leave()
 	}
 }
 
-// join counts one more user. It reports false if the last one has let go.
+// join adds a user. It returns false if there are no users any more.
 func (s *Snapshot) join() bool {
 	for {
 		n := s.users.Load()
@@ -104,7 +104,7 @@ func (s *Snapshot) join() bool {
 	}
 }
 
-// leave counts one user less. After the last nothing is left of the snapshot.
+// leave removes a user. After the last, the snapshot is freed.
 func (s *Snapshot) leave() {
 	if s.users.Add(-1) > 0 {
 		return
@@ -114,7 +114,7 @@ func (s *Snapshot) leave() {
 		usage.mapped.Add(-int64(s.size))
 	}
 	if s.file >= 0 {
-		_ = unix.Close(s.file) // nothing is written to it that could be lost
+		_ = unix.Close(s.file) // no data can be lost
 	}
 	usage.committed.Add(-s.committed.Swap(0))
 }

@@ -4,17 +4,17 @@ import "sync/atomic"
 
 var usage struct{ mapped, committed atomic.Int64 }
 
-// Used is what the linear memories and snapshots of this process take.
+// Used is how much the linear memories and snapshots of this process use.
 type Used struct {
-	// Mapped is address space, in bytes. Pages of it that were never written take
-	// no memory of their own.
+	// Mapped is the address space, in bytes. Pages in it that were never written to
+	// use no memory of their own.
 	Mapped int64
-	// Committed is the memory that holds the content of snapshots, in bytes. What
-	// instances wrote since comes on top (Linear.Private).
+	// Committed is the memory for the content of snapshots, in bytes. The private
+	// pages of instances are not included (see Linear.Private).
 	Committed int64
 }
 
-// Usage is what is taken now. It takes no lock.
+// Usage returns the present usage. It takes no lock.
 func Usage() Used {
 	return Used{Mapped: usage.mapped.Load(), Committed: usage.committed.Load()}
 }

@@ -6,47 +6,50 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm/module"
 )
 
-// block is a row of instructions that are charged together, when the first is
-// reached.
+// block is a sequence of instructions that are charged together, when the first of
+// them is reached.
 type block struct {
-	// at is where the first instruction stands in the module.
+	// at is the offset of the first instruction in the module.
 	at int
-	// fuel is the fuel of all instructions together, touches how much memory they may be the first
-	// to touch. checked reports whether the fuel is checked at this block.
+	// fuel is the fuel of all instructions together. touches is the sum of their
+	// touches of memory, see the variable touches. checked reports whether the fuel
+	// is checked at this block.
 	fuel    uint32
 	touches uint32
 	checked bool
-	// back is where the last call that may be deep has returned to. hasBack reports
-	// whether there is one in the block.
+	// back is the place to which the last call that may be deep returns. hasBack
+	// reports whether there is such a call in the block.
 	back    place
 	hasBack bool
-	// loop says that the block begins a loop that takes no operands, and sets
-	// are the integer variables that are set in the loop, if they are few.
+	// loop reports whether the block begins a loop without operands. sets are the
+	// integer variables that are set in the loop, if there are few.
 	loop bool
 	sets []uint32
 }
 
-// place is one within a function: what the instructions before it in the code
-// take and touch. It stays the same when the block around it is split.
+// place is a place within a function, with the fuel and the touches of all
+// instructions before it in the code. It does not change when its block is split.
 type place struct {
 	at            int
 	fuel, touches uint64
 }
 
-// plan is what is known of a function before it is rewritten.
+// plan is the result of the first pass over a function, before it is rewritten.
 type plan struct {
 	blocks []block
-	// frame is what a call takes of the stack's budget, 0 for nothing.
+	// frame is what a call of the function takes from the stack's budget, 0 for
+	// nothing.
 	frame int64
-	// calls says that it calls other functions, vectors that it has vectors,
-	// f32 and f64 that its instructions give such NaNs.
+	// calls reports whether the function calls others, vectors whether it uses
+	// vectors, f32 and f64 whether its instructions can return NaNs of these types.
 	calls, vectors, f32, f64 bool
 }
 
-// plan cuts a function into blocks: one begins with the function, after loop,
-// if and else, after the end of a loop and of an if, after the end of a block
-// that a branch goes to, where the one before has taken longestBlock or has
-// longestTouches, and after a call that may be deep, unless little comes after it.
+// plan divides a function into blocks. A block begins at the begin of the function;
+// after loop, if and else; after the end of a loop and of an if; after the end of a
+// block that is the target of a branch; when the block before it has reached
+// longestBlock or longestTouches; and after a call that may be deep, unless little
+// follows it.
 func (w *rewriter) plan(i int) (*plan, error) {
 	p := &w.planning
 	p.reset()
@@ -82,63 +85,67 @@ func (w *rewriter) plan(i int) (*plan, error) {
 	return &p.plan, nil
 }
 
-// planning is a plan while it is made.
+// planning is the state while a plan is made.
 type planning struct {
 	plan
 
 	current block
-	// base is what the blocks before the current one take and touch, see place.
+	// base is the fuel and the touches of the blocks before the current one, see
+	// place.
 	base struct{ fuel, touches uint64 }
-	// dead says that the instruction is not reached by falling through.
+	// dead reports whether the present instruction cannot be reached.
 	dead bool
-	// since is what was done since the last look before the current block.
+	// since is what was done between the last check and the current block.
 	since path
-	// opened are the blocks of the format that are open, the function first.
+	// opened are the open blocks of the WebAssembly code, the function first.
 	opened []opened
-	// shorts are the places in opened of the ifs that are not cut yet, outermost
-	// first. They begin one after the other in the code, so those to cut are
-	// always the first.
+	// shorts are the indexes in opened of the ifs that are not blocks of the plan
+	// yet, outermost first. They are in the order of the code, so the ifs that
+	// become blocks are always the first.
 	shorts []int
 }
 
-// reset prepares for another function and keeps the memory.
+// reset prepares for another function and keeps the buffers.
 func (p *planning) reset() {
 	*p = planning{plan: plan{blocks: p.blocks[:0]}, opened: append(p.opened[:0], opened{kind: module.OpBlock}), shorts: p.shorts[:0]}
 }
 
-// grow makes room for most functions of so many bytes at once: it would take more to
-// grow step by step.
+// grow allocates enough for most functions of so many bytes at once, because
+// growing step by step would cost more.
 func (p *planning) grow(bytes int) {
-	const shortest, many = 2, 1024 // bytes of a block of the format
+	const shortest, many = 2, 1024 // shortest is the length of a block in WebAssembly code
 	n := min(bytes/shortest, many) + 1
 	p.blocks, p.opened = make([]block, 0, n), make([]opened, 0, n)
 }
 
-// opened is an open block of the format: a block, loop, if or else.
+// opened is an open block of the WebAssembly code: a block, loop, if or else.
 type opened struct {
 	kind module.Op
-	// begins is which of the plan's blocks a loop begins with, sets are the
-	// variables that were set in it so far, sorted.
+	// begins is the index of the plan's block with which a loop begins. sets are
+	// the variables that were set in the loop so far, sorted.
 	begins int
 	sets   []uint32
-	// short is where an if begins that is not cut yet, as it may be short, and other
-	// where its else does. isShort and hasOther report whether there are any.
+	// short is the place after an if that may be short and so is not a block of the
+	// plan yet. other is the place after its else. isShort and hasOther report
+	// whether these are set.
 	short, other      place
 	isShort, hasOther bool
-	// before is what was done before an if that is, ways what was done on all ways that
-	// lead behind the end but that of falling through to it.
+	// before is what was done before an if that is a block of the plan. ways is
+	// what was done on all ways to the place after the end, except for falling
+	// through the end.
 	before path
 	ways   ways
 }
 
-// begin begins a block behind the current one.
+// begin begins a new block after the current one.
 func (p *planning) begin(at int) {
 	p.base.fuel += uint64(p.current.fuel)
 	p.base.touches += uint64(p.current.touches)
 	p.current = block{at: at}
 }
 
-// finish ends a block. One that takes nothing is left out.
+// finish adds the current block to the plan. A block that takes no fuel is left
+// out.
 func (p *planning) finish() {
 	if p.current.fuel == 0 && !p.current.checked {
 		return
@@ -148,7 +155,8 @@ func (p *planning) finish() {
 	p.blocks = append(p.blocks, p.current)
 }
 
-// instruction cuts the function where that is due.
+// instruction ends the current block after an instruction if necessary, and keeps
+// track of the open blocks.
 func (p *planning) instruction(in *module.Instruction, targeted bool) {
 	after := in.Offset + len(in.Raw)
 	switch in.Op {
@@ -186,7 +194,7 @@ func (p *planning) instruction(in *module.Instruction, targeted bool) {
 
 func (p *planning) top() *opened { return &p.opened[len(p.opened)-1] }
 
-// cut ends a block that has become long.
+// cut ends a block that is long enough.
 func (p *planning) cut(after int) {
 	if p.current.fuel >= longestBlock || p.current.touches >= longestTouches {
 		p.cutIfs(after)
@@ -195,7 +203,7 @@ func (p *planning) cut(after int) {
 	}
 }
 
-// end closes a block of the format.
+// end closes a block of the WebAssembly code.
 func (p *planning) end(after int, targeted bool) {
 	last := len(p.opened) - 1
 	closed := p.opened[last]
@@ -213,10 +221,10 @@ func (p *planning) end(after int, targeted bool) {
 		p.begin(after)
 	}
 	if closed.kind == module.OpLoop {
-		closed.sets = slices.Clip(closed.sets) // what is added for the blocks around goes elsewhere
+		closed.sets = slices.Clip(closed.sets) // so that sets is not overwritten when top.sets grows
 		p.blocks[closed.begins].sets = closed.sets
 	}
-	// The shorter list is added to the longer one: otherwise each of many nested
+	// The shorter list is added to the longer one. Otherwise each of many nested
 	// blocks would copy the whole list.
 	if top := p.top(); len(closed.sets) > len(top.sets) {
 		closed.sets, top.sets = top.sets, closed.sets
@@ -226,7 +234,7 @@ func (p *planning) end(after int, targeted bool) {
 	}
 }
 
-// set remembers that a variable is set in the innermost open block.
+// set records that a variable is set in the innermost open block.
 func (p *planning) set(local uint32) {
 	top := p.top()
 	if len(top.sets) > maxSets {
@@ -237,7 +245,7 @@ func (p *planning) set(local uint32) {
 	}
 }
 
-// note remembers what the rewriting of an instruction needs.
+// note records what the rewriting of the function will need for an instruction.
 func (p *plan) note(in *module.Instruction) {
 	if in.Op == module.OpCall || in.Op == module.OpCallIndirect {
 		p.calls = true
@@ -253,9 +261,9 @@ func (p *plan) note(in *module.Instruction) {
 	}
 }
 
-// frame is what a call of a function takes of the stack's budget: a slot for
-// each local variable and operand, and as much as its code is long, because
-// values that live across calls get places of their own in the frame.
+// frame returns what a call of a function takes from the stack's budget: a slot for
+// each local variable and operand, and the length of its code, because values that
+// live across calls are stored in the frame.
 func (w *rewriter) frame(i, operands int, p *plan) int64 {
 	b := &w.m.Bodies[i]
 	t := w.m.Type(uint32(w.m.ImportedFunctions + i))

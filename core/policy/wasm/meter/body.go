@@ -7,21 +7,20 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm/module"
 )
 
-// rewriting is a function while it is rewritten.
+// rewriting is the state while a function is rewritten.
 type rewriting struct {
 	emitter
 
 	w *rewriter
 	*plan
-	// fuelLeft, stackLeft and the others are the numbers of the local
-	// variables that are added.
+	// These are the numbers of the local variables that are added.
 	fuelLeft, stackLeft, floatF32, floatF64, floatV128 uint32
 	variables                                          variables
-	// canonical are the instructions that makeCanonical appends, by the kind of NaN.
+	// canonical are the instructions that makeCanonical appends, by kind of NaN.
 	canonical [4][]byte
 }
 
-// read begins to read a function, after the one before.
+// read prepares the reader for function i. It is reused for all functions.
 func (w *rewriter) read(i int) *module.Code {
 	w.reading.Reset(w.m, i)
 	return &w.reading
@@ -63,8 +62,8 @@ func (w *rewriter) body(i int) error {
 	return nil
 }
 
-// locals declares the local variables: the function's own, and those that the
-// rewriting needs.
+// locals declares the local variables: the function's own, and those that rewriting
+// needs.
 func (r *rewriting) locals(b *module.Body, n uint32) {
 	added := make([]module.ValueType, 0, 5)
 	add := func(t module.ValueType) uint32 {
@@ -94,7 +93,7 @@ func (r *rewriting) locals(b *module.Body, n uint32) {
 	}
 }
 
-// resultType appends the type of a block with the results.
+// resultType appends the type of a block with these results.
 func (w *rewriter) resultType(out []byte, results []module.ValueType) []byte {
 	const empty = 0x40
 	switch len(results) {
@@ -106,7 +105,8 @@ func (w *rewriter) resultType(out []byte, results []module.ValueType) []byte {
 	return appendSigned(out, int64(w.addType(nil, results)))
 }
 
-// take subtracts from a global and leaves the difference in a local variable.
+// take appends code that subtracts from a global and stores the difference in a
+// local variable, too.
 func (r *rewriting) take(global, local uint32, amount int64) {
 	r.indexed(module.OpGlobalGet, global)
 	r.i64(amount)
@@ -115,7 +115,7 @@ func (r *rewriting) take(global, local uint32, amount int64) {
 	r.indexed(module.OpGlobalSet, global)
 }
 
-// give adds to a global.
+// give appends code that adds to a global.
 func (r *rewriting) give(global uint32, amount int64) {
 	r.indexed(module.OpGlobalGet, global)
 	r.i64(amount)
@@ -123,7 +123,8 @@ func (r *rewriting) give(global uint32, amount int64) {
 	r.indexed(module.OpGlobalSet, global)
 }
 
-// enter begins a function: it takes the first block's fuel and the frame.
+// enter appends the begin of a function: it takes the first block's fuel and the
+// frame.
 func (r *rewriting) enter(first *block) {
 	r.begin(module.OpLoop)
 	r.take(r.w.fuel, r.fuelLeft, int64(first.fuel))
@@ -139,7 +140,7 @@ func (r *rewriting) enter(first *block) {
 	r.op(module.OpEnd)
 }
 
-// leave ends a function: it releases the frame.
+// leave appends the end of a function: it returns the frame.
 func (r *rewriting) leave() {
 	if r.frame > 0 {
 		r.op(module.OpEnd)
@@ -151,7 +152,7 @@ func (r *rewriting) leave() {
 	r.op(module.OpEnd)
 }
 
-// charge takes a block's fuel.
+// charge appends code that takes a block's fuel.
 func (r *rewriting) charge(b *block) {
 	if !b.checked {
 		r.indexed(module.OpGlobalGet, r.w.fuel)
@@ -171,11 +172,11 @@ func (r *rewriting) charge(b *block) {
 	}
 }
 
-// look asks the host if the i64 on the stack is negative, then restores what
-// was taken and goes to the begin of the innermost loop, where it is taken
-// once more. To go on from there, rather than after the call, keeps the call
-// out of the way: the compiler lays it out behind the function's own code, and
-// keeps its registers as if there were no call.
+// look appends code that calls the host if the i64 on the stack is negative. It
+// then returns what was taken and branches to the begin of the innermost loop,
+// where that is taken again. Branching there, instead of continuing after the call,
+// keeps the call out of the main path: the compiler places the call behind the
+// function's own code, and allocates registers as if there were no call.
 func (r *rewriting) look(fuel, frame int64, sets []uint32) {
 	r.i64(0)
 	r.op(opI64GeS)
@@ -191,9 +192,9 @@ func (r *rewriting) look(fuel, frame int64, sets []uint32) {
 	r.op(module.OpEnd)
 }
 
-// detach makes new values of variables, the same as they were. A value that
-// changes with every turn of a loop would otherwise be stored in every turn,
-// because of the call that hardly ever comes.
+// detach appends code that sets variables to new values equal to the old. Otherwise
+// a variable that changes in every iteration of a loop would be stored in every
+// iteration, because of a call that hardly ever happens.
 func (r *rewriting) detach(sets []uint32) {
 	if len(sets) > maxSets {
 		return
@@ -217,12 +218,12 @@ func (r *rewriting) detach(sets []uint32) {
 type variables struct {
 	params []module.ValueType
 	groups []module.LocalGroup
-	// ends are the numbers behind the last variable of each group, without
-	// parameters; empty before the first call of of.
+	// ends are the numbers after the last variable of each group, without
+	// parameters. It is empty before the first call of the method of.
 	ends []uint64
 }
 
-// of is the type of a variable.
+// of returns the type of a variable.
 func (v *variables) of(local uint32) module.ValueType {
 	if int(local) < len(v.params) {
 		return v.params[local]
@@ -242,7 +243,7 @@ func (v *variables) of(local uint32) module.ValueType {
 	return v.groups[group].Type
 }
 
-// instruction appends an instruction as it must be now. depth is how many
+// instruction appends an instruction in its rewritten form. depth is how many
 // blocks are open after it.
 func (r *rewriting) instruction(in *module.Instruction, depth int) {
 	switch in.Op {

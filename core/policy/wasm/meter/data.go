@@ -9,26 +9,27 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm/module"
 )
 
-// maxGap is how many zeros joinData puts between two pieces of data rather
-// than keeping them apart: about what wazero needs to remember a piece.
+// maxGap is the longest gap between two pieces of data that joinData fills with
+// zeros. A gap of this length uses about as much memory as wazero needs for a
+// piece.
 const maxGap = 128
 
-// piece is a row of bytes that stands in the memory from the start.
+// piece is a sequence of bytes that is in the memory from the start.
 type piece struct {
 	address int64
 	content []byte
-	// place is which of the section's pieces it is: of several at one address the
-	// first stays the first.
+	// place is the index of the piece in its section. Pieces at the same address
+	// keep their order.
 	place int
 }
 
-// joinData joins the pieces of a data section that lie next to each other in
-// memory. Go's linker makes some ten thousand small ones, leaving zeros out,
-// and wazero needs more memory for their places than for their content.
+// joinData joins the pieces of a data section that are next to each other in
+// memory. Go's linker makes some ten thousand small pieces, because it leaves out
+// zeros, and wazero needs more memory for their headers than for their content.
 //
-// It may be done where no instruction names a piece, which takes a data count
-// section. What is not a set of pieces at constant addresses that do not
-// overlap is given back as it is.
+// joinData may be called only if no instruction refers to a piece, which would need
+// a data count section. If the pieces overlap, or one is not at a constant address,
+// joinData returns the section unchanged.
 func joinData(m *module.Module, section []byte) []byte {
 	pieces := make([]piece, 0, len(m.Data))
 	for i := range m.Data {
@@ -39,7 +40,7 @@ func joinData(m *module.Module, section []byte) []byte {
 		p.place = i
 		pieces = append(pieces, p)
 	}
-	slices.SortFunc(pieces, func(a, b piece) int { // a stable sort takes n log² n
+	slices.SortFunc(pieces, func(a, b piece) int { // a stable sort would take n log² n
 		return cmp.Or(cmp.Compare(a.address, b.address), cmp.Compare(a.place, b.place))
 	})
 	var joined []piece
@@ -67,7 +68,8 @@ func joinData(m *module.Module, section []byte) []byte {
 	return out
 }
 
-// pieceOf is an active segment at a constant address.
+// pieceOf returns a segment as a piece, false unless it is active at a constant
+// address.
 func pieceOf(d *module.Data) (p piece, ok bool) {
 	address, ok := d.Address()
 	return piece{address: int64(address), content: d.Content}, ok && address < 1<<31

@@ -9,7 +9,7 @@ import (
 
 func globalName(i int) string { return Global + strconv.Itoa(i) }
 
-// expression appends an initialiser, with the numbers that functions have now.
+// expression appends an initialiser, with the new function numbers.
 func (w *rewriter) expression(out, expression []byte) []byte {
 	at := 0
 	if len(expression) > 0 && module.Op(expression[0]) == module.OpRefFunc {
@@ -21,8 +21,7 @@ func (w *rewriter) expression(out, expression []byte) []byte {
 	return append(out, expression[at:]...)
 }
 
-// elementSection is the module's elements, with the numbers that functions
-// have now.
+// elementSection returns the module's elements, with the new function numbers.
 func (w *rewriter) elementSection() []byte {
 	out := binary.AppendUvarint(nil, uint64(len(w.m.Elements)))
 	for i := range w.m.Elements {
@@ -31,8 +30,9 @@ func (w *rewriter) elementSection() []byte {
 	return out
 }
 
-// element appends a segment: its kind in three bits (not active, with a table
-// or declared, of expressions), what belongs to that, and the elements.
+// element appends a segment: its flags, the table and offset if they are needed,
+// the type of the elements, and the elements. The flags have three bits: passive or
+// declared, with a table index or declared, and elements as expressions.
 func (w *rewriter) element(out []byte, e *module.Element) []byte {
 	const passive, second, expressions = 1, 2, 4
 	flags := byte(0)

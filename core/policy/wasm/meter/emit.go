@@ -37,7 +37,7 @@ func (e *emitter) i64(n int64) {
 	e.out = appendSigned(append(e.out, byte(module.OpI64Const)), n)
 }
 
-// begin opens a block that takes and leaves nothing.
+// begin opens a block without parameters and results.
 func (e *emitter) begin(op module.Op) {
 	const empty = 0x40
 	e.out = append(e.out, byte(op), empty)
@@ -52,7 +52,7 @@ func appendSigned(out []byte, n int64) []byte {
 	return append(out, byte(n&0x7f))
 }
 
-// Instructions that only the meter itself needs by name.
+// These are instructions that only the meter needs by name.
 const (
 	opI32GtU    module.Op = 0x4b
 	opI32LeU    module.Op = 0x4d

@@ -7,7 +7,8 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm/module"
 )
 
-// The NaNs that all others become, in one lane and in all of a vector.
+// These are the NaNs that replace all others, in one lane and in all lanes of a
+// vector.
 var (
 	nan32   = binary.LittleEndian.AppendUint32(nil, 0x7fc00000)
 	nan64   = binary.LittleEndian.AppendUint64(nil, 0x7ff8000000000000)
@@ -15,8 +16,8 @@ var (
 	lanes64 = bytes.Repeat(nan64, 2)
 )
 
-// makeCanonical makes the NaN on the stack, if it is one, the one that all others
-// become.
+// makeCanonical appends code that replaces the number on the stack by the canonical
+// NaN, if it is a NaN.
 func (r *rewriting) makeCanonical(info *module.Info) {
 	kind := 0
 	switch {
@@ -33,8 +34,8 @@ func (r *rewriting) makeCanonical(info *module.Info) {
 	r.out = append(r.out, r.canonical[kind]...)
 }
 
-// canonicalOf are the instructions for one kind of NaN: a number is kept where it
-// equals itself.
+// canonicalOf returns the instructions for one kind of NaN: a number that equals
+// itself is no NaN, and is kept.
 func (r *rewriting) canonicalOf(info *module.Info) []byte {
 	var e emitter
 	local, equal, op, constant := r.floatF32, opF32Eq, module.OpF32Const, nan32

@@ -2,14 +2,16 @@ package meter
 
 import "github.com/wardlet/wardlet/core/policy/wasm/module"
 
-// helper names a function that does what an instruction on a range does, and
-// charges for its length.
+// helper identifies a function that replaces an instruction on a range. The
+// function does the same as the instruction, and charges for the length of the
+// range.
 type helper struct {
 	op            module.Op
 	index, second uint32
 }
 
-// helper returns the number of the function that takes an instruction's place.
+// helper returns the number of the function that replaces an instruction. It adds
+// the function if it does not exist yet.
 func (w *rewriter) helper(in *module.Instruction) uint32 {
 	key := helper{in.Op, in.Index, in.Second}
 	if number, ok := w.helpers[key]; ok {
@@ -48,17 +50,17 @@ func (w *rewriter) helper(in *module.Instruction) uint32 {
 	return number
 }
 
-// help is a helper's code while it is written. Of its parameters, the last is
+// help is the code of a helper while it is written. The last of its parameters is
 // the length.
 type help struct {
 	emitter
 
 	w *rewriter
-	// raw is the instruction itself.
+	// raw is the instruction that the helper replaces.
 	raw []byte
 }
 
-// The local variables of a helper with three parameters.
+// These are the local variables of a helper with three parameters.
 const (
 	to = iota
 	from
@@ -66,8 +68,8 @@ const (
 	left // i64
 )
 
-// body puts the declarations before the code: an i64 after the parameters,
-// then an i32.
+// body returns the code with its declarations: an i64 after the parameters, then an
+// i32.
 func (h *help) body() []byte {
 	declared := []byte{2, 1, byte(module.I64), 1, byte(module.I32)}
 	return append(declared, h.out...)
@@ -76,7 +78,7 @@ func (h *help) body() []byte {
 func (h *help) get(local uint32) { h.indexed(module.OpLocalGet, local) }
 func (h *help) set(local uint32) { h.indexed(module.OpLocalSet, local) }
 
-// self appends the instruction itself, on the three parameters.
+// self appends the replaced instruction, on the three parameters.
 func (h *help) self() {
 	h.get(to)
 	h.get(from)
@@ -84,9 +86,8 @@ func (h *help) self() {
 	h.out = append(h.out, h.raw...)
 }
 
-// charge takes fuel: a unit for each of that many bytes or elements, in i64 on
-// the stack, is left there by what is called before. It asks the host where it
-// is not there.
+// charge appends code that takes the i64 on the stack from the fuel, and calls the
+// host if there is not enough. local is an i64 variable that it may use.
 func (h *help) charge(local uint32) {
 	h.set(local)
 	h.indexed(module.OpGlobalGet, h.w.fuel)
@@ -104,13 +105,14 @@ func (h *help) charge(local uint32) {
 
 func (h *help) yield() { h.indexed(module.OpCall, h.w.yield) }
 
-// wideLength leaves the length as an i64.
+// wideLength appends code that puts the length on the stack as an i64.
 func (h *help) wideLength() {
 	h.get(length)
 	h.op(opI64Extend)
 }
 
-// table charges for the length, if it lies within the table, and then does it.
+// table appends code that executes the instruction. It charges for the length
+// before that if the length does not exceed the table.
 func (h *help) table(table uint32) {
 	h.get(length)
 	h.indexed(module.OpTableSize, table)
@@ -124,7 +126,8 @@ func (h *help) table(table uint32) {
 	h.self()
 }
 
-// grow grows by the last parameter, and charges for it where it was done.
+// grow appends code that executes the instruction, and charges for the last
+// parameter if the growth succeeded.
 func (h *help) grow(params, fuel uint32) {
 	for i := range params {
 		h.get(i)
@@ -145,8 +148,8 @@ func (h *help) grow(params, fuel uint32) {
 	h.get(result)
 }
 
-// memory does an instruction on a range of memory in pieces. The whole range
-// is checked first: where it does not lie in the memory nothing of it is
+// memory appends code that executes an instruction on a range of memory in pieces.
+// The code first checks the whole range: if it exceeds the memory, nothing is
 // written.
 func (h *help) memory(in *module.Instruction) {
 	h.get(length)
@@ -185,11 +188,11 @@ func (h *help) memory(in *module.Instruction) {
 	h.op(module.OpEnd)
 }
 
-// units is the power of two that bytesPerUnit is.
+// units is the binary logarithm of bytesPerUnit.
 const units = 3
 
-// trapOutside does the instruction whole, so that it traps, where the range at
-// a parameter does not end within the memory.
+// trapOutside appends code that executes the whole instruction, which then traps,
+// if the range at a parameter does not end within the memory.
 func (h *help) trapOutside(at uint32) {
 	h.get(at)
 	h.op(opI64Extend)
@@ -208,7 +211,8 @@ func (h *help) memorySize() {
 	h.op(opI64Shl)
 }
 
-// trapOutsideSegment is trapOutside for the segment that memory.init reads.
+// trapOutsideSegment does the same as trapOutside for the segment that memory.init
+// reads.
 func (h *help) trapOutsideSegment(index uint32) {
 	h.get(from)
 	h.op(opI64Extend)
@@ -225,8 +229,8 @@ func (h *help) trapAbove() {
 	h.op(module.OpEnd)
 }
 
-// piece charges for a piece and does it, at the parameters plus the local
-// variable offset, and lets the host have a look.
+// piece appends code that charges for a piece, executes the instruction on it, and
+// calls the host.
 func (h *help) piece() {
 	h.i64(pieceBytes / bytesPerUnit)
 	h.charge(left)
@@ -237,7 +241,7 @@ func (h *help) piece() {
 	h.yield()
 }
 
-// again goes back to the loop's begin while more than a piece is left.
+// again appends a branch to the begin of the loop if more than a piece is left.
 func (h *help) again() {
 	h.get(length)
 	h.i32(pieceBytes)
@@ -246,7 +250,7 @@ func (h *help) again() {
 	h.op(module.OpEnd)
 }
 
-// upwards does all pieces but the last, from the first on.
+// upwards appends a loop over all pieces but the last, from the first on.
 func (h *help) upwards(op module.Op) {
 	h.begin(module.OpLoop)
 	h.piece()
@@ -258,7 +262,7 @@ func (h *help) upwards(op module.Op) {
 	h.again()
 }
 
-// move adds a piece's length to a parameter or subtracts it.
+// move appends code that adds a piece's length to a parameter or subtracts it.
 func (h *help) move(local uint32, op module.Op) {
 	h.get(local)
 	h.i32(pieceBytes)
@@ -266,8 +270,8 @@ func (h *help) move(local uint32, op module.Op) {
 	h.set(local)
 }
 
-// downwards copies all pieces but the first, from the last on: the ranges may
-// overlap.
+// downwards appends a loop that copies all pieces but the first, from the last on,
+// because the ranges may overlap.
 func (h *help) downwards() {
 	h.begin(module.OpLoop)
 	h.i64(pieceBytes / bytesPerUnit)

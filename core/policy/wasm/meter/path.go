@@ -6,17 +6,17 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm/module"
 )
 
-// path is the most that a function may have done since the last look at the fuel,
+// path is the most that a function may have done since the last check of the fuel,
 // on any way to a place in it.
 type path struct {
 	fuel, touches uint32
-	// back says that a call that may be deep has returned, and after what was taken
-	// since.
+	// back reports whether a call that may be deep has returned. after is the fuel
+	// that was taken since it returned.
 	back  bool
 	after uint32
 }
 
-// ways are those that lead to one place.
+// ways combines all ways that lead to one place.
 type ways struct {
 	any  bool
 	most path
@@ -28,15 +28,15 @@ func (w *ways) add(p path) {
 	w.most.back, w.most.after = w.most.back || p.back, max(w.most.after, p.after)
 }
 
-// overdue says that the fuel must be looked at when the current block begins.
+// overdue reports whether the fuel must be checked when the current block begins.
 func (p *planning) overdue() bool {
 	b := &p.current
 	return p.since.fuel+b.fuel > uncheckedFuel || p.since.touches+b.touches > uncheckedTouches ||
 		p.since.back && (b.touches > 0 || p.since.after+b.fuel > uncheckedReturn)
 }
 
-// now is what was done since the last look with the current block, as far as it
-// goes yet.
+// now returns what was done since the last check, including the current block as
+// far as it has been read.
 func (p *planning) now() path {
 	b := &p.current
 	done := p.since
@@ -52,9 +52,9 @@ func (p *planning) now() path {
 	return done
 }
 
-// comeBack cuts the current block behind a call that may have been deep, as soon as
-// more than a little follows the call. Otherwise what follows would be charged
-// before the call, and the fuel would not be looked at when it is done.
+// comeBack ends the current block after a call that may be deep, as soon as more
+// than a little follows the call. Otherwise what follows would be charged before
+// the call, and the fuel would not be checked when it is executed.
 func (p *planning) comeBack() {
 	b := &p.current
 	if !b.hasBack || p.base.touches+uint64(b.touches) == b.back.touches && p.sinceBack() <= uncheckedReturn {
@@ -64,14 +64,14 @@ func (p *planning) comeBack() {
 	p.split(b.back)
 }
 
-// sinceBack is what was taken in the current block since the last call that may
-// have been deep returned.
+// sinceBack returns the fuel that the current block takes after the last call that
+// may be deep.
 func (p *planning) sinceBack() uint32 {
 	return uint32(p.base.fuel + uint64(p.current.fuel) - p.current.back.fuel)
 }
 
-// branch records the ways that a branch leads, but not those to a loop: they begin
-// with a look.
+// branch records a branch as a way to its targets. Branches to a loop are not
+// recorded, because a loop begins with a check.
 func (p *planning) branch(in *module.Instruction) {
 	if p.dead {
 		return
@@ -91,8 +91,8 @@ func (p *planning) branch(in *module.Instruction) {
 	}
 }
 
-// join makes what was done on all ways that lead behind a block of the format
-// what was done since the last look.
+// join sets what was done since the last check to the most of all ways that lead to
+// the place after a block of the WebAssembly code.
 func (p *planning) join(closed *opened) {
 	if !p.dead {
 		closed.ways.add(p.since)
@@ -122,8 +122,8 @@ func (w *rewriter) findDeep(ctx context.Context) error {
 	return nil
 }
 
-// mayBeDeep says that an instruction calls a function that may call others, and
-// those others.
+// mayBeDeep reports whether an instruction calls a function that may itself call
+// others.
 func (w *rewriter) mayBeDeep(in *module.Instruction) bool {
 	if in.Op == module.OpCall {
 		i := int(in.Index) - w.m.ImportedFunctions

@@ -9,48 +9,50 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm/module"
 )
 
-// Names that a rewritten module uses, which no plugin may use itself.
+// These names are used by rewritten modules. No plugin may use them itself.
 const (
-	// Module and Yield name the function, without parameters and results, that
-	// the module imports.
+	// Module and Yield are the names of the function that the module imports. It
+	// has no parameters and no results.
 	Module = "wardlet:meter"
 	Yield  = "yield"
-	// Fuel and Stack name the mutable i64 globals it exports: how much fuel is
-	// left of the slice, and how many bytes of the stack's budget. Fuel begins
-	// with 0, Stack with StackBudget.
+	// Fuel and Stack are the names of the mutable i64 globals that the module
+	// exports. Fuel is how much fuel is left of the slice, and is initially 0.
+	// Stack is how many bytes are left of the stack's budget, and is initially
+	// StackBudget.
 	Fuel  = "wardlet:fuel"
 	Stack = "wardlet:stack"
-	// Global begins the names under which it exports its mutable numeric
-	// globals, with their numbers after it.
+	// Global is the prefix of the names under which the module exports its own
+	// mutable numeric globals. Their numbers follow it.
 	Global = "wardlet:global:"
 )
 
-// Rewritten is a module as it is compiled.
+// Rewritten is a module in the form in which it is compiled.
 type Rewritten struct {
 	Binary []byte
 	// Globals are the names of the module's own mutable numeric globals.
 	Globals []string
-	// CodeBytes is the length of its code section.
+	// CodeBytes is the length of the rewritten code section.
 	CodeBytes int
 }
 
-// Code that is metered has at most maxTimes the bytes it had, and spareBytes. No
-// compiler makes what comes near that, and what is made takes time.
+// Rewritten code has at most maxTimes as many bytes as the original, plus
+// spareBytes. The output of compilers does not come near that limit, and compiling
+// more code takes time.
 const (
 	maxTimes   = 16
 	spareBytes = 16 << 10
 )
 
-// smallCode is how much room there is at once for code that may become many times as
-// long as it was.
+// smallCode is the initial capacity for the rewritten code of small modules, whose
+// code may become many times as long.
 const smallCode = 96 << 10
 
-// Rewrite meters a module. The error is a *module.Fault: code that cannot be
-// read, or that takes more than most bytes rewritten, or many times the bytes it
-// had; 0 is no bound for either. m is not changed.
+// Rewrite meters a module. The error is a *module.Fault if the code cannot be read,
+// or if the rewritten code would have more than most bytes, or many times the bytes
+// of the original; if most is 0, neither is bounded. m is not changed.
 //
-// It takes time in proportion to the module's length and to that of what it
-// returns. It ends between two functions when ctx does.
+// It takes time in proportion to the lengths of the module and of the result. It
+// stops between two functions when ctx is done.
 func Rewrite(ctx context.Context, m *module.Module, most int) (*Rewritten, error) {
 	return (&rewriter{m: m}).rewrite(ctx, most)
 }
@@ -90,7 +92,7 @@ func (w *rewriter) rewrite(ctx context.Context, most int) (*Rewritten, error) {
 	return &Rewritten{Binary: whole, Globals: w.globals, CodeBytes: size}, nil
 }
 
-// largest is the length of the longest function.
+// largest returns the length of the longest function.
 func largest(m *module.Module) (n int) {
 	for i := range m.Bodies {
 		n = max(n, m.Bodies[i].Size)
@@ -98,7 +100,7 @@ func largest(m *module.Module) (n int) {
 	return n
 }
 
-// codeBytes is the length of the module's functions together.
+// codeBytes returns the total length of the module's functions.
 func codeBytes(m *module.Module) (n int) {
 	for i := range m.Bodies {
 		n += m.Bodies[i].Size
@@ -106,8 +108,7 @@ func codeBytes(m *module.Module) (n int) {
 	return n
 }
 
-// outgrown reports whether there is too much code where the functions have so many
-// bytes.
+// outgrown reports whether there is too much code if the functions have code bytes.
 func (w *rewriter) outgrown(code int) bool { return w.most > 0 && code+w.helperBytes > w.most }
 
 func tooLarge(m *module.Module, body, most int) error {
@@ -118,33 +119,34 @@ func tooLarge(m *module.Module, body, most int) error {
 	}
 }
 
-// rewriter puts a module together anew. The functions that are not imported
-// have one number more than they had, as Yield comes before them.
+// rewriter rewrites a module. The number of each function that is not imported
+// rises by one, because Yield comes before them.
 type rewriter struct {
 	m     *module.Module
 	yield uint32
-	// fuel and stack are the numbers of the globals.
+	// fuel and stack are the numbers of these globals.
 	fuel, stack uint32
-	// types are those that are added, known their numbers; nothing is that of
-	// a function without parameters and results.
+	// types are the types that are added. known are their numbers. nothing is the
+	// number of the type of a function without parameters and results.
 	types   [][]byte
 	known   map[string]uint32
 	nothing uint32
-	// each has every instruction charged when it is reached: for tests.
+	// each: every instruction is charged when it is reached. It is for tests.
 	each bool
-	// deep says of the functions that are not imported which call others.
+	// deep reports for each function that is not imported whether it calls others.
 	deep []bool
-	// helpers are the functions that are added, added their types and bodies.
+	// helpers are the numbers of the added functions. added are their types and
+	// bodies.
 	helpers map[helper]uint32
 	added   []addedFunction
 	globals []string
-	// most is how many bytes of code there may be, 0 for any.
+	// most is how many bytes of code there may be, 0 for no limit.
 	most int
-	// code are the bodies so far, one after the other, helperBytes the length of
-	// those that are added.
+	// code are the bodies so far, one after the other. helperBytes is the length of
+	// the added functions.
 	code        []byte
 	helperBytes int
-	// The others are used for one function after the other.
+	// The other fields are reused for each function.
 	reading   module.Code
 	planning  planning
 	rewriting rewriting
@@ -157,7 +159,7 @@ type addedFunction struct {
 	body      []byte
 }
 
-// function is a function's number in the rewritten module.
+// function returns the number of a function in the rewritten module.
 func (w *rewriter) function(index uint32) uint32 {
 	if index >= w.yield {
 		return index + 1
@@ -165,7 +167,7 @@ func (w *rewriter) function(index uint32) uint32 {
 	return index
 }
 
-// addType returns the number of a function type, which it adds.
+// addType returns the number of a function type. It adds the type if necessary.
 func (w *rewriter) addType(params, results []module.ValueType) uint32 {
 	encoded := w.signature[:0]
 	encoded = append(encoded, 0x60)
@@ -192,9 +194,9 @@ func section(out []byte, id byte, payload []byte) []byte {
 	return append(out, payload...)
 }
 
-// assemble puts the sections together: the original ones in their order, what
-// is added at the end of each, and those that were not there. It returns the
-// length of the code section, too.
+// assemble returns the rewritten module: the original sections in their order, with
+// additions at the end of each, and new sections. It also returns the length of the
+// code section.
 func (w *rewriter) assemble(bodies [][]byte) ([]byte, int) {
 	payloads := map[byte][]byte{}
 	for _, s := range w.m.Sections {
@@ -257,7 +259,7 @@ func (w *rewriter) importYield() []byte {
 	return binary.AppendUvarint(append(out, byte(module.KindFunction)), uint64(w.nothing))
 }
 
-// globalSection is the module's globals, then fuel and stack.
+// globalSection returns the module's globals, then fuel and stack.
 func (w *rewriter) globalSection() []byte {
 	own := w.m.Globals[w.m.ImportedGlobals:]
 	out := binary.AppendUvarint(nil, uint64(len(own)+2))
@@ -279,8 +281,8 @@ func flag(b bool) byte {
 	return 0
 }
 
-// exportSection is what the module exports, its mutable numeric globals, fuel
-// and stack.
+// exportSection returns the module's exports, then its mutable numeric globals,
+// fuel and stack.
 func (w *rewriter) exportSection() []byte {
 	var out []byte
 	n := len(w.m.Exports)

@@ -1,43 +1,44 @@
 package module
 
-// Code goes through the instructions of a function, and knows at each how high
-// the operand stack is and which blocks are open. It does not check types.
+// Code reads the instructions of a function one by one. For each it knows the
+// height of the operand stack and the open blocks. It does not check types.
 type Code struct {
 	parser
 
 	// frames are the open blocks, the function itself first.
 	frames []frame
 	locals uint64
-	// begin is where the last instruction stands.
+	// begin is the offset of the last instruction.
 	begin  int
 	height int
 	// ended is the block that ended last.
 	ended frame
-	// highest is the most that the operand stack held.
+	// highest is the greatest height of the operand stack so far.
 	highest int
 }
 
 // frame is an open block.
 type frame struct {
 	op Op
-	// height is that of the operand stack below the block.
+	// height is the height of the operand stack below the block.
 	height          int
 	params, results int
-	// dead says that what follows in the block is not reached, unreached that
-	// nothing in it is.
+	// dead reports whether the rest of the block cannot be reached. unreached
+	// reports whether nothing in the block can be reached.
 	dead, unreached bool
-	// targeted says that a branch goes to the block's label.
+	// targeted reports whether a branch goes to the block's label.
 	targeted bool
 }
 
-// Code begins a function, numbered from 0 without the imported ones.
+// Code returns a Code for a function. defined is the function's number, from 0,
+// without the imported functions.
 func (m *Module) Code(defined int) *Code {
 	c := &Code{}
 	c.Reset(m, defined)
 	return c
 }
 
-// Reset begins a function as Module.Code does, in the memory of the one before.
+// Reset begins a function as Module.Code does, and reuses the memory of c.
 func (c *Code) Reset(m *Module, defined int) {
 	b := &m.Bodies[defined]
 	index := m.ImportedFunctions + defined
@@ -47,7 +48,8 @@ func (c *Code) Reset(m *Module, defined int) {
 	c.reader = reader{data: b.whole, at: b.CodeOffset, section: sectionNames[SectionCode], index: index}
 }
 
-// Next reads the next instruction; false at the end and where Err says so.
+// Next reads the next instruction. It returns false at the end of the function, and
+// after an error, see Err.
 func (c *Code) Next(i *Instruction) bool {
 	if len(c.frames) == 0 {
 		if c.err == nil && c.left() > 0 {
@@ -62,7 +64,7 @@ func (c *Code) Next(i *Instruction) bool {
 	return c.err == nil
 }
 
-// Err is why the code cannot be read on, nil at the end.
+// Err returns why the code cannot be read any further, nil at the end.
 func (c *Code) Err() error {
 	if c.err == nil {
 		return nil
@@ -70,17 +72,17 @@ func (c *Code) Err() error {
 	return c.err
 }
 
-// Depth is how many blocks are open, the function among them; 0 after its end.
+// Depth returns how many blocks are open, including the function; 0 after its end.
 func (c *Code) Depth() int { return len(c.frames) }
 
-// Highest is the most operands that were on the stack so far.
+// Highest returns the most operands that were on the stack so far.
 func (c *Code) Highest() int { return c.highest }
 
-// Ended is, after an end, whether a branch went to the label of the block that
-// ended.
+// Ended reports, after an end instruction, whether a branch went to the label of
+// the block that ended.
 func (c *Code) Ended() (targeted bool) { return c.ended.targeted }
 
-// Dead says that the code after the last instruction is not reached by
+// Dead reports whether the code after the last instruction cannot be reached by
 // falling through.
 func (c *Code) Dead() bool { return len(c.frames) > 0 && (c.top().dead || c.top().unreached) }
 
@@ -101,17 +103,17 @@ func (c *Code) push(n int) {
 	c.highest = max(c.highest, c.height)
 }
 
-// end makes what follows in the block unreachable.
+// end marks the rest of the block as unreachable.
 func (c *Code) end() {
 	f := c.top()
 	f.dead = true
 	c.height = f.height
 }
 
-// target marks the block that a branch goes to.
+// target marks the block to which a branch goes.
 func (c *Code) target(label uint32) { c.frames[len(c.frames)-1-int(label)].targeted = true }
 
-// step follows what an instruction does to stack and blocks.
+// step applies the effect of an instruction to the stack and the blocks.
 func (c *Code) step(i *Instruction) {
 	switch i.Op {
 	case OpBlock, OpLoop, OpIf:

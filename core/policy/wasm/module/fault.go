@@ -2,20 +2,21 @@ package module
 
 import "fmt"
 
-// Fault is why a module is refused, and where.
+// Fault is the reason why a module is refused, with its place.
 type Fault struct {
-	// Section is the section's name, empty for what lies outside of any.
+	// Section is the section's name, empty for what is outside of all sections.
 	Section string
-	// Index is which element of the section, or which function for code,
-	// counted from 0 and with imported ones; -1 where it is the section itself.
+	// Index is the number of the element in the section, or of the function in the
+	// code section. Both begin with 0 and include imported ones. Index is -1 for
+	// the section itself.
 	Index int
-	// Offset is the place in the module, in bytes.
+	// Offset is the offset in the module, in bytes.
 	Offset int
-	// What is wrong.
+	// What says what is wrong.
 	What string
 }
 
-// Error is what is wrong and where.
+// Error returns what is wrong and where.
 func (f *Fault) Error() string {
 	switch {
 	case f.Section == "":

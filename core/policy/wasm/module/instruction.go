@@ -4,30 +4,31 @@ package module
 type Instruction struct {
 	Op   Op
 	Info *Info
-	// Raw is how it stands in the module, Offset where.
+	// Raw are the bytes of the instruction in the module. Offset is their offset.
 	Raw    []byte
 	Offset int
-	// Index is what it names: a function, local, global, table, segment, label
-	// or lane; of call_indirect the type, of a constant i32 or i64 nothing.
+	// Index is the index in the instruction: of a function, local, global, table,
+	// segment, label or lane, or of the type for call_indirect. It is not set for
+	// i32 and i64 constants.
 	Index uint32
 	// Second is the table of call_indirect and table.init, and the source of
 	// table.copy.
 	Second uint32
-	// Labels are those of br_table, the default last. They hold until the next
-	// instruction is read.
+	// Labels are the labels of br_table, the default last. They are valid until the
+	// next instruction is read.
 	Labels []uint32
-	// Block is what a block takes and leaves.
+	// Block is the type of a block.
 	Block BlockType
 }
 
-// BlockType is how many operands a block takes and leaves, and how that stands
-// in the module.
+// BlockType is the parameters and results of a block, and their encoding in the
+// module.
 type BlockType struct {
 	Params, Results []ValueType
 	Raw             []byte
 }
 
-// read reads an instruction with what follows it.
+// read reads an instruction with its arguments.
 func (c *Code) read(i *Instruction) bool {
 	begin := c.at
 	i.Offset, c.begin = begin, begin
@@ -136,7 +137,7 @@ func (c *Code) hasMemory() {
 	}
 }
 
-// zeroMemory reads the number of a memory, one byte that is zero.
+// zeroMemory reads the index of a memory, which must be one zero byte.
 func (c *Code) zeroMemory() {
 	begin := c.at
 	if c.byte() != 0 {
@@ -145,8 +146,8 @@ func (c *Code) zeroMemory() {
 	c.hasMemory()
 }
 
-// segment reads the number of a segment of data. It needs the data count
-// section: the data itself comes after the code.
+// segment reads the index of a data segment. That needs a data count section,
+// because the data section comes after the code.
 func (c *Code) segment(i *Instruction) {
 	begin := c.at
 	i.Index = c.u32()
@@ -159,7 +160,7 @@ func (c *Code) segment(i *Instruction) {
 	}
 }
 
-// blockType reads the type of a block: none, a result, or a function type.
+// blockType reads the type of a block: empty, a single result, or a function type.
 func (c *Code) blockType(i *Instruction) {
 	begin := c.at
 	const empty = -64
@@ -183,7 +184,7 @@ func (c *Code) blockType(i *Instruction) {
 	i.Block.Raw = c.data[begin:c.at:c.at]
 }
 
-// one are lists of one type.
+// one holds, for each type, the list of that one type.
 var one = func() (lists [256][]ValueType) {
 	for t := range valueTypeNames {
 		lists[t] = []ValueType{ValueType(t)}

@@ -2,7 +2,7 @@ package module
 
 import "encoding/binary"
 
-// The sections of a module, by the number each begins with.
+// These are the sections of a module, by their number in the module.
 const (
 	SectionCustom byte = iota
 	SectionType
@@ -23,7 +23,7 @@ var sectionNames = [...]string{
 	"custom", "type", "import", "function", "table", "memory", "global", "export", "start", "element", "code", "data", "data count",
 }
 
-// Kind is what an import or export is.
+// Kind is the kind of an import or export.
 type Kind byte
 
 // The kinds of imports and exports.
@@ -36,7 +36,7 @@ const (
 
 var kindNames = [...]string{"function", "table", "memory", "global"}
 
-// String is the kind's name.
+// String returns the kind's name.
 func (k Kind) String() string {
 	if int(k) < len(kindNames) {
 		return kindNames[k]
@@ -58,21 +58,21 @@ const (
 	ExternRef ValueType = 0x6f
 )
 
-// valueTypeNames has an empty name for a byte that is no type.
+// valueTypeNames are the names of the types, empty for a byte that is no type.
 var valueTypeNames = [256]string{
 	I32: "i32", I64: "i64", F32: "f32", F64: "f64", V128: "v128", FuncRef: "funcref", ExternRef: "externref",
 }
 
-// String is the type's name.
+// String returns the type's name.
 func (t ValueType) String() string { return valueTypeNames[t] }
 
-// Numeric says that a value of the type is a plain number of at most 64 bits.
+// Numeric reports whether a value of the type is a number of at most 64 bits.
 func (t ValueType) Numeric() bool { return t >= F64 && t <= I32 }
 
-// Module is what a module's sections say. Its slices are views of the bytes
-// it was read from.
+// Module is the content of a module's sections. Its slices refer to the bytes from
+// which it was read.
 type Module struct {
-	// Sections are those that mean something: custom ones are left out.
+	// Sections are all sections except custom ones.
 	Sections []Section
 	Types    []FunctionType
 	Imports  []Import
@@ -82,48 +82,48 @@ type Module struct {
 	Memories  []Memory
 	Globals   []Global
 	Exports   []Export
-	// Start is the index of the start function, -1 where there is none.
+	// Start is the index of the start function, -1 if there is none.
 	Start    int
 	Elements []Element
 	// Bodies has an entry for every function that is not imported.
 	Bodies []Body
 	Data   []Data
-	// DataCount is what the section of that name says, -1 where there is none.
+	// DataCount is the content of the data count section, -1 if there is none.
 	DataCount int
 
-	// ImportedFunctions and the others count the imported ones.
+	// ImportedFunctions and the next fields are the numbers of imported items.
 	ImportedFunctions, ImportedTables, ImportedMemories, ImportedGlobals int
 	// Size is the module's length in bytes.
 	Size int
 }
 
-// Section is a section as it stands in the module.
+// Section is a section of a module.
 type Section struct {
 	ID      byte
 	Payload []byte
-	// Offset is where the payload begins.
+	// Offset is the offset of the payload.
 	Offset int
 }
 
-// Name is the section's name in the specification.
+// Name returns the section's name in the specification.
 func (s *Section) Name() string { return sectionNames[s.ID] }
 
-// FunctionType is a function's parameters and results.
+// FunctionType is the parameters and results of a function.
 type FunctionType struct{ Params, Results []ValueType }
 
-// Import is something the module needs.
+// Import is an import of the module.
 type Import struct {
 	Module, Name string
 	Kind         Kind
-	// Type is the index of a function's type.
+	// Type is the index of a function's type. It is 0 for other kinds.
 	Type   uint32
 	Offset int
 }
 
-// Limits are how large a table or memory is, in elements or pages of 64 KiB.
+// Limits are the sizes of a table or memory, in elements or pages of 64 KiB.
 type Limits struct {
 	Min, Max uint64
-	// Bounded says that there is a Max.
+	// Bounded reports whether the module declares a Max.
 	Bounded bool
 }
 
@@ -146,12 +146,12 @@ type Memory struct {
 type Global struct {
 	Type    ValueType
 	Mutable bool
-	// Init is the expression it begins with, nil for an imported one.
+	// Init is the initial expression, nil for an imported global.
 	Init   []byte
 	Offset int
 }
 
-// Export is something that the module exports.
+// Export is an export of the module.
 type Export struct {
 	Name   string
 	Kind   Kind
@@ -173,18 +173,18 @@ const (
 type Element struct {
 	Mode  Mode
 	Table uint32
-	// At is the expression of where an active one goes.
+	// At is the expression for the offset of an active segment.
 	At   []byte
 	Type ValueType
-	// Functions are the elements by index; Expressions those of a segment
-	// OfExpressions.
+	// Functions are the elements as function indexes. Expressions are the elements
+	// if OfExpressions is true.
 	OfExpressions bool
 	Functions     []uint32
 	Expressions   [][]byte
 	Offset        int
 }
 
-// Len is how many elements there are.
+// Len returns how many elements there are.
 func (e *Element) Len() int { return len(e.Functions) + len(e.Expressions) }
 
 // Data is a segment of data.
@@ -195,21 +195,22 @@ type Data struct {
 	Offset  int
 }
 
-// Body is a function's code.
+// Body is the code of a function.
 type Body struct {
 	// Locals are the declared local variables, without parameters.
 	Locals []LocalGroup
-	// Count is how many they are, without parameters.
+	// Count is the number of local variables, without parameters.
 	Count uint64
-	// Offset is where the body begins, CodeOffset where its instructions do.
+	// Offset is the offset of the body. CodeOffset is that of its first
+	// instruction.
 	Offset, CodeOffset int
-	// Size is the body's length in bytes, with its declarations.
+	// Size is the body's length in bytes, including its declarations.
 	Size int
-	// whole is the module up to the body's end.
+	// whole is the module up to the end of the body.
 	whole []byte
 }
 
-// LocalGroup is a row of local variables of one type.
+// LocalGroup is a number of successive local variables of one type.
 type LocalGroup struct {
 	Count uint32
 	Type  ValueType
@@ -229,10 +230,10 @@ func header(data []byte) *Fault {
 	return nil
 }
 
-// Type is the type of a function, imported or not.
+// Type returns the type of a function, imported or not.
 func (m *Module) Type(function uint32) *FunctionType { return &m.Types[m.Functions[function]] }
 
-// Export is the export of a name, nil where there is none.
+// Export returns the export with a name, nil if there is none.
 func (m *Module) Export(name string) *Export {
 	for i := range m.Exports {
 		if m.Exports[i].Name == name {

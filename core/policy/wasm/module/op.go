@@ -2,8 +2,8 @@ package module
 
 import "strings"
 
-// Op is an instruction: its first byte, or for those with a prefix the prefix
-// times 65536 plus the number after it.
+// Op is the code of an instruction: its first byte, or, for an instruction with a
+// prefix, the prefix times 65536 plus the number after it.
 type Op uint32
 
 const (
@@ -11,7 +11,7 @@ const (
 	prefixVector = 0xfd
 )
 
-// The instructions that are looked at one by one.
+// These are the instructions that the code treats individually.
 const (
 	OpUnreachable  Op = 0x00
 	OpNop          Op = 0x01
@@ -58,12 +58,12 @@ const (
 	OpV128Const    Op = prefixVector<<16 | 12
 )
 
-// Class groups instructions by what they cost.
+// Class groups instructions by their cost.
 type Class byte
 
 // The classes.
 const (
-	// Free: block, loop, else, end and nop, which are no work.
+	// Free: block, loop, else, end and nop, which do no work.
 	Free Class = iota
 	// Simple: constants, variables, comparisons, additions, jumps.
 	Simple
@@ -78,21 +78,21 @@ const (
 	// Load and Store: one access to memory.
 	Load
 	Store
-	// Calling: a direct call, Indirect: one through a table.
+	// Calling: a direct call. Indirect: a call through a table.
 	Calling
 	Indirect
 	// Jump: br_table.
 	Jump
-	// Vector: one instruction on 128 bits; VectorLong: one that takes several
+	// Vector: an instruction on 128 bits. VectorLong: one that compiles to several
 	// machine instructions.
 	Vector
 	VectorLong
-	// Bulk: instructions on ranges of memory or tables, and memory.grow; their
-	// length is charged too.
+	// Bulk: instructions on ranges of memory or tables, and memory.grow. Their
+	// length is charged, too.
 	Bulk
 )
 
-// arguments say what follows an instruction.
+// arguments is the kind of data that follows an instruction.
 type arguments byte
 
 const (
@@ -124,23 +124,24 @@ const (
 	memoryLane
 )
 
-// Info is what there is to know of an instruction.
+// Info describes an instruction.
 type Info struct {
 	// Name is its name in the text format.
 	Name  string
 	Class Class
-	// Pops and Pushes are how many operands it takes and leaves; of those that
-	// depend on a type they are 0.
+	// Pops and Pushes are how many operands the instruction takes and leaves. They
+	// leave out operands whose number depends on a type.
 	Pops, Pushes int
-	// NaN is the type of its result where that may be a NaN whose bits the
-	// specification leaves open: F32 or F64, or V128 with Lanes; otherwise 0.
+	// NaN is the type of the result if it may be a NaN whose bits the specification
+	// does not define: F32, F64, or V128, for which Lanes is the type of the lanes;
+	// otherwise 0.
 	NaN, Lanes ValueType
 
 	arguments arguments
 }
 
-// group is a row of instructions of one kind with numbers in sequence; a name
-// of "-" leaves a number out.
+// group is a sequence of similar instructions with successive numbers. The name "-"
+// skips a number.
 type group struct {
 	first        Op
 	class        Class
@@ -149,8 +150,8 @@ type group struct {
 	names        string
 }
 
-// Info is what there is to know of an instruction; false if there is none of
-// that number.
+// Info returns the description of an instruction, false if there is none with this
+// number.
 func (op Op) Info() (*Info, bool) {
 	switch {
 	case op < 256:
@@ -163,7 +164,7 @@ func (op Op) Info() (*Info, bool) {
 	return nil, false
 }
 
-// String is the instruction's name.
+// String returns the instruction's name.
 func (op Op) String() string {
 	if info, ok := op.Info(); ok {
 		return info.Name
@@ -196,7 +197,7 @@ func tables() (plain, bulk [256]Info, vector [256]Info) {
 	return plain, bulk, vector
 }
 
-// arithmetic are the operations that give a NaN of any bits.
+// arithmetic are the operations that may return a NaN with any bits.
 const arithmetic = " ceil floor trunc nearest sqrt add sub mul div min max demote_f64 promote_f32 demote_f64x2_zero promote_low_f32x4 "
 
 func markNaN(info *Info) {

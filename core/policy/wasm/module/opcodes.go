@@ -1,7 +1,7 @@
 package module
 
-// groups are all instructions of WebAssembly 2.0. "-" stands for a number
-// that is not used, or that another row has.
+// groups are all instructions of WebAssembly 2.0. "-" stands for a number that is
+// not used or belongs to another group.
 var groups = []group{
 	{0x00, Simple, 0, 0, none, "unreachable"},
 	{0x01, Free, 0, 0, none, "nop"},

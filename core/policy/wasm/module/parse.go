@@ -5,14 +5,14 @@ import (
 	"unicode/utf8"
 )
 
-// Order is that of the sections; custom ones may stand anywhere.
+// Order is the order of the sections. Custom sections may be anywhere.
 var Order = [...]byte{
 	SectionType, SectionImport, SectionFunction, SectionTable, SectionMemory, SectionGlobal, SectionExport,
 	SectionStart, SectionElement, SectionDataCount, SectionCode, SectionData,
 }
 
-// Caps bound how many elements the sections of a module have, by the number of
-// the section; 0 is no bound. What is read takes some 64 bytes an element.
+// Caps are the most elements in each section of a module, by the number of the
+// section; 0 means no limit. An element takes some 64 bytes after it is read.
 type Caps [SectionDataCount + 1]int
 
 // Parse reads a module. The error is a *Fault. data must not change while the
@@ -60,17 +60,18 @@ func Parse(data []byte, caps Caps) (*Module, error) {
 	return p.m, nil
 }
 
-// parser reads one section after the other.
+// parser reads the sections of a module one after the other.
 type parser struct {
 	reader
 
 	m    *Module
 	caps Caps
-	// defined are the functions that the code section must have bodies for.
+	// defined is the number of functions that are not imported, each of which must
+	// have a body in the code section.
 	defined int
 }
 
-// section reads a section's payload, and nothing may be left of it.
+// section reads a section's payload. It fails if bytes are left.
 func (p *parser) section(id byte) {
 	switch id {
 	case SectionCustom:
@@ -110,14 +111,14 @@ func (p *parser) section(id byte) {
 	}
 }
 
-// each reads the elements of a section.
+// each calls one for each element of a section.
 func (p *parser) each(section byte, one func()) {
 	begin := p.at
 	n := p.count()
 	if most := p.caps[section]; most > 0 && n > most {
 		p.failAt(begin, "%d elements: at most %d are supported", n, most)
 	}
-	switch section { // of which there are many: each takes more memory than bytes
+	switch section { // sections with many elements, which take more memory than their bytes
 	case SectionFunction:
 		p.m.Functions = slices.Grow(p.m.Functions, n)
 	case SectionCode:
@@ -131,7 +132,7 @@ func (p *parser) each(section byte, one func()) {
 	}
 }
 
-// whole checks what only the whole module shows.
+// whole checks what can be checked only after all sections are read.
 func (p *parser) whole() *Fault {
 	m := p.m
 	fault := func(what string) *Fault { return &Fault{Index: -1, Offset: m.Size, What: what} }
@@ -187,8 +188,7 @@ func (p *parser) functionType() {
 	p.m.Types = append(p.m.Types, FunctionType{Params: p.valueTypes(), Results: p.valueTypes()})
 }
 
-// limits reads how large a table or memory is. Shared and 64-bit ones are
-// refused.
+// limits reads the limits of a table or memory. It refuses shared and 64-bit ones.
 func (p *parser) limits(most uint64) (l Limits) {
 	begin := p.at
 	switch flags := p.byte(); flags {

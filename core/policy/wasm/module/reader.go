@@ -2,12 +2,12 @@ package module
 
 import "fmt"
 
-// reader reads the encodings of a module. The first fault sticks: from then on
-// everything reads as zero. All places are offsets in the module.
+// reader decodes the bytes of a module. After the first fault, which it keeps, it
+// reads only zeros. All offsets are offsets in the module.
 type reader struct {
-	data []byte // up to where may be read
+	data []byte // up to the end of what may be read
 	at   int
-	// section and index are where the reader is, for faults.
+	// section and index are the present place, for faults.
 	section string
 	index   int
 	err     *Fault
@@ -33,7 +33,7 @@ func (r *reader) byte() byte {
 	return r.data[r.at-1]
 }
 
-// take is the next n bytes.
+// take returns the next n bytes.
 func (r *reader) take(n uint32) []byte {
 	if uint64(n) > uint64(r.left()) {
 		r.fail("%d bytes are announced, %d are left", n, r.left())
@@ -82,7 +82,7 @@ func (r *reader) signed(bits int) int64 {
 			return 0
 		}
 		if left := bits - shift; left < 7 {
-			// The bits beyond are those of the sign, and nothing follows.
+			// The unused bits must repeat the sign, and this must be the last byte.
 			if sign := int8(b<<1) >> left; b >= 0x80 || sign != 0 && sign != -1 {
 				break
 			}
@@ -99,7 +99,7 @@ func (r *reader) signed(bits int) int64 {
 	return 0
 }
 
-// count is the length of a list whose elements take at least one byte each.
+// count reads the length of a list whose elements have at least one byte each.
 func (r *reader) count() int {
 	begin := r.at
 	n := r.u32()

@@ -1,7 +1,7 @@
 package module
 
-// element reads a segment of elements. Its first number is three bits: not
-// active, with a table or declared, of expressions.
+// element reads a segment of elements. Its first number has three bits: passive or
+// declared, with a table index or declared, and elements as expressions.
 func (p *parser) element() {
 	e := Element{Offset: p.at, Type: FuncRef}
 	begin := p.at
@@ -70,11 +70,11 @@ func (p *parser) hasMemory(at int, index uint32) {
 	}
 }
 
-// maxLocals is how many local variables a function may have at all, by the
-// specification.
+// maxLocals is the most local variables that the specification allows in a
+// function.
 const maxLocals = 1<<32 - 1
 
-// body reads a function's code, without its instructions.
+// body reads the declarations of a function's body, and skips its instructions.
 func (p *parser) body() {
 	m := p.m
 	p.index = m.ImportedFunctions + len(m.Bodies)
@@ -89,7 +89,7 @@ func (p *parser) body() {
 		return
 	}
 	section := p.reader
-	p.data, p.at = p.data[:p.at], p.at-len(whole) // nothing behind the body is read
+	p.data, p.at = p.data[:p.at], p.at-len(whole) // so that nothing after the body is read
 	groups := p.count()
 	if groups > 0 && p.err == nil {
 		b.Locals = make([]LocalGroup, 0, min(groups, p.left()/2))
@@ -109,7 +109,7 @@ func (p *parser) body() {
 	m.Bodies = append(m.Bodies, b)
 }
 
-// expression reads an initialiser, a constant, with its end.
+// expression reads an initialiser: a constant and its end.
 func (p *parser) expression() []byte {
 	begin := p.at
 	p.constant()
@@ -148,11 +148,11 @@ func (p *parser) constant() {
 	}
 }
 
-// Address is where an active segment goes if that is a constant, read as
+// Address returns the offset of an active segment if it is a constant, read as
 // unsigned.
 func (d *Data) Address() (address uint32, ok bool) { return constant(d.Mode, d.At) }
 
-// Address is where an active segment goes if that is a constant, read as
+// Address returns the offset of an active segment if it is a constant, read as
 // unsigned.
 func (e *Element) Address() (address uint32, ok bool) { return constant(e.Mode, e.At) }
 

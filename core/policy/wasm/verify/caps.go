@@ -2,38 +2,39 @@ package verify
 
 import "github.com/wardlet/wardlet/core/policy/wasm/module"
 
-// Caps bound a module's size and shape. They leave honest guests alone: the
-// largest functions of Go's have 21 local variables, 50 KiB and, as each jump
-// goes through a table of blocks, several hundred blocks in each other.
+// Caps bound the size and shape of a module. They do not affect honest guests: the
+// largest functions of Go programs have 21 local variables, 50 KiB and, because
+// each jump goes through a table of blocks, several hundred nested blocks.
 type Caps struct {
-	// Module and Code are the bytes of the module and of its code section,
-	// Metered those of the code with what counts its fuel.
+	// Module is the size of the module in bytes, Code that of its code section, and
+	// Metered that of the code after metering.
 	Module, Code, Metered int
-	// Body are the bytes of a function, Locals its local variables without
-	// parameters, AllLocals those of all functions.
+	// Body is the size of a function in bytes. Locals is the number of its local
+	// variables without parameters. AllLocals is that of all functions together.
 	Body, Locals, AllLocals int
-	// Arity are the parameters and results of a function type together.
+	// Arity is the number of parameters and results of a function type together.
 	Arity int
-	// Nesting is how deep blocks lie in each other, NestingLocals the same
-	// where a function has more than ManyLocals parameters and locals.
+	// Nesting is the depth of nested blocks. NestingLocals replaces it in functions
+	// with more than ManyLocals parameters and local variables.
 	Nesting, NestingLocals, ManyLocals int
-	// Loops are those of a function.
+	// Loops is the number of loops in a function.
 	Loops int
-	// Product is how many blocks and branches a function has, those of a
-	// br_table each, times its local variables and the three that metering adds:
-	// what the compiler's time grows with.
+	// Product bounds a function's number of blocks and branches times its number of
+	// local variables, because the compiler's time grows with that. Each label of a
+	// br_table is a branch. The local variables include parameters and the three
+	// that metering adds.
 	Product int
-	// Operands is the highest that the operand stack may stand, Labels how many
-	// a br_table may have.
+	// Operands is the greatest height of the operand stack. Labels is the number of
+	// labels of a br_table.
 	Operands, Labels int
-	// Tables, Entries and Items are the tables, their entries together, and the
-	// elements of all segments.
+	// Tables is the number of tables, Entries that of the entries of all tables,
+	// and Items that of the elements of all segments.
 	Tables, Entries, Items int
-	// Counts are the elements of each section.
+	// Counts bound the elements of each section.
 	Counts module.Caps
 }
 
-// Default are the caps of plugins.
+// Default returns the caps for plugins.
 func Default() Caps {
 	c := Caps{
 		Module: 4 << 20, Code: 3 << 20, Metered: 8 << 20,

@@ -8,10 +8,10 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm/module"
 )
 
-// meteredLocals are the local variables that metering adds to a function.
+// meteredLocals is how many local variables metering adds to a function.
 const meteredLocals = 3
 
-// code looks at every function.
+// code checks every function.
 func (v *verifier) code(ctx context.Context) {
 	all := uint64(0)
 	for i := range v.m.Bodies {
@@ -32,7 +32,7 @@ func (v *verifier) code(ctx context.Context) {
 	}
 }
 
-// body looks at a function.
+// body checks a function.
 func (v *verifier) body(i int, b *module.Body) {
 	index := v.m.ImportedFunctions + i
 	refuse := func(offset int, format string, args ...any) {
@@ -92,7 +92,8 @@ func (v *verifier) body(i int, b *module.Body) {
 	s.LargestProduct = max(s.LargestProduct, edges*(locals+meteredLocals))
 }
 
-// instruction refuses what changes state that no reset reaches.
+// instruction refuses instructions that change state which a reset does not
+// restore.
 func (v *verifier) instruction(in *module.Instruction, refuse func(int, string, ...any)) {
 	switch in.Op {
 	case module.OpTableSet, module.OpTableGrow, module.OpTableFill, module.OpTableCopy, module.OpTableInit:
@@ -112,7 +113,7 @@ func (v *verifier) instruction(in *module.Instruction, refuse func(int, string, 
 	case "v128", "i8x16", "i16x8", "i32x4", "i64x2", "f32x4", "f64x2":
 		v.shape.Vectors = true
 	}
-	if in.Info.Class == module.Float { // those that make integers of floats
+	if in.Info.Class == module.Float { // conversions from float to integer
 		v.shape.Floats = true
 	}
 }

@@ -1,9 +1,8 @@
-// Package verify refuses modules by their shape, before anything of them is
-// compiled: what would take much memory or time to compile or to instantiate,
-// and what has state that no reset reaches.
+// Package verify refuses modules by their shape, before any part of them is
+// compiled: modules that would need much memory or time to compile or to
+// instantiate, and modules with state that a reset does not restore.
 //
-// Comes in: a module that package module has read. Goes out: what was found
-// (Shape) and every reason to refuse it, with section, index and offset. The
-// package owns no goroutine. What a plugin must export and may import is the
-// matter of package wasm.
+// Input: a module that package module has read. Output: figures (Shape), and every
+// reason to refuse the module, with section, index and offset. The package starts
+// no goroutine. Package wasm checks what a plugin must export and may import.
 package verify

@@ -7,37 +7,39 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm/module"
 )
 
-// Shape is what was found in a module's code.
+// Shape describes a module's code.
 type Shape struct {
-	// Functions are those that are not imported; Loops all loops in them.
+	// Functions is the number of functions that are not imported. Loops is that of
+	// all loops in them.
 	Functions, Loops int
-	// CodeBytes is the code section's length, LargestBody that of the largest
-	// function.
+	// CodeBytes is the length of the code section. LargestBody is that of the
+	// largest function.
 	CodeBytes, LargestBody int
-	// DeepestNesting, MostLocals (with parameters), HighestStack (in operands)
-	// and LargestProduct (blocks and branches times locals) are the most of any function.
+	// DeepestNesting, MostLocals (with parameters), HighestStack (in operands) and
+	// LargestProduct (blocks and branches times locals) are maxima over all
+	// functions.
 	DeepestNesting, MostLocals, HighestStack, LargestProduct int
-	// Floats and Vectors say that the code has such instructions.
+	// Floats and Vectors report whether the code has such instructions.
 	Floats, Vectors bool
 }
 
-// verifier collects what is wrong.
+// verifier collects the reasons to refuse a module.
 type verifier struct {
 	m     *module.Module
 	caps  *Caps
 	shape Shape
-	// reading is used for one function after the other.
+	// reading is reused for each function.
 	reading module.Code
-	// refused are the reasons, the first maxRefused of them.
+	// refused are the reasons, at most maxRefused.
 	refused []*module.Fault
 }
 
-// maxRefused is how many reasons are reported for a module at most.
+// maxRefused is the most reasons that are reported for a module.
 const maxRefused = 20
 
-// Check looks at a module's shape. A module of which nothing is refused may
-// be compiled. It stops between two functions when ctx ends, and what it returns
-// says nothing then.
+// Check checks a module's shape. A module without reasons to refuse it may be
+// compiled. Check stops between two functions when ctx is done; its results are
+// then not valid.
 func Check(ctx context.Context, m *module.Module, caps Caps) (Shape, []*module.Fault) {
 	v := &verifier{m: m, caps: &caps}
 	v.sections()
@@ -48,7 +50,7 @@ func Check(ctx context.Context, m *module.Module, caps Caps) (Shape, []*module.F
 	return v.shape, v.refused
 }
 
-// Full says that no more reasons are looked for.
+// full reports whether there are enough reasons to stop the search.
 func (v *verifier) full() bool { return len(v.refused) >= maxRefused }
 
 func (v *verifier) refuse(section byte, index, offset int, format string, args ...any) {

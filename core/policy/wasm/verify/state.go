@@ -5,7 +5,8 @@ import (
 	"github.com/wardlet/wardlet/core/printable"
 )
 
-// state refuses what a reset does not reach, and tables that take much memory.
+// state refuses state that a reset does not restore, and tables that need much
+// memory.
 func (v *verifier) state() {
 	for i := range v.m.Imports {
 		if in := &v.m.Imports[i]; in.Kind != module.KindFunction {
@@ -38,10 +39,10 @@ func (v *verifier) state() {
 	}
 }
 
-// maxShown bounds a name in a message, in bytes.
+// maxShown is the longest name in a message, in bytes.
 const maxShown = 64
 
-// memory refuses data that does not lie in the memory as it begins.
+// memory refuses data that exceeds the initial memory.
 func (v *verifier) memory() {
 	size := uint64(0)
 	if len(v.m.Memories) > 0 {

@@ -12,27 +12,28 @@ import (
 	"github.com/wardlet/wardlet/core/state/durable"
 )
 
-// Disk is a model of a file system with a cache: what is not synced may or may not be there after a
+// Disk is a model of a file system with a cache: unsynced data may or may not be there after a
 // power cut. It implements durable.Filesystem. Its fields are read and set only between calls.
 type Disk struct {
 	mu sync.Mutex
-	// Cached and Stored are the directory entries, as seen and as synced.
+	// Cached and Stored are the directory entries, as in the cache and as synced.
 	Cached, Stored map[string]*File
-	// Step counts the steps done, CrashAt is the step at which all stops,
-	// FailAt the one that fails alone; 0 is none.
+	// Step is the number of steps so far. CrashAt is the step at which all further steps fail.
+	// FailAt is the only step that fails. 0 means none.
 	Step, CrashAt, FailAt int
 	// Done lists the steps' names.
 	Done []string
 }
 
-// File is a file of a Disk: its path when it was opened, and its content, as seen and as synced.
+// File is a file of a Disk: its path when it was opened, and its content, as in the cache and as
+// synced.
 type File struct {
 	disk           *Disk
 	path           string
 	Cached, Stored string
 }
 
-// ErrStep is the error of a step that fails, and of each after the crash.
+// ErrStep is the error of a failed step, and of each step after the crash.
 var ErrStep = errors.New("no space left on device")
 
 // NewDisk returns a disk with files of some content, by path.
@@ -45,8 +46,8 @@ func NewDisk(files map[string]string) *Disk {
 	return d
 }
 
-// do runs a step, unless it is the one that fails or after the crash; always
-// is done even then.
+// do runs a step, unless the step is to fail or comes after the crash. It always runs the functions
+// in always.
 func (d *Disk) do(name string, step func(), always ...func()) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -106,16 +107,16 @@ func (f *File) Close() error { return f.disk.do("close", func() {}) }
 // Sync implements durable.File.
 func (f *File) Sync() error { return f.disk.do("sync", func() { f.Stored = f.Cached }) }
 
-// Write implements durable.File. A write that fails has written the first half.
+// Write implements durable.File. A failed write writes the first half.
 func (f *File) Write(data []byte) (int, error) {
 	half := len(data) / 2
 	return len(data), f.disk.do("write", func() { f.Cached += string(data[half:]) }, func() { f.Cached += string(data[:half]) })
 }
 
-// Missing is the content of a file that is not there.
+// Missing is the content of a missing file.
 const Missing = "(missing)"
 
-// AfterPowerCut returns all contents that a file may have then.
+// AfterPowerCut returns all contents that a file may have after a power cut.
 func (d *Disk) AfterPowerCut(path string) []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()

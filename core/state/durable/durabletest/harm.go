@@ -2,7 +2,7 @@ package durabletest
 
 import "slices"
 
-// Harms are what may have become of a file, at one of its bytes.
+// Harms are the ways in which a file can be damaged at one of its bytes.
 var Harms = map[string]func(data []byte, at int) []byte{
 	"cut off":                func(data []byte, at int) []byte { return data[:at] },
 	"cut off, and then zero": func(data []byte, at int) []byte { return append(data[:at:at], make([]byte, len(data)-at)...) },
