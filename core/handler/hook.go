@@ -46,7 +46,7 @@ func (r *Runner) Hook(ctx context.Context, to Target, hook *v1.LifecycleHandler)
 	return errors.New("the hook names no handler that can be carried out: exec, httpGet or sleep")
 }
 
-// sendHook sends the request of a hook: that an answer comes is enough, whatever it says.
+// sendHook sends the request of a hook. Any answer counts as success, whatever it says.
 func (r *Runner) sendHook(ctx context.Context, to Target, action *v1.HTTPGetAction) error {
 	resp, err := r.send(ctx, to, action)
 	if err != nil {

@@ -99,7 +99,7 @@ type Desired struct {
 }
 
 // Pods returns the pods that the sync loop has, is about to get, or would get if policy admitted
-// them and no other pod runs in their place. They are in no order.
+// them and no other pod ran in their place. They are in no order.
 func (m *Mux) Pods() []Desired {
 	m.mu.RLock()
 	defer m.mu.RUnlock()

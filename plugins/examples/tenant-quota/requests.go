@@ -53,11 +53,10 @@ func (r *reader) read(v sdk.Value) quantity.Milli {
 // always is the restart policy that makes an init container a sidecar.
 const always = "Always"
 
-// sum is what a pod requests, as the API counts it, and as the agent counts it
-// of the pods on the node: the containers together with the sidecars; or, if
-// that is more, an init container with the sidecars that were started before
-// it. What the pod as a whole requests goes in its place. The overhead comes on
-// top.
+// sum returns what a pod requests. The API counts in this way, and so does the agent for the pods on
+// the node. It is the larger of two amounts: all containers together with the sidecars, or an init
+// container with the sidecars that were started before it. If the pod as a whole has requests, these
+// replace that amount. The overhead is added.
 func (r *reader) sum(of *[parts]*sdk.Field) (sum quantity.Milli) {
 	if whole := of[whole].Value(); whole.Exists() {
 		sum = r.read(whole)

@@ -2,8 +2,8 @@ package guest
 
 import "unsafe"
 
-// base is where the record begins: it is read where the agent wrote it. Nothing
-// that refers to it outlives the call, because nothing does.
+// base is where the record begins: it is read where the agent wrote it. No reference to it outlives
+// the call, because the agent restores the whole memory after each call.
 func (a *area) base() unsafe.Pointer { return unsafe.Pointer(&a.data) }
 
 // forget is for tests. In a module nothing reads a field after the call, and
