@@ -16,8 +16,9 @@ func TestTheBootClockGoesOnAndNamesTheBoot(t *testing.T) {
 	if since <= 0 || !regexp.MustCompile(`^[0-9a-f-]{36}$`).MatchString(boot) {
 		t.Errorf("%s since the boot %q", since, boot)
 	}
-	// What passes by it lies between what passes by another clock, read inside of its two
-	// readings and outside. The two may round otherwise.
+	// The time that passes between two readings of BootTime lies between two durations of another
+	// clock: one measured from after the first reading to before the second, the other around both.
+	// The two clocks may round differently.
 	const rounding = time.Microsecond
 	for first := time.Now(); ; {
 		last := time.Now()

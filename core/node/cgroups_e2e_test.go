@@ -61,7 +61,7 @@ func TestCgroupsForReal(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 
-	// A process lives in a nested cgroup of every hierarchy: it stays alive.
+	// A process in a nested cgroup of every hierarchy stays alive.
 	sleep := exec.CommandContext(t.Context(), "sleep", "60")
 	check(t, sleep.Start())
 	for _, point := range c.hierarchy.points() {

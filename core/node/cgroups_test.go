@@ -53,7 +53,7 @@ func TestEnsureV1(t *testing.T) {
 		"memory/wardlet/burstable/podb/memory.limit_in_bytes": "-1",
 		"cpu,cpuacct/wardlet/besteffort/cpu.shares":           "2",
 		"cpu,cpuacct/wardlet/besteffort/pode/cpu.shares":      "2",
-		// A cpuset without CPUs would take no process.
+		// A cpuset without CPUs would accept no process.
 		"cpuset/wardlet/cpuset.cpus":                 "0-3",
 		"cpuset/wardlet/besteffort/pode/cpuset.cpus": "0-3",
 		"cpuset/wardlet/besteffort/pode/cpuset.mems": "0",
@@ -116,7 +116,7 @@ func TestBurstablePodsTogetherGetWhatEachRequests(t *testing.T) {
 		both, restarted, left, ensured string
 	}{
 		"v1": {mountinfoV1, "cpu,cpuacct/wardlet/burstable/cpu.shares", "768", "768", "512", "512"},
-		// Read back from weights, shares are a little off until Ensure.
+		// Shares that are computed from weights are inexact until Ensure.
 		"v2": {mountinfoV2, "wardlet/burstable/cpu.weight", "30", "29", "19", "20"},
 	}
 	for name, tt := range tests {
@@ -159,7 +159,7 @@ func TestPods(t *testing.T) {
 	for i, kind := range [][2]string{guaranteed, burstable, bestEffort} {
 		ensure(t, c, types.UID(strconv.Itoa(3-i)), kind)
 	}
-	// What is in one hierarchy only counts too; what is no pod does not.
+	// A pod's cgroup in only one hierarchy is listed as well. Other cgroups are not.
 	check(t, os.MkdirAll(filepath.Join(k.root, "sys/fs/cgroup/unified/wardlet/besteffort/podx"), 0o700))
 	check(t, os.MkdirAll(filepath.Join(k.root, "sys/fs/cgroup/memory/wardlet/other"), 0o700))
 	check(t, os.MkdirAll(filepath.Join(k.root, "sys/fs/cgroup/memory/kubepods/pody"), 0o700))

@@ -42,7 +42,7 @@ func TestTheClockIsInStep(t *testing.T) {
 
 func TestTheKernelIsAskedForTheClock(t *testing.T) {
 	t.Parallel()
-	// Its answer may change meanwhile.
+	// The kernel's answer may change between the calls.
 	for range 10 {
 		before, got, after := clockSynchronized(unix.Adjtimex), ClockSynchronized(), clockSynchronized(unix.Adjtimex)
 		if before == got && got == after {

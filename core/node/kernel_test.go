@@ -15,8 +15,9 @@ import (
 
 const (
 	mountinfoV2 = "30 23 0:28 / /sys/fs/cgroup rw - cgroup2 none rw,nsdelegate\n"
-	// A hybrid machine: v1 controls, v2 is there; two controllers share a
-	// hierarchy, one is mounted twice, one belongs to other software.
+	// The machine has both versions: v1 has the controllers, v2 is only mounted. Two controllers
+	// share a hierarchy, one controller is mounted twice, and one hierarchy belongs to other
+	// software.
 	mountinfoV1 = `31 23 0:28 / /sys/fs/cgroup ro - tmpfs none ro,mode=755
 32 31 0:29 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup none rw,cpu,cpuacct
 33 31 0:30 / /sys/fs/cgroup/cpuset rw - cgroup none rw,cpuset
@@ -28,13 +29,13 @@ const (
 `
 )
 
-// fakeKernel plays the cgroup file systems in a directory.
+// fakeKernel imitates the cgroup file systems in a directory.
 type fakeKernel struct {
 	root string
 	mu   sync.Mutex
-	// busy is how often rmdir fails with EBUSY.
+	// busy is the number of times that rmdir fails with EBUSY.
 	busy int
-	// killed are the processes that were ended.
+	// killed are the processes that were killed.
 	killed []int
 }
 
@@ -55,7 +56,7 @@ func newFake(t *testing.T, mountinfo string) (*fakeKernel, files) {
 	return k, files{root: k.root, mkdir: k.mkdir, rmdir: k.rmdir, write: k.write, kill: k.kill}
 }
 
-// kill ends a process that is the one that is meant: it leaves its cgroup.
+// kill kills a process if still reports that it is the right one. The process leaves its cgroup.
 func (k *fakeKernel) kill(pid int, still func() bool) error {
 	if !still() {
 		return nil
@@ -97,7 +98,7 @@ func (k *fakeKernel) has(path string) bool {
 	return err == nil
 }
 
-// birth is what a new cgroup has, by what controls it.
+// birth has the files of a new cgroup, by controller.
 var birth = map[string][]string{
 	"cpu,cpuacct": {"cpu.shares=1024", "cpu.cfs_period_us=100000", "cpu.cfs_quota_us=-1"},
 	"memory":      {"memory.limit_in_bytes=9223372036854771712"},
@@ -200,7 +201,7 @@ func (k *fakeKernel) wantFiles(t *testing.T, want map[string]string) {
 	}
 }
 
-// tree lists the cgroups there are below name in any hierarchy.
+// tree returns the cgroups in any hierarchy whose paths contain name.
 func (k *fakeKernel) tree(t *testing.T, name string) []string {
 	t.Helper()
 	var found []string

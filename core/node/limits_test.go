@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// newPod makes a pod with one container per pair of resources: "cpu memory"
-// requested and the limits, "-" for none.
+// newPod returns a pod with one container per pair of resources. The first text of a pair has the
+// requests as "cpu memory", the second one has the limits. "-" stands for none.
 func newPod(uid types.UID, containers ...[2]string) *v1.Pod {
 	p := &v1.Pod{ObjectMeta: metav1.ObjectMeta{UID: uid}}
 	for _, c := range containers {

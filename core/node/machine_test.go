@@ -50,7 +50,7 @@ func TestANodeIsWhatItsMachineHas(t *testing.T) {
 	}
 }
 
-// said is the number that a program writes.
+// said returns the number that a program prints.
 func said(t *testing.T, program string, args ...string) int64 {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), program, args...).Output()

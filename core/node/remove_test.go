@@ -31,7 +31,7 @@ func TestRemoveOfTheLastPodLeavesNothing(t *testing.T) {
 			t.Errorf("left: %v", left)
 		}
 		check(t, c.Remove(t.Context(), "g"))
-		// And it starts again.
+		// After the removal, a cgroup can be created again.
 		ensure(t, c, "e", bestEffort)
 	}
 }
@@ -39,7 +39,7 @@ func TestRemoveOfTheLastPodLeavesNothing(t *testing.T) {
 func TestRemoveFindsThePodInEveryClassAndHierarchyAndWhatIsInIt(t *testing.T) {
 	t.Parallel()
 	c, k := newTest(t, mountinfoV1)
-	// A pod whose class changed, left over with containers' cgroups.
+	// The pod's class has changed, and cgroups of its containers are left over.
 	ensure(t, c, "p", guaranteed)
 	ensure(t, c, "p", bestEffort)
 	for _, dir := range []string{"memory/wardlet/podp/c1", "memory/wardlet/podp/c1/nested", "systemd/wardlet/besteffort/podp/c2", "unified/wardlet", "unified/wardlet/podp"} {
@@ -78,7 +78,7 @@ func TestEndKillsWhatDoesNotEnd(t *testing.T) {
 		k.put(t, "sys/fs/cgroup/memory/wardlet/burstable/podb/c1/cgroup.procs", "0\n1\n42\n43\n")
 		k.put(t, "sys/fs/cgroup/systemd/wardlet/burstable/podb/cgroup.procs", "42\n44\n")
 		k.put(t, "sys/fs/cgroup/memory/wardlet/burstable/podother/cgroup.procs", "45\n")
-		wantError(t, c.End(t.Context(), "b"), "processes 0, 1 live in") // those cannot be meant
+		wantError(t, c.End(t.Context(), "b"), "processes 0, 1 live in") // these cannot be processes of a pod
 		slices.Sort(k.killed)
 		if diff := cmp.Diff([]int{42, 43}, k.killed); diff != "" {
 			t.Errorf("killed (-want +got)\n%s", diff)

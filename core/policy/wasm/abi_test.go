@@ -13,7 +13,7 @@ import (
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// text puts a text into a module and returns code that pushes where it is.
+// text puts a text into a module and returns code that pushes its address and length.
 func text(m *w.Module, address int32, s string) w.Code {
 	m.Data(address, s)
 	return w.Join(w.I32Const(address), w.I32Const(int32(len(s))))
@@ -25,7 +25,7 @@ func TestWhatAPluginHandsOver(t *testing.T) {
 	call := func(name string, args ...w.Code) w.Code { return w.Join(append(args, w.Call(m.Imported(name)))...) }
 	first, second := text(m, 100, "First"), text(m, 110, "second\x1b\n\xff")
 	m.Admit(
-		call("reason", second, second), call("reason", first, second), // the last counts
+		call("reason", second, second), call("reason", first, second), // the last call takes effect
 		call("warn", first), call("warn", second),
 		call("annotate", first, first), call("annotate", second, second), call("annotate", first, second),
 		call("explain", first), call("explain", second),
@@ -40,7 +40,7 @@ func TestWhatAPluginHandsOver(t *testing.T) {
 		Explanation: `second\u001b` + "\n\uFFFD",
 		RetryAfter:  2500 * time.Millisecond,
 	}
-	for range 2 { // nothing of one call is seen in the next
+	for range 2 { // no call may see the texts of an earlier one
 		if diff := cmp.Diff(want, admit(t, p)); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
@@ -89,7 +89,7 @@ func TestMisuseOfHostFunctions(t *testing.T) {
 	const tooMuch = "BadOutput: the plugin put out more than its policy allows in one call: raise output_bytes of its [limits]"
 	for name, test := range map[string]struct {
 		of   w.Import
-		code w.Code // before the call
+		code w.Code // runs before the call
 		want string
 	}{
 		"a code outside of the memory":         {w.Reason, w.Join(outside, nothing), outsideText},
@@ -105,7 +105,7 @@ func TestMisuseOfHostFunctions(t *testing.T) {
 		"a log line of a negative level":       {w.Log, w.Join(w.I32Const(-1), nothing), "BadOutput: a log line of level 4294967295: levels are 0 to 3"},
 		"a setting's name outside of memory":   {w.Setting, w.Join(outside, nothing), outsideText},
 		"a setting's buffer outside of memory": {w.Setting, w.Join(w.I32Const(w.Texts), w.I32Const(4), w.I32Const(1<<16-4), w.I32Const(100)), "BadOutput: the plugin names 6 bytes at 0xfffc, its memory has 65536"},
-		"a path outside of the memory":         {w.Path, outside, outsideText}, // also where no path is taken
+		"a path outside of the memory":         {w.Path, outside, outsideText}, // checked even when path may not be called
 		"a field outside of the memory":        {w.Field, outside, outsideText},
 		"a patch outside of the memory":        {w.Patch, outside, outsideText},
 		"a patch at the highest address":       {w.Patch, w.Join(w.I32Const(-1), w.I32Const(2)), "BadOutput: the plugin names 2 bytes at 0xffffffff, its memory has 65536"},
@@ -166,7 +166,7 @@ func TestBuffersOutsideOfTheMemory(t *testing.T) {
 		1<<16 - 7: "BadOutput: the plugin names 8 bytes at 0xfff9, its memory has 65536",
 		1 << 16:   "BadOutput: the plugin names 8 bytes at 0x10000, its memory has 65536",
 		-1:        "BadOutput: the plugin names 8 bytes at 0xffffffff, its memory has 65536",
-		1<<16 - 8: "", // it ends where the memory ends
+		1<<16 - 8: "", // these 8 bytes end where the memory ends
 	} {
 		m := fetching(t, []string{lazy + "object.metadata.name"}, w.Get)
 		m.Admit(w.I32Const(0), w.I32Const(buffer), w.I32Const(100), w.Call(m.Imported("get")), w.I32Const(8), w.I32Sub)
@@ -183,8 +183,8 @@ func TestBuffersOutsideOfTheMemory(t *testing.T) {
 	}
 }
 
-// A policy that reads, looks settings up and says nothing costs the collector
-// nothing. Not parallel: it counts allocations.
+// TestDecisionsMakeNoGarbage checks that reading fields and looking up settings allocates no
+// memory. It is not parallel: it counts allocations.
 func TestDecisionsMakeNoGarbage(t *testing.T) {
 	m := fetching(t, []string{"object.metadata.labels", "object.spec.@containers[*].image", lazy + "object.spec.containers[*].ports[*].hostPort"},
 		w.Get, w.Setting, w.LogEnabled, w.Log, w.RetryAfter, w.WASI("clock_time_get", w.I32, w.I64, w.I32))
@@ -193,7 +193,7 @@ func TestDecisionsMakeNoGarbage(t *testing.T) {
 		fetch(m, "get", 0, 4000), fetch(m, "get", 2, 4000),
 		name, w.I32Const(gotAt), w.I32Const(4000), w.Call(m.Imported("setting")), w.Drop,
 		w.I32Const(0), w.Call(m.Imported("log_enabled")), w.Drop,
-		w.I32Const(0), name, w.Call(m.Imported("log")), // of a level that is not logged
+		w.I32Const(0), name, w.Call(m.Imported("log")), // at a level that is not logged
 		w.I64Const(1000), w.Call(m.Imported("retry_after_ms")),
 		w.I32Const(0), w.I64Const(1), w.I32Const(gotAt), w.Call(m.Imported("clock_time_get")), w.Drop,
 	)
@@ -234,7 +234,7 @@ func TestOutputBytesCountAllTexts(t *testing.T) {
 	s := text(m, 1024, "0123456789") // 10 bytes, 60 in all
 	m.Admit(s, s, w.Call(0), s, w.Call(1), s, s, w.Call(2), s, w.Call(3), w.I32Const(0))
 	p, _ := load(t, m.Bytes(), func(o *Options) { o.OutputBytes = 60 })
-	for range 2 { // the budget is one call's
+	for range 2 { // the budget is per call
 		if got := admit(t, p); got.Answer != api.Allow {
 			t.Errorf("%+v", got)
 		}
@@ -245,8 +245,8 @@ func TestOutputBytesCountAllTexts(t *testing.T) {
 	}
 }
 
-// declaring is a plugin whose wardlet_init declares paths, with path or field,
-// and hands the last result on.
+// declaring returns a plugin whose wardlet_init declares paths, with path or field, and
+// returns the last result.
 func declaring(with w.Import, paths ...string) []byte {
 	m := w.Plugin(with, w.Reason)
 	var body []w.Code
@@ -310,7 +310,7 @@ func TestPathsAreNotTakenAfterInit(t *testing.T) {
 	m.Export("wardlet_input", m.Func(nil, []w.Type{w.I32}, nil,
 		w.I32Const(512), w.I32Const(23), w.Call(0), w.I32Const(notNow), w.I32Ne, w.If(w.Unreachable), w.I32Const(w.Input),
 	))
-	m.Admit(w.I32Const(w.Input), w.I32Load16(8)) // the record's count: 0, allow
+	m.Admit(w.I32Const(w.Input), w.I32Load16(8)) // the record's count, 0, which means allow
 	p, _ := load(t, m.Bytes())
 	if got := admit(t, p); got.Answer != api.Allow {
 		t.Errorf("%+v", got)
@@ -355,7 +355,7 @@ func TestSettingsReachThePlugin(t *testing.T) {
 		path     string
 		capacity int32
 		length   int32
-		want     any // nil: nothing was written
+		want     any // nil if nothing is written
 	}{
 		"a string":                        {"name", 100, 6, "v"},
 		"with exactly enough room":        {"name", 6, 6, "v"},

@@ -16,7 +16,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// specification is the part of the specification below a heading.
+// specification returns the part of the specification below a heading.
 func specification(t *testing.T, heading string) string {
 	t.Helper()
 	text, err := os.ReadFile("../../../docs/abi.md")
@@ -31,7 +31,7 @@ func specification(t *testing.T, heading string) string {
 	return part
 }
 
-// firstCells are the code words in the first cells of all tables of a part.
+// firstCells returns the code words in the first cells of all tables of a part.
 func firstCells(part string) []string {
 	var words []string
 	for _, row := range regexp.MustCompile(`(?m)^\| (`+"`"+`[^|]*) \|`).FindAllStringSubmatch(part, -1) {
@@ -80,7 +80,7 @@ func TestTheSpecificationHasTheRightTypes(t *testing.T) {
 	}
 }
 
-// typeNames are the words of the specification for types of fields.
+// typeNames are the specification's names for types of fields.
 var typeNames = map[reflect.Kind]string{
 	reflect.String: "string", reflect.Bool: "bool", reflect.Int32: "integer", reflect.Int64: "integer", reflect.Map: "map of strings", reflect.Pointer: "object",
 }
@@ -99,7 +99,7 @@ func TestTheSpecificationsFields(t *testing.T) {
 	t.Parallel()
 	part := specification(t, "Paths")
 	for prefix, of := range map[string]reflect.Type{
-		"request": reflect.TypeFor[seenRequest](), "request.connection": reflect.TypeFor[api.Connection](),
+		"request": reflect.TypeFor[request](), "request.connection": reflect.TypeFor[api.Connection](),
 		"request.references[*]": reflect.TypeFor[api.Reference](), "node": reflect.TypeFor[node](),
 		"node.pods[*]": reflect.TypeFor[NodePod](), "candidates[*]": reflect.TypeFor[candidate](),
 	} {
@@ -135,7 +135,7 @@ func TestTheSpecificationsFields(t *testing.T) {
 	}
 }
 
-// Hooks are known by the same names everywhere.
+// TestTheSpecificationsHooks checks that the hooks have the same names everywhere.
 func TestTheSpecificationsHooks(t *testing.T) {
 	t.Parallel()
 	part := specification(t, "Exports")
@@ -149,7 +149,7 @@ func TestTheSpecificationsHooks(t *testing.T) {
 	}
 }
 
-// results are the first two cells of the table of a hook's results.
+// results returns the first two cells of each row in the table of a hook's results.
 func results(t *testing.T, export string) map[string]string {
 	t.Helper()
 	_, after, _ := strings.Cut(specification(t, "Exports"), "### Results of `"+export+"`\n")
@@ -181,7 +181,7 @@ func TestTheSpecificationsResults(t *testing.T) {
 			t.Errorf("%s: docs/abi.md does not say what comes above %d", export, len(want)-1)
 		}
 	}
-	delete(admit, "2") // a connection cannot wait
+	delete(admit, "2") // a connection cannot be held
 	for number, answer := range admit {
 		if got := results(t, "wardlet_connect")[number]; got != answer {
 			t.Errorf("wardlet_connect: %s is %q, in docs/abi.md %q", number, answer, got)
@@ -243,7 +243,8 @@ func TestTheSpecificationsBounds(t *testing.T) {
 	}
 }
 
-// The specification's example is the record of TestLayoutOfTheRecord.
+// TestTheSpecificationsExampleIsARecord compares the specification's example with the record
+// of TestLayoutOfTheRecord.
 func TestTheSpecificationsExampleIsARecord(t *testing.T) {
 	t.Parallel()
 	part := specification(t, "The input area")

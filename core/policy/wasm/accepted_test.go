@@ -6,8 +6,8 @@ import (
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// A module that one policy may have is refused to another in the same words,
-// whether it was rewritten before or not.
+// TestAnAcceptedModuleIsRefusedToPoliciesThatAskMore checks that a module accepted for one
+// policy is refused to another with the same message, whether it was rewritten before or not.
 func TestAnAcceptedModuleIsRefusedToPoliciesThatAskMore(t *testing.T) {
 	t.Parallel()
 	m := w.New()

@@ -104,7 +104,8 @@ func TestWhatIsKnownOfOldModulesGoes(t *testing.T) {
 	}
 }
 
-// What is kept must be what rewriting would give.
+// TestAPluginLoadsTheSameFromWhatIsKept checks that a stored module equals the result of
+// rewriting it again.
 func TestAPluginLoadsTheSameFromWhatIsKept(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir() + "/cache"

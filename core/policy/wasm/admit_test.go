@@ -40,7 +40,7 @@ func TestNumbersThatAreNoAnswers(t *testing.T) {
 		{-7, "Lost", "no table", "PluginError: wardlet_admit reports an error: Lost: no table"},
 	} {
 		p, _ := load(t, w.Answering(test.number, test.code, test.message))
-		for range 2 { // the plugin goes on
+		for range 2 { // the plugin still works after the failure
 			if got := admitFailure(t, p); got.Error() != test.want {
 				t.Errorf("%v\nwant %s", got, test.want)
 			}
@@ -71,8 +71,8 @@ func TestAPluginJudgesByTheFieldsItDeclared(t *testing.T) {
 	}
 }
 
-// counting is a plugin that counts its calls and says the count as its answer's
-// retry time, in milliseconds.
+// counting returns a plugin that counts its calls and returns the count as the retry time of
+// its answer, in milliseconds.
 func counting(count func(m *w.Module) w.Code, more ...w.Code) []byte {
 	m := w.Plugin(w.RetryAfter)
 	body := []w.Code{count(m), w.Call(m.Imported("retry_after_ms"))}
@@ -124,7 +124,7 @@ func TestAfterATrapAllIsAsItWas(t *testing.T) {
 		g := m.Global(w.I32, true, w.I32Const(0))
 		m.Admit(
 			w.GlobalGet(g), w.I32Const(1), w.I32Add, w.GlobalSet(g), countInMemory(m), w.Drop,
-			w.I32Const(w.Input+4), w.I32Load(0), w.I32Const(20), w.I32LtU, w.If(fail), // a short image fails
+			w.I32Const(w.Input+4), w.I32Load(0), w.I32Const(20), w.I32LtU, w.If(fail), // fails if an image is short
 			w.GlobalGet(g), w.I32Const(4000), w.I32Load(0), w.I32Add, extend, w.Call(0),
 			w.I32Const(2),
 		)
@@ -179,7 +179,7 @@ func TestTrapsHaveTheirCodes(t *testing.T) {
 func TestMemoryGrowsToTheLimitOnly(t *testing.T) {
 	t.Parallel()
 	m := w.Plugin(w.RetryAfter)
-	m.Admit( // the size after growing page by page until it is refused
+	m.Admit( // answers with the size, after growing page by page until it fails
 		w.Loop(w.I32Const(1), w.MemoryGrow, w.I32Const(-1), w.I32Ne, w.BrIf(0)),
 		w.MemorySize, extend, w.Call(0), w.I32Const(2),
 	)
@@ -232,7 +232,7 @@ func TestInputAreasThatDoNotExistAreRefused(t *testing.T) {
 			t.Errorf("%s: %v\nwant %s", name, err, test.want)
 		}
 	}
-	p, _ := load(t, area(1024, "\x00\xfb\x00\x00")) // it ends where the memory ends
+	p, _ := load(t, area(1024, "\x00\xfb\x00\x00")) // ends at the end of the memory
 	if got := admit(t, p); got.Answer != api.Allow {
 		t.Errorf("%+v", got)
 	}
@@ -279,7 +279,7 @@ func TestAClosedPluginAnswersNothing(t *testing.T) {
 func TestFaultsOfTheHostAreFailures(t *testing.T) {
 	t.Parallel()
 	p, _ := load(t, w.Denying("object.spec.@containers[*].image", "evil"))
-	_, err := p.Admit(t.Context(), &Request{}) // no question: a nil pointer
+	_, err := p.Admit(t.Context(), &Request{}) // fails with a nil pointer, because there is no question
 	failure, ok := errors.AsType[*Failure](err)
 	if !ok || failure.Code != HostError || !strings.Contains(err.Error(), "nil pointer") {
 		t.Errorf("error %v", err)
@@ -297,7 +297,7 @@ func TestAPluginWithoutTheHookIsNotAsked(t *testing.T) {
 	}
 }
 
-// mapped is the size of this process's address space, in bytes.
+// mapped returns the size of this process's address space, in bytes.
 func mapped(t *testing.T) int64 {
 	t.Helper()
 	text, err := os.ReadFile("/proc/self/statm")
@@ -311,9 +311,7 @@ func mapped(t *testing.T) int64 {
 	return pages * int64(os.Getpagesize())
 }
 
-// Not parallel: it looks at the whole process. Each of the memories it makes
-// would be 64 MiB.
-// ticking is a clock that is a second later every time.
+// ticking returns a clock that advances by a second with each call.
 func ticking() func() time.Time {
 	now := testTime
 	return func() time.Time {
@@ -322,6 +320,8 @@ func ticking() func() time.Time {
 	}
 }
 
+// TestNoMemoryIsLeftMapped is not parallel: it measures the whole process. Each memory that it
+// makes would be 64 MiB if it were left.
 func TestNoMemoryIsLeftMapped(t *testing.T) {
 	growing := w.Plugin()
 	growing.Admit(w.I32Const(1), w.MemoryGrow)
@@ -364,7 +364,7 @@ func TestNoMemoryIsLeftMapped(t *testing.T) {
 	}
 }
 
-// FuzzAdmit throws whatever images at a plugin that parses the record itself.
+// FuzzAdmit passes arbitrary images to a plugin that parses the record itself.
 func FuzzAdmit(f *testing.F) {
 	f.Add("evil", "good")
 	f.Add("", "\xff\x00")

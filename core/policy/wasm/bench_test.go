@@ -8,7 +8,7 @@ import (
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// benchPod has an init container and three containers, as many pods do.
+// benchPod returns a pod with an init container and three containers, as many pods have.
 func benchPod() *v1.Pod {
 	p := testPod("registry.example/shop/web-frontend:1.2.3", "registry.example/shop/cache-sidecar:7.0.1", "registry.example/tools/log-shipper:2.4@sha256:0123456789ab")
 	p.Spec.InitContainers = []v1.Container{{Name: "prepare-volumes", Image: "registry.example/tools/volumes:1.0"}}
@@ -70,8 +70,8 @@ func BenchmarkAdmit(b *testing.B) {
 	})
 }
 
-// BenchmarkAdmitAfterRest is for the first question after a while: the pages that
-// the plugin has written are gone, and those of its code.
+// BenchmarkAdmitAfterRest measures the first call after a rest: the pages that the plugin has
+// written, and those of its code, are released.
 func BenchmarkAdmitAfterRest(b *testing.B) {
 	p, _ := loadGuest(b, "")
 	q := question(benchPod())
@@ -89,7 +89,7 @@ func BenchmarkAdmitAfterRest(b *testing.B) {
 	}
 }
 
-// BenchmarkHostCall has a plugin call the same function a thousand times.
+// BenchmarkHostCall measures a plugin that calls the same function a thousand times.
 func BenchmarkHostCall(b *testing.B) {
 	const calls = 1000
 	for name, test := range map[string]struct {
@@ -131,8 +131,8 @@ func BenchmarkHostCall(b *testing.B) {
 	}
 }
 
-// BenchmarkYield has a plugin come back to the host every 50 units, which are part of
-// what it shows.
+// BenchmarkYield measures a plugin that yields to the host every 50 units of fuel. The result
+// includes these units.
 func BenchmarkYield(b *testing.B) {
 	p, _ := load(b, turning(20_000), func(o *Options) { o.Tenant = "red" })
 	p.storms.Store(mostStorms)
@@ -148,8 +148,8 @@ func BenchmarkYield(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(yields), "ns/yield")
 }
 
-// BenchmarkPages stores in each page of a memory and puts it back: so few that they
-// stay, and so many that they are dropped.
+// BenchmarkPages stores in each page of a memory and restores the memory: with few pages,
+// which are copied, and with many, which are dropped.
 func BenchmarkPages(b *testing.B) {
 	for name, size := range map[string]uint32{"copied": 2 << 20, "fresh": 8 << 20} {
 		b.Run(name, func(b *testing.B) {
@@ -171,8 +171,7 @@ func BenchmarkPages(b *testing.B) {
 	}
 }
 
-// BenchmarkLoad loads the Go guest, with its compiled code in the cache and
-// without.
+// BenchmarkLoad loads the Go guest with and without its compiled code in the cache.
 func BenchmarkLoad(b *testing.B) {
 	binary, err := buildGuest()
 	if err != nil {
@@ -192,7 +191,7 @@ func BenchmarkLoad(b *testing.B) {
 	}
 	b.Run("warm", func(b *testing.B) {
 		e, _ := testEngine(b)
-		load(b, e) // fills the cache
+		load(b, e) // stores the code in the cache
 		for b.Loop() {
 			load(b, e)
 		}

@@ -12,7 +12,7 @@ import (
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// logging is a plugin that logs a thousand bytes and then returns an answer.
+// logging returns a plugin that logs a thousand bytes and then returns an answer.
 func logging(answer int32) []byte {
 	m := w.Plugin(w.Log)
 	m.Admit(w.Join(w.I32Const(1), w.I32Const(0), w.I32Const(1000), w.Call(m.Imported("log"))), w.I32Const(answer))
@@ -78,7 +78,7 @@ func TestAnEngineKeepsTheBudgetsOfTenants(t *testing.T) {
 	if err != nil {
 		t.Errorf("another tenant's: %v", err)
 	}
-	// A line of 1000 NULs has the length of the longest line once they are escaped.
+	// After escaping, a line of 1000 NULs is as long as the longest line.
 	for tenant, want := range map[string]int{"a": 1, "b": logBurst / (maxLine + lineCost), "": logBurst / (maxLine + lineCost)} {
 		before := strings.Count(log.String(), "a plugin logs")
 		q := question(testPod())

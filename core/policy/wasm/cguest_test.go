@@ -15,13 +15,14 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// cSDK is where the C SDK lies, cExample a plugin made with it.
+// cSDK is the directory of the C SDK. cExample is the directory of a plugin made with the C
+// SDK.
 const (
 	cSDK     = "../../../plugins/sdk/c"
 	cExample = "../../../plugins/examples/allowed-images-c"
 )
 
-// buildC compiles files of C to WebAssembly as the SDK says.
+// buildC compiles C files to WebAssembly as the SDK's documentation says.
 func buildC(tb testing.TB, files ...string) []byte {
 	tb.Helper()
 	if _, err := exec.LookPath("clang-19"); err != nil {
@@ -49,15 +50,15 @@ func buildCPlugin(tb testing.TB) []byte {
 	return buildC(tb, slices.DeleteFunc(files, func(file string) bool { return strings.HasSuffix(file, "_test.c") })...)
 }
 
-// small lets a plugin have no more than what one in C needs.
+// small limits a plugin to what a plugin in C needs.
 func small(settings map[string]any) func(*Options) {
 	return func(o *Options) { o.MemoryPages, o.Settings = 2, settings }
 }
 
 var listed = map[string]any{"allow": []any{"registry.example/*", "docker.io/library/nginx", "*.mirror.example/team-*:1.*"}}
 
-// The host and the C SDK are written against docs/abi.md, not against each
-// other.
+// TestPluginsOfTheCSDK checks the host and the C SDK against each other: both are written
+// from docs/abi.md.
 func TestPluginsOfTheCSDK(t *testing.T) {
 	t.Parallel()
 	binary := buildCPlugin(t)
@@ -90,7 +91,7 @@ func TestPluginsOfTheCSDK(t *testing.T) {
 	}
 }
 
-// Both examples are one policy.
+// TestThePluginsInCAndGoSayTheSame compares two examples of the same policy.
 func TestThePluginsInCAndGoSayTheSame(t *testing.T) {
 	t.Parallel()
 	binary, err := build("../../../plugins/examples", "./allowed-images")
@@ -139,7 +140,7 @@ func TestThePluginsInCAndGoSayTheSame(t *testing.T) {
 	}
 }
 
-// words is what a plugin says of a pod.
+// words are the texts and the answer that a plugin returns for a pod.
 type words struct {
 	answer                       api.Answer
 	reason, message, explanation string
@@ -147,8 +148,8 @@ type words struct {
 
 func wordsOf(r Result) words { return words{r.Answer, r.Reason, r.Message, r.Explanation} }
 
-// imagePods are pods with images of all kinds: well-formed, malformed, many,
-// long, and in volumes. They are the same in every run.
+// imagePods returns pods with images of all kinds: well-formed, malformed, many, long, and in
+// volumes. They are the same in every run.
 func imagePods() []*v1.Pod {
 	pieces := []string{
 		"nginx", "registry.example", "/", "/", ":", ":", "@", "sha256:" + strings.Repeat("0123456789abcdef", 4), "1.2", "latest", "team-a",
@@ -208,7 +209,7 @@ func TestTheCSDKInWebAssembly(t *testing.T) {
 		"misuse":    {pages: 2, failure: "PluginError: wardlet_admit reports an error: field object.spec.containers[*].image is read as an integer, but it is a list"},
 		"unsaid":    {pages: 2, failure: "PluginError: wardlet_admit reports an error: the policy returned no verdict"},
 		"shallow":   {pages: 2, want: Result{Answer: api.Abstain}},
-		"deep":      {pages: 3, failure: "Trap: "}, // beyond its stack, before it writes to anything else
+		"deep":      {pages: 3, failure: "Trap: "}, // it overflows its stack before it writes to anything else
 		"huge":      {pages: 20, failure: "Trap: "},
 		"grow too":  {},
 	} {
@@ -216,7 +217,7 @@ func TestTheCSDKInWebAssembly(t *testing.T) {
 			mode, test.pages, test.failure = "grow", 4, "MemoryLimit: "
 		}
 		p, _ := load(t, binary, small(map[string]any{"mode": mode}), func(o *Options) { o.MemoryPages, o.Fuel = test.pages, 1<<30 })
-		for range 2 { // no call sees what another left
+		for range 2 { // no call may read what an earlier one left
 			got, err := p.Admit(t.Context(), question(testPod("a")))
 			if err != nil || test.failure != "" {
 				if err == nil || test.failure == "" || !strings.HasPrefix(err.Error(), test.failure) {
@@ -236,7 +237,7 @@ func TestTheCSDKHasEveryHookAndFunction(t *testing.T) {
 	p, log := load(t, buildC(t, "testdata/cguest/hooks.c"), small(map[string]any{"levels": map[string]any{"a": 1}}), func(o *Options) {
 		o.Hooks = []string{"admit", "merge", "filter"}
 	})
-	for range 2 { // no call sees what another left
+	for range 2 { // no call may read what an earlier one left
 		admitted, err := p.Admit(t.Context(), question(testPod("a", "b")))
 		want := `[{"op":"add","path":"/metadata/labels/images","value":"a b \u0022\u0022"}]`
 		if err != nil || admitted.Answer != api.Allow || string(admitted.Patch) != want || len(admitted.Warnings) != 1 ||

@@ -11,7 +11,8 @@ import (
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// connecting is a plugin that returns an answer to the hook connect, with a patch and a time that mean nothing there.
+// connecting returns a plugin that answers the hook connect. It also sets a patch and a retry
+// time, which this hook ignores.
 func connecting(answer int32) []byte {
 	m := w.Plugin(w.Reason, w.Patch, w.RetryAfter)
 	m.Data(w.Texts, "[]CodeWhy")
@@ -58,7 +59,7 @@ func TestConnect_answers(t *testing.T) {
 		-1 << 31: "PluginError: wardlet_connect reports an error: Code: Why",
 	} {
 		p, _ := load(t, connecting(number), func(o *Options) { o.Hooks = []string{"connect"} })
-		for range 2 { // the plugin goes on
+		for range 2 { // the plugin still works after the failure
 			_, err := p.Connect(t.Context(), connectRequest())
 			if failure, ok := errors.AsType[*Failure](err); !ok || failure.Error() != want {
 				t.Errorf("%d: %v\nwant %s", number, err, want)
@@ -81,7 +82,7 @@ func TestConnect_fieldsOfTheConnection(t *testing.T) {
 	}
 	got := write(HookConnect, connectRequest())
 	command := []any{"sh", "-c", "ls"}
-	got[2] = nil // JSON, whose text is checked below
+	got[2] = nil // this is JSON, whose text is checked below
 	want := []any{"connect", "CONNECT", nil, "exec", "node-api", "main", command, "sh", command, missing{}, "alice", []any{"ops"}, missing{}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

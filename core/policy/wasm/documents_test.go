@@ -13,7 +13,7 @@ import (
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// documentOf is a document as a plugin gets it, empty where there is none.
+// documentOf returns a document as a plugin receives it, empty if there is none.
 func documentOf(t *testing.T, hook Hook, number int32, r *Request, merge *MergeRequest, capabilities ...string) string {
 	t.Helper()
 	m := w.Plugin(w.JSON)
@@ -52,7 +52,7 @@ func TestDocuments(t *testing.T) {
 		hook         Hook
 		number       int32
 		capabilities []string
-		without      bool // old version, facts and candidates
+		without      bool // without an old version, facts and candidates
 		want         string
 	}{
 		"the request of an update": {hook: HookAdmit, number: 0, want: `{"hook":"admit","operation":"UPDATE","source":"manifests","kind":"file","document":"/m/web.yaml#0",` +
@@ -131,7 +131,7 @@ func TestDocumentsOfPods(t *testing.T) {
 	}
 }
 
-// Not parallel: it counts allocations.
+// TestADocumentIsMadeOnce is not parallel: it counts allocations.
 func TestADocumentIsMadeOnce(t *testing.T) {
 	q := put(question(fullPod()))
 	var d documents
@@ -170,8 +170,8 @@ func TestRoomForDocuments(t *testing.T) {
 	}
 }
 
-// Whatever a plugin may know of its question goes into its random numbers, and
-// nothing else.
+// TestTheSeedIsOfTheWholeQuestion checks that the seed of the random numbers depends on
+// everything that a plugin may learn of its question, and on nothing else.
 func TestTheSeedIsOfTheWholeQuestion(t *testing.T) {
 	t.Parallel()
 	seed := func(own byte, change func(q *query)) [32]byte {

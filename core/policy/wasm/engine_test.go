@@ -64,7 +64,7 @@ func TestPluginsOfOneModuleDoNotShareState(t *testing.T) {
 		}
 		plugins = append(plugins, p)
 	}
-	for len(plugins) > 0 { // closing one leaves the others alone
+	for len(plugins) > 0 { // closing a plugin does not affect the others
 		for _, p := range plugins {
 			if got := admit(t, p, "evil"); got.Answer != api.Deny {
 				t.Errorf("answer %+v", got)

@@ -17,8 +17,8 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// filler sets every field below a value to something else than any other, as
-// far as its type has so many values.
+// filler sets every field below a value to a different value, as far as the field's type has
+// that many values.
 type filler struct{ next int }
 
 func (f *filler) fill(v reflect.Value) {
@@ -70,7 +70,7 @@ func (f *filler) fill(v reflect.Value) {
 	}
 }
 
-// follow finds what a path leads to in a document as encoding/json reads it.
+// follow returns the value at a path in a document that encoding/json has read.
 func follow(value any, steps []segment) any {
 	if len(steps) == 0 {
 		return value
@@ -88,8 +88,8 @@ func follow(value any, steps []segment) any {
 	return list
 }
 
-// asJSON is a value of a record in the form that encoding/json reads. False is
-// nil, since some fields leave it out.
+// asJSON returns a value of a record as encoding/json would read it. It returns nil for
+// false, because some fields omit false.
 func asJSON(t *testing.T, value any) any {
 	t.Helper()
 	switch v := value.(type) {
@@ -121,8 +121,8 @@ func asJSON(t *testing.T, value any) any {
 	return value
 }
 
-// In a pod where every field is set, a path leads to what encoding/json finds
-// at the same place.
+// TestEveryFieldHasItsValue checks, for a pod with every field set, that each path leads to
+// the value that encoding/json finds in the same place.
 func TestEveryFieldHasItsValue(t *testing.T) {
 	t.Parallel()
 	var full v1.Pod
@@ -168,7 +168,7 @@ func TestEveryFieldHasItsValue(t *testing.T) {
 	}
 }
 
-// exotic has what no document has yet: a map of objects.
+// exotic has a map of objects, which no document has yet.
 type exotic struct {
 	Maps map[string]struct {
 		List []int64 `json:"list"`
@@ -209,7 +209,7 @@ func TestMapsOfAnySizeAreSorted(t *testing.T) {
 		}
 		r.begin()
 		r.texts(m)
-		if diff := cmp.Diff(m, parseValue(t, r.out)); diff != "" { // parseValue wants the keys in order
+		if diff := cmp.Diff(m, parseValue(t, r.out)); diff != "" { // parseValue requires the keys to be sorted
 			t.Errorf("%d (-want +got):\n%s", n, diff)
 		}
 	}
@@ -231,7 +231,7 @@ func TestTheRecordKeepsNothingOfAPod(t *testing.T) {
 	}
 }
 
-// What every policy does in every call must not make garbage.
+// TestRecordsAreWrittenWithoutAllocation covers what every policy reads in every call.
 func TestRecordsAreWrittenWithoutAllocation(t *testing.T) {
 	full := fullPod()
 	full.Labels = map[string]string{"a": "1", "b": "2", "c": "3"}

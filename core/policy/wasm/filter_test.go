@@ -38,9 +38,9 @@ func TestFilterAnswers(t *testing.T) {
 				t.Errorf("fuel %d", got.Fuel)
 			}
 			if test.want.Fuel == 0 {
-				test.want.Fuel = got.Fuel // the second call takes the same
+				test.want.Fuel = got.Fuel // the second call must use as much
 			}
-			got.Extra = 0 // another each time
+			got.Extra = 0 // it differs from call to call
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", name, diff)
 			}
@@ -57,7 +57,7 @@ func TestNumbersThatAreNoFilter(t *testing.T) {
 		-1 << 31:  "PluginError: wardlet_filter reports an error: Code: message",
 	} {
 		p, _ := load(t, w.Filtering(number, -1, "Code", "message"), func(o *Options) { o.Hooks = []string{"filter"} })
-		for range 2 { // the plugin goes on
+		for range 2 { // the plugin still works after the failure
 			_, err := p.Filter(t.Context(), question(testPod()))
 			if failure, ok := errors.AsType[*Failure](err); !ok || failure.Error() != want {
 				t.Errorf("%d: %v\nwant %s", number, err, want)
@@ -85,7 +85,7 @@ func TestWhatAnUpdateChanged(t *testing.T) {
 	if diff := cmp.Diff(want, write()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	r.Question.Op, r.Question.Old, r.Kind, r.Tenant = api.Add, nil, "", "" // what changed is not looked at
+	r.Question.Op, r.Question.Old, r.Kind, r.Tenant = api.Add, nil, "", "" // the hook filter does not read these
 	want = []any{"filter", "ADD", missing{}, []any{}, missing{}, missing{}, missing{}, missing{}, true, "new", missing{}}
 	if diff := cmp.Diff(want, write()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -10,8 +10,8 @@ import (
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// turning is a plugin that goes through a loop as often as there are millions,
-// some 10 units of fuel each time, and allows.
+// turning returns a plugin that runs a loop turns times, with about 10 units of fuel each,
+// and allows.
 func turning(turns int32) []byte {
 	m := w.Plugin()
 	m.Admit(
@@ -58,8 +58,8 @@ func TestALoopWithoutEndAtInitRefusesThePlugin(t *testing.T) {
 	}
 }
 
-// The fuel of a call is the sum of what its slices took, so a call that fits
-// exactly is answered and one with a unit less is not.
+// TestFuelIsCountedToTheUnit checks that the fuel of a call is the sum of its slices: a call
+// with exactly enough fuel succeeds, and one with a unit less fails.
 func TestFuelIsCountedToTheUnit(t *testing.T) {
 	t.Parallel()
 	for _, turns := range []int32{1, 1000, 100_000} {
@@ -107,8 +107,9 @@ func TestTheSliceDoesNotChangeWhatACallTakes(t *testing.T) {
 	}
 }
 
-// Where an instance is not trusted the guest comes back to the host each 50 units:
-// that costs more than these, and no fuel.
+// TestWhatComingBackToTheHostCostsIsToldBesideTheFuel checks the cost of yielding. An
+// instance that is not trusted yields every 50 units; this costs more than the units, but no
+// fuel.
 func TestWhatComingBackToTheHostCostsIsToldBesideTheFuel(t *testing.T) {
 	t.Parallel()
 	const turns = 10_000
@@ -118,7 +119,7 @@ func TestWhatComingBackToTheHostCostsIsToldBesideTheFuel(t *testing.T) {
 	}{
 		"in an instance that is not trusted": {owner: "red", slice: leastSlice, least: 9 * turns / (leastSlice + 10) * yieldFuel, most: 20 * turns / leastSlice * yieldFuel},
 		"where one slice is enough":          {owner: "red", slice: 1 << 40, least: 0, most: 2 * yieldFuel},
-		// Another tenant's pod may be why.
+		// Another tenant's pod may be the reason that it is not trusted.
 		"in an instance of the operator's that is not trusted": {slice: leastSlice},
 	} {
 		for ending, fuel := range map[string]int64{"answers": 1 << 30, "has not enough fuel": 9*turns - 1} {
@@ -129,7 +130,7 @@ func TestWhatComingBackToTheHostCostsIsToldBesideTheFuel(t *testing.T) {
 			}
 			i.tank.slice, i.tank.most = test.slice, test.slice
 			p.give(i, true)
-			p.pool.clean, p.pool.used = p.pool.used, nil // as it is
+			p.pool.clean, p.pool.used = p.pool.used, nil // so that it is used without being restored
 			result, err := p.Admit(t.Context(), question(testPod()))
 			if (err == nil) != (ending == "answers") {
 				t.Errorf("%s, a call that %s: %v", name, ending, err)

@@ -12,14 +12,14 @@ import (
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// Where the guests of these tests keep what they get: its length at gotAt, the
-// bytes behind it.
+// gotAt is the address where these guests store what they read: first the length, then the
+// bytes.
 const gotAt = 4096
 
-// lazy marks a path that wardlet_init declares with field.
+// lazy is the prefix of a path that wardlet_init declares with field.
 const lazy = "lazy "
 
-// fetching begins a plugin with the given imports after path and field, that
+// fetching returns a plugin that imports path, field and the given functions, and that
 // declares paths with handles from 0 on.
 func fetching(t *testing.T, paths []string, imports ...w.Import) *w.Module {
 	t.Helper()
@@ -39,7 +39,7 @@ func fetching(t *testing.T, paths []string, imports ...w.Import) *w.Module {
 	return m
 }
 
-// fetch is code that calls get or json, and keeps what it returns.
+// fetch returns code that calls get or json, and stores the result at gotAt.
 func fetch(m *w.Module, function string, number, capacity int32) w.Code {
 	return w.Join(
 		w.I32Const(gotAt), w.I32Const(number), w.I32Const(gotAt+4), w.I32Const(capacity),
@@ -47,7 +47,7 @@ func fetch(m *w.Module, function string, number, capacity int32) w.Code {
 	)
 }
 
-// got is what a plugin whose hook uses fetch was given: nil where nothing was
+// got returns what a plugin whose hook uses fetch has read; data is nil if nothing was
 // written.
 func got(t *testing.T, p *Plugin, hook Hook, r *Request, m *MergeRequest) (length int32, data []byte) {
 	t.Helper()
@@ -73,7 +73,7 @@ func TestFieldsAreFetched(t *testing.T) {
 		"candidates[*].source":               []any{},
 		"candidates[0].source":               missing{},
 	} {
-		for _, prefix := range []string{"", lazy} { // get knows both
+		for _, prefix := range []string{"", lazy} { // get reads both kinds
 			m := fetching(t, []string{lazy + "request.node", prefix + path}, w.Get)
 			m.Admit(fetch(m, "get", 1, 4000), w.I32Const(0))
 			p, _ := load(t, m.Bytes())
@@ -83,7 +83,7 @@ func TestFieldsAreFetched(t *testing.T) {
 				continue
 			}
 			if data == nil {
-				data = make([]byte, length) // the header of a missing value is zeros
+				data = make([]byte, length) // the header of a missing value is all zeros
 			}
 			if diff := cmp.Diff(want, parseValue(t, data)); diff != "" {
 				t.Errorf("%s%s (-want +got):\n%s", prefix, path, diff)
@@ -117,8 +117,8 @@ func TestHandlesThatThereAreNot(t *testing.T) {
 	}
 }
 
-// The record has the fields declared with path only, under the handles they
-// got.
+// TestFieldsStandInNoRecord checks that the record contains only the fields declared with
+// path, under their handles.
 func TestFieldsStandInNoRecord(t *testing.T) {
 	t.Parallel()
 	paths := []string{lazy + "object.metadata.name", "object.metadata.namespace", lazy + "object.spec", "request.node"}
@@ -143,7 +143,8 @@ func TestOnlyFieldsNeedNoInputArea(t *testing.T) {
 	}
 }
 
-// Outside of their time path, field, get and json give -2, and do nothing.
+// TestFunctionsAtTheWrongTime checks that path, field, get and json return -2 and have no
+// effect when they are called at a wrong time.
 func TestFunctionsAtTheWrongTime(t *testing.T) {
 	t.Parallel()
 	path := func(m *w.Module, name string) w.Code {
@@ -163,7 +164,7 @@ func TestFunctionsAtTheWrongTime(t *testing.T) {
 	m.Export("wardlet_input", m.Func(nil, []w.Type{w.I32}, nil, outside, w.I32Const(w.Input)))
 	inHook := w.Join(
 		expect(path(m, "path")), expect(path(m, "field")),
-		ask(m, "get"), w.I32Const(6), w.I32Ne, w.If(w.Unreachable), // a bool
+		ask(m, "get"), w.I32Const(6), w.I32Ne, w.If(w.Unreachable), // a bool is 6 bytes long
 		w.I32Const(0),
 	)
 	m.Admit(inHook)
@@ -177,14 +178,14 @@ func TestFunctionsAtTheWrongTime(t *testing.T) {
 		if _, err := p.Filter(t.Context(), question(testPod())); err != nil {
 			t.Error(err)
 		}
-		// A pod without an object: the field is missing, and 5 bytes long.
+		// Without an object, the field is missing and 5 bytes long.
 		if _, err := p.Merge(t.Context(), testMerge()); err == nil || err.Error() != "Trap: unreachable" {
 			t.Errorf("error %v", err)
 		}
 	}
 }
 
-// A pod that was judged is not kept for the next call.
+// TestNoQuestionIsLeftForTheNext checks that a call cannot read the pod of an earlier call.
 func TestNoQuestionIsLeftForTheNext(t *testing.T) {
 	t.Parallel()
 	m := fetching(t, []string{"object.metadata.labels"}, w.JSON)

@@ -15,7 +15,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// guestDir is where the Go guest is built and its compiled code kept.
+// guestDir is the directory of the built Go guests and of their compiled code.
 var guestDir string
 
 func TestMain(m *testing.M) {
@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 	}
 	guestDir = dir
 	goleak.VerifyTestMain(m, goleak.Cleanup(func(status int) {
-		_ = os.RemoveAll(dir) // what is left of it is in the system's directory of temporary files
+		_ = os.RemoveAll(dir) // the rest is in the system's temporary directory
 		os.Exit(status)
 	}))
 }
@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 // buildGuest compiles testdata/guest to WebAssembly, once.
 var buildGuest = sync.OnceValues(func() ([]byte, error) { return build(".", "./testdata/guest") })
 
-// build compiles a package to WebAssembly, in the module that dir lies in.
+// build compiles a package of the module in dir to WebAssembly.
 func build(dir, pkg string) ([]byte, error) {
 	file, err := os.CreateTemp(guestDir, "*.wasm")
 	if err != nil {
@@ -52,11 +52,11 @@ func build(dir, pkg string) ([]byte, error) {
 	return os.ReadFile(file.Name())
 }
 
-// compiling lets the first test compile a guest while the others wait for what
-// it leaves in the cache.
+// compiling makes tests wait while the first one compiles a guest; then they find the code in
+// the cache.
 var compiling sync.Mutex
 
-// loadShared loads a plugin with the compiled code that tests share.
+// loadShared loads a plugin, with the cache of compiled code that all tests share.
 func loadShared(tb testing.TB, binary []byte, settings map[string]any) (*Plugin, *testLog, error) {
 	tb.Helper()
 	compiling.Lock()
@@ -85,7 +85,7 @@ func tryGuest(tb testing.TB, mode string) (*Plugin, *testLog, error) {
 	return loadShared(tb, binary, map[string]any{"mode": mode})
 }
 
-// loadGuest loads the Go guest in a mode.
+// loadGuest loads the Go guest with its mode set.
 func loadGuest(tb testing.TB, mode string) (*Plugin, *testLog) {
 	tb.Helper()
 	p, log, err := tryGuest(tb, mode)
@@ -115,14 +115,14 @@ func TestGoGuestJudges(t *testing.T) {
 func TestGoGuestLivesInASealedWorld(t *testing.T) {
 	t.Parallel()
 	for mode, want := range map[string]string{
-		"sleep":      "1h0m0s", // that passed on its own clock, at once
+		"sleep":      "1h0m0s", // passes at once on the plugin's own clock
 		"time":       "2026-11-21T12:00:00Z",
 		"goroutines": "45",
 		"counter":    "1",
 		"garbage":    "224700",
 	} {
 		p, log := loadGuest(t, mode)
-		for range 3 { // no call sees what another left
+		for range 3 { // no call may read what an earlier one left
 			if got := admit(t, p, "good"); got.Message != want {
 				t.Errorf("%s: %q, want %q", mode, got.Message, want)
 			}
@@ -155,8 +155,8 @@ func TestGoGuestFails(t *testing.T) {
 		"panic":     {Trap, "unreachable; it wrote: panic: no opinion"},
 		"exit":      {Trap, "the plugin ended itself with status 3"},
 		"memory":    {MemoryLimit, "it wrote: runtime: out of memory: "},
-		"recursion": {MemoryLimit, "it wrote: runtime: out of memory: "}, // its stack is in its memory
-		"grow":      {Trap, "it wrote: runtime: out of memory: "},        // one piece, larger than all it may have
+		"recursion": {MemoryLimit, "it wrote: runtime: out of memory: "}, // its stack is in the guest's memory
+		"grow":      {Trap, "it wrote: runtime: out of memory: "},        // a single allocation, larger than the memory limit
 	} {
 		p, _ := loadGuest(t, mode)
 		for range 2 {

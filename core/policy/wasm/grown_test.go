@@ -7,7 +7,7 @@ import (
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// oneInstance returns the only instance of a plugin that no other caller asks.
+// oneInstance returns the only instance of a plugin, which no other caller uses.
 func oneInstance(t *testing.T, p *Plugin) *instance {
 	t.Helper()
 	i, err := p.take(t.Context())
@@ -21,12 +21,13 @@ func oneInstance(t *testing.T, p *Plugin) *instance {
 	return i
 }
 
-// A call that lets the memory grow leaves nothing behind either: not even that.
+// TestACallThatGrewTheMemoryLeavesNothingBehind checks that neither the content nor the
+// larger size of the memory remains.
 func TestACallThatGrewTheMemoryLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
 	m := w.Plugin()
 	const page = 64 << 10
-	// Denies unless it finds one page, and behind it zeros.
+	// The plugin denies unless it finds one page, and zeros after it.
 	m.Admit(
 		w.I32Const(1), w.MemoryGrow, w.I32Const(1), w.I32Ne,
 		w.I32Const(page), w.I32Load(0), w.Code{0x72}, // or
@@ -51,7 +52,7 @@ func TestACallThatGrewTheMemoryLeavesNothingBehind(t *testing.T) {
 		t.Error("its instance was thrown away, though putting it back is enough")
 	}
 	p.Rest()
-	p.Rest() // its pages are given back
+	p.Rest() // releases its pages
 	if got := admit(t, p); got.Answer != api.Allow {
 		t.Errorf("after it rested: %+v", got)
 	}
@@ -71,8 +72,8 @@ func TestAnInstanceIsKeptThatGrewUntilItsFuelWasOver(t *testing.T) {
 	}
 }
 
-// The pages are there from the second call on, so these calls cost no more than
-// others.
+// TestAnInstanceWhoseCallsGrowIsTrusted uses pages that are mapped from the second call on,
+// so these calls cost no more than others.
 func TestAnInstanceWhoseCallsGrowIsTrusted(t *testing.T) {
 	t.Parallel()
 	m := w.Plugin()
@@ -99,7 +100,8 @@ func TestAnInstanceWhoseCallsGrowIsTrusted(t *testing.T) {
 	}
 }
 
-// Otherwise a plugin could have a long stay, and grow so that it is not noticed.
+// TestAStormInACallThatThenGrowsCounts checks that a plugin cannot hide a storm of page
+// faults by growing its memory afterwards.
 func TestAStormInACallThatThenGrowsCounts(t *testing.T) {
 	t.Parallel()
 	m := w.Plugin()

@@ -10,7 +10,7 @@ import (
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// wordyPod is a pod of which there is much to write.
+// wordyPod returns a pod whose document is long.
 func wordyPod() *v1.Pod {
 	p := testPod("a")
 	for n := range 200 {

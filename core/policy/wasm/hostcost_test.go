@@ -14,8 +14,8 @@ import (
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// repeating is a plugin that makes the same call a thousand times in each hook, with
-// the text at address 256.
+// repeating returns a plugin that makes the same call a thousand times in each hook, with the
+// text at address 256.
 func repeating(of w.Import, text string, args ...int32) []byte {
 	m := w.Plugin(of)
 	m.Data(256, text)
@@ -34,13 +34,13 @@ func repeating(of w.Import, text string, args ...int32) []byte {
 	return m.Bytes()
 }
 
-// A call of the host that leaves garbage costs many times its fuel, and the time of
-// the garbage collector beside it. (Not parallel: it counts what the process
-// allocates.)
+// TestHostCall_leavesNoGarbage checks that host calls allocate little: garbage costs many
+// times the fuel of a call, and collector time besides. It is not parallel: it counts what
+// the process allocates.
 func TestHostCall_leavesNoGarbage(t *testing.T) {
 	setting := func(path string) []byte { return repeating(w.Setting, path, 256, int32(len(path)), 4096, 1024) }
 	write := func(text string) []byte {
-		vector := string([]byte{8, 1, 0, 0, byte(len(text)), 0, 0, 0}) // the text lies behind it
+		vector := string([]byte{8, 1, 0, 0, byte(len(text)), 0, 0, 0}) // the text is right after it
 		return repeating(w.WASI("fd_write", w.I32, w.I32, w.I32, w.I32), vector+text, 1, 256, 1, 16)
 	}
 	patch := "[" + strings.Repeat(`{"op":"test","path":"","value":[1,"a",{"b":null}]},`, 9) + `{"op":"remove","path":"/a"}]`
@@ -67,10 +67,10 @@ func TestHostCall_leavesNoGarbage(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		for range 100 { // what it may log is logged
+		for range 100 { // uses up the plugin's log budget
 			ask()
 		}
-		most := 100.0 // for each thousand calls
+		most := 100.0 // per thousand calls
 		if strings.HasPrefix(name, "patch") {
 			most += 2000 // with the race detector two are of what is kept
 		}
@@ -80,8 +80,8 @@ func TestHostCall_leavesNoGarbage(t *testing.T) {
 	}
 }
 
-// besideFuel is what a plugin's call cost beside its fuel where it does not come back to
-// the host.
+// besideFuel returns what a plugin's call costs beside its fuel if it does not yield to the
+// host.
 func besideFuel(t *testing.T, p *Plugin, about *v1.Pod) int64 {
 	t.Helper()
 	i, err := p.take(t.Context())
@@ -90,7 +90,7 @@ func besideFuel(t *testing.T, p *Plugin, about *v1.Pod) int64 {
 	}
 	i.tank.slice, i.tank.most = 1<<40, 1<<40
 	p.give(i, true)
-	p.pool.clean, p.pool.used = p.pool.used, nil // as it is
+	p.pool.clean, p.pool.used = p.pool.used, nil // so that it is used without being restored
 	result, err := p.Admit(t.Context(), question(about))
 	if err != nil {
 		t.Fatal(err)
@@ -112,7 +112,7 @@ func TestHostCall_pathOfASettingCostsBesideTheFuel(t *testing.T) {
 		{"aaaa", 4, 1},
 		{strings.Repeat("a", 1024), 1024, 1},
 		{strings.Repeat("a", 5000), 1025, 0},
-		{strings.Repeat("m.", 30) + "x", 61, 31}, // all but the last are there
+		{strings.Repeat("m.", 30) + "x", 61, 31}, // all but the last segment exist
 		{"m" + strings.Repeat("['m']", 20), 101, 21},
 		{"a" + strings.Repeat("[0]", 100), 301, 32},
 	} {
@@ -126,7 +126,8 @@ func TestHostCall_pathOfASettingCostsBesideTheFuel(t *testing.T) {
 	}
 }
 
-// What values cost beside their fuel is on the bill of tenants and operators alike.
+// TestHostCall_costBesideTheFuel checks that reading values costs the same for tenants and
+// operators.
 func TestHostCall_costBesideTheFuel(t *testing.T) {
 	t.Parallel()
 	const n = 100
@@ -146,7 +147,7 @@ func TestHostCall_costBesideTheFuel(t *testing.T) {
 		}})
 		empty.ManagedFields = append(empty.ManagedFields, metav1.ManagedFieldsEntry{Time: new(metav1.NewTime(time.Unix(1e9, 0)))})
 	}
-	// object is what a value that is written as JSON costs.
+	// object returns the cost of a value that is written as JSON.
 	object := func(fields int64) int64 { return jsonExtra + fields*jsonFieldExtra }
 	annotated := testPod()
 	annotated.Annotations = map[string]string{}
@@ -187,7 +188,8 @@ func TestHostCall_costBesideTheFuel(t *testing.T) {
 	}
 }
 
-// A document costs by the quantities in it when it is made, not when it is given again.
+// TestHostCall_documentCostsBesideTheFuel checks that the quantities in a document are
+// charged when the document is made, but not when it is read again.
 func TestHostCall_documentCostsBesideTheFuel(t *testing.T) {
 	t.Parallel()
 	const n = 100
@@ -195,8 +197,8 @@ func TestHostCall_documentCostsBesideTheFuel(t *testing.T) {
 	for i := range n {
 		p.Spec.Containers[i].Resources.Requests = v1.ResourceList{"memory": resource.MustParse("1Ei")}
 	}
-	const fixed = jsonExtra + 4*jsonFieldExtra // kind, apiVersion, metadata and spec
-	request := int64(jsonExtra + reflect.TypeFor[seenRequest]().NumField()*jsonFieldExtra)
+	const fixed = jsonExtra + 4*jsonFieldExtra // for kind, apiVersion, metadata and spec
+	request := int64(jsonExtra + reflect.TypeFor[request]().NumField()*jsonFieldExtra)
 	for name, test := range map[string]struct {
 		module []byte
 		want   int64

@@ -9,8 +9,8 @@ import (
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// calling is a plugin that calls one function in each hook, with parameters
-// from the bytes of the pod's name, 8 for each.
+// calling returns a plugin that calls one function in each hook. Each parameter is 8 bytes of
+// the pod's name.
 func calling(module, name string, f function) []byte {
 	of := w.Import{Module: module, Name: name}
 	for _, t := range f.params {
@@ -45,11 +45,11 @@ func calling(module, name string, f function) []byte {
 	return m.Bytes()
 }
 
-// hostile are parameters that make trouble where something is not checked.
+// hostile are parameters that cause errors if a check is missing.
 var hostile = []int64{0, 1, 20, 1<<16 - 1, 1 << 16, math.MaxInt32, -1, math.MinInt64}
 
-// No parameters make a function of the host do anything but answer, or end the
-// call as the ABI says. What it answers, the tables of other tests say.
+// TestHostFunctionsWithstandAnyParameters checks that a host function, whatever its
+// parameters, either answers or ends the call as the ABI says. Other tests check the answers.
 func TestHostFunctionsWithstandAnyParameters(t *testing.T) {
 	t.Parallel()
 	for module, functions := range map[string]map[string]function{abiModule: abiFunctions, wasiModule: wasiFunctions} {

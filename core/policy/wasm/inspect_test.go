@@ -18,7 +18,7 @@ import (
 	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// reasons are those of a report, in words.
+// reasons returns the reasons of a report as texts.
 func reasons(r *Report) []string {
 	var texts []string
 	for i := range r.Refused {
@@ -27,7 +27,8 @@ func reasons(r *Report) []string {
 	return texts
 }
 
-// varied is a plugin with something of everything.
+// varied returns a plugin with at least one of every kind of section and instruction that a
+// report describes.
 func varied() []byte {
 	m := wasmtest.Plugin(wasmtest.Warn, wasmtest.WASI("sched_yield"))
 	m.Replace(4, []byte("\x01\x70\x00\x08"))
@@ -172,7 +173,7 @@ func TestInspectGivesEveryReasonWithItsPlace(t *testing.T) {
 	}
 }
 
-// loadable says whether a module would be compiled.
+// loadable reports whether a module would pass all checks before it is compiled.
 func loadable(binary []byte) bool {
 	caps := verify.Default()
 	m, err := verified(context.Background(), binary, caps, &Options{MemoryPages: defaultMemoryPages})
@@ -294,8 +295,8 @@ func TestInspectEscapesNames(t *testing.T) {
 	}
 }
 
-// FuzzInspect tries bytes of any kind: no panic, and the same opinion as
-// loading has before it compiles.
+// FuzzInspect checks with arbitrary bytes that Inspect does not panic, and that it refuses
+// exactly the modules that loading refuses before it compiles.
 func FuzzInspect(f *testing.F) {
 	f.Add(varied())
 	f.Add(wasmtest.Denying("object.metadata.name", "x"))

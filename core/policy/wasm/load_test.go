@@ -7,7 +7,7 @@ import (
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// beginning is a plugin that goes round a loop at its start.
+// beginning returns a plugin that runs a loop when it starts.
 func beginning(turns int32) []byte {
 	m := w.Plugin()
 	m.Export("_initialize", m.Func(nil, nil, []w.Type{w.I32}, w.Loop(

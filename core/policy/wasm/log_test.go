@@ -33,7 +33,7 @@ func TestAPluginThatLogsTooMuchIsCutOff(t *testing.T) {
 		if want := `msg="lines of a plugin were dropped: it logs too much" policy=test lines=68`; strings.Count(log.String(), want) != 1 {
 			t.Errorf("want once %s", want)
 		}
-		time.Sleep(24 * time.Hour) // it saves up no more than the burst
+		time.Sleep(24 * time.Hour) // the budget never exceeds the burst
 		before := strings.Count(log.String(), line)
 		for range 100 {
 			l.line(t.Context(), "", slog.LevelInfo, []byte(line))
@@ -44,7 +44,8 @@ func TestAPluginThatLogsTooMuchIsCutOff(t *testing.T) {
 	})
 }
 
-// TestPluginLog_controlCharacters: a plugin writes no more by having its bytes escaped.
+// TestPluginLog_controlCharacters checks that escaped bytes count in full towards a plugin's
+// budget.
 func TestPluginLog_controlCharacters(t *testing.T) {
 	t.Parallel()
 	for name, line := range map[string]string{
@@ -69,8 +70,9 @@ func TestPluginLog_controlCharacters(t *testing.T) {
 	}
 }
 
-// TestPluginLog_escapesThatDoNotFit: a line that was dropped because of its escapes keeps
-// out others that may not fit, and no others, until there is room for the longest line.
+// TestPluginLog_escapesThatDoNotFit checks a line that is dropped because of its escapes.
+// Until there is room for the longest line, it also causes other lines to be dropped that
+// might not fit, and only these.
 func TestPluginLog_escapesThatDoNotFit(t *testing.T) {
 	t.Parallel()
 	for name, shares := range map[string]*logShares{
@@ -105,7 +107,8 @@ func TestPluginLog_escapesThatDoNotFit(t *testing.T) {
 	}
 }
 
-// (Not parallel: it counts what the process allocates.)
+// TestPluginLog_droppedLineIsNotEscaped is not parallel: it counts what the process
+// allocates.
 func TestPluginLog_droppedLineIsNotEscaped(t *testing.T) {
 	for name, test := range map[string]struct {
 		line   string
@@ -121,7 +124,7 @@ func TestPluginLog_droppedLineIsNotEscaped(t *testing.T) {
 		l := newPluginLog((&testLog{}).logger(slog.LevelInfo), "test", test.shares)
 		text := []byte(test.line)
 		logs := func() { l.line(t.Context(), "a", slog.LevelInfo, text) }
-		for range 30 { // what fits is logged
+		for range 30 { // uses up the budget
 			logs()
 		}
 		if got := testing.AllocsPerRun(100, logs); got > 0 {

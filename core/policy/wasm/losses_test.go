@@ -8,8 +8,8 @@ import (
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// breaking are tenants whose pods break an instance whenever they may, each asked
-// every tenth of a second; it returns how many instances each has broken.
+// breaking simulates tenants whose pods break an instance whenever they may, every tenth of a
+// second. It returns how many instances each tenant has broken.
 func breaking(l *pool, now *time.Time, tenants int, lasting time.Duration) (broken map[string]int) {
 	broken = map[string]int{}
 	for end := now.Add(lasting); now.Before(end); *now = now.Add(100 * time.Millisecond) {
@@ -29,7 +29,7 @@ func TestTenantsThatBreakInstancesShareTenASecond(t *testing.T) {
 		now := testTime
 		l := newPool(1)
 		l.now = func() time.Time { return now }
-		breaking(&l, &now, tenants, time.Minute) // all are known to
+		breaking(&l, &now, tenants, time.Minute) // after this the pool knows all tenants
 		sum := 0
 		const lasting = 2 * time.Minute
 		broken := breaking(&l, &now, tenants, lasting)

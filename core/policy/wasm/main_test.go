@@ -51,8 +51,8 @@ func testEngine(tb testing.TB) (*Engine, *testLog) {
 	return engineIn(tb, tb.TempDir()+"/cache", log), log
 }
 
-// engineIn makes an engine that is closed with the test, after the plugins that
-// are made later.
+// engineIn returns an engine that the test closes at its end, after the plugins that are
+// loaded later.
 func engineIn(tb testing.TB, dir string, log *testLog) *Engine {
 	tb.Helper()
 	limits := compile.Limits{CPU: 2 * time.Minute, Wall: 5 * time.Minute} // the race detector takes its time
@@ -72,7 +72,7 @@ func testOptions() Options {
 	return Options{Policy: "test", Hooks: []string{"admit"}, MemoryPages: 4, Fuel: 2_000_000, OutputBytes: 64 << 10, Node: "node-1"}
 }
 
-// load loads a plugin that is closed with the test.
+// load loads a plugin that the test closes at its end.
 func load(tb testing.TB, binary []byte, change ...func(*Options)) (*Plugin, *testLog) {
 	tb.Helper()
 	e, log := testEngine(tb)
@@ -112,11 +112,11 @@ func admit(tb testing.TB, p *Plugin, images ...string) Result {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	result.Fuel, result.Extra = 0, 0 // what the metering of the day says
+	result.Fuel, result.Extra = 0, 0 // they vary with the metering
 	return result
 }
 
-// admitFailure is the failure of a call that must fail.
+// admitFailure makes a call that must fail, and returns the failure.
 func admitFailure(tb testing.TB, p *Plugin, images ...string) *Failure {
 	tb.Helper()
 	result, err := p.Admit(context.Background(), question(testPod(images...)))
@@ -130,8 +130,8 @@ func admitFailure(tb testing.TB, p *Plugin, images ...string) *Failure {
 	return failure
 }
 
-// memoryAfterAdmit is a part of the guest's memory as its hook left it, before
-// it is put back.
+// memoryAfterAdmit returns a part of the guest's memory after its hook, before the memory is
+// restored.
 func memoryAfterAdmit(t *testing.T, p *Plugin, address, length uint32) []byte {
 	t.Helper()
 	return memoryAfter(t, p, HookAdmit, question(testPod()), nil, address, length)

@@ -13,7 +13,7 @@ import (
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// testMerge has two candidates, of which the second runs.
+// testMerge returns a request with two candidates, the second of which runs.
 func testMerge() *MergeRequest {
 	small := func(name string) *v1.Pod { return &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}} }
 	return &MergeRequest{
@@ -45,9 +45,9 @@ func TestMergeAnswers(t *testing.T) {
 				t.Errorf("fuel %d", got.Fuel)
 			}
 			if want.Fuel == 0 {
-				want.Fuel = got.Fuel // the second call takes the same
+				want.Fuel = got.Fuel // the second call must use as much
 			}
-			got.Extra = 0 // another each time
+			got.Extra = 0 // it differs from call to call
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("%d (-want +got):\n%s", number, diff)
 			}
@@ -74,7 +74,7 @@ func TestNumbersThatAreNoMerge(t *testing.T) {
 		if test.change != nil {
 			test.change(m)
 		}
-		for range 2 { // the plugin goes on
+		for range 2 { // the plugin still works after the failure
 			result, err := p.Merge(t.Context(), m)
 			if failure, ok := errors.AsType[*Failure](err); !ok || failure.Error() != test.want {
 				t.Errorf("%s: %v, %+v\nwant %s", name, err, result, test.want)
@@ -156,11 +156,12 @@ func TestPathsThatNameNoCandidateAreRefused(t *testing.T) {
 	}
 }
 
-// Winners are seen by their fields, as the paths of candidates show them.
+// TestAPluginMergesByTheCandidates reads a field of a candidate by its path, and returns the
+// field as the winner.
 func TestAPluginMergesByTheCandidates(t *testing.T) {
 	t.Parallel()
 	m := fetching(t, []string{"candidates[1].running"}, w.Reason)
-	m.Merge(w.I32Const(w.Input+8+4+valueHeader), w.I32Load8(0)) // the bool is the winner
+	m.Merge(w.I32Const(w.Input+8+4+valueHeader), w.I32Load8(0)) // the bool is the winner's number
 	p, _ := load(t, m.Bytes(), func(o *Options) { o.Hooks = []string{"merge"} })
 	for _, running := range []bool{true, false} {
 		q := testMerge()

@@ -7,8 +7,8 @@ import (
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// storing is a plugin with so much memory that stores once in each page of it, and
-// ends with the code after.
+// storing returns a plugin with a memory of this size that stores once in each page of the
+// memory, and then runs the code after.
 func storing(bytes int32, after ...w.Code) []byte {
 	m := w.Plugin()
 	m.Export("_initialize", m.Func(nil, nil, nil, w.I32Const(bytes/pageSize-1), w.MemoryGrow, w.Drop))
@@ -21,7 +21,7 @@ func storing(bytes int32, after ...w.Code) []byte {
 	return m.Bytes()
 }
 
-// loadOf loads a plugin of an owner that may store in much memory.
+// loadOf loads an owner's plugin that may use 256 pages of memory.
 func loadOf(t *testing.T, owner string, module []byte) *Plugin {
 	t.Helper()
 	p, _ := load(t, module, func(o *Options) { o.Fuel, o.MemoryPages, o.Tenant = 10_000_000, 256, owner })
@@ -31,8 +31,8 @@ func loadOf(t *testing.T, owner string, module []byte) *Plugin {
 	return p
 }
 
-// beside is what a call about a pod of a tenant costs beside its fuel and how it is
-// cut.
+// beside returns what a call about a tenant's pod costs beside its fuel and beside its
+// yields.
 func beside(t *testing.T, p *Plugin, tenant string) int64 {
 	t.Helper()
 	i := append(p.pool.clean, p.pool.used...)[0]
@@ -42,8 +42,8 @@ func beside(t *testing.T, p *Plugin, tenant string) int64 {
 	return result.Extra - i.tank.extra()
 }
 
-// assertCosts sees that a call costs what it is to take to put back so many pages,
-// within a tenth: the kernel may map a few more.
+// assertCosts checks that a call costs what restoring this many pages costs, within a tenth:
+// the kernel may map a few more.
 func assertCosts(t *testing.T, what string, got, pages, price int64) {
 	t.Helper()
 	if want := pages * price; got < want-want/10 || got > want+want/10 {
@@ -71,7 +71,7 @@ func TestPagesThatAreDroppedEachTimeArePaidForEachTime(t *testing.T) {
 	p := loadOf(t, "red", storing(8<<20, w.I32Const(0)))
 	beside(t, p, "red")
 	for range 3 {
-		// The next call finds it used, and puts it back.
+		// The next call finds the instance used, and restores it.
 		assertCosts(t, "a call", beside(t, p, "red"), pages-calm, freshFuel)
 	}
 }
@@ -83,7 +83,7 @@ func TestNobodyElsePaysForATenantsPages(t *testing.T) {
 	beside(t, p, "red")
 	p.Settle(t.Context())
 	for range 3 {
-		// They stay the instance's own: that they are copied back again is red's doing.
+		// The instance keeps these pages; copying them back is charged to red.
 		assertCosts(t, "a call about another's pod", beside(t, p, "blue"), 0, 1)
 		p.Settle(t.Context())
 	}
@@ -124,7 +124,8 @@ func TestCalmCallsOweNothing(t *testing.T) {
 	}
 }
 
-// Otherwise a call could touch all of its memory, and trap so that it is not counted.
+// TestPagesOfAnInstanceThatIsThrownAwayArePaidForToo checks that a call cannot avoid the
+// charge for its pages with a trap.
 func TestPagesOfAnInstanceThatIsThrownAwayArePaidForToo(t *testing.T) {
 	t.Parallel()
 	const pages, calm = 8 << 20 / hostPage, stormBytes / hostPage

@@ -13,16 +13,15 @@ import (
 	"github.com/wardlet/wardlet/test/wasmtest/worst"
 )
 
-// TestInspect_timeIsInProportionToTheLength holds every pass over a module, of
-// which Inspect makes all, to time that grows as its length does: what is eight
-// times as long must not take much longer for each byte.
+// TestInspect_timeIsInProportionToTheLength checks all passes over a module, which Inspect
+// runs: for a module eight times as long, the time per byte must not grow much.
 func TestInspect_timeIsInProportionToTheLength(t *testing.T) {
-	runtime.LockOSThread() // its time does not count what other tests do meanwhile
+	runtime.LockOSThread() // so that the thread's time excludes other tests
 	defer runtime.UnlockOSThread()
 	ordinary := perByte(w.Denying("object.spec.@containers[*].image", "evil"))
 	for _, family := range worst.All() {
 		small, large := family.Module(1), family.Module(worst.Full)
-		// What a module takes however small it is makes the limit larger.
+		// The limit includes the fixed cost of even the smallest module.
 		if got, limit := perByte(large), 3*max(ordinary, perByte(small)); got > limit {
 			t.Errorf("%s: %.0f ns for each of %d bytes, want at most %.0f, three times that of %d bytes",
 				family.Name, got, len(large), limit, len(small))
@@ -30,7 +29,7 @@ func TestInspect_timeIsInProportionToTheLength(t *testing.T) {
 	}
 }
 
-// perByte is the nanoseconds for a byte of a module in the best of some tries.
+// perByte returns the nanoseconds per byte of a module, the best of five tries.
 func perByte(binary []byte) float64 {
 	best := time.Hour
 	for range 5 {
@@ -65,7 +64,8 @@ func TestLoad_costIsThatOfTheThread(t *testing.T) {
 	}
 }
 
-// A memory of 64 MiB is captured when a plugin starts, each time that its set is loaded.
+// TestLoad_costHasTheFirstInstance checks that loading pays for the snapshot of a large
+// memory, which is captured each time the set is loaded.
 func TestLoad_costHasTheFirstInstance(t *testing.T) {
 	t.Parallel()
 	e := engineIn(t, t.TempDir()+"/cache", &testLog{})
@@ -75,7 +75,7 @@ func TestLoad_costHasTheFirstInstance(t *testing.T) {
 		m.Admit(w.I32Const(0))
 		o := testOptions()
 		o.MemoryPages = 1024
-		for range 4 { // the first is compiled
+		for range 4 { // only the first load compiles the module
 			all := time.Duration(0)
 			p, err := e.Load(WithCost(t.Context(), func(cpu time.Duration) { all += cpu }), m.Bytes(), o)
 			if err != nil {

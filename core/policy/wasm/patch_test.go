@@ -56,7 +56,7 @@ func TestPatchesThatAreNone(t *testing.T) {
 	}
 }
 
-// answerTo is the error of a hook.
+// answerTo calls a hook and returns its error.
 func answerTo(t *testing.T, p *Plugin, hook string) (err error) {
 	t.Helper()
 	switch hook {
@@ -94,7 +94,7 @@ func TestPatchesCountWhereSomethingGoesOn(t *testing.T) {
 		}
 	}
 	p, _ := load(t, w.Patching(0, patch))
-	if _, err := p.Filter(t.Context(), question(testPod())); err != nil { // has nothing to patch
+	if _, err := p.Filter(t.Context(), question(testPod())); err != nil { // this hook takes no patch
 		t.Error(err)
 	}
 	p, _ = load(t, w.Patching(0, " []"))
@@ -122,7 +122,7 @@ func TestPatchesCountTowardsTheOutput(t *testing.T) {
 	t.Parallel()
 	const patch = `[{"op":"remove","path":"/a"}]`
 	m := w.Plugin(w.Patch)
-	m.Init(text(m, 100, patch), w.Call(0), w.I32Const(0)) // no effect, but it counts
+	m.Init(text(m, 100, patch), w.Call(0), w.I32Const(0)) // it has no effect, but uses output bytes
 	m.Admit(text(m, 300, patch), w.Call(0), text(m, 500, patch), w.Call(0), w.I32Const(0))
 	p, _ := load(t, m.Bytes(), func(o *Options) { o.OutputBytes = 2 * len(patch) })
 	for range 2 {
@@ -142,7 +142,7 @@ func TestPatchesCountTowardsTheOutput(t *testing.T) {
 	}
 }
 
-// FuzzPatch compares what is said of a patch with what a decoder finds in it.
+// FuzzPatch compares the result of checkPatch with that of a JSON decoder.
 func FuzzPatch(f *testing.F) {
 	for _, text := range []string{
 		`[]`, `[{"op":"add","path":"/a","value":[1,{}]}]`, `[{"op":"remove","path":"/a"}`, `[{"op":"move","path":"/a","from":"/b"}]`, "\xff", "[[[[",
@@ -162,7 +162,8 @@ func FuzzPatch(f *testing.F) {
 	})
 }
 
-// It counts the allocations of the process.
+// TestALongPatchIsReadUpToWhatIsWrongWithIt is not parallel: it counts the allocations of the
+// process.
 func TestALongPatchIsReadUpToWhatIsWrongWithIt(t *testing.T) {
 	const remove = `{"op":"remove","path":"/a"},`
 	for text, want := range map[string]string{
@@ -182,8 +183,7 @@ func TestALongPatchIsReadUpToWhatIsWrongWithIt(t *testing.T) {
 	}
 }
 
-// decodedPatch is how many operations a decoder finds, and whether something is
-// wrong with the patch.
+// decodedPatch returns how many operations a decoder finds, and whether the patch is invalid.
 func decodedPatch(text []byte) (operations int, wrong bool) {
 	var list []json.RawMessage
 	if bytes.Equal(bytes.TrimSpace(text), []byte("null")) || json.Unmarshal(text, &list) != nil || len(list) > MaxPatchOperations {

@@ -63,8 +63,8 @@ func TestPathsAreRefusedWithThePlace(t *testing.T) {
 	}
 }
 
-// FuzzPath writes what was read anew, and wants it to read the same; and no
-// path may upset a projection.
+// FuzzPath writes each parsed path as text and parses the text again: both must be equal. No
+// path may break a projection.
 func FuzzPath(f *testing.F) {
 	for _, text := range []string{
 		"object.spec.@containers[*].image", "object.metadata.labels['a\\'b']", "object.spec.containers[0].ports[*].hostPort",

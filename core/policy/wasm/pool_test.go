@@ -11,9 +11,9 @@ import (
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// remembering is a plugin whose initialisation stores a number in memory it
-// grew and in a global, and which denies if one of the two is another, after
-// changing both.
+// remembering returns a plugin whose initialisation stores a number in memory that it grew,
+// and another in a global. A call denies if one of the two has another value, and then
+// changes both.
 func remembering() []byte {
 	m := w.Plugin()
 	g := m.Global(w.I32, true, w.I32Const(1))
@@ -131,8 +131,8 @@ func TestInstancesThatOneTenantsPodsBreakAreNotMissedByOthers(t *testing.T) {
 	}
 }
 
-// growingByOne is a plugin that grows its memory by a page each time, to the most
-// that its module declares: so that it cannot be put back.
+// growingByOne returns a plugin that grows its memory by a page in each call, up to the
+// maximum that its module declares, so that the instance cannot be restored.
 func growingByOne() []byte {
 	m := w.Plugin()
 	m.Replace(5, []byte{1, 1, 1, 2})

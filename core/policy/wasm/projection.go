@@ -131,7 +131,7 @@ func compilePath(all []segment, may capabilities) (f field, err error) {
 			return field{}, fmt.Errorf("request.references needs the capability %q: add it to the policy's capabilities", CapabilityReferencesRead)
 		}
 		f.root = rootRequest
-		f.program, err = compileBelow(reflect.TypeFor[seenRequest](), rest)
+		f.program, err = compileBelow(reflect.TypeFor[request](), rest)
 	case "node":
 		if !may.node {
 			return field{}, fmt.Errorf("node needs the capability %q: add it to the policy's capabilities", CapabilityNodeRead)

@@ -16,7 +16,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// declared is a projection of some paths.
+// declared returns a projection of some paths.
 func declared(tb testing.TB, paths ...string) *projection {
 	tb.Helper()
 	p := &projection{}
@@ -28,7 +28,7 @@ func declared(tb testing.TB, paths ...string) *projection {
 	return p
 }
 
-// put is what a request asks on the node "node-1".
+// put returns the query of a request on the node "node-1".
 func put(r *Request) *query {
 	q := &query{}
 	q.setPod(HookAdmit, r)
@@ -36,7 +36,7 @@ func put(r *Request) *query {
 	return q
 }
 
-// recordOf is the record of a request.
+// recordOf returns the record of a request.
 func recordOf(tb testing.TB, p *projection, r *Request) []byte {
 	tb.Helper()
 	var out record
@@ -47,7 +47,7 @@ func recordOf(tb testing.TB, p *projection, r *Request) []byte {
 	return out.out
 }
 
-// fullPod has something of everything that a projection treats in its own way.
+// fullPod returns a pod with a value of each kind that a projection treats differently.
 func fullPod() *v1.Pod {
 	return &v1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
@@ -156,7 +156,7 @@ func TestValuesOfPaths(t *testing.T) {
 		"object.spec.@containers[4].ports[*].hostPort":   list{},
 		"object.spec.@containers[0].targetContainerName": none,
 		"object.spec.@containers[3]":                     raw(`{"name":"debug","image":"alpine","resources":{},"targetContainerName":"web"}`),
-		// what was before, and the request
+		// the old object, and the request
 		"oldObject.metadata.name":            none,
 		"oldObject.spec.containers[*].image": none,
 		"request.operation":                  "ADD",
@@ -201,7 +201,7 @@ func TestAnEmptyPodHasNoContainers(t *testing.T) {
 	}
 }
 
-// The layout is the ABI's: a change of these bytes breaks every plugin.
+// TestLayoutOfTheRecord pins the ABI's layout: a change of these bytes breaks every plugin.
 func TestLayoutOfTheRecord(t *testing.T) {
 	t.Parallel()
 	p := declared(t, "object.spec.containers[*].image", "object.spec.hostNetwork", "object.metadata.labels", "object.spec.nodeName")
@@ -258,7 +258,7 @@ func TestPathsThatNameNothingAreRefused(t *testing.T) {
 	}
 }
 
-// every visits all paths of fields below a type, with [*] for elements.
+// every calls visit with the path of each field below a type; [*] stands for elements.
 func every(t reflect.Type, path string, visit func(path string)) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -311,7 +311,8 @@ func TestObjectsReadBackAsTheyWere(t *testing.T) {
 	}
 }
 
-// Pods are shared by every part of the agent: two plugins may look at once.
+// TestPodsAreOnlyRead checks that two plugins can read a pod at the same time: pods are
+// shared by all parts of the agent.
 func TestPodsAreOnlyRead(t *testing.T) {
 	t.Parallel()
 	p := fullPod()

@@ -10,7 +10,7 @@ import (
 // query is the question of a hook, in the form that paths and documents read.
 type query struct {
 	object, old *v1.Pod
-	request     seenRequest
+	request     request
 	// node holds facts only if nodeKnown is true.
 	node       node
 	nodeKnown  bool
@@ -22,7 +22,7 @@ type query struct {
 func (q *query) setPod(hook Hook, r *Request) {
 	about := r.Question
 	q.object, q.old, q.texts = about.Pod, about.Old, r.Texts
-	q.request = seenRequest{
+	q.request = request{
 		Hook: hook, Operation: about.Op, Source: about.Origin.Source, Kind: r.Kind, Document: about.Origin.Document,
 		Replaces: string(about.Replaces), Tenant: r.Tenant, Time: r.Time.UnixMilli(), ClockSynchronized: r.ClockSynchronized,
 		Connection: about.Connection, References: r.References,
@@ -35,7 +35,7 @@ func (q *query) setPod(hook Hook, r *Request) {
 // setMerge makes q a question about the documents that claim one pod.
 func (q *query) setMerge(m *MergeRequest) {
 	q.old, q.texts = m.Current, m.Texts
-	q.request = seenRequest{
+	q.request = request{
 		Hook: HookMerge, Tenant: m.Tenant, Time: m.Time.UnixMilli(), ClockSynchronized: m.ClockSynchronized,
 	}
 	for i := range m.Candidates {

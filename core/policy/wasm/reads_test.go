@@ -31,7 +31,7 @@ func TestWhatAPluginGotIsKnown(t *testing.T) {
 			m := fetching(t, paths, w.Get, w.JSON)
 			m.Admit(test.does(m), w.I32Const(0))
 			p, _ := load(t, m.Bytes())
-			for range 2 { // the second call is as the first
+			for range 2 { // the second call must return the same
 				result, _ := p.Admit(t.Context(), question(fullPod()))
 				if diff := cmp.Diff(test.want, result.Reads); diff != "" {
 					t.Errorf("reads (-want +got):\n%s", diff)

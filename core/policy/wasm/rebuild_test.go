@@ -30,12 +30,13 @@ func TestACallPaysForTheInstanceThatItBreaks(t *testing.T) {
 	}
 }
 
-// A module with much data, of which each instance gets a copy.
+// TestPool_laterInstancesArePaidFor loads a module with much data, which is copied for each
+// instance.
 func TestPool_laterInstancesArePaidFor(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		tenant string
-		broken bool // an instance that a call has paid for
+		broken bool // whether a call broke an instance and paid for it
 		pays   bool
 	}{
 		"a tenant's":                   {"team", false, true},
@@ -60,7 +61,7 @@ func TestPool_laterInstancesArePaidFor(t *testing.T) {
 				t.Errorf("%s: what replaces one that was paid for costs %d", name, first.made)
 			}
 		}
-		for n, want := range []bool{test.pays, false} { // the second is made, then used again
+		for n, want := range []bool{test.pays, false} { // the second instance is made by the first call and reused by the second
 			result, err := p.Admit(t.Context(), question(testPod()))
 			if pays := result.Extra > 100_000; err != nil || pays != want {
 				t.Errorf("%s, call %d: costs %d beside its fuel, want much: %t; %v", name, n, result.Extra, want, err)

@@ -16,7 +16,7 @@ type missing struct{}
 // raw is a value of type JSON.
 type raw string
 
-// parseRecord reads a record as a guest does, and checks it whole.
+// parseRecord reads a record as a guest does, and checks all of it.
 func parseRecord(tb testing.TB, data []byte) []any {
 	tb.Helper()
 	r := guestReader{tb: tb, data: data}

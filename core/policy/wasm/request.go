@@ -33,9 +33,9 @@ type Request struct {
 	Texts *pod.Texts
 }
 
-// seenRequest is the part of a question that plugins see, by the names of
+// request is the part of a question that plugins see, by the names of
 // docs/abi.md. Optional fields are omitted if they are empty.
-type seenRequest struct {
+type request struct {
 	Hook              Hook     `json:"hook"`
 	Operation         api.Op   `json:"operation,omitempty"`
 	Source            string   `json:"source,omitempty"`

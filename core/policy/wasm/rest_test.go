@@ -16,8 +16,7 @@ import (
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// resting is a plugin with room for many instances, and what is known of its
-// use.
+// resting returns a plugin with room for 8 instances, and a new record of its use.
 func resting(t *testing.T, module []byte) (*Plugin, *idle) {
 	t.Helper()
 	p, _ := load(t, module)
@@ -25,7 +24,7 @@ func resting(t *testing.T, module []byte) (*Plugin, *idle) {
 	return p, &idle{}
 }
 
-// use has n instances in use at once, and returns them settled.
+// use takes n instances at once, and then returns and settles them.
 func use(t *testing.T, p *Plugin, d *idle, n int) {
 	t.Helper()
 	var all []*instance
@@ -86,8 +85,8 @@ func TestInstancesInUseAreNotClosed(t *testing.T) {
 	p.give(second, true)
 }
 
-// TestAPluginThatNobodyAsksHoldsNoWrittenPages also sees that what it then
-// answers is right: memory and globals are what they were.
+// TestAPluginThatNobodyAsksHoldsNoWrittenPages also checks the next answer: memory and
+// globals must have their initial values.
 func TestAPluginThatNobodyAsksHoldsNoWrittenPages(t *testing.T) {
 	t.Parallel()
 	p, d := resting(t, remembering())
@@ -99,7 +98,7 @@ func TestAPluginThatNobodyAsksHoldsNoWrittenPages(t *testing.T) {
 		if settled {
 			p.Settle(t.Context())
 		}
-		p.rest(d) // it was asked
+		p.rest(d) // a call was made since the last rest
 		if d.trimmed {
 			t.Error("what was asked a moment ago is trimmed")
 		}
@@ -146,7 +145,7 @@ func TestRestingBesideCallsAndClosingLosesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.pool.most = 4
-	var d idle // of the goroutine that rests
+	var d idle // owned by the goroutine that rests
 	var group sync.WaitGroup
 	done := make(chan struct{})
 	group.Go(func() {
@@ -186,8 +185,8 @@ func TestRestingBesideCallsAndClosingLosesNothing(t *testing.T) {
 	}
 }
 
-// TestCallsAreWhatKeepsAPluginAwake is about Rest as it is called: calls tell
-// how many there were at once.
+// TestCallsAreWhatKeepsAPluginAwake calls Rest itself, so that the number of calls at once
+// comes from the calls.
 func TestCallsAreWhatKeepsAPluginAwake(t *testing.T) {
 	t.Parallel()
 	p, _ := load(t, remembering())
@@ -208,7 +207,7 @@ func TestCallsAreWhatKeepsAPluginAwake(t *testing.T) {
 	}
 }
 
-// stubborn is a module whose instance takes a look before it is closed.
+// stubborn is a module that calls before when its instance is closed.
 type stubborn struct {
 	wazero.Module
 
@@ -220,8 +219,9 @@ func (s stubborn) Close(ctx context.Context) error {
 	return s.Module.Close(ctx)
 }
 
-// Two instances rest, and the memory of one cannot be trimmed. While that one is
-// closed, no call may get the other as its last call left it.
+// TestAnInstanceIsOnlyCleanWhenItsMemoryIs rests two instances, one of whose memories cannot
+// be trimmed. While this one is closed, no call may use the other one in the state of its
+// last call.
 func TestAnInstanceIsOnlyCleanWhenItsMemoryIs(t *testing.T) {
 	t.Parallel()
 	p, d := resting(t, remembering())
@@ -248,7 +248,7 @@ func TestAnInstanceIsOnlyCleanWhenItsMemoryIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	*d = idle{}
-	p.pool.made-- // as if two were kept warm
+	p.pool.made-- // as if two instances were kept warm
 	closed := false
 	both[0].module = stubborn{both[0].module, func() {
 		closed = true
@@ -263,8 +263,8 @@ func TestAnInstanceIsOnlyCleanWhenItsMemoryIs(t *testing.T) {
 	}
 }
 
-// codeResident is what the kernel tells of the machine code from the cache in dir
-// that is resident: a line for each module.
+// codeResident returns the resident machine code of the cache in dir as the kernel reports
+// it: a line for each module.
 func codeResident(t *testing.T, dir string) (lines []string) {
 	t.Helper()
 	text, err := os.ReadFile("/proc/self/smaps")

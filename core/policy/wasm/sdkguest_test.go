@@ -7,7 +7,8 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// The host and the SDK are written against docs/abi.md, not against each other.
+// TestPluginsOfTheSDK checks the host and the Go SDK against each other: both are written
+// from docs/abi.md.
 func TestPluginsOfTheSDK(t *testing.T) {
 	t.Parallel()
 	binary, err := build("../../../plugins/examples", "./allowed-images")

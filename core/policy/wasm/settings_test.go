@@ -21,7 +21,7 @@ func sampleSettings() map[string]any {
 	}
 }
 
-// settingAt is the value at a path.
+// settingAt returns the value at a path.
 func settingAt(s settings, path string) ([]byte, bool) {
 	var (
 		r    record
@@ -160,7 +160,8 @@ func TestSettingsOfNoTableAreEmpty(t *testing.T) {
 	}
 }
 
-// A plugin may look a setting up in every call.
+// TestSettingsAreLookedUpWithoutAllocation matters because a plugin may look up a setting in
+// every call.
 func TestSettingsAreLookedUpWithoutAllocation(t *testing.T) {
 	s, err := checkedSettings(sampleSettings())
 	if err != nil {

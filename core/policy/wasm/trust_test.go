@@ -7,7 +7,7 @@ import (
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// spacious is a plugin with 2 MiB of memory that allows.
+// spacious returns a plugin with 2 MiB of memory that allows.
 func spacious(t *testing.T) *Plugin {
 	t.Helper()
 	m := w.Plugin()
@@ -17,8 +17,7 @@ func spacious(t *testing.T) *Plugin {
 	return p
 }
 
-// calls has the plugin's instance do so many calls in which it writes to a range
-// of its memory.
+// calls makes n calls in which the plugin's instance writes to a range of its memory.
 func calls(t *testing.T, p *Plugin, n, from, bytes int) {
 	t.Helper()
 	for range n {
@@ -56,8 +55,9 @@ func TestAnInstanceIsTrustedAfterCalmCalls(t *testing.T) {
 	}
 }
 
-// A tenant could have its plugin calm until it is trusted, and then have it touch all
-// of its memory, again and again with other bytes in its module.
+// TestATenantsPluginNeverGetsLongSlices covers an attack: a tenant's plugin could behave
+// until it is trusted, then write to all of its memory, and then start over as a module with
+// other bytes.
 func TestATenantsPluginNeverGetsLongSlices(t *testing.T) {
 	t.Parallel()
 	m := w.Plugin()
@@ -113,8 +113,9 @@ func TestAnotherInstancesStormTakesTrustAway(t *testing.T) {
 	assertTrusted(t, p, false, "after the plugin's storm")
 }
 
-// The pages by which a memory grows are given when they are touched, and the
-// instance is thrown away after the call: nothing is to be learnt from it.
+// TestAfterItGrewAnInstanceGetsShortSlices checks a call that grows the memory. Its new pages
+// are mapped when they are first written, and the instance is discarded after the call, so
+// that it can never earn trust for them.
 func TestAfterItGrewAnInstanceGetsShortSlices(t *testing.T) {
 	t.Parallel()
 	m := w.Plugin()
@@ -159,7 +160,8 @@ func TestAStormInACallThatEndsTheInstanceCounts(t *testing.T) {
 	}
 }
 
-// In a rehearsal an instance has short slices, whatever it has shown before.
+// TestARehearsalIsNoStorm checks that an instance has short slices in a rehearsal, even if it
+// is trusted.
 func TestARehearsalIsNoStorm(t *testing.T) {
 	t.Parallel()
 	m := w.Plugin()

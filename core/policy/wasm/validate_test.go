@@ -8,8 +8,8 @@ import (
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// validating is a plugin whose wardlet_validate_settings wants a setting
-// "name", and says so.
+// validating returns a plugin whose wardlet_validate_settings requires a setting "name":
+// without it, the result is result, with the message.
 func validating(result int32, message string) []byte {
 	m := w.Plugin(w.Reason, w.Setting)
 	m.ValidateSettings(

@@ -9,7 +9,7 @@ import (
 	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// complete is a plugin that is valid, with what change makes of it.
+// complete returns a valid plugin after change has modified it.
 func complete(change func(m *wasmtest.Module)) []byte {
 	m := wasmtest.Plugin()
 	m.Admit(wasmtest.I32Const(0))
@@ -182,7 +182,7 @@ func TestModulesAreRefusedWithTheReason(t *testing.T) {
 	}
 }
 
-// faulty is a module with something wrong of every kind.
+// faulty returns a module with an error of every kind.
 func faulty() []byte {
 	grows := wasmtest.Code{0xd0, 0x70, 0x41, 0x00, 0xfc, 0x0f, 0x00, 0x1a} // ref.null, i32.const, table.grow, drop
 	m := wasmtest.New(wasmtest.Import{Module: "env", Name: "open"}, wasmtest.Import{Module: "wardlet1", Name: "path"}, wasmtest.Import{Module: "env", Name: "close"})
@@ -240,7 +240,7 @@ func TestAFailureHasTheCodeOfItsFirstReason(t *testing.T) {
 	}
 }
 
-// refusal is why a policy without hooks and with limits by default cannot have the module.
+// refusal returns why a module is refused for a policy without hooks and with default limits.
 func refusal(t *testing.T, module []byte) *Failure {
 	t.Helper()
 	e, _ := testEngine(t)

@@ -130,7 +130,7 @@ func TestAPluginIsWarmedAFewTimesAndWithLittleFuel(t *testing.T) {
 	}
 }
 
-// A storm needs long slices.
+// TestCallsAboutPodsThatThereAreNotGetShortSlices counts storms: a storm needs long slices.
 func TestCallsAboutPodsThatThereAreNotGetShortSlices(t *testing.T) {
 	t.Parallel()
 	const touched = 64 << 16
@@ -156,7 +156,7 @@ func TestCallsAboutPodsThatThereAreNotGetShortSlices(t *testing.T) {
 	for range 2 {
 		calls(t, p, calmCalls+1, 0, 0)
 		p.Rest()
-		p.Rest() // its pages are given back
+		p.Rest() // releases its pages
 		calls(t, p, calmCalls+1, 0, 0)
 		ask(Rehearse(t.Context()))
 	}

@@ -12,8 +12,7 @@ import (
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// asking is a plugin that calls one function of WASI and stores what it returns
-// at 2048.
+// asking returns a plugin that calls one WASI function and stores the result at 2048.
 func asking(f w.Import, args ...w.Code) *w.Module {
 	m := w.Plugin(f)
 	m.Admit(w.I32Const(2048), w.Join(args...), w.Call(0), w.I32Store(0), w.I32Const(0))
@@ -117,7 +116,7 @@ func TestWASIExitEndsTheCall(t *testing.T) {
 	}
 }
 
-// subscription is one of poll_oneoff, of a clock or of a descriptor.
+// subscription returns a subscription of poll_oneoff, to a clock or to a descriptor.
 func subscription(user uint64, kind byte, number uint32, timeout uint64, absolute bool) string {
 	b := make([]byte, subscriptionSize)
 	binary.LittleEndian.PutUint64(b, user)
@@ -135,7 +134,7 @@ func TestWASIWaitsTakeNoTime(t *testing.T) {
 	soon := uint64(testTime.Add(5 * time.Second).UnixNano())
 	for name, test := range map[string]struct {
 		subscriptions []string
-		want          time.Duration // that the monotonic clock goes on
+		want          time.Duration // by which the monotonic clock advances
 		codes         []errno
 	}{
 		"a time":                    {[]string{subscription(7, 0, 1, 3e9, false)}, 3 * time.Second, []errno{0}},
@@ -158,7 +157,7 @@ func TestWASIWaitsTakeNoTime(t *testing.T) {
 			w.I32Const(0),
 		)
 		p, _ := load(t, m.Bytes())
-		for range 2 { // the clocks of a call begin anew
+		for range 2 { // the clocks start anew for each call
 			memory := memoryAfterAdmit(t, p, 4000, 1024)
 			if got := binary.LittleEndian.Uint32(memory[1000:]); got != uint32(len(test.codes)) {
 				t.Errorf("%s: %d events", name, got)
@@ -196,8 +195,8 @@ func TestNobodyWaitsLongerThanAYear(t *testing.T) {
 	}
 }
 
-// rolling is a plugin that stores four random bytes it got at init at 3000,
-// and four it got when asked at 3004.
+// rolling returns a plugin that stores four random bytes from its initialisation at 3000, and
+// four from its last call at 3004.
 func rolling() []byte {
 	m := w.Plugin(w.WASI("random_get", w.I32, w.I32), w.Path)
 	m.Data(512, "object.metadata.name")

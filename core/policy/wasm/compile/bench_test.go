@@ -13,7 +13,7 @@ import (
 	"github.com/tetratelabs/wazero/experimental"
 )
 
-// goGuest is the guest of package wasm's tests, built with Go.
+// goGuest builds the Go guest of package wasm's tests, once.
 var goGuest = sync.OnceValues(func() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "wardlet-guest")
 	if err != nil {
@@ -29,7 +29,7 @@ var goGuest = sync.OnceValues(func() ([]byte, error) {
 	return os.ReadFile(file)
 })
 
-// BenchmarkSmallModule is what a child costs beside the compilation.
+// BenchmarkSmallModule measures the cost of a child beside the compilation.
 func BenchmarkSmallModule(b *testing.B) {
 	f := library(b, b.TempDir()+"/cache")
 	n := int32(0)

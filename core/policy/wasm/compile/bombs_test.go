@@ -36,7 +36,8 @@ func TestABombHurtsOnlyItsChild(t *testing.T) {
 	}
 }
 
-// The node may be as busy as it likes: only processor time decides on a module.
+// TestWall_endsTheTryWithoutAVerdict checks that only processor time decides whether a module
+// is refused: on a busy node the wall limit stops the attempt without a refusal.
 func TestWall_endsTheTryWithoutAVerdict(t *testing.T) {
 	t.Parallel()
 	f := library(t, t.TempDir()+"/cache", limited(Limits{Wall: time.Second, CPU: 5 * time.Minute, Memory: 8 << 30}))
@@ -50,8 +51,8 @@ func TestWall_endsTheTryWithoutAVerdict(t *testing.T) {
 	}
 }
 
-// TestBombsAreBombs sees that without a limit they take what the limits in
-// other tests are to stop.
+// TestBombsAreBombs checks that without limits the bombs of other tests exceed the limits of
+// those tests.
 func TestBombsAreBombs(t *testing.T) {
 	t.Parallel()
 	f := library(t, t.TempDir()+"/cache", limited(Limits{Wall: 10 * time.Minute, CPU: 10 * time.Minute, Memory: 4 << 30}))
@@ -77,7 +78,7 @@ func TestHonestModulesPass(t *testing.T) {
 	defer code.Release()
 	c := code.Cost()
 	t.Logf("%d bytes: %+v", len(module), c)
-	// With room: it is a limit for attackers.
+	// The limits leave room for honest modules: they are meant for attackers.
 	if l := (Limits{}).withDefaults(); c.Mapped > l.Memory/2 || c.LoadMemory > l.LoadMemory/2 || c.LoadCPU > l.LoadCPU {
 		t.Errorf("an honest module of %d bytes costs %+v", len(module), c)
 	}

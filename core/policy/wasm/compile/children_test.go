@@ -17,7 +17,7 @@ import (
 
 func digestOf(module []byte) Digest { return sha256.Sum256(module) }
 
-// command starts this test program in a part that pretend knows.
+// command returns this test program as a process that plays a part known to pretend.
 func command(t *testing.T, part ...string) *exec.Cmd {
 	t.Helper()
 	return exec.CommandContext(t.Context(), "/proc/self/exe", append([]string{"pretend"}, part...)...)
@@ -30,7 +30,7 @@ func makeFifo(t *testing.T) string {
 	return path
 }
 
-// announced waits for a process to say its ID, and returns a handle on it.
+// announced waits until a process writes its ID, and returns a handle on the process.
 func announced(t *testing.T, fifo string) int {
 	t.Helper()
 	f, err := os.Open(fifo) // blocks until a process opens it to write
@@ -51,7 +51,7 @@ func announced(t *testing.T, fifo string) int {
 	return handle
 }
 
-// ends does what must end a process, and waits until it has.
+// ends calls functions that must terminate a process, and waits until it has terminated.
 func ends(t *testing.T, process int, end ...func()) {
 	t.Helper()
 	for _, do := range end {
@@ -76,8 +76,8 @@ func ends(t *testing.T, process int, end ...func()) {
 	}
 }
 
-// isRefused sees that a module is refused for that reason, and at once the next
-// time, also by another agent.
+// isRefused checks that a module is refused for this reason, and that the next attempt, also
+// by another agent, is refused at once.
 func isRefused(t *testing.T, f *fixture, module []byte, reason Reason, text string) {
 	t.Helper()
 	_, err := f.Acquire(t.Context(), "a", Whole(module))
@@ -100,8 +100,8 @@ func isRefused(t *testing.T, f *fixture, module []byte, reason Reason, text stri
 	}
 }
 
-// failsForNow sees that a module is not compiled, and that nothing of it is
-// held against it.
+// failsForNow checks that a module is not compiled, and that no refusal of the module is
+// stored.
 func failsForNow(t *testing.T, f *fixture, module []byte, text string) {
 	t.Helper()
 	_, err := f.Acquire(t.Context(), "a", Whole(module))
@@ -231,7 +231,7 @@ func TestAChildEndsWithTheAgent(t *testing.T) {
 	if err := agent.Wait(); err == nil {
 		t.Error("the agent was not killed")
 	}
-	// What it left is removed by the next one.
+	// The next agent removes what this one left.
 	work := filepath.Join(dir, workDir)
 	if left, err := os.ReadDir(work); err != nil || len(left) != 1 {
 		t.Errorf("left %v, %v", left, err)

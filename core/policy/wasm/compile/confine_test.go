@@ -14,7 +14,7 @@ import (
 
 func TestAChildIsConfined(t *testing.T) {
 	t.Setenv("WARDLET_TEST_SECRET", "kept from the child")
-	// A file that the process which starts the agent has left open, as some do.
+	// The process that starts the agent may have left a file open, as some do.
 	leaked, err := unix.Open("/dev/null", unix.O_RDONLY, 0)
 	check(t, err)
 	defer func() { check(t, unix.Close(leaked)) }()
@@ -30,8 +30,8 @@ func TestAChildIsConfined(t *testing.T) {
 	if !slices.Equal(got.Environment, environment) || slices.ContainsFunc(environment, func(v string) bool { return !strings.HasPrefix(v, "GO") }) {
 		t.Errorf("environment %v", got.Environment)
 	}
-	// Built with cgo, as for the race detector, only one thread drops them, and
-	// that need not be the first, which is looked at.
+	// With cgo, which the race detector needs, only one thread drops the privileges, and the
+	// test may read the status of another.
 	noPrivileges := got.NoNewPrivs == "1" || slow
 	for what, ok := range map[string]bool{
 		"files":          slices.Equal(got.Files, []string{"0", "1", "2"}),
@@ -64,7 +64,8 @@ func TestLimitsAreRaisedAboveNothing(t *testing.T) {
 	}
 }
 
-// TestNothingIsLeftOfChildren counts what a process keeps of them.
+// TestNothingIsLeftOfChildren checks that children leave no open files, zombies or files on
+// disk.
 func TestNothingIsLeftOfChildren(t *testing.T) {
 	f := library(t, t.TempDir()+"/cache")
 	round := func(n int32) {
@@ -89,7 +90,7 @@ func TestNothingIsLeftOfChildren(t *testing.T) {
 	f.isClean(t)
 }
 
-// openFiles are what the open files of this process lead to.
+// openFiles returns the targets of this process's open files.
 func openFiles(t *testing.T) (files []string) {
 	t.Helper()
 	entries, err := os.ReadDir("/proc/self/fd")

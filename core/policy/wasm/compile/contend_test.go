@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// contender is an owner whose modules wait for each other.
+// contender is an owner whose modules are compiled one after the other.
 type contender struct {
 	owner string
 	need  time.Duration
-	// modules are what it has compiled one after the other.
+	// modules is the number of modules to compile.
 	modules int
 
 	ticket       *ticket
@@ -19,14 +19,14 @@ type contender struct {
 	cpu, all     time.Duration
 	runs, ending bool
 	displaced    int
-	// began is when it joined, waited how long it had no child then, verdicts when
-	// each module was done.
+	// began is the time when the owner joined. waited is how long the owner then waited for
+	// its first child. verdicts has the time at which each module was done.
 	began    time.Time
 	waited   time.Duration
 	verdicts []time.Duration
 }
 
-// contest has owners compete for a node with two cores.
+// contest lets owners compete for a node with two cores.
 type contest struct {
 	queue
 	all []*contender
@@ -39,7 +39,7 @@ func (c *contest) enter(owner string, need time.Duration, modules int) *contende
 	return one
 }
 
-// run lets time pass until done.
+// run advances time until done returns true.
 func (c *contest) run(done func() bool) {
 	const tick = 50 * time.Millisecond
 	for !done() {
@@ -65,7 +65,7 @@ func (c *contest) run(done func() bool) {
 	}
 }
 
-// step lets a child use some of a processor.
+// step lets a child use processor time, and ends the child when it is done or displaced.
 func (c *contest) step(one *contender, cpu time.Duration) {
 	c.mu.Lock()
 	one.cpu += cpu
@@ -99,20 +99,21 @@ func (c *contest) close() {
 	}
 }
 
-// enterHostile adds owners whose modules take all the processor time that they may.
+// enterHostile adds owners whose modules use all the processor time that they may.
 func (c *contest) enterHostile(owners int) {
 	for range owners {
 		c.enter(fmt.Sprint("hostile", len(c.all)), 30*time.Second, 4)
 	}
 }
 
-// An owner that has taken little waits for none that has taken much, whatever their number.
+// TestQueue_hostileOwnersHoldNobodyUp checks that an owner that has used little processor
+// time does not wait for owners that have used much, however many they are.
 func TestQueue_hostileOwnersHoldNobodyUp(t *testing.T) {
 	t.Parallel()
 	const need = 5 * time.Second
 	for name, test := range map[string]struct {
 		owner string
-		// operators is how many modules the operator has compiled meanwhile.
+		// operators is the number of modules that the operator compiles at the same time.
 		operators int
 	}{
 		"a tenant": {"new", 0}, "the operator": {"", 0}, "a tenant, and the operator as well": {"new", 100},
@@ -145,7 +146,8 @@ func TestQueue_hostileOwnersHoldNobodyUp(t *testing.T) {
 	}
 }
 
-// Where all come at once nothing is known of any: they share, but for the operator.
+// TestQueue_ownersThatComeAtOnceShare checks owners that join at the same time, before their
+// usage is known: all share the places, but the operator hardly waits.
 func TestQueue_ownersThatComeAtOnceShare(t *testing.T) {
 	t.Parallel()
 	const need, hostile = 5 * time.Second, 12
@@ -172,8 +174,8 @@ func TestQueue_ownersThatComeAtOnceShare(t *testing.T) {
 	}
 }
 
-// Modules that displace each other all come to an end, at a cost that does not
-// grow with their number.
+// TestQueue_everyModuleIsDoneInTheEnd checks that modules that displace each other are all
+// compiled, at a cost that does not grow with their number.
 func TestQueue_everyModuleIsDoneInTheEnd(t *testing.T) {
 	t.Parallel()
 	for _, hostile := range []int{3, 4, 6, 12, 40} {
@@ -203,8 +205,8 @@ func TestQueue_everyModuleIsDoneInTheEnd(t *testing.T) {
 	}
 }
 
-// One that has small modules compiled one after the other takes a place, and not the
-// work of the child in the other.
+// TestQueue_manySmallModulesStopNobody checks that an owner of many small modules, compiled
+// one after the other, occupies one place and does not displace the child in the other place.
 func TestQueue_manySmallModulesStopNobody(t *testing.T) {
 	t.Parallel()
 	for _, owner := range []string{"new", ""} {

@@ -23,7 +23,7 @@ func TestWhoIsToBlameForTheEndOfAChild(t *testing.T) {
 		"killed by the kernel at the limit":   {ended{status: by(syscall.SIGKILL), cpu: 10 * time.Second}, module, "(cpu, "},
 		"SIGXCPU":                             {ended{status: by(syscall.SIGXCPU)}, module, "(cpu, "},
 		"killed by us when the time was over": {ended{status: by(syscall.SIGKILL), cpu: 5 * time.Second, stopped: errWall}, machine, "not compiled within 20s, in which the child got the processor for 5s of at most 10s"},
-		"killed by us to make room":           {ended{status: by(syscall.SIGKILL), cpu: 5 * time.Second, stopped: errDisplaced}, machine, "others wait"},
+		"killed by us to make room":           {ended{status: by(syscall.SIGKILL), cpu: 5 * time.Second, stopped: errDisplaced}, machine, "other plugins wait"},
 		"Go got no thread, as there are many": {ended{status: exit(2), stderr: []byte("runtime: failed to create new OS thread (have 5 already; errno=11)\nruntime: may need to increase max user processes (ulimit -u)")}, machine, "too many on the node"},
 		"Go got no memory for a thread":       {ended{status: exit(2), stderr: []byte("runtime: failed to create new OS thread (have 5 already; errno=12)")}, module, "(memory, "},
 		"killed by us because the agent ends": {ended{status: by(syscall.SIGKILL), cpu: 5 * time.Second, stopped: context.Canceled}, machine, "context canceled"},

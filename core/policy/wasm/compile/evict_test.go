@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// kept are which of small(0) to small(9) are cached.
+// kept returns which of small(0) to small(9) are cached.
 func (f *fixture) kept() (kept []int32) {
 	for n := range int32(10) {
 		if f.cache.Ready(digestOf(small(n))) {
@@ -19,8 +19,8 @@ func (f *fixture) kept() (kept []int32) {
 	return kept
 }
 
-// entrySize is the size of the entry of a small module, with what another
-// may need more.
+// entrySize returns the size of a small module's entry, and a little more, because entries of
+// other small modules may be larger.
 func entrySize(t *testing.T) int64 {
 	t.Helper()
 	f := library(t, t.TempDir()+"/cache")
@@ -38,13 +38,13 @@ func TestWhatWasUsedLeastRecentlyGoesFirst(t *testing.T) {
 		acquire(t, f, small(n)).Release()
 	}
 	f.pass(time.Minute)
-	acquire(t, f, small(0)).Release() // used again
+	acquire(t, f, small(0)).Release() // used a second time
 	f.pass(time.Minute)
 	acquire(t, f, small(4)).Release()
 	if kept := f.kept(); !slices.Equal(kept, []int32{0, 2, 3, 4}) {
 		t.Errorf("kept %v", kept)
 	}
-	// What is in use stays, whichever library uses it.
+	// A module in use stays, whichever library uses it.
 	other := library(t, dir)
 	inUse := acquire(t, other, small(2))
 	held := acquire(t, f, small(3))
@@ -97,7 +97,7 @@ func TestWhatIsNotTheAgentsIsLeftAlone(t *testing.T) {
 		os.MkdirAll(modules+"/wazero-v1.0.0-amd64-linux/x", 0o700),
 		mkfifo(dir+"/"+workDir+"/pipe"),
 		os.WriteFile(dir+"/"+refusedDir+"/README", nil, 0o600),
-		// These look like the agent's, and cannot be loaded.
+		// These look like the agent's entries, but cannot be loaded.
 		os.Symlink(elsewhere, filepath.Join(modules, Digest{1}.String())),
 		mkfifo(filepath.Join(modules, Digest{2}.String())),
 		os.MkdirAll(filepath.Join(modules, Digest{3}.String(), "a", "b"), 0o700),

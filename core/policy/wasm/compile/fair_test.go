@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// A bomb's time is its owner's: others do not wait for its end.
+// TestLibrary_aBombHoldsNoOtherOwnerUp checks that other owners do not wait for a bomb to
+// end.
 func TestLibrary_aBombHoldsNoOtherOwnerUp(t *testing.T) {
 	t.Parallel()
 	fifo := makeFifo(t)
@@ -19,7 +20,7 @@ func TestLibrary_aBombHoldsNoOtherOwnerUp(t *testing.T) {
 		_, err := f.Acquire(ctx, "a", Whole(small(1)))
 		bomb <- err
 	}()
-	pid := announced(t, fifo) // it never comes to an end
+	pid := announced(t, fifo) // this child never terminates
 	f.awaitChild()
 	f.cache.children.command = []string{"/proc/self/exe", childArgument}
 	for n, owner := range []string{"b", "", "c", "b"} {
@@ -39,7 +40,7 @@ func TestLibrary_aBombHoldsNoOtherOwnerUp(t *testing.T) {
 	ends(t, pid)
 }
 
-// awaitChild waits until the queue knows of a child.
+// awaitChild waits until the queue has a running child.
 func (f *fixture) awaitChild() {
 	for started := false; !started; runtime.Gosched() {
 		f.turns.mu.Lock()
@@ -57,8 +58,8 @@ func acquireAs(t *testing.T, f *fixture, owner string, module []byte) *Code {
 	return code
 }
 
-// Where there is no place left the bomb makes room, is compiled all the same, and
-// its owner pays for what it took before.
+// TestLibrary_aDisplacedModuleIsCompiledInTheEnd checks a bomb that is displaced because no
+// place is free: the bomb is compiled later, and its owner pays for both attempts.
 func TestLibrary_aDisplacedModuleIsCompiledInTheEnd(t *testing.T) {
 	t.Parallel()
 	f := library(t, t.TempDir()+"/cache", func(o *Options) {

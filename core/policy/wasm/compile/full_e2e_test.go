@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mounted is a file system of the test's own. Needs root.
+// mounted returns a new file system. It needs root.
 func mounted(t *testing.T) string {
 	t.Helper()
 	mount := t.TempDir()
@@ -68,7 +68,7 @@ func TestCodeRunsFromADiskThatNothingMayRunFromForReal(t *testing.T) {
 	}
 }
 
-func TestAReadOnlyDiskCostsNoPluginForReal(t *testing.T) { // alone: a process that starts has files open
+func TestAReadOnlyDiskCostsNoPluginForReal(t *testing.T) { // not parallel: a process that starts has files open
 	mount := mounted(t)
 	dir := filepath.Join(mount, "cache")
 	f := library(t, dir)

@@ -7,15 +7,15 @@ import (
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// small is a module of a few bytes; n makes it another one.
+// small returns a module of a few bytes, a different one for each n.
 func small(n int32) []byte {
 	m := w.New()
 	m.Export("f", m.Func(nil, []w.Type{w.I32}, nil, w.I32Const(n)))
 	return m.Bytes()
 }
 
-// bomb is a module whose only function changes that many locals in that many
-// nested loops: some bytes for each, and work for their product.
+// bomb returns a module whose only function changes the locals in nested loops. Its length
+// grows with the sum of the two numbers, the work to compile it with their product.
 func bomb(locals uint32, loops int) []byte {
 	var body w.Code
 	for i := range locals {
@@ -29,8 +29,8 @@ func bomb(locals uint32, loops int) []byte {
 	return m.Bytes()
 }
 
-// broad is an honest module of about that many bytes: many functions of a
-// kilobyte, as compilers make them.
+// broad returns an honest module of about size bytes: many functions of a kilobyte, as
+// compilers produce them.
 func broad(size int) []byte {
 	m := w.New()
 	memory := w.Code{}

@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mapped is what the kernel tells of the mapping at an address: the file, empty
-// for none, and how many bytes of it are resident.
+// mapped returns what the kernel reports about the mapping at an address: the file, empty for
+// none, and how many bytes are resident.
 func mapped(t *testing.T, code []byte) (file string, resident int) {
 	t.Helper()
 	if len(code) == 0 {
@@ -70,7 +70,7 @@ func TestCodeThatNobodyRunsHoldsNoPages(t *testing.T) {
 	t.Parallel()
 	const (
 		asks, rests = true, false
-		leaves      = -1 // the user 1, which is there from the start, as is 0
+		leaves      = -1 // user 1 leaves; users 0 and 1 are there from the start
 	)
 	type step struct {
 		user    int
@@ -121,7 +121,7 @@ func TestCodeThatNobodyRunsHoldsNoPages(t *testing.T) {
 	}
 }
 
-// touch reads a byte of each page.
+// touch reads one byte of each page.
 func touch(code []byte) (sum byte) {
 	for at := 0; at < len(code); at += os.Getpagesize() {
 		sum += code[at]
@@ -141,7 +141,8 @@ func TestWhatIsInterpretedHasNoImage(t *testing.T) {
 	answers(t, f, code, 7)
 }
 
-// This is what another version of wazero would break: what it keeps where.
+// TestTheMachineCodeIsFoundWhereWazeroKeepsIt fails if another version of wazero stores its
+// machine code differently.
 func TestTheMachineCodeIsFoundWhereWazeroKeepsIt(t *testing.T) {
 	t.Parallel()
 	f := library(t, t.TempDir()+"/cache")
@@ -168,7 +169,8 @@ func TestAModuleWithoutFunctionsHasNoImage(t *testing.T) {
 	code.Rest(false)
 }
 
-// Entries of agents that made none are used as they are.
+// TestAnEntryWithoutAnImageIsUsed checks that entries of agents that made no images can still
+// be used.
 func TestAnEntryWithoutAnImageIsUsed(t *testing.T) {
 	t.Parallel()
 	f := library(t, t.TempDir()+"/cache")

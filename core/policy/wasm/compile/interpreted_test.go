@@ -11,15 +11,15 @@ import (
 
 func interpreted(o *Options) { o.Interpreted = true }
 
-// without is a machine without a compiler.
+// without simulates a machine without a compiler.
 func without(o *Options) {
 	o.Config = func(bool) wazero.RuntimeConfig { return config(true) }
 }
 
-// compiles says whether wazero has a compiler for this architecture.
+// compiles is true if wazero has a compiler for this architecture.
 const compiles = runtime.GOARCH == "amd64" || runtime.GOARCH == "arm64"
 
-// twoEngines is for tests of both engines: elsewhere there is one.
+// twoEngines skips a test of both engines on an architecture with only one.
 func twoEngines(t *testing.T) {
 	t.Helper()
 	if !compiles {
@@ -88,8 +88,8 @@ func TestWhatTheInterpreterCannotTakeDiesInTheChild(t *testing.T) {
 	}
 }
 
-// TestAnEntryIsOfOneEngineAndItsTerms: that a compiler could take a module says
-// nothing of the interpreter, and neither do limits of other times.
+// TestAnEntryIsOfOneEngineAndItsTerms checks that the interpreter does not use an entry of
+// the compiler, nor one of its own that was made under other limits.
 func TestAnEntryIsOfOneEngineAndItsTerms(t *testing.T) {
 	t.Parallel()
 	twoEngines(t)

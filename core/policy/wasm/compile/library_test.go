@@ -20,7 +20,7 @@ func TestAModuleIsCompiledOnceAndItsCodeShared(t *testing.T) {
 		t.Error("not one piece of code for each module")
 	}
 	a.Release()
-	a.Release() // counts once
+	a.Release() // the second release has no effect
 	answers(t, f, b, 7)
 	b.Release()
 	if len(f.held) != 1 {
@@ -94,7 +94,8 @@ func TestWhoeverWaitsMayGoAndTheOthersAreServed(t *testing.T) {
 		first <- err
 	}()
 	pid := announced(t, fifo)
-	// While that child has the turn, another waits for the same module, and goes.
+	// While that child has the turn, another caller waits for the same module and then
+	// cancels.
 	waiting, leave := context.WithCancelCause(t.Context())
 	second := make(chan error, 1)
 	go func() {
@@ -111,7 +112,7 @@ func TestWhoeverWaitsMayGoAndTheOthersAreServed(t *testing.T) {
 		t.Errorf("whose context ended: %v", err)
 	}
 	ends(t, pid)
-	// Nothing of it is held against the module.
+	// The module must not be refused afterwards.
 	if r := f.cache.Refused(digestOf(small(1))); r != nil {
 		t.Errorf("remembered: %v", r)
 	}
@@ -142,7 +143,7 @@ func TestWhenTheFirstGivesUpTheNextCompiles(t *testing.T) {
 	if err := <-first; !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	ends(t, announced(t, fifo), stop2) // a child of the second
+	ends(t, announced(t, fifo), stop2) // the child of the second caller
 	if err := <-second; !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
@@ -161,7 +162,7 @@ func TestTwoAgentsUseOneDirectoryAtOnce(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "cache")
 	var group sync.WaitGroup
-	for range 3 { // other processes
+	for range 3 { // three other processes
 		group.Go(func() {
 			text, err := command(t, "agent that works", dir, "").Output()
 			if err != nil || string(text) != "ten plugins\n" {
@@ -169,7 +170,7 @@ func TestTwoAgentsUseOneDirectoryAtOnce(t *testing.T) {
 			}
 		})
 	}
-	for range 2 { // and in this one
+	for range 2 { // two goroutines of this process
 		f := library(t, dir)
 		group.Go(func() {
 			for i := range int32(10) {

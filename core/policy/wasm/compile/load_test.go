@@ -30,7 +30,7 @@ func TestTheAgentCompilesNothing(t *testing.T) {
 	}
 }
 
-// stored is the directory of a module's entry, and its file of code.
+// stored returns the directory of a module's entry, and the path of the entry's code file.
 func stored(t *testing.T, f *fixture, module []byte) (dir, code string) {
 	t.Helper()
 	dir = f.cache.primary.modulePath(digestOf(module))
@@ -41,7 +41,7 @@ func stored(t *testing.T, f *fixture, module []byte) (dir, code string) {
 	return dir, found[0]
 }
 
-// reindex changes the index of an entry.
+// reindex replaces a text in the index of an entry.
 func reindex(dir, from, to string) error {
 	path := filepath.Join(dir, indexName)
 	text, err := os.ReadFile(path)
@@ -55,7 +55,7 @@ func TestABrokenEntryIsCompiledAgainByAChild(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		damage func(dir, code string) error
-		// quiet: another version's code is no fault.
+		// quiet is set if nothing must be logged: code of another version is not a fault.
 		quiet bool
 	}{
 		"no entry":               {func(dir, _ string) error { return os.RemoveAll(dir) }, true},
@@ -175,7 +175,7 @@ func TestABrokenEntryIsCompiledAgainByAChild(t *testing.T) {
 	}
 }
 
-// rewriteIndex writes an index of these files, as they are, to an entry.
+// rewriteIndex replaces the index of an entry by one that matches these files as they are.
 func rewriteIndex(dir string, files ...codeFile) error {
 	index, err := os.Open(filepath.Join(dir, indexName))
 	if err != nil {
@@ -202,8 +202,8 @@ func rewriteIndex(dir string, files ...codeFile) error {
 	return errors.Join(os.Remove(filepath.Join(dir, indexName)), writeEntry(dir, &e, testTime))
 }
 
-// TestCodeIsCheckedBeforeWazeroReadsIt: of the code wazero has a checksum, of
-// the counts before it none, and makes room for as much as they say.
+// TestCodeIsCheckedBeforeWazeroReadsIt changes a count before the code. wazero has a checksum
+// of the code, but none of the counts, and allocates as much memory as they say.
 func TestCodeIsCheckedBeforeWazeroReadsIt(t *testing.T) {
 	t.Parallel()
 	f := library(t, t.TempDir()+"/cache")
@@ -226,7 +226,7 @@ func TestWhatWasCheckedIsWhatIsLoaded(t *testing.T) {
 	acquire(t, f, small(6)).Release()
 	entry, _, err := f.cache.open(digestOf(small(6)))
 	check(t, err)
-	// Between the check and the load all of it goes, and other code comes.
+	// The files of the entry are removed between the check and the load.
 	check(t, os.RemoveAll(filepath.Join(f.dir, modulesDir)))
 	check(t, os.RemoveAll(f.cache.view))
 	module, err := f.cache.load(t.Context(), f.runtime, entry, new(Whole(small(6))))

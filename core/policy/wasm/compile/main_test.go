@@ -52,12 +52,12 @@ func (l *logged) String() string {
 
 var testTime = time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC)
 
-// fixture is a library in a directory of the test, with what it wrote.
+// fixture is a library in a directory of the test, with its log.
 type fixture struct {
 	*Library
 	dir string
 	out *logged
-	// started grows by one byte with each child.
+	// started is a file that grows by one byte with each child.
 	started string
 	mu      sync.Mutex
 	now     time.Time
@@ -75,7 +75,7 @@ func (f *fixture) pass(d time.Duration) {
 	f.now = f.now.Add(d)
 }
 
-// children is how many were started.
+// children returns how many children were started.
 func (f *fixture) children(t *testing.T) int {
 	t.Helper()
 	text, err := os.ReadFile(f.started)
@@ -85,7 +85,7 @@ func (f *fixture) children(t *testing.T) int {
 	return len(text)
 }
 
-// library opens a cache and a library in dir, which are closed with the test.
+// library opens a cache and a library in dir, which the test closes at its end.
 func library(tb testing.TB, dir string, change ...func(*Options)) *fixture {
 	tb.Helper()
 	f, err := tryLibrary(tb, dir, change...)
@@ -124,7 +124,7 @@ func tryLibrary(tb testing.TB, dir string, change ...func(*Options)) (*fixture, 
 	return f, nil
 }
 
-// acting has the children be what pretend knows.
+// acting makes children play a part known to pretend.
 func acting(part ...string) func(*Options) {
 	return func(o *Options) { o.Command = append([]string{"/proc/self/exe", "pretend"}, part...) }
 }
@@ -141,7 +141,7 @@ func acquire(tb testing.TB, f *fixture, module []byte) *Code {
 	return code
 }
 
-// answers sees that code runs, by the number that its function f returns.
+// answers checks that code runs and that its function f returns want.
 func answers(t *testing.T, f *fixture, code *Code, want int32) {
 	t.Helper()
 	instance, err := f.runtime.InstantiateModule(t.Context(), code.Module(), wazero.NewModuleConfig().WithName(""))
@@ -162,7 +162,7 @@ func check(tb testing.TB, err error) {
 	}
 }
 
-// isEmpty sees that a directory has nothing in it.
+// isEmpty checks that a directory is empty.
 func isEmpty(t *testing.T, dir string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -171,7 +171,7 @@ func isEmpty(t *testing.T, dir string) {
 	}
 }
 
-// isClean sees that nothing half made is in the directories.
+// isClean checks that the directories contain no incomplete files.
 func (f *fixture) isClean(t *testing.T) {
 	t.Helper()
 	own, err := os.ReadDir(f.cache.primary.private.path)

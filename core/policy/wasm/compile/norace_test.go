@@ -2,5 +2,5 @@
 
 package compile
 
-// slow says whether the race detector slows children down.
+// slow is true if the race detector slows children down.
 const slow = false

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// It is not parallel: the arguments are the process's.
+// TestRunner_startsNoChildFromAChild is not parallel: it changes the arguments of the
+// process.
 func TestRunner_startsNoChildFromAChild(t *testing.T) {
 	args := os.Args
 	defer func() { os.Args = args }()

@@ -65,7 +65,7 @@ func TestWhatDeadAgentsLeftIsRemovedAndNothingElse(t *testing.T) {
 	other, err := claim(parent, "b-")
 	check(t, err)
 	check(t, other.lock.Close())
-	check(t, os.MkdirAll(parent+"/a-new", 0o700)) // another process is making it
+	check(t, os.MkdirAll(parent+"/a-new", 0o700)) // as if another process were creating the directory
 	check(t, os.WriteFile(parent+"/a-file", nil, 0o600))
 	check(t, os.Symlink(other.path, parent+"/a-link"))
 	check(t, os.MkdirAll(parent+"/a-open", 0o755))

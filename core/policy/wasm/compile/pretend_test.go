@@ -19,8 +19,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pretend plays the part of a child, or of another agent, that a test asks for
-// by arguments.
+// pretend plays the part of a child, or of another agent, that a test has named in the
+// arguments.
 func pretend() (status int, pretends bool) {
 	if len(os.Args) < 3 || os.Args[1] != "pretend" {
 		return 0, false
@@ -30,7 +30,7 @@ func pretend() (status int, pretends bool) {
 		os.Args = []string{os.Args[0], childArgument}
 	}
 	switch part {
-	case "counted": // a child that leaves a byte in a file
+	case "counted": // a child that appends a byte to a file
 		f, err := os.OpenFile(rest[0], os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 		if err == nil {
 			_, err = f.Write([]byte("."))
@@ -40,30 +40,30 @@ func pretend() (status int, pretends bool) {
 		}
 		_ = f.Close()
 		return Child(config)
-	case "announced": // a child that tells its process ID to a pipe
+	case "announced": // a child that writes its process ID to a pipe
 		announce(rest[0])
 		return Child(config)
 	case "interpreted": // a child on a machine without a compiler
 		return Child(func(bool) wazero.RuntimeConfig { return config(true) })
-	case "compiled": // a child that has a compiler, whatever it is asked for
+	case "compiled": // a child that always compiles, even if it is asked to interpret
 		return Child(func(bool) wazero.RuntimeConfig { return config(false) })
 	case "asleep": // a child that does nothing
 		announce(rest[0])
-		for { // Go's own signals end a pause
+		for { // Go's own signals interrupt a pause
 			_ = syscall.Pause()
 		}
-	case "struck": // a child that a signal hits
+	case "struck": // a child that is hit by a signal
 		n, _ := strconv.Atoi(rest[0])
 		_ = syscall.Kill(os.Getpid(), syscall.Signal(n))
 		time.Sleep(time.Minute)
 		return 0, true
-	case "saying": // a child with that exit status, standard output and standard error
+	case "saying": // a child with this exit status, standard output and standard error
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		status, _ := strconv.Atoi(rest[0])
 		fmt.Fprint(os.Stdout, rest[1])
 		fmt.Fprint(os.Stderr, rest[2])
 		return status, true
-	case "disk full": // a child that can write only to memory
+	case "disk full": // a child that can write to the spare directory only
 		t, err := readTask(bufio.NewReaderSize(os.Stdin, maxLine))
 		if err != nil {
 			return 1, true
@@ -79,13 +79,13 @@ func pretend() (status int, pretends bool) {
 			return 1, true
 		}
 		return (&report{codeFiles: made}).deliver(), true
-	case "flooding": // a child that writes without end, and compiles
+	case "flooding": // a child that writes output without end, and compiles
 		flood := []byte(strings.Repeat("x", 1<<20))
 		_, _ = os.Stderr.Write(flood)
 		return Child(config)
-	case "confined": // a child that says what it may
+	case "confined": // a child that reports its restrictions
 		return confined(), true
-	case "agent": // an agent whose children announce themselves
+	case "agent": // an agent whose children write their process IDs
 		return agent(rest[0], []string{"/proc/self/exe", "pretend", "asleep", rest[1]}), true
 	case "agent that works":
 		return agent(rest[0], nil), true
@@ -101,7 +101,7 @@ func announce(path string) {
 	}
 }
 
-// agent acquires ten modules in another process, and says that they run.
+// agent acquires ten modules, in a process of its own, and prints that they run.
 func agent(dir string, command []string) int {
 	cache, err := Open(dir, Options{Config: config, Priority: Normal, Command: command, Spare: []string{filepath.Dir(dir)}, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
@@ -126,14 +126,14 @@ func agent(dir string, command []string) int {
 	return 0
 }
 
-// facts are what a child finds around it.
+// facts are what a child finds out about its restrictions.
 type facts struct {
 	Files, Environment []string
 	Directory          string
 	Policies, Nices    []int
 	AS, CPU, Core, Max uint64
 	NoNewPrivs, OOM    string
-	// Group is the process ID less that of its group.
+	// Group is the process ID minus the ID of the process's group.
 	Group int
 }
 
@@ -158,7 +158,7 @@ func confined() int {
 	for _, e := range entries {
 		fd, _ := strconv.Atoi(e.Name())
 		flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0)
-		if err == nil && flags&unix.FD_CLOEXEC == 0 { // not opened by this program
+		if err == nil && flags&unix.FD_CLOEXEC == 0 { // left open by the process that started this one
 			f.Files = append(f.Files, e.Name())
 		}
 	}
@@ -179,7 +179,7 @@ func confined() int {
 		var limit unix.Rlimit
 		_ = unix.Getrlimit(resource, &limit)
 		*to = limit.Max
-		if resource == unix.RLIMIT_CPU { // the signal; the end comes 2 s later
+		if resource == unix.RLIMIT_CPU { // the soft limit, which sends the signal; the hard one is 2 s later
 			*to = limit.Cur
 		}
 	}

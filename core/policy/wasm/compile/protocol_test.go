@@ -46,7 +46,7 @@ func TestATaskThatIsNoneIsRefused(t *testing.T) {
 	if _, err := short.readModule(strings.NewReader("abc")); err == nil || !strings.Contains(err.Error(), "not whole") {
 		t.Error(err)
 	}
-	if _, err := short.readModule(strings.NewReader("abce")); err == nil || !strings.Contains(err.Error(), "another than its digest says") {
+	if _, err := short.readModule(strings.NewReader("abce")); err == nil || !strings.Contains(err.Error(), "does not match its digest") {
 		t.Error(err)
 	}
 }

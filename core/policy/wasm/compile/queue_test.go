@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// served lets everybody in the queue have a turn and says in which order.
+// served lets each ticket have a turn, and returns their order.
 func served(q *queue, names map[*ticket]string) (order []string) {
 	for len(q.running) > 0 {
 		t := q.running[0]
@@ -41,7 +41,7 @@ func TestTurnsGoRoundTheTenants(t *testing.T) {
 	}
 }
 
-// It has one place at most.
+// TestTheOperatorCannotStarveATenant checks that the operator has at most one place.
 func TestTheOperatorCannotStarveATenant(t *testing.T) {
 	t.Parallel()
 	var q queue
@@ -63,10 +63,10 @@ func TestWhoLeavesTheQueueTakesNoTurn(t *testing.T) {
 		k := q.join(n[:1], digestOf([]byte(n)), false)
 		names[k], tickets = n, append(tickets, k)
 	}
-	q.leave(tickets[1]) // waits
-	q.leave(tickets[3]) // waits, the only one of its tenant
-	q.leave(tickets[0]) // has the turn
-	q.leave(tickets[0]) // once more: nothing
+	q.leave(tickets[1]) // it is waiting
+	q.leave(tickets[3]) // it is waiting, the only one of its tenant
+	q.leave(tickets[0]) // it has the turn
+	q.leave(tickets[0]) // leaving twice has no effect
 	if got := served(&q, names); !slices.Equal(got, []string{"b1", "b2"}) {
 		t.Errorf("served %v", got)
 	}
@@ -107,11 +107,11 @@ func TestQueue_ownersRunSideBySide(t *testing.T) {
 	}
 	run("a1 b1")
 	q.leave(at["a1"])
-	run("a1 b1 a2") // it came before c1
+	run("a1 b1 a2") // a2 joined before c1
 	q.leave(at["b1"])
 	run("a1 b1 a2 c1")
 	q.leave(at["a2"])
-	run("a1 b1 a2 c1 d1") // not c2: c has a child
+	run("a1 b1 a2 c1 d1") // c2 waits because c has a child
 	for _, k := range at {
 		q.leave(k)
 	}
@@ -135,7 +135,7 @@ func TestQueue_aModuleOfTwoOwnersIsCompiledOnce(t *testing.T) {
 	q.leave(b)
 }
 
-// bombs takes every place with children that run all the time.
+// bombs fills every place with children that never stop by themselves.
 func bombs(q *queue) (all []*ticket, ended map[*ticket]time.Duration) {
 	began := time.Now()
 	ended = map[*ticket]time.Duration{}
@@ -170,7 +170,7 @@ func TestQueue_bombsMakeRoom(t *testing.T) {
 		if !hasTurn(first) {
 			t.Error("no turn when it has")
 		}
-		// The bomb comes again, and takes no place from an owner that has taken as much.
+		// When the bomb joins again, it must not displace an owner that has used as much.
 		again := q.join("bomb0", Digest{0}, true)
 		time.Sleep(time.Minute)
 		if len(ended) != 1 {
@@ -208,7 +208,8 @@ func TestQueue_leastTakenComesFirst(t *testing.T) {
 		if got := served(&q, names); !slices.Equal(got, []string{"c1", "b1", "a3", "a1", "a2"}) {
 			t.Errorf("served %v, want who took the least, and of its modules that which was displaced", got)
 		}
-		// Without a ticket half is forgotten each time, with one nothing is.
+		// While an owner has no ticket, half of its usage is forgotten in each period. While
+		// it has one, nothing is.
 		time.Sleep(2 * halfForgotten)
 		busy = join("b1", false)
 		join("a1", false)

@@ -2,6 +2,6 @@
 
 package compile
 
-// slow: the race detector takes eight times the processor time, and twice the
-// memory.
+// slow is true if the race detector slows children down: it takes eight times the processor
+// time, and twice the memory.
 const slow = true

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// refuse has a module refused that is none.
+// refuse acquires an invalid module and returns the refusal.
 func refuse(t *testing.T, f *fixture, module string) *Refused {
 	t.Helper()
 	_, err := f.Acquire(t.Context(), "", Whole([]byte(module)))
@@ -42,7 +42,7 @@ func TestARefusalIsVoidUnderOtherTerms(t *testing.T) {
 			t.Errorf("%s: tried %d times, want %d", name, n, test.tried)
 		}
 	}
-	// Another version of wazero is another directory of its own.
+	// Another version of wazero uses another directory.
 	dir := t.TempDir() + "/cache"
 	f := library(t, dir)
 	r := refuse(t, f, "no module")
@@ -67,7 +67,7 @@ func TestWhatIsForgottenIsTriedAgain(t *testing.T) {
 		t.Errorf("says %s", text)
 	}
 	check(t, f.cache.Forget(first.Digest))
-	check(t, f.cache.Forget(first.Digest)) // there is none
+	check(t, f.cache.Forget(first.Digest)) // no refusal is stored any more
 	if third := refuse(t, f, "no module"); third.At.Sub(first.At) != time.Hour || f.children(t) != 2 {
 		t.Errorf("not tried again: %+v", third)
 	}

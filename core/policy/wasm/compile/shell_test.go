@@ -12,8 +12,8 @@ import (
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// answering has data, a table, a global and functions of several types; its
-// function f returns n.
+// answering returns a module with data, a table, a global and functions of several types,
+// whose function f returns n.
 func answering(n int32) []byte {
 	m := w.New()
 	m.Memory(1)
@@ -48,8 +48,8 @@ func TestAShellHasAllOfItsModuleButTheCode(t *testing.T) {
 	}
 }
 
-// wazero tells modules apart by their bytes: what differs in code only must not
-// become one.
+// TestModulesThatDifferInTheirCodeOnlyKeepTheirOwn checks that modules that differ only in
+// their code are not confused: wazero identifies modules by their bytes.
 func TestModulesThatDifferInTheirCodeOnlyKeepTheirOwn(t *testing.T) {
 	t.Parallel()
 	f := library(t, t.TempDir()+"/cache")

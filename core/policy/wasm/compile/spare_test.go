@@ -8,12 +8,12 @@ import (
 	"testing"
 )
 
-// spoilt is a cache whose directory cannot be written to any more.
+// spoilt returns a cache whose directory has become unwritable.
 func spoilt(t *testing.T, change ...func(*Options)) *fixture {
 	t.Helper()
 	f := library(t, t.TempDir()+"/cache", change...)
 	check(t, os.RemoveAll(f.dir))
-	check(t, os.WriteFile(f.dir, nil, 0o600)) // nothing can be made below it
+	check(t, os.WriteFile(f.dir, nil, 0o600)) // nothing can be created below a file
 	return f
 }
 
@@ -25,7 +25,7 @@ func TestADirectoryThatCannotBeWrittenToCostsNoPlugin(t *testing.T) {
 		code := acquire(t, f, small(n))
 		answers(t, f, code, n)
 		code.Release()
-		acquire(t, f, small(n)).Release() // from memory
+		acquire(t, f, small(n)).Release() // this time from the spare directory
 	}
 	if n := f.children(t); n != 3 {
 		t.Errorf("%d children, want 3", n)
@@ -90,7 +90,7 @@ func TestWithoutAnyDirectoryThereIsNoCache(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "no directory for compiled plugins can be written to") {
 		t.Error(err)
 	}
-	// With the disk alone there is one.
+	// The primary directory alone is enough.
 	f := library(t, t.TempDir()+"/cache", func(o *Options) { o.Spare = []string{"/nowhere"} })
 	code := acquire(t, f, small(2))
 	answers(t, f, code, 2)

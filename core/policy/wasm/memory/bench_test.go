@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// BenchmarkRestore measures what a call costs beside itself: its writes of the
-// first byte of so many pages, with the page faults they have, and Restore. Every
-// second page holds something; one in 32 was read once.
+// BenchmarkRestore measures the cost of a call beside its own work: the call writes the first
+// byte of dirty pages, which causes page faults, and the memory is then restored. Every
+// second page has content; one in 32 was read before.
 func BenchmarkRestore(b *testing.B) {
 	for _, method := range methods {
 		for _, size := range []int{64 << 10, 192 << 10, 3392 << 10} {

@@ -7,11 +7,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// calm writes to pages and puts them back until they are put back without a
-// scan.
+// calm writes to pages and restores the memory until a restore needs no scan.
 func calm(t *testing.T, l *Linear, write func()) {
 	t.Helper()
-	for range 10_000 { // whatever else this process does has faults
+	for range 10_000 { // the rest of this process may have page faults
 		write()
 		restore(t, l)
 		if at := l.known.at; at >= 0 && at == faults() {
@@ -21,8 +20,8 @@ func calm(t *testing.T, l *Linear, write func()) {
 	t.Fatal("this process always has page faults")
 }
 
-// TestAPageThatIsWrittenFirstIsPutBackWhoeverWrites is not parallel: others have
-// page faults.
+// TestAPageThatIsWrittenFirstIsPutBackWhoeverWrites is not parallel: other tests have page
+// faults.
 func TestAPageThatIsWrittenFirstIsPutBackWhoeverWrites(t *testing.T) {
 	const size = 8 * wasmPage
 	for name, write := range map[string]func(memory []byte, page int){
@@ -46,7 +45,7 @@ func TestAPageThatIsWrittenFirstIsPutBackWhoeverWrites(t *testing.T) {
 			done := make(chan struct{})
 			go func() {
 				defer close(done)
-				runtime.LockOSThread() // it ends with its goroutine
+				runtime.LockOSThread() // the thread exits with its goroutine
 				m[page*pageSize]++
 			}()
 			<-done
@@ -67,7 +66,7 @@ func TestAPageThatIsWrittenFirstIsPutBackWhoeverWrites(t *testing.T) {
 	}
 }
 
-// TestPagesAreKnownUntilThereAreFaults is not parallel: others have page faults.
+// TestPagesAreKnownUntilThereAreFaults is not parallel: other tests have page faults.
 func TestPagesAreKnownUntilThereAreFaults(t *testing.T) {
 	l, memory, want := prepared(t, 2*wasmPage, By(Scan))
 	for calm(t, l, func() { memory[0]++ }); !l.known.hold(); calm(t, l, func() { memory[0]++ }) {

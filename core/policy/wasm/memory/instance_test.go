@@ -12,8 +12,8 @@ import (
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// cells is a module with two pages of memory, and functions to store and load a
-// number at an address, and to grow.
+// cells returns a module with two pages of memory, and with functions to store and load a
+// number at an address, and to grow the memory.
 func cells() []byte {
 	m := w.New()
 	m.Memory(2)
@@ -81,13 +81,13 @@ func (e *engine) instance(tb testing.TB, limit uint64, method Method) *guest {
 	return &guest{tb, module, l}
 }
 
-// place is where an instance runs, and how its memory is put back.
+// place is an engine, and the method to restore the memory of an instance.
 type place struct {
 	config func() wazero.RuntimeConfig
 	method Method
 }
 
-// places are the compiler and the interpreter, with each method.
+// places returns the compiler and the interpreter, each with every method.
 func places() map[string]place {
 	all := map[string]place{}
 	for _, method := range methods {
@@ -197,7 +197,8 @@ func TestAnInstanceThatGrewIsPutBack(t *testing.T) {
 	}
 }
 
-// A memory that stands at the most its module declares cannot be asked to grow.
+// TestAnInstanceAtItsModulesMostDoesNotShrink uses a memory at its module's maximum, which
+// cannot be asked to grow.
 func TestAnInstanceAtItsModulesMostDoesNotShrink(t *testing.T) {
 	t.Parallel()
 	for name, p := range places() {
@@ -206,7 +207,7 @@ func TestAnInstanceAtItsModulesMostDoesNotShrink(t *testing.T) {
 			r := wazero.NewRuntimeWithConfig(t.Context(), p.config())
 			defer r.Close(context.Background())
 			m := w.New()
-			m.Replace(5, []byte{1, 1, 1, 2}) // a page, two at most
+			m.Replace(5, []byte{1, 1, 1, 2}) // one page, at most two
 			m.Export("grow", m.Func([]w.Type{w.I32}, []w.Type{w.I32}, nil, w.LocalGet(0), w.MemoryGrow))
 			code, err := r.CompileModule(t.Context(), m.Bytes())
 			if err != nil {

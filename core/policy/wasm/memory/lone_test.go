@@ -8,7 +8,7 @@ func TestPagesAreMappedOneByOne(t *testing.T) {
 		options []Option
 		alone   bool
 	}{
-		// Where the system has no userfaultfd there is nothing to be had.
+		// Without a userfaultfd, the kernel maps neighbours of the page too.
 		"with a userfaultfd": {[]Option{By(Scan)}, system().watch >= 0},
 		"without":            {[]Option{By(Scan), without(func(k *kernel) { k.watch = -1 })}, false},
 	} {
@@ -32,8 +32,8 @@ func TestPagesAreMappedOneByOne(t *testing.T) {
 	}
 }
 
-// present is how many pages of a memory are mapped, be they its own or the
-// file's.
+// present returns how many pages of a memory are mapped, both private pages and pages of the
+// file.
 func present(tb testing.TB, l *Linear) int {
 	tb.Helper()
 	mapped, err := newScanner(l.kernel.pagemap, l.all[:l.size]).mapped()

@@ -11,10 +11,11 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// methods are all ways to put a memory back. This kernel must know them.
+// methods are all methods to restore a memory. The kernel of the test machine must support
+// them.
 var methods = []Method{Scan, Drop, Copy}
 
-// newMemory makes a memory of size bytes that is freed with the test.
+// newMemory returns a memory of size bytes that is freed at the end of the test.
 func newMemory(tb testing.TB, limit, size int, options ...Option) (*Linear, []byte) {
 	tb.Helper()
 	l, err := NewLinear(uint64(limit), options...)
@@ -29,7 +30,7 @@ func newMemory(tb testing.TB, limit, size int, options ...Option) (*Linear, []by
 	return l, memory
 }
 
-// capture captures a memory; the snapshot is released with the test.
+// capture captures a memory; the snapshot is released at the end of the test.
 func capture(tb testing.TB, l *Linear) *Snapshot {
 	tb.Helper()
 	s, err := l.Capture()
@@ -49,7 +50,7 @@ func restore(tb testing.TB, l *Linear) Restored {
 	return r
 }
 
-// private is how many pages a memory has of its own.
+// private returns how many private pages a memory has.
 func private(tb testing.TB, l *Linear) int {
 	tb.Helper()
 	n, err := l.Private()
@@ -59,7 +60,7 @@ func private(tb testing.TB, l *Linear) int {
 	return n / pageSize
 }
 
-// content is size bytes with every second page of zeros.
+// content returns size random bytes, with every second page all zeros.
 func content(random *rand.Rand, size int) []byte {
 	b := make([]byte, size)
 	for at := 0; at < size; at += 2 * pageSize {
@@ -72,7 +73,7 @@ func content(random *rand.Rand, size int) []byte {
 
 func seeded(n uint64) *rand.Rand { return rand.New(rand.NewPCG(n, 1)) }
 
-// without is what a system can do that lacks something.
+// without returns an option for a system from which change has removed an ability.
 func without(change func(*kernel)) Option {
 	k := *system()
 	change(&k)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// modelSteps is how much is done to memories at random.
+// modelSteps is the number of random steps on memories.
 var modelSteps = flag.Int("steps", 9000, "how much is done to memories at random; make soak takes 30000")
 
 // actor is one instance, with a model of what its memory holds.
@@ -19,8 +19,8 @@ type actor struct {
 	model  []byte
 }
 
-// world is a plugin and its instances. Each step does something at random to
-// one of them, and to its model.
+// world is a plugin and its instances. Each step applies a random operation to an instance
+// and to its model.
 type world struct {
 	*testing.T
 	random   *rand.Rand
@@ -29,7 +29,7 @@ type world struct {
 	snapshot *Snapshot
 	content  []byte
 	actors   []*actor
-	noise    []byte // to write pieces of
+	noise    []byte // random bytes for writes
 	restores int
 }
 
@@ -92,7 +92,8 @@ func (w *world) step() {
 	}
 }
 
-// begin makes a new plugin: an instance initialises itself and is captured.
+// begin replaces the plugin: a new instance initialises its memory, and the memory is
+// captured.
 func (w *world) begin() {
 	w.release()
 	a := w.instance()
@@ -107,7 +108,7 @@ func (w *world) begin() {
 	a.check(w)
 }
 
-// release ends the plugin.
+// release closes the plugin and its instances.
 func (w *world) release() {
 	if w.snapshot != nil {
 		w.snapshot.Release()
@@ -130,12 +131,12 @@ func (w *world) instance() *actor {
 
 func (w *world) adopt() {
 	a := w.instance()
-	w.write(a) // what an instance has before
+	w.write(a) // content that Adopt must replace
 	if err := a.memory.Adopt(w.snapshot); err != nil {
 		w.Fatal(err)
 	}
 	copy(a.model, w.content)
-	if w.random.IntN(2) == 0 { // else its pages stay untouched
+	if w.random.IntN(2) == 0 { // otherwise its pages stay untouched
 		a.check(w)
 	}
 }
@@ -147,7 +148,7 @@ func (w *world) free(n int) {
 
 func (w *world) pick() int { return w.random.IntN(len(w.actors)) }
 
-// grow makes a memory larger, and puts it back or ends its instance.
+// grow enlarges a memory, and then restores it or closes its instance.
 func (w *world) grow(n int) {
 	a := w.actors[n]
 	of := &growing{a.memory, uint64(w.size)}
@@ -177,7 +178,7 @@ func (w *world) grow(n int) {
 	a.check(w)
 }
 
-// write writes a few bytes or some pages, random ones or zeros.
+// write writes random bytes or zeros to a random range of the memory.
 func (w *world) write(a *actor) {
 	most := 16
 	if w.random.IntN(4) == 0 {
@@ -194,13 +195,13 @@ func (w *world) write(a *actor) {
 	copy(a.model[start:end], w.noise[at:])
 }
 
-// span is a piece of the memory, of most bytes at most.
+// span returns a random range of the memory, at most most bytes long.
 func (w *world) span(most int) (start, end int) {
 	start = w.random.IntN(w.size)
 	return start, min(w.size, start+1+w.random.IntN(most))
 }
 
-// check compares the whole memory.
+// check compares the whole memory with the model.
 func (a *actor) check(w *world) {
 	w.Helper()
 	mustEqual(w, a.bytes, a.model)

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// Instances of one plugin begin, are asked and end on many goroutines.
+// TestInstancesShareASnapshotInParallel starts, calls and closes instances of one plugin on
+// many goroutines.
 func TestInstancesShareASnapshotInParallel(t *testing.T) {
 	t.Parallel()
 	const goroutines, calls = 8, 50

@@ -32,7 +32,7 @@ func TestAPopulatedMemoryHasItsPagesAndGetsThoseItGrowsBy(t *testing.T) {
 	}
 }
 
-// growing is the memory of an instance as wazero has it.
+// growing wraps a memory as wazero does for an instance.
 type growing struct {
 	*Linear
 	size uint64

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// prepared is a captured memory, with what it held.
+// prepared returns a captured memory, and its content.
 func prepared(tb testing.TB, size int, options ...Option) (l *Linear, memory, want []byte) {
 	tb.Helper()
 	l, memory = newMemory(tb, 2*size, size, options...)
@@ -64,7 +64,7 @@ func TestRestorePutsBackWhatWasWritten(t *testing.T) {
 	}
 }
 
-// everyPage writes to each page whose number step divides.
+// everyPage writes to each page whose number is divisible by step.
 func everyPage(memory []byte, step int) {
 	for at := 0; at < len(memory); at += step * pageSize {
 		memory[at]++
@@ -77,7 +77,7 @@ func TestRestoreTellsWhatItTook(t *testing.T) {
 	for _, test := range []struct {
 		method Method
 		want   Restored
-		left   int // pages of its own
+		left   int // private pages after the restore
 	}{
 		{Scan, Restored{Copied: 3 * pageSize, Fresh: 3 * pageSize}, 3},
 		{Drop, Restored{Dropped: size, Fresh: 3 * pageSize}, 0},
@@ -94,7 +94,7 @@ func TestRestoreTellsWhatItTook(t *testing.T) {
 			}
 			got := restore(t, l)
 			if test.method == Drop && got.Fresh > test.want.Fresh {
-				got.Fresh = test.want.Fresh // other tests have page faults, too
+				got.Fresh = test.want.Fresh // page faults of other tests are included
 			}
 			if got != test.want {
 				t.Errorf("restored %+v, want %+v", got, test.want)
@@ -173,7 +173,7 @@ func TestPagesThatAreCopiedForNothingAreDropped(t *testing.T) {
 			t.Fatalf("call %d: restored %+v for two pages that every call writes", n, r)
 		}
 	}
-	call(22) // wastes 20
+	call(22) // 20 pages are copied for nothing
 	for n := range 4 {
 		if r := call(2); r != (Restored{Copied: 22 * pageSize}) {
 			t.Fatalf("call %d: restored %+v, the waste is not above the limit yet", n, r)
@@ -203,7 +203,7 @@ func TestAMemoryIsRefreshedNowAndThen(t *testing.T) {
 				}
 			}
 			mustEqual(t, memory, want)
-			// Every second page is zeros, which were not in the file yet.
+			// Every second page is all zeros. These pages were not in the file before.
 			if now := l.snapshot.Committed(); now != 2*committed {
 				t.Errorf("%d bytes are counted as committed, want twice %d", now, committed)
 			}
@@ -260,8 +260,9 @@ func TestAMemoryWithoutSnapshotCannotBePutBack(t *testing.T) {
 	}
 }
 
-// A page that the system took from memory is not present. What was written must
-// be found all the same: in swap, or where there is none, still in memory.
+// TestPagesThatTheSystemTookAreRestored covers pages that the system has reclaimed, which are
+// not present. If they were written, they must still be found: in swap or, without swap, in
+// memory.
 func TestPagesThatTheSystemTookAreRestored(t *testing.T) {
 	t.Parallel()
 	for _, method := range methods {
@@ -324,7 +325,7 @@ func TestWhatIsTouchedFirstIsFresh(t *testing.T) {
 	t.Parallel()
 	const size = 64 * wasmPage
 	l, memory, _ := prepared(t, size, By(Scan))
-	alone := l.kernel.watch >= 0 // else the kernel maps neighbours with what is read
+	alone := l.kernel.watch >= 0 // otherwise the kernel maps neighbours of the page too
 	sum := byte(0)
 	read := func(from, to, step int) {
 		for at := from * pageSize; at < to*pageSize; at += step * pageSize {
@@ -334,7 +335,7 @@ func TestWhatIsTouchedFirstIsFresh(t *testing.T) {
 	for _, test := range []struct {
 		call  string
 		touch func()
-		want  int // pages
+		want  int // in pages
 	}{
 		{"reads pages", func() { read(0, 100, 1) }, 100},
 		{"reads the same", func() { read(0, 100, 1) }, 0},

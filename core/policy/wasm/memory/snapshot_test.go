@@ -39,7 +39,7 @@ func TestAnAdoptingMemoryHoldsTheSnapshot(t *testing.T) {
 			want := content(seeded(1), len(memory))
 			copy(memory, want)
 			s := capture(t, first)
-			memory[0] ^= 1 // a copy of the first's
+			memory[0] ^= 1 // the first memory gets a private copy of the page
 			second, other := newMemory(t, 8*wasmPage, 4*wasmPage, By(method))
 			for at := range other {
 				other[at] = 0xee
@@ -61,7 +61,7 @@ func TestAnAdoptingMemoryHoldsTheSnapshot(t *testing.T) {
 	}
 }
 
-func TestASnapshotLivesUntilItsLastUserLetsGo(t *testing.T) { // counts what the process has
+func TestASnapshotLivesUntilItsLastUserLetsGo(t *testing.T) { // counts what the whole process has
 	system()
 	files, used := openFiles(t), Usage()
 	check := func(when string, fileCount, mappingCount int) {
@@ -98,7 +98,7 @@ func TestASnapshotLivesUntilItsLastUserLetsGo(t *testing.T) { // counts what the
 	}
 }
 
-func TestNothingIsLeftOfManyMemories(t *testing.T) { // counts what the process has
+func TestNothingIsLeftOfManyMemories(t *testing.T) { // counts what the whole process has
 	system()
 	files, used, before := openFiles(t), Usage(), addressSpace(t)
 	for range 30 {
@@ -124,14 +124,14 @@ func TestNothingIsLeftOfManyMemories(t *testing.T) { // counts what the process 
 	if now := Usage(); now != used {
 		t.Errorf("in use: %+v, before it was %+v", now, used)
 	}
-	// Go's own heap may have grown meanwhile; 64 MiB that are left 30
-	// times take more.
+	// Go's own heap may have grown too, but 30 leaked memories of 64 MiB would take more than
+	// this limit.
 	if after := addressSpace(t); after > before+(1<<30) {
 		t.Errorf("%d bytes of address space, before it were %d", after, before)
 	}
 }
 
-// addressSpace is what the process has mapped, in bytes.
+// addressSpace returns the number of bytes that the process has mapped.
 func addressSpace(tb testing.TB) uint64 {
 	tb.Helper()
 	text, err := os.ReadFile("/proc/self/maps")
@@ -168,7 +168,7 @@ func TestASnapshotCannotBeChanged(t *testing.T) {
 	}
 }
 
-func TestZerosTakeNoMemoryUntilTheyAreTouched(t *testing.T) { // counts what the process has
+func TestZerosTakeNoMemoryUntilTheyAreTouched(t *testing.T) { // counts what the whole process has
 	used := Usage()
 	l, memory := newMemory(t, 16*wasmPage, 16*wasmPage)
 	memory[3*pageSize], memory[len(memory)-1] = 1, 1

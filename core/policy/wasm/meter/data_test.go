@@ -14,7 +14,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm/module"
 )
 
-// dataSection is one with a piece at each address.
+// dataSection returns a data section with a segment for each piece, at the piece's address.
 func dataSection(pieces ...piece) []byte {
 	out := binary.AppendUvarint(nil, uint64(len(pieces)))
 	for _, p := range pieces {
@@ -24,7 +24,7 @@ func dataSection(pieces ...piece) []byte {
 	return out
 }
 
-// withData is a module with a memory, a constant and a data section.
+// withData returns a module with a memory, a constant and a data section.
 func withData(tb testing.TB, section []byte) *module.Module {
 	tb.Helper()
 	text := "\x00asm\x01\x00\x00\x00\x05\x03\x01\x00\x01\x06\x06\x01\x7f\x00\x41\x00\x0b\x0b"
@@ -72,7 +72,8 @@ func TestOtherDataSectionsAreLeftAlone(t *testing.T) {
 	}
 }
 
-// With a data count section instructions may name the pieces.
+// TestDataThatIsCountedIsLeftAlone checks that segments are not joined if there is a data
+// count section: instructions may then refer to segments by number.
 func TestDataThatIsCountedIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	data := dataSection(piece{address: 0, content: []byte("a")}, piece{address: 1, content: []byte("b")})
@@ -87,7 +88,8 @@ func TestDataThatIsCountedIsLeftAlone(t *testing.T) {
 	}
 }
 
-// The Go guest's memory must be the same whether its data was joined or not.
+// TestJoinedDataMakesTheSameMemory checks that the Go guest's memory is the same with and
+// without joined segments.
 func TestJoinedDataMakesTheSameMemory(t *testing.T) {
 	t.Parallel()
 	guest, err := buildGuest(t.TempDir())
@@ -105,7 +107,7 @@ func TestJoinedDataMakesTheSameMemory(t *testing.T) {
 	t.Logf("%d pieces became %d", n, m)
 }
 
-// image is what a module's data write.
+// image returns the memory that a module's data segments write, and the number of segments.
 func image(t *testing.T, binary []byte) (memory []byte, pieces int) {
 	t.Helper()
 	m, err := module.Parse(binary, module.Caps{})

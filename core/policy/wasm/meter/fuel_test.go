@@ -12,7 +12,7 @@ import (
 	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// exporting is a module with a memory, a global, and one function "f" with five
+// exporting returns a module with a memory, a global, and one function "f" that has five
 // locals of i32 after its parameters.
 func exporting(params, results []wasmtest.Type, body ...wasmtest.Code) []byte {
 	m := wasmtest.New()
@@ -22,10 +22,10 @@ func exporting(params, results []wasmtest.Type, body ...wasmtest.Code) []byte {
 	return m.Bytes()
 }
 
-// work is code that takes something and changes the global.
+// work is code that uses fuel and changes the global.
 var work = wasmtest.Join(wasmtest.GlobalGet(0), wasmtest.I32Const(3), opI32Mul, wasmtest.I32Const(1), wasmtest.I32Add, wasmtest.GlobalSet(0))
 
-// repeated does a body as often as parameter or local n says.
+// repeated returns code that runs a body as many times as parameter or local n says.
 func repeated(n uint32, body ...wasmtest.Code) wasmtest.Code {
 	return wasmtest.Block(wasmtest.Loop(
 		wasmtest.LocalGet(n), wasmtest.I32Eqz, wasmtest.BrIf(1),
@@ -75,7 +75,7 @@ func TestALoopWithoutABodyTakesFuel(t *testing.T) {
 	}
 }
 
-// A loop costs something even where nothing in it does.
+// TestEnteringALoopTakesFuel checks that a loop costs fuel even if its body is empty.
 func TestEnteringALoopTakesFuel(t *testing.T) {
 	t.Parallel()
 	if _, fuel, _ := both(t, exporting(nil, nil, repeatCode(100, wasmtest.Loop())), "f"); fuel < 100 {
@@ -83,13 +83,13 @@ func TestEnteringALoopTakesFuel(t *testing.T) {
 	}
 }
 
-// Where a loop asks the host its variables must stay as they are, whatever
-// their types and however many there are.
+// TestLoopsThatAskTheHostKeepTheirVariables checks that a yield in a loop does not change
+// variables, whatever their types and number.
 func TestLoopsThatAskTheHostKeepTheirVariables(t *testing.T) {
 	t.Parallel()
 	for _, copies := range []int{1, 3, 20} { // of each type
 		var locals []wasmtest.Type
-		var turn wasmtest.Code // each variable takes part in the next
+		var turn wasmtest.Code // each variable depends on another
 		for range copies {
 			n := uint32(1 + len(locals))
 			locals = append(locals, i32, i64, f32, f64, v128)
@@ -110,7 +110,7 @@ func TestLoopsThatAskTheHostKeepTheirVariables(t *testing.T) {
 		for _, e := range engines {
 			original := plain(t, e.config(), m.Bytes())
 			machine := newMachine(t, e.config(), m.Bytes())
-			machine.slice = 0 // every look at the fuel asks
+			machine.slice = 0 // every fuel check yields to the host
 			want, err := invoke(t.Context(), original.ExportedFunction("f"), 20)
 			if err != nil {
 				t.Fatal(err)
@@ -130,7 +130,7 @@ func TestAShortIfIsTakenWithWhatIsAroundIt(t *testing.T) {
 	add := wasmtest.Join(wasmtest.I32Const(1), wasmtest.Drop)
 	for name, test := range map[string]struct {
 		code   wasmtest.Code
-		differ int64 // how much more it takes if the if is done
+		differ int64 // the extra fuel if the condition is true
 	}{
 		"as long as it may be":         {wasmtest.If(repeatCode(20, add)), 0},
 		"longer":                       {wasmtest.If(repeatCode(20, add), op(module.OpMemorySize, 0), wasmtest.Drop), 42},
@@ -188,12 +188,12 @@ func TestAnIfTakesWhatItsBranchTakes(t *testing.T) {
 	}
 }
 
-// What lies behind the end of a block that a branch leaves is charged once,
-// whichever way it is reached.
+// TestBranchesTakeTheWayTheyGo checks that the code after a block is charged once, whether a
+// branch or the end of the block leads there.
 func TestBranchesTakeTheWayTheyGo(t *testing.T) {
 	t.Parallel()
-	// Three blocks: 0 leaves the innermost, 1 and above the next; each end is
-	// followed by other work.
+	// Three blocks: 0 leaves the innermost, 1 leaves two, and above 1 leaves all three. Each
+	// end is followed by other work.
 	table := exporting(types(i32), nil,
 		wasmtest.Block(wasmtest.Block(wasmtest.Block(
 			wasmtest.LocalGet(0), op(module.OpBrTable, 2, 0, 1, 2),
@@ -250,7 +250,7 @@ func TestACallTakesWhatIsCalledTakes(t *testing.T) {
 	}
 }
 
-// typeOf is the number of a function's type in a module so far.
+// typeOf returns the type number of a function in an unfinished module.
 func typeOf(t *testing.T, m *wasmtest.Module, f wasmtest.Func) uint32 {
 	t.Helper()
 	parsed, err := module.Parse(m.Bytes(), module.Caps{})
@@ -260,7 +260,7 @@ func typeOf(t *testing.T, m *wasmtest.Module, f wasmtest.Func) uint32 {
 	return parsed.Functions[f]
 }
 
-// costly is a module whose function "f" takes its fuel in every way there is.
+// costly returns a module whose function "f" uses fuel in every possible way.
 func costly() []byte {
 	m := wasmtest.New()
 	m.Memory(8)
@@ -302,7 +302,7 @@ func TestACallTreeWithoutLoopsEnds(t *testing.T) {
 	t.Parallel()
 	m := wasmtest.New()
 	f := m.Func(nil, nil, nil)
-	for range 40 { // each calls the one before twice
+	for range 40 { // each function calls the previous one twice
 		f = m.Func(nil, nil, nil, wasmtest.Call(f), wasmtest.Call(f))
 	}
 	m.Export("f", f)
@@ -316,8 +316,8 @@ func TestACallTreeWithoutLoopsEnds(t *testing.T) {
 	})
 }
 
-// lowest runs a function and returns how far below zero the fuel was where the
-// host was asked or the function ended, with slices of nothing.
+// lowest runs a function with slices of 0, and returns the lowest fuel, below zero, at a
+// yield or at the end.
 func lowest(t *testing.T, binary []byte) int64 {
 	t.Helper()
 	m := newMachine(t, wazero.NewRuntimeConfigInterpreter(), binary) // the compiler takes seconds for such code
@@ -328,11 +328,10 @@ func lowest(t *testing.T, binary []byte) int64 {
 	return min(m.lowest, int64(m.fuel.Get()))
 }
 
-// asMany is about as many instructions as a function may have.
+// asMany is about the number of instructions that a function may have.
 const asMany = 32_000
 
-// assertCut checks that of a function's code no more is run than the meter
-// says before the host is asked.
+// assertCut checks that no more fuel is used between yields than the meter promises.
 func assertCut(t *testing.T, name string, body wasmtest.Code) {
 	t.Helper()
 	if low := lowest(t, exporting(nil, nil, body)); low < -(uncheckedFuel + 2*longestBlock) {
@@ -357,8 +356,8 @@ func TestARowOfTeesIsCut(t *testing.T) {
 	assertCut(t, "local.tee", wasmtest.Join(wasmtest.I32Const(1), repeatCode(asMany, op(module.OpLocalTee, 0)), wasmtest.Drop))
 }
 
-// Each may be the first to its pages, and a page fault takes 0.5 to 2 µs that no
-// fuel counts.
+// TestARowOfTouchesIsLookedAtOften checks that memory accesses yield often: each may cause a
+// page fault, which takes 0.5 to 2 µs that no fuel pays for.
 func TestARowOfTouchesIsLookedAtOften(t *testing.T) {
 	t.Parallel()
 	const touching = 3200
@@ -387,12 +386,13 @@ func TestARowOfTouchesIsLookedAtOften(t *testing.T) {
 	}
 }
 
-// A look that a branch jumps over does not count.
+// TestALookOnAnotherWayDoesNotCount checks that a fuel check that a branch skips does not
+// replace another check.
 func TestALookOnAnotherWayDoesNotCount(t *testing.T) {
 	t.Parallel()
 	const pieces = 200
 	load := wasmtest.Join(wasmtest.I32Const(0), wasmtest.I32Load(0), wasmtest.Drop)
-	never := wasmtest.Join(wasmtest.I32Const(0), wasmtest.If(wasmtest.Loop())) // a loop begins with a look
+	never := wasmtest.Join(wasmtest.I32Const(0), wasmtest.If(wasmtest.Loop())) // a loop begins with a fuel check
 	for name, piece := range map[string]wasmtest.Code{
 		"an if":             wasmtest.Join(repeatCode(31, load), never),
 		"a block":           wasmtest.Join(repeatCode(31, load), wasmtest.Block(wasmtest.I32Const(1), wasmtest.BrIf(0), wasmtest.Loop())),

@@ -16,9 +16,8 @@ import (
 	"github.com/wardlet/wardlet/test/wasmtest/generate"
 )
 
-// FuzzRewrite meters modules that are broken in every way. What was not valid
-// must not become valid, nor the other way round, and what begins must begin
-// with the same memory.
+// FuzzRewrite meters broken modules. A valid module must stay valid and an invalid one
+// invalid, and a module that starts must start with the same memory.
 func FuzzRewrite(f *testing.F) {
 	data := wasmtest.Plugin()
 	data.Data(100, "a")
@@ -55,7 +54,7 @@ func FuzzRewrite(f *testing.F) {
 	})
 }
 
-// bare is a module without custom sections and start function.
+// bare returns a module without its custom sections and its start function.
 func bare(m *module.Module) []byte {
 	out := []byte("\x00asm\x01\x00\x00\x00")
 	for i := range m.Sections {
@@ -67,7 +66,8 @@ func bare(m *module.Module) []byte {
 	return out
 }
 
-// begin is what a module's memory holds before any of it runs.
+// begin returns the memory of a new instance before any of its code runs, whether the module
+// is valid, and whether it could be instantiated.
 func begin(t *testing.T, r wazero.Runtime, binary []byte) (memory []byte, valid, began bool) {
 	t.Helper()
 	ctx := context.WithValue(context.Background(), machineKey{}, &machine{slice: manyFuel, limit: math.MaxInt64})

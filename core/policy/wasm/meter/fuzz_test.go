@@ -15,19 +15,19 @@ import (
 	"github.com/wardlet/wardlet/test/wasmtest/generate"
 )
 
-// outcome is what came of a module: of its start function, and of each of its
-// functions in turn.
+// outcome is the result of a module's start function, and of calling each of its functions in
+// turn.
 type outcome struct {
 	start   string
 	results [][]uint64
 	traps   []string
-	// fuel is what each call took; nothing without a meter.
+	// fuel is the fuel of each call; empty without a meter.
 	fuel    []int64
 	globals []uint64
 	memory  []byte
 }
 
-// look notes what a module's memory and globals hold.
+// look records the content of a module's memory and globals.
 func (o *outcome) look(m api.Module, globals []string) {
 	for _, name := range globals {
 		o.globals = append(o.globals, m.ExportedGlobal(name).Get())
@@ -36,7 +36,7 @@ func (o *outcome) look(m api.Module, globals []string) {
 	o.memory = bytes.Clone(view)
 }
 
-// plainly runs a module as it is.
+// plainly runs a module without a meter.
 func plainly(t *testing.T, r wazero.Runtime, g *generate.Module) *outcome {
 	t.Helper()
 	o := &outcome{}
@@ -94,8 +94,8 @@ func assertSame(t *testing.T, what string, a, b *outcome) {
 	}
 }
 
-// chargedSingly meters a module so that each instruction is charged when it is
-// reached, and no other with it.
+// chargedSingly meters a module so that each instruction is charged on its own when it is
+// reached.
 func chargedSingly(t *testing.T, binary []byte) []byte {
 	t.Helper()
 	m, err := module.Parse(binary, module.Caps{})
@@ -109,7 +109,8 @@ func chargedSingly(t *testing.T, binary []byte) []byte {
 	return out.Binary
 }
 
-// assertCharged checks that what was charged by blocks is all that was done.
+// assertCharged checks that charging by blocks never charges less than charging each
+// instruction.
 func assertCharged(t *testing.T, blocks, singly *outcome) {
 	t.Helper()
 	for i, fuel := range singly.fuel {
@@ -119,11 +120,11 @@ func assertCharged(t *testing.T, blocks, singly *outcome) {
 	}
 }
 
-// slices of fuel that a fuzzed module is refilled to.
+// fuzzSlices are the amounts to which a fuzzed module's fuel is refilled.
 var fuzzSlices = []int64{manyFuel, 100_000, 1000, 7}
 
-// differ makes a module of the bytes and compares: metered on compiler and
-// interpreter, and, where all its NaNs are settled, with the original.
+// differ makes a module from the bytes and compares its metered runs on compiler and
+// interpreter. If all its NaNs are settled, differ also compares them with an unmetered run.
 func differ(t *testing.T, compiler, interpreter wazero.Runtime, input []byte) {
 	t.Helper()
 	choice := byte(0)
@@ -144,7 +145,7 @@ func differ(t *testing.T, compiler, interpreter wazero.Runtime, input []byte) {
 	}
 }
 
-// randomBytes are the same in every run.
+// randomBytes returns n pieces of random bytes, which are the same in every run.
 func randomBytes(n, length int) [][]byte {
 	all := make([][]byte, n)
 	for i := range all {
@@ -167,7 +168,7 @@ func TestGeneratedModulesDoTheSameMetered(t *testing.T) {
 	}
 }
 
-// FuzzMeter runs modules made of any bytes, metered and not, on both engines.
+// FuzzMeter runs modules made of arbitrary bytes, with and without a meter, on both engines.
 func FuzzMeter(f *testing.F) {
 	compiler, interpreter := newRuntime(f, wazero.NewRuntimeConfigCompiler()), newRuntime(f, wazero.NewRuntimeConfigInterpreter())
 	for _, length := range []int{0, 20, 60, 200} {

@@ -21,9 +21,9 @@ import (
 
 var update = goflag.Bool("update", false, "write testdata/golden.txt anew: fuel on record no longer replays then")
 
-// TestRewrite_outputStaysTheSame compares metered modules bit for bit with what
-// earlier versions made of them. Fuel is on record with every decision, so
-// another output would make unchanged records differ.
+// TestRewrite_outputStaysTheSame compares metered modules bit for bit with the output of
+// earlier versions. Fuel is recorded with every decision, so with another output the replay
+// of old records would differ.
 func TestRewrite_outputStaysTheSame(t *testing.T) {
 	t.Parallel()
 	got := map[string]*golden{}
@@ -68,7 +68,7 @@ func TestRewrite_outputStaysTheSame(t *testing.T) {
 	compareGolden(t, got)
 }
 
-// golden sums up what a group of modules becomes.
+// golden counts and hashes the metered modules of a group.
 type golden struct {
 	modules int
 	sum     hash.Hash
@@ -112,7 +112,7 @@ func compareGolden(t *testing.T, got map[string]*golden) {
 	}
 }
 
-// specification is the folder of the specification's tests in wazero's module.
+// specification returns the directory of the specification's tests in wazero's module.
 func specification(t *testing.T) string {
 	t.Helper()
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/tetratelabs/wazero").Output()

@@ -15,7 +15,7 @@ import (
 	"github.com/wardlet/wardlet/test/wasmtest/generate"
 )
 
-// engines are what every rule must hold on.
+// engines are the engines on which every rule must hold.
 var engines = []struct {
 	name   string
 	config func() wazero.RuntimeConfig
@@ -24,34 +24,34 @@ var engines = []struct {
 	{"interpreter", wazero.NewRuntimeConfigInterpreter},
 }
 
-// manyFuel is a slice that hardly any test uses up: a second's work, or so.
+// manyFuel is a slice that hardly any test uses up: about a second's work.
 const manyFuel = 1 << 31
 
-// Why the host of these tests ends a call.
+// errFuel and errStack are the reasons for which the host of these tests stops a call.
 var (
 	errFuel  = errors.New("out of fuel")
 	errStack = errors.New("out of stack")
 )
 
-// machine is an instance of a metered module and the host that it asks.
+// machine is an instance of a metered module, and the host to which it yields.
 type machine struct {
 	module      api.Module
 	fuel, stack api.MutableGlobal
-	// slice is what fuel is refilled to, limit the most that a call may take.
+	// slice is the fuel after each refill. limit is the most fuel that a call may use.
 	slice, limit int64
-	// deep raises the stack's budget where it is used up, by raised so far.
+	// deep raises the stack budget when it is used up. raised is the sum of the raises.
 	deep   bool
 	raised int64
-	// refilled is what the call got so far, asked how often it asked.
+	// refilled is the fuel added during the call. asked is the number of yields.
 	refilled int64
 	asked    int
-	// lowest is the least fuel that was left when it was asked.
+	// lowest is the lowest fuel at a yield.
 	lowest int64
 }
 
 type machineKey struct{}
 
-// newRuntime is an engine with what metered and generated modules import.
+// newRuntime returns an engine with the functions that metered and generated modules import.
 func newRuntime(tb testing.TB, config wazero.RuntimeConfig) wazero.Runtime {
 	tb.Helper()
 	ctx := context.Background()
@@ -97,12 +97,12 @@ func (m *machine) yield(guest api.Module) {
 
 func (m *machine) used(has int64) int64 { return m.refilled - has }
 
-// counters are the globals that the meter adds.
+// counters returns the globals that the meter adds.
 func counters(guest api.Module) (fuel, stack api.MutableGlobal) {
 	return guest.ExportedGlobal(Fuel).(api.MutableGlobal), guest.ExportedGlobal(Stack).(api.MutableGlobal)
 }
 
-// rewritten meters a module.
+// rewritten returns a module with metering.
 func rewritten(tb testing.TB, binary []byte) *Rewritten {
 	tb.Helper()
 	m, err := module.Parse(binary, module.Caps{})
@@ -116,8 +116,8 @@ func rewritten(tb testing.TB, binary []byte) *Rewritten {
 	return out
 }
 
-// start instantiates a metered module. The error is that of its start
-// function, or of what it does not get.
+// start instantiates a metered module. The error is that of its start function or of another
+// step of the instantiation.
 func (m *machine) start(tb testing.TB, r wazero.Runtime, binary []byte) error {
 	tb.Helper()
 	ctx := context.WithValue(context.Background(), machineKey{}, m)
@@ -134,7 +134,7 @@ func (m *machine) start(tb testing.TB, r wazero.Runtime, binary []byte) error {
 	return nil
 }
 
-// newMachine is a metered module on an engine, with all the fuel it wants.
+// newMachine returns a metered module on an engine, with ample fuel.
 func newMachine(tb testing.TB, config wazero.RuntimeConfig, binary []byte) *machine {
 	tb.Helper()
 	m := &machine{slice: manyFuel, limit: 16 * manyFuel}
@@ -144,7 +144,7 @@ func newMachine(tb testing.TB, config wazero.RuntimeConfig, binary []byte) *mach
 	return m
 }
 
-// call calls a function with a budget that is full. fuel is what it took.
+// call calls a function with a full stack budget. fuel is the fuel used.
 func (m *machine) call(name string, params ...uint64) (results []uint64, fuel int64, err error) {
 	m.stack.Set(StackBudget)
 	m.fuel.Set(0)
@@ -154,8 +154,8 @@ func (m *machine) call(name string, params ...uint64) (results []uint64, fuel in
 	return results, m.used(int64(m.fuel.Get())), err
 }
 
-// invoke calls a function. Of a result of 32 bits the others are not said to be
-// zero, and need not be.
+// invoke calls a function. It clears the upper half of 32-bit results, whose value is
+// undefined.
 func invoke(ctx context.Context, f api.Function, params ...uint64) ([]uint64, error) {
 	results, err := f.Call(ctx, params...)
 	if err != nil {
@@ -174,8 +174,8 @@ func invoke(ctx context.Context, f api.Function, params ...uint64) ([]uint64, er
 	return results, nil
 }
 
-// mustCall is call for what may not fail. The stack's budget must be whole
-// again.
+// mustCall is call for a function that must not fail. The stack budget must be complete
+// afterwards.
 func (m *machine) mustCall(tb testing.TB, name string, params ...uint64) (results []uint64, fuel int64) {
 	tb.Helper()
 	results, fuel, err := m.call(name, params...)
@@ -186,7 +186,7 @@ func (m *machine) mustCall(tb testing.TB, name string, params ...uint64) (result
 	return results, fuel
 }
 
-// assertStack checks that the whole of the stack's budget is there again.
+// assertStack checks that the complete stack budget is available again.
 func (m *machine) assertStack(tb testing.TB, name string) {
 	tb.Helper()
 	if left := int64(m.stack.Get()) - m.raised; left != StackBudget {
@@ -194,7 +194,7 @@ func (m *machine) assertStack(tb testing.TB, name string) {
 	}
 }
 
-// trap is the kind of a trap, "" for none.
+// trap returns the kind of a trap, "" for none.
 func trap(err error) string {
 	switch {
 	case err == nil:
@@ -223,8 +223,7 @@ func eachEngine(t *testing.T, test func(t *testing.T, config wazero.RuntimeConfi
 	}
 }
 
-// both runs a function on both engines, which must agree on fuel, results and
-// trap.
+// both runs a function on both engines, which must return the same fuel, results and trap.
 func both(t *testing.T, binary []byte, name string, params ...uint64) (results []uint64, fuel int64, trapped string) {
 	t.Helper()
 	for i, e := range engines {
@@ -246,16 +245,16 @@ func both(t *testing.T, binary []byte, name string, params ...uint64) (results [
 	return results, fuel, trapped
 }
 
-// The value types, short.
+// i32 and the following are short names of the value types.
 var (
 	i32, i64, f32, f64, v128 = wasmtest.I32, wasmtest.I64, wasmtest.F32, wasmtest.F64, wasmtest.V128
 	funcref, externref       = wasmtest.FuncRef, wasmtest.Type(module.ExternRef)
 )
 
-// types is a list of value types.
+// types returns a list of value types.
 func types(all ...wasmtest.Type) []wasmtest.Type { return all }
 
-// op is an instruction with indices.
+// op returns an instruction with indices.
 func op(o module.Op, indices ...uint32) wasmtest.Code {
 	out := generate.Encode(o)
 	for _, i := range indices {
@@ -264,13 +263,13 @@ func op(o module.Op, indices ...uint32) wasmtest.Code {
 	return out
 }
 
-// enclose is a block, loop or if of a type: 0x40 for none, a value type, or
-// the number of a function type.
+// enclose returns a block, loop or if. kind is 0x40 for no result, a value type, or the
+// number of a function type.
 func enclose(o module.Op, kind byte, body ...wasmtest.Code) wasmtest.Code {
 	return wasmtest.Join(wasmtest.Code{byte(o), kind}, wasmtest.Join(body...), wasmtest.Code{byte(module.OpEnd)})
 }
 
-// The instructions of tests that package wasmtest has no name for.
+// elseCode and the following are instructions that package wasmtest has no names for.
 var (
 	elseCode  = wasmtest.Code{byte(module.OpElse)}
 	opI32Mul  = wasmtest.Code{0x6c}

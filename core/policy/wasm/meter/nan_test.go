@@ -14,8 +14,9 @@ import (
 	"github.com/wardlet/wardlet/test/wasmtest/generate"
 )
 
-// numbers32 and numbers64 are NaNs of every kind - either sign, quiet and
-// signalling, payloads at both ends and between - and numbers that make NaNs.
+// numbers32 and numbers64 are NaNs of every kind, and numbers that produce NaNs. The NaNs
+// have either sign, are quiet or signalling, and have the lowest and highest payloads and
+// some between.
 var (
 	numbers32 = []uint64{
 		0x7fc00000, 0xffc00000, 0x7fc00001, 0xffc00001, 0x7fffffff, 0xffffffff, 0x7fd23456, 0xffe54321,
@@ -30,8 +31,8 @@ var (
 	}
 )
 
-// numbersOf are the bits that an operand of a type is tried with: one word, of
-// a vector two, which have other numbers in each lane.
+// numbersOf returns the bits to try as an operand of a type: one word, or two for a vector,
+// whose lanes have different numbers.
 func numbersOf(t, lanes module.ValueType) (all [][]uint64) {
 	switch {
 	case t == module.F32:
@@ -55,8 +56,8 @@ func numbersOf(t, lanes module.ValueType) (all [][]uint64) {
 	return all
 }
 
-// canonicalBits are what a result must be that the engine returns without a
-// meter: the same, with each NaN of the lanes made the canonical one.
+// canonicalBits returns the result that a metered module must return, from the engine's
+// result without a meter: each NaN in a lane is replaced by the canonical one.
 func canonicalBits(result []uint64, lane module.ValueType) []uint64 {
 	out := slices.Clone(result)
 	for i, w := range out {
@@ -75,7 +76,7 @@ func canonicalBits(result []uint64, lane module.ValueType) []uint64 {
 	return out
 }
 
-// lanesIn is how the operands of an instruction on vectors are divided.
+// lanesIn returns the lane type of the operands of a vector instruction.
 func lanesIn(op module.Op, lane module.ValueType) module.ValueType {
 	switch op.String() {
 	case "f32x4.demote_f64x2_zero":
@@ -86,7 +87,8 @@ func lanesIn(op module.Op, lane module.ValueType) module.ValueType {
 	return lane
 }
 
-// applying is a function of an instruction's operands that returns its result.
+// applying adds a function that applies an instruction to its parameters and returns the
+// result.
 func applying(m *wasmtest.Module, op module.Op) wasmtest.Func {
 	s, _ := generate.SignatureOf(op)
 	var params, results []wasmtest.Type
@@ -102,7 +104,7 @@ func applying(m *wasmtest.Module, op module.Op) wasmtest.Func {
 	return m.Func(params, results, nil, body)
 }
 
-// plain is a module as it is, on an engine.
+// plain instantiates a module on an engine without metering.
 func plain(tb testing.TB, config wazero.RuntimeConfig, binary []byte) api.Module {
 	tb.Helper()
 	m, err := newRuntime(tb, config).InstantiateWithConfig(tb.Context(), binary, wazero.NewModuleConfig().WithName(""))
@@ -169,7 +171,8 @@ func TestEveryNaNThatIsComputedIsTheCanonicalOne(t *testing.T) {
 	})
 }
 
-// What the specification says bit by bit stays as it is.
+// TestInstructionsThatOnlyMoveBitsKeepNaNs covers the instructions that the specification
+// defines bit by bit.
 func TestInstructionsThatOnlyMoveBitsKeepNaNs(t *testing.T) {
 	t.Parallel()
 	const sign32, sign64 = 1 << 31, 1 << 63

@@ -19,8 +19,8 @@ const (
 	segmentSize = 3*page + 100
 )
 
-// ranging has the functions fill, copy and init of three numbers, drop, and
-// grow of one.
+// ranging returns a module with the functions fill, copy and init of three numbers, drop of
+// none, and grow of one.
 func ranging(tb testing.TB) []byte {
 	tb.Helper()
 	three := wasmtest.Join(wasmtest.LocalGet(0), wasmtest.LocalGet(1), wasmtest.LocalGet(2))
@@ -36,7 +36,7 @@ func ranging(tb testing.TB) []byte {
 	return insertSection(m.Bytes(), 12, []byte{1}, 10)
 }
 
-// insertSection puts a section in front of another.
+// insertSection inserts a section before another one.
 func insertSection(binary []byte, id byte, payload []byte, before byte) []byte {
 	at := 8
 	for at < len(binary) && binary[at] != before {
@@ -54,7 +54,7 @@ func insertSection(binary []byte, id byte, payload []byte, before byte) []byte {
 	return append(append(out, payload...), binary[at:]...)
 }
 
-// pattern are bytes of which no two pieces are alike.
+// pattern returns bytes that differ from place to place.
 func pattern(n, seed int) []byte {
 	out := make([]byte, n)
 	state := uint32(seed)
@@ -65,7 +65,7 @@ func pattern(n, seed int) []byte {
 	return out
 }
 
-// content is the memory of a module.
+// content returns the memory of a module.
 func content(tb testing.TB, m api.Module) []byte {
 	tb.Helper()
 	view, ok := m.Memory().Read(0, m.Memory().Size())
@@ -75,7 +75,7 @@ func content(tb testing.TB, m api.Module) []byte {
 	return view
 }
 
-// rangeCase is an instruction on a range.
+// rangeCase is an instruction on a range of memory.
 type rangeCase struct {
 	name             string
 	to, from, length uint64
@@ -207,7 +207,7 @@ func TestRangesTakeFuelByTheirLength(t *testing.T) {
 				if last = fuel; fuel-nothing < int64(n)/bytesPerUnit {
 					t.Errorf("%s of %d bytes takes %d more than one of nothing", name, n, fuel-nothing)
 				}
-				// Both ways a copy can go take the same.
+				// Copying upwards and downwards must use the same fuel.
 				if _, other := m.mustCall(t, name, 64, 0, n); other != fuel {
 					t.Errorf("%s of %d bytes takes %d upwards, %d downwards", name, n, fuel, other)
 				}
@@ -216,7 +216,8 @@ func TestRangesTakeFuelByTheirLength(t *testing.T) {
 	})
 }
 
-// The host is asked before long ranges go on, even where fuel is left.
+// TestTheHostIsAskedBetweenPieces checks that a long range yields between its pieces, even if
+// fuel is left.
 func TestTheHostIsAskedBetweenPieces(t *testing.T) {
 	t.Parallel()
 	binary := ranging(t)
@@ -226,7 +227,7 @@ func TestTheHostIsAskedBetweenPieces(t *testing.T) {
 		for _, name := range []string{"fill", "copy", "init"} {
 			for _, to := range []uint64{0, 64} {
 				for n, least := range map[uint64]int{1000: 0, 20_000: 1, 2*page + 1: 2, 3 * page: 3} {
-					m.mustCall(t, name, 0, 0, 0) // fuel is there
+					m.mustCall(t, name, 0, 0, 0) // refills the fuel
 					ask := m.asked
 					m.mustCall(t, name, to, 0, n)
 					if got := m.asked - ask; got < least || least == 0 && got > 0 {
@@ -238,14 +239,15 @@ func TestTheHostIsAskedBetweenPieces(t *testing.T) {
 	})
 }
 
-// A call that is ended between two pieces has written what comes before.
+// TestARangeIsEndedBetweenPieces checks that a call stopped between two pieces has written
+// the pieces before.
 func TestARangeIsEndedBetweenPieces(t *testing.T) {
 	t.Parallel()
 	binary := ranging(t)
 	eachEngine(t, func(t *testing.T, config wazero.RuntimeConfig) {
 		t.Helper()
 		m := newMachine(t, config, binary)
-		m.slice, m.limit = 100, 9000 // more than a piece takes, less than two
+		m.slice, m.limit = 100, 9000 // enough for one piece, but not for two
 		if _, _, err := m.call("fill", 0, 0xff, 4*page); trap(err) != errFuel.Error() {
 			t.Fatalf("it ends with %v", err)
 		}
@@ -268,7 +270,7 @@ func TestGrowingGivesTheSameAndTakesFuelByPages(t *testing.T) {
 		if one <= zero || three-zero != 3*(one-zero) || failed > zero {
 			t.Errorf("growing on the %s by 0, 1, 3 pages takes %d, %d, %d; failing to grow %d", e.name, zero, one, three, failed)
 		}
-		if _, err := original.ExportedFunction("grow").Call(t.Context(), 4); err != nil { // as much as the other did
+		if _, err := original.ExportedFunction("grow").Call(t.Context(), 4); err != nil { // as far as the metered one grew
 			t.Fatal(err)
 		}
 		for _, n := range []uint64{0, 1, 5, 0x10000, 0xffffffff, 0x80000000, 60, 49, 48, 1} {

@@ -72,16 +72,16 @@ func TestTheBudgetsBeginAsSaid(t *testing.T) {
 	}
 }
 
-// numbered is a module in which many numbers of functions stand: imported
-// ones, calls, references in code, globals and elements of all eight kinds,
-// exports and the start. Function n returns n; the start sets global 0.
+// numbered returns a module with function numbers in all places: imports, calls, references
+// in code, globals and elements of all eight kinds, exports and the start. Function n returns
+// n; the start sets global 0.
 func numbered() []byte {
 	see := wasmtest.Import{Module: "test", Name: "see", Params: types(i32, i64), Results: types(i32)}
 	m := wasmtest.New(see, see)
 	m.Memory(1)
 	m.Global(i32, true, wasmtest.I32Const(0))
 	m.Global(funcref, false, wasmtest.Code{0xd2, 4})
-	for n := range int32(8) { // 2 to 9
+	for n := range int32(8) { // functions 2 to 9
 		m.Func(nil, types(i32), nil, wasmtest.I32Const(n+2))
 	}
 	m.Start(m.Func(nil, nil, nil, wasmtest.Call(7), wasmtest.GlobalSet(0)))
@@ -133,7 +133,7 @@ func TestFunctionsKeepTheirPlaces(t *testing.T) {
 		step("imported", 3, 4)
 		step("init0", 20)
 		step("init1", 22)
-		step("init2", 24) // declared: as if it were dropped
+		step("init2", 24) // a declared segment counts as dropped
 		for table := range 2 {
 			for i := range uint64(41) {
 				step(fmt.Sprint("at", table), i)
@@ -148,7 +148,8 @@ func TestFunctionsKeepTheirPlaces(t *testing.T) {
 	}
 }
 
-// Only package verify refuses imports other than functions.
+// TestImportedMemoriesTablesAndGlobalsStay checks that Rewrite supports imports other than
+// functions; only package verify refuses them.
 func TestImportedMemoriesTablesAndGlobalsStay(t *testing.T) {
 	t.Parallel()
 	provider := wasmtest.New()
@@ -165,7 +166,7 @@ func TestImportedMemoriesTablesAndGlobalsStay(t *testing.T) {
 		wasmtest.I32Const(16), wasmtest.I32Const(2), op(module.OpCallIndirect, 1, 0), wasmtest.I32Store(0),
 		wasmtest.I32Const(0), wasmtest.I32Const(3), wasmtest.I32Const(4), op(module.OpMemoryFill, 0),
 		wasmtest.GlobalGet(0), wasmtest.GlobalGet(1)))
-	m.Func(nil, types(i32), nil, wasmtest.I32Const(0)) // for its type
+	m.Func(nil, types(i32), nil, wasmtest.I32Const(0)) // defines the type
 	m.Replace(2, []byte("\x03\x01p\x01m\x02\x00\x01\x01p\x01t\x01\x70\x00\x05\x01p\x01g\x03\x7f\x01"))
 	binary := m.Bytes()
 	eachEngine(t, func(t *testing.T, config wazero.RuntimeConfig) {
@@ -196,8 +197,8 @@ func TestImportedMemoriesTablesAndGlobalsStay(t *testing.T) {
 	})
 }
 
-// Whatever a module has, what is made of it must be readable and keep what it
-// exports and imports, and the module itself must stay as it is.
+// TestWhatAModuleHasIsKept checks that a rewritten module is readable and has the same
+// exports and imports, and that the original bytes are unchanged.
 func TestWhatAModuleHasIsKept(t *testing.T) {
 	t.Parallel()
 	for i, input := range randomBytes(30, 300) {
@@ -271,8 +272,8 @@ func TestCodeThatBecomesTooLongIsRefused(t *testing.T) {
 	}
 }
 
-// What little code becomes very much of is refused before it takes time, whether
-// it is made of the module's functions or of those that are added.
+// TestRewrite_codeThatGrowsManyTimesIsRefused checks that short code whose rewriting would be
+// very long is refused early, both in the module's functions and in added ones.
 func TestRewrite_codeThatGrowsManyTimesIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"functions of loops in loops with variables", "ranges of many segments"} {
@@ -289,7 +290,8 @@ func TestRewrite_codeThatGrowsManyTimesIsRefused(t *testing.T) {
 	}
 }
 
-// A plugin that uses one of the meter's names does not compile.
+// TestTheMetersNamesCannotBeTaken checks that a plugin that uses one of the meter's names
+// does not compile.
 func TestTheMetersNamesCannotBeTaken(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{Fuel, Stack, Global + "0"} {
@@ -303,8 +305,8 @@ func TestTheMetersNamesCannotBeTaken(t *testing.T) {
 	}
 }
 
-// A plugin that imports yield itself can only ask for what it has: what it
-// takes is the same.
+// TestAPluginThatAsksTheHostItselfGetsNothing checks that a plugin that imports yield and
+// calls it gains no fuel.
 func TestAPluginThatAsksTheHostItselfGetsNothing(t *testing.T) {
 	t.Parallel()
 	m := wasmtest.New(wasmtest.Import{Module: Module, Name: Yield})

@@ -10,8 +10,8 @@ import (
 	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// depthOf calls a function "f" that calls itself for ever, counting in global
-// 0, and returns how deep it came.
+// depthOf calls a function "f" that calls itself without end and counts the calls in global
+// 0. It returns the depth that was reached.
 func depthOf(t *testing.T, config wazero.RuntimeConfig, binary []byte) int64 {
 	t.Helper()
 	m := newMachine(t, config, binary)
@@ -24,8 +24,8 @@ func depthOf(t *testing.T, config wazero.RuntimeConfig, binary []byte) int64 {
 // counting adds one to global 0.
 var counting = wasmtest.Join(wasmtest.GlobalGet(0), wasmtest.I32Const(1), wasmtest.I32Add, wasmtest.GlobalSet(0))
 
-// recursive is a function with locals that puts operands on the stack around
-// the call of itself. size is how long its body is.
+// recursive returns a module with a function that calls itself, with locals and with operands
+// on the stack around the call. size is the length of the function's body.
 func recursive(t *testing.T, params, results, locals []wasmtest.Type, before, after wasmtest.Code) (binary []byte, size int64) {
 	t.Helper()
 	m := wasmtest.New()
@@ -56,7 +56,7 @@ func dropped(n int) (code wasmtest.Code) {
 	return code
 }
 
-// zeroOf are constants.
+// zeroOf has code that pushes a zero of each type.
 var zeroOf = map[wasmtest.Type]wasmtest.Code{
 	i32: wasmtest.I32Const(0), i64: wasmtest.I64Const(0), f32: {0x43, 0, 0, 0, 0}, f64: {0x44, 0, 0, 0, 0, 0, 0, 0, 0},
 	v128: wasmtest.Join(op(module.OpV128Const), make(wasmtest.Code, 16)), funcref: {0xd0, 0x70}, externref: {0xd0, 0x6f},
@@ -82,8 +82,8 @@ func TestRecursionEndsAtItsBytes(t *testing.T) {
 	for name, test := range map[string]struct {
 		params, results, locals []wasmtest.Type
 		before, after           wasmtest.Code
-		// slots are parameters, results, variables and the highest stack, each
-		// of that many bytes.
+		// slots is the number of parameters, results, variables and operands on the highest
+		// stack. each is the size of one of them in bytes.
 		slots, each int64
 	}{
 		"nothing":            {slots: 2, each: 8},
@@ -103,10 +103,10 @@ func TestRecursionEndsAtItsBytes(t *testing.T) {
 	} {
 		binary, size := recursive(t, test.params, test.results, test.locals, test.before, test.after)
 		frame := max(MinFrame, test.each*test.slots+size)
-		// The function outside takes the least there is.
+		// The calling function has the smallest possible frame.
 		want := (StackBudget - MinFrame) / frame
 		if name == "parameters" || name == "results" || name == "a vector parameter" {
-			want = -1 // the function outside takes more
+			want = -1 // the calling function has a larger frame
 		}
 		for _, e := range engines {
 			got := depthOf(t, e.config(), binary)
@@ -198,7 +198,7 @@ func TestTheStackIsWholeAgainAfterEveryWayOut(t *testing.T) {
 		for i := range parsed.Exports {
 			name := parsed.Exports[i].Name
 			for n := range uint64(4) {
-				got, _ := metered.mustCall(t, name, n) // checks the stack
+				got, _ := metered.mustCall(t, name, n) // also checks the stack budget
 				want, err := invoke(t.Context(), original.ExportedFunction(name), n)
 				if err != nil {
 					t.Fatal(err)
@@ -213,7 +213,8 @@ func TestTheStackIsWholeAgainAfterEveryWayOut(t *testing.T) {
 	}
 }
 
-// A call that is ended leaves what it took; the next begins with the whole.
+// TestACallAfterOneThatEndedIsNotShort checks that a call after one that was stopped has the
+// full stack budget.
 func TestACallAfterOneThatEndedIsNotShort(t *testing.T) {
 	t.Parallel()
 	binary, _ := recursive(t, nil, nil, nil, nil, nil)
@@ -232,15 +233,15 @@ func TestACallAfterOneThatEndedIsNotShort(t *testing.T) {
 	}
 }
 
-// A function that calls none needs no budget where its frame is small, and
-// cannot do without where it is large.
+// TestLeavesWithLargeFramesAreCharged checks functions that call no others: a small frame is
+// not charged to the stack budget, a large one is.
 func TestLeavesWithLargeFramesAreCharged(t *testing.T) {
 	t.Parallel()
 	for _, variables := range []int{1, 100, 1000, 2000, 4000} {
 		m := wasmtest.New()
 		m.Global(i32, true, wasmtest.I32Const(0))
 		leaf := m.Func(nil, nil, list(variables, i64))
-		m.Export("f", m.Func(nil, nil, nil, counting, wasmtest.Call(leaf), wasmtest.Call(leaf+1))) // and itself
+		m.Export("f", m.Func(nil, nil, nil, counting, wasmtest.Call(leaf), wasmtest.Call(leaf+1))) // f calls itself last
 		parsed, err := module.Parse(m.Bytes(), module.Caps{})
 		if err != nil {
 			t.Fatal(err)
@@ -257,8 +258,8 @@ func TestLeavesWithLargeFramesAreCharged(t *testing.T) {
 	}
 }
 
-// What callers go on with must not have been charged before they called: otherwise
-// the fuel would not be looked at on the way back from a recursion.
+// TestCallersThatGoOnAreLookedAt checks that the code after a call is not charged before the
+// call. Otherwise a deep recursion could return without a fuel check.
 func TestCallersThatGoOnAreLookedAt(t *testing.T) {
 	t.Parallel()
 	const depth = 500
@@ -267,7 +268,7 @@ func TestCallersThatGoOnAreLookedAt(t *testing.T) {
 	down := wasmtest.Join(wasmtest.LocalGet(0), wasmtest.I32Const(1), wasmtest.I32Sub, wasmtest.Call(0))
 	for name, test := range map[string]struct {
 		again wasmtest.Code
-		least int // how often for each call
+		least int // yields per call
 	}{
 		"in the same block":  {wasmtest.If(down, load), 2},
 		"behind it":          {wasmtest.Join(wasmtest.If(down), load), 2},
@@ -276,7 +277,7 @@ func TestCallersThatGoOnAreLookedAt(t *testing.T) {
 		"with little":        {wasmtest.If(down, repeatCode(10, addition)), 1},
 		"with much":          {wasmtest.If(down, repeatCode(20, addition)), 2},
 		"with little, often": {wasmtest.If(down, repeatCode(20, wasmtest.I32Const(1), wasmtest.If(addition))), 2},
-		"and call a leaf":    {wasmtest.If(down, wasmtest.Call(1)), 2}, // which looks when it is entered
+		"and call a leaf":    {wasmtest.If(down, wasmtest.Call(1)), 2}, // the leaf begins with a fuel check
 		"in an if":           {wasmtest.If(down, wasmtest.I32Const(1), wasmtest.If(load)), 2},
 	} {
 		m := wasmtest.New()

@@ -13,10 +13,10 @@ import (
 
 const tableEntries = 100
 
-// tabled has two tables of functions, of 100 entries, one of the host's
-// objects, and passive elements; and functions for every instruction on them.
-// Function n of ten returns n; "at0" and "at1" call what is at an index, "null"
-// says whether there is nothing.
+// tabled returns a module with two tables of 100 functions, one table of host objects, and
+// passive elements; and with functions for every instruction on tables. Function n of ten
+// returns n. "at0" and "at1" call the entry at an index, "null0" and "null1" report whether
+// the entry is null.
 func tabled() []byte {
 	m := wasmtest.New()
 	for n := range int32(10) {
@@ -137,7 +137,7 @@ func TestRangesOfTablesTakeFuelByTheirLength(t *testing.T) {
 			if one <= nothing || many-nothing != 60*(one-nothing) {
 				t.Errorf("%s of 0, 1 and 60 elements takes %d, %d and %d", name, nothing, one, many)
 			}
-			// What is not done must not be charged as if it were.
+			// A range that fails must not be charged by its length.
 			if _, fuel, err := m.call(name, 0, 0, 0xffffffff); err == nil || fuel > many {
 				t.Errorf("%s of all there could be: %v, takes %d", name, err, fuel)
 			}

@@ -9,10 +9,10 @@ import (
 	"github.com/wardlet/wardlet/test/wasmtest/generate"
 )
 
-// sum is what the instructions of pieces of code take together.
+// sum returns the weight of all instructions in pieces of code.
 func sum(tb testing.TB, pieces ...wasmtest.Code) (fuel int64) {
 	tb.Helper()
-	// They are read in a function that has what they may name.
+	// The function around the pieces defines everything that they may refer to.
 	m := wasmtest.New()
 	m.Memory(1)
 	m.Global(i32, true, wasmtest.I32Const(0))
@@ -34,12 +34,13 @@ func sum(tb testing.TB, pieces ...wasmtest.Code) (fuel int64) {
 	return fuel
 }
 
-// straight are functions that compute an instruction on constants, by name.
+// straight returns functions that apply an instruction to constants, with their code and
+// class by name.
 func straight() (binary []byte, names map[string]wasmtest.Code, classes map[string]module.Class) {
 	m := wasmtest.New()
 	m.Memory(1)
 	names, classes = map[string]wasmtest.Code{}, map[string]module.Class{}
-	second := func(n int) int { return min(1, n-1) } // of each operand: 1 of integers, -0 of floats
+	second := func(n int) int { return min(1, n-1) } // chooses 1 of the integers and -0 of the floats
 	constants := map[module.ValueType]module.Op{
 		module.I32: module.OpI32Const, module.I64: module.OpI64Const, module.F32: module.OpF32Const, module.F64: module.OpF64Const, module.V128: module.OpV128Const,
 	}
@@ -88,7 +89,8 @@ func TestCodeWithoutBranchesTakesTheSumOfItsWeights(t *testing.T) {
 	}
 }
 
-// Every class but Free must cost something, or it would be run for nothing.
+// TestEveryInstructionThatWorksHasAWeight checks that every class but Free costs fuel;
+// otherwise its instructions would be free.
 func TestEveryInstructionThatWorksHasAWeight(t *testing.T) {
 	t.Parallel()
 	for _, prefix := range []module.Op{0, 0xfc << 16, 0xfd << 16} {

@@ -7,11 +7,11 @@ import (
 	"testing"
 )
 
-// allocated is how many bytes are allocated while a module is read. Other
-// tests must not run meanwhile.
+// allocated returns how many bytes are allocated while a module is read. No other test may
+// run at the same time.
 func allocated(binary []byte) uint64 {
 	least := ^uint64(0)
-	for range 3 { // the least of some runs: the runtime allocates too
+	for range 3 { // takes the minimum: the runtime allocates too
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		_ = read(binary)
@@ -21,7 +21,7 @@ func allocated(binary []byte) uint64 {
 	return least
 }
 
-// It measures what the whole process allocates.
+// TestNothingIsAllocatedByDeclaredSizes measures what the whole process allocates.
 func TestNothingIsAllocatedByDeclaredSizes(t *testing.T) {
 	const most = "\xff\xff\xff\xff\x0f" // 2^32-1
 	big := strings.Repeat("\x00", 200)
@@ -58,8 +58,9 @@ func TestNothingIsAllocatedByDeclaredSizes(t *testing.T) {
 	}
 }
 
-// What is not capped by the number of a section's elements must not take many
-// times the module's size. It measures what the whole process allocates.
+// TestWhatIsReadTakesLittleMoreThanTheModule checks that whatever the caps on sections'
+// elements do not limit takes no more than a few times the module's size. It measures what
+// the whole process allocates.
 func TestWhatIsReadTakesLittleMoreThanTheModule(t *testing.T) {
 	const size = 1 << 20
 	repeat := func(s string) string { return strings.Repeat(s, size/len(s)) }

@@ -9,10 +9,9 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm/module"
 )
 
-// trace goes through the only function of a module with the types
-// 0: () -> (), 1: (i32 i64) -> (f32), 2: () -> (i32 i32), and tells for each
-// instruction its name, how many blocks are open after it, and what is known
-// of the block that ended or of what follows.
+// trace reads the only function of a module with the types 0: () -> (), 1: (i32 i64) ->
+// (f32), 2: () -> (i32 i32). For each instruction it returns the name, how many blocks are
+// open after it, and what is known about the block that ended or about the code that follows.
 func trace(t *testing.T, body string) (steps []string, highest int) {
 	t.Helper()
 	whole := "\x01\x02\x7f" + body // two locals of i32
@@ -77,7 +76,7 @@ func TestCodeKnowsBlocksAndHeights(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if test.want == "" { // reading it is refused: a block's own operands are not below it
+			if test.want == "" { // reading fails: the operands below a block are not the block's own
 				err := read(code("\x00" + test.body))
 				if err == nil || !strings.HasSuffix(err.Error(), "the operand stack is empty") {
 					t.Errorf("error %v", err)

@@ -8,7 +8,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm/module"
 )
 
-// Sections that others need.
+// oneType and the following are sections that other sections need.
 var (
 	oneType     = section(1, "\x01\x60\x00\x00")
 	oneFunction = section(3, "\x01\x00")
@@ -17,8 +17,8 @@ var (
 	oneBody     = section(10, "\x01\x02\x00\x0b")
 )
 
-// code is a module with a memory and a function of this body, which
-// begins at 0x1b.
+// code returns a module with a memory and a function with this body, which begins at byte
+// 0x1b.
 func code(body string) []byte {
 	return of(oneType, oneFunction, oneMemory, section(10, "\x01"+string(rune(len(body)))+body))
 }
@@ -205,7 +205,8 @@ func TestMalformedCodeIsRefusedWithThePlace(t *testing.T) {
 		at("1c", "there is no segment of data 1"))
 }
 
-// An element's number counts the imported ones.
+// TestFaultsCountImportedFunctions checks that function numbers in errors include the
+// imported functions.
 func TestFaultsCountImportedFunctions(t *testing.T) {
 	t.Parallel()
 	binary := of(oneType, section(2, "\x01\x01a\x01b\x00\x00"), oneFunction, section(10, "\x01\x03\x00\xff\x0b"))

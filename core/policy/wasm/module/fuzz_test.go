@@ -13,7 +13,7 @@ import (
 	"github.com/wardlet/wardlet/test/wasmtest/generate"
 )
 
-// seeds are modules that are valid, and some that are broken.
+// seeds returns valid modules, and some broken ones.
 func seeds() [][]byte {
 	return [][]byte{
 		nil, of(), everything, around([]byte{0x41, 0, 0x1a}), code("\x00\x41\x00\x04\x40\x05\x0b\x0b"), around([]byte("\x02\x40\x41\x00\x0e\x01\x00\x01\x0b")),
@@ -22,14 +22,14 @@ func seeds() [][]byte {
 	}
 }
 
-// FuzzParse reads modules that are broken in every way. What the engine takes
-// must be read, so that no plugin is refused for nothing; and a module that is
-// read has indices that its lists have, so that nothing goes beyond them.
+// FuzzParse reads broken modules. A module that the engine accepts must be read without an
+// error, so that no valid plugin is refused. Every index in a module that is read must exist
+// in its list.
 func FuzzParse(f *testing.F) {
 	for _, s := range seeds() {
 		f.Add(s)
 	}
-	// Large memories are not made: nothing is instantiated.
+	// The modules are only compiled, so that no large memories are allocated.
 	r := wazero.NewRuntimeWithConfig(context.Background(), wazero.NewRuntimeConfigInterpreter().WithCoreFeatures(api.CoreFeaturesV2))
 	f.Cleanup(func() { _ = r.Close(context.Background()) })
 	f.Fuzz(func(t *testing.T, binary []byte) {
@@ -50,14 +50,14 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// lenient are faults that the engine does not see: of the specification's, an
-// empty data count section; and types of references beyond WebAssembly 2.0,
-// which it takes though that is not switched on.
+// lenient matches faults that the engine does not find: an empty data count section, which is
+// invalid, and reference types beyond WebAssembly 2.0, which the engine accepts although they
+// are not enabled.
 var lenient = regexp.MustCompile(`^data count section, at byte 0x[0-9a-f]+: it ends in the middle$|` +
 	`a (value|block) of type 0x(40|63|64|69)\b`)
 
-// declaresMuch says that a number of three bytes may stand in a module. The
-// engine makes lists as long as is declared.
+// declaresMuch reports whether a module may contain a number of three bytes. The engine
+// allocates lists of the declared lengths.
 func declaresMuch(binary []byte) bool {
 	for i := range binary[:max(0, len(binary)-1)] {
 		if binary[i] >= 0x80 && binary[i+1] >= 0x80 {

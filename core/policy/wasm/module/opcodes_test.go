@@ -20,7 +20,7 @@ import (
 	"github.com/wardlet/wardlet/test/wasmtest/generate"
 )
 
-// numbers are all that the first one or two bytes of an instruction can be.
+// numbers returns all possible opcodes of one or two bytes.
 func numbers() []module.Op {
 	var all []module.Op
 	for _, prefix := range []module.Op{0, 0xfc << 16, 0xfd << 16} {
@@ -33,11 +33,11 @@ func numbers() []module.Op {
 	return all
 }
 
-// zero chooses the first of everything.
+// zero chooses the first of several things.
 func zero(int) int { return 0 }
 
-// operands are what follows the instructions without a signature, where index
-// 0 of everything is there.
+// operands has the bytes after the opcode for instructions without a signature, if index 0 of
+// everything exists.
 var operands = map[string]string{
 	"block": "\x40\x0b", "loop": "\x40\x0b", "if": "\x40\x0b", "br": "\x00", "br_if": "\x00", "br_table": "\x01\x00\x00",
 	"call": "\x00", "call_indirect": "\x00\x00", "local.get": "\x00", "local.set": "\x00", "local.tee": "\x00",
@@ -46,7 +46,7 @@ var operands = map[string]string{
 	"table.init": "\x00\x00", "elem.drop": "\x00", "table.copy": "\x00\x00", "table.grow": "\x00", "table.size": "\x00", "table.fill": "\x00",
 }
 
-// instruction is an instruction with what follows it.
+// instruction returns an instruction with its operands.
 func instruction(op module.Op) []byte {
 	code := generate.Encode(op)
 	switch _, ok := generate.SignatureOf(op); {
@@ -58,8 +58,8 @@ func instruction(op module.Op) []byte {
 	return append(code, operands[op.String()]...)
 }
 
-// around is a module with one of everything, and the code in a function () ->
-// () with a variable of each type, i32 first.
+// around returns a module with one of everything, and the code in a function () -> () with a
+// variable of each type, i32 first.
 func around(code []byte) []byte {
 	body := slices.Concat([]byte("\x07\x01\x7f\x01\x7e\x01\x7d\x01\x7c\x01\x7b\x01\x70\x01\x6f"), code, []byte{0x0b})
 	b := binary.AppendUvarint(nil, uint64(len(body)))
@@ -70,7 +70,7 @@ func around(code []byte) []byte {
 	)
 }
 
-// of is a module of these sections.
+// of returns a module of these sections.
 func of(sections ...string) []byte {
 	return []byte("\x00asm\x01\x00\x00\x00" + strings.Join(sections, ""))
 }
@@ -116,15 +116,15 @@ func valid(tb testing.TB, r wazero.Runtime, binary []byte) error {
 	return code.Close(context.Background())
 }
 
-// After unreachable any operands are there, so that each instruction alone
-// makes a valid function.
+// TestTheSameInstructionsAreSupportedAsByTheEngine puts each instruction after unreachable,
+// where any operands are valid.
 func TestTheSameInstructionsAreSupportedAsByTheEngine(t *testing.T) {
 	t.Parallel()
 	r := engine(t)
 	known := 0
 	for _, op := range numbers() {
 		switch _, ok := op.Info(); {
-		case op == module.OpElse, op == module.OpEnd: // not alone
+		case op == module.OpElse, op == module.OpEnd: // invalid on their own
 			known++
 		case ok:
 			known++
@@ -136,7 +136,7 @@ func TestTheSameInstructionsAreSupportedAsByTheEngine(t *testing.T) {
 				t.Errorf("%s is not valid: %v", op, err)
 			}
 		default:
-			for n := range 18 { // whatever may follow it
+			for n := range 18 { // with any length of operands
 				binary := around(slices.Concat([]byte{0}, generate.Encode(op), make([]byte, n), []byte{0}))
 				if read(binary) == nil {
 					t.Errorf("instruction %#x is read", uint32(op))
@@ -152,7 +152,8 @@ func TestTheSameInstructionsAreSupportedAsByTheEngine(t *testing.T) {
 	}
 }
 
-// The engine's own list of names and numbers.
+// TestInstructionsHaveTheSpecificationsNamesAndNumbers reads the engine's list of names and
+// numbers.
 func TestInstructionsHaveTheSpecificationsNamesAndNumbers(t *testing.T) {
 	t.Parallel()
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/tetratelabs/wazero").Output()
@@ -197,20 +198,19 @@ func TestInstructionsHaveTheSpecificationsNamesAndNumbers(t *testing.T) {
 	}
 }
 
-// instructions are those of WebAssembly 2.0: 172 of version 1, 5 that extend
-// signs, 8 that saturate, 7 on ranges, 9 on references and tables, 236 on
-// vectors.
+// instructions is the number of instructions in WebAssembly 2.0: 172 of version 1, 5 for sign
+// extension, 8 saturating, 7 on ranges, 9 on references and tables, 236 on vectors.
 const instructions = 437
 
-// otherNames are the names of the specification where the engine has others.
+// otherNames has the specification's names of instructions that the engine calls otherwise.
 var otherNames = map[string]string{
 	"typed_select": "select", "f32.convert_i64u": "f32.convert_i64_u", "v128.shuffle": "i8x16.shuffle",
 	"i8x16.sub_s": "i8x16.sub_sat_s", "i8x16.sub_u": "i8x16.sub_sat_u",
 	"i64x2.lt": "i64x2.lt_s", "i64x2.gt": "i64x2.gt_s", "i64x2.le": "i64x2.le_s", "i64x2.ge": "i64x2.ge_s",
 }
 
-// What the table says is taken and left must be what the specification's names
-// say.
+// TestInstructionsTakeAndLeaveWhatTheirNamesSay compares each signature in the table with the
+// specification's name of the instruction.
 func TestInstructionsTakeAndLeaveWhatTheirNamesSay(t *testing.T) {
 	t.Parallel()
 	r := engine(t)
@@ -251,7 +251,7 @@ func TestInstructionsTakeAndLeaveWhatTheirNamesSay(t *testing.T) {
 	}
 }
 
-// variables are the types of what around declares.
+// variables are the types of the variables in the function of around.
 var variables = []module.ValueType{module.I32, module.I64, module.F32, module.F64, module.V128, module.FuncRef, module.ExternRef}
 
 func TestInstructionsThatMayGiveOtherNaNs(t *testing.T) {

@@ -10,7 +10,7 @@ func TestNumbersAreReadAsTheSpecificationSays(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]uint32{
 		"\x00": 0, "\x7f": 127, "\x80\x01": 128, "\xff\x7f": 16383, "\xff\xff\xff\xff\x0f": math.MaxUint32,
-		"\x80\x00": 0, "\x83\x80\x80\x80\x00": 3, // longer than need be
+		"\x80\x00": 0, "\x83\x80\x80\x80\x00": 3, // longer than necessary
 	} {
 		r := reader{data: []byte(text)}
 		if got := r.u32(); got != want || r.err != nil || r.left() > 0 {
@@ -58,7 +58,7 @@ func TestNumbersThatAreTooLongAreRefused(t *testing.T) {
 		{"\xff\xff\xff\xff\x8f\x00", u, "at byte 0x0: a number of more than 32 bits"},
 		{"", s32, "at byte 0x0: it ends in the middle"},
 		{"\xff\xff\xff\xff\xff\x7f", s32, "at byte 0x0: a number of more than 32 bits"},
-		{"\xff\xff\xff\xff\x0f", s32, "at byte 0x0: a number of more than 32 bits"}, // the bit of the sign and those above differ
+		{"\xff\xff\xff\xff\x0f", s32, "at byte 0x0: a number of more than 32 bits"}, // its sign bit and the bits above differ
 		{"\xff\xff\xff\xff\x4f", s32, "at byte 0x0: a number of more than 32 bits"},
 		{"\x80\x80\x80\x80\x70", s32, "at byte 0x0: a number of more than 32 bits"},
 		{"\x80\x80\x80\x80\x80\x7f", s33, "at byte 0x0: a number of more than 33 bits"},
@@ -100,7 +100,7 @@ func TestNumbersOfEveryLength(t *testing.T) {
 	}
 }
 
-// signed is a number in signed LEB128.
+// signed returns a number in signed LEB128.
 func signed(n int64) (out []byte) {
 	for n < -64 || n > 63 {
 		out = append(out, byte(n)|0x80)

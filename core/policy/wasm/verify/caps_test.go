@@ -11,7 +11,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm/verify"
 )
 
-// of is a module of these sections.
+// of returns a module of these sections.
 func of(sections ...string) []byte {
 	return []byte("\x00asm\x01\x00\x00\x00" + strings.Join(sections, ""))
 }
@@ -22,7 +22,7 @@ func sized(text string) string { return number(len(text)) + text }
 
 func number(n int) string { return string(binary.AppendUvarint(nil, uint64(n))) }
 
-// Sections that others need.
+// oneType and the following are sections that other sections need.
 var (
 	oneType     = section(1, "\x01\x60\x00\x00")
 	oneFunction = section(3, "\x01\x00")
@@ -30,12 +30,13 @@ var (
 	oneBody     = section(10, "\x01\x02\x00\x0b")
 )
 
-// function is a module with a function of this body.
+// function returns a module with a function with this body.
 func function(body string) []byte {
 	return of(oneType, oneFunction, oneMemory, section(10, "\x01"+sized(body)))
 }
 
-// check looks at a module that can be read.
+// check verifies a module that must be readable, and returns its shape and the reasons to
+// refuse it.
 func check(t *testing.T, binary []byte, caps verify.Caps) (verify.Shape, []string) {
 	t.Helper()
 	m, err := module.Parse(binary, caps.Counts)
@@ -58,7 +59,7 @@ func TestEachCapHoldsFromOneBeyondItOn(t *testing.T) {
 	few, many := "\x01\x03\x7f", "\x01\x05\x7f" // 3 and 5 local variables
 	for name, test := range map[string]struct {
 		set  func(c *verify.Caps)
-		at   []byte // at the cap
+		at   []byte // exactly at the cap
 		past []byte
 		want string
 	}{
@@ -173,7 +174,8 @@ func TestEachCapHoldsFromOneBeyondItOn(t *testing.T) {
 	}
 }
 
-// Counts of sections are capped while the module is read.
+// TestEverySectionsElementsAreCapped checks the caps on counts, which apply while a module is
+// read.
 func TestEverySectionsElementsAreCapped(t *testing.T) {
 	t.Parallel()
 	caps := verify.Default()
@@ -195,8 +197,8 @@ func TestEverySectionsElementsAreCapped(t *testing.T) {
 	}
 }
 
-// A module with much to refuse has no more reasons told than is worth reading,
-// and what is refused first is said first.
+// TestNoMoreThanTwentyReasonsAreTold checks that the list of reasons is limited, and that it
+// keeps the first ones in their order.
 func TestNoMoreThanTwentyReasonsAreTold(t *testing.T) {
 	t.Parallel()
 	globals := section(6, "\x1e"+strings.Repeat("\x70\x01\xd0\x70\x0b", 30))
@@ -216,7 +218,8 @@ func TestNoMoreThanTwentyReasonsAreTold(t *testing.T) {
 	}
 }
 
-// One reason is enough for a function, but not for a module.
+// TestEachFunctionIsLookedAt checks that at most one reason is reported for a function, but
+// one for every function.
 func TestEachFunctionIsLookedAt(t *testing.T) {
 	t.Parallel()
 	caps := verify.Default()

@@ -17,8 +17,8 @@ import (
 func TestShapeSaysWhatWasFound(t *testing.T) {
 	t.Parallel()
 	small := "\x00\x0b"
-	// Two parameters and three variables; a block in a loop in an if, and a loop
-	// beside it; two operands.
+	// It has two parameters and three variables; a block in a loop in an if, then another
+	// loop; and at most two operands.
 	large := "\x02\x01\x7f\x02\x7e" + "\x20\x00\x04\x40\x03\x40\x02\x40\x0b\x0b\x0b" + "\x03\x40\x0b" + "\x20\x00\x20\x01\x6a\x1a" + "\x0b"
 	code := "\x02" + sized(small) + sized(large)
 	binary := of(section(1, "\x02\x60\x00\x00\x60\x02\x7f\x7f\x00"), section(2, "\x01\x01a\x01b\x00\x01"), section(3, "\x02\x00\x01"), section(10, code))

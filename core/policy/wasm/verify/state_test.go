@@ -8,8 +8,8 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm/verify"
 )
 
-// stateful is a module with two tables, segments that can be dropped, and a
-// function of this code, which begins at byte 0x2f.
+// stateful returns a module with two tables, segments that can be dropped, and a function
+// with this code, which begins at byte 0x2f.
 func stateful(code string) []byte {
 	return of(oneType, oneFunction, section(4, "\x02\x70\x00\x05\x70\x00\x05"), oneMemory, section(9, "\x01\x01\x00\x01\x00"),
 		section(12, "\x01"), section(10, "\x01"+sized("\x00"+code+"\x0b")), section(11, "\x01\x01\x01a"))
