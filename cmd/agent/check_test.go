@@ -12,8 +12,8 @@ import (
 	"github.com/wardlet/wardlet/test/fakecri"
 )
 
-// configured writes a configuration whose paths lie in a directory of the
-// test's own, with one source and what more says.
+// configured writes a configuration with one source and the lines of more. All its paths are in a
+// directory of the test.
 func configured(t *testing.T, endpoint, more string) (dir, file string) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "wardlet") //nolint:usetesting // the path of a socket must be short

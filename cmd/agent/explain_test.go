@@ -13,8 +13,8 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// aStory is what an agent knows of default/web, whose new version is denied, and of
-// another pod.
+// aStory returns what an agent knows about two pods: default/web, whose new version is denied, and
+// another one.
 func aStory() *knowledge {
 	at := func(ago time.Duration) metav1.Time { return metav1.NewTime(noon.Add(-ago)) }
 	web := v1.Pod{
@@ -108,7 +108,7 @@ func TestExplainPod(t *testing.T) {
 	}
 }
 
-// TestExplain_takesAPodAsGetPodsNamesIt: what -o name prints is an argument.
+// TestExplain_takesAPodAsGetPodsNamesIt: the output of `get pods -o name` is a valid argument.
 func TestExplain_takesAPodAsGetPodsNamesIt(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -116,7 +116,7 @@ func TestExplain_takesAPodAsGetPodsNamesIt(t *testing.T) {
 		args []string
 	}{
 		{"explain-pod", []string{"pod/default/web-edge"}},
-		{"explain-pod", []string{"pod/web-edge", "-n", "default"}}, // as kubectl takes it
+		{"explain-pod", []string{"pod/web-edge", "-n", "default"}}, // as kubectl accepts it
 		{"explain-pod-json", []string{"pod/default/web", "-o", "json"}},
 	} {
 		name, args := test.name, test.args
@@ -143,7 +143,7 @@ func TestWhatIsToldFromBeforeARestartIsMarked(t *testing.T) {
 			k.started = noon.Add(-40 * time.Minute)
 			k.events = k.events[1:]
 			k.events[0].First = noon
-			// Of web the decision is still shown, of db only its verdict is left.
+			// For web the decision is still listed. For db only the verdict is left.
 			k.verdicts = map[types.UID]*api.Verdict{
 				"uid-web": &k.decisions[0][0].Verdict,
 				"uid-db": {

@@ -25,9 +25,9 @@ import (
 	"github.com/wardlet/wardlet/core/printable"
 )
 
-// FuzzOutput fills every text of every answer of the agent, and of all that commands
-// print of files, with the same text, and runs every command. None may print more than
-// lines of visible characters, or another number of lines than for an ordinary text.
+// FuzzOutput puts one text into every field of the agent's answers and of the files that commands
+// print, and runs every command. A command may print only lines of visible characters, and as many
+// lines as for an ordinary text.
 func FuzzOutput(f *testing.F) {
 	for _, s := range clitest.Texts {
 		f.Add(s)
@@ -54,7 +54,7 @@ func FuzzOutput(f *testing.F) {
 	})
 }
 
-// foreignOutputs are all that is printed in lines where every text is s.
+// foreignOutputs returns a function for each printed output, in which every text is s.
 func foreignOutputs(tb testing.TB, s string) map[string]func() string {
 	tb.Helper()
 	all := map[string]func() string{}
@@ -68,7 +68,7 @@ func foreignOutputs(tb testing.TB, s string) map[string]func() string {
 	return all
 }
 
-// foreignKinds are what `get` shows.
+// foreignKinds are the commands that print objects of the agent.
 var foreignKinds = [][]string{
 	{"get", "pods"},
 	{"get", "sources"},
@@ -80,7 +80,7 @@ var foreignKinds = [][]string{
 	{"explain", "pod", "x/x"},
 }
 
-// foreignCommands ask the agent and print lines.
+// foreignCommands are the commands that ask the agent and print lines.
 var foreignCommands = func() (all [][]string) {
 	for _, kind := range foreignKinds {
 		all = append(all, kind)
@@ -95,7 +95,7 @@ var foreignCommands = func() (all [][]string) {
 		[]string{"policy", "rollback"}, []string{"policy", "confirm", "x"})
 }()
 
-// foreignPrinters print what commands read of files and the runtime.
+// foreignPrinters print what commands read from files and the runtime.
 var foreignPrinters = map[string]func(a *app, s string) error{
 	"check": func(a *app, s string) error {
 		a.printFinding(preflight.Finding{Level: preflight.LevelWarn, Subject: s, Message: s})
@@ -105,7 +105,7 @@ var foreignPrinters = map[string]func(a *app, s string) error{
 	"a failed command": func(_ *app, s string) error { return errors.New(s) },
 }
 
-// printed is what a printer and the error of its command come to.
+// printed returns what a printer prints, followed by the error of its command.
 func printed(show func(*app, string) error, s string) string {
 	var out bytes.Buffer
 	a := &app{&cli.App{Out: printable.Writer{W: &out}, ErrOut: printable.Writer{W: &out}, Now: func() time.Time { return noon }}}
@@ -115,7 +115,7 @@ func printed(show func(*app, string) error, s string) string {
 	return out.String()
 }
 
-// checkObjects fails where JSON and YAML are not what the agent answered.
+// checkObjects fails the test unless the JSON and the YAML output are valid and equal.
 func checkObjects(t *testing.T, socket string, kind []string) {
 	t.Helper()
 	of := strings.Join(kind, " ")
@@ -135,7 +135,7 @@ func checkObjects(t *testing.T, socket string, kind []string) {
 	}
 }
 
-// executed runs one command line and returns all that it prints.
+// executed runs a command line and returns its output.
 func executed(tb testing.TB, socket string, args []string) string {
 	tb.Helper()
 	var out bytes.Buffer
@@ -144,7 +144,7 @@ func executed(tb testing.TB, socket string, args []string) string {
 	return out.String()
 }
 
-// answering is the socket of an agent whose answers have s for every text.
+// answering returns the socket of an agent whose answers have s in every text.
 func answering(tb testing.TB, s string) (socket string) {
 	tb.Helper()
 	answers := map[string]any{
@@ -174,7 +174,7 @@ func answering(tb testing.TB, s string) (socket string) {
 			answer = map[string]string{"error": s}
 		}
 		e := json.NewEncoder(w)
-		if r.FormValue("watch") != "" { // it ends, and says why
+		if r.FormValue("watch") != "" { // the watch ends with an error line
 			var one any = clitest.Filled[api.Event](s)
 			if r.URL.Path == "/v1/pods" {
 				one = clitest.Filled[v1.Pod](s)

@@ -40,7 +40,7 @@ func TestGetEvents(t *testing.T) {
 		"get-events-wide":        {"ev", "-o", "wide"},
 		"get-events-namespace":   {"events", "-n", "web"},
 		"get-events-all":         {"events", "-n", "web", "-A"},
-		"get-events-for":         {"events", "--for", "pod/shop"}, // the manifest's name
+		"get-events-for":         {"events", "--for", "pod/shop"}, // the name in the manifest
 		"get-events-for-in":      {"events", "--for", "po/cart-edge-1", "-n", "web"},
 		"get-events-for-none":    {"events", "--for", "pod/nobody"},
 		"get-events-none":        {"events", "-n", "none"},

@@ -68,13 +68,13 @@ func TestGetPods(t *testing.T) {
 func TestWatchPrintsAPodWheneverItHasChanged(t *testing.T) {
 	t.Parallel()
 	shop, cart := clitest.Pod("web", "shop", created), clitest.Pod("web", "cart-with-a-long-name", crashing)
-	// The row is the same, and kubectl prints it again.
+	// The row does not change, but kubectl prints it again.
 	other := clitest.Pod("web", "shop", created)
 	other.Labels = map[string]string{"a": "b"}
 	for name, test := range map[string]struct {
 		args    []string
 		answers [][]v1.Pod
-		// It ends when it has printed until so many times.
+		// The command is stopped when its output contains the text until as often as times says.
 		until string
 		times int
 	}{

@@ -10,7 +10,7 @@ import (
 
 const digest = "5f3a0123456789abcdef0123456789abcdef0123456789abcdef0123456789ab"
 
-// aSet is a set of two policies.
+// aSet returns a set of two policies.
 func aSet(edits ...func(*api.PolicySet)) api.PolicySet {
 	s := api.PolicySet{
 		Directory: "/etc/wardlet/policies", Ready: true, Digest: digest, Generation: 2, Loaded: noon.Add(-3 * time.Minute),
@@ -51,26 +51,26 @@ func neverLoaded(s *api.PolicySet) {
 	*s = api.PolicySet{Directory: s.Directory}
 }
 
-// changing lets the policies change pods, and see the node.
+// changing lets the policies change pods and read the node.
 func changing(s *api.PolicySet) {
 	s.Policies[0].MutablePaths, s.Policies[0].Capabilities = []string{"/metadata/labels"}, []string{"node.read"}
 	s.Policies[1].MutablePaths = []string{"/spec/containers/*/image", "/metadata/labels", "/metadata/annotations/a\x1b", "/spec/priority", "/spec/hostname"}
 }
 
-// reviewing has the policies judge pods that run.
+// reviewing lets the policies re-evaluate running pods.
 func reviewing(s *api.PolicySet) {
 	s.Policies[0].OnChange, s.Policies[0].Review = "report", &api.PolicyReview{Judged: 9, Violating: 2}
 	s.Policies[1].OnChange, s.Policies[1].Review = "evict", &api.PolicyReview{Judged: 47, Violating: 47, Of: 50, Evicted: 3, Allowed: 5, Waiting: 45, Next: noon.Add(7 * time.Second)}
 }
 
-// braked has a policy wait that has evicted as many pods as it may.
+// braked makes a policy wait, because it has evicted as many pods as it may.
 func braked(s *api.PolicySet) {
 	reviewing(s)
 	r := s.Policies[1].Review
 	r.Judged, r.Violating, r.Evicted, r.Waiting, r.Next, r.Waits = 45, 45, 5, 43, time.Time{}, `for "wardlet policy confirm allowed-images"`
 }
 
-// shadowing adds a candidate for the place of a policy.
+// shadowing adds a candidate to replace the second policy.
 func shadowing(s *api.PolicySet) {
 	c := s.Policies[1]
 	c.Mode, c.Document, c.Failed, c.Failures, c.LastFailure = "shadow", "/etc/wardlet/policies/next.toml", 0, nil, ""
@@ -84,14 +84,14 @@ func shadowing(s *api.PolicySet) {
 	s.Policies = append(s.Policies, c)
 }
 
-// ready lets the candidate take the place.
+// ready makes the candidate ready for promotion.
 func ready(s *api.PolicySet) {
 	shadowing(s)
 	x := s.Policies[2].Shadow
 	x.Waits, x.Differences, x.Different, x.Skipped, x.Decisions = "", nil, 0, 0, 100
 }
 
-// broken has breakers of the first policy open.
+// broken opens breakers of the first policy.
 func broken(s *api.PolicySet) {
 	s.Policies[0].Breakers = []api.PolicyBreaker{
 		{Failed: 7, Last: "Trap", Failing: 5, Until: noon.Add(19 * time.Second)},

@@ -33,18 +33,18 @@ import (
 var update = flag.Bool("update", false, "write the golden files anew")
 
 func TestMain(m *testing.M) {
-	time.Local = time.UTC // describe prints times in the time zone of who reads them
+	time.Local = time.UTC // describe prints times in the local time zone
 	if status, isChild := parts.Child(); isChild {
 		os.Exit(status)
 	}
-	os.Unsetenv(config.EndpointVariable) // it comes before what the tests configure
+	os.Unsetenv(config.EndpointVariable) // the variable would override the configurations of the tests
 	goleak.VerifyTestMain(m)
 }
 
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
-// knowledge is what a fake agent answers with. Each question takes the next of
-// its answers; the last one stays.
+// knowledge has the answers of a fake agent. Each question consumes an answer; the last answer
+// stays.
 type knowledge struct {
 	mu        sync.Mutex
 	pods      [][]v1.Pod
@@ -53,21 +53,22 @@ type knowledge struct {
 	conflicts []api.Conflict
 	policies  [][]api.PolicySet
 	decisions [][]api.Decision
-	// waiting is asked for with every question for pods, and not counted.
+	// waiting has the answers that belong to each question for pods. They are not counted as
+	// questions.
 	waiting    [][]api.Waiting
 	suppressed [][]api.WaitingUpdate
 	foreign    int
 	foreignErr error
 	events     []api.Event
-	// happened returns the events that come next, by how many there are; nil for none.
+	// happened returns the events that come next, by the number of known events; nil for none.
 	happened func(known int) []api.Event
 	origins  map[types.UID]api.Origin
 	verdicts map[types.UID]*api.Verdict
 	started  time.Time
 	node     *v1.Node
-	// logs, exec, attach and forward serve those of pods; nil for none.
+	// logs, exec, attach and forward serve the streams of pods; nil for none.
 	logs, exec, attach, forward http.Handler
-	// asked is called with the number of each question, from 1.
+	// asked is called at each question with the number of the question, from 1.
 	asked func(n int)
 	n     int
 }
@@ -102,8 +103,8 @@ func (k *knowledge) Confirm(_ context.Context, tenant, policy, sha256 string) (a
 	return set, err
 }
 
-// ordered is a set whose digest names the order; that of tenant a is refused, and
-// others have none.
+// ordered returns a set whose digest names the order. It fails for the tenant a, with a set, and
+// for other tenants, without one.
 func (k *knowledge) ordered(order, tenant string) (api.PolicySet, error) {
 	set := api.PolicySet{
 		Tenant: tenant, Directory: "/etc/wardlet/policies", Ready: true, Digest: order + " by order", Generation: 3,
@@ -137,7 +138,7 @@ func (k *knowledge) Release(_ context.Context, namespace, name string) ([]api.Wa
 	return released, nil
 }
 
-// lists are what knowledge has under one and the same name.
+// eventList and waitingList have a method List each, because knowledge can have only one.
 type (
 	eventList   struct{ *knowledge }
 	waitingList struct{ *knowledge }
@@ -152,7 +153,7 @@ func (l eventList) List() []api.Event {
 	return l.events
 }
 
-// Listen tells of changes all the time.
+// Listen returns a channel that always reports a change.
 func (k *knowledge) Listen() (changed <-chan struct{}, stop func()) {
 	always := make(chan struct{})
 	close(always)
@@ -220,13 +221,13 @@ func serve(t *testing.T, k *knowledge) (socket string, stop func()) {
 	return socket, stop
 }
 
-// wardlet runs one command line in this process and renders all it did.
+// wardlet runs a command line in this process and returns the output and the exit status.
 func wardlet(ctx context.Context, args ...string) string {
 	return wardletTelling(ctx, func(string) {}, args...)
 }
 
-// wardletUntil is wardlet for a command that goes on. It is ended when its output
-// has a text so many times.
+// wardletUntil does the same as wardlet, and stops the command when its output contains text as
+// often as times says.
 func wardletUntil(t *testing.T, text string, times int, args ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -238,12 +239,12 @@ func wardletUntil(t *testing.T, text string, times int, args ...string) string {
 	}, args...)
 }
 
-// wardletTelling is wardlet that tells of its output so far, whenever there is more.
+// wardletTelling does the same as wardlet, and calls tell with the output so far at each write.
 func wardletTelling(ctx context.Context, tell func(out string), args ...string) string {
 	return wardletReading(ctx, strings.NewReader(""), tell, args...)
 }
 
-// wardletReading is wardletTelling with standard input.
+// wardletReading does the same as wardletTelling, with in as standard input.
 func wardletReading(ctx context.Context, in io.Reader, tell func(out string), args ...string) string {
 	out, errOut := &telling{tell: tell}, &telling{tell: func(string) {}}
 	a := &app{&cli.App{In: in, Out: out, ErrOut: errOut, Now: func() time.Time { return noon }, Poll: time.Millisecond}}
@@ -255,7 +256,8 @@ func wardletReading(ctx context.Context, in io.Reader, tell func(out string), ar
 	return text + fmt.Sprintf("--- exit status %d\n", code)
 }
 
-// telling is a buffer that tells what is in it. What a program writes may still come when the command that ran it has ended.
+// telling is a buffer that reports its content at each write. Output of a program may still arrive
+// after the command that started the program has returned.
 type telling struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -277,8 +279,8 @@ func (w *telling) String() string {
 	return w.text.String()
 }
 
-// golden compares what a command did with testdata/NAME.golden. Each pair of
-// hide is a text and what stands for it in the file.
+// golden compares the output of a command with testdata/NAME.golden. Each pair in hide is a text
+// and its replacement in the file.
 func golden(t *testing.T, name, got string, hide ...string) {
 	t.Helper()
 	hide = append(hide, runtime.Version(), "GO", runtime.GOOS+"/"+runtime.GOARCH, "PLATFORM")

@@ -81,7 +81,7 @@ func TestGetPodsSaysUntilWhenAndWhyAFilterHoldsBack(t *testing.T) {
 		w := clitest.Waiting(p, api.Hold, `policy "hours": the window is closed`, name != "new", 5*time.Minute)
 		w.Suppressed, w.Verdict.Reason, w.Until = true, "Window", noon.Add(23*time.Hour)
 		switch name {
-		case "dropped": // until it changes or the time is over
+		case "dropped": // until the pod changes or the time has passed
 			w.Verdict.Message, w.Verdict.Reason, w.RetryAt = `policy "hours": `, "PolicySuppressed", w.Until
 		case "fresh": // not answered yet
 			w.Verdict = api.Verdict{Answer: api.Hold, Reason: api.ReasonNotAnswered}

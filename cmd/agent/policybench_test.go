@@ -11,7 +11,7 @@ import (
 	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// measured are values that another machine has otherwise, with the space for them.
+// measured matches the values that differ from machine to machine.
 var measured = regexp.MustCompile(`[0-9.]+(ns|µs|ms|s)\b|unknown|[0-9]+ KiB`)
 
 func TestPolicyBench(t *testing.T) {

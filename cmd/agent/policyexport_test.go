@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// unpackedBundle is all that stands in a bundle.
+// unpackedBundle returns the content of all files in a bundle.
 func unpackedBundle(t *testing.T, file string) []byte {
 	t.Helper()
 	archive, err := zip.OpenReader(file)
@@ -67,7 +67,8 @@ func TestPolicyExport(t *testing.T) {
 	golden(t, "policy-replay-two-places", wardlet(t.Context(), "policy", "replay", "--bundle", "x.zip", "--state", "y"))
 }
 
-// rezipped copies a bundle, each file as change returns it: nil for none.
+// rezipped copies a bundle. The function change returns the new text of each file, or nil to omit
+// the file.
 func rezipped(t *testing.T, from, to string, change func(name string, text []byte) []byte) {
 	t.Helper()
 	archive, err := zip.OpenReader(from)
@@ -123,7 +124,7 @@ func TestABundleThatIsNotWholeIsNoBundle(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := bytes.Index(text, []byte(".log")) + len(".log")
-	text[at+40] ^= 1 // what is compressed of the segment
+	text[at+40] ^= 1 // a byte of the compressed segment
 	flipped := filepath.Join(to, "flipped.zip")
 	if err := os.WriteFile(flipped, text, 0o600); err != nil {
 		t.Fatal(err)

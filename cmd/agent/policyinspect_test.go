@@ -14,7 +14,7 @@ import (
 	"github.com/wardlet/wardlet/cmd/agent/cli"
 )
 
-// moduleOf puts a module together of sections, each its number and content.
+// moduleOf returns a module of sections. Each section is its number, followed by its content.
 func moduleOf(sections ...string) string {
 	text := []byte("\x00asm\x01\x00\x00\x00")
 	for _, s := range sections {
@@ -30,24 +30,24 @@ const (
 	twoBodies    = "\x0a\x02\x02\x00\x0b\x04\x00\x41\x00\x0b"
 )
 
-// plugin is the smallest module that answers to admit.
+// plugin returns the smallest module with the hook admit.
 func plugin() string {
 	return moduleOf(twoTypes, twoFunctions, onePage,
 		"\x07\x03\x06memory\x02\x00\x0fwardlet_abi_1_0\x00\x00\x0dwardlet_admit\x00\x01", twoBodies)
 }
 
-// imported is an import of a function without parameters and results.
+// imported returns an import of a function without parameters and results.
 func imported(module, name string) string {
 	return string(rune(len(module))) + module + string(rune(len(name))) + name + "\x00\x00"
 }
 
-// importing is a module with imports, which is no plugin.
+// importing returns a module with imports that is not a plugin.
 func importing(imports ...string) string {
 	return moduleOf(twoTypes, "\x02"+string(binary.AppendUvarint(nil, uint64(len(imports))))+strings.Join(imports, ""),
 		onePage, "\x07\x01\x06memory\x02\x00")
 }
 
-// metered is a size that changes with the weights of the instructions.
+// metered matches a size that depends on the weights of the instructions.
 var metered = regexp.MustCompile(`(metered |"?meteredBytes"?: )[1-9][0-9]*`)
 
 func TestPolicyInspect(t *testing.T) {
@@ -94,7 +94,7 @@ func TestPolicyInspectTakesTheSizesOfTheConfigurationThatIsNamed(t *testing.T) {
 	t.Parallel()
 	// longer returns a plugin with a custom section of about n bytes.
 	longer := func(n int) string { return plugin() + moduleOf("\x00\x01x" + strings.Repeat("x", n))[8:] }
-	// of is a module with about n bytes of code.
+	// of returns a module with about n bytes of code.
 	of := func(n int) string {
 		body := "\x00" + strings.Repeat("\x01", 60_000) + "\x0b"
 		bodies, types, size := "", "", string(binary.AppendUvarint(nil, uint64(len(body))))
@@ -154,7 +154,7 @@ func TestPolicyInspectUsage(t *testing.T) {
 	}
 }
 
-// inspectInput runs the command on standard input.
+// inspectInput runs `policy inspect -` with in as standard input.
 func inspectInput(ctx context.Context, in io.Reader) (out string, err error) {
 	var printed bytes.Buffer
 	root := (&app{&cli.App{Out: &printed, ErrOut: io.Discard}}).root()
@@ -183,7 +183,7 @@ func TestPolicyInspectReadsStandardInput(t *testing.T) {
 	}
 }
 
-// endless returns a module's beginning, then zeros for ever, and counts them.
+// endless returns the beginning of a module, and then zeros without end. It counts the bytes.
 type endless struct{ given int }
 
 func (e *endless) Read(p []byte) (int, error) {

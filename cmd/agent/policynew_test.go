@@ -92,7 +92,8 @@ func TestADocumentThatIsNewNamesEveryMode(t *testing.T) {
 	}
 }
 
-// breakTest has the first test of a document want what no policy says there.
+// breakTest changes the first test of a document, so that it expects another verdict than the
+// policy returns.
 func breakTest(t *testing.T, document string) {
 	t.Helper()
 	text, err := os.ReadFile(document)

@@ -28,8 +28,8 @@ import (
 	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// decided has a policy decide about a few pods, which denies those with a value in a
-// field, and returns the state directory with the records.
+// decided lets a policy decide about a few pods. The policy denies pods that have a value in a
+// field. The function returns the state directory with the records.
 func decided(t *testing.T, denies ...string) (dir string) {
 	t.Helper()
 	if len(denies) == 0 {
@@ -80,7 +80,8 @@ func decided(t *testing.T, denies ...string) (dir string) {
 	return dir
 }
 
-// policyDenying puts a policy into a directory that denies pods with a value in a field.
+// policyDenying writes a policy into a directory. The policy denies pods that have a value in a
+// field.
 func policyDenying(t *testing.T, dir, name, field, value string) {
 	t.Helper()
 	module := wasmtest.Denying(field, value)
@@ -95,7 +96,7 @@ func policyDenying(t *testing.T, dir, name, field, value string) {
 	}
 }
 
-// forged has another text in a record, with the checksum that belongs to it.
+// forged replaces a text in the records and corrects their checksums.
 func forged(text []byte, before, after string) []byte {
 	var out []byte
 	for line := range bytes.Lines(text) {

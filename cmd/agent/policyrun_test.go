@@ -79,7 +79,7 @@ func TestPolicyRun(t *testing.T) {
 	}
 }
 
-// pipe makes a named pipe to which text is written once, when it is read.
+// pipe creates a named pipe and writes text to it once, when the pipe is read.
 func pipe(t *testing.T, text string) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "pipe")
@@ -153,8 +153,8 @@ func TestPolicyRun_leavesAPipeThatNobodyWritesTo(t *testing.T) {
 		}
 		cancel()
 	}
-	// The commands may still wait for a writer of the pipe. Opening and closing it
-	// ends that, so that nothing is left of them.
+	// The commands may still wait for a writer of the pipe. Opening and closing the pipe ends that
+	// wait, so that no goroutine is left.
 	f, err := os.OpenFile(silent, os.O_WRONLY|unix.O_NONBLOCK, 0)
 	if err == nil {
 		err = f.Close()

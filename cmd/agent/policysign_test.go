@@ -24,7 +24,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy/signed"
 )
 
-// policyFiles are the files of a set of one policy, by path.
+// policyFiles returns the files of a set of one policy, by path.
 func policyFiles() map[string]string {
 	return map[string]string{
 		"a.toml": fmt.Sprintf("api = \"wardlet.dev/v1\"\nname = \"a\"\nmodule = \"a.wasm\"\nsha256 = \"%x\"\nhooks = [\"admit\"]\n[[test]]\npod = \"tests/a.yaml\"\nexpect = \"deny\"\n", sha256.Sum256([]byte("a module"))),
@@ -44,8 +44,8 @@ func writeFiles(t *testing.T, dir string, files map[string]string) {
 	}
 }
 
-// keyFile is a copy of a key that the program minisign made, for its owner
-// only. Its public half is minisign.pub.
+// keyFile returns a copy of a key that minisign generated. Only the owner may read the copy. The
+// public half of the key is minisign.pub.
 func keyFile(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("../../core/policy/signed/testdata", name))
@@ -59,7 +59,7 @@ func keyFile(t *testing.T, name string) string {
 	return file
 }
 
-// policyDirectory is a directory with policyFiles.
+// policyDirectory returns a directory with policyFiles.
 func policyDirectory(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -243,8 +243,7 @@ func TestAKeyThatWasGeneratedIsToldAsAnObject(t *testing.T) {
 	}
 }
 
-// terminal opens a new terminal: the side that types, and the one of the
-// command.
+// terminal opens a new terminal. It returns the side of the keyboard and the side of the command.
 func terminal(t *testing.T) (keyboard, tty *os.File) {
 	t.Helper()
 	keyboard, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
@@ -278,7 +277,7 @@ func echoes(t *testing.T, tty *os.File) bool {
 	return state.Lflag&unix.ECHO != 0
 }
 
-// prompt tells when the command asks for something.
+// prompt is a writer that signals when the command asks for something.
 type prompt struct {
 	bytes.Buffer
 	asked chan string
@@ -291,8 +290,8 @@ func (p *prompt) Write(text []byte) (int, error) {
 	return p.Buffer.Write(text)
 }
 
-// signOnTerminal signs with the encrypted key; then is called when its password
-// was asked for.
+// signOnTerminal signs with the encrypted key. It calls then when the command has asked for the
+// password.
 func signOnTerminal(ctx context.Context, t *testing.T, then func(keyboard *os.File)) (out, errOut string, err error) {
 	t.Helper()
 	keyboard, tty := terminal(t)

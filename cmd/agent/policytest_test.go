@@ -16,8 +16,8 @@ import (
 
 const webPod = "apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec: {containers: [{name: c, image: img}]}\n"
 
-// draft is a directory with the policy p, and the files that are named, each name
-// followed by its text. keys come after those that every document has.
+// draft returns a directory with the policy p and the given files, each as a name followed by a
+// text. keys follow the keys that every document has.
 func draft(t *testing.T, module []byte, keys string, files ...string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -140,7 +140,7 @@ func TestGoldenVerdictsAreComparedAsAWhole(t *testing.T) {
 		}
 	}
 	put(string(text))
-	// Another module of the same words takes other fuel, and that is no difference.
+	// Another module with the same output uses other fuel. That is not a difference.
 	longer := wasmtest.Plugin(wasmtest.Reason)
 	longer.Admit(wasmtest.I32Const(1), wasmtest.Drop, longer.Says("NotNice", "because it is so"), wasmtest.I32Const(1))
 	if err := os.WriteFile(filepath.Join(dir, "p.wasm"), longer.Bytes(), 0o600); err != nil {
@@ -187,8 +187,8 @@ func TestGoldenFilesThatAreNotComparedAreNamed(t *testing.T) {
 	}
 }
 
-// TestPolicyTest_jsonHasNoEscapesOfItsOwn: JSON escapes by itself what would steer a
-// terminal, and reads back as what it was.
+// TestPolicyTest_jsonHasNoEscapesOfItsOwn: JSON itself escapes characters that would control a
+// terminal. The decoded text is the original one.
 func TestPolicyTest_jsonHasNoEscapesOfItsOwn(t *testing.T) {
 	t.Parallel()
 	module := wasmtest.Answering(1, "NotNice", "because it is so")

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// signedDirectory is a directory with policyFiles, signed with minisign.key.
+// signedDirectory returns a directory with policyFiles, signed with minisign.key.
 func signedDirectory(t *testing.T) string {
 	t.Helper()
 	dir := policyDirectory(t)
@@ -20,7 +20,7 @@ func signedDirectory(t *testing.T) string {
 
 func TestPolicyVerify(t *testing.T) {
 	t.Parallel()
-	// instead puts something else in the place of a file.
+	// instead returns a change that replaces a file.
 	instead := func(name string, put func(path string) error) func(string) error {
 		return func(dir string) error {
 			if err := os.Remove(filepath.Join(dir, name)); err != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/wardlet/wardlet/test/fakestream"
 )
 
-// listening is what listens on the ports of all pods: an echo on 80.
+// listening imitates the servers in all pods: an echo server on port 80, and none on other ports.
 func listening(port string, conn io.ReadWriter) error {
 	if port != "80" {
 		return errors.New("connection refused")
@@ -46,7 +46,7 @@ func echoesBack(address string) error {
 	return err
 }
 
-// listensAt returns the first address that a command says it forwards from.
+// listensAt returns the first address in the output of a command that forwards ports.
 func listensAt(out string) string {
 	_, rest, _ := strings.Cut(out, "Forwarding from ")
 	address, _, _ := strings.Cut(rest, " ")
@@ -80,7 +80,7 @@ func TestPortForward(t *testing.T) {
 	}
 }
 
-// A port where nothing listens costs the one connection: later ones are tried again.
+// If nothing listens on a port, only that connection fails. Later connections are tried again.
 func TestPortForward_whereNothingListens(t *testing.T) {
 	t.Parallel()
 	_, socket := writing(t)
@@ -131,7 +131,7 @@ func TestPortForward_refused(t *testing.T) {
 	}
 }
 
-// A pod that is gone ends the command with the first connection after that.
+// After a pod is gone, the first connection makes the command return.
 func TestPortForward_endsWithThePod(t *testing.T) {
 	t.Parallel()
 	pods := []v1.Pod{{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", UID: "u1"}, Spec: v1.PodSpec{Containers: []v1.Container{{Name: "main"}}}}}
@@ -141,7 +141,7 @@ func TestPortForward_endsWithThePod(t *testing.T) {
 	var once sync.Once
 	got := wardletTelling(ctx, func(out string) {
 		once.Do(func() {
-			go func() { _ = echoesBack(listensAt(out)) }() // what is printed says how it went
+			go func() { _ = echoesBack(listensAt(out)) }() // the output shows the result
 		})
 	}, "port-forward", "--socket", socket, "shop/web", ":80", "--address", "127.0.0.1")
 	if !strings.Contains(got, "refused: nothing is known of a pod shop/web;") || !strings.HasSuffix(got, "--- exit status 1\n") {
@@ -149,7 +149,8 @@ func TestPortForward_endsWithThePod(t *testing.T) {
 	}
 }
 
-// TestPortForward_bound opens more connections than are forwarded at a time: the others wait until some end.
+// TestPortForward_bound opens more connections than are forwarded at a time. The others wait until
+// some of them end.
 func TestPortForward_bound(t *testing.T) {
 	t.Parallel()
 	var now, most atomic.Int32

@@ -14,7 +14,7 @@ import (
 	"github.com/wardlet/wardlet/core/server"
 )
 
-// reloading runs an agent that does nothing but reload, until the test ends.
+// reloading runs a local API that serves only reloads, until the test ends.
 func reloading(t *testing.T, outcome reload.Outcome, fault error) (socket string) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "wardlet") //nolint:usetesting // the path of a socket must be short

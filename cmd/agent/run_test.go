@@ -54,8 +54,8 @@ func TestTheLogFollowsTheConfiguration(t *testing.T) {
 	}
 }
 
-// TestNewLogger_controlCharactersAreEscaped: what tenants write reaches the log in no
-// form that a terminal acts on.
+// TestNewLogger_controlCharactersAreEscaped: no text of a tenant reaches the log in a form that
+// controls a terminal.
 func TestNewLogger_controlCharactersAreEscaped(t *testing.T) {
 	t.Parallel()
 	for _, format := range []string{config.LogText, config.LogJSON} {

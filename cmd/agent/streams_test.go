@@ -27,7 +27,7 @@ import (
 	"github.com/wardlet/wardlet/test/fakestream"
 )
 
-// containers are those of a runtime that runs functions in place of programs.
+// containers imitates a runtime that runs functions in place of programs.
 type containers struct {
 	dir     string
 	runs    atomic.Bool
@@ -59,7 +59,7 @@ func (c *containers) ExecURL(_ context.Context, _ string, what *nodeapi.Exec) (*
 	return url.Parse(c.runtime.URL + "/?" + query.Encode())
 }
 
-// program is what containers run.
+// program imitates the programs that containers run.
 func program(command []string, s *fakestream.Streams) (int, error) {
 	switch command[0] {
 	case "echo":
@@ -102,7 +102,7 @@ func program(command []string, s *fakestream.Streams) (int, error) {
 	return 0, nil
 }
 
-// writing is an agent whose pods have written something.
+// writing runs an agent whose pods have written to their logs.
 func writing(t *testing.T) (c *containers, socket string) {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -273,7 +273,7 @@ func TestLineWriter(t *testing.T) {
 	}
 }
 
-// recordedWrites keeps each write on its own.
+// recordedWrites keeps each write as a text of its own.
 type recordedWrites []string
 
 func (w *recordedWrites) Write(p []byte) (int, error) {
@@ -405,7 +405,7 @@ func TestExec_hasTheTerminal(t *testing.T) {
 				t.Errorf("the terminal handles keys: %v", err)
 			}
 			resize(132, 50)
-			_ = unix.Kill(os.Getpid(), unix.SIGWINCH) // it shows in what is printed
+			_ = unix.Kill(os.Getpid(), unix.SIGWINCH) // the output shows the new size
 		}
 	}, "exec", "--socket", socket, "-it", "shop/db", "--", "size")
 	want := "80x24\r\n132x50\r\n--- stderr\nwardlet: command terminated with exit code 3\n--- exit status 3\n"
@@ -415,7 +415,7 @@ func TestExec_hasTheTerminal(t *testing.T) {
 	if after, err := unix.IoctlGetTermios(fd, unix.TCGETS); err != nil || *after != *before {
 		t.Errorf("the terminal is not as it was: %v", err)
 	}
-	// Ends what still reads standard input.
+	// The line ends the read that still waits for standard input.
 	if _, err := master.WriteString("\n"); err != nil {
 		t.Error(err)
 	}

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// sources is the text of all Go files of the product, without its tests.
+// sources returns the text of all Go files of the product, without its tests.
 func sources(t *testing.T) string {
 	t.Helper()
 	var all strings.Builder
@@ -29,9 +29,8 @@ func sources(t *testing.T) string {
 	return all.String()
 }
 
-// TestTroubleTable_quotesWhatIsPrinted looks for each quotation of the table
-// "Trouble" in the product's code: an operator who searches for a line of the log
-// must find it.
+// TestTroubleTable_quotesWhatIsPrinted looks for each quotation of the table "Trouble" in the
+// product's code. An operator who searches the table for a line of the log must find it.
 func TestTroubleTable_quotesWhatIsPrinted(t *testing.T) {
 	t.Parallel()
 	document, err := os.ReadFile("../../docs/operations.md")

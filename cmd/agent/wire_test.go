@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestGet_hasTheSameFieldsAsJSON compares objects in which every field has a value with
-// those on record: scripts read them by name. Pods are of the Kubernetes API.
+// TestGet_hasTheSameFieldsAsJSON compares objects in which every field has a value with recorded
+// ones, because scripts read the fields by name. Pods are as in the Kubernetes API.
 func TestGet_hasTheSameFieldsAsJSON(t *testing.T) {
 	t.Parallel()
 	socket := answering(t, "x")

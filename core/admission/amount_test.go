@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// several is a pod of n containers that each request one resource.
+// several returns a pod of n containers that each request quantity of one resource.
 func several(n int, name v1.ResourceName, quantity string) *v1.Pod {
 	p := asks("p", string(name), quantity)
 	for len(p.Spec.Containers) < n {
@@ -67,14 +67,14 @@ func FuzzWhatIsUsedIsNeverLessThanAnyPart(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, first, second string) {
 		if len(first) > 40 || len(second) > 40 {
-			return // longer than any that is read
+			return // the parser reads no text as long as this
 		}
 		for _, name := range []v1.ResourceName{v1.ResourceCPU, v1.ResourceMemory} {
 			var users []*v1.Pod
 			for _, text := range []string{first, second, first} {
 				q, err := resource.ParseQuantity(text)
 				if err != nil {
-					return // no quantity
+					return // not a quantity
 				}
 				p := newPod("p")
 				p.Spec.Containers[0].Resources.Requests = v1.ResourceList{name: q}

@@ -8,7 +8,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// kernelWith is a root directory with the files of a kernel.
+// kernelWith returns a root directory with the AppArmor files of a kernel.
 func kernelWith(t *testing.T, securityfs bool, enabled string) string {
 	t.Helper()
 	root := t.TempDir()

@@ -8,7 +8,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// says answers always the same and counts how often it was asked.
+// says is a check that always returns the same result and counts its calls.
 type says struct {
 	result Result
 	asked  int

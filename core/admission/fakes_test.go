@@ -17,8 +17,7 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// rig is a Waits on a real store, with a clock that moves a minute at every
-// look.
+// rig is a Waits on a real store. Its clock advances by a minute whenever it is read.
 type rig struct {
 	*Waits
 	store *status.Store
@@ -55,7 +54,7 @@ func (r *rig) expectEvents(t *testing.T, want ...string) {
 	r.events = nil
 }
 
-// runs sets the status of a pod to that of one that runs.
+// runs stores the status of a running pod for p.
 func (r *rig) runs(t *testing.T, p *v1.Pod) {
 	t.Helper()
 	st := v1.PodStatus{Phase: v1.PodRunning, StartTime: new(metav1.NewTime(noon)), Reason: "R"}
@@ -83,17 +82,17 @@ func verdict(answer api.Answer, message string) api.Verdict {
 	return api.Verdict{Answer: answer, Reason: "Policy" + string(answer), Message: message, Policy: "p"}
 }
 
-// held waits with nothing running.
+// held returns a wait of a new pod that is held.
 func held(p *v1.Pod, message string) api.Waiting {
 	return api.Waiting{Pod: p, Verdict: verdict(api.Hold, message), RetryAt: noon.Add(time.Hour)}
 }
 
-// update waits while running runs on.
+// update returns a wait of an update while the version running continues to run.
 func update(p, running *v1.Pod, answer api.Answer, message string) api.Waiting {
 	return api.Waiting{Pod: p, Running: running, Verdict: verdict(answer, message)}
 }
 
-// suppressed is admitted and held back by a filter.
+// suppressed returns a wait of an update that policies admit and a filter holds back.
 func suppressed(p, running *v1.Pod, until time.Time) api.Waiting {
 	return api.Waiting{Pod: p, Running: running, Verdict: verdict(api.Hold, "at night"), Suppressed: true, Until: until}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// edge is a node of 2 cpus, 4 GiB, 10 GiB of storage, 5 pods and 2 cameras.
+// edge returns a node of 2 CPUs, 4 GiB of memory, 10 GiB of storage, 5 pods and 2 cameras.
 func edge() *v1.Node {
 	n := &v1.Node{}
 	n.Name, n.Labels = "edge", map[string]string{v1.LabelOSStable: "linux", "site": "north"}
@@ -19,7 +19,7 @@ func edge() *v1.Node {
 	return n
 }
 
-// list is a list of resources from pairs of name and quantity.
+// list returns a list of resources from pairs of name and quantity.
 func list(pairs ...string) v1.ResourceList {
 	l := v1.ResourceList{}
 	for i := 0; i < len(pairs); i += 2 {
@@ -28,14 +28,14 @@ func list(pairs ...string) v1.ResourceList {
 	return l
 }
 
-// asks is a pod that requests resources, from pairs of name and quantity.
+// asks returns a pod that requests resources, from pairs of name and quantity.
 func asks(uid types.UID, pairs ...string) *v1.Pod {
 	p := newPod(uid)
 	p.Spec.Containers[0].Resources.Requests = list(pairs...)
 	return p
 }
 
-// with changes a pod.
+// with changes a pod and returns it.
 func with(p *v1.Pod, change func(*v1.Pod)) *v1.Pod {
 	change(p)
 	return p

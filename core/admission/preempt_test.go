@@ -10,7 +10,7 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// guaranteed has limits as it has requests.
+// guaranteed sets the limits of a pod to its requests.
 func guaranteed(p *v1.Pod) {
 	p.Spec.Containers[0].Resources.Limits = p.Spec.Containers[0].Resources.Requests
 }

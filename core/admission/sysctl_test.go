@@ -18,7 +18,7 @@ func TestSysctls(t *testing.T) {
 		unsafe   []string
 		sysctl   string
 		net, ipc bool
-		refused  string // the message, empty where it is admitted
+		refused  string // the message, empty if the pod is admitted
 	}{
 		{name: "a safe one", kernel: modern, sysctl: "net.ipv4.tcp_syncookies"},
 		{name: "a safe one with slashes", kernel: modern, sysctl: "net/ipv4/tcp_syncookies"},

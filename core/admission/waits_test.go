@@ -149,7 +149,7 @@ func TestWhatEndsAWait(t *testing.T) {
 		wait api.Waiting
 		end  func(w *Waits)
 		uid  types.UID
-		// phase is that of the status that is left, empty for none.
+		// phase is the phase of the status that remains, empty if none does.
 		phase v1.PodPhase
 	}{
 		{"a held pod that passed stays pending until its worker knows better", held(p, "x"), func(w *Waits) { w.Passed("2") }, "2", v1.PodPending},
@@ -175,7 +175,7 @@ func TestWhatEndsAWait(t *testing.T) {
 			if len(r.status(t, "3").Conditions) != 1 {
 				t.Error("another pod's condition is gone")
 			}
-			// A status that comes later has no mark left over.
+			// A later status has no mark.
 			if _, err := r.store.Set(newPod(c.uid), v1.PodStatus{Phase: v1.PodRunning}); err != nil {
 				t.Fatal(err)
 			}
@@ -205,7 +205,7 @@ func TestAHeldPodIsShownAgainWhenItsStatusWasDeleted(t *testing.T) {
 	p := newPod("1")
 	r.Waits.Waits(held(p, "x"))
 	r.expectEvents(t, "Warning 1 Policyhold: held: x")
-	r.store.Delete("1") // by the worker of an earlier pod with this UID
+	r.store.Delete("1") // as the worker of an earlier pod with this UID does
 	r.Forgotten("1")
 	want := []v1.PodCondition{mark("wardlet.dev/Admitted", "Policyhold", "x", 2)}
 	if st := r.status(t, "1"); st.Phase != v1.PodPending || cmp.Diff(want, st.Conditions) != "" {
@@ -234,7 +234,7 @@ func TestListIsOrderedByNamespaceAndName(t *testing.T) {
 	for _, x := range slices.Backward(all) {
 		r.Waits.Waits(x)
 	}
-	for range 10 { // a map is behind it
+	for range 10 { // the order is tried repeatedly because List reads a map
 		if d := cmp.Diff(all, r.List()); d != "" {
 			t.Fatalf("what waits (-want +got):\n%s", d)
 		}
@@ -245,7 +245,7 @@ func TestListIsOrderedByNamespaceAndName(t *testing.T) {
 	}
 }
 
-// refusing refuses every status.
+// refusing is a store that refuses every status.
 type refusing struct{ *status.Store }
 
 func (refusing) Set(*v1.Pod, v1.PodStatus) (bool, error) { return false, errors.New("not this one") }

@@ -24,7 +24,7 @@ var (
 	_ syncloop.Statuses = shownStatuses{}
 )
 
-// named is a pod of a source, "" for none that is known.
+// named returns a pod of a source. An empty source stands for a pod without a known source.
 func named(namespace, name, source string) *v1.Pod {
 	p := &v1.Pod{}
 	p.Namespace, p.Name, p.UID = namespace, name, types.UID(name)
@@ -99,7 +99,7 @@ func TestTheOrderInWhichAPodIsJudged(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer a.close()
-	// At first everything is wrong with it; then one thing after the other is mended.
+	// At first every check rejects the pod. Each step then mends one fault.
 	p := named("shop", "web-edge", "static")
 	p.Status.Phase = v1.PodPending
 	p.Spec.Priority, p.Spec.NodeSelector = new(int32(6)), map[string]string{"site": "south"}

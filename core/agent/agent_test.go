@@ -10,8 +10,8 @@ import (
 	"github.com/wardlet/wardlet/test/site"
 )
 
-// wired is the installation and the node's name of an agent of the site that
-// was only wired, and whether it takes what runs as admitted.
+// wired opens an agent of the site without running it. It returns the installation, the node's
+// name, and whether documents of an earlier process were lost.
 func wired(t *testing.T, n *site.Site) (installation, name string, lost bool) {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
@@ -20,7 +20,7 @@ func wired(t *testing.T, n *site.Site) (installation, name string, lost bool) {
 			defer a.close()
 			return a.state.Installation(), a.node, a.state.Lost()
 		}
-		// A process that another test starts holds a lock for a moment.
+		// A process that another test starts may hold the lock for a moment.
 		if !strings.Contains(err.Error(), "another agent uses it") || time.Now().After(deadline) {
 			t.Fatal(err)
 		}

@@ -28,7 +28,8 @@ func (u unanswered) Asked() (all []api.Waiting) {
 	return all
 }
 
-// busyPlane says what it was asked about, and that the policy p is at it.
+// busyPlane answers with the hook and the pod of the question, and with the policy p as the one at
+// work.
 type busyPlane struct{}
 
 func (busyPlane) Asked(hook string, name types.NamespacedName, uid types.UID) (policy, message string) {
@@ -82,7 +83,7 @@ func TestWhatWaitsIsShownWithTheQuestionsThatHaveNoAnswer(t *testing.T) {
 	want("then", "p", map[string]string{"b": "filter of shop/b u-b", "d": "admit of shop/d u-d"})
 }
 
-// unlisted is whether it is not known yet what ran.
+// unlisted is true while it is unknown which pods ran at the start.
 type unlisted bool
 
 func (u unlisted) Unlisted() bool { return bool(u) }

@@ -15,12 +15,12 @@ import (
 	"github.com/wardlet/wardlet/core/nodeapi"
 )
 
-// connectFunc answers who may connect.
+// connectFunc is a function that decides about connections.
 type connectFunc func(q api.Question, answer func(api.Verdict))
 
 func (f connectFunc) Connect(q api.Question, answer func(api.Verdict)) { f(q, answer) }
 
-// saidEvents are the events about pods.
+// saidEvents records the events about pods.
 type saidEvents []string
 
 func (s *saidEvents) Event(p *v1.Pod, eventType, reason, message string) {
@@ -109,7 +109,7 @@ func TestConnections_aClientThatLeavesIsNoEvent(t *testing.T) {
 	})
 }
 
-// Questions without an answer are bounded, however many clients come and go.
+// The number of questions without an answer is bounded, however many clients connect.
 func TestConnections_noMoreThanSoManyAreAskedAbout(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 	"github.com/wardlet/wardlet/test/site"
 )
 
-// locked is a log that is read while it is written.
+// locked is a log that can be read while it is written.
 type locked struct {
 	mu   sync.Mutex
 	text bytes.Buffer

@@ -12,7 +12,7 @@ import (
 	"github.com/wardlet/wardlet/core/gc"
 )
 
-// leftoverCgroups refuses to remove a cgroup.
+// leftoverCgroups fails to remove a cgroup with err.
 type leftoverCgroups struct {
 	gc.Cgroups
 	err error

@@ -70,8 +70,8 @@ func TestAnAgentHasTheMetricsOfTheDocumentAndNoOthers(t *testing.T) {
 	}
 }
 
-// runParts runs some stages of an agent until the test ends, and returns the names of
-// all.
+// runParts runs the named stages of an agent until the test ends. It returns the names of all
+// stages.
 func runParts(t *testing.T, a *Node, names ...string) (all []string) {
 	t.Helper()
 	stages, err := a.stages()
@@ -110,7 +110,7 @@ func TestAWatchOfAnAgentTellsOfPodsThatComeAndGo(t *testing.T) {
 	}{
 		{func() {}, "ADDED db-edge"},
 		{func() { n.Write(t, "static/web.yaml", site.GoodPod) }, "ADDED web-edge"},
-		{func() { a.statuses.SetPolicyWarning(a.mux.Pods()[0].Pod.UID, "R", "m", time.Now()) }, ""}, // it has no status yet
+		{func() { a.statuses.SetPolicyWarning(a.mux.Pods()[0].Pod.UID, "R", "m", time.Now()) }, ""}, // the pod has no status yet
 		{func() {
 			if err := os.Remove(n.Path("static/web.yaml")); err != nil {
 				t.Error(err)
@@ -146,13 +146,13 @@ func TestAWatchOfAnAgentTellsOfPodsThatComeAndGo(t *testing.T) {
 	if got := measured(t, a.meters.Metrics.Handler(), "kubelet_desired_pods"); !slices.Equal(got, []string{`kubelet_desired_pods{static="true"} 1`}) {
 		t.Errorf("metrics: %q", got)
 	}
-	// The sync loop does not run: no worker has got the pod.
+	// The sync loop does not run, so no worker has received the pod.
 	if got := measured(t, a.meters.Metrics.Handler(), "kubelet_active_pods"); len(got) != 0 {
 		t.Errorf("pods without a worker are active: %q", got)
 	}
 }
 
-// measured are the samples whose names begin with a prefix, but those that are 0.
+// measured returns the samples whose names begin with a prefix, without samples of value 0.
 func measured(t *testing.T, h http.Handler, prefix string) (all []string) {
 	t.Helper()
 	answer := httptest.NewRecorder()

@@ -20,10 +20,10 @@ import (
 	"github.com/wardlet/wardlet/test/site"
 )
 
-// oneSource is what every configuration needs.
+// oneSource is the source that every configuration needs.
 const oneSource = "[[source]]\nname = \"static\"\nkind = \"file\"\npath = \"/manifests\"\n"
 
-// The parts of a whole agent, of which only those run that need no runtime.
+// The agent is complete, but only the parts that need no runtime run.
 func TestAnAgentTakesNewValuesWithoutARestart(t *testing.T) {
 	t.Parallel()
 	cri := fakecri.Start(t)
@@ -63,7 +63,7 @@ func TestAnAgentTakesNewValuesWithoutARestart(t *testing.T) {
 		left <- time.Until(at)
 		return nil
 	})
-	// verdict is that on a pod of the operator, whom no set concerns.
+	// verdict returns the verdict on a pod that no policy set concerns.
 	verdict := func() api.Verdict {
 		answer := make(chan api.Verdict, 1)
 		p := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "shop", UID: "1"}}
@@ -117,7 +117,7 @@ func TestAnAgentFollowsItsConfiguration(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var ran sync.WaitGroup
 	for _, s := range stages {
-		// The local API closes its socket; the others would want a runtime.
+		// The stage "local API" closes its socket. The other stages would need a runtime.
 		if s.Name == "configuration" || s.Name == "local API" {
 			ran.Go(func() { _ = s.Run(ctx) })
 		}

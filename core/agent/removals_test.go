@@ -9,7 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// someParts answer as loop, mux and workers; each is true or false for every pod.
+// someParts imitates the sync loop, the mux and the workers. Each field is the answer for every
+// pod.
 type someParts struct{ loop, wanted, seen, terminated bool }
 
 type partLoop struct{ someParts }
@@ -45,7 +46,7 @@ func TestWhichPodsMayGo(t *testing.T) {
 	}
 }
 
-// failingCgroups cannot remove one that is busy.
+// failingCgroups fails to remove a cgroup with err.
 type failingCgroups struct{ err error }
 
 func (failingCgroups) Ensure(*v1.Pod) (string, error)            { return "", nil }
@@ -54,7 +55,7 @@ func (c failingCgroups) Remove(context.Context, types.UID) error { return c.err 
 func TestACgroupThatStaysSaysNothingOfThePodsEnd(t *testing.T) {
 	t.Parallel()
 	busy := errors.New("in use")
-	c := &endedCgroups{failingCgroups{busy}, &Agent{}} // without a collector to tell
+	c := &endedCgroups{failingCgroups{busy}, &Agent{}} // without a collector to notify
 	if err := c.Remove(t.Context(), "u"); !errors.Is(err, busy) {
 		t.Errorf("got %v", err)
 	}

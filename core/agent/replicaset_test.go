@@ -29,8 +29,8 @@ import (
 type replicaSet struct {
 	t    *testing.T
 	sink *mux.Sink
-	// most is how many pods it makes at all: without a brake it would go on for
-	// ever, and no time would pass.
+	// most limits the pods that it creates. Without a delay it would create pods without end, and
+	// no time would pass.
 	most int
 	made int
 }
@@ -55,8 +55,8 @@ func (r *replicaSet) create() {
 	}
 }
 
-// follow makes a pod for each that the node rejects, for as long as told, and
-// returns how many there are then.
+// follow creates a pod for each pod that the node denies, for a given time. It returns the number
+// of pods created.
 func (r *replicaSet) follow(updates <-chan api.Update, during time.Duration) int {
 	r.t.Helper()
 	end := time.After(during)

@@ -23,14 +23,14 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// serveClasses returns the objects of a server with the runtime class "gvisor" of the handler "runsc", and counts how
-// often it was listed.
+// serveClasses returns the objects of a server that has the runtime class "gvisor" with the handler
+// "runsc". It counts in lists how often that class was listed.
 func serveClasses(t *testing.T, lists *atomic.Int32) *object.Plane {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		if r.URL.Query().Get("watch") != "" {
-			return // and is listed again
+			return // the end of a watch makes the client list again
 		}
 		list := nodev1.RuntimeClassList{
 			TypeMeta: metav1.TypeMeta{APIVersion: "node.k8s.io/v1", Kind: "RuntimeClassList"}, ListMeta: metav1.ListMeta{ResourceVersion: "7"},
@@ -93,7 +93,7 @@ func TestHandler_isOfTheNodeOrOfTheServerByWhereThePodComesFrom(t *testing.T) {
 	}
 }
 
-// noVolumes are the volumes of pods without any.
+// noVolumes imitates the volumes of pods that have none.
 type noVolumes struct{}
 
 func (noVolumes) Setup(context.Context, *v1.Pod) error { return nil }

@@ -13,7 +13,7 @@ import (
 	"github.com/wardlet/wardlet/core/state"
 )
 
-// machine is a clock that people may set, and one that they may not.
+// machine has a wall clock that can be set, and a time since boot that cannot.
 type machine struct {
 	wall time.Time
 	boot string
@@ -28,17 +28,17 @@ func (m *machine) clock() bootClock {
 	}
 }
 
-// pass lets time go by.
+// pass advances both clocks.
 func (m *machine) pass(d time.Duration) { m.wall, m.up = m.wall.Add(d), m.up+d }
 
-// limitedPod has an active deadline.
+// limitedPod returns a pod with an active deadline.
 func limitedPod() *v1.Pod {
 	p := outcomePod("h")
 	p.Spec.ActiveDeadlineSeconds = new(int64(600))
 	return p
 }
 
-// begun is the status of a pod that has begun.
+// begun returns the status of a pod that started at a time.
 func begun(at time.Time) *v1.PodStatus {
 	st := fares(v1.PodRunning, 0)
 	st.StartTime = new(metav1.NewTime(at))
@@ -118,7 +118,8 @@ func TestForHowLongAPodHasBeenActive(t *testing.T) {
 	}
 }
 
-// After the first look in a boot the wall clock has no say in it any more.
+// TestAClockThatIsSetAfterABootChangesNothing checks that the wall clock is not used after the
+// first look in a boot.
 func TestAClockThatIsSetAfterABootChangesNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

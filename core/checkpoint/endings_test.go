@@ -14,7 +14,7 @@ import (
 	"github.com/wardlet/wardlet/core/state"
 )
 
-// endingFiles is a disk.
+// endingFiles is a disk in memory.
 type endingFiles struct {
 	mu     sync.Mutex
 	files  map[types.UID]state.Ending
@@ -58,7 +58,7 @@ func (f *endingFiles) fail(err error) {
 	f.err = err
 }
 
-// endingsOf are those of an agent that has just started.
+// endingsOf returns the Endings of an agent that has just started.
 func endingsOf(f *endingFiles, m *machine) *Endings {
 	e := NewEndings(f, slog.New(slog.DiscardHandler))
 	e.clock = m.clock()
@@ -66,7 +66,7 @@ func endingsOf(f *endingFiles, m *machine) *Endings {
 	return e
 }
 
-// runEndings has them written and deleted until they are stopped.
+// runEndings runs e until stop is called.
 func runEndings(t *testing.T, e *Endings) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -131,7 +131,7 @@ func TestAnEndingGoesFromTheDiskWhenItIsOver(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		then func(e *Endings)
-		left bool // something of the pod is left in the runtime
+		left bool // the runtime still has something of the pod
 		kept bool
 	}{
 		"while the pod ends":                             {func(*Endings) {}, true, true},

@@ -15,7 +15,8 @@ import (
 	"github.com/wardlet/wardlet/core/state"
 )
 
-// next is the agent that comes when this one is killed: with what is on the disk now.
+// next returns the Outcomes of the next agent, if this one is killed now: it starts with what
+// is on the disk.
 func (r *outcomeRun) next(t *testing.T) *outcomeRun {
 	t.Helper()
 	r.files.mu.Lock()
@@ -39,9 +40,9 @@ func TestAnOutcomeIsThatOfALifeOfThePod(t *testing.T) {
 	}
 	for name, tc := range map[string]struct {
 		had *v1.Pod
-		// meanwhile is after the pod has ended and before the agent is killed.
+		// meanwhile is called after the pod has ended and before the agent is killed.
 		meanwhile func(r *outcomeRun)
-		// then is what the next agent has of the UID, and since when.
+		// then is the pod with this UID in the next agent, and since is when it was first seen.
 		then     *v1.Pod
 		since    time.Time
 		restored bool

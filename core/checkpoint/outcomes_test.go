@@ -23,7 +23,7 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// outcomeFiles is a disk in memory, which counts what is written.
+// outcomeFiles is a disk in memory that counts the writes.
 type outcomeFiles struct {
 	mu     sync.Mutex
 	files  map[types.UID]state.Outcome
@@ -51,7 +51,7 @@ func (f *outcomeFiles) Load() ([]state.Outcome, []error) {
 	return slices.Collect(maps.Values(f.files)), nil
 }
 
-// on returns what the disk has of a pod, and how often it was written.
+// on returns the stored outcome of a pod, and the number of writes to the disk.
 func (f *outcomeFiles) on(uid types.UID) (o state.Outcome, known bool, writes int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -59,15 +59,15 @@ func (f *outcomeFiles) on(uid types.UID) (o state.Outcome, known bool, writes in
 	return o, known, f.writes
 }
 
-// outcomeRun are outcomes at work in a bubble.
+// outcomeRun is a running Outcomes in a synctest bubble.
 type outcomeRun struct {
 	*Outcomes
 	files *outcomeFiles
-	// unwanted are the pods that no source wants, busy those that may not go all
-	// the same.
+	// unwanted are the pods that no source wants. busy are the pods whose outcome must stay
+	// even so.
 	mu             sync.Mutex
 	unwanted, busy map[types.UID]bool
-	// seen is true once all sources have been, not only that of the name static.
+	// seen is true once all sources have delivered. Until then, only the source static has.
 	seen bool
 	log  bytes.Buffer
 	stop func()
@@ -102,15 +102,15 @@ func runOutcomes(t *testing.T, kept ...state.Outcome) *outcomeRun {
 	return r
 }
 
-// now changes what is true of the pods.
+// now calls change, which may edit unwanted, busy and seen.
 func (r *outcomeRun) now(change func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	change()
 }
 
-// expect checks what is on the disk of the pod u1: a phase and a restart
-// count, "" for no file.
+// expect checks the stored phase and restart count of the pod u1, "" and 0 for no file, and the
+// number of writes.
 func (r *outcomeRun) expect(t *testing.T, when string, phase v1.PodPhase, restarts int32, writes int) {
 	t.Helper()
 	o, known, wrote := r.files.on("u1")
@@ -134,7 +134,7 @@ func outcomePod(hash string) *v1.Pod {
 	}
 }
 
-// fares is the status of a pod with one container.
+// fares returns the status of a pod with one container.
 func fares(phase v1.PodPhase, restarts int32) *v1.PodStatus {
 	c := v1.ContainerStatus{Name: "main", RestartCount: restarts, ContainerID: "containerd://c"}
 	if pod.IsTerminal(phase) {
@@ -210,7 +210,7 @@ func TestRestartCountsAreWrittenOnceASecond(t *testing.T) {
 		synctest.Wait()
 		r.expect(t, "after a second", "", 4, 1)
 		r.Save(p, fares(v1.PodRunning, 4))
-		r.Save(p, fares(v1.PodRunning, 2)) // a runtime that lost its newest container
+		r.Save(p, fares(v1.PodRunning, 2)) // the runtime has lost its newest container
 		time.Sleep(time.Minute)
 		r.expect(t, "when nothing rises", "", 4, 1)
 		r.Save(p, fares(v1.PodRunning, 5))
@@ -219,7 +219,8 @@ func TestRestartCountsAreWrittenOnceASecond(t *testing.T) {
 	})
 }
 
-// A container that was found ready stays so when the agent starts again, however soon that is.
+// TestOutcomes_whatProbesFindIsWrittenAtOnce checks that a change of readiness is stored at
+// once, so that the next agent has it even if it starts soon.
 func TestOutcomes_whatProbesFindIsWrittenAtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -238,7 +239,8 @@ func TestOutcomes_whatProbesFindIsWrittenAtOnce(t *testing.T) {
 	})
 }
 
-// A probe that saves what it has found while a worker saves the end of the pod does not undo that end.
+// TestOutcomes_aProbeDoesNotUndoAnEnd checks that a status saved by a probe does not replace a
+// terminal status that a worker saves at the same time.
 func TestOutcomes_aProbeDoesNotUndoAnEnd(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -248,7 +250,7 @@ func TestOutcomes_aProbeDoesNotUndoAnEnd(t *testing.T) {
 		r.Wanted = func(uid types.UID) bool {
 			if first {
 				first = false
-				r.Save(p, fares(v1.PodSucceeded, 1)) // the worker's, in the midst of the probe's
+				r.Save(p, fares(v1.PodSucceeded, 1)) // the worker saves while the probe does
 			}
 			return wanted(uid)
 		}
@@ -358,7 +360,7 @@ func TestOutcomesAreReadAtTheStart(t *testing.T) {
 	}
 	t.Cleanup(func() { dir.Close() })
 	p := outcomePod("h")
-	for range 2 { // once with nothing, once with what the first has kept
+	for range 2 { // the second one starts with what the first has stored
 		o := NewOutcomes(dir.Outcomes(), slog.New(slog.DiscardHandler))
 		o.Wanted = func(types.UID) bool { return true }
 		o.Save(p, fares(v1.PodSucceeded, 1))
@@ -370,7 +372,8 @@ func TestOutcomesAreReadAtTheStart(t *testing.T) {
 	}
 }
 
-// TestOutcomes_ofAReadinessThatComesAndGoes: it is kept a few times a minute, and then as it is.
+// TestOutcomes_ofAReadinessThatComesAndGoes checks that a readiness that changes often is
+// stored only a few times a minute, and then with its latest value.
 func TestOutcomes_ofAReadinessThatComesAndGoes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

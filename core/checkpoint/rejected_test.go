@@ -12,7 +12,7 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// apiPod is u1 of an API server.
+// apiPod returns the pod u1 of an API server.
 func apiPod() *v1.Pod {
 	p := outcomePod("h")
 	p.Annotations[pod.AnnotationSource] = pod.SourceAPI

@@ -44,7 +44,7 @@ func TestWhatIsKeptOfPodsNobodyWantsAnyMoreGoes(t *testing.T) {
 		if _, known := r.Saved(other); !known {
 			t.Error("the pod of the source that was seen late is not known")
 		}
-		// Its worker says what becomes of it.
+		// The pod has a worker now, which decides whether the outcome is kept.
 		r.now(func() { r.seen = true })
 		left("when it has a worker", "u2")
 	})
@@ -92,7 +92,7 @@ func TestWhatCannotBeWrittenIsTriedAgain(t *testing.T) {
 	})
 }
 
-// Workers, housekeeping and the writer meet; the race detector looks on.
+// TestOutcomesFromManySides calls Outcomes from many goroutines at once, for the race detector.
 func TestOutcomesFromManySides(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// One outage is one line, and one more for each other reason, in whatever order the reasons come.
+// An outage is logged once for each reason, in whatever order the reasons come.
 func TestTrouble(t *testing.T) {
 	t.Parallel()
 	reset := func(port int) error {

@@ -88,7 +88,7 @@ func TestEvents_containers(t *testing.T) {
 	}
 	want := map[string]int32{
 		"spec.containers{alpha}": 2, "spec.containers{beta}": 1, "spec.initContainers{init}": 1, "spec.ephemeralContainers{debug}": 1,
-		"": 2, // of the pod, and of a container that it does not name
+		"": 2, // events about the pod, and about a container that the pod does not have
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
@@ -115,7 +115,7 @@ func TestEvents_node(t *testing.T) {
 	}
 }
 
-// One owner's flood neither pushes out another's events nor delays them.
+// Many events of one owner neither displace nor delay the events of another owner.
 func TestEvents_shares(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1e9, 0)
@@ -146,7 +146,8 @@ func TestEvents_shares(t *testing.T) {
 	}
 }
 
-// Events are sent a moment after they happen, what repeats meanwhile as one, and at the end what is left.
+// Events are sent after a short delay. Repeats within the delay are sent as one event. At the end,
+// all remaining events are sent.
 func TestEvents_Run(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex

@@ -50,7 +50,7 @@ func (s *nodeServer) serve(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusOK, s.node)
 }
 
-// post takes the node, which comes as the API's protobuf.
+// post stores the node of a request body, which is protobuf.
 func (s *nodeServer) post(body []byte) error {
 	var envelope runtime.Unknown
 	if err := envelope.Unmarshal(bytes.TrimPrefix(body, []byte("k8s\x00"))); err != nil {
@@ -60,7 +60,7 @@ func (s *nodeServer) post(body []byte) error {
 	return s.node.Unmarshal(envelope.Raw)
 }
 
-// patch takes what a patch of the status says of conditions and of the boot ID.
+// patch applies the conditions and the boot ID of a status patch to the node.
 func (s *nodeServer) patch(text []byte) error {
 	var patch v1.Node
 	if err := json.Unmarshal(text, &patch); err != nil {
@@ -79,7 +79,7 @@ func (s *nodeServer) patch(text []byte) error {
 	return nil
 }
 
-// heldNode is the node of an agent.
+// heldNode holds the node of an agent.
 type heldNode struct{ node *v1.Node }
 
 func (h *heldNode) Get() (*v1.Node, uint64)         { return h.node, 0 }
@@ -88,14 +88,14 @@ func (h *heldNode) Changed() <-chan struct{}        { return nil }
 func (h *heldNode) Load() (*v1.Node, error)         { return nil, nil }
 func (h *heldNode) Store(*v1.Node) error            { return nil }
 
-// toldOfNode are the events about the node, as "Type Reason: message".
+// toldOfNode records the events about the node as "Type Reason: message".
 type toldOfNode []string
 
 func (told *toldOfNode) NodeEvent(kind, reason, message string) {
 	*told = append(*told, kind+" "+reason+": "+message)
 }
 
-// conditions are those of a node: of Ready, and of the pressures.
+// conditions returns the conditions of a node: Ready, and the pressures.
 func conditions(ready, pressure v1.ConditionStatus) []v1.NodeCondition {
 	return []v1.NodeCondition{
 		{Type: v1.NodeMemoryPressure, Status: pressure},
@@ -116,7 +116,7 @@ func TestNodeEvents(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		there *v1.Node
-		// own are the conditions of the node in turn.
+		// own are the conditions that the agent has for the node, one set after the other.
 		own  [][]v1.NodeCondition
 		want []string
 	}{

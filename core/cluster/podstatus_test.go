@@ -23,7 +23,7 @@ import (
 	"github.com/wardlet/wardlet/core/kube"
 )
 
-// pods are running pods of a node, all known under their names.
+// pods are the running pods of a node by UID.
 type pods map[types.UID]*v1.Pod
 
 func (p pods) All() []*v1.Pod                      { return slices.Collect(maps.Values(p)) }
@@ -42,7 +42,7 @@ func podsNamed(names ...string) pods {
 	return all
 }
 
-// serve returns a client of a server that answers with h.
+// serve starts a server with the handler h and returns a client of that server.
 func serve(t *testing.T, h http.HandlerFunc) *kube.Client {
 	t.Helper()
 	server := httptest.NewServer(h)
@@ -55,7 +55,7 @@ func serve(t *testing.T, h http.HandlerFunc) *kube.Client {
 	return client
 }
 
-// answer writes an object, or a status that is an error.
+// answer writes an object, or a metav1.Status for an error.
 func answer(w http.ResponseWriter, code int, object any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
@@ -77,7 +77,8 @@ func newMember(client *kube.Client, p Pods, log *slog.Logger) *Member {
 	}
 }
 
-// The Node authorizer forgets a pod when it is deleted, and does then not let the node hear that it is gone.
+// The Node authorizer forgets a deleted pod. It then forbids the node to read the pod, instead of
+// reporting that the pod does not exist.
 func TestReportPod_gone(t *testing.T) {
 	t.Parallel()
 	const cannot = `pods "web" is forbidden: User "system:node:n" cannot get resource "pods" in API group "" in the namespace "shop": `
@@ -105,7 +106,7 @@ func TestReportPod_gone(t *testing.T) {
 	}
 }
 
-// lines are what is logged.
+// lines is a log that keeps its lines.
 type lines struct {
 	mu  sync.Mutex
 	all []string
@@ -131,7 +132,7 @@ func (l *lines) containing(text string) int {
 	return n
 }
 
-// One outage is one line, and one more for each other reason, whichever pod is tried first.
+// An outage is logged once for each reason, whichever pod is tried first.
 func TestReportPods_logsAnOutageOnce(t *testing.T) {
 	t.Parallel()
 	const names, rounds = 6, 3
@@ -171,7 +172,8 @@ func TestReportPods_logsAnOutageOnce(t *testing.T) {
 	}
 }
 
-// A pod whose status is never taken is one trouble, also while those of others are.
+// A pod whose status is always refused is logged once, even while the statuses of other pods are in
+// order.
 func TestReportPods_logsOnePodOnce(t *testing.T) {
 	t.Parallel()
 	others := make(chan struct{})
@@ -201,7 +203,7 @@ func TestReportPods_logsOnePodOnce(t *testing.T) {
 	}
 }
 
-// said are pods whose status is the newest of what was said.
+// said are pods that all have the status st, which a test changes.
 type said struct {
 	pods
 
@@ -221,11 +223,12 @@ func (s *said) say(message string, initialized v1.ConditionStatus) {
 	s.st = v1.PodStatus{Phase: v1.PodPending, Message: message, Conditions: []v1.PodCondition{{Type: v1.PodInitialized, Status: initialized}}}
 }
 
-// While init containers are at work what comes together within a moment is one write; what else a status says is written at once.
+// While init containers are at work, status changes that come shortly after each other are combined
+// in one write. Other changes are written at once.
 func TestReportPods_pausesWhileAPodInitializes(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		initialized v1.ConditionStatus // by the second change
+		initialized v1.ConditionStatus // as of the second change
 		want        []string
 	}{
 		"init containers are at work": {v1.ConditionFalse, []string{"one", "three"}},
@@ -276,7 +279,7 @@ func TestReportPods_pausesWhileAPodInitializes(t *testing.T) {
 	}
 }
 
-// finishing is a pod of which nothing runs, and that is finished with the status "last".
+// finishing are pods without running containers. They are finished when their status is "last".
 type finishing struct {
 	*said
 }
@@ -288,7 +291,8 @@ func (f finishing) Finished(types.UID) bool {
 	return st.Message == "last"
 }
 
-// A pod that finishes while its status is written keeps its object until its last status is written.
+// A pod that finishes while a status is being written keeps its object until its last status is
+// written.
 func TestReportPod_lastStatusBeforeTheObjectGoes(t *testing.T) {
 	t.Parallel()
 	s := &said{pods: podsNamed("web")}

@@ -105,8 +105,8 @@ func TestLoadRefuses(t *testing.T) {
 	}
 }
 
-// refuses fails the test unless loading text fails with an error that begins
-// with want, where the file is called agent.toml.
+// refuses fails the test unless loading text fails with an error that begins with want. In want,
+// the file is called agent.toml.
 func refuses(t *testing.T, text, want string) {
 	t.Helper()
 	path := write(t, text)

@@ -15,7 +15,7 @@ const (
 	member = "[cluster]\nkubeconfig = \"/etc/wardlet/kubeconfig\"\n"
 )
 
-// with is a source that says another thing in line 4.
+// with returns a source in which line 4 is replaced.
 func with(source, line string) string {
 	lines := strings.SplitAfter(source, "\n")
 	lines[3] = line + "\n"

@@ -117,8 +117,8 @@ func TestComparedConfigurations(t *testing.T) {
 	}
 }
 
-// A change must read the same in every comparison: by its text the agent knows
-// what it has reported.
+// A change must have the same text in every comparison, because the agent recognizes by the text
+// which changes it has reported.
 func TestChangesOfAFileThatWasReadTwiceAreTheSame(t *testing.T) {
 	t.Parallel()
 	path := write(t, source+"[[tenant]]\nname = \"a\"\nnamespaces = [\"a\"]\n[sync]\nfrequency = \"2s\"\n")

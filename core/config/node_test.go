@@ -75,7 +75,7 @@ func TestWhoMayHaveWhichPriorityIsBounded(t *testing.T) {
 	refuses(t, tenantA+"max_priority = 2147483648\n"+source, "agent.toml:4: tenant.max_priority: want -2147483648 to 2147483647, found 2147483648\n")
 }
 
-// What a node may say of itself is what a kubelet may: k8s.io/kubelet/pkg/apis/well_known_labels.go.
+// A node may set the same labels as a kubelet may: k8s.io/kubelet/pkg/apis/well_known_labels.go.
 func TestNode_labelsInACluster(t *testing.T) {
 	t.Parallel()
 	for _, label := range []string{

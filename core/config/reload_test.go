@@ -11,15 +11,15 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// place is one key of a configuration, as a Change shows it and as the tables of
-// reload.go have it.
+// place is one key of a configuration. The field key is its name in a Change; the field rule is its
+// name in the tables of reload.go.
 type place struct {
 	key, rule string
 	value     reflect.Value
 }
 
-// everyKey returns a configuration in which every array of tables has an element
-// "n", with all of its keys, and the arrays.
+// everyKey returns a configuration in which every array of tables has one element, "n". It also
+// returns all keys of that configuration and its arrays of tables.
 func everyKey() (c *Config, leaves []place, arrays []string) {
 	c = Default()
 	var walk func(key, rule string, v reflect.Value)
@@ -51,7 +51,7 @@ func everyKey() (c *Config, leaves []place, arrays []string) {
 	return c, leaves, arrays
 }
 
-// change sets a key to another value. It reports whether it can.
+// change changes the value of a key. It reports whether it can.
 func (p *place) change() bool {
 	switch v := p.value; v.Kind() {
 	case reflect.String:
@@ -138,7 +138,7 @@ func TestEveryKeyThatChangesIsFound(t *testing.T) {
 				}
 			}
 
-			// In force is what can change, and nothing else.
+			// The value in force is the new one only if the key can change at run time.
 			force := old.InForce(next)
 			if diff := cmp.Diff(map[bool]*Config{true: next, false: old}[liveKeys[leaf.rule]], force); diff != "" {
 				t.Errorf("in force (-want +got):\n%s", diff)

@@ -14,7 +14,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// describedPod has something in most sections.
+// describedPod returns a pod that has content for most sections.
 func describedPod() *v1.Pod {
 	p := webPod()
 	p.Namespace, p.Labels = "shop", map[string]string{"app": "web", "tier": "front"}

@@ -11,7 +11,8 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// webPod is a pod of an init container, a sidecar and a container with a startup and a readiness probe, that are all well.
+// webPod returns a pod with an init container, a sidecar, and a container with probes. All of them
+// are healthy.
 func webPod() *v1.Pod {
 	always, yes := v1.ContainerRestartPolicyAlways, true
 	probe := &v1.Probe{ProbeHandler: v1.ProbeHandler{Exec: &v1.ExecAction{}}}

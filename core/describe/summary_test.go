@@ -23,7 +23,7 @@ func running() v1.ContainerState {
 	return v1.ContainerState{Running: &v1.ContainerStateRunning{}}
 }
 
-// ctr is the status of a container; the states of ready ones are running.
+// ctr returns the status of a container. The container is ready if it is running.
 func ctr(name string, restarts int32, state v1.ContainerState) v1.ContainerStatus {
 	st := v1.ContainerStatus{Name: name, RestartCount: restarts, State: state, Ready: state.Running != nil}
 	if restarts > 0 {

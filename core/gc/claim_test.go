@@ -51,8 +51,8 @@ func TestAPodThatMayNotGoIsNotClaimed(t *testing.T) {
 	check(t, c.Wait(t.Context(), "u"))
 }
 
-// A pod comes back at every moment of its removal, of which each step takes a
-// millisecond.
+// The test is repeated for every moment of a pod's removal: the pod comes back at that moment. Each
+// step of the removal takes a millisecond.
 func TestAPodThatComesBackKeepsWhatItMakes(t *testing.T) {
 	t.Parallel()
 	for at := range 2 * (len(everything) + 2) {

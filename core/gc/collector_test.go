@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// start runs a Collector in a bubble; stop ends it and waits for Run.
+// start runs a Collector in a bubble. The function stop stops it and waits for Run.
 func start(t *testing.T, n *fakeNode) (c *Collector, log *lockedBuffer, stop func()) {
 	t.Helper()
 	c, log = newCollector(t, n)
@@ -95,7 +95,7 @@ func TestAPodThatHangsOrFailsStopsNoOther(t *testing.T) {
 				t.Errorf("other-%d is still there", i)
 			}
 		}
-		// The one that hangs is given up, and tried again.
+		// The removal that hangs times out and is tried again.
 		n.set(n.hang, "stop s2", false)
 		time.Sleep(podTimeout + retryInterval)
 		synctest.Wait()
@@ -114,7 +114,7 @@ func TestAPassThatMetABusyPodIsMadeUpFor(t *testing.T) {
 		_, _, stop := start(t, n)
 		defer stop()
 		synctest.Wait()
-		// While the living pod is trimmed, it ends.
+		// The pod terminates while the collector removes its dead containers.
 		n.mu.Lock()
 		n.removable["u"] = "files"
 		n.mu.Unlock()

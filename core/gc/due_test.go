@@ -10,7 +10,7 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// knows makes the node's pods known as they are now.
+// knows copies the pods of the node to the pods that are known without a call.
 func (n *fakeNode) knows() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -23,7 +23,7 @@ func (n *fakeNode) knows() {
 	}
 }
 
-// quietly starts a Collector and lets its first pass be over.
+// quietly starts a Collector, waits for the end of its first pass, and clears the recorded calls.
 func quietly(t *testing.T, n *fakeNode) (c *Collector, stop func()) {
 	t.Helper()
 	c, _, stop = start(t, n)
@@ -73,7 +73,7 @@ func TestAPodThatBecomesRemovableGoesWithinASecondWhatever(t *testing.T) {
 				_, stop := quietly(t, n)
 				defer stop()
 				n.knows()
-				time.Sleep(retryInterval) // its source is heard only now
+				time.Sleep(retryInterval) // only then is the source of the pod listed
 				n.mu.Lock()
 				n.removable["late"] = "files"
 				n.mu.Unlock()
@@ -109,7 +109,7 @@ func TestADeadInstanceBeyondTheLimitGoesWithinASecond(t *testing.T) {
 		if got := n.done(); !slices.Equal(got, []string{"container c1"}) {
 			t.Errorf("done: %v", got)
 		}
-		// That it is known for longer than it is there starts nothing.
+		// The removed container is still known for a while. That starts no further removal.
 		time.Sleep(retryInterval - lookInterval)
 		synctest.Wait()
 		if got := n.done(); len(got) != 1 {
@@ -168,7 +168,7 @@ func TestStopLetsACallFinishAndBeginsNoOther(t *testing.T) {
 		n := goneNode()
 		n.slow = 3 * time.Second
 		_, log, stop := start(t, n)
-		time.Sleep(7 * time.Second) // the list, the question whether it may go, and then c2
+		time.Sleep(7 * time.Second) // the list, the question whether the pod may go, and the removal of c2 under way
 		begun := time.Now()
 		stop()
 		if took := time.Since(begun); took > 3*time.Second {

@@ -25,29 +25,30 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// fakeNode plays runtime, volumes and cgroups, and knows which pods may go.
+// fakeNode imitates the runtime, the volumes and the cgroups, and decides which pods may go.
 type fakeNode struct {
 	mu      sync.Mutex
 	pods    map[types.UID]*status.ObservedPod
 	owners  map[types.UID]*v1.Pod
 	cgroups map[types.UID]bool
-	// removable holds the pods that may go, by the source that must be named.
+	// removable holds the pods that may go, with the source that the question must name.
 	removable map[types.UID]string
-	// calls lists what was done; asked what Removable was asked.
+	// calls lists the changes; asked lists the questions to Removable.
 	calls, asked []string
 	passes       int
-	// fail makes calls fail, hang makes them wait for their context.
+	// fail has the calls that fail. hang has the calls that wait until their context ends.
 	fail, hang map[string]bool
-	// kept are the containers that the runtime keeps, tries those to remove containers.
+	// kept are the containers that the runtime does not remove. tries lists the attempts to remove
+	// a container.
 	kept  map[string]bool
 	tries []string
-	// known is what is known of pods without a call, over those that are still shown
-	// though they have ended.
+	// known are the pods as known without a call. over has the pods that have ended and are still
+	// shown.
 	known []status.ObservedPod
 	over  map[types.UID]bool
-	// inspections counts those of single pods.
+	// inspections is the number of inspections of single pods.
 	inspections int
-	// slow is how long every change takes.
+	// slow is the duration of every change.
 	slow time.Duration
 }
 
@@ -64,7 +65,7 @@ func newNode() *fakeNode {
 	}
 }
 
-// do is every call that changes something.
+// do performs a call that changes something.
 func (n *fakeNode) do(ctx context.Context, call string, change func()) error {
 	n.mu.Lock()
 	if n.hang[call] {
@@ -151,7 +152,7 @@ func (n *fakeNode) RemoveContainer(ctx context.Context, uid types.UID, id string
 	})
 }
 
-// tried is how often a container was to be removed.
+// tried returns how often the removal of a container was tried.
 func (n *fakeNode) tried(id string) int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -191,7 +192,7 @@ func (n *fakeNode) Removable(uid types.UID, source string) bool {
 
 type fakeVolumes struct{ *fakeNode }
 
-// unmarked owns a directory that does not say whose it is.
+// unmarked is the owner of a directory that does not name its pod.
 var unmarked = &v1.Pod{}
 
 func (v fakeVolumes) Pods() ([]types.UID, error) {
@@ -238,8 +239,8 @@ func (c fakeCgroups) Remove(ctx context.Context, uid types.UID) error {
 	return c.do(ctx, "cgroup "+string(uid), func() { delete(c.cgroups, uid) })
 }
 
-// add puts a pod of the source "files" on the node. Containers and sandboxes
-// come newest first: "id name state", "id ready|over".
+// add puts a pod of the source "files" on the node. Containers and sandboxes come newest first. A
+// container is "id name state sandbox", a sandbox is "id ready" or "id over".
 func (n *fakeNode) add(uid types.UID, containers, sandboxes []string) {
 	p := &status.ObservedPod{UID: uid, Namespace: "shop", Name: "web"}
 	for _, c := range containers {
@@ -295,7 +296,7 @@ func (b *lockedBuffer) lines(part string) int {
 	return strings.Count(b.buf.String(), part)
 }
 
-// newCollector makes a Collector with logs in a directory of its own.
+// newCollector makes a Collector with a log root of its own.
 func newCollector(t *testing.T, n *fakeNode) (*Collector, *lockedBuffer) {
 	t.Helper()
 	log := &lockedBuffer{}
@@ -306,7 +307,7 @@ func newCollector(t *testing.T, n *fakeNode) (*Collector, *lockedBuffer) {
 	}), log
 }
 
-// once makes one pass and waits for its tasks.
+// once runs one pass and waits for its tasks.
 func once(t *testing.T, c *Collector) {
 	t.Helper()
 	c.pass(t.Context())

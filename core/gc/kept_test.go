@@ -81,7 +81,7 @@ func TestAContainerThatTheRuntimeKeepsIsTriedLessAndLessOften(t *testing.T) {
 		c, log, stop := start(t, n)
 		defer stop()
 		time.Sleep(10*time.Minute - time.Second)
-		// 5, 10 and 20 s after the one before, and then every 30 s.
+		// The tries are 5, 10 and 20 s apart, and then 30 s.
 		if tries := n.tried("c1"); tries < 20 || tries > 24 {
 			t.Errorf("%d tries in ten minutes", tries)
 		}

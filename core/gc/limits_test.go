@@ -15,11 +15,11 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// noon is when the containers of these tests are looked at.
+// noon is the time at which the containers of these tests are examined.
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
-// aged is a pod whose containers, newest first, are "id name state minutes": how
-// long before noon they were made.
+// aged returns a pod with containers, newest first. Each is "id name state minutes", with its age
+// at noon in minutes.
 func aged(t *testing.T, uid types.UID, containers ...string) *status.ObservedPod {
 	t.Helper()
 	p := &status.ObservedPod{UID: uid}
@@ -67,8 +67,8 @@ func TestSurplusOfAPod(t *testing.T) {
 
 func TestTheNodesDeadContainersHaveATotal(t *testing.T) {
 	t.Parallel()
-	// Of each container one running instance and one dead, and of "a" of the first
-	// pod what exceeds the limit of a pod anyhow.
+	// Each container has one running and one dead instance. Container "a" of the first pod also has
+	// p3, which exceeds the limit of one per container anyway.
 	pods := [][]string{
 		{"p1 a running 1", "p2 a exited 10", "p3 a exited 25"},
 		{"q1 a running 1", "q2 a exited 30"},
@@ -109,7 +109,7 @@ func TestTheTotalIsOfPodsThatLiveOn(t *testing.T) {
 	n := goneNode()
 	n.add("living", []string{"d2 main running t", "d1 main exited t"}, []string{"t ready"})
 	n.add("other", []string{"e2 main running v", "e1 main exited v"}, []string{"v ready"})
-	n.pods["other"].Containers[1].CreatedAt = noon // the younger one
+	n.pods["other"].Containers[1].CreatedAt = noon // the younger of the two dead containers
 	c, _ := newCollector(t, n)
 	c.cfg.Limits.Total = 1
 	once(t, c)

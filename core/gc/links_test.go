@@ -10,7 +10,7 @@ import (
 
 func TestALinkToALogThatIsNoMoreGoesUnlessItsContainerRuns(t *testing.T) {
 	t.Parallel()
-	long := strings.Repeat("x", 251-len("cut-")) + "cut-" // its container's ID is cut off
+	long := strings.Repeat("x", 251-len("cut-")) + "cut-" // the name is so long that the container's ID is cut off
 	for name, tt := range map[string]struct {
 		link, dir string
 		there     bool // the log

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// everything is what removing the pod "u" of goneNode takes, in order.
+// everything lists the calls that remove the pod "u" of goneNode, in order.
 var everything = []string{
 	"container c2", "container c1", "stop s2", "sandbox s2", "stop s1", "sandbox s1",
 	"volumes u", "cgroup u", "directory u",
@@ -111,7 +111,7 @@ func TestWhatTheAgentHasNotMadeStays(t *testing.T) {
 	}
 
 	n = goneNode()
-	n.owners["u"] = unmarked // but the runtime has it as the agent's
+	n.owners["u"] = unmarked // the runtime still lists the pod as one of this agent
 	c, _ = newCollector(t, n)
 	once(t, c)
 	if diff := cmp.Diff(everything, n.done()); diff != "" {
@@ -161,7 +161,7 @@ func TestAPodThatIsWantedLosesNothing(t *testing.T) {
 	delete(n.removable, "u")
 	c, _ := newCollector(t, n)
 	once(t, c)
-	// But the sandbox's own container would be the second dead one.
+	// c2 stays: it is within the limit. The container of its sandbox would be a second dead one.
 	if diff := cmp.Diff([]string{"container c1", "stop s1", "sandbox s1"}, n.done()); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}

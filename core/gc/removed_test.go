@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// What was removed may be known for a moment more.
+// A removed container may still be known for a moment.
 func TestWhatWasRemovedIsNotRemovedAgainWhileItIsStillKnown(t *testing.T) {
 	t.Parallel()
 	for name, over := range map[string]bool{
@@ -41,7 +41,7 @@ func TestWhatWasRemovedIsNotRemovedAgainWhileItIsStillKnown(t *testing.T) {
 				if calls("sandbox s2") != 1 {
 					t.Fatalf("done: %v", n.done())
 				}
-				c.Ended("u") // its worker is gone, too
+				c.Ended("u") // the pod's worker is gone, too
 				time.Sleep(2*retryInterval + lookInterval)
 				synctest.Wait()
 				for _, call := range []string{"container c2", "stop s2", "sandbox s2"} {

@@ -21,7 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// target is a container whose port "web" is that of an address.
+// target returns a container whose port "web" is the port of an address.
 func target(t *testing.T, address string) Target {
 	t.Helper()
 	host, port, err := net.SplitHostPort(address)
@@ -54,7 +54,7 @@ func TestRunner_probeOverHTTP(t *testing.T) {
 		http2 bool
 		edit  func(*v1.HTTPGetAction)
 		want  Outcome
-		// says is a part of the message, where that is not told as a whole.
+		// says is a part of the message, for cases that do not compare the whole message.
 		says string
 	}{
 		"200":                           {serve: answering(200, nil, "fine"), want: Outcome{OK: true, Message: "fine"}},
@@ -201,7 +201,7 @@ func TestRunner_exec(t *testing.T) {
 		code   int32
 		err    error
 		want   Outcome
-		// hook is what a hook fails with.
+		// hook is a part of the error that a hook returns.
 		hook string
 	}{
 		"ends well":                {output: "fine", want: Outcome{OK: true, Message: "fine"}},
@@ -243,7 +243,7 @@ func TestRunner_exec(t *testing.T) {
 	}
 }
 
-// A runtime that is away is no word about the container.
+// If the runtime does not answer, Probe returns an error and no outcome.
 func TestRunner_execThatCannotBe(t *testing.T) {
 	t.Parallel()
 	away := errors.New("the runtime is away")

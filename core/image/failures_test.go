@@ -18,8 +18,8 @@ func TestFailures_forgetOldOnes(t *testing.T) {
 	mustEqual(t, "failures kept", 1, len(f.last))
 }
 
-// set is a moment on a wall clock that was set forward, or back, by some time: the monotonic reading stays. Nothing but
-// the kernel makes such times, so it is done to the bits.
+// set moves the wall clock of a time forward or back, as when the clock is set. The monotonic
+// reading stays. Only the kernel makes such times, so set changes the bits.
 func set(t time.Time, by time.Duration) time.Time {
 	const secondsAt = 30
 	wall := (*uint64)(unsafe.Pointer(&t))

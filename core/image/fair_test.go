@@ -13,7 +13,7 @@ import (
 	wardlet "github.com/wardlet/wardlet/core/status"
 )
 
-// hangs is a registry that takes connections and says nothing, for the images of one tenant; others take a second.
+// hangs is a pull function: pulls from blackhole.example never finish, and others take a second.
 func hangs(ctx context.Context, name string) error {
 	if strings.HasPrefix(name, "blackhole.example/") {
 		<-ctx.Done()
@@ -31,7 +31,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// ensureAs makes an image present for a tenant's pod.
+// ensureAs calls Ensure for an image of a tenant's pod.
 func ensureAs(ctx context.Context, u *Puller, tenant, image string) error {
 	p := tenantPod(tenant, strings.ReplaceAll(image, "/", "-"))
 	p.Spec.Containers[0].Image = image
@@ -92,7 +92,7 @@ func TestEnsure_withoutProgress(t *testing.T) {
 	t.Parallel()
 	const stalled = "pull image \"blackhole.example/app:1\": no progress for 5m0s: the image file system did not grow; the registry may hang"
 	for name, test := range map[string]struct {
-		// each minute the file system grows by that many bytes, for that many minutes
+		// The file system grows by that many bytes each minute, for that many minutes.
 		by      int64
 		minutes int
 		store   error
@@ -161,12 +161,12 @@ func TestEnsure_callerThatGivesUpIsNoFailure(t *testing.T) {
 						}
 					})
 				}
-				time.Sleep(time.Minute + time.Second) // after the deadline, where there is one
+				time.Sleep(time.Minute + time.Second) // after the deadline, if there is one
 				cancel()
 				all.Wait()
 				mustEqual(t, "failures", 0, len(u.failures.last))
 				mustEqual(t, "pulls", 0, len(u.pulls.all))
-				for i := range 3 { // no place is lost
+				for i := range 3 { // every place for a pull is free again
 					if err := ensureAs(t.Context(), u, "a", fmt.Sprintf("registry.example/app%d:1", i)); err != nil {
 						t.Error(err)
 					}

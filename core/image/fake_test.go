@@ -12,14 +12,14 @@ import (
 	"github.com/wardlet/wardlet/core/state"
 )
 
-// node is a runtime in memory, for tests in a bubble of synctest, which a socket cannot be in.
+// node is a runtime in memory. Tests in a synctest bubble cannot use a socket.
 type node struct {
 	mu      sync.Mutex
 	present map[string]bool
 	used    int64
-	store   error // of reading the image file system
+	store   error // the error of reading the image file system
 	pulls   []string
-	// pull is what pulling an image does.
+	// pull is called for every pull of an image.
 	pull func(ctx context.Context, name string) error
 }
 
@@ -66,7 +66,7 @@ func (memory) Put(*state.PulledImage) error         { return nil }
 func (memory) Delete(string) error                  { return nil }
 func (memory) Load() ([]state.PulledImage, []error) { return nil, nil }
 
-// newPuller is a Puller on a node whose pulls do what pull says.
+// newPuller returns a Puller on a node whose pulls call pull.
 func newPuller(pull func(ctx context.Context, name string) error, prepull ...string) (*Puller, *node) {
 	n := &node{present: map[string]bool{}, pull: pull}
 	return New(Config{

@@ -29,7 +29,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const appImage = "registry.example/app:1"
 
-// rig is a Puller on a fake CRI, with a clock the test moves.
+// rig is a Puller on a fake CRI, with a clock that the test sets.
 type rig struct {
 	*Puller
 	cri     *fakecri.Server
@@ -60,7 +60,7 @@ func newRig(t *testing.T) *rig {
 	return r
 }
 
-// restart makes the Puller anew, as an agent does that starts.
+// restart makes a new Puller, as an agent does when it restarts.
 func (r *rig) restart(t *testing.T) {
 	t.Helper()
 	if r.dir != nil {
@@ -79,13 +79,14 @@ func (r *rig) restart(t *testing.T) {
 	})
 }
 
-// ensure makes the image of a pod's first container present.
+// ensure calls Ensure for the first container of a pod.
 func (r *rig) ensure(t *testing.T, p *v1.Pod) (string, error) {
 	t.Helper()
 	return r.Ensure(t.Context(), p, &p.Spec.Containers[0])
 }
 
-// ownerOf is the namespace of a pod, but for the operator's.
+// ownerOf returns the namespace of a pod as its owner, and "" for the operator's namespace
+// "default".
 func ownerOf(p *v1.Pod) string {
 	if p.Namespace == "default" {
 		return ""
@@ -93,7 +94,7 @@ func ownerOf(p *v1.Pod) string {
 	return p.Namespace
 }
 
-// newPod is a small pod with one container "app".
+// newPod returns a small pod with one container, "app".
 func newPod(name string) *v1.Pod { return tenantPod("default", name) }
 
 func tenantPod(namespace, name string) *v1.Pod {
@@ -109,7 +110,7 @@ func tenantPod(namespace, name string) *v1.Pod {
 	}
 }
 
-// keys are the credentials of a test's node.
+// keys holds the credentials of a test's node.
 type keys struct {
 	mu   sync.Mutex
 	list []pod.RegistryAuth
@@ -131,7 +132,7 @@ func (k *keys) For(context.Context, *v1.Pod, string) ([]pod.RegistryAuth, error)
 type events struct {
 	mu   sync.Mutex
 	list []string
-	// containers are those of the events that were about one.
+	// containers are the containers that events were about.
 	containers []string
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/wardlet/wardlet/test/fakecri"
 )
 
-// ran is a rig on which the pod's container has run its image.
+// ran returns a rig, and a pod whose container has run its image.
 func ran(t *testing.T) (*rig, *v1.Pod) {
 	t.Helper()
 	r := newRig(t)
@@ -48,7 +48,7 @@ func TestOfflinePull(t *testing.T) {
 	for name, test := range map[string]struct {
 		answer string
 		change func(r *rig, p *v1.Pod)
-		reason string // "" is the image that ran
+		reason string // "" if the image that ran is used
 	}{
 		"a registry that cannot be reached":          {answer: unreachable},
 		"a registry that is out of service":          {answer: "unexpected status from HEAD request: 503 Service Unavailable"},
@@ -92,7 +92,8 @@ func TestOfflinePull(t *testing.T) {
 	}
 }
 
-// While a registry is away, a container that starts again does not wait for it each time.
+// While a registry is unreachable, a container that restarts does not wait for the registry each
+// time.
 func TestOfflinePull_asksTheRegistryWithBackOff(t *testing.T) {
 	t.Parallel()
 	r, p := ran(t)
@@ -135,7 +136,7 @@ func TestEnsure_saysWhatToDo(t *testing.T) {
 			fault := faultOf(t, err)
 			mustEqual(t, "reason", "ErrImagePull", fault.Reason)
 			expectError(t, fault.Err, `pull image "registry.example/app:1": `, answer, want)
-			r.cri.Clear("PullImage") // the cause goes
+			r.cri.Clear("PullImage") // the registry works again
 			r.cri.Publish(appImage, 1, fakecri.Program{})
 			r.clock.advance(pullBackOff)
 			if _, err := r.ensure(t, newPod("web")); err != nil {

@@ -59,7 +59,7 @@ func TestEnsure_followsThePullPolicy(t *testing.T) {
 	}
 }
 
-// What happens to an image happens to the container that is made from it.
+// Events about an image name the container that is made from the image.
 func TestEnsure_eventsAreAboutTheContainer(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -23,7 +23,7 @@ var (
 	wrong  = pod.RegistryAuth{Username: "me", Password: "wrong"}
 )
 
-// private is a rig whose image the tenant a has pulled with a credential.
+// private returns a rig whose image tenant a has pulled with a credential.
 func private(t *testing.T) *rig {
 	t.Helper()
 	r := newRig(t)
@@ -80,7 +80,7 @@ func TestRecords_privateImage(t *testing.T) {
 	}
 }
 
-// A pull with another credential that works makes the image usable with both.
+// After a pull with another credential has succeeded, the image is usable with both credentials.
 func TestRecords_verifiedCredentialsCount(t *testing.T) {
 	t.Parallel()
 	r := private(t)
@@ -127,7 +127,8 @@ func TestRecords_imageThatBecomesPublic(t *testing.T) {
 	mustEqual(t, "pulls", 1, r.cri.Count("PullImage"))
 }
 
-// An agent that is killed between a pull and its record knows that the image was being pulled with a credential.
+// If an agent is killed between a pull and the record of the pull, the next agent knows that the
+// image was pulled with a credential.
 func TestRecords_agentKilledDuringThePull(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -138,7 +139,7 @@ func TestRecords_agentKilledDuringThePull(t *testing.T) {
 	mustEqual(t, "reason", "ErrImagePull", faultOf(t, err).Reason)
 	r.cri.Publish(appImage, 1, fakecri.Program{})
 	r.restart(t)
-	for _, owner := range []string{"c", "d"} { // it shows that it is public
+	for _, owner := range []string{"c", "d"} { // the pull shows that the image is public
 		if _, err := r.ensure(t, tenantPod(owner, "web")); err != nil {
 			t.Error(err)
 		}
@@ -197,7 +198,7 @@ func TestRecords_ofImagesThatAreGoneAreForgotten(t *testing.T) {
 	}
 }
 
-// full is the store of a disk that is full.
+// full is a store on a full disk.
 type full struct{ memory }
 
 func (full) Put(*state.PulledImage) error { return errors.New("no space left on device") }

@@ -27,7 +27,7 @@ import (
 	"github.com/wardlet/wardlet/core/worker"
 )
 
-// newTestMeters are those of an agent with two tenants.
+// newTestMeters returns the meters of an agent with two tenants.
 func newTestMeters() *Meters {
 	m := New(Options{
 		Node: "edge", Policies: true, Logger: slog.New(slog.DiscardHandler),
@@ -39,7 +39,8 @@ func newTestMeters() *Meters {
 
 var noonOfMeters = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
-// measured are the samples whose names begin with a prefix, but buckets and what is 0.
+// measured returns the samples whose names begin with a prefix, without buckets and samples of
+// value 0.
 func measured(t *testing.T, h http.Handler, prefix string) []string {
 	t.Helper()
 	answer := httptest.NewRecorder()
@@ -75,7 +76,7 @@ func TestPodsAreTimedFromWhenTheyWereFirstSeen(t *testing.T) {
 	t.Parallel()
 	at := func(seconds int) time.Time { return noonOfMeters.Add(time.Duration(seconds) * time.Second) }
 	for name, test := range map[string]struct {
-		seen   int // seconds after the agent has started
+		seen   int // seconds after the start of the agent
 		phases []v1.PodPhase
 		gone   bool
 		began  []string
@@ -128,7 +129,7 @@ func TestPodsAreTimedFromWhenTheyWereFirstSeen(t *testing.T) {
 	}
 }
 
-// runtimeOf returns err from every call.
+// runtimeOf is a runtime that returns err from every call.
 type runtimeOf struct {
 	worker.Runtime
 	worker.Images
@@ -199,14 +200,14 @@ func (denies) Connect(_ api.Question, answer func(api.Verdict)) {
 	answer(api.Verdict{Answer: api.Deny, Opinions: []api.Opinion{{Policy: "p", Fuel: 3}}})
 }
 
-// rejects lets no candidate win.
+// rejects is a resolver that chooses no candidate.
 type rejects struct{ mux.Resolver }
 
 func (rejects) Resolve(_ api.Contest, answer func(api.Resolution)) {
 	answer(api.Resolution{Choice: api.ChooseNone})
 }
 
-// defers holds every update back.
+// defers is a filter that defers every update.
 type defers struct{}
 
 func (defers) FilterChanged() <-chan struct{} { return nil }
@@ -298,7 +299,7 @@ func TestAContainerIsCountedOnceWhenItIsFirstShownAsEnded(t *testing.T) {
 	}
 }
 
-// crew is what the sync loop knows of workers.
+// crew imitates the workers that the sync loop uses.
 type crew struct {
 	syncloop.Workers
 	has, ending map[types.UID]bool

@@ -18,7 +18,7 @@ import (
 	"github.com/wardlet/wardlet/core/metrics"
 )
 
-// slowCgroups take their time, and then fail.
+// slowCgroups are cgroups whose calls take seconds and then fail.
 type slowCgroups struct{}
 
 func (slowCgroups) Ensure(*v1.Pod) (string, error) {

@@ -9,7 +9,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// What no file could mend later is refused at once.
+// A configuration is refused at once if no later change of a file can make it valid.
 func TestNew_config(t *testing.T) {
 	t.Parallel()
 	good := Config{Server: "https://192.0.2.1:6443"}
@@ -54,7 +54,7 @@ func TestNew_config(t *testing.T) {
 	}
 }
 
-// What client-go says at any level but error is for debugging.
+// Messages of client-go at any level except error are logged for debugging.
 func TestQuiet_levels(t *testing.T) {
 	t.Parallel()
 	l := &strings.Builder{}
@@ -75,7 +75,7 @@ func TestQuiet_levels(t *testing.T) {
 	}
 }
 
-// Calls that are closed wait for those under way and take no more.
+// close waits for the calls under way. Later calls are refused.
 func TestCalls_close(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -103,7 +103,7 @@ func TestCalls_close(t *testing.T) {
 	})
 }
 
-// The two clients wait for their own requests alone.
+// Each of the two clients has a rate limit of its own.
 func TestClient_ownRate(t *testing.T) {
 	t.Parallel()
 	c, err := New(Config{Server: "https://192.0.2.1:6443"})

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// slowReader takes what is written to it once it is open.
+// slowReader accepts text only after open is closed.
 type slowReader struct {
 	safeBuffer
 	open chan struct{}
@@ -33,13 +33,14 @@ func compressFile(t *testing.T, path, text string) {
 	}
 }
 
-// A follower that is slower than the rotation reads on where it was.
+// A follower that is slower than the rotation continues where it stopped.
 func TestCopy_followThroughRotatedFiles(t *testing.T) {
 	t.Parallel()
 	entry := func(text string) string { return "2026-01-02T03:04:05.00000000" + text + "Z stdout F " + text + "\n" }
 	for name, test := range map[string]struct {
-		// after are the files, below the log's name, when the follower reads on; those of the name .gz are compressed.
-		// OWN is the file that it has read.
+		// after are the log's files when the follower continues, by the part of the name behind the
+		// log's name. The text of a .gz file is compressed. OWN stands for the file that the
+		// follower was reading.
 		after map[string]string
 		want  string
 	}{
@@ -72,7 +73,7 @@ func TestCopy_followThroughRotatedFiles(t *testing.T) {
 						}
 					})
 				}()
-				synctest.Wait() // it holds the first line
+				synctest.Wait() // the follower holds the first line
 				own := filepath.Join(t.TempDir(), "own")
 				if err := errors.Join(os.Chtimes(path, written, written), os.Rename(path, own)); err != nil {
 					t.Fatal(err)
@@ -106,7 +107,7 @@ func TestCopy_followThroughRotatedFiles(t *testing.T) {
 	}
 }
 
-// The runtime writes what it had for a rotated file after it has opened the next one.
+// The runtime writes the rest of a rotated file after it has opened the next file.
 func TestCopy_followReadsWhatComesLate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -136,7 +137,7 @@ func TestCopy_followReadsWhatComesLate(t *testing.T) {
 			}
 		}
 		put(path, "2026-01-02T03:04:07Z stdout F lf\n")
-		runs.Store(false) // also of a container that ends meanwhile nothing is lost
+		runs.Store(false) // no line is lost if the container terminates in the meantime
 		time.Sleep(settleTime / 2)
 		put(rotated, "2026-01-02T03:04:06Z stdout P ha")
 		put(rotated, "\n")
@@ -146,7 +147,7 @@ func TestCopy_followReadsWhatComesLate(t *testing.T) {
 	})
 }
 
-// A log is read also in the moment in which it is rotated.
+// A log can also be read at the moment of its rotation.
 func TestCopy_whileRotated(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -81,7 +81,7 @@ func TestCopy_longLines(t *testing.T) {
 	}
 }
 
-// safeBuffer may be read while it is written.
+// safeBuffer can be read while it is written.
 type safeBuffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -170,15 +170,16 @@ func FuzzCopy(f *testing.F) {
 	})
 }
 
-// Many who follow a long log cost their buffers and no more, and a log without lines is no reason to hold it.
-func TestCopy_longLogManyReaders(t *testing.T) { // not beside others: it counts what is allocated
+// Many followers of a long log allocate only their buffers, even if the log begins with 10 GiB
+// without a line end.
+func TestCopy_longLogManyReaders(t *testing.T) { // not parallel: the test measures allocations
 	path := filepath.Join(t.TempDir(), "0.log")
 	file, err := os.Create(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	const length = 10 << 30 // sparse: it takes no room
+	const length = 10 << 30 // sparse: the file occupies no disk space
 	if _, err := file.WriteAt([]byte("\n2026-01-02T03:04:05Z stdout F one\n2026-01-02T03:04:05Z stdout F two\n"), length); err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +223,7 @@ func TestCopy_longLogManyReaders(t *testing.T) { // not beside others: it counts
 	}
 }
 
-// lockedBuffer is a buffer of more than one goroutine.
+// lockedBuffer is a buffer for several goroutines.
 type lockedBuffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer

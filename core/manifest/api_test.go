@@ -16,7 +16,7 @@ import (
 
 var testAPI = APIFrom{Source: "cluster", Server: "https://192.0.2.1:6443", NodeName: "node-1"}
 
-// apiPod is a pod as an API server sends it to a node, with defaults filled in.
+// apiPod returns a pod as an API server sends it to a node, with defaults filled in.
 func apiPod(t *testing.T) *v1.Pod {
 	t.Helper()
 	text, err := os.ReadFile("testdata/api/web.json")
@@ -30,7 +30,8 @@ func apiPod(t *testing.T) *v1.Pod {
 	return p
 }
 
-// merge lays JSON over a pod, as a merge patch does, lists as a whole.
+// merge applies a JSON merge patch to a pod. A list in the patch replaces the whole list of the
+// pod.
 func merge(t *testing.T, p *v1.Pod, patch string) {
 	t.Helper()
 	text, err := json.Marshal(p)
@@ -81,8 +82,8 @@ func TestFromAPI(t *testing.T) {
 	}
 }
 
-// TestAPIFieldsThatMayStand: what schedulers and the API server have acted on,
-// and what the API server fills in, is in the way of no pod.
+// TestAPIFieldsThatMayStand checks that a pod is accepted with fields that the API server fills
+// in or that the scheduler and the API server have already acted on.
 func TestAPIFieldsThatMayStand(t *testing.T) {
 	t.Parallel()
 	for name, patch := range map[string]string{
@@ -133,8 +134,7 @@ func TestAPIFieldsThatMayStand(t *testing.T) {
 	}
 }
 
-// refusals are pods that ask for what is not honoured, and the fields that the
-// errors must name.
+// refusals are patches that make a pod unsupported or invalid, and what the error must contain.
 var refusals = map[string]struct{ patch, want string }{
 	"an init container's hook":  {`{"spec":{"initContainers":[{"name":"i","image":"i","lifecycle":{"preStop":{"exec":{"command":["a"]}}}}]}}`, "spec.initContainers[0].lifecycle: Forbidden: may not be set for init containers"},
 	"an init container's name":  {`{"spec":{"initContainers":[{"name":"c","image":"i"}]}}`, `spec.initContainers[0].name: Duplicate value: "c"`},
@@ -170,8 +170,9 @@ var refusals = map[string]struct{ patch, want string }{
 	"what an API server denies": {`{"spec":{"containers":[{"name":"c","image":"i"},{"name":"c","image":"i"}]}}`, "spec.containers[1].name: Duplicate value"},
 }
 
-// TestAPIFieldsThatAreRefused: what a version does not honour is named, with its field; what is not this node's, or
-// cannot be named on it, is a bad document with the pod's URL.
+// TestAPIFieldsThatAreRefused checks that a pod with an unsupported field is refused with the
+// name of the field, and that a pod that is invalid on this node is a document with an error
+// that begins with the pod's URL.
 func TestAPIFieldsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	for name, test := range refusals {
@@ -197,8 +198,8 @@ func TestAPIFieldsThatAreRefused(t *testing.T) {
 	}
 }
 
-// TestAPIPodsThatStartNothing: mirror pods, pods that ended and pods that are
-// to end are handed over whatever they ask for, or their end would be missed.
+// TestAPIPodsThatStartNothing checks that mirror pods, terminated pods and pods that are being
+// deleted are accepted with any spec. Otherwise the agent would miss their termination.
 func TestAPIPodsThatStartNothing(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*v1.Pod){
@@ -233,8 +234,8 @@ func TestAPIPodsThatStartNothing(t *testing.T) {
 	}
 }
 
-// FuzzFromAPI: whatever a server says is a document, with either a pod that
-// can be run or an error, and never both.
+// FuzzFromAPI checks that every pod of a server becomes a document with either a valid pod or
+// an error, and never with both.
 func FuzzFromAPI(f *testing.F) {
 	text, err := os.ReadFile("testdata/api/web.json")
 	if err != nil {
@@ -263,11 +264,11 @@ func FuzzFromAPI(f *testing.F) {
 		if _, err := pod.Instance(d.Pod); err != nil {
 			t.Fatal(err)
 		}
-		_ = Unsupported(d.Pod) // says something of any pod, and does not panic
+		_ = Unsupported(d.Pod) // must not panic
 	})
 }
 
-// TestFromAPI_keepsVolumes: a volume of whatever kind stays what it is; only one that says nothing is an emptyDir.
+// TestFromAPI_keepsVolumes checks that only a volume without a source becomes an emptyDir.
 func TestFromAPI_keepsVolumes(t *testing.T) {
 	t.Parallel()
 	for name, source := range map[string]v1.VolumeSource{

@@ -9,17 +9,17 @@ import (
 	"time"
 )
 
-// nested is a value within n lists.
+// nested returns n lists, each within the one before.
 func nested(n int) string { return strings.Repeat("[", n) + strings.Repeat("]", n) }
 
-// aliases is a document with a list of n pods that are all one, with a text of
-// that many bytes.
+// aliases returns a list of n pods. The first has a text of size bytes, and all others are
+// aliases of it.
 func aliases(size, n int) string {
 	return "---\napiVersion: v1\nkind: List\nitems:\n- &a {apiVersion: v1, kind: Pod, metadata: {name: a, annotations: {x: \"" +
 		strings.Repeat("x", size) + "\"}}, spec: {containers: [{name: c, image: i}]}}\n" + strings.Repeat("- *a\n", n-1)
 }
 
-// exploding are n anchors, each of which refers to the one before nine times.
+// exploding returns n anchors. Each refers to the one before nine times.
 func exploding(n int) string {
 	var b strings.Builder
 	b.WriteString("a0: &a0 [" + strings.Repeat("x, ", 9) + "]\n")
@@ -29,16 +29,15 @@ func exploding(n int) string {
 	return b.String()
 }
 
-// TestHostileDocumentsCostLittle measures what Decode allocates, so nothing may
-// run beside it. A limit on all that is allocated is one on what is in use at
-// any time.
+// TestHostileDocumentsCostLittle measures all allocations of Decode, so no other test may run
+// at the same time. The memory in use is never more than the sum of all allocations.
 func TestHostileDocumentsCostLittle(t *testing.T) {
 	for _, tc := range []struct {
 		rule string
 		text []byte
-		// want is in the message, which begins with the place.
+		// want is a part of the message, which begins with place.
 		place, want string
-		// allocated is the most that may be, in bytes.
+		// allocated is the maximum of allocated bytes.
 		allocated uint64
 	}{
 		{"100 MB", bytes.Repeat([]byte("a: b\n"), 20<<20), "/m/web.yaml: ", "larger than 10485760 bytes", 1 << 20},

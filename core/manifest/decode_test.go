@@ -15,7 +15,7 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// outline renders documents as "ID name" or "ID error".
+// outline returns documents as "ID name" or "ID error".
 func outline(docs []api.Document) []string {
 	var lines []string
 	for _, d := range docs {

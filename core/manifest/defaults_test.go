@@ -127,7 +127,7 @@ func TestPullPolicyDependsOnTheTag(t *testing.T) {
 		"Host/img":            v1.PullAlways,
 		"[::1]:5000/img":      v1.PullAlways,
 		"a__b/c.d-e/img":      v1.PullAlways,
-		// What is no image's name cannot be pulled.
+		// An invalid image name cannot be pulled.
 		strings.Repeat("a", 64):           v1.PullIfNotPresent,
 		strings.Repeat("a", 247):          v1.PullAlways,
 		strings.Repeat("a", 248):          v1.PullIfNotPresent,

@@ -14,7 +14,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// The states of a field that is not honoured.
+// These are the states of fields that are not honoured.
 const (
 	stateRefused = "refused"
 	stateAPIOnly = "API server only"
@@ -38,7 +38,7 @@ func section(t *testing.T, name string) string {
 
 var quoted = regexp.MustCompile("`([^`]+)`")
 
-// notHonoured are the states of the fields that the document says are not.
+// notHonoured returns the states of the fields that the document lists as not honoured.
 func notHonoured(t *testing.T) map[string]string {
 	t.Helper()
 	states := map[string]string{}
@@ -50,7 +50,7 @@ func notHonoured(t *testing.T) map[string]string {
 	return states
 }
 
-// leaves calls found with the path of each field of a type that has no fields of its own.
+// leaves calls found with the path of each field of a type that has no fields below it.
 func leaves(t reflect.Type, path string, found func(path string)) {
 	switch {
 	case t.Kind() == reflect.Pointer:
@@ -70,13 +70,14 @@ func leaves(t reflect.Type, path string, found func(path string)) {
 	}
 }
 
-// below reports whether a field is another one, or below it.
+// below reports whether path is the field or a field below it.
 func below(path, field string) bool {
 	rest, ok := strings.CutPrefix(path, field)
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// honoured reports whether the table of supported fields has a field, or some of the keys of a map.
+// honoured reports whether the table of supported fields has a field, or has the map to which
+// the field belongs and supports some of its keys.
 func honoured(path string) bool {
 	return isSupported(path) || slices.ContainsFunc([]string{"limits", "requests", "overhead"}, func(name string) bool {
 		return strings.HasSuffix(path, "."+name+".*") && isSupported(strings.TrimSuffix(path, ".*"))
@@ -115,7 +116,7 @@ func sortedKeys(m map[string]string) []string {
 	return keys
 }
 
-// some is a value of a type that says something.
+// some returns a value of a type that is not empty, in the form that JSON has for it.
 func some(t reflect.Type) any {
 	switch {
 	case t.Kind() == reflect.Pointer:
@@ -139,7 +140,7 @@ func some(t reflect.Type) any {
 	}
 }
 
-// saying is a pod that says something in a field.
+// saying returns a pod that sets one field.
 func saying(t *testing.T, field string) []byte {
 	t.Helper()
 	container := func(name string) map[string]any { return map[string]any{"name": name, "image": "i"} }
@@ -210,7 +211,8 @@ func TestWhatIsNotHonouredIsRefused(t *testing.T) {
 	}
 }
 
-// TestEveryHonouredFieldIsShownByATest: and by one that there is.
+// TestEveryHonouredFieldIsShownByATest checks that the document names a test for each supported
+// field, and that the named tests exist.
 func TestEveryHonouredFieldIsShownByATest(t *testing.T) {
 	t.Parallel()
 	passing, err := os.ReadFile("../../test/conformance/passing.txt")
@@ -242,7 +244,7 @@ func TestEveryHonouredFieldIsShownByATest(t *testing.T) {
 	}
 }
 
-// hasTest reports whether a package has a test of a name.
+// hasTest reports whether the package in a directory has a test with this name.
 func hasTest(t *testing.T, dir, name string) bool {
 	t.Helper()
 	files, err := filepath.Glob("../../" + dir + "/*_test.go")

@@ -11,13 +11,13 @@ import (
 
 var testFrom = DecodeFrom{Source: "local", Kind: api.KindFile, File: "/m/web.yaml", NodeName: "Node-1"}
 
-// manifest is a small valid pod with more lines below spec.
+// manifest returns a small valid pod with more lines below spec.
 func manifest(more ...string) string {
 	return "apiVersion: v1\nkind: Pod\nmetadata:\n  name: web\nspec:\n  containers:\n  - name: app\n    image: img\n" +
 		strings.Join(more, "\n") + "\n"
 }
 
-// decodeOne decodes a manifest that is one valid pod.
+// decodeOne decodes a manifest that has exactly one valid pod.
 func decodeOne(t *testing.T, text string) *v1.Pod {
 	t.Helper()
 	docs := Decode([]byte(text), testFrom)
@@ -30,7 +30,8 @@ func decodeOne(t *testing.T, text string) *v1.Pod {
 	return docs[0].Pod
 }
 
-// expectRefusal expects the fault of the first document of a manifest, without the file's name; empty for none.
+// expectRefusal checks the error of the first document of a manifest, without the file's name;
+// "" for none.
 func expectRefusal(t *testing.T, text, want string) {
 	t.Helper()
 	got := ""

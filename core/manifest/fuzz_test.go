@@ -72,7 +72,8 @@ func FuzzDecode(f *testing.F) {
 			if len(back) != 1 || back[0].Err != nil {
 				t.Fatalf("does not decode again: %v\n%s", outline(back), text)
 			}
-			// Another text with the same UID: only the hash may tell.
+			// The UID is the same and the text is another, so the hash is the only difference
+			// allowed.
 			back[0].Pod.Annotations[pod.AnnotationHash] = d.Pod.Annotations[pod.AnnotationHash]
 			if f := pod.Diff(d.Pod, back[0].Pod); f != 0 {
 				t.Fatalf("differs when decoded again: %s", cmp.Diff(d.Pod, back[0].Pod))
@@ -85,8 +86,8 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// breaks counts what ends a line in YAML: a carriage return alone does, too,
-// and three characters that only YAML 1.1 knows.
+// breaks counts the line ends of YAML, among them a single carriage return and three characters
+// that end lines only in YAML 1.1.
 func breaks(text string) (n int) {
 	for _, end := range []string{"\n", "\r", "\u0085", "\u2028", "\u2029"} {
 		n += strings.Count(text, end)

@@ -32,8 +32,7 @@ func TestJSONIsReadAsJSON(t *testing.T) {
 	}
 }
 
-// sameAsJSON checks that a JSON text that was rewritten says the same, and
-// every line of it where it was.
+// sameAsJSON checks that rewriting a JSON text keeps its values and the number of lines.
 func sameAsJSON(t *testing.T, text string) {
 	t.Helper()
 	var want, got any
@@ -85,7 +84,8 @@ func FuzzJSON(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		var all map[string]string
-		// Numbers are read otherwise, and YAML bounds the length of keys.
+		// YAML reads numbers differently and limits the length of keys, so such texts are
+		// skipped.
 		if err := json.Unmarshal([]byte(text), &all); err != nil || all == nil || len(text) > 1000 {
 			return
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// said is what documents of objects are, one line each.
+// said returns one line for each document of an object.
 func said(docs []api.Document) (lines []string) {
 	for i := range docs {
 		d := &docs[i]

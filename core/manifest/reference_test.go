@@ -53,7 +53,7 @@ func TestStaticPodsMayReferenceLocalObjects(t *testing.T) {
 	projected := func(source string) string { return volume("projected: {sources: [" + source + "]}") }
 	for _, tc := range []struct {
 		rule, field string
-		// want is the refusal, empty where the field is accepted.
+		// want is the expected error, empty if the field is accepted.
 		want string
 	}{
 		{"the secret of a registry", "  imagePullSecrets: [{name: a}]", ""},

@@ -26,7 +26,8 @@ func TestSilent(t *testing.T) {
 	}
 }
 
-// What has no documents is silent, or is a list.
+// FuzzSilent checks that a text without documents is silent or has a list, and that a silent
+// text has no pods.
 func FuzzSilent(f *testing.F) {
 	f.Add("# a\n---\n")
 	f.Add("apiVersion: v1\nkind: List\nitems: []\n")

@@ -13,7 +13,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// rowOf renders a row as it stands in docs/supported-fields.md.
+// rowOf returns the row of a field in docs/supported-fields.md.
 func rowOf(s support) string {
 	values := s.values
 	if s.only != nil {
@@ -67,7 +67,7 @@ func TestUnsupportedFields(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		rule, field string
-		// want is the refusal, empty where the field is accepted.
+		// want is the expected error, empty if the field is accepted.
 		want string
 	}{
 		{"an unsupported field is refused", "  topologySpreadConstraints: [{maxSkew: 1}]", "9: spec.topologySpreadConstraints: not supported by this version yet"},

@@ -16,8 +16,8 @@ import (
 
 var addUIDs = flag.Bool("add-uids", false, "fill in the UIDs that are missing in testdata/uids.txt")
 
-// goldenUIDs reads the file: entries are a line "== UID", or "==" where it is
-// missing, and the document below.
+// goldenUIDs reads testdata/uids.txt. Each entry is a line "== UID", or "==" if the UID is
+// missing, with a document below it.
 func goldenUIDs(t *testing.T) (head string, entries [][2]string) {
 	t.Helper()
 	text, err := os.ReadFile("testdata/uids.txt")

@@ -10,7 +10,7 @@ import (
 
 const requiredTerm = "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0]"
 
-// manyLabels are labels that count as pod.MaxLabels and some bytes more together.
+// manyLabels returns labels whose total size is pod.MaxLabels plus more bytes.
 func manyLabels(more int) string {
 	const each = 64
 	var b strings.Builder
@@ -22,7 +22,7 @@ func manyLabels(more int) string {
 	return "{" + b.String() + "}"
 }
 
-// affinity is a manifest with one alternative of a required affinity.
+// affinity returns a manifest with one term of a required node affinity.
 func affinity(term string) string {
 	return manifest("  affinity:", "    nodeAffinity:", "      requiredDuringSchedulingIgnoredDuringExecution:", "        nodeSelectorTerms:", "        - "+term)
 }
@@ -35,7 +35,7 @@ func TestValidation(t *testing.T) {
 	const label = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-'"
 	for _, tc := range []struct {
 		rule, text string
-		// want is the beginning of the fault with its line.
+		// want is the beginning of the error, with its line.
 		want string
 	}{
 		{"a pod has a name", strings.Replace(manifest(), "  name: web\n", "  labels: {}\n", 1), "3: metadata.name: Required value"},

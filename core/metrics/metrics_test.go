@@ -30,7 +30,7 @@ var noon = time.Date(2026, 1, 2, 12, 0, 0, 500_000_000, time.UTC)
 
 func newMetrics() *Metrics { return New("edge", "v9", slog.New(slog.DiscardHandler)) }
 
-// scrape returns the lines of all metrics but those of the process.
+// scrape returns the lines of all metrics except those of the Go runtime and the process.
 func scrape(t *testing.T, m *Metrics) []string {
 	t.Helper()
 	answer := httptest.NewRecorder()
@@ -49,8 +49,8 @@ func scrape(t *testing.T, m *Metrics) []string {
 	return lines
 }
 
-// values are the samples of metrics whose names begin with a prefix, without the
-// buckets of histograms and what is 0.
+// values returns the samples whose names begin with a prefix, without the buckets of histograms and
+// samples of value 0.
 func values(t *testing.T, m *Metrics, prefix string) []string {
 	t.Helper()
 	return slices.DeleteFunc(scrape(t, m), func(line string) bool {
@@ -58,7 +58,7 @@ func values(t *testing.T, m *Metrics, prefix string) []string {
 	})
 }
 
-// owners own the namespaces that begin with their names.
+// owners are the tenants a and b. The owner of a namespace is the part of its name before the dash.
 var owners = Tenants{Names: []string{"a", "b"}, Of: func(namespace string) string {
 	tenant, _, owned := strings.Cut(namespace, "-")
 	if !owned {
@@ -71,7 +71,7 @@ func inNamespace(namespace string) *v1.Pod {
 	return &v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace}}
 }
 
-// full has every metric there is, and each has something to tell.
+// full returns all metrics, each with a value.
 func full() *Metrics {
 	m := newMetrics()
 	p := m.PLEG(func() time.Time { return noon })
@@ -256,7 +256,7 @@ func TestWhatNobodyFeedsIsNotThere(t *testing.T) {
 	}
 }
 
-// table is docs/metrics.md's, from what a scrape says.
+// table returns the table of docs/metrics.md for the lines of a scrape.
 func table(lines []string) string {
 	type family struct {
 		help, kind string

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// get asks an address.
+// get requests url and returns the status and the body.
 func get(t *testing.T, url string) (status int, body string) {
 	t.Helper()
 	c := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
@@ -81,7 +81,7 @@ func TestAnAddressThatIsTakenEndsNothing(t *testing.T) {
 	}
 }
 
-// logged is a log that says when it has a line.
+// logged is a log that signals each line.
 type logged struct {
 	bytes.Buffer
 	line chan struct{}

@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// underWay shows in a line each what is asked, for how long, about which version of
-// what, and what was answered before.
+// underWay returns one line for each open question: the hook, the UID, the time since the
+// question was asked, the image that runs, and the previous verdict.
 func (g *gated) underWay() []string {
 	g.t.Helper()
 	synctest.Wait()

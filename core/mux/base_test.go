@@ -16,8 +16,8 @@ import (
 	"github.com/wardlet/wardlet/core/state"
 )
 
-// madeOf is what a merge policy makes of a document: one with a label that says
-// so, and another image in front of it.
+// madeOf returns the change that a merge policy makes to a pod: it adds a label with the tag
+// and appends the tag to the image.
 func madeOf(p *v1.Pod, tag string) *pod.Mutation {
 	made := p.DeepCopy()
 	if made.Labels == nil {
@@ -32,8 +32,8 @@ func madeOf(p *v1.Pod, tag string) *pod.Mutation {
 	}
 }
 
-// patches answers for the document of a source, and makes something else of it;
-// without a tag it does not.
+// patches returns a function that lets the candidate of a source win. If tag is not empty, the
+// function also changes the candidate as madeOf does.
 func patches(source, tag string) func(api.Contest) *api.Resolution {
 	return func(c api.Contest) *api.Resolution {
 		for i := range c.Candidates {
@@ -49,8 +49,7 @@ func patches(source, tag string) func(api.Contest) *api.Resolution {
 	}
 }
 
-// baseStep is one delivery, or another resolver or other policies, and what
-// follows from it.
+// baseStep is one delivery, or another resolver or other policies, and the expected results.
 type baseStep struct {
 	source string
 	docs   []api.Document
@@ -60,7 +59,7 @@ type baseStep struct {
 	asked  []string
 }
 
-// tidy takes the blanks out of lines that stand for what a pod has not.
+// tidy removes the extra blanks that empty fields leave in the lines.
 func tidy(lines []string) []string {
 	for i := range lines {
 		lines[i] = strings.Join(strings.Fields(lines[i]), " ")
@@ -206,7 +205,7 @@ func TestAnAnswerThatIsAboutAnotherPodIsNoChoice(t *testing.T) {
 	})
 }
 
-// stored writes and reads what is kept of answers, as a disk does.
+// stored encodes and decodes all answers of a ledger, as a disk does.
 func stored(t *testing.T, l *ledger) {
 	t.Helper()
 	for id, r := range l.all {
@@ -225,7 +224,7 @@ func stored(t *testing.T, l *ledger) {
 func TestWhatAFilterHoldsBackOfAWinnerIsJudgedAgainOnlyAsAnotherPod(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		keep  bool // what is kept of answers
+		keep  bool // whether the stored answers survive the restart
 		tag   string
 		asked []string
 	}{

@@ -20,8 +20,8 @@ type nowhere struct{}
 func (nowhere) Apply([]state.Record, []state.DocumentID) error { return nil }
 func (nowhere) LoadAll() ([]state.Record, []error)             { return nil, nil }
 
-// BenchmarkOneChange is one pod whose image changes among many. Its cost does
-// not depend on how many there are.
+// BenchmarkOneChange changes the image of one pod among many. Its cost does not depend on the
+// number of pods.
 func BenchmarkOneChange(b *testing.B) {
 	for _, n := range []int{100, 1000, 10_000} {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
@@ -51,8 +51,8 @@ func BenchmarkOneChange(b *testing.B) {
 	}
 }
 
-// BenchmarkChain is a delivery of documents each of which wants the UID of the
-// next, the last one that of another source's pod: all are refused.
+// BenchmarkChain delivers documents each of which claims the UID of the next one. The last
+// document claims the UID of another source's pod, so all are refused.
 func BenchmarkChain(b *testing.B) {
 	for _, n := range []int{1000, 8000} {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
@@ -79,7 +79,7 @@ func BenchmarkChain(b *testing.B) {
 	}
 }
 
-// chain are n documents of which each has the UID of its place and shift.
+// chain returns n documents. The UID of each is its index plus shift.
 func chain(n, shift int) []api.Document {
 	all := make([]api.Document, n)
 	for i := range all {
@@ -93,7 +93,7 @@ func chain(n, shift int) []api.Document {
 	return all
 }
 
-// BenchmarkFirstSnapshot is a source's first answer with ten thousand pods.
+// BenchmarkFirstSnapshot delivers the first snapshot of a source, with ten thousand pods.
 func BenchmarkFirstSnapshot(b *testing.B) {
 	all := many(10_000, "web:1")
 	b.ReportAllocs()

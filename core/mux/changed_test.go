@@ -15,7 +15,7 @@ func TestWhoIsToldOfChangesFindsThemWhenToldLast(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var m *Mux
-		found := -1 // pods, when told last
+		found := -1 // the number of pods at the last call of Changed
 		m = New(Config{
 			Sources: []Source{{Name: "one"}}, Documents: newDisk(), Logger: slog.New(slog.DiscardHandler), Now: time.Now,
 			Changed: func() { found = len(m.Pods()) },
@@ -24,7 +24,7 @@ func TestWhoIsToldOfChangesFindsThemWhenToldLast(t *testing.T) {
 		var running sync.WaitGroup
 		defer running.Wait()
 		defer cancel()
-		running.Go(func() { _ = m.Run(ctx) }) // it ends with ctx
+		running.Go(func() { _ = m.Run(ctx) }) // Run returns when ctx ends
 		sink := mustSink(t, m, "one")
 		for _, step := range []struct {
 			name string

@@ -19,7 +19,8 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// umpire is a Resolver that answers as told, or not at all.
+// umpire is a Resolver that answers with the function answer. It does not answer if the
+// function is nil or returns nil.
 type umpire struct {
 	changed chan struct{}
 
@@ -66,7 +67,7 @@ func (u *umpire) become(answer func(api.Contest) *api.Resolution) {
 	u.changed <- struct{}{}
 }
 
-// arena is a mux of three sources, of which "api" is an API server.
+// arena is a mux with three sources. The source "api" is an API server.
 type arena struct {
 	*gated
 	disk *disk
@@ -100,7 +101,8 @@ func enter(t *testing.T, c Config) *arena {
 	return a
 }
 
-// claims shows every conflict in a line.
+// claims returns one line for each conflict: its name, its rule, and the UID and state of each
+// claim.
 func (a *arena) claims() []string {
 	a.t.Helper()
 	var lines []string
@@ -114,7 +116,7 @@ func (a *arena) claims() []string {
 	return lines
 }
 
-// from makes a document of a source, "one", "two" or "api".
+// from returns a document of the source "one", "two" or "api".
 func from(source, name string, uid types.UID, img string, edits ...func(*v1.Pod)) api.Document {
 	return good(source+"#"+name, name, uid, append([]func(*v1.Pod){image(img), func(p *v1.Pod) {
 		p.Annotations[pod.AnnotationSource] = source
@@ -129,8 +131,7 @@ func versioned(version string, d api.Document) api.Document {
 	return d
 }
 
-// bout is a snapshot of one source, or a change of the policies, and what
-// follows.
+// bout is a snapshot of one source or a change of the policies, and the expected results.
 type bout struct {
 	source  string
 	docs    []api.Document
@@ -317,8 +318,8 @@ func (a *arena) play(bouts []bout) {
 	a.stop()
 }
 
-// TestAPodOfAConflictBelongsToOneDocument is about one that has left its identity
-// to another while it is undecided who may run: what runs goes with the identity.
+// TestAPodOfAConflictBelongsToOneDocument changes the identity of a pod's document while the
+// conflict is undecided. The running pod must then belong to the new document of its identity.
 func TestAPodOfAConflictBelongsToOneDocument(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -350,7 +351,8 @@ func TestAPodOfAConflictBelongsToOneDocument(t *testing.T) {
 	})
 }
 
-// TestAConflictOutlivesARestart also changes the rule between the two.
+// TestAConflictOutlivesARestart restarts the mux during a conflict, in some cases with another
+// precedence.
 func TestAConflictOutlivesARestart(t *testing.T) {
 	t.Parallel()
 	one, two := from("one", "web", "u1", "i"), from("two", "web", "u2", "i")

@@ -18,11 +18,11 @@ func TestARestartReusesWhatWasDecided(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		before, then []api.Document // snapshots before the restart
-		lenient      bool           // whether the policies allow everything after it
-		after        []api.Document // the first snapshot after it
-		restored     []string       // before that snapshot
+		lenient      bool           // whether the policies allow everything after the restart
+		after        []api.Document // the first snapshot after the restart
+		restored     []string       // operations before this snapshot
 		asked        []string
-		want         []string // after it
+		want         []string // operations after this snapshot
 		askedAfter   []string
 	}{
 		"an admitted pod is handed on without asking anybody": {

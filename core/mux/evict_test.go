@@ -12,7 +12,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// evicts has the pod of a UID evicted as it runs.
+// evicts evicts the pod with this UID and returns the error of Evict.
 func (g *gated) evicts(uid types.UID) error {
 	g.t.Helper()
 	for _, d := range g.mux.Pods() {

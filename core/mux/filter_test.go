@@ -11,8 +11,8 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// filterStep is one delivery, or another answer, or time that passes, and what
-// follows.
+// filterStep is a delivery, a change of the filter's answers, a release or a passage of time,
+// and the expected results.
 type filterStep struct {
 	docs []api.Document
 	// turn and become change the filter's answers. Only become notifies the mux.
@@ -23,8 +23,8 @@ type filterStep struct {
 	want, asked, waits, told []string
 }
 
-// TestWhatAFilterSaysIsWhatTheSyncLoopGets has the rules of filters, each with
-// a policy that admits everything and with none.
+// TestWhatAFilterSaysIsWhatTheSyncLoopGets checks the rules of filters, both with a policy that
+// admits everything and without policies.
 func TestWhatAFilterSaysIsWhatTheSyncLoopGets(t *testing.T) {
 	t.Parallel()
 	web1, web2, web3 := doc("a#0", "web", "u1", "web:1"), doc("a#0", "web", "u1", "web:2"), doc("a#0", "web", "u1", "web:3")
@@ -163,7 +163,7 @@ func TestWhatAFilterSaysIsWhatTheSyncLoopGets(t *testing.T) {
 					g := startFiltered(t, disk, judge(), f)
 					for i := range steps {
 						g.play(f, i, &steps[i])
-						if name != "mirror pods are not asked about" { // nor written
+						if name != "mirror pods are not asked about" { // nor are they written
 							disk.check(t, i, g)
 						}
 					}
@@ -202,7 +202,7 @@ func (g *gated) play(f *sieve, i int, step *filterStep) {
 	}
 }
 
-// sameAgain is a later version of a document that says the same.
+// sameAgain returns a later version of a document with the same content.
 func sameAgain(d api.Document) api.Document {
 	d.Version, d.Pod = "later", d.Pod.DeepCopy()
 	return d

@@ -16,8 +16,8 @@ import (
 	"github.com/wardlet/wardlet/core/state"
 )
 
-// relabels has a judge make every pod it allows one with a label that names the
-// policies, and with its image from a mirror.
+// relabels makes the judge change every pod it allows: the pod gets a label with the name of
+// the policy set, and its image comes from a mirror.
 func relabels(j *judge) {
 	j.change = func(p *v1.Pod) {
 		p.Labels = map[string]string{"by": j.set}
@@ -25,9 +25,8 @@ func relabels(j *judge) {
 	}
 }
 
-// finals is what the sync loop was sent since it was last looked at: the
-// operation, the image, the label and the phase of the new version, and the
-// image of the old one.
+// finals returns the changes that the sync loop was sent since the last call: the operation,
+// and the image, label and phase of the new and of the old version.
 func (g *gated) finals() []string {
 	g.t.Helper()
 	synctest.Wait()
@@ -53,7 +52,7 @@ func (g *gated) finals() []string {
 	return got
 }
 
-// finalStep is one delivery, or other policies, and what follows from it.
+// finalStep is one delivery or other policies, and the expected results.
 type finalStep struct {
 	docs  []api.Document
 	set   string
@@ -61,7 +60,8 @@ type finalStep struct {
 	asked []string
 }
 
-// ofAPI is a pod of an API server: its instance is all of it.
+// ofAPI returns a document of an API server's pod. The instance of such a pod depends on the
+// pod, not on a document as written.
 func ofAPI(id, name string, uid types.UID, img string, edits ...func(*v1.Pod)) api.Document {
 	api := func(p *v1.Pod) { p.Annotations[pod.AnnotationSource] = pod.SourceAPI }
 	return good(id, name, uid, append([]func(*v1.Pod){image(img), api}, edits...)...)
@@ -162,7 +162,7 @@ func TestAnUpdateToWhatPoliciesMadeOfThePodIsNoneForTheSyncLoop(t *testing.T) {
 	})
 }
 
-// reread returns a disk with what an agent that starts would read of it.
+// reread encodes and decodes all records of the disk, as a restart does.
 func (d *disk) reread(t *testing.T) {
 	t.Helper()
 	d.mu.Lock()
@@ -199,7 +199,7 @@ func TestARestartGivesTheVeryObjectThatPoliciesMade(t *testing.T) {
 				g.stop()
 				for range 2 {
 					d.reread(t)
-					// Other policies, that change nothing, are in force meanwhile.
+					// The policies in force after the restart do not change pods.
 					j = newJudge()
 					g = startGated(t, d, j)
 					synctest.Wait()
@@ -302,7 +302,8 @@ func TestAFilterIsAskedAgainWhenPoliciesMakeAnotherPodOfWhatItHoldsBack(t *testi
 		if asked := f.questions(); !slices.Equal(asked, ops("ADD u1 mirror/web:1")) {
 			t.Errorf("asked %q", asked)
 		}
-		// What is held back passes after a restart, too, as it was made.
+		// A version that is held back passes after a restart, too, with the changes by
+		// policies.
 		g.stop()
 		d.reread(t)
 		g = startFiltered(t, d, newJudge(), newSieve(passes))
@@ -313,8 +314,8 @@ func TestAFilterIsAskedAgainWhenPoliciesMakeAnotherPodOfWhatItHoldsBack(t *testi
 	})
 }
 
-// checkFinal holds a change against what policies made of the pod: it is handed
-// on as that, and follows on what was handed on before.
+// checkFinal checks that a change has the pod as policies changed it, and that its old version
+// is the version handed on last.
 func (l *loop) checkFinal(c *api.Change) {
 	l.t.Helper()
 	uid := c.Pod().UID
@@ -334,8 +335,7 @@ func (l *loop) checkFinal(c *api.Change) {
 	}
 }
 
-// labels has a judge make every pod it allows one with a label that names the
-// policies.
+// labels makes the judge add a label with the name of the policy set to every pod it allows.
 func labels(j *judge) {
 	j.change = func(p *v1.Pod) { p.Labels = map[string]string{"by": j.set} }
 }

@@ -7,8 +7,9 @@ import (
 	"testing/synctest"
 )
 
-// script is a source of "random" numbers that a fuzzer writes. They are never
-// the same for ever: a generator that rejects some would wait for others.
+// script is a source of random numbers made from a fuzzer's data. The numbers keep changing
+// after the end of the data; otherwise a generator that rejects some numbers would loop for
+// ever.
 type script struct {
 	rest  []byte
 	drawn uint64
@@ -21,9 +22,8 @@ func (s *script) Uint64() uint64 {
 	return binary.LittleEndian.Uint64(next[:]) + s.drawn*0x9e3779b97f4a7c15
 }
 
-// FuzzMux plays histories of documents, policies, answers and restarts, and
-// holds the outcome against the rules, as
-// TestWhateverHappensTheLoopHasWhatItShould does with random ones.
+// FuzzMux plays histories of documents, policies, answers and restarts. It checks the rules
+// that TestWhateverHappensTheLoopHasWhatItShould checks with random histories.
 func FuzzMux(f *testing.F) {
 	for seed := range uint64(8) {
 		random := rand.New(rand.NewPCG(seed, 2))

@@ -16,8 +16,8 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// gatedStep is one delivery, or a change of the policies, or time that passes,
-// and what follows from it.
+// gatedStep is one delivery, a change of the policies or a passage of time, and the expected
+// results.
 type gatedStep struct {
 	docs    []api.Document
 	lenient *bool
@@ -186,7 +186,7 @@ func TestWhatPolicyDecidesIsWhatTheSyncLoopGets(t *testing.T) {
 	}
 }
 
-// playGated plays the steps and holds what follows against them.
+// playGated plays the steps and compares the results of each step.
 func playGated(t *testing.T, steps []gatedStep, stopDenied bool) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -278,8 +278,8 @@ func TestWhatWaitsIsWanted(t *testing.T) {
 	})
 }
 
-// TestWhatRunsIsWantedByItsOwnSource is about a pod that runs without the sync loop's
-// knowledge, while a document with its UID waits.
+// TestWhatRunsIsWantedByItsOwnSource checks WantedBy for pods that may run although the sync
+// loop has not been sent them, while a document with the same UID waits.
 func TestWhatRunsIsWantedByItsOwnSource(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -310,8 +310,8 @@ func TestWhatRunsIsWantedByItsOwnSource(t *testing.T) {
 	})
 }
 
-// TestAStatusIsThatOfThePodTheSyncLoopHas is about one that waits with the UID of another
-// that was rejected: what becomes of it is nothing that this one's status tells.
+// TestAStatusIsThatOfThePodTheSyncLoopHas has a pod that waits with the UID of a rejected pod.
+// The status of the rejected pod must not show that the other one waits.
 func TestAStatusIsThatOfThePodTheSyncLoopHas(t *testing.T) {
 	t.Parallel()
 	rejected, waits := from("two", "web", "u1", "evil"), doc("a#0", "db", "u1", "wait")
@@ -351,8 +351,8 @@ func TestAStatusIsThatOfThePodTheSyncLoopHas(t *testing.T) {
 	}
 }
 
-// TestWhatWaitsIsToldOfOnceItsUIDIsFree is about the same, once the other one is gone: its
-// status goes with it, and nothing else tells that this one waits.
+// TestWhatWaitsIsToldOfOnceItsUIDIsFree has a pod that waits with the UID of another pod. When
+// the other pod is removed, its status is removed, too, and the waiting pod must be shown.
 func TestWhatWaitsIsToldOfOnceItsUIDIsFree(t *testing.T) {
 	t.Parallel()
 	for name, next := range map[string]struct {

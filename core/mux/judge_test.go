@@ -19,25 +19,26 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// judge is a Gate that answers by the image of the first container: "evil"
-// denied, "wait" held (with "node" at its end by what is on the node), "stuck" never answered, all else allowed.
+// judge is a Gate that answers by the image of the first container: it denies "evil", holds
+// "wait", never answers "stuck", and allows all others. The verdict for an image that begins
+// with "wait" and ends with "node" depends on the node.
 type judge struct {
 	changed, nodeChanged chan struct{}
 
 	mu    sync.Mutex
 	asked []string
-	// recalled are the versions that were admitted before a restart.
+	// recalled are the versions that the judge was called with as admitted before a restart.
 	recalled []string
 	lenient  bool
 	set      string
-	// images has questions on record with the image that is asked about.
+	// images is true if the recorded questions include the image.
 	images bool
-	// allowed are the instances that were ever allowed.
+	// allowed has the instances that were ever allowed.
 	allowed map[string]bool
 	retry   time.Duration
-	// change is what policies make of a pod they allow, nil for nothing.
+	// change edits each allowed pod as policies would; nil for no change.
 	change func(*v1.Pod)
-	// answers are given one after the other.
+	// answers are the answers that the judge has still to send, one after the other.
 	answers []func()
 	giving  bool
 	pending sync.WaitGroup
@@ -100,7 +101,7 @@ func (j *judge) Judge(q api.Question, answer func(api.Verdict)) {
 	}
 }
 
-// mutation is what the judge's policies make of a pod.
+// mutation returns the change that the judge's policies make to a pod.
 func (j *judge) mutation(p *v1.Pod, instance string) *pod.Mutation {
 	if j.change == nil {
 		return nil
@@ -114,7 +115,7 @@ func (j *judge) mutation(p *v1.Pod, instance string) *pod.Mutation {
 	return &pod.Mutation{By: []pod.Mutator{{Policy: "p"}}, Instance: instance, FinalHash: hash, Final: final}
 }
 
-// ponder keeps back all answers until speak.
+// ponder makes the judge keep back all answers until speak is called.
 func (j *judge) ponder() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -138,7 +139,7 @@ func (j *judge) give() {
 	}
 }
 
-// become makes the judge allow everything, or not, as another set would.
+// become puts another policy set into force, which allows everything if lenient is true.
 func (j *judge) become(lenient bool, set string) {
 	j.mu.Lock()
 	j.lenient, j.set = lenient, set
@@ -229,7 +230,7 @@ func startStopping(t *testing.T, documents Documents, j *judge, stopDenied bool)
 	return g
 }
 
-// got is what the sync loop was sent since it was last looked at.
+// got returns the operations that the sync loop was sent since the last call.
 func (g *gated) got() []string {
 	g.t.Helper()
 	synctest.Wait()
@@ -256,7 +257,7 @@ func (g *gated) deliver(source string, d ...api.Document) {
 	}
 }
 
-// static makes a pod one of a file.
+// static makes p a pod of a file source.
 func static(p *v1.Pod) {
 	p.Annotations[pod.AnnotationSource] = "one"
 	p.Annotations[pod.AnnotationHash] = string(p.UID) + p.Spec.Containers[0].Image
@@ -266,7 +267,7 @@ func doc(id, name string, uid types.UID, img string, edits ...func(*v1.Pod)) api
 	return good(id, name, uid, append([]func(*v1.Pod){image(img), static}, edits...)...)
 }
 
-// flat orders operations of several updates as if they were one.
+// flat sorts the operations of several updates into the order they have in one update.
 func flat(ops []string) []string {
 	slices.SortStableFunc(ops, func(a, b string) int { return rank[opOf(a)] - rank[opOf(b)] })
 	return ops

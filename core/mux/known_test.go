@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestDesired_knownStaysWhereADeniedPodIsJudgedAgain follows the age that is shown of a
-// pod over the verdicts about it.
+// TestDesired_knownStaysWhereADeniedPodIsJudgedAgain checks that Known of a pod stays the same
+// while the pod is denied and judged again.
 func TestDesired_knownStaysWhereADeniedPodIsJudgedAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -20,14 +20,13 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// patience is how long the filter of the tests below may hold something back.
+// patience is how long the filter of the tests below may hold back a version.
 const patience = 10 * time.Minute
 
-// runner is a sync loop that holds what it is sent against one rule: of what
-// claims one identity, one runs.
+// runner is a sync loop that checks one rule: only one of the pods that claim an identity runs.
 type runner struct {
 	t *testing.T
-	// pods are what runs, by UID.
+	// pods are the running pods, by UID.
 	pods map[types.UID]*v1.Pod
 }
 
@@ -78,10 +77,10 @@ func (r *runner) change(c *api.Change) {
 	}
 }
 
-// fickle answers every question otherwise, also the same one.
+// fickle answers at random, even if it is asked the same question again.
 type fickle struct{ random *rand.Rand }
 
-// resolve lets a candidate run, lets none begin, leaves it to the rule of the
+// resolve chooses a candidate, the running pod or none, leaves the choice to the rule of the
 // node, or does not answer.
 func (f *fickle) resolve(c api.Contest) *api.Resolution {
 	choices := []api.Choice{api.ChooseWinner, api.ChooseWinner, api.ChooseWinner, api.ChooseCurrent, api.ChooseNone, api.NoChoice}
@@ -97,8 +96,8 @@ func (f *fickle) postpone(api.FilterQuestion) *api.FilterVerdict {
 	return &api.FilterVerdict{Answer: api.Defer, After: after, Limit: patience, Policy: "p", Reason: "Never"}
 }
 
-// race is a mux under a filter that always defers and a resolver that answers
-// at random, with what its sources say.
+// race is a mux with a filter that always defers, a resolver that answers at random, and the
+// documents of the sources.
 type race struct {
 	t      *testing.T
 	random *rand.Rand
@@ -107,7 +106,7 @@ type race struct {
 	config Config
 	muxed  *gated
 	runs   *runner
-	// said is what each source said last, by name.
+	// said are the documents that each source delivered last, by pod name.
 	said map[string]map[string]api.Document
 }
 
@@ -123,7 +122,7 @@ func newRace(t *testing.T, seed uint64) *race {
 	return r
 }
 
-// enter starts the mux.
+// enter starts a mux on the documents of the disk.
 func (r *race) enter() {
 	r.t.Helper()
 	if r.config.Gate != nil {
@@ -135,8 +134,8 @@ func (r *race) enter() {
 	r.muxed = enter(r.t, r.config).gated
 }
 
-// restart kills the mux and starts it again. What ran does, before any source
-// was asked.
+// restart stops the mux and starts it again. Each identity that had a running pod must have one
+// again before a source delivers.
 func (r *race) restart(step int) {
 	r.t.Helper()
 	r.muxed.stop()
@@ -154,7 +153,7 @@ func (r *race) restart(step int) {
 	}
 }
 
-// say has a source say again what it did.
+// say delivers all documents of a source.
 func (r *race) say(source string) {
 	var all []api.Document
 	for _, name := range []string{"n0", "n1", "n2"} {
@@ -165,8 +164,7 @@ func (r *race) say(source string) {
 	r.muxed.deliver(source, all...)
 }
 
-// edit makes a source say something else of one pod: it is new, another one,
-// or gone.
+// edit adds, changes or removes one document of a source.
 func (r *race) edit(source string) {
 	if r.said[source] == nil {
 		r.said[source] = map[string]api.Document{}
@@ -183,7 +181,7 @@ func (r *race) edit(source string) {
 	r.said[source][name] = from(source, name, types.UID(uid), img)
 }
 
-// claims are the newest versions of an identity.
+// claims returns the newest versions of the pods that claim an identity.
 func (r *race) claims(id types.NamespacedName) (all []*v1.Pod) {
 	for _, documents := range r.said {
 		if d, ok := documents[id.Name]; ok {
@@ -193,8 +191,8 @@ func (r *race) claims(id types.NamespacedName) (all []*v1.Pod) {
 	return all
 }
 
-// check fails the test unless each claimed identity runs in its newest version
-// or is shown to wait, and no unclaimed identity runs.
+// check fails the test unless each claimed identity runs in its newest version or is shown as
+// waiting. An identity without a claim must not run.
 func (r *race) check(step int) {
 	r.t.Helper()
 	waits := map[string]bool{}
@@ -222,8 +220,8 @@ func (r *race) check(step int) {
 	}
 }
 
-// end lets the resolver settle on the least UID, and waits for as long as the
-// filter may hold something back: then that is what runs, and nothing else.
+// end makes the resolver choose the least UID and waits for as long as the filter may hold back
+// a version. Then exactly the chosen pods must run.
 func (r *race) end() {
 	r.t.Helper()
 	r.umpire.become(func(c api.Contest) *api.Resolution {

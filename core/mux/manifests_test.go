@@ -23,16 +23,16 @@ type draft struct {
 	fault   fault
 }
 
-// fault is what is wrong with a draft.
+// fault is the error in a draft.
 type fault int
 
 const (
 	valid fault = iota
-	// typo: it says which pod it would be.
+	// typo is a fault in a document that still names its pod.
 	typo
-	// nameless: it does not say which pod it would be.
+	// nameless is a fault in a document that does not name its pod.
 	nameless
-	// garbled: its end cannot be found.
+	// garbled is a fault because of which the end of the document cannot be found.
 	garbled
 )
 
@@ -54,14 +54,13 @@ func (d draft) String() string {
 	return d.name + strconv.Itoa(d.version) + []string{"", "!", "?", "["}[d.fault]
 }
 
-// desk is a directory of manifests that a user edits, as the file source
-// hands it over.
+// desk is a directory of manifests that a user edits. It delivers them as the file source does.
 type desk struct {
 	files map[string][]draft
 	store *store
 	disk  *disk
 	now   time.Time
-	// given is what was handed over of each file.
+	// given is the text of each file that was delivered last.
 	given map[string]string
 }
 
@@ -74,7 +73,7 @@ func (d *desk) decode(file string) (text string, docs []api.Document) {
 	return text, manifest.Decode([]byte(text), manifest.DecodeFrom{Source: "one", Kind: api.KindFile, File: file, NodeName: "n"})
 }
 
-// restart begins with what the disk holds, and reads everything.
+// restart creates a new store from the disk and delivers a snapshot of all files.
 func (d *desk) restart() {
 	m := New(Config{Sources: []Source{{Name: "one", Kind: "file"}}, Documents: d.disk, Logger: slog.New(slog.DiscardHandler), Now: time.Now})
 	d.store, d.given = m.store, map[string]string{}
@@ -88,7 +87,7 @@ func (d *desk) restart() {
 	d.merge(delivery{source: "one", snapshot: true, docs: all})
 }
 
-// deliver hands over the files that are not as they were.
+// deliver delivers the files that have changed since the last delivery.
 func (d *desk) deliver() {
 	change := delivery{source: "one"}
 	for file := range d.given {
@@ -122,7 +121,7 @@ func (d *desk) step(change func(*txn) outcome) {
 	}
 }
 
-// runs are the versions of the pods that run, by name.
+// runs returns the versions of the running pods, by name.
 func (d *desk) runs() map[string]string {
 	versions := map[string]string{}
 	for _, sl := range d.store.owner {
@@ -132,7 +131,7 @@ func (d *desk) runs() map[string]string {
 	return versions
 }
 
-// stands says in which file the document of each pod stands.
+// stands returns the file of each pod's document, by the pod's name.
 func (d *desk) stands() map[string]string {
 	files := map[string]string{}
 	for _, sl := range d.store.sources["one"].slots {
@@ -143,7 +142,7 @@ func (d *desk) stands() map[string]string {
 	return files
 }
 
-// edit makes a change as a user would.
+// edit makes a random change. faults is the number of kinds of faults that it chooses from.
 func (d *desk) edit(random *rand.Rand, faults int) {
 	file := []string{"f", "g"}[random.IntN(2)]
 	drafts := slices.Clone(d.files[file])
@@ -165,7 +164,7 @@ func (d *desk) edit(random *rand.Rand, faults int) {
 		delete(d.files, file)
 		return
 	case n == 6 && len(drafts) > 0:
-		// It is taken to the other file.
+		// The document moves to the other file.
 		other := d.otherThan(file)
 		d.files[other] = append(slices.Clone(d.files[other]), drafts[at])
 		drafts = slices.Delete(drafts, at, at+1)
@@ -186,7 +185,7 @@ func (d *desk) otherThan(file string) string {
 	return "f"
 }
 
-// names counts the documents that are meant to be each pod.
+// names returns the number of documents of each pod name, including documents with a fault.
 func (d *desk) names() map[string]int {
 	count := map[string]int{}
 	for _, drafts := range d.files {
@@ -201,8 +200,8 @@ func (d *desk) held(file string) bool {
 	return slices.ContainsFunc(d.files[file], func(one draft) bool { return one.fault >= nameless })
 }
 
-// check holds what runs against the rules. before, stood and named are what ran,
-// where it stood, and how many documents named it.
+// check returns the rules that the running pods violate. before, stood and named are the
+// results of runs, stands and names before the edits.
 func (d *desk) check(before, stood map[string]string, named map[string]int) (wrong []string) {
 	runs, names := d.runs(), d.names()
 	say := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
@@ -255,9 +254,9 @@ func (d *desk) check(before, stood map[string]string, named map[string]int) (wro
 	return wrong
 }
 
-// TestManifests_randomEdits plays random edits of manifests with faults, and
-// restarts, and checks that what runs is what the documents name. It plays a
-// third of the seeds: such a history takes longer than the others.
+// TestManifests_randomEdits plays random edits of manifests, with faults and restarts. It
+// checks that the running pods follow from the documents. It plays only a third of the seeds,
+// because such a history takes long.
 func TestManifests_randomEdits(t *testing.T) {
 	t.Parallel()
 	for seed := range *seeds / 3 {
@@ -301,8 +300,7 @@ func TestManifests_randomEdits(t *testing.T) {
 	}
 }
 
-// sameAsDisk holds the last valid versions against what a restart would begin
-// with.
+// sameAsDisk returns an error unless the disk and the store have the same last valid versions.
 func sameAsDisk(d *desk) error {
 	have := map[state.DocumentID]*api.Document{}
 	src := d.store.sources["one"]

@@ -16,8 +16,8 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// step is one delivery and the operations that must follow from it, each as
-// "OP uid" or "OP uid for uid" where one replaces the other.
+// step is one delivery and the expected operations, each as "OP uid", or as "OP uid for uid" if
+// one pod replaces the other.
 type step struct {
 	source   string
 	snapshot bool
@@ -267,7 +267,7 @@ func bad(id string) api.Document {
 	return api.Document{ID: id, Version: "bad", Err: &api.DocumentError{File: file, Line: 3, Err: errors.New("broken")}}
 }
 
-// wouldBe is a document with a fault that names its pod.
+// wouldBe returns a document with a fault that names its pod.
 func wouldBe(id string, identity types.NamespacedName) api.Document {
 	d := bad(id)
 	d.Claims = identity

@@ -43,7 +43,8 @@ func check(t *testing.T, step int, g *gated, l *loop, current map[string][]api.D
 	checkInstances(t, step, g.mux.store)
 }
 
-// checkInstances holds what versions are wanted as against what they are.
+// checkInstances checks that the instance recorded for each pod that waits or was sent is the
+// instance of this pod.
 func checkInstances(t *testing.T, step int, s *store) {
 	t.Helper()
 	for _, w := range s.pending.All() {
@@ -59,7 +60,7 @@ func checkInstances(t *testing.T, step int, s *store) {
 	}
 }
 
-// hold returns the pods that documents of a source are, by identity.
+// hold returns the pods of a source's documents, by identity.
 func (g *gated) hold(source string) map[types.NamespacedName][]*v1.Pod {
 	g.mux.mu.RLock()
 	defer g.mux.mu.RUnlock()
@@ -73,8 +74,8 @@ func (g *gated) hold(source string) map[types.NamespacedName][]*v1.Pod {
 	return had
 }
 
-// checkClaims holds what became of the pods of a source against the rule: one
-// that only a document with a fault names is still its last valid version.
+// checkClaims checks that a pod keeps its last valid version if only a document with a fault
+// names it. had are the pods before the delivery of documents.
 func checkClaims(t *testing.T, step int, g *gated, source string, documents []api.Document, had map[types.NamespacedName][]*v1.Pod) {
 	t.Helper()
 	now := g.hold(source)
@@ -88,7 +89,7 @@ func checkClaims(t *testing.T, step int, g *gated, source string, documents []ap
 	for _, d := range documents {
 		before := had[d.Claims]
 		if d.Pod != nil || valid[d.Claims] || len(before) == 0 || uids[before[0].UID] {
-			continue // that pod may have another identity now
+			continue // the pod before may have another identity now
 		}
 		if len(now[d.Claims]) == 0 || len(before) == 1 && now[d.Claims][0] != before[0] {
 			t.Errorf("step %d: %s of %s would be %s, of which the last valid version was lost", step, d.ID, source, d.Claims)
@@ -96,7 +97,7 @@ func checkClaims(t *testing.T, step int, g *gated, source string, documents []ap
 	}
 }
 
-// check holds what a restart would begin with against what the loop has.
+// check compares the pods that a restart would restore with the pods that the loop has.
 func (d *disk) check(t *testing.T, step int, g *gated) {
 	t.Helper()
 	d.mu.Lock()
@@ -121,8 +122,8 @@ func (d *disk) check(t *testing.T, step int, g *gated) {
 	d.checkSuppressed(t, step, g)
 }
 
-// checkContests holds who runs of those that claim one identity against the
-// rule: a loser only while the winner does not, as what it stands for.
+// checkContests checks that the losers of each conflict do not wait for a verdict, and do not
+// run beside the winner.
 func checkContests(t *testing.T, step int, g *gated) {
 	t.Helper()
 	for _, c := range g.mux.store.conflicts.Contests() {
@@ -145,8 +146,7 @@ func checkContests(t *testing.T, step int, g *gated) {
 	}
 }
 
-// checkSource holds what became of the newest documents of a source against
-// the rules.
+// checkSource checks the pods of a source after it has delivered these documents.
 func checkSource(t *testing.T, step int, g *gated, source string, documents []api.Document) {
 	t.Helper()
 	var uids []types.UID

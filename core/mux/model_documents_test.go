@@ -13,8 +13,8 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// randomUmpire answers at random, but the same to the same conflict, and to one
-// in four never; nil one time in two.
+// randomUmpire returns a resolver that answers at random, or nil in half of all calls. The
+// resolver answers equal conflicts equally, and never answers a quarter of them.
 func randomUmpire(random *rand.Rand) *umpire {
 	if random.IntN(2) == 0 {
 		return nil
@@ -51,8 +51,7 @@ func described(documents []api.Document) string {
 	return strings.Join(all, " ")
 }
 
-// randomDocuments are up to four documents with names and UIDs that collide
-// now and then.
+// randomDocuments returns up to four documents. Some of them have the same name or UID.
 func randomDocuments(random *rand.Rand, source string) []api.Document {
 	var all []api.Document
 	images := []string{"web:1", "web:2", "evil:1", "wait:1"}

@@ -12,18 +12,18 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// loop is a sync loop that only keeps books.
+// loop is a sync loop that only records and checks the changes it is sent.
 type loop struct {
 	t *testing.T
-	// pods are by UID, true for one that may run.
+	// pods are the pods by UID. The value is true for a pod that may run.
 	pods map[types.UID]bool
-	// restored are those that the last restart brought back.
+	// restored are the pods that the last restart restored.
 	restored map[types.UID]bool
-	// successor is what took the place of a pod.
+	// successor is the UID of the pod that replaced a pod.
 	successor map[types.UID]types.UID
-	// newest are the pods as they were handed on last.
+	// newest are the newest versions of the pods that the mux has handed on.
 	newest map[types.UID]*v1.Pod
-	// filtered is what filters said, nil where none is asked.
+	// filtered has the answers of the filter, nil without a filter.
 	filtered *strainer
 }
 

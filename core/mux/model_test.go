@@ -18,8 +18,8 @@ import (
 
 var seeds = flag.Uint64("seeds", 300, "how many random histories are played")
 
-// TestWhateverHappensTheLoopHasWhatItShould plays random histories of
-// documents, policies and restarts, and holds the outcome against the rules.
+// TestWhateverHappensTheLoopHasWhatItShould plays random histories of documents, policies and
+// restarts, and checks the rules after each step.
 func TestWhateverHappensTheLoopHasWhatItShould(t *testing.T) {
 	t.Parallel()
 	for seed := range *seeds {
@@ -94,7 +94,7 @@ func playRandom(t *testing.T, random *rand.Rand, steps int) {
 			g, current = enter(t, c).gated, map[string][]api.Document{}
 			l.take(g)
 			for uid, runs := range before {
-				// Of two that wait with one UID the other one may get it now.
+				// If two pods waited with one UID, the other pod may have the UID now.
 				kept := l.pods[uid] || l.pods[l.successor[uid]]
 				if runs && !kept && (!changed || !l.restored[uid]) {
 					t.Errorf("step %d: %s ran before the restart and neither it nor its successor does after it", step, uid)
@@ -132,7 +132,7 @@ func playRandom(t *testing.T, random *rand.Rand, steps int) {
 			g.deliver(source, current[source]...)
 			checkClaims(t, step, g, source, current[source], had)
 			if random.IntN(3) == 0 {
-				continue // the next one comes before the answers
+				continue // the next step comes before the answers
 			}
 		}
 		l.take(g)

@@ -13,8 +13,8 @@ import (
 	"github.com/wardlet/wardlet/core/state"
 )
 
-// TestAVerdictCountsForWhereItsDocumentIs is about one that a rejected pod gets while
-// its document moves.
+// TestAVerdictCountsForWhereItsDocumentIs moves the document of a rejected pod while a new
+// verdict is pending. The verdict must apply to the document at its new place.
 func TestAVerdictCountsForWhereItsDocumentIs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -43,8 +43,8 @@ func TestAVerdictCountsForWhereItsDocumentIs(t *testing.T) {
 	})
 }
 
-// TestHowLongAPodWasHeldBackDoesNotCountForAnother is about what the disk has of
-// that, where a restart comes before the document is another pod.
+// TestHowLongAPodWasHeldBackDoesNotCountForAnother checks that the stored start of a hold is
+// not used for another pod, if the document describes another pod after a restart.
 func TestHowLongAPodWasHeldBackDoesNotCountForAnother(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -82,8 +82,8 @@ func TestHowLongAPodWasHeldBackDoesNotCountForAnother(t *testing.T) {
 	})
 }
 
-// heldSince is for how long a filter has held back what waits under a UID, -1
-// where it holds back nothing.
+// heldSince returns how long a filter has held back the version with this UID, or -1 if no
+// filter holds it back.
 func (a *arena) heldSince(uid types.UID) time.Duration {
 	a.t.Helper()
 	synctest.Wait()
@@ -95,8 +95,8 @@ func (a *arena) heldSince(uid types.UID) time.Duration {
 	return -1
 }
 
-// TestMux_podWithAnotherIdentityRunsOn is about one whose annotation changes while an
-// update of it waits.
+// TestMux_podWithAnotherIdentityRunsOn changes the identity annotation of a running pod while
+// an update of the pod waits.
 func TestMux_podWithAnotherIdentityRunsOn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -186,7 +186,7 @@ func startOn(t *testing.T, documents Documents) *Mux {
 			t.Errorf("Run = %v, want it cancelled", err)
 		}
 		for range m.Updates() {
-			continue // drained: it ends because it is closed
+			continue // the channel is closed when Run has returned
 		}
 	})
 	return m

@@ -12,10 +12,10 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// everything runs.
+// everything reports that each pod runs.
 func everything(types.UID) bool { return true }
 
-// holding is the document that holds a manifest because of another one.
+// holding returns the document by which a file is held because of a fault in another document.
 func holding(file string) api.Document {
 	d := bad(file + "#*")
 	d.Err.Err = errors.New("which pods the file holds is uncertain")

@@ -11,8 +11,8 @@ import (
 
 var rejects = api.Verdict{Answer: api.Deny, Reason: api.ReasonConflictRejected, Message: `policy "p": neither`, Policy: "p"}
 
-// evictsRejected has the pod of a UID evicted, if the conflict in which it stands was
-// answered with none.
+// evictsRejected evicts the pod with this UID. It fails the test unless the answer to the pod's
+// conflict was ChooseNone.
 func (a *arena) evictsRejected(uid types.UID) {
 	a.t.Helper()
 	for _, d := range a.mux.Pods() {
@@ -118,7 +118,7 @@ func TestADenialInAConflictIsJudgedAgainOnceThatHasAnEnd(t *testing.T) {
 	none := always(api.ChooseNone)
 	for name, tc := range map[string]struct {
 		answer func(api.Contest) *api.Resolution
-		// restart: other policies are in force after a restart only.
+		// restart is true if the other policies come into force by a restart.
 		restart bool
 		restore []string
 	}{

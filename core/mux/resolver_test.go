@@ -48,7 +48,7 @@ func (l *ledger) Load() ([]state.Resolution, []error) {
 	return all, nil
 }
 
-// prefers answers for the candidate with that image.
+// prefers returns a function that lets the candidate with this image win.
 func prefers(img string) func(api.Contest) *api.Resolution {
 	return func(c api.Contest) *api.Resolution {
 		for i, candidate := range c.Candidates {
@@ -64,7 +64,7 @@ func always(choice api.Choice) func(api.Contest) *api.Resolution {
 	return func(api.Contest) *api.Resolution { return &api.Resolution{Choice: choice, Winner: 7} }
 }
 
-// dispute is a snapshot of one source, or another resolver, and what follows.
+// dispute is a snapshot of one source or another resolver, and the expected results.
 type dispute struct {
 	source string
 	docs   []api.Document
@@ -230,8 +230,8 @@ func TestAnswersToConflictsThatARestartDoesNotFindAreForgotten(t *testing.T) {
 	})
 }
 
-// TestAnAnswerOfFormerPoliciesDoesNotOutliveTheAgent is about a restart before those in
-// force have answered.
+// TestAnAnswerOfFormerPoliciesDoesNotOutliveTheAgent restarts the mux before the new policies
+// have answered.
 func TestAnAnswerOfFormerPoliciesDoesNotOutliveTheAgent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -23,7 +23,7 @@ type disk struct {
 	mu      sync.Mutex
 	records map[state.DocumentID]state.Record
 	full    error
-	// puts are the IDs in the order they were written.
+	// puts are the IDs of the written records, in order.
 	puts []string
 }
 
@@ -52,7 +52,7 @@ func (d *disk) Apply(put []state.Record, remove []state.DocumentID) error {
 	return nil
 }
 
-// of is the record of a document.
+// of returns the record of a document.
 func (d *disk) of(source, id string) state.Record {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -68,8 +68,8 @@ func (d *disk) LoadAll() ([]state.Record, []error) {
 func TestARestartBeginsWithTheLastValidVersions(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
-		before []api.Document // one snapshot each of source "one"
-		broken []api.Document // what came after it
+		before []api.Document // each is one snapshot of source "one"
+		broken []api.Document // a later snapshot with faults
 		after  []api.Document
 		want   []string
 	}{
@@ -278,7 +278,8 @@ func TestAFullDiskStopsNoPod(t *testing.T) {
 	})
 }
 
-// sameVersion is d with another pod: the same bytes, read by another agent.
+// sameVersion returns d with an edited pod and the same version: another agent may read the
+// same bytes differently.
 func sameVersion(d api.Document, edit func(*v1.Pod)) api.Document {
 	d.Pod = d.Pod.DeepCopy()
 	edit(d.Pod)

@@ -13,8 +13,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// changeGate lets new pods pass, and returns the answer it was told to whatever
-// would change or replace one.
+// changeGate allows new pods. For a question about a change or a replacement it returns answer.
 type changeGate struct {
 	changed, node chan struct{}
 
@@ -40,7 +39,7 @@ func (g *changeGate) Judge(q api.Question, answer func(api.Verdict)) {
 	answer(v)
 }
 
-// become makes it give another answer, as other policies would.
+// become changes the answer of the gate, as other policies would.
 func (g *changeGate) become(answer api.Answer) {
 	g.mu.Lock()
 	g.answer = answer
@@ -48,7 +47,7 @@ func (g *changeGate) become(answer api.Answer) {
 	g.changed <- struct{}{}
 }
 
-// gave are its answers since it was last asked for them.
+// gave returns the answers since the last call, without consecutive repetitions.
 func (g *changeGate) gave() []api.Answer {
 	g.mu.Lock()
 	defer g.mu.Unlock()

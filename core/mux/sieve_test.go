@@ -15,14 +15,15 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// sieve is a Filter that answers as told, or not at all.
+// sieve is a Filter that answers with the function answer, or not at all if the function
+// returns nil.
 type sieve struct {
 	changed chan struct{}
 
 	mu     sync.Mutex
 	answer func(api.FilterQuestion) *api.FilterVerdict
 	asked  []string
-	// later are answers that are given when told.
+	// late is true while answers are kept in later instead of being sent.
 	late  bool
 	later []func()
 }
@@ -54,7 +55,7 @@ func (f *sieve) Filter(q api.FilterQuestion, answer func(api.FilterVerdict)) {
 	}
 }
 
-// postpone has the answers from now on given by the function that it returns.
+// postpone keeps back all answers until the function that it returns is called.
 func (f *sieve) postpone() (give func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -70,14 +71,14 @@ func (f *sieve) postpone() (give func()) {
 	}
 }
 
-// turn makes the sieve answer otherwise, without saying so.
+// turn changes the answers of the sieve without notifying the mux.
 func (f *sieve) turn(answer func(api.FilterQuestion) *api.FilterVerdict) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.answer = answer
 }
 
-// become makes it answer otherwise, as other policies would.
+// become changes the answers of the sieve and notifies the mux, as a change of policies does.
 func (f *sieve) become(answer func(api.FilterQuestion) *api.FilterVerdict) {
 	f.turn(answer)
 	f.changed <- struct{}{}
@@ -91,7 +92,7 @@ func (f *sieve) questions() []string {
 	return asked
 }
 
-// limit is how long the filters of these tests may hold something back.
+// limit is how long the filters of these tests may hold back a version.
 const limit = time.Hour
 
 func passes(api.FilterQuestion) *api.FilterVerdict { return &api.FilterVerdict{Answer: api.Pass} }
@@ -108,7 +109,7 @@ func defers(after time.Duration) func(api.FilterQuestion) *api.FilterVerdict {
 	}
 }
 
-// only has an answer for one operation, and lets all else pass.
+// only returns a function that calls answer for one operation and passes all others.
 func only(op api.Op, answer func(api.FilterQuestion) *api.FilterVerdict) func(api.FilterQuestion) *api.FilterVerdict {
 	return func(q api.FilterQuestion) *api.FilterVerdict {
 		if q.Op != op {
@@ -118,7 +119,7 @@ func only(op api.Op, answer func(api.FilterQuestion) *api.FilterVerdict) func(ap
 	}
 }
 
-// startFiltered runs a mux with a filter, and with a judge where there is one.
+// startFiltered runs a mux with a filter, and with a judge if j is not nil.
 func startFiltered(t *testing.T, documents Documents, j *judge, f *sieve, edits ...func(*Config)) *gated {
 	t.Helper()
 	g := &gated{t: t, judge: j, board: newBoard()}
@@ -152,7 +153,7 @@ func startFiltered(t *testing.T, documents Documents, j *judge, f *sieve, edits 
 	return g
 }
 
-// suppressed shows in a line each what a filter holds back.
+// suppressed returns one line for each version that a filter holds back.
 func (g *gated) suppressed() []string {
 	g.t.Helper()
 	synctest.Wait()
@@ -167,7 +168,8 @@ func (g *gated) suppressed() []string {
 	return lines
 }
 
-// dying is a pod that an API server has deleted, with seconds of grace.
+// dying returns an edit by which the API server has deleted a pod, with a grace period in
+// seconds.
 func dying(grace int64) func(*v1.Pod) {
 	return func(p *v1.Pod) {
 		deleted(p)

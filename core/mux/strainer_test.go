@@ -17,19 +17,19 @@ import (
 	"github.com/wardlet/wardlet/core/state"
 )
 
-// strainer answers at random, but the same to the same question: it passes,
-// defers, drops, or never answers. It keeps books of that over restarts.
+// strainer answers at random: it passes, defers, drops, or never answers. Equal questions get
+// equal answers. It records its answers, also while the mux restarts.
 type strainer struct {
 	mu   sync.Mutex
 	salt uint64
-	// passed are versions that it let pass, first is when it said first that
-	// one of an identity has to wait since something of that went on.
+	// passed are the versions that the strainer let pass. first is when the strainer first held
+	// back a version of a claimant since the last change of this claimant was handed on.
 	passed   []*v1.Pod
 	first    map[claimant]time.Time
 	released map[types.UID]int
 }
 
-// claimant is an identity of a source.
+// claimant is an identity in one source.
 type claimant struct {
 	source   string
 	identity types.NamespacedName
@@ -39,7 +39,7 @@ func newStrainer(salt uint64) *strainer {
 	return &strainer{salt: salt, first: map[claimant]time.Time{}, released: map[types.UID]int{}}
 }
 
-// change makes it answer otherwise.
+// change makes the strainer answer differently.
 func (s *strainer) change(salt uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,8 +83,8 @@ func (s *strainer) answer(q api.FilterQuestion) *api.FilterVerdict {
 	return v
 }
 
-// check holds a change against what was said of it: it was let pass as it is,
-// was released, or was held back for long enough.
+// check reports an error unless the new version was passed as it is, was released, or was held
+// back for at least the limit.
 func (s *strainer) check(t *testing.T, c *api.Change) {
 	t.Helper()
 	if s == nil || c.New == nil || c.Op == api.Restore || pod.IsMirror(c.New) || c.New.DeletionTimestamp != nil ||
@@ -105,8 +105,8 @@ func (s *strainer) check(t *testing.T, c *api.Change) {
 	}
 }
 
-// checkSuppression holds a version that a filter holds back against the rules:
-// something will end that.
+// checkSuppression reports an error if nothing will end the hold of a version that a filter
+// holds back.
 func checkSuppression(t *testing.T, step int, g *gated, w *pendingVersion) {
 	t.Helper()
 	h, now := w.hold(), time.Now()
@@ -125,8 +125,8 @@ func checkSuppression(t *testing.T, step int, g *gated, w *pendingVersion) {
 	}
 }
 
-// checkEnd holds what the loop has, where nothing is held back any more,
-// against what is desired.
+// checkEnd checks that nothing is held back any more and that the loop has exactly the desired
+// pods.
 func checkEnd(t *testing.T, g *gated, l *loop) {
 	t.Helper()
 	if waiting := g.suppressed(); waiting != nil {
@@ -146,7 +146,7 @@ func checkEnd(t *testing.T, g *gated, l *loop) {
 	}
 }
 
-// checkSuppressed holds what a restart would think is held back against what is.
+// checkSuppressed checks that the disk has the same holds of filters as the mux.
 func (d *disk) checkSuppressed(t *testing.T, step int, g *gated) {
 	t.Helper()
 	for id, r := range d.records {

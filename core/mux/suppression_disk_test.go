@@ -62,7 +62,7 @@ func TestAFullDiskHoldsBackWhatPassesAndIsAskedAboutAgain(t *testing.T) {
 	})
 }
 
-// written returns the IDs that were written since it was last asked.
+// written returns the IDs of the records written since the last call.
 func (d *disk) written() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -47,7 +47,7 @@ func TestWhatPolicyDoesNotAdmitIsNotSuppressed(t *testing.T) {
 	})
 }
 
-// toldByNow returns what was told once everything is at rest.
+// toldByNow waits until the mux is idle and returns the new lines of the board.
 func (g *gated) toldByNow() []string {
 	synctest.Wait()
 	return g.board.told()

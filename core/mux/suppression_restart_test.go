@@ -122,7 +122,7 @@ func TestAClockThatWasSetHoldsNothingBackForLonger(t *testing.T) {
 	}
 }
 
-// writes are the records that a disk was given, in order.
+// writes is a disk that also keeps all records written to it, in order.
 type writes struct {
 	*disk
 	all []state.Record
@@ -156,8 +156,8 @@ func TestASuppressedDocumentThatLosesItsPodForgetsThatOfIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDisk()
 		suppress(t, newJudge(), d, docs(doc("m#0", "web", "u1", "web:1")), docs(doc("m#0", "web", "u2", "web:2"))).stop()
-		// While it is not decided who is web nothing is asked, and what the disk
-		// had is not taken up.
+		// While the conflict about web is undecided, no question is asked and the stored hold
+		// is not used.
 		if err := d.Apply([]state.Record{{Source: "api", ID: "web", Version: "1", Pod: from("api", "web", "u9", "web:9").Pod}}, nil); err != nil {
 			t.Fatal(err)
 		}

@@ -11,8 +11,8 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// suppress has a mux run web:1 and hold an update of it back, and returns what
-// was written.
+// suppress starts a mux that hands on the old documents and whose filter holds back the newer
+// ones.
 func suppress(t *testing.T, j *judge, d *disk, old, newer []api.Document) *gated {
 	t.Helper()
 	f := newSieve(passes)

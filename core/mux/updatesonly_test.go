@@ -102,8 +102,8 @@ func TestWithoutPoliciesNothingStaysDenied(t *testing.T) {
 	})
 }
 
-// TestWhatIsDeniedIsNotWantedAsThat is about a newer version of a pod that runs: what
-// it asks for is reserved for nothing.
+// TestWhatIsDeniedIsNotWantedAsThat checks that the resources of a newer version of a running
+// pod are not reserved if this version is denied.
 func TestWhatIsDeniedIsNotWantedAsThat(t *testing.T) {
 	t.Parallel()
 	for image, want := range map[string]bool{"evil": false, "wait": true, "stuck": true} {
@@ -135,7 +135,7 @@ func enterUpdates(t *testing.T, disk *disk) (*arena, *judge) {
 	return enter(t, Config{Documents: disk, Gate: j, UpdatesOnly: true}), j
 }
 
-// image is that of the first container of a pod as the sync loop has it.
+// image returns the image of the first container of a pod that the sync loop has, or "".
 func (a *arena) image(uid string) string {
 	for _, d := range a.mux.Pods() {
 		if string(d.Pod.UID) == uid && d.HandedOn {

@@ -12,7 +12,8 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// connections deny all but programs that are not "rm", and remember what was asked.
+// connections permits only exec in the pod "web" of programs other than "rm". It records the
+// questions.
 type connections struct {
 	mu    sync.Mutex
 	asked []Connection

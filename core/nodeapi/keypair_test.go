@@ -13,8 +13,8 @@ import (
 	"github.com/wardlet/wardlet/test/cluster/pki"
 )
 
-// TestKeyPair_log replaces the files while connections come: what is wrong with them is logged once for each reason, and
-// the end of it once.
+// TestKeyPair_log replaces the files while connections arrive. Each fault is logged once, and its
+// end is logged once.
 func TestKeyPair_log(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -45,8 +45,8 @@ func TestKeyPair_log(t *testing.T) {
 	)
 	for _, step := range []struct {
 		name  string
-		files map[string]string // those that are written; empty text removes
-		now   time.Time         // the zero value is the time before
+		files map[string]string // the files to write; an empty text removes the file
+		now   time.Time         // the zero value stands for the time of the step before
 		want  []string
 	}{
 		{name: "good files", files: good},

@@ -34,8 +34,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// apiServer knows the token "good" and lets user "reader" and group
-// "system:masters" do everything, other users nothing.
+// apiServer knows the token "good". It permits everything to the user "reader" and the group
+// "system:masters", and nothing to other users.
 type apiServer struct {
 	mu     sync.Mutex
 	asked  []string
@@ -84,9 +84,9 @@ type node struct {
 	serving *pki.Authority
 	server  *Server
 	address string
-	// streams is where the runtime streams programs; nil for a runtime that runs none.
+	// streams is the address at which the runtime streams programs, nil if the runtime runs none.
 	streams *url.URL
-	// end ends the server and waits for it.
+	// end stops the server and waits for it.
 	end func()
 }
 
@@ -155,7 +155,7 @@ func newNode(t *testing.T, changes ...func(*Config)) *node {
 	cfg := Config{
 		Listen: n.address, Node: "edge", CertFile: filepath.Join(n.dir, "cert"), KeyFile: filepath.Join(n.dir, "key"), ClientCAFile: filepath.Join(n.dir, "ca"),
 		Client: client, Pods: n, Containers: n, Health: func() error { return nil }, Logger: slog.New(slog.DiscardHandler), Now: time.Now,
-		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "a_metric 1\n") }), // its text is tested
+		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "a_metric 1\n") }), // the text of the metrics has its own tests
 		Configz: func() *KubeletConfiguration {
 			return &KubeletConfiguration{TypeMeta: metav1.TypeMeta{Kind: "KubeletConfiguration"}, StaticPodPath: "/manifests"}
 		},
@@ -212,14 +212,15 @@ type caller struct {
 	cert  *tls.Certificate
 }
 
-// ask returns the status of the answer, 0 where there is no connection, and its text.
+// ask returns the status of the answer and its text. Without a connection, the status is 0 and the
+// text is the error.
 func (n *node) ask(who caller, method, path string) (int, string) {
 	n.t.Helper()
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(n.serving.PEM)
 	config := &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
 	if who.cert != nil {
-		// Sent whatever authorities the server names.
+		// The certificate is sent whatever authorities the server names.
 		config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return who.cert, nil }
 	}
 	transport := &http.Transport{TLSClientConfig: config, DisableKeepAlives: true}
@@ -248,12 +249,13 @@ func (n *node) client(a *pki.Authority, name string, groups ...string) *tls.Cert
 	return &cert
 }
 
-// reached are requests for each route, and what those who may get. A route without a row fails the test.
+// reached has a request for each route and the answer to a client with the right. A route without a
+// row fails the test.
 var reached = map[string]struct {
 	path string
 	want int
 	text string
-	// right is what the API server is asked about.
+	// right is the right for which the API server is asked.
 	right string
 }{
 	"GET /healthz":  {"/healthz", 200, "ok", "get nodes/healthz of edge"},
@@ -323,8 +325,8 @@ func TestServer_routes(t *testing.T) {
 	}
 }
 
-// While the API server cannot be asked, users that it let through a moment ago
-// go on, and all others are refused.
+// While the API server cannot be asked, users that it permitted a moment ago are still served. All
+// others are refused.
 func TestServer_apiServerAway(t *testing.T) {
 	t.Parallel()
 	n := newNode(t)
@@ -378,7 +380,7 @@ func TestContainerLogs(t *testing.T) {
 	}
 }
 
-// Clients that never read what they wanted keep neither others from what they want nor the agent from its end.
+// Clients that never read delay neither other clients nor the stop of the agent.
 func TestServer_clientsThatNeverRead(t *testing.T) {
 	t.Parallel()
 	n := newNode(t)
@@ -391,7 +393,7 @@ func TestServer_clientsThatNeverRead(t *testing.T) {
 		defer conn.Close()
 		_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n")
 		block := make([]byte, 1<<20)
-		for range 64 { // more than connections hold
+		for range 64 { // more than the connections can buffer
 			if _, err := conn.Write(block); err != nil {
 				written <- struct{}{}
 				return

@@ -14,7 +14,8 @@ import (
 	"github.com/wardlet/wardlet/test/cluster/pki"
 )
 
-// TestServer_withoutACluster serves each route to clients with a certificate of the authority, and to no others.
+// TestServer_withoutACluster requests each route. Only clients with a certificate of the authority
+// are served.
 func TestServer_withoutACluster(t *testing.T) {
 	t.Parallel()
 	n := newNode(t, func(c *Config) { c.Client = nil })
@@ -52,7 +53,7 @@ func TestServer_withoutACluster(t *testing.T) {
 	}
 }
 
-// TestServer_withoutLogin lists what is served at the two addresses that need no login.
+// TestServer_withoutLogin checks what is served at the two addresses that need no login.
 func TestServer_withoutLogin(t *testing.T) {
 	t.Parallel()
 	readOnly, health := freeAddress(t), freeAddress(t)
@@ -105,7 +106,8 @@ func TestServer_withoutLogin(t *testing.T) {
 	}
 }
 
-// TestLimit_acceptsNoMoreThanItHasPlaces opens connections until one waits, which a place that is left lets in.
+// TestLimit_acceptsNoMoreThanItHasPlaces opens connections until one waits. The waiting connection
+// is accepted when another one is closed.
 func TestLimit_acceptsNoMoreThanItHasPlaces(t *testing.T) {
 	t.Parallel()
 	inner, err := net.Listen("tcp", "127.0.0.1:0")
@@ -135,7 +137,7 @@ func TestLimit_acceptsNoMoreThanItHasPlaces(t *testing.T) {
 	case <-time.After(100 * time.Millisecond):
 	}
 	must(t, first.Close())
-	_ = first.Close() // a second time leaves no second place
+	_ = first.Close() // a second Close does not free a second place
 	third := <-accepted
 	select {
 	case <-accepted:

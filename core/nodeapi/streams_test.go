@@ -20,7 +20,8 @@ import (
 	"github.com/wardlet/wardlet/test/fakestream"
 )
 
-// talking are containers of a runtime whose streams are at target, nil for one that only says what it would do.
+// talking are containers of a runtime that streams at target. If target is nil, a call returns its
+// description as an error.
 type talking struct{ target *url.URL }
 
 func (talking) LogPath(context.Context, string) (string, error) { return "", errors.New("no logs") }
@@ -49,7 +50,7 @@ type podsOnly []v1.Pod
 
 func (p podsOnly) PodList() *v1.PodList { return &v1.PodList{Items: p} }
 
-// streaming serves the streams of two pods, one of which has ended.
+// streaming serves the streams of two pods, one of which has terminated, and returns the address.
 func streaming(t *testing.T, c Containers) (address string) {
 	t.Helper()
 	of := func(name string, state v1.ContainerState) v1.ContainerStatus {
@@ -124,7 +125,8 @@ func TestStreams_askTheRuntime(t *testing.T) {
 	}
 }
 
-// TestStreams_bound opens as many connections as there may be: one more is refused until one has ended.
+// TestStreams_bound opens as many connections as the limit permits. One more is refused until one
+// of them has ended.
 func TestStreams_bound(t *testing.T) {
 	t.Parallel()
 	runtime := httptest.NewServer(fakestream.Forward(func(_ string, conn io.ReadWriter) error {

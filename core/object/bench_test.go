@@ -12,7 +12,8 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// BenchmarkDirectory is what a directory of some objects costs: a pod that names one of them, and the change of one.
+// BenchmarkDirectory measures a pod's read of one object in a directory, and the change of one
+// object.
 func BenchmarkDirectory(b *testing.B) {
 	for _, size := range []int{10, 10_000} {
 		docs := make([]api.Document, size)
@@ -40,7 +41,7 @@ func BenchmarkDirectory(b *testing.B) {
 	}
 }
 
-// objectDocument is a file with a ConfigMap.
+// objectDocument returns the document of a file with a ConfigMap.
 func objectDocument(i int, version string) api.Document {
 	return api.Document{
 		ID:     fmt.Sprintf("/objects/%d.yaml#0", i),

@@ -22,19 +22,20 @@ import (
 	"github.com/wardlet/wardlet/core/state"
 )
 
-// staticPod is a pod of the node's own sources.
+// staticPod returns a pod of the node's own sources.
 func staticPod(name string) *v1.Pod {
 	p := newPod(name)
 	p.Annotations = map[string]string{pod.AnnotationSource: "manifests"}
 	return p
 }
 
-// config is a manifest of a ConfigMap "x".
+// config returns a manifest of the ConfigMap "x" with a text.
 func config(text string) string {
 	return "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, namespace: shop}\ndata: {text: " + text + "}\n"
 }
 
-// read hands over what some files of the directory say, all of it or a difference. A file that says nothing is gone.
+// read delivers files of the directory, as a snapshot if all is true and otherwise as a
+// difference. A file with an empty text is gone.
 func (r *rig) read(t *testing.T, all bool, files map[string]string) {
 	t.Helper()
 	var docs []api.Document
@@ -57,7 +58,7 @@ func (r *rig) read(t *testing.T, all bool, files map[string]string) {
 	}
 }
 
-// text is what a static pod finds in the ConfigMap x, or why it does not.
+// text returns the text that a static pod gets from the ConfigMap x, or the error.
 func (r *rig) text(t *testing.T, name string) string {
 	t.Helper()
 	m, err := r.ConfigMap(t.Context(), staticPod(name), "x")
@@ -80,9 +81,9 @@ func TestDirectory(t *testing.T) {
 	type step map[string]string
 	for name, tc := range map[string]struct {
 		steps []step
-		// want is what the pod finds after each step.
+		// want is the text or the error that the pod gets after each step.
 		want []string
-		// faults are the documents with faults at the end.
+		// faults are the documents that have faults after the last step.
 		faults []string
 	}{
 		"changes":                     {[]step{{"a": config("one")}, {"a": config("two")}}, []string{"one", "two"}, nil},
@@ -133,7 +134,8 @@ func TestDirectory(t *testing.T) {
 	}
 }
 
-// TestDirectory_wakesWhoUsesWhatChanged wakes no other pods.
+// TestDirectory_wakesWhoUsesWhatChanged checks that a change wakes only the pods that use the
+// object.
 func TestDirectory_wakesWhoUsesWhatChanged(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -158,7 +160,8 @@ func TestDirectory_wakesWhoUsesWhatChanged(t *testing.T) {
 	}
 }
 
-// TestDirectory_isApartFromTheCluster: objects of one name are two.
+// TestDirectory_isApartFromTheCluster checks that the directory and the cluster may have
+// different objects with the same name.
 func TestDirectory_isApartFromTheCluster(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -177,7 +180,8 @@ func TestDirectory_isApartFromTheCluster(t *testing.T) {
 	}
 }
 
-// TestDirectory_thatIsNotConfigured is not waited for.
+// TestDirectory_thatIsNotConfigured checks that objects are reported as not found at once if no
+// directory is configured.
 func TestDirectory_thatIsNotConfigured(t *testing.T) {
 	t.Parallel()
 	p := New(Config{Now: time.Now})
@@ -187,7 +191,8 @@ func TestDirectory_thatIsNotConfigured(t *testing.T) {
 	}
 }
 
-// TestDirectory_knowsWhatWasRightAfterARestart: also a Secret, whose copy is encrypted.
+// TestDirectory_knowsWhatWasRightAfterARestart checks that the last valid version of an object
+// is used after a restart, also for a Secret, whose copy is encrypted.
 func TestDirectory_knowsWhatWasRightAfterARestart(t *testing.T) {
 	t.Parallel()
 	d := &disk{records: map[string]state.Object{}}
@@ -221,7 +226,7 @@ func TestDirectory_knowsWhatWasRightAfterARestart(t *testing.T) {
 	eventually(t, "kept after the last pod", "", d.keys)
 }
 
-// TestPlane_listsObjectsWithoutTheirValues shows what wardlet get objects shows.
+// TestPlane_listsObjectsWithoutTheirValues checks the list that wardlet get objects shows.
 func TestPlane_listsObjectsWithoutTheirValues(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -254,7 +259,8 @@ func TestPlane_listsObjectsWithoutTheirValues(t *testing.T) {
 	}
 }
 
-// TestPlane_keepsAgainWhatADiskHadNoRoomFor: an older copy would come into force with the next agent.
+// TestPlane_keepsAgainWhatADiskHadNoRoomFor checks that an object is stored later if the disk
+// is full. Otherwise the next agent would use an older copy.
 func TestPlane_keepsAgainWhatADiskHadNoRoomFor(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -11,10 +11,11 @@ func TestKeyPlaces(t *testing.T) {
 	t.Parallel()
 	good := strings.Repeat("k", MinKeyFile)
 	for name, tc := range map[string]struct {
-		// file, credential and generated are what is there, empty for nothing; mode is the file's.
+		// file, credential and generated are the keys in these places, "" for none. mode is the
+		// mode of file.
 		file, credential, generated string
 		mode                        os.FileMode
-		// want is which is read, fault a part of the error.
+		// want is the place of the key that is used, and fault is a part of the error.
 		want, fault string
 	}{
 		"operator's":           {file: good, credential: good, mode: 0o600, want: "file"},

@@ -26,27 +26,29 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// fakeServer serves lists and watches of single objects, and tokens, as an API server does.
+// fakeServer serves lists and watches of single objects, and issues tokens, as an API server
+// does.
 type fakeServer struct {
 	*httptest.Server
 
 	mu      sync.Mutex
 	history []fakeEvent
-	// changed is closed, and another one made, with every change.
+	// changed is closed with every change, and replaced by a new channel.
 	changed chan struct{}
-	// down makes the server refuse every request; refused counts them.
+	// down makes the server refuse every request. refused is the number of refused requests.
 	down    bool
 	refused int
-	// requests are the paths and names of lists; open counts the watches that are open by path and name.
+	// requests are the paths and names of list requests. open has the number of open watches,
+	// by path and name.
 	requests []string
 	open     map[string]int
-	// tokens counts those that were made; life is how long they are good for.
+	// tokens is the number of tokens issued. life is how long a token is valid.
 	tokens int
 	life   time.Duration
 	now    func() time.Time
 }
 
-// fakeEvent is a change; its place in the history is its resourceVersion.
+// fakeEvent is a change. Its position in the history follows from its resourceVersion.
 type fakeEvent struct {
 	path, name string
 	Type       string         `json:"type"`
@@ -98,7 +100,7 @@ func (s *fakeServer) list(w http.ResponseWriter, path, name string) {
 	})
 }
 
-// kindAt returns kind and version of the objects at a path.
+// kindAt returns kind and API version of the objects at a path.
 func kindAt(path string) (kind, version string) {
 	return map[string]string{"configmaps": "ConfigMap", "secrets": "Secret", "services": "Service", "runtimeclasses": "RuntimeClass"}[path[strings.LastIndexByte(path, '/')+1:]],
 		map[bool]string{true: "node.k8s.io/v1", false: "v1"}[strings.Contains(path, "node.k8s.io")]
@@ -152,7 +154,7 @@ func answer(w http.ResponseWriter, code int, body any) {
 	_ = json.NewEncoder(w).Encode(body)
 }
 
-// set makes an object what it is from now on, nil for none.
+// set adds or changes an object, or deletes it if object is nil.
 func (s *fakeServer) set(path, name string, object map[string]any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -167,7 +169,7 @@ func (s *fakeServer) set(path, name string, object map[string]any) {
 	s.changed = make(chan struct{})
 }
 
-// turn takes the server down, or up again.
+// turn makes the server refuse or accept requests from now on.
 func (s *fakeServer) turn(down bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -176,15 +178,15 @@ func (s *fakeServer) turn(down bool) {
 	s.changed = make(chan struct{})
 }
 
-// hasRefused reports whether the server, which is down, has refused more than one request: of the first one the client
-// has read the answer then.
+// hasRefused reports whether the server has refused more than one request. If it has, the
+// client has read the answer to the first one.
 func (s *fakeServer) hasRefused() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.refused > 1
 }
 
-// watched are how many watches of an object are open.
+// watched returns the number of open watches of an object.
 func (s *fakeServer) watched(path, name string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -195,7 +197,7 @@ func (s *fakeServer) watched(path, name string) int {
 type rig struct {
 	*Plane
 	server *fakeServer
-	// stop ends the plane, which the test does, too.
+	// stop stops the plane. It is also called when the test ends.
 	stop func()
 
 	mu      sync.Mutex
@@ -208,7 +210,8 @@ func newRig(t *testing.T) *rig {
 	return newRigOn(t, nil, nil)
 }
 
-// newRigOn is newRig with the server of another one, and a disk, nil for none.
+// newRigOn is newRig with the server of another rig, or a new one if it is nil, and with a
+// disk, or none if it is nil.
 func newRigOn(t *testing.T, server *fakeServer, on Disk) *rig {
 	t.Helper()
 	r := &rig{now: time.Now(), changes: map[types.UID]int{}, server: server}
@@ -235,7 +238,7 @@ func newRigOn(t *testing.T, server *fakeServer, on Disk) *rig {
 	return r
 }
 
-// testKey is a key of its own for each name.
+// testKey returns a key that depends on the name.
 func testKey(t *testing.T, name string) *Key {
 	t.Helper()
 	key, err := NewKey([]byte(strings.Repeat(name, MinKeyFile)))

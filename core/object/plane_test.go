@@ -24,12 +24,13 @@ const (
 	classes = "/apis/node.k8s.io/v1/runtimeclasses"
 )
 
-// kinds are the kinds of objects: where the server has them, an object that says text, and what the plane says of one.
+// kinds has for each kind of objects its path on the server, a function that returns an object
+// with a text, and a function that returns the text that a pod gets from the object "x".
 var kinds = map[string]struct {
 	path   string
 	object func(text string) map[string]any
 	get    func(*testing.T, *rig, string) (string, error)
-	// named is how errors call the object "x".
+	// named is the name of the object "x" in errors.
 	named string
 }{
 	"ConfigMap": {
@@ -222,7 +223,7 @@ func TestPlane_servicesOfANamespace(t *testing.T) {
 type disk struct {
 	mu      sync.Mutex
 	records map[string]state.Object
-	// full makes it take no more.
+	// full makes Put fail.
 	full bool
 }
 
@@ -249,7 +250,7 @@ func (d *disk) Delete(key string) error {
 	return nil
 }
 
-// says reports whether a record of a Secret has the text.
+// says reports whether the record of a Secret contains the text.
 func (d *disk) says(text string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -268,8 +269,8 @@ func (d *disk) keys() string {
 	return strings.Join(slices.Sorted(maps.Keys(d.records)), ", ")
 }
 
-// TestPlane_knowsObjectsAfterARestart: an agent that starts while the server is away goes on with what the one before it knew;
-// what is gone since is heard of when the server is back.
+// TestPlane_knowsObjectsAfterARestart checks that an agent that starts while the server is down
+// uses the stored objects, and removes an object that is gone once the server is up again.
 func TestPlane_knowsObjectsAfterARestart(t *testing.T) {
 	t.Parallel()
 	d := &disk{records: map[string]state.Object{}}
@@ -310,7 +311,8 @@ func TestPlane_knowsObjectsAfterARestart(t *testing.T) {
 	eventually(t, "kept after the last pod", "", d.keys)
 }
 
-// TestPlane_readsNoSecretsOfAnotherKey: who has another key, or none, has to wait for the server.
+// TestPlane_readsNoSecretsOfAnotherKey checks that stored Secrets are not used with another key
+// or without a key; the agent has to wait for the server.
 func TestPlane_readsNoSecretsOfAnotherKey(t *testing.T) {
 	t.Parallel()
 	d := &disk{records: map[string]state.Object{}}

@@ -124,7 +124,8 @@ func TestReference_digests(t *testing.T) {
 	}
 }
 
-// TestReference_ofASecretWithoutTheKey: a digest that is another after each start would let no pin hold.
+// TestReference_ofASecretWithoutTheKey checks that a Secret has no digest without the key: a
+// digest that changes with each start would match no pin.
 func TestReference_ofASecretWithoutTheKey(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -155,7 +156,8 @@ func TestReference_withoutAName(t *testing.T) {
 	}
 }
 
-// TestReference_isKeptForItsPod: what a policy was shown first is kept for the worker that needs it.
+// TestReference_isKeptForItsPod checks that an object is kept from the time a policy first asks
+// for it, for the worker that needs it later.
 func TestReference_isKeptForItsPod(t *testing.T) {
 	t.Parallel()
 	d := &disk{records: map[string]state.Object{}}

@@ -43,7 +43,7 @@ func TestGetNewerThan(t *testing.T) {
 	tests := []struct {
 		name string
 		do   func(c *Cache)
-		want string // for newer than second 5
+		want string // for a question about newer than second 5
 	}{
 		{"nothing known", func(*Cache) {}, unanswered},
 		{"inspected later", func(c *Cache) { c.Set(newPod("u", "a=running"), at(6)) }, "a=running"},
@@ -133,7 +133,7 @@ func TestEveryWaiterIsWoken(t *testing.T) {
 			}()
 		}
 		synctest.Wait()
-		c.Set(newPod("u"), start) // not new enough: they wait again
+		c.Set(newPod("u"), start) // not new enough, so the waiters wait again
 		synctest.Wait()
 		if len(done) != 0 {
 			t.Fatalf("%d waiters were answered too early", len(done))
@@ -158,13 +158,14 @@ func TestPodsIsTheLastList(t *testing.T) {
 	}
 }
 
-// While events are followed a list comes once a minute. No reader waits for it.
+// TestWaitingReaderDoesNotWaitForTheList checks that no reader waits for the list, which comes
+// once a minute while events are followed.
 func TestWaitingReaderDoesNotWaitForTheList(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name string
 		do   func(t *testing.T, f *fakeRuntime, b *bench)
-		ask  func(b *bench) // nil: the reader alone
+		ask  func(b *bench) // nil: only the reader asks
 		want string
 	}{
 		{"a pod that is known", nil, nil, "a=running"},
@@ -231,8 +232,8 @@ func TestWaitingReaderDoesNotWaitForTheList(t *testing.T) {
 	}
 }
 
-// An inspection that was begun before the question does not answer it, nor
-// does a list that was begun before.
+// TestReaderDuringAnInspectionGetsTheNextOne checks that neither an inspection nor a list that
+// began before a question answers it.
 func TestReaderDuringAnInspectionGetsTheNextOne(t *testing.T) {
 	t.Parallel()
 	for _, listed := range []bool{false, true} {
@@ -253,7 +254,7 @@ func TestReaderDuringAnInspectionGetsTheNextOne(t *testing.T) {
 				}()
 				time.Sleep(time.Millisecond)
 				if listed {
-					f.change(func() { delete(f.pods, "p") }) // the list that comes now does not show it
+					f.change(func() { delete(f.pods, "p") }) // the next list does not have it
 					if err := b.Relist(t.Context()); err != nil {
 						t.Fatal(err)
 					}
@@ -272,7 +273,8 @@ func TestReaderDuringAnInspectionGetsTheNextOne(t *testing.T) {
 	}
 }
 
-// A request is void only where the cache has an answer that is newer.
+// TestRequestOlderThanTheLastList checks that a request is dropped only if the cache has a
+// newer answer.
 func TestRequestOlderThanTheLastList(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -284,7 +286,7 @@ func TestRequestOlderThanTheLastList(t *testing.T) {
 		synctest.Wait()
 		asked := time.Now()
 		time.Sleep(time.Second)
-		if err := b.Relist(t.Context()); err != nil { // shows p unchanged
+		if err := b.Relist(t.Context()); err != nil { // the list has p, unchanged
 			t.Fatal(err)
 		}
 		p, hung := f.inspected("p"), f.inspected("hung")

@@ -18,7 +18,7 @@ func TestInspectionThatIgnoresThatItsTimeIsOverIsGivenUp(t *testing.T) {
 		f.deaf = true
 		gate := make(chan struct{})
 		f.inspectGate["p"] = gate
-		b := start(t, f, Config{Period: 700 * time.Millisecond}) // no list when it is given up
+		b := start(t, f, Config{Period: 700 * time.Millisecond}) // no list at the time of the timeout
 		began := time.Now()
 		_, err := b.cache.GetNewerThan(t.Context(), "p", began.Add(-1))
 		if want := 2*time.Minute + graceTime; !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != want {
@@ -85,7 +85,7 @@ func TestRunLeavesCallsBehindThatIgnoreThatTheyAreToEnd(t *testing.T) {
 				f.deaf = true
 				gate := make(chan struct{})
 				tt.hang(f, gate)
-				defer close(gate) // else its goroutine would stay
+				defer close(gate) // otherwise its goroutine would leak
 				var log bytes.Buffer
 				b := start(t, f, Config{Logger: slog.New(slog.NewTextHandler(&log, nil))})
 				began := time.Now()

@@ -26,18 +26,19 @@ type fakeRuntime struct {
 	pods       map[types.UID]status.ObservedPod
 	listErr    error
 	inspectErr map[types.UID]error
-	// A list or inspection waits while its gate is closed (not nil).
+	// listGate makes each list wait until the channel is closed, and inspectGate each
+	// inspection of a pod. There is no wait if the channel is nil.
 	listGate    chan struct{}
 	inspectGate map[types.UID]chan struct{}
-	deaf        bool // both wait at their gate whatever their context says
+	deaf        bool // lists and inspections ignore their context
 
-	// watch takes the part of the stream of events; nil: there is none.
+	// watch implements WatchPods. If it is nil, the runtime has no events.
 	watch func(ctx context.Context, opened func(), changed func(status.PodChange)) error
 
 	lists       int
 	inspections map[types.UID]int
 	inFlight    map[types.UID]int
-	most        int // inspections at once
+	most        int // the most inspections at one time
 	twice       bool
 }
 
@@ -132,8 +133,8 @@ func (f *fakeRuntime) inspected(uid types.UID) int {
 	return f.inspections[uid]
 }
 
-// newPod is a pod of containers, each "<id>=<state>"; a leading "sandbox:"
-// makes it a sandbox, ready when its state is running.
+// newPod returns a pod with containers of the form "<id>=<state>". With the prefix "sandbox:"
+// it is a sandbox, which is ready if its state is running.
 func newPod(uid types.UID, containers ...string) status.ObservedPod {
 	p := status.ObservedPod{UID: uid, Name: string(uid), Namespace: "ns"}
 	for _, c := range containers {
@@ -154,8 +155,8 @@ type bench struct {
 	stop  func() // ends Run and waits for it
 }
 
-// start runs a generator over f until the test ends, and waits for its first
-// list. cfg needs no more than the test is about.
+// start runs a generator on f until the test ends, and waits for its first list. cfg needs only
+// the fields that the test is about.
 func start(t *testing.T, f *fakeRuntime, cfg Config) *bench {
 	t.Helper()
 	cfg.Runtime, cfg.Cache, cfg.Now = f, NewCache(), time.Now
@@ -181,17 +182,17 @@ func start(t *testing.T, f *fakeRuntime, cfg Config) *bench {
 	return b
 }
 
-// settle waits for all that happens at once, and for inspections that wait for
-// the clock to move.
+// settle waits until nothing more happens at the current time, after a tick for inspections
+// that wait until the clock advances.
 func (b *bench) settle() {
 	time.Sleep(tick)
 	synctest.Wait()
 }
 
-// tick is enough for the clock to have moved.
+// tick is long enough for the clock to advance.
 const tick = time.Microsecond
 
-// told drains the events, as "<type> <uid>/<container>", sorted.
+// told returns the events since the last call as "<type> <uid>/<container>", sorted.
 func (b *bench) told() []string {
 	b.settle()
 	var out []string
@@ -207,19 +208,19 @@ func (b *bench) told() []string {
 	}
 }
 
-// nextList lets the next periodic list happen, and all that follows at once.
+// nextList waits for the next periodic list and its immediate effects.
 func (b *bench) nextList() {
 	time.Sleep(time.Second)
 	synctest.Wait()
 }
 
-// answer waits for an observation newer than now, at most for d. Its result
-// is "<containers>", an error, or "no answer".
+// answer waits up to d for an observation newer than now. It returns "<containers>", an error,
+// or "no answer".
 func (b *bench) answer(uid types.UID, d time.Duration) string {
 	ctx, cancel := context.WithTimeout(context.Background(), d)
 	defer cancel()
 	p, err := b.cache.GetNewerThan(ctx, uid, time.Now())
-	synctest.Wait() // what else came of the same list
+	synctest.Wait() // the other effects of the same list
 	if ctx.Err() != nil {
 		return "no answer"
 	}
@@ -242,14 +243,14 @@ func shown(p status.ObservedPod) string {
 
 var errBroken = errors.New("broken")
 
-// eventStream is a stream of events in the hands of a test.
+// eventStream is a stream of events that the test controls.
 type eventStream struct {
 	changes chan status.PodChange
 	breaks  chan error
 
 	mu     sync.Mutex
 	refuse error
-	opens  []time.Time // when it was asked for
+	opens  []time.Time // the times of the calls of watch
 }
 
 func newEventStream(f *fakeRuntime) *eventStream {
@@ -285,7 +286,7 @@ func (s *eventStream) refuses(err error) {
 	s.refuse = err
 }
 
-// opened is after how many whole seconds from begin it was asked for.
+// opened returns the times of the calls of watch, in whole seconds since begin.
 func (s *eventStream) opened(begin time.Time) (seconds []int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -295,13 +296,13 @@ func (s *eventStream) opened(begin time.Time) (seconds []int) {
 	return seconds
 }
 
-// tell tells of a change that shows.
+// tell sends the event of a visible change.
 func (s *eventStream) tell(uid types.UID) {
 	s.changes <- status.PodChange{UID: uid, Kind: status.ChangeVisible, At: time.Now()}
 }
 
-// follow starts a generator that follows the events of f, and waits until it
-// relies on them. Its events so far are drained.
+// follow starts a generator on f and waits until it relies on the events of the returned
+// stream. The generator's events so far are drained.
 func follow(t *testing.T, f *fakeRuntime, cfg Config) (*bench, *eventStream) {
 	t.Helper()
 	s := newEventStream(f)
@@ -314,7 +315,7 @@ func follow(t *testing.T, f *fakeRuntime, cfg Config) (*bench, *eventStream) {
 	return b, s
 }
 
-// wantLists says how many lists come in a time.
+// wantLists checks the number of lists in the next period of length in.
 func wantLists(t *testing.T, f *fakeRuntime, in time.Duration, want int) {
 	t.Helper()
 	before := f.listed()

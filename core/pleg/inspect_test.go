@@ -167,10 +167,10 @@ func TestInspectionOfAPodThatWentMeanwhileCountsForNothing(t *testing.T) {
 				if got := b.answer("p", 1500*time.Millisecond); got != "" {
 					t.Errorf("answered %q", got)
 				}
-				if deaf { // else it was told to stop
+				if deaf { // otherwise its context has ended it
 					close(gate)
 				}
-				b.nextList() // forgets whom only the reader asked about
+				b.nextList() // removes the record that only the reader needed
 				b.stop()
 				if len(b.records) != 0 {
 					t.Error("the record stays")
@@ -248,8 +248,8 @@ func TestWhoAskedComesFirstAndOthersEveryFourthTurn(t *testing.T) {
 	}
 }
 
-// While all slots are taken a pod waits for its turn once, no matter how many
-// callers want it.
+// TestInspectionThatWaitsIsForAllWhoComeBeforeItBegins checks that a pod waits for a slot only
+// once, even if several callers ask for it.
 func TestInspectionThatWaitsIsForAllWhoComeBeforeItBegins(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -369,7 +369,7 @@ func TestListBegunBeforeAnInspectionThatHadToWaitUndoesNothing(t *testing.T) {
 		b.Refresh("p")
 		time.Sleep(time.Millisecond)
 		listed := make(chan error, 1)
-		go func() { listed <- b.Relist(t.Context()) }() // sees no such pod
+		go func() { listed <- b.Relist(t.Context()) }() // it sees no such pod
 		time.Sleep(time.Millisecond)
 		f.change(func() { f.pods["p"] = newPod("p", "a=running"); f.listGate = nil })
 		close(busy)

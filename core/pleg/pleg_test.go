@@ -86,10 +86,10 @@ func TestCacheForgetsAPodThatIsGone(t *testing.T) {
 func TestFailedInspectionIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken")
-	// Each step sets what the runtime does next, and has the events that follow.
+	// step is the next result of the runtime and the expected events.
 	type step struct {
 		err  error
-		pod  []string // nil: as before
+		pod  []string // nil for no change
 		want []string
 	}
 	tests := []struct {
@@ -318,7 +318,7 @@ func TestManyPodsAreInspectedInParallelWithinBounds(t *testing.T) {
 	})
 }
 
-// notes records the calls of an observer, in whole milliseconds.
+// notes is an observer that records its calls, with times in whole milliseconds.
 type notes struct {
 	mu    sync.Mutex
 	lines []string
@@ -337,7 +337,7 @@ func (n *notes) StreamUp(up bool)          { n.note("stream %v", up) }
 func (n *notes) Dropped(d int)             { n.note("dropped %d", d) }
 func (n *notes) Lag(d time.Duration)       { n.note("lag %d", d.Milliseconds()) }
 
-// take returns the lines since it was called last.
+// take returns the lines since the last call.
 func (n *notes) take() []string {
 	synctest.Wait()
 	n.mu.Lock()

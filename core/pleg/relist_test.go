@@ -32,8 +32,9 @@ func (crowded) WatchPods(ctx context.Context, _ func(), _ func(status.PodChange)
 	return ctx.Err()
 }
 
-// TestWhoIsToldThatAllIsWellFindsTheList is about the moment of the first list. A
-// caller that waits for this list takes a pod that is not in the cache for not running.
+// TestWhoIsToldThatAllIsWellFindsTheList checks that the cache has the first list when the
+// generator becomes healthy. A caller that waits for this assumes that a pod that is not in the
+// cache does not run.
 func TestWhoIsToldThatAllIsWellFindsTheList(t *testing.T) {
 	t.Parallel()
 	var pods crowded
@@ -61,8 +62,8 @@ func TestWhoIsToldThatAllIsWellFindsTheList(t *testing.T) {
 	}
 }
 
-// TestNothingButAListMovesTheTimeOfAll is what kubernetes issue 121349 is about:
-// a waiter that takes an old status for a new one starts containers twice.
+// TestNothingButAListMovesTheTimeOfAll covers kubernetes issue 121349: if a waiter gets an old
+// status as a new one, it starts containers twice.
 func TestNothingButAListMovesTheTimeOfAll(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -97,7 +98,7 @@ func TestNothingButAListMovesTheTimeOfAll(t *testing.T) {
 		if len(known)+len(unknown) > 0 {
 			t.Fatalf("answered from before: %d, %d", len(known), len(unknown))
 		}
-		time.Sleep(20 * time.Second) // a list comes, and shows both
+		time.Sleep(20 * time.Second) // a list arrives and has both pods
 		if _, at := b.cache.Pods(); at.Equal(listed) {
 			t.Error("no list has come")
 		}
@@ -152,7 +153,7 @@ func TestRelistIsNewerThanTheCall(t *testing.T) {
 		f := newFakeRuntime()
 		f.listGate = make(chan struct{})
 		b := start(t, f, Config{})
-		// The first list hangs; it does not show the pod.
+		// The first list waits at its gate and does not have the pod.
 		f.change(func() { f.pods["p"] = newPod("p", "a=running") })
 		time.Sleep(time.Millisecond)
 		called := time.Now()

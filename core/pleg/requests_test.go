@@ -19,7 +19,7 @@ func TestRefreshDoesNotWaitForAList(t *testing.T) {
 		b := start(t, f, Config{})
 		b.told()
 		f.change(func() { f.listGate = make(chan struct{}) })
-		b.nextList() // hangs
+		b.nextList() // the list hangs
 		asked := time.Now()
 		time.Sleep(time.Millisecond)
 
@@ -108,7 +108,7 @@ func TestListBegunBeforeARefreshUndoesNothing(t *testing.T) {
 				b.told()
 				gate := make(chan struct{})
 				f.change(func() { f.listGate = gate })
-				b.nextList() // has seen "before" and waits
+				b.nextList() // it has read "before" and waits
 				time.Sleep(time.Millisecond)
 				f.change(func() { put(tt.after); f.listGate = nil })
 				b.Refresh("p")
@@ -168,8 +168,8 @@ func TestRefreshNeverBlocksAndNothingIsDropped(t *testing.T) {
 	})
 }
 
-// A pod that no caller waits for, and on which nothing depends, is looked at
-// once for many events.
+// TestPodOfWhichNothingRunsIsLookedAtSoon checks that a pod is inspected once for many events
+// if no caller waits for it and nothing depends on it.
 func TestPodOfWhichNothingRunsIsLookedAtSoon(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -258,7 +258,7 @@ func TestEventThatIsFollowedSoonIsNotMissing(t *testing.T) {
 		if !b.Streaming() {
 			t.Error("the stream was given up, for an event that it told of")
 		}
-		f.change(func() { f.pods["p"] = newPod("p", "a=exited") }) // and does not tell
+		f.change(func() { f.pods["p"] = newPod("p", "a=exited") }) // without an event
 		if err := b.Relist(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -293,11 +293,11 @@ func TestSandboxThatIsAboutToGoIsNotLookedAtTooSoon(t *testing.T) {
 				f := newFakeRuntime(newPod("p", "sandbox:s=exited", "sandbox:r=exited", "a=exited"))
 				b, s := follow(t, f, Config{})
 				f.change(func() { f.pods["p"] = newPod("p", "sandbox:s=exited") })
-				s.changes <- status.PodChange{UID: "p", Kind: before, At: time.Now()} // a look is due in 1 s
+				s.changes <- status.PodChange{UID: "p", Kind: before, At: time.Now()} // inspected in 1 s
 				time.Sleep(900 * time.Millisecond)
 				s.changes <- status.PodChange{UID: "p", ID: "s", Kind: status.ChangeRemoving, At: time.Now()}
 				time.Sleep(500 * time.Millisecond)
-				f.change(func() { delete(f.pods, "p") }) // it took half a second
+				f.change(func() { delete(f.pods, "p") }) // the removal took half a second
 				time.Sleep(500 * time.Millisecond)
 				wantTold(t, b, "ContainerRemoved p/a", "ContainerRemoved p/r", "ContainerRemoved p/s")
 			})
@@ -305,8 +305,8 @@ func TestSandboxThatIsAboutToGoIsNotLookedAtTooSoon(t *testing.T) {
 	}
 }
 
-// An inspection that has begun has seen the pod as it was before an event that
-// comes while it is under way.
+// TestEventDuringAnInspectionIsFollowed checks that an event during an inspection leads to
+// another inspection: the first one has seen the pod before the event.
 func TestEventDuringAnInspectionIsFollowed(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -354,7 +354,7 @@ func TestEventDuringAnInspectionIsFollowed(t *testing.T) {
 				gate := make(chan struct{})
 				f.change(func() { f.pods["p"], f.inspectGate["p"] = newPod("p", tt.during...), gate })
 				b.Refresh("p")
-				b.settle() // it is under way
+				b.settle() // the inspection is in progress
 				f.change(func() { f.pods["p"] = newPod("p", tt.after...); delete(f.inspectGate, "p") })
 				s.changes <- status.PodChange{UID: "p", Kind: tt.kind, At: time.Now()}
 				b.settle()
@@ -379,7 +379,7 @@ func TestListBegunBeforeAnEventTakesNoLookAway(t *testing.T) {
 		gate := make(chan struct{})
 		f.change(func() { f.listGate = gate })
 		listed := make(chan error, 1)
-		go func() { listed <- b.Relist(t.Context()) }() // it shows no pod
+		go func() { listed <- b.Relist(t.Context()) }() // the list has no pod
 		b.settle()
 		f.change(func() { f.pods["p"] = newPod("p", "a=running") })
 		s.tell("p")
@@ -402,7 +402,7 @@ func TestPodThatComesBackWhileItsLastInspectionHangsIsLookedAt(t *testing.T) {
 		gate := make(chan struct{})
 		f.change(func() { delete(f.pods, "p"); f.inspectGate["p"] = gate })
 		s.tell("p")
-		b.settle() // it is under way
+		b.settle() // the inspection is in progress
 		if err := b.Relist(t.Context()); err != nil {
 			t.Fatal(err)
 		}

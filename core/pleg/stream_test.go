@@ -48,7 +48,7 @@ func TestListBegunBeforeTheStreamHasSettledClosesNoGap(t *testing.T) {
 		time.Sleep(2500 * time.Millisecond)
 		f.change(func() { f.listGate = gate })
 		done := make(chan error, 1)
-		go func() { done <- b.Relist(t.Context()) }() // begins at 2.5 s and ends at 5 s
+		go func() { done <- b.Relist(t.Context()) }() // from 2.5 s to 5 s
 		time.Sleep(2500 * time.Millisecond)
 		f.change(func() { f.listGate = nil })
 		close(gate)
@@ -294,7 +294,7 @@ func TestContainerThatWasMadeAndNotStartedIsLookedAtAgain(t *testing.T) {
 			t.Errorf("inspected %d times before anything could be seen", n)
 		}
 		time.Sleep(4 * time.Second) // after 1 s and 1 s more
-		// Starting it fails, of which the runtime does not tell.
+		// Starting the container fails, and the runtime sends no event for this.
 		f.change(func() { f.pods["p"] = newPod("p", "sandbox:s=running", "a=exited") })
 		time.Sleep(4 * time.Second)
 		wantTold(t, b, "ContainerDied p/a")

@@ -6,7 +6,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// ranked is a pod of a priority, none for a negative one.
+// ranked returns a pod with a priority. A negative priority stands for none.
 func ranked(name, source string, priority int32) *v1.Pod {
 	p := &v1.Pod{}
 	p.Namespace, p.Name = "shop", name
@@ -19,7 +19,8 @@ func ranked(name, source string, priority int32) *v1.Pod {
 	return p
 }
 
-// atMost is the highest priority of a tenant that has the namespace of all pods here.
+// atMost returns the highest priority of a tenant by namespace. All pods of these tests are in the
+// tenant's namespace, "shop".
 func atMost(highest int32) func(string) (int32, bool) {
 	return func(namespace string) (int32, bool) { return highest, namespace == "shop" }
 }

@@ -11,14 +11,14 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// decoded is a small pod from a manifest, with more lines below its container.
+// decoded returns a small pod from a manifest, with more lines below its container.
 func decoded(t *testing.T, more ...string) *v1.Pod {
 	t.Helper()
 	return one(t, "apiVersion: v1\nkind: Pod\nmetadata:\n  name: web\nspec:\n  containers:\n  - name: app\n    image: img\n"+
 		strings.Join(more, "\n")+"\n")
 }
 
-// one is the pod of a manifest that has one.
+// one returns the only pod of a manifest.
 func one(t *testing.T, text string) *v1.Pod {
 	t.Helper()
 	docs := manifest.Decode([]byte(text), manifest.DecodeFrom{Source: "local", Kind: api.KindFile, File: "/m/web.yaml", NodeName: "Node-1"})
@@ -38,8 +38,8 @@ func TestDiffLeavesBothPodsAlone(t *testing.T) {
 	}
 }
 
-// Were one of these to change, an upgrade could replace pods that have been edited since
-// they began; a default that a newer version sets is such a change.
+// If one of these hashes changed, an upgrade could replace pods whose manifests have been edited
+// since the pods started. A default that a newer version sets is such a change.
 func TestMadeFrom_neverChanges(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ text, want string }{

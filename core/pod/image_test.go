@@ -44,8 +44,8 @@ func TestImageNamesAreRefused(t *testing.T) {
 	}
 }
 
-// The table's second column is what containerd reads, "-" what it refuses:
-// test/parity writes and checks it.
+// The second column of the table is the name that containerd reads, or "-" if containerd refuses
+// the name. test/parity writes and checks the table.
 func TestCompleteImage_takesWhatContainerdTakes(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../plugins/examples/testdata/references.txt")

@@ -14,7 +14,7 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// mutated is a mutation of p by a change.
+// mutated returns the mutation that changes p with change.
 func mutated(t *testing.T, p *v1.Pod, change func(*v1.Pod)) *pod.Mutation {
 	t.Helper()
 	final := p.DeepCopy()

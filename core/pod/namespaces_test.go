@@ -33,8 +33,8 @@ func TestMatchNamespace(t *testing.T) {
 	}
 }
 
-// A shell's patterns mean the same where a name has no slash and the pattern
-// has only stars.
+// A pattern has the same meaning in a shell if the name has no slash and the pattern's only special
+// characters are stars.
 func FuzzMatchNamespace(f *testing.F) {
 	f.Add("a*b*c", "a-b-b-c")
 	f.Add("*a*", "bab")

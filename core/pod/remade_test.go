@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// A field that a newer version of the API adds has to be decided about: whether something
-// that runs is made from it.
+// For every field that a newer version of the API adds, the tables of effects must say whether
+// something that runs is made from the field.
 func TestRemade_knowsEveryFieldOfASpec(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -61,7 +61,8 @@ func TestRemade_knowsEveryFieldOfASpec(t *testing.T) {
 	}
 }
 
-// changesOf are values of a type, by the path of the one field in each that says something.
+// changesOf returns values of a type. Each has one field set, and its key is the path of that
+// field.
 func changesOf(t *testing.T, of reflect.Type, path string) map[string]reflect.Value {
 	t.Helper()
 	values := map[string]reflect.Value{}
@@ -81,7 +82,7 @@ func changesOf(t *testing.T, of reflect.Type, path string) map[string]reflect.Va
 			f.SetInt(7)
 			values[path] = fresh
 		}
-		return values // of times nothing runs is made
+		return values // nothing that runs is made from a time
 	}
 	switch of.Kind() {
 	case reflect.Struct:
@@ -102,7 +103,7 @@ func changesOf(t *testing.T, of reflect.Type, path string) map[string]reflect.Va
 	case reflect.Slice:
 		within(changesOf(t, of.Elem(), path+"[0]"), func(v reflect.Value) reflect.Value {
 			if c, ok := reflect.TypeAssert[v1.Container](v); ok && c.Name == "" {
-				c.Name = "another" // none is without
+				c.Name = "another" // every container has a name
 				v = reflect.ValueOf(c)
 			}
 			return reflect.Append(fresh, v)

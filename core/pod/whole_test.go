@@ -29,8 +29,8 @@ func textPods() map[string]*v1.Pod {
 	}
 }
 
-// What is put together from parts is what encoding/json makes of the whole: records and
-// the hashes that pods carry depend on every byte.
+// A text that is put together from parts must equal the output of encoding/json for the whole
+// value. Records and the hashes of pods depend on every byte.
 func TestTexts_areThoseOfTheWholeValue(t *testing.T) {
 	t.Parallel()
 	for name, p := range textPods() {

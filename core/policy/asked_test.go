@@ -14,8 +14,8 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// saysOf returns a function that holds what is said of a question to a hook about a
-// pod against what should be, once all is at rest.
+// saysOf returns a function that waits until all goroutines are idle, then checks the policy
+// and the message that Asked returns for a question to a hook about a pod.
 func saysOf(t *testing.T, p *Engine) func(when, hook string, of *api.Question, policy, message string) {
 	t.Helper()
 	return func(when, hook string, of *api.Question, policy, message string) {
@@ -28,7 +28,7 @@ func saysOf(t *testing.T, p *Engine) func(when, hook string, of *api.Question, p
 	}
 }
 
-// count is how many questions are open.
+// count returns how many questions are open.
 func (o *inflight) count() (n int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -139,7 +139,7 @@ func TestAContestThatIsPutOffAgainAndAgainStaysOneQuestion(t *testing.T) {
 		want := saysOf(t, p)
 		for range 100 {
 			time.Sleep(sched.MaxPutOff)
-			p.budgets.Spend("a", 10_000, time.Now()) // what came in meanwhile
+			p.budgets.Spend("a", 10_000, time.Now()) // spends what the tenant earned in that time
 			want("there is nothing in the budget", api.HookMerge, &web, "", `tenant "a" has spent its fuel_per_second`)
 		}
 		if open := p.inflight.count(); open != 1 || len(decided) != 0 {

@@ -13,8 +13,8 @@ import (
 	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// patchedContest is a contest of documents as sources give them; the policy's
-// candidate 0 is the pod of the file, candidate 1 that of the API server.
+// patchedContest returns a contest whose documents look as sources return them. The policy's
+// candidate 0 is the pod of the file, candidate 1 the pod of the API server.
 func patchedContest(t *testing.T) api.Contest {
 	t.Helper()
 	c := contestOf("shop", "")
@@ -28,7 +28,7 @@ func patchedContest(t *testing.T) api.Contest {
 	return c
 }
 
-// based has the policies m of a plane give these patches of their winners.
+// based makes every merge policy return this patch for the winner it names.
 func based(s *policytest.Scripts, patch string) {
 	s.Patch = func(string) []byte { return []byte(patch) }
 }
@@ -40,8 +40,8 @@ func TestTheWinnerIsJudgedAsTheMergePolicyMadeIt(t *testing.T) {
 		patch, keys string
 		candidate   string
 		mutateAPI   bool
-		// changed is what the resolution has changed, failure what becomes of the
-		// plugin instead.
+		// changed is the path that the resolution reports as changed; failure is the plugin's
+		// error, if it fails.
 		changed, failure string
 	}{
 		"within its mutable_paths":             {label, `mutable_paths = ["/metadata/labels"]`, "0", false, "/metadata/labels/tier", ""},
@@ -183,7 +183,8 @@ func TestMergePluginsOfWebAssemblyChangeTheWinner(t *testing.T) {
 	}
 }
 
-// What a policy said of the document is nothing it said of what is made of it.
+// TestTheLastVerdictOnADocumentIsNoneOnWhatAMergePolicyMadeOfIt checks that a verdict about a
+// document is not used for the pod that a merge policy made of the document.
 func TestTheLastVerdictOnADocumentIsNoneOnWhatAMergePolicyMadeOfIt(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {

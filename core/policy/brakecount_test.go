@@ -19,7 +19,7 @@ const (
 	ofProd = "[match]\nnamespaces = [\"prod\"]"
 )
 
-// prodPods are so many pods of another namespace than somePods.
+// prodPods returns n pods of another namespace than those of somePods.
 func prodPods(n int) (pods []review.RunningPod) {
 	for i := range n {
 		pods = append(pods, runs(fmt.Sprintf("prod%d", i), func(p *v1.Pod) { p.Namespace = "prod" }))
@@ -32,7 +32,8 @@ func TestAnEditForOtherPodsHasAShareOfThose(t *testing.T) {
 	for name, tc := range map[string]struct {
 		prod          int
 		first, second string
-		// gone are all, with the one of the first content.
+		// gone is the number of all evicted pods, including the one that the first content
+		// evicted.
 		gone int
 	}{
 		"of fewer it is less": {9, ofShop, ofProd, 1},
@@ -47,7 +48,7 @@ func TestAnEditForOtherPodsHasAShareOfThose(t *testing.T) {
 				p := reviewing(t, d, s, n, evictionsIn(newCounts()))
 				run(t, p)
 				if tc.first == ofProd {
-					settled() // it is on probation for long with few pods
+					settled() // with so few pods the probation lasts long
 				}
 				for len(n.gone()) < 1 {
 					time.Sleep(time.Second)
@@ -103,7 +104,7 @@ func TestAnotherNameIsNoConfirmation(t *testing.T) {
 		for i := range 4 {
 			d.Policy(fmt.Sprintf("deny-%d", i), "deny", onChangeEvicts)
 			for range 100 {
-				if i > 0 || len(n.gone()) < 2 { // the first gets a new name meanwhile
+				if i > 0 || len(n.gone()) < 2 { // the first policy is replaced while its evictions are under way
 					time.Sleep(5 * time.Second)
 				}
 			}

@@ -22,11 +22,11 @@ import (
 	"github.com/wardlet/wardlet/core/policy/review"
 )
 
-// bad are pods on which a picky plugin fails.
+// bad are names of pods on which a picky plugin fails.
 var bad = []string{"bad-1", "bad-2", "bad-3", "bad-4", "bad-5"}
 
-// askAll asks for verdicts without waiting for them; those that are given are not zero. They
-// are read after synctest.Wait.
+// askAll asks for verdicts without waiting for them. Read the verdicts after synctest.Wait;
+// those not yet returned are zero.
 func askAll(p *Engine, names ...string) map[string]*api.Verdict {
 	got := map[string]*api.Verdict{}
 	for _, name := range names {
@@ -108,7 +108,7 @@ func TestBreaker_mergeIsAskedAboutConflictsOnWhichItHasNotFailed(t *testing.T) {
 			}
 		}
 		begun := time.Now()
-		for i := range 3 { // the first at once, the others at their turns
+		for i := range 3 { // the first is asked at once, the others at their turns
 			if r := resolve(t, p, contested(fmt.Sprint("good-", i))); r.Choice != api.ChooseWinner {
 				t.Errorf("good: %+v", r)
 			}
@@ -144,12 +144,12 @@ func TestBreaker_brakesAPluginThatFailsOnEveryPod(t *testing.T) {
 	t.Parallel()
 	for onError, test := range map[string]struct {
 		answer api.Answer
-		// answered are how many have an answer after half a minute.
+		// answered is the number of pods with a verdict after half a minute.
 		answered int
 	}{
 		"hold": {api.Hold, 1000 - int(eval.MaxTurn/eval.TurnTime) + 30},
 		"deny": {api.Deny, eval.BreakAfter + 1 + 30},
-		// No pod waits for long because of a policy that does not matter when it fails.
+		// A policy whose failures are ignored must not keep pods waiting for long.
 		"allow": {api.Allow, 1000 - int(eval.MaxTurn/eval.TurnTime) + 30},
 	} {
 		t.Run(onError, func(t *testing.T) {
@@ -215,7 +215,7 @@ func TestBreaker_heldPodsAreAskedAgainWhenItHalfOpens(t *testing.T) {
 		p, _ := listed(t, d, s)
 		run(t, p)
 		for i, name := range bad {
-			want := time.Duration(0) // its own back-off
+			want := time.Duration(0) // the pod's own back-off
 			if i == eval.BreakAfter-1 {
 				want = eval.BreakDelays.Min
 			}
@@ -458,13 +458,14 @@ func TestBreaker_decisionsAreRepeatedAsTheyWere(t *testing.T) {
 			retries = append(retries, r.Verdict.RetryAfter)
 		}
 	}
-	// Two of the fifth pod, one of each other.
+	// The fifth pod has two records, each other pod one.
 	if len(retries) != eval.BreakAfter+1 {
 		t.Errorf("on record are %v", retries)
 	}
 }
 
-// An operator who retries often keeps no good pod from its turn: orders take no turn away.
+// TestBreaker_goodPodHasItsTurnHoweverOftenSomebodyRetries checks that a retry ordered by the
+// operator does not use up the turn of a good pod.
 func TestBreaker_goodPodHasItsTurnHoweverOftenSomebodyRetries(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {

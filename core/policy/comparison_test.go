@@ -16,9 +16,9 @@ func TestHowLongACandidateWouldHaveAQuestionWaitIsCompared(t *testing.T) {
 	const at = "[limits]\nmax_suppress = "
 	for name, test := range map[string]struct {
 		hook, inForce, candidate string
-		// more and candidates are further keys.
+		// more and candidates are further keys of the policy's and the candidate's documents.
 		more, candidates string
-		// said are the words of both where that differs.
+		// said has both messages, separated by "|", if the answers differ.
 		said string
 	}{
 		"holds for as long":              {api.HookAdmit, "hold-for 30s", "hold-for 30s", "", "", ""},

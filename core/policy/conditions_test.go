@@ -104,7 +104,7 @@ func TestDearConditionsLetAnotherTenantHaveItsTurn(t *testing.T) {
 	}
 }
 
-// stops is a Loader of plugins that call at, with their policy, before each hook.
+// stops is a Loader whose plugins call at with the name of their policy before each hook.
 type stops struct {
 	eval.Loader
 	at func(policy string)

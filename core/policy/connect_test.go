@@ -15,7 +15,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// execBy is a question about an exec of a user in the pod web.
+// execBy returns a question about an exec of a user in the pod web.
 func execBy(namespace, source, user string) api.Question {
 	q := policytest.Question("web", in(namespace))
 	q.Op = api.Connect
@@ -171,7 +171,8 @@ func TestConnect_aSpentBudgetDeniesWithoutARecord(t *testing.T) {
 	})
 }
 
-// A verdict about a pod is no verdict about a connection to it, nor the other way round.
+// TestConnect_isNoLastVerdict checks that a verdict about a pod is not used as the last
+// verdict about a connection to the pod, nor the other way round.
 func TestConnect_isNoLastVerdict(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
@@ -191,7 +192,8 @@ func TestConnect_isNoLastVerdict(t *testing.T) {
 	})
 }
 
-// Commands differ, and so do the decisions about them; the same command is counted.
+// TestConnect_recordsEachCommandOnce checks that each command has its own record, and that a
+// repeated command only increments the record's count.
 func TestConnect_recordsEachCommandOnce(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
@@ -213,7 +215,8 @@ func TestConnect_recordsEachCommandOnce(t *testing.T) {
 	})
 }
 
-// A plugin that fails on other pods is still asked about a connection, when its turn comes within the time a user waits.
+// TestConnect_waitsForItsTurnAtAnOpenBreaker checks that a plugin that fails on other pods is
+// still asked about a connection if its turn comes before the user's request times out.
 func TestConnect_waitsForItsTurnAtAnOpenBreaker(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {

@@ -8,7 +8,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 )
 
-// counted is what `get policies` shows of the first policy of a plane.
+// counted returns what `get policies` shows of the first policy.
 func counted(p *Engine) string {
 	s := p.Sets()[0].Policies[0]
 	return fmt.Sprintf("allowed %d denied %d held %d abstained %d failed %d", s.Allowed, s.Denied, s.Held, s.Abstained, s.Failed)

@@ -76,7 +76,7 @@ func TestWithoutAGoodSetPodsAreHeldUntilThereIsOne(t *testing.T) {
 		if !p.Sets()[0].Ready {
 			t.Error("the set is not ready")
 		}
-		// What was good once stays in force.
+		// The last valid set stays in force.
 		d.Remove("b.wasm")
 		time.Sleep(time.Minute)
 		if got := ask(t, p, policytest.Question("web")); got.Answer != api.Deny || got.Policy != "b" {
@@ -283,7 +283,7 @@ func TestQuestionsAndChangesAtOnce(t *testing.T) {
 	}
 	for i := range 4 {
 		if i == 0 {
-			ask(t, p, policytest.Question("first")) // it is answered when the first set is loaded
+			ask(t, p, policytest.Question("first")) // returns when the first set is loaded
 		} else {
 			<-p.Changed()
 		}

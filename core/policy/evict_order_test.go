@@ -65,7 +65,7 @@ func TestThePodsOfTheLowestPriorityGoFirst(t *testing.T) {
 		}
 		n := newRunning(pods...)
 		d.Policy("a", "deny", onChangeEvicts)
-		s.Edit = func(string, *wasm.Result) { time.Sleep(300 * time.Millisecond) } // those judged last are known best
+		s.Edit = func(string, *wasm.Result) { time.Sleep(300 * time.Millisecond) } // the pods judged last have the newest verdicts
 		run(t, reviewing(t, d, s, n))
 		settled()
 		got := n.gone()

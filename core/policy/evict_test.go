@@ -18,13 +18,13 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// settled waits until nothing more happens within ten minutes.
+// settled waits for 10 minutes without events.
 func settled() {
 	time.Sleep(20 * time.Minute)
 	synctest.Wait()
 }
 
-// expectPace checks that pods went one at a time.
+// expectPace checks that pods were evicted one at a time.
 func expectPace(t *testing.T, n *running) {
 	t.Helper()
 	n.mu.Lock()
@@ -101,7 +101,7 @@ func TestWhatWasEvictedCountsAfterARestart(t *testing.T) {
 			p := reviewing(t, d, s, n, evictionsIn(kept))
 			stop := run(t, p)
 			if life == 0 {
-				time.Sleep(5 * time.Second) // the first goes
+				time.Sleep(5 * time.Second) // the first pod is evicted
 			} else {
 				settled()
 			}
@@ -114,7 +114,7 @@ func TestWhatWasEvictedCountsAfterARestart(t *testing.T) {
 		if c := kept.kept[""].Policies; len(c) != 1 || c[0].Of != 30 || c[0].Evicted != 3 {
 			t.Errorf("kept %+v", c)
 		}
-		// A confirmation is of one content.
+		// A confirmation is valid for one content only.
 		p := reviewing(t, d, s, n, evictionsIn(kept))
 		run(t, p)
 		time.Sleep(time.Minute)
@@ -157,7 +157,7 @@ func TestOnlyWhatThePluginDeniesIsEvicted(t *testing.T) {
 				d.Policy("a", tc.script, tc.keys[1:]...)
 				run(t, reviewing(t, d, s, n))
 				time.Sleep(time.Minute)
-				d.Policy("a", tc.script, tc.keys...) // which is no reason for a probation
+				d.Policy("a", tc.script, tc.keys...) // this change starts no probation
 				settled()
 				if got := len(n.gone()); got != tc.want {
 					t.Errorf("evicted %d, want %d", got, tc.want)
@@ -254,7 +254,7 @@ func TestAPodIsJudgedOnceMoreBeforeItIsEvicted(t *testing.T) {
 		}
 		run(t, reviewing(t, d, s, n))
 		settled()
-		if got := n.gone(); len(got) != 1 { // that had been judged just then
+		if got := n.gone(); len(got) != 1 { // it was evicted right after its verdict
 			t.Errorf("evicted %v, which it does not deny any more", got)
 		}
 		if calls != 25+24 {

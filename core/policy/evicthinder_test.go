@@ -85,8 +85,9 @@ func TestWhyPodsCannotBeEvictedIsSaid(t *testing.T) {
 	})
 }
 
-// spentTenant has a policy of the operator's evict pods of its own and three of tenant
-// a, who spends its budget for long once the first has gone. now is the plane's clock.
+// spentTenant makes a policy of the operator evict the operator's pods and three of tenant a.
+// Once the first pod is evicted, tenant a's budget is exhausted for long. now is the engine's
+// clock.
 func spentTenant(d policytest.Tree, s *policytest.Scripts, n *running, now func() time.Time) *Engine {
 	t := d.T
 	own := policytest.NewTree(t)
@@ -141,7 +142,7 @@ func TestTheReviewerRestsWhileATenantHasNoBudget(t *testing.T) {
 		var looks atomic.Int64
 		spentTenant(d, s, n, func() time.Time {
 			if looks.Add(1) > 100_000 {
-				time.Sleep(time.Millisecond) // or a bubble's clock would stand still
+				time.Sleep(time.Millisecond) // otherwise the bubble's clock stands still
 			}
 			return time.Now()
 		})

@@ -12,7 +12,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// dearly is a Loader of plugins whose calls cost so much beside their fuel.
+// dearly is a Loader of plugins each of whose calls costs extra beside its fuel.
 type dearly struct {
 	eval.Loader
 	extra int64
@@ -46,7 +46,8 @@ func (p dear) Filter(ctx context.Context, r *wasm.Request) (wasm.FilterResult, e
 	return result, err
 }
 
-// What a call costs beside its fuel is another each time, so nothing shows it.
+// TestWhatCallsCostBesideTheirFuelIsTheirTenantsAndOnNoRecord checks that the cost beside the
+// fuel is charged to the tenant but not shown: it differs from call to call.
 func TestWhatCallsCostBesideTheirFuelIsTheirTenantsAndOnNoRecord(t *testing.T) {
 	t.Parallel()
 	const rate, extra = 1_000_000, 1000
@@ -83,7 +84,7 @@ func TestWhatCallsCostBesideTheirFuelIsTheirTenantsAndOnNoRecord(t *testing.T) {
 			s.Edit = func(_ string, r *wasm.Result) {
 				r.Fuel = 9
 				if test.calls > 1 {
-					node.set(NodePod{Pod: policytest.SomePod("other")}) // it is another node than was seen
+					node.set(NodePod{Pod: policytest.SomePod("other")}) // the node is no longer as the plugin saw it
 				}
 			}
 			p, _ := listed(t, d, s, tenanted(d, "a"), patient, func(c *Config) {

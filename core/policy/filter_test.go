@@ -24,8 +24,8 @@ func filterBy(t *testing.T, p *Engine, q api.FilterQuestion) api.FilterVerdict {
 	return <-answer
 }
 
-// patient lets the operator's policies hold updates back for a day, and those of
-// the tenants for five minutes.
+// patient lets the operator's policies defer updates for a day, and those of the tenants for
+// five minutes.
 func patient(c *Config) {
 	c.MaxSuppress = 24 * time.Hour
 	for i := range c.Tenants {

@@ -34,7 +34,7 @@ func testConfig(d policytest.Tree, s *policytest.Scripts) Config {
 	}
 }
 
-// run runs a plane until stop or the end of the test.
+// run runs an engine until stop is called or the test ends.
 func run(t *testing.T, p *Engine) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -66,12 +66,12 @@ func ask(t *testing.T, p *Engine, q api.Question) api.Verdict {
 	}
 }
 
-// decisionOn is a decision on a question from a file, at a fixed time.
+// decisionOn returns a decision on a question from a file, at a fixed time.
 func decisionOn(q api.Question) *eval.Decision {
 	return &eval.Decision{Hook: api.HookAdmit, Node: "node-1", Request: policytest.Request(q), Names: []string{q.Pod.Namespace + "/" + q.Pod.Name}, Current: &sched.CurrentPolicy{}}
 }
 
-// loadSet loads what a directory holds, and runs the policies' tests.
+// loadSet loads the policies of a directory and runs their tests.
 func loadSet(t *testing.T, d policytest.Tree, s *policytest.Scripts) (*eval.Set, error) {
 	t.Helper()
 	c := testConfig(d, s)
@@ -83,7 +83,7 @@ func loadSet(t *testing.T, d policytest.Tree, s *policytest.Scripts) (*eval.Set,
 	return got.Eval, nil
 }
 
-// operatorOf are the options of an owner's policies in a directory.
+// operatorOf returns the options for an owner's policies in a directory.
 func operatorOf(d policytest.Tree, s *policytest.Scripts, tenant string) rollout.Options {
 	c := testConfig(d, s)
 	o := c.operator()
@@ -91,12 +91,12 @@ func operatorOf(d policytest.Tree, s *policytest.Scripts, tenant string) rollout
 	return o
 }
 
-// checkSandboxed checks policies whose plugins are WebAssembly.
+// checkSandboxed loads and tests policies whose plugins are WebAssembly.
 func checkSandboxed(t *testing.T, d policytest.Tree) (api.PolicySet, error) {
 	t.Helper()
 	c := sandboxed(t, d)
 	return rollout.Check(t.Context(), c.operator())
 }
 
-// operator returns what the operator's policies need.
+// operator returns the options for the operator's policies.
 func (c *Config) operator() rollout.Options { return c.rollout("", c.Dir, c.Trust, 0) }

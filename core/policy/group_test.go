@@ -17,7 +17,7 @@ import (
 func TestAGroupThatDeniesAsAPluginFailedSaysSo(t *testing.T) {
 	t.Parallel()
 	const fails, denies = "trap unreachable\non_error = \"deny\"", "deny No no"
-	// What only a failure brings about must never evict a pod that runs.
+	// A denial that only a failure causes must never evict a running pod.
 	for name, test := range map[string]struct {
 		expression string
 		members    []string
@@ -110,7 +110,7 @@ func TestAGroupEvictsAsAPolicyDoes(t *testing.T) {
 		if confirmed < 6 {
 			t.Errorf("confirmed, and %d are gone", confirmed)
 		}
-		// What was confirmed were these members.
+		// The confirmation was for the old members only.
 		d.Policy("m", "deny No nobody # other", `mode = "member"`)
 		settled()
 		if more := len(n.gone()) - confirmed; more > 3+1 {

@@ -16,7 +16,8 @@ import (
 	"github.com/wardlet/wardlet/core/state"
 )
 
-// keeping is a configuration that keeps sets in a state directory.
+// keeping returns a configuration change that stores sets in a state directory, and the
+// store.
 func keeping(t *testing.T) (func(*Config), state.PolicySets) {
 	t.Helper()
 	dir, err := state.Open(filepath.Join(t.TempDir(), "state"), slog.New(slog.DiscardHandler))
@@ -25,7 +26,7 @@ func keeping(t *testing.T) (func(*Config), state.PolicySets) {
 	return func(c *Config) { c.Kept, c.Version = dir.PolicySets(), "v1" }, dir.PolicySets()
 }
 
-// life runs a plane as one process would, until during comes back.
+// life runs an engine until during returns, as one process would.
 func life(t *testing.T, d policytest.Tree, s *policytest.Scripts, during func(p *Engine, l *policytest.Logs), change ...func(*Config)) {
 	t.Helper()
 	p, l := listed(t, d, s, change...)
@@ -34,7 +35,7 @@ func life(t *testing.T, d policytest.Tree, s *policytest.Scripts, during func(p 
 	stop()
 }
 
-// keptBubble is bubble with a state directory made outside of it.
+// keptBubble is bubble with a state directory that was created outside of the bubble.
 func keptBubble(t *testing.T, f func(d policytest.Tree, s *policytest.Scripts, keep func(*Config), kept state.PolicySets)) {
 	t.Helper()
 	keep, kept := keeping(t)
@@ -242,7 +243,7 @@ func TestWhatIsKeptIsThatOfItsOwner(t *testing.T) {
 	})
 }
 
-// A disk that takes nothing is no reason to do without the policies.
+// full is a state.PolicySets whose disk fails: the policies must still be in force.
 type full struct{}
 
 func (full) Load(tenant string) (state.PolicySet, error) {

@@ -19,7 +19,7 @@ import (
 	"github.com/wardlet/wardlet/core/state"
 )
 
-// diskBubble is bubble with a state directory made outside of it.
+// diskBubble is bubble with a state directory that was created outside of the bubble.
 func diskBubble(t *testing.T, f func(d policytest.Tree, s *policytest.Scripts, disk *policytest.OpinionDisk)) {
 	t.Helper()
 	dir, err := state.Open(filepath.Join(t.TempDir(), "state"), slog.New(slog.DiscardHandler))

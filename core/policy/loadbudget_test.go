@@ -128,7 +128,7 @@ func TestLoadingThatWaitsGoesOnWithOtherTermsAndEndsWithThePlane(t *testing.T) {
 		}
 		p, l := listed(t, d, s, paying(d, 1_000_000))
 		stop := run(t, p)
-		ask(t, p, policytest.Question("web")) // is held
+		ask(t, p, policytest.Question("web")) // the pod is held
 		if in := s.InUse(); len(in) != 2 {
 			t.Errorf("loaded: %v", in)
 		}
@@ -173,7 +173,7 @@ func TestFilesDoNotKeepChangingBecauseTheirReadingWaits(t *testing.T) {
 		d.Of("shop").Policy("a", "allow", long)
 		p, l := listed(t, d, s, paying(d, 6_000_000))
 		run(t, p)
-		time.Sleep(12 * time.Second) // it was read once, which took 30 s
+		time.Sleep(12 * time.Second) // the directory was read once, which is to be paid for in 30 s
 		d.Of("shop").Policy("a", "deny", long)
 		time.Sleep(2 * time.Minute)
 		if v := ask(t, p, policytest.Question("web")); v.Answer != api.Deny || l.Count("keep changing") > 0 {
@@ -194,7 +194,7 @@ func TestASetThatChangesWhileItsLoadingWaitsIsReadAnew(t *testing.T) {
 		shop.Policy("c", "allow")
 		p, l := listed(t, d, s, paying(d, 10_000_000))
 		run(t, p)
-		time.Sleep(30 * time.Second) // c waits for 40 s more
+		time.Sleep(30 * time.Second) // c has to wait for 40 s more
 		shop.Policy("c", "deny")
 		reloaded := make(chan error, 1)
 		go func() {

@@ -18,6 +18,5 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// patientLimits are for compiling with the race detector, which takes its
-// time.
+// patientLimits are for compiling with the race detector, which is slow.
 var patientLimits = compile.Limits{CPU: 2 * time.Minute, Wall: 5 * time.Minute}

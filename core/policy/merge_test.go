@@ -13,8 +13,8 @@ import (
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 )
 
-// contestOf is a contest in the namespace shop of the sources cluster, fleet and
-// static, in this order, of which one runs.
+// contestOf returns a contest between the sources cluster, fleet and static, in this order;
+// the pod of the source running runs.
 func contestOf(namespace, running string) api.Contest {
 	c := api.Contest{Identity: types.NamespacedName{Namespace: namespace, Name: "web"}}
 	for _, source := range []string{"cluster", "fleet", "static"} {
@@ -36,7 +36,7 @@ func resolve(t *testing.T, p *Engine, c api.Contest) api.Resolution {
 	return <-answer
 }
 
-// ranked is a configuration whose sources are ranked static, cluster, fleet.
+// ranked ranks the sources: static, cluster, fleet.
 func ranked(c *Config) {
 	c.Sources = []string{"static", "cluster", "fleet"}
 	c.Kinds = map[string]string{"static": "file", "cluster": "api", "fleet": "http"}
@@ -45,7 +45,7 @@ func ranked(c *Config) {
 func TestAPolicyChoosesWhoWins(t *testing.T) {
 	t.Parallel()
 	for script, want := range map[string]api.Resolution{
-		// Candidate 1 of the policy's is the first of the contest's.
+		// The policy's candidate 1 is the contest's candidate 0.
 		"winner 1 Ranked it comes first": {Choice: api.ChooseWinner, Winner: 0, Policy: "m", Message: "it comes first"},
 		"winner 0":                       {Choice: api.ChooseWinner, Winner: 2, Policy: "m"},
 		"keep":                           {Choice: api.ChooseCurrent, Policy: "m"},
@@ -187,7 +187,7 @@ func TestOnlyAChangeOfTheirPoliciesIsToldToAHook(t *testing.T) {
 		change := func(step string, merge, filter bool) {
 			t.Helper()
 			<-p.Changed()
-			synctest.Wait() // the other channels get their value after it
+			synctest.Wait() // the other channels are signalled after it
 			if got := told(p.Rules().Changed()); got != merge {
 				t.Errorf("%s: merge policies changed: %t", step, got)
 			}

@@ -36,7 +36,7 @@ func TestThePlaneHandsTheFinalPodOnAndShowsWhoChangedIt(t *testing.T) {
 		if m := first.Mutation; m == nil || m.Final.Labels["by"] != "a" || m.Instance != instance {
 			t.Fatalf("verdict %+v", first)
 		}
-		// What was admitted counts as what was made of it, until it is there.
+		// Until the node reports the pod, its mutated version counts.
 		other := policytest.FileQuestion(t, func(q *api.Question) { q.Pod = q.Pod.DeepCopy(); q.Pod.UID = "other" })
 		ask(t, p, other)
 		seen := s.Requests["b"].Node.Pods

@@ -23,14 +23,15 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// aNode is a node of which a test says what runs on it.
+// aNode is a node whose pods the test sets.
 type aNode struct {
 	mu       sync.Mutex
 	pods     []NodePod
 	unwanted map[types.UID]bool
-	// wants are the instances in which pods are wanted, any where it has none.
+	// wants has, by UID, the instance in which a pod is wanted; a pod without an entry is
+	// wanted in any instance.
 	wants map[types.UID]string
-	// ended are the versions that have ended.
+	// ended are the terminated versions.
 	ended []*v1.Pod
 }
 
@@ -57,7 +58,7 @@ func (n *aNode) node() *Node {
 	}
 }
 
-// end says which pods have ended.
+// end sets which pods have terminated.
 func (n *aNode) end(pods ...*v1.Pod) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -135,8 +136,8 @@ func TestWhatWasAdmittedCountsUntilItIsGone(t *testing.T) {
 	})
 }
 
-// onNode is a decision about a pod that has seen the node as a tenant's policies
-// do, and those of the others named.
+// onNode returns a decision about a pod that has used the node view of a tenant's policies,
+// and those of the others named.
 func onNode(l *nodeView, q api.Question, tenant string, sees ...string) *eval.Decision {
 	d := decisionOn(q)
 	d.Request.Tenant = tenant
@@ -186,7 +187,8 @@ func TestAnAnswerThatDoesNotAllowGivesBackWhatWasReserved(t *testing.T) {
 
 func TestADecisionIsMadeAgainOnlyIfWhatItSawIsAnother(t *testing.T) {
 	t.Parallel()
-	// admits has a pod of a tenant admitted that has not looked.
+	// admits returns a step that admits a pod of a tenant whose policies did not look at the
+	// node.
 	admits := func(name, tenant string) func(*nodeView, *aNode) {
 		return func(l *nodeView, _ *aNode) {
 			l.reserveIfCurrent(t.Context(), onNode(l, policytest.Question(name, in(tenant)), tenant), says(api.Allow))
@@ -237,7 +239,7 @@ func TestADenialByWhatIsNotSoAnyMoreIsMadeAgain(t *testing.T) {
 		s.Edit = func(_ string, r *wasm.Result) {
 			if r.Answer == api.Hold {
 				r.Answer = api.Deny
-				n.set() // it ends while the plugin answers
+				n.set() // the pod terminates while the plugin answers
 			}
 		}
 		p, _ := listed(t, d, s, func(c *Config) { c.Facts = n.node() })
@@ -252,8 +254,8 @@ func TestADecisionThatOthersOvertakeIsMade(t *testing.T) {
 	t.Parallel()
 	const onlyVictim = "\n[match]\nconditions = [\"object.metadata.name == 'victim'\"]"
 	for name, test := range map[string]struct {
-		slow  func(d policytest.Tree) policytest.Tree // whose policy is slow
-		comes string                                  // whose pods come meanwhile
+		slow  func(d policytest.Tree) policytest.Tree // the directory of the slow policy
+		comes string                                  // the tenant whose pods arrive at the same time
 		most  int
 	}{
 		"the operator's policy": {func(d policytest.Tree) policytest.Tree { return d }, "a", mostTries + 1},
@@ -518,7 +520,8 @@ func TestWithoutFactsAboutTheNodeThePluginIsToldNone(t *testing.T) {
 	})
 }
 
-// What a filter holds back is not judged again after a restart.
+// TestWhatWasAdmittedBeforeARestartCountsUntilItRuns checks the node view of admitted
+// updates. An update that a filter defers is not judged again after a restart.
 func TestWhatWasAdmittedBeforeARestartCountsUntilItRuns(t *testing.T) {
 	t.Parallel()
 	requests := func(cpu string) func(*api.Question) {

@@ -13,8 +13,8 @@ import (
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 )
 
-// tenanted adds tenants to a configuration: each owns the namespaces that begin
-// with its name, and has the directory tenants/NAME below that of the operator.
+// tenanted adds tenants to a configuration: each owns the namespaces that begin with its
+// name, and has the policy directory tenants/NAME below the operator's.
 func tenanted(d policytest.Tree, names ...string) func(*Config) {
 	return func(c *Config) {
 		for _, name := range names {

@@ -10,7 +10,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 )
 
-// ofController is a question about a pod that a controller made.
+// ofController returns a question about a pod that a controller made.
 func ofController(name, controller string, change ...func(*api.Question)) api.Question {
 	q := policytest.Question(name, change...)
 	q.Pod.OwnerReferences = []metav1.OwnerReference{{Kind: "ReplicaSet", Name: controller, UID: types.UID(controller), Controller: new(true)}}

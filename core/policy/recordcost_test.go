@@ -14,8 +14,8 @@ import (
 	"github.com/wardlet/wardlet/core/policy/sched"
 )
 
-// within has a plane whose tenants a and b may have 4 kB of records a second, and
-// whose plugins take nothing.
+// within runs do with an engine whose tenants a and b may write 4 kB of records a second, and
+// whose plugins use no fuel.
 func within(t *testing.T, do func(t *testing.T, p *Engine, disk *policytest.RecordDisk)) {
 	t.Helper()
 	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
@@ -33,8 +33,8 @@ func within(t *testing.T, do func(t *testing.T, p *Engine, disk *policytest.Reco
 	})
 }
 
-// flood asks about pods that were not seen before, and returns how many had a
-// verdict.
+// flood asks about pods that were not seen before, and returns how many a policy judged:
+// their verdict is not ReasonBudgetExhausted.
 func flood(t *testing.T, p *Engine, namespace, name string, count int) (judged int) {
 	t.Helper()
 	for i := range count {

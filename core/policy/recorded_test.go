@@ -13,8 +13,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// shownBy are the decisions of a plane: what was decided, how often, and as which
-// record.
+// shownBy returns an engine's decisions, each with its count and the ID of its record.
 func shownBy(p *Engine) (all []string) {
 	for _, d := range p.Decisions() {
 		all = append(all, fmt.Sprintf("%s %s/%s %s %s ×%d as %s", d.Hook, d.Namespace, d.Name, d.Verdict.Answer, d.Verdict.Reason, d.Count, d.ID))
@@ -35,7 +34,7 @@ func TestWhatIsOnRecord(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		policies func(d policytest.Tree)
-		// spent: the tenant's budget is spent, by one decision about shop/first.
+		// spent is set if one decision about shop/first has exhausted the tenant's budget.
 		spent bool
 		ask   func(t *testing.T, p *Engine)
 		want  []string

@@ -34,7 +34,7 @@ func TestDecisionsOnRecordAreShownAfterARestart(t *testing.T) {
 	}
 	stop()
 	p, stop = start()
-	// The verdict that is on record is the first one.
+	// The recorded verdict is the first one.
 	got := p.Decisions()
 	for deadline := time.Now().Add(10 * time.Second); len(got) < 2 && time.Now().Before(deadline); got = p.Decisions() {
 		time.Sleep(time.Millisecond)

@@ -24,17 +24,18 @@ import (
 	"github.com/wardlet/wardlet/core/policy/review"
 )
 
-// someReferences are References of which a test says what they are.
+// someReferences are References whose digests and errors the test sets.
 type someReferences struct {
 	mu sync.Mutex
-	// digests are by name, keys are those of all; unknown are those that are not known yet, soon says how often that is a matter
-	// of milliseconds.
+	// digests has the digest of each object by name; keys are the keys of every object.
+	// unknown has the errors of objects that are not known yet. The first soon lookups that
+	// fail ask for another try within milliseconds.
 	digests map[string]string
 	keys    []string
 	unknown map[string]error
 	soon    int
 	refused []RefusedPod
-	// again are the pods that are to be judged again, used those that are looked at.
+	// again are the pods to judge again. used are the pods whose references are watched.
 	again []types.UID
 	used  map[types.UID]bool
 }
@@ -66,7 +67,7 @@ func (s *someReferences) Refused() []RefusedPod {
 	return slices.Clone(s.refused)
 }
 
-// refuse says what is refused from now on.
+// refuse sets the refused pods.
 func (s *someReferences) refuse(pods ...RefusedPod) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -79,7 +80,7 @@ func (s *someReferences) JudgeAgain(uids []types.UID) {
 	s.again = append(s.again, uids...)
 }
 
-// set changes one; empty for one that is not there.
+// set changes one digest; it is empty if the object does not exist.
 func (s *someReferences) set(name, digest string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -87,7 +88,8 @@ func (s *someReferences) set(name, digest string) {
 	delete(s.unknown, name)
 }
 
-// after waits for a while, and returns the pods that were to be judged again since the last time, and those that are looked at.
+// after sleeps for d, and returns the pods that were to be judged again since the last call,
+// and the pods whose references are watched.
 func (s *someReferences) after(d time.Duration) (again, used []types.UID) {
 	time.Sleep(d)
 	synctest.Wait()
@@ -97,7 +99,7 @@ func (s *someReferences) after(d time.Duration) (again, used []types.UID) {
 	return again, slices.Sorted(maps.Keys(s.used))
 }
 
-// naming is a pod that names ConfigMaps.
+// naming returns a change that makes a pod name ConfigMaps.
 func naming(names ...string) func(*v1.Pod) {
 	return func(p *v1.Pod) {
 		for _, name := range names {
@@ -118,7 +120,7 @@ func newReferences(digests map[string]string) *someReferences {
 	return &someReferences{digests: digests, unknown: map[string]error{}, used: map[types.UID]bool{}}
 }
 
-// seeing is a plane that runs, whose policies may see references.
+// seeing runs an engine whose policies may see references.
 func seeing(t *testing.T, d policytest.Tree, s *policytest.Scripts, refs *someReferences) *Engine {
 	t.Helper()
 	p, _ := listed(t, d, s, func(c *Config) { c.References, c.Facts = refs, (&aNode{}).node() })
@@ -247,7 +249,8 @@ func TestReferences_thatAreTooMuch(t *testing.T) {
 	}
 }
 
-// All objects of a pod are looked at together, and policies that come before are asked once.
+// TestReferences_areWaitedForTogether checks that all objects of a pod are looked up
+// together, and that earlier policies are asked only once.
 func TestReferences_areWaitedForTogether(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
@@ -278,7 +281,8 @@ func TestReferences_areWaitedForTogether(t *testing.T) {
 	})
 }
 
-// Policies that do not count, and candidates, see what pods name as others do.
+// TestReferences_ofPoliciesThatDoNotCount checks that policies in the modes warn and audit,
+// and candidates, see references as other policies do.
 func TestReferences_ofPoliciesThatDoNotCount(t *testing.T) {
 	t.Parallel()
 	for name, keys := range map[string][]string{"warn": {`mode = "warn"`}, "audit": {`mode = "audit"`}, "shadow": {`mode = "shadow"`}} {
@@ -461,7 +465,7 @@ func TestReferences_aDecisionCanBeMadeAgain(t *testing.T) {
 	for _, names := range [][]string{{"app"}, {"none", "other"}, {"app", "away"}} {
 		ask(t, p, policytest.Question(names[0], namingIn(names...)))
 	}
-	// More than a record has room for.
+	// These keys are more than a record has room for.
 	refs.mu.Lock()
 	refs.keys = []string{strings.Repeat("k", 8<<20)}
 	refs.mu.Unlock()

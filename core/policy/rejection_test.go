@@ -10,7 +10,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy/review"
 )
 
-// rejected has pods that run stand in a conflict with that answer.
+// rejected marks running pods as part of a conflict that was answered with r.
 func rejected(pods []review.RunningPod, r api.Resolution) {
 	for i := range pods {
 		pods[i].Rejected = &r
@@ -22,7 +22,7 @@ func TestWhatBecomesOfPodsWhoseConflictIsRejected(t *testing.T) {
 	const message = `policy "m": ConflictRejected: neither may`
 	for name, tc := range map[string]struct {
 		keys string
-		// change makes the answer to the conflict another one.
+		// change modifies the answer to the conflict.
 		change func(*api.Resolution)
 		exempt []string
 		gone   int

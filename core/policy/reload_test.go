@@ -20,8 +20,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy/rollout"
 )
 
-// listed is a plane in a bubble of its own time: it finds changes by listing
-// only.
+// listed returns an engine for a synctest bubble. It finds changes by listing only.
 func listed(t *testing.T, d policytest.Tree, s *policytest.Scripts, change ...func(*Config)) (*Engine, *policytest.Logs) {
 	t.Helper()
 	l := &policytest.Logs{}
@@ -41,7 +40,7 @@ func bubble(t *testing.T, f func(d policytest.Tree, s *policytest.Scripts)) {
 	synctest.Test(t, func(t *testing.T) { f(policytest.Tree{T: t, Dir: d.Dir}, policytest.NewScripts()) })
 }
 
-// fired reports whether the plane says that another set came into force.
+// fired reports whether the engine signals that another set came into force.
 func fired(p *Engine) bool {
 	select {
 	case <-p.Changed():
@@ -71,7 +70,8 @@ func wantState(d policytest.Tree, p *Engine, step, want string, changed bool) {
 	}
 }
 
-// However restless the files are, which brings the reloader many ticks.
+// TestPluginsRestEveryTenSeconds checks this also while files change all the time, which
+// causes many ticks of the reloader.
 func TestPluginsRestEveryTenSeconds(t *testing.T) {
 	t.Parallel()
 	bubble(t, func(d policytest.Tree, s *policytest.Scripts) {
@@ -231,7 +231,7 @@ func TestFilesAreReadOnceTheyStandStill(t *testing.T) {
 		synctest.Wait()
 		wantState(d, p, "at the start", "1 [a] ", false)
 
-		// A prefix of a document is a document too.
+		// An incomplete document may be valid too.
 		time.Sleep(rollout.ListPeriod - rollout.SettleTime/2)
 		for i := range 20 {
 			d.Policy("b", fmt.Sprintf("allow # %d", i))

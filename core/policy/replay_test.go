@@ -21,8 +21,7 @@ import (
 	"github.com/wardlet/wardlet/core/state/decisions"
 )
 
-// contested is a contest between the sources static and cluster, the first of which
-// has what runs.
+// contested returns a contest between the sources static and cluster. The pod of static runs.
 func contested(name string) api.Contest {
 	return api.Contest{Identity: types.NamespacedName{Namespace: "shop", Name: name}, Candidates: []api.Candidate{
 		{Pod: policytest.SomePod(name), Origin: api.Origin{Source: "static", Document: "a#0", FirstSeen: policytest.Instant}, Running: policytest.SomePod(name)},
@@ -30,7 +29,7 @@ func contested(name string) api.Contest {
 	}}
 }
 
-// update is the same pod with another image.
+// update makes the question one about an update to another image.
 func update(q *api.Question) {
 	q.Op, q.Old = api.UpdateOp, policytest.SomePod(q.Pod.Name)
 	q.Pod = policytest.SomePod(q.Pod.Name, func(p *v1.Pod) { p.Spec.Containers[0].Image = "other" })
@@ -54,11 +53,11 @@ const anyHook = `hooks = ["admit", "filter", "merge"]`
 func TestWhatPoliciesMetBesideTheQuestionIsOnRecord(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		// policies are written by their name; a text after "\n" are further keys.
+		// policies has the scripts by policy name; the text after "\n" has further keys.
 		policies map[string]string
 		change   func(c *Config)
 		do       func(t *testing.T, p *Engine, d policytest.Tree)
-		// want are parts of opinions and verdicts, each of which is on record.
+		// want are parts of opinions and verdicts, each of which must be on record.
 		want []string
 	}{
 		"plugins that fail": {
@@ -198,7 +197,7 @@ func TestWhatPoliciesMetBesideTheQuestionIsOnRecord(t *testing.T) {
 			var all strings.Builder
 			for i, r := range records {
 				well := policytest.NewScripts()
-				well.Faults = 2 // the machine has had them
+				well.Faults = 2 // as if the machine had failed already
 				again := replay.NewReplayer(scripted{well}, slog.New(slog.DiscardHandler))
 				if diff := repeated(t, again, r, exhibits[i]); diff != nil {
 					t.Errorf("%s of %s: %v", r.Hook, r.Name, diff)

@@ -23,8 +23,8 @@ import (
 	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// evidenceIn are the records of a state directory, each with what it names, the oldest
-// first.
+// evidenceIn returns the records of a state directory, the oldest first, each with the
+// artifacts it names.
 func evidenceIn(t *testing.T, path string) (records []*decisions.Record, exhibits []replay.Artifacts) {
 	t.Helper()
 	damaged, err := decisions.NewArchive(os.DirFS(path)).Each(func(r *decisions.Record, e *decisions.Exhibits) error {
@@ -35,7 +35,7 @@ func evidenceIn(t *testing.T, path string) (records []*decisions.Record, exhibit
 	return records, exhibits
 }
 
-// altered are artifacts in which the documents of pods are others.
+// altered are artifacts whose pod documents are changed.
 type altered struct {
 	replay.Artifacts
 	change func(*v1.Pod)
@@ -54,7 +54,7 @@ func (a altered) Input(digest string) ([]byte, error) {
 	return json.Marshal(p)
 }
 
-// otherReferences are artifacts in which the document of this digest has other digests.
+// otherReferences are artifacts in which the references of one document have other digests.
 type otherReferences struct {
 	replay.Artifacts
 	document string
@@ -68,8 +68,7 @@ func (o otherReferences) Input(digest string) ([]byte, error) {
 	return text, err
 }
 
-// repeated makes the decision of a record again and returns the first difference, nil
-// for none.
+// repeated replays the decision of a record and returns the first difference, or nil.
 func repeated(t *testing.T, r *replay.Replayer, record *decisions.Record, of replay.Artifacts) *replay.Difference {
 	t.Helper()
 	v, err := r.Replay(t.Context(), record, of)
@@ -168,7 +167,7 @@ func TestARecordHoldsWhetherPodsOfAnAPIServerCouldBeChanged(t *testing.T) {
 	at := filepath.Join(t.TempDir(), "state")
 	changed, plain := policytest.FileQuestion(t, policytest.OfAPI(t)), policytest.FileQuestion(t, in("elsewhere"), policytest.OfAPI(t))
 	plain.Pod.UID = "uid-plain"
-	for _, mutateAPI := range []bool{true, false, true} { // the agent is started again with another configuration
+	for _, mutateAPI := range []bool{true, false, true} { // restarts the agent with another configuration
 		log, closeAll := policytest.RecordsIn(t, at)
 		c := testConfig(d, s)
 		c.Records, c.MutateAPI = log, mutateAPI
@@ -220,7 +219,7 @@ func TestAnInstanceThatTheMachineDoesNotHaveAtOnceIsAwaited(t *testing.T) {
 	for script, fails := range map[string]int{"late": 2, "unwell": 2} {
 		at, d, well := filepath.Join(t.TempDir(), "state"), policytest.NewTree(t), policytest.NewScripts()
 		d.Policy("p", script)
-		well.Faults = fails // it has had them
+		well.Faults = fails // as if the machine had failed already
 		log, closeAll := policytest.RecordsIn(t, at)
 		c := testConfig(d, well)
 		c.Records = log

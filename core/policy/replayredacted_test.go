@@ -16,8 +16,8 @@ import (
 	"github.com/wardlet/wardlet/core/state/decisions"
 )
 
-// redactedOf has decisions made about pods with a secret, of every hook, and returns the
-// records with what is made of them.
+// redactedOf lets every hook decide about pods with a secret, and returns the redacted
+// records and the differences when they are replayed.
 func redactedOf(t *testing.T, script, more string, do func(p *Engine, d policytest.Tree)) (all []*decisions.Entry, left []*replay.Difference) {
 	t.Helper()
 	at, d, s := filepath.Join(t.TempDir(), "state"), policytest.NewTree(t), policytest.NewScripts()
@@ -126,7 +126,7 @@ func TestADecisionThatASecretHasMadeIsNotRedacted(t *testing.T) {
 	}
 }
 
-// overlaid are artifacts of which some inputs are others.
+// overlaid are artifacts some inputs of which are replaced.
 type overlaid struct {
 	replay.Artifacts
 	inputs map[string][]byte

@@ -15,8 +15,8 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// asksOf returns what each policy was asked by one question to a plane, and the
-// time of the decision.
+// asksOf asks one question, and returns the request that each policy received and the time of
+// the decision.
 func asksOf(t *testing.T, c Config, s *policytest.Scripts, q api.Question) (asked map[string]wasm.Request, at time.Time) {
 	t.Helper()
 	p := New(c)

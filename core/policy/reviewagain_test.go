@@ -85,7 +85,7 @@ func TestWhatCannotBeToldIsAskedLessAndLessOften(t *testing.T) {
 				if calls := len(s.Calls()); calls < tc.least || calls > tc.most {
 					t.Errorf("asked %d times in an hour, want %d to %d", calls, tc.least, tc.most)
 				}
-				// Another set is not waited for.
+				// Under another set the pod is judged at once, without waiting for a retry.
 				d.Policy("a", "deny No nobody", onChangeReports)
 				before := len(s.Calls())
 				time.Sleep(15 * time.Second)
@@ -101,7 +101,7 @@ func TestAnExceptionEndsForPodsThatRun(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		admitted bool
-		// away is for how long there is no agent after the pod was admitted.
+		// away is how long no agent runs after the pod was admitted.
 		away time.Duration
 	}{
 		"one that was judged again":                     {},

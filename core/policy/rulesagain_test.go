@@ -8,7 +8,9 @@ import (
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 )
 
-// Answers to conflicts outlive a restart; they are asked for again if the policies are others.
+// TestConflictsAreDecidedAnewWhereOtherPoliciesAreInForceThanBeforeARestart checks that
+// answers to conflicts survive a restart, and are decided again only if the policies have
+// changed.
 func TestConflictsAreDecidedAnewWhereOtherPoliciesAreInForceThanBeforeARestart(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

@@ -18,17 +18,17 @@ import (
 	"github.com/wardlet/wardlet/core/state"
 )
 
-// running is a node with pods that run.
+// running is a node with running pods.
 type running struct {
 	mu   sync.Mutex
 	pods map[types.UID]review.RunningPod
-	// shown is what is shown with each pod, told what events say, evicted when which
-	// pod was.
+	// shown has the message of each pod. told has the events. evicted has the evictions with
+	// their times.
 	shown   map[string]string
 	told    []string
 	evicted []evicted
 	fuel    int64
-	// refuses has no pod evicted.
+	// refuses is the error of every eviction; nil to evict.
 	refuses error
 }
 
@@ -95,7 +95,7 @@ func (n *running) Evict(_ context.Context, p *v1.Pod, v api.Verdict) error {
 	return nil
 }
 
-// gone are the names of those that were evicted.
+// gone returns the names of the evicted pods.
 func (n *running) gone() (names []string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -111,11 +111,11 @@ func (n *running) shows(name string) string {
 	return n.shown[name]
 }
 
-// counts keeps what was evicted in memory.
+// counts stores evictions in memory.
 type counts struct {
 	mu   sync.Mutex
 	kept map[string]state.Evictions
-	// fails has nothing be stored, unread nothing be loaded.
+	// fails is the error of every store. unread is the error of every load.
 	fails, unread error
 }
 
@@ -139,7 +139,7 @@ func (c *counts) Store(e *state.Evictions) error {
 	return nil
 }
 
-// reviewing is a plane over pods that run.
+// reviewing returns an engine that reviews the running pods of n.
 func reviewing(t *testing.T, d policytest.Tree, s *policytest.Scripts, n *running, change ...func(*Config)) *Engine {
 	t.Helper()
 	p, _ := listed(t, d, s, append([]func(*Config){func(c *Config) { c.Running = n }}, change...)...)

@@ -20,7 +20,7 @@ import (
 	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// sandboxed is the configuration of a plane whose plugins are WebAssembly.
+// sandboxed returns the configuration of an engine whose plugins are WebAssembly.
 func sandboxed(t *testing.T, d policytest.Tree) Config {
 	t.Helper()
 	engine, err := wasm.NewEngine(filepath.Join(t.TempDir(), "compiled"), slog.New(slog.DiscardHandler), wasm.WithCompiling(patientLimits, compile.Normal))
@@ -135,8 +135,7 @@ func TestPluginsOfWebAssemblyJudge(t *testing.T) {
 	}
 }
 
-// telling is a plugin that denies every pod, and whose message is the request
-// as JSON.
+// telling returns a plugin that denies every pod. Its message is the request as JSON.
 func telling() []byte {
 	const room = 4 << 10
 	m := wasmtest.Plugin(wasmtest.JSON, wasmtest.Reason)

@@ -17,7 +17,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// shadowOf is how the candidate of policy p does.
+// shadowOf returns the statistics of the candidate for policy p.
 func shadowOf(p *Engine) api.PolicyShadow {
 	for _, set := range p.Sets() {
 		for i := range set.Policies {
@@ -29,7 +29,7 @@ func shadowOf(p *Engine) api.PolicyShadow {
 	return api.PolicyShadow{}
 }
 
-// compared waits until the candidate was asked, or passed over, so often.
+// compared waits until the candidate was asked or skipped n times.
 func compared(t *testing.T, p *Engine, n uint64) api.PolicyShadow {
 	t.Helper()
 	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
@@ -47,7 +47,7 @@ func TestACandidateJudgesBesideThePolicyAndChangesNothing(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		inForce, candidate string
-		// more and candidates are further keys.
+		// more and candidates are further keys of the policy's and the candidate's documents.
 		more, candidates string
 		different        uint64
 		candidateSaid    string
@@ -106,7 +106,7 @@ func TestWhatACandidateMakesOfThePodIsComparedAsAWhole(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		inForce, candidate, more string
-		// said are the words of both where that differs.
+		// said has both messages, separated by "|", if the answers differ.
 		said string
 	}{
 		"the same":                                    {policytest.ToLabel("by", "a"), policytest.ToLabel("by", "a"), "", ""},
@@ -178,7 +178,8 @@ func TestACandidateThatFailsAsThePolicyDoesIsNoDifference(t *testing.T) {
 	const last = `on_error = "last_verdict"`
 	exempts := func(c *Config) { c.Exempt = []string{"shop/web"} }
 	for name, test := range map[string]struct {
-		// before is what the policy did before both fail, empty for nothing.
+		// before is the script before policy and candidate fail; empty if there was no
+		// verdict before.
 		before, more, candidates string
 		change                   func(*Config)
 		different                uint64
@@ -248,7 +249,7 @@ func TestACandidateSeesOfTheNodeWhatThePolicySaw(t *testing.T) {
 		different uint64
 	}{
 		"a policy that looked":         {reads, 0},
-		"a policy that sees no node":   {"", 1}, // the fifth pod finds five, with itself
+		"a policy that sees no node":   {"", 1}, // the quota counts the fifth pod itself
 		"a policy that does not match": {reads + "\n[match]\nnamespaces = [\"other\"]", 5},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -22,7 +22,7 @@ func newKey(t *testing.T) *signed.SecretKey {
 	return key
 }
 
-// signIn signs what the directory holds.
+// signIn signs the files of the directory.
 func signIn(d policytest.Tree, revision uint64, key *signed.SecretKey) {
 	d.T.Helper()
 	sums, err := bundle.Files(d.Dir)

@@ -16,7 +16,7 @@ import (
 	"github.com/wardlet/wardlet/core/state"
 )
 
-// takenIn lets the plane find a change.
+// takenIn waits until the engine has found a change.
 func takenIn() {
 	time.Sleep(2 * rollout.ListPeriod)
 	synctest.Wait()
@@ -84,7 +84,7 @@ func TestASetWhosePluginsFailGivesWayToTheOneBefore(t *testing.T) {
 			if set := p.Sets()[0]; !strings.HasPrefix(set.Refused, "rolled back at") || set.Probation != nil {
 				t.Errorf("after a restart: set %+v", set)
 			}
-			// An operator has it tried again: it is on probation again.
+			// If the operator orders a retry, the set is on probation again.
 			if set, err := p.Retry(t.Context(), ""); err != nil || set.Digest != bad || set.Probation == nil {
 				t.Errorf("set %+v, %v of a retry", set, err)
 			}
@@ -119,7 +119,7 @@ func TestDenialsAreNoReasonToRollBack(t *testing.T) {
 			if set := p.Sets()[0]; set.Generation != 2 || set.Probation != nil || l.Count("the policies have passed their probation") != 1 {
 				t.Errorf("set %+v; logged %q", set, l.Lines())
 			}
-			// Whatever comes now is for the breakers and on_error.
+			// After the probation, failures are handled by the breakers and on_error.
 			s.Edit = func(_ string, r *wasm.Result) { r.Answer = "perhaps" }
 			askAbout(t, p, "shop", rollout.TrialDecisions)
 			takenIn()
@@ -157,7 +157,7 @@ func TestATenantsPodsDoNotBringTheOperatorsSetDown(t *testing.T) {
 	keptBubble(t, func(d policytest.Tree, s *policytest.Scripts, keep func(*Config), _ state.PolicySets) {
 		t := d.T
 		d.Policy("node", "allow")
-		// Its plugin fails on pods that are made for it.
+		// The plugin fails only on pods of namespaces that begin with "bad".
 		s.Edit = func(_ string, r *wasm.Result) {
 			if strings.HasPrefix(s.Requests["node"].Question.Pod.Namespace, "bad") {
 				r.Answer = "perhaps"

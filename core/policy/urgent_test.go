@@ -17,8 +17,8 @@ import (
 	"github.com/wardlet/wardlet/core/state"
 )
 
-// indebted has a tenant's failing set come into force whose loading took far more
-// than its budget, after one that was good.
+// indebted puts a failing set of a tenant into force after a good one. Loading the failing
+// set costs far more than the tenant's budget.
 func indebted(t *testing.T, d policytest.Tree, p *Engine) (good string) {
 	t.Helper()
 	shop := d.Of("shop")
@@ -92,7 +92,7 @@ func TestARollBackEndsTheWaitOfALoad(t *testing.T) {
 					if set := p.Sets()[1]; set.Digest != good || !strings.HasPrefix(set.Refused, "rolled back") {
 						t.Errorf("set %+v", set)
 					}
-					// What it was held up by goes on.
+					// Afterwards loading continues.
 					shop.Policy("a", "deny Mended")
 					time.Sleep(2 * time.Hour)
 					if v := ask(t, p, policytest.Question("web")); v.Reason != "Mended" || p.Sets()[1].Refused != "" {

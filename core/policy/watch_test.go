@@ -13,8 +13,8 @@ import (
 	"github.com/wardlet/wardlet/core/policy/rollout"
 )
 
-// watched starts an Engine that gets changes of its files from the kernel.
-// Listings come too late for these tests.
+// watched starts an Engine that is notified of file changes by the kernel: the period between
+// listings is too long for these tests.
 func watched(t *testing.T, d policytest.Tree) *Engine {
 	t.Helper()
 	p := New(testConfig(d, policytest.NewScripts()))
@@ -22,7 +22,7 @@ func watched(t *testing.T, d policytest.Tree) *Engine {
 	return p
 }
 
-// eventually waits for a state of the set, for less than a listing takes.
+// eventually waits until the set has a state, for less time than a listing takes.
 func eventually(d policytest.Tree, p *Engine, want string) {
 	d.T.Helper()
 	deadline := time.Now().Add(rollout.ListPeriod * 3 / 4)
@@ -122,7 +122,7 @@ func TestAWatchThatEndsOrLosesEventsHasEverythingReadAgain(t *testing.T) {
 			run(t, p)
 			eventually(d, p, "1 [p] ")
 			w := <-watchers
-			// The watcher does not report this one.
+			// The watcher does not report this removal.
 			policytest.Must(t, w.Remove(d.Dir))
 			d.Policy("q", "allow")
 			lose(w)

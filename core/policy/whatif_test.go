@@ -18,12 +18,12 @@ import (
 const (
 	judging = `hooks = ["admit", "filter"]`
 	merging = `hooks = ["merge"]`
-	// ownsOnly is a tenant without policies.
+	// ownsOnly stands for a tenant without policies.
 	ownsOnly = "none"
 )
 
-// onRecord has questions of every hook decided by a policy of the operator's, and the
-// first by one of tenant a, too.
+// onRecord lets a policy of the operator's decide questions of every hook, and a policy of
+// tenant a the first of them too.
 func onRecord(t *testing.T, script, hooks, tenants string) (records []*decisions.Record, exhibits []replay.Artifacts) {
 	t.Helper()
 	at, d, s := filepath.Join(t.TempDir(), "state"), policytest.NewTree(t), policytest.NewScripts()
@@ -51,7 +51,8 @@ func onRecord(t *testing.T, script, hooks, tenants string) (records []*decisions
 	return evidenceIn(t, at)
 }
 
-// instead makes the decisions with another policy, which is called p.
+// instead replays the decisions with the tenant's set replaced by one policy p, and returns
+// the results.
 func instead(t *testing.T, records []*decisions.Record, exhibits []replay.Artifacts, script, more, tenant string) (got []string) {
 	t.Helper()
 	d := policytest.NewTree(t)
@@ -79,9 +80,11 @@ func instead(t *testing.T, records []*decisions.Record, exhibits []replay.Artifa
 func TestOfOtherPoliciesWhatComesOutOtherwiseIsTold(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		// was and tenants are what the operator's and the tenant's policies did.
+		// was and tenants are the scripts of the operator's and the tenant's policies on
+		// record.
 		was, hooks, tenants string
-		// would, with more keys, takes the place of those of an owner.
+		// would is the script of the policy p, and more has its further keys. The policy
+		// replaces the set of the owner instead.
 		would, more, instead string
 		want                 []string
 	}{
@@ -201,8 +204,8 @@ func TestOfOtherPoliciesIsToldWhatTheyMakeOfThePod(t *testing.T) {
 	}
 }
 
-// contestOnRecord has a contest decided by policies of one name, the operator's and
-// tenant a's.
+// contestOnRecord lets the operator's and tenant a's policies, both of one name, decide a
+// contest.
 func contestOnRecord(t *testing.T, operators, tenants string) (records []*decisions.Record, exhibits []replay.Artifacts) {
 	t.Helper()
 	at, d, of := filepath.Join(t.TempDir(), "state"), policytest.NewTree(t), policytest.NewTree(t)
@@ -228,9 +231,9 @@ func TestOfPoliciesOfOneNameThatOneCountsWhichDecided(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		operators, tenants string
-		// tenant is who decides, empty for the operator.
+		// tenant is the owner whose policy decides; empty for the operator.
 		tenant string
-		// would takes the place of the tenant's policy.
+		// would is the script that replaces the tenant's policy.
 		would, want string
 	}{
 		"another winner of the tenant's": {"abstain", "winner 0", "a", "winner 1", "merge answer is winner b#0 of cluster on record, made again winner a#0 of static"},
@@ -250,7 +253,7 @@ func TestOfPoliciesOfOneNameThatOneCountsWhichDecided(t *testing.T) {
 			}
 			again := replay.NewReplayer(scripted{policytest.NewScripts()}, slog.New(slog.DiscardHandler))
 			defer again.Close()
-			for _, tenant := range []string{test.tenant, ""} { // agents before did not put it down
+			for _, tenant := range []string{test.tenant, ""} { // older agents did not record the tenant
 				r := *records[0]
 				r.Verdict.Tenant = tenant
 				if d := repeated(t, again, &r, exhibits[0]); d != nil {

@@ -41,7 +41,7 @@ func TestTheCapsOfAConfiguration(t *testing.T) {
 	}
 }
 
-// What a compiler says of bytes that are no module shows that it took them.
+// If the compiler answers that the bytes are no module, it has accepted their length.
 func TestTheCompilerTakesTheLongestModuleAConfigurationAllows(t *testing.T) {
 	t.Parallel()
 	caps := parts.ModuleCaps(&config.Policy{ModuleBytes: 6 << 20, CodeBytes: 6 << 20})

@@ -65,7 +65,7 @@ func TestACheckBesideAnAgentThatRunsLooksAtEverythingAndChangesNothing(t *testin
 	}
 }
 
-// TestCheck_stateRemovedBelowAnAgent: only the agent that runs still knows its own pods.
+// TestCheck_stateRemovedBelowAnAgent: only the running agent still knows which pods are its own.
 func TestCheck_stateRemovedBelowAnAgent(t *testing.T) {
 	t.Parallel()
 	const (

@@ -15,7 +15,7 @@ func TestCheckAccess(t *testing.T) {
 	const nobodyID = 65534
 	for name, test := range map[string]struct {
 		modes  map[string]fs.FileMode
-		owned  []string // by a user without a name
+		owned  []string // the paths that a user without a name owns
 		change func(*config.Config)
 		want   []string
 	}{

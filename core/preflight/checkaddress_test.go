@@ -9,7 +9,7 @@ func TestCheckAddress(t *testing.T) {
 	t.Parallel()
 	n := newSite(t)
 	n.expect(t, checkAddress(n.Cfg), []string{}...)
-	n.Cfg.Cluster.NodeIP = "127.0.0.1" // that of every machine
+	n.Cfg.Cluster.NodeIP = "127.0.0.1" // an address that every machine has
 	n.expect(t, checkAddress(n.Cfg), []string{}...)
 	n.Cfg.Cluster.NodeIP = "192.0.2.9"
 	got := checkAddress(n.Cfg)

@@ -19,7 +19,7 @@ import (
 	"github.com/wardlet/wardlet/test/site"
 )
 
-// located is a site of which findings are compared.
+// located is a site whose findings are compared.
 type located struct{ *site.Site }
 
 func newSite(t *testing.T) *located {
@@ -34,8 +34,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// expect compares findings, written as "level subject: message", with the
-// node's directory as DIR.
+// expect compares findings, written as "level subject: message". The node's directory is replaced
+// by DIR.
 func (n *located) expect(t *testing.T, got []Finding, want ...string) {
 	t.Helper()
 	lines := make([]string, len(got))
@@ -47,7 +47,7 @@ func (n *located) expect(t *testing.T, got []Finding, want ...string) {
 	}
 }
 
-// hide puts words for the place of a runtime.
+// hide replaces the address of a runtime by words.
 func hide(findings []Finding, endpoint string) {
 	words := strings.NewReplacer(endpoint, "ENDPOINT", strings.TrimPrefix(endpoint, "unix://"), "SOCKET")
 	for i := range findings {
@@ -55,7 +55,7 @@ func hide(findings []Finding, endpoint string) {
 	}
 }
 
-// contents are the names, modes and texts of all files of the site.
+// contents returns the names, modes and texts of all files of the site.
 func (n *located) contents(t *testing.T) []string {
 	t.Helper()
 	var all []string
@@ -85,7 +85,7 @@ func (n *located) contents(t *testing.T) []string {
 	return all
 }
 
-// sandbox makes a pod on a runtime, without the agent.
+// sandbox creates a pod on a runtime, without the agent.
 func sandbox(t *testing.T, cri *fakecri.Server, name string, labels, annotations map[string]string) {
 	t.Helper()
 	conn, err := grpc.NewClient(cri.Endpoint(), grpc.WithTransportCredentials(insecure.NewCredentials()))
@@ -103,5 +103,5 @@ func sandbox(t *testing.T, cri *fakecri.Server, name string, labels, annotations
 	}
 }
 
-// kubeletLabels are what a kubelet marks its pods with.
+// kubeletLabels returns the labels with which a kubelet marks its pods.
 func kubeletLabels(uid string) map[string]string { return map[string]string{pod.LabelPodUID: uid} }

@@ -33,7 +33,7 @@ func TestCheckNodeAPI(t *testing.T) {
 	start, until := cert.Leaf.NotBefore.Format(time.RFC3339), end.Format(time.RFC3339)
 	const subject = "node_api DIR/node.crt: "
 	for name, test := range map[string]struct {
-		files map[string]string // instead of good ones; empty text removes
+		files map[string]string // files in place of good ones; an empty text removes the file
 		now   time.Time
 		want  string
 	}{

@@ -22,7 +22,8 @@ func TestCheckObjects(t *testing.T) {
 	for name, tc := range map[string]struct {
 		mode os.FileMode
 		file string
-		// key is the content of the key file, empty for none; member makes the node one of a cluster.
+		// key is the content of the key file, empty for no file. member is true for a node of a
+		// cluster.
 		key    string
 		member bool
 		want   []string

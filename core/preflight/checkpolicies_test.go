@@ -13,13 +13,13 @@ import (
 	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// policy writes a policy whose plugin allows every pod, and lines of its own.
+// policy writes a policy whose plugin allows every pod. Its document also has the lines of more.
 func (n *located) policy(t *testing.T, name, more string) {
 	t.Helper()
 	n.policyOf(t, name, wasmtest.Answering(0, "", ""), more)
 }
 
-// policyOf writes a policy with that plugin.
+// policyOf writes a policy with the given plugin.
 func (n *located) policyOf(t *testing.T, name string, module []byte, more string) {
 	t.Helper()
 	n.Cfg.Policy.Dir = n.Path("policies")

@@ -11,7 +11,7 @@ import (
 	"github.com/wardlet/wardlet/core/server"
 )
 
-// runVersion answers as an agent of this version until the test ends.
+// runVersion runs a local API that answers as an agent of version v, until the test ends.
 func (n *located) runVersion(t *testing.T, v api.Version) {
 	t.Helper()
 	l, err := server.Listen(n.Cfg.Paths.Socket)

@@ -84,7 +84,7 @@ func TestCheckRuntime(t *testing.T) {
 		},
 		"that is slow": {
 			func(_ *testing.T, cri *fakecri.Server) {
-				// Together longer than a check once waited.
+				// Together, the delays are longer than a check once waited.
 				cri.Delay("Version", 3*time.Second)
 				cri.Delay("Status", 3*time.Second)
 			},
@@ -148,7 +148,7 @@ func TestCheckRuntime_asksAgainForAStatusThatTimedOut(t *testing.T) {
 	asked := make(chan struct{}, 1)
 	cri.Before("Status", func(ctx context.Context, _ any) error {
 		select {
-		case asked <- struct{}{}: // the first time
+		case asked <- struct{}{}: // the first call
 			<-ctx.Done()
 			return ctx.Err()
 		default:

@@ -18,7 +18,7 @@ import (
 	"github.com/wardlet/wardlet/core/state"
 )
 
-// openState makes the node's state and keeps it as an agent does.
+// openState creates the node's state and keeps it open, as an agent does.
 func (n *located) openState(t *testing.T) *state.Dir {
 	t.Helper()
 	dir, err := state.Open(n.Cfg.Paths.StateRoot, slog.New(slog.DiscardHandler), state.WithIdentity(parts.Layout(n.Cfg).IdentityDir()))
@@ -29,7 +29,7 @@ func (n *located) openState(t *testing.T) *state.Dir {
 	return dir
 }
 
-// other has the files of pods be those of another installation.
+// other makes the files of pods belong to another installation.
 func (n *located) other(t *testing.T) {
 	t.Helper()
 	root := n.Cfg.Paths.StateRoot
@@ -58,7 +58,7 @@ func TestTheStateOfAnAgentThatRunsIsReadAndNotTouched(t *testing.T) {
 	}
 }
 
-// goesOn ends a warning about a second copy that an agent can do without.
+// goesOn is the end of a warning about a second copy that an agent does not need.
 const goesOn = "; the agent goes on without it, and if the state is lost, running pods become foreign: mend it and start the agent again"
 
 func TestCheckState(t *testing.T) {

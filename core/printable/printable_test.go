@@ -109,7 +109,7 @@ func TestWriteYAML_surrogatesOfRawMessages(t *testing.T) {
 	}
 }
 
-// TestWriteYAML_ordinaryObject compares with what the library makes of an object.
+// TestWriteYAML_ordinaryObject compares the text with that of the YAML library.
 func TestWriteYAML_ordinaryObject(t *testing.T) {
 	t.Parallel()
 	v := map[string]any{"a": "größe", "b": []string{"x", "- y", "line\nend\n"}, "c": map[string]any{"n": 7, "f": 1.5, "t": true, "z": nil}}
@@ -154,7 +154,7 @@ func checkRoundTrip(t *testing.T, s string) {
 	}
 }
 
-// asJSONHas is a value as a round through JSON leaves it.
+// asJSONHas returns a value as it is after encoding to JSON and decoding.
 func asJSONHas(t *testing.T, v map[string]any) (back map[string]any) {
 	t.Helper()
 	data, err := json.Marshal(v)
@@ -167,7 +167,7 @@ func asJSONHas(t *testing.T, v map[string]any) (back map[string]any) {
 	return back
 }
 
-// checkShown fails for text that has anything but lines of characters with a shape.
+// checkShown fails the test if s has characters other than visible ones and line ends.
 func checkShown(t *testing.T, s string) {
 	t.Helper()
 	if !utf8.ValidString(s) {

@@ -20,23 +20,24 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// rig is a Manager with a runner that finds what the test says.
+// rig is a Manager with a runner whose results the test sets.
 type rig struct {
 	*testing.T
 	*Manager
 	statuses *status.Store
 
 	mu sync.Mutex
-	// ok is what probes find, by container; err, if not nil, why they cannot be carried out.
+	// ok has the results of probes, by container. err, if not nil, is the reason why probes cannot
+	// be carried out.
 	ok  map[string]bool
 	err error
-	// times are when each container was probed, since the beginning.
+	// times are the times at which each container was probed, since the beginning.
 	times  map[string][]time.Duration
 	began  time.Time
 	events []string
 }
 
-// Probe takes as long as the probe may take, and none where that does not say.
+// Probe takes as long as the probe's timeout, and no time without a timeout.
 func (r *rig) Probe(ctx context.Context, to handler.Target, spec *v1.Probe) (handler.Outcome, error) {
 	if spec.TimeoutSeconds > 0 {
 		select {
@@ -72,7 +73,7 @@ func (r *rig) probed(container string) []time.Duration {
 	return append([]time.Duration{}, r.times[container]...)
 }
 
-// run does a test in a bubble, on an agent that has run for a day.
+// run runs body in a bubble, with an agent that has run for a day.
 func run(t *testing.T, body func(r *rig)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -92,7 +93,7 @@ func run(t *testing.T, body func(r *rig)) {
 	})
 }
 
-// newPod is a pod with one container, "main".
+// newPod returns a pod with one container, "main".
 func newPod(probes v1.Container) *v1.Pod {
 	probes.Name = "main"
 	p := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", UID: "u1"}}
@@ -104,7 +105,8 @@ func every(seconds int32) *v1.Probe {
 	return &v1.Probe{ProbeHandler: v1.ProbeHandler{TCPSocket: &v1.TCPSocketAction{}}, PeriodSeconds: seconds, SuccessThreshold: 1, FailureThreshold: 3}
 }
 
-// starts shows a container with this ID as running from now on, as a worker does.
+// starts shows a container with this ID as running from now on, as a worker does when it starts
+// one.
 func (r *rig) starts(p *v1.Pod, id string) {
 	r.Helper()
 	st := status.Generate(status.Input{Pod: p, Probes: r.Manager, Now: time.Now(), RuntimeName: "containerd", Observed: status.ObservedPod{
@@ -117,7 +119,8 @@ func (r *rig) starts(p *v1.Pod, id string) {
 	r.Nudge(p.UID)
 }
 
-// is returns what the status shows of the container: whether it has started, and whether it is ready.
+// is returns two facts from the container's status: whether it has started, and whether it is
+// ready.
 func (r *rig) is(p *v1.Pod) string {
 	st, _ := r.statuses.Get(p.UID)
 	c := pod.ContainerStatus(&st, "main")
@@ -245,7 +248,7 @@ func TestStartup_fails(t *testing.T) {
 	})
 }
 
-// A probe that cannot be carried out says nothing of the container.
+// A probe that cannot be carried out does not affect the container.
 func TestProbe_thatCannotBeCarriedOut(t *testing.T) {
 	t.Parallel()
 	run(t, func(r *rig) {
@@ -261,7 +264,7 @@ func TestProbe_thatCannotBeCarriedOut(t *testing.T) {
 	})
 }
 
-// A restart of the agent makes no ready pod unready.
+// A ready pod stays ready when the agent restarts.
 func TestReadiness_overARestart(t *testing.T) {
 	t.Parallel()
 	run(t, func(r *rig) {
@@ -280,7 +283,7 @@ func TestReadiness_overARestart(t *testing.T) {
 	})
 }
 
-// Probes of an agent that has just started are spread over their period.
+// After a start of the agent, probes are spread over their period.
 func TestProbe_isSpreadAfterAStart(t *testing.T) {
 	t.Parallel()
 	run(t, func(r *rig) {
@@ -298,9 +301,10 @@ func TestProbe_isSpreadAfterAStart(t *testing.T) {
 func TestProbe_delaysNoOthersProbes(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		// timeout is that of a thousand probes which hang, in seconds.
+		// timeout is the timeout of a thousand probes that hang, in seconds.
 		timeout int32
-		// tenant is the one of another pod; the probes are a tenant's called "bad", or no tenant's.
+		// tenant is the tenant of another pod. of is the tenant of the probes that hang. Both are
+		// empty for no tenant.
 		of, tenant string
 		most       time.Duration
 	}{

@@ -73,7 +73,7 @@ func TestClientRecoversByItself(t *testing.T) {
 	if _, err := c.Version(t.Context()); err == nil {
 		t.Fatal("a runtime that is dead answers")
 	}
-	time.Sleep(3 * time.Second) // long enough for the back-off to grow to its most
+	time.Sleep(3 * time.Second) // long enough for the back-off to reach its maximum
 	if err := cri.Serve(); err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,8 @@ func TestCallThatTakesTooLong(t *testing.T) {
 	}
 }
 
-// TestExec_thatTakesTooLong: a program that does not end in time is the container's fault, a runtime that does not answer is not.
+// TestExec_thatTakesTooLong: a program that does not finish in time is a failure of the container.
+// A runtime that does not answer is not.
 func TestExec_thatTakesTooLong(t *testing.T) {
 	t.Parallel()
 	cri := fakecri.Start(t)
@@ -254,7 +255,7 @@ func TestOperationsAreCalledAsAKubeletCallsThem(t *testing.T) {
 	}
 }
 
-// calls are what an observer was told.
+// calls records the calls that are reported to an observer.
 type calls struct {
 	mu   sync.Mutex
 	told []string
@@ -295,7 +296,7 @@ func TestAnObserverIsToldOfEveryCall(t *testing.T) {
 }
 
 const (
-	// refusal is what runc says where the runtime's driver is systemd.
+	// refusal is the error of runc if the runtime's cgroup driver is systemd.
 	refusal = `expected cgroupsPath to be of format "slice:prefix:name" for systemd cgroups`
 	remedy  = "the runtime's cgroup driver is systemd, the agent's is cgroupfs, so no pod can start: set SystemdCgroup = false in containerd's configuration and restart containerd"
 )
@@ -343,7 +344,7 @@ func TestDriverMismatch_needsTwoKnownDrivers(t *testing.T) {
 	}
 }
 
-// startEach fails one call of a start after the other and returns the errors.
+// startEach lets each call of a start fail once and returns the errors by method.
 func startEach(t *testing.T, r *rig) map[string]error {
 	t.Helper()
 	r.cri.Load(appImage, 1000, fakecri.Program{})

@@ -96,7 +96,7 @@ func TestAContainerThatIsTooLongDoesNotStart(t *testing.T) {
 	r := newRig(t)
 	p := newPod("web")
 	vars := []v1.EnvVar{{Name: "V0", Value: "0123456789abcdef"}}
-	for i := 1; i < 30; i++ { // each is the one before, twice
+	for i := 1; i < 30; i++ { // each is twice the one before
 		before := fmt.Sprintf("$(V%d)", i-1)
 		vars = append(vars, v1.EnvVar{Name: fmt.Sprintf("V%d", i), Value: before + before})
 	}
@@ -146,8 +146,7 @@ func TestMounts(t *testing.T) {
 	}
 }
 
-// A runtime that is away is not the container's fault: nothing is marked
-// failed.
+// An unreachable runtime is not the container's fault, so no container is marked as failed.
 func TestStartContainerWhileTheRuntimeIsAway(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -277,7 +276,7 @@ func TestAContainerThatTheRuntimeKeptGoesAfterItsRestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	var err error
-	for range 50 { // until the client has found it again
+	for range 50 { // until the client has reconnected
 		if err = r.RemoveContainer(t.Context(), p.UID, id); err == nil {
 			break
 		}
@@ -289,7 +288,7 @@ func TestAContainerThatTheRuntimeKeptGoesAfterItsRestart(t *testing.T) {
 	mustEqual(t, "container", "", r.cri.Newest("web", "app"))
 }
 
-// A runtime that is left alone in the middle of a start may keep the container.
+// If a call is cancelled in the middle of a start, the runtime may keep the container.
 func TestAStartThatHasBegunIsLetFinishAlsoWhereItIsNotWantedAnyMore(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

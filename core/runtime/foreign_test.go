@@ -51,7 +51,7 @@ func TestForeignKubelet(t *testing.T) {
 	expectError(t, err, "list sandboxes: broken")
 }
 
-// locked is a log that is read while it is written.
+// locked is a log that can be read while it is written.
 type locked struct {
 	mu   sync.Mutex
 	text bytes.Buffer

@@ -14,7 +14,7 @@ import (
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
-// polled is a runtime's answers to polls, changed while they go on.
+// polled has a runtime's answers to polls. A test may change them at any time.
 type polled struct {
 	mu      sync.Mutex
 	runtime bool
@@ -49,7 +49,7 @@ func (p *polled) poll(ctx context.Context) (*runtimeapi.StatusResponse, error) {
 	return answer, nil
 }
 
-// watch runs a Health on a runtime in a bubble.
+// watch runs body in a bubble, with a Health that polls p.
 func watch(t *testing.T, p *polled, body func(s *Health)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -168,12 +168,11 @@ func TestConditionThatIsMissingDoesNotHold(t *testing.T) {
 	mustEqual(t, "condition", "the runtime does not report NetworkReady", unmetCondition(&runtimeapi.RuntimeStatus{}, runtimeapi.NetworkReady))
 }
 
-// decade is how far the clock is set in these tests.
+// decade is the time by which these tests set the clock.
 const decade = 10 * 365 * 24 * time.Hour
 
-// set is a moment on a wall clock that was set forward, or back, by some time: the
-// monotonic reading stays. Nothing but the kernel makes such times, so it is done to
-// the bits.
+// set moves the wall clock of a time forward or back, as when the clock is set. The monotonic
+// reading stays. Only the kernel makes such times, so set changes the bits.
 func set(t time.Time, by time.Duration) time.Time {
 	const secondsAt = 30
 	wall := (*uint64)(unsafe.Pointer(&t))
@@ -216,8 +215,8 @@ func TestAClockThatIsSetChangesNoDuration(t *testing.T) {
 	}
 }
 
-// What a runtime can do is reported before it counts as healthy: pods are admitted
-// by that.
+// The features of a runtime are reported before the runtime is healthy, because the admission of
+// pods depends on them.
 func TestHealth_features(t *testing.T) {
 	t.Parallel()
 	var health *Health

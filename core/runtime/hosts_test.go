@@ -56,7 +56,7 @@ func TestHostsFileIsMounted(t *testing.T) {
 	}
 }
 
-// Containers that run have the file mounted: the inode must stay.
+// Running containers have the file mounted, so its inode must stay.
 func TestHostsFileIsWrittenInPlace(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -100,8 +100,7 @@ func TestHostsFileOfTheNodeMissing(t *testing.T) {
 	}
 }
 
-// TestAHostsFileMadeLongCostsLittle measures what is allocated, so nothing may run
-// beside it.
+// TestAHostsFileMadeLongCostsLittle measures allocations, so no other test may run in parallel.
 func TestAHostsFileMadeLongCostsLittle(t *testing.T) {
 	r := newRig(t)
 	run := containerRun(newPod("web"), "", 0)
@@ -113,7 +112,7 @@ func TestAHostsFileMadeLongCostsLittle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Truncate(file, 256<<20); err != nil { // as its container may
+	if err := os.Truncate(file, 256<<20); err != nil { // as the container can do
 		t.Fatal(err)
 	}
 	var before, after runtime.MemStats

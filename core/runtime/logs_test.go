@@ -20,7 +20,8 @@ func TestNoLogNoLink(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	p := newPod("web")
-	// The fake writes a log where its directory is; take that away in time.
+	// The fake runtime writes a log only if the directory exists, so the directory is removed
+	// before.
 	r.cri.Before("StartContainer", func(context.Context, any) error { return os.RemoveAll(r.layout.LogDir(p)) })
 	r.start(t, p, fakecri.Program{})
 	if _, err := os.Stat(r.layout.LogLinksDir()); !errors.Is(err, os.ErrNotExist) {
@@ -28,7 +29,7 @@ func TestNoLogNoLink(t *testing.T) {
 	}
 }
 
-// A failure keeps the container, so that the logs are tried again.
+// If the removal of the logs fails, the container stays, so that the removal is tried again.
 func TestLogsAreRemovedBeforeTheContainer(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -85,7 +86,7 @@ func TestLinkLog_cutNameLeadsToTheNewestLog(t *testing.T) {
 		if err := os.WriteFile(log, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		id := strings.Repeat("f", 60) + filepath.Base(log) // what tells it from others is cut off
+		id := strings.Repeat("f", 60) + filepath.Base(log) // the part that differs is cut off
 		run := pod.ContainerRun{Pod: p, Container: &p.Spec.Containers[0], Attempt: attempt}
 		if err := r.linkLog(&run, id); err != nil {
 			t.Fatal(err)

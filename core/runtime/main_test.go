@@ -29,7 +29,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const appImage = "registry.example/app:1"
 
-// rig is a Runtime on a fake CRI, with a clock the test moves.
+// rig is a Runtime on a fake CRI, with a clock that the test sets.
 type rig struct {
 	*Runtime
 	cri    *fakecri.Server
@@ -52,7 +52,7 @@ func newRig(t *testing.T) *rig {
 	return r
 }
 
-// connect makes the Runtime of one installation on a runtime.
+// connect returns a Runtime of an installation that is connected to cri.
 func connect(t *testing.T, cri *fakecri.Server, root, installation string) *Runtime {
 	t.Helper()
 	client, err := Dial(cri.Endpoint(), time.Minute)
@@ -77,7 +77,7 @@ func connect(t *testing.T, cri *fakecri.Server, root, installation string) *Runt
 	})
 }
 
-// newPod is a small pod with one container "app".
+// newPod returns a small pod with one container, "app".
 func newPod(name string) *v1.Pod {
 	return &v1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
@@ -100,7 +100,7 @@ func sandboxRun(p *v1.Pod) pod.SandboxRun {
 	return pod.SandboxRun{Pod: p, CgroupParent: "/wardlet/pod" + string(p.UID), Seen: time.Unix(1_700_000_000, 5_000_000).UTC(), Document: "app.yaml#0"}
 }
 
-// runSandbox runs a pod's first sandbox.
+// runSandbox runs the first sandbox of a pod and returns its ID.
 func (r *rig) runSandbox(t *testing.T, p *v1.Pod) string {
 	t.Helper()
 	id, err := r.RunSandbox(t.Context(), sandboxRun(p))
@@ -110,7 +110,7 @@ func (r *rig) runSandbox(t *testing.T, p *v1.Pod) string {
 	return id
 }
 
-// containerRun is the run of a pod's first container in a sandbox.
+// containerRun returns the run of a pod's first container in a sandbox.
 func containerRun(p *v1.Pod, sandboxID string, attempt uint32) pod.ContainerRun {
 	return pod.ContainerRun{
 		Pod: p, Container: &p.Spec.Containers[0], Sandbox: sandboxRun(p), SandboxID: sandboxID,
@@ -133,7 +133,7 @@ func (r *rig) start(t *testing.T, p *v1.Pod, program fakecri.Program) string {
 type events struct {
 	mu   sync.Mutex
 	list []string
-	// containers are those of the events that were about one.
+	// containers are the containers that events were about.
 	containers []string
 }
 

@@ -282,7 +282,7 @@ func TestImageNames(t *testing.T) {
 	}
 }
 
-// fill puts entries of that many bytes together into a map.
+// fill adds entries of size bytes in total to a map.
 func fill(into map[string]string, size int) {
 	for i := 0; size > 0; i++ {
 		key := fmt.Sprintf("example.com/k%07d", i)
@@ -291,7 +291,7 @@ func fill(into map[string]string, size int) {
 	}
 }
 
-// wireSize is how long a message of the runtime is.
+// wireSize returns the size of an encoded message of the runtime.
 func wireSize(t *testing.T, message any) int {
 	t.Helper()
 	data, err := encoding.GetCodecV2("proto").Marshal(message)
@@ -302,8 +302,8 @@ func wireSize(t *testing.T, message any) int {
 	return data.Len()
 }
 
-// A list of the runtime has a greatest length, for all pods of a node together. Each
-// may take its part of it, whatever it says.
+// The runtime's list of all pods of a node has a maximum length. Each pod may use only its share of
+// the list, whatever its manifest contains.
 func TestAPodTakesNoMoreThanItsPartOfAList(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

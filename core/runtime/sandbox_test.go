@@ -103,7 +103,8 @@ func TestRunSandbox_usesTheHandlerOfTheClass(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		class *string
-		// handler and err are what Handler returns, want is the request's handler or the error.
+		// handler and err are the results of Handler. want is the handler in the request, or the
+		// error.
 		handler string
 		err     error
 		want    string

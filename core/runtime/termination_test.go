@@ -21,7 +21,7 @@ func TestTerminationMessage(t *testing.T) {
 	const fallBack = string(v1.TerminationMessageFallbackToLogsOnError)
 	logged := "2026-01-02T03:04:05Z stdout F one\n2026-01-02T03:04:05Z stderr F two\n"
 	for name, tc := range map[string]struct {
-		file, log string // "-" is no such file
+		file, log string // "-" for no such file
 		policy    string
 		code      int32
 		want      string
@@ -60,7 +60,7 @@ func TestTerminationMessage(t *testing.T) {
 	}
 }
 
-// A hostPath can put anything in the place of a message, and of a log.
+// A hostPath volume can put anything in place of a message or a log.
 func TestOnlyARegularFileIsReadForATerminationMessage(t *testing.T) {
 	t.Parallel()
 	for name, plant := range map[string]func(path, other string) error{
@@ -89,7 +89,7 @@ func TestOnlyARegularFileIsReadForATerminationMessage(t *testing.T) {
 	}
 }
 
-// wantMessage checks how a termination message begins, and that it comes at all.
+// wantMessage checks that a termination message arrives and how it begins.
 func wantMessage(t *testing.T, want string, c *runtimeapi.ContainerStatus) {
 	t.Helper()
 	message := make(chan string, 1)

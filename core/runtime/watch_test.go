@@ -16,14 +16,14 @@ import (
 	"github.com/wardlet/wardlet/test/fakecri"
 )
 
-// watching is a WatchPods under way.
+// watching is a running call of WatchPods.
 type watching struct {
 	changes chan status.PodChange
 	ended   chan error
 	stop    func()
 }
 
-// follow begins one and waits until the runtime tells.
+// follow starts WatchPods and waits until the runtime sends events.
 func follow(t *testing.T, r *Runtime, cri *fakecri.Server) *watching {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -47,7 +47,7 @@ func follow(t *testing.T, r *Runtime, cri *fakecri.Server) *watching {
 	return w
 }
 
-// next is the next change, without its time.
+// next returns the next change, without its time.
 func (w *watching) next(t *testing.T) status.PodChange {
 	t.Helper()
 	select {
@@ -174,7 +174,7 @@ func TestWhyWatchPodsEnds(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		do   func(w *watching, cri *fakecri.Server)
-		want error // nil: one that is none of the others
+		want error // nil if the error is none of the others
 	}{
 		{"the stream breaks", func(_ *watching, cri *fakecri.Server) { cri.BreakEvents() }, nil},
 		{"the runtime dies", func(_ *watching, cri *fakecri.Server) { cri.Stop() }, nil},

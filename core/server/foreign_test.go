@@ -14,7 +14,7 @@ import (
 	"github.com/wardlet/wardlet/core/server/client"
 )
 
-// strangers answers for the runtime.
+// strangers imitates the runtime's count of foreign pods.
 type strangers func(context.Context) (int, error)
 
 func (s strangers) Foreign(ctx context.Context) (int, error) { return s(ctx) }

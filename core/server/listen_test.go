@@ -108,7 +108,7 @@ func TestListenRefuses(t *testing.T) {
 	}
 }
 
-// mkdir makes a directory whose mode the umask does not narrow.
+// mkdir makes a directory with the given mode, whatever the umask.
 func mkdir(t *testing.T, dir string, mode os.FileMode) {
 	t.Helper()
 	if err := os.Mkdir(dir, 0o700); err != nil {

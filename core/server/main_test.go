@@ -13,7 +13,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// socketPath is a path short enough for a socket.
+// socketPath returns a path that is short enough for a socket.
 func socketPath(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "wardlet") //nolint:usetesting // the path of a socket must be short
@@ -24,8 +24,7 @@ func socketPath(t *testing.T) string {
 	return filepath.Join(dir, "run", "w.sock")
 }
 
-// serve runs s until the test ends, or stop is called, which returns the error
-// of Serve.
+// serve runs s until the test ends or stop is called. The function stop returns the error of Serve.
 func serve(t *testing.T, s *Server, l net.Listener) (stop func() error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())

@@ -15,7 +15,7 @@ import (
 	"github.com/wardlet/wardlet/core/server/client"
 )
 
-// judges answers for the policies.
+// judges imitates the policies.
 type judges struct {
 	sets      []api.PolicySet
 	decisions []api.Decision
@@ -40,8 +40,8 @@ func (j judges) Rollback(_ context.Context, tenant string) (api.PolicySet, error
 	return j.ordered("rollback", tenant)
 }
 
-// ordered returns the set of a tenant, of the generation that names the order; that
-// of the tenant "broken" is refused.
+// ordered returns the set of a tenant, with the order as its digest. For the tenant "broken" it
+// also returns an error.
 func (j judges) ordered(order, tenant string) (api.PolicySet, error) {
 	for i := range j.sets {
 		s := j.sets[i]

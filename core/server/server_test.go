@@ -21,7 +21,7 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// known answers for the whole agent.
+// known imitates the whole agent.
 type known struct {
 	pods      func() *v1.PodList
 	sources   []api.SourceState
@@ -41,7 +41,7 @@ func (k known) Sources() []api.SourceState { return k.sources }
 func (k known) Conflicts() []api.Conflict  { return k.conflicts }
 func (k known) List() []api.Event          { return k.events }
 
-// Listen tells of changes, where there can be any.
+// Listen reports changes, if the test has any.
 func (k known) Listen() (changed <-chan struct{}, stop func()) {
 	if k.changes == nil {
 		return nil, func() {}
@@ -73,7 +73,7 @@ func start(t *testing.T, k known) (socket string, stop func() error) {
 	return socket, serve(t, k.server(), l)
 }
 
-// server answers with what is known.
+// server returns a server that answers with the values of k.
 func (k known) server() *Server {
 	return New(Options{
 		Pods: k, PodChanges: k, Sources: k, Events: k, Policies: k.policies, Waiting: k.waiting, Updates: k.updates, Foreign: k.foreign,

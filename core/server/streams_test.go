@@ -26,7 +26,8 @@ import (
 	"github.com/wardlet/wardlet/test/fakestream"
 )
 
-// streaming is a server with pods of one container each, and what it serves of them.
+// streaming runs a server with pods that have a container "main". The handlers serve their logs and
+// programs.
 func streaming(t *testing.T, logs, exec http.Handler, pods ...v1.Pod) (c *client.Client, socket string, stop func() error) {
 	t.Helper()
 	for i := range pods {
@@ -49,7 +50,7 @@ func shopPod(name string, uid types.UID) v1.Pod {
 	return v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, UID: uid}}
 }
 
-// named says which container is meant.
+// named writes the names of the container that is requested.
 func named(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(w, "%s %s %s", r.PathValue("pod"), r.PathValue("uid"), r.PathValue("container"))
 }
@@ -86,8 +87,8 @@ func TestLogs_findThePodByEitherName(t *testing.T) {
 	}
 }
 
-// A log that is followed breaks off, so that it does not look as if its container had
-// ended; and what its client does not read keeps nothing.
+// A followed log breaks off when the server stops, so that the container does not seem to have
+// terminated. A client that does not read does not delay the stop.
 func TestLogs_breakOffWhenTheServerEnds(t *testing.T) {
 	t.Parallel()
 	for name, serve := range map[string]http.HandlerFunc{
@@ -124,7 +125,7 @@ func TestLogs_breakOffWhenTheServerEnds(t *testing.T) {
 	}
 }
 
-// gate is a reader's end that tells of the first text and then does not go on.
+// gate is a writer that reports its first write and blocks until it is opened.
 type gate struct{ written, open chan struct{} }
 
 func (g *gate) Write(p []byte) (int, error) {

@@ -217,7 +217,7 @@ func TestAStoryIsInOrder(t *testing.T) {
 	second := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	at := func(ms int) time.Time { return second.Add(time.Duration(ms) * time.Millisecond) }
 	const uid = types.UID("u")
-	started := metav1.NewTime(second) // the time of a status has whole seconds
+	started := metav1.NewTime(second) // the times in a status are in whole seconds
 	p := v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web", UID: uid}, Status: v1.PodStatus{
 		StartTime: &started, ContainerStatuses: []v1.ContainerStatus{{Name: "c", State: v1.ContainerState{
 			Running: &v1.ContainerStateRunning{StartedAt: metav1.NewTime(at(900))},
@@ -225,7 +225,7 @@ func TestAStoryIsInOrder(t *testing.T) {
 	}}
 	s := timeline{
 		o: &Options{Sources: known{}}, pods: []v1.Pod{p},
-		// It was denied, and counts as new since other policies judged it.
+		// The pod was denied at first. It counts as new since other policies judged it.
 		origins: map[types.UID]api.Origin{uid: {Source: "static", Document: "/web.yaml#0", FirstSeen: at(500)}},
 		story: api.Timeline{Decisions: []api.Decision{
 			{Hook: api.PartAdmit, UID: uid, First: at(200), Verdict: api.Verdict{Answer: api.Deny}},

@@ -18,7 +18,7 @@ import (
 	"github.com/wardlet/wardlet/core/server/client"
 )
 
-// filtered answers for what filters hold back.
+// filtered imitates the updates that filters hold back.
 type filtered []api.WaitingUpdate
 
 func (f filtered) Suppressed() []api.WaitingUpdate { return f }

@@ -12,7 +12,7 @@ import (
 	"github.com/wardlet/wardlet/core/server/client"
 )
 
-// held answers for what waits.
+// held imitates the pods and updates that wait.
 type held []api.Waiting
 
 func (h held) List() []api.Waiting { return h }

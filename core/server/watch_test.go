@@ -22,7 +22,7 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// world is what a watched agent knows, and can be changed.
+// world is the state of an agent that is watched. A test can change it.
 type world struct {
 	status.Notifier
 
@@ -32,14 +32,14 @@ type world struct {
 	events []api.Event
 }
 
-// set changes the world without a word.
+// set changes the world without a notification.
 func (w *world) set(edit func(*world)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	edit(w)
 }
 
-// PodList returns the pods there are.
+// PodList returns copies of the pods.
 func (w *world) PodList() *v1.PodList {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -99,7 +99,7 @@ func (p *pipes) Close() error {
 
 func (*pipes) Addr() net.Addr { return &net.UnixAddr{} }
 
-// watched is one watch of a world.
+// watched is a running watch of a world.
 type watched struct {
 	t     *testing.T
 	resp  *http.Response
@@ -125,7 +125,7 @@ func answering(t *testing.T, s *Server) *http.Client {
 	return c
 }
 
-// watch begins one.
+// watch starts a watch of path.
 func watch(t *testing.T, c *http.Client, path string) *watched {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://x"+path, http.NoBody)
@@ -140,7 +140,7 @@ func watch(t *testing.T, c *http.Client, path string) *watched {
 	return &watched{t, resp, json.NewDecoder(resp.Body)}
 }
 
-// told reads up to the next bookmark and returns each line in short.
+// told reads up to the next bookmark and returns each line in a short form.
 func (w *watched) told() []string {
 	w.t.Helper()
 	var all []string
@@ -179,7 +179,7 @@ func (w *watched) told() []string {
 	}
 }
 
-// tells fails the test unless the next lines are those.
+// tells fails the test unless the lines up to the next bookmark are the given ones.
 func (w *watched) tells(want ...string) {
 	w.t.Helper()
 	if diff := cmp.Diff(want, w.told()); diff != "" {
@@ -224,7 +224,7 @@ func TestAWatchTellsOfManyChangesAtOnceAndOnlyOfWhatLasts(t *testing.T) {
 			k.set(func(k *world) { k.pods[0].Status.Phase = phase })
 			k.Notify()
 		}
-		k.Notify() // of nothing
+		k.Notify() // without a change
 		w.tells("MODIFIED aFailed")
 		k.Notify()
 		time.Sleep(time.Minute)
@@ -265,7 +265,7 @@ func TestAWatchTellsWhatWaits(t *testing.T) {
 	})
 }
 
-// errDone ends a watch that has seen enough.
+// errDone ends a watch after the last line that a test needs.
 var errDone = errors.New("done")
 
 func TestAWatchShowsValuesOfTheEnvironmentOnlyWhenAskedFor(t *testing.T) {

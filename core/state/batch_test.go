@@ -82,8 +82,7 @@ func TestManyRecordsAreStoredInOneBatch(t *testing.T) {
 	}
 }
 
-// modelled is a store on a model of a disk, with documents a, b and c of
-// version 1.
+// modelled returns a store on a model of a disk, with the documents a, b and c in version 1.
 func modelled(t *testing.T) (Documents, *durabletest.Disk) {
 	t.Helper()
 	path := func(id string) string {
@@ -99,13 +98,13 @@ func modelled(t *testing.T) (Documents, *durabletest.Disk) {
 	return Documents{&Dir{path: "state", fs: d}}, d
 }
 
-// modelBatch renews a and b, adds d and removes c.
+// modelBatch updates a and b, adds d and removes c.
 func modelBatch(s Documents) error {
 	return s.Apply([]Record{*record("files", "a", "2"), *record("files", "b", "2"), *record("files", "d", "2")}, []DocumentID{{"files", "c"}})
 }
 
-// modelSteps is the number of steps of modelBatch, modelBefore and modelAfter
-// what it begins and ends with.
+// modelSteps is the number of steps of modelBatch. modelBefore and modelAfter are the versions
+// before and after these steps.
 const modelSteps = 3*5 + 1 + 1 + 1
 
 var (

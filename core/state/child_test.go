@@ -16,30 +16,29 @@ import (
 	"github.com/wardlet/wardlet/core/state/durable"
 )
 
-// The environment of a child: which program it runs, on which directory, and
-// where it is killed.
+// These environment variables of a child process name its program, its directory and the step
+// at which it is killed.
 const (
 	childVariable = "WARDLET_STATE_CHILD"
 	dirVariable   = "WARDLET_STATE_DIR"
 	killVariable  = "WARDLET_STATE_KILL"
 )
 
-// Where a child is killed, of the step with its number.
+// These are the points of a step at which a child may be killed.
 const (
 	before = "before"
 	half   = "half"
 	after  = "after"
 )
 
-// The exit codes of a child that ends by itself.
+// These are the exit codes of a child that is not killed.
 const (
 	exitDone   = 0
 	exitBroken = 20
 	exitFailed = 21
 )
 
-// runChild runs a program on a state directory. What it fails with goes to
-// the standard output.
+// runChild runs a program on a state directory and writes its error to the standard output.
 func runChild(name string) int {
 	d, err := tryOpen(os.Getenv(dirVariable), io.Discard)
 	if err != nil {
@@ -56,8 +55,8 @@ func runChild(name string) int {
 	return exitDone
 }
 
-// child runs a program in a process of its own, and returns what it failed with
-// and whether it was killed.
+// child runs a program in a process of its own. It returns the program's error, and whether the
+// process was killed.
 func child(t *testing.T, name, dir, kill string) (failure string, killed bool) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^$")
@@ -80,15 +79,15 @@ func child(t *testing.T, name, dir, kill string) (failure string, killed bool) {
 	return "", false
 }
 
-// killing is the durable.OS's file system, and the end of the process at one step.
-// One step is done at a time, so that it is the end of all others too.
+// killing is the file system of durable.OS that kills the process at one step. Steps run one at
+// a time, so no other step is half done at that time.
 type killing struct {
 	mu       sync.Mutex
 	step, at int
 	point    string
 }
 
-// newKilling reads "before 3".
+// newKilling parses a text like "before 3".
 func newKilling(at string) *killing {
 	point, number, _ := strings.Cut(at, " ")
 	step, err := strconv.Atoi(number)
@@ -141,7 +140,7 @@ func (k *killing) AppendTo(path string) (f durable.File, err error) {
 	return &dying{f, k}, err
 }
 
-// dying is a file of killing.
+// dying is a file of the file system killing.
 type dying struct {
 	durable.File
 
@@ -159,8 +158,7 @@ func (d *dying) Write(data []byte) (n int, err error) {
 func (d *dying) Sync() error  { return d.k.do(d.File.Sync, nothing) }
 func (d *dying) Close() error { return d.k.do(d.File.Close, nothing) }
 
-// limitFileSize makes every write beyond so many bytes of a file fail, for the
-// rest of the process.
+// limitFileSize limits the size of the files that the process writes to a number of bytes.
 func limitFileSize(bytes uint64) error {
 	signal.Ignore(syscall.SIGXFSZ)
 	return syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: bytes, Max: bytes})

@@ -28,9 +28,9 @@ func wantError(t *testing.T, err error, part string) {
 	}
 }
 
-// tryOpen opens a state directory. A process that is being made, by another
-// test, holds what this one has open for a moment, also a lock that was given
-// up meanwhile; that is waited for.
+// tryOpen opens a state directory. A child process that another test starts may hold an
+// inherited lock for a moment after it was released here, so tryOpen tries again for up to 10
+// seconds.
 func tryOpen(path string, log io.Writer, options ...Option) (*Dir, error) {
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
 		d, err := Open(path, slog.New(slog.NewTextHandler(log, nil)), options...)
@@ -40,7 +40,8 @@ func tryOpen(path string, log io.Writer, options ...Option) (*Dir, error) {
 	}
 }
 
-// open opens a state directory until the test, or the caller, closes it.
+// open opens a state directory and closes it when the test ends, unless the caller has closed
+// it.
 func open(t *testing.T, path string, options ...Option) (*Dir, *bytes.Buffer) {
 	t.Helper()
 	log := &bytes.Buffer{}

@@ -34,7 +34,7 @@ func record(source, id, version string) *Record {
 	}
 }
 
-// recordPath is the file of a document.
+// recordPath returns the path of a document's file.
 func recordPath(d *Dir, source, id string) string {
 	return filepath.Join(d.Path(), documentsDir, DocumentID{source, id}.file())
 }
@@ -229,7 +229,7 @@ func TestLostDocumentsAreKnownAsLost(t *testing.T) {
 	}
 }
 
-// tear makes every file in the directory one that was cut off.
+// tear truncates every file in the directory.
 func tear(dir string) error {
 	return each(dir, func(file string) error { return os.Truncate(file, 10) })
 }

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Needs root.
+// TestAFullDiskKeepsTheOldDocumentsForReal needs root.
 func TestAFullDiskKeepsTheOldDocumentsForReal(t *testing.T) {
 	t.Parallel()
 	mount := t.TempDir()
@@ -26,7 +26,7 @@ func TestAFullDiskKeepsTheOldDocumentsForReal(t *testing.T) {
 		put = append(put, *record("files", strconv.Itoa(i), "1"))
 	}
 	check(t, s.Apply(put, nil))
-	// Others fill the disk.
+	// Another file fills the disk.
 	var full error
 	for full == nil {
 		var f *os.File

@@ -10,10 +10,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fileLimit is more than a small record has.
+// fileLimit is larger than a small record.
 const fileLimit = 4096
 
-// large makes a record that has more bytes than fileLimit.
+// large returns a record with more bytes than fileLimit.
 func large(source, id string) *Record {
 	r := record(source, id, "2")
 	r.Pod.Spec.Containers[0].Args = []string{strings.Repeat("x", fileLimit)}
@@ -38,10 +38,10 @@ func TestADiskThatTakesNoMoreKeepsTheOldDocumentsAndWritesTheOthers(t *testing.T
 	}
 }
 
-// asAnyone calls do without the privileges that let root pass over modes.
+// asAnyone calls do without the capabilities that let root ignore file modes.
 func asAnyone(t *testing.T, do func()) {
 	t.Helper()
-	// Capabilities are a thread's.
+	// Capabilities belong to a thread.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}

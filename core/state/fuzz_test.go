@@ -7,9 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// FuzzRecord feeds the checkpoint with bytes, as they are and behind their
-// checksum. What is taken as a record can be used, and is itself when it is
-// stored again.
+// FuzzRecord reads arbitrary bytes as records, with and without a valid checksum. A record that
+// is accepted must be usable and must stay the same when it is stored again.
 func FuzzRecord(f *testing.F) {
 	good, err := seal(record("files", "/m/a.yaml#0", "1"))
 	if err != nil {

@@ -10,7 +10,7 @@ func TestNodeName(t *testing.T) {
 	t.Parallel()
 	type start struct {
 		configured, host, want string
-		// differs and err are part of what is said.
+		// differs and err are parts of the warning and of the error.
 		differs, err string
 	}
 	tests := map[string][]start{
@@ -18,7 +18,7 @@ func TestNodeName(t *testing.T) {
 			{host: " Node-1 ", want: "node-1"},
 			{host: "node-1", want: "node-1"},
 			{host: "node-2", want: "node-1", differs: `the host is called "node-2" now, this node stays "node-1"`},
-			{host: "!", want: "node-1"}, // no name at all is no other name
+			{host: "!", want: "node-1"}, // without a host name, the old name stays
 		},
 		"agent.toml decides": {
 			{configured: "edge-7", host: "node-1", want: "edge-7"},

@@ -13,7 +13,7 @@ import (
 	"github.com/wardlet/wardlet/core/state/durable/durabletest"
 )
 
-// places are a state directory and one for the second copy of the identity.
+// places are a state directory and the directory of the second copy of the identity.
 type places struct{ state, copy string }
 
 func newPlaces(t *testing.T) places {
@@ -30,7 +30,7 @@ func (p places) open(t *testing.T, more ...Option) (*Dir, *bytes.Buffer) {
 func (p places) loseState(t *testing.T) { t.Helper(); check(t, os.RemoveAll(p.state)) }
 func (p places) loseCopy(t *testing.T)  { t.Helper(); check(t, os.RemoveAll(p.copy)) }
 
-// odd puts in a file's place what has a checksum and names no installation.
+// odd replaces a file by one that has a valid checksum and names no installation.
 func odd(t *testing.T, path string) {
 	t.Helper()
 	data, err := seal(map[string]string{"id": "web", "installation": "web"})
@@ -42,7 +42,8 @@ func TestOneOfTwoCopiesIsEnoughToKnowTheInstallation(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		harm func(*testing.T, places)
-		// other: there is no knowing which installation it was.
+		// other is true if the old installation is unknown, so that there is a new one. lost is
+		// the expected result of Lost.
 		other, lost bool
 		says        string
 	}{
@@ -111,7 +112,7 @@ func TestOneOfTwoCopiesIsEnoughToKnowTheInstallation(t *testing.T) {
 				t.Errorf("logged: %s; want %q", log, tc.says)
 			}
 			check(t, d.Close())
-			// Whatever was gone is there again.
+			// The start has restored both copies.
 			for _, lose := range []func(*testing.T, places){
 				func(t *testing.T, p places) { t.Helper(); p.loseState(t) },
 				func(t *testing.T, p places) { t.Helper(); p.loseCopy(t) },
@@ -164,7 +165,7 @@ func TestTheSecondCopyBelongsToOneAgent(t *testing.T) {
 	}
 }
 
-// badPlaces are ways in which the place of the second copy is none.
+// badPlaces are directories that cannot be used for the second copy.
 var badPlaces = map[string]struct {
 	plant func(path string) error
 	err   string
@@ -252,8 +253,7 @@ func TestASecondCopyThatOthersMayEnterIsStillReadAndBelongsToOneAgent(t *testing
 	wantError(t, err, "it is the state of installation "+mine+", but ")
 }
 
-// stopping is a file system on which nothing below a directory can be changed
-// after a number of steps.
+// stopping is a file system that fails every change below a directory after a number of steps.
 type stopping struct {
 	durable.OS
 	below string
@@ -339,7 +339,7 @@ func TestAStartThatIsCutShortChangesNoInstallation(t *testing.T) {
 				if err == nil {
 					whole = fs.left >= 0
 					if first == "" {
-						first = d.Installation() // something may run under it
+						first = d.Installation() // pods may run under this ID
 					}
 					check(t, d.Close())
 				} else if !errors.Is(err, durabletest.ErrStep) {

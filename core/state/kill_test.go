@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// programs are what children do, by name.
+// programs are the programs of child processes, by name.
 var programs = map[string]func(s Documents) error{
 	"a new record":          func(s Documents) error { return s.Put(record("files", "new", "2")) },
 	"a record over another": func(s Documents) error { return s.Put(record("files", "a", "2")) },
@@ -28,7 +28,7 @@ var programs = map[string]func(s Documents) error{
 	},
 }
 
-// prepared makes a state directory with the documents a, b and c of version 1.
+// prepared creates a state directory with the documents a, b and c in version 1.
 func prepared(t *testing.T) string {
 	t.Helper()
 	path := statePath(t)
@@ -40,11 +40,11 @@ func prepared(t *testing.T) string {
 	return path
 }
 
-// gone is the version of a document that is not there.
+// gone is the version of a document that does not exist.
 const gone = ""
 
-// versions opens a directory as after a crash, and returns the version of every
-// document in it. Each is whole, and nothing else is there.
+// versions opens a directory after a crash and returns the version of each document. It checks
+// that each document is whole and that no other files are left.
 func versions(t *testing.T, path string) map[DocumentID]string {
 	t.Helper()
 	d, log := open(t, path)

@@ -16,7 +16,7 @@ import (
 	"github.com/wardlet/wardlet/core/state/durable"
 )
 
-// unusable are records with a good checksum that the mux cannot go on with.
+// unusable are records with a valid checksum that the mux cannot use.
 var unusable = map[string]struct {
 	spoil func(r *Record)
 	err   string
@@ -134,7 +134,7 @@ func TestWhatIsNoRecordFileIsMovedAsideAndNeverBlocks(t *testing.T) {
 			if strings.Count(log.String(), tc.err) != 1 || !strings.Contains(log.String(), bad) {
 				t.Errorf("not said once, with its place:\n%s", log)
 			}
-			// In its place a record can be written again.
+			// A new record can be written in its place.
 			check(t, d.Documents().Put(record("files", "bad", "2")))
 		})
 	}

@@ -7,8 +7,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestMain makes the test binary a child of one of its tests where the
-// environment says so.
+// TestMain runs the program of a child process if the environment names one.
 func TestMain(m *testing.M) {
 	if name := os.Getenv(childVariable); name != "" {
 		os.Exit(runChild(name))

@@ -33,7 +33,7 @@ func result(uid types.UID, restarts int32) *Outcome {
 	}
 }
 
-// results reads all outcomes, by UID; none may have failed to be read.
+// results returns all outcomes by UID. It fails the test if one cannot be read.
 func results(t *testing.T, s Outcomes) map[types.UID]Outcome {
 	t.Helper()
 	all, errs := s.Load()
@@ -80,7 +80,7 @@ func TestOutcomesComeBack(t *testing.T) {
 	}
 }
 
-// unusableOutcomes are outcomes that the agent cannot go on with.
+// unusableOutcomes are outcomes that the agent cannot use.
 var unusableOutcomes = map[string]struct {
 	spoil func(*Outcome)
 	err   string
@@ -191,7 +191,8 @@ func TestWhatACrashLeftOfAnOutcomeIsRemoved(t *testing.T) {
 	}
 }
 
-// The deletion of a pod is under way after a restart, with the grace it had.
+// TestADeletionIsKeptWithThePod checks that a pod is still being deleted after a restart, with
+// the same grace period.
 func TestADeletionIsKeptWithThePod(t *testing.T) {
 	t.Parallel()
 	path := statePath(t)
@@ -207,8 +208,8 @@ func TestADeletionIsKeptWithThePod(t *testing.T) {
 	}
 }
 
-// FuzzOutcome feeds outcomes with bytes, as they are and behind their
-// checksum. What is taken can be used, and is itself when it is stored again.
+// FuzzOutcome reads arbitrary bytes as outcomes, with and without a valid checksum. An outcome
+// that is accepted must be usable and must stay the same when it is stored again.
 func FuzzOutcome(f *testing.F) {
 	good, err := seal(result("1", 2))
 	if err != nil {

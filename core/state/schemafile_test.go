@@ -14,7 +14,7 @@ import (
 	"github.com/wardlet/wardlet/core/state/durable"
 )
 
-// used makes the state of a node called "old" with a document.
+// usedState creates the state of a node called "old" with one document.
 func usedState(t *testing.T) (path, installation string) {
 	t.Helper()
 	path = statePath(t)
@@ -29,7 +29,8 @@ func usedState(t *testing.T) (path, installation string) {
 	return path, d.Installation()
 }
 
-// expectState says which installation, node name and version of the document a state holds.
+// expectState checks the installation of a state, and that its node name and the version of its
+// document are name.
 func expectState(t *testing.T, path, installation, name string) {
 	t.Helper()
 	d, _ := open(t, path)
@@ -122,13 +123,13 @@ func TestOpen_stateWithItsSchemaNeedsNoCopyOfIt(t *testing.T) {
 	t.Parallel()
 	path, installation := usedState(t)
 	check(t, os.Remove(filepath.Join(path, schemaCopyFile)))
-	check(t, os.Mkdir(filepath.Join(path, schemaCopyFile), 0o700)) // moved aside
+	check(t, os.Mkdir(filepath.Join(path, schemaCopyFile), 0o700)) // the next start moves it aside
 	expectState(t, path, installation, "old")
 	check(t, os.Remove(filepath.Join(path, schemaFile)))
-	expectState(t, path, installation, "old") // it was made anew
+	expectState(t, path, installation, "old") // the start before has written it again
 }
 
-// fullDisk takes no new file.
+// fullDisk cannot create files.
 type fullDisk struct{ durable.OS }
 
 func (fullDisk) Create(string, string) (durable.File, error) { return nil, errors.New("no space left") }

@@ -24,7 +24,7 @@ func TestContainerStatus(t *testing.T) {
 			FinishedAt: metav1.NewTime(noon.Add(time.Minute)), ContainerID: "containerd://" + id,
 		}}
 	}
-	// full is a status with what the runtime tells of an instance.
+	// full returns a status with everything that the runtime reports about an instance.
 	full := func(id string, restarts int32, state, last v1.ContainerState, up *bool) v1.ContainerStatus {
 		return v1.ContainerStatus{
 			Name: "a", Image: "img:1", ImageID: "sha256:1", ContainerID: "containerd://" + id, RestartCount: restarts,

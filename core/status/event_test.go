@@ -24,7 +24,7 @@ var (
 	_ Recorder = MultiRecorder(nil)
 )
 
-// brief is an event as "reason/message xcount".
+// brief returns events as "UID/reason/message xcount".
 func brief(events []api.Event) string {
 	var out []string
 	for _, e := range events {
@@ -163,7 +163,7 @@ func TestMultiTellsEveryRecorder(t *testing.T) {
 	}
 }
 
-// containers are the events of a recorder that takes what they are about.
+// containers is a recorder that can record the container of an event.
 type containers []string
 
 func (c *containers) Event(_ *v1.Pod, _, reason, _ string) { *c = append(*c, reason) }
@@ -172,12 +172,13 @@ func (c *containers) ContainerEvent(_ *v1.Pod, container, _, reason, _ string) {
 	*c = append(*c, container+" "+reason)
 }
 
-// plain is a Recorder that knows nothing of containers.
+// plain is a recorder that cannot record the container of an event.
 type plain []string
 
 func (r *plain) Event(_ *v1.Pod, _, reason, message string) { *r = append(*r, reason+" "+message) }
 
-// Each recorder hears of a container's event once: with the container, if it takes that.
+// Each recorder receives an event about a container once. It receives the container, too, if it can
+// record one.
 func TestContainerEvent(t *testing.T) {
 	t.Parallel()
 	var with containers
@@ -214,7 +215,7 @@ func TestEventBuffer_tellsContainersApart(t *testing.T) {
 	}
 }
 
-// tenants owns each namespace up to its dash.
+// tenants returns the owner of a namespace: the part of its name before the dash.
 func tenants(namespace string) string {
 	tenant, _, owned := strings.Cut(namespace, "-")
 	if !owned {
@@ -237,7 +238,7 @@ func TestRingKeepsAShareForEveryOwner(t *testing.T) {
 	say("default", "2")
 	say("b-web", "3")
 	say("kube-system", "4")
-	for i := range 1000 { // a flood of two namespaces of one tenant
+	for i := range 1000 { // many events in two namespaces of one tenant
 		say([]string{"a-web", "a-db"}[i%2], "flood "+strconv.Itoa(i))
 	}
 	want := "u1/R/2 x1, u1/R/3 x1, u1/R/4 x1, u1/R/flood 997 x1, u1/R/flood 998 x1, u1/R/flood 999 x1"
@@ -286,7 +287,7 @@ func TestRingTellsListeners(t *testing.T) {
 	r := NewEventBuffer(3, time.Hour, func() time.Time { return noon })
 	changed, stop := r.Listen()
 	defer stop()
-	for range 2 { // a repeat counts, too
+	for range 2 { // a repeated event is a change, too
 		r.Event(testPod(v1.RestartPolicyAlways, ""), v1.EventTypeNormal, "R", "m")
 		if !told(changed) {
 			t.Error("a listener was not told")
@@ -294,7 +295,7 @@ func TestRingTellsListeners(t *testing.T) {
 	}
 }
 
-// told reports whether a listener has been told of something.
+// told reports whether a listener has been notified.
 func told(changed <-chan struct{}) bool {
 	select {
 	case <-changed:

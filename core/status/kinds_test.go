@@ -12,8 +12,8 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// TestGenerate_initContainers: the status of a pod with an init container, a sidecar and another init container before its
-// main container, at each step.
+// TestGenerate_initContainers checks the status of a pod at each step. The pod has an init
+// container, a sidecar and another init container before its main container.
 func TestGenerate_initContainers(t *testing.T) {
 	t.Parallel()
 	in := func(sandbox string, all ...ObservedContainer) []ObservedContainer {
@@ -85,7 +85,7 @@ func TestGenerate_initContainers(t *testing.T) {
 	}
 }
 
-// inWords is what a status says of a pod and its containers.
+// inWords returns a short text about the states of a pod and its containers.
 func inWords(st *v1.PodStatus) string {
 	c := api.Condition(st, v1.PodInitialized)
 	var text strings.Builder
@@ -110,7 +110,8 @@ func inWords(st *v1.PodStatus) string {
 	return text.String()
 }
 
-// Ephemeral containers have statuses of their own, by name, and count neither for the phase nor for readiness.
+// Ephemeral containers have statuses of their own, sorted by name. They affect neither the phase
+// nor the readiness.
 func TestGenerate_ephemeralContainers(t *testing.T) {
 	t.Parallel()
 	p := testPod(v1.RestartPolicyAlways, "api", "main")

@@ -13,7 +13,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// held is the mark of a held pod, made some minutes after noon.
+// held returns the mark of a pod that has been held since some minutes after noon.
 func held(message string, minute int) v1.PodCondition {
 	return v1.PodCondition{
 		Type: api.ConditionAdmitted, Status: v1.ConditionFalse, Reason: "PolicyHeld", Message: message,
@@ -27,8 +27,7 @@ func updateHeld(message string) v1.PodCondition {
 	return c
 }
 
-// conditionsOf are those that Get and Snapshot show of the pod u1, which must
-// agree.
+// conditionsOf returns the conditions of the pod u1. Get and Snapshot must return the same ones.
 func conditionsOf(t *testing.T, s *Store) []v1.PodCondition {
 	t.Helper()
 	st, _ := s.Get("u1")
@@ -176,7 +175,7 @@ func TestTimesOfMarksAreWholeSeconds(t *testing.T) {
 func TestMarkingChangesNothingThatWasGivenOut(t *testing.T) {
 	t.Parallel()
 	s, p := NewStore(), testPod(v1.RestartPolicyAlways, "", "a")
-	// Two conditions in room for four: an append would write behind them.
+	// The slice has room for four conditions, so an append would write into the shared array.
 	conditions := append(make([]v1.PodCondition, 0, 4),
 		v1.PodCondition{Type: v1.PodReady, Status: "True"}, v1.PodCondition{Type: api.ConditionAdmitted, Status: "True"})
 	set(t, s, p, v1.PodStatus{Phase: v1.PodRunning, Conditions: conditions})

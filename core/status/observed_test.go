@@ -10,7 +10,7 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// testPod has one container per name. With a source it is a static pod.
+// testPod returns a pod of a source, with one container per name. An empty source stands for none.
 func testPod(policy v1.RestartPolicy, source string, containers ...string) *v1.Pod {
 	p := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", UID: "u1", Generation: 1}}
 	p.Spec.RestartPolicy = policy
@@ -35,14 +35,15 @@ func hasEnded(name string, exit int32) v1.ContainerStatus {
 	return v1.ContainerStatus{Name: name, State: v1.ContainerState{Terminated: &v1.ContainerStateTerminated{ExitCode: exit}}}
 }
 
-// waitsAfter waits to be started again after it ended with exit.
+// waitsAfter returns the status of a container that waits for its restart after it exited with
+// exit.
 func waitsAfter(name string, exit int32) v1.ContainerStatus {
 	st := isWaiting(name, "CrashLoopBackOff")
 	st.LastTerminationState = hasEnded(name, exit).State
 	return st
 }
 
-// observed is a pod with a good sandbox and these containers.
+// observed returns a pod with a ready sandbox and these containers.
 func observed(containers ...ObservedContainer) ObservedPod {
 	return ObservedPod{
 		UID:        "u1",
@@ -52,7 +53,7 @@ func observed(containers ...ObservedContainer) ObservedPod {
 	}
 }
 
-// instance is a container of the runtime with the ID "<name>-<attempt>".
+// instance returns a container of the runtime. Its ID is "<name>-<attempt>".
 func instance(name string, attempt uint32, state ContainerState, exit int32) ObservedContainer {
 	o := ObservedContainer{
 		ID: name + "-" + string(rune('0'+attempt)), Name: name, Attempt: attempt, State: state,

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// made is a container status of an instance that was made.
+// made adds to a container status the fields of a container that was created.
 func made(st v1.ContainerStatus, restarts int32) v1.ContainerStatus {
 	st.ContainerID, st.Image, st.ImageID, st.RestartCount = "containerd://"+st.Name, "img:1", "sha256:1", restarts
 	st.User = &v1.ContainerUser{Linux: &v1.LinuxContainerUser{UID: 1}}
@@ -144,7 +144,7 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// What a pod was is what it is after a restart, when the runtime has lost its
+// A restart of the agent keeps the outcome of a pod, even if the runtime has lost the pod's
 // containers.
 func TestAnOutcomeOutlivesTheRuntime(t *testing.T) {
 	t.Parallel()
@@ -152,7 +152,7 @@ func TestAnOutcomeOutlivesTheRuntime(t *testing.T) {
 		policy     v1.RestartPolicy
 		containers []ObservedContainer
 		phase      v1.PodPhase
-		same       bool // of the containers, too
+		same       bool // the statuses of the containers are the same, too
 	}{
 		"succeeded":      {v1.RestartPolicyOnFailure, []ObservedContainer{instance("a", 2, StateExited, 0)}, v1.PodSucceeded, true},
 		"failed":         {v1.RestartPolicyNever, []ObservedContainer{instance("a", 2, StateExited, 4)}, v1.PodFailed, true},
@@ -183,14 +183,15 @@ func TestAnOutcomeOutlivesTheRuntime(t *testing.T) {
 	}
 }
 
-// A container that was ready when the agent ended is ready when the next one begins, and the one that runs after it is not.
+// A container that was ready when the agent stopped is ready when the next agent starts. The
+// container that runs after it is not.
 func TestResume_probes(t *testing.T) {
 	t.Parallel()
 	p := testPod(v1.RestartPolicyAlways, "file", "a")
 	p.Spec.Containers[0].ReadinessProbe, p.Spec.Containers[0].StartupProbe = &v1.Probe{}, &v1.Probe{}
 	before := Generate(Input{Pod: p, Observed: observed(instance("a", 0, StateRunning, 0)), Now: noon, RuntimeName: "containerd"})
 	before.ContainerStatuses[0].Ready, before.ContainerStatuses[0].Started = true, new(true)
-	for _, phase := range []v1.PodPhase{v1.PodRunning, v1.PodFailed} { // one that has failed may have containers that run, as yet
+	for _, phase := range []v1.PodPhase{v1.PodRunning, v1.PodFailed} { // a failed pod may still have running containers
 		before.Phase = phase
 		kept := Outcome(p, &before)
 		for attempt, want := range map[uint32]bool{0: true, 1: false} {

@@ -70,7 +70,8 @@ func TestPhase(t *testing.T) {
 	}
 }
 
-// madeAgain is a container that was created and has not started, after one that ended with exit.
+// madeAgain returns the status of a container that was created but not started, after one that
+// exited with exit.
 func madeAgain(name string, exit int32) v1.ContainerStatus {
 	st := waitsAfter(name, exit)
 	st.ContainerID = "r://newer"

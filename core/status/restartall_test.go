@@ -9,8 +9,8 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// restartAllPod has an init container, a sidecar and two regular containers, none of which starts again by its policy but the
-// sidecar. All restart where one of those named exits with 42.
+// restartAllPod returns a pod with an init container, a sidecar and two regular containers. By its
+// policy, only the sidecar restarts. If one of the triggers exits with 42, all containers restart.
 func restartAllPod(triggers ...string) *v1.Pod {
 	p := testPod(v1.RestartPolicyNever, "file", "a", "b")
 	p.Spec.InitContainers = []v1.Container{{Name: "init", Image: "img"}, {Name: "sidecar", Image: "img", RestartPolicy: new(v1.ContainerRestartPolicyAlways)}}
@@ -29,7 +29,7 @@ func restartAllPod(triggers ...string) *v1.Pod {
 	return p
 }
 
-// inSandbox puts containers into the sandbox of observed.
+// inSandbox does the same as observed and puts the containers into the sandbox.
 func inSandbox(containers ...ObservedContainer) ObservedPod {
 	for i := range containers {
 		containers[i].SandboxID = "s0"
@@ -37,7 +37,7 @@ func inSandbox(containers ...ObservedContainer) ObservedPod {
 	return observed(containers...)
 }
 
-// TestGenerate_restartAll follows a pod through a restart of all: what it says at each step.
+// TestGenerate_restartAll checks the status of a pod at each step of a restart of all containers.
 func TestGenerate_restartAll(t *testing.T) {
 	t.Parallel()
 	const (
@@ -55,7 +55,8 @@ func TestGenerate_restartAll(t *testing.T) {
 		observed ObservedPod
 		phase    v1.PodPhase
 		cond     v1.ConditionStatus
-		// counts and reasons are of init, sidecar, a and b; a reason is that of waiting, or how it ended.
+		// counts and reasons are those of init, sidecar, a and b. A reason is the reason of the
+		// waiting or terminated state.
 		counts  [4]int32
 		reasons [4]string
 	}{
@@ -134,7 +135,8 @@ func TestGenerate_restartAll(t *testing.T) {
 	}
 }
 
-// A pod that could restart all and does not says so; others say nothing of it.
+// A pod that could restart all containers but does not has a condition that says so. Other pods
+// have no such condition.
 func TestGenerate_saysThatNotAllRestart(t *testing.T) {
 	t.Parallel()
 	ends := func(code int32) ObservedPod {

@@ -18,7 +18,7 @@ func TestGenerate(t *testing.T) {
 	got := Generate(Input{
 		Pod: p, Observed: observed(instance("a", 0, StateRunning, 0)), Now: noon, RuntimeName: "containerd",
 	})
-	got.Conditions = nil // their own test
+	got.Conditions = nil // the conditions have their own test
 	want := v1.PodStatus{
 		ObservedGeneration: 4,
 		Phase:              v1.PodRunning,
@@ -225,7 +225,7 @@ func TestGenerateAddresses(t *testing.T) {
 	}
 }
 
-// The start time is when this agent met the pod, as with a kubelet.
+// The start time is the time at which this agent first saw the pod, as with a kubelet.
 func TestTheTransitionTimesOfAPodThatRanBeforeTheAgentAreTheRuntimes(t *testing.T) {
 	t.Parallel()
 	at := func(minutes int) time.Time { return noon.Add(time.Duration(minutes) * time.Minute) }
@@ -237,8 +237,8 @@ func TestTheTransitionTimesOfAPodThatRanBeforeTheAgentAreTheRuntimes(t *testing.
 		o.StartedAt = since
 		return o
 	}
-	// times are those of the start and of the conditions Scheduled, Initialized,
-	// ReadyToStartContainers, ContainersReady and Ready, in minutes.
+	// times has the minutes of the start and of the conditions Scheduled, Initialized,
+	// ReadyToStartContainers, ContainersReady and Ready.
 	type times [6]int
 	const now = 60
 	for name, tc := range map[string]struct {

@@ -110,7 +110,7 @@ func TestStoreNormalises(t *testing.T) {
 	}
 }
 
-// again is the status of the next container of that name.
+// again returns the status of the next container of the same name.
 func again(st v1.ContainerStatus) v1.ContainerStatus {
 	st.RestartCount++
 	return st
@@ -244,7 +244,8 @@ func TestStoreTellsOfWhatMayBeAnother(t *testing.T) {
 	}
 }
 
-// An agent that starts knows not since when a pod is as it is; what an agent before it has written at the API server does.
+// An agent that starts does not know since when a pod has its conditions. The status that an
+// earlier agent wrote to the API server has these times.
 func TestStore_adopt(t *testing.T) {
 	t.Parallel()
 	earlier, later := metav1.NewTime(noon.Add(-time.Hour)), metav1.NewTime(noon)

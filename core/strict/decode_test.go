@@ -231,7 +231,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// The decoder of TOML takes a byte order mark of UTF-16 for none.
+// The decoder of TOML ignores a byte order mark of UTF-16.
 func TestDecode_namesAnotherEncoding(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

@@ -86,8 +86,8 @@ func TestScanRefusesWhatTheDecoderWouldChokeOn(t *testing.T) {
 	}
 }
 
-// FuzzScan holds the scanner against the decoder: of every document the
-// decoder takes, both must know the same paths and agree on their lines.
+// FuzzScan compares the scanner with the decoder. For every document that the decoder accepts, both
+// must find the same paths and agree on their lines.
 func FuzzScan(f *testing.F) {
 	for _, seed := range []string{
 		"a = 1\n[t]\nb = '''\n'''\n[[s]]\nc.d = {e = [1,\n2]}\n[[s]]\n",
@@ -122,11 +122,11 @@ func agreesWithDecoder(t *testing.T, src string) {
 	decoderLines(t, src, md, lines)
 }
 
-// takenInError finds what the decoder takes although it is no TOML: a string
-// that ends in six quotes, if a backslash stands before them.
+// takenInError reports whether src has an error that the decoder accepts: a string that ends in six
+// quotes behind a backslash.
 func takenInError(src string) bool { return strings.Contains(src, `\""""""`) }
 
-// paths collects the path of everything within v.
+// paths collects the paths of all values within v.
 func paths(path string, v any, into map[string]bool) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -147,13 +147,13 @@ func paths(path string, v any, into map[string]bool) {
 	}
 }
 
-// unreadable makes the decoder tell the line of a value, by refusing it.
+// unreadable refuses every value, so that the decoder reports the line of the value.
 type unreadable struct{}
 
 func (*unreadable) UnmarshalText([]byte) error { return errors.New("refused") }
 
-// decoderLines compares lines with those that the decoder reports. The decoder reports lines of plain
-// values outside arrays only, and the line on which a value ends.
+// decoderLines compares lines with the lines that the decoder reports. The decoder reports only the
+// last line of a value, and only for plain values outside arrays.
 func decoderLines(t *testing.T, src string, md toml.MetaData, lines map[string]int) {
 	t.Helper()
 	severalLines := strings.Contains(src, `"""`) || strings.Contains(src, "'''")
@@ -164,7 +164,7 @@ func decoderLines(t *testing.T, src string, md toml.MetaData, lines map[string]i
 		}
 		line, ok := lines[path]
 		if !ok || key[len(key)-1] == "" {
-			continue // within an array, or a key the decoder mixes up
+			continue // within an array, or a key that the decoder confuses with another
 		}
 		parse, ok := errors.AsType[toml.ParseError](refuse(src, key))
 		if !ok {
@@ -177,7 +177,7 @@ func decoderLines(t *testing.T, src string, md toml.MetaData, lines map[string]i
 	}
 }
 
-// refuse decodes src into maps nested as key, and an unreadable value.
+// refuse decodes the value of key in src as unreadable and returns the error.
 func refuse(src string, key toml.Key) error {
 	var table map[string]toml.Primitive
 	md, err := toml.Decode(src, &table)

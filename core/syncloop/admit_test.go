@@ -22,7 +22,7 @@ func verdict(answer api.Answer, message string) *api.Verdict {
 	return &api.Verdict{Answer: answer, Reason: "Why", Message: message}
 }
 
-// change is one of a pod that policy was asked about.
+// change returns a change of a pod with a verdict of policies.
 func change(op api.Op, p *v1.Pod, v *api.Verdict) api.Change {
 	return api.Change{Op: op, New: p, Verdict: v}
 }
@@ -46,7 +46,7 @@ func TestAdmission(t *testing.T) {
 				}
 			})
 			untilHousekeeping()
-			w.expect(t) // a rejected pod gets no worker later either
+			w.expect(t) // a rejected pod does not get a worker later
 		})
 	})
 }
@@ -98,7 +98,7 @@ func TestWhatPolicySaysOfANewPod(t *testing.T) {
 					if !w.loop.pods.has("1") {
 						t.Error("the pod is not in the set")
 					}
-					w.set(func() { clear(w.statuses) }) // that alone must not start it
+					w.set(func() { clear(w.statuses) }) // a missing status alone must not start the pod
 					untilHousekeeping()
 					w.expect(t)
 				})

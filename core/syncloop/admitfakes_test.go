@@ -69,7 +69,7 @@ func (w *world) Forget(uid types.UID) {
 	delete(w.outcomes, uid)
 }
 
-// observed counts what the loop of a world decides.
+// observed is an observer that records the reasons of rejections.
 type observed struct{ *world }
 
 func (o observed) Rejected(reason string) {
@@ -95,7 +95,8 @@ func (w *world) Admit(a *admission.Attributes) admission.Result {
 	return admission.Result{Admitted: true, Preemption: leaving(w.rooms[a.Pod.UID], a.Ending)}
 }
 
-// leaving is what has to leave, some of which is being ended by now.
+// leaving returns a copy of room in which the victims that are already terminating are in
+// Await.
 func leaving(room *admission.Preemption, ending []*v1.Pod) *admission.Preemption {
 	if room == nil {
 		return nil
@@ -111,8 +112,8 @@ func leaving(room *admission.Preemption, ending []*v1.Pod) *admission.Preemption
 	return &left
 }
 
-// expectJudged compares what was judged since it was called last, as "pod beside
-// [others]"; those that are being ended bear a !.
+// expectJudged compares the pods judged since the last call, as "pod beside [others]". A !
+// marks other pods that are terminating.
 func (w *world) expectJudged(t *testing.T, want ...string) {
 	t.Helper()
 	synctest.Wait()

@@ -92,7 +92,7 @@ func TestChangesAreHandledInTheirOrder(t *testing.T) {
 		w.run(t, func() {
 			w.send(added(old), added(other))
 			w.expect(t, "create old", "create other")
-			// A replacement: both carry one name, and neither harms the other.
+			// In a replacement, both pods have the same name and must not affect each other.
 			w.send(removed(old), added(next), api.Change{Op: api.UpdateOp, Old: other, New: other})
 			w.expect(t, "kill old", "create new", "update other")
 			if w.loop.pods.has("old") || !w.loop.pods.has("new") {
@@ -243,7 +243,7 @@ func TestRestore_showsThatAnEndedPodWasEdited(t *testing.T) {
 	})
 }
 
-// edited is a newer version of a pod.
+// edited returns a newer version of a pod.
 func edited(p *v1.Pod) *v1.Pod {
 	p = p.DeepCopy()
 	p.Labels = map[string]string{"edited": "yes"}

@@ -11,7 +11,7 @@ import (
 	"github.com/wardlet/wardlet/core/worker"
 )
 
-// evicted is the change by which a pod ends that policy does not let run any more.
+// evicted returns the change by which a policy evicts a pod.
 func evicted(p *v1.Pod) api.Change {
 	return api.Change{Op: api.Evict, Old: p, New: p, Source: "file", Verdict: &api.Verdict{
 		Answer: api.Deny, Reason: api.ReasonPolicyEvicted, Message: `policy "p": no`,
@@ -41,7 +41,7 @@ func TestAnEvictedPodEndsWithItsOwnGraceAndSaysWhy(t *testing.T) {
 			}
 			w.set(func() { w.workers["1"] = worker.Terminated })
 			untilHousekeeping()
-			w.expect(t) // it does not start again
+			w.expect(t) // the pod does not start again
 			w.send(evicted(p))
 			w.expect(t)
 		})
@@ -56,7 +56,7 @@ func TestAnEvictedPodOfWhichNothingHasBegunIsRejected(t *testing.T) {
 		w.refusals["1"] = portTaken
 		w.run(t, func() {
 			w.send(added(p))
-			w.expect(t) // it waits for room
+			w.expect(t) // the pod waits for room
 			w.send(evicted(p))
 			w.expect(t)
 			w.expectStatus(t, "1", `Failed PolicyEvicted: Pod was rejected: policy "p": no`)

@@ -27,7 +27,7 @@ import (
 
 var errBroken = errors.New("broken")
 
-// world is everything around a loop, in memory.
+// world has fakes in memory for everything that a loop uses.
 type world struct {
 	loop    *Loop
 	updates chan api.Update
@@ -35,8 +35,8 @@ type world struct {
 
 	mu       sync.Mutex
 	requests []string
-	// workers are the states of the workers there are; Known drops those that
-	// are finished and not wanted, or in again.
+	// workers are the states of the workers. SyncKnownPods removes a finished worker if its pod
+	// is not wanted, or is in again.
 	workers map[types.UID]worker.State
 	again   map[types.UID]bool
 	due     []types.UID
@@ -44,63 +44,63 @@ type world struct {
 	ending  []*v1.Pod
 	since   map[types.UID]time.Time
 	content map[types.UID]bool
-	// remains are the pods of which the runtime has something.
+	// remains are the pods of which the runtime still has something.
 	remains map[types.UID]bool
-	// endedBefore are those that an earlier agent was ending.
+	// endedBefore are the pods that an earlier agent was terminating.
 	endedBefore map[types.UID]bool
-	// remade are those that an earlier agent made otherwise.
+	// remade are the pods that an earlier agent made from another manifest.
 	remade map[types.UID]bool
-	// unbegun have workers that have not begun.
+	// unbegun are the pods whose workers have not begun, so that CancelStart succeeds.
 	unbegun map[types.UID]bool
-	// kills are the options of requests to end a pod.
+	// kills are the options of kill requests.
 	kills map[types.UID]*worker.KillOptions
 
-	// held are the pods of the mux, begun those an earlier agent has begun with.
+	// held are the pods of the mux. begun are the pods of which an earlier agent left something
+	// on the node.
 	held  []*v1.Pod
 	begun map[types.UID]bool
-	// documents are where the pods of the mux came from.
+	// documents are the documents of the pods of the mux.
 	documents map[types.UID]string
-	// outcomes are how pods ended.
+	// outcomes are the terminal phases of pods.
 	outcomes map[types.UID]v1.PodPhase
-	// slowDisk is how long it takes until a rejection is kept.
+	// slowDisk is how long it takes to store a rejection.
 	slowDisk time.Duration
-	// taken are the pods whose outcomes are kept, without what says the same again.
+	// taken are the calls of Track, without consecutive repetitions.
 	taken []string
 	// counted are the reasons of rejections.
 	counted []string
 
 	wanted map[types.UID]bool
-	// wanting is the only source whose wishes count for what has no worker, empty
-	// for all.
+	// wanting is the only source that WantedBy accepts, empty for all sources.
 	wanting string
 	seen    map[string]bool
-	// onSeen runs inside every question about a source.
+	// onSeen is called by each call of Seen.
 	onSeen func()
 
 	statuses map[types.UID]v1.PodStatus
 	recorded []string
-	// warned are the warnings that are shown with pods.
+	// warned are the policy warnings that are shown with pods.
 	warned map[types.UID]string
-	// ignoredEdits is what is shown of edits of pods that have ended.
+	// ignoredEdits are the messages about ignored edits that are shown with pods.
 	ignoredEdits map[types.UID]string
-	// mutated is what is shown as changed by policies.
+	// mutated are the messages about changes by policies that are shown with pods.
 	mutated map[types.UID]string
 
-	// stopped is the time on a clock that stands still, zero for one that goes.
+	// stopped is the time of the clock if it stands still, zero if the clock runs.
 	stopped time.Time
 
 	healthErr error
 	checks    int
 	relists   int
 	relistErr error
-	relisted  chan struct{} // a relist waits for it, if set
-	deaf      time.Duration // a relist takes that long, whatever its context
+	relisted  chan struct{} // if set, Relist waits until it is closed
+	deaf      time.Duration // Relist takes at least this long and ignores its context meanwhile
 
-	// refusals are those of a handler behind the one for stored verdicts;
-	// judged says what it was asked.
+	// refusals are the answers of a second admission handler, behind the handler of stored
+	// verdicts. judged are the questions to the second handler.
 	refusals map[types.UID]admission.Result
 	judged   []string
-	// rooms are its answers to pods that others give way to.
+	// rooms are the handler's answers for pods that preempt other pods.
 	rooms map[types.UID]*admission.Preemption
 }
 
@@ -121,7 +121,7 @@ func newWorld(sources ...string) *world {
 	return w
 }
 
-// run runs the loop until the test ends, and f beside it.
+// run runs the loop until the test ends, and calls f meanwhile.
 func (w *world) run(t *testing.T, f func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -356,7 +356,7 @@ func (w *world) Event(p *v1.Pod, eventType, reason, message string) {
 	w.recorded = append(w.recorded, fmt.Sprintf("%s %s %s: %s", eventType, p.Name, reason, message))
 }
 
-// expectEvents compares the events since it was called last.
+// expectEvents compares the events since the last call.
 func (w *world) expectEvents(t *testing.T, want ...string) {
 	t.Helper()
 	synctest.Wait()
@@ -368,8 +368,7 @@ func (w *world) expectEvents(t *testing.T, want ...string) {
 	w.recorded = nil
 }
 
-// expectStatus compares the status of a pod, "" for none, as
-// "phase reason: message".
+// expectStatus compares the status of a pod as "phase reason: message", or "" for none.
 func (w *world) expectStatus(t *testing.T, uid types.UID, want string) {
 	t.Helper()
 	synctest.Wait()
@@ -394,7 +393,7 @@ func (w *world) SetEditIgnored(uid types.UID, _, message string, _ time.Time) {
 	w.note(&w.ignoredEdits, uid, message)
 }
 
-// note records what is shown with a pod.
+// note records a message that is shown with a pod.
 func (w *world) note(all *map[types.UID]string, uid types.UID, message string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -404,8 +403,8 @@ func (w *world) note(all *map[types.UID]string, uid types.UID, message string) {
 	(*all)[uid] = message
 }
 
-// expectMutated compares what is shown with a pod as changed by policies, "" for
-// nothing.
+// expectMutated compares the message about changes by policies that is shown with a pod, "" for
+// none.
 func (w *world) expectMutated(t *testing.T, uid types.UID, want string) {
 	t.Helper()
 	synctest.Wait()
@@ -463,7 +462,7 @@ func newPod(uid types.UID) *v1.Pod {
 	return p
 }
 
-// newStatic is a pod of a file.
+// newStatic returns a pod of a file.
 func newStatic(uid types.UID) *v1.Pod {
 	p := newPod(uid)
 	p.Annotations = map[string]string{pod.AnnotationSource: "file"}
@@ -478,7 +477,7 @@ func stray(uid types.UID, source string) worker.Orphan {
 	return worker.Orphan{UID: uid, Name: "old-" + string(uid), Namespace: "default", Source: source}
 }
 
-// untilHousekeeping waits for the next housekeeping and what it sets off.
+// untilHousekeeping waits for the next housekeeping and its effects.
 func untilHousekeeping() {
 	time.Sleep(housekeepingPeriod)
 	synctest.Wait()

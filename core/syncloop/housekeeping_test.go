@@ -16,8 +16,8 @@ func TestStraysAreEndedOnlyWhenTheirSourceWasHeard(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		source  string
-		seen    []string // by the mux
-		handled []string // by the loop
+		seen    []string // sources that the mux has seen
+		handled []string // sources that the loop has handled
 		wanted  bool
 		want    []string
 	}{
@@ -86,7 +86,7 @@ func TestAPodInTheSetIsNoStray(t *testing.T) {
 		w.run(t, func() {
 			w.updates <- api.Update{Seen: []string{"file"}, Changes: []api.Change{added(newPod("1"))}}
 			w.expect(t, "create 1")
-			// The mux has removed it already; the REMOVE is on its way.
+			// The mux has already removed the pod, but the loop has not received the REMOVE.
 			w.set(func() {
 				w.content["1"] = true
 				w.strays = []worker.Orphan{stray("1", "file")}
@@ -153,7 +153,7 @@ func TestStraysAreLookedForAgainBeforeTheyAreEnded(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
 			w := newWorld("file")
-			w.strays = []worker.Orphan{stray("1", "file")} // not heard
+			w.strays = []worker.Orphan{stray("1", "file")} // its source was not seen
 			w.run(t, func() {
 				time.Sleep(time.Minute)
 				synctest.Wait()
@@ -173,7 +173,7 @@ func TestASlowRuntimeDoesNotHoldUpTheLoop(t *testing.T) {
 		w := newWorld("file")
 		w.seen["former"] = true
 		w.strays = []worker.Orphan{stray("1", "former")}
-		w.relisted = make(chan struct{}) // never answers
+		w.relisted = make(chan struct{}) // never closed, so Relist hangs
 		w.run(t, func() {
 			time.Sleep(time.Minute)
 			begun := time.Now()
@@ -187,7 +187,7 @@ func TestASlowRuntimeDoesNotHoldUpTheLoop(t *testing.T) {
 					t.Errorf("%d lists at once, want one", w.relists)
 				}
 			})
-		}) // and Run ends although the list never did
+		}) // Run returns although Relist hangs
 	})
 }
 
@@ -221,7 +221,7 @@ func TestAPodWithoutAWorkerGetsOne(t *testing.T) {
 			w.send(api.Change{Op: api.Reconcile, Old: done, New: done})
 			w.set(func() { clear(w.workers); w.workers["2"] = worker.Syncing })
 			untilHousekeeping()
-			w.expect(t, "create 1") // 2 has one, 3 has ended
+			w.expect(t, "create 1") // 2 has a worker, 3 has terminated
 			untilHousekeeping()
 			w.expect(t)
 		})
@@ -238,10 +238,10 @@ func TestTheSameUIDAgainIsMadeWhenTheOldOneHasEnded(t *testing.T) {
 			w.send(removed(p), added(p))
 			w.expect(t, "create 1", "kill 1", "return 1")
 			untilHousekeeping()
-			w.expect(t) // it is still being ended
+			w.expect(t) // the pod is still terminating
 			w.set(func() { w.workers["1"] = worker.Finished })
 			untilHousekeeping()
-			w.expect(t, "create 1") // in the pass in which that is seen
+			w.expect(t, "create 1") // in the same pass
 		})
 	})
 }
@@ -271,7 +271,8 @@ func TestNothingIsTakenInWhileTheRuntimeIsDown(t *testing.T) {
 			default:
 			}
 			w.set(func() {
-				// 100 ms doubling to 1 s: 5 checks in 1.5 s, then one every second.
+				// The interval doubles from 100 ms to 1 s: 5 checks in 1.5 s, then one every
+				// second.
 				if w.checks < 92 || w.checks > 95 {
 					t.Errorf("%d checks in 90 s, want about 93", w.checks)
 				}

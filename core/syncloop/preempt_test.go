@@ -16,7 +16,7 @@ import (
 
 const makingRoom = "Pending MakingRoom: Pod starts when these have ended: default/pod-1"
 
-// preempting is a world in which the pod 1 runs and gives way to the pod 2.
+// preempting calls f with a world in which the pod 2 preempts the running pod 1.
 func preempting(t *testing.T, f func(w *world, victim, critical *v1.Pod)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -85,7 +85,7 @@ func TestAVictimEndsWithItsOwnGraceAndSaysWhy(t *testing.T) {
 func TestACriticalPodDoesNotWaitForEver(t *testing.T) {
 	t.Parallel()
 	preempting(t, func(w *world, _, _ *v1.Pod) {
-		time.Sleep(88 * time.Second) // its grace is 60 s
+		time.Sleep(88 * time.Second) // the victim's grace period is 60 s
 		w.expect(t)
 		time.Sleep(4 * time.Second)
 		w.expect(t, "create 2")
@@ -126,11 +126,11 @@ func TestAVictimThatHasNotStartedWaitsAgain(t *testing.T) {
 			w.refusals["2"] = portTaken
 		})
 		w.send(added(newStatic("3")))
-		w.expect(t, "create 3") // nothing of the victim is there to end
+		w.expect(t, "create 3") // there is no container of the victim to stop
 		w.expectStatus(t, "2", "Pending Preempting: Pod was rejected for now: Preempted in order to admit critical pod")
 		w.set(func() { w.workers["1"] = worker.Terminated })
 		untilRetry()
-		w.expect(t) // there is room for 3 only
+		w.expect(t) // there is room only for the pod 3
 	})
 }
 
@@ -163,8 +163,8 @@ func TestHowLongACriticalPodWaitsAtMost(t *testing.T) {
 	}
 	for name, tc := range map[string]struct {
 		victim, awaited *v1.Pod
-		began           time.Duration // how long ago the awaited one did
-		want            time.Duration // 0 for as long as it takes
+		began           time.Duration // since when awaited is terminating
+		want            time.Duration // 0 for no limit
 	}{
 		"half as long again as a victim has":             {graceful("1", 60), nil, 0, 90 * time.Second},
 		"ten seconds":                                    {graceful("1", 1), nil, 0, 10 * time.Second},
@@ -214,7 +214,7 @@ func TestWhatEndsSoonestIsJudgedFirst(t *testing.T) {
 		w.ending = []*v1.Pod{newStatic("1"), newStatic("2"), newStatic("3")}
 		w.since = map[types.UID]time.Time{}
 		w.run(t, func() {
-			w.send(added(w.ending[0]), added(w.ending[2])) // the other is wanted no more
+			w.send(added(w.ending[0]), added(w.ending[2])) // no source wants the pod 2 any more
 			w.set(func() {
 				for uid, ago := range map[types.UID]time.Duration{"1": time.Second, "2": 20 * time.Second, "3": 10 * time.Second} {
 					w.workers[uid], w.since[uid] = worker.Terminating, time.Now().Add(-ago)
@@ -328,7 +328,7 @@ func TestAVictimThatRunsAndHasYetToComeDoesNotStartAgain(t *testing.T) {
 			w.expect(t, "kill 1 from web.yaml#0")
 			untilHousekeeping()
 			w.send(added(victim))
-			w.expect(t) // its worker ends it
+			w.expect(t) // the worker of the victim terminates it
 			w.set(func() {
 				w.workers["1"] = worker.Finished
 				w.statuses["1"] = v1.PodStatus{Phase: v1.PodFailed, Reason: "Preempting"}
@@ -340,7 +340,7 @@ func TestAVictimThatRunsAndHasYetToComeDoesNotStartAgain(t *testing.T) {
 			w.send(removed(victim))
 			w.expect(t, "kill 1")
 			w.send(added(victim))
-			w.expect(t, "return 1") // when what is being ended has left
+			w.expect(t, "return 1") // starts after its former life has terminated
 		})
 	})
 }
@@ -375,7 +375,7 @@ func TestThatAPodGaveWayBeforeItCameIsForgottenWithIt(t *testing.T) {
 			w.set(func() { delete(w.wanted, "1"); w.strays = nil })
 			untilHousekeeping()
 			w.send(added(victim))
-			w.expect(t, "return 1") // when what is being ended has left
+			w.expect(t, "return 1") // starts after its former life has terminated
 		})
 	})
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/wardlet/wardlet/core/worker"
 )
 
-// comesBack is a world in which the pod 1 has come back while it is being ended, and
-// in between the pod 2 has come. From then on there is no room for 1.
+// comesBack calls f with a world in which the pod 1 was added again while its former life was
+// terminating. The pod 2 was added before that, and there is no room for the new pod 1.
 func comesBack(t *testing.T, p *v1.Pod, f func(w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -134,7 +134,8 @@ func TestAPodThatComesBackStartsWhenNothingIsLeftOfItsFormerLife(t *testing.T) {
 	runtime := func(w *world, left bool) { w.remains["1"] = left }
 	for name, tc := range map[string]struct {
 		left func(w *world, left bool)
-		// gone: the former life has no worker any more when the pod comes back.
+		// gone is true if the former life of the pod has no worker any more when the pod comes
+		// back.
 		gone bool
 	}{
 		"in the runtime, with a worker":            {runtime, false},
@@ -231,7 +232,7 @@ func TestWhatStillRunsOfAFormerLifeEndsWhenThePodHasComeBack(t *testing.T) {
 			w.send(removed(p))
 			w.set(func() {
 				delete(w.workers, "1")
-				w.remains["1"], w.strays = true, []worker.Orphan{stray("1", "file")} // its start had been under way
+				w.remains["1"], w.strays = true, []worker.Orphan{stray("1", "file")} // it was starting
 			})
 			w.send(added(p))
 			w.expect(t, "create 1", "kill 1")

@@ -77,7 +77,7 @@ func TestARejectedPodThatComesBackStarts(t *testing.T) {
 					w.expectStatus(t, "1", "")
 					w.set(func() { clear(w.workers) })
 					untilHousekeeping()
-					w.expect(t, "create 1") // it is a pod like any other now
+					w.expect(t, "create 1") // it is treated as any other pod now
 				})
 			})
 		})
@@ -140,7 +140,7 @@ func TestADenialIsShownWhenItIsNewToARejectedPod(t *testing.T) {
 				verdict *api.Verdict
 				events  []string
 			}{
-				{verdict(api.Deny, "no"), []string{"Warning pod-1 Why: no"}}, // after none
+				{verdict(api.Deny, "no"), []string{"Warning pod-1 Why: no"}}, // the first verdict
 				{verdict(api.Deny, "no"), nil},
 				{verdict(api.Deny, "never"), []string{"Warning pod-1 Why: never"}},
 				{verdict(api.Deny, "never"), nil},
@@ -192,7 +192,7 @@ func TestARejectedPodTakesNothingFromOthers(t *testing.T) {
 			w.set(func() { clear(w.statuses); w.judged = nil })
 			w.send(added(newPod("new")))
 			w.set(func() {
-				// What is still being ended has what it had, whatever comes after it.
+				// A pod that is still terminating still has its resources.
 				want := []string{"pod-new beside [pod-other pod-ending!]"}
 				if d := cmp.Diff(want, w.judged); d != "" {
 					t.Errorf("judged (-want +got):\n%s", d)
@@ -241,7 +241,7 @@ func TestARejectionIsShownOnceItIsKept(t *testing.T) {
 				w.refusals["1"], w.slowDisk = portTaken, slow
 				w.run(t, func() {
 					w.send(added(newPod("1")), added(newPod("2")))
-					w.expect(t, "create 2") // no other pod waits for the disk
+					w.expect(t, "create 2") // other pods do not wait for the disk
 					w.expectStatus(t, "1", "")
 					time.Sleep(slow / 2)
 					tc.meanwhile(w)

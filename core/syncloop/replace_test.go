@@ -13,7 +13,7 @@ import (
 	"github.com/wardlet/wardlet/core/worker"
 )
 
-// version is a pod of the UID 1 as an edit made it; hash is that of its document.
+// version returns the pod 1 after an edit; hash is the hash of its document.
 func version(hash string, edit func(s *v1.PodSpec)) *v1.Pod {
 	p := newStatic("1")
 	p.Annotations[pod.AnnotationHash] = hash
@@ -32,7 +32,7 @@ func TestUpdate_replacesAPodThatIsMadeOtherwise(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		edit func(s *v1.PodSpec)
-		// path is the field that the event names, empty where the pod runs on.
+		// path is the field that the event names, empty if the pod runs on.
 		path string
 	}{
 		"args":           {func(s *v1.PodSpec) { s.Containers[0].Args = []string{"two"} }, "spec.containers[0].args"},
@@ -107,7 +107,7 @@ func TestUpdate_replacesNothingThatDoesNotRun(t *testing.T) {
 		p.Annotations[pod.AnnotationSource] = pod.SourceAPI
 		return p
 	}
-	sameDocument := after.DeepCopy() // with another default
+	sameDocument := after.DeepCopy() // with another default value
 	sameDocument.Annotations[pod.AnnotationHash] = "one"
 	for name, tc := range map[string]struct {
 		then func(w *world)
@@ -135,8 +135,9 @@ func TestUpdate_replacesNothingThatDoesNotRun(t *testing.T) {
 	}
 }
 
-// A pod that an earlier agent made of the version before: the disk has the newer one, for
-// which that agent did not come to end it.
+// TestRestore_replacesWhatWasMadeOtherwise restores a pod whose containers an earlier agent
+// made from a previous version. The disk has the newer version, but the earlier agent did not
+// terminate the pod.
 func TestRestore_replacesWhatWasMadeOtherwise(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

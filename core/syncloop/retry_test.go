@@ -18,7 +18,7 @@ import (
 
 const waitsForPort = "Pending NodePorts: Pod was rejected for now: port 80 is taken"
 
-// untilRetry waits for the next time at which pods that wait are looked at.
+// untilRetry waits until the loop has judged the waiting pods again.
 func untilRetry() {
 	time.Sleep(syncPeriod)
 	synctest.Wait()
@@ -43,13 +43,13 @@ func TestAStaticPodThatDoesNotFitWaitsAndStartsWhenItDoes(t *testing.T) {
 			}
 
 			untilHousekeeping()
-			w.expectJudged(t) // nothing has left
+			w.expectJudged(t) // no pod has left
 			w.set(func() { w.ending = []*v1.Pod{first} })
 			w.send(removed(first))
 			w.expect(t, "kill 1")
 			untilRetry()
 			w.expect(t)
-			w.expectJudged(t) // it is being ended and has the port still
+			w.expectJudged(t) // the pod is terminating and still has the port
 
 			w.set(func() { w.workers["1"] = worker.Terminated; delete(w.refusals, "2") })
 			untilRetry()
@@ -122,7 +122,7 @@ func TestWhatMakesAPodThatWaitsBeJudgedAgain(t *testing.T) {
 							t.Errorf("judged %q", w.judged)
 						}
 					})
-					w.expectEvents(t) // it is no news that it still does not fit
+					w.expectEvents(t) // no event, because the reason is the same
 					w.expectStatus(t, "2", waitsForPort)
 				})
 			})
@@ -306,12 +306,13 @@ func TestANewVersionOfAPodThatWaitsIsJudgedAtOnce(t *testing.T) {
 			w.send(added(newStatic("1")), added(newStatic("2")), added(newStatic("3")))
 			w.set(func() { w.judged = nil; clear(w.refusals) })
 			w.send(api.Change{Op: api.UpdateOp, New: newStatic("2")}, api.Change{Op: api.UpdateOp, New: newStatic("3")})
-			w.expectJudged(t, "pod-2 beside [pod-1]", "pod-3 beside [pod-1 pod-2]") // once each
+			w.expectJudged(t, "pod-2 beside [pod-1]", "pod-3 beside [pod-1 pod-2]") // each is judged once
 		})
 	})
 }
 
-// crowded is a world of 20 slots and the changes that bring it that many static pods.
+// crowded returns a world with room for 20 pods, and the changes that add this many static
+// pods.
 func crowded(pods int) (*world, []api.Change) {
 	w := newWorld("file")
 	n := &v1.Node{}
@@ -331,8 +332,8 @@ func crowding(i int) *v1.Pod {
 	return p
 }
 
-// BenchmarkPodsThatWait adds 2000 pods where 20 fit, and then a new version of one
-// that runs: all pods that wait are judged again.
+// BenchmarkPodsThatWait adds 2000 pods where 20 fit, and then edits pods. After an edit of a
+// running pod, all waiting pods are judged again.
 func BenchmarkPodsThatWait(b *testing.B) {
 	const pods = 2000
 	b.Run("taken in", func(b *testing.B) {

@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// counted counts what is logged of one message.
+// counted is a log handler that counts one message.
 type counted struct {
 	slog.Handler
 	message string
@@ -34,7 +34,7 @@ func (c *counted) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// logging is a loop of whose log one message is counted.
+// logging returns a world, and the count of one message in the log of its loop.
 func logging(message string) (*world, *counted) {
 	w, c := newWorld("file"), &counted{Handler: slog.DiscardHandler, message: message}
 	w.loop.cfg.Log = slog.New(c)
@@ -167,7 +167,7 @@ func TestTheLoopsTimesAreThoseOfTheClockThatWasGiven(t *testing.T) {
 		w.set(func() { w.stopped = time.Now() })
 		time.Sleep(time.Hour)
 		synctest.Wait()
-		w.expect(t) // no time has passed for its victim
+		w.expect(t) // no time has passed on the loop's clock
 		if err := w.loop.Healthy(); err != nil {
 			t.Error(err)
 		}

@@ -14,7 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// manager is a service manager's end of a notify socket.
+// manager opens the service manager's end of a notify socket. The function next returns the next
+// message.
 func manager(t *testing.T, socket string) (next func() string) {
 	t.Helper()
 	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Net: "unixgram", Name: socket})
@@ -36,7 +37,7 @@ func manager(t *testing.T, socket string) (next func() string) {
 	}
 }
 
-// environment looks variables up.
+// environment returns a function that looks up variables in a map.
 func environment(of map[string]string) func(string) (string, bool) {
 	return func(name string) (string, bool) {
 		value, ok := of[name]
@@ -99,7 +100,7 @@ func TestAServiceManagerIsToldOfEveryState(t *testing.T) {
 	}
 }
 
-// recorded is a notifier whose messages are kept.
+// recorded returns a notifier, and a function that returns the messages since its last call.
 func recorded() (n *Notifier, messages func() []string) {
 	var all []string
 	n = &Notifier{deliver: func(message string) error {
@@ -122,7 +123,7 @@ func TestWhatAServiceManagerNeedNotHearIsNotSaid(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	do(n.Reloading(), n.Reloaded()) // a start is not over by a reload
+	do(n.Reloading(), n.Reloaded()) // a reload does not complete a start
 	do(n.Ready("a"), n.Ready("b"), n.says("a"), n.says("c"), n.says("c"))
 	do(n.alive(time.Second)) // there is no watchdog
 	do(n.stopping("d"), n.stopping("e"), n.says("f"), n.Ready("g"), n.Reloading())

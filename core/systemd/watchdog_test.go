@@ -13,11 +13,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// watched is an agent as a watchdog sees it.
+// watched is the state of an agent that a watchdog checks.
 type watched struct {
 	mu                      sync.Mutex
 	stuck, health, starting error
-	// lost is why messages do not arrive.
+	// lost, if not nil, is the error with which messages are lost.
 	lost     error
 	messages []string
 	log      strings.Builder
@@ -44,7 +44,7 @@ func (w *watched) Write(text []byte) (int, error) {
 	return w.log.Write(text)
 }
 
-// said are the messages since it was asked last, each kind once.
+// said returns the messages since its last call, without consecutive repeats.
 func (w *watched) said() []string {
 	synctest.Wait()
 	w.mu.Lock()
@@ -66,14 +66,14 @@ func (w *watched) expect(t *testing.T, want ...string) {
 	}
 }
 
-// watch runs a watchdog, with a minute between the signs it owes.
+// watch runs a watchdog that must send a sign of life every minute.
 func (w *watched) watch(t *testing.T) (stop func()) {
 	t.Helper()
 	_, stop = w.notifying(t)
 	return stop
 }
 
-// notifying is watch, with the notifier.
+// notifying does the same as watch and also returns the notifier.
 func (w *watched) notifying(t *testing.T) (n *Notifier, stop func()) {
 	t.Helper()
 	dog := &Watchdog{
@@ -159,7 +159,7 @@ func TestARuntimeThatIsAwayIsNoReasonToEndTheAgent(t *testing.T) {
 		defer stop()
 		time.Sleep(time.Minute)
 		w.said()
-		// The loop waits, and so does not move.
+		// The loop waits for the runtime, so it does not move.
 		w.set(func(w *watched) {
 			w.health, w.stuck = errors.New("containerd is away"), errors.New("the loop has not moved")
 		})
@@ -167,7 +167,7 @@ func TestARuntimeThatIsAwayIsNoReasonToEndTheAgent(t *testing.T) {
 		w.expect(t, "STATUS=Pods run on, and nothing is changed: containerd is away")
 		time.Sleep(24 * time.Hour)
 		w.expect(t, "WATCHDOG=1")
-		// It comes back; the loop goes on a moment later.
+		// The runtime returns, and the loop continues a moment later.
 		w.set(func(w *watched) { w.health = nil })
 		time.Sleep(5 * time.Second)
 		w.set(func(w *watched) { w.stuck = nil })
@@ -176,7 +176,7 @@ func TestARuntimeThatIsAwayIsNoReasonToEndTheAgent(t *testing.T) {
 		if got := w.log.String(); got != "" {
 			t.Errorf("log: %s", got)
 		}
-		// But one that does not go on hangs.
+		// A loop that does not continue after that is stuck.
 		w.set(func(w *watched) { w.health = errors.New("containerd is away") })
 		time.Sleep(time.Minute)
 		w.set(func(w *watched) { w.health, w.stuck = nil, errors.New("the loop has not moved") })

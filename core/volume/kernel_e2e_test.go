@@ -19,7 +19,7 @@ import (
 // Needs root.
 func TestAVolumeInMemoryForReal(t *testing.T) {
 	t.Parallel()
-	// A root with a space and behind a link: the kernel lists it otherwise.
+	// The root contains a space and is behind a link, so the kernel lists it under another name.
 	dir := t.TempDir()
 	check(t, os.Mkdir(filepath.Join(dir, "pod root"), 0o700))
 	check(t, os.Symlink("pod root", filepath.Join(dir, "link")))
@@ -49,7 +49,7 @@ func TestAVolumeInMemoryForReal(t *testing.T) {
 		t.Errorf("mounts %v, %v", mounts, err)
 	}
 
-	// A file that is open keeps the volume; nothing is lost.
+	// An open file keeps the volume, and nothing is lost.
 	f, err := os.Open(filepath.Join(path, "file"))
 	check(t, err)
 	wantError(t, v.Teardown(t.Context(), p.UID), "a process still uses it")
@@ -85,7 +85,7 @@ func TestAPartOfAVolumeForReal(t *testing.T) {
 	check(t, os.WriteFile(filepath.Join(volume, "part", "file"), []byte("x"), 0o600))
 	wantMode(t, filepath.Join(target, "file"), 0o600)
 
-	// What the workload puts in its place leads nowhere.
+	// A link that the workload puts in place of the part is not followed.
 	outside := t.TempDir()
 	check(t, os.Rename(filepath.Join(volume, "part"), filepath.Join(volume, "old")))
 	check(t, os.Symlink(outside, filepath.Join(volume, "part")))
@@ -93,7 +93,8 @@ func TestAPartOfAVolumeForReal(t *testing.T) {
 	_, err = v.Mounts(p, &p.Spec.Containers[0], nil)
 	wantError(t, err, "a link leads out of the volume")
 
-	// A restart of the agent or the container finds the mount, and takes another one where the part is another.
+	// After a restart of the agent or the container, the mount is reused. It is replaced if the
+	// part is another one.
 	check(t, os.Remove(filepath.Join(volume, "part")))
 	check(t, os.Rename(filepath.Join(volume, "old"), filepath.Join(volume, "part")))
 	mount()
@@ -110,7 +111,7 @@ func TestAPartOfAVolumeForReal(t *testing.T) {
 	}
 }
 
-// Needs root. Files that do not fit leave those there are, and nothing of themselves.
+// Needs root. If the files do not fit, the old files stay and nothing of the new ones is left.
 func TestFilesOnAFullTmpfsForReal(t *testing.T) {
 	t.Parallel()
 	at := t.TempDir()

@@ -112,7 +112,7 @@ func TestProjectedFiles(t *testing.T) {
 
 var seconds atomic.Int64
 
-// testNow returns a time later than the one before.
+// testNow returns a later time at each call.
 func testNow() time.Time { return time.Unix(1e9+seconds.Add(1), 0) }
 
 func TestWriteFiles(t *testing.T) {
@@ -177,7 +177,7 @@ func TestWriteFiles(t *testing.T) {
 		t.Errorf("the same files are written again: %s, before %s", again, one)
 	}
 	second := map[string]string{"a": "3", "c": "4"}
-	for _, left := range []string{"..2020_01_01_00_00_00.000000000", "..data_tmp"} { // of an agent that was killed
+	for _, left := range []string{"..2020_01_01_00_00_00.000000000", "..data_tmp"} { // left by an agent that was killed
 		if err := os.Mkdir(filepath.Join(at, left), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -189,7 +189,7 @@ func TestWriteFiles(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	entries, _ := os.ReadDir(at)
-	if len(entries) != 4 { // ..data, what it leads to, and two links
+	if len(entries) != 4 { // ..data, its target, and two links
 		t.Errorf("%d entries: %v", len(entries), entries)
 	}
 }
@@ -331,14 +331,15 @@ func TestWriteFiles_badInput(t *testing.T) {
 			if text, err := os.ReadFile(filepath.Join(at, "before")); err != nil || string(text) != "old" {
 				t.Errorf("the file there was says %q, %v", text, err)
 			}
-			if entries, err := os.ReadDir(at); err != nil || len(entries) != 3 { // ..data, what it leads to, and the link
+			if entries, err := os.ReadDir(at); err != nil || len(entries) != 3 { // ..data, its target, and the link
 				t.Errorf("there are %v, %v", entries, err)
 			}
 		})
 	}
 }
 
-// TestSetup_takesNoFilesFromAPod: an object that is gone, or lacks a key now, is an error that keeps the files.
+// TestSetup_takesNoFilesFromAPod: if an object is gone or lacks a key, Setup fails and the files
+// stay.
 func TestSetup_takesNoFilesFromAPod(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -369,7 +370,7 @@ func TestSetup_takesNoFilesFromAPod(t *testing.T) {
 	}
 }
 
-// FuzzWriteFiles has files of any path written beside a link that leads out of the volume.
+// FuzzWriteFiles writes files with any paths into a volume that has a link to the outside.
 func FuzzWriteFiles(f *testing.F) {
 	for _, seed := range [][3]string{{"a", "b", "c"}, {"a", "a/b", "a"}, {"d/a", "d/b", "d"}, {"..data/a", "..2026", "..data"}, {"../a", "/a", "."}, {"a/../../b", "", "a"}} {
 		f.Add(seed[0], seed[1], seed[2])
@@ -386,11 +387,11 @@ func FuzzWriteFiles(f *testing.F) {
 		files := map[string]content{}
 		for _, path := range []string{one, other} {
 			if filepath.Clean(one) == filepath.Clean(other) {
-				path = one // two names of one file
+				path = one // both paths name one file
 			}
 			files[path] = content{data: []byte(path), mode: 0o644, user: -1, group: -1}
 		}
-		for range 2 { // also where the files are there already
+		for range 2 { // the second time, the files exist already
 			if writeFiles(dir, files, testNow()) != nil {
 				continue
 			}

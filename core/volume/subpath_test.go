@@ -16,7 +16,8 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// parted is a pod with an emptyDir, of which its container mounts a part, and where that volume is.
+// parted returns a pod whose container mounts a part of an emptyDir, and the directory of that
+// volume.
 func parted(t *testing.T, v *Volumes, sub string) (p *v1.Pod, volume string) {
 	t.Helper()
 	p = newPod(emptyDir("data", v1.StorageMediumDefault))
@@ -144,8 +145,8 @@ func TestReadFile(t *testing.T) {
 
 var hostileTime = flag.Duration("hostile", time.Second, "for how long a workload changes its volume under the agent's hands")
 
-// TestSubPath_hostileWorkload: whatever a workload puts in the place of the parts of its volume, at whatever moment, what is
-// opened lies in the volume, and nothing is made outside.
+// TestSubPath_hostileWorkload: whatever a workload does to the parts of its volume, and whenever it
+// does so, a path that is opened lies in the volume and nothing is created outside.
 func TestSubPath_hostileWorkload(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -200,7 +201,7 @@ func TestSubPath_hostileWorkload(t *testing.T) {
 	}
 }
 
-// names are those of the parts of a volume.
+// names are the names of the parts of a volume.
 var names = []string{"a", "b", "c"}
 
 func somePath(r *rand.Rand) string {
@@ -211,11 +212,11 @@ func somePath(r *rand.Rand) string {
 	return strings.Join(path, "/")
 }
 
-// disturb does one of the things that a workload may do in its volume.
+// disturb makes one of the changes that a workload may make in its volume.
 func disturb(r *rand.Rand, volume string) {
 	at := filepath.Join(volume, somePath(r))
 	if in, err := filepath.EvalSymlinks(filepath.Dir(at)); err != nil || in != volume && !strings.HasPrefix(in, volume+"/") {
-		_ = os.RemoveAll(filepath.Join(volume, names[r.IntN(len(names))])) // in a container the link would lead elsewhere
+		_ = os.RemoveAll(filepath.Join(volume, names[r.IntN(len(names))])) // in a container, the link would lead elsewhere
 		return
 	}
 	switch r.IntN(6) {

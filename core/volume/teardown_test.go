@@ -63,7 +63,7 @@ func TestLinksAWorkloadPlantedAreNotFollowed(t *testing.T) {
 	check(t, os.Symlink(outside, filepath.Join(data, "sub", "link")))
 	check(t, os.Symlink("../../../..", filepath.Join(data, "up")))
 	check(t, unix.Mkfifo(filepath.Join(data, "fifo"), 0o600))
-	// The volume itself is swapped for a link.
+	// A link takes the place of a volume.
 	check(t, os.Symlink(outside, filepath.Join(filepath.Dir(data), "swapped")))
 	check(t, v.Remove(t.Context(), p.UID))
 	gone(t, v.layout.PodDir(p.UID))

@@ -20,7 +20,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// Modes must hold in spite of the umask.
+	// The modes must be right whatever the umask.
 	syscall.Umask(0o077)
 	os.Exit(m.Run())
 }
@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 type fakeKernel struct {
 	table   []mountinfo.Mount
 	options []string
-	// busy is how often unmount fails with EBUSY.
+	// busy is the number of times that unmount fails with EBUSY.
 	busy int
 }
 
@@ -172,7 +172,7 @@ func TestMounts(t *testing.T) {
 		mount v1.VolumeMount
 		want  pod.Mount
 		err   string
-		// unable is a runtime that cannot make mounts read-only recursively.
+		// unable is true if the runtime cannot make mounts read-only recursively.
 		unable bool
 	}{
 		"an emptyDir is a directory of the pod": {

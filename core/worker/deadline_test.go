@@ -12,14 +12,14 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// limited is a pod that may be active for some seconds.
+// limited returns a pod with an active deadline in seconds.
 func limited(seconds int64) *v1.Pod {
 	p := newPod("job", "1", "a")
 	p.Spec.ActiveDeadlineSeconds = &seconds
 	return p
 }
 
-// expectExceeded checks that the pod has ended for its deadline.
+// expectExceeded checks that the pod has failed because of its deadline.
 func expectExceeded(t *testing.T, b *bench) {
 	t.Helper()
 	st, _ := b.store.Get("1")
@@ -47,7 +47,7 @@ func TestAPodEndsWhenItsDeadlineHasCome(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		policy v1.RestartPolicy
-		exit   int32 // of a container that is stopped
+		exit   int32 // the exit code of a stopped container
 		static bool
 	}{
 		"a static pod that would always run": {v1.RestartPolicyAlways, 137, true},
@@ -74,7 +74,7 @@ func TestAPodEndsWhenItsDeadlineHasCome(t *testing.T) {
 				if b.pool.ContentRemovable("1") {
 					t.Error("what it leaves may go while its source holds it")
 				}
-				// Nothing brings it back.
+				// Neither an update nor a sync starts the pod again.
 				b.update(p)
 				b.sync(p)
 				time.Sleep(time.Hour)
@@ -106,7 +106,8 @@ func TestAPodSaysThatItsDeadlineHasComeWhileItEnds(t *testing.T) {
 	})
 }
 
-// The deadline is not waited for until something else is done.
+// TestADeadlineEndsWhatAPodIsAbout checks that a deadline interrupts the step that is in
+// progress.
 func TestADeadlineEndsWhatAPodIsAbout(t *testing.T) {
 	t.Parallel()
 	for name, held := range map[string]string{
@@ -119,7 +120,7 @@ func TestADeadlineEndsWhatAPodIsAbout(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				b := newBench(t)
-				b.hold[held] = make(chan struct{}) // never let go
+				b.hold[held] = make(chan struct{}) // never released
 				b.create(limited(60))
 				time.Sleep(60*time.Second - time.Nanosecond)
 				synctest.Wait()
@@ -204,7 +205,7 @@ func TestADeadlineBeginsWhenThePodDoes(t *testing.T) {
 		first := newPod("job", "0", "a")
 		b.create(first)
 		expectCalls(t, b, "run-sandbox job#0", "start job/a#0")
-		b.create(limited(60)) // waits for the other to end
+		b.create(limited(60)) // waits until the other pod has terminated
 		time.Sleep(time.Hour)
 		expectCalls(t, b)
 		b.kill(first)
@@ -262,8 +263,8 @@ func TestAPodThatEndsForAnotherReasonHasNoDeadline(t *testing.T) {
 func TestADeadlineGoesOnOverARestart(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		// clock jumps while no agent runs; measured says how long the pod has been
-		// active whatever the clock says, 0 if that is not known.
+		// jump is how far the wall clock jumps while no agent runs. measured is how long the
+		// pod has been active according to another clock, 0 if this is not known.
 		jump, measured time.Duration
 		away           time.Duration
 		left           time.Duration
@@ -287,7 +288,7 @@ func TestADeadlineGoesOnOverARestart(t *testing.T) {
 				b.pool.Stop(t.Context())
 				time.Sleep(tc.away)
 
-				// The pod runs on; what was kept was written by another clock.
+				// The pod still runs. The stored start time is from another clock.
 				b.store.Delete("1")
 				began := metav1.NewTime(started.StartTime.Add(-tc.jump))
 				book.kept["1"] = v1.PodStatus{StartTime: &began}
@@ -363,8 +364,8 @@ func TestADeadlineThatHasComeIsFinalOverARestart(t *testing.T) {
 	})
 }
 
-// An agent that starts finds the deadline passed of a pod of which nothing is
-// left: it says so, and starts nothing.
+// TestADeadlineThatCameWhileTheMachineWasOff checks that an agent that starts after the
+// deadline of a pod, of which nothing is left, fails the pod and starts nothing.
 func TestADeadlineThatCameWhileTheMachineWasOff(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -394,7 +395,7 @@ func TestALongSyncFrequencyDoesNotPutADeadlineOff(t *testing.T) {
 		if due := b.pool.Due(); len(due) > 0 {
 			t.Errorf("due at once: %q", due)
 		}
-		time.Sleep(30 * time.Second) // without another call for the pod
+		time.Sleep(30 * time.Second) // without another request for the pod
 		synctest.Wait()
 		expectExceeded(t, b)
 	})

@@ -15,7 +15,7 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// waitingReason is what the pod's status says of a container that waits.
+// waitingReason returns the reason for which a container waits according to the pod's status.
 func (b *bench) waitingReason(p *v1.Pod, container string) string {
 	st, _ := b.store.Get(p.UID)
 	for _, c := range st.ContainerStatuses {
@@ -176,7 +176,7 @@ func TestAStopThatFailsEndsTheTurn(t *testing.T) {
 	})
 }
 
-// recording keeps what a runtime was asked to run.
+// recording is a runtime that records the containers it is asked to start.
 type recording struct {
 	*node
 	runs []pod.ContainerRun

@@ -23,9 +23,8 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// node is a runtime, its images, volumes and cgroups, in memory. What happens
-// in it is in the cache at once; a step that was told to wait does so until
-// its context ends or it is let go.
+// node is a runtime with images, volumes and cgroups, in memory. The cache has its changes at
+// once. A call in hold waits until its channel is closed or its context ends.
 type node struct {
 	cache *pleg.Cache
 
@@ -38,19 +37,19 @@ type node struct {
 	said []string
 	// about are the events about a container, as "pod/container Reason".
 	about []string
-	// fail and hold are by the beginning of a call as in calls.
+	// fail and hold are the errors and the channels of calls, by the beginning of the call.
 	fail map[string]error
 	hold map[string]chan struct{}
-	// inspections counts what was asked for by Refresh.
+	// inspections is the number of calls of Refresh.
 	inspections int
 	// changed is called with the UID of every pod that changed, if set.
 	changed func(types.UID)
 	network error
 	// stopCode is the exit code of a container that is stopped.
 	stopCode int32
-	// stubborn containers run on.
+	// stubborn makes containers run on when they are stopped.
 	stubborn bool
-	// blind: pods cannot be inspected.
+	// blind makes the inspection of pods fail.
 	blind bool
 }
 
@@ -67,7 +66,7 @@ func newNode() *node {
 	return n
 }
 
-// call notes a call and returns its error.
+// call records a call, waits if the call is held, and returns its error.
 func (n *node) call(ctx context.Context, format string, args ...any) error {
 	name := fmt.Sprintf(format, args...)
 	n.mu.Lock()
@@ -98,7 +97,7 @@ func (n *node) call(ctx context.Context, format string, args ...any) error {
 	return ctx.Err()
 }
 
-// change changes a pod and lets the cache see it.
+// change changes a pod and updates the cache.
 func (n *node) change(uid types.UID, f func(*status.ObservedPod)) {
 	n.mu.Lock()
 	o, ok := n.pods[uid]
@@ -215,7 +214,7 @@ func (n *node) StopContainer(ctx context.Context, id string, grace time.Duration
 	return nil
 }
 
-// exit lets a container end.
+// exit makes a container exit with a code.
 func (n *node) exit(id string, code int32) {
 	n.mu.Lock()
 	var uid types.UID
@@ -288,8 +287,8 @@ func (n *node) ContainerEvent(p *v1.Pod, container, eventType, reason, message s
 	n.about = append(n.about, p.Name+"/"+container+" "+reason)
 }
 
-// images, volumes and cgroups are the same node under the names their methods
-// clash in.
+// images, volumes and cgroups are the node, as separate types because some of their methods
+// have the same names.
 type (
 	images  struct{ *node }
 	volumes struct{ *node }
@@ -318,7 +317,7 @@ func (c cgroups) Remove(ctx context.Context, uid types.UID) error {
 	return c.call(ctx, "remove-cgroup %s", uid)
 }
 
-// quiet is a call that changes nothing where all is well: it is not noted.
+// quiet makes a call that is not recorded, because it changes nothing in a healthy pod.
 func (n *node) quiet(ctx context.Context, name string) error {
 	err := n.call(ctx, "%s", name)
 	n.mu.Lock()
@@ -327,7 +326,7 @@ func (n *node) quiet(ctx context.Context, name string) error {
 	return err
 }
 
-// taken returns the calls so far and forgets them.
+// taken returns the calls since the last call of taken.
 func (n *node) taken() []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -357,7 +356,7 @@ func hash(c *v1.Container) string { return c.Name + "=" + c.Image }
 
 var errBroken = errors.New("broken")
 
-// newPod is a static pod with one container per name.
+// newPod returns a static pod with one container per name.
 func newPod(name string, uid types.UID, containers ...string) *v1.Pod {
 	p := &v1.Pod{}
 	p.Name, p.Namespace, p.UID = name, "default", uid
@@ -370,13 +369,13 @@ func newPod(name string, uid types.UID, containers ...string) *v1.Pod {
 	return p
 }
 
-// api makes a pod one that comes from an API server.
+// fromAPI makes p a pod of an API server.
 func fromAPI(p *v1.Pod) *v1.Pod {
 	p.Annotations = nil
 	return p
 }
 
-// bench is a pool on a node, with what a sync loop would do for it.
+// bench is a pool on a node, with helpers that act as the sync loop.
 type bench struct {
 	*node
 	pool  *Pool
@@ -385,7 +384,7 @@ type bench struct {
 	cfg   Config
 }
 
-// warnings counts what is logged as a warning or worse.
+// warnings counts the log messages with the level of a warning or higher.
 type warnings struct {
 	slog.Handler
 	count atomic.Int32
@@ -437,7 +436,7 @@ func wants(uids ...types.UID) func(types.UID) bool {
 	return func(uid types.UID) bool { return slices.Contains(uids, uid) }
 }
 
-// lateCache knows nothing until listed is closed.
+// lateCache answers GetNewerThan only after listed is closed.
 type lateCache struct {
 	*node
 	listed chan struct{}
@@ -456,7 +455,7 @@ func (c lateCache) GetNewerThan(ctx context.Context, uid types.UID, at time.Time
 	}
 }
 
-// lyingRuntime says that containers have stopped when they have not.
+// lyingRuntime reports that containers were stopped without stopping them.
 type lyingRuntime struct{ *node }
 
 func (lyingRuntime) StopContainer(context.Context, string, time.Duration) error { return nil }
@@ -471,7 +470,7 @@ func expectCalls(t *testing.T, b *bench, want ...string) {
 	}
 }
 
-// syncFor is what a sync loop does for d: every second it asks for what is due.
+// syncFor acts as a sync loop for the time d: once a second it syncs the pod if the pod is due.
 func syncFor(b *bench, p *v1.Pod, d time.Duration) {
 	for range d / time.Second {
 		time.Sleep(time.Second)
@@ -482,8 +481,8 @@ func syncFor(b *bench, p *v1.Pod, d time.Duration) {
 	}
 }
 
-// housekeep does for a while what a sync loop does that has none of the pods in
-// its set: it takes those that are due and asks nothing of them.
+// housekeep acts for the time d as a sync loop that has no pods in its set: it asks for due
+// pods without syncing them, and calls SyncKnownPods.
 func (b *bench) housekeep(d time.Duration, wanted func(types.UID) bool) {
 	for end := time.Now().Add(d); time.Now().Before(end); {
 		time.Sleep(time.Second)
@@ -496,7 +495,7 @@ func (b *bench) housekeep(d time.Duration, wanted func(types.UID) bool) {
 	}
 }
 
-// running is a pod that the runtime shows running.
+// running adds a pod to the runtime whose containers all run.
 func running(b *bench, p *v1.Pod) {
 	b.change(p.UID, func(o *status.ObservedPod) {
 		o.Name, o.Namespace = p.Name, p.Namespace

@@ -13,7 +13,8 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// hooks are carried out by the node: as calls of it, which may be held or fail. A sleep takes its time.
+// hooks runs hooks as calls of the node, which may be held or fail. A hook with a sleep takes
+// that time first.
 type hooks struct{ *node }
 
 func (h hooks) Hook(ctx context.Context, to handler.Target, hook *v1.LifecycleHandler) error {
@@ -38,7 +39,7 @@ func hook(name string, sleeps int64) *v1.LifecycleHandler {
 	return h
 }
 
-// hooked is a bench whose pod has hooks.
+// hooked returns a bench, and a pod whose first container has hooks.
 func hooked(t *testing.T, lifecycle v1.Lifecycle) (*bench, *v1.Pod) {
 	t.Helper()
 	b := newBench(t)
@@ -48,7 +49,7 @@ func hooked(t *testing.T, lifecycle v1.Lifecycle) (*bench, *v1.Pod) {
 	return b, p
 }
 
-// The next container starts once the hook of the one before has ended.
+// TestPostStart checks that the next container starts only after the postStart hook has ended.
 func TestPostStart(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -81,7 +82,8 @@ func TestPostStart_neverEnds(t *testing.T) {
 	})
 }
 
-// A container whose hook fails is stopped, and the pod says why it waits; the others start.
+// TestPostStart_fails checks that a container whose hook fails is stopped with a reason in the
+// pod's status, and that the other containers start.
 func TestPostStart_fails(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -98,7 +100,8 @@ func TestPostStart_fails(t *testing.T) {
 	})
 }
 
-// A pod that is to end does not wait for a hook without end.
+// TestPostStart_ofAPodThatEnds checks that the termination of a pod does not wait for a hook
+// that never ends.
 func TestPostStart_ofAPodThatEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -111,7 +114,7 @@ func TestPostStart_ofAPodThatEnds(t *testing.T) {
 	})
 }
 
-// What a hook takes before a stop is a part of the grace period.
+// TestPreStop checks that the time of a preStop hook is part of the grace period.
 func TestPreStop(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -144,7 +147,8 @@ func TestPreStop(t *testing.T) {
 	}
 }
 
-// What is known of a container whose spec is lost are its annotations.
+// TestPreStop_restored checks that the preStop hook of a container without a known spec is
+// restored from its annotations.
 func TestPreStop_restored(t *testing.T) {
 	t.Parallel()
 	const preStop = "io.kubernetes.container.preStopHandler"
@@ -185,7 +189,8 @@ func TestPreStop_restored(t *testing.T) {
 	}
 }
 
-// A pod that has lost a container from its spec still stops it as it was made.
+// TestPreStop_ofAContainerThatTheSpecHasLost checks that a container that is no longer in the
+// spec is stopped with the hook in its annotations.
 func TestPreStop_ofAContainerThatTheSpecHasLost(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -14,7 +14,8 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// initPod has two init containers, a sidecar between them, and a regular container.
+// initPod returns a pod with two init containers, a sidecar between them, and a regular
+// container.
 func initPod() *v1.Pod {
 	p := newPod("web", "1", "main")
 	for _, name := range []string{"first", "sidecar", "last"} {
@@ -24,7 +25,8 @@ func initPod() *v1.Pod {
 	return p
 }
 
-// TestPlan_initContainers: what starts after what.
+// TestPlan_initContainers checks the order in which init containers and the other containers
+// start.
 func TestPlan_initContainers(t *testing.T) {
 	t.Parallel()
 	type instances map[string]status.ObservedContainer
@@ -102,7 +104,8 @@ func TestPlan_initContainers(t *testing.T) {
 	}
 }
 
-// A new sandbox begins with the first init container, and ephemeral containers wait for it.
+// TestPlan_newSandboxOfAPodWithInitContainers checks that a new sandbox begins with the first
+// init container, and that ephemeral containers wait for it.
 func TestPlan_newSandboxOfAPodWithInitContainers(t *testing.T) {
 	t.Parallel()
 	p := initPod()
@@ -112,7 +115,8 @@ func TestPlan_newSandboxOfAPodWithInitContainers(t *testing.T) {
 	}
 }
 
-// An ephemeral container starts once, whatever the rest of the pod is doing.
+// TestPlan_ephemeralContainers checks that an ephemeral container starts only once, whatever
+// the other containers do.
 func TestPlan_ephemeralContainers(t *testing.T) {
 	t.Parallel()
 	p, o := good()
@@ -126,7 +130,8 @@ func TestPlan_ephemeralContainers(t *testing.T) {
 	}
 }
 
-// Init containers run one after the other, and the sidecar ends after the main container.
+// TestInitContainers checks that init containers start one after the other, before the main
+// container.
 func TestInitContainers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -148,13 +153,14 @@ func TestInitContainers(t *testing.T) {
 	})
 }
 
-// A sidecar waits for the others as long as the grace period allows, and has two seconds at least.
+// TestWaitTurn checks that a sidecar waits for the other containers at most for the grace
+// period, and then has at least two seconds of its own.
 func TestWaitTurn(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		after time.Duration
 		grace time.Duration
-		// waits is how long it waits, left what it then has.
+		// waits is how long the sidecar waits, and left the grace period that it then has.
 		waits, left time.Duration
 	}{
 		"the others stop soon":           {3500 * time.Millisecond, 30 * time.Second, 3500 * time.Millisecond, 27 * time.Second},
@@ -178,7 +184,8 @@ func TestWaitTurn(t *testing.T) {
 	}
 }
 
-// A sidecar whose turn has not come, because a container could not be stopped, runs on until that is tried again.
+// TestKillPod_sidecarOutlivesFailure checks that a sidecar is not stopped before the main
+// container. If the main container cannot be stopped, the sidecar runs until the next try.
 func TestKillPod_sidecarOutlivesFailure(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -205,7 +212,8 @@ func TestKillPod_sidecarOutlivesFailure(t *testing.T) {
 	})
 }
 
-// Sidecars stop after the regular containers, the one that started last first.
+// TestOrderStops checks that sidecars stop after the regular containers, in the reverse order
+// of their start.
 func TestOrderStops(t *testing.T) {
 	t.Parallel()
 	p := initPod()
@@ -222,7 +230,8 @@ func TestOrderStops(t *testing.T) {
 	}
 }
 
-// A probe that has failed restarts its container alone, with the probe's grace period; a pod that may not restart loses it.
+// TestPlan_probes checks that a failed probe restarts only its container, with the grace period
+// of the probe. If the pod may not restart, the container is only stopped.
 func TestPlan_probes(t *testing.T) {
 	t.Parallel()
 	failed := func(id string) string {
@@ -242,7 +251,7 @@ func TestPlan_probes(t *testing.T) {
 	if a = Plan(p, o, &v1.PodStatus{}, hash, failed); len(a.Stop) != 1 || a.Stop[0].Message != "Container foo2 failed liveness probe" || len(a.Start) != 0 || a.KillPod {
 		t.Errorf("plan of a pod that may not restart %+v", a)
 	}
-	// The last init container starts once the startup probe of the sidecar before it has succeeded.
+	// The last init container waits for the startup probe of the sidecar before it.
 	p = initPod()
 	p.Spec.InitContainers[1].StartupProbe = &v1.Probe{}
 	o = &status.ObservedPod{Sandboxes: []status.ObservedSandbox{{ID: "s1", Ready: true, IPs: []string{"10.0.0.1"}}}, Containers: []status.ObservedContainer{

@@ -18,7 +18,8 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// A pod is looked at anew only where its worker has done something since.
+// TestOnlyWhatAWorkerHasDoneMakesWhatItSawOld checks that a worker needs a newer observation of
+// its pod only after it has changed something.
 func TestOnlyWhatAWorkerHasDoneMakesWhatItSawOld(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -69,7 +70,7 @@ func TestAFailedTurnIsLookedAtWhereSomethingWasTried(t *testing.T) {
 	}
 	changed := func(o *status.ObservedPod) { o.Containers[0].Hash = "another" }
 	for name, tc := range map[string]struct {
-		// before is how the pod is found: else a and b run.
+		// before changes the pod in the runtime before the turn. If it is nil, a and b run.
 		before func(*status.ObservedPod)
 		fail   string
 		err    error
@@ -126,7 +127,7 @@ func TestAContainerThatWaitsAfterItsCrashIsNotLookedAt(t *testing.T) {
 	})
 }
 
-// leaving is a runtime whose containers fail to start, and stay.
+// leaving is a runtime in which a container that fails to start is left as exited.
 type leaving struct{ *node }
 
 func (l leaving) StartContainer(_ context.Context, run pod.ContainerRun) (string, error) {
@@ -155,7 +156,7 @@ func TestWhatIsLeftOfAFailedStartIsSeenBeforeTheNextList(t *testing.T) {
 	})
 }
 
-// fakeObserver are those that a pool has told of.
+// fakeObserver records the turns of a pool, with the time each took.
 type fakeObserver struct {
 	mu   sync.Mutex
 	told []string
@@ -167,8 +168,7 @@ func (o *fakeObserver) ObserveSync(operation string, took time.Duration) {
 	o.told = append(o.told, fmt.Sprint(operation, " ", took))
 }
 
-// expect waits until the pool is at rest and compares what was told since the last
-// time.
+// expect waits until the pool is idle and compares the turns since the last call.
 func (o *fakeObserver) expect(t *testing.T, when string, want ...string) {
 	t.Helper()
 	synctest.Wait()
@@ -180,7 +180,7 @@ func (o *fakeObserver) expect(t *testing.T, when string, want ...string) {
 	o.told = nil
 }
 
-// observedBench is a bench whose pool tells of its turns.
+// observedBench returns a bench whose pool reports its turns to the observer.
 func observedBench(t *testing.T) (*bench, *fakeObserver) {
 	t.Helper()
 	b, o := newBench(t), &fakeObserver{}
@@ -235,7 +235,7 @@ func TestATurnIsTimedUntilItEndsWellOrNot(t *testing.T) {
 	})
 }
 
-// logLines keeps what is logged, without attributes.
+// logLines records the messages of a log, without attributes.
 type logLines struct {
 	slog.Handler
 	mu    sync.Mutex
@@ -251,7 +251,7 @@ func (s *logLines) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// times is how often something was logged since it was asked last.
+// times returns how often a message was logged since the last call.
 func (s *logLines) times(line string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -360,7 +360,8 @@ func TestAnInstanceThatCannotBeRemovedIsLoggedOnceAMinute(t *testing.T) {
 	})
 }
 
-// What a pod uses may change while a sync fails for the lack of it.
+// TestAWakeDuringASyncThatFails wakes a pod during a sync that then fails: another sync must
+// follow, because what the pod needs may have changed meanwhile.
 func TestAWakeDuringASyncThatFails(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -375,7 +376,8 @@ func TestAWakeDuringASyncThatFails(t *testing.T) {
 	})
 }
 
-// It does not wait for the sync loop to ask what is due.
+// TestAWakeOfAPodAtRest checks that a wake leads to a sync at once, before the sync loop asks
+// for due pods.
 func TestAWakeOfAPodAtRest(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -391,7 +393,7 @@ func TestAWakeOfAPodAtRest(t *testing.T) {
 	})
 }
 
-// staleError is of volumes whose files could not be made new.
+// staleError is the error of volumes whose files could not be updated.
 type staleError struct{}
 
 func (staleError) Error() string { return "the files stay as they were" }

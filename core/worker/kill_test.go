@@ -90,7 +90,7 @@ func TestAShorterGraceCancelsTheLongerOne(t *testing.T) {
 		expectCalls(t, b, "stop c2 30s")
 		b.pool.Submit(Request{Kind: Kill, Pod: p, Kill: &KillOptions{Grace: new(int64(60))}})
 		synctest.Wait()
-		for _, call := range b.taken() { // asked again, but no longer
+		for _, call := range b.taken() { // tried again, with no longer grace period
 			if call != "stop c2 30s" {
 				t.Errorf("a longer grace gave %q", call)
 			}

@@ -26,7 +26,7 @@ func TestKnown(t *testing.T) {
 		b.taken()
 
 		got := b.pool.SyncKnownPods(wants("1"))
-		// Not started: gone at once. Started: on its way.
+		// A pod that has not started is removed at once; a pod that has started is terminated.
 		if diff := cmp.Diff(map[types.UID]State{"1": Syncing, "3": Terminating}, got); diff != "" {
 			t.Errorf("workers (-want +got):\n%s", diff)
 		}
@@ -73,7 +73,7 @@ func TestKnownDoesNotHurryWhatFails(t *testing.T) {
 		b.fail["stop c2"] = errBroken
 		b.kill(p)
 		synctest.Wait()
-		b.pool.SyncKnownPods(wants()) // while the stop is under way
+		b.pool.SyncKnownPods(wants()) // while the container is being stopped
 		close(held)
 		expectCalls(t, b, "stop c2 30s")
 	})
@@ -124,7 +124,7 @@ func TestAPodThatIsToComeBackGoesOnEnding(t *testing.T) {
 		b.kill(p)
 		synctest.Wait()
 		time.Sleep(time.Minute)
-		if due := b.pool.Due(); len(due) != 1 { // the caller of Due has no such pod at that time
+		if due := b.pool.Due(); len(due) != 1 { // the caller of Due does not have the pod at this time
 			t.Fatalf("due = %v, want the pod whose end has failed", due)
 		}
 		b.create(p)
@@ -140,7 +140,7 @@ func TestAPodThatIsToComeBackGoesOnEnding(t *testing.T) {
 	})
 }
 
-// orphan is a running pod that no source wants.
+// orphan adds a running pod that no source wants to the runtime, and returns it.
 func orphan(b *bench, containers ...string) *Orphan {
 	b.change("9", func(o *status.ObservedPod) {
 		o.Name, o.Namespace = "stray", "default"
@@ -190,7 +190,7 @@ func TestEndThatFailedIsTriedAgain(t *testing.T) {
 	}
 }
 
-// removed is a pod that ran and that its source has taken away.
+// removed creates and kills a pod, as when its source has removed it, and returns its UID.
 func removed(b *bench) types.UID {
 	p := newPod("web", "1", "a")
 	b.create(p)
@@ -246,7 +246,7 @@ func TestOrphanThatRunsMoreThanWhenItWasFoundIsEnded(t *testing.T) {
 					b.fail[fail] = errBroken
 				}
 				found := orphan(b, "c0")
-				// The runtime still carries out what an earlier agent has asked for.
+				// The runtime completes a request of an earlier agent only now.
 				b.change("9", func(o *status.ObservedPod) {
 					o.Sandboxes = append([]status.ObservedSandbox{{ID: "s1", Attempt: 1, Ready: true}}, o.Sandboxes...)
 					o.Containers = append([]status.ObservedContainer{{ID: "c1", Name: "a", State: status.StateRunning}}, o.Containers...)
@@ -286,7 +286,7 @@ func TestOrphanThatCannotBeInspectedIsStoppedAsItWasFound(t *testing.T) {
 	})
 }
 
-// evict is what pushes a pod out.
+// evict sets the status of a preempted pod.
 func evict(st *v1.PodStatus) { st.Phase, st.Reason = v1.PodFailed, "Preempting" }
 
 func TestAPodThatIsPushedOutBeforeItBeganSaysSoToTheNextAgentToo(t *testing.T) {

@@ -36,7 +36,8 @@ func TestAPodLivesAndDies(t *testing.T) {
 		if len(calls) != 5 {
 			t.Fatalf("calls = %q, want two stops and three more", calls)
 		}
-		// Containers stop at once, in any order; the rest has an order.
+		// The containers are stopped at the same time, so in any order. The other calls have a
+		// fixed order.
 		if diff := cmp.Diff([]string{"stop-sandbox s1", "teardown 1", "remove-cgroup 1"}, calls[2:]); diff != "" {
 			t.Errorf("calls after the containers were stopped (-want +got):\n%s", diff)
 		}
@@ -73,7 +74,7 @@ func TestAdoptionChangesNothing(t *testing.T) {
 			t.Errorf("phase = %s, want Running", got)
 		}
 		time.Sleep(time.Hour)
-		b.cache.SetObserved("1", time.Now()) // as every list does
+		b.cache.SetObserved("1", time.Now()) // as each list does
 		b.sync(p)
 		expectCalls(t, b)
 		if b.inspections != 0 {
@@ -223,7 +224,7 @@ func TestStatesAreTriedAgain(t *testing.T) {
 				b.mu.Lock()
 				delete(b.fail, tc.fail)
 				b.mu.Unlock()
-				b.pool.SyncKnownPods(wants()) // as housekeeping does for pods that are gone
+				b.pool.SyncKnownPods(wants()) // as housekeeping does for removed pods
 				synctest.Wait()
 				if got := b.state("1"); got != Finished {
 					t.Errorf("state = %s, want finished", got)

@@ -12,7 +12,7 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// planned is Actions without pointers, for comparison.
+// planned has the content of Actions without pointers, for comparison.
 type planned struct {
 	KillPod, CreateSandbox bool
 	Attempt                uint32
@@ -21,8 +21,7 @@ type planned struct {
 	Start                  []string
 }
 
-// good is a pod with three containers and what the runtime shows of it when
-// all is well.
+// good returns a pod with three containers, and its observed state in which all of them run.
 func good() (*v1.Pod, *status.ObservedPod) {
 	p := newPod("web", "1", "foo1", "foo2", "foo3")
 	o := &status.ObservedPod{
@@ -44,7 +43,7 @@ func exited(o *status.ObservedPod, code int32, indexes ...int) {
 	}
 }
 
-// plan is Plan for a pod without probes.
+// plan calls Plan for a pod without probes.
 func plan(p *v1.Pod, o *status.ObservedPod) Actions {
 	return Plan(p, o, &v1.PodStatus{}, hash, func(string) string { return "" })
 }
@@ -190,7 +189,8 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// A container is stopped with the grace period of the probe that failed, and of no other; 0 stands for the pod's.
+// TestPlan_graceOfTheProbeThatFailed checks that a container is stopped with the grace period
+// of the probe that failed. The value 0 stands for the grace period of the pod.
 func TestPlan_graceOfTheProbeThatFailed(t *testing.T) {
 	t.Parallel()
 	within := func(grace *int64) *v1.Probe { return &v1.Probe{TerminationGracePeriodSeconds: grace} }
@@ -222,8 +222,9 @@ func TestPlan_graceOfTheProbeThatFailed(t *testing.T) {
 	}
 }
 
-// Whether a container that a probe has failed starts again at once follows its policy. Its rules count once it has ended: its exit
-// code is not known before.
+// TestPlan_rulesDoNotCountBeforeTheEnd checks that the restart policy decides about the restart
+// of a container whose probe has failed. Restart rules need its exit code, so they apply only
+// after it has exited.
 func TestPlan_rulesDoNotCountBeforeTheEnd(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

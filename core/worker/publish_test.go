@@ -17,14 +17,13 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// fakeOutcomes is what outlives an agent, by UID. A pod asks once, as it does of
-// what an earlier agent kept.
+// fakeOutcomes keeps the outcomes of pods, by UID, also for the next agent.
 type fakeOutcomes struct {
 	mu    sync.Mutex
 	kept  map[types.UID]v1.PodStatus
-	ends  map[types.UID]v1.PodPhase // those that were kept
+	ends  map[types.UID]v1.PodPhase // the terminal phases that were saved
 	shown func(types.UID) v1.PodPhase
-	early bool // an end was shown before it was kept
+	early bool // a terminal phase was shown before it was saved
 }
 
 func (n *fakeOutcomes) Save(p *v1.Pod, st *v1.PodStatus) {
@@ -46,7 +45,7 @@ func (n *fakeOutcomes) Saved(p *v1.Pod) (v1.PodStatus, bool) {
 	return st, ok
 }
 
-// withOutcomes replaces the pool of b by one whose outcomes are kept.
+// withOutcomes replaces the pool of b by one with a fakeOutcomes.
 func withOutcomes(b *bench) *fakeOutcomes {
 	book := &fakeOutcomes{kept: map[types.UID]v1.PodStatus{}, ends: map[types.UID]v1.PodPhase{}, shown: b.phase}
 	b.cfg.Outcomes = book
@@ -54,8 +53,8 @@ func withOutcomes(b *bench) *fakeOutcomes {
 	return book
 }
 
-// reboot takes the runtime's pods and logs away and starts the agent anew, with
-// what was kept.
+// reboot stops the agent and returns a bench with a new agent and a new, empty runtime. The
+// outcomes stay.
 func reboot(t *testing.T, b *bench) *bench {
 	t.Helper()
 	b.pool.Stop(t.Context())
@@ -158,7 +157,7 @@ func TestAPodThatEndedDoesNotWaitForAnotherOfItsName(t *testing.T) {
 	})
 }
 
-// goneCache shows a pod once as running something.
+// goneCache shows a ready sandbox of the pod uid at the first Get only.
 type goneCache struct {
 	*node
 	uid  types.UID
@@ -212,7 +211,7 @@ func TestRestartCountsGoOnAfterTheRuntimeHasLostThePod(t *testing.T) {
 		b.exit("c2", 1)
 		b.sync(p)
 		expectCalls(t, b, "run-sandbox web#0", "start web/a#0", "start web/a#1")
-		b.sync(p) // sees what was started
+		b.sync(p) // observes the started container
 		synctest.Wait()
 
 		b = reboot(t, b)

@@ -16,7 +16,7 @@ import (
 
 func TestRemade_comparesWithTheNewestSandbox(t *testing.T) {
 	t.Parallel()
-	// made is a version of a pod; hash is that of its document.
+	// made returns a version of a pod; hash is the hash of its document.
 	made := func(hash string, args ...string) *v1.Pod {
 		p := newPod("web", "1", "a")
 		p.Annotations[pod.AnnotationHash] = hash
@@ -59,11 +59,11 @@ func TestRemade_comparesWithTheNewestSandbox(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			b := newBench(t)
-			for i, annotations := range tc.sandboxes { // none is ready
+			for i, annotations := range tc.sandboxes { // no sandbox is ready
 				b.pods["1"] = stdcmp.Or(b.pods["1"], &status.ObservedPod{UID: "1"})
 				b.pods["1"].Sandboxes = append(b.pods["1"].Sandboxes, status.ObservedSandbox{ID: string(rune('a' + i)), Annotations: annotations})
 			}
-			b.list() // and nothing was inspected
+			b.list() // there is no inspection
 			if got := b.pool.ManifestChanged(tc.pod, &api.Origin{Instance: tc.instance}); got != tc.want {
 				t.Errorf("%s: %t", name, got)
 			}

@@ -28,7 +28,7 @@ func TestQueue(t *testing.T) {
 				t.Errorf("at %s due (-want +got):\n%s", time.Now(), diff)
 			}
 		}
-		expect() // due is what was due before now
+		expect() // only entries with a time before now are due
 		time.Sleep(time.Second)
 		expect("at once")
 		time.Sleep(time.Millisecond)

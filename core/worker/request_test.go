@@ -103,7 +103,7 @@ func TestTheSameUIDAgainWhileItIsBeingEnded(t *testing.T) {
 		close(held)
 		synctest.Wait()
 		b.taken()
-		// In one pass the record goes, so that the caller makes it anew.
+		// One call removes the record, so that the caller creates the pod again.
 		if workers := b.pool.SyncKnownPods(wants("1")); len(workers) != 0 {
 			t.Errorf("workers = %v, want none", workers)
 		}
@@ -233,7 +233,7 @@ func TestAPodThatWasRenamedEndsUnderItsFormerNameFirst(t *testing.T) {
 				b.hold["stop a-1"] = held
 				forget(b)
 				b.create(renamed)
-				b.sync(renamed) // which starts nothing, and does not make the old one the new one
+				b.sync(renamed) // this starts nothing and does not rename the old pod
 				expectCalls(t, b, "stop a-1 1s")
 				close(held)
 				expectCalls(t, b, "stop-sandbox s-1")
@@ -247,7 +247,8 @@ func TestAPodThatWasRenamedEndsUnderItsFormerNameFirst(t *testing.T) {
 	}
 }
 
-// A pod comes back from the checkpoint as it was: with its deletion under way.
+// TestADeletionThatWasUnderWayGoesOn restores a pod from the checkpoint while it is being
+// deleted.
 func TestADeletionThatWasUnderWayGoesOn(t *testing.T) {
 	t.Parallel()
 	deleted := func() *v1.Pod {

@@ -14,8 +14,8 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// resetPod is initPod with a second regular container and nothing that starts again but the sidecar; all restart where one of
-// the named containers exits with 42.
+// resetPod returns initPod with a second regular container. Only the sidecar restarts by its
+// own policy. All containers restart if one of the triggers exits with 42.
 func resetPod(triggers ...string) *v1.Pod {
 	p := initPod()
 	p.Spec.RestartPolicy = v1.RestartPolicyNever
@@ -36,7 +36,8 @@ func resetPod(triggers ...string) *v1.Pod {
 	return p
 }
 
-// TestPlan_reset: what goes before a pod starts anew, in which order. A name with a ! is stopped first.
+// TestPlan_reset checks which containers are removed before a pod starts anew, and in which
+// order. A container whose ID has a ! is stopped before it is removed.
 func TestPlan_reset(t *testing.T) {
 	t.Parallel()
 	is := func(name string, state status.ContainerState, code int32) status.ObservedContainer {
@@ -136,7 +137,8 @@ func TestPlan_reset(t *testing.T) {
 	}
 }
 
-// startReset has all containers of a pod run for the first time: first is c2, the sidecar c3, last c4, main c5, other c6.
+// startReset starts all containers of a pod. The IDs are c2 for first, c3 for the sidecar, c4
+// for last, c5 for main and c6 for other.
 func startReset(t *testing.T, b *bench, p *v1.Pod) {
 	t.Helper()
 	b.create(p)
@@ -156,7 +158,8 @@ func startReset(t *testing.T, b *bench, p *v1.Pod) {
 	b.taken()
 }
 
-// finishReset lets the pod start anew, and checks that all containers run that should, with one restart more.
+// finishReset completes a restart of all containers. It checks that each has this attempt and
+// restart count.
 func finishReset(t *testing.T, b *bench, p *v1.Pod, attempt uint32) {
 	t.Helper()
 	for _, name := range []string{"first", "", "last"} {
@@ -187,12 +190,13 @@ func finishReset(t *testing.T, b *bench, p *v1.Pod, attempt uint32) {
 	}
 }
 
-// TestPool_restartsAllContainers: whichever of them ends so, in its sandbox, and whatever else the policies say.
+// TestPool_restartsAllContainers checks that all containers restart in the same sandbox, even
+// if the policies say otherwise.
 func TestPool_restartsAllContainers(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		trigger, id string
-		// ended are containers that have ended well before.
+		// ended are containers that have exited with 0 before.
 		ended []string
 		calls []string
 	}{
@@ -228,7 +232,8 @@ func TestPool_restartsAllContainers(t *testing.T) {
 	}
 }
 
-// TestPool_goesOnWithARestartOfAll: where it could not remove a container, and where an agent is killed in the middle.
+// TestPool_goesOnWithARestartOfAll checks that a restart of all containers continues after a
+// failed call, and after the agent was killed in between.
 func TestPool_goesOnWithARestartOfAll(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ trigger, id, fails string }{
@@ -261,7 +266,7 @@ func TestPool_goesOnWithARestartOfAll(t *testing.T) {
 					if c := api.Condition(&st, v1.AllContainersRestarting); tc.fails != "start web/first" && (c == nil || c.Status != v1.ConditionTrue || c.Reason != "RestartAllContainersStarted") {
 						t.Errorf("condition AllContainersRestarting is %+v", c)
 					}
-					// It is looked at once more before all is well, as at an update.
+					// The pod is synced once more while the call fails, as after an update.
 					b.sync(p)
 					synctest.Wait()
 					if phase := b.phase("1"); phase != v1.PodRunning && phase != v1.PodPending {
@@ -286,7 +291,8 @@ func TestPool_goesOnWithARestartOfAll(t *testing.T) {
 	}
 }
 
-// A pod that restarts again and again waits longer each time, with all that it has.
+// TestPool_pacesRestartsOfAll checks that a pod that restarts all containers again waits for
+// the backoff.
 func TestPool_pacesRestartsOfAll(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

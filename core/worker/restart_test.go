@@ -18,7 +18,8 @@ import (
 
 var webKey = restartKey{name: "web", image: "img"}
 
-// crash asks for a restart until it is allowed, and returns how long that took.
+// crash asks for a restart of a dead container until the restart is allowed, and returns how
+// long that took.
 func crash(t *testing.T, b *restartBackoff, id string, finished time.Time) time.Duration {
 	t.Helper()
 	begun := time.Now()
@@ -42,7 +43,7 @@ func TestBackoffSeries(t *testing.T) {
 			if got := crash(t, b, strconv.Itoa(i), time.Now()); got != seconds(secs) {
 				t.Errorf("crash %d waits %s, want %ds", i+1, got, secs)
 			}
-			time.Sleep(time.Second) // it runs for a while
+			time.Sleep(time.Second) // the container runs for a while
 		}
 	})
 }
@@ -85,7 +86,7 @@ func TestBackoffIsPaidOncePerCrash(t *testing.T) {
 		b := newRestartBackoff(time.Now)
 		crash(t, b, "a", time.Now())
 		crash(t, b, "b", time.Now())
-		for range 5 { // the successor of b cannot be made, and is tried again
+		for range 5 { // the successor of b fails to start and is tried again
 			if got := crash(t, b, "b", time.Now()); got != 0 {
 				t.Fatalf("another try waits %s, want none", got)
 			}
@@ -106,7 +107,7 @@ func TestBackoffSurvivesWallClockJumps(t *testing.T) {
 				b := newRestartBackoff(time.Now)
 				crash(t, b, "a", time.Now())
 				crash(t, b, "b", time.Now())
-				finished := time.Now().Add(-jump) // by the wall clock from before it jumped
+				finished := time.Now().Add(-jump) // a time of the wall clock before it jumped
 				if got := crash(t, b, "c", finished); got != 20*time.Second {
 					t.Errorf("waits %s, want 20s", got)
 				}
@@ -166,7 +167,7 @@ func TestOldInstancesArePruned(t *testing.T) {
 				{ID: "other", Name: "gone", State: status.StateExited},
 			}
 		})
-		b.fail["remove x4"] = errBroken // is no reason not to start
+		b.fail["remove x4"] = errBroken // must not prevent the start
 		b.create(p)
 		expectCalls(t, b, "remove x4", "remove x3", "remove x2", "start web/a#6")
 	})
@@ -236,8 +237,8 @@ func TestRestartCountsSurviveTheRuntime(t *testing.T) {
 	})
 }
 
-// drive does what the sync loop does: it answers due times and what happens
-// in the runtime.
+// drive does the work of the sync loop for a pod: it syncs the pod when it is due and when the
+// runtime has changed.
 func (b *bench) drive(ctx context.Context, p *v1.Pod) {
 	news := make(chan struct{}, 1)
 	b.changed = func(types.UID) {
@@ -289,7 +290,7 @@ func TestCrashLoop(t *testing.T) {
 				time.Sleep(100 * time.Millisecond)
 				synctest.Wait()
 			}
-			// The loop looks once a second at who is due.
+			// The loop asks for due pods once a second.
 			if got := time.Since(crashed); got < want || got > want+2*time.Second {
 				t.Errorf("crash %d is answered after %s, want %s", i+1, got, want)
 			}

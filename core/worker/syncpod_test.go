@@ -14,8 +14,7 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// told returns the events of the reasons that say why something ends, since it was
-// called last.
+// told returns the Killing and SandboxChanged events since the last call.
 func (b *bench) told() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -194,8 +193,9 @@ func TestKilling_saysWhyThePodEnds(t *testing.T) {
 	}
 }
 
-// A program that exits with 0 when it is stopped has not done its work by that: a container
-// that the agent stops, to start it again in another sandbox, has not ended.
+// TestSandboxChanged_containerThatIsStoppedWellRunsOn checks that a container that the agent
+// stops for a new sandbox is started again, even if it exits with 0 and the restart policy is
+// OnFailure.
 func TestSandboxChanged_containerThatIsStoppedWellRunsOn(t *testing.T) {
 	t.Parallel()
 	for _, network := range []bool{false, true} {
@@ -234,9 +234,9 @@ func TestAPodThatLosesItsSandboxHalfStartedEndsOrGoesOn(t *testing.T) {
 	}
 	for name, tc := range map[string]struct {
 		policy v1.RestartPolicy
-		fails  string // what cannot be done before the sandbox is lost
+		fails  string // the call that fails until the sandbox is lost
 		lost   func(*status.ObservedPod)
-		stop   int32 // what containers end with that are stopped
+		stop   int32 // the exit code of containers that are stopped
 		want   v1.PodPhase
 		reason string
 	}{
@@ -290,7 +290,7 @@ func TestAPodThatLosesItsSandboxHalfStartedEndsOrGoesOn(t *testing.T) {
 				}
 				b.taken()
 				syncFor(b, p, time.Hour)
-				expectCalls(t, b) // nor is anything of it touched again
+				expectCalls(t, b) // later syncs do nothing, too
 
 				b = reboot(t, b)
 				b.create(p)
@@ -334,8 +334,8 @@ func TestAnAgentThatFindsAPodHalfStartedWithoutItsSandboxEndsIt(t *testing.T) {
 	})
 }
 
-// TestSync_stopsNothingForAVersionThatIsNotTheNewest: what was restored may be older than what runs,
-// and the source says so while volumes are set up.
+// TestSync_stopsNothingForAVersionThatIsNotTheNewest syncs a version that is older than the
+// running one, and updates it while its volumes are set up: no container may be stopped.
 func TestSync_stopsNothingForAVersionThatIsNotTheNewest(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -358,8 +358,9 @@ func TestSync_stopsNothingForAVersionThatIsNotTheNewest(t *testing.T) {
 	})
 }
 
-// A container whose own policy is Never runs again in a new sandbox of a pod with policy Always, as with a kubelet; the status
-// shows that.
+// TestSync_ownPolicyNeverInANewSandbox checks that a container whose own policy is Never runs
+// again in a new sandbox if the pod's policy is Always, as with a kubelet, and that the status
+// shows this.
 func TestSync_ownPolicyNeverInANewSandbox(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// fakeTerminations is what outlives an agent of the pods that it was ending.
+// fakeTerminations records its calls. before has the terminations that an earlier agent began.
 type fakeTerminations struct {
 	mu     sync.Mutex
 	before map[types.UID]Termination
@@ -58,7 +58,8 @@ func (e *fakeTerminations) taken() []string {
 	return said
 }
 
-// withTerminations replaces the pool of b by one that has met these ends.
+// withTerminations replaces the pool of b by one of an agent that starts with these
+// terminations.
 func withTerminations(b *bench, before map[types.UID]Termination) *fakeTerminations {
 	book := &fakeTerminations{before: before, since: time.Now()}
 	b.cfg.Terminations = book
@@ -66,7 +67,7 @@ func withTerminations(b *bench, before map[types.UID]Termination) *fakeTerminati
 	return book
 }
 
-// runs has container c of the pod run, in sandbox s.
+// runs adds a pod to the runtime whose container c runs in sandbox s.
 func runs(b *bench, uid types.UID) {
 	b.change(uid, func(o *status.ObservedPod) {
 		o.Name, o.Namespace = "web", "default"
@@ -125,7 +126,7 @@ func TestAPodThatGoesOnAfterAnEndThatARestartCutHasItsGracePeriodAgain(t *testin
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		after time.Duration
-		fail  string // a call that fails all the time
+		fail  string // a call that always fails
 		want  string
 	}{
 		"not at once":                           {20 * time.Second, "", "stop c 1s"},

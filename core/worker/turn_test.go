@@ -30,7 +30,7 @@ func TestNameQueue(t *testing.T) {
 	}
 	check("b", false) // a is first
 	check("a", true)
-	check("a", true) // holds it already
+	check("a", true) // a already has the name
 	check("b", false)
 	if diff := cmp.Diff([]types.UID{"b", "c", "d"}, g.release("web", "a")); diff != "" {
 		t.Errorf("who waits after a left (-want +got):\n%s", diff)
@@ -83,7 +83,7 @@ func TestStaticPodsOfOneNameRunOneAfterTheOther(t *testing.T) {
 		b.create(other)
 		expectRunning(t, b, map[string]bool{"1": true, "2": false, "3": false, "4": true})
 
-		b.kill(second) // it never started: it is finished at once
+		b.kill(second) // it never started, so it is finished at once
 		expectRunning(t, b, map[string]bool{"2": false})
 		if got := b.state("2"); got != Finished {
 			t.Errorf("state of a pod that waited = %s, want finished", got)
@@ -91,7 +91,7 @@ func TestStaticPodsOfOneNameRunOneAfterTheOther(t *testing.T) {
 
 		held := make(chan struct{})
 		b.hold["teardown 1"] = held
-		b.kill(first) // its containers are gone before its volumes are
+		b.kill(first) // its containers are removed before its volumes
 		expectRunning(t, b, map[string]bool{"1": false, "3": false})
 		close(held)
 		expectRunning(t, b, map[string]bool{"3": true})
@@ -214,7 +214,8 @@ func TestAPodOfWhichOnlyASandboxIsLeftWaitsForTheOneWhosePlaceItTakes(t *testing
 	}
 }
 
-// sandboxOf is what is left of a pod whose end was cut short.
+// sandboxOf adds a pod to the runtime that has only its sandbox, because its termination was
+// interrupted.
 func sandboxOf(b *bench, p *v1.Pod) {
 	b.change(p.UID, func(o *status.ObservedPod) {
 		o.Name, o.Namespace = p.Name, p.Namespace
@@ -255,7 +256,7 @@ func TestAPodLeftRunningIsNotMadeToWait(t *testing.T) {
 		b := newBench(t)
 		old, successor := newPod("web", "1", "a"), newPod("web", "2", "a")
 		running(b, old)
-		// The successor comes first, as files may after a restart.
+		// The successor is created first, as may happen with files after a restart.
 		b.create(successor)
 		expectRunning(t, b, map[string]bool{"1": true, "2": false})
 		b.create(old)
@@ -267,11 +268,12 @@ func TestAPodLeftRunningIsNotMadeToWait(t *testing.T) {
 	})
 }
 
-// TestStart_ofTheViewsOfAPodTheOneThatShowsItRunningCounts: the list may be newer than what is known
-// of the pod itself, by which its worker takes it for one that runs.
+// TestStart_ofTheViewsOfAPodTheOneThatShowsItRunningCounts checks that the successor does not
+// start if a newer list shows that the old pod has exited, but an older inspection shows that
+// it runs. The worker of the old pod uses the inspection.
 func TestStart_ofTheViewsOfAPodTheOneThatShowsItRunningCounts(t *testing.T) {
 	t.Parallel()
-	for range 100 { // which worker begins first is chance
+	for range 100 { // the order of the workers is random
 		synctest.Test(t, func(t *testing.T) {
 			b := newBench(t)
 			old, successor := newPod("web", "1", "a"), newPod("web", "2", "a")
@@ -303,7 +305,7 @@ func TestAPodLeftRunningAndRemovedAtOnceEndsProperly(t *testing.T) {
 		old, successor := newPod("web", "1", "a"), newPod("web", "2", "a")
 		running(b, old)
 		b.create(old)
-		b.kill(old) // before its worker ever ran
+		b.kill(old) // before its worker has run
 		b.create(successor)
 		expectCalls(t, b,
 			"stop a-1 30s", "stop-sandbox s-1", "teardown 1", "remove-cgroup 1",
@@ -336,8 +338,9 @@ func TestTheSuccessorOfARuntimePodStartsAsSoonAsThatHasEnded(t *testing.T) {
 	})
 }
 
-// TestStart_waitsNoLongerForARuntimePodThatEndsOfItself: nothing of it runs before housekeeping finds it, so it never
-// has a worker that wakes the pod that waits for it.
+// TestStart_waitsNoLongerForARuntimePodThatEndsOfItself checks that a pod starts once the pod
+// it waits for has exited by itself. The exited pod never gets a worker that could wake the
+// waiting one.
 func TestStart_waitsNoLongerForARuntimePodThatEndsOfItself(t *testing.T) {
 	t.Parallel()
 	old := newPod("web", "1", "a")
@@ -374,9 +377,9 @@ func TestARuntimePodHasEndedWhenNothingOfItRuns(t *testing.T) {
 		b.create(newPod("web", "2", "a"))
 		b.stubborn = true
 		b.pool.KillOrphan(&b.pool.Orphans()[0])
-		expectCalls(t, b, "stop a-1 1s", "stop-sandbox s-1") // and it runs on
+		expectCalls(t, b, "stop a-1 1s", "stop-sandbox s-1") // the container runs on
 		b.stubborn = false
-		b.pool.SyncKnownPods(func(uid types.UID) bool { return uid == "2" }) // as housekeeping asks
+		b.pool.SyncKnownPods(func(uid types.UID) bool { return uid == "2" }) // as housekeeping does
 		expectCalls(t, b, "stop a-1 1s", "stop-sandbox s-1", "run-sandbox web#0", "start web/a#0")
 	})
 }

@@ -135,13 +135,13 @@ func TestStopGivesUpCallsAfterTenSeconds(t *testing.T) {
 				if took := time.Since(begun); took != tc.want {
 					t.Errorf("Stop took %s, want %s", took, tc.want)
 				}
-				expectCalls(t, b) // above all, no sandbox is stopped
+				expectCalls(t, b) // in particular, no sandbox is stopped
 			})
 		})
 	}
 }
 
-// deafRuntime stops containers when it is let go, whatever the context says.
+// deafRuntime ignores the context of StopContainer and returns when held is closed.
 type deafRuntime struct {
 	*node
 	held chan struct{}
@@ -157,7 +157,7 @@ func TestStopLeavesCallsBehindThatIgnoreThatTheyAreToEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		held := make(chan struct{})
-		defer close(held) // else the worker would stay
+		defer close(held) // otherwise the worker would leak
 		var log bytes.Buffer
 		b.cfg.Runtime, b.cfg.Log = deafRuntime{b.node, held}, slog.New(slog.NewTextHandler(&log, nil))
 		b.pool = New(b.cfg)
@@ -220,8 +220,8 @@ func TestStopDoesNotWaitForObservations(t *testing.T) {
 	})
 }
 
-// TestHammer asks for everything at once, from everywhere, and in the end for
-// nothing: whatever came before, nothing may run on or be remembered.
+// TestHammer sends random requests from several goroutines, and then wants no pod any more.
+// Finally, no container may run and no record may be left.
 func TestHammer(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(10) {

@@ -11,13 +11,14 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// The compiler's engine returns what the set says, and takes the fuel it says.
+// TestTheSetOnTheCompiler checks that the compiler's engine returns the results of the set, with
+// the fuel of the set.
 func TestTheSetOnTheCompiler(t *testing.T) {
 	t.Parallel()
 	playAll(t, newHost(t, readSet(t), "compiler"))
 }
 
-// The interpreter's returns the same, and takes the same.
+// TestTheSetOnTheInterpreter checks the same of the interpreter's engine.
 func TestTheSetOnTheInterpreter(t *testing.T) {
 	t.Parallel()
 	playAll(t, newHost(t, readSet(t), "interpreter", wasm.WithInterpreter()))
@@ -39,8 +40,8 @@ func playAll(t *testing.T, h *host) {
 	}
 }
 
-// play loads a case's module, or another that must do the same, and asks all
-// its questions. It returns the calls that were answered.
+// play loads a case's module, or another module that must behave the same, and asks all its
+// questions. It returns the calls that were answered.
 func (h *host) play(t *testing.T, c *testCase, binary []byte, change func(*policy), fuelled bool) (answered []*call) {
 	t.Helper()
 	of, err := h.set.policy(c)
@@ -57,7 +58,7 @@ func (h *host) play(t *testing.T, c *testCase, binary []byte, change func(*polic
 			t.Error("the module is loaded or refused otherwise: " + diff)
 		}
 		if p != nil {
-			_ = p.Close() // it is an error that it is there
+			_ = p.Close() // the error is that it was loaded
 		}
 		return nil
 	}
@@ -79,13 +80,12 @@ func (h *host) play(t *testing.T, c *testCase, binary []byte, change func(*polic
 	return answered
 }
 
-// exactly checks that a call is answered with the fuel that it takes, and not
-// with one unit less.
+// exactly checks that a call is answered with exactly its fuel, and not with one unit less.
 func (h *host) exactly(t *testing.T, c *testCase, binary []byte, call *call) {
 	t.Helper()
 	for missing, want := range map[int64]string{0: "", 1: string(wasm.FuelExhausted)} {
 		if call.Want.Fuel-missing < 1 {
-			continue // less than a policy may give
+			continue // less than a policy may have
 		}
 		got, err := h.withFuel(t.Context(), c, binary, call, call.Want.Fuel-missing)
 		if err != nil {
@@ -97,7 +97,7 @@ func (h *host) exactly(t *testing.T, c *testCase, binary []byte, call *call) {
 	}
 }
 
-// withFuel returns the result of a call that has at most so much fuel.
+// withFuel returns the result of a call whose fuel is limited.
 func (h *host) withFuel(ctx context.Context, c *testCase, binary []byte, call *call, fuel int64) (want, error) {
 	of, err := h.set.policy(c)
 	if err != nil {
@@ -119,8 +119,8 @@ func (w *want) code() string {
 	return w.Failure.Code
 }
 
-// differs says what is wrong with a failure, which may be none. Its text is
-// the host's own; what the case names must be part of it.
+// differs describes how a failure differs from the expected one; either may be nil. The text is the
+// host's own; it must contain the text that the case names.
 func (f *failure) differs(got *failure) string {
 	if f == nil || got == nil || f.Code != got.Code || !strings.Contains(string(got.Says), string(f.Says)) {
 		return cmp.Diff(f, got)
@@ -128,7 +128,7 @@ func (f *failure) differs(got *failure) string {
 	return ""
 }
 
-// differs says what is wrong with an answer. explained are the explanations of
+// differs describes how an answer differs from the expected one. explained are the explanations of
 // the calls up to this one.
 func (c *call) differs(got want, explained []text, fuelled bool) (faults []string) {
 	expected := c.Want
@@ -150,7 +150,7 @@ func (c *call) differs(got want, explained []text, fuelled bool) (faults []strin
 	if !fuelled {
 		got.Fuel = expected.Fuel
 	} else if got.Fuel == 0 {
-		got.Fuel = expected.Fuel // the host tells that of admit only; exactly looks at it
+		got.Fuel = expected.Fuel // the host reports only admit's fuel; exactly checks it
 	}
 	if diff := cmp.Diff(expected, got); diff != "" {
 		faults = append(faults, "(-cases.json +got):\n"+diff)

@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// firstCells are the first cells of all tables of a part of the specification
-// that begin with a code word: the words, without the types of functions.
+// firstCells returns the code words in the first cells of all table rows that begin with a code
+// word, in a part of the specification. It leaves out the types of functions.
 func firstCells(part string) (words []string) {
 	for _, row := range regexp.MustCompile("(?m)^\\| (`[^|]*) \\|").FindAllStringSubmatch(part, -1) {
 		for _, word := range regexp.MustCompile("`([^`(]+)[^`]*`").FindAllStringSubmatch(row[1], -1) {

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// spent is how often something was done that takes fuel: a number, or several
-// of which each is rounded by itself.
+// spent is how often a module did something that costs fuel: one number, or several numbers that
+// are rounded separately.
 type spent []int64
 
 // UnmarshalJSON reads a number or a list.
@@ -23,7 +23,7 @@ func (s *spent) UnmarshalJSON(content []byte) error {
 	return json.Unmarshal(content, &(*s)[0])
 }
 
-// MarshalJSON writes one number as a number.
+// MarshalJSON writes a single number without a list.
 func (s spent) MarshalJSON() ([]byte, error) {
 	if len(s) == 1 {
 		return json.Marshal(s[0])
@@ -31,7 +31,7 @@ func (s spent) MarshalJSON() ([]byte, error) {
 	return json.Marshal([]int64(s))
 }
 
-// rate is what something takes: units for each, or one for so many.
+// rate is the price of something: units for each, or one unit for a number of them.
 type rate struct{ units, oneFor int64 }
 
 func (r rate) of(s spent) (fuel int64) {
@@ -51,7 +51,7 @@ func specification(tb testing.TB) string {
 	return string(content)
 }
 
-// section is the part of the specification below a heading of a level.
+// section returns the part of the specification below a heading.
 func section(tb testing.TB, heading string) string {
 	tb.Helper()
 	_, after, ok := strings.Cut(specification(tb), "\n"+heading+"\n")
@@ -71,8 +71,8 @@ func regexpCut(text, expression string) (before, after string, found bool) {
 	return text[:at[0]], text[at[1]:], true
 }
 
-// The sentences of the specification that say what something takes, with the
-// word for it in the cases.
+// rateSentences are the sentences of the specification that state a price, by the words for them in
+// the cases.
 var rateSentences = map[string]string{
 	"loops":                  `A block that begins after .loop. takes (\d+) unit beside its instructions`,
 	"host calls":             `A call of one of the host's functions takes (\d+) \(`,
@@ -88,7 +88,7 @@ var rateSentences = map[string]string{
 	"pages added":            `.memory\.grow. takes (\d+) for every page`,
 }
 
-// rates are those that the specification's tables and sentences give.
+// rates returns the prices in the specification's tables and sentences.
 func rates(tb testing.TB) map[string]rate {
 	tb.Helper()
 	all := map[string]rate{}
@@ -120,8 +120,8 @@ func number(tb testing.TB, digits string) int64 {
 	return n
 }
 
-// The fuel of a case is what docs/abi.md says, for what the case says that its
-// module does: both are written by hand. Every rate has a case.
+// TestFuelAddsUp checks that the fuel of each case is the price, by docs/abi.md, of what the case
+// says that its module does. Both are written by hand. Every rate has a case.
 func TestFuelAddsUp(t *testing.T) {
 	t.Parallel()
 	s, all := readSet(t), rates(t)
@@ -152,8 +152,8 @@ func TestFuelAddsUp(t *testing.T) {
 	}
 }
 
-// wardlet_init has the fuel that docs/abi.md says, and a path takes of it what
-// that says: one turn of a loop of 10 units more is too much.
+// TestTheFuelOfInitAddsUp checks that wardlet_init has the fuel that docs/abi.md names, and that
+// paths cost what it names: one more turn of a loop of 10 units is too much.
 func TestTheFuelOfInitAddsUp(t *testing.T) {
 	t.Parallel()
 	s := readSet(t)

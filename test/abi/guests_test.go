@@ -12,11 +12,11 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// sdk is where the Go SDK lies, with that for C in its folder c.
+// sdk is the directory of the Go SDK, with the C SDK in its folder c.
 const sdk = "../../plugins/sdk"
 
-// guestBuilders build the conformance guest of each SDK, from the folder of
-// the same name, to a file.
+// guestBuilders build the conformance guest of each SDK, from the folder with the same name, into a
+// file.
 var guestBuilders = map[string]func(ctx context.Context, file string) (*exec.Cmd, error){
 	"go": func(ctx context.Context, file string) (*exec.Cmd, error) {
 		build := exec.CommandContext(ctx, "go", "build", "-C", sdk, "-trimpath", "-buildvcs=false", "-buildmode=c-shared",
@@ -35,15 +35,14 @@ var guestBuilders = map[string]func(ctx context.Context, file string) (*exec.Cmd
 	},
 }
 
-// What guests get more than the modules of the set: a runtime of a language
-// needs memory and fuel. They have all capabilities, so that they can
-// declare the same fields in each.
+// Guests have more memory and fuel than the modules of the set, because the runtime of a language
+// needs it. They have all capabilities, so that they can declare the same fields in each case.
 const (
 	guestPages = 64
 	guestFuel  = 1 << 30
 )
 
-// The guest that is written with an SDK returns what the module in WAT returns.
+// TestTheGuestsOfTheSDKs checks that the guest of each SDK returns the same as the module in WAT.
 func TestTheGuestsOfTheSDKs(t *testing.T) {
 	t.Parallel()
 	for language, builder := range guestBuilders {
@@ -71,7 +70,7 @@ func playGuest(t *testing.T, h *host, binary []byte) {
 	change := func(p *policy) {
 		p.MemoryPages, p.Fuel, p.Capabilities = guestPages, guestFuel, wasm.Capabilities
 	}
-	// It stays loaded, so that its code is compiled and read once.
+	// The guest stays loaded, so that its code is compiled and read only once.
 	of, err := h.set.policy(&testCase{})
 	if err != nil {
 		t.Fatal(err)
@@ -97,7 +96,8 @@ func playGuest(t *testing.T, h *host, binary []byte) {
 	}
 }
 
-// Cases of guests have a module that is named for their behaviour.
+// TestCasesOfGuestsNameTheirBehaviour checks that each module of a case for guests is named after
+// its behaviour.
 func TestCasesOfGuestsNameTheirBehaviour(t *testing.T) {
 	t.Parallel()
 	s := readSet(t)

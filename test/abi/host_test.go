@@ -17,7 +17,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm/compile"
 )
 
-// host loads modules of the set and asks them.
+// host loads modules of the set and asks them questions.
 type host struct {
 	set     *set
 	book    *notebook
@@ -25,13 +25,13 @@ type host struct {
 	options []wasm.EngineOption
 
 	mu sync.Mutex
-	// engines are those that there are, by what their log takes.
+	// engines are the engines that exist, by the level of their log.
 	engines map[slog.Level]*wasm.Engine
 	played  atomic.Int64
 }
 
-// newHost makes a host that is closed with the test. Those with the same kind
-// of engine share what is compiled.
+// newHost returns a host that is closed when the test ends. Hosts with the same kind of engine
+// share compiled code.
 func newHost(tb testing.TB, s *set, kind string, options ...wasm.EngineOption) *host {
 	tb.Helper()
 	limits := compile.Limits{CPU: 2 * time.Minute, Wall: 5 * time.Minute} // the race detector takes its time
@@ -62,7 +62,7 @@ func (h *host) engine(least slog.Level) (*wasm.Engine, error) {
 	return e, err
 }
 
-// plugin is a module that is loaded for one case.
+// plugin is a module loaded for one case.
 type plugin struct {
 	*wasm.Plugin
 
@@ -70,7 +70,7 @@ type plugin struct {
 	name string
 }
 
-// load loads a module with a policy; the failure is that of a refusal.
+// load loads a module with a policy; the failure says why the module was refused.
 func (h *host) load(ctx context.Context, binary []byte, p *policy) (*plugin, *failure, error) {
 	name := "case-" + strconv.FormatInt(h.played.Add(1), 10)
 	e, err := h.engine(p.Log)
@@ -82,14 +82,14 @@ func (h *host) load(ctx context.Context, binary []byte, p *policy) (*plugin, *fa
 		return nil, nil, err
 	}
 	loaded, err := e.Load(ctx, binary, o)
-	h.book.take(name) // what it said while it was loaded
+	h.book.take(name) // removes the lines of loading
 	if err != nil {
 		return nil, failureOf(err), nil
 	}
 	return &plugin{loaded, h, name}, nil, nil
 }
 
-// failureOf is a failure with its code, empty where the module is not at fault.
+// failureOf returns a failure with its code, which is empty if the module is not at fault.
 func failureOf(err error) *failure {
 	f := &failure{Says: text(err.Error())}
 	if coded, ok := errors.AsType[*wasm.Failure](err); ok {
@@ -98,7 +98,7 @@ func failureOf(err error) *failure {
 	return f
 }
 
-// ask asks one question. The error is that of a question that cannot be put.
+// ask asks one question. The error says why the question cannot be asked.
 func (p *plugin) ask(ctx context.Context, c *call) (want, error) {
 	q, err := p.host.set.question(c)
 	if err != nil {

@@ -9,10 +9,11 @@ import (
 	"testing"
 )
 
-// maxWidth is how long a line is that holds a whole object or list.
+// maxWidth is the maximum length of a line that holds a whole object or list.
 const maxWidth = 130
 
-// laidOut is the set as its file has it: what fits into a line stands in one.
+// laidOut returns the set in the layout of its file: an object or list that fits into a line has
+// one line.
 func laidOut(s *set) ([]byte, error) {
 	var plain bytes.Buffer
 	e := json.NewEncoder(&plain)
@@ -26,8 +27,8 @@ func laidOut(s *set) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// layOut writes compact JSON at a depth. taken is how much of the line is not
-// free: what stands before it and after it.
+// layOut writes compact JSON at a depth. taken is the part of the line that is not available: the
+// text before and after value.
 func layOut(out *bytes.Buffer, value json.RawMessage, depth, taken int) error {
 	if spaced := spacedOut(value); len(spaced)+taken <= maxWidth && depth > 1 || value[0] != '{' && value[0] != '[' || len(value) == 2 {
 		out.WriteString(spaced)
@@ -60,7 +61,7 @@ type part struct {
 	value json.RawMessage
 }
 
-// partsOf takes compact JSON apart, in its order.
+// partsOf splits compact JSON into its parts, in order.
 func partsOf(value json.RawMessage) (parts []part, err error) {
 	d := json.NewDecoder(bytes.NewReader(value))
 	if _, err := d.Token(); err != nil {
@@ -83,7 +84,7 @@ func partsOf(value json.RawMessage) (parts []part, err error) {
 	return parts, nil
 }
 
-// spacedOut puts a space after the colons and commas between values.
+// spacedOut adds a space after the colons and commas between values.
 func spacedOut(value json.RawMessage) string {
 	out := make([]byte, 0, len(value)+len(value)/8)
 	inText := false
@@ -99,7 +100,8 @@ func spacedOut(value json.RawMessage) string {
 	return string(out)
 }
 
-// escaped says that what follows a text ends in an odd number of backslashes.
+// escaped reports whether before ends in an odd number of backslashes, so that the next character
+// is escaped.
 func escaped(before []byte) bool {
 	n := len(before) - len(bytes.TrimRight(before, `\`))
 	return n%2 == 1

@@ -33,7 +33,7 @@ func (n *notebook) add(policy string, l line) {
 	n.lines[policy] = append(all, l)
 }
 
-// scribe is the handler of an engine's log that writes into a notebook.
+// scribe is the log handler of an engine; it writes into a notebook.
 type scribe struct {
 	book   *notebook
 	least  slog.Level

@@ -13,7 +13,7 @@ import (
 
 var update = flag.Bool("update", false, "write what comes out into cases.json: fuel and texts, never what a case decides")
 
-// workDir is where guests are built and compiled code is kept.
+// workDir is the directory of built guests and compiled code.
 var workDir string
 
 func TestMain(m *testing.M) {
@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	}
 	workDir = dir
 	goleak.VerifyTestMain(m, goleak.Cleanup(func(status int) {
-		_ = os.RemoveAll(dir) // what is left of it is in the system's directory of temporary files
+		_ = os.RemoveAll(dir) // what is left is in the system's temporary directory
 		os.Exit(status)
 	}))
 }

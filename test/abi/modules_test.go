@@ -30,13 +30,13 @@ func module(tb testing.TB, name string) []byte {
 	return binary
 }
 
-// source is a module's text.
+// source returns a module's text.
 func source(name string) (string, error) {
 	text, err := os.ReadFile(filepath.Join(folder, "modules", name+ending))
 	return string(text), err
 }
 
-// assemble makes a module, with the features that the first line names.
+// assemble assembles a module with the features that its first line names.
 func assemble(ctx context.Context, name string) ([]byte, error) {
 	text, err := source(name)
 	if err != nil {

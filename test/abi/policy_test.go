@@ -17,7 +17,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// policy is what a case says of its plugin's policy.
+// policy is the policy of a case's plugin.
 type policy struct {
 	Hooks        []string       `json:"hooks"`
 	Settings     map[string]any `json:"settings"`
@@ -26,11 +26,11 @@ type policy struct {
 	OutputBytes  int            `json:"output_bytes"`
 	Capabilities []string       `json:"capabilities"`
 	Node         string         `json:"node"`
-	// Log is the lowest level that the agent's log takes.
+	// Log is the lowest level that the agent logs.
 	Log slog.Level `json:"log"`
 }
 
-// policy is a case's policy: what it does not say is as in the defaults.
+// policy returns a case's policy. Settings that the case leaves out have the set's defaults.
 func (s *set) policy(c *testCase) (p policy, err error) {
 	for _, part := range []json.RawMessage{s.Defaults.Policy, c.Policy} {
 		if len(part) > 0 && err == nil {
@@ -40,7 +40,7 @@ func (s *set) policy(c *testCase) (p policy, err error) {
 	return p, err
 }
 
-// options are what the engine takes for a policy.
+// options returns the engine's options for a policy.
 func (p *policy) options(name string) (wasm.Options, error) {
 	settings, err := tableOf(p.Settings)
 	return wasm.Options{
@@ -61,8 +61,8 @@ func tableOf(table map[string]any) (map[string]any, error) {
 	return out, nil
 }
 
-// settingOf is a setting as TOML decodes it. What JSON does not have stands in
-// an object with one key: {"@time": …} or {"@float": "inf"}.
+// settingOf returns a setting as TOML decodes it. A value that JSON does not have is written as an
+// object with one key: {"@time": …} or {"@float": "inf"}.
 func settingOf(value any) (any, error) {
 	switch v := value.(type) {
 	case json.Number:
@@ -92,7 +92,7 @@ func settingOf(value any) (any, error) {
 	return value, nil
 }
 
-// question is what is asked: by the roots of the ABI's paths.
+// question is a question, by the roots of the ABI's paths.
 type question struct {
 	Request    request         `json:"request"`
 	Object     string          `json:"object"`
@@ -127,7 +127,7 @@ type candidate struct {
 	FirstSeen int64  `json:"firstSeen"`
 }
 
-// question is a call's question: what it does not say is as in the defaults.
+// question returns a call's question. Fields that the call leaves out have the set's defaults.
 func (s *set) question(c *call) (q question, err error) {
 	for _, part := range []json.RawMessage{s.Defaults.Ask, c.Ask} {
 		if len(part) > 0 && err == nil {
@@ -137,7 +137,7 @@ func (s *set) question(c *call) (q question, err error) {
 	return q, err
 }
 
-// pod decodes a pod of the set, by its name; nil where there is no name.
+// pod decodes a pod of the set by its name; it returns nil for an empty name.
 func (s *set) pod(name string) (*v1.Pod, error) {
 	if name == "" {
 		return nil, nil
@@ -153,7 +153,7 @@ func (s *set) pod(name string) (*v1.Pod, error) {
 	return p, nil
 }
 
-// about is the question to the hooks admit, filter and connect.
+// about returns the question to the hooks admit, filter and connect.
 func (s *set) about(q *question) (*wasm.Request, error) {
 	object, err := s.pod(q.Object)
 	if err != nil {
@@ -174,7 +174,7 @@ func (s *set) about(q *question) (*wasm.Request, error) {
 	}, nil
 }
 
-// choice is the question to the hook merge.
+// choice returns the question to the hook merge.
 func (s *set) choice(q *question) (*wasm.MergeRequest, error) {
 	current, err := s.pod(q.OldObject)
 	if err != nil {

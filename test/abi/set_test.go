@@ -10,13 +10,13 @@ import (
 	"testing"
 )
 
-// The conformance set.
+// The location of the conformance set.
 const (
 	folder    = "../../plugins/sdk/conformance"
 	casesFile = folder + "/cases.json"
 )
 
-// set is cases.json. Its README says what everything means.
+// set is the content of cases.json. The set's README explains all fields.
 type set struct {
 	Version  string                     `json:"version"`
 	Defaults defaults                   `json:"defaults"`
@@ -29,7 +29,7 @@ type defaults struct {
 	Ask    json.RawMessage `json:"ask"`
 }
 
-// testCase is a module that is loaded and asked, or refused.
+// testCase is a module that is either loaded and asked, or refused.
 type testCase struct {
 	Name    string          `json:"name"`
 	Shows   string          `json:"shows"`
@@ -40,8 +40,8 @@ type testCase struct {
 	Calls   []*call         `json:"calls,omitempty"`
 }
 
-// failure is why a module is not loaded, or a call has no answer. Says is a
-// part of its text.
+// failure is the reason why a module is not loaded or a call has no answer. Says is a part of its
+// text.
 type failure struct {
 	Code string `json:"code"`
 	Says text   `json:"says,omitempty"`
@@ -51,10 +51,10 @@ type failure struct {
 type call struct {
 	Ask  json.RawMessage `json:"ask,omitempty"`
 	Want want            `json:"want"`
-	// Values are those that the explanation shows, Spent what the fuel is made
-	// of. Own says that the explanation is the host's own; Like and Unlike are
-	// the numbers of calls, from 0, whose explanations must be the same as this
-	// one's, or others. Want has none then.
+	// Values are the values that the explanation shows. Spent are the parts of the fuel. Own
+	// reports whether the explanation is the host's own. Like and Unlike are the numbers, from 0,
+	// of calls whose explanations must be the same as this call's, or different. Want has no
+	// explanation with Own, Like or Unlike.
 	Values []any            `json:"values,omitempty"`
 	Spent  map[string]spent `json:"spent,omitempty"`
 	Own    bool             `json:"own,omitempty"`
@@ -78,15 +78,14 @@ type want struct {
 	Fuel         int64           `json:"fuel,omitempty"`
 }
 
-// line is a line of the log; Times says how often it comes in a row, if that
-// is more than once.
+// line is a line of the log; Times is how often it is repeated in a row, if more than once.
 type line struct {
 	Level string `json:"level"`
 	Text  text   `json:"text"`
 	Times int    `json:"times,omitempty"`
 }
 
-// readSet reads cases.json and refuses what it does not know.
+// readSet reads cases.json and refuses unknown fields.
 func readSet(tb testing.TB) *set {
 	tb.Helper()
 	content, err := os.ReadFile(casesFile)
@@ -100,7 +99,7 @@ func readSet(tb testing.TB) *set {
 	return s
 }
 
-// strictly decodes JSON, numbers as json.Number, and refuses unknown names.
+// strictly decodes JSON, numbers as json.Number, and refuses unknown fields.
 func strictly(content []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(content))
 	d.DisallowUnknownFields()
@@ -166,11 +165,11 @@ func (c *call) check(at int) error {
 	return nil
 }
 
-// free says that the case does not say what the explanation is.
+// free reports whether the case leaves the explanation open.
 func (c *call) free() bool { return c.Own || c.Like != nil || c.Unlike != nil }
 
-// The file is laid out as -update writes it, so that what changes is what a
-// person sees to have changed.
+// TestTheSetIsLaidOut checks that the file has the layout that -update writes, so that a diff shows
+// only real changes.
 func TestTheSetIsLaidOut(t *testing.T) {
 	t.Parallel()
 	content, err := os.ReadFile(casesFile)
@@ -186,7 +185,7 @@ func TestTheSetIsLaidOut(t *testing.T) {
 	}
 }
 
-// sharing are the cases that have one of the modules.
+// sharing returns the cases that use one of the modules.
 func (s *set) sharing(modules ...string) []*testCase {
 	return slices.DeleteFunc(slices.Clone(s.Cases), func(c *testCase) bool { return !slices.Contains(modules, c.Module) })
 }

@@ -6,11 +6,11 @@ import (
 	"testing"
 )
 
-// text is a string; a long one of all the same character is written as
-// {"repeat": "a", "times": 4096}.
+// text is a string. A long text of one repeated character is written as {"repeat": "a", "times":
+// 4096}.
 type text string
 
-// leastRepeated is how long a text is that is written as a repetition.
+// leastRepeated is the minimum length of a text that is written as a repetition.
 const leastRepeated = 65
 
 type repetition struct {

@@ -10,9 +10,8 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// With -update, and only then, the set gets the texts and the fuel that come
-// out here. What is refused, answered or fails must be as it says: that is
-// written by hand.
+// TestUpdate writes the texts and the fuel of this host into the set, only with -update. Whether a
+// case is refused, answered or fails must already match, because that is written by hand.
 func TestUpdate(t *testing.T) {
 	if !*update {
 		return
@@ -49,7 +48,7 @@ func (h *host) rewrite(t *testing.T, c *testCase) error {
 	}
 	if refused != nil || c.Refused != nil {
 		if p != nil {
-			_ = p.Close() // the error is that it is there
+			_ = p.Close() // the error is that it was loaded
 		}
 		if diff := c.Refused.differs(refused); diff != "" {
 			return errors.New("it is loaded or refused otherwise: " + diff)
@@ -79,7 +78,7 @@ func (h *host) rewrite(t *testing.T, c *testCase) error {
 	return nil
 }
 
-// decision is what of an outcome is written by hand.
+// decision returns the part of an outcome that is written by hand.
 func (w *want) decision() string {
 	text := w.Answer + w.code()
 	if w.Winner != nil {
@@ -88,7 +87,7 @@ func (w *want) decision() string {
 	return text
 }
 
-// least is the least fuel that a call is answered with.
+// least returns the least fuel with which a call is answered.
 func (h *host) least(ctx context.Context, c *testCase, binary []byte, call *call) (fuel int64, err error) {
 	low, high := int64(0), int64(10_000_000)
 	for high-low > 1 {

@@ -15,7 +15,7 @@ import (
 
 var errTorn = errors.New("the bytes end too early")
 
-// bytesOf are bytes that a module shows.
+// bytesOf are the bytes that a module shows.
 type bytesOf []byte
 
 func (b *bytesOf) take(n int) ([]byte, error) {
@@ -44,8 +44,8 @@ func (b *bytesOf) sized() (bytesOf, error) {
 	return bytesOf(taken), err
 }
 
-// value is a value of the ABI as JSON: null is missing, a float has a point,
-// an object is a map of strings, {"@json": …} is JSON.
+// value reads a value of the ABI as JSON: null is missing, a float has a point, an object is a map
+// of strings, {"@json": …} is JSON.
 func (b *bytesOf) value() (any, error) {
 	kind, err := b.take(1)
 	if err != nil {
@@ -95,7 +95,7 @@ func (b *bytesOf) content(kind byte) (any, error) {
 	return nil, fmt.Errorf("type %d", kind)
 }
 
-// floatNumber is a float as JSON, with a point.
+// floatNumber returns a float as JSON, with a point.
 func floatNumber(f float64) json.Number {
 	text := strconv.FormatFloat(f, 'f', -1, 64)
 	if f == math.Trunc(f) {
@@ -143,7 +143,7 @@ func (b *bytesOf) textMap() (any, error) {
 	return entries, err
 }
 
-// shown are the values in the explanations of the modules that show some.
+// shown decode the values in the explanations of the modules that show values.
 var shown = map[string]func(b *bytesOf) ([]any, error){
 	"record":  recordValues,
 	"get":     fetched,
@@ -152,7 +152,7 @@ var shown = map[string]func(b *bytesOf) ([]any, error){
 	"not-now": numbers,
 }
 
-// recordValues are those of a record: u16 count, then u16 handle and value.
+// recordValues reads the values of a record: a u16 count, then a u16 handle and a value each.
 func recordValues(b *bytesOf) (values []any, err error) {
 	count, err := b.take(2)
 	if err != nil {
@@ -175,8 +175,8 @@ func recordValues(b *bytesOf) (values []any, err error) {
 	return values, nil
 }
 
-// fetched are values after their lengths; a length without the value is a
-// number, for what did not fit or is not there.
+// fetched reads values that follow their lengths. A length without a value is a number, for a value
+// that did not fit or is missing.
 func fetched(b *bytesOf) (values []any, err error) {
 	for len(*b) > 0 {
 		length, err := b.u32()
@@ -211,8 +211,8 @@ func numbers(b *bytesOf) (values []any, err error) {
 	return values, nil
 }
 
-// What modules show in hexadecimal digits is what the case says in JSON, which
-// a person has written.
+// TestExplanationsShowTheValues checks that modules show, in hexadecimal digits, the values that a
+// person has written into the case as JSON.
 func TestExplanationsShowTheValues(t *testing.T) {
 	t.Parallel()
 	s := readSet(t)

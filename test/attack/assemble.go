@@ -13,8 +13,8 @@ import (
 	"github.com/wardlet/wardlet/test/wasmtest/wat"
 )
 
-// assemble makes a module of its text. What was made is kept in the directory
-// cache, which must exist, by the content of the text.
+// assemble assembles a module from its text. It keeps the module in the directory cache, which must
+// exist, by the digest of the text.
 func assemble(ctx context.Context, cache, source string, features []string) ([]byte, error) {
 	digest := sha256.Sum256([]byte(strings.Join(features, " ") + "\n" + source))
 	path := filepath.Join(cache, hex.EncodeToString(digest[:])+".wasm")
@@ -28,7 +28,7 @@ func assemble(ctx context.Context, cache, source string, features []string) ([]b
 	return binary, keep(path, binary)
 }
 
-// keep writes a file as a whole: others may assemble the same at the same
+// keep writes a file atomically, because other processes may assemble the same module at the same
 // time.
 func keep(path string, content []byte) error {
 	file, err := os.CreateTemp(filepath.Dir(path), "new-*")

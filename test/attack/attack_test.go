@@ -9,17 +9,16 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// rounds is how often a module is asked everything: what a call leaves behind,
-// one of the next must not find.
+// rounds is how often a module is asked all its questions: no call may find what an earlier call
+// has left behind.
 var rounds = flag.Int("rounds", 2, "how often a module is asked everything; make soak takes 3")
 
-// whole has the interpreter, which is so much slower, run what never ends for all
-// of its fuel.
+// whole makes the interpreter, which is much slower, run endless modules for all of their fuel.
 var whole = flag.Bool("whole", false, "give modules on the interpreter all the fuel that they are to use up, as make soak does")
 
-// TestAttacksEndAsTheyMust loads every module into an engine of each kind and
-// asks it everything, several times. Nothing runs beside it, so that what each
-// takes can be told. Both engines must give the same, to the last unit of fuel.
+// TestAttacksEndAsTheyMust loads every module into an engine of each kind and asks it all its
+// questions, several times. Nothing runs in parallel, so that the resources of each question can be
+// measured. Both engines must return the same, to the last unit of fuel.
 func TestAttacksEndAsTheyMust(t *testing.T) {
 	all := runners(t)
 	for _, m := range modules(t) {
@@ -50,11 +49,13 @@ func TestAttacksEndAsTheyMust(t *testing.T) {
 	}
 }
 
-// attempts is how often a question may take more than its bound before it counts: the kernel charges a process also
-// for what its host and its neighbours cost it, and an attack that is not stopped takes too much each time.
+// attempts is how often a question may exceed its bound before the test fails. The kernel charges a
+// process also for time that its host and its neighbours cause; an attack that is not stopped
+// exceeds the bound each time.
 const attempts = 3
 
-// ask asks p one question, again if that took more than most. It returns the last outcome and what that took.
+// ask asks p one question, and again if that took more than most. It returns the last outcome and
+// the resources that it took.
 func ask(t *testing.T, m *Module, p *wasm.Plugin, q *Question, most usage) (outcome Outcome, took usage, err error) {
 	t.Helper()
 	for range attempts {
@@ -69,7 +70,7 @@ func ask(t *testing.T, m *Module, p *wasm.Plugin, q *Question, most usage) (outc
 	return outcome, took, nil
 }
 
-// attack loads a module and asks it everything.
+// attack loads a module and asks it all its questions.
 func attack(t *testing.T, r *runner, m *Module) outcomes {
 	t.Helper()
 	m = r.fueled(m)
@@ -100,14 +101,14 @@ func attack(t *testing.T, r *runner, m *Module) outcomes {
 	return all
 }
 
-// questions asks a plugin everything. A question gets the same answer each
-// time, to the last word.
+// questions asks a plugin all questions. A question must get the same answer each time, to the last
+// word.
 func questions(t *testing.T, m *Module, p *wasm.Plugin, slower int) outcomes {
 	t.Helper()
 	all := outcomes{}
 	n := *rounds
 	if len(m.Questions) > 3 {
-		n = 1 // more broken instances than a plugin gets at once would only take time
+		n = 1 // a plugin has a limit of broken instances; more rounds would only wait for it
 	}
 	for round := range n {
 		for i := range m.Questions {

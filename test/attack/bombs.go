@@ -1,7 +1,7 @@
 package attack
 
-// bombs are the sources of modules that are hard to compile, within all caps
-// when they were found, by name. What was measured is for one core of some 3 GHz.
+// bombs returns the sources, by name, of modules that are hard to compile. They were within all
+// caps when they were found. The measured times are for one core of about 3 GHz.
 func bombs() map[string]string {
 	texts := map[string]string{}
 	for name, b := range map[string]struct {
@@ -47,8 +47,7 @@ func bombs() map[string]string {
 	return texts
 }
 
-// loops is a function of nested loops, then of loops in a row, in which every
-// variable changes.
+// loops writes a function of nested loops and then loops in a row, in which every variable changes.
 func (s *source) loops(locals, nested, inRow int) {
 	s.add("(func\n")
 	s.locals(locals, "i32")
@@ -65,8 +64,8 @@ func (s *source) loops(locals, nested, inRow int) {
 	s.add(")\n")
 }
 
-// branches is a function of nested loops, with as many ways back to them, each
-// with other values of the variables.
+// branches writes a function of nested loops, with as many branches back to them, each with other
+// values of the variables.
 func (s *source) branches(locals, nested, branches int) {
 	s.add("(func\n")
 	s.locals(locals, "i32")
@@ -78,7 +77,7 @@ func (s *source) branches(locals, nested, branches int) {
 	s.add(")\n")
 }
 
-// branchTables is the same with tables of branches.
+// branchTables writes the same with tables of branches.
 func (s *source) branchTables(locals, nested, tables int) {
 	const labels, sets = 4000, 10
 	s.add("(func\n")
@@ -98,7 +97,7 @@ func (s *source) branchTables(locals, nested, tables int) {
 	s.add(")\n")
 }
 
-// calls is a function that hands many values on to a function, again and again.
+// calls writes a function that passes many values to a function, n times.
 func (s *source) calls(n int) {
 	const values = 32
 	s.add("(func (param")

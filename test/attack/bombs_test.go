@@ -11,11 +11,11 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm/verify"
 )
 
-// bombLimits are lower than a node's, so that the tests end soon: what dies
-// within them must not be harmless with more.
+// bombLimits are lower than a node's, so that the tests end soon. A bomb that exceeds them must not
+// be harmless within higher limits.
 var bombLimits = compile.Limits{CPU: time.Second, Memory: 512 << 20, Wall: 5 * time.Minute}
 
-// children is the processor time of the processes that this one has waited for.
+// children returns the processor time of the processes that this process has waited for.
 func children(t *testing.T) time.Duration {
 	t.Helper()
 	var r unix.Rusage
@@ -25,16 +25,16 @@ func children(t *testing.T) time.Duration {
 	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
 }
 
-// TestBombsDoNotHurtTheAgent: what is hard to compile dies in a child, costs
-// the agent next to nothing, leaves others alone meanwhile, and is refused at
-// once when it comes again.
+// TestBombsDoNotHurtTheAgent checks that compiling a bomb fails in a child, costs the agent next to
+// nothing, does not disturb other plugins, and that the bomb is refused at once when it is loaded
+// again.
 func TestBombsDoNotHurtTheAgent(t *testing.T) {
 	all, err := Bombs(t.Context(), cacheDir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The verifier refuses most of them by now: what a compiler makes of those that
-	// it does not know is why there is a child.
+	// The verifier now refuses most of the bombs. The child exists for those that the verifier does
+	// not recognise, so this test raises the verifier's caps.
 	caps := verify.Default()
 	caps.Product, caps.Loops = 1<<30, 1<<30
 	e, log := engine(t, bombLimits, wasm.WithCaps(caps))
@@ -80,8 +80,8 @@ func TestBombsDoNotHurtTheAgent(t *testing.T) {
 	}
 }
 
-// TestBombsAreRefusedBeforeTheyAreCompiled: what is known to be hard to compile
-// does not reach a child, but for calls with many values.
+// TestBombsAreRefusedBeforeTheyAreCompiled checks that modules that are known to be hard to compile
+// do not reach a child, except calls with many values.
 func TestBombsAreRefusedBeforeTheyAreCompiled(t *testing.T) {
 	all, err := Bombs(t.Context(), cacheDir)
 	if err != nil {

@@ -7,10 +7,10 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// fresh is the image of documents of which none runs.
+// fresh is the image of documents of which none is running.
 const fresh = "fresh"
 
-// conflict is the question which of n documents wins. The first one runs.
+// conflict returns the question which of n documents wins. The first document is running.
 func conflict(n int, image string) *wasm.MergeRequest {
 	m := &wasm.MergeRequest{Time: Now}
 	claimed := judged(image)
@@ -26,7 +26,7 @@ func conflict(n int, image string) *wasm.MergeRequest {
 	return m
 }
 
-// change is the question whether an update of a pod may reach it.
+// change returns the question whether an update may be applied to a pod.
 func change(image string) *wasm.Request {
 	r := Request(image)
 	r.Question.Op, r.Question.Old, r.Changed = api.UpdateOp, judged("before"), []string{"images"}

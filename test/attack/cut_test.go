@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestACallWithoutAnEndEndsWithItsContext: with all the fuel there is, what
-// runs for ever still comes back to the host, and is no failure of the plugin.
+// TestACallWithoutAnEndEndsWithItsContext checks that an endless call with unlimited fuel still
+// returns to the host when its context ends, and is no failure of the plugin.
 func TestACallWithoutAnEndEndsWithItsContext(t *testing.T) {
 	e, _ := engine(t, patient)
 	n := settle(t, e)

@@ -9,8 +9,8 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// damaged loads a broken module, and asks it if it is loaded all the same. It
-// may end in any way that is the module's fault.
+// damaged loads a broken module, and asks it questions if it is loaded nevertheless. Any result
+// that is the module's fault is accepted.
 func damaged(t *testing.T, e *wasm.Engine, m *Module, what string, at int) (loaded bool) {
 	t.Helper()
 	before := used(t)

@@ -13,19 +13,19 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// runner is an engine of one kind, with a neighbour in it.
+// runner is an engine of one kind, with a well-behaved neighbour loaded into it.
 type runner struct {
 	name string
 	*wasm.Engine
 	log       *logged
 	neighbour *neighbour
-	// slower is how many times longer the same code may take than on the compiler.
+	// slower is the factor by which code may be slower than on the compiler.
 	slower int
-	// fuelPart is the part of its fuel that a module gets which is to use up all.
+	// fuelPart divides the fuel of a module that must use up all its fuel.
 	fuelPart int64
 }
 
-// runners are an engine of each kind. The test closes what is in them.
+// runners returns an engine of each kind. The test closes the plugins in them.
 func runners(t *testing.T) []*runner {
 	t.Helper()
 	compiler := &runner{name: "compiler", slower: 1, fuelPart: 1}
@@ -42,11 +42,11 @@ func runners(t *testing.T) []*runner {
 	return all
 }
 
-// outcomes are what came of a module's questions.
+// outcomes are the results of a module's questions.
 type outcomes map[string]Outcome
 
-// fueled is the module with the fuel that it gets in the engine. Only what is to
-// use up all its fuel gets less: what ends otherwise would not get there.
+// fueled returns the module with its fuel in this engine. Only a module that must use up all its
+// fuel gets less: others would run out of fuel before they end.
 func (r *runner) fueled(m *Module) *Module {
 	with := *m
 	for i := range m.Questions {
@@ -57,18 +57,18 @@ func (r *runner) fueled(m *Module) *Module {
 	return &with
 }
 
-// costlyInit are modules that end otherwise, after an initialisation that takes
-// most of its fuel.
+// costlyInit are modules that do not use up their fuel, but whose initialisation uses most of its
+// fuel.
 var costlyInit = map[string]bool{"trap-after-costly-init": true}
 
-// endless says that a module uses up the fuel of its initialisation, which no
-// policy can change, in an engine that runs modules only in part.
+// endless reports whether a module uses up, or nearly, the fuel of its initialisation, which no
+// policy can change, in an engine that runs modules with only a part of their fuel.
 func (r *runner) endless(m *Module) bool {
 	return r.fuelPart > 1 && (costlyInit[m.Name] || m.Refused != nil && m.Refused.Code == wasm.FuelExhausted)
 }
 
-// ends checks that an initialisation that takes too long ends with its context, or
-// before that with its fuel, where it uses that up in calls of the host.
+// ends checks that an initialisation that takes too long ends with its context, or earlier because
+// calls of the host use up its fuel.
 func (r *runner) ends(t *testing.T, m *Module) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
@@ -79,8 +79,8 @@ func (r *runner) ends(t *testing.T, m *Module) {
 	}
 }
 
-// same says what a module came to in two engines that is not the same: answers,
-// texts or fuel. The fuel it was given is part of some texts, and may differ.
+// same returns an error if a module's outcomes in two engines differ in answers, texts or fuel. The
+// fuel that the module was given is part of some texts, and may differ.
 func same(a, b outcomes, ofA, ofB *Module) error {
 	var faults []error
 	for question, one := range a {

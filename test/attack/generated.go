@@ -1,6 +1,6 @@
 package attack
 
-// generated are the sources that are too long to be written by hand, by name.
+// generated returns the sources, by name, that are too long to be written by hand.
 func generated() map[string]string {
 	texts := map[string]string{}
 	for name, s := range map[string]func() string{
@@ -28,7 +28,7 @@ func generated() map[string]string {
 	return texts
 }
 
-// repeated is a module that has too many of something.
+// repeated returns a module that has too many of something.
 func repeated(name, what, refused, text string, n int) string {
 	s := begin(1, what, "refused: AbiMismatch "+refused)
 	for i := range n {
@@ -48,7 +48,7 @@ func repeated(name, what, refused, text string, n int) string {
 
 const nestedTooDeeply = "ends: StackLimit calls are nested too deeply"
 
-// wideStack has an operand stack that is high while it calls itself.
+// wideStack returns a module that calls itself while its operand stack is high.
 func wideStack() string {
 	const operands = 900
 	s := begin(1, "A recursion of a function of some 36 KB that holds 900 operands while it calls itself: 500 of them take 100 MB.", nestedTooDeeply)
@@ -64,7 +64,7 @@ func wideStack() string {
 	return s.admit("(i32.wrap_i64 (call $down (i64.const 1)))")
 }
 
-// liveValues has many values that live across calls.
+// liveValues returns a module with many values that are live across calls.
 func liveValues() string {
 	const values = 900
 	s := begin(1, "A recursion of a function with 900 values that are needed after its call, which lie in no variable of their own.", nestedTooDeeply)
@@ -81,7 +81,7 @@ func liveValues() string {
 	return s.admit("(i32.wrap_i64 (call $down (i64.const 1)))")
 }
 
-// manyLocals has as many variables as it may.
+// manyLocals returns a module with as many variables as allowed.
 func manyLocals() string {
 	s := begin(1, "A recursion of a function with 1 000 local variables that nobody uses.", nestedTooDeeply)
 	s.add("(func $down (result i32)\n")
@@ -90,7 +90,7 @@ func manyLocals() string {
 	return s.admit("(call $down)")
 }
 
-// vectorLocals has variables that take 16 bytes each.
+// vectorLocals returns a module with variables of 16 bytes each.
 func vectorLocals() string {
 	const values = 900
 	s := begin(1, "A recursion of a function with 900 vectors that are needed after its call.", nestedTooDeeply)
@@ -140,7 +140,7 @@ func labels() string {
 	return s.admit("(i32.const 0)")
 }
 
-// nested is a function of blocks in each other.
+// nested writes a function of nested blocks.
 func (s *source) nested(depth, locals int) {
 	s.add("(func\n")
 	s.locals(locals, "i32")
@@ -201,7 +201,8 @@ func module() string {
 	return s.admit("(i32.const 0)")
 }
 
-// meteredSize is hard on what counts the fuel, which runs in the agent.
+// meteredSize returns a module that is expensive for the pass that adds fuel counting, which runs
+// in the agent.
 func meteredSize() string {
 	s := begin(1, "700 functions of 1 000 empty loops: with what counts the fuel the code becomes 20 times as long. 0.1 s for 2 MB.",
 		"refused: AbiMismatch with what counts its fuel the code has more than")
@@ -213,7 +214,7 @@ func meteredSize() string {
 	return s.admit("(i32.const 0)")
 }
 
-// meterVariables is hard on what looks up the types of variables.
+// meterVariables returns a module that is expensive for looking up the types of variables.
 func meterVariables() string {
 	const groups, loops, functions = 1000, 99, 20
 	s := begin(1, "Loops that change 30 of 1 000 variables, each of another type than the one before. 60 ms for 400 KB before it is compiled.",

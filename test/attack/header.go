@@ -12,22 +12,22 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// The comments that a source begins with. A line of the form "word: value" is
-// one of these, others say what the module does:
+// headerLine matches the comments with which a source begins. A line of the form "word: value" is
+// one of these; other lines describe the module:
 //
 //	refused: CODE part of the text    when it is loaded
 //	ends: CODE part of the text       when it is asked about the image "attack"
 //	answers: ANSWER part of the text  the same, with an answer
 //	IMAGE ends: …, IMAGE answers: …   when it is asked about another image
 //	merge …, filter …                 any of these for another hook than admit
-//	candidates: N                     for the hook merge, 3 if not said
-//	pages: N                          memory_pages, 4 if not said
-//	fuel: N                           2 000 000 if not said
-//	output: N                         output_bytes, 65536 if not said
-//	features: NAME …                  what wat2wasm must enable; no-check: not to look whether the module is valid
+//	candidates: N                     for the hook merge; default 3
+//	pages: N                          memory_pages; default 4
+//	fuel: N                           default 2 000 000
+//	output: N                         output_bytes; default 65536
+//	features: NAME …                  wat2wasm must enable these; no-check: do not validate
 var headerLine = regexp.MustCompile(`^(?:(merge|filter) )?(?:([a-z]+) )?(refused|ends|answers|candidates|pages|fuel|output|features): (.*)$`)
 
-// What a module is loaded with if its source does not say.
+// The defaults for modules whose source does not set them.
 const (
 	defaultPages      = 4
 	defaultFuel       = 2_000_000
@@ -36,22 +36,22 @@ const (
 	defaultCandidates = 3
 )
 
-// codes are the failures that a module may end with.
+// codes are the codes of failures that a module may end with.
 var codes = []wasm.FailureCode{
 	wasm.FuelExhausted, wasm.Trap, wasm.MemoryLimit, wasm.StackLimit, wasm.BadOutput, wasm.HostDenied, wasm.AbiMismatch,
 	wasm.InputTooLarge, wasm.PluginError,
 }
 
-// answers are what a hook may answer, as expectations name it: with the place of
-// the winner, and with the time that an update is deferred for.
+// answers match the answers of a hook as expectations name them: a winner with its index, and a
+// deferred update with its delay.
 var answers = map[wasm.Hook]*regexp.Regexp{
 	wasm.HookAdmit:  regexp.MustCompile("^(allow|deny|hold|abstain)$"),
 	wasm.HookMerge:  regexp.MustCompile("^(winner-[0-9]+|keep|reject|abstain)$"),
 	wasm.HookFilter: regexp.MustCompile("^(pass|drop|defer-[0-9hms.]+|abstain)$"),
 }
 
-// parseHeader reads the comments that a source begins with. The module has no
-// binary yet.
+// parseHeader parses the comments with which a source begins. The returned module has no binary
+// yet.
 func parseHeader(name, source string) (*Module, error) {
 	m := &Module{Name: name, pages: defaultPages, fuel: defaultFuel, output: defaultOutput, candidates: defaultCandidates}
 	for line := range strings.Lines(source) {

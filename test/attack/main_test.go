@@ -33,10 +33,10 @@ func TestMain(m *testing.M) {
 	}))
 }
 
-// cacheDir keeps what was assembled for the tests of this process.
+// cacheDir keeps the modules assembled for the tests of this process.
 var cacheDir string
 
-// modules are all attacks.
+// modules returns all attacks.
 func modules(t *testing.T) []*Module {
 	t.Helper()
 	all, err := allModules()
@@ -55,7 +55,7 @@ var allModules = sync.OnceValues(func() ([]*Module, error) {
 	return all, errors.Join(err, fault)
 })
 
-// named is the attack of that name.
+// named returns the attack of that name.
 func named(t *testing.T, name string) *Module {
 	t.Helper()
 	for _, m := range modules(t) {
@@ -67,10 +67,10 @@ func named(t *testing.T, name string) *Module {
 	return nil
 }
 
-// patient are limits of compilation for a busy machine, and the race detector.
+// patient are limits of compilation for a busy machine, or for the race detector.
 var patient = compile.Limits{CPU: 2 * time.Minute, Wall: 5 * time.Minute}
 
-// engine is a real engine, closed with the test, and what its plugins log.
+// engine returns a real engine, which is closed with the test, and the log of its plugins.
 func engine(t *testing.T, limits compile.Limits, options ...wasm.EngineOption) (*wasm.Engine, *logged) {
 	t.Helper()
 	log := &logged{}
@@ -86,12 +86,12 @@ func engine(t *testing.T, limits compile.Limits, options ...wasm.EngineOption) (
 	return e, log
 }
 
-// logged are the lines that an engine logged.
+// logged has the lines that an engine logged.
 type logged struct {
 	mu    sync.Mutex
 	bytes int
 	lines []string
-	// faults are lines at level error that are not of a plugin.
+	// faults are lines at level error that do not come from a plugin.
 	faults []string
 }
 
@@ -126,12 +126,11 @@ func (l *logged) take() (lines, faults []string, bytes int) {
 	return lines, faults, bytes
 }
 
-// checkLog sees that what the plugin of m logged is bounded, cannot mislead,
-// and does not show what one call wrote in the line of another; and that the
-// host has no fault.
+// checkLog checks that the log of a plugin is bounded, cannot mislead, and does not show text of
+// one call in a line of another; and that the host logs no fault.
 func checkLog(t *testing.T, l *logged) {
 	t.Helper()
-	const most = 96 << 10 // a burst of 32 KiB of bytes that are escaped
+	const most = 96 << 10 // a burst of 32 KiB of escaped bytes
 	lines, faults, bytes := l.take()
 	if len(faults) > 0 {
 		t.Errorf("the host failed: %q", faults)

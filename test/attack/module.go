@@ -14,24 +14,22 @@ import (
 
 // Module is an attack.
 type Module struct {
-	// Name is that of its source, without the ending.
+	// Name is the name of its source, without the suffix.
 	Name string
-	// What it does, in a sentence or more.
+	// What describes the module in a sentence or more.
 	What string
-	// Binary is the module.
+	// Binary is the assembled module.
 	Binary []byte
-	// Refused is how it must be refused when it is loaded, nil where it must
-	// not be.
+	// Refused is how loading it must fail, nil if loading must succeed.
 	Refused *Expectation
-	// Questions are to be asked in this order, again and again: a question must
-	// get the same answer every time. Empty where the module is refused.
+	// Questions are asked in this order, repeatedly: a question must get the same answer every
+	// time. It is empty if the module is refused.
 	Questions []Question
 
-	// named is the hook that the policy of a module names which must be refused.
+	// named is the hook in the policy of a module that must be refused.
 	named wasm.Hook
-	// pages, fuel and output are limits of its policy, features what wat2wasm
-	// must know to assemble it, candidates how many documents the hook merge is
-	// asked about.
+	// pages, fuel and output are the limits of its policy. features are the features that wat2wasm
+	// must enable. candidates is the number of documents in a question to the hook merge.
 	pages      uint32
 	fuel       int64
 	output     int
@@ -39,20 +37,20 @@ type Module struct {
 	candidates int
 }
 
-// Question is what a module is asked, and what must come of it.
+// Question is a question to a module, and the expected result.
 type Question struct {
-	// Hook is the one that is asked.
+	// Hook is the hook that is asked.
 	Hook wasm.Hook
-	// Image is that of the pod's one container, or of every candidate's.
+	// Image is the image of the pod's one container, or of every candidate's.
 	Image string
 	Want  Expectation
 }
 
-// Expectation is how loading a module or asking it must end.
+// Expectation is the required result of loading a module or asking it.
 type Expectation struct {
-	// Code is that of the failure, empty where there must be an answer. Answer is
-	// the hook's word, of a winner with its place ("winner-1"), of an update that
-	// is deferred with the time ("defer-1m0s").
+	// Code is the code of the failure, empty if there must be an answer. Answer is the hook's word,
+	// for a winner with its index ("winner-1"), for a deferred update with the delay
+	// ("defer-1m0s").
 	Code   wasm.FailureCode
 	Answer string
 	// Part must be in the failure's text, or in the answer's reason and message.
@@ -62,14 +60,14 @@ type Expectation struct {
 // Now is the time of every question.
 var Now = time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC)
 
-// ballastBytes is how long the largest annotation of the judged pod is: what
-// the host does with it costs the host, and the attacker only asks for it.
+// ballastBytes is the length of the largest annotation of the pod: processing it costs the host,
+// while the attacker only has to ask for it.
 const ballastBytes = 64 << 10
 
-// Fuel is what a call of the module may take.
+// Fuel returns the fuel of a call of the module.
 func (m *Module) Fuel() int64 { return m.fuel }
 
-// hooks are those that a policy of the module names.
+// hooks returns the hooks in a policy of the module.
 func (m *Module) hooks() []string {
 	var hooks []string
 	for i := range m.Questions {
@@ -83,7 +81,7 @@ func (m *Module) hooks() []string {
 	return hooks
 }
 
-// Options are what the module is loaded with, for a policy of that name.
+// Options returns the options to load the module for a policy of that name.
 func (m *Module) Options(policy string) wasm.Options {
 	return wasm.Options{
 		Policy: policy, Hooks: m.hooks(), Settings: map[string]any{"greeting": "hello"},
@@ -91,7 +89,7 @@ func (m *Module) Options(policy string) wasm.Options {
 	}
 }
 
-// judged is a pod with one container of that image.
+// judged returns a pod with one container of that image.
 func judged(image string) *v1.Pod {
 	p := &v1.Pod{ObjectMeta: metav1.ObjectMeta{
 		Name: "web", Namespace: "default", UID: "8a1b", Annotations: map[string]string{"ballast": ballast},
@@ -100,8 +98,7 @@ func judged(image string) *v1.Pod {
 	return p
 }
 
-// Request is the question whether a pod with one container of that image may
-// run.
+// Request returns the question whether a pod with one container of that image may run.
 func Request(image string) *wasm.Request {
 	return &wasm.Request{Time: Now, Kind: "file", Question: &api.Question{
 		Op: api.Add, Pod: judged(image), Origin: api.Origin{Source: "manifests", Document: "/m/web.yaml#0"},

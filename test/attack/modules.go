@@ -21,9 +21,9 @@ const (
 
 const ending = ".wat"
 
-// Modules assembles all attacks on the hook admit, sorted by name. The directory cache, which
-// must exist, keeps what was assembled for the next time. The error is of all
-// that cannot be assembled, or says what to install.
+// Modules assembles all attacks on the hook admit, sorted by name. It keeps assembled modules in
+// the directory cache, which must exist, for the next call. The error lists all modules that cannot
+// be assembled, or says what to install.
 func Modules(ctx context.Context, cache string) ([]*Module, error) {
 	texts, err := written(modulesDir)
 	if err != nil {
@@ -47,12 +47,12 @@ func Choices(ctx context.Context, cache string) ([]*Module, error) {
 	return assembled(ctx, cache, texts)
 }
 
-// Bombs assembles what is within all caps and hard to compile, as Modules does.
+// Bombs assembles the modules within all caps that are hard to compile, as Modules does.
 func Bombs(ctx context.Context, cache string) ([]*Module, error) {
 	return assembled(ctx, cache, bombs())
 }
 
-// written are the sources in a folder, by name.
+// written returns the sources in a folder, by name.
 func written(dir string) (map[string]string, error) {
 	entries, err := sources.ReadDir(dir)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// harmless is the module of a plugin that does no harm.
+// harmless returns the module of a plugin that does no harm.
 func harmless(t *testing.T) *Module {
 	t.Helper()
 	text, err := os.ReadFile("testdata/neighbour.wat")
@@ -21,7 +21,7 @@ func harmless(t *testing.T) *Module {
 	return all[0]
 }
 
-// neighbour is that plugin, in the engine of those that do harm.
+// neighbour is that plugin, loaded into the engine of the attacks.
 type neighbour struct {
 	module *Module
 	plugin *wasm.Plugin
@@ -37,7 +37,7 @@ func settle(t *testing.T, e *wasm.Engine) *neighbour {
 	return &neighbour{module: m, plugin: p}
 }
 
-// check sees that it answers as ever.
+// check checks that the neighbour's answers are unchanged.
 func (n *neighbour) check(t *testing.T) {
 	t.Helper()
 	for i := range n.module.Questions {

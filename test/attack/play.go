@@ -14,25 +14,25 @@ import (
 )
 
 const (
-	// secret is the word that modules try to leave behind: neither a failure nor
-	// an answer about the image look may contain it.
+	// secret is the word that modules try to leave behind: neither a failure nor an answer about
+	// the image look may contain it.
 	secret = "secret"
-	// look is the image that has a module look for what another call left.
+	// look is the image for which a module searches for what another call left.
 	look = "look"
-	// maxFailureBytes is the longest text of a failure, maxReasonBytes and
-	// maxMessageBytes those of an answer (wasm.Result).
+	// maxFailureBytes is the maximum length of a failure's text; maxReasonBytes and maxMessageBytes
+	// are those of an answer (wasm.Result).
 	maxFailureBytes = 8 << 10
 	maxReasonBytes  = 64
 	maxMessageBytes = 4 << 10
-	// retryAfter is how long a plugin that has no instance is left alone.
+	// retryAfter is the pause before a plugin without an instance is asked again.
 	retryAfter = 20 * time.Millisecond
 )
 
 // ballast is the value of the largest annotation of the judged pod.
 var ballast = strings.Repeat("b", ballastBytes)
 
-// Outcome is what a question came to: an answer in the words of Expectation with
-// all that came with it, or a failure's text.
+// Outcome is the result of a question: an answer in the words of Expectation with everything that
+// belongs to it, or a failure's text.
 type Outcome struct {
 	Answer          string
 	Reason, Message string
@@ -45,8 +45,8 @@ type Outcome struct {
 	Failure         string
 }
 
-// Play loads the module into an engine, asks it everything the given number of
-// times, and closes it. The error says what did not end as it must.
+// Play loads the module into an engine, asks it all questions the given number of times, and closes
+// it. The error describes any result that is not as required.
 func (m *Module) Play(ctx context.Context, e *wasm.Engine, rounds int) (err error) {
 	p, err := m.Load(ctx, e, m.Name)
 	if err != nil || p == nil {
@@ -63,8 +63,8 @@ func (m *Module) Play(ctx context.Context, e *wasm.Engine, rounds int) (err erro
 	return nil
 }
 
-// Load loads the module for a policy of that name. It returns nil where the
-// module was refused as it must be.
+// Load loads the module for a policy of that name. It returns nil if the module was refused as
+// required.
 func (m *Module) Load(ctx context.Context, e *wasm.Engine, policy string) (*wasm.Plugin, error) {
 	p, err := e.Load(ctx, m.Binary, m.Options(policy))
 	switch {
@@ -81,12 +81,12 @@ func (m *Module) Load(ctx context.Context, e *wasm.Engine, policy string) (*wasm
 	return nil, nil
 }
 
-// Ask asks the plugin of m one of its questions. The error says what did not end
-// as it must.
+// Ask asks the plugin of m one of its questions. The error describes a result that is not as
+// required.
 func (m *Module) Ask(ctx context.Context, p *wasm.Plugin, q *Question) (Outcome, error) {
 	for {
 		o, err := m.Try(ctx, p, q)
-		if !errors.Is(err, wasm.ErrNotReady) { // one that throws instances away gets only so many
+		if !errors.Is(err, wasm.ErrNotReady) { // new instances are rate-limited
 			return o, err
 		}
 		select {
@@ -97,8 +97,8 @@ func (m *Module) Ask(ctx context.Context, p *wasm.Plugin, q *Question) (Outcome,
 	}
 }
 
-// Try is Ask without patience: where the plugin has no instance for the question,
-// the error is wasm.ErrNotReady.
+// Try is Ask without retries: if the plugin has no instance for the question, the error is
+// wasm.ErrNotReady.
 func (m *Module) Try(ctx context.Context, p *wasm.Plugin, q *Question) (Outcome, error) {
 	o, err := m.put(ctx, p, q)
 	if errors.Is(err, wasm.ErrNotReady) {
@@ -110,7 +110,7 @@ func (m *Module) Try(ctx context.Context, p *wasm.Plugin, q *Question) (Outcome,
 	return o, q.judge(&o, err)
 }
 
-// put puts a question to its hook.
+// put asks the hook of a question.
 func (m *Module) put(ctx context.Context, p *wasm.Plugin, q *Question) (Outcome, error) {
 	switch q.Hook {
 	case wasm.HookMerge:
@@ -210,7 +210,7 @@ func (e *Expectation) failed(err error) error {
 	return printable(text)
 }
 
-// printable refuses text that could mislead who reads it.
+// printable returns an error for text that could mislead its reader.
 func printable(text string) error {
 	if !utf8.ValidString(text) {
 		return fmt.Errorf("text that is not UTF-8: %q", text)
@@ -223,7 +223,7 @@ func printable(text string) error {
 	return nil
 }
 
-// String is what is expected, in a few words.
+// String describes the expectation in a few words.
 func (e *Expectation) String() string {
 	if e.Code == "" {
 		return strings.TrimSpace(fmt.Sprintf("the answer %s %s", e.Answer, e.Part))

@@ -9,8 +9,8 @@ import (
 	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// TestWhatEndsOtherwiseIsFound has modules that do not do what they should: if
-// this were not seen, nothing would be.
+// TestWhatEndsOtherwiseIsFound plays modules that do not end as expected, to check that the other
+// tests can detect this.
 func TestWhatEndsOtherwiseIsFound(t *testing.T) {
 	e, _ := engine(t, patient)
 	allow := Expectation{Answer: "allow"}
@@ -47,7 +47,7 @@ func TestWhatEndsOtherwiseIsFound(t *testing.T) {
 	}
 }
 
-// failing is a plugin that reports an error.
+// failing returns a plugin that reports an error.
 func failing(message string) []byte { return wasmtest.Answering(-1, "", message) }
 
 func TestWhatAnAnswerMustNotComeWithIsFound(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// TestWhoTrapsInEveryCallGetsTenInstancesASecond: making an instance costs the
-// agent far more than a trap costs the plugin.
+// TestWhoTrapsInEveryCallGetsTenInstancesASecond checks the limit on new instances, because making
+// an instance costs the agent far more than a trap costs the plugin.
 func TestWhoTrapsInEveryCallGetsTenInstancesASecond(t *testing.T) {
 	const perSecond, calls = 10, 200
 	e, _ := engine(t, patient)

@@ -2,5 +2,5 @@
 
 package attack
 
-// slowdown is how much slower the race detector makes what the host does.
+// slowdown is the factor by which the race detector slows the host down.
 const slowdown = 20

@@ -8,7 +8,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// hiding are the modules that look for state and are not refused.
+// hiding returns the modules that look for state and are not refused.
 func hiding(t *testing.T) (all []*Module) {
 	t.Helper()
 	for _, m := range modules(t) {
@@ -40,8 +40,8 @@ func closed(t *testing.T, p *wasm.Plugin) {
 	}
 }
 
-// TestNothingSurvivesACallAmongMany asks a plugin from many goroutines, so that
-// instances are handed from one call to the next in any order.
+// TestNothingSurvivesACallAmongMany asks a plugin from many goroutines, so that calls reuse
+// instances in any order.
 func TestNothingSurvivesACallAmongMany(t *testing.T) {
 	const goroutines, times = 4, 10
 	e, log := engine(t, patient)
@@ -51,7 +51,7 @@ func TestNothingSurvivesACallAmongMany(t *testing.T) {
 			for i := range m.Questions {
 				switch m.Questions[i].Want.Code {
 				case wasm.Trap, wasm.MemoryLimit, wasm.StackLimit:
-					n = 1 // an instance is lost, and a plugin gets only so many
+					n = 1 // each call loses an instance, and their number is limited
 				}
 			}
 			p := load(t, e, m, m.Name)
@@ -75,8 +75,8 @@ func TestNothingSurvivesACallAmongMany(t *testing.T) {
 	}
 }
 
-// TestPoliciesOfOneModuleShareNothing has one policy write and another of the
-// same module look: they share code.
+// TestPoliciesOfOneModuleShareNothing lets one policy write, and another policy of the same module
+// look. The two share code.
 func TestPoliciesOfOneModuleShareNothing(t *testing.T) {
 	e, log := engine(t, patient)
 	for _, m := range hiding(t) {
@@ -100,8 +100,8 @@ func TestPoliciesOfOneModuleShareNothing(t *testing.T) {
 	}
 }
 
-// TestAnotherPluginOfAModuleComesOutTheSame loads each module anew: what was
-// done with one that is gone, the next does not find.
+// TestAnotherPluginOfAModuleComesOutTheSame loads each module again: the new plugin must not find
+// anything that a closed one did.
 func TestAnotherPluginOfAModuleComesOutTheSame(t *testing.T) {
 	e, log := engine(t, patient)
 	for _, m := range hiding(t) {
@@ -114,8 +114,8 @@ func TestAnotherPluginOfAModuleComesOutTheSame(t *testing.T) {
 	}
 }
 
-// TestNothingSurvivesThousandsOfCalls goes on until the ways in which a memory
-// is put back have changed, as they do with what calls write.
+// TestNothingSurvivesThousandsOfCalls runs until the way in which memory is reset has changed,
+// because that depends on what calls write.
 func TestNothingSurvivesThousandsOfCalls(t *testing.T) {
 	e, log := engine(t, patient)
 	for name, times := range map[string]int{"state-memory": 4500, "state-globals": 4500, "state-memory-whole": 500, "state-after-fuel": 500} {

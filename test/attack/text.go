@@ -5,12 +5,11 @@ import (
 	"strings"
 )
 
-// source is a module's text that is put together by a program, because it is
-// long and all alike.
+// source is a module's text that a program writes, because it is long and repetitive.
 type source struct{ strings.Builder }
 
-// begin writes the comments that a source begins with, and what every plugin
-// has. pages is the memory's size.
+// begin writes the comments with which a source begins, and the parts that every plugin has. pages
+// is the size of the memory.
 func begin(pages int, header ...string) *source {
 	s := &source{}
 	for _, line := range header {
@@ -32,7 +31,7 @@ func (s *source) locals(n int, kind string) {
 	s.add(")\n")
 }
 
-// admit ends the module, with a hook of this code.
+// admit ends the module with a hook that has this code.
 func (s *source) admit(code string) string {
 	s.add("(func (export \"wardlet_admit\") (result i32)\n%s\n))\n", code)
 	return s.String()

@@ -43,8 +43,8 @@ func TestMedian(t *testing.T) {
 	}
 }
 
-// made are costs in which our side grows by the given factor from 100 to 10000
-// pods, and a kubelet's is the given times ours.
+// made returns costs in which our side grows by the factor growth from 100 to 10000 pods, and a
+// kubelet's costs are ours multiplied by times.
 func made(growth, times float64) costs {
 	c := costs{}
 	for _, t := range tasks {

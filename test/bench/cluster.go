@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// clusterRound is what a round of the cluster takes on two cores.
+// clusterRound is the duration of a round of the cluster on two cores.
 const clusterRound = 40 * time.Minute
 
 // buildCluster builds the program and all that it runs.
@@ -34,7 +34,8 @@ func buildCluster(ctx context.Context, r *run) error {
 
 func (r *run) clusterDriver() string { return filepath.Join(r.tools, "bench-cluster") }
 
-// clusterRounds is in how many of the rounds each agent has its turn: nearly all of one is waited for.
+// clusterRounds returns in how many of the rounds each agent has its turn. A turn is long, and
+// nearly all of it is waiting.
 func clusterRounds(rounds int) int { return (rounds + 2) / 3 }
 
 func expectedCluster(rounds int) time.Duration {

@@ -12,23 +12,22 @@ import (
 	"time"
 )
 
-// stopPatience is how long a driver that was interrupted may take to remove what
-// it made.
+// stopPatience is how long an interrupted driver may take to remove what it made.
 const stopPatience = 3 * time.Minute
 
 // message is one line of a driver's output: all its figures so far.
 type message struct {
-	// Done is the share of its work that is done, 1 at the end.
+	// Done is the share of the driver's work that is done, 1 at the end.
 	Done    float64  `json:"done"`
 	Figures []figure `json:"figures"`
 }
 
-// drive runs a driver, a program that measures by itself, judges its figures and
-// reports each message. A driver that ends before all is done is an error.
+// drive runs a driver, a program that measures by itself, checks its figures against the limits and
+// reports each message. A driver that exits before everything is done is an error.
 func (r *run) drive(ctx context.Context, report report, driver string, args ...string) error {
 	cmd := exec.CommandContext(ctx, driver, args...)
 	cmd.Dir = r.root
-	// It removes what it made, which takes it a while.
+	// The driver removes what it made, which takes a while.
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = stopPatience
 	var errs bytes.Buffer
@@ -42,9 +41,9 @@ func (r *run) drive(ctx context.Context, report report, driver string, args ...s
 	}
 	last, err := messages(out, report)
 	if err != nil {
-		_ = cmd.Cancel() // it may have ended already
+		_ = cmd.Cancel() // it may have exited already
 	}
-	_, _ = io.Copy(io.Discard, out) // so that it does not wait for a reader
+	_, _ = io.Copy(io.Discard, out) // so that the driver does not block on the pipe
 	if ended := cmd.Wait(); ended != nil {
 		return errors.Join(err, fmt.Errorf("%v: %w: %s", cmd.Args, ended, errs.Bytes()))
 	}

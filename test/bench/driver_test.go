@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// driven runs a script as a driver and keeps the last figures.
+// driven runs a script as a driver and returns the last figures.
 func driven(ctx context.Context, t *testing.T, script string) (dones []float64, last []figure, err error) {
 	t.Helper()
 	r := &run{root: t.TempDir(), rounds: 5, progress: &bytes.Buffer{}}

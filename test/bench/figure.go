@@ -4,19 +4,19 @@ import "slices"
 
 // figure is one result.
 type figure struct {
-	// Name says what was measured, in kebab case; it does not change.
+	// Name names the measurement in kebab case; it does not change.
 	Name  string  `json:"name"`
 	Value float64 `json:"value"`
-	// Unit is that of Value and PeerValue: ns, bytes, count or ratio.
+	// Unit is the unit of Value and PeerValue: ns, bytes, count or ratio.
 	Unit string `json:"unit"`
-	// Peer is what it is measured beside, empty for none.
+	// Peer names what the figure is compared with, empty for nothing.
 	Peer      string   `json:"peer"`
 	PeerValue *float64 `json:"peer_value"`
-	// Limit is what Value may be, null for a figure that is for information.
-	// Bound says which way: "at most" or "at least".
+	// Limit is the limit of Value, null for a figure that is only for information. Bound is the
+	// kind of limit: "at most" or "at least".
 	Limit *float64 `json:"limit"`
 	Bound string   `json:"bound,omitempty"`
-	// OK is false where the limit is missed.
+	// OK is false if the limit is missed.
 	OK bool `json:"ok"`
 }
 
@@ -25,18 +25,18 @@ const (
 	atLeast = "at least"
 )
 
-// plain is a figure without a limit.
+// plain returns a figure without a limit.
 func plain(name string, value float64, unit string) figure {
 	return figure{Name: name, Value: value, Unit: unit, OK: true}
 }
 
-// beside adds what the figure is measured beside.
+// beside adds the value that the figure is compared with.
 func (f figure) beside(peer string, value float64) figure {
 	f.Peer, f.PeerValue = peer, &value
 	return f
 }
 
-// limited adds a limit and judges the figure.
+// limited adds a limit and checks the figure.
 func (f figure) limited(bound string, limit float64) figure {
 	f.Limit, f.Bound = &limit, bound
 	f.OK = f.Value <= limit
@@ -46,7 +46,7 @@ func (f figure) limited(bound string, limit float64) figure {
 	return f
 }
 
-// missed are the names of the figures that miss their limits.
+// missed returns the names of the figures that miss their limits.
 func missed(figures []figure) (names []string) {
 	for i := range figures {
 		if !figures[i].OK {
@@ -56,7 +56,7 @@ func missed(figures []figure) (names []string) {
 	return names
 }
 
-// median is the middle of the values, of two middles the mean.
+// median returns the middle value, or the mean of the two middle values.
 func median(values []float64) float64 {
 	sorted := slices.Sorted(slices.Values(values))
 	n := len(sorted)

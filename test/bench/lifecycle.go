@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// What a round of the lifecycle takes on two cores, and what idle time and
-// memory take beside it.
+// The duration of a round of the lifecycle on two cores, and the additional duration of idle time
+// and memory.
 const (
 	lifecycleRound = 140 * time.Second
 	lifecycleLong  = 320 * time.Second
 )
 
-// longRounds is in how many of the rounds idle time and memory are measured,
-// which are mostly waited for.
+// longRounds returns in how many of the rounds idle time and memory are measured. These
+// measurements mostly wait.
 func longRounds(rounds int) int { return (rounds + 2) / 3 }
 
 func expectedLifecycle(rounds int) time.Duration {
@@ -46,9 +46,9 @@ func buildLifecycle(ctx context.Context, r *run) error {
 
 func (r *run) lifecycleDriver() string { return filepath.Join(r.tools, "lifecycle") }
 
-// measureLifecycle runs test/bench/lifecycle, which measures the agent beside a
-// real kubelet and direct calls to a container runtime. It says there what is
-// measured how, and what the limits are; here they are judged.
+// measureLifecycle runs test/bench/lifecycle, which measures the agent beside a real kubelet and
+// direct calls to a container runtime. That program documents how it measures, and sets the limits;
+// this one checks the figures against them.
 func measureLifecycle(ctx context.Context, r *run, report report) error {
 	return r.drive(ctx, report, r.lifecycleDriver(),
 		"-root", r.root, "-rounds", strconv.Itoa(r.rounds), "-long", strconv.Itoa(longRounds(r.rounds)), "-within", r.left().String())

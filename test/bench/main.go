@@ -13,26 +13,25 @@ import (
 	"time"
 )
 
-// report takes the share of a bench that is done and all its figures so far.
+// report receives the share of a bench that is done and all its figures so far.
 type report func(done float64, figures []figure) error
 
 // bench measures some figures.
 type bench struct {
 	name string
-	// what says in a line what is measured.
+	// what describes the measurement in one line.
 	what string
 	// build makes the programs that measure needs; nil for none.
 	build func(ctx context.Context, r *run) error
-	// measure reports its figures whenever they are more, or more exact, than
-	// before.
+	// measure reports its figures whenever there are more of them, or more exact ones, than before.
 	measure func(ctx context.Context, r *run, report report) error
-	// expected is how long so many rounds take on two cores, without building.
+	// expected returns how long a number of rounds takes on two cores, without building.
 	expected func(rounds int) time.Duration
-	// alone says that it runs only where it is named: it takes too long to be one of all.
+	// alone reports whether the bench runs only if it is named, because it takes too long.
 	alone bool
 }
 
-// benches are all of them, in the order they run in.
+// benches are all benches, in the order in which they run.
 var benches = []bench{
 	{"mux", "documents and updates, beside a kubelet's pod config", buildMux, measureMux, perRound(20*time.Second, 0), false},
 	{"relist", "a full list of 500 pods, beside a kubelet's PLEG", buildRelist, measureRelist, perRound(10*time.Second, 0), false},
@@ -42,14 +41,14 @@ var benches = []bench{
 	{"cluster", "requests, starts and idle time on a control plane, beside a kubelet (as root)", buildCluster, measureCluster, expectedCluster, true},
 }
 
-// perRound is an estimate that grows with the rounds.
+// perRound returns an estimate that grows with the rounds.
 func perRound(each, once time.Duration) func(rounds int) time.Duration {
 	return func(rounds int) time.Duration { return time.Duration(rounds)*each + once }
 }
 
-// By default each thing is measured defaultRounds times, and all in defaultTime
-// without building: where a machine is too slow for that, the lifecycle, which is
-// measured last, has fewer rounds. cleaning is what is left for its end.
+// By default each bench has defaultRounds rounds, and all benches together take defaultTime without
+// building. On a slower machine the lifecycle, which is measured last, has fewer rounds. cleaning
+// is the time reserved for its cleanup.
 const (
 	defaultRounds = 3
 	defaultTime   = 25 * time.Minute
@@ -58,16 +57,16 @@ const (
 
 // run is one run of the program.
 type run struct {
-	// root is the directory of the project, tools where programs are built to.
+	// root is the directory of the project, tools the directory of built programs.
 	root, tools string
 	rounds      int
-	// within is how long measuring may take, 0 for any time, began when it began.
+	// within is how long measuring may take, 0 for any time; began is when it began.
 	within   time.Duration
 	began    time.Time
 	progress io.Writer
 }
 
-// left is how long the last bench may take: 0 for any time.
+// left returns how long the last bench may take, 0 for any time.
 func (r *run) left() time.Duration {
 	if r.within == 0 {
 		return 0
@@ -99,10 +98,10 @@ func mainCode() int {
 	return 0
 }
 
-// all runs the benches, writes each figure to a file as it comes, and prints all
-// of them at the end. A limit that is missed is an error, after everything was
-// measured; a bench that fails does not keep the others from running. When ctx
-// ends, what was measured so far stays and is printed.
+// all runs the benches, writes each figure to a file as it comes, and prints all of them at the
+// end. A missed limit is an error, returned after everything was measured. A bench that fails does
+// not prevent the others from running. When ctx ends, the figures measured so far are kept and
+// printed.
 func (r *run) all(ctx context.Context, table io.Writer, only, out string) error {
 	if r.rounds < 1 {
 		return fmt.Errorf("invalid number of rounds %d: must be at least 1", r.rounds)
@@ -159,7 +158,7 @@ func choose(only string) (chosen []bench, err error) {
 	return chosen, nil
 }
 
-// measure runs benches one after the other until ctx ends, and returns why some
+// measure runs benches one after the other until ctx ends, and returns the errors of those that
 // failed.
 func (r *run) measure(ctx context.Context, chosen []bench, s *schedule, found *results) (failed []error) {
 	for i, b := range chosen {
@@ -178,7 +177,7 @@ func (r *run) measure(ctx context.Context, chosen []bench, s *schedule, found *r
 	return failed
 }
 
-// interrupted says what stays of a run that did not come to its end.
+// interrupted returns an error that says which figures are left of an interrupted run.
 func interrupted(out string, figures []figure) error {
 	if len(figures) == 0 {
 		return fmt.Errorf("interrupted before there was a figure; %s is as it was", out)

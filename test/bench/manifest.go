@@ -7,12 +7,12 @@ import (
 	"github.com/wardlet/wardlet/test/bench/latency"
 )
 
-// manifests is how many are written in each way; of so many the 99th
-// percentile is the fourth from the end.
+// manifests is how many are written in each way: the 99th percentile is then the fourth from the
+// end.
 const manifests = 400
 
-// measureManifests measures the time from a manifest being written to its update
-// being delivered, in nanoseconds.
+// measureManifests measures the time from the write of a manifest until its update is delivered, in
+// nanoseconds.
 func measureManifests(ctx context.Context, _ *run, report report) error {
 	var figures []figure
 	ways := []struct {

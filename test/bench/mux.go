@@ -11,7 +11,7 @@ import (
 	"strconv"
 )
 
-// The sides and loads of test/parity/podconfig, which says what it measures.
+// The sides and loads of test/parity/podconfig, which describes its measurements.
 const (
 	ours    = "wardlet"
 	durable = "wardlet-durable"
@@ -27,7 +27,7 @@ type task struct {
 	pods, changes int
 }
 
-// tasks are what each round measures.
+// tasks are the measurements of each round.
 var tasks = []task{
 	{ours, change, 100, 2000},
 	{kubelet, change, 100, 1000},
@@ -41,7 +41,7 @@ var tasks = []task{
 	{durable, snapshot, 10000, 1},
 }
 
-// cost is what the driver prints.
+// cost is the output of the driver.
 type cost struct {
 	Nanoseconds  float64 `json:"nanoseconds"`
 	Bytes        float64 `json:"bytes"`
@@ -51,7 +51,7 @@ type cost struct {
 	Retained     float64 `json:"retained"`
 }
 
-// costs are those of all rounds, by task.
+// costs are the costs of all rounds, by task.
 type costs map[task][]cost
 
 // buildMux builds the driver in its own module.
@@ -66,8 +66,8 @@ func measureMux(ctx context.Context, r *run, report report) error {
 	return r.eachRound(tasks, costs.figures, report, func(t task) (cost, error) { return t.run(ctx, r.muxDriver(), dir) })
 }
 
-// eachRound runs all tasks in each round, and reports the figures of the rounds
-// so far after each.
+// eachRound runs all tasks in each round, and after each round reports the figures of all rounds so
+// far.
 func (r *run) eachRound(tasks []task, figures func(costs) []figure, report report, measure func(task) (cost, error)) error {
 	all := costs{}
 	for round := range r.rounds {
@@ -85,7 +85,7 @@ func (r *run) eachRound(tasks []task, figures func(costs) []figure, report repor
 	return nil
 }
 
-// commandIn is a command in a directory. It builds without cgo.
+// commandIn returns a command in a directory. It builds without cgo.
 func commandIn(ctx context.Context, dir string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Dir = dir
@@ -93,8 +93,7 @@ func commandIn(ctx context.Context, dir string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// run runs the driver in a process of its own. What is durable goes to a disk
-// that is one, below dir.
+// run runs the driver in a process of its own. Durable files are written below dir, on a real disk.
 func (t task) run(ctx context.Context, driver, dir string) (cost, error) {
 	args := []string{
 		"-side", t.side, "-load", t.load, "-pods", strconv.Itoa(t.pods), "-changes", strconv.Itoa(t.changes),

@@ -17,7 +17,7 @@ type dimension struct {
 	of         func(cost) float64
 }
 
-// of finds the rounds of a task.
+// of returns the rounds of a task.
 func (c costs) of(side, load string, pods int) []cost {
 	for t, rounds := range c {
 		if t.side == side && t.load == load && t.pods == pods {
@@ -27,7 +27,7 @@ func (c costs) of(side, load string, pods int) []cost {
 	return nil
 }
 
-// middle is the median of one dimension over the rounds.
+// middle returns the median of one dimension over the rounds.
 func middle(rounds []cost, d dimension) float64 {
 	values := make([]float64, len(rounds))
 	for i, c := range rounds {
@@ -36,7 +36,7 @@ func middle(rounds []cost, d dimension) float64 {
 	return median(values)
 }
 
-// ratio is the median of a to b over the rounds.
+// ratio returns the median of the ratios of a to b over the rounds.
 func ratio(a, b []cost, d dimension) float64 {
 	values := make([]float64, 0, len(a))
 	for i := range min(len(a), len(b)) {
@@ -47,7 +47,7 @@ func ratio(a, b []cost, d dimension) float64 {
 	return median(values)
 }
 
-// figures are the figures of the mux.
+// figures returns the figures of the mux.
 func (c costs) figures() (all []figure) {
 	for _, pods := range []int{100, 1000, 10000} {
 		a, b := c.of(ours, change, pods), c.of(kubelet, change, pods)
@@ -67,7 +67,7 @@ func (c costs) figures() (all []figure) {
 	return append(all, c.limits()...)
 }
 
-// limits are the figures that have limits.
+// limits returns the figures that have limits.
 func (c costs) limits() (all []figure) {
 	small, large := c.of(ours, change, 100), c.of(ours, change, 10000)
 	theirSmall, theirLarge := c.of(kubelet, change, 100), c.of(kubelet, change, 10000)

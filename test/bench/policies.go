@@ -16,14 +16,14 @@ func buildPolicies(ctx context.Context, r *run) error {
 
 func (r *run) policiesDriver() string { return filepath.Join(r.tools, "policies") }
 
-// policiesArgs is the program with where it finds what it needs.
+// policiesArgs returns the command line of the program, with the paths that it needs.
 func (r *run) policiesArgs() []string {
 	return []string{r.policiesDriver(), "-root", r.root, "-dir", filepath.Join(r.root, "build", "policybench")}
 }
 
-// measurePolicies runs test/bench/policies, which measures what the sandbox of
-// policies costs. It says there what is measured how, and what the limits are;
-// here they are judged.
+// measurePolicies runs test/bench/policies, which measures the cost of the sandbox of policies.
+// That program documents how it measures, and sets the limits; this one checks the figures against
+// them.
 func measurePolicies(ctx context.Context, r *run, report report) error {
 	args := append(r.policiesArgs(), "-rounds", strconv.Itoa(r.rounds))
 	return r.drive(ctx, report, args[0], args[1:]...)

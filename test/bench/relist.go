@@ -10,10 +10,10 @@ import (
 	"strconv"
 )
 
-// relist is the load of test/parity/pleg/relist, which says what it measures.
+// relist is the load of test/parity/pleg/relist, which describes its measurements.
 const relist = "relist"
 
-// relistTasks are what each round measures.
+// relistTasks are the measurements of each round.
 var relistTasks = []task{{ours, relist, 500, 2000}, {kubelet, relist, 500, 1000}}
 
 // buildRelist builds the driver in its own module.
@@ -46,8 +46,8 @@ func (t task) runRelist(ctx context.Context, driver string) (cost, error) {
 	return c, nil
 }
 
-// relistFigures are the figures of a full list of 500 pods that have not
-// changed; its time is that of the processor.
+// relistFigures returns the figures of a full list of 500 pods that have not changed; its time is
+// processor time.
 func (c costs) relistFigures() (all []figure) {
 	a, b := c.of(ours, relist, 500), c.of(kubelet, relist, 500)
 	for _, d := range []dimension{elapsed, allocated, counted} {

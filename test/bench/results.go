@@ -8,16 +8,16 @@ import (
 	"path/filepath"
 )
 
-// results are the figures so far, by bench, and the file that always holds all
-// of them. What the file had before is in one beside it, named before.
+// results are the figures so far, by bench, and the path of the file that always has all of them.
+// The previous content of the file is in a file beside it, with the suffix before.
 type results struct {
 	path    string
 	figures [][]figure
 	written bool
 }
 
-// set replaces the figures of one bench and writes the file anew. A reader finds
-// the figures before or after, never half of them.
+// set replaces the figures of one bench and writes the file again. A reader sees either the old or
+// the new figures, never half of them.
 func (r *results) set(bench int, figures []figure) error {
 	r.figures[bench] = figures
 	if !r.written {
@@ -29,7 +29,7 @@ func (r *results) set(bench int, figures []figure) error {
 	return write(r.path, r.all())
 }
 
-// all are the figures of all benches, in order.
+// all returns the figures of all benches, in order.
 func (r *results) all() (all []figure) {
 	for _, figures := range r.figures {
 		all = append(all, figures...)

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// benched replaces the list of benches until the test ends. Tests that use it are
-// not parallel.
+// benched replaces the list of benches until the test ends. Tests that use benched must not be
+// parallel.
 func benched(t *testing.T, all ...bench) {
 	t.Helper()
 	before := benches
@@ -24,14 +24,14 @@ func benched(t *testing.T, all ...bench) {
 	}
 }
 
-// outcome is what a run leaves.
+// outcome is the result of a run.
 type outcome struct {
 	err             error
 	table, progress string
 	figures         []map[string]any
 }
 
-// names are those of the figures in the file.
+// names returns the names of the figures in the file.
 func (o *outcome) names() string {
 	var names []string
 	for _, f := range o.figures {

@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// schedule knows how long the benches of a run should take, and shows what is
-// done and what is left. Its estimates are for two cores; once half a minute has
-// been measured, the pace of this machine counts.
+// schedule estimates how long the benches of a run take, and shows what is done and what is left.
+// The estimates are for two cores; after half a minute of measuring, the schedule uses the pace of
+// this machine.
 type schedule struct {
 	out     io.Writer
 	now     func() time.Time
 	benches []planned
-	// began is when the first bench began to measure.
+	// began is when the first bench started to measure.
 	began time.Time
 }
 
@@ -21,15 +21,15 @@ type schedule struct {
 type planned struct {
 	name, what string
 	expected   time.Duration
-	// done is the share of it that has been measured, from 0 to 1.
+	// done is the share of the bench that has been measured, from 0 to 1.
 	done float64
 }
 
-// enoughForAPace is how much expected time must be over before the rest is
-// estimated by the pace of this machine.
+// enoughForAPace is how much expected time must have passed before the rest is estimated by the
+// pace of this machine.
 const enoughForAPace = 30 * time.Second
 
-// plan prints what the run will do and how long that takes.
+// plan prints what the run will measure and how long that takes.
 func (s *schedule) plan() {
 	fmt.Fprintf(s.out, "bench: what will be measured, and how long that takes on two cores:\n")
 	for i := range s.benches {
@@ -42,7 +42,7 @@ func (s *schedule) plan() {
 // begin starts the clock; building is not part of the estimate.
 func (s *schedule) begin() { s.began = s.now() }
 
-// step notes that so much of a bench is done, and prints what is left.
+// step records which share of a bench is done, and prints what is left.
 func (s *schedule) step(bench int, done float64) {
 	b := &s.benches[bench]
 	b.done = min(max(done, b.done), 1)
@@ -50,10 +50,10 @@ func (s *schedule) step(bench int, done float64) {
 		bench+1, len(s.benches), b.name, int(b.done*100), inMinutes(s.left()))
 }
 
-// leave takes a bench that failed out of what is left.
+// leave removes a failed bench from what is left.
 func (s *schedule) leave(bench int) { s.benches[bench].done = 1 }
 
-// left is how long the rest will take.
+// left returns how long the rest will take.
 func (s *schedule) left() time.Duration {
 	var over, rest time.Duration
 	for i := range s.benches {
@@ -67,7 +67,7 @@ func (s *schedule) left() time.Duration {
 	return time.Duration(float64(rest) * float64(s.now().Sub(s.began)) / float64(over))
 }
 
-// inMinutes is a time as a reader of a plan wants it.
+// inMinutes formats a time for the reader of a plan.
 func inMinutes(d time.Duration) string {
 	if d < time.Minute {
 		return d.Round(time.Second).String()

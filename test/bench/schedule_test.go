@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// planned30 is a schedule of two benches of ten and twenty minutes, and its clock.
+// planned30 returns a schedule of two benches of ten and twenty minutes, and its clock.
 func planned30() (s *schedule, out *bytes.Buffer, clock *time.Time) {
 	out, clock = &bytes.Buffer{}, new(time.Time)
 	*clock = time.Unix(1_700_000_000, 0)

@@ -11,8 +11,8 @@ import (
 func writeScript(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "script")
-	// A child forked by another test while the file is open for writing would
-	// keep it so until its own exec, and executing it would be ETXTBSY.
+	// If another test forked a child while the file is open for writing, the child would keep the
+	// file open until its exec, and executing the file would fail with ETXTBSY.
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
 	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o700); err != nil {

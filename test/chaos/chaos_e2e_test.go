@@ -13,10 +13,10 @@ import (
 	"time"
 )
 
-// theSeed repeats a run: go test -tags e2e ./test/chaos -seed 7.
+// theSeed repeats the script of a run: go test -tags e2e ./test/chaos -seed 7.
 var theSeed = flag.Uint64("seed", 0, "what is done when; 0 for one of its own")
 
-// whole and part are a minute with all 50 pods in make soak.
+// whole and part are set by make soak to a minute with all 50 pods.
 var (
 	whole = flag.Duration("for", 30*time.Second, "how long to disturb, about")
 	part  = flag.Int("part", 3, "the part of the pods that there are, at least one of each shape")
@@ -24,7 +24,7 @@ var (
 
 var raced = flag.Bool("raced", false, "run an agent with the race detector")
 
-// builtAgent is the agent as it ships, or with the race detector.
+// builtAgent builds the agent as it is shipped, or with the race detector.
 func builtAgent(t *testing.T) string {
 	t.Helper()
 	if os.Geteuid() != 0 {

@@ -15,8 +15,8 @@ import (
 
 var cuts = flag.Int("cuts", 5, "how many starts are cut off; make soak takes 10")
 
-// A container whose start is cut off, by the agent's end while containerd stands still, may be one that containerd keeps:
-// of ten there are some in most runs.
+// containerd may keep a container whose start was cut off because the agent was killed while
+// containerd was frozen. Of ten such containers it keeps some in most runs.
 func TestStartsThatAreCutOffLeaveNothingOnceContainerdIsStartedAgain(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 	defer cancel()
@@ -48,7 +48,8 @@ func TestStartsThatAreCutOffLeaveNothingOnceContainerdIsStartedAgain(t *testing.
 	}
 }
 
-// cutOff has an agent start a pod, kills it when the container is about to start, and lets containerd stand still over that.
+// cutOff makes an agent start a pod, freezes containerd when the container is about to start, kills
+// the agent and thaws containerd.
 func cutOff(ctx context.Context, n *node, s *shape, name string) error {
 	before, err := look(ctx, n.Runtime.CRI, patience)
 	if err != nil {
@@ -60,7 +61,7 @@ func cutOff(ctx context.Context, n *node, s *shape, name string) error {
 	if err := n.Start(); err != nil {
 		return err
 	}
-	for { // until it is made: its start is asked for at once
+	for { // until the container exists: its start is requested at once
 		answer, err := n.Runtime.CRI.ListContainers(ctx, &criapi.ListContainersRequest{})
 		if err != nil {
 			return err
@@ -78,7 +79,7 @@ func cutOff(ctx context.Context, n *node, s *shape, name string) error {
 	if err := n.Runtime.Freeze(); err != nil {
 		return err
 	}
-	if err := pause(ctx, time.Second); err != nil { // runc goes on
+	if err := pause(ctx, time.Second); err != nil { // runc continues
 		return err
 	}
 	if err := n.kill(); err != nil {

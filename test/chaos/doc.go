@@ -1,21 +1,25 @@
-// Command chaos lets an agent with fifty pods run on a containerd of its own and disturbs both: it kills the agent and
-// containerd, freezes containerd, kills shims and containers, edits, breaks, moves and removes manifests and edits
-// policies. Between rounds of that it lets everything settle and compares what runs with what the manifests ask for; at
-// the end it removes them all and looks for anything left.
+// Command chaos runs an agent with fifty pods on a containerd of its own and disturbs both: it
+// kills the agent and containerd, freezes containerd, kills shims and containers, edits, breaks,
+// moves and removes manifests and edits policies. Between rounds of disturbances it lets everything
+// settle and compares what runs with the manifests. At the end it removes them all and looks for
+// anything left.
 //
-// In come the wardlet program, the policies that `make plugins` built, a time and a seed, which decides what is done when
-// (what the node makes of it is up to timing). Out come the exit status and, where a rule was broken, the seed, the
-// disturbances and the agent's log around it; all logs are kept beside.
+// Its inputs are the wardlet program, the policies that `make plugins` built, a time and a seed.
+// The seed decides what is done when; what the node does then also depends on timing. Its outputs
+// are the exit status and, if a rule was broken, the seed, the disturbances and the agent's log
+// around that time; all logs are kept.
 //
-// A script, made before anything runs, says what is done. The ledger knows what the manifests asked for and when; the
-// witness reads runtime and /proc all the time and checks that nothing runs twice and that nothing ended without a cause;
-// the judge compares in the quiet; the collector of leaks looks at the end. One goroutine does what the script says and
-// judges. The witness is another one, as is each wait for an agent's end and each call to containerd that is a
-// disturbance. play waits for all of them.
+// The parts are these. A script, made before anything runs, lists what is done. The ledger records
+// what the manifests asked for and when. The witness reads the runtime and /proc all the time and
+// checks that nothing runs twice and that nothing exited without a cause. The judge compares while
+// nothing is disturbed. The leak check runs at the end. One goroutine performs the script and
+// judges. The witness has another one, and so have each wait for an agent's exit and each call to
+// containerd that is a disturbance. play waits for all of them.
 //
-// In the quiet all must be as it should within 10 s, and on a machine on which the first start of all pods is slow as many
-// times longer; how long it took is reported. What containerd keeps after a start that was cut off, and what it forgets,
-// is reported too but breaks no rule: leak.go says by what evidence.
+// After the disturbances everything must be as it should within 10 s. On a machine where the first
+// start of all pods is slow, the limit is longer by the same factor. How long it took is reported.
+// Containers that containerd keeps after a start that was cut off, and what it forgets, are
+// reported too but break no rule; leak.go describes the evidence for that.
 //
 // It needs root. It ends only processes that it started and those of its own containerd.
 package main

@@ -5,10 +5,11 @@ import (
 	"time"
 )
 
-// fewest is how many of so many pods are asked for at least.
+// fewest returns how many of all pods must at least be asked for.
 func fewest(all int) int { return all * 4 / 5 }
 
-// draw returns a disturbance of a pod, a manifest or the policy; not ok where the one drawn makes no sense now.
+// draw returns a disturbance of a pod, a manifest or the policy. ok is false if the one it drew
+// makes no sense now.
 func (a *author) draw() (s step, ok bool) {
 	chances := []struct {
 		weight int
@@ -39,7 +40,7 @@ func (a *author) draw() (s step, ok bool) {
 	return step{}, false
 }
 
-// pod picks one that may be disturbed.
+// pod picks a pod that may be disturbed.
 func (a *author) pod() *wish {
 	for {
 		w := a.ledger.wish(a.ledger.order[a.random.IntN(len(a.ledger.order))])
@@ -54,7 +55,8 @@ func (a *author) ofPod(k kind) (step, bool) {
 	return step{Kind: k, Pod: w.name, File: w.file, Choice: a.random.IntN(1 << 16)}, w.present()
 }
 
-// write makes a new version of a pod, also one that is broken or gone; now and then one that is gone comes back as it was.
+// write makes a new version of a pod, even if its manifest is broken or gone. Now and then a pod
+// that is gone comes back unchanged.
 func (a *author) write(k kind) (step, bool) {
 	w := a.pod()
 	images := []string{imageOne, imageOne, imageTwo, imageOther}
@@ -81,10 +83,10 @@ func (a *author) remove() (step, bool) {
 	return step{Kind: removeManifest, Pod: w.name, File: w.file}, w.present() && there > fewest(len(a.ledger.order))
 }
 
-// kind is a sort of disturbance, or what ends one.
+// kind is a kind of disturbance, or of the end of one.
 type kind string
 
-// The kinds. Those of one pod name it.
+// The kinds. Steps of kinds that affect one pod name that pod.
 const (
 	killAgent     kind = "kill the agent"
 	endAgent      kind = "end the agent with SIGTERM"
@@ -111,17 +113,17 @@ const (
 
 // step is one thing to do.
 type step struct {
-	// At is when, since the round began.
+	// At is when the step is due, since the beginning of the round.
 	At   time.Duration
 	Kind kind
 	Pod  string
-	// File, Version and Image are what a manifest is written as.
+	// File, Version and Image are the file, version and image of a manifest that is written.
 	File    string
 	Version int
 	Image   string
-	// List is the number of the list of allowed images.
+	// List is the index of the list of allowed images.
 	List int
-	// Choice decides which of a pod's containers is meant.
+	// Choice selects one of a pod's containers.
 	Choice int
 }
 

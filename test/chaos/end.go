@@ -9,7 +9,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// end removes all manifests and looks for what is left, also of what the agent's process holds.
+// end removes all manifests and looks for what is left, including in the agent's process.
 func (r *run) end(ctx context.Context) error {
 	empty, err := r.empty(ctx)
 	if err != nil || !empty {
@@ -25,7 +25,8 @@ func (r *run) end(ctx context.Context) error {
 	return r.compareUsage(ctx)
 }
 
-// empty removes all manifests and reports whether nothing is left after a while. What is left are findings.
+// empty removes all manifests and reports whether nothing is left after a while. Whatever is left
+// is a finding.
 func (r *run) empty(ctx context.Context) (empty bool, err error) {
 	r.ledger.empty(time.Now())
 	files, err := filepath.Glob(r.node.Manifest("*.yaml"))
@@ -69,8 +70,8 @@ func (r *run) empty(ctx context.Context) (empty bool, err error) {
 	}
 }
 
-// compareUsage compares what the last agent holds, which has gone through a lot, with what one does that has only run a
-// few pods.
+// compareUsage compares the resources of the last agent, which was disturbed for long, with those
+// of an agent that has only run a few pods.
 func (r *run) compareUsage(ctx context.Context) error {
 	used, err := r.used(ctx)
 	if err != nil {
@@ -104,7 +105,7 @@ func (r *run) compareUsage(ctx context.Context) error {
 	return nil
 }
 
-// few runs some pods and lets them end, as the only work of an agent.
+// few runs some pods and lets them terminate. This is the only work of its agent.
 func (r *run) few(ctx context.Context) (empty bool, err error) {
 	const count = 8
 	for _, name := range r.ledger.order[:count] {
@@ -122,7 +123,7 @@ func (r *run) few(ctx context.Context) (empty bool, err error) {
 	return r.empty(ctx)
 }
 
-// used is the least of what the agent holds over some seconds.
+// used returns the least resources that the agent held during some seconds.
 func (r *run) used(ctx context.Context) (usage, error) {
 	least := usage{files: map[string]int{}}
 	for i := range 15 {

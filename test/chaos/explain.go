@@ -12,16 +12,17 @@ import (
 
 const (
 	// shown is how many findings are printed, shownLines how many lines of the agent's log with
-	// each, and shownBytes how much of each line.
+	// each finding, and shownBytes how much of each line.
 	shown      = 12
 	shownLines = 30
 	shownBytes = 400
-	// before and after are how far around a finding the events and the agent's log are printed.
+	// before and after are the time around a finding for which events and the agent's log are printed.
 	before = 20 * time.Second
 	after  = 3 * time.Second
 )
 
-// explain tells what was broken, what had been done until then and what the agent said around it.
+// explain prints which rules were broken, what had been done until then and the agent's log around
+// that time.
 func (r *run) explain(broken []finding) {
 	log, err := os.ReadFile(r.node.LogFile())
 	if err != nil {
@@ -46,7 +47,7 @@ func (r *run) explain(broken []finding) {
 	fmt.Fprintf(w, "\n%d findings with seed %d; logs are in %s\n", len(broken), r.seed, r.keep())
 }
 
-// explainEvents tells those of a pod, and those that concern all.
+// explainEvents prints the events that concern a pod or all pods.
 func (r *run) explainEvents(w io.Writer, from, to time.Time, pod string) {
 	for _, e := range r.timeline.between(from, to) {
 		others := false
@@ -59,7 +60,7 @@ func (r *run) explainEvents(w io.Writer, from, to time.Time, pod string) {
 	}
 }
 
-// keep copies the logs to where they outlive the run, and says where.
+// keep copies the logs to a directory that outlives the run, and returns a text that names it.
 func (r *run) keep() string {
 	if err := os.MkdirAll(r.logs, 0o755); err != nil {
 		return err.Error()
@@ -85,23 +86,23 @@ func (r *run) keep() string {
 	return r.logs
 }
 
-// event is something that was done.
+// event is something that was done at some time.
 type event struct {
 	at   time.Time
 	text string
 }
 
-// timeline is what was done, in order.
+// timeline lists what was done, in order.
 type timeline struct {
 	mu     sync.Mutex
 	events []event
-	// out is where each is written as it happens.
+	// out is where each event is written at once.
 	out io.Writer
 }
 
 func (t *timeline) add(format string, values ...any) { t.addAt(time.Now(), format, values...) }
 
-// addAt adds an event that began at some time, once it is over.
+// addAt adds an event that began at some time, after it has ended.
 func (t *timeline) addAt(at time.Time, format string, values ...any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -112,7 +113,7 @@ func (t *timeline) addAt(at time.Time, format string, values ...any) {
 
 func (e event) String() string { return clock(e.at) + " " + e.text }
 
-// between returns what was done from one moment to another.
+// between returns the events between two moments.
 func (t *timeline) between(from, to time.Time) []event {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -128,8 +129,9 @@ func (t *timeline) between(from, to time.Time) []event {
 // clock returns the time of day of a moment, with milliseconds as in the agent's log.
 func clock(at time.Time) string { return at.Format("15:04:05.000") }
 
-// around picks the lines of a log of some time, no more than most of them, the last ones; of a pod only those that name it
-// and those of no pod that warn. Lines without a time belong to the one before.
+// around returns the last lines of a log within a time, at most most of them. With a pod it returns
+// only lines that name the pod, and warnings that name no pod. A line without a time belongs to the
+// line before it.
 func around(log, pod string, from, to time.Time, most int) []string {
 	var picked []string
 	within := false

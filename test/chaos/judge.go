@@ -12,7 +12,8 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// judge compares, in the quiet, what runs with what the manifests ask for, by what the agent says of it.
+// judge compares what runs with the manifests, while nothing is disturbed. told is what the agent
+// shows.
 func judge(l *ledger, v *view, told []v1.Pod) []finding {
 	var all []finding
 	for _, name := range l.order {
@@ -30,7 +31,7 @@ func judge(l *ledger, v *view, told []v1.Pod) []finding {
 	return all
 }
 
-// comparison is that of one pod.
+// comparison is the comparison of one pod.
 type comparison struct {
 	wish    *wish
 	allowed bool
@@ -60,7 +61,7 @@ func (c *comparison) differences() []string {
 	return all
 }
 
-// running are the versions of which a sandbox or a container runs.
+// running returns the versions of which a sandbox or a container runs.
 func (c *comparison) running() []int {
 	var versions []int
 	for _, units := range [][]unit{c.view.sandboxes, c.view.containers} {
@@ -73,12 +74,13 @@ func (c *comparison) running() []int {
 	return versions
 }
 
-// kept reports whether an older version runs on because policy does not let the newer one pass.
+// kept reports whether an older version runs on because policy does not admit the newer one.
 func (c *comparison) kept(version int) bool {
 	return !c.allowed && c.wish.newest().version > 0 && c.wish.before(version)
 }
 
-// explained reports whether the agent says why nothing of the pod runs, and whether it may be so.
+// explained reports whether the agent says why nothing of the pod runs, and whether that reason is
+// valid.
 func (c *comparison) explained(asked []int) bool {
 	return slices.ContainsFunc(c.told, func(p *v1.Pod) bool {
 		version, _ := strconv.Atoi(p.Labels[labelVersion])
@@ -91,14 +93,14 @@ func (c *comparison) explained(asked []int) bool {
 	})
 }
 
-// reasonDenied is the reason of the edited policy for an image that does not pass.
+// reasonDenied is the reason with which the edited policy denies an image.
 const reasonDenied = "ImageNotAllowed"
 
 func backsOff(s v1.ContainerStatus) bool {
 	return s.State.Waiting != nil && s.State.Waiting.Reason == "CrashLoopBackOff"
 }
 
-// container compares one container of a version that runs.
+// container compares one container of a running version.
 func (c *comparison) container(version int, name string) []string {
 	var id string
 	for i := range c.view.containers {
@@ -109,7 +111,7 @@ func (c *comparison) container(version int, name string) []string {
 	told := c.toldOf(version, name)
 	switch {
 	case c.wish.shape.ends:
-		return nil // it ends on its own
+		return nil // it exits by itself
 	case id == "" && (told == nil || !backsOff(*told)):
 		return []string{fmt.Sprintf("container %s of version %d does not run", name, version)}
 	case id != "" && (told == nil || told.State.Running == nil || !strings.HasSuffix(told.ContainerID, "://"+id)):
@@ -118,7 +120,7 @@ func (c *comparison) container(version int, name string) []string {
 	return nil
 }
 
-// toldOf is what the agent says of a container, nil for nothing.
+// toldOf returns the agent's status of a container, nil if it shows none.
 func (c *comparison) toldOf(version int, name string) *v1.ContainerStatus {
 	for _, p := range c.told {
 		for i := range p.Status.ContainerStatuses {
@@ -130,7 +132,7 @@ func (c *comparison) toldOf(version int, name string) *v1.ContainerStatus {
 	return nil
 }
 
-// summary says what is asked for, what runs and what the agent says.
+// summary returns what is asked for, what runs and what the agent shows.
 func (c *comparison) summary() string {
 	var words []string
 	e := c.wish.newest()
@@ -166,10 +168,10 @@ func containerWords(s *v1.ContainerStatus) string {
 	return "  " + s.Name + " has no state"
 }
 
-// finding is a rule that was broken.
+// finding is one violation of a rule.
 type finding struct {
 	at time.Time
-	// pod is the name of its pod, empty if it is of no pod.
+	// pod is the name of the pod that the finding is about, empty for no single pod.
 	pod  string
 	text string
 }
@@ -178,7 +180,7 @@ func found(at time.Time, pod, format string, values ...any) finding {
 	return finding{at, pod, fmt.Sprintf(format, values...)}
 }
 
-// findings are kept once each.
+// findings has each finding once.
 type findings struct {
 	mu   sync.Mutex
 	list []finding
@@ -205,8 +207,8 @@ func (f *findings) all() []finding {
 	return append([]finding(nil), f.list...)
 }
 
-// twice finds what must not run beside each other: two containers of one name of a pod, two sandboxes of a pod, two pods
-// of one name.
+// twice finds what must not run at the same time: two containers of one name in a pod, two
+// sandboxes of a pod, two pods of one name.
 func twice(v *view) []finding {
 	return append(twiceAmong(v.at, v.sandboxes), twiceAmong(v.at, v.containers)...)
 }
@@ -230,7 +232,8 @@ func twiceAmong(at time.Time, units []unit) []finding {
 	return all
 }
 
-// twiceInProc is twice by the process table, where what has a process runs, and what is known of sandboxes and containers.
+// twiceInProc is twice by the process table: each known sandbox or container that has a process
+// counts as running.
 func twiceInProc(at time.Time, processes map[string][]int, known map[string]*unit) []finding {
 	var running []unit
 	for id := range processes {

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// told is what the agent says of a pod.
+// told returns a pod as the agent shows it.
 func told(pod string, version int, phase v1.PodPhase, containers ...v1.ContainerStatus) v1.Pod {
 	return v1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: pod + "-" + nodeName, Labels: map[string]string{labelVersion: strconv.Itoa(version)}},
@@ -58,7 +58,7 @@ func TestJudge(t *testing.T) {
 		steps map[int]step
 		view  view
 		told  []v1.Pod
-		// want is in the only finding; empty for none.
+		// want is a part of the only finding; empty for none.
 		want string
 	}{
 		"what is asked for runs":                             {"web-00", nil, web1, []v1.Pod{says1}, ""},
@@ -102,7 +102,7 @@ func TestJudge(t *testing.T) {
 			t.Parallel()
 			var got []finding
 			for _, f := range judge(noted(test.steps), &test.view, test.told) {
-				if f.pod == test.pod { // all others are missing
+				if f.pod == test.pod { // all other pods are missing
 					got = append(got, f)
 				}
 			}

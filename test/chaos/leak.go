@@ -15,7 +15,8 @@ import (
 	"github.com/wardlet/wardlet/test/harness"
 )
 
-// leaks are what is left when no pod is asked for any more, in words, but for what containerd keeps.
+// leaks returns what is left when no pod is asked for any more, in words. kept is what containerd
+// keeps.
 func (n *node) leaks(ctx context.Context) (left []string, kept []unit, err error) {
 	v, err := look(ctx, n.Runtime.CRI, patience)
 	if err != nil {
@@ -53,8 +54,9 @@ func prefixed(what string, names []string) []string {
 	return all
 }
 
-// forgotten returns what containerd keeps of pods although it says that it has none. It forgets some when it is killed or
-// a call to it is. Nothing else could release that, so it is reported, but breaks no rule.
+// forgotten returns what containerd still has of pods although it does not list them. It forgets
+// some when it is killed or a call to it is canceled. No agent could release these, so they are
+// reported, but break no rule.
 func (n *node) forgotten() ([]string, error) {
 	var left []string
 	shims, err := harness.ShimsOf(n.Runtime.Socket())
@@ -74,7 +76,7 @@ func (n *node) forgotten() ([]string, error) {
 	return append(left, prefixed("address", given)...), errors.Join(err, addressErr)
 }
 
-// addressesIn are those that the plugin that assigns addresses to pods has a file of.
+// addressesIn returns the addresses of which the address plugin has a file.
 func addressesIn(root string) ([]string, error) {
 	var given []string
 	err := filepath.WalkDir(root, func(_ string, entry fs.DirEntry, err error) error {
@@ -91,18 +93,20 @@ func addressesIn(root string) ([]string, error) {
 	return given, err
 }
 
-// containerd that is frozen, or slow, while the agent that has it start a container is killed may keep that container: it
-// has a task of it, says that it has ended, and does not let it be removed until it is started again (its issue 11037).
-// There is nothing that CRI has for that. No rule is broken where all of this is so: containerd has the task, it says that
-// the container has ended, the agent says what is the matter and what to do, of the pod there is nothing else left, and
-// once it is done there is nothing at all.
+// containerd may keep a container if it is frozen or slow while the agent that starts the container
+// is killed. It then has a task of the container, reports that the container has exited, and does
+// not let it be removed until containerd is restarted (its issue 11037). CRI has no call for this
+// case. No rule is broken if all of this holds: containerd has the task, it reports that
+// the container has exited, the agent logs the problem and the remedy, nothing else of the pod is
+// left, and after the remedy nothing at all is left.
 
-// keptContainers are the IDs of those, and of their sandboxes.
+// keptContainers returns the IDs of the containers that containerd keeps, and of their sandboxes.
 func (n *node) keptContainers(v *view) (map[string]bool, error) {
 	return keptIn(v, n.tasks(), n.LogFile())
 }
 
-// tasks is the directory in which containerd has one for every task, by the ID of its container.
+// tasks returns the directory in which containerd has a directory for every task, named by the ID
+// of its container.
 func (n *node) tasks() string {
 	return filepath.Join(filepath.Dir(n.Runtime.Socket()), "state", "io.containerd.runtime.v2.task", "k8s.io")
 }
@@ -131,7 +135,7 @@ func keptIn(v *view, tasks, agentLog string) (map[string]bool, error) {
 	return kept, nil
 }
 
-// saysKept reports whether the agent says of a container that the runtime keeps it.
+// saysKept reports whether the agent's log says that the runtime keeps a container.
 func saysKept(log, id string) bool {
 	for line := range strings.Lines(log) {
 		if strings.Contains(line, status.ErrContainerStuck.Error()) && strings.Contains(line, id) {
@@ -141,7 +145,7 @@ func saysKept(log, id string) bool {
 	return false
 }
 
-// restartForKept does what the agent says is to be done about containers that are kept.
+// restartForKept applies the agent's remedy for containers that are kept: it restarts containerd.
 func (r *run) restartForKept(ctx context.Context, kept []unit) error {
 	for i := range kept {
 		r.timeline.add("(kept by containerd, which has its task and says that it has ended: %s)", &kept[i])
@@ -156,5 +160,5 @@ func (r *run) restartForKept(ctx context.Context, kept []unit) error {
 	return nil
 }
 
-// keptLongest is how long the agent leaves containers alone at most that are kept.
+// keptLongest is the longest time for which the agent leaves kept containers alone.
 const keptLongest = 30 * time.Second

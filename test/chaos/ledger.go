@@ -7,32 +7,33 @@ import (
 	"time"
 )
 
-// reading is how long it takes at most until an agent has read what is in a directory; it may be down for some seconds.
+// reading is how long an agent may take at most to read a change in a directory. It may be down for
+// some of that time.
 const reading = 20 * time.Second
 
-// era is what a manifest asked for since a moment.
+// era is what a manifest asked for from some moment on.
 type era struct {
-	// version is the pod's, 0 for no pod at all.
+	// version is the version of the pod, 0 for no pod at all.
 	version int
 	image   string
 	since   time.Time
 }
 
-// wish is what is asked for under one pod name.
+// wish is the recorded content of the manifest of one pod, over time.
 type wish struct {
 	name  string
 	shape *shape
-	// file is the manifest's name.
+	// file is the name of the manifest.
 	file string
-	// eras are never empty; the newest is the last.
+	// eras is never empty; the newest era is the last.
 	eras []era
-	// broken is since when the manifest cannot be read, zero if it can.
+	// broken is since when the manifest has been invalid, zero if it is valid.
 	broken time.Time
 }
 
 func (w *wish) newest() era { return w.eras[len(w.eras)-1] }
 
-// next is a version that there was none of yet.
+// next returns an unused version.
 func (w *wish) next() int {
 	next := 1
 	for _, e := range w.eras {
@@ -41,11 +42,12 @@ func (w *wish) next() int {
 	return next
 }
 
-// present reports whether the manifest is there, be it broken.
+// present reports whether the manifest exists, even if it is broken.
 func (w *wish) present() bool { return w.newest().version > 0 || !w.broken.IsZero() }
 
-// asked are the versions that may be what the agent knows as the last valid one, some time after the last change. Of a
-// broken manifest the agent may not have read the version that was there a moment before.
+// asked returns the versions that may be the last valid one for the agent, some time after the last
+// change. If the manifest is broken, the agent may have missed the version that was there just
+// before.
 func (w *wish) asked() []int {
 	if w.broken.IsZero() {
 		return []int{w.newest().version}
@@ -68,7 +70,8 @@ func (w *wish) before(version int) bool {
 	return slices.ContainsFunc(w.eras[:len(w.eras)-1], func(e era) bool { return e.version == version })
 }
 
-// otherwise reports whether something else than a version was asked for at some moment between two times.
+// otherwise reports whether anything other than a version was asked for at some moment between two
+// times.
 func (w *wish) otherwise(version int, from, to time.Time) bool {
 	for i, e := range w.eras {
 		begun := !e.since.After(to)
@@ -80,17 +83,18 @@ func (w *wish) otherwise(version int, from, to time.Time) bool {
 	return false
 }
 
-// ledger knows what the manifests and the policies say, and what they said.
+// ledger records what the manifests and the policies ask for, and have asked for.
 type ledger struct {
 	mu     sync.Mutex
 	wishes map[string]*wish
-	// order are the names of pods, as they came.
+	// order has the names of the pods, in the order in which they were made.
 	order []string
-	// lists is the number of the list of allowed images.
+	// list is the index of the list of allowed images.
 	list int
 }
 
-// newLedger has every pod asked for, in its first version, by manifests of their names.
+// newLedger returns a ledger in which every pod is asked for in its first version, by a manifest of
+// its name.
 func newLedger(all []*shape, at time.Time) *ledger {
 	l := &ledger{wishes: map[string]*wish{}}
 	for _, s := range all {
@@ -105,7 +109,7 @@ func newLedger(all []*shape, at time.Time) *ledger {
 	return l
 }
 
-// note takes a step down that was done at that time.
+// note records a step that was done at that time.
 func (l *ledger) note(s *step, at time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -122,14 +126,14 @@ func (l *ledger) note(s *step, at time.Time) {
 	}
 }
 
-// empty takes down that all manifests were removed.
+// empty records that all manifests were removed.
 func (l *ledger) empty(at time.Time) {
 	for _, name := range l.order {
 		l.note(&step{Kind: removeManifest, Pod: name}, at)
 	}
 }
 
-// wish returns a copy of what is known of a pod, nil for a name that was never asked for.
+// wish returns a copy of a pod's wish, nil for a name that was never asked for.
 func (l *ledger) wish(pod string) *wish {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// second is a moment so many seconds after the first.
+// second returns the moment n seconds after the first one.
 func second(n int) time.Time { return time.Unix(int64(1000+n), 0) }
 
-// noted is what is known of web-00 after steps at these seconds.
+// noted returns a ledger after the given steps, by their seconds.
 func noted(steps map[int]step) *ledger {
 	l := newLedger(shapes(), second(0))
 	var order []int

@@ -10,7 +10,7 @@ import (
 	"github.com/wardlet/wardlet/core/manifest"
 )
 
-// decoded is how the agent reads a manifest.
+// decoded decodes a manifest as the agent does.
 func decoded(t *testing.T, text string) api.Document {
 	t.Helper()
 	documents := manifest.Decode([]byte(text), manifest.DecodeFrom{Source: "static", Kind: api.KindFile, File: "/x.yaml", NodeName: nodeName})

@@ -12,19 +12,22 @@ import (
 	"github.com/wardlet/wardlet/test/harness"
 )
 
-// nodeName is the node's: a pod web is known as web-chaos.
+// nodeName is the node's name: a pod web is named web-chaos.
 const nodeName = "chaos"
 
-// farewell is how long an agent may take to end after SIGTERM, in which it finishes its calls to the runtime.
+// farewell is how long an agent may take to exit after SIGTERM, while it finishes its calls to the
+// runtime.
 const farewell = 20 * time.Second
 
-// node is a runtime and an agent with roots of its own. It is for one goroutine, but for CRI and API.
+// node is a runtime and an agent with roots of its own. It is for one goroutine, except for CRI and
+// API.
 type node struct {
 	*harness.Node
 	policies *policies
 }
 
-// newNode brings a runtime up and prepares an agent, which does not run yet. When it fails, nothing is left.
+// newNode starts a runtime and prepares an agent, which does not run yet. If it fails, nothing is
+// left.
 func newNode(ctx context.Context, wardlet, built string) (_ *node, err error) {
 	made, err := harness.New(harness.Config{
 		Name: "chaos", Wardlet: wardlet, Settings: harness.Settings{Node: nodeName, LogLevel: "debug", Period: "2s"},
@@ -44,13 +47,13 @@ func newNode(ctx context.Context, wardlet, built string) (_ *node, err error) {
 	return n, n.StartRuntime(ctx)
 }
 
-// kill ends the agent at once.
+// kill kills the agent with SIGKILL.
 func (n *node) kill() error { return n.Process.End(syscall.SIGKILL, farewell) }
 
-// stop ends the agent as a service manager does; anything but a clean end is an error.
+// stop stops the agent as a service manager does. An exit status other than 0 is an error.
 func (n *node) stop() error { return n.Process.Stop(farewell) }
 
-// gone waits for an agent that SIGTERM is to end; it must end in time, and cleanly.
+// gone waits for an agent to exit after SIGTERM. The agent must exit in time and with status 0.
 func gone(p *harness.Process) error {
 	if err := p.Wait(farewell); err != nil {
 		return err
@@ -58,7 +61,7 @@ func gone(p *harness.Process) error {
 	return p.Clean()
 }
 
-// close takes all away. What is not there is no error.
+// close removes everything. It is no error if something does not exist.
 func (n *node) close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
@@ -72,7 +75,7 @@ func (n *node) close(ctx context.Context) error {
 	return errors.Join(append(failed, n.unmount(), n.Close(ctx))...)
 }
 
-// unmount unmounts what a run that failed left in the directory.
+// unmount unmounts what a failed run left mounted in the directory.
 func (n *node) unmount() error {
 	mounts, err := harness.MountsBelow(n.Dir)
 	for _, point := range slices.Backward(mounts) {

@@ -14,7 +14,8 @@ import (
 	"github.com/wardlet/wardlet/test/harness"
 )
 
-// perform does what a step says and returns what more there is to say of it. What fails is the test's own failure.
+// perform performs a step and returns details for the timeline. An error is a failure of the test
+// itself.
 func (r *run) perform(ctx context.Context, s *step) (detail string, err error) {
 	switch s.Kind {
 	case killAgent, endAgent, startAgent:
@@ -47,7 +48,7 @@ func (r *run) performOnAgent(k kind) (detail string, err error) {
 	case killAgent:
 		return fmt.Sprintf("process %d", a.PID()), r.node.kill()
 	case endAgent:
-		// It is not waited for here: it ends in its own time, while other things happen.
+		// The agent exits in its own time, while other steps are performed.
 		return fmt.Sprintf("process %d", a.PID()), a.Signal(syscall.SIGTERM)
 	}
 	if err := gone(a); err != nil {
@@ -82,7 +83,8 @@ func (r *run) performOnPod(ctx context.Context, s *step) (detail string, err err
 	return detail, nil
 }
 
-// performOnManifest tells the ledger first: nothing happens before it is asked for.
+// performOnManifest records the step in the ledger before it does anything, so that nothing happens
+// before it is asked for.
 func (r *run) performOnManifest(s *step) error {
 	before := r.ledger.wish(s.Pod)
 	text := before.shape.manifest(s.Pod, s.Version, s.Image)
@@ -110,10 +112,11 @@ func (r *run) performOnManifest(s *step) error {
 	return fmt.Errorf("there is no %q", s.Kind)
 }
 
-// halfTime is how long a file that is written in place is half there: less than a file must stand still to be read.
+// halfTime is how long a file that is written in place stays half written. It is shorter than the
+// time for which a file must be unchanged before the agent reads it.
 const halfTime = 50 * time.Millisecond
 
-// rewrite writes a file in place. Its first half is no pod.
+// rewrite writes a file in place. The first half of the file is not a valid pod.
 func rewrite(path, text string) (err error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {

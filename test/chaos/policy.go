@@ -10,29 +10,29 @@ import (
 	"github.com/wardlet/wardlet/test/harness"
 )
 
-// The images of pods; all of them are in the runtime.
+// The images of the pods. The runtime has all of them.
 const (
 	imageOne   = "registry.example/web:1"
 	imageTwo   = "registry.example/web:2"
 	imageOther = "untrusted.example/web:1"
 )
 
-// imageList is what the policy allowed-images is set to.
+// imageList is one setting of the policy allowed-images.
 type imageList struct {
 	what     string
 	patterns []string
-	// images are those of pods that pass.
+	// images are the images that the patterns allow.
 	images []string
 }
 
-// lists are those the policy is edited to. Steady pods pass in all of them.
+// lists are the settings between which the policy is edited. All of them allow the steady pods.
 var lists = []imageList{
 	{"one registry passes", []string{"registry.example/*"}, []string{imageOne, imageTwo}},
 	{"one tag passes", []string{imageOne}, []string{imageOne}},
 	{"all pass", []string{"registry.example/*", "untrusted.example/*"}, []string{imageOne, imageTwo, imageOther}},
 }
 
-// The example policies of a run: the first is edited.
+// The example policies of a run. The first one is edited.
 const (
 	policyImages = "allowed-images"
 	policyLabels = "required-labels"
@@ -45,7 +45,8 @@ type policies struct {
 	modules map[string][]byte
 }
 
-// newPolicies fills a directory with three example policies, which let all pods of the first list pass.
+// newPolicies writes three example policies into a directory. They admit all pods whose images are
+// in the first list.
 func newPolicies(built, dir string) (*policies, error) {
 	p := &policies{dir: dir, modules: map[string][]byte{}}
 	for _, name := range []string{policyImages, policyLabels, policyQuota} {
@@ -76,7 +77,7 @@ func (p *policies) allow(list int) error {
 	return p.write(policyImages, "allow = ["+strings.Join(quoted, ", ")+"]\n")
 }
 
-// spoil puts a document in the place of the edited policy's that cannot be read.
+// spoil replaces the document of the edited policy by one that cannot be parsed.
 func (p *policies) spoil() error {
 	return harness.Replace(filepath.Join(p.dir, policyImages+".toml"), []byte("api = \"wardlet.dev/v1\"\nname = [\n"))
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/wardlet/wardlet/test/harness"
 )
 
-// containersIn returns the processes of containers in cgroups below a root, by container.
+// containersIn returns the process IDs of containers in cgroups below a root, by container.
 func containersIn(root string) (map[string][]int, error) {
 	pids, err := harness.Processes()
 	if err != nil {
@@ -27,7 +27,8 @@ func containersIn(root string) (map[string][]int, error) {
 	return found, nil
 }
 
-// begun leaves out processes in which runc still makes a container: nothing of the container's own runs there yet.
+// begun leaves out processes in which runc still sets up a container: no process of the container
+// itself runs there yet.
 func begun(all map[string][]int) map[string][]int {
 	own := map[string][]int{}
 	for id, pids := range all {
@@ -40,7 +41,8 @@ func begun(all map[string][]int) map[string][]int {
 	return own
 }
 
-// setsUp reports whether the arguments are those of runc in a container, or of a process that has ended.
+// setsUp reports whether the arguments are those of runc in a container, or of a process that has
+// exited.
 func setsUp(args []string) bool {
 	return len(args) == 0 || len(args) == 1 && args[0] == "" || harness.ProgramOf(args) == "runc"
 }
@@ -48,13 +50,14 @@ func setsUp(args []string) bool {
 func containerOfProcess(pid int, root string) string {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid))
 	if err != nil {
-		return "" // it has ended
+		return "" // the process has exited
 	}
 	return containerOf(string(text), root)
 }
 
-// containerOf reads from a process's list of cgroups which container it belongs to: its directory lies in that of its pod,
-// which lies in the root or in a directory of a class of pods.
+// containerOf returns the container that a process belongs to, from the process's list of cgroups.
+// A container's cgroup is in the cgroup of its pod, which is in the root or in the cgroup of a QoS
+// class.
 func containerOf(cgroups, root string) string {
 	for line := range strings.Lines(cgroups) {
 		_, path, found := strings.Cut(strings.TrimSpace(line), "/"+root+"/")
@@ -70,7 +73,7 @@ func containerOf(cgroups, root string) string {
 	return ""
 }
 
-// killContainerProcesses kills what runs in a container, below that root and nothing else.
+// killContainerProcesses kills the processes of a container below that root, and no others.
 func killContainerProcesses(root, id string) error {
 	found, err := containersIn(root)
 	if err != nil {
@@ -85,7 +88,7 @@ func killContainerProcesses(root, id string) error {
 	return nil
 }
 
-// killShimOf kills the shim of a sandbox of that containerd; none is no error.
+// killShimOf kills the shim of a sandbox of that containerd; it is no error if there is none.
 func killShimOf(socket, sandbox string) error {
 	shims, err := harness.ShimsOf(socket)
 	if err != nil {
@@ -98,7 +101,8 @@ func killShimOf(socket, sandbox string) error {
 	return killIf(pid, func() bool { return harness.SandboxOfShim(harness.Arguments(pid), socket) == sandbox })
 }
 
-// killIf kills the process if it still is who it was found as, and no other that got its number.
+// killIf kills the process if it is still the one that was found, and not another one with the same
+// process ID.
 func killIf(pid int, still func() bool) error {
 	handle, err := unix.PidfdOpen(pid, 0)
 	if errors.Is(err, unix.ESRCH) {

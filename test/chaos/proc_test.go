@@ -65,7 +65,7 @@ func TestAProcessIsKilledOnlyIfItStillIsWhoItWas(t *testing.T) {
 		t.Fatal(err)
 	}
 	pid := command.Process.Pid
-	// A process that has only just begun has no arguments yet: it has them when it answers.
+	// A process that has only just started has no arguments yet. Once it answers, it has them.
 	if _, err := in.Write([]byte("x")); err != nil {
 		t.Fatal(err)
 	}

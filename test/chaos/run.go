@@ -17,21 +17,21 @@ import (
 	"github.com/wardlet/wardlet/test/harness"
 )
 
-// options say what to do.
+// options are the settings of a run.
 type options struct {
 	form form
 	// shapes are the pods.
 	shapes []*shape
 	seed   uint64
-	// wardlet is the program, policies the directory `make plugins` wrote.
+	// wardlet is the program, policies the directory that `make plugins` wrote.
 	wardlet, policies string
 	// logs is where logs are kept after a failure.
 	logs string
-	// out is where what happens is written as it happens, report where a failure is explained.
+	// out receives each event at once, report the explanations of failures.
 	out, report io.Writer
 }
 
-// run is one.
+// run is one run of a script.
 type run struct {
 	options
 	node     *node
@@ -39,37 +39,40 @@ type run struct {
 	witness  *witness
 	findings *findings
 	timeline *timeline
-	// slow is how many times slower than it may be the machine is; 1 at least.
+	// slow is by which factor the machine is slower than assumed, at least 1.
 	slow float64
-	// settledAfter are how long after quiet all was as it should, by round.
+	// settledAfter is, by round, how long after the end of the disturbances everything was as it
+	// should.
 	settledAfter []time.Duration
-	// calls are those to containerd that are disturbances themselves.
+	// calls are the calls to containerd that are disturbances themselves.
 	calls sync.WaitGroup
 }
 
 const (
-	// compiling is how long it may take until an agent has compiled its policies; one that is built with the race detector
-	// takes ten times as long. firstStart is how long it may take from then on until all pods run for the first time,
-	// answering until an agent answers.
+	// compiling is how long an agent may take to compile its policies; with the race detector it
+	// takes ten times as long. firstStart is how long it may then take until all pods run for the
+	// first time. answering is how long an agent may take to answer.
 	compiling  = 10 * time.Minute
 	firstStart = 4 * time.Minute
 	answering  = 30 * time.Second
-	// ordinary is how long the first start of a pod among others takes at most on a machine that nothing else uses. Where
-	// it takes longer all that is waited for is waited for longer, by as many times.
+	// ordinary is how long the first start of a pod among others takes at most on an otherwise idle
+	// machine. If it takes longer, all waits are extended by the same factor.
 	ordinary = 120 * time.Millisecond
 	// emptying is how long it may take until nothing is left.
 	emptying = 30 * time.Second
-	// lateness is how long what was missing in the quiet is waited for, to tell whether it ever comes.
+	// lateness is how long the run waits further for what was missing in time, to find out whether it
+	// ever comes.
 	lateness = 60 * time.Second
 )
 
-// patience is how long containerd may take to answer in the quiet.
+// patience is how long containerd may take to answer while nothing is disturbed.
 const patience = 30 * time.Second
 
-// errBroken reports that a rule was broken, which the report tells.
+// errBroken means that a rule was broken. The report says which.
 var errBroken = errors.New("a rule was broken")
 
-// play runs it all. A rule that is broken is errBroken; other errors are the test's own.
+// play runs everything. It returns errBroken if a rule was broken; other errors are failures of the
+// test itself.
 func play(ctx context.Context, o *options) (err error) {
 	r := &run{options: *o, findings: &findings{}, timeline: &timeline{out: o.out}, slow: 1}
 	r.timeline.add("seed %d, %d rounds of %s", o.seed, o.form.rounds, o.form.disturb)
@@ -97,7 +100,7 @@ func play(ctx context.Context, o *options) (err error) {
 	return nil
 }
 
-// watched does something under the eyes of the witness.
+// watched calls do while the witness runs.
 func (r *run) watched(ctx context.Context, do func(context.Context) error) error {
 	watching, stop := context.WithCancel(ctx)
 	var witness sync.WaitGroup
@@ -125,7 +128,8 @@ func (r *run) whole(ctx context.Context) error {
 	return r.end(ctx)
 }
 
-// begin lets all pods run for the first time. The agent has compiled its policies before it is asked for any.
+// begin starts all pods for the first time. It writes their manifests only after the agent has
+// compiled its policies.
 func (r *run) begin(ctx context.Context) error {
 	if err := r.node.Start(); err != nil {
 		return err
@@ -177,10 +181,10 @@ func (r *run) compiled(ctx context.Context) error {
 	}
 }
 
-// patient is how long to wait on this machine for what may take so long.
+// patient returns d, extended by the slowness of this machine.
 func (r *run) patient(d time.Duration) time.Duration { return time.Duration(float64(d) * r.slow) }
 
-// disturb does what a round's script says, each step in its time or as soon as those before are done.
+// disturb performs the steps of a round, each at its time or as soon as the steps before are done.
 func (r *run) disturb(ctx context.Context, steps []step) error {
 	began := time.Now()
 	for i := range steps {
@@ -201,7 +205,7 @@ func (r *run) disturb(ctx context.Context, steps []step) error {
 	return nil
 }
 
-// until compares until nothing differs or the time is over, and returns what differs then.
+// until compares until nothing differs or the time is up, and returns the last differences.
 func (r *run) until(ctx context.Context, most time.Duration) ([]finding, error) {
 	for end := time.Now().Add(most); ; {
 		differences, err := r.compare(ctx)
@@ -214,7 +218,8 @@ func (r *run) until(ctx context.Context, most time.Duration) ([]finding, error) 
 	}
 }
 
-// compare compares what runs with what is asked for, once agent and runtime answer. That the agent does not is a finding.
+// compare compares what runs with what is asked for. If the agent does not answer, that is a
+// finding.
 func (r *run) compare(ctx context.Context) ([]finding, error) {
 	v, err := look(ctx, r.node.Runtime.CRI, patience)
 	if err != nil {
@@ -230,11 +235,11 @@ func (r *run) compare(ctx context.Context) ([]finding, error) {
 	return judge(r.ledger, &v, list.Items), nil
 }
 
-// readLogs finds what agents said that they must not.
+// readLogs finds messages in the agents' logs that must not occur.
 func (n *node) readLogs(f *findings) {
 	log, err := os.ReadFile(n.LogFile())
 	if err != nil {
-		return // none was started
+		return // no agent was started
 	}
 	for _, words := range []string{"WARNING: DATA RACE", "a pod that is shared was changed", "panic: ", "fatal error: "} {
 		if strings.Contains(string(log), words) {

@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// form says how long what takes.
+// form is how long the parts of a run take.
 type form struct {
 	rounds int
-	// disturb is how long a round disturbs, freeze how long containerd is frozen in it, settle how long after that all
-	// must be as it should.
+	// disturb is how long a round disturbs, and freeze how long containerd is frozen in it. settle is
+	// how soon after the disturbances everything must be as it should.
 	disturb, freeze, settle time.Duration
 }
 
-// formFor is a form that takes about as long, without setting up and taking away.
+// formFor returns a form that takes about as long as whole, without setting up and cleaning up.
 func formFor(whole time.Duration) form {
 	const settle = 10 * time.Second
 	if long := whole / (80 * time.Second); long >= 2 {
@@ -34,12 +34,12 @@ type author struct {
 	form   form
 	random *rand.Rand
 	ledger *ledger
-	// began is where the ledger's times begin, wherever the real ones do.
+	// began is the beginning of the ledger's times, independent of the real time.
 	began time.Time
 	steps []step
 }
 
-// newScript says what is done in each round, decided by the seed alone.
+// newScript returns the steps of each round. They depend only on the seed, the form and the pods.
 func newScript(f form, seed uint64, all []*shape) [][]step {
 	began := time.Unix(0, 0)
 	a := &author{form: f, random: rand.New(rand.NewPCG(seed, seed)), ledger: newLedger(all, began), began: began}
@@ -50,7 +50,8 @@ func newScript(f form, seed uint64, all []*shape) [][]step {
 	return script
 }
 
-// round is in the order of time. At its end agent and containerd run, and the policy can be read.
+// round returns the steps of a round in the order of time. At its end agent and containerd run, and
+// the policy is valid.
 func (a *author) round(number int) []step {
 	a.steps = nil
 	last := number == a.form.rounds-1
@@ -63,7 +64,7 @@ func (a *author) round(number int) []step {
 
 func (a *author) add(s step) { a.steps = append(a.steps, s) }
 
-// after is a random time of that mean.
+// after returns a random time with that mean.
 func (a *author) after(mean time.Duration) time.Duration {
 	return min(time.Duration(a.random.ExpFloat64()*float64(mean)), 4*mean)
 }
@@ -72,8 +73,9 @@ func (a *author) upTo(most time.Duration) time.Duration {
 	return time.Duration(a.random.Int64N(int64(most) + 1))
 }
 
-// agent kills the agent again and again and starts it at once or after some seconds. In the last round it is left alone
-// after a third: what it holds at the end is what it did not give back in a while.
+// agent kills the agent again and again and starts it at once or after some seconds. In the last
+// round it leaves the agent alone after a third, so that what the agent holds at the end is what it
+// has not released for a while.
 func (a *author) agent(last bool) {
 	end := a.form.disturb
 	if last {
@@ -93,7 +95,8 @@ func (a *author) agent(last bool) {
 	}
 }
 
-// runtime freezes containerd once in a round, but for every other round of many, and kills it before and after.
+// runtime freezes containerd once in a round, and kills it before and after. In a run of many
+// rounds it freezes containerd only in every other round.
 func (a *author) runtime(number int) {
 	free := [][2]time.Duration{{0, a.form.disturb}}
 	if a.form.rounds < 4 || number%2 == 1 {
@@ -106,7 +109,7 @@ func (a *author) runtime(number int) {
 	largest := slices.MaxFunc(free, func(x, y [2]time.Duration) int { return cmp.Compare(x[1]-x[0], y[1]-y[0]) })
 	for _, span := range free {
 		at := span[0] + a.after(8*time.Second)
-		if span == largest { // where there is always one
+		if span == largest { // there is always one kill in the largest span
 			at = span[0] + a.upTo(min(8*time.Second, span[1]-span[0]-longest))
 		}
 		for at+longest <= span[1] {
@@ -118,9 +121,9 @@ func (a *author) runtime(number int) {
 	}
 }
 
-// small is what happens to pods, manifests and policies.
+// small disturbs pods, manifests and policies.
 func (a *author) small(number int) {
-	begins := a.began.Add(time.Duration(number) * time.Hour) // far behind whatever the round before did
+	begins := a.began.Add(time.Duration(number) * time.Hour) // far beyond the times of the round before
 	for at := a.after(time.Second); at < a.form.disturb; at += a.after(450 * time.Millisecond) {
 		if s, ok := a.draw(); ok {
 			s.At = at
@@ -133,18 +136,20 @@ func (a *author) small(number int) {
 	a.add(mended)
 }
 
-// shape is a sort of pod.
+// shape is a kind of pod.
 type shape struct {
 	name string
-	// count is how many of them there are.
+	// count is how many pods of the shape there are.
 	count int
-	// steady ones are never disturbed themselves: whatever becomes of the agent and of containerd, their containers go on.
+	// steady: these pods are never disturbed themselves. Their containers must go on whatever happens
+	// to the agent and to containerd.
 	steady bool
-	// ends: its containers end by themselves, or must not come back after their end. once: they run once at most.
+	// ends: its containers exit by themselves, or must not restart after their exit. once: they run at
+	// most once.
 	ends, once bool
 	// containers are the names of its containers.
 	containers []string
-	// spec is the pod's, with $IMAGE for the image.
+	// spec is the spec of the pod, with $IMAGE for the image.
 	spec string
 }
 
@@ -158,7 +163,7 @@ const (
   containers:
   - {name: main, image: $IMAGE, args: [serve]}
 `
-	// It does not end on SIGTERM, and takes its grace period whole.
+	// stubborn ignores SIGTERM, and so uses its whole grace period.
 	stubborn = `  terminationGracePeriodSeconds: 2
   containers:
   - {name: main, image: $IMAGE, args: [serve, -ignore-term]}
@@ -185,7 +190,7 @@ const (
   containers:
   - {name: main, image: $IMAGE, args: [exit, -code, "0", -after, 4s]}
 `
-	// serviceOnce does not end on its own.
+	// serviceOnce does not exit by itself.
 	serviceOnce = `  hostNetwork: true
   restartPolicy: Never
   terminationGracePeriodSeconds: 1
@@ -206,7 +211,7 @@ const (
 `
 )
 
-// shapes are the pods of a run: fifty.
+// shapes returns the shapes of a run, with fifty pods in total.
 func shapes() []*shape {
 	one := []string{"main"}
 	return []*shape{
@@ -223,7 +228,7 @@ func shapes() []*shape {
 	}
 }
 
-// fewer is a part of some pods, at least one of each shape.
+// fewer reduces the number of pods by the factor part, but leaves at least one of each shape.
 func fewer(all []*shape, part int) []*shape {
 	for _, s := range all {
 		s.count = max(1, s.count/part)
@@ -231,10 +236,10 @@ func fewer(all []*shape, part int) []*shape {
 	return all
 }
 
-// labelVersion is the label that tells versions of a pod apart, in manifests and on sandboxes.
+// labelVersion is the label with the version of a pod, in manifests and on sandboxes.
 const labelVersion = "version"
 
-// manifest is a pod of the shape as a file has it.
+// manifest returns the manifest of a pod of the shape.
 func (s *shape) manifest(pod string, version int, image string) string {
 	return fmt.Sprintf(`apiVersion: v1
 kind: Pod

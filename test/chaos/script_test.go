@@ -9,12 +9,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// forms are those scripts are checked for.
+// forms are the forms for which scripts are checked.
 var forms = map[string]form{
 	"half a minute": formFor(30 * time.Second), "a minute": formFor(time.Minute), "ten minutes": formFor(10 * time.Minute),
 }
 
-// pods are those of a form: make test has half a minute with few.
+// pods returns the pods of a form: make test uses half a minute with few pods.
 func pods(f form) []*shape {
 	if f == forms["half a minute"] {
 		return fewer(shapes(), 3)
@@ -22,7 +22,7 @@ func pods(f form) []*shape {
 	return shapes()
 }
 
-// eachScript checks many scripts.
+// eachScript calls check for many scripts.
 func eachScript(t *testing.T, check func(t *testing.T, f form, script [][]step)) {
 	t.Helper()
 	for name, f := range forms {

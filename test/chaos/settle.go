@@ -9,18 +9,18 @@ import (
 // polling is the time between two comparisons.
 const polling = 250 * time.Millisecond
 
-// settled is how a time in the quiet went.
+// settled is the result of a wait without disturbances.
 type settled struct {
-	// begun is how many pods were not as they should be at quiet.
+	// begun is how many pods were not as they should be at the beginning.
 	begun int
 	// last are the differences at the end.
 	last []finding
-	// good is when all was as it should that was so until the end; zero where it was not at the end.
+	// good is since when everything has been as it should; zero if it was not at the end.
 	good time.Time
 }
 
-// settle waits for as long as it may take until all is as it should, and looks whether it is and since when. What is not is
-// waited for, to tell whether it comes late or never.
+// settle watches for as long as it may take until everything is as it should, and adds what is not
+// to the findings. It then waits further, to find out whether the rest comes late or never.
 func (r *run) settle(ctx context.Context) error {
 	quiet, most := time.Now(), r.patient(r.form.settle)
 	s, err := r.watch(ctx, quiet.Add(most))
@@ -53,7 +53,7 @@ func (r *run) settle(ctx context.Context) error {
 	return nil
 }
 
-// watch compares until the time has come, or all has been as it should for as long as it may take on a fast machine.
+// watch compares until end, or until everything has been as it should for the time form.settle.
 func (r *run) watch(ctx context.Context, end time.Time) (settled, error) {
 	var s settled
 	for first := true; ; first = false {
@@ -81,7 +81,8 @@ func (r *run) watch(ctx context.Context, end time.Time) (settled, error) {
 	}
 }
 
-// different is how many pods differences are about: all where one is about none, as that the agent does not answer.
+// different returns how many pods the differences are about. A difference without a pod, such as an
+// agent that does not answer, counts for all pods.
 func different(differences []finding, all int) int {
 	about := map[string]bool{}
 	for _, f := range differences {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// sandboxOf and containerOfPod are units as the runtime has them.
+// sandboxOf and containerOfPod return units as the runtime would list them.
 func sandboxOf(pod string, version int, id string, s state) unit {
 	return unit{id: id, sandbox: id, uid: pod + "-uid" + string(rune('0'+version)), pod: pod, version: version, state: s, created: second(0)}
 }

@@ -18,9 +18,9 @@ import (
 	"time"
 )
 
-// usage is what the agent's process holds.
+// usage are the resources that the agent's process holds.
 type usage struct {
-	// files are what its descriptors are of, goroutines how many it says it has.
+	// files is how many descriptors of each file it has, goroutines how many goroutines it reports.
 	files      map[string]int
 	goroutines int
 }
@@ -33,10 +33,10 @@ func (u *usage) open() int {
 	return whole
 }
 
-// comeAndGo is how many goroutines, and how many instances of plugins, there are now and then.
+// comeAndGo is how many goroutines, and how many plugin instances, may exist temporarily.
 const comeAndGo = 2
 
-// more says what one holds that a fresh one does not.
+// more returns what one agent holds and a fresh agent does not.
 func (u *usage) more(than *usage) []string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(u.files)) {
@@ -51,7 +51,8 @@ func (u *usage) more(than *usage) []string {
 	return all
 }
 
-// openFiles are what the descriptors of a process are of. Sockets, pipes and the like go by their kind.
+// openFiles returns how many descriptors a process has, by file. Sockets, pipes and the like are
+// counted by their kind.
 func openFiles(pid int) (map[string]int, error) {
 	dir := fmt.Sprintf("/proc/%d/fd", pid)
 	entries, err := os.ReadDir(dir)
@@ -67,13 +68,14 @@ func openFiles(pid int) (map[string]int, error) {
 	return files, nil
 }
 
-// numbers are what is in names of files only to make them different.
+// numbers matches the parts of file names that only make the names unique.
 var numbers = regexp.MustCompile(`[0-9a-f]{16,}|[0-9]+`)
 
-// pluginMemory is what the memory of a plugin's instance is of.
+// pluginMemory is the file behind the memory of a plugin instance.
 const pluginMemory = "/memfd:wardlet-plugin (deleted)"
 
-// kindOfFile leaves the numbers out of a name: of "socket:[123]" the whole end.
+// kindOfFile removes the numbers from a name; of "socket:[123]" it removes everything from the
+// colon on.
 func kindOfFile(name string) string {
 	kind, inside, ok := strings.Cut(name, ":[")
 	if _, err := strconv.Atoi(strings.TrimSuffix(inside, "]")); ok && err == nil {
@@ -105,7 +107,7 @@ func goroutines(ctx context.Context, socket string) (int, error) {
 	return metric(response.Body, "go_goroutines")
 }
 
-// metric reads the value of one without labels.
+// metric returns the value of a metric without labels.
 func metric(text io.Reader, name string) (int, error) {
 	lines := bufio.NewScanner(text)
 	for lines.Scan() {

@@ -12,24 +12,25 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// state is what the runtime says of a sandbox or a container.
+// state is the runtime's state of a sandbox or a container.
 type state int
 
 const (
-	// unclear is neither: a container that was made and not started, or one that the runtime does not know about.
+	// unclear is neither: a container that was made but not started, or one with an unknown state.
 	unclear state = iota
 	alive
 	dead
 )
 
-// unit is a sandbox or a container as the runtime has it.
+// unit is a sandbox or a container as the runtime lists it.
 type unit struct {
 	id      string
 	sandbox string
 	uid     string
-	// pod is the pod's name without the node's, name the container's; empty for a sandbox.
+	// pod is the pod's name without the node's name. name is the container's name, empty for a
+	// sandbox.
 	pod, name string
-	// version is the manifest's the pod was made from, 0 where that is not known.
+	// version is the version of the manifest that the pod was made from, 0 if it is not known.
 	version int
 	state   state
 	created time.Time
@@ -43,14 +44,14 @@ func (u *unit) String() string {
 	return fmt.Sprintf("%s %.12s of pod %s, version %d, uid %s", what, u.id, u.pod, u.version, u.uid)
 }
 
-// view is what the runtime had at about one moment: sandboxes were listed before containers.
+// view is what the runtime listed at about one moment: first the sandboxes, then the containers.
 type view struct {
 	at         time.Time
 	sandboxes  []unit
 	containers []unit
 }
 
-// look lists what the runtime has. It is an error if that takes longer than most.
+// look lists what the runtime has. It returns an error if that takes longer than most.
 func look(ctx context.Context, cri criapi.RuntimeServiceClient, most time.Duration) (view, error) {
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()

@@ -11,12 +11,13 @@ import (
 const (
 	// watching is the time between two looks of the witness.
 	watching = 100 * time.Millisecond
-	// tolerance is how long containerd may say of a container that it runs whose processes have ended: where it loses a
-	// shim it says at once that the container is stopped and for some seconds more that it runs.
+	// tolerance is how long containerd may list a container as running whose processes have exited. If
+	// it loses a shim, it reports at once that the container is stopped, but lists it as running for
+	// some seconds more.
 	tolerance = 15 * time.Second
 )
 
-// witness sees what runs, all the time, and finds what must never be.
+// witness observes what runs, all the time, and finds violations.
 type witness struct {
 	cri criapi.RuntimeServiceClient
 	// cgroup is the name of the agent's cgroup root.
@@ -26,15 +27,16 @@ type witness struct {
 
 	mu     sync.Mutex
 	newest view
-	// known are all sandboxes and containers that were seen, by ID; ran are those that ran and have not ended.
+	// known are all units that were seen, by ID; ran are those that ran and have not ended yet.
 	known, ran map[string]*unit
-	// killed are sandboxes and containers that were ended from outside.
+	// killed are the units that a disturbance has killed.
 	killed map[string]bool
-	// lives are the containers that ran of those that may run once, by pod and name.
+	// lives are the containers that have run of pods that may run only once, by pod and name.
 	lives map[string]map[string]bool
-	// doubts are since when things run twice by the process table, claims since when by the runtime's word.
+	// doubts are since when something runs twice by the process table, claims since when it does by
+	// the runtime's list.
 	doubts, claims map[string]time.Time
-	// looks counts those that the runtime answered.
+	// looks is how many lists the runtime returned.
 	looks int
 }
 
@@ -50,7 +52,7 @@ func (w *witness) run(ctx context.Context) {
 	tick := time.NewTicker(watching)
 	defer tick.Stop()
 	for {
-		if v, err := look(ctx, w.cri, time.Second); err == nil { // else it is frozen or dead: the processes are still to be seen
+		if v, err := look(ctx, w.cri, time.Second); err == nil { // else the runtime is frozen or dead, but its processes can be read
 			w.findings.add(w.see(&v)...)
 		}
 		if processes, err := containersIn(w.cgroup); err == nil {
@@ -64,7 +66,7 @@ func (w *witness) run(ctx context.Context) {
 	}
 }
 
-// see takes a view in and returns what must not be.
+// see records a view and returns the violations.
 func (w *witness) see(v *view) []finding {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -95,7 +97,7 @@ func (w *witness) see(v *view) []finding {
 	return all
 }
 
-// remember keeps what is known of a unit. The version of a container is known once its sandbox is.
+// remember stores a unit. The version of a container is known once its sandbox is known.
 func (w *witness) remember(u *unit) {
 	if u.version == 0 {
 		if home := w.known[u.sandbox]; home != nil {
@@ -105,7 +107,8 @@ func (w *witness) remember(u *unit) {
 	w.known[u.id] = u
 }
 
-// live counts the lives of what has one.
+// live returns a finding if a running unit belongs to a pod that was never asked for, or is a
+// second instance of a container that may run only once.
 func (w *witness) live(at time.Time, u *unit) []finding {
 	asked := w.ledger.wish(u.pod)
 	if asked == nil {
@@ -125,8 +128,8 @@ func (w *witness) live(at time.Time, u *unit) []finding {
 	return nil
 }
 
-// ended finds a unit that ended without a cause: no disturbance ended it, and its manifest asked for it all the time. The
-// end of an agent or of containerd is no cause.
+// ended returns a finding if a unit ended without a cause: no disturbance ended it, and its
+// manifest asked for it all the time. The exit of an agent or of containerd is not a cause.
 func (w *witness) ended(at time.Time, u *unit) []finding {
 	asked := w.ledger.wish(u.pod)
 	if asked == nil || asked.shape.ends || w.killed[u.id] || w.killed[u.sandbox] || asked.otherwise(u.version, u.created.Add(-reading), at) {
@@ -135,7 +138,7 @@ func (w *witness) ended(at time.Time, u *unit) []finding {
 	return []finding{found(at, u.pod, "something ended that nothing had ended: %s", u)}
 }
 
-// seeProcesses takes a look at processes in and returns what must not be.
+// seeProcesses records the processes of containers and returns the violations.
 func (w *witness) seeProcesses(at time.Time, processes map[string][]int) []finding {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -144,7 +147,8 @@ func (w *witness) seeProcesses(at time.Time, processes map[string][]int) []findi
 	return all
 }
 
-// lasting returns the findings that were there for some time, and since when each has been.
+// lasting returns the findings that have existed for at least the time least, and since when each
+// of now has existed.
 func lasting(now []finding, since map[string]time.Time, least time.Duration) (all []finding, seen map[string]time.Time) {
 	seen = map[string]time.Time{}
 	for _, f := range now {
@@ -160,8 +164,8 @@ func lasting(now []finding, since map[string]time.Time, least time.Duration) (al
 	return all, seen
 }
 
-// pick returns one of a pod's containers that run, or its sandbox, and takes down that it is being ended from outside; nil
-// where there is none.
+// pick returns one of a pod's running containers, or its sandbox, and records that a disturbance
+// kills it; nil if there is none.
 func (w *witness) pick(pod string, choice int, sandbox bool) *unit {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -183,7 +187,7 @@ func (w *witness) pick(pod string, choice int, sandbox bool) *unit {
 	return picked
 }
 
-// seen is how often the runtime was looked at.
+// seen returns how many lists the runtime returned.
 func (w *witness) seen() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()

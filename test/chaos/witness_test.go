@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// story is what a witness sees in a row of views, a second from each other.
+// story is a series of views that a witness sees, one second apart.
 type story struct {
 	views []view
-	// before is done before the views, by their number.
+	// before has functions that are called before views, by the index of the view.
 	before map[int]func(w *witness)
 }
 
@@ -98,7 +98,7 @@ func TestWhatRunsTwiceIsFoundOnceItHasLasted(t *testing.T) {
 	processes := map[string][]int{"s1": {1}, "c1": {2}, "c2": {3}}
 	start := second(0)
 	for name, test := range map[string]struct {
-		// looks are what is seen at that time; with processes or without.
+		// looks are the times at which see is called.
 		looks []time.Duration
 		found int
 		see   func(w *witness, at time.Time) []finding
@@ -129,7 +129,7 @@ func TestWhatRunsTwiceIsFoundOnceItHasLasted(t *testing.T) {
 			known.at = start.Add(-time.Hour)
 			w.see(&known)
 			w.claims = nil
-			w.pick("web-00", 0, true) // what ends here ends of that
+			w.pick("web-00", 0, true) // later exits are caused by this
 			var got []finding
 			for _, at := range test.looks {
 				got = append(got, test.see(w, start.Add(at))...)

@@ -1,6 +1,8 @@
-// Package cluster tests the API server source against a real kube-apiserver with etcd: what the source's sink holds in
-// the end is what the server lists, whatever happened to server, network and credentials in between.
+// Package cluster tests the API server source against a real kube-apiserver with etcd. In the end
+// the source's sink must hold what the server lists, whatever happened to the server, the network
+// and the credentials in between.
 //
-// The tests are behind the build tag e2e; they need the programs of `tools/setup.sh cluster` and no privileges. Most share
-// one server, with a node and namespaces of their own; those that stop or change the server have one of their own.
+// The tests are behind the build tag e2e; they need the programs of `tools/setup.sh cluster` and no
+// privileges. Most tests share one server, with a node and namespaces of their own. Tests that stop
+// or change a server start their own.
 package cluster

@@ -20,19 +20,19 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// faulty stands between a node and its server, as a server does that answers wrongly.
+// faulty is a proxy between a node and its server that can answer wrongly in the server's place.
 type faulty struct {
 	*httptest.Server
 	proxy *httputil.ReverseProxy
 
 	mu sync.Mutex
-	// wrong answers a request; nil for the server's own answer.
+	// wrong answers requests; nil forwards them to the server.
 	wrong http.HandlerFunc
-	// first are the first answers to requests that read, by path and query.
+	// first are the first successful answers to GET requests other than watches, by path.
 	first map[string]*httptest.ResponseRecorder
 }
 
-// newFaulty puts it in place of the rig's network.
+// newFaulty starts the proxy and sends the rig's requests through it.
 func newFaulty(t *testing.T, r *rig) *faulty {
 	t.Helper()
 	target, err := url.Parse("https://" + r.plane.Address())
@@ -61,7 +61,7 @@ func newFaulty(t *testing.T, r *rig) *faulty {
 	return f
 }
 
-// answer makes all further answers wrong, and ends the watches there are.
+// answer makes all further answers wrong, and closes the open watches.
 func (f *faulty) answer(wrong http.HandlerFunc) {
 	f.mu.Lock()
 	f.wrong = wrong
@@ -97,7 +97,7 @@ func repeat(w http.ResponseWriter, answer *httptest.ResponseRecorder) {
 	_, _ = w.Write(answer.Body.Bytes())
 }
 
-// status answers as an API server does that refuses.
+// status returns a handler that refuses requests as an API server does.
 func status(code int, reason metav1.StatusReason) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -109,14 +109,14 @@ func status(code int, reason metav1.StatusReason) http.HandlerFunc {
 	}
 }
 
-// half answers with a part of what it announces.
+// half sends only a part of the length that it announces.
 func half(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", "1000000")
 	_, _ = io.WriteString(w, `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"7"},"items":[`)
 }
 
-// endless answers with more than there can be.
+// endless sends an answer that never ends.
 func endless(w http.ResponseWriter, req *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = io.WriteString(w, `{"kind":"Status","message":"`)
@@ -128,7 +128,8 @@ func endless(w http.ResponseWriter, req *http.Request) {
 	}
 }
 
-// old answers with what it said first, and has nothing to watch from there.
+// old answers with the first answer to the request, and refuses watches because its version is too
+// old.
 func (f *faulty) old(w http.ResponseWriter, req *http.Request) {
 	f.mu.Lock()
 	answer := f.first[req.URL.Path]
@@ -144,8 +145,8 @@ func (f *faulty) old(w http.ResponseWriter, req *http.Request) {
 	repeat(w, answer)
 }
 
-// What a server answers while it is not itself changes nothing of what the node runs; once it is well, everything that is
-// owed is there.
+// Wrong answers of a server change nothing of what the node runs. Once the server answers
+// correctly, all missed changes and statuses arrive.
 func TestMember_serverFaults(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]func(*faulty) http.HandlerFunc{

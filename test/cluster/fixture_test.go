@@ -26,24 +26,24 @@ import (
 	"github.com/wardlet/wardlet/test/cluster/pki"
 )
 
-// rig is a node's source with its credentials, a network, a server and what
-// the source delivers.
+// rig is a node's source with its credentials, a network, a server and a sink
+// for the source's deliveries.
 type rig struct {
 	plane *controlplane.Plane
 	net   *proxy
-	// server is the URL that clients use where that is not net's.
+	// server is the URL that clients use, empty for the one of net.
 	server string
 	sink   *holder
-	// node is the node's name, space a namespace of the test's own.
+	// node is the node's name, space a namespace for the test.
 	node, space string
-	// memory is what the members of the rig keep of the node.
+	// memory holds the node object for the rig's members.
 	memory memory
-	// ca, token, cert and key are the source's files; empty ones it does not
-	// use.
+	// ca, token, cert and key are the source's files. An empty one is not
+	// used.
 	ca, token, cert, key string
 }
 
-// newRig makes a node that shows a certificate.
+// newRig makes a node with a client certificate.
 func newRig(t *testing.T, plane *controlplane.Plane) *rig {
 	t.Helper()
 	r := bareRig(t, plane)
@@ -53,7 +53,7 @@ func newRig(t *testing.T, plane *controlplane.Plane) *rig {
 	return r
 }
 
-// bareRig makes a node that shows nothing.
+// bareRig makes a node without credentials.
 func bareRig(t *testing.T, plane *controlplane.Plane) *rig {
 	t.Helper()
 	name := strings.ToLower(strings.NewReplacer("/", "-", "_", "-").Replace(t.Name()))
@@ -74,7 +74,7 @@ func (r *rig) giveClient(t *testing.T, a *pki.Authority) {
 	put(t, r.key, pair.Key)
 }
 
-// put writes a file in one step.
+// put writes a file by rename.
 func put(t *testing.T, path string, text []byte) {
 	t.Helper()
 	must(t, os.WriteFile(path+".new", text, 0o600))
@@ -106,7 +106,7 @@ func (r *rig) run(t *testing.T) (stop func()) {
 	return stop
 }
 
-// client returns a client of the node's.
+// client returns a client with the node's credentials.
 func (r *rig) client(t *testing.T) *kube.Client {
 	t.Helper()
 	c, err := kube.New(kube.Config{Server: cmp.Or(r.server, r.net.url()), Logger: r.log(t), Credentials: kube.Credentials{
@@ -122,7 +122,7 @@ func (r *rig) log(t *testing.T) *slog.Logger {
 	return slog.New(slog.NewTextHandler(t.Output(), nil))
 }
 
-// do asks the server as its administrator.
+// do sends a request to the server as its administrator.
 func (r *rig) do(t *testing.T, method, path string, in, out any) {
 	t.Helper()
 	if err := r.plane.Admin().Do(t.Context(), method, path, in, out); err != nil {
@@ -130,8 +130,8 @@ func (r *rig) do(t *testing.T, method, path string, in, out any) {
 	}
 }
 
-// addNamespace makes a namespace and its service account, which otherwise a
-// controller manager would.
+// addNamespace makes a namespace and its service account, because no
+// controller manager runs that would make the account.
 func (r *rig) addNamespace(t *testing.T, name string) {
 	t.Helper()
 	r.do(t, http.MethodPost, "/api/v1/namespaces", &v1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, nil)
@@ -158,13 +158,13 @@ func (r *rig) add(t *testing.T, name string, change ...func(*v1.Pod)) {
 	r.do(t, http.MethodPost, r.pods(), p, nil)
 }
 
-// label changes a pod.
+// label changes a label of a pod.
 func (r *rig) label(t *testing.T, name, value string) {
 	t.Helper()
 	r.do(t, http.MethodPatch, r.pods()+"/"+name, map[string]any{"metadata": map[string]any{"labels": map[string]string{"a": value}}}, nil)
 }
 
-// remove makes a pod's end begin; purge makes it be gone.
+// remove begins the deletion of a pod; purge deletes it at once.
 func (r *rig) remove(t *testing.T, name string) {
 	t.Helper()
 	r.do(t, http.MethodDelete, r.pods()+"/"+name, nil, nil)
@@ -175,7 +175,7 @@ func (r *rig) purge(t *testing.T, name string) {
 	r.do(t, http.MethodDelete, r.pods()+"/"+name+"?gracePeriodSeconds=0", nil, nil)
 }
 
-// listed are the node's pods as the server lists them.
+// listed returns the node's pods as the server lists them.
 func (r *rig) listed(t *testing.T) map[string]*v1.Pod {
 	t.Helper()
 	list := &v1.PodList{}
@@ -189,7 +189,7 @@ func (r *rig) listed(t *testing.T) map[string]*v1.Pod {
 }
 
 // converges waits until the sink holds what the server lists, and compares
-// each good document with the pod, field by field.
+// each valid document with its pod, field by field.
 func (r *rig) converges(t *testing.T) {
 	t.Helper()
 	var listed map[string]*v1.Pod
@@ -219,7 +219,7 @@ func (r *rig) converges(t *testing.T) {
 	eventually(t, "<nil>", r.sink.lastHealth)
 }
 
-// eventually waits for what get returns to become want.
+// eventually waits until get returns want.
 func eventually[T comparable](t *testing.T, want T, get func() T) {
 	t.Helper()
 	const patience = 90 * time.Second
@@ -236,7 +236,7 @@ func eventually[T comparable](t *testing.T, want T, get func() T) {
 	}
 }
 
-// says waits for an error of the source that holds the words.
+// says waits until the source reports an error that contains the words.
 func (r *rig) says(t *testing.T, words ...string) {
 	t.Helper()
 	eventually(t, "", func() string {

@@ -13,14 +13,14 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// holder is a sink that holds what it was given, as the mux does.
+// holder is a sink that stores what is delivered, as the mux does.
 type holder struct {
 	t    *testing.T
 	busy atomic.Bool
 
 	mu   sync.Mutex
 	docs map[string]api.Document
-	// gates blocks deliveries until it is closed.
+	// gate blocks deliveries until it is closed.
 	gate   chan struct{}
 	log    []string
 	health string
@@ -91,7 +91,7 @@ func (h *holder) Health(err error) {
 	h.health = fmt.Sprint(err)
 }
 
-// block holds all deliveries up until release is called.
+// block blocks all deliveries until release is called.
 func (h *holder) block() (release func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -106,14 +106,14 @@ func (h *holder) lastHealth() string {
 	return h.health
 }
 
-// deliveries are all so far, one line each.
+// deliveries returns all deliveries so far, one line each.
 func (h *holder) deliveries() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Clone(h.log)
 }
 
-// snapshots counts those among the deliveries.
+// snapshots returns how many of the deliveries are snapshots.
 func (h *holder) snapshots() (n int) {
 	for _, d := range h.deliveries() {
 		if d[0] == '=' {
@@ -131,7 +131,7 @@ func (h *holder) document(id string) (api.Document, bool) {
 	return d, ok
 }
 
-// versions are what the holder holds.
+// versions returns the versions of the stored documents, by ID.
 func (h *holder) versions() map[string]string {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -33,7 +33,7 @@ var common struct {
 	err   error
 }
 
-// shared is the server of the tests that do it no harm.
+// shared returns the server of the tests that do not disturb it.
 func shared(t *testing.T) *controlplane.Plane {
 	t.Helper()
 	common.once.Do(func() { common.plane, common.err = controlplane.Start(t.Context(), programs(), nil) })
@@ -50,7 +50,7 @@ func stopShared() error {
 	return common.plane.Stop()
 }
 
-// own is a server of the test's own.
+// own starts a server for the test alone.
 func own(t *testing.T, tokens map[string]controlplane.User, flags ...string) *controlplane.Plane {
 	t.Helper()
 	plane, err := controlplane.Start(t.Context(), programs(), tokens, flags...)

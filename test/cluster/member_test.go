@@ -22,13 +22,13 @@ import (
 	"github.com/wardlet/wardlet/core/node"
 )
 
-// knownPods are the pods of a member that no agent runs.
+// knownPods stands in for an agent's pods: no agent runs them.
 type knownPods struct {
 	mu       sync.Mutex
 	pods     map[types.UID]*v1.Pod
 	statuses map[types.UID]v1.PodStatus
 	running  bool
-	// held: the node has begun with no pod.
+	// held: no pod has begun on the node.
 	held bool
 }
 
@@ -57,7 +57,7 @@ func (k *knownPods) MayRun(types.UID) bool {
 	return k.running
 }
 
-// Adopt takes nothing over: the times of these pods are of this process.
+// Adopt does nothing: the times of these pods are of this process.
 func (k *knownPods) Adopt(*v1.Pod) {}
 
 func (k *knownPods) Begun(types.UID) bool {
@@ -75,14 +75,14 @@ func (k *knownPods) set(p *v1.Pod, phase v1.PodPhase, running bool, conditions .
 	k.statuses[p.UID] = v1.PodStatus{Phase: phase, Conditions: conditions, QOSClass: v1.PodQOSBestEffort}
 }
 
-// forget makes the status of a pod one that is not known.
+// forget removes the status of a pod.
 func (k *knownPods) forget(uid types.UID) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	delete(k.statuses, uid)
 }
 
-// member is a node of a rig's server.
+// member is a node that is a member of a rig's cluster.
 type member struct {
 	*cluster.Member
 	object *node.Object
@@ -107,7 +107,7 @@ func (r *rig) member(t *testing.T) *member {
 	return m
 }
 
-// memory keeps a node for the members of a rig.
+// memory stores a node object for the members of a rig.
 type memory struct {
 	mu   sync.Mutex
 	node *v1.Node
@@ -126,7 +126,8 @@ func (m *memory) Store(n *v1.Node) error {
 	return nil
 }
 
-// What others gave the node is known to an agent that starts without the server.
+// An agent that starts without the server still has what others set on the node: labels, and that
+// the node is unschedulable.
 func TestMember_restartWithoutServer(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, shared(t))
@@ -164,7 +165,8 @@ func ready(n *v1.Node) v1.ConditionStatus {
 	return ""
 }
 
-// nodeEvents returns the reasons of the events that kubectl shows for the node, in order of their names.
+// nodeEvents returns the reasons of the events that kubectl shows for the node, in the order of the
+// events' names.
 func (r *rig) nodeEvents(t *testing.T) string {
 	t.Helper()
 	all := &v1.EventList{}
@@ -282,8 +284,8 @@ func TestMember_heldPodIsDeleted(t *testing.T) {
 	}
 }
 
-// A status that could not be sent while the server was away is sent once it is back, the newest of each pod. A pod
-// that was deleted in that time is no error.
+// A status that could not be sent while the server was unreachable is sent once the server is back,
+// only the newest of each pod. A pod that was deleted meanwhile causes no error.
 func TestMember_outage(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, shared(t))

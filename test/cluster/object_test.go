@@ -22,7 +22,8 @@ import (
 	"github.com/wardlet/wardlet/core/object"
 )
 
-// TestObjects: a node reads what its pods name and nothing else, hears of changes, and has tokens for its pods.
+// TestObjects: a node reads only the objects that its pods name, receives their changes, and gets
+// tokens for its pods.
 func TestObjects(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, shared(t))
@@ -80,8 +81,8 @@ func TestObjects(t *testing.T) {
 	}
 }
 
-// TestObjects_runtimeClass: a class that comes later is heard of, one that was made anew has its new handler, and one
-// that was deleted is gone.
+// TestObjects_runtimeClass: the node sees a class that is created later, the new handler of a class
+// that was made anew, and the deletion of a class.
 func TestObjects_runtimeClass(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, shared(t))
@@ -124,13 +125,13 @@ func TestObjects_runtimeClass(t *testing.T) {
 	eventually(t, "none", has)
 	be("one")
 	remove()
-	be("two") // a handler changes only so
+	be("two") // a handler can be changed only by making the class anew
 	plane.Release(p.UID)
 	remove()
 }
 
-// TestEvents: events are at the server, one that happens again is the same with a higher count, and one about a container
-// is another one.
+// TestEvents: the server has the events. An event that happens again is the same event with a
+// higher count, and an event about a container is another one.
 func TestEvents(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, shared(t))

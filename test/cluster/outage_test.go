@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// change makes one of each: a changed, an ending, a removed, a replaced and a
-// new pod.
+// change makes one change of each kind: it labels a pod, begins to delete one, removes one,
+// replaces one and adds one.
 func (r *rig) change(t *testing.T) {
 	t.Helper()
 	r.label(t, "changed", "2")
@@ -23,7 +23,7 @@ func (r *rig) change(t *testing.T) {
 	r.add(t, "new")
 }
 
-// before makes the pods that change changes, and one that stays.
+// before makes the pods that change changes, and one that stays the same.
 func (r *rig) before(t *testing.T) {
 	t.Helper()
 	for _, name := range []string{"same", "changed", "ending", "removed", "replaced"} {
@@ -31,8 +31,8 @@ func (r *rig) before(t *testing.T) {
 	}
 }
 
-// TestCompaction: the version to go on from is gone, by etcd's word and by that
-// of the server's cache; the source lists anew and loses nothing.
+// TestCompaction: the version from which to continue is gone, from etcd or from
+// the server's cache. The source then lists everything again and loses nothing.
 func TestCompaction(t *testing.T) {
 	t.Parallel()
 	for name, flags := range map[string][]string{"etcd": {"--watch-cache=false"}, "cache": nil} {
@@ -52,7 +52,7 @@ func TestCompaction(t *testing.T) {
 			r.change(t)
 			_, err := r.plane.Compact(t.Context())
 			must(t, err)
-			// The cache would remember; after a start it does not.
+			// The cache would still have the version; after a restart of the server it does not.
 			r.plane.StopServer(true)
 			must(t, r.plane.StartServer(t.Context()))
 			if got := r.watchFrom(t, last); !strings.Contains(got, "too old") && !strings.Contains(got, "compacted") {
@@ -73,7 +73,7 @@ func TestCompaction(t *testing.T) {
 	}
 }
 
-// watchFrom is what the server says to a watch from a version, in short.
+// watchFrom returns a short form of the server's answer to a watch from a version.
 func (r *rig) watchFrom(t *testing.T, version string) string {
 	t.Helper()
 	var event struct {
@@ -87,8 +87,8 @@ func (r *rig) watchFrom(t *testing.T, version string) string {
 	return event.Object.Message
 }
 
-// TestServerRestart: a server that ends, in good order or not, and comes back
-// on the same port; what changed before the source was back is not lost.
+// TestServerRestart: a server stops, gracefully or not, and comes back
+// on the same port. Changes before the source has reconnected are not lost.
 func TestServerRestart(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, own(t, nil))
@@ -114,8 +114,9 @@ func TestServerRestart(t *testing.T) {
 	}
 }
 
-// TestServerRestored: etcd comes back with nothing, so the server is of another cluster: the pods stay, and the reason is
-// said. A source that starts then is of the new one.
+// TestServerRestored: etcd comes back empty, so the server is that of another cluster. The pods
+// stay, and the source reports the reason. A source that starts afterwards belongs to the new
+// cluster.
 func TestServerRestored(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, own(t, nil))
@@ -123,7 +124,7 @@ func TestServerRestored(t *testing.T) {
 	client := r.client(t)
 	eventually(t, true, func() bool {
 		_, err := client.ClusterUID(t.Context())
-		return err == nil // a new server makes it a moment after it answers
+		return err == nil // a new server makes the UID a moment after the server is ready
 	})
 	stop := r.run(t)
 	r.converges(t)
@@ -170,11 +171,11 @@ func TestEtcdOutage(t *testing.T) {
 	}
 }
 
-// TestNetworkCut: bytes stop coming without an error. The source notices within
-// the time it promises, and recovers when the network is back.
+// TestNetworkCut: no bytes arrive any more, but no error either. The source must notice this within
+// its time limit, and recover when the network is back.
 func TestNetworkCut(t *testing.T) {
 	t.Parallel()
-	// quietTime and pingTimeout of the source, and something for a busy machine.
+	// This is quietTime plus pingTimeout of the source, with a margin for a busy machine.
 	const promised = 25*time.Second + 10*time.Second
 	r := newRig(t, shared(t))
 	r.before(t)
@@ -198,8 +199,8 @@ func TestNetworkCut(t *testing.T) {
 	t.Logf("made good %s after the network was back", time.Since(began).Round(time.Second))
 }
 
-// TestConnectionsCut: connections that are cut again and again while pods
-// change lose nothing.
+// TestConnectionsCut: closing connections again and again while pods
+// change loses nothing.
 func TestConnectionsCut(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, shared(t))

@@ -8,14 +8,14 @@ import (
 	"testing"
 )
 
-// proxy stands between a source and its server, as a network does.
+// proxy is the network between a source and its server.
 type proxy struct {
 	listener net.Listener
 	target   string
 	running  sync.WaitGroup
 
 	mu sync.Mutex
-	// mended is closed while bytes pass; made anew while they do not.
+	// mended is closed while bytes pass. A new channel takes its place while they do not.
 	mended chan struct{}
 	// refused: new connections are closed at once.
 	refused bool
@@ -69,7 +69,7 @@ func (p *proxy) connect(near net.Conn) {
 	p.carry(near, far)
 }
 
-// carry copies from one side to the other while the network is whole, and
+// carry copies from one side to the other while the network is not cut, and
 // closes both at the end.
 func (p *proxy) carry(to, from net.Conn) {
 	defer func() {
@@ -97,7 +97,7 @@ func (p *proxy) carry(to, from net.Conn) {
 	}
 }
 
-// swallow reads bytes and forwards none, like a network that is cut: neither side
+// swallow stops forwarding bytes, like a cut network: neither side
 // gets an error.
 func (p *proxy) swallow() {
 	p.mu.Lock()
@@ -113,7 +113,7 @@ func (p *proxy) refuse() {
 	p.cut()
 }
 
-// mend lets everything through.
+// mend forwards everything again.
 func (p *proxy) mend() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

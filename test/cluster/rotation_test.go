@@ -17,8 +17,8 @@ import (
 	"github.com/wardlet/wardlet/test/cluster/pki"
 )
 
-// TestTokenRotation: the server is started with another token; the old one is
-// refused, and the new one counts as soon as the file has it.
+// TestTokenRotation: the server is restarted with another token. It refuses the old token, and
+// the source uses the new one as soon as the file has it.
 func TestTokenRotation(t *testing.T) {
 	t.Parallel()
 	tokens := map[string]controlplane.User{}
@@ -46,8 +46,8 @@ func TestTokenRotation(t *testing.T) {
 	r.converges(t)
 }
 
-// TestServiceAccountToken: a token of the TokenRequest API that is revoked, by
-// the end of its account, and renewed.
+// TestServiceAccountToken: a token of the TokenRequest API is revoked by the
+// deletion of its account, and then renewed.
 func TestServiceAccountToken(t *testing.T) {
 	t.Parallel()
 	r := bareRig(t, shared(t))
@@ -73,7 +73,7 @@ func TestServiceAccountToken(t *testing.T) {
 	r.run(t)
 	r.converges(t)
 	r.do(t, http.MethodDelete, account+"/agent", nil, nil)
-	// The server remembers a good token for some seconds.
+	// The server caches a valid token for some seconds.
 	eventually(t, true, func() bool {
 		r.net.cut()
 		return strings.Contains(r.sink.lastHealth(), "Unauthorized; renew the token or the certificate")
@@ -83,8 +83,8 @@ func TestServiceAccountToken(t *testing.T) {
 	r.converges(t)
 }
 
-// TestCertificateRotation: other authorities sign the server's certificate and
-// those of clients.
+// TestCertificateRotation: other authorities sign the certificates of the server and
+// of its clients.
 func TestCertificateRotation(t *testing.T) {
 	t.Parallel()
 	plane := own(t, nil)

@@ -16,7 +16,7 @@ import (
 	"github.com/wardlet/wardlet/core/manifest"
 )
 
-// TestLife: a pod's whole life, as documents.
+// TestLife: the documents of a pod through its whole life.
 func TestLife(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, shared(t))
@@ -54,14 +54,15 @@ func TestLife(t *testing.T) {
 	if d, ok := r.sink.document(id); ok {
 		t.Errorf("deleted: %+v", d)
 	}
-	// The server takes the grace period down to 0 before it removes the pod.
+	// The server sets the grace period to 0 before it removes the pod.
 	want := []string{"= 1", "+ " + id, "+ " + id, "+ " + id, "+ " + id, "+ " + id, "- " + id}
 	if got := r.sink.deliveries(); !slices.Equal(got, want) {
 		t.Errorf("deliveries %q, want %q", got, want)
 	}
 }
 
-// TestOnlyThisNode: pods of all namespaces, but of no other node and of none.
+// TestOnlyThisNode: the source delivers pods of all namespaces, but none of another node and none
+// without a node.
 func TestOnlyThisNode(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, shared(t))
@@ -78,7 +79,7 @@ func TestOnlyThisNode(t *testing.T) {
 	r.space = other
 	r.add(t, "here")
 	r.space = mine
-	// A pod comes to the node when a scheduler binds it.
+	// A pod is assigned to the node when a scheduler binds it.
 	r.do(t, http.MethodPost, r.pods()+"/nowhere/binding", &v1.Binding{
 		ObjectMeta: metav1.ObjectMeta{Name: "nowhere"}, Target: v1.ObjectReference{Kind: "Node", Name: r.node},
 	}, nil)
@@ -89,7 +90,7 @@ func TestOnlyThisNode(t *testing.T) {
 	}
 }
 
-// TestAnotherNodesCredentials: the server lets no node read another node's pods.
+// TestAnotherNodesCredentials: the server does not let a node read another node's pods.
 func TestAnotherNodesCredentials(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, shared(t))
@@ -104,7 +105,7 @@ func TestAnotherNodesCredentials(t *testing.T) {
 	r.node = node
 }
 
-// TestUnsupported: what the server adds by itself is in no pod's way.
+// TestUnsupported: fields that the server adds by itself do not make a pod unsupported.
 func TestUnsupported(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, shared(t))
@@ -149,7 +150,7 @@ func TestUnsupported(t *testing.T) {
 	says("debugged", "")
 }
 
-// TestSlowSink: a server does not wait long for a slow reader; nothing is lost.
+// TestSlowSink: a server closes the watch of a slow reader after a short time; nothing is lost.
 func TestSlowSink(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, shared(t))

@@ -20,10 +20,10 @@ import (
 	"github.com/wardlet/wardlet/test/privateruntime"
 )
 
-// screenLines is how much a screen holds.
+// screenLines is how many lines a screen has.
 const screenLines = 40
 
-// demoBinary builds the program; a demo is a process of its own, as signals are part of it.
+// demoBinary builds the program. A demo is a process of its own, because the tests send it signals.
 func demoBinary(t *testing.T) string {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), "demo")
@@ -33,16 +33,16 @@ func demoBinary(t *testing.T) string {
 	return binary
 }
 
-// demo is a demonstration that runs.
+// demo is a running demonstration.
 type demo struct {
 	*exec.Cmd
 	lines *bufio.Scanner
 	wrong strings.Builder
-	// dir is what it prints as $D.
+	// dir is the directory that it prints as $D.
 	dir string
 }
 
-// startDemo starts a demo on what `make build plugins` built.
+// startDemo starts a demo with the output of `make build plugins`.
 func startDemo(t *testing.T, binary string) *demo {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -75,7 +75,7 @@ func (d *demo) read(t *testing.T) (string, bool) {
 	return d.lines.Text(), true
 }
 
-// expectNothingLeft looks wherever a demo makes something.
+// expectNothingLeft looks in all places where a demo makes something.
 func (d *demo) expectNothingLeft(t *testing.T) {
 	t.Helper()
 	if d.dir == "" {
@@ -158,7 +158,7 @@ func TestADemoThatIsInterruptedLeavesNothing(t *testing.T) {
 				if err := d.Process.Signal(syscall.SIGINT); err != nil {
 					t.Fatal(err)
 				}
-				time.Sleep(100 * time.Millisecond) // as a person would press ^C again
+				time.Sleep(100 * time.Millisecond) // as if a person pressed ^C again
 			}
 			if err := drain(t.Context(), d); err != nil {
 				t.Fatal(err)
@@ -171,11 +171,11 @@ func TestADemoThatIsInterruptedLeavesNothing(t *testing.T) {
 	}
 }
 
-// drain reads to the end and waits for it.
+// drain reads the output to its end and waits for the process.
 func drain(ctx context.Context, d *demo) error {
 	for d.lines.Scan() {
 	}
-	// Its exit status is looked at afterwards.
+	// The caller checks the exit status.
 	_ = d.Wait()
 	return ctx.Err()
 }

@@ -13,11 +13,11 @@ import (
 	"time"
 )
 
-// playVariable makes this test binary perform a step that never ends, in the directory it names.
+// playVariable names a directory, and makes this test binary perform a step that never ends there.
 const playVariable = "WARDLET_DEMO_PLAY"
 
-// playIn is that performance. Cleaning up runs a program that sends itself the signals a terminal would, waits until the
-// file "go" is there, and then leaves the file "cleaned".
+// playIn performs that step. Its clean-up runs a program that sends itself the signals a terminal
+// would send, waits until the file "go" exists, and then makes the file "cleaned".
 func playIn(dir string) int {
 	return perform(&performance{
 		out: &screen{out: os.Stdout, wrong: os.Stdout},

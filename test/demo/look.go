@@ -14,20 +14,20 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// nameOf is what the agent calls the pod of a manifest.
+// nameOf returns the agent's name for the pod of a manifest.
 func nameOf(pod string) string { return pod + "-" + nodeName }
 
-// expectation is how a pod should look.
+// expectation is the expected state of a pod.
 type expectation struct {
-	// pod is the manifest's name, image its one container's.
+	// pod is the pod's name in its manifest, image the image of its one container.
 	pod, image string
 	restarts   int32
-	// container is the one that must still run; the zero value is any.
+	// container is the container that must still run; the zero value means any.
 	container observed
 }
 
-// running looks whether the agent, the runtime and the pod itself say that a pod runs as expected, and returns its
-// container.
+// running checks with the agent, the runtime and the pod itself that a pod runs as expected, and
+// returns its container.
 func (t *tour) running(ctx context.Context, want expectation) (observed, v1.Pod, error) {
 	pods, err := t.node.pods(ctx)
 	if err != nil {
@@ -51,12 +51,12 @@ func (t *tour) running(ctx context.Context, want expectation) (observed, v1.Pod,
 	return container, p, answers(ctx, &p)
 }
 
-// same tells whether it is the same container in the same process since the same time.
+// same reports whether a and b are the same container in the same process since the same time.
 func same(a, b observed) bool {
 	return a.id == b.id && a.pid == b.pid && a.started.Equal(b.started)
 }
 
-// ready looks whether a pod's status is that of one that runs as expected.
+// ready checks that a pod's status is that of a pod that runs as expected.
 func ready(p *v1.Pod, want expectation) error {
 	isReady := slices.ContainsFunc(p.Status.Conditions, func(c v1.PodCondition) bool {
 		return c.Type == v1.PodReady && c.Status == v1.ConditionTrue
@@ -73,7 +73,7 @@ func ready(p *v1.Pod, want expectation) error {
 	return nil
 }
 
-// summary is what a pod's status says, in words.
+// summary returns the important parts of a pod's status.
 func summary(p *v1.Pod) []string {
 	words := []string{string(p.Status.Phase)}
 	for _, said := range []string{p.Status.Reason, p.Status.Message} {
@@ -97,14 +97,14 @@ func summary(p *v1.Pod) []string {
 	return words
 }
 
-// direct asks pods, which no proxy can reach.
+// direct is an HTTP client without a proxy, because no proxy can reach pods.
 var direct = &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
 
 func urlOf(p *v1.Pod) string { return "http://" + p.Status.PodIP + ":8080/" }
 
 func greeting(p *v1.Pod) string { return "hello from " + p.Name }
 
-// answers looks whether the pod greets with its own name over HTTP.
+// answers checks that the pod greets with its own name over HTTP.
 func answers(ctx context.Context, p *v1.Pod) error {
 	if p.Status.PodIP == "" {
 		return fmt.Errorf("pod %s has no address", p.Name)

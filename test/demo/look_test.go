@@ -11,7 +11,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// runningPod is a pod as it should be.
+// runningPod returns a pod in the expected state.
 func runningPod() *v1.Pod {
 	p := &v1.Pod{}
 	p.Name = nameOf(web)
@@ -28,7 +28,7 @@ func TestReady(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		change func(p *v1.Pod)
-		// want is in the error; empty for none.
+		// want is a part of the error; empty for no error.
 		want string
 	}{
 		"as expected": {func(*v1.Pod) {}, ""},

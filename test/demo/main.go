@@ -12,7 +12,8 @@ import (
 	"github.com/wardlet/wardlet/test/harness"
 )
 
-// endings are the signals that end a demonstration early: a person's, a service manager's, a terminal's, a pipe's.
+// endings are the signals that end a demonstration early. They come from a person, a service
+// manager, a terminal or a pipe.
 var endings = []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGPIPE}
 
 func main() { os.Exit(mainCode()) }
@@ -35,7 +36,7 @@ func mainCode() int {
 	})
 }
 
-// perform runs a performance that signals end, and returns the exit status.
+// perform runs a performance until its end or a signal, and returns the exit status.
 func perform(p *performance) int {
 	ctx, stop := signal.NotifyContext(context.Background(), endings...)
 	defer stop()
@@ -45,5 +46,5 @@ func perform(p *performance) int {
 	return 0
 }
 
-// shield keeps further signals from this process and from the programs it runs from now on.
+// shield makes this process, and the programs it runs from now on, ignore further signals.
 func shield() { signal.Ignore(endings...) }

@@ -13,10 +13,10 @@ import (
 	"github.com/wardlet/wardlet/test/harness"
 )
 
-// nodeName is the node's name: a pod web is known here as web-edge.
+// nodeName is the node's name: a pod web is named web-edge here.
 const nodeName = "edge"
 
-// node is the node that is shown.
+// node is the node of the demonstration.
 type node struct{ *harness.Node }
 
 // drop writes the manifest NAME.yaml of a pod with one container of the image, as
@@ -40,7 +40,7 @@ status: {}
 `, name, image))
 }
 
-// pods are the pods the agent knows, by name, as `wardlet get pods -o json` prints them.
+// pods returns the agent's pods, by name, as `wardlet get pods -o json` prints them.
 func (n *node) pods(ctx context.Context) (map[string]v1.Pod, error) {
 	out, err := n.Wardlet(ctx, "get", "pods", "-o", "json")
 	if err != nil {
@@ -54,7 +54,7 @@ func parsePods(list string) (map[string]v1.Pod, error) {
 	if err := json.Unmarshal([]byte(list), &parsed); err != nil {
 		return nil, fmt.Errorf("read the list of pods: %w", err)
 	}
-	// kubectl calls every list a List.
+	// kubectl prints every list with the kind List.
 	if parsed.Kind != "PodList" && parsed.Kind != "List" {
 		return nil, fmt.Errorf("the list of pods is a %q", parsed.Kind)
 	}
@@ -68,7 +68,7 @@ func parsePods(list string) (map[string]v1.Pod, error) {
 	return pods, nil
 }
 
-// sandboxes is how many sandboxes of a pod, by its name, the runtime has.
+// sandboxes returns how many sandboxes of a pod with this name the runtime has.
 func (n *node) sandboxes(ctx context.Context, pod string) (int, error) {
 	list, err := n.Runtime.CRI.ListPodSandbox(ctx, &criapi.ListPodSandboxRequest{})
 	if err != nil {
@@ -83,7 +83,7 @@ func (n *node) sandboxes(ctx context.Context, pod string) (int, error) {
 	return count, nil
 }
 
-// observed is what the runtime says of a container that runs.
+// observed is what the runtime reports about a running container.
 type observed struct {
 	id string
 	// pid is its first process.
@@ -91,7 +91,7 @@ type observed struct {
 	started time.Time
 }
 
-// container asks the runtime about the container of a status; one that does not run is an error.
+// container asks the runtime about the container of a status. If it does not run, that is an error.
 func (n *node) container(ctx context.Context, status v1.ContainerStatus) (observed, error) {
 	_, id, ok := strings.Cut(status.ContainerID, "://")
 	if !ok {
@@ -111,7 +111,8 @@ func (n *node) container(ctx context.Context, status v1.ContainerStatus) (observ
 	return observed{id, pid, time.Unix(0, answer.GetStatus().GetStartedAt())}, nil
 }
 
-// parsePID reads the process from what containerd tells beside a container's status.
+// parsePID reads the process ID from the additional information that containerd returns with a
+// container's status.
 func parsePID(verbose map[string]string) (int, error) {
 	var info struct {
 		PID int `json:"pid"`
@@ -125,7 +126,7 @@ func parsePID(verbose map[string]string) (int, error) {
 	return info.PID, nil
 }
 
-// short is an ID as people name it.
+// short returns the short form of an ID that people use.
 func short(id string) string { return id[:min(len(id), 12)] }
 
 // short is the beginning of the container's ID.

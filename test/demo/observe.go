@@ -9,14 +9,14 @@ import (
 	"github.com/wardlet/wardlet/test/harness"
 )
 
-// poll is how often something is looked at that sends no events.
+// poll is the interval at which state without events is polled.
 const poll = 100 * time.Millisecond
 
-// steady is how long something must stay as it is to count as unchanged.
+// steady is how long something must stay the same to count as unchanged.
 const steady = time.Second
 
-// observe looks until look returns no error. When the time is over the last error says what was seen instead; an agent that
-// ended is not waited for.
+// observe calls look until it returns no error. If ctx ends first, the returned error contains the
+// last error of look. If the agent has exited, observe returns at once.
 func observe(ctx context.Context, what string, look func(ctx context.Context) error) error {
 	var seen error
 	for {
@@ -27,7 +27,7 @@ func observe(ctx context.Context, what string, look func(ctx context.Context) er
 		if errors.Is(err, harness.ErrEnded) {
 			return fmt.Errorf("%s: %w", what, err)
 		}
-		// A look that was cut short says nothing.
+		// An error that occurred because ctx has ended does not show what was seen.
 		if seen == nil || ctx.Err() == nil {
 			seen = err
 		}
@@ -39,7 +39,7 @@ func observe(ctx context.Context, what string, look func(ctx context.Context) er
 	}
 }
 
-// remains looks for as long as steady; the first error is what changed.
+// remains calls look again and again for the time steady. It returns the first error.
 func remains(ctx context.Context, what string, look func(ctx context.Context) error) error {
 	for end := time.Now().Add(steady); time.Now().Before(end); time.Sleep(poll) {
 		if err := look(ctx); err != nil {

@@ -8,32 +8,32 @@ import (
 	"time"
 )
 
-// step is one thing that is shown.
+// step is one step of the demonstration.
 type step struct {
-	// title is the line that is printed before.
+	// title is the line that is printed before the step.
 	title string
-	// do does it and returns once it was observed. What it returns else says what was seen instead.
+	// do does the step and returns once its result was observed. An error says what was seen instead.
 	do func(ctx context.Context) error
 }
 
-// performance shows steps in order. Whatever comes between, what was made is taken away.
+// performance shows steps in order. Whatever happens, it then removes everything that was made.
 type performance struct {
 	out *screen
-	// setUp returns the steps. cleanUp is called once at the end, also where setUp failed.
+	// setUp returns the steps. cleanUp is called once at the end, even if setUp failed.
 	setUp   func() ([]step, error)
 	cleanUp func(ctx context.Context) error
 	// within is how long a step may take.
 	within time.Duration
-	// agentLog is the end of the agent's log, for when a step was not observed.
+	// agentLog returns the end of the agent's log. It is shown if a step was not observed.
 	agentLog func() []string
-	// shield makes the process deaf to signals.
+	// shield makes the process ignore signals.
 	shield func()
 }
 
 // cleanUpTime bounds cleaning up.
 const cleanUpTime = 2 * time.Minute
 
-// errInterrupted reports that ctx ended before all was shown.
+// errInterrupted means that ctx ended before all steps were shown.
 var errInterrupted = errors.New("interrupted")
 
 // run shows everything and returns nil if all of it was observed and nothing is left.
@@ -58,19 +58,20 @@ func (p *performance) showAndClean(ctx context.Context) (steps int, err error) {
 		}
 	}()
 	steps, stopped := p.show(ctx)
-	// A signal before shield returns may end the process. So explain, which prints that it cleans up, comes after.
+	// A signal may end the process until shield returns. So explain, which prints that the clean-up
+	// begins, is called afterwards.
 	p.shield()
 	return steps, p.explain(ctx, stopped)
 }
 
-// stop is why it goes no further.
+// stop is the reason why the demonstration ended early.
 type stop struct {
 	what string
 	err  error
 	log  []string
 }
 
-// show returns how many steps were shown, and nil where all of them were observed.
+// show returns how many steps were shown, and nil if all of them were observed.
 func (p *performance) show(ctx context.Context) (shown int, stopped *stop) {
 	steps, err := p.setUp()
 	if err != nil {
@@ -92,7 +93,7 @@ func bounded(ctx context.Context, within time.Duration, do func(context.Context)
 	return do(ctx)
 }
 
-// explain says why it stopped, if it did, and returns that.
+// explain prints why the demonstration ended early, if it did, and returns the reason as an error.
 func (p *performance) explain(ctx context.Context, stopped *stop) error {
 	if stopped == nil {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// record is what a performance of fake steps did, in order.
+// record is a record of what a performance of fake steps did, in order.
 type record struct {
 	did        []string
 	out, wrong strings.Builder
@@ -25,7 +25,7 @@ func (r *record) does(name string, err error) func(context.Context) error {
 	}
 }
 
-// performance is one of these steps, or of a set-up that fails.
+// performance returns a performance of these steps, or one whose set-up fails.
 func (r *record) performance(setUp error, steps ...step) *performance {
 	return &performance{
 		out:     &screen{out: &r.out, wrong: &r.wrong},
@@ -40,10 +40,10 @@ func TestPerformance(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("something is broken")
 	for name, test := range map[string]struct {
-		// setUp, one and cleanUp are the errors of these.
+		// setUp, one and cleanUp are the errors of setting up, the first step and cleaning up.
 		setUp, one, cleanUp error
 		did                 []string
-		// out and wrong are what must be printed.
+		// out and wrong are the expected outputs.
 		out, wrong string
 		ok         bool
 	}{

@@ -10,16 +10,16 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// row is what a line of `get pods` must say, and what a note below the table must.
+// row is the expected line of a pod in `get pods`, and the expected note below the table.
 type row struct {
 	pod, status, restarts string
 	note                  []string
-	// noteOnly leaves the line out of what is printed.
+	// noteOnly: the line itself is not printed.
 	noteOnly bool
 }
 
-// showPods runs `wardlet get pods` until it prints what is expected, and then prints the command and, of what it
-// printed, what is about these pods.
+// showPods runs `wardlet get pods` until it prints what is expected. Then it prints the command and
+// the parts of its output that are about these pods.
 func (t *tour) showPods(ctx context.Context, rows ...row) error {
 	args := []string{"get", "pods"}
 	if len(rows) == 1 {
@@ -46,13 +46,13 @@ func (t *tour) showPods(ctx context.Context, rows ...row) error {
 	return nil
 }
 
-// showCommand prints a wardlet command as it is run.
+// showCommand prints a wardlet command as the user would run it.
 func (t *tour) showCommand(args ...string) {
 	t.out.command(append(append([]string{"wardlet"}, args...), "--config", t.node.ConfigFile())...)
 }
 
-// pick takes from a table of pods its header and, in order, each row's line and note. What is missing is an error with
-// the table.
+// pick returns the header of a table of pods and, in order, each row's line and note. If something
+// is missing, it returns an error with the table.
 func pick(table string, rows []row) ([]string, error) {
 	lines := strings.Split(strings.TrimSpace(table), "\n")
 	picked := []string{strings.TrimRight(lines[0], " ")}
@@ -79,7 +79,7 @@ func pick(table string, rows []row) ([]string, error) {
 	return picked, nil
 }
 
-// isRow: NAMESPACE NAME READY STATUS RESTARTS AGE.
+// isRow reports whether a line "NAMESPACE NAME READY STATUS RESTARTS AGE" is that of the row.
 func (r row) isRow(line string) bool {
 	fields := strings.Fields(line)
 	return len(fields) >= 6 && slices.Equal(fields[:2], []string{"default", nameOf(r.pod)}) &&
@@ -91,7 +91,7 @@ func (r row) isNote(line string) bool {
 		!slices.ContainsFunc(r.note, func(part string) bool { return !strings.Contains(line, part) })
 }
 
-// showAnswer prints that a pod was just asked over HTTP and answered, and how that was.
+// showAnswer prints that a pod has just answered over HTTP, and how.
 func (t *tour) showAnswer(p *v1.Pod, how string) {
 	t.out.act("GET %s answers %q %s", urlOf(p), greeting(p), how)
 }

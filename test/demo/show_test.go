@@ -22,7 +22,7 @@ func TestPick(t *testing.T) {
 	for name, test := range map[string]struct {
 		rows []row
 		want []string
-		// missing is what must be complained of; empty for success.
+		// missing is what the error must name; empty for no error.
 		missing string
 	}{
 		"a row": {

@@ -44,7 +44,7 @@ func (t *tour) denyPod(ctx context.Context) error {
 	return t.showPods(ctx, row{pod: other, status: reason, restarts: "0", note: []string{"denied", harness.Policy, otherImage}})
 }
 
-// names tells whether a message says which policy decided, and on which image.
+// names reports whether a message names the policy that decided, and the image.
 func names(message, image string) bool {
 	return strings.Contains(message, harness.Policy) && strings.Contains(message, image)
 }
@@ -56,7 +56,8 @@ func (t *tour) editPolicy(ctx context.Context) error {
 		return err
 	}
 	var err error
-	// An agent that ended, as for a restart, would be an error of every question that is asked of it here.
+	// If the agent had exited, for example for a restart, every question to it here would return an
+	// error.
 	t.other, _, err = t.whenRunning(ctx, expectation{pod: other, image: otherImage})
 	if err != nil {
 		return err
@@ -67,7 +68,7 @@ func (t *tour) editPolicy(ctx context.Context) error {
 	return t.showPods(ctx, row{pod: other, status: "Running", restarts: "0"})
 }
 
-// webAsItWas is the first pod in the container that was observed last.
+// webAsItWas expects the first pod in the container that was observed last.
 func (t *tour) webAsItWas(restarts int32) expectation {
 	return expectation{pod: web, image: webImage, restarts: restarts, container: t.web}
 }
@@ -95,7 +96,7 @@ func (t *tour) keepPod(ctx context.Context) error {
 	return nil
 }
 
-// updateDenied looks whether the first pod's status says that a newer version was denied, and why.
+// updateDenied checks that the first pod's status says that a newer version was denied, and why.
 func (t *tour) updateDenied(ctx context.Context) error {
 	pods, err := t.node.pods(ctx)
 	if err != nil {

@@ -37,8 +37,8 @@ func (t *tour) startAgent(ctx context.Context) error {
 	return nil
 }
 
-// pickPolicy takes from a table of policies, in which there must be a line of the one policy, the note that its set is
-// in force.
+// pickPolicy returns the note in a table of policies that says that the set is in force. The table
+// must have a line for the one policy.
 func pickPolicy(table string) (string, error) {
 	lines := strings.Split(strings.TrimSpace(table), "\n")
 	row := slices.IndexFunc(lines, func(line string) bool {
@@ -61,7 +61,7 @@ func (t *tour) runPod(ctx context.Context) error {
 	return err
 }
 
-// drop writes a manifest and says so.
+// drop prints that it writes a manifest, and writes it.
 func (t *tour) drop(pod, image string) error {
 	t.out.act("%s: image %s", t.node.Path("manifests", pod+".yaml"), image)
 	return t.node.drop(pod, image)

@@ -6,8 +6,8 @@ import (
 	"github.com/wardlet/wardlet/test/harness"
 )
 
-// The pods that are shown, by the names of their manifests, and the images in them. All but the forbidden one are in the
-// runtime.
+// The names of the pods in their manifests, and their images. The runtime has all images except the
+// forbidden one.
 const (
 	web, other     = "web", "other"
 	webImage       = "registry.example/web:1"
@@ -15,11 +15,11 @@ const (
 	forbiddenImage = "evil.example/web:1"
 )
 
-// tour is what is shown, and what the steps remember for those after them.
+// tour is the demonstration, with what its steps store for later steps.
 type tour struct {
 	out  *screen
 	node *node
-	// web and other are the pods' containers as they were observed last.
+	// web and other are the containers of the pods at the last observation.
 	web, other observed
 	// titled is true once the header of `get pods` was printed.
 	titled bool

@@ -14,7 +14,7 @@ import (
 	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// Its agent compiles the plugin itself, which takes long with the race detector.
+// The agent of this test compiles the plugin itself, which takes long with the race detector.
 func TestPolicyDecidesAndAChangeOfItTakesEffectWithoutARestart(t *testing.T) {
 	t.Parallel()
 	n := startNode(t)
@@ -115,7 +115,7 @@ func TestASetThatIsBadIsRefusedAndChangesNothing(t *testing.T) { //nolint:tparal
 	a.manifest(t, "web.yaml", imagePod("web", webOne, ""))
 	a.pod(t, "web", conditioned("wardlet.dev/Admitted", v1.PodPending, "PoliciesNotReady"))
 	a.says(t, "get pods", "Held")
-	// That of C: check keeps no compiled code, and is run for every fault.
+	// The plugin in C: `check` keeps no compiled code, and runs once for every fault.
 	a.module(t, "allowed-images", example(t, "allowed-images-c"), allow(webOne))
 	before := container(a.running(t, "web")["web"])
 
@@ -265,7 +265,7 @@ func TestManyPodsAreJudgedAtOnce(t *testing.T) {
 		}
 		return nil
 	})
-	steadily(t, 3*time.Second, "only admitted pods have sandboxes", func(ctx context.Context) error { // housekeeping looks every 2 s
+	steadily(t, 3*time.Second, "only admitted pods have sandboxes", func(ctx context.Context) error { // housekeeping runs every 2 s
 		sandboxes, err := n.marked(ctx, a.name)
 		if err == nil && sandboxes != count {
 			err = fmt.Errorf("%d sandboxes and containers; want two for each of %d admitted pods", sandboxes, count/2)

@@ -22,21 +22,21 @@ import (
 type agent struct {
 	*harness.Agent
 	name string
-	// cold is true for one that compiles every plugin itself.
+	// cold: the agent compiles every plugin itself.
 	cold bool
 }
 
-// farewell is how long an agent may take to end.
+// farewell is how long an agent may take to terminate.
 const farewell = 30 * time.Second
 
-// newAgent prepares an agent on the node's runtime; start runs it. When the
-// test ends it is stopped if it runs, and its log is shown if the test failed.
+// newAgent prepares an agent on the node's runtime; start starts it. When the
+// test ends, a running agent is stopped, and its log is shown if the test failed.
 func newAgent(t *testing.T, n node, name string) *agent {
 	t.Helper()
 	return newAgentAt(t, n.Endpoint(), name)
 }
 
-// newAgentAt is newAgent for a runtime that is no node's.
+// newAgentAt is newAgent for a runtime that belongs to no node.
 func newAgentAt(t *testing.T, endpoint, name string) *agent {
 	t.Helper()
 	binary, err := wardletBinary()
@@ -60,7 +60,7 @@ func newAgentAt(t *testing.T, endpoint, name string) *agent {
 			t.Error("the agent changed a pod that all of its parts share")
 		}
 		if strings.Contains(string(out), "WARNING: DATA RACE") {
-			t.Error("the agent has a data race") // one that is killed cannot say so when it ends
+			t.Error("the agent has a data race") // an agent that was killed does not report it in its exit status
 		}
 		if t.Failed() {
 			t.Logf("log of agent %s:\n%s", name, out)
@@ -96,7 +96,7 @@ func (a *agent) start(t *testing.T) {
 	}
 }
 
-// stop ends the agent as systemd does and checks that it says goodbye.
+// stop stops the agent as systemd does and checks its exit status.
 func (a *agent) stop(t *testing.T) {
 	t.Helper()
 	defer func() { a.Process = nil }()
@@ -105,7 +105,7 @@ func (a *agent) stop(t *testing.T) {
 	}
 }
 
-// kill ends the agent at once.
+// kill kills the agent with SIGKILL.
 func (a *agent) kill() {
 	_ = a.Process.End(syscall.SIGKILL, farewell)
 	a.Process = nil
@@ -179,7 +179,7 @@ func (a *agent) remove(t *testing.T, files ...string) {
 	}
 }
 
-// nothingLeft waits until nothing is left of any pod: in the runtime, in the
+// nothingLeft waits until nothing is left of any pod in the runtime, in the
 // cgroup hierarchies and in the agent's directories.
 func (a *agent) nothingLeft(t *testing.T, n node) {
 	t.Helper()
@@ -205,7 +205,7 @@ func (a *agent) nothingLeft(t *testing.T, n node) {
 	})
 }
 
-// settled waits until the agent has read its manifests as they are now.
+// settled waits until the agent has read the current manifests.
 func (a *agent) settled(t *testing.T) {
 	t.Helper()
 	asked := time.Now()

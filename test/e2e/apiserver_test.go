@@ -18,10 +18,10 @@ import (
 	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// clusterPrograms is where `tools/setup.sh cluster` builds to.
+// clusterPrograms is the directory into which `tools/setup.sh cluster` builds.
 const clusterPrograms = "../../build/tools"
 
-// withAPIServer makes the agent a node of the server's cluster. It comes before start.
+// withAPIServer makes the agent a node of the server's cluster. It must be called before start.
 func (a *agent) withAPIServer(t *testing.T, plane *controlplane.Plane) {
 	t.Helper()
 	client, err := plane.Clients.Client("system:node:"+a.name, "system:nodes")

@@ -14,14 +14,15 @@ import (
 
 var raced = flag.Bool("raced", false, "run agents with the race detector: slowly, as it makes compiling a plugin take ten times as long")
 
-// The agent is built once each: as it ships; with the race detector; and as one that can be told to kill itself.
+// The agent is built once in each variant: as it is shipped, with the race detector, and with
+// crash points, at which it kills itself.
 var (
 	plainBinary    = built("wardlet", "-trimpath", "-tags", "grpcnotrace")
 	racedBinary    = built("wardlet-raced", "-race")
 	crashingBinary = built("wardlet-crashing", "-trimpath", "-tags", "grpcnotrace crashpoints")
 )
 
-// wardletBinary is the agent of tests that say nothing else.
+// wardletBinary returns the agent binary of tests that need no special one.
 func wardletBinary() (string, error) {
 	if *raced {
 		return racedBinary()

@@ -22,10 +22,12 @@ import (
 	"github.com/wardlet/wardlet/test/privateruntime"
 )
 
-// brokenRegistry passes requests on to a registry, and answers those for the repository "pull" otherwise while it is broken.
+// brokenRegistry forwards requests to a registry. Until it is mended, it changes the answers for
+// the repository "pull".
 type brokenRegistry struct {
 	proxy *httputil.ReverseProxy
-	// status is what it answers, 0 for half of what the registry answers; mended ends that.
+	// status is the status of its answers; with 0 it sends half of the registry's answer. Once
+	// mended is true, it changes no answer.
 	status int
 	mended atomic.Bool
 }
@@ -38,7 +40,7 @@ func (b *brokenRegistry) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	b.proxy.ServeHTTP(w, r)
 }
 
-// halve lets the answer end in its middle, as a connection that breaks does.
+// halve cuts the answer off in the middle, as a broken connection does.
 func (b *brokenRegistry) halve(response *http.Response) error {
 	if b.status != 0 || b.mended.Load() || response.Request.Method != http.MethodGet || !strings.HasPrefix(response.Request.URL.Path, "/v2/pull/") {
 		return nil
@@ -65,8 +67,8 @@ func startBroken(t *testing.T, n node, behind *privateruntime.Registry, status i
 	return b, address
 }
 
-// TestPull_brokenRegistries: what a registry answers, or does not, is in an event with what to do; other pulls go on, and the pod
-// starts once it is mended.
+// TestPull_brokenRegistries: an event says what a registry answered, or that it did not, and what
+// to do. Other pulls go on, and the pod starts once the registry is mended.
 func TestPull_brokenRegistries(t *testing.T) {
 	t.Parallel()
 	n := startNode(t)
@@ -103,7 +105,8 @@ func TestPull_brokenRegistries(t *testing.T) {
 	a.nothingLeft(t, n)
 }
 
-// TestPull_ontoAFullDisk: the pod says that the disk is full, what runs goes on, and it starts when there is room.
+// TestPull_ontoAFullDisk: the pod's status says that the disk is full and running pods go on. The
+// pod starts when there is room.
 func TestPull_ontoAFullDisk(t *testing.T) {
 	t.Parallel()
 	n := startNode(t)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// driverRemedy is what an operator reads where the runtime's cgroup driver is
+// driverRemedy is the message for the operator if the runtime's cgroup driver is
 // systemd.
 const driverRemedy = "the runtime's cgroup driver is systemd, the agent's is cgroupfs, so no pod can start: " +
 	"set SystemdCgroup = false in containerd's configuration and restart containerd"

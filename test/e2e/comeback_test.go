@@ -14,7 +14,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// restartPolicies are all there are.
+// restartPolicies are all restart policies of pods.
 var restartPolicies = []v1.RestartPolicy{v1.RestartPolicyAlways, v1.RestartPolicyOnFailure, v1.RestartPolicyNever}
 
 func TestAManifestThatIsMovedAwayAndBackIsANewLifeOfItsPod(t *testing.T) {
@@ -54,7 +54,7 @@ func TestAManifestThatIsMovedAwayAndBackIsANewLifeOfItsPod(t *testing.T) {
 			if err := done(ctx); err != nil {
 				return err
 			}
-			if container(job) == container(first) && pause > 0 { // else the agent may not have seen that it was gone
+			if container(job) == container(first) && pause > 0 { // else the agent may not have seen that the pod was gone
 				return errors.New("the job has not run again")
 			}
 			pods, err := a.pods(ctx)

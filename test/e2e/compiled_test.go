@@ -20,11 +20,12 @@ import (
 	"github.com/wardlet/wardlet/test/harness"
 )
 
-// slowToCompile is the size from which on a plugin takes the compiler long: those of Go have the whole of its runtime,
-// and cost an agent with the race detector ten seconds of processor time.
+// slowToCompile is the size of a module from which compilation takes long. Go plugins contain the
+// whole Go runtime, and cost an agent with the race detector ten seconds of processor time.
 const slowToCompile = 1 << 20
 
-// examples are the plugins of plugins/examples that are slow to compile, each with a hook and settings that it accepts.
+// examples are the plugins of plugins/examples that are slow to compile, each with a hook and
+// settings that the plugin accepts.
 var examples = []struct{ name, hook, rest string }{
 	{"allowed-images", "admit", allow(webOne)},
 	{"required-labels", "admit", "[settings]\nrequired = [\"team\"]\n"},
@@ -36,8 +37,8 @@ var examples = []struct{ name, hook, rest string }{
 	{"source-precedence", "merge", order("file")},
 }
 
-// compiledExamples is a directory of compiled code, as agents keep one, with all these. An
-// agent without the race detector has made it; what it compiles is the same.
+// compiledExamples returns a directory with the compiled code of all these plugins, in the layout
+// of an agent. An agent without the race detector makes it; the compiled code is the same.
 var compiledExamples = sync.OnceValues(func() (string, error) {
 	binary, err := plainBinary()
 	if err != nil {
@@ -68,12 +69,12 @@ var compiledExamples = sync.OnceValues(func() (string, error) {
 	return a.Path("state", "compiled"), compileAll(a)
 })
 
-// compileAll runs an agent until its policies are in force. It needs no runtime for that.
+// compileAll runs an agent until its policies are in force. This needs no runtime.
 func compileAll(a *harness.Agent) error {
 	if err := a.Start(); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience) // there is no test yet whose wait this is
+	ctx, cancel := context.WithTimeout(context.Background(), patience) // no test exists yet whose context could be used
 	defer cancel()
 	err := a.Process.Await(ctx, poll, func(ctx context.Context) error {
 		var sets []api.PolicySet
@@ -89,8 +90,9 @@ func compileAll(a *harness.Agent) error {
 	return nil
 }
 
-// compiles has the agent find the code of a plugin that is slow to compile; it verifies and rewrites the module itself.
-// Agents may share such a directory, so it may run already.
+// compiles copies the code of a plugin that is slow to compile into the agent's directory. The
+// agent still verifies and rewrites the module itself. It may run already, because agents may share
+// such a directory.
 func (a *agent) compiles(t *testing.T, module []byte) {
 	t.Helper()
 	if a.cold || len(module) < slowToCompile {
@@ -100,7 +102,7 @@ func (a *agent) compiles(t *testing.T, module []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The document of what is known of a module follows a line with its digest.
+	// The file has a line with a digest, then the document of what is known of the module.
 	sum := sha256.Sum256(module)
 	known, err := os.ReadFile(filepath.Join(from, "accepted", hex.EncodeToString(sum[:])))
 	if err != nil {
@@ -120,7 +122,7 @@ func (a *agent) compiles(t *testing.T, module []byte) {
 	}
 	temp := a.Path("compiled.tmp")
 	if err := errors.Join(
-		os.MkdirAll(filepath.Dir(to), 0o700), // with the mode that the agent wants of all of them
+		os.MkdirAll(filepath.Dir(to), 0o700), // with the mode that the agent requires of all of them
 		os.CopyFS(temp, os.DirFS(filepath.Join(from, "modules", entry))), os.Chmod(temp, 0o700),
 		os.Rename(temp, to),
 	); err != nil {

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// A node whose policy forbids exec runs programs in the namespace that the policy lists only, and says who has tried.
+// A node whose policy denies exec allows it only in the namespace that the policy lists, and
+// records who has tried.
 func TestConnect_aPolicyForbidsExecOnANode(t *testing.T) {
 	t.Parallel()
 	n := startNode(t)

@@ -20,28 +20,28 @@ import (
 )
 
 // reloadPoints are the steps of a reload at which the agent is killed, in their
-// order. The first keptPoint of them leave the set before for the next start.
+// order. After a kill at one of the first keptPoint steps, the next start uses the old set.
 var reloadPoints = []string{
 	"set read", "set verified", "set compiled", "set tested", "set content written", "set content kept", "set kept", "set in force",
 }
 
 const keptPoint = 6
 
-// startPoints are the steps between a verdict and a pod that runs. From the
-// storedPoint on the verdict counts, whatever the policies say later.
+// startPoints are the steps between a verdict and a running pod. From the
+// storedPoint on the verdict is final, whatever the policies decide later.
 var startPoints = []string{
 	"record due", "record written", "verdict given", "verdict stored", "change handed on", "sandbox due", "sandbox made", "container started",
 }
 
 const storedPoint = 3
 
-// crashing is an agent that kills itself at the armed point. It has three policies,
-// one of which changes pods, and a pod that runs.
+// crashing is an agent that kills itself at the armed point. It has a running pod and three
+// policies, one of which changes pods.
 type crashing struct {
 	*agent
 	node   node
 	file   string
-	steady string // the container of the pod that runs
+	steady string // the container of the steady pod
 }
 
 func newCrashing(t *testing.T, name string) *crashing {
@@ -64,8 +64,8 @@ func newCrashing(t *testing.T, name string) *crashing {
 	return a
 }
 
-// answers puts the policy in place whose answer counts: 0 to allow, 1 to deny. Each
-// number makes it another module, and only the last rename makes it another set.
+// answers installs the policy "changing", which allows with the answer 0 and denies with 1. Each
+// number makes another module, and only the last rename completes the new set.
 // It returns the digest of the module.
 func (a *crashing) answers(t *testing.T, answer int32, number ...int) string {
 	t.Helper()
@@ -82,7 +82,7 @@ func (a *crashing) decides(t *testing.T, digest string) {
 	})
 }
 
-// armed has the agent kill itself when it comes to the point.
+// armed makes the agent kill itself when it reaches the point.
 func (a *crashing) armed(t *testing.T, point string) {
 	t.Helper()
 	a.write(t, a.file, point)
@@ -107,7 +107,7 @@ func (a *crashing) dies(t *testing.T, point string) {
 	}
 }
 
-// set waits until the operator's set is as wanted, and returns it.
+// set waits until the operator's policy set is as wanted, and returns it.
 func (a *agent) set(t *testing.T, what string, wanted func(*api.PolicySet) bool) api.PolicySet {
 	t.Helper()
 	var set api.PolicySet
@@ -125,7 +125,7 @@ func (a *agent) set(t *testing.T, what string, wanted func(*api.PolicySet) bool)
 	return set
 }
 
-// untouched sees that the pod that ran all the time has its container still.
+// untouched checks that the steady pod still has its container.
 func (a *crashing) untouched(t *testing.T, when string) {
 	t.Helper()
 	if now := container(a.running(t, "steady")["steady"]); now != a.steady {
@@ -142,7 +142,7 @@ func TestKilledAtAnyStepOfAReloadTheNextStartHasTheOldSetOrTheNewOneWhole(t *tes
 		a.armed(t, point)
 		a.answers(t, 0, i+1)
 		a.dies(t, point)
-		// What the directory holds is of no use now: the next start has what was kept.
+		// The directory is now invalid: the next start uses the set that was kept.
 		a.place(t, "broken.toml", []byte("nothing"))
 		a.start(t)
 		kept := a.set(t, "in force without its directory", func(s *api.PolicySet) bool { return s.Refused != "" })
@@ -187,7 +187,7 @@ func TestKilledBetweenAVerdictAndTheStartOfItsPodTheVerdictIsMadeAgainOrStands(t
 		a.armed(t, point)
 		a.manifest(t, name+".yaml", imagePod(name, webOne, "app: web"))
 		a.dies(t, point)
-		become(1) // nothing new may run any more
+		become(1) // no new pod may run any more
 		a.start(t)
 		if i < storedPoint {
 			a.pod(t, name, denied("Said", `policy "changing"`))

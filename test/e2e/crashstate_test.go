@@ -33,7 +33,7 @@ func (a *agent) forget(t *testing.T) {
 	}
 }
 
-// onlyContainer sees for a while that a pod has this container and no other.
+// onlyContainer checks for a while that a pod has this container and no other.
 func (a *agent) onlyContainer(t *testing.T, n node, name, id, when string) {
 	t.Helper()
 	steadily(t, 3*time.Second, when, func(ctx context.Context) error {
@@ -45,7 +45,7 @@ func (a *agent) onlyContainer(t *testing.T, n node, name, id, when string) {
 	})
 }
 
-// containersOf are the IDs of all containers of a pod, also of those that ended.
+// containersOf returns the IDs of all containers of a pod, also of those that have exited.
 func (n node) containersOf(ctx context.Context, name string) ([]string, error) {
 	list, err := n.CRI.ListContainers(ctx, &criapi.ListContainersRequest{
 		Filter: &criapi.ContainerFilter{LabelSelector: map[string]string{"io.kubernetes.pod.name": name}},
@@ -60,7 +60,7 @@ func (n node) containersOf(ctx context.Context, name string) ([]string, error) {
 	return ids, nil
 }
 
-// labelled is a pod that runs, is ready, and has the label a policy adds.
+// labelled checks that a pod runs, is ready, and has the label that a policy adds.
 func labelled(value string) func(*v1.Pod) error {
 	return func(p *v1.Pod) error {
 		if p.Labels["added"] != value || !ready(*p) {

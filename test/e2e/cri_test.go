@@ -14,7 +14,7 @@ import (
 	"github.com/wardlet/wardlet/test/harness"
 )
 
-// A pod in the host's network is reached at the host's address.
+// A pod in the host's network is reachable at the host's address.
 func TestHostNetworkPod(t *testing.T) {
 	t.Parallel()
 	n := startNode(t)
@@ -30,7 +30,8 @@ func TestHostNetworkPod(t *testing.T) {
 	logged(t, p, " stdout F received terminated\n")
 }
 
-// A pod of its own network is reached at its address in the runtime's subnet, and at a port of the host.
+// A pod with its own network is reachable at its address in the runtime's subnet, and at a port of
+// the host.
 func TestBridgedPod(t *testing.T) {
 	t.Parallel()
 	n := startNode(t)
@@ -64,7 +65,7 @@ func TestPodReachesPod(t *testing.T) {
 	logged(t, client, " stdout F hello from server\n")
 }
 
-// Stop removes the pods that still run, also their cgroups.
+// Stop removes the pods that still run, and their cgroups.
 func TestStopTakesPodsAway(t *testing.T) {
 	t.Parallel()
 	n := startNode(t)
@@ -83,7 +84,7 @@ func TestStopTakesPodsAway(t *testing.T) {
 	assertNoCgroup(t, n.Name())
 }
 
-// assertNoCgroup fails the test when a cgroup of that name is left at the top of any hierarchy.
+// assertNoCgroup fails the test if a cgroup of that name is left at the top of any hierarchy.
 func assertNoCgroup(t *testing.T, name string) {
 	t.Helper()
 	left, err := harness.CgroupsNamed(name)

@@ -20,8 +20,9 @@ import (
 
 var manifests = flag.String("manifests", "../cluster/testdata", "the directory of the manifests of DaemonSets; a copy of others may stand in for it")
 
-// TestDaemonsets_asStaticPods: the pods of DaemonSets and Deployments that people run become ready without a cluster,
-// on the ConfigMaps and Secrets of the node's directory, and each container has what its pod and these objects say.
+// TestDaemonsets_asStaticPods: the pods of widely used DaemonSets and Deployments become ready
+// without a cluster, with the ConfigMaps and Secrets of the node's directory. Each container has
+// what its pod and these objects define.
 func TestDaemonsets_asStaticPods(t *testing.T) {
 	t.Parallel()
 	sets, err := daemonsets.Read(*manifests)
@@ -59,7 +60,7 @@ func TestDaemonsets_asStaticPods(t *testing.T) {
 	a.start(t)
 	for name, p := range a.running(t, slices.Collect(maps.Keys(pods))...) {
 		node := p.Spec.NodeName
-		p.Spec = pods[name].spec // the agent shows no values of variables
+		p.Spec = pods[name].spec // the agent does not show the values of variables
 		p.Spec.NodeName = node
 		err := pods[name].set.Check(&p, pods[name].set.Objects(p.Namespace), func(container string) (string, error) {
 			return a.wardlet("logs", p.Namespace+"/"+p.Name, container)
@@ -72,8 +73,8 @@ func TestDaemonsets_asStaticPods(t *testing.T) {
 	a.nothingLeft(t, n)
 }
 
-// sharedDirectory returns a directory that stands for the machine's own, on a mount of its own that is shared, as the
-// root of a node is.
+// sharedDirectory returns a directory that stands for the machine's root. It is a mount of its
+// own with shared propagation, like the root of a node.
 func (a *agent) sharedDirectory(t *testing.T) string {
 	t.Helper()
 	dir := a.Path("host")
@@ -81,7 +82,7 @@ func (a *agent) sharedDirectory(t *testing.T) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		// What containers mounted there goes too, and what pods have that a test which failed has left.
+		// This also unmounts what containers mounted there, and mounts that a failed test has left.
 		below, err := harness.MountsBelow(a.Dir)
 		if err != nil {
 			t.Error(err)

@@ -17,7 +17,8 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// exceeded says why a pod has not ended for its deadline, and all of it with it.
+// exceeded returns an error unless the pod and all its containers have ended because of its
+// deadline.
 func exceeded(p *v1.Pod) error {
 	st := &p.Status
 	if st.Phase != v1.PodFailed || st.Reason != "DeadlineExceeded" || st.Message != "Pod was active on the node longer than the specified deadline" {
@@ -31,7 +32,7 @@ func exceeded(p *v1.Pod) error {
 	return nil
 }
 
-// endsOfDeadline waits until the pod has ended for its deadline, and returns how
+// endsOfDeadline waits until the pod has ended because of its deadline, and returns how
 // long its container ran after the pod had started.
 func (a *agent) endsOfDeadline(t *testing.T, name string) (v1.Pod, time.Duration) {
 	t.Helper()
@@ -56,7 +57,7 @@ func TestAPodEndsWhenItsDeadlineComesAndStaysEnded(t *testing.T) {
 	a.manifest(t, "web.yaml", hostPod("web", "sleep"))
 	a.running(t, "job", "web")
 	p, ran := a.endsOfDeadline(t, "job-late")
-	// Times of a status are whole seconds.
+	// The times in a status are whole seconds.
 	if ran < 4*time.Second || ran > 9*time.Second {
 		t.Errorf("it ran for %s, want 5 s and what its end took", ran)
 	}
@@ -70,7 +71,7 @@ func TestAPodEndsWhenItsDeadlineComesAndStaysEnded(t *testing.T) {
 		t.Errorf("no event says so: %+v", events)
 	}
 
-	// Neither a restart nor a runtime that has lost everything brings it back.
+	// Neither a restart nor a runtime that has lost everything starts the pod again.
 	a.kill()
 	n.wipe(t)
 	a.start(t)
@@ -132,7 +133,7 @@ func TestAnEditOfAPodThatHasEndedDoesNotStartItWithTheNextAgent(t *testing.T) {
 	a.remove(t, "job.yaml")
 	a.nothingLeft(t, n)
 	a.manifest(t, "job.yaml", job)
-	a.running(t, "job") // another life
+	a.running(t, "job") // a new pod
 	a.remove(t, "job.yaml")
 	a.nothingLeft(t, n)
 }
@@ -168,7 +169,8 @@ func TestADeadlineGoesOnWhileNoAgentRuns(t *testing.T) {
 	if !now.Status.StartTime.After(web.Status.StartTime.Time) {
 		t.Errorf("the pod without a deadline started at %s, and after the restart of the agent at %s", web.Status.StartTime, now.Status.StartTime)
 	}
-	// A time may be earlier than before: it is the runtime's now, not the later one at which a busy agent saw the change.
+	// A time may be earlier than before: it is now the runtime's time, not the later one at which a
+	// busy agent saw the change.
 	for i, at := range times(&now) {
 		if was := times(&web)[i]; at.Sub(was) > 2*time.Second || at.Before(web.Status.StartTime.Time) {
 			t.Errorf("time %d of the pod without a deadline was %s and is %s", i, was, at)

@@ -18,17 +18,17 @@ import (
 	"github.com/wardlet/wardlet/test/harness"
 )
 
-// typed is a block of commands of a document, and lines of what they print.
+// typed is a block of commands from a document, with lines that they print.
 type typed struct{ commands, prints string }
 
 var (
 	typedBlock = regexp.MustCompile("(?s)```sh\n(.*?)```(?:\n```text\n(.*?)```)?")
-	// looks are commands that may be repeated until they print what they should.
+	// looks matches commands that may be repeated until they print what they should.
 	looks = regexp.MustCompile(`^wardlet -c agent\.toml (get|explain|policy promote) `)
 	runs  = regexp.MustCompile(`^wardlet -c agent\.toml run\n$`)
 )
 
-// typedIn are the blocks of a section, in its order.
+// typedIn returns the blocks of a section, in its order.
 func typedIn(t *testing.T, document, section string) (blocks []typed) {
 	t.Helper()
 	text, err := os.ReadFile(document)
@@ -46,7 +46,7 @@ func typedIn(t *testing.T, document, section string) (blocks []typed) {
 	return blocks
 }
 
-// repeats reports whether all commands of the block only look.
+// repeats reports whether all commands of the block only read, and so may be repeated.
 func (b *typed) repeats() bool {
 	for line := range strings.Lines(b.commands) {
 		if !looks.MatchString(line) {
@@ -56,8 +56,8 @@ func (b *typed) repeats() bool {
 	return true
 }
 
-// missing is the first line that was to be printed and was not. "…" is anything,
-// and how far words are apart counts for nothing.
+// missing returns the first expected line that was not printed. "…" matches anything,
+// and the amount of space between words does not matter.
 func (b *typed) missing(printed string) error {
 	flat := func(s string) string { return strings.Join(strings.Fields(s), " ") }
 	printed = flat(printed)
@@ -73,8 +73,8 @@ func (b *typed) missing(printed string) error {
 	return nil
 }
 
-// TestDocs_whatIsTypedWorks types what documents tell the reader to type, and
-// looks for what they say is printed.
+// TestDocs_whatIsTypedWorks runs the commands that documents tell the reader to type, and
+// checks that they print what the documents say.
 func TestDocs_whatIsTypedWorks(t *testing.T) {
 	t.Parallel()
 	if _, err := plainBinary(); err != nil {
@@ -83,7 +83,7 @@ func TestDocs_whatIsTypedWorks(t *testing.T) {
 	docs := filepath.Join("..", "..", "docs")
 	for _, test := range []struct {
 		name, document, section string
-		blocks                  int // the section has at least so many
+		blocks                  int // the least number of blocks in the section
 	}{
 		{"quick start", filepath.Join(docs, "quickstart.md"), "A pod and a policy", 8},
 		{"tutorial", filepath.Join(docs, "policies", "tutorial.md"), "In ten minutes", 12},
@@ -99,8 +99,8 @@ func TestDocs_whatIsTypedWorks(t *testing.T) {
 	}
 }
 
-// typeAll types all blocks in a folder of their own, the agent in a second
-// terminal, and ends the agent with ctrl-C.
+// typeAll runs the commands of all blocks in a new directory, with the agent in a second
+// terminal, and stops the agent with ctrl-C.
 func typeAll(t *testing.T, blocks []typed) {
 	t.Helper()
 	n := startNode(t)
@@ -115,7 +115,7 @@ func typeAll(t *testing.T, blocks []typed) {
 	}
 	shell := func(ctx context.Context, commands string) *exec.Cmd {
 		c := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", commands)
-		c.Dir, c.SysProcAttr = dir, &syscall.SysProcAttr{Setsid: true} // as Command has it
+		c.Dir, c.SysProcAttr = dir, &syscall.SysProcAttr{Setsid: true} // as Command sets it
 		c.Env = append(os.Environ(), "PATH="+buildDir+":"+os.Getenv("PATH"), "WARDLET_SOURCE="+repository,
 			"CONTAINER_RUNTIME_ENDPOINT="+n.Endpoint(), harness.QuickEnd)
 		return c
@@ -147,8 +147,8 @@ func typeAll(t *testing.T, blocks []typed) {
 	}
 }
 
-// runInSecondTerminal starts the agent and waits until it answers. A test that
-// fails shows its log.
+// runInSecondTerminal starts the agent and waits until it answers. If the test
+// fails, the agent's log is shown.
 func runInSecondTerminal(t *testing.T, c *exec.Cmd) *exec.Cmd {
 	t.Helper()
 	var log strings.Builder

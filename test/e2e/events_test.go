@@ -25,14 +25,15 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// atOnce is how soon what the runtime tells of must be delivered, on a machine that does other things besides. The
-// runtime itself takes its time to notice that a process has ended; toldWithin leaves it that.
+// atOnce is how soon the PLEG must deliver what the runtime reports, on a machine that also does
+// other work. The runtime itself needs time to notice that a process has exited; toldWithin
+// includes that time.
 const (
 	atOnce     = 200 * time.Millisecond
 	toldWithin = 3 * time.Second
 )
 
-// watcher is a PLEG on a private runtime, and what it asked the runtime for.
+// watcher is a PLEG on a private runtime, with a record of its calls to the runtime.
 type watcher struct {
 	node
 	*runtime.Runtime
@@ -45,7 +46,7 @@ type watcher struct {
 	lags      []time.Duration
 }
 
-// Lag takes the PLEG's lags; its other figures are not of interest here.
+// Lag records the PLEG's lags; the other metrics are not needed here.
 func (w *watcher) Lag(d time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -70,7 +71,7 @@ func (w *watcher) InspectPod(ctx context.Context, uid types.UID) (status.Observe
 	return w.Runtime.InspectPod(ctx, uid)
 }
 
-// startWatcher starts one and waits until it relies on the runtime's events.
+// startWatcher starts a watcher and waits until it relies on the runtime's events.
 func startWatcher(t *testing.T) *watcher {
 	t.Helper()
 	n := startNode(t)
@@ -96,7 +97,7 @@ func startWatcher(t *testing.T) *watcher {
 	return w
 }
 
-// streams waits until the runtime's events are relied on.
+// streams waits until the PLEG relies on the runtime's events.
 func (w *watcher) streams(t *testing.T) {
 	t.Helper()
 	eventually(t, "the runtime's events", func(context.Context) error {
@@ -145,7 +146,7 @@ func (w *watcher) startContainer(t *testing.T, p rawPod) {
 	}
 }
 
-// process is the process of a container, as the runtime says.
+// process returns the process ID of a container, as the runtime reports it.
 func (w *watcher) process(t *testing.T, p rawPod) int {
 	t.Helper()
 	answer, err := w.CRI.ContainerStatus(t.Context(), &criapi.ContainerStatusRequest{ContainerId: p.container, Verbose: true})
@@ -161,7 +162,8 @@ func (w *watcher) process(t *testing.T, p rawPod) int {
 	return info.PID
 }
 
-// told waits until the PLEG tells that something has happened to a container, and returns how long that took.
+// told waits until the PLEG reports an event of this kind about a container, and returns how long
+// that took.
 func (w *watcher) told(t *testing.T, kind pleg.EventType, id string) time.Duration {
 	t.Helper()
 	begun := time.Now()
@@ -215,7 +217,7 @@ func TestWhatTheRuntimeTellsIsSeenAtOnce(t *testing.T) {
 	if _, err := w.CRI.RemovePodSandbox(t.Context(), &criapi.RemovePodSandboxRequest{PodSandboxId: p.sandbox}); err != nil {
 		t.Fatal(err)
 	}
-	// containerd tells of it before it is done.
+	// containerd reports the removal before it has completed it.
 	if took := w.told(t, pleg.ContainerRemoved, p.sandbox); took > 2*time.Second {
 		t.Errorf("the sandbox's removal was told after %s", took)
 	}
@@ -254,7 +256,7 @@ func TestARestartOfTheRuntimeLosesNoEvent(t *testing.T) {
 		}
 		return nil
 	})
-	if err := syscall.Kill(process, syscall.SIGKILL); err != nil { // no runtime is there to report it
+	if err := syscall.Kill(process, syscall.SIGKILL); err != nil { // no runtime runs that could report it
 		t.Fatal(err)
 	}
 	lists := w.lists.Load()
@@ -287,7 +289,8 @@ func TestARestartOfTheRuntimeLosesNoEvent(t *testing.T) {
 	}
 }
 
-// A container whose start broke off with its caller, such as an agent that was killed, has not run to its end.
+// A container whose start was canceled with its caller, such as a killed agent, has not run and
+// exited.
 func TestStartContainer_callerGoesAway(t *testing.T) {
 	t.Parallel()
 	w := startWatcher(t)
@@ -300,7 +303,7 @@ func TestStartContainer_callerGoesAway(t *testing.T) {
 		timer.Stop()
 		cancel()
 		if err == nil {
-			break // it takes less time than that
+			break // a start takes less time than that
 		}
 		shown := w.settled(t, p)
 		observed, err := w.InspectPod(t.Context(), types.UID(p.config.GetMetadata().GetUid()))
@@ -318,10 +321,11 @@ func TestStartContainer_callerGoesAway(t *testing.T) {
 	}
 }
 
-// settled returns the state of a container whose start was canceled, once the runtime does no more about it.
+// settled returns the state of a container whose start was canceled, once that state no longer
+// changes.
 func (w *watcher) settled(t *testing.T, p rawPod) criapi.ContainerState {
 	t.Helper()
-	for range 20 { // a start that the runtime never heard of leaves the container as it was
+	for range 20 { // a start that never reached the runtime leaves the container unchanged
 		answer, err := w.CRI.ContainerStatus(t.Context(), &criapi.ContainerStatusRequest{ContainerId: p.container})
 		if err != nil {
 			t.Fatal(err)

@@ -21,15 +21,15 @@ import (
 	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// closed is the rest of a change-window policy whose only window is two to four
-// days away, for pods that a selector names.
+// closed returns the rest of a change-window policy for the pods that a selector matches. Its only
+// window is two to four days away.
 func closed(selector, limit string) string {
 	day := strings.ToLower(time.Now().UTC().AddDate(0, 0, 3).Format("Mon"))
 	return fmt.Sprintf("[match]\nlabel_selector = %q\n[limits]\nmax_suppress = %q\n[settings]\nwindows = [{ days = [%q], from = \"11:00\", to = \"13:00\" }]\n",
 		selector, limit, day)
 }
 
-// outside is the reason of change-window outside of its windows.
+// outside returns the reason that change-window uses outside of its windows.
 func outside() string {
 	if clock.ClockSynchronized() {
 		return "OutsideChangeWindow"
@@ -38,7 +38,7 @@ func outside() string {
 }
 
 // waiting returns the updates that wait, by the names of their pods without the
-// node's.
+// node's name.
 func (a *agent) waiting(ctx context.Context) (map[string]api.WaitingUpdate, error) {
 	var list []api.WaitingUpdate
 	if err := a.API.Get(ctx, "/v1/updates", &list); err != nil {
@@ -51,7 +51,7 @@ func (a *agent) waiting(ctx context.Context) (map[string]api.WaitingUpdate, erro
 	return all, nil
 }
 
-// suppressed waits until the updates of these pods and no others are held back,
+// suppressed waits until the updates of exactly these pods are suppressed,
 // and returns them.
 func (a *agent) suppressed(t *testing.T, names ...string) map[string]api.WaitingUpdate {
 	t.Helper()
@@ -143,7 +143,7 @@ func TestAnUpdateOutsideItsWindowWaitsAlsoOverARestart(t *testing.T) {
 	}
 	same("after a restart", "kept", "freed", "brief")
 
-	// Newer content does not begin anew, and it is the newest that passes.
+	// Newer content does not restart the time limit, and the newest content is what passes.
 	a.manifest(t, "freed.yaml", imagePod("freed", webTwo, "newest: \"yes\""))
 	eventually(t, "the newest version waits", func(ctx context.Context) error {
 		all, err := a.waiting(ctx)
@@ -167,7 +167,7 @@ func TestAnUpdateOutsideItsWindowWaitsAlsoOverARestart(t *testing.T) {
 	}
 	a.suppressed(t, "kept")
 
-	// It passes when it was held back for as long as it may.
+	// An update passes when it was suppressed for as long as the limit allows.
 	a.manifest(t, "brief.yaml", imagePod("brief", webTwo, labels["brief"]))
 	u := a.suppressed(t, "kept", "brief")["brief"]
 	if u.Until.Sub(u.Since) != brief {
@@ -182,7 +182,7 @@ func TestAnUpdateOutsideItsWindowWaitsAlsoOverARestart(t *testing.T) {
 	})
 	a.image(t, "brief", webTwo)
 
-	// And when the policy that held it back is gone.
+	// It also passes when the policy that suppressed it is gone.
 	same("to the end", "kept")
 	for _, file := range []string{"window.toml", "window.wasm"} {
 		if err := os.Remove(a.Path("policies", file)); err != nil {
@@ -195,7 +195,7 @@ func TestAnUpdateOutsideItsWindowWaitsAlsoOverARestart(t *testing.T) {
 	a.nothingLeft(t, n)
 }
 
-// alive counts the containers that run, by the names of their pods.
+// alive returns the number of running containers, by the names of their pods.
 func (n node) alive(ctx context.Context) (map[string]int, error) {
 	list, err := n.CRI.ListContainers(ctx, &criapi.ListContainersRequest{})
 	if err != nil {
@@ -220,8 +220,8 @@ func TestUnderAFilterAndAMergePolicyThatNeverAgreeEveryPodRunsOnce(t *testing.T)
 	a.put(t, a.Path("policies"), "never", "filter", wasmtest.Filtering(2, 1000, "Never", "not yet"), "[limits]\nmax_suppress = \"4s\"\n")
 	seed := uint64(time.Now().UnixNano())
 	t.Log("seed of the orders of the kinds:", seed)
-	random := rand.New(rand.NewPCG(seed, 0)) // to be repeated, not to be kept secret
-	// rule has the kinds win in a random order, and returns the first.
+	random := rand.New(rand.NewPCG(seed, 0)) // reproducible, not secret
+	// rule makes the kinds of sources win in a random order, and returns the first.
 	rule := func() (winner string) {
 		t.Helper()
 		kinds := []string{"file", "http"}
@@ -232,7 +232,7 @@ func TestUnderAFilterAndAMergePolicyThatNeverAgreeEveryPodRunsOnce(t *testing.T)
 	}
 	winner := rule()
 	names := []string{"one", "two", "three"}
-	// sets has both sources claim every pod, in a new version.
+	// sets makes both sources claim every pod, in a new version.
 	sets := func(version string) {
 		t.Helper()
 		var fleet []string

@@ -15,7 +15,7 @@ import (
 	"github.com/wardlet/wardlet/test/harness"
 )
 
-// fixedPod is a pod that says its own UID and serves a message.
+// fixedPod returns a pod whose manifest names its UID and which serves a message.
 func fixedPod(port, message, more string) string {
 	return fmt.Sprintf(`apiVersion: v1
 kind: Pod
@@ -30,8 +30,8 @@ spec:
 %s`, port, message, more)
 }
 
-// serving returns the environment of the process that runs with these arguments, by its
-// command line; an error unless there is just one.
+// serving returns the environment of the process whose command line has these arguments. It
+// returns an error unless there is exactly one such process.
 func serving(port, message string) (env string, err error) {
 	processes, err := harness.Processes()
 	if err != nil {

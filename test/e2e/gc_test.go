@@ -14,11 +14,11 @@ import (
 	criapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
-// many is how many pods are removed at once, and how many two agents get at once.
+// many is how many pods are removed at once, and how many pods two agents start at once.
 var many = flag.Int("many", 20, "how many pods there are where they are many; make soak takes 60")
 
-// leftBehind counts what is left of an agent's pods in the runtime, in its
-// directories and as cgroups.
+// leftBehind returns how much is left of an agent's pods in the runtime, in its
+// directories and in the cgroup hierarchies.
 func (a *agent) leftBehind(ctx context.Context, n node) (int, error) {
 	left, err := n.marked(ctx, a.name)
 	if err != nil {
@@ -71,8 +71,8 @@ func TestWhatManyPodsLeaveGoesAtOnce(t *testing.T) {
 	})
 	took := time.Since(stopped)
 	t.Logf("%d pods: the last container stopped after %s, nothing was left %s later", *many, stopped.Sub(begun).Round(time.Millisecond), took.Round(time.Millisecond))
-	// What is not collected at once waits for a minute. How long it takes is for
-	// `make bench` to say, beside a kubelet.
+	// What is not collected at once waits for a minute. `make bench` measures how long
+	// collection takes, in comparison with a kubelet.
 	if limit := 20 * time.Second; took > limit {
 		t.Errorf("something was left for %s, want %s at most", took, limit)
 	}
@@ -149,7 +149,7 @@ func TestOneDeadInstanceOfAContainerStays(t *testing.T) {
 		}
 		return nil
 	})
-	// It does not restart for 10 s, and so is not what made room.
+	// The container does not restart for 10 s, so its restart did not make room.
 	if took := time.Since(begun); took > 5*time.Second {
 		t.Errorf("it took %s", took)
 	}

@@ -16,7 +16,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// stubbornPod ends by SIGINT, not by SIGTERM, and says before that it is to end.
+// stubbornPod exits on SIGINT, not on SIGTERM. Its preStop hook reports that it is to be stopped.
 const stubbornPod = `apiVersion: v1
 kind: Pod
 metadata:
@@ -72,7 +72,7 @@ func TestKill_hooksAndSignals(t *testing.T) {
 	a.running(t, "stubborn")
 	a.kill()
 	a.remove(t, "stubborn.yaml")
-	a.forget(t) // else the state has the pod still
+	a.forget(t) // else the state still has the pod
 	a.start(t)
 	eventually(t, "the hook of the pod is carried out that only the runtime knows", func(context.Context) error {
 		if orphaned.Load() == 0 {

@@ -11,8 +11,8 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// TestLimits_ofAnEmptyDir: a pod whose volume grows beyond its limit fails, also after a restart of the agent; one that is
-// critical, or within its limit, runs on.
+// TestLimits_ofAnEmptyDir: a pod whose volume grows beyond its limit fails, also after a restart
+// of the agent. A pod that is critical, or within its limit, runs on.
 func TestLimits_ofAnEmptyDir(t *testing.T) {
 	t.Parallel()
 	n := startNode(t)

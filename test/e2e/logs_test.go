@@ -77,7 +77,7 @@ func TestLogRotation_ofAChattyContainer(t *testing.T) {
 			continue
 		}
 		sum, count := sizeOf(t, filepath.Dir(log))
-		if sum > files*size || count > files+1 { // one may be being compressed
+		if sum > files*size || count > files+1 { // one file may just be compressed
 			t.Errorf("after line %d the log has %d bytes in %d files", i, sum, count)
 		}
 	}
@@ -102,7 +102,7 @@ func TestLogRotation_ofAChattyContainer(t *testing.T) {
 	if shown, err := a.wardlet("logs", "default/chatty", "--tail", "1"); err != nil || len(current) > 0 && shown != last || len(current) == 0 && shown != "" {
 		t.Errorf("the last line is %q, %v", shown, err)
 	}
-	if len(current) == 0 { // it was rotated after the last line: the newest rotated file has it
+	if len(current) == 0 { // the log was rotated after the last line: the newest rotated file has it
 		rotated, err := filepath.Glob(log + ".*")
 		rotated = slices.DeleteFunc(rotated, func(path string) bool { return strings.HasSuffix(path, ".gz") })
 		if err != nil || len(rotated) != 1 {
@@ -125,7 +125,7 @@ func TestLogRotation_ofAChattyContainer(t *testing.T) {
 	a.stop(t)
 }
 
-// sizeOf returns the size of a directory's files together, in bytes, and their number.
+// sizeOf returns the total size of a directory's files, in bytes, and their number.
 func sizeOf(t *testing.T, dir string) (sum int64, count int) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -133,7 +133,7 @@ func sizeOf(t *testing.T, dir string) (sum int64, count int) {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
-		if info, err := e.Info(); err == nil { // else it has just gone
+		if info, err := e.Info(); err == nil { // else the file was just removed
 			sum += info.Size()
 			count++
 		}

@@ -22,20 +22,21 @@ import (
 )
 
 const (
-	// burners is how many policies each pod of the greedy tenant burns fuel in, and
-	// greedyPods how many of them arrive at once.
+	// burners is how many policies burn fuel for each pod of the greedy tenant, and
+	// greedyPods how many of these pods arrive at once.
 	burners    = 10
 	greedyPods = 200
-	// loopTries is how often there are rounds at most, where all so far miss the limit.
+	// loopTries is how often the rounds are repeated at most while all so far exceed the limit.
 	loopTries = 3
-	// maxDelay is how many times its value in the control a time may be.
+	// maxDelay is the largest allowed ratio of a time under load to the time in the control.
 	maxDelay = 1.5
 )
 
-// loopRounds is how many rounds there are at once, each one of control and one loud.
+// loopRounds is how many pairs of rounds are timed in one try: one control round and one
+// under load.
 var loopRounds = flag.Int("loops", 1, "how many rounds it is timed at once what loops do; make soak takes 3")
 
-// burning is a plugin that burns nearly all the fuel that a policy has by default,
+// burning returns a plugin that burns nearly all the fuel that a policy has by default,
 // and then denies the pod.
 func burning() []byte {
 	const turns = 1_400_000 // of 7 units each
@@ -51,11 +52,12 @@ func burning() []byte {
 	return m.Bytes()
 }
 
-// TestDecisionsRunOffTheLoops has 200 pods of one tenant burn fuel in ten policies
-// each. Meanwhile another tenant's pod starts, restarts and ends in its time: it
-// waits for no more than one decision, and no loop of the agent for any. In the
-// control a process outside the agent takes the processor that decisions take: of
-// two, one busy one alone makes the runtime's starts take 1.3 to 1.5 times as long.
+// TestDecisionsRunOffTheLoops makes 200 pods of one tenant burn fuel in ten policies
+// each. Another tenant's pod must still start, restart and terminate in time: it
+// waits for at most one decision, and no loop of the agent waits for any decision. In the
+// control a process outside the agent uses the processor time that decisions use: on a machine
+// with two processors, one busy processor alone makes the runtime's starts take 1.3 to 1.5 times
+// as long.
 func TestDecisionsRunOffTheLoops(t *testing.T) {
 	n := startNode(t)
 	a := newAgent(t, n, "loops")
@@ -69,7 +71,7 @@ func TestDecisionsRunOffTheLoops(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// With so large a budget nothing but the order of the questions protects the
+	// With so large a budget, only the order of the questions protects the
 	// other tenant.
 	a.write(t, a.ConfigFile(), string(config)+`
 [[tenant]]
@@ -87,7 +89,7 @@ namespaces = ["calm"]
 	a.start(t)
 	l := &loops{agent: a, node: n}
 	nothing := func() {}
-	l.round(t, 0, nothing) // what is made on the first pod
+	l.round(t, 0, nothing) // creates what only the first pod needs
 
 	var control, loud []delays
 	for try := range loopTries {
@@ -128,25 +130,26 @@ func burnOutside(t *testing.T) (idle func()) {
 	}
 }
 
-// loops is an agent whose loops are timed from outside.
+// loops is an agent whose loops are timed from outside the process.
 type loops struct {
 	*agent
 	node node
-	// floods counts those of the greedy tenant.
+	// floods is how many floods of the greedy tenant there were.
 	floods int
 }
 
-// delays are how long it took from a manifest until its container ran, from the
-// end of that container until the next ran, which PLEG must notice, and from the
-// removal of the manifest until the container ended, which the sync loop does.
+// delays are three times: from a manifest until its container runs; from the
+// exit of that container until the next one runs, which depends on PLEG; and from the
+// removal of the manifest until the container has exited, which depends on the sync loop.
 type delays struct{ start, restart, end time.Duration }
 
 func (d delays) String() string {
 	return fmt.Sprintf("start %s, restart %s, end %s", d.start.Round(time.Millisecond), d.restart.Round(time.Millisecond), d.end.Round(time.Millisecond))
 }
 
-// compare says what took too long, by the medians. A restart waits for the next
-// look at the runtime, and that is chance: the longest counts.
+// compare reports which medians are too long, compared with the medians of the control. A
+// restart waits for the next relist of the runtime, so its time varies at random and is compared
+// with the maximum of the control.
 func compare(control, loud []delays) (wrong []string) {
 	for what, of := range map[string]func(d delays) time.Duration{
 		"a start":   func(d delays) time.Duration { return d.start },
@@ -174,7 +177,7 @@ func sorted(all []delays, of func(delays) time.Duration) []time.Duration {
 	return list
 }
 
-// round times a pod of the calm tenant; before comes before each of its times.
+// round times a pod of the calm tenant; before is called before each measurement.
 func (l *loops) round(t *testing.T, number int, before func()) (d delays) {
 	t.Helper()
 	name := fmt.Sprintf("calm-%d", number)
@@ -202,13 +205,13 @@ func (l *loops) round(t *testing.T, number int, before func()) (d delays) {
 		if err == nil && status.GetStatus().GetState() == criapi.ContainerState_CONTAINER_RUNNING {
 			return errors.New("it runs")
 		}
-		return nil // ended, or gone already
+		return nil // exited, or gone already
 	})
 	d.end = time.Since(begun)
 	return d
 }
 
-// container waits for a container of the pod that runs and is not the one before,
+// container waits until the pod has a running container other than before,
 // and returns its ID.
 func (l *loops) container(t *testing.T, name, before string) (id string) {
 	t.Helper()
@@ -230,8 +233,8 @@ func (l *loops) container(t *testing.T, name, before string) (id string) {
 	return id
 }
 
-// flood has the greedy tenant's pods arrive at once, in the place of those before,
-// and comes back when the first of them was judged.
+// flood replaces the greedy tenant's pods by new ones, which all arrive at once,
+// and returns when the first of them was judged.
 func (l *loops) flood(t *testing.T) {
 	t.Helper()
 	l.floods++
@@ -253,7 +256,7 @@ func (l *loops) flood(t *testing.T) {
 	}
 }
 
-// dry waits until all pods of the last flood are judged, and takes them away.
+// dry waits until all pods of the last flood are judged, and removes them.
 func (l *loops) dry(t *testing.T) {
 	t.Helper()
 	eventually(t, "all greedy pods are judged", func(ctx context.Context) error {
@@ -266,7 +269,7 @@ func (l *loops) dry(t *testing.T) {
 	l.nothingLeft(t, l.node)
 }
 
-// judged is how many pods of the last flood are denied.
+// judged returns how many pods of the last flood are denied.
 func (l *loops) judged(ctx context.Context) (judged int, err error) {
 	pods, err := l.pods(ctx)
 	for name, p := range pods {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// buildDir holds what tests built; it goes when they have ended.
+// buildDir holds what tests built; it is removed after the tests.
 var buildDir string
 
 func TestMain(m *testing.M) {

@@ -15,7 +15,7 @@ import (
 	criapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
-// webPod is a manifest as `kubectl run web --image=… --dry-run=client -o yaml`
+// webPod returns a manifest as `kubectl run web --image=… --dry-run=client -o yaml`
 // writes it.
 func webPod(name string) string {
 	return fmt.Sprintf(`apiVersion: v1
@@ -36,8 +36,8 @@ status: {}
 `, name)
 }
 
-// hostPod is a pod in the node's network that takes little time to start and
-// to stop.
+// hostPod returns a pod in the node's network that starts and stops
+// quickly.
 func hostPod(name string, args ...string) string {
 	return fmt.Sprintf(`apiVersion: v1
 kind: Pod
@@ -90,7 +90,7 @@ func TestAManifestBecomesARunningPodAndItsRemovalLeavesNothing(t *testing.T) {
 	}
 }
 
-// strays are what lies in the agent's roots besides its state, its log and its
+// strays returns the files in the agent's roots other than its state, its log and its
 // identity.
 func (a *agent) strays(t *testing.T) []string {
 	t.Helper()

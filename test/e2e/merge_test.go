@@ -13,10 +13,10 @@ import (
 	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// order is source-precedence's settings.
+// order returns settings of source-precedence.
 func order(kinds ...string) string { return fmt.Sprintf("[settings]\norder = [%s]\n", quoted(kinds)) }
 
-// only waits until the node has one pod, which runs and has this value of the
+// only waits until the node has exactly one pod, which runs and has this value of the
 // label "from", and returns it.
 func (a *agent) only(t *testing.T, from string) v1.Pod {
 	t.Helper()
@@ -57,22 +57,22 @@ func TestAMergePolicyDecidesWhichSourceRuns(t *testing.T) {
 	a.says(t, "get conflicts", "web-merged", "policy", "web.yaml of source static runs", "of source fleet does not run",
 		"decided by source-precedence")
 
-	// A restart decides nothing anew.
+	// A restart does not decide the conflict again.
 	a.kill()
 	a.start(t)
 	if again := a.only(t, "static"); container(again) != container(first) {
 		t.Errorf("after a restart it is container %s, before %s", container(again), container(first))
 	}
 
-	// Other settings do, and the one that runs gives way.
+	// Other settings do, and the running pod is replaced.
 	decides("http", "file")
 	a.showsConflict(t, "web-merged: fleet Runs static Lost")
 	if p := a.only(t, "fleet"); p.UID != fleets.UID || container(p) == container(fleets) {
 		t.Errorf("%s runs in %s, want a new container of %s", p.UID, container(p), fleets.UID)
 	}
 
-	// The loser takes over when the winner's manifest goes, not while the source
-	// is away.
+	// The loser takes over when the winner's manifest is removed, but not while the winner's source
+	// is unreachable.
 	f.serves()
 	a.manifest(t, "other.yaml", imagePod("other", webOne, ""))
 	a.running(t, "other")
@@ -124,7 +124,7 @@ func TestAMergePolicyThatRejectsAllEvictsWhatRunsWhereItSaysSo(t *testing.T) {
 	a.withPolicies(t)
 	a.withFleet(t, f, "")
 	a.put(t, a.Path("policies"), "nobody", "merge", wasmtest.Merging(-2, "Neither", "say who it is"), "on_change = \"evict\"\n")
-	// Twenty decisions prove that the set does not fail; nothing is made of these pods.
+	// Twenty decisions prove that the set does not fail. These pods are all denied.
 	a.put(t, a.Path("policies"), "elsewhere", "admit", wasmtest.Answering(1, "Elsewhere", "not here"), "[match]\nnamespaces = [\"other\"]\n")
 	var others []string
 	for i := range 20 {
@@ -142,7 +142,7 @@ func TestAMergePolicyThatRejectsAllEvictsWhatRunsWhereItSaysSo(t *testing.T) {
 	a.pod(t, "web", gone)
 	a.showsConflict(t, "web-rejected: fleet Waits static Waits")
 
-	// When no other document claims its name, it runs again.
+	// When no other document claims its name, the pod runs again.
 	a.remove(t, "web.yaml")
 	a.showsConflict(t, "")
 	again := a.running(t, "web", "db")

@@ -12,7 +12,7 @@ import (
 )
 
 // labelled waits until a pod runs and has this value of the label "from", and
-// defines it.
+// returns the pod.
 func (a *agent) labelled(t *testing.T, name, from string) v1.Pod {
 	t.Helper()
 	return a.pod(t, name, func(p *v1.Pod) error {
@@ -31,7 +31,7 @@ func TestAMergePolicyChangesTheWinnerBeforeItIsJudged(t *testing.T) {
 	a := newAgent(t, n, "patched")
 	a.withPolicies(t)
 	a.withFleet(t, f, "")
-	// The first candidate is that of the source that agent.toml names first.
+	// The first candidate is from the source that agent.toml names first.
 	a.put(t, a.Path("policies"), "patcher", "merge",
 		wasmtest.Patching(0, `[{"op":"replace","path":"/metadata/labels/from","value":"merged"}]`), "mutable_paths = [\"/metadata/labels\"]\n")
 	a.start(t)
@@ -42,7 +42,7 @@ func TestAMergePolicyChangesTheWinnerBeforeItIsJudged(t *testing.T) {
 	first := a.labelled(t, "web", "merged")
 	a.says(t, "get conflicts", "web-patched", "policy", "patcher changed /metadata/labels/from")
 
-	// It is the same after a restart, and when the conflict has ended.
+	// The pod stays the same after a restart, and when the conflict has ended.
 	a.kill()
 	a.start(t)
 	if again := a.labelled(t, "web", "merged"); container(again) != container(first) || again.UID != first.UID {

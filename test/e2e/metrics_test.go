@@ -22,17 +22,17 @@ import (
 	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// samples are values by the name of each sample with its labels.
+// samples maps the name and labels of each sample to its value.
 type samples map[string]float64
 
-// scrape is what /metrics says.
+// scrape is the content of /metrics.
 type scrape struct {
 	samples
 	// families are the names of all metrics, without those of the process.
 	families []string
 }
 
-// measured reads the metrics on the agent's socket, as docs/metrics.md says.
+// measured reads the metrics from the agent's socket, as docs/metrics.md describes.
 func (a *agent) measured(ctx context.Context) (got scrape, err error) {
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", a.Path("run", "w.sock"))
@@ -53,7 +53,7 @@ func (a *agent) measured(ctx context.Context) (got scrape, err error) {
 	return parse(string(text))
 }
 
-// parse reads the text of Prometheus.
+// parse parses the text format of Prometheus.
 func parse(text string) (scrape, error) {
 	all := scrape{samples: samples{}}
 	for line := range strings.Lines(text) {
@@ -75,8 +75,8 @@ func parse(text string) (scrape, error) {
 	return all, nil
 }
 
-// measures waits until each of these samples has its value, 0 where there is none,
-// and those in least have theirs or more.
+// measures waits until each sample in exact has its value, 0 for a missing sample,
+// and each sample in least has at least its value.
 func (a *agent) measures(t *testing.T, when string, exact, least samples) (got scrape) {
 	t.Helper()
 	eventually(t, "metrics "+when, func(ctx context.Context) error {
@@ -100,7 +100,7 @@ func (a *agent) measures(t *testing.T, when string, exact, least samples) (got s
 	return got
 }
 
-// documented are the families of docs/metrics.md.
+// documented returns the metrics that docs/metrics.md lists.
 func documented(t *testing.T) (names []string) {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/metrics.md")
@@ -119,13 +119,13 @@ func documented(t *testing.T) (names []string) {
 	return names
 }
 
-// unusual are the metrics that are there only once something has gone wrong.
+// unusual are the metrics that appear only after an error.
 var unusual = []string{
 	"kubelet_restarted_pods_total", "kubelet_run_podsandbox_errors_total", "kubelet_runtime_operations_errors_total",
 	"kubelet_started_containers_errors_total", "wardlet_policy_failures_total",
 }
 
-// cgroupVersion is that of the machine.
+// cgroupVersion returns the machine's cgroup version.
 func cgroupVersion() float64 {
 	if _, err := os.Stat("/sys/fs/cgroup/cgroup.controllers"); err != nil {
 		return 1

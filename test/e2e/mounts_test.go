@@ -13,7 +13,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// TestMounts_recursiveReadOnly: what is mounted below a volume is read-only, too, and the status says so.
+// TestMounts_recursiveReadOnly: mounts below a volume are read-only, too, and the status says so.
 func TestMounts_recursiveReadOnly(t *testing.T) {
 	t.Parallel()
 	n := startNode(t)

@@ -12,15 +12,15 @@ import (
 	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// replacing is a policy that has every pod run another image; rest is what
-// follows in its document.
+// replacing installs a policy that replaces the image of every pod; rest is the
+// rest of its document.
 func (a *agent) replacing(t *testing.T, image, rest string) {
 	t.Helper()
 	patch := fmt.Sprintf(`[{"op":"replace","path":"/spec/containers/0/image","value":%q}]`, image)
 	a.module(t, "mirror", wasmtest.Patching(0, patch), "mutable_paths = [\"/spec/containers/*/image\"]\n"+rest)
 }
 
-// changedTo is a pod that runs an image because a policy said so.
+// changedTo checks that a pod runs an image that a policy has set.
 func changedTo(image string) func(*v1.Pod) error {
 	return func(p *v1.Pod) error {
 		if !ready(*p) || p.Spec.Containers[0].Image != image {
@@ -61,7 +61,7 @@ func TestWhatAPolicyMadeOfAPodRunsOnWhateverBecomesOfThePolicy(t *testing.T) {
 	a.start(t)
 	same("after a restart with policies that change nothing, and would deny it")
 
-	// The agent loses its memory: with the same policies it is the same pod again.
+	// The agent loses its state. With the same policies the pod stays the same.
 	a.replacing(t, webTwo, "")
 	a.stop(t)
 	if err := os.RemoveAll(a.Path("state", "documents")); err != nil {
@@ -70,7 +70,7 @@ func TestWhatAPolicyMadeOfAPodRunsOnWhateverBecomesOfThePolicy(t *testing.T) {
 	a.start(t)
 	same("after its memory was lost")
 
-	// Without them the agent cannot know what runs, and does not touch it.
+	// Without the policies the agent cannot identify the running pod, and leaves it unchanged.
 	a.policy(t, "allowed-images", allow(webOne, webTwo))
 	a.replacing(t, webTwo, "mode = \"off\"\n")
 	a.stop(t)

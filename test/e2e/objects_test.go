@@ -17,7 +17,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// withObjects configures a directory of objects, and returns it.
+// withObjects configures a directory of objects, and returns its path.
 func (a *agent) withObjects(t *testing.T) (dir string) {
 	t.Helper()
 	dir = a.Path("objects")
@@ -34,7 +34,7 @@ func configMap(text string) string {
 
 const secret = "apiVersion: v1\nkind: Secret\nmetadata:\n  name: login\nstringData:\n  password: hunter2\n"
 
-// objectPod serves what it has of the objects.
+// objectPod returns a pod that serves what it received from the objects.
 func objectPod(name string) string {
 	return strings.Replace(webPod(name), "    resources: {}\n  dns", `    resources: {}
     env:
@@ -54,8 +54,9 @@ func objectPod(name string) string {
   dns`, 1)
 }
 
-// TestObjects_ofTheNodesDirectory: static pods have ConfigMaps and Secrets without an API server. What changes comes to those
-// that run; what breaks takes nothing from them, nor from a new one.
+// TestObjects_ofTheNodesDirectory: static pods use ConfigMaps and Secrets without an API server.
+// Running pods receive changes. An invalid file leaves the objects unchanged for running pods and
+// for new ones.
 func TestObjects_ofTheNodesDirectory(t *testing.T) {
 	t.Parallel()
 	n := startNode(t)
@@ -106,7 +107,7 @@ func TestObjects_ofTheNodesDirectory(t *testing.T) {
 	if err := errors.Join(err, logErr); err != nil || strings.Contains(out+string(log), "hunter") {
 		t.Errorf("a secret is told, or %v", err)
 	}
-	for _, text := range []string{"hunter", "aHVudGVy"} { // as it is, and in base64
+	for _, text := range []string{"hunter", "aHVudGVy"} { // in plain text, and in base64
 		if found, err := a.remembered(text); err != nil || len(found) > 0 {
 			t.Error(fmt.Errorf("a secret can be read in %q, %w", found, err))
 		}
@@ -123,19 +124,20 @@ var (
 	changeTime = flag.Duration("changing", 3*time.Second, "for how long it changes")
 )
 
-// version is a ConfigMap whose files all say a number.
+// version returns a ConfigMap whose files all contain the number.
 func version(n int) string {
 	return fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: app\ndata:\n  a: \"%[1]d\"\n  b: \"%[1]d\"\n  c: \"%[1]d\"\n", n)
 }
 
-// reader is a pod that ends when its files do not all say the same.
+// reader returns a pod that exits when its files do not all have the same content.
 func reader(name string) string {
 	return hostPod(name, "agree", "/app", "a", "b", "c") +
 		"    volumeMounts: [{name: app, mountPath: /app}]\n  restartPolicy: Never\n  volumes: [{name: app, configMap: {name: app}}]\n"
 }
 
-// TestObjects_aChangeIsSeenWhole: pods that read all files of a ConfigMap at one moment never see some of one version and some
-// of another, while that changes again and again; in the end all have the last one.
+// TestObjects_aChangeIsSeenWhole: pods that read all files of a ConfigMap at one moment never see
+// files of two versions, while the ConfigMap changes again and again. In the end all pods have the
+// last version.
 func TestObjects_aChangeIsSeenWhole(t *testing.T) {
 	t.Parallel()
 	n := startNode(t)
@@ -167,8 +169,9 @@ func TestObjects_aChangeIsSeenWhole(t *testing.T) {
 	a.nothingLeft(t, n)
 }
 
-// TestObjects_killedAtAnyStepOfAChange: an agent that is killed while it brings files up to date leaves the old ones or the new
-// ones, whole; the next one has the new ones, and leaves nothing of the old.
+// TestObjects_killedAtAnyStepOfAChange: an agent that is killed while it updates files leaves
+// either all old files or all new ones. The next agent has the new files, and leaves nothing of
+// the old ones.
 func TestObjects_killedAtAnyStepOfAChange(t *testing.T) {
 	t.Parallel()
 	n := startNode(t)
@@ -185,7 +188,7 @@ func TestObjects_killedAtAnyStepOfAChange(t *testing.T) {
 	a.manifest(t, "reader.yaml", reader("reader"))
 	p := a.running(t, "reader")["reader"]
 	files := a.Path("root", "pods", string(p.UID), "volumes", "kubernetes.io~configmap", "app")
-	// now is what all files say that are in force at one moment.
+	// now returns the content of all files that are visible at one moment.
 	now := func() (text string, err error) {
 		at, err := filepath.EvalSymlinks(filepath.Join(files, "..data"))
 		if err != nil {
@@ -205,7 +208,7 @@ func TestObjects_killedAtAnyStepOfAChange(t *testing.T) {
 	}
 	for i, step := range []struct {
 		point string
-		// behind is by how many versions the files are older than the object when the agent is killed.
+		// behind is how many versions the files are older than the object when the agent is killed.
 		behind int
 	}{{"files written", 1}, {"files linked", 1}, {"files in force", 0}} {
 		a.armed(t, step.point)
@@ -218,7 +221,7 @@ func TestObjects_killedAtAnyStepOfAChange(t *testing.T) {
 		eventually(t, "the files are new", func(context.Context) error {
 			got, err := now()
 			entries, listed := os.ReadDir(files)
-			if err = errors.Join(err, listed); err == nil && (got != strconv.Itoa(i+1) || len(entries) != 5) { // ..data, what it leads to, and the links
+			if err = errors.Join(err, listed); err == nil && (got != strconv.Itoa(i+1) || len(entries) != 5) { // ..data, its target, and the links
 				err = fmt.Errorf("killed at %q, after that: the files say %s, and there are %v", step.point, got, entries)
 			}
 			return err

@@ -16,14 +16,14 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// crowd is how many pods run where a policy comes that denies them all, and what it may
-// evict of them.
+// crowd is how many pods run when a policy arrives that denies them all, and crowdGoes how many
+// of them it may evict.
 const (
 	crowd     = 30
 	crowdGoes = 3
 )
 
-// evictedOf tells which pods run, which were evicted, and which have something else.
+// evictedOf returns which pods run and which were evicted. Any other state is an error.
 func (a *agent) evictedOf(ctx context.Context) (run, evicted []string, err error) {
 	all, err := a.pods(ctx)
 	for name, p := range all {
@@ -39,7 +39,7 @@ func (a *agent) evictedOf(ctx context.Context) (run, evicted []string, err error
 	return run, evicted, err
 }
 
-// evicts waits until so many pods were evicted and all others run.
+// evicts waits until n pods were evicted and all others run.
 func (a *agent) evicts(t *testing.T, n int) {
 	t.Helper()
 	eventually(t, fmt.Sprintf("%d pods evicted", n), func(ctx context.Context) error {
@@ -78,7 +78,7 @@ func TestAPolicyThatDeniesEverythingEndsATenthOfWhatRuns(t *testing.T) {
 	if err != nil {
 		t.Fatalf(`%v; "make plugins" builds it`, err)
 	}
-	// Its third eviction is on the disk when the agent is killed, and the pod runs.
+	// The third eviction is on the disk when the agent is killed, and its pod still runs.
 	a.module(t, "deny-all", module, "on_change = \"evict\"\n"+allow("registry.example/none"))
 	a.evicts(t, 2)
 	const stored = "eviction stored"
@@ -116,8 +116,8 @@ func TestAPolicyThatDeniesEverythingEndsATenthOfWhatRuns(t *testing.T) {
 	}
 }
 
-// violating is a pod that runs with the condition that policy would not admit it, and
-// with these words in its message.
+// violating checks that a pod runs with the condition that policy would not admit it, and
+// with these words in the condition's message.
 func violating(words ...string) func(*v1.Pod) error {
 	return func(p *v1.Pod) error {
 		c := api.Condition(&p.Status, api.ConditionPolicyViolation)

@@ -18,7 +18,7 @@ import (
 	criapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
-// wipe takes everything out of the runtime, as when its state is lost, and
+// wipe removes everything from the runtime, as when its state is lost, and
 // returns the highest attempt that a container had.
 func (n node) wipe(t *testing.T) uint32 {
 	t.Helper()
@@ -48,7 +48,7 @@ func (n node) wipe(t *testing.T) uint32 {
 	return highest
 }
 
-// outcomes are the outcomes on the agent's disk.
+// outcomes returns the files of the outcomes on the agent's disk.
 func (a *agent) outcomes(t *testing.T) []string {
 	t.Helper()
 	files, err := filepath.Glob(a.Path("state", "outcomes", "*.json"))
@@ -77,7 +77,7 @@ func TestAPodThatEndedIsNotStartedAgainWhenTheRuntimeHasLostIt(t *testing.T) {
 	}
 	eventually(t, "the pod succeeds", succeeded)
 	before := now
-	// What is shown is on the disk already.
+	// The outcome is on the disk before it is shown.
 	a.kill()
 	if files := a.outcomes(t); len(files) != 1 {
 		t.Fatalf("%d outcomes on the disk, want 1: %v", len(files), files)
@@ -113,7 +113,7 @@ func TestAPodThatEndedIsNotStartedAgainWhenTheRuntimeHasLostIt(t *testing.T) {
 		}
 		return nil
 	})
-	// The same manifest is a new life of the pod.
+	// The same manifest makes a new pod.
 	a.manifest(t, "job.yaml", hostPod("job", "exit", "-code", `"0"`)+"  restartPolicy: Never\n")
 	eventually(t, "the pod runs again", func(ctx context.Context) error {
 		if err := succeeded(ctx); err != nil {

@@ -16,7 +16,7 @@ import (
 	criapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
-// webImage is the test image under a name that policies allow.
+// webImage is a name of the test image that policies allow.
 const webImage = "registry.example/web:1"
 
 // rawPod is a pod with one container, made by raw CRI calls.
@@ -42,7 +42,7 @@ func (n node) run(t *testing.T, spec podSpec) rawPod {
 	logs := t.TempDir()
 	network, hostname := criapi.NamespaceMode_POD, spec.name
 	if spec.hostNetwork {
-		// The host's name is the host's: runc refuses another one.
+		// In the host's network the host name is the host's: runc refuses another one.
 		network, hostname = criapi.NamespaceMode_NODE, ""
 	}
 	config := &criapi.PodSandboxConfig{
@@ -99,7 +99,7 @@ func (n node) address(t *testing.T, p rawPod) string {
 	return ip
 }
 
-// remove stops and removes a pod in the order a node agent does, and checks how its container ended.
+// remove stops and removes a pod in the order a node agent does, and checks its exit status.
 func (n node) remove(t *testing.T, p rawPod) {
 	t.Helper()
 	if _, err := n.CRI.StopContainer(t.Context(), &criapi.StopContainerRequest{ContainerId: p.container, Timeout: 30}); err != nil {

@@ -17,8 +17,8 @@ import (
 // builtPolicies is where `make plugins` puts what it builds.
 const builtPolicies = "../../build/policies"
 
-// withPolicies returns the agent a directory of policies, empty for now. It
-// comes before start.
+// withPolicies adds an empty directory of policies to the agent. It
+// must be called before start.
 func (a *agent) withPolicies(t *testing.T) {
 	t.Helper()
 	if err := os.Mkdir(a.Path("policies"), 0o700); err != nil {
@@ -32,7 +32,7 @@ func (a *agent) withPolicies(t *testing.T) {
 }
 
 // policy puts a policy with a plugin of plugins/examples into the directory;
-// rest is what follows the keys that every policy has.
+// rest follows the keys that every policy has.
 func (a *agent) policy(t *testing.T, name, rest string) {
 	t.Helper()
 	module, err := os.ReadFile(filepath.Join(builtPolicies, name+".wasm"))
@@ -42,7 +42,7 @@ func (a *agent) policy(t *testing.T, name, rest string) {
 	a.module(t, name, module, rest)
 }
 
-// module puts a policy with a plugin of the test's own into the directory.
+// module puts a policy with the given plugin into the directory.
 func (a *agent) module(t *testing.T, name string, module []byte, rest string) {
 	t.Helper()
 	a.compiles(t, module)
@@ -50,7 +50,7 @@ func (a *agent) module(t *testing.T, name string, module []byte, rest string) {
 	a.place(t, name+".toml", document(name, "admit", module, rest))
 }
 
-// document is that of a policy with one hook; rest is what follows the keys that
+// document returns the document of a policy with one hook; rest follows the keys that
 // every policy has.
 func document(name, hook string, module []byte, rest string) []byte {
 	return fmt.Appendf(nil, `api = "wardlet.dev/v1"
@@ -71,7 +71,7 @@ func (a *agent) place(t *testing.T, name string, content []byte) {
 	}
 }
 
-// allow is allowed-images' settings.
+// allow returns settings of allowed-images.
 func allow(images ...string) string { return fmt.Sprintf("[settings]\nallow = [%s]\n", quoted(images)) }
 
 func quoted(words []string) string {
@@ -87,7 +87,7 @@ const (
 	webTwo = "registry.example/web:2"
 )
 
-// imagePod is a pod of an image that only sleeps.
+// imagePod returns a pod that only sleeps, with this image.
 func imagePod(name, image, labels string) string {
 	return fmt.Sprintf(`apiVersion: v1
 kind: Pod
@@ -104,7 +104,7 @@ spec:
 `, name, labels, image)
 }
 
-// pod waits until the named pod (without the node's name) is as check wants it.
+// pod waits until check accepts the named pod (without the node's name).
 func (a *agent) pod(t *testing.T, name string, check func(*v1.Pod) error) v1.Pod {
 	t.Helper()
 	var found v1.Pod
@@ -123,7 +123,7 @@ func (a *agent) pod(t *testing.T, name string, check func(*v1.Pod) error) v1.Pod
 	return found
 }
 
-// denied is a pod that policy rejected, with these words in its message.
+// denied checks that policy denied a pod, with these words in its message.
 func denied(reason string, words ...string) func(*v1.Pod) error {
 	return func(p *v1.Pod) error {
 		if p.Status.Phase != v1.PodFailed || p.Status.Reason != reason {
@@ -133,7 +133,7 @@ func denied(reason string, words ...string) func(*v1.Pod) error {
 	}
 }
 
-// conditioned is a pod with a False condition of policy, with these words in
+// conditioned checks that a pod has a False condition set by policy, with these words in
 // its message.
 func conditioned(kind v1.PodConditionType, phase v1.PodPhase, reason string, words ...string) func(*v1.Pod) error {
 	return func(p *v1.Pod) error {
@@ -146,7 +146,7 @@ func conditioned(kind v1.PodConditionType, phase v1.PodPhase, reason string, wor
 	}
 }
 
-// unconditioned is a pod without the condition.
+// unconditioned checks that a pod lacks the condition.
 func unconditioned(kind v1.PodConditionType) func(*v1.Pod) error {
 	return func(p *v1.Pod) error {
 		for _, c := range p.Status.Conditions {
@@ -167,7 +167,7 @@ func contains(text string, words ...string) error {
 	return nil
 }
 
-// says checks the output of a subcommand, until it is as wanted.
+// says waits until the output of a subcommand has these words.
 func (a *agent) says(t *testing.T, command string, words ...string) {
 	t.Helper()
 	eventually(t, "wardlet "+command, func(context.Context) error {
@@ -179,5 +179,5 @@ func (a *agent) says(t *testing.T, command string, words ...string) {
 	})
 }
 
-// container is the ID of the pod's only container.
+// container returns the ID of the pod's only container.
 func container(p v1.Pod) string { return p.Status.ContainerStatuses[0].ContainerID }

@@ -17,7 +17,7 @@ import (
 	"github.com/wardlet/wardlet/test/privateruntime"
 )
 
-// Runtimes live side by side: taking one down leaves the other's pods and network alone.
+// Runtimes are independent: removing one does not affect the other's pods and network.
 func TestTwoRuntimes(t *testing.T) {
 	t.Parallel()
 	first, second := startNode(t), startNode(t)
@@ -37,7 +37,7 @@ func TestTwoRuntimes(t *testing.T) {
 	second.remove(t, c)
 }
 
-// Another process can take a runtime away after containerd was killed under its pods.
+// Another process can remove a runtime whose containerd was killed while pods ran.
 func TestDownAfterKill(t *testing.T) {
 	t.Parallel()
 	n := startNode(t)
@@ -55,7 +55,7 @@ func TestDownAfterKill(t *testing.T) {
 	}
 }
 
-// Without a containerd to ask for it, force alone leaves nothing.
+// Without a running containerd, a forced removal still leaves nothing.
 func TestDownByForce(t *testing.T) {
 	t.Parallel()
 	n := startNode(t)
@@ -89,7 +89,8 @@ func TestResume(t *testing.T) {
 	n.remove(t, p)
 }
 
-// A name belongs to one runtime, and is free again afterwards; taking away what is not there is success.
+// A name belongs to one runtime, and is free again afterwards; removing a runtime that does not
+// exist succeeds.
 func TestNames(t *testing.T) {
 	t.Parallel()
 	n := startNode(t)
@@ -104,7 +105,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// Several runtimes come up at the same time, each with a subnet of its own.
+// Several runtimes start at the same time, each with a subnet of its own.
 func TestStartAtOnce(t *testing.T) {
 	t.Parallel()
 	const number = 4
@@ -148,7 +149,8 @@ func TestStartAtOnce(t *testing.T) {
 	}
 }
 
-// Of those who bring one name up at the same time one gets it, and the others leave it alone.
+// If several callers start a runtime of one name at the same time, one succeeds, and the others
+// do not affect it.
 func TestStartOneNameAtOnce(t *testing.T) {
 	t.Parallel()
 	const number = 3
@@ -181,7 +183,7 @@ func TestStartOneNameAtOnce(t *testing.T) {
 // starterVariable makes this test binary start a runtime of that name and then wait, to be killed.
 const starterVariable = "WARDLET_TEST_STARTER"
 
-// A runtime whose starter was killed, at whatever point, is taken away by another process.
+// A runtime whose starter was killed, at whatever point, can be removed by another process.
 func TestDownAfterStarterKilled(t *testing.T) {
 	if name := os.Getenv(starterVariable); name != "" {
 		if _, err := privateruntime.Start(t.Context(), privateruntime.Options{Name: name}); err != nil {
@@ -213,7 +215,7 @@ func TestDownAfterStarterKilled(t *testing.T) {
 			if err := starter.Process.Signal(syscall.SIGKILL); err != nil {
 				t.Error(err)
 			}
-			// It was killed: its exit is no news.
+			// The starter was killed: its exit error is expected.
 			_ = starter.Wait()
 			if err := privateruntime.Down(t.Context(), name); err != nil {
 				t.Fatal(err)
@@ -221,7 +223,7 @@ func TestDownAfterStarterKilled(t *testing.T) {
 			if err := reached(name, func(privateruntime.Status) bool { return true }); err == nil {
 				t.Errorf("runtime %s is still known", name)
 			}
-			// A new one finds the name, and everything that went with it, free.
+			// A new runtime can use the name and all its resources again.
 			again, err := privateruntime.Start(t.Context(), privateruntime.Options{Name: name})
 			if err != nil {
 				t.Fatal(err)
@@ -231,7 +233,7 @@ func TestDownAfterStarterKilled(t *testing.T) {
 	}
 }
 
-// reached returns nil when a runtime is there and a condition holds for it.
+// reached returns nil if a runtime exists and fulfills a condition.
 func reached(name string, condition func(privateruntime.Status) bool) error {
 	all, err := privateruntime.List()
 	if err != nil {

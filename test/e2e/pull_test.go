@@ -25,8 +25,8 @@ import (
 
 var timed = flag.Bool("timed", false, "time the pulls of a tenant, on a machine that has nothing else to do; make bench-isolation does")
 
-// A private image is pulled with the login that the registry configuration has at the moment; when its registry is gone, a
-// container that must always pull runs again what it ran last.
+// A private image is pulled with the current login of the registry configuration. When its
+// registry is gone, a container that must always pull still runs the image that it ran last.
 func TestPull_privateImageThenAwayFromItsRegistry(t *testing.T) {
 	t.Parallel()
 	n := startNode(t)
@@ -70,7 +70,8 @@ func TestPull_privateImageThenAwayFromItsRegistry(t *testing.T) {
 	a.nothingLeft(t, n)
 }
 
-// While one tenant's registry takes connections and says nothing, another tenant's pulls take less than twice as long.
+// While one tenant's registry accepts connections and never answers, another tenant's pulls take
+// less than twice as long.
 func TestPull_besideARegistryThatHangs(t *testing.T) {
 	const hanging, most = 50, 2.0
 	pulls := 5
@@ -127,7 +128,8 @@ func TestPull_besideARegistryThatHangs(t *testing.T) {
 
 var withWaiting = regexp.MustCompile(`^Pulled image .* \((.*) with waiting\)`)
 
-// pulled waits until the image of a pod is pulled, and returns how long that took with its waiting.
+// pulled waits until the image of a pod is pulled, and returns how long the pull took, including
+// its time in the queue.
 func (a *agent) pulled(t *testing.T, name string) (took time.Duration) {
 	t.Helper()
 	promptly(t, "the image of "+name+" is pulled", func(ctx context.Context) error {
@@ -150,7 +152,7 @@ func (a *agent) pulled(t *testing.T, name string) (took time.Duration) {
 	return took
 }
 
-// hangingRegistry takes connections and says nothing. It returns its HOST:PORT.
+// hangingRegistry accepts connections and never answers. It returns its HOST:PORT.
 func hangingRegistry(t *testing.T) string {
 	t.Helper()
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")

@@ -20,18 +20,18 @@ import (
 const (
 	racers = 50
 	places = 10
-	// courses are how many agents have races side by side.
+	// courses is how many agents run races side by side.
 	courses = 3
-	// judges is how many pods are judged at once, at least: on a small machine it
-	// would be one, and no race.
+	// judges is the least number of pods that are judged at once: on a small machine the default
+	// would be one, without any race.
 	judges = 4
 )
 
-// races is how many of them take place, one of which on a real runtime.
+// races is how many races take place, one of them on a real runtime.
 var races = flag.Int("races", 31, "how many races for a quota take place; make soak takes 100")
 
-// contenders are manifests of pods that are as like as can be, in one text: the
-// agent gets them all at once.
+// contenders returns nearly identical pods in one manifest, so that the
+// agent receives them all at once.
 func contenders(round int) (manifest string, names []string) {
 	var all []string
 	for i := range racers {
@@ -42,8 +42,8 @@ func contenders(round int) (manifest string, names []string) {
 	return strings.Join(all, "---\n"), names
 }
 
-// compete has the pods of a round race for the places, and returns those that
-// were admitted when all were judged.
+// compete makes the pods of a round compete for the quota, waits until all are judged, and
+// returns those that were admitted.
 func (a *agent) compete(t *testing.T, round int) (admitted []string) {
 	t.Helper()
 	manifest, names := contenders(round)
@@ -76,7 +76,7 @@ func (a *agent) compete(t *testing.T, round int) (admitted []string) {
 	return admitted
 }
 
-// withQuota returns the agent the quota that pods compete for. It comes before
+// withQuota adds the quota that pods compete for to the agent. It must be called before
 // start.
 func (a *agent) withQuota(t *testing.T) {
 	t.Helper()
@@ -96,7 +96,7 @@ func TestOfFiftyPodsThatRaceForAQuotaOfTenExactlyTenRun(t *testing.T) {
 	if made, err := n.marked(t.Context(), a.name); err != nil || made != 2*places {
 		t.Errorf("%d sandboxes and containers, %v; want those of %d pods", made, err, places)
 	}
-	// One place that is free is taken once.
+	// A place in the quota that becomes free is taken once.
 	manifest, _ := contenders(0)
 	gone := strings.TrimSuffix(first[0], "-race")
 	a.manifest(t, "race.yaml", strings.Replace(manifest, "name: "+gone+"\n", "name: late\n", 1))
@@ -124,9 +124,9 @@ func TestOfFiftyPodsThatRaceForAQuotaOfTenExactlyTenRun(t *testing.T) {
 	a.nothingLeft(t, n)
 }
 
-// TestAQuotaIsNeverOverdrawn is the race again and again, on some agents side by
-// side. What runs the pods is a runtime in memory, which counts what it is asked
-// for; all else is real.
+// TestAQuotaIsNeverOverdrawn repeats the race many times, on some agents side by
+// side. The pods run in a runtime in memory, which counts its calls;
+// everything else is real.
 func TestAQuotaIsNeverOverdrawn(t *testing.T) {
 	t.Parallel()
 	for i := range courses {
@@ -144,7 +144,7 @@ func raceInMemory(t *testing.T, from, to int) {
 	memory := fakecri.Start(t)
 	memory.Load(webOne, 1, fakecri.Program{})
 	a := newAgentAt(t, memory.Endpoint(), "again")
-	a.Env = append(a.Env, fmt.Sprintf("GOMAXPROCS=%d", max(judges+1, runtime.GOMAXPROCS(0)))) // one less judge at once
+	a.Env = append(a.Env, fmt.Sprintf("GOMAXPROCS=%d", max(judges+1, runtime.GOMAXPROCS(0)))) // the agent judges one pod fewer than this at once
 	a.withQuota(t)
 	a.start(t)
 	a.inForce(t, "tenant-quota")

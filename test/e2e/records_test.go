@@ -16,8 +16,8 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// decisions waits until there are decisions about so many pods, and returns each pod's
-// newest by its name.
+// decisions waits until there are decisions about n pods, and returns each pod's
+// newest decision by the pod's name.
 func (a *agent) decisions(t *testing.T, n int) map[string]api.Decision {
 	t.Helper()
 	var all map[string]api.Decision
@@ -42,7 +42,7 @@ func TestDecisionsAreOnRecordOverAKillAndAPodIsExplained(t *testing.T) {
 	t.Parallel()
 	n := startNode(t)
 	a := newAgent(t, n, "records")
-	// The race detector takes the interpreter beyond what loading a module may take.
+	// With the race detector the interpreter exceeds the time limit for loading a module.
 	binary, err := plainBinary()
 	if err != nil {
 		t.Fatal(err)
@@ -111,7 +111,7 @@ func TestDecisionsAreOnRecordOverAKillAndAPodIsExplained(t *testing.T) {
 	}
 	a.stop(t)
 
-	// What was stored with a pod that runs is known also without its record.
+	// What was stored with a running pod is known even without its decision record.
 	if err := os.RemoveAll(a.Path("state", "decisions")); err != nil {
 		t.Fatal(err)
 	}

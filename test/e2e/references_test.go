@@ -15,8 +15,9 @@ func digestOfText(text string) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// TestReferences_aPolicyPinsWhatAPodNames: a pod runs once the ConfigMap that it names is the one that a policy pins. When that
-// changes while no agent runs, the next one shows it with the pod.
+// TestReferences_aPolicyPinsWhatAPodNames: a pod runs once the ConfigMap that it names has the
+// digest that a policy pins. If the ConfigMap changes while no agent runs, the next agent shows
+// that in the pod's status.
 func TestReferences_aPolicyPinsWhatAPodNames(t *testing.T) {
 	t.Parallel()
 	n := startNode(t)

@@ -10,7 +10,7 @@ import (
 	"github.com/wardlet/wardlet/test/privateruntime"
 )
 
-// Images are pulled from a registry of this machine, with and without a login.
+// Images are pulled from a registry on this machine, with and without a login.
 func TestPull(t *testing.T) {
 	for name, login := range map[string]privateruntime.Login{
 		"open":  {},
@@ -48,7 +48,7 @@ func pull(t *testing.T, login privateruntime.Login) {
 	}
 }
 
-// startRegistry starts a registry that ends with the test.
+// startRegistry starts a registry that is stopped when the test ends.
 func startRegistry(t *testing.T, n node, login privateruntime.Login) *privateruntime.Registry {
 	t.Helper()
 	registry, err := n.StartRegistry(t.Context(), login)

@@ -20,12 +20,12 @@ import (
 	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// soon is how long it may take until nothing of a pod is left, whose grace
-// period is 2 s.
+// soon is how long it may take until nothing is left of a pod with a grace
+// period of 2 s.
 const soon = 15 * time.Second
 
-// remembered are the files of the agent's state that hold a text. Its policies
-// are left out, and the records of what was decided: those outlive the pods.
+// remembered returns the files of the agent's state that hold a text. Policies and decision
+// records are left out, because they outlive the pods.
 func (a *agent) remembered(text string) (files []string, err error) {
 	err = filepath.WalkDir(a.Path("state"), func(path string, entry fs.DirEntry, err error) error {
 		switch {
@@ -50,8 +50,8 @@ func (a *agent) remembered(text string) (files []string, err error) {
 	return files, err
 }
 
-// forgotten reports what is left of a pod: of what is shown, in the agent's
-// directories and its state.
+// forgotten returns an error if something of a pod is left: in what the agent shows, in its
+// directories or in its state.
 func (a *agent) forgotten(ctx context.Context, name string, uids map[string]bool) error {
 	all, err := a.pods(ctx)
 	if err != nil {
@@ -100,7 +100,7 @@ func TestARemovedPodThatWasNotLetPassIsGoneAtOnce(t *testing.T) {
 	policy("defers", "filter", wasmtest.Filtering(2, 3_600_000, "NotNow", "not now"), "label_selector = \"do = defer\"\n")
 	a.start(t)
 
-	// What runs, by the name of its pod; then what would take its place.
+	// By pod name: the version that runs, then the version that would replace it.
 	versions := map[string][2]string{
 		"stays":      {"do: nothing", "do: nothing"},
 		"held":       {"", "do: hold"},

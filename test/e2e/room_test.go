@@ -17,8 +17,8 @@ import (
 	"github.com/wardlet/wardlet/test/fakecri"
 )
 
-// saysNode adds a [node] table to the agent's configuration, in the place of one
-// that it had.
+// saysNode sets the [node] table of the agent's configuration, in place of any earlier
+// one.
 func (a *agent) saysNode(t *testing.T, text string) {
 	t.Helper()
 	config, err := os.ReadFile(a.ConfigFile())
@@ -29,17 +29,17 @@ func (a *agent) saysNode(t *testing.T, text string) {
 	a.write(t, a.ConfigFile(), before+"[node]\n"+text)
 }
 
-// asking is a pod that does nothing and has more in its container.
+// asking returns a pod that only sleeps, with additional fields in its container.
 func asking(name, more string) string {
 	return strings.Replace(hostPod(name, "sleep"), "    args:", "    "+more+"\n    args:", 1)
 }
 
-// onPort is a pod whose server has a port of the node.
+// onPort returns a pod whose server uses a port of the node.
 func onPort(name string, port int) string {
 	return strings.Replace(webPod(name), "    resources: {}\n", fmt.Sprintf("    ports: [{containerPort: 8080, hostPort: %d}]\n", port), 1)
 }
 
-// rejected is a pod that waits for room, with these words in its message.
+// rejected checks that a pod waits for room, with these words in its message.
 func rejected(reason string, words ...string) func(*v1.Pod) error {
 	return func(p *v1.Pod) error {
 		if p.Status.Phase != v1.PodPending || p.Status.Reason != reason || len(p.Status.ContainerStatuses) > 0 {
@@ -49,8 +49,8 @@ func rejected(reason string, words ...string) func(*v1.Pod) error {
 	}
 }
 
-// event waits for an event about a pod and returns how often there was one of that
-// reason.
+// event waits for an event about a pod with this reason, and returns how often the event
+// occurred.
 func (a *agent) event(t *testing.T, name, reason string, words ...string) (count int) {
 	t.Helper()
 	eventually(t, "event "+reason+" about "+name, func(ctx context.Context) error {
@@ -103,7 +103,7 @@ func TestOfTwoPodsWithOnePortTheSecondStartsWhenTheFirstIsGone(t *testing.T) {
 	if times := a.event(t, "second", "NodePorts"); times != 1 {
 		t.Errorf("%d events, want one", times)
 	}
-	// An edit of the one that has the port is no conflict with itself.
+	// An edit of the pod that has the port does not conflict with the pod itself.
 	a.manifest(t, "first.yaml", strings.Replace(onPort("first", port), "    run: first\n", "    run: edited\n", 1))
 	a.pod(t, "first", func(p *v1.Pod) error {
 		if !ready(*p) || container(*p) == before {
@@ -185,8 +185,8 @@ func TestAPodGivesWayToACriticalOne(t *testing.T) {
 	a.nothingLeft(t, n)
 }
 
-// A pod that policies let through keeps its place in a quota for as long as the node
-// has no room for it: it starts without being judged again.
+// A pod that policies admitted keeps its place in a quota while the node
+// has no room for it. It starts without being judged again.
 func TestAPodThatWaitsForRoomKeepsItsPlaceInAQuota(t *testing.T) {
 	t.Parallel()
 	memory := fakecri.Start(t)
@@ -199,8 +199,8 @@ func TestAPodThatWaitsForRoomKeepsItsPlaceInAQuota(t *testing.T) {
 	for i := range places + 2 {
 		a.manifest(t, fmt.Sprintf("p%02d.yaml", i), within("team-a", imagePod(fmt.Sprintf("p%02d", i), webOne, "")))
 	}
-	// census waits until as many pods are held as are wanted, one waits for room and
-	// all others of the quota run, and returns the name of one that runs.
+	// census waits until this many pods are held, one waits for room and
+	// all others of the quota run, and returns the name of a running pod.
 	census := func(held int) (runs string) {
 		eventually(t, "all are judged", func(ctx context.Context) error {
 			all, err := a.pods(ctx)

@@ -13,12 +13,12 @@ import (
 	"github.com/wardlet/wardlet/test/privateruntime"
 )
 
-// patience bounds every wait of a test; nothing takes that long unless it is broken.
+// patience bounds every wait of a test; only a failure takes that long.
 const patience = 60 * time.Second
 
-// Something that sends no events is looked at every poll in the beginning, and
-// less and less often, down to every slowPoll: an agent that is asked all the
-// time takes the processor from those of the tests beside.
+// State without events is polled every poll at first, and then less and less often, down to
+// every slowPoll: frequent requests to an agent take processor time from the tests that run in
+// parallel.
 const (
 	poll     = 10 * time.Millisecond
 	slowPoll = 100 * time.Millisecond
@@ -30,7 +30,8 @@ type node struct {
 	images criapi.ImageServiceClient
 }
 
-// startNode starts a runtime of the test's own. When the test ends it is taken away, and nothing may be left of it.
+// startNode starts a runtime for the test. When the test ends the runtime is removed, and nothing
+// of it may be left.
 func startNode(t *testing.T) node {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -55,13 +56,14 @@ func stopNode(t *testing.T, runtime *harness.Runtime) {
 	}
 }
 
-// eventually polls until check returns no error; its last error fails the test.
+// eventually polls until check returns no error. If check fails for too long, its last error
+// fails the test.
 func eventually(t *testing.T, what string, check func(ctx context.Context) error) {
 	t.Helper()
 	await(t, slowPoll, what, check)
 }
 
-// promptly is eventually for what is timed: it polls as often all the while.
+// promptly is eventually for timed waits: it polls at the highest rate all the time.
 func promptly(t *testing.T, what string, check func(ctx context.Context) error) {
 	t.Helper()
 	await(t, poll, what, check)

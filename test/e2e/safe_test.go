@@ -25,16 +25,16 @@ const (
 	holds
 )
 
-// changes puts the one policy in place, which returns this answer to whatever
-// would change or replace a pod that runs; other pods are not its business.
+// changes installs the one policy. It returns this answer for every
+// change or replacement of a running pod; it does not apply to other pods.
 func (a *agent) changes(t *testing.T, answer int32) {
 	t.Helper()
 	a.put(t, a.Path("policies"), "changes", "admit", wasmtest.Answering(answer, "Changed", "it would be another one"),
 		"[match]\nconditions = [\"oldObject != null\"]\n")
 }
 
-// waits returns when the changes of all these pods, and no others, wait like
-// this.
+// waits waits until exactly the changes of these pods are in this state of
+// waiting.
 func (a *agent) waits(t *testing.T, wait string, names ...string) {
 	t.Helper()
 	eventually(t, "changes are "+wait, func(ctx context.Context) error {
@@ -51,8 +51,8 @@ func (a *agent) waits(t *testing.T, wait string, names ...string) {
 	})
 }
 
-// stay takes changes, which were made, through denied, held and a restart; the
-// containers of these pods must stay all the while. Then it allows them.
+// stay checks changes that were already made while they are denied, held and after a restart; the
+// containers of these pods must stay the same. Then it allows the changes.
 func (a *agent) stay(t *testing.T, before map[string]v1.Pod) {
 	t.Helper()
 	var names []string
@@ -193,7 +193,7 @@ func TestAPodOfAnAPIServerThatRunsStaysUntilItsChangeIsAllowed(t *testing.T) {
 		}
 		return nil
 	})
-	// What this version does not honour never gets as far as a policy.
+	// Fields that this version does not support are rejected before any policy is asked.
 	add(map[string]any{"name": "other", "env": []any{map[string]any{"name": "A", "valueFrom": map[string]any{"resourceFieldRef": map[string]any{"resource": "limits.hugepages-2Mi"}}}}})
 	a.says(t, "get updates -o wide", "debug-edge", `spec.ephemeralContainers[1].env[0].valueFrom.resourceFieldRef.resource: Unsupported value: "limits.hugepages-2Mi"`)
 	if p := a.running(t, "debug")["debug"]; p.UID != debug.UID || container(p) != container(debug) {
@@ -206,7 +206,7 @@ func TestAPodOfAnAPIServerThatRunsStaysUntilItsChangeIsAllowed(t *testing.T) {
 	a.stop(t)
 }
 
-// startPlane starts an API server of the test's own.
+// startPlane starts an API server for the test.
 func startPlane(t *testing.T) *controlplane.Plane {
 	t.Helper()
 	programs, err := filepath.Abs(clusterPrograms)

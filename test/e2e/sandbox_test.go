@@ -14,7 +14,7 @@ import (
 	criapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
-// killSandboxes kills the process that each sandbox of the runtime consists of.
+// killSandboxes kills the pause process of each sandbox.
 func (n node) killSandboxes(t *testing.T) {
 	t.Helper()
 	sandboxes, err := n.CRI.ListPodSandbox(t.Context(), &criapi.ListPodSandboxRequest{})

@@ -18,7 +18,7 @@ import (
 	criapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
-// process is the ID of a container's first process.
+// process returns the ID of a container's first process.
 func (n node) process(t *testing.T, p v1.Pod) int {
 	t.Helper()
 	answer, err := n.CRI.ContainerStatus(t.Context(), &criapi.ContainerStatusRequest{
@@ -36,7 +36,7 @@ func (n node) process(t *testing.T, p v1.Pod) int {
 	return info.PID
 }
 
-// rejected waits until a pod is refused for a reason.
+// rejected waits until a pod is rejected for a reason.
 func (a *agent) rejected(t *testing.T, name, reason, message string) {
 	t.Helper()
 	eventually(t, "pod "+name+" is rejected", func(ctx context.Context) error {
@@ -122,7 +122,7 @@ func TestAnEditGetsNothingThatTheNodeRefusesAlsoOverARestart(t *testing.T) {
 }
 
 // On a kernel without AppArmor a profile cannot be enforced, and the pod does not
-// run; on one with it the container has the profile.
+// run. On a kernel with AppArmor the container has the profile.
 func TestAnAppArmorProfileIsEnforcedOrThePodDoesNotRun(t *testing.T) {
 	t.Parallel()
 	n := startNode(t)

@@ -15,7 +15,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// fleet is a web server that hands out manifests.
+// fleet is a web server that serves manifests.
 type fleet struct {
 	*httptest.Server
 	mu   sync.Mutex
@@ -39,15 +39,15 @@ func startFleet(t *testing.T) *fleet {
 	return f
 }
 
-// serves makes the fleet hand out these manifests, or an error without any.
+// serves makes the fleet serve these manifests, or an error if there are none.
 func (f *fleet) serves(manifests ...string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.body, f.down = strings.Join(manifests, "---\n"), len(manifests) == 0
 }
 
-// withFleet adds a second source to the agent, and the rest of a configuration.
-// It comes before start.
+// withFleet adds a second source to the agent, and more configuration.
+// It must be called before start.
 func (a *agent) withFleet(t *testing.T, f *fleet, rest string) {
 	t.Helper()
 	config, err := os.ReadFile(a.ConfigFile())
@@ -57,7 +57,7 @@ func (a *agent) withFleet(t *testing.T, f *fleet, rest string) {
 	a.write(t, a.ConfigFile(), string(config)+fmt.Sprintf("[[source]]\nname = \"fleet\"\nkind = \"http\"\nurl = %q\nperiod = \"1s\"\n%s", f.URL, rest))
 }
 
-// conflicts are the states of the claims of every conflict, in a line each.
+// conflicts returns one line per conflict, with the states of its claims.
 func (a *agent) conflicts(ctx context.Context) ([]string, error) {
 	var all []api.Conflict
 	if err := a.API.Get(ctx, "/v1/conflicts", &all); err != nil {

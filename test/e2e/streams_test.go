@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// talkingPod has one that has written and ended, and one that runs.
+// talkingPod has one container that has written output and exited, and one that runs.
 const talkingPod = `apiVersion: v1
 kind: Pod
 metadata:
@@ -135,7 +135,7 @@ func TestForwardedPortsAndAttachedClientsEndWithTheirPod(t *testing.T) {
 	if err := attached.Start(); err != nil {
 		t.Fatal(err)
 	}
-	a.kill() // ends what is attached; the forwarder goes on with the next agent
+	a.kill() // ends attached sessions; the forwarder goes on with the next agent
 	if err := attached.Wait(); err == nil {
 		t.Error("what was attached has ended well though the agent was killed")
 	}
@@ -151,7 +151,7 @@ func TestForwardedPortsAndAttachedClientsEndWithTheirPod(t *testing.T) {
 	if err := attached.Start(); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(time.Second) // until it is attached
+	time.Sleep(time.Second) // until the session is attached
 	a.remove(t, "web.yaml")
 	if err := attached.Wait(); err != nil || screen.String() != "received terminated\n" {
 		t.Errorf("what was attached to the pod that ended: %v: %s", err, screen.String())

@@ -17,13 +17,13 @@ import (
 	"github.com/wardlet/wardlet/test/harness"
 )
 
-// manager is a service manager as an agent sees it: a socket for messages.
+// manager is a service manager from the agent's point of view: a socket for messages.
 type manager struct {
 	conn *net.UnixConn
 	seen []string
 }
 
-// underSystemd has an agent started as a service of Type=notify with a watchdog is.
+// underSystemd makes the agent start as a service of Type=notify with a watchdog does.
 func underSystemd(t *testing.T, a *agent, watchdog time.Duration) *manager {
 	t.Helper()
 	socket := a.Path("notify")
@@ -36,8 +36,8 @@ func underSystemd(t *testing.T, a *agent, watchdog time.Duration) *manager {
 	return &manager{conn: conn}
 }
 
-// hears waits for a message that has all these words, and returns it. What comes
-// before it is passed over.
+// hears waits for a message that has all these words, and returns it. Earlier messages
+// are skipped.
 func (m *manager) hears(t *testing.T, words ...string) string {
 	t.Helper()
 	if err := m.conn.SetReadDeadline(time.Now().Add(patience)); err != nil {
@@ -102,7 +102,7 @@ func TestSystemdIsToldHowTheAgentIs(t *testing.T) {
 	m.hears(t, "STOPPING=1", "STATUS=Stopping")
 }
 
-// The runtime's calls that an agent makes while it has a pod to start.
+// The calls to the runtime that an agent makes while it has a pod to start.
 var runtimeCalls = []string{"RunPodSandbox", "Status", "ListPodSandbox", "ListContainers", "PodSandboxStatus", "ContainerStatus"}
 
 func TestSIGTERMGivesCallsInFlightTenSeconds(t *testing.T) {
@@ -135,7 +135,7 @@ func TestSIGTERMGivesCallsInFlightTenSeconds(t *testing.T) {
 			for _, call := range tt.calls[1:] {
 				memory.Delay(call, tt.takes)
 			}
-			// Something else that the agent shall not begin with any more.
+			// A further pod, which the agent must not start any more.
 			a.manifest(t, "late.yaml", hostPod("late", "sleep"))
 			begun := time.Now()
 			a.stop(t)

@@ -17,8 +17,8 @@ import (
 	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// withTenants returns the agent tenants, each with the namespace team-NAME and a
-// directory of policies, tenant-NAME, empty for now. It comes before start.
+// withTenants adds tenants to the agent, each with the namespace team-NAME and an
+// empty directory of policies, tenant-NAME. It must be called before start.
 func (a *agent) withTenants(t *testing.T, names ...string) {
 	t.Helper()
 	config := []string{a.read(t, "agent.toml")}
@@ -32,7 +32,7 @@ func (a *agent) withTenants(t *testing.T, names ...string) {
 	a.write(t, a.ConfigFile(), strings.Join(config, ""))
 }
 
-// example is a plugin of plugins/examples.
+// example returns a plugin of plugins/examples.
 func example(t *testing.T, name string) []byte {
 	t.Helper()
 	module, err := os.ReadFile(filepath.Join(builtPolicies, name+".wasm"))
@@ -42,7 +42,7 @@ func example(t *testing.T, name string) []byte {
 	return module
 }
 
-// put puts a policy with one hook into a directory; rest is what follows the
+// put puts a policy with one hook into a directory; rest follows the
 // keys that every policy has.
 func (a *agent) put(t *testing.T, dir, name, hook string, module []byte, rest string) {
 	t.Helper()
@@ -51,7 +51,7 @@ func (a *agent) put(t *testing.T, dir, name, hook string, module []byte, rest st
 	a.move(t, filepath.Join(dir, name+".toml"), string(document(name, hook, module, rest)))
 }
 
-// move puts a file of this text in a place in one step.
+// move writes a file with this text by rename.
 func (a *agent) move(t *testing.T, path, text string) {
 	t.Helper()
 	temp := a.Path("moved.tmp")
@@ -61,12 +61,12 @@ func (a *agent) move(t *testing.T, path, text string) {
 	}
 }
 
-// within is a manifest of a pod in a namespace.
+// within returns the manifest with its pod in a namespace.
 func within(namespace, manifest string) string {
 	return strings.Replace(manifest, "metadata:\n", "metadata:\n  namespace: "+namespace+"\n", 1)
 }
 
-// inForce waits until these policies are, and others may be, of whichever owner.
+// inForce waits until these policies are in force, of whichever owner. Others may be in force, too.
 func (a *agent) inForce(t *testing.T, names ...string) {
 	t.Helper()
 	eventually(t, "in force are "+strings.Join(names, ", "), func(ctx context.Context) error {
@@ -131,7 +131,7 @@ func TestATenantsPoliciesJudgeItsOwnPodsAndABrokenSetDelaysNobodyElse(t *testing
 	a.manifest(t, "theirs.yaml", within("team-b", imagePod("theirs", webTwo, "")))
 	a.manifest(t, "stray.yaml", within("team-b", imagePod("stray", webOne, "ours: never")))
 
-	// The set of tenant b holds up its own pods only.
+	// Tenant b's set is not ready. Only b's pods are held for that.
 	before := a.running(t, "good", "free")
 	a.pod(t, "evil", denied("ImageNotAllowed", `policy "images" of tenant "a"`, webTwo))
 	a.pod(t, "theirs", conditioned("wardlet.dev/Admitted", v1.PodPending, "PoliciesNotReady"))
@@ -148,7 +148,7 @@ func TestATenantsPoliciesJudgeItsOwnPodsAndABrokenSetDelaysNobodyElse(t *testing
 	a.pod(t, "loud", denied("NotTheirs", `policy "quiet" of tenant "b"`))
 	a.owners(t, map[string]string{"ours": "operator", "images": "a", "quiet": "b"})
 
-	// What was good last stays in force for b, and others change theirs meanwhile.
+	// The last good set stays in force for b, while other owners change theirs.
 	a.move(t, broken, "nonsense = true\n")
 	a.says(t, "get policies", "b: what the directory holds now is refused", "broken.toml")
 	a.put(t, a.Path("tenant-a"), "images", "admit", example(t, "allowed-images"), allow(webOne, webTwo))

@@ -9,8 +9,7 @@ import (
 	criapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
-// marked counts the sandboxes and containers of pods that the agent on the
-// named node made.
+// marked returns how many sandboxes and containers the agent on the named node made.
 func (n node) marked(ctx context.Context, nodeName string) (int, error) {
 	count := 0
 	sandboxes, err := n.CRI.ListPodSandbox(ctx, &criapi.ListPodSandboxRequest{})

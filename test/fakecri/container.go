@@ -27,11 +27,11 @@ type container struct {
 	exitCode   int32
 	reason     string
 	message    string
-	// kept: see Keep.
+	// kept is set by Keep.
 	kept bool
 }
 
-// CreateContainer wants a ready sandbox, a free name and a present image.
+// CreateContainer requires a ready sandbox, a free name and a present image.
 func (s runtimeService) CreateContainer(_ context.Context, r *runtimeapi.CreateContainerRequest) (*runtimeapi.CreateContainerResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -85,8 +85,8 @@ func (s runtimeService) StartContainer(_ context.Context, r *runtimeapi.StartCon
 	return &runtimeapi.StartContainerResponse{}, nil
 }
 
-// StopContainer ends a container at once, or after the timeout where its
-// program ignores the signal. An unknown one is stopped.
+// StopContainer ends a container at once, or after the timeout if its
+// program ignores the signal. For an unknown container it succeeds.
 func (s runtimeService) StopContainer(ctx context.Context, r *runtimeapi.StopContainerRequest) (*runtimeapi.StopContainerResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -109,7 +109,7 @@ func (s runtimeService) StopContainer(ctx context.Context, r *runtimeapi.StopCon
 	return &runtimeapi.StopContainerResponse{}, nil
 }
 
-// ReopenContainerLog makes the log of a running container, unless it is there.
+// ReopenContainerLog makes the log file of a running container, unless it exists.
 func (s runtimeService) ReopenContainerLog(_ context.Context, r *runtimeapi.ReopenContainerLogRequest) (*runtimeapi.ReopenContainerLogResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -128,8 +128,8 @@ func (s runtimeService) ReopenContainerLog(_ context.Context, r *runtimeapi.Reop
 	return &runtimeapi.ReopenContainerLogResponse{}, log.Close()
 }
 
-// RemoveContainer removes a container, running or not, unless it is kept. An
-// unknown one is removed.
+// RemoveContainer removes a container, running or not, unless it is kept. For an
+// unknown container it succeeds.
 func (s runtimeService) RemoveContainer(_ context.Context, r *runtimeapi.RemoveContainerRequest) (*runtimeapi.RemoveContainerResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -147,7 +147,7 @@ func (s *Server) removeContainer(id string) {
 	}
 }
 
-// ContainerStatus knows only what exists.
+// ContainerStatus returns NotFound for an unknown container.
 func (s runtimeService) ContainerStatus(_ context.Context, r *runtimeapi.ContainerStatusRequest) (*runtimeapi.ContainerStatusResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -181,7 +181,7 @@ func (c *container) status() *runtimeapi.ContainerStatus {
 	}
 }
 
-// ListContainers lists by ID, sandbox, state and labels.
+// ListContainers filters by ID, sandbox, state and labels.
 func (s runtimeService) ListContainers(_ context.Context, r *runtimeapi.ListContainersRequest) (*runtimeapi.ListContainersResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -212,7 +212,7 @@ func (s runtimeService) ListContainers(_ context.Context, r *runtimeapi.ListCont
 	return answer, nil
 }
 
-// Exit makes a running container end now with a code.
+// Exit makes a running container exit now with a code.
 func (s *Server) Exit(id string, code int32) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -221,7 +221,7 @@ func (s *Server) Exit(id string, code int32) {
 	}
 }
 
-// Newest is the ID of the newest instance of a pod's container, "" where
+// Newest returns the ID of the newest instance of a pod's container, "" if
 // there is none.
 func (s *Server) Newest(podName, containerName string) string {
 	s.mu.Lock()

@@ -1,10 +1,10 @@
 // Package fakecri is a container runtime in memory, for tests: the CRI's
-// RuntimeService and ImageService over a real unix socket, behaving as
-// containerd does where a node agent can tell the difference.
+// RuntimeService and ImageService over a real unix socket. It behaves as
+// containerd does wherever a node agent can see the difference.
 //
-// Comes in: CRI calls, and what a test wants to go wrong (Before, Fail,
-// Delay, SetReady, Exit, Keep, Stop, BreakEvents, MuteEvents). Goes out: answers,
-// events, log files, and a record of every call. gRPC's goroutines are the only
-// ones; Stop waits for them. Processes are not run: a Program says when a
-// container's would have ended.
+// Its inputs are CRI calls, and the faults that a test wants (Before, Fail,
+// Delay, SetReady, Exit, Keep, Stop, BreakEvents, MuteEvents). Its outputs are answers,
+// events, log files, and a record of every call. It has no goroutines other than
+// gRPC's, and Stop waits for them. It runs no processes: a Program says when a
+// container's process would have exited.
 package fakecri

@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	// maxWaiting is how many events wait for a reader; more are lost.
+	// maxWaiting is how many events may wait for a reader; further events are lost.
 	maxWaiting = 10000
-	// settlePeriod is how often it is looked, for readers of events, which
-	// programs have ended.
+	// settlePeriod is how often an open stream of events checks which programs have
+	// exited.
 	settlePeriod = 5 * time.Millisecond
 )
 
@@ -26,7 +26,7 @@ type listener struct {
 	broken chan struct{}
 }
 
-// GetContainerEvents streams what happens from now on.
+// GetContainerEvents streams events from now on.
 func (s runtimeService) GetContainerEvents(_ *runtimeapi.GetEventsRequest, stream grpc.ServerStreamingServer[runtimeapi.ContainerEventResponse]) error {
 	l := &listener{make(chan *runtimeapi.ContainerEventResponse, maxWaiting), make(chan struct{})}
 	s.mu.Lock()
@@ -55,7 +55,7 @@ func (s runtimeService) GetContainerEvents(_ *runtimeapi.GetEventsRequest, strea
 	}
 }
 
-// Listeners counts the open streams of events.
+// Listeners returns the number of open streams of events.
 func (s *Server) Listeners() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -63,7 +63,7 @@ func (s *Server) Listeners() int {
 }
 
 // BreakEvents ends all open streams of events with an error. To refuse new
-// ones, or to have no such call, use Fail with "GetContainerEvents".
+// streams, or to make the call unimplemented, use Fail with "GetContainerEvents".
 func (s *Server) BreakEvents() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -73,8 +73,8 @@ func (s *Server) BreakEvents() {
 	s.listeners = nil
 }
 
-// MuteEvents makes the streams of events tell nothing while they stay open, as
-// when a reader that hangs holds up all others.
+// MuteEvents makes the streams of events send nothing while they stay open, as
+// when one hanging reader blocks all others.
 func (s *Server) MuteEvents(mute bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -89,7 +89,7 @@ func (s *Server) settleAll() {
 	}
 }
 
-// emit tells of a container or sandbox of box. The lock is held.
+// emit sends an event about box or one of its containers. The lock is held.
 func (s *Server) emit(box *sandbox, id string, kind runtimeapi.ContainerEventType) {
 	if s.muted || len(s.listeners) == 0 {
 		return

@@ -10,7 +10,7 @@ import (
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
-// follow opens a stream of events and waits until it is there.
+// follow opens a stream of events and waits until the server has it.
 func (c caller) follow(t *testing.T) grpc.ServerStreamingClient[runtimeapi.ContainerEventResponse] {
 	t.Helper()
 	stream, err := c.runtime.GetContainerEvents(t.Context(), &runtimeapi.GetEventsRequest{})

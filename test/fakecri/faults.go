@@ -9,11 +9,11 @@ import (
 	"google.golang.org/grpc"
 )
 
-// Call is one call the runtime got.
+// Call is one call to the runtime.
 type Call struct {
 	// Method is the bare name: "RunPodSandbox".
 	Method string
-	// Request is the CRI request, nil of a stream; it must not be changed.
+	// Request is the CRI request, nil for a stream; it must not be changed.
 	Request any
 }
 
@@ -50,7 +50,7 @@ func (s *Server) FailTimes(method string, n int, err error) {
 }
 
 // Delay makes every call of a method wait until Clear, or until the caller
-// gives up.
+// cancels it.
 func (s *Server) Delay(method string, d time.Duration) {
 	s.Before(method, func(ctx context.Context, _ any) error { return sleep(ctx, d) })
 }
@@ -62,7 +62,7 @@ func (s *Server) Clear(method string) {
 	delete(s.hooks, method)
 }
 
-// Calls lists the calls so far, only those of the named methods if any are
+// Calls lists the calls so far, or only those of the named methods if any are
 // named.
 func (s *Server) Calls(methods ...string) []Call {
 	s.mu.Lock()
@@ -79,10 +79,10 @@ func (s *Server) Calls(methods ...string) []Call {
 	return calls
 }
 
-// Count is how often a method was called.
+// Count returns how often a method was called.
 func (s *Server) Count(method string) int { return len(s.Calls(method)) }
 
-// ForgetCalls empties the record.
+// ForgetCalls clears the record of calls.
 func (s *Server) ForgetCalls() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -19,7 +19,7 @@ type image struct {
 	name    string
 	size    uint64
 	program Program
-	// user and password are wanted of those who pull it, where they are not empty.
+	// user and password are required to pull the image, unless they are empty.
 	user, password string
 }
 
@@ -28,7 +28,7 @@ type imageService struct {
 	*Server
 }
 
-// Publish puts an image into the registry, from where it can be pulled. The
+// Publish puts an image into the registry, from which it can be pulled. The
 // name has a tag: "registry.example/app:1".
 func (s *Server) Publish(name string, size uint64, program Program) {
 	s.mu.Lock()
@@ -36,14 +36,15 @@ func (s *Server) Publish(name string, size uint64, program Program) {
 	s.published[name] = &image{name: name, size: size, program: program}
 }
 
-// Protect makes a published image one that can only be pulled with a credential.
+// Protect makes a published image require credentials for pulls.
 func (s *Server) Protect(name, user, password string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.published[name].user, s.published[name].password = user, password
 }
 
-// SetImageStoreDir sets where the image file system is mounted; at first it is on no disk of this machine.
+// SetImageStoreDir sets the mount point of the image file system. The initial one is on no disk of
+// this machine.
 func (s *Server) SetImageStoreDir(dir string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -65,7 +66,7 @@ func (s *Server) Load(name string, size uint64, program Program) {
 	s.present[img.id()] = img
 }
 
-// ImageID is the ID an image of this name has.
+// ImageID returns the ID of the image with this name.
 func ImageID(name string) string {
 	sum := sha256.Sum256([]byte("image " + name))
 	return "sha256:" + hex.EncodeToString(sum[:])
@@ -98,7 +99,7 @@ func (s *Server) find(ref string) *image {
 	return nil
 }
 
-// ImageStatus answers without an image where it is not present.
+// ImageStatus returns no image if the image is not present.
 func (s imageService) ImageStatus(_ context.Context, r *runtimeapi.ImageStatusRequest) (*runtimeapi.ImageStatusResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -124,7 +125,7 @@ func (s imageService) PullImage(_ context.Context, r *runtimeapi.PullImageReques
 	return &runtimeapi.PullImageResponse{ImageRef: img.id()}, nil
 }
 
-// ListImages lists what is present.
+// ListImages lists the images that are present.
 func (s imageService) ListImages(context.Context, *runtimeapi.ListImagesRequest) (*runtimeapi.ListImagesResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -135,7 +136,7 @@ func (s imageService) ListImages(context.Context, *runtimeapi.ListImagesRequest)
 	return answer, nil
 }
 
-// RemoveImage removes an image. An unknown one is removed.
+// RemoveImage removes an image. For an unknown image it succeeds.
 func (s imageService) RemoveImage(_ context.Context, r *runtimeapi.RemoveImageRequest) (*runtimeapi.RemoveImageResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -145,7 +146,7 @@ func (s imageService) RemoveImage(_ context.Context, r *runtimeapi.RemoveImageRe
 	return &runtimeapi.RemoveImageResponse{}, nil
 }
 
-// ImageFsInfo says where the image file system is and how much of it is used.
+// ImageFsInfo returns the mount point of the image file system and how much of it is used.
 func (s imageService) ImageFsInfo(context.Context, *runtimeapi.ImageFsInfoRequest) (*runtimeapi.ImageFsInfoResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -6,9 +6,9 @@ import (
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
-// Keep has the runtime lose track of a container, as containerd does when a
-// start is given up at a bad moment: it shows the container as exited, stopping
-// it does nothing, and neither it nor its sandbox can be removed until Serve.
+// Keep makes the runtime lose track of a container, as containerd does when a
+// start is canceled at a bad moment. The runtime then shows the container as exited, stopping
+// it has no effect, and neither the container nor its sandbox can be removed until Serve.
 func (s *Server) Keep(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -23,7 +23,7 @@ func (s *Server) Keep(id string) {
 	}
 }
 
-// keeps is the error that removing a container gets that is kept.
+// keeps returns the error of removing a container that is kept, nil for other containers.
 func keeps(c *container) error {
 	if c == nil || !c.kept {
 		return nil

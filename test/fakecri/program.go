@@ -10,31 +10,31 @@ import (
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
-// annotationMessagePath is where a kubelet notes a container's termination
-// message path.
+// annotationMessagePath is the annotation in which a kubelet records the path of a container's
+// termination message.
 const annotationMessagePath = "io.kubernetes.container.terminationMessagePath"
 
-// Program is what the process of an image would do. The zero Program runs
+// Program describes what the process of an image would do. The zero Program runs
 // until it is stopped.
 type Program struct {
-	// User is as whom the image runs, by number or name; empty where it does not say.
+	// User is the image's user, by number or name; empty if the image has none.
 	User string
-	// Exits makes the process end by itself, After its start, with Code.
+	// Exits makes the process exit by itself, After its start, with Code.
 	Exits bool
 	After time.Duration
 	Code  int32
-	// IgnoresTerm makes StopContainer wait out its whole timeout.
+	// IgnoresTerm makes StopContainer wait for its whole timeout.
 	IgnoresTerm bool
 	// StartError makes StartContainer fail with this text, as when the
 	// binary is missing.
 	StartError string
-	// Log are lines on standard output, written at the start.
+	// Log has the lines on standard output, written at the start.
 	Log []string
 	// Message is written to the termination message file at the start.
 	Message string
 }
 
-// start writes what the program writes, where the container's directories
+// start writes the files that the program writes, if the container's directories
 // exist.
 func (c *container) start(p Program, now time.Time) error {
 	if log := c.logPath(); log != "" {
@@ -64,7 +64,7 @@ func (c *container) logPath() string {
 	return filepath.Join(c.sandbox.config.GetLogDirectory(), c.config.GetLogPath())
 }
 
-// settle ends a container whose program's time has come.
+// settle marks a container as exited if its program would have exited by now.
 func (s *Server) settle(c *container) {
 	if c.state != runtimeapi.ContainerState_CONTAINER_RUNNING || !c.program.Exits {
 		return
@@ -75,7 +75,7 @@ func (s *Server) settle(c *container) {
 	}
 }
 
-// end ends a container now, if it runs.
+// end marks a running container as exited now.
 func (s *Server) end(c *container, code int32, reason string) {
 	s.settle(c)
 	if c.state == runtimeapi.ContainerState_CONTAINER_RUNNING {

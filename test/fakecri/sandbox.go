@@ -30,7 +30,7 @@ func (runtimeService) Version(context.Context, *runtimeapi.VersionRequest) (*run
 	return &runtimeapi.VersionResponse{Version: "0.1.0", RuntimeName: "fakecri", RuntimeVersion: "1.0.0", RuntimeApiVersion: "v1"}, nil
 }
 
-// Status reports the two conditions of SetReady.
+// Status reports the two conditions that SetReady sets.
 func (s runtimeService) Status(context.Context, *runtimeapi.StatusRequest) (*runtimeapi.StatusResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -47,7 +47,7 @@ func (s runtimeService) Status(context.Context, *runtimeapi.StatusRequest) (*run
 	}}}, nil
 }
 
-// RuntimeConfig reports the driver of SetCgroupDriver.
+// RuntimeConfig reports the driver that SetCgroupDriver sets.
 func (s runtimeService) RuntimeConfig(context.Context, *runtimeapi.RuntimeConfigRequest) (*runtimeapi.RuntimeConfigResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -57,7 +57,7 @@ func (s runtimeService) RuntimeConfig(context.Context, *runtimeapi.RuntimeConfig
 	return &runtimeapi.RuntimeConfigResponse{Linux: &runtimeapi.LinuxRuntimeConfiguration{CgroupDriver: *s.linux}}, nil
 }
 
-// RunPodSandbox refuses a name that is taken, as containerd does.
+// RunPodSandbox refuses a name that is in use, as containerd does.
 func (s runtimeService) RunPodSandbox(_ context.Context, r *runtimeapi.RunPodSandboxRequest) (*runtimeapi.RunPodSandboxResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -80,7 +80,7 @@ func (s runtimeService) RunPodSandbox(_ context.Context, r *runtimeapi.RunPodSan
 	return &runtimeapi.RunPodSandboxResponse{PodSandboxId: made.id}, nil
 }
 
-// StopPodSandbox ends what runs in the sandbox. An unknown one is stopped.
+// StopPodSandbox ends all containers in the sandbox. For an unknown sandbox it succeeds.
 func (s runtimeService) StopPodSandbox(_ context.Context, r *runtimeapi.StopPodSandboxRequest) (*runtimeapi.StopPodSandboxResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -91,7 +91,7 @@ func (s runtimeService) StopPodSandbox(_ context.Context, r *runtimeapi.StopPodS
 }
 
 // RemovePodSandbox removes a sandbox with its containers, running or not, unless
-// one is kept. An unknown one is removed.
+// one of them is kept. For an unknown sandbox it succeeds.
 func (s runtimeService) RemovePodSandbox(_ context.Context, r *runtimeapi.RemovePodSandboxRequest) (*runtimeapi.RemovePodSandboxResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -112,7 +112,7 @@ func (s runtimeService) RemovePodSandbox(_ context.Context, r *runtimeapi.Remove
 	return &runtimeapi.RemovePodSandboxResponse{}, nil
 }
 
-// PodSandboxStatus knows only what exists.
+// PodSandboxStatus returns NotFound for an unknown sandbox.
 func (s runtimeService) PodSandboxStatus(_ context.Context, r *runtimeapi.PodSandboxStatusRequest) (*runtimeapi.PodSandboxStatusResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -123,7 +123,7 @@ func (s runtimeService) PodSandboxStatus(_ context.Context, r *runtimeapi.PodSan
 	return &runtimeapi.PodSandboxStatusResponse{Status: box.status()}, nil
 }
 
-// ListPodSandbox lists by ID, state and labels.
+// ListPodSandbox filters by ID, state and labels.
 func (s runtimeService) ListPodSandbox(_ context.Context, r *runtimeapi.ListPodSandboxRequest) (*runtimeapi.ListPodSandboxResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -148,7 +148,7 @@ func (s runtimeService) ListPodSandbox(_ context.Context, r *runtimeapi.ListPodS
 	return answer, nil
 }
 
-// KillSandbox makes a sandbox not ready, as when its pause process dies.
+// KillSandbox makes a sandbox not ready, as the death of its pause process does.
 func (s *Server) KillSandbox(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

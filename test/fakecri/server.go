@@ -17,7 +17,7 @@ import (
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
-// Server is a runtime. What it holds survives Stop and Serve, as containers
+// Server is a runtime. Its state survives Stop and Serve, as containers
 // survive a restart of containerd.
 type Server struct {
 	socket string
@@ -74,7 +74,7 @@ func Start(tb testing.TB) *Server {
 	return s
 }
 
-// Endpoint is where the runtime listens, "unix:///path".
+// Endpoint returns the address of the runtime's socket, "unix:///path".
 func (s *Server) Endpoint() string { return "unix://" + s.socket }
 
 // Serve listens and answers until Stop. It may be called again after Stop.
@@ -99,8 +99,8 @@ func (s *Server) Serve() error {
 	return nil
 }
 
-// Stop cuts all connections, as a runtime that dies does, and waits for the
-// calls under way. Stopping twice is fine.
+// Stop closes all connections, as the death of a runtime does, and waits for the
+// calls that still run. It may be called twice.
 func (s *Server) Stop() {
 	s.mu.Lock()
 	server := s.grpc
@@ -126,15 +126,15 @@ func (s *Server) SetReady(runtime, network bool) {
 	s.runtimeReady, s.networkReady = runtime, network
 }
 
-// SetCgroupDriver sets what the runtime reports as its cgroup driver; nil is a
-// runtime that reports nothing of Linux. It is cgroupfs at first.
+// SetCgroupDriver sets the cgroup driver that the runtime reports; with nil the
+// runtime reports nothing about Linux. The initial driver is cgroupfs.
 func (s *Server) SetCgroupDriver(driver *runtimeapi.CgroupDriver) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.linux = driver
 }
 
-// newID makes an ID as containerd's look, the same in every run.
+// newID returns an ID in the format of containerd's IDs. The IDs are the same in every run.
 func (s *Server) newID() string {
 	s.sequence++
 	sum := sha256.Sum256([]byte(strconv.Itoa(s.sequence)))

@@ -18,19 +18,21 @@ import (
 
 // Agent is an agent with roots of its own.
 type Agent struct {
-	// Dir holds all of the agent: agent.toml, manifests, policies, state, pods and logs. Its name is that of the agent's
-	// root in every cgroup hierarchy.
+	// Dir holds everything of the agent: agent.toml, manifests, policies, state, pods and logs. Its
+	// base name is also the name of the agent's root in every cgroup hierarchy.
 	Dir string
-	// Program is the wardlet program, Env what it and its commands find in their environment besides that of this process.
+	// Program is the wardlet program. Env is added to the environment of this process for the agent
+	// and its commands.
 	Program string
 	Env     []string
-	// API asks the agent through its socket.
+	// API is a client on the agent's socket.
 	API *client.Client
-	// Process is the process that Start started last, nil before.
+	// Process is the process that Start started last, nil before the first Start.
 	Process *Process
 }
 
-// NewAgent makes the directory of an agent, with an empty directory of manifests. The name is part of the directory's.
+// NewAgent makes the directory of an agent, with an empty directory of manifests. The name is part
+// of the directory's name.
 func NewAgent(name, program string) (*Agent, error) {
 	// Sockets need short paths.
 	dir, err := os.MkdirTemp("", "wardlet-"+name+"-")
@@ -45,42 +47,44 @@ func NewAgent(name, program string) (*Agent, error) {
 	return a, nil
 }
 
-// Path is the path of what lies in the agent's directory.
+// Path returns a path in the agent's directory.
 func (a *Agent) Path(elem ...string) string {
 	return filepath.Join(append([]string{a.Dir}, elem...)...)
 }
 
-// ConfigFile is the path of the agent's configuration.
+// ConfigFile returns the path of the agent's configuration.
 func (a *Agent) ConfigFile() string { return a.Path("agent.toml") }
 
-// Manifest is the path of a manifest; without a name that of their directory.
+// Manifest returns the path of a manifest, or without a name the path of the manifests' directory.
 func (a *Agent) Manifest(file ...string) string {
 	return filepath.Join(append([]string{a.Path("manifests")}, file...)...)
 }
 
-// PolicyDir is the directory of the agent's policies, which must exist where Settings.Policies is set.
+// PolicyDir returns the directory of the agent's policies. It must exist if Settings.Policies is
+// set.
 func (a *Agent) PolicyDir() string { return a.Path("policies") }
 
-// Socket is the path of the agent's socket.
+// Socket returns the path of the agent's socket.
 func (a *Agent) Socket() string { return a.Path("run", "w.sock") }
 
-// LogFile is the path of the log of all the agent's processes.
+// LogFile returns the path of the log, to which all of the agent's processes write.
 func (a *Agent) LogFile() string { return a.Path("agent.log") }
 
-// Cgroup is the name of the agent's root in every hierarchy.
+// Cgroup returns the name of the agent's root in every hierarchy.
 func (a *Agent) Cgroup() string { return filepath.Base(a.Dir) }
 
-// Settings are what agent.toml says besides the agent's own places.
+// Settings are the values of agent.toml other than the agent's own paths.
 type Settings struct {
 	// Node is the node's name: a pod web is known as web-NODE.
 	Node string
-	// Endpoint is the runtime's.
+	// Endpoint is the runtime's endpoint.
 	Endpoint string
-	// LogLevel, and Period, in which the manifests are read again, are the agent's defaults where they are empty.
+	// LogLevel is the log level, and Period how often the manifests are read again. If one is empty,
+	// the agent's default applies.
 	LogLevel, Period string
 	// Manifests is the directory of manifests; empty for the agent's own.
 	Manifests string
-	// Policies is true where pods are judged by the policies in PolicyDir.
+	// Policies: the policies in PolicyDir judge pods.
 	Policies bool
 }
 
@@ -115,7 +119,7 @@ func (a *Agent) Configure(s *Settings) error {
 	return nil
 }
 
-// Start starts the agent and does not wait until it answers.
+// Start starts the agent without waiting until it answers.
 func (a *Agent) Start() error {
 	if a.Process != nil && a.Process.Gone() == nil {
 		return errors.New("the agent runs already")
@@ -128,14 +132,15 @@ func (a *Agent) Start() error {
 	return nil
 }
 
-// Command is a wardlet command on the agent's configuration. It has a session of its own: no signal of the terminal
-// reaches it, as it is for the caller, who ends it by ctx; and it shares the processor with others as a service with a
-// cgroup does. Compilers have the lowest priority in their session, and would hardly run where they compete with all that
-// runs beside.
+// Command returns a wardlet command with the agent's configuration. The command has a session of
+// its own for two reasons. Signals of the terminal reach only the caller, which ends the command by
+// canceling ctx. And the command gets its share of the processor like a service with a cgroup:
+// compilers have the lowest priority in their session, and would hardly run if they competed with
+// everything else in the caller's session.
 func (a *Agent) Command(ctx context.Context, args ...string) *exec.Cmd {
 	end := len(args)
 	if dash := slices.Index(args, "--"); dash >= 0 {
-		end = dash // the rest is a program's
+		end = dash // what follows belongs to another program
 	}
 	command := exec.CommandContext(ctx, a.Program, slices.Insert(slices.Clone(args), end, "--config", a.ConfigFile())...)
 	command.Env = append(append(os.Environ(), QuickEnd), a.Env...)
@@ -143,7 +148,8 @@ func (a *Agent) Command(ctx context.Context, args ...string) *exec.Cmd {
 	return command
 }
 
-// Wardlet runs the wardlet command on the agent's configuration and returns what it prints, also where it fails.
+// Wardlet runs the wardlet command with the agent's configuration and returns what it prints, even
+// if the command fails.
 func (a *Agent) Wardlet(ctx context.Context, args ...string) (string, error) {
 	command := a.Command(ctx, args...)
 	var wrong strings.Builder
@@ -155,15 +161,18 @@ func (a *Agent) Wardlet(ctx context.Context, args ...string) (string, error) {
 	return string(out), nil
 }
 
-// LogTail returns the last lines of the agent's log, at most so many. If the log cannot be read, the line is the error.
+// LogTail returns at most this many last lines of the agent's log. If the log cannot be read, the
+// only line is the error.
 func (a *Agent) LogTail(lines int) []string { return logTail(a.LogFile(), lines) }
 
-// PodDirs are the directories in which nothing is after the last pod: their entries are pods, their logs and links to them.
+// PodDirs returns the directories that are empty after the last pod: their entries are pods, their
+// logs and links to the logs.
 func (a *Agent) PodDirs() []string {
 	return []string{a.Path("root", "pods"), a.Path("log", "pods"), a.Path("log", "containers")}
 }
 
-// Left are the paths of what is left of pods: their directories and logs, and the agent's cgroups.
+// Left returns the paths of what is left of pods: their directories and logs, and the agent's
+// cgroups.
 func (a *Agent) Left() ([]string, error) {
 	left, err := Entries(a.PodDirs()...)
 	if err != nil {
@@ -173,7 +182,7 @@ func (a *Agent) Left() ([]string, error) {
 	return append(left, cgroups...), err
 }
 
-// Entries are the paths of what is in directories, which need not exist.
+// Entries returns the paths of all entries of directories, which need not exist.
 func Entries(dirs ...string) ([]string, error) {
 	var found []string
 	for _, dir := range dirs {

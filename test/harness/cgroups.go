@@ -11,16 +11,17 @@ import (
 	"time"
 )
 
-// cgroupPatience is how long the kernel may take to let go of a cgroup whose last process ended.
+// cgroupPatience is how long the kernel may take to release a cgroup whose last process exited.
 const cgroupPatience = 5 * time.Second
 
-// CgroupRoots are the mount points of the cgroup hierarchies, of either version.
+// CgroupRoots returns the mount points of the cgroup hierarchies, of either version.
 func CgroupRoots() ([]string, error) {
 	table, err := mountTable()
 	return cgroupMounts(table), err
 }
 
-// CgroupsNamed are the cgroups of that name at the top of any hierarchy with all below them, outer ones first.
+// CgroupsNamed returns the cgroups of that name at the top of any hierarchy with all cgroups below
+// them, outer ones first.
 func CgroupsNamed(name string) ([]string, error) {
 	roots, err := CgroupRoots()
 	if err != nil {
@@ -37,7 +38,7 @@ func CgroupsNamed(name string) ([]string, error) {
 	return found, nil
 }
 
-// RemoveCgroups removes the cgroup of that name with what is below it, from every hierarchy.
+// RemoveCgroups removes the cgroup of that name and all cgroups below it from every hierarchy.
 func RemoveCgroups(ctx context.Context, name string) error {
 	roots, err := CgroupRoots()
 	if err != nil {
@@ -52,7 +53,8 @@ func RemoveCgroups(ctx context.Context, name string) error {
 	return errors.Join(failed...)
 }
 
-// removeCgroup removes a tree of cgroups, the innermost first, and tries again while the kernel holds one.
+// removeCgroup removes a tree of cgroups, the innermost first, and tries again while the kernel
+// still holds one.
 func removeCgroup(ctx context.Context, root string) error {
 	for {
 		err := removeDirs(root)
@@ -67,7 +69,8 @@ func removeCgroup(ctx context.Context, root string) error {
 	}
 }
 
-// removeDirs removes a tree of directories. The files of a cgroup go with it and cannot be removed.
+// removeDirs removes a tree of directories. It leaves files out: those of a cgroup cannot be
+// removed, and disappear with the cgroup.
 func removeDirs(root string) error {
 	dirs, err := directories(root)
 	if err != nil {
@@ -81,7 +84,8 @@ func removeDirs(root string) error {
 	return nil
 }
 
-// directories are a directory and all below it, outer ones first; none where it is not there.
+// directories returns a directory and all directories below it, outer ones first, or none if it
+// does not exist.
 func directories(root string) ([]string, error) {
 	var found []string
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {

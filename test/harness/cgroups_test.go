@@ -35,7 +35,7 @@ func TestRemoveCgroup(t *testing.T) {
 func TestACgroupThatIsBusyIsTriedAgainUntilTheTimeIsOver(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
-	// A file in a directory keeps it, as a process in a cgroup does.
+	// A file prevents the removal of its directory, as a process does with its cgroup.
 	busy := filepath.Join(root, "busy")
 	if err := os.WriteFile(busy, nil, 0o600); err != nil {
 		t.Fatal(err)

@@ -14,39 +14,41 @@ import (
 )
 
 const (
-	// patience is how long an agent may take to end after SIGTERM, in which it finishes its calls to the runtime.
+	// patience is how long an agent may take to exit after SIGTERM, while it finishes its calls to
+	// the runtime.
 	patience = 15 * time.Second
-	// closeTimeout bounds taking a node away.
+	// closeTimeout bounds Node.Close.
 	closeTimeout = 2 * time.Minute
 )
 
-// Node is a whole node of one's own: a runtime and an agent.
+// Node is a whole private node: a runtime and an agent.
 type Node struct {
 	*Agent
 	// Runtime is nil before StartRuntime and after Close.
 	Runtime  *Runtime
 	settings Settings
-	// name is the runtime's.
+	// name is the name of the runtime.
 	name string
-	// policy is nil where the agent's policies are not the harness's.
+	// policy is nil if the caller writes the agent's policies.
 	policy *policy
 }
 
-// Config says which node to make.
+// Config describes the node to make.
 type Config struct {
-	// Name tells what the node is for; it is part of the names of all it makes: at most 12 lower-case letters.
+	// Name is part of the names of everything the node makes: at most 12 lower-case letters.
 	Name string
-	// Wardlet is the program.
+	// Wardlet is the path of the wardlet program.
 	Wardlet string
-	// Policies is the directory `make plugins` wrote. The node's one policy is then Policy, which allows the images that
-	// match the patterns Allow. Empty: the policies are the caller's.
+	// Policies is the directory that `make plugins` wrote. The node then has one policy, Policy, which
+	// allows the images that match the patterns in Allow. If Policies is empty, the caller writes the
+	// policies.
 	Policies string
 	Allow    []string
-	// Settings are those of the agent; New and StartRuntime fill in Endpoint and Policies.
+	// Settings are the agent's settings; New and StartRuntime fill in Endpoint and Policies.
 	Settings
 }
 
-// New returns a node of which nothing runs yet. When it fails, nothing is left.
+// New returns a node whose runtime and agent do not run yet. If it fails, nothing is left.
 func New(cfg Config) (n *Node, err error) {
 	wardlet, err := filepath.Abs(cfg.Wardlet)
 	if err != nil {
@@ -75,7 +77,7 @@ func New(cfg Config) (n *Node, err error) {
 	return n, nil
 }
 
-// StartRuntime starts the runtime and writes the agent's configuration, which names it.
+// StartRuntime starts the runtime and writes the agent's configuration with the runtime's endpoint.
 func (n *Node) StartRuntime(ctx context.Context) (err error) {
 	if n.Runtime, err = StartRuntime(ctx, privateruntime.Options{Name: n.name}); err != nil {
 		return err
@@ -87,10 +89,11 @@ func (n *Node) StartRuntime(ctx context.Context) (err error) {
 // Allow writes the policy with another list of allowed images.
 func (n *Node) Allow(patterns ...string) error { return n.policy.write(n.PolicyDir(), patterns) }
 
-// Stop ends the agent with SIGTERM, as an operator does. Its pods run on. An agent that does not run is an error.
+// Stop stops the agent with SIGTERM, as an operator does. Its pods run on. If the agent does not
+// run, Stop returns an error.
 func (n *Node) Stop() error { return n.end(syscall.SIGTERM) }
 
-// Kill ends the agent with SIGKILL. One that does not run is an error.
+// Kill kills the agent with SIGKILL. If the agent does not run, Kill returns an error.
 func (n *Node) Kill() error { return n.end(syscall.SIGKILL) }
 
 func (n *Node) end(signal syscall.Signal) error {
@@ -100,7 +103,7 @@ func (n *Node) end(signal syscall.Signal) error {
 	return n.Process.End(signal, patience)
 }
 
-// Wardlet is that of the agent; one that has ended is ErrEnded.
+// Wardlet is Agent.Wardlet, but returns ErrEnded if the agent has exited.
 func (n *Node) Wardlet(ctx context.Context, args ...string) (string, error) {
 	if err := n.Process.Gone(); err != nil {
 		return "", err
@@ -108,8 +111,8 @@ func (n *Node) Wardlet(ctx context.Context, args ...string) (string, error) {
 	return n.Agent.Wardlet(ctx, args...)
 }
 
-// Close takes the node away with all it made, and says what could not be taken away. It ends the agent if that runs.
-// What was taken away before is no error.
+// Close removes the node with everything it made, and reports what could not be removed. It stops
+// the agent if it runs. What was removed earlier is not an error.
 func (n *Node) Close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, closeTimeout)
 	defer cancel()
@@ -123,8 +126,8 @@ func (n *Node) Close(ctx context.Context) error {
 	return errors.Join(append(failed, RemoveCgroups(ctx, n.Cgroup()), n.removeDir())...)
 }
 
-// closeRuntime tries again where a first attempt failed, as it may when a signal of the terminal ends a program that it
-// runs.
+// closeRuntime tries a second time if the first attempt fails. It may fail when a signal of the
+// terminal ends a program that it runs.
 func (n *Node) closeRuntime(ctx context.Context) error {
 	if err := n.Runtime.Stop(ctx); err != nil {
 		if again := n.Runtime.Stop(ctx); again != nil {
@@ -138,7 +141,7 @@ func (n *Node) closeRuntime(ctx context.Context) error {
 	return err
 }
 
-// removeDir removes the node's directory, unless something is mounted there, which is not the directory's to remove.
+// removeDir removes the node's directory, unless something is still mounted below it.
 func (n *Node) removeDir() error {
 	mounts, err := MountsBelow(n.Dir)
 	if err != nil {

@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// MountsBelow are the mount points below a directory, in the order of mounting.
+// MountsBelow returns the mount points below a directory, in the order of mounting.
 func MountsBelow(dir string) ([]string, error) {
 	table, err := mountTable()
 	return mountsBelow(table, dir), err
 }
 
-// mountTable lists the mounts of this process: the mount point is the fifth field of each line, and what kind of file
-// system it is follows a lone dash (proc_pid_mountinfo(5)).
+// mountTable returns the mounts of this process. The mount point is the fifth field of each line,
+// and the type of the file system follows a lone dash (proc_pid_mountinfo(5)).
 func mountTable() (string, error) {
 	table, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
@@ -24,7 +24,7 @@ func mountTable() (string, error) {
 	return string(table), nil
 }
 
-// mountsBelow are the mount points below a directory.
+// mountsBelow returns the mount points below a directory.
 func mountsBelow(table, dir string) []string {
 	var found []string
 	for point := range mountPoints(table) {
@@ -35,7 +35,7 @@ func mountsBelow(table, dir string) []string {
 	return found
 }
 
-// cgroupMounts are the roots of the cgroup hierarchies.
+// cgroupMounts returns the roots of the cgroup hierarchies.
 func cgroupMounts(table string) []string {
 	var found []string
 	for point, kind := range mountPoints(table) {
@@ -46,7 +46,7 @@ func cgroupMounts(table string) []string {
 	return found
 }
 
-// mountPoints returns each mount point and the kind of its file system.
+// mountPoints returns each mount point and the type of its file system.
 func mountPoints(table string) iter.Seq2[string, string] {
 	return func(yield func(point, kind string) bool) {
 		for line := range strings.Lines(table) {
@@ -63,7 +63,7 @@ func mountPoints(table string) iter.Seq2[string, string] {
 	}
 }
 
-// unescape undoes the kernel's writing of blanks and backslashes as octal numbers.
+// unescape decodes blanks and backslashes, which the kernel writes as octal numbers.
 func unescape(field string) string {
 	var out strings.Builder
 	for {

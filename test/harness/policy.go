@@ -12,16 +12,16 @@ import (
 // Policy is the name of the node's one policy.
 const Policy = "allowed-images"
 
-// policy is the example policy as `make plugins` built it.
+// policy is the example policy that `make plugins` built.
 type policy struct {
 	document map[string]any
-	// module is the plugin, moduleName the file the document expects it in.
+	// module is the plugin, and moduleName the file name that the document has for it.
 	module     []byte
 	moduleName string
 }
 
-// readPolicy reads the document and its module. The tests that the document brings along are left out: they are made for
-// the settings it came with.
+// readPolicy reads the document and its module. It leaves out the tests in the document, because
+// they are made for the document's original settings.
 func readPolicy(dir string) (*policy, error) {
 	p := &policy{}
 	if _, err := toml.DecodeFile(filepath.Join(dir, Policy+".toml"), &p.document); err != nil {
@@ -40,8 +40,8 @@ func readPolicy(dir string) (*policy, error) {
 	return p, nil
 }
 
-// write writes the policy with these settings into a directory that an agent may be watching: first the module, unless
-// it is there, then the document.
+// write writes the policy with these settings into a directory that an agent may be watching: first
+// the module, unless it exists, then the document.
 func (p *policy) write(dir string, allow []string) error {
 	p.document["settings"] = map[string]any{"allow": allow}
 	var text bytes.Buffer
@@ -57,7 +57,7 @@ func (p *policy) write(dir string, allow []string) error {
 	return Replace(filepath.Join(dir, Policy+".toml"), text.Bytes())
 }
 
-// Replace writes a file by rename, so that no reader sees half of it.
+// Replace writes a file by rename, so that no reader sees a part of it.
 func Replace(path string, content []byte) error {
 	temporary := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".tmp")
 	if err := os.WriteFile(temporary, content, 0o600); err != nil {

@@ -27,7 +27,7 @@ pod = "tests/a.yaml"
 expect = "allow"
 `
 
-// builtPolicies is a directory as `make plugins` leaves it.
+// builtPolicies returns a directory like the one that `make plugins` writes.
 func builtPolicies(t *testing.T, document string) string {
 	t.Helper()
 	dir := t.TempDir()

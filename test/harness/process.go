@@ -13,28 +13,30 @@ import (
 	"time"
 )
 
-// ErrEnded reports that the agent ended without being told to.
+// ErrEnded means that the agent exited although it was not asked to.
 var ErrEnded = errors.New("the agent ended by itself")
 
-// QuickEnd has a process with the race detector end when it is done. Otherwise it lingers for a second, and every command
-// is such a process.
+// QuickEnd makes a process with the race detector exit at once when it is done. Otherwise the
+// process waits for a second first, and so does every command.
 const QuickEnd = "GORACE=atexit_sleep_ms=0"
 
-// Process is an agent that runs or ran. One goroutine waits for its end, and then closes ended.
+// Process is an agent process that runs or has exited. One goroutine waits for its exit, and then
+// closes ended.
 type Process struct {
 	command *exec.Cmd
 	ended   chan struct{}
-	// err is how it ended, once ended is closed.
+	// err is how it exited; it is set before ended is closed.
 	err error
 	// begun is when it was started.
 	begun time.Time
-	// told is the signal that ended it first, 0 for none; early is whether it had hardly begun then.
+	// told is the first signal of Signal that asked it to exit, 0 for none. early is whether it had
+	// hardly started at that time.
 	told  atomic.Int32
 	early atomic.Bool
 }
 
-// StartProcess starts a command in a session of its own, where no signal of the terminal reaches it; it ends with this
-// process. Its output is added to the log file.
+// StartProcess starts a command in a session of its own, where no signal of the terminal reaches
+// it. The process is killed when this process exits. Its output is added to the log file.
 func StartProcess(log string, command *exec.Cmd) (*Process, error) {
 	file, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -50,7 +52,7 @@ func StartProcess(log string, command *exec.Cmd) (*Process, error) {
 	started := make(chan error)
 	go func() {
 		defer close(p.ended)
-		runtime.LockOSThread() // it ends with the thread that started it
+		runtime.LockOSThread() // it is killed when the thread that started it exits
 		defer runtime.UnlockOSThread()
 		err := command.Start()
 		if started <- err; err == nil {
@@ -63,13 +65,13 @@ func StartProcess(log string, command *exec.Cmd) (*Process, error) {
 	return p, nil
 }
 
-// PID is the number of the process.
+// PID returns the process ID.
 func (p *Process) PID() int { return p.command.Process.Pid }
 
-// Ended is closed when the process has ended.
+// Ended returns a channel that is closed when the process has exited.
 func (p *Process) Ended() <-chan struct{} { return p.ended }
 
-// Failure is how the process ended, as exec.Cmd.Wait says; nil while it runs.
+// Failure returns how the process exited, as exec.Cmd.Wait reports it, or nil while it runs.
 func (p *Process) Failure() error {
 	select {
 	case <-p.ended:
@@ -79,7 +81,7 @@ func (p *Process) Failure() error {
 	}
 }
 
-// Gone is ErrEnded, with how, once the process is no more; nil while it runs.
+// Gone returns ErrEnded, with the exit status, once the process has exited, or nil while it runs.
 func (p *Process) Gone() error {
 	select {
 	case <-p.ended:
@@ -89,7 +91,8 @@ func (p *Process) Gone() error {
 	}
 }
 
-// Crashed is Gone for a process that no signal of Signal ended; nil for others.
+// Crashed returns Gone's error for a process that exited although Signal had not asked it to, else
+// nil.
 func (p *Process) Crashed() error {
 	if p.told.Load() != 0 {
 		return nil
@@ -97,11 +100,12 @@ func (p *Process) Crashed() error {
 	return p.Gone()
 }
 
-// listenTime is how long a process may take until it listens for signals, on a busy machine.
+// listenTime is how long a process may take to start handling signals, on a busy machine.
 const listenTime = time.Second
 
-// Clean is an error for a process that ended after SIGTERM with another exit status than 0. One that
-// had hardly begun may end by the signal itself: it does not listen yet, and has done nothing.
+// Clean returns an error if a process exited after SIGTERM with a status other than 0. A process
+// that had hardly started may be killed by the signal itself: it does not handle signals yet, and
+// has done nothing.
 func (p *Process) Clean() error {
 	if exit, ok := errors.AsType[*exec.ExitError](p.Failure()); ok && p.early.Load() {
 		if how, ok := exit.Sys().(syscall.WaitStatus); ok && how.Signaled() && how.Signal() == syscall.SIGTERM {
@@ -114,7 +118,8 @@ func (p *Process) Clean() error {
 	return nil
 }
 
-// Signal sends a signal. After SIGTERM and SIGKILL an end is no crash. To a process that has ended nothing is sent.
+// Signal sends a signal. An exit after SIGTERM or SIGKILL is not a crash. If the process has
+// exited, Signal does nothing.
 func (p *Process) Signal(signal syscall.Signal) error {
 	select {
 	case <-p.ended:
@@ -130,7 +135,8 @@ func (p *Process) Signal(signal syscall.Signal) error {
 	return nil
 }
 
-// Wait waits for a process that Signal is to end. One that takes longer than patience is killed, which is an error.
+// Wait waits for a process to exit after Signal. If that takes longer than patience, Wait kills the
+// process and returns an error.
 func (p *Process) Wait(patience time.Duration) error {
 	select {
 	case <-p.ended:
@@ -145,7 +151,7 @@ func (p *Process) Wait(patience time.Duration) error {
 	return err
 }
 
-// End sends SIGTERM or SIGKILL and waits. How the process ends does not matter: Clean tells it.
+// End sends SIGTERM or SIGKILL and waits. It ignores the exit status, which Clean checks.
 func (p *Process) End(signal syscall.Signal, patience time.Duration) error {
 	if err := p.Signal(signal); err != nil {
 		return err
@@ -153,7 +159,8 @@ func (p *Process) End(signal syscall.Signal, patience time.Duration) error {
 	return p.Wait(patience)
 }
 
-// Stop ends the process as a service manager does. Anything but a clean end, as a crash before, is an error.
+// Stop stops the process as a service manager does. It returns an error unless the process exits
+// with status 0, and also if it had crashed before.
 func (p *Process) Stop(patience time.Duration) error {
 	if err := p.Crashed(); err != nil {
 		return err
@@ -164,8 +171,8 @@ func (p *Process) Stop(patience time.Duration) error {
 	return p.Clean()
 }
 
-// Await waits until ready returns no error, and calls it so often. If the process ends first, Await returns ErrEnded; if
-// ctx is over, the last error with the cause of that.
+// Await calls ready at this interval until it returns no error. If the process exits first, Await
+// returns ErrEnded. If ctx is done first, Await returns the last error with the cause.
 func (p *Process) Await(ctx context.Context, often time.Duration, ready func(ctx context.Context) error) error {
 	for {
 		err := ready(ctx)
@@ -182,7 +189,7 @@ func (p *Process) Await(ctx context.Context, often time.Duration, ready func(ctx
 	}
 }
 
-// logTail is the end of a log.
+// logTail returns the last lines of a log.
 func logTail(log string, lines int) []string {
 	data, err := os.ReadFile(log)
 	if err != nil {

@@ -21,14 +21,14 @@ func run(t *testing.T, script string) (p *Process, log string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		// It has ended before, in a test that went well.
+		// If the test succeeds, the process has already exited.
 		_ = p.command.Process.Kill()
 		<-p.Ended()
 	})
 	return p, log
 }
 
-// said waits until the log holds a text.
+// said waits until the log contains a text.
 func said(t *testing.T, log, text string) {
 	t.Helper()
 	for {
@@ -96,7 +96,7 @@ func TestAProcessIsInASessionOfItsOwn(t *testing.T) {
 	}
 }
 
-// fakeNode is a node whose wardlet command is a shell script and whose agent is another.
+// fakeNode returns a node whose wardlet command and whose agent are shell scripts.
 func fakeNode(t *testing.T, command, agent string) *Node {
 	t.Helper()
 	n := &Node{Agent: &Agent{Dir: t.TempDir()}}
@@ -177,7 +177,7 @@ func TestAnAgentsEnd(t *testing.T) {
 	for name, test := range map[string]struct {
 		script string
 		signal syscall.Signal
-		// end and crash are in the errors; empty for none.
+		// end and crash are words in the errors of Clean and Crashed; empty for no error.
 		end, crash string
 	}{
 		"killed":                           {"echo begun; sleep 60", syscall.SIGKILL, "", ""},
@@ -201,7 +201,7 @@ func TestAnAgentsEnd(t *testing.T) {
 	}
 }
 
-// TestClean_ofOneThatDoesNotListenYet: the signal ends it, as any program, and nothing was begun.
+// TestClean_ofOneThatDoesNotListenYet: the signal kills the process, which has done nothing yet.
 func TestClean_ofOneThatDoesNotListenYet(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -245,7 +245,7 @@ func TestAnAgentThatRunsHasNotCrashed(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-p.Ended()
-	says(t, p.Crashed(), "signal: killed") // another than Signal has ended it
+	says(t, p.Crashed(), "signal: killed") // a signal that Signal did not send has killed it
 }
 
 func TestAnAgentThatIsNotThereDoesNotStart(t *testing.T) {
@@ -279,7 +279,7 @@ func TestAwait(t *testing.T) {
 	}
 }
 
-// says checks an error by words in it; no words are no error.
+// says checks that an error contains words; without words there must be no error.
 func says(t *testing.T, err error, words string) {
 	t.Helper()
 	if (err == nil) != (words == "") || err != nil && !strings.Contains(err.Error(), words) {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Processes are the numbers of all processes.
+// Processes returns the IDs of all processes.
 func Processes() ([]int, error) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -24,7 +24,7 @@ func Processes() ([]int, error) {
 	return pids, nil
 }
 
-// Arguments are those of a process, none for one that has ended.
+// Arguments returns the arguments of a process, none if it has exited.
 func Arguments(pid int) []string {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	if err != nil {
@@ -33,7 +33,7 @@ func Arguments(pid int) []string {
 	return strings.Split(strings.TrimSuffix(string(text), "\x00"), "\x00")
 }
 
-// ProgramOf is the base name of what runs with these arguments, empty for a process that has none.
+// ProgramOf returns the base name of the program with these arguments, empty if there are none.
 func ProgramOf(args []string) string {
 	if len(args) == 0 {
 		return ""
@@ -41,7 +41,7 @@ func ProgramOf(args []string) string {
 	return filepath.Base(args[0])
 }
 
-// ShimsOf are the shims that serve the containerd of that socket, by sandbox.
+// ShimsOf returns the process IDs of the shims of the containerd with that socket, by sandbox.
 func ShimsOf(socket string) (map[string]int, error) {
 	pids, err := Processes()
 	if err != nil {
@@ -56,7 +56,8 @@ func ShimsOf(socket string) (map[string]int, error) {
 	return found, nil
 }
 
-// SandboxOfShim is the sandbox a shim was started for, empty for what is no shim of the containerd of that socket.
+// SandboxOfShim returns the sandbox a shim was started for. It is empty if the arguments are not
+// those of a shim of the containerd with that socket.
 func SandboxOfShim(args []string, socket string) string {
 	at := slices.Index(args, "-id")
 	if ProgramOf(args) != "containerd-shim-runc-v2" || !slices.Contains(args, socket) || at < 0 || at+1 >= len(args) {
@@ -65,7 +66,7 @@ func SandboxOfShim(args []string, socket string) string {
 	return args[at+1]
 }
 
-// Kilobytes finds a line "NAME: 123 kB" of a file of /proc and returns the number of bytes.
+// Kilobytes finds a line "NAME: 123 kB" in a file of /proc and returns the number of bytes.
 func Kilobytes(text, name string) (int64, error) {
 	for line := range strings.Lines(text) {
 		fields := strings.Fields(line)

@@ -20,7 +20,7 @@ type Runtime struct {
 	CRI        criapi.RuntimeServiceClient
 }
 
-// StartRuntime starts a runtime and connects to it. When it fails, nothing is left.
+// StartRuntime starts a runtime and connects to it. If it fails, nothing is left.
 func StartRuntime(ctx context.Context, options privateruntime.Options) (*Runtime, error) {
 	started, err := privateruntime.Start(ctx, options)
 	if err != nil {
@@ -33,10 +33,10 @@ func StartRuntime(ctx context.Context, options privateruntime.Options) (*Runtime
 	return &Runtime{started, connection, criapi.NewRuntimeServiceClient(connection)}, nil
 }
 
-// Socket returns the path of the runtime's socket, which its shims have as an argument.
+// Socket returns the path of the runtime's socket, which is also an argument of its shims.
 func (r *Runtime) Socket() string { return strings.TrimPrefix(r.Endpoint(), "unix://") }
 
-// Close takes the runtime away and says what is left of it. It may be called again.
+// Close removes the runtime and reports what is left of it. It may be called again.
 func (r *Runtime) Close(ctx context.Context) error {
 	var failed []error
 	if r.Connection != nil {

@@ -15,21 +15,21 @@ import (
 	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// content is what a directory of policies is to hold.
+// content is the wanted content of a directory of policies.
 type content struct {
 	files map[string]string
-	// spoil does to the directory what no file can do.
+	// spoil changes the directory in a way that no file content can.
 	spoil func(dir string) error
 }
 
-// answers are those of the hook admit, in the order of their numbers.
+// answers are the answers of the hook admit, in the order of their numbers.
 var answers = []api.Answer{api.Allow, api.Deny, api.Hold}
 
-// samplePod is for the tests that policies bring along.
+// samplePod is the pod for the tests in policy documents.
 const samplePod = "apiVersion: v1\nkind: Pod\nmetadata: {name: sample, namespace: shop}\nspec:\n  containers: [{name: c, image: i}]\n"
 
-// good is a set of the policies a and b, whose messages say which number it has.
-// Policy a returns the answer. Of every eighth b is another module.
+// good returns a set of the policies a and b, whose messages name the set's number.
+// Policy a returns the answer. In every eighth set b is another module.
 func good(number, answer int) content {
 	b := telling()
 	if number%8 == 0 {
@@ -44,13 +44,13 @@ func good(number, answer int) content {
 
 func said(number int) string { return fmt.Sprintf("set %d", number) }
 
-// written is a policy document.
+// written returns a policy document.
 func written(name string, module []byte, number, answer int) string {
 	return fmt.Sprintf("api = \"wardlet.dev/v1\"\nname = %q\nmodule = \"%s.wasm\"\nsha256 = \"%x\"\nhooks = [\"admit\"]\n[settings]\nsays = %q\nanswer = %d\n",
 		name, name, sha256.Sum256(module), said(number), answer)
 }
 
-// faults are the ways in which a set can be broken. Each gets a good one.
+// faults are the ways in which a set can be broken. Each function breaks a valid set.
 var faults = map[string]func(c *content, number int){
 	"no TOML":        edited("a.toml", func(s string, n int) string { return fmt.Sprintf("%s\n[%d", s, n) }),
 	"an unknown key": edited("b.toml", func(s string, n int) string { return fmt.Sprintf("naem = \"%d\"\n%s", n, s) }),
@@ -92,7 +92,7 @@ var faults = map[string]func(c *content, number int){
 	"no directory": spoiled(func(dir string) error { return os.Rename(dir, dir+awaySuffix) }),
 }
 
-// awaySuffix ends the name of a directory that was moved away.
+// awaySuffix is the suffix of a directory that was moved away.
 const awaySuffix = ".away"
 
 func edited(name string, edit func(text string, number int) string) func(*content, int) {
@@ -134,7 +134,7 @@ func emptied(dir string) error {
 	return err
 }
 
-// put makes a directory hold a content: each file as a whole, or in place.
+// put writes a content into a directory: each file by rename, or in place.
 func (c content) put(t *testing.T, dir string, inPlace bool) {
 	t.Helper()
 	must(t, c.write(dir, inPlace))

@@ -4,15 +4,15 @@ import (
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// room is what a guest has for a setting, at buffer.
+// buffer is where a guest stores a setting, and room how many bytes it has there.
 const (
 	buffer = 4096
 	room   = 1024
-	// header is what stands before the bytes of a value.
+	// header is the length of what precedes the bytes of a value.
 	header = 5
 )
 
-// telling is a plugin whose answer is the setting answer, a number, and whose
+// telling returns a plugin whose answer is the setting answer, a number, and whose
 // message is the setting says, a string.
 func telling() []byte {
 	m := w.Plugin(w.Setting, w.Reason)
@@ -20,7 +20,7 @@ func telling() []byte {
 	return m.Bytes()
 }
 
-// answer makes the hook of telling; what comes before it in the hook is first.
+// answer adds the hook of telling to a module; the code first comes before it in the hook.
 func answer(m *w.Module, first ...w.Code) {
 	const code, says, answer = w.Texts, w.Texts + 16, w.Texts + 32
 	m.Data(code, "Said")
@@ -42,8 +42,8 @@ const (
 	imageLoops = "ll"
 )
 
-// fragile is telling, but it traps and loops for images of one and two letters:
-// an operator's plugin with a fault that a tenant has found.
+// fragile returns telling with a fault: it traps for images of one letter and loops for images
+// of two. It is an operator's plugin whose fault a tenant has found.
 func fragile() []byte {
 	const (
 		kind   = w.Input + 8 + 4 // after the area's header, the record's count and the handle

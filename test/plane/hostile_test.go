@@ -19,13 +19,13 @@ import (
 const (
 	// hostilePods is how many pods the hostile tenant has at once.
 	hostilePods = 200
-	// hostileHand is how many of them it exchanges at once.
+	// hostileHand is how many of them it replaces at once.
 	hostileHand = 20
 )
 
-// hostile is a tenant that does its worst: it rewrites its set as fast as it can,
-// with one that fails in every way, and makes pods as fast as they are taken that
-// make an operator's policy fail, each for the first time.
+// hostile is a tenant that attacks in two ways. It rewrites its set as fast as it can, with
+// sets that fail in every way. It also adds pods that make an operator's policy fail, each for the
+// first time, as fast as they are accepted.
 type hostile struct {
 	*rig
 	dir     string
@@ -33,7 +33,7 @@ type hostile struct {
 	made    int
 }
 
-// attack does its worst until ctx ends.
+// attack attacks until ctx ends.
 func (h *hostile) attack(ctx context.Context, t *testing.T) {
 	t.Helper()
 	var running sync.WaitGroup
@@ -42,8 +42,8 @@ func (h *hostile) attack(ctx context.Context, t *testing.T) {
 	running.Wait()
 }
 
-// rewrite has a rewriter change the set, in a process of its own: the agent shares the
-// processor with a tenant as with any other, and no goroutines.
+// rewrite runs a rewriter that changes the set, in a process of its own: the agent shares the
+// processor with it, as with any tenant's process, but no goroutines.
 func (h *hostile) rewrite(ctx context.Context, t *testing.T) {
 	t.Helper()
 	command := exec.Command(os.Args[0])
@@ -62,8 +62,8 @@ func (h *hostile) rewrite(ctx context.Context, t *testing.T) {
 	}
 }
 
-// make has pods come and go, of which most make the operator's policy fail; the
-// others close its breaker again.
+// make adds and removes pods. Most of them make the operator's policy fail; the
+// others close the policy's circuit breaker again.
 func (h *hostile) make(ctx context.Context, t *testing.T) {
 	t.Helper()
 	images := []string{imageTraps, imageLoops, imageTraps, imageLoops, "fine"}
@@ -83,8 +83,8 @@ func (h *hostile) make(ctx context.Context, t *testing.T) {
 	}
 }
 
-// judgeHostile looks at a verdict on a pod of the hostile tenant: where it makes
-// a policy fail it is held, and for a reason that is its own.
+// judgeHostile checks a verdict on a pod of the hostile tenant: if the pod makes
+// a policy fail, it must be held, and for a reason that names this.
 func judgeHostile(q *api.Question, v *api.Verdict) error {
 	image := q.Pod.Spec.Containers[0].Image
 	if v.Answer == api.Allow && image != imageTraps && image != imageLoops {

@@ -18,18 +18,18 @@ import (
 )
 
 const (
-	// fuelPerSecond is what decisions about a tenant's pods may take unless
-	// agent.toml says otherwise.
+	// fuelPerSecond is the budget for decisions about a tenant's pods, unless
+	// agent.toml sets another one.
 	fuelPerSecond = 500_000_000
 	// reloadPeriod is how often the operator and the calm tenant change their sets
-	// meanwhile.
+	// during the attack.
 	reloadPeriod = time.Second
-	// firstNumber is that of the first set: all have numbers of the same length,
-	// for what a decision takes must not change either.
+	// firstNumber is the number of the first set. All numbers have the same length,
+	// because the cost of a decision must not change.
 	firstNumber = 100_001
 )
 
-// attackTime is how long the hostile tenant does its worst.
+// attackTime is how long the hostile tenant attacks.
 var attackTime = flag.Duration("attack", 10*time.Second, "how long a tenant does its worst; make soak takes 25s")
 
 // neighbours are an operator, a calm tenant and a hostile one on a node.
@@ -40,7 +40,7 @@ type neighbours struct {
 	number  int
 
 	mu sync.Mutex
-	// said is all that was ever said of the calm tenant's pods, without the numbers
+	// said are all verdicts on the calm tenant's pods, without the numbers
 	// of the sets.
 	said map[string]int
 }
@@ -78,11 +78,11 @@ func newNeighbours(t *testing.T) *neighbours {
 	return n
 }
 
-// numbers are those of sets, and their digests.
+// numbers matches the numbers of sets, and their digests.
 var numbers = regexp.MustCompile(`\b(1\d{5}|[0-9a-f]{64})\b`)
 
-// content is the next set of an owner; the operator's policy a is one that a
-// tenant has found a fault in.
+// content returns the next set of an owner. The operator's policy a has a fault that a
+// tenant has found.
 func (n *neighbours) content(owner string) content {
 	n.number++
 	for n.number%8 == 0 {
@@ -95,7 +95,7 @@ func (n *neighbours) content(owner string) content {
 	return c
 }
 
-// ask asks about a pod of the calm tenant that was not seen before, and returns
+// ask asks about a new pod of the calm tenant, and returns
 // how long the answer took.
 func (n *neighbours) ask(t *testing.T, number int) time.Duration {
 	t.Helper()
@@ -112,8 +112,8 @@ func (n *neighbours) ask(t *testing.T, number int) time.Duration {
 	return time.Since(begun)
 }
 
-// reload has the operator and the calm tenant change their sets until ctx ends,
-// and sees that each comes into force.
+// reload changes the sets of the operator and the calm tenant until ctx ends,
+// and checks that each set comes into force.
 func (n *neighbours) reload(ctx context.Context, t *testing.T) (reloads int) {
 	t.Helper()
 	tick := time.NewTicker(reloadPeriod)
@@ -138,9 +138,9 @@ func (n *neighbours) reload(ctx context.Context, t *testing.T) (reloads int) {
 	}
 }
 
-// TestIsolation lets a tenant do its worst. The operator and another tenant change
-// their sets meanwhile, and of the other tenant's pods is said what is always
-// said.
+// TestIsolation lets a tenant attack while the operator and another tenant change
+// their sets. The verdicts on the other tenant's pods must be the same as without the
+// attack.
 func TestIsolation(t *testing.T) {
 	n := newNeighbours(t)
 	for i := range 100 {
@@ -189,7 +189,7 @@ func TestIsolation(t *testing.T) {
 		*attackTime, n.hostile.made, n.hostile.rewrote, evil.Generation, reloads, asked)
 }
 
-// judgeRecords looks for the newest decisions of the calm tenant on record.
+// judgeRecords checks that the newest decisions about the calm tenant are on record.
 func (n *neighbours) judgeRecords(t *testing.T, asked int) {
 	t.Helper()
 	recorded := map[string]bool{}

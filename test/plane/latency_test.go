@@ -10,29 +10,29 @@ import (
 )
 
 const (
-	// questions is how many are asked in a round.
+	// questions is how many questions are asked in a round.
 	questions = 500
-	// questionPeriod is how often one is asked.
+	// questionPeriod is the time between two questions.
 	questionPeriod = 4 * time.Millisecond
-	// rounds is how many there are of each kind; if they miss the limit on a machine
-	// that has others to serve, there are so many again, triesOfRounds times at most.
+	// rounds is how many rounds of each kind there are. If they exceed the limit, because the
+	// machine is busy, they are repeated, triesOfRounds times at most.
 	rounds        = 5
 	triesOfRounds = 3
-	// maxLatency is how many times its quiet value the p99 may be.
+	// maxLatency is the largest allowed ratio of the p99 under attack to the p99 in quiet.
 	maxLatency = 2.0
 )
 
-// timed has times measured: make bench-isolation sets it.
+// timed turns the measurements on: make bench-isolation sets it.
 var timed = flag.Bool("timed", false, "measure times, on a machine that has nothing else to do")
 
 // TestIsolationInTime measures how long a tenant waits for verdicts while no other
-// tenant asks, and while another tenant does its worst.
+// tenant asks, and while another tenant attacks.
 func TestIsolationInTime(t *testing.T) {
 	if !*timed {
 		t.Skip("a measurement: make bench-isolation makes it")
 	}
 	n := newNeighbours(t)
-	n.round(t, 0) // what is made on the first call
+	n.round(t, 0) // creates what only the first call needs
 	var quiet, loud []time.Duration
 	for try := range triesOfRounds {
 		for i := range rounds {
@@ -56,7 +56,7 @@ func TestIsolationInTime(t *testing.T) {
 	t.Errorf("beside a hostile tenant the p99 is %s, without %s; want less than %.1f times that", median(loud), median(quiet), maxLatency)
 }
 
-// round returns the p99 of some questions.
+// round asks the questions of a round and returns the p99 of their times.
 func (n *neighbours) round(t *testing.T, number int) time.Duration {
 	t.Helper()
 	took := make([]time.Duration, questions)

@@ -21,5 +21,5 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// patient are limits of compilation for a busy machine, and the race detector.
+// patient are compilation limits for a busy machine and the race detector.
 var patient = compile.Limits{CPU: 2 * time.Minute, Wall: 5 * time.Minute}

@@ -11,7 +11,7 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// document is one with a pod: life counts how often it was made anew.
+// document returns a document with a pod. life makes its UID different from earlier lives.
 func document(namespace, name, image string, life int) api.Document {
 	uid := fmt.Sprintf("%s-%s-%d", namespace, name, life)
 	return api.Document{Source: sourceName, ID: namespace + "-" + name + ".yaml#0", Version: uid, Pod: &v1.Pod{
@@ -23,7 +23,7 @@ func document(namespace, name, image string, life int) api.Document {
 	}}
 }
 
-// path is that of a document's manifest.
+// path returns the path of a document's manifest.
 func path(d *api.Document) string {
 	path, _ := api.ManifestOf(d.ID)
 	return path

@@ -13,16 +13,16 @@ import (
 	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// What tells a process of this program that it is a rewriter: the directory of
-// which, and how many sets were written before.
+// These variables make a process of this program a rewriter. They have its
+// directory, and how many sets were written before.
 const (
 	rewriterDir  = "WARDLET_TEST_REWRITES"
 	rewriterFrom = "WARDLET_TEST_REWROTE"
 )
 
-// rewriter writes one set after the other into a directory, for a while without a
-// pause and then with pauses in which each is loaded, until its standard input
-// ends. It says how many were written, and returns an exit status.
+// rewriter writes one set after the other into a directory until the end of its standard input: in
+// turn some without pauses, and some with pauses in which each set is loaded. It prints how many
+// sets were written, and returns an exit status.
 func rewriter(dir string) int {
 	rewrote, err := strconv.Atoi(os.Getenv(rewriterFrom))
 	if err != nil {
@@ -34,7 +34,7 @@ func rewriter(dir string) int {
 		defer close(ended)
 		_, _ = io.Copy(io.Discard, os.Stdin)
 	}()
-	random := rand.New(rand.NewPCG(5, uint64(rewrote))) // it is not below 0
+	random := rand.New(rand.NewPCG(5, uint64(rewrote))) // rewrote is not negative
 	kinds := slices.Sorted(maps.Keys(faults))
 	for {
 		rewrote++

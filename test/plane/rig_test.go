@@ -27,30 +27,30 @@ const (
 	hostileSource = "hostile"
 )
 
-// patience bounds waits for which no time is promised.
+// patience bounds waits that have no promised limit.
 const patience = time.Minute
 
-// recordBytes is what the decisions about the pods of each owner may take on the
-// disk.
+// recordBytes is how much disk space the decision records of each owner may
+// use.
 const recordBytes = 8 << 20
 
-// rig is a plane with all that it stands on and the mux that asks it.
+// rig is a plane with everything it needs and the mux that asks it.
 type rig struct {
 	*policy.Engine
-	// home is the directory of all that is the agent's own.
+	// home is the directory of the agent's own files.
 	home   string
 	gate   *witness
 	stream *stream
 	mux    *mux.Mux
-	// source is that of the pods, hostile another's, who means harm.
+	// source is the source of the ordinary pods, hostile that of a hostile tenant.
 	source, hostile *mux.Sink
-	// stop ends everything and waits for it.
+	// stop stops everything and waits for it.
 	stop func()
 }
 
-// newRig makes a rig and runs it until the end of the test. The operator's
-// policies lie in dir. Beside the source there is one for a tenant that means
-// harm.
+// newRig makes a rig and runs it until the end of the test. dir has the operator's
+// policies. In addition to the ordinary source there is one for a hostile
+// tenant.
 func newRig(t *testing.T, dir string, tenants ...policy.Tenant) *rig {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
@@ -108,8 +108,8 @@ func newRig(t *testing.T, dir string, tenants ...policy.Tenant) *rig {
 	return r
 }
 
-// nodeFacts is what policies may know of the node, as in the agent: the pods that
-// the mux has handed on. They run until they are taken back.
+// nodeFacts returns what policies may read of the node, as in the agent: the pods that
+// the mux has forwarded. They count as running until the mux removes them.
 func (r *rig) nodeFacts() *policy.Node {
 	return &policy.Node{
 		Is: func() (labels, allocatable map[string]string) { return nil, map[string]string{"pods": "110"} },
@@ -125,7 +125,7 @@ func (r *rig) nodeFacts() *policy.Node {
 	}
 }
 
-// set is the state of an owner's set; the operator's has no name.
+// set returns the state of an owner's set; the operator has an empty name.
 func (r *rig) set(tenant string) api.PolicySet {
 	for _, s := range r.Sets() {
 		if s.Tenant == tenant {
@@ -148,12 +148,12 @@ func (r *rig) ready(t *testing.T, tenants ...string) {
 	})
 }
 
-// namespaces assigns a tenant those that begin with its name.
+// namespaces assigns to a tenant the namespaces that begin with its name.
 func namespaces(tenant string) func(string) bool {
 	return func(namespace string) bool { return strings.HasPrefix(namespace, tenant+"-") }
 }
 
-// eventually waits until check has nothing to say any more.
+// eventually waits until check returns an empty string.
 func eventually(t *testing.T, within time.Duration, check func() string) {
 	t.Helper()
 	deadline := time.Now().Add(within)

@@ -22,14 +22,14 @@ import (
 const (
 	// stormPods is how many pods there are at once, at most.
 	stormPods = 200
-	// inForce is how soon a content must be in force, or the last good one be
-	// there again.
+	// inForce is how soon a valid content must be in force, or the last valid one be
+	// in force again.
 	inForce = 2 * time.Second
-	// calmNumber is that of the first set which is no rewriting.
+	// calmNumber is the number of the first set after the rewrites.
 	calmNumber = 10_001
-	// stormGrowth is how much more live objects and snapshots may take at the end than
-	// after the first ten seconds, stormResidue how much more memory may be resident:
-	// Go's heap comes out with other holes each time, from 1 to 6 MiB of them.
+	// stormGrowth is how many more bytes live objects and snapshots may use at the end than
+	// after the first ten seconds, and stormResidue how many more bytes may be resident. The
+	// fragmentation of Go's heap differs each time, by 1 to 6 MiB.
 	stormGrowth  = 1 << 20
 	stormResidue = 8 << 20
 )
@@ -37,7 +37,7 @@ const (
 // rewrites is how often the directory is rewritten.
 var rewrites = flag.Int("rewrites", 200, "how often the directory is rewritten; make soak takes 1000")
 
-// storm is the writer of the operator's directory, and what it wrote.
+// storm writes the operator's directory, and records what it wrote.
 type storm struct {
 	*rig
 	dir    string
@@ -47,8 +47,8 @@ type storm struct {
 	broken int
 }
 
-// TestAStorm rewrites the operator's directory again and again for some seconds,
-// every third time in another broken way, while pods come and go.
+// TestAStorm rewrites the operator's directory again and again for some seconds while pods come
+// and go. Every third content is broken, each time in another way.
 func TestAStorm(t *testing.T) {
 	home := t.TempDir()
 	commits := *rewrites / 10
@@ -72,7 +72,7 @@ func TestAStorm(t *testing.T) {
 		return known.check(v, "")
 	}
 	s.ready(t, "a")
-	// The first condition makes CEL's language, which stays.
+	// The first condition creates CEL's language environment, which stays in memory.
 	if _, err := condition.Compile("true"); err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestAStorm(t *testing.T) {
 			first = s.calm(t)
 		}
 		if s.number%200 < 15 {
-			s.rewrite(t, 60*time.Millisecond) // they never stand still
+			s.rewrite(t, 60*time.Millisecond) // the files change all the time
 		} else {
 			s.gust(t)
 		}
@@ -135,7 +135,7 @@ func (s *storm) rewrite(t *testing.T, pause time.Duration) {
 	time.Sleep(pause)
 }
 
-// gust writes some contents in a quick row, and then leaves time to read the
+// gust writes some contents in quick succession, and then leaves time to read the
 // last one.
 func (s *storm) gust(t *testing.T) {
 	t.Helper()
@@ -148,12 +148,12 @@ func (s *storm) gust(t *testing.T) {
 	time.Sleep(190 * time.Millisecond)
 }
 
-// calm writes a good content, sees that it comes into force in time and that all
-// is answered, and then looks at what the process holds.
+// calm writes a valid content, checks that it comes into force in time and that all questions
+// are answered, and then returns the resources of the process.
 func (s *storm) calm(t *testing.T) usage {
 	t.Helper()
 	before := s.set("").Generation
-	good(calmNumber+8*s.number, 0).put(t, s.dir, false) // of the same modules each time
+	good(calmNumber+8*s.number, 0).put(t, s.dir, false) // with the same modules each time
 	eventually(t, inForce, func() string {
 		if now := s.set(""); now.Generation == before || now.Refused != "" {
 			return fmt.Sprintf("the last good content is not in force: %+v", now)
@@ -169,8 +169,8 @@ func (s *storm) calm(t *testing.T) usage {
 	return used(t)
 }
 
-// churn has pods come and go until enough is closed. Then it returns those that
-// are there, and those that went.
+// churn adds and removes pods until enough is closed. Then it returns the documents that
+// are present, and the pods that were removed.
 func (s *storm) churn(t *testing.T, enough <-chan struct{}) (present []api.Document, removed map[types.UID]bool) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(3, 4))
@@ -208,8 +208,8 @@ func (s *storm) churn(t *testing.T, enough <-chan struct{}) (present []api.Docum
 	}
 }
 
-// judgeStream looks at what became of the pods: those that are there run, those
-// that were admitted were never taken back, and nothing was said twice.
+// judgeStream checks the changes that the pods caused: pods that are present run, pods
+// that were admitted were never revoked, and no change was sent twice.
 func (s *storm) judgeStream(t *testing.T, present []api.Document, removed map[types.UID]bool) {
 	t.Helper()
 	for i := range present {
@@ -236,7 +236,7 @@ func (s *storm) judgeStream(t *testing.T, present []api.Document, removed map[ty
 	}
 }
 
-// judgeDisk looks at what is kept of the operator's sets.
+// judgeDisk checks which of the operator's sets are stored.
 func (s *storm) judgeDisk(t *testing.T) {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Join(s.home, "state", "policies", "operator"))

@@ -9,11 +9,11 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// stream reads what the mux hands on, as the sync loop would.
+// stream reads the changes that the mux sends, as the sync loop would.
 type stream struct {
 	mu sync.Mutex
-	// has are the pods that were handed on, with their verdicts; admitted those
-	// that were ever admitted, ended those that were taken back after that.
+	// has are the pods that the mux has sent, with their answers. admitted are those
+	// that were ever admitted, ended those that were removed afterwards.
 	has             map[types.UID]api.Answer
 	admitted, ended map[types.UID]bool
 	faults          []string
@@ -23,7 +23,7 @@ func newStream() *stream {
 	return &stream{has: map[types.UID]api.Answer{}, admitted: make(map[types.UID]bool, bookkeeping), ended: make(map[types.UID]bool, bookkeeping)}
 }
 
-// read works until the stream ends.
+// read reads until the stream ends.
 func (s *stream) read(updates <-chan api.Update) {
 	for u := range updates {
 		s.mu.Lock()
@@ -61,7 +61,7 @@ func (s *stream) take(c *api.Change) {
 	}
 }
 
-// answer is what a pod was handed on with, empty for one that is not there.
+// answer returns the answer with which a pod was sent, empty for a pod that is not present.
 func (s *stream) answer(uid types.UID) api.Answer {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -13,15 +13,15 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm/memory"
 )
 
-// bookkeeping is for how many entries the tests have room from the beginning: what
-// they remember of questions and pods must not look like growth of the plane.
+// bookkeeping is for how many entries the tests allocate memory at the beginning, so that their
+// own records of questions and pods do not look like growth of the plane.
 const bookkeeping = 1 << 13
 
-// usage is what the process holds.
+// usage are the resources that the process holds.
 type usage struct {
 	goroutines, files int
-	// resident is the memory that only the process keeps in use, heap what live objects take of it,
-	// guests what snapshots do, in bytes.
+	// resident is the memory that only this process uses. heap is how much of it live objects use, and
+	// guests how much snapshots use. All are in bytes.
 	resident, heap, guests int64
 }
 
@@ -34,24 +34,25 @@ func (u usage) String() string {
 func used(t *testing.T) usage {
 	t.Helper()
 	debug.FreeOSMemory()
-	debug.FreeOSMemory() // what the first one finalised
+	debug.FreeOSMemory() // frees what the first collection finalised
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
-	u := usage{heap: int64(stats.HeapAlloc), guests: memory.Usage().Committed} // far below
+	u := usage{heap: int64(stats.HeapAlloc), guests: memory.Usage().Committed} // HeapAlloc is far below the largest int64
 	u.resident = owned(t)
 	u.goroutines, u.files = opened(t)
-	for range 20 { // what was told to end has some time for it
+	for range 20 { // goroutines that are stopping get some time
 		time.Sleep(50 * time.Millisecond)
 		goroutines, files := opened(t)
 		u.goroutines, u.files = min(u.goroutines, goroutines), min(u.files, files)
-		debug.FreeOSMemory() // the runtime frees in the background what it had just begun to use
+		debug.FreeOSMemory() // in the background the runtime frees memory that it had just begun to use
 		u.resident = min(u.resident, owned(t))
 	}
 	return u
 }
 
-// owned is the resident memory without the pages of files, which the kernel can drop:
-// of the program itself more come with each fault that a set has for the first time.
+// owned returns the resident memory without the pages of files, which the kernel can drop.
+// More pages of the program itself become resident with each fault that a set has for the first
+// time.
 func owned(t *testing.T) (bytes int64) {
 	t.Helper()
 	text, err := os.ReadFile("/proc/self/status")
@@ -68,7 +69,7 @@ func owned(t *testing.T) (bytes int64) {
 	return bytes
 }
 
-// opened counts the goroutines and the open files of the process.
+// opened returns the number of goroutines and of open files of the process.
 func opened(t *testing.T) (goroutines, files int) {
 	t.Helper()
 	entries, err := os.ReadDir("/proc/self/fd")

@@ -13,19 +13,19 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// witness stands between the mux and the plane, and sees every question and its
+// witness is between the mux and the plane, and records every question and its
 // verdict.
 type witness struct {
 	mux.Gate
 
 	mu sync.Mutex
-	// asked and answered count; open are questions without an answer yet.
+	// asked is how many questions were asked, and answered how many have an answer.
 	asked, answered int
-	// given is what was said of an instance by the sets of these digests, as hashes:
-	// there are many, and memory is looked at.
+	// given maps an instance and the digests of the sets to the verdict. Both are hashes, because
+	// there are many, and the tests measure memory.
 	given map[uint64]uint64
 	seed  maphash.Seed
-	// check checks a verdict; nil for no check.
+	// check checks each verdict; nil for no check.
 	check  func(q *api.Question, v *api.Verdict) error
 	faults []string
 }
@@ -53,15 +53,15 @@ func (w *witness) Judge(q api.Question, answer func(api.Verdict)) {
 	})
 }
 
-// see compares a verdict with those before.
+// see compares a verdict with earlier verdicts.
 func (w *witness) see(q *api.Question, v *api.Verdict) {
 	if w.check != nil {
 		if err := w.check(q, v); err != nil {
 			w.fault("%s/%s: %v: %+v", q.Pod.Namespace, q.Pod.Name, err, v)
 		}
 	}
-	// A plugin that fails is not asked for a while, and without a budget no plugin is:
-	// such a verdict says nothing about a set.
+	// A plugin that fails is not asked for a while, and without a budget no plugin is asked:
+	// such a verdict does not depend only on the set.
 	if v.Reason == api.ReasonBudgetExhausted || slices.ContainsFunc(v.Opinions, func(o api.Opinion) bool { return o.Failure != "" }) {
 		return
 	}
@@ -85,14 +85,14 @@ func (w *witness) fault(format string, args ...any) {
 	}
 }
 
-// open is how many questions have no answer.
+// open returns how many questions have no answer yet.
 func (w *witness) open() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.asked - w.answered
 }
 
-// saidBy is all of a verdict but its time.
+// saidBy returns everything of a verdict except its time.
 func saidBy(v *api.Verdict) string {
 	timeless := *v
 	timeless.At = time.Time{}

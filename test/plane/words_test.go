@@ -9,13 +9,13 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// words are what the policies a and b of each set say, by the set's owner and
+// words are the messages of the policies a and b of each set, by the set's owner and
 // digest.
 type words map[string]string
 
-// check looks at a verdict that the sets of these owners gave, in their order: it
-// names one set of each, has the opinions of both policies of each, what they
-// say is what they always say in that set, and none failed.
+// check checks a verdict of the sets of these owners, in their order. The verdict must name one set
+// of each owner and have the opinions of both policies of each. Their messages must be the same
+// each time for that set, and no policy may have failed.
 func (w words) check(v *api.Verdict, owners ...string) error {
 	if len(v.Sets) != len(owners) || len(v.Opinions) != 2*len(owners) {
 		return fmt.Errorf("%d sets and %d opinions, want %d and %d", len(v.Sets), len(v.Opinions), len(owners), 2*len(owners))

@@ -12,10 +12,11 @@ import (
 	"time"
 )
 
-// defaultCgroup is the parent that containerd uses for the containers of a pod that names none.
+// defaultCgroup is the parent that containerd uses for the containers of a pod that has no cgroup
+// parent.
 const defaultCgroup = "k8s.io"
 
-// hierarchies are the mount points of cgroup file systems, of either version.
+// hierarchies returns the mount points of cgroup file systems, of either version.
 func hierarchies() ([]string, error) {
 	mounts, err := readMounts()
 	if err != nil {
@@ -30,7 +31,7 @@ func hierarchies() ([]string, error) {
 	return roots, nil
 }
 
-// topCgroups are the cgroups directly below the root of each hierarchy.
+// topCgroups returns the cgroups directly below the root of each hierarchy.
 func topCgroups() ([]string, error) {
 	roots, err := hierarchies()
 	if err != nil {
@@ -51,12 +52,13 @@ func topCgroups() ([]string, error) {
 	return top, nil
 }
 
-// cgroupPatience is how long the kernel may take to let go of a cgroup whose last process ended.
+// cgroupPatience is how long the kernel may take to release a cgroup after its last process has
+// exited.
 const cgroupPatience = 2 * time.Second
 
-// removeCgroups removes the cgroups of the runtimes' containers, and their parents as far up as they are empty and were
-// not below a cgroup that was there before the first runtime. may tells, by the name of the outermost parent, whose
-// turn it is.
+// removeCgroups removes the cgroups of the runtimes' containers, and their parents that are empty
+// and are not below a cgroup that existed before the first runtime. may reports, by the name of the
+// outermost parent, whether the parents may be removed now.
 func (m machine) removeCgroups(ctx context.Context, may func(top string) bool) error {
 	roots, err := hierarchies()
 	if err != nil {
@@ -84,7 +86,7 @@ func (m machine) removeCgroups(ctx context.Context, may func(top string) bool) e
 	return errors.Join(failed...)
 }
 
-// removeEmpty removes a container's cgroup once the kernel lets it go.
+// removeEmpty removes a container's cgroup as soon as the kernel allows it.
 func removeEmpty(ctx context.Context, dir string) error {
 	return waitUntil(ctx, func() error {
 		if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -94,8 +96,9 @@ func removeEmpty(ctx context.Context, dir string) error {
 	})
 }
 
-// parentsToRemove are the directories between a container's cgroup and its hierarchy's root, the innermost first; none
-// when the outermost of them was there before, or when the path is in no hierarchy.
+// parentsToRemove returns the directories between a container's cgroup and its hierarchy's root,
+// the innermost first. It returns none if the outermost of them existed before, or if the path is
+// in no hierarchy.
 func parentsToRemove(leaf string, roots, before []string) []string {
 	for _, root := range roots {
 		inner, ok := strings.CutPrefix(leaf, root+"/")

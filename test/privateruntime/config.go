@@ -13,8 +13,8 @@ import (
 	"text/template"
 )
 
-// configTemplate is containerd's configuration. Every path that containerd would otherwise share with another containerd
-// of the machine is set.
+// configTemplate is containerd's configuration. It sets every path that containerd would otherwise
+// share with another containerd of the machine.
 var configTemplate = template.Must(template.New("containerd").Parse(`version = 3
 root = {{printf "%q" .Root}}
 state = {{printf "%q" .State}}
@@ -97,7 +97,8 @@ func renderConfig(i instance, runc, plugins string, disableAppArmor bool) (strin
 	return text.String(), nil
 }
 
-// appArmorUsable tells whether containers can be confined: the kernel enforces profiles and the parser is installed.
+// appArmorUsable reports whether containers can be confined: the kernel enforces profiles and the
+// parser is installed.
 func appArmorUsable() bool {
 	enabled, err := os.ReadFile("/sys/module/apparmor/parameters/enabled")
 	if err != nil || strings.TrimSpace(string(enabled)) != "Y" {
@@ -107,16 +108,17 @@ func appArmorUsable() bool {
 	return err == nil
 }
 
-// runDir holds one directory per runtime of the machine; below it paths stay short enough for sockets.
+// runDir has one directory per runtime of the machine. Paths below it are short enough for sockets.
 const runDir = "/run/wardlet-test"
 
-// stateDir is the directory of a runtime's sockets, state and configuration.
+// stateDir returns the directory of a runtime's sockets, state and configuration.
 func stateDir(name string) string { return filepath.Join(runDir, name) }
 
-// networkName is the name of a runtime's CNI network; it marks its iptables rules and CNI cache files.
+// networkName returns the name of a runtime's CNI network; it marks the network's iptables rules
+// and CNI cache files.
 func networkName(name string) string { return "wardlet-test-" + name }
 
-// bridgeName is the link of a runtime's CNI network, within the kernel's 15 bytes.
+// bridgeName returns the link of a runtime's CNI network, within the kernel's 15 bytes.
 func bridgeName(name string) string {
 	sum := sha256.Sum256([]byte(name))
 	return "wardlet-" + hex.EncodeToString(sum[:3])
@@ -129,46 +131,48 @@ func (i instance) shimSockets() string {
 	return filepath.Join(i.stateDir(), "s")
 }
 
-// daemonState is containerd's own state directory: task bundles, network namespaces, shared memory.
+// daemonState returns containerd's own state directory: task bundles, network namespaces, shared
+// memory.
 func (i instance) daemonState() string { return filepath.Join(i.stateDir(), "state") }
 
-// runcRoot is where runc keeps the state of the runtime's containers.
+// runcRoot returns the directory in which runc keeps the state of the runtime's containers.
 func (i instance) runcRoot() string { return filepath.Join(i.stateDir(), "runc") }
 
-// networks is the directory of the CNI configuration.
+// networks returns the directory of the CNI configuration.
 func (i instance) networks() string { return filepath.Join(i.stateDir(), "net.d") }
 
-// addresses is where host-local records the addresses in use.
+// addresses returns the directory in which host-local records the addresses in use.
 func (i instance) addresses() string { return filepath.Join(i.stateDir(), "addresses") }
 
-// daemonRoot is containerd's persistent directory: content, snapshots, metadata.
+// daemonRoot returns containerd's persistent directory: content, snapshots, metadata.
 func (i instance) daemonRoot() string { return filepath.Join(i.Dir, "root") }
 
-// registryHosts is the certs.d directory that says how registries are reached.
+// registryHosts returns the certs.d directory, which configures how registries are reached.
 func (i instance) registryHosts() string { return filepath.Join(i.Dir, "certs.d") }
 
 func (i instance) temporary() string { return filepath.Join(i.Dir, "tmp") }
 func (i instance) logFile() string   { return filepath.Join(i.Dir, "containerd.log") }
 
-// Options say which runtime to start. The zero value is valid.
+// Options select the runtime to start. The zero value is valid.
 type Options struct {
-	// Name tells the runtime from others on the machine: at most 20 lower-case letters, digits and inner dashes.
-	// Empty: a name that no other runtime has.
+	// Name distinguishes the runtime from others on the machine: at most 20 lower-case letters,
+	// digits and inner dashes. Empty: a name that no other runtime has.
 	Name string
-	// Dir holds images, snapshots and the log. It must be empty or not exist; Stop empties it again, and removes it if
-	// Start made it. Empty: build/runtime/NAME in the repository.
+	// Dir has images, snapshots and the log. It must be empty or not exist. Stop empties it again,
+	// and removes it if Start made it. Empty: build/runtime/NAME in the repository.
 	Dir string
-	// reclaim tells that Dir was left empty: the directory is this package's own.
+	// reclaim reports whether Dir was left empty by the caller: then the directory is this
+	// package's own.
 	reclaim bool
 }
 
-// namePattern keeps shim sockets, whose directory containerd limits to 42 bytes, short.
+// namePattern keeps the paths of shim sockets short: containerd limits their directory to 42 bytes.
 var namePattern = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,18}[a-z0-9])?$`)
 
 // started numbers the runtimes that this process named itself.
 var started atomic.Int64
 
-// complete checks the options and fills in what was left out.
+// complete checks the options and sets those that were left empty.
 func (o Options) complete(repository string) (Options, error) {
 	if o.Name == "" {
 		o.Name = "t-" + strconv.Itoa(os.Getpid()) + "-" + strconv.FormatInt(started.Add(1), 10)

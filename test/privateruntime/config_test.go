@@ -57,7 +57,8 @@ func TestRenderNetwork(t *testing.T) {
 	}
 }
 
-// containerd limits the directory of shim sockets to 42 bytes, the kernel names of links to 15.
+// TestLimitsOfTheLongestName checks two limits: containerd limits the directory of shim sockets to
+// 42 bytes, and the kernel names of links to 15 bytes.
 func TestLimitsOfTheLongestName(t *testing.T) {
 	longest := instance{Name: strings.Repeat("n", 20)}
 	if err := checkName(longest.Name); err != nil {

@@ -22,7 +22,7 @@ import (
 // criNamespace is the containerd namespace of CRI; runc keeps its containers in a directory of this name.
 const criNamespace = "k8s.io"
 
-// containers are the IDs that runc knows, of pods and of their containers.
+// containers returns the IDs of runc's containers, both of pods and of their containers.
 func (i instance) containers() ([]string, error) {
 	entries, err := os.ReadDir(filepath.Join(i.runcRoot(), criNamespace))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -38,7 +38,8 @@ func (i instance) containers() ([]string, error) {
 	return ids, nil
 }
 
-// hasPods tells whether the runtime left something that only CRI and CNI can take away in an orderly manner.
+// hasPods reports whether the runtime left anything that only CRI and CNI can remove in an orderly
+// way.
 func (i instance) hasPods() bool {
 	ids, err := i.containers()
 	caches, cacheErr := i.cacheFiles()
@@ -46,7 +47,8 @@ func (i instance) hasPods() bool {
 	return err != nil || cacheErr != nil || globErr != nil || len(ids)+len(caches)+len(namespaces) > 0
 }
 
-// deleteContainers kills and deletes what CRI did not remove. runc finds processes by what it recorded itself.
+// deleteContainers kills and deletes the containers that CRI did not remove. runc finds their
+// processes by its own records.
 func (i instance) deleteContainers(ctx context.Context) error {
 	ids, err := i.containers()
 	if err != nil || len(ids) == 0 {
@@ -87,12 +89,14 @@ func containerCgroups(runcRoot, id string) ([]string, error) {
 	return paths, nil
 }
 
-// Dial returns a connection to the CRI endpoint of a runtime, also one that is not up yet. The caller closes it.
+// Dial returns a connection to the CRI endpoint of a runtime, which may not be up yet. The caller
+// closes it.
 func Dial(endpoint string) (*grpc.ClientConn, error) {
 	connection, err := grpc.NewClient(endpoint,
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithConnectParams(grpc.ConnectParams{
-			// A socket of this machine: trying again at once costs nothing, gRPC's second would be felt.
+			// The socket is on this machine: a retry costs nothing, while gRPC's default of a
+			// second would be noticeable.
 			Backoff:           backoff.Config{BaseDelay: 10 * time.Millisecond, Multiplier: 1.5, MaxDelay: 100 * time.Millisecond},
 			MinConnectTimeout: time.Second,
 		}))
@@ -102,7 +106,7 @@ func Dial(endpoint string) (*grpc.ClientConn, error) {
 	return connection, nil
 }
 
-// withConnection lends a connection to the runtime.
+// withConnection calls use with a connection to the runtime, and closes it afterwards.
 func (i instance) withConnection(use func(*grpc.ClientConn) error) (err error) {
 	connection, err := Dial(i.endpoint())
 	if err != nil {
@@ -112,7 +116,8 @@ func (i instance) withConnection(use func(*grpc.ClientConn) error) (err error) {
 	return use(connection)
 }
 
-// waitReady waits until the runtime says that it can run pods and set their addresses. ended tells of an early death.
+// waitReady waits until the runtime reports that it can run pods and set their addresses. ended
+// returns an error once containerd has exited.
 func waitReady(ctx context.Context, connection *grpc.ClientConn, ended func() error) error {
 	client := criapi.NewRuntimeServiceClient(connection)
 	return waitUntil(ctx, func() error {
@@ -141,10 +146,11 @@ func unready(status *criapi.RuntimeStatus) error {
 	return nil
 }
 
-// parallelRemovals bounds how many pods are taken down at once.
+// parallelRemovals limits how many pods are removed at once.
 const parallelRemovals = 4
 
-// removePods stops and removes every pod, so that CNI releases their addresses. One goroutine per slot, all waited for.
+// removePods stops and removes every pod, so that CNI releases their addresses. It uses one
+// goroutine per slot and waits for all of them.
 func removePods(ctx context.Context, connection *grpc.ClientConn) error {
 	client := criapi.NewRuntimeServiceClient(connection)
 	list, err := client.ListPodSandbox(ctx, &criapi.ListPodSandboxRequest{}, grpc.WaitForReady(true))

@@ -1,17 +1,21 @@
-// Package privateruntime brings up a container runtime of one's own: containerd, runc, a CNI bridge and local images, on
-// directories, sockets, a subnet and a link that nothing else uses. Several live side by side, in one process or in
-// many, and each is taken away with all it made.
+// Package privateruntime starts private container runtimes: containerd, runc, a CNI bridge and
+// local images, with directories, sockets, a subnet and a link that nothing else uses. Several run
+// side by side, in one process or in many, and each can be removed with everything it made.
 //
-// In come a name and a directory (Options); out come a CRI endpoint and, afterwards, an untouched machine. What is
-// short-lived or must have a short path lies in /run/wardlet-test/NAME, what is large in Options.Dir. instance.json in
-// the former is all that another process needs to take a runtime away, also after a crash of the one that started it.
+// Comes in: a name and a directory (Options). Goes out: a CRI endpoint and, afterwards, an
+// unchanged machine. Short-lived files and files that need a short path are in
+// /run/wardlet-test/NAME, large files in Options.Dir. instance.json in the former has everything
+// that another process needs to remove a runtime, also after a crash of the process that started
+// it.
 //
-// Locks order the rest: the lock file in /run/wardlet-test covers claiming a name and a subnet and what all runtimes of
-// the machine share (IPv4 forwarding, CNI's own iptables chains, parent cgroups); a lock on an instance's directory
-// covers bringing it up and taking it down.
+// There are two kinds of locks. The lock file in /run/wardlet-test covers claiming a name and a
+// subnet, and everything that all runtimes of the machine share (IPv4 forwarding, CNI's own
+// iptables chains, parent cgroups). A lock on an instance's directory covers starting and removing
+// the instance.
 //
-// Goroutines: one per containerd started by this process, which waits for its exit. The Runtime owns it, and Stop waits
-// for it. A process that ends without Stop leaves containerd running, on purpose: it is in a session of its own.
+// Goroutines: one per containerd that this process started, which waits for its exit. The Runtime
+// owns it, and Stop waits for it. If a process exits without Stop, containerd keeps running, on
+// purpose: it is in a session of its own.
 //
-// Everything needs root on Linux, and the programs that tools/setup.sh runtime makes.
+// Everything needs root on Linux, and the programs that tools/setup.sh runtime builds.
 package privateruntime

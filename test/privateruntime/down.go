@@ -16,22 +16,25 @@ import (
 )
 
 const (
-	// downTimeout bounds cleaning up after a start that failed.
+	// downTimeout limits the cleanup after a failed start.
 	downTimeout = 60 * time.Second
-	// podPatience bounds the orderly removal of pods; what is left after it is removed by force.
+	// podPatience limits the orderly removal of pods; pods that are left afterwards are removed by
+	// force.
 	podPatience = 30 * time.Second
-	// stopPatience is how long containerd may take to end by itself.
+	// stopPatience is how long containerd may take to exit after SIGTERM.
 	stopPatience = 10 * time.Second
 )
 
-// Down takes away the runtime of a name with all it made, whichever process started it and whether or not it still runs.
-// If nothing has the name, it returns nil. After an error it can be called again.
+// Down removes the runtime of a name with everything it made, whichever process started it and
+// whether or not it still runs. If there is no such runtime, it returns nil. After an error it can
+// be called again.
 func Down(ctx context.Context, name string) error {
 	_, err := down(ctx, name, false)
 	return err
 }
 
-// down does it; with onlyDead set, one whose containerd runs is left alone and ErrRunning.
+// down implements Down. If onlyDead is set, it does not remove a runtime whose containerd runs, and
+// returns ErrRunning.
 func down(ctx context.Context, name string, onlyDead bool) (traces, error) {
 	if err := checkName(name); err != nil {
 		return traces{}, err
@@ -49,7 +52,8 @@ func down(ctx context.Context, name string, onlyDead bool) (traces, error) {
 	defer held.release()
 	known, err := readInstance(name)
 	if err != nil {
-		// Written right after the directory was made: without it nothing was started yet, only the names are known.
+		// instance.json is written right after the directory was made. Without it nothing was
+		// started yet, and only the names are known.
 		known = instance{Name: name}
 	}
 	if onlyDead {
@@ -64,7 +68,8 @@ func down(ctx context.Context, name string, onlyDead bool) (traces, error) {
 	return made, nil
 }
 
-// remove takes everything away: in order with CRI's help as far as that goes, then by force whatever is left.
+// remove removes everything: first in order with CRI's help, as far as that is possible, then by
+// force.
 func (i instance) remove(ctx context.Context) (traces, error) {
 	made := i.findTraces()
 	failed := []error{i.stopDaemon(ctx, i.removePods(ctx))}
@@ -76,15 +81,16 @@ func (i instance) remove(ctx context.Context) (traces, error) {
 	return made, i.leave(ctx, made)
 }
 
-// removePods removes the pods through CRI. A containerd that died is started once more for it, if there are pods; its
-// daemon is returned. What fails here is left to force, hence no error.
+// removePods removes the pods through CRI. If containerd is dead and there are pods, it starts
+// containerd again, and returns its daemon. It returns no error, because whatever is left is
+// removed by force.
 func (i instance) removePods(ctx context.Context) *daemon {
 	running, err := i.daemons()
 	if err != nil {
 		return nil
 	}
 	var started *daemon
-	// One that was stopped by a signal would answer nothing.
+	// A containerd that was stopped by a signal would not answer.
 	if err := signalAll(running, unix.SIGCONT); err != nil {
 		return nil
 	}
@@ -103,7 +109,7 @@ func (i instance) removePods(ctx context.Context) *daemon {
 	ctx, cancel := context.WithTimeout(ctx, podPatience)
 	defer cancel()
 	if started != nil {
-		// It may refuse its configuration or its database: then there is nothing to wait for.
+		// It may refuse its configuration or its database: then waiting is useless.
 		defer context.AfterFunc(started.running, cancel)()
 	}
 	if err := i.withConnection(func(c *grpc.ClientConn) error { return removePods(ctx, c) }); err != nil {
@@ -112,18 +118,18 @@ func (i instance) removePods(ctx context.Context) *daemon {
 	return started
 }
 
-// note adds a line to containerd's log, which is where one looks for what went before.
+// note adds a line to containerd's log, so that it is read together with the events before it.
 func (i instance) note(line string) {
 	log, err := os.OpenFile(i.logFile(), os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
 		return
 	}
-	// The log goes with the runtime; a lost note is no loss.
+	// The log is removed with the runtime; a lost note does no harm.
 	_, _ = fmt.Fprintln(log, "privateruntime:", line)
 	_ = log.Close()
 }
 
-// stopDaemon ends containerd, and waits for the goroutine of one that removePods started.
+// stopDaemon stops containerd, and waits for the goroutine of a daemon that removePods started.
 func (i instance) stopDaemon(ctx context.Context, started *daemon) error {
 	running, err := i.daemons()
 	if err != nil {
@@ -132,7 +138,7 @@ func (i instance) stopDaemon(ctx context.Context, started *daemon) error {
 	return errors.Join(kill(ctx, running, stopPatience), started.wait(ctx))
 }
 
-// endRest ends shims that outlived their pods, and registries that were not stopped.
+// endRest kills shims that outlived their pods, and registries that were not stopped.
 func (i instance) endRest(ctx context.Context) error {
 	shims, err := i.shims()
 	if err != nil {
@@ -145,7 +151,8 @@ func (i instance) endRest(ctx context.Context) error {
 	return kill(ctx, append(shims, registries...), 0)
 }
 
-// leave removes the directories and, when no other runtime is left, what all of them shared.
+// leave removes the directories and, if no other runtime is left, everything that all of them
+// shared.
 func (i instance) leave(ctx context.Context, made traces) error {
 	shared, err := lockMachine(ctx)
 	if err != nil {
@@ -158,7 +165,8 @@ func (i instance) leave(ctx context.Context, made traces) error {
 	return leaveMachine(ctx, made)
 }
 
-// removeDirs removes the runtime's directories; instance.json goes last, so that a Down that fails can be repeated.
+// removeDirs removes the runtime's directories. It removes instance.json last, so that a failed
+// Down can be repeated.
 func (i instance) removeDirs() error {
 	if i.Dir != "" {
 		if err := i.clearDir(); err != nil {
@@ -176,7 +184,7 @@ func (i instance) removeDirs() error {
 	return nil
 }
 
-// clearDir removes all that is in the runtime's directory.
+// clearDir removes everything in the runtime's directory.
 func (i instance) clearDir() error {
 	entries, err := os.ReadDir(i.Dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -190,7 +198,7 @@ func (i instance) clearDir() error {
 	return nil
 }
 
-// leftovers looks in every place that a runtime touches.
+// leftovers returns what is left in any place that a runtime changes.
 func (i instance) leftovers(made traces, before machine) []string {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
@@ -241,23 +249,24 @@ func (i instance) leftovers(made traces, before machine) []string {
 	return append(left, sharedLeftovers(ctx, before)...)
 }
 
-// sharedLeftovers looks at what runtimes share; while one is up there is nothing to tell.
+// sharedLeftovers checks the places that runtimes share; while a runtime is up it returns nothing.
 func sharedLeftovers(ctx context.Context, before machine) []string {
 	if names, err := listNames(); err != nil || len(names) > 0 {
 		return nil
 	}
 	left := before.leftovers(ctx)
-	// One that came up meanwhile, in another process, is no leftover.
+	// A runtime that another process has started meanwhile is not a leftover.
 	if names, err := listNames(); err != nil || len(names) > 0 {
 		return nil
 	}
 	return left
 }
 
-// traces are what containers of a runtime made outside its directories and without its name: only their own records,
-// which go with them, tell whose it is.
+// traces are what the containers of a runtime made outside its directories. They do not contain its
+// name: only the containers' own records, which are removed with them, say which runtime they
+// belong to.
 type traces struct {
-	// Cgroups are directories of containers, in every hierarchy.
+	// Cgroups are the directories of the containers' cgroups, in every hierarchy.
 	Cgroups []string `json:"cgroups,omitempty"`
 }
 
@@ -268,7 +277,8 @@ func (t *traces) add(other traces) {
 	t.Cgroups = slices.Compact(t.Cgroups)
 }
 
-// findTraces reads the records of the containers that are there. One that ends meanwhile cleans up by itself.
+// findTraces reads the records of the existing containers. A container that exits meanwhile removes
+// its cgroups itself.
 func (i instance) findTraces() traces {
 	var found traces
 	ids, err := i.containers()

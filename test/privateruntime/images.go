@@ -29,7 +29,8 @@ func importArchive(ctx context.Context, i instance, ctr, file string) error {
 	return nil
 }
 
-// importArchives imports them all, one goroutine each, and waits until CRI lists every name: it learns of imports by events.
+// importArchives imports all archives, one goroutine each, and waits until CRI lists every name,
+// because CRI learns of imports by events.
 func importArchives(ctx context.Context, i instance, ctr string, archives []archive, connection *grpc.ClientConn) error {
 	failed := make([]error, len(archives))
 	var imports sync.WaitGroup
@@ -57,18 +58,18 @@ func importArchives(ctx context.Context, i instance, ctr string, archives []arch
 	})
 }
 
-// Registry is an image registry on 127.0.0.1 that this process started. The caller that started it stops it. It is a
-// process of its own, which Registry's Stop waits for.
+// Registry is an image registry on 127.0.0.1 that this process started. The caller that started it
+// must stop it. It runs in a process of its own, and Stop waits for that process.
 type Registry struct {
 	address string
 	stop    func() error
 }
 
-// Login is what a registry demands; the zero value demands nothing.
+// Login is the login that a registry requires; the zero value requires none.
 type Login struct{ User, Password string }
 
-// StartRegistry serves the test image for pulls and lets the runtime pull from it. The images are Image("web:1"),
-// Image("web:2") and Image("test:1"), each with an image ID of its own.
+// StartRegistry starts a registry with the test image and lets the runtime pull from it. The images
+// are Image("web:1"), Image("web:2") and Image("test:1"), each with an image ID of its own.
 func (r *Runtime) StartRegistry(ctx context.Context, login Login) (*Registry, error) {
 	command := exec.Command(r.programs.images, "serve-registry", "-addr", "127.0.0.1:0",
 		"-images", filepath.Join(r.programs.repository, "build", "images"),
@@ -81,7 +82,8 @@ func (r *Runtime) StartRegistry(ctx context.Context, login Login) (*Registry, er
 	if err := command.Start(); err != nil {
 		return nil, fmt.Errorf("start a registry: %w; %s", err, advice)
 	}
-	// A context that ends while the address is awaited closes the pipe, and so ends the read.
+	// If ctx ends before the address is read, killing the process closes the pipe, which ends the
+	// read.
 	stop := context.AfterFunc(ctx, func() { _ = command.Process.Kill() })
 	line, err := bufio.NewReader(stdout).ReadString('\n')
 	stop()
@@ -101,7 +103,7 @@ func (g *Registry) Address() string { return g.address }
 // Image returns the full name of one of the registry's images.
 func (g *Registry) Image(nameAndTag string) string { return g.address + "/pull/" + nameAndTag }
 
-// Stop ends the registry and waits for it. Stopping it again is success.
+// Stop stops the registry and waits for it. Stopping it again is success.
 func (g *Registry) Stop() error { return g.stop() }
 
 func stopRegistry(command *exec.Cmd) error {
@@ -115,7 +117,7 @@ func stopRegistry(command *exec.Cmd) error {
 	return nil
 }
 
-// SetRegistry makes the runtime pull from a registry at HOST:PORT by plain HTTP.
+// SetRegistry makes the runtime pull by plain HTTP from a registry at HOST:PORT.
 func (r *Runtime) SetRegistry(address string) error {
 	dir := filepath.Join(r.instance.registryHosts(), address)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -128,7 +130,8 @@ func (r *Runtime) SetRegistry(address string) error {
 	return nil
 }
 
-// chooseSnapshotter tries an overlay mount in the directory: a filesystem that is itself an overlay refuses it.
+// chooseSnapshotter tries an overlay mount in the directory, because a filesystem that is itself an
+// overlay refuses it.
 func chooseSnapshotter(dir string) (string, error) {
 	trial := filepath.Join(dir, "overlay")
 	for _, name := range []string{"lower", "upper", "work", "merged"} {

@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// instance is what a process must know of a runtime to use it or take it away. It is kept in instance.json.
+// instance is everything that a process needs to use or remove a runtime. It is stored in
+// instance.json.
 type instance struct {
 	Name    string `json:"name"`
 	Dir     string `json:"dir"`
@@ -21,7 +22,7 @@ type instance struct {
 	Subnet      netip.Prefix `json:"subnet"`
 	Snapshotter string       `json:"snapshotter,omitempty"`
 	Created     time.Time    `json:"created"`
-	// Ready is set once images are imported and the runtime was handed out.
+	// Ready is set once images are imported and Start is about to return the runtime.
 	Ready bool `json:"ready"`
 }
 
@@ -31,7 +32,8 @@ func (i instance) endpoint() string { return "unix://" + i.socket() }
 
 func instanceFile(name string) string { return filepath.Join(stateDir(name), "instance.json") }
 
-// readInstance reads a runtime's file; errors.Is(err, fs.ErrNotExist) when there is no such runtime.
+// readInstance reads a runtime's file. If there is no such runtime, errors.Is(err, fs.ErrNotExist)
+// is true.
 func readInstance(name string) (instance, error) {
 	data, err := os.ReadFile(instanceFile(name))
 	if err != nil {
@@ -52,12 +54,13 @@ func decodeInstance(name string, data []byte) (instance, error) {
 	return read, nil
 }
 
-// write replaces the runtime's file in one step.
+// write replaces the runtime's file atomically.
 func (i instance) write() error {
 	return writeJSON(instanceFile(i.Name), i)
 }
 
-// writeJSON puts a value into a file so that a reader sees the old or the new content, never half of it.
+// writeJSON writes a value to a file atomically, so that a reader sees either the old or the new
+// content.
 func writeJSON(path string, value any) error {
 	data, err := json.MarshalIndent(value, "", "  ")
 	if err != nil {
@@ -72,7 +75,8 @@ func writeJSON(path string, value any) error {
 	return nil
 }
 
-// listNames returns the names of all runtimes of the machine, also those whose file is missing or torn.
+// listNames returns the names of all runtimes of the machine, also those whose file is missing or
+// incomplete.
 func listNames() ([]string, error) {
 	entries, err := os.ReadDir(runDir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -90,18 +94,19 @@ func listNames() ([]string, error) {
 	return names, nil
 }
 
-// Status tells what is known of a runtime of the machine.
+// Status describes a runtime of the machine.
 type Status struct {
 	Name string
 	// Endpoint is the CRI endpoint, unix:///....
 	Endpoint string
 	Dir      string
 	Subnet   string
-	// Repository is the checkout it was started from.
+	// Repository is the checkout from which the runtime was started.
 	Repository string
-	// PID is containerd's process; 0 when it is dead.
+	// PID is containerd's process; 0 if containerd is dead.
 	PID int
-	// Ready tells that it came up whole; false while it starts, or when starting was cut short.
+	// Ready reports whether the runtime has started completely; it is false during the start, and
+	// after an interrupted start.
 	Ready bool
 }
 

@@ -13,7 +13,8 @@ import (
 	"strings"
 )
 
-// cacheDir is where the CNI library keeps what it needs for a DEL, whatever containerd is configured to.
+// cacheDir is the directory in which the CNI library keeps what it needs for a DEL, regardless of
+// containerd's configuration.
 const cacheDir = "/var/lib/cni/results"
 
 // removeLinks removes the bridge and the ends of pods' links in it.
@@ -32,7 +33,8 @@ func (i instance) removeLinks(ctx context.Context) error {
 	return errors.Join(append(failed, deleteLink(ctx, i.bridge()))...)
 }
 
-// deleteLink removes a link. The kernel removes a pod's link by itself some time after the pod, so gone is success.
+// deleteLink removes a link. The kernel removes a pod's link by itself some time after the pod, so
+// a missing link is success.
 func deleteLink(ctx context.Context, name string) error {
 	ip, err := lookSystem("ip")
 	if err != nil {
@@ -50,7 +52,7 @@ func linkExists(name string) bool {
 	return err == nil
 }
 
-// cacheFiles are the CNI library's records of the runtime's pods; CNI DEL removes them.
+// cacheFiles returns the CNI library's records of the runtime's pods; CNI DEL removes them.
 func (i instance) cacheFiles() ([]string, error) {
 	entries, err := os.ReadDir(cacheDir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -68,15 +70,15 @@ func (i instance) cacheFiles() ([]string, error) {
 	return own, nil
 }
 
-// isCacheOf tells whether a cache file, named NETWORK-CONTAINER-INTERFACE, is of a network. Names of networks may begin
-// alike; IDs of containers have 64 digits and no dash.
+// isCacheOf reports whether a cache file, named NETWORK-CONTAINER-INTERFACE, belongs to a network.
+// One network's name may be a prefix of another's; IDs of containers have 64 digits and no dash.
 func isCacheOf(file, network string) bool {
 	rest, ok := strings.CutPrefix(file, network+"-")
 	id, _, hasInterface := strings.Cut(rest, "-")
 	return ok && hasInterface && len(id) == 64
 }
 
-// removeCache removes the records of pods whose CNI DEL did not happen.
+// removeCache removes the records of pods for which CNI DEL did not run.
 func (i instance) removeCache() error {
 	files, err := i.cacheFiles()
 	if err != nil {

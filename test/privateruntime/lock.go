@@ -11,20 +11,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lock is an exclusive lock on a file or directory that ends with the process.
+// lock is an exclusive lock on a file or directory; the kernel releases it when the process exits.
 type lock struct{ file *os.File }
 
-// release returns the lock back. The file may have been removed meanwhile.
+// release releases the lock. The file may have been removed meanwhile.
 func (l lock) release() {
-	// Closing the only descriptor is what unlocks; an error leaves nothing to do about it.
+	// Closing the only descriptor releases the lock; nothing can be done about an error.
 	_ = l.file.Close()
 }
 
-// lockPoll is how often a taken lock is tried again: flock has no deadline.
+// lockPoll is how often a held lock is tried again, because flock has no deadline.
 const lockPoll = 20 * time.Millisecond
 
-// lockPath waits for the lock on an existing file or directory. It returns fs.ErrNotExist once the path is gone: the last
-// holder of the lock may have removed what it covered.
+// lockPath waits for the lock on an existing file or directory. It returns fs.ErrNotExist once the
+// path is gone, because the previous holder of the lock may have removed what the lock covered.
 func lockPath(ctx context.Context, path string, flags int) (lock, error) {
 	for {
 		file, err := os.OpenFile(path, flags, 0o600)
@@ -56,7 +56,7 @@ func waitLock(ctx context.Context, file *os.File) error {
 	}
 }
 
-// samePath tells whether the path still names the open file.
+// samePath reports whether the path still names the open file.
 func samePath(file *os.File, path string) bool {
 	opened, err := file.Stat()
 	if err != nil {
@@ -66,7 +66,8 @@ func samePath(file *os.File, path string) bool {
 	return err == nil && os.SameFile(opened, named)
 }
 
-// lockMachine takes the lock that covers names, subnets and what all runtimes of the machine share.
+// lockMachine takes the lock that covers names, subnets and everything that all runtimes of the
+// machine share.
 func lockMachine(ctx context.Context) (lock, error) {
 	for {
 		if err := os.MkdirAll(runDir, 0o755); err != nil {
@@ -74,16 +75,17 @@ func lockMachine(ctx context.Context) (lock, error) {
 		}
 		held, err := lockPath(ctx, filepath.Join(runDir, lockName), os.O_RDWR|os.O_CREATE)
 		if errors.Is(err, os.ErrNotExist) && ctx.Err() == nil {
-			continue // the last runtime took the directory away between the two calls
+			continue // the last runtime removed the directory between the two calls
 		}
 		return held, err
 	}
 }
 
-// lockName is the lock file in runDir.
+// lockName is the name of the lock file in runDir.
 const lockName = ".lock"
 
-// lockInstance takes the lock that covers one runtime; fs.ErrNotExist when there is no such runtime (any more).
+// lockInstance takes the lock that covers one runtime. It returns fs.ErrNotExist if there is no
+// such runtime (any more).
 func lockInstance(ctx context.Context, name string) (lock, error) {
 	return lockPath(ctx, stateDir(name), os.O_RDONLY|unix.O_DIRECTORY)
 }

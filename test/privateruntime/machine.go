@@ -12,15 +12,16 @@ import (
 	"strings"
 )
 
-// machine is how the machine was before the first runtime, for whatever runtimes share: the last one puts it back. It is
-// kept in machine.json in runDir and guarded by the machine's lock.
+// machine is the state of the machine before the first runtime, as far as runtimes share it: the
+// last runtime restores it. It is stored in machine.json in runDir and guarded by the machine's
+// lock.
 type machine struct {
 	Forwarding string   `json:"ip_forward"`
 	Cgroups    []string `json:"cgroups"`
 	Chains     []string `json:"chains"`
 	Tables     []string `json:"tables"`
 	Missing    []string `json:"missing_dirs"`
-	// Made are the traces of runtimes that are gone while others live.
+	// Made are the traces of removed runtimes while others still run.
 	Made traces `json:"made"`
 }
 
@@ -29,8 +30,9 @@ const (
 	forwardingFile = "/proc/sys/net/ipv4/ip_forward"
 )
 
-// sharedDirs are directories that containerd and CNI make whatever their configuration, the innermost first. A start that was
-// cut off may be cleaned up with no options at hand, and with runc's own directory then.
+// sharedDirs returns the directories that containerd and CNI make regardless of their
+// configuration, the innermost first. They include runc's own directory, because cleaning up after
+// an interrupted start may run runc without the options.
 func sharedDirs() []string {
 	return []string{
 		cacheDir, "/var/lib/cni", "/run/containerd/runc/k8s.io", "/run/containerd/runc", "/run/containerd/s", "/run/containerd/fifo",
@@ -38,7 +40,7 @@ func sharedDirs() []string {
 	}
 }
 
-// recordMachine records how the machine is, unless a runtime that lives recorded it before.
+// recordMachine records the state of the machine, unless another runtime has recorded it before.
 func recordMachine(ctx context.Context) (machine, error) {
 	known, err := readMachine()
 	if err == nil || !errors.Is(err, fs.ErrNotExist) {
@@ -80,8 +82,8 @@ func readMachine() (machine, error) {
 	return known, nil
 }
 
-// leaveMachine puts back what runtimes share if none is left. Otherwise it removes the cgroups of pods that were given a
-// parent of their own, and leaves the rest to the last runtime.
+// leaveMachine restores what runtimes share if none is left. Otherwise it removes only the cgroups
+// of pods that had a cgroup parent of their own, and leaves the rest to the last runtime.
 func leaveMachine(ctx context.Context, made traces) error {
 	known, err := readMachine()
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -111,7 +113,7 @@ func leaveMachine(ctx context.Context, made traces) error {
 	return nil
 }
 
-// restore undoes what the runtimes changed together.
+// restore undoes the changes that runtimes share.
 func (m machine) restore(ctx context.Context) error {
 	tables, err := saveRules(ctx)
 	if err != nil {
@@ -125,13 +127,14 @@ func (m machine) restore(ctx context.Context) error {
 		}
 	}
 	for _, dir := range m.Missing {
-		// Only an empty directory goes: another containerd or CNI may use it by now.
+		// Remove removes only an empty directory: another containerd or CNI may use it by now.
 		_ = os.Remove(dir)
 	}
 	return errors.Join(failed...)
 }
 
-// leftovers tells what is not as it was; only meaningful when no runtime is up.
+// leftovers describes what differs from the recorded state; it is meaningful only if no runtime is
+// up.
 func (m machine) leftovers(ctx context.Context) []string {
 	var left []string
 	if forwarding, err := os.ReadFile(forwardingFile); err != nil || strings.TrimSpace(string(forwarding)) != m.Forwarding {

@@ -63,7 +63,7 @@ func unescape(path string) string {
 	return plain.String()
 }
 
-// mounts are the mounts at and below the runtime's directories, the innermost first.
+// mounts returns the mounts at and below the runtime's directories, the innermost first.
 func (i instance) mounts() ([]mountPoint, error) {
 	all, err := readMounts()
 	if err != nil {
@@ -81,7 +81,8 @@ func (i instance) mounts() ([]mountPoint, error) {
 
 func within(path, dir string) bool { return strings.HasPrefix(path, dir+"/") }
 
-// unmountAll removes those mounts; removing the directories before would reach through them.
+// unmountAll unmounts these mounts. Removing the directories first would delete files through the
+// mounts.
 func (i instance) unmountAll() error {
 	own, err := i.mounts()
 	if err != nil {

@@ -23,7 +23,7 @@ type conflist struct {
 	Plugins    []plugin `json:"plugins"`
 }
 
-// plugin is one entry of a list; only the fields in use here.
+// plugin is one entry of a list; it has only the fields in use here.
 type plugin struct {
 	Type         string          `json:"type"`
 	Bridge       string          `json:"bridge,omitempty"`
@@ -49,8 +49,9 @@ type cniPath struct {
 	Dst string `json:"dst"`
 }
 
-// renderNetwork returns the CNI configuration of a runtime: a bridge with addresses of its subnet, masqueraded towards
-// the outside, and host ports. Version 0.4.0 is what the oldest packaged plugins speak.
+// renderNetwork returns the CNI configuration of a runtime: a bridge with addresses of its subnet,
+// masqueraded towards the outside, and host ports. The version is 0.4.0 because the oldest packaged
+// plugins support it.
 func renderNetwork(i instance) ([]byte, error) {
 	data, err := json.MarshalIndent(conflist{
 		CNIVersion: "0.4.0",
@@ -74,8 +75,9 @@ func renderNetwork(i instance) ([]byte, error) {
 	return append(data, '\n'), nil
 }
 
-// allowForwarding lets the pods' packets through on a machine that forwards nothing by default, as one with Docker does.
-// Elsewhere it changes nothing. removeRules deletes the rules by their mark.
+// allowForwarding lets the pods' packets through on a machine that forwards nothing by default, for
+// example with Docker. On other machines it changes nothing. removeRules deletes the rules by their
+// mark.
 func (i instance) allowForwarding(ctx context.Context) error {
 	tables, err := saveRules(ctx)
 	if err != nil {
@@ -84,7 +86,8 @@ func (i instance) allowForwarding(ctx context.Context) error {
 	return applyRules(ctx, planForwarding(tables, i))
 }
 
-// planForwarding returns the iptables-restore input for it; empty when packets are forwarded anyway.
+// planForwarding returns the iptables-restore input for allowForwarding; empty if packets are
+// forwarded anyway.
 func planForwarding(tables []ruleTable, i instance) string {
 	blocks := func(table ruleTable) bool {
 		return table.name == "filter" && slices.Contains(table.chains, ruleChain{"FORWARD", "DROP"})
@@ -96,10 +99,10 @@ func planForwarding(tables []ruleTable, i instance) string {
 	return fmt.Sprintf("*filter\n-I FORWARD -i %[1]s %[2]s -j ACCEPT\n-I FORWARD -o %[1]s %[2]s -j ACCEPT\nCOMMIT\n", i.bridge(), comment)
 }
 
-// errNoSubnet reports that every candidate is in use.
+// errNoSubnet reports that every candidate subnet is in use.
 var errNoSubnet = errors.New("no free /24 in 10.77.0.0 to 10.99.255.255, 172.30.0.0/16 or 192.168.0.0/16: free one, or take runtimes down")
 
-// candidates yields the subnets a runtime may claim, in the order they are tried.
+// candidates yields the subnets that a runtime may claim, in the order in which they are tried.
 func candidates(yield func(netip.Prefix) bool) {
 	for second := byte(77); second < 100; second++ {
 		if !slash24s(10, second, yield) {
@@ -134,7 +137,8 @@ candidate:
 	return netip.Prefix{}, errNoSubnet
 }
 
-// usedSubnets are the networks that the machine's routes and links reach, and those that other runtimes claimed.
+// usedSubnets returns the networks that the machine's routes and links reach, and those that other
+// runtimes have claimed.
 func usedSubnets() ([]netip.Prefix, error) {
 	file, err := os.Open("/proc/net/route")
 	if err != nil {
@@ -166,7 +170,8 @@ func usedSubnets() ([]netip.Prefix, error) {
 	return used, nil
 }
 
-// parseRoutes reads the destinations of the kernel's IPv4 routing table, the default route left out.
+// parseRoutes returns the destinations in the kernel's IPv4 routing table, without the default
+// route.
 func parseRoutes(table io.Reader) ([]netip.Prefix, error) {
 	var routes []netip.Prefix
 	lines := bufio.NewScanner(table)

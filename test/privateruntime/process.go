@@ -17,14 +17,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// process is a running program, told from a later one with the same number by its start time.
+// process is a running program. Its start time distinguishes it from a later process with the same
+// number.
 type process struct {
 	pid   int
 	start string
 	args  []string
 }
 
-// findProcesses returns the running processes whose arguments match. Zombies have none and are left out.
+// findProcesses returns the running processes whose arguments match. Zombies have no arguments and
+// are left out.
 func findProcesses(match func(args []string) bool) ([]process, error) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -43,7 +45,8 @@ func findProcesses(match func(args []string) bool) ([]process, error) {
 	return found, nil
 }
 
-// inspectProcess reads who a process is; false when it ended.
+// inspectProcess reads the arguments and the start time of a process; it returns false if the
+// process has exited.
 func inspectProcess(pid int) (process, bool) {
 	dir := filepath.Join("/proc", strconv.Itoa(pid))
 	command, err := os.ReadFile(filepath.Join(dir, "cmdline"))
@@ -59,7 +62,8 @@ func inspectProcess(pid int) (process, bool) {
 	return process{pid, start, args}, ok
 }
 
-// parseStart returns the start time field of /proc/PID/stat, whose second field may hold spaces and parentheses.
+// parseStart returns the start time field of /proc/PID/stat, whose second field may contain spaces
+// and parentheses.
 func parseStart(stat string) (string, bool) {
 	const startField, fieldsBefore = 22, 2
 	_, rest, ok := cutLast(stat, ")")
@@ -78,7 +82,8 @@ func cutLast(text, separator string) (before, after string, found bool) {
 	return text[:at], text[at+len(separator):], true
 }
 
-// signal sends a signal to this very process, and to no other that got its number. A process that ended is success.
+// signal sends a signal to exactly this process, and not to a later one with the same number. If
+// the process has exited, that is success.
 func (p process) signal(sig unix.Signal) error {
 	handle, err := unix.PidfdOpen(p.pid, 0)
 	if errors.Is(err, unix.ESRCH) {
@@ -97,13 +102,13 @@ func (p process) signal(sig unix.Signal) error {
 	return nil
 }
 
-// alive tells whether the very same process still runs.
+// alive reports whether exactly this process still runs.
 func (p process) alive() bool {
 	now, ok := inspectProcess(p.pid)
 	return ok && now.start == p.start && slices.Equal(now.args, p.args)
 }
 
-// poll is how often something that sends no events is looked at.
+// poll is the interval at which conditions without events are checked.
 const poll = 10 * time.Millisecond
 
 // waitGone waits until none of the processes runs.
@@ -118,12 +123,13 @@ func waitGone(ctx context.Context, processes []process) error {
 	})
 }
 
-// final is an error that waiting longer does not mend.
+// final is an error for which waiting longer is useless.
 type final struct{ error }
 
 func (f final) Unwrap() error { return f.error }
 
-// waitUntil polls a condition until it holds or says something final; at the deadline it returns what it last said.
+// waitUntil polls a condition until it holds or returns a final error. At the deadline it returns
+// the condition's last error.
 func waitUntil(ctx context.Context, condition func() error) error {
 	for {
 		err := condition()
@@ -139,7 +145,8 @@ func waitUntil(ctx context.Context, condition func() error) error {
 	}
 }
 
-// kill ends processes: with SIGTERM when patience is positive, with SIGKILL once it is over.
+// kill terminates processes: it sends SIGTERM if patience is positive, and SIGKILL once patience
+// has passed.
 func kill(ctx context.Context, processes []process, patience time.Duration) error {
 	if patience > 0 {
 		if err := signalAll(processes, unix.SIGTERM); err != nil {
@@ -166,34 +173,36 @@ func signalAll(processes []process, sig unix.Signal) error {
 	return errors.Join(failed...)
 }
 
-// daemons are the runtime's containerd processes: one, or none after a crash.
+// daemons returns the runtime's containerd processes: one, or none after a crash.
 func (i instance) daemons() ([]process, error) {
 	return findProcesses(func(args []string) bool {
 		return filepath.Base(args[0]) == "containerd" && slices.Contains(args, i.configFile())
 	})
 }
 
-// shims are the processes that hold the runtime's containers; they outlive containerd.
+// shims returns the processes that hold the runtime's containers; they outlive containerd.
 func (i instance) shims() ([]process, error) {
 	return findProcesses(func(args []string) bool {
 		return filepath.Base(args[0]) == "containerd-shim-runc-v2" && slices.Contains(args, i.socket())
 	})
 }
 
-// registries are the processes that Registry stands for.
+// registries returns the processes of the runtime's registries.
 func (i instance) registries() ([]process, error) {
 	return findProcesses(func(args []string) bool {
 		return filepath.Base(args[0]) == "images" && slices.Contains(args, "serve-registry") && slices.Contains(args, i.network())
 	})
 }
 
-// daemon is a containerd that this process started. One goroutine waits for its exit and then ends running.
+// daemon is a containerd that this process started. One goroutine waits for its exit and then
+// cancels running.
 type daemon struct {
-	// running ends with containerd; its cause tells why.
+	// running is cancelled when containerd exits; its cause is the reason.
 	running context.Context
 }
 
-// startDaemon starts containerd in a session of its own, so that what interrupts this process leaves it alone.
+// startDaemon starts containerd in a session of its own, so that an interrupt of this process does
+// not reach it.
 func startDaemon(i instance, found programs) (*daemon, error) {
 	log, err := os.OpenFile(i.logFile(), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
 	if err != nil {
@@ -215,10 +224,11 @@ func startDaemon(i instance, found programs) (*daemon, error) {
 	return &daemon{running}, nil
 }
 
-// ended returns an error once containerd is no more.
+// ended returns an error once containerd has exited.
 func (d *daemon) ended() error { return context.Cause(d.running) }
 
-// wait waits for the goroutine of a daemon that was ended; nil is a daemon this process did not start.
+// wait waits for the goroutine of a stopped daemon; a nil daemon is one that this process did not
+// start.
 func (d *daemon) wait(ctx context.Context) error {
 	if d == nil {
 		return nil
@@ -238,7 +248,7 @@ func errorOr(err, otherwise error) error {
 	return err
 }
 
-// logTail returns the last lines of containerd's log, for errors.
+// logTail returns the last lines of containerd's log, for error messages.
 func (i instance) logTail(lines int) string {
 	data, err := os.ReadFile(i.logFile())
 	if err != nil {

@@ -28,7 +28,7 @@ func TestParseStart(t *testing.T) {
 	}
 }
 
-// A process is only signalled as long as it is the one that was found.
+// TestKill checks that a process is signalled only while it is the process that was found.
 func TestKill(t *testing.T) {
 	command := exec.Command("sleep", "987654")
 	if err := command.Start(); err != nil {
@@ -43,7 +43,7 @@ func TestKill(t *testing.T) {
 	waited := make(chan struct{})
 	go func() {
 		defer close(waited)
-		_ = command.Wait() // it was killed: its exit is no news
+		_ = command.Wait() // it was killed: its exit status is expected
 	}()
 	if err := kill(t.Context(), found, time.Minute); err != nil || found[0].alive() {
 		t.Errorf("killing it: %v, alive %v", err, found[0].alive())
@@ -57,8 +57,8 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// findStarted finds a process that was just started. The kernel tells its arguments only some time after the exec that
-// Start waits for, so a first look may find none.
+// findStarted finds a process that was just started. The kernel shows its arguments only some time
+// after the exec that Start waits for, so the first attempts may find none.
 func findStarted(t *testing.T, command *exec.Cmd) []process {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)

@@ -10,13 +10,13 @@ import (
 	"strings"
 )
 
-// module is the module whose go.mod marks the repository's root.
+// module is the module path in the go.mod of the repository's root.
 const module = "github.com/wardlet/wardlet"
 
-// advice ends every error about something that is not there.
+// advice is the end of every error about a missing file.
 const advice = "run tools/setup.sh runtime"
 
-// programs are the files that a runtime runs and imports.
+// programs are the files that a runtime runs or imports.
 type programs struct {
 	repository string
 	containerd string
@@ -27,7 +27,7 @@ type programs struct {
 	cni        string
 }
 
-// archive is one docker archive and the image names in it, as build/images/images.json lists them.
+// archive is one docker archive and its image names, as listed in build/images/images.json.
 type archive struct {
 	File  string   `json:"file"`
 	Names []string `json:"names"`
@@ -36,7 +36,7 @@ type archive struct {
 // sandboxImage is the image of the container that holds a pod's namespaces.
 const sandboxImage = "registry.wardlet.test/pause:1"
 
-// findPrograms looks for what a runtime of this checkout needs.
+// findPrograms returns the files that a runtime of this checkout needs.
 func findPrograms() (programs, error) {
 	repository, err := findRepository()
 	if err != nil {
@@ -45,7 +45,8 @@ func findPrograms() (programs, error) {
 	return programsIn(repository)
 }
 
-// programsIn looks for everything a runtime needs in a checkout, and says all that is missing at once.
+// programsIn returns all files that a runtime needs in a checkout. The error lists all that are
+// missing.
 func programsIn(repository string) (programs, error) {
 	found := programs{repository: repository}
 	var missing []string
@@ -81,7 +82,7 @@ func programsIn(repository string) (programs, error) {
 	return found, nil
 }
 
-// findRepository walks up from the working directory to the module's go.mod.
+// findRepository searches the module's go.mod, from the working directory upwards.
 func findRepository() (string, error) {
 	here, err := os.Getwd()
 	if err != nil {
@@ -97,7 +98,7 @@ func findRepository() (string, error) {
 	}
 }
 
-// declares tells whether a go.mod file is the one of a module.
+// declares reports whether a go.mod file is the one of a module.
 func declares(goMod, module string) bool {
 	file, err := os.Open(goMod)
 	if err != nil {
@@ -113,7 +114,7 @@ func declares(goMod, module string) bool {
 	return false
 }
 
-// readArchives reads the index of the image directory and makes its paths absolute.
+// readArchives reads the index of the image directory and makes the paths in it absolute.
 func readArchives(dir string) ([]archive, error) {
 	data, err := os.ReadFile(filepath.Join(dir, "images.json"))
 	if err != nil {
@@ -132,7 +133,8 @@ func readArchives(dir string) ([]archive, error) {
 	return archives, nil
 }
 
-// systemPath is where Debian keeps what only root runs; an unprivileged PATH lacks it.
+// systemPath has the directories of programs that only root runs on Debian; an unprivileged PATH
+// lacks them.
 const systemPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 func lookSystem(name string) (string, error) {
@@ -149,7 +151,7 @@ func lookSystem(name string) (string, error) {
 
 func pluginDirs() []string { return []string{"/usr/lib/cni", "/opt/cni/bin"} }
 
-// findPlugins returns the first directory that holds CNI's bridge plugin.
+// findPlugins returns the first directory that has CNI's bridge plugin.
 func findPlugins() string {
 	for _, dir := range pluginDirs() {
 		if _, err := os.Stat(filepath.Join(dir, "bridge")); err == nil {

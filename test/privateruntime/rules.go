@@ -35,7 +35,8 @@ func saveRules(ctx context.Context) ([]ruleTable, error) {
 	return parseRules(string(output)), nil
 }
 
-// parseRules reads what iptables-save prints: *table, :CHAIN POLICY [counters], -A CHAIN ..., COMMIT.
+// parseRules parses the output of iptables-save: *table, :CHAIN POLICY [counters], -A CHAIN ...,
+// COMMIT.
 func parseRules(saved string) []ruleTable {
 	var tables []ruleTable
 	for line := range strings.Lines(saved) {
@@ -59,11 +60,12 @@ func parseRules(saved string) []ruleTable {
 	return tables
 }
 
-// ruleMark is what CNI's plugins, and this package, write into the comments of a network's rules.
+// ruleMark returns the text that CNI's plugins, and this package, write into the comments of a
+// network's rules.
 func ruleMark(network string) string { return `name: \"` + network + `\" ` }
 
-// planRemoval returns the iptables-restore input that deletes the rules of a network, and the chains made for its pods;
-// empty when there are none.
+// planRemoval returns the iptables-restore input that deletes the rules of a network and the chains
+// made for its pods; empty if there are none.
 func planRemoval(tables []ruleTable, network string) string {
 	var plan strings.Builder
 	for _, table := range tables {
@@ -84,7 +86,8 @@ func planRemoval(tables []ruleTable, network string) string {
 	return plan.String()
 }
 
-// writePlan adds one table: first the rules that lead into chains, then the chains.
+// writePlan writes the deletions in one table: first the rules that jump to chains, then the
+// chains.
 func writePlan(plan *strings.Builder, table string, deletions, chains []string) {
 	if len(deletions)+len(chains) == 0 {
 		return
@@ -102,7 +105,7 @@ func writePlan(plan *strings.Builder, table string, deletions, chains []string) 
 	fmt.Fprintln(plan, "COMMIT")
 }
 
-// jumpTarget returns the chain a rule jumps to.
+// jumpTarget returns the chain to which a rule jumps.
 func jumpTarget(rule string) string {
 	fields := strings.Fields(rule)
 	at := slices.Index(fields, "-j")
@@ -112,7 +115,8 @@ func jumpTarget(rule string) string {
 	return fields[at+1]
 }
 
-// applyRules hands a plan to iptables-restore, which carries a table out whole or not at all.
+// applyRules runs iptables-restore with a plan. It applies the changes to a table completely or not
+// at all.
 func applyRules(ctx context.Context, plan string) error {
 	if plan == "" {
 		return nil
@@ -129,7 +133,7 @@ func applyRules(ctx context.Context, plan string) error {
 	return nil
 }
 
-// removeRules deletes the rules of the runtime's network that CNI DEL left.
+// removeRules deletes the rules of the runtime's network that CNI DEL has not removed.
 func (i instance) removeRules(ctx context.Context) error {
 	tables, err := saveRules(ctx)
 	if err != nil {
@@ -141,7 +145,7 @@ func (i instance) removeRules(ctx context.Context) error {
 // sharedChains are the chains that CNI's portmap plugin makes once and never removes.
 var sharedChains = []string{"CNI-HOSTPORT-DNAT", "CNI-HOSTPORT-SETMARK", "CNI-HOSTPORT-MASQ"}
 
-// findSharedChains returns those of them that are there, as "TABLE CHAIN".
+// findSharedChains returns the shared chains that exist, as "TABLE CHAIN".
 func findSharedChains(tables []ruleTable) []string {
 	var found []string
 	for _, table := range tables {
@@ -154,8 +158,9 @@ func findSharedChains(tables []ruleTable) []string {
 	return found
 }
 
-// planSharedRemoval returns the iptables-restore input that deletes the shared chains which were not there before the
-// first runtime and serve no pod any more, with the rules that lead into them; empty when there are none.
+// planSharedRemoval returns the iptables-restore input that deletes the shared chains, with the
+// rules that jump to them. It keeps chains that existed before the first runtime or that still
+// serve a pod. It is empty if no chain is to be deleted.
 func planSharedRemoval(tables []ruleTable, before []string) string {
 	var plan strings.Builder
 	for _, table := range tables {
@@ -166,7 +171,8 @@ func planSharedRemoval(tables []ruleTable, before []string) string {
 			}
 		}
 		for _, rule := range table.rules {
-			// A rule in CNI-HOSTPORT-DNAT is a pod's: another runtime's CNI uses the chains by now.
+			// A rule in CNI-HOSTPORT-DNAT belongs to a pod: the CNI of another runtime now uses the
+			// chains.
 			if strings.HasPrefix(rule, "-A CNI-HOSTPORT-DNAT ") {
 				chains, deletions = nil, nil
 				break
@@ -180,11 +186,12 @@ func planSharedRemoval(tables []ruleTable, before []string) string {
 	return plan.String()
 }
 
-// iptables makes these nft tables as soon as it is asked for one, and leaves them when they are empty again. An empty
-// table filters nothing, and a machine may have no nft or keep its rules elsewhere: hence nothing here is an error.
+// madeTables are the nft tables that iptables makes when it is first used, and that stay when they
+// are empty again. An empty table filters nothing, and a machine may have no nft or keep its rules
+// elsewhere; so nothing here is an error.
 var madeTables = []string{"ip nat", "ip6 nat", "ip filter", "ip6 filter"}
 
-// listTables returns those of them that are there, and none on a machine without nft.
+// listTables returns the tables of madeTables that exist, and none on a machine without nft.
 func listTables(ctx context.Context) []string {
 	listing, err := runNFT(ctx, "list tables")
 	if err != nil {
@@ -199,21 +206,22 @@ func listTables(ctx context.Context) []string {
 	return found
 }
 
-// removeTables deletes the empty ones that were not there before the first runtime.
+// removeTables deletes the empty tables that did not exist before the first runtime.
 func removeTables(ctx context.Context, before []string) {
 	for _, table := range listTables(ctx) {
 		if slices.Contains(before, table) {
 			continue
 		}
 		if listing, err := runNFT(ctx, "list table "+table); err == nil {
-			// Another process may have added a rule since then: then the table is to stay.
+			// Another process may have added a rule meanwhile: then the table must stay.
 			_, _ = runNFT(ctx, planTableRemoval(table, listing))
 		}
 	}
 }
 
-// planTableRemoval returns the nft input that deletes a table; empty when the listing shows more than chains that accept
-// everything. Deleting the chains first makes it fail whole if one has got a rule meanwhile.
+// planTableRemoval returns the nft input that deletes a table. It is empty if the listing has more
+// than chains that accept everything. It deletes the chains first, so that the whole removal fails
+// if a chain has got a rule meanwhile.
 func planTableRemoval(table, listing string) string {
 	var plan strings.Builder
 	lines := bufio.NewScanner(strings.NewReader(listing))

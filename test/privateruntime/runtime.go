@@ -10,16 +10,16 @@ import (
 	"google.golang.org/grpc"
 )
 
-// Runtime is a runtime that this process started. Its methods are not for use by several goroutines at once, those that
-// only read its identity excepted.
+// Runtime is a runtime that this process started. Its methods must not be called by several
+// goroutines at once, except those that only return its identity.
 type Runtime struct {
 	instance instance
 	programs programs
-	// daemon is the containerd that this process started last.
+	// daemon is the containerd that this process has started last.
 	daemon *daemon
-	// made is what Stop found to be the runtime's own outside its directories.
+	// made are the traces of the runtime outside its directories, as found by Stop.
 	made traces
-	// before is how the machine was before the first of the runtimes that are up.
+	// before is the state of the machine before the first of the running runtimes.
 	before machine
 }
 
@@ -32,20 +32,20 @@ func (r *Runtime) Endpoint() string { return r.instance.endpoint() }
 // Dir returns the directory that holds the runtime's images, snapshots and log.
 func (r *Runtime) Dir() string { return r.instance.Dir }
 
-// Subnet returns the addresses that pods get.
+// Subnet returns the subnet of the pods' addresses.
 func (r *Runtime) Subnet() netip.Prefix { return r.instance.Subnet }
 
 // Log returns the last lines of containerd's log.
 func (r *Runtime) Log(lines int) string { return r.instance.logTail(lines) }
 
-// Import loads the images of a docker archive, and waits until CRI lists these names of them.
+// Import loads the images of a docker archive, and waits until CRI lists names.
 func (r *Runtime) Import(ctx context.Context, file string, names ...string) error {
 	return r.instance.withConnection(func(connection *grpc.ClientConn) error {
 		return importArchives(ctx, r.instance, r.programs.ctr, []archive{{File: file, Names: names}}, connection)
 	})
 }
 
-// Kill ends containerd as a crash would, with SIGKILL. Pods go on.
+// Kill kills containerd with SIGKILL, as in a crash. Pods keep running.
 func (r *Runtime) Kill(ctx context.Context) error {
 	running, err := r.instance.daemons()
 	if err != nil {
@@ -54,7 +54,7 @@ func (r *Runtime) Kill(ctx context.Context) error {
 	return errors.Join(kill(ctx, running, 0), r.daemon.wait(ctx))
 }
 
-// Shutdown ends containerd in an orderly way, as an upgrade would. Pods go on.
+// Shutdown stops containerd in an orderly way, as in an upgrade. Pods keep running.
 func (r *Runtime) Shutdown(ctx context.Context) error {
 	running, err := r.instance.daemons()
 	if err != nil {
@@ -75,10 +75,10 @@ func (r *Runtime) Resume(ctx context.Context) error {
 	return r.run(ctx)
 }
 
-// Freeze stops containerd from answering, without closing its socket, until Thaw.
+// Freeze stops containerd with SIGSTOP until Thaw: it does not answer, but its socket stays open.
 func (r *Runtime) Freeze() error { return r.signal(unix.SIGSTOP) }
 
-// Thaw lets a frozen containerd go on.
+// Thaw continues a frozen containerd.
 func (r *Runtime) Thaw() error { return r.signal(unix.SIGCONT) }
 
 func (r *Runtime) signal(sig unix.Signal) error {
@@ -101,12 +101,12 @@ func (r *Runtime) run(ctx context.Context) error {
 	})
 }
 
-// Stop takes the runtime away with all it made. Stopping a runtime that is gone is success.
+// Stop removes the runtime with everything it made. Stopping a runtime that is gone is success.
 func (r *Runtime) Stop(ctx context.Context) error {
 	made, err := down(ctx, r.instance.Name, false)
 	r.made.add(made)
 	return errors.Join(err, r.daemon.wait(ctx))
 }
 
-// Leftovers returns what is still there of a runtime that was stopped, in words; nothing is as it should be.
+// Leftovers describes what is left of a stopped runtime; it should be empty.
 func (r *Runtime) Leftovers() []string { return r.instance.leftovers(r.made, r.before) }

@@ -13,14 +13,15 @@ import (
 	"google.golang.org/grpc"
 )
 
-// ErrRunning reports a name whose runtime is up already.
+// ErrRunning reports that a runtime of the name is already up.
 var ErrRunning = errors.New("a runtime of this name is up already")
 
-// readyTimeout bounds how long a runtime may take to come up; it takes about a second.
+// readyTimeout limits how long a runtime may take to start; it takes about a second.
 const readyTimeout = 60 * time.Second
 
-// Start brings up a runtime and returns once it can run pods from the local images. A dead runtime of the same name is
-// taken away first; a living one is ErrRunning. When Start fails, nothing is left.
+// Start starts a runtime and returns once it can run pods from the local images. It first removes a
+// dead runtime of the same name; if that runtime is alive, it returns ErrRunning. If Start fails,
+// nothing is left.
 func Start(ctx context.Context, options Options) (*Runtime, error) {
 	if os.Geteuid() != 0 {
 		return nil, errors.New("a private runtime needs root: run this as root, or with sudo -E")
@@ -49,13 +50,14 @@ func Start(ctx context.Context, options Options) (*Runtime, error) {
 	}
 	err = fmt.Errorf("start runtime %s: %w\nthe end of containerd's log:\n%s", options.Name, err, claimed.logTail(20))
 	held.release()
-	// The caller may have given up already; what was made is removed all the same.
+	// The caller's context may have ended; everything is removed nevertheless.
 	cleaning, cancel := context.WithTimeout(context.WithoutCancel(ctx), downTimeout)
 	defer cancel()
 	return nil, errors.Join(err, started.Stop(cleaning))
 }
 
-// claim makes the runtime's directories, so that no other gets its name or subnet, and returns with its lock held.
+// claim makes the runtime's directories, so that no other runtime gets its name or subnet, and
+// returns with its lock held.
 func claim(ctx context.Context, options Options, repository string) (claimed instance, before machine, held lock, err error) {
 	shared, err := lockMachine(ctx)
 	if err != nil {
@@ -67,7 +69,7 @@ func claim(ctx context.Context, options Options, repository string) (claimed ins
 	}
 	claimed, held, err = makeInstance(ctx, options, repository)
 	if err != nil {
-		// Without a runtime the record of the machine has no use.
+		// Without a runtime the record of the machine is useless.
 		return instance{}, machine{}, lock{}, errors.Join(err, leaveMachine(ctx, traces{}))
 	}
 	return claimed, before, held, nil
@@ -99,8 +101,9 @@ func makeInstance(ctx context.Context, options Options, repository string) (inst
 	return claimed, held, nil
 }
 
-// makeStateDir makes the runtime's directory in runDir, which has its lock before it has its name: who brings the same
-// name up at the same time would else take it for that of a dead one. A name that is taken is ErrRunning.
+// makeStateDir makes the runtime's directory in runDir. It locks the directory before it renames it
+// to its final name. Otherwise another process that starts the same name could take the directory
+// for that of a dead runtime. If the name is taken, it returns ErrRunning.
 func (i instance) makeStateDir(ctx context.Context) (lock, error) {
 	fresh := filepath.Join(runDir, ".new")
 	if err := os.RemoveAll(fresh); err != nil {
@@ -125,8 +128,9 @@ func (i instance) makeStateDir(ctx context.Context) (lock, error) {
 	return held, nil
 }
 
-// emptyDir makes the runtime's directory, or accepts an empty one; made reports which. With reclaim set the directory is
-// this package's own: what is in it was left by a runtime of which no state is left, as after a reboot.
+// emptyDir makes the runtime's directory, or accepts an empty one; made reports which. If reclaim
+// is set, the directory is this package's own: its content was left by a runtime whose state is
+// gone, for example after a reboot.
 func (i instance) emptyDir(reclaim bool) (made bool, err error) {
 	entries, err := os.ReadDir(i.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -167,7 +171,7 @@ func (r *Runtime) bringUp(ctx context.Context) error {
 	return r.instance.write()
 }
 
-// prepare fills the runtime's directories with all that containerd reads.
+// prepare writes everything that containerd reads into the runtime's directories.
 func (i *instance) prepare(found programs) error {
 	for _, dir := range []string{i.networks(), i.shimSockets(), i.registryHosts(), i.temporary()} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {

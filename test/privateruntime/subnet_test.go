@@ -44,8 +44,8 @@ func TestChooseSubnet(t *testing.T) {
 }
 
 func TestParseRoutes(t *testing.T) {
-	// The kernel prints each address as a number in the machine's byte order:
-	// 192.0.2.0 is 000200C0 on a little-endian one.
+	// The kernel prints each address as a number in the machine's byte order: 192.0.2.0 is 000200C0
+	// on a little-endian machine.
 	word := func(address string) string {
 		raw := netip.MustParseAddr(address).As4()
 		return fmt.Sprintf("%08X", binary.NativeEndian.Uint32(raw[:]))

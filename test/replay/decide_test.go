@@ -26,7 +26,7 @@ import (
 const (
 	// inFlight is how many decisions are made at once.
 	inFlight = 64
-	// recordBytes is what those about the pods of each owner may take on the disk.
+	// recordBytes is the disk space for the decisions about the pods of each owner.
 	recordBytes = 1 << 30
 )
 
@@ -38,8 +38,8 @@ type plane struct {
 	stop  func()
 }
 
-// newPlane runs a plane on the operator's directory and that of tenant a, whose
-// namespace is team.
+// newPlane starts a plane with the operator's directory and that of tenant a, whose namespace is
+// team.
 func newPlane(t *testing.T, dir, operators, tenants string) *plane {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
@@ -75,7 +75,7 @@ func newPlane(t *testing.T, dir, operators, tenants string) *plane {
 	return p
 }
 
-// onNode are the pods on the node, which are others all the time.
+// onNode returns the pods on the node, which change as questions are asked.
 func (p *plane) onNode() (pods []policy.NodePod) {
 	for i := range p.asked.Load() / 100 % 8 {
 		pods = append(pods, policy.NodePod{Pod: podNumber(*size+int(i), "shop"), Source: "static"})
@@ -83,14 +83,15 @@ func (p *plane) onNode() (pods []policy.NodePod) {
 	return pods
 }
 
-// objects are what pods name. They are others all the time, and some are not known yet.
+// objects are the objects that pods name. They change as questions are asked, and some are not
+// known yet.
 type objects struct{ *plane }
 
 // Reference implements policy.References.
 func (o objects) Reference(_ *v1.Pod, r pod.Reference) (known api.Reference, wait time.Duration, err error) {
 	known = api.Reference{Kind: "ConfigMap", Name: r.Name, Optional: r.Optional}
 	switch n := o.asked.Load(); n / 50 % 8 {
-	case 0: // there is none
+	case 0: // it does not exist
 	case 1:
 		err = fmt.Errorf("ConfigMap shop/%s is not known yet", r.Name)
 	default:
@@ -140,8 +141,8 @@ metadata: {name: pod-%d, namespace: %s, labels: %s, annotations: {note: "a\u2028
 spec: {containers: [{name: c, image: %s, env: [{name: TOKEN, value: secret-%d}], envFrom: [{configMapRef: {name: app}}]}]}
 `
 
-// ask has decisions from one number to another made: of ten, one each of the hooks
-// filter, merge and connect.
+// ask requests the decisions with the numbers from from to before to. Of every ten, one each is of
+// the hooks filter, merge and connect.
 func (p *plane) ask(t *testing.T, from, to int) {
 	t.Helper()
 	var waiting sync.WaitGroup
@@ -155,7 +156,7 @@ func (p *plane) ask(t *testing.T, from, to int) {
 	waiting.Wait()
 }
 
-// one asks about the pod of a number; answered is called after the answer.
+// one asks about the pod with a number; answered is called after the answer.
 func (p *plane) one(i int, answered func()) {
 	namespace := "shop"
 	if i%2 == 0 {

@@ -12,16 +12,16 @@ import (
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// The images for which the plugin of fragile fails.
+// The images for which the plugin that fragile returns fails.
 const (
 	imageTraps = "t"
 	imageLoops = "ll"
 )
 
-// fragile is a plugin that traps and loops for images of one and two letters, and
-// allows all others.
+// fragile returns a plugin that traps for images of one letter, loops for images of two letters,
+// and allows all others.
 func fragile() []byte {
-	const length = w.Input + 8 + 4 + 5 + 4 + 1 // behind the area's header, the record's count, the handle, the list's length and a tag
+	const length = w.Input + 8 + 4 + 5 + 4 + 1 // after headers, count, handle, length and tag
 	m := w.Plugin(w.Path)
 	m.Reads("object.spec.containers[*].image")
 	m.Admit(
@@ -46,7 +46,7 @@ func example(t *testing.T, name string) []byte {
 	return module
 }
 
-// write puts a policy into a directory; keys are those that follow its digest.
+// write writes a policy into a directory; keys are added after its digest.
 func write(t *testing.T, dir, name string, module []byte, keys string) {
 	t.Helper()
 	must(t, os.WriteFile(filepath.Join(dir, name+".wasm"), module, 0o600))
@@ -56,7 +56,7 @@ func write(t *testing.T, dir, name string, module []byte, keys string) {
 
 const everyHook = `hooks = ["admit", "filter", "merge", "connect"]`
 
-// operators are policies of the operator's: they draw, see the node, change pods, and
+// operators writes the operator's policies: they draw random bits, read the node, change pods, and
 // fail. Each number makes another set of them.
 func operators(t *testing.T, dir string, number int) {
 	t.Helper()

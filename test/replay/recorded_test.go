@@ -12,15 +12,14 @@ import (
 
 var record = flag.Bool("record", false, "write testdata anew, with the decisions of the product as it is")
 
-// recorded is a bundle of decisions that an earlier binary made: testdata/README.md
-// says which.
+// recorded is a bundle of decisions of an earlier binary, which testdata/README.md names.
 const recorded = "testdata/decisions.zip"
 
-// recordedDecisions is how many there are, a tenth each of the hooks filter and merge.
+// recordedDecisions is the number of its decisions; a tenth each is of the hooks filter and merge.
 const recordedDecisions = 2_000
 
-// TestReplay_decisionsOfAnEarlierBinary replays the bundle with the product as it is:
-// what it decides has not changed since.
+// TestReplay_decisionsOfAnEarlierBinary replays the bundle with the current product: its decisions
+// must not have changed since.
 func TestReplay_decisionsOfAnEarlierBinary(t *testing.T) {
 	wardlet := product(t)
 	if *record {

@@ -18,7 +18,7 @@ import (
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// report is what wardlet policy replay -o json says.
+// report is the output of wardlet policy replay -o json.
 type report struct {
 	Decisions, Same, Different, Lost, NotJudged int
 	Findings                                    []any
@@ -52,7 +52,7 @@ func replays(t *testing.T, wardlet string, flags ...string) report {
 	return r
 }
 
-// same wants every decision to come out as it was.
+// same checks that every replayed decision is the same as recorded.
 func same(t *testing.T, how string, want int, r report) {
 	t.Helper()
 	t.Logf("%s: %d decisions made again, %d the same, %d otherwise, %d lost", how, r.Decisions, r.Same, r.Different, r.Lost)
@@ -61,14 +61,13 @@ func same(t *testing.T, how string, want int, r report) {
 	}
 }
 
-// kinds count the decisions that depend on something, and all.
+// kinds counts all decisions, and those that depend on something.
 type kinds struct{ all, facts, mutations, failures, timed int }
 
-// ofPlugin are failures of plugins themselves.
+// ofPlugin are the failures that plugins themselves cause.
 var ofPlugin = []string{string(wasm.Trap), string(wasm.FuelExhausted)}
 
-// counted are the kinds of the decisions in a state directory, and the sets that made
-// them.
+// counted returns the kinds of the decisions in a state directory, and the sets that made them.
 func counted(t *testing.T, dir string) (n kinds, sets map[string]bool) {
 	t.Helper()
 	sets = map[string]bool{}
@@ -94,8 +93,8 @@ func counted(t *testing.T, dir string) (n kinds, sets map[string]bool) {
 	return n, sets
 }
 
-// decide makes decisions by two sets of policies after each other, and keeps them in a
-// state directory.
+// decide makes decisions by several sets of policies one after the other, and keeps them in a state
+// directory.
 func decide(t *testing.T, dir string, decisions int) {
 	t.Helper()
 	operatorsDir, tenants := t.TempDir(), t.TempDir()
@@ -113,7 +112,7 @@ func decide(t *testing.T, dir string, decisions int) {
 	must(t, os.RemoveAll(tenants))
 }
 
-// size is how many decisions are made.
+// size is the number of decisions.
 var size = flag.Int("decisions", 600, "how many decisions are made; make soak takes 10000")
 
 func TestDecisionsAreMadeAgainToTheLastBit(t *testing.T) {
@@ -153,8 +152,8 @@ func TestDecisionsAreMadeAgainToTheLastBit(t *testing.T) {
 	t.Run("every damage is noticed", func(t *testing.T) { everyDamageIsNoticed(t, dir) })
 }
 
-// everyDamageIsNoticed changes a byte of the records at a time, at places that are
-// drawn, and wants that to be told.
+// everyDamageIsNoticed changes one bit of the records at a time, at random places, and checks that
+// each change is reported.
 func everyDamageIsNoticed(t *testing.T, dir string) {
 	t.Helper()
 	segments, err := filepath.Glob(filepath.Join(dir, "decisions", "*", "*.log"))

@@ -98,7 +98,7 @@ func newAgent(w *world) (*agent, error) {
 	return a, nil
 }
 
-// configuration is what agent.toml would say.
+// configuration returns the configuration that agent.toml would have.
 func (w *world) configuration() *config.Config {
 	c := config.Default()
 	c.Sync.Frequency, c.Sources = w.set.frequency, nil
@@ -114,13 +114,13 @@ func (w *world) configuration() *config.Config {
 	return c
 }
 
-// watchedWorkers are the workers as the sync loop has them.
+// watchedWorkers wraps the workers for the sync loop, to record its requests.
 func (a *agent) watchedWorkers(pool *worker.Pool) syncloop.Workers {
 	a.pool = pool
 	return &requests{pool, a.link}
 }
 
-// judge adds what judges pods.
+// judge adds the gate and the filter.
 func (a *agent) judge(_ *product.Agent, c *mux.Config) error {
 	if a.world.set.gated {
 		a.gate = newGate(a.link)
@@ -139,7 +139,7 @@ func (a *agent) source(s *config.Source, sink *mux.Sink) (coresource.Source, err
 	return &reader{link: a.link, source: a.world.sources[i], sink: sink}, nil
 }
 
-// untilGone lets calls go on until the agent is killed.
+// untilGone returns a context that is canceled when the agent is killed.
 func (a *agent) untilGone(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	go func() {
@@ -152,7 +152,7 @@ func (a *agent) untilGone(ctx context.Context) (context.Context, context.CancelF
 	return ctx, cancel
 }
 
-// begun reports whether there is something of a pod on the node.
+// begun reports whether the pod has a directory on the node.
 func (a *agent) begun(uid types.UID) bool {
 	a.world.mu.Lock()
 	defer a.world.mu.Unlock()
@@ -160,7 +160,7 @@ func (a *agent) begun(uid types.UID) bool {
 	return has
 }
 
-// run starts a part. That it ends by itself must not be.
+// run starts a part. It is a violation if the part returns by itself.
 func (a *agent) run(name string, run func(context.Context) error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := stage{name, cancel, make(chan struct{})}
@@ -176,8 +176,8 @@ func (a *agent) run(name string, run func(context.Context) error) {
 	}()
 }
 
-// stop ends the agent as a signal does: its parts in the reverse order, each one
-// waited for.
+// stop stops the agent as a signal does: it stops the parts in reverse order and waits for
+// each.
 func (a *agent) stop() {
 	a.world.mu.Lock()
 	a.stopping = true
@@ -204,7 +204,7 @@ func (a *agent) kill() {
 	}
 }
 
-// end says that this life is over.
+// end marks this life of the agent as ended.
 func (a *agent) end() {
 	w := a.world
 	w.mu.Lock()
@@ -220,10 +220,10 @@ func (w *world) jitter(d time.Duration) time.Duration {
 	return d + w.between("jitter", 0, d/2)
 }
 
-// faultLog takes the agent's log, in which it may find that it is wrong itself.
+// faultLog receives the agent's log. Some messages report a fault of the agent itself.
 type faultLog struct{ world *world }
 
-// faults are what the agent says then.
+// faults are the messages that report a fault of the agent.
 var faults = []string{
 	"a pod without a verdict was stopped before the workers; this is a fault of the agent", "a pod that is shared was changed",
 	"request without a pod can only kill what the runtime shows; dropped", "change of an unknown kind ignored",
@@ -257,7 +257,7 @@ func (f *faultLog) WithAttrs([]slog.Attr) slog.Handler { return f }
 // WithGroup implements slog.Handler.
 func (f *faultLog) WithGroup(string) slog.Handler { return f }
 
-// status is what an agent says of a pod.
+// status returns the status that an agent reports for a pod.
 func (a *agent) status(uid types.UID) v1.PodStatus {
 	st, _ := a.statuses.Get(uid)
 	return st

@@ -40,7 +40,7 @@ func (l *link) RunSandbox(ctx context.Context, run pod.SandboxRun) (string, erro
 	})
 }
 
-// marked are the annotations of the sandbox of a pod.
+// marked returns the annotations of the sandbox of a pod.
 func marked(p *v1.Pod) map[string]string {
 	annotations := maps.Clone(p.Annotations)
 	annotations[pod.AnnotationMadeFrom], _ = pod.MadeFrom(p)
@@ -112,7 +112,7 @@ func (l *link) StartContainer(ctx context.Context, run pod.ContainerRun) (string
 	return id, nil
 }
 
-// begin lets a container run. mu is held.
+// begin marks a container as running. mu is held.
 func (w *world) begin(c *container) {
 	w.startsAlone(c)
 	c.state, c.begun, c.since = status.StateRunning, w.clock.wall(), time.Now()
@@ -185,7 +185,7 @@ func (l *link) StopContainer(ctx context.Context, id string, grace time.Duration
 	return nil
 }
 
-// tell tells a container to end, which it does soon, late or never. mu is held.
+// tell asks a container to terminate, which happens soon, late or never. mu is held.
 func (w *world) tell(c *container) {
 	if c.told {
 		return
@@ -205,7 +205,7 @@ func (w *world) tell(c *container) {
 	})
 }
 
-// podOf is the pod of a container, empty if there is no such container.
+// podOf returns the pod of a container, empty if there is no such container.
 func (w *world) podOf(id string) types.UID {
 	w.mu.Lock()
 	defer w.mu.Unlock()

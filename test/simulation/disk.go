@@ -17,26 +17,26 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// disk is what outlives the agent beside the runtime. It is guarded by the world's
+// disk is what outlives the agent besides the runtime. It is guarded by the world's
 // lock.
 type disk struct {
-	// records and the statuses of outcomes are text.
+	// records and the statuses in outcomes are JSON.
 	records  map[state.DocumentID][]byte
 	outcomes map[types.UID]outcome
-	// doubt are the documents of which the newest write failed.
+	// doubt are the documents whose newest write failed.
 	doubt map[state.DocumentID]bool
-	// untracked are the pods whose documents were forgotten, and that no agent has tracked since.
+	// untracked are the pods whose documents the disk lost, and that no agent has tracked since.
 	untracked map[types.UID]bool
 }
 
-// outcome is how a pod has fared, and as what.
+// outcome is the stored status of a pod, and the version it belongs to.
 type outcome struct {
 	lived
 	ended  bool
 	status []byte
 }
 
-// lived is since when a pod was seen, and its newest version.
+// lived is since when a pod has been seen, and its newest version.
 type lived struct {
 	since    time.Time
 	instance string
@@ -46,12 +46,12 @@ func newDisk() *disk {
 	return &disk{records: map[state.DocumentID][]byte{}, outcomes: map[types.UID]outcome{}, doubt: map[state.DocumentID]bool{}, untracked: map[types.UID]bool{}}
 }
 
-// documents are the mux's part of the disk, for one life of the agent.
+// documents is the disk as the mux uses it, for one life of the agent.
 type documents struct{ *link }
 
 var errDisk = errors.New("no space left on device")
 
-// Apply implements mux.Documents. Where the agent is killed meanwhile, some of it is
+// Apply implements mux.Documents. If the agent is killed during the call, only a part is
 // written.
 func (d documents) Apply(put []state.Record, remove []state.DocumentID) error {
 	w := d.world
@@ -113,7 +113,7 @@ func (d documents) LoadAll() (records []state.Record, errs []error) {
 	return records, errs
 }
 
-// outcomes keep how pods fare, as the agent does, but for when they write.
+// outcomes store how pods end, as the agent does, except for the times of the writes.
 type outcomes struct {
 	*link
 	wanted func(types.UID) bool
@@ -220,7 +220,7 @@ func (o *outcomes) Forget(uid types.UID) {
 	}
 }
 
-// outcomeInstance tells pods of one UID apart; an API server uses none twice.
+// outcomeInstance distinguishes pods of one UID. An API server never uses a UID twice.
 func outcomeInstance(p *v1.Pod) (string, error) {
 	if !pod.IsStatic(p) {
 		return "", nil

@@ -26,26 +26,26 @@ var sourceNames = []string{file, http, apiSource}
 // places is how many documents a source may have, and how many names there are.
 const places = 3
 
-// Annotations by which the world knows the pods it has made.
+// Annotations that the world sets on the pods it makes.
 const (
-	// annotationInstance tells what policy judges once.
+	// annotationInstance names the version of a pod for which policy has one verdict.
 	annotationInstance = "simulation/instance"
-	// annotationLapses counts the lapses of the pod before this version was made.
+	// annotationLapses is the number of lapses of the pod before this version was made.
 	annotationLapses = "simulation/lapses"
 )
 
-// source is what one source holds.
+// source is the state of one source.
 type source struct {
 	name      string
 	documents map[int]*document
-	// past are the documents that were there last, by place.
+	// past are the documents that were removed last, by place.
 	past map[int]*document
-	// silent: it returns nothing out. told are the IDs of the documents of which agents
-	// were told last.
+	// silent: the source delivers nothing. told are the IDs of the documents that were
+	// delivered to agents last.
 	silent bool
 	told   map[string]bool
-	// pods are those of which the agent that runs was told last, nil before it was told of
-	// a whole, and while it is being told.
+	// pods are the pods that were delivered last to the running agent, nil before the first
+	// whole delivery, and during a delivery.
 	pods map[types.UID]bool
 	// changed has a value when there is something to read. It is never closed.
 	changed chan struct{}
@@ -55,7 +55,8 @@ type source struct {
 type document struct {
 	id, version string
 	pod         *v1.Pod
-	// former are the pods it was before, as far as an agent may think so.
+	// former are the pods that the document stood for earlier, as far as an agent may still
+	// have them.
 	former []types.UID
 }
 
@@ -89,7 +90,7 @@ func (s *source) id(place int) string {
 
 func nameOf(place int) string { return string(rune('a' + place%places)) }
 
-// newUID is the UID of a new pod: what the document says, or one of its own.
+// newUID returns the UID of a new pod: one that its document names, or a generated one.
 func (w *world) newUID(s *source, name string, n int) types.UID {
 	w.counter++
 	switch {
@@ -102,13 +103,13 @@ func (w *world) newUID(s *source, name string, n int) types.UID {
 	return types.UID(fmt.Sprintf("%s-%s-%d", s.name, name, w.counter))
 }
 
-// named reports whether the UID stands in the document: another version of that is
-// the same pod.
+// named reports whether the document itself names the UID: another version of the document is
+// then the same pod.
 func named(uid types.UID) bool {
 	return strings.HasPrefix(string(uid), "fixed-") || strings.HasPrefix(string(uid), "shared-")
 }
 
-// newPod makes a pod; n says which kind.
+// newPod makes a pod; n selects its properties.
 func (w *world) newPod(s *source, name string, n int) *v1.Pod {
 	uid := w.newUID(s, name, n)
 	p := &v1.Pod{ObjectMeta: metav1.ObjectMeta{
@@ -140,7 +141,7 @@ func (w *world) newPod(s *source, name string, n int) *v1.Pod {
 	return p
 }
 
-// renew makes p something that policy has not judged.
+// renew makes p a version that policy has not judged.
 func (w *world) renew(p *v1.Pod) {
 	w.counter++
 	p.Annotations[annotationInstance] = "i" + strconv.Itoa(w.counter)
@@ -151,7 +152,7 @@ func (w *world) renew(p *v1.Pod) {
 
 func instanceOf(p *v1.Pod) string { return p.Annotations[annotationInstance] }
 
-// write makes p what a document is. It is p's until then.
+// write makes p the pod of a document. The caller must not use p afterwards.
 func (w *world) write(s *source, place int, p *v1.Pod) {
 	w.counter++
 	d := s.documents[place]
@@ -166,7 +167,7 @@ func (w *world) write(s *source, place int, p *v1.Pod) {
 	if old != nil {
 		w.contested(old)
 	}
-	// renamed: what it was ends whatever policy says of what it is.
+	// renamed: the earlier pod terminates whatever policy decides about the new one.
 	renamed := old != nil && old.Name != p.Name
 	switch {
 	case old == nil:
@@ -175,7 +176,7 @@ func (w *world) write(s *source, place int, p *v1.Pod) {
 		for _, uid := range d.former {
 			w.lapse(uid, lapse{successor: instanceOf(p), final: renamed || !w.set.gated || w.set.stopDenied || s.name == apiSource})
 		}
-		// The UID may have been here before, and run still as what it was then.
+		// The UID may have been used before, and that earlier pod may still run.
 		if was := w.subject(p.UID).newest; was != nil && (!runAlike(was, p) || w.pending(p.UID)) {
 			w.lapse(p.UID, lapse{successor: instanceOf(p), final: !w.set.gated})
 		}
@@ -191,7 +192,7 @@ func (w *world) write(s *source, place int, p *v1.Pod) {
 	}
 	d.version, d.pod = strconv.Itoa(w.counter), p
 	w.contested(p)
-	for _, uid := range d.former { // no pod waits for a document that loses
+	for _, uid := range d.former { // no pod waits for a document that loses a conflict
 		w.subject(uid).contested = w.subject(uid).contested || w.subject(p.UID).contested
 	}
 	w.succeeds(s, p)
@@ -202,13 +203,13 @@ func (w *world) write(s *source, place int, p *v1.Pod) {
 	s.poke()
 }
 
-// believed reports whether an agent may think that a document is there.
+// believed reports whether an agent may still have a document that is gone.
 func (w *world) believed(s *source, id string) bool {
 	return s.told[id] || w.disk.doubt[state.DocumentID{Source: s.name, ID: id}]
 }
 
-// succeeds records that a document of a source has the name of pods of other documents
-// of the source: it replaces them, once it may.
+// succeeds records that a document of a source has the name of pods of the source's other
+// documents. It replaces these pods once policy admits it.
 func (w *world) succeeds(s *source, p *v1.Pod) {
 	for uid, sub := range w.subjects {
 		if uid != p.UID && sub.source == s.name && sub.name == p.Name {
@@ -220,8 +221,8 @@ func (w *world) succeeds(s *source, p *v1.Pod) {
 	sub.names[p.Name] = true
 }
 
-// contested records that a document of this pod comes, changes or goes while others
-// claim its name or UID: what runs of them may change.
+// contested records that a document of this pod is added, changed or removed while other
+// documents claim its name or UID. Which of them runs may then change.
 func (w *world) contested(p *v1.Pod) {
 	for _, s := range w.sources {
 		for _, d := range s.documents {
@@ -240,14 +241,14 @@ func (w *world) contested(p *v1.Pod) {
 	}
 }
 
-// runAlike reports whether what runs of one version may run on as the other.
+// runAlike reports whether what runs of version a may run on as version b.
 func runAlike(a, b *v1.Pod) bool {
 	alike := func(x, y v1.Container) bool { return hash(&x) == hash(&y) }
 	return pod.Remade(a, b) == "" && a.Spec.HostNetwork == b.Spec.HostNetwork && a.Spec.RestartPolicy == b.Spec.RestartPolicy &&
 		slices.EqualFunc(a.Spec.Containers, b.Spec.Containers, alike) && slices.EqualFunc(a.Spec.InitContainers, b.Spec.InitContainers, alike)
 }
 
-// erase takes a document away.
+// erase removes a document.
 func (w *world) erase(s *source, place int) {
 	d := s.documents[place]
 	delete(s.documents, place)
@@ -260,34 +261,35 @@ func (w *world) erase(s *source, place int) {
 	s.poke()
 }
 
-// hash is the definition hash of a container.
+// hash returns the definition hash of a container.
 func hash(c *v1.Container) string { return c.Name + "=" + c.Image }
 
-// subject is a UID, as long as the world lasts.
+// subject is what the world records about a UID. It is never removed.
 type subject struct {
-	// source and name are those of its newest document, newest is what that says;
-	// names are all that its documents had.
+	// source and name are those of its newest document, newest is the pod of that document.
+	// names are all names that its documents had.
 	source, name string
 	newest       *v1.Pod
 	names        map[string]bool
 	// grace is the pod's own grace period, in seconds, in all its versions; longest
-	// is the longest that anybody ever wanted it to have.
+	// is the longest that was ever requested for it.
 	grace, longest int64
 	lapses         []lapse
-	// contested: another document has claimed its UID, or another source's its name
-	// where only one of that may run. The agent may learn of it late.
+	// contested: another document has claimed its UID, or a document of another source its
+	// name although only one of the two may run. The agent may see this late.
 	contested bool
-	// ended are the ends of containers that may not start again, by name.
+	// ended are the containers that have ended and may not start again, by name.
 	ended map[string]ended
-	// debugged are the ephemeral containers that have run, with the lapses of the pod before that.
+	// debugged are the ephemeral containers that have run, with the pod's number of lapses at
+	// that time.
 	debugged map[string]int
 	life     life
 }
 
-// lapse is a moment from which on there is a reason to stop what ran before.
+// lapse is a moment from which on there is a reason to stop what ran before it.
 type lapse struct {
-	// final: it is one in any case; else only once policy has let the successor
-	// pass.
+	// final: the reason holds in any case; else it holds only once policy has admitted the
+	// successor.
 	final     bool
 	successor string
 }
@@ -314,8 +316,8 @@ func (w *world) lapse(uid types.UID, l lapse) {
 	sub.lapses = append(sub.lapses, l)
 }
 
-// lapsed reports whether there was a reason to stop what was made of a version
-// after so many lapses.
+// lapsed reports whether there was a reason to stop what was made of a version that had
+// since lapses.
 func (w *world) lapsed(uid types.UID, since int) bool {
 	if w.subject(uid).contested {
 		return true
@@ -328,13 +330,13 @@ func (w *world) lapsed(uid types.UID, since int) bool {
 	return false
 }
 
-// pending reports whether there is a lapse that waits for policy: the next version has
-// the same in it.
+// pending reports whether a lapse still waits for policy to admit its successor. A next
+// version then replaces the same containers.
 func (w *world) pending(uid types.UID) bool {
 	return slices.ContainsFunc(w.subject(uid).lapses, func(l lapse) bool { return !l.final && !w.policy.allowed[l.successor] })
 }
 
-// lapsesOf is how many lapses this version of a pod has had.
+// lapsesOf returns how many lapses preceded this version of a pod.
 func lapsesOf(p *v1.Pod) int {
 	n, err := strconv.Atoi(p.Annotations[annotationLapses])
 	if err != nil {

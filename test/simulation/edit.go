@@ -12,10 +12,10 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// renameKeepsUID: pods are renamed under their UID.
+// renameKeepsUID: a renamed pod keeps its UID.
 const renameKeepsUID = true
 
-// edit does to documents what a step says. mu is held.
+// edit changes documents as a step says. mu is held.
 func (w *world) edit(st *step) {
 	s := w.sources[st.source]
 	d := s.documents[st.place]
@@ -82,13 +82,14 @@ func (w *world) edit(st *step) {
 	}
 }
 
-// amend changes a pod that keeps its UID: its image, its labels or, where it is static, its
-// arguments. What it is made from changes only where all containers start again: where they do not, one that is stopped for
-// that, and cannot be started at once, has ended, as with a kubelet.
+// amend changes a pod that keeps its UID: its image, its labels or, if it is static, its
+// arguments. What it is made from changes only if all its containers may start again. A
+// container that may not, that is stopped for the change and cannot be started at once, has
+// ended, as with a kubelet.
 func (w *world) amend(s *source, st *step) {
 	p := s.documents[st.place].pod.DeepCopy()
 	if s.name != apiSource && !named(p.UID) {
-		return // another document is another pod
+		return // another document makes another pod
 	}
 	if st.do == update && w.amendKinds(s, p, st.n) {
 		w.renew(p)
@@ -110,7 +111,7 @@ func (w *world) amend(s *source, st *step) {
 	w.write(s, st.place, p)
 }
 
-// remand has a pod of the API server end, or changes how long it may take to.
+// remand deletes a pod of the API server, or changes its deletion grace period.
 func (w *world) remand(s *source, st *step) {
 	if s.name != apiSource {
 		return
@@ -125,14 +126,15 @@ func (w *world) remand(s *source, st *step) {
 	w.write(s, st.place, p)
 }
 
-// hasAllKinds reports whether the pods of a script have init containers, sidecars, probes and hooks. Only some seeds have
-// that: what others do is as it always was.
+// hasAllKinds reports whether the pods of a script have init containers, sidecars, probes and
+// hooks. Only some seeds have them, so that the scripts of other seeds stay the same.
 func hasAllKinds(seed uint64) bool { return slices.Contains([]uint64{2, 6, 13, 15}, seed%16) }
 
-// task is the image of init containers: they end soon, mostly well.
+// task is the image of init containers. They exit soon, mostly with 0.
 const task = "task"
 
-// equip adds containers of other kinds to a pod, and probes and hooks to its containers; n says which.
+// equip adds containers of other kinds to a pod, and probes and hooks to its containers; n
+// says which.
 func equip(p *v1.Pod, n int) {
 	r := rand.New(rand.NewPCG(uint64(n), 2))
 	for i := range r.IntN(4) {
@@ -192,8 +194,9 @@ func watch(c *v1.Container, r *rand.Rand) {
 	}
 }
 
-// amendKinds changes another kind of container of a pod that keeps its UID, and reports whether there is one: the image of a
-// sidecar, or a pod of the API server gets an ephemeral container.
+// amendKinds changes a container of another kind in a pod that keeps its UID: it changes the
+// image of a sidecar, or adds an ephemeral container to a pod of the API server. It reports
+// whether it changed one.
 func (w *world) amendKinds(s *source, p *v1.Pod, n int) bool {
 	i := slices.IndexFunc(p.Spec.InitContainers, func(c v1.Container) bool { return pod.IsSidecar(&c) })
 	switch {
@@ -212,7 +215,7 @@ func (w *world) amendKinds(s *source, p *v1.Pod, n int) bool {
 	return true
 }
 
-// mayRunAgain reports whether a container of a pod may start again after it has ended so.
+// mayRunAgain reports whether a container of a pod may start again after it exited with code.
 func mayRunAgain(p *v1.Pod, c *v1.Container, code int32) bool {
 	for _, rule := range c.RestartPolicyRules {
 		if slices.Contains(rule.ExitCodes.Values, code) == (rule.ExitCodes.Operator == v1.ContainerRestartRuleOnExitCodesOpIn) {
@@ -223,7 +226,7 @@ func mayRunAgain(p *v1.Pod, c *v1.Container, code int32) bool {
 	return policy == v1.RestartPolicyAlways || policy == v1.RestartPolicyOnFailure && code != 0
 }
 
-// policyOf is the restart policy of a container: its own, else its pod's.
+// policyOf returns the restart policy of a container: its own, else its pod's.
 func policyOf(p *v1.Pod, c *v1.Container) v1.RestartPolicy {
 	if c.RestartPolicy != nil {
 		return v1.RestartPolicy(*c.RestartPolicy)

@@ -8,12 +8,12 @@ import (
 	"github.com/wardlet/wardlet/test/mutants"
 )
 
-// budget is within how many scripts a fault must be found; an ordinary run has several
+// budget is how many scripts may be needed to find a fault. An ordinary run has several
 // times as many.
 const budget = 300
 
-// shown are the faults of each part that show in what runs. What only shows in the order
-// of events or of changes is found by the comparison with a kubelet.
+// shown returns, for each part, the faults that affect what runs. Faults that affect only the
+// order of events or of changes are found by the comparison with a kubelet.
 func shown() map[string][]string {
 	return map[string][]string{
 		"runtime":      mutants.Faults("runtime"),
@@ -29,7 +29,7 @@ func shown() map[string][]string {
 	}
 }
 
-// TestEveryFaultIsFound proves the proof: with each fault in a part a script fails. It
+// TestEveryFaultIsFound checks the checks: with each fault in a part, a script fails. It
 // runs with the overlay of test/mutants.
 func TestEveryFaultIsFound(t *testing.T) {
 	count := 0
@@ -49,7 +49,8 @@ func TestEveryFaultIsFound(t *testing.T) {
 	})
 }
 
-// firstFailing returns what plays n seeds from one on and reports the first that fails.
+// firstFailing returns a function that plays n seeds from a seed on and returns the first that
+// fails.
 func firstFailing(t *testing.T) func(uint64, int) (uint64, error) {
 	t.Helper()
 	return func(seed uint64, n int) (uint64, error) {

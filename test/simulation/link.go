@@ -11,38 +11,39 @@ import (
 	"github.com/wardlet/wardlet/core/worker"
 )
 
-// link is how one life of the agent is bound to the world. All its calls go through
-// it, and none has any effect once that life has ended.
+// link binds one life of the agent to the world. All calls of the agent go through
+// it, and no call has any effect once that life has ended.
 type link struct {
 	world *world
 	// gone is closed when the agent is killed.
 	gone chan struct{}
 	pool *worker.Pool
 
-	// The rest is guarded by the world's lock: dead is true from the end of this life
-	// on, endings are the pods that were asked to end, after says whose place a pod
-	// takes.
+	// The world's lock guards the fields below. dead is true from the end of this life
+	// on. endings are the pods that were asked to terminate. after names, for a pod, the pod
+	// that it replaces.
 	dead    bool
 	endings map[types.UID]*ending
 	after   map[types.UID]types.UID
-	// killing is since when pods that end are being stopped, hooking how many containers of a pod have started and not
-	// done their first hook, preStopped are the containers whose last hook was begun.
+	// killing is since when pods that terminate are being stopped. hooking is how many containers
+	// of a pod have started but not completed their postStart hook. preStopped are the containers
+	// whose preStop hook was started.
 	killing    map[types.UID]time.Time
 	hooking    map[types.UID]int
 	preStopped map[string]bool
 }
 
-// Errors of a world in trouble.
+// Errors that calls to the world return.
 var (
 	errGone    = errors.New("the agent was killed")
 	errTrouble = errors.New("the runtime has failed")
 	errTaken   = errors.New("name is reserved")
 )
 
-// ended reports whether this life is over. mu is held.
+// ended reports whether this life of the agent has ended. mu is held.
 func (l *link) ended() bool { return l.dead }
 
-// sleep waits, for as long as the caller and the agent want to.
+// sleep waits for d, or until ctx is done or the agent is killed.
 func (l *link) sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -56,7 +57,7 @@ func (l *link) sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// call is a kind of call to the runtime, or to what else is slow.
+// call is a kind of call to the runtime or to another slow part of the world.
 type call string
 
 const (
@@ -76,7 +77,7 @@ const (
 
 var calls = []call{callList, callInspect, callSandbox, callStart, callStop, callEnd, callRemove, callImage, callSetup, callCleanUp, callDisk, callWatch}
 
-// usually is how long calls take when all is well.
+// usually is how long calls take without trouble.
 var usually = map[call]time.Duration{
 	callList: 15 * time.Millisecond, callInspect: 10 * time.Millisecond, callSandbox: 200 * time.Millisecond,
 	callStart: 100 * time.Millisecond, callStop: 10 * time.Millisecond, callEnd: 50 * time.Millisecond,
@@ -85,15 +86,15 @@ var usually = map[call]time.Duration{
 	callHandler: 20 * time.Millisecond,
 }
 
-// trouble is how calls of a kind go wrong, until when.
+// trouble is how calls of a kind fail, and until when.
 type trouble struct {
 	how   action
 	until time.Time
-	// uid is the pod it is about, empty for all.
+	// uid is the pod whose calls fail, empty for all pods.
 	uid types.UID
 }
 
-// plan says how long a call takes, and how it goes. mu is held.
+// plan returns how long a call takes, and its error. mu is held.
 func (w *world) plan(kind call, uid types.UID) (d time.Duration, err error) {
 	what := string(kind) + " " + string(uid)
 	d = w.between(what, usually[kind]/10, usually[kind]*2)
@@ -123,7 +124,7 @@ func (w *world) plan(kind call, uid types.UID) (d time.Duration, err error) {
 	return d, errTrouble
 }
 
-// pass takes the time a call needs, and fails if it does.
+// pass waits as long as the call takes, and returns its error.
 func (l *link) pass(ctx context.Context, kind call, uid types.UID) error {
 	l.world.mu.Lock()
 	d, trouble := l.world.plan(kind, uid)
@@ -134,8 +135,8 @@ func (l *link) pass(ctx context.Context, kind call, uid types.UID) error {
 	return trouble
 }
 
-// effect is a call that makes something. What fails may have its effect all the
-// same; what is interrupted may have it a little later, too.
+// effect makes a call that creates something. A call that fails may have its effect
+// nevertheless, and a call that is interrupted may have it a little later.
 func (l *link) effect(ctx context.Context, kind call, uid types.UID, undo func(), do func() (string, error)) (string, error) {
 	w := l.world
 	err := l.pass(ctx, kind, uid)
@@ -163,26 +164,27 @@ func (l *link) effect(ctx context.Context, kind call, uid types.UID, undo func()
 	return "", err
 }
 
-// requests are the workers as the sync loop has them. What it asks of them is noted,
-// to hold the workers to it.
+// requests are the workers as the sync loop has them. The requests of the sync loop are
+// recorded, to check what the workers do against them.
 type requests struct {
 	*worker.Pool
 	link *link
 }
 
-// ending is a pod that was asked to end.
+// ending is a pod that was asked to terminate.
 type ending struct {
-	// grace is the least grace period asked for, in seconds, since when that was.
+	// grace is the shortest grace period requested, in seconds, and since is when it was requested.
 	grace int64
 	since time.Time
-	// again: it is to come back after that. What is asked then is about that life.
+	// again: the pod is to come back afterwards. Later requests are about its next life.
 	again bool
-	// pod is the version of the pod that the agent ends. What runs may be of an earlier version.
+	// pod is the version of the pod that the agent terminates. What runs may be of an earlier
+	// version.
 	pod *v1.Pod
 }
 
-// Submit hands a request on, and notes it when the worker has it: what it does from
-// then on is by that.
+// Submit forwards a request, and records it when the worker has it: the worker acts on this
+// request from then on.
 func (r *requests) Submit(q worker.Request) {
 	leaves := q.Replaces != "" && r.TerminationRequested(q.Replaces)
 	r.Pool.Submit(q)
@@ -199,7 +201,7 @@ func (r *requests) Submit(q worker.Request) {
 			e.again = true
 			return
 		}
-		if leaves && q.Replaces != uid { // one that is wanted itself is not waited for
+		if leaves && q.Replaces != uid { // a pod that is itself wanted is not waited for
 			l.after[uid] = q.Replaces
 		}
 	}
@@ -221,7 +223,7 @@ func (r *requests) Submit(q worker.Request) {
 	}
 }
 
-// Recreate hands that a pod is to come back on, and notes it.
+// Recreate forwards that a pod is to come back, and records it.
 func (r *requests) Recreate(uid types.UID) bool {
 	returns := r.Pool.Recreate(uid)
 	l := r.link
@@ -234,7 +236,7 @@ func (r *requests) Recreate(uid types.UID) bool {
 	return returns
 }
 
-// shorten applies a grace period that was asked for later: it never grows.
+// shorten applies a grace period that was requested later. A grace period is never extended.
 func (e *ending) shorten(seconds int64) {
 	if seconds = max(seconds, 1); seconds < e.grace && !e.again {
 		e.grace, e.since = seconds, time.Now()

@@ -11,12 +11,12 @@ import (
 	"github.com/wardlet/wardlet/test/mutants"
 )
 
-// foreign is on while the runtime shows the agent what belongs to others: the world
-// stands in for core/runtime here, which tells them apart.
+// foreign is on while the runtime shows pods of other clients to the agent. The world
+// stands in for core/runtime here, which separates these pods from the agent's own.
 var foreign = mutants.Register("runtime", map[string]bool{"foreign-pod-shown": true})
 
-// ListPods implements pleg.Runtime and gc.Runtime. The picture is taken at some
-// moment of the call.
+// ListPods implements pleg.Runtime and gc.Runtime. The state it returns is that of some
+// moment during the call.
 func (l *link) ListPods(ctx context.Context) ([]status.ObservedPod, error) {
 	if err := l.pass(ctx, callList, ""); err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func (l *link) InspectPod(ctx context.Context, uid types.UID) (status.ObservedPo
 	return p, l.sleep(ctx, after)
 }
 
-// lag is how long it takes for a picture to arrive. mu is held.
+// lag returns how long a result takes to arrive. mu is held.
 func (w *world) lag(what string) time.Duration {
 	if w.draw(what+" lags")%12 == 0 {
 		return w.between(what+" lag", 0, 2*time.Second)
@@ -61,7 +61,8 @@ func (w *world) lag(what string) time.Duration {
 	return w.between(what+" lag", 0, 10*time.Millisecond)
 }
 
-// observed is the group as an inspection shows it, or a list, which shows less.
+// observed returns the group as an inspection shows it (whole) or as a list does, which shows
+// less.
 func (g *group) observed(uid types.UID, whole bool) status.ObservedPod {
 	p := status.ObservedPod{UID: uid, Namespace: "default"}
 	for _, s := range g.sandboxes {
@@ -110,16 +111,16 @@ func (l *link) Healthy() error {
 // watcher is a stream of events to the agent. It is guarded by the world's lock.
 type watcher struct {
 	events chan status.PodChange
-	// broken is closed when the stream breaks; lost says that it has.
+	// broken is closed when the stream breaks; lost is true from then on.
 	broken chan struct{}
 	lost   bool
 }
 
-// maxBehind is how many events wait for a reader before the stream breaks.
+// maxBehind is how many events may wait for a reader before the stream breaks.
 const maxBehind = 500
 
-// WatchPods implements pleg.Runtime. Like containerd, the runtime listens to itself
-// only some time after it was asked.
+// WatchPods implements pleg.Runtime. Like containerd, the runtime collects events
+// only from some time after the call.
 func (l *link) WatchPods(ctx context.Context, opened func(), changed func(status.PodChange)) error {
 	w := l.world
 	if !w.set.events {

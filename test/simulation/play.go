@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// play runs a script in a bubble of its own and returns how many steps were taken, what
-// happened if that is traced, and what was wrong, nil for nothing.
+// play runs a script in a bubble of its own. It returns how many steps were taken, the
+// trace if tracing is on, and what was wrong, nil for nothing.
 func play(t *testing.T, s *script, tracing bool) (steps int, trace []string, wrong error) {
 	t.Helper()
 	synctest.Test(t, func(*testing.T) {
@@ -58,7 +58,7 @@ func (p *player) play(s *script) error {
 	return p.settle()
 }
 
-// check returns what is wrong already.
+// check returns the first violation so far.
 func (p *player) check() error {
 	p.alone()
 	if p.agent != nil {
@@ -96,14 +96,14 @@ func (w *world) alone() {
 	}
 }
 
-// moments are when it is looked whether the world has settled, after everything was
-// mended.
+// moments are the times, after everything was repaired, at which settle checks whether the
+// world has settled.
 var moments = []time.Duration{
 	20 * time.Second, 40 * time.Second, time.Minute, 90 * time.Second, 2 * time.Minute, 3 * time.Minute, 4 * time.Minute,
 	330 * time.Second, 450 * time.Second, 10 * time.Minute,
 }
 
-// settle mends everything and waits until all is as it has to be.
+// settle repairs everything and waits until the world is as it must be.
 func (p *player) settle() error {
 	p.mend()
 	if p.agent == nil {
@@ -150,7 +150,7 @@ func (p *player) mend() {
 	}
 }
 
-// rethink tells the agent that policies and filters have changed.
+// rethink signals to the agent that policies and filters have changed.
 func (a *agent) rethink() {
 	if a.gate != nil {
 		signal(a.gate.changed)
@@ -229,7 +229,7 @@ func (p *player) disturb(st *step) {
 		w.runtime.offline = until
 	case lose:
 		w.lose(st)
-	case amnesia: // where policies judge, another part of the agent makes up for that
+	case amnesia: // if policies judge, another part of the agent compensates for the loss
 		if p.agent == nil && !w.set.gated && !w.set.filtered {
 			clear(w.disk.records)
 			for uid := range w.subjects {
@@ -238,14 +238,14 @@ func (p *player) disturb(st *step) {
 			}
 		}
 	case setClock:
-		w.clock.jump(time.Duration(st.n-2048) * 42 * time.Hour) // ten years at most
+		w.clock.jump(time.Duration(st.n-2048) * 42 * time.Hour) // at most ten years
 	default:
 		w.edit(st)
 	}
 }
 
-// lose takes away all that the runtime has of one of the pods that are known to have
-// ended.
+// lose removes all that the runtime has of one of the pods whose outcome on the disk says
+// that they have ended.
 func (w *world) lose(st *step) {
 	var gone []types.UID
 	for _, uid := range sortedKeys(w.disk.outcomes) {
@@ -267,15 +267,16 @@ func (w *world) lose(st *step) {
 	w.unknown(gone[st.n%len(gone)])
 }
 
-// unknown lets a pod run again of which nothing is left: where the documents and what the runtime had
-// are both gone, an agent cannot tell whether how it ended is how this one did. mu is held.
+// unknown allows a pod to run again of which nothing is left. If both the documents and the
+// pod's containers are gone, an agent cannot decide whether the stored outcome is one of this
+// pod. mu is held.
 func (w *world) unknown(uid types.UID) {
 	if (len(w.disk.records) == 0 || w.disk.untracked[uid]) && len(w.runtime.group(uid).containers) == 0 {
 		clear(w.subject(uid).ended)
 	}
 }
 
-// anyRunning is a container that runs of the document the step names.
+// anyRunning returns a running container of the document that the step names.
 func (w *world) anyRunning(st *step) *container {
 	d := w.sources[st.source].documents[st.place]
 	if d == nil {

@@ -7,14 +7,14 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// policyBook is what policies and filters say, and have said.
+// policyBook is what policies and filters decide, and have decided.
 type policyBook struct {
 	// generation and filtering count the changes of policies and filters. Filters
-	// let everything pass while relaxed.
+	// let every update pass while relaxed.
 	generation, filtering uint64
 	relaxed               bool
-	// allowed are the instances that policies have let pass at any time, denied those
-	// that they have denied, answers what they said last, by instance.
+	// allowed are the instances that policies have admitted at any time, denied those
+	// that they have denied. answers are the last verdicts, by instance.
 	allowed, denied map[string]bool
 	answers         map[string]api.Verdict
 }
@@ -23,7 +23,7 @@ func newPolicyBook() policyBook {
 	return policyBook{allowed: map[string]bool{}, denied: map[string]bool{}, answers: map[string]api.Verdict{}}
 }
 
-// verdict is what policies say now about an instance.
+// verdict returns the policies' current verdict on an instance.
 func (w *world) verdict(instance string) api.Verdict {
 	v := api.Verdict{Answer: api.Allow, At: w.clock.now()}
 	switch n := mix(w.seed, "verdict "+instance, w.policy.generation) % 20; {
@@ -39,8 +39,8 @@ func (w *world) verdict(instance string) api.Verdict {
 	return v
 }
 
-// gate asks the policies for one life of the agent. Its answers come on goroutines
-// of timers, and none after that life.
+// gate asks the policies for one life of the agent. Its answers come on timer goroutines,
+// and never after that life has ended.
 type gate struct {
 	*link
 	changed, nodeChanged chan struct{}
@@ -114,7 +114,7 @@ func (f *filter) Filter(q api.FilterQuestion, answer func(api.FilterVerdict)) {
 	})
 }
 
-// filtered is what filters say now about an instance.
+// filtered returns the filters' current verdict on an instance.
 func (w *world) filtered(instance string) api.FilterVerdict {
 	v := api.FilterVerdict{Answer: api.Pass, At: w.clock.now()}
 	n := mix(w.seed, "filter "+instance, w.policy.filtering)

@@ -12,32 +12,33 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// health is how a container fares, by the time since it began.
+// health says when a container is started, ready and alive, by the time since it began to run.
 type health struct {
 	// startsAfter is when it has started, readyAfter when it is ready.
 	startsAfter, readyAfter time.Duration
-	// ails and away are when it does not live, and when it is not ready.
+	// ails is when its liveness probe fails, away when its readiness probe does.
 	ails, away spell
 }
 
-// spell is a time in which something is not as it should be.
+// spell is a time in which a probe fails.
 type spell struct{ from, to time.Duration }
 
 func (s spell) has(age time.Duration) bool { return s.from <= age && age < s.to }
 
-// finding is what the probes of a container for one purpose have found: ok is the last result that counts, at is when there
-// was one, zero for never. In doubt is what an agent may not have stored.
+// finding is the result of a container's probes of one kind. ok is the last result that reached
+// its threshold, at is when that was, zero for never. doubt: the agent may not have stored the
+// result.
 type finding struct {
 	ok, doubt bool
 	at        time.Time
-	// of is the life of the agent that it is a result of. by is the one that has probed last, last what it found and row
-	// how often in a row.
+	// of is the life of the agent whose probes reached the result. by is the life that probed
+	// last, last is what its probe found, and row is how often in a row.
 	of, by *link
 	last   bool
 	row    int32
 }
 
-// add counts one more result.
+// add records one more probe result.
 func (f *finding) add(l *link, ok bool, probe *v1.Probe) {
 	if f.by != l || f.last != ok {
 		f.by, f.last, f.row = l, ok, 0
@@ -51,12 +52,13 @@ func (f *finding) add(l *link, ok bool, probe *v1.Probe) {
 	}
 }
 
-// condemned reports whether there is a reason to stop a container though its pod goes on: a probe or its first hook has failed.
+// condemned reports whether there is a reason to stop a container although its pod goes on: a
+// probe or its postStart hook has failed.
 func (c *container) condemned() bool {
 	return c.hookFailed || !c.lives.at.IsZero() && !c.lives.ok || !c.started.at.IsZero() && !c.started.ok
 }
 
-// newHealth is how a container will fare that begins now. mu is held.
+// newHealth returns the health of a container that begins to run now. mu is held.
 func (w *world) newHealth(c *container) (h health) {
 	what := "health " + string(c.uid) + c.name
 	h.startsAfter, h.readyAfter = w.between(what, 0, 5*time.Second), w.between(what, 0, 5*time.Second)
@@ -74,15 +76,16 @@ func (w *world) newHealth(c *container) (h health) {
 	return h
 }
 
-// callHandler is a probe or a hook. No step has it fail.
+// callHandler is a probe or a hook. No step makes it fail.
 const callHandler call = "handler"
 
 var errHandler = errors.New("the handler cannot be carried out")
 
-// handlers are a link as what carries out probes and hooks.
+// handlers are a link that runs probes and hooks.
 type handlers struct{ *link }
 
-// Probe implements probe.Runner. What it finds depends on the age of the container alone, and once all is mended it is well.
+// Probe implements probe.Runner. Its result depends only on the age of the container. Once
+// everything is repaired, the probe succeeds.
 func (h handlers) Probe(ctx context.Context, to handler.Target, probe *v1.Probe) (handler.Outcome, error) {
 	w := h.world
 	if err := h.pass(ctx, callHandler, w.podOf(to.ID)); err != nil {
@@ -114,7 +117,7 @@ func (h handlers) Probe(ctx context.Context, to handler.Target, probe *v1.Probe)
 	return handler.Outcome{OK: ok, Message: "as it is"}, nil
 }
 
-// Hook implements worker.Hooks. Some hooks fail, and some take longer than a pod has to end.
+// Hook implements worker.Hooks. Some hooks fail, and some take longer than the pod's grace period.
 func (h handlers) Hook(ctx context.Context, to handler.Target, hook *v1.LifecycleHandler) error {
 	w := h.world
 	w.mu.Lock()
@@ -149,15 +152,17 @@ func (h handlers) Hook(ctx context.Context, to handler.Target, hook *v1.Lifecycl
 	return err
 }
 
-// mayStopUnhooked checks that a container that is stopped has been told so by its hook before. What only the runtime knows
-// of a pod has no hooks, and a second to end; what has had its hook has two at least. mu is held.
+// mayStopUnhooked checks that the preStop hook of a container was started before the container
+// is stopped. A pod that only the runtime has gets no hooks, and one second to terminate. A
+// container whose hook has run gets at least two seconds. mu is held.
 func (w *world) mayStopUnhooked(l *link, c *container, grace time.Duration, ending bool) {
 	if c.preStop && grace > time.Second && !l.preStopped[c.id] && !named(c.uid) && (!ending || l.endings[c.uid] != nil) {
 		w.violated("container %v is stopped without its hook", c)
 	}
 }
 
-// doubt notes that the agent ends now: what has just been found may not have been stored. mu is held.
+// doubt records that the agent ends now: the newest probe results may not have been stored. mu is
+// held.
 func (w *world) doubt() {
 	for _, c := range w.runtime.containers {
 		for _, f := range []*finding{&c.started, &c.ready} {
@@ -166,7 +171,8 @@ func (w *world) doubt() {
 	}
 }
 
-// misreported says which container the agent shows as started or ready that is not, or the other way round, empty for none.
+// misreported names a container that the agent wrongly shows as started or ready, or wrongly as
+// not started or not ready, empty for none.
 func (w *world) misreported(a *agent) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -183,7 +189,7 @@ func (w *world) misreported(a *agent) string {
 		started, ready := c.startup == nil || c.started.ok, c.readiness == nil || c.ready.ok
 		for _, f := range []*finding{&c.started, &c.ready} {
 			if f.doubt || f.of != nil && f.of != a.link && w.lapsed(c.uid, c.lapses) {
-				started = *own.Started // whatever it says
+				started = *own.Started // any value in the status is accepted
 				ready = own.Ready
 			}
 		}
@@ -194,7 +200,7 @@ func (w *world) misreported(a *agent) string {
 	return ""
 }
 
-// isWell reports whether the probes of a container have found that it is as it should be.
+// isWell reports whether the startup and readiness probes of a container have succeeded.
 func (c *container) isWell() bool {
 	return (c.startup == nil || c.started.ok) && (c.readiness == nil || c.ready.ok)
 }

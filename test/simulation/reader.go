@@ -12,13 +12,14 @@ import (
 	"github.com/wardlet/wardlet/core/mux"
 )
 
-// reader delivers what a source holds, as long as an agent lives: all of it first,
-// then all of it or what has changed.
+// reader delivers the documents of a source while an agent lives: all of them first,
+// then either all of them or the changes.
 type reader struct {
 	*link
 	source *source
 	sink   *mux.Sink
-	// has is what was delivered last, ID to version; whole is true once all was.
+	// has is what was delivered last, ID to version; whole is true once all documents were
+	// delivered.
 	has   map[string]string
 	whole bool
 }
@@ -50,7 +51,7 @@ func (r *reader) Run(ctx context.Context) error {
 	}
 }
 
-// deliver hands over what there is, unless the source is silent.
+// deliver delivers the current documents, unless the source is silent.
 func (r *reader) deliver(ctx context.Context) error {
 	w := r.world
 	w.mu.Lock()
@@ -74,14 +75,14 @@ func (r *reader) deliver(ctx context.Context) error {
 	if !r.whole {
 		whole = !early
 	}
-	r.source.pods = nil // until that is taken in
+	r.source.pods = nil // until the delivery is accepted
 	w.note("source %s delivers %v, whole %t", r.source.name, has, whole)
 	w.mu.Unlock()
 
 	had := r.has
 	r.has, r.whole = has, r.whole || whole
 	if early {
-		r.source.poke() // a difference comes first, and says nothing of what else there is
+		r.source.poke() // a difference comes first, and does not show which other documents exist
 	}
 	if whole {
 		return r.took(r.sink.Replace(ctx, all), has, nil, pods)
@@ -98,8 +99,8 @@ func (r *reader) deliver(ctx context.Context) error {
 	return r.took(r.sink.Apply(ctx, changed, gone), has, gone, pods)
 }
 
-// took notes that a delivery was taken in: what has is there and what is gone is not,
-// where that is nil nothing else is. Those are of these pods.
+// took records an accepted delivery: the documents in has exist, those in gone do not. If gone is
+// nil, no other documents exist. pods are the pods of these documents.
 func (r *reader) took(err error, has map[string]string, gone []string, pods map[types.UID]bool) error {
 	w := r.world
 	w.mu.Lock()

@@ -14,19 +14,19 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// node has a container runtime, with what else of pods there is on a node. It is
+// node is the container runtime, with everything else on the node that belongs to pods. It is
 // guarded by the world's lock.
 type node struct {
 	made       int
 	sandboxes  map[string]*sandbox
 	containers map[string]*container
 	pods       map[types.UID]*group
-	// names are those that are taken: a runtime uses none twice.
+	// names are the names in use: a runtime uses none twice.
 	names map[string]bool
 	// volumes, directories and cgroups are by pod.
 	volumes, cgroups map[types.UID]bool
 	directories      map[types.UID]directory
-	// troubles are by call, and down and offline until when nothing answers, and
+	// troubles are by call. down is until when no call is answered, offline until when
 	// there is no network.
 	troubles      map[call]trouble
 	down, offline time.Time
@@ -41,13 +41,13 @@ func newNode() node {
 	}
 }
 
-// group is what there is of one pod.
+// group is everything that the runtime has of one pod.
 type group struct {
 	sandboxes  []*sandbox
 	containers []*container
 }
 
-// directory says whose a pod directory is.
+// directory names the pod that a pod directory belongs to, and its source.
 type directory struct{ namespace, name, source string }
 
 type sandbox struct {
@@ -65,7 +65,7 @@ type sandbox struct {
 
 type container struct {
 	id, name, hash, image string
-	// made is what its pod was made from.
+	// made is the annotation AnnotationMadeFrom of its pod.
 	made                  string
 	sandbox               *sandbox
 	uid                   types.UID
@@ -74,38 +74,40 @@ type container struct {
 	created, begun, ended time.Time
 	code                  int32
 	foreign               bool
-	// lapses are those of the version it was made from, fullName is the name of its
-	// pod if that is static, else empty; restartable says whether it
-	// may start again after this exit code, policy does where its probes end it.
+	// lapses is the number of lapses of the version it was made from. fullName is the name of
+	// its pod if the pod is static, else empty. restartable reports whether the container
+	// may start again after this exit code. policy is its restart policy.
 	lapses      int
 	fullName    string
 	restartable func(code int32) bool
 	policy      v1.RestartPolicy
-	// known is the life of the agent that was told that it runs; since is when it
-	// started, and over when it ended, by no wall clock.
+	// known is the life of the agent whose start call returned its ID. since is when it
+	// started and over when it exited, both independent of the wall clock.
 	known       *link
 	since, over time.Time
-	// done is closed when it ends.
+	// done is closed when the container exits.
 	done chan struct{}
-	// told: it was told to end.
+	// told: it was asked to terminate.
 	told bool
 
-	// pod is the version that it is made from, kind what it is in that, and place where among the init containers.
+	// pod is the version that it is made from, kind its kind in that version, and place its
+	// index among the init containers.
 	pod   *v1.Pod
 	kind  pod.ContainerKind
 	place int
-	// startup and readiness are its probes, nil for none, preStop says that it has a hook for its end.
+	// startup and readiness are its probes, nil for none. preStop: it has a preStop hook.
 	startup, readiness *v1.Probe
 	preStop            bool
 	health             health
-	// started, ready and lives are what its probes have found; hookFailed: its first hook has failed.
+	// started, ready and lives are the results of its probes. hookFailed: its postStart hook
+	// has failed.
 	started, ready, lives finding
 	hookFailed            bool
 }
 
 func (c *container) running() bool { return c.state == status.StateRunning }
 
-// group returns what there is of a pod.
+// group returns what the runtime has of a pod.
 func (r *node) group(uid types.UID) *group {
 	g := r.pods[uid]
 	if g == nil {
@@ -120,7 +122,7 @@ func (r *node) newID(kind string) string {
 	return fmt.Sprint(kind, r.made)
 }
 
-// newest is the newest instance of a container of a pod, nil for none.
+// newest returns the newest instance of a container that was started, nil for none.
 func (g *group) newest(name string) *container {
 	for _, c := range g.containers {
 		if c.name == name && c.state != status.StateCreated {
@@ -132,7 +134,7 @@ func (g *group) newest(name string) *container {
 
 func (g *group) running() bool { return slices.ContainsFunc(g.containers, (*container).running) }
 
-// addSandbox and addContainer keep the newest first, as a runtime is listed.
+// addSandbox and addContainer keep the newest first, in the order in which a runtime lists them.
 func (r *node) addSandbox(s *sandbox) {
 	r.sandboxes[s.id] = s
 	g := r.group(s.uid)
@@ -151,7 +153,7 @@ func (r *node) addContainer(c *container) {
 	})
 }
 
-// dropContainer forgets a container, and frees its name.
+// dropContainer removes a container and frees its name.
 func (r *node) dropContainer(c *container) {
 	delete(r.containers, c.id)
 	delete(r.names, containerName(c.uid, c.name, c.attempt))
@@ -175,7 +177,7 @@ func containerName(uid types.UID, name string, attempt uint32) string {
 	return fmt.Sprintf("%s/%s/%d", uid, name, attempt)
 }
 
-// end lets a container end. mu is held.
+// end records that a container exits. mu is held.
 func (w *world) end(c *container, code int32) {
 	if !c.running() {
 		return
@@ -198,7 +200,7 @@ func (w *world) end(c *container, code int32) {
 	w.happened(c.uid, c.id, status.ChangeVisible)
 }
 
-// endSandbox lets a sandbox end with all that runs in it.
+// endSandbox stops a sandbox with all containers that run in it.
 func (w *world) endSandbox(s *sandbox) {
 	if s.ready {
 		w.note("sandbox %s of %s ends", s.id, s.uid)
@@ -217,7 +219,7 @@ func (c *container) String() string {
 	return fmt.Sprintf("%s (%s of pod %s #%d)", c.id, c.name, c.uid, c.attempt)
 }
 
-// job is the image of containers that end by themselves.
+// job is the image of containers that exit by themselves.
 const job = "job"
 
 func imageKind(image string) string {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// script is what is done to the world, and when.
+// script lists what is done to the world, and when.
 type script struct {
 	seed uint64
 	set  settings
@@ -18,19 +18,19 @@ type script struct {
 
 // settings hold for all of a script.
 type settings struct {
-	// gated: policies judge; filtered: filters do.
+	// gated: policies judge pods; filtered: filters judge updates.
 	gated, filtered bool
-	// precedence: of documents that claim one identity only the first source's
-	// runs; else all do.
+	// precedence: of the documents that claim one identity, only the first source's
+	// runs; without precedence all run.
 	precedence bool
-	// stopDenied: a pod ends when its replacement is not let through.
+	// stopDenied: a pod terminates when policy does not admit its replacement.
 	stopDenied bool
-	// events: the runtime tells of what happens.
+	// events: the runtime sends events.
 	events bool
 	// allKinds: pods have containers of all kinds, probes and hooks.
 	allKinds bool
-	// frequency is how often a pod that is as it should be is looked at: where that
-	// is rare, only events bring anything about.
+	// frequency is how often an unchanged pod is synced. If it is
+	// rare, only events cause changes.
 	frequency time.Duration
 }
 
@@ -47,8 +47,8 @@ func (s *settings) String() string {
 	return strings.Join(append(on, "pods looked at every "+s.frequency.String()), ", ")
 }
 
-// step is one thing that is done, and how long nothing more is done then. What of
-// source, place and n counts depends on what is done.
+// step is one action, and how long nothing more is done after it. The action determines
+// which of source, place and n are used.
 type step struct {
 	do     action
 	source int
@@ -57,7 +57,7 @@ type step struct {
 	after  time.Duration
 }
 
-// String is the step for a reader.
+// String returns the step as text.
 func (s step) String() string {
 	return fmt.Sprintf("%-14s %-4s place %d n %-5d then %s", s.do, sourceNames[s.source], s.place, s.n, s.after)
 }
@@ -65,15 +65,15 @@ func (s step) String() string {
 // action is a kind of step.
 type action string
 
-// The actions. A step that does not fit the world as it is does nothing.
+// The actions. A step whose action is impossible in the current world does nothing.
 const (
-	// To documents. The place is that of the document in its source.
+	// To documents. The place is the document's index in its source.
 	add      action = "add"
 	remove   action = "remove"
 	replace  action = "replace"
 	update   action = "update"
 	relabel  action = "relabel"
-	again    action = "again" // the document that was removed last comes back as it was
+	again    action = "again" // the document that was removed last comes back unchanged
 	deletion action = "delete"
 	rename   action = "rename"
 	move     action = "move"
@@ -93,7 +93,7 @@ const (
 	hang        action = "hang"
 	runtimeDown action = "runtime-down"
 	networkDown action = "network-down"
-	// lose takes away what is left of a pod that has ended.
+	// lose removes what the runtime still has of a pod that has ended.
 	lose action = "lose"
 
 	// To the agent and the node.
@@ -101,12 +101,12 @@ const (
 	crash    action = "crash"
 	start    action = "start"
 	setClock action = "clock"
-	// amnesia is that the disk forgets the documents, while no agent runs.
+	// amnesia: the disk loses the documents, while no agent runs.
 	amnesia action = "amnesia"
 	rest    action = "rest"
 )
 
-// weights say how often what is done.
+// weights are how often each action is done.
 var weights = []struct {
 	do     action
 	weight int
@@ -182,7 +182,7 @@ func generate(seed uint64) *script {
 			}
 		}
 		if st.do == deletion {
-			st.source = 2 // of the API server's pods only
+			st.source = 2 // these actions apply only to pods of the API server
 			if r.IntN(2) == 0 {
 				s.steps = append(s.steps, st)
 				st.n, st.after = r.IntN(4096), pause(r)
@@ -195,8 +195,8 @@ func generate(seed uint64) *script {
 	return s
 }
 
-// pause is how long nothing is done: mostly not for long, so that much comes
-// together.
+// pause returns how long nothing is done after a step. Most pauses are short, so that many
+// steps happen close together.
 func pause(r *rand.Rand) time.Duration {
 	most := 5 * time.Second
 	switch n := r.IntN(20); {
@@ -212,7 +212,7 @@ func pause(r *rand.Rand) time.Duration {
 
 func pick[T any](r *rand.Rand, of ...T) T { return of[r.IntN(len(of))] }
 
-// String is the script for a reader.
+// String returns the script as text.
 func (s *script) String() string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "seed %d: %v\n", s.seed, &s.set)
@@ -222,8 +222,8 @@ func (s *script) String() string {
 	return text.String()
 }
 
-// minimise leaves steps out of a script as long as it still fails, in larger pieces
-// first, until it has been tried budget times.
+// minimise leaves steps out of a script as long as the script still fails, in larger pieces
+// first. It tries at most budget times.
 func minimise(s *script, budget int, fails func(*script) bool) *script {
 	for piece := len(s.steps) / 2; piece > 0; {
 		left := false

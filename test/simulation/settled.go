@@ -12,16 +12,16 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// crashWait is for how long a container that ends again and again may be away.
+// crashWait is how long a container that exits again and again may wait for its restart.
 const crashWait = 320 * time.Second
 
-// alive reports whether a container runs, or may be waited for to run again.
+// alive reports whether a container runs, or may still be waiting to restart.
 func (c *container) alive() bool { return c.running() || time.Since(c.over) < crashWait }
 
 func (g *group) alive() bool { return slices.ContainsFunc(g.containers, (*container).alive) }
 
-// unsettled says what is not yet as it has to be once nothing happens any more, empty
-// for nothing: what runs is wanted, and every pod that is wanted runs or is explained.
+// unsettled returns what is not yet as it must be once nothing happens any more, empty
+// for nothing: what runs is wanted, and every wanted pod runs or its status explains why not.
 func (w *world) unsettled(a *agent) string {
 	refused := a.refused()
 	w.mu.Lock()
@@ -34,7 +34,7 @@ func (w *world) unsettled(a *agent) string {
 			if w.passes(d.pod) && !refused[d] && !w.yields(s, d, refused) {
 				continue
 			}
-			for _, uid := range d.former { // what runs until this one may
+			for _, uid := range d.former { // an earlier pod runs until this one may run
 				kept[uid] = true
 			}
 		}
@@ -67,8 +67,9 @@ func (w *world) unsettled(a *agent) string {
 	return ""
 }
 
-// yields reports whether the document is to give way to one of another source that is
-// not let pass: what runs of it runs on, and is replaced by nothing.
+// yields reports whether a document of a source with precedence claims the name of this
+// document and policy does not admit it. What runs of this document then runs on, and is not
+// replaced.
 func (w *world) yields(s *source, d *document, refused map[*document]bool) bool {
 	for _, before := range w.sources {
 		if !w.set.precedence || before == s {
@@ -83,7 +84,8 @@ func (w *world) yields(s *source, d *document, refused map[*document]bool) bool 
 	return false
 }
 
-// refused are documents that the agent shows as such: another one has their UID.
+// refused returns which documents the agent reports as a problem: another document has their
+// UID.
 func (a *agent) refused() map[*document]bool {
 	problems := map[string]bool{}
 	for _, s := range a.Sources() {
@@ -103,8 +105,8 @@ func (a *agent) refused() map[*document]bool {
 	return refused
 }
 
-// preserved reports whether a document of the pod's source that has its name is not
-// let pass: until it is, the pod runs.
+// preserved reports whether policy does not admit a document of the pod's source that has
+// the pod's name. The pod keeps running until policy admits that document.
 func (w *world) preserved(uid types.UID, refused map[*document]bool) bool {
 	sub := w.subject(uid)
 	for _, s := range w.sources {
@@ -128,13 +130,14 @@ func (w *world) sourceOf(d *document) *source {
 	return nil
 }
 
-// passes reports whether policy lets this version pass, by what it said last.
+// passes reports whether the last verdict of policy admits this version.
 func (w *world) passes(p *v1.Pod) bool {
 	return !w.set.gated || w.policy.answers[instanceOf(p)].Answer == api.Allow
 }
 
-// missing says what is missing for a document to run or to be explained, empty for
-// nothing. What stays is to run, whatever of its name waits.
+// missing says why a document neither runs nor is explained by its status, empty for
+// nothing. stays reports whether what runs of a pod is to keep running, even if another pod
+// waits for its name.
 func (w *world) missing(a *agent, s *source, d *document, stays func(types.UID) bool) string {
 	p, g := d.pod, w.runtime.group(d.pod.UID)
 	switch {
@@ -146,7 +149,7 @@ func (w *world) missing(a *agent, s *source, d *document, stays func(types.UID) 
 	case w.outranked(p):
 		return ""
 	case !w.passes(p):
-		// The last answer may have come to a question that was over by then.
+		// The last answer may belong to a question that was already obsolete.
 		if why := w.unexplained(a, s, d); why == "" || !w.policy.allowed[instanceOf(p)] {
 			return why
 		}
@@ -187,7 +190,7 @@ func (w *world) missing(a *agent, s *source, d *document, stays func(types.UID) 
 			continue
 		}
 		if pod.IsTerminal(st.Phase) && !g.running() && (p.Spec.RestartPolicy == v1.RestartPolicyNever || newest == nil && (!mayRunAgain(p, c, 0) || !mayRunAgain(p, c, 1))) {
-			continue // it had its one life
+			continue // the pod has ended and does not start again
 		}
 		if w.waitsForName(p, &st, stays) {
 			return ""
@@ -197,19 +200,19 @@ func (w *world) missing(a *agent, s *source, d *document, stays func(types.UID) 
 	return ""
 }
 
-// unexplained says what is missing for a pod to be explained that policy does not let
-// pass.
+// unexplained says what the status lacks to explain why a pod does not run that policy does
+// not admit.
 func (w *world) unexplained(a *agent, s *source, d *document) string {
 	p := d.pod
 	if w.runtime.group(p.UID).alive() {
-		return "" // an earlier version of it does
+		return "" // an earlier version of the pod is alive
 	}
-	for uid, g := range w.runtime.pods { // what it is to take the place of does
+	for uid, g := range w.runtime.pods { // the pod that it is to replace is alive
 		sub := w.subjects[uid]
 		if g.alive() && (slices.Contains(d.former, uid) || sub != nil && sub.source == s.name && sub.name == p.Name) {
 			return ""
 		}
-		if g.runsAs(s.name, p.Name) && a.updateWaits(uid) { // and that is shown with it
+		if g.runsAs(s.name, p.Name) && a.updateWaits(uid) { // the running pod shows that an update waits
 			return ""
 		}
 	}
@@ -219,17 +222,17 @@ func (w *world) unexplained(a *agent, s *source, d *document) string {
 	switch {
 	case pod.IsTerminal(st.Phase) && (st.Reason != "" && said.Answer != api.Hold || len(st.ContainerStatuses) > 0):
 	case admitted != nil && admitted.Status == v1.ConditionFalse && admitted.Reason != "":
-	case s.name == apiSource && w.policy.denied[instanceOf(p)] && st.Phase == v1.PodFailed: // that was the last word, whatever it says later
-	case slices.ContainsFunc(append(d.former, p.UID), a.updateWaits), a.shownBeside(s, p): // shown with what is there instead
+	case s.name == apiSource && w.policy.denied[instanceOf(p)] && st.Phase == v1.PodFailed: // a denial of an API server pod is final
+	case slices.ContainsFunc(append(d.former, p.UID), a.updateWaits), a.shownBeside(s, p): // shown with the pod that exists in its place
 	case !known:
-		return "policy was never asked" // nor need be, of a pod of the API server that it denied before
+		return "policy was never asked" // this is allowed for a pod of the API server that was denied before
 	default:
 		return fmt.Sprintf("policy says %s, and the status %s %q", said.Answer, st.Phase, st.Reason)
 	}
 	return ""
 }
 
-// runsAs reports whether something of the pod runs that was made for this source, under
+// runsAs reports whether a container of the pod runs that was made for this source, under
 // this name.
 func (g *group) runsAs(source, name string) bool {
 	return slices.ContainsFunc(g.containers, func(c *container) bool {
@@ -237,23 +240,24 @@ func (g *group) runsAs(source, name string) bool {
 	})
 }
 
-// updateWaits reports whether the agent says that a newer version of the pod waits.
+// updateWaits reports whether the agent's status says that a newer version of the pod waits.
 func (a *agent) updateWaits(uid types.UID) bool {
 	st := a.status(uid)
 	c := api.Condition(&st, api.ConditionUpdateAdmitted)
 	return c != nil && c.Status == v1.ConditionFalse && c.Reason != ""
 }
 
-// shownBeside reports whether the agent says that the pod is to take the place of another
-// one of its name, which may never have started, and shows with that one that it waits.
+// shownBeside reports whether the agent shows the pod as the waiting successor of another pod
+// of its name, and the status of that other pod shows that an update waits. The other pod
+// may never have started.
 func (a *agent) shownBeside(s *source, p *v1.Pod) bool {
 	return slices.ContainsFunc(a.Waiting(), func(w api.Waiting) bool {
 		return w.Pod.UID == p.UID && w.Origin.Source == s.name && w.Running != nil && w.Running.Name == p.Name && a.updateWaits(w.Running.UID)
 	})
 }
 
-// outranked reports whether a document of another source claims the name of the pod
-// where only one may run. Which of them does is another test's.
+// outranked reports whether another document claims the name of the pod although only one
+// may run. Another test checks which of them runs.
 func (w *world) outranked(p *v1.Pod) bool {
 	if !w.set.precedence {
 		return false
@@ -268,8 +272,8 @@ func (w *world) outranked(p *v1.Pod) bool {
 	return false
 }
 
-// waitsForName reports whether a static pod waits for another one of its name, which
-// is to run, and says so.
+// waitsForName reports whether the status of a static pod says that it waits for another
+// static pod of its name, and that pod is alive and is to keep running.
 func (w *world) waitsForName(p *v1.Pod, st *v1.PodStatus, stays func(types.UID) bool) bool {
 	if !pod.IsStatic(p) || !slices.Contains(waitingReasons(st), api.ReasonWaitingForPredecessor) {
 		return false

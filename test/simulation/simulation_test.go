@@ -30,7 +30,7 @@ const leastSteps = 100_000
 //go:embed regressions.txt
 var regressions string
 
-// retries is how often a script is played that failed: what happens in one instant
+// retries is how often a script that failed is played again: what happens in one instant
 // has no order.
 const retries = 5
 
@@ -73,7 +73,7 @@ func TestNothingEverGoesWrong(t *testing.T) {
 	})
 }
 
-// tell reports a script that failed, as short as it still does.
+// tell reports a script that failed, after making it as short as possible.
 func tell(t *testing.T, of uint64, wrong error, trace []string) {
 	t.Helper()
 	end := time.Now().Add(*effort)
@@ -92,7 +92,7 @@ func tell(t *testing.T, of uint64, wrong error, trace []string) {
 		"The shortest script that fails, with %v:\n%s\nWhat happened in it:\n%s", of, of, wrong, still, short, strings.Join(trace, "\n"))
 }
 
-// fails reports whether a script fails in this way, in one of a few tries.
+// fails reports whether a script fails with this kind of violation in one of two tries.
 func fails(t *testing.T, s *script, kind string) bool {
 	t.Helper()
 	for range 2 {
@@ -103,7 +103,7 @@ func fails(t *testing.T, s *script, kind string) bool {
 	return false
 }
 
-// kindOf is in what way a script failed, empty for one that did not.
+// kindOf returns the kind of violation of a failed script, empty for a script that succeeded.
 func kindOf(wrong error) string {
 	if v, ok := errors.AsType[violation](wrong); ok {
 		return v.kind
@@ -139,7 +139,7 @@ func TestAScriptIsTheSameEveryTime(t *testing.T) {
 
 func TestAShortScriptStillFails(t *testing.T) {
 	t.Parallel()
-	// What fails here is an agent that is killed after a document was added.
+	// A script fails here if the agent is killed after a document was added.
 	bad := func(s *script) bool {
 		i := slices.IndexFunc(s.steps, func(st step) bool { return st.do == add })
 		return i >= 0 && slices.ContainsFunc(s.steps[i:], func(st step) bool { return st.do == crash })

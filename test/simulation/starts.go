@@ -11,8 +11,8 @@ import (
 	"github.com/wardlet/wardlet/core/state"
 )
 
-// mayBegin checks that what is asked for may be made of a pod: policy has let this
-// version pass, and the pod is not being deleted. mu is held.
+// mayBegin checks that a sandbox or container of a pod may be made: policy has admitted this
+// version, and the pod is not being deleted. mu is held.
 func (w *world) mayBegin(ctx context.Context, l *link, p *v1.Pod) {
 	if l.dead || ctx.Err() != nil {
 		return
@@ -25,8 +25,8 @@ func (w *world) mayBegin(ctx context.Context, l *link, p *v1.Pod) {
 	}
 }
 
-// mayStart checks that a container is not started that runs, that has ended for good,
-// or whose pod has to wait. mu is held.
+// mayStart checks a container that is to start: it does not run already, it has not ended for
+// good, and its pod does not have to wait. mu is held.
 func (w *world) mayStart(ctx context.Context, l *link, run *pod.ContainerRun, predecessorEnds bool) {
 	if l.dead || ctx.Err() != nil {
 		return
@@ -46,22 +46,23 @@ func (w *world) mayStart(ctx context.Context, l *link, run *pod.ContainerRun, pr
 	}
 }
 
-// runsInNewSandbox reports whether a container that ended for good is started in a newer sandbox. As with a kubelet its own
-// policy keeps it from that only if it is OnFailure and the container succeeded; the pod's policy may not be Never.
+// runsInNewSandbox reports whether a container that ended for good may start again because its
+// pod has a newer sandbox. As with a kubelet, the container's own policy prevents this only if
+// it is OnFailure and the container succeeded. The pod's policy must not be Never.
 func runsInNewSandbox(run *pod.ContainerRun, e ended) bool {
 	return run.SandboxID != e.sandbox && run.Pod.Spec.RestartPolicy != v1.RestartPolicyNever &&
 		(e.code != 0 || policyOf(run.Pod, run.Container) != v1.RestartPolicyOnFailure)
 }
 
-// predecessor is the pod whose place this one takes, empty for none.
+// predecessor returns the pod that this one replaces, empty for none.
 func (w *world) predecessor(l *link, uid types.UID) types.UID {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return l.after[uid]
 }
 
-// startsAlone checks, when a container begins to run, that no other instance of it
-// does, nor another static pod of its name. mu is held.
+// startsAlone checks, when a container begins to run, that no other instance of the container
+// runs, and no other static pod of its name. mu is held.
 func (w *world) startsAlone(c *container) {
 	for _, o := range w.runtime.group(c.uid).containers {
 		if o != c && o.name == c.name && o.running() {
@@ -78,8 +79,8 @@ func (w *world) startsAlone(c *container) {
 	}
 }
 
-// mayStop checks that there is a reason to stop a container, and that it gets the
-// time that it was promised and no more. mu is held.
+// mayStop checks that there is a reason to stop a container, and that its grace period
+// is no longer than allowed. mu is held.
 func (w *world) mayStop(ctx context.Context, l *link, id string, grace time.Duration, ending bool) {
 	c := w.runtime.containers[id]
 	if l.dead || ctx.Err() != nil || c == nil {
@@ -114,10 +115,11 @@ func (w *world) mayStop(ctx context.Context, l *link, id string, grace time.Dura
 	}
 }
 
-// leastGrace is what a container gets at least, in seconds, after a hook or others that it has waited for.
+// leastGrace is the shortest grace period of a container, in seconds, after its hook or after
+// other containers for which it waited.
 const leastGrace = 2
 
-// mayGoOn checks, at the end of a grace period, that it was not made shorter some time
+// mayGoOn checks, when a grace period has passed, that it was not shortened some time
 // ago. mu is held.
 func (w *world) mayGoOn(ctx context.Context, l *link, c *container, grace time.Duration, ending bool) {
 	e := l.endings[c.uid]
@@ -133,8 +135,8 @@ func (w *world) mayGoOn(ctx context.Context, l *link, c *container, grace time.D
 	}
 }
 
-// unwritten reports whether the newest version of a pod may not be on the disk: an agent that begins acts on an earlier one
-// until it hears of this one. mu is held.
+// unwritten reports whether the newest version of a pod may be missing on the disk. An agent
+// that starts then acts on an earlier version until its source delivers this one. mu is held.
 func (w *world) unwritten(uid types.UID) bool {
 	for _, s := range w.sources {
 		for _, d := range s.documents {
@@ -146,14 +148,14 @@ func (w *world) unwritten(uid types.UID) bool {
 	return false
 }
 
-// homeless reports whether a container does not run in the sandbox that its pod has.
+// homeless reports whether a container does not run in the current sandbox of its pod.
 func (w *world) homeless(c *container) bool {
 	g := w.runtime.group(c.uid)
 	return !c.sandbox.ready || g.sandboxes[0] != c.sandbox
 }
 
 // mayEndSandbox checks that a sandbox that is stopped is not foreign, and that each
-// container that runs in it was asked to end before. mu is held.
+// container that runs in it was asked to terminate first. mu is held.
 func (w *world) mayEndSandbox(l *link, s *sandbox) {
 	if l.dead {
 		return
@@ -169,11 +171,13 @@ func (w *world) mayEndSandbox(l *link, s *sandbox) {
 	}
 }
 
-// turns are how far the init containers and sidecars of a pod have come in one sandbox, by name. None of it is ever undone.
+// turns are how far the init containers and sidecars of a pod have come in one sandbox, by name.
+// An entry is never removed.
 type turns struct {
-	// begun have run, well have ended with 0, started are those of which a startup probe has succeeded.
+	// begun have started to run, well have exited with 0. started have a startup probe that
+	// has succeeded.
 	begun, well, started map[string]bool
-	// failed: an init container has ended and may not start again.
+	// failed: an init container has failed and may not start again.
 	failed bool
 }
 
@@ -181,8 +185,8 @@ func newTurns() turns {
 	return turns{begun: map[string]bool{}, well: map[string]bool{}, started: map[string]bool{}}
 }
 
-// mayTakeTurn checks that a container does not start before those before it have done what it waits for, nor again where it
-// has done its work. mu is held.
+// mayTakeTurn checks that a container starts only after the containers before it have done what
+// it waits for, and that an init container that succeeded does not start again. mu is held.
 func (w *world) mayTakeTurn(l *link, run *pod.ContainerRun) {
 	p, s := run.Pod, w.runtime.sandboxes[run.SandboxID]
 	if s == nil || pod.IsStatic(p) && s.annotations[pod.AnnotationMadeFrom] != marked(p)[pod.AnnotationMadeFrom] {
@@ -216,9 +220,9 @@ func (w *world) mayTakeTurn(l *link, run *pod.ContainerRun) {
 	}
 }
 
-// mayStopSidecar checks that a sidecar of a pod that ends stops after the regular containers and the later sidecars, or once
-// its grace period is over. Containers of an earlier version that the version which ends does not name have no order. mu is
-// held.
+// mayStopSidecar checks that a sidecar of a pod that terminates stops after the regular
+// containers and the later sidecars, or once its grace period has passed. There is no order for
+// containers of an earlier version that the terminating version does not name. mu is held.
 func (w *world) mayStopSidecar(l *link, c *container) {
 	e, first := l.endings[c.uid], l.killing[c.uid]
 	if c.kind != pod.Sidecar || e == nil || time.Since(first) >= time.Duration(e.grace)*time.Second {
@@ -236,7 +240,8 @@ func (w *world) mayStopSidecar(l *link, c *container) {
 	}
 }
 
-// isOver reports whether nothing of a pod may start again: what else runs of it ends. mu is held.
+// isOver reports whether nothing of a pod may start again. What still runs of it must then
+// terminate. mu is held.
 func (w *world) isOver(p *v1.Pod, s *sandbox) bool {
 	if s != nil && s.turns.failed {
 		return true
@@ -252,8 +257,8 @@ func (w *world) isOver(p *v1.Pod, s *sandbox) bool {
 	return true
 }
 
-// uninitialized reports whether the regular containers of a pod still wait for others, and says what is missing then, empty
-// for nothing. mu is held.
+// uninitialized reports whether the regular containers of a pod still wait for init containers
+// or sidecars. why says what is wrong with these, empty for nothing. mu is held.
 func (w *world) uninitialized(p *v1.Pod, st *v1.PodStatus) (why string, waits bool) {
 	g := w.runtime.group(p.UID)
 	if len(g.sandboxes) == 0 || !g.sandboxes[0].ready || w.isOver(p, nil) {
@@ -286,7 +291,7 @@ func (w *world) uninitialized(p *v1.Pod, st *v1.PodStatus) (why string, waits bo
 	return "", false
 }
 
-// killed notes that a pod that ends is being stopped, since when that is. mu is held.
+// killed records when the stopping of a pod began. mu is held.
 func (l *link) killed(uid types.UID) {
 	if _, ok := l.killing[uid]; !ok {
 		l.killing[uid] = time.Now()

@@ -19,19 +19,20 @@ var recordTraces = flag.Bool("record", false, "write testdata/traces.txt.gz anew
 
 const (
 	tracesFile = "testdata/traces.txt.gz"
-	// recordedTraces is how many scripts are on record: the longest of the first
-	// candidateTraces that go the same way in at least half of samplePlays plays.
+	// recordedTraces is how many scripts are on record: the longest among the first
+	// candidateTraces that have the same trace in at least half of samplePlays plays.
 	recordedTraces  = 50
 	candidateTraces = 800
 	samplePlays     = 16
-	// mostPlays is how often a script is played that goes another way.
+	// mostPlays is how often a script is played whose trace differs from the record.
 	mostPlays = 40
 )
 
-// TestTraces_areThoseOnRecord plays scripts of which it is on record what happened: each
-// call, answer and end, by instant. What happens in one instant has no order, and neither
-// have the cases of a select, so a script may need more than one play. It is not parallel:
-// on one processor there is less of that. The race detector mixes goroutines up on purpose.
+// TestTraces_areThoseOnRecord plays scripts whose traces are on record: each
+// call, answer and exit, by instant. What happens in one instant has no order, and neither
+// have the cases of a select, so a script may need more than one play. The test is not parallel,
+// because the order varies less on one processor. It does not run under the race detector, which
+// reorders goroutines on purpose.
 func TestTraces_areThoseOnRecord(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	if *recordTraces {
@@ -62,7 +63,7 @@ func TestTraces_areThoseOnRecord(t *testing.T) {
 	}
 }
 
-// traceOf is what happens in a script, sorted within each instant.
+// traceOf returns the trace of a script, sorted within each instant.
 func traceOf(t *testing.T, of uint64) []string {
 	t.Helper()
 	_, trace, wrong := play(t, generate(of), true)
@@ -102,7 +103,7 @@ func readTraces(t *testing.T) map[uint64][]string {
 	return all
 }
 
-// writeTraces records how scripts go most often.
+// writeTraces records the most frequent trace of each script.
 func writeTraces(t *testing.T) {
 	t.Helper()
 	type usual struct {

@@ -14,7 +14,8 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// images, volumes and cgroups are a link under names that their methods clash in.
+// images, volumes and cgroups are a link under three types, because their methods have the
+// same names.
 type (
 	images  struct{ *link }
 	volumes struct{ *link }
@@ -66,7 +67,7 @@ func (v volumes) Remove(ctx context.Context, uid types.UID) error {
 	return v.giveBack(ctx, uid, "directory", func(r *node) { delete(r.directories, uid) })
 }
 
-// giveBack takes away what a pod has, of which nothing may run then.
+// giveBack removes what a pod has on the node. It is a violation if the pod still runs.
 func (l *link) giveBack(ctx context.Context, uid types.UID, what string, take func(*node)) error {
 	if err := l.pass(ctx, callCleanUp, uid); err != nil {
 		return err

@@ -14,18 +14,18 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// world is all that is there whether or not an agent runs.
+// world is everything that exists whether or not an agent runs.
 type world struct {
 	seed  uint64
 	set   settings
 	clock clock
 	disk  *disk
-	// late counts what goes on in the runtime after the call for it has returned.
+	// late tracks what the runtime still does after the call for it has returned.
 	late sync.WaitGroup
 
-	// mu guards all that follows. It is never held while anything waits.
+	// mu guards all fields below. It is never held while anything waits.
 	mu sync.Mutex
-	// drawn counts what was drawn of each kind.
+	// drawn is how many numbers were drawn for each purpose.
 	drawn    map[string]uint64
 	sources  []*source
 	subjects map[types.UID]*subject
@@ -37,13 +37,13 @@ type world struct {
 
 	tracing bool
 	trace   []string
-	// violations are what must not be and is.
+	// violations are the violations found so far.
 	violations []violation
 }
 
-// violation is something that must not be.
+// violation is a state or an action that must not occur.
 type violation struct {
-	// kind is what of the text does not depend on who it is about.
+	// kind is the format of the text, without the pods and containers that the text names.
 	kind, text string
 }
 
@@ -64,8 +64,8 @@ func newWorld(s *script, tracing bool) *world {
 	return w
 }
 
-// draw returns a number that depends on nothing but the seed, what it is for, and how
-// often that was asked for. mu is held.
+// draw returns a number that depends only on the seed, on its purpose, and on how often a
+// number was drawn for that purpose. mu is held.
 func (w *world) draw(what string) uint64 {
 	n := w.drawn[what]
 	w.drawn[what]++
@@ -77,7 +77,7 @@ func (w *world) between(what string, least, most time.Duration) time.Duration {
 	return least + time.Duration(w.draw(what)%uint64(most-least+1))
 }
 
-// mix is a hash of all it is given.
+// mix returns a hash of all its arguments.
 func mix(seed uint64, what string, n uint64) uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(what))
@@ -92,21 +92,21 @@ func mix(seed uint64, what string, n uint64) uint64 {
 	return x
 }
 
-// violated notes what must not be. mu is held.
+// violated records a violation. mu is held.
 func (w *world) violated(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	w.note("VIOLATION: %s", text)
 	w.violations = append(w.violations, violation{format, text})
 }
 
-// note writes the trace, if there is one. mu is held.
+// note adds a line to the trace if tracing is on. mu is held.
 func (w *world) note(format string, args ...any) {
 	if w.tracing {
 		w.trace = append(w.trace, fmt.Sprintf("%10.4f ", time.Since(w.clock.start).Seconds())+fmt.Sprintf(format, args...))
 	}
 }
 
-// first is the first violation, nil for none.
+// first returns the first violation, nil for none.
 func (w *world) first() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -116,16 +116,16 @@ func (w *world) first() error {
 	return w.violations[0]
 }
 
-// clock is the node's: its wall clock may be set, its monotonic readings go on.
+// clock is the node's clock. Its wall clock may be set. Its monotonic readings are not affected.
 type clock struct {
 	start time.Time
 	// shift is by how many seconds the wall clock is wrong.
 	shift atomic.Int64
 }
 
-// timeParts are those of a time.Time, of which the package time offers no way to set
-// one reading without the other. TestTheWallClockJumpsAndDurationsDoNot watches
-// over the layout.
+// timeParts has the layout of time.Time, because the package time cannot set
+// one reading without the other. TestTheWallClockJumpsAndDurationsDoNot checks
+// the layout.
 type timeParts struct {
 	// wall has a flag for the monotonic reading, 33 bits of seconds since 1885 and
 	// 30 bits of nanoseconds.
@@ -138,11 +138,11 @@ type timeParts struct {
 const (
 	hasMonotonic   = 1 << 63
 	nanosecondBits = 30
-	// from1885 are the seconds from the beginning of 1885 to that of 1970.
+	// from1885 is the number of seconds from the beginning of 1885 to that of 1970.
 	from1885 = 2682288000
 )
 
-// now is the time with a monotonic reading, which time.Now has not in a bubble.
+// now returns the time with a monotonic reading, which time.Now lacks in a bubble.
 func (c *clock) now() time.Time {
 	t := time.Now()
 	p := timeParts{
@@ -152,25 +152,25 @@ func (c *clock) now() time.Time {
 	return *(*time.Time)(unsafe.Pointer(&p))
 }
 
-// wall is the time as a container runtime tells it: what the wall clock says.
+// wall returns the time of the wall clock, as a container runtime reports it.
 func (c *clock) wall() time.Time { return c.now().Round(0) }
 
 // jump sets the wall clock.
 func (c *clock) jump(by time.Duration) { c.shift.Add(int64(by / time.Second)) }
 
-// life is how often a pod has come back, as far as one life of the agent has seen it.
+// life records that a pod came back, as far as one life of the agent has seen this.
 type life struct {
-	// erased is the life of the agent in which its document went last, nil for none.
+	// erased is the life of the agent in which the pod's document was last removed, nil for none.
 	erased *link
-	// by is the life of the agent that saw that and that it came back then. since is
-	// how many lapses there were when it did, begun the same of the newest version of
-	// which a container has begun.
+	// by is the life of the agent that saw the document go and come back. since is the
+	// number of the pod's lapses at that time. begun is the number of lapses of the newest
+	// version of which a container has begun to run.
 	by           *link
 	since, begun int
 }
 
 // returns records that a document of a source stands for a pod that had gone. An agent
-// that knows that it had must run it anew. mu is held.
+// that saw the pod go must run the pod anew. mu is held.
 func (w *world) returns(s *source, p *v1.Pod) {
 	l := &w.subject(p.UID).life
 	if l.erased != nil && l.erased == w.agent && s.pods != nil && !s.pods[p.UID] {
@@ -178,9 +178,9 @@ func (w *world) returns(s *source, p *v1.Pod) {
 	}
 }
 
-// stillborn says what is wrong with a pod of which nothing has run since it came back,
-// empty for nothing. Whose life it is that runs where documents contend for a UID, or a
-// name, is another test's. mu is held.
+// stillborn says what is wrong with a pod of which nothing has run since the pod came back,
+// empty for nothing. It ignores pods whose documents contend for a UID or a
+// name: other tests check those. mu is held.
 func (w *world) stillborn(a *agent, p *v1.Pod) string {
 	sub := w.subject(p.UID)
 	l := &sub.life
@@ -191,9 +191,9 @@ func (w *world) stillborn(a *agent, p *v1.Pod) string {
 	return fmt.Sprintf("it has come back and not run since; the status says %s %q", st.Phase, st.Reason)
 }
 
-// awayAndBack has documents of a script go and come back soon, as they were, mostly at
-// its end: what comes after hides how they fare. Only some seeds have that: what others
-// do is as it always was.
+// awayAndBack adds steps to a script: documents go and soon come back unchanged. Most of
+// these steps are at the end of the script, because later steps would hide the result.
+// Only some seeds have these steps, so that the scripts of other seeds stay the same.
 func awayAndBack(s *script) {
 	if s.seed%16 >= 4 {
 		return

@@ -12,28 +12,28 @@ import (
 // notRun is the canonical text of a module in the text format.
 const notRun = "not run: text format"
 
-// runner is the state of a script that is being run.
+// runner is the state of a running script.
 type runner struct {
 	config    *Config
 	suite     fs.FS
 	file      string
 	runtime   wazero.Runtime
 	instances []*instance
-	// named are the modules that have names in the script; last is nil if
-	// the last one was refused.
+	// named are the modules that have names in the script. last is nil if the last module was
+	// refused.
 	named  map[string]*instance
 	last   *instance
 	result Result
 }
 
-// instance is a module that was made.
+// instance is an instantiated module.
 type instance struct {
 	module api.Module
 	line   int
 }
 
-// command runs one command and notes what it gave. An error means that it
-// could not be run.
+// command runs one command and records its outcome. An error means that the command could not be
+// run.
 func (r *runner) command(ctx context.Context, all []command, at int) error {
 	c := &all[at]
 	o := Outcome{File: r.file, Line: c.Line, Index: at, Type: c.Type}
@@ -65,7 +65,7 @@ func (r *runner) command(ctx context.Context, all []command, at int) error {
 	return nil
 }
 
-// module makes the command's module, named as others import it.
+// module instantiates the command's module under the name as, for the imports of others.
 func (r *runner) module(ctx context.Context, c *command, as string, o *Outcome) error {
 	binary, err := fs.ReadFile(r.suite, c.Filename)
 	if err != nil {

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Compare lists where two runs of the same scripts differ: command by command,
-// and then in the states of the instances. want is the run of the modules as
-// they are. An instance of got may have more globals than its like, after them.
+// Compare lists the differences between two runs of the same scripts: command by command, and then
+// in the states of the instances. want is the run of the unchanged modules. An instance of got may
+// have more globals than that of want, after the common ones.
 func Compare(want, got *Result) (differences []string) {
 	note := func(format string, args ...any) { differences = append(differences, fmt.Sprintf(format, args...)) }
 	if len(want.Outcomes) != len(got.Outcomes) {
@@ -39,8 +39,8 @@ func Compare(want, got *Result) (differences []string) {
 	return differences
 }
 
-// alike says whether two commands gave the same. A module that is not valid may
-// be refused earlier than without the transform: by the transform itself.
+// alike reports whether two commands had the same outcome. With the transform, an invalid module
+// may be refused earlier: by the transform itself.
 func alike(w, g *Outcome) bool {
 	if w.File != g.File || w.Index != g.Index || w.Line != g.Line || w.Type != g.Type {
 		return false

@@ -25,7 +25,7 @@ func TestRunsDifferWhereTheyDidNotDoTheSame(t *testing.T) {
 	for _, x := range []struct {
 		name   string
 		change func(*Result)
-		want   string // a part of the one difference; empty, if there is none
+		want   string // a part of the one difference; empty if there is none
 	}{
 		{"nothing", func(*Result) {}, ""},
 		{"the text of an error", func(r *Result) { r.Outcomes[2].Detail = "at byte 7" }, ""},

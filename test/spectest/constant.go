@@ -10,20 +10,20 @@ import (
 	"strings"
 )
 
-// constant is a value of a script: an argument, or what a result must be.
+// constant is a value in a script: an argument, or an expected result.
 type constant struct {
 	kind  string // i32, i64, f32, f64, v128, funcref, externref
 	shape string // of v128: i8, i16, i32, i64, f32, f64
-	lanes []lane // one, if it is not a v128
+	lanes []lane // one unless it is a v128
 	null  bool   // of references
-	// absent: the script names only the type.
+	// absent: the script has only the type.
 	absent bool
 }
 
-// lane is a number, or one of a vector.
+// lane is a number, or one lane of a vector.
 type lane struct {
 	bits uint64
-	// nan is "canonical" or "arithmetic": any NaN of that class.
+	// nan is "canonical" or "arithmetic": any NaN of that class is accepted.
 	nan string
 }
 
@@ -62,7 +62,7 @@ func (c *constant) UnmarshalJSON(data []byte) error {
 	return c.read(texts)
 }
 
-// read takes the texts of the lanes.
+// read parses the texts of the lanes.
 func (c *constant) read(texts []string) error {
 	element := c.kind
 	switch c.kind {
@@ -104,8 +104,8 @@ func readLane(text, element string) (lane, error) {
 	return lane{bits: bits}, nil
 }
 
-// words are the constant as wazero takes it: one number, two for a v128. A null
-// reference is 0, so other external references are their number and one.
+// words returns the constant in wazero's encoding: one number, two for a v128. A null reference is
+// 0, so other external references are their number plus one.
 func (c *constant) words() []uint64 {
 	switch {
 	case c.null:

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// constants are texts of wast2json, with what they are for wazero and in an outcome.
+// constants are texts of wast2json, with their encoding in wazero and in an outcome.
 var constants = []struct {
 	json  string
 	words []uint64

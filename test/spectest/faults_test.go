@@ -11,31 +11,30 @@ import (
 // empty is the smallest module.
 const empty = "\x00asm\x01\x00\x00\x00"
 
-// replace changes code or data wherever it is found. Both are of one length.
+// replace changes code or data wherever it occurs. Both have the same length.
 func replace(right, wrong string) Transform {
 	return func(module []byte) ([]byte, error) {
 		return bytes.ReplaceAll(module, []byte(right), []byte(wrong)), nil
 	}
 }
 
-// binary is the whole body of a function that applies an instruction to its
-// two parameters, from the first local.get on.
+// binary returns the whole body of a function that applies an instruction to its two parameters,
+// beginning with the first local.get.
 func binary(instruction string) string { return "\x20\x00\x20\x01" + instruction + "\x0b" }
 
-// trapInsteadOfCall changes the functions that do nothing but call another one,
-// or themselves.
+// trapInsteadOfCall changes the functions that only call another function, or themselves.
 func trapInsteadOfCall(module []byte) ([]byte, error) {
 	body := regexp.MustCompile(`(?s)\x04\x00\x10.\x0b`)
 	return body.ReplaceAll(module, []byte("\x04\x00\x00\x01\x0b")), nil
 }
 
-// faults are transforms that are wrong, each in a way of its own.
+// faults are wrong transforms, each wrong in its own way.
 var faults = []struct {
 	name, suite, script string
 	wrong               Transform
 	// finds is a part of a difference.
 	finds string
-	// unseen: no assertion of the script looks there, only the comparison.
+	// unseen: only the comparison finds the fault, no assertion of the script.
 	unseen bool
 }{
 	{

@@ -6,18 +6,17 @@ import (
 	"strings"
 )
 
-// What wazero v1.12.0 does other than the specification asks for. Its own tests
-// let it pass, too.
+// The deviations of wazero v1.12.0 from the specification. Its own tests also accept them.
 const (
-	// unfilled: the specification has the instantiation fail.
+	// unfilled: by the specification, the instantiation must fail.
 	unfilled = "wazero makes an instance whose elements do not fit, without them"
-	// unseen: the module is not valid, and it was refused for another reason.
+	// unseen: the module is invalid, but it was refused for another reason.
 	unseen = "wazero compiles a module that is not valid, which then fails for want of its imports"
 	// early: the module is valid.
 	early = "wazero refuses a module whose elements do not fit when it compiles it"
 )
 
-// judge says whether an outcome is what the command asks for.
+// judge sets whether an outcome is what the command requires.
 func judge(c *command, o *Outcome) {
 	if c.Format == "text" {
 		return
@@ -32,8 +31,8 @@ func judge(c *command, o *Outcome) {
 	}
 }
 
-// satisfied says what a command asks for and whether the outcome is that, or
-// else, which deviation it is.
+// satisfied returns what a command requires, whether the outcome is that, and, if it is not, which
+// deviation it is.
 func satisfied(c *command, o *Outcome) (want string, ok bool, deviation string) {
 	switch c.Type {
 	case "module":
@@ -61,8 +60,8 @@ func satisfied(c *command, o *Outcome) (want string, ok bool, deviation string) 
 	return want, o.Text == want, ""
 }
 
-// unlinkable is what a module must come to whose imports do not fit. In version
-// 1 of the specification that includes segments.
+// unlinkable checks a module whose imports do not fit. In version 1 of the specification that
+// includes segments.
 func unlinkable(c *command, o *Outcome) (want string, ok bool, deviation string) {
 	switch c.Text {
 	case "data segment does not fit":
@@ -78,7 +77,7 @@ func unlinkable(c *command, o *Outcome) (want string, ok bool, deviation string)
 	return want, o.Text == want, deviation
 }
 
-// uninstantiable is what a module must come to that traps while it is made.
+// uninstantiable checks a module that traps while it is instantiated.
 func uninstantiable(c *command, o *Outcome) (want string, ok bool, deviation string) {
 	switch c.Text {
 	case "out of bounds memory access":
@@ -94,7 +93,7 @@ func uninstantiable(c *command, o *Outcome) (want string, ok bool, deviation str
 	return want, o.Text == want, deviation
 }
 
-// returned is the text of a function's results as the script wants them.
+// returned is the text of a function's results that the script expects.
 func returned(c *command) string {
 	if len(c.Expected) == 0 {
 		return "returned"
@@ -106,7 +105,7 @@ func returned(c *command) string {
 	return strings.Join(texts, " ")
 }
 
-// called says whether a text is the one of a call that came back.
+// called reports whether a text is that of a call that returned.
 func called(text string) bool {
 	kind, _, _ := strings.Cut(text, ":")
 	_, number := widths[kind]

@@ -1,8 +1,8 @@
 package spectest
 
-// isNaN says whether the bits of a number of that type are a NaN of the class:
-// canonical has only the highest bit of its fraction set, arithmetic that one
-// at least. The sign does not matter.
+// isNaN reports whether the bits of a number of that type are a NaN of the class. A canonical NaN
+// has only the highest bit of its fraction set, an arithmetic NaN at least that bit. The sign does
+// not matter.
 func isNaN(element, class string, bits uint64) bool {
 	quiet, rest := uint64(0x7fc00000), uint64(0x003fffff)
 	if element == "f64" {

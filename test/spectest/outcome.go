@@ -5,26 +5,26 @@ import (
 	"strings"
 )
 
-// Outcome is what one command of a script gave.
+// Outcome is the outcome of one command of a script.
 type Outcome struct {
-	// File and Line are the script's and the line of its source; Index is the
-	// command's number in the script.
+	// File is the script, Line is the line in its source, and Index is the number of the command in
+	// the script.
 	File        string
 	Line, Index int
-	// Type is the command's.
+	// Type is the type of the command.
 	Type string
-	// Text is what happened, in words that are equal in every run that does the
-	// same.
+	// Text describes what happened, in words that are the same in every run with the same
+	// behaviour.
 	Text string
-	// Detail is more for people: errors as they came. It is not compared.
+	// Detail has more for people: the errors as returned. It is not compared.
 	Detail string
-	// Fault is why the command is not satisfied; empty, if it is.
+	// Fault is the reason why the command is not satisfied, empty if it is.
 	Fault string
-	// Deviation is set where wazero is known to do other than the specification
-	// asks for, and the command counts as satisfied.
+	// Deviation is set if wazero is known to deviate from the specification here; the command then
+	// counts as satisfied.
 	Deviation string
-	// refused is how far a module came; empty where the command has none, or
-	// it was made.
+	// refused is the stage at which a module was refused; empty if the command has no module, or if
+	// the module was instantiated.
 	refused stage
 }
 
@@ -36,10 +36,10 @@ func (o *Outcome) String() string {
 	return text
 }
 
-// State is what an instance was like after the last command of its script.
+// State is the state of an instance after the last command of its script.
 type State struct {
 	File string
-	// Line is the one of the command that made it.
+	// Line is the line of the command that made the instance.
 	Line int
 	// Memory is the size and the SHA-256 of its memory, own or imported.
 	Memory string
@@ -47,17 +47,15 @@ type State struct {
 	Globals []string
 }
 
-// Result is what a run gave.
+// Result is the result of a run.
 type Result struct {
 	// Modules counts the commands "module", Assertions all assert_ commands.
 	Modules, Assertions int
-	// Text is how many of Assertions are of modules in the text format, which
-	// are not run.
+	// Text is how many of Assertions are of modules in the text format, which are not run.
 	Text     int
 	Outcomes []Outcome
 	States   []State
-	// Halves names the globals of type v128 in States: only their lower halves
-	// can be read.
+	// Halves names the globals of type v128 in States, of which only the lower halves can be read.
 	Halves []string
 }
 
@@ -70,18 +68,17 @@ func (r *Result) add(o *Result) {
 	r.Halves = append(r.Halves, o.Halves...)
 }
 
-// Faults are the outcomes that are not what the script asks for.
+// Faults returns the outcomes that are not what the script requires.
 func (r *Result) Faults() []Outcome {
 	return r.where(func(o *Outcome) bool { return o.Fault != "" })
 }
 
-// Deviations are the outcomes where wazero is known to do something else.
+// Deviations returns the outcomes in which wazero is known to deviate.
 func (r *Result) Deviations() []Outcome {
 	return r.where(func(o *Outcome) bool { return o.Deviation != "" })
 }
 
-// Refused are the modules that the specification has run, and the transform
-// refused.
+// Refused returns the modules that are valid by the specification but that the transform refused.
 func (r *Result) Refused() []Outcome {
 	return r.where(func(o *Outcome) bool {
 		return o.refused == stageTransform && o.Type != "assert_invalid" && o.Type != "assert_malformed"

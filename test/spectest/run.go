@@ -10,7 +10,7 @@ import (
 	"github.com/tetratelabs/wazero"
 )
 
-// Files are the names of the scripts of a suite, a folder, in order.
+// Files returns the names of the scripts of a suite, which is a folder, in order.
 func Files(suite fs.FS) ([]string, error) {
 	files, err := fs.Glob(suite, "*.json")
 	if err != nil {
@@ -23,8 +23,8 @@ func Files(suite fs.FS) ([]string, error) {
 	return files, nil
 }
 
-// Run runs all scripts of a suite, one after the other. An error means that it
-// could not be run; what the tests found is in the result.
+// Run runs all scripts of a suite, one after the other. An error means that a script could not be
+// run; the findings of the tests are in the result.
 func Run(ctx context.Context, suite fs.FS, c Config) (*Result, error) {
 	files, err := Files(suite)
 	if err != nil {

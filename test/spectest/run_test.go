@@ -16,7 +16,7 @@ import (
 	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// scriptOf is a suite of one script a.json with these commands, and its modules.
+// scriptOf returns a suite with one script a.json with these commands, and its modules.
 func scriptOf(commands string, modules map[string][]byte) fs.FS {
 	files := fstest.MapFS{"a.json": {Data: []byte(`{"commands":[` + commands + `]}`)}}
 	for name, binary := range modules {
@@ -25,7 +25,7 @@ func scriptOf(commands string, modules map[string][]byte) fs.FS {
 	return files
 }
 
-// texts are the outcomes' texts, in order.
+// texts returns the outcomes' texts, in order.
 func texts(r *Result) (all []string) {
 	for _, o := range r.Outcomes {
 		all = append(all, o.Text)
@@ -36,8 +36,8 @@ func texts(r *Result) (all []string) {
 // yield is what the meter of these tests imports.
 var yield = wasmtest.Import{Module: "wardlet:meter", Name: "yield"}
 
-// recursive has a function "one", and one without end, "run". Each calls yield
-// first, if that is imported.
+// recursive returns a module with a function "one" and an endless function "run". Each calls yield
+// first if that is imported.
 func recursive(imports ...wasmtest.Import) []byte {
 	m := wasmtest.New(imports...)
 	var first wasmtest.Code
@@ -77,7 +77,7 @@ func TestAMeterIsOfferedItsImportsAndPreparedBeforeEveryCall(t *testing.T) {
 		if detail := after.Outcomes[3].Detail; !strings.Contains(detail, "more than 100 deep") {
 			t.Errorf("%s: the recursion ends with %q, want the host's limit", e.name, detail)
 		}
-		// Each of two instances once, and before each of three calls.
+		// Each of two instances is prepared once, and both before each of three calls.
 		if prepared != 8 {
 			t.Errorf("%s: %d instances were prepared, want 8", e.name, prepared)
 		}

@@ -16,18 +16,18 @@ type script struct {
 	Commands []command `json:"commands"`
 }
 
-// command is one step of a script. Which fields are set depends on its type.
+// command is one step of a script. The fields that are set depend on its type.
 type command struct {
 	Type string `json:"type"`
 	Line int    `json:"line"`
-	// Name is the module's, within the script: "$name" or nothing.
+	// Name is the module's name within the script: "$name" or empty.
 	Name string `json:"name"`
-	// As is what register makes a module importable as.
+	// As is the name under which register makes a module importable.
 	As string `json:"as"`
-	// Filename and Format are of the commands that have a module.
+	// Filename and Format are set for commands that have a module.
 	Filename string `json:"filename"`
 	Format   string `json:"module_type"`
-	// Text is what the reference interpreter says of the failure.
+	// Text is the reference interpreter's text of the failure.
 	Text     string     `json:"text"`
 	Action   *action    `json:"action"`
 	Expected []constant `json:"expected"`
@@ -36,7 +36,7 @@ type command struct {
 // action calls a function or reads a global.
 type action struct {
 	Type string `json:"type"`
-	// Module is empty for the last one.
+	// Module is empty for the last module.
 	Module string     `json:"module"`
 	Field  string     `json:"field"`
 	Args   []constant `json:"args"`
@@ -44,14 +44,13 @@ type action struct {
 
 func (c *command) assertion() bool { return strings.HasPrefix(c.Type, "assert_") }
 
-// withAction and withModule are the types of commands; they have one or the other.
+// withAction and withModule are the types of commands that have an action or a module.
 var (
 	withAction = []string{"action", "assert_return", "assert_trap", "assert_exhaustion"}
 	withModule = []string{"module", "assert_invalid", "assert_malformed", "assert_unlinkable", "assert_uninstantiable"}
 )
 
-// parse reads a script. What it does not know it refuses, so that no command
-// is passed over.
+// parse parses a script. It refuses unknown commands and fields, so that none is skipped.
 func parse(data []byte) (*script, error) {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.DisallowUnknownFields()
@@ -90,7 +89,7 @@ func (c *command) check(before []command) error {
 		}
 		return c.checkAction()
 	case c.Type == "register":
-		// wazero sets a module's name when it is made, and never later.
+		// wazero sets a module's name when the module is instantiated, and never later.
 		if len(before) == 0 || before[len(before)-1].Type != "module" || before[len(before)-1].Name != c.Name {
 			return errors.New("it does not follow the module it names; wazero names modules when they are made")
 		}

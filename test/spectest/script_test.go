@@ -66,8 +66,8 @@ func TestCommandsThatCannotBeRunAreRefused(t *testing.T) {
 	}
 }
 
-// FuzzParse reads any script. What is accepted can be given to wazero, and what
-// is expected is shown as it is wanted.
+// FuzzParse parses any script. If it is accepted, its arguments must convert to wazero's encoding,
+// and expected constants must have the text that show returns.
 func FuzzParse(f *testing.F) {
 	for _, text := range seeds {
 		f.Add([]byte(text))

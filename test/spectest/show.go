@@ -7,7 +7,7 @@ import (
 	"github.com/tetratelabs/wazero/api"
 )
 
-// Types that package api has no names for.
+// Types for which package api has no names.
 const (
 	typeV128    api.ValueType = 0x7b
 	typeFuncref api.ValueType = 0x70
@@ -23,9 +23,9 @@ func typeName(t api.ValueType) string {
 	return api.ValueTypeName(t)
 }
 
-// showAll is the canonical text of a function's results: their types and bits.
-// Where a class of NaN is expected and the result is one of that class, the
-// text names the class instead. want may be shorter than types.
+// showAll returns the canonical text of a function's results: their types and bits. If a class of
+// NaN is expected and the result is in that class, the text names the class instead. want may be
+// shorter than types.
 func showAll(types []api.ValueType, words []uint64, want []constant) string {
 	texts := make([]string, 0, len(types))
 	for i, t := range types {
@@ -52,8 +52,7 @@ func showAll(types []api.ValueType, words []uint64, want []constant) string {
 	return strings.Join(texts, " ")
 }
 
-// show is the canonical text of one value; want may be nil, else it is of the
-// same type.
+// show returns the canonical text of one value. want may be nil; otherwise it has the same type.
 func show(kind string, words []uint64, want *constant) string {
 	switch kind {
 	case "funcref":
@@ -88,8 +87,8 @@ func showVector(words []uint64, want *constant) string {
 	return fmt.Sprintf("v128:%s(%s)", element, strings.Join(texts, " "))
 }
 
-// showLane leaves out what lies above a number of 32 bits: wazero's compiler
-// leaves there what it was before.
+// showLane ignores the bits above a number of 32 bits, because wazero's compiler leaves old values
+// there.
 func showLane(element string, bits uint64, want lane) string {
 	bits = truncate(element, bits)
 	if want.nan != "" && isNaN(element, want.nan, bits) {
@@ -98,12 +97,12 @@ func showLane(element string, bits uint64, want lane) string {
 	return fmt.Sprintf("0x%0*x", widths[element]/4, bits)
 }
 
-// truncate keeps the bits of a number of that type.
+// truncate returns the bits that belong to a number of that type.
 func truncate(element string, bits uint64) uint64 {
 	return bits & (^uint64(0) >> (64 - widths[element]))
 }
 
-// text is what show returns for a value that is as the script wants it.
+// text returns the text that show returns for the value that the script expects.
 func (c *constant) text() string {
 	switch {
 	case c.null:

@@ -11,14 +11,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// plain is the name of the run of the modules as they are.
+// plain is the name of the run of the unchanged modules.
 const plain = "plain"
 
-// shownDifferences is how many of one script are printed.
+// shownDifferences is how many differences of one script are printed.
 const shownDifferences = 5
 
-// TestTheSpecificationHoldsAndTransformsMakeNoDifference runs every command of
-// both suites on both engines, as it is and with each transform.
+// TestTheSpecificationHoldsAndTransformsMakeNoDifference runs every command of both suites on both
+// engines, without a transform and with each transform.
 func TestTheSpecificationHoldsAndTransformsMakeNoDifference(t *testing.T) {
 	t.Parallel()
 	totals := &totals{}
@@ -84,13 +84,13 @@ func assertEqual(tb testing.TB, run string, differences []string) {
 	}
 }
 
-// run is one way in which one suite is run.
+// run is one way to run one suite.
 type run struct {
 	suite          int
 	engine, change string
 }
 
-// totals are what all scripts came to.
+// totals are the totals over all scripts.
 type totals struct {
 	mu   sync.Mutex
 	runs map[run]*total
@@ -117,13 +117,13 @@ func (s *totals) add(suite int, engine, change string, r *Result, took time.Dura
 	s.runs[key].all.add(r)
 }
 
-// check logs what was run, which go test -v shows, and compares it with what must be.
+// check logs what was run, which go test -v shows, and compares it with what is expected.
 func (s *totals) check(t *testing.T) {
 	t.Helper()
 	if t.Failed() {
 		return
 	}
-	// With a pattern for subtests not all scripts are run, which is no fault.
+	// If a pattern selects subtests, not all scripts are run, which is not a fault.
 	partly := strings.Contains(flag.Lookup("test.run").Value.String()+flag.Lookup("test.skip").Value.String(), "/")
 	changes := []string{plain}
 	for _, x := range transforms {
@@ -153,7 +153,7 @@ func (s *totals) check(t *testing.T) {
 	}
 }
 
-// check compares a run of the suite with what it must come to.
+// check compares a run of the suite with its expected numbers.
 func (v *version) check(t *testing.T, got *total) {
 	t.Helper()
 	types, deviations := map[string]int{}, map[string]int{}

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// stage is where a module was refused.
+// stage is the stage at which a module was refused.
 type stage string
 
 const (
@@ -16,18 +16,18 @@ const (
 	// stageSegment is data or elements that do not fit into a memory or table.
 	stageSegment stage = "segment"
 	stageStart   stage = "start"
-	// stageUnknown is none of these. No command asks for it.
+	// stageUnknown is none of these. No command requires it.
 	stageUnknown stage = "instantiate"
 )
 
-// refusal is why a module was not made.
+// refusal is the reason why a module was not instantiated.
 type refusal struct {
 	stage stage
 	err   error
 }
 
-// instantiation sorts an error of wazero's InstantiateModule. Errors that are
-// not of traps have no types, so it looks at their text.
+// instantiation classifies an error of wazero's InstantiateModule. Errors other than traps have no
+// types, so it compares their text.
 func instantiation(err error) *refusal {
 	text := err.Error()
 	r := &refusal{stageUnknown, err}
@@ -42,20 +42,20 @@ func instantiation(err error) *refusal {
 	return r
 }
 
-// misfit reports whether an error of wazero is that elements do not fit into a
-// table. wazero returns it already on compilation if all is known then.
+// misfit reports whether an error of wazero says that elements do not fit into a table. If
+// everything is known at compile time, wazero already returns it then.
 func misfit(text string) bool {
 	return strings.HasPrefix(text, "element[") && strings.HasSuffix(text, "exceeds min table size")
 }
 
-// unmet says whether an error of wazero is that there is no module of the name
-// that another imports from.
+// unmet reports whether an error of wazero says that the module from which another imports does not
+// exist.
 func unmet(text string) bool {
 	return strings.HasPrefix(text, "module[") && strings.HasSuffix(text, "] not instantiated")
 }
 
-// text is the canonical text. What compilers and transforms say is left out of
-// it: they name places, and a transform moves them.
+// text returns the canonical text. It omits the messages of compilers and transforms, because they
+// name positions, which a transform changes.
 func (r *refusal) text() string {
 	text := "refused: " + string(r.stage)
 	switch detail := r.err.Error(); r.stage {

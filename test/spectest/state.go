@@ -9,7 +9,7 @@ import (
 	"github.com/tetratelabs/wazero/experimental"
 )
 
-// states notes what all instances are like now.
+// states records the current state of all instances.
 func (r *runner) states() error {
 	for _, i := range r.instances {
 		s := State{File: r.file, Line: i.line, Memory: showMemory(i.module.Memory())}
@@ -31,8 +31,8 @@ func (r *runner) states() error {
 	return nil
 }
 
-// showMemory is the size and the digest of a memory. wazero returns a pointer
-// that is nil, in an interface that is not, where there is none.
+// showMemory returns the size and the digest of a memory. If there is no memory, wazero returns an
+// interface that is not nil but contains a nil pointer.
 func showMemory(m api.Memory) string {
 	if m == nil || reflect.ValueOf(m).IsNil() {
 		return "none"

@@ -13,20 +13,18 @@ import (
 	"github.com/tetratelabs/wazero/api"
 )
 
-// version is what wazero v1.12.0 ships of the tests of one version of the
-// specification.
+// version describes the tests of one version of the specification, as shipped with wazero v1.12.0.
 type version struct {
 	name     string
 	features api.CoreFeatures
 	files    int
-	// commands count the types; those that begin with assert_ are assertions.
+	// commands are the numbers of commands by type; types that begin with assert_ are assertions.
 	commands map[string]int
-	// text are the assertions of modules in the text format.
+	// text is the number of assertions of modules in the text format.
 	text int
-	// deviations count the commands where wazero does other than the
-	// specification asks for.
+	// deviations are the numbers of commands in which wazero deviates from the specification.
 	deviations map[string]int
-	// halves are the globals of which only a half is compared.
+	// halves is the number of globals of which only a half is compared.
 	halves int
 }
 
@@ -57,13 +55,13 @@ var engines = []struct {
 	{"interpreter", wazero.NewRuntimeConfigInterpreter},
 }
 
-// shipped is the folder of the specification tests in wazero's module.
+// shipped returns the folder of the specification tests in wazero's module.
 var shipped = sync.OnceValues(func() (string, error) {
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/tetratelabs/wazero").Output()
 	return filepath.Join(strings.TrimSpace(string(out)), "internal", "integration_test", "spectest"), err
 })
 
-// suite is the folder of a version.
+// suite returns the folder of a version.
 func suite(tb testing.TB, name string) fs.FS {
 	tb.Helper()
 	dir, err := shipped()
@@ -73,7 +71,7 @@ func suite(tb testing.TB, name string) fs.FS {
 	return os.DirFS(filepath.Join(dir, name, "testdata"))
 }
 
-// config runs modules as they are.
+// config returns a Config that runs unchanged modules.
 func config(tb testing.TB, engine wazero.RuntimeConfig, features api.CoreFeatures) Config {
 	tb.Helper()
 	dir, err := shipped()

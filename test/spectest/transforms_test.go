@@ -12,8 +12,8 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm/module"
 )
 
-// transforms are what both suites are run with on both engines, beside the
-// modules as they are. None may make a difference.
+// transforms are the transforms with which both suites are run on both engines, in addition to the
+// unchanged modules. None may make a difference.
 var transforms = []struct {
 	name string
 	set  func(*Config)
@@ -22,9 +22,9 @@ var transforms = []struct {
 	{"marked", func(c *Config) { c.Transform = mark }},
 }
 
-// mark puts a custom section in front of the others. It makes every module
-// another one, of the same meaning. The section has a byte beside its name:
-// wazero refuses one that has not if nothing follows.
+// mark adds a custom section in front of the others. It makes every module a different one with the
+// same meaning. The section has a byte after its name, because wazero refuses a section without
+// content if nothing follows.
 func mark(module []byte) ([]byte, error) {
 	const header = "\x00asm\x01\x00\x00\x00"
 	if !bytes.HasPrefix(module, []byte(header)) {
@@ -33,8 +33,8 @@ func mark(module []byte) ([]byte, error) {
 	return slices.Concat([]byte(header), []byte("\x00\x06\x04mark\x00"), module[len(header):]), nil
 }
 
-// metered has package meter rewrite every module. The host grants all the fuel
-// that is asked for, and ends what takes more of the stack than it may.
+// metered makes package meter rewrite every module. The host grants all the fuel that is requested,
+// and terminates a call that uses more of the stack than allowed.
 func metered(c *Config) {
 	c.Transform = func(binary []byte) ([]byte, error) {
 		m, err := module.Parse(binary, module.Caps{})
@@ -62,7 +62,7 @@ func metered(c *Config) {
 func refill(_ context.Context, m api.Module, _ []uint64) {
 	const slice = 100_000
 	if int64(m.ExportedGlobal(meter.Stack).Get()) < 0 {
-		panic("StackLimit") // how host functions end a call
+		panic("StackLimit") // a panic of a host function terminates a call
 	}
 	if fuel, ok := m.ExportedGlobal(meter.Fuel).(api.MutableGlobal); ok {
 		fuel.Set(slice)

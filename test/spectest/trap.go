@@ -2,11 +2,10 @@ package spectest
 
 import "strings"
 
-// exhausted is the canonical text where the stack ended: wazero's, or the
-// budget of the meter.
+// exhausted is the canonical text if the stack is exhausted: wazero's, or the meter's budget.
 const exhausted = "exhausted"
 
-// failure is the canonical text of an error that a call ended with.
+// failure returns the canonical text of an error that a call returned.
 func failure(err error) string {
 	text := err.Error()
 	first, _, _ := strings.Cut(text, "\n")
@@ -20,9 +19,8 @@ func failure(err error) string {
 	return "fault: " + first
 }
 
-// traps are wazero's words for the traps of the specification. Where an
-// element is missing, wazero does not say whether the table is too short or
-// nothing is in that place.
+// traps maps wazero's words to the traps of the specification. If an element is missing, wazero
+// does not say whether the table is too short or the element is null.
 var traps = map[string]string{
 	"out of bounds memory access":   "out of bounds memory access",
 	"indirect call type mismatch":   "indirect call type mismatch",
@@ -38,8 +36,8 @@ var traps = map[string]string{
 	"unreachable":                   "unreachable",
 }
 
-// trapOf is the canonical text of a trap that a script asks for; empty, if it
-// is unknown. Some scripts add the number of the element.
+// trapOf returns the canonical text of a trap that a script expects, empty if the trap is unknown.
+// Some scripts append the number of the element.
 func trapOf(text string) string {
 	if kind := traps[strings.TrimRight(text, " 0123456789")]; kind != "" {
 		return "trap: " + kind

@@ -1,6 +1,6 @@
-// Package surface keeps what others read of the product beside its API: the messages and
+// Package surface tests the parts of the product besides its API that others read: the messages and
 // keys of its log.
 //
-// Comes in: the source of the product. Goes out: nothing. It owns no goroutine; its tests
-// compare with testdata, which -update writes anew.
+// Comes in: the source of the product. Goes out: nothing. It owns no goroutine. Its tests compare
+// with testdata, which -update rewrites.
 package surface

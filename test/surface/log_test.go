@@ -19,8 +19,8 @@ var update = flag.Bool("update", false, "write testdata anew")
 // levels are the methods of a slog.Logger that write a line.
 var levels = []string{"Debug", "Info", "Warn", "Error"}
 
-// TestLog_hasTheSameMessagesAndKeys compares each line that the product may log with
-// those on record: operators search and alert by them.
+// TestLog_hasTheSameMessagesAndKeys compares each line that the product may log with the recorded
+// lines, because operators search and alert by them.
 func TestLog_hasTheSameMessagesAndKeys(t *testing.T) {
 	t.Parallel()
 	var found []string
@@ -76,7 +76,7 @@ func TestLog_hasTheSameMessagesAndKeys(t *testing.T) {
 	}
 }
 
-// logged returns the message and keys of a call of a logger.
+// logged returns the message and keys of a call of a logger's method.
 func logged(n ast.Node) (line string, ok bool) {
 	call, ok := n.(*ast.CallExpr)
 	if !ok || len(call.Args) == 0 {

@@ -24,7 +24,7 @@ var (
 	MemoryGrow  = Code{0x40, 0x00}
 )
 
-// Join puts pieces one after the other.
+// Join concatenates pieces of code.
 func Join(parts ...Code) Code { return slices.Concat(parts...) }
 
 // I32Const pushes a number.
@@ -51,7 +51,7 @@ func Call(f Func) Code { return appendIndex(Code{0x10}, uint32(f)) }
 // I32Load loads four bytes from offset plus the address on the stack.
 func I32Load(offset uint32) Code { return appendIndex(Code{0x28, 0x00}, offset) }
 
-// I32Load8 loads one byte, I32Load16 two, as unsigned numbers.
+// I32Load8 loads one byte as an unsigned number.
 func I32Load8(offset uint32) Code { return appendIndex(Code{0x2d, 0x00}, offset) }
 
 // I32Load16 loads two bytes as an unsigned number.
@@ -63,10 +63,10 @@ func I64Load(offset uint32) Code { return appendIndex(Code{0x29, 0x00}, offset) 
 // I32Store stores the number on the stack at offset plus the address below it.
 func I32Store(offset uint32) Code { return appendIndex(Code{0x36, 0x00}, offset) }
 
-// Block encloses code that Br and BrIf of depth 0 leave.
+// Block encloses code; Br and BrIf of depth 0 leave it.
 func Block(body ...Code) Code { return enclose(0x02, body) }
 
-// Loop encloses code that Br and BrIf of depth 0 begin anew.
+// Loop encloses code; Br and BrIf of depth 0 restart it.
 func Loop(body ...Code) Code { return enclose(0x03, body) }
 
 // If runs its body when the number on the stack is not zero.

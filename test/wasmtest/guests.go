@@ -1,6 +1,6 @@
 package wasmtest
 
-// Where a plugin made here keeps what: texts from Texts on, its input area at
+// The addresses that a plugin made here uses: its texts begin at Texts, and its input area is at
 // Input. It has one page of memory.
 const (
 	Texts         = 16
@@ -8,8 +8,7 @@ const (
 	InputCapacity = 16 << 10
 )
 
-// Plugin begins a module that is a plugin of ABI version 1.0 but for its
-// hooks.
+// Plugin returns a module that is a plugin of ABI version 1.0, still without its hooks.
 func Plugin(imports ...Import) *Module {
 	m := New(imports...)
 	m.Memory(1)
@@ -17,45 +16,43 @@ func Plugin(imports ...Import) *Module {
 	return m
 }
 
-// Init adds the function wardlet_init. What is on the stack at its end is the
-// result.
+// Init adds the function wardlet_init. The value on the stack at its end is the result.
 func (m *Module) Init(body ...Code) {
 	m.Export("wardlet_init", m.Func(nil, []Type{I32}, nil, body...))
 }
 
-// Admit adds the hook admit, with four i32 locals. What is on the stack at its
-// end is the answer: 0 allow, 1 deny, 2 hold, 3 abstain.
+// Admit adds the hook admit, with four i32 locals. The value on the stack at its end is the answer:
+// 0 allow, 1 deny, 2 hold, 3 abstain.
 func (m *Module) Admit(body ...Code) {
 	m.Export("wardlet_admit", m.Func(nil, []Type{I32}, []Type{I32, I32, I32, I32}, body...))
 }
 
-// Merge adds the hook merge, with four i32 locals. What is on the stack at its
-// end is the winner's place in the list, or -1 keep current, -2 reject all, -3
-// abstain.
+// Merge adds the hook merge, with four i32 locals. The value on the stack at its end is the
+// winner's index in the list, or -1 keep current, -2 reject all, -3 abstain.
 func (m *Module) Merge(body ...Code) {
 	m.Export("wardlet_merge", m.Func(nil, []Type{I32}, []Type{I32, I32, I32, I32}, body...))
 }
 
-// Filter adds the hook filter, with four i32 locals. What is on the stack at
-// its end is the answer: 0 pass, 1 drop, 2 defer, 3 abstain.
+// Filter adds the hook filter, with four i32 locals. The value on the stack at its end is the
+// answer: 0 pass, 1 drop, 2 defer, 3 abstain.
 func (m *Module) Filter(body ...Code) {
 	m.Export("wardlet_filter", m.Func(nil, []Type{I32}, []Type{I32, I32, I32, I32}, body...))
 }
 
-// Connect exports wardlet_connect, which returns what the body leaves.
+// Connect adds the hook connect, with four i32 locals. The value on the stack at its end is the
+// answer.
 func (m *Module) Connect(body ...Code) {
 	m.Export("wardlet_connect", m.Func(nil, []Type{I32}, []Type{I32, I32, I32, I32}, body...))
 }
 
-// ValidateSettings adds the function wardlet_validate_settings. What is on the
-// stack at its end is the result.
+// ValidateSettings adds the function wardlet_validate_settings. The value on the stack at its end
+// is the result.
 func (m *Module) ValidateSettings(body ...Code) {
 	m.Export("wardlet_validate_settings", m.Func(nil, []Type{I32}, nil, body...))
 }
 
-// Reads declares a path with handle 0 in wardlet_init, which fails if it is
-// refused, and makes an input area for the plugin. It takes the place of Init; the
-// module must import Path.
+// Reads makes wardlet_init declare a path with handle 0, failing if the path is refused, and makes
+// an input area for the plugin. Use it instead of Init; the module must import Path.
 func (m *Module) Reads(path string) {
 	const address = 512
 	m.Data(address, path)
@@ -64,8 +61,8 @@ func (m *Module) Reads(path string) {
 	m.Export("wardlet_input", m.Func(nil, []Type{I32}, nil, I32Const(Input)))
 }
 
-// Says returns code that calls reason, which the module must import. It may be
-// used once in a module.
+// Says returns code that calls reason, which the module must import. A module may use Says only
+// once.
 func (m *Module) Says(code, message string) Code {
 	m.Data(Texts, code+message)
 	return Join(
@@ -75,15 +72,15 @@ func (m *Module) Says(code, message string) Code {
 	)
 }
 
-// Answering is a plugin that returns the same answer to every question. code and
-// message have at most 480 bytes together.
+// Answering returns a plugin with the same answer to every question. code and message have at most
+// 480 bytes together.
 func Answering(answer int32, code, message string) []byte {
 	m := Plugin(Reason)
 	m.Admit(m.Says(code, message), I32Const(answer))
 	return m.Bytes()
 }
 
-// Declaring is a plugin that declares a field, and allows every pod.
+// Declaring returns a plugin that declares a field and allows every pod.
 func Declaring(path string) []byte {
 	m := Plugin(Path)
 	m.Data(1024, path)
@@ -94,18 +91,17 @@ func Declaring(path string) []byte {
 	return m.Bytes()
 }
 
-// Merging is a plugin that returns the same answer to every question of the hook
-// merge. code and message have at most 480 bytes together.
+// Merging returns a plugin with the same answer to every question of the hook merge. code and
+// message have at most 480 bytes together.
 func Merging(answer int32, code, message string) []byte {
 	m := Plugin(Reason)
 	m.Merge(m.Says(code, message), I32Const(answer))
 	return m.Bytes()
 }
 
-// Filtering is a plugin that returns the same answer to every question of the
-// hook filter, and asks for the update to be deferred by that many
-// milliseconds unless they are negative. code and message have at most 480
-// bytes together.
+// Filtering returns a plugin with the same answer to every question of the hook filter. It asks to
+// defer the update by a number of milliseconds unless they are negative. code and message have at
+// most 480 bytes together.
 func Filtering(answer int32, milliseconds int64, code, message string) []byte {
 	m := Plugin(Reason, RetryAfter)
 	retry := Join()
@@ -116,8 +112,8 @@ func Filtering(answer int32, milliseconds int64, code, message string) []byte {
 	return m.Bytes()
 }
 
-// Patching is a plugin that returns the same answer to every question of the
-// hooks admit, merge and filter, with a patch of at most 480 bytes.
+// Patching returns a plugin with the same answer to every question of the hooks admit, merge and
+// filter, with a patch of at most 480 bytes.
 func Patching(answer int32, patch string) []byte {
 	m := Plugin(Patch)
 	m.Data(Texts, patch)
@@ -128,16 +124,15 @@ func Patching(answer int32, patch string) []byte {
 	return m.Bytes()
 }
 
-// HoldingFor is a plugin that holds every pod and wants to be asked again after
-// that many milliseconds.
+// HoldingFor returns a plugin that holds every pod and asks to be called again after a number of
+// milliseconds.
 func HoldingFor(milliseconds int64) []byte {
 	m := Plugin(RetryAfter)
 	m.Admit(I64Const(milliseconds), Call(m.Imported("retry_after_ms")), I32Const(2))
 	return m.Bytes()
 }
 
-// Warning is a plugin that allows every pod with a warning of at most 480
-// bytes.
+// Warning returns a plugin that allows every pod with a warning of at most 480 bytes.
 func Warning(text string) []byte {
 	m := Plugin(Warn)
 	m.Data(Texts, text)
@@ -145,21 +140,21 @@ func Warning(text string) []byte {
 	return m.Bytes()
 }
 
-// Trapping is a plugin that traps when it is asked.
+// Trapping returns a plugin that traps when it is asked.
 func Trapping() []byte {
 	m := Plugin()
 	m.Admit(Unreachable)
 	return m.Bytes()
 }
 
-// Looping is a plugin that loops for ever when it is asked.
+// Looping returns a plugin that loops for ever when it is asked.
 func Looping() []byte {
 	m := Plugin()
 	m.Admit(Loop(Br(0)), I32Const(0))
 	return m.Bytes()
 }
 
-// LoopingAtInit is a plugin that loops for ever in wardlet_init.
+// LoopingAtInit returns a plugin that loops for ever in wardlet_init.
 func LoopingAtInit() []byte {
 	m := Plugin()
 	m.Init(Loop(Br(0)), I32Const(0))
@@ -167,7 +162,7 @@ func LoopingAtInit() []byte {
 	return m.Bytes()
 }
 
-// TrapAtInit is a plugin that traps in wardlet_init.
+// TrapAtInit returns a plugin that traps in wardlet_init.
 func TrapAtInit() []byte {
 	m := Plugin()
 	m.Init(Unreachable)
@@ -175,8 +170,7 @@ func TrapAtInit() []byte {
 	return m.Bytes()
 }
 
-// RefusingSettings is a plugin whose wardlet_init fails, with that message of
-// at most 480 bytes.
+// RefusingSettings returns a plugin whose wardlet_init fails with a message of at most 480 bytes.
 func RefusingSettings(message string) []byte {
 	m := Plugin(Reason)
 	m.Init(m.Says("", message), I32Const(1))
@@ -184,19 +178,19 @@ func RefusingSettings(message string) []byte {
 	return m.Bytes()
 }
 
-// UnknownImport is a plugin that asks for a function no host offers.
+// UnknownImport returns a plugin that imports a function that no host offers.
 func UnknownImport() []byte {
 	m := Plugin(Import{Module: "env", Name: "open_socket"})
 	m.Admit(I32Const(0))
 	return m.Bytes()
 }
 
-// NoHooks is a plugin without hooks.
+// NoHooks returns a plugin without hooks.
 func NoHooks() []byte { return Plugin().Bytes() }
 
-// Denying is a plugin that denies a pod when the list of strings at path
-// contains text, with code "Listed" and the text as message. It allows other
-// pods, and abstains where there is no list. text has at most 400 bytes.
+// Denying returns a plugin that denies a pod if the list of strings at path contains text, with
+// code "Listed" and the text as message. It allows other pods, and abstains if there is no list.
+// text has at most 400 bytes.
 func Denying(path, text string) []byte {
 	m := Plugin(Path, Reason)
 	m.Reads(path)
@@ -230,7 +224,7 @@ func Denying(path, text string) []byte {
 	return m.Bytes()
 }
 
-// equalBytes compares the last parameter's number of bytes at two addresses.
+// equalBytes compares the bytes at two addresses. The last parameter is their number.
 var equalBytes = []Code{
 	Block(Loop(
 		LocalGet(2), I32Eqz, BrIf(1),
@@ -243,8 +237,8 @@ var equalBytes = []Code{
 	I32Const(1),
 }
 
-// Drawing is a plugin with a random message, which depends on every bit that a plugin may
-// know of a question, its time among them. It denies, drops, or has the second win.
+// Drawing returns a plugin with a random message, which depends on everything that a plugin may
+// read of a question, including its time. It denies, drops, or lets the second candidate win.
 func Drawing() []byte {
 	m := Plugin(WASI("random_get", I32, I32), Reason)
 	draw := Join(

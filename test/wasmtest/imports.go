@@ -17,7 +17,7 @@ var (
 	LogEnabled = Import{"wardlet1", "log_enabled", []Type{I32}, []Type{I32}}
 )
 
-// WASI is a function of wasi_snapshot_preview1 that returns an errno.
+// WASI returns a function of wasi_snapshot_preview1 that returns an errno.
 func WASI(name string, params ...Type) Import {
 	return Import{"wasi_snapshot_preview1", name, params, []Type{I32}}
 }

@@ -27,8 +27,8 @@ type Import struct {
 	Params, Results []Type
 }
 
-// Module is a module that is being put together. Its functions, globals and
-// memories are numbered in the order they are added.
+// Module is a module under construction. Its functions, globals and memories are numbered in the
+// order in which they are added.
 type Module struct {
 	imports []Import
 	types   [][]byte
@@ -38,12 +38,12 @@ type Module struct {
 	replaced map[byte][]byte
 }
 
-// New begins a module. The imports are its first functions.
+// New starts a module. The imports are its first functions.
 func New(imports ...Import) *Module {
 	return &Module{imports: imports, replaced: map[byte][]byte{}}
 }
 
-// Imported is the import of that name; the module must have it.
+// Imported returns the import with that name; the module must have one.
 func (m *Module) Imported(name string) Func {
 	return Func(slices.IndexFunc(m.imports, func(i Import) bool { return i.Name == name }))
 }
@@ -74,7 +74,7 @@ func (m *Module) Memory(pages uint32) {
 	m.memories = append(m.memories, binary.AppendUvarint([]byte{0}, uint64(pages)))
 }
 
-// Global adds a global. init is one constant instruction.
+// Global adds a global and returns its index. init is one constant instruction.
 func (m *Module) Global(t Type, mutable bool, init Code) uint32 {
 	flag := byte(0)
 	if mutable {
@@ -84,7 +84,7 @@ func (m *Module) Global(t Type, mutable bool, init Code) uint32 {
 	return uint32(len(m.globals) - 1)
 }
 
-// Data puts text into the memory before anything runs.
+// Data initializes the memory at address with text.
 func (m *Module) Data(address int32, text string) {
 	m.data = append(m.data, slices.Concat([]byte{0}, I32Const(address), Code{0x0b}, sized([]byte(text))))
 }
@@ -92,11 +92,10 @@ func (m *Module) Data(address int32, text string) {
 // Start makes f run when the module is instantiated.
 func (m *Module) Start(f Func) { m.start = binary.AppendUvarint([]byte{}, uint64(f)) }
 
-// Replace sets another content of a section than what was added: for broken
-// modules.
+// Replace replaces the content of a section, to build broken modules.
 func (m *Module) Replace(section byte, content []byte) { m.replaced[section] = content }
 
-// Bytes is the module.
+// Bytes returns the encoded module.
 func (m *Module) Bytes() []byte {
 	imports := make([][]byte, len(m.imports))
 	for i, f := range m.imports {
@@ -130,8 +129,7 @@ func (m *Module) Bytes() []byte {
 	return out
 }
 
-// typeIndex is the encoded index of a function type, which it adds if it is
-// new.
+// typeIndex returns the encoded index of a function type, and adds the type if it is new.
 func (m *Module) typeIndex(params, results []Type) []byte {
 	t := []byte{0x60}
 	for _, list := range [][]Type{params, results} {
@@ -148,7 +146,7 @@ func (m *Module) typeIndex(params, results []Type) []byte {
 	return binary.AppendUvarint(nil, uint64(i))
 }
 
-// vector is a list with its length before it, nil for an empty one.
+// vector returns a list with its length before it, nil for an empty list.
 func vector(elements [][]byte) []byte {
 	if len(elements) == 0 {
 		return nil

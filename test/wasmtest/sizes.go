@@ -2,8 +2,8 @@ package wasmtest
 
 import "slices"
 
-// Allowing is a plugin that allows every pod, with n functions more of the
-// same code each.
+// Allowing returns a plugin that allows every pod, with n additional functions that all have the
+// same code.
 func Allowing(n int, code Code) []byte {
 	m := Plugin()
 	for range n {
@@ -13,7 +13,7 @@ func Allowing(n int, code Code) []byte {
 	return m.Bytes()
 }
 
-// Padded makes a module length bytes long, with a section that no host reads.
+// Padded extends a module to length bytes, with a section that no host reads.
 func Padded(module []byte, length int) []byte {
 	const head = 1 + 4 + 2 // the section's number, its length in four bytes, its name
 	n := length - len(module) - head + 2

@@ -1,5 +1,5 @@
-// Command etcd is etcd, as released: its own module can be required by
-// another, but not installed by itself.
+// Command etcd is the released etcd. Another module can require the module of etcd, but etcd's
+// command cannot be installed from its own module.
 package main
 
 import (

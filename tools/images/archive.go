@@ -16,19 +16,20 @@ import (
 // indexFile lists the archives of a directory and the names in each.
 const indexFile = "images.json"
 
-// archive is one docker archive and the image names it holds.
+// archive is one docker archive, with the names of its images.
 type archive struct {
 	File  string   `json:"file"`
 	Names []string `json:"names"`
 }
 
-// Images that play the programs of other images: one runs as root, one as a user with a number.
+// Images that stand in for other images. The program of one runs as root, the other one's as a user
+// with a number.
 const (
 	standinImage   = "registry.wardlet.test/standin:1"
 	standinNonroot = "registry.wardlet.test/standin:nonroot"
 )
 
-// archives are what build writes. The first name of test.tar is the one the registry serves.
+// archives returns the archives that build writes. The registry serves the first name of test.tar.
 func archives() []archive {
 	return []archive{
 		{File: "pause.tar", Names: []string{"registry.wardlet.test/pause:1"}},
@@ -71,8 +72,9 @@ func buildArchives(pause, testbox, out string) error {
 	})
 }
 
-// writeArchive writes a docker archive: a configuration per name, the layer they share, and the manifest that ties them
-// together. (The library's own writer goes through a map, and so writes other bytes every time.)
+// writeArchive writes a docker archive: a configuration per name, the shared layer, and the
+// manifest that connects them. (The library's own writer iterates over a map, and so writes
+// different bytes each time.)
 func writeArchive(path string, files content, names []string) error {
 	layer, err := files.layer()
 	if err != nil {
@@ -136,7 +138,7 @@ func packLayer(layer v1.Layer) (file string, data []byte, err error) {
 	return digest.Hex + ".tar.gz", data, nil
 }
 
-// replaceFile lets write fill a temporary file beside path and puts it in place in one step.
+// replaceFile calls write with a temporary file beside path, and then renames that file to path.
 func replaceFile(path string, write func(temporary string) error) error {
 	temporary := path + ".new"
 	if err := write(temporary); err != nil {

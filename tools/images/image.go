@@ -15,10 +15,11 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
 
-// nameLabel is the configuration label by which every name has an image ID of its own.
+// nameLabel is the label in a configuration that makes the image ID of each name unique.
 const nameLabel = "test.wardlet.name"
 
-// fixedTime stamps every file and configuration, so that the same binaries give the same image IDs.
+// fixedTime is the time of every file and configuration, so that the same binaries result in the
+// same image IDs.
 var fixedTime = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 
 // entry is one file or directory of an image; a name that ends in a slash is a directory.
@@ -26,7 +27,7 @@ type entry struct {
 	name string
 	mode int64
 	data []byte
-	// link is where a symbolic link leads; empty for a file or directory.
+	// link is the target of a symbolic link, empty for a file or directory.
 	link string
 }
 
@@ -36,20 +37,21 @@ type content struct {
 	entrypoint []string
 	command    []string
 	ports      []string
-	// standins are the users of names whose program is the stand-in for another image's, root where empty.
+	// standins has the names of the images that stand in for others. The value is the user, empty
+	// for root.
 	standins map[string]string
 }
 
-// programs are the paths at which images that tests have stand-ins for keep their programs.
+// programs are the paths of the programs in images for which tests have a stand-in.
 var programs = []string{
 	"bin/calico-node", "bin/cp", "bin/sh", "coredns", "flannel", "opt/bin/flanneld", "opt/bin/install-conf", "opt/cni/bin/calico-ipam",
 	"opt/cni/bin/install", "proxy-agent", "standin", "usr/bin/calico", "usr/bin/calico-ipam", "usr/local/bin/kube-proxy",
 }
 
-// standinPath finds the programs that a manifest names without a directory.
+// standinPath is the PATH that contains the programs that a manifest names without a directory.
 const standinPath = "PATH=/bin:/usr/bin"
 
-// pauseContent is the image of the container that holds a pod's namespaces.
+// pauseContent returns the image of the container that holds a pod's namespaces.
 func pauseContent(binary string) (content, error) {
 	data, err := os.ReadFile(binary)
 	if err != nil {
@@ -58,7 +60,8 @@ func pauseContent(binary string) (content, error) {
 	return content{entries: []entry{{name: "pause", mode: 0o755, data: data}}, entrypoint: []string{"/pause"}}, nil
 }
 
-// testContent is the image that tests and the demo run: one binary and the users a pod may name.
+// testContent returns the image that tests and the demo run: one binary, and the users that a pod
+// may name.
 func testContent(binary string) (content, error) {
 	data, err := os.ReadFile(binary)
 	if err != nil {
@@ -119,7 +122,7 @@ func pack(entries []entry) ([]byte, error) {
 	return packed.Bytes(), nil
 }
 
-// image makes the image for one name out of a shared layer.
+// image returns the image of one name, with the shared layer.
 func (c content) image(layer v1.Layer, name string) (v1.Image, error) {
 	image, err := mutate.AppendLayers(empty.Image, layer)
 	if err != nil {

@@ -21,15 +21,17 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
 
-// registryOptions say where to serve, what, and to whom.
+// registryOptions are the address, the directory of images, the credentials and the output of the
+// registry.
 type registryOptions struct {
 	addr, images   string
 	user, password string
 	out            io.Writer
 }
 
-// served are the repositories and tags the registry offers. They carry labels of their own, hence image IDs that no
-// imported image shares: removing a pulled image never removes an imported one.
+// served returns the repositories and tags that the registry offers. Their images have labels of
+// their own, and so no image ID of an imported image: removing a pulled image never removes an
+// imported one.
 func served() []string { return []string{"pull/web:1", "pull/web:2", "pull/test:1"} }
 
 // serveRegistry prints the registry's address as its first line and serves until ctx ends.

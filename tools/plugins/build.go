@@ -10,17 +10,17 @@ import (
 	"strings"
 )
 
-// examples is where the plugins lie: a folder each with a main.go or main.c.
+// examples is the directory of the plugins. Each plugin has a folder with a main.go or main.c.
 const examples = "plugins/examples"
 
-// languages give the command that compiles the plugin of a name to a file, by
-// the name of its main file.
+// languages has a function for the name of each main file. The function returns the command that
+// compiles a plugin to a file.
 var languages = map[string]func(ctx context.Context, root, name, file string) (*exec.Cmd, error){
 	"main.go": goCommand,
 	"main.c":  cCommand,
 }
 
-// plugins are the names of the example plugins, sorted.
+// plugins returns the names of the example plugins, sorted.
 func plugins(root string) ([]string, error) {
 	var names []string
 	for main := range languages {
@@ -67,7 +67,7 @@ func build(ctx context.Context, root, name string) ([]byte, error) {
 	return module, nil
 }
 
-// compiler is the command for the language that a plugin is written in.
+// compiler returns the command for the language of a plugin.
 func compiler(ctx context.Context, root, name, file string) (*exec.Cmd, error) {
 	for main, command := range languages {
 		if _, err := os.Stat(filepath.Join(root, examples, name, main)); err == nil {
@@ -77,8 +77,8 @@ func compiler(ctx context.Context, root, name, file string) (*exec.Cmd, error) {
 	return nil, fmt.Errorf("%s holds neither main.go nor main.c", filepath.Join(root, examples, name))
 }
 
-// goCommand compiles a plugin written in Go. It gets no build ID: that would
-// change with every comment, and the digest with it.
+// goCommand returns the command that compiles a plugin written in Go. There is no build ID, because
+// the ID would change with every comment, and the digest with it.
 func goCommand(ctx context.Context, root, name, file string) (*exec.Cmd, error) {
 	command := exec.CommandContext(ctx, "go", "build", "-buildmode=c-shared", "-trimpath", "-buildvcs=false",
 		"-ldflags=-s -w -buildid=", "-o", file, "./"+name)
@@ -87,11 +87,11 @@ func goCommand(ctx context.Context, root, name, file string) (*exec.Cmd, error) 
 	return command, nil
 }
 
-// kept are the variables of the go command that only say where things lie.
+// kept are the variables of the go command that only name directories.
 var kept = []string{"GOCACHE", "GOMODCACHE", "GOPATH", "GOROOT", "GOTMPDIR"}
 
-// environment is a process's environment without what could make other bytes
-// of a plugin or reach for the network.
+// environment returns a process's environment without variables that could change the bytes of a
+// plugin or cause downloads.
 func environment(all []string) []string {
 	env := slices.DeleteFunc(slices.Clone(all), func(variable string) bool {
 		name, _, _ := strings.Cut(variable, "=")

@@ -70,8 +70,7 @@ func TestOnlyPlacesOfTheEnvironmentReachTheCCompiler(t *testing.T) {
 	}
 }
 
-// inC puts a plugin of one C file into a checkout that is otherwise empty but
-// for the C SDK.
+// inC creates a checkout that contains only the C SDK and a plugin of one C file.
 func inC(t *testing.T, text string) (root string) {
 	t.Helper()
 	root = t.TempDir()
@@ -147,7 +146,7 @@ func TestWithoutAClangTheErrorSaysWhatToDo(t *testing.T) {
 	}
 }
 
-// elsewhere is a folder with a header that no plugin may find.
+// elsewhere returns a folder with a header that no plugin may find.
 func elsewhere(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -159,9 +158,9 @@ func elsewhere(t *testing.T) string {
 
 var caches = flag.Bool("caches", false, "build each checkout with an empty build cache, as make soak does")
 
-// Two checkouts in different places, each with an environment that would change the
-// build, give the same bytes. Each
-// plugin's module has been checked against what agents offer (checkModule).
+// Two checkouts in different places result in the same bytes, although each has an environment that
+// could change the build. The modules have been checked against the functions that agents offer
+// (checkModule).
 func TestTheSamePoliciesComeOutOfEveryCheckout(t *testing.T) {
 	var first string
 	for i, place := range []string{"a", "another/place"} {

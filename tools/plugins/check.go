@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// hooks are the exports of which a plugin must have one.
+// hooks are the exports for hooks. A plugin must have at least one of them.
 var hooks = []string{"wardlet_admit", "wardlet_merge", "wardlet_filter", "wardlet_connect"}
 
-// offered are the functions an agent offers, by module.
+// offered has the functions that an agent offers, by module.
 var offered = map[string][]string{
 	"wardlet1": {
 		"path", "field", "get", "json", "setting",
@@ -23,7 +23,7 @@ var offered = map[string][]string{
 	},
 }
 
-// checkModule reports what would make an agent refuse a module.
+// checkModule returns the reasons for which an agent would refuse a module.
 func checkModule(module []byte) error {
 	m, err := readModule(module)
 	if err != nil {

@@ -10,14 +10,14 @@ import (
 	"strings"
 )
 
-// The C compiler that makes WebAssembly. Another version writes other bytes.
+// clang is the C compiler for WebAssembly. Another version would write different bytes.
 const clang = "clang-19"
 
-// cSDK is where the C SDK lies, seen from a plugin's folder.
+// cSDK is the path of the C SDK from a plugin's folder.
 const cSDK = "../../sdk/c"
 
-// cCommand compiles a plugin written in C: all files of its folder but tests,
-// as wasm.flags of the SDK says, with every warning an error.
+// cCommand returns the command that compiles a plugin written in C: all files of its folder except
+// tests, with the flags in the SDK's wasm.flags, and with every warning as an error.
 func cCommand(ctx context.Context, root, name, file string) (*exec.Cmd, error) {
 	if _, err := exec.LookPath(clang); err != nil {
 		return nil, errors.New(clang + " is not here: run tools/setup.sh guests")
@@ -39,11 +39,11 @@ func cCommand(ctx context.Context, root, name, file string) (*exec.Cmd, error) {
 	return command, nil
 }
 
-// cKept are the variables that do not change what a C compiler makes.
+// cKept are the variables that do not affect the output of a C compiler.
 var cKept = []string{"PATH", "HOME", "TMPDIR"}
 
-// cEnvironment is a process's environment without what could make other bytes
-// of a plugin, such as CPATH.
+// cEnvironment returns a process's environment without variables that could change the bytes of a
+// plugin, such as CPATH.
 func cEnvironment(all []string) []string {
 	return slices.DeleteFunc(slices.Clone(all), func(variable string) bool {
 		name, _, _ := strings.Cut(variable, "=")

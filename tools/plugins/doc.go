@@ -1,12 +1,11 @@
-// Command plugins builds the example plugins and makes policy directories of
-// them: each plugin's module, the policy documents of policies/ with the
-// modules' digests filled in, and their tests.
+// Command plugins builds the example plugins and writes a policy directory with them: each plugin's
+// module, the policy documents of policies/ with the digests of the modules, and the tests of the
+// documents.
 //
-// Comes in: a checkout. Goes out: the directory, in which every file is
-// replaced by rename and only when its content changed, so that an agent may
-// watch it; what else lies there stays. A plugin is written in Go or in C. The
-// same sources, the same Go and the same clang give the same bytes, wherever the
-// checkout lies. Nothing is downloaded.
+// Its input is a checkout. Its output is the directory. A file is replaced by rename, and only if
+// its content has changed, so that an agent may watch the directory. Other files in the directory
+// stay. A plugin is written in Go or in C. The same sources, the same Go and the same clang result
+// in the same bytes, wherever the checkout is. Nothing is downloaded.
 //
 //	go run ./tools/plugins -out build/policies
 //

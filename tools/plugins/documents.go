@@ -11,19 +11,17 @@ import (
 	"regexp"
 )
 
-// templates is where the policy documents lie, their tests in a directory
-// "tests" beside them.
+// templates is the directory of the policy documents. Their tests are in its subdirectory "tests".
 const templates = "policies"
 
-// The lines of a template that are read and written. A template keeps to this
-// form so that its digest can be filled in without touching anything else.
+// The lines of a template that are read or filled in. Every template has them in this form, so that
+// the digest can be filled in without any other change.
 var (
 	moduleLine = regexp.MustCompile(`(?m)^module = "([^"]*)"$`)
 	digestLine = regexp.MustCompile(`(?m)^sha256 = ""$`)
 )
 
-// documents are the policy documents by name, with the digests of their
-// modules.
+// documents returns the policy documents by name, with the digests of their modules.
 func documents(root string, modules map[string][]byte) (map[string][]byte, error) {
 	files, err := filepath.Glob(filepath.Join(root, templates, "*.toml"))
 	if err != nil {
@@ -60,8 +58,7 @@ func fill(text []byte, modules map[string][]byte) ([]byte, error) {
 	return digestLine.ReplaceAll(text, []byte(`sha256 = "`+hex.EncodeToString(sum[:])+`"`)), nil
 }
 
-// tests are the files of the tests directory by their paths beside the
-// documents.
+// tests returns the files of the tests directory. Their paths are relative to the documents.
 func tests(root string) (map[string][]byte, error) {
 	all := map[string][]byte{}
 	base := filepath.Join(root, templates)

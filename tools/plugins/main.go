@@ -49,7 +49,7 @@ func run(ctx context.Context, root, out string, log io.Writer) error {
 	if err != nil {
 		return err
 	}
-	// A document comes after what it names.
+	// Files are written before the documents that name them.
 	written, err := publish(out, tests, modules, documents)
 	fmt.Fprintf(log, "%s: %s; files written: %d of %d\n", out, strings.Join(names, ", "), len(written),
 		len(tests)+len(modules)+len(documents))

@@ -6,24 +6,24 @@ import (
 	"fmt"
 )
 
-// module is what a WebAssembly module shows to the outside.
+// module has the imports and exports of a WebAssembly module.
 type module struct {
 	imports []function
 	exports []string
-	// start: a function runs when the module is instantiated.
+	// start is true if a function runs when the module is instantiated.
 	start bool
 }
 
 type function struct{ module, name string }
 
-// The sections that are looked at.
+// The sections that are read.
 const (
 	sectionImport = 2
 	sectionExport = 7
 	sectionStart  = 8
 )
 
-// readModule walks the sections of a module.
+// readModule reads the sections of a module.
 func readModule(data []byte) (*module, error) {
 	body, ok := bytes.CutPrefix(data, []byte("\x00asm\x01\x00\x00\x00"))
 	if !ok {
@@ -69,8 +69,8 @@ func (m *module) readExports(r *reader) {
 	}
 }
 
-// reader reads from the front of data. After the first error, which stays,
-// everything reads as zero.
+// reader reads from the front of data. It keeps the first error. After that, everything reads as
+// zero.
 type reader struct {
 	data []byte
 	err  error

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// made is a module of the given sections.
+// made returns a module with the given sections.
 func made(sections ...string) []byte {
 	return []byte("\x00asm\x01\x00\x00\x00" + strings.Join(sections, ""))
 }

@@ -10,9 +10,8 @@ import (
 	"slices"
 )
 
-// publish writes groups of files by their paths below dir, one group after the
-// other. It returns the paths of those that were not there as they are now, in
-// the order they were written.
+// publish writes groups of files by their paths below dir, one group after the other. It returns
+// the paths of the files that were missing or different, in the order of writing.
 func publish(dir string, groups ...map[string][]byte) (written []string, err error) {
 	for _, files := range groups {
 		for _, name := range slices.Sorted(maps.Keys(files)) {
@@ -29,9 +28,8 @@ func publish(dir string, groups ...map[string][]byte) (written []string, err err
 	return written, nil
 }
 
-// replace makes the file at path hold data, at once, and reports whether it
-// held something else. The names of unfinished files are hidden ones, which an
-// agent does not read.
+// replace replaces the content of the file at path atomically, and reports whether the content
+// changed. An unfinished file has a hidden name, which an agent does not read.
 func replace(path string, data []byte) (changed bool, err error) {
 	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, data) {
 		return false, nil

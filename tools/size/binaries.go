@@ -41,7 +41,7 @@ func measureBinaries(ctx context.Context) ([]measure, error) {
 // build makes the binary and returns its size.
 func build(ctx context.Context, architecture, binary string) (int64, error) {
 	command := exec.CommandContext(ctx, "make", "-s", "--no-print-directory", "build", "GOARCH="+architecture, "WARDLET="+binary)
-	// Not what the make that runs this was told.
+	// The variables of the make that runs this program are not passed on.
 	command.Env = slices.DeleteFunc(os.Environ(), func(variable string) bool {
 		name, _, _ := strings.Cut(variable, "=")
 		return slices.Contains([]string{"MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES"}, name)

@@ -30,7 +30,7 @@ func mainCode() int {
 	return 0
 }
 
-// run measures everything and prints the table. A limit that was missed is an error.
+// run measures everything and prints the table. It returns an error if a limit is missed.
 func run(ctx context.Context, out, progress io.Writer, wardlet, policies string) error {
 	fmt.Fprintln(progress, "building the agent for", len(architectures), "architectures")
 	lines, err := measureBinaries(ctx)
@@ -63,7 +63,7 @@ func run(ctx context.Context, out, progress io.Writer, wardlet, policies string)
 	return nil
 }
 
-// printMappings says where the memory is.
+// printMappings prints the mappings in which the memory is resident.
 func printMappings(out io.Writer, smaps string) {
 	const most = 12
 	fmt.Fprintln(out, "\nThe memory is resident in:")

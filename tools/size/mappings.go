@@ -9,13 +9,14 @@ import (
 	"github.com/wardlet/wardlet/test/harness"
 )
 
-// mapping is how much of one kind of mapping is resident, in bytes.
+// mapping is the resident memory of one kind of mapping, in bytes.
 type mapping struct {
 	name     string
 	resident int64
 }
 
-// mappings sums up /proc/PID/smaps by what is mapped, the largest first.
+// mappings returns the sums of the resident memory in /proc/PID/smaps by kind of mapping, the
+// largest first.
 func mappings(smaps string) []mapping {
 	sums := map[string]int64{}
 	name := ""
@@ -39,7 +40,8 @@ func mappings(smaps string) []mapping {
 	return all
 }
 
-// mappingName is the sixth field of a mapping's first line, and what may be done there.
+// mappingName returns the sixth field of a mapping's first line, or "anonymous", and the
+// permissions.
 func mappingName(fields []string) string {
 	name := strings.Join(fields[5:], " ")
 	if name == "" {

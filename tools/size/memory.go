@@ -13,7 +13,7 @@ import (
 	"github.com/wardlet/wardlet/test/harness"
 )
 
-// memory is what an idle agent occupies.
+// memory is the memory of an idle agent.
 type memory struct {
 	// resident and proportional are VmRSS and PSS, in bytes.
 	resident, proportional int64
@@ -21,8 +21,8 @@ type memory struct {
 	maps string
 }
 
-// measureMemory starts an agent with one policy and no pods on a runtime of its own, so that its compile cache gets
-// warm, starts it again and measures it after idleTime.
+// measureMemory starts an agent with one policy and no pods on a runtime of its own, to warm the
+// compile cache. It then starts the agent again and measures it after idleTime.
 func measureMemory(ctx context.Context, wardlet, policies string) (found memory, err error) {
 	n, err := harness.New(harness.Config{
 		Name: "size", Wardlet: wardlet, Policies: policies, Allow: []string{"registry.example/*"}, Settings: harness.Settings{Node: "size"},
@@ -55,7 +55,7 @@ func measureMemory(ctx context.Context, wardlet, policies string) (found memory,
 	return readMemory(n.Process.PID())
 }
 
-// startTime bounds how long an agent may take until its policies are in force.
+// startTime limits the time from the start of an agent until its policies are in force.
 const startTime = 30 * time.Second
 
 // started starts the agent and returns once its policy is in force.
@@ -72,7 +72,7 @@ func started(ctx context.Context, n *harness.Node) error {
 	return nil
 }
 
-// inForce looks whether the agent says that its one policy is in force.
+// inForce returns an error unless the agent reports that its one policy is in force.
 func inForce(ctx context.Context, n *harness.Node) error {
 	out, err := n.Wardlet(ctx, "get", "policies")
 	if err != nil {
@@ -84,7 +84,7 @@ func inForce(ctx context.Context, n *harness.Node) error {
 	return nil
 }
 
-// readMemory reads what the kernel knows of a process.
+// readMemory reads the kernel's figures about a process.
 func readMemory(pid int) (memory, error) {
 	var files []string
 	for _, name := range []string{"status", "smaps_rollup", "smaps"} {

@@ -11,10 +11,10 @@ import (
 	"strings"
 )
 
-// agentPackage is the program.
+// agentPackage is the package of the agent.
 const agentPackage = "./cmd/agent"
 
-// measurePackages looks for forbidden packages among all that the agent is made of.
+// measurePackages looks for forbidden packages among all dependencies of the agent.
 func measurePackages(ctx context.Context) (measure, error) {
 	command := exec.CommandContext(ctx, "go", "list", "-deps", agentPackage)
 	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux")
@@ -42,7 +42,8 @@ func findForbidden(packages []string) []string {
 	return found
 }
 
-// measureModules counts the modules that are linked into the agent, and those of them that go.mod asks for directly.
+// measureModules counts the modules that are linked into the agent, and among them the modules that
+// go.mod requires directly.
 func measureModules(ctx context.Context, wardlet string) ([]measure, error) {
 	info, err := buildinfo.ReadFile(wardlet)
 	if err != nil {

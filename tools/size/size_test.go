@@ -91,7 +91,7 @@ func FuzzMappings(f *testing.F) {
 	})
 }
 
-// What the kernel says of this very process is understood.
+// The kernel's figures about this process can be parsed.
 func TestReadMemory(t *testing.T) {
 	t.Parallel()
 	found, err := readMemory(os.Getpid())
@@ -102,7 +102,8 @@ func TestReadMemory(t *testing.T) {
 	for _, m := range mappings(found.maps) {
 		sum += m.resident
 	}
-	// The three were read one after the other, and sharing makes PSS the smallest.
+	// The three values were read one after the other. Because of shared memory, PSS is the
+	// smallest.
 	if found.proportional > found.resident*3/2 || sum < found.resident/2 || sum > found.resident*2 || found.resident < 1<<20 {
 		t.Errorf("resident %d, proportional %d, sum of mappings %d", found.resident, found.proportional, sum)
 	}

@@ -9,14 +9,14 @@ import (
 // measure is one line of the table.
 type measure struct {
 	what, value string
-	// limit is empty where there is none.
+	// limit is empty for a measure without a limit.
 	limit  string
 	missed bool
 	// why is printed below the table.
 	why error
 }
 
-// measured is a number of bytes with a limit; 0 is no limit.
+// measured returns the line for a number of bytes. A limit of 0 stands for none.
 func measured(what string, bytes, limit int64) measure {
 	m := measure{what: what, value: megabytes(bytes), missed: limit > 0 && bytes > limit}
 	if limit > 0 {
@@ -25,7 +25,7 @@ func measured(what string, bytes, limit int64) measure {
 	return m
 }
 
-// broken is something that does not build, and so has no size.
+// broken returns the line for something that does not build, and so has no size.
 func broken(what string, err error) measure {
 	return measure{what: what, value: "does not build", limit: "builds", missed: true, why: err}
 }

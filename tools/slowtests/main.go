@@ -1,10 +1,10 @@
-// Command slowtests reads what go test -json prints, prints it as go test does without
-// -json, and fails where a test failed or took longer than it may.
+// Command slowtests reads the output of go test -json and prints it as go test does without -json.
+// It fails if a test failed or took longer than the limit.
 //
 //	go test -json ./... | go run ./tools/slowtests -limit 20s
 //
-// A test that waits for others to end (t.Parallel) is charged for the time that it runs
-// itself; of one with subtests, each of them.
+// Only the time that a test itself runs counts, not the time that it waits for other tests
+// (t.Parallel). Of a test with subtests, only the subtests count.
 package main
 
 import (
@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// event is what go test -json prints a line for; see go doc test2json.
+// event is a line of go test -json; see go doc test2json.
 type event struct {
 	Action, Package, Test, Output string
 	Elapsed                       float64
@@ -37,7 +37,7 @@ func main() {
 
 func run(in io.Reader, out io.Writer, limit time.Duration) error {
 	var failed, slow []string
-	// said is what a test printed, which only one that fails shows.
+	// said has the output of each test. It is printed only for tests that fail.
 	said := map[string]*strings.Builder{}
 	// parents are the tests that have subtests.
 	parents := map[string]bool{}
@@ -53,7 +53,7 @@ func run(in io.Reader, out io.Writer, limit time.Duration) error {
 		}
 		var e event
 		if json.Unmarshal(line, &e) != nil {
-			fmt.Fprintf(out, "%s", line) // what the toolchain says beside
+			fmt.Fprintf(out, "%s", line) // other output of the toolchain
 			continue
 		}
 		name := e.Package + "." + e.Test
@@ -63,7 +63,7 @@ func run(in io.Reader, out io.Writer, limit time.Duration) error {
 		switch e.Action {
 		case "output", "build-output":
 			switch {
-			case e.Output == "PASS\n": // go test says "ok" of the package
+			case e.Output == "PASS\n": // go test prints "ok" for the package
 			case e.Test == "" || e.Action == "build-output":
 				fmt.Fprint(out, e.Output)
 			case said[name] == nil:
@@ -89,7 +89,7 @@ func run(in io.Reader, out io.Writer, limit time.Duration) error {
 			}
 		}
 	}
-	for _, text := range said { // of a test that did not end
+	for _, text := range said { // the output of tests that did not finish
 		fmt.Fprint(out, text)
 	}
 	switch {

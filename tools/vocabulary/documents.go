@@ -9,14 +9,14 @@ import (
 	"unicode/utf8"
 )
 
-// longest is how many characters a line of a document may have. A row of a table
-// and a line of code cannot be broken.
+// longest is the maximum number of characters in a line of a document. Rows of tables and lines of
+// code are excepted, because they cannot be broken.
 const longest = 120
 
 var (
 	link    = regexp.MustCompile(`\]\(([^)\s]+)\)|^\[[^\]]+\]:\s*(\S+)`)
 	heading = regexp.MustCompile(`^#+ (.*)$`)
-	// unlinked are the characters that an anchor does not have.
+	// unlinked matches the characters that an anchor omits.
 	unlinked = regexp.MustCompile(`[^\p{L}\p{N}_\- ]`)
 	linked   = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
 )
@@ -48,7 +48,7 @@ func checkDocument(path string) (found []string, err error) {
 	return found, nil
 }
 
-// prose are the lines of a document; those of code are empty.
+// prose returns the lines of a document. The lines of code are empty.
 func prose(text string) []string {
 	lines := strings.Split(text, "\n")
 	code := false
@@ -64,7 +64,7 @@ func prose(text string) []string {
 	return lines
 }
 
-// checkLink says what is wrong with a link in the document from, "" for nothing.
+// checkLink returns the fault of a link in the document from, "" for none.
 func checkLink(from, to string) string {
 	file, anchor, _ := strings.Cut(to, "#")
 	target := from
@@ -87,7 +87,7 @@ func checkLink(from, to string) string {
 	return ""
 }
 
-// anchors are the names of a document's headings in links.
+// anchors returns the names of a document's headings in links.
 func anchors(text string) map[string]bool {
 	all := map[string]bool{}
 	for _, line := range prose(text) {

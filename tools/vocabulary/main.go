@@ -1,11 +1,11 @@
-// Command vocabulary keeps words that the project has given up from coming back,
-// and keeps its documents readable. `make lint` runs it in the repository's root.
+// Command vocabulary finds words that the project no longer uses, and checks that the documents are
+// readable. `make lint` runs it in the repository's root.
 //
 //	go run ./tools/vocabulary
 //
-// Comes in: words.txt, all .go and .md files below the current directory. Goes
-// out: each finding with file and line, and exit status 1 if there is one. words.go
-// counts words in comments and identifiers, documents.go looks at documents.
+// Its input is words.txt, and all .go and .md files below the current directory. Its output is each
+// finding with file and line. The exit status is 1 if there is a finding. words.go counts words in
+// comments and identifiers; documents.go checks documents.
 package main
 
 import (
@@ -30,7 +30,7 @@ func main() {
 	}
 }
 
-// check returns what is wrong in the repository in dir.
+// check returns the findings in the repository in dir.
 func check(dir string) ([]string, error) {
 	words, err := readWords(filepath.Join(dir, "tools", "vocabulary", "words.txt"))
 	if err != nil {
@@ -60,8 +60,8 @@ func check(dir string) ([]string, error) {
 	return findings, nil
 }
 
-// filesOf returns the files below dir whose names end in suffix, without those
-// of build, testdata and hidden directories.
+// filesOf returns the files below dir whose names end in suffix. Build, testdata and hidden
+// directories are skipped.
 func filesOf(dir, suffix string) (paths []string, err error) {
 	err = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		switch {

@@ -9,8 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestCheck_findings writes a repository of a few files and compares what is
-// found in it.
+// TestCheck_findings writes a repository of a few files and compares the findings in it.
 func TestCheck_findings(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -75,7 +74,7 @@ func TestCheck_findings(t *testing.T) {
 	}
 }
 
-// TestReadWords_refusesLines says which line is wrong, and why.
+// TestReadWords_refusesLines checks the errors for invalid lines.
 func TestReadWords_refusesLines(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{

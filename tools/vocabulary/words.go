@@ -19,7 +19,7 @@ type word struct {
 	most int
 	text string
 
-	pattern *regexp.Regexp // of a comment's word
+	pattern *regexp.Regexp // for a word in comments
 	places  []string       // FILE:LINE of each use
 }
 
@@ -63,7 +63,7 @@ func parseWord(fields []string) (*word, error) {
 	return w, err
 }
 
-// count adds what is in a Go file.
+// count adds the uses of words in a Go file.
 func (all words) count(path string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -79,7 +79,7 @@ func (all words) count(path string) error {
 	file := files.AddFile(path, -1, len(text))
 	var s scanner.Scanner
 	s.Init(file, text, func(token.Position, string) {}, scanner.ScanComments)
-	// block are the lines of a comment so far: a phrase may go on in the next line.
+	// block has the lines of a comment so far, because a phrase may continue in the next line.
 	var block strings.Builder
 	var began, last int
 	end := func() {
@@ -126,8 +126,8 @@ func (all words) countComment(path string, line int, text string) {
 	}
 }
 
-// findings are the uses of words that are used more often than words.txt
-// allows, and the words of which it allows more than there are.
+// findings returns the uses of words that occur more often than words.txt allows, and the words for
+// which it allows more uses than there are.
 func (all words) findings() (found []string) {
 	slices.SortStableFunc(all, func(a, b *word) int { return cmp.Compare(a.text, b.text) })
 	for _, w := range all {

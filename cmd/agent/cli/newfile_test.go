@@ -13,15 +13,15 @@ import (
 	"github.com/wardlet/wardlet/cmd/agent/internal/clitest"
 )
 
-// failing is a way of naming that fails so.
+// failing returns a function that fails to name a file, with err.
 func failing(err error) func(from, to string) error {
 	return func(from, to string) error {
 		return &os.LinkError{Op: "link", Old: from, New: to, Err: err}
 	}
 }
 
-// A stick with FAT says EPERM to links; what else says which is in the manuals of
-// link and renameat2.
+// A USB stick with FAT answers EPERM to a link. The other errors are in the manuals of link and
+// renameat2.
 func TestANewFileIsWrittenOnEveryFileSystem(t *testing.T) {
 	t.Parallel()
 	ways := map[string]naming{

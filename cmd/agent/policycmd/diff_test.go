@@ -13,7 +13,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy/replay"
 )
 
-// changedTo is a decision that comes out otherwise.
+// changedTo returns a decision whose outcome differs in a replay.
 func changedTo(hook, id string, field, was, would string, recorded, made *api.Verdict) *replay.Differing {
 	return &replay.Differing{
 		Replayed: replay.Replayed{

@@ -13,8 +13,8 @@ import (
 	"github.com/wardlet/wardlet/core/printable"
 )
 
-// FuzzPrinters fills every text of all that commands print of files and plugins with the same text. None
-// may print more than lines of visible characters, or another number of lines than for an ordinary text.
+// FuzzPrinters puts one text into every field that commands print of files and plugins. A printer
+// may print only lines of visible characters, and as many lines as for an ordinary text.
 func FuzzPrinters(f *testing.F) {
 	for _, s := range clitest.Texts {
 		f.Add(s)
@@ -31,7 +31,7 @@ func FuzzPrinters(f *testing.F) {
 	})
 }
 
-// printers print what commands read of files and plugins.
+// printers print what commands read from files and plugins.
 var printers = map[string]func(a *app, s string) error{
 	"policy run": func(a *app, s string) error {
 		a.printRun(clitest.Filled[*author.PolicyRun](s))
@@ -79,7 +79,7 @@ func (l *faultList) errOf(ids []string) error {
 	return l.err()
 }
 
-// printed is what a printer and the error of its command come to.
+// printed returns what a printer prints, followed by the error of its command.
 func printed(show func(*app, string) error, s string) string {
 	var out bytes.Buffer
 	w := printable.Writer{W: &out}

@@ -16,7 +16,7 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// denying is a gate that denies everything and notes what it was asked.
+// denying is a gate that denies every question and records it.
 type denying struct{ asked []string }
 
 func (d *denying) Judge(q api.Question, answer func(api.Verdict)) {
@@ -30,7 +30,7 @@ func (*denying) Changed() <-chan struct{} { return nil }
 
 func (*denying) NodeChanged() <-chan struct{} { return nil }
 
-// running is a runtime as an Adoption sees it.
+// running is the view that an Adoption has of the runtime.
 type running struct {
 	list   []status.ObservedPod
 	at     time.Time
@@ -47,10 +47,10 @@ func TestWhatRanAtTheStartIsTakenAsAdmittedWhereMemoryIsLost(t *testing.T) {
 	for _, tc := range []struct {
 		name     string
 		ran      bool // in the version web
-		dead     bool // when the agent started
-		kept     bool // nothing was lost
-		kubelets bool // its sandbox bears no mark
-		// then is what happens between the list and the question.
+		dead     bool // no container ran when the agent started
+		kept     bool // the agent's state is complete
+		kubelets bool // its sandbox has no mark of this agent
+		// then runs between the list and the question.
 		then  func(*running, *Adoption)
 		ask   *v1.Pod
 		asked []string
@@ -88,7 +88,7 @@ func TestWhatRanAtTheStartIsTakenAsAdmittedWhereMemoryIsLost(t *testing.T) {
 			if tc.then != nil {
 				tc.then(r, a)
 			}
-			for range 2 { // a question that is asked again has the same answer
+			for range 2 { // the same question again has the same answer
 				var got api.Answer
 				a.Judge(api.Question{Op: api.Add, Pod: tc.ask}, func(v api.Verdict) { got = v.Answer })
 				if got != tc.want {
@@ -103,7 +103,7 @@ func TestWhatRanAtTheStartIsTakenAsAdmittedWhereMemoryIsLost(t *testing.T) {
 	}
 }
 
-// changing is a gate that allows everything, with changes by policies.
+// changing is a gate that allows everything. Its verdicts say that policies changed the pod.
 type changing struct {
 	denying
 	hash string
@@ -122,9 +122,9 @@ func TestAPodThatRunsAsPoliciesChangedItGoesOnOnlyAsThat(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		name  string
-		now   string // the hash of what policies make of it now
-		base  string // and of what a merge policy makes of it before
-		ran   string // and of what they made
+		now   string // the hash of the pod that policies produce now
+		base  string // the hash of the pod that a merge policy produces before them
+		ran   string // the hash of the running pod that policies produced, empty if they changed nothing
 		want  api.Answer
 		asked bool
 	}{
@@ -173,7 +173,7 @@ func TestAPodThatRunsAsPoliciesChangedItGoesOnOnlyAsThat(t *testing.T) {
 	}
 }
 
-// answering is a gate with one answer.
+// answering is a gate that always returns the same verdict.
 type answering struct {
 	denying
 	verdict api.Verdict

@@ -11,8 +11,8 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// entangled answers as the workers do: with a lock that is held while they say that
-// a pod has ended.
+// entangled imitates the workers. It answers only after a worker has reported that another pod has
+// ended, because the workers may hold one lock for both.
 type entangled struct {
 	t        *testing.T
 	adoption *Adoption

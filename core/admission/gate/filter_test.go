@@ -8,7 +8,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// dropping is a filter that drops everything and notes what it was asked.
+// dropping is a filter that drops every update and records the question.
 type dropping struct {
 	asked   []string
 	changed chan struct{}

@@ -13,7 +13,7 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// says is a gate with one answer.
+// says is a gate that always returns the same verdict.
 type says struct {
 	mux.Gate
 	verdict api.Verdict
@@ -21,7 +21,7 @@ type says struct {
 
 func (g says) Judge(_ api.Question, answer func(api.Verdict)) { answer(g.verdict) }
 
-// forbids refuses pods that bear a label.
+// forbids rejects pods that have the label "forbidden".
 type forbids struct{}
 
 func (forbids) Admit(a *admission.Attributes) admission.Result {

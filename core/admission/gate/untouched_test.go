@@ -16,7 +16,7 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// nowhere takes events and does nothing with them.
+// nowhere is a recorder that discards events.
 type nowhere struct{}
 
 func (nowhere) Event(*v1.Pod, string, string, string) {}

@@ -16,7 +16,7 @@ import (
 
 var instant = time.Unix(1e9, 0)
 
-// question is one about a new pod.
+// question returns a question about a new pod.
 func question(name string, change ...func(*api.Question)) api.Question {
 	q := api.Question{Op: api.Add, Pod: &v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: types.UID(name)}}}
 	for _, f := range change {
@@ -29,7 +29,7 @@ func in(namespace string) func(*api.Question) {
 	return func(q *api.Question) { q.Pod.Namespace = namespace }
 }
 
-// ofController is a question about a pod that a controller made.
+// ofController returns a question about a new pod that a controller created.
 func ofController(name, controller string, change ...func(*api.Question)) api.Question {
 	yes := true
 	q := question(name, change...)
@@ -122,7 +122,7 @@ func TestLoopsThatWereQuietForLongestAreForgotten(t *testing.T) {
 	}
 }
 
-// byNamespace is pacing where each namespace is a tenant's.
+// byNamespace returns a Pacing in which each namespace is a tenant of its own.
 func byNamespace() *Pacing {
 	return &Pacing{Tenant: func(namespace string) string { return namespace }}
 }

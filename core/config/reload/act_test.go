@@ -14,7 +14,7 @@ import (
 	"github.com/wardlet/wardlet/core/config"
 )
 
-// restartLine is what is said of a key that needs a restart.
+// restartLine returns the log line for a key that needs a restart.
 func restartLine(key, force, file, why string) string {
 	return `level=WARN msg="the configuration changed in a key that takes effect with a restart of the agent" key=` + key +
 		" in_force=" + force + " in_file=" + file + ` why="` + why + `"`
@@ -205,7 +205,7 @@ func TestEventsAreBounded(t *testing.T) {
 	}
 }
 
-// A key that the configuration calls one that can change must be one.
+// Every key that the configuration lists as changeable must have an applier.
 func TestEveryKeyThatCanChangeIsBroughtIntoForce(t *testing.T) {
 	t.Parallel()
 	var got []string

@@ -22,32 +22,32 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// firstSource is what every configuration needs.
+// firstSource is the source that every configuration needs.
 const firstSource = "[[source]]\nname = \"static\"\nkind = \"file\"\npath = \"/manifests\"\n"
 
-// followed is a configuration file and what follows it. In log lines and
-// events, the file's directory is DIR.
+// followed is a configuration file and the Reloader that follows it. In log lines and events, the
+// file's directory is DIR.
 type followed struct {
 	t         *testing.T
 	dir, path string
 	r         *Reloader
 	level     *slog.LevelVar
-	// live says in took what it was given.
+	// live records in took the values that it receives.
 	live  *Live
 	took  []string
 	asked chan os.Signal
 	ring  *status.EventBuffer
-	// events and errors are those of the watcher, where the test makes them.
+	// events and errors are the channels of the watcher, if the test sends the events.
 	events chan fsnotify.Event
 	errors chan error
-	// lines has each line of the log, without its time.
+	// lines receives each line of the log, without its time.
 	lines chan string
-	// stop ends the Reloader.
+	// stop stops the Reloader and waits for it.
 	stop func()
 }
 
-// newFollowed makes a Reloader of a file with firstSource. The test tells it
-// of changes; run sets it going.
+// newFollowed makes a Reloader of a file with firstSource. The test calls tell for a change, and
+// run to start the Reloader.
 func newFollowed(t *testing.T) *followed {
 	t.Helper()
 	f := &followed{
@@ -86,13 +86,13 @@ func newFollowed(t *testing.T) *followed {
 	return f
 }
 
-// Write takes a line of the log.
+// Write records a line of the log.
 func (f *followed) Write(line []byte) (int, error) {
 	f.lines <- strings.ReplaceAll(strings.TrimSuffix(string(line), "\n"), f.dir, "DIR")
 	return len(line), nil
 }
 
-// run sets the Reloader going until the test ends or stop is called.
+// run runs the Reloader until the test ends or stop is called.
 func (f *followed) run() {
 	f.t.Helper()
 	ctx, cancel := context.WithCancel(f.t.Context())
@@ -106,7 +106,7 @@ func (f *followed) run() {
 	f.t.Cleanup(f.stop)
 }
 
-// replace puts another file in the place of the configuration.
+// replace replaces the configuration file by another file.
 func (f *followed) replace(text string) {
 	f.t.Helper()
 	temp := filepath.Join(f.dir, ".new")
@@ -114,18 +114,17 @@ func (f *followed) replace(text string) {
 	f.must(os.Rename(temp, f.path))
 }
 
-// tell is the event of a change of the configuration.
+// tell sends the event of a change of the configuration file.
 func (f *followed) tell() { f.events <- fsnotify.Event{Name: f.path, Op: fsnotify.Create} }
 
-// settled lets so much time pass that a change is taken in. It is for tests
-// in a bubble.
+// settled waits until a change has been read. It is for tests in a synctest bubble.
 func (f *followed) settled() {
 	f.t.Helper()
 	time.Sleep(2*settleTime + time.Millisecond)
 	synctest.Wait()
 }
 
-// said are the lines of the log since it was asked last.
+// said returns the log lines since its last call.
 func (f *followed) said() []string {
 	var all []string
 	for {
@@ -145,8 +144,8 @@ func (f *followed) says(want ...string) {
 	}
 }
 
-// hears waits for a line of the log, for less than looking now and then takes.
-// It is for tests in which time is real.
+// hears waits for a line of the log, but not long enough for the periodic look to cause the line.
+// It is for tests in real time.
 func (f *followed) hears(want string) {
 	f.t.Helper()
 	late := time.After(lookPeriod * 3 / 4)
@@ -171,7 +170,7 @@ func (f *followed) must(err error) {
 	}
 }
 
-// told are the events, without their times, as often as they were told.
+// told returns the events, without their times. The test fails if an event was repeated.
 func (f *followed) told() []string {
 	var all []string
 	for _, e := range f.ring.List() {
@@ -183,12 +182,12 @@ func (f *followed) told() []string {
 	return all
 }
 
-// levelLine is what is said of another level.
+// levelLine returns the log line for a changed log level.
 func levelLine(was, is string) string {
 	return `level=INFO msg="the configuration changed" key=log_level was=` + was + ` is=` + is
 }
 
-// faultLine is what is said of a file that is refused.
+// faultLine returns the log line for a configuration that is refused.
 func faultLine(text string) string {
 	return `level=ERROR msg="the configuration is refused; what was in force stays" file=DIR/agent.toml err="` + text + `"`
 }

@@ -98,7 +98,7 @@ func TestReloader_Ask(t *testing.T) {
 
 func TestReloader_askWaitsForItsContextOnly(t *testing.T) {
 	t.Parallel()
-	f := newFollowed(t) // it does not run
+	f := newFollowed(t) // the Reloader does not run
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := f.r.Ask(ctx); !errors.Is(err, context.Canceled) {
@@ -150,7 +150,7 @@ func TestAFileThatChangesIsReadOnceItStandsStill(t *testing.T) {
 		f.settled()
 		f.says(levelLine("info", "debug"))
 
-		// A file that never stands still is reported, once, and then read.
+		// A file that changes again and again is reported once. It is read when it has settled.
 		for i := range 300 {
 			f.replace(fmt.Sprintf("# %d\n%s", i, firstSource))
 			f.tell()
@@ -160,7 +160,7 @@ func TestAFileThatChangesIsReadOnceItStandsStill(t *testing.T) {
 		f.settled()
 		f.says(usableLine, levelLine("debug", "info"))
 
-		// Time in which it stood still does not count.
+		// The quiet minute does not count towards the time for which a file keeps changing.
 		time.Sleep(time.Minute)
 		f.replace(debugging)
 		f.tell()
@@ -192,7 +192,7 @@ func TestAFileThatChangesWhileItIsReadIsReadAgain(t *testing.T) {
 	})
 }
 
-// Nor does it count as restless what changed before.
+// The changes before the request do not count towards the time for which a file keeps changing.
 func TestWhatWasReadBecauseSomebodySaidSoIsNotReadAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -203,7 +203,7 @@ func TestWhatWasReadBecauseSomebodySaidSoIsNotReadAgain(t *testing.T) {
 		f.settled()
 		f.replace(debugging)
 		f.tell()
-		time.Sleep(settleTime + settleTime/2) // it was seen, and is not read yet
+		time.Sleep(settleTime + settleTime/2) // the change was seen, but the file is not read yet
 		if readings != 1 {
 			t.Fatalf("%d readings, want 1", readings)
 		}
@@ -220,7 +220,7 @@ func TestWhatWasReadBecauseSomebodySaidSoIsNotReadAgain(t *testing.T) {
 		f.settled()
 		f.says(levelLine("debug", "info"))
 
-		// The same holds for a change that was not seen before.
+		// The same holds for a change that the Reloader has not seen before the request.
 		f.replace(debugging)
 		if _, err := f.r.Ask(t.Context()); err != nil || readings != 4 {
 			t.Errorf("%d readings, want 4; %v", readings, err)
@@ -233,8 +233,8 @@ func TestWhatWasReadBecauseSomebodySaidSoIsNotReadAgain(t *testing.T) {
 	})
 }
 
-// A file that is read on request is used as it is. It is looked at again if it
-// changed while it was read.
+// A file that is read on request takes effect as it was read. It is read again if it changed during
+// the reading.
 func TestAFileThatChangesWhileSomebodyHasItReadIsReadAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -319,7 +319,7 @@ func TestOtherFilesDoNotPutAChangeOff(t *testing.T) {
 	})
 }
 
-// Between two looks nothing else hears of a change.
+// Without a watch, only the periodic look finds a change.
 func TestChangesAreFoundWithoutAWatch(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

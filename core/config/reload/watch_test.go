@@ -16,8 +16,8 @@ import (
 	"github.com/wardlet/wardlet/core/internal/fswatch"
 )
 
-// watchedFile is a file that the kernel tells of. Looking now and then comes
-// too late for these tests.
+// watchedFile returns a file whose changes the kernel reports. The periodic look is too late for
+// these tests.
 func watchedFile(t *testing.T) *followed {
 	t.Helper()
 	f := newFollowed(t)
@@ -25,7 +25,7 @@ func watchedFile(t *testing.T) *followed {
 	return f
 }
 
-// ready waits until the file was read for the first time.
+// ready runs the Reloader and waits until it has read the file for the first time.
 func (f *followed) ready() {
 	f.t.Helper()
 	f.run()
@@ -68,8 +68,8 @@ func TestTheKernelTellsOfAFileThatGoesAndComesBack(t *testing.T) {
 	f.hears(levelLine("info", "debug"))
 }
 
-// A ConfigMap is a directory behind a link that is replaced; the names of its
-// files are links through it.
+// A ConfigMap volume is a directory behind a link that is replaced. Its file names are links
+// through that link.
 func TestAConfigMapIsFollowed(t *testing.T) {
 	t.Parallel()
 	f := watchedFile(t)
@@ -118,8 +118,7 @@ func TestTheLastOfAHundredFilesIsInForce(t *testing.T) {
 	}
 }
 
-// A stamp says all that tells two files apart, and nothing that reading one
-// changes.
+// Two different files have different stamps. Reading a file does not change its stamp.
 func TestStamps(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -203,7 +202,7 @@ func TestTheDirectoryIsWatchedAgainWhenAnotherTookItsPlace(t *testing.T) {
 	if diff := cmp.Diff([]string{f.dir, f.dir}, added); diff != "" {
 		t.Errorf("watched (-want +got):\n%s", diff)
 	}
-	fault = fmt.Errorf("cannot watch: %w", fs.ErrNotExist) // it may come
+	fault = fmt.Errorf("cannot watch: %w", fs.ErrNotExist) // the directory may appear later
 	f.r.watch.aim()
 	f.says()
 	fault = errors.New("no space left")

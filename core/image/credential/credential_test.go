@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// logged is a log that is read.
+// logged is a log that can be read.
 type logged struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -66,7 +66,7 @@ func (r *rig) write(t *testing.T, name, text string, mode os.FileMode) {
 	}
 }
 
-// provide writes the configuration of a provider "p" and its program, a script.
+// provide writes the configuration of a credential provider "p" and its program, a script.
 func (r *rig) provide(t *testing.T, match, script string) {
 	t.Helper()
 	r.write(t, "providers.yaml", "apiVersion: kubelet.config.k8s.io/v1\nkind: CredentialProviderConfig\nproviders:\n"+
@@ -89,7 +89,7 @@ func (r *rig) runs() int {
 	return strings.Count(string(data), "run")
 }
 
-// auth is the entry of a user in a config.json.
+// auth returns the entry of a user in a config.json.
 func auth(user string) string {
 	return `{"auth": "` + base64.StdEncoding.EncodeToString([]byte(user+":secret")) + `"}`
 }

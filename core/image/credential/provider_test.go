@@ -19,7 +19,7 @@ func TestFor_provider(t *testing.T) {
 	for name, test := range map[string]struct {
 		match, script, image string
 		users                []string
-		want                 string // of the error, "" for none
+		want                 string // a part of the error, "" for none
 	}{
 		"with its arguments and environment": {"*.example", answer, "registry.example/app:1", []string{"t1--get"}, ""},
 		"for another registry":               {"*.example", answer, "other.com/app:1", nil, ""},
@@ -100,7 +100,7 @@ func TestFor_cachesAnswers(t *testing.T) {
 	for name, test := range map[string]struct {
 		scope, lasts string
 		images       []string
-		after        time.Duration // until each of them
+		after        time.Duration // the time before each of them
 		runs         int
 	}{
 		"of a registry":             {"Registry", "", []string{"a.example/x", "a.example/y"}, 0, 1},

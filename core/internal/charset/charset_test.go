@@ -6,7 +6,7 @@ import (
 	"unicode/utf16"
 )
 
-// written is text in characters of 2 or 4 bytes.
+// written returns text in UTF-16 or, if width is 4, in UTF-32.
 func written(text string, width int, order binary.AppendByteOrder) []byte {
 	var out []byte
 	for _, r := range text {

@@ -11,7 +11,7 @@ func TestAFaultThatStaysIsLoggedOnceAMinute(t *testing.T) {
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	type try struct {
 		after       time.Duration
-		about, text string // no text where it goes well
+		about, text string // text is empty if the try succeeds
 		logged      bool
 	}
 	const sec = time.Second

@@ -26,7 +26,7 @@ func TestRemoveDoesNotEnterWhatIsMountedForReal(t *testing.T) {
 			check(t, os.MkdirAll(point, 0o700))
 			// A bind mount: the device is the same on both sides.
 			check(t, unix.Mount(data, point, "", unix.MS_BIND, ""))
-			// The mount moves along when a directory above it does.
+			// A mount moves with the directories above it.
 			at, err := unix.Open(point, unix.O_PATH, 0)
 			check(t, err)
 			t.Cleanup(func() {

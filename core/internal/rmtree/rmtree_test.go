@@ -57,7 +57,7 @@ func TestRemove(t *testing.T) {
 			fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM, 0)
 			check(t, err)
 			defer unix.Close(fd)
-			// Through /proc, because the address of a socket is short.
+			// The path leads through /proc, because the address of a socket must be short.
 			at, err := os.Open(dir)
 			check(t, err)
 			defer at.Close()
@@ -152,7 +152,7 @@ func TestTwoAtOnce(t *testing.T) {
 	var both sync.WaitGroup
 	for range 2 {
 		both.Go(func() {
-			// One may find what the other has just moved.
+			// Either call may find a directory that the other one has just moved.
 			if err := rmtree.Remove(t.Context(), parent, "dir"); err != nil && !errors.Is(err, unix.ENOTEMPTY) {
 				t.Error(err)
 			}

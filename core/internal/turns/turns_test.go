@@ -62,7 +62,7 @@ func TestTake_isFirstComeFirstServed(t *testing.T) {
 				order = append(order, i)
 				time.Sleep(time.Second)
 			})
-			synctest.Wait() // this one waits before the next one comes
+			synctest.Wait() // this goroutine waits before the next one starts
 		}
 		all.Wait()
 		if diff := cmp.Diff([]int{0, 1, 2, 3}, order); diff != "" {

@@ -15,21 +15,21 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// pair is a value that says its key.
+// pair is a value that has its own key.
 type pair struct {
 	key   string
 	value int
 }
 
-// files is a disk.
+// files imitates a disk.
 type files struct {
 	mu     sync.Mutex
 	has    map[string]int
 	writes int
 	err    error
-	// keeps: what fails is on the disk nevertheless.
+	// keeps is true if a write that fails still reaches the disk.
 	keeps bool
-	// lasts is how long a write lasts.
+	// lasts is the duration of a write.
 	lasts time.Duration
 }
 
@@ -66,7 +66,7 @@ func (f *files) fail(err error, keeps bool) {
 
 var errFull = errors.New("no space left on device")
 
-// started runs a map with a delay of a second and a retry after ten in a bubble.
+// started runs test in a bubble, with a map whose delay is a second and whose retry is ten seconds.
 func started(t *testing.T, options Options[string], test func(m *Map[string, pair], f *files, stop func())) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -200,7 +200,7 @@ func TestMap_changesDuringAWriteAreWrittenAfterIt(t *testing.T) {
 	started(t, Options[string]{}, func(m *Map[string, pair], f *files, stop func()) {
 		f.lasts = 5 * time.Second
 		set(m, "a", 1)
-		time.Sleep(2 * time.Second) // it is being written
+		time.Sleep(2 * time.Second) // the write is under way
 		set(m, "a", 2)
 		done := make(chan bool)
 		go func() { done <- m.Write("a") }()

@@ -22,12 +22,13 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// rig is a Rotator of one container's log, and the runtime of that.
+// rig is a Rotator of one container's log, together with the container's runtime.
 type rig struct {
 	*Rotator
 	t   *testing.T
 	log string
-	// fail, if not nil, is what the runtime answers; opens makes it open the log before that.
+	// fail, if not nil, is the error that the runtime returns. If opens is true, it first opens the
+	// log.
 	fail  error
 	opens bool
 	calls int
@@ -83,7 +84,8 @@ func (g *rig) write(path, text string) {
 	}
 }
 
-// files returns what is beside the log, by name, uncompressed, and the size of all together.
+// files returns the texts of the files in the log's directory by name, uncompressed, and the sum of
+// their sizes on the disk.
 func (g *rig) files() (content map[string]string, size int64) {
 	g.t.Helper()
 	content = map[string]string{}

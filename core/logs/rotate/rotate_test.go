@@ -23,7 +23,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestRotator_asAKubelet(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) { // it begins at the start of the year 2000
+	synctest.Test(t, func(t *testing.T) { // the bubble's clock starts with the year 2000
 		g := newRig(t, 4, 3)
 		for _, text := range []string{"aaaa", "bbb", "b", "", "cccc", "dddd", "e"} {
 			g.write(g.log, text)
@@ -38,7 +38,7 @@ func TestRotator_asAKubelet(t *testing.T) {
 	})
 }
 
-// A log that grows fast stays within its size and number of files, and who follows it misses nothing.
+// A log that grows fast stays within its size and number of files, and its follower misses no line.
 func TestRotator_fastLogThatIsFollowed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -63,12 +63,12 @@ func TestRotator_fastLogThatIsFollowed(t *testing.T) {
 		})
 		var want strings.Builder
 		var largest int64
-		time.Sleep(5 * time.Millisecond) // never at the moment of a look
+		time.Sleep(5 * time.Millisecond) // keeps the writes apart from the looks
 		for i := range lines {
 			fmt.Fprintf(&want, "line %d, incompressible %x\n", i, i*i*7919)
 			g.write(g.log, fmt.Sprintf("2000-01-01T00:00:00.%09dZ stdout F line %d, incompressible %x\n", i, i, i*i*7919))
 			if i%perLook == 0 {
-				time.Sleep(20 * time.Millisecond) // 400 kB/s: the size in 160 ms
+				time.Sleep(20 * time.Millisecond) // 400 kB/s: the log reaches its size in 160 ms
 				list, sum := g.files()
 				if i > lines/2 { // the lines of the first second are in one file
 					largest = max(largest, sum)
@@ -106,11 +106,12 @@ func TestRotator_faults(t *testing.T) {
 	type files map[string]string
 	for name, test := range map[string]struct {
 		prepare func(g *rig)
-		// want are the files and events after two looks within a second, calls how often the runtime was called.
+		// want are the files and events are the events after two looks within a second. calls is
+		// the number of calls of the runtime.
 		want   files
 		events []string
 		calls  int
-		// mend, if not nil, ends what was wrong; over are the files after another look.
+		// mend, if not nil, removes the fault. over are the files after another look.
 		mend func(g *rig)
 		over files
 	}{
@@ -228,8 +229,8 @@ func TestRotator_runtimeThatStaysAway(t *testing.T) {
 	})
 }
 
-// An agent that ends in the middle of a rotation leaves a log that the runtime
-// has opened, and no half copy.
+// An agent that stops during a rotation leaves a log that the runtime has opened, and no partial
+// copy.
 func TestRotator_endsCleanly(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -18,7 +18,8 @@ var (
 	start = time.Unix(1_760_000_000, 0)
 )
 
-// claim is a claimant of a source. What runs of it is the same pod.
+// claim returns a claimant of default/web from a source. If runs is true, the claimant's pod
+// runs.
 func claim(source, image string, runs bool) api.Candidate {
 	p := &v1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", UID: types.UID(source + image)},
@@ -31,7 +32,7 @@ func claim(source, image string, runs bool) api.Candidate {
 	return c
 }
 
-// claims are who claims web.
+// claims are the claimants of default/web.
 type claims []api.Candidate
 
 func (c *claims) of(types.NamespacedName) []api.Candidate { return *c }

@@ -15,7 +15,8 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// good is a valid document of the pod with this name. Its version is that of the image.
+// good returns a valid document of the pod with this name. Its version depends on name and
+// image.
 func good(id, name, image string) api.Document {
 	return api.Document{Source: "one", ID: id, Version: name + image, Pod: &v1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: types.UID("u-" + name)},
@@ -23,7 +24,8 @@ func good(id, name, image string) api.Document {
 	}}
 }
 
-// bad is a document that cannot be used and names this pod, none where name is empty.
+// bad returns a document that cannot be used. It names the pod with this name, or no pod if
+// name is empty.
 func bad(id, name string) api.Document {
 	d := api.Document{Source: "one", ID: id, Version: "bad", Err: &api.DocumentError{File: id, Err: errors.New("broken")}}
 	if name != "" {
@@ -32,8 +34,8 @@ func bad(id, name string) api.Document {
 	return d
 }
 
-// documents reads what the tables below say: "m#0=a:1" is a valid document, "m#0!a" one
-// with a fault that names a, "m#*!" one that holds its manifest.
+// documents parses the text of the tables below. "m#0=a:1" is a valid document, "m#0!a" is a
+// document with a fault that names a, and "m#*!" is a document that holds its manifest.
 func documents(text string) (all []api.Document) {
 	for one := range strings.FieldsSeq(text) {
 		if id, name, ok := strings.Cut(one, "!"); ok {
@@ -50,9 +52,9 @@ func documents(text string) (all []api.Document) {
 	return all
 }
 
-// String is what the set has, ordered by ID: "m#0=a:1" for an entry, "m#0=a:1!b" where its
-// document has a fault and names b, "m#0!b" for such a document without an entry. What is
-// not first of its identity is in parentheses.
+// String returns the content of the set, ordered by ID: "m#0=a:1" is an entry, "m#0=a:1!b" is
+// an entry whose document has a fault and names b, and "m#0!b" is such a document without an
+// entry. An entry that is not the first of its identity is in parentheses.
 func (s *Set) String() string {
 	ids := map[string]bool{}
 	for id := range s.entries {
@@ -84,7 +86,7 @@ func sorted(all []string) []string {
 	return all
 }
 
-// step is one delivery and what the set has after it.
+// step is one delivery and the expected content of the set after it.
 type step struct {
 	snapshot bool
 	docs     string
@@ -113,7 +115,7 @@ func play(t *testing.T, tests map[string][]step) {
 	}
 }
 
-// checkDisk brings a disk to what a delivery has changed, and compares it with the set.
+// checkDisk applies the changes of a delivery to a disk and compares the disk with the set.
 func checkDisk(t *testing.T, step int, s *Set, r *Result, disk map[string]string) {
 	t.Helper()
 	for _, e := range r.Changed {

@@ -13,7 +13,7 @@ import (
 	"github.com/wardlet/wardlet/core/state"
 )
 
-// limit is how long the filters of these tests may hold something back.
+// limit is how long the filters of these tests may hold back a version.
 const limit = 10 * time.Minute
 
 var start = time.Unix(1_760_000_000, 0)
@@ -100,7 +100,7 @@ func TestDue_anAnswerEndsTheWaitForTheDisk(t *testing.T) {
 	t.Parallel()
 	h := Restored(&state.Suppressed{Since: start.Add(-limit), Until: start}, "", start)
 	h.Asked(1, version("web:1"), start)
-	h.Failed(errors.New("no space left on device"), start, 10*time.Second) // its time was over while the question was under way
+	h.Failed(errors.New("no space left on device"), start, 10*time.Second) // the limit has passed
 	h.Answered(&api.FilterVerdict{Answer: api.Drop, Limit: 3 * limit}, start.Add(time.Second))
 	if due := h.Due(); !due.Equal(start.Add(2 * limit)) {
 		t.Errorf("it is looked at again at %v; what is due and does not change is due for ever", due)

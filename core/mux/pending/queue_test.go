@@ -58,7 +58,7 @@ func TestAnswered_saysWhenWhatIsHeldIsDue(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		verdicts []api.Verdict
-		want     time.Duration // negative: never
+		want     time.Duration // negative if it is never due
 	}{
 		"allow":                     {[]api.Verdict{{Answer: api.Allow}}, -1},
 		"deny":                      {[]api.Verdict{{Answer: api.Deny}}, -1},

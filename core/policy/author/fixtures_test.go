@@ -19,7 +19,8 @@ func (l scripted) Load(ctx context.Context, binary []byte, o wasm.Options) (eval
 	return l.Scripts.Load(ctx, binary, o)
 }
 
-// policiesIn returns how the policies of a directory are loaded, whose plugins are scripts.
+// policiesIn returns the options to load the policies of a directory, with scripts as
+// plugins.
 func policiesIn(d policytest.Tree, s *policytest.Scripts) rollout.Options {
 	return rollout.Options{
 		Options: bundle.Options{Dir: d.Dir}, Node: "node-1", Loader: scripted{s}, Logger: slog.New(slog.DiscardHandler), Now: time.Now,

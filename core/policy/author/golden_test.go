@@ -18,7 +18,7 @@ func TestWhatIsNoGoldenFileIsAnErrorWithItsLine(t *testing.T) {
 	}
 }
 
-// FuzzGolden wants that whatever is taken is no other than itself.
+// FuzzGolden checks that every golden result that is accepted equals itself.
 func FuzzGolden(f *testing.F) {
 	f.Add([]byte(`{"module": "ab", "verdict": {"answer": "deny", "patch": [ {"op": "test"} ], "reads": [], "fuel": 12}}`))
 	f.Add([]byte(`{"verdict": {"patch": null, "annotations": {}}}`))

@@ -278,7 +278,8 @@ func TestATenantsDocumentsAreDecodedOnlyAsFarAsTheyHaveRoom(t *testing.T) {
 	}
 }
 
-// Not parallel: what others allocate would count.
+// TestADocumentTakesNoMoreMemoryThanItIsCountedFor is not parallel: it measures what the
+// whole process allocates.
 func TestADocumentTakesNoMoreMemoryThanItIsCountedFor(t *testing.T) {
 	d := policytest.NewTree(t)
 	d.Write("m.wasm", "allow")
@@ -290,7 +291,7 @@ func TestADocumentTakesNoMoreMemoryThanItIsCountedFor(t *testing.T) {
 		d.Write(fmt.Sprintf("p%d.toml", i), strings.Replace(policytest.DocumentOf(fmt.Sprintf("p%d", i), "allow", "mode = \"off\"", more), fmt.Sprintf("p%d.wasm", i), "m.wasm", 1))
 	}
 	o := Options{Dir: d.Dir}
-	if err := Read(o).Err(); err != nil { // what is made once is made now
+	if err := Read(o).Err(); err != nil { // makes what is made only once before the measurement
 		t.Fatal(err)
 	}
 	used := func() int64 {

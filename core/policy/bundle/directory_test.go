@@ -159,7 +159,7 @@ func TestALinkThatComesBetweenTheLookAndTheReadIsNotFollowed(t *testing.T) {
 			d.Write("real/"+name, "public")
 			d.Write("elsewhere/"+name, "secret")
 			policytest.Must(t, os.Symlink("elsewhere/"+part, filepath.Join(d.Dir, "link")))
-			// The name is in turn what it should be and the link.
+			// The name is in turn the real file and a link.
 			place, own := filepath.Join(d.Dir, part), filepath.Join(d.Dir, "real", part)
 			policytest.Must(t, os.Rename(own, place))
 			stop := make(chan struct{})

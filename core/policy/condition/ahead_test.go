@@ -11,7 +11,7 @@ import (
 	"cel.dev/cel-go/interpreter"
 )
 
-// callOf is a call of an operation with constants.
+// callOf returns a call of an operation with constant arguments.
 func callOf(overload string, args ...ref.Val) interpreter.InterpretableCall {
 	parts := make([]interpreter.InterpretableV2, 0, len(args))
 	for i, arg := range args {
@@ -37,7 +37,7 @@ func TestTheCountEndsAnOperationBeforeItIsDone(t *testing.T) {
 	}
 }
 
-// execute reports whether the count ended it.
+// execute reports whether the cost limit stopped the evaluation.
 func execute(t *testing.T, i interpreter.InterpretableV2, limit uint64) (stopped bool) {
 	t.Helper()
 	f := &found{called: map[string]bool{overloads.SizeString: true}}
@@ -56,7 +56,8 @@ func execute(t *testing.T, i interpreter.InterpretableV2, limit uint64) (stopped
 	return false
 }
 
-// What goes through a text or a list for one step of CEL.
+// TestOperationsAreCountedAhead covers the operations that CEL counts as one step although
+// they read a whole string or list.
 func TestOperationsAreCountedAhead(t *testing.T) {
 	t.Parallel()
 	f := &found{}
@@ -94,7 +95,8 @@ func TestOperationsAreCountedAhead(t *testing.T) {
 	}
 }
 
-// CEL would search for a pattern first and count then.
+// TestAProgramSearchesOnlyForPatternsThatAreCountedAhead replaces the pattern: CEL itself
+// would search first and count afterwards.
 func TestAProgramSearchesOnlyForPatternsThatAreCountedAhead(t *testing.T) {
 	t.Parallel()
 	l, err := newLanguage()
@@ -106,7 +108,7 @@ func TestAProgramSearchesOnlyForPatternsThatAreCountedAhead(t *testing.T) {
 		must(t, issues.Err())
 		f, err := inspect(checked.NativeRep())
 		must(t, err)
-		f.patterns["web"] = regexp.MustCompile("never") // what CEL would not know of
+		f.patterns["web"] = regexp.MustCompile("never") // CEL's own search does not use this pattern
 		program, err := l.plan(checked, f)
 		must(t, err)
 		if got, _, err := program.Eval(NewInput(webRequest())); err != nil || got != types.False {

@@ -4,8 +4,8 @@ import (
 	"testing"
 )
 
-// BenchmarkMatches asks conditions of different kinds. The input is made once,
-// as for all conditions of a decision; what making it takes is "input".
+// BenchmarkMatches evaluates conditions of different kinds. The input is made once, as for
+// all conditions of a decision; "input" measures making the input.
 func BenchmarkMatches(b *testing.B) {
 	for _, test := range []struct{ name, expression string }{
 		{"flag", "object.spec.hostNetwork == true"},
@@ -37,8 +37,7 @@ func BenchmarkMatches(b *testing.B) {
 	})
 }
 
-// BenchmarkUnit asks conditions that cost MaxCost; ns/unit is what one unit
-// takes.
+// BenchmarkUnit evaluates conditions that cost MaxCost. ns/unit is the time of one unit.
 func BenchmarkUnit(b *testing.B) {
 	pod := largePod()
 	for name, expression := range dearest {

@@ -116,7 +116,8 @@ func TestAnExpressionMayBe(t *testing.T) {
 	}
 }
 
-// What takes a parser and a checker long: the same again and again.
+// TestCompilingIsBounded compiles expressions that take a parser or a checker long: one part
+// repeated many times.
 func TestCompilingIsBounded(t *testing.T) {
 	t.Parallel()
 	for _, unit := range []string{

@@ -10,8 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// dearest are conditions that cost more than they may for a large pod, each by
-// something else.
+// dearest are conditions that exceed the cost limit for a large pod, each with different
+// operations.
 var dearest = map[string]string{
 	"nested":    "object.spec.containers.all(a, object.spec.containers.all(b, a.name != b.image))",
 	"doubling":  "['0123456789']" + strings.Repeat(".map(x, x + x)", 16) + "[0] == ''",
@@ -27,7 +27,7 @@ var dearest = map[string]string{
 	"duration":  "object.spec.containers.all(a, a.args.all(s, duration(s.startsWith('x') ? s : '1h1m1s') > duration('1s')))",
 }
 
-// largePod has many containers with long arguments, and many annotations.
+// largePod returns a pod with many containers, long arguments and many annotations.
 func largePod() *corev1.Pod {
 	p := webPod()
 	for i := range 5000 {
@@ -41,7 +41,7 @@ func largePod() *corev1.Pod {
 	return p
 }
 
-// patience is far more than an evaluation may take, on a machine that is busy.
+// patience is far longer than an evaluation may take, even on a busy machine.
 const patience = 5 * time.Second
 
 func TestACostlyConditionIsStopped(t *testing.T) {
@@ -86,8 +86,8 @@ func TestAConditionThatCouldCostFarTooMuchIsRefused(t *testing.T) {
 	}
 }
 
-// The cost is part of what is charged and recorded: it must not change by
-// accident, nor differ between machines.
+// TestCostsAre pins the costs of expressions. Costs are charged and recorded, so they must
+// not change by accident, nor differ between machines.
 func TestCostsAre(t *testing.T) {
 	t.Parallel()
 	long := webRequest()
@@ -122,7 +122,8 @@ func TestCostsAre(t *testing.T) {
 	}
 }
 
-// Go goes through a map in another order each time.
+// TestTheOrderOfAMapDoesNotMatter repeats evaluations, because Go iterates over a map in a
+// different order each time.
 func TestTheOrderOfAMapDoesNotMatter(t *testing.T) {
 	t.Parallel()
 	c := compiled(t, "object.metadata.annotations.exists(k, object.metadata.annotations[k] == 'yes')")

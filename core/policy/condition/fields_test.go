@@ -160,7 +160,8 @@ func TestWithoutAPodAllReadsAsNotSet(t *testing.T) {
 	}
 }
 
-// A field that nothing can read must be left out on purpose.
+// TestEveryFieldCanBeReadWhereNothingIsSet also checks that a field that no expression can
+// read is left out on purpose.
 func TestEveryFieldCanBeReadWhereNothingIsSet(t *testing.T) {
 	t.Parallel()
 	l, err := theLanguage()
@@ -235,7 +236,7 @@ func TestNothingIsWritten(t *testing.T) {
 	if diff := cmp.Diff(old, r.OldObject); diff != "" {
 		t.Error(diff)
 	}
-	// Quantities keep their text once they were asked for it.
+	// A quantity caches its text when the text is read.
 	if memory := r.Object.Spec.Containers[0].Resources.Requests["memory"]; memory != before.Spec.Containers[0].Resources.Requests["memory"] {
 		t.Error("a quantity was written")
 	}

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// seeds are expressions of every kind, good and bad.
+// seeds are valid and invalid expressions of every kind.
 var seeds = []string{
 	"object.spec.hostNetwork == true",
 	"object.metadata.labels['tier'] == 'web' || has(object.spec.hostUsers)",
@@ -46,8 +46,8 @@ func FuzzCompile(f *testing.F) {
 	})
 }
 
-// FuzzMatches asks twice, with equal pods whose maps Go goes through in
-// another order: all must be the same.
+// FuzzMatches evaluates each condition twice, with equal pods whose maps Go iterates over in
+// different orders. The results must be equal.
 func FuzzMatches(f *testing.F) {
 	for _, seed := range seeds {
 		f.Add(seed, "aabbc", uint16(3))

@@ -7,7 +7,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Not parallel: it measures what the whole process allocates.
+// TestGoingThroughObjectsCostsOnlyThoseThatAreLookedAt is not parallel: it measures what the
+// whole process allocates.
 func TestGoingThroughObjectsCostsOnlyThoseThatAreLookedAt(t *testing.T) {
 	p := webPod()
 	p.Spec.Containers = make([]corev1.Container, 100_000)

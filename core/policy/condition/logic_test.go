@@ -10,7 +10,7 @@ import (
 	"cel.dev/cel-go/interpreter"
 )
 
-// asCEL is a condition whose logic is CEL's own.
+// asCEL returns a condition with CEL's own logic operators.
 func asCEL(t *testing.T, expression string) *Condition {
 	t.Helper()
 	l, err := newLanguage()

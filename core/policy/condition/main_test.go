@@ -31,7 +31,7 @@ func compiled(tb testing.TB, expression string) *Condition {
 
 var testTime = time.Date(2026, 3, 1, 12, 30, 15, 0, time.UTC)
 
-// webPod has something of everything that conditions look at.
+// webPod has a value in every kind of field that conditions read.
 func webPod() *corev1.Pod {
 	return &corev1.Pod{
 		TypeMeta: metav1.TypeMeta{Kind: "Pod", APIVersion: "v1"},

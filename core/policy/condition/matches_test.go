@@ -76,7 +76,7 @@ func TestOneInputServesManyConditions(t *testing.T) {
 	}
 }
 
-// broken is a program that fails in ways that none of ours should.
+// broken is a program that fails in ways in which no real program should.
 type broken struct {
 	cel.Program
 	value types.Bool
@@ -109,7 +109,7 @@ func TestAFailureNamesTheConditionOnOneLine(t *testing.T) {
 	}
 }
 
-// What is done to values of conditions must never end the agent.
+// TestAPanicIsAnError checks that a panic during an evaluation does not crash the agent.
 func TestAPanicIsAnError(t *testing.T) {
 	t.Parallel()
 	c := compiled(t, "object.spec.hostNetwork")

@@ -54,7 +54,7 @@ func TestWhatIsKnownToBePaidDoesNotGrowForever(t *testing.T) {
 	}
 }
 
-// onDisk is how many bytes of records are below a directory.
+// onDisk returns the size in bytes of the records below a directory.
 func onDisk(t *testing.T, dir string) (bytes int64) {
 	t.Helper()
 	policytest.Must(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {

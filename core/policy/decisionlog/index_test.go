@@ -25,7 +25,7 @@ func TestTheIndexKnowsWhatWasMadeLast(t *testing.T) {
 	}
 	for n := 1; n <= 10*indexedAtLeast; n++ {
 		note(n, 1)
-		note(1, n) // it is made again and again
+		note(1, n) // decision 1 is repeated again and again
 	}
 	known := 0
 	for n := 1; n <= 10*indexedAtLeast; n++ {

@@ -274,7 +274,7 @@ func TestWhatIsNotShownAnyMoreIsNotWrittenAgain(t *testing.T) {
 			t.Errorf("%d are written, %d shown, the last is %s", len(d.Has()), len(shown), shown[len(shown)-1])
 		}
 		time.Sleep(countsPeriod)
-		r.Put(recorded("0", "", "no", func() {})) // it is not shown now
+		r.Put(recorded("0", "", "no", func() {})) // the shown decisions no longer include this one
 		synctest.Wait()
 		if got := counted(d, "-1"); got != 4 {
 			t.Errorf("the first is on record as made %d times", got)
@@ -307,7 +307,7 @@ func TestWhatIsPendingAtTheEndIsWritten(t *testing.T) {
 	})
 }
 
-// recorded is a decision that is to be put on record.
+// recorded returns a decision to record.
 func recorded(name, tenant, text string, answer func()) *Recording {
 	q := policytest.Question(name)
 	x := &Recording{Request: policytest.Request(q), Answer: answer, Decision: api.Decision{
@@ -317,7 +317,7 @@ func recorded(name, tenant, text string, answer func()) *Recording {
 	return x
 }
 
-// shownAs are the decisions as people see them.
+// shownAs returns the decisions as users see them.
 func shownAs(d *Decisions) (list []string) {
 	all := d.Newest()
 	for i := range all {
@@ -327,13 +327,13 @@ func shownAs(d *Decisions) (list []string) {
 	return list
 }
 
-// recording runs a recorder in a bubble.
+// withRecorder runs a recorder with an empty disk in a bubble.
 func withRecorder(t *testing.T, do func(t *testing.T, r *Recorder, d *policytest.RecordDisk, log *policytest.Logs)) {
 	t.Helper()
 	withRecorderOn(t, &policytest.RecordDisk{}, do)
 }
 
-// withRecorderOn runs a recorder in a bubble, with a disk that may have something.
+// withRecorderOn runs a recorder in a bubble, with a disk that may already hold records.
 func withRecorderOn(t *testing.T, d *policytest.RecordDisk, do func(t *testing.T, r *Recorder, d *policytest.RecordDisk, log *policytest.Logs)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -362,11 +362,11 @@ func TestCountsThatAreNotWrittenAreKept(t *testing.T) {
 		again()
 		d.Set(errors.New("the disk is full"), nil)
 		time.Sleep(countsPeriod)
-		again() // it was decided three times before
+		again() // three equal decisions were recorded before
 		d.Set(nil, nil)
 		d.Counts = nil
 		time.Sleep(countsPeriod)
-		r.Put(recorded("db", "", "no", func() {})) // nothing is repeated
+		r.Put(recorded("db", "", "no", func() {})) // this decision repeats none
 		synctest.Wait()
 		if len(d.Counts) != 1 || d.Counts[0].Count != 4 {
 			t.Errorf("counts %+v", d.Counts)

@@ -58,12 +58,12 @@ func TestABreakerOpensAfterFailuresInARowAndTriesAgain(t *testing.T) {
 	}
 }
 
-// asksFor identifies a question by a number.
+// asksFor returns a function that returns the ID of question n.
 func asksFor(n int) func() QuestionID {
 	return func() QuestionID { return QuestionID(sha256.Sum256([]byte{byte(n), byte(n >> 8)})) }
 }
 
-// refuses reports whether a question that failed before is not asked.
+// refuses reports whether the breaker refuses question n, which failed before.
 func refuses(t *testing.T, b *breakers, tenant string, n int, now time.Time) bool {
 	t.Helper()
 	wait, err := b.open(tenant, asksFor(n), MaxTurn, now)
@@ -91,7 +91,7 @@ func TestBreaker_halfOpensForOneThatFailedBesideTheTurnsOfOthers(t *testing.T) {
 	if refuses(t, &b, "", 0, now) || !refuses(t, &b, "", 1, now) {
 		t.Error("of those that failed not one is tried")
 	}
-	// The one that is tried takes no turn of another.
+	// The retry of a failed question uses up no other question's turn.
 	if wait, err := b.open("", asksFor(101), MaxTurn, now); wait != 0 || err != nil {
 		t.Errorf("its turn has come: %s, %v", wait, err)
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 )
 
-// rich is a pod that has some of everything.
+// rich returns a pod with values in many fields.
 func rich() *v1.Pod {
 	cpu := v1.ResourceRequirements{Requests: v1.ResourceList{"cpu": resource.MustParse("1")}}
 	return policytest.SomePod("web", func(p *v1.Pod) {
@@ -110,7 +110,7 @@ func TestOnlyUpdatesChangeSomething(t *testing.T) {
 	}
 }
 
-// fill makes a value another one than zero.
+// fill sets v to a value other than zero.
 func fill(v reflect.Value) {
 	if v.Type() == reflect.TypeFor[resource.Quantity]() {
 		v.Set(reflect.ValueOf(resource.MustParse("7")))
@@ -140,8 +140,8 @@ func fill(v reflect.Value) {
 	}
 }
 
-// eachField asks what changes with each field of the struct that in returns of
-// a pod; words are those of the fields that have another than rest.
+// eachField changes each field of the struct that in returns for a pod, one at a time, and
+// checks the word for the change. The word is rest, unless words has another for the field.
 func eachField(t *testing.T, in func(*v1.Pod) any, rest string, words map[string]string) {
 	t.Helper()
 	fields := reflect.VisibleFields(reflect.TypeOf(in(rich())).Elem())

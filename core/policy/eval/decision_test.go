@@ -113,8 +113,8 @@ func TestWithoutALastVerdictOnTheInstanceThePodIsHeld(t *testing.T) {
 	}
 }
 
-// failing loads a policy that answers once by its script and fails from then
-// on, with further lines in its document, and returns what it says then.
+// failing loads a policy whose first call follows its script and whose later calls fail;
+// lines are further keys. It returns the verdicts of the first and the second call.
 func failing(t *testing.T, script, lines string, d *Decision) (first, then api.Verdict) {
 	t.Helper()
 	s := policytest.NewScripts()

@@ -12,7 +12,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy/spec"
 )
 
-// loadOnce loads what a directory holds, and shares the plugins of running. It does not
+// loadOnce loads the policies of a directory and shares the plugins of running. It does not
 // run the policies' tests.
 func loadOnce(t *testing.T, d policytest.Tree, s *policytest.Scripts, running *Set) (*Set, error) {
 	t.Helper()
@@ -60,7 +60,7 @@ func loadFor(t *testing.T, d policytest.Tree, s *policytest.Scripts, running *Se
 	return loaded, nil
 }
 
-// deciding is a decision on a question from a file, at a fixed time.
+// deciding returns a decision on a question from a file, at a fixed time.
 func deciding(q api.Question) *Decision {
 	return &Decision{Hook: api.HookAdmit, Node: "node-1", Request: policytest.Request(q), Names: []string{q.Pod.Namespace + "/" + q.Pod.Name}, Current: &sched.CurrentPolicy{}}
 }

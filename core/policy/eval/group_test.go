@@ -249,7 +249,8 @@ func TestWhatAGroupCostsIsPaidFor(t *testing.T) {
 	}
 }
 
-// loadGroup makes a set of members m0, m1, … with these scripts and of a group of them.
+// loadGroup returns a set of members m0, m1, … with these scripts, and of a group with the
+// expression.
 func loadGroup(t *testing.T, s *policytest.Scripts, expression, keys string, texts ...string) *Set {
 	t.Helper()
 	d := policytest.NewTree(t)

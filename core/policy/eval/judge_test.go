@@ -15,8 +15,8 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// loadScripts makes a set of policies p0, p1, … with these scripts, each of
-// which may go on with keys after a newline.
+// loadScripts returns a set of policies p0, p1, … with these scripts. The text after the
+// first newline has further keys.
 func loadScripts(t *testing.T, s *policytest.Scripts, texts ...string) *Set {
 	t.Helper()
 	d := policytest.NewTree(t)

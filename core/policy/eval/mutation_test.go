@@ -18,7 +18,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// ownersSet loads policies of an owner, by their names.
+// ownersSet loads an owner's policies. documents has scripts and further keys by policy name.
 func ownersSet(t *testing.T, s *policytest.Scripts, tenant string, documents map[string]string) *Set {
 	t.Helper()
 	d := policytest.NewTree(t)
@@ -234,7 +234,7 @@ func TestWhatAnUpdateChangesIsSaidOfThePodAsItIsByThen(t *testing.T) {
 	})
 	d := deciding(q)
 	d.Request.Changed = Changes(&q)
-	for range 2 { // also when it is decided once more
+	for range 2 { // the result is the same the second time
 		Judge(t.Context(), []*Set{loaded}, d, api.Allow)
 		for policy, want := range map[string]string{"p0": "img map[tier:web] [images]", "p1": "other map[tier:web] []"} {
 			if got := s.Saw(policy); got != want {
@@ -249,7 +249,7 @@ func TestPodsOfAnAPIServerAreChangedOnlyWhereTheOperatorSaysSo(t *testing.T) {
 	for name, test := range map[string]struct {
 		keys, patch string
 		allowed     bool
-		want        string // the failure, empty for none
+		want        string // the failure, empty if there is none
 	}{
 		"not without mutate_api":            {policytest.ImagePath, policytest.ToImage("x"), false, "policy.mutate_api = true"},
 		"an image with it":                  {policytest.ImagePath, policytest.ToImage("x"), true, ""},

@@ -137,7 +137,7 @@ func TestWhatIsTooMuchIsForgottenOnTheDiskToo(t *testing.T) {
 		l.Put(p, strconv.Itoa(i), "", answering(api.Allow), policytest.Instant.Add(time.Duration(i)))
 	}
 	flush(t, l, true)
-	l.total += maxLasts - 4 // as if there were so many
+	l.total += maxLasts - 4 // as if the cache held so many verdicts
 	l.shrink()
 	flush(t, l, true)
 	all, _ := dir.Opinions().Load()
@@ -155,7 +155,7 @@ func answering(answer api.Answer) *PolicyResult {
 	return &PolicyResult{Opinion: api.Opinion{Answer: answer}}
 }
 
-// evicting has a verdict pushed out while it is written.
+// evicting calls during while verdicts are written, so that a test can evict one.
 type evicting struct {
 	Opinions
 	during func()
@@ -166,7 +166,7 @@ func (e *evicting) Apply(put []state.LastOpinions, remove []string) error {
 	return e.Opinions.Apply(put, remove)
 }
 
-// flush has verdicts written, which fails or not.
+// flush writes the verdicts; want is whether that succeeds.
 func flush(t *testing.T, l *VerdictCache, want bool) {
 	t.Helper()
 	if got := l.kept.Flush(); got != want {
@@ -174,7 +174,7 @@ func flush(t *testing.T, l *VerdictCache, want bool) {
 	}
 }
 
-// lasting is a policy whose last verdict counts.
+// lasting returns a policy with on_error = "last_verdict".
 func lasting(name string) *Policy {
 	return &Policy{Document: &spec.Document{Keys: spec.Keys{Name: name, OnError: spec.LastVerdict}}}
 }

@@ -18,7 +18,7 @@ import (
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// telling is a plugin that explains its answer with the document of the object.
+// telling returns a plugin that explains its answer with the document of the object.
 func telling() []byte {
 	const at, most = 4096, 32 << 10
 	m := w.Plugin(w.JSON, w.Explain)
@@ -75,7 +75,7 @@ func TestTheNodesNameCountsOnce(t *testing.T) {
 
 func TestWhatTheNodeAddsToAManifestIsAddedOnce(t *testing.T) {
 	t.Parallel()
-	// The result is a pod that could be patched, decoded and stored again.
+	// The result must be a pod that can be patched, decoded and stored again.
 	p := staticPod(t)
 	for i := range 5 {
 		got := applied(t, p, `[{"op":"add","path":"/metadata/labels/n","value":"`+string(rune('a'+i))+`"}]`, everything(false))

@@ -55,7 +55,7 @@ const webOfAPI = `{"apiVersion":"v1","kind":"Pod",
  "volumes":[{"name":"data","emptyDir":{}},{"name":"host","hostPath":{"path":"/srv","type":""}}]},
 "status":{"phase":"Running","qosClass":"Burstable"}}`
 
-// staticPod is webManifest as a source hands it over.
+// staticPod returns the pod of webManifest as a source returns it.
 func staticPod(tb testing.TB) *v1.Pod {
 	tb.Helper()
 	docs := manifest.Decode([]byte(webManifest), manifest.DecodeFrom{Source: "manifests", Kind: api.KindFile, File: "/m/web.yaml", NodeName: "Node-1"})
@@ -65,7 +65,7 @@ func staticPod(tb testing.TB) *v1.Pod {
 	return docs[0].Pod
 }
 
-// apiPod is webOfAPI as a source hands it over.
+// apiPod returns the pod of webOfAPI as a source returns it.
 func apiPod(tb testing.TB) *v1.Pod {
 	tb.Helper()
 	p := &v1.Pod{}
@@ -77,7 +77,7 @@ func apiPod(tb testing.TB) *v1.Pod {
 	return d.Pod
 }
 
-// everything reaches all that a policy may change.
+// everything returns a reach that includes all that a policy may change.
 func everything(api bool) Reach {
 	return Reach{Paths: []string{"/metadata", "/spec"}, API: api, MutateAPI: api}
 }
@@ -89,7 +89,7 @@ func must(tb testing.TB, err error) {
 	}
 }
 
-// applied applies a patch that must be applied, to a pod that must stay as it is.
+// applied applies a patch that must succeed, and checks that p stays unchanged.
 func applied(tb testing.TB, p *v1.Pod, patch string, r Reach) Result {
 	tb.Helper()
 	was := p.DeepCopy()
@@ -103,7 +103,7 @@ func applied(tb testing.TB, p *v1.Pod, patch string, r Reach) Result {
 	return result
 }
 
-// refused applies a patch that must not be applied, and checks the error.
+// refused applies a patch that must fail, and checks the error and that p stays unchanged.
 func refused(tb testing.TB, p *v1.Pod, patch string, r Reach, as error, want string) {
 	tb.Helper()
 	was := p.DeepCopy()
@@ -123,7 +123,7 @@ func refused(tb testing.TB, p *v1.Pod, patch string, r Reach, as error, want str
 	}
 }
 
-// textOf is a value as JSON.
+// textOf returns a value as JSON.
 func textOf(tb testing.TB, value any) string {
 	tb.Helper()
 	text, err := json.Marshal(value)

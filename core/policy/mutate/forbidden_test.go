@@ -7,7 +7,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// step is one operation of a row below.
+// step is the patch operation of a test case.
 type step struct{ op, path, value string }
 
 func (s step) String() string {
@@ -18,8 +18,8 @@ func (s step) String() string {
 	return patch + `}`
 }
 
-// waysTo returns patches that all do what a step does: by itself, spelled with
-// escapes of JSON, and by replacing each of the parents up to the whole.
+// waysTo returns patches with the same effect as a step: the step itself, the step with JSON
+// escapes, and one that replaces a parent for each parent up to the whole document.
 func waysTo(t *testing.T, p *v1.Pod, s step) map[string]string {
 	t.Helper()
 	path := s.path
@@ -116,7 +116,7 @@ func TestNoPolicyMayChange(t *testing.T) {
 			for way, patch := range waysTo(t, p, test.step) {
 				t.Run(way, func(t *testing.T) {
 					t.Parallel()
-					// Below the place there may be more to name.
+					// The error may name a field below the place.
 					refused(t, p, patch, r, ErrReach, "it changes \""+at.String())
 					refused(t, p, patch, r, ErrReach, ", which no policy may: "+test.why)
 				})
@@ -175,7 +175,8 @@ func TestOfAnAPIPodNoPolicyMayChange(t *testing.T) {
 	}
 }
 
-// What this version runs no API pods with is held to the same rules.
+// TestOfAnAPIPodNoPolicyMayChangeAlso covers fields of API pods that this version does not
+// support: the rules apply to them too.
 func TestOfAnAPIPodNoPolicyMayChangeAlso(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

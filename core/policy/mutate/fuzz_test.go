@@ -36,15 +36,15 @@ var fuzzPatches = []string{
 	`[{"op":"add","path":"/metadata/annotations/<<","value":"*a"},{"op":"add","path":"/metadata/labels/a~0b","value":"\u2028\ud800"}]`,
 }
 
-// forbiddenAnew are the places that no policy may change, written down once
-// more in another way.
+// forbiddenAnew matches the places that no policy may change. This is a second, independent
+// definition, as are mayAnew and ofAPIAnew.
 var (
 	forbiddenAnew = regexp.MustCompile(`^/(?:apiVersion|kind|status|spec/nodeName|metadata/(?:labels|annotations)/wardlet\.dev~1|metadata/annotations/kubernetes\.io~1config\.)`)
 	mayAnew       = regexp.MustCompile(`^/(?:spec(?:/|$)|metadata/(?:labels|annotations)(?:/|$))`)
 	ofAPIAnew     = regexp.MustCompile(`^/spec/(?:serviceAccount|automountService|volumes/\d+/name|[a-zC]+ontainers/\d+/(?:name|ports|resources/requests))`)
 )
 
-// leaves are the values of a document that hold no others, by their places.
+// leaves returns, by place, the values of a document that contain no other values.
 func leaves(tb testing.TB, p *v1.Pod) map[string]string {
 	tb.Helper()
 	values, err := valuesOf(p)
@@ -59,8 +59,8 @@ func leaves(tb testing.TB, p *v1.Pod) map[string]string {
 	return found
 }
 
-// changedLeaves are the places of leaves that differ. An empty object that holds
-// something in the other document is no leaf there.
+// changedLeaves returns the places of leaves that differ. An object that is empty in one
+// document, but not in the other, is not a leaf.
 func changedLeaves(before, after map[string]string) []string {
 	holds := func(in map[string]string, at string) bool {
 		for other := range in {
@@ -102,7 +102,7 @@ func FuzzApply(f *testing.F) {
 	})
 }
 
-// The parts that FuzzComposed makes patches of.
+// FuzzComposed makes patches of these parts.
 var (
 	composedOps   = []string{"add", "replace", "remove", "test"}
 	composedPaths = []string{
@@ -124,7 +124,7 @@ var (
 	composedReaches = [][]string{{"/spec", "/metadata"}, {"/spec/containers/*/image", "/metadata/labels/*"}, {"/spec/containers", "/metadata/labels/a"}}
 )
 
-// FuzzComposed makes patches of parts that fit a pod more often than not.
+// FuzzComposed applies patches made of parts that often fit a pod.
 func FuzzComposed(f *testing.F) {
 	for path := range composedPaths {
 		for value := range composedValues {
@@ -151,7 +151,7 @@ func FuzzComposed(f *testing.F) {
 	})
 }
 
-// checkApply applies a patch and checks all that is promised of it.
+// checkApply applies a patch and checks everything that Apply promises.
 func checkApply(t *testing.T, p *v1.Pod, patch []byte, r Reach) {
 	t.Helper()
 	was := p.DeepCopy()
@@ -184,7 +184,7 @@ func checkApply(t *testing.T, p *v1.Pod, patch []byte, r Reach) {
 	}
 }
 
-// checkReach checks each leaf that is different against what the reach says.
+// checkReach checks that the reach allows the change of each leaf that differs.
 func checkReach(t *testing.T, p *v1.Pod, got Result, r Reach) {
 	t.Helper()
 	changed := changedLeaves(leaves(t, p), leaves(t, got.Pod))
@@ -213,7 +213,7 @@ func checkReach(t *testing.T, p *v1.Pod, got Result, r Reach) {
 	}
 }
 
-// checkValid checks that the pod's source could have given it.
+// checkValid checks that the pod's source could have returned the pod.
 func checkValid(t *testing.T, p *v1.Pod, fromAPI bool) {
 	t.Helper()
 	again := p.DeepCopy()
@@ -242,9 +242,9 @@ func checkValid(t *testing.T, p *v1.Pod, fromAPI bool) {
 	}
 }
 
-// FuzzSteps compares the steps with those of another implementation of RFC 6902,
-// where that one can be asked: it has no empty keys, compares numbers by their
-// texts and does not survive a test of null.
+// FuzzSteps compares the steps with another implementation of RFC 6902. It skips patches that
+// the other one does not support: that one has no empty keys, compares numbers as texts and
+// crashes on a test of null.
 func FuzzSteps(f *testing.F) {
 	document, err := valuesOf(staticPod(f))
 	must(f, err)
@@ -272,7 +272,7 @@ func FuzzSteps(f *testing.F) {
 		options.SupportNegativeIndices = false
 		text, theirs := other.ApplyWithOptions([]byte(textOf(t, document)), options)
 		if ours != nil {
-			// It takes indices that are written otherwise, too.
+			// The other implementation also accepts indices in other notations.
 			if theirs == nil && !strings.Contains(ours.Error(), "is no index of a list") {
 				t.Fatalf("refused: %v", ours)
 			}

@@ -150,8 +150,8 @@ func TestAPatchIsBounded(t *testing.T) {
 
 func TestValuesOfOperationsAreApart(t *testing.T) {
 	t.Parallel()
-	// What an operation put in is changed by a later one; equal values of other
-	// operations must not change with it.
+	// A later operation may change a value that an operation added. Equal values that other
+	// operations added must not change with it.
 	p := staticPod(t)
 	got := applied(t, p, `[
 		{"op":"add","path":"/spec/containers/0/command","value":["a","b"]},

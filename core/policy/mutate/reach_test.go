@@ -13,7 +13,7 @@ func TestAPolicyMayChange(t *testing.T) {
 	for name, test := range map[string]struct {
 		paths []string
 		step  step
-		// want is what an error says, empty where the change is within reach.
+		// want is a part of the error, empty if the change is within reach.
 		want string
 	}{
 		"nothing, without paths": {

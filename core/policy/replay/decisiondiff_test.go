@@ -25,8 +25,8 @@ import (
 	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// decidedBy has a pod decided by a plugin of an agent with a configuration, and returns the
-// state directory and that of the policies.
+// decidedBy records a decision that a plugin makes about a pod under a configuration. It
+// returns the state directory and the policy directory.
 func decidedBy(t *testing.T, cfg *config.Config, plugin []byte) (dir, policies string) {
 	t.Helper()
 	policytest.Must(t, parts.WithEngine(cfg, func(engine *wasm.Engine) error {
@@ -36,7 +36,7 @@ func decidedBy(t *testing.T, cfg *config.Config, plugin []byte) (dir, policies s
 	return dir, policies
 }
 
-// decidedWith does the same with plugins of a loader, for modules of so many bytes.
+// decidedWith is decidedBy with the plugins of a loader, for modules of at most moduleBytes.
 func decidedWith(t *testing.T, loader eval.Loader, moduleBytes int, plugin []byte) (dir, policies string) {
 	t.Helper()
 	dir, policies = filepath.Join(t.TempDir(), "state"), t.TempDir()
@@ -88,7 +88,7 @@ func TestADecisionIsMadeAgainWhateverModulesTheConfigurationAllowsNow(t *testing
 			if err != nil {
 				t.Error(err)
 			}
-			// Other policies are held to what the configuration says.
+			// The limits of the configuration also apply to other policies.
 			_, err = DiffDecisions(t.Context(), cfg, os.DirFS(dir), DiffOptions{Dir: policies}, func(x *Differing) { same(&x.Replayed, DiffSame) })
 			if refused := errors.Is(err, ErrRefused); refused != (cfg != large) || err != nil && !refused {
 				t.Errorf("other policies: %v", err)

@@ -13,7 +13,8 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// withCandidate is a directory with a policy and a candidate for its place, and its state.
+// withCandidate returns a directory with a policy and its candidate, and the state of the
+// set.
 func withCandidate(t *testing.T) (dir string, set *api.PolicySet) {
 	t.Helper()
 	dir = t.TempDir()
@@ -63,7 +64,7 @@ func TestACandidateTakesThePlaceOfThePolicy(t *testing.T) {
 func TestACandidateWhoseFileCannotGoIsToldToBeInForce(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		// meanwhile is done between the look at both documents and the change.
+		// meanwhile runs after both documents were read and before they are changed.
 		meanwhile func(next string) error
 		want      string
 	}{

@@ -22,7 +22,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// obliging loads any module as a plugin that allows all.
+// obliging loads any module as a plugin that allows every pod.
 type obliging struct{ eval.Plugin }
 
 func (o obliging) Load(context.Context, []byte, wasm.Options) (eval.Plugin, error) { return o, nil }
@@ -38,8 +38,8 @@ func (obliging) Settle(context.Context)                             {}
 func (obliging) Rest()                                              {}
 func (obliging) Close() error                                       { return nil }
 
-// compared is what the plane says over the socket of a directory with a policy and a
-// candidate, once that may take the policy's place.
+// compared returns the set that the engine reports for a directory with a policy and a
+// candidate, once the candidate can be promoted.
 func compared(t *testing.T, dir string) *api.PolicySet {
 	t.Helper()
 	plane := policy.New(policy.Config{

@@ -24,7 +24,7 @@ import (
 
 var writeStays = flag.Bool("update", false, "write testdata/redact-*stays.txt anew")
 
-// plant puts the secret into every text that a value can have, also into keys of maps.
+// plant writes the secret into every string below a value, including keys of maps.
 func plant(t *testing.T, v reflect.Value) {
 	t.Helper()
 	switch v.Interface().(type) {
@@ -62,8 +62,8 @@ func plant(t *testing.T, v reflect.Value) {
 	}
 }
 
-// where returns the paths of a document at which the secret stands, * for an element
-// or an entry, a path that ends in "key" for a key.
+// where returns the paths in a document at which the secret is found. In a path, * stands for
+// an element or an entry, and "key" at the end for a key.
 func where(document any, path string) (all []string) {
 	switch x := document.(type) {
 	case string:
@@ -86,8 +86,9 @@ func where(document any, path string) (all []string) {
 	return all
 }
 
-// The list shows what a new version of the API adds: each path of it is one that
-// docs/policies/operation.md says stays.
+// TestInAPodThatIsRedactedNothingStaysButWhatIsListed fails if a new version of the API adds
+// a field that is not redacted. Each path in the list is one that docs/policies/operation.md
+// says stays.
 func TestInAPodThatIsRedactedNothingStaysButWhatIsListed(t *testing.T) {
 	t.Parallel()
 	p := &v1.Pod{}
@@ -105,7 +106,8 @@ func TestInAPodThatIsRedactedNothingStaysButWhatIsListed(t *testing.T) {
 	stays(t, on(), "testdata/redact-stays.txt")
 }
 
-// Of a connection the command goes, and it is gone from what is shown of it too.
+// TestRedactor_takesTheCommandOutOfAConnection checks that the command is redacted in the
+// input and in the connection's text.
 func TestRedactor_takesTheCommandOutOfAConnection(t *testing.T) {
 	t.Parallel()
 	c := &api.Connection{Kind: api.ConnectExec, Source: api.FromNodeAPI, Container: "main", Command: []string{policytest.Secret, "-p", policytest.Secret}, User: "alice", Groups: []string{"ops"}}
@@ -127,7 +129,8 @@ func TestRedactor_takesTheCommandOutOfAConnection(t *testing.T) {
 	}
 }
 
-// A digest of a ConfigMap whose values are easily guessed says what they are.
+// TestRedactor_takesTheDigestsOutOfReferences checks that digests are redacted: a digest
+// reveals values of a ConfigMap that are easily guessed.
 func TestRedactor_takesTheDigestsOutOfReferences(t *testing.T) {
 	t.Parallel()
 	documents := &decisionlog.Documents{Into: map[string][]byte{}}
@@ -143,13 +146,13 @@ func TestRedactor_takesTheDigestsOutOfReferences(t *testing.T) {
 	}
 }
 
-// anything are artifacts that have a document without anything for each digest.
+// anything are artifacts that have the document null for every digest.
 type anything struct{ Artifacts }
 
 func (anything) Input(string) ([]byte, error) { return []byte("null"), nil }
 
-// The verdict is made anew, so the test leaves it out. A list of its own has the paths of
-// the record at which values stay.
+// TestInARecordThatIsRedactedNothingStaysButWhatIsListed leaves the verdict out: it is made
+// anew. testdata has a list of the record's paths at which values stay.
 func TestInARecordThatIsRedactedNothingStaysButWhatIsListed(t *testing.T) {
 	t.Parallel()
 	r := &decisions.Record{}
@@ -169,7 +172,7 @@ func TestInARecordThatIsRedactedNothingStaysButWhatIsListed(t *testing.T) {
 	stays(t, on(e.Record), "testdata/redact-record-stays.txt")
 }
 
-// standsIn returns the paths of a document, as JSON, at which the secret stands.
+// standsIn returns the paths of a JSON document at which the secret is found.
 func standsIn(t *testing.T, text []byte) []string {
 	t.Helper()
 	var document any
@@ -177,7 +180,7 @@ func standsIn(t *testing.T, text []byte) []string {
 	return slices.Sorted(slices.Values(where(document, "")))
 }
 
-// stays compares where the secret stands with what a file lists.
+// stays compares the paths at which the secret was found with the list in a file.
 func stays(t *testing.T, paths []string, file string) {
 	t.Helper()
 	got := strings.Join(paths, "\n") + "\n"

@@ -15,8 +15,8 @@ import (
 	"github.com/wardlet/wardlet/core/state/decisions"
 )
 
-// receding are the files of an agent that has no files of policies left, and whose
-// segments go when a file of policies is looked for.
+// receding are the files of an agent without policy files. Once a policy file is looked for,
+// the segments of records are missing, unless stay is set.
 type receding struct {
 	fs.FS
 

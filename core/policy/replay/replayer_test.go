@@ -33,7 +33,7 @@ func TestReplayer_keepsOnlySoManyPoliciesLoaded(t *testing.T) {
 	}
 }
 
-// contents are artifacts by digest.
+// contents has artifacts by digest.
 type contents map[string]string
 
 func (c contents) add(text string) string {

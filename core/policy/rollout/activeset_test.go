@@ -92,7 +92,8 @@ func TestTheStateOfASet(t *testing.T) {
 	check("the second in force", good, 1)
 }
 
-// Who looks must not see a set in force that is not the directory's, and no reason.
+// TestASetThatComesIntoForceInsteadOfTheDirectorysSaysWhy checks that the set in force never
+// differs from the directory's without a reason.
 func TestASetThatComesIntoForceInsteadOfTheDirectorysSaysWhy(t *testing.T) {
 	t.Parallel()
 	in := &activeSet{dir: "DIR"}

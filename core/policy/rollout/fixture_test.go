@@ -14,7 +14,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// loadWhole loads what a directory holds, beside running.
+// loadWhole loads the policies of a directory while the set running is in force.
 func loadWhole(t *testing.T, d policytest.Tree, s *policytest.Scripts, running *Set) (*Set, error) {
 	t.Helper()
 	o := optionsFor(d, s)
@@ -26,7 +26,7 @@ func loadWhole(t *testing.T, d policytest.Tree, s *policytest.Scripts, running *
 	return got, err
 }
 
-// loadTested is loadWhole for the policies alone.
+// loadTested is loadWhole that takes and returns only the policies.
 func loadTested(t *testing.T, d policytest.Tree, s *policytest.Scripts, running *eval.Set) (*eval.Set, error) {
 	t.Helper()
 	var before *Set
@@ -51,14 +51,14 @@ func (l scriptLoader) Load(ctx context.Context, binary []byte, o wasm.Options) (
 	return p, nil
 }
 
-// optionsFor are those of the operator's policies in a directory.
+// optionsFor returns the options for the operator's policies in a directory.
 func optionsFor(d policytest.Tree, s *policytest.Scripts) Options {
 	return Options{
 		Options: bundle.Options{Dir: d.Dir}, Node: "node-1", Loader: scriptLoader{s}, Logger: slog.New(slog.DiscardHandler), Now: time.Now,
 	}
 }
 
-// decisionFor is a decision on a question from a file, at a fixed time.
+// decisionFor returns a decision on a question from a file, at a fixed time.
 func decisionFor(q api.Question) *eval.Decision {
 	return &eval.Decision{Hook: api.HookAdmit, Node: "node-1", Request: policytest.Request(q), Names: []string{q.Pod.Namespace + "/" + q.Pod.Name}, Current: &sched.CurrentPolicy{}}
 }

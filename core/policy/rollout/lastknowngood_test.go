@@ -16,8 +16,8 @@ import (
 	"github.com/wardlet/wardlet/core/state"
 )
 
-// keptIn is a kept over a directory, for a set of one large policy that is off and
-// a small one; next changes the small one and keeps the set, and returns its directory.
+// keptIn uses a lastKnownGood for a set of a large policy, which is off, and a small one.
+// next changes the small policy, stores the set, and returns the directory of the stored set.
 func keptIn(t *testing.T, in state.PolicySets, loads *loadBudget) (next func(script string) string) {
 	t.Helper()
 	d, s := policytest.NewTree(t), policytest.NewScripts()
@@ -141,7 +141,7 @@ func TestWhatIsRememberedOfARefusedSetIsPaidByTheByte(t *testing.T) {
 	}
 }
 
-// policySets are those of a state directory.
+// policySets returns the policy sets of a new state directory.
 func policySets(t *testing.T) state.PolicySets {
 	t.Helper()
 	dir, err := state.Open(filepath.Join(t.TempDir(), "state"), slog.New(slog.DiscardHandler))

@@ -38,8 +38,8 @@ func TestDocumentsAreDearerToReadThanModules(t *testing.T) {
 	}
 }
 
-// A module that takes the host long is paid by what it took, also where it is
-// refused; every other one by its length.
+// TestLoadBudget_modulesArePaidByWhatTheyTake checks that a module that takes long to load is
+// charged for the time, even if it is refused, and every other module for its length.
 func TestLoadBudget_modulesArePaidByWhatTheyTake(t *testing.T) {
 	t.Parallel()
 	for _, script := range []string{"allow", "broken x"} {
@@ -68,7 +68,7 @@ func TestWhatEachStepOfLoadingTookIsPaid(t *testing.T) {
 		script, document string
 		starts           int64
 		patch            string
-		// want is beside the module's bytes.
+		// want is the expected fuel without that for the module's bytes.
 		want int64
 	}{
 		"a start":                    {"allow", policytest.DocumentOf("p", "allow"), 500, "", 500 + 11},
@@ -101,7 +101,7 @@ func TestWhatEachStepOfLoadingTookIsPaid(t *testing.T) {
 	}
 }
 
-// spent is what the reader and the loader of a tenant's directory pay.
+// spent returns what reading and loading a tenant's directory cost.
 func spent(t *testing.T, d policytest.Tree, s *policytest.Scripts) (reading, loading int64) {
 	t.Helper()
 	const rate = 1 << 40

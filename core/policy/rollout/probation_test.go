@@ -11,7 +11,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// some are decisions about pods of one tenant, the last ones of which failed.
+// some describes decisions about pods of one tenant; the last failed of them are failures.
 type some struct {
 	tenant            string
 	decisions, failed int

@@ -52,7 +52,7 @@ func TestStandingStill(t *testing.T) {
 	r = reloaderOf(d)
 	r.cfg.Now = func() time.Time { return now }
 	at(0, fresh, true)
-	// The clock went back: what was changed in the future is waited for.
+	// After the clock was set back, a file with a time in the future must still settle.
 	now = now.Add(-time.Hour)
 	d.Policy("p", "deny")
 	changed := bundle.Read(bundle.Options{Dir: d.Dir})

@@ -11,7 +11,7 @@ import (
 
 func always(string) bool { return true }
 
-// named is a task that puts its name into its activity.
+// named returns a task that sets its name as the current policy.
 func named(tenant, name string) Task {
 	return Task{Tenant: tenant, Decide: func(_ context.Context, at *CurrentPolicy) (int64, bool) {
 		at.Enter(name)
@@ -19,14 +19,14 @@ func named(tenant, name string) Task {
 	}}
 }
 
-// nameOf is the name of a task made by named.
+// nameOf returns the name of a task made by named.
 func nameOf(t Task) string {
 	var at CurrentPolicy
 	t.Decide(context.Background(), &at)
 	return at.Name()
 }
 
-// waiting is how many tasks wait.
+// waiting returns the number of waiting tasks.
 func (q *Queue) waiting() (n int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -36,7 +36,7 @@ func (q *Queue) waiting() (n int) {
 	return n
 }
 
-// tasksOf are n tasks of a tenant, numbered from 0.
+// tasksOf returns n tasks of a tenant, numbered from 0.
 func tasksOf(tenant string, n int) []Task {
 	tasks := make([]Task, n)
 	for i := range tasks {
@@ -45,8 +45,8 @@ func tasksOf(tenant string, n int) []Task {
 	return tasks
 }
 
-// serve takes n tasks one after the other, each of which takes as much fuel as
-// costs says for its tenant, and returns their names.
+// serve runs n tasks one after the other and returns their names. The fuel of each task is
+// its tenant's entry in costs.
 func serve(t *testing.T, q *Queue, n int, costs map[string]int64) (names []string) {
 	t.Helper()
 	for range n {
@@ -119,7 +119,7 @@ func TestQueue_lineWithoutCredit(t *testing.T) {
 	t.Parallel()
 	const dear, cheap = 200_000_000, 1_000_000
 	for name, test := range map[string]struct {
-		// before happens before the line of the tenant good gets its first task.
+		// before runs before the flow of the tenant good gets its first task.
 		before func(t *testing.T, q *Queue, ready map[string]bool)
 		want   []string
 	}{
@@ -163,8 +163,9 @@ func TestQueue_lineWithoutCredit(t *testing.T) {
 	}
 }
 
-// A task that goes on was charged in advance for what the one before took. A line that
-// comes then does not wait until it took that.
+// TestQueue_lineThatComesBesideATaskChargedInAdvance checks that a task that continues, which
+// is charged in advance for the cost of the task before, does not delay a new flow until it
+// has used that much.
 func TestQueue_lineThatComesBesideATaskChargedInAdvance(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -186,7 +187,7 @@ func TestQueue_lineThatComesBesideATaskChargedInAdvance(t *testing.T) {
 			}()
 		}
 		synctest.Wait()
-		q.Yield(&a, step) // b is served meanwhile
+		q.Yield(&a, step) // b is served during the pause
 		if got := <-served; got != "b" {
 			t.Fatalf("%s was served while the task paused", got)
 		}
@@ -202,7 +203,8 @@ func TestQueue_lineThatComesBesideATaskChargedInAdvance(t *testing.T) {
 	})
 }
 
-// While a decision is under way it counts for what the one before took.
+// TestADearDecisionUnderWayDoesNotLetTheNextOneBegin checks that a running decision is
+// charged in advance for the cost of the decision before.
 func TestADearDecisionUnderWayDoesNotLetTheNextOneBegin(t *testing.T) {
 	t.Parallel()
 	q := NewQueue(always, 0)

@@ -5,16 +5,15 @@ import (
 	"testing/synctest"
 )
 
-// TestATaskPausesForALineThatHadLess has a dear task of one tenant under way, and
-// evaluators that wait.
+// TestATaskPausesForALineThatHadLess yields in an expensive task while evaluators are free.
 func TestATaskPausesForALineThatHadLess(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		fuel  int64  // what the task took so far
-		comes string // whose question comes meanwhile
-		spare bool   // whether an evaluator is free to take it
-		more  int    // how many more tasks of the same tenant wait
-		want  bool   // whether it is answered before the task is over
+		fuel  int64  // the fuel that the task has used
+		comes string // the tenant of the question that arrives
+		spare bool   // whether an evaluator is free to answer it
+		more  int    // the number of other waiting tasks of the task's tenant
+		want  bool   // whether the question is answered before the task ends
 	}{
 		"another tenant's question is answered meanwhile": {1000, "b", true, 0, true},
 		"before those of the same tenant that wait":       {1000, "b", true, 5, true},
@@ -28,7 +27,7 @@ func TestATaskPausesForALineThatHadLess(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				q := NewQueue(always, 0)
 				q.slots = 1
-				q.flows["b"] = &flow{used: 10, cost: 10} // what another had before counts
+				q.flows["b"] = &flow{used: 10, cost: 10} // the flow's earlier usage
 				q.Add(named("a", "dear"))
 				dear, _ := q.Take()
 				for range test.more {
@@ -64,8 +63,7 @@ func TestATaskPausesForALineThatHadLess(t *testing.T) {
 	}
 }
 
-// TestAPausedTaskGoesOnWhenTheQueueCloses has a task pause for a line that no evaluator
-// serves.
+// TestAPausedTaskGoesOnWhenTheQueueCloses pauses a task for a flow that no evaluator serves.
 func TestAPausedTaskGoesOnWhenTheQueueCloses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -76,7 +74,7 @@ func TestAPausedTaskGoesOnWhenTheQueueCloses(t *testing.T) {
 		if !ok {
 			t.Fatal("no task")
 		}
-		go func() { q.Take() }() // takes the other, and does not come back
+		go func() { q.Take() }() // takes the other task and never finishes it
 		synctest.Wait()
 		q.Add(named("b", "other"))
 		back := false
@@ -93,8 +91,8 @@ func TestAPausedTaskGoesOnWhenTheQueueCloses(t *testing.T) {
 	})
 }
 
-// TestPausesShareFairly has two dear tasks and a slot: they take turns by what
-// they had.
+// TestPausesShareFairly runs two expensive tasks with one slot: they take turns by the fuel
+// they have used.
 func TestPausesShareFairly(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -137,11 +135,11 @@ func TestPausesShareFairly(t *testing.T) {
 	})
 }
 
-// A task that pauses finds out for itself whether it goes on. Of two lines that had the
-// same exactly one must.
+// TestOfLinesThatPauseAndHadTheSameOneGoesOn checks that of two paused tasks whose flows have
+// used the same amount exactly one continues. Each paused task decides this itself.
 func TestOfLinesThatPauseAndHadTheSameOneGoesOn(t *testing.T) {
 	t.Parallel()
-	for range 100 { // which is looked at first is chance
+	for range 100 { // the order in which the tasks check is random
 		synctest.Test(t, func(t *testing.T) {
 			q := NewQueue(always, 0)
 			q.slots = 1

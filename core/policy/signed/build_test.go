@@ -11,7 +11,7 @@ import (
 
 func TestABuiltManifestIsTheGoldenOne(t *testing.T) {
 	t.Parallel()
-	for range 20 { // whatever the order of the map
+	for range 20 { // map order must not matter
 		if got := Build(7, three()); !bytes.Equal(got, golden(t, "set.toml")) {
 			t.Fatalf("built\n%s", got)
 		}

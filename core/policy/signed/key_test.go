@@ -81,7 +81,7 @@ func FuzzParseKey(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		key, err := ParseKey(text)
 		if err != nil {
-			// A secret key given by mistake is quoted nowhere.
+			// The error must not quote a secret key that was passed by mistake.
 			for line := range strings.Lines(text) {
 				if line = strings.TrimSpace(line); len(line) > 80 && strings.Contains(err.Error(), line) {
 					t.Errorf("the error quotes the text: %v", err)

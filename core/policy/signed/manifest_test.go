@@ -11,10 +11,10 @@ import (
 	"github.com/wardlet/wardlet/core/strict"
 )
 
-// head is the least a manifest must say; further keys begin at line 3.
+// head is the shortest valid manifest; further keys begin at line 3.
 const head = "api = \"wardlet.dev/v1\"\nrevision = 7\n"
 
-// listing is a manifest of those paths; that of the first stands in line 4.
+// listing returns a manifest of these paths; the first path is in line 4.
 func listing(paths ...string) string {
 	text := []byte(head)
 	for _, path := range paths {
@@ -121,7 +121,7 @@ func FuzzParseManifest(f *testing.F) {
 			t.Fatalf("accepted %+v", m)
 		}
 		must(t, m.Check(sums))
-		// What it says can be said again.
+		// The manifest that Build makes of the parsed values must have the same values.
 		again, err := ParseManifest("set.toml", Build(m.Revision, sums))
 		if err != nil && len(Build(m.Revision, sums)) <= strict.MaxSize {
 			t.Fatal(err)

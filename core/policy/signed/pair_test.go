@@ -18,7 +18,7 @@ func write(tb testing.TB, dir, name, text string) {
 	must(tb, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 }
 
-// names are those of a directory.
+// names returns the names of the files in a directory.
 func names(tb testing.TB, dir string) []string {
 	tb.Helper()
 	entries, err := os.ReadDir(dir)
@@ -58,8 +58,8 @@ func TestAPairIsWrittenAndReadAgain(t *testing.T) {
 	}
 }
 
-// A manifest that cannot be replaced stands for a crash between the two
-// renames.
+// TestBetweenTheRenamesTheSetIsRefused simulates a crash between the two renames with a
+// manifest that cannot be replaced.
 func TestBetweenTheRenamesTheSetIsRefused(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -148,7 +148,7 @@ func TestOfADirectoryThatIsHostileNothingIsRead(t *testing.T) {
 	}
 }
 
-// renamed is an error in which the directory is called DIR.
+// renamed is an error in whose text the directory is replaced by DIR.
 type renamed struct {
 	err error
 	dir string

@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// The files of testdata come from the program minisign 0.11, set.toml from
-// Build: minisign.key is a secret key without a password that guards nothing,
-// encrypted.key the same with the password "correct horse" and little work,
-// other.pub the public half of another pair. Both signatures are of set.toml.
+// The program minisign 0.11 made the files of testdata; only set.toml comes from Build.
+// minisign.key is a secret key without a password that protects nothing. encrypted.key is the
+// same key, encrypted with the password "correct horse" and with little work. other.pub is
+// the public half of another pair. Both signatures are of set.toml.
 
 func golden(tb testing.TB, name string) []byte {
 	tb.Helper()
@@ -26,7 +26,7 @@ func must(tb testing.TB, err error) {
 	}
 }
 
-// publicKey is that of a file of testdata.
+// publicKey returns the public key in a file of testdata.
 func publicKey(tb testing.TB, name string) PublicKey {
 	tb.Helper()
 	key, err := ParseKey(string(golden(tb, name)))
@@ -34,7 +34,7 @@ func publicKey(tb testing.TB, name string) PublicKey {
 	return key
 }
 
-// secretKey is the one of testdata/minisign.key.
+// secretKey returns the secret key in testdata/minisign.key.
 func secretKey(tb testing.TB) *SecretKey {
 	tb.Helper()
 	key, err := ParseSecretKey(golden(tb, "minisign.key"), nil)
@@ -42,15 +42,15 @@ func secretKey(tb testing.TB) *SecretKey {
 	return key
 }
 
-// sum is a digest for tests.
+// sum returns a digest for tests.
 func sum(n int) string { return fmt.Sprintf("%064x", n) }
 
-// three are the files of testdata/set.toml.
+// three returns the digests by file name that testdata/set.toml lists.
 func three() map[string]string {
 	return map[string]string{"allowed-images.toml": sum(1), "allowed-images.wasm": sum(2), "tests/forbidden.yaml": sum(3)}
 }
 
-// wants compares the text of an error; "" is none.
+// wants compares the text of an error; want is "" for no error.
 func wants(tb testing.TB, err error, want string) {
 	tb.Helper()
 	got := ""

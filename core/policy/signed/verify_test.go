@@ -45,7 +45,8 @@ func TestASignatureOfATrustedKeyVerifies(t *testing.T) {
 	}
 }
 
-// forged is a key of testdata/minisign.pub's ID and another's bytes.
+// forged returns a key with the ID of testdata/minisign.pub and the bytes of
+// testdata/other.pub.
 func forged(tb testing.TB) PublicKey {
 	tb.Helper()
 	raw, err := base64.StdEncoding.DecodeString(publicKey(tb, "other.pub").String())
@@ -76,7 +77,7 @@ func TestASignatureIsRefusedFor(t *testing.T) {
 		changed[i] = line
 		return strings.Join(changed, "\n")
 	}
-	// flipped is a line of base64 with a bit of a byte changed.
+	// flipped changes one bit in a byte of a base64 line.
 	flipped := func(line string, at int) string {
 		raw, err := base64.StdEncoding.DecodeString(line)
 		must(t, err)
@@ -130,13 +131,13 @@ func TestASignatureIsRefusedFor(t *testing.T) {
 	}
 }
 
-// flippedID is the ID of the key with the least bit changed.
+// flippedID returns the ID of the key with its lowest bit changed.
 func flippedID(tb testing.TB, key PublicKey) string {
 	tb.Helper()
 	return idText(key.minisign().ID() ^ 1)
 }
 
-// zeroID is a signature's line that names the key 0.
+// zeroID returns the signature line with the key ID 0.
 func zeroID(tb testing.TB, line string) string {
 	tb.Helper()
 	raw, err := base64.StdEncoding.DecodeString(line)
@@ -166,7 +167,7 @@ func FuzzVerify(f *testing.F) {
 			}
 			return
 		}
-		// No other text or comment can be signed without the secret key.
+		// Any other text or comment needs the secret key to be signed.
 		if !bytes.Equal(some, text) || id != keys[1].ID() || comment != comments[0] && comment != comments[1] {
 			t.Errorf("accepted %q with %q: key %s, comment %q", some, signature, id, comment)
 		}

@@ -18,7 +18,7 @@ import (
 	"github.com/wardlet/wardlet/core/strict"
 )
 
-// minimal is the least a document must say; further keys begin at line 6.
+// minimal is the shortest valid document; further keys begin at line 6.
 var minimal = fmt.Sprintf("api = \"wardlet.dev/v1\"\nname = \"p\"\nmodule = \"p.wasm\"\nsha256 = \"%064x\"\nhooks = [\"admit\"]\n", 0)
 
 func parse(text string, allowUnpinned bool) (*Document, error) {

@@ -78,7 +78,7 @@ func FuzzExpression(f *testing.F) {
 					t.Fatalf("asked for %q, which is none of %q", name, names)
 				}
 			}
-			// If all policies give the same answer, the result is that: a known answer, an unknown one, or none.
+			// If all policies return the same answer, the result is this answer.
 			if known := got == api.Allow || got == api.Deny; known != (i < 2) && strings.Count(text, "!") == 0 || i >= 2 && got != answer {
 				t.Fatalf("all say %s, and it is %s", answer, got)
 			}

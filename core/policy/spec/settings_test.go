@@ -42,7 +42,7 @@ name = "two"
 	}
 }
 
-// checkPlain fails where a value is of a type that plugins are not given.
+// checkPlain fails if a value has a type that plugins do not support.
 func checkPlain(t *testing.T, value any) {
 	t.Helper()
 	switch value := value.(type) {

@@ -117,7 +117,7 @@ func TestASandboxGetsTheAnnotationsThatFit(t *testing.T) {
 	}
 }
 
-// What a container is made with is enough to stop it when its pod is not known any more.
+// The annotations of a container suffice to stop it when its pod is no longer known.
 func TestRestoreContainer(t *testing.T) {
 	t.Parallel()
 	run := sandboxRun(fullPod())

@@ -34,7 +34,7 @@ func TestContainerConfig(t *testing.T) {
 	golden(t, "container-plain.golden.json", asJSON(t, withoutCPUs(config)))
 }
 
-// withoutCPUs leaves out the masked paths that are those of this machine's processors.
+// withoutCPUs removes the masked paths of this machine's processors.
 func withoutCPUs(config *runtimeapi.ContainerConfig) *runtimeapi.ContainerConfig {
 	security := config.Linux.SecurityContext
 	security.MaskedPaths = slices.DeleteFunc(security.MaskedPaths, func(path string) bool { return strings.HasPrefix(path, "/sys/devices/system/cpu/") })
@@ -58,8 +58,8 @@ func TestStopSignal(t *testing.T) {
 	mustEqual(t, "of a later runtime", "", StopSignal(999))
 }
 
-// The hashes are those of the first release: were one to change, an upgrade
-// would restart every container.
+// The hashes are those of the first release. If one changed, an upgrade would restart every
+// container.
 func TestContainerHashNeverChanges(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ name, image, want string }{

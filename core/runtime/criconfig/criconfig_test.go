@@ -35,7 +35,7 @@ func TestPodsAreNotChanged(t *testing.T) {
 	mustEqual(t, "pod", untouched, p)
 }
 
-// newPod is a small pod with one container "app".
+// newPod returns a small pod with one container, "app".
 func newPod(name string) *v1.Pod {
 	return &v1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
@@ -58,7 +58,7 @@ func sandboxRun(p *v1.Pod) pod.SandboxRun {
 	return pod.SandboxRun{Pod: p, CgroupParent: "/wardlet/pod" + string(p.UID), Seen: time.Unix(1_700_000_000, 5_000_000).UTC(), Document: "app.yaml#0"}
 }
 
-// fullPod uses everything the configurations are made from.
+// fullPod returns a pod that sets every field from which the configurations are made.
 func fullPod() *v1.Pod {
 	return &v1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
@@ -115,7 +115,7 @@ func fullRun(p *v1.Pod) pod.ContainerRun {
 	}
 }
 
-// plainBuilder makes configurations of a small node.
+// plainBuilder returns a Builder of a small node.
 func plainBuilder() *Builder {
 	return New(Config{
 		Installation: "install-1", ResolvConf: "testdata/resolv.conf", MemoryCapacity: 8 << 30,

@@ -41,7 +41,7 @@ func TestExpand(t *testing.T) {
 	}
 }
 
-// expanding is an expander with room for what a container may have.
+// expanding returns an expander with the room that a container's arguments have.
 func expanding(vars map[string]string) *expander {
 	return &expander{vars: vars, remaining: maxArguments}
 }
@@ -62,7 +62,7 @@ func FuzzExpand(f *testing.F) {
 	})
 }
 
-// noField is for containers whose variables take nothing from elsewhere.
+// noField is for containers whose variables have plain values only.
 var noField = &variables{
 	of:    func(*v1.EnvFromSource) ([]variable, error) { return nil, errors.New("envFrom") },
 	value: func(*v1.EnvVarSource) (string, bool, error) { return "", false, errors.New("valueFrom") },
@@ -103,7 +103,7 @@ func TestEnvironmentRefusesWhatItCannotResolve(t *testing.T) {
 	}
 }
 
-// doubling are variables each of which is the one before, twice.
+// doubling returns n variables. Each of them is twice the one before.
 func doubling(n int) []v1.EnvVar {
 	vars := []v1.EnvVar{{Name: "V0", Value: "0123456789abcdef"}}
 	for i := 1; i < n; i++ {
@@ -113,15 +113,15 @@ func doubling(n int) []v1.EnvVar {
 	return vars
 }
 
-// TestAContainerIsBuiltOnlyAsLongAsItMayBe measures what is allocated, so nothing may
-// run beside it.
+// TestAContainerIsBuiltOnlyAsLongAsItMayBe measures allocations, so no other test may run in
+// parallel.
 func TestAContainerIsBuiltOnlyAsLongAsItMayBe(t *testing.T) {
 	kilo := strings.Repeat("x", 1<<10)
 	long := []v1.EnvVar{{Name: "A", Value: kilo}}
 	for _, tc := range []struct {
 		rule      string
 		container v1.Container
-		err       string // where it is too long, "" for nowhere
+		err       string // the field that is too long, "" for none
 	}{
 		{"variables up to the bound", v1.Container{Env: []v1.EnvVar{{Name: "NAME", Value: strings.Repeat("x", maxArguments-4)}}}, ""},
 		{"a byte more is too long", v1.Container{Env: []v1.EnvVar{{Name: "NAME", Value: strings.Repeat("x", maxArguments-3)}}}, `env "NAME"`},

@@ -13,7 +13,7 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// objects are those of a test: a ConfigMap m, a Secret s and services by namespace.
+// objects has the objects of a test: a ConfigMap m, a Secret s, and services by namespace.
 type objects struct{ services map[string][]*v1.Service }
 
 func (objects) ConfigMap(_ context.Context, _ *v1.Pod, name string) (*v1.ConfigMap, error) {

@@ -15,7 +15,7 @@ func TestSandboxConfig(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden(t, "sandbox-pod-network.golden.json", asJSON(t, config))
-	if len(notices) > 0 { // ClusterFirst is the default, and says nothing
+	if len(notices) > 0 { // ClusterFirst is the default and causes no notice
 		t.Errorf("notices %v, want none", notices)
 	}
 

@@ -116,7 +116,7 @@ func TestExec_endsWithItsContext(t *testing.T) {
 	}
 }
 
-// cancelling ends a context with the first text.
+// cancelling cancels a context at its first write.
 type cancelling struct{ cancel func() }
 
 func (c cancelling) Write(p []byte) (int, error) {

@@ -46,9 +46,9 @@ func TestPortForward_passesBothWays(t *testing.T) {
 	go func() { failed <- New(socket).PortForward(t.Context(), "/x", 8080, far) }()
 	text := bytes.Repeat([]byte("0123456789abcdef"), 1<<16)
 	go func() {
-		_, _ = near.Write(text) // what arrives shows it
+		_, _ = near.Write(text) // a failure shows in what arrives
 		if tcp, ok := near.(*net.TCPConn); ok {
-			_ = tcp.CloseWrite() // the pod still may write
+			_ = tcp.CloseWrite() // the pod can still write
 		}
 	}()
 	got, err := io.ReadAll(near)
@@ -67,7 +67,7 @@ func TestPortForward_endsWithThePodsConnection(t *testing.T) {
 		_, err := io.WriteString(conn, "bye")
 		return err
 	}).ServeHTTP)
-	near, far := connection(t) // the near end never closes its own
+	near, far := connection(t) // the near end stays open
 	if err := New(socket).PortForward(t.Context(), "/x", 80, far); err != nil {
 		t.Error(err)
 	}
@@ -111,7 +111,8 @@ func TestPortForward_saysWhatIsWrong(t *testing.T) {
 	}
 }
 
-// What is not read ends with the agent's connection or the context, whatever still flows.
+// PortForward returns when the agent's connection or the context ends, even if the client does not
+// read the data.
 func TestPortForward_endsThoughNothingIsRead(t *testing.T) {
 	t.Parallel()
 	for name, hangUp := range map[string]bool{"with its context": false, "with the agent and its client": true} {
@@ -146,7 +147,7 @@ func TestPortForward_endsThoughNothingIsRead(t *testing.T) {
 			<-full
 			if hangUp {
 				close(end)
-				near.Close() // else what has arrived waits to be read
+				near.Close() // otherwise the data that has arrived would wait to be read
 			} else {
 				cancel()
 			}

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestAnotherCluster: what is delivered of a list that comes after the watch broke.
+// TestAnotherCluster checks which pods are kept if a server of another cluster, or one that may
+// be, answers the list after a broken watch.
 func TestAnotherCluster(t *testing.T) {
 	t.Parallel()
 	both := []string{"default/a img:1", "default/b img:1"}

@@ -17,17 +17,17 @@ import (
 	"github.com/wardlet/wardlet/test/cluster/pki"
 )
 
-// guarded is a server over TLS that asks for a token and a client certificate,
-// and a source that reads them from files.
+// guarded is a TLS server that requires a token and a client certificate, and a source that
+// reads both from files.
 type guarded struct {
 	fixture
-	// ca, token, cert and key are the source's files.
+	// ca, token, cert and key are the files that the source reads.
 	ca, token, cert, key string
 	logs                 *logs
 
 	mu sync.Mutex
-	// accepts are the token and the client's name that the server takes,
-	// signedBy who must have signed the name, identity is the server's own.
+	// accepts and client are the token and the client name that the server accepts. signedBy is
+	// the authority of client certificates. identity is the server's certificate.
 	accepts, client string
 	signedBy        *pki.Authority
 	identity        tls.Certificate
@@ -60,7 +60,7 @@ func newGuarded(t *testing.T) *guarded {
 	return g
 }
 
-// secure is the server's side of a new connection.
+// secure returns the server's TLS settings for a new connection.
 func (g *guarded) secure(*tls.ClientHelloInfo) (*tls.Config, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -72,7 +72,7 @@ func (g *guarded) secure(*tls.ClientHelloInfo) (*tls.Config, error) {
 	}, nil
 }
 
-// refuse answers requests without the right credentials.
+// refuse answers 401 to requests without the right credentials.
 func (g *guarded) refuse(w http.ResponseWriter, r *http.Request) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -90,7 +90,7 @@ func (g *guarded) accept(token, client string) {
 	g.accepts, g.client = token, client
 }
 
-// serveAs sets a new certificate of the server, for new connections.
+// serveAs makes the server use a new certificate of this authority for new connections.
 func (g *guarded) serveAs(t *testing.T, a *pki.Authority) {
 	t.Helper()
 	pair, err := a.Server("127.0.0.1")
@@ -135,12 +135,12 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// TestRotation: what replaces a file counts at the next request.
+// TestRotation checks that new contents of credential files are used from the next request on.
 func TestRotation(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		then func(*testing.T, *guarded)
-		// logged must stand in the log, silent must not.
+		// logged must be in the log, and silent must not.
 		logged, silent string
 	}{
 		"a token that is replaced before the old one ends": {
@@ -243,8 +243,8 @@ func TestRotation(t *testing.T) {
 	}
 }
 
-// TestCredentialsThatAreMissing: a source begins without its files, says which
-// is missing, and goes on when it is there.
+// TestCredentialsThatAreMissing checks that a source starts without one of its files, reports
+// the missing file, and reads the server once the file exists.
 func TestCredentialsThatAreMissing(t *testing.T) {
 	t.Parallel()
 	for name, file := range map[string]func(*guarded) string{
@@ -267,8 +267,8 @@ func TestCredentialsThatAreMissing(t *testing.T) {
 	}
 }
 
-// TestTokenStaysHere: no other server is asked with the token, whatever the
-// right one says.
+// TestTokenStaysHere checks that the token is not sent to another server that the right server
+// redirects to.
 func TestTokenStaysHere(t *testing.T) {
 	t.Parallel()
 	var asked sync.Map

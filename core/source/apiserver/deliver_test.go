@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TestDeliveries: what happens at the server, and what the sink is given.
+// TestDeliveries checks the deliveries that follow from changes at the server.
 func TestDeliveries(t *testing.T) {
 	t.Parallel()
 	deleted := func(p *v1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: time.Unix(1e9, 0)} }
@@ -92,8 +92,8 @@ func TestDeliveries(t *testing.T) {
 	}
 }
 
-// TestDocument: the document of a pod says where it comes from, and the server
-// says nothing in it of no use to a node.
+// TestDocument checks that the document of a pod names its source and has no managed fields,
+// which a node does not need.
 func TestDocument(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "a")
@@ -106,8 +106,8 @@ func TestDocument(t *testing.T) {
 	}
 }
 
-// TestSlowSink: a sink that blocks loses nothing, also where more happens
-// meanwhile than buffers hold.
+// TestSlowSink checks that nothing is lost if a sink blocks, even if there are more changes
+// than the buffers hold.
 func TestSlowSink(t *testing.T) {
 	t.Parallel()
 	const changes = 100
@@ -136,8 +136,8 @@ func TestSlowSink(t *testing.T) {
 	}
 }
 
-// TestSlowSinkWhoseWatchIsEnded: a server that does not wait for a slow sink
-// ends the watch; what it sent before and what came after both arrive.
+// TestSlowSinkWhoseWatchIsEnded checks that nothing is lost if the server ends the watch of a
+// slow sink: both earlier and later changes arrive.
 func TestSlowSinkWhoseWatchIsEnded(t *testing.T) {
 	t.Parallel()
 	for _, abort := range []bool{false, true} {
@@ -161,8 +161,7 @@ func TestSlowSinkWhoseWatchIsEnded(t *testing.T) {
 	}
 }
 
-// TestSinkThatFails: Run ends with what the sink failed with, and delivers
-// nothing more.
+// TestSinkThatFails checks that Run returns the error of the sink and delivers nothing more.
 func TestSinkThatFails(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "a")

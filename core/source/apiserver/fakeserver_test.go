@@ -31,22 +31,23 @@ type fakeServer struct {
 	mu   sync.Mutex
 	wake *sync.Cond
 	pods map[string]*v1.Pod
-	// history are all events, the version of each is its object's.
+	// history are all events. The version of an event is that of its object.
 	history   []fakeEvent
 	version   int
 	compacted int
-	// page is the greatest number of pods of an answer, 0 for no limit.
+	// page is the maximum number of pods in an answer, 0 for no limit.
 	page int
-	// cluster is the UID of its service default/kubernetes; a server without one has no such service.
+	// cluster is the UID of the service default/kubernetes; if it is empty, there is no such
+	// service.
 	cluster string
 	// fault answers in place of the server if it returns true.
 	fault func(http.ResponseWriter, *http.Request) bool
-	// watches counts the watches ever opened, open those that are; cut makes
-	// the ones up to that number end, broken off or in good order.
+	// watches is the number of watches ever opened, and open the number of open ones. Watches
+	// with a number up to cutUpTo end, without a proper end if abort is true.
 	watches, open, cutUpTo int
 	abort                  bool
-	// sent is the newest version a watch has sent. No request is answered
-	// while the server is paused.
+	// sent is the newest version that a watch has sent. While paused is true, no request is
+	// answered.
 	sent     int
 	paused   bool
 	requests []string
@@ -64,7 +65,7 @@ func newFakeServer(t *testing.T, start func(*httptest.Server)) *fakeServer {
 	s.wake = sync.NewCond(&s.mu)
 	s.Server = httptest.NewUnstartedServer(s)
 	s.Config.ConnState = func(c net.Conn, state http.ConnState) {
-		// Small buffers, so that a reader that is slow is noticed early.
+		// The buffers are small, so that the server soon notices a slow reader.
 		if tcp, ok := c.(*net.TCPConn); ok && state == http.StateNew {
 			_ = tcp.SetWriteBuffer(16 << 10)
 		}
@@ -183,7 +184,7 @@ func (s *fakeServer) watch(w http.ResponseWriter, r *http.Request, from int) {
 	}
 }
 
-// write sends an event without holding the server up.
+// write sends an event without holding the server's lock.
 func (s *fakeServer) write(w http.ResponseWriter, e fakeEvent) {
 	s.mu.Unlock()
 	defer s.mu.Lock()
@@ -213,7 +214,7 @@ func answer(w http.ResponseWriter, code int, body any) {
 	_ = json.NewEncoder(w).Encode(body)
 }
 
-// set stores a pod of that name and image, new or changed.
+// set adds or changes a pod with this name and image.
 func (s *fakeServer) set(name, image string, change ...func(*v1.Pod)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -247,7 +248,7 @@ func (s *fakeServer) remove(name string) {
 	s.note("DELETED", p)
 }
 
-// bookmark tells the watches which version they are at.
+// bookmark sends a bookmark with a new version to the watches.
 func (s *fakeServer) bookmark() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -257,7 +258,7 @@ func (s *fakeServer) bookmark() {
 	s.note("BOOKMARK", p)
 }
 
-// tell sends an event that is no pod's.
+// tell sends an event whose object is not a pod.
 func (s *fakeServer) tell(what string, object any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -270,7 +271,7 @@ func (s *fakeServer) note(what string, object any) {
 	s.wake.Broadcast()
 }
 
-// compact forgets all history up to now, and a little more is new.
+// compact removes the history up to now, so that older versions have expired.
 func (s *fakeServer) compact() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -278,14 +279,14 @@ func (s *fakeServer) compact() {
 	s.compacted = s.version
 }
 
-// moveTo makes it a server of another cluster.
+// moveTo makes this a server of another cluster.
 func (s *fakeServer) moveTo(cluster string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.cluster = cluster
 }
 
-// reset makes it a server that was restored from nothing.
+// reset makes this a server without pods and history, as one restored from nothing.
 func (s *fakeServer) reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -293,7 +294,7 @@ func (s *fakeServer) reset() {
 	s.history, s.version, s.compacted = nil, 1, 1
 }
 
-// cut ends all watches, with or without a proper end.
+// cut ends all watches; if abort is true, without a proper end of the answer.
 func (s *fakeServer) cut(abort bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -301,7 +302,7 @@ func (s *fakeServer) cut(abort bool) {
 	s.wake.Broadcast()
 }
 
-// breaks makes the server answer otherwise; nil mends it.
+// breaks sets fault, which answers requests instead of the server; nil for none.
 func (s *fakeServer) breaks(fault func(http.ResponseWriter, *http.Request) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -314,14 +315,14 @@ func (s *fakeServer) watching() int {
 	return s.open
 }
 
-// opened counts the watches so far.
+// opened returns the number of watches opened so far.
 func (s *fakeServer) opened() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.watches
 }
 
-// written is the newest version that was sent, newest the newest there is.
+// written returns the newest version that a watch has sent. newest returns the newest version.
 func (s *fakeServer) written() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -334,7 +335,7 @@ func (s *fakeServer) newest() int {
 	return s.version
 }
 
-// asked are the requests so far, without their path.
+// asked returns the requests so far, without their path.
 func (s *fakeServer) asked() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -345,9 +346,8 @@ func (s *fakeServer) asked() []string {
 	return all
 }
 
-// cutWith ends all watches in good order, once they have sent a bookmark; what
-// is done meanwhile is in none of them, and no request is answered before it
-// is done.
+// cutWith sends a bookmark, ends all watches properly, and calls meanwhile. No watch sends the
+// changes that meanwhile makes, and no request is answered until it returns.
 func (s *fakeServer) cutWith(meanwhile func()) {
 	s.bookmark()
 	s.mu.Lock()

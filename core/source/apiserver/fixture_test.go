@@ -21,16 +21,16 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// sink remembers what it is given, in words: a delivery is "=" and all
-// documents of a snapshot, or "+" and "-" of a difference.
+// sink records deliveries as text: "=" and the IDs of a snapshot, or "+ID" and "-ID" for each
+// change of a difference.
 type sink struct {
 	t    *testing.T
 	busy atomic.Bool
-	// fail is what deliveries fail with.
+	// fail is the error that each delivery returns, nil for none.
 	fail error
 
 	mu sync.Mutex
-	// hold blocks every delivery until it is closed, if it is not nil.
+	// hold blocks every delivery until the channel is closed; nil blocks nothing.
 	hold       chan struct{}
 	holds      map[string]string
 	deliveries []string
@@ -48,7 +48,7 @@ func render(d api.Document) string {
 	return text
 }
 
-// enter notices callers that do not take turns.
+// enter fails the test if two goroutines call the sink at once.
 func (s *sink) enter(ctx context.Context) error {
 	if !s.busy.CompareAndSwap(false, true) {
 		s.t.Error("two goroutines call the sink at once")
@@ -116,7 +116,7 @@ func (s *sink) Health(err error) {
 	}
 }
 
-// block holds all deliveries up until release is called.
+// block blocks all deliveries until release is called.
 func (s *sink) block() (release func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -125,7 +125,7 @@ func (s *sink) block() (release func()) {
 	return func() { close(hold) }
 }
 
-// has are the documents as of the last delivery.
+// has returns the documents that the sink has after the last delivery.
 func (s *sink) has() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -147,7 +147,7 @@ func (s *sink) lastHealth() string {
 	return s.health[len(s.health)-1]
 }
 
-// eventually waits for what get returns to become want.
+// eventually waits until get returns want.
 func eventually[T any](t *testing.T, want T, get func() T) {
 	t.Helper()
 	deadline := time.Now().Add(20 * time.Second)
@@ -163,7 +163,7 @@ func eventually[T any](t *testing.T, want T, get func() T) {
 	}
 }
 
-// fixture is a source, what it reads, and what it delivers to.
+// fixture is a source with its server and its sink.
 type fixture struct {
 	*fakeServer
 	sink   *sink
@@ -172,7 +172,7 @@ type fixture struct {
 
 func plain(s *httptest.Server) { s.Start() }
 
-// newFixture makes a source of a new server that holds the pods.
+// newFixture returns a source for a new server that has these pods.
 func newFixture(t *testing.T, pods ...string) fixture {
 	t.Helper()
 	f := fixture{fakeServer: newFakeServer(t, plain)}
@@ -183,7 +183,7 @@ func newFixture(t *testing.T, pods ...string) fixture {
 	return f
 }
 
-// newSource makes a source that tries again at once.
+// newSource returns a source with a short backoff, and its sink.
 func newSource(t *testing.T, server kube.Config, c Config) (*sink, *Source) {
 	t.Helper()
 	server.MaxAnswer, server.MaxEvent, server.Logger = 1<<20, 1<<20, c.Logger
@@ -201,8 +201,8 @@ func newSource(t *testing.T, server kube.Config, c Config) (*sink, *Source) {
 	return k, s
 }
 
-// run runs a source until the test ends, or until the returned function is
-// called, and checks that it ends soon and well.
+// run runs a source until the test ends or stop is called. It checks that Run then returns nil
+// within 10 seconds.
 func run(t *testing.T, s *Source) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -228,7 +228,7 @@ func sorted(s []string) []string {
 	return s
 }
 
-// probe shows documents whole.
+// probe is a sink that sends all fields of the documents of a snapshot to docs.
 type probe struct {
 	*sink
 	docs chan<- []string
@@ -244,7 +244,7 @@ func (p *probe) Replace(_ context.Context, all []api.Document) error {
 	return nil
 }
 
-// logs are what a source logs, but for debugging.
+// logs are the log messages of a source, without those at the debug level.
 type logs struct {
 	mu   sync.Mutex
 	text strings.Builder

@@ -15,7 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// say answers with a body.
+// say returns a function that answers with a status code, a content type and a body.
 func say(code int, kind, body string) func(http.ResponseWriter, *http.Request) bool {
 	return func(w http.ResponseWriter, _ *http.Request) bool {
 		w.Header().Set("Content-Type", kind)
@@ -25,7 +25,8 @@ func say(code int, kind, body string) func(http.ResponseWriter, *http.Request) b
 	}
 }
 
-// badAnswers are answers that are no lists of pods, and what is said of each.
+// badAnswers are answers that are not complete lists of pods, with a pattern for the health of
+// each.
 var badAnswers = map[string]struct {
 	answer func(http.ResponseWriter, *http.Request) bool
 	health string
@@ -115,8 +116,8 @@ func pagesWithoutEnd(w http.ResponseWriter, _ *http.Request) bool {
 	return true
 }
 
-// TestBadFirstAnswers: what is no complete list delivers nothing, and is said
-// with the server's URL; then the first good one counts.
+// TestBadFirstAnswers checks that a bad first answer delivers nothing and that its error names
+// the server. The first complete list is then delivered.
 func TestBadFirstAnswers(t *testing.T) {
 	t.Parallel()
 	for name, test := range badAnswers {
@@ -136,8 +137,8 @@ func TestBadFirstAnswers(t *testing.T) {
 	}
 }
 
-// TestOutage: what answers badly after a good list loses nothing and ends
-// nothing, and what happened meanwhile is known afterwards.
+// TestOutage checks that a bad answer after a complete list removes no pods, and that changes
+// during the outage are delivered afterwards.
 func TestOutage(t *testing.T) {
 	t.Parallel()
 	for name, test := range badAnswers {
@@ -147,7 +148,7 @@ func TestOutage(t *testing.T) {
 			run(t, f.source)
 			eventually(t, 1, f.watching)
 			eventually(t, 3, func() int { return len(f.sink.has()) })
-			// All requests are answered badly, watches too.
+			// All requests get the bad answer, also watches.
 			f.breaks(test.answer)
 			f.cut(true)
 			f.awaitHealth(t, ".")
@@ -164,7 +165,7 @@ func TestOutage(t *testing.T) {
 	}
 }
 
-// awaitHealth waits for an error that names the server and matches.
+// awaitHealth waits for an error that names the server and matches the pattern.
 func (f fixture) awaitHealth(t *testing.T, pattern string) {
 	t.Helper()
 	want := regexp.MustCompile("API server " + regexp.QuoteMeta(f.URL) + ": .*(" + pattern + ")")
@@ -180,8 +181,8 @@ func (f fixture) awaitHealth(t *testing.T, pattern string) {
 	})
 }
 
-// TestBrokenWatches: a watch that ends or says nonsense ends nothing, and
-// nothing that happens around it is missed.
+// TestBrokenWatches checks that a watch that breaks or sends nonsense removes no pods, and that
+// no change is missed.
 func TestBrokenWatches(t *testing.T) {
 	t.Parallel()
 	streams := map[string]struct {
@@ -221,7 +222,7 @@ func TestBrokenWatches(t *testing.T) {
 	}
 }
 
-// TestResumption: which requests follow which end of a watch.
+// TestResumption checks the requests that follow after a watch has ended.
 func TestResumption(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -276,8 +277,8 @@ func TestResumption(t *testing.T) {
 	}
 }
 
-// TestRunEnds: Run ends soon, with nil, whatever it is doing; nothing is
-// delivered after that.
+// TestRunEnds checks that Run returns nil soon after its context ends, whatever it is doing,
+// and delivers nothing after that.
 func TestRunEnds(t *testing.T) {
 	t.Parallel()
 	hang := func(_ http.ResponseWriter, r *http.Request) bool {

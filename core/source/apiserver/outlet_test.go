@@ -10,7 +10,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// TestOutletOfASourceThatEnds: what still comes in then reaches no sink.
+// TestOutletOfASourceThatEnds checks that nothing reaches the sink after the context has ended.
 func TestOutletOfASourceThatEnds(t *testing.T) {
 	t.Parallel()
 	k := &sink{t: t, holds: map[string]string{}}

@@ -9,8 +9,8 @@ import (
 	"github.com/wardlet/wardlet/core/kube"
 )
 
-// TestLog: an outage is logged when it begins, when its reason changes and when
-// it ends. Every attempt is logged only for debugging.
+// TestLog checks that an outage is logged when it begins, when its reason changes, and when it
+// ends. Each attempt is logged only at the debug level.
 func TestLog(t *testing.T) {
 	t.Parallel()
 	l := &logs{}

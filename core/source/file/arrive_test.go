@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// With a settle time of a minute, what is delivered was not waited for.
+// TestAFileThatArrivesWholeIsReadAtOnce has a settle time of one minute, so a file that is
+// delivered was read without waiting for this time.
 func TestAFileThatArrivesWholeIsReadAtOnce(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

@@ -52,8 +52,8 @@ func TestABadManifestCostsNothingElse(t *testing.T) {
 				text := strings.Join(k.has(), "\n")
 				return strings.Contains(text, tc.name) && strings.Contains(text, "b.yaml#0 b two")
 			})
-			// The sink keeps the last valid version of a document that is bad now,
-			// so long as it is not gone.
+			// The sink must keep the last valid version of the bad document, so the document
+			// must not be delivered as gone.
 			for _, d := range k.all() {
 				if len(d.Gone) > 0 {
 					t.Errorf("gone: %q", d.Gone)
@@ -68,7 +68,8 @@ func TestABadManifestCostsNothingElse(t *testing.T) {
 	}
 }
 
-// It is not parallel: what others allocate would count.
+// TestAManifestOf100MBCostsNoMoreThanTheLimit is not parallel, because allocations of other
+// tests would be measured, too.
 func TestAManifestOf100MBCostsNoMoreThanTheLimit(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a.yaml")
@@ -89,10 +90,10 @@ func TestAManifestOf100MBCostsNoMoreThanTheLimit(t *testing.T) {
 	}
 }
 
-// asAnyone calls do without the privileges that let root pass over modes.
+// asAnyone calls do without the capabilities that let root ignore file modes.
 func asAnyone(t *testing.T, do func()) {
 	t.Helper()
-	// Capabilities are a thread's.
+	// Capabilities belong to a thread.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	head := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// BenchmarkOneManifest is a manifest that is replaced among many. Its cost does
-// not depend on how many there are.
+// BenchmarkOneManifest replaces one manifest among many. Its cost does not depend on the number
+// of manifests.
 func BenchmarkOneManifest(b *testing.B) {
 	for _, n := range []int{100, 1000, 10_000} {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {

@@ -14,8 +14,8 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// bounded is a source of at most 4 manifests and 64 KiB, and a step of it, a second
-// after the one before.
+// bounded returns a source with limits of 4 manifests and 64 KiB, its sink, and a function that
+// moves the clock by a second and makes the source look.
 func bounded(t *testing.T, dir string, log *bytes.Buffer) (s *Source, k *sink, step func()) {
 	t.Helper()
 	now := time.Now()
@@ -129,7 +129,8 @@ func TestBounds_bytes(t *testing.T) {
 	}
 }
 
-// TestBounds_documents: a file of too many documents is held, the others go on.
+// TestBounds_documents checks that a file with too many documents is held while other files are
+// read.
 func TestBounds_documents(t *testing.T) {
 	t.Parallel()
 	dir, log := t.TempDir(), &bytes.Buffer{}
@@ -155,7 +156,7 @@ func TestBounds_documents(t *testing.T) {
 	}
 }
 
-// TestBounds_roomAgain: a file that was held is read, unchanged, once others are gone.
+// TestBounds_roomAgain checks that a held, unchanged file is read once other files are removed.
 func TestBounds_roomAgain(t *testing.T) {
 	t.Parallel()
 	dir, log := t.TempDir(), &bytes.Buffer{}

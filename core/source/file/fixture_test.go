@@ -18,22 +18,22 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// slow is a settle time no test waits for: what comes sooner came at once.
+// slow is a settle time that no test waits for. A file that is read sooner was read at once.
 const slow = time.Minute
 
-// manifest is a pod of one container with that image.
+// manifestOf returns the manifest of a pod with one container of this image.
 func manifestOf(name, image string) string {
 	return fmt.Sprintf("apiVersion: v1\nkind: Pod\nmetadata: {name: %s}\nspec:\n  containers:\n  - name: c\n    image: %s\n", name, image)
 }
 
-// delivery is one call of the sink, with documents as "ID name image" or
-// "ID fault" and IDs without the directory.
+// delivery is one call of the sink. Documents have the form "ID name image" or "ID fault", with
+// the ID relative to the directory.
 type delivery struct {
 	Replace       bool
 	Changed, Gone []string
 }
 
-// sink remembers what it is given.
+// sink records the deliveries and health of a source.
 type sink struct {
 	dir string
 
@@ -63,7 +63,7 @@ func (s *sink) take(replace bool, docs []api.Document, gone []string) {
 		path, _ := api.ManifestOf(doc.ID)
 		held[path] = held[path] || doc.Holds()
 	}
-	// A manifest is handed over whole, unless it is held.
+	// A delivery replaces all documents of a manifest, unless the manifest is held.
 	for path, held := range held {
 		if !held {
 			s.forget(path)
@@ -81,7 +81,7 @@ func (s *sink) take(replace bool, docs []api.Document, gone []string) {
 	s.deliveries = append(s.deliveries, d)
 }
 
-// forget drops all documents of a manifest.
+// forget removes all documents of a manifest.
 func (s *sink) forget(path string) {
 	maps.DeleteFunc(s.holds, func(id, _ string) bool {
 		of, _ := api.ManifestOf(id)
@@ -108,7 +108,7 @@ func (s *sink) Health(err error) {
 	}
 }
 
-// has are the documents as of the last delivery.
+// has returns the documents that the sink has after the last delivery.
 func (s *sink) has() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -127,7 +127,7 @@ func (s *sink) healths() []string {
 	return slices.Clone(s.health)
 }
 
-// eventually waits for what get returns to become want.
+// eventually waits until get returns want.
 func eventually[T any](t *testing.T, want T, get func() T) {
 	t.Helper()
 	deadline := time.Now().Add(10 * time.Second)
@@ -143,7 +143,7 @@ func eventually[T any](t *testing.T, want T, get func() T) {
 	}
 }
 
-// newSource makes a source of a directory and its sink.
+// newSource returns a source for a directory, and its sink.
 func newSource(dir string, settle time.Duration, change ...func(*Config)) (*Source, *sink) {
 	k := &sink{dir: dir, holds: map[string]string{}}
 	c := Config{Name: "local", Path: dir, NodeName: "node", Sink: k, Period: time.Hour, Settle: settle}
@@ -153,15 +153,15 @@ func newSource(dir string, settle time.Duration, change ...func(*Config)) (*Sour
 	return New(c), k
 }
 
-// started makes a source that has read what is there and is watching; its
-// settle time is slow from now on.
+// started returns a source that has read the directory and watches it. Its settle time is slow
+// from now on.
 func started(t *testing.T, dir string, change ...func(*Config)) (*Source, *sink) {
 	t.Helper()
 	time.Sleep(5 * time.Millisecond)
 	s, k := newSource(dir, time.Millisecond, change...)
 	s.next = s.cfg.Now().Add(s.cfg.Period)
 	t.Cleanup(s.stopWatching)
-	// The kernel frees instances of other tests with some delay.
+	// The kernel frees the inotify instances of other tests with some delay.
 	eventually(t, true, func() bool {
 		s.watch.retry = time.Time{}
 		s.keepWatching()
@@ -192,8 +192,7 @@ func run(t *testing.T, s *Source, k *sink) {
 	}
 }
 
-// takeEvents records the events of all that has happened, as a source does
-// before it looks.
+// takeEvents makes the source process all pending events, as it does before each look.
 func takeEvents(t *testing.T, s *Source) {
 	t.Helper()
 	if !s.caughtUp() {
@@ -202,7 +201,7 @@ func takeEvents(t *testing.T, s *Source) {
 	clear(s.late)
 }
 
-// listAll is a look at everything, for tests without events.
+// listAll lists and looks at all files, for tests without events.
 func (s *Source) listAll(ctx context.Context) error {
 	s.relist = true
 	return s.look(ctx)
@@ -213,7 +212,7 @@ func write(tb testing.TB, path, text string) {
 	must(tb, os.WriteFile(path, []byte(text), 0o600))
 }
 
-// replace puts a file in place as careful programs do.
+// replace writes a file and renames it into place, as careful programs do.
 func replace(tb testing.TB, path, text string) {
 	tb.Helper()
 	temp := filepath.Join(filepath.Dir(path), ".new")
@@ -221,7 +220,7 @@ func replace(tb testing.TB, path, text string) {
 	must(tb, os.Rename(temp, path))
 }
 
-// cmpEmpty makes no list equal to an empty one.
+// cmpEmpty treats a nil slice or map as equal to an empty one.
 var cmpEmpty = cmpopts.EquateEmpty()
 
 func must(tb testing.TB, err error) {

@@ -24,7 +24,7 @@ func TestDeliveriesOfChanges(t *testing.T) {
 	for _, tc := range []struct {
 		rule          string
 		before, after files
-		// want are the deliveries after the snapshot.
+		// want are the expected deliveries after the snapshot.
 		want []delivery
 	}{
 		{"the same bytes deliver nothing", files{"x.yaml": a}, files{"x.yaml": a}, nil},
@@ -133,7 +133,7 @@ func TestDeliveriesOfChanges(t *testing.T) {
 			if diff := cmp.Diff(tc.want, k.all()[1:], cmpEmpty); diff != "" {
 				t.Errorf("deliveries (-want +got):\n%s", diff)
 			}
-			// Mended, everything is as it was.
+			// When the files have their old content again, the pods are those of a new source.
 			for name := range tc.after {
 				must(t, os.Remove(filepath.Join(dir, name)))
 			}

@@ -74,7 +74,7 @@ func TestAllIsListedWhenEventsMayHaveBeenMissed(t *testing.T) {
 	}
 }
 
-// exchange puts another directory in the place of one.
+// exchange replaces a directory with a new, empty one.
 func exchange(t *testing.T, dir string) {
 	t.Helper()
 	must(t, os.Rename(dir, dir+".old"))
@@ -110,8 +110,8 @@ func TestWhateverHappensInADirectoryIsFoundByEvents(t *testing.T) {
 	}
 }
 
-// unheld are the documents as of the last delivery, without those of files that
-// the other sink has as held: what such a file had before goes on.
+// unheld returns the documents of the sink, without those of files that the other sink holds:
+// pods of a held file run on.
 func (s *sink) unheld(other *sink) []string {
 	held := map[string]bool{}
 	for _, text := range other.has() {
@@ -125,7 +125,7 @@ func (s *sink) unheld(other *sink) []string {
 	})
 }
 
-// disturb does one thing to the manifests of a directory.
+// disturb makes one random change to the manifests of a directory, or waits for a moment.
 func disturb(t *testing.T, random *rand.Rand, dir, aside string) {
 	t.Helper()
 	name := func() string { return filepath.Join(dir, fmt.Sprintf("%d.yaml", random.IntN(5))) }
@@ -149,5 +149,5 @@ func disturb(t *testing.T, random *rand.Rand, dir, aside string) {
 	case 8:
 		time.Sleep(time.Duration(random.IntN(30)) * time.Millisecond)
 	}
-	_ = err // what cannot be done is not done
+	_ = err // a change that fails is skipped
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// relink makes a link lead elsewhere, in one step.
+// relink replaces a symbolic link in one step.
 func relink(t *testing.T, target, path string) {
 	t.Helper()
 	must(t, os.Symlink(target, path+".new"))
@@ -62,7 +62,7 @@ func TestADirectoryBehindALinkIsReadAndWatched(t *testing.T) {
 func TestALinkToTheDirectoryIsFollowedAtOnceWhenItIsSwapped(t *testing.T) {
 	t.Parallel()
 	for rule, tc := range map[string]struct {
-		links map[string]string // by name
+		links map[string]string // targets, by name
 		path  string
 		swap  string
 	}{
@@ -95,7 +95,7 @@ func TestALinkToTheDirectoryIsFollowedAtOnceWhenItIsSwapped(t *testing.T) {
 			replace(t, filepath.Join(base, "two", "b.yaml"), manifestOf("b", "two"))
 			eventually(t, []string{"a.yaml#0 a two", "b.yaml#0 b two"}, k.has)
 			relink(t, tc.links[tc.swap], link)
-			eventually(t, []string{"a.yaml#0 a one", "b.yaml#0 b two"}, k.has) // b is not missing for long enough
+			eventually(t, []string{"a.yaml#0 a one", "b.yaml#0 b two"}, k.has) // b is not removed yet
 			replace(t, filepath.Join(base, "one", "b.yaml"), manifestOf("b", "one"))
 			eventually(t, []string{"a.yaml#0 a one", "b.yaml#0 b one"}, k.has)
 		})
@@ -177,7 +177,7 @@ func TestASingleFileBehindALinkIsReadAtOnceWhenTheLinkIsSwapped(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		rule string
-		link string // what is swapped
+		link string // the link that is replaced
 	}{
 		{"the link itself", "the.manifest"},
 		{"a link on the way, as in a mounted ConfigMap", "..data"},

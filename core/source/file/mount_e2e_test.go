@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Needs root.
+// TestADirectoryThatIsUnmountedEndsNothingForReal needs root.
 func TestADirectoryThatIsUnmountedEndsNothingForReal(t *testing.T) {
 	t.Parallel()
 	base := t.TempDir()
@@ -47,7 +47,7 @@ func TestADirectoryThatIsUnmountedEndsNothingForReal(t *testing.T) {
 
 	unmount()
 	eventually(t, true, isOther)
-	// Another file system, which is empty, is no better.
+	// Another, empty file system at this path does not change that.
 	mount("tmpfs", "tmpfs", 0)
 	eventually(t, true, isOther)
 	unmount()
@@ -60,7 +60,7 @@ func TestADirectoryThatIsUnmountedEndsNothingForReal(t *testing.T) {
 	mount(data, "", unix.MS_BIND)
 	eventually(t, []string{"a.yaml#0 a one", "b.yaml#0 b one"}, k.has)
 	eventually(t, "<nil>", health)
-	// It is watched again.
+	// The source watches the directory again.
 	must(t, os.Remove(filepath.Join(dir, "a.yaml")))
 	eventually(t, []string{"b.yaml#0 b one"}, k.has)
 	unmount()

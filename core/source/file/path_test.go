@@ -93,7 +93,7 @@ func TestAFileThatCannotBeReadKeepsWhatItHad(t *testing.T) {
 			t.Helper()
 			link := filepath.Join(t.TempDir(), "link")
 			must(t, os.Symlink("nowhere", link))
-			must(t, os.Rename(link, path)) // at no time is there no file
+			must(t, os.Rename(link, path)) // the file always exists
 		}, "a.yaml#* a.yaml: stat a.yaml: no such file or directory"},
 		{"too large a file", func(t *testing.T, path string) {
 			t.Helper()
@@ -160,7 +160,7 @@ func TestAPathMayBecomeAFileAndADirectoryAgain(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.yaml")
 	must(t, os.Mkdir(path, 0o700))
 	write(t, filepath.Join(path, "a.yaml"), manifestOf("a", "one"))
-	write(t, filepath.Join(path, "m.yaml"), manifestOf("m", "one")) // has the file's name
+	write(t, filepath.Join(path, "m.yaml"), manifestOf("m", "one")) // the name of the directory
 	s, k := newSource(path, 20*time.Millisecond, func(c *Config) { c.Period = 50 * time.Millisecond })
 	run(t, s, k)
 	eventually(t, []string{"a.yaml#0 a one", "m.yaml#0 m one"}, k.has)
@@ -206,7 +206,7 @@ func TestAnotherDirectoryThatIsEmptyEndsNothing(t *testing.T) {
 	if got := k.all(); len(got) != 1 {
 		t.Errorf("deliveries %v", got)
 	}
-	// The right one is back.
+	// The original directory is back.
 	must(t, os.Remove(dir))
 	must(t, os.Rename(filepath.Join(base, "unmounted"), dir))
 	eventually(t, 3, func() int { return len(k.healths()) })
@@ -214,7 +214,7 @@ func TestAnotherDirectoryThatIsEmptyEndsNothing(t *testing.T) {
 	eventually(t, nil, k.has)
 }
 
-// memory is a Place of a test.
+// memory is a Place in memory.
 type memory struct {
 	mu       sync.Mutex
 	dev, ino uint64
@@ -279,7 +279,7 @@ func TestAnotherDirectoryWithManifestsTakesOver(t *testing.T) {
 	must(t, os.Rename(dir, filepath.Join(base, "old")))
 	must(t, os.Rename(other, dir))
 	eventually(t, []string{"b.yaml#0 b i"}, k.has)
-	// It is the new one that is watched now.
+	// The source watches the new directory now.
 	replace(t, filepath.Join(dir, "b.yaml"), manifestOf("b", "i2"))
 	eventually(t, []string{"b.yaml#0 b i2"}, k.has)
 }
@@ -357,8 +357,8 @@ func TestWithoutAWatchListingsGoOnAndItIsSaidOnce(t *testing.T) {
 	}
 }
 
-// TestIgnored_ofADirectoryThatIsEmptyByNow: if the path cannot be read, what once lay
-// there is not reported any more.
+// TestIgnored_ofADirectoryThatIsEmptyByNow checks that ignored files are not reported any more
+// if the path cannot be read or is another, empty directory.
 func TestIgnored_ofADirectoryThatIsEmptyByNow(t *testing.T) {
 	t.Parallel()
 	for name, become := range map[string]func(dir string) error{

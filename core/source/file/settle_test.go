@@ -14,7 +14,7 @@ import (
 	"github.com/wardlet/wardlet/core/internal/fswatch"
 )
 
-// writeSlowly writes a pod in pieces; after each the file is a valid pod.
+// writeSlowly writes a pod in pieces. After each piece the file is a valid pod.
 func writeSlowly(t *testing.T, f *os.File) {
 	t.Helper()
 	for _, piece := range []string{strings.TrimSuffix(manifestOf("a", "pre"), "\n"), "fix", "es", "/are", "/pods", ":1"} {
@@ -243,7 +243,7 @@ func TestSettlingIsSafeFromJumpsOfTheClock(t *testing.T) {
 		if got := f.settled(now, DefaultSettle); got != tc.settled {
 			t.Errorf("%s: settled %v", tc.rule, got)
 		}
-		// The wall clock is set back, the monotonic one goes on.
+		// If the wall clock is set back, the monotonic clock still advances.
 		later := now.Add(DefaultSettle)
 		f.see(at(tc.mtime), 0, false, later)
 		if !f.settled(later, DefaultSettle) {
@@ -261,13 +261,14 @@ func TestTimesOfAKnownFileProveNothing(t *testing.T) {
 	if !f.settled(now, DefaultSettle) {
 		t.Fatal("an old file does not count as settled")
 	}
-	// While it is cut off, a file has its new size and its old times.
+	// While a file is being truncated, it has its new size and its old times.
 	old.Size = 0
 	f.see(entry{stamp: old}, 0, false, now)
 	if f.settled(now, DefaultSettle) {
 		t.Error("a file that is being cut off counts as settled")
 	}
-	// What arrived whole is no longer so when it changes, also unseen.
+	// A file that arrived whole does not count as whole after a change, even one without an
+	// event.
 	f.see(entry{stamp: old}, moved, true, now)
 	if !f.settled(now, DefaultSettle) {
 		t.Fatal("a file that was moved into place is not read at once")
@@ -289,7 +290,7 @@ func TestAnUnchangedFileIsNotReadAgain(t *testing.T) {
 	if !f.stale() {
 		t.Error("a file that was written within the last step of a coarse clock is not read again")
 	}
-	// Long after, nothing of it is open to doubt.
+	// A minute later, the stamp is certain.
 	s.cfg.Now = func() time.Time { return time.Now().Add(time.Minute) }
 	s.relist = true
 	must(t, s.look(t.Context()))

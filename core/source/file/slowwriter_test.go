@@ -18,7 +18,7 @@ import (
 	"github.com/wardlet/wardlet/core/manifest"
 )
 
-// corpus reads the manifests that slow writers write, by file name.
+// corpus returns the manifests that slow writers write, by file name.
 func corpus(t *testing.T) map[string]string {
 	t.Helper()
 	entries, err := os.ReadDir("testdata/corpus")
@@ -38,9 +38,10 @@ func corpus(t *testing.T) map[string]string {
 // slowWriters are ways to write a manifest in place, piece by piece.
 var slowWriters = []struct {
 	rule string
-	// before is what the file holds before.
+	// before is the content of the file before the writer starts.
 	before string
-	// flag is how the file is opened, reopen whether it is for every piece.
+	// flag is the flag for opening the file. reopen is true if the writer opens it again for
+	// every piece.
 	flag   int
 	reopen bool
 }{
@@ -56,7 +57,7 @@ type slowWriter struct {
 	path   string
 	flag   int
 	reopen bool
-	// text is all that is written, whole what the file holds then.
+	// text is the text to write. whole is the content of the file at the end.
 	text, whole string
 	file        *os.File
 }
@@ -74,7 +75,7 @@ func newSlowWriter(t *testing.T, path, before, text string, flag int, reopen boo
 	return w
 }
 
-// lines are the pieces to write.
+// lines returns the pieces to write, which are the lines of the text.
 func (w *slowWriter) lines() []string { return slices.Collect(strings.Lines(w.text)) }
 
 func (w *slowWriter) write(piece string) error {
@@ -104,12 +105,11 @@ func (w *slowWriter) close() error {
 	return nil
 }
 
-// appends reports whether documents can be appended to a manifest of that
-// name.
+// appends reports whether documents can be appended to a manifest with this name.
 func appends(name string) bool { return filepath.Ext(name) != ".json" }
 
-// wholes are the documents of the files in a directory, by a source that finds
-// them written long ago.
+// wholes returns the documents of the files in a directory, read by a source whose clock is a
+// year ahead, so that it does not wait for any file to settle.
 func wholes(t *testing.T, dir string) []string {
 	t.Helper()
 	s, k := newSource(dir, time.Nanosecond, func(c *Config) { c.Now = func() time.Time { return time.Now().AddDate(1, 0, 0) } })
@@ -122,8 +122,8 @@ func wholes(t *testing.T, dir string) []string {
 	return k.has()
 }
 
-// The clock is the test's: after every line it stands one nanosecond before
-// the moment at which what is there may be read.
+// TestNoPrefixOfAManifestIsReadHoweverSlowItIsWritten sets the clock after every line to one
+// nanosecond before the time at which the source may read the file.
 func TestNoPrefixOfAManifestIsReadHoweverSlowItIsWritten(t *testing.T) {
 	t.Parallel()
 	for _, watched := range []string{"with events", "without events"} {
@@ -173,8 +173,8 @@ func TestNoPrefixOfAManifestIsReadHoweverSlowItIsWritten(t *testing.T) {
 	}
 }
 
-// Everything here is real: the clock, the events, and writers in bursts with
-// pauses.
+// TestNoPrefixOfAManifestIsReadWhenManyAreWrittenAtOnce uses the real clock, real events, and
+// writers that write in bursts with pauses.
 func TestNoPrefixOfAManifestIsReadWhenManyAreWrittenAtOnce(t *testing.T) {
 	t.Parallel()
 	for _, how := range slowWriters {
@@ -220,7 +220,8 @@ func TestNoPrefixOfAManifestIsReadWhenManyAreWrittenAtOnce(t *testing.T) {
 				}
 				given = append(given, d.Changed...)
 			}
-			// What the file had before and still has is given with what is new.
+			// Documents that the file had before and still has are delivered together with the
+			// new ones.
 			want = slices.Concat(want, slices.DeleteFunc(before, func(text string) bool { return slices.Contains(want, text) }))
 			slices.Sort(given)
 			slices.Sort(want)
@@ -231,7 +232,8 @@ func TestNoPrefixOfAManifestIsReadWhenManyAreWrittenAtOnce(t *testing.T) {
 	}
 }
 
-// Without this the two tests above would prove little.
+// TestManyPrefixesOfTheCorpusAreManifestsOfTheirOwn checks that the two tests above can fail:
+// many prefixes of the manifests are valid manifests.
 func TestManyPrefixesOfTheCorpusAreManifestsOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	from := manifest.DecodeFrom{Source: "local", Kind: api.KindFile, File: "/m/a", NodeName: "node"}
@@ -259,7 +261,8 @@ func TestManyPrefixesOfTheCorpusAreManifestsOfTheirOwn(t *testing.T) {
 	}
 }
 
-// A reader that comes too early is what the tests above would find.
+// TestAPrefixThatStandsStillIsAManifest checks that a prefix is read once it has settled. The
+// tests above would find such a read.
 func TestAPrefixThatStandsStillIsAManifest(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

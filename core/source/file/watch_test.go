@@ -18,7 +18,7 @@ func TestAnEventMakesAFileBeReadWhoseStampIsUnchanged(t *testing.T) {
 	for _, tc := range []struct {
 		rule string
 		note func(s *Source) bool
-		// look is whether the event leads to a look at once.
+		// look is true if the event makes the source look at once.
 		look bool
 	}{
 		{"a write", func(s *Source) bool {
@@ -32,7 +32,7 @@ func TestAnEventMakesAFileBeReadWhoseStampIsUnchanged(t *testing.T) {
 			path := filepath.Join(dir, "a.yaml")
 			write(t, path, manifestOf("a", "one"))
 			s, k := started(t, dir)
-			// Written to behind its stamp, as on a file system with coarse times.
+			// The file changes without a new stamp, as on a file system with coarse times.
 			write(t, path, manifestOf("a", "two"))
 			_, entries, err := s.list()
 			must(t, err)

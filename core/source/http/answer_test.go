@@ -12,7 +12,7 @@ import (
 	"github.com/wardlet/wardlet/core/manifest"
 )
 
-// status answers with a status and a body.
+// status returns a handler that answers with a status code and a body.
 func status(code int, text string) nethttp.HandlerFunc {
 	return func(w nethttp.ResponseWriter, _ *nethttp.Request) {
 		w.WriteHeader(code)
@@ -22,7 +22,7 @@ func status(code int, text string) nethttp.HandlerFunc {
 	}
 }
 
-// raw answers with bytes, and ends the connection.
+// raw returns a handler that writes this text and closes the connection.
 func raw(text string) nethttp.HandlerFunc {
 	return func(w nethttp.ResponseWriter, _ *nethttp.Request) {
 		conn, buf, err := nethttp.NewResponseController(w).Hijack()
@@ -197,9 +197,8 @@ func TestTheProxyOfTheEnvironmentIsUsed(t *testing.T) {
 	same(t, "deliveries", []string{"replace\n#0 from-fleet.invalid proxy"}, r.news())
 }
 
-// Whatever a server says: it is refused with the URL, or no document is
-// without a place, and nothing ends unless the answer says which pods there
-// are.
+// FuzzRead checks that each body is refused with the URL, or that each of its documents has a
+// place. Without documents of pods, a body must be a list to end all pods.
 func FuzzRead(f *testing.F) {
 	for _, seed := range []string{
 		"", "<html>", "a: [", "# none\n---\n", list("i"), list("i", "a", "b"), bad("a"), manifestOf("a", "i") + "---\n" + broken,

@@ -16,17 +16,17 @@ import (
 	"time"
 )
 
-// authority makes certificates for servers and clients of a test.
+// authority issues certificates for the servers and clients of a test.
 type authority struct {
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
-	// file has its own certificate, pool is the same.
+	// file is the file of the authority's own certificate. pool has the same certificate.
 	file string
 	pool *x509.CertPool
-	// issued is when what it makes begins to count; it counts for a day.
+	// issued is the time from which new certificates are valid, for one day.
 	issued time.Time
 	host   net.IP
-	// reuse is the key of the next certificates; nil makes new ones.
+	// reuse is the key for new certificates; if it is nil, each certificate gets a new key.
 	reuse *ecdsa.PrivateKey
 }
 
@@ -42,8 +42,7 @@ func newAuthority(t *testing.T) *authority {
 	return a
 }
 
-// issue makes a certificate and its key, as PEM. The first is the authority's
-// own.
+// issue returns a new certificate and its key, as PEM. The first one is the authority's own.
 func (a *authority) issue(t *testing.T, template *x509.Certificate) (cert, key string) {
 	t.Helper()
 	private := a.reuse
@@ -78,7 +77,7 @@ func (a *authority) issue(t *testing.T, template *x509.Certificate) (cert, key s
 		string(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: text}))
 }
 
-// serve starts a server with a certificate of this authority.
+// serve returns a function that starts a server with a certificate of this authority.
 func (a *authority) serve(t *testing.T, change func(*tls.Config)) func(*httptest.Server) {
 	t.Helper()
 	cert, key := a.issue(t, &x509.Certificate{
@@ -97,7 +96,7 @@ func (a *authority) serve(t *testing.T, change func(*tls.Config)) func(*httptest
 	}
 }
 
-// asks makes a server ask for a certificate, demands makes it want one of this
+// asks makes a server request a client certificate. demands makes it require one of this
 // authority.
 func (a *authority) asks(c *tls.Config) { c.ClientAuth, c.ClientCAs = tls.RequestClientCert, a.pool }
 
@@ -105,7 +104,7 @@ func (a *authority) demands(c *tls.Config) {
 	c.ClientAuth, c.ClientCAs = tls.RequireAndVerifyClientCert, a.pool
 }
 
-// client makes files of a client's certificate and key.
+// client writes files with a new client certificate and its key.
 func (a *authority) client(t *testing.T) (cert, key string) {
 	t.Helper()
 	certText, keyText := a.issue(t, &x509.Certificate{ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}})

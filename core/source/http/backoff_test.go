@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// schedule runs a source whose readings go as said ('+' good, '-' failed, the
-// last one again and again) and returns the times between the first n of them.
+// schedule runs a source whose readings succeed ('+') or fail ('-') in the order of readings,
+// of which the last is repeated. It returns the times between the readings, n of them.
 func schedule(t *testing.T, n int, readings string, c Config) []time.Duration {
 	t.Helper()
 	var gaps []time.Duration

@@ -18,7 +18,7 @@ const (
 	unknown  = `: spec.containers[0].imgae: unknown field; did you mean image?`
 )
 
-// bad is a Pod that cannot be used.
+// bad returns the manifest of a pod with an unknown field.
 func bad(name string) string {
 	return strings.Replace(manifestOf(name, "i"), "image:", "imgae:", 1)
 }
@@ -28,8 +28,8 @@ func TestWhatIsDelivered(t *testing.T) {
 	a, b, sep := manifestOf("a", "i"), manifestOf("b", "i"), "---\n"
 	for name, test := range map[string]struct {
 		answers []string
-		// want has the deliveries, none for an answer without; has the pods at
-		// the end, where deliveries do not say it all.
+		// want are the deliveries, "" for an answer without one. has are the pods at the end,
+		// if the deliveries do not show them.
 		want []string
 		has  []string
 	}{
@@ -100,7 +100,7 @@ func TestABodyThatIsNoneIsDecodedOnce(t *testing.T) {
 		if again := r.read(t); again != first {
 			t.Errorf("health %s, at first %s", again, first)
 		}
-		// Each decoding makes an error of its own.
+		// Each decoding returns a new error.
 		if r.refused.err != known { //nolint:errorlint // the very same value is what is asked for
 			t.Error("decoded again")
 		}

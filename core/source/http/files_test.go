@@ -141,7 +141,7 @@ func TestAuthoritiesAreReadAnew(t *testing.T) {
 	bundle(first)
 	r := newReader(t, srv.URL, func(c *Config) { c.CAFile = path })
 	r.good(t)
-	// A connection that is there already was trusted by the file as it was.
+	// A connection that is already open was trusted because of the old file.
 	bundle(next)
 	says(t, "health", r.read(t), "URL: tls: failed to verify certificate: x509: certificate signed by unknown authority")
 	bundle(first)

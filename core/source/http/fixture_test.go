@@ -22,12 +22,12 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// manifest is a pod of one container with that image.
+// manifestOf returns the manifest of a pod with one container of this image.
 func manifestOf(name, image string) string {
 	return fmt.Sprintf("apiVersion: v1\nkind: Pod\nmetadata: {name: %s}\nspec:\n  containers:\n  - name: c\n    image: %s\n", name, image)
 }
 
-// list is a PodList of pods with that image.
+// list returns a PodList of pods with this image.
 func list(image string, names ...string) string {
 	items := make([]string, len(names))
 	for i, name := range names {
@@ -41,7 +41,7 @@ func list(image string, names ...string) string {
 
 func answerWith(w nethttp.ResponseWriter, text string) { _, _ = w.Write([]byte(text)) }
 
-// server answers with what is set, and remembers what it was asked.
+// server answers with the handler that is set, and records the requests.
 type server struct {
 	*httptest.Server
 
@@ -50,8 +50,7 @@ type server struct {
 	asked  []*nethttp.Request
 }
 
-// newServer starts one; start is (*httptest.Server).Start or StartTLS, after
-// what is done to it there.
+// newServer starts a server by calling start, which may change the server before it starts it.
 func newServer(t *testing.T, start func(*httptest.Server)) *server {
 	t.Helper()
 	s := &server{}
@@ -70,19 +69,19 @@ func newServer(t *testing.T, start func(*httptest.Server)) *server {
 
 func plain(s *httptest.Server) { s.Start() }
 
-// set makes the server answer with f.
+// set makes the server answer with the handler f.
 func (s *server) set(f nethttp.HandlerFunc) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.answer = f
 }
 
-// setText makes the server answer with a body.
+// setText makes the server answer with this body.
 func (s *server) setText(text string) {
 	s.set(func(w nethttp.ResponseWriter, _ *nethttp.Request) { answerWith(w, text) })
 }
 
-// requests are those since the last call.
+// requests returns the requests since the last call.
 func (s *server) requests() []*nethttp.Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -91,8 +90,8 @@ func (s *server) requests() []*nethttp.Request {
 	return asked
 }
 
-// sink remembers what it is given: deliveries as "replace" or "apply" with
-// documents as "ID name image" or "ID fault", without the URL.
+// sink records deliveries as "replace" or "apply", followed by documents as "ID name image" or
+// "ID fault", without the URL.
 type sink struct {
 	url string
 
@@ -149,7 +148,7 @@ func (s *sink) Health(err error) {
 	s.health = strings.ReplaceAll(fmt.Sprint(err), s.url, "URL")
 }
 
-// news are the deliveries since the last call.
+// news returns the deliveries since the last call.
 func (s *sink) news() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -158,14 +157,14 @@ func (s *sink) news() []string {
 	return news
 }
 
-// has are the pods as of the last delivery.
+// has returns the pods that the sink has after the last delivery.
 func (s *sink) has() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Sorted(maps.Values(s.holds))
 }
 
-// reader is a source whose readings the test asks for.
+// reader is a source that reads only when the test calls read.
 type reader struct {
 	*Source
 	*sink
@@ -198,7 +197,7 @@ func newReader(t *testing.T, url string, change ...func(*Config)) *reader {
 	return r
 }
 
-// read makes one reading and returns the health after it.
+// read reads once and returns the health after it.
 func (r *reader) read(t *testing.T) string {
 	t.Helper()
 	r.health = "not told"
@@ -208,8 +207,8 @@ func (r *reader) read(t *testing.T) string {
 	return r.health
 }
 
-// good makes one reading, which must be one. Until one told all of the pods,
-// that they are not known is the source's trouble.
+// good reads once and fails the test if the health is not good. Before the first complete
+// answer, the health must say that the pods are not known.
 func (r *reader) good(t *testing.T) {
 	t.Helper()
 	want := "<nil>"
@@ -237,7 +236,7 @@ func same[T any](t *testing.T, what string, want, got T) {
 	}
 }
 
-// eventually waits for get to become true.
+// eventually waits until get returns true.
 func eventually(t *testing.T, what string, get func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); !get(); time.Sleep(time.Millisecond) {
@@ -247,7 +246,7 @@ func eventually(t *testing.T, what string, get func() bool) {
 	}
 }
 
-// file puts a file in place as careful programs do.
+// file writes a file and renames it into place, as careful programs do.
 func file(t *testing.T, path, text string) {
 	t.Helper()
 	if err := os.WriteFile(path+".new", []byte(text), 0o600); err != nil {

@@ -9,8 +9,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestMain sets a proxy for the process, which is asked for any host but this
-// machine's own: the environment is read only once.
+// TestMain sets a proxy for all hosts except this machine. The proxy is set for the whole
+// process, because the environment is read only once.
 func TestMain(m *testing.M) {
 	proxy := httptest.NewServer(nethttp.HandlerFunc(func(w nethttp.ResponseWriter, r *nethttp.Request) {
 		answerWith(w, manifestOf("from-"+r.Host, "proxy"))

@@ -122,7 +122,7 @@ func TestSecretsGoOnlyToTheServerOfTheURL(t *testing.T) {
 		}
 		return got
 	}
-	// There, back, and to another path.
+	// The redirects lead to the other server, back, and to another path.
 	srv.set(func(w nethttp.ResponseWriter, q *nethttp.Request) {
 		switch q.URL.Path {
 		case "/":

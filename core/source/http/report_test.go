@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// log returns what was logged since the last call, one line per message.
+// logged returns the log since the last call, one line per message.
 func (r *reader) logged() []string {
 	text := strings.ReplaceAll(r.log.String(), r.url, "URL")
 	r.log.Reset()
@@ -68,7 +68,7 @@ func TestABadDocumentIsReportedEveryTimeItIsRead(t *testing.T) {
 			}
 			same(t, "deliveries", []string{"apply\n#0 :7" + unknown + allBad}, r.news())
 
-			// Failures between are another matter.
+			// After a failure, the bad document is logged again.
 			srv.set(status(500, ""))
 			r.read(t)
 			srv.set(tagged(bad("a"), headers...))
@@ -78,7 +78,7 @@ func TestABadDocumentIsReportedEveryTimeItIsRead(t *testing.T) {
 				`level=INFO msg="readings succeed again" failed=1`, "level=DEBUG" + first("1"),
 			}, r.logged())
 
-			// Other bad documents are news.
+			// Other bad documents are logged as a warning.
 			srv.setText(bad("a") + "---\n" + bad("b") + "---\n" + manifestOf("c", "i"))
 			r.good(t)
 			same(t, "log of others", []string{"level=WARN" + first("2")}, r.logged())

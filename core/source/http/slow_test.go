@@ -13,11 +13,11 @@ import (
 	"time"
 )
 
-// short is a timeout that a test waits for.
+// short is a timeout that is short enough for a test to wait for it.
 const short = 200 * time.Millisecond
 
-// drip writes a text without end, a piece every few milliseconds, until the
-// connection is closed.
+// drip returns a handler that writes head and then piece again and again, until the connection
+// is closed.
 func drip(head, piece string) nethttp.HandlerFunc {
 	return func(w nethttp.ResponseWriter, q *nethttp.Request) {
 		conn, buf, err := nethttp.NewResponseController(w).Hijack()
@@ -56,7 +56,7 @@ func TestAServerHasOnlySoMuchTime(t *testing.T) {
 			health := r.read(t)
 			want := "URL: no whole answer within 200ms; raise timeout if the server needs longer"
 			if name == "that makes us wait for a 200" && health != want {
-				// There may be only a few of them.
+				// The client accepts only a few 1xx answers.
 				want = `URL: net/http: HTTP/1.x transport connection broken: net/http: too many 1xx informational responses`
 			}
 			same(t, "health", want, health)
@@ -132,8 +132,8 @@ func TestAnAnswerHasALimit(t *testing.T) {
 	}
 }
 
-// A megabyte that stands for a gigabyte. It is alone in the process, so that
-// what is allocated is its own.
+// TestACompressedAnswerHasTheSameLimit sends about a megabyte that expands to a gigabyte. It is
+// not parallel, because allocations of other tests would be measured, too.
 func TestACompressedAnswerHasTheSameLimit(t *testing.T) {
 	bomb := []byte(strings.Repeat(zipped(strings.Repeat("\n", 1<<20)), 1<<10))
 	if len(bomb) > 2<<20 {
@@ -177,13 +177,13 @@ func TestASilentConnectionDoesNotFailTheNextReading(t *testing.T) {
 	}
 }
 
-// front stands between a client and a server.
+// front is a proxy between a client and a server.
 type front struct {
 	net.Listener
 	mutes atomic.Int32
 }
 
-// mute makes the connections there are stay open and pass nothing on.
+// mute makes the existing connections stay open without passing anything on.
 func (f *front) mute() { f.mutes.Add(1) }
 
 func newFront(t *testing.T, to string) *front {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// tagged answers with headers and a body, and with 304 to a request whose
-// validators are those.
+// tagged returns a handler that answers with these headers and this body, or with 304 if the
+// request has the validators in these headers.
 func tagged(body string, headers ...string) nethttp.HandlerFunc {
 	return func(w nethttp.ResponseWriter, r *nethttp.Request) {
 		for i := 0; i < len(headers); i += 2 {
@@ -82,14 +82,14 @@ func TestTheValidatorsAreThoseOfWhatWasDeliveredLast(t *testing.T) {
 	srv.set(tagged(manifestOf("a", "i"), "ETag", `"1"`))
 	r.good(t)
 
-	// What was refused is asked for again, whole.
+	// After a refused answer, the source asks with the tag of the answer before it.
 	srv.set(tagged(broken, "ETag", `"2"`))
 	r.read(t)
 	r.read(t)
 	same(t, "tag after an answer that was none", `"1"`, sent())
 
-	// What is bad was delivered; otherwise the answer before it could come
-	// back as unchanged.
+	// A bad document is delivered, so its tag is used. Otherwise the answer before it could
+	// come back as unchanged.
 	srv.set(tagged(bad("a"), "ETag", `"3"`))
 	r.good(t)
 	r.good(t)
@@ -99,7 +99,7 @@ func TestTheValidatorsAreThoseOfWhatWasDeliveredLast(t *testing.T) {
 	r.good(t)
 	same(t, "deliveries of the first one again", []string{"replace\n#0 a i"}, r.news())
 
-	// The same body may get another tag.
+	// An equal body may have another tag.
 	srv.set(tagged(manifestOf("a", "i"), "ETag", `"4"`))
 	r.good(t)
 	r.good(t)

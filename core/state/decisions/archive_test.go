@@ -31,7 +31,8 @@ func archived(t *testing.T, dir string) fstest.MapFS {
 	return files
 }
 
-// told are the records of an archive with what they name, and what is wrong with it.
+// told returns the records of an archive with the files they name, and the faults of the
+// archive.
 func told(files fs.FS) (names, faults []string) {
 	damaged, err := NewArchive(files).Each(func(r *Record, e *Exhibits) error {
 		input, err := e.Input(r.Pod)
@@ -54,7 +55,7 @@ func told(files fs.FS) (names, faults []string) {
 	return names, faults
 }
 
-// aFewRecords are those of an operator and a tenant, in a state directory.
+// aFewRecords returns a state directory with records of the operator and of a tenant.
 func aFewRecords(t *testing.T) fstest.MapFS {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "state")
@@ -96,7 +97,7 @@ func TestAnyByteOfARecordThatIsAnotherIsNoticed(t *testing.T) {
 				file.Data = slices.Clone(good)
 				file.Data[at] ^= flip
 				tried++
-				// What is packed may have bytes that say nothing of what is in it.
+				// A compressed file may have bytes that do not affect its content.
 				if got, faults := told(whole); len(faults) == 0 && (strings.HasSuffix(name, segmentSuffix) || !slices.Equal(got, want)) {
 					t.Errorf("%s: byte %d is %#x instead of %#x, and nobody notices", name, at, file.Data[at], good[at])
 				}

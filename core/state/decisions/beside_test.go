@@ -13,7 +13,7 @@ import (
 	"github.com/wardlet/wardlet/core/state/durable"
 )
 
-// growing are files of which one is longer each time it is opened.
+// growing is a file system in which one file has the next of texts each time it is opened.
 type growing struct {
 	fstest.MapFS
 
@@ -49,7 +49,7 @@ func TestALineThatIsBeingWrittenIsNoDamage(t *testing.T) {
 			t.Parallel()
 			read, faults := told(&growing{aFewRecords(t), newest, c.texts})
 			if name == "a damaged line before it is damaged when it ended" {
-				faults = faults[len(faults)-1:] // a record lacks its document, too
+				faults = faults[len(faults)-1:] // the missing document of a record is another fault
 			}
 			if len(faults) != c.faults || len(read) != c.read {
 				t.Errorf("%q, faults %q", read, faults)

@@ -10,7 +10,7 @@ import (
 	"testing/fstest"
 )
 
-// bundled puts records of an archive into a bundle.
+// bundled copies the wanted records of an archive into a bundle.
 func bundled(t *testing.T, from fstest.MapFS, wanted func(*Record) bool) (fstest.MapFS, error) {
 	t.Helper()
 	files := map[string]*bytes.Buffer{}
@@ -97,7 +97,7 @@ func TestAFileThatIsLongerThanItSaysIsNotRead(t *testing.T) {
 	}
 }
 
-// endless is a file system whose files say that they are empty and never end.
+// endless is a file system whose files have the size 0 but never end.
 type endless struct{}
 
 func (endless) Open(string) (fs.File, error) {

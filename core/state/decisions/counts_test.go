@@ -11,8 +11,8 @@ import (
 	"github.com/wardlet/wardlet/core/state/durable/durabletest"
 )
 
-// counted opens the log of decisions of a directory, notes that the first decision of
-// the operator was repeated, and closes it again.
+// counted opens the log of decisions in a directory, records how often the first decision of
+// the operator was repeated, and closes the log again.
 func counted(t *testing.T, path string, count int) {
 	t.Helper()
 	l, err := openLog(path, map[string]int64{"": 1 << 20}, io.Discard)
@@ -50,7 +50,8 @@ func TestCountsAreKeptWhateverACrashHasLeftOfTheLastLine(t *testing.T) {
 				t.Errorf("what the crash left is gone: %v", err)
 			}
 			_, faults := told(FilesOf(path))
-			// What a crash left was never answered, and is no damage once an agent has said so.
+			// A line that a crash cut off was never confirmed. It is not damage once an agent
+			// has marked it.
 			if damaged := name == "a damaged one"; damaged != (len(faults) == 1) || len(faults) > 1 {
 				t.Errorf("faults %q", faults)
 			}
@@ -66,7 +67,7 @@ func TestCountsThatCannotBeWrittenAreRefused(t *testing.T) {
 	model := &durabletest.Disk{Cached: map[string]*durabletest.File{}, Stored: map[string]*durabletest.File{}}
 	l := onDisk(t, model, statePath(t), mib)
 	counts := []Count{{ID: "operator-1", Count: 2}}
-	check(t, l.Counted("", counts)) // nothing is on record that they could be about
+	check(t, l.Counted("", counts)) // there is no such record yet
 	appended(t, l, "", entry("web", "text"))
 	check(t, l.Counted("", nil))
 	check(t, l.Counted("", counts))

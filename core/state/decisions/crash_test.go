@@ -16,7 +16,7 @@ import (
 	"github.com/wardlet/wardlet/core/state/durable/durabletest"
 )
 
-// onDisk is a log of decisions whose files are on a model of a disk.
+// onDisk returns a log of decisions on a model of a disk.
 func onDisk(t *testing.T, model *durabletest.Disk, path string, limit int64) *Log {
 	t.Helper()
 	for _, dir := range []string{filepath.Join(path, DirName), filepath.Join(path, DirName, filesDir)} {
@@ -26,8 +26,8 @@ func onDisk(t *testing.T, model *durabletest.Disk, path string, limit int64) *Lo
 	return &Log{cfg: &cfg, owners: map[string]*ownerLog{}, files: newPolicyFiles()}
 }
 
-// recording appends many records in batches, and returns the names of those that
-// are said to be on the disk, and of all.
+// recording appends many records in batches. It returns the names of the records that were
+// confirmed, and the names of all records.
 func recording(l *Log) (kept, all []string) {
 	for batch := range 6 {
 		tenant := []string{"", "a"}[batch%2]
@@ -46,11 +46,11 @@ func recording(l *Log) (kept, all []string) {
 	return kept, all
 }
 
-// TestAfterACrashAtAnyStepWhatWasAnsweredIsOnRecord lets everything stop at each
-// step, or one step fail, and then the power be cut.
+// TestAfterACrashAtAnyStepWhatWasAnsweredIsOnRecord crashes at each step, or makes one step
+// fail, and then cuts the power.
 func TestAfterACrashAtAnyStepWhatWasAnsweredIsOnRecord(t *testing.T) {
 	t.Parallel()
-	const limit = 8 << 10 // segments are full after two records or so
+	const limit = 8 << 10 // a segment is full after about two records
 	quiet := &durabletest.Disk{Cached: map[string]*durabletest.File{}, Stored: map[string]*durabletest.File{}}
 	recording(onDisk(t, quiet, statePath(t), limit))
 	steps := quiet.Step
@@ -82,7 +82,7 @@ func TestAfterACrashAtAnyStepWhatWasAnsweredIsOnRecord(t *testing.T) {
 	}
 }
 
-// readBack makes the files as a power cut may have left them, and reads them.
+// readBack creates the files as a power cut may have left them, and reads them.
 func readBack(t *testing.T, path string, entries map[string]*durabletest.File, synced bool, kept, all []string) {
 	t.Helper()
 	for _, owner := range []string{"operator", "tenant-a"} {

@@ -21,7 +21,8 @@ import (
 	"github.com/wardlet/wardlet/core/state/durable/durabletest"
 )
 
-// openLog opens the log below a state directory. A corrupt file is moved to the directory quarantine.
+// openLog opens the log below a state directory. A corrupt file is moved to the directory
+// quarantine below it.
 func openLog(path string, limits map[string]int64, log io.Writer) (*Log, error) {
 	return Open(Config{
 		Dir: filepath.Join(path, DirName), Limits: limits, FS: durable.OS{}, Logger: slog.New(slog.NewTextHandler(log, nil)),
@@ -32,7 +33,7 @@ func openLog(path string, limits map[string]int64, log io.Writer) (*Log, error) 
 	})
 }
 
-// decisions opens the log below a state directory until the test ends.
+// decisions opens the log below a state directory. The caller closes it with closeAll.
 func decisions(t *testing.T, path string, limits map[string]int64) (l *Log, closeAll func()) {
 	t.Helper()
 	var log bytes.Buffer
@@ -66,7 +67,7 @@ func statePath(t *testing.T) string {
 	return filepath.Join(t.TempDir(), "state")
 }
 
-// entry is a decision about a pod whose document has the text.
+// entry returns a decision about a pod whose document is text.
 func entry(name, text string, files ...string) Entry {
 	input := fmt.Appendf(nil, "%q", text)
 	r := &Record{Decision: api.Decision{
@@ -79,13 +80,14 @@ func entry(name, text string, files ...string) Entry {
 	return Entry{Record: r, Inputs: map[string][]byte{r.Pod: input}}
 }
 
-// appended appends entries, all of which must be on the disk then.
+// appended appends entries and fails the test unless all are on the disk.
 func appended(t *testing.T, l *Log, tenant string, entries ...Entry) {
 	t.Helper()
 	check(t, errors.Join(l.Append(tenant, entries)...))
 }
 
-// on are the names of the pods of all records, with how often they were made.
+// on returns the ID, the pod's name and the count of each record. It checks that all documents
+// and policy files of the records exist.
 func on(t *testing.T, l *Log) (names []string) {
 	t.Helper()
 	all, err := l.Newest(1000)
@@ -298,7 +300,7 @@ func TestPoliciesThatChangeWithoutEndTakeNoMoreThanTheirOwnersShare(t *testing.T
 	const limit = 256 << 10
 	l, done := decisions(t, path, map[string]int64{"": limit, "a": limit})
 	random := func(i int) string {
-		var b strings.Builder // gzip finds nothing in it
+		var b strings.Builder // gzip cannot compress it
 		for j := range 512 {
 			b.WriteString(digestOf(fmt.Append(nil, i, j)))
 		}

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// zipped is a bundle as it is exported.
+// zipped returns a bundle as a zip archive, as it is exported.
 func zipped(t *testing.T, files fstest.MapFS) []byte {
 	t.Helper()
 	var text bytes.Buffer
@@ -28,7 +28,7 @@ func zipped(t *testing.T, files fstest.MapFS) []byte {
 	return text.Bytes()
 }
 
-// toldOf returns what told returns of a zip archive.
+// toldOf calls told for a zip archive.
 func toldOf(text []byte) (names, faults []string) {
 	archive, err := zip.NewReader(bytes.NewReader(text), int64(len(text)))
 	if err != nil {
@@ -52,7 +52,7 @@ func TestAnyBitOfABundleThatIsAnotherIsNoticedOrChangesNothing(t *testing.T) {
 	directory := bytes.Index(good, []byte("PK\x01\x02"))
 	for at := range good {
 		flips := []byte{1, 2, 4, 8, 0x10, 0x20, 0x40, 0x80, 0xff}
-		if at < directory { // of this there are checksums
+		if at < directory { // this part has checksums
 			flips = []byte{1 << (at % 8), 0xff}
 		}
 		for _, flip := range flips {
@@ -127,7 +127,7 @@ func TestABundleIsWhatItsManifestSays(t *testing.T) {
 	}
 }
 
-// manifestWith is the manifest of a bundle with a change and the right checksum.
+// manifestWith returns the manifest of a bundle after a change, with a valid checksum.
 func manifestWith(t *testing.T, files fstest.MapFS, change func(*bundleManifest)) []byte {
 	t.Helper()
 	r := &archiveReader{archive: NewArchive(files)}
@@ -139,7 +139,7 @@ func manifestWith(t *testing.T, files fstest.MapFS, change func(*bundleManifest)
 	return text
 }
 
-// without leaves out the record that contains a word.
+// without removes the record that contains a word.
 func without(text []byte, word string) (left []byte) {
 	for one := range bytes.Lines(text) {
 		if l, _, err := cutLine(one); err != nil || l.kind != lineRecord || !bytes.Contains(one, fmt.Appendf(nil, "%q", word)) {

@@ -15,7 +15,7 @@ import (
 
 const ownLog = "decisions/operator/"
 
-// numbered are nine records of the operator, three in each segment.
+// numbered returns nine records of the operator, three in each segment.
 func numbered(t *testing.T) fstest.MapFS {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "state")
@@ -23,7 +23,7 @@ func numbered(t *testing.T) fstest.MapFS {
 		l, closeAll := decisions(t, dir, map[string]int64{"": 1 << 20})
 		o := l.owner("")
 		o.appending.Lock()
-		check(t, o.close()) // the next record begins a segment
+		check(t, o.close()) // the next record begins a new segment
 		o.appending.Unlock()
 		for i := range 3 {
 			appended(t, l, "", entry(fmt.Sprint("p", i), "pod"))

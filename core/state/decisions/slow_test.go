@@ -9,14 +9,14 @@ import (
 	"github.com/wardlet/wardlet/core/state/durable"
 )
 
-// slowDisk takes its time for the files of one owner, or for those of policies
-// whose name begins so.
+// slowDisk is slow for the log files of one owner, or for policy files whose digest begins with
+// digest.
 type slowDisk struct {
 	durable.OS
 
 	owner, digest string
-	// begun gets a value when it begins to flush a file, which is done when hang is
-	// closed.
+	// begun gets a value when a slow flush begins. The flush ends when hang is closed or gets a
+	// value.
 	begun chan struct{}
 	hang  chan struct{}
 }
@@ -49,7 +49,7 @@ func (f slowFile) Sync() error {
 	return f.File.Sync()
 }
 
-// flushing has a log whose disk is at the first record of tenant a.
+// flushing returns a log that is flushing the first record of tenant a.
 func flushing(t *testing.T, limits map[string]int64) (l *Log, d *slowDisk, done <-chan []error) {
 	t.Helper()
 	l, closeAll := decisions(t, filepath.Join(t.TempDir(), "state"), limits)
@@ -82,7 +82,7 @@ func TestNobodyWaitsForTheDiskOfOthersRecords(t *testing.T) {
 	}
 }
 
-// storing has a log whose disk is at a file of the policies of tenant a.
+// storing returns a log that is flushing a policy file of tenant a.
 func storing(t *testing.T) (l *Log, d *slowDisk, digest string, done <-chan error) {
 	t.Helper()
 	l, closeAll := decisions(t, filepath.Join(t.TempDir(), "state"), map[string]int64{"": 1 << 20, "a": 1 << 20, "b": 1 << 20})
@@ -118,11 +118,11 @@ func TestNobodyWaitsForTheDiskOfOthersPolicies(t *testing.T) {
 func TestAFileThatIsBeingStoredIsNotSweptAway(t *testing.T) {
 	t.Parallel()
 	l, d, digest, done := storing(t)
-	// Another owner has it on the disk first, and needs it no more.
+	// Another owner stores the same file at the same time.
 	both := make(chan error, 1)
 	go func() { both <- l.KeepFiles("b", map[string][]byte{digest: []byte("large")}) }()
 	<-d.begun
-	d.hang <- struct{}{} // one of the two is done
+	d.hang <- struct{}{} // one of the two flushes ends
 	var other <-chan error
 	select {
 	case err := <-done:

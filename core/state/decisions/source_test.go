@@ -44,7 +44,7 @@ func TestOfAStateDirectoryOnlyFilesAndDirectoriesAreOpened(t *testing.T) {
 	}
 }
 
-// TestAPipeAmongTheRecordsIsDamage hung when pipes were opened.
+// TestAPipeAmongTheRecordsIsDamage checks that a pipe is damage. Opening the pipe would block.
 func TestAPipeAmongTheRecordsIsDamage(t *testing.T) {
 	t.Parallel()
 	for _, where := range []string{"segment", "policy"} {

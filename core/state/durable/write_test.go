@@ -18,7 +18,7 @@ const (
 	newContent = "the new content, which is longer"
 )
 
-// steps are those of a write, of which each is a crash point.
+// steps are the steps of a write. A crash may happen at each of them.
 var steps = []string{"create", "write", "sync", "close", "rename", "syncDir"}
 
 func TestAWriteIsOnTheDiskWhenItReturns(t *testing.T) {

@@ -14,9 +14,9 @@ func TestCount(t *testing.T) {
 	t.Parallel()
 	const most = 1 << 20
 	for name, tc := range map[string]struct {
-		// put makes what is in the directory.
+		// put creates the content of the directory.
 		put func(dir string) error
-		// over is true for more than most bytes.
+		// over is true if the content has more than most bytes.
 		over bool
 	}{
 		"empty":  {put: func(string) error { return nil }},
@@ -57,7 +57,8 @@ func TestCount(t *testing.T) {
 	}
 }
 
-// TestCount_ofDirectoriesTooDeep does not go on for ever, or out of file descriptors.
+// TestCount_ofDirectoriesTooDeep checks that Count returns and does not run out of file
+// descriptors.
 func TestCount_ofDirectoriesTooDeep(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -82,12 +83,12 @@ func TestCount_endsWithItsContext(t *testing.T) {
 	}
 }
 
-// fill writes a file of a size, and the directory it is in.
+// fill writes a file of size bytes, and its directory.
 func fill(path string, size int) error {
 	return errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(strings.Repeat("x", size)), 0o600))
 }
 
-// nested makes directories of a name in each other, and returns the deepest.
+// nested makes directories inside each other, all with one name. It returns the deepest one.
 func nested(dir, name string, depth int) (deepest *os.Root, err error) {
 	deepest, err = os.OpenRoot(dir)
 	for i := 0; i < depth && err == nil; i++ {

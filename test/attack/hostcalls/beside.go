@@ -29,27 +29,27 @@ import (
 )
 
 const (
-	// fuelPerSecond is what decisions about a tenant's pods may take unless agent.toml
-	// says otherwise, recordBytes what their records may.
+	// fuelPerSecond is the fuel for decisions about a tenant's pods unless agent.toml sets another,
+	// recordBytes is the size of their records.
 	fuelPerSecond = 500_000_000
 	recordBytes   = 8 << 20
-	// hookFuel is about what a hook of an attack takes, which is allowed mostFuel.
+	// hookFuel is about how much fuel a hook of an attack uses; its limit is mostFuel.
 	hookFuel = 50_000_000
 	mostFuel = 1_000_000_000
-	// askPeriod is how often a pod of the third tenant is judged, attackPeriod one of
-	// each hostile tenant, which has up to mostOpen that wait.
+	// askPeriod is how often a pod of the third tenant is evaluated, attackPeriod how often a pod
+	// of each hostile tenant is. Up to mostOpen pods of a hostile tenant wait.
 	askPeriod    = 8 * time.Millisecond
 	attackPeriod = 20 * time.Millisecond
 	mostOpen     = 32
-	// lateSet is how much longer the set of one hostile tenant takes to load, whose pods
-	// wait meanwhile. roundTime is how long the third tenant asks when it is in force.
+	// lateSet is the extra time to load the set of one hostile tenant, whose pods wait meanwhile.
+	// roundTime is how long the third tenant asks after all sets are in force.
 	lateSet   = 700 * time.Millisecond
 	roundTime = 2 * time.Second
-	// maxRatio is how many times its value beside well-behaved policies the p99 may be;
-	// what misses that in one round gets as many.
+	// maxRatio limits the ratio of the p99 to its value beside well-behaved policies. A family that
+	// misses it in one round gets more, up to rounds.
 	maxRatio = 3.0
 	rounds   = 3
-	// patience bounds how long sets may take to load, and answers to come.
+	// patience limits how long sets may take to load and answers to arrive.
 	patience = time.Minute
 )
 
@@ -57,14 +57,14 @@ var evil = []string{"evil-1", "evil-2"}
 
 const third = "third"
 
-// family is an attack on the plane: what the policies of both hostile tenants do.
+// family is an attack on the plane: the behaviour of the policies of both hostile tenants.
 type family struct {
 	name   string
 	module []byte
 	call   *call
 }
 
-// calmFamily is what well-behaved tenants do, loopFamily what calls no function.
+// calmFamily returns the behaviour of well-behaved tenants, loopFamily a loop without host calls.
 func calmFamily() family { return family{"well-behaved policies", w.Answering(0, "", ""), &call{}} }
 
 func loopFamily() family {
@@ -73,7 +73,7 @@ func loopFamily() family {
 	return family{"a loop without calls", m.Bytes(), &call{}}
 }
 
-// families are loops over the dearest call of each function.
+// families returns loops over the most expensive call of each function.
 func families(dearest []*price) []family {
 	all := []family{loopFamily()}
 	for _, p := range dearest {
@@ -86,10 +86,9 @@ func families(dearest []*price) []family {
 	return all
 }
 
-// besideAll measures how long the third tenant waits beside each family. Before each
-// round of a family stands one beside well-behaved policies, and the middle of all of
-// those is what the family is compared with; of a family that misses the limit the
-// middle of three rounds counts.
+// besideAll measures how long the third tenant waits beside each family. Before each round of a
+// family it measures a round beside well-behaved policies, and compares the family with the median
+// of all those rounds. For a family that misses the limit, the median of three rounds counts.
 func besideAll(ctx context.Context, out io.Writer, engine *wasm.Engine, dir string, all []family) error {
 	fmt.Fprintf(out, "a third tenant asks %d times a second beside %d families of attack by %d tenants: a p99 of at most %.0f times that beside well-behaved policies\n",
 		time.Second/askPeriod, len(all), len(evil), maxRatio)
@@ -133,22 +132,22 @@ func besideAll(ctx context.Context, out io.Writer, engine *wasm.Engine, dir stri
 	return errors.Join(missed...)
 }
 
-// attempts are how many times its value beside well-behaved policies the p99 was, in
-// each round of a family.
+// attempts are the ratios of the p99 to its value beside well-behaved policies, one for each round
+// of a family.
 type attempts []float64
 
-// decided reports whether no other round is due.
+// decided reports whether no further round is needed.
 func (a attempts) decided() bool { return len(a) == rounds || len(a) == 1 && a[0] <= maxRatio }
 
-// middle returns the middle of an odd number of values, the greater of the middle two
-// of others.
+// middle returns the median of an odd number of values, and the greater of the two middle values
+// otherwise.
 func middle[V cmp.Ordered](all []V) V { return slices.Sorted(slices.Values(all))[len(all)/2] }
 
-// round is what came of one measurement.
+// round is the result of one measurement.
 type round struct {
 	name string
-	// took are how long answers took, sorted; judged are the decisions about hostile
-	// pods meanwhile.
+	// took are the sorted times until answers arrived; judged is the number of decisions about
+	// hostile pods in that time.
 	took   []time.Duration
 	judged int
 }
@@ -163,7 +162,7 @@ func (r *round) String() string {
 		r.name, r.took[len(r.took)/2].Round(time.Microsecond), p99(r.took).Round(time.Microsecond), len(r.took), r.judged)
 }
 
-// beside measures one family in a plane of its own.
+// beside measures one family in its own plane.
 func (f *family) beside(ctx context.Context, engine *wasm.Engine, dir string) (_ *round, err error) {
 	home, err := os.MkdirTemp(dir, "plane-")
 	if err != nil {
@@ -205,7 +204,7 @@ func (f *family) beside(ctx context.Context, engine *wasm.Engine, dir string) (_
 	p := policy.New(c)
 	running, cancel := context.WithCancel(ctx)
 	var all sync.WaitGroup
-	all.Go(func() { _ = p.Run(running) }) // ends with running
+	all.Go(func() { _ = p.Run(running) }) // returns when running ends
 	defer all.Wait()
 	defer cancel()
 	var judged atomic.Int64
@@ -223,8 +222,8 @@ func (f *family) beside(ctx context.Context, engine *wasm.Engine, dir string) (_
 	return &round{f.name, took, int(judged.Load())}, nil
 }
 
-// settled passes plugins settings that would be long in a document, and takes its time
-// with those of one hostile tenant.
+// settled sets the settings of plugins, which would be long in a document, and delays loading for
+// one hostile tenant.
 type settled struct {
 	eval.Loader
 
@@ -275,7 +274,7 @@ func ready(ctx context.Context, p *policy.Engine) error {
 	}
 }
 
-// flood has new pods of a hostile tenant judged until ctx ends.
+// flood asks about new pods of a hostile tenant until ctx ends.
 func (f *family) flood(ctx context.Context, p *policy.Engine, tenant string, judged *atomic.Int64) {
 	every := time.NewTicker(attackPeriod)
 	defer every.Stop()
@@ -299,8 +298,8 @@ func (f *family) flood(ctx context.Context, p *policy.Engine, tenant string, jud
 	}
 }
 
-// ask has new pods of the third tenant judged, and returns how long after each was due
-// its verdict came.
+// ask asks about new pods of the third tenant, and returns for each the time from when it was due
+// until its verdict arrived.
 func ask(ctx context.Context, p *policy.Engine) (took []time.Duration, err error) {
 	n := int(roundTime / askPeriod)
 	answers := make(chan time.Duration, n)
@@ -328,7 +327,7 @@ func ask(ctx context.Context, p *policy.Engine) (took []time.Duration, err error
 	return took, nil
 }
 
-// newPod is a question about a pod of a tenant that was not seen before.
+// newPod returns a question about a new pod of a tenant.
 func newPod(like *v1.Pod, tenant string, n int) api.Question {
 	p := *like
 	p.Name, p.Namespace = fmt.Sprintf("pod-%d", n), tenant

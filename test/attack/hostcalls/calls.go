@@ -15,46 +15,45 @@ import (
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// Where the modules keep what, and how many pages of memory they have.
+// The addresses that the modules use, and the number of their pages of memory.
 const (
 	pages  = 17
 	paths  = 256       // the texts of declared fields
-	given  = 4 << 10   // what is handed to the function
-	buffer = 512 << 10 // where the function writes
+	given  = 4 << 10   // the input of the function
+	buffer = 512 << 10 // the output of the function
 	room   = 512 << 10
 
-	// outputBytes is the most that output_bytes may be.
+	// outputBytes is the maximum of output_bytes.
 	outputBytes = 1 << 20
 )
 
 // call is a function of the host with one input.
 type call struct {
-	// of is the function, input what it is called with.
+	// of is the function, input names the input of the call.
 	of    w.Import
 	input string
-	// args are the parameters, text what lies at given.
+	// args are the parameters, text is the content at address given.
 	args w.Code
 	text string
-	// fields are declared first, each by field; the handles are their places.
+	// fields are declared first, each by a call of field; their handles are their indices.
 	fields []string
-	// most is how many calls there may be in one hook, 0 for any number. long calls
-	// take some 100 000 units and more.
+	// most is the most calls in one hook, 0 for no limit. long calls use 100 000 units and more.
 	most int
 	long bool
-	// atInit: the calls are made in wardlet_init, once for each load.
+	// atInit: the calls are made in wardlet_init, once per load.
 	atInit bool
-	// pod is what the hook is asked about, nil for a small one.
+	// pod is the pod of the question, nil for a small one.
 	pod *v1.Pod
-	// settings are those of the policy.
+	// settings are the settings of the policy.
 	settings map[string]any
 	// node are the facts about the node, nil for none.
 	node *wasm.NodeFacts
 }
 
-// name is that of the function and of its input.
+// name returns the name of the function and of its input.
 func (c *call) name() string { return strings.TrimSpace(c.of.Name + " " + c.input) }
 
-// module is a plugin that makes n calls in each hook, or at its start.
+// module returns a plugin that makes n calls in each hook, or in its initialisation.
 func (c *call) module(n int) []byte {
 	imports := []w.Import{c.of}
 	if len(c.fields) > 0 {
@@ -97,7 +96,7 @@ func dropped(of w.Import) w.Code {
 	return w.Drop
 }
 
-// options are what the module of a call is loaded with, for an owner's policy.
+// options returns the options to load the module of a call, for an owner's policy.
 func (c *call) options(owner string) wasm.Options {
 	o := wasm.Options{
 		Policy: "calls", Hooks: []string{"admit"}, Settings: c.settings, MemoryPages: pages, Fuel: 1 << 40, OutputBytes: outputBytes,
@@ -109,7 +108,7 @@ func (c *call) options(owner string) wasm.Options {
 	return o
 }
 
-// question is what the plugin is asked.
+// question returns the question to the plugin.
 func (c *call) question() *wasm.Request {
 	r := attack.Request("registry.example/a:1")
 	if c.pod != nil {
@@ -119,7 +118,7 @@ func (c *call) question() *wasm.Request {
 	return r
 }
 
-// numbers are i32 constants.
+// numbers returns i32 constants.
 func numbers(n ...int32) w.Code {
 	var code w.Code
 	for _, i := range n {
@@ -128,7 +127,7 @@ func numbers(n ...int32) w.Code {
 	return code
 }
 
-// calls are all functions with their worst inputs.
+// calls returns all functions with their most expensive inputs.
 func calls() []*call {
 	return slices.Concat(pathCalls(), getCalls(), jsonCalls(), settingCalls(), textCalls(), patchCalls(), logCalls(), wasiCalls())
 }
@@ -193,10 +192,10 @@ func getCalls() (all []*call) {
 	return all
 }
 
-// manyName is the name of pods whose values are many.
+// manyName is the name of pods with many values.
 const manyName = "many"
 
-// many is a pod with a thousand of what each adds to it.
+// many returns a pod to which each has added its part a thousand times.
 func many(each func(p *v1.Pod, i int)) *v1.Pod {
 	p := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: manyName, Namespace: "default", UID: "8a1b"}}
 	for i := range 1000 {
@@ -219,7 +218,7 @@ func managedPod() *v1.Pod {
 	})
 }
 
-// emptyCalls want values that are short as JSON, and deep ones.
+// emptyCalls read values that are short as JSON but nested deeply.
 func emptyCalls(gets func(name, path string, p *v1.Pod, node *wasm.NodeFacts)) {
 	empty := manyContainers(func(c *v1.Container) {
 		c.SecurityContext = &v1.SecurityContext{}
@@ -250,7 +249,7 @@ func emptyCalls(gets func(name, path string, p *v1.Pod, node *wasm.NodeFacts)) {
 	gets("each empty toleration", "object.spec.tolerations[*]", volumes, nil)
 }
 
-// quantityCalls want quantities, and those that are not there.
+// quantityCalls read quantities, and quantities that are missing.
 func quantityCalls(gets func(name, path string, p *v1.Pod, node *wasm.NodeFacts)) {
 	for _, text := range []string{"0", "1", "64Mi", "1500m", "1.5Gi", "1536Mi", "1Ei", "1e18", "100n", "0.1Ki", "9223372036854775807", "8999999999.123456789"} {
 		p := manyContainers(func(c *v1.Container) { c.Resources.Limits = v1.ResourceList{"a": resource.MustParse(text)} })
@@ -337,7 +336,7 @@ func settingCalls() (all []*call) {
 	return all
 }
 
-// deepSettings are 31 tables in one another, each of so many keys.
+// deepSettings returns 31 nested tables, each with so many keys.
 func deepSettings(keys int) map[string]any {
 	var at any = "x"
 	for range 31 {
@@ -348,10 +347,10 @@ func deepSettings(keys int) map[string]any {
 		table["m"] = at
 		at = table
 	}
-	return at.(map[string]any) // as it was made
+	return at.(map[string]any) // the type is as made above
 }
 
-// longKey is one of many keys that differ late.
+// longKey returns one of many keys that differ only near their end.
 func longKey(i int) string { return fmt.Sprintf("%s%06d", strings.Repeat("k", 294), i) }
 
 func worstSettings() map[string]any {
@@ -505,8 +504,7 @@ func wasiCalls() (all []*call) {
 	return all
 }
 
-// written is what fd_write is given: count pieces, whose vectors and texts lie at
-// given.
+// written is the input of fd_write: count pieces, whose vectors and texts are at address given.
 type written struct {
 	input, vectors string
 	count          int32
@@ -537,7 +535,7 @@ func writes() []written {
 
 func le(n int) string { return string([]byte{byte(n), byte(n >> 8), byte(n >> 16), byte(n >> 24)}) }
 
-// widePod has a thousand containers, with all kinds of quantities.
+// widePod returns a pod with a thousand containers and all kinds of quantities.
 func widePod() *v1.Pod {
 	p := &v1.Pod{ObjectMeta: metav1.ObjectMeta{
 		Name: "web", Namespace: "default", UID: "8a1b", CreationTimestamp: metav1.NewTime(attack.Now), Labels: map[string]string{"app": "web", "tier": "front"},
@@ -558,7 +556,7 @@ func widePod() *v1.Pod {
 	return p
 }
 
-// annotatedPod has a thousand annotations whose keys differ late.
+// annotatedPod returns a pod with many annotations whose keys differ only near their end.
 func annotatedPod() *v1.Pod {
 	p := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "default", UID: "8a1b", Annotations: map[string]string{}}}
 	for i := range 850 {
@@ -568,14 +566,14 @@ func annotatedPod() *v1.Pod {
 	return p
 }
 
-// escapedPod has much text that JSON escapes.
+// escapedPod returns a pod with much text that JSON escapes.
 func escapedPod() *v1.Pod {
 	p := annotatedPod()
 	p.Annotations = map[string]string{"text": strings.Repeat("<\u2028\x01é", 30_000)}
 	return p
 }
 
-// busyNode has a hundred pods.
+// busyNode returns a node with a hundred pods.
 func busyNode() *wasm.NodeFacts {
 	n := &wasm.NodeFacts{Allocatable: map[string]string{}, Labels: map[string]string{}}
 	for i := range 100 {

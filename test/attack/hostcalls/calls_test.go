@@ -20,7 +20,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// offered are the functions that docs/abi.md names below a heading.
+// offered returns the functions that docs/abi.md lists below a heading.
 func offered(t *testing.T, heading string) (names []string) {
 	t.Helper()
 	text, err := os.ReadFile("../../../docs/abi.md")
@@ -43,8 +43,8 @@ func offered(t *testing.T, heading string) (names []string) {
 func TestCalls_everyFunctionIsMeasured(t *testing.T) {
 	t.Parallel()
 	want := append(offered(t, "Imports of `wardlet1`"), offered(t, "WASI")...)
-	// It ends the call: what that costs is measured and charged when the instance is
-	// made anew.
+	// proc_exit terminates the call: its cost is measured and charged when the instance is
+	// replaced.
 	want = slices.DeleteFunc(want, func(name string) bool { return name == "proc_exit" })
 	var got []string
 	for _, c := range calls() {
@@ -57,7 +57,7 @@ func TestCalls_everyFunctionIsMeasured(t *testing.T) {
 	}
 }
 
-// Each function is called once with its first input, by an owner of each kind.
+// TestCalls_pluginsAnswer calls each function once with its first input, for each kind of owner.
 func TestCalls_pluginsAnswer(t *testing.T) {
 	t.Parallel()
 	engine, err := wasm.NewEngine(t.TempDir()+"/compiled", slog.New(slog.DiscardHandler))

@@ -43,7 +43,7 @@ func run(ctx context.Context, out io.Writer, o options) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	// A handler that discards everything is enabled for nothing: lines would cost nothing.
+	// A handler that discards everything disables all levels, so that lines would cost nothing.
 	engine, err := wasm.NewEngine(dir+"/compiled", slog.New(slog.NewJSONHandler(io.Discard, nil))) //nolint:sloglint // lines are to be written
 	if err != nil {
 		return err

@@ -15,33 +15,32 @@ import (
 )
 
 const (
-	// maxPrice is how many nanoseconds of a processor a unit may take.
+	// maxPrice is the most nanoseconds of processor time per unit.
 	maxPrice = 3.0
-	// inARow is how many calls a hook makes, of long calls longInARow.
+	// inARow is the number of calls per hook, longInARow that of long calls.
 	inARow, longInARow = 200, 6
-	// calm are the hooks before those that are measured: an instance is trusted
-	// after them. measured is how many are.
+	// calm is the number of hooks before the measured ones: after them an instance is trusted.
+	// measured is the number of measured hooks.
 	calm, measured = 10, 7
-	// initLoads is how often a module is loaded whose calls are made at its start.
+	// initLoads is how often a module is loaded that makes its calls in its initialisation.
 	initLoads = 4
-	// priceTries is how often a call is measured that costs too much: the machine may
-	// have others to serve.
+	// priceTries is how often an expensive call is measured, because the machine may do other work.
 	priceTries = 3
 )
 
-// price is what a call costs a plugin of an owner.
+// price is the cost of a call for a plugin of an owner.
 type price struct {
 	*call
 
 	owner string
-	// perUnit are nanoseconds for each unit that is billed, each for one call.
+	// perUnit is the nanoseconds per billed unit, each the nanoseconds per call.
 	perUnit, each float64
-	// units are those of one call.
+	// units is the number of units of one call.
 	units int64
 }
 
-// prices measures all calls for both owners, and returns the dearest of each function
-// for a tenant that anybody can make; tooDear says which cost too much.
+// prices measures all calls for both owners. It returns, for each function, the most expensive call
+// that any tenant can make; tooDear lists the calls that cost too much.
 func prices(ctx context.Context, out io.Writer, engine *wasm.Engine, only *regexp.Regexp, all bool) (dearest []*price, tooDear, err error) {
 	todo := slices.DeleteFunc(calls(), func(c *call) bool { return !only.MatchString(c.name()) })
 	fmt.Fprintf(out, "%d host calls, each by a plugin of the operator and of a tenant: at most %.0f ns for a unit that is billed\n", len(todo), maxPrice)
@@ -70,7 +69,7 @@ func prices(ctx context.Context, out io.Writer, engine *wasm.Engine, only *regex
 	return dearest, errors.Join(missed...), nil
 }
 
-// keepDearest keeps the dearest call of each function.
+// keepDearest keeps the most expensive call of each function.
 func keepDearest(all []*price, p *price) []*price {
 	i := slices.IndexFunc(all, func(q *price) bool { return q.of.Name == p.of.Name })
 	switch {
@@ -90,7 +89,7 @@ func (p *price) String() string {
 	return fmt.Sprintf("%-14s %-50s %8.2f ns a unit, %10.0f ns and %8d units a call", owner, p.name(), p.perUnit, p.each, p.units)
 }
 
-// leastPrice measures a call, once more where it costs too much.
+// leastPrice measures a call, and again if it costs too much.
 func (c *call) leastPrice(ctx context.Context, engine *wasm.Engine, owner string) (least *price, err error) {
 	for range priceTries {
 		p, err := c.price(ctx, engine, owner)
@@ -126,8 +125,8 @@ func (c *call) price(ctx context.Context, engine *wasm.Engine, owner string) (*p
 	return &price{call: c, owner: owner, perUnit: float64(took) / float64(billed), each: float64(took) / float64(n), units: billed / int64(n)}, nil
 }
 
-// hooks asks a plugin that makes n calls in each hook, and returns what the middle one
-// of some hooks was billed and took of the processor.
+// hooks asks a plugin that makes n calls in each hook, and returns the median of the billed fuel
+// and of the processor time of several hooks.
 func (c *call) hooks(ctx context.Context, engine *wasm.Engine, owner string, n int) (billed int64, took time.Duration, err error) {
 	p, err := engine.Load(ctx, c.module(n), c.options(owner))
 	if err != nil {
@@ -158,8 +157,8 @@ func (c *call) hooks(ctx context.Context, engine *wasm.Engine, owner string, n i
 	return middle.billed, middle.took, nil
 }
 
-// initPrice measures a call that is made in wardlet_init: by what a load takes with
-// many, beside one with one.
+// initPrice measures a call that is made in wardlet_init, by comparing a load with many calls to a
+// load with one.
 func (c *call) initPrice(ctx context.Context, engine *wasm.Engine, owner string) (*price, error) {
 	load := func(n int) (fuel int64, took time.Duration, err error) {
 		for i := range initLoads {
@@ -192,7 +191,7 @@ func (c *call) initPrice(ctx context.Context, engine *wasm.Engine, owner string)
 	return &price{call: c, owner: owner, perUnit: float64(took) / float64(billed), each: float64(took) / float64(n-1), units: billed / int64(n-1)}, nil
 }
 
-// processTime is how long this process has run on all processors.
+// processTime returns the processor time of this process on all processors.
 func processTime() time.Duration {
 	var t unix.Timespec
 	_ = unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t) // it exists on every Linux

@@ -25,25 +25,24 @@ const (
 	maxGrowth = 4 << 20
 )
 
-// bench is what runs in one process: the third tenant's plugin, and those that
-// run beside it.
+// bench is the state of one process: the third tenant's plugin, and the plugins that run beside it.
 type bench struct {
 	o      options
 	engine *wasm.Engine
 	stays  *wasm.Stays
 	third  *wasm.Plugin
-	// calm are well-behaved plugins, one for each hostile tenant; attacks those
-	// that load, for each, and refused the modules that do not.
+	// calm are well-behaved plugins, one for each hostile tenant. attacks are, for each, the
+	// attacks that load, and refused are the modules that do not load.
 	calm    []*wasm.Plugin
 	attacks [][]*target
 	refused []*attack.Module
 
-	// gate is closed while the process is looked at: no attack is under way then.
+	// gate is locked while the process is inspected: no attack runs then.
 	gate             sync.RWMutex
 	attempts, missed atomic.Int64
-	// loads are the attacks that were loaded again.
+	// loads counts how often attacks were loaded again.
 	loads atomic.Int64
-	// left is how long the phases that have not begun take.
+	// left is the duration of the phases that have not begun.
 	left   time.Duration
 	faults faults
 }
@@ -111,9 +110,9 @@ func (b *bench) close() {
 	}
 }
 
-// measure runs the phases and compares. Stays are counted at the beginning, of
-// attackers that are new, and at the end, of those that are known: what it takes to
-// count them must not be in the third tenant's latency.
+// measure runs the phases and compares. Stays are counted at the beginning, of new attackers, and
+// at the end, of known ones. They are counted in separate phases, because counting must not add to
+// the third tenant's latency.
 func (b *bench) measure(ctx context.Context) error {
 	fmt.Printf("%d attacks that load and %d that are refused, by %d tenants of %d goroutines each, which write their sets anew all the time; a third tenant's policy is asked %d times a second\n",
 		len(b.attacks[0]), len(b.refused), hostileTenants, perTenant, rate)
@@ -150,10 +149,10 @@ func (b *bench) measure(ctx context.Context) error {
 	return errors.Join(v.missed...)
 }
 
-// hostile is what the hostile tenants do.
+// hostile returns the behaviour of the hostile tenants.
 func (b *bench) hostile() behaviour { return behaviour{call: b.storm, rewrite: b.rewrite} }
 
-// compare checks that the process holds no more after long than it did before.
+// compare checks that the process uses no more resources after a long time than before.
 func (b *bench) compare(v *verdict, first, second look) {
 	if second.at == 0 {
 		v.check(false, "memory, open files and goroutines were not compared: the attacks ran for less than %s", b.o.second)
@@ -165,7 +164,7 @@ func (b *bench) compare(v *verdict, first, second look) {
 	v.check(first.goroutines == second.goroutines, "%d goroutines after %s, %d after %s", first.goroutines, first.at, second.goroutines, second.at)
 }
 
-// verdict says which limits hold, and keeps those that do not.
+// verdict prints which limits are kept, and records those that are missed.
 type verdict struct{ missed []error }
 
 func (v *verdict) check(ok bool, format string, args ...any) {
@@ -178,7 +177,7 @@ func (v *verdict) check(ok bool, format string, args ...any) {
 	v.missed = append(v.missed, errors.New(text))
 }
 
-// show prints how long guests stayed, and how long work of our own took.
+// show prints how long guests stayed, and how long the control's own work took.
 func (b *bench) show(c *control) {
 	fmt.Println("stays in guest code, and in the last column work of our own of some 20µs meanwhile:")
 	rows := b.stays.Histogram()

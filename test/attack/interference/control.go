@@ -10,17 +10,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// control is how long a few microseconds of work of our own take meanwhile,
-// counted as the stays are. No guest has a part in it: what is long there, the
-// machine has made so, which on a virtual one may take processors away without
-// saying so.
+// control measures how long a few microseconds of the process's own work take, while attacks run.
+// It counts them as the stays are counted. No guest takes part in this work, so long times are
+// caused by the machine: a virtual one may lose its processors for a while without notice.
 type control struct {
 	rows    [64]int
 	longest time.Duration
 }
 
 const (
-	// controlTurns is some 20 µs of work.
+	// controlTurns is about 20 µs of work.
 	controlTurns  = 40_000
 	controlPeriod = 500 * time.Microsecond
 )
@@ -46,7 +45,7 @@ func (c *control) run(ctx context.Context) {
 	c.longest = slices.Max(append(took, c.longest))
 }
 
-// threadTime is how long this thread has run.
+// threadTime returns the processor time of this thread.
 func threadTime() time.Duration {
 	var t unix.Timespec
 	_ = unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t) // it exists on every Linux

@@ -14,7 +14,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm/memory"
 )
 
-// percentile is that of sorted durations, 0 of none.
+// percentile returns a percentile of sorted durations, 0 if there are none.
 func percentile(sorted []time.Duration, p int) time.Duration {
 	if len(sorted) == 0 {
 		return 0
@@ -22,8 +22,8 @@ func percentile(sorted []time.Duration, p int) time.Duration {
 	return sorted[min(len(sorted)*p/100, len(sorted)-1)]
 }
 
-// pauses is the runtime's histogram of how long it took to stop the world for
-// the garbage collector.
+// pauses returns the runtime's histogram of how long it took to stop the world for the garbage
+// collector.
 func pauses() *metrics.Float64Histogram {
 	sample := []metrics.Sample{{Name: "/sched/pauses/stopping/gc:seconds"}}
 	metrics.Read(sample)
@@ -31,7 +31,8 @@ func pauses() *metrics.Float64Histogram {
 	return &metrics.Float64Histogram{Counts: append([]uint64(nil), h.Counts...), Buckets: h.Buckets}
 }
 
-// quantile is that of what was counted in between, rounded up to its bucket.
+// quantile returns a quantile of the values counted between two histograms, rounded up to its
+// bucket.
 func quantile(before, after *metrics.Float64Histogram, q float64) time.Duration {
 	total := uint64(0)
 	for i := range after.Counts {
@@ -46,12 +47,12 @@ func quantile(before, after *metrics.Float64Histogram, q float64) time.Duration 
 	return 0
 }
 
-// look is what the process holds.
+// look has the resources that the process uses.
 type look struct {
 	at       time.Duration
 	resident int64
-	// heap is what objects take of Go's heap, inUse what its spans do; guests is
-	// what is beside it.
+	// heap is the memory of objects in Go's heap, inUse that of the heap's spans; guests is the
+	// memory outside the heap.
 	heap, inUse       uint64
 	guests            memory.Used
 	files, goroutines int
@@ -84,7 +85,7 @@ func looked(at time.Duration) look {
 
 func mib(bytes int64) float64 { return float64(bytes) / (1 << 20) }
 
-// faults are the first things that did not end as they must.
+// faults are the first results that were not as required.
 type faults struct {
 	mu    sync.Mutex
 	first []error

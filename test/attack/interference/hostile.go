@@ -15,17 +15,17 @@ import (
 )
 
 const (
-	// rewritePause is how long a tenant leaves its set alone before it writes all of
-	// it anew.
+	// rewritePause is how long a tenant waits after it has loaded its set before it loads all of it
+	// again.
 	rewritePause = 3 * time.Second
-	// calmImage is what a plugin is calm about that storms at any other, and is
-	// asked about from leastCalm to mostCalm times before it: an instance comes to be
-	// trusted meanwhile.
+	// calmImage is an image for which a storming plugin behaves well. Before any other image, the
+	// plugin is asked about it from leastCalm to mostCalm times, so that an instance becomes
+	// trusted.
 	calmImage           = "calm"
 	leastCalm, mostCalm = 20, 40
 )
 
-// target is an attack that a tenant has loaded, and loads again.
+// target is an attack that a tenant has loaded and loads again.
 type target struct {
 	module *attack.Module
 	tenant string
@@ -35,13 +35,13 @@ type target struct {
 	now *edition
 }
 
-// edition is a plugin, and the calls under way in it.
+// edition is a plugin, and the calls running in it.
 type edition struct {
 	plugin *wasm.Plugin
 	calls  sync.WaitGroup
 }
 
-// use has something done with the plugin, which is not closed meanwhile.
+// use calls do with the plugin, which is not closed meanwhile.
 func (t *target) use(do func(p *wasm.Plugin)) {
 	t.mu.Lock()
 	e := t.now
@@ -51,8 +51,8 @@ func (t *target) use(do func(p *wasm.Plugin)) {
 	do(e.plugin)
 }
 
-// load loads the module, each time as another one, and closes the plugin that was
-// there before when no call is under way in it any more. One goroutine does at a time.
+// load loads the module, each time with different bytes, and closes the previous plugin when no
+// call is running in it. Only one goroutine may call load at a time.
 func (t *target) load(ctx context.Context, engine *wasm.Engine) error {
 	o := t.module.Options(t.module.Name)
 	o.Tenant = t.tenant
@@ -82,13 +82,13 @@ func load(ctx context.Context, engine *wasm.Engine, binary []byte, o *wasm.Optio
 	return p, nil
 }
 
-// numbered is a module of other bytes that does the same: nothing that is known of
-// the one before holds for it.
+// numbered returns a module with other bytes that does the same, so that nothing cached for the
+// previous one applies.
 func numbered(module []byte, n uint64) []byte {
 	return binary.LittleEndian.AppendUint64(append(slices.Clip(module), 0, 9, 0), n) // a custom section without a name
 }
 
-// storm runs the suite until ctx ends, each goroutine from another place on.
+// storm runs the suite until ctx ends; each goroutine starts at another place.
 func (b *bench) storm(ctx context.Context, tenant, number int) {
 	all := b.attacks[tenant]
 	for n := number * len(all) / perTenant; ctx.Err() == nil; n++ {
@@ -109,7 +109,7 @@ func (b *bench) storm(ctx context.Context, tenant, number int) {
 	}
 }
 
-// times is how often a question is put before the next one.
+// times returns how often a question is asked before the next one.
 func times(q *attack.Question) int {
 	if q.Image == calmImage {
 		return leastCalm + rand.IntN(mostCalm-leastCalm+1)
@@ -117,7 +117,7 @@ func times(q *attack.Question) int {
 	return 1
 }
 
-// attack puts a question to an attack.
+// attack asks an attack a question.
 func (b *bench) attack(ctx context.Context, t *target, q *attack.Question) {
 	b.gate.RLock()
 	defer b.gate.RUnlock()
@@ -131,8 +131,8 @@ func (b *bench) attack(ctx context.Context, t *target, q *attack.Question) {
 	})
 }
 
-// attempted counts an attempt, with what did not end as it must. What ctx has ended
-// does not count.
+// attempted counts an attempt, and records an error if it did not end as it must. An attempt that
+// ctx has ended does not count.
 func (b *bench) attempted(ctx context.Context, err error) {
 	switch {
 	case ctx.Err() != nil:
@@ -144,8 +144,8 @@ func (b *bench) attempted(ctx context.Context, err error) {
 	}
 }
 
-// rewrite loads the tenant's set again and again until ctx ends, beginning at once,
-// each time in another order.
+// rewrite loads the tenant's set repeatedly until ctx ends, beginning at once, each time in another
+// order.
 func (b *bench) rewrite(ctx context.Context, tenant int) {
 	for {
 		for _, i := range rand.Perm(len(b.attacks[tenant])) {

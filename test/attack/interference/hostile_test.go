@@ -19,7 +19,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// modules are all attacks, assembled once.
+// modules returns all attacks, assembled once.
 var modules = sync.OnceValues(func() ([]*attack.Module, error) {
 	dir, err := os.MkdirTemp("", "wardlet-interference-")
 	if err != nil {
@@ -29,7 +29,7 @@ var modules = sync.OnceValues(func() ([]*attack.Module, error) {
 	return all, errors.Join(err, os.RemoveAll(dir))
 })
 
-// loaded is the attack of that name, as a tenant has it.
+// loaded returns the attack of that name, loaded for a tenant.
 func loaded(t *testing.T, name string) (*wasm.Engine, *target) {
 	t.Helper()
 	engine, err := wasm.NewEngine(t.TempDir()+"/compiled", slog.New(slog.DiscardHandler))

@@ -1,5 +1,5 @@
-// Command interference runs the attacks of two tenants beside the policy of a
-// third, and fails where the third, or the process, would notice.
+// Command interference runs the attacks of two tenants beside the policy of a third. It fails if
+// the third tenant, or the process, is disturbed.
 package main
 
 import (

@@ -12,8 +12,8 @@ import (
 	"github.com/wardlet/wardlet/test/attack"
 )
 
-// ask asks the third tenant's policy at the rate, and returns how long after each
-// question was due it was answered.
+// ask asks the third tenant's policy at the rate, and returns the time from when each question was
+// due until it was answered.
 func (b *bench) ask(ctx context.Context) (latencies []time.Duration) {
 	r := attack.Request("registry.example/a:1")
 	begun := time.Now()
@@ -35,9 +35,9 @@ func (b *bench) ask(ctx context.Context) (latencies []time.Duration) {
 	}
 }
 
-// look looks at what the process holds, twice, while the attacks pause and after
-// all plugins have rested: how many instances are in use just then is chance.
-// Until the end of ctx there is the same number of goroutines.
+// look inspects the resources of the process, twice, while the attacks pause and after all plugins
+// have rested, because the number of instances in use is random. It returns only when ctx ends, so
+// that the number of goroutines stays the same.
 func (b *bench) look(ctx context.Context, length time.Duration, o *outcome) {
 	begun := time.Now()
 	for _, l := range []struct {
@@ -51,7 +51,7 @@ func (b *bench) look(ctx context.Context, length time.Duration, o *outcome) {
 		case <-time.After(time.Until(begun.Add(l.after))):
 			b.gate.Lock()
 			b.restAll()
-			b.restAll() // the first ends what was in use before
+			b.restAll() // the first call releases what was in use before
 			*l.into = looked(l.after)
 			b.gate.Unlock()
 			fmt.Printf("  %s\n", l.into)
@@ -61,7 +61,7 @@ func (b *bench) look(ctx context.Context, length time.Duration, o *outcome) {
 	<-ctx.Done()
 }
 
-// restPeriod is how often plugins rest, as the agent has them do.
+// restPeriod is how often plugins rest, as in the agent.
 const restPeriod = 10 * time.Second
 
 func (b *bench) rest(ctx context.Context) {
@@ -89,21 +89,21 @@ func (b *bench) restAll() {
 	}
 }
 
-// behaviour is what tenants do: call is what each of their goroutines does, rewrite
-// what one more does, nil for nothing.
+// behaviour is the behaviour of tenants: call runs in each of their goroutines, rewrite in one
+// more; nil is nothing.
 type behaviour struct {
 	call    func(ctx context.Context, tenant, number int)
 	rewrite func(ctx context.Context, tenant int)
 }
 
-// outcome is what a phase came to.
+// outcome is the result of a phase.
 type outcome struct {
 	latencies     []time.Duration
 	pause         time.Duration
 	first, second look
 }
 
-// phase has the tenants do something for a time, and others beside them.
+// phase runs the behaviour of the tenants for a time, and others beside them.
 func (b *bench) phase(ctx context.Context, what string, length time.Duration, do behaviour, others ...func(ctx context.Context)) outcome {
 	if ctx.Err() != nil {
 		return outcome{}

@@ -1,10 +1,9 @@
-// Command passes measures the time of each pass over a module in the agent's own
-// process, for modules that are as expensive as possible for their length. It
-// fails if a byte takes much longer than one of an ordinary plugin does. Reading
-// the sections has its limit only together with the other passes: of an ordinary
-// plugin it passes over the code, which is nearly all there is. Loading the code
-// that a child made is shown, and has no limit here: the child has tried it,
-// within limits of its own, and the module's owner is charged what it takes.
+// Command passes measures the time of each pass over a module in the agent's own process, for
+// modules that are as expensive as possible for their length. It fails if a byte takes much longer
+// than a byte of an ordinary plugin. Reading the sections has a limit only together with the other
+// passes, because for an ordinary plugin that pass skips the code, which is nearly the whole
+// module. The time to load the code that a child compiled is shown but has no limit: the child has
+// tried that within limits of its own, and it is charged to the module's owner.
 package main
 
 import (
@@ -30,11 +29,11 @@ import (
 	"github.com/wardlet/wardlet/test/wasmtest/worst"
 )
 
-// limit is how many times as long as for the ordinary plugin a byte may take.
+// limit is the highest allowed ratio of the time per byte to that of the ordinary plugin.
 const limit = 5
 
-// retries is how often a module that misses the limit is measured in turn with the
-// ordinary plugin.
+// retries is how often a module that misses the limit is measured again, in turn with the ordinary
+// plugin.
 const retries = 3
 
 func main() {
@@ -51,7 +50,7 @@ func main() {
 }
 
 func run(to io.Writer, plugin string, load bool) error {
-	runtime.LockOSThread() // what is measured is this thread's time
+	runtime.LockOSThread() // the measurement is this thread's time
 	defer runtime.UnlockOSThread()
 	ordinary, err := os.ReadFile(plugin)
 	if err != nil {
@@ -78,7 +77,7 @@ func run(to io.Writer, plugin string, load bool) error {
 	for _, family := range worst.All() {
 		binary, base := family.Module(worst.Full), base
 		f := b.measure(binary)
-		if f.misses(&base) { // a machine is slower and faster in turn, for longer than one module takes
+		if f.misses(&base) { // a machine's speed may change for longer than one module takes
 			load := f.load
 			f, base = b.passes(binary), b.passes(ordinary)
 			for range retries {
@@ -95,13 +94,13 @@ func run(to io.Writer, plugin string, load bool) error {
 	return errors.Join(table.Flush(), missed)
 }
 
-// figures are nanoseconds for each byte of a module.
+// figures are nanoseconds per byte of a module.
 type figures struct {
 	bytes                                       int
 	digest, parse, verify, meter, load, inspect float64
 }
 
-// least keeps the lesser of each figure.
+// least keeps the smaller value of each figure.
 func (f *figures) least(other figures) {
 	for mine, its := range map[*float64]float64{
 		&f.digest: other.digest, &f.parse: other.parse, &f.verify: other.verify, &f.meter: other.meter, &f.inspect: other.inspect,
@@ -110,12 +109,12 @@ func (f *figures) least(other figures) {
 	}
 }
 
-// misses reports whether a byte takes much more than one of the ordinary plugin.
+// misses reports whether a byte takes much longer than a byte of the ordinary plugin.
 func (f *figures) misses(base *figures) bool {
 	return f.verify > limit*base.verify || f.meter > limit*base.meter || f.all() > limit*base.all() || f.inspect > limit*base.inspect
 }
 
-// all is what the passes take together before a child compiles the module.
+// all returns the time of all passes before a child compiles the module.
 func (f *figures) all() float64 { return f.digest + f.parse + f.verify + f.meter }
 
 func (f *figures) show(to io.Writer, name string, base *figures) {
@@ -124,11 +123,11 @@ func (f *figures) show(to io.Writer, name string, base *figures) {
 }
 
 type bench struct {
-	// engine is nil where nothing is loaded.
+	// engine is nil if no module is loaded.
 	engine *wasm.Engine
 }
 
-// measure is passes, and what it takes to load the module.
+// measure measures the passes, and the time to load the module.
 func (b *bench) measure(binary []byte) figures {
 	f := b.passes(binary)
 	if f.meter > 0 && b.engine != nil {
@@ -155,7 +154,7 @@ func (b *bench) passes(binary []byte) figures {
 	if len(refused) > 0 {
 		return f
 	}
-	// With the digest of what it makes, which names the code.
+	// This includes the digest of the result, which names the code.
 	f.meter = per(func() {
 		var r *meter.Rewritten
 		if r, err = meter.Rewrite(ctx, m, caps.Metered); err == nil {
@@ -165,14 +164,14 @@ func (b *bench) passes(binary []byte) figures {
 	return f
 }
 
-// load is what loading a module takes that is compiled: 0 where it cannot be.
+// load returns the time to load a compiled module, 0 if it cannot be loaded.
 func (b *bench) load(binary []byte) time.Duration {
 	o := wasm.Options{
 		Policy: "passes", MemoryPages: 1024, Fuel: 100_000_000, OutputBytes: 1 << 16,
 		Settings: map[string]any{"allow": []any{"registry.example/*"}}, // the ordinary plugin wants them
 	}
 	least := time.Duration(0)
-	for range 4 { // the first is compiled
+	for range 4 { // the first load compiles
 		cost := time.Duration(0)
 		ctx := wasm.WithCost(context.Background(), func(cpu time.Duration) { cost += cpu })
 		plugin, err := b.engine.Load(ctx, binary, o)
@@ -189,7 +188,7 @@ func (b *bench) load(binary []byte) time.Duration {
 	return least
 }
 
-// best is the least processor time of some tries.
+// best returns the least processor time of several tries.
 func best(pass func()) time.Duration {
 	least := time.Duration(0)
 	for range 5 {

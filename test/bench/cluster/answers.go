@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// answers is a server that probes ask: it answers a path with 200, and from a moment that it tells with 500.
+// answers is a server for probes. It answers a path with 200, and with 500 from a moment that it
+// reports.
 type answers struct {
 	server   http.Server
 	address  net.TCPAddr
@@ -20,7 +21,7 @@ type answers struct {
 	answered map[string]chan time.Time
 }
 
-// answer starts a server on the node's address. It ends with ctx.
+// answer starts a server on the node's address. The server stops when ctx ends.
 func (b *bench) answer(ctx context.Context) (*answers, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(b.i.Env["NODE_IP"], "0"))
 	if err != nil {
@@ -29,13 +30,13 @@ func (b *bench) answer(ctx context.Context) (*answers, error) {
 	a := &answers{failing: map[string]bool{}, answered: map[string]chan time.Time{}}
 	a.address = *listener.Addr().(*net.TCPAddr)
 	a.server = http.Server{Handler: a, ReadHeaderTimeout: time.Second}
-	go func() { _ = a.server.Serve(listener) }() // it ends with close
+	go func() { _ = a.server.Serve(listener) }() // it returns after close
 	return a, nil
 }
 
 func (a *answers) close() error { return a.server.Close() }
 
-// host and port are where probes find it.
+// host and port are the address for the probes.
 func (a *answers) host() string { return a.address.IP.String() }
 func (a *answers) port() string { return strconv.Itoa(a.address.Port) }
 
@@ -54,7 +55,7 @@ func (a *answers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// turn makes the answers for a pod other ones, and returns when the first of them was sent.
+// turn changes the answers for a pod, and returns when the first changed answer was sent.
 func (a *answers) turn(ctx context.Context, name string, failing bool) (time.Time, error) {
 	answered := make(chan time.Time, 1)
 	a.mu.Lock()

@@ -20,10 +20,10 @@ import (
 	"github.com/wardlet/wardlet/test/conformance/instance"
 )
 
-// busybox is the image of containers that do something.
+// busybox is the image of containers that run a command.
 const busybox = "registry.k8s.io/e2e-test-images/busybox:1.37.0-1"
 
-// make makes a pod of containers.
+// make creates a pod in the API.
 func (t *turn) make(ctx context.Context, name string, spec v1.PodSpec) error {
 	spec.AutomountServiceAccountToken = new(false)
 	spec.TerminationGracePeriodSeconds = new(int64(1))
@@ -34,8 +34,8 @@ func (t *turn) make(ctx context.Context, name string, spec v1.PodSpec) error {
 	})
 }
 
-// probed measures processor time with many pods, each with an HTTP readiness probe every second and an exec liveness probe
-// every ten.
+// probed measures the processor time with many pods. Each has an HTTP readiness probe every second
+// and an exec liveness probe every ten seconds.
 func (t *turn) probed(ctx context.Context) error {
 	names := make([]string, t.many)
 	for n := range names {
@@ -67,7 +67,7 @@ func (t *turn) probed(ctx context.Context) error {
 	return t.removeAll(ctx, names)
 }
 
-// ready waits until the container main of a pod is ready, or is not.
+// ready waits until the container main of a pod is ready, or not ready if want is false.
 func (t *turn) ready(ctx context.Context, name string, want bool) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -93,15 +93,15 @@ func (t *turn) removeAll(ctx context.Context, names []string) error {
 	return nil
 }
 
-// asking is a probe that asks a server of the bench.
+// asking returns a probe that sends requests to a server of the bench.
 func asking(a *answers, name string) *v1.Probe {
 	return &v1.Probe{PeriodSeconds: 1, FailureThreshold: 1, ProbeHandler: v1.ProbeHandler{HTTPGet: &v1.HTTPGetAction{
 		Host: a.host(), Port: intstr.Parse(a.port()), Path: "/" + name,
 	}}}
 }
 
-// restarting measures how long it takes from the failure of a liveness probe until the API server has the container as running
-// again.
+// restarting measures the time from the failure of a liveness probe until the API server shows the
+// container as running again.
 func (t *turn) restarting(ctx context.Context) error {
 	image, err := t.pause()
 	if err != nil {
@@ -148,10 +148,11 @@ func (t *turn) restart(ctx context.Context, a *answers, name, image string) (tim
 	return took, t.remove(ctx, name)
 }
 
-// inits is how many init containers a pod has.
+// inits is the number of init containers of a pod.
 const inits = 3
 
-// initializing measures how much longer a pod takes to run that has init containers which end at once.
+// initializing measures how much longer a pod takes to run if it has init containers that exit at
+// once.
 func (t *turn) initializing(ctx context.Context) error {
 	took := map[int][]float64{}
 	for n := range 2 * t.starts {
@@ -182,8 +183,9 @@ func (t *turn) initializing(ctx context.Context) error {
 	return nil
 }
 
-// turning measures how long it takes from an answer that makes a container ready, or not ready, until the API server has that,
-// while the pod's other container waits for its image from a registry that never answers.
+// turning measures the time from an answer that makes a container ready, or not ready, until the
+// API server shows it. Meanwhile the pod's other container waits for its image from a registry that
+// never answers.
 func (t *turn) turning(ctx context.Context) error {
 	a, err := t.answer(ctx)
 	if err != nil {
@@ -219,7 +221,7 @@ func (t *turn) turning(ctx context.Context) error {
 	return errors.Join(t.removeAll(ctx, names), a.close(), hole.Close())
 }
 
-// turns changes the readiness of all pods, again and again, and returns how long each turn took.
+// turns changes the readiness of all pods repeatedly, and returns how long each change took.
 func (t *turn) turns(ctx context.Context, a *answers, names []string) (all []float64, err error) {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -244,7 +246,7 @@ func (t *turn) turns(ctx context.Context, a *answers, names []string) (all []flo
 	return all, err
 }
 
-// parts are what is measured of an agent, by name.
+// part returns the measurement of an agent with that name.
 func (t *turn) part(name string) func(context.Context) error {
 	return map[string]func(context.Context) error{
 		"empty": t.empty, "start": t.starting, "burst": t.burst, "idle": t.idle, "rest": t.atRest,

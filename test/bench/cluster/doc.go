@@ -1,11 +1,14 @@
-// Command cluster measures what the node agent of a cluster costs: Wardlet and a real kubelet, one after the other on one
-// control plane and one containerd, each through a proxy that counts its requests.
+// Command cluster measures the cost of the node agent of a cluster: Wardlet and a real kubelet, one
+// after the other on one control plane and one containerd, each through a proxy that counts its
+// requests.
 //
-// Comes in: the project's directory with all that tools/setup.sh conformance kubelet and make build make. Goes out: a line of
-// JSON with all figures so far whenever there is another one, as test/bench reads it.
+// Comes in: the project's directory after tools/setup.sh conformance kubelet and make build. Goes
+// out: a line of JSON with all figures so far whenever there is a new one, as test/bench reads it.
 //
-// Each agent has a turn in each round: it starts and settles without pods; 30 pods come and go one after the other, and a
-// watch sees when each is Running; probes fail and recover at moments that a server of the bench tells; a ConfigMap that 100 pods use
-// changes; then there are 60 pods, and processor time and memory are read; then 100, and requests and bytes are counted. Bytes are those on the wire in both directions, with TLS and headers. The floor of a start are the
-// calls to the runtime that a pod needs, with nothing between them.
+// Each agent has a turn in each round. It starts and settles without pods. Then 30 pods come and go
+// one after the other, and a watch sees when each is Running. Probes fail and recover at moments
+// that a server of the bench reports. A ConfigMap that 100 pods use changes. With 60 pods,
+// processor time and memory are read; with 100 pods, requests and bytes are counted. Bytes are
+// those on the wire in both directions, with TLS and headers. The floor of a start is the time of
+// the calls to the runtime that a pod needs, with nothing between them.
 package main

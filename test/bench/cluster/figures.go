@@ -11,7 +11,7 @@ const (
 	direct  = "floor"
 )
 
-// message is one line of the output: all figures of what was measured so far.
+// message is one line of the output: all figures measured so far.
 type message struct {
 	// Done is the share of the work that is done.
 	Done    float64  `json:"done"`
@@ -22,29 +22,29 @@ type message struct {
 type figure struct {
 	Name  string  `json:"name"`
 	Value float64 `json:"value"`
-	// Unit is that of Value and PeerValue: ns, bytes, count or ratio.
+	// Unit is the unit of Value and PeerValue: ns, bytes, count or ratio.
 	Unit      string   `json:"unit"`
 	Peer      string   `json:"peer"`
 	PeerValue *float64 `json:"peer_value"`
-	// Limit is what Value may be at most, null for a figure that is for information.
+	// Limit is the highest allowed Value, null for a figure that is only for information.
 	Limit *float64 `json:"limit"`
 }
 
-// series are the values of all rounds, by what and side.
+// series are the values of all rounds, by measurement and side.
 type series map[string][]float64
 
 func (s series) add(what, side string, value float64) {
 	s[what+" "+side] = append(s[what+" "+side], value)
 }
 
-// has reports whether all sides have a value.
+// has reports whether all sides have a value of a measurement.
 func (s series) has(what string, sides ...string) bool {
 	return !slices.ContainsFunc(sides, func(side string) bool { return len(s[what+" "+side]) == 0 })
 }
 
 func (s series) middle(what, side string) float64 { return median(s[what+" "+side]) }
 
-// ratio is the median of the ratios of the rounds.
+// ratio returns the median of the ratios of the rounds.
 func (s series) ratio(what string) float64 {
 	var all []float64
 	for i := range min(len(s[what+" "+ours]), len(s[what+" "+kubelet])) {
@@ -55,7 +55,7 @@ func (s series) ratio(what string) float64 {
 	return median(all)
 }
 
-// median is the middle of the values, of two middles the mean.
+// median returns the middle value, or the mean of the two middle values.
 func median(values []float64) float64 {
 	sorted := slices.Sorted(slices.Values(values))
 	n := len(sorted)
@@ -65,7 +65,7 @@ func median(values []float64) float64 {
 	return (sorted[n/2] + sorted[(n-1)/2]) / 2
 }
 
-// What is measured.
+// The measurements.
 const (
 	starting = "start"
 	bursting = "burst"
@@ -82,19 +82,22 @@ const (
 	changing = "changing"
 )
 
-// overFloor is what a start may take beyond the calls to the runtime, idleAgent what an agent without pods may have.
+// overFloor is the most that a start may take beyond the calls to the runtime. idleAgent is the
+// most memory that an agent without pods may use.
 const (
 	overFloor = 60 * time.Millisecond
 	idleAgent = 48 << 20
-	// overRestart and overInit are what a restart and an init container may take beyond the calls to the runtime.
+	// overRestart and overInit are the most that a restart and an init container may take beyond
+	// the calls to the runtime.
 	overRestart, overInit = 30 * time.Millisecond, 10 * time.Millisecond
-	// atServer is when the API server has that a container is ready.
+	// atServer is the most time until the API server shows that a container is ready.
 	atServer = 100 * time.Millisecond
-	// newFiles is when the files of all pods are new after a change of their ConfigMap.
+	// newFiles is the most time until the files of all pods are new after a change of their
+	// ConfigMap.
 	newFiles = time.Second
 )
 
-// figures are those of what was measured so far, with their limits.
+// figures returns the figures of all measurements so far, with their limits.
 func (s series) figures() (all []figure) {
 	add := func(name, what, unit string, limit func(theirs float64) float64) {
 		if !s.has(what, ours, kubelet) {

@@ -18,14 +18,16 @@ import (
 const (
 	// shared is the ConfigMap that all pods of a turn use.
 	shared = "shared"
-	// looks is how often their files are read.
+	// looks is how often the pods' files are read.
 	looks = 10 * time.Millisecond
-	// renewal is how long files may take to be new, counted how long the processor time counts from a change on.
+	// renewal is the most time that files may take to be new. counted is the time after a change in
+	// which the processor time is measured.
 	renewal, counted = 3 * time.Minute, time.Minute
 )
 
-// renewing measures how long it takes from the change of a ConfigMap that many pods use until the files of each are new, and
-// what processor time the agent has in the minute from there. Wardlet has several changes, a kubelet one.
+// renewing measures the time from the change of a ConfigMap that many pods use until the files of
+// each pod are new, and the agent's processor time in the minute after the change. Wardlet gets
+// several changes, a kubelet one.
 func (t *turn) renewing(ctx context.Context) error {
 	path := "/api/v1/namespaces/" + t.namespace + "/configmaps"
 	if err := t.admin.Do(ctx, http.MethodPost, path, generation(0)); err != nil {
@@ -106,7 +108,8 @@ func generation(n int) *v1.ConfigMap {
 	return &v1.ConfigMap{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, ObjectMeta: metav1.ObjectMeta{Name: shared}, Data: map[string]string{"generation": strconv.Itoa(n)}}
 }
 
-// renewed waits until the files of all pods are of a generation, and returns how long each took since a time.
+// renewed waits until the files of all pods are of generation n, and returns how long each took
+// since the time since.
 func (t *turn) renewed(ctx context.Context, n int, since time.Time) (took []float64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, renewal)
 	defer cancel()
@@ -119,7 +122,7 @@ func (t *turn) renewed(ctx context.Context, n int, since time.Time) (took []floa
 	}
 	for len(files) > 0 {
 		files = slices.DeleteFunc(files, func(path string) bool {
-			text, err := os.ReadFile(path) // while it is replaced there may be none
+			text, err := os.ReadFile(path) // there may be no file while it is replaced
 			if err != nil || string(text) != strconv.Itoa(n) {
 				return false
 			}

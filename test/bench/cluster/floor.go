@@ -15,13 +15,13 @@ import (
 	criapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
-// pause is the image of all pods.
+// pause returns the image of all pods.
 func (b *bench) pause() (string, error) {
 	text, err := os.ReadFile(filepath.Join(b.root, "build", "conformance", "img", "pause.ref"))
 	return strings.TrimSpace(string(text)), err
 }
 
-// floor measures what a pod costs where the runtime is called directly, and nothing waits.
+// floor measures the cost of a pod if the runtime is called directly, without waiting.
 func (b *bench) floor(ctx context.Context) error {
 	image, err := b.pause()
 	if err != nil {
@@ -52,11 +52,12 @@ func (b *bench) floor(ctx context.Context) error {
 	return b.step()
 }
 
-// times are what calls to the runtime take: until a pod runs, to stop its container and start another one, and to make a
-// container that ends at once and see that.
+// times are the durations of calls to the runtime: start until a pod runs, again to stop its
+// container and start another, and initial to create a container that exits at once and see that it
+// did.
 type times struct{ start, again, initial time.Duration }
 
-// direct makes, starts and removes one pod.
+// direct creates, starts and removes one pod.
 func (b *bench) direct(ctx context.Context, cri criapi.RuntimeServiceClient, image, name string) (took times, err error) {
 	logs := filepath.Join(b.i.Env["POD_LOGS"], "floor_"+name)
 	err = os.MkdirAll(filepath.Join(logs, "main"), 0o755)
@@ -90,7 +91,7 @@ func (b *bench) direct(ctx context.Context, cri criapi.RuntimeServiceClient, ima
 		return took, err
 	}
 	took.again, began = time.Since(began), time.Now()
-	for n := range inits { // one after the other: the runtime clears up one while it makes the next
+	for n := range inits { // one after the other: the runtime removes one while it creates the next
 		if id, err = p.begin(ctx, busybox, uint32(2+n), "true"); err != nil {
 			return took, err
 		}
@@ -108,7 +109,8 @@ func (b *bench) direct(ctx context.Context, cri criapi.RuntimeServiceClient, ima
 	return took, nil
 }
 
-// What a container of a kubelet does not see, and may not write: each is a mount, and a runtime that is given none makes none.
+// The paths that a kubelet masks or makes read-only in a container: each is a mount. A runtime that
+// gets no such paths makes no such mounts.
 var (
 	maskedPaths = []string{
 		"/proc/asound", "/proc/acpi", "/proc/interrupts", "/proc/kcore", "/proc/keys", "/proc/latency_stats", "/proc/timer_list",
@@ -117,14 +119,14 @@ var (
 	readOnlyPaths = []string{"/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"}
 )
 
-// directPod is a pod that is made by calls to the runtime.
+// directPod is a pod made by calls to the runtime.
 type directPod struct {
 	cri    criapi.RuntimeServiceClient
 	id     string
 	config *criapi.PodSandboxConfig
 }
 
-// begin makes and starts a container, with mounts, limits and namespaces as a kubelet's.
+// begin creates and starts a container with a kubelet's mounts, limits and namespaces.
 func (p *directPod) begin(ctx context.Context, image string, attempt uint32, command ...string) (id string, err error) {
 	termination := filepath.Join(p.config.LogDirectory, "termination-"+strconv.FormatUint(uint64(attempt), 10))
 	if err := os.WriteFile(termination, nil, 0o600); err != nil {
@@ -157,7 +159,7 @@ func (p *directPod) begin(ctx context.Context, image string, attempt uint32, com
 	return made.GetContainerId(), err
 }
 
-// ended waits until a container has ended.
+// ended waits until a container has exited.
 func (p *directPod) ended(ctx context.Context, id string) error {
 	for {
 		answer, err := p.cri.ContainerStatus(ctx, &criapi.ContainerStatusRequest{ContainerId: id})

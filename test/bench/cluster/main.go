@@ -24,13 +24,14 @@ type bench struct {
 	root string
 	// rounds is how often each agent has its turn.
 	rounds int
-	// starts is how many pods come one after the other, and then at once, few and many how many there are at rest.
+	// starts is how many pods come one after the other, and then at once. few and many are how many
+	// pods there are while the agent is measured at rest.
 	starts, few, many int
-	// settle is how long an agent has after a change at least, calm how long it then has no requests about pods before what
-	// is measured begins. idle is how long processor time is measured, rest how long requests are
-	// counted.
+	// settle is the least time that an agent has after a change. calm is how long it must then send
+	// no requests about pods before a measurement begins. idle is how long processor time is
+	// measured, rest how long requests are counted.
 	settle, calm, idle, rest time.Duration
-	// parts are those of a turn that are measured.
+	// parts are the parts of a turn that are measured.
 	parts       []string
 	progress    io.Writer
 	out         *json.Encoder
@@ -70,7 +71,7 @@ func mainCode() int {
 	return 0
 }
 
-// sides are the agents, by what figures call them.
+// sides are the agents, with their names in figures.
 var sides = []struct {
 	name  string
 	agent instance.Agent
@@ -117,7 +118,7 @@ func (b *bench) run(ctx context.Context) (err error) {
 	return nil
 }
 
-// say shows what was measured.
+// say prints a result.
 func (b *bench) say(format string, args ...any) {
 	fmt.Fprintf(b.progress, "cluster: "+format+"\n", args...)
 }
@@ -132,7 +133,7 @@ func (b *bench) step() error {
 	return b.out.Encode(message{float64(b.done) / float64(b.steps), figures})
 }
 
-// wait passes time.
+// wait waits for a duration, or until ctx ends.
 func wait(ctx context.Context, d time.Duration) error {
 	select {
 	case <-ctx.Done():

@@ -21,11 +21,12 @@ import (
 )
 
 const (
-	// patience is how long a pod may take to come or go, clearing how long all of them may take to leave the runtime.
+	// patience is how long a pod may take to start or to be removed, clearing how long all pods
+	// together may take to leave the runtime.
 	patience, clearing = time.Minute, 3 * time.Minute
-	// busy is how long an agent may have requests about pods at rest.
+	// busy is how long an agent may still send requests about pods at rest.
 	busy = 10 * time.Minute
-	// ticks is how many units of processor time in /proc make a second.
+	// ticks is the number of units of processor time in /proc per second.
 	ticks = 100
 )
 
@@ -73,12 +74,12 @@ func (b *bench) turn(ctx context.Context, side string, agent instance.Agent, nam
 	return errors.Join(err, failed)
 }
 
-// turn is the turn of an agent that runs.
+// turn is the turn of a running agent.
 type turn struct {
 	*bench
 	side, namespace string
 	pods            *instance.Pods
-	// there is how many pods of the crowd there are.
+	// there is the number of pods of the crowd.
 	there int
 }
 
@@ -96,7 +97,7 @@ func (t *turn) empty(ctx context.Context) error {
 	return nil
 }
 
-// starting measures pods that come and go one after the other.
+// starting measures pods that start and are removed one after the other.
 func (t *turn) starting(ctx context.Context) error {
 	var all []float64
 	for n := range t.starts {
@@ -112,7 +113,7 @@ func (t *turn) starting(ctx context.Context) error {
 		if err := t.remove(ctx, name); err != nil {
 			return err
 		}
-		// What is left of it is not to be in the way of the next one.
+		// The rest of the pod's removal must not delay the next pod.
 		if err := wait(ctx, 300*time.Millisecond); err != nil {
 			return err
 		}
@@ -123,7 +124,7 @@ func (t *turn) starting(ctx context.Context) error {
 	return nil
 }
 
-// burst measures pods that all come at once, until the last of them runs.
+// burst measures pods that are all created at once, until the last of them runs.
 func (t *turn) burst(ctx context.Context) error {
 	began := time.Now()
 	for n := range t.starts {
@@ -186,7 +187,7 @@ func (t *turn) atRest(ctx context.Context) error {
 	return nil
 }
 
-// explain shows what requests there were.
+// explain prints which requests were sent.
 func (t *turn) explain(all []recorder.Request) {
 	count := map[string]int{}
 	size := map[string]int64{}
@@ -204,7 +205,7 @@ func (t *turn) explain(all []recorder.Request) {
 	}
 }
 
-// crowd makes so many pods of those that are there, and waits until they run and the agent has settled.
+// crowd creates pods until there are `to`, and waits until they run and the agent has settled.
 func (t *turn) crowd(ctx context.Context, to int) error {
 	from := t.there
 	for ; t.there < to; t.there++ {
@@ -222,8 +223,8 @@ func (t *turn) crowd(ctx context.Context, to int) error {
 	return t.settles(ctx)
 }
 
-// settles waits until an agent has said all it has to say of pods that have come: a kubelet says more of each when it comes
-// to it a minute later, and Wardlet sends events one by one.
+// settles waits until an agent has reported everything about new pods. A kubelet updates each pod
+// again about a minute later, and Wardlet sends events one by one.
 func (t *turn) settles(ctx context.Context) error {
 	began := time.Now()
 	if err := wait(ctx, t.settle); err != nil {
@@ -266,7 +267,7 @@ func (t *turn) runs(ctx context.Context, name string) error {
 	return t.pods.Until(ctx, name, func(st *v1.PodStatus) bool { return st.Phase == v1.PodRunning })
 }
 
-// end begins the end of a pod.
+// end deletes a pod in the API.
 func (t *turn) end(ctx context.Context, name string) error {
 	return t.admin.Do(ctx, http.MethodDelete, instance.PodsPath(t.namespace)+"/"+name, map[string]any{"apiVersion": "v1", "kind": "DeleteOptions"})
 }
@@ -280,7 +281,7 @@ func (t *turn) remove(ctx context.Context, name string) error {
 	return t.pods.UntilGone(ctx, name)
 }
 
-// memory is the resident memory of the agent in bytes.
+// memory returns the resident memory of the agent in bytes.
 func (t *turn) memory() (float64, error) {
 	text, err := t.proc("status")
 	if err != nil {
@@ -290,7 +291,7 @@ func (t *turn) memory() (float64, error) {
 	return float64(bytes), err
 }
 
-// perSecond measures how many nanoseconds of processor time the agent uses in a second.
+// perSecond measures the agent's processor time per second, in nanoseconds.
 func (t *turn) perSecond(ctx context.Context) (float64, error) {
 	before, err := t.processorTime()
 	if err != nil {
@@ -303,7 +304,7 @@ func (t *turn) perSecond(ctx context.Context) (float64, error) {
 	return float64(after-before) / t.bench.idle.Seconds(), err
 }
 
-// processorTime is what the agent has used.
+// processorTime returns the processor time that the agent has used.
 func (t *turn) processorTime() (time.Duration, error) {
 	text, err := t.proc("stat")
 	if err != nil {

@@ -23,21 +23,21 @@ type How int
 const (
 	// ByRename writes a file elsewhere and moves it into the directory.
 	ByRename How = iota
-	// InPlace writes the file under its name, which takes the source at least
-	// its settle time to trust.
+	// InPlace writes the file under its final name. The source waits at least its settle time
+	// before it trusts such a file.
 	InPlace
 )
 
-// Others is how many other manifests the directory holds.
+// Others is the number of other manifests in the directory.
 const Others = 100
 
-// patience is how long one update is waited for.
+// patience is how long Measure waits for one update.
 const patience = 20 * time.Second
 
-// Measure writes n manifests one after the other and returns the time from the
-// beginning of each write to the arrival of its update at the end of the
-// mux. Every second one is new, the others change the one before. Files are
-// below os.TempDir, which ought to be on a disk. It ends early with ctx.
+// Measure writes n manifests one after the other and returns the time from the beginning of each
+// write to the arrival of its update at the output of the mux. Every second manifest is new, the
+// others change the one before. Files are below os.TempDir, which should be on a disk. It returns
+// early when ctx ends.
 func Measure(ctx context.Context, n int, how How) (_ []time.Duration, err error) {
 	root, err := os.MkdirTemp("", "wardlet-latency-")
 	if err != nil {
@@ -78,19 +78,19 @@ func Measure(ctx context.Context, n int, how How) (_ []time.Duration, err error)
 	return durations, nil
 }
 
-// Percentile is the duration that p of 100 measurements do not exceed.
+// Percentile returns the duration that p of 100 measurements do not exceed.
 func Percentile(durations []time.Duration, p int) time.Duration {
 	sorted := slices.Sorted(slices.Values(durations))
 	return sorted[max(0, (len(sorted)*p+99)/100-1)]
 }
 
-// arrival is a pod that came out of the mux, known by its image.
+// arrival is a pod that the mux has sent, identified by its image.
 type arrival struct {
 	image string
 	at    time.Time
 }
 
-// rig is a directory of manifests, and an agent's way from it to the updates.
+// rig is a directory of manifests, and the parts of the agent from there to the updates.
 type rig struct {
 	root, dir string
 	how       How
@@ -98,7 +98,7 @@ type rig struct {
 	seen      map[string]time.Time
 }
 
-// start starts all of it; stop ends and waits.
+// start starts all parts; stop stops them and waits.
 func (r *rig) start() (stop func() error, err error) {
 	r.seen = map[string]time.Time{}
 	dir, err := state.Open(filepath.Join(r.root, "state"), slog.New(slog.DiscardHandler))
@@ -131,7 +131,7 @@ func (r *rig) start() (stop func() error, err error) {
 	}, nil
 }
 
-// receive stamps what arrives, until the updates end.
+// receive records when updates arrive, until their channel is closed or ctx ends.
 func (r *rig) receive(ctx context.Context, updates <-chan api.Update) {
 	for u := range updates {
 		now := time.Now()
@@ -147,7 +147,7 @@ func (r *rig) receive(ctx context.Context, updates <-chan api.Update) {
 	}
 }
 
-// arrived waits for a pod with that image.
+// arrived waits for a pod with an image.
 func (r *rig) arrived(ctx context.Context, image string) (time.Time, error) {
 	timeout := time.NewTimer(patience)
 	defer timeout.Stop()
@@ -166,7 +166,7 @@ func (r *rig) arrived(ctx context.Context, image string) (time.Time, error) {
 	}
 }
 
-// write writes a manifest, and returns when it began to.
+// write writes a manifest, and returns when the write began.
 func (r *rig) write(i, version int) (began time.Time, err error) {
 	path, text := r.path("new", i), manifestOf("new", i, version)
 	if r.how == InPlace {

@@ -31,7 +31,7 @@ func TestMeasureGivesADurationForEveryManifest(t *testing.T) {
 			if len(durations) != 8 {
 				t.Errorf("%d durations", len(durations))
 			}
-			// The kernel's file times go in steps of up to ten milliseconds.
+			// The kernel's file times have a granularity of up to ten milliseconds.
 			const settle = file.DefaultSettle - 10*time.Millisecond
 			if least := Percentile(durations, 0); least <= 0 || (least >= settle) != tc.settling {
 				t.Errorf("the shortest took %v, the settle time is %v", least, file.DefaultSettle)

@@ -13,22 +13,22 @@ import (
 	"github.com/wardlet/wardlet/test/harness"
 )
 
-// endPatience is how long an agent may take to end after SIGTERM.
+// endPatience is how long an agent may take to exit after SIGTERM.
 const endPatience = 20 * time.Second
 
 // agent is a wardlet or a kubelet with directories and cgroups of its own.
 type agent struct {
-	// Agent has a Program only where it is a wardlet.
+	// Agent has a Program only if it is a wardlet.
 	*harness.Agent
-	// side is its name in series.
+	// side is the agent's name in series.
 	side string
 	manifests
 	command func() *exec.Cmd
-	// ready is nil once it works.
+	// ready returns nil once the agent works.
 	ready func(ctx context.Context) error
-	// undo takes back what it changes of the machine, may be nil.
+	// undo restores what the agent changes on the machine; it may be nil.
 	undo func() error
-	// traces are where nothing is after its last pod: directories whose entries
+	// traces are places that must be empty after the agent's last pod: directories whose entries
 	// are pods, their logs, or links to them.
 	traces []string
 }
@@ -68,7 +68,7 @@ func (a *agent) explain(err error) error {
 	return fmt.Errorf("%s: %w; the end of its log:\n%s", a.side, err, strings.Join(a.LogTail(20), "\n"))
 }
 
-// stop ends the agent's process, if there is one.
+// stop stops the agent's process, if there is one.
 func (a *agent) stop() error {
 	if a.Process == nil {
 		return nil
@@ -76,7 +76,7 @@ func (a *agent) stop() error {
 	return a.Process.End(syscall.SIGTERM, endPatience)
 }
 
-// end takes away what is the agent's own; pods must be gone.
+// end removes everything that belongs to the agent; its pods must be gone.
 func (a *agent) end(ctx context.Context) error {
 	var failed []error
 	if a.undo != nil {

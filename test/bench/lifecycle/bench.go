@@ -27,14 +27,14 @@ type bench struct {
 	// tracer is nil for none.
 	tracer   *tracer
 	measured series
-	// random is for pauses, the same in every run.
+	// random generates the pauses; they are the same in every run.
 	random *rand.Rand
 }
 
-// closeTimeout bounds taking the runtime away.
+// closeTimeout limits how long removing the runtime may take.
 const closeTimeout = 2 * time.Minute
 
-// measure measures everything on a runtime of its own, which it takes away.
+// measure measures everything on a private runtime, which it removes afterwards.
 func (o *options) measure(ctx context.Context) (_ series, err error) {
 	b := &bench{options: o, events: newEvents(), measured: series{}, random: rand.New(rand.NewPCG(1, 2))}
 	if b.runtime, err = harness.StartRuntime(ctx, privateruntime.Options{}); err != nil {
@@ -60,7 +60,7 @@ func (o *options) measure(ctx context.Context) (_ series, err error) {
 	return b.measured, b.traced(ctx, b.runtime.Connection)
 }
 
-// traced measures everything with the calls of agents written to a file.
+// traced measures everything and writes the calls of agents to a file.
 func (b *bench) traced(ctx context.Context, conn *grpc.ClientConn) (err error) {
 	file, err := os.Create(b.trace)
 	if err != nil {
@@ -88,7 +88,7 @@ func (b *bench) stopRuntime(ctx context.Context) error {
 	return b.runtime.Close(ctx)
 }
 
-// built is a path below the directory of what was built.
+// built returns a path below the directory of built programs.
 func (b *bench) built(elem ...string) string {
 	return filepath.Join(append([]string{b.root, "build"}, elem...)...)
 }
@@ -135,7 +135,7 @@ func (b *bench) all(ctx context.Context) error {
 	return nil
 }
 
-// wait waits, or until ctx ends.
+// wait waits for a duration, or until ctx ends.
 func wait(ctx context.Context, d time.Duration) error {
 	select {
 	case <-time.After(d):
@@ -145,13 +145,13 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// pause waits for up to a second, in which nothing of a kubelet's period is
-// likelier than another time.
+// pause waits for up to about a second, so that measurements begin at random points of a kubelet's
+// period.
 func (b *bench) pause(ctx context.Context) error {
 	return wait(ctx, 200*time.Millisecond+time.Duration(b.random.Int64N(int64(time.Second))))
 }
 
-// parallel does something with all, so many at a time, and waits.
+// parallel calls do with all elements, by so many workers at a time, and waits.
 func parallel[T any](workers int, all []T, do func(T) error) error {
 	queue := make(chan T, len(all))
 	for _, one := range all {
@@ -174,7 +174,7 @@ func parallel[T any](workers int, all []T, do func(T) error) error {
 	return errors.Join(errs...)
 }
 
-// clear takes all pods from the runtime.
+// clear removes all pods from the runtime.
 func (b *bench) clear(ctx context.Context) error {
 	list, err := b.cri.ListPodSandbox(ctx, &criapi.ListPodSandboxRequest{}, grpc.WaitForReady(true))
 	if err != nil {

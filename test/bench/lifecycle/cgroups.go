@@ -11,7 +11,7 @@ import (
 	"github.com/wardlet/wardlet/test/harness"
 )
 
-// makeCgroups makes a cgroup in every hierarchy.
+// makeCgroups creates a cgroup in every hierarchy.
 func makeCgroups(name string) error {
 	roots, err := harness.CgroupRoots()
 	if err != nil {
@@ -25,8 +25,8 @@ func makeCgroups(name string) error {
 	return nil
 }
 
-// makeCgroup makes one. Those of cpuset take no process before they have
-// processors and memory.
+// makeCgroup creates one cgroup. A cgroup of cpuset accepts no process before it has processors and
+// memory.
 func makeCgroup(root, name string) error {
 	if err := os.Mkdir(filepath.Join(root, name), 0o755); err != nil {
 		return err
@@ -46,13 +46,13 @@ func makeCgroup(root, name string) error {
 	return nil
 }
 
-// settings are the kernel's that a kubelet changes for all of the machine.
+// settings are the kernel's settings that a kubelet changes for the whole machine.
 var settings = []string{
 	"vm/overcommit_memory", "vm/panic_on_oom", "kernel/panic", "kernel/panic_on_oops",
 	"kernel/keys/root_maxkeys", "kernel/keys/root_maxbytes",
 }
 
-// keepSettings remembers them; undo writes back those that have changed.
+// keepSettings saves the settings; undo restores those that have changed.
 func keepSettings() (undo func() error, err error) {
 	return keepFiles("/proc/sys", settings)
 }

@@ -9,7 +9,7 @@ import (
 	criapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
-// crowd measures many pods: until they run, while they do, until they are gone.
+// crowd measures many pods: until they run, while they run, and until they are gone.
 func (b *bench) crowd(ctx context.Context, a *agent) error {
 	pods := crowd(b.pods)
 	all, last, err := b.burst(ctx, a, pods)
@@ -50,7 +50,7 @@ func (b *bench) crowd(ctx context.Context, a *agent) error {
 	return err
 }
 
-// burst measures from all manifests at once to the last running container.
+// burst measures from the creation of all manifests to the start of the last container.
 func (b *bench) burst(ctx context.Context, a *agent, pods []manifest) (all []instance, last time.Time, err error) {
 	took, err := b.using(a.Process.PID())
 	if err != nil {
@@ -75,8 +75,8 @@ func (b *bench) burst(ctx context.Context, a *agent, pods []manifest) (all []ins
 	return all, last, nil
 }
 
-// crowd measures many pods with so many callers: until they run, until they have
-// stopped, until they are gone.
+// crowd measures many pods with a number of callers: until they run, until they have stopped, and
+// until they are gone.
 func (d *direct) crowd(ctx context.Context, callers int) error {
 	using, err := d.using(0)
 	if err != nil {
@@ -106,7 +106,7 @@ func (d *direct) crowd(ctx context.Context, callers int) error {
 	return nil
 }
 
-// runAll runs a crowd, and returns it with the time to the last running container.
+// runAll runs a crowd, and returns it with the time to the start of the last container.
 func (d *direct) runAll(ctx context.Context, callers int) (pods []directPod, took time.Duration, err error) {
 	var all []*request
 	for _, m := range crowd(d.pods) {
@@ -132,8 +132,8 @@ func (d *direct) runAll(ctx context.Context, callers int) (pods []directPod, too
 	return pods, last.Sub(began), err
 }
 
-// endAll stops all containers of a crowd and then takes all of it away, and returns
-// the time to the last stopped container and that from then on.
+// endAll stops all containers of a crowd and then removes all pods. It returns the time until the
+// last container stopped, and the time from then on.
 func (d *direct) endAll(ctx context.Context, callers int, pods []directPod) (stopped, left time.Duration, err error) {
 	var all []instance
 	for _, p := range pods {

@@ -19,7 +19,7 @@ type direct struct {
 	dir, cgroup string
 }
 
-// directPod is one that runs.
+// directPod is a running pod.
 type directPod struct {
 	name               string
 	sandbox, container string
@@ -54,7 +54,7 @@ func (b *bench) floorTurn(ctx context.Context) error {
 	return nil
 }
 
-// calling has do make pods, and takes away what is left.
+// calling calls do, which makes pods, and then removes what is left.
 func (b *bench) calling(ctx context.Context, do func(*direct) error) (err error) {
 	dir, err := os.MkdirTemp("", "wardlet-bench-")
 	if err != nil {
@@ -69,7 +69,7 @@ func (b *bench) calling(ctx context.Context, do func(*direct) error) (err error)
 	return do(d)
 }
 
-// run makes and starts a pod whose files are there.
+// run creates and starts a pod whose files exist.
 func (d *direct) run(ctx context.Context, name string, asked *request) (directPod, error) {
 	p := directPod{name: name, asked: asked}
 	sandbox, err := d.cri.RunPodSandbox(ctx, &criapi.RunPodSandboxRequest{Config: asked.sandbox})
@@ -93,7 +93,7 @@ func (d *direct) startContainer(ctx context.Context, p *directPod) error {
 	return err
 }
 
-// prepared is a request whose files are there.
+// prepared returns a request whose files exist.
 func (d *direct) prepared(name string, attempt int) (*request, error) {
 	asked, err := d.template.stamp(name, d.dir, d.cgroup, attempt)
 	if err != nil {
@@ -102,7 +102,7 @@ func (d *direct) prepared(name string, attempt int) (*request, error) {
 	return asked, asked.prepare()
 }
 
-// singles measures what concerns one pod.
+// singles measures operations on single pods.
 func (d *direct) singles(ctx context.Context) error {
 	var starts, restarts, stops, updates []time.Duration
 	for n := range d.single {
@@ -141,7 +141,7 @@ func (d *direct) singles(ctx context.Context) error {
 	return nil
 }
 
-// update replaces a pod's container by a next one.
+// update replaces a pod's container by a new one.
 func (d *direct) update(ctx context.Context, p *directPod, n int) (stop, update time.Duration, err error) {
 	if err := wait(ctx, quiet); err != nil {
 		return 0, 0, err
@@ -165,8 +165,8 @@ func (d *direct) update(ctx context.Context, p *directPod, n int) (stop, update 
 	return stopped.Sub(began), started.Sub(began), err
 }
 
-// restart kills a pod's container and starts another as soon as the runtime
-// tells of its end.
+// restart kills a pod's container and starts another as soon as the runtime reports that the first
+// has exited.
 func (d *direct) restart(ctx context.Context, p *directPod, n int) (time.Duration, error) {
 	if err := wait(ctx, quiet); err != nil {
 		return 0, err

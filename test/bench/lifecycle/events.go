@@ -11,23 +11,23 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// patience is how long one thing is waited for.
+// patience is how long one event is waited for.
 const patience = 90 * time.Second
 
-// instance is what the runtime has told of a container.
+// instance is what the runtime has reported about a container.
 type instance struct {
 	id, pod string
-	// started and finished are zero until it did.
+	// started and finished are zero until they are reported.
 	started, finished time.Time
 }
 
-// events knows all containers by what the runtime tells of them.
+// events has the state of all containers from the runtime's events.
 type events struct {
 	mu   sync.Mutex
 	byID map[string]instance
-	// changed is closed, and made anew, when something has changed.
+	// changed is closed, and replaced, when something has changed.
 	changed chan struct{}
-	// err is why nothing more will come.
+	// err is why no more events will come, nil while they do.
 	err error
 }
 
@@ -35,8 +35,7 @@ func newEvents() *events {
 	return &events{byID: map[string]instance{}, changed: make(chan struct{})}
 }
 
-// listen receives events until ctx ends. The goroutine that it starts is waited
-// for by done.
+// listen receives events until ctx ends. done waits for the goroutine that it starts.
 func (e *events) listen(ctx context.Context, cri criapi.RuntimeServiceClient) (done func(), err error) {
 	stream, err := cri.GetContainerEvents(ctx, &criapi.GetEventsRequest{})
 	if err != nil {
@@ -63,13 +62,13 @@ func (e *events) fail(err error) {
 	e.wake()
 }
 
-// wake lets everybody look again. The lock is held.
+// wake makes all waiters look again. The lock must be held.
 func (e *events) wake() {
 	close(e.changed)
 	e.changed = make(chan struct{})
 }
 
-// take notes what an event says.
+// take records an event.
 func (e *events) take(event *criapi.ContainerEventResponse) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -84,7 +83,7 @@ func (e *events) take(event *criapi.ContainerEventResponse) {
 		}
 		e.byID[known.id] = known
 	}
-	// A container that was removed at once has no status any more.
+	// A container that was removed at once has no status left.
 	if event.GetContainerEventType() == criapi.ContainerEventType_CONTAINER_STOPPED_EVENT {
 		if known, ok := e.byID[event.GetContainerId()]; ok && known.finished.IsZero() {
 			known.finished = time.Unix(0, event.GetCreatedAt())
@@ -94,14 +93,14 @@ func (e *events) take(event *criapi.ContainerEventResponse) {
 	e.wake()
 }
 
-// forget forgets all containers.
+// forget removes all containers from e.
 func (e *events) forget() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	clear(e.byID)
 }
 
-// wait waits until a container is as wanted.
+// wait waits until some container meets the condition.
 func (e *events) wait(ctx context.Context, what string, wanted func(instance) bool) (instance, error) {
 	timeout := time.NewTimer(patience)
 	defer timeout.Stop()
@@ -131,15 +130,14 @@ func (e *events) find(wanted func(instance) bool) (found instance, ok bool, chan
 	return instance{}, false, e.changed, e.err
 }
 
-// running waits until a pod's container runs that is not the one before.
+// running waits until a pod has a running container other than before.
 func (e *events) running(ctx context.Context, pod, before string) (instance, error) {
 	return e.wait(ctx, "a container of pod "+pod+" runs", func(i instance) bool {
 		return i.pod == pod && i.id != before && !i.started.IsZero() && i.finished.IsZero()
 	})
 }
 
-// allRunning waits until the containers of all pods run, and returns the last
-// start.
+// allRunning waits until the containers of all pods run, and returns the time of the last start.
 func (e *events) allRunning(ctx context.Context, pods []string) (all []instance, last time.Time, err error) {
 	for _, pod := range pods {
 		i, err := e.running(ctx, pod, "")
@@ -160,13 +158,13 @@ func (e *events) started(ctx context.Context, id string) (time.Time, error) {
 	return i.started, err
 }
 
-// stopped waits for the end of a container.
+// stopped waits until a container has stopped.
 func (e *events) stopped(ctx context.Context, id string) (time.Time, error) {
 	i, err := e.wait(ctx, "container "+id+" stops", func(i instance) bool { return i.id == id && !i.finished.IsZero() })
 	return i.finished, err
 }
 
-// allStopped waits for the end of all containers, and returns the last.
+// allStopped waits until all containers have stopped, and returns the time of the last.
 func (e *events) allStopped(ctx context.Context, all []instance) (last time.Time, err error) {
 	for _, i := range all {
 		at, err := e.stopped(ctx, i.id)

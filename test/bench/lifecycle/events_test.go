@@ -10,7 +10,7 @@ import (
 	criapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
-// told is an event about a container of pod web.
+// told returns an event about a container of pod web.
 func told(kind criapi.ContainerEventType, id string, started, finished int64) *criapi.ContainerEventResponse {
 	return &criapi.ContainerEventResponse{
 		ContainerId: id, ContainerEventType: kind, CreatedAt: 99,

@@ -9,12 +9,11 @@ import (
 type figure struct {
 	Name  string  `json:"name"`
 	Value float64 `json:"value"`
-	// Unit is that of Value and PeerValue: ns, bytes, count or ratio.
+	// Unit is the unit of Value and PeerValue: ns, bytes, count or ratio.
 	Unit      string   `json:"unit"`
 	Peer      string   `json:"peer"`
 	PeerValue *float64 `json:"peer_value"`
-	// Limit is what Value may be at most, null for a figure that is for
-	// information.
+	// Limit is the highest allowed Value, null for a figure that is only for information.
 	Limit *float64 `json:"limit"`
 }
 
@@ -22,7 +21,7 @@ func plain(name string, value float64, unit string) figure {
 	return figure{Name: name, Value: value, Unit: unit}
 }
 
-// beside adds what the figure is measured beside.
+// beside adds the value that the figure is compared with.
 func (f figure) beside(peer string, value float64) figure {
 	f.Peer, f.PeerValue = peer, &value
 	return f
@@ -50,18 +49,18 @@ func (s series) addMedian(name string, times []time.Duration) {
 	s.add(name, median(values))
 }
 
-// middle is the median over the rounds.
+// middle returns the median over the rounds.
 func (s series) middle(name string) float64 { return median(s[name]) }
 
-// worst is the largest of all rounds.
+// worst returns the largest value of all rounds.
 func (s series) worst(name string) float64 { return slices.Max(s[name]) }
 
-// over is the median of the differences of a to b.
+// over returns the median of the differences of a and b.
 func (s series) over(a, b string) float64 {
 	return s.by(a, b, func(a, b float64) float64 { return a - b })
 }
 
-// ratio is the median of the ratios of a to b.
+// ratio returns the median of the ratios of a to b.
 func (s series) ratio(a, b string) float64 {
 	return s.by(a, b, func(a, b float64) float64 { return a / b })
 }
@@ -74,7 +73,7 @@ func (s series) by(a, b string, compare func(a, b float64) float64) float64 {
 	return median(values)
 }
 
-// median is the middle of the values, of two middles the mean.
+// median returns the middle value, or the mean of the two middle values.
 func median(values []float64) float64 {
 	sorted := slices.Sorted(slices.Values(values))
 	n := len(sorted)

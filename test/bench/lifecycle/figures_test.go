@@ -9,8 +9,8 @@ import (
 
 const ms = float64(time.Millisecond)
 
-// good are three rounds in which every limit is kept: the machine was slow in
-// the second, for all sides.
+// good returns three rounds that keep every limit. In the second, the machine was slow for all
+// sides.
 func good() series {
 	s := series{}
 	for i, slow := range []float64{1, 3, 1} {

@@ -19,8 +19,8 @@ import (
 // usage is processor time.
 type usage struct{ agent, containerd, shims time.Duration }
 
-// idle measures processor time per second while nothing happens. A pid of 0 is
-// no agent.
+// idle measures processor time per second while nothing happens. pid 0 means that there is no
+// agent.
 func (b *bench) idle(ctx context.Context, side string, pid int) error {
 	took, err := b.using(pid)
 	if err != nil {
@@ -44,8 +44,8 @@ func (b *bench) idle(ctx context.Context, side string, pid int) error {
 	return nil
 }
 
-// using returns what tells how much processor time the agent, containerd and the
-// shims there are have used since. A pid of 0 is no agent.
+// using returns a function that returns the processor time that the agent, containerd and the
+// existing shims have used since using was called. pid 0 means that there is no agent.
 func (b *bench) using(pid int) (took func() (usage, error), err error) {
 	containerd, err := b.containerd()
 	if err != nil {
@@ -85,10 +85,10 @@ func used(agent, containerd int, shims []int) (u usage, err error) {
 	return u, nil
 }
 
-// processorTime is what all threads of a process have used, also those that
+// processorTime returns the processor time of all threads of a process, also of those that have
 // ended. Its clock is finer than /proc's ticks of 10 ms.
 func processorTime(pid int) (time.Duration, error) {
-	const scheduler = 2 // CPUCLOCK_SCHED of the kernel
+	const scheduler = 2 // the kernel's CPUCLOCK_SCHED
 	var t unix.Timespec
 	if err := unix.ClockGettime(int32(^pid)<<3|scheduler, &t); err != nil {
 		return 0, fmt.Errorf("processor time of process %d: %w", pid, err)
@@ -96,7 +96,7 @@ func processorTime(pid int) (time.Duration, error) {
 	return time.Duration(t.Nano()), nil
 }
 
-// containerd is the process of the runtime.
+// containerd returns the process ID of the runtime.
 func (b *bench) containerd() (int, error) {
 	all, err := privateruntime.List()
 	if err != nil {
@@ -110,7 +110,7 @@ func (b *bench) containerd() (int, error) {
 	return 0, fmt.Errorf("the runtime %s does not run", b.runtime.Name())
 }
 
-// memory measures what is resident, long after the last change.
+// memory measures the resident memory, long after the last change.
 func (b *bench) memory(ctx context.Context, a *agent, last time.Time) error {
 	if err := wait(ctx, time.Until(last.Add(b.aged))); err != nil {
 		return err
@@ -129,8 +129,7 @@ func (b *bench) memory(ctx context.Context, a *agent, last time.Time) error {
 	return nil
 }
 
-// resident is the resident memory in a process's status and what it is made
-// of, in bytes.
+// resident returns the resident memory in a process's status and its parts, in bytes.
 func resident(status string) (map[string]float64, error) {
 	sizes := map[string]float64{}
 	for _, name := range []string{"VmRSS", "RssAnon", "RssFile", "RssShmem"} {
@@ -143,8 +142,8 @@ func resident(status string) (map[string]float64, error) {
 	return sizes, nil
 }
 
-// guardedMemory measures the agent with policies, by a process that finds them
-// compiled by the one before.
+// guardedMemory measures the agent with policies, in a process that uses the code compiled by the
+// process before.
 func (b *bench) guardedMemory(ctx context.Context, a *agent) error {
 	if err := a.stop(); err != nil {
 		return err

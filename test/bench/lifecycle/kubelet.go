@@ -13,7 +13,7 @@ import (
 	"syscall"
 )
 
-// newKubelet makes a kubelet that runs static pods and has no API server.
+// newKubelet returns a kubelet that runs static pods and has no API server.
 func (b *bench) newKubelet() (*agent, error) {
 	a, err := newAgent(kubelet, "")
 	if err != nil {
@@ -23,8 +23,8 @@ func (b *bench) newKubelet() (*agent, error) {
 	if err != nil {
 		return a, err
 	}
-	// What a kubelet writes below /var/lib and /var/log whatever its flags say, and
-	// the mount of its root directory, are in a mount namespace that ends with it.
+	// A kubelet writes some files below /var/lib and /var/log despite its flags. They and the mount
+	// of its root directory are in a mount namespace that ends with the kubelet.
 	for _, dir := range []string{"root", "certs", "logs", "plugins", "varlib", "varlog"} {
 		if err := os.Mkdir(a.Path(dir), 0o700); err != nil {
 			return a, err
@@ -35,7 +35,7 @@ func (b *bench) newKubelet() (*agent, error) {
 	a.command = func() *exec.Cmd {
 		command := exec.Command("sh", "-c", script, "sh", a.Path("varlib"), a.Path("varlog"), program,
 			"--config="+a.Path("config.yaml"), "--root-dir="+a.Path("root"), "--cert-dir="+a.Path("certs"),
-			// It looks this name up at every admission.
+			// A kubelet looks this name up at every admission.
 			"--hostname-override="+nodeName)
 		command.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}
 		return command
@@ -50,7 +50,7 @@ func (b *bench) newKubelet() (*agent, error) {
 	return a, os.WriteFile(a.Path("config.yaml"), []byte(kubeletConfig(a, b.endpoint(), ports[0], ports[1])), 0o600)
 }
 
-// kubeletConfig is a kubelet's configuration; what is not here is as by default.
+// kubeletConfig returns a kubelet's configuration; settings that are missing have their defaults.
 func kubeletConfig(a *agent, endpoint string, port, healthPort int) string {
 	return strings.NewReplacer(
 		"DIR", a.Dir, "ENDPOINT", endpoint, "CGROUP", "/"+a.Cgroup(),
@@ -86,7 +86,7 @@ evictionHard: {memory.available: 0%, nodefs.available: 0%, nodefs.inodesFree: 0%
 `)
 }
 
-// healthy asks a kubelet whether it is.
+// healthy returns nil if a kubelet reports that it is healthy.
 func healthy(ctx context.Context, port int) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("http://127.0.0.1:%d/healthz", port), http.NoBody)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// The sides, as they stand in the names of series.
+// The sides, by their names in series.
 const (
 	ours     = "wardlet"
 	kubelet  = "kubelet"
@@ -16,12 +16,12 @@ const (
 	replaced = " replaced"
 )
 
-// callers are how many call the runtime at once for the floor of a burst.
+// callers are the numbers of concurrent callers of the runtime for the floor of a burst.
 var callers = []int{4, 8, 16}
 
 func floorOf(callers int) string { return floor + " " + strconv.Itoa(callers) }
 
-// measuredOf returns the parts that have all of their series.
+// measuredOf returns the parts whose series are all present.
 func measuredOf(s series, p parts) (whole parts) {
 	for _, part := range p {
 		if len(unmeasured(s, parts{part})) == 0 {
@@ -31,8 +31,7 @@ func measuredOf(s series, p parts) (whole parts) {
 	return whole
 }
 
-// figures returns all figures of these parts, which were measured, with their
-// limits.
+// figures returns all figures of the parts p, which must have been measured, with their limits.
 func figures(s series, p parts) (all []figure) {
 	for _, part := range []struct {
 		name    string
@@ -72,7 +71,7 @@ func updateFigures(s series) []figure {
 }
 
 func burstFigures(s series) []figure {
-	// Of the floors the best is the one that all rounds together are closest to.
+	// The best floor is the one with the lowest median over all rounds.
 	best := slices.MinFunc(callers, func(a, b int) int {
 		return int(s.middle("burst "+floorOf(a)) - s.middle("burst "+floorOf(b)))
 	})
@@ -108,13 +107,12 @@ func deleteFigures(s series) []figure {
 	}
 }
 
-// untold stands for a ratio to something that is lost in the noise: it keeps no
-// limit.
+// untold stands for a ratio to a value that is lost in noise: it misses every limit.
 const untold = 999
 
-// idleFigures are nanoseconds of processor time in a second. What an agent
-// causes in containerd is the difference of medians: in one round it can be
-// less than what other work on the machine makes of the same.
+// idleFigures returns nanoseconds of processor time per second. The time that an agent causes in
+// containerd is a difference of medians, because within one round it can be smaller than the noise
+// from other work on the machine.
 func idleFigures(s series) []figure {
 	alone := s.middle("containerd " + nobody)
 	caused, theirs := s.middle("containerd "+ours)-alone, s.middle("containerd "+kubelet)-alone
@@ -140,7 +138,7 @@ func memoryFigures(s series) []figure {
 	}
 }
 
-// unmeasured are the series without which the parts have no figures.
+// unmeasured returns the missing series that the figures of the parts need.
 func unmeasured(s series, p parts) (missing []string) {
 	needed := map[string][]string{
 		partStart:  {"start " + ours, "start " + kubelet, "start " + floor},

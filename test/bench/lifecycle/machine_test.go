@@ -51,7 +51,7 @@ func TestACgroupHasTheProcessorsOfItsHierarchy(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(root, "cpuset.cpus"), []byte("0-1\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	// The kernel makes this file with the cgroup; here writing makes it.
+	// The kernel creates this file with the cgroup; here the write creates it.
 	if err := makeCgroup(root, "bench"); err != nil {
 		t.Fatal(err)
 	}

@@ -16,27 +16,26 @@ import (
 	"time"
 )
 
-// options say what is measured how.
+// options sets what is measured and how.
 type options struct {
-	// root is the directory of the project, with all that is built in build.
+	// root is the directory of the project, with all built programs in build.
 	root string
-	// rounds is how often every side has its turn, pods how many a crowd is,
-	// single how often a thing is measured in a round that concerns one pod.
+	// rounds is how often every side has its turn, pods is the number of pods of a crowd, and
+	// single is how often a measurement of a single pod is repeated in a round.
 	rounds, pods, single int
-	// long is in how many of the rounds, from the first on, idle time and memory
-	// are measured, too.
+	// long is in how many of the rounds, from the first on, idle time and memory are also measured.
 	long int
-	// within is how long all rounds may take: those that would end later are left
-	// out, but for the first. 0 is no bound.
+	// within is how long all rounds may take. Rounds that would exceed it are left out, except the
+	// first. 0 is no limit.
 	within time.Duration
-	// settle is how long a side has before its idle time is measured, window
-	// how long that is, aged how long after the last change memory is read.
+	// settle is how long a side has before its idle time is measured, window is how long idle time
+	// is measured, and aged is how long after the last change memory is read.
 	settle, window, aged time.Duration
-	// parts are those of the round that is measured, every those of all rounds.
+	// parts are the parts of the current round, every those of all rounds.
 	parts, every parts
-	// report takes what was measured so far, and the share of the work that is done.
+	// report receives the series measured so far, and the share of the work that is done.
 	report func(done float64, measured series) error
-	// trace is a file for all calls of agents to the runtime, empty for none.
+	// trace is the file for all calls of agents to the runtime, empty for none.
 	trace    string
 	progress io.Writer
 }
@@ -86,7 +85,7 @@ func (o *options) do(ctx context.Context, out io.Writer, part string) (err error
 	}
 	began := time.Now()
 	lines := json.NewEncoder(out)
-	// Each line has all figures so far: an interrupt costs one turn of one side.
+	// Each line has all figures so far: an interrupt loses only one turn of one side.
 	o.report = func(done float64, measured series) error {
 		result := figures(measured, measuredOf(measured, o.every))
 		return lines.Encode(message{done, append(result, plain("lifecycle-took", float64(time.Since(began)), "ns"))})
@@ -103,14 +102,14 @@ func (o *options) do(ctx context.Context, out io.Writer, part string) (err error
 	return o.report(1, measured)
 }
 
-// message is one line of the output: all figures of what was measured so far.
+// message is one line of the output: all figures measured so far.
 type message struct {
 	// Done is the share of the work that is done.
 	Done    float64  `json:"done"`
 	Figures []figure `json:"figures"`
 }
 
-// The parts; doc.go says what they measure.
+// The parts; doc.go describes them.
 const (
 	partStart   = "start"
 	partUpdate  = "update"
@@ -123,10 +122,10 @@ const (
 	allParts = "start,update,burst,restart,delete,idle,memory"
 )
 
-// parts are those that are measured.
+// parts are the names of measured parts.
 type parts []string
 
-// parseParts takes a list with commas; none is all.
+// parseParts parses a list separated by commas; an empty list is all parts.
 func parseParts(list string) (parts, error) {
 	if list == "" {
 		list = allParts
@@ -140,8 +139,8 @@ func parseParts(list string) (parts, error) {
 	return chosen, nil
 }
 
-// inRound are those of a round, of which the first have all and the others
-// none that take minutes. For 0 all have all.
+// inRound returns the parts of a round. The first long rounds have all parts, the others no parts
+// that take minutes. If long is 0, all rounds have all parts.
 func (p parts) inRound(round, long int) parts {
 	if long == 0 || round < long {
 		return p
@@ -149,15 +148,15 @@ func (p parts) inRound(round, long int) parts {
 	return slices.DeleteFunc(slices.Clone(p), func(part string) bool { return part == partIdle || part == partMemory })
 }
 
-// turnTimes are about how long a turn of each side takes on two cores, without
-// and with the parts that take minutes. They are for showing what is left.
+// turnTimes are the approximate durations of a turn of each side on two cores, without and with the
+// parts that take minutes. They are used to show the time that is left.
 var turnTimes = map[string]struct{ short, long time.Duration }{
 	ours:    {35 * time.Second, 195 * time.Second},
 	kubelet: {65 * time.Second, 140 * time.Second},
 	floor:   {40 * time.Second, 120 * time.Second},
 }
 
-// expected is how long a turn of a side takes.
+// expected returns how long a turn of a side takes.
 func expected(side string, p parts) time.Duration {
 	if p.any(partIdle, partMemory) {
 		return turnTimes[side].long
@@ -165,7 +164,7 @@ func expected(side string, p parts) time.Duration {
 	return turnTimes[side].short
 }
 
-// expected is how long all rounds take.
+// expected returns how long all rounds take.
 func (o *options) expected() (all time.Duration) {
 	for round := range o.rounds {
 		all += o.expectedRound(round)
@@ -180,8 +179,8 @@ func (o *options) expectedRound(round int) (all time.Duration) {
 	return all
 }
 
-// fits reports whether a round is to be measured, before which so much time has
-// passed: at the pace of the rounds before, it ends in time.
+// fits reports whether a round is to be measured after so much time has passed: whether it ends in
+// time at the pace of the rounds before.
 func (o *options) fits(round int, passed time.Duration) bool {
 	if round == 0 || o.within == 0 {
 		return true
@@ -194,7 +193,7 @@ func (o *options) fits(round int, passed time.Duration) bool {
 	return passed+time.Duration(pace*float64(o.expectedRound(round))) <= o.within
 }
 
-// any tells whether one of these is measured.
+// any reports whether one of these parts is measured.
 func (p parts) any(of ...string) bool {
 	return slices.ContainsFunc(of, func(part string) bool { return slices.Contains(p, part) })
 }

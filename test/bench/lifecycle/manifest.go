@@ -8,28 +8,27 @@ import (
 	"time"
 )
 
-// nodeName is the node's on all sides. A kubelet looks it up at every
-// admission; this one answers at once.
+// nodeName is the node's name on all sides. A kubelet looks it up at every admission, and localhost
+// is resolved at once.
 const nodeName = "localhost"
 
-// images are in the runtime, and the policies allow them. Another image makes
-// another container of a pod; nothing else does.
+// images exist in the runtime, and the policies allow them. A change of the image replaces a pod's
+// container; no other change does.
 var images = []string{"registry.example/web:1", "registry.example/web:2"}
 
-// grace is a pod's, in seconds; its container needs none of it.
+// grace is a pod's grace period in seconds; its container exits at once.
 const grace = 10
 
-// manifest is that of one pod.
+// manifest is the manifest of one pod.
 type manifest struct {
 	name string
-	// uid is fixed where a change is to be an update; else it follows from the
-	// manifest.
+	// uid is fixed if a change must be an update; otherwise it is derived from the manifest.
 	uid string
-	// version is which image the container has.
+	// version selects the container's image.
 	version int
 }
 
-// running is the name of the pod that runs.
+// running returns the name of the pod that runs.
 func (m manifest) running() string { return m.name + "-" + nodeName }
 
 func (m manifest) text() []byte {
@@ -55,7 +54,7 @@ spec:
 `, m.name, uid, grace, images[m.version])
 }
 
-// crowd are so many manifests.
+// crowd returns n manifests.
 func crowd(n int) (all []manifest) {
 	for i := range n {
 		all = append(all, manifest{name: "burst-" + strconv.Itoa(i)})
@@ -70,7 +69,7 @@ func running(all []manifest) (names []string) {
 	return names
 }
 
-// manifests is a directory of them, and another where they are written first.
+// manifests is a directory of manifests, and another in which they are written first.
 type manifests struct{ dir, aside string }
 
 func makeManifests(parent string) (manifests, error) {
@@ -85,8 +84,7 @@ func makeManifests(parent string) (manifests, error) {
 
 func (m manifests) path(of manifest) string { return filepath.Join(m.dir, of.name+".yaml") }
 
-// drop writes manifests and moves them into the directory; began is when the
-// first is moved.
+// drop writes manifests and moves them into the directory; began is when it moves the first.
 func (m manifests) drop(all ...manifest) (began time.Time, err error) {
 	for _, one := range all {
 		if err := os.WriteFile(filepath.Join(m.aside, one.name), one.text(), 0o600); err != nil {
@@ -102,7 +100,7 @@ func (m manifests) drop(all ...manifest) (began time.Time, err error) {
 	return began, nil
 }
 
-// remove removes manifests; began is when the first goes.
+// remove removes manifests; began is when it removes the first.
 func (m manifests) remove(all ...manifest) (began time.Time, err error) {
 	began = time.Now()
 	for _, one := range all {

@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	// ranFor is how long a container has run before it is killed.
+	// ranFor is how long a container runs before it is killed.
 	ranFor = 3 * time.Second
-	// quiet is how long nothing has happened before an update is sent: less
-	// than a kubelet's relist takes to come by.
+	// quiet is how long nothing may happen before an update is sent: less than a kubelet's relist
+	// period.
 	quiet = 300 * time.Millisecond
 )
 
-// singles measures what concerns one pod.
+// singles measures operations on single pods.
 func (b *bench) singles(ctx context.Context, a *agent) error {
 	if b.parts.any(partStart, partRestart) {
 		runs, err := b.starts(ctx, a)
@@ -100,7 +100,7 @@ func (b *bench) kill(ctx context.Context, runs instance) (began time.Time, err e
 	return began, syscall.Kill(pid, syscall.SIGKILL)
 }
 
-// parsePID reads the process from what containerd tells beside a status.
+// parsePID returns the process ID in containerd's verbose status.
 func parsePID(verbose map[string]string) (int, error) {
 	var info struct {
 		PID int `json:"pid"`
@@ -114,9 +114,9 @@ func parsePID(verbose map[string]string) (int, error) {
 	return info.PID, nil
 }
 
-// updates measures from a manifest with another image to the end of the
-// container before, and to the running one. Each pod is updated once: a second
-// time a back-off could be due.
+// updates measures the time from a manifest with another image until the old container has stopped,
+// and until the new one runs. Each pod is updated once, because a second time a back-off could be
+// due.
 func (b *bench) updates(ctx context.Context, a *agent) error {
 	var acted, running []time.Duration
 	for n := range b.single {

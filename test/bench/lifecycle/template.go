@@ -12,24 +12,24 @@ import (
 	criapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
-// templatePod is the name of the pod whose requests are learnt. Its UID begins
-// with it, too, so that one name stands for another everywhere.
+// templatePod is the name of the pod whose requests are learnt. Its UID also begins with this name,
+// so that replacing one name is enough everywhere.
 const templatePod = "lifecycle-template"
 
-// template is what an agent asked for one pod, as JSON in which names stand.
+// template has the requests of an agent for one pod, as JSON that contains names to replace.
 type template struct {
 	sandbox, container string
-	// dir and cgroup are that agent's.
+	// dir and cgroup are the directory and the cgroup of that agent.
 	dir, cgroup string
 }
 
-// request is what is asked for one pod.
+// request has the requests for one pod.
 type request struct {
 	sandbox   *criapi.PodSandboxConfig
 	container *criapi.ContainerConfig
 }
 
-// learn has an agent run one pod, and reads from the runtime what it asked for.
+// learn lets an agent run one pod, and reads its requests from the runtime.
 func (b *bench) learn(ctx context.Context) error {
 	return b.with(ctx, func() (*agent, error) { return b.newWardlet(ours, false) }, func(ctx context.Context, a *agent) error {
 		m := manifest{name: templatePod, uid: templatePod + "-uid"}
@@ -50,7 +50,7 @@ func (b *bench) learn(ctx context.Context) error {
 	})
 }
 
-// asked is what was asked for the pod of a container.
+// asked returns the requests for the pod of a container.
 func (b *bench) asked(ctx context.Context, id string) (*template, error) {
 	container, err := b.cri.ContainerStatus(ctx, &criapi.ContainerStatusRequest{ContainerId: id, Verbose: true})
 	if err != nil {
@@ -71,7 +71,7 @@ func (b *bench) asked(ctx context.Context, id string) (*template, error) {
 	return &template{sandbox: string(s.Config), container: string(c.Config)}, nil
 }
 
-// asked is what containerd tells beside a status.
+// asked is a part of containerd's verbose status.
 type asked struct {
 	Sandbox string          `json:"sandboxID"`
 	Config  json.RawMessage `json:"config"`
@@ -87,10 +87,10 @@ func parseAsked(verbose map[string]string) (a asked, err error) {
 	return a, nil
 }
 
-// stamp makes the request for a pod of another name and agent, for so many a
+// stamp returns the requests for a pod with another name and agent. attempt is the number of the
 // container of that pod.
 func (t *template) stamp(name, dir, cgroup string, attempt int) (*request, error) {
-	// The directory is named like the cgroup, so it comes first.
+	// The directory's name contains the cgroup's, so it is replaced first.
 	replacer := strings.NewReplacer(t.dir, dir, t.cgroup, cgroup, templatePod, name)
 	r := &request{&criapi.PodSandboxConfig{}, &criapi.ContainerConfig{}}
 	if err := json.Unmarshal([]byte(replacer.Replace(t.sandbox)), r.sandbox); err != nil {
@@ -107,7 +107,7 @@ func (t *template) stamp(name, dir, cgroup string, attempt int) (*request, error
 	return r, nil
 }
 
-// prepare makes what the request names of the host's files.
+// prepare creates the files on the host that the request names.
 func (r *request) prepare() error {
 	log := filepath.Join(r.sandbox.GetLogDirectory(), r.container.GetLogPath())
 	if err := os.MkdirAll(filepath.Dir(log), 0o755); err != nil {

@@ -10,7 +10,7 @@ import (
 	criapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 )
 
-// learnt is a template as containerd would tell it.
+// learnt returns a template as containerd would report it.
 func learnt(t *testing.T) *template {
 	t.Helper()
 	sandbox, err := json.Marshal(&criapi.PodSandboxConfig{

@@ -16,8 +16,8 @@ import (
 	"google.golang.org/grpc/mem"
 )
 
-// tracer stands between agents and the runtime, and notes when which call was
-// made. It is for finding out where time goes: all figures are worse with it.
+// tracer is a proxy between agents and the runtime that records the time of each call, to find out
+// where time is spent: all figures are worse with it.
 type tracer struct {
 	conn   *grpc.ClientConn
 	server *grpc.Server
@@ -29,8 +29,7 @@ type tracer struct {
 	from time.Time
 }
 
-// startTracer begins to serve on a socket of its own. Its goroutine, and those
-// of calls, end with stop.
+// startTracer starts to serve on its own socket. stop terminates its goroutine, and those of calls.
 func startTracer(conn *grpc.ClientConn, out io.Writer) (*tracer, error) {
 	dir, err := os.MkdirTemp("", "wardlet-trace-")
 	if err != nil {
@@ -54,8 +53,8 @@ func (t *tracer) stop() error {
 	return errors.Join(<-t.served, os.RemoveAll(t.dir))
 }
 
-// mark begins a measurement: what follows is noted with the time since then. A
-// tracer that is nil notes nothing.
+// mark begins a measurement: later calls are recorded with the time since began. A nil tracer
+// records nothing.
 func (t *tracer) mark(what string, began time.Time) {
 	if t == nil {
 		return
@@ -79,8 +78,7 @@ func (t *tracer) note(method string, began time.Time, err error) {
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// pass passes one call on: all of them have one request, and some a stream of
-// answers.
+// pass forwards one call: each call has one request, and some have a stream of answers.
 func (t *tracer) pass(_ any, in grpc.ServerStream) (err error) {
 	method, _ := grpc.MethodFromServerStream(in)
 	began := time.Now()
@@ -115,16 +113,16 @@ func (t *tracer) pass(_ any, in grpc.ServerStream) (err error) {
 	}
 }
 
-// frame is a message as it is on the wire.
+// frame is an encoded message.
 type frame struct{ bytes []byte }
 
 // raw is the codec of frames.
 type raw struct{}
 
-// Name is that of the codec of those who call and answer.
+// Name is the name of the codec that clients and servers use.
 func (raw) Name() string { return "proto" }
 
-// Marshal returns a frame's bytes.
+// Marshal returns the bytes of a frame.
 func (raw) Marshal(v any) (mem.BufferSlice, error) {
 	f, ok := v.(*frame)
 	if !ok {
@@ -133,7 +131,7 @@ func (raw) Marshal(v any) (mem.BufferSlice, error) {
 	return mem.BufferSlice{mem.SliceBuffer(f.bytes)}, nil
 }
 
-// Unmarshal takes a frame's bytes.
+// Unmarshal stores the bytes in a frame.
 func (raw) Unmarshal(data mem.BufferSlice, v any) error {
 	f, ok := v.(*frame)
 	if !ok {

@@ -14,10 +14,10 @@ import (
 	"github.com/wardlet/wardlet/test/harness"
 )
 
-// clearTimeout bounds taking away what one side left.
+// clearTimeout limits how long it may take to remove what one side left.
 const clearTimeout = 2 * time.Minute
 
-// with has an agent run for the time of do, and takes away what it left.
+// with runs an agent while it calls do, and then removes what the agent left.
 func (b *bench) with(ctx context.Context, made func() (*agent, error), do func(context.Context, *agent) error) (err error) {
 	a, err := made()
 	if a != nil {
@@ -40,7 +40,7 @@ func (b *bench) with(ctx context.Context, made func() (*agent, error), do func(c
 	return a.explain(do(ctx, a))
 }
 
-// warm runs a first pod and ends it.
+// warm runs a first pod and removes it.
 func (b *bench) warm(ctx context.Context, a *agent) error {
 	first := manifest{name: "first"}
 	if _, err := a.drop(first); err != nil {
@@ -72,8 +72,7 @@ func (b *bench) wardletTurn(ctx context.Context) error {
 
 func (b *bench) kubeletTurn(ctx context.Context) error { return b.agentTurn(ctx, b.newKubelet) }
 
-// agentTurn measures one side in two processes: first what concerns one pod,
-// then a crowd.
+// agentTurn measures one side in two processes: first single pods, then a crowd.
 func (b *bench) agentTurn(ctx context.Context, made func() (*agent, error)) error {
 	if b.parts.any(partStart, partUpdate, partRestart) {
 		if err := b.with(ctx, made, b.singles); err != nil {
@@ -86,7 +85,7 @@ func (b *bench) agentTurn(ctx context.Context, made func() (*agent, error)) erro
 	return nil
 }
 
-// sayRound prints what the last round gave.
+// sayRound prints the results of the last round.
 func (b *bench) sayRound() {
 	var names []string
 	for name := range b.measured {
@@ -107,10 +106,10 @@ func (b *bench) sayRound() {
 }
 
 const (
-	// gonePatience is how long something of the agent's may stay before that is
-	// an error and not only a missed limit.
+	// gonePatience is how long something of the agent's may stay before that is an error and not
+	// only a missed limit.
 	gonePatience = 30 * time.Second
-	// look is how often it is looked.
+	// look is the interval between two looks.
 	look = 50 * time.Millisecond
 )
 
@@ -131,8 +130,8 @@ func (b *bench) untilGone(ctx context.Context, a *agent) (time.Time, error) {
 	}
 }
 
-// left names one thing that is left, empty for nothing. The runtime is asked
-// last, as that is the only look that costs it something.
+// left names one thing that is left, empty for nothing. It asks the runtime last, because only that
+// costs the runtime something.
 func (b *bench) left(ctx context.Context, a *agent) (string, error) {
 	left, err := harness.Entries(a.traces...)
 	if err != nil {
@@ -159,7 +158,7 @@ func (b *bench) left(ctx context.Context, a *agent) (string, error) {
 	return "", nil
 }
 
-// podCgroups are those of pods, among the root of that name and all below it.
+// podCgroups returns the cgroups of pods among the root of that name and all cgroups below it.
 func podCgroups(all []string, root string) []string {
 	return slices.DeleteFunc(all, func(dir string) bool {
 		name := filepath.Base(dir)

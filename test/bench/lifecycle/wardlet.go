@@ -11,7 +11,7 @@ import (
 	"github.com/wardlet/wardlet/test/harness"
 )
 
-// newWardlet makes an agent as it is for users, with the policies if wanted.
+// newWardlet returns an agent as users run it, with the policies if wanted.
 func (b *bench) newWardlet(side string, policies bool) (*agent, error) {
 	a, err := newAgent(side, b.built("wardlet"))
 	if err != nil {
@@ -34,16 +34,15 @@ func (a *agent) answers(ctx context.Context) error {
 	return err
 }
 
-// guards are the policies an agent has where it has some: a Go guest, and two
-// that are written in C, by one module.
+// guards are the policies of an agent that has some: a Go guest, and two that are written in C and
+// share one module.
 var guards = []struct{ name, from string }{
 	{"allowed-images", "allowed-images"},
 	{"allowed-images-c", "allowed-images-c"},
 	{"other-images-c", "allowed-images-c"},
 }
 
-// writePolicies copies example policies with their modules, and has all of
-// them asked.
+// writePolicies copies example policies with their modules, and puts all of them in force.
 func writePolicies(built, dir string) error {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return err
@@ -67,8 +66,8 @@ func writePolicies(built, dir string) error {
 	return nil
 }
 
-// guard is a document under a name, in force, without its tests, whose pods are
-// elsewhere.
+// guard returns a policy document under another name, in force, and without its tests, because the
+// tests' pods are elsewhere.
 func guard(document, name string) []byte {
 	var out strings.Builder
 	for line := range strings.Lines(document) {
@@ -85,7 +84,7 @@ func guard(document, name string) []byte {
 	return []byte(out.String())
 }
 
-// policiesInForce is nil once the agent has all policies in force.
+// policiesInForce returns nil once the agent has all policies in force.
 func (a *agent) policiesInForce(ctx context.Context) error {
 	out, err := a.Wardlet(ctx, "get", "policies")
 	if err != nil {

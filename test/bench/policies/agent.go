@@ -11,12 +11,12 @@ import (
 	"github.com/wardlet/wardlet/test/bench/policies/guest"
 )
 
-// newEngine is the agent's sandbox as the agent has it.
+// newEngine returns a sandbox as the agent configures it.
 func (r *run) newEngine() (*wasm.Engine, error) {
 	return wasm.NewEngine(r.agentCache(), slog.New(slog.DiscardHandler))
 }
 
-// load loads a guest into it as the agent would.
+// load loads a guest into an engine as the agent would.
 func load(ctx context.Context, e *wasm.Engine, g guest.Guest, binary []byte) (*wasm.Plugin, error) {
 	return e.Load(ctx, binary, wasm.Options{
 		Policy: g.String(), Hooks: []string{string(wasm.HookAdmit)}, MemoryPages: g.MemoryPages(),
@@ -24,13 +24,13 @@ func load(ctx context.Context, e *wasm.Engine, g guest.Guest, binary []byte) (*w
 	})
 }
 
-// loaded is a guest of the agent's.
+// loaded is a guest that is loaded into an agent's engine.
 type loaded struct {
 	plugin  *wasm.Plugin
 	request *wasm.Request
 }
 
-// admit judges the pod, which must be allowed.
+// admit evaluates the pod, which must be allowed.
 func (l *loaded) admit(ctx context.Context) error {
 	result, err := l.plugin.Admit(ctx, l.request)
 	if err == nil && result.Answer != api.Allow {
@@ -39,14 +39,14 @@ func (l *loaded) admit(ctx context.Context) error {
 	return err
 }
 
-// decide judges the pod and puts the instance back.
+// decide evaluates the pod and resets the instance.
 func (l *loaded) decide(ctx context.Context) error {
 	err := l.admit(ctx)
 	l.plugin.Settle(ctx)
 	return err
 }
 
-// agent are guests of one engine.
+// agent has the loaded guests of one engine.
 type agent struct {
 	engine *wasm.Engine
 	guests []*loaded

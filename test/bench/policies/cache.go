@@ -10,13 +10,13 @@ import (
 	"github.com/wardlet/wardlet/test/bench/policies/guest"
 )
 
-// agentCache is where the agent's engine keeps compiled code, bareCache where
-// plain wazero does.
+// agentCache is the directory in which the agent's engine keeps compiled code, bareCache that of
+// plain wazero.
 func (r *run) agentCache() string { return filepath.Join(r.dir, "agent") }
 func (r *run) bareCache() string  { return filepath.Join(r.dir, "bare") }
 
-// dropStale drops what plain wazero compiled of other guests than those of
-// today: nothing else ever would. The agent's cache has a bound of its own.
+// dropStale removes the code that plain wazero compiled of other guests than the current ones:
+// nothing else removes it. The agent's cache has a limit of its own.
 func (r *run) dropStale() error {
 	all := sha256.New()
 	for _, g := range guest.All() {

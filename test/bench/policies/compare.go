@@ -20,8 +20,7 @@ const (
 
 var errDenied = errors.New("the pod is not allowed")
 
-// rivalSides are the engines that we are compared with. stop releases what
-// they hold.
+// rivalSides returns the engines that ours is compared with. stop releases their resources.
 func rivalSides(ctx context.Context) (sides []side, stop func() error, err error) {
 	p, err := question.Pod()
 	if err != nil {

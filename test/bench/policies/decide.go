@@ -12,35 +12,34 @@ import (
 	"github.com/wardlet/wardlet/test/bench/policies/question"
 )
 
-// How often a round does what.
+// How much a round measures.
 const (
 	turns = 4 // of all sides, back to back
 	// batch is about how long a side is asked in a turn, twice.
 	batch = 2 * time.Millisecond
-	// paced is how many decisions come at a fixed rate, one each interval.
+	// paced is how many decisions are made at a fixed rate, one per interval.
 	paced      = 600
 	pacedEmpty = 200
 	interval   = time.Millisecond
-	// mostPaced is how many times as many are tried before disturbed ones count.
+	// mostPaced limits the attempts at a rate to this multiple; then disturbed decisions count.
 	mostPaced = 4
 )
 
-// side is something that decides.
+// side is an engine that decides.
 type side struct {
 	name string
-	// decide is up to the verdict; settle, which may be nil, comes after it.
+	// decide runs until the verdict; settle, which may be nil, runs after the verdict.
 	decide func(ctx context.Context) error
 	settle func(ctx context.Context)
-	// calls is how often it is asked in a turn.
+	// calls is how often the side is asked in a turn.
 	calls int
-	// every is the interval between decisions at a rate, zero for interval;
-	// paced how many come in a round, zero for the constant of that name.
+	// every is the interval between decisions at a fixed rate, zero for the constant interval.
+	// paced is how many decisions a round has, zero for the constant paced.
 	every time.Duration
 	paced int
 }
 
-// measureDecisions measures decisions of the agent's guests and of rivals, in
-// turn.
+// measureDecisions measures decisions of the agent's guests and of rivals, in turn.
 func measureDecisions(ctx context.Context, r *run, _ []string) (_ series, err error) {
 	a, err := r.agent(ctx, guest.Guest{Language: guest.Go, Form: guest.Projection}, guest.Guest{Language: guest.C, Form: guest.Projection})
 	if err != nil {
@@ -76,7 +75,7 @@ func measureDecisions(ctx context.Context, r *run, _ []string) (_ series, err er
 				}
 			}
 		}
-		// Ours and, for what a thread that slept takes anyway, native Go.
+		// Only our sides, and native Go to show the time that any thread needs after it has slept.
 		for i := range sides {
 			s := &sides[i]
 			if s.name != guest.Go && s.name != guest.C && s.name != native {
@@ -95,7 +94,7 @@ func measureDecisions(ctx context.Context, r *run, _ []string) (_ series, err er
 	return measured.after("decisions", calm), nil
 }
 
-// agent loads guests into one engine, to judge one pod each.
+// agent loads guests into one engine; each evaluates the same pod.
 func (r *run) agent(ctx context.Context, guests ...guest.Guest) (_ *agent, err error) {
 	a := &agent{}
 	if a.engine, err = r.newEngine(); err != nil {
@@ -124,7 +123,7 @@ func (r *run) agent(ctx context.Context, guests ...guest.Guest) (_ *agent, err e
 	return a, nil
 }
 
-// both is a whole decision.
+// both makes a whole decision.
 func (s *side) both(ctx context.Context) error {
 	err := s.decide(ctx)
 	s.after(ctx)
@@ -137,11 +136,11 @@ func (s *side) after(ctx context.Context) {
 	}
 }
 
-// size finds out how often a side can be asked in a turn.
+// size measures how often a side can be asked in a turn.
 func (s *side) size(ctx context.Context) error {
 	const tries = 100
 	each := time.Duration(0)
-	for range 2 { // the first ones find no warm caches
+	for range 2 { // the first calls find cold caches
 		start := time.Now()
 		for range tries {
 			if err := s.both(ctx); err != nil {
@@ -154,8 +153,7 @@ func (s *side) size(ctx context.Context) error {
 	return nil
 }
 
-// turn measures processor time, allocations and goroutines of decisions back
-// to back.
+// turn measures processor time, allocations and goroutines of decisions back to back.
 func (s *side) turn(ctx context.Context, calm *steady, measured series) error {
 	runtime.GC()
 	var (
@@ -204,8 +202,7 @@ func (s *side) verdicts(ctx context.Context, calm *steady, measured series) erro
 	return err
 }
 
-// atRate measures both at a fixed rate, with a thread that sleeps in between or
-// stays awake.
+// atRate measures both at a fixed rate, with a thread that sleeps in between or stays awake.
 func (s *side) atRate(ctx context.Context, calm *steady, measured series, awake bool) error {
 	runtime.GC()
 	empty := side{decide: func(context.Context) error { return nil }, every: s.every}
@@ -227,9 +224,9 @@ func (s *side) atRate(ctx context.Context, calm *steady, measured series, awake 
 	return nil
 }
 
-// timed returns the processor time of so many decisions with what comes after
-// each, and the time until the verdict, both in nanoseconds. Disturbed ones do
-// not count, unless there are too many.
+// timed returns, for a number of decisions, the processor time of each with its settling, and the
+// time until the verdict, both in nanoseconds. Disturbed decisions do not count, unless there are
+// too many.
 func (s *side) timed(ctx context.Context, calm *steady, calls int, awake bool) (used, times []float64, err error) {
 	used, times = make([]float64, 0, calls), make([]float64, 0, calls)
 	p := newPace(cmp.Or(s.every, interval), awake)

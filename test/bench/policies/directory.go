@@ -9,8 +9,8 @@ import (
 	"github.com/wardlet/wardlet/test/bench/policies/guest"
 )
 
-// The ways in which a policy is not asked about the pod that all judge, as the
-// table match of its document says them.
+// The ways in which a policy is not asked about the pod that all sides evaluate. Each is the
+// content of the table match in the policy's document.
 const (
 	everyPod       = ""
 	otherSource    = `sources = ["file"]`
@@ -20,15 +20,15 @@ const (
 	otherCondition = `conditions = ["object.spec.containers.exists(c, c.image.startsWith('elsewhere.example/'))"]`
 )
 
-// group is so many policies that are asked about what match says.
+// group is a number of policies that are asked about the pods in match.
 type group struct {
 	policies int
 	match    string
-	// plugin is the name of their module without its ending, empty for the example.
+	// plugin is the name of their module without its suffix, empty for the example.
 	plugin string
 }
 
-// module is the name of the plugin of a group.
+// module returns the name of the plugin of a group.
 func (g *group) module() string {
 	if g.plugin == "" {
 		return guest.Example
@@ -36,13 +36,13 @@ func (g *group) module() string {
 	return g.plugin
 }
 
-// directory is one of policies.
+// directory is a directory of policies.
 type directory struct {
-	// path is where it is, built where the modules are that were built.
+	// path is the directory, built is the directory of the built modules.
 	path, built string
 }
 
-// newDirectory makes an empty one below built.
+// newDirectory makes an empty directory below built.
 func newDirectory(built string) (*directory, error) {
 	path, err := os.MkdirTemp(built, "plane-")
 	if err != nil {
@@ -52,9 +52,9 @@ func newDirectory(built string) (*directory, error) {
 	return &directory{path, built}, err
 }
 
-// write returns the directory the policies of all groups, each with settings of its
-// own, and with the modules and settings of one edition: another edition has
-// others. A policy that is off comes with them, so that none is a set as well.
+// write writes the policies of all groups, each with settings of its own. Modules and settings
+// depend on the edition. It also writes a policy that is off, so that no policies are a set as
+// well.
 func (d *directory) write(edition uint64, groups ...group) error {
 	for i, g := range append([]group{{policies: 1}}, groups...) {
 		module, err := readModule(d.built, g.module(), edition)
@@ -77,7 +77,7 @@ func (d *directory) write(edition uint64, groups ...group) error {
 	return nil
 }
 
-// document is that of a policy.
+// document is the document of a policy.
 type document struct {
 	name, key string
 	sum       [sha256.Size]byte
@@ -101,12 +101,12 @@ hooks = ["admit"]
 	return text
 }
 
-// allowed is an image that only one policy allows.
+// allowed returns an image that only one policy allows.
 func allowed(name string, edition uint64) string {
 	return fmt.Sprintf("docker.io/library/%s-%d", name, edition)
 }
 
-// put replaces a file, so that no reader sees half of one.
+// put replaces a file atomically, so that no reader sees half of it.
 func (d *directory) put(name string, text []byte) error {
 	path := filepath.Join(d.path, name)
 	if err := os.WriteFile(path+".new", text, 0o600); err != nil {
@@ -117,8 +117,8 @@ func (d *directory) put(name string, text []byte) error {
 
 func (d *directory) remove() error { return os.RemoveAll(d.path) }
 
-// readModule reads a module and makes the one of an edition of it: one that does
-// the same and is another, as a number stands in a custom section at its end.
+// readModule reads a module and changes it for an edition: the new module does the same, but has
+// the edition's number in a custom section at its end.
 func readModule(built, name string, edition uint64) ([]byte, error) {
 	module, err := os.ReadFile(filepath.Join(built, name+".wasm"))
 	if err != nil {

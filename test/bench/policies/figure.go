@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// figure is one result, as test/bench takes it.
+// figure is one result, as test/bench reads it.
 type figure struct {
 	Name  string  `json:"name"`
 	Value float64 `json:"value"`
-	// Unit is that of all values: ns, bytes, count or ratio.
+	// Unit is the unit of all values: ns, bytes, count or ratio.
 	Unit      string   `json:"unit"`
 	Peer      string   `json:"peer,omitempty"`
 	PeerValue *float64 `json:"peer_value,omitempty"`
-	// Limit is the most that Value may be, nil for a figure without one.
+	// Limit is the highest allowed Value, nil for a figure without a limit.
 	Limit *float64 `json:"limit,omitempty"`
 }
 
@@ -32,7 +32,7 @@ func (f figure) atMost(limit float64) figure {
 	return f
 }
 
-// series are values of many rounds, by what was measured.
+// series are the values of many rounds, by measurement.
 type series map[string][]float64
 
 func (s series) add(name string, value float64) { s[name] = append(s[name], value) }
@@ -40,7 +40,7 @@ func (s series) add(name string, value float64) { s[name] = append(s[name], valu
 // disturbedMark ends the names of disturbed values.
 const disturbedMark = " disturbed"
 
-// addIf adds a value, which counts if it is undisturbed, or if all are not.
+// addIf adds a value. A disturbed value counts only if all values of that name are disturbed.
 func (s series) addIf(undisturbed bool, name string, value float64) {
 	if !undisturbed {
 		name += disturbedMark
@@ -48,7 +48,7 @@ func (s series) addIf(undisturbed bool, name string, value float64) {
 	s.add(name, value)
 }
 
-// settled keeps what counts.
+// settled keeps the values that count.
 func (s series) settled() series {
 	for name, values := range s {
 		if of, ok := strings.CutSuffix(name, disturbedMark); ok {
@@ -61,7 +61,7 @@ func (s series) settled() series {
 	return s
 }
 
-// with returns these series and more, which continue those of the same names.
+// with returns these series and those of more; series of the same name are joined.
 func (s series) with(more series) series {
 	both := maps.Clone(s)
 	for name, values := range more {
@@ -70,16 +70,16 @@ func (s series) with(more series) series {
 	return both
 }
 
-// after returns what counts of a part after some of its rounds. The share of the
-// probes that were disturbed so far comes with it.
+// after returns the values of a part that count after some of its rounds. The share of disturbed
+// probes so far is added.
 func (s series) after(part string, calm *steady) series {
 	return s.with(series{"disturbed " + part: {calm.share()}}).settled()
 }
 
-// middle is the median over the rounds.
+// middle returns the median over the rounds.
 func (s series) middle(name string) float64 { return median(s[name]) }
 
-// ratio is the median of the ratios of a to b in each round.
+// ratio returns the median of the ratios of a to b in each round.
 func (s series) ratio(a, b string) float64 {
 	above, below := s[a], s[b]
 	ratios := make([]float64, 0, len(above))
@@ -91,7 +91,7 @@ func (s series) ratio(a, b string) float64 {
 	return median(ratios)
 }
 
-// median is the middle of the values, of two middles the mean.
+// median returns the middle value, or the mean of the two middle values.
 func median(values []float64) float64 {
 	sorted := slices.Sorted(slices.Values(values))
 	n := len(sorted)
@@ -101,7 +101,7 @@ func median(values []float64) float64 {
 	return (sorted[n/2] + sorted[(n-1)/2]) / 2
 }
 
-// percentile is the value that so many of a hundred do not exceed.
+// percentile returns the value that so many percent of the values do not exceed.
 func percentile(values []float64, of int) float64 {
 	sorted := slices.Sorted(slices.Values(values))
 	if len(sorted) == 0 {

@@ -39,7 +39,7 @@ func TestARatioIsMadeInEachRound(t *testing.T) {
 	}
 }
 
-// measured is what keeps every limit just so.
+// measured returns series that just keep every limit.
 func measured() series {
 	s := series{}
 	for _, args := range processes[0].args {

@@ -17,7 +17,7 @@ import (
 	"github.com/wardlet/wardlet/test/bench/policies/rivals"
 )
 
-// variation is a pod with what the rule says of it.
+// variation is a pod with the rule's verdict.
 type variation struct {
 	name    string
 	pod     *v1.Pod
@@ -47,7 +47,7 @@ func variations(t *testing.T) (all []variation) {
 func TestGuestsJudgeByTheRule(t *testing.T) {
 	t.Parallel()
 	r := testRun(t)
-	// The race detector takes its time.
+	// The race detector makes compiling slow.
 	engine, err := wasm.NewEngine(r.agentCache(), slog.New(slog.DiscardHandler), wasm.WithCompiling(compile.Limits{CPU: 1e11, Wall: 3e11}, compile.Lowest))
 	if err != nil {
 		t.Fatal(err)

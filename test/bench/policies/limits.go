@@ -13,13 +13,13 @@ const (
 	mebibyte    = 1 << 20
 )
 
-// figureGroup is figures that are made of the same series.
+// figureGroup is a group of figures that are computed from the same series.
 type figureGroup struct {
 	needs   []string
 	figures func(series) []figure
 }
 
-// figureGroups are all of them, in the order of their figures.
+// figureGroups returns all groups, in the order of their figures.
 func figureGroups() []figureGroup {
 	groups := []figureGroup{
 		{decisionSeries(), decisions},
@@ -38,8 +38,7 @@ func figureGroups() []figureGroup {
 	return groups
 }
 
-// figures returns all figures with their limits. What was not measured is an
-// error.
+// figures returns all figures with their limits. A missing series is an error.
 func figures(s series) (all []figure, err error) {
 	for _, g := range figureGroups() {
 		if missing := s.missing(g.needs); len(missing) > 0 {
@@ -49,7 +48,7 @@ func figures(s series) (all []figure, err error) {
 	return figuresOf(s), nil
 }
 
-// figuresOf returns the figures whose series were all measured.
+// figuresOf returns the figures whose series are all present.
 func figuresOf(s series) (all []figure) {
 	for _, g := range figureGroups() {
 		if len(s.missing(g.needs)) == 0 {
@@ -59,7 +58,7 @@ func figuresOf(s series) (all []figure) {
 	return all
 }
 
-// decisions are the figures of a decision.
+// decisions returns the figures of a decision.
 func decisions(s series) (all []figure) {
 	for _, g := range []struct {
 		name         string
@@ -87,7 +86,7 @@ func decisions(s series) (all []figure) {
 		plain("native-verdict-1000-a-second-awake", s.middle(native+" verdict awake"), "ns"))
 }
 
-// metering are the figures of what counting fuel costs.
+// metering returns the figures of the cost of counting fuel.
 func metering(s series) (all []figure) {
 	ratios := make([]float64, 0, 6)
 	for _, g := range guest.All() {
@@ -103,7 +102,7 @@ func metering(s series) (all []figure) {
 		plain("metering-worst", slices.Max(ratios), "ratio").atMost(1.35))
 }
 
-// comparison are the figures beside other engines.
+// comparison returns the figures compared with other engines.
 func comparison(s series) (all []figure) {
 	for _, rival := range []struct {
 		name, of string
@@ -121,7 +120,7 @@ func comparison(s series) (all []figure) {
 	return all
 }
 
-// memory are the figures of an additional policy.
+// memory returns the figures of an additional policy.
 func memory(s series) (all []figure) {
 	for _, modules := range []string{"other", "same"} {
 		ours, theirs := "resident agent go "+modules, "resident bare go "+modules
@@ -134,7 +133,7 @@ func memory(s series) (all []figure) {
 			beside("bare wazero", s.middle("resident bare c other")).atMost(mebibyte))
 }
 
-// ready are the figures of a policy that becomes ready.
+// ready returns the figures of a policy that becomes ready.
 func ready(s series) (all []figure) {
 	for _, args := range processes[0].args {
 		name := args[0]
@@ -183,7 +182,7 @@ func residentSeries() (names []string) {
 	return names
 }
 
-// missing are the names that have no values.
+// missing returns the names that have no values.
 func (s series) missing(names []string) (missing []string) {
 	for _, name := range names {
 		if len(s[name]) == 0 {

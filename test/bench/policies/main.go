@@ -23,15 +23,13 @@ import (
 
 // run is one run of the program.
 type run struct {
-	// root is the directory of the project, dir where guests are built and
-	// compiled code is kept.
+	// root is the directory of the project, dir the directory of built guests and compiled code.
 	root, dir string
 	rounds    int
 	progress  io.Writer
-	// tell is called with what was measured of a part after each of its rounds;
-	// nil for none.
+	// tell is called after each round of a part with the part's series so far; it may be nil.
 	tell func(series) error
-	// compiling has plugins compiled otherwise than the agent does, for tests.
+	// compiling are options that change how plugins are compiled, for tests.
 	compiling []wasm.EngineOption
 }
 
@@ -51,7 +49,7 @@ func mainCode() int {
 	part := flag.String("part", "", "measure this part only, in this process, and print its rounds")
 	profile := flag.String("profile", "", "write a profile of the processor time of a part to this file")
 	flag.Parse()
-	// The process that compiles takes no other path.
+	// The process that compiles accepts only an absolute path.
 	dir, err := filepath.Abs(r.dir)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "policies:", err)
@@ -71,7 +69,7 @@ func mainCode() int {
 	return 0
 }
 
-// parts are what is measured in a process each. Arguments are the part's own.
+// parts are the measurements that run in a process each, with arguments of their own.
 var parts = map[string]func(ctx context.Context, r *run, args []string) (series, error){
 	"decide":   measureDecisions,
 	"metering": measureMetering,
@@ -112,7 +110,7 @@ func (r *run) do(ctx context.Context, out io.Writer, part, profile string, args 
 	return lines.Encode(measured)
 }
 
-// buildGuests builds the guests, and removes what was compiled of other ones.
+// buildGuests builds the guests, and removes the compiled code of other guests.
 func (r *run) buildGuests(ctx context.Context) error {
 	if err := os.MkdirAll(r.dir, 0o755); err != nil {
 		return err
@@ -128,15 +126,15 @@ func (r *run) buildGuests(ctx context.Context) error {
 	return r.dropStale()
 }
 
-// message is one line of the output: all figures of what was measured so far.
+// message is one line of the output: all figures measured so far.
 type message struct {
 	// Done is the share of the work that is done.
 	Done    float64  `json:"done"`
 	Figures []figure `json:"figures"`
 }
 
-// all builds the guests and measures everything. After each round of each part
-// it writes a message: an interrupt costs one round.
+// all builds the guests and measures everything. After each round of each part it writes a message,
+// so that an interrupt loses only one round.
 func (r *run) all(ctx context.Context, lines *json.Encoder) error {
 	if err := r.buildGuests(ctx); err != nil {
 		return err
@@ -158,7 +156,7 @@ func (r *run) all(ctx context.Context, lines *json.Encoder) error {
 	}
 	for _, part := range processes {
 		for _, args := range part.args {
-			// What is compiled, is before the first round.
+			// This run compiles the code before the first round.
 			if _, err := r.start(ctx, ignore, part.name, args...); err != nil {
 				return err
 			}
@@ -183,7 +181,7 @@ func (r *run) all(ctx context.Context, lines *json.Encoder) error {
 	return lines.Encode(message{1, all})
 }
 
-// told tells what was measured of a part so far.
+// told passes the series of a part so far to tell.
 func (r *run) told(measured series) error {
 	if r.tell == nil {
 		return nil
@@ -193,7 +191,7 @@ func (r *run) told(measured series) error {
 
 func ignore(series) error { return nil }
 
-// processes are the parts that begin anew in each round.
+// processes are the parts that start a new process in each round.
 var processes = []struct {
 	name string
 	args [][]string
@@ -209,8 +207,8 @@ var processes = []struct {
 	}},
 }
 
-// start measures a part in a process of its own. It calls tell with each line of
-// that process and returns the last one, which has all rounds.
+// start measures a part in a process of its own. It calls tell with each line of that process and
+// returns the last line, which has all rounds.
 func (r *run) start(ctx context.Context, tell func(series) error, part string, args ...string) (last series, err error) {
 	command := exec.CommandContext(ctx, "/proc/self/exe",
 		append([]string{"-root", r.root, "-dir", r.dir, "-rounds", strconv.Itoa(r.rounds), "-part", part}, args...)...)
@@ -227,7 +225,7 @@ func (r *run) start(ctx context.Context, tell func(series) error, part string, a
 	}
 	last, err = readSeries(out, tell)
 	if err != nil {
-		_ = command.Cancel() // it may have ended already
+		_ = command.Cancel() // it may have exited already
 		_, _ = io.Copy(io.Discard, out)
 	}
 	if err := errors.Join(err, command.Wait()); err != nil {
@@ -236,7 +234,7 @@ func (r *run) start(ctx context.Context, tell func(series) error, part string, a
 	return last, nil
 }
 
-// stopPatience is how long a part that was interrupted may take to end.
+// stopPatience is how long an interrupted part may take to exit.
 const stopPatience = 10 * time.Second
 
 // readSeries calls tell with each of several series and returns the last one.

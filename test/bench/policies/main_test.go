@@ -14,7 +14,7 @@ import (
 	"github.com/wardlet/wardlet/test/bench/policies/guest"
 )
 
-// built is where all tests have their guests.
+// built is the directory of the guests for all tests.
 var built string
 
 func TestMain(m *testing.M) {
@@ -31,8 +31,8 @@ func testAll(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	built = dir
-	// wazero keeps its own version in a variable without a lock: it must have
-	// it before tests make runtimes side by side.
+	// wazero stores its own version in a variable without a lock: this must happen before tests
+	// make runtimes in parallel.
 	if err := wazero.NewRuntime(context.Background()).Close(context.Background()); err != nil {
 		return 1
 	}

@@ -11,9 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-var kept []byte // so that what a test allocates is not taken off the heap
+var kept []byte // keeps allocations of a test on the heap
 
-// TestWhatADecisionTakesIsCounted is not parallel: others would be counted too.
+// TestWhatADecisionTakesIsCounted is not parallel, because other tests would be counted, too.
 func TestWhatADecisionTakesIsCounted(t *testing.T) {
 	settled := 0
 	done := make(chan struct{})
@@ -49,7 +49,7 @@ func TestWhatADecisionTakesIsCounted(t *testing.T) {
 	}
 }
 
-// TestDecisionsAtARate is not parallel: it measures time.
+// TestDecisionsAtARate is not parallel, because it measures time.
 func TestDecisionsAtARate(t *testing.T) {
 	for _, awake := range []bool{false, true} {
 		settled := 0
@@ -76,7 +76,7 @@ func TestDecisionsAtARate(t *testing.T) {
 	}
 }
 
-// TestFilesInMemoryAreResident is not parallel: others have such files too.
+// TestFilesInMemoryAreResident is not parallel, because other tests have such files, too.
 func TestFilesInMemoryAreResident(t *testing.T) {
 	const size = 8 << 20
 	before, err := filesInMemory()

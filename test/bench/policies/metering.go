@@ -12,17 +12,17 @@ import (
 	"github.com/wardlet/wardlet/test/bench/policies/question"
 )
 
-// meterTurns is how often in a round each guest runs metered and as it is.
+// meterTurns is how often in a round each guest runs metered and unmetered.
 const meterTurns = 6
 
-// pair is a guest in both ways.
+// pair is a guest, metered and unmetered.
 type pair struct {
 	guest          guest.Guest
 	plain, metered *bare.Guest
 	calls          int
 }
 
-// measureMetering measures what metering adds to the guests' own code.
+// measureMetering measures the time that metering adds to the guests' own code.
 func measureMetering(ctx context.Context, r *run, _ []string) (_ series, err error) {
 	code, err := bare.New(ctx, r.bareCache())
 	if err != nil {
@@ -59,7 +59,7 @@ func measureMetering(ctx context.Context, r *run, _ []string) (_ series, err err
 	return measured.after("metering", calm), nil
 }
 
-// pair makes an instance of a guest in each way.
+// pair makes a metered and an unmetered instance of a guest.
 func (r *run) pair(ctx context.Context, code *bare.Runtime, g guest.Guest) (*pair, error) {
 	binary, err := g.Read(r.dir)
 	if err != nil {
@@ -90,7 +90,7 @@ func (r *run) pair(ctx context.Context, code *bare.Runtime, g guest.Guest) (*pai
 	}
 	const tries = 20
 	each := 0.0
-	for range 2 { // the first ones find no warm caches
+	for range 2 { // the first calls find cold caches
 		if each, err = judgements(p.plain, tries, 0); err != nil {
 			return nil, err
 		}
@@ -99,7 +99,7 @@ func (r *run) pair(ctx context.Context, code *bare.Runtime, g guest.Guest) (*pai
 	return p, nil
 }
 
-// turn measures both ways, in an order that changes.
+// turn measures both instances, in alternating order.
 func (p *pair) turn(calm *steady, measured series, turn int, clock float64) error {
 	times, both := [2]float64{}, true
 	for i := range times {
@@ -118,9 +118,9 @@ func (p *pair) turn(calm *steady, measured series, turn int, clock float64) erro
 	return nil
 }
 
-// judgements is the time of the guest's own code, in nanoseconds, without what
-// reading the clock takes: of so many calls the lower quartile, as others on the
-// machine make calls longer and never shorter.
+// judgements returns the time of the guest's own code, in nanoseconds, without the time of reading
+// the clock. It is the lower quartile of the calls, because other work on the machine makes calls
+// longer and never shorter.
 func judgements(g *bare.Guest, calls int, clock float64) (float64, error) {
 	times := make([]float64, 0, calls)
 	for range calls {
@@ -141,7 +141,7 @@ func judgements(g *bare.Guest, calls int, clock float64) (float64, error) {
 	return percentile(times, 25), nil
 }
 
-// clockTime is what reading the clock adds to a time, in nanoseconds.
+// clockTime returns the time that reading the clock adds to a measurement, in nanoseconds.
 func clockTime() float64 {
 	const reads = 10_000
 	times := make([]float64, 0, reads)

@@ -22,12 +22,11 @@ import (
 	"github.com/wardlet/wardlet/test/bench/policies/question"
 )
 
-// instances is how many pods are judged in turn: more than the plane keeps
-// decisions of, so that each is a new one to it.
+// instances is how many pods are evaluated in turn. The plane keeps fewer decisions, so that each
+// pod is new to it.
 const instances = 1024
 
-// plane is a decision plane that runs, as the agent wires it, over a directory of
-// its own.
+// plane is a running decision plane, configured as by the agent, over a directory of its own.
 type plane struct {
 	*policy.Engine
 	directory *directory
@@ -39,9 +38,9 @@ type plane struct {
 
 	questions []api.Question
 	next      int
-	// mirror is about a mirror pod.
+	// mirror is a question about a mirror pod.
 	mirror api.Question
-	// asked is how many policies have an opinion of each pod.
+	// asked is the number of policies that must return an opinion about each pod.
 	asked   int
 	answers chan api.Verdict
 }
@@ -89,7 +88,7 @@ func (r *run) newPlane(ctx context.Context, groups ...group) (_ *plane, err erro
 		Dir: p.directory.path, Kinds: map[string]string{"api": "api"}, Sources: []string{"api"}, Node: "node-1",
 		Kept: p.state.PolicySets(), Loader: eval.Sandbox(p.engine), Logger: log, Now: time.Now,
 		ClockSynchronized: func() bool { return true },
-		// One, so that a decision begins when the one before is tidied up.
+		// One evaluator, so that a decision begins only after the previous one is tidied up.
 		Evaluators: 1,
 	})
 	running, stop := context.WithCancel(ctx)
@@ -98,8 +97,8 @@ func (r *run) newPlane(ctx context.Context, groups ...group) (_ *plane, err erro
 	return p, p.ask(ctx)
 }
 
-// tell has each pod judged once. The plane computes the pod's instance then and not
-// again; that time is measured apart (telling).
+// tell asks about each pod once. The plane computes the pod's instance then and not again; that
+// time is measured separately (telling).
 func (p *plane) tell(ctx context.Context) error {
 	for range p.questions {
 		if err := p.ask(ctx); err != nil {
@@ -109,7 +108,7 @@ func (p *plane) tell(ctx context.Context) error {
 	return nil
 }
 
-// questions are those about each pod.
+// questions returns a question about each pod.
 func questions() ([]api.Question, error) {
 	one, err := question.Pod()
 	if err != nil {
@@ -125,27 +124,27 @@ func questions() ([]api.Question, error) {
 	return all, nil
 }
 
-// ask has the next pod judged, and waits for the verdict.
+// ask asks about the next pod, and waits for the verdict.
 func (p *plane) ask(ctx context.Context) error {
 	p.Judge(p.turn(), p.answer)
 	select {
 	case v := <-p.answers:
 		return p.check(v)
-	case <-ctx.Done(): // the plane ends too, and answers nothing any more
+	case <-ctx.Done(): // the plane stops, too, and answers nothing more
 		return ctx.Err()
 	}
 }
 
-// answer takes a verdict in.
+// answer receives a verdict.
 func (p *plane) answer(v api.Verdict) { p.answers <- v }
 
-// turn is the question whose turn it is.
+// turn returns the next question.
 func (p *plane) turn() api.Question {
 	p.next = (p.next + 1) % len(p.questions)
 	return p.questions[p.next]
 }
 
-// check wants that the pod is allowed, by all policies that are to be asked.
+// check returns an error unless the pod is allowed by all policies that must be asked.
 func (p *plane) check(v api.Verdict) error {
 	if v.Answer != api.Allow || len(v.Opinions) != p.asked {
 		return fmt.Errorf("the pod is not allowed by %d policies: %s by %d, %s", p.asked, v.Answer, len(v.Opinions), v.Message)
@@ -153,7 +152,7 @@ func (p *plane) check(v api.Verdict) error {
 	return nil
 }
 
-// pod is the one that all judge.
+// pod returns the pod that all sides evaluate.
 func (p *plane) pod() *v1.Pod { return p.questions[0].Pod }
 
 func (p *plane) close() error {

@@ -17,7 +17,7 @@ import (
 func testPlane(t *testing.T, groups ...group) *plane {
 	t.Helper()
 	r := testRun(t)
-	// The race detector takes its time.
+	// The race detector makes compiling slow.
 	r.compiling = []wasm.EngineOption{wasm.WithCompiling(compile.Limits{CPU: 1e11, Wall: 3e11}, compile.Normal)}
 	p, err := r.newPlane(t.Context(), groups...)
 	if err != nil {
@@ -47,7 +47,7 @@ func TestAPlaneAsksThePoliciesThatMatch(t *testing.T) {
 		}
 		p.tidied(t.Context())
 	}
-	if n := len(p.Decisions()); n != 4 { // and the one that it began with
+	if n := len(p.Decisions()); n != 4 { // and the question with which the plane started
 		t.Errorf("%d decisions are on record of 4 pods", n)
 	}
 	p.asked = 4

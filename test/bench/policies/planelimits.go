@@ -1,7 +1,7 @@
 package main
 
-// planes are the figures of the whole plane: what its decisions take, and what
-// a policy does that is not asked.
+// planes returns the figures of the whole plane: the duration of its decisions, and the cost of a
+// policy that is not asked.
 func planes(s series) (all []figure) {
 	for _, m := range matched {
 		name, of := planeName(m.name), "plane-"+m.name
@@ -33,8 +33,8 @@ func planes(s series) (all []figure) {
 	return append(all, plain("plane-instance", s.middle("instance verdict"), "ns"))
 }
 
-// swapping are the figures of a swap: by how much the longest decision during one
-// is longer than the longest of as many while there is none.
+// swapping returns the figures of a swap: the difference between the longest decision during a swap
+// and the longest of as many decisions without a swap.
 func swapping(s series) []figure {
 	return []figure{
 		plain("plane-swap-wait", s.middle("swap wait"), "ns").atMost(millisecond),
@@ -44,7 +44,7 @@ func swapping(s series) []figure {
 	}
 }
 
-// planeSeries are the series that the figures of planes need.
+// planeSeries returns the series that the figures of planes need.
 func planeSeries() (names []string) {
 	for _, m := range matched {
 		name := planeName(m.name)
@@ -59,7 +59,7 @@ func planeSeries() (names []string) {
 	return append(names, "instance verdict")
 }
 
-// swapSeries are the series that the figures of swaps need.
+// swapSeries returns the series that the figures of swaps need.
 func swapSeries() []string {
 	return []string{"swap wait", "swap longest", "swap median", "swap quiet longest", "swap quiet median", "swap decisions"}
 }

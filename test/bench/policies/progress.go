@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// partTimes are about how long a part takes on two cores: once, and for each
-// round. They are for showing what is left.
+// partTimes are the approximate durations of a part on two cores: once, and for each round. They
+// are used to show the time that is left.
 var partTimes = []struct {
 	part        string
 	once, round time.Duration
@@ -22,10 +22,10 @@ var partTimes = []struct {
 	{"resident", 30 * time.Second, 10 * time.Second},
 }
 
-// progress knows how much of a run is done.
+// progress computes how much of a run is done.
 type progress struct{ rounds int }
 
-// done is the share of the work that is done after so many rounds of a part.
+// done returns the share of the work that is done after so many rounds of a part.
 func (p progress) done(part string, rounds int) float64 {
 	var over, all time.Duration
 	before := true
@@ -42,18 +42,18 @@ func (p progress) done(part string, rounds int) float64 {
 	return float64(over) / float64(all)
 }
 
-// processorTime is what all threads of this process have used of the
-// processors, in nanoseconds.
+// processorTime returns the processor time that all threads of this process have used, in
+// nanoseconds.
 func processorTime() int64 {
 	var t unix.Timespec
 	_ = unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t) // it exists on every Linux
 	return t.Nano()
 }
 
-// pace lets a goroutine do something at a fixed rate.
+// pace makes a goroutine act at a fixed rate.
 type pace struct {
 	due, every int64
-	// awake: it looks at the clock all the time instead of sleeping.
+	// awake: it polls the clock instead of sleeping.
 	awake bool
 }
 
@@ -61,14 +61,14 @@ func newPace(every time.Duration, awake bool) *pace {
 	return &pace{monotonic(), int64(every), awake}
 }
 
-// monotonic is the time in nanoseconds since some instant.
+// monotonic returns the time in nanoseconds since some instant.
 func monotonic() int64 {
 	var t unix.Timespec
 	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &t) // it exists on every Linux
 	return t.Nano()
 }
 
-// wait returns when the next time is due.
+// wait returns at the next time that is due.
 func (p *pace) wait() error {
 	p.due += p.every
 	if p.awake {
@@ -85,7 +85,7 @@ func (p *pace) wait() error {
 	}
 }
 
-// goroutinesMade is how many goroutines this process has started so far.
+// goroutinesMade returns how many goroutines this process has started so far.
 func goroutinesMade() float64 {
 	sample := []metrics.Sample{{Name: "/sched/goroutines-created:goroutines"}}
 	metrics.Read(sample)

@@ -11,10 +11,9 @@ import (
 	"github.com/wardlet/wardlet/test/bench/policies/question"
 )
 
-// measureReady measures how long a policy takes to be ready in a process that
-// has just started: from opening the engine until its plugin is loaded and warm,
-// as it is before its set is in force. The guest is the argument. The code is
-// compiled before unless this is the first run.
+// measureReady measures the time until a policy is ready in a process that has just started: from
+// opening the engine until its plugin is loaded and warm, as before its set is in force. The guest
+// is the argument. The code is already compiled unless this is the first run.
 func measureReady(ctx context.Context, r *run, args []string) (_ series, err error) {
 	g, err := named(args)
 	if err != nil {
@@ -48,7 +47,7 @@ func measureReady(ctx context.Context, r *run, args []string) (_ series, err err
 	return measured, a.guests[0].decide(ctx)
 }
 
-// named is the guest of a name.
+// named returns the guest with that name.
 func named(args []string) (guest.Guest, error) {
 	for _, g := range guest.All() {
 		if len(args) == 1 && g.String() == args[0] {

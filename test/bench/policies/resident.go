@@ -17,12 +17,12 @@ import (
 	"github.com/wardlet/wardlet/test/bench/policies/question"
 )
 
-// additional is how many policies are added to the first.
+// additional is how many policies are added to the first policy.
 const additional = 4
 
-// measureResident measures what an additional policy takes of memory, with an
-// instance that has judged. The arguments are the side (agent or bare), the
-// language, and whether the policies have the same module or each another.
+// measureResident measures the memory of an additional policy with an instance that has evaluated a
+// pod. The arguments are the side (agent or bare), the language, and whether the policies share a
+// module or each have another.
 func measureResident(ctx context.Context, r *run, args []string) (_ series, err error) {
 	if len(args) != 3 {
 		return nil, fmt.Errorf("%q: want a side, a language and same or other", args)
@@ -64,7 +64,7 @@ func measureResident(ctx context.Context, r *run, args []string) (_ series, err 
 	return series{"resident " + strings.Join(args, " "): {(last - first) / additional}}, nil
 }
 
-// adder returns what adds a policy and has it judge once.
+// adder returns a function that adds a policy and lets it evaluate one pod.
 func (r *run) adder(ctx context.Context, side string, g guest.Guest) (add func(module []byte) error, stop func() error, err error) {
 	asked, err := question.Pod()
 	if err != nil {
@@ -99,7 +99,7 @@ func (r *run) adder(ctx context.Context, side string, g guest.Guest) (add func(m
 	return nil, nil, fmt.Errorf("side %q is neither agent nor bare", side)
 }
 
-// addBare instantiates a module as it is, with memory of wazero's own.
+// addBare instantiates an unchanged module, with memory of wazero's own.
 func addBare(ctx context.Context, code *bare.Runtime, pod *bare.Pod, module []byte) error {
 	compiled, err := code.Compile(ctx, module)
 	if err != nil {
@@ -118,11 +118,11 @@ func addBare(ctx context.Context, code *bare.Runtime, pod *bare.Pod, module []by
 	return nil
 }
 
-// residentNow is the memory of this process: its own pages, those of files it
-// has mapped, and all of its files in memory, mapped or not.
+// residentNow returns the memory of this process: its own pages, the pages of files it has mapped,
+// and all of its files in memory, mapped or not.
 func residentNow() (float64, error) {
 	runtime.GC()
-	runtime.GC() // what finalizers let go of
+	runtime.GC() // frees what finalizers have released
 	debug.FreeOSMemory()
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
@@ -149,8 +149,7 @@ func statusLine(status, name string) (float64, error) {
 	return strconv.ParseFloat(fields[0], 64)
 }
 
-// filesInMemory is what the memfd files take that this process has open, in
-// bytes.
+// filesInMemory returns the size of the memfd files that this process has open, in bytes.
 func filesInMemory() (total float64, err error) {
 	links, err := filepath.Glob("/proc/self/fd/*")
 	if err != nil {
@@ -159,7 +158,7 @@ func filesInMemory() (total float64, err error) {
 	for _, link := range links {
 		target, err := os.Readlink(link)
 		if err != nil || !strings.HasPrefix(target, "/memfd:") {
-			continue // one that was open only while they were listed
+			continue // this file was open only while the directory was listed
 		}
 		info, err := os.Stat(link)
 		if err != nil {

@@ -10,24 +10,23 @@ import (
 )
 
 const (
-	// probes is how many verdicts of native Go a probe takes, some 0.1 ms;
-	// quickProbes how many one takes after a single decision.
+	// probes is how many native verdicts a probe takes, about 0.1 ms; quickProbes is how many a
+	// probe after a single decision takes.
 	probes, quickProbes = 1000, 100
-	// disturbedBy is how many times as long as the best a probe may take without
-	// being disturbed.
+	// disturbedBy is the factor over the best time up to which a probe counts as undisturbed.
 	disturbedBy = 1.1
-	// warmUp is how many probes find the best, patience how long a measurement is
-	// tried again.
+	// warmUp is the number of probes that find the best time. patience is how long a measurement is
+	// retried.
 	warmUp   = 500
 	patience = 500 * time.Millisecond
 )
 
-// steady finds out whether a measurement is disturbed. On a virtual machine the
-// processors are shared with neighbours, which make everything half as slow
-// again for milliseconds; their time is no cost of ours. Native Go by the same
-// rule shows them. A nil steady accepts every measurement.
+// steady detects whether a measurement is disturbed. On a virtual machine the processors are shared
+// with neighbours, which slow everything down by half as much again for milliseconds; that time is
+// not our cost. steady detects it by the time of native Go with the same rule. A nil steady accepts
+// every measurement.
 type steady struct {
-	// each takes a number of native verdicts and returns the nanoseconds of one.
+	// each makes n native verdicts and returns the nanoseconds of one.
 	each func(n int) float64
 	best float64
 	// tried and disturbed count probes.
@@ -54,7 +53,7 @@ func verdictsOfNative(p *v1.Pod, n int) float64 {
 	return float64(time.Since(start)) / float64(n)
 }
 
-// probe says whether native Go is as fast as it was at best.
+// probe reports whether native Go is about as fast as its best time.
 func (s *steady) probe(n int) bool {
 	each := s.each(n)
 	if n == probes && (s.best == 0 || each < s.best) {
@@ -63,8 +62,8 @@ func (s *steady) probe(n int) bool {
 	return each <= s.best*disturbedBy
 }
 
-// measure repeats do until it is undisturbed, or until that takes too long; ok
-// reports which. What do leaves behind is of its last call.
+// measure repeats do until it is undisturbed, or until patience is exceeded; ok reports which. Any
+// results of do are those of its last call.
 func (s *steady) measure(do func() error) (ok bool, err error) {
 	if s == nil {
 		return true, do()
@@ -84,7 +83,7 @@ func (s *steady) measure(do func() error) (ok bool, err error) {
 	}
 }
 
-// counted is probe, counted.
+// counted calls probe and counts it.
 func (s *steady) counted(n int) bool {
 	s.tried++
 	ok := s.probe(n)
@@ -94,7 +93,7 @@ func (s *steady) counted(n int) bool {
 	return ok
 }
 
-// undisturbed says after a single decision whether it counts.
+// undisturbed reports, after a single decision, whether the decision counts.
 func (s *steady) undisturbed() bool {
 	if s == nil {
 		return true
@@ -102,7 +101,7 @@ func (s *steady) undisturbed() bool {
 	return s.counted(quickProbes)
 }
 
-// share returns the part of the probes that were disturbed.
+// share returns the share of the probes that were disturbed.
 func (s *steady) share() float64 {
 	if s == nil || s.tried == 0 {
 		return 0

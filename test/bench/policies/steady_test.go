@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// probed returns a steady whose probes take these times, one after the other, and
-// then the last again and again.
+// probed returns a steady whose probes take these times, one after the other; the last time is then
+// repeated.
 func probed(nanoseconds ...float64) *steady {
 	return &steady{best: 100, each: func(int) float64 {
 		took := nanoseconds[0]
@@ -29,7 +29,7 @@ func TestMeasurementsThatWereDisturbedAreRepeated(t *testing.T) {
 		"a little slower is not slower": {[]float64{109}, 1, true},
 		"somebody does before it":       {[]float64{200, 100}, 1, true},
 		"somebody does meanwhile":       {[]float64{100, 200, 100}, 2, true},
-		"somebody always":               {[]float64{200}, 1, false}, // it is not begun before the patience is over
+		"somebody always":               {[]float64{200}, 1, false}, // patience has passed first
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -10,22 +10,21 @@ import (
 )
 
 const (
-	// swaps is how often it is swapped in a round.
+	// swaps is the number of swaps per round.
 	swaps = 3
-	// lull is how long decisions go on after the new set is in force: the old one
-	// is closed then.
+	// lull is how long decisions continue after the new set is in force, because the old set is
+	// closed then.
 	lull = 300 * time.Millisecond
 	// swapPatience is how long a swap may take.
 	swapPatience = time.Minute
 )
 
-// swapped are the policies of the set that is swapped, of which ten are asked about
-// each pod.
+// swapped are the policies of the swapped set; ten of them are asked about each pod.
 var swapped = []group{{policies: 10}, {policies: 40, match: otherLabels}}
 
-// measureSwaps measures how long decisions wait while another set of policies
-// comes into force, all with another module and other settings; and then as many
-// while nothing does. Decisions come at 200 a second whether or not the one before is over.
+// measureSwaps measures how long decisions take while another set of policies comes into force,
+// with other modules and settings; and then how long as many decisions take without a swap.
+// Decisions are requested 200 times a second, without waiting for earlier ones.
 func measureSwaps(ctx context.Context, r *run, _ []string) (_ series, err error) {
 	p, err := r.newPlane(ctx, swapped...)
 	if err != nil {
@@ -40,8 +39,8 @@ func measureSwaps(ctx context.Context, r *run, _ []string) (_ series, err error)
 		return nil, err
 	}
 	measured := series{}
-	// The first swap finds out what a second set takes of memory. Each is to another
-	// edition than any before, also in an earlier run: nothing is compiled yet.
+	// The first swap is not measured: it allocates the memory that a second set needs. Each swap is
+	// to a new edition, also new since earlier runs, so that nothing is compiled yet.
 	edition := uint64(time.Now().UnixNano())
 	for i := range 1 + r.rounds*swaps {
 		edition++
@@ -72,26 +71,26 @@ func measureSwaps(ctx context.Context, r *run, _ []string) (_ series, err error)
 	return measured, nil
 }
 
-// timedVerdict is a verdict, and the nanoseconds until it came.
+// timedVerdict is a verdict, and the nanoseconds until it arrived.
 type timedVerdict struct {
 	verdict api.Verdict
 	took    float64
 }
 
-// stream has decisions made at a rate, from when start has returned until another set has
-// come into force and the lull is over, and returns their times. With a nil start
-// it makes so many.
+// stream requests decisions at a rate and returns their times. It begins when start has returned,
+// and ends when another set has come into force and the lull has passed. With a nil start it
+// requests calls decisions.
 func (p *plane) stream(ctx context.Context, start func() error, calls int) (times []float64, err error) {
 	if start != nil {
 		if err := start(); err != nil {
 			return nil, err
 		}
 	}
-	// It has room for all verdicts, so that no send waits.
+	// The channel has room for all verdicts, so that no send blocks.
 	verdicts := make(chan timedVerdict, int(2*swapPatience/slow))
 	asked := 0
-	// Not a pace: a goroutine that sleeps in the system keeps its processor, with the
-	// decision that it has just asked for, until Go takes it away 20 ms later.
+	// This is not a pace: a goroutine that sleeps in a system call keeps its processor, with the
+	// decision that it has just requested, until Go takes the processor away 20 ms later.
 	clock := time.NewTicker(slow)
 	defer clock.Stop()
 	end := time.Now().Add(swapPatience)

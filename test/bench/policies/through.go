@@ -14,15 +14,15 @@ import (
 )
 
 const (
-	// unmatched is how many policies are there that are not asked.
+	// unmatched is the number of policies that are not asked.
 	unmatched = 50
-	// slow is the interval of decisions at 200 a second, slowDecisions how many of
-	// those come in a round.
+	// slow is the interval of decisions at 200 a second, slowDecisions is how many of them a round
+	// has.
 	slow          = 5 * time.Millisecond
 	slowDecisions = 200
 )
 
-// ofBench is the bench's own guest in Go, which is the rule of all other figures.
+// ofBench is the bench's own guest in Go, which has the rule of all other figures.
 var ofBench = guest.Guest{Language: guest.Go, Form: guest.Projection}.String()
 
 // matched are the policies that are asked about each pod, with the names of their
@@ -38,8 +38,8 @@ var matched = []struct {
 	{"10-" + ofBench, group{policies: 10, plugin: ofBench}},
 }
 
-// ways are those in which a policy is not asked, with the names of their figures
-// and the nanoseconds that they may take.
+// ways are the ways in which a policy is not asked, with the names of their figures and their
+// limits in nanoseconds.
 var ways = []struct {
 	name, match string
 	limit       float64
@@ -51,16 +51,16 @@ var ways = []struct {
 	{"condition", otherCondition, 2 * microsecond},
 }
 
-// planeName names a plane whose policies are all asked, aloneName their plugins
-// without a plane.
+// planeName returns the name of a plane whose policies are all asked, aloneName that of their
+// plugins without a plane.
 func planeName(policies string) string { return "plane " + policies }
 func aloneName(policies string) string { return "alone " + policies }
 
-// unmatchedName names what a policy costs that is not asked.
+// unmatchedName returns the name of the cost of a policy that is not asked.
 func unmatchedName(way string) string { return "unmatched " + way }
 
-// measurePlanes measures decisions through a whole plane, with policies that are
-// asked and with such that are not, and what their plugins take alone.
+// measurePlanes measures decisions through a whole plane, with policies that are asked and with
+// policies that are not asked, and the time of their plugins alone.
 func measurePlanes(ctx context.Context, r *run, _ []string) (_ series, err error) {
 	var asked, notAsked []*planeSide
 	defer func() {
@@ -124,10 +124,10 @@ func measurePlanes(ctx context.Context, r *run, _ []string) (_ series, err error
 	return measured.after("planes", calm), nil
 }
 
-// planeSide is a plane that decides.
+// planeSide measures the decisions of a plane.
 type planeSide struct {
 	plane *plane
-	// spaced decides when the decision before is tidied up, packed at once; alone
+	// spaced decides after the previous decision is tidied up, packed decides at once, and alone
 	// asks the plugins without a plane.
 	spaced, packed, alone side
 	plugins               []*wasm.Plugin
@@ -152,8 +152,8 @@ func (r *run) planeSide(ctx context.Context, name string, policies group) (*plan
 	return s, nil
 }
 
-// addAlone loads the plugins of so many policies into the plane's engine once
-// more, to be asked one after the other.
+// addAlone loads the plugins of a group's policies into the plane's engine once more. They are
+// asked one after the other.
 func (s *planeSide) addAlone(ctx context.Context, name string, of group) error {
 	module, err := readModule(s.plane.directory.built, of.module(), 0)
 	if err != nil {
@@ -202,8 +202,8 @@ func (s *planeSide) turns(ctx context.Context, calm *steady, measured series) er
 	return errors.Join(errs...)
 }
 
-// beside measures by how much each policy that is not asked makes a decision
-// longer than that of a plane without any. Both decide by turns.
+// beside measures how much longer a decision is for each policy that is not asked, compared with a
+// plane without policies. Both planes decide in turn.
 func (s *planeSide) beside(ctx context.Context, calm *steady, measured series, none *planeSide) error {
 	runtime.GC()
 	both := [2]*side{&none.spaced, &s.spaced}
@@ -226,8 +226,8 @@ func (s *planeSide) beside(ctx context.Context, calm *steady, measured series, n
 	return err
 }
 
-// telling is what it takes to tell which instance a pod is, which the plane does
-// once for each pod.
+// telling measures the time to compute which instance a pod is, which the plane does once for each
+// pod.
 func (p *plane) telling() *side {
 	return &side{name: "instance", decide: func(context.Context) error {
 		_, err := pod.Instance(p.turn().Pod)
@@ -235,13 +235,13 @@ func (p *plane) telling() *side {
 	}}
 }
 
-// tidied waits until the evaluator is done with the decision before: it takes the
-// next question only then. A mirror pod is answered at once and not put on record.
+// tidied waits until the evaluator has tidied up the previous decision: only then does it accept
+// the next question. A mirror pod is answered at once and not put on record.
 func (p *plane) tidied(ctx context.Context) {
 	p.Judge(p.mirror, p.answer)
 	select {
 	case <-p.answers:
-	case <-ctx.Done(): // the next question says so
+	case <-ctx.Done(): // the next question returns the error
 	}
 }
 

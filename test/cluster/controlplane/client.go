@@ -12,7 +12,8 @@ import (
 	"strings"
 )
 
-// Client asks the API server in JSON over plain net/http: it shares no code with what is tested.
+// Client sends JSON requests to the API server over plain net/http. It shares no code with the code
+// under test.
 type Client struct {
 	base string
 	http *http.Client
@@ -37,7 +38,7 @@ func (p *Plane) Client(user string, groups ...string) (*Client, error) {
 	}}}, nil
 }
 
-// StatusError is an answer that is no success.
+// StatusError is an answer with a status other than success.
 type StatusError struct {
 	Code int
 	Body string
@@ -45,8 +46,8 @@ type StatusError struct {
 
 func (e *StatusError) Error() string { return fmt.Sprintf("API server answers %d: %s", e.Code, e.Body) }
 
-// Do sends a request with a JSON body, if in is not nil, and decodes the answer, if out is not nil. A PATCH is a merge
-// patch.
+// Do sends a request, with a JSON body if in is not nil. It decodes the answer if out is not nil. A
+// PATCH is a merge patch.
 func (c *Client) Do(ctx context.Context, method, path string, in, out any) error {
 	var body io.Reader
 	if in != nil {
@@ -84,7 +85,7 @@ func (c *Client) Do(ctx context.Context, method, path string, in, out any) error
 // Close closes the connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// ready says why the server is not.
+// ready returns an error if the server is not ready.
 func (c *Client) ready(ctx context.Context) error {
 	if err := c.Do(ctx, http.MethodGet, "/readyz", nil, nil); err != nil {
 		return err

@@ -15,22 +15,22 @@ import (
 
 const (
 	host = "127.0.0.1"
-	// readyTime is how long a server may take to be ready, on a busy machine.
+	// readyTime is how long a server may take to become ready, on a busy machine.
 	readyTime = 60 * time.Second
 )
 
-// Plane is an API server with its etcd. Its methods are for one goroutine.
+// Plane is an API server with its etcd. Its methods must be called from one goroutine.
 type Plane struct {
-	// Programs holds kube-apiserver and etcd.
+	// Programs is the directory of kube-apiserver and etcd.
 	Programs string
-	// Dir holds all files; it goes with Stop.
+	// Dir holds all files; Stop removes it.
 	Dir string
-	// Serving and Clients sign the server's certificate, and those it takes from clients. Who changes them, or Tokens,
-	// restarts the API server.
+	// Serving signs the server's certificate, and Clients signs the client certificates that the
+	// server accepts. After a change of these, or of Tokens, the API server must be restarted.
 	Serving, Clients *pki.Authority
-	// Tokens are the bearer tokens that the server takes.
+	// Tokens are the bearer tokens that the server accepts.
 	Tokens map[string]User
-	// Flags are added to the API server's.
+	// Flags are added to the API server's flags.
 	Flags []string
 
 	lock              *os.File
@@ -39,13 +39,14 @@ type Plane struct {
 	admin             *Client
 }
 
-// User is who a token stands for.
+// User is the user that a token stands for.
 type User struct {
 	Name   string
 	Groups []string
 }
 
-// Start starts both programs and waits until the server is ready. Flags are added to the API server's.
+// Start starts both programs and waits until the server is ready. Flags are added to the API
+// server's flags.
 func Start(ctx context.Context, programs string, tokens map[string]User, flags ...string) (*Plane, error) {
 	p := &Plane{Programs: programs, Tokens: tokens, Flags: flags}
 	err := p.prepare()
@@ -90,12 +91,12 @@ func (p *Plane) write(name string, text []byte) error { return os.WriteFile(p.pa
 
 func (p *Plane) path(name string) string { return filepath.Join(p.Dir, name) }
 
-// Address is where the API server listens.
+// Address returns the address on which the API server listens.
 func (p *Plane) Address() string { return net.JoinHostPort(host, strconv.Itoa(p.apiPort)) }
 
 func (p *Plane) etcdURL() string { return "http://" + net.JoinHostPort(host, strconv.Itoa(p.etcdPort)) }
 
-// StartEtcd starts etcd with what its directory holds.
+// StartEtcd starts etcd with the data in its directory.
 func (p *Plane) StartEtcd(ctx context.Context) (err error) {
 	peer := "http://" + host + ":0"
 	p.etcd, err = start(p.Dir, filepath.Join(p.Programs, "etcd"),
@@ -112,7 +113,7 @@ func (p *Plane) StartEtcd(ctx context.Context) (err error) {
 	})
 }
 
-// StopEtcd ends etcd; with wipe it forgets everything.
+// StopEtcd stops etcd; with wipe it also deletes all data.
 func (p *Plane) StopEtcd(wipe bool) error {
 	p.etcd.stop(true)
 	if !wipe {
@@ -150,10 +151,10 @@ func (p *Plane) StartServer(ctx context.Context) error {
 	return p.apiserver.await(ctx, func() error { return p.admin.ready(ctx) })
 }
 
-// StopServer ends the API server; with kill, without a chance to do it in good order.
+// StopServer stops the API server; with kill it does so without a graceful shutdown.
 func (p *Plane) StopServer(kill bool) { p.apiserver.stop(kill) }
 
-// writeKeys writes what the API server reads when it starts.
+// writeKeys writes the files that the API server reads when it starts.
 func (p *Plane) writeKeys() error {
 	server, err := p.Serving.Server(host)
 	if err != nil {
@@ -167,10 +168,10 @@ func (p *Plane) writeKeys() error {
 		p.write("clients.crt", p.Clients.PEM), p.write("tokens", tokens))
 }
 
-// Admin is a client that may do anything.
+// Admin returns a client with all permissions.
 func (p *Plane) Admin() *Client { return p.admin }
 
-// Stop ends everything and removes all files.
+// Stop stops both programs and removes all files.
 func (p *Plane) Stop() error {
 	if p.admin != nil {
 		p.admin.Close()

@@ -10,10 +10,11 @@ import (
 const (
 	prefix   = "wardlet-cluster-"
 	lockName = "lock"
-	sweeper  = "wardlet-cluster.lock" // Held while directories are made and removed: a new one is without its lock for a moment.
+	sweeper  = "wardlet-cluster.lock" // Held while directories are made and removed, because a new directory has no lock for a moment.
 )
 
-// newDir makes a directory, locked for as long as this process lives, and removes those that no process holds.
+// newDir makes a directory, locked for as long as this process lives, and removes the directories
+// that no process has locked.
 func newDir() (dir string, lock *os.File, err error) {
 	one, err := os.OpenFile(filepath.Join(os.TempDir(), sweeper), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -36,7 +37,7 @@ func newDir() (dir string, lock *os.File, err error) {
 	return dir, lock, err
 }
 
-// sweep removes what processes that were killed have left in a directory.
+// sweep removes the directories that killed processes have left in temp.
 func sweep(temp string) error {
 	found, err := filepath.Glob(filepath.Join(temp, prefix+"*", lockName))
 	if err != nil {
@@ -45,7 +46,7 @@ func sweep(temp string) error {
 	for _, path := range found {
 		lock, err := os.OpenFile(path, os.O_RDWR, 0)
 		if err != nil {
-			continue // Gone, or another user's.
+			continue // The file is gone, or belongs to another user.
 		}
 		if syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
 			err = os.RemoveAll(filepath.Dir(path))

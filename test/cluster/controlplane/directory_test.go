@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestSweep: directories of processes that are gone go, those in use stay.
+// TestSweep: directories of processes that no longer exist are removed, those in use stay.
 func TestSweep(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	used, lock, err := newDir()
@@ -37,7 +37,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// TestNewDirAtOnce: tests that make their directories at the same time leave each other's alone.
+// TestNewDirAtOnce: tests that make their directories at the same time do not remove each other's.
 func TestNewDirAtOnce(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	var all sync.WaitGroup

@@ -9,7 +9,7 @@ import (
 	"net/http"
 )
 
-// Compact makes etcd forget all revisions but the present one, and returns that.
+// Compact makes etcd delete all revisions except the current one, which it returns.
 func (p *Plane) Compact(ctx context.Context) (revision string, err error) {
 	if revision, err = p.revision(ctx); err != nil {
 		return "", err
@@ -17,7 +17,7 @@ func (p *Plane) Compact(ctx context.Context) (revision string, err error) {
 	return revision, p.ask(ctx, "/v3/kv/compaction", map[string]any{"revision": revision, "physical": true}, nil)
 }
 
-// revision is etcd's present one; it is a resourceVersion, too.
+// revision returns etcd's current revision, which is also a resourceVersion.
 func (p *Plane) revision(ctx context.Context) (string, error) {
 	var answer struct {
 		Header struct {
@@ -28,7 +28,7 @@ func (p *Plane) revision(ctx context.Context) (string, error) {
 	return answer.Header.Revision, err
 }
 
-// ask uses etcd's JSON interface.
+// ask sends a request to etcd's JSON interface.
 func (p *Plane) ask(ctx context.Context, path string, question, answer any) error {
 	text, err := json.Marshal(question)
 	if err != nil {

@@ -11,19 +11,20 @@ import (
 	"time"
 )
 
-// stopTime is how long a program may take to end by itself.
+// stopTime is how long a program may take to exit by itself.
 const stopTime = 10 * time.Second
 
-// process is a program that was started.
+// process is a started program.
 type process struct {
 	name string
 	cmd  *exec.Cmd
-	// ended is closed when it has ended; err is how.
+	// ended is closed when the program has exited; err is then its exit error.
 	ended chan struct{}
 	err   error
 }
 
-// start runs a program whose output goes to NAME.log in the directory. The program ends with this process.
+// start runs a program whose output goes to NAME.log in the directory. The program is killed when
+// this process exits.
 func start(dir, path string, args ...string) (*process, error) {
 	name := filepath.Base(path)
 	log, err := os.OpenFile(filepath.Join(dir, name+".log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
@@ -37,7 +38,7 @@ func start(dir, path string, args ...string) (*process, error) {
 	p := &process{name: name, cmd: cmd, ended: make(chan struct{})}
 	started := make(chan error, 1)
 	go func() {
-		// The signal comes when the thread ends that started the program, so that thread stays.
+		// The kernel kills the program when the thread that started it exits, so this thread must stay.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		defer close(p.ended)
@@ -53,7 +54,7 @@ func start(dir, path string, args ...string) (*process, error) {
 	return p, nil
 }
 
-// stop ends the program and waits for that; with kill it gets no chance to do it in good order.
+// stop stops the program and waits for its exit; with kill there is no graceful shutdown.
 func (p *process) stop(kill bool) {
 	signal := syscall.SIGTERM
 	if kill {
@@ -68,7 +69,8 @@ func (p *process) stop(kill bool) {
 	}
 }
 
-// await waits until ready returns no error. It fails when the program ends, and after readyTime, with the end of its log.
+// await waits until ready returns no error. If the program exits, or after readyTime, it returns an
+// error with the end of the program's log.
 func (p *process) await(ctx context.Context, ready func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, readyTime)
 	defer cancel()
@@ -87,7 +89,7 @@ func (p *process) await(ctx context.Context, ready func() error) error {
 	}
 }
 
-// tail is the end of the program's log.
+// tail returns the end of the program's log.
 func (p *process) tail() string {
 	const shown = 4000
 	text, err := os.ReadFile(filepath.Join(p.cmd.Dir, p.name+".log"))

@@ -16,7 +16,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// report is what a stand-in prints: what it found.
+// report is what a stand-in found in its container, and prints.
 type report struct {
 	Args         []string
 	Env          map[string]string
@@ -35,7 +35,7 @@ type mountReport struct {
 	Tokens                  map[string]claims
 }
 
-// claims are those of a service account's token.
+// claims are the claims of a service account's token.
 type claims struct {
 	Subject    string   `json:"sub"`
 	Audience   []string `json:"aud"`
@@ -44,16 +44,17 @@ type claims struct {
 	} `json:"kubernetes.io"`
 }
 
-// Objects are what pods of one namespace may name, as they are at the API server or in the directory of objects.
+// Objects are the ConfigMaps and Secrets that pods of one namespace may name, as stored at the API
+// server or in the directory of objects.
 type Objects struct {
 	ConfigMaps map[string]v1.ConfigMap
 	Secrets    map[string]v1.Secret
 }
 
-// prefix begins the line of a report.
+// prefix starts the line that has the report.
 const prefix = "standin: "
 
-// reportOf returns the report in the log of a container; a log without one is an error.
+// reportOf returns the report in the log of a container, or an error if the log has none.
 func reportOf(log string) (*report, error) {
 	lines := bufio.NewScanner(strings.NewReader(log))
 	lines.Buffer(nil, len(log)+1)
@@ -66,8 +67,8 @@ func reportOf(log string) (*report, error) {
 	return nil, fmt.Errorf("no report in the log: %q", log)
 }
 
-// Check compares what the stand-ins of a pod found with what the pod and the objects say. log returns the log of a
-// container. All that is otherwise is in the error.
+// Check compares what the stand-ins of a pod found with the pod and the objects. log returns the
+// log of a container. The error lists all differences.
 func (s *Set) Check(pod *v1.Pod, objects *Objects, log func(container string) (string, error)) error {
 	var wrong []error
 	for _, c := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
@@ -87,7 +88,7 @@ func (s *Set) Check(pod *v1.Pod, objects *Objects, log func(container string) (s
 	return errors.Join(wrong...)
 }
 
-// check compares one container.
+// check is the comparison of one container.
 type check struct {
 	set       *Set
 	pod       *v1.Pod
@@ -138,7 +139,7 @@ func (k *check) environment() {
 			continue
 		}
 		value, ok := k.value(&e)
-		if !ok { // optional
+		if !ok { // the variable is optional
 			if got, there := k.found.Env[e.Name]; there {
 				k.fail("variable %s: found %q, want none", e.Name, got)
 			}
@@ -163,7 +164,8 @@ func (k *check) environment() {
 	}
 }
 
-// value returns the value of a variable, and whether it has one: an optional key may be missing.
+// value returns the value of a variable, and whether the variable is set: an optional key may be
+// missing.
 func (k *check) value(e *v1.EnvVar) (value string, ok bool) {
 	from := e.ValueFrom
 	switch {
@@ -188,7 +190,7 @@ func (k *check) value(e *v1.EnvVar) (value string, ok bool) {
 	return "", false
 }
 
-// field returns what a field of the pod says.
+// field returns the value of a field of the pod.
 func (k *check) field(path string) string {
 	switch path {
 	case "metadata.name":
@@ -210,7 +212,7 @@ func (k *check) field(path string) string {
 	return ""
 }
 
-// expand replaces $(NAME) by the variables that there are.
+// expand replaces $(NAME) by the value of the variable NAME.
 func expand(text string, variables map[string]string) string {
 	for name, value := range variables {
 		text = strings.ReplaceAll(text, "$("+name+")", value)
@@ -218,7 +220,7 @@ func expand(text string, variables map[string]string) string {
 	return text
 }
 
-// mount compares what is at one mount.
+// mount compares the content of one mount.
 func (k *check) mount(m *v1.VolumeMount) {
 	path := filepath.Clean(m.MountPath)
 	found, ok := k.found.Mounts[path]
@@ -254,7 +256,8 @@ func (k *check) mount(m *v1.VolumeMount) {
 	}
 }
 
-// hostPath compares a directory or file of the node: what is there is found, and what was written there is on the node.
+// hostPath compares a directory or file of the node: the container must see what the node has
+// there, and the node must have what the container wrote.
 func (k *check) hostPath(path string, found *mountReport, m *v1.VolumeMount, from string) {
 	k.want(path+": read-only", found.ReadOnly, m.ReadOnly)
 	info, err := os.Stat(from)
@@ -293,8 +296,8 @@ func (k *check) hostPath(path string, found *mountReport, m *v1.VolumeMount, fro
 	}
 }
 
-// installed compares what an init container has put onto the node with what it was made of: a file that it copies, or
-// the configuration of a network that a variable holds.
+// installed compares a file that an init container put onto the node with its origin: a file that
+// it copies, or the network configuration in a variable.
 func (k *check) installed() {
 	args := k.found.Args
 	switch name := k.found.Env["CNI_CONF_NAME"]; {
@@ -312,7 +315,8 @@ func (k *check) installed() {
 	}
 }
 
-// onNode compares the file on the node that a path in the container leads to; an empty digest is that of any file.
+// onNode compares the file on the node behind a path in the container; an empty digest matches any
+// file.
 func (k *check) onNode(path, want string) {
 	for _, m := range k.container.VolumeMounts {
 		relative, err := filepath.Rel(m.MountPath, path)
@@ -337,7 +341,7 @@ func mountedAt(path string) (bool, error) {
 	return strings.Contains(string(table), " "+path+" "), err
 }
 
-// objectFiles compares the files of a volume that is made of objects: these, and no others.
+// objectFiles compares the files of a volume that is made of objects. There must be no others.
 func (k *check) objectFiles(path string, found *mountReport, v *v1.Volume) {
 	want := map[string]string{}
 	switch {
@@ -357,7 +361,7 @@ func (k *check) objectFiles(path string, found *mountReport, v *v1.Volume) {
 					want[item.Path] = digest(k.field(item.FieldRef.FieldPath))
 				}
 			case source.ServiceAccountToken != nil:
-				// Only its claims can be compared.
+				// Only the token's claims can be compared.
 				want[source.ServiceAccountToken.Path] = found.Files[source.ServiceAccountToken.Path]
 				k.token(path, found, source.ServiceAccountToken)
 			}
@@ -409,7 +413,7 @@ func (k *check) secret(files map[string]string, name string, items []v1.KeyToPat
 	project(files, data, items)
 }
 
-// project adds the digests of the files that an object becomes.
+// project adds the digests of the files that are made from an object.
 func project(files, data map[string]string, items []v1.KeyToPath) {
 	if len(items) == 0 {
 		for key, value := range data {
@@ -425,7 +429,7 @@ func project(files, data map[string]string, items []v1.KeyToPath) {
 
 func digest(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text))) }
 
-// namespaces compares which namespaces are the machine's.
+// namespaces checks which namespaces of the container are the machine's own.
 func (k *check) namespaces() {
 	for name, host := range map[string]bool{
 		"net": k.pod.Spec.HostNetwork, "pid": k.pod.Spec.HostPID, "ipc": k.pod.Spec.HostIPC,
@@ -494,14 +498,14 @@ var names = strings.Fields(`CHOWN DAC_OVERRIDE DAC_READ_SEARCH FOWNER FSETID KIL
 	SYS_ADMIN SYS_BOOT SYS_NICE SYS_RESOURCE SYS_TIME SYS_TTY_CONFIG MKNOD LEASE AUDIT_WRITE AUDIT_CONTROL SETFCAP MAC_OVERRIDE
 	MAC_ADMIN SYSLOG WAKE_ALARM BLOCK_SUSPEND AUDIT_READ PERFMON BPF CHECKPOINT_RESTORE`)
 
-// defaults are the capabilities that the runtime adds to a container that says nothing of them.
+// defaults are the capabilities that a container has if it does not specify any.
 var defaults = strings.Fields(`CHOWN DAC_OVERRIDE FSETID FOWNER MKNOD NET_RAW SETGID SETUID SETFCAP SETPCAP NET_BIND_SERVICE SYS_CHROOT
 	KILL AUDIT_WRITE`)
 
 // capabilities returns the bounding set of a container as /proc/self/status writes it.
 func capabilities(privileged bool, c *v1.Capabilities) string {
 	if privileged {
-		status, err := os.ReadFile("/proc/self/status") // all that this process has, which may be less than there are
+		status, err := os.ReadFile("/proc/self/status") // all that this process has, which may be fewer than exist
 		if err != nil {
 			return err.Error()
 		}

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// somePod has one of most things that Check compares.
+// somePod has one example of most things that Check compares.
 const somePod = `metadata: {name: web-1, namespace: shop, uid: u1}
 spec:
   nodeName: node1
@@ -43,7 +43,7 @@ spec:
   - {name: machine, hostPath: {path: /proc}}
 `
 
-// itsReport is what a stand-in finds in it, where all is as it should be.
+// itsReport is the report of a stand-in in somePod without any difference.
 const itsReport = `{"args": ["/standin", "--on=node1"], "env": {"NODE": "node1", "LEVEL": "info", "HOME": "/"},
 "uid": 1000, "gid": 1000, "groups": [1000],
 "status": {"CapBnd": "0000000000000400", "CapEff": "0000000000000000", "NoNewPrivs": "1", "Seccomp": "2"},
@@ -54,7 +54,7 @@ const itsReport = `{"args": ["/standin", "--on=node1"], "env": {"NODE": "node1",
 "/work": {"directory": true, "readOnly": false, "propagation": "slave", "files": {}},
 "/machine": {"directory": true, "readOnly": true, "propagation": "private", "unwritable": "read-only file system", "files": {"1": ""}}}}`
 
-// TestCheck_findsWhatIsOtherwise: of each thing that a stand-in may find otherwise than it should, the error says so.
+// TestCheck_findsWhatIsOtherwise: the error names each difference that a stand-in may find.
 func TestCheck_findsWhatIsOtherwise(t *testing.T) {
 	t.Parallel()
 	own, err := os.Readlink("/proc/self/ns/net")
@@ -108,8 +108,8 @@ func TestCheck_findsWhatIsOtherwise(t *testing.T) {
 	}
 }
 
-// TestRewrite_leavesNothingOfTheMachine: no volume of a pod is a place of the machine where a container could write,
-// and no image is pulled.
+// TestRewrite_leavesNothingOfTheMachine: no volume of a pod is a path of the machine to which a
+// container could write, and no image is pulled.
 func TestRewrite_leavesNothingOfTheMachine(t *testing.T) {
 	t.Parallel()
 	sets, err := Read("../testdata")

@@ -15,16 +15,17 @@ import (
 )
 
 const (
-	// image is the stand-in for every image, nonroot the one for an image that has to have a user other than root.
+	// image is the stand-in for every image, nonroot the one for images that must have a user other
+	// than root.
 	image   = "registry.wardlet.test/standin:1"
 	nonroot = "registry.wardlet.test/standin:nonroot"
-	// variable says to a stand-in what it does.
+	// variable is the environment variable with the settings of a stand-in.
 	variable = "STANDIN"
-	// tokenPath is where a pod has the token of its service account.
+	// tokenPath is where a pod finds the token of its service account.
 	tokenPath = "/var/run/secrets/kubernetes.io/serviceaccount"
 )
 
-// settings are what a stand-in reads in its variable.
+// settings are what a stand-in reads from its variable.
 type settings struct {
 	Container string   `json:"container"`
 	Once      bool     `json:"once"`
@@ -40,8 +41,8 @@ type mount struct {
 	Mount bool   `json:"mount"`
 }
 
-// MakeShared makes a directory for Rewrite, on a mount of its own that is shared, as the root of a node is. The caller
-// unmounts it.
+// MakeShared makes a directory for Rewrite. The directory is a mount of its own with shared
+// propagation, like the root of a node. The caller must unmount it.
 func MakeShared(dir string) error {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return err
@@ -55,17 +56,18 @@ func MakeShared(dir string) error {
 	return nil
 }
 
-// Rewrite makes the changes without which the manifests would need their images and change the machine; there are no
-// others:
+// Rewrite changes the manifests so that they neither need their images nor change the machine. It
+// makes only these changes:
 //
 //   - a container has the image of a stand-in, which is never pulled, and the variable STANDIN;
-//   - a volume of the machine is a directory or file below host, which is a shared mount; what only reads /proc, /sys,
-//     /lib/modules or /dev/kmsg as they are keeps them, where the machine has them;
-//   - on the machine's network, a port of a probe that is taken is another one;
-//   - an object has no resource version, which kubectl refuses, and a workload no field that the API does not have.
+//   - a volume of the machine becomes a directory or file below host, which is a shared mount.
+//     Volumes of /proc, /sys, /lib/modules or /dev/kmsg stay if they exist and are only read;
+//   - in the machine's network, a probe's port that is in use is replaced by another one;
+//   - an object has no resource version, which kubectl refuses, and a workload has no field that
+//     the API does not have.
 func (s *Set) Rewrite(host string) error { return s.rewrite(host, true) }
 
-// rewrite is Rewrite; with tokens, pods have those of their service accounts.
+// rewrite is Rewrite; with tokens, pods have the tokens of their service accounts.
 func (s *Set) rewrite(host string, tokens bool) error {
 	s.host = filepath.Join(host, s.Name)
 	for _, other := range s.others {
@@ -110,8 +112,8 @@ func (s *Set) token(spec *v1.PodSpec, namespace string) bool {
 	return true
 }
 
-// volumes moves the volumes of the machine to the directory of the set, and returns the volumes whose files may all be
-// read.
+// volumes replaces the volumes of the machine by ones in the directory of the set. It returns the
+// volumes of which all files may be read.
 func (s *Set) volumes(spec *v1.PodSpec) (deep map[string]bool, err error) {
 	deep = map[string]bool{}
 	for i := range spec.Volumes {
@@ -131,7 +133,8 @@ func (s *Set) volumes(spec *v1.PodSpec) (deep map[string]bool, err error) {
 	return deep, nil
 }
 
-// keeps reports whether a volume stays what it is: harmless, as all that mount it only read it, as it is.
+// keeps reports whether a volume may stay unchanged because all containers that mount it only read
+// it.
 func keeps(spec *v1.PodSpec, v *v1.Volume) bool {
 	path := filepath.Clean(v.HostPath.Path)
 	if _, err := os.Stat(path); err != nil || !slices.Contains([]string{"/proc", "/sys", "/lib/modules", "/dev/kmsg"}, path) {
@@ -147,8 +150,8 @@ func keeps(spec *v1.PodSpec, v *v1.Volume) bool {
 	return true
 }
 
-// provide returns where a volume of the machine is instead. What must be there before the pod is made there; what the
-// node makes if it is missing is not.
+// provide returns the path that replaces a volume of the machine. It makes what must exist before
+// the pod, but not what the node itself makes if it is missing.
 func (s *Set) provide(v *v1.HostPathVolumeSource) (string, error) {
 	path := filepath.Join(s.host, v.Path)
 	kind := v1.HostPathUnset
@@ -164,7 +167,7 @@ func (s *Set) provide(v *v1.HostPathVolumeSource) (string, error) {
 	}
 	switch kind {
 	case v1.HostPathUnset, v1.HostPathDirectory:
-		// Any user may write, and there is something to read.
+		// Any user may write there, and there is a file to read.
 		if err := os.Chmod(path, 0o777); err != nil {
 			return "", err
 		}
@@ -177,13 +180,13 @@ func (s *Set) provide(v *v1.HostPathVolumeSource) (string, error) {
 	return "", fmt.Errorf("volume %s: no stand-in for a %s", v.Path, kind)
 }
 
-// seed writes a file whose digest a stand-in has to find.
+// seed writes a file whose digest a stand-in must report.
 func (s *Set) seed(path string) error {
 	s.seeds[path] = "what " + path + " says"
 	return os.WriteFile(path, []byte(s.seeds[path]), 0o644)
 }
 
-// standIn makes a container one of a stand-in.
+// standIn turns a container into a stand-in.
 func standIn(spec *v1.PodSpec, c *v1.Container, deep map[string]bool, once, token bool) error {
 	c.Image, c.ImagePullPolicy = image, v1.PullNever
 	if runsAsNonRoot(spec, c) && userOf(spec, c) == nil {
@@ -214,12 +217,12 @@ func standIn(spec *v1.PodSpec, c *v1.Container, deep map[string]bool, once, toke
 		}
 	}
 	text, err := json.Marshal(said)
-	// It is the last: what the manifest says comes first.
+	// The variable is the last one, after those of the manifest.
 	c.Env = append(c.Env, v1.EnvVar{Name: variable, Value: string(text)})
 	return err
 }
 
-// listen returns the address that a probe connects to, empty for one that runs a program.
+// listen returns the address that a probe connects to, empty for a probe that runs a program.
 func listen(spec *v1.PodSpec, c *v1.Container, p *v1.Probe) (string, error) {
 	var host string
 	var port *intstr.IntOrString
@@ -242,7 +245,7 @@ func listen(spec *v1.PodSpec, c *v1.Container, p *v1.Probe) (string, error) {
 	if !spec.HostNetwork {
 		return net.JoinHostPort(host, strconv.Itoa(int(number))), nil
 	}
-	// The network of the machine may have it taken.
+	// The port may be in use in the machine's network.
 	listener, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(int(number))))
 	if err != nil {
 		if listener, err = net.Listen("tcp", net.JoinHostPort(host, "0")); err != nil {

@@ -16,19 +16,20 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Set is what one directory of manifests holds.
+// Set is the content of one directory of manifests.
 type Set struct {
-	// Name is that of the directory.
+	// Name is the name of the directory.
 	Name string
 	// Workloads are its DaemonSets and Deployments.
 	Workloads []*Workload
-	// Accounts are its service accounts, ConfigMaps and Secrets its objects that pods read.
+	// Accounts are its service accounts. ConfigMaps and Secrets are the objects that its pods read.
 	Accounts   []*v1.ServiceAccount
 	ConfigMaps []*v1.ConfigMap
 	Secrets    []*v1.Secret
 	// others are the objects that no pod reads, in the order of the files.
 	others []map[string]any
-	// host is the directory in whose place the machine's own are, seeds what is written into it, by original path.
+	// host is the directory that replaces the machine's own. seeds are the contents of the files
+	// written into it, by path.
 	host  string
 	seeds map[string]string
 }
@@ -39,7 +40,7 @@ type Workload struct {
 	Deployment *appsv1.Deployment
 }
 
-// values fill the blanks of manifests that are templates.
+// values fills the placeholders of manifests that are templates.
 var values = strings.NewReplacer(
 	"__PILLAR__DNS__DOMAIN__", "cluster.local",
 	"__PILLAR__LOCAL__DNS__", "127.0.0.153",
@@ -130,7 +131,7 @@ func (w *Workload) Namespace() string {
 	return w.Deployment.Namespace
 }
 
-// String returns kind and name as kubectl names them.
+// String returns kind and name in the form that kubectl accepts.
 func (w *Workload) String() string {
 	if w.DaemonSet != nil {
 		return "daemonset/" + w.name()
@@ -145,7 +146,7 @@ func (w *Workload) name() string {
 	return w.Deployment.Name
 }
 
-// Selector returns the selector of a workload's pods, in the words of kubectl.
+// Selector returns the selector of a workload's pods, in the form that kubectl accepts.
 func (w *Workload) Selector() string {
 	if w.DaemonSet != nil {
 		return metav1.FormatLabelSelector(w.DaemonSet.Spec.Selector)

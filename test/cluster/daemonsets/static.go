@@ -9,12 +9,13 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// StaticPods makes the changes of Rewrite, and returns the pods as static pods, one of each workload. Without an API
-// server they have not:
+// StaticPods makes the changes of Rewrite, and returns one static pod of each workload. Because
+// there is no API server, these pods have none of the following:
 //
-//   - a service account, nor its token; a volume that would hold nothing else is not there, nor are its mounts;
-//   - affinity to other pods, on which a scheduler acts;
-//   - labels that the node must have besides that of its operating system: a controller of the cluster adds them.
+//   - a service account and its token, nor a volume that would hold only the token, nor its mounts;
+//   - affinity to other pods, which a scheduler would use;
+//   - labels that the node must have, except for that of its operating system: a controller of the
+//     cluster adds them.
 func (s *Set) StaticPods(host string) ([]*v1.Pod, error) {
 	for _, w := range s.Workloads {
 		template, _ := w.template()
@@ -35,7 +36,7 @@ func (s *Set) StaticPods(host string) ([]*v1.Pod, error) {
 	return pods, nil
 }
 
-// withoutCluster removes what only an API server or a scheduler could do something about.
+// withoutCluster removes what needs an API server or a scheduler.
 func withoutCluster(spec *v1.PodSpec) {
 	spec.ServiceAccountName, spec.DeprecatedServiceAccount, spec.AutomountServiceAccountToken = "", "", nil
 	if spec.Affinity != nil {
@@ -72,7 +73,8 @@ func withoutTokens(spec *v1.PodSpec) {
 	}
 }
 
-// Files returns the ConfigMaps and Secrets of a set as one file of a directory of objects, empty where it has none.
+// Files returns the ConfigMaps and Secrets of a set as one file for a directory of objects, empty
+// if the set has none.
 func (s *Set) Files() (string, error) {
 	var file strings.Builder
 	for _, o := range add(add(nil, s.ConfigMaps), s.Secrets) {

@@ -26,8 +26,9 @@ import (
 
 var manifests = flag.String("manifests", "../testdata", "the directory of the manifests of DaemonSets; a copy of others may stand in for it")
 
-// TestDaemonsets_becomeReady: DaemonSets and Deployments that people run become ready, with the agent killed while
-// their pods start, and each container has what its pod and the objects at the API server say.
+// TestDaemonsets_becomeReady: widely used DaemonSets and Deployments become ready although the
+// agent is killed while their pods start, and each container has what its pod and the objects at
+// the API server define.
 func TestDaemonsets_becomeReady(t *testing.T) {
 	sets, err := daemonsets.Read(*manifests)
 	if err != nil {
@@ -59,8 +60,8 @@ func TestDaemonsets_becomeReady(t *testing.T) {
 	}
 }
 
-// sharedDirectory returns a directory that stands for the machine's own, on a mount of its own that is shared, as the
-// root of a node is.
+// sharedDirectory returns a directory that stands for the machine's root. It is a mount of its
+// own with shared propagation, like the root of a node.
 func sharedDirectory(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(cluster.Dir, "host")
@@ -68,7 +69,7 @@ func sharedDirectory(t *testing.T) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		// What containers mounted below goes with it.
+		// This also unmounts what containers mounted below it.
 		if err := unix.Unmount(dir, unix.MNT_DETACH); err != nil {
 			t.Error(err)
 		}
@@ -76,7 +77,7 @@ func sharedDirectory(t *testing.T) string {
 	return dir
 }
 
-// labelNode adds a label to the node, which goes with the test.
+// labelNode adds a label to the node, and removes it when the test ends.
 func labelNode(t *testing.T, key, value string) {
 	t.Helper()
 	node := cluster.Env["NODE_NAME"]
@@ -90,7 +91,7 @@ func labelNode(t *testing.T, key, value string) {
 	})
 }
 
-// applySets creates the objects of sets, which go with the test.
+// applySets creates the objects of sets, and deletes them when the test ends.
 func applySets(t *testing.T, sets []*daemonsets.Set) {
 	t.Helper()
 	list, err := daemonsets.List(sets)
@@ -122,7 +123,7 @@ func applySets(t *testing.T, sets []*daemonsets.Set) {
 	}
 }
 
-// explain logs what is known of the pods of a set.
+// explain logs the descriptions and the logs of the pods of a set.
 func explain(ctx context.Context, t *testing.T, set *daemonsets.Set) {
 	t.Helper()
 	for _, w := range set.Workloads {
@@ -177,8 +178,8 @@ func podReady(p *v1.Pod) bool {
 	return false
 }
 
-// published are the origins of manifests: files of the module k8s.io/kubernetes, what kubeadm prints, or the SHA-256 of
-// what was taken from another module; empty for our own.
+// published are the origins of manifests: a file of the module k8s.io/kubernetes, the output of
+// kubeadm, or the SHA-256 of a file from another module; empty for our own manifests.
 var published = map[string]string{
 	"calico/calico.yaml":                        "sha256:bb447e3f5353bcaae8ac145b778cf8a3052f10c5c56db211443528244b18aaf6",
 	"coredns/coredns.yaml":                      "kubeadm",
@@ -193,8 +194,8 @@ var published = map[string]string{
 	"restricted/restricted.yaml":                "",
 }
 
-// TestDaemonsets_areAsPublished: what is not our own is, byte for byte, what the Kubernetes of the tests has, or what was taken
-// from its origin.
+// TestDaemonsets_areAsPublished: every manifest that is not our own is byte for byte the one of the
+// tests' Kubernetes version, or the one of its origin.
 func TestDaemonsets_areAsPublished(t *testing.T) {
 	module := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "k8s.io/kubernetes")
 	module.Dir, module.Env = "../../conformance/kubernetes", append(os.Environ(), "GOFLAGS=")
@@ -249,7 +250,7 @@ func kubeadmPrints(t *testing.T, addon string) ([]byte, error) {
 	return exec.CommandContext(t.Context(), cluster.Program("kubeadm"), args...).Output()
 }
 
-// read reads what kubectl get prints.
+// read decodes the output of kubectl get.
 func read(t *testing.T, into any, args ...string) {
 	t.Helper()
 	out, err := cluster.Kubectl(t.Context(), append([]string{"get", "-o", "json"}, args...)...)

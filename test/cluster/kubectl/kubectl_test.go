@@ -18,7 +18,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// workload is the manifest of a Deployment or DaemonSet whose containers do a script.
+// workload returns the manifest of a Deployment or DaemonSet whose containers run a script.
 func workload(kind, name, script string) string {
 	return fmt.Sprintf(`apiVersion: apps/v1
 kind: %s
@@ -34,16 +34,16 @@ spec:
 `, kind, name, name, name, busybox, script)
 }
 
-// endless is a script that ends at once on TERM, and not before.
+// endless is a script that runs until it receives SIGTERM, and then exits at once.
 const endless = "trap 'exit 0' TERM; while :; do sleep 1 & wait $!; done"
 
-// settled waits until the controller of a Deployment or DaemonSet has what it wants.
+// settled waits until the rollout of a Deployment or DaemonSet is complete.
 func (s *space) settled(what string) {
 	s.Helper()
 	s.kubectl("rollout", "status", what, "--timeout=120s")
 }
 
-// count returns how many pods there are, those included that are ending.
+// count returns how many pods there are, including pods that terminate.
 func (s *space) count(args ...string) int {
 	s.Helper()
 	return strings.Count(s.kubectl(append([]string{"get", "pods", "-o", "name"}, args...)...), "\n")
@@ -111,7 +111,7 @@ func TestLogs_follow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer func() { _ = cmd.Wait() }() // it is cut off with the agent
+		defer func() { _ = cmd.Wait() }() // the kill of the agent cuts its connection
 		last = -1
 		for lines := bufio.NewScanner(out); lines.Scan(); {
 			n, err := strconv.Atoi(lines.Text())
@@ -148,7 +148,7 @@ func TestExec(t *testing.T) {
 	if !strings.Contains(screen, "33 77") {
 		t.Errorf("the terminal has another size than 33 77: %q", screen)
 	}
-	s.eventually("the agent knows the pod again", func() error { // a kubelet is Ready before it does
+	s.eventually("the agent knows the pod again", func() error { // a kubelet is Ready before it has the pod
 		_, err := s.try("", "exec", "shell", "--", "true")
 		return err
 	})
@@ -186,7 +186,8 @@ func TestDelete_withGrace(t *testing.T) {
 		}
 		return nil
 	})
-	// One that is deaf has its grace, of which the restarted agent knows how much is left; one that ends by itself has not.
+	// A pod that ignores SIGTERM gets its whole grace period: the restarted agent continues with the
+	// rest of it. A pod that exits by itself does not use it.
 	if gone["slow"] < 3*time.Second || gone["slow"] > 20*time.Second || gone["deaf"] < 7*time.Second || gone["deaf"] > 25*time.Second {
 		t.Errorf("gone after %v", gone)
 	}
@@ -287,8 +288,8 @@ func TestDrain(t *testing.T) {
 	}
 }
 
-// A controller makes a new pod for each that policy denies: the denials are paced, so that there are few, and a person
-// reads why.
+// A controller makes a new pod for each pod that policy denies. The denials are delayed more and
+// more, so that there are few, and the status says why.
 func TestDeployment_forbiddenImage(t *testing.T) {
 	if *kubelet {
 		t.Skip("a kubelet has no policies")
@@ -305,7 +306,7 @@ func TestDeployment_forbiddenImage(t *testing.T) {
 		return nil
 	})
 	time.Sleep(*loop)
-	// The delays are 10 s, 20 s, 40 s, then ever twice as long up to 5 minutes.
+	// The delays are 10 s, 20 s, 40 s, and so on, doubling up to 5 minutes.
 	most := 12
 	if *loop < time.Minute {
 		most = 5
@@ -316,7 +317,8 @@ func TestDeployment_forbiddenImage(t *testing.T) {
 	t.Logf("%d pods after %v", s.count(), *loop)
 }
 
-// A policy is asked about a pod once the API server has said what the objects are that it names.
+// Policies are asked about a pod only after the API server has returned the objects that the pod
+// names.
 func TestPolicy_readsWhatAPodNames(t *testing.T) {
 	if *kubelet {
 		t.Skip("a kubelet has no policies")

@@ -23,7 +23,7 @@ var (
 	loop    = flag.Duration("loop", 45*time.Second, "how long a controller makes pods that policy denies")
 )
 
-// cluster is the one instance of all tests: its node has a port and names of its own.
+// cluster is the one instance for all tests: its node uses fixed ports and names.
 var cluster *instance.Instance
 
 func TestMain(m *testing.M) {
@@ -53,7 +53,7 @@ func run(m *testing.M) int {
 		return 1
 	}
 	cluster.Extra = []string{
-		"CONFIG_EXTRA=seccomp_default = true\n[policy]\ndir = \"" + filepath.Join(dir, "policies") + "\"", // it follows [runtime]
+		"CONFIG_EXTRA=seccomp_default = true\n[policy]\ndir = \"" + filepath.Join(dir, "policies") + "\"", // it is appended after [runtime]
 		"SECCOMP_DEFAULT=true",
 	}
 	if err := cluster.StartNode(context.Background(), agent); err != nil {
@@ -72,7 +72,8 @@ type space struct {
 	name string
 }
 
-// newSpace makes a namespace, which goes with the test: its pods end as a person's do who deletes it.
+// newSpace makes a namespace, and deletes it when the test ends. Its pods then terminate as after a
+// person's deletion.
 func newSpace(t *testing.T) *space {
 	t.Helper()
 	s := &space{t, strings.ToLower(strings.NewReplacer("/", "-", "_", "-").Replace(t.Name()))}
@@ -95,7 +96,7 @@ func newSpace(t *testing.T) *space {
 		if err != nil {
 			t.Error(err)
 		}
-		// What a pod leaves in the runtime goes after its object.
+		// What a pod leaves in the runtime is removed after the pod's object.
 		for left := "?"; left != ""; time.Sleep(200 * time.Millisecond) {
 			if ctx.Err() != nil {
 				t.Errorf("the runtime has left of the namespace:\n%s", left)
@@ -114,7 +115,7 @@ func (s *space) try(input string, args ...string) (string, error) {
 	return cluster.Apply(s.Context(), input, append([]string{"-n", s.name}, args...)...)
 }
 
-// kubectl is try that must succeed.
+// kubectl runs kubectl in the namespace, and fails the test on an error.
 func (s *space) kubectl(args ...string) string {
 	s.Helper()
 	out, err := s.try("", args...)
@@ -140,7 +141,7 @@ func (s *space) kill() {
 	}
 }
 
-// eventually returns when a condition holds; two minutes are too long.
+// eventually waits up to two minutes until a condition holds.
 func (s *space) eventually(what string, condition func() error) {
 	s.Helper()
 	var err error
@@ -152,8 +153,8 @@ func (s *space) eventually(what string, condition func() error) {
 	s.Fatalf("%s: not after two minutes: %v", what, err)
 }
 
-// writePolicies writes a policy that denies pods with an image of forbidden.example, and one that reads what pods name
-// which have the label references.
+// writePolicies writes two policies. One denies pods with an image of forbidden.example. The other
+// reads the objects that pods with the label references name.
 func writePolicies(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err

@@ -13,14 +13,15 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// pod is the manifest of a pod with one container that does a script; more are further lines of its spec.
+// pod returns the manifest of a pod with one container that runs a script; more are further lines
+// of its spec.
 func pod(name, image, script string, more ...string) string {
 	return fmt.Sprintf("---\napiVersion: v1\nkind: Pod\nmetadata: {name: %s}\nspec:\n  terminationGracePeriodSeconds: 2\n"+
 		"  containers:\n  - {name: main, image: %q, imagePullPolicy: IfNotPresent, command: [sh, -c, %q]}\n", name, image, script) +
 		strings.Join(more, "\n") + "\n"
 }
 
-// statuses are the pods of the namespace as the API server has them.
+// statuses returns the pod statuses of the namespace from the API server, by name.
 func (s *space) statuses() map[string]v1.PodStatus {
 	s.Helper()
 	var list v1.PodList
@@ -34,10 +35,11 @@ func (s *space) statuses() map[string]v1.PodStatus {
 	return all
 }
 
-// passes is longer than an agent takes from its start until it has compared all pods with what the API server has.
+// passes is longer than an agent needs from its start until it has compared all pods with those at
+// the API server.
 const passes = 15 * time.Second
 
-// An agent that starts finds nothing new of pods that are as they were, and writes nothing.
+// If no pod has changed, an agent that starts writes nothing to the API server.
 func TestRestart_statusesStay(t *testing.T) {
 	s := newSpace(t)
 	s.apply(pod("runs", busybox, endless) +
@@ -61,8 +63,8 @@ func TestRestart_statusesStay(t *testing.T) {
 	}
 }
 
-// lasting is what stays of statuses: an image is tried again now and then, and a kubelet loses the address of a pod that has
-// ended and says another limit of memory.
+// lasting returns the part of statuses that does not change. An image is pulled again now and then.
+// A kubelet drops the address of a pod that has ended and reports another memory limit.
 func lasting(all map[string]v1.PodStatus) map[string]v1.PodStatus {
 	for name, st := range all {
 		for i := range st.ContainerStatuses {
@@ -84,7 +86,7 @@ func lasting(all map[string]v1.PodStatus) map[string]v1.PodStatus {
 	return all
 }
 
-// Strict supplemental groups are the runtime's to keep.
+// The runtime enforces strict supplemental groups.
 func TestPod_strictGroups(t *testing.T) {
 	s := newSpace(t)
 	s.apply(pod("strict", busybox, "id -G; "+endless,
@@ -101,7 +103,8 @@ func TestPod_strictGroups(t *testing.T) {
 	}
 }
 
-// A mirror of a pod that no node has goes when it is deleted: nothing on the node is its.
+// A mirror pod without a static pod on the node is gone once it is deleted: the node has nothing of
+// it.
 func TestPod_mirrorIsDeleted(t *testing.T) {
 	s := newSpace(t)
 	mirror := pod("mirror", busybox, endless, "  nodeName: "+cluster.Env["NODE_NAME"])

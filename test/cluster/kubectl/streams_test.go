@@ -45,8 +45,9 @@ func terminal(t *testing.T) (near, far *os.File) {
 	return near, far
 }
 
-// session types lines into the terminal of a command of kubectl as soon as its screen shows a text, and returns the screen
-// once the command has ended or the script has. A line that is empty kills the agent.
+// session types lines into the terminal of a kubectl command, each as soon as the screen shows a
+// text. It returns the screen once the command has exited or the script is at its end. An empty
+// line kills the agent.
 func (s *space) session(script [][2]string, args ...string) string {
 	s.Helper()
 	ctx, cancel := context.WithTimeout(s.Context(), time.Minute)
@@ -59,7 +60,7 @@ func (s *space) session(script [][2]string, args ...string) string {
 	}
 	var ended sync.WaitGroup
 	ended.Go(func() {
-		_ = cmd.Wait() // it may be cut off
+		_ = cmd.Wait() // its connection may have been cut
 		far.Close()    // reading at the near end fails now
 	})
 	defer ended.Wait()
@@ -92,7 +93,8 @@ func TestAttach(t *testing.T) {
 		pod("talks", busybox, "i=0; while [ $i -lt 300 ]; do echo $i; i=$((i+1)); sleep 0.1; done"))
 	s.kubectl("wait", "--for=condition=Ready", "pod/shell", "pod/plain", "pod/talks", "--timeout=60s")
 
-	// kubectl does not see when its own terminal's session is cut off with the agent: the second one goes on in the same shell.
+	// kubectl does not notice that its terminal session is cut with the agent. The second session goes
+	// on in the same shell.
 	screen := s.session([][2]string{{"press", "mark=one; stty size; echo $mark$((1+1))"}, {"one2", ""}}, "attach", "-it", "shell")
 	if !strings.Contains(screen, "33 77") {
 		t.Errorf("the terminal has another size than 33 77: %q", screen)
@@ -109,14 +111,14 @@ func TestAttach(t *testing.T) {
 		t.Error("attached to a pod that has ended")
 	}
 
-	// A program that reads to its end has it with that of kubectl's input.
+	// A program that reads until the end of its input reaches it when kubectl's input ends.
 	out, err := s.try("echo got it\n", "attach", "-i", "-q", "plain")
 	if err != nil || out != "got it\n" {
 		t.Errorf("with input: %q, %v", out, err)
 	}
 	s.kubectl("wait", "--for=jsonpath={.status.phase}=Succeeded", "pod/plain", "--timeout=60s")
 
-	// A pod that ends meanwhile ends what is attached to it.
+	// If a pod terminates, sessions that are attached to it end.
 	cmd := cluster.Command(t.Context(), "attach", "talks", "-n", s.name)
 	lines, err := cmd.StdoutPipe()
 	if err == nil {
@@ -131,12 +133,13 @@ func TestAttach(t *testing.T) {
 	}
 	s.kubectl("delete", "pod", "talks", "--wait=false")
 	for scanner.Scan() {
-		continue // what comes until the end does not matter
+		continue // further output does not matter
 	}
-	_ = cmd.Wait() // it may say that it was cut off
+	_ = cmd.Wait() // it may report that its connection was cut
 }
 
-// forward runs kubectl port-forward and returns the address where it listens, and what ends it and returns what it has printed.
+// forward runs kubectl port-forward and returns the address on which it listens. end stops it and
+// returns everything that it printed.
 func (s *space) forward(ports ...string) (address string, end func() string) {
 	s.Helper()
 	ctx, cancel := context.WithCancel(s.Context())
@@ -167,18 +170,19 @@ func (s *space) forward(ports ...string) (address string, end func() string) {
 	end = sync.OnceValue(func() string {
 		cancel()
 		reading.Wait()
-		_ = cmd.Wait() // it is killed, unless it has ended
+		_ = cmd.Wait() // it was killed, unless it had exited
 		return printed.String() + complains.String()
 	})
 	s.Cleanup(func() { end() })
 	return address, end
 }
 
-// exchange sends a text to an address, and returns the answer.
+// exchange sends a text to an address and returns the answer.
 func exchange(address, text string) (string, error) { return send(address, text, false) }
 
-// send sends a text to an address, and returns the answer. With last it says that no more comes: of what is not answered within
-// a second after that containerd passes on a part.
+// send sends a text to an address and returns the answer. With last it then closes its side of the
+// connection. containerd forwards only a part of an answer that takes longer than a second after
+// that.
 func send(address, text string, last bool) (string, error) {
 	conn, err := net.DialTimeout("tcp", address, 5*time.Second)
 	if err != nil {
@@ -192,7 +196,7 @@ func send(address, text string, last bool) (string, error) {
 		return "", err
 	}
 	if tcp, ok := conn.(*net.TCPConn); ok && last {
-		_ = tcp.CloseWrite() // the answer comes all the same
+		_ = tcp.CloseWrite() // the answer comes nevertheless
 	}
 	answer, err := io.ReadAll(conn)
 	return string(answer), err
@@ -202,7 +206,7 @@ func TestPortForward(t *testing.T) {
 	s := newSpace(t)
 	s.apply(pod("web", busybox, "mkdir /w; echo served >/w/index.html; cat /dev/zero | head -c 5000000 >/w/big; exec httpd -f -p 8080 -h /w"))
 	s.kubectl("wait", "--for=condition=Ready", "pod/web", "--timeout=60s")
-	s.eventually("the server runs", func() error { // a connection before that would end kubectl
+	s.eventually("the server runs", func() error { // an earlier connection would end kubectl
 		_, err := s.try("", "exec", "web", "--", "wget", "-q", "-O", "-", "http://127.0.0.1:8080/")
 		return err
 	})
@@ -213,7 +217,7 @@ func TestPortForward(t *testing.T) {
 			t.Fatalf("the pod answers %q, %v", got, err)
 		}
 	}
-	// Many at once, one of which is never read.
+	// Many connections at once, one of which is never read.
 	idle, err := net.Dial("tcp", address)
 	if err != nil {
 		t.Fatal(err)
@@ -244,7 +248,7 @@ func TestPortForward(t *testing.T) {
 		t.Errorf("where nothing listens something answers: %q", got)
 	}
 	end()
-	s.eventually("kubectl has said so", func() error { // it ends itself
+	s.eventually("kubectl has said so", func() error { // it exits by itself
 		if got, err := exchange(refused, request); err == nil {
 			return fmt.Errorf("it still listens, and answers %q", got)
 		}

@@ -1,6 +1,7 @@
-// Package pki makes the keys and certificates that a test's API server and its clients need, for an hour.
+// Package pki makes the keys and certificates that a test's API server and its clients need. They
+// are valid for an hour.
 //
-// Comes in: names. Goes out: PEM. It owns no goroutine and writes no file.
+// Its inputs are names, its outputs PEM. It owns no goroutine and writes no file.
 package pki
 
 import (
@@ -24,7 +25,7 @@ type Pair struct{ Cert, Key []byte }
 
 // Authority signs certificates.
 type Authority struct {
-	// PEM is its own certificate.
+	// PEM is the authority's own certificate.
 	PEM  []byte
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
@@ -43,12 +44,12 @@ func New(name string) (*Authority, error) {
 	return &Authority{PEM: pair.Cert, cert: cert, key: key}, nil
 }
 
-// Server makes the certificate of a server with the IP addresses.
+// Server makes a server certificate for the IP addresses.
 func (a *Authority) Server(addresses ...string) (Pair, error) {
 	return a.ServerUntil(time.Now().Add(validity), addresses...)
 }
 
-// ServerUntil makes the same, of a certificate that is valid until end.
+// ServerUntil makes a server certificate that is valid until end.
 func (a *Authority) ServerUntil(end time.Time, addresses ...string) (Pair, error) {
 	template := &x509.Certificate{
 		Subject: pkix.Name{CommonName: "server"}, KeyUsage: x509.KeyUsageDigitalSignature,
@@ -61,7 +62,8 @@ func (a *Authority) ServerUntil(end time.Time, addresses ...string) (Pair, error
 	return pair, err
 }
 
-// Client makes the certificate of a user, as an API server reads it: user and groups are common name and organisations.
+// Client makes a client certificate for an API server: the user is the common name, and the groups
+// are the organisations.
 func (a *Authority) Client(user string, groups ...string) (Pair, error) {
 	template := &x509.Certificate{
 		Subject: pkix.Name{CommonName: user, Organization: groups}, KeyUsage: x509.KeyUsageDigitalSignature,
@@ -71,7 +73,7 @@ func (a *Authority) Client(user string, groups ...string) (Pair, error) {
 	return pair, err
 }
 
-// Expired makes the same, of a certificate that was valid until a second ago.
+// Expired makes a client certificate that expired a second ago.
 func (a *Authority) Expired(user string, groups ...string) (Pair, error) {
 	template := &x509.Certificate{
 		Subject: pkix.Name{CommonName: user, Organization: groups}, KeyUsage: x509.KeyUsageDigitalSignature,
@@ -81,7 +83,7 @@ func (a *Authority) Expired(user string, groups ...string) (Pair, error) {
 	return pair, err
 }
 
-// Keys makes a key pair that signs tokens.
+// Keys makes a key pair for signing tokens.
 func Keys() (Pair, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -95,7 +97,7 @@ func Keys() (Pair, error) {
 	return Pair{pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public}), private}, err
 }
 
-// sign makes a key and a certificate for it; without a parent it signs itself.
+// sign makes a key and a certificate for it; without a parent the certificate is self-signed.
 func sign(template, parent *x509.Certificate, parentKey *ecdsa.PrivateKey) (Pair, *x509.Certificate, *ecdsa.PrivateKey, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

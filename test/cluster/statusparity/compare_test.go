@@ -10,18 +10,19 @@ import (
 	"strings"
 )
 
-// finding is a value that one agent wrote of a pod and the other did not.
+// finding is a value that one agent wrote for a pod and the other did not.
 type finding struct {
 	life *life
-	// last says that it is about the last status, else it is about one in between.
+	// last is true if the value is in the last status, false if in an earlier one.
 	last bool
-	// theirs says that it is the kubelet's, else it is Wardlet's.
+	// theirs is true if the kubelet wrote the value, false if Wardlet did.
 	theirs bool
 	unit   string
-	// is has what this agent wrote, others what the other did in the same stretch of the pod's life.
+	// is is what this agent wrote. others are what the other wrote in the same stretch of the
+	// pod's life.
 	is     string
 	others []string
-	// whole is the status that it is a part of.
+	// whole is the status that the value is a part of.
 	whole state
 }
 
@@ -37,14 +38,14 @@ func (f *finding) String() string {
 	return fmt.Sprintf("%s: %s: only the %s writes\n\t%s\nthe other\n\t%s", when, f.unit, side, short(f.is), short(strings.Join(f.others, "\n\t")))
 }
 
-// short leaves out of a part of a status what is in nearly each.
+// short removes from a part of a status what nearly every such part has.
 func short(text string) string { return usual.ReplaceAllString(text, "") }
 
 var usual = regexp.MustCompile(`"(image|imageID|containerID)":"[^"]*",|"lastProbeTime":null,|"lastTransitionTime":"TIME",|` +
 	`,"user":\{"linux":\{"gid":0,"supplementalGroups":\[0,10\],"uid":0\}\}|,"volumeMounts":\[[^]]*\]`)
 
-// compare returns what differs in the histories of a pod, and how many states one agent alone has that are but merges of
-// what both wrote.
+// compare returns the differences between the two histories of a pod. merged is how many states
+// only one agent has that merely combine values that both wrote.
 func compare(l *life, theirs, ours *history) (found []finding, merged int) {
 	a, b := theirs.final(), ours.final()
 	for _, unit := range units(a, b) {
@@ -67,7 +68,7 @@ func compare(l *life, theirs, ours *history) (found []finding, merged int) {
 	return unique(found), merged
 }
 
-// strangers are the parts of a state that occur in no other.
+// strangers returns the parts of a state that no other state has.
 func strangers(l *life, theirs bool, s state, others []state) (found []finding) {
 	for unit := range s {
 		seen := map[string]bool{}
@@ -93,7 +94,7 @@ func unique(found []finding) (all []finding) {
 	return all
 }
 
-// stretch is a part of two histories between states that both have.
+// stretch is the part of two histories between two states that both have.
 type stretch struct{ ends, theirs, ours []state }
 
 // stretches divides two histories at the longest sequence of states that they share.

@@ -1,6 +1,7 @@
-// Package statusparity has the test that the API server hears the same of pods from Wardlet as from a kubelet: lives of
-// pods made from a seed are played with both as the node, on one runtime, and what each writes is recorded and compared.
+// Package statusparity tests that Wardlet writes the same statuses of pods to the API server as a
+// kubelet does. Lives of pods, made from a seed, are played with both as the node, on one runtime.
+// What each writes is recorded and compared.
 //
-// What may differ is a rule of rules_test.go with its line in docs/differences.md, and a rule that is never met in
-// three hundred lives fails the test. -lives says how many there are.
+// Each allowed difference is a rule of rules_test.go with its line in docs/differences.md. A rule
+// that never applies in three hundred lives fails the test. -lives sets how many lives there are.
 package statusparity

@@ -7,11 +7,13 @@ import (
 	"strings"
 )
 
-// mergeKeys are the lists of a pod's status whose elements are merged, by what tells them apart; others are replaced.
+// mergeKeys has the lists of a pod's status whose elements are merged, with the key that identifies
+// an element. Other lists are replaced.
 var mergeKeys = map[string]string{"conditions": "type", "podIPs": "ip", "hostIPs": "ip"}
 
-// fold applies a strategic merge patch to an object, as the API server does: that what comes out is what the API server
-// has is checked at the end of each life. It does not sort elements by $setElementOrder, for what is compared has none.
+// fold applies a strategic merge patch to an object, as the API server does. At the end of each
+// life its result is compared with the object at the API server. It ignores $setElementOrder,
+// because the comparison ignores order.
 func fold(object, patch value) error {
 	for key, is := range patch {
 		if strings.HasPrefix(key, "$") {

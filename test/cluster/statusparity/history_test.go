@@ -15,11 +15,11 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// value is a part of a status as JSON has it.
+// value is a decoded JSON object of a status.
 type value = map[string]any
 
-// state is a status taken apart into what becomes another value as a whole: the phase with its reason, each condition,
-// each container, and every other field.
+// state is a status split into parts that change as a whole: the phase with its reason, each
+// condition, each container, and every other field.
 type state map[string]any
 
 func (s state) text(unit string) string {
@@ -27,7 +27,7 @@ func (s state) text(unit string) string {
 	if !ok {
 		return "nothing"
 	}
-	text, _ := json.Marshal(is) // it was decoded from JSON
+	text, _ := json.Marshal(is) // it was decoded from JSON, so it can be encoded
 	return string(text)
 }
 
@@ -36,19 +36,19 @@ func (s state) String() string {
 	return string(text)
 }
 
-// history is what an agent made of one pod.
+// history is what an agent wrote about one pod.
 type history struct {
 	states []state
-	// patches are the bodies, for a reader.
+	// patches are the request bodies, for readers of a failure.
 	patches []string
 	// last is the pod after the last patch.
 	last *v1.Pod
 }
 
-// final is the last state.
+// final returns the last state.
 func (h *history) final() state { return h.states[len(h.states)-1] }
 
-// histories are those of all pods, by name.
+// histories returns the histories of all pods, by name.
 func (p *play) histories(lives []*life) (map[string]*history, error) {
 	all := map[string]*history{}
 	for name, pod := range p.First {
@@ -109,7 +109,7 @@ func apply(pod *v1.Pod, patch []byte) (*v1.Pod, error) {
 	return next, json.Unmarshal(text, next)
 }
 
-// add adds what a pod is now.
+// add adds the current state of a pod.
 func (h *history) add(p *play, pod *v1.Pod) error {
 	h.last = pod
 	s, err := p.normalise(pod)
@@ -122,8 +122,8 @@ func (h *history) add(p *play, pod *v1.Pod) error {
 	return nil
 }
 
-// check compares the result of all patches with what the API server had last of each pod. Of pods that were deleted by
-// force it leaves off what came after that.
+// check compares the result of all patches with the last state of each pod at the API server. For
+// pods that were deleted by force it removes the later states.
 func (p *play) check(all map[string]*history, forced map[string]bool) error {
 	for name, gone := range p.Gone {
 		s, err := p.normalise(gone)
@@ -135,7 +135,8 @@ func (p *play) check(all map[string]*history, forced map[string]bool) error {
 			continue
 		}
 		if forced[name] {
-			// The API server has taken patches between its two steps of the deletion, and has forgotten them.
+			// The API server accepted patches between the two steps of the deletion, and then discarded
+			// them.
 			for i := range slices.Backward(h.states) {
 				if h.states[i].String() == s.String() {
 					h.states = h.states[:i+1]
@@ -167,7 +168,7 @@ var (
 	address = regexp.MustCompile(`\d+\.\d+\.\d+\.\d+`)
 )
 
-// normalise returns what of a status is the same for each life that goes the same way.
+// normalise returns the part of a status that is the same for all lives with the same course.
 func (p *play) normalise(pod *v1.Pod) (state, error) {
 	text, err := json.Marshal(&pod.Status)
 	if err != nil {
@@ -213,7 +214,7 @@ func (p *play) normalise(pod *v1.Pod) (state, error) {
 				c := c.(value)
 				relate(c)
 				if c["state"].(value)["terminated"] != nil {
-					delete(c, "user") // containerd does not always know it then
+					delete(c, "user") // containerd does not always know the user then
 				}
 				s["container "+c["name"].(string)] = c
 			}
@@ -224,7 +225,7 @@ func (p *play) normalise(pod *v1.Pod) (state, error) {
 	return s, nil
 }
 
-// word is a text without what is of this pod alone.
+// word replaces in a text what is specific to this pod.
 func (p *play) word(pod *v1.Pod, text string) string {
 	if instant.MatchString(text) {
 		if strings.HasPrefix(text, "1970-") {
@@ -247,7 +248,8 @@ func (p *play) word(pod *v1.Pod, text string) string {
 	return pid.ReplaceAllString(text, "pid N")
 }
 
-// relate replaces the IDs of a container: those of its states by whether they are its own.
+// relate replaces the container IDs in a container status. In its states, the replacement says
+// whether the ID is the container's own.
 func relate(c value) {
 	own, _ := c["containerID"].(string)
 	for _, key := range []string{"state", "lastState"} {
@@ -281,13 +283,13 @@ func relate(c value) {
 	walk(c)
 }
 
-// paths are the fields that an agent wrote, with how often.
+// paths returns the fields that an agent wrote, and how often.
 func (p *play) paths() (map[string]int, error) {
 	all := map[string]int{}
 	var walk func(path string, at any)
 	walk = func(path string, at any) {
 		switch at := at.(type) {
-		case nil: // takes a field away that was written before
+		case nil: // removes a field that was written before
 		case value:
 			for key, is := range at {
 				walk(path+"."+key, is)
@@ -320,7 +322,7 @@ func (p *play) paths() (map[string]int, error) {
 	return all, nil
 }
 
-// units are the names of the parts of two states.
+// units returns the names of the parts of two states.
 func units(a, b state) []string {
 	both := maps.Clone(a)
 	maps.Copy(both, b)

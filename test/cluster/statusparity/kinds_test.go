@@ -15,26 +15,27 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// fate is what befalls a pod with containers of all kinds.
+// fate is what happens to a pod with containers of all kinds.
 type fate string
 
 const (
-	// goesWell: its main container runs, or ends.
+	// goesWell: its main container runs, or exits by itself.
 	goesWell fate = "goes well"
-	// initFails: its first init container ends with 3.
+	// initFails: its first init container exits with 3.
 	initFails fate = "init fails"
-	// sidecarEnds: its sidecar ends again and again.
+	// sidecarEnds: its sidecar exits again and again.
 	sidecarEnds fate = "sidecar ends"
-	// dies and neverStarts: the liveness probe of its first instance fails after a while, or the startup probe does.
+	// dies: the liveness probe of its first instance fails after a while. neverStarts: the startup
+	// probe fails.
 	dies        fate = "dies"
 	neverStarts fate = "never starts"
-	// hookFails: what it is to do after its start fails.
+	// hookFails: its postStart hook fails.
 	hookFails fate = "hook fails"
-	// hasRule: it is never to start again but for a rule about its exit code.
+	// hasRule: it may start again only by a rule about its exit code.
 	hasRule fate = "has a rule"
 )
 
-// The names of containers of pods with all kinds; init containers have ini and a number.
+// The names of containers in pods with all kinds. Init containers are named ini and a number.
 const (
 	mainName    = "main"
 	sidecarName = "sidecar"
@@ -42,7 +43,7 @@ const (
 	firstInit   = "ini0"
 )
 
-// ruled is the exit code after which a rule has a container start again.
+// ruled is the exit code after which a rule lets a container start again.
 const ruled = 42
 
 // makeKindsLife makes a pod with containers of all kinds, probes and hooks.
@@ -118,7 +119,7 @@ func (l *life) addMain(r *rand.Rand) {
 		end = fmt.Sprintf("sleep 2.6 & wait $!\nexit %d", l.codes[mainName])
 	} else {
 		begin = "(sleep 2.3; touch /tmp/ready) &\n"
-		if l.fate == dies || l.fate == neverStarts { // once: how often would be chance
+		if l.fate == dies || l.fate == neverStarts { // only once: further failures would happen at random
 			begin = "test -e /once/more && touch /tmp/up || (sleep 2.3; touch /tmp/ready) &\nsleep 0.1\ntouch /once/more\n"
 			l.pod.Spec.Volumes = []v1.Volume{{Name: "once", VolumeSource: v1.VolumeSource{EmptyDir: &v1.EmptyDirVolumeSource{}}}}
 		}
@@ -153,7 +154,7 @@ func (l *life) addMain(r *rand.Rand) {
 	case goesWell:
 		if c.Lifecycle == nil && r.IntN(3) == 0 {
 			c.Lifecycle = &v1.Lifecycle{PostStart: does("sleep 1.2; touch /tmp/hooked")}
-			if l.outcomes[mainName] == exits { // a hook fails whose container has ended
+			if l.outcomes[mainName] == exits { // a hook fails if its container has exited
 				c.Command[2] = strings.Replace(c.Command[2], "sleep 2.6", "until test -e /tmp/hooked; do sleep 0.1; done; sleep 2.6", 1)
 			}
 		}
@@ -178,7 +179,7 @@ func does(command string) *v1.LifecycleHandler {
 	return &v1.LifecycleHandler{Exec: &v1.ExecAction{Command: []string{"sh", "-c", command}}}
 }
 
-// debugContainer is what is added to a pod that runs.
+// debugContainer returns the ephemeral container that is added to a running pod.
 func (l *life) debugContainer() v1.EphemeralContainer {
 	script := "while :; do sleep 30 & wait $!; done"
 	if l.outcomes[debugName] == exits {
@@ -190,7 +191,7 @@ func (l *life) debugContainer() v1.EphemeralContainer {
 	}}
 }
 
-// debugged reports whether the container that was added has come to its outcome.
+// debugged reports whether the ephemeral container has reached its outcome.
 func (l *life) debugged(st *v1.PodStatus) bool {
 	c := pod.ContainerStatus(st, debugName)
 	if c == nil {
@@ -248,7 +249,7 @@ func (l *life) kindsReached(st *v1.PodStatus) bool {
 	return ends(mainName)
 }
 
-// kindsText describes such a life for a reader.
+// kindsText describes such a life in words.
 func (l *life) kindsText() string {
 	var parts []string
 	for c, kind := range pod.Containers(l.pod) {

@@ -16,21 +16,21 @@ import (
 
 const (
 	busybox = "registry.k8s.io/e2e-test-images/busybox:1.37.0-1"
-	// noImage is one that the mirror does not have.
+	// noImage is an image that the mirror does not have.
 	noImage = "registry.k8s.io/e2e-test-images/absent:1"
-	// gate is the condition of readiness gates.
+	// gate is the condition type of readiness gates.
 	gate = "example.com/gate"
 )
 
-// outcome is what becomes of a container that is left alone.
+// outcome is what a container does if it is left alone.
 type outcome int
 
 const (
 	exits outcome = iota
 	runs
-	// cannotStart has a command that is not there.
+	// cannotStart: its command does not exist.
 	cannotStart
-	// cannotPull has an image that is not there.
+	// cannotPull: its image does not exist.
 	cannotPull
 )
 
@@ -38,9 +38,9 @@ const (
 type moment int
 
 const (
-	// settled is when all of its containers have come to their outcomes.
+	// settled is when all of the pod's containers have reached their outcomes.
 	settled moment = iota
-	// early is when all containers that can run do, before any has ended.
+	// early is when all containers that can run do so, before any has exited.
 	early
 )
 
@@ -50,21 +50,22 @@ type life struct {
 	outcomes map[string]outcome
 	codes    map[string]int
 	when     moment
-	// after is how long after that moment the pod is deleted, grace the grace period of the deletion in seconds, nil
-	// for the pod's.
+	// after is how long after that moment the pod is deleted. grace is the grace period of the
+	// deletion in seconds, nil for the pod's own.
 	after time.Duration
 	grace *int64
-	// rounds is how often a container that ends again and again has been started again by then: 2 is once after a back-off.
+	// rounds is how often a container that exits again and again has been started again by then. 2
+	// means once after a back-off.
 	rounds int32
-	// opened says that the readiness gate is opened when all containers run.
+	// opened: the readiness gate is opened when all containers run.
 	opened bool
-	// fate is what befalls a pod with containers of all kinds, empty for one with regular containers alone; debug says
-	// that it gets an ephemeral container.
+	// fate is what happens to a pod with containers of all kinds, empty for a pod with only regular
+	// containers. debug: the pod gets an ephemeral container.
 	fate  fate
 	debug bool
 }
 
-// makeLives makes lives from a seed: the same seed, the same lives.
+// makeLives makes lives from a seed. The same seed makes the same lives.
 func makeLives(seed uint64, n int) []*life {
 	lives := make([]*life, n)
 	for i := range lives {
@@ -105,22 +106,22 @@ func makeLife(r *rand.Rand, name string) *life {
 		l.addContainer(r, string(rune('a'+i)), i, class)
 	}
 	for _, of := range l.outcomes {
-		l.opened = l.opened && of == runs // only then is Ready False for the gate alone
+		l.opened = l.opened && of == runs // only then is the gate the only reason for Ready False
 	}
 	if l.grace != nil && *l.grace == 0 && slices.ContainsFunc(l.pod.Spec.Containers, func(c v1.Container) bool { return l.loops(c.Name) }) {
-		l.grace = nil // what was said last of it would be chance
+		l.grace = nil // the last status would depend on chance
 	}
 	return l
 }
 
-// addContainer adds a container. The i-th container ends more than a second after the one before, so that the order is
-// the same for every node agent.
+// addContainer adds a container. The i-th container exits more than a second after the one before,
+// so that the order is the same for every node agent.
 func (l *life) addContainer(r *rand.Rand, name string, i int, class v1.PodQOSClass) {
 	c := v1.Container{Name: name, Image: busybox, ImagePullPolicy: v1.PullIfNotPresent}
 	l.outcomes[name] = one(r, exits, exits, exits, runs, runs, cannotStart, cannotPull)
 	l.codes[name] = one(r, 0, 0, 1, 3, 42)
 	if i > 0 && (l.loops(name) || l.outcomes[name] == cannotPull && l.loops("a")) {
-		l.outcomes[name] = runs // two back-offs would come to their ends in any order
+		l.outcomes[name] = runs // two back-offs would end in any order
 	}
 	script := "trap 'exit 9' TERM\n"
 	if r.IntN(4) == 0 {
@@ -159,13 +160,13 @@ func (l *life) addContainer(r *rand.Rand, name string, i int, class v1.PodQOSCla
 	l.pod.Spec.Containers = append(l.pod.Spec.Containers, c)
 }
 
-// loops reports whether a container ends and starts again and again.
+// loops reports whether a container exits and starts again and again.
 func (l *life) loops(name string) bool {
 	of := l.outcomes[name]
 	return l.restarts(name) && (of == cannotStart || of == exits && l.when == settled)
 }
 
-// restarts reports whether a container starts again when it ends by itself.
+// restarts reports whether a container starts again after it exits by itself.
 func (l *life) restarts(name string) bool {
 	if l.fate != "" {
 		return l.kindsRestart(name)
@@ -201,7 +202,7 @@ func (l *life) reached(st *v1.PodStatus) bool {
 		case of == runs, of == exits && l.when == early:
 			there = c.State.Running != nil
 		case l.restarts(c.Name):
-			// A kubelet says that it waits as late as when it does not any more.
+			// A kubelet reports that a container waits only when the container does not wait any more.
 			there = c.RestartCount >= l.rounds && (c.State.Running == nil || c.RestartCount > l.rounds)
 		default:
 			there = c.State.Terminated != nil
@@ -223,7 +224,7 @@ func (l *life) ends() bool {
 	return true
 }
 
-// ready reports whether a pod is ready, or is not for a reason.
+// ready reports whether a pod is ready, or with a reason, whether that is why it is not.
 func ready(reason string) func(*v1.PodStatus) bool {
 	return func(st *v1.PodStatus) bool {
 		for i := range st.Conditions {
@@ -235,7 +236,7 @@ func ready(reason string) func(*v1.PodStatus) bool {
 	}
 }
 
-// String describes a life for a reader.
+// String describes a life in words.
 func (l *life) String() string {
 	if l.fate != "" {
 		return l.kindsText()

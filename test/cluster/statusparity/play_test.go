@@ -17,23 +17,23 @@ import (
 	"github.com/wardlet/wardlet/test/conformance/recorder"
 )
 
-// atOnce is how many pods there are at a time.
+// atOnce is how many pods exist at a time.
 const atOnce = 10
 
 // patience is how long a life may take.
 const patience = 3 * time.Minute
 
-// play is what an agent wrote of lives.
+// play is what an agent wrote about lives.
 type play struct {
 	Agent     string
 	Namespace string
 	NodeIP    string
 	Requests  []recorder.Request
-	// First has the pods as the agent found them, Gone as they were last, by name.
+	// First has the pods when the agent first saw them, and Gone has their last state, by name.
 	First, Gone map[string]*v1.Pod
 }
 
-// playAll plays lives with an agent as the node, and leaves nothing of them.
+// playAll plays lives with an agent as the node, and waits until nothing of them is left.
 func playAll(ctx context.Context, i *instance.Instance, rec *recorder.Recorder, agent instance.Agent, name string, lives []*life) (*play, error) {
 	admin, err := i.Admin()
 	if err != nil {
@@ -67,7 +67,7 @@ func playAll(ctx context.Context, i *instance.Instance, rec *recorder.Recorder, 
 		})
 	}
 	all.Wait()
-	// A kubelet removes what has ended within a minute.
+	// A kubelet removes containers that have exited within a minute.
 	waiting, stop := context.WithTimeout(ctx, patience)
 	defer stop()
 	if err := i.NothingLeft(waiting); err != nil {
@@ -136,7 +136,7 @@ func (l *life) play(ctx context.Context, admin *instance.Admin, w *instance.Pods
 	return w.UntilGone(ctx, name)
 }
 
-// byUs marks what the test wrote, beside what an agent did.
+// byUs marks requests of the test itself among those of an agent.
 const byUs = "test"
 
 // sleep reports whether the time passed before ctx was done.

@@ -13,12 +13,13 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// rule is a decided difference: its line in docs/differences.md has the reason.
+// rule is a decided difference. Its line in docs/differences.md has the reason.
 type rule struct {
 	id string
-	// drop removes from a part of a status what only one agent writes, and reports whether there was any.
+	// drop removes from a part of a status what only one agent writes, and reports whether it removed
+	// anything.
 	drop func(theirs bool, unit string, is value) bool
-	// unit reports whether a whole part is written by one agent alone.
+	// unit reports whether only one agent writes a whole part.
 	unit func(theirs bool, unit string) bool
 	// accept reports whether a finding is this difference.
 	accept func(f *finding) bool
@@ -75,7 +76,8 @@ var rules = []rule{
 			of := f.life.outcomes[c.Name]
 			switch w := c.State.Waiting; {
 			case w == nil:
-				// What a kubelet has said by then of one that Wardlet says waits to start again.
+				// The kubelet may have written this at a time when Wardlet wrote that the container waits to
+				// restart.
 				return f.theirs && f.life.loops(c.Name) && c.State.Terminated != nil
 			case w.Reason == "CrashLoopBackOff":
 				return f.life.loops(c.Name)
@@ -94,7 +96,7 @@ var rules = []rule{
 	},
 	{
 		id: "each-change-is-said",
-		path: func(theirs bool, path string) bool { // one is made before a debugger's pod is looked at
+		path: func(theirs bool, path string) bool { // Wardlet makes the container before it inspects the pod
 			return theirs && path == "status.ephemeralContainerStatuses[].state.waiting.reason"
 		},
 		accept: func(f *finding) bool {
@@ -109,15 +111,15 @@ var rules = []rule{
 				return true
 			}
 			if c := f.container(); c.State.Running != nil && !c.Ready && f.isBut("ready", "started") {
-				return true // it is ready by then
+				return true // the container is ready when the other agent writes
 			}
 			if c := f.container(); c.State.Running != nil && f.life.outcomes[c.Name] == exits {
-				return true // it has ended by the time its pod is looked at
+				return true // the container has exited when the other agent inspects the pod
 			}
 			if c := f.container(); c.State.Terminated != nil && f.life.outcomes[c.Name] == exits {
 				return slices.ContainsFunc(f.others, func(other string) bool {
 					last := containerOf(other).LastTerminationState.Terminated
-					return last != nil && last.ExitCode == c.State.Terminated.ExitCode // it runs again by then
+					return last != nil && last.ExitCode == c.State.Terminated.ExitCode // the container runs again when the other agent writes
 				})
 			}
 			if f.theirs {
@@ -125,7 +127,7 @@ var rules = []rule{
 			}
 			if strings.HasPrefix(f.unit, "container ") {
 				is := f.container().State
-				return is.Running != nil || is.Waiting != nil && is.Waiting.Reason == "" // one that is made and not started
+				return is.Running != nil || is.Waiting != nil && is.Waiting.Reason == "" // the container is made but not started
 			}
 			return f.isBut("observedGeneration") || f.unit == "phase" && f.is == `{"phase":"Running"}`
 		},
@@ -136,7 +138,7 @@ var rules = []rule{
 			phase, _ := f.whole["phase"].(value)
 			ended := phase["phase"] == string(v1.PodSucceeded) || phase["phase"] == string(v1.PodFailed)
 			if f.theirs && ended && f.unit == "condition PodReadyToStartContainers" && strings.Contains(f.is, `"status":"True"`) {
-				return true // the object is gone before it writes that the sandbox is
+				return true // the object is deleted before the kubelet writes that the sandbox is gone
 			}
 			if f.last {
 				return false
@@ -144,7 +146,7 @@ var rules = []rule{
 			if f.unit == "condition PodReadyToStartContainers" && strings.Contains(f.is, `"status":"False"`) && slices.ContainsFunc(f.others, func(other string) bool {
 				return other == strings.Replace(f.is, `"status":"False"`, `"status":"True"`, 1)
 			}) {
-				return true // the sandbox came at once
+				return true // the other agent made the sandbox at once
 			}
 			if c := f.container(); c.Name != "" {
 				w := c.State.Waiting // to be made, and tried at once, or ended
@@ -179,7 +181,7 @@ var rules = []rule{
 	},
 }
 
-// container is the container that a finding is about, the zero value for another part.
+// container returns the container that a finding is about, the zero value for another part.
 func (f *finding) container() (c v1.ContainerStatus) {
 	if strings.HasPrefix(f.unit, "container ") {
 		return containerOf(f.is)
@@ -187,17 +189,18 @@ func (f *finding) container() (c v1.ContainerStatus) {
 	return c
 }
 
-// containerOf reads the status of a container; one that cannot be read is no container.
+// containerOf decodes the status of a container. It ignores errors, and then returns the zero
+// value.
 func containerOf(text string) (c v1.ContainerStatus) {
 	_ = json.Unmarshal([]byte(normal.Replace(text)), &c)
 	return c
 }
 
-// normal makes times of what stands for them.
+// normal replaces the placeholders of times by times.
 var normal = strings.NewReplacer(`"TIME"`, `"2026-01-01T00:00:00Z"`, `"EPOCH"`, "null")
 
-// readyIsTrue reports whether a condition names those containers of its status that are not ready, and none
-// where there are none.
+// readyIsTrue reports whether a condition names exactly the containers of its status that are not
+// ready. If there are none, the condition must be True or wait for the readiness gates.
 func (f *finding) readyIsTrue() bool {
 	var unready []string
 	for c, kind := range pod.Containers(f.life.pod) {
@@ -212,8 +215,9 @@ func (f *finding) readyIsTrue() bool {
 	return strings.Contains(f.is, fmt.Sprintf(`"containers with unready status: %v"`, unready))
 }
 
-// initializedIsTrue reports whether a condition names those init containers of its status that have not done their work. A
-// kubelet writes that a sidecar has started before it changes the condition.
+// initializedIsTrue reports whether a condition names exactly the init containers of its status
+// that have not completed. A kubelet writes that a sidecar has started before it changes the
+// condition.
 func (f *finding) initializedIsTrue() bool {
 	done := "started"
 	if f.theirs {
@@ -229,7 +233,8 @@ func (f *finding) initializedIsTrue() bool {
 	return incomplete != nil && strings.Contains(f.is, fmt.Sprintf(`"containers with incomplete status: %v"`, incomplete))
 }
 
-// ownWords has by reason how a message begins that a kubelet and Wardlet write each in its own words.
+// ownWords has, by reason, how messages begin that a kubelet and Wardlet each write in their own
+// words.
 var ownWords = map[string][2]string{
 	"ErrImagePull":       {"rpc error: code = NotFound desc = failed to pull and unpack image", "pull image "},
 	"ImagePullBackOff":   {"Back-off pulling image ", "backing off pulling image "},
@@ -239,7 +244,7 @@ var ownWords = map[string][2]string{
 	},
 }
 
-// isBut reports whether a value is one of the other agent's but for fields of it.
+// isBut reports whether a value equals one of the other agent's values except for some fields.
 func (f *finding) isBut(fields ...string) bool {
 	without := func(text string) string {
 		var is any

@@ -26,7 +26,8 @@ var (
 	shown   = flag.Int("shown", 30, "how many differences are shown")
 )
 
-// enough is how many lives meet each rule at least once: some states last milliseconds, and few writes fall into them.
+// enough is how many lives are needed for each rule to apply at least once. Some states last
+// milliseconds, and few writes happen during them.
 const enough = 300
 
 func TestStatuses_areThoseOfAKubelet(t *testing.T) {
@@ -135,12 +136,14 @@ func judge(t *testing.T, all []*life, theirs, ours *play) {
 	}
 }
 
-// lostLog is what a kubelet says of a container when it has removed the log before it looked for the message there.
+// lostLog is a kubelet's message if it removed a container's log before it looked for the
+// termination message there.
 const lostLog = "Error on reading termination message from logs"
 
-// raced reports whether a kubelet has removed, of a pod that has ended, what it then looked for to write its last status:
-// a log with a message, or the sandbox with the pod's addresses. A life in which that race occurs is set aside: there are
-// at most a few, so that a rule for it would be a dead one in most runs.
+// raced reports whether a kubelet, for the last status of a pod that has ended, needed something
+// that it had already removed: a log with a message, or the sandbox with the pod's addresses. A
+// life with that race is not compared. There are only a few, so a rule for them would not apply in
+// most runs.
 func (h *history) raced() bool {
 	last := h.final()
 	return strings.Contains(last.String(), lostLog) || last["podIP"] == nil && slices.ContainsFunc(h.states, func(s state) bool {
@@ -148,7 +151,7 @@ func (h *history) raced() bool {
 	})
 }
 
-// differences returns what no rule explains. met counts by rule.
+// differences returns the findings that no rule explains. met is how often each rule applied.
 func differences(t *testing.T, all []*life, theirs, ours *play, met map[string]int) (found []finding, paths []string) {
 	t.Helper()
 	a, err := theirs.histories(all)
@@ -184,7 +187,7 @@ func differences(t *testing.T, all []*life, theirs, ours *play, met map[string]i
 	return found, pathDifferences(t, theirs, ours, met)
 }
 
-// drop takes out of all states what rules say that only one agent writes.
+// drop removes from all states what, by a rule, only one agent writes.
 func (h *history) drop(theirs bool, met map[string]int) {
 	for _, r := range rules {
 		if r.drop == nil && r.unit == nil {
@@ -217,7 +220,7 @@ func explained(f *finding, met map[string]int) bool {
 	return false
 }
 
-// pathDifferences are the fields that one agent alone ever writes.
+// pathDifferences returns the fields that only one agent ever writes.
 func pathDifferences(t *testing.T, theirs, ours *play, met map[string]int) (all []string) {
 	t.Helper()
 	a, err := theirs.paths()

@@ -19,7 +19,8 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// Admin sends requests in JSON to the API server as an administrator, for what kubectl is too slow for. It is safe for concurrent use.
+// Admin sends JSON requests to the API server as an administrator, for uses that kubectl is too
+// slow for. It is safe for concurrent use.
 type Admin struct {
 	base string
 	http *http.Client
@@ -43,7 +44,8 @@ func (i *Instance) Admin() (*Admin, error) {
 	}}}, nil
 }
 
-// send sends a request with a JSON body, and returns the answer of one that succeeds. A PATCH is a strategic merge patch.
+// send sends a request with a JSON body, and returns the body of a successful answer. A PATCH is a
+// strategic merge patch.
 func (a *Admin) send(ctx context.Context, method, path string, body any) (io.ReadCloser, error) {
 	text, err := json.Marshal(body)
 	if err != nil {
@@ -69,7 +71,7 @@ func (a *Admin) send(ctx context.Context, method, path string, body any) (io.Rea
 	return answer.Body, nil
 }
 
-// Do sends a request of which the answer does not matter, only that it succeeds.
+// Do sends a request and ignores the body of the answer.
 func (a *Admin) Do(ctx context.Context, method, path string, body any) error {
 	answer, err := a.send(ctx, method, path, body)
 	if err != nil {
@@ -80,7 +82,7 @@ func (a *Admin) Do(ctx context.Context, method, path string, body any) error {
 	return err
 }
 
-// PodsPath is the path of the pods of a namespace.
+// PodsPath returns the path of the pods of a namespace.
 func PodsPath(namespace string) string { return "/api/v1/namespaces/" + namespace + "/pods" }
 
 // Pods are the pods of a namespace as the API server shows them. It is safe for concurrent use.
@@ -91,7 +93,7 @@ type Pods struct {
 	err                  error
 }
 
-// Watch follows the pods of a namespace, which has none yet, until ctx is done.
+// Watch follows the pods of a namespace until ctx is done. The namespace must be empty at first.
 func (a *Admin) Watch(ctx context.Context, namespace string) (*Pods, error) {
 	p := &Pods{newest: map[string]*v1.Pod{}, bound: map[string]*v1.Pod{}, ended: map[string]*v1.Pod{}}
 	p.changed = sync.NewCond(&p.mu)
@@ -150,7 +152,8 @@ func (p *Pods) until(ctx context.Context, holds func() bool) error {
 	return nil
 }
 
-// Until returns when the status of a pod is as it should be, or ctx is done: then the error has the status.
+// Until waits until the status of a pod fulfills is, or ctx is done. The error then contains the
+// status.
 func (p *Pods) Until(ctx context.Context, name string, is func(*v1.PodStatus) bool) error {
 	var last *v1.PodStatus
 	err := p.until(ctx, func() bool {
@@ -167,7 +170,7 @@ func (p *Pods) Until(ctx context.Context, name string, is func(*v1.PodStatus) bo
 	return nil
 }
 
-// UntilGone returns when the API server has a pod no more.
+// UntilGone waits until the API server has deleted a pod.
 func (p *Pods) UntilGone(ctx context.Context, name string) error {
 	if err := p.until(ctx, func() bool { return p.ended[name] != nil }); err != nil {
 		return fmt.Errorf("pod %s does not go: %w", name, err)
@@ -175,21 +178,21 @@ func (p *Pods) UntilGone(ctx context.Context, name string) error {
 	return nil
 }
 
-// Bound returns the pods as they were when they were given to the node.
+// Bound returns the pods as they were when they were bound to the node.
 func (p *Pods) Bound() map[string]*v1.Pod {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return maps.Clone(p.bound)
 }
 
-// Ended returns the pods that are gone as they were last.
+// Ended returns the last state of the pods that are gone.
 func (p *Pods) Ended() map[string]*v1.Pod {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return maps.Clone(p.ended)
 }
 
-// NothingLeft waits until the runtime has no container of a pod.
+// NothingLeft waits until the runtime has no container of any pod.
 func (i *Instance) NothingLeft(ctx context.Context) error {
 	for {
 		left, err := i.Ctr(ctx, "containers", "list", "--quiet")
@@ -218,7 +221,7 @@ func (i *Instance) MakeNamespace(ctx context.Context, name string) error {
 	}
 }
 
-// sleep passes a moment, and reports whether ctx is not done.
+// sleep waits for a moment, and reports whether ctx is not done.
 func sleep(ctx context.Context) bool {
 	select {
 	case <-ctx.Done():

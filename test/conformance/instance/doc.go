@@ -1,6 +1,7 @@
-// Package instance runs a cluster of one node on this machine for tests: a control plane, a containerd with a network
-// for pods, and as the node wardlet or the real kubelet.
+// Package instance runs a cluster of one node on this machine for tests: a control plane, a
+// containerd with a network for pods, and either wardlet or the real kubelet as the node.
 //
-// Comes in: which node agent. Goes out: where everything is, and kubectl. The scripts of test/conformance start what
-// runs; an Instance owns it until Down. tools/setup.sh conformance builds what they need.
+// Its input is the choice of the node agent. Its outputs are the paths of everything, and kubectl.
+// The scripts of test/conformance start the programs; an Instance owns them until Down.
+// tools/setup.sh conformance builds what they need.
 package instance

@@ -15,29 +15,30 @@ import (
 	"time"
 )
 
-// Agent is the program that is the node.
+// Agent is the script that starts the node agent.
 type Agent string
 
 const (
 	// Wardlet is build/wardlet.
 	Wardlet Agent = "node.sh"
-	// Kubelet is what tools/setup.sh kubelet builds.
+	// Kubelet is the kubelet that tools/setup.sh kubelet builds.
 	Kubelet Agent = "node-kubelet.sh"
 )
 
 // Instance is a running cluster of one node.
 type Instance struct {
-	// Dir has all files of the instance, Env what its file env says, by name.
+	// Dir has all files of the instance. Env has the variables in its file env, by name.
 	Dir string
 	Env map[string]string
-	// Extra is added to the environment of the node's script, NAME=VALUE each.
+	// Extra is added to the environment of the node's script; each entry is NAME=VALUE.
 	Extra []string
 
 	root  string
 	agent Agent
 }
 
-// Start starts a control plane and a container runtime, without a node. dir is made, and removed by Down.
+// Start starts a control plane and a container runtime, without a node. It makes dir, which Down
+// removes.
 func Start(ctx context.Context, dir string) (*Instance, error) {
 	root, err := moduleRoot()
 	if err != nil {
@@ -52,7 +53,7 @@ func Start(ctx context.Context, dir string) (*Instance, error) {
 	return i, nil
 }
 
-// moduleRoot is the directory of go.mod above the working directory.
+// moduleRoot returns the directory of go.mod above the working directory.
 func moduleRoot() (string, error) {
 	dir, err := os.Getwd()
 	for err == nil {
@@ -79,8 +80,8 @@ func parse(out []byte) map[string]string {
 	return env
 }
 
-// script runs a script of test/conformance, and returns what it prints. What it started may go on, so its output goes
-// to files, not to pipes that would stay open.
+// script runs a script of test/conformance, and returns what it prints. Its output goes to files,
+// because programs that it started may go on and would keep pipes open.
 func (i *Instance) script(ctx context.Context, name string, args ...string) ([]byte, error) {
 	out, err := os.CreateTemp("", "instance")
 	if err != nil {
@@ -104,14 +105,14 @@ func (i *Instance) script(ctx context.Context, name string, args ...string) ([]b
 	return os.ReadFile(out.Name())
 }
 
-// StartNode starts the node, and returns when it is Ready.
+// StartNode starts the node, and returns when the node is Ready.
 func (i *Instance) StartNode(ctx context.Context, a Agent) error {
 	i.agent = a
 	_, err := i.script(ctx, string(a), i.Dir)
 	return err
 }
 
-// StopNode tells the node agent to end, and waits for it. Its pods go on.
+// StopNode stops the node agent, and waits for its exit. Its pods run on.
 func (i *Instance) StopNode(ctx context.Context) error {
 	_, err := i.script(ctx, "stop-node.sh", i.Dir)
 	return err
@@ -127,8 +128,8 @@ func (i *Instance) NodePID() (int, error) {
 	return strconv.Atoi(pid)
 }
 
-// KillNode kills the node agent with SIGKILL. It was started by a script that has ended, so it is no child that could be waited
-// for.
+// KillNode kills the node agent with SIGKILL. The agent is not a child of this process, because a
+// script that has exited started it, so Wait cannot be used.
 func (i *Instance) KillNode() error {
 	pid, err := i.NodePID()
 	if err != nil {
@@ -145,7 +146,8 @@ func (i *Instance) KillNode() error {
 	return fmt.Errorf("process %d is still there 10 s after SIGKILL", pid)
 }
 
-// runs reports whether a process is there and is more than a zombie: as long as it has other threads its files are open.
+// runs reports whether a process exists and is more than a zombie. While it has other threads, its
+// files are open.
 func runs(pid int) bool {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -170,22 +172,23 @@ func (i *Instance) Log() string {
 	return string(text)
 }
 
-// Command returns a command of kubectl as an administrator.
+// Command returns a kubectl command as an administrator.
 func (i *Instance) Command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, i.Program("kubectl"), args...)
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+i.Env["KUBECONFIG"])
 	return cmd
 }
 
-// Program returns where a program is that tools/setup.sh builds.
+// Program returns the path of a program that tools/setup.sh builds.
 func (i *Instance) Program(name string) string { return filepath.Join(i.root, "build", "tools", name) }
 
-// Kubectl runs kubectl as an administrator, and returns what it prints. The error has what it complains of.
+// Kubectl runs kubectl as an administrator, and returns what it prints. The error contains its
+// error output.
 func (i *Instance) Kubectl(ctx context.Context, args ...string) (string, error) {
 	return i.Apply(ctx, "", args...)
 }
 
-// Apply is Kubectl with an input.
+// Apply is Kubectl with standard input.
 func (i *Instance) Apply(ctx context.Context, input string, args ...string) (string, error) {
 	var said bytes.Buffer
 	cmd := i.Command(ctx, args...)
@@ -197,7 +200,7 @@ func (i *Instance) Apply(ctx context.Context, input string, args ...string) (str
 	return string(out), nil
 }
 
-// Wardlet runs a command of build/wardlet against the node.
+// Wardlet runs a command of build/wardlet with the node's configuration.
 func (i *Instance) Wardlet(ctx context.Context, args ...string) (string, error) {
 	args = append(args, "--config", filepath.Join(i.Dir, "wardlet", "agent.toml"))
 	out, err := exec.CommandContext(ctx, filepath.Join(i.root, "build", "wardlet"), args...).Output()
@@ -210,7 +213,7 @@ func (i *Instance) Ctr(ctx context.Context, args ...string) (string, error) {
 	return string(out), err
 }
 
-// Down ends the node and its pods, and all else that was started, and removes the directory.
+// Down stops the node, its pods and everything else that was started, and removes the directory.
 func (i *Instance) Down() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()

@@ -1,9 +1,11 @@
-// Command login lets clients without a certificate use the API of a node: it listens with TLS, and passes each request on
-// with a certificate of its own. Kubernetes' node tests send a node requests without credentials.
+// Command login lets clients without a certificate use the API of a node: it listens with TLS, and
+// forwards each request with a certificate of its own. Kubernetes' node tests send requests without
+// credentials to a node.
 //
 //	login LISTEN NODE SERVING_CERT SERVING_KEY CLIENT_CERT CLIENT_KEY CA
 //
-// LISTEN and NODE are IP:PORT, the others files of PEM. It prints "ready" once it listens, and runs until it is killed.
+// LISTEN and NODE are IP:PORT, the others are PEM files. It prints "ready" once it listens, and
+// runs until it is killed.
 package main
 
 import (
@@ -43,7 +45,7 @@ func run(args []string) error {
 	return server.ServeTLS(listener, args[2], args[3])
 }
 
-// toNode passes requests on to a node, with a client's certificate instead of what they came with.
+// toNode forwards requests to a node, with a client certificate in place of their credentials.
 func toNode(node, certFile, keyFile, caFile string) (http.Handler, error) {
 	pair, err := tls.LoadX509KeyPair(certFile, keyFile)
 	if err != nil {

@@ -28,36 +28,37 @@ import (
 	"github.com/wardlet/wardlet/test/conformance/instance"
 )
 
-// Request is a request that was answered.
+// Request is a request whose answer has begun.
 type Request struct {
 	Method string
-	// Path has no query, Query is the raw one.
+	// Path is the path without the query; Query is the raw query.
 	Path, Query string
 	// Code is the HTTP status of the answer, 0 for none.
 	Code int
-	// Body is what the agent sent, BytesIn its length, and BytesOut the length of the answer's body so far.
+	// Body is the request body, and BytesIn its length. BytesOut is the length of the answer's body so
+	// far.
 	Body              []byte
 	BytesIn, BytesOut int64
-	// At is when the request came.
+	// At is when the request arrived.
 	At time.Time
 }
 
-// Total counts what went through a Recorder.
+// Total is the amount of traffic through a Recorder.
 type Total struct {
-	// Requests counts the requests that came, also those that are not answered yet.
+	// Requests is the number of requests, including those without an answer yet.
 	Requests int64
-	// BytesIn and BytesOut are bytes on the wire from the agent and to it, with TLS and headers.
+	// BytesIn and BytesOut are the bytes on the wire from and to the agent, with TLS and headers.
 	BytesIn, BytesOut int64
 }
 
-// Sub returns what came after an earlier total.
+// Sub returns the traffic since an earlier total.
 func (t Total) Sub(o Total) Total {
 	return Total{t.Requests - o.Requests, t.BytesIn - o.BytesIn, t.BytesOut - o.BytesOut}
 }
 
-// Recorder is a proxy that runs. It is safe for concurrent use.
+// Recorder is a running proxy. It is safe for concurrent use.
 type Recorder struct {
-	// Kubeconfig is the file with which an agent goes through the proxy.
+	// Kubeconfig is the file that makes an agent use the proxy.
 	Kubeconfig string
 
 	requests, in, out atomic.Int64
@@ -68,14 +69,14 @@ type Recorder struct {
 	done   chan struct{}
 }
 
-// record is a Request that may still be under way.
+// record is a Request that may still be in progress.
 type record struct {
 	Request
 	answered bool
 	out      atomic.Int64
 }
 
-// Start starts a proxy for the node of an instance. Close ends it.
+// Start starts a proxy for the node of an instance. Close stops it.
 func Start(i *instance.Instance) (*Recorder, error) {
 	key := func(name string) string { return filepath.Join(i.Dir, "k8s", name) }
 	ca, err := tls.LoadX509KeyPair(key("ca.crt"), key("ca.key"))
@@ -107,7 +108,7 @@ func Start(i *instance.Instance) (*Recorder, error) {
 		Rewrite:       func(p *httputil.ProxyRequest) { p.SetURL(target) },
 		Transport:     transport,
 		FlushInterval: -1,
-		ErrorLog:      slog.NewLogLogger(slog.DiscardHandler, slog.LevelError), // an agent that is killed leaves watches
+		ErrorLog:      slog.NewLogLogger(slog.DiscardHandler, slog.LevelError), // a killed agent leaves watches behind, which cause errors
 	}
 	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -121,7 +122,7 @@ func Start(i *instance.Instance) (*Recorder, error) {
 	}
 	go func() {
 		defer close(r.done)
-		_ = r.server.ServeTLS(&counting{listener, r}, "", "") // it ends with Close
+		_ = r.server.ServeTLS(&counting{listener, r}, "", "") // it returns after Close
 		transport.CloseIdleConnections()
 	}()
 	own, err := os.ReadFile(i.Env["NODE_KUBECONFIG"])
@@ -156,7 +157,7 @@ func issue(ca tls.Certificate) (tls.Certificate, error) {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, nil
 }
 
-// recording records the requests to a handler. What is answered first is recorded first.
+// recording records the requests to a handler, in the order in which their answers begin.
 func (r *Recorder) recording(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		r.requests.Add(1)
@@ -174,7 +175,7 @@ func (r *Recorder) recording(next http.Handler) http.Handler {
 	})
 }
 
-// note adds a request once, when its answer begins.
+// note records a request once, when its answer begins.
 func (r *Recorder) note(entry *record, code int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -187,7 +188,7 @@ func (r *Recorder) note(entry *record, code int) {
 // Add records a request that did not go through the proxy.
 func (r *Recorder) Add(q Request) { r.note(&record{Request: q}, q.Code) }
 
-// Requests returns the requests that were answered so far, and forgets them.
+// Requests returns the requests that were answered so far, and removes them from the record.
 func (r *Recorder) Requests() (all []Request) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -199,12 +200,12 @@ func (r *Recorder) Requests() (all []Request) {
 	return all
 }
 
-// Total returns the counts since Start.
+// Total returns the traffic since Start.
 func (r *Recorder) Total() Total {
 	return Total{Requests: r.requests.Load(), BytesIn: r.in.Load(), BytesOut: r.out.Load()}
 }
 
-// Close ends the proxy and its connections.
+// Close stops the proxy and closes its connections.
 func (r *Recorder) Close() error {
 	err := r.server.Close()
 	<-r.done

@@ -23,7 +23,8 @@ import (
 	"github.com/wardlet/wardlet/test/conformance/instance"
 )
 
-// authority makes a certificate that signs itself, in the files that an instance has for an authority and for a node.
+// authority makes a self-signed certificate, in the files that an instance has for an authority and
+// for a node.
 func authority(t *testing.T, dir string) *x509.CertPool {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -53,7 +54,7 @@ func authority(t *testing.T, dir string) *x509.CertPool {
 	return pool
 }
 
-// started is a recorder before a server, and a client that goes through it.
+// started returns a recorder in front of a server, and a client that uses it.
 func started(t *testing.T, server http.HandlerFunc, http2 bool) (*Recorder, *http.Client, string) {
 	t.Helper()
 	dir := t.TempDir()

@@ -1,10 +1,11 @@
-// Conformance-report reads what Ginkgo says of a run of Kubernetes' end-to-end tests:
+// Conformance-report reads Ginkgo's report of a run of Kubernetes' end-to-end tests:
 //
 //	conformance-report DIR [LISTS]
 //
-// It reads DIR/report.json, prints counts by group and why tests failed, and writes passed.txt, failed.txt, skipped.txt
-// and times.txt into DIR. With a directory LISTS, which has passing.txt and failing.txt, it names the tests that failed and
-// are not expected to, and those that passed and were not.
+// It reads DIR/report.json, prints counts by group and why tests failed, and writes passed.txt,
+// failed.txt, skipped.txt and times.txt into DIR. With a directory LISTS, which has passing.txt and
+// failing.txt, it also names the tests that failed but are not expected to fail, the tests that
+// passed but are expected to fail, and the tests in no list.
 package main
 
 import (
@@ -36,7 +37,7 @@ func main() {
 	}
 }
 
-// suite and spec are those parts of Ginkgo's report that are read.
+// suite and spec are the parts of Ginkgo's report that the program reads.
 type suite struct {
 	RunTime     time.Duration
 	SpecReports []spec
@@ -56,13 +57,14 @@ type spec struct {
 	}
 }
 
-// count is how many tests of a group ended how, and how long they took together.
+// count is how many tests of a group passed, failed or were skipped, and how long they took in
+// total.
 type count struct {
 	passed, failed, skipped int
 	took                    time.Duration
 }
 
-// maxMessage is how much of a failure's message is shown, in bytes.
+// maxMessage is how much of a failure message is shown, in bytes.
 const maxMessage = 600
 
 func report(dir string, out io.Writer) error {
@@ -101,7 +103,7 @@ func report(dir string, out io.Writer) error {
 	return errors.Join(errs...)
 }
 
-// compare names what ended otherwise than the lists say.
+// compare prints the tests whose results differ from the lists.
 func compare(dir, lists string, out io.Writer) error {
 	expected := map[string]string{}
 	for _, list := range []string{"passing", "slow", "failing"} {
@@ -171,7 +173,7 @@ func add(s *spec, groups map[string]*count, all *count, lists map[string][]strin
 		lists["passed"] = append(lists["passed"], name)
 	case "skipped", "pending":
 		if message == "" {
-			return // it was not selected
+			return // the test was not selected
 		}
 		one.skipped = 1
 		lists["skipped"] = append(lists["skipped"], name+"\n    # "+message)

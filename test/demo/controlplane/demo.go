@@ -20,22 +20,22 @@ import (
 	"github.com/wardlet/wardlet/test/privateruntime"
 )
 
-// The places that kubeadm writes to.
+// The paths to which kubeadm writes.
 const (
 	manifests  = "/etc/kubernetes/manifests"
 	kubeconfig = "/etc/kubernetes/super-admin.conf"
 )
 
-// patience is how long the agent may take to end.
+// patience is how long the agent may take to exit.
 const patience = 15 * time.Second
 
-// often is how often something is looked at that takes seconds.
+// often is the polling interval for steps that take seconds.
 const often = 200 * time.Millisecond
 
 // demo is the demonstration, one for each run of the program.
 type demo struct {
 	wardlet, tools string
-	// dir is an empty directory that is the program's own.
+	// dir is an empty directory for the program alone.
 	dir     string
 	began   time.Time
 	runtime *harness.Runtime
@@ -43,7 +43,7 @@ type demo struct {
 	pods    []v1.Pod // as kubeadm writes them
 }
 
-// step is a part of the demonstration. do returns what it has found.
+// step is a part of the demonstration. do returns its result in words.
 type step struct {
 	does string
 	do   func(ctx context.Context) (string, error)
@@ -161,7 +161,7 @@ func (d *demo) startRuntime(ctx context.Context) (string, error) {
 	return strings.Join(images, " "), nil
 }
 
-// node is the node's name: a pod etcd is known as etcd-NODE.
+// node is the node's name: a pod etcd is named etcd-NODE.
 const node = "edge"
 
 func (d *demo) startAgent(ctx context.Context) (string, error) {
@@ -183,17 +183,18 @@ func (d *demo) startAgent(ctx context.Context) (string, error) {
 	})
 }
 
-// killEarly kills the agent while startup probes are under way.
+// killEarly kills the agent while startup probes run.
 func (d *demo) killEarly(ctx context.Context) (string, error) {
 	return d.kill(ctx, false)
 }
 
-// killReady kills the agent when all is ready.
+// killReady kills the agent when all containers are ready.
 func (d *demo) killReady(ctx context.Context) (string, error) {
 	return d.kill(ctx, true)
 }
 
-// kill kills the agent and starts it again. The containers that run stay what they are; with ready, they stay ready too.
+// kill kills the agent and starts it again. Running containers must stay the same; with ready, they
+// must also stay ready.
 func (d *demo) kill(ctx context.Context, ready bool) (string, error) {
 	before, err := d.statuses(ctx)
 	if err != nil {
@@ -226,7 +227,7 @@ func (d *demo) kill(ctx context.Context, ready bool) (string, error) {
 	})
 }
 
-// settle is for how long an agent is looked at that has started again: longer than the period of the pods' probes.
+// settle is how long a restarted agent is observed: longer than the period of the pods' probes.
 const settle = 12 * time.Second
 
 // ready waits until all containers are ready.
@@ -241,7 +242,8 @@ func (d *demo) ready(ctx context.Context) (string, error) {
 	})
 }
 
-// kubectl shows with the real kubectl that the control plane works: its own checks, and the leases of those that lead.
+// kubectl shows with the real kubectl that the control plane works: its own checks pass, and its
+// leaders hold their leases.
 func (d *demo) kubectl(ctx context.Context) (string, error) {
 	found := ""
 	return found, d.agent.Process.Await(ctx, often, func(ctx context.Context) error {
@@ -256,7 +258,7 @@ func (d *demo) kubectl(ctx context.Context) (string, error) {
 	})
 }
 
-// remove removes the manifests and waits until nothing is left of their pods.
+// remove removes the manifests and waits until nothing of their pods is left.
 func (d *demo) remove(ctx context.Context) (string, error) {
 	for _, p := range d.pods {
 		if err := os.Remove(filepath.Join(manifests, p.Name+".yaml")); err != nil {
@@ -275,7 +277,7 @@ func (d *demo) remove(ctx context.Context) (string, error) {
 // stop is an error after which waiting makes no sense.
 type stop struct{ error }
 
-// containers waits until the agent shows containers that are as they should be, and returns them in words.
+// containers waits until check accepts the agent's containers, and returns a description of them.
 func (d *demo) containers(ctx context.Context, check func(map[string]v1.ContainerStatus) error) (string, error) {
 	var all map[string]v1.ContainerStatus
 	var final error
@@ -300,7 +302,8 @@ func (d *demo) containers(ctx context.Context, check func(map[string]v1.Containe
 	return strings.Join(text, "\n"), nil
 }
 
-// statuses returns the statuses of all containers, by name: each is that of its pod.
+// statuses returns the statuses of all containers, by container name. Each pod has one container,
+// with the name of the pod.
 func (d *demo) statuses(ctx context.Context) (map[string]v1.ContainerStatus, error) {
 	out, err := d.agent.Wardlet(ctx, "get", "pods", "-o", "json")
 	if err != nil {

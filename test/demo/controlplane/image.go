@@ -17,8 +17,8 @@ func writeImage(archive, ref, name, program string) (err error) {
 		return err
 	}
 	defer func() {
-		_ = layer.Close()           // it was only read since the last error that counts
-		_ = os.Remove(layer.Name()) // in a directory that goes away with the namespace
+		_ = layer.Close()           // since the last checked error, the file was only read
+		_ = os.Remove(layer.Name()) // the directory is removed with the namespace anyway
 	}()
 	sum := sha256.New()
 	if err := writeLayer(io.MultiWriter(layer, sum), name, program); err != nil {
@@ -46,7 +46,7 @@ func writeImage(archive, ref, name, program string) (err error) {
 	})
 }
 
-// part is a file of an archive.
+// part is a file in an archive.
 type part struct {
 	name    string
 	size    int64
@@ -97,7 +97,8 @@ func writeLayer(to io.Writer, name, program string) error {
 	return w.Close()
 }
 
-// size returns how long an open file is; 0 where that cannot be read, which the copy then shows.
+// size returns the size of an open file, or 0 if it cannot be read. The copy of the file then
+// fails.
 func size(f *os.File) int64 {
 	info, err := f.Stat()
 	if err != nil {

@@ -17,7 +17,8 @@ import (
 // within bounds the whole demonstration.
 const within = 170 * time.Second
 
-// inside names, in the environment of the program in namespaces of its own, an empty directory for it.
+// inside is the environment variable of the program when it runs in namespaces of its own.
+// Its value is an empty directory for the program.
 const inside = "WARDLET_DEMO_DIR"
 
 func main() { os.Exit(mainCode()) }
@@ -53,7 +54,8 @@ func mainCode() int {
 	return 0
 }
 
-// again runs the program in a mount namespace and a network namespace of its own, and returns its status.
+// again runs the program in a mount namespace and a network namespace of its own, and returns its
+// exit status.
 func again(ctx context.Context) int {
 	status, err := isolated(ctx)
 	if err != nil {
@@ -68,7 +70,7 @@ func isolated(ctx context.Context) (status int, err error) {
 	if err != nil {
 		return 1, err
 	}
-	// What was in it was on a mount of the namespace.
+	// The contents were on a mount of the namespace.
 	defer func() { err = errors.Join(err, os.Remove(dir)) }()
 	command := exec.CommandContext(ctx, "/proc/self/exe", os.Args[1:]...)
 	command.Env = append(os.Environ(), inside+"="+dir)
@@ -82,7 +84,7 @@ func isolated(ctx context.Context) (status int, err error) {
 	return 0, err
 }
 
-// address is the node's, on a network that is only this program's.
+// address is the node's address, in a network for this program alone.
 const address = "10.99.0.1"
 
 // cover covers the directories that kubeadm and etcd write to, and makes the node's network.
@@ -112,7 +114,7 @@ func (d *demo) cover(ctx context.Context) error {
 	return nil
 }
 
-// call runs a program; an error says what it printed.
+// call runs a program; an error contains what it printed.
 func call(ctx context.Context, program string, args ...string) error {
 	_, err := ask(ctx, program, args...)
 	return err

@@ -5,12 +5,11 @@ import (
 	"strings"
 )
 
-// An edit replaces the one place of a file that reads before. In the text that replaces
-// it, {} stands for before.
+// An edit replaces the text before, which must occur exactly once in the file, by after. In after,
+// {} stands for before.
 type edit struct{ file, before, after string }
 
-// edits are the places where a part is made wrong, by file. What they call stands in
-// testdata.
+// edits add the faults to the product, by file. The functions that they call are in testdata.
 var edits = []edit{
 	{"core/mux/mux.go", "\tupdateSeq, changeSeq uint64\n", "{}\tseeded /* of mutants.go */ seeded\n"},
 	{"core/mux/mux.go", "\treturn m.step(ctx, func(t *txn) outcome { return m.store.merge(d, t) })\n", "\tm.seeded.delivery(&d)\n{}"},
@@ -65,8 +64,8 @@ var edits = []edit{
 	{"core/worker/request.go", "\trec.restartRequested = true\n\treturn true\n", "\trec.restartRequested = !forgets(\"the pod is to come back\")\n\treturn true\n"},
 }
 
-// apply makes the edits of one file in its text. An edit whose place is not there
-// exactly once is an error: the source has changed, and the edit has to follow it.
+// apply makes the edits of one file in its text. It is an error if an edit's text before does not
+// occur exactly once: the source has changed, and the edit must be adapted.
 func apply(file, text string) (string, error) {
 	for _, e := range edits {
 		if e.file != file {

@@ -1,6 +1,6 @@
-// Command overlay writes what `go test -overlay` needs to build the product with
-// switches for its faults: edited copies of source files, and a file for each part that
-// has the faults (testdata). It prints the path of the overlay's JSON.
+// Command overlay writes the files with which `go test -overlay` builds the product with switches
+// for its faults: edited copies of source files, and for each part a file that has the faults
+// (testdata). It prints the path of the overlay's JSON.
 //
 // Usage, from the top of the repository: overlay -out build/mutants
 package main
@@ -49,7 +49,7 @@ func write(root, out string) (string, error) {
 	}
 	replace := map[string]string{}
 	for file, text := range files {
-		to := filepath.Join(out, strings.ReplaceAll(file, "/", "_")+".txt") // which no tool takes for a package
+		to := filepath.Join(out, strings.ReplaceAll(file, "/", "_")+".txt") // not a Go file
 		if err := os.WriteFile(to, []byte(text), 0o644); err != nil {
 			return "", err
 		}

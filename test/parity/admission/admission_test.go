@@ -10,7 +10,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// worlds are how many are compared.
+// worlds is the number of worlds that are compared.
 const worlds = 20_000
 
 func TestAKubeletAnswersTheSame(t *testing.T) {
@@ -50,8 +50,8 @@ func TestAKubeletAnswersTheSame(t *testing.T) {
 	}
 }
 
-// TestTheComparisonFindsFaults has Wardlet look at another world than the kubelet,
-// as if it took no account of something.
+// TestTheComparisonFindsFaults shows Wardlet another world than the kubelet, as if Wardlet ignored
+// part of the world. The comparison must report a difference.
 func TestTheComparisonFindsFaults(t *testing.T) {
 	t.Parallel()
 	each := func(f func(*v1.Container)) func(*world) {

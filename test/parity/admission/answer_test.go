@@ -16,7 +16,7 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// answer is what becomes of the pod of a world, and who has to go for it.
+// answer is the decision about the pod of a world, and the pods that must be evicted for the pod.
 type answer struct {
 	admitted        bool
 	reason, message string
@@ -39,7 +39,7 @@ func theirs(w *world) *answer {
 		return nil
 	}
 	others := func() []*v1.Pod { return slices.Clone(w.others) }
-	node := w.node.DeepCopy() // it sets a label
+	node := w.node.DeepCopy() // the handler sets a label
 	handler := lifecycle.NewPredicateAdmitHandler(
 		func(context.Context, bool) (*v1.Node, error) { return node, nil },
 		preemption.NewCriticalPodAdmissionHandler(others, kill, &record.FakeRecorder{}),
@@ -50,7 +50,7 @@ func theirs(w *world) *answer {
 	return a
 }
 
-// ours is Wardlet's answer; static says that static pods are critical.
+// ours is Wardlet's answer; static reports whether static pods are critical.
 func ours(w *world, static bool) *answer {
 	fit := admission.Fit{Node: func() *v1.Node { return w.node }, Critical: pod.Criticality{Static: static}}
 	r := fit.Admit(&admission.Attributes{Pod: w.pod, Others: w.others})

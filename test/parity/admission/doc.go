@@ -1,9 +1,9 @@
-// Package admission compares Wardlet's admission checks and preemption with a
-// kubelet's own: its predicate handler and what that does for critical pods.
+// Package admission compares Wardlet's admission checks and preemption with a kubelet's own: its
+// predicate handler and its preemption for critical pods.
 //
-// Comes in: a seed. Goes out: a world of a node, the pods on it and one that wants to
-// start, and where the two answer it differently: whether it is admitted, the reason,
-// the message, and who has to go for it. What differs must be recognised by the
-// predicate of a line of docs/differences.md, section Admission, and every predicate
-// must be met. The package has nothing but tests, and no goroutines.
+// Comes in: a seed. Goes out: worlds that the two answer differently. A world is a node, the pods
+// on the node and one pod that wants to start. An answer is whether the pod is admitted, the
+// reason, the message, and which pods must be evicted. The predicate of a line of
+// docs/differences.md, section Admission, must recognise each difference, and every predicate must
+// be met. The package has nothing but tests, and no goroutines.
 package admission

@@ -19,8 +19,9 @@ const (
 
 var differences = []string{moreThanANodeHas, noRoomIsAShortage, shortagesByName, staticIsNotCritical}
 
-// compare returns the differences by which a kubelet's answers to a world become
-// ours, to which seen is what we look at, and false where it takes more.
+// compare returns the IDs of the differences that explain why Wardlet's answer to a world is not a
+// kubelet's. Wardlet is shown seen, the kubelet w. known is false if listed differences do not
+// explain everything.
 func compare(w, seen *world) (ids []string, known bool) {
 	kubelet, as := theirs(w), ours(seen, true)
 	id, known := explained(w, kubelet, as)
@@ -40,7 +41,8 @@ func compare(w, seen *world) (ids []string, known bool) {
 	return append(ids, staticIsNotCritical), true
 }
 
-// explained recognises the difference between two answers, empty for none.
+// explained returns the ID of the difference that explains two answers, empty if they are equal.
+// known is false if no listed difference explains them.
 func explained(w *world, kubelet, our *answer) (id string, known bool) {
 	const noSet = "preemption: error finding a set of pods to preempt: no set of running pods found to reclaim resources: "
 	const noUse = "; it would not fit even if all pods ended that give way to it"
@@ -53,7 +55,7 @@ func explained(w *world, kubelet, our *answer) (id string, known bool) {
 	case kubelet.admitted && len(kubelet.victims) > 0 && shortage(our) && strings.HasSuffix(our.message, noUse) && !theirs(empty(w)).admitted:
 		return moreThanANodeHas, true
 	}
-	// A kubelet goes through a map. What we say it says, too, at times.
+	// A kubelet walks through a map in random order, so sometimes its answer is Wardlet's.
 	for range 100 {
 		if theirs(w).equal(our) {
 			return shortagesByName, true
@@ -62,10 +64,10 @@ func explained(w *world, kubelet, our *answer) (id string, known bool) {
 	return "", false
 }
 
-// empty is a world in which nothing else is on the node.
+// empty returns a world with the same node and pod, and no other pods on the node.
 func empty(w *world) *world { return &world{node: w.node, pod: w.pod} }
 
 func static(p *v1.Pod) bool { return pod.IsStatic(p) || pod.IsMirror(p) }
 
-// shortage reports whether a pod is refused for want of room alone.
+// shortage reports whether a pod is refused only because the node lacks resources.
 func shortage(a *answer) bool { return !a.admitted && strings.HasPrefix(a.reason, "OutOf") }

@@ -146,7 +146,7 @@ func (d dice) container(name string) v1.Container {
 	return c
 }
 
-// resized sets the status of a running pod to that of one that is, or was, being resized.
+// resized sets the status of a running pod to that of a pod that is, or was, being resized.
 func (d dice) resized(p *v1.Pod) {
 	if !d.once(4) {
 		return
@@ -163,7 +163,7 @@ func (d dice) resized(p *v1.Pod) {
 	}
 }
 
-// place says where a pod may run: mostly here.
+// place sets the fields that decide where a pod may run. The node is mostly this one.
 func (d dice) place(p *v1.Pod) {
 	p.Spec.NodeName = oneOf(d, "", "node-a", "node-a", "node-a", "node-a", "node-a", "node-b")
 	if d.once(8) {

@@ -17,7 +17,8 @@ import (
 
 const generated = 2000
 
-// describeBoth describes a pod with both. The agent's events are in theirs as kubectl reads them from an API server.
+// describeBoth describes a pod with both. kubectl's output has the agent's events as kubectl reads
+// them from an API server.
 func describeBoth(t *testing.T, p *v1.Pod, events []api.Event, now time.Time) (kubectl, wardlet string) {
 	t.Helper()
 	list := &v1.EventList{}
@@ -73,7 +74,7 @@ func TestSummarize_generatedStatusesReadAsWithKubectl(t *testing.T) {
 			var got [3]string
 			got[0], got[1], got[2] = s.Cells(now)
 			if p.Status.Phase == v1.PodFailed && want[1] == "Completed" {
-				failed++ // the pod has failed, though its containers ended well: the pod's own end is shown
+				failed++ // the containers succeeded, but the pod's own phase is Failed
 				want[1] = got[1]
 			}
 			if got != want {
@@ -86,7 +87,8 @@ func TestSummarize_generatedStatusesReadAsWithKubectl(t *testing.T) {
 	})
 }
 
-// What docs/differences.md lists of what describe pod prints, each with what kubectl and Wardlet have.
+// TestPod_differencesFromKubectl checks each listed difference between the outputs of describe pod:
+// the line of kubectl and the line of Wardlet.
 func TestPod_differencesFromKubectl(t *testing.T) {
 	for name, test := range map[string]struct {
 		pod              v1.Pod

@@ -1,3 +1,4 @@
-// Package describe compares `wardlet describe pod` and the rows of `wardlet get pods` with those of kubectl: the same pods and
-// statuses go to both, and their lines must be the same but for the differences that are listed here.
+// Package describe compares `wardlet describe pod` and the rows of `wardlet get pods` with those of
+// kubectl. Both get the same pods and statuses, and must print the same lines except for the
+// differences that are listed here.
 package describe

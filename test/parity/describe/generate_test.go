@@ -14,10 +14,11 @@ import (
 	"sigs.k8s.io/randfill"
 )
 
-// words are what texts of generated pods consist of: nothing in them ends a line or a column, as in those of real pods.
+// words are the texts that generated pods consist of. As in real pods, no word has a character that
+// ends a line or a column.
 var words = []string{"", "a", "main", "web-1", "example.com/key", "two words", "limits.cpu", "requests.memory", "metadata.name", "v1", "müller", "x=y"}
 
-// choices are what texts of a type with few values are made of.
+// choices are the values of types with few values.
 var choices = map[reflect.Type][]string{
 	reflect.TypeFor[v1.TolerationOperator]():        {"", "Exists", "Equal"},
 	reflect.TypeFor[v1.SeccompProfileType]():        {"Localhost", "RuntimeDefault"},
@@ -26,7 +27,8 @@ var choices = map[reflect.Type][]string{
 	reflect.TypeFor[metav1.LabelSelectorOperator](): {"In", "NotIn", "Exists", "DoesNotExist"},
 }
 
-// reword replaces every text in a value by one of its choices, or else words; the keys of maps have some already.
+// reword replaces every text of a named type in a value by one of its choices, or else by one of
+// words. It does not look into maps.
 func reword(r *rand.Rand, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -52,7 +54,7 @@ func reword(r *rand.Rand, v reflect.Value) {
 	}
 }
 
-// filler fills values at random. Of alternatives that exclude each other it leaves one, or none.
+// filler fills values at random. Of alternatives that exclude each other it leaves at most one.
 func filler(r *rand.Rand, now time.Time) *randfill.Filler {
 	ago := func() metav1.Time { return metav1.NewTime(now.Add(-time.Duration(r.IntN(1<<20)) * time.Second)) }
 	return randfill.NewWithSeed(r.Int64()).NilChance(0.4).NumElements(0, 4).MaxDepth(20).Funcs(
@@ -81,7 +83,7 @@ func filler(r *rand.Rand, now time.Time) *randfill.Filler {
 		func(s *v1.EnvFromSource, c randfill.Continue) { c.FillNoCustom(s); oneOf(r, s) },
 		func(s *v1.ProbeHandler, c randfill.Continue) { c.FillNoCustom(s); oneOf(r, s) },
 		func(s *v1.ContainerState, c randfill.Continue) { c.FillNoCustom(s); oneOf(r, s) },
-		// kubectl reads what these point to without looking.
+		// kubectl reads the targets of these pointers without a check for nil.
 		func(s *v1.GRPCAction, c randfill.Continue) { c.FillNoCustom(s); s.Service = new("health") },
 		func(s *v1.SeccompProfile, c randfill.Continue) {
 			c.FillNoCustom(s)
@@ -99,7 +101,7 @@ func filler(r *rand.Rand, now time.Time) *randfill.Filler {
 	)
 }
 
-// oneOf sets all but one pointer of a struct to nil.
+// oneOf sets all pointers of a struct except one to nil.
 func oneOf(r *rand.Rand, of any) {
 	v := reflect.ValueOf(of).Elem()
 	var set []int
@@ -125,7 +127,7 @@ func anyPod(r *rand.Rand, now time.Time) *v1.Pod {
 		p.Annotations[v1.LastAppliedConfigAnnotation] = "{}"
 	}
 	if p.Spec.Resources != nil {
-		p.Status.QOSClass = v1.PodQOSBurstable // Wardlet refuses pods with resources of their own
+		p.Status.QOSClass = v1.PodQOSBurstable // Wardlet refuses pod-level resources
 	}
 	p.DeletionGracePeriodSeconds = new(int64(30))
 	for i := range p.OwnerReferences {
@@ -158,7 +160,7 @@ func named(containers []v1.Container, name string) []v1.Container {
 			c.Env[0].Value = "one\ntwo\n"
 		}
 		if len(c.VolumeMounts) == 0 {
-			c.VolumeDevices = nil // a difference of its own
+			c.VolumeDevices = nil // a separate difference
 		}
 	}
 	return containers

@@ -11,9 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// alter changes one random field below v, which may be set, and returns its
-// path. Now and then it sets what was there already. Nothing else may use what is
-// below v.
+// alter changes one random field below v, which may be set, and returns its path. Sometimes the new
+// value equals the old one. Nothing else may use the value below v.
 func alter(r *rand.Rand, v reflect.Value) string {
 	switch x := v.Addr().Interface().(type) {
 	case *resource.Quantity:

@@ -27,14 +27,14 @@ const (
 	readyPerSource = "ready-per-source"
 )
 
-// predicates are all differences. Each has a line in docs/differences.md, and
-// each is met in a run of the test.
+// predicates are the IDs of all differences. Each has a line in docs/differences.md, and a run of
+// the test meets each.
 var predicates = []string{
 	duplicateName, uidTwoNames, uidTwoSources, renamed, identityMark, newestMetadata, newestMirror,
 	byMeaning, restoredPods, noSnapshot, lastValid, oneUpdate, readyPerSource,
 }
 
-// causes says of pods why the two sides may differ about them.
+// causes are, for each pod, the differences by which the two sides may disagree about it.
 type causes map[key]map[string]bool
 
 func (c causes) add(k key, id string) {
@@ -56,9 +56,9 @@ func (c causes) with(others ...causes) causes {
 	return all
 }
 
-// lasting are the causes that hold as long as the sources hold what they do.
-// ours is looked at for one thing only: a pod whose document has got the UID
-// of another pod, and which runs on.
+// lasting returns the causes that hold as long as the contents of the sources stay the same. ours
+// is used for one case only: a pod whose document now has the UID of another pod, and which still
+// runs.
 func lasting(l ledger, ours map[key]*held) causes {
 	var kept []holding
 	of := map[key]string{}
@@ -87,8 +87,8 @@ func lasting(l ledger, ours map[key]*held) causes {
 	}
 }
 
-// inSource finds what is claimed twice inside one source, and what only we
-// have.
+// inSource adds the causes inside one source: names, identities and UIDs that several documents
+// claim, and pods that only Wardlet has.
 func inSource(c causes, source string, docs []holding) {
 	names := map[types.NamespacedName]int{}
 	identities := map[types.NamespacedName]map[types.NamespacedName]bool{}
@@ -140,8 +140,8 @@ func acrossSources(c causes, docs map[string][]holding) {
 	}
 }
 
-// stranded are pods that we hold and no document of their identity has,
-// because that has a UID that is refused.
+// stranded returns the pods that we hold although no document has their identity and UID, because
+// the document with that identity has a UID that is refused.
 func stranded(c causes, l ledger, ours map[key]*held, known map[key]string) (more []holding) {
 	for k, h := range ours {
 		if _, ok := known[k]; ok || hasDocument(l, k, pod.Identity(h.pod)) {
@@ -174,11 +174,11 @@ func hasDocument(l ledger, k key, identity types.NamespacedName) bool {
 	return false
 }
 
-// rewording is what each side should say of a pod whose old and new version
-// differ in words only.
+// rewording is the operation that each side should report for a pod whose old and new version mean
+// the same but are written differently.
 type rewording struct{ theirs, ours api.Op }
 
-// passing are the causes of one delivery only.
+// passing returns the causes of one delivery only.
 func passing(before, after ledger) (causes, map[key]rewording) {
 	c, reworded := causes{}, map[key]rewording{}
 	had := before.pods()
@@ -206,7 +206,7 @@ func passing(before, after ledger) (causes, map[key]rewording) {
 	return c, reworded
 }
 
-// kubeletOp is what a kubelet makes of a new version, word by word.
+// kubeletOp returns the operation a kubelet reports for a new version; it compares literally.
 func kubeletOp(a, b *v1.Pod) api.Op {
 	same := reflect.DeepEqual(a.Spec, b.Spec) && reflect.DeepEqual(a.Labels, b.Labels) &&
 		reflect.DeepEqual(a.DeletionTimestamp, b.DeletionTimestamp) &&
@@ -223,7 +223,7 @@ func kubeletOp(a, b *v1.Pod) api.Op {
 	return api.UpdateOp
 }
 
-// ourOp is the same by meaning.
+// ourOp returns the operation Wardlet reports for a new version; it compares by meaning.
 func ourOp(a, b *v1.Pod) api.Op {
 	fields := pod.Diff(a, b)
 	switch {

@@ -21,23 +21,23 @@ type clock struct{ atomic.Int64 }
 
 func (c *clock) now() time.Time { return time.Unix(1_760_000_000+c.Load(), 0).UTC() }
 
-// comparison is both sides in the middle of a history.
+// comparison is the state of both sides during a history.
 type comparison struct {
 	kubelet *kubelet.PodConfig
 	theirs  map[key]*held
-	// mixed gets differences and wholes, whole the latter only. That is of
-	// every fourth history; it is nil in the others.
+	// mixed gets differences and full deliveries. whole gets full deliveries only; it exists in
+	// every fourth history and is nil in the others.
 	mixed, whole *wardlet
 	docs         ledger
 	lasting      causes
 	clock        clock
-	// delivered are the sources that have given anything, early those that
-	// began with a difference.
+	// delivered are the sources that have delivered anything. early are the sources whose first
+	// delivery was a difference.
 	delivered, early map[string]bool
 	tally            *tally
 }
 
-// compare runs a history and says where the sides differ without a reason.
+// compare runs a history and returns an error where the sides differ without a reason.
 func compare(h *history, t *tally) (err error) {
 	c := &comparison{
 		kubelet: kubelet.New(sources...), theirs: map[key]*held{}, docs: newLedger(), lasting: causes{},
@@ -107,8 +107,8 @@ func (c *comparison) step(s *step) error {
 	return errors.Join(wrong.err, own)
 }
 
-// deliver passes a step to all, and checks what is ours alone: the error is of
-// that.
+// deliver passes a step to all muxes. The error is the first failed check of Wardlet's own rules,
+// or of the form of the kubelet's updates.
 func (c *comparison) deliver(s *step) (theirs, ours said, own error) {
 	var pods []*v1.Pod
 	for _, d := range s.documents {
@@ -133,7 +133,7 @@ func (c *comparison) deliver(s *step) (theirs, ours said, own error) {
 	return theirs, ours, wrong.err
 }
 
-// seen compares what is said of a source that is read for the first time.
+// seen compares what both sides report when a source is read for the first time.
 func (c *comparison) seen(s *step, theirs, ours said, excused causes) error {
 	first := !c.delivered[s.source]
 	c.delivered[s.source] = true
@@ -164,7 +164,7 @@ func (c *comparison) seen(s *step, theirs, ours said, excused causes) error {
 	return fmt.Errorf("an empty ADD: from the kubelet %t, from wardlet %t", theirs.empty, ours.empty)
 }
 
-// restart ends all and starts them again.
+// restart stops both sides and starts them again.
 func (c *comparison) restart() error {
 	c.kubelet.Stop()
 	c.kubelet, c.theirs = kubelet.New(sources...), map[key]*held{}
@@ -180,7 +180,7 @@ func (c *comparison) restart() error {
 	return sameChanges(said[0], said[len(said)-1])
 }
 
-// desired checks that what the mux has is what it has handed on.
+// desired checks that the mux holds exactly the pods that it has handed on.
 func (c *comparison) desired() error {
 	have, held := c.mixed.mux.Pods(), c.mixed.stream.held
 	if len(have) != len(held) {
@@ -194,9 +194,9 @@ func (c *comparison) desired() error {
 	return nil
 }
 
-// sameChanges compares what our two muxes say of one delivery, of which one
-// may have been given the difference only. Whether a source counts as read is
-// not compared: a difference does not make it so.
+// sameChanges compares the changes our two muxes report for one delivery, of which mixed may have
+// received only the difference. It does not compare whether a source counts as read, because a
+// difference does not make a source read.
 func sameChanges(mixed, whole []api.Update) error {
 	a, b := changesOf(mixed), changesOf(whole)
 	for i := range max(len(a), len(b)) {
@@ -208,8 +208,8 @@ func sameChanges(mixed, whole []api.Update) error {
 	return nil
 }
 
-// changesOf are the changes of updates with the numbers left out, in the order
-// of operations and then of pods.
+// changesOf returns the changes of updates without their sequence numbers, sorted by operation and
+// then by pod.
 func changesOf(updates []api.Update) (all []api.Change) {
 	for _, u := range updates {
 		all = append(all, u.Changes...)

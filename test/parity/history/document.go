@@ -9,7 +9,7 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// The sources of every history, by the names a kubelet knows.
+// The sources of every history, by the names that a kubelet uses.
 const (
 	file      = "file"
 	http      = "http"
@@ -21,9 +21,8 @@ var sources = []string{file, http, apiSource}
 // document is one entry of a source.
 type document struct {
 	id, version string
-	// raw is the pod as a kubelet's source returns it, nil where the document
-	// cannot be read. given is the same as Wardlet's source returns it, with
-	// the annotation that names the source.
+	// raw is the pod as a kubelet's source returns it, nil if the document cannot be read. given is
+	// the pod as Wardlet's source returns it, with the annotation that names the source.
 	raw, given *v1.Pod
 }
 
@@ -39,7 +38,7 @@ func newDocument(source, id, version string, raw *v1.Pod) document {
 	return d
 }
 
-// forMux is the document as the mux takes it.
+// forMux returns the document in the form that the mux accepts.
 func (d *document) forMux(source string) api.Document {
 	out := api.Document{Source: source, ID: d.id, Version: d.version, Pod: d.given}
 	if d.given == nil {
@@ -48,14 +47,14 @@ func (d *document) forMux(source string) api.Document {
 	return out
 }
 
-// step is one delivery: all a source holds.
+// step is one delivery: the full content of a source.
 type step struct {
-	// restart ends both agents and starts them again first.
+	// restart stops both agents and starts them again before the delivery.
 	restart   bool
 	source    string
 	documents []document
-	// difference returns one of our muxes only what changed since the last
-	// delivery; repeat adds documents that did not.
+	// difference sends one of our muxes only the documents that changed since the last delivery;
+	// repeat adds documents that did not change.
 	difference, repeat bool
 }
 

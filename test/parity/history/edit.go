@@ -13,14 +13,14 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// edit changes one thing of a pod that is its own, and returns the path of what
-// it changed.
+// edit is a change of one thing in a pod that the caller owns. do returns the path of the changed
+// field.
 type edit struct {
 	weight int
 	do     func(*world, *v1.Pod) string
 }
 
-// The edits that a kubelet compares, and those that it does not.
+// The edits of fields that a kubelet compares, and of fields that it does not compare.
 var edits = []edit{
 	{6, func(w *world, p *v1.Pod) string {
 		p.Spec.Containers[0].Image = pick(w.rand, "a:1", "a:2", "b:1")
@@ -58,8 +58,8 @@ func beginDeletion(w *world, p *v1.Pod) string {
 	return ".DeletionTimestamp"
 }
 
-// shortenGrace changes the grace period, and in half of the cases with it the
-// time it ends, as an API server does.
+// shortenGrace changes the grace period. In half of the cases it also changes the deletion time
+// accordingly, as an API server does.
 func shortenGrace(w *world, p *v1.Pod) string {
 	if p.DeletionTimestamp == nil {
 		return beginDeletion(w, p)
@@ -73,14 +73,13 @@ func shortenGrace(w *world, p *v1.Pod) string {
 	return ".DeletionGracePeriodSeconds"
 }
 
-// editMetadata changes metadata that is not compared.
+// editMetadata changes a metadata field that is not compared.
 func editMetadata(w *world, p *v1.Pod) string {
 	name := pick(w.rand, uncompared...)
 	return "." + name + alter(w.rand, reflect.ValueOf(&p.ObjectMeta).Elem().FieldByName(name))
 }
 
-// uncompared are the fields of the metadata in which two versions of a pod may
-// differ without being different.
+// uncompared are the metadata fields that are ignored when two versions of a pod are compared.
 var uncompared = []string{
 	"GenerateName", "SelfLink", "ResourceVersion", "Generation", "CreationTimestamp",
 	"OwnerReferences", "Finalizers", "ManagedFields",
@@ -103,7 +102,7 @@ func (w *world) editMap(path string, m *map[string]string, keys ...string) strin
 	return path + "[" + key + "]"
 }
 
-// edit makes a new version of the pod with one thing changed.
+// edit returns a new version of the pod with one thing changed.
 func (w *world) edit(p *v1.Pod) *v1.Pod {
 	p = p.DeepCopy()
 	total := 0
@@ -123,8 +122,8 @@ func (w *world) edit(p *v1.Pod) *v1.Pod {
 	return p
 }
 
-// rewrite says the same in other words: what is empty is left out or the
-// reverse, a quantity or a time is written in another way.
+// rewrite returns a pod that means the same but is written differently: an empty value is left out
+// or added, or a quantity or a time is written in another way.
 func (w *world) rewrite(p *v1.Pod) *v1.Pod {
 	p = p.DeepCopy()
 	switch w.rand.IntN(5) {
@@ -149,7 +148,7 @@ func (w *world) rewrite(p *v1.Pod) *v1.Pod {
 	return p
 }
 
-// other is the empty map for none and the reverse; what says something stays.
+// other returns an empty map for nil and nil for an empty map; other maps stay as they are.
 func other(m map[string]string) map[string]string {
 	switch {
 	case m == nil:
@@ -160,7 +159,7 @@ func other(m map[string]string) map[string]string {
 	return m
 }
 
-// newPod makes a pod with something in it to edit.
+// newPod returns a pod that has values to edit.
 func (w *world) newPod(name types.NamespacedName, uid types.UID) *v1.Pod {
 	w.edited["(added)"]++
 	return &v1.Pod{

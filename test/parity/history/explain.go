@@ -12,9 +12,9 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// explain compares a pod as a kubelet hands it on with ours. The differences
-// it recognises are given by ID; the error names any other. before is what the
-// kubelet handed on of the pod earlier, nil where nothing.
+// explain compares a pod that a kubelet hands on with ours. It returns the IDs of the differences
+// that it recognises; the error describes any other difference. before is the pod that the kubelet
+// handed on earlier, nil if there was none.
 func explain(theirs, ours *v1.Pod, before *held) ([]string, error) {
 	a, b := unseen(theirs), unseen(ours)
 	if reflect.DeepEqual(a, b) {
@@ -33,8 +33,8 @@ func explain(theirs, ours *v1.Pod, before *held) ([]string, error) {
 	return nil, fmt.Errorf("the pods differ (-kubelet +wardlet):\n%s", cmp.Diff(a, b))
 }
 
-// stale takes from b what a kubelet has kept in a from an earlier version, and
-// says which differences that are.
+// stale copies to b the values that a kubelet has kept in a from an earlier version, and returns
+// the IDs of those differences.
 func stale(a, b *v1.Pod, before *held) (ids []string) {
 	from, to := reflect.ValueOf(&a.ObjectMeta).Elem(), reflect.ValueOf(&b.ObjectMeta).Elem()
 	take := func(field, id string, kept *v1.Pod) {
@@ -66,8 +66,8 @@ func stale(a, b *v1.Pod, before *held) (ids []string) {
 	return ids
 }
 
-// unseen is the pod without the time it was first seen; what is compared of
-// that is not the text.
+// unseen returns the pod without its first-seen time. That time is compared separately, and not as
+// text.
 func unseen(p *v1.Pod) *v1.Pod {
 	out := *p
 	out.Annotations = maps.Clone(p.Annotations)

@@ -45,8 +45,8 @@ func TestWardletSaysWhatAKubeletSays(t *testing.T) {
 	}
 }
 
-// missing are the fields of a pod that a kubelet compares, or is known not to
-// compare, and that no history has edited.
+// missing returns the fields of a pod that no history has edited, among the fields that a kubelet
+// compares or is known not to compare.
 func missing(edited map[string]int) (paths []string) {
 	var want []string
 	for _, part := range []struct {
@@ -107,7 +107,7 @@ func TestAShortHistoryStillFails(t *testing.T) {
 	if len(h.steps) < 5 {
 		t.Fatalf("a history of %d steps is too short for this", len(h.steps))
 	}
-	// What fails here is a delivery of the API server after one of files.
+	// A history fails if a delivery of the API server follows a delivery of files.
 	fails := func(h *history) bool {
 		i := slices.IndexFunc(h.steps, func(s step) bool { return s.source == file })
 		return i >= 0 && slices.ContainsFunc(h.steps[i:], func(s step) bool { return s.source == apiSource })

@@ -12,13 +12,13 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// place is an identity inside a source, of which one document runs.
+// place is an identity inside a source. One of the documents with that identity runs.
 type place struct {
 	source   string
 	identity types.NamespacedName
 }
 
-// runs says which document runs in each place.
+// runs returns the document that runs in each place.
 func runs(pods []mux.Desired) map[place]string {
 	out := map[place]string{}
 	for _, d := range pods {
@@ -27,9 +27,9 @@ func runs(pods []mux.Desired) map[place]string {
 	return out
 }
 
-// knownStays checks what we say of duplicates, where a kubelet says something
-// else: the document that runs goes on, else the first by ID runs. Nothing is
-// said of those whose UID is another pod's too.
+// knownStays checks our rule for duplicates, which differs from a kubelet's: the document that runs
+// stays, and if none runs, the first by ID starts. Documents whose UID another pod also has are not
+// checked.
 func knownStays(before, after ledger, was, is map[place]string, uids causes) error {
 	had, has := before.places(uids), after.places(uids)
 	for p, docs := range has {
@@ -47,8 +47,8 @@ func knownStays(before, after ledger, was, is map[place]string, uids causes) err
 	return nil
 }
 
-// places are the IDs of the documents in each place, in order, without places
-// where a UID is contended.
+// places returns the sorted IDs of the documents in each place. A place where a UID is contended
+// has none.
 func (l ledger) places(uids causes) map[place][]string {
 	out, contended := map[place][]string{}, map[place]bool{}
 	for _, s := range sources {
@@ -74,16 +74,16 @@ type entry struct {
 	pod *v1.Pod
 }
 
-// held is a pod that was handed on and not taken back.
+// held is a pod that was handed on and not removed again.
 type held struct {
-	// pod is the newest version handed on, added the first, updated the last
-	// that came with ADD, UPDATE or DELETE.
+	// pod is the newest version handed on, added is the first version, and updated is the last
+	// version that came with ADD, UPDATE or DELETE.
 	pod, added, updated *v1.Pod
 	// origin is set on our side only.
 	origin api.Origin
 }
 
-// take follows an entry; it fails where a kubelet's rules do not allow it.
+// take applies an entry to the held pods; it fails if a kubelet's rules do not allow the entry.
 func (e *entry) take(all map[key]*held) error {
 	h := all[e.key]
 	switch {
@@ -103,8 +103,7 @@ func (e *entry) take(all map[key]*held) error {
 	return nil
 }
 
-// alone fails where two pods are held that may not be: with one UID, or of one
-// identity of one source.
+// alone fails if two held pods have the same UID, or the same identity in the same source.
 func alone(all map[key]*held) error {
 	uids := map[types.UID]key{}
 	type place struct {

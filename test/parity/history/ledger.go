@@ -11,22 +11,22 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// key is a pod as a kubelet knows it.
+// key identifies a pod as a kubelet does.
 type key struct {
 	source string
 	uid    types.UID
 }
 
-// ledger is what was delivered so far, as the node should understand it: of
-// every document the last version that could be read.
+// ledger is the content of the sources as the node should understand it so far: the last readable
+// version of every document, by source and ID.
 type ledger map[string]map[string]holding
 
 // holding is one document.
 type holding struct {
 	document
-	// unreadable: the newest version cannot be read, this is an older one.
+	// unreadable: the newest version cannot be read; the holding has an older one.
 	unreadable bool
-	// unconfirmed: the source has not spoken since the agent was started.
+	// unconfirmed: the source has not delivered since the agent started.
 	unconfirmed bool
 }
 
@@ -38,7 +38,7 @@ func newLedger() ledger {
 	return l
 }
 
-// restarted is the ledger when the agent has been started again.
+// restarted returns the ledger as it is after a restart of the agent.
 func (l ledger) restarted() ledger {
 	next := newLedger()
 	for source, docs := range l {
@@ -50,7 +50,7 @@ func (l ledger) restarted() ledger {
 	return next
 }
 
-// after is the ledger after a delivery.
+// after returns the ledger after a delivery.
 func (l ledger) after(s *step) ledger {
 	next := maps.Clone(l)
 	docs := map[string]holding{}
@@ -80,12 +80,12 @@ func (l ledger) mirrorBars() bool {
 	return false
 }
 
-// of are the documents of a source, ordered by ID.
+// of returns the documents of a source, ordered by ID.
 func (l ledger) of(source string) []holding {
 	return slices.SortedFunc(maps.Values(l[source]), func(a, b holding) int { return strings.Compare(a.id, b.id) })
 }
 
-// pods are the pods by key; those of keys that stand in several documents too.
+// pods returns the pods by key. A key that occurs in several documents has several pods.
 func (l ledger) pods() map[key][]*v1.Pod {
 	pods := map[key][]*v1.Pod{}
 	for _, s := range sources {

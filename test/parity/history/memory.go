@@ -14,7 +14,7 @@ import (
 	"github.com/wardlet/wardlet/core/state"
 )
 
-// memory keeps the mux's records as a disk does: as text.
+// memory stores the mux's records as a disk does: as text.
 type memory struct {
 	mu      sync.Mutex
 	records map[state.DocumentID][]byte
@@ -59,8 +59,8 @@ func (m *memory) LoadAll() (records []state.Record, errs []error) {
 	return records, errs
 }
 
-// faultLog takes the mux's log and keeps the first error: nothing in these
-// histories is a reason for one.
+// faultLog receives the mux's log and keeps the first error. Nothing in these histories may cause
+// an error.
 type faultLog struct {
 	mu    sync.Mutex
 	first error

@@ -8,8 +8,7 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// minimise leaves deliveries and documents out of a history as long as it
-// still fails.
+// minimise removes deliveries and documents from a history as long as the rest still fails.
 func minimise(h *history, fails func(*history) bool) *history {
 	for again := true; again; {
 		again = false
@@ -41,7 +40,7 @@ func (h *history) ids() (ids []documentID) {
 	return ids
 }
 
-// without is the history without a document.
+// without returns the history without one document.
 func (h *history) without(id documentID) *history {
 	out := &history{seed: h.seed, steps: slices.Clone(h.steps)}
 	for i := range out.steps {
@@ -52,8 +51,8 @@ func (h *history) without(id documentID) *history {
 	return out
 }
 
-// String is the history for a reader: what each delivery holds, and in what
-// the documents differ from their last version.
+// String describes the history for a reader: the content of each delivery, and how the documents
+// differ from their last version.
 func (h *history) String() string {
 	var text strings.Builder
 	last := map[documentID]document{}
@@ -77,7 +76,7 @@ func (h *history) String() string {
 	return text.String()
 }
 
-// since tells a document beside its last version.
+// since describes how a document differs from its last version.
 func (d *document) since(last document) string {
 	if d.raw == nil {
 		return "unreadable"

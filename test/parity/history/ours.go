@@ -13,9 +13,9 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// stream follows what one of our muxes says, and checks what is ours alone:
-// that numbers have no holes, that old and new versions are those of the
-// documents, first-seen times, and which changes are halves of a replacement.
+// stream follows the updates of one of our muxes, and checks Wardlet's own rules: sequence numbers
+// have no holes, old and new versions are those of the documents, first-seen times are right, and
+// the two halves of a replacement match.
 type stream struct {
 	held             map[key]*held
 	updates, changes uint64
@@ -24,8 +24,8 @@ type stream struct {
 
 func newStream() *stream { return &stream{held: map[key]*held{}} }
 
-// take follows the updates of one delivery, of which there is at most one. The
-// error is the first thing that is wrong.
+// take follows the updates of one delivery; there may be at most one. The error is the first failed
+// check.
 func (t *stream) take(updates []api.Update, docs ledger, now time.Time) (said, []string, error) {
 	var out said
 	var seen []string
@@ -107,7 +107,7 @@ func (t *stream) change(c *api.Change, docs ledger, now time.Time) error {
 // time at which it was first seen is right.
 func (t *stream) origin(c *api.Change, before *held, docs ledger, now time.Time) error {
 	d, ok := docs[c.Source][c.Origin.Document]
-	// What is on the disk may lack changes that are not meaningful.
+	// The record on the disk may lack changes that are not meaningful.
 	stored := ok && d.unconfirmed && !pod.Meaningful(pod.Diff(d.given, c.New))
 	switch first := c.Origin.FirstSeen; {
 	case !ok || d.version != c.Origin.Version && !stored:
@@ -122,7 +122,7 @@ func (t *stream) origin(c *api.Change, before *held, docs ledger, now time.Time)
 	return nil
 }
 
-// pairs checks that the halves of replacements name each other.
+// pairs checks that the two halves of each replacement name each other.
 func pairs(changes []api.Change) error {
 	half := func(op api.Op, uid, other types.UID) bool {
 		return slices.ContainsFunc(changes, func(c api.Change) bool {
@@ -132,7 +132,7 @@ func pairs(changes []api.Change) error {
 	for i := range changes {
 		c := &changes[i]
 		other := map[api.Op]api.Op{api.Add: api.Remove, api.Remove: api.Add}[c.Op]
-		// A pod that is restored had its other half before the restart.
+		// The other half of a restored pod's replacement came before the restart.
 		if c.Op != api.Restore && c.Replaces != "" && !half(other, c.Replaces, c.Pod().UID) {
 			return fmt.Errorf("%s of %s replaces %s, of which there is no %s", c.Op, c.Pod().UID, c.Replaces, other)
 		}
@@ -140,10 +140,9 @@ func pairs(changes []api.Change) error {
 	return nil
 }
 
-// restart follows what the mux says when it has been started again: every pod
-// that was there is there again, and no other. Mirror pods need not be: they
-// are made again from what they mirror. docs is what
-// was delivered before.
+// restart checks the updates of the mux after a restart: exactly the pods that were there before
+// must be restored. Mirror pods may be missing, because they are created again from the pods that
+// they mirror. docs is the content that was delivered before.
 func (t *stream) restart(updates []api.Update, docs ledger, now time.Time) error {
 	was := t.held
 	t.held, t.updates, t.changes, t.restarted = map[key]*held{}, 0, 0, true
@@ -155,7 +154,7 @@ func (t *stream) restart(updates []api.Update, docs ledger, now time.Time) error
 		return fmt.Errorf("%v is seen before it was read", seen)
 	}
 	if docs.mirrorBars() {
-		return nil // it is not restored, so what it barred begins
+		return nil // the mirror pod is not restored, so the pod that it blocked may start
 	}
 	for _, e := range out.entries {
 		before, is := was[e.key], t.held[e.key]

@@ -10,7 +10,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// operations compares what both sides say of each pod.
+// operations compares the operations that both sides report for each pod.
 func (c *comparison) operations(theirs, ours said, excused causes, reworded map[key]rewording, began time.Time) error {
 	if !slices.IsSortedFunc(ours.entries, func(a, b entry) int { return cmp.Compare(rank[a.op], rank[b.op]) }) {
 		return fmt.Errorf("the kubelet says %v, wardlet says %v", ops(theirs.entries), ops(ours.entries))
@@ -38,7 +38,7 @@ func (c *comparison) operations(theirs, ours said, excused causes, reworded map[
 				return err
 			}
 			if e.op == api.Add && len(ids) > 0 {
-				delete(c.theirs, k) // it may say so twice of one UID
+				delete(c.theirs, k) // a kubelet may report ADD twice for one UID
 			}
 			if err := e.take(c.theirs); err != nil && len(ids) == 0 {
 				return fmt.Errorf("the kubelet: %w", err)
@@ -48,7 +48,7 @@ func (c *comparison) operations(theirs, ours said, excused causes, reworded map[
 	return nil
 }
 
-// onePod compares what both sides say of one pod.
+// onePod compares the operations that both sides report for one pod.
 func (c *comparison) onePod(theirs, ours []entry, before *held) error {
 	if !slices.Equal(ops(theirs), ops(ours)) {
 		return fmt.Errorf("the kubelet says %v, wardlet says %v", ops(theirs), ops(ours))
@@ -67,8 +67,8 @@ func (c *comparison) onePod(theirs, ours []entry, before *held) error {
 	return nil
 }
 
-// holdTheSame checks that both sides have the same pods wherever no cause for
-// a difference lasts.
+// holdTheSame checks that both sides have the same pods, except where a cause for a difference
+// lasts.
 func (c *comparison) holdTheSame(excused, lasting causes) error {
 	all := keys(c.theirs, c.mixed.stream.held)
 	for _, k := range all {
@@ -110,7 +110,7 @@ func one(entries []entry, op api.Op) bool {
 	return len(entries) == 1 && entries[0].op == op
 }
 
-// keys are those of both maps, in order.
+// keys returns the keys of both maps, sorted.
 func keys[A, B any](a map[key]A, b map[key]B) []key {
 	all := map[key]bool{}
 	for k := range a {

@@ -10,14 +10,14 @@ import (
 	"sync/atomic"
 )
 
-// failure is a history on which the sides differ.
+// failure is a history in which the sides differ.
 type failure struct {
 	seed uint64
 	err  error
 }
 
-// run compares the histories of n seeds from first on, several at a time, and
-// stops soon after limit failures.
+// run compares the histories of n seeds, starting with first, several at a time. It stops soon
+// after limit failures.
 func run(first uint64, n, limit int) (*tally, map[string]int, []failure) {
 	var (
 		mu       sync.Mutex
@@ -58,8 +58,8 @@ func run(first uint64, n, limit int) (*tally, map[string]int, []failure) {
 // tally counts what was compared.
 type tally struct {
 	deliveries int
-	// exact are operations on pods that are the same on both sides, excused
-	// those that belong to a listed difference.
+	// exact counts the operations on pods that are the same on both sides, excused counts the
+	// operations that a listed difference explains.
 	exact, excused int
 	used           map[string]int
 }
@@ -81,7 +81,7 @@ func (t *tally) use(ids ...string) {
 	}
 }
 
-// String is what was compared, for a reader.
+// String describes for a reader what was compared.
 func (t *tally) String() string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%d deliveries compared; %d operations on pods the same, %d of %d excused by a listed difference\n",

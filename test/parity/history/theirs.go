@@ -16,23 +16,22 @@ var rank = map[api.Op]int{
 	api.Restore: 0, api.Remove: 1, api.Add: 2, api.UpdateOp: 3, api.Delete: 4, api.Reconcile: 5,
 }
 
-// said is what one side made of one delivery.
+// said are the operations that one side reported for one delivery.
 type said struct {
 	entries []entry
-	// empty: it said with an ADD of no pods that the source was read.
+	// empty reports whether the side sent an ADD without pods because the source was read.
 	empty bool
-	// first is set on our side where it says that the source was read.
+	// first is set only on our side, if the mux reported that the source was read.
 	first bool
 }
 
-// operations are a kubelet's by our names.
+// operations maps a kubelet's operations to our names.
 var operations = map[kubetypes.PodOperation]api.Op{
 	kubetypes.REMOVE: api.Remove, kubetypes.ADD: api.Add, kubetypes.UPDATE: api.UpdateOp,
 	kubetypes.DELETE: api.Delete, kubetypes.RECONCILE: api.Reconcile,
 }
 
-// ofKubelet takes a kubelet's updates apart. They come one per operation, in
-// order.
+// ofKubelet splits a kubelet's updates into entries. There is one update per operation, in order.
 func ofKubelet(updates []kubelet.Update) (said, error) {
 	var out said
 	last := 0
@@ -53,7 +52,7 @@ func ofKubelet(updates []kubelet.Update) (said, error) {
 	return out, nil
 }
 
-// seenBetween checks the time a kubelet wrote on a pod when it was first seen.
+// seenBetween checks the first-seen time that a kubelet wrote on a pod.
 func (e *entry) seenBetween(from, to time.Time, before *held) error {
 	text := e.pod.Annotations[pod.AnnotationSeen]
 	if before != nil && e.op != api.Add {

@@ -12,10 +12,10 @@ import (
 	"github.com/wardlet/wardlet/core/mux"
 )
 
-// wardlet is one of our muxes with its sources. It outlives restarts of the
-// agent, and what the disk holds does.
+// wardlet is one of our muxes with its sources. Both wardlet and its disk survive restarts of the
+// agent.
 type wardlet struct {
-	// wholeOnly: the sources never give a difference.
+	// wholeOnly: the sources never deliver a difference.
 	wholeOnly bool
 	disk      *memory
 	now       func() time.Time
@@ -26,10 +26,10 @@ type wardlet struct {
 	ended  chan error
 	faults faultLog
 	stream *stream
-	// read are the sources that have given a whole.
+	// read are the sources that have delivered their full content.
 	read map[string]bool
-	// has is what each source's last delivery held, ID to version. It
-	// outlives the agent, so that a difference that comes first says what is gone.
+	// has is the last delivery of each source, ID to version. It survives a restart, so that a
+	// difference that comes first names the removed documents.
 	has map[string]map[string]string
 }
 
@@ -41,7 +41,7 @@ func newWardlet(wholeOnly bool, now func() time.Time) *wardlet {
 	return w
 }
 
-// start starts the agent and returns what it says before any source does.
+// start starts the agent and returns the updates before any source delivers.
 func (w *wardlet) start() ([]api.Update, error) {
 	var configured []mux.Source
 	for _, s := range sources {
@@ -61,12 +61,12 @@ func (w *wardlet) start() ([]api.Update, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	w.cancel, w.ended = cancel, make(chan error, 1)
 	go func(m *mux.Mux) { w.ended <- m.Run(ctx) }(w.mux)
-	// An empty difference changes nothing and comes after the restored pods.
+	// An empty difference changes nothing and is handled after the restored pods.
 	err := w.sinks[file].Apply(ctx, nil, nil)
 	return w.updates(), err
 }
 
-// stop ends the agent; an error is something that it says must not be.
+// stop stops the agent; the error is an unexpected result or a logged error of the mux.
 func (w *wardlet) stop() error {
 	if w.cancel == nil {
 		return nil
@@ -78,7 +78,7 @@ func (w *wardlet) stop() error {
 	return w.faults.err()
 }
 
-// restart ends the agent, starts it again and follows what it restores.
+// restart stops the agent, starts it again and checks what it restores.
 func (w *wardlet) restart(docs ledger) ([]api.Update, error) {
 	if err := w.stop(); err != nil {
 		return nil, err
@@ -90,8 +90,8 @@ func (w *wardlet) restart(docs ledger) ([]api.Update, error) {
 	return updates, w.stream.restart(updates, docs, w.now())
 }
 
-// step delivers and follows what the mux says. docs is what all sources hold
-// then. The error is the first thing wrong of what is ours alone.
+// step delivers a step and follows the updates of the mux. docs is the content of all sources after
+// the step. The error is the first failed check of Wardlet's own rules.
 func (w *wardlet) step(s *step, docs ledger) ([]api.Update, said, error) {
 	var wrong first
 	updates, err := w.deliver(s)
@@ -102,7 +102,7 @@ func (w *wardlet) step(s *step, docs ledger) ([]api.Update, said, error) {
 	return updates, out, wrong.err
 }
 
-// reads checks that a source counts as read from its first whole on.
+// reads checks that a source counts as read from its first full delivery on.
 func (w *wardlet) reads(s *step, seen []string) error {
 	var want []string
 	if w.whole(s) && !w.read[s.source] {
@@ -120,10 +120,10 @@ func (w *wardlet) reads(s *step, seen []string) error {
 	return nil
 }
 
-// whole reports whether the delivery of a step is given as a whole.
+// whole reports whether a step delivers the full content.
 func (w *wardlet) whole(s *step) bool { return w.wholeOnly || !s.difference }
 
-// deliver hands over what a step's source holds and returns what follows.
+// deliver hands over the content of a step's source and returns the updates that follow.
 func (w *wardlet) deliver(s *step) ([]api.Update, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
@@ -157,7 +157,8 @@ func (w *wardlet) deliver(s *step) ([]api.Update, error) {
 	return w.updates(), err
 }
 
-// updates is what the mux has sent. A delivery is sent when it returns.
+// updates returns the updates that the mux has sent. All updates of a delivery are sent when the
+// delivery returns.
 func (w *wardlet) updates() (updates []api.Update) {
 	for {
 		select {

@@ -13,21 +13,21 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// world is what the sources hold while a history is made.
+// world is the content of the sources while a history is generated.
 type world struct {
 	rand   *rand.Rand
 	kinds  map[kind]bool
 	holds  map[string][]document
 	past   map[string][]document
 	edited map[string]int
-	// versions and uids count what was made.
+	// versions and uids count the versions and UIDs generated so far.
 	versions, uids int
 }
 
-// kind is something a history may have in it that makes the two sides differ.
+// kind is a feature of a history that makes the two sides differ.
 type kind string
 
-// The kinds. A history that has none of them must be the same on both sides.
+// The kinds. A history without any of them must be the same on both sides.
 const (
 	duplicates kind = "duplicates"
 	sharedUIDs kind = "shared UIDs"
@@ -41,7 +41,7 @@ const (
 
 var kinds = []kind{duplicates, sharedUIDs, renames, identities, unreadable, rewordings, early, restarts}
 
-// generate makes the history of a seed. Half of them have no kind.
+// generate makes the history of a seed. Half of the histories have no kind.
 func generate(seed uint64) *history {
 	w := &world{
 		rand: rand.New(rand.NewPCG(seed, 0)), kinds: map[kind]bool{}, edited: map[string]int{},
@@ -72,7 +72,7 @@ func generate(seed uint64) *history {
 
 func (w *world) now() time.Time { return time.Unix(1_760_000_000, 0).UTC() }
 
-// change does one thing to what a source holds.
+// change makes one change to the content of a source.
 func (w *world) change(source string) {
 	all := w.holds[source]
 	if len(all) == 0 || w.rand.IntN(6) == 0 {
@@ -100,7 +100,7 @@ func (w *world) change(source string) {
 	}
 }
 
-// special does what only some kinds of history have.
+// special makes a change that only histories of some kinds contain.
 func (w *world) special(source string, i int) {
 	all := w.holds[source]
 	switch k := pick(w.rand, kinds...); {
@@ -143,7 +143,7 @@ func (w *world) special(source string, i int) {
 	}
 }
 
-// put makes a new version of a document. One that cannot be read is mended.
+// put makes a new version of a document. An unreadable document becomes readable.
 func (w *world) put(source string, i int, change func(*v1.Pod) *v1.Pod) {
 	at := &w.holds[source][i]
 	p := at.raw
@@ -154,8 +154,8 @@ func (w *world) put(source string, i int, change func(*v1.Pod) *v1.Pod) {
 	*at = newDocument(source, at.id, strconv.Itoa(w.versions), change(p))
 }
 
-// mended returns a pod for a document that cannot be read: one that it had before
-// if no document has its name or UID now, else a new one.
+// mended returns a pod for an unreadable document: a pod that the document had before if no
+// document has its name or UID now, else a new pod.
 func (w *world) mended(source, id string) *v1.Pod {
 	for _, d := range w.past[source] {
 		if d.id == id && d.raw != nil && !w.named(source, name(d.raw)) && !w.has(d.raw.UID) {
@@ -165,8 +165,7 @@ func (w *world) mended(source, id string) *v1.Pod {
 	return w.newPod(w.newName(source), w.newUID())
 }
 
-// add adds a pod: a new one, or one that was there before, in the document
-// that it had or in another.
+// add adds a pod: a new pod, or a pod that was there before, in its former document or in another.
 func (w *world) add(source string) {
 	if past := w.past[source]; len(past) > 0 && w.rand.IntN(3) == 0 {
 		d := pick(w.rand, past...)
@@ -194,14 +193,14 @@ func (w *world) insert(source string, p *v1.Pod) {
 	w.holds[source] = slices.Insert(w.holds[source], at, d)
 }
 
-// replace sets another UID of a pod, as an edited manifest has.
+// replace returns a pod with a new UID, as in an edited manifest.
 func (w *world) replace(p *v1.Pod) *v1.Pod {
 	p = w.edit(p)
 	p.UID = w.newUID()
 	return p
 }
 
-// move sets another place of a document, as a renamed file has.
+// move changes the ID of a document, as a renamed file does.
 func (w *world) move(source string, i int) {
 	d := w.holds[source][i]
 	if d.raw == nil || source == apiSource {
@@ -212,7 +211,7 @@ func (w *world) move(source string, i int) {
 	w.insert(source, d.raw)
 }
 
-// rename sets another name or namespace of a pod and leaves its UID.
+// rename changes the name or namespace of a pod and keeps its UID.
 func (w *world) rename(source string, i int) {
 	d := w.holds[source][i]
 	if d.raw == nil {
@@ -234,7 +233,7 @@ func (w *world) newUID() types.UID {
 	return types.UID(fmt.Sprintf("uid-%d", w.uids))
 }
 
-// newName is a name that no pod of the source has now.
+// newName returns a name that no pod of the source has now.
 func (w *world) newName(source string) types.NamespacedName {
 	for {
 		n := types.NamespacedName{
@@ -247,8 +246,8 @@ func (w *world) newName(source string) types.NamespacedName {
 	}
 }
 
-// newID is the ID of a new document: that of the object where the source is an
-// API server, else that of a file or an item, which sorts anywhere.
+// newID returns the ID of a new document: the ID of the object if the source is an API server, else
+// the ID of a file or an item, which sorts at any position.
 func (w *world) newID(source string, p *v1.Pod) (string, bool) {
 	if source == apiSource {
 		id := p.Namespace + "/" + p.Name

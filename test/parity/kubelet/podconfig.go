@@ -14,7 +14,7 @@ import (
 	kubetypes "k8s.io/kubernetes/pkg/kubelet/types"
 )
 
-// Update is what the pod config hands on at once.
+// Update is one update that the pod config sends.
 type Update = kubetypes.PodUpdate
 
 // PodConfig is a kubelet's pod config with its sources.
@@ -25,14 +25,14 @@ type PodConfig struct {
 	cancel  context.CancelFunc
 }
 
-// source is the way in of one source. The type of what its channel carries is
-// the package's own, so the channel itself cannot be named here.
+// source is the input of one source. Its channel cannot be stored here, because the element type is
+// private to the package config.
 type source struct {
 	send func([]*v1.Pod)
 	end  func()
 }
 
-// New makes a pod config that waits for the named sources.
+// New returns a pod config that expects the named sources.
 func New(names ...string) *PodConfig {
 	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), logr.Discard()))
 	k := &PodConfig{
@@ -54,20 +54,20 @@ func wayIn[U ~struct{ Pods []*v1.Pod }](to chan<- U) source {
 	}
 }
 
-// Send hands over everything a source holds and returns when the source's
-// goroutine has taken it. The pod config keeps and changes the pods.
+// Send sends the full content of a source and returns when the source's goroutine has received it.
+// The pod config keeps and changes the pods.
 func (k *PodConfig) Send(source string, pods []*v1.Pod) { k.sources[source].send(pods) }
 
-// Updates is what the pod config hands on. It holds 50 updates; the pod config
-// waits while it is full.
+// Updates returns the channel of the pod config's updates. It holds 50 updates; the pod config
+// blocks while it is full.
 func (k *PodConfig) Updates() <-chan Update { return k.config.Updates() }
 
-// Deliver hands over everything a source holds, returns when it has been
-// merged, and returns what followed from it. The pods are copied.
+// Deliver sends the full content of a source, waits until it is merged, and returns the updates
+// that follow. The pods are copied.
 //
-// A channel of a source has no buffer, and the goroutine that reads it merges
-// before it reads again. So when a second snapshot has been taken, the first
-// is merged. The second is one that changes nothing.
+// A source's channel has no buffer, and the goroutine that reads it merges a snapshot before it
+// reads the next. So once it has received a second snapshot, the first is merged. The second
+// snapshot is one that changes nothing.
 func (k *PodConfig) Deliver(source string, pods []*v1.Pod) []Update {
 	k.Send(source, copies(pods))
 	k.Send(source, copies(settled(pods)))
@@ -82,9 +82,9 @@ func (k *PodConfig) Deliver(source string, pods []*v1.Pod) []Update {
 	}
 }
 
-// settled is the snapshot that changes nothing after pods has been merged: of
-// pods with one name the first, as the pod config has it, and of those that
-// then share a UID the last, since they were merged into one object in turn.
+// settled returns the snapshot that changes nothing after pods has been merged. Of pods with one
+// name it has the first, as the pod config does. If some of these share a UID, it has the last,
+// because the pod config merged them into one object in turn.
 func settled(pods []*v1.Pod) []*v1.Pod {
 	names := map[types.NamespacedName]bool{}
 	at := map[types.UID]int{}
@@ -113,10 +113,10 @@ func copies(pods []*v1.Pod) []*v1.Pod {
 	return out
 }
 
-// SeenAll reports whether every source has given a snapshot.
+// SeenAll reports whether every source has sent a snapshot.
 func (k *PodConfig) SeenAll() bool { return k.config.SeenAllSources(sets.New(k.names...)) }
 
-// Stop ends the goroutines of the sources. Nothing may be delivered then.
+// Stop terminates the goroutines of the sources. Nothing may be delivered after Stop.
 func (k *PodConfig) Stop() {
 	k.cancel()
 	for _, s := range k.sources {
@@ -124,7 +124,7 @@ func (k *PodConfig) Stop() {
 	}
 }
 
-// ignoredStartup ignores when pods from the API server are first seen.
+// ignoredStartup ignores the first-seen times of pods from the API server.
 type ignoredStartup struct{}
 
 func (ignoredStartup) ObservedPodOnWatch(*v1.Pod, time.Time) {}

@@ -26,9 +26,9 @@ func ops(updates []kubelet.Update) (ops []kubetypes.PodOperation) {
 	return ops
 }
 
-// Each delivery's updates are all there when Deliver returns, and nothing of
-// it comes with a later one, also where a snapshot names one UID or one name
-// twice and is no fixed point of the merge.
+// TestADeliveryIsCompleteAndAlone checks that Deliver returns all updates of a delivery, and that
+// no update comes with a later delivery. This holds even if a snapshot names one UID or one name
+// twice, so that merging it again would change something.
 func TestADeliveryIsCompleteAndAlone(t *testing.T) {
 	t.Parallel()
 	a, b := named("1", "a", "x"), named("2", "b", "x")

@@ -19,10 +19,10 @@ import (
 type subject struct {
 	text []byte
 	at   place
-	// theirs are the kubelet's pods, err is its refusal.
+	// theirs are the kubelet's pods, err is the error if it refuses the manifest.
 	theirs []*v1.Pod
 	err    error
-	// ours are Wardlet's pods, faults its refusals.
+	// ours are Wardlet's pods, faults are the errors of the documents that it refuses.
 	ours   []*v1.Pod
 	faults []*api.DocumentError
 }
@@ -34,12 +34,12 @@ func answers(text []byte, at place) *subject {
 	return &s
 }
 
-// maxRounds is how often something may be taken out of a manifest.
+// maxRounds is how often a difference may be removed from a manifest.
 const maxRounds = 40
 
-// compare holds the answers to a manifest against each other. A difference
-// that no line of the document explains is an error. What is explained is
-// taken out and the rest compared again, so that no difference hides another.
+// compare compares the two answers to a manifest. A difference that no line of docs/differences.md
+// explains is an error. An explained difference is removed and the rest compared again, so that no
+// difference hides another.
 func (u *uses) compare(s *subject, round int) error {
 	if round > maxRounds {
 		return fmt.Errorf("still different after %d rounds; at last of\n%s", maxRounds, excerpt(s.text))
@@ -66,8 +66,8 @@ func (u *uses) compare(s *subject, round int) error {
 	}
 }
 
-// compareStream takes several YAML documents: a kubelet must make of them what
-// it makes of the first, Wardlet what it makes of each.
+// compareStream compares several YAML documents. A kubelet must make the same pods of the stream as
+// of its first document, Wardlet the same pods as of all documents.
 func (u *uses) compareStream(s *subject, parts [][]byte, round int) error {
 	var each []*subject
 	var ours []*v1.Pod
@@ -77,8 +77,8 @@ func (u *uses) compareStream(s *subject, parts [][]byte, round int) error {
 		each, ours, faults = append(each, one), append(ours, one.ours...), faults+len(one.faults)
 	}
 	first := each[0]
-	// A kubelet takes a text for JSON as a whole, and its parser of YAML reads
-	// ahead: characters that it does not take spoil the first document too.
+	// If a text begins like JSON, a kubelet reads it as a whole. Its YAML parser reads ahead:
+	// characters that it rejects make it refuse the first document, too.
 	whole := bytes.HasPrefix(bytes.TrimSpace(s.text), []byte("{")) || s.err != nil && strings.Contains(s.err.Error(), "control characters") ||
 		!utf8.Valid(s.text)
 	if (s.err == nil) != (first.err == nil) && (!whole || s.err == nil) {
@@ -102,8 +102,8 @@ func (u *uses) compareStream(s *subject, parts [][]byte, round int) error {
 	return nil
 }
 
-// compareList takes the lists that a kubelet refuses as a whole. done is false
-// where it took the list, and where the document is none.
+// compareList handles lists that a kubelet refuses as a whole. done is false if the kubelet accepts
+// the list, or if the document is not a list.
 func (u *uses) compareList(s *subject, round int) (done bool, err error) {
 	if s.err == nil || len(s.ours) == 0 && len(s.faults) > 0 {
 		return false, nil
@@ -141,7 +141,7 @@ func (u *uses) compareList(s *subject, round int) (done bool, err error) {
 	return false, nil
 }
 
-// listOf reads a list of the API, nil where the text is none.
+// listOf parses a list of the API; it returns nil if the text is not one.
 func listOf(text []byte) map[string]any {
 	doc, err := treeOf(text)
 	if err != nil || doc["apiVersion"] != "v1" {
@@ -150,8 +150,7 @@ func listOf(text []byte) map[string]any {
 	return doc
 }
 
-// exactly compares pods field by field; quantities by value and by how they
-// are written.
+// exactly compares pods field by field. Quantities must have the same value and the same spelling.
 var exactly = cmp.Comparer(func(a, b resource.Quantity) bool { return a.Cmp(b) == 0 && a.String() == b.String() })
 
 func (u *uses) comparePods(s *subject) error {
@@ -174,13 +173,13 @@ func (u *uses) comparePods(s *subject) error {
 
 var nextFault = regexp.MustCompile(`; line \d+: `)
 
-// list returns the single faults that a refusal tells.
+// faultsOf returns the single faults that a refusal lists.
 func faultsOf(e *api.DocumentError) []string {
 	return nextFault.Split(strings.TrimSuffix(e.Err.Error(), "; and more"), -1)
 }
 
-// explainRefusal takes what a kubelet accepts and Wardlet does not: each fault
-// must be known, and without what is at fault the manifest is compared again.
+// explainRefusal handles a manifest that a kubelet accepts and Wardlet refuses. A listed difference
+// must explain each fault. It removes the faults and compares the manifest again.
 func (u *uses) explainRefusal(s *subject, round int) error {
 	doc, err := treeOf(s.text)
 	if err != nil {
@@ -208,8 +207,8 @@ func (u *uses) explainRefusal(s *subject, round int) error {
 	return u.compare(answers(after, s.at), round+1)
 }
 
-// explain finds the line of the document that explains a fault, and the path
-// of what is at fault, empty where the form of the text is.
+// explain returns the difference that explains a fault, and the path of the field at fault; the
+// path is empty if the fault is in the form of the text.
 func explain(s *subject, fault string) (*difference, string) {
 	for i := range differences {
 		d := &differences[i]
@@ -227,7 +226,7 @@ func explain(s *subject, fault string) (*difference, string) {
 	return nil, ""
 }
 
-// explainAcceptance takes what Wardlet accepts and a kubelet does not.
+// explainAcceptance handles a manifest that Wardlet accepts and a kubelet refuses.
 func (u *uses) explainAcceptance(s *subject) error {
 	for i := range differences {
 		d := &differences[i]

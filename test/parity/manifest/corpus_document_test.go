@@ -2,7 +2,7 @@ package manifest
 
 import "strings"
 
-// verdicts of a case, on a kubelet.
+// The verdicts of a kubelet on a case.
 const (
 	taken   = "taken"
 	refused = "refused"
@@ -11,15 +11,15 @@ const (
 // documentCase is a whole text.
 type documentCase struct {
 	rule, text string
-	// kubelet says what a kubelet makes of it as a file and over HTTP: taken
-	// or refused.
+	// file and http are the verdicts of a kubelet on the text as a file and over HTTP: taken or
+	// refused.
 	file, http string
-	// differs are the lines of docs/differences.md that must have been needed
-	// in either.
+	// differs are the lines of docs/differences.md that the comparison must have used for the file
+	// or over HTTP.
 	differs []string
 }
 
-// item is a pod in a list, without and with its kind.
+// item returns a pod of a list, without its kind.
 func item(name string) string {
 	return "- metadata: {name: " + name + "}\n  spec: {containers: [{name: c, image: i}]}\n"
 }
@@ -168,8 +168,8 @@ var documentCases = []documentCase{
 	{"a Binding, whose fields resemble a pod's", "apiVersion: v1\nkind: Binding\nmetadata: {name: web}\ntarget: {name: a}\n", refused, refused, nil},
 }
 
-// notHonoured are fields of the Pod API that say something a kubelet takes and
-// this version does not honour.
+// notHonoured are fields of the Pod API that a kubelet accepts and this version of Wardlet does not
+// support.
 var notHonoured = []fieldCase{
 	of("metadata.ownerReferences", "[{apiVersion: v1, kind: Node, name: a, uid: b}]", "[]"),
 	of("metadata.finalizers", "[example.com/a]", "[]"),
@@ -193,7 +193,7 @@ func of(path string, differs ...string) fieldCase {
 	return c
 }
 
-// emptyWords are fields in which an empty string is a value for a kubelet.
+// emptyWords are fields in which a kubelet accepts an empty string as a value.
 var emptyWords = []fieldCase{
 	{path: "spec.runtimeClassName", invalid: []string{`""`}},
 	{path: "spec.hostnameOverride", invalid: []string{`""`}},

@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// full says something in every field that is honoured and changes with its
-// value.
+// full sets every supported field to a value that changes the pod.
 const full = `
 apiVersion: v1
 kind: Pod
@@ -97,17 +96,16 @@ spec:
 
 const minimal = "apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec: {containers: [{name: c, image: i}]}\n"
 
-// fieldCase is a field of a document, and what may stand in it, as YAML.
+// fieldCase is a field of a document and the values it may have, as YAML.
 type fieldCase struct {
 	path string
-	// valid values are taken by a kubelet, and by Wardlet unless the value
-	// stands in differs. invalid ones are refused by both, with the same
-	// exception.
+	// valid values are accepted by a kubelet. Wardlet accepts them, too, unless differs has the
+	// value. invalid values are refused by both, again unless differs has the value.
 	valid, invalid []string
-	// differs are the values that the two treat differently, with the lines
-	// of docs/differences.md that say so.
+	// differs maps the values that the two treat differently to the lines of docs/differences.md
+	// that explain it.
 	differs map[string]string
-	// with are other fields that the values need, as path and YAML.
+	// with are other fields that the values require, as path and YAML.
 	with [][2]string
 }
 

@@ -2,7 +2,7 @@ package manifest
 
 import "strings"
 
-// identityCases say who the processes of a pod are, and what they may do.
+// identityCases are the fields that set the users and the privileges of a pod's processes.
 var identityCases = func() []fieldCase {
 	ids := func(path string) fieldCase {
 		return fieldCase{path: path, valid: []string{"0", "7", "2147483647", "null"}, invalid: []string{"-1", "2147483648", `"7"`, "1.5"}}
@@ -38,7 +38,8 @@ var identityCases = func() []fieldCase {
 	)
 }()
 
-// nameCases say what a pod is called, which names it looks up where, and what its variables take from it.
+// nameCases are the fields for the pod's host name, for its DNS, and for variables with fields of
+// the pod.
 var nameCases = func() []fieldCase {
 	const (
 		env   = "spec.containers[0].env[0]"

@@ -1,6 +1,6 @@
 package manifest
 
-// objectCases say what a pod takes from ConfigMaps, Secrets and itself.
+// objectCases are the fields that use ConfigMaps, Secrets and the pod itself.
 var objectCases = func() []fieldCase {
 	const (
 		env       = "spec.containers[0].env[0]"
@@ -9,7 +9,8 @@ var objectCases = func() []fieldCase {
 		projected = volume + ".projected"
 		source    = projected + ".sources[0]"
 	)
-	// named are values that Wardlet takes and a kubelet would if it might.
+	// named are values that Wardlet accepts. A kubelet would accept them if static pods might name
+	// such objects.
 	named := func(values ...string) map[string]string {
 		m := map[string]string{}
 		for _, v := range values {

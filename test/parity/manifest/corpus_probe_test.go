@@ -2,7 +2,7 @@ package manifest
 
 import "slices"
 
-// within is a case of a field below another one, which says base.
+// within returns a case of a field below parent, which has the value base.
 func within(parent, base, path string, valid, invalid []string) fieldCase {
 	return fieldCase{path: parent + "." + path, with: [][2]string{{parent, base}}, valid: valid, invalid: invalid}
 }
@@ -23,7 +23,7 @@ var (
 	notText    = []string{"7", "[]"}
 )
 
-// httpCases are those of an HTTP request.
+// httpCases are the cases of an HTTP request.
 func httpCases(parent string) []fieldCase {
 	const base = "{httpGet: {port: 80}}"
 	const more = "{httpGet: {port: 80, httpHeaders: [{name: A, value: b}]}}"
@@ -38,7 +38,7 @@ func httpCases(parent string) []fieldCase {
 	}
 }
 
-// probeCases are those of one of a container's probes.
+// probeCases are the cases of one of a container's probes.
 func probeCases(kind string) []fieldCase {
 	parent := "spec.containers[0]." + kind
 	const base, grpc = "{tcpSocket: {port: 80}}", "{grpc: {port: 80}}"
@@ -66,7 +66,7 @@ func probeCases(kind string) []fieldCase {
 	return append(cases, httpCases(parent)...)
 }
 
-// hookCases are those of one of a container's hooks.
+// hookCases are the cases of one of a container's hooks.
 func hookCases(kind string) []fieldCase {
 	parent := "spec.containers[0].lifecycle." + kind
 	const base, sleep = "{tcpSocket: {port: 80}}", "{sleep: {seconds: 3}}"
@@ -82,7 +82,7 @@ func hookCases(kind string) []fieldCase {
 	return append(cases, httpCases(parent)...)
 }
 
-// kindCases are those of init containers, and of when containers start again.
+// kindCases are the cases of init containers and of restart rules of containers.
 var kindCases = []fieldCase{
 	{
 		path:  "spec.initContainers",
@@ -108,7 +108,7 @@ var kindCases = []fieldCase{
 	{path: "spec.containers[0].restartPolicyRules", invalid: []string{"[{action: Restart, exitCodes: {operator: In, values: [1]}}]"}},
 }
 
-// restart is a case of a container with a rule.
+// restart returns a case of a container with a restart rule.
 func restart(path string, valid, invalid []string) fieldCase {
 	return fieldCase{path: "spec.containers[0]." + path, valid: valid, invalid: invalid, with: [][2]string{
 		{"spec.containers[0].restartPolicy", "Never"},

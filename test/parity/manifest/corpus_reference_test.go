@@ -1,8 +1,8 @@
 package manifest
 
-// referenceCases are the API objects that no static pod may ask for, as a
-// kubelet calls them, and a field that does; objectCases have those that a node
-// may have without an API server.
+// referenceCases are the API objects that no static pod may reference, as a kubelet calls them,
+// with a field that references each. objectCases has the objects that a node may have without an
+// API server.
 var referenceCases = []struct {
 	object, path, value string
 	with                [][2]string

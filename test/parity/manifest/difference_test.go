@@ -16,32 +16,31 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// ofLocalObject is what a kubelet says of a valid pod that names an object that a node may have without an API server.
+// ofLocalObject matches a kubelet's error for an otherwise valid pod that references an object that
+// a node may have without an API server.
 var ofLocalObject = regexp.MustCompile(`static pods may not reference (?:secrets|configmaps)$`)
 
-// difference is a line of docs/differences.md, section Manifests, as a
-// predicate. Which of its functions are set says where it may apply.
+// difference is a line of docs/differences.md, section Manifests, as a predicate. The functions
+// that are set decide where the difference may apply.
 type difference struct {
 	id string
-	// pods recognises the difference in two accepted pods and takes it out of
-	// both.
+	// pods recognises the difference in two accepted pods and removes it from both.
 	pods func(s *subject, theirs, ours *v1.Pod) bool
-	// fault matches what Wardlet says of a document that a kubelet takes; its
-	// first group is the path of the field at fault. check then tells whether
-	// it says the truth.
+	// fault matches Wardlet's error about a document that a kubelet accepts; its first group is the
+	// path of the field at fault. check then reports whether the error is true.
 	fault *regexp.Regexp
 	check func(s *subject, match []string) bool
-	// mend takes out what is at fault; nil is to remove the field.
+	// mend repairs the document; nil removes the field at fault.
 	mend func(doc map[string]any)
-	// accepts recognises a document that only Wardlet takes.
+	// accepts recognises a document that only Wardlet accepts.
 	accepts func(s *subject) bool
 }
 
 var hex32 = regexp.MustCompile(`^[0-9a-f]{32}$`)
 
 var (
-	// structural are the lines that the comparison counts as it takes a
-	// manifest apart, ofUIDs those with a test of their own.
+	// structural are the lines that the comparison counts while it splits a manifest. ofUIDs are
+	// the lines with a test of their own.
 	structural = []string{"multi-document", "list-in-file", "list-kind", "bad-item"}
 	ofUIDs     = []string{"uid-http-node", "uid-path"}
 )
@@ -101,7 +100,7 @@ var differences = []difference{
 		check: func(_ *subject, m []string) bool { return !documented(m[1], m[2]) },
 	},
 	{
-		// A kubelet takes an empty name for none.
+		// A kubelet treats an empty name like no name.
 		id:    "unsupported-field",
 		fault: regexp.MustCompile(`^(\S+): static pods may not reference `),
 		check: func(_ *subject, m []string) bool { return !documented(m[1], "") },
@@ -133,7 +132,7 @@ var differences = []difference{
 		},
 	},
 	{
-		// The reader of kinds does not tell letters apart.
+		// The decoder of kinds ignores the case of letters.
 		id:    "kind-letters",
 		fault: regexp.MustCompile(`^(?:apiVersion|kind) is (?:missing; a pod has apiVersion v1 and kind Pod(?:, did you mean \S+ by \S+\?)?|empty; a pod has kind Pod)$`),
 		check: func(s *subject, _ []string) bool { return respelled(s.text) > 0 },
@@ -188,7 +187,7 @@ var differences = []difference{
 		},
 	},
 	{
-		// Whatever is wrong with such text.
+		// Any fault of such a text.
 		id: "after-the-end", fault: regexp.MustCompile(`^`),
 		check: func(s *subject, _ []string) bool {
 			before, _, ended := strings.Cut(string(s.text), "\n...")

@@ -17,12 +17,11 @@ import (
 	sigsyaml "sigs.k8s.io/yaml"
 )
 
-// What the predicates ask about a document, and how they take a difference
-// out of it. Each answer comes from the API's own code or from a document,
-// never from Wardlet.
+// The functions below answer what the predicates ask about a document, and remove differences from
+// a document. Each answer comes from the API's own code or from a document, never from Wardlet.
 
-// respell writes apiVersion and kind as they are written, and tells how many
-// were not.
+// respell corrects the case of letters in the keys apiVersion and kind, and returns how many keys
+// it corrected.
 func respell(doc map[string]any) int {
 	changed := 0
 	for key, v := range doc {
@@ -45,8 +44,8 @@ func respelled(text []byte) int {
 	return respell(doc)
 }
 
-// sameForm writes the kubelet's quantities as Wardlet's are written where they
-// are equal, and reports whether some were written otherwise.
+// sameForm replaces the kubelet's quantities by Wardlet's where they are equal but spelled
+// differently, and reports whether it replaced any.
 func sameForm(k, w *v1.Pod) bool {
 	changed := false
 	same := func(k, w *resource.Quantity) {
@@ -74,7 +73,8 @@ func sameForm(k, w *v1.Pod) bool {
 	return changed
 }
 
-// tolerating are the tolerations of a pod in a file that says these.
+// tolerating returns the tolerations that a pod from a file gets if the file has the tolerations
+// said.
 func tolerating(said []v1.Toleration) []v1.Toleration {
 	all := v1.Toleration{Operator: v1.TolerationOpExists, Effect: v1.TaintEffectNoExecute}
 	out, found := slices.Clone(said), false
@@ -91,8 +91,7 @@ func tolerating(said []v1.Toleration) []v1.Toleration {
 	return out
 }
 
-// systemPriority is that of a class which every cluster has, by the API's own
-// table.
+// systemPriority returns the priority of a class that every cluster has, from the API's own table.
 func systemPriority(class string) int32 {
 	for _, c := range scheduling.SystemPriorityClasses() {
 		if c.Name == class {
@@ -102,7 +101,7 @@ func systemPriority(class string) int32 {
 	return 0
 }
 
-// prune takes out what is nested deeper.
+// prune removes everything nested deeper than levels.
 func prune(v any, levels int) any {
 	if levels == 0 {
 		return nil
@@ -120,12 +119,12 @@ func prune(v any, levels int) any {
 	return v
 }
 
-// flowYAML reports whether a kubelet takes the text for JSON, which it is not.
+// flowYAML reports whether a kubelet reads the text as JSON although it is not JSON.
 func flowYAML(s *subject) bool {
 	return strings.HasPrefix(strings.TrimSpace(string(s.text)), "{") && !json.Valid(s.text)
 }
 
-// unhuge takes out the numbers that are too great for a computer's.
+// unhuge removes the numbers that are too large for a computer's numbers.
 func unhuge(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -144,8 +143,7 @@ func unhuge(v any) any {
 	return v
 }
 
-// sameAsYAML reports whether a kubelet takes the same document written as
-// block YAML.
+// sameAsYAML reports whether a kubelet accepts the same document written as block YAML.
 func sameAsYAML(s *subject) bool {
 	doc, err := treeOf(documents(s.text)[0])
 	if err != nil {
@@ -160,8 +158,7 @@ func inList(s *subject, _ []string) bool {
 	return err == nil && doc["kind"] == "PodList"
 }
 
-// treeOf reads a document as a kubelet does: as JSON where it begins as JSON
-// does.
+// treeOf parses a document as a kubelet does: valid JSON as JSON, any other text as YAML.
 func treeOf(text []byte) (map[string]any, error) {
 	if !json.Valid(text) {
 		return tree(text)
@@ -179,8 +176,7 @@ func toJSON(text []byte) ([]byte, error) {
 	return sigsyaml.YAMLToJSON(text)
 }
 
-// unknown reports whether the API's own strict decoder does not know the field
-// either.
+// unknown reports whether the API's own strict decoder also rejects the field as unknown.
 func unknown(text []byte, path string) bool {
 	js, err := toJSON(text)
 	if err != nil {
@@ -208,7 +204,7 @@ func unknown(text []byte, path string) bool {
 	return false
 }
 
-// duplicated reports whether a key stands twice in one object.
+// duplicated reports whether an object has a key twice.
 func duplicated(text []byte) bool {
 	if json.Valid(text) {
 		strict, err := kjson.UnmarshalStrict(text, &map[string]any{})
@@ -218,8 +214,8 @@ func duplicated(text []byte) bool {
 	return err != nil && strings.Contains(err.Error(), "already set in map")
 }
 
-// anywhere reports whether every text under the key, in metadata of the
-// document or of an item, has the form.
+// anywhere reports whether all strings under the key match the form, in the metadata of the
+// document and of its items.
 func anywhere(text []byte, key string, form *regexp.Regexp) bool {
 	doc, err := treeOf(text)
 	if err != nil {
@@ -260,8 +256,8 @@ var supportedFields = sync.OnceValue(func() map[string][]string {
 	return rows
 })
 
-// documented reports whether docs/supported-fields.md says that the field may
-// have the value; no value stands for any.
+// documented reports whether docs/supported-fields.md lists the field with the value; an empty
+// value matches any.
 func documented(path, value string) bool {
 	for row, only := range supportedFields() {
 		pattern := patternOf(path)

@@ -26,11 +26,11 @@ func tryDecodePodList(klog.Logger, []byte, func(klog.Logger, *internal.Pod) erro
 //go:linkname applyDefaults k8s.io/kubernetes/pkg/kubelet/config.applyDefaults
 func applyDefaults(logger klog.Logger, p *internal.Pod, source string, isFile bool, node types.NodeName) error
 
-// A kubelet does so before it reads any source.
+// A kubelet initializes its capabilities before it reads any source.
 func init() { capabilities.Initialize(capabilities.Capabilities{AllowPrivileged: true}) }
 
-// place is where a manifest comes from and who reads it. Kind is
-// api.KindFile or api.KindHTTP, and the source's name.
+// place is the origin of a manifest and the node that reads it. kind is api.KindFile or
+// api.KindHTTP, and also the source's name.
 type place struct{ kind, path, node string }
 
 var (
@@ -38,9 +38,9 @@ var (
 	aURL  = place{api.KindHTTP, "http://127.0.0.1/pods", "node-1"}
 )
 
-// kubelet returns the pods a kubelet's source makes of a manifest. A file holds
-// a pod; an answer over HTTP is tried as a list where it is not even a bad
-// pod. config.source is put in here: a kubelet's mux does that.
+// kubelet returns the pods that a kubelet's source makes of a manifest. A file has one pod. An
+// answer over HTTP is parsed as a list only if it cannot be parsed as a pod. kubelet adds the
+// annotation config.source, as a kubelet's mux does.
 func kubelet(text []byte, at place) ([]*v1.Pod, error) {
 	defaults := func(logger klog.Logger, p *internal.Pod) error {
 		return applyDefaults(logger, p, at.path, at.kind == api.KindFile, types.NodeName(at.node))
@@ -73,8 +73,8 @@ func marked(pods []*v1.Pod, at place) []*v1.Pod {
 	return pods
 }
 
-// wardlet returns the pods and the refusals of core/pod. Documents that only
-// hold their file back are neither.
+// wardlet returns the pods and the refusals of core/pod. A document that only holds its file back
+// counts as a refusal only if no refusal precedes it.
 func wardlet(text []byte, at place) (pods []*v1.Pod, refused []*api.DocumentError) {
 	for _, d := range manifest.Decode(text, manifest.DecodeFrom{Source: at.kind, Kind: at.kind, File: at.path, NodeName: at.node}) {
 		switch {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestCorpus compares every manifest of the corpus, as a file and over HTTP,
-// and holds both against what the corpus says of it.
+// TestCorpus compares every manifest of the corpus, as a file and over HTTP, and compares both
+// answers with the verdicts of the corpus.
 func TestCorpus(t *testing.T) {
 	all := newUses()
 	t.Run("fields", func(t *testing.T) {
@@ -114,7 +114,7 @@ func (c *fieldCase) manifests(t *testing.T) []manifestCase {
 
 func (c *manifestCase) check(t *testing.T, at place, all *uses) {
 	t.Helper()
-	// Half of the corpus is JSON: a kubelet reads that another way.
+	// Half of the corpus is JSON, because a kubelet parses JSON in another way.
 	s := answers(render(c.doc, at == aURL), at)
 	if got := verdictOf(s.err); got != c.verdict {
 		t.Errorf("%s: %s by a kubelet, the corpus says %s: %v", at.kind, got, c.verdict, s.err)
@@ -170,8 +170,8 @@ var (
 	only    = flag.Int64("mutant", -1, "compare this mutant only, and show it")
 )
 
-// TestMutants compares manifests made from the corpus at random, reproducibly:
-// the same seed makes the same ones.
+// TestMutants compares manifests made from the corpus at random: the same seed makes the same
+// manifests.
 func TestMutants(t *testing.T) {
 	all := newUses()
 	if *only >= 0 {
@@ -208,7 +208,7 @@ func (m *mutant) check(t *testing.T, number uint64, all *uses) {
 	}
 }
 
-// FuzzManifest compares whatever the fuzzer makes of the corpus.
+// FuzzManifest compares the manifests that the fuzzer makes of the corpus.
 func FuzzManifest(f *testing.F) {
 	for _, text := range ancestors().texts {
 		f.Add([]byte(text), true)

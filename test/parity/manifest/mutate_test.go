@@ -7,14 +7,13 @@ import (
 	"sync"
 )
 
-// mutant is a manifest that random steps made of one of the corpus.
+// mutant is a manifest that random steps made from a manifest of the corpus.
 type mutant struct {
 	text []byte
 	at   place
 }
 
-// grow makes the mutant of a number: the same for the same seed and number, so
-// long as the corpus is.
+// grow returns the mutant with a number. It is the same for the same seed, number and corpus.
 func grow(seed, number uint64) mutant {
 	r := rand.New(rand.NewPCG(seed, number))
 	m := mutant{at: kinds[r.IntN(len(kinds))]}
@@ -45,13 +44,12 @@ func pick[T any](r *rand.Rand, from []T) T { return from[r.IntN(len(from))] }
 
 type stock struct {
 	texts []string
-	// docs are those of the texts that are documents, good are those that a
-	// kubelet takes.
+	// docs are the parsed texts that are documents. good are the documents that a kubelet accepts.
 	docs, good []map[string]any
 }
 
-// ancestors are what mutants are made of: the documents of the corpus that are
-// not too long, those of its files and what kubectl writes.
+// ancestors are the manifests from which mutants are made: the documents of the corpus that are not
+// too long, the files of the corpus and the output of kubectl.
 var ancestors = sync.OnceValue(func() stock {
 	s := stock{texts: []string{full, minimal}}
 	for _, c := range documentCases {

@@ -12,12 +12,12 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// spot is a value within a document, and what it stands in.
+// spot is a value within a document, and the object or list that holds the value.
 type spot struct {
 	in   any // the object or list that holds it
 	key  string
 	at   int
-	typ  reflect.Type // the API's type of the value, nil where it has none
+	typ  reflect.Type // the API's type of the value, nil if the value has none
 	self any
 }
 
@@ -30,7 +30,7 @@ func (s *spot) set(v any) {
 	}
 }
 
-// cutTree changes one thing in a document.
+// cutTree makes one random change in a document.
 func cutTree(r *rand.Rand, doc map[string]any) {
 	spots := spotsOf(doc)
 	s := pick(r, spots)
@@ -69,7 +69,7 @@ func cutTree(r *rand.Rand, doc map[string]any) {
 	}
 }
 
-// insert puts a field of the API into an object that may have it.
+// insert adds a field of the API to an object that may have the field.
 func insert(r *rand.Rand, spots []spot) {
 	objects := slices.DeleteFunc(slices.Clone(spots), func(s spot) bool {
 		_, object := s.self.(map[string]any)
@@ -84,8 +84,7 @@ func insert(r *rand.Rand, spots []spot) {
 	s.self.(map[string]any)[name] = valueOf(r, members[name], 3)
 }
 
-// spotsOf lists every value in a document, the most important parts of a pod
-// several times.
+// spotsOf returns every value in a document, and the most important parts of a pod several times.
 func spotsOf(doc map[string]any) []spot {
 	var out []spot
 	var walk func(v any, t reflect.Type)
@@ -133,7 +132,7 @@ func bare(t reflect.Type) reflect.Type {
 	return t
 }
 
-// membersOf are the fields of a type of the API by their names in JSON.
+// membersOf returns the fields of an API type by their JSON names.
 func membersOf(t reflect.Type) map[string]reflect.Type {
 	members := map[string]reflect.Type{}
 	if t == nil || t.Kind() != reflect.Struct {
@@ -150,7 +149,7 @@ func membersOf(t reflect.Type) map[string]reflect.Type {
 	return members
 }
 
-// valueOf makes a value that a field of the type may have.
+// valueOf returns a random value for a field of the type.
 func valueOf(r *rand.Rand, t reflect.Type, depth int) any {
 	t = bare(t)
 	if t == nil || r.IntN(12) == 0 {
@@ -190,8 +189,7 @@ func valueOf(r *rand.Rand, t reflect.Type, depth int) any {
 	}
 }
 
-// misspell returns a name with another letter, one too many, or one in the
-// other case.
+// misspell returns a name with one letter missing, one letter added, or one letter in upper case.
 func misspell(r *rand.Rand, name string) string {
 	if name == "" {
 		return "x"
@@ -207,7 +205,7 @@ func misspell(r *rand.Rand, name string) string {
 	}
 }
 
-// words are strings that mean something somewhere, or nearly.
+// words are strings that are valid, or nearly valid, in some field.
 var words = []string{
 	"", "a", "web", "a.b", "A", "a_b", "-a", "a-", long(63), long(64), "a/b", "example.com/a", "a b", " a", "ä", "0", "1", "true", "null", "~", "yes",
 	"logs", "scratch", "/a", "/logs", "..", "/a/../b", "relative", "127.0.0.1", "::1", "fe80::1%a", "Always", "Never", "OnFailure", "IfNotPresent",

@@ -23,13 +23,13 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// observer is what a kubelet counts how fast pods start with.
+// observer implements the interface with which a kubelet measures how fast pods start.
 type observer struct{}
 
 func (observer) ObservedPodOnWatch(*v1.Pod, time.Time) {}
 
-// delivered are the pods of the first delivery, as the source made them: what
-// the mux adds is taken off.
+// delivered returns the pods of an update as the source made them: without the annotation that the
+// mux adds.
 func delivered(u kubetypes.PodUpdate) []*v1.Pod {
 	for _, p := range u.Pods {
 		delete(p.Annotations, kubetypes.ConfigFirstSeenAnnotationKey)
@@ -37,12 +37,12 @@ func delivered(u kubetypes.PodUpdate) []*v1.Pod {
 	return u.Pods
 }
 
-// A kubelet's sources cannot be stopped: they go on until the process ends.
-// So there is one for each of a few manifests only.
+// fewManifests limits how many manifests are tested: a kubelet's sources cannot be stopped and run
+// until the process exits.
 const fewManifests = 24
 
-// TestFileSourceCallsTheseFunctions holds the functions that are reached by
-// name against the file source that calls them.
+// TestFileSourceCallsTheseFunctions compares the functions that are linked by name with the file
+// source that calls them.
 func TestFileSourceCallsTheseFunctions(t *testing.T) {
 	t.Parallel()
 	texts := ancestors().texts
@@ -91,7 +91,7 @@ func TestHTTPSourceCallsTheseFunctions(t *testing.T) {
 		want, err := kubelet([]byte(text), at)
 		both[err == nil]++
 		var got []*v1.Pod
-		// A source asks again when it is through with the first answer.
+		// A source polls again only after it has processed the first answer.
 		select {
 		case u := <-c.Updates():
 			got = delivered(u)

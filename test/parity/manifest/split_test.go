@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// documents splits a YAML stream at its markers. Comments and directives
-// before the first marker belong to the document after it; what follows a
-// marker is a document also when it is empty, unless it is the last.
+// documents splits a YAML stream at its markers. Comments and directives before the first marker
+// belong to the document after it. After a marker, an empty document counts as a document, unless
+// it is the last.
 func documents(text []byte) [][]byte {
 	var parts [][]byte
 	var part []byte
@@ -34,7 +34,7 @@ func marks(line string) bool {
 	return strings.HasPrefix(line, "---") && (len(line) == 3 || strings.ContainsRune(" \t\r\n", rune(line[3])))
 }
 
-// directs reports whether there are directives, and else only comments.
+// directs reports whether part has directives and otherwise only comments.
 func directs(part []byte) bool {
 	found := false
 	for line := range bytes.Lines(part) {
@@ -48,11 +48,11 @@ func directs(part []byte) bool {
 	return found
 }
 
-// lineEnds are those of YAML 1.1.
+// lineEnds replaces the line ends of YAML 1.1 by newlines.
 var lineEnds = strings.NewReplacer("\r", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
 
-// says reports whether there is more than comments and markers, or what no
-// parser reads.
+// says reports whether part has more than comments and markers, or characters that no parser
+// accepts.
 func says(part []byte) bool {
 	return speaks(part) || !utf8.Valid(part) || bytes.ContainsFunc(part, illegible)
 }

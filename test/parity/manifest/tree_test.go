@@ -10,7 +10,7 @@ import (
 	sigsyaml "sigs.k8s.io/yaml"
 )
 
-// tree reads a document as the JSON it stands for.
+// tree parses a document as the JSON that it stands for.
 func tree(text []byte) (map[string]any, error) {
 	js, err := sigsyaml.YAMLToJSON(text)
 	if err != nil {
@@ -22,7 +22,7 @@ func tree(text []byte) (map[string]any, error) {
 	return m, dec.Decode(&m)
 }
 
-// value reads one YAML value.
+// value parses one YAML value.
 func value(text string) any {
 	js, err := sigsyaml.YAMLToJSON([]byte(text))
 	if err != nil {
@@ -56,8 +56,8 @@ func clone(v any) any {
 	}
 }
 
-// steps splits spec.containers[0].resources.limits[cpu] at its dots and
-// brackets. A key in brackets may have dots.
+// steps splits a path such as spec.containers[0].resources.limits[cpu] at its dots and brackets. A
+// key in brackets may contain dots.
 func steps(path string) []string {
 	var out []string
 	for path != "" {
@@ -75,8 +75,8 @@ func steps(path string) []string {
 	return out
 }
 
-// put sets the value at the path and makes the objects on the way; nil as
-// the change removes the field. It reports whether the path could be walked.
+// put sets the value at the path and creates missing objects on the way; with remove it deletes the
+// field. It reports whether the path could be followed.
 func put(m map[string]any, path string, v any, remove bool) bool {
 	at := steps(path)
 	var node any = m
@@ -116,8 +116,8 @@ func put(m map[string]any, path string, v any, remove bool) bool {
 	return false
 }
 
-// render writes a document as YAML; as JSON where it is asked for, and where
-// YAML has no form for a character.
+// render writes a document as YAML. It writes JSON if asJSON is set, or if YAML has no form for a
+// character.
 func render(m map[string]any, asJSON bool) []byte {
 	text, err := json.Marshal(m)
 	if err != nil {
@@ -139,8 +139,7 @@ type where struct {
 	at  int
 }
 
-// remove takes the field out. An item of a list becomes null: the others keep
-// their places.
+// remove removes the field. An item of a list becomes null, so that the others keep their indices.
 func (w where) remove() {
 	switch in := w.in.(type) {
 	case map[string]any:
@@ -150,9 +149,9 @@ func (w where) remove() {
 	}
 }
 
-// placesOf finds what a path in a message of Wardlet means: in the document,
-// or in every item of a list, for paths begin at the pod. Names may have dots
-// and brackets, so the path is read along the document.
+// placesOf returns the fields that a path in an error of Wardlet can mean: the path begins at the
+// pod, which is the document or an item of a list. Names may contain dots and brackets, so the path
+// is matched along the document.
 func placesOf(doc map[string]any, path string) []where {
 	if path == "" {
 		return nil
@@ -196,8 +195,8 @@ func find(v any, path string) []where {
 	return found
 }
 
-// patternOf turns a path into that of its row in docs/supported-fields.md,
-// for a field that is in no map.
+// patternOf turns the path of a field outside maps into the path of its row in
+// docs/supported-fields.md.
 func patternOf(path string) string {
 	var b strings.Builder
 	for i, step := range steps(path) {

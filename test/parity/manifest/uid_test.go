@@ -7,9 +7,8 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// TestUIDs shows what the UID of a pod depends on that does not fix it: over
-// HTTP on the node only with Wardlet, in a file on the file's name only with a
-// kubelet.
+// TestUIDs shows what the UID of a pod without a fixed UID depends on. Over HTTP, it depends on the
+// node with Wardlet only. In a file, it depends on the file's name with a kubelet only.
 func TestUIDs(t *testing.T) {
 	t.Parallel()
 	u := newUses()
@@ -49,13 +48,12 @@ func TestUIDs(t *testing.T) {
 	}
 }
 
-// derived reports whether both made the UID of a pod themselves.
+// derived reports whether both computed the UID of a pod themselves.
 func derived(s *subject, i int) bool {
 	return s.theirs[i].UID != s.ours[i].UID && hex32.MatchString(string(s.theirs[i].UID)) && hex32.MatchString(string(s.ours[i].UID))
 }
 
-// TestReferences compares what is said of static pods that ask for objects of
-// an API server.
+// TestReferences compares the errors about static pods that reference objects of an API server.
 func TestReferences(t *testing.T) {
 	t.Parallel()
 	const says = "static pods may not reference "

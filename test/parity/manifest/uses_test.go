@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// uses counts how often each line of the document explained a difference, and
-// how the comparisons ended.
+// uses counts how often each line of docs/differences.md explained a difference, and the results of
+// the comparisons.
 type uses struct {
 	mu    sync.Mutex
 	times map[string]int

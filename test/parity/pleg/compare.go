@@ -16,7 +16,7 @@ import (
 
 func isCanceled(err error) bool { return errors.Is(err, context.Canceled) }
 
-// view is what a side says of a pod.
+// view is a side's state of a pod.
 type view struct {
 	containers, sandboxes []part
 	addresses             []string
@@ -30,24 +30,24 @@ func (v view) String() string {
 	return seen(v.containers, v.sandboxes, v.addresses)
 }
 
-// comparison is both sides in the middle of a history.
+// comparison is the state of both sides during a history.
 type comparison struct {
 	world  *world
 	ours   *ours
 	theirs *theirs
-	// pods are all of the history, and one that never is.
+	// pods are all pods of the history, and one that never exists.
 	pods  []types.UID
 	asked map[types.UID]bool // out of turn, since the last good list
-	// gone are those of them that were not there.
+	// gone are the pods that did not exist when they were asked about.
 	gone  map[types.UID]bool
 	known known
 	tally *tally
-	// listed is when the last good list was begun.
+	// listed is when the last successful list began.
 	listed time.Time
 }
 
-// compare runs a history and says where the sides differ without a reason. It
-// wants a bubble of synctest.
+// compare runs a history and returns an error where the sides differ without a reason. It must run
+// in a synctest bubble.
 func compare(h *history, t *tally) (err error) {
 	w := newWorld()
 	c := &comparison{world: w, asked: map[types.UID]bool{}, gone: map[types.UID]bool{}, known: newKnown(), tally: t, pods: h.pods()}
@@ -67,7 +67,7 @@ func compare(h *history, t *tally) (err error) {
 	return nil
 }
 
-// step is one second, from just after a list to just after the next one.
+// step runs one second, from just after a list until just after the next.
 func (c *comparison) step(s *step, n *int) error {
 	time.Sleep(500 * time.Millisecond)
 	for _, change := range s.changes {
@@ -81,7 +81,7 @@ func (c *comparison) step(s *step, n *int) error {
 	for _, uid := range s.asked {
 		gone := !c.world.has(uid)
 		if gone && s.listFails {
-			continue // they would know of it a second later still
+			continue // both sides would learn of it only a second later
 		}
 		c.asked[uid], c.gone[uid] = true, gone
 		c.ours.generator.Refresh(uid)
@@ -125,8 +125,8 @@ func (c *comparison) afterList(s *step) error {
 
 const podSync = "PodSync "
 
-// excused reports whether a pod was asked about when it was gone, which only
-// we then look for, and the list has not come yet.
+// excused reports whether a pod did not exist when it was asked about, since the last list. Only
+// Wardlet looks for the pod then.
 func (c *comparison) excused(uid types.UID) bool {
 	if c.gone[uid] {
 		c.tally.use(requestSeesGone)
@@ -134,7 +134,7 @@ func (c *comparison) excused(uid types.UID) bool {
 	return c.gone[uid]
 }
 
-// events compares what was told since the last list, pod by pod.
+// events compares the events since the last list, pod by pod.
 func (c *comparison) events() error {
 	theirs, ours := c.theirs.told(), c.ours.told()
 	for _, uid := range c.pods {
@@ -150,7 +150,7 @@ func (c *comparison) events() error {
 	return nil
 }
 
-// inspections compares which pods were inspected since the last list.
+// inspections compares how often each pod was inspected since the last list.
 func (c *comparison) inspections(asked map[types.UID]bool) error {
 	theirs, ours := c.theirs.runtime.inspected.take(), c.ours.runtime.inspected.take()
 	for _, uid := range c.pods {
@@ -171,8 +171,8 @@ func (c *comparison) inspections(asked map[types.UID]bool) error {
 	return nil
 }
 
-// answers compares what each side answers, at once, to who wants to know of a
-// pod what is newer than some time around at.
+// answers compares, for several times around at, whether each side answers a request for state
+// newer than that time at once, and what it answers.
 func (c *comparison) answers(when string, at time.Time) error {
 	type question struct {
 		uid    types.UID
@@ -214,7 +214,7 @@ func (c *comparison) answers(when string, at time.Time) error {
 	return nil
 }
 
-// tally counts what was compared, and what was excused.
+// tally counts what was compared and what was excused.
 type tally struct {
 	events, inspections, answers int
 	used                         map[string]int

@@ -8,12 +8,12 @@ import (
 	"github.com/wardlet/wardlet/test/mutants"
 )
 
-// budget is within how many histories a fault must be found; an ordinary run
-// has several times as many.
+// budget is the number of histories within which a fault must be found; an ordinary run plays
+// several times as many.
 const budget = 400
 
-// TestEveryFaultIsFound proves the proof: with each fault in the generator the
-// comparison fails. It runs with the overlay of test/mutants.
+// TestEveryFaultIsFound tests the comparison itself: with each fault in the generator the
+// comparison must fail. It runs with the overlay of test/mutants.
 func TestEveryFaultIsFound(t *testing.T) {
 	faults := mutants.Faults("pleg")
 	if len(faults) < 5 {

@@ -12,29 +12,29 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// history is what happens to a runtime, second by second.
+// history is the sequence of events of a runtime, second by second.
 type history struct {
 	seed  uint64
 	steps []step
 }
 
-// step is one second: what happens in its first half, and who is asked about
-// in its second.
+// step is one second: changes happen in its first half, and the pods in asked are asked about in
+// its second half.
 type step struct {
 	changes []change
 	asked   []types.UID
-	// listFails says that the list at its end fails.
+	// listFails: the list at the end of the second fails.
 	listFails bool
 }
 
-// change is one thing that happens to one pod. arg picks among its parts.
+// change is one event of one pod. arg selects one of the pod's parts.
 type change struct {
 	kind string
 	uid  types.UID
 	arg  int
 }
 
-// changes are what can happen, and how often for once of the rarest.
+// changes are the possible kinds of events; each occurs as often as its weight.
 var changes = repeated(map[string]int{
 	"sandbox": 2, "container": 3, "start": 3, "exit": 4, "remove": 3, "sandboxdies": 1, "sandboxgoes": 1,
 	"unknown": 1, "known": 1, "vanish": 1, "fails": 2, "works": 3,
@@ -47,7 +47,7 @@ func repeated(times map[string]int) (all []string) {
 	return all
 }
 
-// generate makes the history of a seed, always the same.
+// generate makes the history of a seed; it is always the same.
 func generate(seed uint64) *history {
 	random := rand.New(rand.NewPCG(seed, 7))
 	h := &history{seed: seed}
@@ -60,7 +60,7 @@ func generate(seed uint64) *history {
 			})
 		}
 		for range max(0, random.IntN(5)-2) {
-			uid := types.UID(fmt.Sprintf("p%d", random.IntN(pods+1))) // one is not there
+			uid := types.UID(fmt.Sprintf("p%d", random.IntN(pods+1))) // one never exists
 			if !slices.Contains(s.asked, uid) {
 				s.asked = append(s.asked, uid)
 			}
@@ -71,7 +71,7 @@ func generate(seed uint64) *history {
 	return h
 }
 
-// pods are all that the history names, and one that it does not.
+// pods returns all pods that the history names, and one that it does not.
 func (h *history) pods() []types.UID {
 	named := map[types.UID]bool{"never": true}
 	for _, s := range h.steps {
@@ -85,7 +85,7 @@ func (h *history) pods() []types.UID {
 	return slices.Sorted(maps.Keys(named))
 }
 
-// apply does it, where it can be done.
+// apply applies a change if it is possible.
 func (w *world) apply(c change, n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -123,7 +123,7 @@ func (w *world) apply(c change, n int) {
 	}
 }
 
-// turn changes the state of one of the parts that have another.
+// turn changes the state of one part that is in the state from.
 func turn(parts []part, arg int, from, to status.ContainerState) {
 	var fit []int
 	for i := range parts {
@@ -144,7 +144,7 @@ func without(parts []part, arg int) []part {
 	return slices.Delete(parts, i, i+1)
 }
 
-// String is the history for a reader.
+// String describes the history for a reader.
 func (h *history) String() string {
 	var text strings.Builder
 	for i, s := range h.steps {
@@ -157,7 +157,7 @@ func (h *history) String() string {
 	return text.String()
 }
 
-// minimise takes out of a history what it does not need to fail.
+// minimise removes the parts of a history that are not needed for it to fail.
 func minimise(h *history, fails func(*history) bool) *history {
 	for i := range slices.Backward(h.steps) {
 		if less := (&history{h.seed, slices.Delete(slices.Clone(h.steps), i, i+1)}); fails(less) {

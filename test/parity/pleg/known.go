@@ -19,17 +19,16 @@ const (
 
 var predicates = []string{requestInspects, requestSeesGone, failureKeepsLast, addressesOutliveE}
 
-// known is what the differences need to know of the past.
+// known is the past state that the predicates of the differences need.
 type known struct {
-	// good is what was last inspected well of each pod by us.
+	// good is the result of our last successful inspection of each pod.
 	good map[types.UID]view
-	// failed are the pods whose inspection has failed since their sandbox was
-	// last seen ready.
+	// failed are the pods with a failed inspection since their sandbox was last seen ready.
 	failed map[types.UID]bool
-	// alone are the pods whose inspection has failed for us only: they were
-	// asked about, and had not changed.
+	// alone are the pods whose inspection failed only on our side, because they were asked about
+	// although they had not changed.
 	alone map[types.UID]bool
-	// wereAlone are those since the last list.
+	// wereAlone are the pods that were in alone at some time since the last list.
 	wereAlone map[types.UID]bool
 }
 
@@ -40,8 +39,8 @@ func newKnown() known {
 	}
 }
 
-// note notes what was seen of each pod. asked says that some may have been
-// asked about since it was called last.
+// note records the state of each pod. asked reports whether pods may have been asked about since
+// the last call of note.
 func (k *known) note(c *comparison, asked bool) {
 	alone := map[types.UID]bool{}
 	for _, uid := range c.pods {
@@ -66,7 +65,7 @@ func (v view) ready() bool {
 	return slices.ContainsFunc(v.sandboxes, func(s part) bool { return s.state == status.StateRunning })
 }
 
-// same compares what both sides say of a pod.
+// same compares the state that both sides have of a pod.
 func (k *known) same(uid types.UID, theirs, ours view, t *tally) error {
 	if ours.failed && !theirs.failed && k.alone[uid] {
 		t.use(requestInspects)
@@ -76,7 +75,7 @@ func (k *known) same(uid types.UID, theirs, ours view, t *tally) error {
 		return fmt.Errorf("a kubelet has %s, wardlet %s", theirs, ours)
 	}
 	if ours.failed {
-		// They have nothing beside the error, we have what was seen last.
+		// A kubelet returns only the error; Wardlet also returns the last seen state.
 		last, shown := k.good[uid], ours
 		shown.failed = false
 		if last.String() != shown.String() {

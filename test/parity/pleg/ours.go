@@ -22,7 +22,7 @@ type ours struct {
 	running   sync.WaitGroup
 }
 
-// newOurs makes one that lists every second from now on.
+// newOurs returns a generator that lists every second from now on.
 func newOurs(w *world) *ours {
 	ctx, cancel := context.WithCancel(context.Background())
 	o := &ours{cache: pleg.NewCache(), runtime: &ownRuntime{world: w}, cancel: cancel}
@@ -38,7 +38,7 @@ func (o *ours) stop() {
 	o.running.Wait()
 }
 
-// told are the events since the last call, by pod.
+// told returns the events since the last call, by pod.
 func (o *ours) told() map[types.UID][]string {
 	out := map[types.UID][]string{}
 	for len(o.generator.Events()) > 0 {
@@ -48,11 +48,11 @@ func (o *ours) told() map[types.UID][]string {
 	return out
 }
 
-// get is what the cache holds of a pod.
+// get returns the state of a pod in the cache.
 func (o *ours) get(uid types.UID) view { return viewOfOurs(o.cache.Get(uid)) }
 
-// newer is what the cache has that is newer than at, and whether it has that,
-// without asking for it.
+// newer returns the state in the cache if it is newer than at, and whether it is. It does not
+// request an inspection.
 func (o *ours) newer(uid types.UID, at time.Time) (view, bool) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -78,7 +78,7 @@ func viewOfOurs(p status.ObservedPod, err error) view {
 	return v
 }
 
-// ownRuntime shows us the world.
+// ownRuntime implements our generator's runtime with the world.
 type ownRuntime struct {
 	world     *world
 	inspected inspections

@@ -21,7 +21,7 @@ var (
 	seed  = flag.Uint64("seed", 0, "compare only the history of this seed; 0 is seeds from 1 on")
 )
 
-// compared is compare in a bubble.
+// compared runs compare in a synctest bubble.
 func compared(t *testing.T, h *history, tally *tally) (err error) {
 	t.Helper()
 	synctest.Test(t, func(*testing.T) { err = compare(h, tally) })
@@ -56,7 +56,7 @@ type failure struct {
 	err  error
 }
 
-// run compares n histories, and stops after some failures.
+// run compares n histories, and stops after enough failures.
 func run(t *testing.T, first uint64, n, enough int) (*tally, []failure) {
 	t.Helper()
 	var (

@@ -22,17 +22,17 @@ type theirs struct {
 	events    chan *kubelet.PodLifecycleEvent
 	cache     container.Cache
 	runtime   *kubeletRuntime
-	// reading are the readers that have had no answer yet.
+	// reading are the readers that wait for an answer.
 	reading sync.WaitGroup
 }
 
-// generic is what a kubelet's generator can do.
+// generic is the interface of a kubelet's generator.
 type generic interface {
 	kubelet.PodLifecycleEventGenerator
 	Stop()
 }
 
-// newTheirs makes one that lists every second from now on.
+// newTheirs returns a generator that lists every second from now on.
 func newTheirs(w *world) *theirs {
 	t := &theirs{
 		events: make(chan *kubelet.PodLifecycleEvent, 1000), cache: container.NewCache(), runtime: &kubeletRuntime{world: w},
@@ -43,14 +43,14 @@ func newTheirs(w *world) *theirs {
 	return t
 }
 
-// stop ends it, and who still waits for its cache.
+// stop stops the generator and the readers that still wait for its cache.
 func (t *theirs) stop() {
 	t.generator.Stop()
 	t.cache.UpdateTime(time.Now().Add(1000 * time.Hour))
 	t.reading.Wait()
 }
 
-// told are the events since the last call, by pod.
+// told returns the events since the last call, by pod.
 func (t *theirs) told() map[types.UID][]string {
 	out := map[types.UID][]string{}
 	for len(t.events) > 0 {
@@ -61,8 +61,7 @@ func (t *theirs) told() map[types.UID][]string {
 	return out
 }
 
-// newer asks for what is newer than at; the answer comes through the channel,
-// if at all.
+// newer requests the state newer than at. The answer comes through the channel when there is one.
 func (t *theirs) newer(uid types.UID, at time.Time) <-chan view {
 	answer := make(chan view, 1)
 	t.reading.Go(func() { answer <- viewOfKubelet(t.cache.GetNewerThan(uid, at)) })
@@ -88,8 +87,8 @@ func viewOfKubelet(p *container.PodStatus, err error) view {
 	return v
 }
 
-// kubeletRuntime shows a kubelet the world. What is not here a generator does
-// not call.
+// kubeletRuntime implements a kubelet's runtime with the world. A generator does not call the
+// methods that are missing here.
 type kubeletRuntime struct {
 	container.Runtime
 	world     *world

@@ -24,7 +24,7 @@ type world struct {
 	listFail bool
 }
 
-// worldPod is one pod of it. Parts that are new come first.
+// worldPod is one pod of the world. New parts come first.
 type worldPod struct {
 	containers, sandboxes []part
 	fails                 bool
@@ -38,7 +38,7 @@ type part struct {
 
 func newWorld() *world { return &world{pods: map[types.UID]*worldPod{}} }
 
-// uids are those of all pods, in order.
+// uids returns the UIDs of all pods, in order.
 func (w *world) uids() []types.UID { return slices.Sorted(maps.Keys(w.pods)) }
 
 func (w *world) has(uid types.UID) bool {
@@ -47,9 +47,9 @@ func (w *world) has(uid types.UID) bool {
 	return w.pods[uid] != nil
 }
 
-// seen is what a side sees of a pod, as text: its containers, sandboxes and
-// addresses. Neither side tells a container that was made from one of which
-// nothing is known, or inspects its pod for that.
+// seen describes a side's state of a pod as text: its containers, sandboxes and addresses. Neither
+// side distinguishes a created container from a container in an unknown state, or inspects a pod
+// because of it.
 func seen(containers, sandboxes []part, addresses []string) string {
 	var text []string
 	for _, p := range slices.Concat(containers, sandboxes) {
@@ -61,7 +61,7 @@ func seen(containers, sandboxes []part, addresses []string) string {
 	return strings.Join(text, " ") + " at " + strings.Join(addresses, ",")
 }
 
-// addresses are those of the newest sandbox that is ready.
+// addresses returns the addresses of the newest sandbox that is ready.
 func (p *worldPod) addresses() []string {
 	for _, s := range p.sandboxes {
 		if s.state == status.StateRunning {
@@ -88,7 +88,7 @@ func (i *inspections) add(uid types.UID) {
 	i.times[uid]++
 }
 
-// take returns the counts and begins anew.
+// take returns the counts and resets them.
 func (i *inspections) take() map[types.UID]int {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 // kubeletSide is a kubelet's pod config.
 type kubeletSide struct {
 	config *kubelet.PodConfig
-	// pods is what the source holds, sent whole each time.
+	// pods is the content of the source; all of it is sent each time.
 	pods []*v1.Pod
 }
 

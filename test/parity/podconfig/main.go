@@ -14,12 +14,11 @@ import (
 	"github.com/wardlet/wardlet/core/state"
 )
 
-// agent is the side that is measured. Its only source that has anything is api.
+// agent is the side that is measured. Only its source api has pods.
 type agent interface {
-	// begin hands over the first snapshot and returns the pods that are ADDed.
+	// begin sends the first snapshot and returns the pods of the ADDs.
 	begin() ([]*v1.Pod, error)
-	// change hands over a new version of the pod at i and returns the pod of the
-	// UPDATE.
+	// change sends a new version of the pod at i and returns the pod of the UPDATE.
 	change(i int, p *v1.Pod) (*v1.Pod, error)
 }
 

@@ -18,19 +18,17 @@ type measurement struct {
 	Pods int    `json:"pods"`
 	// Nanoseconds is the median of a change, or the time of the snapshot.
 	Nanoseconds int64 `json:"nanoseconds"`
-	// Bytes and Allocations are what was allocated per change, or for the
-	// snapshot.
+	// Bytes and Allocations are the allocations per change, or of the snapshot.
 	Bytes       uint64 `json:"bytes"`
 	Allocations uint64 `json:"allocations"`
-	// PeakResident is by how much the process grew, PeakHeap by how much Go's
-	// heap did, Retained what of it is still needed at the end; all in bytes,
-	// of a snapshot only.
+	// PeakResident is the growth of the process, PeakHeap the growth of Go's heap, and Retained the
+	// heap memory that is still in use at the end. All are in bytes, and only set for a snapshot.
 	PeakResident uint64 `json:"peakResident,omitempty"`
 	PeakHeap     uint64 `json:"peakHeap,omitempty"`
 	Retained     uint64 `json:"retained,omitempty"`
 }
 
-// changes measures n changes of one pod each, after as many to warm up as
+// changes measures n changes of one pod each. Before that it makes changes to warm up, as many as
 // there is time for.
 func (m *measurement) changes(a agent, pods []*v1.Pod, n int) error {
 	if _, err := a.begin(); err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// makePods makes n pods as an API server returns them: two containers, twelve
-// variables, three volumes, probes and a status; some 4 KB of JSON each.
+// makePods returns n pods as an API server returns them: two containers, twelve variables, three
+// volumes, probes and a status, about 4 KB of JSON each.
 func makePods(n int) []*v1.Pod {
 	pods := make([]*v1.Pod, n)
 	for i := range pods {
@@ -91,7 +91,7 @@ func makeContainer(name, n string) v1.Container {
 	return c
 }
 
-// changed is a new version of a pod with another image.
+// changed returns a new version of a pod with another image.
 func changed(p *v1.Pod, version int) *v1.Pod {
 	p = p.DeepCopy()
 	p.ResourceVersion = strconv.Itoa(1_000_000 + version)

@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// resetPeak makes the kernel forget the highest resident memory so far, and
-// returns what is resident now, in bytes.
+// resetPeak resets the kernel's record of the highest resident memory, and returns the current
+// resident memory in bytes.
 func resetPeak() (uint64, error) {
 	if err := os.WriteFile("/proc/self/clear_refs", []byte("5"), 0); err != nil {
 		return 0, fmt.Errorf("the peak of resident memory cannot be reset: %w", err)
@@ -16,7 +16,7 @@ func resetPeak() (uint64, error) {
 	return statusLine("VmRSS:")
 }
 
-// peakResident is the highest resident memory since resetPeak, in bytes.
+// peakResident returns the highest resident memory since resetPeak, in bytes.
 func peakResident() (uint64, error) { return statusLine("VmHWM:") }
 
 func statusLine(name string) (uint64, error) {

@@ -59,7 +59,7 @@ func (w *wardletSide) begin() ([]*v1.Pod, error) {
 	if err := w.sink.Replace(context.Background(), w.first); err != nil {
 		return nil, err
 	}
-	// The source keeps the versions, the mux the pods.
+	// The source keeps the versions; the mux keeps the pods.
 	w.first = nil
 	u := <-w.mux.Updates()
 	pods := make([]*v1.Pod, 0, len(u.Changes))

@@ -12,19 +12,20 @@ import (
 	"github.com/wardlet/wardlet/core/manifest"
 )
 
-// The agent's decoder takes so many fixtures, of which so many violate their level. It
-// refuses the others before a policy is asked, for the fields in refusedFields.
+// taken is the number of fixtures that the agent's decoder accepts, and violating is how many of
+// these violate their level. The decoder refuses the others before a policy is asked, because of
+// the fields in refusedFields.
 const (
 	taken     = 2104
 	violating = 1503
 )
 
-// field is what a refusal names, numbers left out.
+// field matches the fields that a refusal names.
 var field = regexp.MustCompile(`(?:spec|metadata)\.[A-Za-z0-9.\[\]]+`)
 
 var index = regexp.MustCompile(`\[\d+\]`)
 
-// decoder decodes each text once: versions share most of their fixtures.
+// decoder decodes each text once, because versions share most of their fixtures.
 type decoder map[string]api.Document
 
 func (d decoder) decode(text []byte) api.Document {
@@ -57,9 +58,8 @@ func TestTheAgentRefusesTheFixturesForTheseFields(t *testing.T) {
 	}
 }
 
-// TestThePluginDecidesWhatTheAgentDecodesAsUpstreamDoes feeds the plugin the way
-// the agent does, with the pod that its decoder makes of a manifest, and upstream
-// the way an API server does.
+// TestThePluginDecidesWhatTheAgentDecodesAsUpstreamDoes passes the plugin the pod that the agent's
+// decoder makes of a manifest, as the agent does. It passes upstream the pod as an API server does.
 func TestThePluginDecidesWhatTheAgentDecodesAsUpstreamDoes(t *testing.T) {
 	got, from := map[bool]int{}, decoder{}
 	for _, f := range all(t) {

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// The pods that upstream has for its own tests in this version of the module.
+// The numbers of pods that upstream has for its own tests in this version of the module.
 const (
 	passing = 975
 	failing = 3266
@@ -22,16 +22,16 @@ const (
 	levels  = 2
 )
 
-// fixture is one of them.
+// fixture is one of these pods.
 type fixture struct {
-	// file is its path below the directory of all.
+	// file is the path below the directory of all fixtures.
 	file, level, version string
 	pass                 bool
 	text                 []byte
 	pod                  *v1.Pod
 }
 
-// fixtures are all of them, read once.
+// fixtures returns all fixtures; it reads them once.
 var fixtures = sync.OnceValues(func() ([]fixture, error) {
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "k8s.io/pod-security-admission").Output()
 	if err != nil {
@@ -80,7 +80,7 @@ func TestNoFixtureIsMissed(t *testing.T) {
 	}
 }
 
-// served is a fixture's pod as an API server hands it to Pod Security Admission.
+// served returns a fixture's pod as an API server passes it to Pod Security Admission.
 func served(f *fixture) *v1.Pod {
 	p := f.pod.DeepCopy()
 	corev1.SetObjectDefaults_Pod(p)
@@ -106,8 +106,9 @@ func TestThePluginDecidesEveryFixtureAsUpstreamDoes(t *testing.T) {
 	}
 }
 
-// As the files have them, the volumes of one fixture lack the type that an API
-// server returns them, in each version.
+// TestThePluginDecidesEveryFixtureAsUpstreamDoesWithoutDefaults uses the pods as they are in the
+// files. Without defaults, the volumes of one fixture lack the type that an API server sets, in
+// each version.
 func TestThePluginDecidesEveryFixtureAsUpstreamDoesWithoutDefaults(t *testing.T) {
 	same, undefaulted := 0, 0
 	for _, f := range all(t) {
@@ -128,8 +129,8 @@ func TestThePluginDecidesEveryFixtureAsUpstreamDoesWithoutDefaults(t *testing.T)
 	}
 }
 
-// A pod is judged by every version of a level, and by the newest, not only by the
-// one it was made for.
+// TestThePluginDecidesEveryFixtureAsUpstreamDoesInOtherVersions evaluates pods by other versions
+// and levels than the fixture's own, also by the newest version.
 func TestThePluginDecidesEveryFixtureAsUpstreamDoesInOtherVersions(t *testing.T) {
 	versions := []string{"v1.0", "v1.8", "v1.19", "v1.22", "v1.25", "v1.27", "v1.29", "v1.31", "v1.32", "v1.34", "v1.35", "v1.36", "latest"}
 	same := 0

@@ -18,12 +18,12 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm/compile"
 )
 
-// newest is the minor version of the module, one beyond the last that has a
-// check or a fixture of its own.
+// newest is the minor version of the module, one newer than the last version that has a check or a
+// fixture of its own.
 const newest = 36
 
-// profiles are all levels in all versions, each with the namespace that the
-// plugin's settings give it.
+// profiles returns all levels in all versions, each with the namespace for which the plugin's
+// settings require it.
 func profiles() map[string]any {
 	all := map[string]any{}
 	for _, level := range []string{"privileged", "baseline", "restricted"} {
@@ -40,7 +40,7 @@ func namespace(level, version string) string {
 	return level + "-" + strings.ReplaceAll(version, ".", "-")
 }
 
-// plugin is pod-security as make plugins builds it. The tests share it.
+// plugin is pod-security as make plugins builds it. All tests share it.
 var plugin *wasm.Plugin
 
 func TestMain(m *testing.M) {
@@ -65,7 +65,7 @@ func run(m *testing.M) (status int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	// The race detector takes its time.
+	// The race detector makes compiling slow.
 	limits := compile.Limits{CPU: 2 * time.Minute, Wall: 5 * time.Minute}
 	engine, err := wasm.NewEngine(filepath.Join(dir, "cache"), slog.New(slog.DiscardHandler), wasm.WithCompiling(limits, compile.Normal))
 	if err != nil {
@@ -83,7 +83,7 @@ func run(m *testing.M) (status int, err error) {
 	return m.Run(), nil
 }
 
-// build compiles the plugin with the flags and the check of make plugins.
+// build compiles the plugin with the flags and the checks of make plugins.
 func build(dir string) ([]byte, error) {
 	file := filepath.Join(dir, "pod-security.wasm")
 	command := exec.Command("go", "build", "-C", "../../../plugins/examples", "-buildmode=c-shared", "-trimpath", "-buildvcs=false",
@@ -95,8 +95,8 @@ func build(dir string) ([]byte, error) {
 	return os.ReadFile(file)
 }
 
-// ours are the checks that the plugin says a pod violates, as one text; empty
-// for one that it allows.
+// ours returns the checks that the plugin reports as violated by a pod, as one text; empty if it
+// allows the pod.
 func ours(ctx context.Context, p *v1.Pod, level, version string) (string, error) {
 	p = p.DeepCopy()
 	p.Namespace = namespace(level, version)

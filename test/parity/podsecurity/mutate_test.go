@@ -10,7 +10,7 @@ type chooser func(n int) int
 
 func one[T any](pick chooser, from ...T) T { return from[pick(len(from))] }
 
-// maybe points to one of some values, or to nothing.
+// maybe returns a pointer to one of the values, or nil.
 func maybe[T any](pick chooser, from ...T) *T {
 	n := pick(len(from) + 1)
 	if n == len(from) {
@@ -19,7 +19,7 @@ func maybe[T any](pick chooser, from ...T) *T {
 	return &from[n]
 }
 
-// mutate changes something of a pod that a check looks at, or nearly so.
+// mutate makes a random change that some check looks at, or nearly does.
 func mutate(p *v1.Pod, pick chooser) {
 	switch pick(8) {
 	case 0:
@@ -44,7 +44,7 @@ func mutate(p *v1.Pod, pick chooser) {
 	}
 }
 
-// anyContainer is one of any kind.
+// anyContainer returns a random container of any kind, nil if there is none.
 func anyContainer(s *v1.PodSpec, pick chooser) *v1.Container {
 	n, m, e := len(s.InitContainers), len(s.Containers), len(s.EphemeralContainers)
 	if n+m+e == 0 {
@@ -60,7 +60,7 @@ func anyContainer(s *v1.PodSpec, pick chooser) *v1.Container {
 	}
 }
 
-// mutateList adds a container or a volume, or takes some away.
+// mutateList adds a container or a volume, or removes some.
 func mutateList(s *v1.PodSpec, pick chooser) {
 	c := v1.Container{Name: one(pick, "a", "b", "initcontainer1", "")}
 	if from := anyContainer(s, pick); from != nil && pick(2) == 0 {
@@ -103,7 +103,7 @@ func volumes() []v1.VolumeSource {
 	}
 }
 
-// mutateContainer changes what is not in the security context.
+// mutateContainer changes a field of a container outside the security context.
 func mutateContainer(c *v1.Container, pick chooser) {
 	http := v1.ProbeHandler{HTTPGet: &v1.HTTPGetAction{Port: intstr.FromInt32(1), Host: one(pick, "", "h", "127.0.0.1")}}
 	tcp := v1.ProbeHandler{TCPSocket: &v1.TCPSocketAction{Host: one(pick, "", "h")}}

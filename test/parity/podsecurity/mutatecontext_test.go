@@ -63,7 +63,7 @@ func mutateContext(s *v1.SecurityContext, pick chooser) {
 	}
 }
 
-// mutatePodContext changes that of the pod.
+// mutatePodContext changes the security context of the pod.
 func mutatePodContext(spec *v1.PodSpec, pick chooser) {
 	if spec.SecurityContext == nil {
 		spec.SecurityContext = &v1.PodSecurityContext{}
@@ -92,7 +92,7 @@ func mutatePodContext(spec *v1.PodSpec, pick chooser) {
 	}
 }
 
-// mutatePod changes what stands above the containers.
+// mutatePod changes a field of the pod outside its containers.
 func mutatePod(p *v1.Pod, pick chooser) {
 	s := &p.Spec
 	switch pick(6) {

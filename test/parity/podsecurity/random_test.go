@@ -13,14 +13,14 @@ import (
 
 const (
 	seed = 1
-	// pods is how many are made at random, rare how many of them must violate each
-	// check, and how many must be allowed at each level.
+	// pods is the number of random pods. rare is how many of them must violate each check, and how
+	// many must be allowed at each level.
 	pods = 20_000
 	rare = 30
 )
 
-// pull makes a pod of a fixture's, mostly of one that keeps to its level, and says
-// which level and version it is judged by: mostly the fixture's.
+// pull makes a pod from a fixture, mostly from one that complies with its level. It returns the
+// level and the version to evaluate the pod by, which are mostly the fixture's.
 func pull(from []fixture, pick chooser) (p *v1.Pod, level, version string) {
 	f := &from[pick(len(from))]
 	for range 3 {
@@ -80,7 +80,7 @@ func TestThePluginDecidesRandomPodsAsUpstreamDoes(t *testing.T) {
 	}
 }
 
-// FuzzPods makes the choices by the bytes of its input.
+// FuzzPods makes its random choices from the bytes of its input.
 func FuzzPods(f *testing.F) {
 	from, err := fixtures()
 	if err != nil {

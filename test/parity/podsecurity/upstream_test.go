@@ -12,7 +12,7 @@ import (
 	"k8s.io/pod-security-admission/policy"
 )
 
-// named are upstream's checks, which give their name as the reason.
+// named has upstream's checks, changed to return their name as the reason.
 var named = sync.OnceValues(func() (policy.Evaluator, error) {
 	checks := policy.DefaultChecks()
 	for i := range checks {
@@ -29,10 +29,10 @@ var named = sync.OnceValues(func() (policy.Evaluator, error) {
 	return policy.NewEvaluator(checks, nil)
 })
 
-// plain are upstream's checks as they are.
+// plain has upstream's checks unchanged.
 var plain = sync.OnceValues(func() (policy.Evaluator, error) { return policy.NewEvaluator(policy.DefaultChecks(), nil) })
 
-// theirs are the checks that upstream says a pod violates, as one text.
+// theirs returns the checks that upstream reports as violated by a pod, as one text.
 func theirs(p *v1.Pod, level, version string) (string, error) {
 	evaluator, err := named()
 	if err != nil {

@@ -1,3 +1,3 @@
-// Package reference compares how images are read here with the package by which
-// containerd and a kubelet read them.
+// Package reference compares Wardlet's parser of image references with the package that containerd
+// and a kubelet use.
 package reference

@@ -2,7 +2,7 @@ package reference
 
 import (
 	"bytes"
-	_ "crypto/sha256" // the digests that containerd knows
+	_ "crypto/sha256" // the digests that containerd supports
 	_ "crypto/sha512"
 	"flag"
 	"fmt"
@@ -13,8 +13,8 @@ import (
 	"github.com/distribution/reference"
 )
 
-// table has references and what each means in full, "-" for one that is refused.
-// The agent's own reader and those of the example plugins are tested with it.
+// table has references and the full form of each, "-" for a refused one. It is also the test data
+// of the agent's own parser and of those of the example plugins.
 const table = "../../../plugins/examples/testdata/references.txt"
 
 var update = flag.Bool("update", false, "write the table anew from its first column")
@@ -24,8 +24,8 @@ const head = `# References to images, and what containerd takes each for: - wher
 # nothing behind it, adds a reference.
 `
 
-// full is a reference as containerd's CRI reads it (normalizing with
-// reference.ParseDockerRef), "-" if it cannot.
+// full returns a reference as containerd's CRI reads it (normalized by reference.ParseDockerRef),
+// "-" if it cannot be parsed.
 func full(text string) string {
 	ref, err := reference.ParseDockerRef(text)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/wardlet/wardlet/core/admission"
 )
 
-// kernelWith is a root directory of a kernel with AppArmor, on or off.
+// kernelWith returns a root directory of a kernel with AppArmor, enabled or disabled.
 func kernelWith(t *testing.T, enabled bool) string {
 	t.Helper()
 	root := t.TempDir()
@@ -44,8 +44,8 @@ func profile(r *rand.Rand) *v1.AppArmorProfile {
 	return nil
 }
 
-// TestAppArmorIsEnforcedAsByAKubelet is alone: a kubelet looks at its host once
-// for a whole process.
+// TestAppArmorIsEnforcedAsByAKubelet is not parallel, because a kubelet inspects its host once for
+// the whole process.
 func TestAppArmorIsEnforcedAsByAKubelet(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, enabled := range []bool{false, true} {
@@ -67,7 +67,7 @@ func TestAppArmorIsEnforcedAsByAKubelet(t *testing.T) {
 			if r.IntN(4) == 0 {
 				p.Spec.InitContainers = []v1.Container{{Name: "init", SecurityContext: &v1.SecurityContext{AppArmorProfile: profile(r)}}}
 			}
-			// A kubelet looks at any one of several.
+			// A kubelet uses an arbitrary one of several annotations.
 			if r.IntN(3) == 0 {
 				said := []string{"runtime/default", "unconfined", "localhost/mine", "localhost/", "what", ""}[r.IntN(6)]
 				p.Annotations = map[string]string{"container.apparmor.security.beta.kubernetes.io/" + []string{"a", "b", "other"}[r.IntN(3)]: said}

@@ -1,7 +1,6 @@
-// Package sysctl compares the two checks of core/admission that stand for one
-// security module or kernel each with a kubelet's: the list of sysctls that pods
-// may set, and AppArmor.
+// Package sysctl compares two checks of core/admission with a kubelet's: the list of sysctls that
+// pods may set, which depends on the kernel, and AppArmor, which depends on the security module.
 //
-// Comes in: random pods, kernels and lists, made from a seed. Goes out: nothing
-// but a verdict; there are no differences.
+// Comes in: random pods, kernels and lists, made from a seed. Goes out: only a verdict; there are
+// no differences.
 package sysctl

@@ -20,7 +20,7 @@ func getSafeSysctlAllowlist(ctx context.Context, getVersion func() (*version.Ver
 //go:linkname appArmorEnabled k8s.io/kubernetes/third_party/forked/libcontainer/apparmor.appArmorEnabled
 var appArmorEnabled bool
 
-// sysctlsOf is a kubelet's list on a kernel, nil for one that is not known.
+// sysctlsOf returns a kubelet's check of sysctls on a kernel; kernel is nil if it is unknown.
 func sysctlsOf(kernel *version.Version, unsafe []string) (lifecycle.PodAdmitHandler, error) {
 	quiet := klog.NewContext(context.Background(), logr.Discard())
 	safe := getSafeSysctlAllowlist(quiet, func() (*version.Version, error) {
@@ -32,9 +32,9 @@ func sysctlsOf(kernel *version.Version, unsafe []string) (lifecycle.PodAdmitHand
 	return sysctl.NewAllowlist(append(safe, unsafe...))
 }
 
-// appArmorOf is a kubelet's check on a host that has AppArmor or has not.
+// appArmorOf returns a kubelet's check on a host with or without AppArmor.
 func appArmorOf(enabled bool) lifecycle.PodAdmitHandler {
-	libapparmor.IsEnabled() // looks once
+	libapparmor.IsEnabled() // looks only once
 	appArmorEnabled = enabled
 	return lifecycle.NewAppArmorAdmitHandler(apparmor.NewValidator())
 }

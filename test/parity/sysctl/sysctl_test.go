@@ -15,10 +15,10 @@ import (
 	"github.com/wardlet/wardlet/core/config"
 )
 
-// rounds is how many random pods each test makes.
+// rounds is the number of random pods in each test.
 const rounds = 20_000
 
-// names are sysctls as pods may name them, good ones and others.
+// names are valid and invalid sysctls that pods may name.
 var names = []string{
 	"kernel.shm_rmid_forced", "net.ipv4.ip_local_port_range", "net.ipv4.tcp_syncookies", "net.ipv4.ping_group_range",
 	"net.ipv4.ip_unprivileged_port_start", "net.ipv4.ip_local_reserved_ports", "net.ipv4.tcp_keepalive_time", "net.ipv4.tcp_fin_timeout",
@@ -28,13 +28,13 @@ var names = []string{
 	"kernel.pid_max", "fs.mqueue.msg_max", "fs.mqueue", "fs.file-max", "vm.swappiness", "abc", "", "Net.ipv4.tcp_rmem", "net.ipv4.tcp_rmem.x",
 }
 
-// patterns are what an operator may allow.
+// patterns are the patterns that an operator may allow.
 var patterns = []string{
 	"net.core.*", "net.*", "net.ipv4.tcp_*", "net/core/*", "net.core.somaxconn", "net/core/somaxconn", "kernel.msg*", "kernel.shm*", "kernel.msgmax",
 	"kernel.sem", "fs.mqueue.*", "fs.mqueue.msg_max", "net.ipv4.conf.eth0/100.*", "kernel.shm_rmid_forced",
 }
 
-// others are patterns that cannot be allowed, or not in this form.
+// others are patterns that an operator may not allow, or not in this form.
 var others = []string{
 	"kernel.*", "*", "vm.*", "vm.swappiness", "kernel.pid_max", "fs.*", "net", "net*", "kernel.s*", "", "Net.core.*", "net..core", "net.core.*.x", "net.-a",
 	"net.a-", "net.a_", "net._a", "kernel.msgm*", "net.core.**", "net.core. *", "net." + strings.Repeat("a", 249), "net." + strings.Repeat("a", 250), ".net", "net.core/",
@@ -107,7 +107,7 @@ func TestTheKernelThatRunsIsReadAlike(t *testing.T) {
 	}
 }
 
-// TestWhatAnOperatorMayAllow: agent.toml takes what a kubelet takes for
+// TestWhatAnOperatorMayAllow checks that agent.toml accepts what a kubelet accepts for
 // --allowed-unsafe-sysctls.
 func TestWhatAnOperatorMayAllow(t *testing.T) {
 	t.Parallel()

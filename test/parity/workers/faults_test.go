@@ -8,19 +8,19 @@ import (
 	"github.com/wardlet/wardlet/test/mutants"
 )
 
-// budget is within how many histories a fault must be found; an ordinary run
-// has several times as many.
+// budget is the number of histories within which a fault must be found; an ordinary run plays
+// several times as many.
 const budget = 500
 
-// found are the faults that show in what is compared here. The others are
-// about starting and repeating, which a history decides; simulation finds them.
+// found are the faults that this comparison can find. The other faults are about starting and
+// retrying, which a history decides; the simulation finds them.
 var found = []string{
 	"grace-grown", "grace-never-shrinks", "container-not-stopped", "ends-without-looking",
 	"same-uid-add-forgotten", "restart-request-ignored", "static-exclusion-skipped",
 }
 
-// TestEveryFaultIsFound proves the proof: with each of the faults in the
-// workers the comparison fails. It runs with the overlay of test/mutants.
+// TestEveryFaultIsFound tests the comparison itself: with each of the faults in the workers the
+// comparison must fail. It runs with the overlay of test/mutants.
 func TestEveryFaultIsFound(t *testing.T) {
 	k := kubelet(t)
 	first := func(seed uint64, n int) (uint64, error) {

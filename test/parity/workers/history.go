@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// wishes are what can be wished for, and how often for once of the rarest.
+// wishes are the possible kinds of wishes; each occurs as often as its weight.
 var wishes = repeated(map[string]int{
 	doCreate: 8, doUpdate: 6, doSync: 3, doKill: 5, doStray: 3, doAppear: 2, doExit: 3, doSet: 7, doKnown: 5,
 })
@@ -22,13 +22,13 @@ func repeated(times map[string]int) (all []string) {
 	return all
 }
 
-// The pods of a history: some of an API server, and static ones of one name.
+// The pods of a history: pods of an API server, and static pods that share a name.
 var (
 	served = []types.UID{"a0", "a1", "a2"}
 	static = []types.UID{"s0", "s1", "s2"}
 )
 
-// generate makes the wishes of a seed, always the same.
+// generate makes the wishes of a seed; they are always the same.
 func generate(seed uint64) []wish {
 	random := rand.New(rand.NewPCG(seed, 11))
 	uids := slices.Concat(served[:1+random.IntN(3)], static[:random.IntN(4)])
@@ -57,8 +57,8 @@ func generate(seed uint64) []wish {
 	return all
 }
 
-// version is a pod as its source may come to have it. Pods with odd numbers
-// are done when their container is.
+// version returns a random version of a pod from its source. Pods with odd numbers terminate when
+// their container does.
 func version(random *rand.Rand, uid types.UID) Version {
 	v := Version{Name: string(uid), Never: strings.HasSuffix(string(uid), "1"), Grace: period(random)}
 	if slices.Contains(static, uid) {
@@ -72,13 +72,13 @@ func version(random *rand.Rand, uid types.UID) Version {
 	return v
 }
 
-// period is a grace period, or none.
+// period returns a grace period, or nil.
 func period(random *rand.Rand) *int64 {
 	all := []*int64{nil, new(int64(0)), new(int64(1)), new(int64(2)), new(int64(10)), new(int64(30)), new(int64(60))}
 	return all[random.IntN(len(all))]
 }
 
-// written is what was done, for a reader.
+// written describes the steps of a history for a reader.
 func written(steps []Step) string {
 	var text strings.Builder
 	for i, s := range steps {
@@ -123,7 +123,7 @@ func in(seconds *int64) string {
 	return fmt.Sprintf("%d s", *seconds)
 }
 
-// minimise takes out of a history what it does not need to fail.
+// minimise removes the wishes of a history that are not needed for it to fail.
 func minimise(all []wish, fails func([]wish) bool) []wish {
 	for i := range slices.Backward(all) {
 		if less := slices.Delete(slices.Clone(all), i, i+1); fails(less) {

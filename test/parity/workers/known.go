@@ -22,7 +22,7 @@ var predicates = []string{
 	evictedContentWaits, whatRunsIsKept, unwantedInterrupts, returnIsRetried, endsInOwnVersion, lineForgetsWhoLeft,
 }
 
-// same compares what the sides show after a step.
+// same compares the states that both sides show after a step.
 func same(theirs, ours *Look, used map[string]int) error {
 	if !maps.Equal(theirs.Known, ours.Known) {
 		return fmt.Errorf("of the workers there are, a kubelet gives %v, wardlet %v", theirs.Known, ours.Known)
@@ -52,16 +52,16 @@ func samePod(theirs, ours Seen, used map[string]int) error {
 	return nil
 }
 
-// apart is a history from whose end on the sides differ.
+// apart is a history after which the two sides stay different.
 type apart struct {
 	name, id string
 	steps    []Step
-	// uid is the pod in which that shows, differ what has to be so then.
+	// uid is the pod in which the difference shows. differ reports whether the difference is there.
 	uid    types.UID
 	differ func(theirs, ours Seen) bool
 }
 
-// aparts are the differences that change what happens next. Players avoid them.
+// aparts returns the differences that change later steps. Players avoid them.
 func aparts() []apart {
 	pod := &Version{Name: "a0", Grace: new(int64(30))}
 	shorter := &Version{Name: "a0", Grace: new(int64(30)), Deletion: new(int64(1)), Deleted: true}

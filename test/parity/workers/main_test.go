@@ -8,7 +8,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// program has a kubelet's workers.
+// program is the path of the program with a kubelet's workers.
 var program string
 
 func TestMain(m *testing.M) {

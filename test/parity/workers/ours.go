@@ -32,7 +32,7 @@ func newOurs() *ours {
 	o.pool = worker.New(worker.Config{
 		Runtime: ownRuntime{o}, Images: ownImages{}, Volumes: ownVolumes{o}, Cgroups: ownCgroups{o},
 		Cache: o.cache, Inspector: ownInspector{o}, Statuses: o.statuses, Reasons: status.NewReasonCache(), Events: noEvents{},
-		// Nothing is there: no pod has logs.
+		// The directories do not exist: no pod has logs.
 		Layout: pod.Layout{PodRoot: "/nonexistent/pods", LogRoot: "/nonexistent/logs"},
 		Hash:   func(*v1.Container) string { return "" }, SyncFrequency: time.Minute, Now: time.Now,
 		Jitter: func(d time.Duration) time.Duration { return d }, Log: slog.New(slog.DiscardHandler),
@@ -41,14 +41,14 @@ func newOurs() *ours {
 	return o
 }
 
-// stop ends all workers.
+// stop stops all workers.
 func (o *ours) stop() {
 	o.release()
 	synctest.Wait()
 	o.pool.Stop(context.Background())
 }
 
-// observed is what a runtime shows of a pod.
+// observed returns the state of a pod that a runtime reports.
 func (o *ours) observed(uid types.UID, p *worldPod) status.ObservedPod {
 	out := status.ObservedPod{UID: uid, Name: p.name, Namespace: "default"}
 	if !p.sandbox && !p.runs && !p.dead {
@@ -65,7 +65,7 @@ func (o *ours) observed(uid types.UID, p *worldPod) status.ObservedPod {
 	return out
 }
 
-// apply does one thing and waits until nothing moves.
+// apply applies one operation and waits until all goroutines are idle.
 func (o *ours) apply(op *Op, look *Look) {
 	kinds := map[string]worker.Kind{doCreate: worker.Create, doUpdate: worker.Update, doSync: worker.Sync, doKill: worker.Kill}
 	switch op.Do {
@@ -83,7 +83,7 @@ func (o *ours) apply(op *Op, look *Look) {
 		look.Known = map[types.UID]string{}
 		for uid, state := range o.pool.SyncKnownPods(func(uid types.UID) bool { return slices.Contains(op.Wanted, uid) }) {
 			if state == worker.Finished {
-				state = worker.Terminated // a kubelet's states know no more
+				state = worker.Terminated // a kubelet's states do not distinguish more
 			}
 			look.Known[uid] = state.String()
 		}
@@ -110,7 +110,7 @@ func (o *ours) seen(uid types.UID) Seen {
 	return out
 }
 
-// The rest is what the workers work with.
+// The types below are the dependencies of the workers.
 type (
 	ownRuntime   struct{ *ours }
 	ownImages    struct{}
@@ -131,7 +131,7 @@ func (ownRuntime) ExpandPath(_ context.Context, _ *pod.ContainerRun, path string
 	return path, nil
 }
 
-// StartContainer has nothing left to do: a sandbox comes with its container.
+// StartContainer does nothing: a sandbox is made together with its container.
 func (r ownRuntime) StartContainer(_ context.Context, run pod.ContainerRun) (string, error) {
 	at := r.read(run.Pod.UID)
 	return at.containerID(run.Pod.UID), nil
@@ -152,7 +152,7 @@ func (r ownRuntime) StopSandbox(_ context.Context, id string) error {
 
 func (ownRuntime) NetworkReady() error { return nil }
 
-// uidOf is the pod of a sandbox or container.
+// uidOf returns the UID of the pod of a sandbox or container.
 func uidOf(id string) types.UID { return types.UID(strings.Split(id, "-")[1]) }
 
 func (ownImages) Ensure(context.Context, *v1.Pod, *v1.Container) (string, error) { return "image", nil }

@@ -7,39 +7,39 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// wish is what a history would like to happen to a pod. The version is for
-// those that bring one.
+// wish is something that a history wants to happen to a pod. version is used only by the operations
+// that carry a version.
 type wish struct {
 	op      Op
 	version Version
 }
 
-// player plays wishes on our side and notes what it made of them. It leaves
-// out what neither product does, and the places where they differ in
-// what happens from then on: those have histories of their own, in known.go.
+// player plays wishes on our side and records the resulting steps. It leaves out what neither
+// product does. It also leaves out the cases after which the two stay different: those have
+// histories of their own, in known.go.
 type player struct {
 	*ours
 	pods map[types.UID]*playedPod
-	// steps are what was done, looks what was seen after each.
+	// steps are the steps that were played, looks are the states after each.
 	steps []Step
 	looks []Look
 	step  Step
 	look  Look
 }
 
-// playedPod is what a player knows of a pod.
+// playedPod is the player's state of a pod.
 type playedPod struct {
-	// latest is what the source has of the pod, nil before it has any. Where
-	// the pod was created again while it ended, next is what comes then.
+	// latest is the version in the source, nil before there is any. If the pod was created again
+	// while it terminated, next is the version that starts afterwards.
 	latest, next *Version
-	// stray: its worker was made for a pod that only the runtime knows.
+	// stray: its worker was created for a pod that only the runtime has.
 	stray bool
-	// begun: it was to be set up since it has a worker. A static pod that ended
-	// without that has kept its place in a kubelet's line of its name.
+	// begun: a set-up of the pod was tried since it has a worker. placed: a static pod terminated
+	// without a set-up, and so keeps its place in a kubelet's queue for its name.
 	begun, placed bool
 }
 
-// playWishes plays in a bubble of synctest.
+// playWishes plays wishes in a synctest bubble.
 func playWishes(wishes []wish) *player {
 	p := &player{ours: newOurs(), pods: map[types.UID]*playedPod{}}
 	defer p.stop()
@@ -51,8 +51,8 @@ func playWishes(wishes []wish) *player {
 	for i := range wishes {
 		p.step, p.look = nil, Look{Pods: map[types.UID]Seen{}}
 		p.wish(&wishes[i])
-		// Static pods are looked at again and again, so that the next one of a
-		// name begins when it may; twice, as it may come before the one that leaves.
+		// Static pods are synced repeatedly, so that the next pod of a name starts when it may. Two
+		// rounds are needed, because the next pod may come before the one that leaves.
 		for range 2 {
 			for _, uid := range p.uids() {
 				if at := p.pods[uid]; at.latest != nil && at.latest.Static && p.pool.Has(uid) {
@@ -71,7 +71,7 @@ func playWishes(wishes []wish) *player {
 	return p
 }
 
-// playSteps plays on our side what was noted.
+// playSteps plays recorded steps on our side.
 func playSteps(steps []Step) (looks []Look) {
 	o := newOurs()
 	defer o.stop()
@@ -91,7 +91,7 @@ func playSteps(steps []Step) (looks []Look) {
 
 func (p *player) uids() []types.UID { return slices.Sorted(maps.Keys(p.pods)) }
 
-// do does one thing and notes it.
+// do applies one operation and records it.
 func (p *player) do(op Op) {
 	p.step = append(p.step, op)
 	had := map[types.UID]bool{}
@@ -112,7 +112,7 @@ func (p *player) do(op Op) {
 	}
 }
 
-// wish does what makes sense of a wish.
+// wish plays a wish as far as it makes sense.
 func (p *player) wish(w *wish) {
 	uid, at := w.op.UID, p.pods[w.op.UID]
 	switch w.op.Do {
@@ -142,7 +142,7 @@ func (p *player) wish(w *wish) {
 	}
 }
 
-// again asks for another try of whatever has failed.
+// again requests another attempt of what has failed.
 func (p *player) again(uid types.UID) {
 	at := p.pods[uid]
 	switch {
@@ -167,7 +167,7 @@ func (p *player) request(w *wish, uid types.UID, at *playedPod) {
 	case ending && op.Do == doCreate:
 		at.next = version
 	case at.stray:
-		return // it can only come back, or end
+		return // it can only come back, or terminate
 	case ending && at.next != nil, op.Do != doCreate && op.Do != doUpdate && at.latest != nil:
 		version = at.latest
 	}
@@ -178,7 +178,7 @@ func (p *player) request(w *wish, uid types.UID, at *playedPod) {
 	p.do(op)
 }
 
-// known says which pods sources have, and creates those of them that have no worker.
+// known sets which pods sources have, and creates those of them that have no worker.
 func (p *player) known(w *wish) {
 	op := w.op
 	op.Wanted = slices.Clone(op.Wanted)

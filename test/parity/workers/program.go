@@ -13,13 +13,13 @@ import (
 	"sync"
 )
 
-// theirSources is the package of the program, shared are the files that it has of this one.
+// theirSources is the package of the program. shared are the files of this package that the program
+// also has.
 const theirSources = "testdata/theirs"
 
 var shared = []string{"script.go", "world.go"}
 
-// build makes in dir the program that has a kubelet's workers, and returns its
-// path.
+// build builds in dir the program that has a kubelet's workers, and returns its path.
 func build(dir string) (string, error) {
 	here, err := os.Getwd()
 	if err != nil {
@@ -37,7 +37,7 @@ func build(dir string) (string, error) {
 	if err := os.WriteFile(overlay, text, 0o600); err != nil {
 		return "", err
 	}
-	// As make and tools/setup.sh build, so that what is built can be shared.
+	// The flags are those of make and tools/setup.sh, so that the build cache can be shared.
 	command := exec.Command("go", "test", "-c", "-buildvcs=false", "-trimpath", "-tags=grpcnotrace", "-ldflags=-s -w",
 		"-overlay", overlay, "-o", program, "./"+theirSources)
 	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-mod=readonly", "GOWORK=off")
@@ -70,7 +70,7 @@ func startTheirs(program string) (*theirs, error) {
 	return t, t.command.Start()
 }
 
-// stop ends the program.
+// stop stops the program.
 func (t *theirs) stop() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -84,7 +84,7 @@ func (t *theirs) stop() error {
 	return err
 }
 
-// play returns what a kubelet's workers show after each step.
+// play returns the state of a kubelet's workers after each step.
 func (t *theirs) play(steps []Step) ([]Look, error) {
 	text, err := json.Marshal(steps)
 	if err != nil {

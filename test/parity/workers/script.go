@@ -9,39 +9,39 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Step is what happens until the pods are looked at again, in this order.
+// Step is the operations, in this order, between two looks at the pods.
 type Step []Op
 
-// Op is one thing that happens. Both sides are at rest before the next.
+// Op is one operation. Both sides are idle before the next operation.
 type Op struct {
 	Do string `json:"do"`
-	// UID is the pod's, for all but doKnown.
+	// UID is the pod's UID, for all operations except doKnown.
 	UID types.UID `json:"uid,omitempty"`
-	// Pod is what is asked for with doCreate, doUpdate, doSync and doKill.
+	// Pod is the requested version, with doCreate, doUpdate, doSync and doKill.
 	Pod *Version `json:"pod,omitempty"`
-	// Evict, Grace and Mark are what doKill says of the end; Mark is what the
-	// status function writes, empty for none.
+	// Evict, Grace and Mark are the options of doKill. Mark is the text that the status function
+	// writes, empty for none.
 	Evict bool   `json:"evict,omitempty"`
 	Grace *int64 `json:"grace,omitempty"`
 	Mark  string `json:"mark,omitempty"`
-	// Call and Mode say with doSet how a call goes from now on.
+	// Call and Mode are the options of doSet: the call, and how it behaves from now on.
 	Call string `json:"call,omitempty"`
 	Mode string `json:"mode,omitempty"`
-	// Wanted are with doKnown the pods that sources have.
+	// Wanted are the pods that sources have, with doKnown.
 	Wanted []types.UID `json:"wanted,omitempty"`
 }
 
-// What an Op can do.
+// The operations.
 const (
 	doCreate = "create"
 	doUpdate = "update"
 	doSync   = "sync"
 	doKill   = "kill"
-	// doStray ends a pod as one that only the runtime knows.
+	// doStray terminates a pod that only the runtime has.
 	doStray = "stray"
-	// doAppear makes the pod run without anybody having asked for it.
+	// doAppear makes the pod run without a request.
 	doAppear = "appear"
-	// doExit lets its container end by itself.
+	// doExit makes the pod's container exit by itself.
 	doExit  = "exit"
 	doSet   = "set"
 	doKnown = "known"
@@ -52,17 +52,17 @@ type Version struct {
 	// Name is the pod's; static pods may share one.
 	Name   string `json:"name"`
 	Static bool   `json:"static,omitempty"`
-	// Never says that the pod has ended when its container has.
+	// Never reports whether the pod terminates when its container does.
 	Never bool `json:"never,omitempty"`
-	// Grace is the pod's own period, Deletion that of its deletion, in seconds.
+	// Grace is the grace period in the pod's spec, Deletion the one of its deletion, in seconds.
 	Grace    *int64 `json:"own,omitempty"`
 	Deletion *int64 `json:"deletion,omitempty"`
-	// Deleted says that it has a deletion time, Ended that its phase is terminal.
+	// Deleted reports whether it has a deletion time, Ended whether its phase is terminal.
 	Deleted bool `json:"deleted,omitempty"`
 	Ended   bool `json:"ended,omitempty"`
 }
 
-// Object is the version as an API object.
+// Object returns the version as an API object.
 func (v *Version) Object(uid types.UID) *v1.Pod {
 	p := &v1.Pod{}
 	p.Name, p.Namespace, p.UID = v.Name, "default", uid
@@ -86,32 +86,32 @@ func (v *Version) Object(uid types.UID) *v1.Pod {
 	return p
 }
 
-// Seen is what a side says of one pod, and has done to it.
+// Seen is the state of one pod on one side, and what was done to it.
 type Seen struct {
-	// What the queries of the workers answer, by a kubelet's names.
+	// The answers of the workers' queries, by a kubelet's names.
 	KnownTerminated, CouldRun, Finished, TerminationRequested bool
 	ContainersTerminating, RuntimeRemovable, ContentRemovable bool
 
-	// Runs and Sandbox say whether its container runs and its sandbox is ready.
+	// Runs reports whether its container runs, Sandbox whether its sandbox is ready.
 	Runs, Sandbox bool
-	// SetUp says whether it was to be set up since the pods were last looked at.
+	// SetUp reports whether a set-up was tried since the last look at the pods.
 	SetUp bool
-	// Hangs names the call that does not return.
+	// Hangs names the call that has not returned, empty for none.
 	Hangs string
-	// Grace and Mark are those of the last try to stop it: the period in
-	// seconds, and what the status function wrote.
+	// Grace and Mark are those of the last attempt to stop the pod: the period in seconds, and the
+	// text that the status function wrote.
 	Grace int64
 	Mark  string
 }
 
-// Look is how all pods are after a step. Known is the state of every worker as
-// the last doKnown of the step gave it.
+// Look is the state of all pods after a step. Known is the state of every worker that the last
+// doKnown of the step returned.
 type Look struct {
 	Pods  map[types.UID]Seen
 	Known map[types.UID]string
 }
 
-// podsOf are the pods of all steps, in order.
+// podsOf returns the pods of all steps, in order.
 func podsOf(steps []Step) []types.UID {
 	var uids []types.UID
 	for _, s := range steps {

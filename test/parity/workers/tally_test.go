@@ -10,7 +10,7 @@ import (
 // tally counts what was compared, and what was excused.
 type tally struct {
 	pods int
-	// met are the states a comparison is worth nothing without.
+	// met counts the states without which a comparison is worth nothing.
 	met, used map[string]int
 }
 

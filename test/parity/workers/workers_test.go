@@ -33,7 +33,7 @@ func kubelet(t *testing.T) *theirs {
 	return k
 }
 
-// compared plays a history on both sides and says where they differ.
+// compared plays a history on both sides and returns an error where they differ.
 func compared(t *testing.T, k *theirs, all []wish, tally *tally) ([]Step, error) {
 	t.Helper()
 	var p *player
@@ -109,7 +109,7 @@ type failure struct {
 	err  error
 }
 
-// run compares n histories, and stops after some failures.
+// run compares n histories, and stops after enough failures.
 func run(t *testing.T, k *theirs, first uint64, n, enough int) (*tally, []failure) {
 	t.Helper()
 	var (

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// The calls whose course a history can decide, and how they can go.
+// The calls whose behaviour a history can set, and the ways they can behave.
 const (
 	callSetUp = "set up"
 	callStop  = "stop"
@@ -33,9 +33,9 @@ type world struct {
 
 type worldPod struct {
 	name string
-	// sandbox, runs, dead: its sandbox is ready, its container runs, or has run.
+	// sandbox: its sandbox is ready. runs: its container runs. dead: its container has exited.
 	sandbox, runs, dead bool
-	// number is that of its newest sandbox and container.
+	// number is the number of its newest sandbox and container.
 	number int
 	calls  map[string]*call
 
@@ -44,7 +44,7 @@ type worldPod struct {
 	mark  string
 }
 
-// call is how one call goes; changed is closed when that changes.
+// call is the behaviour of one call; changed is closed when the behaviour changes.
 type call struct {
 	mode    string
 	changed chan struct{}
@@ -53,7 +53,7 @@ type call struct {
 
 func newWorld() *world { return &world{pods: map[types.UID]*worldPod{}} }
 
-// pod is wanted with the lock held.
+// pod returns a pod; the lock must be held.
 func (w *world) pod(uid types.UID) *worldPod {
 	p, ok := w.pods[uid]
 	if !ok {
@@ -84,7 +84,7 @@ func (w *world) read(uid types.UID) worldPod {
 	return *w.pod(uid)
 }
 
-// call goes as the history says.
+// call succeeds, fails or hangs as the history says.
 func (w *world) call(ctx context.Context, uid types.UID, name string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -111,7 +111,7 @@ func (w *world) call(ctx context.Context, uid types.UID, name string) error {
 	return nil
 }
 
-// set decides how a call goes from now on, also one that hangs.
+// set sets how a call behaves from now on, also a call that hangs.
 func (w *world) set(uid types.UID, name, mode string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -121,7 +121,7 @@ func (w *world) set(uid types.UID, name, mode string) {
 	c.changed = make(chan struct{})
 }
 
-// hangs names the call of a pod that hangs, empty for none.
+// hangs returns the call of a pod that hangs, empty for none.
 func (w *world) hangs(uid types.UID) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -133,7 +133,7 @@ func (w *world) hangs(uid types.UID) string {
 	return ""
 }
 
-// release lets all calls succeed.
+// release makes all calls succeed.
 func (w *world) release() {
 	w.mu.Lock()
 	var uids []types.UID
@@ -148,13 +148,13 @@ func (w *world) release() {
 	}
 }
 
-// tryToSetUp comes before a pod starts.
+// tryToSetUp records and simulates the set-up before a pod starts.
 func (w *world) tryToSetUp(ctx context.Context, uid types.UID) error {
 	w.edit(uid, func(p *worldPod) { p.setUp = true })
 	return w.call(ctx, uid, callSetUp)
 }
 
-// start makes a pod run that has not run yet.
+// start starts a pod that has not run yet.
 func (w *world) start(uid types.UID, name string) {
 	w.edit(uid, func(p *worldPod) {
 		if !p.runs && !p.dead {
@@ -164,7 +164,7 @@ func (w *world) start(uid types.UID, name string) {
 	})
 }
 
-// stop ends the container within grace; mark is what the status says meanwhile.
+// stop stops the container within grace; mark is the text in the status meanwhile.
 func (w *world) stop(ctx context.Context, uid types.UID, grace int64, mark string) error {
 	w.edit(uid, func(p *worldPod) { p.grace, p.mark = grace, mark })
 	if err := w.call(ctx, uid, callStop); err != nil {
@@ -174,7 +174,7 @@ func (w *world) stop(ctx context.Context, uid types.UID, grace int64, mark strin
 	return nil
 }
 
-// exit ends the container, if it runs.
+// exit makes the container exit if it runs.
 func (w *world) exit(uid types.UID) {
 	w.edit(uid, func(p *worldPod) {
 		if p.runs {
@@ -183,17 +183,17 @@ func (w *world) exit(uid types.UID) {
 	})
 }
 
-// stopSandbox ends the sandbox.
+// stopSandbox stops the sandbox.
 func (w *world) stopSandbox(uid types.UID) {
 	w.edit(uid, func(p *worldPod) { p.sandbox = false })
 }
 
-// forget takes away what a pod has left.
+// forget removes the sandbox and the container of a pod.
 func (w *world) forget(uid types.UID) {
 	w.edit(uid, func(p *worldPod) { p.sandbox, p.runs, p.dead = false, false, false })
 }
 
-// look returns what was done to a pod, and begins anew.
+// look returns what was done to a pod since the last look.
 func (w *world) look(uid types.UID) Seen {
 	hangs := w.hangs(uid)
 	w.mu.Lock()

@@ -1,10 +1,11 @@
-// Command privateruntime brings container runtimes of one's own up and takes them away; tools/setup.sh runtime builds it.
+// Command privateruntime starts and removes private container runtimes; tools/setup.sh runtime
+// builds it.
 //
-//	privateruntime up [-name default]            brings one up; one that is up already is success
-//	privateruntime down [-name default | -all]   takes it away with all it made; one that is gone is success
-//	privateruntime status                        lists those of the machine
+//	privateruntime up [-name default]            starts one; success if it is already up
+//	privateruntime down [-name default | -all]   removes it with all it made; success if it is gone
+//	privateruntime status                        lists the runtimes of the machine
 //
-// Exit status 1 is a failure, 2 a wrong command line. What was brought up stays up after the command.
+// Exit status 1 is a failure, 2 a wrong command line. A started runtime stays up after the command.
 package main
 
 import (

@@ -8,11 +8,10 @@ import (
 	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// turns is what the counter begins with in every function that is called from
-// outside.
+// turns is the initial value of the counter in every function that is called from outside.
 const turns = 40
 
-// function is a function's code while it is made.
+// function is the code of a function that is being generated.
 type function struct {
 	*maker
 
@@ -22,14 +21,14 @@ type function struct {
 	labels []label
 }
 
-// label is where a branch may go: what it takes along, and whether that is
-// back.
+// label is the target of a branch: the types of the values that the branch takes along, and whether
+// the branch goes back.
 type label struct {
 	types []module.ValueType
 	back  bool
 }
 
-// function makes the body of a function. An entry sets the counter.
+// function generates the body of a function. An entry function sets the counter.
 func (m *maker) function(t int, entry bool) []byte {
 	f := &function{maker: m, result: types[t].Results, locals: map[module.ValueType][]uint32{}}
 	n := uint32(0)
@@ -79,7 +78,7 @@ func (f *function) op(op module.Op, indices ...uint32) {
 	}
 }
 
-// spend takes one from the counter, and leaves whether that was there.
+// spend decrements the counter, and leaves on the stack whether it was positive.
 func (f *function) spend() {
 	f.code(wasmtest.GlobalGet(counter), wasmtest.I32Const(1), wasmtest.I32Sub, wasmtest.GlobalSet(counter),
 		wasmtest.GlobalGet(counter), wasmtest.I32Const(0), []byte{0x4a}) // i32.gt_s
@@ -90,7 +89,7 @@ func (f *function) local(t module.ValueType) uint32 {
 	return all[f.choose(len(all))]
 }
 
-// keep takes values off the stack, the last first.
+// keep pops values off the stack, the last first, into variables or into nothing.
 func (f *function) keep(types []module.ValueType) {
 	for _, t := range slices.Backward(types) {
 		if f.once(4) {
@@ -107,8 +106,7 @@ func (f *function) values(types []module.ValueType, depth int) {
 	}
 }
 
-// enclosed opens a block of the kind, whose label takes types along, and closes
-// it after body.
+// enclosed writes a block of the kind around body. Branches to the block's label take types along.
 func (f *function) enclosed(op module.Op, kind []byte, l label, body func()) {
 	f.op(op)
 	f.code(kind)
@@ -118,7 +116,7 @@ func (f *function) enclosed(op module.Op, kind []byte, l label, body func()) {
 	f.code(end)
 }
 
-// sometimes encloses what is done in an if, so that the rest is reached too.
+// sometimes encloses body in an if, most of the time, so that the code after it is also reached.
 func (f *function) sometimes(depth int, body func()) {
 	if f.once(4) {
 		body()

@@ -15,7 +15,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm/module"
 )
 
-// inputs are bytes to make modules of, the same in every run.
+// inputs returns bytes from which modules are made, the same in every run.
 func inputs(n, length int) [][]byte {
 	all := make([][]byte, n)
 	for i := range all {
@@ -158,8 +158,8 @@ func TestNoBytesMakeAModule(t *testing.T) {
 	}
 }
 
-// The interpreter and the compiler of wazero give other bits for some NaNs; a
-// module that settles them leaves nothing open.
+// TestSettledModulesGiveTheSameOnBothEngines runs modules that settle NaNs. The interpreter and the
+// compiler of wazero return different bits for some NaNs; a settled module must return the same.
 func TestSettledModulesGiveTheSameOnBothEngines(t *testing.T) {
 	t.Parallel()
 	engines := []wazero.Runtime{host(t, wazero.NewRuntimeConfigInterpreter()), host(t, wazero.NewRuntimeConfigCompiler())}

@@ -9,32 +9,31 @@ import (
 	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// Options say what modules are made.
+// Options select the kind of module.
 type Options struct {
-	// Settled has every NaN whose bits the specification leaves open made the
-	// canonical one by a function of the module, so that all engines must give
-	// the same bits without a meter.
+	// Settled makes the module replace every NaN whose bits the specification leaves open by the
+	// canonical NaN, with a function of its own, so that all engines must return the same bits
+	// without a meter.
 	Settled bool
 }
 
-// Module is a module and what it exports beside its memory, "memory".
+// Module is a module with the names of its exports, except its memory, "memory".
 type Module struct {
 	Binary []byte
-	// Functions are to be called in this order. They take nothing. The last
-	// looks at what an embedder cannot read: vectors in globals, and tables.
+	// Functions are to be called in this order, without arguments. The last reads what an embedder
+	// cannot read: vectors in globals, and tables.
 	Functions []string
-	// Globals are the mutable ones of 64 bits at most.
+	// Globals are the mutable globals of at most 64 bits.
 	Globals []string
 }
 
-// What the module imports: a function (i32, i64) -> i32. See is what it must
-// answer.
+// The import of the module: a function (i32, i64) -> i32, which must return the same as See.
 const (
 	ImportModule = "test"
 	ImportName   = "see"
 )
 
-// See is the imported function: its answer depends on its arguments alone.
+// See is the imported function: its result depends only on its arguments.
 func See(a uint32, b uint64) uint32 { return a*31 ^ uint32(b) ^ uint32(b>>32)*7 }
 
 // The types that every module has.
@@ -81,36 +80,36 @@ var (
 func variable(t module.ValueType) uint32 { return uint32(1 + slices.Index(valueTypes, t)) }
 func constant(t module.ValueType) uint32 { return variable(t) + uint32(len(valueTypes)) }
 
-// tables are the tables: their type, and how large they are and may become.
+// tables are the tables: their type, size and maximum size.
 var tables = []struct {
 	of       module.ValueType
 	min, max byte
 }{{module.FuncRef, 8, 12}, {module.FuncRef, 4, 5}, {module.ExternRef, 4, 9}}
 
-// maker makes a module.
+// maker generates a module.
 type maker struct {
 	source
 	Options
 
-	// functions are the types of the functions that may be called, the imported
-	// one first.
+	// functions are the types of the functions that may be called; the imported function is the
+	// first.
 	functions []int
-	// runs are the types of those that are called from outside, and by nothing
-	// else, as they wind the counter up.
+	// runs are the types of the functions that are called only from outside, because they reset the
+	// counter.
 	runs   []int
 	bodies [][]byte
-	// settle is the number of the first of the functions that settle NaNs.
+	// settle is the index of the first of the functions that settle NaNs.
 	settle int
-	// counted says that there is a data count section: instructions may name
-	// segments of data. segments are how long those are.
+	// counted reports whether there is a data count section: then instructions may name data
+	// segments. segments are the lengths of these segments.
 	counted  bool
 	segments []int
 }
 
-// Functions with a number that is fixed, beside the imported one.
+// first is the index of the first function that is not imported.
 const first = 1
 
-// New makes a module.
+// New generates a module from bytes.
 func New(from []byte, o Options) *Module {
 	m := &maker{source: source{bytes: from, left: 600}, Options: o}
 	m.counted = !m.once(3)
@@ -196,7 +195,7 @@ func (m *maker) assemble(exports [][]byte, start bool) []byte {
 	return out
 }
 
-// globals are the counter, then the variables, then the constants.
+// globals returns the counter, then the variables, then the constants.
 func (m *maker) globals() [][]byte {
 	all := [][]byte{slices.Concat([]byte{byte(module.I32), 1}, wasmtest.I32Const(turns), end)}
 	for _, mutable := range []byte{1, 0} {
@@ -209,7 +208,7 @@ func (m *maker) globals() [][]byte {
 
 var end = []byte{byte(module.OpEnd)}
 
-// initial is a constant of a type.
+// initial returns a constant of a type.
 func (m *maker) initial(t module.ValueType) []byte {
 	switch t {
 	case module.FuncRef:
@@ -229,9 +228,9 @@ var constants = map[module.ValueType]module.Op{
 	module.V128: module.OpV128Const,
 }
 
-// elements are segments of all eight kinds. The first puts every function that
-// may be called into table 0, at its own number as long as there is room; the
-// fourth declares all of them.
+// elements returns element segments of all eight kinds. The first puts every function that may be
+// called into table 0, at the function's own index, as long as there is room. The fourth declares
+// all functions.
 func (m *maker) elements() [][]byte {
 	n := byte(min(len(m.functions), int(tables[0].min)))
 	numbers := make([]byte, len(m.functions))
@@ -254,8 +253,8 @@ func (m *maker) elements() [][]byte {
 	}
 }
 
-// data are segments. Where instructions cannot name them all are active, and
-// some lie next to each other.
+// data returns data segments. If instructions cannot name them, all are active, and some are
+// adjacent.
 func (m *maker) data() [][]byte {
 	var all [][]byte
 	address := 40

@@ -8,7 +8,7 @@ import (
 	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// Encode is an instruction's number, as it stands in a module.
+// Encode returns the opcode of an instruction, as encoded in a module.
 func Encode(op module.Op) []byte {
 	if op < 256 {
 		return []byte{byte(op)}
@@ -16,8 +16,8 @@ func Encode(op module.Op) []byte {
 	return binary.AppendUvarint([]byte{byte(op >> 16)}, uint64(op&0xffff))
 }
 
-// Operand returns what follows the number of an instruction that has a
-// signature. choose picks a number below n.
+// Operand returns the operand that follows the opcode of an instruction that has a signature.
+// choose returns a number below n.
 func Operand(op module.Op, choose func(n int) int) []byte {
 	kind, operation, _ := strings.Cut(op.String(), ".")
 	switch {
@@ -49,14 +49,14 @@ func Operand(op module.Op, choose func(n int) int) []byte {
 	return nil
 }
 
-// lanesOf are how many lanes of a width a vector has.
+// lanesOf are the numbers of lanes of a width in a vector.
 var lanesOf = map[string]int{"8_lane": 16, "16_lane": 8, "32_lane": 4, "64_lane": 2}
 
-// offsets are those of loads and stores.
+// offsets are the offsets of loads and stores.
 var offsets = []uint32{0, 1, 3, 8, 1000, 65535, 65536}
 
-// integers, floats32 and floats64 are numbers at the edges of what
-// instructions tell apart; the latter among them every kind of NaN.
+// integers, floats32 and floats64 are numbers at the limits that instructions distinguish. The
+// floats have every kind of NaN.
 var (
 	integers = []uint64{
 		0, 1, 0xffffffffffffffff, 2, 7, 31, 32, 63, 64, 127, 128, 255, 256, 32767, 65535, 65536, 0x7fffffff, 0x80000000, 0xffffffff,
@@ -81,7 +81,7 @@ func integer(choose func(n int) int) uint64 {
 	return uint64(choose(256))<<8 | uint64(choose(256))
 }
 
-// half are 64 bits of a vector.
+// half returns 64 bits of a vector.
 func half(choose func(n int) int) uint64 {
 	switch choose(3) {
 	case 0:

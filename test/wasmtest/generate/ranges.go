@@ -5,10 +5,10 @@ import (
 	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// lengths are those of ranges of memory, around where the meter cuts them.
+// lengths are lengths of memory ranges, near those at which the meter splits ranges.
 var lengths = []int32{0, 1, 100, 300, 5, 1 << 14, 1<<14 + 1, 1<<16 - 1, 1 << 16, 1<<16 + 1, 100_000, 1<<17 + 1}
 
-// small leaves a number below a power of two, mostly.
+// small leaves a number on the stack, mostly below a power of two.
 func (f *function) small(below int32, depth int) {
 	f.value(module.I32, depth-1)
 	if !f.once(32) {
@@ -16,7 +16,7 @@ func (f *function) small(below int32, depth int) {
 	}
 }
 
-// onMemory does an instruction on a range of memory.
+// onMemory executes an instruction on a range of memory.
 func (f *function) onMemory(depth int) {
 	op := []module.Op{module.OpMemoryFill, module.OpMemoryCopy, module.OpMemoryInit, module.OpMemoryGrow, module.OpDataDrop}[f.choose(20)/4]
 	if !f.counted && (op == module.OpMemoryInit || op == module.OpDataDrop) {
@@ -48,7 +48,7 @@ func (f *function) onMemory(depth int) {
 	}
 }
 
-// onTable does an instruction on a table that changes it.
+// onTable executes an instruction that changes a table.
 func (f *function) onTable(depth int) {
 	table := f.choose(len(tables))
 	t := tables[table].of
@@ -72,7 +72,7 @@ func (f *function) onTable(depth int) {
 		f.small(2, depth)
 		f.op(module.OpTableCopy, uint32(table), uint32(from))
 	case 3:
-		const passive, expressions, dropped = 1, 5, 6 // the last is of externref, and used at the beginning
+		const passive, expressions, dropped = 1, 5, 6 // the last is of externref and is used first
 		segment := uint32(passive)
 		if t == module.ExternRef {
 			segment = dropped
@@ -93,7 +93,7 @@ func (f *function) onTable(depth int) {
 	}
 }
 
-// fromTables leaves what is known of tables, memory and references.
+// fromTables leaves a property of a table, the memory or a reference on the stack, or a reference.
 func (f *function) fromTables(t module.ValueType, depth int) {
 	switch t {
 	case module.I32:

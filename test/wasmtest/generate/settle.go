@@ -8,8 +8,8 @@ import (
 	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// The functions that settle a NaN, each of one parameter: where it does not
-// equal itself they return the canonical NaN.
+// The functions that settle a NaN have one parameter. If it does not equal itself they return the
+// canonical NaN, otherwise the parameter.
 var (
 	settle32 = settleOne(0x5c, append([]byte{byte(module.OpF32Const)}, nan32...))
 	settle64 = settleOne(0x62, append([]byte{byte(module.OpF64Const)}, nan64...))
@@ -25,8 +25,8 @@ func settleOne(notEqual byte, nan []byte) []byte {
 		wasmtest.LocalGet(0), end)
 }
 
-// settleLanes replaces the lanes that are not equal to themselves: it takes
-// those that are out of the vector, and the others out of the NaNs.
+// settleLanes replaces the lanes that do not equal themselves: it combines the other lanes of the
+// vector with these lanes of nans.
 func settleLanes(equal module.Op, nans []byte) []byte {
 	vector := func(n module.Op) []byte { return Encode(0xfd<<16 | n) }
 	const and, andnot, or = 78, 79, 80
@@ -37,7 +37,7 @@ func settleLanes(equal module.Op, nans []byte) []byte {
 		vector(or), end)
 }
 
-// look is a function that returns the variable vector and the tables' sizes.
+// look returns a function that returns the variable vector and the tables' sizes.
 func look() []byte {
 	out := []byte{0}
 	const extractLong = 29

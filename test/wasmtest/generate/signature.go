@@ -8,13 +8,12 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm/module"
 )
 
-// Signature is what an instruction takes and leaves.
+// Signature has the types that an instruction pops and pushes.
 type Signature struct{ Params, Results []module.ValueType }
 
 var (
 	scalars = map[string]module.ValueType{"i32": module.I32, "i64": module.I64, "f32": module.F32, "f64": module.F64}
-	// lanes are the types of a vector's lanes on the operand stack, and how
-	// many there are.
+	// lanes are the types of a vector's lanes on the operand stack, and their number.
 	lanes = map[string]struct {
 		of    module.ValueType
 		count int
@@ -26,9 +25,9 @@ var (
 	conversion  = regexp.MustCompile(`_(i32|i64|f32|f64)(_[su])?$`)
 )
 
-// SignatureOf derives the signature of an instruction from its name, as the
-// specification builds names. It is false for instructions whose types depend
-// on what they name, and for those that are control flow.
+// SignatureOf derives the signature of an instruction from its name, by the naming rules of the
+// specification. ok is false for instructions whose types depend on their operands, and for control
+// flow.
 func SignatureOf(op module.Op) (s Signature, ok bool) {
 	info, ok := op.Info()
 	if !ok {
@@ -53,7 +52,7 @@ func signature(result []module.ValueType, params ...module.ValueType) Signature 
 
 func one(t module.ValueType) []module.ValueType { return []module.ValueType{t} }
 
-// scalar is the signature of i32, i64, f32 and f64.
+// scalar returns the signature of instructions on i32, i64, f32 and f64.
 func scalar(t module.ValueType, operation string) Signature {
 	switch from := conversion.FindStringSubmatch(operation); {
 	case operation == "const":
@@ -74,7 +73,7 @@ func scalar(t module.ValueType, operation string) Signature {
 	return signature(one(t), t, t)
 }
 
-// vector is the signature of instructions on lanes.
+// vector returns the signature of instructions on lanes.
 func vector(lane module.ValueType, operation string) Signature {
 	unary := []string{"abs", "neg", "ceil", "floor", "trunc", "nearest", "sqrt", "popcnt"}
 	switch {
@@ -94,7 +93,7 @@ func vector(lane module.ValueType, operation string) Signature {
 	return signature(one(module.V128), module.V128, module.V128)
 }
 
-// converts says that an instruction makes other lanes of one vector.
+// converts reports whether an instruction converts the lanes of one vector to other lanes.
 func converts(operation string) bool {
 	for _, prefix := range []string{"extend_", "extadd_", "trunc_sat_", "convert_", "demote_", "promote_"} {
 		if strings.HasPrefix(operation, prefix) {
@@ -104,7 +103,7 @@ func converts(operation string) bool {
 	return false
 }
 
-// whole is the signature of instructions on 128 bits.
+// whole returns the signature of instructions on 128 bits.
 func whole(operation string) Signature {
 	lane := strings.HasSuffix(operation, "_lane")
 	switch {

@@ -3,12 +3,12 @@ package generate
 // source turns bytes into choices.
 type source struct {
 	bytes []byte
-	// left is how many more instructions are wanted: past that, and past the
-	// bytes' end, the first choice is taken everywhere, which is the shortest.
+	// left is how many more instructions may be generated. After that, and after the end of the
+	// bytes, every choice is the first one, which makes the shortest code.
 	left int
 }
 
-// choose picks a number below n, which is at least 1.
+// choose returns a number below n, which is at least 1.
 func (s *source) choose(n int) int {
 	v := s.next()
 	if n > 256 {
@@ -26,5 +26,5 @@ func (s *source) next() int {
 	return int(b)
 }
 
-// once is true one time in n, and never past the end.
+// once returns true one time in n, and never after the end of the bytes.
 func (s *source) once(n int) bool { return s.choose(n) == n-1 }

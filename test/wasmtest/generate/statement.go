@@ -17,7 +17,7 @@ func (f *function) statements(n, depth int) {
 	}
 }
 
-// statement does something and leaves the stack as it was.
+// statement generates code that leaves the stack unchanged.
 func (f *function) statement(depth int) {
 	if depth <= 0 {
 		f.op(module.OpNop)
@@ -64,7 +64,7 @@ func (f *function) statement(depth int) {
 	}
 }
 
-// typed is a block of a function type, whose operands go through variables.
+// typed generates a block with a function type, whose operands are stored in variables.
 func (f *function) typed(depth int) {
 	n := f.choose(typeImport)
 	t := types[n]
@@ -90,14 +90,14 @@ func (f *function) typed(depth int) {
 	f.keep(t.Results)
 }
 
-// loop does statements some times, as the counter allows.
+// loop repeats statements, as often as the counter allows.
 func (f *function) loop(depth int) {
 	f.enclosed(module.OpLoop, empty, label{back: true}, func() {
 		f.statements(1+f.choose(3), depth-1)
 		f.spend()
 		if f.once(3) {
 			f.value(module.I32, depth-1)
-		} else { // leave something of the counter to what follows
+		} else { // leave a part of the counter for later code
 			f.code(wasmtest.GlobalGet(counter), wasmtest.I32Const(3), []byte{0x71}, wasmtest.I32Const(0), wasmtest.I32Ne)
 		}
 		f.code([]byte{0x71}) // i32.and
@@ -105,7 +105,7 @@ func (f *function) loop(depth int) {
 	})
 }
 
-// branch goes to an open block, back only while the counter allows it.
+// branch branches to an open block, and back only while the counter allows it.
 func (f *function) branch(depth int) {
 	to := f.choose(len(f.labels))
 	l := f.labels[len(f.labels)-1-to]
@@ -130,7 +130,7 @@ func (f *function) branch(depth int) {
 	f.keep(l.types)
 }
 
-// branchTable goes to one of the open blocks that take the same along.
+// branchTable branches to one of the open blocks whose labels have the same types.
 func (f *function) branchTable(depth int) {
 	f.sometimes(depth, func() {
 		def := f.choose(len(f.labels))
@@ -155,7 +155,7 @@ func (f *function) branchTable(depth int) {
 	})
 }
 
-// call calls a function, by its number or through a table.
+// call calls a function, directly or through a table.
 func (f *function) call(depth int) {
 	number := f.choose(len(f.functions))
 	t := types[f.functions[number]]

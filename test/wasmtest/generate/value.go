@@ -8,8 +8,8 @@ import (
 	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
-// computing are the instructions that have a signature, by what they leave;
-// nothing for those that leave nothing.
+// nothing is the key in computing of the instructions without a result. computing are the
+// instructions that have a signature, by the type of their result.
 const nothing module.ValueType = 0
 
 var computing = func() map[module.ValueType][]module.Op {
@@ -75,7 +75,7 @@ func (f *function) value(t module.ValueType, depth int) {
 	}
 }
 
-// simple leaves a value without computing one.
+// simple leaves a value on the stack without computing one.
 func (f *function) simple(t module.ValueType) {
 	switch f.choose(4) {
 	case 0, 1:
@@ -107,7 +107,7 @@ func init() {
 	}
 }
 
-// operation leaves what an instruction computes.
+// operation leaves the result of an instruction on the stack.
 func (f *function) operation(t module.ValueType, depth int) {
 	ops := computing[t]
 	if len(ops) == 0 {
@@ -122,8 +122,8 @@ func (f *function) operation(t module.ValueType, depth int) {
 	f.apply(op, depth)
 }
 
-// apply computes an instruction's operands, and then the instruction. Addresses
-// and divisors mostly are what does not trap.
+// apply computes an instruction's operands, and then executes the instruction. Mostly, addresses
+// and divisors do not trap.
 func (f *function) apply(op module.Op, depth int) {
 	s, _ := SignatureOf(op)
 	name := op.String()
@@ -162,8 +162,7 @@ func (f *function) settleNaN(info *module.Info) {
 	}
 }
 
-// callFor calls a function that returns just a value of the type, if there is
-// one.
+// callFor calls a function whose only result is of the type, if there is one.
 func (f *function) callFor(t module.ValueType, depth int) {
 	begin := f.choose(len(f.functions))
 	for i := range f.functions {

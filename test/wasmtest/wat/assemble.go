@@ -1,5 +1,5 @@
-// Package wat makes modules of their text, for tests. It needs wat2wasm of
-// WABT, which tools/setup.sh guests installs. It owns no goroutine.
+// Package wat assembles modules from their text, for tests. It needs wat2wasm of WABT, which
+// tools/setup.sh guests installs. It owns no goroutine.
 package wat
 
 import (
@@ -13,8 +13,8 @@ import (
 
 const assembler = "wat2wasm"
 
-// Assemble makes a module of its text. Of the features each is enabled by the
-// name that wat2wasm knows it by; no-check has it look at no types.
+// Assemble assembles a module from its text. It enables each feature by wat2wasm's name for it; the
+// feature no-check disables type checking.
 func Assemble(ctx context.Context, text string, features ...string) ([]byte, error) {
 	args := []string{"-", "--output=-"}
 	for _, f := range features {

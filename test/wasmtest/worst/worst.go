@@ -20,35 +20,35 @@ type Family struct {
 	Module func(size int) []byte
 }
 
-// All are the families.
+// All returns all families.
 func All() []Family {
 	return slices.Concat(nested(), flat(), lists())
 }
 
-// body is what one function consists of, by its size.
+// body returns the locals and the code of one function of a size.
 type body func(size int) (locals []byte, code []byte)
 
-// Limits of package verify that the families come close to.
+// Limits of package verify that the families nearly reach.
 const (
 	bodyBytes = 64<<10 - 512
 	nesting   = 2040
 	loops     = 990
-	// edges is how many blocks and branches a function without locals may have.
+	// edges is the number of blocks and branches that a function without locals may have.
 	edges = 66_000
 )
 
-// ofBody returns a family of one function, the size of which grows.
+// ofBody returns a family of modules with one function, whose size grows.
 func ofBody(name string, function body) Family {
 	return Family{name, func(size int) []byte {
 		locals, code := function(size)
 		m := w.Plugin()
 		m.Admit(w.I32Const(0))
-		m.Func(nil, nil, nil, w.Call(0)) // function 2 calls another: it may be deep
+		m.Func(nil, nil, nil, w.Call(0)) // function 2 calls another function: that may be deep
 		return withBodies(m, 1, locals, code)
 	}}
 }
 
-// withBodies returns the module with n more functions of that code.
+// withBodies returns the module with n additional functions that have this code.
 func withBodies(m *w.Module, n int, locals, code []byte) []byte {
 	if locals == nil {
 		locals = []byte{0}
@@ -60,7 +60,7 @@ func withBodies(m *w.Module, n int, locals, code []byte) []byte {
 	return lengthened(out, 10, n, bytes.Repeat(text, n))
 }
 
-// lengthened returns a module with n more entries in a section it has.
+// lengthened returns a module with n additional entries in an existing section.
 func lengthened(module []byte, id byte, n int, entries []byte) []byte {
 	out := slices.Clone(module[:8])
 	for rest := module[8:]; len(rest) > 0; {
@@ -93,7 +93,7 @@ func counted(module []byte, n int) []byte {
 	return out
 }
 
-// list is a section's content of n entries.
+// list returns the content of a section with n entries.
 func list(n int, entry func(i int) []byte) []byte {
 	out := binary.AppendUvarint(nil, uint64(n))
 	for i := range n {
@@ -118,7 +118,7 @@ var (
 
 func times(n int, code ...[]byte) []byte { return bytes.Repeat(slices.Concat(code...), n) }
 
-// setLocals sets n locals, the first of them of that number.
+// setLocals returns code that sets n locals, beginning with the local number first.
 func setLocals(first, n int) []byte {
 	var out []byte
 	for i := range n {
@@ -130,7 +130,7 @@ func setLocals(first, n int) []byte {
 // i32s declares n locals.
 func i32s(n int) []byte { return append(binary.AppendUvarint([]byte{1}, uint64(n)), 0x7f) }
 
-// nested are families of blocks in each other.
+// nested returns families of nested blocks.
 func nested() []Family {
 	deep := func(name string, open, inner, between []byte, depth int) Family {
 		return ofBody(name, func(size int) ([]byte, []byte) {
@@ -182,7 +182,7 @@ func nested() []Family {
 	}
 }
 
-// flat are families of one function of many like instructions.
+// flat returns families of one function with many similar instructions.
 func flat() []Family {
 	many := func(name string, locals []byte, most int, code ...[]byte) Family {
 		return ofBody(name, func(size int) ([]byte, []byte) {
@@ -214,7 +214,7 @@ func flat() []Family {
 	}
 }
 
-// lists are families of sections with many entries.
+// lists returns families of sections with many entries.
 func lists() []Family {
 	section := func(name string, change func(size int, m *w.Module)) Family {
 		return Family{name, func(size int) []byte {
@@ -333,8 +333,8 @@ func lists() []Family {
 	}
 }
 
-// dataSection puts n bytes into the memory, far enough from each other to be
-// joined with the longest gaps.
+// dataSection writes n single bytes into the memory, far enough apart that they are joined across
+// the longest gaps.
 func dataSection(m *w.Module, n int, place func(i int) int) {
 	m.Replace(5, []byte{1, 0, 0x80, 0x02}) // 256 pages
 	m.Replace(11, list(n, func(i int) []byte {

@@ -1,8 +1,9 @@
-// Conformance-mirror is a registry that has the images of archives, whatever registry their names say:
+// Conformance-mirror is a registry that serves the images of archives, whatever registry is in
+// their names:
 //
 //	conformance-mirror ADDRESS DIR ARCHIVE...
 //
-// It keeps what the images are made of in DIR, and prints "ready" once it has them all.
+// It stores the parts of the images in DIR, and prints "ready" when it has all images.
 package main
 
 import (
@@ -57,7 +58,8 @@ func serve(address, dir string, archives []string) error {
 	return <-ended
 }
 
-// push uploads the images of an archive to a registry, each under the path that its name has.
+// push uploads the images of an archive to a registry. The path of each image is the one in its
+// name.
 func push(archive, address string) error {
 	manifest, err := tarball.LoadManifest(func() (io.ReadCloser, error) { return os.Open(archive) })
 	if err != nil {

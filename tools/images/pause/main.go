@@ -1,5 +1,5 @@
-// Command pause holds a pod's namespaces open. It reaps the processes that a shared process namespace leaves to it and
-// ends on SIGTERM or SIGINT.
+// Command pause holds a pod's namespaces open. It reaps the orphaned processes of a shared process
+// namespace and terminates on SIGTERM or SIGINT.
 package main
 
 import (

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// agree reads files of a directory again and again, all in the version that is there at one moment, until SIGTERM. It says
-// what is in them whenever that is new, and ends with an error when they are not all the same.
+// agree reads files of a directory again and again until SIGTERM, each time all files in one
+// version. It prints their text when the text has changed, and fails if the files differ.
 func agree(args []string) error {
 	flags := flag.NewFlagSet("agree", flag.ContinueOnError)
 	every := flags.Duration("every", 100*time.Millisecond, "how often they are read")
@@ -30,7 +30,7 @@ func agree(args []string) error {
 	for last := ""; ; {
 		text, err := version(flags.Arg(0), flags.Args()[1:])
 		switch {
-		case errors.Is(err, fs.ErrNotExist): // replaced meanwhile, or not there yet
+		case errors.Is(err, fs.ErrNotExist): // replaced in the meantime, or not there yet
 		case err != nil:
 			return err
 		case text != last:
@@ -45,11 +45,12 @@ func agree(args []string) error {
 	}
 }
 
-// version returns what all files say. The link ..data, where there is one, names the directory of a version, which does not change.
+// version returns the text that all files have. If there is a link ..data, its target is the
+// directory of one version, which does not change.
 func version(dir string, names []string) (text string, err error) {
 	at := filepath.Join(dir, "..data")
-	// Where only what the link leads to is gone, it leads to another version by now: the links of the files would not do, as each
-	// could be read of another one.
+	// If only the target of the link is missing, the link now has another target. The links of the
+	// files cannot be used instead, because each of them could lead to another version.
 	if _, err := os.Lstat(at); errors.Is(err, fs.ErrNotExist) {
 		at = dir
 	}

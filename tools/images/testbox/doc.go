@@ -1,4 +1,5 @@
-// Command testbox is all that the test image holds: one static binary whose subcommands behave in the ways that tests
-// and the demo need of a container. A subcommand goes in; an exit code, lines on standard output and HTTP answers come
-// out. Only serve has a second goroutine, its HTTP server's, which it waits for.
+// Command testbox is the only program in the test image: a static binary whose subcommands behave
+// as tests and the demo need. Its input is a subcommand. Its output is an exit code, lines on
+// standard output, and HTTP answers. Only serve has a second goroutine, for its HTTP server, and
+// waits for it.
 package main

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// duty does to files what the program of an init container does, where that is simple: network plugins put their
-// configuration and programs onto the node.
+// duty does the file work of an init container's program, if that work is simple: network plugins
+// copy their configuration and programs to the node.
 func duty(name string, args []string) error {
 	switch {
 	case name == "cp", name == "install-conf":
@@ -28,7 +28,7 @@ func duty(name string, args []string) error {
 	return nil
 }
 
-// copyFile copies the content of a file, which becomes a program.
+// copyFile copies the content of a file. The copy is executable.
 func copyFile(from, to string) error {
 	data, err := os.ReadFile(from)
 	if err != nil {

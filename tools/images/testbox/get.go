@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// get prints what a URL answers.
+// get prints the answer of a URL.
 func get(args []string) error {
 	flags := flag.NewFlagSet("testbox get", flag.ContinueOnError)
 	timeout := flags.Duration("timeout", 5*time.Second, "give up after this long")

@@ -65,7 +65,8 @@ func main() {
 	}
 }
 
-// sleep ends at the first signal that asks for it; as process 1 of a container nothing else would end it.
+// sleep waits for SIGTERM or SIGINT. Without a handler, these signals do not terminate process 1 of
+// a container.
 func sleep() {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// serve answers HTTP until it is signalled. Its first line on standard output is where it listens.
+// serve answers HTTP until it receives a signal. Its first line on standard output is its address.
 func serve(args []string) error {
 	flags := flag.NewFlagSet("testbox serve", flag.ContinueOnError)
 	port := flags.Int("port", 8080, "port to listen on")

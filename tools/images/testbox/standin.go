@@ -18,16 +18,17 @@ import (
 	"time"
 )
 
-// settingsVariable is the variable that says what a stand-in does: a standinSettings in JSON.
+// settingsVariable is the environment variable with the settings of a stand-in: a standinSettings
+// in JSON.
 const settingsVariable = "STANDIN"
 
-// standinSettings say what the stand-in for a program of another image reads and serves.
+// standinSettings are the settings of a stand-in for a program of another image.
 type standinSettings struct {
 	// Container is the name of the container; files that the stand-in writes are named after it.
 	Container string `json:"container"`
-	// Once is true for an init container, which ends.
+	// Once is true for an init container, which terminates.
 	Once bool `json:"once"`
-	// HostPID is true where the first process of the container is not process 1.
+	// HostPID is true if the first process of the container is not process 1.
 	HostPID bool `json:"hostPID"`
 	// Listen are the addresses of HTTP probes.
 	Listen []string       `json:"listen"`
@@ -37,15 +38,15 @@ type standinSettings struct {
 // standinMount is a mount that the container must have.
 type standinMount struct {
 	Path string `json:"path"`
-	// Deep is true where all files are read; else only the first level is listed.
+	// Deep is true if all files are read. Otherwise only the first level is listed.
 	Deep bool `json:"deep"`
-	// Write is true where the stand-in tries to write.
+	// Write is true if the stand-in tries to write.
 	Write bool `json:"write"`
-	// Mount is true where it mounts a file system below, for the node to see.
+	// Mount is true if the stand-in mounts a file system below, for the node to see.
 	Mount bool `json:"mount"`
 }
 
-// report is what a stand-in found; it prints it as one line.
+// report is the result of a stand-in, printed as one line.
 type report struct {
 	Args   []string          `json:"args"`
 	Env    map[string]string `json:"env"`
@@ -60,22 +61,24 @@ type report struct {
 	Mounts       map[string]mountReport `json:"mounts"`
 }
 
-// mountReport is what a stand-in found at a mount.
+// mountReport is the result of a stand-in for one mount.
 type mountReport struct {
 	Directory bool `json:"directory"`
 	ReadOnly  bool `json:"readOnly"`
 	// Propagation is shared, slave or private.
 	Propagation string `json:"propagation"`
-	// Files are digests of files by their relative path, empty for one that is no regular file.
+	// Files are the digests of files by relative path, empty for anything but a regular file and
+	// for a file that was only listed.
 	Files map[string]string `json:"files"`
 	// Tokens are the claims of files that hold the token of a service account.
 	Tokens map[string]json.RawMessage `json:"tokens"`
-	// Unwritable is why nothing could be written, empty where it could or was not tried.
+	// Unwritable is the error of writing, empty if writing succeeded or was not tried.
 	Unwritable string `json:"unwritable"`
 }
 
-// standin plays the program of an image: it reads all mounts of its container, says what it found, and serves probes
-// until SIGTERM. A later one in the same container, a probe's or hook's, succeeds when the first has read everything.
+// standin imitates the program of an image. It reads all mounts of its container, prints a report,
+// and serves probes until SIGTERM. A later stand-in in the same container, run by a probe or hook,
+// succeeds if the first one has read everything.
 func standin(name string, args []string) error {
 	var settings standinSettings
 	if err := json.Unmarshal([]byte(os.Getenv(settingsVariable)), &settings); err != nil {
@@ -149,7 +152,7 @@ func standinServe(addresses []string) error {
 	}
 }
 
-// look reads what the container has.
+// look reads everything that the report needs.
 func look(settings *standinSettings) (*report, error) {
 	mounts, err := mountTable()
 	if err != nil {
@@ -197,7 +200,7 @@ func look(settings *standinSettings) (*report, error) {
 	return r, nil
 }
 
-// look reads what is mounted.
+// look reads the mount and returns its report.
 func (m *standinMount) look(container string) (*mountReport, error) {
 	r := &mountReport{Files: map[string]string{}, Tokens: map[string]json.RawMessage{}}
 	info, err := os.Stat(m.Path)
@@ -234,7 +237,8 @@ func (m *standinMount) look(container string) (*mountReport, error) {
 	return r, nil
 }
 
-// read reads a file, or the files of a directory. Names that begin with two dots are those that a volume is made of.
+// read reads a file, or the files of a directory. Names that begin with two dots are internal to a
+// volume and are skipped.
 func (r *mountReport) read(root, relative string, deep bool) error {
 	path := filepath.Join(root, relative)
 	info, err := os.Stat(path)
@@ -275,13 +279,13 @@ func (r *mountReport) read(root, relative string, deep bool) error {
 	return nil
 }
 
-// mountPoint is a line of the kernel's mount table.
+// mountPoint is an entry of the kernel's mount table.
 type mountPoint struct {
 	readOnly    bool
 	propagation string
 }
 
-// mountTable returns what is mounted in this container, by where.
+// mountTable returns the mounts of this container by path.
 func mountTable() (map[string]mountPoint, error) {
 	text, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestStandin_readsAVolumeOfObjects: a volume is read through its links, without the directories that it is made of; a
-// token's claims are found.
+// TestStandin_readsAVolumeOfObjects: a volume is read through its links, without its internal
+// directories. The claims of a token are found.
 func TestStandin_readsAVolumeOfObjects(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -42,7 +42,8 @@ func TestStandin_readsAVolumeOfObjects(t *testing.T) {
 	}
 }
 
-// TestDuty_copies: an init container that copies does so; one that says too little fails.
+// TestDuty_copies: duty copies a file as an init container does, and fails if an argument is
+// missing.
 func TestDuty_copies(t *testing.T) {
 	t.Parallel()
 	from, to := filepath.Join(t.TempDir(), "from"), filepath.Join(t.TempDir(), "to")

@@ -14,7 +14,8 @@ import (
 // batch is the time between two bursts of lines.
 const batch = 10 * time.Millisecond
 
-// talk writes numbered lines of 100 bytes, from 0, once a file exists; before that it says "ready".
+// talk writes "ready" and waits for a file, if one is named. It then writes numbered lines of 100
+// bytes, from 0.
 func talk(args []string) error {
 	flags := flag.NewFlagSet("testbox talk", flag.ContinueOnError)
 	lines := flags.Int("lines", 1000, "how many lines")

@@ -1,13 +1,11 @@
-// Command podshape writes the shape of a Pod for the Go SDK's tests: every
-// struct of the Pod API with its fields, their types and when they are left
-// out. The SDK has no dependencies, so it carries this text instead of the API
-// (plugins/sdk/sdktest/internal/shape/pod.txt).
+// Command podshape writes the shape of a Pod for the tests of the Go SDK: every struct of the Pod
+// API, with its fields, their types and when they are omitted. The SDK has no dependencies. It
+// contains this text (plugins/sdk/sdktest/internal/shape/pod.txt) instead of the API.
 //
-// Comes in: nothing but the API this repository is built with. Goes out: the
-// text, on standard output:
+// Its only input is the API with which this repository is built. It writes the text to standard
+// output:
 //
 //	go run ./tools/plugins/podshape > plugins/sdk/sdktest/internal/shape/pod.txt
 //
-// It runs on one goroutine. A test fails when the committed text is not what
-// it would write.
+// It runs on one goroutine. A test fails if the committed text differs from the output.
 package main

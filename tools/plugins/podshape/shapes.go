@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// own names the types that the API writes in a form of their own.
+// own has the types that the API encodes in a form of their own.
 var own = map[reflect.Type]string{
 	reflect.TypeFor[metav1.Time]():        "time",
 	reflect.TypeFor[resource.Quantity]():  "quantity",
@@ -32,8 +32,8 @@ type walk struct {
 	of     map[string]reflect.Type
 }
 
-// shapes returns the shapes of a struct and of all that it is made of: a line
-// with the type's name, then per field a line "\tname type options".
+// shapes returns the shapes of a struct and of all structs that it contains: a line with the type's
+// name, and then a line "\tname type options" for each field.
 func shapes(root reflect.Type) (string, error) {
 	w := walk{map[string]string{}, map[string]reflect.Type{}}
 	if _, err := w.name(root); err != nil {
@@ -46,7 +46,7 @@ func shapes(root reflect.Type) (string, error) {
 	return text.String(), nil
 }
 
-// name returns the notation of a type, with the shapes it needs collected.
+// name returns the notation of a type and collects the shapes that the notation needs.
 func (w *walk) name(t reflect.Type) (string, error) {
 	if name, ok := own[t]; ok {
 		return name, nil

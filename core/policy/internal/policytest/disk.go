@@ -19,7 +19,7 @@ type OpinionDisk struct {
 	Mu     sync.Mutex
 	Writes []int
 	At     []time.Time
-	// Removed are those of the last write.
+	// Removed are the keys that the last write removed.
 	Removed []string
 	Err     error
 }

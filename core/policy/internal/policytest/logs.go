@@ -27,7 +27,7 @@ func (l *Logs) Lines() []string {
 	return strings.FieldsFunc(l.text.String(), func(r rune) bool { return r == '\n' })
 }
 
-// Count is how many records hold text.
+// Count returns how many records contain text.
 func (l *Logs) Count(text string) (n int) {
 	for _, line := range l.Lines() {
 		if strings.Contains(line, text) {
@@ -37,7 +37,7 @@ func (l *Logs) Count(text string) (n int) {
 	return n
 }
 
-// Logger returns one that writes to the logs.
+// Logger returns a logger that writes to the logs.
 func (l *Logs) Logger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(l, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
 		if a.Key == slog.TimeKey {

@@ -11,7 +11,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// The keys of policies that change images, or labels.
+// ImagePath and LabelsPath are the keys of policies that may change images, or labels.
 const (
 	ImagePath  = `mutable_paths = ["/spec/containers/*/image"]`
 	LabelsPath = `mutable_paths = ["/metadata/labels"]`
@@ -27,7 +27,7 @@ func ToLabel(key, value string) string {
 	return `[{"op":"add","path":"/metadata/labels/` + key + `","value":"` + value + `"}]`
 }
 
-// FileQuestion is a question about the pod of a manifest from a file.
+// FileQuestion returns a question about the pod of a manifest file.
 func FileQuestion(t *testing.T, change ...func(*api.Question)) api.Question {
 	t.Helper()
 	docs := manifest.Decode([]byte(ManifestText), manifest.DecodeFrom{Source: "static", Kind: api.KindFile, File: "web.yaml", NodeName: "node-1"})
@@ -37,7 +37,7 @@ func FileQuestion(t *testing.T, change ...func(*api.Question)) api.Question {
 	return Question("web", append([]func(*api.Question){func(q *api.Question) { q.Pod = docs[0].Pod }}, change...)...)
 }
 
-// OfAPI makes it a question about a pod of an API server.
+// OfAPI returns a change that makes the question's pod one of an API server.
 func OfAPI(t *testing.T) func(*api.Question) {
 	t.Helper()
 	return func(q *api.Question) {
@@ -52,7 +52,7 @@ func OfAPI(t *testing.T) func(*api.Question) {
 	}
 }
 
-// Patching are scripts whose plugins give these patches, by their policy.
+// Patching returns scripts whose plugins return these patches, by policy name.
 func Patching(patches map[string]string) *Scripts {
 	s := NewScripts()
 	s.Edit = func(policy string, r *wasm.Result) {
@@ -63,8 +63,8 @@ func Patching(patches map[string]string) *Scripts {
 	return s
 }
 
-// ExpensiveConditions are n that take as much as a plugin does until it asks whether it
-// is another's turn, or more, and then one that is false.
+// ExpensiveConditions returns n conditions, and then one that is false. Each of the n takes
+// at least as much fuel as a plugin uses before it yields to other tasks.
 func ExpensiveConditions(n int) string {
 	list := "[" + strings.Repeat("1,", 9) + "1]"
 	one := fmt.Sprintf("%s.all(i, %s.all(j, %s.all(k, k > i - 5)))", list, list, list)

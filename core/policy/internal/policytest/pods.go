@@ -12,7 +12,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm"
 )
 
-// SomePod is a pod from the source "static".
+// SomePod returns a pod from the source "static".
 func SomePod(name string, change ...func(*v1.Pod)) *v1.Pod {
 	p := &v1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
@@ -27,7 +27,7 @@ func SomePod(name string, change ...func(*v1.Pod)) *v1.Pod {
 	return p
 }
 
-// Question asks whether a new pod of the source "static" may run.
+// Question returns a question whether a new pod of the source "static" may run.
 func Question(name string, change ...func(*api.Question)) api.Question {
 	q := api.Question{Op: api.Add, Pod: SomePod(name), Origin: api.Origin{Source: "static", Document: name + ".yaml#0"}}
 	for _, f := range change {
@@ -39,7 +39,7 @@ func Question(name string, change ...func(*api.Question)) api.Question {
 // Instant is the time of tests that need a fixed one.
 var Instant = time.Date(2026, time.November, 3, 12, 0, 0, 0, time.UTC)
 
-// Request is a request about a question from a file, at a fixed time.
+// Request returns a request about a question from a file, at a fixed time.
 func Request(q api.Question) *wasm.Request {
 	return &wasm.Request{Question: &q, Kind: "file", Time: Instant}
 }

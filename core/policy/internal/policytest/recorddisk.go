@@ -18,12 +18,12 @@ type RecordDisk struct {
 	mu   sync.Mutex
 	err  error
 	hang chan struct{}
-	// Only is the owner whose records hang, if it is not all.
+	// Only is the owner whose records hang; nil for all owners.
 	Only    *string
 	Batches int
 	written []string
 	Counts  []decisions.Count
-	// records are those that were written, the oldest first.
+	// records are the written records, the oldest first.
 	records []decisions.Record
 }
 
@@ -69,25 +69,27 @@ func (d *RecordDisk) Newest(most int) ([]decisions.Record, error) {
 	return d.records[max(0, len(d.records)-most):], nil
 }
 
-// Has returns what was written.
+// Has returns the written records as texts.
 func (d *RecordDisk) Has() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return slices.Clone(d.written)
 }
 
-// Set changes how it behaves: err is what Append returns, hang what it waits for.
+// Set sets the error that Append returns, and the channel that Append waits for.
 func (d *RecordDisk) Set(err error, hang chan struct{}) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.err, d.hang = err, hang
 }
 
-// RecordsIn opens the records of a state directory until close.
+// RecordsIn opens the records of a state directory. closeAll, or the end of the test, closes
+// them.
 func RecordsIn(t *testing.T, path string) (log *decisions.Log, closeAll func()) {
 	t.Helper()
 	d, err := state.Open(path, slog.New(slog.DiscardHandler))
-	// A program that another test starts may have the lock of a directory that was closed, until it runs.
+	// A process that another test starts may hold the lock of a closed directory until it
+	// executes its program.
 	for deadline := time.Now().Add(10 * time.Second); err != nil && strings.Contains(err.Error(), "another agent uses it") && time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		d, err = state.Open(path, slog.New(slog.DiscardHandler))
 	}

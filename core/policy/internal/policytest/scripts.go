@@ -16,61 +16,66 @@ import (
 
 // Scripts is a Loader whose modules are texts:
 //
-//	allow|deny|hold|abstain [CODE [MESSAGE]]  returns that answer
-//	hold-for DURATION                         holds, and wants to be asked again then
-//	deny-image IMAGE                          denies pods of that image, abstains of others
+//	allow|deny|hold|abstain [CODE [MESSAGE]]  returns this answer
+//	hold-for DURATION                         holds, with DURATION as the retry time
+//	deny-image IMAGE                          denies pods of this image, abstains for others
 //	broken MESSAGE                            cannot be loaded
 //	trap MESSAGE                              fails at each call
-//	picky SCRIPT                              fails on pods whose names begin with "bad", else
-//	                                          does as the script
+//	picky SCRIPT                              fails on pods whose names begin with "bad",
+//	                                          otherwise does what SCRIPT says
 //	unready                                   has no instance for any call
-//	error MESSAGE                             fails with an error that is no *wasm.Failure
+//	error MESSAGE                             fails with an error other than *wasm.Failure
 //	refused MESSAGE                           cannot be loaded until it is forgotten; allows
-//	busy|unmapped                             the machine has it not loaded the first two times
-//	late|unwell                               the machine fails its first two calls; allows,
-//	                                          and by the hook merge does as the script after late
-//	wait                                      denies once freed
-//	quota N [NAME...]                         allows while fewer than N pods are on the
-//	                                          node, else holds; without facts it fails
-//	pinned DIGEST                             allows where the first object that the pod names
-//	                                          is that, else denies and says what it is
-//	winner N|keep|reject [CODE [MESSAGE]]     returns that answer to the hook merge
-//	allow|deny|abstain [CODE [MESSAGE]]       is the answer to the hook connect, too
-//	pass|drop|defer [CODE [MESSAGE]]          returns that answer to the hook filter;
-//	                                          defers for an hour
+//	busy|unmapped                             allows; the first two loads fail because of the
+//	                                          machine
+//	late|unwell                               allows; the first two calls fail because of the
+//	                                          machine
+//	late SCRIPT                               does for the hook merge what SCRIPT says, after
+//	                                          two failures
+//	wait                                      denies after a receive from Free
+//	quota N [NAME...]                         allows while fewer than N pods are on the node,
+//	                                          otherwise holds; fails without facts of the node
+//	pinned DIGEST                             allows if the first object that the pod names
+//	                                          has this digest, otherwise denies and says which
+//	winner N|keep|reject [CODE [MESSAGE]]     returns this answer to the hook merge
+//	allow|deny|abstain [CODE [MESSAGE]]       returns this answer to the hook connect, too
+//	pass|drop|defer [CODE [MESSAGE]]          returns this answer to the hook filter; defers
+//	                                          for an hour
 //
-// A text may go on after " # ", so that equal plugins have other digests.
+// The text after " # " is ignored, so that equal plugins can have different digests.
 type Scripts struct {
 	Mu sync.Mutex
 	// loaded are the policies whose plugins are loaded and not closed.
 	loaded []string
 	// Loads counts all loads.
 	Loads int
-	// Log are the calls: "POLICY POD".
+	// Log has the calls: "POLICY POD".
 	Log []string
-	// Options are those of the newest load of each policy.
+	// Options are the options of the newest load of each policy.
 	Options map[string]wasm.Options
-	// Rests are how often each policy's plugin was told to rest.
+	// Rests counts the calls of Rest for each policy's plugin.
 	Rests map[string]int
-	// forgotten are the modules that were told to be forgotten.
+	// forgotten are the modules that Forget was called with.
 	forgotten []string
-	// Faults counts the failures of the machine.
+	// Faults counts the loads and calls that may fail because of the machine; the first two
+	// fail.
 	Faults int
-	// Requests are the newest call of each policy.
+	// Requests has the newest request to each policy.
 	Requests map[string]wasm.Request
-	// Merges are the newest questions to the hook merge of each policy.
+	// Merges has the newest question of the hook merge to each policy.
 	Merges map[string]wasm.MergeRequest
-	// Edit changes what a script answered, if it is set.
+	// Edit changes the result of a script, if it is set.
 	Edit func(policy string, r *wasm.Result)
-	// Patch is what a policy that names a winner makes of it, if it is set.
+	// Patch returns a policy's patch of the winner that it names, if it is set.
 	Patch func(policy string) []byte
-	// LoadFuel is what loading the plugin of a policy takes, warmFuel what warming any,
-	// admitFuel what a call takes of the hook admit.
+	// LoadFuel is the fuel to load the plugin of a policy. WarmFuel is the fuel to warm any
+	// plugin. AdmitFuel is the fuel of a call of the hook admit.
 	LoadFuel            map[string]int64
 	WarmFuel, AdmitFuel int64
-	// LoadCost is the processor time that loading any module takes of the host.
+	// LoadCost is the processor time of the host to load any module.
 	LoadCost time.Duration
-	// Free lets plugins that wait go on; they say on waits that they do.
+	// Free makes one waiting plugin continue with each value. A plugin that begins to wait
+	// sends its policy's name on Waits.
 	Free  chan struct{}
 	Waits chan string
 }
@@ -114,7 +119,7 @@ func (s *Scripts) Load(ctx context.Context, binary []byte, o wasm.Options) (*Scr
 	return &Script{of: s, policy: o.Policy, text: text}, nil
 }
 
-// Forget records that a module was to be forgotten.
+// Forget records the module.
 func (s *Scripts) Forget(_ context.Context, binary []byte, _ wasm.Options) error {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
@@ -122,13 +127,14 @@ func (s *Scripts) Forget(_ context.Context, binary []byte, _ wasm.Options) error
 	return nil
 }
 
-// fault says that the machine fails, which it does twice. s.mu is held.
+// fault counts a fault and reports whether the machine fails now: the first two times. The
+// caller holds s.Mu.
 func (s *Scripts) fault() bool {
 	s.Faults++
 	return s.Faults <= 2
 }
 
-// InUse are the policies whose plugins are loaded, in the order they were.
+// InUse returns the policies whose plugins are loaded, in the order of loading.
 func (s *Scripts) InUse() []string {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
@@ -149,7 +155,7 @@ type Script struct {
 	closed       bool
 }
 
-// Admit answers by the script, and records the call.
+// Admit answers as the script says, and records the call.
 func (p *Script) Admit(_ context.Context, r *wasm.Request) (wasm.Result, error) {
 	p.of.Mu.Lock()
 	if p.closed {
@@ -222,7 +228,7 @@ func (p *Script) Admit(_ context.Context, r *wasm.Request) (wasm.Result, error) 
 	return result, nil
 }
 
-// words are the script's first word and the rest for a pod.
+// words returns the first word of the script for this pod, and the rest.
 func (p *Script) words(pod string) (word, rest string) {
 	word, rest, _ = strings.Cut(p.text, " ")
 	switch {
@@ -249,7 +255,7 @@ func (p *Script) begin(what, pod string) (word, rest string, err error) {
 	return word, rest, nil
 }
 
-// Merge answers by the script, and records the call.
+// Merge answers as the script says, and records the call.
 func (p *Script) Merge(_ context.Context, m *wasm.MergeRequest) (r wasm.MergeResult, err error) {
 	var sources []string
 	for _, c := range m.Candidates {
@@ -282,7 +288,7 @@ func (p *Script) Merge(_ context.Context, m *wasm.MergeRequest) (r wasm.MergeRes
 	return r, nil
 }
 
-// Filter answers by the script, and records the call.
+// Filter answers as the script says, and records the call.
 func (p *Script) Filter(_ context.Context, q *wasm.Request) (r wasm.FilterResult, err error) {
 	word, rest, err := p.begin("filters "+q.Question.Pod.Name, q.Question.Pod.Name)
 	if err != nil {
@@ -299,7 +305,7 @@ func (p *Script) Filter(_ context.Context, q *wasm.Request) (r wasm.FilterResult
 	return r, nil
 }
 
-// Connect answers by the script, and records the call.
+// Connect answers as the script says, and records the call.
 func (p *Script) Connect(_ context.Context, q *wasm.Request) (r wasm.Result, err error) {
 	word, rest, err := p.begin("connects "+q.Question.Pod.Name, q.Question.Pod.Name)
 	if err != nil {
@@ -313,7 +319,7 @@ func (p *Script) Connect(_ context.Context, q *wasm.Request) (r wasm.Result, err
 	return r, nil
 }
 
-// LoadFuel returns what Scripts.LoadFuel says of the policy.
+// LoadFuel returns the policy's entry in Scripts.LoadFuel.
 func (p *Script) LoadFuel() int64 {
 	p.of.Mu.Lock()
 	defer p.of.Mu.Unlock()
@@ -333,7 +339,7 @@ func (p *Script) Rest() {
 	p.of.Rests[p.policy]++
 }
 
-// Close fails where the script is closed already, or the policy is called bad-close.
+// Close fails if the script is closed already, or if the policy's name is bad-close.
 func (p *Script) Close() error {
 	p.of.Mu.Lock()
 	defer p.of.Mu.Unlock()
@@ -349,7 +355,7 @@ func (p *Script) Close() error {
 	return nil
 }
 
-// CallsAbout counts how often plugins were asked, about pods of names that begin so.
+// CallsAbout returns how many calls were about pods whose names begin with prefix.
 func (s *Scripts) CallsAbout(prefix string) (n int) {
 	for _, call := range s.Calls() {
 		words := strings.Fields(call)
@@ -360,7 +366,7 @@ func (s *Scripts) CallsAbout(prefix string) (n int) {
 	return n
 }
 
-// Saw is what a policy was asked about in its newest call: image and labels.
+// Saw returns the image, the labels and the changed fields of the newest request to a policy.
 func (s *Scripts) Saw(policy string) string {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()

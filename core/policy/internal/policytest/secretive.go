@@ -7,11 +7,11 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 )
 
-// Secret is a text that may not be seen.
+// Secret is a text that must not be shown.
 const Secret = "hunter2"
 
-// Secretive is a pod with a secret wherever people put them, in a container of its own
-// kind or in another place.
+// Secretive returns a change that adds the secret to a pod, in the place called where: a
+// field that people keep secrets in.
 func Secretive(where string) func(*v1.Pod) {
 	c := func() v1.Container { return v1.Container{Name: "c", Image: "i"} }
 	in := func(change func(*v1.Container)) func(*v1.Pod) {

@@ -35,15 +35,16 @@ func (d Tree) Remove(name string) {
 	Must(d.T, os.Remove(filepath.Join(d.Dir, name)))
 }
 
-// Policy writes NAME.toml and NAME.wasm; script says what the plugin does (see
-// scripts), more are further keys.
+// Policy writes NAME.toml and NAME.wasm. script defines what the plugin does (see Scripts);
+// more are further keys.
 func (d Tree) Policy(name, script string, more ...string) {
 	d.T.Helper()
 	d.Write(name+".wasm", script)
 	d.Write(name+".toml", DocumentOf(name, script, more...))
 }
 
-// Scripts writes a policy for each text: its script, and further lines.
+// Scripts writes a policy p0, p1, … for each text. The text has the script in its first line,
+// and further keys after that.
 func (d Tree) Scripts(hook string, texts []string) {
 	d.T.Helper()
 	for i, text := range texts {
@@ -66,23 +67,24 @@ func (d Tree) Hooked(name, hook, script string, more ...string) {
 		name, name+".wasm", SumOf(script), hook, strings.Join(more, "\n")))
 }
 
-// Of is the directory of a tenant's policies.
+// Of returns the directory of a tenant's policies.
 func (d Tree) Of(tenant string) Tree { return Tree{d.T, filepath.Join(d.Dir, "tenants", tenant)} }
 
-// Candidate writes one for the place of policy p.
+// Candidate writes a candidate for policy p.
 func (d Tree) Candidate(script string, more ...string) {
 	text := DocumentOf("next", script, append([]string{`mode = "shadow"`}, more...)...)
 	d.Write("next.toml", strings.Replace(text, `name = "next"`, `name = "p"`, 1))
 	d.Write("next.wasm", script)
 }
 
-// DocumentOf returns the document of a policy with the hook admit, whose module NAME.wasm is the script; more are further keys.
+// DocumentOf returns the document of a policy with the hook admit. Its module, NAME.wasm, is the
+// script; more are further keys.
 func DocumentOf(name, script string, more ...string) string {
 	return fmt.Sprintf("api = \"wardlet.dev/v1\"\nname = %q\nmodule = %q\nsha256 = %q\nhooks = [\"admit\"]\n%s\n",
 		name, name+".wasm", SumOf(script), strings.Join(more, "\n"))
 }
 
-// DocumentIn is documentOf a policy whose hooks may be named in more.
+// DocumentIn is DocumentOf a policy whose hooks may be listed in more.
 func DocumentIn(name, script, more string) string {
 	text := DocumentOf(name, script, more)
 	if strings.Contains(more, "hooks = ") {
@@ -98,7 +100,7 @@ func SumOf(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(t
 const ManifestText = "apiVersion: v1\nkind: Pod\nmetadata: {name: web, namespace: shop, labels: {tier: web}}\n" +
 	"spec:\n  containers: [{name: c, image: img}]\n"
 
-// Must ends the test where there is an error.
+// Must ends the test if err is not nil.
 func Must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
@@ -106,7 +108,7 @@ func Must(t *testing.T, err error) {
 	}
 }
 
-// InDir takes the directory's name out of a message.
+// InDir replaces the directory's name in an error by DIR.
 func InDir(err error, dir string) string {
 	if err == nil {
 		return ""

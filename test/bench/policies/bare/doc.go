@@ -1,7 +1,7 @@
-// Package bare runs plugins with wazero and next to nothing else: no verifier,
-// no pool, no answers, only so much of the ABI as the guests of the bench need.
-// It shows what a guest's own code costs, metered and as it is.
+// Package bare runs plugins with wazero and little else: no verifier, no pool, no answers, and only
+// the part of the ABI that the guests of the bench need. It shows the cost of a guest's own code,
+// metered and unmetered.
 //
-// Comes in: modules and a pod. Goes out: what wardlet_admit returns. The package
-// owns no goroutine. A Runtime and its guests belong to one goroutine.
+// Comes in: modules and a pod. Goes out: the result of wardlet_admit. The package owns no
+// goroutine. A Runtime and its guests belong to one goroutine.
 package bare

@@ -6,7 +6,7 @@ import (
 	"github.com/tetratelabs/wazero/api"
 )
 
-// function is one of the ABI's.
+// function is one function of the ABI.
 type function struct {
 	params, results []api.ValueType
 	run             func(g *Guest, stack []uint64)
@@ -17,8 +17,8 @@ func signature(params, results int, run func(g *Guest, stack []uint64)) function
 	return function{i32[:params], i32[:results], run}
 }
 
-// functions are those that the guests import. None of them takes settings, and
-// what they say of a pod is not kept.
+// functions are the functions that the guests import. None of them has settings, and what they
+// report about a pod is not kept.
 var functions = map[string]function{
 	"path":           signature(2, 1, func(g *Guest, stack []uint64) { g.declare(stack, true) }),
 	"field":          signature(2, 1, func(g *Guest, stack []uint64) { g.declare(stack, false) }),
@@ -28,9 +28,9 @@ var functions = map[string]function{
 	"retry_after_ms": {[]api.ValueType{api.ValueTypeI64}, nil, func(g *Guest, _ []uint64) { g.tank.charge(0) }},
 }
 
-// stop ends a call.
+// stop terminates a call.
 func stop(format string, args ...any) {
-	panic(fmt.Errorf(format, args...)) // how a host's function ends a call
+	panic(fmt.Errorf(format, args...)) // a panic terminates the call
 }
 
 func (g *Guest) declare(stack []uint64, recorded bool) {
@@ -62,7 +62,7 @@ func (g *Guest) json(stack []uint64) {
 	g.hand(stack, g.pod.document)
 }
 
-// hand writes content where the guest wants it.
+// hand writes content into the memory that the guest names.
 func (g *Guest) hand(stack []uint64, content []byte) {
 	g.tank.charge(len(content))
 	if len(content) <= int(uint32(stack[2])) && !g.memory.Write(uint32(stack[1]), content) {

@@ -18,13 +18,13 @@ type Guest struct {
 	module api.Module
 	memory api.Memory
 	admit  api.Function
-	// linear is the memory, nil where it is wazero's own.
+	// linear is the guest's memory, nil if it is wazero's own.
 	linear *memory.Linear
-	// tank is nil where the module is not metered.
+	// tank is nil if the module is not metered.
 	tank     *tank
 	pod      *Pod
 	declared []declared
-	// input is where the record goes, 0 where the guest wants none.
+	// input is the address of the record, 0 if the guest wants no record.
 	input  uint32
 	record []byte
 	ctx    guestContext
@@ -36,21 +36,20 @@ type declared struct {
 	recorded bool
 }
 
-// guestContext leads the functions of the ABI back to the guest.
+// guestContext lets the functions of the ABI find their guest.
 type guestContext struct {
-	context.Context // a context that is made for one guest
+	context.Context // a context made for one guest
 
 	guest *Guest
 }
 
-func guestOf(ctx context.Context) *Guest { return ctx.(*guestContext).guest } // wazero hands on the context of the call
+func guestOf(ctx context.Context) *Guest { return ctx.(*guestContext).guest } // wazero passes it on
 
-// initFuel is what a guest may take to initialise itself.
+// initFuel is the fuel that a guest may use to initialise itself.
 const initFuel = 500_000_000
 
-// Instantiate makes an instance of code, which gets the fields of pod. With a
-// limit of so many bytes its memory can be put back with Reset, as the agent's
-// can; with 0 it is wazero's own.
+// Instantiate makes an instance of code, which reads the fields of pod. With a limit in bytes its
+// memory can be reset with Reset, as the agent's can; with 0 it is wazero's own.
 func (c *Code) Instantiate(ctx context.Context, pod *Pod, limit uint64) (_ *Guest, err error) {
 	g := &Guest{pod: pod}
 	g.ctx = guestContext{context.Background(), g}
@@ -106,7 +105,7 @@ func (g *Guest) initialise() error {
 	return err
 }
 
-// call calls one of the guest's functions, if it has it.
+// call calls one of the guest's functions if the guest exports it.
 func (g *Guest) call(name string) (int32, error) {
 	f := g.module.ExportedFunction(name)
 	if f == nil {
@@ -129,14 +128,14 @@ func (g *Guest) Hand() error {
 	return nil
 }
 
-// Judge returns what wardlet_admit returns: 0 for a pod that is allowed.
+// Judge returns the result of wardlet_admit: 0 for a pod that is allowed.
 func (g *Guest) Judge() (int32, error) {
 	g.tank.fill(perCall)
 	err := g.admit.CallWithStack(&g.ctx, g.stack[:])
 	return api.DecodeI32(g.stack[0]), err
 }
 
-// Reset puts the guest's memory back.
+// Reset restores the guest's memory.
 func (g *Guest) Reset() error {
 	if g.linear.Grown() {
 		return errors.New("the guest's memory grew")
@@ -145,5 +144,5 @@ func (g *Guest) Reset() error {
 	return err
 }
 
-// Close releases what the guest holds.
+// Close releases the guest's resources.
 func (g *Guest) Close(ctx context.Context) error { return g.module.Close(ctx) }

@@ -8,8 +8,8 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// Pod is a pod as guests get it: the fields that they declare, as values, and
-// the whole as JSON.
+// Pod is a pod in the forms that guests read: the fields that they declare, as values, and the
+// whole pod as JSON.
 type Pod struct {
 	fields   map[string][]byte
 	document []byte

@@ -12,14 +12,13 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm/module"
 )
 
-// Runtime is where modules are compiled.
+// Runtime compiles modules.
 type Runtime struct {
 	cache   wazero.CompilationCache
 	runtime wazero.Runtime
 }
 
-// New makes a runtime that keeps compiled code in a directory. It must be
-// closed.
+// New returns a runtime that keeps compiled code in a directory. It must be closed.
 func New(ctx context.Context, cacheDir string) (_ *Runtime, err error) {
 	cache, err := wazero.NewCompilationCacheWithDir(cacheDir)
 	if err != nil {
@@ -48,7 +47,7 @@ func New(ctx context.Context, cacheDir string) (_ *Runtime, err error) {
 	return r, err
 }
 
-// Close closes all that was made in the runtime.
+// Close closes everything that was made in the runtime.
 func (r *Runtime) Close(ctx context.Context) error {
 	return errors.Join(r.runtime.Close(ctx), r.cache.Close(ctx))
 }
@@ -59,13 +58,13 @@ type Code struct {
 	module  wazero.CompiledModule
 }
 
-// Compile compiles a module as it is.
+// Compile compiles a module unchanged.
 func (r *Runtime) Compile(ctx context.Context, binary []byte) (*Code, error) {
 	compiled, err := r.runtime.CompileModule(ctx, binary)
 	return &Code{r, compiled}, err
 }
 
-// Metered is a module with what counts its fuel, as the agent compiles it.
+// Metered returns a module with code that counts its fuel, as the agent compiles it.
 func Metered(binary []byte) ([]byte, error) {
 	m, err := module.Parse(binary, module.Caps{})
 	if err != nil {

@@ -9,26 +9,25 @@ import (
 	"github.com/wardlet/wardlet/core/policy/wasm/meter"
 )
 
-// tank is the fuel of a guest that is metered. It does for it what the agent
-// does, with the same numbers; where a module is not metered it is nil and does
-// nothing.
+// tank is the fuel of a metered guest. It does the same for the guest as the agent does, with the
+// same numbers. For a module that is not metered, it is nil and does nothing.
 type tank struct {
 	fuel, stack api.MutableGlobal
-	// left is what of the call's fuel is not in the guest's global.
+	// left is the part of the call's fuel that is not in the guest's global.
 	left int64
-	// begun is when the last slice began, turn when the guest's turn did.
+	// begun is when the last slice began, turn is when the guest's turn began.
 	begun, turn time.Time
 }
 
 const (
-	// slice is what the guest gets at once, if slices take as long as they should.
+	// slice is the fuel that the guest gets at once, if slices take as long as they should.
 	slice = 100_000
-	// turn is how long it runs on before others come first.
+	// turn is how long the guest runs before it yields to others.
 	turn = time.Millisecond
-	// perCall is what a call may take.
+	// perCall is the fuel that a call may use.
 	perCall = 10_000_000
-	// hostCall is what a call of the host takes, hostBytes how many bytes are
-	// handed over for a unit.
+	// hostCall is the price of a call of the host, and hostBytes is how many bytes that are handed
+	// over cost one unit.
 	hostCall  = 100
 	hostBytes = 4
 )
@@ -42,7 +41,7 @@ func tankOf(m api.Module) *tank {
 	return &tank{fuel: fuel, stack: stack}
 }
 
-// fill begins a call.
+// fill sets the fuel at the beginning of a call.
 func (t *tank) fill(fuel int64) {
 	if t == nil {
 		return
@@ -58,13 +57,13 @@ func (t *tank) refill(has int64) {
 	t.fuel.Set(uint64(has + more))
 }
 
-// yield is where the guest asks for more.
+// yield is called when the guest needs more fuel.
 func (t *tank) yield() {
 	has := int64(t.fuel.Get())
 	if int64(t.stack.Get()) < 0 || has+t.left < 0 {
 		stop("a guest of the bench has %d units of fuel and %d bytes of stack left", has+t.left, int64(t.stack.Get()))
 	}
-	// Each slice is timed, and each turn lets others go first.
+	// Each slice is timed, and after each turn the guest yields to others.
 	now := time.Now()
 	if now.Sub(t.turn) >= turn {
 		if !t.turn.IsZero() {
@@ -77,7 +76,7 @@ func (t *tank) yield() {
 	t.refill(has)
 }
 
-// charge takes what handing over bytes costs.
+// charge deducts the price of handing over bytes.
 func (t *tank) charge(bytes int) {
 	if t == nil {
 		return

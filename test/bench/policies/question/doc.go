@@ -1,6 +1,6 @@
-// Package question has the pod that all sides of the bench judge, and the pods
-// that break the rule in one way each.
+// Package question has the pod that all sides of the bench evaluate, and pods that break the rule
+// in one way each.
 //
-// Comes in: nothing. Goes out: pods, each a copy of the caller's own. The
-// package owns no goroutine.
+// Comes in: nothing. Goes out: pods, each a copy of the caller's own. The package owns no
+// goroutine.
 package question

@@ -10,13 +10,13 @@ type Variation struct {
 	Apply func(p *v1.Pod)
 }
 
-// The labels that the rule wants.
+// The labels that the rule requires.
 const (
 	labelName = "app.kubernetes.io/name"
 	labelTeam = "team"
 )
 
-// Faults are the ways to break the rule, one at a time.
+// Faults returns the ways to break the rule, one at a time.
 func Faults() []Variation {
 	all := []Variation{
 		{"no labels", func(p *v1.Pod) { p.Labels = nil }},
@@ -58,7 +58,7 @@ var containerFaults = []struct {
 	{"no security context", func(c *v1.Container) { c.SecurityContext = nil }},
 }
 
-// Allowed are changes that the rule does not mind.
+// Allowed returns changes that the rule allows.
 func Allowed() []Variation {
 	const digest = "@sha256:2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae"
 	return []Variation{

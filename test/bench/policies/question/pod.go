@@ -15,8 +15,8 @@ import (
 //go:embed pod.json
 var podJSON []byte
 
-// Pod is a pod of three containers and one init container, 6455 bytes, give or take ten, of
-// JSON, that the rule allows.
+// Pod returns a pod that the rule allows. It has three containers and one init container, and about
+// 6455 bytes of JSON.
 func Pod() (*v1.Pod, error) {
 	var p v1.Pod
 	if err := json.Unmarshal(podJSON, &p); err != nil {
@@ -25,7 +25,7 @@ func Pod() (*v1.Pod, error) {
 	return &p, nil
 }
 
-// Request asks whether a pod may run.
+// Request returns the question whether a pod may run.
 func Request(p *v1.Pod) *wasm.Request {
 	return &wasm.Request{
 		Question:          &api.Question{Op: api.Add, Pod: p, Origin: api.Origin{Source: "api", Document: p.Namespace + "/" + p.Name}},

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// celRule is the rule as a ValidatingAdmissionPolicy would say it.
+// celRule is the rule as in a ValidatingAdmissionPolicy.
 const celRule = `
 has(object.metadata.labels) && 'app.kubernetes.io/name' in object.metadata.labels && 'team' in object.metadata.labels &&
 (!has(object.spec.initContainers) || object.spec.initContainers.all(c, ` + celContainer + `)) &&
@@ -29,7 +29,7 @@ type CEL struct {
 	input   map[string]any
 }
 
-// NewCEL compiles the rule, with the optimisations that cel-go has.
+// NewCEL compiles the rule with cel-go's optimisations.
 func NewCEL() (*CEL, error) {
 	env, err := cel.NewEnv(cel.Variable("object", cel.DynType))
 	if err != nil {
@@ -43,7 +43,7 @@ func NewCEL() (*CEL, error) {
 	return &CEL{program: program, input: map[string]any{}}, err
 }
 
-// Allowed judges a pod that was converted before.
+// Allowed evaluates a pod that has been converted before.
 func (c *CEL) Allowed(object map[string]any) (bool, error) {
 	c.input["object"] = object
 	value, _, err := c.program.Eval(c.input)
@@ -57,7 +57,7 @@ func (c *CEL) Allowed(object map[string]any) (bool, error) {
 	return allowed, nil
 }
 
-// Unstructured converts a pod to what CEL and Rego take.
+// Unstructured converts a pod to the form that CEL and Rego read.
 func Unstructured(p *v1.Pod) (map[string]any, error) {
 	return runtime.DefaultUnstructuredConverter.ToUnstructured(p)
 }

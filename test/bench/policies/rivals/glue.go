@@ -7,16 +7,14 @@ import (
 	"github.com/tetratelabs/wazero/api"
 )
 
-// A policy of OPA imports its memory, and a module of the host cannot have
-// one. So there is a module between them: it has a memory, and hands on the
-// host's functions.
+// A policy of OPA imports its memory, but a host module of wazero cannot export one. So a module
+// between them exports a memory, and forwards the host's functions.
 const (
 	hostName = "host"
 	glueName = "env"
 )
 
-// glue is that module, for a policy that imports these functions and a memory
-// of so many pages.
+// glue returns that module, for a policy that imports these functions and a memory of pages pages.
 func glue(functions []api.FunctionDefinition, pages uint32) []byte {
 	const kindFunction, kindMemory = 0, 2
 	var types, imports [][]byte

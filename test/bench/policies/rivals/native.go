@@ -6,8 +6,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// Native is the rule in Go on the pod itself: what the others can only come
-// near to.
+// Native is the rule in Go on the pod itself: the lower bound for the other engines.
 func Native(p *v1.Pod) bool {
 	if _, ok := p.Labels["app.kubernetes.io/name"]; !ok {
 		return false

@@ -23,10 +23,10 @@ func NewRego(ctx context.Context) (*Rego, error) {
 	return &Rego{query}, err
 }
 
-// Parsed is a pod as OPA's evaluator takes it.
+// Parsed returns a pod in the form that OPA's evaluator reads.
 func Parsed(object map[string]any) (ast.Value, error) { return ast.InterfaceToValue(object) }
 
-// Allowed judges a pod that was parsed before.
+// Allowed evaluates a pod that has been parsed before.
 func (r *Rego) Allowed(ctx context.Context, pod ast.Value) (bool, error) {
 	results, err := r.query.Eval(ctx, rego.EvalParsedInput(pod))
 	if err != nil {

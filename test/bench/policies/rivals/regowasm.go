@@ -11,14 +11,14 @@ import (
 	"github.com/tetratelabs/wazero/api"
 )
 
-// RegoWasm is the rule as OPA compiles it to WebAssembly, run by wazero through
-// the call that OPA has for it since version 1.2 of its ABI.
+// RegoWasm is the rule as OPA compiles it to WebAssembly. wazero runs it through the one-call entry
+// point that OPA has since version 1.2 of its ABI.
 type RegoWasm struct {
 	runtime wazero.Runtime
 	memory  api.Memory
 	eval    api.Function
 	stack   [7]uint64
-	// heap is where the input goes: what the policy keeps lies below.
+	// heap is the address of the input, above everything that the policy keeps.
 	heap uint32
 }
 
@@ -63,7 +63,7 @@ func (r *RegoWasm) offer(ctx context.Context, policy wazero.CompiledModule) erro
 	for _, f := range policy.ImportedFunctions() {
 		_, name, _ := f.Import()
 		never := api.GoModuleFunc(func(context.Context, api.Module, []uint64) {
-			panic(fmt.Errorf("the policy calls %s", name)) // how a host's function ends a call
+			panic(fmt.Errorf("the policy calls %s", name)) // a panic terminates the call
 		})
 		builder.NewFunctionBuilder().WithGoModuleFunction(never, f.ParamTypes(), f.ResultTypes()).Export(name)
 	}
@@ -78,10 +78,10 @@ func (r *RegoWasm) offer(ctx context.Context, policy wazero.CompiledModule) erro
 	return err
 }
 
-// Close releases what the policy holds.
+// Close releases the policy's resources.
 func (r *RegoWasm) Close(ctx context.Context) error { return r.runtime.Close(ctx) }
 
-// Allowed judges a pod that is JSON already.
+// Allowed evaluates a pod that is already JSON.
 func (r *RegoWasm) Allowed(ctx context.Context, pod []byte) (bool, error) {
 	end := r.heap + uint32(len(pod))
 	if short := int64(end) - int64(r.memory.Size()); short > 0 {
@@ -92,7 +92,7 @@ func (r *RegoWasm) Allowed(ctx context.Context, pod []byte) (bool, error) {
 	if !r.memory.Write(r.heap, pod) {
 		return false, errors.New("the pod lies outside of the memory")
 	}
-	// Reserved, entrypoint, data, input, its length, heap, format JSON.
+	// Reserved, entrypoint, data, input, length of the input, heap, format JSON.
 	r.stack = [7]uint64{0, 0, 0, uint64(r.heap), uint64(len(pod)), uint64(end), 0}
 	if err := r.eval.CallWithStack(ctx, r.stack[:]); err != nil {
 		return false, err

@@ -14,7 +14,7 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// newKubelet makes a kubelet's generator, and returns what makes one list.
+// newKubelet makes a kubelet's generator, and returns a function that makes one list.
 func newKubelet(pods int) func() error {
 	r := &kubeletRuntime{}
 	for i := range pods {
@@ -38,8 +38,8 @@ func newKubelet(pods int) func() error {
 	}
 }
 
-// kubeletRuntime has the pods ready. What is not here a generator does not
-// call.
+// kubeletRuntime returns prepared pods. A generator does not call the methods that are missing
+// here.
 type kubeletRuntime struct {
 	container.Runtime
 	pods []*container.Pod
@@ -61,7 +61,7 @@ func podUID(i int) types.UID {
 
 func name(kind string, i int) string { return kind + "-" + strconv.Itoa(i) }
 
-// id is as long as a container's.
+// id returns an ID as long as a container's.
 func id(kind string, i int) string {
 	sum := sha256.Sum256([]byte(name(kind, i)))
 	return hex.EncodeToString(sum[:])

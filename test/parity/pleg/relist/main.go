@@ -18,7 +18,7 @@ type measurement struct {
 	Side string `json:"side"`
 	Load string `json:"load"`
 	Pods int    `json:"pods"`
-	// Nanoseconds of processor time, of all threads, the collector's too.
+	// Nanoseconds is the processor time of all threads, including the garbage collector's.
 	Nanoseconds float64 `json:"nanoseconds"`
 	Bytes       float64 `json:"bytes"`
 	Allocations float64 `json:"allocations"`
@@ -62,7 +62,7 @@ func run(out io.Writer, args []string) error {
 	return json.NewEncoder(out).Encode(m)
 }
 
-// measure makes n lists, after some to warm up in which pods are inspected.
+// measure makes n lists. Before that it makes some lists to warm up, in which pods are inspected.
 func (m *measurement) measure(list func() error, n int) error {
 	for range 20 {
 		if err := list(); err != nil {
@@ -93,7 +93,7 @@ func (m *measurement) measure(list func() error, n int) error {
 	return nil
 }
 
-// processorTime is what the process has used, in nanoseconds.
+// processorTime returns the processor time that the process has used, in nanoseconds.
 func processorTime() (int64, error) {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t); err != nil {

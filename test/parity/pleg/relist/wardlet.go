@@ -11,8 +11,8 @@ import (
 	"github.com/wardlet/wardlet/core/status"
 )
 
-// newWardlet starts our generator, and returns what makes one list. ended is
-// closed when it has ended with ctx.
+// newWardlet starts our generator, and returns a function that makes one list. ended is closed when
+// the generator has stopped after ctx.
 func newWardlet(ctx context.Context, pods int) (list func() error, ended <-chan struct{}) {
 	r := &ownRuntime{byUID: map[types.UID]status.ObservedPod{}}
 	for i := range pods {
@@ -35,7 +35,7 @@ func newWardlet(ctx context.Context, pods int) (list func() error, ended <-chan 
 	return func() error { return g.Relist(ctx) }, done
 }
 
-// ownRuntime has the pods ready.
+// ownRuntime returns prepared pods.
 type ownRuntime struct {
 	pods  []status.ObservedPod
 	byUID map[types.UID]status.ObservedPod

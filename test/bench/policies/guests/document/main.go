@@ -12,7 +12,7 @@ import (
 	"github.com/wardlet/wardlet/test/bench/policies/guests/rule"
 )
 
-// pod is what the rule looks at.
+// pod has the fields that the rule reads.
 type pod struct {
 	Metadata struct {
 		Labels map[string]string `json:"labels"`

@@ -1,12 +1,10 @@
-// Package rule is what the Go guests of the bench have in common: the rule
-// that every side of it follows, on texts that a guest has got one way or
-// another.
+// Package rule is the common part of the Go guests of the bench: the rule that every side follows,
+// on texts that the guests read in different ways.
 //
-// A pod is allowed if it bears two labels; if the image of each container
-// comes from one registry, and has a digest or a tag other than latest; and if
-// no container is privileged or may become it, and each says that it does not
-// run as root.
+// A pod is allowed if it has two labels; if the image of each container comes from one registry,
+// and has a digest or a tag other than latest; and if no container is privileged or may become
+// privileged, and each says that it does not run as root.
 //
-// Comes in: texts and flags of one pod. Goes out: what is wrong with it. It
-// runs on the guest's one goroutine.
+// Comes in: texts and flags of one pod. Goes out: how the pod breaks the rule. It runs on the
+// guest's one goroutine.
 package rule

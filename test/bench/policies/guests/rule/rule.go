@@ -6,17 +6,16 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/str"
 )
 
-// The labels that a pod must bear.
+// The labels that a pod must have.
 const (
 	Name = "app.kubernetes.io/name"
 	Team = "team"
 )
 
-// registry begins the name of every image that is allowed.
+// registry is the prefix of every allowed image.
 const registry = "registry.example/"
 
-// variant is there to be overwritten in the module: that makes plugins which
-// do the same and are not the same.
+// variant can be overwritten in the module, to make different modules that do the same.
 const variant = " (variant 0000)"
 
 // Image reports whether an image comes from the registry, and has a digest or
