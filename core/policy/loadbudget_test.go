@@ -143,7 +143,7 @@ func TestLoadingThatWaitsGoesOnWithOtherTermsAndEndsWithThePlane(t *testing.T) {
 		}
 		began := time.Now()
 		stop()
-		if in := s.InUse(); time.Since(began) != 0 || len(in) > 0 || l.Count("given up") > 0 {
+		if in := s.InUse(); time.Since(began) != 0 || len(in) > 0 || l.Count("is abandoned") > 0 {
 			t.Errorf("after %s still loaded: %v; log %q", time.Since(began), in, l.Lines())
 		}
 	})

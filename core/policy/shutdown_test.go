@@ -30,7 +30,7 @@ func TestTheEndClosesEveryPluginAndAnswersNothingMore(t *testing.T) {
 		stop()
 		p.Judge(policytest.Question("late"), func(v api.Verdict) { t.Errorf("verdict %+v after the end", v) })
 		synctest.Wait()
-		if in := s.InUse(); len(in) > 0 || l.Count("given up") > 0 {
+		if in := s.InUse(); len(in) > 0 || l.Count("is abandoned") > 0 {
 			t.Errorf("still loaded: %v; log: %q", in, l.Lines())
 		}
 		if diff := cmp.Diff([]string{"a 0"}, s.Calls()); diff != "" {
@@ -65,7 +65,7 @@ func TestAPluginThatDoesNotComeBackIsGivenUpByName(t *testing.T) {
 				if err := <-ended; !errors.Is(err, context.Canceled) || time.Since(began) != shutdownTime {
 					t.Errorf("Run = %v after %s", err, time.Since(began))
 				}
-				if l.Count("given up") != 1 || l.Count("policy=looping") != 1 {
+				if l.Count("is abandoned") != 1 || l.Count("policy=looping") != 1 {
 					t.Errorf("log: %q", l.Lines())
 				}
 				close(s.Free)
