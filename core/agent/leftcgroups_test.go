@@ -12,7 +12,7 @@ import (
 	"github.com/wardlet/wardlet/core/gc"
 )
 
-// leftoverCgroups fails to remove a cgroup with err.
+// leftoverCgroups is a fake whose removal of a cgroup returns err.
 type leftoverCgroups struct {
 	gc.Cgroups
 	err error

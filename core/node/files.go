@@ -16,8 +16,8 @@ type files struct {
 	mkdir func(path string) error
 	rmdir func(path string) error
 	write func(path, value string) error
-	// kill kills a process if still confirms that it is the intended one. still is called once the
-	// process ID can no longer be reused.
+	// kill kills a process if the function still returns true, which confirms that the process is the
+	// intended one. It is called once the process ID can no longer be reused.
 	kill func(pid int, still func() bool) error
 }
 

@@ -62,8 +62,8 @@ func (p *Plane) Reference(by *v1.Pod, r pod.Reference) (known api.Reference, wai
 // firstWait is the shortest wait that Reference returns for an object that is not known yet.
 const firstWait = 20 * time.Millisecond
 
-// Unreferenced records that policies are no longer asked about a pod: objects that were watched
-// only for that are no longer watched.
+// Unreferenced notes that policies are no longer asked about a pod. Objects that were watched only
+// because of this pod are no longer watched.
 func (p *Plane) Unreferenced(uid types.UID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -81,8 +81,8 @@ func (l *Loop) withoutMirrors(op api.Op, changes []api.Change) []api.Change {
 }
 
 // update passes a newer version on to the worker. A pod that was rejected for good does not start
-// because of an update: it has to be removed and added again. A pod that waits for room may fit in
-// its new version.
+// because of an update: it has to be removed and added again. The new
+// version of a pod that waits for room may need less, and start.
 func (l *Loop) update(c *api.Change) {
 	before, _ := l.pods.get(c.New.UID)
 	_, waits := l.waiting[c.New.UID]

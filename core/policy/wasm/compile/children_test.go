@@ -51,7 +51,7 @@ func announced(t *testing.T, fifo string) int {
 	return handle
 }
 
-// ends calls functions that must terminate a process, and waits until it has terminated.
+// ends runs functions that must terminate a process, and waits until the process has terminated.
 func ends(t *testing.T, process int, end ...func()) {
 	t.Helper()
 	for _, do := range end {

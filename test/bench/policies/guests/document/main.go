@@ -1,4 +1,4 @@
-// Command document is the rule over the whole pod as JSON.
+// Command document is a plugin with the benchmark's rule. It reads the whole pod as JSON.
 //
 // Comes in: one pod. Goes out: allow or deny. It runs on the one goroutine of
 // the agent's call.
