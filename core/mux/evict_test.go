@@ -12,7 +12,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 )
 
-// evicts evicts the pod with this UID and returns the error of Evict.
+// evicts calls Evict for the pod with this UID and returns its error.
 func (g *gated) evicts(uid types.UID) error {
 	g.t.Helper()
 	for _, d := range g.mux.Pods() {

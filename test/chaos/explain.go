@@ -129,7 +129,7 @@ func (t *timeline) between(from, to time.Time) []event {
 // clock returns the time of day of a moment, with milliseconds as in the agent's log.
 func clock(at time.Time) string { return at.Format("15:04:05.000") }
 
-// around returns the last lines of a log within a time, at most most of them. With a pod it returns
+// around returns the last lines of a log within a time, but no more than most. With a pod it returns
 // only lines that name the pod, and warnings that name no pod. A line without a time belongs to the
 // line before it.
 func around(log, pod string, from, to time.Time, most int) []string {

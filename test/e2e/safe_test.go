@@ -33,7 +33,7 @@ func (a *agent) changes(t *testing.T, answer int32) {
 		"[match]\nconditions = [\"oldObject != null\"]\n")
 }
 
-// waits waits until exactly the changes of these pods are in this state of
+// waits returns once exactly the changes of these pods are in this state of
 // waiting.
 func (a *agent) waits(t *testing.T, wait string, names ...string) {
 	t.Helper()

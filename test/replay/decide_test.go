@@ -141,7 +141,7 @@ metadata: {name: pod-%d, namespace: %s, labels: %s, annotations: {note: "a\u2028
 spec: {containers: [{name: c, image: %s, env: [{name: TOKEN, value: secret-%d}], envFrom: [{configMapRef: {name: app}}]}]}
 `
 
-// ask requests the decisions with the numbers from from to before to. Of every ten, one each is of
+// ask requests the decisions with the numbers in [from, to). Of every ten, one each is of
 // the hooks filter, merge and connect.
 func (p *plane) ask(t *testing.T, from, to int) {
 	t.Helper()

@@ -18,7 +18,7 @@ type finding struct {
 	// theirs is true if the kubelet wrote the value, false if Wardlet did.
 	theirs bool
 	unit   string
-	// is is what this agent wrote. others are what the other wrote in the same stretch of the
+	// is has what this agent wrote. others are what the other wrote in the same stretch of the
 	// pod's life.
 	is     string
 	others []string

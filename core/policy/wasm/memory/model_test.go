@@ -195,7 +195,7 @@ func (w *world) write(a *actor) {
 	copy(a.model[start:end], w.noise[at:])
 }
 
-// span returns a random range of the memory, at most most bytes long.
+// span returns a random range of the memory, of most bytes or fewer.
 func (w *world) span(most int) (start, end int) {
 	start = w.random.IntN(w.size)
 	return start, min(w.size, start+1+w.random.IntN(most))
