@@ -62,13 +62,13 @@ func outFile(t *testing.T) string {
 	return filepath.Join(t.TempDir(), "build", "bench.json")
 }
 
-// gives returns a bench that reports some figures.
-func gives(name string, figures ...figure) bench {
+// figuresOf returns a bench that reports some figures.
+func figuresOf(name string, figures ...figure) bench {
 	return bench{name: name, measure: func(_ context.Context, _ *run, report report) error { return report(1, figures) }}
 }
 
 func TestRun_printsAndWritesItsFigures(t *testing.T) {
-	benched(t, gives("good", plain("a", 2048, "bytes"), plain("b", 0.5, "ratio").beside("kubelet", 3).limited(atMost, 1)))
+	benched(t, figuresOf("good", plain("a", 2048, "bytes"), plain("b", 0.5, "ratio").beside("kubelet", 3).limited(atMost, 1)))
 	o := runAll(t.Context(), t, "good", outFile(t))
 	if o.err != nil {
 		t.Fatal(o.err)
@@ -91,7 +91,7 @@ func TestRun_printsAndWritesItsFigures(t *testing.T) {
 
 func TestRun_keepsTheFiguresOfTheRunBefore(t *testing.T) {
 	out := outFile(t)
-	benched(t, gives("whole", plain("a", 1, "ns")), gives("part", plain("b", 2, "ns")))
+	benched(t, figuresOf("whole", plain("a", 1, "ns")), figuresOf("part", plain("b", 2, "ns")))
 	runAll(t.Context(), t, "whole", out)
 	before, err := os.ReadFile(out)
 	if err != nil {
@@ -104,7 +104,7 @@ func TestRun_keepsTheFiguresOfTheRunBefore(t *testing.T) {
 }
 
 func TestRun_missedLimitIsAnError(t *testing.T) {
-	benched(t, gives("slow", plain("c", 2, "ratio").limited(atMost, 1)))
+	benched(t, figuresOf("slow", plain("c", 2, "ratio").limited(atMost, 1)))
 	o := runAll(t.Context(), t, "", outFile(t))
 	if o.err == nil || !strings.Contains(o.err.Error(), "[c]") || !strings.Contains(o.table, "MISSED") {
 		t.Errorf("%v, table:\n%s", o.err, o.table)
@@ -112,7 +112,7 @@ func TestRun_missedLimitIsAnError(t *testing.T) {
 }
 
 func TestRun_ofNoBenchIsAnError(t *testing.T) {
-	benched(t, gives("good"))
+	benched(t, figuresOf("good"))
 	if o := runAll(t.Context(), t, "none", outFile(t)); o.err == nil {
 		t.Error("a bench that does not exist is no error")
 	}
@@ -120,11 +120,11 @@ func TestRun_ofNoBenchIsAnError(t *testing.T) {
 
 func TestRun_failureLosesNoOtherFigures(t *testing.T) {
 	broken := errors.New("no such thing")
-	benched(t, gives("first", plain("a", 1, "ns")),
+	benched(t, figuresOf("first", plain("a", 1, "ns")),
 		bench{name: "broken", measure: func(_ context.Context, _ *run, report report) error {
 			return errors.Join(report(0.5, []figure{plain("b", 1, "ns")}), broken)
 		}},
-		gives("last", plain("c", 1, "ns")))
+		figuresOf("last", plain("c", 1, "ns")))
 	o := runAll(t.Context(), t, "", outFile(t))
 	if !errors.Is(o.err, broken) || o.names() != "a b c" {
 		t.Errorf("%v, the file has %q", o.err, o.names())
@@ -133,8 +133,8 @@ func TestRun_failureLosesNoOtherFigures(t *testing.T) {
 
 func TestRun_failedBuildMeasuresNothing(t *testing.T) {
 	broken := errors.New("does not compile")
-	measured := gives("first", plain("a", 1, "ns"))
-	unbuilt := gives("second")
+	measured := figuresOf("first", plain("a", 1, "ns"))
+	unbuilt := figuresOf("second")
 	unbuilt.build = func(context.Context, *run) error { return broken }
 	benched(t, measured, unbuilt)
 	if o := runAll(t.Context(), t, "", outFile(t)); !errors.Is(o.err, broken) || len(o.figures) > 0 {
@@ -144,7 +144,7 @@ func TestRun_failedBuildMeasuresNothing(t *testing.T) {
 
 func TestRun_writesEachFigureAsItComes(t *testing.T) {
 	out := outFile(t)
-	benched(t, gives("first", plain("a", 1, "ns")),
+	benched(t, figuresOf("first", plain("a", 1, "ns")),
 		bench{name: "second", measure: func(_ context.Context, _ *run, report report) error {
 			for i := range 3 {
 				if err := report(float64(i+1)/3, []figure{plain("b", float64(i), "ns")}); err != nil {
@@ -184,7 +184,7 @@ func TestRun_interruptLosesNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			benched(t, gives("first", plain("a", 1, "ns")),
+			benched(t, figuresOf("first", plain("a", 1, "ns")),
 				bench{name: "second", measure: func(ctx context.Context, _ *run, report report) error {
 					if test.figures != nil {
 						if err := report(0.5, test.figures); err != nil {
@@ -194,7 +194,7 @@ func TestRun_interruptLosesNothing(t *testing.T) {
 					cancel()
 					return ctx.Err()
 				}},
-				gives("third", plain("c", 1, "ns")))
+				figuresOf("third", plain("c", 1, "ns")))
 			o := runAll(ctx, t, "", outFile(t))
 			if o.err == nil || !strings.Contains(o.err.Error(), test.says) {
 				t.Errorf("error %v, want %q", o.err, test.says)
@@ -208,7 +208,7 @@ func TestRun_interruptLosesNothing(t *testing.T) {
 
 func TestRun_interruptBeforeAFigureKeepsTheFile(t *testing.T) {
 	out := outFile(t)
-	benched(t, gives("first", plain("a", 1, "ns")))
+	benched(t, figuresOf("first", plain("a", 1, "ns")))
 	if o := runAll(t.Context(), t, "", out); o.err != nil {
 		t.Fatal(o.err)
 	}
