@@ -10,6 +10,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 )
 
 func TestConditionsOfOtherHooks(t *testing.T) {
@@ -120,17 +121,17 @@ type stopping struct {
 	at func()
 }
 
-func (p stopping) Admit(ctx context.Context, r *wasm.Request) (wasm.Result, error) {
+func (p stopping) Admit(ctx context.Context, r *abi.Request) (wasm.Result, error) {
 	p.at()
 	return p.Plugin.Admit(ctx, r)
 }
 
-func (p stopping) Merge(ctx context.Context, m *wasm.MergeRequest) (wasm.MergeResult, error) {
+func (p stopping) Merge(ctx context.Context, m *abi.MergeRequest) (wasm.MergeResult, error) {
 	p.at()
 	return p.Plugin.Merge(ctx, m)
 }
 
-func (p stopping) Filter(ctx context.Context, r *wasm.Request) (wasm.FilterResult, error) {
+func (p stopping) Filter(ctx context.Context, r *abi.Request) (wasm.FilterResult, error) {
 	p.at()
 	return p.Plugin.Filter(ctx, r)
 }

@@ -8,17 +8,17 @@ import (
 	"github.com/wardlet/wardlet/core/policy/decisionlog"
 	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/sched"
-	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 )
 
 // decision returns the decision on a question to a hook.
-func (p *Engine) decision(hook string, q *api.Question, r *wasm.Request, at *sched.CurrentPolicy) *eval.Decision {
+func (p *Engine) decision(hook string, q *api.Question, r *abi.Request, at *sched.CurrentPolicy) *eval.Decision {
 	d := &eval.Decision{Hook: hook, Node: p.cfg.Node, Request: r, Names: eval.NamesOf(q, p.cfg.Node), Cache: &p.lasts, Current: at, MutateAPI: p.cfg.MutateAPI}
 	d.Look = p.nodeView.view
 	if p.cfg.References != nil {
 		d.References.Of = p.reference
 	}
-	d.See = func(tenant string, s *eval.NodeView) *wasm.NodeFacts { return s.Of(tenant, p.cfg.tenant) }
+	d.See = func(tenant string, s *eval.NodeView) *abi.NodeFacts { return s.Of(tenant, p.cfg.tenant) }
 	d.Exempt = p.exempt(q, d.Names)
 	d.Instance = p.instance(q, r.Texts)
 	return d
@@ -38,8 +38,8 @@ func (p *Engine) instance(q *api.Question, texts *pod.Texts) string {
 }
 
 // request returns the request that policies are asked about a question.
-func (p *Engine) request(q *api.Question, tenant string, now time.Time) *wasm.Request {
-	return &wasm.Request{
+func (p *Engine) request(q *api.Question, tenant string, now time.Time) *abi.Request {
+	return &abi.Request{
 		Question: q, Kind: p.cfg.Kinds[q.Origin.Source], Tenant: tenant, Changed: eval.Changes(q),
 		Time: now, ClockSynchronized: p.cfg.clockSynchronized(), Texts: &pod.Texts{},
 	}
@@ -59,7 +59,7 @@ func (p *Engine) record(d *eval.Decision, sets []*eval.Set, v *api.Verdict, pace
 	x.Decision.Verdict.Mutation, x.References = v.Mutation.Shown(), d.References.All()
 	if d.Seen != nil {
 		saw, sees := d.Seen, d.See
-		x.Facts = func(tenant string) *wasm.NodeFacts { return sees(tenant, saw) }
+		x.Facts = func(tenant string) *abi.NodeFacts { return sees(tenant, saw) }
 	}
 	p.recorder.Put(x)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/sched"
 	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 )
 
 // dearly is a Loader of plugins each of whose calls costs extra beside its fuel.
@@ -28,19 +29,19 @@ type dear struct {
 	extra int64
 }
 
-func (p dear) Admit(ctx context.Context, r *wasm.Request) (wasm.Result, error) {
+func (p dear) Admit(ctx context.Context, r *abi.Request) (wasm.Result, error) {
 	result, err := p.Plugin.Admit(ctx, r)
 	result.Extra = p.extra
 	return result, err
 }
 
-func (p dear) Merge(ctx context.Context, m *wasm.MergeRequest) (wasm.MergeResult, error) {
+func (p dear) Merge(ctx context.Context, m *abi.MergeRequest) (wasm.MergeResult, error) {
 	result, err := p.Plugin.Merge(ctx, m)
 	result.Extra = p.extra
 	return result, err
 }
 
-func (p dear) Filter(ctx context.Context, r *wasm.Request) (wasm.FilterResult, error) {
+func (p dear) Filter(ctx context.Context, r *abi.Request) (wasm.FilterResult, error) {
 	result, err := p.Plugin.Filter(ctx, r)
 	result.Extra = p.extra
 	return result, err

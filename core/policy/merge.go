@@ -14,7 +14,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/rollout"
 	"github.com/wardlet/wardlet/core/policy/sched"
-	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 )
 
 // Rules resolves conflicts between sources by the policies with the hook merge.
@@ -118,7 +118,7 @@ func (p *Engine) recordMerge(c *api.Contest, asked *eval.Conflict, sets []*eval.
 // are ordered by the rank of their source, then by source and document.
 func (p *Engine) mergeRequest(c *api.Contest, tenant string, now time.Time) *eval.Conflict {
 	m := &eval.Conflict{
-		MergeRequest: &wasm.MergeRequest{Tenant: tenant, Time: now, ClockSynchronized: p.cfg.clockSynchronized(), Texts: &pod.Texts{}},
+		MergeRequest: &abi.MergeRequest{Tenant: tenant, Time: now, ClockSynchronized: p.cfg.clockSynchronized(), Texts: &pod.Texts{}},
 		MutateAPI:    p.cfg.MutateAPI,
 	}
 	for i := range c.Candidates {
@@ -140,7 +140,7 @@ func (p *Engine) mergeRequest(c *api.Contest, tenant string, now time.Time) *eva
 	})
 	for _, i := range m.Places {
 		x := &c.Candidates[i]
-		m.Candidates = append(m.Candidates, wasm.Candidate{
+		m.Candidates = append(m.Candidates, abi.Candidate{
 			Pod: x.Pod, Origin: x.Origin, Kind: p.cfg.Kinds[x.Origin.Source], Running: x.Running != nil,
 			Restored: x.Restored, FirstSeen: x.Origin.FirstSeen,
 		})

@@ -10,6 +10,7 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
@@ -70,12 +71,12 @@ func TestPluginsOfWebAssemblyChangePods(t *testing.T) {
 	if by := v.Mutation.By; len(by) != 1 || by[0].Policy != "mirror" {
 		t.Errorf("changed by %+v", by)
 	}
-	if o := v.Opinions[1]; o.Policy != "reaching" || o.Failure != string(wasm.BadOutput) {
+	if o := v.Opinions[1]; o.Policy != "reaching" || o.Failure != string(abi.BadOutput) {
 		t.Errorf("opinion %+v", o)
 	}
 	v = ask(t, p, policytest.FileQuestion(t, policytest.OfAPI(t)))
 	if o := v.Opinions[0]; v.Answer != api.Deny || v.Policy != "images" || v.Mutation != nil ||
-		o.Failure != string(wasm.BadOutput) || !strings.Contains(o.Message, "policy.mutate_api") {
+		o.Failure != string(abi.BadOutput) || !strings.Contains(o.Message, "policy.mutate_api") {
 		t.Errorf("a pod of an API server, which may not be changed: %+v", v)
 	}
 }

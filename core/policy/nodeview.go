@@ -17,7 +17,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy/eval"
-	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 )
 
 // Node has functions that return the state of the node apart from running decisions. They
@@ -69,7 +69,7 @@ type reservation struct {
 // fact has what plugins see of a pod (pod), and the pod from which that was made (of).
 type fact struct {
 	of  *v1.Pod
-	pod wasm.NodePod
+	pod abi.NodePod
 }
 
 // view returns the node as it is now; nil if nothing is known of it.
@@ -85,7 +85,7 @@ func (n *nodeView) view() *eval.NodeView {
 // viewLocked is view with the lock held.
 func (n *nodeView) viewLocked() *eval.NodeView {
 	pods := n.dropStale()
-	s := &eval.NodeView{Shown: map[string]*wasm.NodeFacts{}}
+	s := &eval.NodeView{Shown: map[string]*abi.NodeFacts{}}
 	if n.node.Is != nil {
 		s.Labels, s.Capacity = n.node.Is()
 	}
@@ -99,7 +99,7 @@ func (n *nodeView) viewLocked() *eval.NodeView {
 		s.Pods = append(s.Pods, f.pod)
 	}
 	n.facts = known
-	slices.SortFunc(s.Pods, func(a, b wasm.NodePod) int {
+	slices.SortFunc(s.Pods, func(a, b abi.NodePod) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
 	})
 	return s
@@ -192,7 +192,7 @@ func (n *nodeView) current(d *eval.Decision) bool {
 	}
 	now := n.viewLocked()
 	for tenant, before := range d.Seen.Shown {
-		same := func(a, b wasm.NodePod) bool { return reflect.DeepEqual(a, b) }
+		same := func(a, b abi.NodePod) bool { return reflect.DeepEqual(a, b) }
 		if !maps.Equal(before.Labels, now.Labels) || !maps.Equal(before.Allocatable, now.Capacity) ||
 			!slices.EqualFunc(before.Pods, d.See(tenant, now).Pods, same) {
 			return false
@@ -201,8 +201,8 @@ func (n *nodeView) current(d *eval.Decision) bool {
 	return true
 }
 
-func factOf(p NodePod) wasm.NodePod {
-	f := wasm.NodePod{
+func factOf(p NodePod) abi.NodePod {
+	f := abi.NodePod{
 		Namespace: p.Pod.Namespace, Name: p.Pod.Name, UID: string(p.Pod.UID), Source: p.Source, Labels: p.Pod.Labels,
 		Requests: map[string]string{},
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 )
 
 // aNode is a node whose pods the test sets.
@@ -73,7 +74,7 @@ func (n *aNode) set(pods ...NodePod) {
 
 const reads = "capabilities = [\"node.read\"]"
 
-func names(f *wasm.NodeFacts) (names []string) {
+func names(f *abi.NodeFacts) (names []string) {
 	for _, p := range f.Pods {
 		names = append(names, p.Namespace+"/"+p.Name)
 	}
@@ -141,7 +142,7 @@ func TestWhatWasAdmittedCountsUntilItIsGone(t *testing.T) {
 func onNode(l *nodeView, q api.Question, tenant string, sees ...string) *eval.Decision {
 	d := decisionOn(q)
 	d.Request.Tenant = tenant
-	d.See = func(tenant string, s *eval.NodeView) *wasm.NodeFacts {
+	d.See = func(tenant string, s *eval.NodeView) *abi.NodeFacts {
 		return s.Of(tenant, func(namespace string) string { return namespace })
 	}
 	for _, who := range sees {
@@ -469,7 +470,7 @@ func TestWhatIsKnownOfAPod(t *testing.T) {
 		p.Spec.Containers[0].Ports = []v1.ContainerPort{{ContainerPort: 80}, {HostPort: 8080}}
 		p.Spec.Containers[0].Resources.Requests = v1.ResourceList{"cpu": resource.MustParse("1500m"), "memory": resource.MustParse("1Gi")}
 	})
-	want := wasm.NodePod{
+	want := abi.NodePod{
 		Namespace: "shop", Name: "a", UID: "uid-a", Source: "static", Labels: map[string]string{"tier": "web"}, Priority: 7,
 		Requests: map[string]string{"cpu": "2", "memory": "1Gi"}, HostPorts: []int32{1, 8080},
 	}

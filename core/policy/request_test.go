@@ -12,12 +12,12 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
-	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 )
 
 // asksOf asks one question, and returns the request that each policy received and the time of
 // the decision.
-func asksOf(t *testing.T, c Config, s *policytest.Scripts, q api.Question) (asked map[string]wasm.Request, at time.Time) {
+func asksOf(t *testing.T, c Config, s *policytest.Scripts, q api.Question) (asked map[string]abi.Request, at time.Time) {
 	t.Helper()
 	p := New(c)
 	stop := run(t, p)
@@ -35,13 +35,13 @@ func TestAPluginIsAskedWithAllThatIsKnownOfTheQuestion(t *testing.T) {
 		source string
 		change func(*api.Question)
 		clock  func() bool
-		want   wasm.Request
+		want   abi.Request
 	}{
-		"a file":                               {source: "static", want: wasm.Request{Kind: "file"}},
-		"an API server":                        {source: "cluster", want: wasm.Request{Kind: "api"}},
+		"a file":                               {source: "static", want: abi.Request{Kind: "file"}},
+		"an API server":                        {source: "cluster", want: abi.Request{Kind: "api"}},
 		"a source that the agent lost":         {source: "gone"},
-		"an update":                            {source: "static", change: update, want: wasm.Request{Kind: "file", Changed: []string{"labels"}}},
-		"with a clock that is right":           {source: "gone", clock: func() bool { return true }, want: wasm.Request{ClockSynchronized: true}},
+		"an update":                            {source: "static", change: update, want: abi.Request{Kind: "file", Changed: []string{"labels"}}},
+		"with a clock that is right":           {source: "gone", clock: func() bool { return true }, want: abi.Request{ClockSynchronized: true}},
 		"with a clock that is known to be not": {source: "gone", clock: func() bool { return false }},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -59,7 +59,7 @@ func TestAPluginIsAskedWithAllThatIsKnownOfTheQuestion(t *testing.T) {
 			if asked["p"].Texts == nil {
 				t.Error("the request has nothing that writes its pods once")
 			}
-			if diff := cmp.Diff(test.want, asked["p"], cmpopts.IgnoreFields(wasm.Request{}, "Texts")); diff != "" {
+			if diff := cmp.Diff(test.want, asked["p"], cmpopts.IgnoreFields(abi.Request{}, "Texts")); diff != "" {
 				t.Errorf("request (-want +got):\n%s", diff)
 			}
 		})

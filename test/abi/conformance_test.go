@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 )
 
 // TestTheSetOnTheCompiler checks that the compiler's engine returns the results of the set, with
@@ -83,7 +84,7 @@ func (h *host) play(t *testing.T, c *testCase, binary []byte, change func(*polic
 // exactly checks that a call is answered with exactly its fuel, and not with one unit less.
 func (h *host) exactly(t *testing.T, c *testCase, binary []byte, call *call) {
 	t.Helper()
-	for missing, want := range map[int64]string{0: "", 1: string(wasm.FuelExhausted)} {
+	for missing, want := range map[int64]string{0: "", 1: string(abi.FuelExhausted)} {
 		if call.Want.Fuel-missing < 1 {
 			continue // less than a policy may have
 		}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 )
 
 // sdk is the directory of the Go SDK, with the C SDK in its folder c.
@@ -68,7 +68,7 @@ func TestTheGuestsOfTheSDKs(t *testing.T) {
 func playGuest(t *testing.T, h *host, binary []byte) {
 	t.Helper()
 	change := func(p *policy) {
-		p.MemoryPages, p.Fuel, p.Capabilities = guestPages, guestFuel, wasm.Capabilities
+		p.MemoryPages, p.Fuel, p.Capabilities = guestPages, guestFuel, abi.Capabilities
 	}
 	// The guest stays loaded, so that its code is compiled and read only once.
 	of, err := h.set.policy(&testCase{})

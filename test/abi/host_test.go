@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 	"github.com/wardlet/wardlet/core/policy/wasm/compile"
 )
 
@@ -92,7 +93,7 @@ func (h *host) load(ctx context.Context, binary []byte, p *policy) (*plugin, *fa
 // failureOf returns a failure with its code, which is empty if the module is not at fault.
 func failureOf(err error) *failure {
 	f := &failure{Says: text(err.Error())}
-	if coded, ok := errors.AsType[*wasm.Failure](err); ok {
+	if coded, ok := errors.AsType[*abi.Failure](err); ok {
 		f.Code = string(coded.Code)
 	}
 	return f
@@ -119,20 +120,20 @@ var errQuestion = errors.New("no question")
 
 func (p *plugin) answer(ctx context.Context, q *question) (w want, err error) {
 	switch q.Request.Hook {
-	case wasm.HookAdmit, wasm.HookConnect:
+	case abi.HookAdmit, abi.HookConnect:
 		about, err := p.host.set.about(q)
 		if err != nil {
 			return w, fmt.Errorf("%w: %w", errQuestion, err)
 		}
 		ask := p.Admit
-		if q.Request.Hook == wasm.HookConnect {
+		if q.Request.Hook == abi.HookConnect {
 			ask = p.Connect
 		}
 		r, err := ask(ctx, about)
 		w = want{Answer: strings.ToLower(string(r.Answer)), RetryAfterMS: r.RetryAfter.Milliseconds(), Patch: text(r.Patch), Fuel: r.Fuel}
 		w.say(r.Reason, r.Message, r.Explanation, r.Warnings, r.Annotations)
 		return w, err
-	case wasm.HookMerge:
+	case abi.HookMerge:
 		choice, err := p.host.set.choice(q)
 		if err != nil {
 			return w, fmt.Errorf("%w: %w", errQuestion, err)
@@ -144,7 +145,7 @@ func (p *plugin) answer(ctx context.Context, q *question) (w want, err error) {
 		}
 		w.say(r.Reason, r.Message, r.Explanation, r.Warnings, r.Annotations)
 		return w, err
-	case wasm.HookFilter:
+	case abi.HookFilter:
 		about, err := p.host.set.about(q)
 		if err != nil {
 			return w, fmt.Errorf("%w: %w", errQuestion, err)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 )
 
 // policy is the policy of a case's plugin.
@@ -94,15 +95,15 @@ func settingOf(value any) (any, error) {
 
 // question is a question, by the roots of the ABI's paths.
 type question struct {
-	Request    request         `json:"request"`
-	Object     string          `json:"object"`
-	OldObject  string          `json:"oldObject"`
-	Node       *wasm.NodeFacts `json:"node"`
-	Candidates []candidate     `json:"candidates"`
+	Request    request        `json:"request"`
+	Object     string         `json:"object"`
+	OldObject  string         `json:"oldObject"`
+	Node       *abi.NodeFacts `json:"node"`
+	Candidates []candidate    `json:"candidates"`
 }
 
 type request struct {
-	Hook              wasm.Hook `json:"hook"`
+	Hook              abi.Hook  `json:"hook"`
 	Operation         api.Op    `json:"operation"`
 	Source            string    `json:"source"`
 	Kind              string    `json:"kind"`
@@ -154,7 +155,7 @@ func (s *set) pod(name string) (*v1.Pod, error) {
 }
 
 // about returns the question to the hooks admit, filter and connect.
-func (s *set) about(q *question) (*wasm.Request, error) {
+func (s *set) about(q *question) (*abi.Request, error) {
 	object, err := s.pod(q.Object)
 	if err != nil {
 		return nil, err
@@ -164,7 +165,7 @@ func (s *set) about(q *question) (*wasm.Request, error) {
 		return nil, err
 	}
 	r := &q.Request
-	return &wasm.Request{
+	return &abi.Request{
 		Question: &api.Question{
 			Op: r.Operation, Pod: object, Old: old, Replaces: r.Replaces,
 			Origin: api.Origin{Source: r.Source, Document: r.Document}, Connection: r.Connection,
@@ -175,12 +176,12 @@ func (s *set) about(q *question) (*wasm.Request, error) {
 }
 
 // choice returns the question to the hook merge.
-func (s *set) choice(q *question) (*wasm.MergeRequest, error) {
+func (s *set) choice(q *question) (*abi.MergeRequest, error) {
 	current, err := s.pod(q.OldObject)
 	if err != nil {
 		return nil, err
 	}
-	m := &wasm.MergeRequest{
+	m := &abi.MergeRequest{
 		Current: current, Tenant: q.Request.Tenant, Time: time.UnixMilli(q.Request.Time),
 		ClockSynchronized: q.Request.ClockSynchronized, Node: q.Node,
 	}
@@ -193,7 +194,7 @@ func (s *set) choice(q *question) (*wasm.MergeRequest, error) {
 		if c.FirstSeen != 0 {
 			seen = time.UnixMilli(c.FirstSeen)
 		}
-		m.Candidates = append(m.Candidates, wasm.Candidate{
+		m.Candidates = append(m.Candidates, abi.Candidate{
 			Pod: object, Origin: api.Origin{Source: c.Source, Document: c.Document}, Kind: c.Kind,
 			Running: c.Running, Restored: c.Restored, FirstSeen: seen,
 		})

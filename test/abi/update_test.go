@@ -7,7 +7,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 )
 
 // TestUpdate writes the texts and the fuel of this host into the set, only with -update. Whether a
@@ -96,7 +96,7 @@ func (h *host) least(ctx context.Context, c *testCase, binary []byte, call *call
 		if err != nil {
 			return 0, err
 		}
-		if got.code() == string(wasm.FuelExhausted) {
+		if got.code() == string(abi.FuelExhausted) {
 			low = middle
 		} else {
 			high = middle

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 )
 
 // damaged loads a broken module, and asks it questions if it is loaded nevertheless. Any result
@@ -28,8 +29,8 @@ func damaged(t *testing.T, e *wasm.Engine, m *Module, what string, at int) (load
 	if err == nil {
 		return loaded
 	}
-	failure, ok := errors.AsType[*wasm.Failure](err)
-	if !ok || failure.Code == wasm.HostError {
+	failure, ok := errors.AsType[*abi.Failure](err)
+	if !ok || failure.Code == abi.HostError {
 		t.Errorf("%s at byte %d: an error that is not the module's fault: %v", what, at, err)
 		return loaded
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 )
 
 // runner is an engine of one kind, with a well-behaved neighbour loaded into it.
@@ -50,7 +51,7 @@ type outcomes map[string]Outcome
 func (r *runner) fueled(m *Module) *Module {
 	with := *m
 	for i := range m.Questions {
-		if m.Questions[i].Want.Code == wasm.FuelExhausted {
+		if m.Questions[i].Want.Code == abi.FuelExhausted {
 			with.fuel = m.fuel / r.fuelPart
 		}
 	}
@@ -64,7 +65,7 @@ var costlyInit = map[string]bool{"trap-after-costly-init": true}
 // endless reports whether a module uses up, or nearly, the fuel of its initialisation, which no
 // policy can change, in an engine that runs modules with only a part of their fuel.
 func (r *runner) endless(m *Module) bool {
-	return r.fuelPart > 1 && (costlyInit[m.Name] || m.Refused != nil && m.Refused.Code == wasm.FuelExhausted)
+	return r.fuelPart > 1 && (costlyInit[m.Name] || m.Refused != nil && m.Refused.Code == abi.FuelExhausted)
 }
 
 // ends checks that an initialisation that takes too long ends with its context, or earlier because

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 )
 
 // headerLine matches the comments with which a source begins. A line of the form "word: value" is
@@ -37,17 +37,17 @@ const (
 )
 
 // codes are the codes of failures that a module may end with.
-var codes = []wasm.FailureCode{
-	wasm.FuelExhausted, wasm.Trap, wasm.MemoryLimit, wasm.StackLimit, wasm.BadOutput, wasm.HostDenied, wasm.AbiMismatch,
-	wasm.InputTooLarge, wasm.PluginError,
+var codes = []abi.FailureCode{
+	abi.FuelExhausted, abi.Trap, abi.MemoryLimit, abi.StackLimit, abi.BadOutput, abi.HostDenied, abi.AbiMismatch,
+	abi.InputTooLarge, abi.PluginError,
 }
 
 // answers match the answers of a hook as expectations name them: a winner with its index, and a
 // deferred update with its delay.
-var answers = map[wasm.Hook]*regexp.Regexp{
-	wasm.HookAdmit:  regexp.MustCompile("^(allow|deny|hold|abstain)$"),
-	wasm.HookMerge:  regexp.MustCompile("^(winner-[0-9]+|keep|reject|abstain)$"),
-	wasm.HookFilter: regexp.MustCompile("^(pass|drop|defer-[0-9hms.]+|abstain)$"),
+var answers = map[abi.Hook]*regexp.Regexp{
+	abi.HookAdmit:  regexp.MustCompile("^(allow|deny|hold|abstain)$"),
+	abi.HookMerge:  regexp.MustCompile("^(winner-[0-9]+|keep|reject|abstain)$"),
+	abi.HookFilter: regexp.MustCompile("^(pass|drop|defer-[0-9hms.]+|abstain)$"),
 }
 
 // parseHeader parses the comments with which a source begins. The returned module has no binary
@@ -80,14 +80,14 @@ func (m *Module) headerLine(line string) error {
 		m.What = strings.TrimSpace(m.What + " " + line)
 		return nil
 	}
-	hook, image, word, value := wasm.Hook(part[1]), part[2], part[3], part[4]
+	hook, image, word, value := abi.Hook(part[1]), part[2], part[3], part[4]
 	if image != "" && word != "ends" && word != "answers" {
 		return fmt.Errorf("%q: only ends and answers are of an image", line)
 	}
 	if hook != "" && word != "ends" && word != "answers" && word != "refused" {
 		return fmt.Errorf("%q: only refused, ends and answers are of a hook", line)
 	}
-	hook, image = cmp.Or(hook, wasm.HookAdmit), cmp.Or(image, defaultImage)
+	hook, image = cmp.Or(hook, abi.HookAdmit), cmp.Or(image, defaultImage)
 	number, notANumber := strconv.ParseUint(value, 10, 31)
 	switch word {
 	case "pages":
@@ -118,7 +118,7 @@ func (m *Module) headerLine(line string) error {
 	return nil
 }
 
-func parseExpectation(hook wasm.Hook, word, value string) (e Expectation, err error) {
+func parseExpectation(hook abi.Hook, word, value string) (e Expectation, err error) {
 	first, part, _ := strings.Cut(value, " ")
 	e.Part = part
 	if word == "answers" {
@@ -127,7 +127,7 @@ func parseExpectation(hook wasm.Hook, word, value string) (e Expectation, err er
 		}
 		return e, nil
 	}
-	if e.Code = wasm.FailureCode(first); !slices.Contains(codes, e.Code) {
+	if e.Code = abi.FailureCode(first); !slices.Contains(codes, e.Code) {
 		return e, fmt.Errorf("no code of a failure: %q", first)
 	}
 	if part == "" {

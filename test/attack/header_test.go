@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 )
 
 func TestHeadersAreRead(t *testing.T) {
@@ -26,9 +26,9 @@ func TestHeadersAreRead(t *testing.T) {
 	want := &Module{
 		Name: "name", What: "It does this, and that.", pages: 7, fuel: 1000, output: 99, features: []string{"threads", "no-check"}, candidates: 3,
 		Questions: []Question{
-			{Hook: wasm.HookAdmit, Image: "attack", Want: Expectation{Code: wasm.Trap, Part: "integer divide"}},
-			{Hook: wasm.HookAdmit, Image: "write", Want: Expectation{Answer: "deny"}},
-			{Hook: wasm.HookAdmit, Image: "look", Want: Expectation{Code: wasm.FuelExhausted, Part: "more than"}},
+			{Hook: abi.HookAdmit, Image: "attack", Want: Expectation{Code: abi.Trap, Part: "integer divide"}},
+			{Hook: abi.HookAdmit, Image: "write", Want: Expectation{Answer: "deny"}},
+			{Hook: abi.HookAdmit, Image: "look", Want: Expectation{Code: abi.FuelExhausted, Part: "more than"}},
 		},
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {
@@ -36,8 +36,8 @@ func TestHeadersAreRead(t *testing.T) {
 	}
 	got, err = parseHeader("name", ";; It does this.\n;; refused: HostDenied open_socket\n")
 	want = &Module{
-		Name: "name", What: "It does this.", pages: 4, fuel: 2_000_000, output: 65_536, candidates: 3, named: wasm.HookAdmit,
-		Refused: &Expectation{Code: wasm.HostDenied, Part: "open_socket"},
+		Name: "name", What: "It does this.", pages: 4, fuel: 2_000_000, output: 65_536, candidates: 3, named: abi.HookAdmit,
+		Refused: &Expectation{Code: abi.HostDenied, Part: "open_socket"},
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, %v\nwant %+v", got, err, want)
@@ -56,10 +56,10 @@ func TestHeadersOfOtherHooksAreRead(t *testing.T) {
 	want := &Module{
 		Name: "name", What: "It does this.", pages: 4, fuel: 2_000_000, output: 65_536, candidates: 1000,
 		Questions: []Question{
-			{Hook: wasm.HookMerge, Image: "attack", Want: Expectation{Answer: "winner-999", Part: "Because"}},
-			{Hook: wasm.HookMerge, Image: "look", Want: Expectation{Code: wasm.Trap, Part: "u"}},
-			{Hook: wasm.HookFilter, Image: "attack", Want: Expectation{Answer: "defer-1m0s"}},
-			{Hook: wasm.HookAdmit, Image: "look", Want: Expectation{Answer: "allow"}},
+			{Hook: abi.HookMerge, Image: "attack", Want: Expectation{Answer: "winner-999", Part: "Because"}},
+			{Hook: abi.HookMerge, Image: "look", Want: Expectation{Code: abi.Trap, Part: "u"}},
+			{Hook: abi.HookFilter, Image: "attack", Want: Expectation{Answer: "defer-1m0s"}},
+			{Hook: abi.HookAdmit, Image: "look", Want: Expectation{Answer: "allow"}},
 		},
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {

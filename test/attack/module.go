@@ -10,6 +10,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 )
 
 // Module is an attack.
@@ -27,7 +28,7 @@ type Module struct {
 	Questions []Question
 
 	// named is the hook in the policy of a module that must be refused.
-	named wasm.Hook
+	named abi.Hook
 	// pages, fuel and output are the limits of its policy. features are the features that wat2wasm
 	// must enable. candidates is the number of documents in a question to the hook merge.
 	pages      uint32
@@ -40,7 +41,7 @@ type Module struct {
 // Question is a question to a module, and the expected result.
 type Question struct {
 	// Hook is the hook that is asked.
-	Hook wasm.Hook
+	Hook abi.Hook
 	// Image is the image of the pod's one container, or of every candidate's.
 	Image string
 	Want  Expectation
@@ -51,7 +52,7 @@ type Expectation struct {
 	// Code is the code of the failure, empty if there must be an answer. Answer is the hook's word,
 	// for a winner with its index ("winner-1"), for a deferred update with the delay
 	// ("defer-1m0s").
-	Code   wasm.FailureCode
+	Code   abi.FailureCode
 	Answer string
 	// Part must be in the failure's text, or in the answer's reason and message.
 	Part string
@@ -76,7 +77,7 @@ func (m *Module) hooks() []string {
 		}
 	}
 	if len(hooks) == 0 { // it must be refused
-		hooks = []string{string(cmp.Or(m.named, wasm.HookAdmit))}
+		hooks = []string{string(cmp.Or(m.named, abi.HookAdmit))}
 	}
 	return hooks
 }
@@ -99,8 +100,8 @@ func judged(image string) *v1.Pod {
 }
 
 // Request returns the question whether a pod with one container of that image may run.
-func Request(image string) *wasm.Request {
-	return &wasm.Request{Time: Now, Kind: "file", Question: &api.Question{
+func Request(image string) *abi.Request {
+	return &abi.Request{Time: Now, Kind: "file", Question: &api.Question{
 		Op: api.Add, Pod: judged(image), Origin: api.Origin{Source: "manifests", Document: "/m/web.yaml#0"},
 	}}
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 )
 
 func TestThereIsAnAttackForEveryWayToEnd(t *testing.T) {
@@ -17,7 +17,7 @@ func TestThereIsAnAttackForEveryWayToEnd(t *testing.T) {
 	if len(all) < least {
 		t.Errorf("%d attacks, at least %d are wanted", len(all), least)
 	}
-	atLoad, asked := map[wasm.FailureCode]int{}, map[wasm.FailureCode]int{}
+	atLoad, asked := map[abi.FailureCode]int{}, map[abi.FailureCode]int{}
 	for _, m := range all {
 		if m.Refused != nil {
 			atLoad[m.Refused.Code]++

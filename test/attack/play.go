@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 )
 
 const (
@@ -113,7 +114,7 @@ func (m *Module) Try(ctx context.Context, p *wasm.Plugin, q *Question) (Outcome,
 // put asks the hook of a question.
 func (m *Module) put(ctx context.Context, p *wasm.Plugin, q *Question) (Outcome, error) {
 	switch q.Hook {
-	case wasm.HookMerge:
+	case abi.HookMerge:
 		r, err := p.Merge(ctx, conflict(m.candidates, q.Image))
 		answer := string(r.Answer)
 		if r.Answer == wasm.MergeWinner {
@@ -123,7 +124,7 @@ func (m *Module) put(ctx context.Context, p *wasm.Plugin, q *Question) (Outcome,
 			Answer: answer, Reason: r.Reason, Message: r.Message, Explanation: r.Explanation,
 			Warnings: r.Warnings, Annotations: r.Annotations, Patch: r.Patch, Fuel: r.Fuel,
 		}, err
-	case wasm.HookFilter:
+	case abi.HookFilter:
 		r, err := p.Filter(ctx, change(q.Image))
 		answer := string(r.Answer)
 		if r.Answer == wasm.FilterDefer {
@@ -194,7 +195,7 @@ func (q *Question) answered(r *Outcome) error {
 
 // failed checks a failure.
 func (e *Expectation) failed(err error) error {
-	failure, ok := errors.AsType[*wasm.Failure](err)
+	failure, ok := errors.AsType[*abi.Failure](err)
 	if !ok {
 		return fmt.Errorf("an error of type %T: %w", err, err)
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
@@ -22,20 +22,20 @@ func TestWhatEndsOtherwiseIsFound(t *testing.T) {
 		text    string
 	}{
 		"another answer":          {wasmtest.Answering(1, "", ""), nil, "a", allow, "want the answer allow"},
-		"an answer, not the end":  {wasmtest.Answering(0, "", ""), nil, "a", Expectation{Code: wasm.Trap, Part: "u"}, `want the failure Trap with "u"`},
+		"an answer, not the end":  {wasmtest.Answering(0, "", ""), nil, "a", Expectation{Code: abi.Trap, Part: "u"}, `want the failure Trap with "u"`},
 		"an end, not the answer":  {wasmtest.Trapping(), nil, "a", allow, "admit asked about a it fails: Trap"},
-		"another end":             {wasmtest.Trapping(), nil, "a", Expectation{Code: wasm.BadOutput, Part: "u"}, "it ends with Trap: unreachable; want"},
-		"the end of other text":   {wasmtest.Trapping(), nil, "a", Expectation{Code: wasm.Trap, Part: "divide"}, "it ends with Trap: unreachable; want"},
+		"another end":             {wasmtest.Trapping(), nil, "a", Expectation{Code: abi.BadOutput, Part: "u"}, "it ends with Trap: unreachable; want"},
+		"the end of other text":   {wasmtest.Trapping(), nil, "a", Expectation{Code: abi.Trap, Part: "divide"}, "it ends with Trap: unreachable; want"},
 		"another reason":          {wasmtest.Answering(1, "Why", "so"), nil, "a", Expectation{Answer: "deny", Part: "Other"}, "want the answer deny Other"},
-		"loaded, not refused":     {wasmtest.Answering(0, "", ""), &Expectation{Code: wasm.AbiMismatch, Part: "a"}, "a", allow, "it is loaded, it must be refused"},
+		"loaded, not refused":     {wasmtest.Answering(0, "", ""), &Expectation{Code: abi.AbiMismatch, Part: "a"}, "a", allow, "it is loaded, it must be refused"},
 		"refused, not loaded":     {wasmtest.UnknownImport(), nil, "a", allow, "it is refused: HostDenied"},
-		"refused for another":     {wasmtest.UnknownImport(), &Expectation{Code: wasm.AbiMismatch, Part: "a"}, "a", allow, "want the failure AbiMismatch"},
+		"refused for another":     {wasmtest.UnknownImport(), &Expectation{Code: abi.AbiMismatch, Part: "a"}, "a", allow, "want the failure AbiMismatch"},
 		"a secret that is seen":   {wasmtest.Answering(1, "", "a secret"), nil, look, Expectation{Answer: "deny", Part: "a"}, "it sees what another call wrote"},
 		"more than it said":       {wasmtest.Warning("hello"), nil, look, allow, "but said nothing"},
-		"a secret in the failure": {failing("secret"), nil, "a", Expectation{Code: wasm.PluginError, Part: "e"}, "shows what was handed over before it"},
+		"a secret in the failure": {failing("secret"), nil, "a", Expectation{Code: abi.PluginError, Part: "e"}, "shows what was handed over before it"},
 	} {
 		m := &Module{
-			Name: "module", Binary: test.binary, Refused: test.refused, Questions: []Question{{Hook: wasm.HookAdmit, Image: test.image, Want: test.want}},
+			Name: "module", Binary: test.binary, Refused: test.refused, Questions: []Question{{Hook: abi.HookAdmit, Image: test.image, Want: test.want}},
 			pages: 4, fuel: defaultFuel, output: defaultOutput,
 		}
 		if test.refused != nil {
@@ -78,11 +78,11 @@ func TestTextsThatMisleadAreFound(t *testing.T) {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}
-	want := Expectation{Code: wasm.Trap, Part: "a"}
+	want := Expectation{Code: abi.Trap, Part: "a"}
 	if err := want.failed(errors.New("a")); err == nil {
 		t.Error("an error that is no failure of a plugin is not found")
 	}
-	long := &wasm.Failure{Code: wasm.Trap, Err: errors.New(strings.Repeat("a", maxFailureBytes))}
+	long := &abi.Failure{Code: abi.Trap, Err: errors.New(strings.Repeat("a", maxFailureBytes))}
 	if err := want.failed(long); err == nil {
 		t.Error("a failure that is too long is not found")
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 )
 
 // TestWhoTrapsInEveryCallGetsTenInstancesASecond checks the limit on new instances, because making
@@ -21,11 +22,11 @@ func TestWhoTrapsInEveryCallGetsTenInstancesASecond(t *testing.T) {
 	for range calls {
 		_, err := p.Admit(t.Context(), Request(defaultImage))
 		p.Settle(t.Context())
-		failure, ok := errors.AsType[*wasm.Failure](err)
+		failure, ok := errors.AsType[*abi.Failure](err)
 		switch {
 		case errors.Is(err, wasm.ErrNotReady):
 			refusals++
-		case ok && failure.Code == wasm.Trap:
+		case ok && failure.Code == abi.Trap:
 			traps++
 		default:
 			t.Fatalf("asked it ends with %v", err)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 )
 
 // hiding returns the modules that look for state and are not refused.
@@ -50,7 +51,7 @@ func TestNothingSurvivesACallAmongMany(t *testing.T) {
 			n := times
 			for i := range m.Questions {
 				switch m.Questions[i].Want.Code {
-				case wasm.Trap, wasm.MemoryLimit, wasm.StackLimit:
+				case abi.Trap, abi.MemoryLimit, abi.StackLimit:
 					n = 1 // each call loses an instance, and their number is limited
 				}
 			}

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 	"github.com/wardlet/wardlet/core/state/decisions"
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
@@ -65,7 +65,7 @@ func same(t *testing.T, how string, want int, r report) {
 type kinds struct{ all, facts, mutations, failures, timed int }
 
 // ofPlugin are the failures that plugins themselves cause.
-var ofPlugin = []string{string(wasm.Trap), string(wasm.FuelExhausted)}
+var ofPlugin = []string{string(abi.Trap), string(abi.FuelExhausted)}
 
 // counted returns the kinds of the decisions in a state directory, and the sets that made them.
 func counted(t *testing.T, dir string) (n kinds, sets map[string]bool) {

@@ -193,6 +193,6 @@ func (d *Draft) Footprint() (f wasm.Footprint, ok bool) {
 	return f, ok
 }
 
-// rehearse returns a context in which instances that the plugin breaks are charged to no
+// dryRun returns a context in which instances that the plugin breaks are charged to no
 // tenant.
-func rehearse(ctx context.Context) context.Context { return wasm.Rehearse(ctx) }
+func dryRun(ctx context.Context) context.Context { return wasm.DryRun(ctx) }

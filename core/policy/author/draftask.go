@@ -13,7 +13,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/replay"
 	"github.com/wardlet/wardlet/core/policy/spec"
-	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 	"github.com/wardlet/wardlet/core/state/decisions"
 )
 
@@ -62,7 +62,7 @@ func (d *Draft) Ask(ctx context.Context, q *Question) (eval.Result, error) {
 	if v.At.IsZero() {
 		v.At = spec.TestTime
 	}
-	facts := &wasm.NodeFacts{}
+	facts := &abi.NodeFacts{}
 	if q.Node != nil {
 		if err := yaml.UnmarshalStrict(q.Node.Text, facts); err != nil {
 			return eval.Result{}, fmt.Errorf("%s: these are no facts about a node, which has labels, allocatable and pods: %w", q.Node.Path, err)
@@ -136,7 +136,7 @@ func readConnection(v *spec.TestCase, file *Manifest) error {
 
 // judge asks the draft about one pod.
 func (d *Draft) judge(ctx context.Context, x *eval.Decision, mutateAPI bool) (s eval.Result, err error) {
-	ask := func(p *eval.Policy) (eval.Result, error) { return p.AskMatching(rehearse(ctx), x, mutateAPI) }
+	ask := func(p *eval.Policy) (eval.Result, error) { return p.AskMatching(dryRun(ctx), x, mutateAPI) }
 	if o, ok := d.policy.Excepted(x); ok && d.Group() {
 		s = eval.ExceptedResult(o.Message)
 	} else if d.Group() {
@@ -178,7 +178,7 @@ func (d *Draft) choose(ctx context.Context, m *eval.Conflict, node string) (eval
 	}
 	var s eval.Result
 	if err == nil {
-		s, err = d.policy.ChooseWinner(rehearse(ctx), m)
+		s, err = d.policy.ChooseWinner(dryRun(ctx), m)
 	}
 	s.HostFuel += fuel
 	return s.AfterCall(ctx, err)

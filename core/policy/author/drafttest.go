@@ -70,7 +70,7 @@ func (d *Draft) Test(ctx context.Context, t DraftTest) (s eval.Result, fault str
 	if fault != "" {
 		return eval.Result{}, fault, nil
 	}
-	s, err = d.policy.AskTest(rehearse(ctx), v, pods)
+	s, err = d.policy.AskTest(dryRun(ctx), v, pods)
 	if ctx.Err() != nil {
 		return s, "", context.Cause(ctx)
 	}
@@ -85,7 +85,7 @@ func (d *Draft) Test(ctx context.Context, t DraftTest) (s eval.Result, fault str
 }
 
 // Call asks a prepared question, as often as it is called. Its error is the error of ctx,
-// or a *wasm.Failure if the plugin returned no answer.
+// or a *abi.Failure if the plugin returned no answer.
 type Call func(ctx context.Context) (eval.Result, error)
 
 // Prepare returns a Call for a test. The error says what is wrong with the test's pods.

@@ -14,7 +14,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy/bundle"
 	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/rollout"
-	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/pluginlog"
 )
 
 // draftNode is the node's name for policies that are tried without an agent. It is always
@@ -114,7 +114,7 @@ func (l *pluginLines) WithGroup(string) slog.Handler { return l }
 // Handle implements slog.Handler.
 func (l *pluginLines) Handle(_ context.Context, r slog.Record) error {
 	r.Attrs(func(a slog.Attr) bool {
-		if a.Key == wasm.LogText {
+		if a.Key == pluginlog.Text {
 			l.mu.Lock()
 			l.lines = append(l.lines, r.Level.String()+": "+a.Value.String())
 			l.mu.Unlock()

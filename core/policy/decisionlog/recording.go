@@ -11,7 +11,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy/eval"
-	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 	"github.com/wardlet/wardlet/core/state/decisions"
 )
 
@@ -21,12 +21,12 @@ type Recording struct {
 	Decision api.Decision
 	// Request is the question of the hooks admit, filter and connect. Conflict is the
 	// question of the hook merge. The other one is nil.
-	Request  *wasm.Request
+	Request  *abi.Request
 	Conflict *eval.Conflict
 	// Sets are the sets that the decision used.
 	Sets []*eval.Set
 	// Facts returns what the policies of an owner saw of the node; nil if none looked.
-	Facts func(tenant string) *wasm.NodeFacts
+	Facts func(tenant string) *abi.NodeFacts
 	// References are what policies saw of the objects that the pod names.
 	References               []api.Reference
 	Fallback                 api.Answer

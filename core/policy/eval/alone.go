@@ -17,6 +17,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy/bundle"
 	"github.com/wardlet/wardlet/core/policy/spec"
 	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 )
 
 // Result is the result of one policy that is asked alone, in a test or by its author. The
@@ -88,8 +89,8 @@ func NotMatching(fuel int64) Result {
 }
 
 // AskPlugin calls the plugin about one pod. If the call failed, its fuel is in the
-// *wasm.Failure, except Extra.
-func (p *Policy) AskPlugin(ctx context.Context, hook string, r *wasm.Request, mutateAPI bool) (Result, error) {
+// *abi.Failure, except Extra.
+func (p *Policy) AskPlugin(ctx context.Context, hook string, r *abi.Request, mutateAPI bool) (Result, error) {
 	if hook == api.HookFilter {
 		got, err := p.Plugin.Plugin.Filter(ctx, r)
 		return Result{
@@ -114,7 +115,7 @@ func (p *Policy) AskPlugin(ctx context.Context, hook string, r *wasm.Request, mu
 	s.HostFuel = patchCost(r.Question.Pod, got.Patch)
 	made, _, err := p.apply(r.Question.Pod, got.Patch, mutateAPI)
 	if err != nil {
-		return s, &wasm.Failure{Code: codeOf(err), Err: err}
+		return s, &abi.Failure{Code: codeOf(err), Err: err}
 	}
 	s.Changed = made.Changed
 	return s, nil
@@ -246,10 +247,10 @@ func (p *Policy) testMatches(ctx context.Context, v *spec.TestCase, q *api.Quest
 
 // ConflictOfTestCase returns the conflict of a test of the hook merge.
 func ConflictOfTestCase(v *spec.TestCase, pods map[string]*v1.Pod) *Conflict {
-	m := &wasm.MergeRequest{Time: v.At, ClockSynchronized: true}
+	m := &abi.MergeRequest{Time: v.At, ClockSynchronized: true}
 	for i := range v.Candidates {
 		c := &v.Candidates[i]
-		m.Candidates = append(m.Candidates, wasm.Candidate{
+		m.Candidates = append(m.Candidates, abi.Candidate{
 			Pod: pods[c.Pod], Origin: api.Origin{Source: c.Source, Document: c.Pod, FirstSeen: spec.TestTime},
 			Kind: c.Kind, Running: c.Running, FirstSeen: spec.TestTime,
 		})
@@ -355,7 +356,7 @@ func (s *Result) opinion(of *Policy) *PolicyResult {
 // ofMember adds the name of the member to its failure.
 func ofMember(m *Policy, err error) error {
 	named := fmt.Errorf("member %q: %w", m.Name, err)
-	failure, ok := errors.AsType[*wasm.Failure](err)
+	failure, ok := errors.AsType[*abi.Failure](err)
 	if !ok {
 		return named
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/internal/backoff"
-	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 )
 
 // BreakDelays are the delays before a question that failed is tried again, by the number of
@@ -30,9 +30,9 @@ const (
 	// maxFailing is the number of failed questions that a breaker remembers.
 	maxFailing = 1024
 	// BreakerOpen is the code of a question that is not asked because the plugin failed on it.
-	BreakerOpen wasm.FailureCode = "BreakerOpen"
+	BreakerOpen abi.FailureCode = "BreakerOpen"
 	// BreakerWaits is the code of a question that is not asked because the plugin failed on others.
-	BreakerWaits wasm.FailureCode = "BreakerWaits"
+	BreakerWaits abi.FailureCode = "BreakerWaits"
 )
 
 // breakers keep a failing plugin from being called again and again: one for each tenant of
@@ -95,8 +95,8 @@ func (b *breakers) open(tenant string, id func() QuestionID, patience time.Durat
 func (b *breaker) isOpen() bool { return b != nil && b.failed >= BreakAfter }
 
 // failure returns the failure of a question that is not asked.
-func (b *breaker) failure(code wasm.FailureCode, why string) error {
-	return &wasm.Failure{Code: code, Err: fmt.Errorf("it failed %d times in a row and %s; the last time: %s", b.failed, why, b.last)}
+func (b *breaker) failure(code abi.FailureCode, why string) error {
+	return &abi.Failure{Code: code, Err: fmt.Errorf("it failed %d times in a row and %s; the last time: %s", b.failed, why, b.last)}
 }
 
 // turn returns how long a question that has not failed waits for its turn, and reserves the
@@ -224,7 +224,7 @@ func (b *breaker) fail(q QuestionID) {
 func (b *breakers) ended(ctx context.Context, tenant string, id func() QuestionID, failed string, now time.Time) {
 	switch {
 	case ctx.Err() != nil:
-	case failed == string(wasm.NotReady):
+	case failed == string(abi.NotReady):
 		b.untried(tenant, now)
 	default:
 		b.note(tenant, id, failed, now)

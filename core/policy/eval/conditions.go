@@ -6,6 +6,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/condition"
 	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 )
 
 const (
@@ -15,14 +16,14 @@ const (
 )
 
 // All reports whether all conditions are true, and returns their cost in fuel. The error is
-// a *wasm.Failure, or the error of ctx if ctx ended in a pause.
+// a *abi.Failure, or the error of ctx if ctx ended in a pause.
 func (t *Yielder) All(ctx context.Context, all []*condition.Condition, in *condition.Input) (hold bool, fuel int64, err error) {
 	for _, c := range all {
 		ok, cost, err := c.Matches(in)
 		took := int64(cost) * ConditionFuel
 		fuel += took
 		if err != nil {
-			err = &wasm.Failure{Code: ConditionFailed, Err: err}
+			err = &abi.Failure{Code: ConditionFailed, Err: err}
 		}
 		if ended := t.took(ctx, took); ended != nil {
 			err = ended

@@ -8,12 +8,13 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy/sched"
 	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 )
 
 // Conflict is a question to the hook merge. Places are the indexes of its candidates in the
 // api.Contest that it was made from.
 type Conflict struct {
-	*wasm.MergeRequest
+	*abi.MergeRequest
 	Places []int
 	// MutateAPI: policies may change pods of an API server.
 	MutateAPI bool
@@ -89,7 +90,7 @@ func (p *Policy) Merge(ctx context.Context, m *Conflict, err error) (api.Opinion
 		if !m.Effects.Repeated {
 			code := codeOfCall(err)
 			p.Plugin.Breakers.ended(ctx, m.Tenant, m.ID, code, m.Time)
-			if code == string(wasm.NotReady) && p.patience(api.HookMerge, m.decided) > 0 {
+			if code == string(abi.NotReady) && p.patience(api.HookMerge, m.decided) > 0 {
 				m.Effects.PutOff, m.Effects.PutOffReason = minRetryAfter, err.Error() // an answer is kept
 				return api.Opinion{}, api.Resolution{}
 			}

@@ -18,14 +18,14 @@ import (
 	"github.com/wardlet/wardlet/core/policy/condition"
 	"github.com/wardlet/wardlet/core/policy/sched"
 	"github.com/wardlet/wardlet/core/policy/spec"
-	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 )
 
 // Decision is one question to the hooks admit, filter or connect that is being decided.
 type Decision struct {
 	// Hook is the hook of the question. Node is the node's name.
 	Hook, Node string
-	Request    *wasm.Request
+	Request    *abi.Request
 	// input is the input of conditions, nil before the first one is evaluated. Spent is the
 	// cost in fuel that no opinion shows: conditions of policies that were not asked, the
 	// cost of calls beside their fuel, and earlier attempts.
@@ -35,7 +35,7 @@ type Decision struct {
 	// Look returns the node as it is now. See returns the part of a view that the policies
 	// of an owner may see. Seen is the view that policies were shown, nil if they were
 	// shown none.
-	See  func(tenant string, s *NodeView) *wasm.NodeFacts
+	See  func(tenant string, s *NodeView) *abi.NodeFacts
 	Look func() *NodeView
 	Seen *NodeView
 	// References is what policies see of the objects that the pod names. missing are the
@@ -164,7 +164,7 @@ func (p *Policy) settle(d *Decision, o *PolicyResult) {
 		o.Answer = api.Allow
 		p.Log.Warn("a plugin failed, but the pod is exempt and passes", "policy", p.Name, "pod", d.Names[0], "failure", o.Message)
 		return
-	case o.Failure == string(wasm.NotReady):
+	case o.Failure == string(abi.NotReady):
 		// This is no verdict: other calls have made the plugin drop its instances.
 		o.Answer, o.retryAfter = api.Hold, minRetryAfter
 		return
@@ -220,13 +220,13 @@ func (d *Decision) Identity() QuestionID {
 // RequestOfTestCase returns the request of a test: at a fixed time on a synchronized clock,
 // about a pod from a file or, if the policy does not match files, of the first kind of
 // sources that it names. known are the objects that exist.
-func (p *Policy) RequestOfTestCase(q *api.Question, at time.Time, known []api.Reference) *wasm.Request {
+func (p *Policy) RequestOfTestCase(q *api.Question, at time.Time, known []api.Reference) *abi.Request {
 	kind := api.KindFile
 	if named := p.Match.Sources; len(named) > 0 && !slices.Contains(named, kind) {
 		kind = named[0]
 	}
 	references, _ := ReferencesOf(q.Pod, known)
-	return &wasm.Request{Question: q, Kind: kind, Changed: Changes(q), Time: at, Node: &wasm.NodeFacts{}, References: references, ClockSynchronized: true}
+	return &abi.Request{Question: q, Kind: kind, Changed: Changes(q), Time: at, Node: &abi.NodeFacts{}, References: references, ClockSynchronized: true}
 }
 
 // maxInstances is how many pods the cache keeps.
@@ -267,23 +267,23 @@ func (i *InstanceCache) Of(p *v1.Pod, texts *pod.Texts) (string, error) {
 type NodeView struct {
 	Labels   map[string]string
 	Capacity map[string]string
-	Pods     []wasm.NodePod
+	Pods     []abi.NodePod
 	// Shown is the part of the view that policies were shown, by their owner.
-	Shown map[string]*wasm.NodeFacts
+	Shown map[string]*abi.NodeFacts
 }
 
 // Of returns the part of the view that the policies of an owner see, and records that they
 // were shown it. The policies of a tenant see only the tenant's pods.
-func (s *NodeView) Of(tenant string, owns func(namespace string) string) *wasm.NodeFacts {
+func (s *NodeView) Of(tenant string, owns func(namespace string) string) *abi.NodeFacts {
 	if s == nil {
 		return nil
 	}
 	if f := s.Shown[tenant]; f != nil {
 		return f
 	}
-	f := &wasm.NodeFacts{Labels: s.Labels, Allocatable: s.Capacity, Pods: s.Pods}
+	f := &abi.NodeFacts{Labels: s.Labels, Allocatable: s.Capacity, Pods: s.Pods}
 	if tenant != "" {
-		f.Pods = slices.DeleteFunc(slices.Clone(s.Pods), func(p wasm.NodePod) bool { return owns(p.Namespace) != tenant })
+		f.Pods = slices.DeleteFunc(slices.Clone(s.Pods), func(p abi.NodePod) bool { return owns(p.Namespace) != tenant })
 	}
 	s.Shown[tenant] = f
 	return f
@@ -294,5 +294,5 @@ func (s *NodeView) Again() *NodeView {
 	if s == nil {
 		return nil
 	}
-	return &NodeView{Labels: s.Labels, Capacity: s.Capacity, Pods: s.Pods, Shown: map[string]*wasm.NodeFacts{}}
+	return &NodeView{Labels: s.Labels, Capacity: s.Capacity, Pods: s.Pods, Shown: map[string]*abi.NodeFacts{}}
 }

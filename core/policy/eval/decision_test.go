@@ -14,6 +14,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/spec"
 	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 )
 
 func TestAFailureLetsAnExemptPodPass(t *testing.T) {
@@ -39,7 +40,7 @@ func TestAPluginWithoutAnInstanceIsAskedAgainWhateverOnErrorSays(t *testing.T) {
 		loaded := loadScripts(t, policytest.NewScripts(), "unready\non_error = \""+onError+"\"")
 		for range BreakAfter + 1 {
 			v := Judge(t.Context(), []*Set{loaded}, deciding(policytest.Question("web")), api.Allow)
-			if v.Answer != api.Hold || v.RetryAfter != time.Second || v.Opinions[0].Failure != string(wasm.NotReady) {
+			if v.Answer != api.Hold || v.RetryAfter != time.Second || v.Opinions[0].Failure != string(abi.NotReady) {
 				t.Errorf("on_error %s: %+v", onError, v)
 			}
 		}
@@ -56,7 +57,7 @@ func TestLastVerdictStandsInForAPluginThatFails(t *testing.T) {
 		if first.Answer != want || then.Answer != want {
 			t.Errorf("%s: %s, and after a failure %s", script, first.Answer, then.Answer)
 		}
-		if o := then.Opinions[0]; o.Failure != string(wasm.BadOutput) || !strings.Contains(o.Message, "before that it said") {
+		if o := then.Opinions[0]; o.Failure != string(abi.BadOutput) || !strings.Contains(o.Message, "before that it said") {
 			t.Errorf("%s: opinion %+v", script, o)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/spec"
-	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 	"github.com/wardlet/wardlet/core/state/decisions"
 )
 
@@ -154,13 +154,13 @@ func (c *HostEffects) note(p *Policy) *decisions.HostCause {
 // failedOnHost reports whether a call failed because of the host and not because of the plugin.
 func failedOnHost(err error) bool {
 	code, _, _ := FailureOf(err)
-	return code == string(wasm.HostError) || code == string(wasm.NotReady)
+	return code == string(abi.HostError) || code == string(abi.NotReady)
 }
 
 // partsOf returns the code of a failure and its message.
 func partsOf(err error) (code, detail string) {
 	code, _, _ = FailureOf(err)
-	failure, ok := errors.AsType[*wasm.Failure](err)
+	failure, ok := errors.AsType[*abi.Failure](err)
 	switch {
 	case !ok:
 		return code, err.Error()
@@ -172,7 +172,7 @@ func partsOf(err error) (code, detail string) {
 
 // failureOn returns the recorded failure.
 func failureOn(cut *decisions.Cut) error {
-	failure := &wasm.Failure{Code: wasm.FailureCode(cut.Code), Fuel: cut.Fuel}
+	failure := &abi.Failure{Code: abi.FailureCode(cut.Code), Fuel: cut.Fuel}
 	if cut.Message != "" {
 		failure.Err = errors.New(cut.Message)
 	}

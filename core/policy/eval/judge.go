@@ -10,6 +10,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/spec"
 	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 )
 
 // maxRetryAfter is the longest delay that a policy can request before it is asked again.
@@ -158,7 +159,7 @@ func (p *Policy) ask(ctx context.Context, d *Decision) PolicyResult {
 	switch result.Answer {
 	case api.Allow, api.Deny, api.Hold, api.Abstain:
 	default:
-		return p.failed(&wasm.Failure{Code: wasm.BadOutput, Err: fmt.Errorf("%q is no answer", string(result.Answer))})
+		return p.failed(&abi.Failure{Code: abi.BadOutput, Err: fmt.Errorf("%q is no answer", string(result.Answer))})
 	}
 	o := PolicyResult{
 		Opinion: api.Opinion{

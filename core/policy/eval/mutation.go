@@ -11,6 +11,7 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy/mutate"
 	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 )
 
 // The cost in fuel of a patch, and of each byte of the pod and of the patch: some 2 units
@@ -37,7 +38,7 @@ func (p *Policy) propose(d *Decision, o PolicyResult, patch []byte) PolicyResult
 	fuel := o.Fuel + patchCost(q.Pod, patch)
 	r, hash, err := p.apply(q.Pod, patch, d.MutateAPI)
 	if err != nil {
-		failed := p.failed(&wasm.Failure{Code: codeOf(err), Err: err, Fuel: fuel})
+		failed := p.failed(&abi.Failure{Code: codeOf(err), Err: err, Fuel: fuel})
 		failed.Patch, failed.Reads = text, o.Reads
 		return failed
 	}
@@ -85,11 +86,11 @@ func patchCost(p *v1.Pod, patch []byte) int64 {
 }
 
 // codeOf returns the failure code of a patch that was not applied.
-func codeOf(err error) wasm.FailureCode {
+func codeOf(err error) abi.FailureCode {
 	if errors.Is(err, mutate.ErrPatch) || errors.Is(err, mutate.ErrReach) {
-		return wasm.BadOutput
+		return abi.BadOutput
 	}
-	return wasm.HostError
+	return abi.HostError
 }
 
 // shownPatch returns a patch for an opinion, cut if it is long.
@@ -146,7 +147,7 @@ func (p *Policy) base(m *Conflict, got *wasm.MergeResult) (*pod.Mutation, error)
 	}
 	switch {
 	case err != nil:
-		return nil, &wasm.Failure{Code: codeOf(err), Err: err, Fuel: got.Fuel}
+		return nil, &abi.Failure{Code: codeOf(err), Err: err, Fuel: got.Fuel}
 	case len(r.Changed) == 0:
 		return nil, nil
 	}

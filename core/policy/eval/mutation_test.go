@@ -16,6 +16,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/spec"
 	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 )
 
 // ownersSet loads an owner's policies. documents has scripts and further keys by policy name.
@@ -133,7 +134,7 @@ func TestAPatchThatDoesNotFitOrReachesTooFarIsAFailureOfThePlugin(t *testing.T) 
 				loaded := loadScripts(t, s, "allow\non_error = \""+onError+"\"\n"+test.keys, "allow")
 				v := Judge(t.Context(), []*Set{loaded}, deciding(policytest.FileQuestion(t)), api.Allow)
 				o := v.Opinions[0]
-				if v.Answer != answer || v.Mutation != nil || o.Failure != string(wasm.BadOutput) || !strings.Contains(o.Message, test.want) {
+				if v.Answer != answer || v.Mutation != nil || o.Failure != string(abi.BadOutput) || !strings.Contains(o.Message, test.want) {
 					t.Errorf("verdict %+v", v)
 				}
 				if o.Patch != test.patch || o.Fuel < PatchFuel+7 {
@@ -179,7 +180,7 @@ func TestPoliciesOfOtherModesChangeNothingAndTheirPatchIsOnRecord(t *testing.T) 
 		reaching := policytest.Patching(map[string]string{"p0": policytest.ToImage("x")})
 		loaded = loadScripts(t, reaching, "allow\n"+policytest.LabelsPath+"\nmode = \""+mode+"\"")
 		v = Judge(t.Context(), []*Set{loaded}, deciding(policytest.FileQuestion(t)), api.Allow)
-		if o := v.Opinions[0]; v.Answer != api.Allow || o.Failure != string(wasm.BadOutput) {
+		if o := v.Opinions[0]; v.Answer != api.Allow || o.Failure != string(abi.BadOutput) {
 			t.Errorf("%s: a patch that reaches too far: %+v", mode, v)
 		}
 	}

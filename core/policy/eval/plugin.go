@@ -11,6 +11,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/spec"
 	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 )
 
 // Loader loads modules as plugins.
@@ -24,15 +25,15 @@ type Loader interface {
 
 // Plugin is a loaded module. Calls may come from several goroutines at once.
 type Plugin interface {
-	// Admit judges one instance. The error is a *wasm.Failure.
-	Admit(ctx context.Context, r *wasm.Request) (wasm.Result, error)
-	Connect(ctx context.Context, r *wasm.Request) (wasm.Result, error)
-	// Merge chooses one of several documents. The error is a *wasm.Failure.
-	Merge(ctx context.Context, m *wasm.MergeRequest) (wasm.MergeResult, error)
-	// Filter decides whether an update may go on. The error is a *wasm.Failure.
-	Filter(ctx context.Context, r *wasm.Request) (wasm.FilterResult, error)
+	// Admit judges one instance. The error is a *abi.Failure.
+	Admit(ctx context.Context, r *abi.Request) (wasm.Result, error)
+	Connect(ctx context.Context, r *abi.Request) (wasm.Result, error)
+	// Merge chooses one of several documents. The error is a *abi.Failure.
+	Merge(ctx context.Context, m *abi.MergeRequest) (wasm.MergeResult, error)
+	// Filter decides whether an update may go on. The error is a *abi.Failure.
+	Filter(ctx context.Context, r *abi.Request) (wasm.FilterResult, error)
 	// LoadFuel returns the fuel of its start. If Load failed, that fuel is in the
-	// *wasm.Failure.
+	// *abi.Failure.
 	LoadFuel() int64
 	// Warm calls the hooks without effect, so that the first questions are answered as fast
 	// as later ones. It returns the cost.
@@ -105,8 +106,8 @@ func (h *SharedPlugin) Release() {
 
 // FailureOf returns the code of a plugin's failure, its message, and its fuel.
 func FailureOf(err error) (code, message string, fuel int64) {
-	c, detail := wasm.HostError, err
-	if failure, ok := errors.AsType[*wasm.Failure](err); ok {
+	c, detail := abi.HostError, err
+	if failure, ok := errors.AsType[*abi.Failure](err); ok {
 		c, detail, fuel = failure.Code, failure.Err, failure.Fuel
 	}
 	if c == ReferencesUnknown {
@@ -135,19 +136,19 @@ func codeOfCall(err error) string {
 // IsMachineFailure reports whether a plugin could not be loaded or called because of the
 // machine: the next attempt may succeed.
 func IsMachineFailure(err error) bool {
-	failure, ok := errors.AsType[*wasm.Failure](err)
-	return errors.Is(err, wasm.ErrNotCompiled) || ok && (failure.Code == wasm.HostError || failure.Code == wasm.NotReady)
+	failure, ok := errors.AsType[*abi.Failure](err)
+	return errors.Is(err, wasm.ErrNotCompiled) || ok && (failure.Code == abi.HostError || failure.Code == abi.NotReady)
 }
 
 // IsMachineOpinion reports whether an opinion comes from a failure of the machine, or from
 // failures on other pods, and says nothing about the policy.
 func IsMachineOpinion(o *api.Opinion) bool {
-	return o.Failure == string(wasm.NotReady) || o.Failure == string(wasm.HostError) || o.Failure == string(BreakerWaits) || o.Failure == string(ReferencesUnknown)
+	return o.Failure == string(abi.NotReady) || o.Failure == string(abi.HostError) || o.Failure == string(BreakerWaits) || o.Failure == string(ReferencesUnknown)
 }
 
 // ReferencesUnknown is the code of a policy that is not asked because an object that
 // the pod names is not known yet.
-const ReferencesUnknown wasm.FailureCode = "ReferencesUnknown"
+const ReferencesUnknown abi.FailureCode = "ReferencesUnknown"
 
 // ConditionFailed is the code of a condition that cannot be evaluated for a pod.
-const ConditionFailed wasm.FailureCode = "ConditionFailed"
+const ConditionFailed abi.FailureCode = "ConditionFailed"

@@ -12,6 +12,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/spec"
 	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 )
 
 // Policy is one policy of a set.
@@ -49,7 +50,7 @@ func (p *Policy) Has(hook string) bool {
 }
 
 // ReadsNode reports whether the policy may see the node.
-func (p *Policy) ReadsNode() bool { return slices.Contains(p.Capabilities, wasm.CapabilityNodeRead) }
+func (p *Policy) ReadsNode() bool { return slices.Contains(p.Capabilities, abi.CapabilityNodeRead) }
 
 // ShownMode returns the mode of the policy's opinions, empty if they count.
 func (p *Policy) ShownMode() string {

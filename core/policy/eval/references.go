@@ -12,7 +12,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
-	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 	"github.com/wardlet/wardlet/core/state/decisions"
 )
 
@@ -82,7 +82,7 @@ func ReferencesOf(p *v1.Pod, known []api.Reference) (all, missing []api.Referenc
 
 // ReadsReferences reports whether the policy may see what its pods name.
 func (p *Policy) ReadsReferences() bool {
-	return slices.Contains(p.Capabilities, wasm.CapabilityReferencesRead)
+	return slices.Contains(p.Capabilities, abi.CapabilityReferencesRead)
 }
 
 // Refers reports whether the policy, or its candidate, may see what pods name.
@@ -114,7 +114,7 @@ func (d *Decision) refer(p *Policy) error {
 		d.Effects.note(p).Cut = &decisions.Cut{Code: string(ReferencesUnknown), Message: err.Error(), References: seen}
 		d.missing = append(d.missing, seen...)
 	}
-	return &wasm.Failure{Code: ReferencesUnknown, Err: err}
+	return &abi.Failure{Code: ReferencesUnknown, Err: err}
 }
 
 // seeReferences returns the objects that a pod names, which are watched from then on. The

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/api"
-	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 )
 
 // ShadowQuestion is a question that a policy's candidate is to be asked. The policy was
@@ -17,7 +17,7 @@ type ShadowQuestion struct {
 	Policy *Policy
 	// Request is the request of the hooks admit, filter and connect as the policy saw it.
 	// Conflict is the question of the hook merge.
-	Request  *wasm.Request
+	Request  *abi.Request
 	Conflict *Conflict
 	// Wait is how long the question waits because of the policy's answer, 0 for no certain
 	// time. MaxSuppress is how long the policy's owner may hold an update back.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 	"github.com/wardlet/wardlet/core/policy/wasm/compile"
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
@@ -47,7 +48,7 @@ func TestADocumentIsWhatThePluginSees(t *testing.T) {
 	odd.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "test"}}
 	odd.DeletionTimestamp = odd.CreationTimestamp.DeepCopy()
 	for _, p := range []*v1.Pod{staticPod(t), apiPod(t), odd, {}} {
-		result, err := plugin.Admit(t.Context(), &wasm.Request{Time: time.Unix(1e9, 0), Question: &api.Question{
+		result, err := plugin.Admit(t.Context(), &abi.Request{Time: time.Unix(1e9, 0), Question: &api.Question{
 			Op: api.Add, Pod: p, Origin: api.Origin{Source: "manifests", Document: "/m/web.yaml#0"},
 		}})
 		must(t, err)

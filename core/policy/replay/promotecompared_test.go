@@ -20,6 +20,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy"
 	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 )
 
 // obliging loads any module as a plugin that allows every pod.
@@ -27,7 +28,7 @@ type obliging struct{ eval.Plugin }
 
 func (o obliging) Load(context.Context, []byte, wasm.Options) (eval.Plugin, error) { return o, nil }
 
-func (obliging) Admit(context.Context, *wasm.Request) (wasm.Result, error) {
+func (obliging) Admit(context.Context, *abi.Request) (wasm.Result, error) {
 	return wasm.Result{Answer: api.Allow}, nil
 }
 

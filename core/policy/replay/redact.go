@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/pod"
-	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 )
 
 // Redactor replaces values in documents that commonly hold secrets: values of environment
@@ -168,7 +168,7 @@ func (x *Redactor) act(exec *v1.ExecAction, get *v1.HTTPGetAction) {
 }
 
 // facts redacts what a policy saw of the node in place.
-func (x *Redactor) facts(f *wasm.NodeFacts) {
+func (x *Redactor) facts(f *abi.NodeFacts) {
 	for i := range f.Pods {
 		f.Pods[i].UID = x.name(f.Pods[i].UID)
 	}

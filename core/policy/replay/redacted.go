@@ -10,7 +10,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/decisionlog"
-	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 	"github.com/wardlet/wardlet/core/state/decisions"
 )
 
@@ -60,7 +60,7 @@ func (x *Redactor) entry(record *decisions.Record, of Artifacts) (*decisions.Ent
 	for i := range r.Policies {
 		p := &r.Policies[i]
 		if p.NodeFacts != "" {
-			f := &wasm.NodeFacts{}
+			f := &abi.NodeFacts{}
 			from.read(p.NodeFacts, f)
 			x.facts(f)
 			p.NodeFacts = to.JSON(f)

@@ -18,7 +18,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/sched"
 	"github.com/wardlet/wardlet/core/policy/spec"
-	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 	"github.com/wardlet/wardlet/core/state/decisions"
 )
 
@@ -120,7 +120,7 @@ func byMachine(v *api.Verdict, policies []decisions.PolicyRecord) *api.Opinion {
 	met := metBy(policies)
 	for i := range v.Opinions {
 		o := &v.Opinions[i]
-		if c := met.Of[eval.PolicyKey{Tenant: o.Tenant, Policy: o.Policy}]; o.Failure != string(wasm.NotReady) && o.Failure != string(wasm.HostError) || c != nil && c.Cut != nil {
+		if c := met.Of[eval.PolicyKey{Tenant: o.Tenant, Policy: o.Policy}]; o.Failure != string(abi.NotReady) && o.Failure != string(abi.HostError) || c != nil && c.Cut != nil {
 			continue
 		}
 		return o
@@ -332,7 +332,7 @@ func (e *ArtifactReader) Decision(record *decisions.Record) *eval.Decision {
 	d := &eval.Decision{
 		Hook: record.Hook, Node: record.Node, Instance: record.Instance, MutateAPI: record.MutateAPI, Exempt: record.Exempt,
 		Names: eval.NamesOf(q, record.Node), Cache: &eval.VerdictCache{}, Current: &sched.CurrentPolicy{},
-		Request: &wasm.Request{
+		Request: &abi.Request{
 			Question: q, Kind: record.Kind, Tenant: record.Tenant, Changed: record.Changed, Time: record.Verdict.At,
 			ClockSynchronized: record.ClockSynchronized,
 		},
@@ -342,7 +342,7 @@ func (e *ArtifactReader) Decision(record *decisions.Record) *eval.Decision {
 	if record.Verdict.ReadsNode || len(facts) > 0 {
 		d.Look = func() *eval.NodeView { return &eval.NodeView{} }
 	}
-	d.See = func(tenant string, _ *eval.NodeView) *wasm.NodeFacts { return facts[tenant] }
+	d.See = func(tenant string, _ *eval.NodeView) *abi.NodeFacts { return facts[tenant] }
 	for i := range record.Policies {
 		x := &record.Policies[i]
 		if x.HostCause == nil || x.HostCause.Last == nil {
@@ -376,11 +376,11 @@ func (e *ArtifactReader) references(record *decisions.Record) func(*v1.Pod, pod.
 }
 
 // Facts returns what the policies of each owner saw of the node.
-func (e *ArtifactReader) Facts(record *decisions.Record) map[string]*wasm.NodeFacts {
-	facts := map[string]*wasm.NodeFacts{}
+func (e *ArtifactReader) Facts(record *decisions.Record) map[string]*abi.NodeFacts {
+	facts := map[string]*abi.NodeFacts{}
 	for i := range record.Policies {
 		if x := &record.Policies[i]; x.NodeFacts != "" && facts[x.Tenant] == nil {
-			facts[x.Tenant] = &wasm.NodeFacts{}
+			facts[x.Tenant] = &abi.NodeFacts{}
 			e.read(x.NodeFacts, facts[x.Tenant])
 		}
 	}
@@ -390,7 +390,7 @@ func (e *ArtifactReader) Facts(record *decisions.Record) map[string]*wasm.NodeFa
 // Conflict returns the conflict of a record of the hook merge.
 func (e *ArtifactReader) Conflict(record *decisions.Record) *eval.Conflict {
 	m := &eval.Conflict{
-		MergeRequest: &wasm.MergeRequest{
+		MergeRequest: &abi.MergeRequest{
 			Current: e.pod(record.Old), Tenant: record.Tenant, Time: record.Verdict.At, ClockSynchronized: record.ClockSynchronized,
 		},
 		MutateAPI: record.MutateAPI,
@@ -398,7 +398,7 @@ func (e *ArtifactReader) Conflict(record *decisions.Record) *eval.Conflict {
 	for i := range record.Candidates {
 		x := &record.Candidates[i]
 		m.Places = append(m.Places, i)
-		m.Candidates = append(m.Candidates, wasm.Candidate{
+		m.Candidates = append(m.Candidates, abi.Candidate{
 			Pod: e.pod(x.Pod), Origin: api.Origin{Source: x.Source, Document: x.Document, FirstSeen: x.FirstSeen}, Kind: x.Kind,
 			Running: x.Running, Restored: x.Restored, FirstSeen: x.FirstSeen,
 		})

@@ -13,7 +13,7 @@ import (
 	"github.com/wardlet/wardlet/core/policy/bundle"
 	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/rollout"
-	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 	"github.com/wardlet/wardlet/core/state/decisions"
 )
 
@@ -62,7 +62,7 @@ func (i *WhatIf) Decide(ctx context.Context, record *decisions.Record, of Artifa
 			return known, wait, err
 		}
 		d.Look = func() *eval.NodeView { return &eval.NodeView{} }
-		d.See = func(tenant string, s *eval.NodeView) *wasm.NodeFacts {
+		d.See = func(tenant string, s *eval.NodeView) *abi.NodeFacts {
 			seen := facts(tenant, s)
 			unseen = unseen || seen == nil
 			return seen

@@ -134,7 +134,7 @@ func loadTook(plugin eval.Plugin, err error) int64 {
 func (l *Loader) test(ctx context.Context, r *bundle.Bundle, p *eval.Policy) {
 	// Instances that tests break must not affect the running set, which may have the same
 	// plugin.
-	ctx = wasm.Rehearse(ctx)
+	ctx = wasm.DryRun(ctx)
 	for i := range p.Tests {
 		if !l.afford(ctx, r) {
 			return

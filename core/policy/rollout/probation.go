@@ -12,7 +12,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/spec"
-	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 	"github.com/wardlet/wardlet/core/state"
 )
 
@@ -126,7 +126,7 @@ func (p *probation) note(tenant string, opinions []api.Opinion, now time.Time) {
 
 // openedByMachine reports whether a breaker is open because of a fault of the host.
 func openedByMachine(o *api.Opinion) bool {
-	return o.Failure == string(eval.BreakerOpen) && strings.HasSuffix(o.Message, ": "+string(wasm.HostError))
+	return o.Failure == string(eval.BreakerOpen) && strings.HasSuffix(o.Message, ": "+string(abi.HostError))
 }
 
 // decide ends the probation if it has an outcome. The lock is held.

@@ -8,7 +8,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/eval"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
-	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 )
 
 // some describes decisions about pods of one tenant; the last failed of them are failures.
@@ -49,7 +49,7 @@ func TestASetHasFailedOnceTooManyOfItsDecisionsHave(t *testing.T) {
 				for i := range s.decisions {
 					o := api.Opinion{Policy: "p", Tenant: test.owner, Answer: api.Deny}
 					if i >= s.decisions-s.failed {
-						o.Failure = string(wasm.Trap)
+						o.Failure = string(abi.Trap)
 					}
 					p.note(s.tenant, []api.Opinion{o}, policytest.Instant)
 				}
@@ -63,7 +63,7 @@ func TestASetHasFailedOnceTooManyOfItsDecisionsHave(t *testing.T) {
 
 func TestOnlyFailuresOfPluginsThatAreNewAndCountAreCounted(t *testing.T) {
 	t.Parallel()
-	trap := string(wasm.Trap)
+	trap := string(abi.Trap)
 	for name, test := range map[string]struct {
 		opinion api.Opinion
 		want    trial
@@ -73,7 +73,7 @@ func TestOnlyFailuresOfPluginsThatAreNewAndCountAreCounted(t *testing.T) {
 		"a failure that allows":           {api.Opinion{Answer: api.Allow, Failure: trap}, trial{1, 1}},
 		"a condition that cannot be told": {api.Opinion{Failure: string(eval.ConditionFailed)}, trial{1, 1}},
 		"an open breaker":                 {api.Opinion{Failure: string(eval.BreakerOpen)}, trial{1, 1}},
-		"no instance at hand":             {api.Opinion{Failure: string(wasm.NotReady)}, trial{}},
+		"no instance at hand":             {api.Opinion{Failure: string(abi.NotReady)}, trial{}},
 		"an exception":                    {api.Opinion{Answer: api.Abstain, Reason: api.ReasonException}, trial{}},
 		"a policy that only warns":        {api.Opinion{Mode: api.ModeWarn, Failure: trap}, trial{}},
 		"a policy that is only recorded":  {api.Opinion{Mode: api.ModeAudit, Failure: trap}, trial{}},

@@ -11,7 +11,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/mutate"
-	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 	"github.com/wardlet/wardlet/core/strict"
 )
 
@@ -65,7 +65,7 @@ func (d *Document) check(report strict.Report, allowUnpinned bool) {
 	d.checkMutablePaths(report)
 	for i, name := range d.Capabilities {
 		key := fmt.Sprintf("capabilities[%d]", i)
-		oneOf(report, key, name, wasm.Capabilities...)
+		oneOf(report, key, name, abi.Capabilities...)
 		if slices.Contains(d.Capabilities[:i], name) {
 			report(key, "%q stands twice", name)
 		}

@@ -64,7 +64,7 @@ type Keys struct {
 	// MutablePaths are JSON pointers to the parts of a pod that the policy may change, with
 	// "*" for any one element; empty if it may change nothing. See mutate.CheckPath.
 	MutablePaths []string `toml:"mutable_paths"`
-	// Capabilities are what the policy may see beyond the pod: some of wasm.Capabilities.
+	// Capabilities are what the policy may see beyond the pod: some of abi.Capabilities.
 	Capabilities []string       `toml:"capabilities"`
 	Match        Match          `toml:"match"`
 	Limits       Limits         `toml:"limits"`

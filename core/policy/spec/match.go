@@ -10,7 +10,7 @@ import (
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy/condition"
-	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 	"github.com/wardlet/wardlet/core/strict"
 )
 
@@ -68,7 +68,7 @@ func (m *Match) matchesSource(kind string) bool {
 
 // MatchesCandidate reports whether the policy is asked about a conflict that has this
 // candidate. It does not look at the conditions.
-func (m *Match) MatchesCandidate(c *wasm.Candidate) bool {
+func (m *Match) MatchesCandidate(c *abi.Candidate) bool {
 	return m.matchesSource(c.Kind) && m.MatchesPod(&api.Question{Pod: c.Pod})
 }
 

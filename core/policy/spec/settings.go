@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"time"
 
-	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 )
 
 // plainSettings converts settings to the types that a plugin can read: string, bool, int64,
@@ -63,8 +63,8 @@ var settingForm = regexp.MustCompile(`\bsettings?[ .]([A-Za-z0-9_-]+)`)
 // that the plugin names in its error, "settings" if the plugin refuses the settings without
 // naming one, and "module" otherwise.
 func (d *Document) KeyOfFailure(err error) (key string) {
-	failure, ok := errors.AsType[*wasm.Failure](err)
-	if !ok || failure.Code != wasm.PluginError || len(d.Settings) == 0 {
+	failure, ok := errors.AsType[*abi.Failure](err)
+	if !ok || failure.Code != abi.PluginError || len(d.Settings) == 0 {
 		return "module"
 	}
 	for _, named := range settingForm.FindAllStringSubmatch(failure.Error(), -1) {

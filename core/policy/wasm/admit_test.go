@@ -13,6 +13,8 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi/abitest"
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
@@ -249,7 +251,7 @@ func TestCallsOfOnePluginRunAtTheSameTime(t *testing.T) {
 				images, want = []string{"evil"}, api.Deny
 			}
 			for range 50 {
-				result, err := p.Admit(t.Context(), question(testPod(images...)))
+				result, err := p.Admit(t.Context(), question(abitest.Pod(images...)))
 				if err != nil || result.Answer != want {
 					t.Errorf("%v: %+v, %v", images, result, err)
 				}
@@ -279,9 +281,9 @@ func TestAClosedPluginAnswersNothing(t *testing.T) {
 func TestFaultsOfTheHostAreFailures(t *testing.T) {
 	t.Parallel()
 	p, _ := load(t, w.Denying("object.spec.@containers[*].image", "evil"))
-	_, err := p.Admit(t.Context(), &Request{}) // fails with a nil pointer, because there is no question
-	failure, ok := errors.AsType[*Failure](err)
-	if !ok || failure.Code != HostError || !strings.Contains(err.Error(), "nil pointer") {
+	_, err := p.Admit(t.Context(), &abi.Request{}) // fails with a nil pointer, because there is no question
+	failure, ok := errors.AsType[*abi.Failure](err)
+	if !ok || failure.Code != abi.HostError || !strings.Contains(err.Error(), "nil pointer") {
 		t.Errorf("error %v", err)
 	}
 	if got := admit(t, p, "evil"); got.Answer != api.Deny {
@@ -292,7 +294,7 @@ func TestFaultsOfTheHostAreFailures(t *testing.T) {
 func TestAPluginWithoutTheHookIsNotAsked(t *testing.T) {
 	t.Parallel()
 	p, _ := load(t, w.NoHooks(), func(o *Options) { o.Hooks = nil })
-	if got := admitFailure(t, p); got.Code != AbiMismatch {
+	if got := admitFailure(t, p); got.Code != abi.AbiMismatch {
 		t.Error(got)
 	}
 }
@@ -313,7 +315,7 @@ func mapped(t *testing.T) int64 {
 
 // ticking returns a clock that advances by a second with each call.
 func ticking() func() time.Time {
-	now := testTime
+	now := abitest.Time
 	return func() time.Time {
 		now = now.Add(time.Second)
 		return now
@@ -373,7 +375,7 @@ func FuzzAdmit(f *testing.F) {
 		if len(a)+len(b) > w.InputCapacity-100 {
 			return
 		}
-		spec := testPod(a, b)
+		spec := abitest.Pod(a, b)
 		spec.Spec.InitContainers = []v1.Container{{Image: b}}
 		got, err := p.Admit(t.Context(), question(spec))
 		if err != nil {

@@ -3,56 +3,14 @@ package wasm
 import (
 	"testing"
 
-	v1 "k8s.io/api/core/v1"
-
+	"github.com/wardlet/wardlet/core/policy/wasm/abi/abitest"
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
-
-// benchPod returns a pod with an init container and three containers, as many pods have.
-func benchPod() *v1.Pod {
-	p := testPod("registry.example/shop/web-frontend:1.2.3", "registry.example/shop/cache-sidecar:7.0.1", "registry.example/tools/log-shipper:2.4@sha256:0123456789ab")
-	p.Spec.InitContainers = []v1.Container{{Name: "prepare-volumes", Image: "registry.example/tools/volumes:1.0"}}
-	for i, name := range []string{"web-frontend", "cache-sidecar", "log-shipper"} {
-		p.Spec.Containers[i].Name = name
-		p.Spec.Containers[i].SecurityContext = &v1.SecurityContext{Privileged: new(false), RunAsNonRoot: new(true)}
-	}
-	p.Labels = map[string]string{
-		"app.kubernetes.io/name": "web", "app.kubernetes.io/part-of": "shop", "team": "storefront", "tier": "web",
-	}
-	return p
-}
-
-func BenchmarkProjection(b *testing.B) {
-	for name, paths := range map[string][]string{
-		"images": {"object.spec.@containers[*].image"},
-		"many": {
-			"object.metadata.namespace", "object.metadata.labels", "object.metadata.labels['app.kubernetes.io/name']",
-			"object.spec.@containers[*].image", "object.spec.@containers[*].name", "object.spec.@containers[*].securityContext.privileged",
-			"object.spec.hostNetwork", "object.spec.@containers[*].ports[*].hostPort", "request.operation", "request.source",
-		},
-		"typical": {
-			"object.metadata.labels", "object.spec.@containers[*].image", "object.spec.@containers[*].name",
-			"object.spec.@containers[*].securityContext.privileged",
-		},
-		"quantities": {"object.spec.@containers[*].resources.limits['memory']", "object.spec.@containers[*].resources.requests['cpu']"},
-		"json":       {"object.spec"},
-	} {
-		b.Run(name, func(b *testing.B) {
-			p, q := declared(b, paths...), put(question(benchPod()))
-			var r record
-			b.ReportAllocs()
-			for b.Loop() {
-				p.write(&r, q, maxRecord)
-			}
-			b.ReportMetric(float64(len(r.out)), "bytes")
-		})
-	}
-}
 
 func BenchmarkAdmit(b *testing.B) {
 	run := func(b *testing.B, p *Plugin) {
 		b.Helper()
-		q := question(benchPod())
+		q := question(abitest.UsualPod())
 		b.ReportAllocs()
 		for b.Loop() {
 			if _, err := p.Admit(b.Context(), q); err != nil {
@@ -74,7 +32,7 @@ func BenchmarkAdmit(b *testing.B) {
 // written, and those of its code, are released.
 func BenchmarkAdmitAfterRest(b *testing.B) {
 	p, _ := loadGuest(b, "")
-	q := question(benchPod())
+	q := question(abitest.UsualPod())
 	for b.Loop() {
 		b.StopTimer()
 		p.Rest()
@@ -119,7 +77,7 @@ func BenchmarkHostCall(b *testing.B) {
 				w.I32Const(0),
 			)
 			p, _ := load(b, m.Bytes(), func(o *Options) { o.Settings = map[string]any{"name": "value"} })
-			q := question(benchPod())
+			q := question(abitest.UsualPod())
 			b.ReportAllocs()
 			for b.Loop() {
 				if _, err := p.Admit(b.Context(), q); err != nil {
@@ -136,7 +94,7 @@ func BenchmarkHostCall(b *testing.B) {
 func BenchmarkYield(b *testing.B) {
 	p, _ := load(b, turning(20_000), func(o *Options) { o.Tenant = "red" })
 	p.storms.Store(mostStorms)
-	q, yields := question(benchPod()), int64(0)
+	q, yields := question(abitest.UsualPod()), int64(0)
 	b.ReportAllocs()
 	for b.Loop() {
 		result, err := p.Admit(b.Context(), q)

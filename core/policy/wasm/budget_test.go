@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wardlet/wardlet/core/policy/wasm/abi/abitest"
 	"github.com/wardlet/wardlet/core/policy/wasm/compile"
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
@@ -79,9 +80,9 @@ func TestAnEngineKeepsTheBudgetsOfTenants(t *testing.T) {
 		t.Errorf("another tenant's: %v", err)
 	}
 	// After escaping, a line of 1000 NULs is as long as the longest line.
-	for tenant, want := range map[string]int{"a": 1, "b": logBurst / (maxLine + lineCost), "": logBurst / (maxLine + lineCost)} {
+	for tenant, want := range map[string]int{"a": 1, "b": 32 << 10 / (4<<10 + 64), "": 32 << 10 / (4<<10 + 64)} {
 		before := strings.Count(log.String(), "a plugin logs")
-		q := question(testPod())
+		q := question(abitest.Pod())
 		q.Tenant = tenant
 		for range 10 {
 			if _, err := p.Admit(t.Context(), q); err != nil {

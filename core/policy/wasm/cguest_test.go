@@ -13,6 +13,8 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi/abitest"
 )
 
 // cSDK is the directory of the C SDK. cExample is the directory of a plugin made with the C
@@ -174,11 +176,11 @@ func imagePods() []*v1.Pod {
 	var pods []*v1.Pod
 	for _, one := range wellFormed {
 		for _, other := range wellFormed {
-			pods = append(pods, testPod(one, other))
+			pods = append(pods, abitest.Pod(one, other))
 		}
 	}
 	for range 300 {
-		asked := testPod(wellFormed[next(len(wellFormed))], image())
+		asked := abitest.Pod(wellFormed[next(len(wellFormed))], image())
 		asked.Spec.InitContainers = []v1.Container{{Name: image(), Image: wellFormed[next(len(wellFormed))]}}
 		pods = append(pods, asked)
 	}
@@ -186,13 +188,13 @@ func imagePods() []*v1.Pod {
 	for i := range many {
 		many[i] = fmt.Sprintf("evil.example/%d", i)
 	}
-	volumes := testPod("nginx")
+	volumes := abitest.Pod("nginx")
 	volumes.Spec.Volumes = []v1.Volume{
 		{Name: "a", VolumeSource: v1.VolumeSource{EmptyDir: &v1.EmptyDirVolumeSource{}}},
 		{Name: "b", VolumeSource: v1.VolumeSource{Image: &v1.ImageVolumeSource{Reference: "evil.example/x"}}},
 		{Name: "c", VolumeSource: v1.VolumeSource{Image: &v1.ImageVolumeSource{Reference: "nginx"}}},
 	}
-	return append(pods, testPod(), testPod(""), testPod(many...), volumes)
+	return append(pods, abitest.Pod(), abitest.Pod(""), abitest.Pod(many...), volumes)
 }
 
 func TestTheCSDKInWebAssembly(t *testing.T) {
@@ -218,7 +220,7 @@ func TestTheCSDKInWebAssembly(t *testing.T) {
 		}
 		p, _ := load(t, binary, small(map[string]any{"mode": mode}), func(o *Options) { o.MemoryPages, o.Fuel = test.pages, 1<<30 })
 		for range 2 { // no call may read what an earlier one left
-			got, err := p.Admit(t.Context(), question(testPod("a")))
+			got, err := p.Admit(t.Context(), question(abitest.Pod("a")))
 			if err != nil || test.failure != "" {
 				if err == nil || test.failure == "" || !strings.HasPrefix(err.Error(), test.failure) {
 					t.Errorf("%s: got %+v, %v, want %s", mode, got, err, test.failure)
@@ -238,25 +240,25 @@ func TestTheCSDKHasEveryHookAndFunction(t *testing.T) {
 		o.Hooks = []string{"admit", "merge", "filter"}
 	})
 	for range 2 { // no call may read what an earlier one left
-		admitted, err := p.Admit(t.Context(), question(testPod("a", "b")))
+		admitted, err := p.Admit(t.Context(), question(abitest.Pod("a", "b")))
 		want := `[{"op":"add","path":"/metadata/labels/images","value":"a b \u0022\u0022"}]`
 		if err != nil || admitted.Answer != api.Allow || string(admitted.Patch) != want || len(admitted.Warnings) != 1 ||
 			admitted.Warnings[0] != "web on node-1" || admitted.Annotations["request"] != "admit ADD" {
 			t.Errorf("admit: %+v, %v", admitted, err)
 		}
-		asked := question(testPod("a"))
-		asked.Question.Op, asked.Question.Old, asked.Changed = api.UpdateOp, testPod("b"), []string{"images"}
+		asked := question(abitest.Pod("a"))
+		asked.Question.Op, asked.Question.Old, asked.Changed = api.UpdateOp, abitest.Pod("b"), []string{"images"}
 		filtered, err := p.Filter(t.Context(), asked)
 		if err != nil || filtered.Answer != FilterDefer || filtered.DeferFor != 90*time.Second {
 			t.Errorf("filter: %+v, %v", filtered, err)
 		}
-		merged, err := p.Merge(t.Context(), &MergeRequest{Time: testTime, Candidates: []Candidate{
-			{Pod: testPod("a"), Kind: "file"}, {Pod: testPod("a"), Kind: "api", Running: true},
+		merged, err := p.Merge(t.Context(), &abi.MergeRequest{Time: abitest.Time, Candidates: []abi.Candidate{
+			{Pod: abitest.Pod("a"), Kind: "file"}, {Pod: abitest.Pod("a"), Kind: "api", Running: true},
 		}})
 		if err != nil || merged.Answer != MergeWinner || merged.Winner != 1 || merged.Patch != nil {
 			t.Errorf("merge: %+v, %v", merged, err)
 		}
-		if merged, err = p.Merge(t.Context(), &MergeRequest{Time: testTime}); err != nil || merged.Answer != MergeReject || merged.Reason != "NoneRuns" {
+		if merged, err = p.Merge(t.Context(), &abi.MergeRequest{Time: abitest.Time}); err != nil || merged.Answer != MergeReject || merged.Reason != "NoneRuns" {
 			t.Errorf("merge: %+v, %v", merged, err)
 		}
 	}

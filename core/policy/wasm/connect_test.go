@@ -2,12 +2,13 @@ package wasm
 
 import (
 	"errors"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi/abitest"
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
@@ -25,12 +26,9 @@ func connecting(answer int32) []byte {
 	return m.Bytes()
 }
 
-func connectRequest() *Request {
-	r := question(testPod())
-	r.Question.Op = api.Connect
-	r.Question.Connection = &api.Connection{
-		Kind: api.ConnectExec, Source: api.FromNodeAPI, Container: "main", Command: []string{"sh", "-c", "ls"}, User: "alice", Groups: []string{"ops"},
-	}
+func connectRequest() *abi.Request {
+	r := question(abitest.Pod())
+	r.Question.Op, r.Question.Connection = api.Connect, &api.Connection{Kind: api.ConnectExec, Source: api.FromNodeAPI}
 	return r
 }
 
@@ -61,40 +59,9 @@ func TestConnect_answers(t *testing.T) {
 		p, _ := load(t, connecting(number), func(o *Options) { o.Hooks = []string{"connect"} })
 		for range 2 { // the plugin still works after the failure
 			_, err := p.Connect(t.Context(), connectRequest())
-			if failure, ok := errors.AsType[*Failure](err); !ok || failure.Error() != want {
+			if failure, ok := errors.AsType[*abi.Failure](err); !ok || failure.Error() != want {
 				t.Errorf("%d: %v\nwant %s", number, err, want)
 			}
 		}
-	}
-}
-
-func TestConnect_fieldsOfTheConnection(t *testing.T) {
-	t.Parallel()
-	all := declared(t, "request.hook", "request.operation", "request.connection", "request.connection.kind", "request.connection.source",
-		"request.connection.container", "request.connection.command", "request.connection.command[0]", "request.connection.command[*]",
-		"request.connection.ports", "request.connection.user", "request.connection.groups", "oldObject.metadata.name")
-	write := func(hook Hook, r *Request) []any {
-		q := &query{}
-		q.setPod(hook, r)
-		var out record
-		all.write(&out, q, maxRecord)
-		return parseRecord(t, out.out)
-	}
-	got := write(HookConnect, connectRequest())
-	command := []any{"sh", "-c", "ls"}
-	got[2] = nil // this is JSON, whose text is checked below
-	want := []any{"connect", "CONNECT", nil, "exec", "node-api", "main", command, "sh", command, missing{}, "alice", []any{"ops"}, missing{}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	want = []any{"admit", "ADD", missing{}, missing{}, missing{}, missing{}, missing{}, missing{}, []any{}, missing{}, missing{}, missing{}, missing{}}
-	if diff := cmp.Diff(want, write(HookAdmit, question(testPod()))); diff != "" {
-		t.Errorf("another hook (-want +got):\n%s", diff)
-	}
-	q := &query{}
-	q.setPod(HookConnect, connectRequest())
-	_, text, err := q.document(documentRequest)
-	if want := `"connection":{"kind":"exec","source":"node-api","container":"main","command":["sh","-c","ls"],"user":"alice","groups":["ops"]}`; err != nil || !strings.Contains(string(text), want) {
-		t.Errorf("document %s, error %v, want %s in it", text, err, want)
 	}
 }

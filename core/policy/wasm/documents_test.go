@@ -10,11 +10,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi/abitest"
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
 // documentOf returns a document as a plugin receives it, empty if there is none.
-func documentOf(t *testing.T, hook Hook, number int32, r *Request, merge *MergeRequest, capabilities ...string) string {
+func documentOf(t *testing.T, hook abi.Hook, number int32, r *abi.Request, merge *abi.MergeRequest, capabilities ...string) string {
 	t.Helper()
 	m := w.Plugin(w.JSON)
 	ask := fetch(m, "json", number, 4000)
@@ -37,11 +39,11 @@ func TestDocuments(t *testing.T) {
 	small := func(name string) *v1.Pod { return &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}} }
 	const object = `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"NAME"},"spec":{"containers":null}}`
 	named := func(name string) string { return strings.Replace(object, "NAME", name, 1) }
-	r := &Request{
+	r := &abi.Request{
 		Question: &api.Question{
 			Op: api.UpdateOp, Pod: small("new"), Old: small("old"), Replaces: "uid-0", Origin: api.Origin{Source: "manifests", Document: "/m/web.yaml#0"},
 		},
-		Kind: "file", Tenant: "shop", Changed: []string{"labels", "spec"}, Time: testTime, ClockSynchronized: true, Node: testFacts(),
+		Kind: "file", Tenant: "shop", Changed: []string{"labels", "spec"}, Time: abitest.Time, ClockSynchronized: true, Node: testFacts(),
 	}
 	add := question(small("new"))
 	merge := testMerge()
@@ -49,37 +51,37 @@ func TestDocuments(t *testing.T) {
 		`{"namespace":"shop","name":"web","uid":"uid-1","source":"manifests","labels":{"app":"web"},"priority":7,"requests":{"cpu":"500m"},"hostPorts":[80,443]},` +
 		`{"namespace":"shop","name":"db","uid":"uid-2","source":"api","priority":0}]}`
 	for name, test := range map[string]struct {
-		hook         Hook
+		hook         abi.Hook
 		number       int32
 		capabilities []string
 		without      bool // without an old version, facts and candidates
 		want         string
 	}{
-		"the request of an update": {hook: HookAdmit, number: 0, want: `{"hook":"admit","operation":"UPDATE","source":"manifests","kind":"file","document":"/m/web.yaml#0",` +
+		"the request of an update": {hook: abi.HookAdmit, number: 0, want: `{"hook":"admit","operation":"UPDATE","source":"manifests","kind":"file","document":"/m/web.yaml#0",` +
 			`"replaces":"uid-0","tenant":"shop","changed":["labels","spec"],"node":"node-1","time":1795262400000,"clockSynchronized":true}`},
-		"the request of a new pod": {hook: HookFilter, number: 0, without: true, want: `{"hook":"filter","operation":"ADD","source":"manifests","document":"/m/web.yaml#0",` +
+		"the request of a new pod": {hook: abi.HookFilter, number: 0, without: true, want: `{"hook":"filter","operation":"ADD","source":"manifests","document":"/m/web.yaml#0",` +
 			`"node":"node-1","time":1795262400000,"clockSynchronized":false}`},
-		"the request of a merge":       {hook: HookMerge, number: 0, want: `{"hook":"merge","tenant":"shop","node":"node-1","time":1795262400000,"clockSynchronized":true}`},
-		"the object":                   {hook: HookAdmit, number: 1, want: named("new")},
-		"the object of a filter":       {hook: HookFilter, number: 1, want: named("new")},
-		"the object of a merge":        {hook: HookMerge, number: 1},
-		"the old object":               {hook: HookAdmit, number: 2, want: named("old")},
-		"the old object of a new pod":  {hook: HookAdmit, number: 2, without: true},
-		"the old object of a merge":    {hook: HookMerge, number: 2, want: named("runs")},
-		"the node":                     {hook: HookAdmit, number: 3, capabilities: []string{"node.read"}, want: facts},
-		"the node without leave":       {hook: HookAdmit, number: 3},
-		"a node without facts":         {hook: HookAdmit, number: 3, capabilities: []string{"node.read"}, without: true},
-		"the node in a merge":          {hook: HookMerge, number: 3, capabilities: []string{"node.read"}, want: facts},
-		"the first candidate":          {hook: HookMerge, number: 16, want: named("first")},
-		"the last candidate":           {hook: HookMerge, number: 17, want: named("runs")},
-		"one candidate too many":       {hook: HookMerge, number: 18},
-		"a candidate in another hook":  {hook: HookAdmit, number: 16},
-		"what is of the seed only":     {hook: HookMerge, number: 4},
-		"a number nobody knows":        {hook: HookMerge, number: 15},
-		"a negative number":            {hook: HookMerge, number: -1},
-		"the largest negative number":  {hook: HookMerge, number: -1 << 31},
-		"the largest number":           {hook: HookMerge, number: 1<<31 - 1},
-		"a candidate below the others": {hook: HookMerge, number: -16},
+		"the request of a merge":       {hook: abi.HookMerge, number: 0, want: `{"hook":"merge","tenant":"shop","node":"node-1","time":1795262400000,"clockSynchronized":true}`},
+		"the object":                   {hook: abi.HookAdmit, number: 1, want: named("new")},
+		"the object of a filter":       {hook: abi.HookFilter, number: 1, want: named("new")},
+		"the object of a merge":        {hook: abi.HookMerge, number: 1},
+		"the old object":               {hook: abi.HookAdmit, number: 2, want: named("old")},
+		"the old object of a new pod":  {hook: abi.HookAdmit, number: 2, without: true},
+		"the old object of a merge":    {hook: abi.HookMerge, number: 2, want: named("runs")},
+		"the node":                     {hook: abi.HookAdmit, number: 3, capabilities: []string{"node.read"}, want: facts},
+		"the node without leave":       {hook: abi.HookAdmit, number: 3},
+		"a node without facts":         {hook: abi.HookAdmit, number: 3, capabilities: []string{"node.read"}, without: true},
+		"the node in a merge":          {hook: abi.HookMerge, number: 3, capabilities: []string{"node.read"}, want: facts},
+		"the first candidate":          {hook: abi.HookMerge, number: 16, want: named("first")},
+		"the last candidate":           {hook: abi.HookMerge, number: 17, want: named("runs")},
+		"one candidate too many":       {hook: abi.HookMerge, number: 18},
+		"a candidate in another hook":  {hook: abi.HookAdmit, number: 16},
+		"what is of the seed only":     {hook: abi.HookMerge, number: 4},
+		"a number nobody knows":        {hook: abi.HookMerge, number: 15},
+		"a negative number":            {hook: abi.HookMerge, number: -1},
+		"the largest negative number":  {hook: abi.HookMerge, number: -1 << 31},
+		"the largest number":           {hook: abi.HookMerge, number: 1<<31 - 1},
+		"a candidate below the others": {hook: abi.HookMerge, number: -16},
 	} {
 		asks := r
 		if test.without {
@@ -91,8 +93,8 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-func mergeOf(hook Hook, m *MergeRequest) *MergeRequest {
-	if hook == HookMerge {
+func mergeOf(hook abi.Hook, m *abi.MergeRequest) *abi.MergeRequest {
+	if hook == abi.HookMerge {
 		return m
 	}
 	return nil
@@ -100,11 +102,11 @@ func mergeOf(hook Hook, m *MergeRequest) *MergeRequest {
 
 func TestDocumentsOfPods(t *testing.T) {
 	t.Parallel()
-	full := fullPod()
+	full := abitest.FullPod()
 	full.Status.Phase = v1.PodRunning
 	full.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "someone"}}
 	full.Annotations = map[string]string{"a": "<&>\u2028"}
-	text := documentOf(t, HookAdmit, 1, question(full), nil)
+	text := documentOf(t, abi.HookAdmit, 1, question(full), nil)
 	for _, part := range []string{"status", "managedFields"} {
 		if strings.Contains(text, part) {
 			t.Errorf("the document has %s: %s", part, text)
@@ -126,33 +128,8 @@ func TestDocumentsOfPods(t *testing.T) {
 	if full.Status.Phase != v1.PodRunning || len(full.ManagedFields) != 1 || full.Kind != "" {
 		t.Error("the pod itself was changed")
 	}
-	if again := documentOf(t, HookAdmit, 1, question(full.DeepCopy()), nil); again != text {
+	if again := documentOf(t, abi.HookAdmit, 1, question(full.DeepCopy()), nil); again != text {
 		t.Errorf("the same pod, another document:\n%s\n%s", text, again)
-	}
-}
-
-// TestADocumentIsMadeOnce is not parallel: it counts allocations.
-func TestADocumentIsMadeOnce(t *testing.T) {
-	q := put(question(fullPod()))
-	var d documents
-	first, _ := d.of(q, documentObject)
-	kept := string(first)
-	q.object = testPod("other")
-	if again, ok := d.of(q, documentObject); !ok || string(again) != kept {
-		t.Error("the document was made twice")
-	}
-	if request, ok := d.of(q, documentRequest); !ok || !strings.Contains(string(request), "manifests") {
-		t.Errorf("request %s", request)
-	}
-	if again, _ := d.of(q, documentObject); string(again) != kept {
-		t.Errorf("with another beside it: %s", again)
-	}
-	if n := testing.AllocsPerRun(10, func() { d.of(q, documentObject) }); n > 0 {
-		t.Errorf("%v allocations", n)
-	}
-	d.forget(10)
-	if len(d.made) > 0 || cap(d.text) > 0 {
-		t.Errorf("%d bytes are kept", cap(d.text))
 	}
 }
 
@@ -163,57 +140,9 @@ func TestRoomForDocuments(t *testing.T) {
 		m := w.Plugin(w.JSON)
 		m.Admit(fetch(m, "json", 1, capacity), w.I32Const(0))
 		p, _ := load(t, m.Bytes())
-		n, data := got(t, p, HookAdmit, question(&v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "new"}}), nil)
+		n, data := got(t, p, abi.HookAdmit, question(&v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "new"}}), nil)
 		if n != length || (data != nil) != written {
 			t.Errorf("room for %d: length %d, %q", uint32(capacity), n, data)
 		}
-	}
-}
-
-// TestTheSeedIsOfTheWholeQuestion checks that the seed of the random numbers depends on
-// everything that a plugin may learn of its question, and on nothing else.
-func TestTheSeedIsOfTheWholeQuestion(t *testing.T) {
-	t.Parallel()
-	seed := func(own byte, change func(q *query)) [32]byte {
-		q := put(&Request{
-			Question: &api.Question{Op: api.UpdateOp, Pod: testPod("a"), Old: testPod("b"), Origin: api.Origin{Source: "s"}}, Time: testTime, Node: testFacts(),
-		})
-		q.candidates = append(q.candidates, candidate{Object: testPod("c"), Source: "s"}, candidate{Object: testPod("d"), Source: "s"})
-		change(q)
-		var d documents
-		return d.seed([32]byte{own}, q, func(int, int64) {})
-	}
-	seen := map[[32]byte]string{}
-	for name, change := range map[string]func(q *query){
-		"nothing":            func(*query) {},
-		"the object":         func(q *query) { q.object = testPod("x") },
-		"no object":          func(q *query) { q.object = nil },
-		"the old object":     func(q *query) { q.old = testPod("x") },
-		"no old object":      func(q *query) { q.old = nil },
-		"both swapped":       func(q *query) { q.object, q.old = q.old, q.object },
-		"the time":           func(q *query) { q.request.Time++ },
-		"the hook":           func(q *query) { q.request.Hook = HookFilter },
-		"the node's labels":  func(q *query) { q.node.Labels = nil },
-		"no node":            func(q *query) { q.nodeKnown = false },
-		"a candidate":        func(q *query) { q.candidates[1].Object = testPod("x") },
-		"candidates swapped": func(q *query) { q.candidates[0], q.candidates[1] = q.candidates[1], q.candidates[0] },
-		"one that runs":      func(q *query) { q.candidates[1].Running = true },
-		"a candidate less":   func(q *query) { q.candidates = q.candidates[:1] },
-		"no candidates":      func(q *query) { q.candidates = nil },
-	} {
-		s := seed(1, change)
-		if other, ok := seen[s]; ok {
-			t.Errorf("%s and %s give the same random numbers", name, other)
-		}
-		seen[s] = name
-		if seed(1, change) != s || seed(2, change) == s {
-			t.Errorf("%s: the seed is not that of plugin and question", name)
-		}
-	}
-	q, status := put(question(testPod("a"))), testPod("a")
-	status.Status.Phase = v1.PodRunning
-	var d, e documents
-	if d.seed([32]byte{}, q, func(int, int64) {}) != e.seed([32]byte{}, put(question(status)), func(int, int64) {}) {
-		t.Error("what no plugin sees changes its random numbers")
 	}
 }

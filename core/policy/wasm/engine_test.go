@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
@@ -99,7 +100,7 @@ func TestFailuresAtInit(t *testing.T) {
 		if err == nil || err.Error() != test.want {
 			t.Errorf("%s: %v\nwant %s", name, err, test.want)
 		}
-		if _, ok := errors.AsType[*Failure](err); !ok {
+		if _, ok := errors.AsType[*abi.Failure](err); !ok {
 			t.Errorf("%s: %T is no *Failure", name, err)
 		}
 	}

@@ -3,10 +3,12 @@ package wasm
 import (
 	"context"
 	"runtime"
+	"sync"
 	"time"
 
 	"github.com/tetratelabs/wazero/api"
 
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 	"github.com/wardlet/wardlet/core/policy/wasm/memory"
 	"github.com/wardlet/wardlet/core/policy/wasm/meter"
 )
@@ -33,16 +35,8 @@ const (
 	// a server, at 0.5 ns a unit.
 	yieldFuel = 300
 
-	// hostFuel is the fuel of a call of a host function. hostFuelBytes is how many
-	// bytes are handed over for one unit. jsonFuel is the fuel of each byte that
-	// the host encodes as JSON for the call.
-	hostFuel      = 100
-	hostFuelBytes = 4
-	jsonFuel      = 16
-	// valueFuel is the fuel of each value that is written for the guest. entryFuel
-	// is the fuel of each entry of a map, because entries are sorted.
-	valueFuel = 10
-	entryFuel = 100
+	// hostFuel is the fuel of a call of a host function.
+	hostFuel = 100
 	// pieceFuel is the fuel of each piece that is written to a descriptor, in
 	// addition to its bytes.
 	pieceFuel = 50
@@ -57,15 +51,13 @@ const (
 	// addition to its fuel: it is escaped, replaced, or checked.
 	textExtra = 16
 	// pathExtra is what each byte of a setting's path costs in addition to its
-	// fuel. stepExtra is what each of its steps costs, because it is looked up in a
-	// table.
+	// fuel.
 	pathExtra = 1
-	stepExtra = 40
 )
 
-// tank holds the fuel of an instance. One slice of it is in a global of the guest;
+// budget holds the fuel of an instance. One slice of it is in a global of the guest;
 // code that package meter added asks the host for more.
-type tank struct {
+type budget struct {
 	fuel, stack api.MutableGlobal
 	// slice is how much fuel the guest gets at once. It is at most the field most,
 	// and depends on how long the last slices took. The fuel that a call uses does
@@ -96,105 +88,197 @@ type tank struct {
 	ctx context.Context // of the one call under way
 }
 
-// fill prepares the tank for a call.
-func (t *tank) fill(ctx context.Context, fuel int64) {
-	t.ctx, t.full, t.left, t.yields, t.beside = ctx, fuel, fuel, 0, 0
-	t.begun, t.turn, t.asked, t.told = time.Time{}, time.Time{}, time.Time{}, 0
-	t.slice = min(t.most, t.slice+t.slice/2) // so that a short call fits into one slice
-	t.refill(0)
+// fill prepares the budget for a call.
+func (b *budget) fill(ctx context.Context, fuel int64) {
+	b.ctx, b.full, b.left, b.yields, b.beside = ctx, fuel, fuel, 0, 0
+	b.begun, b.turn, b.asked, b.told = time.Time{}, time.Time{}, time.Time{}, 0
+	b.slice = min(b.most, b.slice+b.slice/2) // so that a short call fits into one slice
+	b.refill(0)
 }
 
 // refill raises the guest's fuel to one slice. has is the fuel that the guest still
 // has.
-func (t *tank) refill(has int64) {
-	more := min(t.left, t.slice-has)
-	t.left -= more
-	t.fuel.Set(uint64(has + more))
+func (b *budget) refill(has int64) {
+	more := min(b.left, b.slice-has)
+	b.left -= more
+	b.fuel.Set(uint64(has + more))
 }
 
 // used returns the fuel that the call used so far.
-func (t *tank) used() int64 { return t.full - t.left - int64(t.fuel.Get()) }
+func (b *budget) used() int64 { return b.full - b.left - int64(b.fuel.Get()) }
 
 // extra returns what the call cost so far in addition to its fuel. It is not part
 // of the fuel, because the number of slices varies. A plugin of the operator is not
 // billed for its slices: it is asked about all tenants' pods, and if the pods of
 // one tenant make the slices short, another tenant must not pay for that.
-func (t *tank) extra() int64 {
-	if !t.billed {
-		return t.beside
+func (b *budget) extra() int64 {
+	if !b.billed {
+		return b.beside
 	}
-	return t.beside + t.yields*yieldFuel
+	return b.beside + b.yields*yieldFuel
 }
 
 // yield is called when a guest has used up its slice, between the pieces of long
 // ranges, and when the host charges more than is left of the slice. It refills the
 // slice, and stops the call if no fuel is left or ctx is done.
-func (t *tank) yield() {
-	t.yields++
-	has := int64(t.fuel.Get())
+func (b *budget) yield() {
+	b.yields++
+	has := int64(b.fuel.Get())
 	switch {
-	case int64(t.stack.Get()) < 0:
-		stop(failf(StackLimit, "calls are nested too deeply, or their frames are too large: together they may take %d KiB, and each takes at least 1",
+	case int64(b.stack.Get()) < 0:
+		abi.Stop(abi.Failf(abi.StackLimit, "calls are nested too deeply, or their frames are too large: together they may take %d KiB, and each takes at least 1",
 			meter.StackBudget>>10))
-	case has+t.left < 0:
-		stop(t.exhausted())
-	case t.ctx.Err() != nil:
-		stop(context.Cause(t.ctx))
+	case has+b.left < 0:
+		abi.Stop(b.exhausted())
+	case b.ctx.Err() != nil:
+		abi.Stop(context.Cause(b.ctx))
 	}
 	now := time.Now()
-	t.pace(now)
-	if t.linear.Unknown() {
-		t.cut = t.cut || t.most > leastSlice
-		t.slice, t.most = leastSlice, leastSlice
+	b.pace(now)
+	if b.linear.Unknown() {
+		b.cut = b.cut || b.most > leastSlice
+		b.slice, b.most = leastSlice, leastSlice
 	}
-	now = t.ask(now)
-	if t.ctx.Err() != nil { // it may have ended during ask
-		stop(context.Cause(t.ctx))
+	now = b.ask(now)
+	if b.ctx.Err() != nil { // it may have ended during ask
+		abi.Stop(context.Cause(b.ctx))
 	}
-	if now.Sub(t.turn) >= turn {
-		if !t.turn.IsZero() {
+	if now.Sub(b.turn) >= turn {
+		if !b.turn.IsZero() {
 			runtime.Gosched()
 			now = time.Now()
 		}
-		t.turn = now
+		b.turn = now
 	}
-	t.begun = now
-	t.refill(has)
+	b.begun = now
+	b.refill(has)
 }
 
 // pace makes the next slice longer or shorter, depending on how long the last one
 // took.
-func (t *tank) pace(now time.Time) {
-	if t.begun.IsZero() {
+func (b *budget) pace(now time.Time) {
+	if b.begun.IsZero() {
 		return
 	}
-	switch took := now.Sub(t.begun); {
+	switch took := now.Sub(b.begun); {
 	case took > longSlice:
-		t.slice = max(leastSlice, t.slice*int64(longSlice)/int64(2*took))
+		b.slice = max(leastSlice, b.slice*int64(longSlice)/int64(2*took))
 	case took < shortSlice:
-		t.slice = min(t.most, t.slice+t.slice/2)
+		b.slice = min(b.most, b.slice+b.slice/2)
 	}
 }
 
-func (t *tank) exhausted() *Failure {
-	return failf(FuelExhausted, "the call took more than the %d units of fuel it has: raise fuel of the policy's [limits]", t.full)
+func (b *budget) exhausted() *abi.Failure {
+	return abi.Failf(abi.FuelExhausted, "the call took more than the %d units of fuel it has: raise fuel of the policy's [limits]", b.full)
 }
 
 // charge takes fuel for work that the host does for a guest.
-func (t *tank) charge(fuel int64) {
-	has := int64(t.fuel.Get()) - fuel
-	t.fuel.Set(uint64(has))
+func (b *budget) charge(fuel int64) {
+	has := int64(b.fuel.Get()) - fuel
+	b.fuel.Set(uint64(has))
 	if has < 0 {
-		t.yield()
+		b.yield()
 	}
 }
 
 // bytes charges for n bytes that are handed over, and for encoded bytes that were
 // encoded as JSON.
-func (t *tank) bytes(n uint32, encoded int) {
-	t.charge(int64(n)/hostFuelBytes + int64(encoded)*jsonFuel)
+func (b *budget) bytes(n uint32, encoded int) {
+	b.charge(int64(n)/abi.HostFuelBytes + int64(encoded)*abi.JSONFuel)
 }
 
 // affords returns the fuel that is left, at least 1. Work that needs more is
 // stopped when it is charged.
-func (t *tank) affords() int64 { return max(t.left+int64(t.fuel.Get()), 1) }
+func (b *budget) affords() int64 { return max(b.left+int64(b.fuel.Get()), 1) }
+
+type costKey struct{}
+
+// WithCost returns a context with which Engine.Load and Engine.Forget call add with
+// the processor time that they use themselves: to verify and meter a module, to
+// load its code and to make its first instance. The time does not include the child
+// process that compiles the module, nor the fuel of the plugin's initialisation.
+func WithCost(ctx context.Context, add func(cpu time.Duration)) context.Context {
+	return context.WithValue(ctx, costKey{}, add)
+}
+
+// AddCost passes processor time to the function that was set by WithCost, if any.
+func AddCost(ctx context.Context, cpu time.Duration) {
+	if add, ok := ctx.Value(costKey{}).(func(cpu time.Duration)); ok {
+		add(cpu)
+	}
+}
+
+// startCost starts measuring for WithCost, on this goroutine. stop ends the
+// measurement; a second call of stop does nothing. fuel returns the fuel that the
+// guest used in between, which is charged separately and so is subtracted; nil for
+// none.
+func startCost(ctx context.Context, fuel func() int64) (stop func()) {
+	if ctx.Value(costKey{}) == nil {
+		return func() {}
+	}
+	// The time is that of the thread, so other goroutines must not run on it.
+	runtime.LockOSThread()
+	began := threadTime()
+	return sync.OnceFunc(func() {
+		took := time.Duration(threadTime() - began)
+		if fuel != nil {
+			took -= time.Duration(fuel()) * time.Microsecond / fuelPerMicrosecond
+		}
+		AddCost(ctx, max(took, 0))
+		runtime.UnlockOSThread()
+	})
+}
+
+// askPeriod is how often a long call asks whether it must pause for others.
+const askPeriod = 50 * time.Microsecond
+
+// TurnFuel is how much fuel the host's own work uses before it asks, too. A guest
+// uses about as much in askPeriod.
+const TurnFuel = 2 * int64(askPeriod/time.Nanosecond)
+
+type turnsKey struct{}
+
+// WithTurns sets the function that calls with the context ask, between two slices,
+// whether others have their turn. pause gets the cost of the call since it was last
+// asked: its fuel and its extra. It returns when the call may continue. It may be
+// called some ten thousand times a second, by the goroutine of the call, which
+// keeps its instance during the pause. A short call never asks. Pauses do not
+// change what a call returns nor what it costs.
+func WithTurns(ctx context.Context, pause func(fuel int64)) context.Context {
+	return context.WithValue(ctx, turnsKey{}, pause)
+}
+
+// TakeTurn asks pause (see WithTurns) for work of the host, which used so much fuel
+// since it last asked. It returns when the work may continue.
+func TakeTurn(ctx context.Context, fuel int64) {
+	if pause := pauser(ctx); pause != nil {
+		pause(fuel)
+	}
+}
+
+// pauser returns the function that was set by WithTurns, nil if there is none.
+func pauser(ctx context.Context) func(fuel int64) {
+	pause, _ := ctx.Value(turnsKey{}).(func(fuel int64))
+	return pause
+}
+
+// ask asks whether the call must pause, unless it asked less than askPeriod ago,
+// and returns the time.
+func (b *budget) ask(now time.Time) time.Time {
+	if b.asked.IsZero() {
+		b.asked = now
+	}
+	if now.Sub(b.asked) < askPeriod {
+		return now
+	}
+	b.asked = now
+	pause := pauser(b.ctx)
+	if pause == nil {
+		return now
+	}
+	used := b.used() + b.extra()
+	pause(used - b.told)
+	b.told = used
+	b.asked = time.Now()
+	return b.asked
+}

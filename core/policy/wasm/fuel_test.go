@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi/abitest"
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
@@ -31,7 +33,7 @@ func TestALoopWithoutEndTakesItsFuelAndNothingElse(t *testing.T) {
 	p.give(first, true)
 	for range 3 {
 		got := admitFailure(t, p)
-		if got.Code != FuelExhausted || !strings.Contains(got.Error(), "more than the 2000000 units of fuel it has: raise fuel of the policy's [limits]") {
+		if got.Code != abi.FuelExhausted || !strings.Contains(got.Error(), "more than the 2000000 units of fuel it has: raise fuel of the policy's [limits]") {
 			t.Error(got)
 		}
 		p.Settle(t.Context())
@@ -53,7 +55,7 @@ func TestALoopWithoutEndAtInitRefusesThePlugin(t *testing.T) {
 	m.Admit(w.I32Const(0))
 	e, _ := testEngine(t)
 	_, err := e.Load(t.Context(), m.Bytes(), testOptions())
-	if failure, ok := errors.AsType[*Failure](err); !ok || failure.Code != FuelExhausted || !strings.Contains(err.Error(), "_initialize: the call took more than the 500000000 units") {
+	if failure, ok := errors.AsType[*abi.Failure](err); !ok || failure.Code != abi.FuelExhausted || !strings.Contains(err.Error(), "_initialize: the call took more than the 500000000 units") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -64,7 +66,7 @@ func TestFuelIsCountedToTheUnit(t *testing.T) {
 	t.Parallel()
 	for _, turns := range []int32{1, 1000, 100_000} {
 		p, _ := load(t, turning(turns), func(o *Options) { o.Fuel = 1 << 40 })
-		result, err := p.Admit(t.Context(), question(testPod()))
+		result, err := p.Admit(t.Context(), question(abitest.Pod()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,12 +74,12 @@ func TestFuelIsCountedToTheUnit(t *testing.T) {
 			t.Errorf("%d turns took %d units", turns, result.Fuel)
 		}
 		p.fuel = result.Fuel
-		exactly, err := p.Admit(t.Context(), question(testPod()))
+		exactly, err := p.Admit(t.Context(), question(abitest.Pod()))
 		if err != nil || exactly.Answer != api.Allow || exactly.Fuel != result.Fuel {
 			t.Errorf("%d turns with %d units: %+v, %v", turns, result.Fuel, exactly, err)
 		}
 		p.fuel--
-		if got := admitFailure(t, p); got.Code != FuelExhausted {
+		if got := admitFailure(t, p); got.Code != abi.FuelExhausted {
 			t.Errorf("%d turns with a unit less: %v", turns, got)
 		}
 	}
@@ -92,9 +94,9 @@ func TestTheSliceDoesNotChangeWhatACallTakes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		i.tank.slice, i.tank.most = slice, max(slice, mostSlice)
+		i.budget.slice, i.budget.most = slice, max(slice, mostSlice)
 		p.give(i, true)
-		result, err := p.Admit(t.Context(), question(testPod()))
+		result, err := p.Admit(t.Context(), question(abitest.Pod()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -128,10 +130,10 @@ func TestWhatComingBackToTheHostCostsIsToldBesideTheFuel(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			i.tank.slice, i.tank.most = test.slice, test.slice
+			i.budget.slice, i.budget.most = test.slice, test.slice
 			p.give(i, true)
 			p.pool.clean, p.pool.used = p.pool.used, nil // so that it is used without being restored
-			result, err := p.Admit(t.Context(), question(testPod()))
+			result, err := p.Admit(t.Context(), question(abitest.Pod()))
 			if (err == nil) != (ending == "answers") {
 				t.Errorf("%s, a call that %s: %v", name, ending, err)
 			}
@@ -159,7 +161,7 @@ func TestTheEndOfTheContextEndsACall(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	ended := make(chan error)
 	go func() {
-		_, err := p.Admit(ctx, question(testPod()))
+		_, err := p.Admit(ctx, question(abitest.Pod()))
 		ended <- err
 	}()
 	cancel(why)
@@ -167,7 +169,7 @@ func TestTheEndOfTheContextEndsACall(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	p.fuel = 1000
-	if got := admitFailure(t, p); got.Code != FuelExhausted {
+	if got := admitFailure(t, p); got.Code != abi.FuelExhausted {
 		t.Errorf("the next call: %v", got)
 	}
 }
@@ -180,7 +182,7 @@ func TestTheHostsWorkTakesFuel(t *testing.T) {
 		m.Replace(5, []byte{1, 0, 2}) // two pages
 		m.Admit(body(m), w.I32Const(0))
 		p, _ := load(t, m.Bytes(), func(o *Options) { o.OutputBytes = 1 << 20 })
-		result, err := p.Admit(t.Context(), question(testPod("a")))
+		result, err := p.Admit(t.Context(), question(abitest.Pod("a")))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -199,7 +201,7 @@ func TestTheHostsWorkTakesFuel(t *testing.T) {
 			return w.Join(w.I32Const(0), w.I32Const(length), w.Call(m.Imported("random_get")), w.Drop)
 		})
 	}
-	if got, want := random(8000)-random(4000), int64(4000/hostFuelBytes); got != want {
+	if got, want := random(8000)-random(4000), int64(4000/abi.HostFuelBytes); got != want {
 		t.Errorf("4000 random bytes took %d units, want %d", got, want)
 	}
 	document := func(times int) int64 {

@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 )
 
 // guestDir is the directory of the built Go guests and of their compiled code.
@@ -149,14 +150,14 @@ func TestGoGuestRollsTheSameForTheSameQuestion(t *testing.T) {
 func TestGoGuestFails(t *testing.T) {
 	t.Parallel()
 	for mode, test := range map[string]struct {
-		code FailureCode
+		code abi.FailureCode
 		want string
 	}{
-		"panic":     {Trap, "unreachable; it wrote: panic: no opinion"},
-		"exit":      {Trap, "the plugin ended itself with status 3"},
-		"memory":    {MemoryLimit, "it wrote: runtime: out of memory: "},
-		"recursion": {MemoryLimit, "it wrote: runtime: out of memory: "}, // its stack is in the guest's memory
-		"grow":      {Trap, "it wrote: runtime: out of memory: "},        // a single allocation, larger than the memory limit
+		"panic":     {abi.Trap, "unreachable; it wrote: panic: no opinion"},
+		"exit":      {abi.Trap, "the plugin ended itself with status 3"},
+		"memory":    {abi.MemoryLimit, "it wrote: runtime: out of memory: "},
+		"recursion": {abi.MemoryLimit, "it wrote: runtime: out of memory: "}, // its stack is in the guest's memory
+		"grow":      {abi.Trap, "it wrote: runtime: out of memory: "},        // a single allocation, larger than the memory limit
 	} {
 		p, _ := loadGuest(t, mode)
 		for range 2 {
@@ -170,7 +171,7 @@ func TestGoGuestFails(t *testing.T) {
 func TestGoGuestIsRefusedWhenItExitsAtInit(t *testing.T) {
 	t.Parallel()
 	_, _, err := tryGuest(t, "exit at init")
-	failure, ok := errors.AsType[*Failure](err)
+	failure, ok := errors.AsType[*abi.Failure](err)
 	if !ok || failure.Error() != "Trap: wardlet_init: the plugin ended itself with status 7" {
 		t.Errorf("error %v", err)
 	}

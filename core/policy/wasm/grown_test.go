@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi/abitest"
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
@@ -36,7 +38,7 @@ func TestACallThatGrewTheMemoryLeavesNothingBehind(t *testing.T) {
 	p, _ := load(t, m.Bytes())
 	first, fuel := oneInstance(t, p), int64(0)
 	for n := range 2 * rebuildsPerSecond {
-		got, err := p.Admit(t.Context(), question(testPod()))
+		got, err := p.Admit(t.Context(), question(abitest.Pod()))
 		if err != nil || got.Answer != api.Allow {
 			t.Fatalf("call %d: %+v, %v", n, got, err)
 		}
@@ -64,7 +66,7 @@ func TestAnInstanceIsKeptThatGrewUntilItsFuelWasOver(t *testing.T) {
 	m.Admit(w.I32Const(1), w.MemoryGrow, w.Drop, w.Loop(w.Br(0)), w.I32Const(0))
 	p, _ := load(t, m.Bytes())
 	first := oneInstance(t, p)
-	if got := admitFailure(t, p); got.Code != FuelExhausted {
+	if got := admitFailure(t, p); got.Code != abi.FuelExhausted {
 		t.Fatal(got)
 	}
 	if oneInstance(t, p) != first {
@@ -91,7 +93,7 @@ func TestAnInstanceWhoseCallsGrowIsTrusted(t *testing.T) {
 			t.Fatalf("it answers %+v", got)
 		}
 		if trusted := n >= calmCalls; i.trusted() != trusted {
-			t.Errorf("call %d had slices up to %d", n, i.tank.most)
+			t.Errorf("call %d had slices up to %d", n, i.budget.most)
 		}
 		p.Settle(t.Context())
 	}
@@ -116,7 +118,7 @@ func TestAStormInACallThatThenGrowsCounts(t *testing.T) {
 	p, _ := load(t, m.Bytes(), func(o *Options) { o.Hooks, o.MemoryPages = []string{"admit", "filter"}, 64 })
 	calls(t, p, calmCalls+1, 0, 0)
 	assertTrusted(t, p, true, "after calm calls")
-	if _, err := p.Filter(t.Context(), question(testPod())); err != nil {
+	if _, err := p.Filter(t.Context(), question(abitest.Pod())); err != nil {
 		t.Fatal(err)
 	}
 	p.Settle(t.Context())

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/wardlet/wardlet/core/policy/wasm/abi/abitest"
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
@@ -61,7 +62,7 @@ func TestHostCall_leavesNoGarbage(t *testing.T) {
 			o.Settings = map[string]any{"name": "value", "a": map[string]any{"b": "c"}}
 			o.OutputBytes, o.Fuel = 1<<20, 1<<40
 		})
-		q := question(testPod())
+		q := question(abitest.Pod())
 		ask := func() {
 			if _, err := p.Admit(t.Context(), q); err != nil {
 				t.Errorf("%s: %v", name, err)
@@ -88,7 +89,7 @@ func besideFuel(t *testing.T, p *Plugin, about *v1.Pod) int64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	i.tank.slice, i.tank.most = 1<<40, 1<<40
+	i.budget.slice, i.budget.most = 1<<40, 1<<40
 	p.give(i, true)
 	p.pool.clean, p.pool.used = p.pool.used, nil // so that it is used without being restored
 	result, err := p.Admit(t.Context(), question(about))
@@ -120,11 +121,24 @@ func TestHostCall_pathOfASettingCostsBesideTheFuel(t *testing.T) {
 		p, _ := load(t, repeating(w.Setting, test.path, 256, length, 8192, 1024), func(o *Options) {
 			o.Fuel, o.Settings = 1<<40, tables
 		})
-		if got, want := besideFuel(t, p, testPod()), 1000*(test.bytes*pathExtra+test.steps*stepExtra); got != want {
+		if got, want := besideFuel(t, p, abitest.Pod()), 1000*(test.bytes*pathExtra+test.steps*stepCost); got != want {
 			t.Errorf("%.50s: a thousand paths of %d bytes cost %d beside their fuel, want %d", test.path, length, got, want)
 		}
 	}
 }
+
+// These are costs beside the fuel as docs/abi.md names them, in units of fuel. lookedUp is how many bytes of a
+// key cost one unit.
+const (
+	wholeCost  = 100
+	otherCost  = 2000
+	timeCost   = 50
+	stepCost   = 40
+	keyCost    = 2
+	objectCost = 200
+	fieldCost  = 8
+	lookedUp   = 8
+)
 
 // TestHostCall_costBesideTheFuel checks that reading values costs the same for tenants and
 // operators.
@@ -132,14 +146,14 @@ func TestHostCall_costBesideTheFuel(t *testing.T) {
 	t.Parallel()
 	const n = 100
 	limited := func(quantity string) *v1.Pod {
-		p := testPod(make([]string, n)...)
+		p := abitest.Pod(make([]string, n)...)
 		for i := range p.Spec.Containers {
 			p.Spec.Containers[i].Resources.Limits = v1.ResourceList{"cpu": resource.MustParse(quantity)}
 		}
 		return p
 	}
 	const limits = "object.spec.containers[*].resources.limits['cpu']"
-	empty := testPod(make([]string, n)...)
+	empty := abitest.Pod(make([]string, n)...)
 	for i := range n {
 		empty.Spec.Containers[i].SecurityContext = &v1.SecurityContext{}
 		empty.Spec.Volumes = append(empty.Spec.Volumes, v1.Volume{VolumeSource: v1.VolumeSource{
@@ -148,8 +162,8 @@ func TestHostCall_costBesideTheFuel(t *testing.T) {
 		empty.ManagedFields = append(empty.ManagedFields, metav1.ManagedFieldsEntry{Time: new(metav1.NewTime(time.Unix(1e9, 0)))})
 	}
 	// object returns the cost of a value that is written as JSON.
-	object := func(fields int64) int64 { return jsonExtra + fields*jsonFieldExtra }
-	annotated := testPod()
+	object := func(fields int64) int64 { return objectCost + fields*fieldCost }
+	annotated := abitest.Pod()
 	annotated.Annotations = map[string]string{}
 	for i := range n {
 		annotated.Annotations[strings.Repeat("k", 200)+strconv.Itoa(1000+i)] = "v"
@@ -159,21 +173,21 @@ func TestHostCall_costBesideTheFuel(t *testing.T) {
 		pod  *v1.Pod
 		want int64
 	}{
-		"whole quantities":   {limits, limited("2"), n * wholeExtra},
-		"binary quantities":  {limits, limited("64Mi"), n * wholeExtra},
-		"decimal quantities": {limits, limited("1500m"), n * otherExtra},
-		"long quantities":    {limits, limited("123456789012345678901234567890.5"), n * otherExtra},
-		"keys of a map":      {"object.metadata.annotations", annotated, n * 204 * keyExtra},
+		"whole quantities":   {limits, limited("2"), n * wholeCost},
+		"binary quantities":  {limits, limited("64Mi"), n * wholeCost},
+		"decimal quantities": {limits, limited("1500m"), n * otherCost},
+		"long quantities":    {limits, limited("123456789012345678901234567890.5"), n * otherCost},
+		"keys of a map":      {"object.metadata.annotations", annotated, n * 204 * keyCost},
 		"an entry of a map":  {"object.metadata.annotations['a']", annotated, 0},
 		"texts":              {"object.spec.containers[*].image", limited("2"), 0},
-		"objects":            {"object.spec.containers[*].resources", limited("2"), n * (object(3) + wholeExtra)},
+		"objects":            {"object.spec.containers[*].resources", limited("2"), n * (object(3) + wholeCost)},
 		"empty objects":      {"object.spec.containers[*].securityContext", empty, n * object(12)},
-		"maps":               {"object.spec.containers[*].resources.limits", limited("1.5Gi"), n * (object(0) + otherExtra)},
-		"pointers":           {"object.spec.volumes[*].emptyDir", empty, n * (object(2) + otherExtra)},
-		"inlined fields":     {"object.spec.volumes[*]", empty, n * (object(int64(reflect.TypeFor[v1.VolumeSource]().NumField())+1) + otherExtra)},
-		"lists in objects":   {"object.spec", limited("2"), object(int64(reflect.TypeFor[v1.PodSpec]().NumField())) + n*wholeExtra},
-		"missing entries":    {"object.spec.containers[*].resources.limits['" + strings.Repeat("a", 900) + "']", empty, n * (900 / lookupBytes)},
-		"times":              {"object.metadata.managedFields[*].time", empty, n * timeExtra},
+		"maps":               {"object.spec.containers[*].resources.limits", limited("1.5Gi"), n * (object(0) + otherCost)},
+		"pointers":           {"object.spec.volumes[*].emptyDir", empty, n * (object(2) + otherCost)},
+		"inlined fields":     {"object.spec.volumes[*]", empty, n * (object(int64(reflect.TypeFor[v1.VolumeSource]().NumField())+1) + otherCost)},
+		"lists in objects":   {"object.spec", limited("2"), object(int64(reflect.TypeFor[v1.PodSpec]().NumField())) + n*wholeCost},
+		"missing entries":    {"object.spec.containers[*].resources.limits['" + strings.Repeat("a", 900) + "']", empty, n * (900 / lookedUp)},
+		"times":              {"object.metadata.managedFields[*].time", empty, n * timeCost},
 	} {
 		for _, owner := range []string{"", "red"} {
 			m := w.Plugin(w.Field, w.Get)
@@ -193,19 +207,19 @@ func TestHostCall_costBesideTheFuel(t *testing.T) {
 func TestHostCall_documentCostsBesideTheFuel(t *testing.T) {
 	t.Parallel()
 	const n = 100
-	p := testPod(make([]string, n)...)
+	p := abitest.Pod(make([]string, n)...)
 	for i := range n {
 		p.Spec.Containers[i].Resources.Requests = v1.ResourceList{"memory": resource.MustParse("1Ei")}
 	}
-	const fixed = jsonExtra + 4*jsonFieldExtra // for kind, apiVersion, metadata and spec
-	request := int64(jsonExtra + reflect.TypeFor[request]().NumField()*jsonFieldExtra)
+	const fixed = objectCost + 4*fieldCost    // for kind, apiVersion, metadata and spec
+	const request = objectCost + 13*fieldCost // docs/abi.md lists its fields
 	for name, test := range map[string]struct {
 		module []byte
 		want   int64
 	}{
-		"json":       {repeating(w.JSON, "", documentObject, 0, 0), fixed + n*otherExtra},
-		"random_get": {repeating(w.WASI("random_get", w.I32, w.I32), "", 256, 4), request + fixed + n*otherExtra},
-		"none":       {repeating(w.JSON, "", documentOldObject, 0, 0), 0},
+		"json":       {repeating(w.JSON, "", 1, 0, 0), fixed + n*otherCost},
+		"random_get": {repeating(w.WASI("random_get", w.I32, w.I32), "", 256, 4), request + fixed + n*otherCost},
+		"none":       {repeating(w.JSON, "", 2, 0, 0), 0},
 	} {
 		plugin, _ := load(t, test.module, func(o *Options) { o.Fuel = 1 << 40 })
 		if got := besideFuel(t, plugin, p); got != test.want {
@@ -232,7 +246,7 @@ func TestHostCall_unusualTextCostsBesideTheFuel(t *testing.T) {
 			"annotate": repeating(w.Annotate, test.text+"k", 256+n, 1, 256, n),
 		} {
 			p, _ := load(t, module, func(o *Options) { o.OutputBytes, o.Fuel = 1<<20, 1<<40 })
-			if got, want := besideFuel(t, p, testPod()), 1000*test.unusual*textExtra; got != want {
+			if got, want := besideFuel(t, p, abitest.Pod()), 1000*test.unusual*textExtra; got != want {
 				t.Errorf("%s, %s: a thousand calls cost %d beside their fuel, want %d", of, name, got, want)
 			}
 		}

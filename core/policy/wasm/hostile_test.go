@@ -6,6 +6,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi/abitest"
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
@@ -28,7 +30,7 @@ func calling(module, name string, f function) []byte {
 		w.I32Const(600), w.I32Const(32), w.Call(1), w.Drop, w.I32Const(0),
 	)
 	m.Export("wardlet_input", m.Func(nil, []w.Type{w.I32}, nil, w.I32Const(w.Input)))
-	const parameters = w.Input + 8 + 4 + valueHeader
+	const parameters = w.Input + 8 + 4 + headerBytes
 	var body w.Code
 	for i, t := range of.Params {
 		load := w.I32Load(uint32(8 * i))
@@ -68,18 +70,18 @@ func TestHostFunctionsWithstandAnyParameters(t *testing.T) {
 						}
 						return
 					}
-					q := testPod("image")
+					q := abitest.Pod("image")
 					q.Name = string(parameters)
 					_, err := p.Admit(t.Context(), question(q))
 					if err == nil {
 						return
 					}
 					failed++
-					want := BadOutput
+					want := abi.BadOutput
 					if name == "proc_exit" {
-						want = Trap
+						want = abi.Trap
 					}
-					if failure, ok := errors.AsType[*Failure](err); !ok || failure.Code != want || module == wasiModule && want == BadOutput {
+					if failure, ok := errors.AsType[*abi.Failure](err); !ok || failure.Code != want || module == wasiModule && want == abi.BadOutput {
 						t.Fatalf("%v: %v", parameters, err)
 					}
 				}

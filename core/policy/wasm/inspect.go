@@ -7,8 +7,10 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 	"github.com/wardlet/wardlet/core/policy/wasm/meter"
 	"github.com/wardlet/wardlet/core/policy/wasm/module"
+	"github.com/wardlet/wardlet/core/policy/wasm/safetext"
 	"github.com/wardlet/wardlet/core/policy/wasm/verify"
 )
 
@@ -33,7 +35,7 @@ type Report struct {
 // Refusal is a reason to refuse a module.
 type Refusal struct {
 	// Code is the failure code with which loading the module would fail.
-	Code FailureCode `json:"code"`
+	Code abi.FailureCode `json:"code"`
 	// Section is the section in which the reason lies, empty for the module as a
 	// whole. Index is the element of the section, nil for the section itself.
 	// Offset is the offset in the module, in bytes.
@@ -165,7 +167,7 @@ func Inspect(binary []byte, options ...EngineOption) *Report {
 	return r
 }
 
-func (r *Report) refuse(code FailureCode, fault *module.Fault) {
+func (r *Report) refuse(code abi.FailureCode, fault *module.Fault) {
 	if len(r.Refused) == maxReasons {
 		r.MoreRefused = true
 		return
@@ -184,7 +186,7 @@ func (r *Report) refuseBy(err error) {
 	if !ok {
 		fault = &module.Fault{Index: -1, What: err.Error()}
 	}
-	r.refuse(AbiMismatch, fault)
+	r.refuse(abi.AbiMismatch, fault)
 	r.MoreRefused = r.MoreRefused || fault.Offset >= 8
 }
 
@@ -227,7 +229,7 @@ func contents(m *module.Module, shape *verify.Shape) *Contents {
 func (c *Contents) outside(m *module.Module) {
 	for i := range m.Imports {
 		in := &m.Imports[i]
-		imported := Imported{Module: shown(in.Module), Name: shown(in.Name), Kind: in.Kind.String()}
+		imported := Imported{Module: safetext.Shown(in.Module), Name: safetext.Shown(in.Name), Kind: in.Kind.String()}
 		if in.Kind == module.KindFunction {
 			t := &m.Types[in.Type]
 			imported.Type = typeName(t.Params, t.Results)
@@ -236,10 +238,10 @@ func (c *Contents) outside(m *module.Module) {
 	}
 	found, _ := markers(m)
 	for _, e := range found[:min(len(found), maxMarkers)] {
-		c.Markers = append(c.Markers, shown(e.Name))
+		c.Markers = append(c.Markers, safetext.Shown(e.Name))
 	}
-	for _, hook := range []Hook{HookAdmit, HookMerge, HookFilter, HookConnect} {
-		if e := m.Export(hooks[string(hook)]); e != nil && e.Kind == module.KindFunction {
+	for _, hook := range []abi.Hook{abi.HookAdmit, abi.HookMerge, abi.HookFilter, abi.HookConnect} {
+		if e := m.Export(abi.Exports[string(hook)]); e != nil && e.Kind == module.KindFunction {
 			c.Hooks = append(c.Hooks, string(hook))
 		}
 	}

@@ -9,8 +9,10 @@ import (
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/experimental"
 
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 	"github.com/wardlet/wardlet/core/policy/wasm/memory"
 	"github.com/wardlet/wardlet/core/policy/wasm/meter"
+	"github.com/wardlet/wardlet/core/policy/wasm/safetext"
 )
 
 // pageSize is a page of linear memory, in bytes.
@@ -24,7 +26,7 @@ type instance struct {
 	linear  *memory.Linear
 	globals []api.MutableGlobal
 	hooks   hookFunctions
-	tank    tank
+	budget budget
 	// calm is how many calls in a row needed few new pages, see judge.
 	calm int
 	// tenant is the tenant of the pod that the last call was about, empty for the
@@ -47,14 +49,14 @@ func (p *Plugin) make(ctx context.Context) (_ *instance, err error) {
 	begun := time.Now()
 	linear, err := memory.NewLinear(uint64(p.memoryPages) * pageSize)
 	if err != nil {
-		return nil, failf(HostError, "%w", err)
+		return nil, abi.Failf(abi.HostError, "%w", err)
 	}
 	i := &instance{plugin: p, linear: linear}
-	i.module, err = p.engine.runtime.InstantiateModule(experimental.WithMemoryAllocator(ctx, allocator{linear, &i.tank.stay}),
+	i.module, err = p.engine.runtime.InstantiateModule(experimental.WithMemoryAllocator(ctx, allocator{linear, &i.budget.stay}),
 		p.code.Module(), wazero.NewModuleConfig().WithName("").WithStartFunctions())
 	if err != nil {
 		linear.Free() // wazero does not free it
-		return nil, failf(Trap, "the module cannot be instantiated: %s", shown(err.Error()))
+		return nil, abi.Failf(abi.Trap, "the module cannot be instantiated: %s", safetext.Shown(err.Error()))
 	}
 	i.memory, i.hooks = i.module.Memory(), findHooks(i.module)
 	i.ctx = guestContext{context.Background(), i}
@@ -63,12 +65,12 @@ func (p *Plugin) make(ctx context.Context) (_ *instance, err error) {
 			i.close()
 		}
 	}()
-	i.tank.billed = p.longest == tenantSlice
-	i.tank.slice, i.tank.most, i.tank.linear, i.tank.stay.in = leastSlice, leastSlice, linear, p.engine.stays
-	if i.tank.fuel, err = global(i.module, meter.Fuel); err != nil {
+	i.budget.billed = p.longest == tenantSlice
+	i.budget.slice, i.budget.most, i.budget.linear, i.budget.stay.in = leastSlice, leastSlice, linear, p.engine.stays
+	if i.budget.fuel, err = global(i.module, meter.Fuel); err != nil {
 		return nil, err
 	}
-	if i.tank.stack, err = global(i.module, meter.Stack); err != nil {
+	if i.budget.stack, err = global(i.module, meter.Stack); err != nil {
 		return nil, err
 	}
 	for _, name := range p.globals {
@@ -96,7 +98,7 @@ func (p *Plugin) first(ctx context.Context) (_ *instance, err error) {
 		}
 	}()
 	i.linear.Populate()
-	i.tank.most = mostSlice
+	i.budget.most = mostSlice
 	i.call.now = startTime
 	i.begin(ctx)
 	defer i.call.forget()
@@ -115,13 +117,13 @@ func (i *instance) initialise(ctx context.Context) error {
 	if status, err := i.enter(ctx, "wardlet_validate_settings"); err != nil {
 		return err
 	} else if status != 0 {
-		return failf(PluginError, "wardlet_validate_settings refuses the settings%s", i.call.why(status))
+		return abi.Failf(abi.PluginError, "wardlet_validate_settings refuses the settings%s", i.call.why(status))
 	}
 	i.call.declared = &i.plugin.image.wants
 	if status, err := i.enter(ctx, "wardlet_init"); err != nil {
 		return err
 	} else if status != 0 {
-		return failf(PluginError, "wardlet_init refuses%s", i.call.why(status))
+		return abi.Failf(abi.PluginError, "wardlet_init refuses%s", i.call.why(status))
 	}
 	i.call.declared = nil
 	return i.findInput(ctx)
@@ -157,10 +159,10 @@ func (i *instance) enter(ctx context.Context, name string) (int32, error) {
 		return 0, nil
 	}
 	err := i.run(ctx, f, initFuel)
-	i.plugin.loadFuel += min(i.tank.used(), i.tank.full)
+	i.plugin.loadFuel += min(i.budget.used(), i.budget.full)
 	if err != nil {
-		if failure, ok := err.(*Failure); ok { //nolint:errorlint // its own, not one behind it
-			err = &Failure{Code: failure.Code, Err: fmt.Errorf("%s: %w", name, failure.Err)}
+		if failure, ok := err.(*abi.Failure); ok { //nolint:errorlint // its own, not one behind it
+			err = &abi.Failure{Code: failure.Code, Err: fmt.Errorf("%s: %w", name, failure.Err)}
 		}
 		return 0, err
 	}
@@ -171,30 +173,30 @@ func (i *instance) enter(ctx context.Context, name string) (int32, error) {
 // *Failure, or the cause of ctx.
 func (i *instance) run(ctx context.Context, f api.Function, fuel int64) error {
 	i.stack[0] = 0
-	i.tank.fill(ctx, fuel)
-	end := i.tank.stay.call()
+	i.budget.fill(ctx, fuel)
+	end := i.budget.stay.call()
 	err := f.CallWithStack(&i.ctx, i.stack[:])
 	end()
 	switch {
-	case err == nil && i.tank.used() > i.tank.full:
-		failure := i.tank.exhausted()
-		failure.Fuel = i.tank.full
+	case err == nil && i.budget.used() > i.budget.full:
+		failure := i.budget.exhausted()
+		failure.Fuel = i.budget.full
 		return failure
 	case err == nil:
 		return nil
 	}
-	i.tank.stack.Set(meter.StackBudget) // calls that were cut off did not return their stack
+	i.budget.stack.Set(meter.StackBudget) // calls that were cut off did not return their stack
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	i.call.flush(i.plugin.log, i.tenant)
 	failure := failureOf(err, i.memory.Size() >= i.plugin.memoryPages*pageSize, i.call.complaint)
-	failure.Fuel = min(i.tank.used(), i.tank.full)
-	if failure.Code == FuelExhausted {
-		failure.Fuel = i.tank.full // at which instruction of a block it stopped is chance
+	failure.Fuel = min(i.budget.used(), i.budget.full)
+	if failure.Code == abi.FuelExhausted {
+		failure.Fuel = i.budget.full // at which instruction of a block it stopped is chance
 	}
-	if failure.Code == HostError {
-		i.plugin.log.logger.ErrorContext(ctx, "the host failed in a call of a plugin", "error", err)
+	if failure.Code == abi.HostError {
+		i.plugin.log.Logger.ErrorContext(ctx, "the host failed in a call of a plugin", "error", err)
 	}
 	return failure
 }
@@ -217,7 +219,7 @@ func (i *instance) reset() bool {
 	i.restoreGlobals()
 	restored, err := i.linear.Restore()
 	if err != nil {
-		i.plugin.log.logger.Error("the memory of a plugin cannot be put back; it starts anew", "error", err)
+		i.plugin.log.Logger.Error("the memory of a plugin cannot be put back; it starts anew", "error", err)
 		return false
 	}
 	i.judge(restored)
@@ -227,6 +229,99 @@ func (i *instance) reset() bool {
 
 func (i *instance) close() {
 	if err := i.module.Close(context.Background()); err != nil {
-		i.plugin.log.logger.Error("an instance of a plugin cannot be closed", "error", err)
+		i.plugin.log.Logger.Error("an instance of a plugin cannot be closed", "error", err)
 	}
+}
+
+// image is the state of a plugin after its initialisation: every instance begins
+// with it and is reset to it.
+type image struct {
+	// snapshot is the linear memory, nil if it has no pages. pages is its number of
+	// pages.
+	snapshot *memory.Snapshot
+	pages    uint32
+	// globals are the values of the module's own mutable globals.
+	globals []uint64
+	// wants is what the guest declared. input is the address of the area to which
+	// the host writes the record. capacity is how many bytes of record fit into
+	// that area.
+	wants    abi.Projection
+	input    uint32
+	capacity uint32
+	hasInput bool
+}
+
+// capture makes the image from an instance that has initialised itself.
+func (i *instance) capture() error {
+	img := &i.plugin.image
+	img.pages = i.memory.Size() / pageSize
+	for _, g := range i.globals {
+		img.globals = append(img.globals, g.Get())
+	}
+	var err error
+	if img.snapshot, err = i.linear.Capture(); err != nil {
+		return abi.Failf(abi.HostError, "remember the plugin's memory: %w", err)
+	}
+	i.doubt()
+	return nil
+}
+
+// adopt sets an instance to the state of the image, without running any of its
+// code.
+func (i *instance) adopt(img *image) error {
+	if has := i.memory.Size() / pageSize; has < img.pages {
+		if _, ok := i.memory.Grow(img.pages - has); !ok {
+			return abi.Failf(abi.HostError, "the memory cannot grow to the %d pages it had", img.pages)
+		}
+	}
+	if err := i.linear.Adopt(img.snapshot); err != nil {
+		return abi.Failf(abi.HostError, "map the plugin's memory: %w", err)
+	}
+	i.restoreGlobals()
+	return nil
+}
+
+func (i *instance) restoreGlobals() {
+	for n, g := range i.globals {
+		g.Set(i.plugin.image.globals[n])
+	}
+}
+
+// release frees the snapshot.
+func (img *image) release() {
+	if img.snapshot != nil {
+		img.snapshot.Release()
+	}
+}
+
+// findInput asks the guest for the address of its input area.
+func (i *instance) findInput(ctx context.Context) error {
+	const header = 8
+	img := &i.plugin.image
+	if i.module.ExportedFunction("wardlet_input") == nil {
+		if img.wants.InRecord() > 0 {
+			return abi.Failf(abi.AbiMismatch, "the plugin declares paths, but exports no function wardlet_input")
+		}
+		return nil
+	}
+	address, err := i.enter(ctx, "wardlet_input")
+	if err != nil {
+		return err
+	}
+	img.input, img.hasInput = uint32(address), true
+	capacity, ok := i.memory.ReadUint32Le(img.input)
+	img.capacity = capacity
+	if end := uint64(img.input) + header + uint64(capacity); !ok || end > uint64(i.memory.Size()) {
+		return abi.Failf(abi.BadOutput, "wardlet_input names an area of %d bytes at %#x, the memory has %d", capacity, img.input, i.memory.Size())
+	}
+	return nil
+}
+
+// global returns a mutable global that the module exports.
+func global(m api.Module, name string) (api.MutableGlobal, error) {
+	g, ok := m.ExportedGlobal(name).(api.MutableGlobal)
+	if !ok {
+		return nil, abi.Failf(abi.HostError, "global %s cannot be reached", name)
+	}
+	return g, nil
 }

@@ -6,8 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
+	"github.com/wardlet/wardlet/core/policy/wasm/accepted"
 	"github.com/wardlet/wardlet/core/policy/wasm/compile"
+	"github.com/wardlet/wardlet/core/policy/wasm/meter"
+	"github.com/wardlet/wardlet/core/policy/wasm/module"
+	"github.com/wardlet/wardlet/core/policy/wasm/pluginlog"
+	"github.com/wardlet/wardlet/core/policy/wasm/safetext"
 )
 
 // Options are the settings of a policy for its plugin.
@@ -64,11 +71,11 @@ func (e *Engine) Load(ctx context.Context, binary []byte, o Options) (_ *Plugin,
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	may, err := readCapabilities(o.Capabilities)
+	may, err := abi.ReadCapabilities(o.Capabilities)
 	if err != nil {
 		return nil, err
 	}
-	settings, err := checkedSettings(o.Settings)
+	settings, err := abi.CheckSettings(o.Settings)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +87,7 @@ func (e *Engine) Load(ctx context.Context, binary []byte, o Options) (_ *Plugin,
 		return nil, err
 	}
 	p := &Plugin{
-		engine: e, name: o.Policy, node: o.Node, settings: settings, log: newPluginLog(e.log, o.Policy, e.shares),
+		engine: e, name: o.Policy, node: o.Node, settings: settings, log: pluginlog.New(e.log, o.Policy, e.shares),
 		memoryPages: o.MemoryPages, fuel: o.Fuel, outputBytes: o.OutputBytes, globals: a.Globals,
 		seed: seed(sum, settings), may: may, pool: newPool(mostInstances()),
 		storms: e.storms.count(sum, o.Tenant), longest: longestSlice(o.Tenant),
@@ -107,8 +114,8 @@ func (p *Plugin) LoadFuel() int64 { return p.loadFuel }
 // failed adds the fuel of the initialisation to the error for which a plugin was
 // not loaded.
 func (p *Plugin) failed(err error) error {
-	if failure, ok := errors.AsType[*Failure](err); ok {
-		return &Failure{Code: failure.Code, Err: failure.Err, Fuel: p.loadFuel}
+	if failure, ok := errors.AsType[*abi.Failure](err); ok {
+		return &abi.Failure{Code: failure.Code, Err: failure.Err, Fuel: p.loadFuel}
 	}
 	return err
 }
@@ -123,7 +130,7 @@ func (e *Engine) Forget(ctx context.Context, binary []byte, o Options) (err erro
 	}()
 	defer startCost(ctx, nil)()
 	_, source, err := e.accept(ctx, binary, sha256.Sum256(binary), &o)
-	if _, refused := errors.AsType[*Failure](err); refused {
+	if _, refused := errors.AsType[*abi.Failure](err); refused {
 		return nil // it was never compiled
 	}
 	if err != nil {
@@ -139,7 +146,7 @@ var ErrNotCompiled = errors.New("the module is not compiled")
 // uncompiled returns the error for a module for which there is no code.
 func uncompiled(err error) error {
 	if refused, ok := errors.AsType[*compile.Refused](err); ok {
-		return &Failure{Code: AbiMismatch, Err: fmt.Errorf("the module does not compile: %s", shown(refused.Error()))}
+		return &abi.Failure{Code: abi.AbiMismatch, Err: fmt.Errorf("the module does not compile: %s", safetext.Shown(refused.Error()))}
 	}
 	return fmt.Errorf("%w: %w", ErrNotCompiled, err)
 }
@@ -153,7 +160,61 @@ const MaxPaused = 8
 func mostInstances() int { return runtime.GOMAXPROCS(0) + MaxPaused }
 
 // seed returns the seed of a plugin's random numbers.
-func seed(module [sha256.Size]byte, s settings) [sha256.Size]byte {
-	table := s.digest()
+func seed(module [sha256.Size]byte, s abi.Settings) [sha256.Size]byte {
+	table := s.Digest()
 	return sha256.Sum256(append(module[:], table[:]...))
+}
+
+// serves reports whether a policy with these options may use the module: it has the
+// policy's hooks, and its memory is not too large.
+func serves(a *accepted.Module, o *Options) bool {
+	missing := func(hook string) bool { return !slices.Contains(a.Hooks, hook) }
+	return !slices.ContainsFunc(o.Hooks, missing) && a.Pages <= uint64(o.MemoryPages)
+}
+
+// accept verifies a module, unless this program did so before, and returns its
+// description and the source to compile. A module that was verified before is
+// rewritten only when the source is read.
+func (e *Engine) accept(ctx context.Context, binary []byte, sum [sha256.Size]byte, o *Options) (*accepted.Module, compile.Source, error) {
+	if a := e.accepted.Load(sum); a != nil && serves(a, o) {
+		return a, compile.Source{Digest: a.Metered, Module: func() ([]byte, error) {
+			_, metered, err := e.rewrite(ctx, binary, sum, o)
+			return metered, err
+		}}, nil
+	}
+	a, metered, err := e.rewrite(ctx, binary, sum, o)
+	return a, compile.Whole(metered), err
+}
+
+// rewrite verifies and rewrites a module, and stores its description. The error is
+// a *Failure, or the cause of ctx.
+func (e *Engine) rewrite(ctx context.Context, binary []byte, sum [sha256.Size]byte, o *Options) (*accepted.Module, []byte, error) {
+	m, err := verified(ctx, binary, e.caps, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := meter.Rewrite(ctx, m, e.caps.Metered)
+	if ctx.Err() != nil {
+		return nil, nil, context.Cause(ctx)
+	}
+	if err != nil {
+		return nil, nil, &abi.Failure{Code: abi.AbiMismatch, Err: err}
+	}
+	a := acceptedOf(m, r)
+	e.accepted.Store(sum, a)
+	return a, r.Binary, nil
+}
+
+func acceptedOf(m *module.Module, r *meter.Rewritten) *accepted.Module {
+	a := &accepted.Module{
+		Metered: sha256.Sum256(r.Binary), Globals: r.Globals,
+		Hooks: []string{}, Pages: m.Memories[m.Export("memory").Index].Min,
+	}
+	for hook, name := range abi.Exports {
+		if m.Export(name) != nil {
+			a.Hooks = append(a.Hooks, hook)
+		}
+	}
+	slices.Sort(a.Hooks)
+	return a
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
@@ -48,7 +49,7 @@ func TestAFailedLoadSaysWhatItTook(t *testing.T) {
 	} {
 		e, _ := testEngine(t)
 		_, err := e.Load(t.Context(), tc.module, testOptions())
-		failure, ok := errors.AsType[*Failure](err)
+		failure, ok := errors.AsType[*abi.Failure](err)
 		if !ok || failure.Fuel < tc.least || failure.Fuel > tc.most {
 			t.Errorf("%s: %+v, want fuel from %d to %d", name, failure, tc.least, tc.most)
 		}

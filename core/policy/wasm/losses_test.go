@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wardlet/wardlet/core/policy/wasm/abi/abitest"
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
@@ -26,7 +27,7 @@ func breaking(l *pool, now *time.Time, tenants int, lasting time.Duration) (brok
 func TestTenantsThatBreakInstancesShareTenASecond(t *testing.T) {
 	t.Parallel()
 	for _, tenants := range []int{1, 2, 3, 10, 64, 256} {
-		now := testTime
+		now := abitest.Time
 		l := newPool(1)
 		l.now = func() time.Time { return now }
 		breaking(&l, &now, tenants, time.Minute) // after this the pool knows all tenants
@@ -53,7 +54,7 @@ func TestTenantsThatBreakInstancesShareTenASecond(t *testing.T) {
 
 func TestATenantThatBrokeNothingLatelyDoesNotWait(t *testing.T) {
 	t.Parallel()
-	now := testTime
+	now := abitest.Time
 	l := newPool(1)
 	l.now = func() time.Time { return now }
 	breaking(&l, &now, 100, 15*time.Second)
@@ -78,13 +79,13 @@ func TestAPluginThatAllTenantsTrapIsMadeAnewTenTimesASecond(t *testing.T) {
 	t.Parallel()
 	const tenants = 32
 	p, _ := load(t, w.Trapping())
-	now := testTime
+	now := abitest.Time
 	p.pool.now = func() time.Time { return now }
 	rebuilt := 0
 	const lasting = 30
 	for range lasting {
 		for n := range tenants {
-			q := question(testPod())
+			q := question(abitest.Pod())
 			q.Tenant = strconv.Itoa(n)
 			_, _ = p.Admit(t.Context(), q)
 			if p.pool.made == 0 {

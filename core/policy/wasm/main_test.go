@@ -10,13 +10,12 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi/abitest"
 	"github.com/wardlet/wardlet/core/policy/wasm/compile"
 )
-
-var testTime = time.Date(2026, time.November, 21, 12, 0, 0, 0, time.UTC)
 
 // testLog is a logger's output that may be read while it is written.
 type testLog struct {
@@ -44,6 +43,9 @@ func (l *testLog) logger(level slog.Level) *slog.Logger {
 		return a
 	}}))
 }
+
+// headerBytes is the size of the header of a value: u8 type and u32 length.
+const headerBytes = 5
 
 func testEngine(tb testing.TB) (*Engine, *testLog) {
 	tb.Helper()
@@ -92,23 +94,15 @@ func load(tb testing.TB, binary []byte, change ...func(*Options)) (*Plugin, *tes
 	return p, log
 }
 
-func question(p *v1.Pod) *Request {
-	return &Request{Time: testTime, Question: &api.Question{
+func question(p *v1.Pod) *abi.Request {
+	return &abi.Request{Time: abitest.Time, Question: &api.Question{
 		Op: api.Add, Pod: p, Origin: api.Origin{Source: "manifests", Document: "/m/web.yaml#0"},
 	}}
 }
 
-func testPod(images ...string) *v1.Pod {
-	p := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "default", Labels: map[string]string{"app": "web"}}}
-	for _, image := range images {
-		p.Spec.Containers = append(p.Spec.Containers, v1.Container{Name: "c", Image: image})
-	}
-	return p
-}
-
 func admit(tb testing.TB, p *Plugin, images ...string) Result {
 	tb.Helper()
-	result, err := p.Admit(tb.Context(), question(testPod(images...)))
+	result, err := p.Admit(tb.Context(), question(abitest.Pod(images...)))
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -117,13 +111,13 @@ func admit(tb testing.TB, p *Plugin, images ...string) Result {
 }
 
 // admitFailure makes a call that must fail, and returns the failure.
-func admitFailure(tb testing.TB, p *Plugin, images ...string) *Failure {
+func admitFailure(tb testing.TB, p *Plugin, images ...string) *abi.Failure {
 	tb.Helper()
-	result, err := p.Admit(context.Background(), question(testPod(images...)))
+	result, err := p.Admit(context.Background(), question(abitest.Pod(images...)))
 	if err == nil {
 		tb.Fatalf("answered %+v, want a failure", result)
 	}
-	failure, ok := errors.AsType[*Failure](err)
+	failure, ok := errors.AsType[*abi.Failure](err)
 	if !ok {
 		tb.Fatalf("error %v of type %T, want a *Failure", err, err)
 	}
@@ -134,11 +128,11 @@ func admitFailure(tb testing.TB, p *Plugin, images ...string) *Failure {
 // restored.
 func memoryAfterAdmit(t *testing.T, p *Plugin, address, length uint32) []byte {
 	t.Helper()
-	return memoryAfter(t, p, HookAdmit, question(testPod()), nil, address, length)
+	return memoryAfter(t, p, abi.HookAdmit, question(abitest.Pod()), nil, address, length)
 }
 
 // memoryAfter is memoryAfterAdmit for any question.
-func memoryAfter(t *testing.T, p *Plugin, hook Hook, r *Request, m *MergeRequest, address, length uint32) []byte {
+func memoryAfter(t *testing.T, p *Plugin, hook abi.Hook, r *abi.Request, m *abi.MergeRequest, address, length uint32) []byte {
 	t.Helper()
 	i, err := p.take(t.Context())
 	if err != nil {

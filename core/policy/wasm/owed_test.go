@@ -3,6 +3,7 @@ package wasm
 import (
 	"testing"
 
+	"github.com/wardlet/wardlet/core/policy/wasm/abi/abitest"
 	"github.com/wardlet/wardlet/core/policy/wasm/memory"
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
@@ -36,10 +37,10 @@ func loadOf(t *testing.T, owner string, module []byte) *Plugin {
 func beside(t *testing.T, p *Plugin, tenant string) int64 {
 	t.Helper()
 	i := append(p.pool.clean, p.pool.used...)[0]
-	q := question(testPod())
+	q := question(abitest.Pod())
 	q.Tenant = tenant
 	result, _ := p.Admit(t.Context(), q)
-	return result.Extra - i.tank.extra()
+	return result.Extra - i.budget.extra()
 }
 
 // assertCosts checks that a call costs what restoring this many pages costs, within a tenth:
@@ -90,28 +91,28 @@ func TestNobodyElsePaysForATenantsPages(t *testing.T) {
 	assertCosts(t, "the next about its own", beside(t, p, "red"), pages-calm, freshFuel)
 }
 
-func TestRehearsalsOweNothingAndPayNothing(t *testing.T) {
+func TestDryRun_owesNothingAndPaysNothing(t *testing.T) {
 	t.Parallel()
 	p := loadOf(t, "red", storing(2<<20, w.I32Const(0)))
-	q := question(testPod())
+	q := question(abitest.Pod())
 	q.Tenant = "red"
 	for range 2 {
-		if _, err := p.Admit(Rehearse(t.Context()), q); err != nil {
+		if _, err := p.Admit(DryRun(t.Context()), q); err != nil {
 			t.Fatal(err)
 		}
 		p.Settle(t.Context())
 	}
 	if n := len(p.pool.owed); n != 0 {
-		t.Errorf("after rehearsals %d tenants owe something", n)
+		t.Errorf("after dry runs %d tenants owe something", n)
 	}
 	beside(t, p, "red")
 	p.Settle(t.Context())
 	owed := p.pool.owed["red"]
-	if _, err := p.Admit(Rehearse(t.Context()), q); err != nil {
+	if _, err := p.Admit(DryRun(t.Context()), q); err != nil {
 		t.Fatal(err)
 	}
 	if owed == 0 || p.pool.owed["red"] != owed {
-		t.Errorf("it owed %d, after a rehearsal %d", owed, p.pool.owed["red"])
+		t.Errorf("it owed %d, after a dry run %d", owed, p.pool.owed["red"])
 	}
 }
 

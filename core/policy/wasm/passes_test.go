@@ -105,7 +105,7 @@ func TestLoad_verifyingEndsWithItsOwner(t *testing.T) {
 	if _, err := e.Load(ctx, binary, testOptions()); !errors.Is(err, gone) {
 		t.Errorf("error %v", err)
 	}
-	if e.accepted.load(sha256.Sum256(binary)) != nil {
+	if e.accepted.Load(sha256.Sum256(binary)) != nil {
 		t.Error("it was verified and metered all the same")
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi/abitest"
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
@@ -61,11 +63,11 @@ func answerTo(t *testing.T, p *Plugin, hook string) (err error) {
 	t.Helper()
 	switch hook {
 	case "admit":
-		_, err = p.Admit(t.Context(), question(testPod()))
+		_, err = p.Admit(t.Context(), question(abitest.Pod()))
 	case "merge":
 		_, err = p.Merge(t.Context(), testMerge())
 	default:
-		_, err = p.Filter(t.Context(), question(testPod()))
+		_, err = p.Filter(t.Context(), question(abitest.Pod()))
 	}
 	return err
 }
@@ -94,7 +96,7 @@ func TestPatchesCountWhereSomethingGoesOn(t *testing.T) {
 		}
 	}
 	p, _ := load(t, w.Patching(0, patch))
-	if _, err := p.Filter(t.Context(), question(testPod())); err != nil { // this hook takes no patch
+	if _, err := p.Filter(t.Context(), question(abitest.Pod())); err != nil { // this hook takes no patch
 		t.Error(err)
 	}
 	p, _ = load(t, w.Patching(0, " []"))
@@ -131,7 +133,7 @@ func TestPatchesCountTowardsTheOutput(t *testing.T) {
 		}
 	}
 	p, _ = load(t, m.Bytes(), func(o *Options) { o.OutputBytes = 2*len(patch) - 1 })
-	if got := admitFailure(t, p); got.Code != BadOutput {
+	if got := admitFailure(t, p); got.Code != abi.BadOutput {
 		t.Error(got)
 	}
 	e, _ := testEngine(t)

@@ -3,7 +3,10 @@ package wasm
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 )
 
 // warmInstances is how many instances a plugin keeps even if they are not used.
@@ -12,9 +15,9 @@ const warmInstances = 1
 // ErrNotReady is the error if the plugin gets no instance for the call, because
 // calls about pods of the same tenant broke too many instances. It is no verdict:
 // the caller may ask again.
-var ErrNotReady = failf(NotReady, "the plugin broke its instances on pods of the same tenant, and is given no more than 10 new ones a second for all tenants with such pods: ask again later")
+var ErrNotReady = abi.Failf(abi.NotReady, "the plugin broke its instances on pods of the same tenant, and is given no more than 10 new ones a second for all tenants with such pods: ask again later")
 
-var errClosed = failf(HostError, "the plugin is closed")
+var errClosed = abi.Failf(abi.HostError, "the plugin is closed")
 
 // pool holds the instances of a plugin.
 type pool struct {
@@ -195,7 +198,7 @@ func (p *Plugin) Settle(ctx context.Context) {
 		l.mu.Lock()
 		if err != nil {
 			l.made--
-			p.log.logger.ErrorContext(ctx, "no instance of the plugin can be made", "error", err)
+			p.log.Logger.ErrorContext(ctx, "no instance of the plugin can be made", "error", err)
 			return
 		}
 		l.clean = append(l.clean, i)
@@ -226,4 +229,33 @@ func (l *pool) drain() {
 		}
 		l.freed.Wait()
 	}
+}
+
+const (
+	// fuelPerMicrosecond is the fuel for a microsecond of the host's time: 0.5 ns a
+	// unit.
+	fuelPerMicrosecond = 2000
+	// Replacing an instance is charged at least leastRebuild, because a clock may
+	// stand still, and at most mostRebuild, because a busy machine takes longer.
+	leastRebuild = 100 * time.Microsecond
+	mostRebuild  = 20 * time.Millisecond
+)
+
+// rebuilding is the shortest time that making an instance of a plugin took so far.
+type rebuilding struct{ least atomic.Int64 }
+
+// took records how long making an instance took.
+func (r *rebuilding) took(d time.Duration) {
+	for {
+		least := r.least.Load()
+		if least != 0 && least <= int64(d) || r.least.CompareAndSwap(least, int64(d)) {
+			return
+		}
+	}
+}
+
+// fuel returns what a call is charged if its instance is thrown away.
+func (r *rebuilding) fuel() int64 {
+	d := min(max(time.Duration(r.least.Load()), leastRebuild), mostRebuild)
+	return d.Nanoseconds() * fuelPerMicrosecond / 1000
 }

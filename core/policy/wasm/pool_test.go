@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi/abitest"
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
@@ -70,7 +71,7 @@ func TestCallsWaitForAnInstance(t *testing.T) {
 	var waiting sync.WaitGroup
 	for range 8 {
 		waiting.Go(func() {
-			if _, err := p.Admit(t.Context(), question(testPod())); err != nil {
+			if _, err := p.Admit(t.Context(), question(abitest.Pod())); err != nil {
 				t.Error(err)
 			}
 		})
@@ -87,10 +88,10 @@ func TestInstancesThatBrokeAreMadeAnewTenTimesASecond(t *testing.T) {
 	t.Parallel()
 	for name, module := range map[string][]byte{"by a trap": w.Trapping(), "by growing": growingByOne()} {
 		p, _ := load(t, module)
-		now := testTime
+		now := abitest.Time
 		p.pool.now = func() time.Time { return now }
 		ask := func() error {
-			_, err := p.Admit(t.Context(), question(testPod()))
+			_, err := p.Admit(t.Context(), question(abitest.Pod()))
 			p.Settle(t.Context())
 			return err
 		}
@@ -113,9 +114,9 @@ func TestInstancesThatOneTenantsPodsBreakAreNotMissedByOthers(t *testing.T) {
 	t.Parallel()
 	for name, module := range map[string][]byte{"by a trap": w.Trapping(), "by growing": growingByOne()} {
 		p, _ := load(t, module)
-		p.pool.now = func() time.Time { return testTime }
+		p.pool.now = func() time.Time { return abitest.Time }
 		ask := func(tenant string) error {
-			q := question(testPod())
+			q := question(abitest.Pod())
 			q.Tenant = tenant
 			_, err := p.Admit(t.Context(), q)
 			return err
@@ -186,7 +187,7 @@ func TestClosingWaitsForTheCallsUnderWay(t *testing.T) {
 	if err := <-closed; err != nil {
 		t.Error(err)
 	}
-	if _, err := p.Admit(t.Context(), question(testPod())); !errors.Is(err, errClosed) {
+	if _, err := p.Admit(t.Context(), question(abitest.Pod())); !errors.Is(err, errClosed) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -204,7 +205,7 @@ func TestWaitingForAnInstanceEndsWithTheContext(t *testing.T) {
 	ctx, end := context.WithCancelCause(t.Context())
 	done := make(chan error, 1)
 	go func() {
-		_, err := p.Admit(ctx, question(testPod()))
+		_, err := p.Admit(ctx, question(abitest.Pod()))
 		done <- err
 	}()
 	end(errEnough)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/wardlet/wardlet/core/policy/wasm/abi/abitest"
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
@@ -32,7 +33,7 @@ func TestWhatAPluginGotIsKnown(t *testing.T) {
 			m.Admit(test.does(m), w.I32Const(0))
 			p, _ := load(t, m.Bytes())
 			for range 2 { // the second call must return the same
-				result, _ := p.Admit(t.Context(), question(fullPod()))
+				result, _ := p.Admit(t.Context(), question(abitest.FullPod()))
 				if diff := cmp.Diff(test.want, result.Reads); diff != "" {
 					t.Errorf("reads (-want +got):\n%s", diff)
 				}

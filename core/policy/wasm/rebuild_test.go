@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wardlet/wardlet/core/policy/wasm/abi/abitest"
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
@@ -23,7 +24,7 @@ func TestACallPaysForTheInstanceThatItBreaks(t *testing.T) {
 		p, _ := load(t, test.module, func(o *Options) { o.Fuel = 1000 })
 		p.rebuilding.least.Store(int64(10 * time.Millisecond))
 		const price = 10_000 * fuelPerMicrosecond
-		result, _ := p.Admit(t.Context(), question(testPod()))
+		result, _ := p.Admit(t.Context(), question(abitest.Pod()))
 		if pays := result.Extra >= price; pays != test.pays || result.Extra > price*3/2 {
 			t.Errorf("%s costs %d beside its fuel", name, result.Extra)
 		}
@@ -62,7 +63,7 @@ func TestPool_laterInstancesArePaidFor(t *testing.T) {
 			}
 		}
 		for n, want := range []bool{test.pays, false} { // the second instance is made by the first call and reused by the second
-			result, err := p.Admit(t.Context(), question(testPod()))
+			result, err := p.Admit(t.Context(), question(abitest.Pod()))
 			if pays := result.Extra > 100_000; err != nil || pays != want {
 				t.Errorf("%s, call %d: costs %d beside its fuel, want much: %t; %v", name, n, result.Extra, want, err)
 			}

@@ -12,6 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi/abitest"
 	"github.com/wardlet/wardlet/core/policy/wasm/memory"
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
@@ -110,8 +112,8 @@ func TestAPluginThatNobodyAsksHoldsNoWrittenPages(t *testing.T) {
 		if own, err := i.linear.Private(); err == nil && i.linear.Method() == memory.Scan && own != 0 {
 			t.Errorf("settled %t: it holds %d bytes of its own", settled, own)
 		}
-		if i.tank.slice != leastSlice {
-			t.Errorf("a slice of %d fuel, though each page is a fault now", i.tank.slice)
+		if i.budget.slice != leastSlice {
+			t.Errorf("a slice of %d fuel, though each page is a fault now", i.budget.slice)
 		}
 	}
 	if got := admit(t, p); got.Answer != api.Allow {
@@ -124,15 +126,15 @@ func TestWhatRestsOnIsLeftAlone(t *testing.T) {
 	p, d := resting(t, w.Answering(0, "", ""))
 	p.rest(d)
 	i := p.pool.clean[0]
-	i.tank.slice = 12345
+	i.budget.slice = 12345
 	p.rest(d)
-	if i.tank.slice != 12345 {
+	if i.budget.slice != 12345 {
 		t.Error("it is trimmed again though nobody asked")
 	}
 	d.ended(1)
 	p.rest(d)
 	p.rest(d)
-	if i.tank.slice != leastSlice {
+	if i.budget.slice != leastSlice {
 		t.Error("it is not trimmed after it was asked")
 	}
 }
@@ -162,7 +164,7 @@ func TestRestingBesideCallsAndClosingLosesNothing(t *testing.T) {
 	for range 4 {
 		asking.Go(func() {
 			for range 200 {
-				got, err := p.Admit(t.Context(), question(testPod()))
+				got, err := p.Admit(t.Context(), question(abitest.Pod()))
 				if err != nil || got.Answer != api.Allow {
 					t.Errorf("%+v, %v", got, err)
 				}
@@ -180,7 +182,7 @@ func TestRestingBesideCallsAndClosingLosesNothing(t *testing.T) {
 	if p.pool.made != 0 {
 		t.Errorf("%d instances are left", p.pool.made)
 	}
-	if _, err := p.Admit(t.Context(), question(testPod())); !errors.Is(err, errClosed) {
+	if _, err := p.Admit(t.Context(), question(abitest.Pod())); !errors.Is(err, errClosed) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -236,9 +238,9 @@ func TestAnInstanceIsOnlyCleanWhenItsMemoryIs(t *testing.T) {
 	p.give(both[0], true)
 	p.Settle(t.Context())
 	used := both[1]
-	used.put(HookAdmit, question(testPod()), nil)
+	used.put(abi.HookAdmit, question(abitest.Pod()), nil)
 	used.begin(t.Context())
-	if err := used.run(t.Context(), used.hooks.of(HookAdmit), p.fuel); err != nil {
+	if err := used.run(t.Context(), used.hooks.of(abi.HookAdmit), p.fuel); err != nil {
 		t.Fatal(err)
 	}
 	used.call.forget()
@@ -253,7 +255,7 @@ func TestAnInstanceIsOnlyCleanWhenItsMemoryIs(t *testing.T) {
 	both[0].module = stubborn{both[0].module, func() {
 		closed = true
 		p.pool.made++
-		if result, err := p.Admit(t.Context(), question(testPod())); err != nil || result.Answer != api.Allow {
+		if result, err := p.Admit(t.Context(), question(abitest.Pod())); err != nil || result.Answer != api.Allow {
 			t.Errorf("meanwhile a call answers %s, %v", result.Answer, err)
 		}
 	}}

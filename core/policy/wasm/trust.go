@@ -1,6 +1,12 @@
 package wasm
 
-import "github.com/wardlet/wardlet/core/policy/wasm/memory"
+import (
+	"crypto/sha256"
+	"sync"
+	"sync/atomic"
+
+	"github.com/wardlet/wardlet/core/policy/wasm/memory"
+)
 
 // When a guest first touches a page of an instance, a page fault occurs. The kernel
 // takes 0.5 µs for a read and 2 µs for a write, and 20 µs in a virtual machine
@@ -39,31 +45,31 @@ func (i *instance) judge(last memory.Restored) {
 	if last.Fresh > stormBytes {
 		// If memories are reset by Drop, the count includes page faults of others.
 		// It is then a reason to doubt the instance, but not to count a storm.
-		if (i.trusted() || i.tank.cut) && i.linear.Method() != memory.Drop {
+		if (i.trusted() || i.budget.cut) && i.linear.Method() != memory.Drop {
 			i.plugin.storms.Add(1)
 		}
 		i.calm = 0
 		i.doubt()
 		return
 	}
-	i.tank.cut = false
+	i.budget.cut = false
 	if last.Dropped > 0 && i.linear.Method() == memory.Scan {
 		i.dropped()
 	}
 	need := i.plugin.needsCalm()
 	i.calm = min(i.calm, need) + 1
 	if i.calm > need {
-		i.tank.most = i.plugin.longest
+		i.budget.most = i.plugin.longest
 	} else {
 		i.doubt()
 	}
 }
 
 // trusted reports whether the instance may have long slices.
-func (i *instance) trusted() bool { return i.tank.most > leastSlice }
+func (i *instance) trusted() bool { return i.budget.most > leastSlice }
 
 // doubt makes the slices of the next call short.
-func (i *instance) doubt() { i.tank.slice, i.tank.most, i.tank.cut = leastSlice, leastSlice, false }
+func (i *instance) doubt() { i.budget.slice, i.budget.most, i.budget.cut = leastSlice, leastSlice, false }
 
 // dropped is called when the pages of an instance are no longer mapped, so that
 // each will be a page fault again. The instance must then show as many calm calls
@@ -84,10 +90,42 @@ func (p *Plugin) needsCalm() int {
 }
 
 // judgeLost does the work of judge for an instance that is thrown away: it counts a
-// storm if the last call touched too many pages before it trapped. Rehearsals are
+// storm if the last call touched too many pages before it trapped. Dry runs are
 // not counted, because they always get short slices.
 func (i *instance) judgeLost() {
 	if i.tenant != noTenant && i.calm > i.plugin.needsCalm() && i.linear.Method() != memory.Drop && i.linear.Fresh() > stormBytes {
 		i.plugin.storms.Add(1)
 	}
+}
+
+// maxStormCounts is how many modules have a count of storms. Beyond it all counts
+// are dropped.
+const maxStormCounts = 4096
+
+// stormCounts are the storms of the plugins of each module and owner, for the
+// lifetime of the engine, so that a set that is loaded again does not start as
+// trusted. The zero value is ready for use. It is safe for concurrent use.
+type stormCounts struct {
+	mu sync.Mutex
+	of map[stormsOf]*atomic.Int64
+}
+
+type stormsOf struct {
+	module [sha256.Size]byte
+	tenant string
+}
+
+// count returns the count of a module and its owner, empty for the operator.
+func (s *stormCounts) count(module [sha256.Size]byte, tenant string) *atomic.Int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := stormsOf{module, tenant}
+	if one := s.of[key]; one != nil {
+		return one
+	}
+	if s.of == nil || len(s.of) >= maxStormCounts {
+		s.of = map[stormsOf]*atomic.Int64{}
+	}
+	s.of[key] = &atomic.Int64{}
+	return s.of[key]
 }

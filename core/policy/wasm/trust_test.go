@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
@@ -38,7 +39,7 @@ func calls(t *testing.T, p *Plugin, n, from, bytes int) {
 func assertTrusted(t *testing.T, p *Plugin, want bool, when string) {
 	t.Helper()
 	if i := p.pool.clean[0]; i.trusted() != want {
-		t.Errorf("%s: trusted %t, slices of %d up to %d", when, i.trusted(), i.tank.slice, i.tank.most)
+		t.Errorf("%s: trusted %t, slices of %d up to %d", when, i.trusted(), i.budget.slice, i.budget.most)
 	}
 }
 
@@ -69,8 +70,8 @@ func TestATenantsPluginNeverGetsLongSlices(t *testing.T) {
 		admit(t, p)
 		p.Settle(t.Context())
 	}
-	if i := p.pool.clean[0]; i.tank.slice > tenantSlice || i.tank.most > tenantSlice {
-		t.Errorf("it has slices of %d up to %d", i.tank.slice, i.tank.most)
+	if i := p.pool.clean[0]; i.budget.slice > tenantSlice || i.budget.most > tenantSlice {
+		t.Errorf("it has slices of %d up to %d", i.budget.slice, i.budget.most)
 	}
 }
 
@@ -81,8 +82,8 @@ func TestAStormCostsThePluginItsTrust(t *testing.T) {
 	assertTrusted(t, p, true, "after calm calls")
 	calls(t, p, 1, 64<<10, stormBytes+64<<10)
 	assertTrusted(t, p, false, "after a storm")
-	if i := p.pool.clean[0]; i.tank.slice != leastSlice {
-		t.Errorf("a slice of %d after a storm", i.tank.slice)
+	if i := p.pool.clean[0]; i.budget.slice != leastSlice {
+		t.Errorf("a slice of %d after a storm", i.budget.slice)
 	}
 	calls(t, p, calmCalls*stormFactor, 0, 0)
 	assertTrusted(t, p, false, "after calm calls")
@@ -129,13 +130,13 @@ func TestAfterItGrewAnInstanceGetsShortSlices(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	i.tank.slice, i.tank.most = mostSlice, mostSlice
+	i.budget.slice, i.budget.most = mostSlice, mostSlice
 	p.give(i, true)
 	if got := admit(t, p); got.Answer != api.Allow {
 		t.Fatalf("it answers %+v", got)
 	}
-	if i.tank.most != leastSlice || i.tank.slice != leastSlice {
-		t.Errorf("it had slices of %d up to %d after it grew", i.tank.slice, i.tank.most)
+	if i.budget.most != leastSlice || i.budget.slice != leastSlice {
+		t.Errorf("it had slices of %d up to %d after it grew", i.budget.slice, i.budget.most)
 	}
 }
 
@@ -160,9 +161,9 @@ func TestAStormInACallThatEndsTheInstanceCounts(t *testing.T) {
 	}
 }
 
-// TestARehearsalIsNoStorm checks that an instance has short slices in a rehearsal, even if it
+// TestDryRun_isNoStorm checks that an instance has short slices in a dry run, even if it
 // is trusted.
-func TestARehearsalIsNoStorm(t *testing.T) {
+func TestDryRun_isNoStorm(t *testing.T) {
 	t.Parallel()
 	m := w.Plugin()
 	m.Export("_initialize", m.Func(nil, nil, nil, w.I32Const(31), w.MemoryGrow, w.Drop))
@@ -173,7 +174,7 @@ func TestARehearsalIsNoStorm(t *testing.T) {
 			w.LocalGet(0), w.I32Const(4096), w.I32Add, w.LocalSet(0),
 			w.LocalGet(0), w.I32Const(1<<20), w.I32LtU, w.BrIf(0)),
 		w.Unreachable)
-	hooks := []string{string(HookAdmit), string(HookFilter)}
+	hooks := []string{string(abi.HookAdmit), string(abi.HookFilter)}
 	p, _ := load(t, m.Bytes(), func(o *Options) { o.Hooks, o.MemoryPages = hooks, 32 })
 	p.Warm(t.Context(), hooks)
 	if n := p.storms.Load(); n != 0 {

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi/abitest"
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
@@ -17,10 +19,10 @@ func TestACallAsksBetweenSlicesWhetherItIsAnothersTurn(t *testing.T) {
 		"one that is over soon does not": {w.Answering(0, "", ""), false},
 	} {
 		p, _ := load(t, test.module)
-		_, alone := p.Admit(t.Context(), question(testPod()))
+		_, alone := p.Admit(t.Context(), question(abitest.Pod()))
 		var asked []int64
 		turns := WithTurns(t.Context(), func(fuel int64) { asked = append(asked, fuel) })
-		result, err := p.Admit(turns, question(testPod()))
+		result, err := p.Admit(turns, question(abitest.Pod()))
 		if test.asks != (len(asked) > 0) {
 			t.Errorf("%s: it asked %d times", name, len(asked))
 		}
@@ -34,10 +36,10 @@ func TestACallAsksBetweenSlicesWhetherItIsAnothersTurn(t *testing.T) {
 			t.Errorf("%s: it ends with %v, without pauses with %v", name, err, alone)
 		}
 		n := len(asked)
-		if _, _ = p.Admit(t.Context(), question(testPod())); len(asked) != n {
+		if _, _ = p.Admit(t.Context(), question(abitest.Pod())); len(asked) != n {
 			t.Errorf("%s: a later call asks whom an earlier one was to ask", name)
 		}
-		if failure, ok := errors.AsType[*Failure](err); ok && failure.Code != FuelExhausted {
+		if failure, ok := errors.AsType[*abi.Failure](err); ok && failure.Code != abi.FuelExhausted {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 	"github.com/wardlet/wardlet/test/wasmtest"
 )
 
@@ -229,10 +230,10 @@ func TestAFailureHasTheCodeOfItsFirstReason(t *testing.T) {
 		m.Start(0)
 		return m.Bytes()
 	}
-	for want, module := range map[FailureCode][]byte{
-		AbiMismatch: faulty(),
-		HostDenied:  large(wasmtest.Import{Module: "env", Name: "open"}),
-		MemoryLimit: large(),
+	for want, module := range map[abi.FailureCode][]byte{
+		abi.AbiMismatch: faulty(),
+		abi.HostDenied:  large(wasmtest.Import{Module: "env", Name: "open"}),
+		abi.MemoryLimit: large(),
 	} {
 		if got := refusal(t, module); got.Code != want {
 			t.Errorf("want %s: %v", want, got)
@@ -241,13 +242,13 @@ func TestAFailureHasTheCodeOfItsFirstReason(t *testing.T) {
 }
 
 // refusal returns why a module is refused for a policy without hooks and with default limits.
-func refusal(t *testing.T, module []byte) *Failure {
+func refusal(t *testing.T, module []byte) *abi.Failure {
 	t.Helper()
 	e, _ := testEngine(t)
 	o := testOptions()
 	o.Hooks, o.MemoryPages = nil, defaultMemoryPages
 	_, err := e.Load(t.Context(), module, o)
-	failure, ok := errors.AsType[*Failure](err)
+	failure, ok := errors.AsType[*abi.Failure](err)
 	if !ok {
 		t.Fatalf("error %v", err)
 	}

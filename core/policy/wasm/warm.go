@@ -9,6 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
+	"github.com/wardlet/wardlet/core/policy/wasm/pluginlog"
 )
 
 const (
@@ -33,18 +35,18 @@ func (p *Plugin) Warm(ctx context.Context, hooks []string) (fuel int64) {
 
 // warm does the work of Warm, and returns the number of calls, too.
 func (p *Plugin) warm(ctx context.Context, hooks []string) (calls int, fuel int64) {
-	ctx = rehearsal{silent: true}.in(ctx)
+	ctx = pluginlog.Silence(DryRun(ctx))
 	for _, name := range hooks {
 		for n := range warmCalls {
 			if n > 1 && p.pool.trusted() {
 				break
 			}
 			calls++
-			r, m := imaginedQuestion(Hook(name))
+			r, m := imaginedQuestion(abi.Hook(name))
 			var s said
-			err := p.askFor(ctx, "", min(p.fuel, warmFuel), Hook(name), r, m, &s)
+			err := p.askFor(ctx, "", min(p.fuel, warmFuel), abi.Hook(name), r, m, &s)
 			fuel += s.fuel + s.extra
-			if failure, ok := errors.AsType[*Failure](err); ok {
+			if failure, ok := errors.AsType[*abi.Failure](err); ok {
 				fuel += failure.Fuel
 			}
 			survived := p.pool.ready()
@@ -73,22 +75,22 @@ func (l *pool) trusted() bool {
 }
 
 // imaginedQuestion returns a question to a hook about pods that do not exist.
-func imaginedQuestion(hook Hook) (*Request, *MergeRequest) {
+func imaginedQuestion(hook abi.Hook) (*abi.Request, *abi.MergeRequest) {
 	q := api.Question{Op: api.Add, Pod: imagined("a"), Origin: api.Origin{Source: api.KindHTTP}}
 	switch hook {
-	case HookMerge:
-		m := &MergeRequest{Time: startTime}
+	case abi.HookMerge:
+		m := &abi.MergeRequest{Time: startTime}
 		for _, kind := range []string{api.KindFile, api.KindHTTP} {
-			m.Candidates = append(m.Candidates, Candidate{Pod: imagined(kind), Origin: api.Origin{Source: kind}, Kind: kind, FirstSeen: startTime})
+			m.Candidates = append(m.Candidates, abi.Candidate{Pod: imagined(kind), Origin: api.Origin{Source: kind}, Kind: kind, FirstSeen: startTime})
 		}
 		return nil, m
-	case HookFilter:
+	case abi.HookFilter:
 		q.Op, q.Old = api.UpdateOp, imagined("b")
-	case HookConnect:
+	case abi.HookConnect:
 		q.Op = api.Connect
 		q.Connection = &api.Connection{Kind: api.ConnectExec, Source: api.FromNodeAPI, Container: "web", Command: []string{"/bin/sh"}, User: "imagined"}
 	}
-	return &Request{Question: &q, Kind: api.KindHTTP, Time: startTime}, nil
+	return &abi.Request{Question: &q, Kind: api.KindHTTP, Time: startTime}, nil
 }
 
 // imagined returns a pod of usual size with the given image tag.
@@ -115,3 +117,20 @@ func imagined(tag string) *v1.Pod {
 		},
 	}
 }
+
+// dryRun is the key of contexts of calls about pods that do not exist. Instances
+// that such calls break are not charged to any tenant, and such calls get short
+// slices.
+type dryRun struct{}
+
+// DryRun returns a context for calls about pods that do not exist. What plugins
+// log in these calls is logged.
+func DryRun(ctx context.Context) context.Context {
+	return context.WithValue(ctx, dryRun{}, true)
+}
+
+func isDryRun(ctx context.Context) bool { return ctx.Value(dryRun{}) != nil }
+
+// noTenant is the tenant of an instance whose last call was a dry run. No tenant
+// can have this name.
+const noTenant = "\x00"

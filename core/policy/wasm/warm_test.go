@@ -7,10 +7,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi/abitest"
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
-var everyHook = []string{string(HookAdmit), string(HookMerge), string(HookFilter)}
+var everyHook = []string{string(abi.HookAdmit), string(abi.HookMerge), string(abi.HookFilter)}
 
 func TestAPluginThatWasWarmedIsTrustedInItsFirstCall(t *testing.T) {
 	t.Parallel()
@@ -38,7 +40,7 @@ func TestWarmingIsOverSoonAndCostsNothingWhateverThePluginDoes(t *testing.T) {
 		"it loops": w.Looping(), "it traps": w.Trapping(), "it grows": growingByOne(), "it answers nonsense": w.Answering(99, "", ""),
 	} {
 		p, _ := load(t, module)
-		p.pool.now = func() time.Time { return testTime }
+		p.pool.now = func() time.Time { return abitest.Time }
 		if calls, _ := p.warm(t.Context(), everyHook[:1]); calls != 1 && name != "it answers nonsense" {
 			t.Errorf("%s: %d calls", name, calls)
 		}
@@ -46,7 +48,7 @@ func TestWarmingIsOverSoonAndCostsNothingWhateverThePluginDoes(t *testing.T) {
 			t.Errorf("%s: losses %v, %d instances, of which %d are ready", name, p.pool.losses, p.pool.made, len(p.pool.clean))
 		}
 		for range rebuildsPerSecond {
-			if _, err := p.Admit(t.Context(), question(testPod())); errors.Is(err, ErrNotReady) {
+			if _, err := p.Admit(t.Context(), question(abitest.Pod())); errors.Is(err, ErrNotReady) {
 				t.Errorf("%s: it is not ready for its first %d calls", name, rebuildsPerSecond)
 				break
 			}
@@ -54,15 +56,15 @@ func TestWarmingIsOverSoonAndCostsNothingWhateverThePluginDoes(t *testing.T) {
 	}
 }
 
-func TestWhatRehearsalsBreakDoesNotCount(t *testing.T) {
+func TestDryRun_whatItBreaksDoesNotCount(t *testing.T) {
 	t.Parallel()
 	for name, module := range map[string][]byte{"it traps": w.Trapping(), "it grows": growingByOne()} {
 		p, _ := load(t, module)
-		p.pool.now = func() time.Time { return testTime }
-		q := question(testPod())
+		p.pool.now = func() time.Time { return abitest.Time }
+		q := question(abitest.Pod())
 		q.Tenant = "a"
 		for range 2 * rebuildsPerSecond {
-			if _, err := p.Admit(Rehearse(t.Context()), q); errors.Is(err, ErrNotReady) {
+			if _, err := p.Admit(DryRun(t.Context()), q); errors.Is(err, ErrNotReady) {
 				t.Fatalf("%s: %v", name, err)
 			}
 		}
@@ -75,7 +77,7 @@ func TestWhatRehearsalsBreakDoesNotCount(t *testing.T) {
 		if _, err := p.Admit(t.Context(), q); !errors.Is(err, ErrNotReady) {
 			t.Errorf("%s: on the tenant's account: %v", name, err)
 		}
-		if _, err := p.Admit(Rehearse(t.Context()), q); errors.Is(err, ErrNotReady) {
+		if _, err := p.Admit(DryRun(t.Context()), q); errors.Is(err, ErrNotReady) {
 			t.Errorf("%s: kept from it by what the tenant broke", name)
 		}
 	}
@@ -91,9 +93,9 @@ func TestNothingIsLoggedOfPodsThatThereAreNot(t *testing.T) {
 	if text := log.String(); text != "" {
 		t.Errorf("logged: %s", text)
 	}
-	q := question(testPod())
+	q := question(abitest.Pod())
 	q.Tenant = "a"
-	if _, err := p.Admit(Rehearse(t.Context()), q); err != nil || !strings.Contains(log.String(), "tenant=a") {
+	if _, err := p.Admit(DryRun(t.Context()), q); err != nil || !strings.Contains(log.String(), "tenant=a") {
 		t.Errorf("%v, and of one that there is it logs %q", err, log.String())
 	}
 }
@@ -141,14 +143,14 @@ func TestCallsAboutPodsThatThereAreNotGetShortSlices(t *testing.T) {
 		w.LocalGet(0), w.I32Const(1), w.I32Store(0),
 		w.LocalGet(0), w.I32Const(4096), w.I32Add, w.LocalSet(0),
 		w.LocalGet(0), w.I32Const(touched), w.I32LtU, w.BrIf(0)), w.I32Const(0))
-	hooks := []string{string(HookAdmit), string(HookFilter)}
+	hooks := []string{string(abi.HookAdmit), string(abi.HookFilter)}
 	p, _ := load(t, m.Bytes(), func(o *Options) { o.Hooks, o.MemoryPages = hooks, 64 })
 	p.Warm(t.Context(), hooks)
 	if p.storms.Load() != 0 {
 		t.Error("a storm while it was warmed")
 	}
 	ask := func(ctx context.Context) {
-		if _, err := p.Filter(ctx, question(testPod())); err != nil {
+		if _, err := p.Filter(ctx, question(abitest.Pod())); err != nil {
 			t.Error(err)
 		}
 		p.Settle(t.Context())
@@ -158,7 +160,7 @@ func TestCallsAboutPodsThatThereAreNotGetShortSlices(t *testing.T) {
 		p.Rest()
 		p.Rest() // releases its pages
 		calls(t, p, calmCalls+1, 0, 0)
-		ask(Rehearse(t.Context()))
+		ask(DryRun(t.Context()))
 	}
 	if p.storms.Load() != 0 {
 		t.Error("a storm in a test of its policy")

@@ -3,8 +3,11 @@ package wasm
 import (
 	"bytes"
 	"encoding/binary"
+	"time"
 
 	"github.com/tetratelabs/wazero/api"
+
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 )
 
 // errno is a result code of WASI.
@@ -37,7 +40,7 @@ var wasiFunctions = map[string]function{
 	"fd_prestat_get":      wasi(func(*instance, api.Memory, []uint64) errno { return errnoBadFile }, i32, i32),
 	"fd_prestat_dir_name": wasi(func(*instance, api.Memory, []uint64) errno { return errnoBadFile }, i32, i32, i32),
 	"proc_exit": {params: []api.ValueType{i32}, run: func(_ *instance, _ api.Memory, stack []uint64) {
-		stop(&exited{status: uint32(stack[0])})
+		abi.Stop(&exited{status: uint32(stack[0])})
 	}},
 }
 
@@ -92,10 +95,10 @@ func wasiRandom(i *instance, memory api.Memory, stack []uint64) errno {
 	if !ok {
 		return errnoFault
 	}
-	i.tank.bytes(uint32(len(view)), 0)
+	i.budget.bytes(uint32(len(view)), 0)
 	i.call.read(i.plugin.seed, view, func(encoded int, extra int64) {
-		i.tank.beside += extra
-		i.tank.bytes(0, encoded)
+		i.budget.beside += extra
+		i.budget.bytes(0, encoded)
 	})
 	return errnoSuccess
 }
@@ -116,15 +119,15 @@ func wasiWrite(i *instance, memory api.Memory, stack []uint64) errno {
 	if !ok {
 		return errnoFault
 	}
-	i.tank.charge(int64(count) * pieceFuel)
+	i.budget.charge(int64(count) * pieceFuel)
 	written := uint32(0)
 	for ; len(pieces) > 0; pieces = pieces[8:] {
 		piece, ok := memory.Read(binary.LittleEndian.Uint32(pieces), binary.LittleEndian.Uint32(pieces[4:]))
 		if !ok {
 			return errnoFault
 		}
-		i.tank.bytes(uint32(len(piece)), 0)
-		i.tank.charge(int64(bytes.Count(piece, []byte{'\n'})) * lineFuel)
+		i.budget.bytes(uint32(len(piece)), 0)
+		i.budget.charge(int64(bytes.Count(piece, []byte{'\n'})) * lineFuel)
 		i.call.write(i.plugin.log, i.tenant, int(fd-1), piece)
 		written += uint32(len(piece))
 	}
@@ -132,4 +135,94 @@ func wasiWrite(i *instance, memory api.Memory, stack []uint64) errno {
 		return errnoFault
 	}
 	return errnoSuccess
+}
+
+const (
+	clockRealtime  = 0
+	clockMonotonic = 1
+)
+
+// wasiClockTime returns the decision's time. The wall clock stands still. The
+// monotonic clock advances by the time that the guest asked to wait; otherwise a
+// guest that sleeps would wait for ever.
+func wasiClockTime(i *instance, memory api.Memory, stack []uint64) errno {
+	now := i.call.now
+	switch uint32(stack[0]) {
+	case clockRealtime:
+	case clockMonotonic:
+		now = now.Add(i.call.elapsed)
+	default:
+		return errnoUnsupported
+	}
+	if !memory.WriteUint64Le(uint32(stack[2]), uint64(now.UnixNano())) {
+		return errnoFault
+	}
+	return errnoSuccess
+}
+
+// These are sizes and constants of the structures that poll_oneoff reads and
+// writes.
+const (
+	subscriptionSize = 48
+	eventSize        = 32
+	maxSubscriptions = 1024
+
+	eventClock = 0
+	eventRead  = 1
+	eventWrite = 2
+)
+
+// wasiPoll returns at once: every clock has run out, every descriptor is ready. The
+// guest's monotonic clock advances by the longest wait.
+func wasiPoll(i *instance, memory api.Memory, stack []uint64) errno {
+	in, out, count, result := uint32(stack[0]), uint32(stack[1]), uint32(stack[2]), uint32(stack[3])
+	if count == 0 || count > maxSubscriptions {
+		return errnoInvalid
+	}
+	subscriptions, ok := memory.Read(in, count*subscriptionSize)
+	events, ok2 := memory.Read(out, count*eventSize)
+	if !ok || !ok2 {
+		return errnoFault
+	}
+	i.budget.charge(int64(count) * waitFuel)
+	var longest time.Duration
+	for n := range int(count) {
+		subscription := [subscriptionSize]byte(subscriptions[n*subscriptionSize:]) // a copy: the areas may overlap
+		event := events[n*eventSize : (n+1)*eventSize]
+		kind, code := subscription[8], errnoSuccess
+		switch kind {
+		case eventClock:
+			longest = max(longest, i.call.wait(subscription[16:]))
+		case eventRead, eventWrite:
+			if binary.LittleEndian.Uint32(subscription[16:]) > 2 {
+				code = errnoBadFile
+			}
+		default:
+			code = errnoInvalid
+		}
+		clear(event)
+		copy(event, subscription[:8]) // the guest's user data
+		binary.LittleEndian.PutUint16(event[8:], uint16(code))
+		event[10] = kind
+	}
+	i.call.elapsed += longest
+	if !memory.WriteUint32Le(result, count) {
+		return errnoFault
+	}
+	return errnoSuccess
+}
+
+// wait returns how long a clock's subscription waits from now. A guest may wait at
+// most a year in one call.
+func (c *call) wait(clock []byte) time.Duration {
+	const absolute, most = 1, 365 * 24 * time.Hour
+	timeout := binary.LittleEndian.Uint64(clock[8:])
+	if binary.LittleEndian.Uint16(clock[24:])&absolute != 0 {
+		now := c.now
+		if binary.LittleEndian.Uint32(clock) == clockMonotonic {
+			now = now.Add(c.elapsed)
+		}
+		timeout -= min(timeout, uint64(now.UnixNano()))
+	}
+	return min(time.Duration(min(timeout, uint64(most))), most-min(c.elapsed, most))
 }

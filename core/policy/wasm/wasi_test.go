@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi/abitest"
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
 
@@ -131,7 +133,7 @@ func subscription(user uint64, kind byte, number uint32, timeout uint64, absolut
 
 func TestWASIWaitsTakeNoTime(t *testing.T) {
 	t.Parallel()
-	soon := uint64(testTime.Add(5 * time.Second).UnixNano())
+	soon := uint64(abitest.Time.Add(5 * time.Second).UnixNano())
 	for name, test := range map[string]struct {
 		subscriptions []string
 		want          time.Duration // by which the monotonic clock advances
@@ -172,7 +174,7 @@ func TestWASIWaitsTakeNoTime(t *testing.T) {
 				}
 			}
 			wall, monotonic := binary.LittleEndian.Uint64(memory[1008:]), binary.LittleEndian.Uint64(memory[1016:])
-			if wall != uint64(testTime.UnixNano()) {
+			if wall != uint64(abitest.Time.UnixNano()) {
 				t.Errorf("%s: the wall clock shows %d", name, wall)
 			}
 			if got := time.Duration(monotonic - wall); got != test.want {
@@ -190,7 +192,7 @@ func TestNobodyWaitsLongerThanAYear(t *testing.T) {
 	m.Admit(wait, wait, wait, w.I32Const(1), w.I64Const(1), w.I32Const(5016), w.Call(1), w.Drop, w.I32Const(0))
 	p, _ := load(t, m.Bytes())
 	got := binary.LittleEndian.Uint64(memoryAfterAdmit(t, p, 5016, 8))
-	if want := uint64(testTime.Add(365 * 24 * time.Hour).UnixNano()); got != want {
+	if want := uint64(abitest.Time.Add(365 * 24 * time.Hour).UnixNano()); got != want {
 		t.Errorf("the monotonic clock shows %d, want %d", got, want)
 	}
 }
@@ -211,10 +213,10 @@ func TestRandomNumbersComeFromTheInput(t *testing.T) {
 	t.Parallel()
 	roll := func(settings map[string]any, name string) (init, call string) {
 		p, _ := load(t, rolling(), func(o *Options) { o.Settings = settings })
-		q := question(testPod())
+		q := question(abitest.Pod())
 		q.Question.Pod.Name = name
 		for range 2 {
-			got := string(memoryAfter(t, p, HookAdmit, q, nil, 3000, 8))
+			got := string(memoryAfter(t, p, abi.HookAdmit, q, nil, 3000, 8))
 			if call != "" && got != init+call {
 				t.Errorf("the same question twice: %q, then %q", init+call, got)
 			}

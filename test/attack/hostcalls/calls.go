@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 	"github.com/wardlet/wardlet/test/attack"
 	w "github.com/wardlet/wardlet/test/wasmtest"
 )
@@ -47,7 +48,7 @@ type call struct {
 	// settings are the settings of the policy.
 	settings map[string]any
 	// node are the facts about the node, nil for none.
-	node *wasm.NodeFacts
+	node *abi.NodeFacts
 }
 
 // name returns the name of the function and of its input.
@@ -103,13 +104,13 @@ func (c *call) options(owner string) wasm.Options {
 		Node: "node-1", Tenant: owner,
 	}
 	if c.node != nil {
-		o.Capabilities = []string{wasm.CapabilityNodeRead}
+		o.Capabilities = []string{abi.CapabilityNodeRead}
 	}
 	return o
 }
 
 // question returns the question to the plugin.
-func (c *call) question() *wasm.Request {
+func (c *call) question() *abi.Request {
 	r := attack.Request("registry.example/a:1")
 	if c.pod != nil {
 		r.Question.Pod = c.pod
@@ -154,7 +155,7 @@ func pathCalls() (all []*call) {
 }
 
 func getCalls() (all []*call) {
-	gets := func(name, path string, p *v1.Pod, node *wasm.NodeFacts) {
+	gets := func(name, path string, p *v1.Pod, node *abi.NodeFacts) {
 		all = append(all, &call{of: w.Get, input: name, fields: []string{path}, args: numbers(0, buffer, room), pod: p, node: node})
 	}
 	all = append(all, &call{of: w.Get, input: "no handle", args: numbers(7, buffer, room)})
@@ -219,7 +220,7 @@ func managedPod() *v1.Pod {
 }
 
 // emptyCalls read values that are short as JSON but nested deeply.
-func emptyCalls(gets func(name, path string, p *v1.Pod, node *wasm.NodeFacts)) {
+func emptyCalls(gets func(name, path string, p *v1.Pod, node *abi.NodeFacts)) {
 	empty := manyContainers(func(c *v1.Container) {
 		c.SecurityContext = &v1.SecurityContext{}
 		c.LivenessProbe = &v1.Probe{ProbeHandler: v1.ProbeHandler{HTTPGet: &v1.HTTPGetAction{}}}
@@ -250,7 +251,7 @@ func emptyCalls(gets func(name, path string, p *v1.Pod, node *wasm.NodeFacts)) {
 }
 
 // quantityCalls read quantities, and quantities that are missing.
-func quantityCalls(gets func(name, path string, p *v1.Pod, node *wasm.NodeFacts)) {
+func quantityCalls(gets func(name, path string, p *v1.Pod, node *abi.NodeFacts)) {
 	for _, text := range []string{"0", "1", "64Mi", "1500m", "1.5Gi", "1536Mi", "1Ei", "1e18", "100n", "0.1Ki", "9223372036854775807", "8999999999.123456789"} {
 		p := manyContainers(func(c *v1.Container) { c.Resources.Limits = v1.ResourceList{"a": resource.MustParse(text)} })
 		gets("maps of "+text, "object.spec.containers[*].resources.limits", p, nil)
@@ -274,7 +275,7 @@ func quantityCalls(gets func(name, path string, p *v1.Pod, node *wasm.NodeFacts)
 }
 
 func jsonCalls() []*call {
-	of := func(input string, document int32, most int, p *v1.Pod, node *wasm.NodeFacts) *call {
+	of := func(input string, document int32, most int, p *v1.Pod, node *abi.NodeFacts) *call {
 		return &call{of: w.JSON, input: input, args: numbers(document, buffer, room), most: most, pod: p, node: node}
 	}
 	return []*call{
@@ -574,14 +575,14 @@ func escapedPod() *v1.Pod {
 }
 
 // busyNode returns a node with a hundred pods.
-func busyNode() *wasm.NodeFacts {
-	n := &wasm.NodeFacts{Allocatable: map[string]string{}, Labels: map[string]string{}}
+func busyNode() *abi.NodeFacts {
+	n := &abi.NodeFacts{Allocatable: map[string]string{}, Labels: map[string]string{}}
 	for i := range 100 {
 		labels := map[string]string{}
 		for k := range 20 {
 			labels[fmt.Sprintf("example.com/label-%02d", k)] = "v"
 		}
-		n.Pods = append(n.Pods, wasm.NodePod{
+		n.Pods = append(n.Pods, abi.NodePod{
 			Namespace: "default", Name: fmt.Sprint("pod-", i), UID: fmt.Sprint("u", i), Labels: labels, Requests: map[string]string{"cpu": "1", "memory": "1Gi"},
 		})
 		n.Allocatable[fmt.Sprint("example.com/r", i)] = "1"

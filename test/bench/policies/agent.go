@@ -8,6 +8,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 	"github.com/wardlet/wardlet/test/bench/policies/guest"
 )
 
@@ -19,7 +20,7 @@ func (r *run) newEngine() (*wasm.Engine, error) {
 // load loads a guest into an engine as the agent would.
 func load(ctx context.Context, e *wasm.Engine, g guest.Guest, binary []byte) (*wasm.Plugin, error) {
 	return e.Load(ctx, binary, wasm.Options{
-		Policy: g.String(), Hooks: []string{string(wasm.HookAdmit)}, MemoryPages: g.MemoryPages(),
+		Policy: g.String(), Hooks: []string{string(abi.HookAdmit)}, MemoryPages: g.MemoryPages(),
 		Fuel: 10_000_000, OutputBytes: 64 << 10, Node: "node-1",
 	})
 }
@@ -27,7 +28,7 @@ func load(ctx context.Context, e *wasm.Engine, g guest.Guest, binary []byte) (*w
 // loaded is a guest that is loaded into an agent's engine.
 type loaded struct {
 	plugin  *wasm.Plugin
-	request *wasm.Request
+	request *abi.Request
 }
 
 // admit evaluates the pod, which must be allowed.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 	"github.com/wardlet/wardlet/test/bench/policies/guest"
 	"github.com/wardlet/wardlet/test/bench/policies/question"
 )
@@ -39,7 +39,7 @@ func measureReady(ctx context.Context, r *run, args []string) (_ series, err err
 	if err != nil {
 		return nil, err
 	}
-	plugin.Warm(ctx, []string{string(wasm.HookAdmit)})
+	plugin.Warm(ctx, []string{string(abi.HookAdmit)})
 	took := time.Since(start)
 	used = processorTime() - used
 	a.guests = []*loaded{{plugin, question.Request(p)}}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 	"github.com/wardlet/wardlet/test/bench/policies/guest"
 	"github.com/wardlet/wardlet/test/bench/policies/question"
 )
@@ -161,7 +162,7 @@ func (s *planeSide) addAlone(ctx context.Context, name string, of group) error {
 	}
 	for i := range of.policies {
 		options := wasm.Options{
-			Policy: fmt.Sprintf("alone-%02d", i), Hooks: []string{string(wasm.HookAdmit)}, MemoryPages: 64,
+			Policy: fmt.Sprintf("alone-%02d", i), Hooks: []string{string(abi.HookAdmit)}, MemoryPages: 64,
 			Fuel: 10_000_000, OutputBytes: 64 << 10, Node: "node-1",
 		}
 		if of.plugin == "" {

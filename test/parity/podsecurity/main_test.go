@@ -15,6 +15,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 	"github.com/wardlet/wardlet/core/policy/wasm/compile"
 )
 
@@ -100,7 +101,7 @@ func build(dir string) ([]byte, error) {
 func ours(ctx context.Context, p *v1.Pod, level, version string) (string, error) {
 	p = p.DeepCopy()
 	p.Namespace = namespace(level, version)
-	got, err := plugin.Admit(ctx, &wasm.Request{Time: time.Unix(0, 0), Question: &api.Question{
+	got, err := plugin.Admit(ctx, &abi.Request{Time: time.Unix(0, 0), Question: &api.Question{
 		Op: api.Add, Pod: p, Origin: api.Origin{Source: "manifests", Document: "/m/web.yaml#0"},
 	}})
 	violated := got.Annotations["violated-checks"]

@@ -9,7 +9,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
-	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 )
 
 // SomePod returns a pod from the source "static".
@@ -40,6 +40,6 @@ func Question(name string, change ...func(*api.Question)) api.Question {
 var Instant = time.Date(2026, time.November, 3, 12, 0, 0, 0, time.UTC)
 
 // Request returns a request about a question from a file, at a fixed time.
-func Request(q api.Question) *wasm.Request {
-	return &wasm.Request{Question: &q, Kind: "file", Time: Instant}
+func Request(q api.Question) *abi.Request {
+	return &abi.Request{Question: &q, Kind: "file", Time: Instant}
 }

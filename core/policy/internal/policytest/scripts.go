@@ -12,6 +12,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 )
 
 // Scripts is a Loader whose modules are texts:
@@ -24,7 +25,7 @@ import (
 //	picky SCRIPT                              fails on pods whose names begin with "bad",
 //	                                          otherwise does what SCRIPT says
 //	unready                                   has no instance for any call
-//	error MESSAGE                             fails with an error other than *wasm.Failure
+//	error MESSAGE                             fails with an error other than *abi.Failure
 //	refused MESSAGE                           cannot be loaded until it is forgotten; allows
 //	busy|unmapped                             allows; the first two loads fail because of the
 //	                                          machine
@@ -61,9 +62,9 @@ type Scripts struct {
 	// fail.
 	Faults int
 	// Requests has the newest request to each policy.
-	Requests map[string]wasm.Request
+	Requests map[string]abi.Request
 	// Merges has the newest question of the hook merge to each policy.
-	Merges map[string]wasm.MergeRequest
+	Merges map[string]abi.MergeRequest
 	// Edit changes the result of a script, if it is set.
 	Edit func(policy string, r *wasm.Result)
 	// Patch returns a policy's patch of the winner that it names, if it is set.
@@ -83,7 +84,7 @@ type Scripts struct {
 // NewScripts returns a loader of scripts.
 func NewScripts() *Scripts {
 	return &Scripts{
-		Options: map[string]wasm.Options{}, Requests: map[string]wasm.Request{}, Merges: map[string]wasm.MergeRequest{}, Rests: map[string]int{},
+		Options: map[string]wasm.Options{}, Requests: map[string]abi.Request{}, Merges: map[string]abi.MergeRequest{}, Rests: map[string]int{},
 		Free: make(chan struct{}), Waits: make(chan string, 100),
 	}
 }
@@ -96,7 +97,7 @@ func (s *Scripts) Load(ctx context.Context, binary []byte, o wasm.Options) (*Scr
 	defer s.Mu.Unlock()
 	if message, broken := strings.CutPrefix(text, "broken "); broken {
 		if fuel := s.LoadFuel[o.Policy]; fuel > 0 {
-			return nil, &wasm.Failure{Code: wasm.Trap, Err: errors.New(message), Fuel: fuel}
+			return nil, &abi.Failure{Code: abi.Trap, Err: errors.New(message), Fuel: fuel}
 		}
 		return nil, errors.New(message)
 	}
@@ -111,7 +112,7 @@ func (s *Scripts) Load(ctx context.Context, binary []byte, o wasm.Options) (*Scr
 		}
 	case "unmapped":
 		if s.fault() {
-			return nil, &wasm.Failure{Code: wasm.HostError, Err: errors.New("map memory: cannot allocate memory")}
+			return nil, &abi.Failure{Code: abi.HostError, Err: errors.New("map memory: cannot allocate memory")}
 		}
 	}
 	s.loaded = append(s.loaded, o.Policy)
@@ -156,7 +157,7 @@ type Script struct {
 }
 
 // Admit answers as the script says, and records the call.
-func (p *Script) Admit(_ context.Context, r *wasm.Request) (wasm.Result, error) {
+func (p *Script) Admit(_ context.Context, r *abi.Request) (wasm.Result, error) {
 	p.of.Mu.Lock()
 	if p.closed {
 		p.of.Mu.Unlock()
@@ -172,7 +173,7 @@ func (p *Script) Admit(_ context.Context, r *wasm.Request) (wasm.Result, error) 
 	result := wasm.Result{Fuel: p.of.AdmitFuel}
 	switch word {
 	case "trap":
-		return wasm.Result{}, &wasm.Failure{Code: wasm.Trap, Err: errors.New(rest), Fuel: p.of.AdmitFuel}
+		return wasm.Result{}, &abi.Failure{Code: abi.Trap, Err: errors.New(rest), Fuel: p.of.AdmitFuel}
 	case "unready":
 		return wasm.Result{}, wasm.ErrNotReady
 	case "error":
@@ -182,7 +183,7 @@ func (p *Script) Admit(_ context.Context, r *wasm.Request) (wasm.Result, error) 
 		case fault && word == "late":
 			return wasm.Result{}, wasm.ErrNotReady
 		case fault:
-			return wasm.Result{}, &wasm.Failure{Code: wasm.HostError, Err: errors.New("map memory: cannot allocate memory")}
+			return wasm.Result{}, &abi.Failure{Code: abi.HostError, Err: errors.New("map memory: cannot allocate memory")}
 		}
 	case "wait":
 		p.of.Waits <- p.policy
@@ -190,7 +191,7 @@ func (p *Script) Admit(_ context.Context, r *wasm.Request) (wasm.Result, error) 
 		result.Answer = api.Deny
 	case "quota":
 		if r.Node == nil {
-			return wasm.Result{}, &wasm.Failure{Code: wasm.PluginError, Err: errors.New("nothing is known of the node")}
+			return wasm.Result{}, &abi.Failure{Code: abi.PluginError, Err: errors.New("nothing is known of the node")}
 		}
 		most, _ := strconv.Atoi(rest)
 		result.Answer = api.Hold
@@ -250,13 +251,13 @@ func (p *Script) begin(what, pod string) (word, rest string, err error) {
 	}
 	p.of.Log = append(p.of.Log, p.policy+" "+what)
 	if word, rest = p.words(pod); word == "trap" {
-		return "", "", &wasm.Failure{Code: wasm.Trap, Err: errors.New(rest), Fuel: 7}
+		return "", "", &abi.Failure{Code: abi.Trap, Err: errors.New(rest), Fuel: 7}
 	}
 	return word, rest, nil
 }
 
 // Merge answers as the script says, and records the call.
-func (p *Script) Merge(_ context.Context, m *wasm.MergeRequest) (r wasm.MergeResult, err error) {
+func (p *Script) Merge(_ context.Context, m *abi.MergeRequest) (r wasm.MergeResult, err error) {
 	var sources []string
 	for _, c := range m.Candidates {
 		sources = append(sources, c.Origin.Source)
@@ -289,7 +290,7 @@ func (p *Script) Merge(_ context.Context, m *wasm.MergeRequest) (r wasm.MergeRes
 }
 
 // Filter answers as the script says, and records the call.
-func (p *Script) Filter(_ context.Context, q *wasm.Request) (r wasm.FilterResult, err error) {
+func (p *Script) Filter(_ context.Context, q *abi.Request) (r wasm.FilterResult, err error) {
 	word, rest, err := p.begin("filters "+q.Question.Pod.Name, q.Question.Pod.Name)
 	if err != nil {
 		return r, err
@@ -306,7 +307,7 @@ func (p *Script) Filter(_ context.Context, q *wasm.Request) (r wasm.FilterResult
 }
 
 // Connect answers as the script says, and records the call.
-func (p *Script) Connect(_ context.Context, q *wasm.Request) (r wasm.Result, err error) {
+func (p *Script) Connect(_ context.Context, q *abi.Request) (r wasm.Result, err error) {
 	word, rest, err := p.begin("connects "+q.Question.Pod.Name, q.Question.Pod.Name)
 	if err != nil {
 		return r, err

@@ -112,7 +112,7 @@ func work(input io.Reader, config func(interpreted bool) wazero.RuntimeConfig) *
 		}
 	}
 	r.Cost.CPU = cpuTime()
-	if r.Image, err = rehearse(t.Dir, config(t.Interpreted), module, &r.Cost); err != nil {
+	if r.Image, err = loadAsAgent(t.Dir, config(t.Interpreted), module, &r.Cost); err != nil {
 		if r := blame(err, t.Limits); r.Refused != Invalid {
 			return r
 		}
@@ -138,9 +138,9 @@ func compileInto(dir string, config wazero.RuntimeConfig, module []byte) error {
 	})
 }
 
-// rehearse loads the compiled code as the agent will do, measures what that costs,
+// loadAsAgent loads the compiled code as the agent will do, measures what that costs,
 // and writes the image of the loaded code.
-func rehearse(dir string, config wazero.RuntimeConfig, module []byte, cost *Cost) (image *codeFile, err error) {
+func loadAsAgent(dir string, config wazero.RuntimeConfig, module []byte, cost *Cost) (image *codeFile, err error) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	began := cpuTime()

@@ -9,7 +9,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/wardlet/wardlet/core/api"
-	"github.com/wardlet/wardlet/core/policy/wasm"
+	"github.com/wardlet/wardlet/core/policy/wasm/abi"
 )
 
 //go:embed pod.json
@@ -26,8 +26,8 @@ func Pod() (*v1.Pod, error) {
 }
 
 // Request returns the question whether a pod may run.
-func Request(p *v1.Pod) *wasm.Request {
-	return &wasm.Request{
+func Request(p *v1.Pod) *abi.Request {
+	return &abi.Request{
 		Question:          &api.Question{Op: api.Add, Pod: p, Origin: api.Origin{Source: "api", Document: p.Namespace + "/" + p.Name}},
 		Kind:              "api",
 		Time:              time.Date(2026, time.November, 20, 10, 11, 13, 0, time.UTC),
