@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/api"
-	"github.com/wardlet/wardlet/core/policy/decisionlog"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/sched"
 )
@@ -25,7 +24,7 @@ func within(t *testing.T, do func(t *testing.T, p *Engine, disk *policytest.Reco
 		p, _ := listed(t, d, s, tenanted(d, "a", "b"), func(c *Config) {
 			c.Records = disk
 			for i := range c.Tenants {
-				c.Tenants[i].Dir, c.Tenants[i].FuelPerSecond = "", 4_000*decisionlog.RecordByteFuel
+				c.Tenants[i].Dir, c.Tenants[i].FuelPerSecond = "", 4_000*sched.RecordByteFuel
 			}
 		})
 		run(t, p)

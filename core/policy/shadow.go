@@ -105,7 +105,7 @@ func (p *Engine) shadow(
 		if ctx.Err() != nil {
 			return 0, false
 		}
-		c.Plugin.Plugin.Settle(ctx)
+		c.Plugin.Plugin.Reset(ctx)
 		s.spend(fuel)
 		if o.Failure == string(eval.BreakerOpen) {
 			// The plugin would fail as before, because of the machine or by itself.

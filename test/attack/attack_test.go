@@ -130,7 +130,7 @@ func questions(t *testing.T, m *Module, p *wasm.Plugin, slower int) outcomes {
 			}
 			all[key] = outcome
 			if round%2 == 1 {
-				p.Settle(t.Context())
+				p.Reset(t.Context())
 			}
 		}
 		if t.Failed() {

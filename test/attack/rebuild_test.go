@@ -21,7 +21,7 @@ func TestWhoTrapsInEveryCallGetsTenInstancesASecond(t *testing.T) {
 	traps, refusals := 0, 0
 	for range calls {
 		_, err := p.Admit(t.Context(), Request(defaultImage))
-		p.Settle(t.Context())
+		p.Reset(t.Context())
 		failure, ok := errors.AsType[*abi.Failure](err)
 		switch {
 		case errors.Is(err, wasm.ErrNotReady):

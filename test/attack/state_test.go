@@ -66,7 +66,7 @@ func TestNothingSurvivesACallAmongMany(t *testing.T) {
 								t.Error(err)
 							}
 						}
-						p.Settle(t.Context())
+						p.Reset(t.Context())
 					}
 				})
 			}
@@ -131,7 +131,7 @@ func TestNothingSurvivesThousandsOfCalls(t *testing.T) {
 					}
 				}
 				if i%2 == 0 {
-					p.Settle(t.Context())
+					p.Reset(t.Context())
 				}
 			}
 			checkLog(t, log)

@@ -124,7 +124,7 @@ func measure(ctx context.Context, d *Draft, call Call, o BenchOptions) (CallFigu
 		if m, ok := d.Footprint(); ok && m.Written >= 0 {
 			written = m.Written >> 12
 		}
-		d.Settle(ctx)
+		d.Reset(ctx)
 	}
 	f := CallFigures{Answer: first.Answer, NotAsked: first.NotAsked, Fuel: first.Fuel, HostFuel: first.HostFuel, OutputBytes: first.Output(), WrittenPages: written}
 	var times, settled, slowest []time.Duration
@@ -142,7 +142,7 @@ func measure(ctx context.Context, d *Draft, call Call, o BenchOptions) (CallFigu
 				return f, fmt.Errorf("the same call took %d units of fuel, and then %d: this is a fault of wardlet", f.Fuel, s.Fuel)
 			}
 			before := time.Now()
-			d.Settle(ctx)
+			d.Reset(ctx)
 			settled = append(settled, time.Since(before))
 			round, extra = append(round, answered.Sub(begun)), append(extra, s.Extra)
 		}

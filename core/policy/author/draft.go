@@ -181,8 +181,8 @@ func (d *Draft) fault(key, format string, args ...any) string {
 // none if it can.
 func (d *Draft) Refusals() []string { return spec.FaultLines(d.Err) }
 
-// Settle makes the plugin ready for the next call.
-func (d *Draft) Settle(ctx context.Context) { d.policy.Plugin.Plugin.Settle(ctx) }
+// Reset makes the plugin ready for the next call.
+func (d *Draft) Reset(ctx context.Context) { d.policy.Plugin.Plugin.Reset(ctx) }
 
 // Footprint returns the memory of the plugin after a call; ok is false if it is not known.
 func (d *Draft) Footprint() (f wasm.Footprint, ok bool) {

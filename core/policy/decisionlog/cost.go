@@ -9,11 +9,6 @@ import (
 	"github.com/wardlet/wardlet/core/state/decisions"
 )
 
-// RecordByteFuel is the cost of a recorded byte in fuel, for the tenant of the pod: some
-// half a microsecond of a processor. The work is far less; but the disk is shared, and
-// flash wears out. 10 kB cost as much as a call of a plugin by default.
-const RecordByteFuel = 1000
-
 // maxPaidDocuments is how many paid documents of a tenant are remembered.
 const maxPaidDocuments = 256
 
@@ -39,7 +34,7 @@ func NewPaidRecords(of Records, from *sched.Budgets, now func() time.Time) *Paid
 func (p *PaidRecords) Append(tenant string, entries []decisions.Entry) []error {
 	errs := p.Records.Append(tenant, entries)
 	if p.budgets.Limits(tenant) {
-		p.budgets.Spend(tenant, p.bytes(tenant, entries, errs)*RecordByteFuel, p.now())
+		p.budgets.Spend(tenant, p.bytes(tenant, entries, errs)*sched.RecordByteFuel, p.now())
 	}
 	return errs
 }

@@ -33,7 +33,7 @@ func TestARecordIsAsLongAsItIsCharged(t *testing.T) {
 				policytest.Must(t, x.prepare(&c))
 				policytest.Must(t, paid.Append("a", []decisions.Entry{x.entry})[0])
 			}
-			charged := (sched.MostOf(1<<40) - paid.budgets.LeftOf("a")) / RecordByteFuel
+			charged := (sched.MostOf(1<<40) - paid.budgets.LeftOf("a")) / sched.RecordByteFuel
 			closeAll()
 			if is := onDisk(t, dir); charged < is*9/10 || charged > is {
 				t.Errorf("charged for %d bytes, there are %d", charged, is)

@@ -38,10 +38,10 @@ type Plugin interface {
 	// Warm calls the hooks without effect, so that the first questions are answered as fast
 	// as later ones. It returns the cost.
 	Warm(ctx context.Context, hooks []string) (fuel int64)
-	// Settle makes the plugin ready for the next call, after a verdict.
-	Settle(ctx context.Context)
-	// Rest releases memory that calls have not needed since the last Rest.
-	Rest()
+	// Reset makes the plugin ready for the next call, after a verdict.
+	Reset(ctx context.Context)
+	// Trim releases memory that calls have not needed since the last Trim.
+	Trim()
 	// Close releases the plugin. No call is running then, and none follows.
 	Close() error
 }

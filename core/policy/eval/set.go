@@ -99,7 +99,7 @@ func (s *Set) AddHooks(hooks map[string]bool) {
 func (s *Set) Reset(ctx context.Context) {
 	for _, p := range s.Policies {
 		if p.Plugin != nil {
-			p.Plugin.Plugin.Settle(ctx)
+			p.Plugin.Plugin.Reset(ctx)
 		}
 	}
 }
@@ -112,7 +112,7 @@ func (s *Set) Trim() {
 	}
 	for _, p := range s.All() {
 		if p.Plugin != nil {
-			p.Plugin.Plugin.Rest()
+			p.Plugin.Plugin.Trim()
 		}
 	}
 }

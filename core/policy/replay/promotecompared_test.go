@@ -35,8 +35,8 @@ func (obliging) Admit(context.Context, *abi.Request) (wasm.Result, error) {
 func (obliging) Forget(context.Context, []byte, wasm.Options) error { return nil }
 func (obliging) LoadFuel() int64                                    { return 0 }
 func (obliging) Warm(context.Context, []string) int64               { return 0 }
-func (obliging) Settle(context.Context)                             {}
-func (obliging) Rest()                                              {}
+func (obliging) Reset(context.Context)                              {}
+func (obliging) Trim()                                              {}
 func (obliging) Close() error                                       { return nil }
 
 // compared returns the set that the engine reports for a directory with a policy and a

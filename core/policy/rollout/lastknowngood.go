@@ -13,7 +13,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/internal/crashpoint"
 	"github.com/wardlet/wardlet/core/policy/bundle"
-	"github.com/wardlet/wardlet/core/policy/decisionlog"
+	"github.com/wardlet/wardlet/core/policy/sched"
 	"github.com/wardlet/wardlet/core/state"
 	"github.com/wardlet/wardlet/core/state/durable"
 )
@@ -272,7 +272,7 @@ func (k *lastKnownGood) link(all, path, part string, data []byte) bool {
 
 // pay charges the owner for bytes written to the disk. This also pays for the copy of the
 // set that is kept for records, which is compressed.
-func (k *lastKnownGood) pay(bytes int) { k.cfg.loads.pay(int64(bytes) * decisionlog.RecordByteFuel) }
+func (k *lastKnownGood) pay(bytes int) { k.cfg.loads.pay(int64(bytes) * sched.RecordByteFuel) }
 
 // store writes the record to the disk.
 func (k *lastKnownGood) store() {

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/policy/bundle"
-	"github.com/wardlet/wardlet/core/policy/decisionlog"
 	"github.com/wardlet/wardlet/core/policy/internal/policytest"
 	"github.com/wardlet/wardlet/core/policy/sched"
 	"github.com/wardlet/wardlet/core/state"
@@ -118,10 +117,10 @@ func TestWhatIsWrittenToKeepASetIsPaidByTheByte(t *testing.T) {
 		next(script)
 		return before - of.LeftOf("shop")
 	}
-	if first := took("allow"); first < 100_000*decisionlog.RecordByteFuel {
+	if first := took("allow"); first < 100_000*sched.RecordByteFuel {
 		t.Errorf("the first set: %d", first)
 	}
-	if second := took("deny"); second > 50_000*decisionlog.RecordByteFuel || second < 100*decisionlog.RecordByteFuel {
+	if second := took("deny"); second > 50_000*sched.RecordByteFuel || second < 100*sched.RecordByteFuel {
 		t.Errorf("the second, with the same large module: %d", second)
 	}
 }
@@ -136,7 +135,7 @@ func TestWhatIsRememberedOfARefusedSetIsPaidByTheByte(t *testing.T) {
 	c.Kept, c.loads = in, &loadBudget{from: of, tenant: "shop", now: func() time.Time { return policytest.Instant }}
 	k := &lastKnownGood{cfg: &c}
 	k.refuse("content", errors.New(strings.Repeat("x", 10_000)), policytest.Instant)
-	if took := sched.MostOf(rate) - of.LeftOf("shop"); took < 10_000*decisionlog.RecordByteFuel {
+	if took := sched.MostOf(rate) - of.LeftOf("shop"); took < 10_000*sched.RecordByteFuel {
 		t.Errorf("10 000 bytes took %d", took)
 	}
 }

@@ -35,14 +35,14 @@ func BenchmarkAdmitAfterRest(b *testing.B) {
 	q := question(abitest.UsualPod())
 	for b.Loop() {
 		b.StopTimer()
-		p.Rest()
-		p.Rest()
+		p.Trim()
+		p.Trim()
 		b.StartTimer()
 		if _, err := p.Admit(b.Context(), q); err != nil {
 			b.Fatal(err)
 		}
 		b.StopTimer()
-		p.Settle(b.Context())
+		p.Reset(b.Context())
 		b.StartTimer()
 	}
 }
@@ -122,7 +122,7 @@ func BenchmarkPages(b *testing.B) {
 					i.memory.WriteByte(at, 1)
 				}
 				p.give(i, true)
-				p.Settle(b.Context())
+				p.Reset(b.Context())
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(size/hostPage), "ns/page")
 		})

@@ -36,7 +36,7 @@ func TestALoopWithoutEndTakesItsFuelAndNothingElse(t *testing.T) {
 		if got.Code != abi.FuelExhausted || !strings.Contains(got.Error(), "more than the 2000000 units of fuel it has: raise fuel of the policy's [limits]") {
 			t.Error(got)
 		}
-		p.Settle(t.Context())
+		p.Reset(t.Context())
 	}
 	again, err := p.take(t.Context())
 	if err != nil {

@@ -47,14 +47,14 @@ func TestACallThatGrewTheMemoryLeavesNothingBehind(t *testing.T) {
 		}
 		fuel = got.Fuel
 		if n%3 == 0 {
-			p.Settle(t.Context())
+			p.Reset(t.Context())
 		}
 	}
 	if oneInstance(t, p) != first {
 		t.Error("its instance was thrown away, though putting it back is enough")
 	}
-	p.Rest()
-	p.Rest() // releases its pages
+	p.Trim()
+	p.Trim() // releases its pages
 	if got := admit(t, p); got.Answer != api.Allow {
 		t.Errorf("after it rested: %+v", got)
 	}
@@ -95,7 +95,7 @@ func TestAnInstanceWhoseCallsGrowIsTrusted(t *testing.T) {
 		if trusted := n >= calmCalls; i.trusted() != trusted {
 			t.Errorf("call %d had slices up to %d", n, i.budget.most)
 		}
-		p.Settle(t.Context())
+		p.Reset(t.Context())
 	}
 	if p.storms.Load() != 0 {
 		t.Error("it counts as a storm")
@@ -121,7 +121,7 @@ func TestAStormInACallThatThenGrowsCounts(t *testing.T) {
 	if _, err := p.Filter(t.Context(), question(abitest.Pod())); err != nil {
 		t.Fatal(err)
 	}
-	p.Settle(t.Context())
+	p.Reset(t.Context())
 	if n := p.storms.Load(); n != 1 {
 		t.Errorf("%d storms", n)
 	}

@@ -91,7 +91,7 @@ func TestAPluginThatAllTenantsTrapIsMadeAnewTenTimesASecond(t *testing.T) {
 			if p.pool.made == 0 {
 				rebuilt++
 			}
-			p.Settle(t.Context())
+			p.Reset(t.Context())
 		}
 		now = now.Add(time.Second)
 	}

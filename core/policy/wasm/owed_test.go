@@ -57,9 +57,9 @@ func TestATenantsPagesArePaidForWithItsNextCall(t *testing.T) {
 	const pages, calm = 2 << 20 / hostPage, stormBytes / hostPage
 	p := loadOf(t, "red", storing(2<<20, w.I32Const(0)))
 	assertCosts(t, "the first call", beside(t, p, "red"), 0, 1)
-	p.Settle(t.Context())
+	p.Reset(t.Context())
 	assertCosts(t, "the second, for pages that had to be given", beside(t, p, "red"), pages-calm, freshFuel+copiedFuel)
-	p.Settle(t.Context())
+	p.Reset(t.Context())
 	assertCosts(t, "the third, for pages that were there", beside(t, p, "red"), pages-calm, copiedFuel)
 	if n := len(p.pool.owed); n != 0 {
 		t.Errorf("%d tenants owe something that is paid", n)
@@ -82,11 +82,11 @@ func TestNobodyElsePaysForATenantsPages(t *testing.T) {
 	const pages, calm = 2 << 20 / hostPage, stormBytes / hostPage
 	p := loadOf(t, "", storing(2<<20, w.I32Const(0)))
 	beside(t, p, "red")
-	p.Settle(t.Context())
+	p.Reset(t.Context())
 	for range 3 {
 		// The instance keeps these pages; copying them back is charged to red.
 		assertCosts(t, "a call about another's pod", beside(t, p, "blue"), 0, 1)
-		p.Settle(t.Context())
+		p.Reset(t.Context())
 	}
 	assertCosts(t, "the next about its own", beside(t, p, "red"), pages-calm, freshFuel)
 }
@@ -100,13 +100,13 @@ func TestDryRun_owesNothingAndPaysNothing(t *testing.T) {
 		if _, err := p.Admit(DryRun(t.Context()), q); err != nil {
 			t.Fatal(err)
 		}
-		p.Settle(t.Context())
+		p.Reset(t.Context())
 	}
 	if n := len(p.pool.owed); n != 0 {
 		t.Errorf("after dry runs %d tenants owe something", n)
 	}
 	beside(t, p, "red")
-	p.Settle(t.Context())
+	p.Reset(t.Context())
 	owed := p.pool.owed["red"]
 	if _, err := p.Admit(DryRun(t.Context()), q); err != nil {
 		t.Fatal(err)
@@ -121,7 +121,7 @@ func TestCalmCallsOweNothing(t *testing.T) {
 	p := loadOf(t, "red", storing(stormBytes, w.I32Const(0)))
 	for range 3 {
 		assertCosts(t, "a call", beside(t, p, "red"), 0, 1)
-		p.Settle(t.Context())
+		p.Reset(t.Context())
 	}
 }
 

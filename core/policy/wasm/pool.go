@@ -37,7 +37,7 @@ type pool struct {
 	paid int
 	// owed is the cost of calls that is not paid yet.
 	owed owed
-	// idle is the use of the pool since the last Rest.
+	// idle is the use of the pool since the last Trim.
 	idle   idle
 	closed bool
 	now    func() time.Time
@@ -170,10 +170,10 @@ func (l *pool) lose(i *instance) {
 	l.freed.Broadcast()
 }
 
-// Settle resets the instances that calls have used, and replaces broken ones, so
+// Reset resets the instances that calls have used, and replaces broken ones, so
 // that the next call need not do so. It is to be called after a verdict was
 // returned.
-func (p *Plugin) Settle(ctx context.Context) {
+func (p *Plugin) Reset(ctx context.Context) {
 	l := &p.pool
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -50,7 +50,7 @@ func TestInstancesBeginFromOneImage(t *testing.T) {
 	if n := len(p.pool.used); n != 4 {
 		t.Errorf("%d instances were used, want 4", n)
 	}
-	p.Settle(t.Context())
+	p.Reset(t.Context())
 	if clean, used := len(p.pool.clean), len(p.pool.used); clean != 4 || used != 0 {
 		t.Errorf("%d instances are clean and %d used, want 4 and 0", clean, used)
 	}
@@ -92,7 +92,7 @@ func TestInstancesThatBrokeAreMadeAnewTenTimesASecond(t *testing.T) {
 		p.pool.now = func() time.Time { return now }
 		ask := func() error {
 			_, err := p.Admit(t.Context(), question(abitest.Pod()))
-			p.Settle(t.Context())
+			p.Reset(t.Context())
 			return err
 		}
 		for n := range rebuildsPerSecond {
@@ -149,7 +149,7 @@ func TestASettledPluginHasAnInstanceReady(t *testing.T) {
 		if n := len(p.pool.clean) + len(p.pool.used); n != 0 {
 			t.Fatalf("%d instances after a trap", n)
 		}
-		p.Settle(t.Context())
+		p.Reset(t.Context())
 		if n := len(p.pool.clean); n != warmInstances {
 			t.Fatalf("%d instances are ready, want %d", n, warmInstances)
 		}

@@ -4,7 +4,7 @@ import (
 	"time"
 )
 
-// idle is how much a pool was used since the last Rest.
+// idle is how much a pool was used since the last Trim.
 type idle struct {
 	// busiest is the largest number of instances that were in use at once.
 	busiest int
@@ -98,7 +98,7 @@ func (i *instance) trim() bool {
 	return true
 }
 
-// Footprint is the memory of a plugin after a call and before Settle.
+// Footprint is the memory of a plugin after a call and before Reset.
 type Footprint struct {
 	// Size is the size of the guest's memory between calls, in bytes.
 	Size int

@@ -41,7 +41,7 @@ func use(t *testing.T, p *Plugin, d *idle, n int) {
 		d.ended(p.pool.inUse())
 		p.give(i, true)
 	}
-	p.Settle(t.Context())
+	p.Reset(t.Context())
 }
 
 func TestInstancesThatWereNotNeededAtOnceAreClosed(t *testing.T) {
@@ -98,7 +98,7 @@ func TestAPluginThatNobodyAsksHoldsNoWrittenPages(t *testing.T) {
 		}
 		d.ended(1)
 		if settled {
-			p.Settle(t.Context())
+			p.Reset(t.Context())
 		}
 		p.rest(d) // a call was made since the last rest
 		if d.trimmed {
@@ -168,7 +168,7 @@ func TestRestingBesideCallsAndClosingLosesNothing(t *testing.T) {
 				if err != nil || got.Answer != api.Allow {
 					t.Errorf("%+v, %v", got, err)
 				}
-				p.Settle(t.Context())
+				p.Reset(t.Context())
 			}
 		})
 	}
@@ -187,7 +187,7 @@ func TestRestingBesideCallsAndClosingLosesNothing(t *testing.T) {
 	}
 }
 
-// TestCallsAreWhatKeepsAPluginAwake calls Rest itself, so that the number of calls at once
+// TestCallsAreWhatKeepsAPluginAwake calls Trim itself, so that the number of calls at once
 // comes from the calls.
 func TestCallsAreWhatKeepsAPluginAwake(t *testing.T) {
 	t.Parallel()
@@ -197,12 +197,12 @@ func TestCallsAreWhatKeepsAPluginAwake(t *testing.T) {
 		for range 4 {
 			admit(t, p)
 		}
-		p.Settle(t.Context())
-		p.Rest()
+		p.Reset(t.Context())
+		p.Trim()
 		if p.pool.idle.trimmed || p.pool.made != 1 {
 			t.Errorf("after calls: trimmed %t, %d instances", p.pool.idle.trimmed, p.pool.made)
 		}
-		p.Rest()
+		p.Trim()
 		if !p.pool.idle.trimmed || p.pool.made != 1 {
 			t.Errorf("after none: trimmed %t, %d instances", p.pool.idle.trimmed, p.pool.made)
 		}
@@ -236,7 +236,7 @@ func TestAnInstanceIsOnlyCleanWhenItsMemoryIs(t *testing.T) {
 		both[n] = i
 	}
 	p.give(both[0], true)
-	p.Settle(t.Context())
+	p.Reset(t.Context())
 	used := both[1]
 	used.put(abi.HookAdmit, question(abitest.Pod()), nil)
 	used.begin(t.Context())
@@ -297,11 +297,11 @@ func TestAPluginThatNobodyAsksHoldsNoMachineCode(t *testing.T) {
 		if got := admit(t, p); got.Answer != api.Allow {
 			t.Fatalf("it answers %+v", got)
 		}
-		p.Rest()
+		p.Trim()
 		if got := codeResident(t, dir); len(got) != 1 || got[0] == "Rss: 0 kB" {
 			t.Errorf("it was asked, and of its code is resident %q", got)
 		}
-		p.Rest()
+		p.Trim()
 		if got := codeResident(t, dir); len(got) != 1 || got[0] != "Rss: 0 kB" {
 			t.Errorf("nobody asked, and of its code is resident %q", got)
 		}

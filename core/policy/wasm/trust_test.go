@@ -32,7 +32,7 @@ func calls(t *testing.T, p *Plugin, n, from, bytes int) {
 			}
 		}
 		p.give(i, true)
-		p.Settle(t.Context())
+		p.Reset(t.Context())
 	}
 }
 
@@ -68,7 +68,7 @@ func TestATenantsPluginNeverGetsLongSlices(t *testing.T) {
 	assertTrusted(t, p, true, "after calm calls")
 	for range 100 {
 		admit(t, p)
-		p.Settle(t.Context())
+		p.Reset(t.Context())
 	}
 	if i := p.pool.clean[0]; i.budget.slice > tenantSlice || i.budget.most > tenantSlice {
 		t.Errorf("it has slices of %d up to %d", i.budget.slice, i.budget.most)
@@ -156,7 +156,7 @@ func TestAStormInACallThatEndsTheInstanceCounts(t *testing.T) {
 		if storms := p.storms.Load(); storms != int64(min(max(bytes-stormBytes, 0), 1)) {
 			t.Errorf("%s: %d storms", name, storms)
 		}
-		p.Settle(t.Context())
+		p.Reset(t.Context())
 		assertTrusted(t, p, false, name+", in the next instance")
 	}
 }

@@ -50,7 +50,7 @@ func (p *Plugin) warm(ctx context.Context, hooks []string) (calls int, fuel int6
 				fuel += failure.Fuel
 			}
 			survived := p.pool.ready()
-			p.Settle(ctx)
+			p.Reset(ctx)
 			if err != nil || !survived {
 				break
 			}

@@ -153,12 +153,12 @@ func TestCallsAboutPodsThatThereAreNotGetShortSlices(t *testing.T) {
 		if _, err := p.Filter(ctx, question(abitest.Pod())); err != nil {
 			t.Error(err)
 		}
-		p.Settle(t.Context())
+		p.Reset(t.Context())
 	}
 	for range 2 {
 		calls(t, p, calmCalls+1, 0, 0)
-		p.Rest()
-		p.Rest() // releases its pages
+		p.Trim()
+		p.Trim() // releases its pages
 		calls(t, p, calmCalls+1, 0, 0)
 		ask(DryRun(t.Context()))
 	}

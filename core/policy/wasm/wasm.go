@@ -169,11 +169,11 @@ type Plugin struct {
 	once    sync.Once
 }
 
-// Rest releases what calls have not needed since the last Rest: instances beyond
+// Trim releases what calls have not needed since the last Trim: instances beyond
 // those that were in use at once, and, if there was no call, the memory that
 // earlier calls have written and the pages of machine code. It is to be called
 // about every 10 s.
-func (p *Plugin) Rest() { p.code.Rest(p.rest(&p.pool.idle)) }
+func (p *Plugin) Trim() { p.code.Trim(p.rest(&p.pool.idle)) }
 
 // Close waits for the running calls and frees the plugin. The garbage collector
 // frees its machine code later.

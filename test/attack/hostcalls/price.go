@@ -145,7 +145,7 @@ func (c *call) hooks(ctx context.Context, engine *wasm.Engine, owner string, n i
 		if err != nil {
 			return 0, 0, err
 		}
-		p.Settle(ctx)
+		p.Reset(ctx)
 		if i >= calm {
 			all = append(all, hook{result.Fuel + result.Extra, processTime() - begun})
 		}

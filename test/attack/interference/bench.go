@@ -199,6 +199,6 @@ func (b *bench) behave(ctx context.Context, tenant, _ int) {
 		if _, err := b.calm[tenant].Admit(ctx, r); err != nil && ctx.Err() == nil {
 			b.faults.add(err)
 		}
-		b.calm[tenant].Settle(ctx)
+		b.calm[tenant].Reset(ctx)
 	}
 }

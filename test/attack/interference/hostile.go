@@ -123,7 +123,7 @@ func (b *bench) attack(ctx context.Context, t *target, q *attack.Question) {
 	defer b.gate.RUnlock()
 	t.use(func(p *wasm.Plugin) {
 		_, err := t.module.Try(ctx, p, q)
-		p.Settle(ctx)
+		p.Reset(ctx)
 		if err != nil && !errors.Is(err, wasm.ErrNotReady) {
 			err = fmt.Errorf("%s: %w", t.module.Name, err)
 		}

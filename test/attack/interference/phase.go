@@ -31,7 +31,7 @@ func (b *bench) ask(ctx context.Context) (latencies []time.Duration) {
 			continue
 		}
 		latencies = append(latencies, time.Since(due))
-		b.third.Settle(ctx)
+		b.third.Reset(ctx)
 	}
 }
 
@@ -78,13 +78,13 @@ func (b *bench) rest(ctx context.Context) {
 }
 
 func (b *bench) restAll() {
-	b.third.Rest()
+	b.third.Trim()
 	for _, p := range b.calm {
-		p.Rest()
+		p.Trim()
 	}
 	for _, all := range b.attacks {
 		for _, t := range all {
-			t.use((*wasm.Plugin).Rest)
+			t.use((*wasm.Plugin).Trim)
 		}
 	}
 }

@@ -43,7 +43,7 @@ func (l *loaded) admit(ctx context.Context) error {
 // decide evaluates the pod and resets the instance.
 func (l *loaded) decide(ctx context.Context) error {
 	err := l.admit(ctx)
-	l.plugin.Settle(ctx)
+	l.plugin.Reset(ctx)
 	return err
 }
 

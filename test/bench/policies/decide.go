@@ -54,7 +54,7 @@ func measureDecisions(ctx context.Context, r *run, _ []string) (_ series, err er
 	names := []string{guest.Go, guest.C}
 	sides := others
 	for i, l := range a.guests {
-		sides = append(sides, side{name: names[i], decide: l.admit, settle: l.plugin.Settle})
+		sides = append(sides, side{name: names[i], decide: l.admit, settle: l.plugin.Reset})
 	}
 	for i := range sides {
 		if err := sides[i].size(ctx); err != nil {

@@ -12,7 +12,7 @@
 //
 // All sides evaluate the same pod by the same rule, and the pod is allowed, so that no side returns
 // early. A decision of ours lasts from the typed pod to the verdict. The guest's input is encoded
-// each time, and the instance is in its initial state before any call: Admit is followed by Settle,
+// each time, and the instance is in its initial state before any call: Admit is followed by Reset,
 // which resets it. Rivals get the pod in the form that suits them best, made before the measurement
 // begins, except for the one figure that is named otherwise; and they keep their state.
 //

@@ -187,7 +187,7 @@ func (s *planeSide) addAlone(ctx context.Context, name string, of group) error {
 		},
 		settle: func(ctx context.Context) {
 			for _, p := range s.plugins {
-				p.Settle(ctx)
+				p.Reset(ctx)
 			}
 		},
 	}

@@ -54,7 +54,7 @@ type Scripts struct {
 	Log []string
 	// Options are the options of the newest load of each policy.
 	Options map[string]wasm.Options
-	// Rests counts the calls of Rest for each policy's plugin.
+	// Rests counts the calls of Trim for each policy's plugin.
 	Rests map[string]int
 	// forgotten are the modules that Forget was called with.
 	forgotten []string
@@ -330,11 +330,11 @@ func (p *Script) LoadFuel() int64 {
 // Warm returns Scripts.WarmFuel.
 func (p *Script) Warm(context.Context, []string) int64 { return p.of.WarmFuel }
 
-// Settle does nothing.
-func (p *Script) Settle(context.Context) {}
+// Reset does nothing.
+func (p *Script) Reset(context.Context) {}
 
-// Rest counts the call.
-func (p *Script) Rest() {
+// Trim counts the call.
+func (p *Script) Trim() {
 	p.of.Mu.Lock()
 	defer p.of.Mu.Unlock()
 	p.of.Rests[p.policy]++

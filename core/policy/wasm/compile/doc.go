@@ -31,7 +31,7 @@
 //
 // wazero reads the code into memory of its own. The agent then maps a file with the
 // same code, its image, over that memory. So the kernel can reclaim its pages, and
-// Code.Rest releases them while no instance runs the code.
+// Code.Trim releases them while no instance runs the code.
 //
 // Processor time and memory decide whether a module is refused. The clock never
 // does: a compilation that takes too long by the clock is given up without a

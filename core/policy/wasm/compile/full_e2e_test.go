@@ -61,7 +61,7 @@ func TestCodeRunsFromADiskThatNothingMayRunFromForReal(t *testing.T) {
 	if code.held.laid != nil {
 		t.Error("its image is mapped")
 	}
-	code.Rest(false)
+	code.Trim(false)
 	answers(t, f, code, 7)
 	if f.out.String() != "" {
 		t.Errorf("log %s", f.out)

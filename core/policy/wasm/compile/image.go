@@ -88,11 +88,11 @@ func drop(laid []byte) error {
 	return unix.Madvise(laid, unix.MADV_DONTNEED)
 }
 
-// Rest records whether the user has run the code since its last Rest. If none of the
+// Trim records whether the user has run the code since its last Trim. If none of the
 // users has, the pages of the code are released, once. The next run has page faults,
-// as little as 1 µs each if the file is in the page cache. Rest is to be called about
+// as little as 1 µs each if the file is in the page cache. Trim is to be called about
 // every 10 s.
-func (c *Code) Rest(used bool) {
+func (c *Code) Trim(used bool) {
 	l := c.library
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -109,7 +109,7 @@ func TestCodeThatNobodyRunsHoldsNoPages(t *testing.T) {
 					users[s.user] = acquire(t, f, module)
 				}
 				touch(laid)
-				users[s.user].Rest(s.used)
+				users[s.user].Trim(s.used)
 				if _, resident := mapped(t, laid); (resident == 0) != s.dropped {
 					t.Errorf("step %d: %d bytes are resident", n, resident)
 				}
@@ -137,7 +137,7 @@ func TestWhatIsInterpretedHasNoImage(t *testing.T) {
 	if code.held.laid != nil || code.held.entry.Image != nil || machineCode(code.Module()) != nil {
 		t.Errorf("it has %+v", code.held.entry.Image)
 	}
-	code.Rest(false)
+	code.Trim(false)
 	answers(t, f, code, 7)
 }
 
@@ -166,7 +166,7 @@ func TestAModuleWithoutFunctionsHasNoImage(t *testing.T) {
 	if code.held.laid != nil {
 		t.Error("something is laid over it")
 	}
-	code.Rest(false)
+	code.Trim(false)
 }
 
 // TestAnEntryWithoutAnImageIsUsed checks that entries of agents that made no images can still
@@ -186,7 +186,7 @@ func TestAnEntryWithoutAnImageIsUsed(t *testing.T) {
 	check(t, writeEntry(dir, &e, testTime))
 	code := acquire(t, f, small(7))
 	defer code.Release()
-	code.Rest(false)
+	code.Trim(false)
 	answers(t, f, code, 7)
 	if f.children(t) != 1 || code.held.laid != nil {
 		t.Errorf("%d children, laid %t", f.children(t), code.held.laid != nil)

@@ -48,7 +48,7 @@ type Code struct {
 	library *Library
 	digest  Digest
 	held    *held
-	// idle is true if the last Rest reported no use. released is set by Release.
+	// idle is true if the last Trim reported no use. released is set by Release.
 	idle, released bool
 }
 
