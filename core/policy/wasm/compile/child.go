@@ -18,9 +18,6 @@ import (
 	"github.com/tetratelabs/wazero/experimental"
 )
 
-// childArgument is the only argument of a child process.
-const childArgument = "compile-plugin"
-
 // These are the exit statuses of a child that wrote a report. Go's runtime exits
 // with 2.
 const (

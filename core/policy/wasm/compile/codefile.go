@@ -163,33 +163,6 @@ func measure(f *os.File) (size int64, sum uint32, err error) {
 	}
 }
 
-// openRegular opens a regular file that belongs to this process's user. It follows
-// no link and never blocks.
-func openRegular(path string) (*os.File, error) {
-	before, err := os.Lstat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !before.Mode().IsRegular() { // opening some devices has side effects
-		return nil, fmt.Errorf("%s is not a regular file, its mode is %v", path, before.Mode())
-	}
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
-	if err != nil {
-		return nil, err
-	}
-	info, err := f.Stat()
-	if err == nil {
-		stat, ok := info.Sys().(*syscall.Stat_t)
-		if !info.Mode().IsRegular() || !ok || int(stat.Uid) != os.Geteuid() {
-			err = fmt.Errorf("%s is not a regular file of user %d", path, os.Geteuid())
-		}
-	}
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
-}
-
 // errNotCached is the error if wazero did not find the code in its cache.
 var errNotCached = errors.New("wazero finds no code of it in its cache")
 

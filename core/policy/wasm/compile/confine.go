@@ -12,19 +12,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Priority is the scheduling priority of a child.
-type Priority int
-
-// The priorities.
-const (
-	// Lowest is the lowest priority with which a child still makes progress.
-	// SCHED_IDLE would stop it on a node that is never idle.
-	Lowest Priority = iota
-	// Normal is the priority of the agent. It is for tests, on machines that are
-	// busy with other tests.
-	Normal
-)
-
 // detach removes what the child inherited from the agent and does not need:
 // signals, privileges and files. It runs before the child reads anything.
 func detach() error {

@@ -133,3 +133,19 @@ func (l Limits) check() error {
 func (l Limits) cpuSeconds() uint64 {
 	return uint64((l.CPU + time.Second - 1) / time.Second)
 }
+
+// childArgument is the only argument of a child process.
+const childArgument = "compile-plugin"
+
+// Priority is the scheduling priority of a child.
+type Priority int
+
+// The priorities.
+const (
+	// Lowest is the lowest priority with which a child still makes progress.
+	// SCHED_IDLE would stop it on a node that is never idle.
+	Lowest Priority = iota
+	// Normal is the priority of the agent. It is for tests, on machines that are
+	// busy with other tests.
+	Normal
+)

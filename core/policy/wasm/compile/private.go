@@ -136,3 +136,30 @@ func ownDirs(paths ...string) error {
 	}
 	return nil
 }
+
+// openRegular opens a regular file that belongs to this process's user. It follows
+// no link and never blocks.
+func openRegular(path string) (*os.File, error) {
+	before, err := os.Lstat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !before.Mode().IsRegular() { // opening some devices has side effects
+		return nil, fmt.Errorf("%s is not a regular file, its mode is %v", path, before.Mode())
+	}
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil {
+		stat, ok := info.Sys().(*syscall.Stat_t)
+		if !info.Mode().IsRegular() || !ok || int(stat.Uid) != os.Geteuid() {
+			err = fmt.Errorf("%s is not a regular file of user %d", path, os.Geteuid())
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
