@@ -40,9 +40,10 @@ func (n *Node) sysctls() admission.Handler {
 // describeNode describes the node for pods and policies.
 func (n *Node) describeNode() error {
 	c := &n.cfg.Node
+	reserved, _ := c.Reserved()
 	machine, err := node.Machine(&node.Description{
 		Name: n.node, Labels: c.LabelMap(), Taints: c.TaintList(), Extended: c.Extended(), MaxPods: c.MaxPods,
-		Storage: n.cfg.Paths.PodRoot,
+		Storage: n.cfg.Paths.PodRoot, Reserved: reserved,
 	})
 	if err != nil {
 		return err

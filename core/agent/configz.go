@@ -35,6 +35,10 @@ func (n *Node) configz() *nodeapi.KubeletConfiguration {
 		AllowedUnsafeSysctls:     c.Runtime.AllowedUnsafeSysctls,
 		SeccompDefault:           &c.Runtime.SeccompDefault,
 		PodLogsDir:               filepath.Join(c.Paths.LogRoot, "pods"),
+		SystemReserved:           config.ReservedMap(c.Node.SystemReserved),
+		KubeReserved:             config.ReservedMap(c.Node.KubeReserved),
+		PodPidsLimit:             &c.Node.PodPIDsLimit,
+		MemorySwap:               nodeapi.KubeletMemorySwap{SwapBehavior: c.Node.SwapBehavior},
 	}
 	for i := range c.Sources {
 		switch s := &c.Sources[i]; {

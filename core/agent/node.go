@@ -67,6 +67,7 @@ type Node struct {
 	lastFacts atomic.Pointer[allocatableOf]
 
 	state    *state.Dir
+	cgroups  *node.Cgroups
 	client   *runtime.Client
 	probes   *probe.Manager
 	health   *runtime.Health
@@ -146,10 +147,11 @@ func (n *Node) wire() error {
 		return err
 	}
 	memory := n.object.Node().Status.Capacity.Memory().Value()
-	cgroups, err := node.NewCgroups(node.Driver(cfg.Runtime.CgroupDriver), cfg.Paths.CgroupRoot)
+	cgroups, err := n.newCgroups()
 	if err != nil {
 		return err
 	}
+	n.cgroups = cgroups
 	n.volumes, err = volume.New(layout, memory, n.objects, func() v1.ResourceList { return n.object.Node().Status.Allocatable }, n.recursiveReadOnly)
 	if err != nil {
 		return err
@@ -178,7 +180,7 @@ func (n *Node) wire() error {
 	n.runtime = runtime.New(runtime.Config{
 		Config: criconfig.Config{
 			Installation: n.state.Installation(), Layout: layout, ResolvConf: cfg.Runtime.ResolvConf, ClusterDNS: cfg.Cluster.DNS, ClusterDomain: clusterDomain(cfg),
-			Node: n.object.Node, Objects: n.objects, ReadFile: n.volumes.ReadFile, SeccompDefault: cfg.Runtime.SeccompDefault, MemoryCapacity: memory, CgroupV2: cgroups.V2(),
+			Node: n.object.Node, Objects: n.objects, ReadFile: n.volumes.ReadFile, SeccompDefault: cfg.Runtime.SeccompDefault, MemoryCapacity: memory, CgroupV2: cgroups.V2(), Swap: n.swap(),
 		},
 		Client: n.client, Health: n.health, AdoptForeign: cfg.Runtime.AdoptForeign, HostsFile: "/etc/hosts", CgroupDriver: cfg.Runtime.CgroupDriver,
 		Handler: n.handler, Events: n.recorder, Logger: log, Now: now,

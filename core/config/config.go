@@ -212,7 +212,7 @@ func Default() *Config {
 
 			ParallelPulls: 3, PullProgressTimeout: 10 * time.Minute, OfflinePull: OfflineFallback,
 		},
-		Node:    Node{MaxPods: defaultMaxPods},
+		Node:    Node{MaxPods: defaultMaxPods, PodPIDsLimit: -1, SwapBehavior: NoSwap},
 		Cluster: Cluster{Domain: DefaultDomain},
 		NodeAPI: NodeAPI{Listen: DefaultNodeAPI},
 		Sync: Sync{

@@ -29,7 +29,24 @@ type Node struct {
 	Critical []string `toml:"critical"`
 	// StaticPodsAreCritical makes all pods of files and URLs critical, as in a kubelet.
 	StaticPodsAreCritical bool `toml:"static_pods_are_critical"`
+	// SystemReserved and KubeReserved are "NAME=QUANTITY" of cpu, memory, ephemeral-storage and pid:
+	// what pods cannot request because the programs of the system, and the agent with the runtime,
+	// need it.
+	SystemReserved []string `toml:"system_reserved"`
+	KubeReserved   []string `toml:"kube_reserved"`
+	// PodPIDsLimit is the maximum number of processes of a pod; -1 for no limit.
+	PodPIDsLimit int64 `toml:"pod_pids_limit"`
+	// SwapBehavior is NoSwap or LimitedSwap.
+	SwapBehavior string `toml:"swap_behavior"`
 }
+
+// The values of node.swap_behavior, as in a kubelet's configuration.
+const (
+	// NoSwap is for containers that use no swap space.
+	NoSwap = "NoSwap"
+	// LimitedSwap lets containers of burstable pods use a share of the swap space, with cgroup v2.
+	LimitedSwap = "LimitedSwap"
+)
 
 // The limits of node.max_pods. The default is a kubelet's.
 const (
@@ -105,6 +122,8 @@ func (n *Node) check(report strict.Report, inCluster bool) {
 		}
 		return text, nil
 	})
+	n.checkReserved(report, eachOnce)
+	oneOf(report, "node.swap_behavior", n.SwapBehavior, nil, NoSwap, LimitedSwap)
 	if n.MaxPods < 1 || n.MaxPods > maxMaxPods {
 		report("node.max_pods", "want 1 to %d, found %d", maxMaxPods, n.MaxPods)
 	}

@@ -17,6 +17,9 @@ extended_resources = ["example.com/camera=2"]
 critical = ["shop/dns"]
 max_pods = 20
 static_pods_are_critical = true
+system_reserved = ["cpu=500m", "memory=1Gi", "pid=100"]
+kube_reserved = ["cpu=250m", "ephemeral-storage=1G", "pid=20"]
+pod_pids_limit = 64
 `), noEnv)
 	if err != nil {
 		t.Fatal(err)
@@ -32,6 +35,14 @@ static_pods_are_critical = true
 	}
 	if diff := cmp.Diff(v1.ResourceList{"example.com/camera": resource.MustParse("2")}, c.Node.Extended()); diff != "" {
 		t.Errorf("resources (-want +got):\n%s", diff)
+	}
+	reserved, pids := c.Node.Reserved()
+	want := v1.ResourceList{"cpu": resource.MustParse("750m"), "memory": resource.MustParse("1Gi"), "ephemeral-storage": resource.MustParse("1G")}
+	if diff := cmp.Diff(want, reserved); diff != "" || pids != 120 {
+		t.Errorf("%d process IDs reserved, resources (-want +got):\n%s", pids, diff)
+	}
+	if got, byDefault := c.Node.PodPIDs(), Default().Node.PodPIDs(); got != 64 || byDefault != 0 {
+		t.Errorf("processes of a pod: %d, without a file %d", got, byDefault)
 	}
 	if c.Node.MaxPods != 20 || !c.Node.StaticPodsAreCritical || Default().Node.MaxPods != 110 || Default().Node.StaticPodsAreCritical {
 		t.Errorf("node %+v, without a file %+v", c.Node, Default().Node)
@@ -54,6 +65,12 @@ func TestNodesThatAreRefused(t *testing.T) {
 		"less than none of a resource": {`extended_resources = ["example.com/camera=-1"]`, `node.extended_resources: want NAME=COUNT`},
 		"a critical pod with no name":  {`critical = ["shop"]`, `node.critical: want NAMESPACE/NAME of a pod, for example "kube-system/dns", found "shop"`},
 		"no pods":                      {`max_pods = 0`, `node.max_pods: want 1 to 10000, found 0`},
+		"a reservation without one":    {`system_reserved = ["cpu"]`, `node.system_reserved: want NAME=QUANTITY of a resource, for example "memory=500Mi", found "cpu"`},
+		"a reservation below zero":     {`kube_reserved = ["cpu=-1"]`, `node.kube_reserved: want NAME=QUANTITY of a resource, for example "memory=500Mi", found "cpu=-1"`},
+		"a reservation of pods":        {`kube_reserved = ["pods=3"]`, `node.kube_reserved: pods cannot be reserved: want cpu, memory, ephemeral-storage or pid, found "pods=3"`},
+		"a reservation named twice":    {`kube_reserved = ["pid=3", "pid=4"]`, `node.kube_reserved: pid is named twice`},
+		"swap of an unknown kind":      {`swap_behavior = "UnlimitedSwap"`, `node.swap_behavior: want "NoSwap" or "LimitedSwap", found "UnlimitedSwap"`},
+		"pods without processes":       {`pod_pids_limit = 0`, `node.pod_pids_limit: want 1 or more processes, or -1 for no limit, found 0`},
 		"too many pods":                {`max_pods = 10001`, `node.max_pods: want 1 to 10000, found 10001`},
 	} {
 		t.Run(name, func(t *testing.T) {

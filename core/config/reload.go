@@ -83,6 +83,10 @@ var restartKeys = map[string]string{
 	"node.extended_resources":       whyAdmission,
 	"node.critical":                 whyAdmission,
 	"node.static_pods_are_critical": whyAdmission,
+	"node.system_reserved":          whyAdmission,
+	"node.kube_reserved":            whyAdmission,
+	"node.pod_pids_limit":           whyPods,
+	"node.swap_behavior":            whyPods,
 
 	"cluster.kubeconfig": whyCluster,
 	"cluster.node_ip":    whyCluster,

@@ -3,6 +3,7 @@ package node
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -22,22 +23,40 @@ import (
 type Cgroups struct {
 	driver    Driver
 	root      string
+	bounds    Bounds
 	files     files
 	hierarchy hierarchy
 
 	// mu prevents Ensure from creating a pod's cgroup while Remove removes empty parents.
 	mu sync.Mutex
-	// requested has the shares of burstable pods, because cgroup v2 stores only rounded values.
-	requested map[types.UID]int64
+	// ensured has what Ensure set, by pod.
+	ensured map[types.UID]ensured
+}
+
+// ensured is the cgroup of a pod, with the limits that were set. Their shares are kept because
+// cgroup v2 stores only rounded values.
+type ensured struct {
+	class  v1.PodQOSClass
+	limits limits
+}
+
+// Bounds limits the cgroups of pods in addition to what each pod requests.
+type Bounds struct {
+	// MilliCPU is the CPU that all pods together get if other programs of the node want CPU, too. If
+	// it is 0, the cgroup of all pods has no limits.
+	MilliCPU int64
+	// Memory, in bytes, and PIDs are the limits of all pods together. PodPIDs is the limit of
+	// processes of one pod. 0 means no limit.
+	Memory, PIDs, PodPIDs int64
 }
 
 // NewCgroups detects how cgroups are mounted. root is the cgroup of all pods, an absolute path that
 // is not "/". It is created with the first pod and removed with the last.
-func NewCgroups(driver Driver, root string) (*Cgroups, error) {
-	return newCgroups(driver, root, kernelFiles())
+func NewCgroups(driver Driver, root string, b Bounds) (*Cgroups, error) {
+	return newCgroups(driver, root, b, kernelFiles())
 }
 
-func newCgroups(driver Driver, root string, fs files) (*Cgroups, error) {
+func newCgroups(driver Driver, root string, b Bounds, fs files) (*Cgroups, error) {
 	switch {
 	case driver == DriverSystemd:
 		return nil, errors.New(`the cgroup driver systemd is not supported yet: set cgroup_driver = "cgroupfs" in agent.toml and SystemdCgroup = false in the runtime's configuration`)
@@ -54,7 +73,10 @@ func newCgroups(driver Driver, root string, fs files) (*Cgroups, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cgroups: %w", err)
 	}
-	return &Cgroups{driver: driver, root: root, files: fs, hierarchy: h, requested: map[types.UID]int64{}}, nil
+	if (b.PIDs > 0 || b.PodPIDs > 0) && !h.limitsPIDs() {
+		return nil, errors.New("the kernel has no cgroup controller for pids here: leave out node.pod_pids_limit and pid of the reservations, or mount or delegate the controller")
+	}
+	return &Cgroups{driver: driver, root: root, bounds: b, files: fs, hierarchy: h, ensured: map[types.UID]ensured{}}, nil
 }
 
 // V2 reports whether the node has cgroup v2 only.
@@ -62,6 +84,10 @@ func (c *Cgroups) V2() bool {
 	_, ok := c.hierarchy.(hierarchyV2)
 	return ok
 }
+
+// LimitsSwap reports whether the kernel can limit the swap space of a cgroup. With cgroup v2, the
+// cgroup of the agent itself shows this, because the root has no limits.
+func (c *Cgroups) LimitsSwap() bool { return c.hierarchy.limitsSwap() }
 
 // Ensure creates the cgroup of p, sets its limits, and returns its name in the form for the
 // runtime.
@@ -72,28 +98,90 @@ func (c *Cgroups) Ensure(p *v1.Pod) (parent string, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	class := pod.QOS(p)
-	cgroup := path.Join(c.root, classDir(class), podPrefix+string(p.UID))
-	if err := c.hierarchy.create(cgroup); err != nil {
-		return "", err
-	}
 	l := limitsOf(p, class)
-	if err := c.hierarchy.limit(cgroup, l); err != nil {
-		return "", err
-	}
-	switch class {
-	case v1.PodQOSBestEffort:
-		err = c.hierarchy.setShares(path.Dir(cgroup), cpu.MinShares)
-	case v1.PodQOSBurstable:
-		if c.requested[p.UID] != l.shares {
-			c.requested[p.UID] = l.shares
-			err = c.shareBurstable()
-		}
-	}
-	if err != nil {
-		delete(c.requested, p.UID)
+	l.pids = c.bounds.PodPIDs
+	if err := c.set(p.UID, ensured{class, l}); err != nil {
 		return "", err
 	}
 	return Parent(c.driver, c.root, class, p.UID), nil
+}
+
+// set creates the cgroup of a pod and sets its limits and those of its parents. The caller must hold
+// mu.
+func (c *Cgroups) set(uid types.UID, e ensured) (err error) {
+	defer func() {
+		if err != nil {
+			delete(c.ensured, uid)
+		}
+	}()
+	cgroup := c.pathOf(uid, e.class)
+	fresh := !exists(filepath.Join(c.hierarchy.cpu(), c.root))
+	if err := c.hierarchy.create(cgroup); err != nil {
+		return err
+	}
+	if fresh {
+		if err := c.limitRoot(); err != nil {
+			return err
+		}
+	}
+	if err := c.hierarchy.limit(cgroup, e.limits); err != nil {
+		return err
+	}
+	was := c.ensured[uid]
+	c.ensured[uid] = e
+	switch {
+	case e.class == v1.PodQOSBestEffort:
+		return c.hierarchy.setShares(path.Dir(cgroup), cpu.MinShares)
+	case e.class == v1.PodQOSBurstable && was.limits.shares != e.limits.shares:
+		return c.shareBurstable()
+	}
+	return nil
+}
+
+func (c *Cgroups) pathOf(uid types.UID, class v1.PodQOSClass) string {
+	return path.Join(c.root, classDir(class), podPrefix+string(uid))
+}
+
+// limitRoot sets the limits of the cgroup of all pods.
+func (c *Cgroups) limitRoot() error {
+	if c.bounds.MilliCPU == 0 {
+		return nil
+	}
+	return c.hierarchy.limit(c.root, limits{shares: cpu.Shares(c.bounds.MilliCPU), memory: c.bounds.Memory, pids: c.bounds.PIDs})
+}
+
+// Refresh sets again what other programs may have changed: the limits of all pods together, the
+// shares of the classes, and cgroups of pods that were removed. It returns the pods whose cgroups it
+// created again.
+func (c *Cgroups) Refresh() (recreated []types.UID, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, uid := range slices.Sorted(maps.Keys(c.ensured)) {
+		e := c.ensured[uid]
+		if c.hierarchy.has(c.pathOf(uid, e.class)) {
+			continue
+		}
+		if e := c.set(uid, e); e != nil {
+			err = errors.Join(err, fmt.Errorf("cgroup of pod %s: %w", uid, e))
+			continue
+		}
+		recreated = append(recreated, uid)
+	}
+	at := func(class v1.PodQOSClass) bool {
+		return exists(filepath.Join(c.hierarchy.cpu(), c.root, classDir(class)))
+	}
+	if at(v1.PodQOSGuaranteed) {
+		err = errors.Join(err, c.limitRoot())
+	}
+	if at(v1.PodQOSBestEffort) {
+		err = errors.Join(err, c.hierarchy.setShares(path.Join(c.root, classDir(v1.PodQOSBestEffort)), cpu.MinShares))
+	}
+	return recreated, errors.Join(err, c.shareBurstable())
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }
 
 // shareBurstable sets the shares of the cgroup of burstable pods to the sum of their requests. The
@@ -106,15 +194,16 @@ func (c *Cgroups) shareBurstable() error {
 	}
 	var sum int64
 	for _, uid := range uids {
-		shares, known := c.requested[uid]
-		if !known {
-			shares, err = c.hierarchy.shares(path.Join(class, podPrefix+string(uid)))
-			if errors.Is(err, os.ErrNotExist) {
-				continue
-			}
-			if err != nil {
-				return fmt.Errorf("read a cgroup: %w", err)
-			}
+		if e, known := c.ensured[uid]; known {
+			sum += e.limits.shares
+			continue
+		}
+		shares, err := c.hierarchy.shares(path.Join(class, podPrefix+string(uid)))
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("read a cgroup: %w", err)
 		}
 		sum += shares
 	}

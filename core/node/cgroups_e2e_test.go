@@ -20,7 +20,7 @@ import (
 func TestCgroupsForReal(t *testing.T) {
 	t.Parallel()
 	root := fmt.Sprintf("/wardlet-test-%d", os.Getpid())
-	c, err := NewCgroups(DriverCgroupfs, root)
+	c, err := NewCgroups(DriverCgroupfs, root, Bounds{MilliCPU: 1500, Memory: 1 << 30, PIDs: 500, PodPIDs: 20})
 	check(t, err)
 	ensure(t, c, "g", guaranteed)
 	ensure(t, c, "b1", burstable)
@@ -48,11 +48,22 @@ func TestCgroupsForReal(t *testing.T) {
 			h.at["cpu"] + root + "/burstable/podb1/cpu.cfs_quota_us":        "-1",
 			h.at["cpu"] + root + "/besteffort/pode/cpu.cfs_quota_us":        "-1",
 			h.at["memory"] + root + "/besteffort/pode/memory.use_hierarchy": "1",
+			h.at["cpu"] + root + "/cpu.shares":                              "1536",
+			h.at["memory"] + root + "/memory.limit_in_bytes":                "1073741824",
+			h.at["pids"] + root + "/pids.max":                               "500",
+			h.at["pids"] + root + "/podg/pids.max":                          "20",
 		} {
 			data, err := os.ReadFile(file)
 			if err != nil || strings.TrimSpace(string(data)) != want {
 				t.Errorf("%s is %q (%v), want %s", file, data, err, want)
 			}
+		}
+	}
+	if h, ok := c.hierarchy.(hierarchyV1); ok {
+		procs := filepath.Join(h.at["pids"], root, "burstable/podb1/cgroup.procs")
+		out, err := exec.CommandContext(t.Context(), "sh", "-c", "echo $$ >"+procs+"; for i in $(seq 40); do sleep 0.2 & done; wait").CombinedOutput()
+		if err == nil || !strings.Contains(string(out), "fork") {
+			t.Errorf("a pod that may have 20 processes starts 40: %v, %s", err, out)
 		}
 	}
 	pods, err := c.Pods()

@@ -13,7 +13,7 @@ import (
 func newTest(t *testing.T, mountinfo string) (*Cgroups, *fakeKernel) {
 	t.Helper()
 	k, fs := newFake(t, mountinfo)
-	c, err := newCgroups(DriverCgroupfs, "/wardlet", fs)
+	c, err := newCgroups(DriverCgroupfs, "/wardlet", Bounds{}, fs)
 	check(t, err)
 	return c, k
 }
@@ -127,7 +127,7 @@ func TestBurstablePodsTogetherGetWhatEachRequests(t *testing.T) {
 			ensure(t, c, "b2", [2]string{"500m -", "- -"})
 			k.wantFiles(t, map[string]string{tt.file: tt.both})
 
-			c, err := newCgroups(DriverCgroupfs, "/wardlet", c.files)
+			c, err := newCgroups(DriverCgroupfs, "/wardlet", Bounds{}, c.files)
 			check(t, err)
 			ensure(t, c, "b1", burstable)
 			k.wantFiles(t, map[string]string{tt.file: tt.restarted})
@@ -180,5 +180,106 @@ func TestAUIDThatIsNoName(t *testing.T) {
 	}
 	if tree := k.tree(t, "wardlet"); len(tree) != 0 {
 		t.Errorf("made %v", tree)
+	}
+}
+
+func TestBounds(t *testing.T) {
+	t.Parallel()
+	bounds := Bounds{MilliCPU: 1500, Memory: 1 << 30, PIDs: 900, PodPIDs: 50}
+	for name, tt := range map[string]struct {
+		mountinfo string
+		root, pod map[string]string
+	}{
+		"v1": {
+			mountinfoV1,
+			map[string]string{"cpu,cpuacct/wardlet/cpu.shares": "1536", "memory/wardlet/memory.limit_in_bytes": "1073741824", "pids/wardlet/pids.max": "900"},
+			map[string]string{"pids/wardlet/burstable/podb/pids.max": "50", "pids/wardlet/burstable/pids.max": "max"},
+		},
+		"v2": {
+			mountinfoV2,
+			map[string]string{"wardlet/cpu.weight": "59", "wardlet/memory.max": "1073741824", "wardlet/pids.max": "900", "wardlet/cpu.max": "max 100000"},
+			map[string]string{"wardlet/burstable/podb/pids.max": "50"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k, fs := newFake(t, tt.mountinfo)
+			c, err := newCgroups(DriverCgroupfs, "/wardlet", bounds, fs)
+			check(t, err)
+			ensure(t, c, "b", burstable)
+			k.wantFiles(t, tt.root)
+			k.wantFiles(t, tt.pod)
+			for path := range tt.root {
+				k.put(t, "sys/fs/cgroup/"+path, "7") // as another program does
+			}
+			if recreated, err := c.Refresh(); err != nil || len(recreated) > 0 {
+				t.Errorf("created again: %v, error %v", recreated, err)
+			}
+			k.wantFiles(t, tt.root)
+		})
+	}
+}
+
+func TestBounds_needTheController(t *testing.T) {
+	t.Parallel()
+	for _, b := range []Bounds{{MilliCPU: 1000, PIDs: 1}, {PodPIDs: 1}} {
+		k, fs := newFake(t, mountinfoV2)
+		k.put(t, "sys/fs/cgroup/cgroup.controllers", "cpu memory")
+		_, err := newCgroups(DriverCgroupfs, "/wardlet", b, fs)
+		wantError(t, err, "no cgroup controller for pids here")
+	}
+}
+
+func TestRefresh_createsWhatWasRemoved(t *testing.T) {
+	t.Parallel()
+	for name, mountinfo := range map[string]string{"v1": mountinfoV1, "v2": mountinfoV2} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, k := newTest(t, mountinfo)
+			ensure(t, c, "a", burstable)
+			ensure(t, c, "b", guaranteed)
+			gone := "wardlet/burstable/poda"
+			shares := "wardlet/burstable/poda/cpu.weight"
+			if name == "v1" {
+				gone, shares = "memory/"+gone, "cpu,cpuacct/wardlet/burstable/poda/cpu.shares"
+			}
+			before := k.get(shares)
+			check(t, os.RemoveAll(filepath.Join(k.root, "sys/fs/cgroup", gone)))
+			for _, want := range [][]types.UID{{"a"}, nil} {
+				recreated, err := c.Refresh()
+				check(t, err)
+				if diff := cmp.Diff(want, recreated); diff != "" {
+					t.Errorf("created again (-want +got):\n%s", diff)
+				}
+			}
+			if !k.has(gone) || k.get(shares) != before {
+				t.Errorf("%s exists: %v; shares %q, before %q", gone, k.has(gone), k.get(shares), before)
+			}
+			check(t, c.Remove(t.Context(), "a"))
+			if recreated, err := c.Refresh(); err != nil || len(recreated) > 0 || k.has(gone) {
+				t.Errorf("after the end of the pod: %v, error %v", recreated, err)
+			}
+		})
+	}
+}
+
+func TestLimitsSwap(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ mountinfo, file string }{
+		"v1": {mountinfoV1, "memory/memory.memsw.limit_in_bytes"},
+		"v2": {mountinfoV2, "system.slice/agent.service/memory.swap.max"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, k := newTest(t, tt.mountinfo)
+			k.put(t, "proc/self/cgroup", "0::/system.slice/agent.service\n")
+			if c.LimitsSwap() {
+				t.Error("swap can be limited before the kernel offers it")
+			}
+			k.put(t, "sys/fs/cgroup/"+tt.file, "max")
+			if !c.LimitsSwap() {
+				t.Errorf("swap cannot be limited, although %s exists", tt.file)
+			}
+		})
 	}
 }

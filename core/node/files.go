@@ -47,6 +47,15 @@ func (f files) set(dir, name, value string) error {
 	return nil
 }
 
+// setPIDs limits the number of processes of a cgroup; 0 means no limit. Without a limit the
+// controller may be missing.
+func (f files) setPIDs(dir string, limit int64) error {
+	if limit == 0 && !exists(filepath.Join(dir, "pids.max")) {
+		return nil
+	}
+	return f.set(dir, "pids.max", orNone(limit, "max"))
+}
+
 // number reads a file that holds one number.
 func number(path string) (int64, error) {
 	data, err := os.ReadFile(path)

@@ -18,8 +18,14 @@ type hierarchy interface {
 	cpu() string
 	// create creates a cgroup and its parents.
 	create(path string) error
+	// has reports whether a cgroup is complete: it exists wherever create creates it.
+	has(path string) bool
 	// limit sets the limits of a cgroup.
 	limit(path string, l limits) error
+	// limitsPIDs reports whether the number of processes of a cgroup can be limited.
+	limitsPIDs() bool
+	// limitsSwap reports whether the swap space of a cgroup can be limited.
+	limitsSwap() bool
 	// setShares only sets the CPU shares; shares reads them.
 	setShares(path string, shares int64) error
 	shares(path string) (int64, error)
@@ -66,7 +72,7 @@ func detect(mounts []mountinfo.Mount, fs files) (hierarchy, error) {
 		return nil, err
 	}
 	controllers := strings.Fields(string(available))
-	return hierarchyV2{files: fs, point: unified}, missing(slices.Contains(controllers, "cpu"), slices.Contains(controllers, "memory"))
+	return hierarchyV2{files: fs, point: unified, pids: slices.Contains(controllers, "pids")}, missing(slices.Contains(controllers, "cpu"), slices.Contains(controllers, "memory"))
 }
 
 func missing(cpu, memory bool) error {

@@ -22,7 +22,7 @@ func TestDetect(t *testing.T) {
 		"hybrid: v1 controls, pods are looked for in v2 too": {
 			mountinfo: mountinfoV1,
 			points: "/sys/fs/cgroup/cpu,cpuacct /sys/fs/cgroup/cpuset /sys/fs/cgroup/memory " +
-				"/sys/fs/cgroup/systemd /sys/fs/cgroup/unified",
+				"/sys/fs/cgroup/pids /sys/fs/cgroup/systemd /sys/fs/cgroup/unified",
 		},
 		"v2 where v1 has only names": {
 			mountinfo: mountinfoV2 + line("/sys/fs/cgroup/systemd", "cgroup", "name=systemd"),
@@ -38,7 +38,7 @@ func TestDetect(t *testing.T) {
 			t.Parallel()
 			k, fs := newFake(t, mountinfoV2)
 			k.put(t, "proc/self/mountinfo", tt.mountinfo)
-			c, err := newCgroups(DriverCgroupfs, "/wardlet", fs)
+			c, err := newCgroups(DriverCgroupfs, "/wardlet", Bounds{}, fs)
 			if tt.err != "" {
 				wantError(t, err, tt.err)
 				return
@@ -59,7 +59,7 @@ func TestV2NeedsItsControllers(t *testing.T) {
 	t.Parallel()
 	k, fs := newFake(t, mountinfoV2)
 	k.put(t, "sys/fs/cgroup/cgroup.controllers", "cpuset cpu io\n")
-	_, err := newCgroups(DriverCgroupfs, "/wardlet", fs)
+	_, err := newCgroups(DriverCgroupfs, "/wardlet", Bounds{}, fs)
 	wantError(t, err, "cgroup_enable=memory")
 }
 
@@ -80,7 +80,7 @@ func TestNewRefusesWhatItCannotDo(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := newCgroups(tt.driver, tt.root, fs)
+			_, err := newCgroups(tt.driver, tt.root, Bounds{}, fs)
 			wantError(t, err, tt.err)
 		})
 	}

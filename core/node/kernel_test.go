@@ -26,6 +26,7 @@ const (
 36 31 0:33 / /sys/fs/cgroup/mine rw - cgroup none rw,name=mine
 37 31 0:34 / /sys/fs/cgroup/unified rw - cgroup2 none rw
 38 23 0:31 / /mnt/memory rw - cgroup none rw,memory
+39 31 0:35 / /sys/fs/cgroup/pids rw - cgroup none rw,pids
 `
 )
 
@@ -49,7 +50,7 @@ func newFake(t *testing.T, mountinfo string) (*fakeKernel, files) {
 	} else {
 		k.put(t, "sys/fs/cgroup/cpuset/cpuset.cpus", "0-3\n")
 		k.put(t, "sys/fs/cgroup/cpuset/cpuset.mems", "0\n")
-		for _, name := range []string{"cpu,cpuacct", "memory", "systemd", "mine", "unified"} {
+		for _, name := range []string{"cpu,cpuacct", "memory", "systemd", "mine", "unified", "pids"} {
 			k.put(t, "sys/fs/cgroup/"+name+"/cgroup.procs", "1\n")
 		}
 	}
@@ -104,7 +105,9 @@ var birth = map[string][]string{
 	"memory":      {"memory.limit_in_bytes=9223372036854771712"},
 	"cpuset":      {"cpuset.cpus=", "cpuset.mems="},
 	"v2 cpu":      {"cpu.weight=100", "cpu.max=max 100000"},
+	"pids":        {"pids.max=max"},
 	"v2 memory":   {"memory.max=max"},
+	"v2 pids":     {"pids.max=max"},
 }
 
 func (k *fakeKernel) mkdir(path string) error {

@@ -12,8 +12,8 @@ import (
 type limits struct {
 	// shares is the weight against other cgroups, in the units of cgroup v1.
 	shares int64
-	// quota is in µs of each cpu.Period, memory in bytes; 0 means no limit.
-	quota, memory int64
+	// quota is in µs of each cpu.Period, memory in bytes, pids in processes; 0 means no limit.
+	quota, memory, pids int64
 }
 
 // limitsOf returns the shares that p requests and its limits. It sets a limit only if every

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -26,12 +28,14 @@ type Description struct {
 	Extended v1.ResourceList
 	// MaxPods is the maximum number of pods.
 	MaxPods int
+	// Reserved is subtracted from the resources of the machine: pods cannot request it.
+	Reserved v1.ResourceList
 	// Storage is a path on the file system of the pods; it need not exist yet.
 	Storage string
 }
 
 // Machine returns a node object that describes the node as it is now, without properties that
-// change by themselves. Pods may use all resources of the machine.
+// change by themselves. Pods may use all resources of the machine that are not reserved.
 func Machine(d *Description) (*v1.Node, error) {
 	memory, err := Memory()
 	if err != nil {
@@ -52,11 +56,46 @@ func Machine(d *Description) (*v1.Node, error) {
 		v1.ResourcePods:             *resource.NewQuantity(int64(d.MaxPods), resource.DecimalSI),
 	}
 	maps.Copy(has, d.Extended)
+	free, err := allocatable(has, d.Reserved)
+	if err != nil {
+		return nil, err
+	}
 	return &v1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: d.Name, Labels: labels},
 		Spec:       v1.NodeSpec{Taints: d.Taints},
-		Status:     v1.NodeStatus{Capacity: has, Allocatable: has.DeepCopy()},
+		Status:     v1.NodeStatus{Capacity: has, Allocatable: free},
 	}, nil
+}
+
+// allocatable returns the resources of a machine that are not reserved.
+func allocatable(has, reserved v1.ResourceList) (v1.ResourceList, error) {
+	free := has.DeepCopy()
+	for _, name := range slices.Sorted(maps.Keys(reserved)) {
+		left, amount := free[name], reserved[name]
+		left.Sub(amount)
+		if left.Sign() <= 0 {
+			all := has[name]
+			return nil, overReserved(string(name), amount.String(), all.String())
+		}
+		free[name] = left
+	}
+	return free, nil
+}
+
+func overReserved(name, reserved, has string) error {
+	return fmt.Errorf("%s of %s are reserved for other programs than pods, and the machine has %s: reserve less in node.system_reserved and node.kube_reserved", reserved, name, has)
+}
+
+// UnreservedPIDs returns the number of process IDs of the machine that are not reserved.
+func UnreservedPIDs(reserved int64) (int64, error) {
+	has, err := number("/proc/sys/kernel/pid_max")
+	if err != nil {
+		return 0, fmt.Errorf("read the number of process IDs: %w", err)
+	}
+	if reserved >= has {
+		return 0, overReserved("pid", strconv.FormatInt(reserved, 10), strconv.FormatInt(has, 10))
+	}
+	return has - reserved, nil
 }
 
 // Memory returns the machine's memory in bytes.
@@ -68,6 +107,15 @@ func Memory() (int64, error) {
 	return memTotal(string(info))
 }
 
+// SwapCapacity returns the machine's swap space in bytes.
+func SwapCapacity() (int64, error) {
+	info, err := os.ReadFile("/proc/meminfo")
+	if err != nil {
+		return 0, fmt.Errorf("read the node's swap space: %w", err)
+	}
+	return meminfo(string(info), "SwapTotal")
+}
+
 func memTotal(info string) (int64, error) {
 	var kib int64
 	if _, err := fmt.Sscanf(info, "MemTotal: %d kB", &kib); err != nil {
@@ -77,11 +125,14 @@ func memTotal(info string) (int64, error) {
 }
 
 // memAvailable returns the memory, in bytes, that is available to new programs without swapping.
-func memAvailable(info string) (int64, error) {
-	_, rest, _ := strings.Cut(info, "MemAvailable:")
+func memAvailable(info string) (int64, error) { return meminfo(info, "MemAvailable") }
+
+// meminfo returns a value of /proc/meminfo in bytes.
+func meminfo(info, name string) (int64, error) {
+	_, rest, _ := strings.Cut("\n"+info, "\n"+name+":")
 	var kib int64
 	if _, err := fmt.Sscanf(rest, " %d kB", &kib); err != nil {
-		return 0, fmt.Errorf("reading the node's memory: no MemAvailable in /proc/meminfo: %w", err)
+		return 0, fmt.Errorf("reading the node's memory: no %s in /proc/meminfo: %w", name, err)
 	}
 	return kib << 10, nil
 }

@@ -44,12 +44,14 @@ func (c *Cgroups) remove(ctx context.Context, uid types.UID, patience int) error
 	if err := checkUID(uid); err != nil {
 		return err
 	}
+	c.mu.Lock()
+	delete(c.ensured, uid) // first, so that Refresh does not create it again
+	c.mu.Unlock()
 	if err := c.removePod(ctx, uid, patience); err != nil {
 		return fmt.Errorf("cgroup of pod %s: %w", uid, err)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.requested, uid)
 	for _, point := range c.hierarchy.points() {
 		for _, class := range classDirs {
 			// The kernel refuses to remove a directory that is not empty.

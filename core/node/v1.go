@@ -58,6 +58,10 @@ func (h hierarchyV1) create(path string) error {
 	return nil
 }
 
+func (h hierarchyV1) has(path string) bool {
+	return !slices.ContainsFunc(h.controlled(), func(point string) bool { return !exists(filepath.Join(point, path)) })
+}
+
 // inherit copies the parent's value to a cgroup: a new cpuset is empty and accepts no process.
 func (h hierarchyV1) inherit(dir, name string) error {
 	own, err := os.ReadFile(filepath.Join(dir, name))
@@ -85,8 +89,20 @@ func (h hierarchyV1) limit(path string, l limits) error {
 	if err := h.set(dir, "cpu.cfs_quota_us", orNone(l.quota, "-1")); err != nil {
 		return err
 	}
-	return h.set(filepath.Join(h.at["memory"], path), "memory.limit_in_bytes", orNone(l.memory, "-1"))
+	if err := h.set(filepath.Join(h.at["memory"], path), "memory.limit_in_bytes", orNone(l.memory, "-1")); err != nil {
+		return err
+	}
+	if !h.limitsPIDs() {
+		return nil
+	}
+	return h.setPIDs(filepath.Join(h.at["pids"], path), l.pids)
 }
+
+func (h hierarchyV1) limitsSwap() bool {
+	return exists(filepath.Join(h.at["memory"], "memory.memsw.limit_in_bytes"))
+}
+
+func (h hierarchyV1) limitsPIDs() bool { return h.at["pids"] != "" }
 
 func (h hierarchyV1) setShares(path string, shares int64) error {
 	return h.set(filepath.Join(h.at["cpu"], path), "cpu.shares", strconv.FormatInt(shares, 10))

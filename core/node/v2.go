@@ -16,6 +16,8 @@ type hierarchyV2 struct {
 	files
 
 	point string
+	// pids reports whether the kernel offers the controller pids.
+	pids bool
 }
 
 // wantedV2 are the controllers that are delegated to pods. neededV2 are those without which the
@@ -40,6 +42,8 @@ func (h hierarchyV2) create(path string) error {
 	}
 	return nil
 }
+
+func (h hierarchyV2) has(path string) bool { return exists(filepath.Join(h.point, path)) }
 
 // delegate enables the controllers of a cgroup for its children.
 func (h hierarchyV2) delegate(dir string) error {
@@ -75,8 +79,22 @@ func (h hierarchyV2) limit(path string, l limits) error {
 	if err := h.set(dir, "cpu.max", fmt.Sprintf("%s %d", orNone(l.quota, "max"), cpu.Period)); err != nil {
 		return err
 	}
-	return h.set(dir, "memory.max", orNone(l.memory, "max"))
+	if err := h.set(dir, "memory.max", orNone(l.memory, "max")); err != nil {
+		return err
+	}
+	return h.setPIDs(dir, l.pids)
 }
+
+func (h hierarchyV2) limitsSwap() bool {
+	own, err := os.ReadFile(filepath.Join(h.root, "proc/self/cgroup"))
+	if err != nil {
+		return false
+	}
+	_, path, _ := strings.Cut(strings.TrimSpace(string(own)), "0::")
+	return exists(filepath.Join(h.point, path, "memory.swap.max"))
+}
+
+func (h hierarchyV2) limitsPIDs() bool { return h.pids }
 
 func (h hierarchyV2) setShares(path string, shares int64) error {
 	return h.set(filepath.Join(h.point, path), "cpu.weight", strconv.FormatInt(cpu.Weight(shares), 10))

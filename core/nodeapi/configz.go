@@ -34,6 +34,15 @@ type KubeletConfiguration struct {
 	AllowedUnsafeSysctls     []string              `json:"allowedUnsafeSysctls,omitempty"`
 	SeccompDefault           *bool                 `json:"seccompDefault,omitempty"`
 	PodLogsDir               string                `json:"podLogsDir,omitempty"`
+	SystemReserved           map[string]string     `json:"systemReserved,omitempty"`
+	KubeReserved             map[string]string     `json:"kubeReserved,omitempty"`
+	PodPidsLimit             *int64                `json:"podPidsLimit,omitempty"`
+	MemorySwap               KubeletMemorySwap     `json:"memorySwap"`
+}
+
+// KubeletMemorySwap says which swap space containers may use: NoSwap or LimitedSwap.
+type KubeletMemorySwap struct {
+	SwapBehavior string `json:"swapBehavior,omitempty"`
 }
 
 // KubeletAuthentication describes how clients of the API authenticate.

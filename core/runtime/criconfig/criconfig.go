@@ -36,6 +36,8 @@ type Config struct {
 	// CgroupV2 is true if the node has only cgroup v2: then all processes of a container that runs
 	// out of memory are killed together.
 	CgroupV2 bool
+	// Swap is the swap space that containers may use.
+	Swap Swap
 }
 
 // ImageUser returns the user as which an image runs: by name if the image specifies a name, else by

@@ -1,6 +1,8 @@
 package criconfig
 
 import (
+	"slices"
+
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/component-helpers/resource"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
@@ -28,6 +30,7 @@ func (b *Builder) sandboxOverhead(p *v1.Pod) *runtimeapi.LinuxContainerResources
 func (b *Builder) containerResources(p *v1.Pod, c *v1.Container) *runtimeapi.LinuxContainerResources {
 	resources := b.linuxResources(c.Resources.Requests, c.Resources.Limits)
 	resources.OomScoreAdj = oomScoreAdj(p, c, b.config.MemoryCapacity)
+	b.limitSwap(resources, p, c)
 	return resources
 }
 
@@ -66,7 +69,7 @@ const (
 // oomScoreAdj returns a container's OOM score adjustment. That of a burstable container decreases
 // with its requested share of the node's memory (capacity, in bytes).
 func oomScoreAdj(p *v1.Pod, c *v1.Container, capacity int64) int64 {
-	if p.Spec.PriorityClassName == nodeCriticalClass && p.Spec.Priority != nil && *p.Spec.Priority >= systemPriority {
+	if p.Spec.PriorityClassName == nodeCriticalClass && isSystem(p) {
 		return oomGuaranteed
 	}
 	switch pod.QOS(p) {
@@ -78,6 +81,30 @@ func oomScoreAdj(p *v1.Pod, c *v1.Container, capacity int64) int64 {
 	if capacity <= 0 {
 		return oomMaxBurstable
 	}
-	share := 1000 * min(pod.Amount(v1.ResourceMemory, c.Resources.Requests.Memory()), capacity) / capacity
+	memory := pod.Amount(v1.ResourceMemory, c.Resources.Requests.Memory())
+	if isSidecar(p, c) {
+		memory = max(memory, leastMemory(p))
+	}
+	share := 1000 * min(memory, capacity) / capacity
 	return min(max(oomBestEffort-share, oomMinBurstable), oomMaxBurstable)
+}
+
+// isSidecar reports whether c is an init container that runs beside the containers of the pod.
+func isSidecar(p *v1.Pod, c *v1.Container) bool {
+	return slices.ContainsFunc(p.Spec.InitContainers, func(i v1.Container) bool {
+		return i.Name == c.Name && i.RestartPolicy != nil && *i.RestartPolicy == v1.ContainerRestartPolicyAlways
+	})
+}
+
+// leastMemory returns the least memory, in bytes, that a container of the pod requests beside its init
+// containers. The kernel kills a sidecar no earlier than such a container.
+func leastMemory(p *v1.Pod) int64 {
+	var least int64
+	for i := range p.Spec.Containers {
+		requested := pod.Amount(v1.ResourceMemory, p.Spec.Containers[i].Resources.Requests.Memory())
+		if i == 0 || requested < least {
+			least = requested
+		}
+	}
+	return least
 }

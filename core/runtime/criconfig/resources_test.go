@@ -122,3 +122,32 @@ func TestOOMScore(t *testing.T) {
 		})
 	}
 }
+
+func TestOOMScore_ofASidecar(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		sidecar, restart string
+		want             int64
+	}{
+		"that requests less than any container": {"128Mi", "Always", 875},
+		"that requests more":                    {"1Gi", "Always", 750},
+		"that requests nothing":                 {"", "Always", 875},
+		"which is none: it runs before them":    {"128Mi", "", 969},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			requests := func(memory string) v1.ResourceRequirements {
+				return v1.ResourceRequirements{Requests: quantities("", memory)}
+			}
+			first := v1.Container{Name: "proxy", Resources: requests(test.sidecar)}
+			if test.restart != "" {
+				first.RestartPolicy = new(v1.ContainerRestartPolicy(test.restart))
+			}
+			p := &v1.Pod{Spec: v1.PodSpec{
+				InitContainers: []v1.Container{first},
+				Containers:     []v1.Container{{Name: "a", Resources: requests("2Gi")}, {Name: "b", Resources: requests("512Mi")}},
+			}}
+			mustEqual(t, "score", test.want, oomScoreAdj(p, &p.Spec.InitContainers[0], 4<<30))
+		})
+	}
+}

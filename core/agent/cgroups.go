@@ -1,0 +1,67 @@
+package agent
+
+import (
+	"context"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/wardlet/wardlet/core/config"
+	"github.com/wardlet/wardlet/core/node"
+	"github.com/wardlet/wardlet/core/runtime/criconfig"
+)
+
+// cgroupPeriod is the interval at which the limits of all pods together and of their classes are set
+// again, as with a kubelet.
+const cgroupPeriod = time.Minute
+
+// newCgroups makes the cgroups of pods, with the limits that the configuration reserves.
+func (n *Node) newCgroups() (*node.Cgroups, error) {
+	reserved, pids := n.cfg.Node.Reserved()
+	free := n.object.Node().Status.Allocatable
+	bounds := node.Bounds{MilliCPU: free.Cpu().MilliValue(), PodPIDs: n.cfg.Node.PodPIDs()}
+	if _, ok := reserved[v1.ResourceMemory]; ok {
+		bounds.Memory = free.Memory().Value()
+	}
+	if pids > 0 {
+		var err error
+		if bounds.PIDs, err = node.UnreservedPIDs(pids); err != nil {
+			return nil, err
+		}
+	}
+	return node.NewCgroups(node.Driver(n.cfg.Runtime.CgroupDriver), n.cfg.Paths.CgroupRoot, bounds)
+}
+
+// swap returns the swap space that containers may use.
+func (n *Node) swap() criconfig.Swap {
+	capacity, err := node.SwapCapacity()
+	if err != nil {
+		n.log.Warn("the swap space of the node is not known, and containers may use none", "err", err)
+	}
+	return criconfig.Swap{Controller: n.cgroups.LimitsSwap(), Limited: n.cfg.Node.SwapBehavior == config.LimitedSwap, Capacity: capacity}
+}
+
+// refreshCgroups keeps the limits of the cgroups of pods until ctx is done.
+func (n *Node) refreshCgroups(ctx context.Context) {
+	tick := time.NewTicker(cgroupPeriod)
+	defer tick.Stop()
+	var failed string
+	for {
+		recreated, err := n.cgroups.Refresh()
+		for _, uid := range recreated {
+			n.log.Warn("the cgroup of a pod was removed by another program, and is created again", "uid", uid)
+		}
+		switch {
+		case err == nil:
+			failed = ""
+		case failed != err.Error():
+			failed = err.Error()
+			n.log.Warn("the limits of pods cannot be set", "err", err)
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
