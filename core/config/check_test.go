@@ -33,9 +33,9 @@ func TestLoadRefuses(t *testing.T) {
 			source + "[sync]\non_denied_replacement = \"drop\"\n",
 			`agent.toml:6: sync.on_denied_replacement: want "keep" or "stop", found "drop"`,
 		},
-		"the systemd cgroup driver": {
-			source + "[runtime]\ncgroup_driver = \"systemd\"\n",
-			`agent.toml:6: runtime.cgroup_driver: "systemd" is not supported in this version; want "cgroupfs"`,
+		"an unknown cgroup driver": {
+			source + "[runtime]\ncgroup_driver = \"runc\"\n",
+			`agent.toml:6: runtime.cgroup_driver: want "cgroupfs" or "systemd", found "runc"`,
 		},
 		"an endpoint without a scheme": {
 			source + "[runtime]\nendpoint = \"/run/x.sock\"\n",

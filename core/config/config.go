@@ -60,7 +60,7 @@ type Runtime struct {
 	Endpoint string `toml:"endpoint"`
 	// RequestTimeout limits each call except pulls and streams; positive.
 	RequestTimeout time.Duration `toml:"request_timeout"`
-	// CgroupDriver is CgroupFS.
+	// CgroupDriver is CgroupFS or CgroupSystemd.
 	CgroupDriver string `toml:"cgroup_driver"`
 	// ResolvConf is the resolver configuration that pods inherit, absolute; empty for none.
 	ResolvConf string `toml:"resolv_conf"`
@@ -133,8 +133,13 @@ func (r *Runtime) MaxLogSize() int64 {
 	return size.Value()
 }
 
-// CgroupFS is the cgroup driver that creates cgroups as directories.
-const CgroupFS = "cgroupfs"
+// The cgroup drivers.
+const (
+	// CgroupFS creates cgroups as directories.
+	CgroupFS = "cgroupfs"
+	// CgroupSystemd creates cgroups as slices of systemd.
+	CgroupSystemd = "systemd"
+)
 
 // Sync configures the sync loop.
 type Sync struct {

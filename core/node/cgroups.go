@@ -21,8 +21,7 @@ import (
 
 // Cgroups creates and removes the cgroups of pods.
 type Cgroups struct {
-	driver    Driver
-	root      string
+	naming    naming
 	bounds    Bounds
 	files     files
 	hierarchy hierarchy
@@ -53,15 +52,13 @@ type Bounds struct {
 // NewCgroups detects how cgroups are mounted. root is the cgroup of all pods, an absolute path that
 // is not "/". It is created with the first pod and removed with the last.
 func NewCgroups(driver Driver, root string, b Bounds) (*Cgroups, error) {
-	return newCgroups(driver, root, b, kernelFiles())
+	return newCgroups(driver, root, b, kernelFiles(), newSystemdUnits())
 }
 
-func newCgroups(driver Driver, root string, b Bounds, fs files) (*Cgroups, error) {
+func newCgroups(driver Driver, root string, b Bounds, fs files, u units) (*Cgroups, error) {
 	switch {
-	case driver == DriverSystemd:
-		return nil, errors.New(`the cgroup driver systemd is not supported yet: set cgroup_driver = "cgroupfs" in agent.toml and SystemdCgroup = false in the runtime's configuration`)
-	case driver != DriverCgroupfs:
-		return nil, fmt.Errorf("cgroup driver %q is not known: use %q", driver, DriverCgroupfs)
+	case driver != DriverCgroupfs && driver != DriverSystemd:
+		return nil, fmt.Errorf("cgroup driver %q is not known: use %q or %q", driver, DriverCgroupfs, DriverSystemd)
 	case !path.IsAbs(root) || path.Clean(root) != root || root == "/":
 		return nil, fmt.Errorf("cgroup root %q is not a clean absolute path below /", root)
 	}
@@ -76,12 +73,20 @@ func newCgroups(driver Driver, root string, b Bounds, fs files) (*Cgroups, error
 	if (b.PIDs > 0 || b.PodPIDs > 0) && !h.limitsPIDs() {
 		return nil, errors.New("the kernel has no cgroup controller for pids here: leave out node.pod_pids_limit and pid of the reservations, or mount or delegate the controller")
 	}
-	return &Cgroups{driver: driver, root: root, bounds: b, files: fs, hierarchy: h, ensured: map[types.UID]ensured{}}, nil
+	if driver == DriverSystemd {
+		_, v2 := h.(hierarchyV2)
+		h = slicesOf{h, u, v2}
+	}
+	return &Cgroups{naming: naming{driver, root}, bounds: b, files: fs, hierarchy: h, ensured: map[types.UID]ensured{}}, nil
 }
 
 // V2 reports whether the node has cgroup v2 only.
 func (c *Cgroups) V2() bool {
-	_, ok := c.hierarchy.(hierarchyV2)
+	h := c.hierarchy
+	if s, ok := h.(slicesOf); ok {
+		h = s.hierarchy
+	}
+	_, ok := h.(hierarchyV2)
 	return ok
 }
 
@@ -92,7 +97,7 @@ func (c *Cgroups) LimitsSwap() bool { return c.hierarchy.limitsSwap() }
 // Ensure creates the cgroup of p, sets its limits, and returns its name in the form for the
 // runtime.
 func (c *Cgroups) Ensure(p *v1.Pod) (parent string, err error) {
-	if err := checkUID(p.UID); err != nil {
+	if err := c.naming.checkUID(p.UID); err != nil {
 		return "", err
 	}
 	c.mu.Lock()
@@ -103,7 +108,7 @@ func (c *Cgroups) Ensure(p *v1.Pod) (parent string, err error) {
 	if err := c.set(p.UID, ensured{class, l}); err != nil {
 		return "", err
 	}
-	return Parent(c.driver, c.root, class, p.UID), nil
+	return Parent(c.naming.driver, c.naming.root, class, p.UID), nil
 }
 
 // set creates the cgroup of a pod and sets its limits and those of its parents. The caller must hold
@@ -114,8 +119,8 @@ func (c *Cgroups) set(uid types.UID, e ensured) (err error) {
 			delete(c.ensured, uid)
 		}
 	}()
-	cgroup := c.pathOf(uid, e.class)
-	fresh := !exists(filepath.Join(c.hierarchy.cpu(), c.root))
+	cgroup := c.naming.pod(e.class, uid)
+	fresh := !exists(filepath.Join(c.hierarchy.cpu(), c.naming.path()))
 	if err := c.hierarchy.create(cgroup); err != nil {
 		return err
 	}
@@ -131,15 +136,11 @@ func (c *Cgroups) set(uid types.UID, e ensured) (err error) {
 	c.ensured[uid] = e
 	switch {
 	case e.class == v1.PodQOSBestEffort:
-		return c.hierarchy.setShares(path.Dir(cgroup), cpu.MinShares)
+		return c.hierarchy.setShares(c.naming.class(e.class), cpu.MinShares)
 	case e.class == v1.PodQOSBurstable && was.limits.shares != e.limits.shares:
 		return c.shareBurstable()
 	}
 	return nil
-}
-
-func (c *Cgroups) pathOf(uid types.UID, class v1.PodQOSClass) string {
-	return path.Join(c.root, classDir(class), podPrefix+string(uid))
 }
 
 // limitRoot sets the limits of the cgroup of all pods.
@@ -147,7 +148,7 @@ func (c *Cgroups) limitRoot() error {
 	if c.bounds.MilliCPU == 0 {
 		return nil
 	}
-	return c.hierarchy.limit(c.root, limits{shares: cpu.Shares(c.bounds.MilliCPU), memory: c.bounds.Memory, pids: c.bounds.PIDs})
+	return c.hierarchy.limit(c.naming.path(), limits{shares: cpu.Shares(c.bounds.MilliCPU), memory: c.bounds.Memory, pids: c.bounds.PIDs})
 }
 
 // Refresh sets again what other programs may have changed: the limits of all pods together, the
@@ -158,7 +159,7 @@ func (c *Cgroups) Refresh() (recreated []types.UID, err error) {
 	defer c.mu.Unlock()
 	for _, uid := range slices.Sorted(maps.Keys(c.ensured)) {
 		e := c.ensured[uid]
-		if c.hierarchy.has(c.pathOf(uid, e.class)) {
+		if c.hierarchy.has(c.naming.pod(e.class, uid)) {
 			continue
 		}
 		if e := c.set(uid, e); e != nil {
@@ -168,13 +169,13 @@ func (c *Cgroups) Refresh() (recreated []types.UID, err error) {
 		recreated = append(recreated, uid)
 	}
 	at := func(class v1.PodQOSClass) bool {
-		return exists(filepath.Join(c.hierarchy.cpu(), c.root, classDir(class)))
+		return exists(filepath.Join(c.hierarchy.cpu(), c.naming.class(class)))
 	}
 	if at(v1.PodQOSGuaranteed) {
 		err = errors.Join(err, c.limitRoot())
 	}
 	if at(v1.PodQOSBestEffort) {
-		err = errors.Join(err, c.hierarchy.setShares(path.Join(c.root, classDir(v1.PodQOSBestEffort)), cpu.MinShares))
+		err = errors.Join(err, c.hierarchy.setShares(c.naming.class(v1.PodQOSBestEffort), cpu.MinShares))
 	}
 	return recreated, errors.Join(err, c.shareBurstable())
 }
@@ -187,8 +188,8 @@ func exists(path string) bool {
 // shareBurstable sets the shares of the cgroup of burstable pods to the sum of their requests. The
 // caller must hold mu.
 func (c *Cgroups) shareBurstable() error {
-	class := path.Join(c.root, classDir(v1.PodQOSBurstable))
-	uids, err := podsIn(filepath.Join(c.hierarchy.cpu(), class))
+	class := c.naming.class(v1.PodQOSBurstable)
+	uids, err := c.podsIn(c.hierarchy.cpu(), v1.PodQOSBurstable)
 	if err != nil || len(uids) == 0 {
 		return err
 	}
@@ -198,7 +199,7 @@ func (c *Cgroups) shareBurstable() error {
 			sum += e.limits.shares
 			continue
 		}
-		shares, err := c.hierarchy.shares(path.Join(class, podPrefix+string(uid)))
+		shares, err := c.hierarchy.shares(c.naming.pod(v1.PodQOSBurstable, uid))
 		if errors.Is(err, os.ErrNotExist) {
 			continue
 		}
@@ -214,8 +215,8 @@ func (c *Cgroups) shareBurstable() error {
 func (c *Cgroups) Pods() ([]types.UID, error) {
 	var all []types.UID
 	for _, point := range c.hierarchy.points() {
-		for _, class := range classDirs {
-			uids, err := podsIn(filepath.Join(point, c.root, class))
+		for _, class := range classes {
+			uids, err := c.podsIn(point, class)
 			if err != nil {
 				return nil, err
 			}
@@ -226,24 +227,32 @@ func (c *Cgroups) Pods() ([]types.UID, error) {
 	return slices.Compact(all), nil
 }
 
-// podsIn lists the pods whose cgroups are in dir, which may be missing.
-func podsIn(dir string) ([]types.UID, error) {
-	entries, err := os.ReadDir(dir)
+// podsIn lists the pods of a class that have a cgroup below a mount point.
+func (c *Cgroups) podsIn(point string, class v1.PodQOSClass) ([]types.UID, error) {
+	entries, err := os.ReadDir(filepath.Join(point, c.naming.class(class)))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("list cgroups: %w", err)
 	}
 	var uids []types.UID
 	for _, entry := range entries {
-		if uid, ok := strings.CutPrefix(entry.Name(), podPrefix); ok && uid != "" && entry.IsDir() {
-			uids = append(uids, types.UID(uid))
+		if uid, ok := c.naming.uid(class, entry.Name()); ok && entry.IsDir() {
+			uids = append(uids, uid)
 		}
 	}
 	return uids, nil
 }
 
-func checkUID(uid types.UID) error {
-	if uid == "" || strings.ContainsAny(string(uid), "/\x00") {
+// checkUID refuses a UID that cannot be a part of the name of a cgroup.
+func (n naming) checkUID(uid types.UID) error {
+	switch {
+	case uid == "" || strings.ContainsAny(string(uid), "/\x00"):
 		return fmt.Errorf("UID %q cannot be the name of a cgroup: change metadata.uid", uid)
+	case n.driver == DriverSystemd && strings.IndexFunc(string(uid), isNoUnitName) >= 0:
+		return fmt.Errorf("UID %q cannot be the name of a slice of systemd: change metadata.uid to letters, digits, dots and dashes", uid)
 	}
 	return nil
+}
+
+func isNoUnitName(r rune) bool {
+	return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '-' || r == '.')
 }

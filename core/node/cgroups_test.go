@@ -13,7 +13,7 @@ import (
 func newTest(t *testing.T, mountinfo string) (*Cgroups, *fakeKernel) {
 	t.Helper()
 	k, fs := newFake(t, mountinfo)
-	c, err := newCgroups(DriverCgroupfs, "/wardlet", Bounds{}, fs)
+	c, err := newCgroups(DriverCgroupfs, "/wardlet", Bounds{}, fs, nil)
 	check(t, err)
 	return c, k
 }
@@ -127,7 +127,7 @@ func TestBurstablePodsTogetherGetWhatEachRequests(t *testing.T) {
 			ensure(t, c, "b2", [2]string{"500m -", "- -"})
 			k.wantFiles(t, map[string]string{tt.file: tt.both})
 
-			c, err := newCgroups(DriverCgroupfs, "/wardlet", Bounds{}, c.files)
+			c, err := newCgroups(DriverCgroupfs, "/wardlet", Bounds{}, c.files, nil)
 			check(t, err)
 			ensure(t, c, "b1", burstable)
 			k.wantFiles(t, map[string]string{tt.file: tt.restarted})
@@ -204,7 +204,7 @@ func TestBounds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			k, fs := newFake(t, tt.mountinfo)
-			c, err := newCgroups(DriverCgroupfs, "/wardlet", bounds, fs)
+			c, err := newCgroups(DriverCgroupfs, "/wardlet", bounds, fs, nil)
 			check(t, err)
 			ensure(t, c, "b", burstable)
 			k.wantFiles(t, tt.root)
@@ -225,7 +225,7 @@ func TestBounds_needTheController(t *testing.T) {
 	for _, b := range []Bounds{{MilliCPU: 1000, PIDs: 1}, {PodPIDs: 1}} {
 		k, fs := newFake(t, mountinfoV2)
 		k.put(t, "sys/fs/cgroup/cgroup.controllers", "cpu memory")
-		_, err := newCgroups(DriverCgroupfs, "/wardlet", b, fs)
+		_, err := newCgroups(DriverCgroupfs, "/wardlet", b, fs, nil)
 		wantError(t, err, "no cgroup controller for pids here")
 	}
 }

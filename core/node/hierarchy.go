@@ -20,6 +20,8 @@ type hierarchy interface {
 	create(path string) error
 	// has reports whether a cgroup is complete: it exists wherever create creates it.
 	has(path string) bool
+	// stop stops what keeps a cgroup without processes in use. The kernel alone keeps none.
+	stop(path string) error
 	// limit sets the limits of a cgroup.
 	limit(path string, l limits) error
 	// limitsPIDs reports whether the number of processes of a cgroup can be limited.

@@ -38,7 +38,7 @@ func TestDetect(t *testing.T) {
 			t.Parallel()
 			k, fs := newFake(t, mountinfoV2)
 			k.put(t, "proc/self/mountinfo", tt.mountinfo)
-			c, err := newCgroups(DriverCgroupfs, "/wardlet", Bounds{}, fs)
+			c, err := newCgroups(DriverCgroupfs, "/wardlet", Bounds{}, fs, nil)
 			if tt.err != "" {
 				wantError(t, err, tt.err)
 				return
@@ -59,7 +59,7 @@ func TestV2NeedsItsControllers(t *testing.T) {
 	t.Parallel()
 	k, fs := newFake(t, mountinfoV2)
 	k.put(t, "sys/fs/cgroup/cgroup.controllers", "cpuset cpu io\n")
-	_, err := newCgroups(DriverCgroupfs, "/wardlet", Bounds{}, fs)
+	_, err := newCgroups(DriverCgroupfs, "/wardlet", Bounds{}, fs, nil)
 	wantError(t, err, "cgroup_enable=memory")
 }
 
@@ -71,7 +71,6 @@ func TestNewRefusesWhatItCannotDo(t *testing.T) {
 		root   string
 		err    string
 	}{
-		"systemd":          {DriverSystemd, "/wardlet", "systemd is not supported yet"},
 		"an odd driver":    {"odd", "/wardlet", `"odd" is not known`},
 		"the root cgroup":  {DriverCgroupfs, "/", "not a clean absolute path"},
 		"a relative root":  {DriverCgroupfs, "wardlet", "not a clean absolute path"},
@@ -80,7 +79,7 @@ func TestNewRefusesWhatItCannotDo(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := newCgroups(tt.driver, tt.root, Bounds{}, fs)
+			_, err := newCgroups(tt.driver, tt.root, Bounds{}, fs, nil)
 			wantError(t, err, tt.err)
 		})
 	}

@@ -41,7 +41,7 @@ func (c *Cgroups) End(ctx context.Context, uid types.UID) error {
 
 // remove removes the cgroup of a pod. After patience attempts, it kills the processes in it.
 func (c *Cgroups) remove(ctx context.Context, uid types.UID, patience int) error {
-	if err := checkUID(uid); err != nil {
+	if err := c.naming.checkUID(uid); err != nil {
 		return err
 	}
 	c.mu.Lock()
@@ -52,10 +52,13 @@ func (c *Cgroups) remove(ctx context.Context, uid types.UID, patience int) error
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.naming.driver == DriverSystemd {
+		return c.shareBurstable() // the slices of the classes stay, as with a kubelet
+	}
 	for _, point := range c.hierarchy.points() {
-		for _, class := range classDirs {
+		for _, class := range classes {
 			// The kernel refuses to remove a directory that is not empty.
-			err := c.files.rmdir(filepath.Join(point, c.root, class))
+			err := c.files.rmdir(filepath.Join(point, c.naming.class(class)))
 			if err != nil && !isBusy(err) && !errors.Is(err, os.ErrNotExist) {
 				return fmt.Errorf("remove an empty cgroup: %w", err)
 			}
@@ -84,8 +87,8 @@ func (c *Cgroups) removePod(ctx context.Context, uid types.UID, patience int) er
 func (c *Cgroups) tryRemovePod(uid types.UID, kill bool) error {
 	var dirs []string
 	for _, point := range c.hierarchy.points() {
-		for _, class := range classDirs {
-			tree, err := subtree(filepath.Join(point, c.root, class, podPrefix+string(uid)))
+		for _, class := range classes {
+			tree, err := subtree(filepath.Join(point, c.naming.pod(class, uid)))
 			if err != nil {
 				return err
 			}
@@ -105,6 +108,13 @@ func (c *Cgroups) tryRemovePod(uid types.UID, kill bool) error {
 			return errors.Join(busy, c.kill(dir, pids))
 		}
 		return busy
+	}
+	for _, class := range classes {
+		if cgroup := c.naming.pod(class, uid); slices.ContainsFunc(dirs, func(dir string) bool { return strings.HasSuffix(dir, cgroup) }) {
+			if err := c.hierarchy.stop(cgroup); err != nil {
+				return err
+			}
+		}
 	}
 	for _, dir := range dirs {
 		err := c.files.rmdir(dir)

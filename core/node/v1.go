@@ -58,6 +58,8 @@ func (h hierarchyV1) create(path string) error {
 	return nil
 }
 
+func (h hierarchyV1) stop(string) error { return nil }
+
 func (h hierarchyV1) has(path string) bool {
 	return !slices.ContainsFunc(h.controlled(), func(point string) bool { return !exists(filepath.Join(point, path)) })
 }

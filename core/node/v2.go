@@ -43,6 +43,8 @@ func (h hierarchyV2) create(path string) error {
 	return nil
 }
 
+func (h hierarchyV2) stop(string) error { return nil }
+
 func (h hierarchyV2) has(path string) bool { return exists(filepath.Join(h.point, path)) }
 
 // delegate enables the controllers of a cgroup for its children.

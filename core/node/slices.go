@@ -1,0 +1,117 @@
+package node
+
+import (
+	"fmt"
+	"math"
+	"path"
+
+	"github.com/godbus/dbus/v5"
+
+	"github.com/wardlet/wardlet/core/internal/cpu"
+)
+
+// slicesOf is a hierarchy whose cgroups are slices of systemd. systemd gets every limit, because it
+// may set the limits of its units again at any time; what it has no property for is written to the
+// kernel's files only.
+type slicesOf struct {
+	hierarchy
+	units units
+	v2    bool
+}
+
+// units are the units of systemd.
+type units interface {
+	// start starts a transient slice. A slice that is active already stays as it is.
+	start(name string, properties []property) error
+	// set changes properties of a slice until it is stopped.
+	set(name string, properties []property) error
+	// stop stops a slice with all units in it. A slice that does not exist is no error.
+	stop(name string) error
+}
+
+// property is a property of a unit.
+type property struct {
+	Name  string
+	Value dbus.Variant
+}
+
+func (s slicesOf) create(cgroup string) error {
+	for _, dir := range levels("", cgroup) {
+		err := s.units.start(path.Base(dir), []property{
+			{"Description", dbus.MakeVariant("pods of Wardlet")},
+			{"DefaultDependencies", dbus.MakeVariant(false)},
+			{"CPUAccounting", dbus.MakeVariant(true)},
+			{"MemoryAccounting", dbus.MakeVariant(true)},
+			{"TasksAccounting", dbus.MakeVariant(true)},
+			{"IOAccounting", dbus.MakeVariant(true)},
+		})
+		if err != nil {
+			return fmt.Errorf("start the slice %s: %w", path.Base(dir), err)
+		}
+	}
+	return s.hierarchy.create(cgroup) // in the hierarchies that systemd leaves alone
+}
+
+func (s slicesOf) limit(cgroup string, l limits) error {
+	properties := []property{
+		s.cpuShares(l.shares),
+		{"CPUQuotaPerSecUSec", dbus.MakeVariant(quotaPerSecond(l.quota))},
+		{"TasksMax", dbus.MakeVariant(orInfinity(l.pids))},
+	}
+	if s.v2 {
+		properties = append(properties, property{"MemoryMax", dbus.MakeVariant(orInfinity(l.memory))})
+	} else {
+		properties = append(properties, property{"MemoryLimit", dbus.MakeVariant(orInfinity(l.memory))})
+	}
+	if err := s.set(cgroup, properties); err != nil {
+		return err
+	}
+	return s.hierarchy.limit(cgroup, l)
+}
+
+func (s slicesOf) setShares(cgroup string, shares int64) error {
+	if err := s.set(cgroup, []property{s.cpuShares(shares)}); err != nil {
+		return err
+	}
+	return s.hierarchy.setShares(cgroup, shares)
+}
+
+func (s slicesOf) set(cgroup string, properties []property) error {
+	if err := s.units.set(path.Base(cgroup), properties); err != nil {
+		return fmt.Errorf("set the limits of the slice %s: %w", path.Base(cgroup), err)
+	}
+	return nil
+}
+
+func (s slicesOf) stop(cgroup string) error {
+	if err := s.units.stop(path.Base(cgroup)); err != nil {
+		return fmt.Errorf("stop the slice %s: %w", path.Base(cgroup), err)
+	}
+	return nil
+}
+
+func (s slicesOf) cpuShares(shares int64) property {
+	if s.v2 {
+		return property{"CPUWeight", dbus.MakeVariant(uint64(cpu.Weight(shares)))}
+	}
+	return property{"CPUShares", dbus.MakeVariant(uint64(shares))}
+}
+
+// quotaPerSecond returns a quota of CPU time in µs a second. systemd counts in percent of a CPU, so it
+// is rounded up to 10 ms.
+func quotaPerSecond(quota int64) uint64 {
+	const percent = 10_000
+	if quota == 0 {
+		return math.MaxUint64
+	}
+	perSecond := uint64(quota) * 1_000_000 / cpu.Period
+	return (perSecond + percent - 1) / percent * percent
+}
+
+// orInfinity returns n, or what systemd calls infinity for 0.
+func orInfinity(n int64) uint64 {
+	if n == 0 {
+		return math.MaxUint64
+	}
+	return uint64(n)
+}
