@@ -168,7 +168,7 @@ type forwarder struct {
 
 	listeners []net.Listener
 	running   sync.WaitGroup
-	// printing is held while a line is written.
+	// printing is locked while a line is written.
 	printing sync.Mutex
 }
 

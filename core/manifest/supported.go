@@ -123,7 +123,7 @@ var supported = []support{
 	{"spec.volumes[].emptyDir.medium", "", []string{"Memory"}},
 	{"spec.volumes[].emptyDir.sizeLimit", "a quantity: with medium `Memory` the size of the file system; else a pod that is beyond it and not critical ends, `Evicted`, within seconds", nil},
 	{"spec.restartPolicy", "`Always`, `OnFailure`, `Never`", nil},
-	{"spec.readinessGates[].conditionType", "a condition that somebody sets at the API server", nil},
+	{"spec.readinessGates[].conditionType", "a condition that a controller sets at the API server", nil},
 	{"spec.terminationGracePeriodSeconds", "0 or more", nil},
 	{"spec.activeDeadlineSeconds", "1 to 2147483647", nil},
 	{"spec.dnsPolicy", "`ClusterFirst`, `ClusterFirstWithHostNet`, `Default`, `None`; without `cluster.dns` in agent.toml the first two are as `Default`", nil},

@@ -25,7 +25,7 @@ func (m *Metrics) PLEG(lastSeen func() time.Time) *PLEG {
 		stream: prometheus.NewGauge(prometheus.GaugeOpts{
 			Subsystem: wardlet, Name: "pleg_stream_up", Help: "Whether the runtime's events are relied on: 1, or 0 while pods are listed every second.",
 		}),
-		losses: counter(wardlet, "pleg_stream_losses_total", "How often the runtime's events were relied on and their stream was lost."),
+		losses: counter(wardlet, "pleg_stream_losses_total", "How often the stream of the runtime's events was lost while the agent relied on it."),
 		lags: duration(wardlet, "pleg_event_lag_seconds",
 			"Seconds from an event of the runtime until the change that it reports was delivered. Events older than a minute, or than their stream, are not counted.",
 			prometheus.ExponentialBuckets(0.001, 2, 14)),

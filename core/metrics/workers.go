@@ -31,7 +31,7 @@ func (m *Metrics) Workers() *Workers {
 	w := &Workers{
 		begun:       duration(kubelet, "pod_worker_start_duration_seconds", "Seconds from when a pod was first seen until it got a worker.", prometheus.DefBuckets),
 		running:     duration(kubelet, "pod_start_duration_seconds", "Seconds from when a pod was first seen until it ran.", podStart),
-		containers:  duration(kubelet, "containers_per_pod_count", "How many containers pods have, of each that got a worker.", prometheus.ExponentialBuckets(1, 2, 5)),
+		containers:  duration(kubelet, "containers_per_pod_count", "The number of containers of each pod that got a worker.", prometheus.ExponentialBuckets(1, 2, 5)),
 		started:     counter(kubelet, "started_pods_total", "Sandboxes that were to be made."),
 		startErrors: counter(kubelet, "started_pods_errors_total", "Sandboxes that could not be made."),
 		orphaned: counter(kubelet, "orphaned_runtime_pods_total",
@@ -41,7 +41,7 @@ func (m *Metrics) Workers() *Workers {
 		containersStarted: counters(kubelet, "started_containers_total", "Containers that were to be started.", "container_type"),
 		containerErrors:   counters(kubelet, "started_containers_errors_total", "Containers that could not be started, by the reason that their status shows.", "container_type", "code"),
 		worked: durations(kubelet, "pod_worker_duration_seconds",
-			"Seconds that one run of a worker took, by operation: create, update or sync of a pod that is to run, kill while its containers are stopped, terminated after they have stopped.",
+			"Seconds that one run of a worker took, by operation: \"create\", \"update\" or \"sync\" for a pod that is to run; \"kill\" while its containers are being stopped; \"terminated\" after they have stopped.",
 			prometheus.DefBuckets, "operation_type"),
 		sandboxes: durations(kubelet, "run_podsandbox_duration_seconds",
 			"Seconds that making a sandbox took.", prometheus.DefBuckets, "runtime_handler"),

@@ -12,22 +12,22 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// The languages and the hooks that there is a scaffold for, the default first.
+// The languages and the hooks for which there is a scaffold, the default first.
 var (
 	Languages = []string{"go", "c"}
 	Hooks     = []string{"admit", "merge", "filter", "connect"}
 )
 
-// Options say what is made.
+// Options describe the folder to make.
 type Options struct {
-	// Name is the policy's, a DNS label; Language and Hook are one of Languages and
+	// Name is the policy's name, a DNS label. Language is one of Languages, and Hook one of
 	// Hooks.
 	Name, Language, Hook string
 	// Dir is the folder, which must be empty or missing.
 	Dir string
 }
 
-// Check says what is wrong with the name, the language or the hook.
+// Check returns an error if the name, the language or the hook is invalid.
 func (o *Options) Check() error {
 	if faults := validation.IsDNS1123Label(o.Name); len(faults) > 0 {
 		return fmt.Errorf("%q cannot be the name of a policy, which is a DNS label: %s", o.Name, strings.Join(faults, ", "))
@@ -44,8 +44,8 @@ func (o *Options) Check() error {
 	return nil
 }
 
-// New writes the files, and returns their paths below Dir, sorted, but for those of
-// the SDK. Nothing is overwritten: a folder that holds anything is an error.
+// New writes the files, and returns their paths below Dir, sorted and without the files of
+// the SDK. It overwrites nothing: if the folder is not empty, it returns an error.
 func New(o Options) ([]string, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
@@ -73,14 +73,14 @@ func New(o Options) ([]string, error) {
 	return names, nil
 }
 
-// file is one that is written.
+// file is a file to write.
 type file struct {
-	// path is below the folder, with slashes.
+	// path is the path below the folder, with slashes.
 	path string
 	text []byte
 }
 
-// empty makes the folder if it is missing, and refuses one that holds anything.
+// empty makes the folder if it is missing, and returns an error if it is not empty.
 func empty(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("the folder cannot be made: %w", err)
@@ -95,7 +95,7 @@ func empty(dir string) error {
 	return nil
 }
 
-// write writes the file, which must be missing.
+// write writes the file, which must not exist yet.
 func (f *file) write(dir string) error {
 	path := filepath.Join(dir, filepath.FromSlash(f.path))
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// options are good ones, as changed.
+// options returns valid options, changed by change.
 func options(t *testing.T, change func(*Options)) Options {
 	t.Helper()
 	o := Options{Name: "mine", Language: "go", Hook: "admit", Dir: filepath.Join(t.TempDir(), "mine")}
@@ -109,8 +109,8 @@ func TestNothingOfATemplateIsLeftOpen(t *testing.T) {
 	}
 }
 
-// The examples are built by tools/plugins, whose flags give the same bytes
-// everywhere: policies of others are built with the same.
+// tools/plugins builds the examples with flags that produce the same bytes on every
+// machine. The Makefile of a scaffold must use the same flags.
 func TestPluginsAreBuiltAsTheExamplesAre(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ language, source, command string }{

@@ -9,15 +9,16 @@ import (
 	"strings"
 )
 
-// archive has the SDK of each language in a folder of its name, and LICENSE.
+// archive is a zip file with LICENSE and a folder for each language, which has the SDK of
+// the language.
 //
 //go:embed sdk.zip
 var archive []byte
 
-// license is what the SDKs are under.
+// license is the name of the file with the license of the SDKs.
 const license = "LICENSE"
 
-// sdk returns the files of a language's SDK, below the folder sdk.
+// sdk returns the files of a language's SDK. Their paths begin with sdk/.
 func sdk(language string) ([]file, error) {
 	all, err := unpack(archive)
 	if err != nil {
@@ -34,7 +35,7 @@ func sdk(language string) ([]file, error) {
 	return files, nil
 }
 
-// unpack returns what an archive holds, in its order.
+// unpack returns the files of an archive, in the order of the archive.
 func unpack(packed []byte) ([]file, error) {
 	r, err := zip.NewReader(bytes.NewReader(packed), int64(len(packed)))
 	if err != nil {

@@ -18,14 +18,14 @@ var update = flag.Bool("update", false, "write sdk.zip anew")
 
 const checkout = "../.."
 
-// left says which files of plugins/sdk are in no copy: tests, and what only they
-// need.
+// left reports whether a file of plugins/sdk is left out of the copies. These are the
+// tests, and the files that only tests need.
 func left(name string) bool {
 	return strings.HasSuffix(name, "_test.go") || strings.Contains("/"+name, "/testdata/") || strings.HasPrefix(name, "conformance/") ||
 		strings.HasPrefix(name, "internal/nodetest/") || strings.HasPrefix(name, "c/test/")
 }
 
-// sources are the files that the archive is made of.
+// sources returns the files of which the archive is made.
 func sources(t *testing.T) (files []file) {
 	t.Helper()
 	add := func(name, from string) {
@@ -59,8 +59,8 @@ func sources(t *testing.T) (files []file) {
 	return files
 }
 
-// pack returns the archive of files. It bears no times, so that the same files make
-// the same bytes.
+// pack returns the archive of files. It has no times, so that the same files make the same
+// bytes.
 func pack(t *testing.T, files []file) []byte {
 	t.Helper()
 	var packed bytes.Buffer

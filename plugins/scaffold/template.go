@@ -9,16 +9,16 @@ import (
 	"strings"
 )
 
-// templates has a folder for all scaffolds, for each language, each hook, and each
-// hook in a language. Its files end in .tmpl, so that no tool takes them for what
-// they become.
+// templates has a folder "all" for every scaffold, one for each language, one for each
+// hook, and one for each pair of language and hook. The names of the files end in .tmpl, so
+// that no tool treats them as Go, C or TOML.
 //
 //go:embed templates
 var templates embed.FS
 
-// render returns the files of a scaffold, sorted by path. A file that several folders
-// have is put together of theirs; {{name}} and the like stand for the options, NAME
-// in a path for the policy's name.
+// render returns the files of a scaffold, sorted by path. If several folders have a file
+// with the same name, their contents are joined. {{name}} and similar placeholders stand
+// for the options. NAME in a path stands for the policy's name.
 func render(o *Options) ([]file, error) {
 	values := strings.NewReplacer("{{name}}", o.Name, "{{hook}}", o.Hook)
 	all := map[string]*strings.Builder{}

@@ -5,8 +5,8 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/internal/record"
 )
 
-// Cursor goes through the elements of a list one by one: Zip for more than two
-// lists that belong side by side.
+// Cursor iterates over the elements of a list one by one. Use cursors instead of Zip to
+// iterate over more than two lists side by side.
 //
 //	names, sizes, owners := name.Cursor(), size.Cursor(), owner.Cursor()
 //	for n, ok := names.Next(); ok; n, ok = names.Next() {
@@ -17,13 +17,13 @@ type Cursor struct {
 	field *Field
 }
 
-// Cursor stands before the first element of a list.
+// Cursor returns a cursor before the first element of a list.
 func (v Value) Cursor() Cursor { return Cursor{v.parts(KindList), v.field} }
 
-// Cursor is Value.Cursor of the field.
+// Cursor returns Value.Cursor of the field.
 func (f *Field) Cursor() Cursor { return f.Value().Cursor() }
 
-// Next is the next element; false after the last one.
+// Next returns the next element, and false after the last.
 func (c *Cursor) Next() (element Value, ok bool) {
 	of, ok := c.parts.Next()
 	if !ok && c.parts.More() {
@@ -32,7 +32,7 @@ func (c *Cursor) Next() (element Value, ok bool) {
 	return Value{of, c.field}, ok
 }
 
-// Take is the next element, which must be there: if it is not, the call fails.
+// Take returns the next element. If there is none, the call fails.
 func (c *Cursor) Take() Value {
 	element, ok := c.Next()
 	if !ok {

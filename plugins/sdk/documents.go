@@ -2,9 +2,10 @@ package sdk
 
 import "github.com/wardlet/wardlet/plugins/sdk/internal/guest"
 
-// Whole documents, for policies that look at everything or pass it on. The
-// agent has to write a pod as JSON for that, and the plugin to read it: a
-// hundred times the work of a few fields. Where a field will do, declare it.
+// The following functions return whole documents, for policies that check or copy
+// everything. The agent must encode the pod as JSON and the plugin must decode it, which
+// takes a hundred times as long as a few fields. If fields are enough, declare fields
+// instead.
 
 // The numbers of documents.
 const (
@@ -14,17 +15,16 @@ const (
 	documentNode
 )
 
-// ObjectJSON is the whole pod that is judged, as JSON, without its status. The
-// text is the policy's own. In a merge it is nil.
+// ObjectJSON returns the whole judged pod as JSON, without its status. The policy may
+// change the returned text. In the hook merge it is nil.
 func ObjectJSON() []byte { return guest.Document(documentObject) }
 
-// OldObjectJSON is the whole of what was admitted before, or nil; see
-// OldObject.
+// OldObjectJSON returns the whole old object (see OldObject), or nil if there is none.
 func OldObjectJSON() []byte { return guest.Document(documentOldObject) }
 
-// RequestJSON is an object of all fields of the question.
+// RequestJSON returns an object with all fields of the question.
 func RequestJSON() []byte { return guest.Document(documentRequest) }
 
-// NodeJSON is an object of the facts about the node, or nil where the agent
-// knows none or the policy may not see them; see Node.
+// NodeJSON returns an object with the facts about the node (see Node). It is nil if the
+// agent has none or the policy may not see them.
 func NodeJSON() []byte { return guest.Document(documentNode) }

@@ -8,8 +8,8 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/internal/guest"
 )
 
-// marker says by its presence which version of the ABI the plugin speaks. It
-// is never called.
+// marker is never called. Its exported name says which version of the ABI the plugin
+// implements.
 //
 //go:wasmexport wardlet_abi_1_0
 func marker() {} //nolint:unused // its name counts

@@ -41,7 +41,7 @@ func TestLazyFieldsHaveTheValuesOfThePod(t *testing.T) {
 	}))
 }
 
-// counter counts the questions for lazy fields.
+// counter counts the calls that fetch lazy fields.
 type counter struct {
 	host.Host
 	gets int

@@ -2,7 +2,7 @@ package sdk
 
 import "github.com/wardlet/wardlet/plugins/sdk/internal/host"
 
-// Level is how much a line of the log matters.
+// Level is the importance of a line of the log.
 type Level int32
 
 // The levels.
@@ -20,18 +20,18 @@ type Logger struct{}
 // Log is the plugin's log.
 var Log Logger
 
-// Debug writes a line that helps to find a mistake.
+// Debug writes a line that helps to find an error.
 func (Logger) Debug(text string) { host.Log(int32(LevelDebug), text) }
 
-// Info writes a line that says what happened.
+// Info writes a line about an ordinary event.
 func (Logger) Info(text string) { host.Log(int32(LevelInfo), text) }
 
-// Warn writes a line about what is not as it should be.
+// Warn writes a line about something unexpected.
 func (Logger) Warn(text string) { host.Log(int32(LevelWarn), text) }
 
-// Error writes a line about what went wrong.
+// Error writes a line about a failure.
 func (Logger) Error(text string) { host.Log(int32(LevelError), text) }
 
-// Enabled reports whether lines of a level are written anywhere. Ask before
-// composing a line that costs something.
+// Enabled reports whether the agent logs lines of a level. Call it before you compose a
+// line that is expensive to compose.
 func (Logger) Enabled(l Level) bool { return host.LogEnabled(int32(l)) }

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// module is what a module asks of the agent and offers it.
+// module has the imports and exports of a module.
 type module struct {
 	size             int
 	imports, exports []string
@@ -117,8 +117,8 @@ func TestAModuleHasWhatItsPluginUsesAndNothingElse(t *testing.T) {
 	}
 }
 
-// A loop over a function that is not compiled into the policy takes memory from
-// the heap in every call.
+// If a loop iterates over a function that is not inlined into the policy, it allocates heap
+// memory in every call.
 func TestLoopsAreCompiledIntoThePolicy(t *testing.T) {
 	t.Parallel()
 	build := exec.CommandContext(t.Context(), "go", "build", "-buildmode=c-shared", "-gcflags=-m", "-o", filepath.Join(t.TempDir(), "guest.wasm"), "./testdata/reading")
@@ -140,9 +140,9 @@ func TestLoopsAreCompiledIntoThePolicy(t *testing.T) {
 	}
 }
 
-// Every plugin is under two megabytes: the agent compiles and keeps all of it. Only the
-// one that has all checks of the Pod Security Standards, in each of their versions, is
-// not: 0.2 MB of it are its own.
+// Every plugin is under two megabytes: the agent compiles and keeps all of it. The only
+// exception is the plugin with all checks of the Pod Security Standards in each version: it
+// has 0.2 MB of code of its own.
 func TestPluginsAreSmall(t *testing.T) {
 	t.Parallel()
 	const most = 2_000_000

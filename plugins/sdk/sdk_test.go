@@ -47,7 +47,7 @@ func init() {
 	})
 }
 
-// judge runs do as the policy of a plugin and returns what came of it.
+// judge runs do as the policy of a plugin and returns the result.
 func judge(t *testing.T, r sdktest.Request, do func()) sdktest.Result {
 	t.Helper()
 	policy = func() admit.Verdict {
@@ -57,7 +57,7 @@ func judge(t *testing.T, r sdktest.Request, do func()) sdktest.Result {
 	return sdktest.Load(t, nil).Admit(t, r)
 }
 
-// allowed fails the test if the policy misused something.
+// allowed fails the test if the policy misused the SDK.
 func allowed(t *testing.T, r sdktest.Result) {
 	t.Helper()
 	if r.Answer != sdktest.Allow {
@@ -199,7 +199,7 @@ func TestListsOfBoolsAreAskedAsAWhole(t *testing.T) {
 		`{"securityContext": {"privileged": false, "runAsNonRoot": true}}, {"securityContext": {"runAsNonRoot": false}}, {}`: {},
 	} {
 		allowed(t, judge(t, sdktest.Request{Pod: `{"spec": {"containers": [` + contexts + `]}}`}, func() {
-			for range 2 { // the lazy one, too
+			for range 2 { // the lazy field, too
 				if got := privileged.AnyTrue(); got != want.anyPrivileged || privileged.Value().AnyTrue() != got {
 					t.Errorf("%s: any is privileged: %v", contexts, got)
 				}
@@ -211,8 +211,8 @@ func TestListsOfBoolsAreAskedAsAWhole(t *testing.T) {
 	}
 }
 
-// A loop over a function that does not become part of the policy would take
-// memory from the heap, which costs a plugin microseconds.
+// A loop over an iterator that is not inlined into the policy would allocate heap memory,
+// which costs a plugin microseconds.
 func TestReadingTakesNoMemory(t *testing.T) {
 	n := 0
 	for what, read := range map[string]func(){

@@ -7,13 +7,14 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/internal/record"
 )
 
-// A setting is named by its path in [settings] of the policy document, tables
-// and keys joined by dots: "allow", "registries.main". One that is there but
-// of another type than asked for makes setup, or the call, fail: a policy must
-// not go on as if it had been left out. Package settings decodes the whole
-// table into a struct, and refuses what is in neither.
+// The following functions read single settings. A setting is named by its path in
+// [settings] of the policy document: the names of tables and the key, joined by dots, such
+// as "allow" or "registries.main". If a setting has another type than the function reads,
+// setup or the call fails, because a policy must not continue as if the setting were
+// missing. Package settings decodes the whole table into a struct, and refuses settings
+// that the struct does not have.
 
-// StringSetting is a setting that is a string; false if it is not there.
+// StringSetting returns a setting that is a string, and false if it is not set.
 func StringSetting(path string) (value string, ok bool) {
 	v, ok := setting(path, record.String)
 	if !ok {
@@ -22,13 +23,13 @@ func StringSetting(path string) (value string, ok bool) {
 	return v.Text(), true
 }
 
-// BoolSetting is a setting that is a bool; false if it is not there.
+// BoolSetting returns a setting that is a bool, and false if it is not set.
 func BoolSetting(path string) (value, ok bool) {
 	v, ok := setting(path, record.Bool)
 	return ok && v.Bool(), ok
 }
 
-// IntSetting is a setting that is an integer; false if it is not there.
+// IntSetting returns a setting that is an integer, and false if it is not set.
 func IntSetting(path string) (value int64, ok bool) {
 	v, ok := setting(path, record.Int)
 	if !ok {
@@ -37,8 +38,8 @@ func IntSetting(path string) (value int64, ok bool) {
 	return v.Int(), true
 }
 
-// StringsSetting is a setting that is a list of strings; false if it is not
-// there. A list that is there may be empty.
+// StringsSetting returns a setting that is a list of strings, and false if it is not set. A
+// list that is set may be empty.
 func StringsSetting(path string) (values []string, ok bool) {
 	v, ok := setting(path, record.List)
 	if !ok {
@@ -55,8 +56,8 @@ func StringsSetting(path string) (values []string, ok bool) {
 	return values, true
 }
 
-// MapSetting is a setting that is a table of strings; false if it is not
-// there. A table that is there may be empty.
+// MapSetting returns a setting that is a table of strings, and false if it is not set. A
+// table that is set may be empty.
 func MapSetting(path string) (values map[string]string, ok bool) {
 	v, ok := setting(path, record.Map)
 	if !ok {

@@ -13,7 +13,7 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/sdktest"
 )
 
-// load loads a plugin that does nothing but what do does in setup.
+// load loads a plugin whose setup calls do, and which does nothing else.
 func load(t *testing.T, settings map[string]any, do func()) {
 	t.Helper()
 	setup = func() error {

@@ -2,10 +2,9 @@ package sdk
 
 import "github.com/wardlet/wardlet/plugins/sdk/internal/guest"
 
-// Text is a text under construction, such as an explanation. While a pod is
-// judged it lies in memory that the call has anyway, so that composing it
-// costs little; joining strings with + takes new memory each time. The zero
-// Text is empty. It must not be copied once it has been added to.
+// Text composes a text, such as an explanation. While a pod is judged, a Text uses memory
+// that the call has anyway, so composing costs little. Joining strings with + allocates new
+// memory each time. The zero Text is empty. A Text must not be copied after the first Add.
 type Text struct{ bytes []byte }
 
 // Add adds parts one after the other.
@@ -31,14 +30,14 @@ func (t *Text) AddInt(n int64) {
 	t.bytes = append(guest.Grow(t.bytes, len(b)), b...)
 }
 
-// Len is the number of bytes so far.
+// Len returns the number of bytes so far.
 func (t *Text) Len() int { return len(t.bytes) }
 
-// String is the text so far. What is added later does not change it.
+// String returns the text so far. Later calls of Add do not change the result.
 func (t *Text) String() string { return guest.Text(t.bytes) }
 
-// Concat joins parts as + does, but while a pod is judged in memory that the
-// call has anyway.
+// Concat joins parts as + does. While a pod is judged, it uses memory that the call has
+// anyway.
 func Concat(parts ...string) string {
 	var t Text
 	t.Add(parts...)

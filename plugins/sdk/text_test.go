@@ -10,8 +10,8 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/sdktest"
 )
 
-// compose makes some texts at once, and wants them to be what strings.Builder
-// makes of the same parts.
+// compose composes several texts at once, and compares them with what strings.Builder makes
+// of the same parts.
 func compose(t *testing.T) {
 	t.Helper()
 	var texts [3]sdk.Text
@@ -39,10 +39,10 @@ func compose(t *testing.T) {
 }
 
 func TestTextsAreWhatWasAdded(t *testing.T) {
-	compose(t) // where no pod is judged, as in setup
+	compose(t) // no pod is judged, as in setup
 	allowed(t, judge(t, web, func() {
 		label, _ := labels.Lookup("app")
-		for range 5 { // more than the input area has room for
+		for range 5 { // in total more than the input area has room for
 			compose(t)
 		}
 		if label != "web" || name.String() != "web" {
@@ -62,8 +62,8 @@ func TestTextsOfACallStayAsTheyAre(t *testing.T) {
 	}
 }
 
-// An ordinary policy takes no memory but that which the call has anyway: in a
-// module each page more costs the agent time.
+// An ordinary policy uses only memory that the call has anyway, because each further page
+// in a module costs the agent time.
 func TestAnOrdinaryCallDoesNotAllocate(t *testing.T) {
 	policy = func() admit.Verdict {
 		var lines sdk.Text

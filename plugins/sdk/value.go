@@ -8,7 +8,7 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/str"
 )
 
-// Kind is what a value is.
+// Kind is the type of a value.
 type Kind = record.Kind
 
 // The kinds of values.
@@ -21,20 +21,20 @@ const (
 	KindList    = record.List
 	// KindMap is a map of strings.
 	KindMap = record.Map
-	// KindJSON is anything else, such as a whole container.
+	// KindJSON is any other value, such as a whole container.
 	KindJSON = record.JSON
 )
 
-// Value is a field of a pod, or an element of one. The accessors of kinds it
-// does not have make the call fail, except that a missing value reads as
-// empty, zero or false.
+// Value is the value of a field of a pod, or an element of such a value. If an accessor for
+// another kind is called, the call of the plugin fails. But on a missing value all
+// accessors return empty, zero or false.
 type Value struct {
 	of    record.Value
 	field *Field
 }
 
-// misread notes that the value was read as what it is not. A missing one reads
-// as everything.
+// misread records that the value was read as another kind than its own. It does nothing for
+// a missing value, which may be read as any kind.
 //
 //go:noinline
 func (v Value) misread(k Kind) {
@@ -43,15 +43,15 @@ func (v Value) misread(k Kind) {
 	}
 }
 
-// Kind says what the value is.
+// Kind returns the kind of the value.
 func (v Value) Kind() Kind { return v.of.Kind() }
 
-// Exists reports whether the pod has the field. A bool that is no pointer in
-// the API always exists, an empty string or list never does.
+// Exists reports whether the pod has the field. If the API declares a bool without a
+// pointer, the bool always exists. An empty string or list never exists.
 func (v Value) Exists() bool { return v.of.Kind() != KindMissing }
 
-// String is the content of a string. Quantities ("100m"), times (RFC 3339) and
-// names of ports are strings too.
+// String returns the content of a string. Quantities ("100m"), times (RFC 3339) and names
+// of ports are strings, too.
 func (v Value) String() string {
 	if v.of.Is(KindString) {
 		return v.of.Text()
@@ -60,7 +60,7 @@ func (v Value) String() string {
 	return ""
 }
 
-// Int is the content of an integer.
+// Int returns the content of an integer.
 func (v Value) Int() int64 {
 	if v.of.Is(KindInt) {
 		return v.of.Int()
@@ -69,7 +69,7 @@ func (v Value) Int() int64 {
 	return 0
 }
 
-// Bool is the content of a bool.
+// Bool returns the content of a bool.
 func (v Value) Bool() bool {
 	if v.of.Is(KindBool) {
 		return v.of.Bool()
@@ -78,7 +78,7 @@ func (v Value) Bool() bool {
 	return false
 }
 
-// Len is the number of elements of a list or of entries of a map.
+// Len returns the number of elements of a list or of entries of a map.
 func (v Value) Len() int {
 	if v.of.Is(KindMap) || v.of.Is(KindList) {
 		return v.of.Len()
@@ -87,7 +87,8 @@ func (v Value) Len() int {
 	return 0
 }
 
-// JSON is the JSON text of a value of KindJSON, in memory of the policy's own.
+// JSON returns the JSON text of a value of KindJSON. The text is a copy, which the policy
+// may change.
 func (v Value) JSON() []byte {
 	if v.of.Is(KindJSON) {
 		return []byte(v.of.Text())
@@ -96,7 +97,7 @@ func (v Value) JSON() []byte {
 	return nil
 }
 
-// parts are those of a value of kind k, which must be KindList or KindMap.
+// parts returns the elements or entries of a value. k is KindList or KindMap.
 func (v Value) parts(k Kind) record.Parts {
 	if v.of.Is(k) {
 		return v.of.Parts()
@@ -105,8 +106,8 @@ func (v Value) parts(k Kind) record.Parts {
 	return record.Parts{}
 }
 
-// left says what is wrong with the rest of parts, of which something is left:
-// it is torn, or no string where strings are wanted.
+// left records why reading parts stopped before their end: the next element is torn, or it
+// is not a string although strings were read.
 //
 //go:noinline
 func (f *Field) left(parts record.Parts) {
@@ -117,8 +118,9 @@ func (f *Field) left(parts record.Parts) {
 	}
 }
 
-// Elements are those of a list. Where the path has a [*], an element whose
-// field is absent is a missing value, so that lists of one [*] align.
+// Elements iterates over the elements of a list. If the path has a [*], an element without
+// the field is a missing value. So the lists of two paths with the same [*] have the same
+// length.
 func (v Value) Elements() iter.Seq[Value] {
 	return func(yield func(Value) bool) {
 		parts := v.parts(KindList)
@@ -137,8 +139,8 @@ func (v Value) Elements() iter.Seq[Value] {
 	}
 }
 
-// At is an element of a list, counted from 0; missing where the list is
-// shorter. It goes through those before it.
+// At returns element i of a list, from 0. It returns a missing value if the list is
+// shorter. Its time grows with i, because it passes over all elements before.
 func (v Value) At(i int) Value {
 	for parts := v.parts(KindList); i >= 0; i-- {
 		element, ok := parts.Next()
@@ -155,18 +157,18 @@ func (v Value) At(i int) Value {
 	return Value{}
 }
 
-// AnyTrue reports whether some element of a list of bools is true.
+// AnyTrue reports whether at least one element of a list of bools is true.
 func (v Value) AnyTrue() bool { return v.hasBool(true) }
 
-// AllTrue reports whether no element of a list of bools is false or missing.
-// Those of an empty list are all true.
+// AllTrue reports whether every element of a list of bools is true. A missing element is
+// not true. For an empty list, AllTrue returns true.
 func (v Value) AllTrue() bool { return !v.hasBool(false) }
 
 func (v Value) hasBool(content bool) bool {
 	return !v.of.None() && v.of.HasBool(content, (*bools)(v.field))
 }
 
-// bools is a field that is asked for a bool of a list.
+// bools is a field, as an implementation of record.Bools.
 type bools Field
 
 // HasBool implements record.Bools.
@@ -176,12 +178,12 @@ func (b *bools) HasBool(v record.Value, content bool) bool {
 		return f.Value().hasBool(content)
 	}
 	for element := range (Value{v, f}).Elements() {
-		element.Bool() // one of them is none
+		element.Bool() // records an element that is not a bool
 	}
 	return false
 }
 
-// Strings are the elements of a list of strings, missing ones left out.
+// Strings iterates over the elements of a list of strings, without missing elements.
 func (v Value) Strings() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		parts := v.parts(KindList)
@@ -205,14 +207,14 @@ func (v Value) Strings() iter.Seq[string] {
 	}
 }
 
-// AllStrings are the elements of a list of strings, a missing one as an empty
-// string: Strings for what every element must have.
+// AllStrings iterates over all elements of a list of strings. A missing element is an empty
+// string. Use it instead of Strings if every element must have the field.
 func (v Value) AllStrings() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		parts := v.parts(KindList)
 		for {
-			// It has no function of its own in package record: this becomes part
-			// of the policy, and a call costs it more than what is done here.
+			// This code is not a function of package record. The compiler inlines it into
+			// the policy, where a function call would cost more than the code itself.
 			element, left := parts.Peek()
 			if left < 0 {
 				break
@@ -251,7 +253,7 @@ func (v Value) Map() iter.Seq2[string, string] {
 	}
 }
 
-// Lookup is the entry of a map of strings under a key.
+// Lookup returns the value of a key in a map of strings.
 func (v Value) Lookup(key string) (value string, ok bool) {
 	parts := v.parts(KindMap)
 	for {

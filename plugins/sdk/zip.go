@@ -6,9 +6,9 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/internal/guest"
 )
 
-// Zip goes through the elements of two lists side by side. The paths must
-// share their [*], as spec.@containers[*].name and spec.@containers[*].image
-// do; lists of different lengths make the call fail.
+// Zip iterates over the elements of two lists side by side. The two paths must be the same
+// up to the [*], such as spec.@containers[*].name and spec.@containers[*].image. If the
+// lists have different lengths, the call fails.
 func Zip(a, b *Field) iter.Seq2[Value, Value] {
 	return func(yield func(Value, Value) bool) {
 		v, w := a.Value(), b.Value()

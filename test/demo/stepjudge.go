@@ -68,7 +68,7 @@ func (t *tour) editPolicy(ctx context.Context) error {
 	return t.showPods(ctx, row{pod: other, status: "Running", restarts: "0"})
 }
 
-// webAsItWas expects the first pod in the container that was observed last.
+// webAsItWas expects that the first pod still runs in the container that was observed last.
 func (t *tour) webAsItWas(restarts int32) expectation {
 	return expectation{pod: web, image: webImage, restarts: restarts, container: t.web}
 }

@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -149,9 +150,13 @@ func TestObjects_aChangeIsSeenWhole(t *testing.T) {
 	for i := range *readers {
 		name := fmt.Sprintf("reader-%d", i)
 		names, files = append(names, name), append(files, name+".yaml")
-		a.manifest(t, name+".yaml", reader(name))
 	}
-	a.running(t, names...)
+	for some := range slices.Chunk(names, 20) {
+		for _, name := range some {
+			a.manifest(t, name+".yaml", reader(name))
+		}
+		a.running(t, some...)
+	}
 	last, again := 0, time.NewTicker(100*time.Millisecond)
 	defer again.Stop()
 	for began := time.Now(); time.Since(began) < *changeTime; <-again.C {

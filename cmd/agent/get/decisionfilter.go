@@ -23,7 +23,7 @@ type decisionFilter struct {
 	all   bool
 	since time.Duration
 	limit int
-	// tenants is set if --tenant is set, even to the operator.
+	// tenants is true if --tenant is set, even if its value stands for the operator.
 	tenants bool
 }
 

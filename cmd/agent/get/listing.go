@@ -4,12 +4,14 @@ package get
 type entry struct {
 	// key identifies the entry; name is the argument that selects it.
 	key, name string
-	// ref is the name that -o name prints after the kind, as commands accept it; empty: name.
+	// ref is the name that -o name prints after the kind, in the form that commands accept.
+	// If it is empty, name is printed.
 	ref   string
 	cells []string
 	// stable has the cells without ages: a watch prints an entry when stable changes.
 	stable []string
-	// gone has the cells to print once the entry no longer exists; nil: a watch does not report that.
+	// gone has the cells to print when the entry no longer exists. If it is nil, a watch
+	// does not report that the entry is gone.
 	gone []string
 	// notes are printed below the table.
 	notes []note

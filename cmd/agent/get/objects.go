@@ -58,7 +58,7 @@ func (a *app) getObjectsCommand() *cobra.Command {
 
 var objectColumns = []string{"KIND", "NAMESPACE", "NAME", "FROM", "KEYS", "BYTES", "USED BY"}
 
-// maxUsers is the number of pods to name as users of an object.
+// maxUsers is the largest number of pods that are named as users of an object.
 const maxUsers = 3
 
 func objectEntry(o *api.Object, wide bool) entry {

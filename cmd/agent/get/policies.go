@@ -237,7 +237,8 @@ func failuresInWords(failures map[string]uint64) string {
 	return strings.Join(codes, ", ")
 }
 
-// setNotes describe which set is in force, and why the content of the directory is not.
+// setNotes returns notes that say which set is in force and, if the content of the
+// directory is not in force, why.
 func (p policyPrinter) setNotes(set *api.PolicySet) []note {
 	var notes []note
 	if set.Ready {

@@ -27,8 +27,8 @@ type podStream struct {
 	noted map[types.UID][]note
 }
 
-// stream is getter.stream. poll is the interval at which it checks for notes that appear with time,
-// because something takes long.
+// stream is getter.stream. poll is the interval at which it checks for new notes. Some
+// notes appear without a change of the pod, when something takes long.
 func (p podPrinter) stream(ctx context.Context, c *client.Client, showEnv bool, poll time.Duration, batch func(listing) error) error {
 	s := &podStream{podPrinter: p, pods: map[types.UID]v1.Pod{}, changed: map[types.UID]bool{}, noted: map[types.UID][]note{}}
 	path := "/v1/pods?watch=true"

@@ -53,7 +53,7 @@ type replayReport struct {
 	Decisions int `json:"decisions"`
 	Same      int `json:"same"`
 	Different int `json:"different"`
-	// Lost decisions cannot be made again. NotJudged ones were made by no policy.
+	// Lost decisions cannot be made again. NotJudged decisions were not made by a policy.
 	Lost      int `json:"lost"`
 	NotJudged int `json:"notJudged"`
 	// Findings are the decisions that are different or lost.

@@ -55,8 +55,8 @@ type breaker struct {
 	last   string
 	// failing are the questions that failed.
 	failing map[QuestionID]struct{}
-	// tries counts the failed questions that were tried again since the breaker opened. The
-	// next attempt is at until. trying reports that an attempt is running.
+	// tries counts the failed questions that were tried again since the breaker opened. until is
+	// the time of the next attempt. trying reports that an attempt is running.
 	tries  int
 	until  time.Time
 	trying bool

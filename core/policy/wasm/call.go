@@ -78,10 +78,9 @@ func (c *call) forget() {
 	c.output = output{}
 }
 
-// read fills random with random numbers. In a hook their seed is made of own, the
-// plugin's seed, and the whole question. During the initialisation it is own alone.
-// charge is called for each document that is encoded as JSON for the seed, see
-// documents.seed.
+// read fills random with random numbers. In a hook their seed is made of own, the plugin's
+// seed, and the whole question. During the initialisation it is own alone. charge is called
+// for each document that is encoded as JSON for the seed, see abi.Documents.Seed.
 func (c *call) read(own [sha256.Size]byte, random []byte, charge func(encoded int, extra int64)) {
 	if !c.seeded {
 		seed := own

@@ -18,8 +18,8 @@ type Result struct {
 	Explanation     string
 	Warnings        []string
 	Annotations     map[string]string
-	// RetryAfter is the time after which the plugin wants to be asked again about a
-	// pod that it holds, at most 24 h; 0 if it does not matter.
+	// RetryAfter is the time after which the plugin requests to be called again about a pod
+	// that it holds, at most 24 h; 0 if the plugin set none.
 	RetryAfter time.Duration
 	// Patch is a JSON patch of the pod, which only an Allow can have; nil if there
 	// is none. It is known to be a list of add, replace, remove and test

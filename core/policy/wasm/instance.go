@@ -26,7 +26,7 @@ type instance struct {
 	linear  *memory.Linear
 	globals []api.MutableGlobal
 	hooks   hookFunctions
-	budget budget
+	budget  budget
 	// calm is how many calls in a row needed few new pages, see judge.
 	calm int
 	// tenant is the tenant of the pod that the last call was about, empty for the

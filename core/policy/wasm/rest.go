@@ -12,9 +12,9 @@ type idle struct {
 	trimmed bool
 }
 
-// ended records that a call ends while so many instances are in use, including its
-// own. That is enough to find the maximum: after the number of used instances was
-// highest, the next change is the end of a call.
+// ended records the end of a call. inUse is the number of instances in use at that time,
+// including the call's own. Recording at the ends of calls is enough to find the maximum:
+// after the number of used instances was highest, the next change is the end of a call.
 func (d *idle) ended(inUse int) {
 	d.busiest = max(d.busiest, inUse)
 	d.trimmed = false

@@ -28,8 +28,8 @@ func WithStays(s *Stays) EngineOption {
 
 // Stay is a row of a histogram.
 type Stay struct {
-	// Below is the upper bound of the stays in this row. The lower bound is Below
-	// of the row before. Count is the number of stays.
+	// Below is the upper bound of the stays in this row. The lower bound is the field Below
+	// of the previous row. Count is the number of stays.
 	Below time.Duration
 	Count int64
 }

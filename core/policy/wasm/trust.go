@@ -20,9 +20,9 @@ const (
 	stormBytes = 128 << 10
 	// calmCalls is how many calm calls in a row make an instance trusted.
 	calmCalls = 8
-	// A call of a trusted instance that touches more pages is a storm. After each
-	// of the first mostStorms storms, all instances of the plugin need stormFactor
-	// times as many calm calls.
+	// A call of a trusted instance that touches more than stormBytes of new pages is a
+	// storm. After each of the first mostStorms storms, all instances of the plugin need
+	// stormFactor times as many calm calls.
 	stormFactor = 32
 	mostStorms  = 4
 	// tenantSlice is the slice of a trusted instance of a tenant's plugin. A
@@ -69,7 +69,9 @@ func (i *instance) judge(last memory.Restored) {
 func (i *instance) trusted() bool { return i.budget.most > leastSlice }
 
 // doubt makes the slices of the next call short.
-func (i *instance) doubt() { i.budget.slice, i.budget.most, i.budget.cut = leastSlice, leastSlice, false }
+func (i *instance) doubt() {
+	i.budget.slice, i.budget.most, i.budget.cut = leastSlice, leastSlice, false
+}
 
 // dropped is called when the pages of an instance are no longer mapped, so that
 // each will be a page fault again. The instance must then show as many calm calls

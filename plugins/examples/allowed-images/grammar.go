@@ -1,8 +1,8 @@
 package main
 
-// The grammar of references to images, as github.com/distribution/reference
-// has it. It is written out, because a plugin with regular expressions is
-// larger by nearly a third, and slower by more.
+// The grammar of references to images, as in github.com/distribution/reference. This
+// package uses no regular expressions: with them, the plugin would be nearly a third
+// larger, and slower by more than that.
 
 // class is a set of characters, as bits.
 type class byte
@@ -14,16 +14,16 @@ const (
 	// lowerHex and upperHex are the letters of hexadecimal digits.
 	lowerHex
 	upperHex
-	// dash, and the two other marks inside of tags.
+	// dash is the dash; mark are the two other marks that tags may contain.
 	dash
 	mark
 
 	alphanumeric = digit | lower | upper
-	// word are the characters of a path between its separators.
+	// word are the characters between the separators of a path.
 	word = digit | lower
 )
 
-// classes are those each byte belongs to.
+// classes has for each byte the classes that it belongs to.
 var classes = func() (table [256]class) {
 	for c := range table {
 		switch c := byte(c); {
@@ -46,7 +46,7 @@ var classes = func() (table [256]class) {
 	return table
 }()
 
-// only reports whether s is made of characters of some classes.
+// only reports whether all characters of s belong to the classes c.
 func only(s string, c class) bool {
 	for i := range len(s) {
 		if classes[s[i]]&c == 0 {
@@ -74,7 +74,7 @@ func isDigest(s string) bool {
 	return length > 0 && len(s) == 7+length && only(s[7:], digit|lowerHex)
 }
 
-// isRegistry wants a host name or an address, and perhaps a port.
+// isRegistry reports whether s is a host name or an address, with or without a port.
 func isRegistry(s string) bool {
 	host := s
 	for i := len(s) - 1; i >= 0 && s[i] != ']'; i-- {
@@ -101,8 +101,8 @@ func isRegistry(s string) bool {
 	return isHostName(host)
 }
 
-// isHostName wants letters, digits and dashes between dots, without a dash
-// beside a dot or at an end.
+// isHostName reports whether s has letters, digits and dashes between dots, without a dash
+// next to a dot or at either end.
 func isHostName(s string) bool {
 	before := byte('.')
 	for i := range len(s) {
@@ -124,8 +124,8 @@ func isHostName(s string) bool {
 	return before != '.' && before != '-'
 }
 
-// isPath wants runs of lower case letters and digits, between them one slash,
-// one dot, one or two underscores, or any number of dashes.
+// isPath reports whether s has runs of lower case letters and digits, separated by one
+// slash, one dot, one or two underscores, or any number of dashes.
 func isPath(s string) bool {
 	for i := 0; ; {
 		begin := i
@@ -153,7 +153,7 @@ func isPath(s string) bool {
 	}
 }
 
-// toLower is s with letters in lower case; s must be ASCII.
+// toLower returns s with its letters in lower case; s must be ASCII.
 func toLower(s string) string {
 	for i := range len(s) {
 		if classes[s[i]]&upper == 0 {

@@ -7,13 +7,13 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk"
 )
 
-// image is a reference to an image as a container runtime understands it, with
-// nothing left to default.
+// image is a reference to an image as a container runtime understands it, with all defaults
+// filled in.
 type image struct {
-	// registry has a port if one was written.
+	// registry includes the port, if the reference has one.
 	registry, path string
-	// digest is empty where there is none, tag where there is a digest: a tag
-	// beside a digest means nothing to a runtime.
+	// digest is empty if there is none. tag is empty if there is a digest, because a
+	// runtime then ignores the tag.
 	tag, digest string
 }
 
@@ -25,11 +25,11 @@ const (
 	maxTag           = 128
 )
 
-// parseImage reads [registry/]path[:tag][@digest] as containerd does: "nginx"
-// is docker.io/library/nginx:latest. What the grammar of references does not
-// know is an error, and so is the ID of an image: it would run whatever has
-// that ID, from wherever it came. So is a registry with capital letters:
-// containerd takes DOCKER.IO for another registry than docker.io.
+// parseImage reads [registry/]path[:tag][@digest] as containerd does: "nginx" is
+// docker.io/library/nginx:latest. Text that does not follow the grammar of references is an
+// error. The ID of an image is an error, too: it would run any image with that ID, from any
+// registry. So is a registry with capital letters, because containerd distinguishes
+// DOCKER.IO from docker.io.
 func parseImage(reference string) (i image, err error) {
 	if !i.parsePlain(reference) {
 		i, err = parseAny(reference)
@@ -37,7 +37,7 @@ func parseImage(reference string) (i image, err error) {
 	return i, err
 }
 
-// parseAny is parseImage for references of every form.
+// parseAny does what parseImage does, for references of every form.
 func parseAny(reference string) (image, error) {
 	name, digest, hasDigest := strings.Cut(reference, "@")
 	if hasDigest && !isDigest(digest) {
@@ -79,7 +79,7 @@ func (i *image) String() string {
 	return i.registry + "/" + i.path + ":" + i.tag
 }
 
-// cutTag takes what follows the last colon, unless that is part of a registry.
+// cutTag splits off the text after the last colon, unless the colon is part of a registry.
 func cutTag(name string) (rest, tag string, ok bool) {
 	colon := strings.LastIndexByte(name, ':')
 	if colon < 0 || strings.IndexByte(name[colon:], '/') >= 0 {
@@ -88,7 +88,7 @@ func cutTag(name string) (rest, tag string, ok bool) {
 	return name[:colon], name[colon+1:], true
 }
 
-// cutRegistry takes the first part of a name if it looks like a host.
+// cutRegistry splits off the first part of a name if it looks like a host.
 func cutRegistry(name string) (registry, path string) {
 	first, rest, ok := strings.Cut(name, "/")
 	if ok && looksLikeHost(first) {
@@ -97,8 +97,8 @@ func cutRegistry(name string) (registry, path string) {
 	return defaultRegistry, name
 }
 
-// looksLikeHost does not take a single word in capitals for a host, as runtimes
-// do: such an image is refused for its path.
+// looksLikeHost reports whether s looks like a host. Unlike runtimes, it returns false for
+// a single word in capitals; such an image is then refused for its path.
 func looksLikeHost(s string) bool {
 	for i := range len(s) {
 		if s[i] == '.' || s[i] == ':' {
@@ -108,7 +108,8 @@ func looksLikeHost(s string) bool {
 	return len(s) == len(localhost) && only(s, alphanumeric) && toLower(s) == localhost
 }
 
-// canonical returns the one name of a repository of Docker's registry.
+// canonical returns the canonical name of a repository of Docker's registry, which may have
+// several names.
 func canonical(registry, path string) (canonicalRegistry, canonicalPath string) {
 	if registry == "index.docker.io" {
 		registry = defaultRegistry
@@ -119,9 +120,9 @@ func canonical(registry, path string) (canonicalRegistry, canonicalPath string) 
 	return registry, path
 }
 
-// isID reports whether a runtime might take a name for the ID of an image: 64
-// hexadecimal digits, or the algorithm of a digest whose digits are then the
-// tag.
+// isID reports whether a runtime might read a name as the ID of an image. That is a name of
+// 64 hexadecimal digits, or a name that is the algorithm of a digest, with the digits in
+// place of the tag.
 func isID(name string) bool {
 	switch name {
 	case "sha256", "sha384", "sha512":

@@ -60,8 +60,8 @@ func TestWhatIsNoReferenceIsAnError(t *testing.T) {
 	}
 }
 
-// TestParseImage_readsReferencesAsContainerd asks about every line of the table
-// that test/parity compares with the package that containerd reads references by.
+// TestParseImage_readsReferencesAsContainerd checks every line of a table. test/parity
+// compares the same table with containerd's package for references.
 func TestParseImage_readsReferencesAsContainerd(t *testing.T) {
 	text, err := os.ReadFile("../testdata/references.txt")
 	if err != nil {
@@ -108,7 +108,7 @@ func FuzzParseImage(f *testing.F) {
 	})
 }
 
-// FuzzParsePlain wants that what is plain is read as every other reference.
+// FuzzParsePlain checks that parsePlain parses plain references as parseAny does.
 func FuzzParsePlain(f *testing.F) {
 	for _, seed := range []string{
 		"r.example/shop/web:1.2.3", "registry.example/a", "docker.io/nginx", "index.docker.io/nginx:1", "evil-docker.io/nginx", "a.b/c",
@@ -129,7 +129,8 @@ func FuzzParsePlain(f *testing.F) {
 	})
 }
 
-// FuzzCheck wants that the short way to a verdict leads where the long one does.
+// FuzzCheck checks that the short path for plain references has the same verdict as the
+// long path.
 func FuzzCheck(f *testing.F) {
 	for _, seed := range []string{"r.example/shop/web:1", "r.example.evil/a", "docker.io/a/b", "a.docker.io/web", "evil.example/r.example/web", "r.example:1/web"} {
 		f.Add(seed, "r.example/*", "*/*")

@@ -2,18 +2,18 @@ package main
 
 import "github.com/wardlet/wardlet/plugins/sdk"
 
-// list is a text of items with a separator between them. It holds the first
-// few up to its limit and counts the others.
+// list is a text of items with separators. It contains the first items up to its limit, and
+// counts the others.
 type list struct {
 	limit     int
 	separator string
 	text      sdk.Text
-	// items and more count what is in the text, and what is not.
+	// items is the number of items in the text. more is the number of items that are left
+	// out.
 	items, more int
 }
 
-// begin starts an item and returns what stands before it. It is false if there is
-// no room.
+// begin starts an item and returns the separator before it, or false if there is no room.
 func (l *list) begin() (separator string, ok bool) {
 	if l.items == l.limit {
 		l.more++
@@ -25,8 +25,8 @@ func (l *list) begin() (separator string, ok bool) {
 	return separator, true
 }
 
-// add adds whose image it is, the image, and what is to be said of it. What is
-// not printable the agent escapes.
+// add adds an item: the owner of the image (what and name), the image and the finding. The
+// agent escapes characters that are not printable.
 func (l *list) add(what, name, reference, finding string) {
 	if separator, ok := l.begin(); ok {
 		l.text.Add(separator, what, ` "`, cut(name), `": image "`, cut(reference), finding)
@@ -43,7 +43,7 @@ func cut(text string) string {
 
 func shortened(text string) string { return sdk.Concat(text[:maxShown], "…") }
 
-// end says how many items were left out.
+// end adds how many items were left out.
 func (l *list) end() {
 	if l.more > 0 {
 		l.text.Add(l.separator, "and ")

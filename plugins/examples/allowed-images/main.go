@@ -1,6 +1,5 @@
-// Command allowed-images is a policy plugin: a pod may only run images from
-// registries and repositories that its policy document lists. README.md tells
-// what the settings mean.
+// Command allowed-images is a policy plugin: a pod may only run images from registries and
+// repositories that its policy document lists. README.md explains the settings.
 //
 // Comes in: the settings, once, and of each pod the names and images of its
 // containers and image volumes. Goes out: allow or deny, with an explanation.
@@ -17,7 +16,7 @@ import (
 var images = [...]struct {
 	what          string
 	names, images *sdk.Field
-	// some: what has no image is none of this policy's business.
+	// some: elements without an image are ignored.
 	some bool
 }{
 	{"container", sdk.Object("spec.@containers[*].name"), sdk.Object("spec.@containers[*].image"), false},

@@ -7,21 +7,21 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/glob"
 )
 
-// pattern lets images pass.
+// pattern matches images that are allowed.
 type pattern struct {
 	// text is the pattern as it was written.
 	text string
-	// registry is a host in lower case, "*" for any, or "*." and the end of
-	// one. Path and tag are globs; tag and digest are empty where any will do.
+	// registry is a host in lower case, "*" for any host, or "*." and the end of a host.
+	// path and tag are globs. If tag or digest is empty, it matches any.
 	registry, path, tag, digest string
-	// prefix is what the plain references begin with that it lets pass, if those
-	// are all that do and no others: see parsePlain.
+	// prefix is set if the pattern matches exactly those plain references (see parsePlain)
+	// that begin with prefix.
 	prefix string
-	// said is what an explanation says of an image that it lets pass.
+	// said is the explanation for an image that matches the pattern.
 	said string
 }
 
-// parsePattern reads registry/path[:tag] or registry/path@digest.
+// parsePattern parses registry/path[:tag] or registry/path@digest.
 func parsePattern(text string) (pattern, error) {
 	name, digest, hasDigest := strings.Cut(text, "@")
 	if hasDigest && !isDigest(digest) {
@@ -58,8 +58,8 @@ func parsePattern(text string) (pattern, error) {
 	return p, nil
 }
 
-// starless is a glob with a character in the place of each star that may stand
-// wherever one may.
+// starless returns a glob with each star replaced by a letter, which is allowed wherever a
+// star is.
 func starless(glob string) string {
 	b := []byte(glob)
 	for i := range b {

@@ -89,8 +89,8 @@ func TestPatternsThatMeanTooMuchOrNothingAreRefused(t *testing.T) {
 	}
 }
 
-// FuzzPattern wants that what passes a pattern without stars in its registry
-// comes from that registry.
+// FuzzPattern checks that an image that matches a pattern is from the registry of the
+// pattern, if that registry has no star.
 func FuzzPattern(f *testing.F) {
 	f.Add("registry.example/*", "registry.example.evil/app")
 	f.Add("docker.io/library/nginx:1.*", "nginx:1.2")

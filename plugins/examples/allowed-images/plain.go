@@ -2,12 +2,12 @@ package main
 
 import "github.com/wardlet/wardlet/plugins/sdk/str"
 
-// Most references are plain: a registry with a dot, a path, all in lower case,
-// then perhaps a tag. Those are read eight characters at a time; parseImage
-// returns the same result for them, in ten times the time.
+// Most references are plain: a registry with a dot and a path, both in lower case, with or
+// without a tag. They are parsed eight characters at a time. parseAny returns the same
+// result for them, but takes ten times as long.
 
-// parsePlain reads a plain reference; it is false for all others, and leaves i
-// as it is.
+// parsePlain parses a plain reference into i. For all others it returns false and does not
+// change i.
 func (i *image) parsePlain(reference string) bool {
 	name := plainName(reference)
 	slash := str.IndexByte(name, '/')
@@ -25,8 +25,8 @@ func (i *image) parsePlain(reference string) bool {
 	return true
 }
 
-// plainName is what stands before the tag of a reference, whose tag is in order;
-// empty if the reference cannot be plain.
+// plainName returns the text before the tag of a reference. It is empty if the tag is
+// invalid or the reference cannot be plain.
 func plainName(reference string) string {
 	end := str.IndexByte(reference, ':')
 	if end < 0 {
@@ -40,8 +40,8 @@ func plainName(reference string) string {
 	return ""
 }
 
-// plainly is the pattern that lets a plain reference pass, nil if that takes
-// more than a look at how it begins.
+// plainly returns the pattern that matches a plain reference, nil if comparing prefixes is
+// not enough to find it.
 func (p *policy) plainly(reference string) *pattern {
 	if p.requireDigest || p.allow[0].prefix == "" {
 		return nil
@@ -58,23 +58,23 @@ func (p *policy) plainly(reference string) *pattern {
 	return nil
 }
 
-// Eight characters at a time: one of them in each byte of a word.
+// A word holds eight characters, one in each byte.
 const (
 	ones  = 0x0101010101010101
 	highs = 0x8080808080808080
 )
 
-// from has the high bit of each byte that is c at least. All bytes must be
-// below 0x80.
+// from returns a word in which the high bit of a byte is set if that byte of word is at
+// least c. All bytes must be below 0x80.
 func from(word uint64, c byte) uint64 { return word + ones*uint64(0x80-c) }
 
-// plain reports whether s is made of lower case letters and digits, and single
-// dots, dashes and slashes between them. It is false for s shorter than eight.
+// plain reports whether s has lower case letters and digits, with single dots, dashes and
+// slashes between them. It returns false if s is shorter than eight characters.
 func plain(s string) bool {
 	if len(s) < 8 {
 		return false
 	}
-	// The last word overlaps the one before it, if need be.
+	// The last word may overlap the word before it.
 	var bad uint64
 	before := uint64(0x80) // the high bit: a separator stands before the word
 	for at := 0; ; {
@@ -83,7 +83,7 @@ func plain(s string) bool {
 			uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
 		bad |= word & highs
 		word &^= highs
-		// From '-' on come '.', '/', the digits, and then ':'.
+		// The characters after '-' are '.', '/', the digits, and then ':'.
 		separators := from(word, '-') &^ from(word, '0')
 		words := from(word, '0')&^from(word, '9'+1) | from(word, 'a')&^from(word, 'z'+1)
 		bad |= highs &^ (separators | words)

@@ -7,8 +7,8 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/admit"
 )
 
-// Bounds of what is said of one pod: a pod may have thousands of containers,
-// and names of any length.
+// Limits of the texts about one pod: a pod may have thousands of containers, and names of
+// any length.
 const (
 	maxFaults   = 5
 	maxLines    = 20
@@ -19,7 +19,7 @@ const (
 type policy struct {
 	allow         []pattern
 	requireDigest bool
-	// allowed names the patterns in messages.
+	// allowed lists the patterns, for messages.
 	allowed string
 }
 
@@ -48,8 +48,8 @@ func newPolicy(allow []string, requireDigest bool) (*policy, error) {
 	return p, nil
 }
 
-// findings is what came out of looking at a pod's images: lines for every
-// image, and faults for those that are not allowed.
+// findings is the result of checking a pod's images. lines has an item for every image,
+// faults an item for every image that is not allowed.
 type findings struct{ faults, lines list }
 
 func (p *policy) judge() admit.Verdict {
@@ -72,7 +72,7 @@ func (p *policy) judge() admit.Verdict {
 	return admit.Deny("ImageNotAllowed", f.faults.text.String())
 }
 
-// look looks at the image of a container or a volume.
+// look checks the image of a container or a volume.
 func (f *findings) look(p *policy, what string, name, image sdk.Value) {
 	reference := image.String()
 	by, fault := p.check(reference)
@@ -85,8 +85,9 @@ func (f *findings) look(p *policy, what string, name, image sdk.Value) {
 	}
 }
 
-// check returns what is said of the pattern that lets an image pass, or what is
-// wrong with the image. Both go on after the image's closing quote.
+// check compares an image with the patterns. If a pattern matches, the result by is the
+// text about it. Otherwise fault says what is wrong with the image. Both texts follow the
+// image's closing quote.
 func (p *policy) check(reference string) (by, fault string) {
 	if by := p.plainly(reference); by != nil {
 		return by.said, ""
@@ -94,7 +95,7 @@ func (p *policy) check(reference string) (by, fault string) {
 	return p.checkAny(reference)
 }
 
-// checkAny is check for references of every form.
+// checkAny does what check does, for references of every form.
 func (p *policy) checkAny(reference string) (by, fault string) {
 	if reference == "" {
 		return "", `" is missing`

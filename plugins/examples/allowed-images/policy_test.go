@@ -7,7 +7,7 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/sdktest"
 )
 
-// usual are the settings of the template in policies/.
+// usual are the settings of the document in policies/.
 var usual = map[string]any{"allow": []string{"registry.example/*", "docker.io/library/nginx"}}
 
 func containers(images ...string) []any {
@@ -60,7 +60,7 @@ func TestEveryImageOfAPodIsLookedAt(t *testing.T) {
 	} {
 		got := sdktest.Load(t, usual).Admit(t, pod(spec))
 		if strings.Contains(where, "volumes without") {
-			// Such a volume mounts nothing: the API refuses it.
+			// The API refuses such a volume, because it mounts nothing.
 			if got.Answer != sdktest.Allow {
 				t.Errorf("%s: %+v", where, got)
 			}

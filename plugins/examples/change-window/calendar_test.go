@@ -7,10 +7,10 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk"
 )
 
-// span is what the agent's times can be: more than the years 0 to 9999.
+// span bounds the tested times. It is longer than the years 0 to 9999 of the agent's times.
 const span = 300_000 * 365 * day
 
-// checkCalendar wants for a time what package time says.
+// checkCalendar compares the results for a time with those of package time.
 func checkCalendar(t *testing.T, at, ahead int64) {
 	t.Helper()
 	local := time.UnixMilli(at).In(time.FixedZone("", int(ahead/1000)))
@@ -56,7 +56,7 @@ func TestTheCalendarIsGregorian(t *testing.T) {
 	}
 }
 
-// FuzzCalendar compares with package time.
+// FuzzCalendar compares the calendar with package time.
 func FuzzCalendar(f *testing.F) {
 	f.Add(int64(0), int16(0))
 	f.Add(int64(951_782_400_000), int16(120))

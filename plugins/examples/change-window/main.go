@@ -1,9 +1,9 @@
-// Command change-window is a policy plugin: changes of pods that run reach them
-// only at certain times of the week. README.md tells what the settings mean.
+// Command change-window is a policy plugin: changes reach running pods only at certain
+// times of the week. README.md explains the settings.
 //
-// Comes in: the settings, once, and of each change what it changes, the labels
-// and annotations of the pod, and the time. Goes out: pass, or defer until the
-// next window opens. It runs on the one goroutine of the agent's call.
+// Comes in: the settings, once, and for each change the kinds of change, the labels and
+// annotations of the pod, and the time. Goes out: pass, or defer until the next window
+// opens. It runs on the one goroutine of the agent's call.
 package main
 
 import (

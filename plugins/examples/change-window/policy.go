@@ -7,20 +7,21 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/request"
 )
 
-// again is when a change is looked at again while the clock is not right.
+// again is the time after which a change is judged again while the clock is not
+// synchronized.
 const again = sdk.Minute
 
 type policy struct {
 	openings []opening
-	// allowed are the words for what may change at any time.
+	// allowed are the kinds of change that may pass at any time.
 	allowed []string
-	// urgent are labels and annotations of pods that may.
+	// urgentLabels and urgentAnnotations mark pods whose changes may pass at any time.
 	urgentLabels, urgentAnnotations []entry
-	// passUnsynchronized: so may all while the clock is not right.
+	// passUnsynchronized: all changes may pass while the clock is not synchronized.
 	passUnsynchronized bool
 }
 
-// entry is a label or an annotation, with a glob of its values.
+// entry is a label or an annotation, with a glob that its value must match.
 type entry struct{ key, value string }
 
 func (p *policy) judge() filter.Verdict {
@@ -49,7 +50,7 @@ func (p *policy) judge() filter.Verdict {
 	return filter.Defer(sdk.Duration(until)).Because("OutsideChangeWindow", message)
 }
 
-// always says why the change may pass at any time; empty if it may not.
+// always returns why the change may pass at any time, empty if it may not.
 func (p *policy) always() string {
 	known := before.Exists() && !replaces.Exists()
 	switch {
@@ -65,7 +66,7 @@ func (p *policy) always() string {
 	return ""
 }
 
-// has reports whether a map has one of the entries.
+// has reports whether the map in a field has one of the entries.
 func has(of *sdk.Field, entries []entry) bool {
 	for i := range entries {
 		if value, ok := of.Lookup(entries[i].key); ok && glob.Match(entries[i].value, value) {

@@ -9,7 +9,8 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/sdktest"
 )
 
-// usual lets changes pass in the nights to Tuesday and Wednesday.
+// usual returns settings that let changes pass in the nights to Tuesday and to Wednesday,
+// and adds more to them.
 func usual(more map[string]any) map[string]any {
 	settings := map[string]any{"windows": []any{map[string]any{
 		"days": []string{"mon", "tue"}, "from": "22:00", "to": "06:00", "utc_offset": "+02:00",
@@ -18,7 +19,7 @@ func usual(more map[string]any) map[string]any {
 	return settings
 }
 
-// at is a time of the week that begins on Monday, 5 January 2026.
+// at returns a time in the week that begins on Monday, 5 January 2026. Day 1 is Monday.
 func at(day, hour, minute int) time.Time {
 	return time.Date(2026, time.January, 4+day, hour, minute, 0, 0, time.UTC)
 }

@@ -6,10 +6,10 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/settings"
 )
 
-// maxWindows bounds how long it takes to find the next one.
+// maxWindows is the largest number of windows. It limits the time to find the next window.
 const maxWindows = 50
 
-// words are what a change may be of, as package request has it.
+// words are the kinds of change, with the names of package request.
 var words = [...]string{"labels", "annotations", "images", "resources", "containers", "tolerations", "deadline", "grace", "spec"}
 
 // newPolicy reads the settings.
@@ -108,7 +108,7 @@ func days(s *settings.Setting) (all uint8) {
 	return all
 }
 
-// place is where a list has a word, -1 if it does not.
+// place returns the index of a word in a list, -1 if the list does not have it.
 func place(list []string, word string) int {
 	for i := range list {
 		if list[i] == word {
@@ -118,7 +118,7 @@ func place(list []string, word string) int {
 	return -1
 }
 
-// clock reads a time of the day, 00:00 to 24:00, in milliseconds.
+// clock parses a time of the day, from 00:00 to 24:00, into milliseconds.
 func clock(text string) (time int64, ok bool) {
 	const form = "00:00"
 	if len(text) != len(form) || text[2] != ':' {
@@ -134,8 +134,7 @@ func clock(text string) (time int64, ok bool) {
 	return time, minutes < 60 && time <= day
 }
 
-// offset reads how much a clock is ahead of UTC, -14:00 to +14:00, in
-// milliseconds.
+// offset parses how much a clock is ahead of UTC, from -14:00 to +14:00, into milliseconds.
 func offset(text string) (ahead int64, ok bool) {
 	if text == "" || text[0] != '+' && text[0] != '-' {
 		return 0, false

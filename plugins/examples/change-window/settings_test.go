@@ -51,7 +51,7 @@ func TestBadSettingsAreRefused(t *testing.T) {
 	sdktest.Load(t, map[string]any{"windows": many(50)})
 }
 
-// many are windows of every day.
+// many returns n windows that open every day.
 func many(n int) (all []any) {
 	for range n {
 		all = append(all, map[string]any{"from": "00:00", "to": "24:00", "utc_offset": "-14:00"})
@@ -59,8 +59,8 @@ func many(n int) (all []any) {
 	return all
 }
 
-// FuzzClock wants the times that are taken to be those of a day, and offsets
-// within 14 hours.
+// FuzzClock checks that accepted times are within a day, and accepted offsets within 14
+// hours.
 func FuzzClock(f *testing.F) {
 	for _, seed := range []string{"00:00", "24:00", "23:59", "12:60", "+02:00", "-14:00", "1:00", "é0:0"} {
 		f.Add(seed)

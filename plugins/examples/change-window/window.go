@@ -1,13 +1,13 @@
 package main
 
-// window is open on some days of the week, from a time of the day to another.
+// window is open on some days of the week, from one time of the day to another.
 type window struct {
-	// days has a bit for each, Monday's the lowest.
+	// days has a bit for each day of the week; the bit of Monday is the lowest.
 	days uint8
-	// from and to are in milliseconds of the day. Where to comes first the
-	// window is open over midnight, and belongs to the day it opens on.
+	// from and to are times of the day in milliseconds. If to is less than from, the window
+	// stays open past midnight, and belongs to the day on which it opens.
 	from, to int64
-	// offset is how much the window's clock is ahead of UTC.
+	// offset is how much the clock of from and to is ahead of UTC.
 	offset int64
 }
 
@@ -19,14 +19,14 @@ func (w *window) length() int64 {
 	return w.to - w.from + day
 }
 
-// opening is a time of the week at which a window opens, for how long.
+// opening is a time of the week at which a window opens, and how long it stays open.
 type opening struct {
 	window *window
-	// at is in milliseconds since Monday at 00:00 UTC.
+	// at is the time in milliseconds since Monday at 00:00 UTC.
 	at, length int64
 }
 
-// openings are those of all windows in a week.
+// openings returns the openings of all windows in a week.
 func openings(windows []window) (all []opening) {
 	for i := range windows {
 		w := &windows[i]
@@ -39,8 +39,8 @@ func openings(windows []window) (all []opening) {
 	return all
 }
 
-// next is the time until the next window opens, in milliseconds, and that
-// window; 0 and the open one, if one is.
+// next returns the time until the next window opens, in milliseconds, and that window. If a
+// window is open, it returns 0 and the open window.
 func next(all []opening, time int64) (until int64, w *window) {
 	passed := inWeek(time)
 	until = week + 1

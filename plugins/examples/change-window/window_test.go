@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// slowly is next by trying every minute of more than a week on the calendar of
+// slowly does what next does: it tries every minute of more than a week on the calendar of
 // package time.
 func slowly(windows []window, at int64) (until int64) {
 	for try := at; try <= at+8*day; try += minute - modulo(try, minute) {
@@ -68,7 +68,7 @@ func TestWindowsOpenAndCloseToTheMillisecond(t *testing.T) {
 	}
 }
 
-// FuzzWindows compares with the calendar of package time.
+// FuzzWindows compares next with the calendar of package time.
 func FuzzWindows(f *testing.F) {
 	f.Add(uint8(3), uint16(22*60), uint16(6*60), int16(120), uint8(64), uint16(0), uint16(1440), int16(-60), int64(1_767_571_200_000))
 	f.Add(uint8(1), uint16(0), uint16(1), int16(0), uint8(1), uint16(1), uint16(0), int16(840), int64(-1))

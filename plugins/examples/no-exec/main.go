@@ -1,7 +1,6 @@
-// Command no-exec is a policy plugin: no user runs programs in the containers of
-// a node or attaches to them, except in the namespaces and by the users that its
-// policy document lists. The document may forbid port-forwards, too. README.md
-// explains the settings.
+// Command no-exec is a policy plugin: it denies exec and attach in the containers of a
+// node, except in the namespaces and by the users that the policy document lists. The
+// document may forbid port-forwards, too. README.md explains the settings.
 //
 // Comes in: the settings, once, and of each connection its kind, its user and
 // the pod's namespace. Goes out: allow or deny. It runs on the one goroutine of

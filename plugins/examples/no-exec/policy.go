@@ -10,7 +10,8 @@ import (
 )
 
 type policy struct {
-	// kinds are forbidden, but in the namespaces and by the users.
+	// kinds are the forbidden kinds of connections. Nothing is forbidden in namespaces, nor
+	// to users.
 	kinds             []string
 	namespaces, users []string
 }

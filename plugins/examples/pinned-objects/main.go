@@ -1,10 +1,10 @@
-// Command pinned-objects is a policy plugin: a ConfigMap or Secret that a pod
-// names must be the one that the policy document pins by its digest. README.md
-// tells what the settings mean.
+// Command pinned-objects is a policy plugin: if the policy document lists a digest for a
+// ConfigMap or Secret that a pod names, the object must have that digest. README.md
+// explains the settings.
 //
-// Comes in: the settings, once, and of each pod its namespace and what is known
-// of the objects that it names, which are never their values. Goes out: allow,
-// deny, or hold. It runs on the one goroutine of the agent's call.
+// Comes in: the settings, once, and for each pod its namespace and facts about the objects
+// that it names, but never the values in these objects. Goes out: allow, deny, or hold. It
+// runs on the one goroutine of the agent's call.
 package main
 
 import (

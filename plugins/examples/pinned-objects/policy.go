@@ -8,14 +8,14 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/admit"
 )
 
-// What becomes of a pod that names an object which is not pinned.
+// The effects on a pod that names an object that is not pinned.
 const (
 	othersAllow = "allow"
 	othersDeny  = "deny"
 )
 
 type policy struct {
-	// pins are the digests by NAMESPACE/KIND/NAME.
+	// pins are the digests of the pinned objects, by NAMESPACE/KIND/NAME.
 	pins   map[string]string
 	others string
 }
@@ -43,8 +43,8 @@ func newPolicy(pins map[string]string, others string) (*policy, error) {
 	return &policy{pins: pins, others: others}, nil
 }
 
-// judge holds a pod whose object is not there yet, and denies one whose object is
-// another.
+// judge holds a pod if a pinned object does not exist yet, and denies a pod if a pinned
+// object has another digest.
 func (p *policy) judge() admit.Verdict {
 	in := namespace.String()
 	var missing string

@@ -2,15 +2,14 @@ package main
 
 import "github.com/wardlet/wardlet/plugins/sdk"
 
-// annotations is read when it is looked at: it may be larger than what the agent
-// can hand over before a call.
+// annotations is lazy, because annotations may be larger than the area for declared fields.
 var annotations = sdk.Object("metadata.annotations").Lazy()
 
-// localProfile begins the value of an annotation that names a profile of the
+// localProfile is the prefix of the value of an annotation that names a profile on the
 // node.
 const localProfile = "localhost/"
 
-// annotation reports one.
+// annotation reports that an annotation violates the current check.
 func (r *report) annotation(key, value string) {
 	if r.offender() && r.name("annotation", key) {
 		r.set(value)

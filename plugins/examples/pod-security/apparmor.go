@@ -10,7 +10,8 @@ var (
 	appArmors   = sdk.Object("spec.@containers[*].securityContext.appArmorProfile.type")
 )
 
-// appArmorKey begins the annotations that stood for the fields before 1.30.
+// appArmorKey is the prefix of the annotations that were used instead of the fields before
+// 1.30.
 const appArmorKey = "container.apparmor.security.beta.kubernetes.io/"
 
 func appArmor(r *report) {

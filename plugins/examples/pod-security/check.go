@@ -1,14 +1,15 @@
 package main
 
-// check is one of the standards', by its name upstream.
+// check is a check of the standards. id is its name in Kubernetes.
 type check struct {
 	id string
-	// rule is what it wants, for messages.
+	// rule is what the check requires, for messages.
 	rule string
-	// in says in which versions it belongs to a level. Where a check of restricted
-	// is stricter than one of baseline, it goes in that one's place.
+	// in has, for each level, the versions in which the check belongs to the level. If
+	// restricted has a stricter check than baseline, restricted has only the stricter
+	// check.
 	in [levels]versions
-	// look reports who does not keep to the rule.
+	// look reports the parts of a pod that violate the rule.
 	look func(*report)
 }
 
@@ -16,8 +17,8 @@ func both(v versions) [levels]versions           { return [levels]versions{never
 func onlyBaseline(v versions) [levels]versions   { return [levels]versions{baseline: v} }
 func onlyRestricted(v versions) [levels]versions { return [levels]versions{restricted: v} }
 
-// checks has those of baseline, then those of restricted, sorted by name. A
-// check that became another one stands there twice.
+// checks has the checks of baseline, then those of restricted, both sorted by name. A check
+// whose rule changed in some version is listed twice.
 var checks = [...]check{
 	{"appArmorProfile", "the AppArmor profile must be that of the runtime or of the node", both(always), appArmor},
 	{

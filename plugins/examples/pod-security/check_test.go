@@ -7,15 +7,14 @@ import (
 	"testing"
 )
 
-// of is where a container's security context lies, ofPod the pod's.
+// of is the path of a container's security context, ofPod the path of the pod's.
 const (
 	of            = "spec.containers.0.securityContext."
 	ofPod         = "spec.securityContext."
 	appArmorOfWeb = "container.apparmor.security.beta.kubernetes.io/web"
 )
 
-// violates has a way to violate each check, from the version on in which the
-// check is new.
+// violates has one way to violate each check, with the first version that has the check.
 var violates = []struct {
 	id                   string
 	baseline, restricted versions

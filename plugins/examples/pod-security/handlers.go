@@ -2,7 +2,7 @@ package main
 
 import "github.com/wardlet/wardlet/plugins/sdk"
 
-// handlers are all that may send requests to a host that the pod names.
+// handlers are all handlers that can send requests to a host that the pod names.
 var handlers = [...]struct {
 	name string
 	host *sdk.Field

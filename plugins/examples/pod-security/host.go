@@ -2,12 +2,12 @@ package main
 
 import "github.com/wardlet/wardlet/plugins/sdk"
 
-// What a pod may use of the host.
+// Fields with which a pod uses parts of the host.
 var (
 	hostNetwork = sdk.Object("spec.hostNetwork")
 	hostPID     = sdk.Object("spec.hostPID")
 	hostIPC     = sdk.Object("spec.hostIPC")
-	// ports is read when it is looked at: a container may have thousands.
+	// ports is lazy, because a container may have thousands of ports.
 	ports = sdk.Object("spec.@containers[*].ports[*].hostPort").Lazy()
 
 	podHostProcess = sdk.Object("spec.securityContext.windowsOptions.hostProcess")
@@ -49,8 +49,8 @@ func hostProcesses(r *report) {
 	r.wherever(hostProcess, true)
 }
 
-// wherever reports the containers whose field, a bool, is so. What is missing
-// is neither.
+// wherever reports the containers whose field, a bool, has the given value. A missing field
+// is neither true nor false.
 func (r *report) wherever(field *sdk.Field, is bool) {
 	i := 0
 	for v := range field.Elements() {

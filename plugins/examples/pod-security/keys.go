@@ -1,13 +1,13 @@
 package main
 
-// keys goes through the keys of a JSON object, without those of the objects in
-// it. The agent wrote the text, so that it need not be checked.
+// keys iterates over the keys of a JSON object, without the keys of nested objects. It does
+// not check the text, because the agent wrote it.
 type keys struct {
 	text  []byte
 	depth int
 }
 
-// next is the next key; empty after the last one.
+// next returns the next key, empty after the last.
 func (k *keys) next() string {
 	for len(k.text) > 0 {
 		c := k.text[0]
@@ -26,7 +26,7 @@ func (k *keys) next() string {
 	return ""
 }
 
-// string takes the rest of a string, whose escapes stay.
+// string returns the rest of a string, and does not decode escapes.
 func (k *keys) string() []byte {
 	for i := 0; i < len(k.text); i++ {
 		switch k.text[i] {
@@ -42,7 +42,7 @@ func (k *keys) string() []byte {
 	return nil
 }
 
-// colon reports whether a colon follows, which makes a string a key.
+// colon reports whether a colon follows: the string before a colon is a key.
 func (k *keys) colon() bool {
 	for i, c := range k.text {
 		switch c {

@@ -1,6 +1,6 @@
-// Command pod-security is a policy plugin: pods must keep to a level of
-// Kubernetes' Pod Security Standards, as Pod Security Admission would have it.
-// README.md tells what the settings mean.
+// Command pod-security is a policy plugin: pods must comply with a level of Kubernetes' Pod
+// Security Standards, by the same rules as Pod Security Admission. README.md explains the
+// settings.
 //
 // Comes in: the settings, once, and of each pod the fields that the standards
 // are about. Goes out: allow or deny, with every check that the pod violates.

@@ -10,7 +10,7 @@ import (
 
 var usual = map[string]any{"level": "restricted"}
 
-// container keeps to the restricted profile.
+// container returns a container that complies with the restricted profile.
 func container(name string) map[string]any {
 	return map[string]any{"name": name, "image": "registry.example/" + name, "securityContext": map[string]any{
 		"allowPrivilegeEscalation": false, "capabilities": map[string]any{"drop": []any{"ALL"}},
@@ -20,7 +20,8 @@ func container(name string) map[string]any {
 // change changes a pod.
 type change func(pod map[string]any)
 
-// pod keeps to the restricted profile, but for the changes.
+// pod returns a pod that complies with the restricted profile, and applies the changes to
+// it.
 func pod(changes ...change) map[string]any {
 	p := map[string]any{
 		"metadata": map[string]any{"name": "web", "namespace": "shop"},
@@ -36,8 +37,8 @@ func pod(changes ...change) map[string]any {
 	return p
 }
 
-// set sets a field of the pod, by names and numbers with dots between them.
-// What leads there is made.
+// set returns a change that sets a field of the pod. path has names and numbers with dots
+// between them. Missing objects on the path are created.
 func set(path string, value any) change {
 	return func(p map[string]any) {
 		at, last := descend(p, path)
@@ -45,7 +46,7 @@ func set(path string, value any) change {
 	}
 }
 
-// drop takes a field away.
+// drop returns a change that removes a field.
 func drop(path string) change {
 	return func(p map[string]any) {
 		at, last := descend(p, path)
@@ -75,7 +76,7 @@ func descend(at map[string]any, path string) (within map[string]any, last string
 	return at, names[len(names)-1]
 }
 
-// annotate adds an annotation.
+// annotate returns a change that adds an annotation.
 func annotate(key, value string) change {
 	return func(p map[string]any) {
 		metadata := p["metadata"].(map[string]any)
@@ -88,8 +89,7 @@ func annotate(key, value string) change {
 	}
 }
 
-// violated are the checks that a pod violates by a profile, such as
-// "baseline:v1.30".
+// violated returns the checks of a profile, such as "baseline:v1.30", that a pod violates.
 func violated(t *testing.T, profile string, changes ...change) string {
 	t.Helper()
 	level, version, _ := strings.Cut(profile, ":")

@@ -7,15 +7,15 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/admit"
 )
 
-// defaultNamespace is where a pod is that names none.
+// defaultNamespace is the namespace of a pod that names none.
 const defaultNamespace = "default"
 
 type policy struct {
-	// usual is for the namespaces that are not among the others.
+	// usual is the profile of all other namespaces.
 	usual      *profile
 	namespaces map[string]*profile
 	exempt     []string
-	// report is written anew for each pod.
+	// report is reset for each pod.
 	report report
 }
 
@@ -42,7 +42,7 @@ func (p *policy) judge() admit.Verdict {
 	return admit.Deny(of.code, message)
 }
 
-// violations is the key of the note that lists the violated checks.
+// violations is the key of the annotation that lists the violated checks.
 const violations = "violated-checks"
 
 func (p *policy) profile(namespace string) *profile {

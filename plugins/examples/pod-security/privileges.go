@@ -27,7 +27,7 @@ func escalation(r *report) {
 	}
 }
 
-// isDefault reports whether containers have a capability anyway.
+// isDefault reports whether containers have a capability by default.
 func isDefault(capability string) bool {
 	switch capability {
 	case "AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE",

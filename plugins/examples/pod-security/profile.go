@@ -4,7 +4,7 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk"
 )
 
-// level is one of those of the Pod Security Standards.
+// level is a level of the Pod Security Standards.
 type level int
 
 const (
@@ -16,22 +16,22 @@ const (
 
 var levelNames = [levels]string{"privileged", "baseline", "restricted"}
 
-// The standards have a version for each of Kubernetes; newest is the minor one
-// that changed them last. What is said of it goes for all later ones.
+// The standards have a version for each version of Kubernetes. newest is the last minor
+// version that changed the standards; later versions are the same.
 const (
 	latest = "latest"
 	newest = 35
 )
 
-// profile is a level in a version.
+// profile is a level of the standards in one version.
 type profile struct {
 	level level
-	// minor is that of the version.
+	// minor is the minor version.
 	minor int
-	// checks are those of the table that belong to it; privileged has none.
+	// checks are the checks of this profile; privileged has none.
 	checks []*check
-	// code is the reason's, violated begins its message, and kept says that
-	// there is none.
+	// code is the code of a denial. violated is the beginning of its message. kept is the
+	// explanation if no check is violated.
 	code, violated, kept string
 }
 
@@ -52,7 +52,7 @@ func newProfile(l level, minor int, version string) *profile {
 	return p
 }
 
-// versions are minor versions, the second one not among them.
+// versions is a range of minor versions. It includes from, but not before.
 type versions struct{ from, before int }
 
 func (v versions) has(minor int) bool { return v.from <= minor && minor < v.before }
@@ -70,11 +70,12 @@ var (
 	hostUsers = sdk.Object("spec.hostUsers")
 )
 
-// ofWindows: since 1.25 a pod of Windows need not set what only Linux has.
+// ofWindows reports whether the pod runs on Windows and so need not set fields of Linux.
+// This rule exists since 1.25.
 func (r *report) ofWindows() bool { return r.profile.minor >= 25 && system.String() == "windows" }
 
-// ownUsers reports whether root is harmless: since 1.35 it is in a pod with a
-// user namespace of its own.
+// ownUsers reports whether the pod has a user namespace of its own, in which it may run as
+// root. This rule exists since 1.35.
 func (r *report) ownUsers() bool {
 	return r.profile.minor >= 35 && hostUsers.Exists() && !hostUsers.Bool()
 }

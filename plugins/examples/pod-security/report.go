@@ -2,8 +2,8 @@ package main
 
 import "github.com/wardlet/wardlet/plugins/sdk"
 
-// Bounds of what is said of one check: a pod may have thousands of containers,
-// and names of any length.
+// Limits of the text about one check: a pod may have thousands of containers, and names of
+// any length.
 const (
 	maxOffenders = 5
 	maxShown     = 100
@@ -15,18 +15,19 @@ var containers = sdk.Object("spec.@containers[*].name").Lazy()
 // report collects what a pod violates.
 type report struct {
 	profile *profile
-	// text is all of it for people, ids are the checks for programs.
+	// text describes all violations, for people. ids lists the violated checks, for
+	// programs.
 	text, ids sdk.Text
 	check     *check
-	// offenders counts the violators of the check at hand.
+	// offenders is the number of parts of the pod that violate the current check.
 	offenders int
 }
 
-// begin goes on to a check.
+// begin starts the text about a check.
 func (r *report) begin(c *check) { r.check, r.offenders = c, 0 }
 
-// offender begins the text about one more violator of the check at hand. It
-// returns false if there is no room for more of them.
+// offender starts the text about another part of the pod that violates the current check.
+// It returns false if the text already names maxOffenders parts.
 func (r *report) offender() bool {
 	r.offenders++
 	switch {
@@ -44,7 +45,7 @@ func (r *report) offender() bool {
 	return true
 }
 
-// end closes what is said of the check at hand.
+// end ends the text about the current check.
 func (r *report) end() {
 	if more := r.offenders - maxOffenders; more > 0 {
 		r.text.Add(" and ")
@@ -56,15 +57,16 @@ func (r *report) end() {
 	}
 }
 
-// pod reports the pod itself, and container one of its containers, by its place
-// among all of them. Where they are true, add and set may say more.
+// pod reports that the pod itself violates the current check. container reports that a
+// container does, by its index among all containers. If they return true, the caller may
+// add details with add and set.
 func (r *report) pod() bool { return r.part("pod") }
 
 func (r *report) container(i int) bool {
 	return r.offender() && r.name("container", containers.At(i).String())
 }
 
-// part reports a part of the pod.
+// part reports that a part of the pod violates the current check.
 func (r *report) part(what string) bool {
 	if !r.offender() {
 		return false
@@ -73,19 +75,19 @@ func (r *report) part(what string) bool {
 	return true
 }
 
-// name says whose part is meant.
+// name adds the kind and the name of the part.
 func (r *report) name(what, name string) bool {
 	r.text.Add(what, ` "`, cut(name), `"`)
 	return true
 }
 
-// set says to what the offender sets what is forbidden.
+// set adds the forbidden value that was found.
 func (r *report) set(value string) { r.text.Add(`: "`, cut(value), `"`) }
 
-// add says it in words.
+// add adds words.
 func (r *report) add(words ...string) { r.text.Add(words...) }
 
-// cut shortens a text of the pod. What is not printable the agent escapes.
+// cut shortens a text of the pod. The agent escapes characters that are not printable.
 func cut(text string) string {
 	if len(text) <= maxShown {
 		return text

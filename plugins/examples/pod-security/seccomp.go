@@ -10,10 +10,10 @@ var (
 	seccomp    = sdk.Object("spec.@containers[*].securityContext.seccompProfile.type")
 )
 
-// allowedSeccomp wants of the profiles that are named that they confine.
+// allowedSeccomp requires that every profile that is set confines the container.
 func allowedSeccomp(r *report) { seccompProfiles(r, false) }
 
-// requiredSeccomp also wants that each container has one, or else the pod.
+// requiredSeccomp also requires that each container has a profile of its own or of the pod.
 func requiredSeccomp(r *report) {
 	if !r.ofWindows() {
 		seccompProfiles(r, true)
@@ -44,11 +44,10 @@ func seccompProfiles(r *report, required bool) {
 	}
 }
 
-// confines reports whether a type of profile, of seccomp or of AppArmor, leaves
-// a container confined.
+// confines reports whether a type of seccomp or AppArmor profile confines a container.
 func confines(profile string) bool { return profile == "RuntimeDefault" || profile == "Localhost" }
 
-// The annotations that stood for the fields before 1.19.
+// The annotations that were used instead of the fields before 1.19.
 const (
 	podSeccompKey       = "seccomp.security.alpha.kubernetes.io/pod"
 	containerSeccompKey = "container.seccomp.security.alpha.kubernetes.io/"

@@ -7,7 +7,7 @@ var (
 	seLinuxTypes   = sdk.Object("spec.@containers[*].securityContext.seLinuxOptions.type")
 )
 
-// seLinuxNames are what may not be set at all.
+// seLinuxNames are the options that must not be set at all.
 var seLinuxNames = [...]struct {
 	said string
 	pod  *sdk.Field
@@ -51,7 +51,7 @@ func seLinuxName(r *report, n int) {
 	}
 }
 
-// confinesSELinux reports whether a type is one for containers.
+// confinesSELinux reports whether an SELinux type is a type for containers.
 func (r *report) confinesSELinux(name string) bool {
 	switch name {
 	case "", "container_t", "container_init_t", "container_kvm_t":

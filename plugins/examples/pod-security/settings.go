@@ -56,10 +56,10 @@ func parseLevel(name string) (level, bool) {
 	return 0, false
 }
 
-// maxMinor is the greatest number of digits of a minor version.
+// maxMinor is the largest number of digits of a minor version.
 const maxMinor = 4
 
-// parseVersion returns the minor version; latest is the newest.
+// parseVersion returns the minor version. For "latest" it returns newest.
 func parseVersion(version string) (minor int, ok bool) {
 	if version == latest {
 		return newest, true

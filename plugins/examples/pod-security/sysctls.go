@@ -12,10 +12,11 @@ func sysctls(r *report) {
 	}
 }
 
-// unsafe is when a sysctl that is not safe will be.
+// unsafe is what safeSince returns for a sysctl that is not safe: a version after the
+// newest.
 const unsafe = newest + 1
 
-// safeSince is the version from which on pods may set a sysctl.
+// safeSince returns the first version in which pods may set a sysctl.
 func safeSince(name string) int {
 	switch name {
 	case "kernel.shm_rmid_forced", "net.ipv4.ip_local_port_range", "net.ipv4.tcp_syncookies",

@@ -9,8 +9,9 @@ var (
 	users      = sdk.Object("spec.@containers[*].securityContext.runAsUser")
 )
 
-// nonRoot wants it of the pod, or of all containers where the pod says nothing.
-// What says false is wrong even where nothing depends on it.
+// nonRoot requires runAsNonRoot to be true for the pod, or for all containers if the pod
+// does not set it. A value of false is a violation everywhere, even if another value
+// overrides it.
 func nonRoot(r *report) {
 	if r.ownUsers() {
 		return

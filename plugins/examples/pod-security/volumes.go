@@ -5,8 +5,8 @@ import "github.com/wardlet/wardlet/plugins/sdk"
 var (
 	hostPathSet = sdk.Object("spec.volumes[*].hostPath.path")
 	volumeNames = sdk.Object("spec.volumes[*].name")
-	// volumes is for what a volume is made of. A path can ask for a type, but for
-	// every type there is a path of its own.
+	// volumes has the volumes as JSON, to find their types. Paths cannot be used instead,
+	// because each type would need a path of its own.
 	volumes = sdk.Object("spec.volumes").Lazy()
 )
 
@@ -32,12 +32,12 @@ func volumeTypes(r *report) {
 	}
 }
 
-// nothing is the type of a volume that has none this plugin can see.
-const nothing = "unknown"
+// unknownType is the type that is reported for a volume whose type this plugin cannot find.
+const unknownType = "unknown"
 
-// volumeType is empty for a volume of an allowed type, and else the type.
+// volumeType returns the type of a volume, or an empty text if the type is allowed.
 func volumeType(volume []byte) string {
-	found := nothing
+	found := unknownType
 	k := keys{text: volume}
 	for key := k.next(); key != ""; key = k.next() {
 		switch key {

@@ -1,10 +1,8 @@
-// Command required-labels is a policy plugin: a pod must bear the labels that
-// its policy document lists, with values that match. README.md tells what the
-// settings mean.
+// Command required-labels is a policy plugin: a pod must have the labels that its policy
+// document lists, with values that match. README.md explains the settings.
 //
-// Comes in: the settings, once, and the labels of each pod. Goes out: allow,
-// and deny or hold, as the settings want it. It runs on the one goroutine of
-// the agent's call.
+// Comes in: the settings, once, and the labels of each pod. Goes out: allow, or else deny
+// or hold, as the settings say. It runs on the one goroutine of the agent's call.
 package main
 
 import (

@@ -7,20 +7,20 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/admit"
 )
 
-// What becomes of a pod whose labels are not as they must be.
+// The effects on a pod whose labels break a rule.
 const (
 	effectDeny = "deny"
 	effectHold = "hold"
 )
 
-// rule is what one label must be.
+// rule is the rule for one label.
 type rule struct {
 	key string
-	// text is what messages call it.
+	// text is the name of the label in messages.
 	text string
 	// required: a pod without the label, or with an empty one, breaks the rule.
 	required bool
-	// values is empty where any value will do.
+	// values are the allowed values, empty if any value is allowed.
 	values values
 }
 
@@ -60,7 +60,8 @@ func newPolicy(required []string, patterns map[string]string, effect string) (*p
 	return p, nil
 }
 
-// rule is the one for a key, a new one at its place if there is none yet.
+// rule returns the rule for a key. If there is none, it inserts a new rule in the order of
+// the keys.
 func (p *policy) rule(key string) *rule {
 	i := 0
 	for i < len(p.rules) && p.rules[i].key < key {
@@ -108,8 +109,8 @@ func (p *policy) judge() admit.Verdict {
 // is stands between a label and its value.
 const is = " is "
 
-// fault says what is wrong with a label: is, if it is the value, and nothing
-// if nothing is.
+// fault returns what is wrong with a label. If its value is wrong, fault returns the
+// constant named is. If the label follows the rule, fault returns an empty text.
 func (r *rule) fault(value string, ok bool) string {
 	switch {
 	case !ok && r.required:
@@ -124,7 +125,7 @@ func (r *rule) fault(value string, ok bool) string {
 	return ""
 }
 
-// line adds a line, given in parts, to a text of several.
+// line adds a line, made of the parts, to a text of several lines.
 func line(t *sdk.Text, separator string, parts ...string) {
 	if t.Len() > 0 {
 		t.Add(separator)
@@ -132,5 +133,5 @@ func line(t *sdk.Text, separator string, parts ...string) {
 	t.Add(parts...)
 }
 
-// quoted puts a text between quotes. What is not printable the agent escapes.
+// quoted puts a text between quotes. The agent escapes characters that are not printable.
 func quoted(text string) string { return `"` + text + `"` }

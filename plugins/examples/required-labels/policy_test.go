@@ -141,8 +141,7 @@ func TestValuesMatchOneOfTheAlternatives(t *testing.T) {
 	}
 }
 
-// FuzzValues wants that every accepted alternative matches what it says
-// without its stars.
+// FuzzValues checks that every accepted alternative matches its own text without the stars.
 func FuzzValues(f *testing.F) {
 	f.Add("prod|test-*")
 	f.Add("*.a|b*b|c")

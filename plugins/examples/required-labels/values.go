@@ -12,10 +12,10 @@ const (
 	maxPrefix = 253
 )
 
-// values are the values a label may have: globs with | between them.
+// values are the values that a label may have: globs with | between them.
 type values struct {
 	globs []string
-	// wanted says which values would do, for the end of a message.
+	// wanted lists the allowed values, for the end of a message.
 	wanted string
 }
 
@@ -39,8 +39,8 @@ func (v *values) match(value string) bool {
 	return len(v.globs) == 0
 }
 
-// isKey reports whether a label can have this key: a name, perhaps with a DNS
-// name and a slash before it.
+// isKey reports whether a label can have this key: a name, or a DNS name, a slash and a
+// name.
 func isKey(key string) bool {
 	prefix, name, prefixed := strings.Cut(key, "/")
 	if !prefixed {
@@ -62,12 +62,13 @@ func isKey(key string) bool {
 	return isWord(name, "-_.")
 }
 
-// isWord wants at most 63 characters, and letters or digits at both ends.
+// isWord reports whether s has at most 63 characters, with letters or digits at both ends.
+// inside are further marks that it may contain.
 func isWord(s, inside string) bool {
 	return s != "" && len(s) <= maxLabel && only(s, inside) && only(s[:1], "") && only(s[len(s)-1:], "")
 }
 
-// only reports whether s is made of letters, digits and some marks.
+// only reports whether s consists of letters, digits and the given marks.
 func only(s, marks string) bool {
 	for i := range len(s) {
 		switch c := s[i]; {

@@ -2,22 +2,22 @@ package main
 
 import "github.com/wardlet/wardlet/plugins/sdk"
 
-// candidate is one of the documents that claim the pod.
+// candidate is a document that claims the pod.
 type candidate struct {
 	kind, source, document string
 	running, restored      bool
-	// rank is the place of its source in the order, counted from 0.
+	// rank is the position of the candidate's source in the order, from 0.
 	rank int
 }
 
-// candidates goes through all of them, in the agent's order.
+// candidates iterates over all candidates, in the agent's order.
 type candidates struct{ kinds, sources, documents, running, restored sdk.Cursor }
 
 func all() candidates {
 	return candidates{kinds.Cursor(), sources.Cursor(), documents.Cursor(), running.Cursor(), restored.Cursor()}
 }
 
-// next is the next one, with its rank in o; false after the last.
+// next returns the next candidate, with its rank in o, and false after the last.
 func (l *candidates) next(o *order) (c candidate, ok bool) {
 	kind, ok := l.kinds.Next()
 	if !ok {
@@ -29,10 +29,10 @@ func (l *candidates) next(o *order) (c candidate, ok bool) {
 	return c, true
 }
 
-// maxDocument bounds what is said of a document's name.
+// maxDocument is the most bytes of a document's name in an explanation.
 const maxDocument = 200
 
-// name is what texts call the candidate.
+// name adds the name of the candidate to a text.
 func (c *candidate) name(t *sdk.Text) {
 	document := c.document
 	if len(document) > maxDocument {

@@ -1,10 +1,10 @@
-// Command source-precedence is a policy plugin: where several documents claim
-// one pod, the source decides which of them wins, in an order that the policy
-// document has. README.md tells what the settings mean.
+// Command source-precedence is a policy plugin: if several documents claim one pod, the
+// document wins whose source comes first in the order of the settings. README.md explains
+// the settings.
 //
-// Comes in: the settings, once, and of each candidate its source and document,
-// the source's kind, and whether it runs or is only known from before a restart. Goes out:
-// the winner, with an explanation. It runs on the one goroutine of the agent's
+// Comes in: the settings, once, and of each candidate its source and document, the source's
+// kind, whether it runs, and whether the agent only remembers it from before a restart.
+// Goes out: the winner, with an explanation. It runs on the one goroutine of the agent's
 // call.
 package main
 
@@ -13,7 +13,7 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/merge"
 )
 
-// All of these are lists with an element for each candidate.
+// Each of these fields is a list with one element for each candidate.
 var (
 	kinds      = sdk.Candidates("kind")
 	sources    = sdk.Candidates("source")

@@ -8,15 +8,15 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/str"
 )
 
-// entry is a place of an order: the sources of a kind, all of them or those
-// whose name matches.
+// entry is an entry of an order. It matches all sources of a kind, or those of a kind whose
+// name matches a glob.
 type entry struct {
-	// text is how the settings have it.
+	// text is the entry as written in the settings.
 	text       string
 	kind, name string
 }
 
-// parseEntry reads an entry: a kind, perhaps with a colon and a glob of names.
+// parseEntry parses an entry: a kind, or a kind, a colon and a glob of names.
 func parseEntry(text string) (e entry, ok bool) {
 	kind, name, named := strings.Cut(text, ":")
 	if !named {
@@ -27,7 +27,7 @@ func parseEntry(text string) (e entry, ok bool) {
 	return e, known && isName(e.name)
 }
 
-// isName reports whether the name of a source can match.
+// isName reports whether the glob g can match the name of a source.
 func isName(g string) bool {
 	for i := range len(g) {
 		switch c := g[i]; {
@@ -39,16 +39,18 @@ func isName(g string) bool {
 	return g != ""
 }
 
-// order are entries, the best first.
+// order is a list of entries, the best first.
 type order struct {
-	// namespaces is the glob of those that it is for; empty for all others.
+	// namespaces is a glob of the namespaces to which the order applies. It is empty for
+	// the usual order.
 	namespaces string
 	entries    []entry
-	// text is how messages show it.
+	// text is the order as messages show it.
 	text string
 }
 
-// add adds a place. It returns the entry that covers it already, nil if none does.
+// add appends an entry. If an earlier entry already matches all sources of e, add returns
+// the earlier entry, else nil.
 func (o *order) add(e *entry) (covered *entry) {
 	for i := range o.entries {
 		if c := &o.entries[i]; c.kind == e.kind && glob.Match(c.name, e.name) {
@@ -62,8 +64,8 @@ func (o *order) add(e *entry) (covered *entry) {
 	return nil
 }
 
-// rank is the place of a source in the order, counted from 0; the number of
-// entries if it is not in it.
+// rank returns the position of a source in the order, from 0. It is the number of entries
+// if the source is not in the order.
 func (o *order) rank(kind, source string) int {
 	for i := range o.entries {
 		if e := &o.entries[i]; str.Equal(e.kind, kind) && glob.Match(e.name, source) {

@@ -6,21 +6,22 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/merge"
 )
 
-// maxLines bounds what is said of many candidates.
+// maxLines is the largest number of candidates in an explanation.
 const maxLines = 20
 
 type policy struct {
-	// usual is the order where none of special, which are tried in turn, is for
-	// the pod's namespace.
+	// special are the orders for some namespaces; the first that matches the pod's
+	// namespace applies. If none matches, usual applies.
 	usual   order
 	special []order
-	// sticky: among equals the one that runs wins.
+	// sticky: among candidates of equal rank, the running candidate wins.
 	sticky bool
-	// preferConfirmed: among equals those win that their source has confirmed.
+	// preferConfirmed: among candidates of equal rank, a candidate that its source has
+	// confirmed wins.
 	preferConfirmed bool
 }
 
-// order is the one for a namespace.
+// order returns the order for a namespace.
 func (p *policy) order(namespace string) *order {
 	for i := range p.special {
 		if o := &p.special[i]; glob.Match(o.namespaces, namespace) {
@@ -30,8 +31,8 @@ func (p *policy) order(namespace string) *order {
 	return &p.usual
 }
 
-// beaten says why c loses against one that comes before it; empty if it does
-// not.
+// beaten returns why c loses against by, a candidate before c in the agent's order; empty
+// if c wins.
 func (p *policy) beaten(c, by *candidate) string {
 	switch {
 	case c.rank != by.rank:
@@ -52,7 +53,7 @@ func when(so bool, why string) string {
 }
 
 func (p *policy) choose() merge.Verdict {
-	// A name that is shared never crosses namespaces.
+	// All candidates have the same namespace.
 	o := p.order(namespaces.At(0).String())
 	var winner candidate
 	won, n := -1, 0
@@ -75,7 +76,7 @@ func (p *policy) choose() merge.Verdict {
 	return merge.Win(won)
 }
 
-// explain says why each candidate wins or loses.
+// explain adds an explanation of why each candidate wins or loses.
 func (p *policy) explain(o *order, winner *candidate, won, n int) {
 	var t sdk.Text
 	winner.name(&t)

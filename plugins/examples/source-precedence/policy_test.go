@@ -7,11 +7,11 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/sdktest"
 )
 
-// usual is the order of most tests.
+// usual is the order in most tests.
 var usual = []string{"file:emergency", "api", "file"}
 
-// from is a candidate of a source, KIND or KIND:NAME, with marks: running,
-// restored.
+// from returns a candidate of a source, which is KIND or KIND:NAME. The marks are running
+// and restored.
 func from(source string, marks ...string) sdktest.Candidate {
 	kind, name, ok := strings.Cut(source, ":")
 	if !ok {
@@ -35,7 +35,7 @@ func TestTheFirstSourceOfTheOrderWins(t *testing.T) {
 	for name, test := range map[string]struct {
 		settings   map[string]any
 		candidates list
-		// want is the winner, -1 for none.
+		// want is the index of the winner, -1 for none.
 		want int
 	}{
 		"a kind":                          {nil, list{from("file:a"), from("api")}, 1},
@@ -113,8 +113,8 @@ func TestTheExplanationSaysWhy(t *testing.T) {
 }
 
 func TestTheWinnerDependsOnTheCandidatesOnly(t *testing.T) {
-	// Whatever the marks, exactly one wins, and it beats each of the others
-	// alone.
+	// With any marks, exactly one candidate wins, and this candidate also wins against each
+	// other candidate alone.
 	settings := map[string]any{"order": usual, "sticky": true, "prefer_confirmed": true}
 	sources := []string{"http:x", "file:emergency", "file:a", "file:b", "api"}
 	for seed := range 200 {

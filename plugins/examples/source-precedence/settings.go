@@ -54,9 +54,9 @@ func (o *order) read(s *settings.Setting) {
 	}
 }
 
-// insert adds an order for some namespaces: those with a name go before those
-// with a glob, and longer ones before shorter ones. Those of one length stay in
-// the order of their texts.
+// insert adds an order for some namespaces at its place in p.special. Orders for a
+// namespace without a glob come before orders with one, and longer names before shorter
+// names. Names of equal length are sorted alphabetically.
 func (p *policy) insert(o order) {
 	at := 0
 	for at < len(p.special) && !before(o.namespaces, p.special[at].namespaces) {

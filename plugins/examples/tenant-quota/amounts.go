@@ -5,22 +5,21 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/quantity"
 )
 
-// The resources that a quota may bound. The first ones are what containers
-// request.
+// The resources that a quota may limit. Containers request those before pod.
 const (
 	cpu = iota
 	memory
-	// pod is their number.
+	// pod is the number of pods.
 	pod
 	resources
 )
 
 var resourceNames = [resources]string{"cpu", "memory", "pods"}
 
-// amounts are how much of each resource.
+// amounts has an amount of each resource.
 type amounts [resources]quantity.Milli
 
-// one is what a pod counts as a pod.
+// one is the amount of the resource pod that a pod uses: one, in thousandths.
 const one quantity.Milli = 1000
 
 func (a *amounts) add(b *amounts) {
@@ -29,7 +28,7 @@ func (a *amounts) add(b *amounts) {
 	}
 }
 
-// write adds an amount of a resource to a text, and what follows it.
+// write adds an amount of a resource to a text, and the text more.
 func write(t *sdk.Text, resource int, amount quantity.Milli, more string) {
 	if resource == memory {
 		amount.WriteBinary(t)

@@ -7,7 +7,7 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/sdktest"
 )
 
-// BenchmarkJudge judges a pod beside some others.
+// BenchmarkJudge judges a pod on a node with other pods.
 func BenchmarkJudge(b *testing.B) {
 	for name, cpu := range map[string]string{"allowed": "10m", "held": "5"} {
 		b.Run(name, func(b *testing.B) {

@@ -1,11 +1,10 @@
-// Command tenant-quota is a policy plugin: the pods of some namespaces may
-// together ask for so much CPU and memory, and be so many. README.md tells what
-// the settings mean.
+// Command tenant-quota is a policy plugin: it limits the CPU and memory that the pods of
+// some namespaces may together request, and the number of these pods. README.md explains
+// the settings.
 //
-// Comes in: the settings, once, of each pod what it requests, and what the
-// agent says of the pods on the node (capability node.read). Goes out: allow,
-// and hold or deny, as the settings want it. It runs on the one goroutine of
-// the agent's call.
+// Comes in: the settings, once, the requests of each pod, and what the agent reports about
+// the pods on the node (capability node.read). Goes out: allow, or else hold or deny, as
+// the settings say. It runs on the one goroutine of the agent's call.
 package main
 
 import (
@@ -17,7 +16,7 @@ var (
 	namespace = sdk.Object("metadata.namespace")
 	uid       = sdk.Object("metadata.uid")
 	replaces  = sdk.Request("replaces")
-	// podNamespaces, podUIDs and podRequests are of the pods on the node.
+	// podNamespaces, podUIDs and podRequests are facts about the pods on the node.
 	podNamespaces = sdk.Node("pods[*].namespace")
 	podUIDs       = sdk.Node("pods[*].uid")
 	podRequests   [pod]*sdk.Field

@@ -5,13 +5,13 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/admit"
 )
 
-// code is the reason's code.
+// code is the code of the policy's reason.
 const code = "QuotaExceeded"
 
 type policy struct {
 	quotas []quota
 	deny   bool
-	// usages has room for those of one pod, and nothing in it.
+	// usages is an empty slice with room for the usages of one pod.
 	usages []usage
 }
 
@@ -40,7 +40,7 @@ func (p *policy) judge() admit.Verdict {
 	return p.verdict(all, &asked)
 }
 
-// verdict compares what is asked with what each quota has left.
+// verdict compares the asked amounts with what is left of each quota.
 func (p *policy) verdict(all []usage, asked *amounts) admit.Verdict {
 	var explanation, reason sdk.Text
 	over := false

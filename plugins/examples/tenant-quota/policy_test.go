@@ -8,13 +8,13 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/sdktest"
 )
 
-// usual is a quota of the namespaces shop and shop-….
+// usual is a quota for the namespaces shop and shop-….
 var usual = map[string]any{"quota": map[string]any{
 	"shop": map[string]any{"namespaces": []string{"shop", "shop-*"}, "cpu": "4", "memory": "8Gi", "pods": 3},
 }}
 
-// asking is a pod of the namespace shop and the UID u, which requests cpu and memory with its one
-// container; empty is nothing.
+// asking returns a pod with namespace shop and UID u. Its one container requests cpu and
+// memory; an empty amount is no request.
 func asking(cpu, memory string) map[string]any {
 	return map[string]any{
 		"metadata": map[string]any{"name": "web", "namespace": "shop", "uid": "u"},
@@ -32,7 +32,7 @@ func container(name, cpu, memory string) map[string]any {
 	return map[string]any{"name": name, "resources": map[string]any{"requests": requests}}
 }
 
-// runs is a pod that is on the node.
+// runs returns a pod that is on the node.
 func runs(namespace, uid, cpu, memory string) sdktest.NodePod {
 	return sdktest.NodePod{Namespace: namespace, Name: uid, UID: uid, Source: "test", Requests: map[string]string{"cpu": cpu, "memory": memory}}
 }
@@ -93,7 +93,7 @@ func TestAPodIsNotCountedTwice(t *testing.T) {
 	}
 }
 
-// renamed asks 2 CPUs and 4 GiB under another UID.
+// renamed returns a pod with another UID that requests 2 CPUs and 4 GiB.
 func renamed(uid string) map[string]any {
 	p := asking("2", "4Gi")
 	p["metadata"] = map[string]any{"name": "web", "namespace": "shop", "uid": uid}

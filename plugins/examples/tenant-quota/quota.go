@@ -7,19 +7,19 @@ import (
 
 // quota is what the pods of some namespaces may take.
 type quota struct {
-	// said names it in texts.
+	// said is the name of the quota in texts.
 	said string
-	// namespaces are the globs of those that it is for, except of those that it
-	// is not for.
+	// namespaces are globs of the namespaces to which the quota applies. except are globs
+	// of namespaces to which it does not apply.
 	namespaces, except []string
-	// each: every namespace has it for itself.
+	// each: every namespace has the whole quota for itself.
 	each  bool
 	limit amounts
-	// bounds says of which resources there is a limit.
+	// bounds reports for each resource whether it has a limit.
 	bounds [resources]bool
 }
 
-// has reports whether the quota is for a namespace.
+// has reports whether the quota applies to a namespace.
 func (q *quota) has(namespace string) bool {
 	return among(q.namespaces, namespace) && !among(q.except, namespace)
 }
@@ -33,8 +33,8 @@ func among(globs []string, namespace string) bool {
 	return false
 }
 
-// shares reports whether a pod of another namespace counts against the same
-// amounts as one of ours, which the quota is for.
+// shares reports whether a pod of the namespace other counts against the same amounts as a
+// pod of the namespace ours. The quota must apply to ours.
 func (q *quota) shares(other, ours string) bool {
 	return str.Equal(other, ours) || !q.each && q.has(other)
 }

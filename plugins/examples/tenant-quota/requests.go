@@ -5,8 +5,8 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/quantity"
 )
 
-// The parts of a pod that request something: its containers, the pod as a whole,
-// and what running it takes besides.
+// The parts of a pod that request something: its containers, the pod as a whole, and its
+// overhead.
 const (
 	containers = iota
 	initContainers
@@ -17,7 +17,7 @@ const (
 
 var (
 	policies = sdk.Object("spec.initContainers[*].restartPolicy")
-	// requests are those of each resource and part.
+	// requests are the fields with the requests of each part of a pod, by resource.
 	requests [pod][parts]*sdk.Field
 )
 
@@ -37,8 +37,8 @@ func init() {
 // reader reads amounts.
 type reader struct{ unread string }
 
-// read reads an amount; one that is missing is nothing. One that is none is
-// kept in unread.
+// read parses an amount. A missing amount is 0. If a text is no amount, read stores it in
+// unread.
 func (r *reader) read(v sdk.Value) quantity.Milli {
 	if !v.Exists() {
 		return 0
@@ -66,7 +66,7 @@ func (r *reader) sum(of *[parts]*sdk.Field) (sum quantity.Milli) {
 	return sum.Plus(r.read(of[overhead].Value()))
 }
 
-// together is what the containers request.
+// together returns what the containers request together.
 func (r *reader) together(of *[parts]*sdk.Field) (sum quantity.Milli) {
 	list := of[containers].Cursor()
 	for element, ok := list.Next(); ok; element, ok = list.Next() {
@@ -85,7 +85,7 @@ func (r *reader) together(of *[parts]*sdk.Field) (sum quantity.Milli) {
 	return max(sum, peak)
 }
 
-// own is what the pod that is judged takes.
+// own returns what the judged pod requests.
 func (r *reader) own() (all amounts) {
 	all[pod] = one
 	for resource := range requests {

@@ -7,7 +7,7 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/sdktest"
 )
 
-// initial is an init container; one that restarts always is a sidecar.
+// initial returns an init container. With restart policy Always it is a sidecar.
 func initial(cpu, restart string) map[string]any {
 	c := container("i", cpu, "")
 	if restart != "" {

@@ -7,13 +7,13 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/settings"
 )
 
-// What becomes of a pod for which there is not enough.
+// The effects on a pod that would exceed a quota.
 const (
 	effectHold = "hold"
 	effectDeny = "deny"
 )
 
-// maxName is the greatest length of a namespace.
+// maxName is the largest length of the name of a namespace.
 const maxName = 63
 
 // newPolicy reads the settings.
@@ -43,8 +43,8 @@ func newPolicy() (*policy, error) {
 	return p, nil
 }
 
-// newQuota reads one table; its name is that of a namespace, or a glob of
-// several, unless it says which.
+// newQuota reads the table of one quota. If the table does not list namespaces, its name is
+// a namespace or a glob of namespaces.
 func newQuota(table *settings.Setting) quota {
 	q := quota{said: `quota "` + table.Name + `": `}
 	named := false
@@ -108,7 +108,7 @@ func globs(s *settings.Setting) []string {
 	return all
 }
 
-// isGlob reports whether a namespace can match.
+// isGlob reports whether the glob g can match a namespace.
 func isGlob(g string) bool {
 	stars := 0
 	for i := range len(g) {

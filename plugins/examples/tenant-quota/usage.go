@@ -5,15 +5,16 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/str"
 )
 
-// usage is what counts against a quota.
+// usage is what pods use of a quota.
 type usage struct {
 	quota *quota
-	// used is what other pods take; before is what the pod that is judged takes
-	// already: an earlier version of it, or the pod that it replaces.
+	// used is the sum for all other pods. before is what an earlier version of the judged
+	// pod uses, or the pod that it replaces.
 	used, before amounts
 }
 
-// count goes through the pods on the node once, for all quotas.
+// count adds the pods on the node to all usages, in one pass. ours is the namespace of the
+// judged pod.
 func (r *reader) count(all []usage, ours string) {
 	uid, replaced := uid.String(), replaces.String()
 	namespaces, uids := podNamespaces.Cursor(), podUIDs.Cursor()
@@ -28,7 +29,7 @@ func (r *reader) count(all []usage, ours string) {
 		}
 		id, of := uids.Take().String(), namespace.String()
 		before := id != "" && (str.Equal(id, uid) || str.Equal(id, replaced))
-		var takes amounts // read only if they count
+		var takes amounts // read only if a quota applies
 		for i := range all {
 			u := &all[i]
 			if !u.quota.shares(of, ours) {
@@ -49,8 +50,8 @@ func (r *reader) count(all []usage, ours string) {
 	}
 }
 
-// over reports whether what is used, with what is asked, is more than the quota
-// has of a resource. That a pod asks no more of it than it had before never is.
+// over reports whether the used and the asked amounts of a resource together exceed the
+// quota. It returns false if the pod asks for no more of the resource than before.
 func (u *usage) over(resource int, asked *amounts) bool {
 	return u.quota.bounds[resource] && asked[resource] > u.before[resource] && u.exceeds(resource, asked)
 }
@@ -59,12 +60,13 @@ func (u *usage) exceeds(resource int, asked *amounts) bool {
 	return u.used[resource].Plus(asked[resource]) > u.quota.limit[resource]
 }
 
-// maxSaid is after how many bytes nothing more is said: a pod may be in many
-// quotas.
+// maxSaid is the length, in bytes, from which nothing more is added to a text: many quotas
+// may apply to a pod.
 const maxSaid = 3 << 10
 
-// say says of each resource how much is used, asked and allowed; if only is set,
-// only of those of which there is not enough. It reports whether there are any.
+// say adds to a text how much of each resource is used, asked and allowed. If only is true,
+// it leaves out resources of which there is enough. It reports whether there is a resource
+// of which there is not enough.
 func (u *usage) say(t *sdk.Text, asked *amounts, only bool) (fault bool) {
 	quiet := t.Len() > maxSaid
 	separator := u.quota.said

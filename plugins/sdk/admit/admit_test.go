@@ -11,7 +11,7 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/sdktest"
 )
 
-// registered makes a plugin of the given setups for the time of a test.
+// registered registers the given setups for the duration of a test.
 func registered(t *testing.T, all ...func() (Policy, error)) {
 	t.Helper()
 	before := plugin
@@ -19,7 +19,7 @@ func registered(t *testing.T, all ...func() (Policy, error)) {
 	t.Cleanup(func() { plugin = before })
 }
 
-// judging is a setup of a policy without settings.
+// judging returns a setup for a policy without settings.
 func judging(p Policy) func() (Policy, error) { return func() (Policy, error) { return p, nil } }
 
 var request = sdktest.Request{Pod: `{"metadata": {"name": "web"}}`}

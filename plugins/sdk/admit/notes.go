@@ -5,26 +5,27 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/patch"
 )
 
-// What follows is said while a policy judges. The agent counts the bytes of
-// all of it and of the verdict's reason against the policy's output_bytes (64
-// KiB by default); beyond, the call fails.
+// A policy calls the following functions while it judges. The bytes of all their texts and
+// of the verdict's reason together must not exceed the policy's output_bytes (64 KiB by
+// default); otherwise the call fails.
 
-// Warn adds a warning for the author of the pod. There may be 64 in a call, of
-// at most 4 KiB.
+// Warn adds a warning for the author of the pod. A call may have 64 warnings of at most 4
+// KiB each.
 func Warn(message string) { host.Warn(message) }
 
-// Annotate adds a note for programs to the decision's record. There may be 64
-// in a call; a key has 1 to 253 bytes.
+// Annotate adds an annotation, for programs, to the decision's record. A call may have 64
+// annotations; a key has 1 to 253 bytes.
 func Annotate(key, value string) { host.Annotate(key, value) }
 
-// Explain says how the verdict came about, for people who ask. The last call
-// counts.
+// Explain explains how the policy found its verdict, for people. If it is called several
+// times, the last call counts.
 func Explain(text string) { host.Explain(text) }
 
-// Patch proposes to change the pod, if it is allowed. The last call counts. The
-// agent refuses a patch of what the document's mutable_paths do not name.
+// Patch proposes to change the pod, if it is allowed. If it is called several times, the
+// last call counts. The agent refuses a patch that changes a field outside of the
+// document's mutable_paths.
 func Patch(operations ...patch.Operation) { host.Patch(patch.JSON(operations...)) }
 
-// PatchJSON is Patch of operations that are written as RFC 6902 has it: a JSON
-// array of objects with op (add, replace, remove or test), path and value.
+// PatchJSON does what Patch does, with operations in the format of RFC 6902: a JSON array
+// of objects with op (add, replace, remove or test), path and value.
 func PatchJSON(operations []byte) { host.Patch(string(operations)) }

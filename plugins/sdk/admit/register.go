@@ -11,11 +11,11 @@ type Policy func() Verdict
 
 var plugin = hook.Hook[Policy, Verdict]{Package: "admit"}
 
-// Register says how the plugin's policy is made. Call it once, in an init
-// function. The agent runs setup when it loads the plugin: it reads and checks
-// the settings, and what its Policy refers to is kept for all calls. An error
-// refuses the policy document, so it should name the setting and what it must
-// be.
+// Register registers the function that makes the plugin's policy. Call it once, in an init
+// function. The agent runs setup when it loads the plugin. setup reads and checks the
+// settings, and returns the Policy; the values that the Policy refers to are available in
+// all calls. If setup returns an error, the agent refuses the policy document, so the error
+// should name the setting and what it must be.
 func Register(setup func() (Policy, error)) { plugin.Setups = append(plugin.Setups, setup) }
 
 func init() {

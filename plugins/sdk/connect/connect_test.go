@@ -19,7 +19,7 @@ var (
 	names     = sdk.Object("spec.@containers[*].name")
 )
 
-// policy is what the plugin under test does.
+// policy is the policy of the plugin under test.
 var policy Policy
 
 func init() { Register(func() (Policy, error) { return policy, nil }) }
@@ -60,7 +60,7 @@ func TestPolicy_seesTheConnectionAndThePod(t *testing.T) {
 	})
 }
 
-// What must hold for all containers is asked of all kinds: none is forgotten.
+// A rule for all containers must see containers of all kinds.
 func TestPolicy_seesContainersOfAllKinds(t *testing.T) {
 	debugged := exec
 	debugged.Pod = `{"spec": {

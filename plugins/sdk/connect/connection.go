@@ -16,8 +16,8 @@ const (
 	Socket  = "socket"
 )
 
-// What follows declares a field of the connection. Declare it as a package
-// variable.
+// Each of the following functions declares a field of the connection. Call them to
+// initialise package variables.
 
 // Kind declares the kind: Exec, Attach or PortForward.
 func Kind() *sdk.Field { return field("kind") }
@@ -31,12 +31,12 @@ func Container() *sdk.Field { return field("container") }
 // Command declares the program of an Exec and its arguments, a list of strings.
 func Command() *sdk.Field { return field("command") }
 
-// Ports declares the ports of a PortForward, a list of integers, as far as they
-// are known before it begins.
+// Ports declares the ports of a PortForward, a list of integers. It has only the ports that
+// are known before the connection begins.
 func Ports() *sdk.Field { return field("ports") }
 
-// User declares the user's name at the API server; on the socket root, or uid:
-// and a number.
+// User declares the name of the user. From the API server it is the name there. On the
+// socket it is root, or "uid:" and a number.
 func User() *sdk.Field { return field("user") }
 
 // Groups declares the user's groups at the API server, a list of strings. It is

@@ -7,8 +7,8 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/internal/hook"
 )
 
-// marker says by its presence that the plugin speaks version 1.1 of the ABI,
-// which has this hook. It is never called.
+// marker is never called. Its exported name says that the plugin implements version 1.1 of
+// the ABI, which has this hook.
 //
 //go:wasmexport wardlet_abi_1_1
 func marker() {} //nolint:unused // its name counts
@@ -17,7 +17,7 @@ func marker() {} //nolint:unused // its name counts
 func wardletConnect() (result int32) { //nolint:unused // the agent calls it
 	result = hook.Failed
 	defer func() {
-		if result == hook.Failed { // or it was never given
+		if result == hook.Failed { // or the hook panicked before it set result
 			guest.Rescue(recover())
 		}
 	}()

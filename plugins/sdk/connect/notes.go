@@ -2,18 +2,18 @@ package connect
 
 import "github.com/wardlet/wardlet/plugins/sdk/internal/host"
 
-// What follows is said while a policy judges. The agent counts the bytes of
-// all of it and of the verdict's reason against the policy's output_bytes (64
-// KiB by default); beyond, the call fails.
+// A policy calls the following functions while it judges. The bytes of all their texts and
+// of the verdict's reason together must not exceed the policy's output_bytes (64 KiB by
+// default); otherwise the call fails.
 
-// Warn adds a warning for the user who connects and for operators. There may be 64 in a call, of
-// at most 4 KiB.
+// Warn adds a warning for the user who connects and for operators. A call may have 64
+// warnings of at most 4 KiB each.
 func Warn(message string) { host.Warn(message) }
 
-// Annotate adds a note for programs to the decision's record. There may be 64
-// in a call; a key has 1 to 253 bytes.
+// Annotate adds an annotation, for programs, to the decision's record. A call may have 64
+// annotations; a key has 1 to 253 bytes.
 func Annotate(key, value string) { host.Annotate(key, value) }
 
-// Explain says how the verdict came about, for people who ask. The last call
-// counts.
+// Explain explains how the policy found its verdict, for people. If it is called several
+// times, the last call counts.
 func Explain(text string) { host.Explain(text) }

@@ -1,6 +1,6 @@
 package connect
 
-// answer is what a Verdict says; the zero value says nothing.
+// answer is the answer of a Verdict; the zero value is no answer.
 type answer byte
 
 const (
@@ -11,26 +11,26 @@ const (
 	fail
 )
 
-// Verdict is what a policy says of one connection. A denial of one policy
-// counts, whatever others allow. The zero Verdict is none: it makes the call
-// fail.
+// Verdict is the answer of a policy about one connection. If one policy denies the
+// connection, it is denied, even if others allow it. The zero Verdict makes the call fail.
 type Verdict struct {
 	answer        answer
 	code, message string
 }
 
-// Allow lets the connection be made, as far as this policy is concerned.
+// Allow allows the connection; another policy may still deny it.
 func Allow() Verdict { return Verdict{answer: allow} }
 
-// Deny forbids the connection. Code is one CamelCase word for programs, at most
-// 64 bytes; message a sentence for the user, at most 4 KiB.
+// Deny forbids the connection. code is one CamelCase word for programs, at most 64 bytes.
+// message is a sentence for the user, at most 4 KiB.
 func Deny(code, message string) Verdict {
 	return Verdict{answer: deny, code: code, message: message}
 }
 
-// Abstain has no opinion: the connection is none of this policy's business.
+// Abstain returns a verdict without an opinion: this policy does not apply to the
+// connection.
 func Abstain() Verdict { return Verdict{answer: abstain} }
 
-// Fail says that the policy cannot judge the connection. It is denied then, but
-// to root on the agent's local socket.
+// Fail says that the policy cannot judge the connection. The connection is then denied,
+// except to root on the agent's local socket.
 func Fail(message string) Verdict { return Verdict{answer: fail, message: message} }

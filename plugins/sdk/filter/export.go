@@ -11,7 +11,7 @@ import (
 func wardletFilter() (result int32) { //nolint:unused // the agent calls it
 	result = hook.Failed
 	defer func() {
-		if result == hook.Failed { // or it was never given
+		if result == hook.Failed { // or the hook panicked before it set result
 			guest.Rescue(recover())
 		}
 	}()

@@ -21,7 +21,7 @@ var (
 	replaces  = request.Replaces()
 )
 
-// policy is what the plugin under test does.
+// policy is the policy of the plugin under test.
 var policy Policy
 
 func init() { Register(func() (Policy, error) { return policy, nil }) }

@@ -2,7 +2,7 @@ package filter
 
 import "github.com/wardlet/wardlet/plugins/sdk"
 
-// answer is what a Verdict says; the zero value says nothing.
+// answer is the answer of a Verdict; the zero value is no answer.
 type answer byte
 
 const (
@@ -14,8 +14,7 @@ const (
 	fail
 )
 
-// Verdict is what a policy says of one change. The zero Verdict is none: it
-// makes the call fail.
+// Verdict is the answer of a policy about one change. The zero Verdict makes the call fail.
 type Verdict struct {
 	answer        answer
 	after         sdk.Duration
@@ -25,24 +24,23 @@ type Verdict struct {
 // Pass lets the change go on.
 func Pass() Verdict { return Verdict{answer: pass} }
 
-// Drop holds the change back until the next one comes, or until the limit of
-// the policy document (max_suppress).
+// Drop holds the change back until the pod changes again, at most for the time max_suppress
+// of the policy document.
 func Drop() Verdict { return Verdict{answer: drop} }
 
-// Defer holds the change back; the policy is asked again after the given time,
-// with what has changed by then. Without a time, or with less than none, that
-// is after 60 s.
+// Defer holds the change back. After the given time the policy is asked again, about all
+// changes until then. If the time is 0 or negative, 60 s are used.
 func Defer(after sdk.Duration) Verdict { return Verdict{answer: deferred, after: after} }
 
-// Abstain has no opinion: the change is none of this policy's business.
+// Abstain returns a verdict without an opinion: this policy does not apply to the change.
 func Abstain() Verdict { return Verdict{answer: abstain} }
 
-// Fail says that the policy cannot judge the change. Its on_error decides.
+// Fail says that the policy cannot judge the change. The policy's on_error then decides.
 func Fail(message string) Verdict { return Verdict{answer: fail, message: message} }
 
-// Because says why: code is one CamelCase word for programs, at most 64 bytes;
-// message a sentence for people, at most 4 KiB. It means something to Drop and
-// Defer.
+// Because adds a reason to Drop and Defer. code is one CamelCase word for programs, at most
+// 64 bytes. message is a sentence for people, at most 4 KiB. For other verdicts, Because
+// has no effect.
 func (v Verdict) Because(code, message string) Verdict {
 	if v.answer == drop || v.answer == deferred {
 		v.code, v.message = code, message

@@ -1,18 +1,17 @@
-// Package glob matches names against patterns in which a * stands for any run
-// of characters, also for none. Nothing else is special, and nothing escapes a
-// *.
+// Package glob matches names against patterns in which a * stands for any number of any
+// characters. No other character is special, and a * cannot be escaped.
 //
-// Comes in: a pattern and a name, of any bytes. Goes out: whether they match.
-// The package owns no goroutine and no state, and is small enough for plugins,
-// which regular expressions are not.
+// Comes in: a pattern and a name, of any bytes. Goes out: whether they match. The package
+// starts no goroutine and has no state. Unlike regular expressions, it is small enough for
+// plugins.
 package glob
 
-// Match reports whether the whole name matches the pattern. It takes time in
-// proportion to the product of both lengths at worst.
+// Match reports whether the whole name matches the pattern. In the worst case its time is
+// proportional to the product of both lengths.
 func Match(pattern, name string) bool {
-	// Each part between stars is best taken at its first place: that leaves most
-	// for the others. If the rest does not fit, the part after the last star is
-	// tried one place further on.
+	// Each part between stars is matched at its first position in the name, which leaves
+	// the longest rest for the other parts. If the rest does not match, the part after the
+	// last star is tried one position later.
 	at, star, from := 0, -1, 0
 	for i := 0; i < len(name); {
 		switch {

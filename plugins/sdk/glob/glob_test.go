@@ -51,7 +51,7 @@ func TestHostilePatternsTakeLittleTime(t *testing.T) {
 	}
 }
 
-// FuzzMatch compares with a regular expression of the same meaning.
+// FuzzMatch compares Match with an equivalent regular expression.
 func FuzzMatch(f *testing.F) {
 	f.Add("a*b*c", "abbc")
 	f.Add("*ab*", "xaby")

@@ -5,21 +5,19 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/internal/guest"
 )
 
-// Column is what one field is in each of the candidates. Declare it as a
-// package variable.
+// Column has the values of one field for all candidates. Declare it as a package variable.
 type Column[T any] struct {
 	field *sdk.Field
 	read  func(sdk.Value) T
 }
 
-// Len is the number of candidates.
+// Len returns the number of candidates.
 func (c *Column[T]) Len() int { return c.field.Len() }
 
-// Of is the field of a candidate; zero for a number beyond the last.
+// Of returns the field of candidate i, zero if there is no such candidate.
 func (c *Column[T]) Of(i int) T { return c.read(c.field.At(i)) }
 
-// Lazy makes the column one that is handed over only when it is read; see
-// sdk.Field.Lazy.
+// Lazy makes the column lazy, see sdk.Field.Lazy.
 func (c *Column[T]) Lazy() *Column[T] {
 	c.field.Lazy()
 	return c
@@ -44,22 +42,21 @@ func Kind() *Column[string] { return column("kind", sdk.Value.String) }
 // Document declares the names of the documents in their sources.
 func Document() *Column[string] { return column("document", sdk.Value.String) }
 
-// Running declares whether a candidate is the one that runs.
+// Running declares whether a candidate runs.
 func Running() *Column[bool] { return column("running", sdk.Value.Bool) }
 
-// Restored declares whether a candidate is only known from before the agent
-// started: its source has not confirmed it yet.
+// Restored declares whether the agent remembers a candidate from before its start, and the
+// source has not confirmed the candidate since.
 func Restored() *Column[bool] { return column("restored", sdk.Value.Bool) }
 
-// FirstSeen declares when the candidates came first, in milliseconds since
-// 1970.
+// FirstSeen declares when the agent first saw each candidate, in milliseconds since 1970.
 func FirstSeen() *Column[int64] { return column("firstSeen", sdk.Value.Int) }
 
-// firstCandidate is the number of candidate 0 among the documents.
+// firstCandidate is the document number of candidate 0.
 const firstCandidate = 16
 
-// JSON is the whole pod of a candidate as JSON, or nil if there is no such
-// candidate. The text is the policy's own.
+// JSON returns the whole pod of a candidate as JSON, or nil if there is no such candidate.
+// The policy may change the returned text.
 func JSON(i int) []byte {
 	if i < 0 {
 		return nil

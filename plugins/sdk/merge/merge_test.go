@@ -25,7 +25,7 @@ var (
 	operation = sdk.Request("operation")
 )
 
-// policy is what the plugin under test does.
+// policy is the policy of the plugin under test.
 var policy Policy
 
 func init() { Register(func() (Policy, error) { return policy, nil }) }

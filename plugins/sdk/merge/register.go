@@ -12,11 +12,11 @@ type Policy func() Verdict
 
 var plugin = hook.Hook[Policy, Verdict]{Package: "merge"}
 
-// Register says how the plugin's policy is made. Call it once, in an init
-// function. The agent runs setup when it loads the plugin: it reads and checks
-// the settings, and what its Policy refers to is kept for all calls. An error
-// refuses the policy document, so it should name the setting and what it must
-// be.
+// Register registers the function that makes the plugin's policy. Call it once, in an init
+// function. The agent runs setup when it loads the plugin. setup reads and checks the
+// settings, and returns the Policy; the values that the Policy refers to are available in
+// all calls. If setup returns an error, the agent refuses the policy document, so the error
+// should name the setting and what it must be.
 func Register(setup func() (Policy, error)) { plugin.Setups = append(plugin.Setups, setup) }
 
 func init() {
@@ -24,14 +24,14 @@ func init() {
 	guest.OnInit(plugin.Init)
 }
 
-// The results of wardlet_merge that are no candidate.
+// The results of wardlet_merge that are not the number of a candidate.
 const (
 	resultKeepCurrent int32 = -1
 	resultRejectAll   int32 = -2
 	resultAbstain     int32 = -3
 )
 
-// maxCandidate is the greatest number a candidate could have.
+// maxCandidate is the largest number that a candidate can have.
 const maxCandidate = 1<<31 - 1
 
 // choose is wardlet_merge.

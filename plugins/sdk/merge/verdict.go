@@ -1,6 +1,6 @@
 package merge
 
-// answer is what a Verdict says; the zero value says nothing.
+// answer is the answer of a Verdict; the zero value is no answer.
 type answer byte
 
 const (
@@ -12,29 +12,30 @@ const (
 	fail
 )
 
-// Verdict is what a policy says of the candidates. The zero Verdict is none: it
-// makes the call fail.
+// Verdict is the answer of a policy about the candidates. The zero Verdict makes the call
+// fail.
 type Verdict struct {
 	answer        answer
 	winner        int
 	code, message string
 }
 
-// Win lets a candidate win, by its number. If there is no such candidate the
-// call fails.
+// Win lets the candidate with this number win. If there is no such candidate, the call
+// fails.
 func Win(candidate int) Verdict { return Verdict{answer: win, winner: candidate} }
 
-// KeepCurrent lets the candidate that runs go on. If none runs the call fails.
+// KeepCurrent lets the running candidate keep running. If none runs, the call fails.
 func KeepCurrent() Verdict { return Verdict{answer: keepCurrent} }
 
-// RejectAll lets no candidate run. Code is one CamelCase word for programs, at
-// most 64 bytes; message a sentence for people, at most 4 KiB.
+// RejectAll lets no candidate run. code is one CamelCase word for programs, at most 64
+// bytes. message is a sentence for people, at most 4 KiB.
 func RejectAll(code, message string) Verdict {
 	return Verdict{answer: rejectAll, code: code, message: message}
 }
 
-// Abstain has no opinion: the agent's own order decides, or another policy.
+// Abstain returns a verdict without an opinion: another policy or the agent's own order
+// decides.
 func Abstain() Verdict { return Verdict{answer: abstain} }
 
-// Fail says that the policy cannot choose. Its on_error decides.
+// Fail says that the policy cannot choose. The policy's on_error then decides.
 func Fail(message string) Verdict { return Verdict{answer: fail, message: message} }

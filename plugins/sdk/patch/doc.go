@@ -1,4 +1,4 @@
-// Package patch writes what a policy would change of a pod: operations of RFC
+// Package patch writes the changes of a pod that a policy proposes, as operations of RFC
 // 6902, JSON Patch. admit.Patch and merge.Patch hand them to the agent.
 //
 //	admit.Patch(

@@ -3,18 +3,18 @@ package patch
 // Operation is one change of a document.
 type Operation struct{ json []byte }
 
-// Add adds a member to an object, in the place of one that is there, or inserts
-// an element into a list: before the one of the path's number, or with "-" at
-// the end.
+// Add adds a member to an object, or replaces an existing member. In a list, it inserts an
+// element before the element whose number is in the path, or at the end if the path ends
+// with "-".
 func Add(path string, value Value) Operation { return operation("add", path, value) }
 
-// Replace puts a value in the place of one that must be there.
+// Replace replaces a value, which must exist.
 func Replace(path string, value Value) Operation { return operation("replace", path, value) }
 
-// Test makes the patch fail if another value than this is there.
+// Test makes the patch fail if the value at the path differs from this value.
 func Test(path string, value Value) Operation { return operation("test", path, value) }
 
-// Remove takes away what must be there.
+// Remove removes a value, which must exist.
 func Remove(path string) Operation {
 	return Operation{append(begin("remove", path), '}')}
 }
@@ -29,7 +29,7 @@ func operation(op, path string, value Value) Operation {
 	return Operation{append(appendValue(append(begin(op, path), `,"value":`...), value), '}')}
 }
 
-// JSON is the text of a patch.
+// JSON returns the text of a patch.
 func JSON(operations ...Operation) string {
 	n := 2
 	for _, o := range operations {

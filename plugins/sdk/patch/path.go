@@ -1,7 +1,7 @@
 package patch
 
-// Path is the JSON Pointer (RFC 6901) that names go along: member names of
-// objects, and numbers of elements. A name may hold any characters.
+// Path returns a JSON Pointer (RFC 6901) made of names: member names of objects, and
+// numbers of elements. A name may have any characters.
 //
 //	Path("metadata", "labels", "app.kubernetes.io/name")
 //

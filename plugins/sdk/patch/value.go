@@ -6,19 +6,19 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/internal/guest"
 )
 
-// Value is what an operation puts into a document. The zero Value is null.
+// Value is a value that an operation writes into a document. The zero Value is null.
 type Value struct{ json []byte }
 
-// String is a string.
+// String returns a string.
 func String(s string) Value { return Value{appendString(nil, s)} }
 
-// Int is an integer.
+// Int returns an integer.
 func Int(n int64) Value {
 	var digits [guest.MaxDigits]byte
 	return Value{append([]byte(nil), guest.Digits(&digits, n)...)}
 }
 
-// Bool is a bool.
+// Bool returns a bool.
 func Bool(b bool) Value {
 	if b {
 		return Value{[]byte("true")}
@@ -26,7 +26,7 @@ func Bool(b bool) Value {
 	return Value{[]byte("false")}
 }
 
-// List is a list of values.
+// List returns a list of values.
 func List(values ...Value) Value {
 	b := []byte{'['}
 	for i, v := range values {
@@ -38,7 +38,7 @@ func List(values ...Value) Value {
 	return Value{append(b, ']')}
 }
 
-// Strings is a list of strings.
+// Strings returns a list of strings.
 func Strings(values ...string) Value {
 	list := make([]Value, len(values))
 	for i, s := range values {
@@ -53,7 +53,7 @@ type Member struct {
 	Value Value
 }
 
-// Object is an object with members in their order. No name may be there twice.
+// Object returns an object with the members in this order. No name may occur twice.
 func Object(members ...Member) Value {
 	b := []byte{'{'}
 	for i, m := range members {
@@ -65,8 +65,8 @@ func Object(members ...Member) Value {
 	return Value{append(b, '}')}
 }
 
-// Raw is a value that is JSON already, such as sdk.Value.JSON returns it. The
-// agent fails the call if it is not.
+// Raw returns a value from JSON text, such as sdk.Value.JSON returns. If the text is not
+// JSON, the call fails.
 func Raw(json []byte) Value { return Value{append([]byte(nil), json...)} }
 
 func appendValue(b []byte, v Value) []byte {

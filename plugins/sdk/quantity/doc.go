@@ -8,6 +8,6 @@
 //	if used.Plus(asked) > allowed {
 //		…
 //
-// Comes in: texts. Goes out: integers. The package owns no goroutine and no
-// state, and takes nothing from the heap while a pod is judged.
+// Comes in: texts. Goes out: integers. The package starts no goroutine, has no state, and
+// allocates nothing on the heap while a pod is judged.
 package quantity

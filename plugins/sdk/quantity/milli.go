@@ -9,11 +9,11 @@ import (
 // Milli is an amount in thousandths, of a CPU or of a byte, from 0 to Most.
 type Milli int64
 
-// Most is the largest amount: 8 PiB and a little more of memory. What is more
-// counts as this.
+// Most is the largest amount; of memory, it is a little more than 8 PiB. Larger amounts
+// become Most.
 const Most Milli = math.MaxInt64
 
-// Whole is n CPUs or bytes; n must not be negative.
+// Whole returns n CPUs or bytes; n must not be negative.
 func Whole(n int64) Milli {
 	if n > int64(Most)/1000 {
 		return Most
@@ -21,7 +21,7 @@ func Whole(n int64) Milli {
 	return Milli(n * 1000)
 }
 
-// Plus is the sum of two amounts, Most at most.
+// Plus returns the sum of two amounts, at most Most.
 func (m Milli) Plus(n Milli) Milli {
 	if n > Most-m {
 		return Most
@@ -39,8 +39,8 @@ func (m Milli) Write(t *sdk.Text) {
 	}
 }
 
-// WriteBinary adds the amount to a text as memory is written: with the greatest
-// power of 1024 that divides it, as 8Gi or 1536Mi.
+// WriteBinary adds the amount to a text as memory is written: with the largest power of
+// 1024 that divides it, such as 8Gi or 1536Mi.
 func (m Milli) WriteBinary(t *sdk.Text) {
 	n := int64(m / 1000)
 	if m%1000 != 0 || n%1024 != 0 || n == 0 {

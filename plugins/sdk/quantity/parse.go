@@ -6,15 +6,14 @@ const (
 	decimal = "kMGTPE"
 )
 
-// digits is how many digits of a number are kept: so many always fit into 64
-// bits.
+// digits is how many digits of a number are kept. That many digits always fit into 64 bits.
 const digits = 19
 
-// Parse reads an amount: decimal digits, perhaps with a point among them, then
-// a suffix: n, u, m, k, M, G, T, P, E for powers of 1000; Ki, Mi, Gi, Ti, Pi, Ei
-// for powers of 1024; or an exponent such as e3. It rounds up to the next
-// thousandth, as the API does. For more than Most it returns Most. It is false
-// for anything else, also for negative amounts, and for more than 19 digits
+// Parse parses an amount: decimal digits, with or without a point, and at the end a suffix,
+// an exponent or neither. The suffixes are n, u, m, k, M, G, T, P, E for powers of 1000,
+// and Ki, Mi, Gi, Ti, Pi, Ei for powers of 1024. An exponent is for example e3. Parse
+// rounds up to the next thousandth, as the API does. For more than Most it returns Most. It
+// returns false for all other texts, for negative amounts, and for more than 19 digits
 // before a power of 1024.
 func Parse(text string) (amount Milli, ok bool) {
 	var (
@@ -23,7 +22,7 @@ func Parse(text string) (amount Milli, ok bool) {
 		exponent = 3 // of ten
 		some     bool
 		point    bool
-		more     bool // what is left out is not zero
+		more     bool // the digits left out are not all zero
 		at       int
 	)
 	for ; at < len(text); at++ {
@@ -54,7 +53,7 @@ func Parse(text string) (amount Milli, ok bool) {
 	return suffixed(number, exponent, more, some, "")
 }
 
-// suffixed is a number times a power of ten and of what its suffix says.
+// suffixed returns a number times a power of ten and the factor of its suffix.
 func suffixed(number uint64, exponent int, more, some bool, suffix string) (Milli, bool) {
 	switch {
 	case !some:
@@ -79,7 +78,7 @@ func suffixed(number uint64, exponent int, more, some bool, suffix string) (Mill
 	return scaled(number, 0, exponent, more), true
 }
 
-// place is where list has c, counted from 1; 0 if it does not.
+// place returns the position of c in list, from 1. It is 0 if list does not have c.
 func place(list string, c byte) int {
 	for i := range len(list) {
 		if list[i] == c {
@@ -89,7 +88,7 @@ func place(list string, c byte) int {
 	return 0
 }
 
-// exponential reads an exponent, such as e3 or E-2.
+// exponential parses an exponent, such as e3 or E-2.
 func exponential(text string) (n int, ok bool) {
 	rest := text[1:]
 	negative := rest[0] == '-'
@@ -101,7 +100,7 @@ func exponential(text string) (n int, ok bool) {
 		if c < '0' || c > '9' {
 			return 0, false
 		}
-		// Beyond a hundred no number is anything but 0 or Most.
+		// With an exponent beyond a hundred, every number is 0 or Most.
 		n = min(n*10+int(c-'0'), 1_000_000)
 	}
 	if negative {
@@ -110,8 +109,8 @@ func exponential(text string) (n int, ok bool) {
 	return n, rest != "" && text[0]|0x20 == 'e'
 }
 
-// scaled is number times powers of two and ten, with a little more if more is
-// set, rounded up.
+// scaled returns number times powers of two and ten, rounded up. If more is true, the exact
+// number is slightly larger.
 func scaled(number uint64, two, ten int, more bool) Milli {
 	if number == 0 {
 		return 0

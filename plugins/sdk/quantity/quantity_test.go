@@ -59,7 +59,7 @@ func TestWhatIsNoAmountIsRefused(t *testing.T) {
 	}
 }
 
-// written is an amount as CPU and as memory.
+// written returns an amount written as CPU and as memory.
 func written(amount Milli) [2]string {
 	var plain, binary sdk.Text
 	amount.Write(&plain)
@@ -81,7 +81,7 @@ func TestAmountsAreWrittenAsTheAPIWritesThem(t *testing.T) {
 
 var form = regexp.MustCompile(`^([0-9]+\.?[0-9]*|\.[0-9]+)(n|u|m||k|M|G|T|P|E|[KMGTPE]i|[eE][-+]?[0-9]+)$`)
 
-// exactly is Parse with numbers of any length.
+// exactly does what Parse does, with numbers of any length.
 func exactly(text string) (amount Milli, ok bool) {
 	parts := form.FindStringSubmatch(text)
 	if parts == nil {
@@ -124,8 +124,8 @@ func exactly(text string) (amount Milli, ok bool) {
 	return Milli(whole.Int64()), true
 }
 
-// FuzzParse wants what exact arithmetic returns, and that an amount is read again
-// as it was written.
+// FuzzParse compares Parse with exact arithmetic, and checks that Parse returns the same
+// amount for the text that was written for it.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		"4", "1500m", "0.1", "8Gi", "12345678901234567890n", "1e3", "9223372036854775.8079", "1E-30", "99999999999999999999Ki", "1.23456789012345678901Mi",
@@ -140,8 +140,8 @@ func FuzzParse(f *testing.F) {
 		want, exact := exactly(text)
 		switch {
 		case !ok:
-			// Refused are also numbers that are too long for a power of 1024, and the
-			// reference knows no exponents beyond 500.
+			// Parse also refuses numbers that are too long for a power of 1024. exactly
+			// does not support exponents beyond 500.
 			if exact && !strings.HasSuffix(text, "i") {
 				t.Errorf("%q is refused, want %d", text, want)
 			}

@@ -6,7 +6,7 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk"
 )
 
-// What an update can change.
+// The words for what an update can change.
 const (
 	Labels      = "labels"
 	Annotations = "annotations"
@@ -16,24 +16,24 @@ const (
 	Tolerations = "tolerations"
 	Deadline    = "deadline"
 	Grace       = "grace"
-	// Spec is whatever has no word of its own.
+	// Spec is every part of the spec that has no word of its own.
 	Spec = "spec"
 )
 
-// Changes are what an update changes.
+// Changes is the field with the words for what an update changes.
 type Changes struct{ field *sdk.Field }
 
-// Changed declares what an update changes. It is empty where the operation is
-// not Update.
+// Changed declares what an update changes. The list is empty if the operation is not
+// Update.
 func Changed() *Changes { return &Changes{sdk.Request("changed")} }
 
-// Words are what has changed.
+// Words iterates over the words for what has changed.
 func (c *Changes) Words() iter.Seq[string] { return c.field.Strings() }
 
-// Any reports whether anything has changed that has a word.
+// Any reports whether there is at least one word: something that has a word has changed.
 func (c *Changes) Any() bool { return c.field.Len() > 0 }
 
-// Has reports whether something has changed.
+// Has reports whether the changes include a word.
 func (c *Changes) Has(word string) bool {
 	for changed := range c.field.Strings() {
 		if changed == word {
@@ -43,7 +43,7 @@ func (c *Changes) Has(word string) bool {
 	return false
 }
 
-// Only reports whether something has changed, and nothing but the given.
+// Only reports whether something has changed, and all changes have one of the given words.
 func (c *Changes) Only(words ...string) bool {
 	n := 0
 	for changed := range c.field.Strings() {

@@ -1,5 +1,5 @@
-// Package request declares what the agent says of the question itself, each
-// with its type: which hook it is, where the pod comes from, when it is asked.
+// Package request declares the fields of the question itself, each with its Go type: for
+// example the hook, the source of the pod and the time.
 //
 //	var changed = request.Changed()
 //
@@ -7,7 +7,7 @@
 //		if changed.Has(request.Images) {
 //			…
 //
-// Comes in: declarations, as package variables; each counts as a field of the
-// plugin's 64. Goes out: values, while a pod is judged. It runs on the one
-// goroutine of the agent's call.
+// Comes in: declarations, as package variables; each uses one of the plugin's 64 fields.
+// Goes out: values, while a pod is judged. It runs on the one goroutine of the agent's
+// call.
 package request

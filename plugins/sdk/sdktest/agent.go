@@ -16,8 +16,8 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/sdktest/internal/projection"
 )
 
-// Bounds of what a plugin hands over in one call, the agent's own, in bytes
-// where they bound text. What is longer is cut.
+// The limits of what a plugin hands over in one call. They are the same as the agent's;
+// limits of text are in bytes. Longer text is cut.
 const (
 	outputBytes    = 64 << 10
 	maxCode        = 64
@@ -29,7 +29,7 @@ const (
 	maxLine        = 4 << 10
 )
 
-// Results that are no handle and no length.
+// The results of functions that return a handle or a length, if there is none to return.
 const (
 	refused = -1
 	missing = -1
@@ -37,15 +37,15 @@ const (
 	tooMany = -3
 )
 
-// agent answers a plugin's calls during one loading and one call.
+// agent answers the functions that a plugin calls, while the plugin is loaded and during
+// one call of a hook.
 type agent struct {
 	settings   map[string]any
 	projection projection.Projection
-	// loading: paths may be declared. refused is why the last was not taken.
+	// loading: paths may be declared. refused is why the last path was refused.
 	loading bool
 	refused error
-	// hook is the one that is being asked, empty where none is, and question
-	// what it is asked.
+	// hook is the hook that is being called, empty if none is. question is its question.
 	hook     string
 	question *projection.Question
 	result   Result
@@ -54,16 +54,16 @@ type agent struct {
 
 var _ host.Host = (*agent)(nil)
 
-// stopped ends a call from inside of a function of the agent: what the plugin
-// hands over cannot be taken.
+// stopped is the panic with which a function of the agent ends a call, because what the
+// plugin hands over breaks a rule.
 type stopped struct{ message string }
 
 func stop(format string, args ...any) {
 	panic(stopped{fmt.Sprintf(format, args...)}) //nolint:forbidigo // it must leave the plugin's frames; stoppable catches it
 }
 
-// stoppable runs the plugin. What is no stop goes on as the panic it is, with
-// the stack of the plugin.
+// stoppable runs the plugin, and returns the stopped that ended it, if any. Any other panic
+// continues with its value.
 func stoppable(run func()) (s *stopped) {
 	defer func() {
 		switch value := recover().(type) {
@@ -89,7 +89,7 @@ func (a *agent) load() error {
 	return a.settle(guest.Init)
 }
 
-// settle calls what is called before hooks.
+// settle calls a function of the plugin that the agent calls before hooks.
 func (a *agent) settle(call func() int32) error {
 	var answer int32
 	s := stoppable(func() { answer = call() })
@@ -148,7 +148,8 @@ func (a *agent) JSON(document int32, buf []byte) int32 {
 	return give(buf, text, ok, err)
 }
 
-// give hands something over if there is room for it, and returns its length.
+// give writes data to the buffer if there is room for all of it, and returns the length of
+// data.
 func give(buf, data []byte, ok bool, err error) int32 {
 	switch {
 	case err != nil:
@@ -177,14 +178,14 @@ func (a *agent) Setting(text string, buf []byte) int32 {
 	return give(buf, w.Out, true, err)
 }
 
-// count counts bytes that the plugin hands over.
+// count adds n to the number of bytes that the plugin handed over.
 func (a *agent) count(n int) {
 	if a.put += n; a.put > outputBytes {
 		stop("the plugin put out more than %d bytes in one call", outputBytes)
 	}
 }
 
-// take is a text that the plugin hands over; it counts.
+// take counts a text that the plugin hands over, and returns it, cut to the limit.
 func (a *agent) take(text string, limit int) string {
 	a.count(len(text))
 	text = strings.ToValidUTF8(text, "\uFFFD")

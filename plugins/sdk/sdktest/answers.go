@@ -9,17 +9,17 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/sdktest/internal/projection"
 )
 
-// The answers of wardlet_admit, wardlet_filter and wardlet_connect, by their numbers, and those
-// of wardlet_merge that are no candidate.
+// The answers of wardlet_admit, wardlet_filter and wardlet_connect, by their numbers, and
+// the answers of wardlet_merge that are not the number of a candidate.
 var (
 	admitAnswers  = []Answer{Allow, Deny, Hold, Abstain}
 	filterAnswers = []Answer{Pass, Drop, Defer, Abstain}
-	// connectAnswers have a number that means nothing.
+	// connectAnswers has no answer for the number 2.
 	connectAnswers = []Answer{Allow, Deny, "", Abstain}
 	mergeAnswers   = map[int32]Answer{-1: KeepCurrent, -2: RejectAll, -3: Abstain}
 )
 
-// functions are the hooks of the plugin, nil where it has none.
+// functions returns the function of a hook, nil if the plugin does not have the hook.
 func functions(hook string) func() int32 {
 	switch hook {
 	case hookMerge:
@@ -32,8 +32,8 @@ func functions(hook string) func() int32 {
 	return guest.Hooks.Admit
 }
 
-// answer reads the number that a hook gave. It is false where the number means
-// nothing.
+// answer returns the answer for the number that a hook returned, and false if the number
+// has no meaning.
 func answer(hook string, number int32, q *projection.Question) (known Answer, ok bool) {
 	switch hook {
 	case hookMerge:
@@ -63,8 +63,8 @@ func listed(answers []Answer, number int32) (known Answer, ok bool) {
 	return "", false
 }
 
-// ask asks a hook. What has no meaning in the answer is left out, as the
-// agent does not look at it.
+// ask calls a hook. It leaves out the parts of the result that have no meaning for the
+// answer, because the agent ignores them.
 func (a *agent) ask(hook string, q *projection.Question) Result {
 	a.hook, a.question = hook, q
 	defer func() { a.hook, a.question = "", nil }()

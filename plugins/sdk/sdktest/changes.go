@@ -22,8 +22,8 @@ func (a *agent) Patch(text string) {
 	}
 }
 
-// checkPatch says what is wrong with a patch, as far as the agent looks when it
-// gets one.
+// checkPatch returns what is wrong with a patch. It checks the same as the agent does when
+// it receives a patch.
 func checkPatch(text string) string {
 	var operations []map[string]any
 	switch {

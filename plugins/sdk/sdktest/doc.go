@@ -1,6 +1,6 @@
-// Package sdktest runs a plugin's policy in go test, without the agent and
-// without WebAssembly: it hands the policy what the agent would, by the same
-// rules, and collects what the policy says.
+// Package sdktest runs a plugin's policy in go test, without the agent and without
+// WebAssembly: it passes the policy the same input as the agent, by the same rules, and
+// collects the answer.
 //
 //	func TestBannedImagesAreDenied(t *testing.T) {
 //		policy := sdktest.Load(t, map[string]any{"banned": "evil"})
@@ -12,12 +12,11 @@
 //		}
 //	}
 //
-// Comes in: the plugin the test is part of, settings, and pods as JSON. Goes
-// out: Results. Setup runs before every call, as the agent puts the memory
-// back after every call. A test may call from several goroutines: calls wait
-// for each other.
+// Comes in: the plugin whose package the test belongs to, settings, and pods as JSON. Goes
+// out: Results. Setup runs before every call, because the agent resets the memory after
+// every call. A test may call from several goroutines: only one call runs at a time.
 //
-// What it does not do: default or validate pods (what a manifest leaves out
-// is absent, for example restartPolicy), escape what is not printable in
-// messages, and stop a policy that does not end.
+// Unlike the agent, the package does not set defaults in pods (if a manifest has no
+// restartPolicy, the field is absent), does not validate pods, does not escape characters
+// that are not printable in messages, and does not stop a policy that does not end.
 package sdktest

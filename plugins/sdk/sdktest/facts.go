@@ -9,8 +9,7 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/sdktest/internal/projection"
 )
 
-// NodeFacts is what is known of the node. Policies see it only with the
-// capability NodeRead.
+// NodeFacts are facts about the node. Policies see them only with the capability NodeRead.
 type NodeFacts struct {
 	Labels map[string]string `json:"labels,omitempty"`
 	// Allocatable are quantities by resource.
@@ -18,7 +17,7 @@ type NodeFacts struct {
 	Pods        []NodePod         `json:"pods,omitempty"`
 }
 
-// NodePod is what is known of a pod on the node.
+// NodePod are facts about a pod on the node.
 type NodePod struct {
 	Namespace string            `json:"namespace"`
 	Name      string            `json:"name"`
@@ -31,7 +30,7 @@ type NodePod struct {
 	HostPorts []int32           `json:"hostPorts,omitempty"`
 }
 
-// circumstances are what is the same in the questions of all hooks.
+// circumstances are the parts that the questions of all hooks have.
 type circumstances struct {
 	tenant, node   string
 	time           time.Time
@@ -41,8 +40,8 @@ type circumstances struct {
 
 var usualTime = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 
-// fill puts the circumstances into a question to a hook, whose request has the
-// given fields besides.
+// fill adds the circumstances to a question to a hook. more are further fields of the
+// request.
 func (c *circumstances) fill(q *projection.Question, hook string, more map[string]any) (err error) {
 	node := cmp.Or(c.node, "node")
 	at := usualTime

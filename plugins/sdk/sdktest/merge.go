@@ -14,30 +14,31 @@ import (
 
 // MergeRequest is a question to the hook merge.
 type MergeRequest struct {
-	// Candidates stand in the order of their sources' ranks.
+	// Candidates are in the order of the ranks of their sources.
 	Candidates []Candidate
-	// Tenant is whose pod it is; empty for the operator's.
+	// Tenant is the tenant that the pod belongs to, empty for the operator's pods.
 	Tenant string
-	// Node is the node's name, Time the decision's; each has a default.
+	// Node is the name of the node. Time is the time of the decision. Both have a default.
 	Node string
 	Time time.Time
 	// ClockUnsynchronized: the node's clock is not known to be right.
 	ClockUnsynchronized bool
-	// Facts are about the node; nil where the agent knows none.
+	// Facts are facts about the node, nil if the agent has none.
 	Facts *NodeFacts
 }
 
 // Candidate is a document that describes the pod.
 type Candidate struct {
-	// Pod is in the forms of Request.Pod.
+	// Pod has one of the forms of Request.Pod.
 	Pod any
-	// Source and Document say where it comes from, Kind is the source's: file,
-	// http or api. Each has a default.
+	// Source is the name of the document's source, and Document the name of the document in
+	// the source. Kind is the kind of the source: file, http or api. Each has a default.
 	Source, Document, Kind string
-	// Running: this one runs; one at most. Restored: it is known from before
-	// the agent started.
+	// Running: this candidate runs; at most one candidate does. Restored: the agent
+	// remembers the candidate from before its start, and the source has not confirmed it
+	// since.
 	Running, Restored bool
-	// FirstSeen is zero where it is not known.
+	// FirstSeen is zero if it is not known.
 	FirstSeen time.Time
 }
 

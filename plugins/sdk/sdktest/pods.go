@@ -10,9 +10,9 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/sdktest/internal/shape"
 )
 
-// checked returns a value in the form of a shape; name is where it came from.
-// It is JSON text (a string or []byte), or something that encoding/json makes
-// such of.
+// checked returns a value in the form of the shape of. The value is JSON text (a string or
+// []byte), or a value that encoding/json can marshal. name is the name of the value, for
+// errors.
 func checked(name, of string, value any) (any, error) {
 	var text []byte
 	switch value := value.(type) {
@@ -46,10 +46,10 @@ func checked(name, of string, value any) (any, error) {
 	return object, err
 }
 
-// pod is checked for a pod, which may be missing.
+// pod does what checked does for a pod, which may be missing.
 func pod(name string, value any) (any, error) {
 	if value == nil {
-		return nil, nil // nil is what a pod that is not there looks like
+		return nil, nil // nil stands for a missing pod
 	}
 	return checked(name, "Pod", value)
 }

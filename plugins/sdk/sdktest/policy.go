@@ -14,30 +14,30 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/sdktest/internal/projection"
 )
 
-// one holds while a plugin runs: a process has one.
+// one is locked while a plugin runs, because a process can run only one plugin at a time.
 var one sync.Mutex
 
-// Policy is the plugin with the settings of a policy document.
+// Policy is the plugin, loaded with the settings of a policy document.
 type Policy struct {
 	settings map[string]any
 	may      map[Capability]bool
 }
 
-// Capability is something a policy document allows its plugin.
+// Capability is a permission that a policy document has for its plugin.
 type Capability string
 
 // The capabilities.
 const (
 	// NodeRead lets the plugin see facts about the node.
 	NodeRead Capability = "node.read"
-	// ReferencesRead lets the plugin see what is known of the ConfigMaps and Secrets
-	// that the pod names.
+	// ReferencesRead lets the plugin see facts about the ConfigMaps and Secrets that the
+	// pod names.
 	ReferencesRead Capability = "references.read"
 )
 
-// Load loads the plugin as the agent does. The test fails if the plugin
-// refuses its settings, or the agent one of its fields. Settings are strings,
-// bools, ints, floats, times, and slices and string-keyed maps of them.
+// Load loads the plugin as the agent does. The test fails if the plugin refuses its
+// settings, or if the agent would refuse one of its fields. Settings are strings, bools,
+// ints, floats, times, and slices and maps (with string keys) of these.
 func Load(tb testing.TB, settings map[string]any, capabilities ...Capability) *Policy {
 	tb.Helper()
 	p, err := load(settings, capabilities)
@@ -47,8 +47,8 @@ func Load(tb testing.TB, settings map[string]any, capabilities ...Capability) *P
 	return p
 }
 
-// LoadError loads the plugin with settings it must refuse, and returns the
-// reason. The test fails if it does not refuse them.
+// LoadError loads the plugin with settings that it must refuse, and returns the reason. The
+// test fails if the plugin does not refuse them.
 func LoadError(tb testing.TB, settings map[string]any, capabilities ...Capability) string {
 	tb.Helper()
 	_, err := load(settings, capabilities)
@@ -77,32 +77,31 @@ func load(settings map[string]any, capabilities []Capability) (*Policy, error) {
 	return p, err
 }
 
-// begin puts a fresh agent in place and lets the plugin set up. The caller has
-// the lock, and calls done when it needs the agent no more.
+// begin installs a new agent and runs the setup of the plugin. The caller holds the lock,
+// and calls done when it does not need the agent any more.
 func (p *Policy) begin() (a *agent, done func(), err error) {
 	a = &agent{settings: p.settings, projection: projection.Projection{NodeRead: p.may[NodeRead], ReferencesRead: p.may[ReferencesRead]}}
 	host.Use(a)
 	return a, func() { host.Use(nil) }, a.load()
 }
 
-// Admit asks the policy about a pod. The test fails where the request is none
-// the agent could send, and where the plugin breaks a rule that the agent does
-// not enforce.
+// Admit asks the policy about a pod. The test fails if the agent could not send such a
+// request, or if the plugin breaks a rule that the agent does not enforce.
 func (p *Policy) Admit(tb testing.TB, r Request) Result {
 	tb.Helper()
 	return p.judge(tb, hookAdmit, &r)
 }
 
-// Filter asks the policy about a change of a pod: Old and Pod are its versions,
-// or the pod that is replaced and its successor. Without Old it is a new pod, of
-// which nothing runs. The test fails as with Admit.
+// Filter asks the policy about a change of a pod. Old and Pod are two versions of the pod,
+// or a pod and the pod that replaces it. Without Old, Pod is a new pod that does not run
+// yet. The test fails in the same cases as with Admit.
 func (p *Policy) Filter(tb testing.TB, r Request) Result {
 	tb.Helper()
 	return p.judge(tb, hookFilter, &r)
 }
 
-// Connect asks the policy about a connection to a pod: the request's
-// Connection. The test fails as with Admit.
+// Connect asks the policy about a connection to a pod, the Connection of the request. The
+// test fails in the same cases as with Admit.
 func (p *Policy) Connect(tb testing.TB, r Request) Result {
 	tb.Helper()
 	return p.judge(tb, hookConnect, &r)
@@ -117,7 +116,8 @@ func (p *Policy) judge(tb testing.TB, hook string, r *Request) Result {
 	return p.result(tb, hook, question, err)
 }
 
-// Merge asks the policy which candidate wins. The test fails as with Admit.
+// Merge asks the policy which candidate wins. The test fails in the same cases as with
+// Admit.
 func (p *Policy) Merge(tb testing.TB, r MergeRequest) Result {
 	tb.Helper()
 	question, err := r.question()
@@ -161,30 +161,29 @@ func (p *Policy) ask(hook string, q *projection.Question) (Result, error) {
 	return agent.ask(hook, q), nil
 }
 
-// BenchmarkAdmit asks the policy about a pod as often as the benchmark wants.
-// What it measures is the policy and the SDK, without the agent's part and
-// without WebAssembly.
+// BenchmarkAdmit asks the policy about a pod in each iteration of a benchmark. It measures
+// the policy and the SDK, without the work of the agent and without WebAssembly.
 func (p *Policy) BenchmarkAdmit(b *testing.B, r Request) {
 	b.Helper()
 	question, err := r.question(hookAdmit)
 	p.benchmark(b, hookAdmit, question, err)
 }
 
-// BenchmarkMerge is BenchmarkAdmit for the hook merge.
+// BenchmarkMerge does what BenchmarkAdmit does, for the hook merge.
 func (p *Policy) BenchmarkMerge(b *testing.B, r MergeRequest) {
 	b.Helper()
 	question, err := r.question()
 	p.benchmark(b, hookMerge, question, err)
 }
 
-// BenchmarkFilter is BenchmarkAdmit for the hook filter.
+// BenchmarkFilter does what BenchmarkAdmit does, for the hook filter.
 func (p *Policy) BenchmarkFilter(b *testing.B, r Request) {
 	b.Helper()
 	question, err := r.question(hookFilter)
 	p.benchmark(b, hookFilter, question, err)
 }
 
-// BenchmarkConnect is BenchmarkAdmit for the hook connect.
+// BenchmarkConnect does what BenchmarkAdmit does, for the hook connect.
 func (p *Policy) BenchmarkConnect(b *testing.B, r Request) {
 	b.Helper()
 	question, err := r.question(hookConnect)
@@ -219,7 +218,7 @@ func (p *Policy) benchmark(b *testing.B, hook string, q *projection.Question, er
 	}
 }
 
-// deaf is an agent that does not take what the plugin says.
+// deaf is an agent that ignores what the plugin hands over.
 type deaf struct{ *agent }
 
 func (*deaf) Reason(_, _ string)   {}

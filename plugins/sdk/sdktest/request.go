@@ -14,67 +14,69 @@ import (
 
 // Request is a question about one pod, to the hooks admit, filter and connect.
 type Request struct {
-	// Pod is the pod to judge: JSON text (a string or []byte), or a value of
-	// which encoding/json makes such. Unknown fields are errors.
+	// Pod is the pod to judge: JSON text (a string or []byte), or a value that
+	// encoding/json can marshal. Unknown fields are errors.
 	Pod any
-	// Old is what was admitted before, in the same forms; nil for none.
+	// Old is the version or the pod that was admitted before, in one of the same forms; nil
+	// if there is none.
 	Old any
-	// Operation is ADD or UPDATE; empty is UPDATE where Old is given, else ADD.
-	// What replaces another pod is an UPDATE for a filter only.
+	// Operation is ADD or UPDATE. If it is empty, it is UPDATE with Old, and ADD without. A
+	// pod that replaces another pod is an UPDATE only for the hook filter.
 	Operation string
-	// Replaces is the UID of Old where it is another pod's.
+	// Replaces is the UID of Old if Old is another pod.
 	Replaces string
-	// Source and Document say where the pod comes from, Kind is the source's:
-	// file, http or api. Each has a default.
+	// Source is the name of the pod's source, and Document the name of the document in the
+	// source. Kind is the kind of the source: file, http or api. Each has a default.
 	Source, Document, Kind string
 	// Changed are the words for what an UPDATE changes (see package request).
 	Changed []string
-	// Tenant is whose pod it is; empty for the operator's.
+	// Tenant is the tenant that the pod belongs to, empty for the operator's pods.
 	Tenant string
-	// Node is the node's name, Time the decision's; each has a default.
+	// Node is the name of the node. Time is the time of the decision. Both have a default.
 	Node string
 	Time time.Time
 	// ClockUnsynchronized: the node's clock is not known to be right.
 	ClockUnsynchronized bool
-	// Facts are about the node; nil where the agent knows none.
+	// Facts are facts about the node, nil if the agent has none.
 	Facts *NodeFacts
-	// References are what is known of the ConfigMaps and Secrets that the pod names.
-	// Policies see them only with the capability ReferencesRead.
+	// References are facts about the ConfigMaps and Secrets that the pod names. Policies
+	// see them only with the capability ReferencesRead.
 	References []Reference
-	// Connection is what the hook connect is asked about, only.
+	// Connection is the connection about which the hook connect is asked. Other hooks have
+	// none.
 	Connection *Connection
 }
 
-// Reference is what is known of an object that the pod names. JSON names are those
-// of request.references.
+// Reference are facts about an object that the pod names. Its JSON names are those of
+// request.references.
 type Reference struct {
-	// Kind is ConfigMap or Secret; empty is ConfigMap.
+	// Kind is ConfigMap (the default) or Secret.
 	Kind string `json:"kind"`
 	Name string `json:"name"`
-	// Optional: the pod runs also without it.
+	// Optional: the pod can run without the object.
 	Optional bool `json:"optional"`
-	// Keys and Digest are empty where there is no such object.
+	// Keys and Digest are empty if there is no such object.
 	Keys   []string `json:"keys,omitempty"`
 	Digest string   `json:"digest,omitempty"`
 }
 
-// Connection is a connection that a user requests. JSON names are those of
+// Connection is a connection that a user requests. Its JSON names are those of
 // request.connection.
 type Connection struct {
-	// Kind is exec, attach or portforward; empty is exec. Source is node-api or
-	// socket; empty is node-api.
+	// Kind is exec (the default), attach or portforward. Source is node-api (the default)
+	// or socket.
 	Kind   string `json:"kind"`
 	Source string `json:"source"`
 	// Container is empty for a portforward.
 	Container string   `json:"container,omitempty"`
 	Command   []string `json:"command,omitempty"`
 	Ports     []int32  `json:"ports,omitempty"`
-	// User is empty for test.
+	// User defaults to test.
 	User   string   `json:"user"`
 	Groups []string `json:"groups,omitempty"`
 }
 
-// defaults is the connection with what it does not say.
+// defaults returns the connection with defaults for its empty fields.
 func (c *Connection) defaults() (*Connection, error) {
 	if c == nil {
 		return nil, errors.New("the connection is missing: set Connection")
@@ -184,7 +186,8 @@ func (r *Request) question(hook string) (*projection.Question, error) {
 	return q, c.fill(q, hook, more)
 }
 
-// referencesOf are references with what they do not say, in the agent's order.
+// referencesOf returns the references with defaults for their empty fields, in the agent's
+// order.
 func referencesOf(all []Reference) ([]Reference, error) {
 	all = slices.Clone(all)
 	for i := range all {

@@ -23,7 +23,7 @@ var (
 	when      = sdk.Request("time")
 )
 
-// policy is what the plugin under test does; calls counts its setups.
+// policy is the policy of the plugin under test. calls counts the calls of its setup.
 var (
 	policy admit.Policy
 	setups int
@@ -82,7 +82,7 @@ func TestAChangedPodIsAnUpdate(t *testing.T) {
 	p.Admit(t, sdktest.Request{Pod: `{}`, Operation: sdktest.Update})
 }
 
-// recorder is a testing.TB that remembers how a test failed.
+// recorder is a testing.TB that records how a test failed.
 type recorder struct {
 	testing.TB
 	failed string
@@ -106,8 +106,8 @@ func (r *recorder) fail(why any) {
 	panic(r)
 }
 
-// caught returns how a test that does do would have failed, empty if it would
-// not.
+// caught runs do as a test, and returns the error with which the test failed, empty if it
+// passed.
 func caught(t *testing.T, do func(r *recorder)) (failed string) {
 	t.Helper()
 	r := &recorder{TB: t}

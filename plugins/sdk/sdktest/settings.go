@@ -17,11 +17,11 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/sdktest/internal/projection"
 )
 
-// float is a float of a policy document.
+// float is a floating-point number of a policy document.
 type float float64
 
-// MarshalJSON writes it with a point or an exponent, as the agent does: so it is
-// no integer.
+// MarshalJSON writes the float with a point or an exponent, as the agent does, so that it
+// is not read as an integer.
 func (f float) MarshalJSON() ([]byte, error) {
 	text, err := json.Marshal(float64(f))
 	if err == nil && !bytes.ContainsAny(text, ".e") {
@@ -30,8 +30,8 @@ func (f float) MarshalJSON() ([]byte, error) {
 	return text, err
 }
 
-// plainTable returns settings in the types that TOML has: string, bool, int64,
-// float, []any and map[string]any. Path names them in errors.
+// plainTable returns settings in the types that TOML has: string, bool, int64, float, []any
+// and map[string]any. path is the path of the table, for errors.
 func plainTable(path string, table map[string]any) (map[string]any, error) {
 	plain := make(map[string]any, len(table))
 	var faults []error
@@ -80,7 +80,7 @@ func plainSetting(path string, value any) (any, error) {
 	return nil, fmt.Errorf("%s: %v (%T) is nothing a policy document can hold", path, value, value)
 }
 
-// lookup finds a setting by its path of names and keys.
+// lookup returns the setting at a path of names and keys.
 func lookup(settings map[string]any, path string) (value any, ok bool) {
 	segments, err := projection.ParsePath(path)
 	if err != nil {

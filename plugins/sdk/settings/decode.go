@@ -10,15 +10,15 @@ import (
 
 // Decode reads the whole table of settings into *into.
 //
-// A setting goes into the exported field of its name: the name in the field's
-// tag `setting:"…"`, or the field's own in lower case with an underscore
-// before each further word (MaxAge is max_age). A field whose tag is "-" takes
-// none. Fields are strings, bools, integers of all sizes, float64, structs
-// (tables), pointers to strings, bools, int64 and float64 (nil where the
-// setting is missing), slices of all these but pointers, also of slices, and
-// maps by string of strings, int64, or slices of strings. What is none of these
-// is read with JSON. A field whose setting is missing stays as
-// it is, a list or table that is there is taken whole.
+// A setting is decoded into the exported field of the same name. The name of a field is the
+// name in its tag `setting:"…"`. Without a tag, it is the field's own name in lower case,
+// with an underscore before each further word (MaxAge is max_age). A field whose tag is "-"
+// is for no setting. These types of fields are supported: strings, bools, integers of all
+// sizes, float64, structs (tables); pointers to strings, bools, int64 and float64 (nil if
+// the setting is missing); slices of all these except pointers, and slices of slices; maps
+// with string keys and values that are strings, int64 or slices of strings. Use JSON for
+// other types. If a setting is missing, its field does not change. A list or map of a
+// setting replaces the whole content of its field.
 //
 // The error names every setting that does not fit.
 func Decode[T any](into *T) error {
@@ -40,26 +40,25 @@ func decode(t reflect.Type, into unsafe.Pointer) error {
 	return d.err(d.torn)
 }
 
-// JSON is the whole table of settings as JSON, for what Decode cannot make. It
-// is empty if there are no settings.
+// JSON returns the whole table of settings as JSON, for types that Decode does not support.
+// It is empty if there are no settings.
 func JSON() ([]byte, error) {
 	table, err := guest.Settings()
 	return []byte(table), err
 }
 
-// decoder goes through the JSON text of the table, and through the struct
-// beside it.
+// decoder reads the JSON text of the table, and fills the struct at the same time.
 type decoder struct {
 	parser
 	faults
 }
 
-// mismatch says that a setting is not what it must be.
+// mismatch adds the fault that a setting has the wrong type.
 func (d *decoder) mismatch(path string, t reflect.Type, found string) {
 	d.add("setting " + path + " must be " + wanted(t) + ", but it is " + found)
 }
 
-// decode reads the value that comes next into the variable of type t at p.
+// decode decodes the next value into the variable of type t at p.
 func (d *decoder) decode(path string, t reflect.Type, p unsafe.Pointer) {
 	kind := t.Kind()
 	if kind == reflect.Pointer && supported(t) {
@@ -97,7 +96,7 @@ func (d *decoder) unsupported(path string, t reflect.Type) {
 	d.add("setting " + path + ": the plugin wants it as " + t.String() + ", which settings.Decode cannot make")
 }
 
-// table reads an object into a struct.
+// table decodes an object into a struct.
 func (d *decoder) table(path string, t reflect.Type, p unsafe.Pointer) {
 	for name, ok := d.member(true); ok; name, ok = d.member(false) {
 		below := join(path, name)

@@ -1,6 +1,6 @@
-// Package settings decodes the [settings] of the policy document into a
-// struct. What does not fit is an error: a setting that the struct does not
-// have, with the nearest that it has, and one of another type.
+// Package settings decodes the [settings] of the policy document into a struct. A setting
+// that the struct does not have is an error, which suggests the most similar name in the
+// struct. A setting of another type is an error, too.
 //
 //	type config struct {
 //		Allow         []string
@@ -15,12 +15,12 @@
 //		}
 //		…
 //
-// Walk goes through the table by hand instead, which makes a plugin smaller.
+// Instead of Decode, Walk calls a function for each setting, which makes a plugin smaller.
 //
-// Comes in: the settings, as the agent has them. Goes out: Go values. It runs
-// on the one goroutine of the agent's call, in setup.
+// Comes in: the settings of the agent. Goes out: Go values. It runs on the one goroutine of
+// the agent's call, in setup.
 //
-// The package links the types of reflect, but not its values: those would make
-// a plugin larger by 0.3 MB. It reads JSON by itself: encoding/json would add
-// more than a megabyte.
+// The package uses reflect.Type but not reflect.Value, which would make a plugin larger by
+// 0.3 MB. It has a JSON parser of its own, because encoding/json would add more than a
+// megabyte.
 package settings

@@ -2,7 +2,7 @@ package settings
 
 import "reflect"
 
-// field finds the field that takes a setting.
+// field returns the field of a struct for a setting.
 func field(t reflect.Type, name string) (f reflect.StructField, ok bool) {
 	for f := range t.Fields() {
 		if takes, ok := nameOf(&f); ok && takes == name {
@@ -12,8 +12,8 @@ func field(t reflect.Type, name string) (f reflect.StructField, ok bool) {
 	return reflect.StructField{}, false
 }
 
-// nameOf is the name of the setting that a field takes; false if it takes
-// none.
+// nameOf returns the name of the setting for a field, and false if the field is for no
+// setting.
 func nameOf(f *reflect.StructField) (name string, ok bool) {
 	if f.PkgPath != "" {
 		return "", false
@@ -24,7 +24,7 @@ func nameOf(f *reflect.StructField) (name string, ok bool) {
 	return name, name != "-"
 }
 
-// tag is the value of the key "setting" of a field's tag.
+// tag returns the value of the key "setting" in the tag of a field.
 func tag(text string) string {
 	const key = `setting:"`
 	for i := 0; i+len(key) <= len(text); i++ {
@@ -43,7 +43,8 @@ func tag(text string) string {
 
 func isUpper(c byte) bool { return 'A' <= c && c <= 'Z' }
 
-// snake is a name such as MaxAge or NodeIP as max_age and node_ip.
+// snake returns a name in lower case with underscores: max_age for MaxAge, and node_ip for
+// NodeIP.
 func snake(name string) string {
 	var b []byte
 	for i := range len(name) {
@@ -60,7 +61,7 @@ func snake(name string) string {
 	return string(b)
 }
 
-// names are those of the settings that a struct has fields for.
+// names returns the names of the settings for which a struct has fields.
 func names(t reflect.Type) (all []string) {
 	for f := range t.Fields() {
 		if name, ok := nameOf(&f); ok {
@@ -70,8 +71,9 @@ func names(t reflect.Type) (all []string) {
 	return all
 }
 
-// join is the path of a setting in a table. A name that is no plain one is a
-// key in quotes. It stays a call, which makes plugins smaller.
+// join returns the path of a setting in a table. A name with other characters than letters,
+// digits, _ and - is written as a key in quotes. The function is not inlined, which makes
+// plugins smaller.
 //
 //go:noinline
 func join(path, name string) string {

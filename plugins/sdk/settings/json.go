@@ -2,7 +2,7 @@ package settings
 
 import "unicode/utf8"
 
-// kind is what a JSON value is.
+// kind is the kind of a JSON value.
 type kind byte
 
 const (
@@ -15,18 +15,18 @@ const (
 	object
 )
 
-// value is one whose text has been read; of an array or object only the
-// bracket has.
+// value is a JSON value that was read. Of an array or object, only the opening bracket was
+// read.
 type value struct {
 	kind kind
-	// text is the content of a string, and of what is neither a string nor an
-	// array or object, what is written.
+	// text is the content of a string. For a number, true, false or null it is the text in
+	// the JSON.
 	text string
-	// float: a number that has a point or an exponent.
+	// float reports whether the value is a number with a point or an exponent.
 	float bool
 }
 
-// name names what a value is in the words of policy documents.
+// name returns the name of the kind of a value, in the words of policy documents.
 func (v value) name() string {
 	switch v.kind {
 	case boolean:
@@ -46,8 +46,8 @@ func (v value) name() string {
 	return "nothing"
 }
 
-// parser reads JSON. The agent wrote it, so it is not told what is wrong with
-// it: once something is, every value is invalid.
+// parser parses JSON. The agent wrote the JSON, so the parser does not describe errors:
+// after an error, all values are invalid.
 type parser struct {
 	text string
 	at   int
@@ -59,8 +59,8 @@ func (p *parser) tear() value {
 	return value{}
 }
 
-// peek is the next character that is no white space, 0 at the end. It stays a
-// call, which makes plugins smaller.
+// peek returns the next character that is not white space, 0 at the end. It is not inlined,
+// which makes plugins smaller.
 //
 //go:noinline
 func (p *parser) peek() byte {
@@ -74,7 +74,7 @@ func (p *parser) peek() byte {
 	return 0
 }
 
-// take takes a character if it comes next.
+// take reads the character c if it is the next, and reports whether it was.
 func (p *parser) take(c byte) bool {
 	if p.peek() != c || c == 0 {
 		return false
@@ -83,7 +83,7 @@ func (p *parser) take(c byte) bool {
 	return true
 }
 
-// next reads a value, or the bracket that an array or object begins with.
+// next reads a value, or the opening bracket of an array or object.
 func (p *parser) next() value {
 	switch p.peek() {
 	case '"':
@@ -176,13 +176,14 @@ func (p *parser) quoted() value {
 	return p.tear()
 }
 
-// escapes are what stands for themselves after a backslash, and what they mean.
+// escapes are the characters that may follow a backslash, and the characters that they
+// stand for.
 const (
 	escapes = `"\/bfnrt`
 	meaning = "\"\\/\b\f\n\r\t"
 )
 
-// escaped reads the rest of a string that has a backslash in it.
+// escaped reads the rest of a string that contains a backslash.
 func (p *parser) escaped(b []byte) value {
 	for p.at < len(p.text) {
 		c := p.text[p.at]
@@ -210,7 +211,8 @@ func (p *parser) escaped(b []byte) value {
 	return p.tear()
 }
 
-// unicode reads the u and the four digits of an escape, and of its pair.
+// unicode reads the u and the four digits of an escape. If it is the first half of a
+// surrogate pair, it also reads the second.
 func (p *parser) unicode() rune {
 	high := p.hex()
 	if high < 0xd800 || high > 0xdfff {

@@ -9,8 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// plain returns the JSON that comes next in the types of encoding/json, numbers
-// as they are written.
+// plain decodes the next value into the types of encoding/json, with numbers as text.
 func (p *parser) plain() any {
 	switch v := p.next(); v.kind {
 	case boolean:
@@ -46,7 +45,7 @@ func FuzzParser(f *testing.F) {
 		got := p.plain()
 		var want any
 		if !json.Valid([]byte(text)) {
-			return // it must only end
+			return // the parser only must not loop forever
 		}
 		if err := unmarshal(text, &want); err != nil {
 			return
@@ -102,5 +101,6 @@ func unmarshal(text string, into *any) error {
 	return d.Decode(into)
 }
 
-// valid: encoding/json replaces what is not valid UTF-8; the agent writes none.
+// valid reports whether a text is valid UTF-8. encoding/json replaces invalid UTF-8, which
+// the agent never writes.
 func valid(text []byte) bool { return utf8.Valid(text) }

@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-// wanted names what a setting must be to go into a variable of a type.
+// wanted returns what a setting must be to be decoded into a variable of a type.
 func wanted(t reflect.Type) string {
 	switch k := t.Kind(); {
 	case k == reflect.String:
@@ -45,8 +45,7 @@ func several(t reflect.Type) string {
 	return "lists"
 }
 
-// supported reports whether there is something that goes into a variable of a
-// type.
+// supported reports whether a setting can be decoded into a variable of a type.
 func supported(t reflect.Type) bool {
 	switch k := t.Kind(); k {
 	case reflect.String, reflect.Bool, reflect.Float64, reflect.Struct:
@@ -62,7 +61,7 @@ func supported(t reflect.Type) bool {
 	}
 }
 
-// mapped reports whether there are maps of a type.
+// mapped reports whether maps with values of a type are supported.
 func mapped(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.String, reflect.Int64:
@@ -73,7 +72,8 @@ func mapped(t reflect.Type) bool {
 	return false
 }
 
-// variable makes a variable that a pointer points to, nil if it cannot.
+// variable makes a variable of a type for a pointer to point to. It returns nil if the type
+// is not supported.
 func variable(t reflect.Type) unsafe.Pointer {
 	switch t.Kind() {
 	case reflect.String:

@@ -7,16 +7,16 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/internal/guest"
 )
 
-// slice is how a slice lies in memory.
+// slice is the layout of a slice in memory.
 type slice struct {
 	data     unsafe.Pointer
 	len, cap int
 }
 
-// none is what empty slices point to.
+// none is the variable that empty slices point to.
 var none struct{}
 
-// list reads an array into a slice.
+// list decodes an array into a slice.
 func (d *decoder) list(path string, t reflect.Type, p unsafe.Pointer) {
 	n := d.count()
 	of := t.Elem()
@@ -32,7 +32,7 @@ func (d *decoder) list(path string, t reflect.Type, p unsafe.Pointer) {
 	*(*slice)(p) = slice{data, n, n}
 }
 
-// count is the number of elements of the array whose bracket was read last.
+// count returns the number of elements of the array whose bracket was read last.
 func (d *decoder) count() (n int) {
 	ahead := d.parser
 	for more := ahead.element(true); more; more = ahead.element(false) {
@@ -42,8 +42,8 @@ func (d *decoder) count() (n int) {
 	return n
 }
 
-// entries reads an object into a map. Maps of types of one kind are laid out
-// alike.
+// entries decodes an object into a map. Maps whose types have the same kinds have the same
+// layout in memory.
 func (d *decoder) entries(path string, t reflect.Type, p unsafe.Pointer) {
 	switch of := t.Elem(); of.Kind() {
 	case reflect.String:

@@ -10,7 +10,7 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/internal/record"
 )
 
-// integer reads the text of an integer into a variable of an integer type.
+// integer parses the text of an integer into a variable of an integer type.
 func (d *decoder) integer(path string, t reflect.Type, text string, p unsafe.Pointer) {
 	log := bits.TrailingZeros8(uint8(t.Size()))
 	size := 8 << log
@@ -45,7 +45,7 @@ func (d *decoder) integer(path string, t reflect.Type, text string, p unsafe.Poi
 	}
 }
 
-// parseInt reads decimal digits, perhaps after a minus.
+// parseInt parses decimal digits, with or without a minus before them.
 func parseInt(text string) (magnitude uint64, negative, ok bool) {
 	if negative = text != "" && text[0] == '-'; negative {
 		text = text[1:]
@@ -60,8 +60,8 @@ func parseInt(text string) (magnitude uint64, negative, ok bool) {
 	return magnitude, negative, text != ""
 }
 
-// bounds are those of integers, by the logarithm of their bytes: the least and
-// the greatest of those with a sign, and the greatest of those without.
+// bounds has the bounds of integer types, by the logarithm of their size in bytes: the
+// least and the greatest signed number, and the greatest unsigned number.
 var bounds = [...][3]string{
 	{"-128", "127", "255"},
 	{"-32768", "32767", "65535"},
@@ -69,8 +69,9 @@ var bounds = [...][3]string{
 	{"-9223372036854775808", "9223372036854775807", "18446744073709551615"},
 }
 
-// float reads the text of a number. What takes more than one exact step the
-// agent has exactly, as long as the setting has a path.
+// float parses the text of a number. If parseFloat cannot parse the number exactly, float
+// gets the exact value from the agent. That needs the path of a setting, which an element
+// of a list does not have.
 func (d *decoder) float(path, text string, p *float64) {
 	if f, ok := parseFloat(text); ok {
 		*p = f
@@ -89,8 +90,8 @@ var powers = [...]float64{
 	1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 }
 
-// parseFloat reads a number whose digits and whose power of ten each are exact
-// as a float64: the one operation between them then rounds right.
+// parseFloat parses a number if a float64 can hold both its digits and its power of ten
+// exactly. The one multiplication or division of the two then rounds correctly.
 func parseFloat(text string) (f float64, ok bool) {
 	var digits uint64
 	exponent, point, negative := 0, false, false

@@ -6,10 +6,11 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/internal/guest"
 )
 
-// Only refuses settings with other names than the given, for plugins that read
-// their settings one by one (sdk.StringSetting and so on): a name with a typing
-// mistake must not pass for a setting that was left out. The error names each,
-// with the nearest of the given. What lies in tables is not looked at.
+// Only returns an error if there is a setting whose name is not among names. It is for
+// plugins that read their settings one by one, with sdk.StringSetting and similar
+// functions: without it, a misspelt setting would look like a missing setting. The error
+// has each unknown name, with the most similar of names. Only does not check the content of
+// tables.
 func Only(names ...string) error {
 	table, err := guest.Settings()
 	if err != nil || table == "" {
@@ -33,7 +34,7 @@ func Only(names ...string) error {
 	return f.err(p.torn)
 }
 
-// faults are what is wrong with the settings.
+// faults collects what is wrong with the settings.
 type faults struct{ text string }
 
 func (f *faults) add(text string) {
@@ -53,8 +54,8 @@ func (f *faults) err(torn bool) error {
 	return nil
 }
 
-// unknown adds the fault that a setting is none of the known ones of its table.
-// It suggests the known one with the most similar name, if that is near.
+// unknown adds the fault that a setting is not one of the known settings of its table. If a
+// known setting has a similar name, the fault suggests the most similar one.
 func (f *faults) unknown(path, name string, known []string) {
 	text := "there is no setting " + join(path, name)
 	best, least := "", 1+len(name)/2
@@ -69,8 +70,7 @@ func (f *faults) unknown(path, name string, known []string) {
 	f.add(text)
 }
 
-// distance is the number of characters that have to be added, left out or
-// changed to make b of a.
+// distance returns how many characters must be added, removed or changed to turn a into b.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -12,7 +12,7 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/settings"
 )
 
-// setup is what the plugin under test does.
+// setup is the setup of the plugin under test.
 var setup func() error
 
 func init() {

@@ -2,9 +2,9 @@ package settings
 
 import "github.com/wardlet/wardlet/plugins/sdk/internal/guest"
 
-// Walk goes through the table of settings and calls each with every setting of
-// it, sorted by name. It reads what Decode reads, tables and lists in each
-// other, but a plugin that says by hand what goes where is smaller by 0.1 MB:
+// Walk calls each with every setting of the table of settings, sorted by name. Like Decode,
+// it supports nested tables and lists. A plugin with Walk has more code to write, but is
+// smaller by 0.1 MB:
 //
 //	err := settings.Walk(func(s *settings.Setting) {
 //		switch s.Name {
@@ -26,7 +26,8 @@ func Walk(each func(s *Setting)) error {
 	return w.err(w.torn)
 }
 
-// incomparable keeps the code that would compare structs out of plugins.
+// incomparable makes a struct incomparable, so that plugins have no code to compare such
+// structs.
 type incomparable [0]func()
 
 type walker struct {
@@ -35,15 +36,15 @@ type walker struct {
 	faults
 }
 
-// Setting is a setting, or an element of one. It is read with one of the methods
-// that say what it must be, once, before the function it was handed to returns;
-// what is not read is left out.
+// Setting is a setting, or an element of a list. A function that gets a Setting may call
+// one of the methods that read it, once, before the function returns. If it calls none, the
+// setting is skipped.
 type Setting struct {
 	_ incomparable
-	// Name is the setting's in its table; empty for an element of a list.
+	// Name is the name of the setting in its table, empty for an element of a list.
 	Name string
-	// in is the table or list it is in, nil for the whole table; index counts
-	// those before it.
+	// in is the table or list that contains the setting, nil for the whole table. index is
+	// the number of elements before it.
 	in     *Setting
 	index  int
 	walker *walker
@@ -51,7 +52,7 @@ type Setting struct {
 	read   bool
 }
 
-// path leads to the setting from the whole table.
+// path returns the path of the setting in the whole table.
 func (s *Setting) path() string {
 	switch {
 	case s.in == nil:
@@ -62,7 +63,7 @@ func (s *Setting) path() string {
 	return join(s.in.path(), s.Name)
 }
 
-// is reports whether the setting is of a kind, and notes if it is not.
+// is reports whether the setting is of a kind, and adds a fault if it is not.
 func (s *Setting) is(k kind, wanted string) bool {
 	fits := s.value.kind == k && !s.value.float
 	if !fits {
@@ -71,24 +72,25 @@ func (s *Setting) is(k kind, wanted string) bool {
 	return fits
 }
 
-// mismatch stays a call: it is needed in many places, and seldom.
+// mismatch adds the fault that the setting has the wrong kind. It is not inlined, because
+// it is called from many places, and rarely.
 //
 //go:noinline
 func (s *Setting) mismatch(wanted string) {
 	s.Refuse("must be " + wanted + ", but it is " + s.value.name())
 }
 
-// Refuse notes what is wrong with the setting, in words that follow its path:
-// "must be one or more".
+// Refuse adds a fault about the setting. why follows the path of the setting in the error,
+// such as "must be one or more".
 //
 //go:noinline
 func (s *Setting) Refuse(why string) { s.walker.add("setting " + s.path() + " " + why) }
 
-// Unknown adds the fault that the plugin has no such setting. It suggests the
-// known one with the most similar name, if that is near.
+// Unknown adds the fault that the plugin has no such setting. If a known setting has a
+// similar name, the fault suggests the most similar one.
 func (s *Setting) Unknown(known ...string) { s.walker.unknown(s.in.path(), s.Name, known) }
 
-// String is the content of a string.
+// String returns the content of a string.
 func (s *Setting) String() string {
 	if !s.is(str, "a string") {
 		return ""
@@ -96,28 +98,28 @@ func (s *Setting) String() string {
 	return s.value.text
 }
 
-// Bool is the content of a bool.
+// Bool returns the content of a bool.
 func (s *Setting) Bool() bool { return s.is(boolean, "a bool") && s.value.text == "true" }
 
-// Int is the content of an integer.
+// Int returns the content of an integer.
 func (s *Setting) Int() int64 {
 	if !s.is(number, "an integer") {
 		return 0
 	}
-	magnitude, negative, _ := parseInt(s.value.text) // the agent has no others than of 64 bits
+	magnitude, negative, _ := parseInt(s.value.text) // all integers of the agent have 64 bits
 	if negative {
 		magnitude = -magnitude
 	}
 	return int64(magnitude)
 }
 
-// Strings is the content of a list of strings.
+// Strings returns the content of a list of strings.
 func (s *Setting) Strings() (all []string) {
 	s.List(func(element *Setting) { all = append(all, element.String()) })
 	return all
 }
 
-// List calls each with every element of a list, in their order.
+// List calls each with every element of a list, in order.
 func (s *Setting) List(each func(element *Setting)) {
 	if s.is(array, "a list") {
 		s.walk(each)
@@ -131,7 +133,7 @@ func (s *Setting) Table(each func(s *Setting)) {
 	}
 }
 
-// walk hands on what lies in a list or table, and goes on behind it.
+// walk calls each for everything in a list or table, and reads to its end.
 func (s *Setting) walk(each func(*Setting)) {
 	s.read = true
 	w := s.walker

@@ -9,8 +9,8 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/settings"
 )
 
-// walk loads the plugin under test with settings that each goes through, and
-// returns why they are refused.
+// walk loads the plugin under test, whose setup passes each to Walk, and returns why the
+// settings are refused.
 func walk(t *testing.T, table map[string]any, each func(s *settings.Setting)) (refused string) {
 	t.Helper()
 	var err error
@@ -130,7 +130,7 @@ func TestWalkNamesWhatDoesNotFit(t *testing.T) {
 	}
 }
 
-// emptyTables are a list of two empty tables.
+// emptyTables returns a list of two empty tables.
 func emptyTables() []any { return []any{map[string]any{}, map[string]any{}} }
 
 func TestThereMayBeNoSettingsToWalk(t *testing.T) {

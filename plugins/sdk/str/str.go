@@ -1,9 +1,9 @@
-// Package str has those functions of package strings that policies call most,
-// made for WebAssembly: Go's own look at one byte at a time there, these at
-// eight. What they give is the same.
+// Package str has faster versions, for WebAssembly, of the functions of package strings
+// that policies call most. In WebAssembly the functions of package strings read one byte at
+// a time, those of package str eight. The results are the same.
 //
-// Comes in: texts of any bytes. Goes out: whether and where one holds the
-// other. The package owns no goroutine and no state.
+// Comes in: texts of any bytes. Goes out: whether a text contains another, and where. The
+// package starts no goroutine and has no state.
 package str
 
 import (
@@ -11,11 +11,11 @@ import (
 	"unsafe"
 )
 
-// word is how many bytes are looked at together.
+// word is how many bytes are read at once.
 const word = 8
 
-// load returns the eight bytes of s from i on, the first one lowest. They must
-// all be there.
+// load returns the eight bytes of s from index i as a number, with the first byte as the
+// lowest. s must have them all.
 func load(s string, i int) uint64 {
 	b := (*[word]byte)(unsafe.Add(unsafe.Pointer(unsafe.StringData(s)), i))
 	return uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
@@ -34,7 +34,7 @@ func HasSuffix(s, suffix string) bool {
 	return n >= 0 && same(s[n:], suffix)
 }
 
-// same reports whether s, which is as long as t at least, begins with it.
+// same reports whether s begins with t. s must be at least as long as t.
 func same(s, t string) bool {
 	last := len(t) - word
 	if last < 0 {
@@ -50,7 +50,7 @@ func same(s, t string) bool {
 			return false
 		}
 	}
-	// The last eight may overlap those before.
+	// The last eight bytes may overlap the bytes compared before.
 	return load(s, last) == load(t, last)
 }
 
@@ -59,11 +59,11 @@ const (
 	highs = 0x8080808080808080
 )
 
-// hits marks with their highest bit which of the eight bytes of w are 0: the
-// lowest mark is right, those above it may not be.
+// hits returns a number in which the highest bit of each byte is set if that byte of w is
+// 0. Only the lowest set bit is reliable; bits above it may be wrong.
 func hits(w uint64) uint64 { return (w - ones) &^ w & highs }
 
-// IndexByte is where s first holds c, or -1.
+// IndexByte returns the index of the first c in s, or -1.
 func IndexByte(s string, c byte) int {
 	each := uint64(c) * ones
 	last := len(s) - word
@@ -92,12 +92,12 @@ func IndexByte(s string, c byte) int {
 			return i + bits.TrailingZeros64(found)/8
 		}
 	}
-	// The last eight may overlap those before, which do not hold it.
+	// The last eight bytes may overlap the bytes searched before, which do not contain c.
 	if found := hits(load(s, last) ^ each); found != 0 {
 		return last + bits.TrailingZeros64(found)/8
 	}
 	return -1
 }
 
-// HasByte reports whether s holds c.
+// HasByte reports whether s contains c.
 func HasByte(s string, c byte) bool { return IndexByte(s, c) >= 0 }

@@ -6,13 +6,13 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/internal/guest"
 )
 
-// checks are what Settings was given.
+// checks are the functions that were passed to Settings.
 var checks []func() error
 
-// Settings says how the settings are checked. Call it once, in an init
-// function. An error refuses the policy document, so it should name the setting
-// and what it must be. The agent runs check in an instance of its own: nothing
-// that it keeps is there in setup.
+// Settings registers a function that checks the settings. Call it once, in an init
+// function. If check returns an error, the agent refuses the policy document, so the error
+// should name the setting and what it must be. The agent calls check in a separate instance, so
+// setup does not see the variables that were set by check.
 func Settings(check func() error) { checks = append(checks, check) }
 
 func init() { guest.Hooks.ValidateSettings = run }

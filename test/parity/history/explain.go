@@ -33,8 +33,8 @@ func explain(theirs, ours *v1.Pod, before *held) ([]string, error) {
 	return nil, fmt.Errorf("the pods differ (-kubelet +wardlet):\n%s", cmp.Diff(a, b))
 }
 
-// stale copies to b the values that a kubelet has kept in a from an earlier version, and returns
-// the IDs of those differences.
+// stale finds the fields of a in which a kubelet has kept the value of an earlier version. It
+// copies these values to b, and returns the IDs of the differences that it found.
 func stale(a, b *v1.Pod, before *held) (ids []string) {
 	from, to := reflect.ValueOf(&a.ObjectMeta).Elem(), reflect.ValueOf(&b.ObjectMeta).Elem()
 	take := func(field, id string, kept *v1.Pod) {

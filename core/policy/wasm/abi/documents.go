@@ -32,7 +32,7 @@ type Documents struct {
 	Extra   int64
 }
 
-// document is the range of one document in documents.text.
+// document is the range of one document in Documents.text.
 type document struct {
 	number     uint32
 	begin, end int

@@ -4,7 +4,7 @@ import "slices"
 
 // Fetched is what a hook has fetched of the question in addition to its record.
 type Fetched struct {
-	// fields has a bit for each handle. There are at most maxPaths handles.
+	// fields has a bit for each handle. There are at most MaxPaths handles.
 	fields uint64
 	// documents has a bit for each number below documentCandidates. candidates
 	// reports whether documents with other numbers were fetched.

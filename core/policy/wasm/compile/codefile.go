@@ -166,10 +166,10 @@ func measure(f *os.File) (size int64, sum uint32, err error) {
 // errNotCached is the error if wazero did not find the code in its cache.
 var errNotCached = errors.New("wazero finds no code of it in its cache")
 
-// neverCompile returns a context with which wazero loads cached code but compiles
-// none. The context is done, and there are two workers, because wazero checks the
-// context before it compiles a function only if there is more than one worker. The
-// interpreter does not check the context; it has no code to cache.
+// neverCompile returns a context with which wazero loads cached code but compiles none. The
+// context is done. It also sets two workers, because with a single worker wazero does not
+// check the context before it compiles a function. The interpreter does not check the
+// context; it has no code to cache.
 func neverCompile(ctx context.Context) context.Context {
 	ended, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	end(errNotCached)

@@ -15,13 +15,12 @@
 // the code once, so that the cost of loading is known before the agent loads it.
 // Its files are then moved into the cache as a whole.
 //
-// Each owner has at most one child, and two children run at once. The owner whose
-// children have used the least processor time lately comes first, and the operator
-// before all others. If others wait, the child of the owner that has used the most
-// is killed to make room for an owner that has used much less; its module is
-// compiled again later. Of two modules that are being compiled again, one is always
-// compiled to its end. Each owner is charged for all processor time of its children
-// (Spent).
+// Each owner has at most one child, and two children run at once. The owner whose children
+// have used the least processor time lately comes first, and the operator before all
+// others. If another owner waits that has used much less processor time, the child of the
+// owner that has used the most is killed to make room. The module of the killed child is
+// compiled again later. If both running children compile a module again, at least one of
+// them is not killed. Each owner is charged for all processor time of its children (Spent).
 //
 // The agent itself loads cached code and never compiles. It calls wazero with a
 // context that is done, which wazero checks before it compiles a function, but not
@@ -29,9 +28,9 @@
 // own, and files that it has checked and keeps open. If the code is damaged or
 // missing, a child compiles it again, once.
 //
-// wazero reads the code into memory of its own. The agent then maps a file with the
-// same code, its image, over that memory. So the kernel can reclaim its pages, and
-// Code.Trim releases them while no instance runs the code.
+// wazero reads the code into memory of its own. The agent then maps a file with the same
+// code, its image, over that memory. So the kernel can reclaim the pages of the code, and
+// Code.Trim releases these pages while no instance runs the code.
 //
 // Processor time and memory decide whether a module is refused. The clock never
 // does: a compilation that takes too long by the clock is given up without a

@@ -13,12 +13,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The image of a module is a file that holds its machine code and nothing else.
-// wazero reads all the code into memory of its own, though a plugin runs little of
-// it, and most nodes ask it seldom. For a small Go plugin that is 9 MB, which the
-// kernel cannot reclaim. So the agent maps the image over the memory that wazero
-// has read. The bytes and their address stay the same, but pages that do not run
-// are not in memory, and the kernel can reclaim the others.
+// The image of a module is a file that holds its machine code and nothing else. wazero
+// reads all the code into memory of its own. For a small Go plugin that is 9 MB, which the
+// kernel cannot reclaim. But a plugin runs only a small part of its code, and most nodes
+// call it rarely. So the agent maps the image over the memory that wazero has read. The
+// bytes and their address stay the same. But only pages that run are in memory, and the
+// kernel can reclaim them.
 
 // imageName is the name of the image in an entry.
 const imageName = "code.bin"

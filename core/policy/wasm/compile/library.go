@@ -20,8 +20,8 @@ type Library struct {
 	// turns is the queue for children: one at a time for each owner.
 	turns   queue
 	budgets budgets
-	// loading is held while code is loaded. A module must never be loaded twice in
-	// one runtime, because closing one copy would close the other, too.
+	// loading is a lock that is held while code is loaded. A module must never be loaded
+	// twice in one runtime, because closing one copy would close the other, too.
 	loading chan struct{}
 
 	mu   sync.Mutex
@@ -43,7 +43,7 @@ type held struct {
 	dropped     bool
 }
 
-// Code is one user's hold on compiled code.
+// Code is a reference to compiled code that one user holds.
 type Code struct {
 	library *Library
 	digest  Digest

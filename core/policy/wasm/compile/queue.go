@@ -28,9 +28,10 @@ const (
 // owner has used the most makes room for an owner that has used much less. Its
 // module is then compiled from the start.
 //
-// Of the running modules that made room before, the one that has run the longest
-// does not make room again if the child of another tenant could. So one of them
-// always comes to its end. The operator's children never make room.
+// Among the running modules that made room before, the module that has run the longest is
+// protected: it does not make room again if the child of another tenant can. So at least
+// one of these modules is always compiled to its end. The operator's children never make
+// room.
 //
 // The zero value is ready for use.
 type queue struct {

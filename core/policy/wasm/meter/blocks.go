@@ -45,11 +45,11 @@ type plan struct {
 	calls, vectors, f32, f64 bool
 }
 
-// plan divides a function into blocks. A block begins at the begin of the function;
-// after loop, if and else; after the end of a loop and of an if; after the end of a
-// block that is the target of a branch; when the block before it has reached
-// longestBlock or longestTouches; and after a call that may be deep, unless little
-// follows it.
+// plan divides a function into blocks. A new block begins at each of these places: the
+// begin of the function; after loop, if and else; after the end of a loop or if; after the
+// end of a block that is the target of a branch; when the block before has reached
+// longestBlock or longestTouches; after a call that may be deep, unless little code follows
+// the call.
 func (w *rewriter) plan(i int) (*plan, error) {
 	p := &w.planning
 	p.reset()

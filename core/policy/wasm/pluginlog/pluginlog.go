@@ -146,8 +146,8 @@ func (b *budget) fill(now time.Time, perMinute, most float64) {
 	b.at = now
 }
 
-// Shares bounds what all plugins together may log about the pods of each tenant.
-// It is safe for concurrent use. A nil logShares bounds nothing.
+// Shares bounds what all plugins together may log about the pods of each tenant. It is safe
+// for concurrent use. A nil Shares bounds nothing.
 type Shares struct {
 	// PerSecond is the limit in bytes, by tenant. A tenant without an entry has no
 	// limit.
@@ -206,8 +206,7 @@ func (s *Shares) share(tenant string, now time.Time) *budget {
 // Lines splits what a guest writes to a file descriptor into lines.
 type Lines struct{ rest []byte }
 
-// Write adds data and calls emit for every finished line. Lines are cut to maxLine
-// bytes.
+// Write adds data and calls emit for every finished line. Lines are cut to MaxLine bytes.
 func (l *Lines) Write(data []byte, emit func(line []byte)) {
 	for len(data) > 0 {
 		line, after, ended := bytes.Cut(data, []byte{'\n'})

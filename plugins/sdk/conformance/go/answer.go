@@ -8,7 +8,7 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/merge"
 )
 
-// number is a setting that is an integer, 0 if it is not there.
+// number returns a setting that is an integer, 0 if it is not set.
 func number(name string) int64 {
 	value, _ := sdk.IntSetting(name)
 	return value

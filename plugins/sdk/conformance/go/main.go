@@ -1,6 +1,6 @@
-// Command conformance is the conformance guest of the Go SDK: settings.behaviour
-// says what it does. The README of the folder above has all behaviours; the
-// modules of the same names do the same.
+// Command conformance is the conformance guest of the Go SDK: settings.behaviour says what
+// it does. The README of the folder above describes all behaviours. The WAT module with the
+// name of a behaviour does the same.
 package main
 
 import (
@@ -22,7 +22,8 @@ func init() {
 	connect.Register(func() (connect.Policy, error) { return decide, nil })
 }
 
-// refuse refuses the settings where they say so.
+// refuse refuses the settings if they say so. at is the calling function: "validate" or
+// "init".
 func refuse(at string) error {
 	if text("behaviour") != "refuse" || text("at") != at {
 		return nil
@@ -30,7 +31,7 @@ func refuse(at string) error {
 	return errors.New(text("message"))
 }
 
-// text is a setting that is a string, empty if it is not there.
+// text returns a setting that is a string, empty if it is not set.
 func text(name string) string {
 	value, _ := sdk.StringSetting(name)
 	return value

@@ -5,8 +5,7 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/merge"
 )
 
-// The fields that settings.show may name: those that stand in the record, and
-// those that are fetched.
+// The fields that settings.show may name: fields that are in the record, and lazy fields.
 var (
 	fields = map[string]*sdk.Field{
 		"object.metadata.name":                        sdk.Object("metadata.name"),
@@ -30,7 +29,7 @@ var (
 	}
 )
 
-// rendered is the value that the settings name, as text.
+// rendered returns the value that the settings name, as text.
 func rendered() string {
 	var out sdk.Text
 	switch show := text("show"); text("from") {
@@ -74,7 +73,8 @@ func render(out *sdk.Text, v sdk.Value) {
 	}
 }
 
-// closing ends a list, which has not begun if nothing is in it.
+// closing ends a list. If the list is empty, it has not begun yet, so closing begins it,
+// too.
 func closing(out *sdk.Text, mark, begin, end string) {
 	if mark == begin {
 		out.Add(begin)
@@ -90,7 +90,7 @@ func renderBool(out *sdk.Text, b bool) {
 	}
 }
 
-// renderSetting reads a setting as settings.kind says.
+// renderSetting reads a setting as the type in settings.kind.
 func renderSetting(out *sdk.Text, path string) {
 	there := false
 	switch text("kind") {
@@ -148,10 +148,10 @@ func renderMap(out *sdk.Text, path string) (there bool) {
 	return there
 }
 
-// The numbers of documents, of which candidates have those from 16 on.
+// firstCandidate is the number of the first candidate among the documents.
 const firstCandidate = 16
 
-// document is a whole document as JSON, or "none".
+// document returns a whole document as JSON, or "none".
 func document() string {
 	var json []byte
 	switch n := number("document"); n {

@@ -3,8 +3,8 @@ package guest
 // MaxDigits is the length of the longest integer.
 const MaxDigits = 20
 
-// Digits writes an integer in decimal to the end of buf, and returns that end.
-// It is strconv.AppendInt without its package.
+// Digits writes an integer in decimal to the end of buf, and returns the written part. It
+// replaces strconv.AppendInt, because package strconv would make plugins larger.
 func Digits(buf *[MaxDigits]byte, n int64) []byte {
 	rest := uint64(n)
 	if n < 0 {
@@ -25,7 +25,7 @@ func Digits(buf *[MaxDigits]byte, n int64) []byte {
 	return buf[at:]
 }
 
-// Itoa is strconv.Itoa without its package.
+// Itoa replaces strconv.Itoa, because package strconv would make plugins larger.
 func Itoa(n int) string {
 	var buf [MaxDigits]byte
 	return string(Digits(&buf, int64(n)))

@@ -7,26 +7,26 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/internal/record"
 )
 
-// fields are those that the plugin declared; a field's handle is its place.
+// fields are the fields that the plugin declared. The handle of a field is its index.
 var fields struct {
 	declared []field
-	// lazy has a bit for each field that is only fetched when it is read, by
-	// handle; recorded are the handles of the others.
+	// lazy has a bit for each handle, set if the field is fetched only when it is read.
+	// recorded are the handles of all other fields.
 	lazy     uint64
 	recorded []uint16
 }
 
 type field struct {
 	path string
-	// declare tells the agent of the field, fetch asks it for the value. They
-	// are stored, not called by name, so that a plugin imports only those
-	// functions of the agent that it has a use for.
+	// declare declares the field to the agent. fetch gets its value from the agent. These
+	// functions are stored in variables, not called by name, so that a plugin imports only
+	// the functions of the agent that it needs.
 	declare func(path string) int32
 	fetch   func(handle int) record.Value
 }
 
-// Declare asks for the field at a path, root included, and returns its handle.
-// It must be called while packages initialise.
+// Declare declares the field at a path, which includes the root, and returns its handle. It
+// must be called while packages initialise.
 func Declare(path string) (handle int) {
 	if calls.stage != declaring {
 		Fault("field " + path + " is declared too late: declare fields as package variables")
@@ -36,7 +36,7 @@ func Declare(path string) (handle int) {
 	return len(fields.declared) - 1
 }
 
-// Lazy leaves a field out of the record: it is fetched when it is read. It must
+// Lazy removes a field from the record. The field is then fetched when it is read. It must
 // be called while packages initialise.
 func Lazy(handle int) {
 	if handle < 0 || handle >= record.MaxFields || fields.lazy>>handle&1 != 0 {
@@ -69,7 +69,7 @@ func tell() error {
 	return nil
 }
 
-// Path is the path of a declared field, for faults.
+// Path returns the path of a declared field, for errors.
 func Path(handle int) string {
 	if handle < 0 {
 		return "that is declared too late"
@@ -77,8 +77,9 @@ func Path(handle int) string {
 	return fields.declared[handle].path
 }
 
-// Place is where the value of a declared field is while a pod is judged; it is
-// none where no pod is, and of a lazy field that was not read yet.
+// Place returns the address at which the value of a declared field is stored while a pod is
+// judged. The value there is the zero Value if no pod is judged, and for a lazy field that
+// was not read yet.
 func Place(handle int) *record.Value {
 	if uint(handle) < record.MaxFields {
 		return calls.index.Of(uint(handle))
@@ -86,7 +87,8 @@ func Place(handle int) *record.Value {
 	return new(record.Value)
 }
 
-// Field is the value of a declared field of the pod that is being judged.
+// Field returns the value of a declared field of the judged pod. place is the result of
+// Place.
 func Field(handle int, place *record.Value) record.Value {
 	if v := *place; !v.None() {
 		return v
@@ -94,7 +96,7 @@ func Field(handle int, place *record.Value) record.Value {
 	return unread(handle)
 }
 
-// unread is Field of a field whose value is not there yet.
+// unread does what Field does, for a field whose value is not stored yet.
 func unread(handle int) record.Value {
 	if handle < 0 || calls.stage != judging {
 		Fault("field " + Path(handle) + " is read where no pod is judged: read fields in the policy, not in setup")
@@ -105,9 +107,10 @@ func unread(handle int) record.Value {
 	return v
 }
 
-// fetch asks the agent for a lazy field.
+// fetch gets the value of a lazy field from the agent.
 func fetch(handle int) record.Value {
-	// As ask does, but without a function in a variable: that costs.
+	// This does what ask does, without a call of a function in a variable, which would take
+	// longer.
 	free := calls.free()
 	length := int(host.Get(int32(handle), free))
 	var value []byte
@@ -130,9 +133,10 @@ func fetch(handle int) record.Value {
 	return v
 }
 
-// ask lets the agent write something of unknown length: into free memory, or
-// if that is too short, into as much as it says is needed. It is false if the
-// agent returns a negative length.
+// ask calls write, with which the agent writes an answer of unknown length, and returns the
+// answer. It first passes the free memory. If that is too short, it allocates the length
+// that write returned, and calls write again. It returns false if the agent returns a
+// negative length.
 func ask(write func(buf []byte) int32) (answer []byte, ok bool) {
 	free := calls.free()
 	length := int(write(free))
@@ -146,8 +150,8 @@ func ask(write func(buf []byte) int32) (answer []byte, ok bool) {
 	return answer, int(write(answer)) == length
 }
 
-// Document is a whole document as JSON, as host.JSON numbers them. Each call
-// returns memory of its own. It is nil if there is no such document.
+// Document returns a whole document as JSON. The numbers are those of host.JSON. Each call
+// returns new memory, nil if there is no such document.
 func Document(number int) []byte {
 	if calls.stage != judging {
 		Fault("a document is read where no pod is judged: read it in the policy, not in setup")

@@ -8,18 +8,17 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/internal/record"
 )
 
-// native is the input area's data in a test. There nothing is put back after a
-// call, and a test may look at what its policy kept: so each record has memory
-// of its own.
+// native is the data of the input area in a test. In tests, memory is not reset after a
+// call, and a test may read values that its policy kept. So each record has new memory.
 var native = new([Capacity]byte)
 
 func (a *area) base() unsafe.Pointer { return unsafe.Pointer(native) }
 
-// forget ends the record: fields that are read after it are a mistake.
+// forget removes the record, so that reading a field after the call is an error.
 func (m *memory) forget() { m.index = record.Index{} }
 
-// Fill puts a record into the input area as the agent does. It reports whether
-// there is room for it.
+// Fill writes a record into the input area as the agent does. It reports whether the area
+// has room for the record.
 func Fill(record []byte) bool {
 	if len(record) > Capacity {
 		return false

@@ -7,27 +7,27 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/internal/record"
 )
 
-// memory is what a plugin knows of the call that is under way.
+// memory is the state of the current call.
 type memory struct {
 	// fault is the first misuse of the SDK since the call began.
 	fault string
-	// used is how many bytes of the input area hold the record, and what came
-	// behind it.
+	// used is how many bytes of the input area are in use: by the record, and by what was
+	// stored after it.
 	used  int
 	stage stage
-	// reason is the first one that is made in a call, if reasoned.
+	// reason is the first reason that was made in the call. It is set if reasoned is true.
 	reasoned bool
 	reason   Reason
-	// index are the fields, which lie in the input area, unless they were fetched
-	// and found no room there.
+	// index has the fields. Their values are in the input area, except fetched values for
+	// which the area had no room.
 	index record.Index
 }
 
-// Reason is why a hook answers as it does.
+// Reason is the reason of the answer of a hook.
 type Reason struct{ Code, Message string }
 
-// NewReason makes a reason. The first one of a call, mostly the only one, takes
-// no memory from the heap.
+// NewReason makes a reason. The first reason of a call, which is usually the only one,
+// needs no heap memory.
 func NewReason(code, message string) *Reason {
 	r := &calls.reason
 	if calls.reasoned || calls.stage != judging {
@@ -39,7 +39,7 @@ func NewReason(code, message string) *Reason {
 	return r
 }
 
-// text is the record. What follows it in the input area becomes free.
+// text returns the record. The rest of the input area becomes free.
 func (a *area) text() (string, error) {
 	if a.length > Capacity {
 		return "", errors.New("the record is longer than the input area")
@@ -50,7 +50,7 @@ func (a *area) text() (string, error) {
 	return unsafe.String((*byte)(a.base()), a.length), nil
 }
 
-// free is the rest of the input area; nothing where no pod is judged.
+// free returns the unused rest of the input area. It is empty while no pod is judged.
 func (m *memory) free() []byte {
 	if m.stage != judging {
 		return nil
@@ -58,16 +58,16 @@ func (m *memory) free() []byte {
 	return (*[Capacity]byte)(calls.base())[m.used:]
 }
 
-// keep takes the first n bytes of the free memory. They are not used again in
-// this call.
+// keep reserves the first n bytes of the free memory for the rest of the call, and returns
+// them.
 func keep(n int) []byte {
 	kept := calls.free()[:n:n]
 	calls.used += n
 	return kept
 }
 
-// Grow makes room for n more bytes behind those of b, which Grow made, or which
-// is nil. The last one made stays where it is and only becomes longer.
+// Grow makes room for n more bytes after those of b. b must be nil or a result of Grow. If
+// b is the latest result of Grow, its bytes are not copied: the memory after it is added.
 func Grow(b []byte, n int) []byte {
 	if cap(b)-len(b) >= n {
 		return b
@@ -85,10 +85,10 @@ func Grow(b []byte, n int) []byte {
 	return free[:copy(free, b):size]
 }
 
-// smallest is how many bytes Grow takes at least.
+// smallest is the least number of bytes that Grow adds.
 const smallest = 1 << 10
 
-// adjoins reports whether free begins where the room of b ends.
+// adjoins reports whether free begins at the end of the capacity of b.
 func adjoins(b, free []byte) bool {
 	return len(free) > 0 && uintptr(unsafe.Pointer(unsafe.SliceData(b)))+uintptr(cap(b)) == uintptr(unsafe.Pointer(unsafe.SliceData(free)))
 }

@@ -7,10 +7,10 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/internal/host"
 )
 
-// Rescue turns what a hook recovered from a panic, if anything, into a reason
-// that names the line: cheaper for the agent than an instance that died. The
-// function that the hook defers must call it. It reports whether there was a
-// panic.
+// Rescue turns the value that a hook recovered from a panic into a reason that names the
+// line, and reports whether there was a panic. Without it, the panic would end the
+// instance, and the agent would have to make a new one. Rescue must be called by the
+// function that the hook defers.
 func Rescue(value any) (was bool) {
 	if value == nil {
 		return false
@@ -30,7 +30,7 @@ func describe(value any) string {
 	return "a value that is neither an error nor a string"
 }
 
-// panicked says where, as seen from Rescue.
+// panicked returns the file and line of the panic. It must be called by Rescue.
 func panicked() string {
 	var pcs [16]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(4, pcs[:])])

@@ -7,8 +7,8 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/internal/record"
 )
 
-// Setting asks the agent for a setting; false if there is none. The value does
-// not lie in the call's memory.
+// Setting gets a setting from the agent. It returns false if there is none. The value is on
+// the heap, not in the memory of the call.
 func Setting(path string) (v record.Value, ok bool, err error) {
 	buf := make([]byte, 512)
 	length := int(host.Setting(path, buf))
@@ -23,7 +23,7 @@ func Setting(path string) (v record.Value, ok bool, err error) {
 	return v, err == nil, err
 }
 
-// Settings is the whole table of settings as JSON; empty if there is none.
+// Settings returns the whole table of settings as JSON, empty if there is none.
 func Settings() (string, error) {
 	v, ok, err := Setting("")
 	switch {

@@ -1,11 +1,11 @@
 package guest
 
-// room is how many bytes of stack a call may use before its stack has to grow.
-// The runtime begins with less, and as the agent puts the memory back after
-// each call, every call would grow it again, at some 20 µs.
+// room is how many bytes of stack a call may use before its stack must grow. The runtime
+// begins with a smaller stack. Because the agent resets the memory after each call, every
+// call would have to grow the stack again, which takes some 20 µs.
 const room = 24 << 10
 
-// deepen grows the stack on which the agent's calls run, for good.
+// deepen permanently grows the stack on which the agent's calls run.
 //
 //go:noinline
 func deepen() {
@@ -16,7 +16,7 @@ func deepen() {
 //go:noinline
 func touch(frame *[room]byte) { frame[0]++ }
 
-// InitGuest is Init in a module.
+// InitGuest does what Init does, in a module.
 func InitGuest() int32 {
 	deepen()
 	return Init()

@@ -6,7 +6,7 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/internal/host"
 )
 
-// stage is what the plugin is doing.
+// stage is what the plugin currently does.
 type stage byte
 
 const (
@@ -16,19 +16,19 @@ const (
 	judging
 )
 
-// setups are what OnInit was given.
+// setups are the functions that were passed to OnInit.
 var setups []func() error
 
-// Hooks are what a plugin answers; the packages of the hooks set them when
-// they are imported.
+// Hooks are the functions of the hooks. The packages of the hooks set them when they are
+// imported.
 var Hooks struct{ Admit, Merge, Filter, Connect, ValidateSettings func() int32 }
 
-// OnInit adds something to do when the agent has loaded the plugin. It must be
-// called while packages initialise.
+// OnInit adds a function to call when the agent has loaded the plugin. It must be called
+// while packages initialise.
 func OnInit(setup func() error) { setups = append(setups, setup) }
 
-// Init is wardlet_init: it declares the fields to the agent and does what
-// OnInit was given. It returns 0, or 1 after telling the agent the reason.
+// Init implements wardlet_init: it declares the fields to the agent and calls the functions
+// that were passed to OnInit. It returns 0, or 1 after it passed the reason to the agent.
 func Init() int32 {
 	return Settle(func() error {
 		if err := tell(); err != nil {
@@ -43,14 +43,14 @@ func Init() int32 {
 	})
 }
 
-// Settle runs what is to be done outside of hooks. It returns 0, or 1 after
-// telling the agent the reason.
+// Settle calls a function outside of hooks. It returns 0, or 1 after it passed the reason
+// to the agent.
 func Settle(do func() error) int32 {
 	calls.stage, calls.fault = settingUp, ""
 	err := do()
 	calls.stage = idle
 	if calls.fault != "" {
-		// What setup made of the mistake is only a consequence.
+		// The misuse is the cause: an error of setup is only its consequence.
 		err = errors.New(calls.fault)
 	}
 	if err != nil {
@@ -60,8 +60,8 @@ func Settle(do func() error) int32 {
 	return 0
 }
 
-// Begin reads the record that the agent has put into the input area. The error
-// says why it cannot be used.
+// Begin parses the record that the agent has written into the input area. The error says
+// why the record is invalid.
 func Begin() error {
 	if calls.fault != "" {
 		calls.fault = ""
@@ -78,15 +78,15 @@ func Begin() error {
 	return nil
 }
 
-// End closes what Begin opened. It returns the first misuse in between, empty if
-// there was none: an answer that was given all the same must not count.
+// End ends the call that Begin began. It returns the first misuse of the SDK in the call,
+// empty if there was none. If there was one, the answer of the plugin must not be used.
 func End() (fault string) {
 	calls.stage = idle
 	calls.forget()
 	return calls.fault
 }
 
-// Fault notes a misuse of the SDK. It makes the call fail.
+// Fault records a misuse of the SDK. The call then fails.
 func Fault(message string) {
 	if calls.fault == "" {
 		calls.fault = message

@@ -10,7 +10,7 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/internal/record"
 )
 
-// agent is a host that takes some paths and remembers the reason.
+// agent is a host that accepts some paths and records the reason.
 type agent struct {
 	host.Host
 	paths  []string
@@ -28,7 +28,7 @@ func (a *agent) Path(text string) int32 {
 
 func (a *agent) Reason(code, message string) { a.said = code + message }
 
-// fresh returns the test a guest of its own, and an agent.
+// fresh resets the state of the guest for a test, and returns an agent.
 func fresh(t *testing.T) *agent {
 	t.Helper()
 	before, area, own, hooks, record := fields, calls, setups, Hooks, native

@@ -6,20 +6,22 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/internal/host"
 )
 
-// Failed is the result of every hook that means that the plugin cannot answer.
+// Failed is the result with which a function of any hook says that the plugin cannot
+// answer.
 const Failed int32 = -1 << 31
 
-// Hook makes policies of type P, which give verdicts of type V.
+// Hook makes policies of type P, which return verdicts of type V.
 type Hook[P ~func() V, V any] struct {
-	// Package is the name of the hook's package, for messages.
+	// Package is the name of the package of the hook, for messages.
 	Package string
-	// Setups are what the plugin registered, Policy what its setup made.
+	// Setups are the functions that the plugin registered. Policy is the policy that its
+	// setup returned.
 	Setups []func() (P, error)
 	Policy P
 }
 
-// Init makes the policy. The error says what is wrong with the plugin, or what
-// setup said.
+// Init makes the policy. The error says what is wrong with the plugin, or is the error of
+// setup.
 func (h *Hook[P, V]) Init() (err error) {
 	switch len(h.Setups) {
 	case 0:
@@ -35,7 +37,7 @@ func (h *Hook[P, V]) Init() (err error) {
 	return err
 }
 
-// Fail says why there is no answer, and returns the result that means so.
+// Fail passes the reason why there is no answer to the agent, and returns Failed.
 func Fail(reason string) int32 {
 	host.Reason("", reason)
 	return Failed

@@ -1,7 +1,6 @@
-// Package nodetest is a plugin that looks at facts about the node, for tests.
-// It is a package of its own, because a plugin declares its fields before any
-// test runs, and needs a capability for these.
+// Package nodetest is a plugin that reads facts about the node, for tests. It is a package
+// of its own, because a plugin declares its fields before any test runs, and these fields
+// need a capability.
 //
-// Comes in: questions of sdktest. Goes out: nothing; its tests look at what the
-// policy sees.
+// Comes in: questions of sdktest. Goes out: nothing; its tests check what the policy sees.
 package nodetest

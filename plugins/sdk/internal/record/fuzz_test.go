@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// FuzzParse reads every part of whatever Parse accepts; where all of it is
-// sound, it wants it to be exactly what Writer would have written.
+// FuzzParse reads every part of each record that Parse accepts. If all parts are valid, it
+// checks that Writer writes exactly the same bytes.
 func FuzzParse(f *testing.F) {
 	f.Add(string(sample()), uint8(8))
 	f.Add("\x00\x00", uint8(0))
@@ -31,8 +31,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// whole walks through all parts of all fields, and reports whether each is as
-// it must be.
+// whole reads all parts of all fields, and reports whether each is valid.
 func whole(fields []Value) bool {
 	ok := true
 	for _, v := range fields {
@@ -92,7 +91,7 @@ func again(w *Writer, v Value) {
 			entries[key] = value
 		}
 		if n != v.Len() || n != len(entries) {
-			// Twice the same key: nothing a Writer writes, and harmless.
+			// The key occurs twice. Writer never writes that, and it is harmless.
 			w.Out = append(w.Out, make([]byte, 5+v.Size())...)
 			return
 		}

@@ -5,10 +5,10 @@ import (
 	"unsafe"
 )
 
-// MaxFields is the greatest number of fields of a record.
+// MaxFields is the largest number of fields in a record.
 const MaxFields = 64
 
-// maxDepth is how deep lists may lie in lists.
+// maxDepth is how deeply lists may be nested.
 const maxDepth = 32
 
 var (
@@ -18,17 +18,18 @@ var (
 	errTrailed = errors.New("the record has bytes after its last field")
 )
 
-// Index holds the fields of a record; Missing ones where it has none. They
-// begin at its end, beside what follows it in memory.
+// Index has the fields of a record by handle, Missing for handles that the record does not
+// have. Handle 0 is the last element, so that the used elements are next to what follows
+// the Index in memory.
 type Index [MaxFields]Value
 
-// Of is where the field of a handle is, from 0 to below MaxFields.
+// Of returns the place of the field with a handle, which must be less than MaxFields.
 func (x *Index) Of(handle uint) *Value { return &x[(MaxFields-1-handle)%MaxFields] }
 
-// Parse fills in the fields of a record: those of the given handles, which must
-// be in order and each below MaxFields. The values share the memory of text.
-// What lists and maps are made of is looked at when it is read: most policies
-// leave before the last.
+// Parse stores the fields of a record. The record must have the fields with these handles,
+// which must be in order and less than MaxFields. The values share the memory of text.
+// Parse does not check the elements of lists and maps. They are checked when they are read,
+// because most policies do not read them all.
 func (x *Index) Parse(text string, handles []uint16) error {
 	if len(text) < 2 {
 		return errTorn
@@ -38,9 +39,9 @@ func (x *Index) Parse(text string, handles []uint16) error {
 	if int(first[0])|int(first[1])<<8 != len(handles) {
 		return errFields
 	}
-	// Errors that do no harm while parsing are checked once at the end, because each branch costs
-	// time. other is not 0 if a handle is not the expected one, unfit is negative if a value has a
-	// length that its kind does not allow.
+	// Errors that do no harm while parsing are checked once at the end, because each branch
+	// costs time. other is not 0 if a handle is not the expected handle. unfit is negative
+	// if a value has a length that its kind does not allow.
 	at, other, unfit := len(first), uint16(0), int64(0)
 	for _, handle := range handles {
 		const size = 2 + header
@@ -70,7 +71,7 @@ func (x *Index) Parse(text string, handles []uint16) error {
 	return nil
 }
 
-// ParseValue reads a single value that fills text, and looks at all of it.
+// ParseValue parses a single value that fills text, and checks all its parts.
 func ParseValue(text string) (Value, error) {
 	v, err := Head(text)
 	if err == nil && !v.sound(maxDepth) {
@@ -79,8 +80,8 @@ func ParseValue(text string) (Value, error) {
 	return v, err
 }
 
-// Head reads a single value that fills text, and shares its memory. As with
-// Parse, its parts are looked at when they are read.
+// Head parses a single value that fills text, and shares its memory. Like Parse, it does
+// not check the parts of the value.
 func Head(text string) (Value, error) {
 	if len(text) < header {
 		return Value{}, errTorn
@@ -97,7 +98,7 @@ func Head(text string) (Value, error) {
 	return Value{h}, nil
 }
 
-// sound reports whether all parts of the value are as their kinds want them.
+// sound reports whether all parts of the value are valid.
 func (v Value) sound(depth int) bool {
 	if !v.Is(List) && !v.Is(Map) {
 		return true

@@ -2,15 +2,15 @@ package record
 
 import "unsafe"
 
-// Parts goes through what a List or a Map is made of. It counts bytes from
-// base, and makes no pointer to where nothing is.
+// Parts iterates over the parts of a List or a Map. It has offsets from base instead of
+// pointers, because a pointer must not point past the end of the memory.
 type Parts struct {
 	base    unsafe.Pointer
 	at, end int
 }
 
-// Next returns the next element of a List; false after the last one that is
-// whole. It calls nothing, so that loops can do without a call too.
+// Next returns the next element of a List, and false if no whole element is left. It calls
+// no function, so that it can be inlined into loops.
 func (p *Parts) Next() (element Value, ok bool) {
 	left := p.end - p.at - header
 	if left < 0 {
@@ -25,9 +25,8 @@ func (p *Parts) Next() (element Value, ok bool) {
 	return Value{h}, true
 }
 
-// Peek returns the next element of a List, of which only the head is known to be
-// there, and how many bytes are left behind it; a negative number where not even
-// the head is.
+// Peek returns the next element of a List, and how many bytes are left after its head. The
+// number is negative if the head is torn. Peek does not check the rest of the element.
 func (p *Parts) Peek() (element Value, left int) {
 	if left = p.end - p.at - header; left >= 0 {
 		element.head = (*head)(unsafe.Add(p.base, p.at))
@@ -35,10 +34,10 @@ func (p *Parts) Peek() (element Value, left int) {
 	return element, left
 }
 
-// Skip goes on behind an element of n bytes, which must be there.
+// Skip moves past an element of n bytes, which must not be torn.
 func (p *Parts) Skip(n int) { p.at += header + n }
 
-// Entry returns the next entry of a Map; false after the last one that is whole.
+// Entry returns the next entry of a Map, and false if no whole entry is left.
 func (p *Parts) Entry() (key, value string, ok bool) {
 	if key, ok = p.text(); ok {
 		value, ok = p.text()
@@ -46,7 +45,7 @@ func (p *Parts) Entry() (key, value string, ok bool) {
 	return key, value, ok
 }
 
-// text takes a u32 length and that many bytes.
+// text reads a u32 length and that many bytes.
 func (p *Parts) text() (text string, ok bool) {
 	left := p.end - p.at
 	if left < count {
@@ -64,6 +63,6 @@ func (p *Parts) text() (text string, ok bool) {
 	return text, true
 }
 
-// More reports whether something is left: once Next or Entry gave false, that
-// is torn.
+// More reports whether bytes are left. After Next or Entry returned false, these bytes are
+// torn.
 func (p *Parts) More() bool { return p.at != p.end }

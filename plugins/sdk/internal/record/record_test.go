@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// sample is a record with a field of every kind.
+// sample returns a record with a field of every kind.
 func sample() []byte {
 	var w Writer
 	w.Begin(8)
@@ -38,7 +38,7 @@ func sample() []byte {
 	return w.Out
 }
 
-// parse reads a record whose fields are numbered from 0, without those whose bit
+// parse parses a record whose fields have the handles from 0, without the handles whose bit
 // is set in lazy.
 func parse(text string, fields int, lazy uint64) ([]Value, error) {
 	var index Index
@@ -202,7 +202,7 @@ func TestATornListEndsBeforeWhatIsTorn(t *testing.T) {
 	}
 }
 
-// oddity answers for values that are no lists of bools.
+// oddity is an implementation of Bools.
 type oddity struct{ asked int }
 
 func (o *oddity) HasBool(Value, bool) bool {
@@ -225,7 +225,7 @@ func TestListsOfBoolsAreSearched(t *testing.T) {
 	}
 	for text, want := range map[string]struct {
 		anyTrue, anyFalse bool
-		odd               int // how often of two searches
+		odd               int // how many of the two searches call odd
 	}{
 		"": {}, "f": {anyFalse: true}, "t": {anyTrue: true}, "tf": {true, true, 0}, "fffft": {true, true, 0},
 		"-": {anyFalse: true}, "t-": {true, true, 0}, "--t": {true, true, 0}, "ttt": {anyTrue: true}, "f-f": {anyFalse: true},
@@ -274,7 +274,7 @@ func TestATornListOfBoolsIsOdd(t *testing.T) {
 
 func TestATornListEndsBeforeItsNeighbour(t *testing.T) {
 	for torn := 1; torn < header; torn++ {
-		// A list whose last element is torn, with zeros behind it.
+		// A list whose last element is torn, with zeros after it.
 		inner := string([]byte{byte(List), byte(4 + torn), 0, 0, 0, 1, 0, 0, 0}) + strings.Repeat("\x00", torn)
 		data := "\x02\x00\x00\x00" + inner + strings.Repeat("\x00", header)
 		v, err := Head(string([]byte{byte(List), byte(len(data)), 0, 0, 0}) + data)

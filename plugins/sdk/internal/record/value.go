@@ -32,38 +32,37 @@ func (k Kind) String() string {
 	return "a value of an unknown kind"
 }
 
-// Value is one value: where it lies. It has its bytes there, as many as its
-// kind wants; what a list or a map is made of may still be torn. The zero Value
-// is Missing.
+// Value is a pointer to a value in memory. The number of its bytes is valid for its kind,
+// but the elements of a list or map may still be torn. The zero Value is Missing.
 //
-// It is one pointer, because Go's WebAssembly copies whatever is larger through
-// memory, word by word. Its accessors must only be called on a value of their
-// kind.
+// A Value is a single pointer, because Go's WebAssembly copies larger values through
+// memory, word by word. An accessor must only be called on a value of its kind.
 type Value struct{ head *head }
 
-// head is what stands before a value's bytes: its kind and their number.
+// head is the header of a value: its kind and the number of the bytes that follow.
 type head [header]byte
 
 // header is the length of a head.
 const header = 5
 
-// size is how many bytes follow the head.
+// size returns how many bytes follow the head.
 func (h *head) size() int {
 	return int(uint32(h[1]) | uint32(h[2])<<8 | uint32(h[3])<<16 | uint32(h[4])<<24)
 }
 
-// fits reports whether a value of the head's kind can have n bytes. A kind of a
-// later version can have any: code that reads the value reports it as unknown,
-// all other code skips it.
+// fits reports whether a value of the head's kind can have n bytes. A kind of a later
+// version of the ABI can have any number: code that reads such a value reports an unknown
+// kind, and all other code skips the value.
 func (h *head) fits(n int) bool { return h.spare(n) >= 0 }
 
-// spare is how many bytes more than n it could have; negative if n do not fit.
+// spare returns how many more bytes than n a value of this kind may have. It is negative if
+// a value cannot have n bytes.
 func (h *head) spare(n int) int64 {
 	s := &sizes[h[0]]
 	return int64(s.more) - int64(uint32(n)-s.least)
 }
 
-// sizes are, by kind, how many bytes a value has at least, and how many more it
+// sizes has for each kind the least number of bytes of a value, and how many more bytes it
 // may have.
 var sizes = func() (s [256]struct{ least, more uint32 }) {
 	for k := range s {
@@ -83,10 +82,10 @@ var sizes = func() (s [256]struct{ least, more uint32 }) {
 	return s
 }()
 
-// data is where these bytes begin. There may be none.
+// data returns the address of the bytes after the head. There may be none.
 func (h *head) data() unsafe.Pointer { return unsafe.Add(unsafe.Pointer(h), header) }
 
-// Kind is the value's type.
+// Kind returns the value's kind.
 func (v Value) Kind() Kind {
 	if v.head == nil {
 		return Missing
@@ -97,13 +96,13 @@ func (v Value) Kind() Kind {
 // None reports whether this is the zero Value.
 func (v Value) None() bool { return v.head == nil }
 
-// Is reports whether the value is of a kind other than Missing.
+// Is reports whether the value is of kind k, which must not be Missing.
 func (v Value) Is(k Kind) bool { return v.head != nil && Kind(v.head[0]) == k }
 
-// Exists reports whether the value is another than Missing.
+// Exists reports whether the value is not Missing.
 func (v *Value) Exists() bool { return v.head != nil && Kind(v.head[0]) != Missing }
 
-// Size is how many bytes the value's content has.
+// Size returns how many bytes the value's content has.
 func (v Value) Size() int { return v.head.size() }
 
 // IsText reports whether a value of n bytes is a String, or Missing.
@@ -111,10 +110,10 @@ func (v Value) IsText(n int) bool {
 	return Kind(v.head[0]) == String || Kind(v.head[0]) == Missing && n == 0
 }
 
-// Text is the content of a String or JSON value.
+// Text returns the content of a String or JSON value.
 func (v Value) Text() string { return v.TextOf(v.head.size()) }
 
-// TextOf is Text of a value of n bytes, as Size says.
+// TextOf returns what Text returns. n must be Size, which the caller has already.
 func (v Value) TextOf(n int) string {
 	if n > 0 {
 		return unsafe.String((*byte)(v.head.data()), n)
@@ -122,34 +121,35 @@ func (v Value) TextOf(n int) string {
 	return ""
 }
 
-// Bool is the content of a Bool value.
+// Bool returns the content of a Bool value.
 func (v Value) Bool() bool { return (*[header + 1]byte)(unsafe.Pointer(v.head))[header] != 0 }
 
-// Int is the content of an Int value.
+// Int returns the content of an Int value.
 func (v Value) Int() int64 { return int64(v.Bits()) }
 
-// Bits is the content of a Float value, for math.Float64frombits.
+// Bits returns the content of a Float value, for math.Float64frombits.
 func (v Value) Bits() uint64 {
 	b := (*[8]byte)(v.head.data())
 	return uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
 		uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
 }
 
-// Len is the number of elements of a List, or of entries of a Map.
+// Len returns the number of elements of a List, or of entries of a Map.
 func (v Value) Len() int {
 	b := (*[header + count]byte)(unsafe.Pointer(v.head))
 	return int(uint32(b[5]) | uint32(b[6])<<8 | uint32(b[7])<<16 | uint32(b[8])<<24)
 }
 
-// count is the length of what stands before the parts of a List or a Map.
+// count is the length of the number of parts, which is stored before the parts of a List or
+// a Map.
 const count = 4
 
-// Parts are the elements of a List, or the entries of a Map.
+// Parts returns the elements of a List, or the entries of a Map.
 func (v Value) Parts() Parts {
 	return Parts{unsafe.Pointer(v.head), header + count, header + v.head.size()}
 }
 
-// Elements are those of a List, up to the first that is torn.
+// Elements iterates over the elements of a List, up to the first torn element.
 func (v Value) Elements() iter.Seq[Value] {
 	return func(yield func(Value) bool) {
 		for parts := v.Parts(); ; {
@@ -161,7 +161,7 @@ func (v Value) Elements() iter.Seq[Value] {
 	}
 }
 
-// Entries are those of a Map, sorted by key, up to the first that is torn.
+// Entries iterates over the entries of a Map, sorted by key, up to the first torn entry.
 func (v Value) Entries() iter.Seq2[string, string] {
 	return func(yield func(string, string) bool) {
 		for parts := v.Parts(); ; {
@@ -173,15 +173,16 @@ func (v Value) Entries() iter.Seq2[string, string] {
 	}
 }
 
-// Bools knows what to do about a Value that is no list of bools.
+// Bools handles a Value that is not a list of bools.
 type Bools interface {
-	// HasBool is what Value.HasBool returns then.
+	// HasBool returns the result of Value.HasBool for such a Value.
 	HasBool(v Value, content bool) bool
 }
 
-// HasBool reports whether a List has an element that is a Bool of the given
-// content; a Missing one counts as false. If the value is no List, or something
-// else comes first, odd says. That it calls it is a call less for the others.
+// HasBool reports whether a List has an element that is a Bool with the given content. A
+// Missing element counts as false. If the value is not a List, or if an element before is
+// neither a Bool nor Missing, HasBool returns the result of odd. Because HasBool calls odd
+// itself, its caller need not check for that.
 func (v *Value) HasBool(content bool, odd Bools) bool {
 	list := v.head
 	if list == nil || Kind(list[0]) != List {
@@ -190,7 +191,7 @@ func (v *Value) HasBool(content bool, odd Bools) bool {
 	const size = header + 1
 	at, left := header+count, list.size()-count
 	for {
-		// Bools, which mostly follow each other.
+		// This loop reads a run of Bools: most lists have nothing else.
 		for left >= size {
 			h := (*[size]byte)(unsafe.Add(unsafe.Pointer(list), at))
 			if uint64(h[0])|uint64((*head)(h[:]).size())<<8 != uint64(Bool)|1<<8 {

@@ -20,7 +20,7 @@ func (w *Writer) header(k Kind, length int) {
 	w.u32(length)
 }
 
-// Missing writes that there is no value.
+// Missing writes a missing value.
 func (w *Writer) Missing() { w.header(Missing, 0) }
 
 // String writes a String.
@@ -82,7 +82,7 @@ func (w *Writer) Map(m map[string]string) {
 	w.end(begin)
 }
 
-// end fills in the length of what was written since begin.
+// end writes the number of bytes since begin into the header at begin.
 func (w *Writer) end(begin int) {
 	length := Writer{w.Out[:begin-4]}
 	length.u32(len(w.Out) - begin)

@@ -7,11 +7,12 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/sdktest/internal/shape"
 )
 
-// containersAlias is all containers of a pod: init, regular, ephemeral.
+// containersAlias stands for all containers of a pod: init, regular, ephemeral.
 const containersAlias = "@containers"
 
-// followContainers makes the step for what follows @containers. A field that
-// only one of the two types of containers has is absent in the others.
+// followContainers makes the step for the rest of a path after @containers. A field that
+// only one of the two types of containers has is absent in the containers of the other
+// type.
 func followContainers(t *shape.Type, rest []Segment) (step, error) {
 	if t.Name != "PodSpec" {
 		return step{}, errors.New(containersAlias + " is a name of object.spec only")
@@ -81,7 +82,7 @@ type container struct {
 	ephemeral bool
 }
 
-// containers are those of a spec in the order of the alias.
+// containers returns the containers of a spec in the order of the alias.
 func containers(spec any) (all []container) {
 	object, _ := spec.(map[string]any)
 	for _, name := range []string{"initContainers", "containers", "ephemeralContainers"} {

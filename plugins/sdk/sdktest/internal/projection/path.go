@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of a path.
+// Limits of a path.
 const (
 	maxPathBytes = 1024
 	maxSegments  = 32
@@ -30,13 +30,13 @@ type Segment struct {
 	index int
 }
 
-// Name is the name of a field or of a key; false for an index or [*].
+// Name returns the name of a field or the key, and false for an index or [*].
 func (s Segment) Name() (name string, ok bool) {
 	return s.name, s.kind == segmentField || s.kind == segmentKey
 }
 
-// ParsePath reads names with dots between them, each followed by any number of
-// ['key'], [0] or [*]. In a key \' and \\ stand for ' and \.
+// ParsePath parses names with dots between them, each followed by any number of ['key'],
+// [0] or [*]. In a key \' and \\ stand for ' and \.
 func ParsePath(text string) ([]Segment, error) {
 	switch {
 	case len(text) > maxPathBytes:
@@ -77,7 +77,7 @@ func ParsePath(text string) ([]Segment, error) {
 	}
 }
 
-// nameLength is the length of the name that s begins with, 0 if there is none.
+// nameLength returns the length of the name at the beginning of s, 0 if there is none.
 func nameLength(s string) int {
 	n := 0
 	if strings.HasPrefix(s, "@") {
@@ -96,7 +96,7 @@ func nameLength(s string) int {
 
 var errBracket = errors.New("[*], an index, or a key in single quotes")
 
-// cutBracket takes the [...] that s begins with.
+// cutBracket splits off the [...] at the beginning of s.
 func cutBracket(s string) (segment Segment, rest string, err error) {
 	if rest, ok := strings.CutPrefix(s, "[*]"); ok {
 		return Segment{kind: segmentEach}, rest, nil
@@ -115,7 +115,7 @@ func cutBracket(s string) (segment Segment, rest string, err error) {
 	return Segment{kind: segmentIndex, index: int(n)}, rest, nil
 }
 
-// cutKey takes a key, its closing quote and bracket.
+// cutKey splits off a key with its closing quote and bracket.
 func cutKey(s string) (segment Segment, rest string, err error) {
 	var key strings.Builder
 	for i := 0; i < len(s); i++ {

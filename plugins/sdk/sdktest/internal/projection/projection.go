@@ -6,13 +6,14 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/internal/record"
 )
 
-// ErrTooMany is a path beyond the greatest number a plugin may declare.
+// ErrTooMany is the error if a plugin declares more paths than it may.
 var ErrTooMany = fmt.Errorf("more than %d paths", record.MaxFields)
 
-// Projection is the fields a plugin declared. The handle of a path is its
-// place in the list.
+// Projection has the fields that a plugin declared. The handle of a path is its index in
+// the list.
 type Projection struct {
-	// NodeRead: facts about the node may be declared, ReferencesRead: what the pod names.
+	// NodeRead: facts about the node may be declared. ReferencesRead: the objects that the
+	// pod names may be declared.
 	NodeRead, ReferencesRead bool
 
 	fields []field
@@ -23,8 +24,8 @@ type field struct {
 	write func(w *record.Writer, q *Question) error
 }
 
-// Declare adds a path and returns its handle. One that is lazy is not put into
-// the record. The error says what is wrong with the path.
+// Declare adds a path and returns its handle. A lazy path is not part of the record. The
+// error says what is wrong with the path.
 func (p *Projection) Declare(text string, lazy bool) (handle int, err error) {
 	if len(p.fields) == record.MaxFields {
 		return 0, ErrTooMany
@@ -52,7 +53,7 @@ func (p *Projection) Declare(text string, lazy bool) (handle int, err error) {
 	return len(p.fields) - 1, nil
 }
 
-// Record is the record of a question.
+// Record returns the record of a question.
 func (p *Projection) Record(q *Question) ([]byte, error) {
 	n := 0
 	for _, f := range p.fields {
@@ -74,7 +75,7 @@ func (p *Projection) Record(q *Question) ([]byte, error) {
 	return w.Out, nil
 }
 
-// Value is the value of a declared field; false if there is no such handle.
+// Value returns the value of a declared field, and false if there is no such handle.
 func (p *Projection) Value(handle int, q *Question) (value []byte, ok bool, err error) {
 	if handle < 0 || handle >= len(p.fields) {
 		return nil, false, nil

@@ -13,7 +13,7 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/sdktest/internal/shape"
 )
 
-// vectors are cases of the ABI, for this package and for hosts.
+// vectors are test cases of the ABI, for this package and for hosts.
 type vectors struct {
 	Pods   map[string]any
 	Values []struct {

@@ -8,13 +8,13 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/sdktest/internal/shape"
 )
 
-// Question is what a plugin is asked. All of it is checked (see shape.Check),
-// nil where there is none.
+// Question is a question to a plugin. All its values were checked with shape.Check. A
+// missing value is nil.
 type Question struct {
 	Object, OldObject any
-	// Request has the fields of shape Request, Node those of shape Node.
+	// Request has the fields of the shape Request, and Node the fields of the shape Node.
 	Request, Node any
-	// Candidates have the fields of shape Candidate.
+	// Each element of Candidates has the fields of the shape Candidate.
 	Candidates []any
 }
 
@@ -28,8 +28,8 @@ const (
 	documentCandidate = 16
 )
 
-// Document is a whole document of the question as JSON; false if there is no
-// such document.
+// Document returns a whole document of the question as JSON, and false if there is no such
+// document.
 func (q *Question) Document(number int) (text []byte, ok bool, err error) {
 	var of string
 	var value any
@@ -57,7 +57,7 @@ func (q *Question) Document(number int) (text []byte, ok bool, err error) {
 	return text, true, err
 }
 
-// pod is a pod as it is written whole: it says what it is.
+// pod returns a pod as it is written as a whole document, with its kind and apiVersion.
 func pod(object any) any {
 	fields, ok := object.(map[string]any)
 	if !ok {
@@ -68,11 +68,11 @@ func pod(object any) any {
 	return fields
 }
 
-// errNoField is a root without a field.
+// errNoField is the error for a path that is only a root.
 var errNoField = errors.New("a field must follow the root: object.spec, request.operation, candidates[*].source")
 
-// root returns the way from a question to the root of a path, the type of what
-// lies there, and the rest of the path.
+// root returns a function from a question to the value at the root of a path, the type of
+// this value, and the rest of the path.
 func (p *Projection) root(path []Segment) (from func(q *Question) any, of *shape.Type, rest []Segment, err error) {
 	name, rest := path[0].name, path[1:]
 	below := rest

@@ -9,11 +9,11 @@ import (
 
 // step writes the value that the rest of a path leads to.
 type step struct {
-	// write is given the value the rest of the path begins at. It is nil where
-	// the pod leaves it out; what is no pointer then reads as its zero value.
+	// write gets the value at which the rest of the path begins. It is nil if the pod does
+	// not have it; a field that is not a pointer is then its zero value.
 	write func(w *record.Writer, value any) error
-	// list: where the way breaks off, at a nil pointer or an entry that is
-	// not there, stands an empty list, because a [*] lies ahead; else nothing.
+	// list: the path has a [*] further on. If the path ends early, at a nil pointer or a
+	// missing entry, an empty list is then written instead of a missing value.
 	list bool
 }
 
@@ -26,9 +26,9 @@ func (s step) absent(w *record.Writer) error {
 	return nil
 }
 
-// follow makes the step for the rest of a path at a value of type t. optional
-// says that the field is left out when empty. The error says that the path
-// names no field.
+// follow makes the step for the rest of a path at a value of type t. optional reports
+// whether the field is left out if it is empty. The error says that the path names no
+// field.
 func follow(t *shape.Type, rest []Segment, optional bool) (step, error) {
 	if t.Kind == shape.Pointer {
 		inner, err := follow(t.Elem, rest, false)
@@ -106,7 +106,7 @@ func followEach(t *shape.Type, rest []Segment) (step, error) {
 	}}, err
 }
 
-// each writes a list of n values; the first error counts.
+// each writes a list of n values, and returns the first error.
 func each(w *record.Writer, n int, element func(i int) error) (err error) {
 	w.List(n, func(i int) {
 		if err == nil {

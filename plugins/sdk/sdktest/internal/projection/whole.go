@@ -7,9 +7,9 @@ import (
 	"github.com/wardlet/wardlet/plugins/sdk/sdktest/internal/shape"
 )
 
-// whole makes the step that writes a value of type t at the end of a path. An
-// empty list or map is missing, and where the field is optional also an empty
-// string or a zero number; a bool is always there.
+// whole makes the step that writes a value of type t at the end of a path. An empty list or
+// map is written as missing. If the field is optional, an empty string or a zero number is
+// missing, too. A bool is always written.
 func whole(t *shape.Type, optional bool) step {
 	return step{write: func(w *record.Writer, value any) error { return writeWhole(w, value, t, optional) }}
 }

@@ -13,14 +13,14 @@ import (
 	"time"
 )
 
-// Check compares a value, as encoding/json decodes it with UseNumber, with its
-// type. It returns the value in few Go types: nil where there is none, string
-// (also for times and quantities), bool, int64, []any, and map[string]any for
-// maps and structs, without fields that are null. Of JSON types the value
-// stays as it is. Path names the value in errors; every fault is reported.
+// Check compares a value, as encoding/json decodes it with UseNumber, with its type. It
+// returns the value in few Go types: nil if there is none, string (also for times and
+// quantities), bool, int64, []any, and map[string]any for maps and structs, without fields
+// that are null. Values of JSON types are returned unchanged. path is the path of the
+// value, for errors. The error has every fault.
 func Check(value any, t *Type, path string) (any, error) {
 	if value == nil {
-		return nil, nil // nil is what a value that is not there looks like
+		return nil, nil // nil stands for a missing value
 	}
 	switch t.Kind {
 	case Pointer:
@@ -149,11 +149,12 @@ func checkInt(value any, least, most int64) (any, error) {
 	return n, nil
 }
 
-// canonicalQuantity are the quantities that the agent hands over as they
-// stand, if the number has no factor that a greater suffix would say.
+// canonicalQuantity matches the quantities that the agent hands over unchanged, unless the
+// number has a factor that a larger suffix could express.
 var canonicalQuantity = regexp.MustCompile(`^(-?[1-9][0-9]{0,14})([numkMGTPE]|[KMGTPE]i)?$`)
 
-// suffixes are what quantities are multiplied by; maxQuantity is the greatest.
+// suffixes are the factors of the suffixes of quantities. maxQuantity is the largest
+// quantity.
 var suffixes = map[string]float64{
 	"n": 1e-9, "u": 1e-6, "m": 1e-3, "": 1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18,
 	"Ki": 1 << 10, "Mi": 1 << 20, "Gi": 1 << 30, "Ti": 1 << 40, "Pi": 1 << 50, "Ei": 1 << 60,
@@ -187,7 +188,7 @@ func checkQuantity(value any) (any, error) {
 	return nil, fmt.Errorf(`quantity %q is not in the form in which policies see it: write "500m" for "0.5", "1Gi" for "1024Mi", "2k" for "2000"`, text)
 }
 
-// found names what a value is.
+// found returns the name of the type of a value, for errors.
 func found(value any) string {
 	switch value := value.(type) {
 	case nil:

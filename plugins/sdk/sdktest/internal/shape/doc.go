@@ -1,10 +1,9 @@
-// Package shape knows the fields of a Pod and their types, from a text that is
-// made from the Pod API (pod.txt; tools/plugins/podshape writes it), and of
-// what a question has beside pods (question.txt, written by hand from
-// docs/abi.md).
+// Package shape has the fields and types of a Pod and of the other parts of a question.
+// Those of a Pod are in pod.txt, which tools/plugins/podshape generates from the Pod API.
+// Those of the other parts are in question.txt, which is written by hand from docs/abi.md.
 //
-// Comes in: a pod as encoding/json decodes it. Goes out: the same pod checked
-// and in the form policies see, the types that lead through it, and the JSON
-// text the agent would make of any part. The package owns no goroutine; what
-// it hands out is not changed any more.
+// Comes in: a pod as encoding/json decodes it. Goes out: the same pod, checked and in the
+// form that policies see, the types of its parts, and the JSON text that the agent would
+// make of any part. The package starts no goroutine. The returned values must not be
+// changed.
 package shape

@@ -8,9 +8,9 @@ import (
 	"strconv"
 )
 
-// Render is the JSON text the agent makes of a checked value of type t: fields
-// in the order of the API, those that are not optional also where the pod does
-// not have them.
+// Render returns the JSON text that the agent makes of a checked value of type t. Fields
+// are in the order of the API. A field that is not optional is written even if the pod does
+// not have it.
 func Render(value any, t *Type) ([]byte, error) {
 	var text bytes.Buffer
 	err := render(&text, value, t)
@@ -62,7 +62,7 @@ func renderStruct(text *bytes.Buffer, value any, t *Type) error {
 	return nil
 }
 
-// isEmpty reports whether encoding/json takes a value for empty.
+// isEmpty reports whether encoding/json treats a value as empty.
 func isEmpty(value any, t *Type) bool {
 	switch t.Kind {
 	case Struct, Time, Quantity, IntOrString, JSON:
@@ -120,8 +120,8 @@ func renderMap(text *bytes.Buffer, object map[string]any, t *Type) error {
 	return nil
 }
 
-// renderScalar writes a value of a kind that holds no others. Zero is what the
-// API writes where there is none.
+// renderScalar writes a value of a kind without elements. If there is no value, it writes
+// zero, as the API does.
 func renderScalar(text *bytes.Buffer, value any, k Kind) error {
 	if value == nil {
 		switch k {

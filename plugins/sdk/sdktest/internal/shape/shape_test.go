@@ -116,8 +116,8 @@ func TestCheckReportsEveryFault(t *testing.T) {
 	}
 }
 
-// The agent hands over quantities in one form of several; the other forms of
-// these values are refused.
+// The agent writes each quantity in one canonical form. Other forms of the same quantity
+// are refused.
 func TestQuantitiesHaveOneForm(t *testing.T) {
 	for _, text := range []string{"0", "1", "500m", "1500m", "2k", "1Gi", "1500Mi", "1023Ki", "-5", "100n", "12345678", "9M", "4E", "3Ei"} {
 		if got, err := checkQuantity(text); err != nil || got != text {

@@ -8,11 +8,11 @@ import (
 	"sync"
 )
 
-// Kind is how a type is written.
+// Kind is the kind of a type, which says how its values are written.
 type Kind string
 
-// The kinds. Time, Quantity and IntOrString have forms of their own; JSON is
-// taken as it stands.
+// The kinds. Time, Quantity and IntOrString have forms of their own. JSON is used
+// unchanged.
 const (
 	String      Kind = "string"
 	Bool        Kind = "bool"
@@ -31,11 +31,11 @@ const (
 // Type is a type of the Pod API.
 type Type struct {
 	Kind Kind
-	// Name is that of a struct.
+	// Name is the name of a struct.
 	Name string
-	// Elem is what a pointer, list or map holds.
+	// Elem is the type of the value of a pointer, or of the elements of a list or map.
 	Elem *Type
-	// Fields are those of a struct, in the order they are written.
+	// Fields are the fields of a struct, in the order in which they are written.
 	Fields []Field
 }
 
@@ -43,12 +43,12 @@ type Type struct {
 type Field struct {
 	Name string
 	Type *Type
-	// OmitEmpty: an empty string, list or map, a zero number, false and nil
-	// are left out. OmitZero: so is an empty struct.
+	// OmitEmpty: an empty string, list or map, a zero number, false and nil are left out.
+	// OmitZero: an empty struct is left out, too.
 	OmitEmpty, OmitZero bool
 }
 
-// Field finds a field by its JSON name.
+// Field returns the field with a JSON name.
 func (t *Type) Field(name string) (f Field, ok bool) {
 	for _, f := range t.Fields {
 		if f.Name == name {
@@ -58,8 +58,8 @@ func (t *Type) Field(name string) (f Field, ok bool) {
 	return Field{}, false
 }
 
-// Without is the type of a struct that lacks some fields, its own and those of
-// the structs it holds.
+// Without returns the type of a struct without the fields with these names. The structs in
+// its fields lack fields with these names, too.
 func (t *Type) Without(names ...string) *Type {
 	without := *t
 	without.Fields = nil
@@ -83,8 +83,8 @@ var questionText string
 
 var types = sync.OnceValues(func() (map[string]*Type, error) { return parse(podText + questionText) })
 
-// Named is the type of a struct of the Pod API, or of what a question has
-// beside pods: Request, Node, NodePod, Candidate.
+// Named returns the type of a struct of the Pod API, or of another part of a question:
+// Request, Node, NodePod or Candidate.
 func Named(name string) (*Type, error) {
 	all, err := types()
 	if err != nil {
@@ -97,8 +97,8 @@ func Named(name string) (*Type, error) {
 	return t, nil
 }
 
-// parse reads shapes: a line with a struct's name, then per field a tab, its
-// name, its type and when it is left out.
+// parse parses shapes: a line with the name of a struct, then one line for each field with
+// a tab, its name, its type and when it is left out.
 func parse(text string) (map[string]*Type, error) {
 	structs := map[string]*Type{}
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
