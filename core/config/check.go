@@ -22,13 +22,13 @@ func (c *Config) check(report strict.Report) {
 			report("node_name", "%q is no node name: %s", c.NodeName, fault)
 		}
 	}
-	oneOf(report, "log_level", c.LogLevel, nil, "debug", "info", "warn", "error")
-	oneOf(report, "log_format", c.LogFormat, nil, LogText, LogJSON)
+	oneOf(report, "log_level", c.LogLevel, "debug", "info", "warn", "error")
+	oneOf(report, "log_format", c.LogFormat, LogText, LogJSON)
 	if err := checkEndpoint(c.Runtime.Endpoint); err != nil {
 		report("runtime.endpoint", "%v", err)
 	}
 	positive(report, "runtime.request_timeout", c.Runtime.RequestTimeout)
-	oneOf(report, "runtime.cgroup_driver", c.Runtime.CgroupDriver, nil, CgroupFS, CgroupSystemd)
+	oneOf(report, "runtime.cgroup_driver", c.Runtime.CgroupDriver, CgroupFS, CgroupSystemd)
 	checkSysctls(report, "runtime.allowed_unsafe_sysctls", c.Runtime.AllowedUnsafeSysctls)
 	c.Runtime.checkHandlers(report)
 	c.Runtime.checkLogs(report)
@@ -38,7 +38,7 @@ func (c *Config) check(report strict.Report) {
 	c.checkNodeAPI(report)
 	c.checkObjects(report)
 	positive(report, "sync.frequency", c.Sync.Frequency)
-	oneOf(report, "sync.on_denied_replacement", c.Sync.OnDeniedReplacement, nil, DeniedKeep, DeniedStop)
+	oneOf(report, "sync.on_denied_replacement", c.Sync.OnDeniedReplacement, DeniedKeep, DeniedStop)
 	c.Policy.check(report)
 	c.checkDefaultVerdict(report)
 	c.checkSources(report)
@@ -48,9 +48,8 @@ func (c *Config) check(report strict.Report) {
 	c.Metrics.check(report)
 }
 
-// oneOf reports a value that is not among known. later are values that get a message of their own,
-// because only a later version supports them.
-func oneOf(report strict.Report, key, value string, later []string, known ...string) {
+// oneOf reports a value that is not among known.
+func oneOf(report strict.Report, key, value string, known ...string) {
 	quoted := `"` + strings.Join(known, `", "`) + `"`
 	if i := strings.LastIndex(quoted, ", "); i >= 0 {
 		quoted = quoted[:i] + " or" + quoted[i+1:]
@@ -59,8 +58,6 @@ func oneOf(report strict.Report, key, value string, later []string, known ...str
 	case slices.Contains(known, value):
 	case value == "":
 		report(key, "missing; want %s", quoted)
-	case slices.Contains(later, value):
-		report(key, "%q is not supported in this version; want %s", value, quoted)
 	default:
 		report(key, "want %s, found %q", quoted, value)
 	}
@@ -155,7 +152,7 @@ func checkRecordBytes(report strict.Report, key string, n int64) {
 }
 
 func (p *Policy) check(report strict.Report) {
-	oneOf(report, "policy.default_verdict", p.DefaultVerdict, nil, VerdictAllow, VerdictHold, VerdictDeny)
+	oneOf(report, "policy.default_verdict", p.DefaultVerdict, VerdictAllow, VerdictHold, VerdictDeny)
 	positive(report, "policy.max_suppress", p.MaxSuppress)
 	checkRecordBytes(report, "policy.record_bytes", p.RecordBytes)
 	checkSigning(report, "policy", p.TrustedKeys, p.RequireSignature)

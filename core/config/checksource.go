@@ -27,7 +27,7 @@ func (c *Config) checkSources(report strict.Report) {
 		}
 		s.checkName(within, seen)
 		seen[s.Name] = true
-		oneOf(within, "kind", s.Kind, nil, KindFile, KindHTTP)
+		oneOf(within, "kind", s.Kind, KindFile, KindHTTP)
 		s.checkKeys(within)
 		switch s.Kind {
 		case KindFile:
@@ -95,7 +95,7 @@ func (s *Source) checkFile(report strict.Report) {
 	}
 	s.checkPeriod(report)
 	if s.MissingPath != "" {
-		oneOf(report, "missing_path", s.MissingPath, nil, MissingError, MissingEmpty)
+		oneOf(report, "missing_path", s.MissingPath, MissingError, MissingEmpty)
 	}
 }
 

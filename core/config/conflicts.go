@@ -26,7 +26,7 @@ const (
 
 func (c *Config) checkConflicts(report strict.Report) {
 	rule, names := c.Conflicts.Rule, c.Conflicts.Precedence
-	oneOf(report, "conflicts.rule", rule, nil, ConflictsIsolate, ConflictsPrecedence)
+	oneOf(report, "conflicts.rule", rule, ConflictsIsolate, ConflictsPrecedence)
 	switch {
 	case rule == ConflictsPrecedence && len(names) == 0:
 		report("conflicts.precedence", `missing; rule = "precedence" needs the names of sources, the first wins`)

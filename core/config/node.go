@@ -123,7 +123,7 @@ func (n *Node) check(report strict.Report, inCluster bool) {
 		return text, nil
 	})
 	n.checkReserved(report, eachOnce)
-	oneOf(report, "node.swap_behavior", n.SwapBehavior, nil, NoSwap, LimitedSwap)
+	oneOf(report, "node.swap_behavior", n.SwapBehavior, NoSwap, LimitedSwap)
 	if n.MaxPods < 1 || n.MaxPods > maxMaxPods {
 		report("node.max_pods", "want 1 to %d, found %d", maxMaxPods, n.MaxPods)
 	}

@@ -24,7 +24,7 @@ func (r *Runtime) checkPulls(report strict.Report) {
 	if r.PullProgressTimeout < minPullProgress {
 		report("runtime.pull_progress_timeout", "want %s or more, found %s", minPullProgress, r.PullProgressTimeout)
 	}
-	oneOf(report, "runtime.offline_pull", r.OfflinePull, nil, OfflineFallback, OfflineNever)
+	oneOf(report, "runtime.offline_pull", r.OfflinePull, OfflineFallback, OfflineNever)
 	known := map[string]bool{}
 	for i, name := range r.Prepull {
 		switch at := fmt.Sprintf("runtime.prepull[%d]", i); {

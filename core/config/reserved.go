@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
@@ -21,7 +22,7 @@ const pidResource = "pid"
 // process IDs.
 func (n *Node) Reserved() (reserved v1.ResourceList, pids int64) {
 	reserved = v1.ResourceList{}
-	for _, text := range append(n.SystemReserved[:len(n.SystemReserved):len(n.SystemReserved)], n.KubeReserved...) {
+	for _, text := range slices.Concat(n.SystemReserved, n.KubeReserved) {
 		name, amount, err := parseReserved(text)
 		switch {
 		case err != nil: // check reports it

@@ -254,5 +254,6 @@ func (n naming) checkUID(uid types.UID) error {
 }
 
 func isNoUnitName(r rune) bool {
-	return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '-' || r == '.')
+	letter := 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
+	return !letter && (r < '0' || r > '9') && r != '-' && r != '.'
 }

@@ -12,8 +12,10 @@ type Fetched struct {
 	candidates bool
 }
 
+// Field records that the field with a handle was fetched.
 func (f *Fetched) Field(handle uint32) { f.fields |= 1 << (handle % MaxPaths) }
 
+// Document records that the document with a number was fetched.
 func (f *Fetched) Document(number uint32) {
 	if number < documentCandidates {
 		f.documents |= 1 << number
