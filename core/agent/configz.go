@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"strconv"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -35,6 +36,16 @@ func (n *Node) configz() *nodeapi.KubeletConfiguration {
 		AllowedUnsafeSysctls:     c.Runtime.AllowedUnsafeSysctls,
 		SeccompDefault:           &c.Runtime.SeccompDefault,
 		PodLogsDir:               filepath.Join(c.Paths.LogRoot, "pods"),
+		SingleProcessOOMKill:     &c.Node.SingleProcessOOMKill,
+
+		ShutdownGracePeriod:             metav1.Duration{Duration: c.Node.ShutdownGracePeriod},
+		ShutdownGracePeriodCriticalPods: metav1.Duration{Duration: c.Node.ShutdownGracePeriodCriticalPods},
+	}
+	if len(c.Node.ShutdownByPriority) > 0 {
+		for _, p := range c.Node.ShutdownPeriods() {
+			k.ShutdownGracePeriodByPodPriority = append(k.ShutdownGracePeriodByPodPriority,
+				nodeapi.KubeletShutdownPeriod{Priority: p.Priority, ShutdownGracePeriodSeconds: int64(p.Period / time.Second)})
+		}
 	}
 	for i := range c.Sources {
 		switch s := &c.Sources[i]; {

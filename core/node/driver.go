@@ -45,3 +45,23 @@ func classDir(class v1.PodQOSClass) string {
 
 // classDirs are all directories below the root that may contain pods.
 var classDirs = []string{"burstable", "besteffort", ""}
+
+// Owner returns the pod to which a cgroup belongs, as the kernel names it, and the path of the
+// cgroup below that of the pod, empty for the pod's own. ok is false for a cgroup of no pod.
+func (c *Cgroups) Owner(cgroup string) (uid types.UID, below string, ok bool) {
+	rest, ok := strings.CutPrefix(cgroup, c.root+"/")
+	if !ok {
+		return "", "", false
+	}
+	for _, class := range classDirs {
+		inClass, ok := rest, true
+		if class != "" {
+			inClass, ok = strings.CutPrefix(rest, class+"/")
+		}
+		name, below, _ := strings.Cut(inClass, "/")
+		if uid, isPod := strings.CutPrefix(name, podPrefix); ok && isPod && uid != "" {
+			return types.UID(uid), below, true
+		}
+	}
+	return "", "", false
+}

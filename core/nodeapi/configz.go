@@ -34,6 +34,19 @@ type KubeletConfiguration struct {
 	AllowedUnsafeSysctls     []string              `json:"allowedUnsafeSysctls,omitempty"`
 	SeccompDefault           *bool                 `json:"seccompDefault,omitempty"`
 	PodLogsDir               string                `json:"podLogsDir,omitempty"`
+
+	// The first two are 0 if the third is set.
+	ShutdownGracePeriod              metav1.Duration         `json:"shutdownGracePeriod"`
+	ShutdownGracePeriodCriticalPods  metav1.Duration         `json:"shutdownGracePeriodCriticalPods"`
+	ShutdownGracePeriodByPodPriority []KubeletShutdownPeriod `json:"shutdownGracePeriodByPodPriority,omitempty"`
+	SingleProcessOOMKill             *bool                   `json:"singleProcessOOMKill,omitempty"`
+}
+
+// KubeletShutdownPeriod is the time, in seconds, that a shutdown of the machine leaves to pods from
+// a priority on.
+type KubeletShutdownPeriod struct {
+	Priority                   int32 `json:"priority"`
+	ShutdownGracePeriodSeconds int64 `json:"shutdownGracePeriodSeconds"`
 }
 
 // KubeletAuthentication describes how clients of the API authenticate.
