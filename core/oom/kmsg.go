@@ -55,9 +55,9 @@ func (k *kmsg) next() (string, error) {
 		n, err := k.file.Read(k.buffer[rest:])
 		k.text = k.buffer[:rest+n]
 		switch {
-		case errors.Is(err, unix.EPIPE), errors.Is(err, unix.EINVAL):
-			// The next records were overwritten before they could be read, or one is longer than the
-			// buffer. The read after this one continues behind them.
+		case errors.Is(err, unix.EPIPE):
+			// The next records were overwritten before they could be read. The read after this one
+			// continues behind them.
 			k.text = nil
 		case errors.Is(err, io.EOF):
 			return "", io.ErrUnexpectedEOF
