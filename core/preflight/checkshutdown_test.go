@@ -26,10 +26,9 @@ func TestCheckShutdown(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got := checkShutdown(t.Context(), &config.Config{Node: test.node}, test.bus, 10*time.Second)
-			if len(got) != len(test.want) {
-				t.Fatalf("%v, want %q", got, test.want)
+			if len(got)+len(test.want) > 0 {
+				n.expect(t, got, test.want...)
 			}
-			n.expect(t, got, test.want...)
 		})
 	}
 	t.Cleanup(func() {
