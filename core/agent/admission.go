@@ -18,7 +18,7 @@ import (
 
 // admitter returns the chain of handlers that decides whether a pod may start on this node. The
 // first refusal is the result. The stored verdict of policy comes first, then a kubelet's checks in
-// a kubelet's order.
+// a kubelet's order, of which the last is that the machine does not shut down.
 func (n *Node) admitter() admission.Chain {
 	return admission.Chain{
 		admission.StoredVerdict{},
@@ -26,6 +26,7 @@ func (n *Node) admitter() admission.Chain {
 		n.sysctls(),
 		admission.Fit{Node: n.object.Node, Critical: criticality(n.cfg, n.node)},
 		admission.AppArmor("/"),
+		admission.NodeShutdown(func() bool { return n.shutdown.ShuttingDown() }),
 	}
 }
 

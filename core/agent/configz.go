@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"strconv"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -39,6 +40,16 @@ func (n *Node) configz() *nodeapi.KubeletConfiguration {
 		KubeReserved:             config.ReservedMap(c.Node.KubeReserved),
 		PodPidsLimit:             &c.Node.PodPIDsLimit,
 		MemorySwap:               nodeapi.KubeletMemorySwap{SwapBehavior: c.Node.SwapBehavior},
+		SingleProcessOOMKill:     &c.Node.SingleProcessOOMKill,
+
+		ShutdownGracePeriod:             metav1.Duration{Duration: c.Node.ShutdownGracePeriod},
+		ShutdownGracePeriodCriticalPods: metav1.Duration{Duration: c.Node.ShutdownGracePeriodCriticalPods},
+	}
+	if len(c.Node.ShutdownByPriority) > 0 {
+		for _, p := range c.Node.ShutdownPeriods() {
+			k.ShutdownGracePeriodByPodPriority = append(k.ShutdownGracePeriodByPodPriority,
+				nodeapi.KubeletShutdownPeriod{Priority: p.Priority, ShutdownGracePeriodSeconds: int64(p.Period / time.Second)})
+		}
 	}
 	for i := range c.Sources {
 		switch s := &c.Sources[i]; {

@@ -22,6 +22,7 @@ func TestConfigz(t *testing.T) {
 		Listen: ":10250", CertFile: "/node.crt", KeyFile: "/node.key", ClientCAFile: "/clients.crt",
 		ReadOnlyListen: "127.0.0.1:10255", HealthzListen: "[::1]:10248",
 	}
+	n.Cfg.Node.ShutdownGracePeriod, n.Cfg.Node.ShutdownGracePeriodCriticalPods = 30*time.Second, 10*time.Second
 	a, err := Open(n.Cfg, Options{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
@@ -45,6 +46,7 @@ func TestConfigz(t *testing.T) {
 		"syncFrequency": "17s", "runtimeRequestTimeout": "19s", // those in force, not those of the file
 		"maxPods": float64(n.Cfg.Node.MaxPods), "cgroupDriver": "cgroupfs", "registerNode": false, "seccompDefault": false,
 		"podLogsDir": n.Cfg.Paths.LogRoot + "/pods", "tlsCertFile": "/node.crt", "tlsPrivateKeyFile": "/node.key",
+		"shutdownGracePeriod": "30s", "shutdownGracePeriodCriticalPods": "10s", "singleProcessOOMKill": false,
 	} {
 		if got[key] != want {
 			t.Errorf("%s: %v, want %v", key, got[key], want)

@@ -167,7 +167,7 @@ func (n *Node) lookAtNode() {
 
 // notReady describes why pods cannot start; it is empty if they can.
 func (n *Node) notReady() string {
-	if err := errors.Join(n.health.Healthy(), n.health.NetworkReady()); err != nil {
+	if err := errors.Join(n.health.Healthy(), n.health.NetworkReady(), n.shutdown.Healthy()); err != nil {
 		return err.Error()
 	}
 	return ""

@@ -25,6 +25,7 @@ import (
 	"github.com/wardlet/wardlet/core/mux"
 	"github.com/wardlet/wardlet/core/node"
 	"github.com/wardlet/wardlet/core/object"
+	"github.com/wardlet/wardlet/core/oom"
 	"github.com/wardlet/wardlet/core/parts"
 	"github.com/wardlet/wardlet/core/pleg"
 	"github.com/wardlet/wardlet/core/policy"
@@ -32,6 +33,7 @@ import (
 	"github.com/wardlet/wardlet/core/probe"
 	"github.com/wardlet/wardlet/core/runtime"
 	"github.com/wardlet/wardlet/core/runtime/criconfig"
+	"github.com/wardlet/wardlet/core/shutdown"
 	"github.com/wardlet/wardlet/core/source"
 	"github.com/wardlet/wardlet/core/state"
 	"github.com/wardlet/wardlet/core/state/decisions"
@@ -102,6 +104,9 @@ type Node struct {
 	apiEvents    *cluster.Events
 	// notify is nil without a service manager to notify.
 	notify *systemd.Notifier
+	// shutdown is nil if a shutdown of the machine does not wait for pods.
+	shutdown *shutdown.Manager
+	oom      *oom.Watcher
 }
 
 // eventWindow is the time within which a repeated event only increases a counter.
@@ -181,6 +186,7 @@ func (n *Node) wire() error {
 		Config: criconfig.Config{
 			Installation: n.state.Installation(), Layout: layout, ResolvConf: cfg.Runtime.ResolvConf, ClusterDNS: cfg.Cluster.DNS, ClusterDomain: clusterDomain(cfg),
 			Node: n.object.Node, Objects: n.objects, ReadFile: n.volumes.ReadFile, SeccompDefault: cfg.Runtime.SeccompDefault, MemoryCapacity: memory, CgroupV2: cgroups.V2(), Swap: n.swap(),
+			SingleProcessOOMKill: cfg.Node.SingleProcessOOMKill,
 		},
 		Client: n.client, Health: n.health, AdoptForeign: cfg.Runtime.AdoptForeign, HostsFile: "/etc/hosts", CgroupDriver: cfg.Runtime.CgroupDriver,
 		Handler: n.handler, Events: n.recorder, Logger: log, Now: now,
@@ -220,6 +226,8 @@ func (n *Node) wire() error {
 	}
 	n.endings.Remains = n.remains
 	n.outcomes.Wanted, n.outcomes.Removable = n.mux.Wanted, n.loop.Removable
+	n.wireShutdown()
+	n.wireOOM(cgroups)
 	return nil
 }
 

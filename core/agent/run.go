@@ -46,7 +46,10 @@ func (n *Node) stages() ([]Stage, error) {
 	stages = append(stages, n.objectStages()...)
 	stages = append(stages, Stage{"images", endless(n.images.Run)}, Stage{"probes", endless(n.probes.Run)})
 	stages = append(stages, n.podStages()...)
-	stages = append(stages, Stage{"foreign pods", endless(n.runtime.WatchForeign)})
+	stages = append(stages, Stage{"foreign pods", endless(n.runtime.WatchForeign)}, Stage{"out of memory", endless(n.oom.Run)})
+	if n.shutdown != nil {
+		stages = append(stages, Stage{"shutdown", endless(n.shutdown.Run)})
+	}
 	if address := n.cfg.Metrics.Listen; address != "" {
 		stages = append(stages, Stage{"metrics", endless(func(ctx context.Context) { n.meters.Metrics.Serve(ctx, address) })})
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -38,6 +39,16 @@ type Node struct {
 	PodPIDsLimit int64 `toml:"pod_pids_limit"`
 	// SwapBehavior is NoSwap or LimitedSwap.
 	SwapBehavior string `toml:"swap_behavior"`
+	// ShutdownGracePeriod is the time for which a shutdown of the machine waits for pods, of which
+	// ShutdownGracePeriodCriticalPods is for the critical ones; whole seconds, 0 for no time.
+	ShutdownGracePeriod             time.Duration `toml:"shutdown_grace_period"`
+	ShutdownGracePeriodCriticalPods time.Duration `toml:"shutdown_grace_period_critical_pods"`
+	// ShutdownByPriority are "PRIORITY=DURATION": the time for the pods from that priority on, instead
+	// of the two periods. See ShutdownPeriods.
+	ShutdownByPriority []string `toml:"shutdown_by_priority"`
+	// SingleProcessOOMKill lets the kernel kill single processes of a container that is out of memory,
+	// instead of all of them. It has an effect with cgroup v2 only.
+	SingleProcessOOMKill bool `toml:"single_process_oom_kill"`
 }
 
 // The values of node.swap_behavior, as in a kubelet's configuration.
@@ -127,6 +138,11 @@ func (n *Node) check(report strict.Report, inCluster bool) {
 	if n.MaxPods < 1 || n.MaxPods > maxMaxPods {
 		report("node.max_pods", "want 1 to %d, found %d", maxMaxPods, n.MaxPods)
 	}
+	eachOnce("shutdown_by_priority", n.ShutdownByPriority, func(text string) (string, error) {
+		period, err := parseShutdownPeriod(text)
+		return fmt.Sprintf("the priority %d", period.Priority), err
+	})
+	n.checkShutdown(report)
 }
 
 // isPodName reports whether text has the form NAMESPACE/NAME of a pod.

@@ -36,6 +36,7 @@ const (
 	whyPulls     = "what pulls images is made with it"
 	whyPods      = "pods that run were made with it"
 	whyAdmission = "what is admitted is settled when the agent starts"
+	whyShutdown  = "systemd-logind is asked once to wait for so long, when the agent starts"
 	whyCluster   = "the node is registered once, when the agent starts"
 	whyMux       = "what was decided about pods that run depends on it"
 	whyPolicies  = "the policy engine is created with it"
@@ -87,6 +88,11 @@ var restartKeys = map[string]string{
 	"node.kube_reserved":            whyAdmission,
 	"node.pod_pids_limit":           whyPods,
 	"node.swap_behavior":            whyPods,
+
+	"node.shutdown_grace_period":               whyShutdown,
+	"node.shutdown_grace_period_critical_pods": whyShutdown,
+	"node.shutdown_by_priority":                whyShutdown,
+	"node.single_process_oom_kill":             whyPods,
 
 	"cluster.kubeconfig": whyCluster,
 	"cluster.node_ip":    whyCluster,

@@ -101,6 +101,10 @@ func full() *Metrics {
 	w.Starting()
 	w.NotStarted("ErrImagePull")
 	m.Terminations().Terminated(137, "OOMKilled")
+	s := m.Shutdowns()
+	s.Shutdown(noon, time.Time{})
+	s.Shutdown(noon, noon.Add(time.Second))
+	m.OOMKills(func() []OOMKills { return []OOMKills{{"shop", "web", "main", 3}} })
 	c := m.Cgroups(2)
 	c.Created(time.Second)
 	c.Destroyed(2 * time.Second)
@@ -176,6 +180,10 @@ func TestMetricsTellWhatHappened(t *testing.T) {
 			`kubelet_pod_worker_duration_seconds_sum{operation_type="sync"} 1`, `kubelet_pod_worker_duration_seconds_count{operation_type="sync"} 1`,
 		},
 		"kubelet_terminated": {`kubelet_terminated_containers_total{container_type="container",exit_code="137",reason="OOMKilled"} 1`},
+		"kubelet_graceful": {
+			"kubelet_graceful_shutdown_end_time_seconds 1.7673552015e+09", "kubelet_graceful_shutdown_start_time_seconds 1.7673552005e+09",
+		},
+		"container_oom": {`container_oom_events_total{container="main",namespace="shop",pod="web"} 3`},
 		"kubelet_cgroup": {
 			"kubelet_cgroup_version 2",
 			`kubelet_cgroup_manager_duration_seconds_sum{operation_type="create"} 1`, `kubelet_cgroup_manager_duration_seconds_count{operation_type="create"} 1`,

@@ -94,6 +94,22 @@ func (c *Cgroups) V2() bool {
 // cgroup of the agent itself shows this, because the root has no limits.
 func (c *Cgroups) LimitsSwap() bool { return c.hierarchy.limitsSwap() }
 
+// Owner returns the pod to which a cgroup belongs, as the kernel names it, and the path of the cgroup
+// below that of the pod, empty for the pod's own. ok is false for a cgroup of no pod.
+func (c *Cgroups) Owner(cgroup string) (uid types.UID, below string, ok bool) {
+	for _, class := range classes {
+		rest, in := strings.CutPrefix(cgroup, c.naming.class(class)+"/")
+		if !in {
+			continue
+		}
+		name, below, _ := strings.Cut(rest, "/")
+		if uid, ok := c.naming.uid(class, name); ok {
+			return uid, below, true
+		}
+	}
+	return "", "", false
+}
+
 // Ensure creates the cgroup of p, sets its limits, and returns its name in the form for the
 // runtime.
 func (c *Cgroups) Ensure(p *v1.Pod) (parent string, err error) {

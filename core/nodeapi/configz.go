@@ -38,11 +38,24 @@ type KubeletConfiguration struct {
 	KubeReserved             map[string]string     `json:"kubeReserved,omitempty"`
 	PodPidsLimit             *int64                `json:"podPidsLimit,omitempty"`
 	MemorySwap               KubeletMemorySwap     `json:"memorySwap"`
+
+	// The first two are 0 if the third is set.
+	ShutdownGracePeriod              metav1.Duration         `json:"shutdownGracePeriod"`
+	ShutdownGracePeriodCriticalPods  metav1.Duration         `json:"shutdownGracePeriodCriticalPods"`
+	ShutdownGracePeriodByPodPriority []KubeletShutdownPeriod `json:"shutdownGracePeriodByPodPriority,omitempty"`
+	SingleProcessOOMKill             *bool                   `json:"singleProcessOOMKill,omitempty"`
 }
 
 // KubeletMemorySwap says which swap space containers may use: NoSwap or LimitedSwap.
 type KubeletMemorySwap struct {
 	SwapBehavior string `json:"swapBehavior,omitempty"`
+}
+
+// KubeletShutdownPeriod is the time, in seconds, that a shutdown of the machine leaves to pods from
+// a priority on.
+type KubeletShutdownPeriod struct {
+	Priority                   int32 `json:"priority"`
+	ShutdownGracePeriodSeconds int64 `json:"shutdownGracePeriodSeconds"`
 }
 
 // KubeletAuthentication describes how clients of the API authenticate.

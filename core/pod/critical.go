@@ -37,6 +37,17 @@ func (c Criticality) GivesWay(p, to *v1.Pod) bool {
 	return ok && known && theirs > own
 }
 
+// Rank returns the priority of a pod for the order in which a shutdown of the machine terminates
+// pods: its effective priority, 0 for none, and at least that of critical pods if the operator named
+// the pod. As in a kubelet, Static has no effect.
+func (c Criticality) Rank(p *v1.Pod) int32 {
+	rank, _ := c.priority(p)
+	if c.Named != nil && c.Named(p) {
+		return max(rank, lowestCritical)
+	}
+	return rank
+}
+
 // priority returns the effective priority of a pod, false if it has none.
 func (c Criticality) priority(p *v1.Pod) (priority int32, ok bool) {
 	if p.Spec.Priority == nil {

@@ -87,3 +87,27 @@ func TestAPodGivesWay(t *testing.T) {
 		}
 	}
 }
+
+func TestRank(t *testing.T) {
+	t.Parallel()
+	c := Criticality{Static: true, Highest: atMost(1000), Named: func(p *v1.Pod) bool { return p.Name == "dns" }}
+	for name, test := range map[string]struct {
+		pod  *v1.Pod
+		want int32
+	}{
+		"no priority":                      {ranked("web", "", -1), 0},
+		"a priority":                       {ranked("web", "", 7), 7},
+		"more than its tenant may have":    {ranked("web", "", 5000), 1000},
+		"named by the operator":            {ranked("dns", "", 7), lowestCritical},
+		"named, without a priority":        {ranked("dns", "", -1), lowestCritical},
+		"a static pod, as with a kubelet":  {ranked("web", "files", -1), 0},
+		"a static pod that was named, too": {ranked("dns", "files", -1), lowestCritical},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := c.Rank(test.pod); got != test.want {
+				t.Errorf("%d, want %d", got, test.want)
+			}
+		})
+	}
+}

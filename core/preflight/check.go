@@ -28,7 +28,7 @@ type Finding struct {
 }
 
 // Check checks everything that an agent with this configuration needs: its state, policies,
-// runtime, credentials, the files of its own API, the directory of objects and sources. It calls
+// runtime, credentials, systemd-logind, the files of its own API, the directory of objects and sources. It calls
 // found with each finding at once. It starts nothing, changes nothing and takes no lock, so that a
 // running agent is not affected.
 func Check(ctx context.Context, cfg *config.Config, opts CheckOptions, found func(Finding)) {
@@ -52,6 +52,7 @@ func Check(ctx context.Context, cfg *config.Config, opts CheckOptions, found fun
 	}))
 	tell(opts.await("the credentials of registries", timeout, func() []Finding { return checkCredentials(cfg) }))
 	tell(checkAddress(cfg))
+	tell(opts.await("systemd-logind", timeout, func() []Finding { return checkShutdown(ctx, cfg, "", timeout) }))
 	tell(opts.await("the files of the node's API", timeout, func() []Finding {
 		return checkNodeAPI(cfg, time.Now())
 	}))

@@ -218,3 +218,21 @@ func conditionStatus(b bool) v1.ConditionStatus {
 	}
 	return v1.ConditionFalse
 }
+
+// SetDisruptionTarget adds the condition that the agent ends the pod before its own end. Only a
+// condition that was not true gets a new transition time.
+func SetDisruptionTarget(st *v1.PodStatus, message string) {
+	target := v1.PodCondition{
+		Type: v1.DisruptionTarget, Status: v1.ConditionTrue, Reason: v1.PodReasonTerminationByKubelet, Message: message,
+		ObservedGeneration: st.ObservedGeneration, LastTransitionTime: metav1.Now(),
+	}
+	was := findCondition(st.Conditions, target.Type)
+	if was == nil {
+		st.Conditions = append(st.Conditions, target)
+		return
+	}
+	if was.Status == target.Status {
+		target.LastTransitionTime = was.LastTransitionTime
+	}
+	*was = target
+}

@@ -6,11 +6,11 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/admission"
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/status"
 	"github.com/wardlet/wardlet/core/worker"
 )
 
@@ -142,25 +142,8 @@ func (l *Loop) wasPreempted(m member) bool {
 func DisruptedStatus(reason, message, disruption string) func(*v1.PodStatus) {
 	return func(st *v1.PodStatus) {
 		st.Phase, st.Reason, st.Message = v1.PodFailed, reason, message
-		setDisruptionTarget(st, disruption)
+		status.SetDisruptionTarget(st, disruption)
 	}
-}
-
-// setDisruptionTarget adds the condition DisruptionTarget to a pod's status.
-func setDisruptionTarget(st *v1.PodStatus, message string) {
-	target := v1.PodCondition{
-		Type: v1.DisruptionTarget, Status: v1.ConditionTrue, Reason: v1.PodReasonTerminationByKubelet, Message: message,
-		ObservedGeneration: st.ObservedGeneration, LastTransitionTime: metav1.Now(),
-	}
-	i := slices.IndexFunc(st.Conditions, func(c v1.PodCondition) bool { return c.Type == target.Type })
-	if i < 0 {
-		st.Conditions = append(st.Conditions, target)
-		return
-	}
-	if st.Conditions[i].Status == target.Status {
-		target.LastTransitionTime = st.Conditions[i].LastTransitionTime
-	}
-	st.Conditions[i] = target
 }
 
 // messageEviction is the condition message of a pod that is terminated because policy no longer

@@ -86,10 +86,10 @@ func (l *Loop) retry() {
 }
 
 // judgeWaiting judges the waiting pods again, oldest first, if there may be more room since the
-// last time. If a pod still does not fit, an event is written only if the reason has changed.
+// last time, or if one of them waits for the end of a shutdown, which may be cancelled. If a pod still does not fit, an event is written only if the reason has changed.
 func (l *Loop) judgeWaiting() {
 	l.startPreemptors()
-	if len(l.waiting) == 0 || !l.hasMoreRoom() {
+	if len(l.waiting) == 0 || !l.hasMoreRoom() && !l.awaitsShutdown() {
 		return
 	}
 	clear(l.usersWhenRejected)
@@ -119,6 +119,16 @@ func (l *Loop) hasMoreRoom() bool {
 	}
 	for uid, p := range l.usersWhenRejected {
 		if now[uid] != p {
+			return true
+		}
+	}
+	return false
+}
+
+// awaitsShutdown reports whether a pod was rejected because the machine shuts down.
+func (l *Loop) awaitsShutdown() bool {
+	for _, why := range l.waiting {
+		if why.Reason == admission.ReasonNodeShutdown {
 			return true
 		}
 	}

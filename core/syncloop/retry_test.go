@@ -365,3 +365,23 @@ func BenchmarkPodsThatWait(b *testing.B) {
 		}
 	})
 }
+
+// The shutdown that a pod was rejected for may be cancelled, and nothing leaves the node then.
+func TestRetry_afterACancelledShutdown(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld("file")
+		w.run(t, func() {
+			w.refusals["1"] = admission.NodeShutdown(func() bool { return true }).Admit(nil)
+			w.send(added(newStatic("1")))
+			w.expect(t)
+			w.expectStatus(t, "1", "Pending NodeShutdown: Pod was rejected for now: Pod was rejected as the node is shutting down.")
+			untilRetry()
+			w.expect(t)
+			w.expectEvents(t, "Warning pod-1 NodeShutdown: Pod was rejected as the node is shutting down.")
+			w.set(func() { delete(w.refusals, "1") })
+			untilRetry()
+			w.expect(t, "create 1")
+		})
+	})
+}

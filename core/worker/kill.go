@@ -138,6 +138,8 @@ func (r *record) terminationReason() string {
 		return r.failure.Message
 	case r.evicted:
 		return "the pod was evicted"
+	case r.nodeShutdown:
+		return "the node is shutting down"
 	case r.removed:
 		return "the pod's document was removed, has changed, or gave way to another"
 	case r.deleted:

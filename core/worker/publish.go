@@ -74,11 +74,11 @@ func (p *Pool) publishWaiting(rec *record, why string) {
 
 // saveStatus saves the part of a status that must survive a restart, then sets the status. The
 // outcome of a removed pod is not saved: it would be taken for the outcome of a pod that is created
-// again.
+// again. Neither is that of a static pod that ends because the machine shuts down.
 func (p *Pool) saveStatus(it syncIteration, st v1.PodStatus) {
 	switch {
 	case p.cfg.Outcomes == nil:
-	case p.isRemoved(it.rec):
+	case p.isForgotten(it.rec):
 		p.cfg.Outcomes.Discard(it.pod, &st)
 	default:
 		p.cfg.Outcomes.Save(it.pod, &st)
@@ -86,11 +86,12 @@ func (p *Pool) saveStatus(it syncIteration, st v1.PodStatus) {
 	p.setStatus(it.pod, st)
 }
 
-// isRemoved reports whether the pod was removed, even if it is created again under its UID.
-func (p *Pool) isRemoved(rec *record) bool {
+// isForgotten reports whether the outcome of the pod is not saved: it was removed, even if it is
+// created again under its UID, or it runs again after the shutdown of the machine that ends it.
+func (p *Pool) isForgotten(rec *record) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return rec.removed || rec.restartRequested
+	return rec.removed || rec.restartRequested || rec.nodeShutdown && rec.pod != nil && pod.IsStatic(rec.pod)
 }
 
 func (p *Pool) setStatus(about *v1.Pod, st v1.PodStatus) {
@@ -120,8 +121,8 @@ type Outcomes interface {
 	// Save records a status that is about to be published. When it returns, the outcome of a pod
 	// that has ended is durable.
 	Save(p *v1.Pod, st *v1.PodStatus)
-	// Discard is called instead of Save for a pod that was removed and is being terminated: its
-	// outcome is not recorded. It does not block.
+	// Discard is called instead of Save for a pod that is being terminated because it was removed, and
+	// for a static pod because the machine shuts down: its outcome is not recorded. It does not block.
 	Discard(p *v1.Pod, st *v1.PodStatus)
 	// Saved returns the status.Outcome of the pod from before the agent started, false if there
 	// is none. It does not block.

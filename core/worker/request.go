@@ -51,6 +51,9 @@ type KillOptions struct {
 	// Evict marks the pod as evicted: its content may be removed although its source still has the
 	// pod.
 	Evict bool
+	// NodeShutdown marks the pod as terminated by a shutdown of the machine: its content stays. If the
+	// pod is static, its end is not saved, so that it runs again when an agent starts later.
+	NodeShutdown bool
 	// Status changes the final status of the pod.
 	Status func(*v1.PodStatus)
 	// Grace, in seconds, shortens the pod's own grace period.
@@ -117,7 +120,7 @@ func (p *Pool) Submit(r Request) {
 
 	now := p.cfg.Now()
 	ended := rec.transition(&r, now)
-	rec.removed = rec.removed || r.Kind == Kill && (r.Kill == nil || !r.Kill.Evict)
+	rec.removed = rec.removed || r.Kind == Kill && (r.Kill == nil || !r.Kill.Evict && !r.Kill.NodeShutdown)
 	shortened := false
 	switch rec.state {
 	case Terminating:
@@ -204,6 +207,7 @@ func (r *record) transition(req *Request, now time.Time) bool {
 	case r.terminalAtStart, pod.IsTerminal(r.pod.Status.Phase):
 	case req.Kind == Kill:
 		r.evicted = req.Kill != nil && req.Kill.Evict
+		r.nodeShutdown = req.Kill != nil && req.Kill.NodeShutdown
 	default:
 		return false
 	}

@@ -215,7 +215,7 @@ func (p *Pool) observeOrphan(ctx context.Context, it syncIteration, last time.Ti
 func (p *Pool) syncTerminatedPod(ctx context.Context, it syncIteration, observed *status.ObservedPod) error {
 	p.publish(it, observed, progress{terminal: true})
 	if !p.Stopping(it.uid) {
-		return nil // it was evicted before it started
+		return nil // it was evicted, or the machine shut down, before it started
 	}
 	if err := p.cfg.Volumes.Teardown(ctx, it.uid); err != nil {
 		return fmt.Errorf("tearing down volumes: %w", err)

@@ -174,8 +174,9 @@ func TestAnEndIsKeptBeforeContainersAreStoppedAndUntilItIsOver(t *testing.T) {
 		kill *KillOptions
 		want []string
 	}{
-		"of a pod that is to go": {nil, []string{"begin 1 30s", "over 1 true"}},
-		"of one that is to stay": {&KillOptions{Evict: true, Grace: new(int64(7))}, []string{"begin 1 7s", "over 1 false"}},
+		"of a pod that is to go":                  {nil, []string{"begin 1 30s", "over 1 true"}},
+		"of one that is to stay":                  {&KillOptions{Evict: true, Grace: new(int64(7))}, []string{"begin 1 7s", "over 1 false"}},
+		"of one that runs again after a shutdown": {&KillOptions{NodeShutdown: true, Grace: new(int64(7))}, []string{"begin 1 7s", "over 1 false"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

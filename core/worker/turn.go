@@ -78,13 +78,13 @@ func without(line []types.UID, uid types.UID) []types.UID {
 }
 
 // tryStart reports whether the pod may start. A pod that an earlier agent left running has started
-// already. A pod that is terminated before it started is finished at once, but an evicted one
-// publishes its status first. Other pods wait until the pod that they replace is gone. Static pods
+// already. A pod that is terminated before it started is finished at once, but one that its source
+// still has publishes its status first. Other pods wait until the pod that they replace is gone. Static pods
 // also wait until no other pod of their full name is left.
 func (p *Pool) tryStart(rec *record) bool {
 	switch {
 	case rec.fullName == "" && rec.replaces == "":
-	case rec.state != Syncing && !p.active(rec.uid) && !rec.evicted:
+	case rec.state != Syncing && !p.active(rec.uid) && !rec.evicted && !rec.nodeShutdown:
 		p.finishWorker(rec)
 		return false
 	case rec.state != Syncing && !p.active(rec.uid):

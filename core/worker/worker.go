@@ -222,6 +222,8 @@ type record struct {
 	// deleted is true if the pod must not come back, evicted if it was evicted, and removed if its
 	// source no longer has it.
 	deleted, evicted, removed bool
+	// nodeShutdown is true if the pod is terminated because the machine shuts down.
+	nodeShutdown bool
 	// restartRequested is true if the UID was created again during its termination.
 	restartRequested bool
 	// grace is the grace period in force, in seconds, 0 for none yet.

@@ -34,8 +34,9 @@ type Config struct {
 	// their share of it.
 	MemoryCapacity int64
 	// CgroupV2 is true if the node has only cgroup v2: then all processes of a container that runs
-	// out of memory are killed together.
-	CgroupV2 bool
+	// out of memory are killed together, unless SingleProcessOOMKill is set.
+	CgroupV2             bool
+	SingleProcessOOMKill bool
 	// Swap is the swap space that containers may use.
 	Swap Swap
 }

@@ -45,7 +45,7 @@ func (b *Builder) linuxResources(requests, limits v1.ResourceList) *runtimeapi.L
 		CpuQuota:           cpu.Quota(pod.Amount(v1.ResourceCPU, limits.Cpu())),
 		MemoryLimitInBytes: pod.Amount(v1.ResourceMemory, limits.Memory()),
 	}
-	if b.config.CgroupV2 {
+	if b.config.CgroupV2 && !b.config.SingleProcessOOMKill {
 		resources.Unified = map[string]string{"memory.oom.group": "1"}
 	}
 	return resources

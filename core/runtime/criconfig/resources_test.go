@@ -52,6 +52,10 @@ func TestOutOfMemoryKillsTheWholeContainerOnCgroupV2(t *testing.T) {
 	t.Parallel()
 	got := New(Config{CgroupV2: true}, nil).linuxResources(nil, nil)
 	mustEqual(t, "unified", map[string]string{"memory.oom.group": "1"}, got.Unified)
+	single := New(Config{CgroupV2: true, SingleProcessOOMKill: true}, nil).linuxResources(nil, nil)
+	if len(single.Unified) > 0 {
+		t.Errorf("cgroup v2 settings where single processes are killed: %v", single.Unified)
+	}
 }
 
 func TestSandboxResourcesAreThePods(t *testing.T) {
