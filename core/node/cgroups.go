@@ -96,11 +96,25 @@ func (c *Cgroups) Ensure(p *v1.Pod) (parent string, err error) {
 	return Parent(c.driver, c.root, class, p.UID), nil
 }
 
+// Mount returns the directory of the machine's root cgroup for a controller, such as "memory", empty
+// if the controller is not mounted.
+func (c *Cgroups) Mount(controller string) string { return c.hierarchy.mount(controller) }
+
+// PodDir returns the directory of a pod's cgroup for a controller, whether or not it exists. It is
+// empty if the controller is not mounted.
+func (c *Cgroups) PodDir(p *v1.Pod, controller string) string {
+	point := c.hierarchy.mount(controller)
+	if point == "" || checkUID(p.UID) != nil {
+		return ""
+	}
+	return filepath.Join(point, c.root, classDir(pod.QOS(p)), podPrefix+string(p.UID))
+}
+
 // shareBurstable sets the shares of the cgroup of burstable pods to the sum of their requests. The
 // caller must hold mu.
 func (c *Cgroups) shareBurstable() error {
 	class := path.Join(c.root, classDir(v1.PodQOSBurstable))
-	uids, err := podsIn(filepath.Join(c.hierarchy.cpu(), class))
+	uids, err := podsIn(filepath.Join(c.hierarchy.mount("cpu"), class))
 	if err != nil || len(uids) == 0 {
 		return err
 	}
