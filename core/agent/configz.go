@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"math"
 	"net"
 	"net/url"
 	"path/filepath"
 	"strconv"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -36,6 +38,7 @@ func (n *Node) configz() *nodeapi.KubeletConfiguration {
 		SeccompDefault:           &c.Runtime.SeccompDefault,
 		PodLogsDir:               filepath.Join(c.Paths.LogRoot, "pods"),
 	}
+	setEviction(k, &c.Eviction)
 	for i := range c.Sources {
 		switch s := &c.Sources[i]; {
 		case s.Kind == config.KindFile && k.StaticPodPath == "":
@@ -55,6 +58,19 @@ func (n *Node) configz() *nodeapi.KubeletConfiguration {
 	k.HealthzBindAddress, healthz = hostPort(c.NodeAPI.HealthzListen)
 	k.HealthzPort = &healthz
 	return k
+}
+
+// setEviction sets the thresholds of eviction.
+func setEviction(k *nodeapi.KubeletConfiguration, e *config.Eviction) {
+	k.EvictionHard, k.EvictionSoft, k.EvictionMinimumReclaim = e.Hard, e.Soft, e.MinimumReclaim
+	for signal, grace := range e.SoftGracePeriod {
+		if k.EvictionSoftGracePeriod == nil {
+			k.EvictionSoftGracePeriod = map[string]string{}
+		}
+		k.EvictionSoftGracePeriod[signal] = grace.String()
+	}
+	k.EvictionPressureTransitionPeriod.Duration = e.PressureTransitionPeriod
+	k.EvictionMaxPodGracePeriod = int32(min(e.MaxPodGracePeriod/time.Second, math.MaxInt32))
 }
 
 // hostPort splits an address. As in a kubelet, an address without a host has the host 0.0.0.0.

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/mux"
 	"github.com/wardlet/wardlet/core/parts"
 	"github.com/wardlet/wardlet/core/pod"
@@ -31,6 +32,7 @@ const (
 
 const (
 	reasonEvicted   = "Evicted"
+	signalEmptyDir  = "emptydirfs.limit" // in a kubelet's metric
 	messageOverSize = "Usage of EmptyDir volume %q exceeds the limit %q. "
 	messageTooDeep  = "Usage of EmptyDir volume %q, which has the limit %q, cannot be counted: directories lie too deep in each other. "
 )
@@ -136,9 +138,13 @@ func (l *limits) over(ctx context.Context, p *v1.Pod) string {
 
 // end terminates a pod as failed.
 func (l *limits) end(d *mux.Desired, message string) {
-	l.node.recorder.Event(d.Pod, v1.EventTypeWarning, reasonEvicted, message)
-	l.node.workers.Submit(worker.Request{
-		Kind: worker.Kill, Pod: d.Pod, Origin: d.Origin,
-		Kill: &worker.KillOptions{Evict: true, Grace: new(int64(overGrace)), Status: syncloop.DisruptedStatus(reasonEvicted, message, message)},
-	})
+	l.node.meters.Evictions.Evicted(signalEmptyDir)
+	l.node.evict(d.Pod, d.Origin, &worker.KillOptions{Grace: new(int64(overGrace))}, message)
+}
+
+// evict terminates a pod as evicted, and records an event about it.
+func (n *Node) evict(p *v1.Pod, from api.Origin, how *worker.KillOptions, message string) {
+	n.recorder.Event(p, v1.EventTypeWarning, reasonEvicted, message)
+	how.Evict, how.Status = true, syncloop.DisruptedStatus(reasonEvicted, message, message)
+	n.workers.Submit(worker.Request{Kind: worker.Kill, Pod: p, Origin: from, Kill: how})
 }

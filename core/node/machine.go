@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 
 	"golang.org/x/sys/unix"
 	v1 "k8s.io/api/core/v1"
@@ -72,16 +71,6 @@ func memTotal(info string) (int64, error) {
 	var kib int64
 	if _, err := fmt.Sscanf(info, "MemTotal: %d kB", &kib); err != nil {
 		return 0, fmt.Errorf("reading the node's memory: /proc/meminfo does not begin with MemTotal: %w", err)
-	}
-	return kib << 10, nil
-}
-
-// memAvailable returns the memory, in bytes, that is available to new programs without swapping.
-func memAvailable(info string) (int64, error) {
-	_, rest, _ := strings.Cut(info, "MemAvailable:")
-	var kib int64
-	if _, err := fmt.Sscanf(rest, " %d kB", &kib); err != nil {
-		return 0, fmt.Errorf("reading the node's memory: no MemAvailable in /proc/meminfo: %w", err)
 	}
 	return kib << 10, nil
 }

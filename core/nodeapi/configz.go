@@ -34,6 +34,15 @@ type KubeletConfiguration struct {
 	AllowedUnsafeSysctls     []string              `json:"allowedUnsafeSysctls,omitempty"`
 	SeccompDefault           *bool                 `json:"seccompDefault,omitempty"`
 	PodLogsDir               string                `json:"podLogsDir,omitempty"`
+
+	EvictionHard map[string]string `json:"evictionHard,omitempty"`
+	EvictionSoft map[string]string `json:"evictionSoft,omitempty"`
+	// EvictionSoftGracePeriod has durations such as "1m30s".
+	EvictionSoftGracePeriod          map[string]string `json:"evictionSoftGracePeriod,omitempty"`
+	EvictionMinimumReclaim           map[string]string `json:"evictionMinimumReclaim,omitempty"`
+	EvictionPressureTransitionPeriod metav1.Duration   `json:"evictionPressureTransitionPeriod"`
+	// EvictionMaxPodGracePeriod is in seconds.
+	EvictionMaxPodGracePeriod int32 `json:"evictionMaxPodGracePeriod,omitempty"`
 }
 
 // KubeletAuthentication describes how clients of the API authenticate.
