@@ -316,9 +316,9 @@ func TestMachine_Usage_ofDisks(t *testing.T) {
 		"space of one, also for images":    {threshold.ImageFSAvailable, false, 1120 * kib, 1160 * kib},
 		"space of pods":                    {threshold.NodeFSAvailable, true, 120 * kib, 160 * kib},
 		"space of images":                  {threshold.ImageFSAvailable, true, 1000 * kib, 1000 * kib},
-		"inodes of pods, with directories": {threshold.NodeFSInodesFree, true, 4, 4},
+		"inodes of pods, with directories": {threshold.NodeFSInodesFree, true, 6, 6},
 		"inodes of images":                 {threshold.ImageFSInodesFree, true, 9, 9},
-		"inodes of one file system":        {threshold.NodeFSInodesFree, false, 13, 13},
+		"inodes of one file system":        {threshold.NodeFSInodesFree, false, 15, 15},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

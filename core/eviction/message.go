@@ -28,7 +28,7 @@ func message(p *v1.Pod, t *threshold.Threshold, o Observation, u Usage) string {
 		format = resource.DecimalSI
 	}
 	text := fmt.Sprintf(messageLow, name) + fmt.Sprintf(messageThreshold, &amount, resource.NewQuantity(o.Available, format))
-	if u.Unknown {
+	if u.Unknown || name == inodes || name == pids { // these cannot be requested
 		return text
 	}
 	if name == v1.ResourceMemory && helper.IsPodLevelResourcesSet(p) {

@@ -85,15 +85,15 @@ func (s *state) advance(all []threshold.Threshold, seen Observations, transition
 		if !isMet(t, seen, false) && !(s.due[i] && isMet(t, seen, true)) {
 			continue
 		}
-		first, before := s.since[i]
+		from, before := s.since[i]
 		if !before {
-			first = now
+			from = now
 		}
-		since[i] = first
+		since[i] = from
 		if is := conditionOf(t.Signal); s.seen[is].at != now || s.seen[is].why == "" {
 			s.seen[is] = sighting{now, fmt.Sprintf("%s is less than %s", t.Signal, t.Value)}
 		}
-		if now.Sub(first) >= t.Grace {
+		if now.Sub(from) >= t.Grace {
 			due = append(due, i)
 			stillDue[i] = true
 		}

@@ -135,7 +135,7 @@ func TestMessage(t *testing.T) {
 				"Container main was using 4Gi, request is 1Gi, has larger consumption of memory. "},
 		"storage within the request": {at("nodefs.available", "10%"), Observation{0, 10 << 20}, Usage{Containers: map[string]int64{"main": gib}},
 			"The node was low on resource: ephemeral-storage. Threshold quantity: 1Mi, available: 0. "},
-		"inodes": {at("imagefs.inodesFree", "5k"), Observation{4000, 10000}, Usage{}, "The node was low on resource: inodes. Threshold quantity: 5k, available: 4k. "},
+		"inodes": {at("imagefs.inodesFree", "5k"), Observation{4000, 10000}, u, "The node was low on resource: inodes. Threshold quantity: 5k, available: 4k. "},
 		"unknown usage": {at("pid.available", "10%"), Observation{7, 1000}, Usage{Unknown: true, Containers: u.Containers},
 			"The node was low on resource: pids. Threshold quantity: 100, available: 7. "},
 	} {

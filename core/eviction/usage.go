@@ -43,11 +43,11 @@ func (m *Machine) Usage(ctx context.Context, pods []*v1.Pod, of threshold.Signal
 
 // each reads the cgroups of pods. The usage of a pod whose cgroup cannot be read is unknown.
 func (m *Machine) each(pods []*v1.Pod, what, controller string, all map[types.UID]Usage, read func(p *v1.Pod, dir string) (Usage, error)) {
-	var first error
+	var fault error
 	for _, p := range pods {
 		dir := m.cfg.Cgroups.PodDir(p, controller)
 		if dir == "" {
-			all[p.UID], first = Usage{Unknown: true}, errNoController
+			all[p.UID], fault = Usage{Unknown: true}, errNoController
 			continue
 		}
 		u, err := read(p, dir)
@@ -58,12 +58,12 @@ func (m *Machine) each(pods []*v1.Pod, what, controller string, all map[types.UI
 			all[p.UID] = Usage{}
 		default:
 			all[p.UID] = Usage{Unknown: true}
-			if first == nil {
-				first = err
+			if fault == nil {
+				fault = err
 			}
 		}
 	}
-	m.readable(what, first)
+	m.readable(what, fault)
 }
 
 // memory returns the working set of a pod and of its containers.

@@ -22,7 +22,8 @@ const (
 type Usage struct {
 	// Bytes is the space used on the disk: whole blocks, without the holes of files.
 	Bytes int64
-	// Inodes is the number of files and directories. A file with several names counts for each of them.
+	// Inodes is the number of files and directories, with the directory itself. A file with several
+	// names counts for each of them.
 	Inodes int64
 	// Deep is true if directories are nested more than 512 levels deep; those below were not
 	// counted.
@@ -36,7 +37,7 @@ type Usage struct {
 func Count(ctx context.Context, path string, most int64) (Usage, error) {
 	c := count{ctx: ctx, most: most}
 	err := c.root(path)
-	return Usage{c.used, c.inodes, c.deep}, err
+	return Usage{Bytes: c.used, Inodes: c.inodes, Deep: c.deep}, err
 }
 
 type count struct {
@@ -62,6 +63,7 @@ func (c *count) root(path string) error {
 		return err
 	}
 	c.device = uint64(stat.Dev) //nolint:unconvert // narrower on some architectures
+	c.inodes++
 	return c.directory(dir, 0)
 }
 
