@@ -87,7 +87,7 @@ func (n otherNode) Observe(ctx context.Context) own.Observations {
 	return seen
 }
 
-// TestTheComparisonFindsFaults gives Wardlet another node or other settings than the kubelet. The
+// TestTheComparisonFindsFaults shows Wardlet another node or other settings than the kubelet. The
 // comparison must report a difference.
 func TestTheComparisonFindsFaults(t *testing.T) {
 	t.Parallel()
