@@ -23,6 +23,7 @@ func (n *Node) admitter() admission.Chain {
 	return admission.Chain{
 		admission.StoredVerdict{},
 		n.priorities(),
+		n.pressure(),
 		n.sysctls(),
 		admission.Fit{Node: n.object.Node, Critical: criticality(n.cfg, n.node)},
 		admission.AppArmor("/"),

@@ -121,7 +121,7 @@ func (a *Agent) loopConfig() syncloop.Config {
 
 func (a *Agent) gcConfig() gc.Config {
 	c := a.deps.Garbage
-	c.Pods, c.Over, c.Known = removable{a.loop, a.mux, a.workers}, a.over, a.knownPods
+	c.Pods, c.Over, c.Ended, c.Known = removable{a.loop, a.mux, a.workers}, a.over, a.workers.KnownTerminated, a.knownPods
 	c.Layout, c.Log = a.deps.Layout, a.deps.Logger
 	return c
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"math"
 	"net"
 	"net/url"
 	"path/filepath"
@@ -51,6 +52,7 @@ func (n *Node) configz() *nodeapi.KubeletConfiguration {
 				nodeapi.KubeletShutdownPeriod{Priority: p.Priority, ShutdownGracePeriodSeconds: int64(p.Period / time.Second)})
 		}
 	}
+	setEviction(k, &c.Eviction)
 	for i := range c.Sources {
 		switch s := &c.Sources[i]; {
 		case s.Kind == config.KindFile && k.StaticPodPath == "":
@@ -70,6 +72,19 @@ func (n *Node) configz() *nodeapi.KubeletConfiguration {
 	k.HealthzBindAddress, healthz = hostPort(c.NodeAPI.HealthzListen)
 	k.HealthzPort = &healthz
 	return k
+}
+
+// setEviction sets the thresholds of eviction.
+func setEviction(k *nodeapi.KubeletConfiguration, e *config.Eviction) {
+	k.EvictionHard, k.EvictionSoft, k.EvictionMinimumReclaim = e.Hard, e.Soft, e.MinimumReclaim
+	for signal, grace := range e.SoftGracePeriod {
+		if k.EvictionSoftGracePeriod == nil {
+			k.EvictionSoftGracePeriod = map[string]string{}
+		}
+		k.EvictionSoftGracePeriod[signal] = grace.String()
+	}
+	k.EvictionPressureTransitionPeriod.Duration = e.PressureTransitionPeriod
+	k.EvictionMaxPodGracePeriod = int32(min(e.MaxPodGracePeriod/time.Second, math.MaxInt32))
 }
 
 // hostPort splits an address. As in a kubelet, an address without a host has the host 0.0.0.0.

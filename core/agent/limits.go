@@ -9,9 +9,13 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/mux"
+	"github.com/wardlet/wardlet/core/node"
 	"github.com/wardlet/wardlet/core/parts"
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/runtime/criconfig"
 	"github.com/wardlet/wardlet/core/syncloop"
 	"github.com/wardlet/wardlet/core/volume"
 	"github.com/wardlet/wardlet/core/volume/usage"
@@ -31,6 +35,7 @@ const (
 
 const (
 	reasonEvicted   = "Evicted"
+	signalEmptyDir  = "emptydirfs.limit" // in a kubelet's metric
 	messageOverSize = "Usage of EmptyDir volume %q exceeds the limit %q. "
 	messageTooDeep  = "Usage of EmptyDir volume %q, which has the limit %q, cannot be counted: directories lie too deep in each other. "
 )
@@ -136,9 +141,68 @@ func (l *limits) over(ctx context.Context, p *v1.Pod) string {
 
 // end terminates a pod as failed.
 func (l *limits) end(d *mux.Desired, message string) {
-	l.node.recorder.Event(d.Pod, v1.EventTypeWarning, reasonEvicted, message)
-	l.node.workers.Submit(worker.Request{
-		Kind: worker.Kill, Pod: d.Pod, Origin: d.Origin,
-		Kill: &worker.KillOptions{Evict: true, Grace: new(int64(overGrace)), Status: syncloop.DisruptedStatus(reasonEvicted, message, message)},
-	})
+	l.node.meters.Evictions.Evicted(signalEmptyDir)
+	l.node.evict(d.Pod, d.Origin, &worker.KillOptions{Grace: new(int64(overGrace))}, message)
+}
+
+// evict terminates a pod as evicted, and records an event about it.
+func (n *Node) evict(p *v1.Pod, from api.Origin, how *worker.KillOptions, message string) {
+	n.recorder.Event(p, v1.EventTypeWarning, reasonEvicted, message)
+	how.Evict, how.Status = true, syncloop.DisruptedStatus(reasonEvicted, message, message)
+	n.workers.Submit(worker.Request{Kind: worker.Kill, Pod: p, Origin: from, Kill: how})
+}
+
+// cgroupPeriod is the interval at which the limits of all pods together and of their classes are set
+// again, as with a kubelet.
+const cgroupPeriod = time.Minute
+
+// newCgroups makes the cgroups of pods, with the limits that the configuration reserves.
+func (n *Node) newCgroups() (*node.Cgroups, error) {
+	reserved, pids := n.cfg.Node.Reserved()
+	free := n.object.Node().Status.Allocatable
+	bounds := node.Bounds{MilliCPU: free.Cpu().MilliValue(), PodPIDs: n.cfg.Node.PodPIDs()}
+	if _, ok := reserved[v1.ResourceMemory]; ok {
+		bounds.Memory = free.Memory().Value()
+	}
+	if pids > 0 {
+		var err error
+		if bounds.PIDs, err = node.UnreservedPIDs(pids); err != nil {
+			return nil, err
+		}
+	}
+	return node.NewCgroups(node.Driver(n.cfg.Runtime.CgroupDriver), n.cfg.Paths.CgroupRoot, bounds)
+}
+
+// swap returns the swap space that containers may use.
+func (n *Node) swap() criconfig.Swap {
+	capacity, err := node.SwapCapacity()
+	if err != nil {
+		n.log.Warn("the swap space of the node is not known, and containers may use none", "err", err)
+	}
+	return criconfig.Swap{Controller: n.cgroups.LimitsSwap(), Limited: n.cfg.Node.SwapBehavior == config.LimitedSwap, Capacity: capacity}
+}
+
+// refreshCgroups keeps the limits of the cgroups of pods until ctx is done.
+func (n *Node) refreshCgroups(ctx context.Context) {
+	tick := time.NewTicker(cgroupPeriod)
+	defer tick.Stop()
+	var failed string
+	for {
+		recreated, err := n.cgroups.Refresh()
+		for _, uid := range recreated {
+			n.log.Warn("the cgroup of a pod was removed by another program, and is created again", "uid", uid)
+		}
+		switch {
+		case err == nil:
+			failed = ""
+		case failed != err.Error():
+			failed = err.Error()
+			n.log.Warn("the limits of pods cannot be set", "err", err)
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
 }

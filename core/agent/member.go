@@ -155,7 +155,7 @@ func (n *Node) runtimeFeatures(f runtime.Features) {
 // lookAtNode updates conditions and addresses. It collects everything that may take time before it
 // locks the node object, which other goroutines wait for.
 func (n *Node) lookAtNode() {
-	notReady, pressure, now := n.notReady(), node.PressureNow(n.cfg.Paths.PodRoot), metav1.NewTime(time.Now().Truncate(time.Second))
+	notReady, pressure, now := n.notReady(), n.pressureNow(), metav1.NewTime(time.Now().Truncate(time.Second))
 	ip, err := n.findAddress()
 	n.object.Update(func(is *v1.Node) {
 		node.SetConditions(&is.Status, notReady, pressure, now)

@@ -16,6 +16,7 @@ import (
 	"github.com/wardlet/wardlet/core/cluster"
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/config/reload"
+	"github.com/wardlet/wardlet/core/eviction"
 	"github.com/wardlet/wardlet/core/gc"
 	"github.com/wardlet/wardlet/core/handler"
 	"github.com/wardlet/wardlet/core/image"
@@ -101,6 +102,7 @@ type Node struct {
 	reviewClient *kube.Client
 	member       *cluster.Member
 	objects      *object.Plane
+	eviction     *eviction.Manager
 	apiEvents    *cluster.Events
 	// notify is nil without a service manager to notify.
 	notify *systemd.Notifier
@@ -191,6 +193,7 @@ func (n *Node) wire() error {
 		Client: n.client, Health: n.health, AdoptForeign: cfg.Runtime.AdoptForeign, HostsFile: "/etc/hosts", CgroupDriver: cfg.Runtime.CgroupDriver,
 		Handler: n.handler, Events: n.recorder, Logger: log, Now: now,
 	})
+	n.wireEviction(cgroups, memory)
 	n.wireMember()
 	n.outcomes = checkpoint.NewOutcomes(n.state.Outcomes(), log)
 	n.endings = checkpoint.NewEndings(n.state.Endings(), log)

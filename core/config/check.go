@@ -37,6 +37,7 @@ func (c *Config) check(report strict.Report) {
 	c.Cluster.check(report)
 	c.checkNodeAPI(report)
 	c.checkObjects(report)
+	c.Eviction.check(report)
 	positive(report, "sync.frequency", c.Sync.Frequency)
 	oneOf(report, "sync.on_denied_replacement", c.Sync.OnDeniedReplacement, DeniedKeep, DeniedStop)
 	c.Policy.check(report)

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/wardlet/wardlet/core/eviction/threshold"
 )
 
 // DefaultPath is the default path of the agent's configuration.
@@ -17,15 +19,16 @@ type Config struct {
 	// LogLevel is debug, info, warn or error.
 	LogLevel string `toml:"log_level"`
 	// LogFormat is LogText or LogJSON.
-	LogFormat string  `toml:"log_format"`
-	Paths     Paths   `toml:"paths"`
-	Runtime   Runtime `toml:"runtime"`
-	Node      Node    `toml:"node"`
-	Cluster   Cluster `toml:"cluster"`
-	NodeAPI   NodeAPI `toml:"node_api"`
-	Objects   Objects `toml:"objects"`
-	Sync      Sync    `toml:"sync"`
-	Policy    Policy  `toml:"policy"`
+	LogFormat string   `toml:"log_format"`
+	Paths     Paths    `toml:"paths"`
+	Runtime   Runtime  `toml:"runtime"`
+	Node      Node     `toml:"node"`
+	Cluster   Cluster  `toml:"cluster"`
+	NodeAPI   NodeAPI  `toml:"node_api"`
+	Objects   Objects  `toml:"objects"`
+	Eviction  Eviction `toml:"eviction"`
+	Sync      Sync     `toml:"sync"`
+	Policy    Policy   `toml:"policy"`
 	// Sources are the sources of all kinds in the order of the file. The API server of Cluster is
 	// last.
 	Sources   []Source  `toml:"source"`
@@ -217,9 +220,10 @@ func Default() *Config {
 
 			ParallelPulls: 3, PullProgressTimeout: 10 * time.Minute, OfflinePull: OfflineFallback,
 		},
-		Node:    Node{MaxPods: defaultMaxPods, PodPIDsLimit: -1, SwapBehavior: NoSwap},
-		Cluster: Cluster{Domain: DefaultDomain},
-		NodeAPI: NodeAPI{Listen: DefaultNodeAPI},
+		Node:     Node{MaxPods: defaultMaxPods, PodPIDsLimit: -1, SwapBehavior: NoSwap},
+		Cluster:  Cluster{Domain: DefaultDomain},
+		NodeAPI:  NodeAPI{Listen: DefaultNodeAPI},
+		Eviction: Eviction{Hard: threshold.DefaultHard(), PressureTransitionPeriod: 5 * time.Minute, TenantsPayFirst: true},
 		Sync: Sync{
 			Frequency:           time.Minute,
 			OnDeniedReplacement: DeniedKeep,

@@ -43,6 +43,7 @@ func load(path string, getenv func(string) string) (*Config, error) {
 	for i := range c.Sources {
 		c.Sources[i].complete()
 	}
+	c.Eviction.complete()
 	for i := range c.Runtime.Handlers {
 		h := &c.Runtime.Handlers[i]
 		h.Handler = cmp.Or(h.Handler, h.Class)

@@ -42,6 +42,7 @@ const (
 	whyPolicies  = "the policy engine is created with it"
 	whySources   = "sources are made once, when the agent starts"
 	whyObjects   = "the directory of objects is opened once, when the agent starts"
+	whyEviction  = "the thresholds of eviction are set once, when the agent starts"
 	whyLogs      = "the rotation of logs is set up once, when the agent starts"
 	whyTenants   = "sources are bound to namespaces when the agent starts"
 )
@@ -105,6 +106,14 @@ var restartKeys = map[string]string{
 	"node_api.client_ca_file":   whyOpened,
 	"node_api.read_only_listen": whyOpened,
 	"node_api.healthz_listen":   whyOpened,
+
+	"eviction.hard":                       whyEviction,
+	"eviction.soft":                       whyEviction,
+	"eviction.soft_grace_period":          whyEviction,
+	"eviction.minimum_reclaim":            whyEviction,
+	"eviction.pressure_transition_period": whyEviction,
+	"eviction.max_pod_grace_period":       whyEviction,
+	"eviction.tenants_pay_first":          whyEviction,
 
 	"objects.dir":      whyObjects,
 	"objects.key_file": whyObjects,

@@ -69,6 +69,9 @@ func (p *place) change() bool {
 			return false
 		}
 		v.Set(reflect.Append(v, reflect.ValueOf("x").Convert(v.Type().Elem())))
+	case reflect.Map:
+		v.Set(reflect.MakeMap(v.Type())) // the maps of Default are shared
+		v.SetMapIndex(reflect.ValueOf("x"), reflect.Zero(v.Type().Elem()))
 	default:
 		return false
 	}

@@ -74,7 +74,7 @@ type Pods interface {
 	Removable(uid types.UID, source string) bool
 }
 
-// Config holds the settings and dependencies of a Collector. Over, Known, Limits and Now are
+// Config holds the settings and dependencies of a Collector. Over, Ended, Known, Limits and Now are
 // optional.
 type Config struct {
 	Runtime Runtime
@@ -84,6 +84,9 @@ type Config struct {
 	// Over reports whether only the status of a wanted pod is still needed, because it was evicted,
 	// or is deleted and has ended. It does not block. If it is nil, there are no such pods.
 	Over func(uid types.UID) bool
+	// Ended reports whether a pod's worker has seen it terminate, so that RemoveDeadContainers may remove
+	// what it has left. It does not block. If it is nil, there are no such pods.
+	Ended func(uid types.UID) bool
 	// Known returns the agent's pods as they were last seen, with the details of a listing. It
 	// makes no call and does not block, and its result must not be modified. If it is nil, only
 	// passes find old objects.

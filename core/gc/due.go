@@ -84,19 +84,24 @@ type job struct {
 	observed *status.ObservedPod
 	// over are the containers to remove because the node has too many dead ones.
 	over map[string]bool
+	// emptied is called at the end of a task that removes what a pod has left although it is still
+	// shown; nil for other tasks.
+	emptied func()
 }
 
-// begin starts a task. If the pod has a task already, another one follows it.
-func (c *Collector) begin(j job) {
+// begin starts a task and reports whether it did. If the pod has a task already, another one follows
+// it.
+func (c *Collector) begin(j job) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.stopped {
-		return
+		return false
 	}
 	if _, busy := c.busy[j.uid]; busy {
 		c.busy[j.uid] = true
-		return
+		return false
 	}
 	c.busy[j.uid] = false
 	c.tasks.Go(func() { c.task(j) })
+	return true
 }

@@ -77,6 +77,9 @@ func (c *Collector) overTotal(observed []status.ObservedPod) map[string]bool {
 
 // task does the work for one pod. If it hangs, it delays only this pod and occupies one slot.
 func (c *Collector) task(j job) {
+	if j.emptied != nil {
+		defer j.emptied()
+	}
 	defer c.end(j.uid)
 	select {
 	case c.slots <- struct{}{}:
@@ -138,7 +141,7 @@ func (c *Collector) collect(ctx context.Context, j job) error {
 		defer release()
 	case observed == nil:
 		return nil
-	case c.cfg.Over(uid):
+	case c.cfg.Over(uid) || j.emptied != nil:
 		return c.empty(ctx, observed)
 	default:
 		return c.trim(ctx, observed, j.over)

@@ -18,6 +18,7 @@ type Meters struct {
 	Operations   *metrics.Operations
 	Workers      *metrics.Workers
 	Rejections   *metrics.Rejections
+	Evictions    *metrics.Evictions
 	Events       *metrics.Events
 	Cgroups      *metrics.Cgroups
 	Terminations *metrics.Terminations
@@ -50,7 +51,7 @@ func New(o Options) *Meters {
 		tenants.Names[i] = o.Tenants[i].Name
 	}
 	meters := &Meters{
-		Metrics: m, Tenants: tenants, Operations: m.Operations(), Workers: m.Workers(), Rejections: m.Rejections(),
+		Metrics: m, Tenants: tenants, Operations: m.Operations(), Workers: m.Workers(), Rejections: m.Rejections(), Evictions: m.Evictions(),
 		Events: m.Events(tenants), Cgroups: m.Cgroups(version), Terminations: m.Terminations(),
 	}
 	meters.starts = newStarts(meters.Workers, time.Now())

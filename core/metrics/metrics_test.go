@@ -111,6 +111,7 @@ func full() *Metrics {
 	r := m.Rejections()
 	r.Rejected("OutOfmemory")
 	r.Preempted("memory", 2)
+	m.Evictions().Evicted("memory.available")
 	v := m.Verdicts()
 	v.Spent([]api.Opinion{{Policy: "winners", Tenant: "a", Fuel: 5}})
 	v.Verdict(api.HookAdmit, "a", string(api.Deny), time.Millisecond, []api.Opinion{

@@ -136,7 +136,7 @@ func (c *Cgroups) set(uid types.UID, e ensured) (err error) {
 		}
 	}()
 	cgroup := c.naming.pod(e.class, uid)
-	fresh := !exists(filepath.Join(c.hierarchy.cpu(), c.naming.path()))
+	fresh := !exists(filepath.Join(c.hierarchy.mount("cpu"), c.naming.path()))
 	if err := c.hierarchy.create(cgroup); err != nil {
 		return err
 	}
@@ -185,7 +185,7 @@ func (c *Cgroups) Refresh() (recreated []types.UID, err error) {
 		recreated = append(recreated, uid)
 	}
 	at := func(class v1.PodQOSClass) bool {
-		return exists(filepath.Join(c.hierarchy.cpu(), c.naming.class(class)))
+		return exists(filepath.Join(c.hierarchy.mount("cpu"), c.naming.class(class)))
 	}
 	if at(v1.PodQOSGuaranteed) {
 		err = errors.Join(err, c.limitRoot())
@@ -201,11 +201,25 @@ func exists(path string) bool {
 	return err == nil
 }
 
+// Mount returns the directory of the machine's root cgroup for a controller, such as "memory", empty
+// if the controller is not mounted.
+func (c *Cgroups) Mount(controller string) string { return c.hierarchy.mount(controller) }
+
+// PodDir returns the directory of a pod's cgroup for a controller, whether or not it exists. It is
+// empty if the controller is not mounted.
+func (c *Cgroups) PodDir(p *v1.Pod, controller string) string {
+	point := c.hierarchy.mount(controller)
+	if point == "" || c.naming.checkUID(p.UID) != nil {
+		return ""
+	}
+	return filepath.Join(point, c.naming.pod(pod.QOS(p), p.UID))
+}
+
 // shareBurstable sets the shares of the cgroup of burstable pods to the sum of their requests. The
 // caller must hold mu.
 func (c *Cgroups) shareBurstable() error {
 	class := c.naming.class(v1.PodQOSBurstable)
-	uids, err := c.podsIn(c.hierarchy.cpu(), v1.PodQOSBurstable)
+	uids, err := c.podsIn(c.hierarchy.mount("cpu"), v1.PodQOSBurstable)
 	if err != nil || len(uids) == 0 {
 		return err
 	}

@@ -14,8 +14,8 @@ import (
 type hierarchy interface {
 	// points returns the mount points below which a cgroup may have a directory.
 	points() []string
-	// cpu returns the mount point of the CPU controller.
-	cpu() string
+	// mount returns the mount point of a controller, empty if it is not mounted.
+	mount(controller string) string
 	// create creates a cgroup and its parents.
 	create(path string) error
 	// has reports whether a cgroup is complete: it exists wherever create creates it.

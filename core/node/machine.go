@@ -124,9 +124,6 @@ func memTotal(info string) (int64, error) {
 	return kib << 10, nil
 }
 
-// memAvailable returns the memory, in bytes, that is available to new programs without swapping.
-func memAvailable(info string) (int64, error) { return meminfo(info, "MemAvailable") }
-
 // meminfo returns a value of /proc/meminfo in bytes.
 func meminfo(info, name string) (int64, error) {
 	_, rest, _ := strings.Cut("\n"+info, "\n"+name+":")

@@ -111,19 +111,9 @@ func TestSetConditions(t *testing.T) {
 	if got := show(); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	SetConditions(st, "", Pressure{Disk: "full"}, at(2))
-	want = "MemoryPressure=False since 01, DiskPressure=True since 02, PIDPressure=False since 01, Ready=True since 02"
+	SetConditions(st, "", Pressure{Disk: "full", PID: "no process can start"}, at(2))
+	want = "MemoryPressure=False since 01, DiskPressure=True since 02, PIDPressure=True since 02, Ready=True since 02"
 	if got := show(); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
-	}
-}
-
-func TestMemAvailable(t *testing.T) {
-	t.Parallel()
-	if got, err := memAvailable("MemTotal: 8 kB\nMemFree: 1 kB\nMemAvailable:       5 kB\n"); err != nil || got != 5<<10 {
-		t.Errorf("%d, %v", got, err)
-	}
-	if _, err := memAvailable("MemTotal: 8 kB\n"); err == nil {
-		t.Error("no error where the kernel does not say")
 	}
 }

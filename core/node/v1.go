@@ -36,7 +36,7 @@ func (h hierarchyV1) controlled() []string {
 	return slices.Compact(slices.Sorted(maps.Values(h.at)))
 }
 
-func (h hierarchyV1) cpu() string { return h.at["cpu"] }
+func (h hierarchyV1) mount(controller string) string { return h.at[controller] }
 
 func (h hierarchyV1) create(path string) error {
 	for _, point := range h.controlled() {

@@ -29,7 +29,7 @@ var (
 
 func (h hierarchyV2) points() []string { return []string{h.point} }
 
-func (h hierarchyV2) cpu() string { return h.point }
+func (h hierarchyV2) mount(string) string { return h.point }
 
 func (h hierarchyV2) create(path string) error {
 	for _, dir := range levels(h.point, path) {

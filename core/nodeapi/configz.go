@@ -44,6 +44,15 @@ type KubeletConfiguration struct {
 	ShutdownGracePeriodCriticalPods  metav1.Duration         `json:"shutdownGracePeriodCriticalPods"`
 	ShutdownGracePeriodByPodPriority []KubeletShutdownPeriod `json:"shutdownGracePeriodByPodPriority,omitempty"`
 	SingleProcessOOMKill             *bool                   `json:"singleProcessOOMKill,omitempty"`
+
+	EvictionHard map[string]string `json:"evictionHard,omitempty"`
+	EvictionSoft map[string]string `json:"evictionSoft,omitempty"`
+	// EvictionSoftGracePeriod has durations such as "1m30s".
+	EvictionSoftGracePeriod          map[string]string `json:"evictionSoftGracePeriod,omitempty"`
+	EvictionMinimumReclaim           map[string]string `json:"evictionMinimumReclaim,omitempty"`
+	EvictionPressureTransitionPeriod metav1.Duration   `json:"evictionPressureTransitionPeriod"`
+	// EvictionMaxPodGracePeriod is in seconds.
+	EvictionMaxPodGracePeriod int32 `json:"evictionMaxPodGracePeriod,omitempty"`
 }
 
 // KubeletMemorySwap says which swap space containers may use: NoSwap or LimitedSwap.

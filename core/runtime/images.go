@@ -73,6 +73,37 @@ func (r *Runtime) ImageStoreBytes(ctx context.Context) (int64, error) {
 	return used, nil
 }
 
+// ImageStore returns the directory where the runtime keeps images, empty if the runtime names none.
+func (r *Runtime) ImageStore(ctx context.Context) (path string, err error) {
+	answer, err := r.images.ImageFsInfo(ctx, &runtimeapi.ImageFsInfoRequest{})
+	if err != nil {
+		return "", fmt.Errorf("read the place of the image file system: %w", err)
+	}
+	for _, fs := range answer.GetImageFilesystems() {
+		if path := fs.GetFsId().GetMountpoint(); path != "" {
+			return path, nil
+		}
+	}
+	return "", nil
+}
+
+// Layer is what the writable layer of a container uses on the disk.
+type Layer struct{ Bytes, Inodes int64 }
+
+// WritableLayers returns the writable layers of all containers in the runtime, by ID.
+func (r *Runtime) WritableLayers(ctx context.Context) (map[string]Layer, error) {
+	answer, err := r.cri.ListContainerStats(ctx, &runtimeapi.ListContainerStatsRequest{})
+	if err != nil {
+		return nil, fmt.Errorf("read the sizes of containers: %w", err)
+	}
+	layers := map[string]Layer{}
+	for _, s := range answer.GetStats() {
+		used := s.GetWritableLayer()
+		layers[s.GetAttributes().GetId()] = Layer{int64(used.GetUsedBytes().GetValue()), int64(used.GetInodesUsed().GetValue())}
+	}
+	return layers, nil
+}
+
 // LastImage returns the ID of the image that a container of the pod ran last under the same image
 // name, "" if the runtime no longer has such a container.
 func (r *Runtime) LastImage(ctx context.Context, p *v1.Pod, c *v1.Container) (id string, err error) {

@@ -61,6 +61,26 @@ func TestImageStoreBytes(t *testing.T) {
 	}
 }
 
+func TestImageStore(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	if path, err := r.ImageStore(t.Context()); err != nil || path != "" {
+		t.Errorf("of a runtime that does not say: %q, %v", path, err)
+	}
+	dir := t.TempDir()
+	r.cri.SetImageStoreDir(dir)
+	if path, err := r.ImageStore(t.Context()); err != nil || path != dir {
+		t.Errorf("got %q, %v; want %q", path, err, dir)
+	}
+	r.cri.Stop()
+	if _, err := r.ImageStore(t.Context()); err == nil {
+		t.Error("no error without a runtime")
+	}
+	if _, err := r.WritableLayers(t.Context()); err == nil {
+		t.Error("no error of layers without a runtime")
+	}
+}
+
 func TestLastImage_isOfTheSameName(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -78,6 +78,10 @@ func (l *Loop) retryLater(m member, why admission.Result) {
 	l.batch.hasWaiting = true
 }
 
+// JudgeAgain makes the loop judge the waiting pods again, within a second: something besides pods has
+// changed by which they are judged. It may be called from any goroutine.
+func (l *Loop) JudgeAgain() { l.again.Store(true) }
+
 // retry judges the waiting pods and the recreated pods, and starts those that are admitted.
 func (l *Loop) retry() {
 	defer l.finishBatch()
@@ -111,8 +115,11 @@ func (l *Loop) judgeWaiting() {
 }
 
 // hasMoreRoom reports whether one of the pods that used the node when others were rejected no
-// longer uses it, or has changed.
+// longer uses it, or has changed, or JudgeAgain was called.
 func (l *Loop) hasMoreRoom() bool {
+	if l.again.Swap(false) {
+		return true
+	}
 	now := map[types.UID]*v1.Pod{}
 	for _, u := range l.nodeUsers() {
 		now[u.pod.UID] = u.pod

@@ -96,13 +96,14 @@ func TestWhatMakesAPodThatWaitsBeJudgedAgain(t *testing.T) {
 		change func(w *world)
 		again  bool
 	}{
-		"nothing":                             {func(*world) {}, false},
-		"one that ended by itself":            {func(w *world) { w.set(func() { w.statuses["1"] = v1.PodStatus{Phase: v1.PodSucceeded} }) }, true},
-		"one whose containers were stopped":   {func(w *world) { w.set(func() { w.workers["1"] = worker.Terminated }) }, true},
-		"not one that is only being ended":    {func(w *world) { w.set(func() { w.workers["1"] = worker.Terminating }) }, false},
-		"one that has become another version": {func(w *world) { w.send(api.Change{Op: api.UpdateOp, New: newStatic("1")}) }, true},
-		"not one that comes":                  {func(w *world) { w.send(added(newStatic("3"))); w.set(func() { w.judged = nil }) }, false},
-		"its own new version":                 {func(w *world) { w.send(api.Change{Op: api.UpdateOp, New: newStatic("2")}) }, true},
+		"nothing":                              {func(*world) {}, false},
+		"one that ended by itself":             {func(w *world) { w.set(func() { w.statuses["1"] = v1.PodStatus{Phase: v1.PodSucceeded} }) }, true},
+		"one whose containers were stopped":    {func(w *world) { w.set(func() { w.workers["1"] = worker.Terminated }) }, true},
+		"not one that is only being ended":     {func(w *world) { w.set(func() { w.workers["1"] = worker.Terminating }) }, false},
+		"one that has become another version":  {func(w *world) { w.send(api.Change{Op: api.UpdateOp, New: newStatic("1")}) }, true},
+		"not one that comes":                   {func(w *world) { w.send(added(newStatic("3"))); w.set(func() { w.judged = nil }) }, false},
+		"something else by which it is judged": {func(w *world) { w.loop.JudgeAgain() }, true},
+		"its own new version":                  {func(w *world) { w.send(api.Change{Op: api.UpdateOp, New: newStatic("2")}) }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

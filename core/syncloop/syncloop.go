@@ -44,6 +44,8 @@ type Loop struct {
 	// usersWhenRejected are the pods that used the node when they were rejected.
 	waiting           map[types.UID]admission.Result
 	usersWhenRejected map[types.UID]*v1.Pod
+	// again is true if the waiting pods are to be judged again, see JudgeAgain.
+	again atomic.Bool
 	// pendingPreemptors are the admitted pods that start when others have left the node.
 	pendingPreemptors map[types.UID]pendingPreemptor
 	// preemptedEarly are the pods that were preempted before the loop received them.

@@ -1,0 +1,156 @@
+package eviction
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/eviction/threshold"
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// Cgroups are the cgroups of the machine; see node.Cgroups.
+type Cgroups interface {
+	// V2 reports whether all controllers are in one hierarchy of version 2.
+	V2() bool
+	// Mount returns the directory of the machine's root cgroup for a controller, and PodDir that of a
+	// pod's cgroup. They are empty if the controller is not mounted.
+	Mount(controller string) string
+	PodDir(p *v1.Pod, controller string) string
+}
+
+// Layer is what the writable layer of a container uses on the file system of images.
+type Layer struct{ Bytes, Inodes int64 }
+
+// MachineConfig holds the settings and dependencies of a Machine. ImageFS, Containers and Layers are
+// optional.
+type MachineConfig struct {
+	// Memory is the machine's memory in bytes.
+	Memory int64
+	// Proc is the directory of the proc file system, "/proc".
+	Proc    string
+	Cgroups Cgroups
+	Layout  pod.Layout
+	// ImageFS returns a directory on the file system where the runtime keeps images, empty if the
+	// runtime does not say.
+	ImageFS func(ctx context.Context) (path string, err error)
+	// Containers returns the names of a pod's containers by ID.
+	Containers func(uid types.UID) map[string]string
+	// Layers returns the writable layers of containers by ID.
+	Layers func(ctx context.Context) (map[string]Layer, error)
+	Log    *slog.Logger
+	// Now is the wall clock; its times carry a monotonic reading.
+	Now func() time.Time
+}
+
+const (
+	// callTime limits a call of the runtime, and the wait for a file system.
+	callTime = 2 * time.Second
+	// imageFSTime is for how long the directory of images is not asked for again.
+	imageFSTime = 10 * time.Minute
+)
+
+// Machine is the Node on a real machine. It is used by one goroutine, that of Manager.Run.
+type Machine struct {
+	cfg   MachineConfig
+	disks disks
+	// imageFS is the directory of images and when it was asked for; empty if it is not known.
+	imageFS string
+	asked   time.Time
+	// faults are the last logged faults, by what cannot be read.
+	faults map[string]string
+
+	mu sync.Mutex
+	// dedicated is what DedicatedImageFS returns.
+	dedicated bool
+}
+
+// NewMachine makes a Machine.
+func NewMachine(cfg MachineConfig) *Machine {
+	return &Machine{cfg: cfg, faults: map[string]string{}, disks: disks{read: statDisk}}
+}
+
+// Observe implements Node. What cannot be read is left out, and is logged once.
+func (m *Machine) Observe(ctx context.Context) Observations {
+	seen := Observations{}
+	used, err := m.rootWorkingSet()
+	if m.readable("memory", err) {
+		seen[threshold.MemoryAvailable] = Observation{max(m.cfg.Memory-used, 0), m.cfg.Memory}
+	}
+	free, most, err := freePIDs(m.cfg.Proc)
+	if m.readable("process IDs", err) {
+		seen[threshold.PIDAvailable] = Observation{free, most}
+	}
+	nodeFS, err := m.disks.of(ctx, m.cfg.Layout.PodRoot)
+	nodeRead := m.readable("the file system of pods", err)
+	if nodeRead {
+		nodeFS.addTo(seen, threshold.NodeFSAvailable, threshold.NodeFSInodesFree)
+	}
+	path, err := m.imageFSPath(ctx)
+	if path == "" {
+		m.readable("the file system of images", err)
+		return seen
+	}
+	imageFS, err := m.disks.of(ctx, path)
+	if m.readable("the file system of images", err) {
+		imageFS.addTo(seen, threshold.ImageFSAvailable, threshold.ImageFSInodesFree)
+		if nodeRead {
+			m.mu.Lock()
+			m.dedicated = imageFS.device != nodeFS.device
+			m.mu.Unlock()
+		}
+	}
+	return seen
+}
+
+// DedicatedImageFS implements Node. It is false until both file systems have been read.
+func (m *Machine) DedicatedImageFS() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.dedicated
+}
+
+// readable logs a fault once, and when it is over. It reports whether there is none.
+func (m *Machine) readable(what string, err error) bool {
+	before := m.faults[what]
+	switch {
+	case errors.Is(err, context.Canceled):
+		return false
+	case err == nil && before != "":
+		delete(m.faults, what)
+		m.cfg.Log.Info("the state of the node can be read again", "of", what)
+	case err != nil && err.Error() != before:
+		m.faults[what] = err.Error()
+		m.cfg.Log.Warn("part of the node's state cannot be read; no pod is evicted for it", "of", what, "err", err)
+	}
+	return err == nil
+}
+
+var errNoImageFS = errors.New("the runtime does not say where its images are")
+
+// imageFSPath returns the directory of images. If the runtime does not answer, it returns the last
+// known one.
+func (m *Machine) imageFSPath(ctx context.Context) (string, error) {
+	if m.cfg.ImageFS == nil {
+		return "", nil
+	}
+	now := m.cfg.Now()
+	if m.imageFS != "" && now.Sub(m.asked) < imageFSTime {
+		return m.imageFS, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, callTime)
+	defer cancel()
+	path, err := m.cfg.ImageFS(ctx)
+	switch {
+	case err == nil && path != "":
+		m.imageFS, m.asked = path, now
+	case err == nil:
+		err = errNoImageFS
+	}
+	return m.imageFS, err
+}

@@ -1,0 +1,140 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/wardlet/wardlet/core/api"
+)
+
+// TestEviction_ofAFullDisk: a pod that fills the file system of pods beyond a threshold is evicted,
+// and its neighbour runs on. While the node is under pressure a new pod waits, and then starts.
+func TestEviction_ofAFullDisk(t *testing.T) {
+	t.Parallel()
+	n := startNode(t)
+	a := newAgent(t, n, "evict")
+	root := a.Path("root")
+	if err := os.MkdirAll(root, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Mount("wardlet-evict", root, "tmpfs", 0, "size=64m"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { // before the agent's directory is removed
+		if err := unix.Unmount(root, unix.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	a.write(t, a.ConfigFile(), a.read(t, "agent.toml")+
+		"\n[eviction]\npressure_transition_period = \"20s\"\nminimum_reclaim = { \"nodefs.available\" = \"1Mi\" }\n[eviction.hard]\n\"nodefs.available\" = \"50%\"\n")
+	a.start(t)
+	withVolume := func(name string) string {
+		return hostPod(name, "sleep") + "    volumeMounts: [{name: data, mountPath: /data}]\n  volumes: [{name: data, emptyDir: {}}]\n"
+	}
+	a.manifest(t, "full.yaml", withVolume("full"))
+	a.manifest(t, "small.yaml", withVolume("small"))
+	for name, p := range a.running(t, "full", "small") {
+		size := int64(40 << 20)
+		if name == "small" {
+			size = 1 << 20
+		}
+		path := a.Path("root", "pods", string(p.UID), "volumes", "kubernetes.io~empty-dir", "data", "file")
+		if err := allocate(path, size); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a.pod(t, "full", func(p *v1.Pod) error {
+		st := &p.Status
+		if st.Phase != v1.PodFailed || st.Reason != "Evicted" || !strings.HasPrefix(st.Message, "The node was low on resource: ephemeral-storage. Threshold quantity: 32Mi, available: ") {
+			return fmt.Errorf("phase %s, reason %q, message %q", st.Phase, st.Reason, st.Message)
+		}
+		for _, c := range st.Conditions {
+			if c.Type == v1.DisruptionTarget && c.Reason == v1.PodReasonTerminationByKubelet && c.Message == st.Message {
+				return nil
+			}
+		}
+		return fmt.Errorf("conditions %+v", st.Conditions)
+	})
+	a.event(t, "full", "Evicted", "Warning", "The node was low on resource: ephemeral-storage.")
+	eventually(t, "event EvictionThresholdMet about the node", func(ctx context.Context) error {
+		var events []api.Event
+		if err := a.API.Get(ctx, "/v1/events", &events); err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(events, func(e api.Event) bool {
+			return e.Name == "evict" && e.Reason == "EvictionThresholdMet" && e.Message == "Attempting to reclaim ephemeral-storage"
+		}) {
+			return fmt.Errorf("%d others", len(events))
+		}
+		return nil
+	})
+	a.manifest(t, "late.yaml", hostPod("late", "sleep"))
+	a.pod(t, "late", func(p *v1.Pod) error {
+		if st := &p.Status; st.Phase != v1.PodPending || st.Reason != "Evicted" || st.Message != "Pod was rejected for now: The node had condition: [DiskPressure]. " {
+			return fmt.Errorf("phase %s, reason %q, message %q", st.Phase, st.Reason, st.Message)
+		}
+		return nil
+	})
+	a.running(t, "late", "small")
+	a.remove(t, "full.yaml", "small.yaml", "late.yaml")
+	a.nothingLeft(t, n)
+	a.stop(t)
+}
+
+// TestEviction_forMemory: an agent whose threshold is always met evicts the pod that uses more than it
+// requests, by the memory of its cgroup, and spares a critical one. A new pod that requests nothing
+// waits.
+func TestEviction_forMemory(t *testing.T) {
+	t.Parallel()
+	n := startNode(t)
+	a := newAgent(t, n, "memory")
+	a.start(t)
+	a.manifest(t, "big.yaml", hostPod("big", "sleep")+"    resources: {requests: {memory: 1Ki}}\n")
+	a.manifest(t, "dns.yaml", hostPod("dns", "sleep"))
+	before := a.running(t, "big", "dns")
+	a.stop(t)
+	a.write(t, a.ConfigFile(), strings.Replace(a.read(t, "agent.toml"), "[runtime]\n", "[node]\ncritical = [\"default/dns\"]\n[runtime]\n", 1)+
+		"\n[eviction.hard]\n\"memory.available\" = \"1Ei\"\n")
+	a.start(t)
+	a.pod(t, "big", func(p *v1.Pod) error {
+		st := &p.Status
+		if st.Phase != v1.PodFailed || st.Reason != "Evicted" || !strings.HasPrefix(st.Message, "The node was low on resource: memory. Threshold quantity: 1Ei, available: ") ||
+			!strings.Contains(st.Message, "Container main was using ") {
+			return fmt.Errorf("phase %s, reason %q, message %q", st.Phase, st.Reason, st.Message)
+		}
+		return nil
+	})
+	a.manifest(t, "late.yaml", hostPod("late", "sleep"))
+	a.pod(t, "late", func(p *v1.Pod) error {
+		if st := &p.Status; st.Phase != v1.PodPending || st.Message != "Pod was rejected for now: The node had condition: [MemoryPressure]. " {
+			return fmt.Errorf("phase %s, reason %q, message %q", st.Phase, st.Reason, st.Message)
+		}
+		return nil
+	})
+	was, is := before["dns"], a.running(t, "dns")["dns"]
+	if was.Status.ContainerStatuses[0].ContainerID != is.Status.ContainerStatuses[0].ContainerID {
+		t.Error("the critical pod was started again")
+	}
+	a.remove(t, "big.yaml", "dns.yaml", "late.yaml")
+	a.nothingLeft(t, n)
+}
+
+// allocate makes a file that uses so many bytes of the disk, in one step: while a file that is being
+// evicted is still written, its space stays in use.
+func allocate(path string, size int64) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(unix.Fallocate(int(f.Fd()), 0, 0, size), f.Close())
+}
