@@ -2,15 +2,25 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
+	"math"
+	"net"
 	"net/url"
+	"path/filepath"
+	"strconv"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/wardlet/wardlet/core/config"
+	"github.com/wardlet/wardlet/core/config/reload"
 	"github.com/wardlet/wardlet/core/logs/rotate"
 	"github.com/wardlet/wardlet/core/nodeapi"
 	"github.com/wardlet/wardlet/core/parts"
+	"github.com/wardlet/wardlet/core/policy"
 	"github.com/wardlet/wardlet/core/runtime"
 	"github.com/wardlet/wardlet/core/server"
 	"github.com/wardlet/wardlet/core/status"
@@ -112,4 +122,129 @@ func (n *Node) inspectedPods() []status.ObservedPod {
 		pods = append(pods, p)
 	}
 	return pods
+}
+
+// configz returns the configuration in force in the form of a kubelet's. A kubelet has one source
+// of each kind, so configz returns the first source of a kind.
+func (n *Node) configz() *nodeapi.KubeletConfiguration {
+	c := n.cfg
+	inCluster := n.apiClient != nil
+	k := &nodeapi.KubeletConfiguration{
+		TypeMeta:                 metav1.TypeMeta{Kind: "KubeletConfiguration", APIVersion: "kubelet.config.k8s.io/v1beta1"},
+		SyncFrequency:            metav1.Duration{Duration: n.workers.SyncFrequency()},
+		RegisterNode:             &inCluster,
+		ContainerRuntimeEndpoint: c.Runtime.Endpoint,
+		RuntimeRequestTimeout:    metav1.Duration{Duration: n.client.Timeout()},
+		CgroupDriver:             c.Runtime.CgroupDriver,
+		CgroupRoot:               c.Paths.CgroupRoot,
+		MaxPods:                  int32(c.Node.MaxPods),
+		ResolverConfig:           &c.Runtime.ResolvConf,
+		AllowedUnsafeSysctls:     c.Runtime.AllowedUnsafeSysctls,
+		SeccompDefault:           &c.Runtime.SeccompDefault,
+		PodLogsDir:               filepath.Join(c.Paths.LogRoot, "pods"),
+		SystemReserved:           config.ReservedMap(c.Node.SystemReserved),
+		KubeReserved:             config.ReservedMap(c.Node.KubeReserved),
+		PodPidsLimit:             &c.Node.PodPIDsLimit,
+		MemorySwap:               nodeapi.KubeletMemorySwap{SwapBehavior: c.Node.SwapBehavior},
+		SingleProcessOOMKill:     &c.Node.SingleProcessOOMKill,
+
+		ShutdownGracePeriod:             metav1.Duration{Duration: c.Node.ShutdownGracePeriod},
+		ShutdownGracePeriodCriticalPods: metav1.Duration{Duration: c.Node.ShutdownGracePeriodCriticalPods},
+	}
+	if len(c.Node.ShutdownByPriority) > 0 {
+		for _, p := range c.Node.ShutdownPeriods() {
+			k.ShutdownGracePeriodByPodPriority = append(k.ShutdownGracePeriodByPodPriority,
+				nodeapi.KubeletShutdownPeriod{Priority: p.Priority, ShutdownGracePeriodSeconds: int64(p.Period / time.Second)})
+		}
+	}
+	setEviction(k, &c.Eviction)
+	for i := range c.Sources {
+		switch s := &c.Sources[i]; {
+		case s.Kind == config.KindFile && k.StaticPodPath == "":
+			k.StaticPodPath, k.FileCheckFrequency.Duration = s.Path, s.Period
+		case s.Kind == config.KindHTTP && k.StaticPodURL == "":
+			k.StaticPodURL, k.HTTPCheckFrequency.Duration = withoutQuery(s.URL), s.Period
+		}
+	}
+	if inCluster {
+		k.ClusterDNS, k.ClusterDomain = c.Cluster.DNS, c.Cluster.Domain
+	}
+	k.SetLogin(c.NodeAPI.ClientCAFile, inCluster)
+	k.TLSCertFile, k.TLSPrivateKeyFile = c.NodeAPI.CertFile, c.NodeAPI.KeyFile
+	k.Address, k.Port = hostPort(c.NodeAPI.Listen)
+	_, k.ReadOnlyPort = hostPort(c.NodeAPI.ReadOnlyListen)
+	var healthz int32 // if there is no port, a kubelet reports 0
+	k.HealthzBindAddress, healthz = hostPort(c.NodeAPI.HealthzListen)
+	k.HealthzPort = &healthz
+	return k
+}
+
+// setEviction sets the thresholds of eviction.
+func setEviction(k *nodeapi.KubeletConfiguration, e *config.Eviction) {
+	k.EvictionHard, k.EvictionSoft, k.EvictionMinimumReclaim = e.Hard, e.Soft, e.MinimumReclaim
+	for signal, grace := range e.SoftGracePeriod {
+		if k.EvictionSoftGracePeriod == nil {
+			k.EvictionSoftGracePeriod = map[string]string{}
+		}
+		k.EvictionSoftGracePeriod[signal] = grace.String()
+	}
+	k.EvictionPressureTransitionPeriod.Duration = e.PressureTransitionPeriod
+	k.EvictionMaxPodGracePeriod = int32(min(e.MaxPodGracePeriod/time.Second, math.MaxInt32))
+}
+
+// hostPort splits an address. As in a kubelet, an address without a host has the host 0.0.0.0.
+func hostPort(address string) (host string, port int32) {
+	if address == "" {
+		return "", 0
+	}
+	host, text, _ := net.SplitHostPort(address)
+	number, _ := strconv.ParseUint(text, 10, 16) // it is checked
+	if host == "" {
+		host = "0.0.0.0"
+	}
+	return host, int32(number)
+}
+
+// withoutQuery removes the parts of a URL that may contain a secret.
+func withoutQuery(text string) string {
+	u, err := url.Parse(text)
+	if err != nil {
+		return ""
+	}
+	u.RawQuery = ""
+	return u.String()
+}
+
+var errNotFollowed = errors.New("this agent was started without a configuration file to read again")
+
+// ReloadConfig reads the configuration again at once, as after a change of its file. If the file is
+// refused, nothing changes and the error lists every fault. If ctx ends first, the error is that of
+// ctx. ReloadConfig waits until Run has started.
+func (n *Node) ReloadConfig(ctx context.Context) (reload.Outcome, error) {
+	if n.reload == nil {
+		return reload.Outcome{}, errNotFollowed
+	}
+	return n.reload.Ask(ctx)
+}
+
+// wireReload makes the part that follows the configuration, if the configuration is from a file.
+func (n *Node) wireReload(with *reload.Reload) {
+	if with == nil {
+		return
+	}
+	n.reload = reload.New(n.cfg, with.Path, reload.Parts{
+		Apply: n.live(with.Level).Appliers(), Asked: with.Asked, Events: n.events, Node: n.node, Log: n.log, Notify: n.notify,
+	})
+}
+
+// live returns the functions that apply reloaded values to the agent's own parts.
+func (n *Node) live(level *slog.LevelVar) *reload.Live {
+	return &reload.Live{
+		Level: level, RequestTimeout: n.client.SetTimeout, SyncFrequency: n.workers.SetSyncFrequency, StopDenied: n.mux.SetStopDenied,
+		Terms: func(t policy.Terms) {
+			if n.policies != nil {
+				n.policies.SetTerms(t)
+			}
+		},
+	}
 }
