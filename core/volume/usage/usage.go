@@ -22,6 +22,9 @@ const (
 type Usage struct {
 	// Bytes is the space used on the disk: whole blocks, without the holes of files.
 	Bytes int64
+	// Inodes is the number of files and directories, with the directory itself. A file with several
+	// names counts for each of them.
+	Inodes int64
 	// Deep is true if directories are nested more than 512 levels deep; those below were not
 	// counted.
 	Deep bool
@@ -34,12 +37,13 @@ type Usage struct {
 func Count(ctx context.Context, path string, most int64) (Usage, error) {
 	c := count{ctx: ctx, most: most}
 	err := c.root(path)
-	return Usage{c.used, c.deep}, err
+	return Usage{Bytes: c.used, Inodes: c.inodes, Deep: c.deep}, err
 }
 
 type count struct {
 	ctx        context.Context
 	used, most int64
+	inodes     int64
 	device     uint64
 	deep       bool
 }
@@ -59,6 +63,7 @@ func (c *count) root(path string) error {
 		return err
 	}
 	c.device = uint64(stat.Dev) //nolint:unconvert // narrower on some architectures
+	c.inodes++
 	return c.directory(dir, 0)
 }
 
@@ -106,6 +111,7 @@ func (c *count) entry(dir *os.File, name string, depth int) error {
 	if err != nil {
 		return err
 	}
+	c.inodes++
 	if stat.Mode&unix.S_IFMT != unix.S_IFDIR {
 		c.used += stat.Blocks * blockSize / int64(max(stat.Nlink, 1))
 		return nil
