@@ -22,6 +22,7 @@ import (
 	"go.uber.org/goleak"
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	statsapi "k8s.io/kubelet/pkg/apis/stats/v1alpha1"
 
 	"github.com/wardlet/wardlet/cmd/agent/cli"
 	"github.com/wardlet/wardlet/core/api"
@@ -50,6 +51,7 @@ type knowledge struct {
 	pods      [][]v1.Pod
 	sources   [][]api.SourceState
 	objects   []api.Object
+	stats     *statsapi.Summary
 	conflicts []api.Conflict
 	policies  [][]api.PolicySet
 	decisions [][]api.Decision
@@ -74,6 +76,14 @@ type knowledge struct {
 }
 
 func (k *knowledge) PodList() *v1.PodList { return &v1.PodList{Items: next(k, &k.pods)} }
+
+// Top returns no statistics for a node that is not measured.
+func (k *knowledge) Top(context.Context) (*statsapi.Summary, error) {
+	if k.stats == nil {
+		return nil, errors.New("/proc/stat: it is empty")
+	}
+	return k.stats, nil
+}
 
 func (k *knowledge) Sources() []api.SourceState { return next(k, &k.sources) }
 func (k *knowledge) Conflicts() []api.Conflict  { return k.conflicts }
@@ -201,7 +211,7 @@ func serve(t *testing.T, k *knowledge) (socket string, stop func()) {
 		t.Fatal(err)
 	}
 	s := server.New(server.Options{
-		Pods: k, PodChanges: k, Sources: k, Events: eventList{k}, Policies: k, Waiting: waitingList{k}, Updates: k, Foreign: k,
+		Pods: k, PodChanges: k, Sources: k, Events: eventList{k}, Policies: k, Waiting: waitingList{k}, Updates: k, Foreign: k, Stats: k,
 		Version: api.NewVersion("v9.9.9"), Logger: slog.New(slog.DiscardHandler),
 		Node: "edge", Object: func() *v1.Node { return k.node }, Origins: func() map[types.UID]api.Origin { return k.origins }, Now: func() time.Time { return noon },
 		Verdicts: func() map[types.UID]*api.Verdict { return k.verdicts }, Started: k.started, Objects: func() []api.Object { return k.objects }, Logs: k.logs, Exec: k.exec, Attach: k.attach, PortForward: k.forward,

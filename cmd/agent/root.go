@@ -11,6 +11,7 @@ import (
 	"github.com/wardlet/wardlet/cmd/agent/cli"
 	"github.com/wardlet/wardlet/cmd/agent/get"
 	"github.com/wardlet/wardlet/cmd/agent/policycmd"
+	"github.com/wardlet/wardlet/cmd/agent/top"
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/printable"
@@ -70,7 +71,7 @@ func (a *app) root() *cobra.Command {
 		return cli.WrongUsage(cmd, longFlag(cmd, err))
 	})
 	root.PersistentFlags().StringVarP(&a.ConfigPath, "config", "c", config.DefaultPath, "the agent's configuration")
-	root.AddCommand(a.runCommand(), a.checkCommand(), get.Command(a.App), a.describeCommand(), a.explainCommand(), a.logsCommand(), a.execCommand(), a.attachCommand(), a.portForwardCommand(), a.releaseCommand(), policycmd.Command(a.App), a.reloadCommand(), a.versionCommand())
+	root.AddCommand(a.runCommand(), a.checkCommand(), get.Command(a.App), top.Command(a.App), a.describeCommand(), a.explainCommand(), a.logsCommand(), a.execCommand(), a.attachCommand(), a.portForwardCommand(), a.releaseCommand(), policycmd.Command(a.App), a.reloadCommand(), a.versionCommand())
 	for name, hint := range elsewhere {
 		root.AddCommand(absentCommand(name, hint))
 	}
@@ -101,7 +102,6 @@ func refuseUnknownShells(root *cobra.Command) {
 
 // elsewhere lists commands of kubectl that this program lacks, with what to use instead.
 var elsewhere = map[string]string{
-	"top":    "use crictl stats, or the metrics of the agent",
 	"apply":  "put the manifest into the directory of a source; wardlet get sources shows them",
 	"create": "put the manifest into the directory of a source; wardlet get sources shows them",
 	"edit":   "edit the manifest in the directory of its source; wardlet get sources shows them",

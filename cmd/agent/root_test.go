@@ -27,6 +27,10 @@ func TestWrongUsageExitsWithTwoAndNamesTheHelp(t *testing.T) {
 		"usage-events-for":       {"get", "events", "--for", "web"},
 		"usage-events-for-none":  {"get", "events", "--for", "pod/"},
 		"usage-events-for-node":  {"get", "events", "--for", "node/edge"},
+		"usage-top-nothing":      {"top"},
+		"usage-top-output":       {"top", "pods", "-o", "name"},
+		"usage-top-sort":         {"top", "pods", "--sort-by", "age"},
+		"usage-top-node":         {"top", "node", "edge"},
 		"usage-release-nothing":  {"release"},
 		"usage-release-two":      {"release", "default/web", "default/db"},
 		"usage-release-nowhere":  {"release", "web"},
@@ -71,6 +75,9 @@ func TestHelp(t *testing.T) {
 		"help-attach":        {"attach", "--help"},
 		"help-port-forward":  {"port-forward", "--help"},
 		"help-release":       {"release", "--help"},
+		"help-top":           {"top", "--help"},
+		"help-top-pods":      {"top", "po", "--help"},
+		"help-top-node":      {"top", "node", "--help"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

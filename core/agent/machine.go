@@ -2,6 +2,9 @@ package agent
 
 import (
 	"context"
+	"os"
+	goruntime "runtime"
+	"strings"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -12,8 +15,11 @@ import (
 	"github.com/wardlet/wardlet/core/metrics"
 	"github.com/wardlet/wardlet/core/node"
 	"github.com/wardlet/wardlet/core/oom"
+	"github.com/wardlet/wardlet/core/parts"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/shutdown"
+	"github.com/wardlet/wardlet/core/stats"
+	"github.com/wardlet/wardlet/core/stats/kernel"
 	"github.com/wardlet/wardlet/core/worker"
 )
 
@@ -148,4 +154,28 @@ func (n *Node) containerOf(uid types.UID, id string) string {
 		}
 	}
 	return ""
+}
+
+// wireStats makes the statistics of this node.
+func (n *Node) wireStats() error {
+	counters, err := kernel.Open("/")
+	if err != nil {
+		return err
+	}
+	n.stats = stats.New(stats.Config{
+		Node: n.node, Runtime: n.runtime, Kernel: counters, Observed: n.inspectedPods, Pods: n.podSpecs, Layout: parts.Layout(n.cfg),
+		CgroupRoot: n.cfg.Paths.CgroupRoot, PID: os.Getpid(), RuntimeSocket: strings.TrimPrefix(n.client.Endpoint(), "unix://"),
+		CPUs: goruntime.NumCPU(), Logger: n.log, Now: time.Now,
+	})
+	return nil
+}
+
+// podSpecs returns the wanted pods.
+func (n *Node) podSpecs() []*v1.Pod {
+	wanted := n.mux.Pods()
+	pods := make([]*v1.Pod, len(wanted))
+	for i := range wanted {
+		pods[i] = wanted[i].Pod
+	}
+	return pods
 }

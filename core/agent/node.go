@@ -38,6 +38,7 @@ import (
 	"github.com/wardlet/wardlet/core/source"
 	"github.com/wardlet/wardlet/core/state"
 	"github.com/wardlet/wardlet/core/state/decisions"
+	"github.com/wardlet/wardlet/core/stats"
 	"github.com/wardlet/wardlet/core/status"
 	"github.com/wardlet/wardlet/core/syncloop"
 	"github.com/wardlet/wardlet/core/systemd"
@@ -91,6 +92,7 @@ type Node struct {
 	// reload is nil without a file to follow.
 	reload *reload.Reloader
 	meters *instrument.Meters
+	stats  *stats.Stats
 	// podChanges notifies when PodList, or the list of waiting pods, may have changed.
 	podChanges status.Notifier
 	// cgroupLock is nil before Run, and if the lock could not be made.
@@ -194,6 +196,9 @@ func (n *Node) wire() error {
 		Handler: n.handler, Events: n.recorder, Logger: log, Now: now,
 	})
 	n.wireEviction(cgroups, memory)
+	if err := n.wireStats(); err != nil {
+		return err
+	}
 	n.wireMember()
 	n.outcomes = checkpoint.NewOutcomes(n.state.Outcomes(), log)
 	n.endings = checkpoint.NewEndings(n.state.Endings(), log)

@@ -34,7 +34,7 @@ func (n *Node) nodeAPI() (*nodeapi.Server, error) {
 	}
 	cfg := nodeapi.Config{
 		ReadOnlyListen: c.ReadOnlyListen, HealthzListen: c.HealthzListen, Node: n.node,
-		Pods: n, Containers: streamed{n}, Connections: n.connections(), Metrics: n.meters.Metrics.Handler(), Configz: n.configz, Health: n.health.Healthy, Logger: n.log, Now: time.Now,
+		Pods: n, Containers: streamed{n}, Connections: n.connections(), Metrics: n.meters.Metrics.Handler(), Stats: n.stats, Configz: n.configz, Health: n.health.Healthy, Logger: n.log, Now: time.Now,
 	}
 	if c.Served() {
 		cfg.Listen, cfg.CertFile, cfg.KeyFile, cfg.ClientCAFile = c.Listen, c.CertFile, c.KeyFile, c.ClientCAFile

@@ -28,7 +28,7 @@ func (n *Node) stages() ([]Stage, error) {
 	streams := n.streams()
 	options := server.Options{
 		Logs: http.HandlerFunc(streams.Logs), Exec: http.HandlerFunc(streams.Exec), Attach: http.HandlerFunc(streams.Attach), PortForward: http.HandlerFunc(streams.PortForward),
-		Pods: n, PodChanges: &n.podChanges, Metrics: n.meters.Metrics.Handler(), Sources: n.mux, Events: n.events, Waiting: n.asking(), Updates: n.mux, Foreign: n.runtime,
+		Pods: n, PodChanges: &n.podChanges, Metrics: n.meters.Metrics.Handler(), Sources: n.mux, Events: n.events, Waiting: n.asking(), Updates: n.mux, Foreign: n.runtime, Stats: n.stats,
 		Version: api.NewVersion(n.version), Logger: n.log, Node: n.node, Object: n.object.Node, Origins: n.origins, Verdicts: n.verdicts, Objects: n.objectList, Now: time.Now, Started: time.Now(),
 	}
 	if n.policies != nil {
@@ -43,6 +43,7 @@ func (n *Node) stages() ([]Stage, error) {
 	stages = append(stages, n.runtimeStages()...)
 	stages = append(stages, Stage{"log rotation", endless(n.logRotator().Run)}, Stage{"limits of volumes", endless(n.watchLimits)}, Stage{"cgroups", endless(n.refreshCgroups)})
 	stages = append(stages, Stage{"eviction", endless(n.eviction.Run)})
+	stages = append(stages, Stage{"statistics of volumes", endless(n.stats.Run)})
 	stages = append(stages, Stage{"outcomes", n.outcomes.Run}, Stage{"endings", n.endings.Run})
 	stages = append(stages, n.objectStages()...)
 	stages = append(stages, Stage{"images", endless(n.images.Run)}, Stage{"probes", endless(n.probes.Run)})

@@ -1,6 +1,7 @@
-// Package nodeapi serves the Kubernetes API of a node over HTTPS: health, pods, metrics, the
-// configuration, logs of containers, programs run in them, their main programs and connections to
-// pods. It also serves health, pods and metrics without authentication, at addresses of their own.
+// Package nodeapi serves the Kubernetes API of a node over HTTPS: health, pods, metrics, statistics,
+// the configuration, logs of containers, programs run in them, their main programs and connections
+// to pods. It also serves health, pods, metrics and statistics without authentication, at addresses
+// of their own.
 //
 // Comes in: requests of the API server and other authorized clients. Goes out: the agent's data
 // about its pods, the output of containers, and connections to the runtime's streams. Server.Run

@@ -38,6 +38,7 @@ type Config struct {
 	Containers Containers
 	// Metrics serves metrics in the format of Prometheus.
 	Metrics http.Handler
+	Stats   Stats
 	// Configz returns the configuration in force.
 	Configz func() *KubeletConfiguration
 	// Connections decides about connections to pods that callers have the right to; nil allows all.
@@ -79,6 +80,9 @@ var routes = []route{
 	{"GET /pods", "pods", (*Server).pods, (*Server).redactedPods},
 	{"GET /pods/{$}", "pods", (*Server).pods, (*Server).redactedPods},
 	{"GET /metrics", "metrics", (*Server).metrics, (*Server).metrics},
+	{"GET /metrics/resource", "metrics", (*Server).resourceMetrics, (*Server).resourceMetrics},
+	{"GET /metrics/cadvisor", "metrics", (*Server).cadvisorMetrics, (*Server).cadvisorMetrics},
+	{"GET /stats/summary", statsSubresource, (*Server).summary, (*Server).summary},
 	{"GET /configz", "configz", (*Server).configz, nil},
 	{"GET /containerLogs/{namespace}/{pod}/{container}", proxySubresource, (*Server).containerLogs, nil},
 	{"GET /exec/{namespace}/{pod}/{container}", proxySubresource, (*Server).exec, nil},

@@ -156,6 +156,7 @@ func newNode(t *testing.T, changes ...func(*Config)) *node {
 		Listen: n.address, Node: "edge", CertFile: filepath.Join(n.dir, "cert"), KeyFile: filepath.Join(n.dir, "key"), ClientCAFile: filepath.Join(n.dir, "ca"),
 		Client: client, Pods: n, Containers: n, Health: func() error { return nil }, Logger: slog.New(slog.DiscardHandler), Now: time.Now,
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "a_metric 1\n") }), // the text of the metrics has its own tests
+		Stats:   measured{},
 		Configz: func() *KubeletConfiguration {
 			return &KubeletConfiguration{TypeMeta: metav1.TypeMeta{Kind: "KubeletConfiguration"}, StaticPodPath: "/manifests"}
 		},
@@ -258,11 +259,14 @@ var reached = map[string]struct {
 	// right is the right for which the API server is asked.
 	right string
 }{
-	"GET /healthz":  {"/healthz", 200, "ok", "get nodes/healthz of edge"},
-	"GET /pods":     {"/pods", 200, `"name":"web"`, "get nodes/pods of edge"},
-	"GET /pods/{$}": {"/pods/", 200, `"name":"web"`, "get nodes/pods of edge"},
-	"GET /metrics":  {"/metrics", 200, "a_metric 1", "get nodes/metrics of edge"},
-	"GET /configz":  {"/configz", 200, `{"kubeletconfig":{"kind":"KubeletConfiguration","staticPodPath":"/manifests",`, "get nodes/configz of edge"},
+	"GET /healthz":          {"/healthz", 200, "ok", "get nodes/healthz of edge"},
+	"GET /pods":             {"/pods", 200, `"name":"web"`, "get nodes/pods of edge"},
+	"GET /pods/{$}":         {"/pods/", 200, `"name":"web"`, "get nodes/pods of edge"},
+	"GET /metrics":          {"/metrics", 200, "a_metric 1", "get nodes/metrics of edge"},
+	"GET /metrics/resource": {"/metrics/resource", 200, "resource_metric 1", "get nodes/metrics of edge"},
+	"GET /metrics/cadvisor": {"/metrics/cadvisor", 200, "cadvisor_metric 1", "get nodes/metrics of edge"},
+	"GET /stats/summary":    {"/stats/summary", 200, `"nodeName":"edge"`, "get nodes/stats of edge"},
+	"GET /configz":          {"/configz", 200, `{"kubeletconfig":{"kind":"KubeletConfiguration","staticPodPath":"/manifests",`, "get nodes/configz of edge"},
 	"GET /containerLogs/{namespace}/{pod}/{container}": {"/containerLogs/shop/web/main", 200, "one\ntwo\n", "get nodes/proxy of edge"},
 	"GET /exec/{namespace}/{pod}/{container}":          {"/exec/shop/web/main?command=a&output=1", 500, "the runtime runs nothing here", "get nodes/proxy of edge"},
 	"POST /exec/{namespace}/{pod}/{container}":         {"/exec/shop/web/main?command=a&output=1", 500, "the runtime runs nothing here", "create nodes/proxy of edge"},

@@ -80,7 +80,7 @@ func TestServer_withoutLogin(t *testing.T) {
 	for _, r := range routes {
 		method, _, _ := strings.Cut(r.pattern, " ")
 		row := reached[r.pattern]
-		open := strings.HasSuffix(r.pattern, "/healthz") || strings.HasSuffix(r.pattern, "/metrics") || strings.HasPrefix(r.pattern, "GET /pods")
+		open := strings.HasSuffix(r.pattern, "/healthz") || strings.HasPrefix(r.pattern, "GET /metrics") || strings.HasPrefix(r.pattern, "GET /stats/") || strings.HasPrefix(r.pattern, "GET /pods")
 		code, text := get(method, readOnly, row.path)
 		if open && (code != 200 || !strings.Contains(text, row.text)) || !open && code != 404 && code != 405 {
 			t.Errorf("read-only, %s: %d %.200q", r.pattern, code, text)

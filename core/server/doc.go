@@ -4,5 +4,5 @@
 // waiting versions, sources, events, policies and the runtime. Goes out: JSON. A watch is answered
 // line after line: the goroutine of its connection compares the current state with the state it
 // last sent. Serve owns the goroutine of every connection. The interfaces must be safe for
-// concurrent use and must not block, except Foreign.
+// concurrent use and must not block, except Foreign and Stats.
 package server

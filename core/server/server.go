@@ -60,6 +60,8 @@ type Options struct {
 	Object func() *v1.Node
 	// Objects returns the state of the objects that pods name; nil if it is not served.
 	Objects func() []api.Object
+	// Stats measures CPU and memory; nil if they are not served.
+	Stats Stats
 	// Node is the node's name. A pod of the node's own sources can also be named without it.
 	Node string
 	// Origins returns the origin of each pod of this node, by UID; nil if unknown.
@@ -105,6 +107,7 @@ type Server struct {
 //	/v1/foreign    api.ForeignPods; refused when the runtime does not answer in 2 s
 //	/v1/node       a v1.Node, as pods and policies are judged by it
 //	/v1/objects    []api.Object, what is known of the objects that pods name
+//	/v1/stats      a summary of CPU and memory as in a kubelet's /stats/summary
 //	/v1/version    api.Version
 //	/metrics       the agent's metrics as Prometheus reads them
 //
@@ -129,6 +132,7 @@ func New(o Options) *Server {
 	if o.Objects != nil {
 		s.get("/v1/objects", func(*http.Request) any { return listed(o.Objects()) })
 	}
+	s.serveStats(o.Stats)
 	s.get("/v1/version", func(*http.Request) any { return o.Version })
 	if o.Metrics != nil {
 		s.mux.Handle("GET /metrics", o.Metrics)

@@ -38,6 +38,8 @@ type Server struct {
 	storeDir     string
 	calls        []Call
 	hooks        map[string][]Hook
+	stats        map[string]*runtimeapi.ContainerStats       // by ID of the container
+	sandboxStats map[string]*runtimeapi.LinuxPodSandboxStats // by ID of the sandbox
 	listeners    []*listener
 	muted        bool
 }
@@ -55,6 +57,8 @@ func New(path string) *Server {
 		present:      map[string]*image{},
 		published:    map[string]*image{},
 		hooks:        map[string][]Hook{},
+		stats:        map[string]*runtimeapi.ContainerStats{},
+		sandboxStats: map[string]*runtimeapi.LinuxPodSandboxStats{},
 	}
 }
 

@@ -18,8 +18,10 @@ func TestCount(t *testing.T) {
 		put func(dir string) error
 		// over is true if the content has more than most bytes.
 		over bool
+		// inodes is the number of files with the directory; 0 if it is not checked.
+		inodes int64
 	}{
-		"empty":  {put: func(string) error { return nil }},
+		"empty":  {put: func(string) error { return nil }, inodes: 1},
 		"within": {put: func(dir string) error { return fill(dir+"/a", most/2) }},
 		"beyond": {put: func(dir string) error { return errors.Join(fill(dir+"/a/b", 600<<10), fill(dir+"/c", 600<<10)) }, over: true},
 		"sparse": {put: func(dir string) error { return errors.Join(fill(dir+"/a", 0), os.Truncate(dir+"/a", 1<<30)) }},
@@ -41,7 +43,7 @@ func TestCount(t *testing.T) {
 				err = os.WriteFile(fmt.Sprint(dir, "/", i), nil, 0o600)
 			}
 			return err
-		}},
+		}, inodes: 3*entriesAtOnce + 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -52,6 +54,9 @@ func TestCount(t *testing.T) {
 			used, err := Count(t.Context(), dir, most)
 			if err != nil || (used.Bytes > most) != tc.over || used.Deep {
 				t.Errorf("got %+v, %v; want more than %d bytes: %v", used, err, most, tc.over)
+			}
+			if tc.inodes != 0 && used.Inodes != tc.inodes {
+				t.Errorf("%d inodes, want %d", used.Inodes, tc.inodes)
 			}
 		})
 	}

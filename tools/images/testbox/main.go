@@ -15,6 +15,7 @@ import (
 const usage = `usage: testbox COMMAND
   serve [-port N] [-message S] [-ignore-term]  HTTP: / /env /fs?path=FILE /exit?code=N
   sleep                                        until SIGTERM or SIGINT
+  burn [-memory MIB]                           uses a core and holds memory until SIGTERM or SIGINT
   exit -code N [-after DURATION]
   echo ARGS...
   talk [-lines N] [-rate N] [-when FILE]       numbered lines of 100 bytes, once FILE exists
@@ -42,6 +43,8 @@ func main() {
 		err = serve(args)
 	case "sleep":
 		sleep()
+	case "burn":
+		err = burn(args)
 	case "exit":
 		err = exit(args)
 	case "echo":

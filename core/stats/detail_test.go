@@ -1,0 +1,121 @@
+package stats
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
+	statsapi "k8s.io/kubelet/pkg/apis/stats/v1alpha1"
+)
+
+const waits = "some avg10=1.50 avg60=0.00 avg300=0.00 total=1000\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=20\n"
+
+// TestSummary checks what a full summary has beside CPU and memory. The state of file systems is that
+// of this machine, so only its presence is checked.
+func TestSummary(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	p := r.run(t, "web", "main")
+	id := p.Containers[0].ID
+	stats := used(r.now, time.Second, 4000)
+	stats.WritableLayer = &runtimeapi.FilesystemUsage{Timestamp: r.now.UnixNano(), FsId: &runtimeapi.FilesystemIdentifier{Mountpoint: r.root}, UsedBytes: wrapped(1 << 20), InodesUsed: wrapped(3)}
+	r.cri.SetStats(id, stats)
+	r.write(t, cgroup("web", "", map[string]string{"cpu.pressure": waits, "io.pressure": waits}))
+	r.write(t, cgroup("web", id, map[string]string{"cgroup.procs": "7\n8\n", "cpu.pressure": waits, "memory.pressure": waits}))
+	r.write(t, map[string]string{"log/web/main/0.log.20260102": strings.Repeat("x", 5000)})
+
+	got, err := r.Summary(t.Context(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pressure := &statsapi.PSIStats{Some: statsapi.PSIData{Total: 1_000_000, Avg10: 1.5}, Full: statsapi.PSIData{Total: 20_000}}
+	now := metav1.NewTime(r.now)
+	web := got.Pods[0]
+	c := web.Containers[0]
+	for what, diff := range map[string]string{
+		"CPU pressure of the pod": cmp.Diff(pressure, web.CPU.PSI),
+		"IO of the pod":           cmp.Diff(&statsapi.IOStats{Time: now, PSI: pressure}, web.IO),
+		"CPU pressure":            cmp.Diff(pressure, c.CPU.PSI),
+		"memory pressure":         cmp.Diff(pressure, c.Memory.PSI),
+		"IO":                      cmp.Diff((*statsapi.IOStats)(nil), c.IO),
+		"processes":               cmp.Diff(&statsapi.ProcessStats{ProcessCount: ptr(2)}, web.ProcessStats),
+		"rootfs":                  cmp.Diff([]*uint64{ptr(1 << 20), ptr(3)}, []*uint64{c.Rootfs.UsedBytes, c.Rootfs.InodesUsed}),
+		"inodes of logs":          cmp.Diff(ptr(2), c.Logs.InodesUsed),
+		"pressure of the node":    cmp.Diff(&statsapi.IOStats{Time: now, PSI: &statsapi.PSIStats{Some: statsapi.PSIData{Total: 5000, Avg10: 1}}}, got.Node.IO),
+		"limits of processes":     cmp.Diff(&statsapi.RlimitStats{Time: now, MaxPID: new(int64(1000)), NumOfRunningProcesses: new(int64(345))}, got.Node.Rlimit),
+		"network of the node":     cmp.Diff(&statsapi.NetworkStats{Time: now, InterfaceStats: eth("eth1"), Interfaces: []statsapi.InterfaceStats{eth("eth0"), eth("eth1")}}, got.Node.Network),
+		"network of the pod":      cmp.Diff(got.Node.Network, web.Network),
+	} {
+		if diff != "" {
+			t.Errorf("%s (-want +got):\n%s", what, diff)
+		}
+	}
+	if logs := *c.Logs.UsedBytes; logs < 5000 || logs > 100_000 {
+		t.Errorf("logs use %d bytes", logs)
+	}
+	if sum := *c.Rootfs.UsedBytes + *c.Logs.UsedBytes; *web.EphemeralStorage.UsedBytes != sum || *web.EphemeralStorage.InodesUsed != 5 {
+		t.Errorf("ephemeral storage %d bytes, %d inodes; want %d and 5", *web.EphemeralStorage.UsedBytes, *web.EphemeralStorage.InodesUsed, sum)
+	}
+	for what, fs := range map[string]*statsapi.FsStats{"node": got.Node.Fs, "rootfs": c.Rootfs, "logs": c.Logs, "ephemeral storage": web.EphemeralStorage} {
+		if fs == nil || fs.CapacityBytes == nil || *fs.CapacityBytes == 0 || fs.AvailableBytes == nil || *fs.AvailableBytes > *fs.CapacityBytes {
+			t.Errorf("%s: %+v", what, fs)
+		}
+	}
+	if fs := got.Node.Runtime; fs == nil || fs.ImageFs == nil || fs.ContainerFs == nil {
+		t.Errorf("runtime: %+v", fs)
+	}
+
+	// The reading of CPU and memory is not changed by the details.
+	basic, err := r.Summary(t.Context(), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left := basic.Pods[0].Containers[0]; left.CPU.PSI != nil || left.Logs != nil || basic.Node.Fs != nil || basic.Pods[0].EphemeralStorage != nil {
+		t.Errorf("basic: %+v", left)
+	}
+}
+
+// eth returns the statistics of an interface of the rig's machine.
+func eth(name string) statsapi.InterfaceStats {
+	return statsapi.InterfaceStats{Name: name, RxBytes: ptr(1), RxErrors: ptr(3), TxBytes: ptr(5), TxErrors: ptr(7)}
+}
+
+// TestSummary_hostNetwork leaves out the network of a pod that has none of its own.
+func TestSummary_hostNetwork(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.run(t, "web", "main").Sandboxes[0].HostNetwork = true
+	got, err := r.Summary(t.Context(), false)
+	if err != nil || got.Pods[0].Network != nil {
+		t.Errorf("%+v, %v", got.Pods[0].Network, err)
+	}
+}
+
+// TestSummary_withoutTheRuntime has no file systems of the runtime, and everything else.
+func TestSummary_withoutTheRuntime(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.run(t, "web", "main")
+	r.cri.Stop()
+	got, err := r.Summary(t.Context(), false)
+	if err != nil || got.Node.Runtime != nil || got.Node.Fs == nil || len(got.Pods) != 1 || len(got.Pods[0].Containers) != 1 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// TestWithin keeps the capacity of the file system, and replaces what is used.
+func TestWithin(t *testing.T) {
+	t.Parallel()
+	fs := &statsapi.FsStats{CapacityBytes: ptr(10), UsedBytes: ptr(9), InodesUsed: ptr(8), Inodes: ptr(7)}
+	at := metav1.NewTime(time.Unix(5, 0))
+	want := &statsapi.FsStats{Time: at, CapacityBytes: ptr(10), UsedBytes: ptr(1), Inodes: ptr(7)}
+	if diff := cmp.Diff(want, within(fs, at, ptr(1), nil)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(&statsapi.FsStats{Time: at}, within(nil, at, nil, nil)); diff != "" {
+		t.Errorf("of an unknown file system (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,196 @@
+package kernel
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Cgroup has the counters of a cgroup with everything below it. Each is nil if the kernel does not
+// count it, and each limit if there is none. Times are in nanoseconds, sizes in bytes.
+type Cgroup struct {
+	// CPU, User and System are CPU times.
+	CPU, User, System *uint64
+	// Periods are the periods in which a CPU limit was in force, Throttled those in which it was
+	// reached, and ThrottledTime is how long tasks waited then.
+	Periods, Throttled, ThrottledTime *uint64
+
+	// Memory is all memory, Resident the memory of programs, Cache the page cache, Mapped the part of
+	// it that is mapped, and Inactive the part that can be dropped first.
+	Memory, Resident, Cache, Mapped, Inactive *uint64
+	// Peak is the most that Memory ever was.
+	Peak, Swap                  *uint64
+	PageFaults, MajorPageFaults *uint64
+	// LimitHits is how often Memory reached its limit, and OOMKills how many processes were killed for
+	// it.
+	LimitHits, OOMKills    *uint64
+	MemoryLimit, SwapLimit *uint64
+
+	// Processes and Tasks count processes, and processes with their threads.
+	Processes, Tasks, TasksLimit *uint64
+
+	// Shares is the CPU request, as in cgroup v1. Quota is the CPU limit, in microseconds of each
+	// Period.
+	Shares, Quota, Period *uint64
+
+	Devices []Device
+
+	CPUPressure, MemoryPressure, IOPressure *Pressure
+}
+
+// Device counts what a cgroup read from a block device and wrote to it.
+type Device struct {
+	// Number is the number of the device, "8:0".
+	Number string
+	// ReadBytes and WrittenBytes are in bytes; Reads and Writes count operations.
+	ReadBytes, WrittenBytes, Reads, Writes uint64
+}
+
+// WorkingSet returns the memory that cannot be dropped at once, nil if it is unknown.
+func (c *Cgroup) WorkingSet() *uint64 {
+	if c.Memory == nil || c.Inactive == nil {
+		return nil
+	}
+	return new(*c.Memory - min(*c.Memory, *c.Inactive))
+}
+
+// Use returns the CPU time and the memory of a cgroup, named by its path ("/wardlet"). The other
+// counters are nil. Everything is nil for a cgroup that does not exist.
+func (k *Kernel) Use(cgroup string) Cgroup {
+	c := Cgroup{}
+	if k.unified != "" {
+		k.useV2(cgroup, &c)
+	} else {
+		k.useV1(cgroup, &c)
+	}
+	return c
+}
+
+// All returns all counters of a cgroup.
+func (k *Kernel) All(cgroup string) Cgroup {
+	c := k.Use(cgroup)
+	if k.unified != "" {
+		k.restV2(cgroup, &c)
+	} else {
+		k.restV1(cgroup, &c)
+	}
+	return c
+}
+
+// reader returns a function that reads files of a directory, and returns an empty text for a file
+// that cannot be read. A file of a missing controller, or of a cgroup that is removed meanwhile, is
+// no failure.
+func reader(dir ...string) func(file string) string {
+	path := filepath.Join(dir...)
+	if dir[0] == "" {
+		return func(string) string { return "" } // the controller is not mounted
+	}
+	return func(file string) string {
+		content, err := text(filepath.Join(path, file))
+		if err != nil {
+			return ""
+		}
+		return content
+	}
+}
+
+// point returns the mount point in which the cgroups of containers are listed.
+func (k *Kernel) point() string {
+	for _, controller := range []string{"memory", "cpuacct", "cpu", "pids"} {
+		if k.unified == "" && k.controllers[controller] != "" {
+			return k.controllers[controller]
+		}
+	}
+	return k.unified
+}
+
+// Pods returns the paths of the cgroups of pods below a root cgroup, by UID. It knows the names that
+// a kubelet uses with cgroupfs and with systemd.
+func (k *Kernel) Pods(root string) map[types.UID]string {
+	pods := map[types.UID]string{}
+	point := k.point()
+	if point == "" {
+		return pods
+	}
+	for _, name := range directories(filepath.Join(point, root)) {
+		if uid := podUID(name); uid != "" {
+			pods[uid] = filepath.Join(root, name)
+			continue
+		}
+		if class := strings.TrimSuffix(name, slice); !strings.HasSuffix(class, "burstable") && !strings.HasSuffix(class, "besteffort") {
+			continue
+		}
+		for _, below := range directories(filepath.Join(point, root, name)) {
+			if uid := podUID(below); uid != "" {
+				pods[uid] = filepath.Join(root, name, below)
+			}
+		}
+	}
+	return pods
+}
+
+// slice ends the names of the cgroups that systemd makes.
+const slice = ".slice"
+
+// podUID returns the UID in the name of a pod's cgroup, empty for another name.
+func podUID(name string) types.UID {
+	if rest, ok := strings.CutPrefix(name, "pod"); ok && !strings.HasSuffix(name, slice) {
+		return types.UID(rest)
+	}
+	name, ok := strings.CutSuffix(name, slice)
+	if at := strings.LastIndex(name, "-pod"); ok && at >= 0 {
+		return types.UID(strings.ReplaceAll(name[at+len("-pod"):], "_", "-"))
+	}
+	return ""
+}
+
+// Containers returns the paths of the cgroups in a pod's cgroup by container ID. The pod's sandbox is
+// one of them.
+func (k *Kernel) Containers(pod string) map[string]string {
+	point := k.point()
+	if point == "" || pod == "" {
+		return nil
+	}
+	containers := map[string]string{}
+	for _, name := range directories(filepath.Join(point, pod)) {
+		id := strings.TrimSuffix(name, ".scope")
+		id = id[strings.LastIndexByte(id, '-')+1:]
+		containers[id] = filepath.Join(pod, name)
+	}
+	return containers
+}
+
+// Member returns a process in a cgroup, 0 if there is none.
+func (k *Kernel) Member(cgroup string) int {
+	point := k.point()
+	if point == "" || cgroup == "" {
+		return 0
+	}
+	content, err := text(filepath.Join(point, cgroup, "cgroup.procs"))
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(content) {
+		if pid, err := strconv.Atoi(strings.TrimSpace(line)); err == nil && pid > 0 {
+			return pid
+		}
+	}
+	return 0
+}
+
+// directories returns the names of the directories in a directory, none if it cannot be read.
+func directories(path string) (names []string) {
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		if e.IsDir() {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}

@@ -1,0 +1,160 @@
+package stats
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	statsapi "k8s.io/kubelet/pkg/apis/stats/v1alpha1"
+
+	"github.com/wardlet/wardlet/core/runtime"
+	"github.com/wardlet/wardlet/core/stats/kernel"
+	"github.com/wardlet/wardlet/core/status"
+)
+
+// Reading is the result of measuring once. It is shared and must not be changed.
+type Reading struct {
+	At time.Time
+	// Rated reports whether there was a reading before, so that there are rates.
+	Rated bool
+	Node  statsapi.NodeStats
+	// Memory is the memory of the machine in bytes; 0 if unknown.
+	Memory uint64
+	// Kernel are the counters of the root cgroup, in a detailed reading.
+	Kernel kernel.Cgroup
+	// Pods are the pods with a sandbox that is ready, ordered by namespace and name.
+	Pods []Pod
+	// Failed is why the node could not be measured, nil if it was.
+	Failed error
+}
+
+// Pod has the statistics of a pod.
+type Pod struct {
+	// Stats has no containers.
+	Stats statsapi.PodStats
+	// Sandbox is the ID of the sandbox. Cgroup and SandboxCgroup are the paths of the pod's cgroup and
+	// of that of the sandbox's own process; empty if there is none.
+	Sandbox, Cgroup, SandboxCgroup string
+	HostNetwork                    bool
+	// Kernel and Interfaces are the counters of the kernel, in a detailed reading.
+	Kernel     kernel.Cgroup
+	Interfaces []kernel.Interface
+	Containers []Container
+}
+
+// Container has the statistics of a container that runs.
+type Container struct {
+	Stats statsapi.ContainerStats
+	// ID and Image are the runtime's names for container and image.
+	ID, Image string
+	Cgroup    string
+	// Layer is a path on the file system of the writable layer; empty if unknown.
+	Layer   string
+	LogPath string
+	Kernel  kernel.Cgroup
+}
+
+// take measures CPU and memory.
+func (s *Stats) take(ctx context.Context, now time.Time) *Reading {
+	r := &Reading{At: now}
+	use := s.usage(ctx, now)
+	rates := s.newRates(now)
+	s.measureNode(r, rates)
+	cgroups := s.cfg.Kernel.Pods(s.cfg.CgroupRoot)
+	for _, p := range s.cfg.Observed() {
+		sandbox := readySandbox(&p)
+		if sandbox == nil {
+			continue
+		}
+		out := Pod{Sandbox: sandbox.ID, Cgroup: cgroups[p.UID], HostNetwork: sandbox.HostNetwork}
+		if known := use.Sandboxes[sandbox.ID]; known != nil {
+			out.Stats = *known
+		}
+		out.Stats.PodRef = statsapi.PodReference{Name: p.Name, Namespace: p.Namespace, UID: string(p.UID)}
+		out.Stats.StartTime = metav1.NewTime(sandbox.CreatedAt)
+		s.measurePod(&out, now)
+		rates.add("pod "+sandbox.ID, out.Stats.CPU)
+		s.measureContainers(&out, &p, use, rates)
+		out.Stats.Swap = cmp.Or(out.Stats.Swap, sumSwap(out.Containers))
+		r.Pods = append(r.Pods, out)
+	}
+	slices.SortFunc(r.Pods, func(a, b Pod) int {
+		x, y := &a.Stats.PodRef, &b.Stats.PodRef
+		return cmp.Or(cmp.Compare(x.Namespace, y.Namespace), cmp.Compare(x.Name, y.Name), cmp.Compare(x.UID, y.UID))
+	})
+	s.counters, r.Rated = rates.now, rates.rated
+	return r
+}
+
+// usage returns the statistics of the runtime. They are empty if the runtime does not answer; then
+// the kernel's counters are used.
+func (s *Stats) usage(ctx context.Context, now time.Time) *runtime.Usage {
+	if now.Before(s.away) {
+		return &runtime.Usage{}
+	}
+	ctx, cancel := context.WithTimeout(ctx, runtimeTime)
+	defer cancel()
+	use, err := s.cfg.Runtime.Usage(ctx)
+	if err == nil {
+		s.said = ""
+		return use
+	}
+	s.away = now.Add(runtimeAgain)
+	if text := err.Error(); s.said != text {
+		s.said = text
+		s.cfg.Logger.Warn("the runtime has no statistics; those of the kernel are used", "err", err)
+	}
+	return &runtime.Usage{}
+}
+
+// readySandbox returns the newest sandbox of a pod if it is ready, else nil.
+func readySandbox(p *status.ObservedPod) *status.ObservedSandbox {
+	for i := range p.Sandboxes {
+		if p.Sandboxes[i].Ready {
+			return &p.Sandboxes[i]
+		}
+	}
+	return nil
+}
+
+// measurePod adds what the runtime does not know, from the pod's cgroup.
+func (s *Stats) measurePod(p *Pod, now time.Time) {
+	if p.Cgroup == "" || p.Stats.CPU != nil && p.Stats.Memory != nil && !doubtful(p.Stats.Memory) {
+		return
+	}
+	used := s.cfg.Kernel.Use(p.Cgroup)
+	p.Stats.CPU, p.Stats.Memory = cmp.Or(p.Stats.CPU, cpuOf(&used, now)), memoryOf(p.Stats.Memory, &used, now)
+	p.Stats.Swap = swapOf(&used, now)
+}
+
+func (s *Stats) measureContainers(out *Pod, p *status.ObservedPod, use *runtime.Usage, rates *rates) {
+	cgroups := s.cfg.Kernel.Containers(out.Cgroup)
+	out.SandboxCgroup = cgroups[out.Sandbox]
+	for i := range p.Containers {
+		observed := &p.Containers[i]
+		if observed.State != status.StateRunning || observed.SandboxID != out.Sandbox {
+			continue
+		}
+		c := Container{ID: observed.ID, Image: observed.Image, Cgroup: cgroups[observed.ID], LogPath: observed.LogPath}
+		if known := use.Containers[observed.ID]; known != nil {
+			c.Stats, c.Layer = known.ContainerStats, known.Layer
+		}
+		c.Stats.Name, c.Stats.StartTime = observed.Name, metav1.NewTime(startOf(observed))
+		if c.Cgroup != "" && (c.Stats.CPU == nil || c.Stats.Memory == nil || doubtful(c.Stats.Memory)) {
+			used := s.cfg.Kernel.Use(c.Cgroup)
+			c.Stats.CPU, c.Stats.Memory = cmp.Or(c.Stats.CPU, cpuOf(&used, rates.at)), memoryOf(c.Stats.Memory, &used, rates.at)
+			c.Stats.Swap = cmp.Or(c.Stats.Swap, swapOf(&used, rates.at))
+		}
+		rates.add(c.ID, c.Stats.CPU)
+		out.Containers = append(out.Containers, c)
+	}
+}
+
+func startOf(c *status.ObservedContainer) time.Time {
+	if c.StartedAt.IsZero() {
+		return c.CreatedAt
+	}
+	return c.StartedAt
+}
