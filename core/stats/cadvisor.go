@@ -116,13 +116,13 @@ func (s *scope) all(c *statsapi.CPUStats, m *statsapi.MemoryStats, w *statsapi.S
 // processor adds CPU times. Those of the statistics have the time when the runtime read them.
 func (s *scope) processor(c *statsapi.CPUStats, k *kernel.Cgroup) {
 	if c != nil {
-		s.series.maybe(&cpuTime, c.Time.Time, c.UsageCoreNanoSeconds, 1/second, s.with([]string{"total"})...)
+		s.series.maybe(&cpuTime, c.Time.Time, c.UsageCoreNanoSeconds, second, s.with([]string{"total"})...)
 	}
-	s.maybe(&cpuUser, k.User, 1/second)
-	s.maybe(&cpuSystem, k.System, 1/second)
+	s.maybe(&cpuUser, k.User, second)
+	s.maybe(&cpuSystem, k.System, second)
 	s.maybe(&cpuPeriods, k.Periods, 1)
 	s.maybe(&cpuThrottled, k.Throttled, 1)
-	s.maybe(&cpuThrottledTime, k.ThrottledTime, 1/second)
+	s.maybe(&cpuThrottledTime, k.ThrottledTime, second)
 	s.pressure(k.CPUPressure, &cpuWaiting, &cpuStalled)
 	s.pressure(k.MemoryPressure, &memoryWaiting, &memoryStalled)
 	s.pressure(k.IOPressure, &ioWaiting, &ioStalled)

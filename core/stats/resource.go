@@ -70,7 +70,7 @@ func (s *Stats) collectResource(ctx context.Context, out series) {
 
 func (s series) cpu(f *family, c *statsapi.CPUStats, labels ...string) {
 	if c != nil {
-		s.maybe(f, c.Time.Time, c.UsageCoreNanoSeconds, 1/second, labels...)
+		s.maybe(f, c.Time.Time, c.UsageCoreNanoSeconds, second, labels...)
 	}
 }
 

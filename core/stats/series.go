@@ -42,10 +42,10 @@ func (s series) add(f *family, at time.Time, value float64, labels ...string) {
 	s <- metric
 }
 
-// maybe is like add for a value that may be unknown. The value is multiplied by unit.
+// maybe is like add for a value that may be unknown. The value is divided by unit.
 func (s series) maybe(f *family, at time.Time, value *uint64, unit float64, labels ...string) {
 	if value != nil {
-		s.add(f, at, float64(*value)*unit, labels...)
+		s.add(f, at, float64(*value)/unit, labels...)
 	}
 }
 
