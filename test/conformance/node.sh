@@ -35,6 +35,12 @@ log_root = "$(dirname "$POD_LOGS")/logs"
 socket = "$A/wardlet.sock"
 cgroup_root = "$CGROUP_ROOT/wardlet"
 
+[eviction.hard] # whatever else is on the disk of this machine
+"nodefs.available" = "0%"
+"nodefs.inodesFree" = "0%"
+"imagefs.available" = "0%"
+"imagefs.inodesFree" = "0%"
+
 [runtime]
 endpoint = "unix://$CRI_SOCK"
 ${CONFIG_EXTRA:-}

@@ -15,6 +15,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/test/harness"
 )
 
 // TestEviction_ofAFullDisk: a pod that fills the file system of pods beyond a threshold is evicted,
@@ -35,8 +36,8 @@ func TestEviction_ofAFullDisk(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	a.write(t, a.ConfigFile(), a.read(t, "agent.toml")+
-		"\n[eviction]\npressure_transition_period = \"20s\"\nminimum_reclaim = { \"nodefs.available\" = \"1Mi\" }\n[eviction.hard]\n\"nodefs.available\" = \"50%\"\n")
+	a.write(t, a.ConfigFile(), strings.Replace(a.read(t, "agent.toml"), harness.FullDisk, "", 1)+
+		"\n[eviction]\npressure_transition_period = \"20s\"\nminimum_reclaim = { \"nodefs.available\" = \"1Mi\" }\n[eviction.hard]\n\"nodefs.available\" = \"50%\"\n\"imagefs.available\" = \"0%\"\n")
 	a.start(t)
 	withVolume := func(name string) string {
 		return hostPod(name, "sleep") + "    volumeMounts: [{name: data, mountPath: /data}]\n  volumes: [{name: data, emptyDir: {}}]\n"
@@ -103,8 +104,9 @@ func TestEviction_forMemory(t *testing.T) {
 	a.manifest(t, "dns.yaml", hostPod("dns", "sleep"))
 	before := a.running(t, "big", "dns")
 	a.stop(t)
-	a.write(t, a.ConfigFile(), strings.Replace(a.read(t, "agent.toml"), "[runtime]\n", "[node]\ncritical = [\"default/dns\"]\n[runtime]\n", 1)+
-		"\n[eviction.hard]\n\"memory.available\" = \"1Ei\"\n")
+	config := strings.Replace(a.read(t, "agent.toml"), harness.FullDisk, "", 1)
+	a.write(t, a.ConfigFile(), strings.Replace(config, "[runtime]\n", "[node]\ncritical = [\"default/dns\"]\n[runtime]\n", 1)+
+		"\n"+harness.FullDisk+"\"memory.available\" = \"1Ei\"\n")
 	a.start(t)
 	a.pod(t, "big", func(p *v1.Pod) error {
 		st := &p.Status

@@ -88,6 +88,15 @@ type Settings struct {
 	Policies bool
 }
 
+// FullDisk is the part of agent.toml that keeps an agent from evicting pods because the disk of the
+// machine that runs the tests is nearly full.
+const FullDisk = `[eviction.hard]
+"nodefs.available" = "0%"
+"nodefs.inodesFree" = "0%"
+"imagefs.available" = "0%"
+"imagefs.inodesFree" = "0%"
+`
+
 // Configure writes agent.toml: the agent's roots, the runtime and one directory of manifests.
 func (a *Agent) Configure(s *Settings) error {
 	var text strings.Builder
@@ -104,7 +113,7 @@ func (a *Agent) Configure(s *Settings) error {
 	set("log_root", a.Path("log"))
 	set("socket", a.Socket())
 	set("cgroup_root", "/"+a.Cgroup())
-	text.WriteString("[runtime]\n")
+	text.WriteString(FullDisk + "[runtime]\n")
 	set("endpoint", s.Endpoint)
 	text.WriteString("[[source]]\nname = \"static\"\nkind = \"file\"\n")
 	set("path", cmp.Or(s.Manifests, a.Manifest()))
