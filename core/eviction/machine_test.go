@@ -142,19 +142,31 @@ func TestMachine_Observe_unreadable(t *testing.T) {
 		gone   []threshold.Signal
 		says   string
 	}{
-		"no controller": {func(_ *testing.T, f *tree, _ *Machine) { f.missing = "memory" },
-			[]threshold.Signal{threshold.MemoryAvailable}, `of=memory err="its cgroup controller is not mounted"`},
+		"no controller": {
+			func(_ *testing.T, f *tree, _ *Machine) { f.missing = "memory" },
+			[]threshold.Signal{threshold.MemoryAvailable},
+			`of=memory err="its cgroup controller is not mounted"`,
+		},
 		"no memory.stat": {func(t *testing.T, f *tree, _ *Machine) {
 			if err := os.Remove(filepath.Join(f.dir, "cgroup/memory/memory.stat")); err != nil {
 				t.Error(err)
 			}
 		}, []threshold.Signal{threshold.MemoryAvailable}, "memory.stat: no such file or directory"},
-		"garbage in memory.stat": {func(t *testing.T, f *tree, _ *Machine) { f.write(t, "cgroup/memory/memory.stat", "anon lots\n") },
-			[]threshold.Signal{threshold.MemoryAvailable}, `is no key with a number`},
-		"garbage in loadavg": {func(t *testing.T, f *tree, _ *Machine) { f.write(t, "proc/loadavg", "1 2 3\n") },
-			[]threshold.Signal{threshold.PIDAvailable}, `want five fields`},
-		"no limits of process IDs": {func(_ *testing.T, _ *tree, m *Machine) { m.cfg.Proc = "/nowhere" },
-			[]threshold.Signal{threshold.PIDAvailable}, "threads-max: no such file or directory"},
+		"garbage in memory.stat": {
+			func(t *testing.T, f *tree, _ *Machine) { f.write(t, "cgroup/memory/memory.stat", "anon lots\n") },
+			[]threshold.Signal{threshold.MemoryAvailable},
+			`is no key with a number`,
+		},
+		"garbage in loadavg": {
+			func(t *testing.T, f *tree, _ *Machine) { f.write(t, "proc/loadavg", "1 2 3\n") },
+			[]threshold.Signal{threshold.PIDAvailable},
+			`want five fields`,
+		},
+		"no limits of process IDs": {
+			func(_ *testing.T, _ *tree, m *Machine) { m.cfg.Proc = "/nowhere" },
+			[]threshold.Signal{threshold.PIDAvailable},
+			"threads-max: no such file or directory",
+		},
 		"a runtime that is away": {func(_ *testing.T, _ *tree, m *Machine) {
 			m.cfg.ImageFS = func(context.Context) (string, error) { return "", errors.New("the runtime is away") }
 		}, []threshold.Signal{threshold.ImageFSAvailable, threshold.ImageFSInodesFree}, "the runtime is away"},

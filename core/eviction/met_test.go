@@ -60,31 +60,37 @@ func TestState_advance(t *testing.T) {
 		want       string
 	}{
 		"a hard threshold at once, and the condition for the transition period": {
-			threshold.Settings{Hard: hard}, 30 * time.Second,
+			threshold.Settings{Hard: hard},
+			30 * time.Second,
 			"0 2, 10 1, 20 0.99, 30 1, 40 3, 49 3, 50 3", "0 [], 10 [], 20 [0] MemoryPressure, 30 [] MemoryPressure, 40 [] MemoryPressure, 49 [] MemoryPressure, 50 []",
 		},
 		"a soft threshold after its grace period without a gap": {
-			threshold.Settings{Soft: hard, SoftGracePeriod: map[string]time.Duration{"memory.available": 20 * time.Second}}, time.Second,
+			threshold.Settings{Soft: hard, SoftGracePeriod: map[string]time.Duration{"memory.available": 20 * time.Second}},
+			time.Second,
 			"0 0.5, 10 0.5, 15 2, 20 0.5, 39 0.5, 40 0.5, 41 2",
 			"0 [] MemoryPressure, 10 [] MemoryPressure, 15 [], 20 [] MemoryPressure, 39 [] MemoryPressure, 40 [0] MemoryPressure, 41 []",
 		},
 		"until the minimum reclaim is available": {
-			threshold.Settings{Hard: hard, MinimumReclaim: table{"memory.available": "1Gi"}}, time.Second,
+			threshold.Settings{Hard: hard, MinimumReclaim: table{"memory.available": "1Gi"}},
+			time.Second,
 			"0 1.5, 10 0.5, 20 1.5, 30 2, 40 1.5", "0 [], 10 [0] MemoryPressure, 20 [0] MemoryPressure, 30 [], 40 []",
 		},
 		"a share as minimum reclaim": {
-			threshold.Settings{Hard: table{"memory.available": "10%"}, MinimumReclaim: table{"memory.available": "20%"}}, time.Second,
+			threshold.Settings{Hard: table{"memory.available": "10%"}, MinimumReclaim: table{"memory.available": "20%"}},
+			time.Second,
 			"0 0.5, 10 2.9, 20 3.1", "0 [0] MemoryPressure, 10 [0] MemoryPressure, 20 []",
 		},
 		"a soft threshold that is not due yet has no minimum reclaim": {
-			threshold.Settings{Soft: hard, SoftGracePeriod: map[string]time.Duration{"memory.available": 20 * time.Second}, MinimumReclaim: table{"memory.available": "1Gi"}}, time.Second,
+			threshold.Settings{Soft: hard, SoftGracePeriod: map[string]time.Duration{"memory.available": 20 * time.Second}, MinimumReclaim: table{"memory.available": "1Gi"}},
+			time.Second,
 			"0 0.5, 10 1.5, 20 1.5", "0 [] MemoryPressure, 10 [], 20 []",
 		},
 		"an unknown signal meets nothing": {
 			threshold.Settings{Hard: hard}, 15 * time.Second, "0 0.5, 10 -, 20 -, 30 0.5", "0 [0] MemoryPressure, 10 [] MemoryPressure, 20 [], 30 [0] MemoryPressure",
 		},
 		"hard before soft": {
-			threshold.Settings{Hard: table{"memory.available": "1Gi"}, Soft: table{"memory.available": "2Gi"}, SoftGracePeriod: map[string]time.Duration{"memory.available": 10 * time.Second}}, time.Second,
+			threshold.Settings{Hard: table{"memory.available": "1Gi"}, Soft: table{"memory.available": "2Gi"}, SoftGracePeriod: map[string]time.Duration{"memory.available": 10 * time.Second}},
+			time.Second,
 			"0 1.5, 10 1.5, 20 0.5", "0 [] MemoryPressure, 10 [1] MemoryPressure, 20 [0 1] MemoryPressure",
 		},
 	} {

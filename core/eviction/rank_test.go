@@ -130,14 +130,26 @@ func TestMessage(t *testing.T) {
 		u    Usage
 		want string
 	}{
-		"memory": {at("memory.available", "100Mi"), Observation{80 << 20, gib}, u,
+		"memory": {
+			at("memory.available", "100Mi"),
+			Observation{80 << 20, gib},
+			u,
 			"The node was low on resource: memory. Threshold quantity: 100Mi, available: 80Mi. Container log was using 1Mi, request is 0, has larger consumption of memory. " +
-				"Container main was using 4Gi, request is 1Gi, has larger consumption of memory. "},
-		"storage within the request": {at("nodefs.available", "10%"), Observation{0, 10 << 20}, Usage{Containers: map[string]int64{"main": gib}},
-			"The node was low on resource: ephemeral-storage. Threshold quantity: 1Mi, available: 0. "},
+				"Container main was using 4Gi, request is 1Gi, has larger consumption of memory. ",
+		},
+		"storage within the request": {
+			at("nodefs.available", "10%"),
+			Observation{0, 10 << 20},
+			Usage{Containers: map[string]int64{"main": gib}},
+			"The node was low on resource: ephemeral-storage. Threshold quantity: 1Mi, available: 0. ",
+		},
 		"inodes": {at("imagefs.inodesFree", "5k"), Observation{4000, 10000}, u, "The node was low on resource: inodes. Threshold quantity: 5k, available: 4k. "},
-		"unknown usage": {at("pid.available", "10%"), Observation{7, 1000}, Usage{Unknown: true, Containers: u.Containers},
-			"The node was low on resource: pids. Threshold quantity: 100, available: 7. "},
+		"unknown usage": {
+			at("pid.available", "10%"),
+			Observation{7, 1000},
+			Usage{Unknown: true, Containers: u.Containers},
+			"The node was low on resource: pids. Threshold quantity: 100, available: 7. ",
+		},
 	} {
 		if got := message(p, test.t, test.o, test.u); got != test.want {
 			t.Errorf("%s: message\n%s\nwant\n%s", name, got, test.want)
