@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -58,11 +59,12 @@ func TestPressureChanged_isShownAndRefusesPods(t *testing.T) {
 			NodeEvent: func(string, string) {}, Changed: n.pressureChanged, Log: slog.New(slog.DiscardHandler), Now: time.Now,
 		})
 		n.showPressure()
-		shown := func() (text string) {
+		shown := func() string {
+			var text strings.Builder
 			for _, c := range n.object.Node().Status.Conditions {
-				text += fmt.Sprintf("%s %s %s %s; ", c.Type, c.Status, c.Reason, c.Message)
+				fmt.Fprintf(&text, "%s %s %s %s; ", c.Type, c.Status, c.Reason, c.Message)
 			}
-			return text
+			return text.String()
 		}
 		const well = "MemoryPressure False KubeletHasSufficientMemory kubelet has sufficient memory available; " +
 			"DiskPressure False KubeletHasNoDiskPressure kubelet has no disk pressure; PIDPressure False KubeletHasSufficientPID kubelet has sufficient PID available; "

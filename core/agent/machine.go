@@ -35,7 +35,7 @@ func (n *Node) wireShutdown() {
 	}
 	n.shutdown = shutdown.New(shutdown.Config{
 		Periods: periods, Priority: criticality(n.cfg, n.node).Rank, Pods: &shutdownPods{node: n},
-		Connect:  func(ctx context.Context) (shutdown.Logind, error) { return connectLogind(ctx) },
+		Connect:  connectLogind,
 		DropIn:   shutdown.DropIn,
 		Times:    n.state.Shutdowns(),
 		Changed:  n.shutdownChanged,

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"maps"
 	"strconv"
 	"time"
 
@@ -43,9 +44,7 @@ func (e *Eviction) settings() *threshold.Settings {
 // complete adds the defaults of signals that Hard does not have.
 func (e *Eviction) complete() {
 	all := threshold.DefaultHard()
-	for signal, value := range e.Hard {
-		all[signal] = value
-	}
+	maps.Copy(all, e.Hard)
 	e.Hard = all
 }
 

@@ -148,17 +148,24 @@ func TestMachine_Observe_unreadable(t *testing.T) {
 			`of=memory err="its cgroup controller is not mounted"`,
 		},
 		"no memory.stat": {func(t *testing.T, f *tree, _ *Machine) {
+			t.Helper()
 			if err := os.Remove(filepath.Join(f.dir, "cgroup/memory/memory.stat")); err != nil {
 				t.Error(err)
 			}
 		}, []threshold.Signal{threshold.MemoryAvailable}, "memory.stat: no such file or directory"},
 		"garbage in memory.stat": {
-			func(t *testing.T, f *tree, _ *Machine) { f.write(t, "cgroup/memory/memory.stat", "anon lots\n") },
+			func(t *testing.T, f *tree, _ *Machine) {
+				t.Helper()
+				f.write(t, "cgroup/memory/memory.stat", "anon lots\n")
+			},
 			[]threshold.Signal{threshold.MemoryAvailable},
 			`is no key with a number`,
 		},
 		"garbage in loadavg": {
-			func(t *testing.T, f *tree, _ *Machine) { f.write(t, "proc/loadavg", "1 2 3\n") },
+			func(t *testing.T, f *tree, _ *Machine) {
+				t.Helper()
+				f.write(t, "proc/loadavg", "1 2 3\n")
+			},
 			[]threshold.Signal{threshold.PIDAvailable},
 			`want five fields`,
 		},

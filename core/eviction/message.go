@@ -2,6 +2,7 @@ package eviction
 
 import (
 	"fmt"
+	"strings"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -27,21 +28,22 @@ func message(p *v1.Pod, t *threshold.Threshold, o Observation, u Usage) string {
 	if name == inodes || name == pids {
 		format = resource.DecimalSI
 	}
-	text := fmt.Sprintf(messageLow, name) + fmt.Sprintf(messageThreshold, &amount, resource.NewQuantity(o.Available, format))
+	var text strings.Builder
+	fmt.Fprintf(&text, messageLow+messageThreshold, name, &amount, resource.NewQuantity(o.Available, format))
 	if u.Unknown || name == inodes || name == pids { // these cannot be requested
-		return text
+		return text.String()
 	}
 	if name == v1.ResourceMemory && helper.IsPodLevelResourcesSet(p) {
 		if wants, ok := p.Spec.Resources.Requests[name]; ok {
-			text += fmt.Sprintf(messagePod, p.Name, resource.NewQuantity(u.Total, resource.BinarySI), &wants, name)
+			fmt.Fprintf(&text, messagePod, p.Name, resource.NewQuantity(u.Total, resource.BinarySI), &wants, name)
 		}
 	}
 	for c, kind := range pod.Containers(p) {
 		used, known := u.Containers[c.Name]
 		wants := c.Resources.Requests[name]
 		if known && kind != pod.EphemeralContainer && wants.CmpInt64(used) < 0 {
-			text += fmt.Sprintf(messageContainer, c.Name, resource.NewQuantity(used, resource.BinarySI), &wants, name)
+			fmt.Fprintf(&text, messageContainer, c.Name, resource.NewQuantity(used, resource.BinarySI), &wants, name)
 		}
 	}
-	return text
+	return text.String()
 }

@@ -82,7 +82,7 @@ func (s *state) advance(all []threshold.Threshold, seen Observations, transition
 	stillDue := map[int]bool{}
 	for i := range all {
 		t := &all[i]
-		if !isMet(t, seen, false) && !(s.due[i] && isMet(t, seen, true)) {
+		if !isMet(t, seen, false) && (!s.due[i] || !isMet(t, seen, true)) {
 			continue
 		}
 		from, before := s.since[i]

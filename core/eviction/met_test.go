@@ -40,11 +40,11 @@ func steps(all []threshold.Threshold, transition time.Duration, lines ...string)
 			seen = memory(available)
 		}
 		due, conditions := s.advance(all, seen, transition, noon.Add(time.Duration(second)*time.Second))
-		text := fmt.Sprint(second, " ", due)
+		words := []string{fmt.Sprint(second), fmt.Sprint(due)}
 		for _, c := range conditions {
-			text += " " + string(c.Type)
+			words = append(words, string(c.Type))
 		}
-		out = append(out, text)
+		out = append(out, strings.Join(words, " "))
 	}
 	return out
 }

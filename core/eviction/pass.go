@@ -95,13 +95,15 @@ func (m *Manager) evictOne(ctx context.Context, t *threshold.Threshold, o Observ
 		case m.cfg.Critical(p):
 			continue
 		case m.evicted[p.UID]:
-			m.say("a pod that was evicted has not terminated yet", p)
+			m.once(string(p.UID), func() {
+				m.cfg.Log.Warn("a pod that was evicted has not terminated yet", "pod", p.Namespace+"/"+p.Name, "uid", p.UID)
+			})
 			return ""
 		}
 		m.evict(p, t, message(p, t, o, usage[p.UID]))
 		return p.UID
 	}
-	m.say("no pod can be evicted: all that run are critical", nil)
+	m.once("critical", func() { m.cfg.Log.Warn("no pod can be evicted: all that run are critical") })
 	return ""
 }
 
@@ -122,15 +124,10 @@ func (m *Manager) evict(p *v1.Pod, t *threshold.Threshold, why string) {
 	m.cfg.Pods.Evict(p, grace, why)
 }
 
-// say logs once why nothing is evicted although it should be.
-func (m *Manager) say(why string, p *v1.Pod) {
-	text, args := why, []any{}
-	if p != nil {
-		text, args = why+string(p.UID), []any{"pod", p.Namespace + "/" + p.Name, "uid", p.UID}
+// once calls log if nothing was evicted for another reason before, or for none.
+func (m *Manager) once(reason string, log func()) {
+	if m.said != reason {
+		m.said = reason
+		log()
 	}
-	if m.said == text {
-		return
-	}
-	m.said = text
-	m.cfg.Log.Warn(why, args...)
 }

@@ -3,6 +3,7 @@ package eviction
 import (
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -77,13 +78,13 @@ func TestRank(t *testing.T) {
 			usage := map[types.UID]Usage{}
 			for i, text := range test.pods {
 				p, u := podOf(t, text)
-				p.UID = types.UID(fmt.Sprint(i))
+				p.UID = types.UID(strconv.Itoa(i))
 				pods = append(pods, p)
 				usage[p.UID] = u
 			}
 			rand.Shuffle(len(pods), func(i, j int) { pods[i], pods[j] = pods[j], pods[i] })
 			for i, p := range rank(pods, usage, test.resource, test.tenant) {
-				if p.UID != types.UID(fmt.Sprint(i)) {
+				if p.UID != types.UID(strconv.Itoa(i)) {
 					t.Errorf("pod %d is %s/%s, want %s", i, p.Namespace, p.Name, test.pods[i])
 				}
 			}

@@ -3,6 +3,7 @@ package stats
 import (
 	"context"
 	"net/http"
+	"slices"
 	"time"
 
 	statsapi "k8s.io/kubelet/pkg/apis/stats/v1alpha1"
@@ -86,7 +87,7 @@ type scope struct {
 }
 
 func (s *scope) with(more []string) []string {
-	return append(s.labels[:len(s.labels):len(s.labels)], more...)
+	return slices.Concat(s.labels, more)
 }
 
 func (s *scope) add(f *family, value float64, more ...string) {

@@ -1,12 +1,14 @@
 package stats
 
+import "slices"
+
 // cadvisorLabels are the labels of every container's series in /metrics/cadvisor, in the order of
 // scope.
 var cadvisorLabels = []string{"container", "id", "image", "name", "namespace", "pod"}
 
 // labelled returns the labels of a family with those of its own.
 func labelled(more ...string) []string {
-	return append(cadvisorLabels[:len(cadvisorLabels):len(cadvisorLabels)], more...)
+	return slices.Concat(cadvisorLabels, more)
 }
 
 // The families of /metrics/cadvisor, with the names and labels of cAdvisor.

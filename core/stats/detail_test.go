@@ -41,9 +41,9 @@ func TestSummary(t *testing.T) {
 		"CPU pressure":            cmp.Diff(pressure, c.CPU.PSI),
 		"memory pressure":         cmp.Diff(pressure, c.Memory.PSI),
 		"IO":                      cmp.Diff((*statsapi.IOStats)(nil), c.IO),
-		"processes":               cmp.Diff(&statsapi.ProcessStats{ProcessCount: ptr(2)}, web.ProcessStats),
-		"rootfs":                  cmp.Diff([]*uint64{ptr(1 << 20), ptr(3)}, []*uint64{c.Rootfs.UsedBytes, c.Rootfs.InodesUsed}),
-		"inodes of logs":          cmp.Diff(ptr(2), c.Logs.InodesUsed),
+		"processes":               cmp.Diff(&statsapi.ProcessStats{ProcessCount: new(uint64(2))}, web.ProcessStats),
+		"rootfs":                  cmp.Diff([]*uint64{new(uint64(1 << 20)), new(uint64(3))}, []*uint64{c.Rootfs.UsedBytes, c.Rootfs.InodesUsed}),
+		"inodes of logs":          cmp.Diff(new(uint64(2)), c.Logs.InodesUsed),
 		"pressure of the node":    cmp.Diff(&statsapi.IOStats{Time: now, PSI: &statsapi.PSIStats{Some: statsapi.PSIData{Total: 5000, Avg10: 1}}}, got.Node.IO),
 		"limits of processes":     cmp.Diff(&statsapi.RlimitStats{Time: now, MaxPID: new(int64(1000)), NumOfRunningProcesses: new(int64(345))}, got.Node.Rlimit),
 		"network of the node":     cmp.Diff(&statsapi.NetworkStats{Time: now, InterfaceStats: eth("eth1"), Interfaces: []statsapi.InterfaceStats{eth("eth0"), eth("eth1")}}, got.Node.Network),
@@ -80,7 +80,7 @@ func TestSummary(t *testing.T) {
 
 // eth returns the statistics of an interface of the rig's machine.
 func eth(name string) statsapi.InterfaceStats {
-	return statsapi.InterfaceStats{Name: name, RxBytes: ptr(1), RxErrors: ptr(3), TxBytes: ptr(5), TxErrors: ptr(7)}
+	return statsapi.InterfaceStats{Name: name, RxBytes: new(uint64(1)), RxErrors: new(uint64(3)), TxBytes: new(uint64(5)), TxErrors: new(uint64(7))}
 }
 
 // TestSummary_hostNetwork leaves out the network of a pod that has none of its own.
@@ -109,10 +109,10 @@ func TestSummary_withoutTheRuntime(t *testing.T) {
 // TestWithin keeps the capacity of the file system, and replaces what is used.
 func TestWithin(t *testing.T) {
 	t.Parallel()
-	fs := &statsapi.FsStats{CapacityBytes: ptr(10), UsedBytes: ptr(9), InodesUsed: ptr(8), Inodes: ptr(7)}
+	fs := &statsapi.FsStats{CapacityBytes: new(uint64(10)), UsedBytes: new(uint64(9)), InodesUsed: new(uint64(8)), Inodes: new(uint64(7))}
 	at := metav1.NewTime(time.Unix(5, 0))
-	want := &statsapi.FsStats{Time: at, CapacityBytes: ptr(10), UsedBytes: ptr(1), Inodes: ptr(7)}
-	if diff := cmp.Diff(want, within(fs, at, ptr(1), nil)); diff != "" {
+	want := &statsapi.FsStats{Time: at, CapacityBytes: new(uint64(10)), UsedBytes: new(uint64(1)), Inodes: new(uint64(7))}
+	if diff := cmp.Diff(want, within(fs, at, new(uint64(1)), nil)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff(&statsapi.FsStats{Time: at}, within(nil, at, nil, nil)); diff != "" {

@@ -29,7 +29,7 @@ func fileSystem(path string, now metav1.Time) *statsapi.FsStats {
 	if path == "" || unix.Statfs(path, &st) != nil {
 		return nil
 	}
-	block := uint64(st.Bsize) //nolint:unconvert // the types differ by platform
+	block := uint64(st.Bsize)
 	return &statsapi.FsStats{
 		Time: now, CapacityBytes: new(st.Blocks * block), AvailableBytes: new(st.Bavail * block), UsedBytes: new((st.Blocks - st.Bfree) * block),
 		Inodes: new(st.Files), InodesFree: new(st.Ffree), InodesUsed: new(st.Files - min(st.Files, st.Ffree)),

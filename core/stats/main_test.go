@@ -45,7 +45,7 @@ func newRig(t *testing.T) *rig {
 	t.Helper()
 	r := &rig{cri: fakecri.Start(t), root: t.TempDir(), now: time.Unix(1_700_000_100, 0)}
 	r.write(t, map[string]string{
-		"proc/self/mountinfo": "30 23 0:27 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n",
+		"proc/self/mountinfo": "30 23 0:27 / /sys/fs/cgroup rw - cgroup2 none rw\n",
 		"proc/stat":           "cpu 100 0 0 5 5 0 0 0 0 0\nbtime 1700000000\n",
 		"proc/meminfo":        "MemTotal: 1000 kB\nMemFree: 400 kB\nAnonPages: 50 kB\nInactive(file): 100 kB\nSwapTotal: 20 kB\nSwapFree: 5 kB\n",
 		"proc/vmstat":         "pgfault 77\npgmajfault 3\n",

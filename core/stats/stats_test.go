@@ -14,8 +14,6 @@ import (
 	statsapi "k8s.io/kubelet/pkg/apis/stats/v1alpha1"
 )
 
-func ptr(n uint64) *uint64 { return &n }
-
 // TestSummary_basic compares a summary of CPU and memory with the values of the runtime and of the
 // kernel.
 func TestSummary_basic(t *testing.T) {
@@ -36,28 +34,28 @@ func TestSummary_basic(t *testing.T) {
 	now, read := metav1.NewTime(r.now), metav1.NewTime(time.Unix(0, at.UnixNano()))
 	want := statsapi.PodStats{
 		PodRef: statsapi.PodReference{Name: "web", Namespace: "default", UID: "uid-web"}, StartTime: metav1.NewTime(time.Unix(1_700_000_010, 0)),
-		CPU:    &statsapi.CPUStats{Time: now, UsageCoreNanoSeconds: ptr(3_000_000_000)},
-		Memory: &statsapi.MemoryStats{Time: now, UsageBytes: ptr(6000), WorkingSetBytes: ptr(5000), RSSBytes: ptr(2000)},
+		CPU:    &statsapi.CPUStats{Time: now, UsageCoreNanoSeconds: new(uint64(3_000_000_000))},
+		Memory: &statsapi.MemoryStats{Time: now, UsageBytes: new(uint64(6000)), WorkingSetBytes: new(uint64(5000)), RSSBytes: new(uint64(2000))},
 		Containers: []statsapi.ContainerStats{{
 			Name: "main", StartTime: metav1.NewTime(time.Unix(1_700_000_020, 0)),
-			CPU:    &statsapi.CPUStats{Time: read, UsageCoreNanoSeconds: ptr(2_000_000_000)},
-			Memory: &statsapi.MemoryStats{Time: read, WorkingSetBytes: ptr(4000), UsageBytes: ptr(4005), AvailableBytes: ptr(5000)},
+			CPU:    &statsapi.CPUStats{Time: read, UsageCoreNanoSeconds: new(uint64(2_000_000_000))},
+			Memory: &statsapi.MemoryStats{Time: read, WorkingSetBytes: new(uint64(4000)), UsageBytes: new(uint64(4005)), AvailableBytes: new(uint64(5000))},
 		}},
 	}
 	if diff := cmp.Diff([]statsapi.PodStats{want}, first.Pods); diff != "" {
 		t.Errorf("pods (-want +got):\n%s", diff)
 	}
-	kib := func(n uint64) *uint64 { return ptr(n << 10) }
-	process := &statsapi.MemoryStats{Time: now, UsageBytes: first.Node.SystemContainers[0].Memory.UsageBytes, WorkingSetBytes: first.Node.SystemContainers[0].Memory.UsageBytes, RSSBytes: first.Node.SystemContainers[0].Memory.UsageBytes, PageFaults: ptr(10), MajorPageFaults: ptr(20)}
+	kib := func(n uint64) *uint64 { return new(n << 10) }
+	process := &statsapi.MemoryStats{Time: now, UsageBytes: first.Node.SystemContainers[0].Memory.UsageBytes, WorkingSetBytes: first.Node.SystemContainers[0].Memory.UsageBytes, RSSBytes: first.Node.SystemContainers[0].Memory.UsageBytes, PageFaults: new(uint64(10)), MajorPageFaults: new(uint64(20))}
 	boot := metav1.NewTime(time.Unix(1_700_000_000, 0))
 	node := statsapi.NodeStats{
 		NodeName: "edge", StartTime: boot,
-		CPU:    &statsapi.CPUStats{Time: now, UsageCoreNanoSeconds: ptr(uint64(100 * hundredth))},
-		Memory: &statsapi.MemoryStats{Time: now, AvailableBytes: kib(500), UsageBytes: kib(600), WorkingSetBytes: kib(500), RSSBytes: kib(50), PageFaults: ptr(77), MajorPageFaults: ptr(3)},
+		CPU:    &statsapi.CPUStats{Time: now, UsageCoreNanoSeconds: new(uint64(100 * hundredth))},
+		Memory: &statsapi.MemoryStats{Time: now, AvailableBytes: kib(500), UsageBytes: kib(600), WorkingSetBytes: kib(500), RSSBytes: kib(50), PageFaults: new(uint64(77)), MajorPageFaults: new(uint64(3))},
 		Swap:   &statsapi.SwapStats{Time: now, SwapAvailableBytes: kib(5), SwapUsageBytes: kib(15)},
 		SystemContainers: []statsapi.ContainerStats{
-			{Name: "kubelet", StartTime: metav1.NewTime(boot.Add(5 * time.Second)), CPU: &statsapi.CPUStats{Time: now, UsageCoreNanoSeconds: ptr(uint64(70 * hundredth))}, Memory: process},
-			{Name: "pods", StartTime: boot, CPU: &statsapi.CPUStats{Time: now, UsageCoreNanoSeconds: ptr(10_000)}},
+			{Name: "kubelet", StartTime: metav1.NewTime(boot.Add(5 * time.Second)), CPU: &statsapi.CPUStats{Time: now, UsageCoreNanoSeconds: new(uint64(70 * hundredth))}, Memory: process},
+			{Name: "pods", StartTime: boot, CPU: &statsapi.CPUStats{Time: now, UsageCoreNanoSeconds: new(uint64(10_000))}},
 		},
 	}
 	if diff := cmp.Diff(node, first.Node); diff != "" {
@@ -76,9 +74,9 @@ func TestRates(t *testing.T) {
 		want   *uint64
 		rated  bool
 	}{
-		"half a core":             {10 * time.Second, 7 * time.Second, 0, ptr(500_000_000), true},
-		"idle":                    {10 * time.Second, 2 * time.Second, 0, ptr(0), true},
-		"the runtime knows":       {10 * time.Second, 7 * time.Second, 123, ptr(123), true},
+		"half a core":             {10 * time.Second, 7 * time.Second, 0, new(uint64(500_000_000)), true},
+		"idle":                    {10 * time.Second, 2 * time.Second, 0, new(uint64(0)), true},
+		"the runtime knows":       {10 * time.Second, 7 * time.Second, 123, new(uint64(123)), true},
 		"the counter began again": {10 * time.Second, time.Second, 0, nil, true},
 		"too long ago":            {time.Hour, 7 * time.Second, 0, nil, false},
 		"still fresh":             {time.Second, 7 * time.Second, 0, nil, false},
@@ -190,14 +188,14 @@ func TestBasic_withoutTheRuntime(t *testing.T) {
 	now := metav1.NewTime(r.now)
 	c := got.Pods[0].Containers[0].Stats
 	want := statsapi.ContainerStats{
-		Name: "main", StartTime: c.StartTime, CPU: &statsapi.CPUStats{Time: now, UsageCoreNanoSeconds: ptr(5000)},
-		Memory: &statsapi.MemoryStats{Time: now, UsageBytes: ptr(5000), WorkingSetBytes: ptr(4000), AvailableBytes: ptr(5000)},
-		Swap:   &statsapi.SwapStats{Time: now, SwapUsageBytes: ptr(30)},
+		Name: "main", StartTime: c.StartTime, CPU: &statsapi.CPUStats{Time: now, UsageCoreNanoSeconds: new(uint64(5000))},
+		Memory: &statsapi.MemoryStats{Time: now, UsageBytes: new(uint64(5000)), WorkingSetBytes: new(uint64(4000)), AvailableBytes: new(uint64(5000))},
+		Swap:   &statsapi.SwapStats{Time: now, SwapUsageBytes: new(uint64(30))},
 	}
 	if diff := cmp.Diff(want, c); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(&statsapi.SwapStats{Time: now, SwapUsageBytes: ptr(30)}, got.Pods[0].Stats.Swap); diff != "" {
+	if diff := cmp.Diff(&statsapi.SwapStats{Time: now, SwapUsageBytes: new(uint64(30))}, got.Pods[0].Stats.Swap); diff != "" {
 		t.Errorf("swap of the pod (-want +got):\n%s", diff)
 	}
 	r.cri.Clear("ListPodSandboxStats")

@@ -145,7 +145,7 @@ func (a *app) printRows(f *podFlags, pods []podUse, named bool) {
 	var rows [][]string
 	row := func(p *podUse, u *use, names ...string) {
 		cpu, memory := u.cells()
-		cells := append(names, cpu, memory)
+		cells := slices.Concat(names, []string{cpu, memory})
 		if f.namespace == "" {
 			cells = slices.Insert(cells, 0, p.namespace)
 		}

@@ -13,12 +13,12 @@ import (
 )
 
 const (
-	mountsV2 = "30 23 0:27 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate\n"
-	mountsV1 = "31 30 0:28 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n" +
-		"32 30 0:29 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n" +
-		"33 30 0:30 / /sys/fs/cgroup/pids rw - cgroup cgroup rw,pids\n" +
-		"34 30 0:31 / /sys/fs/cgroup/blkio rw - cgroup cgroup rw,blkio\n" +
-		"35 30 0:32 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n"
+	mountsV2 = "30 23 0:27 / /sys/fs/cgroup rw,nosuid - cgroup2 none rw,nsdelegate\n"
+	mountsV1 = "31 30 0:28 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup none rw,cpu,cpuacct\n" +
+		"32 30 0:29 / /sys/fs/cgroup/memory rw - cgroup none rw,memory\n" +
+		"33 30 0:30 / /sys/fs/cgroup/pids rw - cgroup none rw,pids\n" +
+		"34 30 0:31 / /sys/fs/cgroup/blkio rw - cgroup none rw,blkio\n" +
+		"35 30 0:32 / /sys/fs/cgroup/unified rw - cgroup2 none rw\n"
 )
 
 // machine makes files and opens the machine that has them.
