@@ -38,10 +38,10 @@ func statDisk(path string) (disk, error) {
 	if err := unix.Stat(path, &st); err != nil {
 		return disk{}, fmt.Errorf("device of %s: %w", path, err)
 	}
-	size := int64(fs.Frsize)
+	size := int64(fs.Frsize) //nolint:unconvert // the types differ by platform
 	return disk{
 		available: int64(fs.Bavail) * size, capacity: int64(fs.Blocks) * size,
-		freeInodes: int64(fs.Ffree), inodes: int64(fs.Files), device: uint64(st.Dev),
+		freeInodes: int64(fs.Ffree), inodes: int64(fs.Files), device: uint64(st.Dev), //nolint:unconvert // the types differ by platform
 	}, nil
 }
 
