@@ -105,7 +105,7 @@ func TestRun_terminatesPodsBeforeAShutdown(t *testing.T) {
 		t.Errorf("event %q", got)
 	}
 	lock.Released(t)
-	if st := r.pods.statuses["web"]; st.Phase != v1.PodFailed || st.Reason != "Terminated" {
+	if st := r.pods.status("web"); st.Phase != v1.PodFailed || st.Reason != "Terminated" {
 		t.Errorf("when the lock is released, the pod has the status %v", st)
 	}
 	if err := r.Healthy(); err == nil || err.Error() != "node is shutting down" || !r.ShuttingDown() {

@@ -75,9 +75,12 @@ func (f *fakePods) Terminate(p *v1.Pod, grace time.Duration, finish func(*v1.Pod
 		st := v1.PodStatus{Phase: about.phase}
 		finish(&st)
 		f.mu.Lock()
-		about.stopped, f.statuses[p.UID] = true, st
+		about.stopped, about.released, f.statuses[p.UID] = true, about.releases == 0, st
 		f.mu.Unlock()
 		close(stopped)
+		if about.releases == 0 {
+			return
+		}
 		time.AfterFunc(about.releases, func() {
 			f.mu.Lock()
 			defer f.mu.Unlock()
@@ -91,6 +94,12 @@ func (f *fakePods) Released(uid types.UID) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.pods[uid].released
+}
+
+func (f *fakePods) status(uid types.UID) v1.PodStatus {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.statuses[uid]
 }
 
 // tell adds a line with the time since the beginning.
