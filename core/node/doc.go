@@ -7,6 +7,7 @@
 // concurrent use.
 //
 // Pods are below one root as on a kubelet: guaranteed pods directly in it, the others in its
-// children burstable and besteffort, which get the CPU shares of their class. All state is in the
-// kernel: nothing needs to be restored after a restart.
+// children burstable and besteffort, which get the CPU shares of their class. With the driver
+// systemd they are slices, which systemd starts and limits. Refresh sets again what other programs
+// changed. All state is in the kernel: nothing needs to be restored after a restart.
 package node
