@@ -25,10 +25,10 @@ import (
 )
 
 //go:linkname synchronize k8s.io/kubernetes/pkg/kubelet/eviction.(*managerImpl).synchronize
-func synchronize(manager unsafe.Pointer, ctx context.Context, disks eviction.DiskInfoProvider, pods eviction.ActivePodsFunc) ([]*v1.Pod, error)
+func synchronize(manager unsafe.Pointer, ctx context.Context, disks eviction.DiskInfoProvider, pods eviction.ActivePodsFunc) ([]*v1.Pod, error) //nolint:revive // a method: its receiver comes first
 
 //go:linkname pass github.com/wardlet/wardlet/core/eviction.(*Manager).pass
-func pass(manager *own.Manager, ctx context.Context) types.UID
+func pass(manager *own.Manager, ctx context.Context) types.UID //nolint:revive // a method: its receiver comes first
 
 // eviction of one pod, as both sides report it.
 type evicted struct {
@@ -200,8 +200,6 @@ type ours struct {
 	side
 	manager *own.Manager
 	now     time.Time
-	// fault changes what Wardlet sees, to show that the comparison finds it.
-	fault func(*own.Config)
 }
 
 func newOurs(w *world, fault func(*own.Config)) *ours {

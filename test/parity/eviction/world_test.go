@@ -3,6 +3,7 @@ package eviction
 import (
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -137,7 +138,7 @@ func loadOf(r *rand.Rand, i int, requestsStorage bool) *load {
 	unlike := func(most int64) int64 { return r.Int64N(most)/1000*1000 + int64(i) }
 	l := &load{
 		memory: unlike(4 << 30), processes: unlike(8000), volume: amounts{unlike(20 << 30), unlike(50000)},
-		pod: &v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: fmt.Sprint("pod-", i), UID: types.UID(fmt.Sprint(i))}},
+		pod: &v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "pod-" + strconv.Itoa(i), UID: types.UID(strconv.Itoa(i))}},
 	}
 	p := l.pod
 	switch r.IntN(12) {
@@ -218,7 +219,6 @@ func (l *load) usage(of threshold.Signal, dedicated bool) own.Usage {
 	}
 	u := own.Usage{Containers: map[string]int64{}}
 	count := func(a amounts) int64 { return a.bytes }
-	ofImages := false
 	switch of {
 	case threshold.MemoryAvailable:
 		u.Total = l.memory
@@ -231,7 +231,7 @@ func (l *load) usage(of threshold.Signal, dedicated bool) own.Usage {
 	case threshold.NodeFSInodesFree, threshold.ImageFSInodesFree:
 		count = func(a amounts) int64 { return a.inodes }
 	}
-	ofImages = of == threshold.ImageFSAvailable || of == threshold.ImageFSInodesFree
+	ofImages := of == threshold.ImageFSAvailable || of == threshold.ImageFSInodesFree
 	for _, c := range l.containers {
 		u.Containers[c.name] = count(c.layer) + count(c.logs)
 		if !dedicated || ofImages {

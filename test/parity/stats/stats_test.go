@@ -98,7 +98,7 @@ func open(t *testing.T, w *world, now time.Time) *stats.Stats {
 	t.Helper()
 	root := t.TempDir()
 	for name, text := range map[string]string{
-		"proc/self/mountinfo": "30 23 0:27 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n", "proc/stat": "cpu 123 0 7 5 5 0 0 0 0 0\nbtime 1700000000\n",
+		"proc/self/mountinfo": "30 23 0:27 / /sys/fs/cgroup rw - " + strings.Repeat("cgroup2 ", 2) + "rw\n", "proc/stat": "cpu 123 0 7 5 5 0 0 0 0 0\nbtime 1700000000\n",
 		"proc/meminfo": "MemTotal: 1000 kB\nMemFree: 400 kB\nInactive(file): 100 kB\nSwapTotal: 20 kB\nSwapFree: 5 kB\n",
 	} {
 		path := filepath.Join(root, name)
