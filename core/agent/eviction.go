@@ -14,15 +14,16 @@ import (
 	"github.com/wardlet/wardlet/core/node"
 	"github.com/wardlet/wardlet/core/parts"
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/stats/kernel"
 	"github.com/wardlet/wardlet/core/worker"
 )
 
 // wireEviction makes the part that evicts pods when the node runs out of a resource. It uses pods
-// and workers only while the agent runs. memory is that of the machine, in bytes.
-func (n *Node) wireEviction(cgroups *node.Cgroups, memory int64) {
+// and workers only while the agent runs.
+func (n *Node) wireEviction(counters *kernel.Kernel) {
 	c := &n.cfg.Eviction
 	machine := eviction.NewMachine(eviction.MachineConfig{
-		Memory: memory, Proc: "/proc", Cgroups: cgroups, Layout: parts.Layout(n.cfg),
+		Kernel: counters, CgroupRoot: n.cgroups.Root(), Layout: parts.Layout(n.cfg),
 		ImageFS: n.runtime.ImageStore, Containers: n.containerNames, Layers: n.layers, Log: n.log, Now: time.Now,
 	})
 	var tenant func(namespace string) string

@@ -39,6 +39,7 @@ import (
 	"github.com/wardlet/wardlet/core/state"
 	"github.com/wardlet/wardlet/core/state/decisions"
 	"github.com/wardlet/wardlet/core/stats"
+	"github.com/wardlet/wardlet/core/stats/kernel"
 	"github.com/wardlet/wardlet/core/status"
 	"github.com/wardlet/wardlet/core/syncloop"
 	"github.com/wardlet/wardlet/core/systemd"
@@ -195,10 +196,12 @@ func (n *Node) wire() error {
 		Client: n.client, Health: n.health, AdoptForeign: cfg.Runtime.AdoptForeign, HostsFile: "/etc/hosts", CgroupDriver: cfg.Runtime.CgroupDriver,
 		Handler: n.handler, Events: n.recorder, Logger: log, Now: now,
 	})
-	n.wireEviction(cgroups, memory)
-	if err := n.wireStats(); err != nil {
+	counters, err := kernel.Open("/")
+	if err != nil {
 		return err
 	}
+	n.wireEviction(counters)
+	n.wireStats(counters)
 	n.wireMember()
 	n.outcomes = checkpoint.NewOutcomes(n.state.Outcomes(), log)
 	n.endings = checkpoint.NewEndings(n.state.Endings(), log)

@@ -7,22 +7,12 @@ import (
 	"sync"
 	"time"
 
-	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/eviction/threshold"
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/stats/kernel"
 )
-
-// Cgroups are the cgroups of the machine; see node.Cgroups.
-type Cgroups interface {
-	// V2 reports whether all controllers are in one hierarchy of version 2.
-	V2() bool
-	// Mount returns the directory of the machine's root cgroup for a controller, and PodDir that of a
-	// pod's cgroup. They are empty if the controller is not mounted.
-	Mount(controller string) string
-	PodDir(p *v1.Pod, controller string) string
-}
 
 // Layer is what the writable layer of a container uses on the file system of images.
 type Layer struct{ Bytes, Inodes int64 }
@@ -30,12 +20,10 @@ type Layer struct{ Bytes, Inodes int64 }
 // MachineConfig holds the settings and dependencies of a Machine. ImageFS, Containers and Layers are
 // optional.
 type MachineConfig struct {
-	// Memory is the machine's memory in bytes.
-	Memory int64
-	// Proc is the directory of the proc file system, "/proc".
-	Proc    string
-	Cgroups Cgroups
-	Layout  pod.Layout
+	Kernel *kernel.Kernel
+	// CgroupRoot is the cgroup of all pods, as the kernel names it.
+	CgroupRoot string
+	Layout     pod.Layout
 	// ImageFS returns a directory on the file system where the runtime keeps images, empty if the
 	// runtime does not say.
 	ImageFS func(ctx context.Context) (path string, err error)
@@ -78,13 +66,13 @@ func NewMachine(cfg MachineConfig) *Machine {
 // Observe implements Node. What cannot be read is left out, and is logged once.
 func (m *Machine) Observe(ctx context.Context) Observations {
 	seen := Observations{}
-	used, err := m.rootWorkingSet()
+	memory, err := m.cfg.Kernel.Memory()
 	if m.readable("memory", err) {
-		seen[threshold.MemoryAvailable] = Observation{max(m.cfg.Memory-used, 0), m.cfg.Memory}
+		seen[threshold.MemoryAvailable] = Observation{int64(memory.Available()), int64(memory.Total)}
 	}
-	free, most, err := freePIDs(m.cfg.Proc)
+	tasks, most, err := m.cfg.Kernel.Tasks()
 	if m.readable("process IDs", err) {
-		seen[threshold.PIDAvailable] = Observation{free, most}
+		seen[threshold.PIDAvailable] = Observation{max(most-tasks, 0), most}
 	}
 	nodeFS, err := m.disks.of(ctx, m.cfg.Layout.PodRoot)
 	nodeRead := m.readable("the file system of pods", err)

@@ -15,35 +15,14 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	v1 "k8s.io/api/core/v1"
 
 	"github.com/wardlet/wardlet/core/eviction/threshold"
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/stats/kernel"
 )
 
 // tree is a machine whose /proc, cgroups, pods and logs are files below a directory.
-type tree struct {
-	dir string
-	v2  bool
-	// missing is a controller that is not mounted.
-	missing string
-}
-
-func (f *tree) V2() bool { return f.v2 }
-
-func (f *tree) Mount(controller string) string {
-	if controller == f.missing {
-		return ""
-	}
-	return filepath.Join(f.dir, "cgroup", controller)
-}
-
-func (f *tree) PodDir(p *v1.Pod, controller string) string {
-	if controller == f.missing {
-		return ""
-	}
-	return filepath.Join(f.Mount(controller), "wardlet", "pod"+string(p.UID))
-}
+type tree struct{ dir string }
 
 // write writes files, from pairs of name and text.
 func (f *tree) write(t *testing.T, pairs ...string) {
@@ -56,20 +35,32 @@ func (f *tree) write(t *testing.T, pairs ...string) {
 	}
 }
 
+func (f *tree) remove(t *testing.T, name string) {
+	t.Helper()
+	if err := os.Remove(filepath.Join(f.dir, name)); err != nil {
+		t.Error(err)
+	}
+}
+
 // newTree returns a machine with 8 GiB of memory and 1000 process IDs.
 func newTree(t *testing.T, v2 bool) (*tree, *Machine, *bytes.Buffer) {
 	t.Helper()
-	f := &tree{dir: t.TempDir(), v2: v2}
+	f := &tree{dir: t.TempDir()}
 	f.write(t, "proc/sys/kernel/pid_max", "4194304\n", "proc/sys/kernel/threads-max", "1000\n", "proc/loadavg", "1.36 3.49 4.53 2/351 3715089\n")
-	f.write(t, "root/file", "", "images/file", "")
+	f.write(t, "root/file", "", "images/file", "", "proc/meminfo", "MemTotal: 8388608 kB\nMemFree: 5242880 kB\nInactive(file): 1048576 kB\n")
 	if v2 {
-		f.write(t, "cgroup/memory/memory.stat", "anon 1073741824\nfile 2147483648\ninactive_file 1073741824\n")
+		f.write(t, "proc/self/mountinfo", "30 23 0:27 / /cgroup rw - cgroup2 none rw\n")
 	} else {
+		f.write(t, "proc/self/mountinfo", "30 23 0:27 / /cgroup/memory rw - cgroup none rw,memory\n31 23 0:28 / /cgroup/pids rw - cgroup none rw,pids\n")
 		f.write(t, "cgroup/memory/memory.stat", "inactive_file 5\ntotal_inactive_file 1073741824\n", "cgroup/memory/memory.usage_in_bytes", "3221225472\n")
+	}
+	counters, err := kernel.Open(f.dir)
+	if err != nil {
+		t.Fatal(err)
 	}
 	log := &bytes.Buffer{}
 	m := NewMachine(MachineConfig{
-		Memory: 8 * gib, Proc: filepath.Join(f.dir, "proc"), Cgroups: f, Layout: pod.Layout{PodRoot: filepath.Join(f.dir, "root"), LogRoot: filepath.Join(f.dir, "log")},
+		Kernel: counters, CgroupRoot: "/wardlet", Layout: pod.Layout{PodRoot: filepath.Join(f.dir, "root"), LogRoot: filepath.Join(f.dir, "log")},
 		ImageFS: func(context.Context) (string, error) { return filepath.Join(f.dir, "images"), nil },
 		Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
 			if a.Key == slog.TimeKey {
@@ -114,7 +105,10 @@ func TestMachine_Observe(t *testing.T) {
 func TestMachine_Observe_ofThisMachine(t *testing.T) {
 	t.Parallel()
 	_, m, log := newTree(t, false)
-	m.cfg.Proc = "/proc"
+	var err error
+	if m.cfg.Kernel, err = kernel.Open("/"); err != nil {
+		t.Fatal(err)
+	}
 	seen := m.Observe(t.Context())
 	for signal, o := range seen {
 		if o.Available < 0 || o.Available > o.Capacity || o.Capacity <= 0 {
@@ -129,7 +123,8 @@ func TestMachine_Observe_ofThisMachine(t *testing.T) {
 func TestMachine_Observe_inNamespace(t *testing.T) {
 	t.Parallel()
 	f, m, _ := newTree(t, true)
-	f.write(t, "cgroup/memory/memory.current", "5368709120\n") // the root of a cgroup namespace
+	// The root of a cgroup namespace has what the root of a machine has not.
+	f.write(t, "cgroup/memory.current", "5368709120\n", "cgroup/memory.stat", "inactive_file 1073741824\n")
 	if o := m.Observe(t.Context())[threshold.MemoryAvailable]; o.Available != 4*gib {
 		t.Errorf("memory %+v", o)
 	}
@@ -142,24 +137,17 @@ func TestMachine_Observe_unreadable(t *testing.T) {
 		gone   []threshold.Signal
 		says   string
 	}{
-		"no controller": {
-			func(_ *testing.T, f *tree, _ *Machine) { f.missing = "memory" },
-			[]threshold.Signal{threshold.MemoryAvailable},
-			`of=memory err="its cgroup controller is not mounted"`,
-		},
-		"no memory.stat": {func(t *testing.T, f *tree, _ *Machine) {
+		"no meminfo": {func(t *testing.T, f *tree, _ *Machine) {
 			t.Helper()
-			if err := os.Remove(filepath.Join(f.dir, "cgroup/memory/memory.stat")); err != nil {
-				t.Error(err)
-			}
-		}, []threshold.Signal{threshold.MemoryAvailable}, "memory.stat: no such file or directory"},
-		"garbage in memory.stat": {
+			f.remove(t, "proc/meminfo")
+		}, []threshold.Signal{threshold.MemoryAvailable}, "meminfo: no such file or directory"},
+		"garbage in meminfo": {
 			func(t *testing.T, f *tree, _ *Machine) {
 				t.Helper()
-				f.write(t, "cgroup/memory/memory.stat", "anon lots\n")
+				f.write(t, "proc/meminfo", "MemTotal: lots\n")
 			},
 			[]threshold.Signal{threshold.MemoryAvailable},
-			`is no key with a number`,
+			`no MemTotal`,
 		},
 		"garbage in loadavg": {
 			func(t *testing.T, f *tree, _ *Machine) {
@@ -167,10 +155,13 @@ func TestMachine_Observe_unreadable(t *testing.T) {
 				f.write(t, "proc/loadavg", "1 2 3\n")
 			},
 			[]threshold.Signal{threshold.PIDAvailable},
-			`want five fields`,
+			`fewer than 4 fields`,
 		},
 		"no limits of process IDs": {
-			func(_ *testing.T, _ *tree, m *Machine) { m.cfg.Proc = "/nowhere" },
+			func(t *testing.T, f *tree, _ *Machine) {
+				t.Helper()
+				f.remove(t, "proc/sys/kernel/threads-max")
+			},
 			[]threshold.Signal{threshold.PIDAvailable},
 			"threads-max: no such file or directory",
 		},
@@ -216,9 +207,9 @@ func TestMachine_Observe_saysWhenItIsOver(t *testing.T) {
 	t.Parallel()
 	f, m, log := newTree(t, true)
 	fixed(m, nil)
-	f.missing = "memory"
+	f.write(t, "proc/loadavg", "")
 	m.Observe(t.Context())
-	f.missing = ""
+	f.write(t, "proc/loadavg", "1.36 3.49 4.53 2/351 3715089\n")
 	log.Reset()
 	if m.Observe(t.Context()); !strings.Contains(log.String(), "level=INFO") || strings.Count(log.String(), "\n") != 1 {
 		t.Errorf("log %s", log)

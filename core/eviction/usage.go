@@ -3,12 +3,10 @@ package eviction
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"math"
 	"path/filepath"
 	"time"
 
-	"golang.org/x/sys/unix"
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -29,11 +27,10 @@ func (m *Machine) Usage(ctx context.Context, pods []*v1.Pod, of threshold.Signal
 	all := map[types.UID]Usage{}
 	switch resourceOf(of) {
 	case v1.ResourceMemory:
-		m.each(pods, "the memory of pods", "memory", all, m.memory)
+		m.each(pods, "the memory of pods", all, m.memory)
 	case pids:
-		m.each(pods, "the processes of pods", "pids", all, func(_ *v1.Pod, dir string) (Usage, error) {
-			n, err := number(filepath.Join(dir, "pids.current"))
-			return Usage{Total: n}, err
+		m.each(pods, "the processes of pods", all, func(_ types.UID, cgroup string) Usage {
+			return usageOf(m.cfg.Kernel.All(cgroup).Tasks)
 		})
 	default:
 		m.disk(ctx, pods, of, all)
@@ -41,44 +38,57 @@ func (m *Machine) Usage(ctx context.Context, pods []*v1.Pod, of threshold.Signal
 	return all
 }
 
+var errCgroups = errors.New("the kernel does not count them for each cgroup: mount or delegate the cgroup controllers memory and pids")
+
 // each reads the cgroups of pods. The usage of a pod whose cgroup cannot be read is unknown.
-func (m *Machine) each(pods []*v1.Pod, what, controller string, all map[types.UID]Usage, read func(p *v1.Pod, dir string) (Usage, error)) {
+func (m *Machine) each(pods []*v1.Pod, what string, all map[types.UID]Usage, read func(uid types.UID, cgroup string) Usage) {
 	var fault error
+	cgroups := m.cfg.Kernel.Pods(m.cfg.CgroupRoot)
 	for _, p := range pods {
-		dir := m.cfg.Cgroups.PodDir(p, controller)
-		if dir == "" {
-			all[p.UID], fault = Usage{Unknown: true}, errNoController
+		cgroup, exists := cgroups[p.UID]
+		if !exists {
+			all[p.UID] = Usage{}
 			continue
 		}
-		u, err := read(p, dir)
+		u := read(p.UID, cgroup)
 		switch {
-		case err == nil:
-			all[p.UID] = u
-		case errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENODEV): // it has no cgroup, or no longer
-			all[p.UID] = Usage{}
+		case !u.Unknown:
+		case !m.cfg.Kernel.Exists(cgroup): // the pod has just ended
+			u = Usage{}
 		default:
-			all[p.UID] = Usage{Unknown: true}
-			if fault == nil {
-				fault = err
-			}
+			fault = errCgroups
 		}
+		all[p.UID] = u
 	}
 	m.readable(what, fault)
 }
 
-// memory returns the working set of a pod and of its containers.
-func (m *Machine) memory(p *v1.Pod, dir string) (Usage, error) {
-	used, err := workingSet(dir, m.cfg.Cgroups.V2())
-	if err != nil {
-		return Usage{}, err
+// usageOf returns the usage that a counter shows. It is unknown for nil.
+func usageOf(n *uint64) Usage {
+	if n == nil {
+		return Usage{Unknown: true}
 	}
-	u := Usage{Total: used, Containers: map[string]int64{}}
-	for id, name := range m.containers(p.UID) {
-		if used, err := workingSet(filepath.Join(dir, id), m.cfg.Cgroups.V2()); err == nil {
-			u.Containers[name] = used
+	return Usage{Total: int64(min(*n, math.MaxInt64))}
+}
+
+// memory returns the working set of a pod and of its containers.
+func (m *Machine) memory(uid types.UID, cgroup string) Usage {
+	used := func(cgroup string) Usage {
+		c := m.cfg.Kernel.Use(cgroup)
+		return usageOf(c.WorkingSet())
+	}
+	u := used(cgroup)
+	if u.Unknown {
+		return u
+	}
+	u.Containers = map[string]int64{}
+	names := m.containers(uid)
+	for id, cgroup := range m.cfg.Kernel.Containers(cgroup) {
+		if c := used(cgroup); names[id] != "" && !c.Unknown {
+			u.Containers[names[id]] = c.Total
 		}
 	}
-	return u, nil
+	return u
 }
 
 func (m *Machine) containers(uid types.UID) map[string]string {

@@ -18,41 +18,51 @@ import (
 
 func TestMachine_Usage(t *testing.T) {
 	t.Parallel()
-	for _, v2 := range []bool{false, true} {
-		f, m, log := newTree(t, v2)
-		current, inactive := "memory.usage_in_bytes", "total_inactive_file"
-		if v2 {
-			current, inactive = "memory.current", "inactive_file"
-		}
-		for path, used := range map[string]string{"poda": "5000", "poda/id-1": "3000", "podbroken": "much"} {
-			at := "cgroup/memory/wardlet/" + path + "/"
-			f.write(t, at+current, used+"\n", at+"memory.stat", inactive+" 1000\n")
-		}
-		f.write(t, "cgroup/pids/wardlet/poda/pids.current", "17\n", "cgroup/pids/wardlet/podbroken/pids.current", "max\n")
-		m.cfg.Containers = func(uid types.UID) map[string]string {
-			return map[types.UID]map[string]string{"a": {"id-1": "main", "id-0": "main", "id-2": "other"}}[uid]
-		}
-		var pods []*v1.Pod
-		for _, uid := range []types.UID{"a", "broken", "new"} {
-			p := &v1.Pod{}
-			p.UID = uid
-			pods = append(pods, p)
-		}
-		want := map[types.UID]Usage{"a": {Total: 4000, Containers: map[string]int64{"main": 2000}}, "broken": {Unknown: true}, "new": {}}
-		if d := cmp.Diff(want, m.Usage(t.Context(), pods, threshold.MemoryAvailable)); d != "" {
-			t.Errorf("version 2: %v: memory (-want +got):\n%s", v2, d)
-		}
-		want = map[types.UID]Usage{"a": {Total: 17}, "broken": {Unknown: true}, "new": {}}
-		if d := cmp.Diff(want, m.Usage(t.Context(), pods, threshold.PIDAvailable)); d != "" {
-			t.Errorf("version 2: %v: processes (-want +got):\n%s", v2, d)
-		}
-		if n := strings.Count(log.String(), "\n"); n != 2 {
-			t.Errorf("%d lines are logged: %s", n, log)
-		}
-		f.missing = "pids"
-		if got := m.Usage(t.Context(), pods, threshold.PIDAvailable); !got["a"].Unknown || !got["new"].Unknown {
-			t.Errorf("processes without a controller: %+v", got)
-		}
+	const slices = "wardlet.slice/wardlet-burstable.slice/wardlet-burstable-pod"
+	for name, test := range map[string]struct {
+		v2 bool
+		// root is the cgroup of all pods, a pod has the cgroup prefix + its UID + suffix, and its container
+		// a cgroup below that.
+		root, prefix, suffix, container string
+	}{
+		"version 1":              {false, "/wardlet", "wardlet/pod", "", "id-1"},
+		"version 2":              {true, "/wardlet", "wardlet/burstable/pod", "", "id-1"},
+		"version 2 with systemd": {true, "/wardlet.slice", slices, ".slice", "cri-containerd-id1.scope"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f, m, log := newTree(t, test.v2)
+			m.cfg.CgroupRoot = test.root
+			current, inactive, memory, pids := "memory.usage_in_bytes", "total_inactive_file", "cgroup/memory/", "cgroup/pids/"
+			if test.v2 {
+				current, inactive, memory, pids = "memory.current", "inactive_file", "cgroup/", "cgroup/"
+			}
+			at := func(point, uid string) string { return point + test.prefix + uid + test.suffix + "/" }
+			for _, cgroup := range [][2]string{{at(memory, "a"), "5000"}, {at(memory, "a") + test.container + "/", "3000"}, {at(memory, "broken"), "much"}} {
+				f.write(t, cgroup[0]+current, cgroup[1]+"\n", cgroup[0]+"memory.stat", inactive+" 1000\n")
+			}
+			f.write(t, at(pids, "a")+"pids.current", "17\n", at(pids, "broken")+"pids.current", "max\n")
+			m.cfg.Containers = func(uid types.UID) map[string]string {
+				return map[types.UID]map[string]string{"a": {"1": "main", "id1": "main", "2": "other"}}[uid]
+			}
+			var pods []*v1.Pod
+			for _, uid := range []types.UID{"a", "broken", "new"} {
+				p := &v1.Pod{}
+				p.UID = uid
+				pods = append(pods, p)
+			}
+			want := map[types.UID]Usage{"a": {Total: 4000, Containers: map[string]int64{"main": 2000}}, "broken": {Unknown: true}, "new": {}}
+			if d := cmp.Diff(want, m.Usage(t.Context(), pods, threshold.MemoryAvailable)); d != "" {
+				t.Errorf("memory (-want +got):\n%s", d)
+			}
+			want = map[types.UID]Usage{"a": {Total: 17}, "broken": {Unknown: true}, "new": {}}
+			if d := cmp.Diff(want, m.Usage(t.Context(), pods, threshold.PIDAvailable)); d != "" {
+				t.Errorf("processes (-want +got):\n%s", d)
+			}
+			if n := strings.Count(log.String(), "\n"); n != 2 {
+				t.Errorf("%d lines are logged: %s", n, log)
+			}
+		})
 	}
 }
 

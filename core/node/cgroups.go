@@ -201,19 +201,8 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// Mount returns the directory of the machine's root cgroup for a controller, such as "memory", empty
-// if the controller is not mounted.
-func (c *Cgroups) Mount(controller string) string { return c.hierarchy.mount(controller) }
-
-// PodDir returns the directory of a pod's cgroup for a controller, whether or not it exists. It is
-// empty if the controller is not mounted.
-func (c *Cgroups) PodDir(p *v1.Pod, controller string) string {
-	point := c.hierarchy.mount(controller)
-	if point == "" || c.naming.checkUID(p.UID) != nil {
-		return ""
-	}
-	return filepath.Join(point, c.naming.pod(pod.QOS(p), p.UID))
-}
+// Root returns the path of the cgroup of all pods, as the kernel names it.
+func (c *Cgroups) Root() string { return c.naming.path() }
 
 // shareBurstable sets the shares of the cgroup of burstable pods to the sum of their requests. The
 // caller must hold mu.

@@ -30,11 +30,9 @@ func (s *Stats) measureNode(r *Reading, rates *rates) {
 	if err != nil {
 		r.Failed = err
 	} else {
-		usage := memory.Total - min(memory.Total, memory.Free)
-		working := usage - min(usage, memory.InactiveFile)
 		r.Memory = memory.Total
 		n.Memory = &statsapi.MemoryStats{
-			Time: now, AvailableBytes: new(memory.Total - working), UsageBytes: &usage, WorkingSetBytes: &working, RSSBytes: &memory.Anonymous,
+			Time: now, AvailableBytes: new(memory.Available()), UsageBytes: &memory.Usage, WorkingSetBytes: &memory.WorkingSet, RSSBytes: &memory.Anonymous,
 			PageFaults: memory.PageFaults, MajorPageFaults: memory.MajorPageFaults,
 		}
 		n.Swap = &statsapi.SwapStats{Time: now, SwapAvailableBytes: &memory.SwapFree, SwapUsageBytes: new(memory.SwapTotal - min(memory.SwapTotal, memory.SwapFree))}

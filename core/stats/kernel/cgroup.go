@@ -147,6 +147,12 @@ func podUID(name string) types.UID {
 	return ""
 }
 
+// Exists reports whether a cgroup exists.
+func (k *Kernel) Exists(cgroup string) bool {
+	_, err := os.Lstat(filepath.Join(k.point(), cgroup))
+	return err == nil
+}
+
 // Containers returns the paths of the cgroups in a pod's cgroup by container ID. The pod's sandbox is
 // one of them.
 func (k *Kernel) Containers(pod string) map[string]string {

@@ -182,7 +182,7 @@ func TestMachine(t *testing.T) {
 	})
 	memory, err := k.Memory()
 	faults, major := uint64(77), uint64(3)
-	want := Machine{Total: 1000 << 10, Free: 400 << 10, InactiveFile: 100 << 10, Anonymous: 50 << 10, SwapTotal: 20 << 10, SwapFree: 5 << 10, PageFaults: &faults, MajorPageFaults: &major}
+	want := Machine{Total: 1000 << 10, Usage: 600 << 10, WorkingSet: 500 << 10, Anonymous: 50 << 10, SwapTotal: 20 << 10, SwapFree: 5 << 10, PageFaults: &faults, MajorPageFaults: &major}
 	if diff := cmp.Diff(want, memory); err != nil || diff != "" {
 		t.Errorf("memory %v (-want +got):\n%s", err, diff)
 	}
@@ -239,7 +239,7 @@ func TestOpen_thisMachine(t *testing.T) {
 		t.Fatal(err)
 	}
 	memory, err := k.Memory()
-	if err != nil || memory.Total < 64<<20 || memory.Free > memory.Total {
+	if err != nil || memory.Total < 64<<20 || memory.WorkingSet > memory.Total {
 		t.Errorf("memory %+v, %v", memory, err)
 	}
 	process, err := k.Process(os.Getpid())

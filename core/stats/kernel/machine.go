@@ -11,17 +11,21 @@ const tick = 10_000_000
 
 // Machine is what the kernel counts about the whole machine. Sizes are in bytes.
 type Machine struct {
-	// Total is the memory of the machine, Free the unused part.
-	Total, Free uint64
-	// InactiveFile is the part of the page cache that can be dropped first, and Anonymous is memory of
-	// programs.
-	InactiveFile, Anonymous uint64
-	SwapTotal, SwapFree     uint64
+	// Total is the memory of the machine, Usage what is in use of it, and WorkingSet the part of Usage
+	// that cannot be dropped at once.
+	Total, Usage, WorkingSet uint64
+	// Anonymous is memory of programs.
+	Anonymous           uint64
+	SwapTotal, SwapFree uint64
 	// PageFaults and MajorPageFaults count since the start; nil if unknown.
 	PageFaults, MajorPageFaults *uint64
 }
 
-// Memory returns the state of the machine's memory.
+// Available returns the memory that is not in use or can be dropped at once.
+func (m *Machine) Available() uint64 { return m.Total - min(m.Total, m.WorkingSet) }
+
+// Memory returns the state of the machine's memory. Like a kubelet, it prefers the counters of the
+// root cgroup to those of /proc; only cgroup v1 has them.
 func (k *Kernel) Memory() (Machine, error) {
 	path := k.proc("meminfo")
 	info, err := text(path)
@@ -34,8 +38,12 @@ func (k *Kernel) Memory() (Machine, error) {
 	}
 	kib := func(name string) uint64 { return product(values[name], 1<<10) }
 	m := Machine{
-		Total: kib("MemTotal"), Free: kib("MemFree"), InactiveFile: kib("Inactive(file)"), Anonymous: kib("AnonPages"),
-		SwapTotal: kib("SwapTotal"), SwapFree: kib("SwapFree"),
+		Total: kib("MemTotal"), Anonymous: kib("AnonPages"), SwapTotal: kib("SwapTotal"), SwapFree: kib("SwapFree"),
+	}
+	m.Usage = m.Total - min(m.Total, kib("MemFree"))
+	m.WorkingSet = m.Usage - min(m.Usage, kib("Inactive(file)"))
+	if root := k.Use("/"); root.WorkingSet() != nil {
+		m.Usage, m.WorkingSet = *root.Memory, *root.WorkingSet()
 	}
 	if faults, err := text(k.proc("vmstat")); err == nil {
 		values := flat(faults)
