@@ -120,7 +120,14 @@ func (r reclaimer) RemoveDeadContainers(ctx context.Context) error {
 	return r.garbage.RemoveDeadContainers(ctx)
 }
 
-// reclaimTime is for how long eviction waits for the removal of dead containers.
+// RemoveUnusedImages implements eviction.Reclaimer.
+func (r reclaimer) RemoveUnusedImages(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, reclaimTime)
+	defer cancel()
+	return r.unusedImages.RemoveAll(ctx)
+}
+
+// reclaimTime is for how long eviction waits for the removal of dead containers, and of images.
 const reclaimTime = 30 * time.Second
 
 // evictable are the pods for eviction.

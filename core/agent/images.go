@@ -10,6 +10,8 @@ import (
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/image"
 	"github.com/wardlet/wardlet/core/image/credential"
+	"github.com/wardlet/wardlet/core/image/unused"
+	"github.com/wardlet/wardlet/core/pod"
 )
 
 // newPuller returns the puller of images for pods.
@@ -25,6 +27,31 @@ func (n *Node) newPuller() *image.Puller {
 		Parallel: cfg.ParallelPulls, ProgressTimeout: cfg.PullProgressTimeout, OfflineFallback: cfg.OfflinePull == config.OfflineFallback, Prepull: cfg.Prepull,
 		Events: n.recorder, Log: n.log, Now: time.Now,
 	})
+}
+
+// newUnusedImages returns what removes images that nothing needs.
+func (n *Node) newUnusedImages() *unused.Collector {
+	cfg := &n.cfg.Runtime
+	return unused.New(unused.Config{
+		High: cfg.ImageGCHighThresholdPercent, Low: cfg.ImageGCLowThresholdPercent, MinAge: cfg.ImageMinimumGCAge, MaxAge: cfg.ImageMaximumGCAge,
+		Runtime: n.runtime, Wanted: n.wantedImages, NodeEvent: n.nodeWarning, Removed: n.meters.Evictions.ImageRemoved, Log: n.log, Now: time.Now,
+	})
+}
+
+// wantedImages returns the names of the images of pods that have not ended, and of those that are
+// pulled before a pod needs them: the network may be away when a pod needs its image again.
+func (n *Node) wantedImages() []string {
+	names := slices.Clone(n.cfg.Runtime.Prepull)
+	for _, p := range n.podSpecs() {
+		if n.workers.KnownTerminated(p.UID) {
+			continue
+		}
+		for c := range pod.Containers(p) {
+			names = append(names, c.Image)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // explainPulls adds to each container that waits for an image the time since when it waits. The CRI

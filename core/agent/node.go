@@ -20,6 +20,7 @@ import (
 	"github.com/wardlet/wardlet/core/gc"
 	"github.com/wardlet/wardlet/core/handler"
 	"github.com/wardlet/wardlet/core/image"
+	"github.com/wardlet/wardlet/core/image/unused"
 	"github.com/wardlet/wardlet/core/instrument"
 	"github.com/wardlet/wardlet/core/kube"
 	"github.com/wardlet/wardlet/core/metrics"
@@ -106,6 +107,7 @@ type Node struct {
 	member       *cluster.Member
 	objects      *object.Plane
 	eviction     *eviction.Manager
+	unusedImages *unused.Collector
 	apiEvents    *cluster.Events
 	// notify is nil without a service manager to notify.
 	notify *systemd.Notifier
@@ -201,6 +203,7 @@ func (n *Node) wire() error {
 		return err
 	}
 	n.wireEviction(counters)
+	n.unusedImages = n.newUnusedImages()
 	n.wireStats(counters)
 	n.wireMember()
 	n.outcomes = checkpoint.NewOutcomes(n.state.Outcomes(), log)

@@ -43,7 +43,7 @@ func (n *Node) stages() ([]Stage, error) {
 	stages = append(stages, n.runtimeStages()...)
 	stages = append(stages, Stage{"log rotation", endless(n.logRotator().Run)}, Stage{"limits of volumes", endless(n.watchLimits)}, Stage{"cgroups", endless(n.refreshCgroups)})
 	stages = append(stages, Stage{"eviction", endless(n.eviction.Run)})
-	stages = append(stages, Stage{"statistics of volumes", endless(n.stats.Run)})
+	stages = append(stages, Stage{"statistics of volumes", endless(n.stats.Run)}, Stage{"removal of unused images", endless(n.unusedImages.Run)})
 	stages = append(stages, Stage{"outcomes", n.outcomes.Run}, Stage{"endings", n.endings.Run})
 	stages = append(stages, n.objectStages()...)
 	stages = append(stages, Stage{"images", endless(n.images.Run)}, Stage{"probes", endless(n.probes.Run)})

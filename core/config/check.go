@@ -114,6 +114,7 @@ func (r *Runtime) checkLogs(report strict.Report) {
 	if r.MaxLogSize() == 0 {
 		report("runtime.container_log_max_size", `want a quantity of bytes such as "10Mi", or "-1" for logs that are not rotated, found %q`, r.ContainerLogMaxSize)
 	}
+	r.checkImageGC(report)
 	if r.ContainerLogMaxFiles < 2 {
 		report("runtime.container_log_max_files", "want at least 2, the log and what it was before, found %d", r.ContainerLogMaxFiles)
 	}
@@ -221,5 +222,25 @@ func checkSysctls(report strict.Report, key string, patterns []string) {
 		} else if of, _, _ := sysctl.GetNamespace(pattern); of == sysctl.UnknownNamespace {
 			report(at, "%q belongs to the whole node: pods have only network sysctls (net.*) and some of IPC (kernel.shm*, kernel.msg*, kernel.sem, fs.mqueue.*) of their own", pattern)
 		}
+	}
+}
+
+// checkImageGC checks when unused images are removed.
+func (r *Runtime) checkImageGC(report strict.Report) {
+	high, low := r.ImageGCHighThresholdPercent, r.ImageGCLowThresholdPercent
+	for key, percent := range map[string]int64{"high": high, "low": low} {
+		if percent < 0 || percent > 100 {
+			report("runtime.image_gc_"+key+"_threshold_percent", "want 0 to 100, found %d", percent)
+			return
+		}
+	}
+	if low >= high {
+		report("runtime.image_gc_low_threshold_percent", "want less than image_gc_high_threshold_percent, which is %d, found %d", high, low)
+	}
+	if r.ImageMinimumGCAge < 0 {
+		report("runtime.image_minimum_gc_age", "want 0s or more, found %s", r.ImageMinimumGCAge)
+	}
+	if r.ImageMaximumGCAge != 0 && r.ImageMaximumGCAge <= r.ImageMinimumGCAge {
+		report("runtime.image_maximum_gc_age", `want more than image_minimum_gc_age, which is %s, or "0s" for no limit, found %s`, r.ImageMinimumGCAge, r.ImageMaximumGCAge)
 	}
 }

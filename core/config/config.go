@@ -96,6 +96,16 @@ type Runtime struct {
 	ContainerLogMaxSize string `toml:"container_log_max_size"`
 	// ContainerLogMaxFiles is the maximum number of files for a container's log; at least 2.
 	ContainerLogMaxFiles int `toml:"container_log_max_files"`
+	// When ImageGCHighThresholdPercent of the file system of images is in use, unused images are
+	// removed until ImageGCLowThresholdPercent is in use. 0 to 100, Low below High; High = 100 for
+	// never.
+	ImageGCHighThresholdPercent int64 `toml:"image_gc_high_threshold_percent"`
+	ImageGCLowThresholdPercent  int64 `toml:"image_gc_low_threshold_percent"`
+	// ImageMinimumGCAge is for how long an image stays after it was first seen; 0 or more.
+	ImageMinimumGCAge time.Duration `toml:"image_minimum_gc_age"`
+	// ImageMaximumGCAge is for how long an image may be unused, 0 for ever; longer than
+	// ImageMinimumGCAge.
+	ImageMaximumGCAge time.Duration `toml:"image_maximum_gc_age"`
 	// Handlers are the runtime classes that pods of the node's own sources may name.
 	Handlers []RuntimeHandler `toml:"handler"`
 }
@@ -217,6 +227,7 @@ func Default() *Config {
 			CgroupDriver:        CgroupFS,
 			ResolvConf:          "/etc/resolv.conf",
 			ContainerLogMaxSize: "10Mi", ContainerLogMaxFiles: 5,
+			ImageGCHighThresholdPercent: 85, ImageGCLowThresholdPercent: 80, ImageMinimumGCAge: 2 * time.Minute,
 
 			ParallelPulls: 3, PullProgressTimeout: 10 * time.Minute, OfflinePull: OfflineFallback,
 		},

@@ -43,6 +43,7 @@ const (
 	whySources   = "sources are made once, when the agent starts"
 	whyObjects   = "the directory of objects is opened once, when the agent starts"
 	whyEviction  = "the thresholds of eviction are set once, when the agent starts"
+	whyImages    = "the removal of unused images is set up once, when the agent starts"
 	whyLogs      = "the rotation of logs is set up once, when the agent starts"
 	whyTenants   = "sources are bound to namespaces when the agent starts"
 )
@@ -60,24 +61,28 @@ var restartKeys = map[string]string{
 	"paths.socket":      whyOpened,
 	"paths.cgroup_root": whyPlaces,
 
-	"runtime.endpoint":                    whyRuntime,
-	"runtime.cgroup_driver":               whyPods,
-	"runtime.resolv_conf":                 whyPods,
-	"runtime.parallel_pulls":              whyPulls,
-	"runtime.pull_progress_timeout":       whyPulls,
-	"runtime.offline_pull":                whyPulls,
-	"runtime.prepull":                     whyPulls,
-	"runtime.registry_config":             whyPulls,
-	"runtime.credential_provider_config":  whyPulls,
-	"runtime.credential_provider_bin_dir": whyPulls,
-	"runtime.allowed_unsafe_sysctls":      whyAdmission,
-	"runtime.seccomp_default":             whyPods,
-	"runtime.adopt_foreign":               whyRuntime,
-	"runtime.container_log_max_size":      whyLogs,
-	"runtime.container_log_max_files":     whyLogs,
-	"runtime.handler[]":                   whyPods,
-	"runtime.handler[].class":             whyPods,
-	"runtime.handler[].handler":           whyPods,
+	"runtime.endpoint":                        whyRuntime,
+	"runtime.cgroup_driver":                   whyPods,
+	"runtime.resolv_conf":                     whyPods,
+	"runtime.parallel_pulls":                  whyPulls,
+	"runtime.pull_progress_timeout":           whyPulls,
+	"runtime.offline_pull":                    whyPulls,
+	"runtime.prepull":                         whyPulls,
+	"runtime.registry_config":                 whyPulls,
+	"runtime.credential_provider_config":      whyPulls,
+	"runtime.credential_provider_bin_dir":     whyPulls,
+	"runtime.allowed_unsafe_sysctls":          whyAdmission,
+	"runtime.seccomp_default":                 whyPods,
+	"runtime.adopt_foreign":                   whyRuntime,
+	"runtime.container_log_max_size":          whyLogs,
+	"runtime.container_log_max_files":         whyLogs,
+	"runtime.image_gc_high_threshold_percent": whyImages,
+	"runtime.image_gc_low_threshold_percent":  whyImages,
+	"runtime.image_minimum_gc_age":            whyImages,
+	"runtime.image_maximum_gc_age":            whyImages,
+	"runtime.handler[]":                       whyPods,
+	"runtime.handler[].class":                 whyPods,
+	"runtime.handler[].handler":               whyPods,
 
 	"node.labels":                   whyAdmission,
 	"node.taints":                   whyAdmission,

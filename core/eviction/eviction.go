@@ -55,6 +55,8 @@ type Reclaimer interface {
 	// RemoveDeadContainers removes the containers of pods that have ended. It returns when they are
 	// removed, or the first error.
 	RemoveDeadContainers(ctx context.Context) error
+	// RemoveUnusedImages removes all images that nothing needs, and returns the first error.
+	RemoveUnusedImages(ctx context.Context) error
 }
 
 // Config holds the settings and dependencies of a Manager. Reclaim, Tenant, Changed and Evicted are

@@ -2,6 +2,7 @@ package eviction
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -27,8 +28,9 @@ type world struct {
 	base      Observations
 	dedicated bool
 	stops     map[types.UID]time.Duration
-	deadUsage int64 // of dead containers, on the disk
-	unknown   bool
+	// deadUsage is what dead containers use on the disk, and imageUsage what unused images do.
+	deadUsage, imageUsage int64
+	unknown               bool
 
 	log   []string
 	began time.Time
@@ -79,7 +81,7 @@ func (w *world) Observe(context.Context) Observations {
 	for _, u := range w.usage {
 		memory.Available -= u.Total
 	}
-	disk.Available -= w.deadUsage
+	disk.Available -= w.deadUsage + w.imageUsage
 	seen[threshold.MemoryAvailable], seen[threshold.NodeFSAvailable] = memory, disk
 	return seen
 }
@@ -126,6 +128,14 @@ func (w *world) RemoveDeadContainers(context.Context) error {
 	w.note("remove dead containers")
 	w.deadUsage = 0
 	return nil
+}
+
+func (w *world) RemoveUnusedImages(context.Context) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.note("remove unused images")
+	w.imageUsage = 0
+	return errors.New("an image is in use after all")
 }
 
 func (w *world) config(t *testing.T, s threshold.Settings) Config {
@@ -251,23 +261,25 @@ func TestManager_softThresholdsHaveAGracePeriod(t *testing.T) {
 	}
 }
 
-func TestManager_removesDeadContainersFirst(t *testing.T) {
+func TestManager_removesWhatNothingNeedsFirst(t *testing.T) {
 	t.Parallel()
+	const removed = "0 remove dead containers; 0 remove unused images"
 	hard := threshold.Settings{Hard: map[string]string{"nodefs.available": "1Gi"}, MinimumReclaim: map[string]string{"nodefs.available": "1Gi"}}
 	for name, test := range map[string]struct {
-		dead, others float64
-		dedicated    bool
-		want         string
+		dead, images, others float64
+		dedicated            bool
+		want                 string
 	}{
-		"enough":                 {3, 7, false, "0 remove dead containers"},
-		"less than the reclaim":  {1.5, 8.1, false, "0 remove dead containers; 0 evict web in 1 s: ephemeral-storage"},
-		"on another file system": {3, 7, true, "0 evict web in 1 s: ephemeral-storage"},
+		"enough dead containers": {3, 0, 7, false, removed},
+		"enough images":          {0, 3, 7, false, removed},
+		"less than the reclaim":  {1, 0.5, 8.1, false, removed + "; 0 evict web in 1 s: ephemeral-storage"},
+		"on another file system": {3, 3, 4, true, "0 evict web in 1 s: ephemeral-storage"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t, "shop/web 0 - 0.1")
-				w.dedicated, w.deadUsage = test.dedicated, int64(test.dead*gib)
+				w.dedicated, w.deadUsage, w.imageUsage = test.dedicated, int64(test.dead*gib), int64(test.images*gib)
 				w.base[threshold.NodeFSAvailable] = Observation{int64((10 - test.others) * gib), 10 * gib}
 				run(t, w.config(t, hard), func(*Manager) {
 					time.Sleep(500 * time.Millisecond)

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/eviction/threshold"
+	"github.com/wardlet/wardlet/core/internal/filesystem"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/stats/kernel"
 )
@@ -37,7 +38,7 @@ type MachineConfig struct {
 }
 
 const (
-	// callTime limits a call of the runtime, and the wait for a file system.
+	// callTime limits a call of the runtime.
 	callTime = 2 * time.Second
 	// imageFSTime is for how long the directory of images is not asked for again.
 	imageFSTime = 10 * time.Minute
@@ -46,7 +47,7 @@ const (
 // Machine is the Node on a real machine. It is used by one goroutine, that of Manager.Run.
 type Machine struct {
 	cfg   MachineConfig
-	disks disks
+	disks filesystem.Reader
 	// imageFS is the directory of images and when it was asked for; empty if it is not known.
 	imageFS string
 	asked   time.Time
@@ -60,7 +61,7 @@ type Machine struct {
 
 // NewMachine makes a Machine.
 func NewMachine(cfg MachineConfig) *Machine {
-	return &Machine{cfg: cfg, faults: map[string]string{}, disks: disks{read: statDisk}}
+	return &Machine{cfg: cfg, faults: map[string]string{}}
 }
 
 // Observe implements Node. What cannot be read is left out, and is logged once.
@@ -74,26 +75,36 @@ func (m *Machine) Observe(ctx context.Context) Observations {
 	if m.readable("process IDs", err) {
 		seen[threshold.PIDAvailable] = Observation{max(most-tasks, 0), most}
 	}
-	nodeFS, err := m.disks.of(ctx, m.cfg.Layout.PodRoot)
+	nodeFS, err := m.disks.Of(ctx, m.cfg.Layout.PodRoot)
 	nodeRead := m.readable("the file system of pods", err)
 	if nodeRead {
-		nodeFS.addTo(seen, threshold.NodeFSAvailable, threshold.NodeFSInodesFree)
+		addTo(seen, &nodeFS, threshold.NodeFSAvailable, threshold.NodeFSInodesFree)
 	}
 	path, err := m.imageFSPath(ctx)
 	if path == "" {
 		m.readable("the file system of images", err)
 		return seen
 	}
-	imageFS, err := m.disks.of(ctx, path)
+	imageFS, err := m.disks.Of(ctx, path)
 	if m.readable("the file system of images", err) {
-		imageFS.addTo(seen, threshold.ImageFSAvailable, threshold.ImageFSInodesFree)
+		addTo(seen, &imageFS, threshold.ImageFSAvailable, threshold.ImageFSInodesFree)
 		if nodeRead {
 			m.mu.Lock()
-			m.dedicated = imageFS.device != nodeFS.device
+			m.dedicated = imageFS.Device != nodeFS.Device
 			m.mu.Unlock()
 		}
 	}
 	return seen
+}
+
+// addTo adds the state of a file system.
+func addTo(seen Observations, fs *filesystem.State, space, inodes threshold.Signal) {
+	if fs.Capacity > 0 {
+		seen[space] = Observation{fs.Available, fs.Capacity}
+	}
+	if fs.Inodes > 0 {
+		seen[inodes] = Observation{fs.FreeInodes, fs.Inodes}
+	}
 }
 
 // DedicatedImageFS implements Node. It is false until both file systems have been read.

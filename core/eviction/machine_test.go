@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/wardlet/wardlet/core/eviction/threshold"
+	"github.com/wardlet/wardlet/core/internal/filesystem"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/stats/kernel"
 )
@@ -74,8 +75,8 @@ func newTree(t *testing.T, v2 bool) (*tree, *Machine, *bytes.Buffer) {
 
 // fixed makes all file systems of a machine have one state, on devices named by path.
 func fixed(m *Machine, devices map[string]uint64) {
-	m.disks.read = func(path string) (disk, error) {
-		return disk{available: 30, capacity: 100, freeInodes: 4, inodes: 10, device: devices[filepath.Base(path)]}, nil
+	m.disks.ReadFunc = func(path string) (filesystem.State, error) {
+		return filesystem.State{Available: 30, Capacity: 100, FreeInodes: 4, Inodes: 10, Device: devices[filepath.Base(path)]}, nil
 	}
 }
 
@@ -172,14 +173,14 @@ func TestMachine_Observe_unreadable(t *testing.T) {
 			m.cfg.ImageFS = func(context.Context) (string, error) { return "", nil }
 		}, []threshold.Signal{threshold.ImageFSAvailable, threshold.ImageFSInodesFree}, "the runtime does not say where its images are"},
 		"a file system without inodes": {func(_ *testing.T, _ *tree, m *Machine) {
-			m.disks.read = func(string) (disk, error) { return disk{available: 1, capacity: 2}, nil }
+			m.disks.ReadFunc = func(string) (filesystem.State, error) { return filesystem.State{Available: 1, Capacity: 2}, nil }
 		}, []threshold.Signal{threshold.NodeFSInodesFree, threshold.ImageFSInodesFree}, ""},
 		"a file system with an error": {func(_ *testing.T, _ *tree, m *Machine) {
-			m.disks.read = func(path string) (disk, error) {
+			m.disks.ReadFunc = func(path string) (filesystem.State, error) {
 				if filepath.Base(path) == "root" {
-					return disk{}, errors.New("input/output error")
+					return filesystem.State{}, errors.New("input/output error")
 				}
-				return disk{capacity: 1, inodes: 1}, nil
+				return filesystem.State{Capacity: 1, Inodes: 1}, nil
 			}
 		}, []threshold.Signal{threshold.NodeFSAvailable, threshold.NodeFSInodesFree}, "input/output error"},
 	} {
@@ -221,12 +222,12 @@ func TestMachine_Observe_aFileSystemThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, m, log := newTree(t, true)
 		release, reads := make(chan struct{}), atomic.Int32{}
-		m.disks.read = func(path string) (disk, error) {
+		m.disks.ReadFunc = func(path string) (filesystem.State, error) {
 			if filepath.Base(path) == "root" {
 				reads.Add(1)
 				<-release
 			}
-			return disk{available: 1, capacity: 2, inodes: 1}, nil
+			return filesystem.State{Available: 1, Capacity: 2, Inodes: 1}, nil
 		}
 		began := time.Now()
 		for range 3 {
@@ -235,7 +236,7 @@ func TestMachine_Observe_aFileSystemThatHangs(t *testing.T) {
 				t.Errorf("observations %v", seen)
 			}
 		}
-		if took := time.Since(began); took != 3*callTime || reads.Load() != 1 || strings.Count(log.String(), "does not answer") != 1 {
+		if took := time.Since(began); took != 3*filesystem.Timeout || reads.Load() != 1 || strings.Count(log.String(), "does not answer") != 1 {
 			t.Errorf("3 passes took %s, with %d reads; log: %s", took, reads.Load(), log)
 		}
 		close(release)

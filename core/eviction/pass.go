@@ -52,6 +52,9 @@ func (m *Manager) reclaimed(ctx context.Context, t *threshold.Threshold) bool {
 	if err := m.cfg.Reclaim.RemoveDeadContainers(ctx); err != nil {
 		m.cfg.Log.Warn("dead containers cannot be removed under pressure", "signal", string(t.Signal), "err", err)
 	}
+	if err := m.cfg.Reclaim.RemoveUnusedImages(ctx); err != nil {
+		m.cfg.Log.Warn("unused images cannot be removed under pressure", "signal", string(t.Signal), "err", err)
+	}
 	seen := m.cfg.Node.Observe(ctx)
 	for i := range m.cfg.Thresholds {
 		if isMet(&m.cfg.Thresholds[i], seen, true) {
@@ -61,8 +64,8 @@ func (m *Manager) reclaimed(ctx context.Context, t *threshold.Threshold) bool {
 	return true
 }
 
-// containersHelp reports whether removing containers frees what a signal measures. The writable
-// layers of containers are on the file system of images.
+// containersHelp reports whether removing containers and images frees what a signal measures. The
+// writable layers of containers are on the file system of images.
 func (m *Manager) containersHelp(s threshold.Signal) bool {
 	switch s {
 	case threshold.ImageFSAvailable, threshold.ImageFSInodesFree:

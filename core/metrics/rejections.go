@@ -63,15 +63,22 @@ var knownReasons = map[string]bool{
 	api.ReasonPolicyDenied: true, api.ReasonPolicyFailed: true, api.ReasonDefaultVerdict: true,
 }
 
-// Evictions counts the pods that were evicted because they or the node ran out of a resource.
-type Evictions struct{ total *prometheus.CounterVec }
+// Evictions counts the pods that were evicted because they or the node ran out of a resource, and the
+// images that were removed.
+type Evictions struct{ total, images *prometheus.CounterVec }
 
 // Evictions adds the metric of evictions.
 func (m *Metrics) Evictions() *Evictions {
-	e := &Evictions{counters(kubelet, "evictions", "Pods that were evicted, by the signal whose threshold was met.", "eviction_signal")}
-	m.registry.MustRegister(e.total)
+	e := &Evictions{
+		total:  counters(kubelet, "evictions", "Pods that were evicted, by the signal whose threshold was met.", "eviction_signal"),
+		images: counters(kubelet, "image_garbage_collected_total", "Images that were removed because nothing needed them. The reason is age, space, or pressure.", "reason"),
+	}
+	m.registry.MustRegister(e.total, e.images)
 	return e
 }
 
 // Evicted counts an evicted pod. signal is one of a few values, which no pod chooses.
 func (e *Evictions) Evicted(signal string) { e.total.WithLabelValues(signal).Inc() }
+
+// ImageRemoved counts a removed image. reason is one of a few values.
+func (e *Evictions) ImageRemoved(reason string) { e.images.WithLabelValues(reason).Inc() }

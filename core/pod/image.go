@@ -47,6 +47,10 @@ func CompleteImage(name string) (string, error) {
 type Image struct {
 	// ID is the runtime's ID of the image, the digest of its configuration.
 	ID string
+	// Names are the digests and tags by which the image can be requested; there may be none.
+	Names []string
+	// Pinned images must not be removed.
+	Pinned bool
 	// SizeBytes is the size of the image as the runtime reports it.
 	SizeBytes int64
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"syscall"
 
 	v1 "k8s.io/api/core/v1"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
@@ -30,7 +29,50 @@ func (r *Runtime) Image(ctx context.Context, ref string) (*pod.Image, error) {
 	if err != nil || found == nil {
 		return nil, err
 	}
-	return &pod.Image{ID: found.GetId(), SizeBytes: int64(found.GetSize())}, nil
+	return imageOf(found), nil
+}
+
+func imageOf(i *runtimeapi.Image) *pod.Image {
+	return &pod.Image{ID: i.GetId(), Names: slices.Concat(i.GetRepoDigests(), i.GetRepoTags()), SizeBytes: int64(i.GetSize()), Pinned: i.GetPinned()}
+}
+
+// Images returns all images that are present.
+func (r *Runtime) Images(ctx context.Context) ([]pod.Image, error) {
+	answer, err := r.images.ListImages(ctx, &runtimeapi.ListImagesRequest{})
+	if err != nil {
+		return nil, fmt.Errorf("list images: %w", err)
+	}
+	images := make([]pod.Image, len(answer.GetImages()))
+	for i, one := range answer.GetImages() {
+		images[i] = *imageOf(one)
+	}
+	return images, nil
+}
+
+// UsedImages returns the images of all containers in the runtime, in all states and also of others
+// than this agent: IDs, names and digests, as the runtime names them.
+func (r *Runtime) UsedImages(ctx context.Context) (map[string]bool, error) {
+	answer, err := r.cri.ListContainers(ctx, &runtimeapi.ListContainersRequest{})
+	if err != nil {
+		return nil, fmt.Errorf("list containers: %w", err)
+	}
+	used := map[string]bool{}
+	for _, c := range answer.GetContainers() {
+		for _, name := range []string{c.GetImageId(), c.GetImageRef(), c.GetImage().GetImage()} {
+			if name != "" {
+				used[name] = true
+			}
+		}
+	}
+	return used, nil
+}
+
+// RemoveImage removes an image with all its names. An image that is not present is no error.
+func (r *Runtime) RemoveImage(ctx context.Context, id string) error {
+	if _, err := r.images.RemoveImage(ctx, &runtimeapi.RemoveImageRequest{Image: &runtimeapi.ImageSpec{Image: id}}); err != nil {
+		return fmt.Errorf("remove image %q: %w", id, err)
+	}
+	return nil
 }
 
 // PullImage pulls the named image with a credential, nil for none, and returns its ID. It has no
@@ -63,9 +105,9 @@ func (r *Runtime) ImageStoreBytes(ctx context.Context) (int64, error) {
 	}
 	var used int64
 	for _, fs := range answer.GetImageFilesystems() {
-		var st syscall.Statfs_t
-		if path := fs.GetFsId().GetMountpoint(); path != "" && syscall.Statfs(path, &st) == nil {
-			used += int64(st.Blocks-st.Bfree) * int64(st.Bsize) //nolint:unconvert // the types differ by platform
+		path := fs.GetFsId().GetMountpoint()
+		if state, err := r.files.Of(ctx, path); path != "" && err == nil {
+			used += state.Used()
 			continue
 		}
 		used += int64(fs.GetUsedBytes().GetValue())
@@ -164,17 +206,16 @@ const (
 
 // NodeImages returns the images for the node's status, the largest first.
 func (r *Runtime) NodeImages(ctx context.Context) ([]v1.ContainerImage, error) {
-	answer, err := r.images.ListImages(ctx, &runtimeapi.ListImagesRequest{})
+	all, err := r.Images(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("list images: %w", err)
+		return nil, err
 	}
 	var images []v1.ContainerImage
-	for _, i := range answer.GetImages() {
-		names := slices.Concat(i.GetRepoDigests(), i.GetRepoTags())
-		if len(names) == 0 {
+	for _, i := range all {
+		if len(i.Names) == 0 {
 			continue // an image without a name cannot be requested
 		}
-		images = append(images, v1.ContainerImage{Names: names[:min(len(names), maxImageNames)], SizeBytes: int64(i.GetSize())})
+		images = append(images, v1.ContainerImage{Names: i.Names[:min(len(i.Names), maxImageNames)], SizeBytes: i.SizeBytes})
 	}
 	slices.SortFunc(images, func(a, b v1.ContainerImage) int {
 		return cmp.Or(cmp.Compare(b.SizeBytes, a.SizeBytes), slices.Compare(a.Names, b.Names))

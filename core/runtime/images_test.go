@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"slices"
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
@@ -39,12 +40,33 @@ func TestImage(t *testing.T) {
 	r.cri.Load(appImage, 1000, fakecri.Program{})
 	for _, ref := range []string{appImage, fakecri.ImageID(appImage)} {
 		found, err := r.Image(t.Context(), ref)
-		if err != nil || found == nil || *found != (pod.Image{ID: fakecri.ImageID(appImage), SizeBytes: 1000}) {
+		if err != nil || found == nil || found.ID != fakecri.ImageID(appImage) || found.SizeBytes != 1000 || found.Pinned || !slices.Contains(found.Names, appImage) {
 			t.Errorf("%s: %v, %v", ref, found, err)
 		}
 	}
 	if found, err := r.Image(t.Context(), "registry.example/other:1"); err != nil || found != nil {
 		t.Errorf("an absent one: %v, %v", found, err)
+	}
+}
+
+func TestRemoveImage(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	const other = "registry.example/other:1"
+	r.cri.Load(appImage, 1000, fakecri.Program{})
+	r.cri.Load(other, 500, fakecri.Program{})
+	r.start(t, newPod("web"), fakecri.Program{Exits: true})
+	used, err := r.UsedImages(t.Context())
+	if err != nil || !used[fakecri.ImageID(appImage)] || used[fakecri.ImageID(other)] || used[other] {
+		t.Errorf("used images %v, %v", used, err)
+	}
+	for range 2 { // the second time it is gone
+		if err := r.RemoveImage(t.Context(), fakecri.ImageID(other)); err != nil {
+			t.Error(err)
+		}
+	}
+	if images, err := r.Images(t.Context()); err != nil || len(images) != 1 || images[0].ID != fakecri.ImageID(appImage) {
+		t.Errorf("images %v, %v", images, err)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
+	"github.com/wardlet/wardlet/core/internal/filesystem"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/runtime/criconfig"
 	"github.com/wardlet/wardlet/core/status"
@@ -45,6 +46,8 @@ type Runtime struct {
 	images  runtimeapi.ImageServiceClient
 	limiter *startLimiter
 	notices noticeLog
+	// files reads the state of the file system of images.
+	files filesystem.Reader
 }
 
 // New makes a Runtime.

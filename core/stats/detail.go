@@ -19,7 +19,9 @@ import (
 func (s *Stats) detail(ctx context.Context, basic *Reading) *Reading {
 	r := *basic
 	k, now := s.cfg.Kernel, metav1.NewTime(r.At)
-	disks := disks{now: now, known: map[string]*statsapi.FsStats{}}
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), disksTime)
+	defer cancel()
+	disks := disks{ctx: limited, reader: &s.files, now: now, known: map[string]*statsapi.FsStats{}}
 	nodefs := disks.of(s.cfg.Layout.PodRoot)
 	s.detailNode(ctx, &r, &disks)
 

@@ -1,17 +1,25 @@
 package stats
 
 import (
+	"context"
 	"os"
 
 	"golang.org/x/sys/unix"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	statsapi "k8s.io/kubelet/pkg/apis/stats/v1alpha1"
+
+	"github.com/wardlet/wardlet/core/internal/filesystem"
 )
+
+// disksTime limits how long one reading waits for file systems that do not answer.
+const disksTime = 2 * filesystem.Timeout
 
 // disks are the file systems that one reading has looked at, by path.
 type disks struct {
-	now   metav1.Time
-	known map[string]*statsapi.FsStats
+	ctx    context.Context
+	reader *filesystem.Reader
+	now    metav1.Time
+	known  map[string]*statsapi.FsStats
 }
 
 // of returns the state of the file system of a path, nil if it cannot be read.
@@ -19,20 +27,23 @@ func (d *disks) of(path string) *statsapi.FsStats {
 	if fs, known := d.known[path]; known {
 		return fs
 	}
-	fs := fileSystem(path, d.now)
+	fs := d.read(path)
 	d.known[path] = fs
 	return fs
 }
 
-func fileSystem(path string, now metav1.Time) *statsapi.FsStats {
-	var st unix.Statfs_t
-	if path == "" || unix.Statfs(path, &st) != nil {
+func (d *disks) read(path string) *statsapi.FsStats {
+	if path == "" {
 		return nil
 	}
-	block := uint64(st.Bsize)
+	fs, err := d.reader.Of(d.ctx, path)
+	if err != nil {
+		return nil
+	}
+	number := func(n int64) *uint64 { return new(uint64(n)) }
 	return &statsapi.FsStats{
-		Time: now, CapacityBytes: new(st.Blocks * block), AvailableBytes: new(st.Bavail * block), UsedBytes: new((st.Blocks - st.Bfree) * block),
-		Inodes: new(st.Files), InodesFree: new(st.Ffree), InodesUsed: new(st.Files - min(st.Files, st.Ffree)),
+		Time: d.now, CapacityBytes: number(fs.Capacity), AvailableBytes: number(fs.Available), UsedBytes: number(fs.Used()),
+		Inodes: number(fs.Inodes), InodesFree: number(fs.FreeInodes), InodesUsed: number(fs.Inodes - min(fs.Inodes, fs.FreeInodes)),
 	}
 }
 

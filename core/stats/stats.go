@@ -7,6 +7,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/wardlet/wardlet/core/internal/filesystem"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/runtime"
 	"github.com/wardlet/wardlet/core/stats/kernel"
@@ -73,6 +74,8 @@ type Stats struct {
 	// said is the last error of the runtime that was logged.
 	said string
 	peer peer
+	// files reads the states of file systems.
+	files filesystem.Reader
 }
 
 // New returns statistics that are not measured yet.

@@ -45,6 +45,7 @@ cgroup_root = "$CGROUP_ROOT/standalone"
 
 [runtime]
 endpoint = "unix://$CRI_SOCK"
+image_gc_high_threshold_percent = 100 # the images of later tests are unused now
 ${CONFIG_EXTRA:-}
 T
 setsid "$WARDLET" run --config "$A/agent.toml" >>"$D/node.log" 2>&1 </dev/null &

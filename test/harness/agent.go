@@ -115,6 +115,7 @@ func (a *Agent) Configure(s *Settings) error {
 	set("cgroup_root", "/"+a.Cgroup())
 	text.WriteString(FullDisk + "[runtime]\n")
 	set("endpoint", s.Endpoint)
+	text.WriteString("image_gc_high_threshold_percent = 100\n") // as for FullDisk: the images of tests are unused between them
 	text.WriteString("[[source]]\nname = \"static\"\nkind = \"file\"\n")
 	set("path", cmp.Or(s.Manifests, a.Manifest()))
 	set("period", s.Period)

@@ -259,6 +259,8 @@ func (o *ours) RemoveDeadContainers(context.Context) error {
 	return nil
 }
 
+func (o *ours) RemoveUnusedImages(context.Context) error { return nil }
+
 type ourPods struct{ *ours }
 
 func (p ourPods) Active() []*v1.Pod { return p.active() }

@@ -1,0 +1,139 @@
+package unused
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/wardlet/wardlet/core/pod"
+)
+
+// record is what is known about an image. Only the time since the agent started counts.
+type record struct {
+	pod.Image
+	// detected is when the image was first seen; zero for an image that was there when the agent
+	// started.
+	detected time.Time
+	// used is when a container that uses the image was last seen; zero for never.
+	used time.Time
+}
+
+// observe lists the images and updates the records. It returns the images that no container uses.
+func (c *Collector) observe(ctx context.Context) ([]*record, error) {
+	images, err := c.cfg.Runtime.Images(ctx)
+	if err != nil {
+		return nil, err
+	}
+	// Containers are listed after images: the image of a container that is created in between is used.
+	used, err := c.cfg.Runtime.UsedImages(ctx)
+	if err != nil {
+		return nil, err
+	}
+	now := c.cfg.Now()
+	first := c.records == nil
+	if first {
+		c.began = now
+	}
+	records := map[string]*record{}
+	var free []*record
+	for _, i := range images {
+		r := c.records[i.ID]
+		if r == nil {
+			r = &record{}
+			if !first {
+				r.detected = now
+			}
+		}
+		r.Image = i
+		records[i.ID] = r
+		if used[i.ID] || slices.ContainsFunc(i.Names, func(name string) bool { return used[name] }) {
+			r.used = now
+			continue
+		}
+		free = append(free, r)
+	}
+	c.records = records
+	return free, nil
+}
+
+// unused returns the images that nothing needs, the least recently used first.
+func (c *Collector) unused(ctx context.Context) ([]*record, error) {
+	free, err := c.observe(ctx)
+	if err != nil {
+		return nil, err
+	}
+	free = slices.DeleteFunc(free, func(r *record) bool { return r.Pinned })
+	if len(free) == 0 {
+		return nil, nil
+	}
+	// Names of pods may be short; only the runtime knows which image they mean.
+	for _, name := range c.cfg.Wanted() {
+		image, err := c.cfg.Runtime.Image(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		if image != nil {
+			free = slices.DeleteFunc(free, func(r *record) bool { return r.ID == image.ID })
+		}
+	}
+	slices.SortFunc(free, func(a, b *record) int {
+		return cmp.Or(a.used.Compare(b.used), a.detected.Compare(b.detected), cmp.Compare(a.ID, b.ID))
+	})
+	return free, nil
+}
+
+// removeOld removes images that were unused for longer than MaxAge, and returns the others. Before
+// the agent has run for so long, it does not know how old images are.
+func (c *Collector) removeOld(ctx context.Context, unused []*record) (rest []*record, err error) {
+	now := c.cfg.Now()
+	if c.cfg.MaxAge == 0 || now.Sub(c.began) <= c.cfg.MaxAge {
+		return unused, nil
+	}
+	for _, r := range unused {
+		since := c.began
+		for _, t := range []time.Time{r.used, r.detected} {
+			if t.After(since) {
+				since = t
+			}
+		}
+		if now.Sub(since) <= c.cfg.MaxAge {
+			rest = append(rest, r)
+			continue
+		}
+		err = cmp.Or(err, c.remove(ctx, r, ReasonAge))
+	}
+	return rest, err
+}
+
+// free removes images until so many bytes are freed, in the order of unused. It returns how many
+// bytes the removed images had, and the first error.
+func (c *Collector) free(ctx context.Context, unused []*record, bytes int64, reason string) (freed int64, err error) {
+	now := c.cfg.Now()
+	for _, r := range unused {
+		if freed >= bytes || ctx.Err() != nil {
+			break
+		}
+		if now.Sub(r.detected) < c.cfg.MinAge {
+			continue
+		}
+		if failure := c.remove(ctx, r, reason); failure != nil {
+			err = cmp.Or(err, failure)
+			continue
+		}
+		freed += r.SizeBytes
+	}
+	return freed, cmp.Or(err, ctx.Err())
+}
+
+func (c *Collector) remove(ctx context.Context, r *record, reason string) error {
+	if err := c.cfg.Runtime.RemoveImage(ctx, r.ID); err != nil {
+		return err
+	}
+	delete(c.records, r.ID)
+	c.cfg.Log.Info("unused image removed", "image", r.ID, "names", r.Names, "bytes", r.SizeBytes, "reason", reason)
+	if c.cfg.Removed != nil {
+		c.cfg.Removed(reason)
+	}
+	return nil
+}
