@@ -39,6 +39,7 @@ func (n *Node) wireEviction(counters *kernel.Kernel) {
 		NodeEvent: n.nodeWarning, Changed: n.pressureChanged, Evicted: func(s threshold.Signal) { n.meters.Evictions.Evicted(string(s)) },
 		Log: n.log, Now: time.Now,
 	})
+	n.limits = n.newLimits(machine.DedicatedImageFS)
 	n.showPressure()
 }
 

@@ -107,6 +107,7 @@ type Node struct {
 	member       *cluster.Member
 	objects      *object.Plane
 	eviction     *eviction.Manager
+	limits       *eviction.Limits
 	unusedImages *unused.Collector
 	apiEvents    *cluster.Events
 	// notify is nil without a service manager to notify.

@@ -111,7 +111,9 @@ func full() *Metrics {
 	r := m.Rejections()
 	r.Rejected("OutOfmemory")
 	r.Preempted("memory", 2)
-	m.Evictions().Evicted("memory.available")
+	evictions := m.Evictions()
+	evictions.Evicted("memory.available")
+	evictions.ImageRemoved("space")
 	v := m.Verdicts()
 	v.Spent([]api.Opinion{{Policy: "winners", Tenant: "a", Fuel: 5}})
 	v.Verdict(api.HookAdmit, "a", string(api.Deny), time.Millisecond, []api.Opinion{

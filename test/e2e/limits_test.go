@@ -11,9 +11,9 @@ import (
 	v1 "k8s.io/api/core/v1"
 )
 
-// TestLimits_ofAnEmptyDir: a pod whose volume grows beyond its limit fails, also after a restart
+// TestLimits_ofLocalStorage: a pod whose volume grows beyond its limit fails, also after a restart
 // of the agent. A pod that is critical, or within its limit, runs on.
-func TestLimits_ofAnEmptyDir(t *testing.T) {
+func TestLimits_ofLocalStorage(t *testing.T) {
 	t.Parallel()
 	n := startNode(t)
 	a := newAgent(t, n, "limits")
@@ -26,6 +26,9 @@ func TestLimits_ofAnEmptyDir(t *testing.T) {
 	for _, name := range names {
 		a.manifest(t, name+".yaml", limited(name))
 	}
+	// The pod without a limit for its volume has one for all that it writes.
+	names = append(names, "whole")
+	a.manifest(t, "whole.yaml", strings.NewReplacer("{sizeLimit: 1Mi}", "{}", "    volumeMounts", "    resources: {limits: {ephemeral-storage: 1Mi}}\n    volumeMounts").Replace(limited("whole")))
 	for name, p := range a.running(t, names...) {
 		size := 2 << 20
 		if name == "small" {
@@ -44,10 +47,16 @@ func TestLimits_ofAnEmptyDir(t *testing.T) {
 	}
 	a.pod(t, "full", evicted)
 	a.event(t, "full", "Evicted", "Warning", `Usage of EmptyDir volume "data" exceeds the limit "1Mi".`)
+	a.pod(t, "whole", func(p *v1.Pod) error {
+		if p.Status.Reason != "Evicted" || p.Status.Message != "Pod ephemeral local storage usage exceeds the total limit of containers 1Mi. " {
+			return fmt.Errorf("phase %s, reason %q, message %q", p.Status.Phase, p.Status.Reason, p.Status.Message)
+		}
+		return nil
+	})
 	a.stop(t)
 	a.start(t)
 	a.pod(t, "full", evicted)
 	a.running(t, "dns", "small")
-	a.remove(t, "full.yaml", "dns.yaml", "small.yaml")
+	a.remove(t, "full.yaml", "whole.yaml", "dns.yaml", "small.yaml")
 	a.nothingLeft(t, n)
 }

@@ -114,13 +114,14 @@ var resourceCases = []fieldCase{
 	},
 	{
 		path:  "spec.containers[0].resources.limits",
-		valid: []string{"{cpu: 1}", "{memory: 64Mi}", "{example.com/gpu: 1}", "{example.com/gpu: 0}", "{a/b: 1k}", "{example.com/gpu: null}", "{" + long(63) + "/" + long(63) + ": 1}"},
+		valid: []string{"{cpu: 1}", "{memory: 64Mi}", "{ephemeral-storage: 1Gi}", "{example.com/gpu: 1}", "{example.com/gpu: 0}", "{a/b: 1k}", "{example.com/gpu: null}", "{" + long(63) + "/" + long(63) + ": 1}"},
 		invalid: []string{
 			"{nonsense: 1}", "{cpu: 1, nonsense: 1}", "{example.com/gpu: 1.5}", "{example.com/gpu: 100m}", "{example.com/gpu: -1}", "{example.com/: 1}", "{Example.com/gpu: 1}",
 			"{/gpu: 1}", "{a/b/c: 1}", "{requests.example.com/gpu: 1}", "{example.com/" + long(64) + ": 1}",
 		},
-		differs: map[string]string{"{kubernetes.io/gpu: 1}": unsupported, "{hugepages-2Mi: 2Mi}": unsupported, "{ephemeral-storage: 1Gi}": unsupported, "{example.com/gpu: 1e999}": "huge-quantity"},
+		differs: map[string]string{"{kubernetes.io/gpu: 1}": unsupported, "{hugepages-2Mi: 2Mi}": unsupported, "{example.com/gpu: 1e999}": "huge-quantity"},
 	},
+	{path: "spec.containers[0].resources.limits.ephemeral-storage", valid: []string{"0", "1Gi", "null", "0.5", "1n"}, invalid: []string{"-1", "lots"}},
 	{path: "spec.containers[0].resources.requests.ephemeral-storage", valid: []string{"0", "1Gi", "null", "0.5", "1n"}, invalid: []string{"-1", "lots"}},
 	{path: "spec.containers[0].resources.limits[example.com/gpu]", valid: []string{"0", "8", "1k", "null"}, invalid: []string{"-1", "0.5", "lots", "1m"}},
 	{path: "spec.containers[0].resources.requests[example.com/gpu]", valid: []string{"1", "1000m"}, invalid: []string{"0", "2", "null", "0.5", "-1"}},
