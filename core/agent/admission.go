@@ -50,6 +50,7 @@ func (n *Node) describeNode() error {
 	if err != nil {
 		return err
 	}
+	keepFree(&machine.Status, n.cfg.Eviction.Thresholds())
 	n.object = node.NewObject(machine)
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -41,6 +42,25 @@ func (n *Node) wireEviction(counters *kernel.Kernel) {
 	})
 	n.limits = n.newLimits(machine.DedicatedImageFS)
 	n.showPressure()
+}
+
+// keepFree subtracts from the resources that pods can request what the hard thresholds keep free, as
+// a kubelet does: pods that use all they request are not evicted.
+func keepFree(st *v1.NodeStatus, thresholds []threshold.Threshold) {
+	names := map[threshold.Signal]v1.ResourceName{threshold.MemoryAvailable: v1.ResourceMemory, threshold.NodeFSAvailable: v1.ResourceEphemeralStorage}
+	for i := range thresholds {
+		t := &thresholds[i]
+		name, ok := names[t.Signal]
+		if !ok || !t.Hard() {
+			continue
+		}
+		capacity, left := st.Capacity[name], st.Allocatable[name]
+		left.Sub(t.Value.Of(capacity.Value()))
+		if left.Sign() < 0 {
+			left = *resource.NewQuantity(0, resource.BinarySI)
+		}
+		st.Allocatable[name] = left
+	}
 }
 
 // pressure returns the conditions by which pods are admitted.

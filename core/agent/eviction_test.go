@@ -11,6 +11,7 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/wardlet/wardlet/core/admission"
@@ -90,4 +91,36 @@ func TestPressureChanged_isShownAndRefusesPods(t *testing.T) {
 		cancel()
 		running.Wait()
 	})
+}
+
+func TestKeepFree(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		settings        threshold.Settings
+		memory, storage string
+	}{
+		"none":              {threshold.Settings{}, "7Gi", "90Gi"},
+		"a kubelet's":       {threshold.Settings{Hard: threshold.DefaultHard()}, "7068Mi", "85899345760"},
+		"of other signals":  {threshold.Settings{Hard: map[string]string{"imagefs.available": "50%", "pid.available": "50%"}}, "7Gi", "90Gi"},
+		"soft":              {threshold.Settings{Soft: map[string]string{"memory.available": "1Gi"}, SoftGracePeriod: map[string]time.Duration{"memory.available": time.Second}}, "7Gi", "90Gi"},
+		"more than is left": {threshold.Settings{Hard: map[string]string{"memory.available": "1Ei", "nodefs.available": "95%"}}, "0", "0"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			all, faults := threshold.Parse(&test.settings)
+			if len(faults) > 0 {
+				t.Fatal(faults)
+			}
+			amounts := func(memory, storage string) v1.ResourceList {
+				return v1.ResourceList{v1.ResourceMemory: resource.MustParse(memory), v1.ResourceEphemeralStorage: resource.MustParse(storage)}
+			}
+			st := &v1.NodeStatus{Capacity: amounts("8Gi", "100Gi"), Allocatable: amounts("7Gi", "90Gi")}
+			keepFree(st, all)
+			for resourceName, want := range amounts(test.memory, test.storage) {
+				if got := st.Allocatable[resourceName]; got.Cmp(want) != 0 {
+					t.Errorf("%s: %s, want %s", resourceName, got.String(), want.String())
+				}
+			}
+		})
+	}
 }

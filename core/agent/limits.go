@@ -42,8 +42,8 @@ func (n *Node) newCgroups() (*node.Cgroups, error) {
 	reserved, pids := n.cfg.Node.Reserved()
 	free := n.object.Node().Status.Allocatable
 	bounds := node.Bounds{MilliCPU: free.Cpu().MilliValue(), PodPIDs: n.cfg.Node.PodPIDs()}
-	if _, ok := reserved[v1.ResourceMemory]; ok {
-		bounds.Memory = free.Memory().Value()
+	if memory, ok := reserved[v1.ResourceMemory]; ok {
+		bounds.Memory = n.object.Node().Status.Capacity.Memory().Value() - memory.Value()
 	}
 	if pids > 0 {
 		var err error

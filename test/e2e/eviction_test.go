@@ -106,7 +106,7 @@ func TestEviction_forMemory(t *testing.T) {
 	a.stop(t)
 	config := strings.Replace(a.read(t, "agent.toml"), harness.FullDisk, "", 1)
 	a.write(t, a.ConfigFile(), strings.Replace(config, "[runtime]\n", "[node]\ncritical = [\"default/dns\"]\n[runtime]\n", 1)+
-		"\n"+harness.FullDisk+"\"memory.available\" = \"1Ei\"\n")
+		"\n[eviction]\nsoft = { \"memory.available\" = \"1Ei\" }\nsoft_grace_period = { \"memory.available\" = \"1s\" }\n"+harness.FullDisk)
 	a.start(t)
 	a.pod(t, "big", func(p *v1.Pod) error {
 		st := &p.Status
