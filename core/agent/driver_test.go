@@ -11,6 +11,8 @@ import (
 
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
+	"github.com/wardlet/wardlet/core/config"
+	"github.com/wardlet/wardlet/core/node"
 	"github.com/wardlet/wardlet/test/fakecri"
 	"github.com/wardlet/wardlet/test/site"
 )
@@ -38,7 +40,7 @@ func TestOpen_comparesItsCgroupDriverWithTheRuntimes(t *testing.T) {
 	cri := fakecri.Start(t)
 	cri.SetCgroupDriver(runtimeapi.CgroupDriver_SYSTEMD.Enum())
 	n := site.New(t)
-	n.Cfg.Runtime.Endpoint = cri.Endpoint()
+	n.Cfg.Runtime.Endpoint, n.Cfg.Runtime.CgroupDriver = cri.Endpoint(), config.CgroupFS
 	var log locked
 	a, err := Open(n.Cfg, Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	if err != nil {
@@ -59,5 +61,47 @@ func TestOpen_comparesItsCgroupDriverWithTheRuntimes(t *testing.T) {
 	watching.Wait()
 	if got := log.String(); !strings.Contains(got, want) {
 		t.Errorf("log %q, want %q", got, want)
+	}
+}
+
+// TestOpen_takesTheRuntimesCgroupDriver: an agent whose configuration names no driver has that of the
+// runtime before the runtime counts as healthy, also after the runtime came back with another.
+func TestOpen_takesTheRuntimesCgroupDriver(t *testing.T) {
+	t.Parallel()
+	cri := fakecri.Start(t)
+	cri.SetCgroupDriver(runtimeapi.CgroupDriver_SYSTEMD.Enum())
+	n := site.New(t)
+	n.Cfg.Runtime.Endpoint = cri.Endpoint()
+	var log locked
+	a, err := Open(n.Cfg, Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.close()
+	if got := a.cgroups.Driver(); got != node.DriverCgroupfs {
+		t.Errorf("before the runtime answers: %s", got)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var polling sync.WaitGroup
+	polling.Go(func() { a.health.Run(ctx) })
+	for range 1000 {
+		if a.health.Healthy() == nil {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	cancel()
+	polling.Wait()
+	if got := a.cgroups.Driver(); got != node.DriverSystemd || a.health.Healthy() != nil {
+		t.Errorf("driver %s, health %v", got, a.health.Healthy())
+	}
+	if got, want := a.cgroups.Root(), "/"+strings.TrimPrefix(n.Cfg.Paths.CgroupRoot, "/")+".slice"; got != want {
+		t.Errorf("root %s, want %s", got, want)
+	}
+	if got := a.configz().CgroupDriver; got != "systemd" {
+		t.Errorf("configz names %s", got)
+	}
+	if text := log.String(); !strings.Contains(text, "driver=systemd") || strings.Contains(text, "no pod can start") {
+		t.Errorf("log %s", text)
 	}
 }

@@ -24,7 +24,7 @@ import (
 func (n *Node) wireEviction(counters *kernel.Kernel) {
 	c := &n.cfg.Eviction
 	machine := eviction.NewMachine(eviction.MachineConfig{
-		Kernel: counters, CgroupRoot: n.cgroups.Root(), Layout: parts.Layout(n.cfg),
+		Kernel: counters, CgroupRoot: n.cgroups.Root, Layout: parts.Layout(n.cfg),
 		ImageFS: n.runtime.ImageStore, Containers: n.containerNames, Layers: n.layers, Log: n.log, Now: time.Now,
 	})
 	var tenant func(namespace string) string

@@ -51,7 +51,28 @@ func (n *Node) newCgroups() (*node.Cgroups, error) {
 			return nil, err
 		}
 	}
-	return node.NewCgroups(node.Driver(n.cfg.Runtime.CgroupDriver), n.cfg.Paths.CgroupRoot, bounds)
+	driver := node.Driver(n.fixedDriver())
+	if driver == "" {
+		driver = node.DriverCgroupfs // until the runtime answers, before the first pod starts
+	}
+	return node.NewCgroups(driver, n.cfg.Paths.CgroupRoot, bounds)
+}
+
+// fixedDriver returns the cgroup driver that agent.toml names, empty for that of the runtime.
+func (n *Node) fixedDriver() string {
+	if n.cfg.Runtime.CgroupDriver == config.CgroupAuto {
+		return ""
+	}
+	return n.cfg.Runtime.CgroupDriver
+}
+
+// useDriver makes cgroups with the runtime's driver, unless agent.toml names one.
+func (n *Node) useDriver(runtimes node.Driver) {
+	if n.fixedDriver() != "" || runtimes == "" || runtimes == n.cgroups.Driver() {
+		return
+	}
+	n.log.Info("cgroups are made with the driver of the runtime", "driver", string(runtimes))
+	n.cgroups.Use(runtimes)
 }
 
 // swap returns the swap space that containers may use.

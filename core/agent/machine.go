@@ -160,7 +160,7 @@ func (n *Node) containerOf(uid types.UID, id string) string {
 func (n *Node) wireStats(counters *kernel.Kernel) {
 	n.stats = stats.New(stats.Config{
 		Node: n.node, Runtime: n.runtime, Kernel: counters, Observed: n.inspectedPods, Pods: n.podSpecs, Layout: parts.Layout(n.cfg),
-		CgroupRoot: n.cgroups.Root(), PID: os.Getpid(), RuntimeSocket: strings.TrimPrefix(n.client.Endpoint(), "unix://"),
+		CgroupRoot: n.cgroups.Root, PID: os.Getpid(), RuntimeSocket: strings.TrimPrefix(n.client.Endpoint(), "unix://"),
 		CPUs: goruntime.NumCPU(), Logger: n.log, Now: time.Now,
 	})
 }

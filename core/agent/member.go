@@ -139,8 +139,9 @@ func (n *Node) readRuntime(ctx context.Context) {
 }
 
 // runtimeFeatures writes the features of the runtime into the node object. Pods are admitted by
-// them.
+// them. It runs before the first pod starts.
 func (n *Node) runtimeFeatures(f runtime.Features) {
+	n.useDriver(node.Driver(f.CgroupDriver))
 	n.object.Update(func(is *v1.Node) {
 		is.Status.Features = &v1.NodeFeatures{SupplementalGroupsPolicy: &f.StrictGroups}
 		is.Status.RuntimeHandlers = nil

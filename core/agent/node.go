@@ -196,7 +196,7 @@ func (n *Node) wire() error {
 			Node: n.object.Node, Objects: n.objects, ReadFile: n.volumes.ReadFile, SeccompDefault: cfg.Runtime.SeccompDefault, MemoryCapacity: memory, CgroupV2: cgroups.V2(), Swap: n.swap(),
 			SingleProcessOOMKill: cfg.Node.SingleProcessOOMKill,
 		},
-		Client: n.client, Health: n.health, AdoptForeign: cfg.Runtime.AdoptForeign, HostsFile: "/etc/hosts", CgroupDriver: cfg.Runtime.CgroupDriver,
+		Client: n.client, Health: n.health, AdoptForeign: cfg.Runtime.AdoptForeign, HostsFile: "/etc/hosts", CgroupDriver: n.fixedDriver(),
 		Handler: n.handler, Events: n.recorder, Logger: log, Now: now,
 	})
 	counters, err := kernel.Open("/")

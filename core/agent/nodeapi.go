@@ -135,7 +135,7 @@ func (n *Node) configz() *nodeapi.KubeletConfiguration {
 		RegisterNode:             &inCluster,
 		ContainerRuntimeEndpoint: c.Runtime.Endpoint,
 		RuntimeRequestTimeout:    metav1.Duration{Duration: n.client.Timeout()},
-		CgroupDriver:             c.Runtime.CgroupDriver,
+		CgroupDriver:             string(n.cgroups.Driver()),
 		CgroupRoot:               c.Paths.CgroupRoot,
 		MaxPods:                  int32(c.Node.MaxPods),
 		ResolverConfig:           &c.Runtime.ResolvConf,

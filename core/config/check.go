@@ -28,7 +28,7 @@ func (c *Config) check(report strict.Report) {
 		report("runtime.endpoint", "%v", err)
 	}
 	positive(report, "runtime.request_timeout", c.Runtime.RequestTimeout)
-	oneOf(report, "runtime.cgroup_driver", c.Runtime.CgroupDriver, CgroupFS, CgroupSystemd)
+	oneOf(report, "runtime.cgroup_driver", c.Runtime.CgroupDriver, CgroupAuto, CgroupFS, CgroupSystemd)
 	checkSysctls(report, "runtime.allowed_unsafe_sysctls", c.Runtime.AllowedUnsafeSysctls)
 	c.Runtime.checkHandlers(report)
 	c.Runtime.checkLogs(report)

@@ -35,7 +35,7 @@ func TestLoadRefuses(t *testing.T) {
 		},
 		"an unknown cgroup driver": {
 			source + "[runtime]\ncgroup_driver = \"runc\"\n",
-			`agent.toml:6: runtime.cgroup_driver: want "cgroupfs" or "systemd", found "runc"`,
+			`agent.toml:6: runtime.cgroup_driver: want "auto", "cgroupfs" or "systemd", found "runc"`,
 		},
 		"an endpoint without a scheme": {
 			source + "[runtime]\nendpoint = \"/run/x.sock\"\n",

@@ -63,7 +63,7 @@ type Runtime struct {
 	Endpoint string `toml:"endpoint"`
 	// RequestTimeout limits each call except pulls and streams; positive.
 	RequestTimeout time.Duration `toml:"request_timeout"`
-	// CgroupDriver is CgroupFS or CgroupSystemd.
+	// CgroupDriver is CgroupAuto, CgroupFS or CgroupSystemd.
 	CgroupDriver string `toml:"cgroup_driver"`
 	// ResolvConf is the resolver configuration that pods inherit, absolute; empty for none.
 	ResolvConf string `toml:"resolv_conf"`
@@ -148,6 +148,8 @@ func (r *Runtime) MaxLogSize() int64 {
 
 // The cgroup drivers.
 const (
+	// CgroupAuto is the driver that the runtime has.
+	CgroupAuto = "auto"
 	// CgroupFS creates cgroups as directories.
 	CgroupFS = "cgroupfs"
 	// CgroupSystemd creates cgroups as slices of systemd.
@@ -224,7 +226,7 @@ func Default() *Config {
 		Runtime: Runtime{
 			Endpoint:            "unix:///run/containerd/containerd.sock",
 			RequestTimeout:      2 * time.Minute,
-			CgroupDriver:        CgroupFS,
+			CgroupDriver:        CgroupAuto,
 			ResolvConf:          "/etc/resolv.conf",
 			ContainerLogMaxSize: "10Mi", ContainerLogMaxFiles: 5,
 			ImageGCHighThresholdPercent: 85, ImageGCLowThresholdPercent: 80, ImageMinimumGCAge: 2 * time.Minute,

@@ -22,8 +22,8 @@ type Layer struct{ Bytes, Inodes int64 }
 // optional.
 type MachineConfig struct {
 	Kernel *kernel.Kernel
-	// CgroupRoot is the cgroup of all pods, as the kernel names it.
-	CgroupRoot string
+	// CgroupRoot returns the cgroup of all pods, as the kernel names it.
+	CgroupRoot func() string
 	Layout     pod.Layout
 	// ImageFS returns a directory on the file system where the runtime keeps images, empty if the
 	// runtime does not say.

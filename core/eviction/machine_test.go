@@ -61,7 +61,7 @@ func newTree(t *testing.T, v2 bool) (*tree, *Machine, *bytes.Buffer) {
 	}
 	log := &bytes.Buffer{}
 	m := NewMachine(MachineConfig{
-		Kernel: counters, CgroupRoot: "/wardlet", Layout: pod.Layout{PodRoot: filepath.Join(f.dir, "root"), LogRoot: filepath.Join(f.dir, "log")},
+		Kernel: counters, CgroupRoot: func() string { return "/wardlet" }, Layout: pod.Layout{PodRoot: filepath.Join(f.dir, "root"), LogRoot: filepath.Join(f.dir, "log")},
 		ImageFS: func(context.Context) (string, error) { return filepath.Join(f.dir, "images"), nil },
 		Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
 			if a.Key == slog.TimeKey {

@@ -43,7 +43,7 @@ var errCgroups = errors.New("the kernel does not count them for each cgroup: mou
 // each reads the cgroups of pods. The usage of a pod whose cgroup cannot be read is unknown.
 func (m *Machine) each(pods []*v1.Pod, what string, all map[types.UID]Usage, read func(uid types.UID, cgroup string) Usage) {
 	var fault error
-	cgroups := m.cfg.Kernel.Pods(m.cfg.CgroupRoot)
+	cgroups := m.cfg.Kernel.Pods(m.cfg.CgroupRoot())
 	for _, p := range pods {
 		cgroup, exists := cgroups[p.UID]
 		if !exists {

@@ -32,7 +32,7 @@ func TestMachine_Usage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f, m, log := newTree(t, test.v2)
-			m.cfg.CgroupRoot = test.root
+			m.cfg.CgroupRoot = func() string { return test.root }
 			current, inactive, memory, pids := "memory.usage_in_bytes", "total_inactive_file", "cgroup/memory/", "cgroup/pids/"
 			if test.v2 {
 				current, inactive, memory, pids = "memory.current", "inactive_file", "cgroup/", "cgroup/"

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -21,16 +22,28 @@ import (
 
 // Cgroups creates and removes the cgroups of pods.
 type Cgroups struct {
-	naming    naming
-	bounds    Bounds
-	files     files
-	hierarchy hierarchy
+	// root is the cgroup of all pods in the form of cgroupfs, and kernel the hierarchy without systemd.
+	root   string
+	kernel hierarchy
+	units  units
+	bounds Bounds
+	files  files
+	driven atomic.Pointer[driven]
 
 	// mu prevents Ensure from creating a pod's cgroup while Remove removes empty parents.
 	mu sync.Mutex
 	// ensured has what Ensure set, by pod.
 	ensured map[types.UID]ensured
 }
+
+// driven is what depends on the driver.
+type driven struct {
+	naming    naming
+	hierarchy hierarchy
+}
+
+func (c *Cgroups) naming() naming       { return c.driven.Load().naming }
+func (c *Cgroups) hierarchy() hierarchy { return c.driven.Load().hierarchy }
 
 // ensured is the cgroup of a pod, with the limits that were set. Their shares are kept because
 // cgroup v2 stores only rounded values.
@@ -73,37 +86,44 @@ func newCgroups(driver Driver, root string, b Bounds, fs files, u units) (*Cgrou
 	if (b.PIDs > 0 || b.PodPIDs > 0) && !h.limitsPIDs() {
 		return nil, errors.New("the kernel has no cgroup controller for pids here: leave out node.pod_pids_limit and pid of the reservations, or mount or delegate the controller")
 	}
-	if driver == DriverSystemd {
-		_, v2 := h.(hierarchyV2)
-		h = slicesOf{h, u, v2}
-	}
-	return &Cgroups{naming: naming{driver, root}, bounds: b, files: fs, hierarchy: h, ensured: map[types.UID]ensured{}}, nil
+	c := &Cgroups{root: root, kernel: h, units: u, bounds: b, files: fs, ensured: map[types.UID]ensured{}}
+	c.Use(driver)
+	return c, nil
 }
+
+// Use sets the driver. The cgroups of pods that were created with another driver stay as they are,
+// and are no longer known.
+func (c *Cgroups) Use(driver Driver) {
+	d := &driven{naming{driver, c.root}, c.kernel}
+	if driver == DriverSystemd {
+		d.hierarchy = slicesOf{c.kernel, c.units, c.V2()}
+	}
+	c.driven.Store(d)
+}
+
+// Driver returns the driver.
+func (c *Cgroups) Driver() Driver { return c.naming().driver }
 
 // V2 reports whether the node has cgroup v2 only.
 func (c *Cgroups) V2() bool {
-	h := c.hierarchy
-	if s, ok := h.(slicesOf); ok {
-		h = s.hierarchy
-	}
-	_, ok := h.(hierarchyV2)
+	_, ok := c.kernel.(hierarchyV2)
 	return ok
 }
 
 // LimitsSwap reports whether the kernel can limit the swap space of a cgroup. With cgroup v2, the
 // cgroup of the agent itself shows this, because the root has no limits.
-func (c *Cgroups) LimitsSwap() bool { return c.hierarchy.limitsSwap() }
+func (c *Cgroups) LimitsSwap() bool { return c.kernel.limitsSwap() }
 
 // Owner returns the pod to which a cgroup belongs, as the kernel names it, and the path of the cgroup
 // below that of the pod, empty for the pod's own. ok is false for a cgroup of no pod.
 func (c *Cgroups) Owner(cgroup string) (uid types.UID, below string, ok bool) {
 	for _, class := range classes {
-		rest, in := strings.CutPrefix(cgroup, c.naming.class(class)+"/")
+		rest, in := strings.CutPrefix(cgroup, c.naming().class(class)+"/")
 		if !in {
 			continue
 		}
 		name, below, _ := strings.Cut(rest, "/")
-		if uid, ok := c.naming.uid(class, name); ok {
+		if uid, ok := c.naming().uid(class, name); ok {
 			return uid, below, true
 		}
 	}
@@ -113,7 +133,7 @@ func (c *Cgroups) Owner(cgroup string) (uid types.UID, below string, ok bool) {
 // Ensure creates the cgroup of p, sets its limits, and returns its name in the form for the
 // runtime.
 func (c *Cgroups) Ensure(p *v1.Pod) (parent string, err error) {
-	if err := c.naming.checkUID(p.UID); err != nil {
+	if err := c.naming().checkUID(p.UID); err != nil {
 		return "", err
 	}
 	c.mu.Lock()
@@ -124,7 +144,7 @@ func (c *Cgroups) Ensure(p *v1.Pod) (parent string, err error) {
 	if err := c.set(p.UID, ensured{class, l}); err != nil {
 		return "", err
 	}
-	return Parent(c.naming.driver, c.naming.root, class, p.UID), nil
+	return Parent(c.naming().driver, c.naming().root, class, p.UID), nil
 }
 
 // set creates the cgroup of a pod and sets its limits and those of its parents. The caller must hold
@@ -135,9 +155,9 @@ func (c *Cgroups) set(uid types.UID, e ensured) (err error) {
 			delete(c.ensured, uid)
 		}
 	}()
-	cgroup := c.naming.pod(e.class, uid)
-	fresh := !exists(filepath.Join(c.hierarchy.mount("cpu"), c.naming.path()))
-	if err := c.hierarchy.create(cgroup); err != nil {
+	cgroup := c.naming().pod(e.class, uid)
+	fresh := !exists(filepath.Join(c.hierarchy().mount("cpu"), c.naming().path()))
+	if err := c.hierarchy().create(cgroup); err != nil {
 		return err
 	}
 	if fresh {
@@ -145,14 +165,14 @@ func (c *Cgroups) set(uid types.UID, e ensured) (err error) {
 			return err
 		}
 	}
-	if err := c.hierarchy.limit(cgroup, e.limits); err != nil {
+	if err := c.hierarchy().limit(cgroup, e.limits); err != nil {
 		return err
 	}
 	was := c.ensured[uid]
 	c.ensured[uid] = e
 	switch {
 	case e.class == v1.PodQOSBestEffort:
-		return c.hierarchy.setShares(c.naming.class(e.class), cpu.MinShares)
+		return c.hierarchy().setShares(c.naming().class(e.class), cpu.MinShares)
 	case e.class == v1.PodQOSBurstable && was.limits.shares != e.limits.shares:
 		return c.shareBurstable()
 	}
@@ -164,7 +184,7 @@ func (c *Cgroups) limitRoot() error {
 	if c.bounds.MilliCPU == 0 {
 		return nil
 	}
-	return c.hierarchy.limit(c.naming.path(), limits{shares: cpu.Shares(c.bounds.MilliCPU), memory: c.bounds.Memory, pids: c.bounds.PIDs})
+	return c.hierarchy().limit(c.naming().path(), limits{shares: cpu.Shares(c.bounds.MilliCPU), memory: c.bounds.Memory, pids: c.bounds.PIDs})
 }
 
 // Refresh sets again what other programs may have changed: the limits of all pods together, the
@@ -175,7 +195,7 @@ func (c *Cgroups) Refresh() (recreated []types.UID, err error) {
 	defer c.mu.Unlock()
 	for _, uid := range slices.Sorted(maps.Keys(c.ensured)) {
 		e := c.ensured[uid]
-		if c.hierarchy.has(c.naming.pod(e.class, uid)) {
+		if c.hierarchy().has(c.naming().pod(e.class, uid)) {
 			continue
 		}
 		if e := c.set(uid, e); e != nil {
@@ -185,13 +205,13 @@ func (c *Cgroups) Refresh() (recreated []types.UID, err error) {
 		recreated = append(recreated, uid)
 	}
 	at := func(class v1.PodQOSClass) bool {
-		return exists(filepath.Join(c.hierarchy.mount("cpu"), c.naming.class(class)))
+		return exists(filepath.Join(c.hierarchy().mount("cpu"), c.naming().class(class)))
 	}
 	if at(v1.PodQOSGuaranteed) {
 		err = errors.Join(err, c.limitRoot())
 	}
 	if at(v1.PodQOSBestEffort) {
-		err = errors.Join(err, c.hierarchy.setShares(c.naming.class(v1.PodQOSBestEffort), cpu.MinShares))
+		err = errors.Join(err, c.hierarchy().setShares(c.naming().class(v1.PodQOSBestEffort), cpu.MinShares))
 	}
 	return recreated, errors.Join(err, c.shareBurstable())
 }
@@ -202,13 +222,13 @@ func exists(path string) bool {
 }
 
 // Root returns the path of the cgroup of all pods, as the kernel names it.
-func (c *Cgroups) Root() string { return c.naming.path() }
+func (c *Cgroups) Root() string { return c.naming().path() }
 
 // shareBurstable sets the shares of the cgroup of burstable pods to the sum of their requests. The
 // caller must hold mu.
 func (c *Cgroups) shareBurstable() error {
-	class := c.naming.class(v1.PodQOSBurstable)
-	uids, err := c.podsIn(c.hierarchy.mount("cpu"), v1.PodQOSBurstable)
+	class := c.naming().class(v1.PodQOSBurstable)
+	uids, err := c.podsIn(c.hierarchy().mount("cpu"), v1.PodQOSBurstable)
 	if err != nil || len(uids) == 0 {
 		return err
 	}
@@ -218,7 +238,7 @@ func (c *Cgroups) shareBurstable() error {
 			sum += e.limits.shares
 			continue
 		}
-		shares, err := c.hierarchy.shares(c.naming.pod(v1.PodQOSBurstable, uid))
+		shares, err := c.hierarchy().shares(c.naming().pod(v1.PodQOSBurstable, uid))
 		if errors.Is(err, os.ErrNotExist) {
 			continue
 		}
@@ -227,13 +247,13 @@ func (c *Cgroups) shareBurstable() error {
 		}
 		sum += shares
 	}
-	return c.hierarchy.setShares(class, min(max(sum, cpu.MinShares), cpu.MaxShares))
+	return c.hierarchy().setShares(class, min(max(sum, cpu.MinShares), cpu.MaxShares))
 }
 
 // Pods lists the pods that have a cgroup in any hierarchy, ordered by UID.
 func (c *Cgroups) Pods() ([]types.UID, error) {
 	var all []types.UID
-	for _, point := range c.hierarchy.points() {
+	for _, point := range c.hierarchy().points() {
 		for _, class := range classes {
 			uids, err := c.podsIn(point, class)
 			if err != nil {
@@ -248,13 +268,13 @@ func (c *Cgroups) Pods() ([]types.UID, error) {
 
 // podsIn lists the pods of a class that have a cgroup below a mount point.
 func (c *Cgroups) podsIn(point string, class v1.PodQOSClass) ([]types.UID, error) {
-	entries, err := os.ReadDir(filepath.Join(point, c.naming.class(class)))
+	entries, err := os.ReadDir(filepath.Join(point, c.naming().class(class)))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("list cgroups: %w", err)
 	}
 	var uids []types.UID
 	for _, entry := range entries {
-		if uid, ok := c.naming.uid(class, entry.Name()); ok && entry.IsDir() {
+		if uid, ok := c.naming().uid(class, entry.Name()); ok && entry.IsDir() {
 			uids = append(uids, uid)
 		}
 	}

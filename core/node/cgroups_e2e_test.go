@@ -30,14 +30,14 @@ func TestCgroupsForReal(t *testing.T) {
 		for _, uid := range []types.UID{"g", "b1", "b2", "e"} {
 			check(t, c.Remove(t.Context(), uid))
 		}
-		for _, point := range c.hierarchy.points() {
+		for _, point := range c.hierarchy().points() {
 			if _, err := os.Stat(filepath.Join(point, root)); !errors.Is(err, os.ErrNotExist) {
 				t.Errorf("%s%s is still there (%v)", point, root, err)
 			}
 		}
 	})
 
-	if h, ok := c.hierarchy.(hierarchyV1); ok {
+	if h, ok := c.hierarchy().(hierarchyV1); ok {
 		for file, want := range map[string]string{
 			h.at["cpu"] + root + "/podg/cpu.shares":                         "512",
 			h.at["cpu"] + root + "/podg/cpu.cfs_quota_us":                   "50000",
@@ -59,7 +59,7 @@ func TestCgroupsForReal(t *testing.T) {
 			}
 		}
 	}
-	if h, ok := c.hierarchy.(hierarchyV1); ok {
+	if h, ok := c.hierarchy().(hierarchyV1); ok {
 		procs := filepath.Join(h.at["pids"], root, "burstable/podb1/cgroup.procs")
 		out, err := exec.CommandContext(t.Context(), "sh", "-c", "echo $$ >"+procs+"; for i in $(seq 40); do sleep 0.2 & done; wait").CombinedOutput()
 		if err == nil || !strings.Contains(string(out), "fork") {
@@ -75,14 +75,14 @@ func TestCgroupsForReal(t *testing.T) {
 	// A process in a nested cgroup of every hierarchy stays alive.
 	sleep := exec.CommandContext(t.Context(), "sleep", "60")
 	check(t, sleep.Start())
-	for _, point := range c.hierarchy.points() {
+	for _, point := range c.hierarchy().points() {
 		dir := filepath.Join(point, parent)
 		if _, err := os.Stat(dir); err != nil {
 			continue
 		}
 		nested := filepath.Join(dir, "container")
 		check(t, os.Mkdir(nested, 0o755))
-		if h, ok := c.hierarchy.(hierarchyV1); ok && point == h.at["cpuset"] {
+		if h, ok := c.hierarchy().(hierarchyV1); ok && point == h.at["cpuset"] {
 			check(t, h.inherit(nested, "cpuset.cpus"))
 			check(t, h.inherit(nested, "cpuset.mems"))
 		}

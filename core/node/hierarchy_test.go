@@ -47,7 +47,7 @@ func TestDetect(t *testing.T) {
 			if c.V2() != tt.v2 {
 				t.Errorf("v2 %v", c.V2())
 			}
-			points := strings.ReplaceAll(strings.Join(c.hierarchy.points(), " "), k.root, "")
+			points := strings.ReplaceAll(strings.Join(c.hierarchy().points(), " "), k.root, "")
 			if diff := cmp.Diff(tt.points, points); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}

@@ -9,7 +9,7 @@ import (
 
 func TestOwner(t *testing.T) {
 	t.Parallel()
-	c := &Cgroups{naming: naming{DriverCgroupfs, "/edge/wardlet"}}
+	c := named(DriverCgroupfs, "/edge/wardlet")
 	for cgroup, want := range map[string]struct {
 		uid   types.UID
 		below string
@@ -36,7 +36,7 @@ func TestOwner(t *testing.T) {
 			t.Errorf("%q: %q, %q, %v; want %+v", cgroup, uid, below, ok, want)
 		}
 	}
-	s := &Cgroups{naming: naming{DriverSystemd, "/edge-1"}}
+	s := named(DriverSystemd, "/edge-1")
 	for cgroup, want := range map[string]string{
 		"/edge_1.slice/edge_1-burstable.slice/edge_1-burstable-poda_b.slice/cri-containerd-1.scope": "a-b cri-containerd-1.scope",
 		"/edge_1.slice/edge_1-podx.slice": "x ", "/edge_1.slice/edge_1-burstable.slice": "", "/edge_1.slice/other.slice/edge_1-podx.slice": "",
@@ -47,8 +47,15 @@ func TestOwner(t *testing.T) {
 		}
 	}
 	for _, class := range []v1.PodQOSClass{v1.PodQOSGuaranteed, v1.PodQOSBurstable, v1.PodQOSBestEffort} {
-		if uid, _, ok := c.Owner(Parent(DriverCgroupfs, c.naming.root, class, "7") + "/c"); uid != "7" || !ok {
+		if uid, _, ok := c.Owner(Parent(DriverCgroupfs, c.naming().root, class, "7") + "/c"); uid != "7" || !ok {
 			t.Errorf("class %s: %q, %v", class, uid, ok)
 		}
 	}
+}
+
+// named returns cgroups that only have names.
+func named(driver Driver, root string) *Cgroups {
+	c := &Cgroups{root: root}
+	c.Use(driver)
+	return c
 }

@@ -41,7 +41,7 @@ func (c *Cgroups) End(ctx context.Context, uid types.UID) error {
 
 // remove removes the cgroup of a pod. After patience attempts, it kills the processes in it.
 func (c *Cgroups) remove(ctx context.Context, uid types.UID, patience int) error {
-	if err := c.naming.checkUID(uid); err != nil {
+	if err := c.naming().checkUID(uid); err != nil {
 		return err
 	}
 	c.mu.Lock()
@@ -52,13 +52,13 @@ func (c *Cgroups) remove(ctx context.Context, uid types.UID, patience int) error
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.naming.driver == DriverSystemd {
+	if c.naming().driver == DriverSystemd {
 		return c.shareBurstable() // the slices of the classes stay, as with a kubelet
 	}
-	for _, point := range c.hierarchy.points() {
+	for _, point := range c.hierarchy().points() {
 		for _, class := range classes {
 			// The kernel refuses to remove a directory that is not empty.
-			err := c.files.rmdir(filepath.Join(point, c.naming.class(class)))
+			err := c.files.rmdir(filepath.Join(point, c.naming().class(class)))
 			if err != nil && !isBusy(err) && !errors.Is(err, os.ErrNotExist) {
 				return fmt.Errorf("remove an empty cgroup: %w", err)
 			}
@@ -86,9 +86,9 @@ func (c *Cgroups) removePod(ctx context.Context, uid types.UID, patience int) er
 // them.
 func (c *Cgroups) tryRemovePod(uid types.UID, kill bool) error {
 	var dirs []string
-	for _, point := range c.hierarchy.points() {
+	for _, point := range c.hierarchy().points() {
 		for _, class := range classes {
-			tree, err := subtree(filepath.Join(point, c.naming.pod(class, uid)))
+			tree, err := subtree(filepath.Join(point, c.naming().pod(class, uid)))
 			if err != nil {
 				return err
 			}
@@ -110,8 +110,8 @@ func (c *Cgroups) tryRemovePod(uid types.UID, kill bool) error {
 		return busy
 	}
 	for _, class := range classes {
-		if cgroup := c.naming.pod(class, uid); slices.ContainsFunc(dirs, func(dir string) bool { return strings.HasSuffix(dir, cgroup) }) {
-			if err := c.hierarchy.stop(cgroup); err != nil {
+		if cgroup := c.naming().pod(class, uid); slices.ContainsFunc(dirs, func(dir string) bool { return strings.HasSuffix(dir, cgroup) }) {
+			if err := c.hierarchy().stop(cgroup); err != nil {
 				return err
 			}
 		}

@@ -1,6 +1,7 @@
 package preflight
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -54,11 +55,15 @@ func checkRuntime(ctx context.Context, cfg *config.Config, id identity, timeout 
 
 	findings := []Finding{{LevelOK, subject, version.Name + " " + strings.TrimPrefix(version.Version, "v")}}
 	warn := func(message string) { findings = append(findings, Finding{LevelWarn, "runtime", message}) }
-	if mismatch := runtime.DriverMismatch(driver, cfg.Runtime.CgroupDriver); mismatch != nil {
+	wanted := cfg.Runtime.CgroupDriver
+	if wanted == config.CgroupAuto {
+		wanted = cmp.Or(driver, config.CgroupFS)
+	}
+	if mismatch := runtime.DriverMismatch(driver, wanted); mismatch != nil {
 		findings = append(findings, Finding{LevelFail, "runtime", mismatch.Error()})
 	}
 	if unknown != "" {
-		warn(fmt.Sprintf("its cgroup driver is not known (%s); unless it is %s, no pod starts", unknown, cfg.Runtime.CgroupDriver))
+		warn(fmt.Sprintf("its cgroup driver is not known (%s); unless it is %s, no pod starts: name it in runtime.cgroup_driver", unknown, wanted))
 	}
 	if network != nil {
 		warn(network.Error() + "; until it is, only pods with hostNetwork start")

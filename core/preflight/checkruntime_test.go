@@ -9,6 +9,7 @@ import (
 	"google.golang.org/grpc/status"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
+	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/runtime"
 	"github.com/wardlet/wardlet/test/fakecri"
@@ -66,21 +67,25 @@ func TestCheckRuntime(t *testing.T) {
 			[]string{well, "fail runtime: the runtime's cgroup driver is systemd, the agent's is cgroupfs, so no pod can start: " +
 				"set SystemdCgroup = false in containerd's configuration and restart containerd"},
 		},
+		"whose cgroup driver the agent takes": {
+			func(_ *testing.T, cri *fakecri.Server) { cri.SetCgroupDriver(runtimeapi.CgroupDriver_SYSTEMD.Enum()) },
+			[]string{well},
+		},
 		"that reports no cgroup driver": {
 			func(_ *testing.T, cri *fakecri.Server) { cri.SetCgroupDriver(nil) },
-			[]string{well, "warn runtime: its cgroup driver is not known (the runtime does not report it, as containerd before 2.0); unless it is cgroupfs, no pod starts"},
+			[]string{well, "warn runtime: its cgroup driver is not known (the runtime does not report it, as containerd before 2.0); unless it is cgroupfs, no pod starts: name it in runtime.cgroup_driver"},
 		},
 		"that lacks the question for the cgroup driver": {
 			func(_ *testing.T, cri *fakecri.Server) {
 				cri.Fail("RuntimeConfig", status.Error(codes.Unimplemented, "unknown method RuntimeConfig for service runtime.v1.RuntimeService"))
 			},
-			[]string{well, "warn runtime: its cgroup driver is not known (the runtime does not report it, as containerd before 2.0); unless it is cgroupfs, no pod starts"},
+			[]string{well, "warn runtime: its cgroup driver is not known (the runtime does not report it, as containerd before 2.0); unless it is cgroupfs, no pod starts: name it in runtime.cgroup_driver"},
 		},
 		"that cannot say its cgroup driver": {
 			func(_ *testing.T, cri *fakecri.Server) {
 				cri.Fail("RuntimeConfig", status.Error(codes.Unknown, "broken"))
 			},
-			[]string{well, "warn runtime: its cgroup driver is not known (ask the runtime's cgroup driver: broken); unless it is cgroupfs, no pod starts"},
+			[]string{well, "warn runtime: its cgroup driver is not known (ask the runtime's cgroup driver: broken); unless it is cgroupfs, no pod starts: name it in runtime.cgroup_driver"},
 		},
 		"that is slow": {
 			func(_ *testing.T, cri *fakecri.Server) {
@@ -102,6 +107,9 @@ func TestCheckRuntime(t *testing.T) {
 			cri := fakecri.Start(t)
 			n := newSite(t)
 			n.Cfg.Runtime.Endpoint = cri.Endpoint()
+			if name == "whose cgroup driver is another" {
+				n.Cfg.Runtime.CgroupDriver = config.CgroupFS
+			}
 			test.prepare(t, cri)
 			findings := checkRuntime(t.Context(), n.Cfg, identity{installation: "us"}, DefaultCheckTimeout)
 			hide(findings, cri.Endpoint())

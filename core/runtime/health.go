@@ -25,8 +25,14 @@ type Health struct {
 	endpoint string
 	poll     func(context.Context) (*runtimeapi.StatusResponse, error)
 	features func(Features)
-	logger   *slog.Logger
-	now      func() time.Time
+	// driver asks the runtime for its cgroup driver; nil if nobody needs to know it.
+	driver func(context.Context) (string, error)
+	logger *slog.Logger
+	now    func() time.Time
+
+	// named is the last answer of driver, and asked whether there is one that holds. Only Run uses them.
+	named string
+	asked bool
 
 	mu         sync.Mutex
 	lastGood   time.Time
@@ -38,9 +44,11 @@ type Health struct {
 // called with the runtime's features at each answer, before the runtime counts as healthy; it must
 // not call the Health.
 func NewHealth(client *Client, features func(Features), logger *slog.Logger, now func() time.Time) *Health {
-	return newHealth(client.endpoint, features, logger, now, func(ctx context.Context) (*runtimeapi.StatusResponse, error) {
+	s := newHealth(client.endpoint, features, logger, now, func(ctx context.Context) (*runtimeapi.StatusResponse, error) {
 		return client.runtime.Status(ctx, &runtimeapi.StatusRequest{})
 	})
+	s.driver = client.CgroupDriver
+	return s
 }
 
 func newHealth(endpoint string, features func(Features), logger *slog.Logger, now func() time.Time, poll func(context.Context) (*runtimeapi.StatusResponse, error)) *Health {
@@ -61,6 +69,8 @@ type Features struct {
 	// (supplementalGroupsPolicy Strict).
 	StrictGroups bool
 	Handlers     []HandlerFeatures
+	// CgroupDriver is the cgroup driver, "cgroupfs" or "systemd"; empty if it is not known.
+	CgroupDriver string
 }
 
 // HandlerFeatures are the features of one runtime handler. The name of the default handler is
@@ -130,7 +140,11 @@ func (s *Health) pollOnce(ctx context.Context) {
 	}
 	answer := whole.GetStatus()
 	if err == nil {
-		s.features(featuresOf(whole))
+		f := featuresOf(whole)
+		f.CgroupDriver = s.cgroupDriver(limited)
+		s.features(f)
+	} else {
+		s.asked = false // it may come back with another configuration
 	}
 
 	s.mu.Lock()
@@ -149,6 +163,17 @@ func (s *Health) pollOnce(ctx context.Context) {
 	if before != [2]bool{s.runtimeErr == nil, s.networkErr == nil} {
 		s.logger.Info("container runtime changed state", "endpoint", s.endpoint, "runtime", readyOr(s.runtimeErr), "network", readyOr(s.networkErr))
 	}
+}
+
+// cgroupDriver returns the runtime's cgroup driver. It asks once after each time that the runtime was
+// away.
+func (s *Health) cgroupDriver(ctx context.Context) string {
+	if s.driver != nil && !s.asked {
+		if named, err := s.driver(ctx); err == nil {
+			s.named, s.asked = named, true
+		}
+	}
+	return s.named
 }
 
 func (s *Health) runtimeError(answer *runtimeapi.RuntimeStatus, err error) error {

@@ -74,7 +74,7 @@ func newRig(t *testing.T) *rig {
 	r.Stats = New(Config{
 		Node: "edge", Runtime: runtime.New(runtime.Config{Client: client, Logger: logger, Now: time.Now}), Kernel: counters,
 		Observed: func() []status.ObservedPod { return r.seen }, Pods: func() []*v1.Pod { return r.pods },
-		Layout: pod.Layout{PodRoot: filepath.Join(r.root, "lib"), LogRoot: filepath.Join(r.root, "log")}, CgroupRoot: "/wardlet", PID: 7, CPUs: 4, Logger: logger, Now: r.clock,
+		Layout: pod.Layout{PodRoot: filepath.Join(r.root, "lib"), LogRoot: filepath.Join(r.root, "log")}, CgroupRoot: func() string { return "/wardlet" }, PID: 7, CPUs: 4, Logger: logger, Now: r.clock,
 	})
 	r.write(t, map[string]string{"lib/x": ""})
 	return r

@@ -59,7 +59,7 @@ func (s *Stats) measureSystem(n *statsapi.NodeStats, since time.Time, rates *rat
 	if pid := s.peer.process(s.cfg.RuntimeSocket, rates.at); pid > 0 {
 		process(statsapi.SystemContainerRuntime, pid)
 	}
-	pods := s.cfg.Kernel.Use(s.cfg.CgroupRoot)
+	pods := s.cfg.Kernel.Use(s.cfg.CgroupRoot())
 	c := statsapi.ContainerStats{Name: statsapi.SystemContainerPods, StartTime: n.StartTime, CPU: cpuOf(&pods, rates.at), Memory: memoryOf(nil, &pods, rates.at), Swap: swapOf(&pods, rates.at)}
 	if c.CPU == nil && c.Memory == nil {
 		return // the cgroup is made with the first pod

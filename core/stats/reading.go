@@ -62,7 +62,7 @@ func (s *Stats) take(ctx context.Context, now time.Time) *Reading {
 	use := s.usage(ctx, now)
 	rates := s.newRates(now)
 	s.measureNode(r, rates)
-	cgroups := s.cfg.Kernel.Pods(s.cfg.CgroupRoot)
+	cgroups := s.cfg.Kernel.Pods(s.cfg.CgroupRoot())
 	for _, p := range s.cfg.Observed() {
 		sandbox := readySandbox(&p)
 		if sandbox == nil {

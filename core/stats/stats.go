@@ -43,8 +43,8 @@ type Config struct {
 	// Pods returns the specifications of the pods of this node, for their volumes.
 	Pods   func() []*v1.Pod
 	Layout pod.Layout
-	// CgroupRoot is the cgroup of all pods.
-	CgroupRoot string
+	// CgroupRoot returns the cgroup of all pods, as the kernel names it.
+	CgroupRoot func() string
 	// PID is the agent's process.
 	PID int
 	// RuntimeSocket is the path of the runtime's socket, by which its process is known; empty if the

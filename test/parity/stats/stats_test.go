@@ -115,7 +115,7 @@ func open(t *testing.T, w *world, now time.Time) *stats.Stats {
 	}
 	return stats.New(stats.Config{
 		Node: "edge", Runtime: w, Kernel: k, Observed: func() []status.ObservedPod { return w.pods }, Pods: func() []*v1.Pod { return nil },
-		Layout: pod.Layout{PodRoot: root}, CgroupRoot: "/wardlet", PID: 7, CPUs: 2, Logger: slog.New(slog.DiscardHandler), Now: func() time.Time { return now },
+		Layout: pod.Layout{PodRoot: root}, CgroupRoot: func() string { return "/wardlet" }, PID: 7, CPUs: 2, Logger: slog.New(slog.DiscardHandler), Now: func() time.Time { return now },
 	})
 }
 
