@@ -19,7 +19,7 @@ export CGO_ENABLED ?= 0
 RACE      := CGO_ENABLED=1 $(GO) test -race
 
 .DEFAULT_GOAL := help
-.PHONY: help build plugins demo demo-controlplane run test test-unit test-race test-e2e test-parity test-cluster test-conformance conformance conformance-standalone net soak soak-unit soak-sizes soak-fuzz soak-parity soak-e2e soak-cluster bench bench-cluster bench-attack bench-isolation chaos lint fuzz size runtime-up runtime-down clean
+.PHONY: help build plugins demo demo-controlplane run test test-unit test-race test-e2e test-parity test-cluster test-vm test-conformance conformance conformance-standalone net soak soak-unit soak-sizes soak-fuzz soak-parity soak-e2e soak-cluster bench bench-cluster bench-attack bench-isolation chaos lint fuzz size runtime-up runtime-down clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -54,8 +54,9 @@ test: ## all tests, in order, and how long each part took (as root)
 	@tools/timed.sh test-unit test-race test-e2e test-parity test-cluster
 
 # The packages where goroutines meet: their tests run once, with the race detector. make soak runs all tests with it.
-RACED := ./core/agent ./core/admission/... ./core/checkpoint ./core/config/reload ./core/gc ./core/internal/... ./core/mux \
-	./core/object ./core/pleg ./core/policy ./core/policy/decisionlog ./core/policy/eval ./core/policy/rollout ./core/policy/sched ./core/server/... ./core/source/... ./core/status ./core/syncloop ./core/systemd ./core/worker
+RACED := ./core/agent ./core/admission/... ./core/checkpoint ./core/config/reload ./core/eviction ./core/gc ./core/image/unused ./core/internal/... ./core/mux \
+	./core/object ./core/oom ./core/pleg ./core/policy ./core/policy/decisionlog ./core/policy/eval ./core/policy/rollout ./core/policy/sched ./core/server/... ./core/shutdown \
+	./core/source/... ./core/stats ./core/status ./core/syncloop ./core/systemd ./core/worker
 
 # The packages with tests that need root or a disk of their own, whose names end in ForReal.
 KERNEL := ./core/internal/rmtree ./core/node ./core/policy/wasm/compile ./core/source/file ./core/state ./core/volume
@@ -88,6 +89,10 @@ test-parity: ## what a kubelet's own packages make of the same input, and whethe
 test-cluster: ## the API server source on a real kube-apiserver with etcd
 	@tools/setup.sh cluster
 	$(GO) test -tags $(TAGS),e2e -count=1 -parallel 6 -timeout 20m ./test/cluster ./test/cluster/controlplane
+
+test-vm: build ## the agent as a service on a machine with systemd, cgroup v2 and AppArmor: limits, reboots, power cuts (as root)
+	@tools/setup.sh vm
+	$(GO) test -tags $(TAGS),vm -count=1 -v -timeout 60m ./test/vm
 
 test-conformance: demo-controlplane ## what passed before of Kubernetes' own end-to-end tests, and what people do with kubectl (as root)
 	@tools/setup.sh conformance

@@ -5,6 +5,7 @@
 #   tools/setup.sh cluster   kube-apiserver and etcd
 #   tools/setup.sh kubelet   the kubelet that benchmarks stand beside
 #   tools/setup.sh conformance  Kubernetes' end-to-end tests, the control plane and images that they need
+#   tools/setup.sh vm        the machine of test/vm: Debian with systemd, and a kernel that runs as a process
 #   tools/setup.sh race      the C compiler that builds with the race detector need
 #   tools/setup.sh guests    the C compiler and linker that make WebAssembly, and wabt, which shows what is in it
 #   tools/setup.sh lint      golangci-lint
@@ -81,6 +82,10 @@ missing_for() {
 		command -v bzip2 >/dev/null || echo bzip2
 		command -v openssl >/dev/null || echo openssl
 		command -v curl >/dev/null || echo curl
+		;;
+	vm)
+		command -v debootstrap >/dev/null || echo debootstrap
+		command -v mke2fs >/dev/null || echo e2fsprogs
 		;;
 	guests)
 		command -v clang-19 >/dev/null || echo clang-19
@@ -173,6 +178,17 @@ conformance() {
 	fi
 }
 
+# The machine is built again when what is in it, or how it is built, has changed.
+vm() {
+	install_for vm
+	runtime
+	disk=$root/build/vm/disk
+	if [ ! -e "$disk" ] || [ -n "$(find "$root/test/vm/build.sh" "$root/test/vm/guest" "$tools/containerd" "$images"/*.tar -newer "$disk" | head -n 1)" ]; then
+		echo "setup: building the virtual machine"
+		logged "$root/test/vm/build.sh"
+	fi
+}
+
 race() {
 	install_for race
 }
@@ -186,14 +202,14 @@ lint() {
 }
 
 usage() {
-	echo "usage: tools/setup.sh runtime|cluster|kubelet|conformance|race|guests|lint ..." >&2
+	echo "usage: tools/setup.sh runtime|cluster|kubelet|conformance|vm|race|guests|lint ..." >&2
 	exit 2
 }
 
 [ $# -gt 0 ] || usage
 for part; do
 	case $part in
-	runtime | cluster | kubelet | conformance | race | guests | lint) ;;
+	runtime | cluster | kubelet | conformance | vm | race | guests | lint) ;;
 	*) usage ;;
 	esac
 done

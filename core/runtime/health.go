@@ -25,7 +25,7 @@ type Health struct {
 	endpoint string
 	poll     func(context.Context) (*runtimeapi.StatusResponse, error)
 	features func(Features)
-	// driver asks the runtime for its cgroup driver; nil if nobody needs to know it.
+	// driver asks the runtime for its cgroup driver; nil if it is not needed.
 	driver func(context.Context) (string, error)
 	logger *slog.Logger
 	now    func() time.Time

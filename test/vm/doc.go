@@ -1,0 +1,8 @@
+// Package vm runs the agent as a service of systemd on a machine of its own: Debian with cgroup v2,
+// AppArmor and a containerd that makes cgroups through systemd. The machine is a Linux kernel that
+// runs as a process (User Mode Linux), because the machines that run these tests have no hardware
+// virtualization. It has one processor and no network.
+//
+// tools/setup.sh vm builds the machine, in build/vm. The tests have the build tag vm; make test-vm
+// runs them.
+package vm

@@ -1,0 +1,22 @@
+//go:build vm
+
+package vm
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"testing"
+)
+
+// cuts is the number of power cuts.
+var cuts = flag.Int("cuts", 2, "power cuts of TestPods_afterPowerCuts")
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if os.Getuid() != 0 {
+		fmt.Fprintln(os.Stderr, "the tests of test/vm start a machine: run them as root")
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}

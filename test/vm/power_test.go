@@ -1,0 +1,115 @@
+//go:build vm
+
+package vm
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+	"testing"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+)
+
+// editor edits manifests again and again, in the three ways of editors, and writes nothing through to
+// the disk. FIRST is the number of the first edit.
+const editor = `cat >/root/editor <<'END'
+M=/etc/wardlet/manifests n=$1
+pod() { printf 'apiVersion: v1\nkind: Pod\nmetadata: {name: p%s}\nspec:\n  terminationGracePeriodSeconds: 1\n  containers:\n  - name: main\n    image: registry.wardlet.test/test:1\n    imagePullPolicy: Never\n    args: [sleep]\n    env: [{name: V, value: "%s"}]\n' $1 $2; }
+while :; do
+	n=$((n+1)); i=$((n % 4)); f=$M/p$i.yaml
+	case $((n % 3)) in
+	0) pod $i $n >$M/.new; mv $M/.new $f ;;
+	1) pod $i $n >$f ;;
+	2) rm -f $f; sleep 1; pod $i $n >$f ;;
+	esac
+	sleep 3
+done
+END
+setsid nohup bash /root/editor FIRST >/dev/null 2>&1 & echo`
+
+const (
+	// wanted prints the pods of the manifests, "pN V".
+	wanted = `cd /etc/wardlet/manifests; for f in p*.yaml; do n=$(sed -n 's/.*metadata: {name: \(p[0-9]\)}.*/\1/p' $f); v=$(sed -n 's/.*value: "\([0-9]*\)".*/\1/p' $f); [ -z "$n$v" ] || echo "$n $v"; done`
+	// tasks prints in the same way the pods whose processes run, as containerd alone has them.
+	tasks = `for p in $(ctr -n k8s.io task ls | awk '$3=="RUNNING"{print $2}'); do tr '\0' '\n' </proc/$p/environ 2>/dev/null | grep -E '^(V|HOSTNAME)=' | sort | tr '\n' ' '; echo; done | sed -n 's/HOSTNAME=\(p[0-9]\)[^ ]* V=\([0-9]*\).*/\1 \2/p'`
+)
+
+// sorted returns lines of two words in order.
+func sorted(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	sort.Strings(lines)
+	return strings.Join(lines, ", ")
+}
+
+// TestPods_afterPowerCuts: power is cut while manifests are edited. Each time the node comes back with
+// exactly the pods that the files on the disk describe: none is lost, none runs twice.
+func TestPods_afterPowerCuts(t *testing.T) {
+	m := newMachine(t, "")
+	for i := range 4 {
+		name := fmt.Sprint("p", i)
+		m.manifest(t, name, podManifest(name, "sleep", `env: [{name: V, value: "0"}]`))
+	}
+	m.running(t, "p0", "p1", "p2", "p3")
+	m.run(t, "sync")
+	for cut := range *cuts {
+		m.run(t, strings.Replace(editor, "FIRST", fmt.Sprint((cut+1)*1000), 1))
+		time.Sleep(time.Duration(8+(cut*7)%15) * time.Second)
+		m.cutPower()
+		m.boot(t)
+		files := sorted(m.run(t, wanted))
+		began := time.Now()
+		m.eventually(t, fmt.Sprintf("cut %d: pods as in the files", cut+1), wanted+"; echo =; "+tasks, func(output string) error {
+			want, have, _ := strings.Cut(output, "=\n")
+			if sorted(want) != sorted(have) {
+				return fmt.Errorf("files [%s], processes [%s]", sorted(want), sorted(have))
+			}
+			return nil
+		})
+		pods := m.wait(t, "the agent's view", func(pods map[string]*v1.Pod) error {
+			running := 0
+			for _, p := range pods {
+				if p.Status.Phase == v1.PodRunning && p.DeletionTimestamp == nil {
+					running++
+				}
+			}
+			if running != strings.Count(files, "p") {
+				return fmt.Errorf("%d pods run, files: %s", running, files)
+			}
+			return nil
+		})
+		t.Logf("cut %d: %d pods as in the files after %s: %s", cut+1, len(pods), time.Since(began).Round(time.Second), files)
+		if left := m.try("find /var/lib/wardlet/state/quarantine -type f 2>/dev/null"); left != "" {
+			t.Errorf("files of the state are damaged: %s", left)
+		}
+	}
+}
+
+// TestPods_afterAReboot: static pods run again after a reboot.
+func TestPods_afterAReboot(t *testing.T) {
+	m := newMachine(t, "")
+	var names []string
+	for i := range 5 {
+		names = append(names, fmt.Sprint("p", i))
+		m.manifest(t, names[i], podManifest(names[i], "sleep"))
+	}
+	before := m.running(t, names...)
+	m.reboot(t)
+	began := time.Now()
+	after := m.wait(t, "pods after the reboot", func(pods map[string]*v1.Pod) error {
+		for _, name := range names {
+			p := pods[name]
+			if p == nil || p.Status.Phase != v1.PodRunning || p.Status.ContainerStatuses[0].RestartCount != 1 || !p.Status.ContainerStatuses[0].Ready {
+				return fmt.Errorf("pod %s: %+v", name, p)
+			}
+		}
+		return nil
+	})
+	t.Logf("%d pods run %s after the first script", len(after), time.Since(began).Round(time.Second))
+	for _, name := range names {
+		if before[name].UID != after[name].UID {
+			t.Errorf("pod %s has another UID", name)
+		}
+	}
+}
