@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 	v1 "k8s.io/api/core/v1"
+	criapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/test/harness"
@@ -139,4 +140,46 @@ func allocate(path string, size int64) error {
 		return err
 	}
 	return errors.Join(unix.Fallocate(int(f.Fd()), 0, 0, size), f.Close())
+}
+
+// TestEviction_removesUnusedImages: before pods are evicted because the file system of images is full,
+// images that nothing needs are removed. Those of pods, and pinned ones, stay.
+func TestEviction_removesUnusedImages(t *testing.T) {
+	t.Parallel()
+	n := startNode(t)
+	a := newAgent(t, n, "unused")
+	names := func(ctx context.Context) (map[string]bool, error) {
+		answer, err := n.images.ListImages(ctx, &criapi.ListImagesRequest{})
+		names := map[string]bool{}
+		for _, i := range answer.GetImages() {
+			for _, tag := range i.GetRepoTags() {
+				names[tag] = true
+			}
+		}
+		return names, err
+	}
+	const unused, used, pinned = "registry.wardlet.test/standin:nonroot", "registry.wardlet.test/test:1", "registry.wardlet.test/pause:1"
+	if before, err := names(t.Context()); err != nil || !before[unused] || !before[used] || !before[pinned] {
+		t.Fatalf("images %v, %v", before, err)
+	}
+	a.start(t)
+	a.manifest(t, "web.yaml", hostPod("web", "sleep"))
+	a.running(t, "web")
+	a.stop(t)
+	config := strings.NewReplacer(`"imagefs.available" = "0%"`, `"imagefs.available" = "99.9%"`, "[runtime]\n", "[node]\ncritical = [\"default/web\"]\n[runtime]\n")
+	a.write(t, a.ConfigFile(), config.Replace(a.read(t, "agent.toml")))
+	a.start(t)
+	eventually(t, "removal of an unused image", func(ctx context.Context) error {
+		left, err := names(ctx)
+		if err != nil || left[unused] {
+			return fmt.Errorf("images %v, %w", left, err)
+		}
+		if !left[used] || !left[pinned] {
+			t.Errorf("only %v are left", left)
+		}
+		return nil
+	})
+	a.running(t, "web")
+	a.remove(t, "web.yaml")
+	a.nothingLeft(t, n)
 }

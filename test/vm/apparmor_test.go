@@ -13,7 +13,7 @@ import (
 // TestPods_withAppArmor: the kernel applies the profile that a pod names, the runtime's default to
 // pods that name none, and a pod with a profile that is not loaded does not start.
 func TestPods_withAppArmor(t *testing.T) {
-	m := newMachine(t, "")
+	m := newMachine(t)
 	m.run(t, `cat >/etc/apparmor.d/vm-test <<'P'
 profile vm-test flags=(attach_disconnected,mediate_deleted) {
   network,

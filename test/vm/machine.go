@@ -40,9 +40,9 @@ type machine struct {
 // build is the directory of what the project builds.
 var build = filepath.Join("..", "..", "build")
 
-// newMachine boots a machine whose disk has no pods, and installs the agent as a service. config is
-// added to the agent.toml that the project ships.
-func newMachine(t *testing.T, config string) *machine {
+// newMachine boots a machine whose disk has no pods, and installs the agent as a service, with the
+// agent.toml that the project ships. changes are pairs of a line there and what takes its place.
+func newMachine(t *testing.T, changes ...string) *machine {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "vm") // a short path, for sockets
 	if err != nil {
@@ -61,8 +61,14 @@ func newMachine(t *testing.T, config string) *machine {
 	if err := os.Mkdir(m.host(""), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	shipped := read(t, filepath.Join("..", "..", "agent.toml"))
-	m.put(t, "agent.toml", strings.Replace(shipped, "\n[runtime]\n", "\n"+config+"[runtime]\n", 1), 0o600)
+	config := read(t, filepath.Join("..", "..", "agent.toml"))
+	for i := 0; i < len(changes); i += 2 {
+		if !strings.Contains(config, "\n"+changes[i]+"\n") {
+			t.Fatalf("agent.toml has no line %q", changes[i])
+		}
+		config = strings.Replace(config, "\n"+changes[i]+"\n", "\n"+changes[i+1]+"\n", 1)
+	}
+	m.put(t, "agent.toml", config, 0o600)
 	m.put(t, "wardlet.service", read(t, filepath.Join("..", "..", "packaging", "wardlet.service")), 0o644)
 	m.put(t, "wardlet", read(t, filepath.Join(build, "wardlet")), 0o755)
 	m.boot(t)

@@ -23,7 +23,7 @@ func podManifest(name, args string, fields ...string) string {
 // TestPods_inSlicesOfSystemd: without a word in agent.toml the agent makes cgroups as the runtime
 // does, through systemd, and the kernel has the limits of a pod. They end with the pod.
 func TestPods_inSlicesOfSystemd(t *testing.T) {
-	m := newMachine(t, "[node]\npod_pids_limit = 64\n")
+	m := newMachine(t, "#pod_pids_limit = -1", "pod_pids_limit = 64")
 	m.manifest(t, "web", podManifest("web", "sleep", "resources: {limits: {cpu: 250m, memory: 64Mi}, requests: {cpu: 100m, memory: 32Mi}}"))
 	p := m.running(t, "web")["web"]
 	slice := "/sys/fs/cgroup/wardlet.slice/wardlet-burstable.slice/wardlet-burstable-pod" + strings.ReplaceAll(string(p.UID), "-", "_") + ".slice"

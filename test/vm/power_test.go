@@ -46,7 +46,7 @@ func sorted(text string) string {
 // TestPods_afterPowerCuts: power is cut while manifests are edited. Each time the node comes back with
 // exactly the pods that the files on the disk describe: none is lost, none runs twice.
 func TestPods_afterPowerCuts(t *testing.T) {
-	m := newMachine(t, "")
+	m := newMachine(t)
 	for i := range 4 {
 		name := fmt.Sprint("p", i)
 		m.manifest(t, name, podManifest(name, "sleep", `env: [{name: V, value: "0"}]`))
@@ -88,7 +88,7 @@ func TestPods_afterPowerCuts(t *testing.T) {
 
 // TestPods_afterAReboot: static pods run again after a reboot.
 func TestPods_afterAReboot(t *testing.T) {
-	m := newMachine(t, "")
+	m := newMachine(t)
 	var names []string
 	for i := range 5 {
 		names = append(names, fmt.Sprint("p", i))
