@@ -14,8 +14,8 @@ import (
 func podManifest(name, args string, fields ...string) string {
 	text := "apiVersion: v1\nkind: Pod\nmetadata: {name: " + name + "}\nspec:\n  terminationGracePeriodSeconds: 1\n  containers:\n  - name: main\n" +
 		"    image: registry.wardlet.test/test:1\n    imagePullPolicy: Never\n    args: [" + args + "]\n"
-	for _, field := range fields {
-		text += "    " + field + "\n"
+	if len(fields) > 0 {
+		text += "    " + strings.Join(fields, "\n    ") + "\n"
 	}
 	return text
 }
@@ -59,8 +59,9 @@ func TestPods_inSlicesOfSystemd(t *testing.T) {
 		}
 		return nil
 	})
-	m.eventually(t, "the end of the slices", "ls -d /sys/fs/cgroup/wardlet.slice; systemctl list-units --all 'wardlet*.slice' --no-legend", func(output string) error {
-		if strings.Contains(output, "pod") {
+	// The slices of all pods and of a class stay, as with a kubelet.
+	m.eventually(t, "the end of the pod's slice", "find /sys/fs/cgroup -name '*-pod*'; systemctl list-units --all 'wardlet*.slice' --no-legend", func(output string) error {
+		if strings.Contains(output, "-pod") {
 			return fmt.Errorf("left: %s", output)
 		}
 		return nil

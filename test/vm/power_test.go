@@ -5,6 +5,7 @@ package vm
 import (
 	"fmt"
 	"sort"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -54,7 +55,7 @@ func TestPods_afterPowerCuts(t *testing.T) {
 	m.running(t, "p0", "p1", "p2", "p3")
 	m.run(t, "sync")
 	for cut := range *cuts {
-		m.run(t, strings.Replace(editor, "FIRST", fmt.Sprint((cut+1)*1000), 1))
+		m.run(t, strings.Replace(editor, "FIRST", strconv.Itoa((cut+1)*1000), 1))
 		time.Sleep(time.Duration(8+(cut*7)%15) * time.Second)
 		m.cutPower()
 		m.boot(t)

@@ -93,7 +93,7 @@ func newNode(images string, change func(cfg *Config)) (*node, *Collector) {
 }
 
 func (n *node) add(images string) {
-	for _, name := range strings.Split(images, "") {
+	for name := range strings.SplitSeq(images, "") {
 		n.images = append(n.images, pod.Image{ID: name, Names: []string{"registry.example/" + name + ":latest"}, SizeBytes: 10})
 	}
 }

@@ -63,8 +63,8 @@ func TestReader_Of_aFileSystemThatHangs(t *testing.T) {
 			t.Errorf("after the answer: %+v, %v", s, err)
 		}
 		synctest.Wait()
-		if r.Of(t.Context(), "hangs"); reads.Load() != 2 {
-			t.Errorf("%d reads", reads.Load())
+		if _, err := r.Of(t.Context(), "hangs"); err != nil || reads.Load() != 2 {
+			t.Errorf("%d reads, %v", reads.Load(), err)
 		}
 	})
 }
