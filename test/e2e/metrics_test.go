@@ -122,7 +122,7 @@ func documented(t *testing.T) (names []string) {
 
 // unusual are the metrics that appear only after an error.
 var unusual = []string{
-	"container_oom_events_total", "kubelet_evictions", "kubelet_graceful_shutdown_end_time_seconds", "kubelet_graceful_shutdown_start_time_seconds",
+	"container_oom_events_total", "kubelet_evictions", "kubelet_graceful_shutdown_end_time_seconds", "kubelet_graceful_shutdown_start_time_seconds", "kubelet_image_garbage_collected_total",
 	"kubelet_restarted_pods_total", "kubelet_run_podsandbox_errors_total", "kubelet_runtime_operations_errors_total",
 	"kubelet_started_containers_errors_total", "wardlet_policy_failures_total",
 }

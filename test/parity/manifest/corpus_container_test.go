@@ -121,7 +121,7 @@ var resourceCases = []fieldCase{
 		},
 		differs: map[string]string{"{kubernetes.io/gpu: 1}": unsupported, "{hugepages-2Mi: 2Mi}": unsupported, "{example.com/gpu: 1e999}": "huge-quantity"},
 	},
-	{path: "spec.containers[0].resources.limits.ephemeral-storage", valid: []string{"0", "1Gi", "null", "0.5", "1n"}, invalid: []string{"-1", "lots"}},
+	{path: "spec.containers[0].resources.limits.ephemeral-storage", valid: []string{"1Gi", "1.5Gi", "1e12"}, invalid: []string{"0", "null", "0.5", "1n", "1023Mi", "-1", "lots"}},
 	{path: "spec.containers[0].resources.requests.ephemeral-storage", valid: []string{"0", "1Gi", "null", "0.5", "1n"}, invalid: []string{"-1", "lots"}},
 	{path: "spec.containers[0].resources.limits[example.com/gpu]", valid: []string{"0", "8", "1k", "null"}, invalid: []string{"-1", "0.5", "lots", "1m"}},
 	{path: "spec.containers[0].resources.requests[example.com/gpu]", valid: []string{"1", "1000m"}, invalid: []string{"0", "2", "null", "0.5", "-1"}},
