@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -22,6 +23,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // node is a runtime with images of 10 bytes, on a file system of 1000 bytes.
 type node struct {
+	mu     sync.Mutex
 	images []pod.Image
 	used   map[string]bool
 	wanted []string
@@ -35,6 +37,7 @@ type node struct {
 	log     bytes.Buffer
 }
 
+// failure returns the error of a method. The caller must hold mu.
 func (n *node) failure(method string) error {
 	if n.fails == method {
 		return errors.New(method + " fails")
@@ -43,14 +46,20 @@ func (n *node) failure(method string) error {
 }
 
 func (n *node) Images(context.Context) ([]pod.Image, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	return slices.Clone(n.images), n.failure("Images")
 }
 
 func (n *node) UsedImages(context.Context) (map[string]bool, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	return n.used, n.failure("UsedImages")
 }
 
 func (n *node) Image(_ context.Context, ref string) (*pod.Image, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	for _, i := range n.images {
 		if i.ID == ref || slices.Contains(i.Names, "registry.example/"+ref+":latest") {
 			return &i, nil
@@ -60,6 +69,8 @@ func (n *node) Image(_ context.Context, ref string) (*pod.Image, error) {
 }
 
 func (n *node) RemoveImage(_ context.Context, id string) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	if err := n.failure("RemoveImage"); err != nil {
 		return err
 	}
@@ -69,7 +80,11 @@ func (n *node) RemoveImage(_ context.Context, id string) error {
 	return nil
 }
 
-func (n *node) ImageStore(context.Context) (string, error) { return "/images", n.failure("ImageStore") }
+func (n *node) ImageStore(context.Context) (string, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return "/images", n.failure("ImageStore")
+}
 
 // newNode returns a node with images that are named by letters, and a collector that has observed
 // them.
@@ -77,7 +92,11 @@ func newNode(images string, change func(cfg *Config)) (*node, *Collector) {
 	n := &node{used: map[string]bool{}, available: 500, capacity: 1000}
 	n.add(images)
 	cfg := Config{
-		High: 85, Low: 80, MinAge: 2 * time.Minute, Runtime: n, Wanted: func() []string { return n.wanted },
+		High: 85, Low: 80, MinAge: 2 * time.Minute, Runtime: n, Wanted: func() []string {
+			n.mu.Lock()
+			defer n.mu.Unlock()
+			return n.wanted
+		},
 		NodeEvent: func(reason, message string) { n.events = append(n.events, reason+": "+message) },
 		Removed:   func(reason string) { n.reasons = append(n.reasons, reason) },
 		Log:       slog.New(slog.NewTextHandler(&n.log, nil)), Now: time.Now,
@@ -87,6 +106,8 @@ func newNode(images string, change func(cfg *Config)) (*node, *Collector) {
 	}
 	c := New(cfg)
 	c.files.ReadFunc = func(string) (filesystem.State, error) {
+		n.mu.Lock()
+		defer n.mu.Unlock()
 		return filesystem.State{Capacity: n.capacity, Available: n.available}, n.failure("files")
 	}
 	return n, c
@@ -214,6 +235,8 @@ func TestCollector_Run(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				n, c := newNode(test.images, test.config)
 				run(t, c, test.passes, func(pass int) {
+					n.mu.Lock()
+					defer n.mu.Unlock()
 					if test.before != nil {
 						test.before(n, pass)
 					}
