@@ -17,6 +17,7 @@ import (
 	"github.com/wardlet/wardlet/core/oom"
 	"github.com/wardlet/wardlet/core/parts"
 	"github.com/wardlet/wardlet/core/pod"
+	"github.com/wardlet/wardlet/core/runtime/criconfig"
 	"github.com/wardlet/wardlet/core/shutdown"
 	"github.com/wardlet/wardlet/core/stats"
 	"github.com/wardlet/wardlet/core/stats/kernel"
@@ -51,6 +52,39 @@ func connectLogind(ctx context.Context) (shutdown.Logind, error) {
 		return nil, err
 	}
 	return bus, nil
+}
+
+// resolvConfPeriod is the time between two checks of the node's resolver configuration, as with a
+// kubelet.
+const resolvConfPeriod = 30 * time.Second
+
+// watchResolvConf records an event about the node when pods cannot have everything that the node's
+// resolver configuration has, until ctx is done.
+func (n *Node) watchResolvConf(ctx context.Context) {
+	domain := ""
+	if len(n.cfg.Cluster.DNS) > 0 {
+		domain = clusterDomain(n.cfg)
+	}
+	said := ""
+	tick := time.NewTicker(resolvConfPeriod)
+	defer tick.Stop()
+	for {
+		now := ""
+		if path := n.cfg.Runtime.ResolvConf; path != "" {
+			if err := criconfig.CheckResolvConf(path, domain); err != nil {
+				now = err.Error()
+			}
+		}
+		if now != said && now != "" {
+			n.nodeEvent(v1.EventTypeWarning, "CheckLimitsForResolvConf", now)
+		}
+		said = now
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // shutdownChanged updates the condition of the node at once.

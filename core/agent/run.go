@@ -41,7 +41,7 @@ func (n *Node) stages() ([]Stage, error) {
 		{"runtime status", endless(n.health.Run)},
 	}
 	stages = append(stages, n.runtimeStages()...)
-	stages = append(stages, Stage{"log rotation", endless(n.logRotator().Run)}, Stage{"limits of local storage", endless(n.limits.Run)}, Stage{"cgroups", endless(n.refreshCgroups)})
+	stages = append(stages, Stage{"log rotation", endless(n.logRotator().Run)}, Stage{"limits of local storage", endless(n.limits.Run)}, Stage{"cgroups", endless(n.refreshCgroups)}, Stage{"resolv.conf", endless(n.watchResolvConf)})
 	stages = append(stages, Stage{"eviction", endless(n.eviction.Run)})
 	stages = append(stages, Stage{"statistics of volumes", endless(n.stats.Run)}, Stage{"removal of unused images", endless(n.unusedImages.Run)})
 	stages = append(stages, Stage{"outcomes", n.outcomes.Run}, Stage{"endings", n.endings.Run})

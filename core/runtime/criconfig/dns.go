@@ -90,6 +90,25 @@ func (b *Builder) nodeDNS() (*runtimeapi.DNSConfig, error) {
 	return parseResolvConf(string(content)), nil
 }
 
+// CheckResolvConf returns why pods cannot have everything that the node's resolver configuration has,
+// nil if they can. path is its file. clusterDomain is the domain whose names come first for most
+// pods, empty for a node without a cluster's DNS.
+func CheckResolvConf(path, clusterDomain string) error {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("DNS of the node: %w; until it can be read, no pod starts that uses it", err)
+	}
+	dns := parseResolvConf(string(content))
+	if clusterDomain != "" {
+		dns.Searches = slices.Concat([]string{"default.svc." + clusterDomain, "svc." + clusterDomain, clusterDomain}, dns.Searches)
+	}
+	if cut := limitDNS(dns); len(cut) > 0 {
+		return fmt.Errorf("%s has more than pods can use (%d name servers, %d search domains of together %d characters, 3 of them for a cluster); left out: %s",
+			path, maxNameservers, maxSearches, maxSearchesChar, strings.Join(cut, ", "))
+	}
+	return nil
+}
+
 // mergeOptions adds the pod's options, which replace those of the same name.
 func mergeOptions(options []string, own []v1.PodDNSConfigOption) []string {
 	for _, o := range own {

@@ -2,7 +2,10 @@ package criconfig
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -163,5 +166,37 @@ func TestSearchDomainsAreLimited(t *testing.T) {
 			mustEqual(t, "cut", tc.cut, limitDNS(dns))
 			mustEqual(t, "kept", tc.kept, dns.Searches)
 		})
+	}
+}
+
+func TestCheckResolvConf(t *testing.T) {
+	t.Parallel()
+	domains := func(n int) string {
+		text := "search"
+		for i := range n {
+			text += " d" + strconv.Itoa(i) + ".example"
+		}
+		return text + "\n"
+	}
+	for name, test := range map[string]struct{ content, cluster, want string }{
+		"a usual one":                 {"nameserver 192.0.2.1\nsearch example\n", "cluster.local", ""},
+		"as many as there may be":     {domains(32), "", ""},
+		"too many name servers":       {strings.Repeat("nameserver 192.0.2.1\n", 4), "", "left out: 192.0.2.1"},
+		"too many domains":            {domains(33), "", "left out: d32.example"},
+		"room for those of a cluster": {domains(29), "cluster.local", ""},
+		"none for those of a cluster": {domains(30), "cluster.local", "left out: d29.example"},
+		"a long domain":               {"search " + strings.Repeat("x", 254) + "\n", "", "left out: xxx"},
+	} {
+		path := filepath.Join(t.TempDir(), "resolv.conf")
+		if err := os.WriteFile(path, []byte(test.content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		err := CheckResolvConf(path, test.cluster)
+		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v, want %q", name, err, test.want)
+		}
+	}
+	if err := CheckResolvConf(filepath.Join(t.TempDir(), "gone"), ""); err == nil || !strings.Contains(err.Error(), "gone") {
+		t.Errorf("a file that is not there: %v", err)
 	}
 }
