@@ -172,11 +172,11 @@ func TestSearchDomainsAreLimited(t *testing.T) {
 func TestCheckResolvConf(t *testing.T) {
 	t.Parallel()
 	domains := func(n int) string {
-		text := "search"
-		for i := range n {
-			text += " d" + strconv.Itoa(i) + ".example"
+		names := make([]string, n)
+		for i := range names {
+			names[i] = "d" + strconv.Itoa(i) + ".example"
 		}
-		return text + "\n"
+		return "search " + strings.Join(names, " ") + "\n"
 	}
 	for name, test := range map[string]struct{ content, cluster, want string }{
 		"a usual one":                 {"nameserver 192.0.2.1\nsearch example\n", "cluster.local", ""},
