@@ -224,9 +224,15 @@ func (m *machine) try(text string) string {
 // eventually repeats a script until check returns nil for its output.
 func (m *machine) eventually(t *testing.T, what, text string, check func(output string) error) {
 	t.Helper()
+	poll(t, what, func() error { return check(m.try(text)) })
+}
+
+// poll repeats check until it returns nil. Starts of pods take minutes on this machine.
+func poll(t *testing.T, what string, check func() error) {
+	t.Helper()
 	var err error
-	for end := time.Now().Add(4 * time.Minute); time.Now().Before(end); time.Sleep(time.Second) {
-		if err = check(m.try(text)); err == nil {
+	for end := time.Now().Add(6 * time.Minute); time.Now().Before(end); time.Sleep(time.Second) {
+		if err = check(); err == nil {
 			return
 		}
 	}
@@ -261,17 +267,16 @@ func (m *machine) pods() (map[string]*v1.Pod, error) {
 // wait waits until check returns nil for the pods that the agent shows.
 func (m *machine) wait(t *testing.T, what string, check func(pods map[string]*v1.Pod) error) map[string]*v1.Pod {
 	t.Helper()
-	var err error
-	for end := time.Now().Add(6 * time.Minute); time.Now().Before(end); time.Sleep(time.Second) {
-		var pods map[string]*v1.Pod
-		if pods, err = m.pods(); err == nil {
-			if err = check(pods); err == nil {
-				return pods
-			}
+	var last map[string]*v1.Pod
+	poll(t, what, func() error {
+		pods, err := m.pods()
+		if err != nil {
+			return err
 		}
-	}
-	t.Fatalf("%s: %v", what, err)
-	return nil
+		last = pods
+		return check(pods)
+	})
+	return last
 }
 
 // running waits until pods run.
