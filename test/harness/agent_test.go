@@ -21,16 +21,16 @@ func TestConfigure_anAgentHasItsOwnPlaces(t *testing.T) {
 			t.Fatal(err)
 		}
 		var config struct {
-			Node           string `toml:"node_name"`
-			LogLevel       string `toml:"log_level"`
-			Paths, Runtime map[string]string
-			Source         []map[string]string
-			Policy         map[string]string
+			Node          string `toml:"node_name"`
+			LogLevel      string `toml:"log_level"`
+			Paths, Policy map[string]string
+			Runtime       struct{ Endpoint string }
+			Source        []map[string]string
 		}
 		if _, err := toml.DecodeFile(a.ConfigFile(), &config); err != nil {
 			t.Fatal(err)
 		}
-		if config.Node != s.Node || config.LogLevel != s.LogLevel || config.Runtime["endpoint"] != s.Endpoint ||
+		if config.Node != s.Node || config.LogLevel != s.LogLevel || config.Runtime.Endpoint != s.Endpoint ||
 			len(config.Source) != 1 || config.Source[0]["path"] != a.Manifest() || config.Source[0]["period"] != s.Period ||
 			config.Paths["cgroup_root"] != "/"+a.Cgroup() || (config.Policy["dir"] == a.PolicyDir()) != s.Policies {
 			t.Errorf("%+v gives %+v", s, config)
