@@ -43,6 +43,7 @@ func TestCgroupDriver_ofSystemdIsNamedWithItsRemedy(t *testing.T) {
 	n := startNode(t)
 	setDriver(t, n, "false", "true")
 	a := newAgent(t, n, "driver")
+	a.write(t, a.ConfigFile(), strings.Replace(a.read(t, "agent.toml"), "[runtime]\n", "[runtime]\ncgroup_driver = \"cgroupfs\"\n", 1))
 	if out, err := a.wardlet("check"); err == nil || contains(out, "fail  runtime: "+driverRemedy) != nil {
 		t.Errorf("check on a runtime with the systemd driver: %v\n%s", err, out)
 	}
