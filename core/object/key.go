@@ -30,10 +30,13 @@ const (
 	digestPurpose = "wardlet: digests of secrets"
 )
 
+// errKeySize is the error of a file that is too short or too long for a key.
+var errKeySize = fmt.Errorf("a key file has %d to %d random bytes", MinKeyFile, MaxKeyFile)
+
 // NewKey returns the key that is derived from the content of a key file.
 func NewKey(content []byte) (*Key, error) {
 	if len(content) < MinKeyFile || len(content) > MaxKeyFile {
-		return nil, fmt.Errorf("it has %d bytes; a key file has %d to %d random ones", len(content), MinKeyFile, MaxKeyFile)
+		return nil, fmt.Errorf("it has %d bytes; %w", len(content), errKeySize)
 	}
 	secret, err := hkdf.Key(sha256.New, content, nil, keyPurpose, sha256.Size)
 	if err != nil {
@@ -101,12 +104,12 @@ func (p KeyPlaces) Place() KeyPlace {
 	return KeyPlace{Path: p.Generated, Generated: true}
 }
 
-// Load reads the key. It makes a new generated key if that is missing or cannot be used: objects
+// Load reads the key. It makes a new generated key if that is missing or was torn by a crash: objects
 // whose copies were encrypted with another key are read again.
 func (p KeyPlaces) Load() (*Key, error) {
 	at := p.Place()
 	key, err := at.Read()
-	if at.Generated && err != nil && !errors.Is(err, fs.ErrPermission) { // missing, or torn by a crash
+	if at.Generated && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, errKeySize)) {
 		if err := generate(at.Path); err != nil {
 			return nil, fmt.Errorf("key of Secrets on the disk %s: %w", at.Path, err)
 		}
@@ -129,7 +132,7 @@ func (at KeyPlace) Read() (*Key, error) {
 	case info.Mode().Perm()&0o077 != 0 && !at.Credential:
 		return nil, fmt.Errorf("it has mode %04o: others than its owner may read it; run chmod 600 on it", info.Mode().Perm())
 	case info.Size() > MaxKeyFile:
-		return nil, fmt.Errorf("it has %d bytes; a key file has %d to %d random ones", info.Size(), MinKeyFile, MaxKeyFile)
+		return nil, fmt.Errorf("it has %d bytes; %w", info.Size(), errKeySize)
 	}
 	content, err := os.ReadFile(at.Path)
 	if err != nil {

@@ -18,15 +18,16 @@ func TestKeyPlaces(t *testing.T) {
 		// want is the place of the key that is used, and fault is a part of the error.
 		want, fault string
 	}{
-		"operator's":           {file: good, credential: good, mode: 0o600, want: "file"},
-		"systemd's":            {credential: good, generated: good, want: "credential"},
-		"made":                 {want: "generated"},
-		"made before":          {generated: good, want: "generated"},
-		"readable by others":   {file: good, mode: 0o640, fault: "has mode 0640: others than its owner may read it; run chmod 600 on it"},
-		"short":                {file: "secret", mode: 0o600, fault: "it has 6 bytes; a key file has 32 to 4096 random ones"},
-		"long":                 {file: strings.Repeat(good, 200), mode: 0o600, fault: "has 6400 bytes; a key file has 32 to 4096 random ones"},
-		"made, and cut off":    {generated: "k", want: "generated"},
-		"operator's, and gone": {mode: 0, file: "-", fault: "no such file"},
+		"operator's":                  {file: good, credential: good, mode: 0o600, want: "file"},
+		"systemd's":                   {credential: good, generated: good, want: "credential"},
+		"made":                        {want: "generated"},
+		"made before":                 {generated: good, want: "generated"},
+		"readable by others":          {file: good, mode: 0o640, fault: "has mode 0640: others than its owner may read it; run chmod 600 on it"},
+		"short":                       {file: "secret", mode: 0o600, fault: "it has 6 bytes; a key file has 32 to 4096 random bytes"},
+		"long":                        {file: strings.Repeat(good, 200), mode: 0o600, fault: "has 6400 bytes; a key file has 32 to 4096 random bytes"},
+		"made, and cut off":           {generated: "k", want: "generated"},
+		"made, and restored readable": {generated: good, mode: 0o644, fault: "has mode 0644: others than its owner may read it"},
+		"operator's, and gone":        {mode: 0, file: "-", fault: "no such file"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -41,7 +42,11 @@ func TestKeyPlaces(t *testing.T) {
 				}
 			}
 			write("file", tc.file, tc.mode)
-			write("generated", tc.generated, 0o600)
+			made := os.FileMode(0o600)
+			if tc.file == "" && tc.mode != 0 {
+				made = tc.mode
+			}
+			write("generated", tc.generated, made)
 			if tc.file != "" {
 				places.File = filepath.Join(dir, "file")
 			}

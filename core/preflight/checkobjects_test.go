@@ -37,7 +37,7 @@ func TestCheckObjects(t *testing.T) {
 		}},
 		"others may read": {mode: 0o750, file: object, key: "short", want: []string{
 			"fail objects DIR/objects: list manifests: DIR/objects has mode 0750: others than its owner may read it; run chmod 700 on it",
-			"fail key of Secrets on the disk DIR/key: it has 5 bytes; a key file has 32 to 4096 random ones",
+			"fail key of Secrets on the disk DIR/key: it has 5 bytes; a key file has 32 to 4096 random bytes",
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
