@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
@@ -16,6 +17,18 @@ import (
 // maxArguments is the maximum size in bytes of the environment, command and args of a container
 // together, with references to variables expanded. Kernels allow about twice as much.
 const maxArguments = 1 << 20
+
+// maxString is the maximum size in bytes of one of them: MAX_ARG_STRLEN of the kernel without the zero
+// at the end. A variable counts with its name.
+var maxString = 32*os.Getpagesize() - 1
+
+// checkString refuses a string that the kernel passes to no program.
+func checkString(length int) error {
+	if length > maxString {
+		return fmt.Errorf("it has %d bytes, and the kernel gives a program no variable or argument of more than %d: mount a file instead", length, maxString)
+	}
+	return nil
+}
 
 var errArgumentsTooLong = fmt.Errorf("env, command and args of a container are longer than %d bytes with what $(NAME) stands for; "+
 	"refer to shorter variables, or to fewer", maxArguments)
@@ -173,6 +186,11 @@ func (e *expander) environment(c *v1.Container) ([]*runtimeapi.KeyValue, error) 
 			set(v.Name, value)
 		}
 	}
+	for _, v := range list {
+		if err := checkString(len(v.Key) + len("=") + len(v.Value)); err != nil {
+			return nil, fmt.Errorf("env %q: %w", v.Key, err)
+		}
+	}
 	return list, nil
 }
 
@@ -195,6 +213,9 @@ func (e *expander) expandAll(field string, in []string) ([]string, error) {
 	var out []string
 	for i, s := range in {
 		expanded, err := e.expand(s)
+		if err == nil {
+			err = checkString(len(expanded))
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%s[%d]: %w", field, i, err)
 		}

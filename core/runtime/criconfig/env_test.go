@@ -103,6 +103,18 @@ func TestEnvironmentRefusesWhatItCannotResolve(t *testing.T) {
 	}
 }
 
+// filling returns variables that fill a number of bytes together, none of which is too long.
+func filling(bytes int) []v1.EnvVar {
+	var vars []v1.EnvVar
+	for bytes > 0 {
+		v := v1.EnvVar{Name: fmt.Sprintf("F%06d", len(vars))}
+		v.Value = strings.Repeat("x", min(64<<10, bytes)-len(v.Name))
+		bytes -= len(v.Name) + len(v.Value)
+		vars = append(vars, v)
+	}
+	return vars
+}
+
 // doubling returns n variables. Each of them is twice the one before.
 func doubling(n int) []v1.EnvVar {
 	vars := []v1.EnvVar{{Name: "V0", Value: "0123456789abcdef"}}
@@ -118,25 +130,29 @@ func doubling(n int) []v1.EnvVar {
 func TestAContainerIsBuiltOnlyAsLongAsItMayBe(t *testing.T) {
 	kilo := strings.Repeat("x", 1<<10)
 	long := []v1.EnvVar{{Name: "A", Value: kilo}}
+	half := slices.Repeat([]string{strings.Repeat("x", 64<<10)}, 8)
 	for _, tc := range []struct {
 		rule      string
 		container v1.Container
 		err       string // the field that is too long, "" for none
 	}{
-		{"variables up to the bound", v1.Container{Env: []v1.EnvVar{{Name: "NAME", Value: strings.Repeat("x", maxArguments-4)}}}, ""},
-		{"a byte more is too long", v1.Container{Env: []v1.EnvVar{{Name: "NAME", Value: strings.Repeat("x", maxArguments-3)}}}, `env "NAME"`},
+		{"variables up to the bound", v1.Container{Env: filling(maxArguments)}, ""},
+		{"a byte more is too long", v1.Container{Env: append(filling(maxArguments), v1.EnvVar{Name: "NAME"})}, `env "NAME"`},
+		{"a variable up to the kernel's bound", v1.Container{Env: []v1.EnvVar{{Name: "NAME", Value: strings.Repeat("x", maxString-5)}}}, ""},
+		{"a variable beyond it", v1.Container{Env: []v1.EnvVar{{Name: "NAME", Value: strings.Repeat("x", maxString-4)}}}, fmt.Sprintf(`env "NAME": it has %d bytes, and the kernel`, maxString+1)},
+		{"an argument beyond it", v1.Container{Args: []string{strings.Repeat("x", maxString+1)}}, fmt.Sprintf("args[0]: it has %d bytes, and the kernel", maxString+1)},
 		{"variables that double", v1.Container{Env: doubling(24)}, `env "V15"`},
 		{"a variable of many others", v1.Container{Env: append(long, v1.EnvVar{Name: "B", Value: strings.Repeat("$(A)", 1<<20)})}, `env "B"`},
 		{"a command of many variables", v1.Container{Env: long, Command: []string{"sh", strings.Repeat("$(A)", 1<<20)}}, "command[1]"},
 		{"args of many variables", v1.Container{Env: long, Args: slices.Repeat([]string{"$(A)"}, 1<<20)}, "args[1022]"},
 		{"command and args count together", v1.Container{
-			Command: []string{strings.Repeat("x", maxArguments/2)}, Args: []string{strings.Repeat("x", maxArguments/2), "x"},
-		}, "args[1]"},
+			Command: half, Args: append(slices.Clone(half), "x"),
+		}, "args[8]"},
 		{"command and args up to the bound", v1.Container{
-			Command: []string{strings.Repeat("x", maxArguments/2)}, Args: []string{strings.Repeat("x", maxArguments/2)},
+			Command: half, Args: half,
 		}, ""},
 		{"references that nothing closes cost no more", v1.Container{Command: []string{strings.Repeat("$(", 8<<20)}}, "command[0]"},
-		{"names that cannot be resolved stay", v1.Container{Command: []string{strings.Repeat("$(A)", maxArguments/4)}}, ""},
+		{"names that cannot be resolved stay", v1.Container{Command: slices.Repeat([]string{strings.Repeat("$(A)", 16<<10)}, 16)}, ""},
 	} {
 		t.Run(tc.rule, func(t *testing.T) {
 			tc.container.Name = "app"
@@ -158,7 +174,10 @@ func TestAContainerIsBuiltOnlyAsLongAsItMayBe(t *testing.T) {
 				}
 				return
 			}
-			want := `container "app": ` + tc.err + ": env, command and args of a container are longer than 1048576 bytes"
+			want := `container "app": ` + tc.err
+			if !strings.HasSuffix(tc.err, "the kernel") {
+				want += ": env, command and args of a container are longer than 1048576 bytes"
+			}
 			if err == nil || !strings.HasPrefix(err.Error(), want) {
 				t.Errorf("got %v, want %s", err, want)
 			}

@@ -45,8 +45,10 @@ const blanks = " \t"
 // the variable is not read.
 func fileVariable(data []byte, name string) (value string, ok bool, err error) {
 	for line := 1; len(data) > 0; line++ {
+		whole := data
 		var text []byte
 		text, data, _ = bytes.Cut(data, []byte("\n"))
+		end := len(text)
 		text = bytes.TrimLeft(text, blanks)
 		if len(bytes.TrimRight(text, "\r")) == 0 || text[0] == '#' {
 			continue
@@ -70,8 +72,7 @@ func fileVariable(data []byte, name string) (value string, ok bool, err error) {
 			continue
 		}
 		// The rest of the file may belong to the value.
-		rest = append(append(rest[1:len(rest):len(rest)], '\n'), data...)
-		quoted, after, closed := bytes.Cut(rest, []byte("'"))
+		quoted, after, closed := bytes.Cut(whole[end-len(rest)+1:], []byte("'"))
 		if !closed {
 			return "", false, fmt.Errorf("line %d: the single quote is not closed", line)
 		}

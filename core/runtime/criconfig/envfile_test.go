@@ -48,6 +48,18 @@ func TestFileVariable(t *testing.T) {
 	}
 }
 
+// TestFileVariable_ofManyLines: the time to read a file does not grow with the square of its lines.
+// It counts allocations, so no other test may run in parallel.
+func TestFileVariable_ofManyLines(t *testing.T) {
+	file := []byte(strings.Repeat("B=''\n", 200_000) + "A='1'\n")
+	if value, ok, err := fileVariable(file, "A"); value != "1" || !ok || err != nil {
+		t.Errorf("%q, %v, %v", value, ok, err)
+	}
+	if allocated := testing.AllocsPerRun(1, func() { _, _, _ = fileVariable(file, "A") }); allocated > 10 {
+		t.Errorf("%v allocations", allocated)
+	}
+}
+
 func FuzzFileVariable(f *testing.F) {
 	for _, seed := range []string{"A='1'", "A='1\n2' # x\nB=''", "A= 'x'", "=\n'", "\r\n\t#"} {
 		f.Add(seed)
