@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Needs root.
-func TestRotator_fullDisk(t *testing.T) {
+// TestRotator_fullDiskForReal mounts a file system.
+func TestRotator_fullDiskForReal(t *testing.T) {
 	t.Parallel()
 	mount := t.TempDir()
 	if err := unix.Mount("tmpfs", mount, "tmpfs", unix.MS_NOSUID, "size=128k,mode=0755"); err != nil {

@@ -97,23 +97,27 @@ func (g *rig) files() (content map[string]string, size int64) {
 		if e.IsDir() {
 			continue
 		}
-		text, err := os.ReadFile(filepath.Join(filepath.Dir(g.log), e.Name()))
+		text, onDisk, err := read(filepath.Join(filepath.Dir(g.log), e.Name()))
 		if err != nil {
 			g.t.Fatal(err)
 		}
-		size += int64(len(text))
-		if strings.HasSuffix(e.Name(), logs.CompressedSuffix) {
-			r, err := gzip.NewReader(bytes.NewReader(text))
-			if err == nil {
-				text, err = io.ReadAll(r)
-			}
-			if err != nil {
-				g.t.Fatal(err)
-			}
-		}
-		content[e.Name()] = string(text)
+		size += onDisk
+		content[e.Name()] = text
 	}
 	return content, size
+}
+
+// read returns the text of a file, uncompressed, and its size on the disk.
+func read(path string) (text string, size int64, err error) {
+	data, err := os.ReadFile(path)
+	size = int64(len(data))
+	if err == nil && strings.HasSuffix(path, logs.CompressedSuffix) {
+		var r *gzip.Reader
+		if r, err = gzip.NewReader(bytes.NewReader(data)); err == nil {
+			data, err = io.ReadAll(r)
+		}
+	}
+	return string(data), size, err
 }
 
 func (g *rig) wantFiles(want map[string]string) {
