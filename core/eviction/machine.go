@@ -24,7 +24,9 @@ type MachineConfig struct {
 	Kernel *kernel.Kernel
 	// CgroupRoot returns the cgroup of all pods, as the kernel names it.
 	CgroupRoot func() string
-	Layout     pod.Layout
+	// MemoryLimit is the memory in bytes that all pods together may use, 0 for no limit.
+	MemoryLimit int64
+	Layout      pod.Layout
 	// ImageFS returns a directory on the file system where the runtime keeps images, empty if the
 	// runtime does not say.
 	ImageFS func(ctx context.Context) (path string, err error)
@@ -70,6 +72,12 @@ func (m *Machine) Observe(ctx context.Context) Observations {
 	memory, err := m.cfg.Kernel.Memory()
 	if m.readable("memory", err) {
 		seen[threshold.MemoryAvailable] = Observation{int64(memory.Available()), int64(memory.Total)}
+	}
+	if m.cfg.MemoryLimit > 0 {
+		pods := m.cfg.Kernel.Use(m.cfg.CgroupRoot())
+		if used := usageOf(pods.WorkingSet()); !used.Unknown { // there is no cgroup before the first pod
+			seen[threshold.AllocatableMemoryAvailable] = Observation{max(m.cfg.MemoryLimit-used.Total, 0), m.cfg.MemoryLimit}
+		}
 	}
 	tasks, most, err := m.cfg.Kernel.Tasks()
 	if m.readable("process IDs", err) {

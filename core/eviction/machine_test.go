@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -100,6 +101,35 @@ func TestMachine_Observe(t *testing.T) {
 	fixed(m, map[string]uint64{"images": 7})
 	if m.Observe(t.Context()); !m.DedicatedImageFS() {
 		t.Error("two devices count as one")
+	}
+}
+
+func TestMachine_Observe_ofAllPods(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		limit, used int64
+		want        Observations
+	}{
+		"within their limit": {4 * gib, 3 * gib, Observations{threshold.AllocatableMemoryAvailable: {2 * gib, 4 * gib}}},
+		"beyond it":          {gib, 3 * gib, Observations{threshold.AllocatableMemoryAvailable: {0, gib}}},
+		"before the first":   {gib, 0, Observations{}},
+		"without a limit":    {0, 3 * gib, Observations{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f, m, _ := newTree(t, true)
+			m.cfg.MemoryLimit = test.limit
+			if test.used > 0 {
+				f.write(t, "cgroup/wardlet/memory.current", strconv.FormatInt(test.used, 10), "cgroup/wardlet/memory.stat", "inactive_file 1073741824\n")
+			}
+			seen, got := m.Observe(t.Context()), Observations{}
+			if o, ok := seen[threshold.AllocatableMemoryAvailable]; ok {
+				got[threshold.AllocatableMemoryAvailable] = o
+			}
+			if d := cmp.Diff(test.want, got); d != "" {
+				t.Errorf("observations (-want +got):\n%s", d)
+			}
+		})
 	}
 }
 

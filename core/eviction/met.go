@@ -20,7 +20,7 @@ const (
 // resourceOf returns the resource that a signal measures.
 func resourceOf(s threshold.Signal) v1.ResourceName {
 	switch s {
-	case threshold.MemoryAvailable:
+	case threshold.MemoryAvailable, threshold.AllocatableMemoryAvailable:
 		return v1.ResourceMemory
 	case threshold.NodeFSInodesFree, threshold.ImageFSInodesFree:
 		return inodes
@@ -33,7 +33,7 @@ func resourceOf(s threshold.Signal) v1.ResourceName {
 // conditionOf returns the condition of a node on which a threshold of the signal is met.
 func conditionOf(s threshold.Signal) v1.NodeConditionType {
 	switch s {
-	case threshold.MemoryAvailable:
+	case threshold.MemoryAvailable, threshold.AllocatableMemoryAvailable:
 		return v1.NodeMemoryPressure
 	case threshold.PIDAvailable:
 		return v1.NodePIDPressure

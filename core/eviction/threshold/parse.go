@@ -85,8 +85,8 @@ func (p *parser) known(table, signal string) bool {
 	switch {
 	case strings.HasPrefix(signal, "containerfs."):
 		message = "there are no thresholds for the file system of containers: a kubelet ignores them, too; set those of nodefs or imagefs"
-	case signal == "allocatableMemory.available":
-		message = "pods have no memory limit in common on this node; set " + string(MemoryAvailable)
+	case signal == string(AllocatableMemoryAvailable):
+		message = "it has the threshold of " + string(MemoryAvailable) + " where node.system_reserved or node.kube_reserved limits the memory of pods; set that one"
 	}
 	p.fault(table, signal, message)
 	return false

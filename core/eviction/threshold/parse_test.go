@@ -98,7 +98,7 @@ func TestParse_faults(t *testing.T) {
 		got = append(got, f.Table+" "+f.Signal+" "+f.Message)
 	}
 	want := []string{
-		"hard allocatableMemory.available pods have no memory limit in common on this node; set memory.available",
+		"hard allocatableMemory.available it has the threshold of memory.available where node.system_reserved or node.kube_reserved limits the memory of pods; set that one",
 		"hard containerfs.available there are no thresholds for the file system of containers: a kubelet ignores them, too; set those of nodefs or imagefs",
 		"hard cpu.available unknown signal; known are memory.available, nodefs.available, nodefs.inodesFree, imagefs.available, imagefs.inodesFree, pid.available",
 		"soft_grace_period disk unknown signal; known are memory.available, nodefs.available, nodefs.inodesFree, imagefs.available, imagefs.inodesFree, pid.available",
@@ -110,6 +110,24 @@ func TestParse_faults(t *testing.T) {
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("faults (-want +got):\n%s", d)
+	}
+}
+
+func TestWithAllocatable(t *testing.T) {
+	t.Parallel()
+	all, faults := Parse(&Settings{
+		Hard: map[string]string{"memory.available": "100Mi", "pid.available": "5"}, MinimumReclaim: map[string]string{"memory.available": "1Mi"},
+		Soft: map[string]string{"memory.available": "200Mi"}, SoftGracePeriod: map[string]time.Duration{"memory.available": time.Second},
+	})
+	if len(faults) > 0 {
+		t.Fatal(faults)
+	}
+	got := WithAllocatable(all)
+	if len(got) != 4 || len(all) != 3 || got[1].Signal != AllocatableMemoryAvailable || got[1].Value.String() != "100Mi" || !got[1].Hard() || got[1].Reclaim == nil {
+		t.Errorf("%+v", got)
+	}
+	if got := WithAllocatable(all[1:]); len(got) != 2 {
+		t.Errorf("without a hard threshold of memory: %+v", got)
 	}
 }
 

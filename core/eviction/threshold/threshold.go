@@ -2,6 +2,7 @@ package threshold
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -20,9 +21,26 @@ const (
 	ImageFSAvailable  Signal = "imagefs.available"
 	ImageFSInodesFree Signal = "imagefs.inodesFree"
 	PIDAvailable      Signal = "pid.available"
+
+	// AllocatableMemoryAvailable is the memory that is left of what all pods together may use. Its
+	// threshold cannot be configured; see WithAllocatable.
+	AllocatableMemoryAvailable Signal = "allocatableMemory.available"
 )
 
-// Signals returns all signals, in the order in which eviction handles them.
+// WithAllocatable adds the hard threshold of MemoryAvailable for AllocatableMemoryAvailable, as a
+// kubelet does where all pods together have a limit of memory.
+func WithAllocatable(all []Threshold) []Threshold {
+	for i := range all {
+		if all[i].Signal == MemoryAvailable && all[i].Hard() {
+			more := all[i]
+			more.Signal = AllocatableMemoryAvailable
+			return slices.Insert(slices.Clone(all), i+1, more)
+		}
+	}
+	return all
+}
+
+// Signals returns the signals that can be configured, in the order in which eviction handles them.
 func Signals() []Signal {
 	return []Signal{MemoryAvailable, NodeFSAvailable, NodeFSInodesFree, ImageFSAvailable, ImageFSInodesFree, PIDAvailable}
 }
