@@ -24,7 +24,7 @@ import (
 func (n *Node) wireEviction(counters *kernel.Kernel) {
 	c := &n.cfg.Eviction
 	machine := eviction.NewMachine(eviction.MachineConfig{
-		Kernel: counters, CgroupRoot: n.cgroups.Root, Layout: parts.Layout(n.cfg),
+		Kernel: counters, CgroupRoot: n.cgroups.Root, MemoryLimit: n.memoryOfPods(), Layout: parts.Layout(n.cfg),
 		ImageFS: n.runtime.ImageStore, Containers: n.containerNames, Layers: n.layers, Log: n.log, Now: time.Now,
 	})
 	var tenant func(namespace string) string
@@ -34,8 +34,12 @@ func (n *Node) wireEviction(counters *kernel.Kernel) {
 			return name
 		}
 	}
+	thresholds := c.Thresholds()
+	if n.memoryOfPods() > 0 {
+		thresholds = threshold.WithAllocatable(thresholds)
+	}
 	n.eviction = eviction.New(eviction.Config{
-		Thresholds: c.Thresholds(), Transition: c.PressureTransitionPeriod, MaxPodGrace: int64(c.MaxPodGracePeriod / time.Second),
+		Thresholds: thresholds, Transition: c.PressureTransitionPeriod, MaxPodGrace: int64(c.MaxPodGracePeriod / time.Second),
 		Node: machine, Pods: evictable{n}, Reclaim: reclaimer{n}, Critical: criticality(n.cfg, n.node).Critical, Tenant: tenant,
 		NodeEvent: n.nodeWarning, Changed: n.pressureChanged, Evicted: func(s threshold.Signal) { n.meters.Evictions.Evicted(string(s)) },
 		Log: n.log, Now: time.Now,

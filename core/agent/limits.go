@@ -39,12 +39,10 @@ const cgroupPeriod = time.Minute
 
 // newCgroups makes the cgroups of pods, with the limits that the configuration reserves.
 func (n *Node) newCgroups() (*node.Cgroups, error) {
-	reserved, pids := n.cfg.Node.Reserved()
+	_, pids := n.cfg.Node.Reserved()
 	free := n.object.Node().Status.Allocatable
-	bounds := node.Bounds{MilliCPU: free.Cpu().MilliValue(), PodPIDs: n.cfg.Node.PodPIDs()}
-	if memory, ok := reserved[v1.ResourceMemory]; ok {
-		bounds.Memory = n.object.Node().Status.Capacity.Memory().Value() - memory.Value()
-	}
+	bounds := node.Bounds{MilliCPU: free.Cpu().MilliValue(), PodPIDs: n.cfg.Node.PodPIDs(), ReserveMemory: n.cfg.Node.MemoryReservationPolicy == config.TieredReservation}
+	bounds.Memory = n.memoryOfPods()
 	if pids > 0 {
 		var err error
 		if bounds.PIDs, err = node.UnreservedPIDs(pids); err != nil {
@@ -56,6 +54,16 @@ func (n *Node) newCgroups() (*node.Cgroups, error) {
 		driver = node.DriverCgroupfs // until the runtime answers, before the first pod starts
 	}
 	return node.NewCgroups(driver, n.cfg.Paths.CgroupRoot, bounds)
+}
+
+// memoryOfPods returns the memory in bytes that all pods together may use, 0 for no limit.
+func (n *Node) memoryOfPods() int64 {
+	reserved, _ := n.cfg.Node.Reserved()
+	memory, ok := reserved[v1.ResourceMemory]
+	if !ok {
+		return 0
+	}
+	return n.object.Node().Status.Capacity.Memory().Value() - memory.Value()
 }
 
 // fixedDriver returns the cgroup driver that agent.toml names, empty for that of the runtime.
@@ -82,6 +90,18 @@ func (n *Node) swap() criconfig.Swap {
 		n.log.Warn("the swap space of the node is not known, and containers may use none", "err", err)
 	}
 	return criconfig.Swap{Controller: n.cgroups.LimitsSwap(), Limited: n.cfg.Node.SwapBehavior == config.LimitedSwap, Capacity: capacity}
+}
+
+// memoryQoS returns how the kernel treats memory of containers below their limits. Only cgroup v2 has
+// such limits.
+func (n *Node) memoryQoS() criconfig.MemoryQoS {
+	if !n.cgroups.V2() {
+		if n.cfg.Node.MemoryThrottlingFactor > 0 {
+			n.log.Warn("node.memory_throttling_factor has no effect with cgroup v1")
+		}
+		return criconfig.MemoryQoS{}
+	}
+	return criconfig.MemoryQoS{ThrottlingFactor: n.cfg.Node.MemoryThrottlingFactor, Reserve: n.cfg.Node.MemoryReservationPolicy == config.TieredReservation}
 }
 
 // refreshCgroups keeps the limits of the cgroups of pods until ctx is done.

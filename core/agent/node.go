@@ -160,6 +160,10 @@ func (n *Node) wire() error {
 		return err
 	}
 	memory := n.object.Node().Status.Capacity.Memory().Value()
+	pageSizes, err := node.PageSizes()
+	if err != nil {
+		return err
+	}
 	cgroups, err := n.newCgroups()
 	if err != nil {
 		return err
@@ -193,8 +197,8 @@ func (n *Node) wire() error {
 	n.runtime = runtime.New(runtime.Config{
 		Config: criconfig.Config{
 			Installation: n.state.Installation(), Layout: layout, ResolvConf: cfg.Runtime.ResolvConf, ClusterDNS: cfg.Cluster.DNS, ClusterDomain: clusterDomain(cfg),
-			Node: n.object.Node, Objects: n.objects, ReadFile: n.volumes.ReadFile, SeccompDefault: cfg.Runtime.SeccompDefault, MemoryCapacity: memory, CgroupV2: cgroups.V2(), Swap: n.swap(),
-			SingleProcessOOMKill: cfg.Node.SingleProcessOOMKill,
+			Node: n.object.Node, Objects: n.objects, ReadFile: n.volumes.ReadFile, SeccompDefault: cfg.Runtime.SeccompDefault, MemoryCapacity: memory, PageSizes: pageSizes, CgroupV2: cgroups.V2(), Swap: n.swap(),
+			SingleProcessOOMKill: cfg.Node.SingleProcessOOMKill, MemoryQoS: n.memoryQoS(),
 		},
 		Client: n.client, Health: n.health, AdoptForeign: cfg.Runtime.AdoptForeign, HostsFile: "/etc/hosts", CgroupDriver: n.fixedDriver(),
 		Handler: n.handler, Events: n.recorder, Logger: log, Now: now,

@@ -147,9 +147,19 @@ func (n *Node) configz() *nodeapi.KubeletConfiguration {
 		PodPidsLimit:             &c.Node.PodPIDsLimit,
 		MemorySwap:               nodeapi.KubeletMemorySwap{SwapBehavior: c.Node.SwapBehavior},
 		SingleProcessOOMKill:     &c.Node.SingleProcessOOMKill,
+		CgroupsPerQOS:            new(true),
 
 		ShutdownGracePeriod:             metav1.Duration{Duration: c.Node.ShutdownGracePeriod},
 		ShutdownGracePeriodCriticalPods: metav1.Duration{Duration: c.Node.ShutdownGracePeriodCriticalPods},
+	}
+	k.ImageMinimumGCAge.Duration, k.ImageMaximumGCAge.Duration = c.Runtime.ImageMinimumGCAge, c.Runtime.ImageMaximumGCAge
+	k.ImageGCHighThresholdPercent, k.ImageGCLowThresholdPercent = new(int32(c.Runtime.ImageGCHighThresholdPercent)), new(int32(c.Runtime.ImageGCLowThresholdPercent))
+	k.ContainerLogMaxSize, k.ContainerLogMaxFiles = c.Runtime.ContainerLogMaxSize, new(int32(c.Runtime.ContainerLogMaxFiles))
+	if n.cgroups.V2() {
+		k.MemoryReservationPolicy = c.Node.MemoryReservationPolicy
+		if c.Node.MemoryThrottlingFactor > 0 {
+			k.MemoryThrottlingFactor = &c.Node.MemoryThrottlingFactor
+		}
 	}
 	if len(c.Node.ShutdownByPriority) > 0 {
 		for _, p := range c.Node.ShutdownPeriods() {

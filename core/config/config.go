@@ -233,7 +233,7 @@ func Default() *Config {
 
 			ParallelPulls: 3, PullProgressTimeout: 10 * time.Minute, OfflinePull: OfflineFallback,
 		},
-		Node:     Node{MaxPods: defaultMaxPods, PodPIDsLimit: -1, SwapBehavior: NoSwap},
+		Node:     Node{MaxPods: defaultMaxPods, PodPIDsLimit: -1, SwapBehavior: NoSwap, MemoryReservationPolicy: NoReservation},
 		Cluster:  Cluster{Domain: DefaultDomain},
 		NodeAPI:  NodeAPI{Listen: DefaultNodeAPI},
 		Eviction: Eviction{Hard: threshold.DefaultHard(), PressureTransitionPeriod: 5 * time.Minute, TenantsPayFirst: true},

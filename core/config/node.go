@@ -39,6 +39,11 @@ type Node struct {
 	PodPIDsLimit int64 `toml:"pod_pids_limit"`
 	// SwapBehavior is NoSwap or LimitedSwap.
 	SwapBehavior string `toml:"swap_behavior"`
+	// MemoryThrottlingFactor is the part of the memory between a container's request and its limit from
+	// which on the kernel slows it down: above 0, up to 1; 0 for no such limit.
+	MemoryThrottlingFactor float64 `toml:"memory_throttling_factor"`
+	// MemoryReservationPolicy is NoReservation or TieredReservation.
+	MemoryReservationPolicy string `toml:"memory_reservation_policy"`
 	// ShutdownGracePeriod is the time for which a shutdown of the machine waits for pods, of which
 	// ShutdownGracePeriodCriticalPods is for the critical ones; whole seconds, 0 for no time.
 	ShutdownGracePeriod             time.Duration `toml:"shutdown_grace_period"`
@@ -57,6 +62,14 @@ const (
 	NoSwap = "NoSwap"
 	// LimitedSwap lets containers of burstable pods use a share of the swap space, with cgroup v2.
 	LimitedSwap = "LimitedSwap"
+)
+
+// The values of node.memory_reservation_policy, as in a kubelet's configuration.
+const (
+	// NoReservation lets the kernel take back any memory of pods that it can.
+	NoReservation = "None"
+	// TieredReservation protects the memory that pods request.
+	TieredReservation = "TieredReservation"
 )
 
 // The limits of node.max_pods. The default is a kubelet's.
@@ -135,6 +148,10 @@ func (n *Node) check(report strict.Report, inCluster bool) {
 	})
 	n.checkReserved(report, eachOnce)
 	oneOf(report, "node.swap_behavior", n.SwapBehavior, NoSwap, LimitedSwap)
+	oneOf(report, "node.memory_reservation_policy", n.MemoryReservationPolicy, NoReservation, TieredReservation)
+	if f := n.MemoryThrottlingFactor; !(f >= 0 && f <= 1) { // not a number, either
+		report("node.memory_throttling_factor", "want more than 0, up to 1, or 0 for no limit, found %v", f)
+	}
 	if n.MaxPods < 1 || n.MaxPods > maxMaxPods {
 		report("node.max_pods", "want 1 to %d, found %d", maxMaxPods, n.MaxPods)
 	}

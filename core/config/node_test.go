@@ -70,6 +70,9 @@ func TestNodesThatAreRefused(t *testing.T) {
 		"a reservation of pods":        {`kube_reserved = ["pods=3"]`, `node.kube_reserved: pods cannot be reserved: want cpu, memory, ephemeral-storage or pid, found "pods=3"`},
 		"a reservation named twice":    {`kube_reserved = ["pid=3", "pid=4"]`, `node.kube_reserved: pid is named twice`},
 		"swap of an unknown kind":      {`swap_behavior = "UnlimitedSwap"`, `node.swap_behavior: want "NoSwap" or "LimitedSwap", found "UnlimitedSwap"`},
+		"a throttling factor above 1":  {`memory_throttling_factor = 1.5`, `node.memory_throttling_factor: want more than 0, up to 1, or 0 for no limit, found 1.5`},
+		"a throttling factor of none":  {`memory_throttling_factor = nan`, `node.memory_throttling_factor: want more than 0, up to 1, or 0 for no limit, found NaN`},
+		"a reservation of no kind":     {`memory_reservation_policy = "All"`, `node.memory_reservation_policy: `},
 		"pods without processes":       {`pod_pids_limit = 0`, `node.pod_pids_limit: want 1 or more processes, or -1 for no limit, found 0`},
 		"too many pods":                {`max_pods = 10001`, `node.max_pods: want 1 to 10000, found 10001`},
 	} {

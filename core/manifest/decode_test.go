@@ -220,8 +220,8 @@ func TestDecodeNamesTheLine(t *testing.T) {
 		{"an unknown field like no other", manifest("  zzzzzz: x"), "9: spec.zzzzzz: unknown field"},
 		{"a field in the wrong case", manifest("  hostnetwork: true"), "9: spec.hostnetwork: unknown field; did you mean hostNetwork?"},
 		{
-			"an unknown field within an unsupported one", manifest("  resources:", "    limts: {a: b}"),
-			"9: spec.resources: not supported by this version yet; line 10: spec.resources.limts: unknown field; did you mean limits?",
+			"an unknown field within an unsupported one", manifest("  affinity:", "    podAffinity: {requiredDuringSchedulingIgnoredDuringExecutio: []}"),
+			"10: spec.affinity.podAffinity: not supported by this version yet; line 10: spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecutio: unknown field; did you mean requiredDuringSchedulingIgnoredDuringExecution?",
 		},
 		{"a number for a string", manifest("    args: [a, 5]"), "9: spec.containers[0].args[1]: expected a string, got a number; put it in quotes"},
 		{

@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	helper "k8s.io/component-helpers/resource"
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/pod"
@@ -52,9 +53,55 @@ func setDefaults(p *v1.Pod) {
 			setDefault(&source.EmptyDir, new(v1.EmptyDirVolumeSource{}))
 		}
 	}
-	roundUp(s.Overhead)
 	for c := range pod.Containers(p) {
 		setContainerDefaults(c, s.HostNetwork)
+	}
+	if s.Resources != nil {
+		setPodResources(p)
+		roundUp(s.Resources.Limits)
+		roundUp(s.Resources.Requests)
+	}
+	roundUp(s.Overhead)
+	for c := range pod.Containers(p) {
+		roundUp(c.Resources.Limits)
+		roundUp(c.Resources.Requests)
+	}
+}
+
+// setPodResources sets the defaults of the resources of a whole pod that has limits or requests. A
+// limit of huge pages is the sum of those of the containers. A request is the sum of those of the
+// containers, else the limit.
+func setPodResources(p *v1.Pod) {
+	r := p.Spec.Resources
+	if len(r.Limits)+len(r.Requests) == 0 {
+		return
+	}
+	for name, sum := range helper.AggregateContainerLimits(p, helper.PodResourcesOptions{}) {
+		if _, requested := r.Requests[name]; !requested && pod.IsHugePages(name) {
+			setQuantity(&r.Limits, name, sum)
+		}
+	}
+	if len(r.Limits) == 0 {
+		return
+	}
+	requests := helper.AggregateContainerRequests(p, helper.PodResourcesOptions{})
+	for _, name := range []v1.ResourceName{v1.ResourceCPU, v1.ResourceMemory} {
+		if sum, ok := requests[name]; ok {
+			setQuantity(&r.Requests, name, sum)
+		}
+	}
+	for name, limit := range r.Limits {
+		setQuantity(&r.Requests, name, limit)
+	}
+}
+
+// setQuantity sets the quantity of a resource that a list does not have yet.
+func setQuantity(list *v1.ResourceList, name v1.ResourceName, q resource.Quantity) {
+	if *list == nil {
+		*list = v1.ResourceList{}
+	}
+	if _, ok := (*list)[name]; !ok {
+		(*list)[name] = q.DeepCopy()
 	}
 }
 
@@ -98,15 +145,11 @@ func setContainerDefaults(c *v1.Container, hostNetwork bool) {
 			}
 		}
 	}
-	roundUp(c.Resources.Limits)
-	roundUp(c.Resources.Requests)
 	if c.Resources.Limits != nil && c.Resources.Requests == nil {
 		c.Resources.Requests = v1.ResourceList{}
 	}
 	for name, limit := range c.Resources.Limits {
-		if _, ok := c.Resources.Requests[name]; !ok {
-			c.Resources.Requests[name] = limit.DeepCopy()
-		}
+		setQuantity(&c.Resources.Requests, name, limit)
 	}
 }
 

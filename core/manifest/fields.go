@@ -17,6 +17,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/internal/nearest"
+	"github.com/wardlet/wardlet/core/pod"
 )
 
 // fieldCheck walks the values of a document together with the types of the Pod API. It reports
@@ -177,13 +178,16 @@ func (c *fieldCheck) keys(m map[string]any, t reflect.Type, path, pattern string
 }
 
 // rowOfKey returns the row of a key of a map: the row for all keys, the row for names of extended
-// resources, or the key's own row.
+// resources or of huge pages, or the key's own row.
 func rowOfKey(pattern, key string) string {
 	if row := pattern + ".*"; isSupported(row) {
 		return row
 	}
 	if row := pattern + ".*/*"; isExtendedResource(v1.ResourceName(key)) && isSupported(row) {
 		return row
+	}
+	if pod.IsHugePages(v1.ResourceName(key)) {
+		key = v1.ResourceHugePagesPrefix + "*"
 	}
 	return join(pattern, key)
 }
@@ -232,7 +236,7 @@ func (c *fieldCheck) refuses(v any, t reflect.Type, path, row string, refused bo
 		if len(asked) == 0 {
 			c.add(path, "not supported by this version yet")
 		}
-	case s.only != nil && !slices.Contains(s.only, fmt.Sprint(v)):
+	case !s.allows(fmt.Sprint(v)):
 		shown := cmp.Or(fmt.Sprint(v), `""`)
 		if n, ok := v.(json.Number); ok {
 			shown = c.tree.written(path, n)

@@ -11,8 +11,16 @@ type support struct {
 	path string
 	// values describes the allowed values.
 	values string
-	// only are the allowed values; nil allows any valid value.
+	// only are the allowed values, with "*" at the end for any end; nil allows any valid value.
 	only []string
+}
+
+// allows reports whether a value is allowed.
+func (s support) allows(value string) bool {
+	return s.only == nil || slices.ContainsFunc(s.only, func(allowed string) bool {
+		start, open := strings.CutSuffix(allowed, "*")
+		return value == allowed || open && strings.HasPrefix(value, start)
+	})
 }
 
 // supported is the table of docs/supported-fields.md. A field that is not in the table must be
@@ -51,10 +59,12 @@ var supported = []support{
 	{"spec.containers[].resources.limits.cpu", "a quantity", nil},
 	{"spec.containers[].resources.limits.memory", "a quantity", nil},
 	{"spec.containers[].resources.limits.ephemeral-storage", "a quantity: how much the pod and the container may use of the node's disk before the pod is evicted", nil},
+	{"spec.containers[].resources.limits.hugepages-*", "such as `hugepages-2Mi`: whole pages of that size, beside cpu or memory; the request is the same", nil},
 	{"spec.containers[].resources.limits.*/*", "an extended resource such as `example.com/gpu`: a whole number, the request is the same", nil},
 	{"spec.containers[].resources.requests.cpu", "a quantity; default: the limit", nil},
 	{"spec.containers[].resources.requests.memory", "a quantity; default: the limit", nil},
 	{"spec.containers[].resources.requests.ephemeral-storage", "a quantity: what is set aside of the node's disk; default: the limit", nil},
+	{"spec.containers[].resources.requests.hugepages-*", "as in `limits`", nil},
 	{"spec.containers[].resources.requests.*/*", "as in `limits`; counted where the node has the resource, else without effect", nil},
 	{"spec.containers[].volumeMounts[].name", "a volume of the pod", nil},
 	{"spec.containers[].volumeMounts[].mountPath", "a path, unique in the container", nil},
@@ -121,7 +131,7 @@ var supported = []support{
 	{"spec.volumes[].name", "a DNS label", nil},
 	{"spec.volumes[].hostPath.path", "an absolute path without `..`", nil},
 	{"spec.volumes[].hostPath.type", "any type of the API", nil},
-	{"spec.volumes[].emptyDir.medium", "", []string{"Memory"}},
+	{"spec.volumes[].emptyDir.medium", "huge pages are those that the pod requests, of the size that the medium has if it requests several: `HugePages-2Mi`", []string{"Memory", "HugePages", "HugePages-*"}},
 	{"spec.volumes[].emptyDir.sizeLimit", "a quantity: with medium `Memory` the size of the file system; else a pod that is beyond it and not critical ends, `Evicted`, within seconds", nil},
 	{"spec.restartPolicy", "`Always`, `OnFailure`, `Never`", nil},
 	{"spec.readinessGates[].conditionType", "a condition that a controller sets at the API server", nil},
@@ -188,6 +198,12 @@ var supported = []support{
 	{"spec.priorityClassName", "2000000000 and 2000001000", []string{"system-cluster-critical", "system-node-critical"}},
 	{"spec.preemptionPolicy", "the default", []string{"PreemptLowerPriority"}},
 	{"spec.runtimeClassName", "a `[[runtime.handler]]` of agent.toml or a RuntimeClass of `[objects] dir`; for a pod of an API server, a RuntimeClass there", nil},
+	{"spec.resources.limits.cpu", "a quantity: the limit of all containers together, and of each that has none", nil},
+	{"spec.resources.limits.memory", "as for cpu", nil},
+	{"spec.resources.limits.hugepages-*", "as for cpu; default: the sum of the containers' limits", nil},
+	{"spec.resources.requests.cpu", "a quantity: the request of all containers together; default: the sum of the containers' requests, else the limit", nil},
+	{"spec.resources.requests.memory", "as for cpu", nil},
+	{"spec.resources.requests.hugepages-*", "the limit", nil},
 	{"spec.overhead.cpu", "a quantity, counted beside what the containers request and as a part of the pod's limit", nil},
 	{"spec.overhead.memory", "as for cpu", nil},
 	{"spec.overhead.ephemeral-storage", "a quantity, counted beside what the containers request", nil},

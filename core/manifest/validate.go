@@ -65,6 +65,7 @@ func validate(p *v1.Pod) field.ErrorList {
 	errs = append(errs, validatePodSecurity(s, specPath.Child("securityContext"))...)
 	errs = append(errs, validateNames(s)...)
 	errs = append(errs, validateOverhead(s.Overhead, specPath.Child("overhead"))...)
+	errs = append(errs, validatePodResources(s, specPath.Child("resources"))...)
 	volumes, more := validateVolumes(s.Volumes, specPath.Child("volumes"))
 	errs = append(errs, more...)
 	return append(errs, validateContainers(s, volumes)...)
@@ -198,6 +199,7 @@ func validateOS(s *v1.PodSpec) field.ErrorList {
 	forbid(s.HostPID, specPath.Child("hostPID"))
 	forbid(s.HostIPC, specPath.Child("hostIPC"))
 	forbid(s.ShareProcessNamespace != nil, specPath.Child("shareProcessNamespace"))
+	forbid(s.Resources != nil, specPath.Child("resources"))
 	if c := s.SecurityContext; c != nil {
 		forbid(c.AppArmorProfile != nil, specPath.Child("securityContext", "appArmorProfile"))
 		forbid(len(c.Sysctls) > 0, specPath.Child("securityContext", "sysctls"))

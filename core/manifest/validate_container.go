@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	helper "k8s.io/component-helpers/resource"
 
 	"github.com/wardlet/wardlet/core/pod"
 )
@@ -234,6 +235,9 @@ func isExtendedResource(name v1.ResourceName) bool {
 		!strings.HasPrefix(string(name), v1.DefaultResourceRequestsPrefix)
 }
 
+// isWhole reports whether a resource cannot be overcommitted: its request is its limit.
+func isWhole(name v1.ResourceName) bool { return isExtendedResource(name) || pod.IsHugePages(name) }
+
 // validateResources checks the quantities of resources, and that requests fit the limits.
 func validateResources(r *v1.ResourceRequirements, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
@@ -245,13 +249,50 @@ func validateResources(r *v1.ResourceRequirements, at *field.Path) field.ErrorLi
 		errs = append(errs, validateQuantity(name, request, at)...)
 		limit, limited := r.Limits[name]
 		switch {
-		case !limited && isExtendedResource(name):
-			errs = append(errs, field.Required(limitAt, "an extended resource needs a limit, which is the request"))
-		case limited && isExtendedResource(name) && request.Cmp(limit) != 0:
+		case !limited && isWhole(name):
+			errs = append(errs, field.Required(limitAt, fmt.Sprintf("%s needs a limit, which is the request", name)))
+		case limited && isWhole(name) && request.Cmp(limit) != 0:
 			errs = append(errs, field.Invalid(at, request.String(), fmt.Sprintf("must be equal to %s limit of %s", name, limit.String())))
 		case limited && request.Cmp(limit) > 0:
 			errs = append(errs, field.Invalid(at, request.String(),
 				fmt.Sprintf("must be less than or equal to %s limit of %s", name, limit.String())))
+		}
+	}
+	names := slices.AppendSeq(slices.Collect(maps.Keys(r.Limits)), maps.Keys(r.Requests))
+	if slices.ContainsFunc(names, pod.IsHugePages) && !slices.Contains(names, v1.ResourceCPU) && !slices.Contains(names, v1.ResourceMemory) {
+		errs = append(errs, field.Forbidden(at, "huge pages require cpu or memory"))
+	}
+	return errs
+}
+
+// validatePodResources checks the resources of the whole pod, if it has them, and that those of its
+// containers fit into them.
+func validatePodResources(s *v1.PodSpec, at *field.Path) field.ErrorList {
+	if s.Resources == nil {
+		return nil
+	}
+	errs := validateResources(s.Resources, at)
+	p := &v1.Pod{Spec: *s}
+	requests := helper.AggregateContainerRequests(p, helper.PodResourcesOptions{})
+	for _, name := range slices.Sorted(maps.Keys(s.Resources.Requests)) {
+		own, sum := s.Resources.Requests[name], requests[name]
+		if sum.Cmp(own) > 0 {
+			errs = append(errs, field.Invalid(at.Child("requests").Key(string(name)), own.String(),
+				"must be greater than or equal to aggregate container requests of "+sum.String()))
+		}
+	}
+	limits := helper.AggregateContainerLimits(p, helper.PodResourcesOptions{})
+	for _, name := range slices.Sorted(maps.Keys(s.Resources.Limits)) {
+		own, sum := s.Resources.Limits[name], limits[name]
+		if pod.IsHugePages(name) && sum.Cmp(own) > 0 {
+			errs = append(errs, field.Invalid(at.Child("limits").Key(string(name)), own.String(),
+				"must be greater than or equal to aggregate container limits of "+sum.String()))
+		}
+		for i := range s.Containers {
+			if limit := s.Containers[i].Resources.Limits[name]; limit.Cmp(own) > 0 {
+				errs = append(errs, field.Invalid(specPath.Child("containers").Index(i).Child("resources", "limits").Key(string(name)),
+					limit.String(), "must be less than or equal to pod limits of "+own.String()))
+			}
 		}
 	}
 	return errs
@@ -266,12 +307,20 @@ func validateOverhead(overhead v1.ResourceList, at *field.Path) field.ErrorList 
 	return errs
 }
 
-// validateQuantity checks the quantity of a resource. Extended resources are whole numbers, and
-// their names must also be valid as names of quotas.
+// validateQuantity checks the quantity of a resource. Huge pages are whole pages. Extended resources
+// are whole numbers, and their names must also be valid as names of quotas.
 func validateQuantity(name v1.ResourceName, q resource.Quantity, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if q.Sign() < 0 {
 		errs = append(errs, field.Invalid(at, q.String(), "must be greater than or equal to 0"))
+	}
+	if pod.IsHugePages(name) {
+		size := pod.PageSize(name)
+		if messages := validation.IsQualifiedName(string(name)); len(messages) > 0 {
+			errs = append(errs, invalid(at, name, messages)...)
+		} else if size == 0 || q.Value()%size != 0 {
+			errs = append(errs, field.Invalid(at, q.String(), fmt.Sprintf("is not positive integer multiple of %s", name)))
+		}
 	}
 	if !isExtendedResource(name) {
 		return errs

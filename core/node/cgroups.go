@@ -60,6 +60,8 @@ type Bounds struct {
 	// Memory, in bytes, and PIDs are the limits of all pods together. PodPIDs is the limit of
 	// processes of one pod. 0 means no limit.
 	Memory, PIDs, PodPIDs int64
+	// ReserveMemory protects the memory that pods request. It needs cgroup v2.
+	ReserveMemory bool
 }
 
 // NewCgroups detects how cgroups are mounted. root is the cgroup of all pods, an absolute path that
@@ -85,6 +87,9 @@ func newCgroups(driver Driver, root string, b Bounds, fs files, u units) (*Cgrou
 	}
 	if (b.PIDs > 0 || b.PodPIDs > 0) && !h.limitsPIDs() {
 		return nil, errors.New("the kernel has no cgroup controller for pids here: leave out node.pod_pids_limit and pid of the reservations, or mount or delegate the controller")
+	}
+	if _, v2 := h.(hierarchyV2); b.ReserveMemory && !v2 {
+		return nil, errors.New(`node.memory_reservation_policy = "TieredReservation" needs cgroup v2, and the node has v1: leave it out`)
 	}
 	c := &Cgroups{root: root, kernel: h, units: u, bounds: b, files: fs, ensured: map[types.UID]ensured{}}
 	c.Use(driver)
@@ -168,8 +173,19 @@ func (c *Cgroups) set(uid types.UID, e ensured) (err error) {
 	if err := c.hierarchy().limit(cgroup, e.limits); err != nil {
 		return err
 	}
+	if err := c.hierarchy().limitPages(cgroup, e.limits.hugePages); err != nil {
+		return err
+	}
+	if err := c.reserveOf(cgroup, e); err != nil {
+		return err
+	}
 	was := c.ensured[uid]
 	c.ensured[uid] = e
+	if was.limits.request != e.limits.request {
+		if err := c.reserveMemory(); err != nil {
+			return err
+		}
+	}
 	switch {
 	case e.class == v1.PodQOSBestEffort:
 		return c.hierarchy().setShares(c.naming().class(e.class), cpu.MinShares)
@@ -208,7 +224,7 @@ func (c *Cgroups) Refresh() (recreated []types.UID, err error) {
 		return exists(filepath.Join(c.hierarchy().mount("cpu"), c.naming().class(class)))
 	}
 	if at(v1.PodQOSGuaranteed) {
-		err = errors.Join(err, c.limitRoot())
+		err = errors.Join(err, c.limitRoot(), c.reserveMemory())
 	}
 	if at(v1.PodQOSBestEffort) {
 		err = errors.Join(err, c.hierarchy().setShares(c.naming().class(v1.PodQOSBestEffort), cpu.MinShares))

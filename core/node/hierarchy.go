@@ -24,6 +24,13 @@ type hierarchy interface {
 	stop(path string) error
 	// limit sets the limits of a cgroup.
 	limit(path string, l limits) error
+	// limitPages sets the limits of huge pages, in bytes by page size; other pages cannot be used.
+	limitPages(path string, pages map[int64]int64) error
+	// reserve protects memory from being taken back: hard bytes in any case, soft bytes as long as there
+	// is other memory.
+	reserve(path string, hard, soft int64) error
+	// reserved reads what reserve has set.
+	reserved(path string) (hard, soft int64, err error)
 	// limitsPIDs reports whether the number of processes of a cgroup can be limited.
 	limitsPIDs() bool
 	// limitsSwap reports whether the swap space of a cgroup can be limited.

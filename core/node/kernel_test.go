@@ -106,7 +106,9 @@ var birth = map[string][]string{
 	"cpuset":      {"cpuset.cpus=", "cpuset.mems="},
 	"v2 cpu":      {"cpu.weight=100", "cpu.max=max 100000"},
 	"pids":        {"pids.max=max"},
-	"v2 memory":   {"memory.max=max"},
+	"v2 memory":   {"memory.max=max", "memory.min=0", "memory.low=0"},
+	"v2 hugetlb":  {"hugetlb.2MB.max=max", "hugetlb.1GB.max=max"},
+	"hugetlb":     {"hugetlb.2MB.limit_in_bytes=9223372036852678656", "hugetlb.1GB.limit_in_bytes=9223372035781033984"},
 	"v2 pids":     {"pids.max=max"},
 }
 

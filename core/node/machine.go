@@ -55,8 +55,21 @@ func Machine(d *Description) (*v1.Node, error) {
 		v1.ResourceEphemeralStorage: *resource.NewQuantity(storage, resource.BinarySI),
 		v1.ResourcePods:             *resource.NewQuantity(int64(d.MaxPods), resource.DecimalSI),
 	}
+	pages, inPages, err := hugePages("/")
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(has, pages)
 	maps.Copy(has, d.Extended)
-	free, err := allocatable(has, d.Reserved)
+	reserved := d.Reserved
+	if inPages > 0 { // memory that can be used only as huge pages
+		reserved = v1.ResourceList{}
+		maps.Copy(reserved, d.Reserved)
+		all := reserved[v1.ResourceMemory]
+		all.Add(*resource.NewQuantity(inPages, resource.BinarySI))
+		reserved[v1.ResourceMemory] = all
+	}
+	free, err := allocatable(has, reserved)
 	if err != nil {
 		return nil, err
 	}

@@ -73,6 +73,14 @@ func (s slicesOf) limit(cgroup string, l limits) error {
 	return s.hierarchy.limit(cgroup, l)
 }
 
+func (s slicesOf) reserve(cgroup string, hard, soft int64) error {
+	err := s.set(cgroup, []property{{"MemoryMin", dbus.MakeVariant(uint64(hard))}, {"MemoryLow", dbus.MakeVariant(uint64(soft))}})
+	if err != nil {
+		return err
+	}
+	return s.hierarchy.reserve(cgroup, hard, soft)
+}
+
 func (s slicesOf) setShares(cgroup string, shares int64) error {
 	if err := s.set(cgroup, []property{s.cpuShares(shares)}); err != nil {
 		return err

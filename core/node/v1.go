@@ -100,6 +100,15 @@ func (h hierarchyV1) limit(path string, l limits) error {
 	return h.setPIDs(filepath.Join(h.at["pids"], path), l.pids)
 }
 
+func (h hierarchyV1) limitPages(path string, pages map[int64]int64) error {
+	return h.setHugePages(filepath.Join(h.at["hugetlb"], path), "limit_in_bytes", pages)
+}
+
+// reserve does nothing: Bounds.ReserveMemory needs cgroup v2.
+func (h hierarchyV1) reserve(string, int64, int64) error { return nil }
+
+func (h hierarchyV1) reserved(string) (hard, soft int64, err error) { return 0, 0, nil }
+
 func (h hierarchyV1) limitsSwap() bool {
 	return exists(filepath.Join(h.at["memory"], "memory.memsw.limit_in_bytes"))
 }

@@ -87,6 +87,27 @@ func (h hierarchyV2) limit(path string, l limits) error {
 	return h.setPIDs(dir, l.pids)
 }
 
+func (h hierarchyV2) limitPages(path string, pages map[int64]int64) error {
+	return h.setHugePages(filepath.Join(h.point, path), "max", pages)
+}
+
+func (h hierarchyV2) reserve(path string, hard, soft int64) error {
+	dir := filepath.Join(h.point, path)
+	if err := h.set(dir, "memory.min", strconv.FormatInt(hard, 10)); err != nil {
+		return err
+	}
+	return h.set(dir, "memory.low", strconv.FormatInt(soft, 10))
+}
+
+func (h hierarchyV2) reserved(path string) (hard, soft int64, err error) {
+	dir := filepath.Join(h.point, path)
+	if hard, err = number(filepath.Join(dir, "memory.min")); err != nil {
+		return 0, 0, err
+	}
+	soft, err = number(filepath.Join(dir, "memory.low"))
+	return hard, soft, err
+}
+
 func (h hierarchyV2) limitsSwap() bool {
 	own, err := os.ReadFile(filepath.Join(h.root, "proc/self/cgroup"))
 	if err != nil {

@@ -45,6 +45,17 @@ type KubeletConfiguration struct {
 	ShutdownGracePeriodByPodPriority []KubeletShutdownPeriod `json:"shutdownGracePeriodByPodPriority,omitempty"`
 	SingleProcessOOMKill             *bool                   `json:"singleProcessOOMKill,omitempty"`
 
+	// CgroupsPerQOS is true: the pods of each class of quality of service have a cgroup.
+	CgroupsPerQOS               *bool           `json:"cgroupsPerQOS,omitempty"`
+	MemoryThrottlingFactor      *float64        `json:"memoryThrottlingFactor,omitempty"`
+	MemoryReservationPolicy     string          `json:"memoryReservationPolicy,omitempty"`
+	ImageMinimumGCAge           metav1.Duration `json:"imageMinimumGCAge"`
+	ImageMaximumGCAge           metav1.Duration `json:"imageMaximumGCAge"`
+	ImageGCHighThresholdPercent *int32          `json:"imageGCHighThresholdPercent,omitempty"`
+	ImageGCLowThresholdPercent  *int32          `json:"imageGCLowThresholdPercent,omitempty"`
+	ContainerLogMaxSize         string          `json:"containerLogMaxSize,omitempty"`
+	ContainerLogMaxFiles        *int32          `json:"containerLogMaxFiles,omitempty"`
+
 	EvictionHard map[string]string `json:"evictionHard,omitempty"`
 	EvictionSoft map[string]string `json:"evictionSoft,omitempty"`
 	// EvictionSoftGracePeriod has durations such as "1m30s".

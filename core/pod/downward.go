@@ -75,8 +75,8 @@ func lines(m map[string]string) string {
 }
 
 // ResourceField returns a resource of a container in units of its divisor, rounded up. The
-// container is the one that the selector names, else c. The value of a limit that is not set is the
-// allocatable amount of the node.
+// container is the one that the selector names, else c. The value of a limit that is not set is that
+// of the whole pod, else the allocatable amount of the node.
 func ResourceField(p *v1.Pod, c *v1.Container, of *v1.ResourceFieldSelector, allocatable func() v1.ResourceList) (string, error) {
 	if of.ContainerName != "" {
 		if c, _ = Container(p, of.ContainerName); c == nil {
@@ -94,6 +94,10 @@ func ResourceField(p *v1.Pod, c *v1.Container, of *v1.ResourceFieldSelector, all
 		return "", fmt.Errorf("resourceFieldRef: unknown resource %q", of.Resource)
 	}
 	q, said := list[v1.ResourceName(name)]
+	if !said && kind == "limits" && p.Spec.Resources != nil {
+		q = p.Spec.Resources.Limits[v1.ResourceName(name)]
+		said = q.Sign() > 0
+	}
 	if !said && kind == "limits" {
 		q = allocatable()[v1.ResourceName(name)]
 	}

@@ -38,6 +38,9 @@ func TestQOS(t *testing.T) {
 		{"less requested than limited", v1.PodSpec{Containers: []v1.Container{c(list("1", "1Mi"), list("2", "1Mi"))}}, v1.PodQOSBurstable},
 		{"nothing requested of what is limited", v1.PodSpec{Containers: []v1.Container{c(list("0", "1Mi"), list("1", "1Mi"))}}, v1.PodQOSBurstable},
 		{"memory without limit", v1.PodSpec{Containers: []v1.Container{c(list("1", ""), list("1", ""))}}, v1.PodQOSBurstable},
+		{"the whole pod decides, limits equal requests", v1.PodSpec{Resources: &full.Resources, Containers: []v1.Container{none}}, v1.PodQOSGuaranteed},
+		{"the whole pod decides, whatever its containers have", v1.PodSpec{Resources: &v1.ResourceRequirements{Requests: list("1", "")}, Containers: []v1.Container{full}}, v1.PodQOSBurstable},
+		{"the whole pod asks for nothing", v1.PodSpec{Resources: &v1.ResourceRequirements{}, Containers: []v1.Container{full}}, v1.PodQOSBestEffort},
 		{"other resources do not count", v1.PodSpec{Containers: []v1.Container{c(v1.ResourceList{"x/y": resource.MustParse("1")}, nil)}}, v1.PodQOSBestEffort},
 	} {
 		t.Run(tc.rule, func(t *testing.T) {

@@ -169,10 +169,10 @@ func linkFiles(dir *os.Root, current string, files map[string]content) error {
 			if err := dir.RemoveAll(name); err != nil {
 				return err
 			}
-		case wanted[name]:
+		case wanted[name] && e.Type()&fs.ModeSymlink != 0:
 			delete(wanted, name)
-		default:
-			if err := dir.Remove(name); err != nil {
+		default: // also directories that were made for a subPath
+			if err := dir.RemoveAll(name); err != nil {
 				return err
 			}
 		}

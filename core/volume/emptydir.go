@@ -3,12 +3,14 @@ package volume
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
-	"k8s.io/component-helpers/resource"
+	helper "k8s.io/component-helpers/resource"
 
 	"github.com/wardlet/wardlet/core/internal/rmtree"
 	"github.com/wardlet/wardlet/core/pod"
@@ -19,11 +21,12 @@ import (
 const EmptyDirPlugin = "kubernetes.io/empty-dir"
 
 // setupEmptyDir makes the directory of an emptyDir, writable for all users, and mounts a tmpfs on
-// it if the medium is Memory. An existing directory belongs to the workload: its mode and owner are
+// it if the medium is Memory, or huge pages if it is HugePages. An existing directory belongs to the workload: its mode and owner are
 // not changed.
 func (v *Volumes) setupEmptyDir(p *v1.Pod, dir *os.Root, volume *v1.Volume) error {
 	medium := volume.EmptyDir.Medium
-	if medium != v1.StorageMediumDefault && medium != v1.StorageMediumMemory {
+	huge := strings.HasPrefix(string(medium), string(v1.StorageMediumHugePages))
+	if medium != v1.StorageMediumDefault && medium != v1.StorageMediumMemory && !huge {
 		return fmt.Errorf("emptyDir medium %s is not supported", medium)
 	}
 	if !rmtree.IsName(volume.Name) {
@@ -52,7 +55,10 @@ func (v *Volumes) setupEmptyDir(p *v1.Pod, dir *os.Root, volume *v1.Volume) erro
 	case !info.IsDir():
 		return fmt.Errorf("%s is in the way of the volume: remove it", path)
 	}
-	if medium == v1.StorageMediumMemory {
+	switch {
+	case huge:
+		return v.mountHugePages(p, medium, path)
+	case medium == v1.StorageMediumMemory:
 		return v.mountMemory(p, volume.EmptyDir, path)
 	}
 	return nil
@@ -86,31 +92,57 @@ func makeWritable(parent *os.Root, name string, group int) error {
 func (v *Volumes) mountMemory(p *v1.Pod, source *v1.EmptyDirVolumeSource, path string) error {
 	// Without a size the kernel would allow half of the memory. The mode is the kernel's default,
 	// as in a kubelet.
-	options := []string{fmt.Sprintf("size=%d", v.memorySize(p, source))}
-	if group := fsGroup(p); group >= 0 {
-		options = append(options, "mode=3777", fmt.Sprintf("gid=%d", group))
-	} else {
-		options = append(options, "mode=1777")
-	}
-	return v.mountOnce(path, options)
+	return v.mountOnce(tmpfs, path, 0, append([]string{fmt.Sprintf("size=%d", v.memorySize(p, source))}, forAll(p)...))
 }
 
-// mountOnce mounts a tmpfs at path unless one is mounted there.
-func (v *Volumes) mountOnce(path string, options []string) error {
+// forAll returns the options of a mount in which all users, or the pod's group, may make files.
+func forAll(p *v1.Pod) []string {
+	if group := fsGroup(p); group >= 0 {
+		return []string{"mode=3777", fmt.Sprintf("gid=%d", group)}
+	}
+	return []string{"mode=1777"}
+}
+
+// mountHugePages mounts huge pages at path, of the size that the medium has, else of the one that the
+// pod requests.
+func (v *Volumes) mountHugePages(p *v1.Pod, medium v1.StorageMedium, path string) error {
+	requested := map[int64]bool{}
+	for name := range helper.PodRequests(p, helper.PodResourcesOptions{}) {
+		if size := pod.PageSize(name); size > 0 {
+			requested[size] = true
+		}
+	}
+	sizes := slices.Collect(maps.Keys(requested))
+	if name, ok := strings.CutPrefix(string(medium), string(v1.StorageMediumHugePages)+"-"); ok {
+		sizes = []int64{pod.PageSize(v1.ResourceName(v1.ResourceHugePagesPrefix + name))}
+	}
+	switch {
+	case len(sizes) == 0:
+		return fmt.Errorf("emptyDir medium %s: the pod requests no huge pages", medium)
+	case len(sizes) > 1:
+		return fmt.Errorf("emptyDir medium %s: the pod requests huge pages of %d sizes; name one, as in HugePages-2Mi", medium, len(sizes))
+	case !requested[sizes[0]]:
+		return fmt.Errorf("emptyDir medium %s: the pod requests no pages of this size", medium)
+	}
+	return v.mountOnce(hugetlbfs, path, 0, append([]string{fmt.Sprintf("pagesize=%d", sizes[0])}, forAll(p)...))
+}
+
+// mountOnce mounts a file system in memory at path unless one of its type is mounted there.
+func (v *Volumes) mountOnce(fsType, path string, flags uintptr, options []string) error {
 	mounts, err := v.kernel.mounts(path)
 	if err != nil {
 		return err
 	}
 	for _, m := range mounts {
 		switch {
-		case m.Point == path && m.Type == tmpfs:
+		case m.Point == path && m.Type == fsType:
 			return nil
 		case m.Point == path:
 			return fmt.Errorf("a %s is mounted at %s, not the volume: unmount it", m.Type, path)
 		}
 	}
-	if err := v.kernel.mount(path, strings.Join(options, ",")); err != nil {
-		return fmt.Errorf("mount a tmpfs at %s: %w", path, err)
+	if err := v.kernel.mount(fsType, path, flags, strings.Join(options, ",")); err != nil {
+		return fmt.Errorf("mount a %s at %s: %w", fsType, path, err)
 	}
 	return nil
 }
@@ -119,7 +151,7 @@ func (v *Volumes) mountOnce(path string, options []string) error {
 // bytes, as in a kubelet.
 func (v *Volumes) memorySize(p *v1.Pod, source *v1.EmptyDirVolumeSource) int64 {
 	size := v.memory
-	if limit := podMemoryLimit(p); limit > 0 {
+	if limit := pod.Limit(p, v1.ResourceMemory); limit > 0 {
 		size = min(size, limit)
 	}
 	if source.SizeLimit != nil {
@@ -128,20 +160,6 @@ func (v *Volumes) memorySize(p *v1.Pod, source *v1.EmptyDirVolumeSource) int64 {
 		}
 	}
 	return size
-}
-
-// podMemoryLimit returns the memory limit of the whole pod in bytes, 0 if a container has none.
-func podMemoryLimit(p *v1.Pod) int64 {
-	declared := true
-	limits := resource.PodLimits(p, resource.PodResourcesOptions{
-		ContainerFn: func(container v1.ResourceList, _ resource.ContainerType) {
-			declared = declared && !container.Memory().IsZero()
-		},
-	})
-	if !declared {
-		return 0
-	}
-	return pod.Amount(v1.ResourceMemory, limits.Memory())
 }
 
 // fsGroup returns the group that owns the pod's volumes, -1 if there is none.

@@ -95,6 +95,43 @@ func TestAMountedTmpfsIsRecognised(t *testing.T) {
 	}
 }
 
+func TestSetup_mountsHugePages(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		medium   v1.StorageMedium
+		requests []string
+		options  string
+		err      string
+	}{
+		"of the size that the pod requests": {"HugePages", []string{"2Mi"}, "pagesize=2097152,mode=1777", ""},
+		"of the size that the medium has":   {"HugePages-1Gi", []string{"2Mi", "1Gi"}, "pagesize=1073741824,mode=1777", ""},
+		"of several sizes":                  {"HugePages", []string{"2Mi", "1Gi"}, "", "the pod requests huge pages of 2 sizes"},
+		"that are not requested":            {"HugePages", nil, "", "the pod requests no huge pages"},
+		"of a size that is not requested":   {"HugePages-1Gi", []string{"2Mi"}, "", "the pod requests no pages of this size"},
+		"of no size":                        {"HugePages-x", []string{"2Mi"}, "", "the pod requests no pages of this size"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v, k := newVolumes(t)
+			p := newPod(emptyDir("fast", test.medium))
+			requests := v1.ResourceList{}
+			for _, size := range test.requests {
+				requests[v1.ResourceName("hugepages-"+size)] = resource.MustParse("2Gi")
+			}
+			p.Spec.Containers = []v1.Container{{Resources: v1.ResourceRequirements{Requests: requests}}}
+			if test.err != "" {
+				wantError(t, v.Setup(t.Context(), p), test.err)
+				return
+			}
+			check(t, v.Setup(t.Context(), p))
+			check(t, v.Setup(t.Context(), p))
+			if diff := cmp.Diff([]string{test.options}, k.options); diff != "" || k.table[0].Type != "hugetlbfs" {
+				t.Errorf("a %s, mounts (-want +got)\n%s", k.table[0].Type, diff)
+			}
+		})
+	}
+}
+
 func TestAMountThatIsNoTmpfsIsNotTakenForTheVolume(t *testing.T) {
 	t.Parallel()
 	v, k := newVolumes(t)

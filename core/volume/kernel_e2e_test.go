@@ -4,6 +4,7 @@ package volume
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -134,4 +135,70 @@ func TestFilesOnAFullTmpfsForReal(t *testing.T) {
 		t.Errorf("after a failure there are %v, %v", entries, err)
 	}
 	check(t, writeFiles(dir, files(8<<10), testNow()))
+}
+
+// TestASubPathOfTheNodeForReal: what the node mounts below a path that a pod has a part of stays
+// mounted when the part is mounted again, and when the pod ends.
+func TestASubPathOfTheNodeForReal(t *testing.T) {
+	t.Parallel()
+	node := t.TempDir()
+	check(t, unix.Mount("tmpfs", node, "tmpfs", 0, ""))
+	t.Cleanup(func() { check(t, unix.Unmount(node, unix.MNT_DETACH)) })
+	check(t, unix.Mount("", node, "", unix.MS_SHARED, ""))
+	disk := filepath.Join(node, "disks", "usb")
+	check(t, os.MkdirAll(disk, 0o755))
+	v, err := New(pod.Layout{PodRoot: t.TempDir()}, 1<<30, nil, noResources, always)
+	check(t, err)
+	p := newPod(hostPath("media", node, v1.HostPathDirectory))
+	p.Spec.Containers = []v1.Container{{Name: "main", VolumeMounts: []v1.VolumeMount{{Name: "media", MountPath: "/media", SubPath: "disks"}}}}
+	check(t, v.Setup(t.Context(), p))
+	mount := func() string {
+		t.Helper()
+		mounts, err := v.Mounts(p, &p.Spec.Containers[0], nil)
+		check(t, err)
+		return mounts[0].HostPath
+	}
+	target := mount()
+	check(t, unix.Mount("tmpfs", disk, "tmpfs", 0, ""))
+	check(t, os.WriteFile(filepath.Join(disk, "file"), nil, 0o600))
+	wantMode(t, filepath.Join(target, "usb", "file"), 0o600)
+	mount()
+	wantMode(t, filepath.Join(disk, "file"), 0o600)
+	wantMode(t, filepath.Join(target, "usb", "file"), 0o600)
+	// The part becomes another directory.
+	check(t, os.Rename(filepath.Join(node, "disks"), filepath.Join(node, "old")))
+	check(t, os.Mkdir(filepath.Join(node, "disks"), 0o755))
+	mount()
+	wantMode(t, filepath.Join(node, "old", "usb", "file"), 0o600)
+	check(t, os.Remove(filepath.Join(node, "disks")))
+	check(t, os.Rename(filepath.Join(node, "old"), filepath.Join(node, "disks")))
+	mount()
+	check(t, v.Remove(t.Context(), p.UID))
+	wantMode(t, filepath.Join(disk, "file"), 0o600)
+	gone(t, v.layout.PodDir(p.UID))
+}
+
+// TestASecretOfTenThousandKeysForReal: all its files fit into memory, also beside those that they
+// replace.
+func TestASecretOfTenThousandKeysForReal(t *testing.T) {
+	t.Parallel()
+	s := &server{secrets: map[string]*v1.Secret{"x": {Data: map[string][]byte{}}}}
+	v, err := New(pod.Layout{PodRoot: t.TempDir()}, 1<<30, s, noResources, always)
+	check(t, err)
+	p := newPod(v1.Volume{Name: "files", VolumeSource: v1.VolumeSource{Secret: &v1.SecretVolumeSource{SecretName: "x"}}})
+	t.Cleanup(func() { check(t, v.Remove(context.WithoutCancel(t.Context()), p.UID)) })
+	for _, text := range []string{"old", "new"} {
+		for i := range 10_000 {
+			s.secrets["x"].Data[fmt.Sprint("key-", i)] = []byte(text)
+		}
+		check(t, v.Setup(t.Context(), p))
+		if got, err := os.ReadFile(filepath.Join(v.layout.VolumeDir(p.UID, secretPlugin, "files"), "key-9999")); err != nil || string(got) != text {
+			t.Errorf("the file says %q, %v", got, err)
+		}
+	}
+	var stat unix.Statfs_t
+	check(t, unix.Statfs(v.layout.VolumeDir(p.UID, secretPlugin, "files"), &stat))
+	if want := int64(unix.ST_NOSUID | unix.ST_NODEV | unix.ST_NOEXEC); int64(stat.Flags)&want != want { //nolint:unconvert // the types differ by platform
+		t.Errorf("the file system has the flags %#x", stat.Flags)
+	}
 }

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"golang.org/x/sys/unix"
 	v1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -28,8 +29,8 @@ const (
 )
 
 // filesSize is how much of the node's memory a volume of files may use, in bytes. It is enough for
-// two versions of several ConfigMaps and Secrets of maximum size.
-const filesSize = 32 << 20
+// two versions of 16 000 files: each occupies whole pages of memory.
+const filesSize = 128 << 20
 
 // Objects returns the API objects from which volumes are made.
 type Objects interface {
@@ -88,9 +89,10 @@ func (v *Volumes) setupFiles(ctx context.Context, p *v1.Pod, dir *os.Root, volum
 	if !rmtree.IsName(volume.Name) {
 		return errors.New("the name cannot be that of a directory")
 	}
+	holds := v.holdsFiles(p, plugin, volume.Name)
 	files, err := v.files(ctx, p, of)
 	if err != nil {
-		switch holds := v.holdsFiles(p, plugin, volume.Name); {
+		switch {
 		case holds && (apierrors.IsNotFound(err) || errors.Is(err, errNoKey)):
 			return &StaleError{err}
 		case holds: // the source of the files has not answered
@@ -103,7 +105,7 @@ func (v *Volumes) setupFiles(ctx context.Context, p *v1.Pod, dir *os.Root, volum
 	if err != nil {
 		return err
 	}
-	if err := dir.MkdirAll(filepath.Dir(below), 0o750); err != nil {
+	if err := dir.MkdirAll(filepath.Dir(below), 0o700); err != nil {
 		return err
 	}
 	switch err := dir.Mkdir(below, 0o755); {
@@ -116,7 +118,7 @@ func (v *Volumes) setupFiles(ctx context.Context, p *v1.Pod, dir *os.Root, volum
 		return err
 	}
 	if inMemory(plugin) {
-		if err := v.mountOnce(path, []string{"size=" + strconv.Itoa(filesSize), "mode=0755"}); err != nil {
+		if err := v.mountOnce(tmpfs, path, unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, []string{"size=" + strconv.Itoa(filesSize), "mode=0755"}); err != nil {
 			return err
 		}
 	}
@@ -125,7 +127,11 @@ func (v *Volumes) setupFiles(ctx context.Context, p *v1.Pod, dir *os.Root, volum
 		return err
 	}
 	defer inside.Close()
-	return writeFiles(inside, files, time.Now())
+	err = writeFiles(inside, files, time.Now())
+	if err != nil && holds {
+		return &StaleError{err}
+	}
+	return err
 }
 
 // inMemory reports whether the files of a plugin's volumes are in memory only.

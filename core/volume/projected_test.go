@@ -370,6 +370,62 @@ func TestSetup_takesNoFilesFromAPod(t *testing.T) {
 	}
 }
 
+// TestSetup_keepsFilesThatCannotBeReplaced: a change that cannot be written takes nothing from a pod.
+func TestSetup_keepsFilesThatCannotBeReplaced(t *testing.T) {
+	t.Parallel()
+	v, _ := newVolumes(t)
+	s := &server{maps: map[string]*v1.ConfigMap{"x": {Data: map[string]string{"a": "A"}}, "y": {Data: map[string]string{"b": "B"}}}}
+	v.objects = s
+	source := func(name string, items ...v1.KeyToPath) v1.VolumeProjection {
+		return v1.VolumeProjection{ConfigMap: &v1.ConfigMapProjection{LocalObjectReference: v1.LocalObjectReference{Name: name}, Items: items}}
+	}
+	p := newPod(v1.Volume{Name: "files", VolumeSource: v1.VolumeSource{Projected: &v1.ProjectedVolumeSource{
+		Sources: []v1.VolumeProjection{source("x"), source("y", v1.KeyToPath{Key: "b", Path: "conf/b"})},
+	}}})
+	check(t, v.Setup(t.Context(), p))
+	s.maps["x"].Data["conf"] = "a file where a directory is"
+	err := v.Setup(t.Context(), p)
+	if _, stale := errors.AsType[*StaleError](err); !stale {
+		t.Errorf("got %v, want a StaleError", err)
+	}
+	if text, err := os.ReadFile(filepath.Join(v.layout.VolumeDir(p.UID, projectedPlugin, "files"), "conf", "b")); err != nil || string(text) != "B" {
+		t.Errorf("the file says %q, %v", text, err)
+	}
+}
+
+// TestSetup_afterAPartWasMissing: directories that were made for a subPath of a missing object give way
+// to the object's files.
+func TestSetup_afterAPartWasMissing(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct{ sub, key string }{
+		"in a directory":                       {"conf/app.conf", "other"},
+		"of the name of a file":                {"conf", "conf"},
+		"in a directory of the name of a file": {"conf/app.conf", "conf"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v, _ := newVolumes(t)
+			s := &server{maps: map[string]*v1.ConfigMap{}}
+			v.objects = s
+			p := newPod(v1.Volume{Name: "files", VolumeSource: v1.VolumeSource{ConfigMap: &v1.ConfigMapVolumeSource{
+				LocalObjectReference: v1.LocalObjectReference{Name: "x"}, Optional: new(true),
+			}}})
+			p.Spec.Containers = []v1.Container{{Name: "main", VolumeMounts: []v1.VolumeMount{{Name: "files", MountPath: "/f", SubPath: tc.sub}}}}
+			check(t, v.Setup(t.Context(), p))
+			_, err := v.Mounts(p, &p.Spec.Containers[0], nil)
+			check(t, err)
+			check(t, v.Setup(t.Context(), p))
+			_, err = v.Mounts(p, &p.Spec.Containers[0], nil)
+			check(t, err)
+			s.maps["x"] = &v1.ConfigMap{Data: map[string]string{tc.key: "X"}}
+			check(t, v.Setup(t.Context(), p))
+			if text, err := os.ReadFile(filepath.Join(v.layout.VolumeDir(p.UID, configMapPlugin, "files"), tc.key)); err != nil || string(text) != "X" {
+				t.Errorf("the file says %q, %v", text, err)
+			}
+		})
+	}
+}
+
 // FuzzWriteFiles writes files with any paths into a volume that has a link to the outside.
 func FuzzWriteFiles(f *testing.F) {
 	for _, seed := range [][3]string{{"a", "b", "c"}, {"a", "a/b", "a"}, {"d/a", "d/b", "d"}, {"..data/a", "..2026", "..data"}, {"../a", "/a", "."}, {"a/../../b", "", "a"}} {

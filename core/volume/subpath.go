@@ -100,10 +100,13 @@ func (v *Volumes) subPathTarget(p *v1.Pod, container string, index int, volume s
 		return "", err
 	}
 	for _, m := range slices.Backward(mounts) {
-		if there, err := os.Stat(target); m.Point == target && err == nil && os.SameFile(there, info) {
+		if m.Point != target {
+			continue // of the volume itself, and goes with the target
+		}
+		if there, err := os.Stat(target); err == nil && os.SameFile(there, info) {
 			return target, nil
 		}
-		if err := v.kernel.detach(m.Point); err != nil {
+		if err := errors.Join(v.kernel.seclude(target), v.kernel.detach(target)); err != nil {
 			return "", err
 		}
 	}

@@ -85,12 +85,20 @@ func (v *Volumes) unmount(ctx context.Context, uid types.UID) error {
 		if strings.HasPrefix(m.Point, v.layout.SubPathsDir(uid)+"/") {
 			continue // of a volume, or of a path of the node
 		}
-		if m.Type != tmpfs || !slices.ContainsFunc(mountedPlugins, own) {
+		if m.Type != tmpfs && m.Type != hugetlbfs || !slices.ContainsFunc(mountedPlugins, own) {
 			foreign = append(foreign, m.Point+" ("+m.Type+")")
 		}
 	}
 	if len(foreign) > 0 {
 		return fmt.Errorf("not removed, because it is no volume and mounted there: %s; unmount it", strings.Join(foreign, ", "))
+	}
+	for _, m := range mounts {
+		if filepath.Dir(filepath.Dir(filepath.Dir(m.Point))) != v.layout.SubPathsDir(uid) {
+			continue
+		}
+		if err := v.kernel.seclude(m.Point); err != nil {
+			return fmt.Errorf("unmount %s: %w", m.Point, err)
+		}
 	}
 	for _, m := range slices.Backward(mounts) {
 		if err := v.unmountOne(ctx, m.Point); err != nil {

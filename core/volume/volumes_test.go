@@ -43,8 +43,8 @@ func (k *fakeKernel) mounts(dir string) ([]mountinfo.Mount, error) {
 	return below, nil
 }
 
-func (k *fakeKernel) mount(path, options string) error {
-	k.table = append(k.table, mountinfo.Mount{Point: path, Type: tmpfs})
+func (k *fakeKernel) mount(fsType, path string, _ uintptr, options string) error {
+	k.table = append(k.table, mountinfo.Mount{Point: path, Type: fsType})
 	k.options = append(k.options, options)
 	return nil
 }
@@ -69,6 +69,8 @@ func (k *fakeKernel) bind(part *os.File, target string) error {
 	k.table = append(k.table, mountinfo.Mount{Point: target, Type: "bind of " + part.Name()})
 	return nil
 }
+
+func (k *fakeKernel) seclude(string) error { return nil }
 
 func (k *fakeKernel) detach(path string) error { return k.unmount(path) }
 

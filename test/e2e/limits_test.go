@@ -3,8 +3,10 @@
 package e2e
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -59,4 +61,40 @@ func TestLimits_ofLocalStorage(t *testing.T) {
 	a.running(t, "dns", "small")
 	a.remove(t, "full.yaml", "whole.yaml", "dns.yaml", "small.yaml")
 	a.nothingLeft(t, n)
+}
+
+// TestLimits_ofTheWholePod: the pod's cgroup has the limits of the whole pod, and so has the cgroup of a
+// container without limits.
+func TestLimits_ofTheWholePod(t *testing.T) {
+	t.Parallel()
+	n := startNode(t)
+	a := newAgent(t, n, "whole")
+	a.start(t)
+	a.manifest(t, "web.yaml", hostPod("web", "sleep")+"  resources: {limits: {memory: 64Mi, cpu: 500m}, requests: {memory: 32Mi}}\n")
+	p := a.running(t, "web")["web"]
+	if p.Status.QOSClass != v1.PodQOSBurstable {
+		t.Errorf("the pod is %s", p.Status.QOSClass)
+	}
+	dir := filepath.Join(a.Cgroup(), "burstable", "pod"+string(p.UID))
+	container := filepath.Join(dir, strings.TrimPrefix(p.Status.ContainerStatuses[0].ContainerID, "containerd://"))
+	for _, dir := range []string{dir, container} {
+		if got := memoryLimit(t, dir); got != "67108864" {
+			t.Errorf("the limit of %s is %s", dir, got)
+		}
+	}
+	a.remove(t, "web.yaml")
+	a.nothingLeft(t, n)
+}
+
+// memoryLimit reads the memory limit of a cgroup.
+func memoryLimit(t *testing.T, cgroup string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("/sys/fs/cgroup/memory", cgroup, "memory.limit_in_bytes"))
+	if errors.Is(err, os.ErrNotExist) {
+		text, err = os.ReadFile(filepath.Join("/sys/fs/cgroup", cgroup, "memory.max"))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(text))
 }

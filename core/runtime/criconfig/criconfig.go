@@ -33,12 +33,16 @@ type Config struct {
 	// MemoryCapacity is the node's memory in bytes. The OOM scores of burstable pods depend on
 	// their share of it.
 	MemoryCapacity int64
+	// PageSizes are the sizes of huge pages that the node has, in bytes.
+	PageSizes []int64
 	// CgroupV2 is true if the node has only cgroup v2: then all processes of a container that runs
 	// out of memory are killed together, unless SingleProcessOOMKill is set.
 	CgroupV2             bool
 	SingleProcessOOMKill bool
 	// Swap is the swap space that containers may use.
 	Swap Swap
+	// MemoryQoS is how cgroup v2 treats memory of containers below their limits.
+	MemoryQoS MemoryQoS
 }
 
 // ImageUser returns the user as which an image runs: by name if the image specifies a name, else by

@@ -28,10 +28,47 @@ func (b *Builder) sandboxOverhead(p *v1.Pod) *runtimeapi.LinuxContainerResources
 
 // containerResources returns the limits of a container's own cgroup.
 func (b *Builder) containerResources(p *v1.Pod, c *v1.Container) *runtimeapi.LinuxContainerResources {
-	resources := b.linuxResources(c.Resources.Requests, c.Resources.Limits)
+	resources := b.linuxResources(c.Resources.Requests, limitsOf(p, c))
 	resources.OomScoreAdj = oomScoreAdj(p, c, b.config.MemoryCapacity)
+	resources.HugepageLimits = b.hugePages(p, c)
 	b.limitSwap(resources, p, c)
+	b.setMemoryQoS(resources, p, c)
 	return resources
+}
+
+// limitsOf returns the limits of a container: for CPU and memory those of the whole pod where it has
+// none of its own.
+func limitsOf(p *v1.Pod, c *v1.Container) v1.ResourceList {
+	if p.Spec.Resources == nil {
+		return c.Resources.Limits
+	}
+	limits := v1.ResourceList{}
+	for _, name := range []v1.ResourceName{v1.ResourceCPU, v1.ResourceMemory} {
+		limits[name] = p.Spec.Resources.Limits[name]
+		if own := c.Resources.Limits[name]; !own.IsZero() {
+			limits[name] = own
+		}
+	}
+	return limits
+}
+
+// hugePages returns the limits of a container for all sizes of huge pages that the node has: its own,
+// else those of the whole pod, else 0.
+func (b *Builder) hugePages(p *v1.Pod, c *v1.Container) []*runtimeapi.HugepageLimit {
+	most := map[int64]int64{}
+	if p.Spec.Resources != nil {
+		for name, limit := range p.Spec.Resources.Limits {
+			most[pod.PageSize(name)] = pod.Amount(name, &limit)
+		}
+	}
+	for name, limit := range c.Resources.Limits {
+		most[pod.PageSize(name)] = pod.Amount(name, &limit)
+	}
+	var limits []*runtimeapi.HugepageLimit
+	for _, size := range b.config.PageSizes {
+		limits = append(limits, &runtimeapi.HugepageLimit{PageSize: pod.PageSizeName(size), Limit: uint64(most[size])})
+	}
+	return limits
 }
 
 func (b *Builder) linuxResources(requests, limits v1.ResourceList) *runtimeapi.LinuxContainerResources {
@@ -85,8 +122,21 @@ func oomScoreAdj(p *v1.Pod, c *v1.Container, capacity int64) int64 {
 	if isSidecar(p, c) {
 		memory = max(memory, leastMemory(p))
 	}
+	memory += min(unclaimedMemory(p), pod.MostOf-memory)
 	share := 1000 * min(memory, capacity) / capacity
 	return min(max(oomBestEffort-share, oomMinBurstable), oomMaxBurstable)
+}
+
+// unclaimedMemory returns the memory, in bytes, that the whole pod requests beyond what its containers
+// request, divided among the containers.
+func unclaimedMemory(p *v1.Pod) int64 {
+	if p.Spec.Resources == nil {
+		return 0
+	}
+	all := pod.Amount(v1.ResourceMemory, p.Spec.Resources.Requests.Memory())
+	sum := resource.AggregateContainerRequests(p, resource.PodResourcesOptions{})
+	left := all - pod.Amount(v1.ResourceMemory, sum.Memory())
+	return max(left, 0) / int64(len(p.Spec.Containers)+len(p.Spec.InitContainers))
 }
 
 // isSidecar reports whether c is an init container that runs beside the containers of the pod.

@@ -48,6 +48,55 @@ func TestLinuxResources(t *testing.T) {
 	}
 }
 
+func TestContainerResources_ofAPodWithLimits(t *testing.T) {
+	t.Parallel()
+	list := func(cpu, memory, pages string) v1.ResourceList {
+		l := quantities(cpu, memory)
+		if pages != "" {
+			l["hugepages-2Mi"] = resource.MustParse(pages)
+		}
+		return l
+	}
+	type figures struct {
+		Shares, Quota, Memory int64
+		Pages                 uint64
+	}
+	for name, test := range map[string]struct {
+		pod, requests, limits v1.ResourceList
+		want                  figures
+	}{
+		"the pod's where a container has none": {list("2", "1Gi", "4Mi"), nil, nil, figures{2048, 200_000, 1 << 30, 4 << 20}},
+		"its own where it has some":            {list("2", "1Gi", "4Mi"), list("100m", "", ""), list("1", "", "2Mi"), figures{102, 100_000, 1 << 30, 2 << 20}},
+		"without any":                          {nil, list("1", "1Gi", ""), nil, figures{1024, 0, 0, 0}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := &v1.Pod{Spec: v1.PodSpec{Containers: []v1.Container{{Resources: v1.ResourceRequirements{Requests: test.requests, Limits: test.limits}}}}}
+			if test.pod != nil {
+				p.Spec.Resources = &v1.ResourceRequirements{Limits: test.pod}
+			}
+			got := New(Config{PageSizes: []int64{2 << 20, 1 << 30}}, nil).containerResources(p, &p.Spec.Containers[0])
+			want := []*runtimeapi.HugepageLimit{{PageSize: "2MB", Limit: test.want.Pages}, {PageSize: "1GB"}}
+			mustEqual(t, "huge pages", len(want), len(got.HugepageLimits))
+			for i, limit := range got.HugepageLimits {
+				mustEqual(t, "huge pages", want[i].String(), limit.String())
+			}
+			mustEqual(t, "figures", test.want, figures{got.CpuShares, got.CpuQuota, got.MemoryLimitInBytes, want[0].Limit})
+		})
+	}
+}
+
+func TestOOMScore_ofAPodWithRequests(t *testing.T) {
+	t.Parallel()
+	p := &v1.Pod{Spec: v1.PodSpec{
+		Resources:  &v1.ResourceRequirements{Requests: quantities("", "2Gi")},
+		Containers: []v1.Container{{Name: "a", Resources: v1.ResourceRequirements{Requests: quantities("", "1Gi")}}, {Name: "b"}},
+	}}
+	for i, want := range []int64{625, 875} { // each has half of the GiB that no container requests
+		mustEqual(t, "score", want, oomScoreAdj(p, &p.Spec.Containers[i], 4<<30))
+	}
+}
+
 func TestOutOfMemoryKillsTheWholeContainerOnCgroupV2(t *testing.T) {
 	t.Parallel()
 	got := New(Config{CgroupV2: true}, nil).linuxResources(nil, nil)

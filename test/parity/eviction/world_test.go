@@ -91,9 +91,7 @@ func worldOf(seed uint64) *world {
 		w.pods = append(w.pods, l)
 	}
 	for i := range 3 {
-		p := loadOf(r, 100+i, true).pod
-		p.Spec.Resources = nil // Wardlet refuses such pods before admission
-		w.newcomers = append(w.newcomers, p)
+		w.newcomers = append(w.newcomers, loadOf(r, 100+i, true).pod)
 	}
 	var at time.Duration
 	for range 3 + r.IntN(6) {

@@ -114,17 +114,23 @@ var resourceCases = []fieldCase{
 	},
 	{
 		path:  "spec.containers[0].resources.limits",
-		valid: []string{"{cpu: 1}", "{memory: 64Mi}", "{ephemeral-storage: 1Gi}", "{example.com/gpu: 1}", "{example.com/gpu: 0}", "{a/b: 1k}", "{example.com/gpu: null}", "{" + long(63) + "/" + long(63) + ": 1}"},
+		valid: []string{"{cpu: 1}", "{memory: 64Mi}", "{ephemeral-storage: 1Gi}", "{example.com/gpu: 1}", "{example.com/gpu: 0}", "{a/b: 1k}", "{example.com/gpu: null}", "{hugepages-2Mi: 2Mi}", "{hugepages-2Mi: 0, cpu: 1}", "{hugepages-1Gi: 2Gi, hugepages-64Ki: 64Ki}", "{" + long(63) + "/" + long(63) + ": 1}"},
 		invalid: []string{
 			"{nonsense: 1}", "{cpu: 1, nonsense: 1}", "{example.com/gpu: 1.5}", "{example.com/gpu: 100m}", "{example.com/gpu: -1}", "{example.com/: 1}", "{Example.com/gpu: 1}",
-			"{/gpu: 1}", "{a/b/c: 1}", "{requests.example.com/gpu: 1}", "{example.com/" + long(64) + ": 1}",
+			"{hugepages-2Mi: 3Mi}", "{hugepages-2Mi: -2Mi}", "{hugepages-: 2Mi}", "{hugepages-x: 2Mi}", "{hugepages-0: 0}", "{/gpu: 1}", "{a/b/c: 1}", "{requests.example.com/gpu: 1}", "{example.com/" + long(64) + ": 1}",
 		},
-		differs: map[string]string{"{kubernetes.io/gpu: 1}": unsupported, "{hugepages-2Mi: 2Mi}": unsupported, "{example.com/gpu: 1e999}": "huge-quantity"},
+		differs: map[string]string{"{kubernetes.io/gpu: 1}": unsupported, "{example.com/gpu: 1e999}": "huge-quantity"},
 	},
 	{path: "spec.containers[0].resources.limits.ephemeral-storage", valid: []string{"1Gi", "1.5Gi", "1e12"}, invalid: []string{"0", "null", "0.5", "1n", "1023Mi", "-1", "lots"}},
 	{path: "spec.containers[0].resources.requests.ephemeral-storage", valid: []string{"0", "1Gi", "null", "0.5", "1n"}, invalid: []string{"-1", "lots"}},
 	{path: "spec.containers[0].resources.limits[example.com/gpu]", valid: []string{"0", "8", "1k", "null"}, invalid: []string{"-1", "0.5", "lots", "1m"}},
 	{path: "spec.containers[0].resources.requests[example.com/gpu]", valid: []string{"1", "1000m"}, invalid: []string{"0", "2", "null", "0.5", "-1"}},
+	{path: "spec.containers[0].resources.limits.hugepages-2Mi", valid: []string{"0", "2Mi", "1Gi"}, invalid: []string{"-2Mi", "1Mi", "lots"}},
+	{path: "spec.containers[0].resources.requests.hugepages-2Mi", invalid: []string{"2Mi", "1Mi", "-2Mi"}},
+	{
+		path: "spec.containers[0].resources.requests.hugepages-2Mi", with: [][2]string{{"spec.containers[0].resources.limits.hugepages-2Mi", "2Mi"}},
+		valid: []string{"2Mi", "2048Ki"}, invalid: []string{"0", "4Mi"},
+	},
 	{path: "spec.containers[0].resources.claims", valid: []string{"null"}, invalid: []string{"[{name: a}]"}, differs: map[string]string{"[]": unsupported}},
 }
 
@@ -144,9 +150,9 @@ var volumeCases = []fieldCase{
 	{path: "spec.volumes[0].hostPath", invalid: []string{"{}", "[]"}, valid: []string{"null"}},
 	{path: "spec.volumes[1].emptyDir", valid: []string{"{}", "null", "{medium: ''}", "{medium: Memory}"}, invalid: []string{"[]", "7"}},
 	{
-		path: "spec.volumes[1].emptyDir.medium", valid: []string{"Memory", "null", `""`}, invalid: []string{"7"},
+		path: "spec.volumes[1].emptyDir.medium", valid: []string{"Memory", "null", `""`, "HugePages", "HugePages-2Mi", "HugePages-"}, invalid: []string{"7"},
 		with:    [][2]string{{"spec.volumes[1].emptyDir.sizeLimit", "null"}},
-		differs: map[string]string{"HugePages": unsupported, "Disk": unsupported},
+		differs: map[string]string{"Disk": unsupported},
 	},
 	{
 		path: "spec.volumes[1].emptyDir.sizeLimit", valid: []string{"null", "0", "1", "1Gi", "100m", "1.5Ki"}, invalid: []string{"-1", "lots", "true"},

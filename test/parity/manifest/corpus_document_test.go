@@ -177,7 +177,7 @@ var notHonoured = []fieldCase{
 	of("metadata.deletionTimestamp", "'2026-01-02T03:04:05Z'"), of("metadata.deletionGracePeriodSeconds", "7"),
 	of("spec.affinity.podAffinity", "{}"), of("spec.affinity.podAntiAffinity", "{}"),
 	of("spec.topologySpreadConstraints", "[]"), of("spec.schedulingGates", "[]"),
-	of("spec.resourceClaims", "[]"), of("spec.ephemeralContainers", "[]"), of("spec.resources", "{limits: {cpu: 1}}"),
+	of("spec.resourceClaims", "[]"), of("spec.ephemeralContainers", "[]"),
 	of("spec.containers[0].volumeDevices", "[]"),
 	of("spec.containers[0].resizePolicy", "[]", "[{resourceName: cpu, restartPolicy: NotRequired}]"),
 
