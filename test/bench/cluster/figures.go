@@ -80,6 +80,9 @@ const (
 	flips    = "flips"
 	renewals = "renewals"
 	changing = "changing"
+
+	evicted    = "evicted"
+	statistics = "statistics"
 )
 
 // overFloor is the most that a start may take beyond the calls to the runtime. idleAgent is the
@@ -142,6 +145,9 @@ func (s series) figures() (all []figure) {
 	add("cluster-probes-cpu-per-second", probing, "ns", nil)
 	atMost("cluster-probes-cpu", probing, 0.3)
 	same := func(theirs float64) float64 { return theirs }
+	add("cluster-eviction", evicted, "ns", same)
+	add("cluster-statistics-cpu-per-second", statistics, "ns", nil)
+	atMost("cluster-statistics-cpu", statistics, 0.3)
 	add("cluster-idle-cpu-per-second", cpu, "ns", nil)
 	atMost("cluster-idle-cpu", cpu, 0.25)
 	add("cluster-idle-resident", resident, "bytes", nil)

@@ -44,7 +44,7 @@ func (b *bench) turn(ctx context.Context, side string, agent instance.Agent, nam
 	if err != nil {
 		return err
 	}
-	t := &turn{bench: b, side: side, namespace: namespace, pods: pods}
+	t := &turn{bench: b, side: side, agent: agent, namespace: namespace, pods: pods}
 	for _, part := range b.parts {
 		measure := t.part(part)
 		if measure == nil {
@@ -78,6 +78,7 @@ func (b *bench) turn(ctx context.Context, side string, agent instance.Agent, nam
 type turn struct {
 	*bench
 	side, namespace string
+	agent           instance.Agent
 	pods            *instance.Pods
 	// there is the number of pods of the crowd.
 	there int
@@ -150,7 +151,7 @@ func (t *turn) burst(ctx context.Context) error {
 
 // idle measures processor time and memory with few pods at rest.
 func (t *turn) idle(ctx context.Context) error {
-	if err := t.crowd(ctx, t.few); err != nil {
+	if err := t.fill(ctx, t.few); err != nil {
 		return err
 	}
 	perSecond, err := t.perSecond(ctx)
@@ -169,7 +170,7 @@ func (t *turn) idle(ctx context.Context) error {
 
 // atRest counts requests with many pods at rest.
 func (t *turn) atRest(ctx context.Context) error {
-	if err := t.crowd(ctx, t.many); err != nil {
+	if err := t.fill(ctx, t.many); err != nil {
 		return err
 	}
 	t.rec.Requests()
@@ -205,8 +206,8 @@ func (t *turn) explain(all []recorder.Request) {
 	}
 }
 
-// crowd creates pods until there are `to`, and waits until they run and the agent has settled.
-func (t *turn) crowd(ctx context.Context, to int) error {
+// fill creates pods until there are `to`, and waits until they run and the agent has settled.
+func (t *turn) fill(ctx context.Context, to int) error {
 	from := t.there
 	for ; t.there < to; t.there++ {
 		n := t.there
