@@ -1,6 +1,7 @@
 #!/bin/bash
 # node-kubelet.sh [DIR]: starts the real kubelet as the node of an instance, to compare with, and waits until the node is Ready.
-# env: NODE_VIA (a kubeconfig instead of the node's own), SECCOMP_DEFAULT (false)
+# env: NODE_VIA (a kubeconfig instead of the node's own), SECCOMP_DEFAULT (false),
+# NODEFS_AVAILABLE (0%) and PRESSURE_TRANSITION (5m), of eviction
 set -euo pipefail
 . "$(dirname "$(readlink -f "$0")")/lib.sh"
 instance "${1:-}"
@@ -29,7 +30,8 @@ clusterDNS: [$CLUSTER_DNS]
 clusterDomain: cluster.local
 serializeImagePulls: false
 imageGCHighThresholdPercent: 100
-evictionHard: {memory.available: 100Mi}
+evictionHard: {memory.available: 100Mi, nodefs.available: ${NODEFS_AVAILABLE:-0%}}
+evictionPressureTransitionPeriod: ${PRESSURE_TRANSITION:-5m}
 makeIPTablesUtilChains: false
 seccompDefault: ${SECCOMP_DEFAULT:-false}
 Y

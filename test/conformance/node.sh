@@ -1,6 +1,8 @@
 #!/bin/bash
 # node.sh [DIR]: starts wardlet (build/wardlet, or $WARDLET) as the node of an instance, and waits until the node is Ready.
-# env: NODE_VIA (a kubeconfig instead of the node's own), CONFIG_EXTRA (what comes at the end of agent.toml)
+# env: NODE_VIA (a kubeconfig instead of the node's own), CONFIG_EXTRA (what comes at the end of agent.toml), NODE_SUITE=1 (the agent
+# serves what Kubernetes' node tests look for), KUBELET_CONFIG (a file with a kubelet's configuration, which the agent takes over),
+# NODEFS_AVAILABLE (0%) and PRESSURE_TRANSITION (5m), of eviction
 set -euo pipefail
 . "$(dirname "$(readlink -f "$0")")/lib.sh"
 instance "${1:-}"
@@ -8,6 +10,8 @@ alive "$D/node.pid" && { log "there is a node already: stop-node.sh"; exit 1; }
 WARDLET=${WARDLET:-$ROOT/build/wardlet}
 A=$D/wardlet
 mkdir -p "$A"
+SERVE="listen = \"$NODE_IP:10250\""
+[ -z "${NODE_SUITE:-}" ] || SERVE=$(printf 'listen = "0.0.0.0:10250"\nread_only_listen = "127.0.0.1:10255"\nhealthz_listen = "127.0.0.1:10248"')
 cat >"$A/agent.toml" <<T
 node_name = "$NODE_NAME"
 log_level = "${LOG_LEVEL:-info}"
@@ -23,7 +27,7 @@ node_ip = "$NODE_IP"
 dns = ["$CLUSTER_DNS"]
 
 [node_api]
-listen = "$NODE_IP:10250"
+$SERVE
 cert_file = "$SERVING_CERT"
 key_file = "$SERVING_KEY"
 client_ca_file = "$CLIENT_CA"
@@ -35,8 +39,16 @@ log_root = "$(dirname "$POD_LOGS")/logs"
 socket = "$A/wardlet.sock"
 cgroup_root = "$CGROUP_ROOT/wardlet"
 
+T
+if [ -s "${KUBELET_CONFIG:-}" ]; then
+	"$BIN/conformance-kubeletconfig" "$KUBELET_CONFIG" "unix://$CRI_SOCK" >>"$A/agent.toml"
+else
+	cat >>"$A/agent.toml" <<T
+[eviction]
+pressure_transition_period = "${PRESSURE_TRANSITION:-5m}"
+
 [eviction.hard] # whatever else is on the disk of this machine
-"nodefs.available" = "0%"
+"nodefs.available" = "${NODEFS_AVAILABLE:-0%}"
 "nodefs.inodesFree" = "0%"
 "imagefs.available" = "0%"
 "imagefs.inodesFree" = "0%"
@@ -46,6 +58,7 @@ endpoint = "unix://$CRI_SOCK"
 image_gc_high_threshold_percent = 100 # the images of later tests are unused now
 ${CONFIG_EXTRA:-}
 T
+fi
 setsid "$WARDLET" run --config "$A/agent.toml" >>"$D/node.log" 2>&1 </dev/null &
 record "$D/node.pid" $!
 exec "$HERE/wait-node.sh" "$D"

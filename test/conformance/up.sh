@@ -24,6 +24,7 @@ mk() { ec "$1"; openssl req -new -key "$1.key" -subj "$2" 2>/dev/null | openssl 
 C='extendedKeyUsage=clientAuth'
 mk apiserver /CN=kube-apiserver 'subjectAltName=IP:127.0.0.1,IP:10.96.0.1,DNS:localhost,DNS:kubernetes.default.svc\nextendedKeyUsage=serverAuth'
 mk admin /O=system:masters/CN=admin $C; mk node "/O=system:nodes/CN=system:node:$N" $C; mk kubelet-client /O=system:masters/CN=kube-apiserver-kubelet-client $C
+mk front-proxy /CN=front-proxy $C  # as which the API server asks servers of other APIs
 mk kcm /CN=system:kube-controller-manager $C; mk sched /CN=system:kube-scheduler $C
 mk kubelet-serving "/O=system:nodes/CN=system:node:$N" "subjectAltName=IP:$IP,IP:127.0.0.1,DNS:$N\nextendedKeyUsage=serverAuth"
 TOKEN=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n'); (umask 077; echo "$TOKEN,admin,admin,system:masters" >tokens)  # what test/e2e_node logs in with
@@ -57,6 +58,9 @@ bg apiserver "$BIN/kube-apiserver" --etcd-servers=http://127.0.0.1:$EP --bind-ad
   --enable-admission-plugins=NodeRestriction --service-account-issuer=https://kubernetes.default.svc --service-account-key-file=sa.key \
   --service-account-signing-key-file=sa.key --service-cluster-ip-range=10.96.0.0/16 --endpoint-reconciler-type=none --allow-privileged=true --profiling=false \
   --kubelet-client-certificate=kubelet-client.crt --kubelet-client-key=kubelet-client.key --kubelet-certificate-authority=ca.crt \
+  --requestheader-client-ca-file=ca.crt --requestheader-allowed-names=front-proxy --requestheader-username-headers=X-Remote-User \
+  --requestheader-group-headers=X-Remote-Group --requestheader-extra-headers-prefix=X-Remote-Extra- \
+  --proxy-client-cert-file=front-proxy.crt --proxy-client-key-file=front-proxy.key --enable-aggregator-routing=true \
   --kubelet-preferred-address-types=InternalIP --token-auth-file="$D/k8s/tokens" $AU ${APISERVER_EXTRA:-}
 # --- containerd + registry mirror, while the API server starts
 "$HERE/start-containerd.sh" "$D/ctrd" "$BR" "$NET" >"$D/ctrd.sockpath"; S=$(cat "$D/ctrd.sockpath")

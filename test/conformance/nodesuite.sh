@@ -1,29 +1,36 @@
 #!/bin/bash
-# standalone.sh [FOCUS]: runs the tests of Kubernetes' node suite for a kubelet without an API server against wardlet, on a containerd of
-# their own. Without FOCUS it runs those of standalone.txt, each that fails once more, and fails where one fails twice; all of
-# them are FOCUS='\[Feature:StandaloneMode\]'. Their framework makes namespaces in an API server all the same, which the agent does not
-# know. Ends all that it started.
-# env: KEEP=1 leaves the instance up; OUT where logs and lists go (build/conformance/standalone)
+# nodesuite.sh standalone|registered [FOCUS]: runs tests of Kubernetes' node suite against wardlet, on a containerd of their own: those for
+# a kubelet without an API server, or those of a node of a cluster. Without FOCUS it runs those of standalone.txt or registered.txt, each
+# that fails once more, and fails where one fails twice. Tests that restart the kubelet with another configuration restart the agent with
+# an agent.toml that means the same (kubeletconfig). Ends all that it started.
+# env: KEEP=1 leaves the instance up; OUT where logs and lists go (build/conformance/standalone or registered)
 set -uo pipefail
 . "$(dirname "$(readlink -f "$0")")/lib.sh"
 [ "$(id -u)" -eq 0 ] || { log "run this as root, or with sudo -E"; exit 1; }
-OUT=${OUT:-$CACHE/standalone}
+SUITE=${1:-}
+case $SUITE in
+standalone) node=$HERE/node-standalone.sh mode=--standalone-mode ;;
+registered) node=$HERE/node.sh mode= ;;
+*) log "which tests? standalone or registered"; exit 2 ;;
+esac
+shift
+OUT=${OUT:-$CACHE/$SUITE}
 rm -rf "$OUT"
 mkdir -p "$OUT"
-D=$(mktemp -d /tmp/standalone.XXXXXX)
-export CONFORMANCE_DIR=$D
+D=$(mktemp -d /tmp/nodesuite.XXXXXX)
+export CONFORMANCE_DIR=$D NODE_SUITE=1
 end() {
 	cp "$D/node.log" "$OUT/node.log" 2>/dev/null
 	[ -n "${KEEP:-}" ] && { log "the instance stays up in $D; test/conformance/down.sh ends it"; return; }
 	"$HERE/down.sh" "$D" >/dev/null 2>&1
 	# One test leaves its pod, whose logs no agent removes now; node-standalone.sh wants the directory empty before it starts.
-	[ -n "${started:-}" ] && rm -rf /var/log/pods/*
+	[ -n "${started:-}" ] && [ "$SUITE" = standalone ] && rm -rf /var/log/pods/*
 }
 trap end EXIT
 trap 'exit 130' INT TERM
 "$HERE/up.sh" "$D" >"$OUT/env" 2>"$OUT/up.log" || { tail "$OUT/up.log" >&2; exit 1; }
 instance "$D"
-# [Serial] tests restart the kubelet with "sudo systemctl": these stand in for both.
+# Tests restart the kubelet with "sudo systemctl": these stand in for both. A test's kubelet-config is in its own directory.
 mkdir "$D/sudo"
 printf '#!/bin/sh\nexec "$@"\n' >"$D/sudo/sudo"
 cat >"$D/sudo/systemctl" <<S
@@ -35,7 +42,7 @@ reset-failed) ;;
 kill | stop) stop "$D/node.pid" 10 ;;
 start | restart)
 	stop "$D/node.pid" 10
-	"$HERE/node-standalone.sh" "$D"
+	KUBELET_CONFIG=\$PWD/kubelet-config "$node" "$D"
 	;;
 *)
 	echo "systemctl: \$*" >&2
@@ -44,16 +51,16 @@ start | restart)
 esac
 S
 chmod +x "$D/sudo/sudo" "$D/sudo/systemctl"
-"$HERE/node-standalone.sh" "$D" || exit 1
+"$node" "$D" || exit 1
 started=1
 
 # try OUT FOCUS: one run, whose lists are in OUT.
 try() {
 	mkdir -p "$1"
 	rm -f "$STATIC_PODS"/*static-pod*.yaml # one test leaves its manifest behind
-	(cd "$1" && PATH=$D/sudo:$PATH nice -n 10 "$BIN/ginkgo" run --no-color --timeout="${TIMEOUT:-30m}" --focus="$2" \
+	(cd "$1" && PATH=$D/sudo:$PATH nice -n 10 "$BIN/ginkgo" run --no-color --timeout="${TIMEOUT:-120m}" --focus="$2" \
 		--output-dir="$1" --json-report=report.json "$BIN/e2e_node.test" -- \
-		--standalone-mode --start-services=false --stop-services=false --prepull-images=false --host="$APISERVER" --bearer-token="$ADMIN_TOKEN" \
+		$mode --start-services=false --stop-services=false --prepull-images=false --host="$APISERVER" --bearer-token="$ADMIN_TOKEN" \
 		--node-name="$NODE_NAME" --container-runtime-endpoint="unix://$CRI_SOCK" --dns-domain=cluster.local >log 2>&1)
 	"$BIN/conformance-report" "$1"
 }
@@ -66,11 +73,11 @@ if [ $# -gt 0 ]; then
 	exit 0
 fi
 wanted=$OUT/wanted.txt
-grep -v '^#' "$HERE/standalone.txt" | grep . | sort >"$wanted"
+grep -v '^#' "$HERE/$SUITE.txt" | grep . | sort >"$wanted"
 for turn in 1 2; do
 	try "$OUT/$turn" "$(names "$wanted")"
 	comm -23 "$wanted" <(sort "$OUT/$turn/passed.txt") >"$OUT/broken.txt"
-	[ -s "$OUT/broken.txt" ] || { log "all of standalone.txt pass, at try $turn"; exit 0; }
+	[ -s "$OUT/broken.txt" ] || { log "all of $SUITE.txt pass, at try $turn"; exit 0; }
 	cp "$OUT/broken.txt" "$wanted"
 done
 log "these passed before and fail now, twice:"
