@@ -169,9 +169,11 @@ conformance() {
 	tests="test -c -vet=off"
 	kubernetes "$module" e2e.test=k8s.io/kubernetes/test/e2e e2e_node.test=k8s.io/kubernetes/test/e2e_node
 	tests=
+	build "$root/tools/metricsserver" "$root/tools/metricsserver" metrics-server=.
 	build "$root/tools/images" "$root/tools/images" conformance-mirror=./mirror
 	build "$root" "$root/test/conformance/report" conformance-report=./test/conformance/report
 	build "$root" "$root/test/conformance/login" conformance-login=./test/conformance/login
+	build "$root" "$root/test/conformance/kubeletconfig" conformance-kubeletconfig=./test/conformance/kubeletconfig
 	if [ ! -e "$root/build/conformance/img/.done" ]; then
 		echo "setup: building the images of the end-to-end tests"
 		logged "$root/test/conformance/images.sh"
