@@ -19,7 +19,7 @@ export CGO_ENABLED ?= 0
 RACE      := CGO_ENABLED=1 $(GO) test -race
 
 .DEFAULT_GOAL := help
-.PHONY: help build plugins demo demo-controlplane run test test-unit test-race test-e2e test-parity test-cluster test-vm test-conformance conformance conformance-standalone net soak soak-unit soak-sizes soak-fuzz soak-parity soak-e2e soak-cluster bench bench-cluster bench-attack bench-isolation chaos lint fuzz size runtime-up runtime-down clean
+.PHONY: help build plugins demo demo-controlplane run test test-unit test-race test-e2e test-parity test-cluster test-vm test-vm-short test-conformance conformance conformance-standalone conformance-node net soak soak-unit soak-sizes soak-fuzz soak-parity soak-e2e soak-cluster bench bench-cluster bench-attack bench-isolation chaos lint fuzz size runtime-up runtime-down clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -51,7 +51,7 @@ run: build ## the agent in the foreground on agent.toml, with a private runtime 
 	@tools/run.sh $(WARDLET)
 
 test: ## all tests, in order, and how long each part took (as root)
-	@tools/timed.sh test-unit test-race test-e2e test-parity test-cluster
+	@tools/timed.sh test-unit test-race test-e2e test-parity test-cluster test-vm-short
 
 # The packages where goroutines meet: their tests run once, with the race detector. make soak runs all tests with it.
 RACED := ./core/agent ./core/admission/... ./core/checkpoint ./core/config/reload ./core/eviction ./core/gc ./core/image/unused ./core/internal/... ./core/mux \
@@ -59,7 +59,7 @@ RACED := ./core/agent ./core/admission/... ./core/checkpoint ./core/config/reloa
 	./core/source/... ./core/stats ./core/status ./core/syncloop ./core/systemd ./core/worker
 
 # The packages with tests that need root or a disk of their own, whose names end in ForReal.
-KERNEL := ./core/internal/rmtree ./core/node ./core/policy/wasm/compile ./core/source/file ./core/state ./core/volume
+KERNEL := ./core/internal/rmtree ./core/logs/rotate ./core/node ./core/policy/wasm/compile ./core/source/file ./core/state ./core/volume
 
 test-unit: ## the unit tests of every module but what test-race runs; a test that takes longer than a minute fails
 	@tools/setup.sh guests
@@ -90,7 +90,11 @@ test-cluster: ## the API server source on a real kube-apiserver with etcd
 	@tools/setup.sh cluster
 	$(GO) test -tags $(TAGS),e2e -count=1 -parallel 6 -timeout 20m ./test/cluster ./test/cluster/controlplane
 
-test-vm: build ## the agent as a service on a machine with systemd, cgroup v2 and AppArmor: limits, reboots, power cuts (as root)
+test-vm-short: build # what of test-vm takes a minute or two
+	@tools/setup.sh vm
+	$(GO) test -tags $(TAGS),vm -count=1 -timeout 15m -run TestPods_inSlicesOfSystemd ./test/vm
+
+test-vm: build ## the agent as a service on a machine with systemd, cgroup v2 and AppArmor: limits, reboots, power cuts, clock steps, a full disk (as root)
 	@tools/setup.sh vm
 	$(GO) test -tags $(TAGS),vm -count=1 -v -timeout 60m ./test/vm
 
@@ -105,7 +109,11 @@ conformance: build ## Kubernetes' own end-to-end tests against wardlet, on a con
 
 conformance-standalone: build ## Kubernetes' own tests of a node without an API server against wardlet (as root)
 	@tools/setup.sh conformance
-	@test/conformance/standalone.sh
+	@test/conformance/nodesuite.sh standalone
+
+conformance-node: build ## Kubernetes' own tests of a node in a cluster against wardlet: eviction, garbage, logs, statistics (as root); FOCUS='Summary API' for some of them
+	@tools/setup.sh conformance
+	@test/conformance/nodesuite.sh registered $(if $(FOCUS),'$(FOCUS)')
 
 net: ## what must stay the same while code moves: decisions on record, traces of the simulation, fields, log lines
 	$(GO) test -count=1 -run 'TestReplay_decisionsOfAnEarlierBinary|TestTraces_|TestLog_|TestGet_hasTheSame|TestTheDocumentListsEveryMetric|TestAnAgentHasTheMetricsOfTheDocument' \
@@ -133,6 +141,7 @@ soak-sizes: # a million steps of simulated nodes, the whole storm of policies, t
 	$(GO) test -count=1 -timeout 15m ./tools/plugins -caches
 	$(GO) test -count=1 -timeout 15m ./test/attack -rounds 3 -whole
 	$(GO) test -count=1 -timeout 15m ./core/policy/wasm/memory -steps 30000
+	$(GO) test -count=1 -timeout 15m -run TestRotator_aHundredLogs ./core/logs/rotate -writing 30s -rate 1000000
 
 soak-fuzz: # 2000 inputs for each fuzz target beyond its seeds, or what it does in 20 s
 	@tools/setup.sh race guests
@@ -164,7 +173,7 @@ soak-e2e: build plugins # tests and agents with the race detector, on a real con
 soak-cluster: build # what the API server hears of 200 pods from Wardlet, beside what it hears from a kubelet; Kubernetes' slow tests
 	@tools/setup.sh conformance kubelet
 	PROCS=16 ONLY=slow test/conformance/conformance.sh
-	$(GO) test -tags $(TAGS),e2e -count=1 -v -timeout 60m ./test/cluster/statusparity -lives 200
+	$(GO) test -tags $(TAGS),e2e -count=1 -v -timeout 60m ./test/cluster/statusparity -lives 150
 
 bench: ## figures beside a kubelet's and other policy engines', as a table and in build/bench.json (as root); fails where a limit is missed; ROUNDS=10 for more than the default's 25 minutes
 	@tools/setup.sh guests

@@ -23,12 +23,18 @@ func podManifest(name, args string, fields ...string) string {
 // TestPods_inSlicesOfSystemd: without a word in agent.toml the agent makes cgroups as the runtime
 // does, through systemd, and the kernel has the limits of a pod. They end with the pod.
 func TestPods_inSlicesOfSystemd(t *testing.T) {
-	m := newMachine(t, "#pod_pids_limit = -1", "pod_pids_limit = 64")
+	m := newMachine(t, "#pod_pids_limit = -1", "pod_pids_limit = 64", "#memory_throttling_factor = 0.0", "memory_throttling_factor = 0.9",
+		`#memory_reservation_policy = "None"`, `memory_reservation_policy = "TieredReservation"`)
 	m.manifest(t, "web", podManifest("web", "sleep", "resources: {limits: {cpu: 250m, memory: 64Mi}, requests: {cpu: 100m, memory: 32Mi}}"))
 	p := m.running(t, "web")["web"]
 	slice := "/sys/fs/cgroup/wardlet.slice/wardlet-burstable.slice/wardlet-burstable-pod" + strings.ReplaceAll(string(p.UID), "-", "_") + ".slice"
-	for file, want := range map[string]string{"memory.max": "67108864", "cpu.max": "25000 100000", "pids.max": "64"} {
-		if got := strings.TrimSpace(m.run(t, "cat "+slice+"/"+file)); got != want {
+	scope := slice + "/cri-containerd-" + strings.TrimPrefix(p.Status.ContainerStatuses[0].ContainerID, "containerd://") + ".scope"
+	for file, want := range map[string]string{
+		slice + "/memory.max": "67108864", slice + "/cpu.max": "25000 100000", slice + "/pids.max": "64", slice + "/memory.low": "33554432",
+		slice + "/../memory.low": "33554432", slice + "/../../memory.min": "33554432", // what protects the parents limits what protects the pod
+		scope + "/memory.max": "67108864", scope + "/memory.high": "63750144", scope + "/memory.low": "33554432",
+	} {
+		if got := strings.TrimSpace(m.run(t, "cat "+file)); got != want {
 			t.Errorf("%s is %q, want %q", file, got, want)
 		}
 	}
