@@ -111,9 +111,9 @@ conformance-standalone: build ## Kubernetes' own tests of a node without an API 
 	@tools/setup.sh conformance
 	@test/conformance/nodesuite.sh standalone
 
-conformance-node: build ## Kubernetes' own tests of a node in a cluster against wardlet: eviction, garbage, logs, statistics (as root); FOCUS='Summary API' for some of them
+conformance-node: build ## Kubernetes' own tests of a node in a cluster against wardlet: eviction, garbage, logs, statistics (as root); FOCUS='Summary API' names them
 	@tools/setup.sh conformance
-	@test/conformance/nodesuite.sh registered $(if $(FOCUS),'$(FOCUS)')
+	@test/conformance/nodesuite.sh registered '$(or $(FOCUS),Summary API)'
 
 net: ## what must stay the same while code moves: decisions on record, traces of the simulation, fields, log lines
 	$(GO) test -count=1 -run 'TestReplay_decisionsOfAnEarlierBinary|TestTraces_|TestLog_|TestGet_hasTheSame|TestTheDocumentListsEveryMetric|TestAnAgentHasTheMetricsOfTheDocument' \

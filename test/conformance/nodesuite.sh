@@ -1,6 +1,6 @@
 #!/bin/bash
 # nodesuite.sh standalone|registered [FOCUS]: runs tests of Kubernetes' node suite against wardlet, on a containerd of their own: those for
-# a kubelet without an API server, or those of a node of a cluster. Without FOCUS it runs those of standalone.txt or registered.txt, each
+# a kubelet without an API server, or those of a node of a cluster. Without FOCUS it runs those of standalone.txt, each
 # that fails once more, and fails where one fails twice. Tests that restart the kubelet with another configuration restart the agent with
 # an agent.toml that means the same (kubeletconfig). Ends all that it started.
 # env: KEEP=1 leaves the instance up; OUT where logs and lists go (build/conformance/standalone or registered)
