@@ -21,8 +21,8 @@ import (
 const EmptyDirPlugin = "kubernetes.io/empty-dir"
 
 // setupEmptyDir makes the directory of an emptyDir, writable for all users, and mounts a tmpfs on
-// it if the medium is Memory, or huge pages if it is HugePages. An existing directory belongs to the workload: its mode and owner are
-// not changed.
+// it if the medium is Memory, or huge pages if it is HugePages. An existing directory belongs to the
+// workload: its mode and owner are not changed.
 func (v *Volumes) setupEmptyDir(p *v1.Pod, dir *os.Root, volume *v1.Volume) error {
 	medium := volume.EmptyDir.Medium
 	huge := strings.HasPrefix(string(medium), string(v1.StorageMediumHugePages))
