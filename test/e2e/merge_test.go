@@ -79,10 +79,13 @@ func TestAMergePolicyDecidesWhichSourceRuns(t *testing.T) {
 	a.remove(t, "other.yaml")
 	a.only(t, "fleet")
 	f.serves(imagePod("db", webOne, "from: elsewhere"))
-	p := a.running(t, "web", "db")["web"]
-	if p.UID != first.UID {
-		t.Errorf("%s took over, want %s", p.UID, first.UID)
-	}
+	a.pod(t, "web", func(p *v1.Pod) error { // the winner's pod runs until its containers have ended
+		if p.UID != first.UID || !ready(*p) {
+			return fmt.Errorf("%s, %s, want %s to take over", p.UID, p.Status.Phase, first.UID)
+		}
+		return nil
+	})
+	a.running(t, "web", "db")
 	a.showsConflict(t, "")
 	a.stop(t)
 }
