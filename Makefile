@@ -147,7 +147,7 @@ soak-fuzz: # 2000 inputs for each fuzz target beyond its seeds, or what it does 
 	@tools/setup.sh race guests
 	@# A hostile workload takes its time, whatever else the machine does.
 	CGO_ENABLED=1 tools/fuzz.sh 2000x 20s & fuzz=$$!; \
-		$(GO) test -count=1 -timeout 30m -run TestSubPath_hostileWorkload ./core/volume -hostile 20m; hostile=$$?; \
+		$(GO) test -count=1 -timeout 30m -run hostileWorkload ./core/volume -hostile 20m; hostile=$$?; \
 		wait $$fuzz && exit $$hostile
 
 soak-parity: # parity, and whether all finds faults, with the race detector

@@ -2,6 +2,7 @@ package object
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -16,12 +17,8 @@ import (
 // object.
 func BenchmarkDirectory(b *testing.B) {
 	for _, size := range []int{10, 10_000} {
-		docs := make([]api.Document, size)
-		for i := range docs {
-			docs[i] = objectDocument(i, "1")
-		}
 		p := New(Config{Dir: "/objects", Now: time.Now})
-		if err := p.Directory().Replace(b.Context(), docs); err != nil {
+		if err := p.Directory().Replace(b.Context(), objectDocuments(size)); err != nil {
 			b.Fatal(err)
 		}
 		b.Run(fmt.Sprintf("get/%d", size), func(b *testing.B) {
@@ -39,6 +36,42 @@ func BenchmarkDirectory(b *testing.B) {
 			}
 		})
 	}
+}
+
+// TestDirectory_itsSizeCostsAPodNothing: a pod's read of an object takes as long with 10 000 objects
+// in the directory as with 10.
+func TestDirectory_itsSizeCostsAPodNothing(t *testing.T) {
+	median := func(size int) time.Duration {
+		p := New(Config{Dir: "/objects", Now: time.Now})
+		if err := p.Directory().Replace(t.Context(), objectDocuments(size)); err != nil {
+			t.Fatal(err)
+		}
+		const calls = 1000
+		var took []time.Duration
+		for range calls {
+			began := time.Now()
+			if _, err := p.ConfigMap(t.Context(), staticPod("web"), "object-7"); err != nil {
+				t.Fatal(err)
+			}
+			took = append(took, time.Since(began))
+		}
+		slices.Sort(took)
+		return took[calls/2]
+	}
+	few, many := median(10), median(10_000)
+	t.Logf("%v with 10 objects, %v with 10 000", few, many)
+	if many > 20*few { // what costs something per object takes a thousand times as long
+		t.Error("the size of the directory costs time")
+	}
+}
+
+// objectDocuments returns the documents of this many files.
+func objectDocuments(size int) []api.Document {
+	docs := make([]api.Document, size)
+	for i := range docs {
+		docs[i] = objectDocument(i, "1")
+	}
+	return docs
 }
 
 // objectDocument returns the document of a file with a ConfigMap.

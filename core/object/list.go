@@ -14,9 +14,15 @@ import (
 // List returns the known objects: those that pods name, and all of the directory. podName returns
 // the name of a pod, empty if the pod is gone.
 func (p *Plane) List(podName func(types.UID) string) []api.Object {
+	// To make the digests of all objects takes long: those that no pod uses are done without the lock.
+	type undigested struct {
+		at     int
+		key    key
+		object metav1.Object
+	}
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	var list []api.Object
+	var unused []undigested
 	for k, w := range p.objects {
 		if k.local && p.local.current[k] != nil {
 			continue
@@ -36,7 +42,7 @@ func (p *Plane) List(podName func(types.UID) string) []api.Object {
 		o := described(k, map[string]metav1.Object{k.Name: l.object})
 		o.Document, o.Known = l.document, true
 		if w := p.objects[k]; w == nil {
-			o.Digest = p.makeDigest(k, l.object)
+			unused = append(unused, undigested{len(list), k, l.object})
 		} else {
 			o.Digest = p.digestOf(k, w, l.object)
 			o.UsedBy = usersOf(w, podName)
@@ -49,6 +55,10 @@ func (p *Plane) List(podName func(types.UID) string) []api.Object {
 	}
 	if err := p.local.health; err != nil {
 		list = append(list, api.Object{Local: true, Document: p.cfg.Dir, Err: err.Error()})
+	}
+	p.mu.Unlock()
+	for i := range unused {
+		list[unused[i].at].Digest = p.makeDigest(unused[i].key, unused[i].object)
 	}
 	return list
 }

@@ -149,12 +149,48 @@ var hostileTime = flag.Duration("hostile", time.Second, "for how long a workload
 // does so, a path that is opened lies in the volume and nothing is created outside.
 func TestSubPath_hostileWorkload(t *testing.T) {
 	t.Parallel()
+	besideHostileWorkload(t, func(r *rand.Rand, volume string, root *os.Root) error {
+		sub := somePath(r)
+		_ = makeSubPath(root, sub)
+		part, err := openSubPath(volume, sub)
+		if err != nil {
+			return err
+		}
+		defer part.Close()
+		at, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", part.Fd()))
+		if err != nil || at != volume && !strings.HasPrefix(at, volume+"/") {
+			t.Errorf("%s leads to %s, %v", sub, at, err)
+		}
+		return nil
+	})
+}
+
+// TestWriteFiles_hostileWorkload: files of a volume to which a workload can write, because it has
+// mounted it anew, are written in the volume, and nothing outside is changed.
+func TestWriteFiles_hostileWorkload(t *testing.T) {
+	t.Parallel()
+	besideHostileWorkload(t, func(r *rand.Rand, _ string, root *os.Root) error {
+		files := map[string]content{}
+		for range 1 + r.IntN(3) {
+			files[somePath(r)] = content{data: []byte(somePath(r)), mode: 0o644, user: -1, group: -1}
+		}
+		return writeFiles(root, files, testNow())
+	})
+}
+
+// besideHostileWorkload calls act again and again while a workload changes its volume. Sometimes act
+// must succeed, sometimes fail, and nothing outside the volume may change.
+func besideHostileWorkload(t *testing.T, act func(r *rand.Rand, volume string, root *os.Root) error) {
+	t.Helper()
 	dir := t.TempDir()
 	volume, outside := filepath.Join(dir, "volume"), filepath.Join(dir, "outside")
 	check(t, os.Mkdir(volume, 0o755))
 	check(t, os.Mkdir(outside, 0o755))
 	check(t, os.WriteFile(filepath.Join(outside, "a"), []byte("secret"), 0o600))
 
+	root, err := os.OpenRoot(volume)
+	check(t, err)
+	defer root.Close()
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	stop := make(chan struct{})
@@ -166,43 +202,36 @@ func TestSubPath_hostileWorkload(t *testing.T) {
 			case <-stop:
 				return
 			default:
-				disturb(r, volume)
+				disturb(r, root, outside)
 			}
 		}
 	})
-	root, err := os.OpenRoot(volume)
-	check(t, err)
-	defer root.Close()
 	r := rand.New(rand.NewPCG(seed, 1))
-	opened, refused := 0, 0
-	for began := time.Now(); time.Since(began) < *hostileTime; {
-		sub := somePath(r)
-		_ = makeSubPath(root, sub)
-		part, err := openSubPath(volume, sub)
-		if err != nil {
+	succeeded, refused := 0, 0
+	for began := time.Now(); time.Since(began) < *hostileTime || (succeeded == 0 || refused == 0) && time.Since(began) < time.Minute; {
+		if act(r, volume, root) == nil {
+			succeeded++
+		} else {
 			refused++
-			continue
 		}
-		opened++
-		at, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", part.Fd()))
-		if err != nil || at != volume && !strings.HasPrefix(at, volume+"/") {
-			t.Errorf("%s leads to %s, %v", sub, at, err)
-		}
-		part.Close()
 	}
 	close(stop)
 	workload.Wait()
-	t.Logf("%d opened, %d refused", opened, refused)
-	if opened == 0 || refused == 0 {
-		t.Error("nothing was opened, or nothing refused")
+	t.Logf("%d succeeded, %d refused", succeeded, refused)
+	if succeeded == 0 || refused == 0 {
+		t.Error("nothing succeeded, or nothing was refused")
 	}
-	if entries, err := os.ReadDir(outside); err != nil || len(entries) != 1 {
+	entries, err := os.ReadDir(outside)
+	if err != nil || len(entries) != 1 {
 		t.Errorf("outside there are %v, %v", entries, err)
+	}
+	if data, err := os.ReadFile(filepath.Join(outside, "a")); err != nil || string(data) != "secret" {
+		t.Errorf("the file outside has %q, %v", data, err)
 	}
 }
 
 // names are the names of the parts of a volume.
-var names = []string{"a", "b", "c"}
+var names = []string{"a", "b", "c", dataLink}
 
 func somePath(r *rand.Rand) string {
 	path := make([]string, 1+r.IntN(3))
@@ -212,28 +241,27 @@ func somePath(r *rand.Rand) string {
 	return strings.Join(path, "/")
 }
 
-// disturb makes one of the changes that a workload may make in its volume.
-func disturb(r *rand.Rand, volume string) {
-	at := filepath.Join(volume, somePath(r))
-	if in, err := filepath.EvalSymlinks(filepath.Dir(at)); err != nil || in != volume && !strings.HasPrefix(in, volume+"/") {
-		_ = os.RemoveAll(filepath.Join(volume, names[r.IntN(len(names))])) // in a container, the link would lead elsewhere
-		return
-	}
+// disturb makes one of the changes that a workload may make in its volume. A link out of it leads
+// nowhere for the workload, whose root is another one.
+func disturb(r *rand.Rand, volume *os.Root, outside string) {
+	at := somePath(r)
 	switch r.IntN(6) {
 	case 0:
-		_ = os.Mkdir(at, 0o755)
+		_ = volume.Mkdir(at, 0o755)
 	case 1:
-		_ = os.WriteFile(at, []byte("x"), 0o600)
+		_ = volume.WriteFile(at, []byte("x"), 0o600)
 	case 2, 3:
-		targets := []string{"../outside", "../../outside", "../../../outside", "/", "..", "b/../..", "/proc/self/root", "/proc/self/cwd", filepath.Dir(volume) + "/outside", "a", "b"}
+		targets := []string{"../outside", "../../outside", "../../../outside", "/", "..", "b/../..", "/proc/self/root", "/proc/self/cwd", outside, "a", "b"}
 		fresh := at + ".new"
-		if os.Symlink(targets[r.IntN(len(targets))], fresh) == nil {
-			_ = os.Rename(fresh, at)
-			_ = os.Remove(fresh)
+		if volume.Symlink(targets[r.IntN(len(targets))], fresh) == nil {
+			_ = volume.Rename(fresh, at)
+			_ = volume.Remove(fresh)
 		}
 	case 4:
-		_ = os.Rename(at, filepath.Join(volume, names[r.IntN(len(names))]))
+		_ = volume.Rename(at, names[r.IntN(len(names))])
 	default:
-		_ = os.Remove(at)
+		if errors.Is(volume.Remove(at), unix.ENOTDIR) || r.IntN(8) == 0 {
+			_ = volume.RemoveAll(names[r.IntN(len(names))])
+		}
 	}
 }

@@ -242,7 +242,7 @@ func (l *life) kindsReached(st *v1.PodStatus) bool {
 	case l.fate == sidecarEnds:
 		return ends(sidecarName) && is(mainName).State.Running != nil
 	case (l.fate == dies || l.fate == neverStarts) && l.kindsRestart(mainName):
-		return is(mainName).RestartCount >= l.rounds && is(mainName).State.Running != nil
+		return is(mainName).RestartCount >= l.rounds && is(mainName).Ready // its startup probe may succeed a second later
 	case l.fate == goesWell && l.outcomes[mainName] == runs:
 		return ready("")(st)
 	}
