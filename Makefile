@@ -94,9 +94,9 @@ test-vm-short: build # what of test-vm takes a minute or two
 	@tools/setup.sh vm
 	$(GO) test -tags $(TAGS),vm -count=1 -timeout 15m -run TestPods_inSlicesOfSystemd ./test/vm
 
-test-vm: build ## the agent as a service on a machine with systemd, cgroup v2 and AppArmor: limits, reboots, power cuts, clock steps, a full disk (as root)
-	@tools/setup.sh vm
-	$(GO) test -tags $(TAGS),vm -count=1 -v -timeout 60m ./test/vm
+test-vm: build ## the agent as a service on a machine with systemd, cgroup v2 and AppArmor: limits, reboots, power cuts, clock steps, a full disk (as root); VM_KERNEL=cloud for Debian's kernel for clouds in QEMU, RUN for some tests
+	@tools/setup.sh $(if $(filter cloud,$(VM_KERNEL)),qemu,vm)
+	$(GO) test -tags $(TAGS),vm -count=1 -v -timeout 120m -run '$(RUN)' ./test/vm -kernel $(or $(VM_KERNEL),uml) -cuts 10
 
 test-conformance: demo-controlplane ## what passed before of Kubernetes' own end-to-end tests, and what people do with kubectl (as root)
 	@tools/setup.sh conformance

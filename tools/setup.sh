@@ -6,6 +6,7 @@
 #   tools/setup.sh kubelet   the kubelet that benchmarks stand beside
 #   tools/setup.sh conformance  Kubernetes' end-to-end tests, the control plane and images that they need
 #   tools/setup.sh vm        the machine of test/vm: Debian with systemd, and a kernel that runs as a process
+#   tools/setup.sh qemu      the same machine with Debian's kernel for clouds, emulated by QEMU
 #   tools/setup.sh race      the C compiler that builds with the race detector need
 #   tools/setup.sh guests    the C compiler and linker that make WebAssembly, and wabt, which shows what is in it
 #   tools/setup.sh lint      golangci-lint
@@ -86,6 +87,13 @@ missing_for() {
 	vm)
 		command -v debootstrap >/dev/null || echo debootstrap
 		command -v mke2fs >/dev/null || echo e2fsprogs
+		;;
+	qemu)
+		command -v qemu-system-x86_64 >/dev/null || echo qemu-system-x86
+		command -v qemu-img >/dev/null || echo qemu-utils
+		[ -e /usr/share/seabios/bios-256k.bin ] || echo seabios
+		command -v busybox >/dev/null || echo busybox-static
+		command -v cpio >/dev/null || echo cpio
 		;;
 	guests)
 		command -v clang-19 >/dev/null || echo clang-19
@@ -191,6 +199,15 @@ vm() {
 	fi
 }
 
+qemu() {
+	install_for qemu
+	vm
+	if [ ! -e "$root/build/vm/cloud/vmlinuz" ] || [ "$root/test/vm/cloud.sh" -nt "$root/build/vm/cloud/vmlinuz" ]; then
+		echo "setup: getting a kernel for QEMU"
+		logged "$root/test/vm/cloud.sh"
+	fi
+}
+
 race() {
 	install_for race
 }
@@ -204,14 +221,14 @@ lint() {
 }
 
 usage() {
-	echo "usage: tools/setup.sh runtime|cluster|kubelet|conformance|vm|race|guests|lint ..." >&2
+	echo "usage: tools/setup.sh runtime|cluster|kubelet|conformance|vm|qemu|race|guests|lint ..." >&2
 	exit 2
 }
 
 [ $# -gt 0 ] || usage
 for part; do
 	case $part in
-	runtime | cluster | kubelet | conformance | vm | race | guests | lint) ;;
+	runtime | cluster | kubelet | conformance | vm | qemu | race | guests | lint) ;;
 	*) usage ;;
 	esac
 done

@@ -30,6 +30,14 @@ trap end EXIT
 trap 'exit 130' INT TERM
 "$HERE/up.sh" "$D" >"$OUT/env" 2>"$OUT/up.log" || { tail "$OUT/up.log" >&2; exit 1; }
 instance "$D"
+# Some tests pull all images that any test of the suite wants, also those that the mirror lacks: names of the sandbox's image, which no
+# test here starts. It is pinned, so that the agent never removes it.
+for image in $("$BIN/e2e_node.test" --list-images) gcr.io/cadvisor/cadvisor:v0.47.2 docker.io/nfvpe/sriov-device-plugin:v3.1 \
+	registry.k8s.io/e2e-test-images/sample-device-plugin:1.7 registry.k8s.io/node-problem-detector/node-problem-detector:v1.34.0 \
+	registry.k8s.io/e2e-test-images/busybox@sha256:a9155b13325b2abef48e71de77bb8ac015412a566829f621d06bfae5c699b1b9; do
+	[ -e "$CACHE/img/$(basename "$image" | tr : -).tar" ] && continue
+	$CTR images tag "$(cat "$CACHE/img/pause.ref")" "$image" && $CTR images label "$image" io.cri-containerd.pinned=pinned
+done >>"$OUT/up.log" 2>&1
 # Tests restart the kubelet with "sudo systemctl": these stand in for both. A test's kubelet-config is in its own directory.
 mkdir "$D/sudo"
 printf '#!/bin/sh\nexec "$@"\n' >"$D/sudo/sudo"

@@ -12,7 +12,7 @@ import (
 )
 
 // TestPods_onADisturbedNode: what runs goes on, and what is new starts, while the clock of the node
-// steps by years, and when its disk is full no more.
+// steps by years, when D-Bus is there again, and when the disk is full no more.
 func TestPods_onADisturbedNode(t *testing.T) {
 	var changes []string
 	for _, signal := range []string{"nodefs.available", "nodefs.inodesFree", "imagefs.available", "imagefs.inodesFree"} {
@@ -46,7 +46,15 @@ func TestPods_onADisturbedNode(t *testing.T) {
 		same("after a step of " + step)
 	}
 
-	m.run(t, "rm /etc/wardlet/manifests/step*; dd if=/dev/zero of=/filler bs=1M 2>/dev/null; sync; dd if=/dev/zero of=/filler2 bs=4k 2>/dev/null; true")
+	m.run(t, "systemctl stop dbus.socket dbus.service")
+	m.manifest(t, "nobus", podManifest("nobus", "sleep"))
+	time.Sleep(20 * time.Second)
+	same("without D-Bus")
+	m.run(t, "systemctl start dbus.socket dbus.service")
+	m.running(t, "nobus")
+	same("after D-Bus was gone")
+
+	m.run(t, "rm /etc/wardlet/manifests/{step*,nobus*}; dd if=/dev/zero of=/filler bs=1M 2>/dev/null; sync; dd if=/dev/zero of=/filler2 bs=4k 2>/dev/null; true")
 	if free := strings.TrimSpace(m.run(t, "df --output=avail / | tail -n 1")); free != "0" {
 		t.Fatalf("the disk has %s KiB", free)
 	}

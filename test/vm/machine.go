@@ -3,7 +3,6 @@
 package vm
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,9 +20,9 @@ import (
 
 const (
 	// bootTimeout limits the time from the start of the kernel until scripts run.
-	bootTimeout = 4 * time.Minute
+	bootTimeout = 10 * time.Minute
 	// scriptTimeout limits the time of a script.
-	scriptTimeout = 2 * time.Minute
+	scriptTimeout = 4 * time.Minute
 )
 
 // machine is a virtual machine.
@@ -101,19 +100,12 @@ func (m *machine) put(t *testing.T, name, content string, mode os.FileMode) {
 func (m *machine) boot(t *testing.T) {
 	t.Helper()
 	m.boots++
-	disk, err := filepath.Abs(filepath.Join(build, "vm", "disk"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	console, err := os.Create(filepath.Join(m.dir, "console"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer console.Close()
-	m.kernel = exec.CommandContext(context.Background(), filepath.Join(build, "vm", "uml", "usr", "bin", "linux.uml"),
-		"mem=1G", "ubd0="+filepath.Join(m.dir, "changes")+","+disk, "root=/dev/ubda", "rw", "init=/lib/systemd/systemd",
-		"umid=vm", "uml_dir="+m.dir+"/", "con=null", "con0=null,fd:1", "ssl=null", "apparmor=1", "security=apparmor",
-		"systemd.unified_cgroup_hierarchy=1", "quiet", "systemd.show_status=0", "vm.share="+m.host(""))
+	m.kernel = kernels[*kernel](t, m)
 	m.kernel.Stdout, m.kernel.Stderr, m.kernel.Env = console, console, append(os.Environ(), "TMPDIR=/dev/shm")
 	m.kernel.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	began := time.Now()

@@ -18,5 +18,9 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, "the tests of test/vm start a machine: run them as root")
 		os.Exit(1)
 	}
+	if kernels[*kernel] == nil {
+		fmt.Fprintf(os.Stderr, "-kernel is %q, and must be uml or cloud\n", *kernel)
+		os.Exit(2)
+	}
 	os.Exit(m.Run())
 }
