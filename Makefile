@@ -165,7 +165,7 @@ soak-e2e: build plugins # tests and agents with the race detector, on a real con
 	@tools/setup.sh race runtime cluster
 	$(RACE) -tags $(TAGS),e2e -count=1 -timeout 45m -run ForReal $(KERNEL)
 	$(RACE) -tags $(TAGS),e2e -count=1 -timeout 45m ./test/demo
-	$(RACE) -tags $(TAGS),e2e -count=1 -parallel 3 -timeout 45m -skip '$(PACED)' ./test/e2e -raced -races 100 -many 60 -loops 3
+	$(RACE) -tags $(TAGS),e2e -count=1 -parallel 3 -timeout 45m -skip '$(PACED)' ./test/e2e -raced -races 100 -many 60 -loops 3 -pressed 10m
 	$(GO) test -tags $(TAGS),e2e -count=1 -parallel 1 -timeout 45m -run '$(PACED)' ./test/e2e -readers 100 -changing 10m
 	$(RACE) -tags $(TAGS),e2e -count=1 -timeout 20m ./test/chaos -raced -for 1m -part 1 -cuts 10
 	$(RACE) -tags $(TAGS),e2e -count=1 -parallel 6 -timeout 20m ./test/cluster ./test/cluster/controlplane

@@ -5,11 +5,14 @@ package e2e
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 	v1 "k8s.io/api/core/v1"
@@ -182,4 +185,75 @@ func TestEviction_removesUnusedImages(t *testing.T) {
 	a.running(t, "web")
 	a.remove(t, "web.yaml")
 	a.nothingLeft(t, n)
+}
+
+var pressed = flag.Duration("pressed", 5*time.Second, "for how long pods fill the disk one after the other in TestEviction_neverMoreThanNeeded")
+
+// TestEviction_neverMoreThanNeeded: among fifty pods, one after the other fills the disk. Each time
+// that pod alone is evicted, and the others run on in the containers that they had.
+func TestEviction_neverMoreThanNeeded(t *testing.T) {
+	t.Parallel()
+	n := startNode(t)
+	a := newAgent(t, n, "press")
+	root := a.Path("root")
+	if err := os.MkdirAll(root, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Mount("wardlet-press", root, "tmpfs", 0, "size=128m"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { // before the agent's directory is removed
+		if err := unix.Unmount(root, unix.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	a.write(t, a.ConfigFile(), strings.Replace(a.read(t, "agent.toml"), harness.FullDisk, "", 1)+
+		"\n[eviction]\npressure_transition_period = \"1s\"\n[eviction.hard]\n\"nodefs.available\" = \"50%\"\n\"imagefs.available\" = \"0%\"\n")
+	a.start(t)
+	var names []string
+	runs := map[string]string{} // the container of each pod
+	begin := func(from, to int) {
+		for i := from; i < to; i++ {
+			name := fmt.Sprint("p", i)
+			names = append(names, name)
+			a.manifest(t, name+".yaml", hostPod(name, "sleep")+"    volumeMounts: [{name: data, mountPath: /data}]\n  volumes: [{name: data, emptyDir: {}}]\n")
+		}
+		pods := a.running(t, names...)
+		for _, name := range names[len(runs):] {
+			runs[name] = container(pods[name])
+		}
+	}
+	const count = 50
+	begin(0, count)
+	r := rand.New(rand.NewPCG(1, 1))
+	rounds := 0
+	for began := time.Now(); time.Since(began) < *pressed; rounds++ {
+		at := r.IntN(len(names))
+		greedy := names[at]
+		p := a.running(t, greedy)[greedy]
+		if err := allocate(a.Path("root", "pods", string(p.UID), "volumes", "kubernetes.io~empty-dir", "data", "file"), 72<<20); err != nil {
+			t.Fatal(err)
+		}
+		a.pod(t, greedy, func(p *v1.Pod) error {
+			if p.Status.Phase != v1.PodFailed || p.Status.Reason != "Evicted" {
+				return fmt.Errorf("phase %s, reason %q", p.Status.Phase, p.Status.Reason)
+			}
+			return nil
+		})
+		names = slices.Delete(names, at, at+1)
+		delete(runs, greedy)
+		a.remove(t, greedy+".yaml")
+		begin(count+rounds, count+rounds+1)
+		for name, p := range a.running(t, names...) {
+			if container(p) != runs[name] {
+				t.Fatalf("round %d: %s runs in %s, before in %s", rounds, name, container(p), runs[name])
+			}
+		}
+	}
+	t.Logf("%d evictions", rounds)
+	for _, name := range names {
+		a.remove(t, name+".yaml")
+	}
+	a.nothingLeft(t, n)
+	a.stop(t)
 }

@@ -3,10 +3,12 @@
 package e2e
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -84,6 +86,49 @@ func TestLimits_ofTheWholePod(t *testing.T) {
 	}
 	a.remove(t, "web.yaml")
 	a.nothingLeft(t, n)
+}
+
+// TestLimits_ofAForkBomb: a pod that starts processes without end reaches its limit and no more. Its
+// neighbour and the agent go on, and the pod can be removed.
+func TestLimits_ofAForkBomb(t *testing.T) {
+	t.Parallel()
+	n := startNode(t)
+	a := newAgent(t, n, "bomb")
+	const most = 100
+	a.write(t, a.ConfigFile(), strings.Replace(a.read(t, "agent.toml"), "[runtime]\n", fmt.Sprintf("[node]\npod_pids_limit = %d\n[runtime]\n", most), 1))
+	a.start(t)
+	a.manifest(t, "small.yaml", hostPod("small", "sleep"))
+	small := container(a.running(t, "small")["small"])
+	a.manifest(t, "bomb.yaml", hostPod("bomb", "fork")+"    resources: {limits: {cpu: 100m}}\n")
+	p := a.running(t, "bomb")["bomb"]
+	dir := filepath.Join(a.Cgroup(), "burstable", "pod"+string(p.UID))
+	count := func() (now int, err error) {
+		text, err := os.ReadFile(filepath.Join("/sys/fs/cgroup/pids", dir, "pids.current"))
+		if errors.Is(err, os.ErrNotExist) {
+			text, err = os.ReadFile(filepath.Join("/sys/fs/cgroup", dir, "pids.current"))
+		}
+		if err == nil {
+			now, err = strconv.Atoi(strings.TrimSpace(string(text)))
+		}
+		return now, err
+	}
+	eventually(t, "the pod reaches its limit", func(context.Context) error {
+		now, err := count()
+		if err == nil && now < most {
+			err = fmt.Errorf("%d processes", now)
+		}
+		return err
+	})
+	a.manifest(t, "late.yaml", hostPod("late", "sleep"))
+	if after := container(a.running(t, "small", "late")["small"]); after != small {
+		t.Errorf("the neighbour runs in %s, before in %s", after, small)
+	}
+	if now, err := count(); err != nil || now > most {
+		t.Errorf("%d processes, %v", now, err)
+	}
+	a.remove(t, "bomb.yaml", "small.yaml", "late.yaml")
+	a.nothingLeft(t, n)
+	a.stop(t)
 }
 
 // memoryLimit reads the memory limit of a cgroup.

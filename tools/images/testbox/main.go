@@ -20,6 +20,7 @@ const usage = `usage: testbox COMMAND
   echo ARGS...
   talk [-lines N] [-rate N] [-when FILE]       numbered lines of 100 bytes, once FILE exists
   agree [-every DURATION] DIR FILE...          prints what all files say; exit 1 if they differ
+  fork                                         starts itself until the kernel refuses, as does all that it starts
   get [-timeout DURATION] URL                  prints the body; exit 1 unless 200
 Under any other name it stands in for a program of another image: see standin.go.
 `
@@ -53,6 +54,8 @@ func main() {
 		err = talk(args)
 	case "agree":
 		err = agree(args)
+	case "fork":
+		err = fork()
 	case "get":
 		err = get(args)
 	default:
