@@ -59,6 +59,14 @@ func (s *Stats) detailNode(ctx context.Context, r *Reading, disks *disks) {
 	cpu, memory, io := k.Pressure()
 	machine := kernel.Cgroup{CPUPressure: cpu, MemoryPressure: memory, IOPressure: io}
 	n.CPU, n.Memory, n.IO = pressed(&machine, n.CPU, n.Memory, n.IO, now)
+	n.SystemContainers = slices.Clone(n.SystemContainers)
+	for i := range n.SystemContainers {
+		c := &n.SystemContainers[i]
+		if cgroup := s.systemCgroup(c.Name, r.At); cgroup != "" {
+			counted := k.All(cgroup)
+			c.CPU, c.Memory, c.IO = pressed(&counted, c.CPU, c.Memory, c.IO, now)
+		}
+	}
 	if all, err := k.Interfaces(s.cfg.PID); err == nil {
 		n.Network = networkOf(all, k.DefaultInterface(s.cfg.PID), r.At)
 	}
@@ -69,6 +77,17 @@ func (s *Stats) detailNode(ctx context.Context, r *Reading, disks *disks) {
 		n.Fs = within(fs, now, fs.UsedBytes, fs.InodesUsed)
 	}
 	n.Runtime = s.stores(ctx, r.At, disks)
+}
+
+// systemCgroup returns the cgroup of a system container, empty if it is not known.
+func (s *Stats) systemCgroup(name string, now time.Time) string {
+	switch name {
+	case statsapi.SystemContainerPods:
+		return s.cfg.CgroupRoot()
+	case statsapi.SystemContainerKubelet:
+		return s.cfg.Kernel.CgroupOf(s.cfg.PID)
+	}
+	return s.cfg.Kernel.CgroupOf(s.peer.process(s.cfg.RuntimeSocket, now))
 }
 
 // stores returns the file systems of the runtime, nil if it does not answer.

@@ -25,6 +25,10 @@ func TestSummary(t *testing.T) {
 	r.cri.SetStats(id, stats)
 	r.write(t, cgroup("web", "", map[string]string{"cpu.pressure": waits, "io.pressure": waits}))
 	r.write(t, cgroup("web", id, map[string]string{"cgroup.procs": "7\n8\n", "cpu.pressure": waits, "memory.pressure": waits}))
+	r.write(t, map[string]string{
+		"sys/fs/cgroup/wardlet/cpu.stat": "usage_usec 3000000\n", "sys/fs/cgroup/wardlet/cpu.pressure": waits,
+		"proc/7/cgroup": "1:name=x:/other\n0::/system.slice/wardlet.service\n", "sys/fs/cgroup/system.slice/wardlet.service/memory.pressure": waits,
+	})
 	r.write(t, map[string]string{"log/web/main/0.log.20260102": strings.Repeat("x", 5000)})
 
 	got, err := r.Summary(t.Context(), false)
@@ -35,6 +39,10 @@ func TestSummary(t *testing.T) {
 	now := metav1.NewTime(r.now)
 	web := got.Pods[0]
 	c := web.Containers[0]
+	system := map[string]statsapi.ContainerStats{}
+	for _, c := range got.Node.SystemContainers {
+		system[c.Name] = c
+	}
 	for what, diff := range map[string]string{
 		"CPU pressure of the pod": cmp.Diff(pressure, web.CPU.PSI),
 		"IO of the pod":           cmp.Diff(&statsapi.IOStats{Time: now, PSI: pressure}, web.IO),
@@ -45,6 +53,8 @@ func TestSummary(t *testing.T) {
 		"rootfs":                  cmp.Diff([]*uint64{new(uint64(1 << 20)), new(uint64(3))}, []*uint64{c.Rootfs.UsedBytes, c.Rootfs.InodesUsed}),
 		"inodes of logs":          cmp.Diff(new(uint64(2)), c.Logs.InodesUsed),
 		"pressure of the node":    cmp.Diff(&statsapi.IOStats{Time: now, PSI: &statsapi.PSIStats{Some: statsapi.PSIData{Total: 5000, Avg10: 1}}}, got.Node.IO),
+		"pressure of all pods":    cmp.Diff(pressure, system[statsapi.SystemContainerPods].CPU.PSI),
+		"pressure of the agent":   cmp.Diff(pressure, system[statsapi.SystemContainerKubelet].Memory.PSI),
 		"limits of processes":     cmp.Diff(&statsapi.RlimitStats{Time: now, MaxPID: new(int64(1000)), NumOfRunningProcesses: new(int64(345))}, got.Node.Rlimit),
 		"network of the node":     cmp.Diff(&statsapi.NetworkStats{Time: now, InterfaceStats: eth("eth1"), Interfaces: []statsapi.InterfaceStats{eth("eth0"), eth("eth1")}}, got.Node.Network),
 		"network of the pod":      cmp.Diff(got.Node.Network, web.Network),

@@ -10,8 +10,12 @@ alive "$D/node.pid" && { log "there is a node already: stop-node.sh"; exit 1; }
 WARDLET=${WARDLET:-$ROOT/build/wardlet}
 A=$D/wardlet
 mkdir -p "$A"
+CGROUPS=$CGROUP_ROOT/wardlet
 SERVE="listen = \"$NODE_IP:10250\""
-[ -z "${NODE_SUITE:-}" ] || SERVE=$(printf 'listen = "0.0.0.0:10250"\nread_only_listen = "127.0.0.1:10255"\nhealthz_listen = "127.0.0.1:10248"')
+[ -z "${NODE_SUITE:-}" ] || {
+	SERVE=$(printf 'listen = "0.0.0.0:10250"\nread_only_listen = "127.0.0.1:10255"\nhealthz_listen = "127.0.0.1:10248"')
+	CGROUPS=/kubepods # where a kubelet has them, and the tests look
+}
 cat >"$A/agent.toml" <<T
 node_name = "$NODE_NAME"
 log_level = "${LOG_LEVEL:-info}"
@@ -37,7 +41,7 @@ state_root = "$A/state"
 pod_root = "$AGENT_ROOT"
 log_root = "$(dirname "$POD_LOGS")/logs"
 socket = "$A/wardlet.sock"
-cgroup_root = "$CGROUP_ROOT/wardlet"
+cgroup_root = "$CGROUPS"
 
 T
 if [ -s "${KUBELET_CONFIG:-}" ]; then

@@ -14,6 +14,9 @@ registered) node=$HERE/node.sh mode= ;;
 *) log "which tests? standalone or registered"; exit 2 ;;
 esac
 shift
+for cgroup in /sys/fs/cgroup/kubepods /sys/fs/cgroup/*/kubepods; do
+	[ ! -e "$cgroup" ] || { log "$cgroup exists: a node agent runs here; the tests need that place"; exit 1; }
+done
 OUT=${OUT:-$CACHE/$SUITE}
 rm -rf "$OUT"
 mkdir -p "$OUT"
@@ -23,6 +26,7 @@ end() {
 	cp "$D/node.log" "$OUT/node.log" 2>/dev/null
 	[ -n "${KEEP:-}" ] && { log "the instance stays up in $D; test/conformance/down.sh ends it"; return; }
 	"$HERE/down.sh" "$D" >/dev/null 2>&1
+	find /sys/fs/cgroup/kubepods /sys/fs/cgroup/*/kubepods -depth -type d -exec rmdir {} + 2>/dev/null
 	# One test leaves its pod, whose logs no agent removes now; node-standalone.sh wants the directory empty before it starts.
 	[ -n "${started:-}" ] && [ "$SUITE" = standalone ] && rm -rf /var/log/pods/*
 }

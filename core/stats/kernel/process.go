@@ -32,6 +32,21 @@ func (k *Kernel) Process(pid int) (Process, error) {
 	return p, nil
 }
 
+// CgroupOf returns the cgroup of a process in the hierarchy of cgroup v2, empty if there is none or
+// the process has ended.
+func (k *Kernel) CgroupOf(pid int) string {
+	content, err := text(k.proc(strconv.Itoa(pid) + "/cgroup"))
+	if err != nil {
+		return ""
+	}
+	for line := range strings.Lines(content) {
+		if path, unified := strings.CutPrefix(line, "0::"); unified {
+			return strings.TrimSuffix(path, "\n")
+		}
+	}
+	return ""
+}
+
 // The numbers of fields in /proc/PID/stat, proc_pid_stat(5), counted from the third, the state.
 const (
 	fieldMinorFaults = 10 - 3
