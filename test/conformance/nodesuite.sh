@@ -26,7 +26,11 @@ end() {
 	cp "$D/node.log" "$OUT/node.log" 2>/dev/null
 	[ -n "${KEEP:-}" ] && { log "the instance stays up in $D; test/conformance/down.sh ends it"; return; }
 	"$HERE/down.sh" "$D" >/dev/null 2>&1
-	find /sys/fs/cgroup/kubepods /sys/fs/cgroup/*/kubepods -depth -type d -exec rmdir {} + 2>/dev/null
+	for try in 1 2 3 4 5; do # the last processes end a moment later
+		find /sys/fs/cgroup/kubepods /sys/fs/cgroup/*/kubepods -depth -type d -exec rmdir {} + 2>/dev/null
+		[ -n "$(echo /sys/fs/cgroup/*/kubepods | grep '[*]')" ] && break
+		sleep 1
+	done
 	# One test leaves its pod, whose logs no agent removes now; node-standalone.sh wants the directory empty before it starts.
 	[ -n "${started:-}" ] && [ "$SUITE" = standalone ] && rm -rf /var/log/pods/*
 }

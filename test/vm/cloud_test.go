@@ -4,6 +4,7 @@ package vm
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -41,7 +42,7 @@ func TestPods_onAKernelWithAllControllers(t *testing.T) {
 			return fmt.Errorf("%w: %s", err, output)
 		}
 		if summary.Node.CPU.PSI == nil {
-			return fmt.Errorf("the node has no pressure")
+			return errors.New("the node has no pressure")
 		}
 		for _, p := range summary.Pods {
 			if strings.HasPrefix(p.PodRef.Name, "busy") && len(p.Containers) == 1 && p.Containers[0].CPU.PSI != nil && p.Containers[0].CPU.PSI.Full.Total > 0 {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -68,10 +69,7 @@ func emulated(t *testing.T, m *machine) *exec.Cmd {
 			break
 		}
 	}
-	line := "console=ttyS0 panic=-1 mitigations=off net.ifnames=0"
-	for _, p := range parameters {
-		line += " " + p
-	}
+	line := "console=ttyS0 panic=-1 mitigations=off net.ifnames=0 " + strings.Join(parameters, " ")
 	return exec.CommandContext(context.Background(), "qemu-system-x86_64", "-M", "q35,memory-backend=memory", "-accel", "tcg,thread=multi,tb-size=512",
 		"-object", "memory-backend-memfd,id=memory,size=2G,share=on", "-cpu", "max", "-smp", "2", "-m", "2G", "-nodefaults", "-no-user-config",
 		"-display", "none", "-no-reboot", "-serial", "stdio", "-rtc", "base=utc,clock=host",

@@ -60,6 +60,12 @@ func convert(w io.Writer, text []byte, endpoint string) error {
 	if k.SingleProcessOOMKill != nil {
 		node["single_process_oom_kill"] = *k.SingleProcessOOMKill
 	}
+	if k.MemoryThrottlingFactor != nil {
+		node["memory_throttling_factor"] = *k.MemoryThrottlingFactor
+	}
+	if k.MemoryReservationPolicy != "" {
+		node["memory_reservation_policy"] = k.MemoryReservationPolicy
+	}
 	if k.MemorySwap.SwapBehavior != "" {
 		node["swap_behavior"] = k.MemorySwap.SwapBehavior
 	}
