@@ -28,7 +28,6 @@ var (
 	podSwap   = gauge("pod_swap_usage_bytes", "Current amount of the pod swap usage in bytes", "pod", "namespace")
 
 	resourceError = gauge("resource_scrape_error", "1 if there was an error while getting container metrics, 0 otherwise")
-	scrapeError   = gauge("scrape_error", "1 if there was an error while getting container metrics, 0 otherwise")
 )
 
 // Resource returns the handler of /metrics/resource.
@@ -42,7 +41,6 @@ func (s *Stats) collectResource(ctx context.Context, out series) {
 		s.cfg.Logger.Warn("the resources of the node are not measured", "err", err)
 	}
 	out.add(&resourceError, time.Time{}, failed)
-	out.add(&scrapeError, time.Time{}, failed)
 	if err != nil {
 		return
 	}
