@@ -170,6 +170,14 @@ func (c *Cgroups) set(uid types.UID, e ensured) (err error) {
 			return err
 		}
 	}
+	// Both classes are there from the first pod on, as with a kubelet.
+	for _, class := range []v1.PodQOSClass{v1.PodQOSBurstable, v1.PodQOSBestEffort} {
+		if cgroup := c.naming().class(class); !exists(filepath.Join(c.hierarchy().mount("cpu"), cgroup)) {
+			if err := c.hierarchy().create(cgroup); err != nil {
+				return err
+			}
+		}
+	}
 	if err := c.hierarchy().limit(cgroup, e.limits); err != nil {
 		return err
 	}

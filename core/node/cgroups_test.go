@@ -91,6 +91,17 @@ func TestEnsureV2(t *testing.T) {
 	})
 }
 
+func TestEnsure_createsAllClasses(t *testing.T) {
+	t.Parallel()
+	c, k := newTest(t, mountinfoV2)
+	ensure(t, c, "g", guaranteed)
+	for _, class := range []string{"wardlet/burstable", "wardlet/besteffort"} {
+		if !k.has(class) {
+			t.Errorf("there is no %s", class)
+		}
+	}
+}
+
 func TestV2RootWithAProcessInItIsRefusedWithAReason(t *testing.T) {
 	t.Parallel()
 	c, k := newTest(t, mountinfoV2)
