@@ -149,7 +149,7 @@ func (m *machine) direct(t *testing.T) time.Duration {
 	m.run(t, "systemctl disable wardlet")
 	m.reboot(t)
 	m.run(t, "until systemctl is-active containerd; do sleep 1; done")
-	output, err := m.script(fmt.Sprintf("/host/direct /run/containerd/containerd.sock %d registry.wardlet.test/test:1 5", rebooted), 2*scriptTimeout)
+	output, err := m.script(fmt.Sprintf("/host/direct /run/containerd/containerd.sock %d registry.wardlet.test/test:1 5", rebooted), 5*scriptTimeout)
 	if err != nil {
 		t.Fatal(err)
 	}

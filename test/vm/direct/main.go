@@ -20,7 +20,7 @@ import (
 )
 
 // timeout limits the time of all calls.
-const timeout = 10 * time.Minute
+const timeout = 20 * time.Minute
 
 func main() {
 	if err := run(os.Args[1:]); err != nil {
