@@ -170,10 +170,10 @@ soak-e2e: build plugins # tests and agents with the race detector, on a real con
 	$(RACE) -tags $(TAGS),e2e -count=1 -timeout 20m ./test/chaos -raced -for 1m -part 1 -cuts 10
 	$(RACE) -tags $(TAGS),e2e -count=1 -parallel 6 -timeout 20m ./test/cluster ./test/cluster/controlplane
 
-soak-cluster: build # what the API server hears of 150 pods from Wardlet, beside what it hears from a kubelet; Kubernetes' slow tests
+soak-cluster: build # what the API server hears of 100 pods from Wardlet, beside what it hears from a kubelet; Kubernetes' slow tests
 	@tools/setup.sh conformance kubelet
 	PROCS=16 ONLY=slow test/conformance/conformance.sh
-	$(GO) test -tags $(TAGS),e2e -count=1 -v -timeout 60m ./test/cluster/statusparity -lives 150
+	$(GO) test -tags $(TAGS),e2e -count=1 -v -timeout 60m ./test/cluster/statusparity -lives 100
 
 bench: ## figures beside a kubelet's and other policy engines', as a table and in build/bench.json (as root); fails where a limit is missed; ROUNDS=10 for more than the default's 25 minutes
 	@tools/setup.sh guests
