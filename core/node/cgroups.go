@@ -170,7 +170,7 @@ func (c *Cgroups) set(uid types.UID, e ensured) (err error) {
 			return err
 		}
 	}
-	// Both classes are there from the first pod on, as with a kubelet.
+	// A kubelet creates both classes when it starts; here they come with the first pod.
 	for _, class := range []v1.PodQOSClass{v1.PodQOSBurstable, v1.PodQOSBestEffort} {
 		if cgroup := c.naming().class(class); !exists(filepath.Join(c.hierarchy().mount("cpu"), cgroup)) {
 			if err := c.hierarchy().create(cgroup); err != nil {

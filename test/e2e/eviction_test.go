@@ -22,17 +22,15 @@ import (
 	"github.com/wardlet/wardlet/test/harness"
 )
 
-// TestEviction_ofAFullDisk: a pod that fills the file system of pods beyond a threshold is evicted,
-// and its neighbour runs on. While the node is under pressure a new pod waits, and then starts.
-func TestEviction_ofAFullDisk(t *testing.T) {
-	t.Parallel()
-	n := startNode(t)
-	a := newAgent(t, n, "evict")
+// hasDisk mounts a file system of this size, in the form of mount(8), for the pods of an agent that
+// has not started.
+func (a *agent) hasDisk(t *testing.T, size string) {
+	t.Helper()
 	root := a.Path("root")
 	if err := os.MkdirAll(root, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := unix.Mount("wardlet-evict", root, "tmpfs", 0, "size=64m"); err != nil {
+	if err := unix.Mount("wardlet-"+a.name, root, "tmpfs", 0, "size="+size); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { // before the agent's directory is removed
@@ -40,6 +38,15 @@ func TestEviction_ofAFullDisk(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// TestEviction_ofAFullDisk: a pod that fills the file system of pods beyond a threshold is evicted,
+// and its neighbour runs on. While the node is under pressure a new pod waits, and then starts.
+func TestEviction_ofAFullDisk(t *testing.T) {
+	t.Parallel()
+	n := startNode(t)
+	a := newAgent(t, n, "evict")
+	a.hasDisk(t, "64m")
 	a.write(t, a.ConfigFile(), strings.Replace(a.read(t, "agent.toml"), harness.FullDisk, "", 1)+
 		"\n[eviction]\npressure_transition_period = \"20s\"\nminimum_reclaim = { \"nodefs.available\" = \"1Mi\" }\n[eviction.hard]\n\"nodefs.available\" = \"50%\"\n\"imagefs.available\" = \"0%\"\n")
 	a.start(t)
@@ -161,7 +168,7 @@ func TestEviction_removesUnusedImages(t *testing.T) {
 		}
 		return names, err
 	}
-	const unused, used, pinned = "registry.wardlet.test/standin:nonroot", "registry.wardlet.test/test:1", "registry.wardlet.test/pause:1"
+	const unused, used, pinned = "registry.wardlet.test/standin:nonroot", webOne, "registry.wardlet.test/pause:1"
 	if before, err := names(t.Context()); err != nil || !before[unused] || !before[used] || !before[pinned] {
 		t.Fatalf("images %v, %v", before, err)
 	}
@@ -195,18 +202,7 @@ func TestEviction_neverMoreThanNeeded(t *testing.T) {
 	t.Parallel()
 	n := startNode(t)
 	a := newAgent(t, n, "press")
-	root := a.Path("root")
-	if err := os.MkdirAll(root, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := unix.Mount("wardlet-press", root, "tmpfs", 0, "size=128m"); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { // before the agent's directory is removed
-		if err := unix.Unmount(root, unix.MNT_DETACH); err != nil {
-			t.Error(err)
-		}
-	})
+	a.hasDisk(t, "128m")
 	a.write(t, a.ConfigFile(), strings.Replace(a.read(t, "agent.toml"), harness.FullDisk, "", 1)+
 		"\n[eviction]\npressure_transition_period = \"1s\"\n[eviction.hard]\n\"nodefs.available\" = \"50%\"\n\"imagefs.available\" = \"0%\"\n")
 	a.start(t)

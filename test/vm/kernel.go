@@ -56,7 +56,12 @@ func emulated(t *testing.T, m *machine) *exec.Cmd {
 	_ = os.Remove(socket)
 	// It ends when the emulator closes its connection.
 	share := exec.CommandContext(context.Background(), "/usr/lib/qemu/virtiofsd", "--socket-path="+socket, "-o", "source="+m.host(""), "-o", "sandbox=chroot", "-o", "cache=none")
-	share.Stderr, _ = os.Create(filepath.Join(m.dir, "share.log"))
+	log, err := os.Create(filepath.Join(m.dir, "share.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	share.Stderr = log
 	if err := share.Start(); err != nil {
 		t.Fatalf("share a directory with the machine: %v; tools/setup.sh qemu installs what does so", err)
 	}

@@ -114,7 +114,7 @@ func TestPods_afterAReboot(t *testing.T) {
 		}
 		return nil
 	})
-	// The agent has started when its unit is active: it notifies systemd.
+	// The time begins with the agent's process, and is known to the second.
 	text := strings.TrimSpace(m.run(t, "date -d \"$(systemctl show -P ExecMainStartTimestamp wardlet)\" +%s"))
 	seconds, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
