@@ -182,6 +182,7 @@ conformance() {
 	build "$root" "$root/test/conformance/report" conformance-report=./test/conformance/report
 	build "$root" "$root/test/conformance/login" conformance-login=./test/conformance/login
 	build "$root" "$root/test/conformance/kubeletconfig" conformance-kubeletconfig=./test/conformance/kubeletconfig
+	build "$root" "$root/test/conformance/logind" conformance-logind=./test/conformance/logind
 	if [ ! -e "$root/build/conformance/img/.done" ]; then
 		echo "setup: building the images of the end-to-end tests"
 		logged "$root/test/conformance/images.sh"

@@ -144,7 +144,9 @@ func TestRun_reconnects(t *testing.T) {
 	r := start(t, 3*sec, nil)
 	next(t, "lock", r.logind.Inhibits)
 	r.logind.Stop()
-	r.logind.Listen()
+	if err := r.logind.Listen(); err != nil {
+		t.Fatal(err)
+	}
 	lock := next(t, "lock after the loss", r.logind.Inhibits)
 	r.logind.Prepare(true)
 	next(t, "event", r.events)
@@ -165,7 +167,9 @@ func TestRun_learnsOfWhatHappenedDuringALoss(t *testing.T) {
 	first.Released(t)
 	r.logind.Stop()
 	r.logind.Set(func() { r.logind.Down = false })
-	r.logind.Listen()
+	if err := r.logind.Listen(); err != nil {
+		t.Fatal(err)
+	}
 	next(t, "lock", r.logind.Inhibits)
 	if got := next(t, "event", r.events); got != "Shutdown manager detected shutdown cancellation" {
 		t.Errorf("event %q", got)

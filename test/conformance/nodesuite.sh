@@ -46,6 +46,10 @@ for image in $("$BIN/e2e_node.test" --list-images) gcr.io/cadvisor/cadvisor:v0.4
 	[ -e "$CACHE/img/$(basename "$image" | tr : -).tar" ] && continue
 	$CTR images tag "$(cat "$CACHE/img/pause.ref")" "$image" && $CTR images label "$image" io.cri-containerd.pinned=pinned
 done >>"$OUT/up.log" 2>&1
+# Tests signal a shutdown on the system bus. The agent heeds only systemd-logind's own signals, so the bus has a stand-in for it.
+export DBUS_SYSTEM_BUS_ADDRESS=unix:path=$D/bus
+setsid "$BIN/conformance-logind" "$D/bus" >"$D/logind.log" 2>&1 </dev/null &
+record "$D/logind.pid" $!
 # Tests restart the kubelet with "sudo systemctl": these stand in for both. A test's kubelet-config is in its own directory.
 mkdir "$D/sudo"
 printf '#!/bin/sh\nexec "$@"\n' >"$D/sudo/sudo"

@@ -1,7 +1,8 @@
 // Package fakelogind is a D-Bus at a unix socket with systemd-logind and systemd on it, for tests.
 //
-// Comes in: calls over D-Bus, and what a test changes. Goes out: answers, signals of a shutdown, and
-// the delay locks that clients have taken. Start owns all goroutines; they end with the test.
+// Comes in: calls over D-Bus, signals of a shutdown from clients, and what a test changes. Goes out:
+// answers, signals of a shutdown, and the delay locks that clients have taken. Listen starts all
+// goroutines, and Stop waits for them; after Start they end with the test.
 package fakelogind
 
 import (
@@ -26,7 +27,8 @@ import (
 
 // Logind is a D-Bus with systemd-logind and systemd.
 type Logind struct {
-	t        *testing.T
+	// fail reports a fault of the fake.
+	fail     func(...any)
 	path     string
 	listener *net.UnixListener
 	serving  sync.WaitGroup
@@ -83,22 +85,29 @@ func (i Inhibition) Held() (held bool) {
 // Start starts a fake with a limit for delays of 5 s.
 func Start(t *testing.T) *Logind {
 	t.Helper()
-	f := &Logind{t: t, path: filepath.Join(t.TempDir(), "bus"), Limit: 5_000_000, Inhibits: make(chan Inhibition, 100)}
-	f.Listen()
+	f := New(filepath.Join(t.TempDir(), "bus"), 5*time.Second, t.Error)
+	if err := f.Listen(); err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(f.Stop)
 	return f
+}
+
+// New returns a fake for a socket at path, with a limit for delays. It serves nothing before Listen
+// is called. fail is called with faults of the fake, from any goroutine.
+func New(path string, limit time.Duration, fail func(...any)) *Logind {
+	return &Logind{fail: fail, path: path, Limit: uint64(limit.Microseconds()), Inhibits: make(chan Inhibition, 100)}
 }
 
 // Address returns the address of the D-Bus.
 func (f *Logind) Address() string { return "unix:path=" + f.path }
 
-// Listen makes the D-Bus reachable again after Stop. The test must have one goroutine that calls
-// both.
-func (f *Logind) Listen() {
-	var err error
+// Listen makes the D-Bus reachable, also again after Stop. The test must have one goroutine that
+// calls both.
+func (f *Logind) Listen() (err error) {
 	f.listener, err = net.ListenUnix("unix", &net.UnixAddr{Name: f.path, Net: "unix"})
 	if err != nil {
-		f.t.Fatal(err)
+		return err
 	}
 	f.Set(func() { f.stopped = false })
 	f.serving.Go(func() {
@@ -118,6 +127,7 @@ func (f *Logind) Listen() {
 			})
 		}
 	})
+	return nil
 }
 
 // Stop ends the D-Bus and all connections.
@@ -229,6 +239,10 @@ func (p *peer) answer(call *dbus.Message) {
 	f := p.fake
 	member, _ := call.Headers[dbus.FieldMember].Value().(string)
 	switch member {
+	case prepareForShutdown: // a signal of a client: logind does as if the machine went down
+		if down, ok := call.Body[0].(bool); ok && call.Type == dbus.TypeSignal {
+			f.Prepare(down)
+		}
 	case "Hello":
 		p.reply(call, ":1.7")
 	case "AddMatch", "RemoveMatch":
@@ -270,7 +284,7 @@ func (p *peer) inhibit(call *dbus.Message) {
 	}
 	own, theirs, err := os.Pipe()
 	if err != nil {
-		f.t.Error(err)
+		f.fail(err)
 		return
 	}
 	p.reply(call, dbus.UnixFD(theirs.Fd()))
@@ -305,7 +319,7 @@ func (p *peer) send(m *dbus.Message) {
 	var text bytes.Buffer
 	fds, err := m.EncodeToWithFDs(&text, binary.LittleEndian)
 	if err != nil {
-		p.fake.t.Error(err)
+		p.fake.fail(err)
 		return
 	}
 	p.serial++
