@@ -12,6 +12,8 @@ import (
 
 	"golang.org/x/sys/unix"
 	v1 "k8s.io/api/core/v1"
+
+	"github.com/wardlet/wardlet/core/pod"
 )
 
 // The file system of pods for the measurement of evictions, and the file that fills it beyond the
@@ -81,7 +83,8 @@ func (t *turn) evict(ctx context.Context, root, name string) (time.Duration, err
 	}
 	waiting, cancel := context.WithTimeout(ctx, 2*patience)
 	defer cancel()
-	err = t.pods.Until(waiting, name, func(st *v1.PodStatus) bool { return st.Phase == v1.PodFailed && st.Reason == "Evicted" })
+	// A kubelet says that an evicted pod succeeded if its container exits with 0, as the one of the pause image does.
+	err = t.pods.Until(waiting, name, func(st *v1.PodStatus) bool { return pod.IsTerminal(st.Phase) })
 	if err != nil {
 		return 0, err
 	}
