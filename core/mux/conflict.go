@@ -34,11 +34,19 @@ const (
 func (s *store) claimants(identity types.NamespacedName) []*slot {
 	var rivals []*slot
 	for _, src := range s.ordered {
-		if sl := src.slots[identity]; sl != nil && sl.first != nil && !pod.IsMirror(sl.first.Pod) {
+		if sl := src.claimant(identity); sl != nil {
 			rivals = append(rivals, sl)
 		}
 	}
 	return rivals
+}
+
+// claimant returns the slot of the source's document that claims an identity, nil if there is none.
+func (src *sourceStore) claimant(identity types.NamespacedName) *slot {
+	if sl := src.slots[identity]; sl != nil && sl.first != nil && !pod.IsMirror(sl.first.Pod) {
+		return sl
+	}
+	return nil
 }
 
 // resolveConflicts sets the chosen document of each slot of a batch. The batch has all slots of an
@@ -176,8 +184,18 @@ func (sl *slot) isSent() bool {
 	return sl.sent != nil && sl.chosen != nil && sl.sent.pod.UID == sl.chosen.Pod.UID
 }
 
-// candidates returns the documents that claim an identity, for the conflict table.
+// candidates returns the documents that claim an identity, for the conflict table; nil if there are
+// fewer than two.
 func (s *store) candidates(identity types.NamespacedName) (all []api.Candidate) {
+	rivals := 0
+	for _, src := range s.ordered {
+		if src.claimant(identity) != nil {
+			rivals++
+		}
+	}
+	if rivals < 2 {
+		return nil
+	}
 	for _, sl := range s.claimants(identity) {
 		claimant := api.Candidate{Pod: sl.first.Pod, Origin: origin(sl, sl.first, sl.first.FirstSeen), Restored: sl.first.Restored}
 		if sl.runs() {

@@ -30,7 +30,7 @@ type Config struct {
 	// source runs its own document.
 	Precedence []string
 	// Claimants returns the current claimants of an identity, ordered by the names of their
-	// sources.
+	// sources; nil if there are fewer than two.
 	Claimants func(types.NamespacedName) []api.Candidate
 }
 

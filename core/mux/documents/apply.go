@@ -67,21 +67,25 @@ type application struct {
 // Apply applies a delivery to the set. Its cost depends on the manifests in the delivery; only the
 // cost of a snapshot depends on all documents of the source.
 func (s *Set) Apply(d *Delivery, now time.Time) *Result {
+	n := len(d.Documents) // most deliveries change all their documents, or only one
 	a := &application{
-		Result: &Result{Reidentified: map[*Entry]types.NamespacedName{}, Differences: map[*Entry]Difference{}},
-		set:    s, now: now, touched: map[types.NamespacedName]bool{},
+		Result: &Result{
+			Touched: make([]types.NamespacedName, 0, n), Changed: make([]*Entry, 0, n), Received: make([]*v1.Pod, 0, n),
+			Reidentified: map[*Entry]types.NamespacedName{}, Differences: map[*Entry]Difference{},
+		},
+		set: s, now: now, touched: make(map[types.NamespacedName]bool, n),
 	}
 	manifests := split(d.Documents)
 	gone := s.gone(d, manifests)
 	// match depends on the faults of all manifests, so restate runs first.
-	for _, m := range manifests {
-		a.restate(m)
+	for i := range manifests {
+		a.restate(&manifests[i])
 	}
 	for _, id := range gone {
 		s.blame(id, nil)
 	}
-	for _, m := range manifests {
-		if m.held {
+	for i := range manifests {
+		if m := &manifests[i]; m.held {
 			a.hold(m)
 		} else {
 			a.match(m)
@@ -113,20 +117,23 @@ type manifest struct {
 }
 
 // split returns the manifests of some documents, in the order of the first of each.
-func split(all []api.Document) (manifests []*manifest) {
-	byPath := map[string]*manifest{}
+func split(all []api.Document) []manifest {
+	manifests, single := make([]manifest, 0, len(all)), make([]*api.Document, len(all))
+	byPath := map[string]int{}
 	for i := range all {
 		d := &all[i]
 		path, ok := api.ManifestOf(d.ID)
 		if !ok {
-			manifests = append(manifests, &manifest{path: d.ID, documents: []*api.Document{d}})
+			single[i] = d
+			manifests = append(manifests, manifest{path: d.ID, documents: single[i : i+1 : i+1]})
 			continue
 		}
-		m := byPath[path]
-		if m == nil {
-			m = &manifest{path: path}
-			byPath[path], manifests = m, append(manifests, m)
+		at, ok := byPath[path]
+		if !ok {
+			at = len(manifests)
+			byPath[path], manifests = at, append(manifests, manifest{path: path})
 		}
+		m := &manifests[at]
 		m.documents, m.held = append(m.documents, d), m.held || d.Holds()
 	}
 	return manifests
@@ -134,10 +141,10 @@ func split(all []api.Document) (manifests []*manifest) {
 
 // gone returns the IDs that the delivery removes, ordered, without those of the manifests that are
 // delivered.
-func (s *Set) gone(d *Delivery, delivered []*manifest) (gone []string) {
+func (s *Set) gone(d *Delivery, delivered []manifest) (gone []string) {
 	named := make(map[string]bool, len(delivered))
-	for _, m := range delivered {
-		named[m.path] = true
+	for i := range delivered {
+		named[delivered[i].path] = true
 	}
 	leave := func(id string) {
 		path, ok := api.ManifestOf(id)

@@ -1,8 +1,9 @@
 package documents
 
 import (
-	"maps"
+	"iter"
 	"slices"
+	"strings"
 
 	v1 "k8s.io/api/core/v1"
 
@@ -81,7 +82,7 @@ func (a *application) restate(m *manifest) {
 			a.Mended = append(a.Mended, d.ID)
 		}
 	}
-	for _, id := range a.set.ids(m.path) {
+	for id := range a.set.ids(m.path) {
 		if a.set.faults[id] != nil && !bad[id] {
 			a.set.blame(id, nil)
 		}
@@ -102,23 +103,29 @@ func (a *application) place(d *api.Document, id string) {
 	a.add(d, id)
 }
 
-// ids returns the IDs of the entries and faults of a manifest, or of the one document that is in no
-// manifest.
-func (s *Set) ids(path string) []string {
-	ids := slices.Sorted(maps.Keys(s.manifests[path]))
-	if s.entries[path] != nil || s.faults[path] != nil {
-		ids = append(ids, path)
+// ids yields the IDs of the entries and faults of a manifest, or of the one document that is in no
+// manifest. The loop may remove the fault of an ID.
+func (s *Set) ids(path string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for id := range s.manifests[path] {
+			if !yield(id) {
+				return
+			}
+		}
+		if s.entries[path] != nil || s.faults[path] != nil {
+			yield(path)
+		}
 	}
-	return ids
 }
 
 // in returns the entries of a manifest, ordered by ID.
 func (s *Set) in(path string) (all []*Entry) {
-	for _, id := range s.ids(path) {
+	for id := range s.ids(path) {
 		if e := s.entries[id]; e != nil {
 			all = append(all, e)
 		}
 	}
+	slices.SortFunc(all, func(x, y *Entry) int { return strings.Compare(x.ID, y.ID) })
 	return all
 }
 
