@@ -95,9 +95,15 @@ func TestEnsure_createsAllClasses(t *testing.T) {
 	t.Parallel()
 	c, k := newTest(t, mountinfoV2)
 	ensure(t, c, "g", guaranteed)
-	for _, class := range []string{"wardlet/burstable", "wardlet/besteffort"} {
-		if !k.has(class) {
-			t.Errorf("there is no %s", class)
+	ensure(t, c, "b", bestEffort)
+	for _, when := range []string{"after the first pod has started", "after one of two pods has ended"} {
+		for _, class := range []string{"wardlet/burstable", "wardlet/besteffort"} {
+			if !k.has(class) {
+				t.Errorf("%s there is no %s", when, class)
+			}
+		}
+		if err := c.Remove(t.Context(), "b"); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

@@ -52,8 +52,8 @@ func (c *Cgroups) remove(ctx context.Context, uid types.UID, patience int) error
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.naming().driver == DriverSystemd {
-		return c.shareBurstable() // the slices of the classes stay, as with a kubelet
+	if len(c.ensured) > 0 || c.naming().driver == DriverSystemd {
+		return c.shareBurstable() // the slices of systemd stay, as with a kubelet
 	}
 	for _, point := range c.hierarchy().points() {
 		for _, class := range classes {

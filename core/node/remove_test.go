@@ -22,7 +22,7 @@ func TestRemoveOfTheLastPodLeavesNothing(t *testing.T) {
 		ensure(t, c, "b", burstable)
 		ensure(t, c, "e", bestEffort)
 		check(t, c.Remove(t.Context(), "b"))
-		if len(k.tree(t, "burstable")) != 0 || len(k.tree(t, "wardlet/podg")) == 0 {
+		if len(k.tree(t, "podb")) != 0 || len(k.tree(t, "wardlet/podg")) == 0 {
 			t.Errorf("after the burstable pod: %v", k.tree(t, "wardlet"))
 		}
 		check(t, c.Remove(t.Context(), "e"))

@@ -121,6 +121,28 @@ func TestAll(t *testing.T) {
 	}
 }
 
+func TestUse_ofAMachineWithoutSwap(t *testing.T) {
+	t.Parallel()
+	const titles = "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n"
+	zero := uint64(0)
+	for name, tc := range map[string]struct {
+		swaps string
+		want  *uint64
+	}{
+		"there is none":  {titles, &zero},
+		"there is some":  {titles + "/dev/vdb partition 1048572 0 -2\n", nil},
+		"it is not said": {"", nil},
+	} {
+		k := machine(t, map[string]string{
+			"proc/self/mountinfo": mountsV1, "proc/swaps": tc.swaps, "sys/fs/cgroup/memory/pods/a/memory.usage_in_bytes": "5000\n",
+		})
+		got := k.Use("/pods/a")
+		if diff := cmp.Diff([]*uint64{tc.want, tc.want}, []*uint64{got.Swap, got.SwapLimit}); diff != "" {
+			t.Errorf("%s: use and limit (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
 func TestPods(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
