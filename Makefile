@@ -19,7 +19,7 @@ export CGO_ENABLED ?= 0
 RACE      := CGO_ENABLED=1 $(GO) test -race
 
 .DEFAULT_GOAL := help
-.PHONY: help build plugins demo demo-controlplane run test test-unit test-race test-e2e test-parity test-cluster test-vm test-vm-short test-conformance conformance conformance-standalone conformance-node net soak soak-unit soak-sizes soak-fuzz soak-parity soak-e2e soak-cluster bench bench-cluster bench-attack bench-isolation chaos lint fuzz size runtime-up runtime-down clean
+.PHONY: help build plugins demo demo-controlplane run test test-unit test-race test-e2e test-parity test-cluster test-vm test-vm-short test-conformance conformance conformance-standalone conformance-node conformance-vm net soak soak-unit soak-sizes soak-fuzz soak-parity soak-e2e soak-cluster bench bench-cluster bench-attack bench-isolation chaos lint fuzz size runtime-up runtime-down clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -96,7 +96,7 @@ test-vm-short: build # what of test-vm takes a minute or two
 
 test-vm: build ## the agent as a service on a machine with systemd, cgroup v2 and AppArmor: limits, reboots, power cuts, clock steps, a full disk (as root); VM_KERNEL=cloud for Debian's kernel for clouds in QEMU, RUN for some tests
 	@tools/setup.sh $(if $(filter cloud,$(VM_KERNEL)),qemu,vm)
-	$(GO) test -tags $(TAGS),vm -count=1 -v -timeout 120m -run '$(RUN)' ./test/vm -kernel $(or $(VM_KERNEL),uml) -cuts 10
+	$(GO) test -tags $(TAGS),vm -count=1 -v -timeout 120m -run '$(RUN)' -skip '^TestConformance$$' ./test/vm -kernel $(or $(VM_KERNEL),uml) -cuts 10
 
 test-conformance: demo-controlplane ## what passed before of Kubernetes' own end-to-end tests, and what people do with kubectl (as root)
 	@tools/setup.sh conformance
@@ -174,6 +174,10 @@ soak-cluster: build # what the API server hears of 100 pods from Wardlet, beside
 	@tools/setup.sh conformance kubelet
 	PROCS=16 ONLY=slow test/conformance/conformance.sh
 	$(GO) test -tags $(TAGS),e2e -count=1 -v -timeout 60m ./test/cluster/statusparity -lives 100
+
+conformance-vm: build ## Kubernetes' own end-to-end tests against wardlet on a machine with systemd and cgroup v2 (as root), in hours; FOCUS for some of them
+	@tools/setup.sh conformance vm
+	$(GO) test -tags $(TAGS),vm -count=1 -v -timeout 13h -run '^TestConformance$$' ./test/vm -focus '$(FOCUS)'
 
 bench: ## figures beside a kubelet's and other policy engines', as a table and in build/bench.json (as root); fails where a limit is missed; ROUNDS=10 for more than the default's 25 minutes
 	@tools/setup.sh guests

@@ -33,13 +33,23 @@ func base(t *testing.T) string {
 // parameters are the parameters of both kernels.
 var parameters = []string{"rw", "apparmor=1", "security=apparmor", "systemd.unified_cgroup_hierarchy=1", "quiet", "systemd.show_status=0"}
 
-// userModeLinux returns a kernel that is a process. It has one processor, and no NAT.
+// userModeLinux returns a kernel that is a process. It has one processor, and no NAT. Only it can have
+// a network and a second disk.
 func userModeLinux(t *testing.T, m *machine) *exec.Cmd {
 	t.Helper()
 	args := append([]string{
-		"mem=1G", "ubd0=" + filepath.Join(m.dir, "changes") + "," + base(t), "root=/dev/ubda", "init=/lib/systemd/systemd",
+		"ubd0=" + filepath.Join(m.dir, "changes") + "," + base(t), "root=/dev/ubda", "init=/lib/systemd/systemd",
 		"umid=vm", "uml_dir=" + m.dir + "/", "con=null", "con0=null,fd:1", "ssl=null", "vm.share=" + m.host(""),
 	}, parameters...)
+	memory := "mem=1G"
+	if m.tap != "" {
+		memory = "mem=4G" // for the pods of many tests
+		args = append(args, "eth0=tuntap,"+m.tap)
+	}
+	if m.data != "" {
+		args = append(args, "ubd1="+m.data)
+	}
+	args = append(args, memory)
 	return exec.CommandContext(context.Background(), filepath.Join(build, "vm", "uml", "usr", "bin", "linux.uml"), args...)
 }
 

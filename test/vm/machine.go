@@ -29,6 +29,9 @@ const (
 type machine struct {
 	// dir has the changes of the machine's disk, and the directory that the machine sees as /host.
 	dir string
+	// tap is a network device that the machine is connected to, and data a file that is its second
+	// disk. They are empty for none.
+	tap, data string
 	// kernel is nil while the machine is off.
 	kernel *exec.Cmd
 	// ended is closed when the kernel has ended.
@@ -45,6 +48,13 @@ var build = filepath.Join("..", "..", "build")
 func newMachine(t *testing.T, changes ...string) *machine {
 	t.Helper()
 	m := &machine{dir: t.TempDir()}
+	m.install(t, changes...)
+	return m
+}
+
+// install boots the machine for the first time, and installs the agent.
+func (m *machine) install(t *testing.T, changes ...string) {
+	t.Helper()
 	t.Cleanup(func() {
 		if t.Failed() && m.kernel != nil {
 			t.Logf("the agent's log:\n%s", m.try("journalctl -u wardlet --no-pager -o cat | tail -n 40"))
@@ -54,14 +64,7 @@ func newMachine(t *testing.T, changes ...string) *machine {
 	if err := os.Mkdir(m.host(""), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	config := read(t, filepath.Join("..", "..", "agent.toml"))
-	for i := 0; i < len(changes); i += 2 {
-		if !strings.Contains(config, "\n"+changes[i]+"\n") {
-			t.Fatalf("agent.toml has no line %q", changes[i])
-		}
-		config = strings.Replace(config, "\n"+changes[i]+"\n", "\n"+changes[i+1]+"\n", 1)
-	}
-	m.put(t, "agent.toml", config, 0o600)
+	m.configure(t, changes...)
 	m.put(t, "wardlet.service", read(t, filepath.Join("..", "..", "packaging", "wardlet.service")), 0o644)
 	m.put(t, "wardlet", read(t, filepath.Join(build, "wardlet")), 0o755)
 	m.boot(t)
@@ -73,7 +76,20 @@ install -m 0644 /host/wardlet.service /etc/systemd/system/wardlet.service
 systemctl daemon-reload
 systemctl enable --now wardlet
 sync`)
-	return m
+}
+
+// configure puts an agent.toml for the machine into /host: the one that the project ships, with
+// changes.
+func (m *machine) configure(t *testing.T, changes ...string) {
+	t.Helper()
+	config := read(t, filepath.Join("..", "..", "agent.toml"))
+	for i := 0; i < len(changes); i += 2 {
+		if !strings.Contains(config, "\n"+changes[i]+"\n") {
+			t.Fatalf("agent.toml has no line %q", changes[i])
+		}
+		config = strings.Replace(config, "\n"+changes[i]+"\n", "\n"+changes[i+1]+"\n", 1)
+	}
+	m.put(t, "agent.toml", config, 0o600)
 }
 
 // host returns the path of a file that the machine sees in /host.

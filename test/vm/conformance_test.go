@@ -1,0 +1,150 @@
+//go:build vm
+
+package vm
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// focus names tests instead of those of test/conformance/vm.txt.
+var focus = flag.String("focus", "", "which of Kubernetes' tests TestConformance runs, a regular expression; by default those of test/conformance/vm.txt")
+
+// TestConformance runs Kubernetes' own tests against the agent on the machine: with systemd as the
+// cgroup driver, on cgroup v2. The control plane and the tests run outside. make conformance-vm runs
+// it; its logs and lists are in build/conformance/vm.
+func TestConformance(t *testing.T) {
+	scripts := filepath.Join("..", "conformance")
+	out, err := filepath.Abs(filepath.Join(build, "conformance", "vm"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.RemoveAll(out), os.MkdirAll(out, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	env := controlPlane(t, scripts, dir, "MACHINE=1", "NODE_NAME=vm")
+	m := &machine{dir: t.TempDir(), tap: env["TAP"], data: filepath.Join(dir, "data")}
+	disk, err := os.Create(m.data)
+	if err == nil {
+		err = errors.Join(disk.Truncate(16<<30), disk.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.install(t)
+	m.configure(t, "[node_api]", "[node_api]\ncert_file = \"/etc/wardlet/serving.crt\"\nkey_file = \"/etc/wardlet/serving.key\"\nclient_ca_file = \"/etc/wardlet/clients.crt\"",
+		"## [cluster]", fmt.Sprintf("[cluster]\nkubeconfig = \"/etc/wardlet/node.kubeconfig\"\nnode_ip = %q\ndns = [%q]", env["NODE_IP"], env["CLUSTER_DNS"]),
+		"#image_gc_high_threshold_percent = 85", "image_gc_high_threshold_percent = 100",
+	)
+	m.join(t, dir, env)
+	run := []string{filepath.Join(scripts, "run-list.sh"), "vm"}
+	if *focus != "" {
+		run = []string{filepath.Join(scripts, "run.sh"), *focus}
+	}
+	if err := stream(t, run, "CONFORMANCE_DIR="+dir, "OUT="+out, "PROCS=2", "TIMEOUT=12h"); err != nil {
+		t.Errorf("%v; logs and lists are in %s", err, out)
+	}
+	m.put(t, "agent.log", "", 0o644)
+	m.try("journalctl -u wardlet --no-pager -o cat >/host/agent.log")
+	if text, err := os.ReadFile(m.host("agent.log")); err == nil {
+		_ = os.WriteFile(filepath.Join(out, "node.log"), text, 0o644) // the lists are there without it
+	}
+}
+
+// join gives the machine its address, and the agent and containerd what they need of a cluster.
+func (m *machine) join(t *testing.T, dir string, env map[string]string) {
+	t.Helper()
+	for name, file := range map[string]string{
+		"node.kubeconfig": env["NODE_KUBECONFIG"], "ca.crt": filepath.Join(dir, "k8s", "ca.crt"), "node.crt": filepath.Join(dir, "k8s", "node.crt"),
+		"node.key": filepath.Join(dir, "k8s", "node.key"), "serving.crt": env["SERVING_CERT"], "serving.key": env["SERVING_KEY"],
+		"machine.conflist": filepath.Join(dir, "machine.conflist"),
+	} {
+		m.put(t, name, strings.ReplaceAll(read(t, file), filepath.Join(dir, "k8s"), "/etc/wardlet"), 0o600)
+	}
+	if output, err := exec.CommandContext(t.Context(), "cp", "-r", filepath.Join(dir, "ctrd", "certs.d"), m.host("certs.d")).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, output)
+	}
+	pause := strings.TrimSpace(read(t, filepath.Join(build, "conformance", "img", "pause.ref")))
+	m.run(t, `set -e
+systemctl stop wardlet containerd
+install -m 0600 /host/node.kubeconfig /host/node.crt /host/node.key /host/ca.crt /host/serving.crt /host/serving.key /etc/wardlet/
+install -m 0644 /host/ca.crt /etc/wardlet/clients.crt
+install -m 0600 /host/agent.toml /etc/wardlet/agent.toml
+install -m 0644 /host/machine.conflist /etc/cni/net.d/10-vm.conflist
+cp -r /host/certs.d /etc/containerd/
+sed -i 's|registry.wardlet.test/pause:1|`+pause+`|; s|^\[plugins."io.containerd.cri.v1.runtime"\]|  [plugins."io.containerd.cri.v1.images".registry]\n    config_path = "/etc/containerd/certs.d"\n&|' /etc/containerd/config.toml
+mkfs.ext4 -q /dev/ubdb
+rm -rf /var/lib/containerd/*
+mount /dev/ubdb /var/lib/containerd
+ip link add cni0 type bridge
+ip link set eth0 up master cni0
+ip addr add `+env["NODE_IP"]+`/20 dev cni0
+ip link set cni0 up
+systemctl start containerd wardlet`)
+	kubectl := filepath.Join(build, "tools", "kubectl")
+	poll(t, "the node is ready", func() error {
+		output, err := exec.CommandContext(t.Context(), kubectl, "--kubeconfig="+env["KUBECONFIG"], "wait", "--for=condition=Ready", "--timeout=1s", "node/vm").CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("%w: %s", err, output)
+		}
+		return nil
+	})
+}
+
+// controlPlane starts a control plane in dir, and returns its env file.
+func controlPlane(t *testing.T, scripts, dir string, env ...string) map[string]string {
+	t.Helper()
+	t.Cleanup(func() {
+		down := exec.CommandContext(context.Background(), filepath.Join(scripts, "down.sh"), dir, "-k")
+		if output, err := down.CombinedOutput(); err != nil {
+			t.Errorf("down.sh: %v\n%s", err, output)
+		}
+	})
+	if err := stream(t, []string{filepath.Join(scripts, "up.sh"), dir}, env...); err != nil {
+		t.Fatal(err)
+	}
+	values := map[string]string{}
+	for line := range strings.Lines(read(t, filepath.Join(dir, "env"))) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+		values[name] = value
+	}
+	return values
+}
+
+// stream runs a command and logs each line of its output as it comes.
+func stream(t *testing.T, command []string, env ...string) error {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), command[0], command[1:]...)
+	cmd.Env = append(os.Environ(), env...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = time.Minute
+	var last bytes.Buffer
+	pipe, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	cmd.Stderr = cmd.Stdout
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	for lines := bufio.NewScanner(pipe); lines.Scan(); {
+		t.Log(lines.Text())
+		last.Reset()
+		last.Write(lines.Bytes())
+	}
+	if err := cmd.Wait(); err != nil {
+		return fmt.Errorf("%s: %w: %s", filepath.Base(command[0]), err, last.String())
+	}
+	return nil
+}
