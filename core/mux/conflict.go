@@ -187,13 +187,13 @@ func (sl *slot) isSent() bool {
 // candidates returns the documents that claim an identity, for the conflict table; nil if there are
 // fewer than two.
 func (s *store) candidates(identity types.NamespacedName) (all []api.Candidate) {
-	rivals := 0
+	count := 0
 	for _, src := range s.ordered {
 		if src.claimant(identity) != nil {
-			rivals++
+			count++
 		}
 	}
-	if rivals < 2 {
+	if count < 2 {
 		return nil
 	}
 	for _, sl := range s.claimants(identity) {
