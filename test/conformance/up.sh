@@ -1,7 +1,7 @@
 #!/bin/bash
 # up.sh [DIR]: control plane (etcd, kube-apiserver, kube-controller-manager, kube-scheduler) on 127.0.0.1, containerd with CNI bridge,
 # a registry mirror on 127.0.0.1 and the test images. Prints the instance's env file (KUBECONFIG, CRI_SOCK, NODE_NAME, NODE_IP ...).
-# env: AUDIT=1 (the API server writes DIR/audit.log, from which confgroups makes groups.txt), APISERVER_EXTRA, NODE_NAME (node1),
+# env: AUDIT=1 (the API server writes DIR/audit.log, from which confgroups makes groups.txt), APISERVER_EXTRA, KCM_EXTRA, NODE_NAME (node1),
 # MACHINE=1 (the node is a machine of its own: a tap device for it is on the bridge, where also the API server and the mirror are; no
 # containerd is started, DIR/ctrd/certs.d and DIR/machine.conflist are for the one of the machine)
 # Then start a node agent (node-kubelet.sh, or another that reads DIR/env and writes DIR/node.pid), then run.sh FOCUS, then down.sh.
@@ -80,7 +80,7 @@ for i in $(seq 600); do grep -q '^ready' "$D/registry.log" && break; alive "$D/r
 K="$BIN/kubectl --kubeconfig=$D/k8s/admin.kubeconfig"
 for i in $(seq 600); do [ "$($K get --raw /readyz 2>/dev/null)" = ok ] && break; alive "$D/apiserver.pid"; alive "$D/etcd.pid"; sleep 0.1; done
 bg kcm "$BIN/kube-controller-manager" --kubeconfig=kcm.kubeconfig --authentication-kubeconfig=kcm.kubeconfig --authorization-kubeconfig=kcm.kubeconfig --leader-elect=false --bind-address=127.0.0.1 \
-  --secure-port=$KP --service-account-private-key-file=sa.key --root-ca-file=ca.crt --use-service-account-credentials=true --cluster-signing-cert-file=ca.crt --cluster-signing-key-file=ca.key --profiling=false
+  --secure-port=$KP --service-account-private-key-file=sa.key --root-ca-file=ca.crt --use-service-account-credentials=true --cluster-signing-cert-file=ca.crt --cluster-signing-key-file=ca.key --profiling=false ${KCM_EXTRA:-}
 bg sched "$BIN/kube-scheduler" --kubeconfig=sched.kubeconfig --authentication-kubeconfig=sched.kubeconfig --authorization-kubeconfig=sched.kubeconfig --leader-elect=false --bind-address=127.0.0.1 --secure-port=$SP --profiling=false
 for i in $(seq 600); do $K -n default get sa/default cm/kube-root-ca.crt >/dev/null 2>&1 && curl -skf https://127.0.0.1:$SP/healthz >/dev/null && break; alive "$D/kcm.pid"; alive "$D/sched.pid"; sleep 0.1; done
 # --- on a machine of its own, the bridge cni0 has the node's address and the tap device; pods have further addresses of the network
