@@ -111,9 +111,9 @@ conformance-standalone: build ## Kubernetes' own tests of a node without an API 
 	@tools/setup.sh conformance
 	@test/conformance/nodesuite.sh standalone
 
-conformance-node: build ## Kubernetes' own tests of a node in a cluster against wardlet: eviction, garbage, logs, statistics (as root); FOCUS='Summary API' names them
+conformance-node: build ## Kubernetes' own tests of a node in a cluster against wardlet: eviction, garbage, logs, statistics, shutdown (as root), in an hour; those that passed before, or FOCUS='Summary API' for others
 	@tools/setup.sh conformance
-	@test/conformance/nodesuite.sh registered '$(or $(FOCUS),Summary API)'
+	@test/conformance/nodesuite.sh registered $(if $(FOCUS),'$(FOCUS)')
 
 net: ## what must stay the same while code moves: decisions on record, traces of the simulation, fields, log lines
 	$(GO) test -count=1 -run 'TestReplay_decisionsOfAnEarlierBinary|TestTraces_|TestLog_|TestGet_hasTheSame|TestTheDocumentListsEveryMetric|TestAnAgentHasTheMetricsOfTheDocument' \
@@ -177,7 +177,7 @@ soak-cluster: build # what the API server hears of 100 pods from Wardlet, beside
 
 conformance-vm: build ## Kubernetes' own end-to-end tests against wardlet on a machine with systemd and cgroup v2 (as root), in hours; FOCUS for some of them
 	@tools/setup.sh conformance vm
-	$(GO) test -tags $(TAGS),vm -count=1 -v -timeout 13h -run '^TestConformance$$' ./test/vm -focus '$(FOCUS)'
+	$(GO) test -tags $(TAGS),vm -count=1 -v -timeout 13h -run '^TestConformance$$' ./test/vm $(if $(FOCUS),-focus '$(FOCUS)')
 
 bench: ## figures beside a kubelet's and other policy engines', as a table and in build/bench.json (as root); fails where a limit is missed; ROUNDS=10 for more than the default's 25 minutes
 	@tools/setup.sh guests

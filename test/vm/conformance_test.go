@@ -17,8 +17,7 @@ import (
 	"time"
 )
 
-// focus names tests instead of those of test/conformance/vm.txt.
-var focus = flag.String("focus", "", "which of Kubernetes' tests TestConformance runs, a regular expression; by default those of test/conformance/vm.txt")
+var focus = flag.String("focus", `\[NodeConformance\]`, "which of Kubernetes' tests TestConformance runs, a regular expression")
 
 // TestConformance runs Kubernetes' own tests against the agent on the machine: with systemd as the
 // cgroup driver, on cgroup v2. The control plane and the tests run outside. make conformance-vm runs
@@ -48,10 +47,7 @@ func TestConformance(t *testing.T) {
 		"#image_gc_high_threshold_percent = 85", "image_gc_high_threshold_percent = 100",
 	)
 	m.join(t, dir, env)
-	run := []string{filepath.Join(scripts, "run-list.sh"), "vm"}
-	if *focus != "" {
-		run = []string{filepath.Join(scripts, "run.sh"), *focus}
-	}
+	run := []string{filepath.Join(scripts, "run.sh"), *focus}
 	if err := stream(t, run, "CONFORMANCE_DIR="+dir, "OUT="+out, "PROCS=2", "TIMEOUT=12h"); err != nil {
 		t.Errorf("%v; logs and lists are in %s", err, out)
 	}
@@ -62,7 +58,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// join gives the machine its address, and the agent and containerd what they need of a cluster.
+// join sets the address of the machine, and installs what the agent and containerd need of a cluster.
 func (m *machine) join(t *testing.T, dir string, env map[string]string) {
 	t.Helper()
 	for name, file := range map[string]string{
