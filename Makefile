@@ -115,6 +115,10 @@ conformance-node: build ## Kubernetes' own tests of a node in a cluster against 
 	@tools/setup.sh conformance
 	@test/conformance/nodesuite.sh registered $(if $(FOCUS),'$(FOCUS)')
 
+conformance-vm: build ## Kubernetes' own end-to-end tests against wardlet on a machine with systemd and cgroup v2 (as root), in hours; FOCUS for some of them
+	@tools/setup.sh conformance vm
+	$(GO) test -tags $(TAGS),vm -count=1 -v -timeout 13h -run '^TestConformance$$' ./test/vm $(if $(FOCUS),-focus '$(FOCUS)')
+
 net: ## what must stay the same while code moves: decisions on record, traces of the simulation, fields, log lines
 	$(GO) test -count=1 -run 'TestReplay_decisionsOfAnEarlierBinary|TestTraces_|TestLog_|TestGet_hasTheSame|TestTheDocumentListsEveryMetric|TestAnAgentHasTheMetricsOfTheDocument' \
 		./test/replay ./test/simulation ./test/surface ./cmd/agent ./core/metrics ./core/agent
@@ -174,10 +178,6 @@ soak-cluster: build # what the API server hears of 100 pods from Wardlet, beside
 	@tools/setup.sh conformance kubelet
 	PROCS=16 ONLY=slow test/conformance/conformance.sh
 	$(GO) test -tags $(TAGS),e2e -count=1 -v -timeout 60m ./test/cluster/statusparity -lives 100
-
-conformance-vm: build ## Kubernetes' own end-to-end tests against wardlet on a machine with systemd and cgroup v2 (as root), in hours; FOCUS for some of them
-	@tools/setup.sh conformance vm
-	$(GO) test -tags $(TAGS),vm -count=1 -v -timeout 13h -run '^TestConformance$$' ./test/vm $(if $(FOCUS),-focus '$(FOCUS)')
 
 bench: ## figures beside a kubelet's and other policy engines', as a table and in build/bench.json (as root); fails where a limit is missed; ROUNDS=10 for more than the default's 25 minutes
 	@tools/setup.sh guests

@@ -43,3 +43,7 @@ instance() {
 	[ -f "$D/env" ] || { log "no instance in '$D': up.sh first"; exit 2; }
 	. "$D/env"
 }
+
+# names FILE: the names of tests in a file as one regular expression, with what is special in them escaped. Ginkgo looks for it in the
+# middle of longer names.
+names() { sed -e 's/[][\\.*^$(){}?+|/]/\\&/g' "$1" | paste -sd'|'; }

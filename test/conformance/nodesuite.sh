@@ -91,8 +91,6 @@ try() {
 		--node-name="$NODE_NAME" --container-runtime-endpoint="unix://$CRI_SOCK" --dns-domain=cluster.local >log 2>&1)
 	"$BIN/conformance-report" "$1"
 }
-# Names of tests as one regular expression: what is special in them, escaped.
-names() { sed -e 's/[][\\.*^$(){}?+|/]/\\&/g' "$1" | paste -sd'|'; }
 
 if [ $# -gt 0 ]; then
 	try "$OUT" "$1"

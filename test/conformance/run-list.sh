@@ -6,8 +6,6 @@ set -uo pipefail
 NAME=${1:?usage: run-list.sh NAME}
 export OUT=${OUT:-$CACHE/results}
 mkdir -p "$OUT"
-# Names of tests as one regular expression: what is special in them, escaped. Ginkgo looks for it in the middle of longer names.
-names() { sed -e 's/[][\\.*^$(){}?+|/]/\\&/g' "$1" | paste -sd'|'; }
 grep -v '^#' "$HERE/$NAME.txt" | grep . >"$OUT/wanted.txt"
 "$HERE/run.sh" "$(names "$OUT/wanted.txt")" 'nothing at all'
 sort "$OUT/passed.txt" >"$OUT/first.txt"

@@ -240,7 +240,10 @@ func (p *peer) answer(call *dbus.Message) {
 	member, _ := call.Headers[dbus.FieldMember].Value().(string)
 	switch member {
 	case prepareForShutdown: // a signal of a client: logind does as if the machine went down
-		if down, ok := call.Body[0].(bool); ok && call.Type == dbus.TypeSignal {
+		if call.Type != dbus.TypeSignal || len(call.Body) != 1 {
+			return
+		}
+		if down, ok := call.Body[0].(bool); ok {
 			f.Prepare(down)
 		}
 	case "Hello":

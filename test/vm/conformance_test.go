@@ -4,7 +4,6 @@ package vm
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -125,7 +124,7 @@ func stream(t *testing.T, command []string, env ...string) error {
 	cmd.Env = append(os.Environ(), env...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = time.Minute
-	var last bytes.Buffer
+	last := ""
 	pipe, err := cmd.StdoutPipe()
 	if err != nil {
 		return err
@@ -135,12 +134,11 @@ func stream(t *testing.T, command []string, env ...string) error {
 		return err
 	}
 	for lines := bufio.NewScanner(pipe); lines.Scan(); {
-		t.Log(lines.Text())
-		last.Reset()
-		last.Write(lines.Bytes())
+		last = lines.Text()
+		t.Log(last)
 	}
 	if err := cmd.Wait(); err != nil {
-		return fmt.Errorf("%s: %w: %s", filepath.Base(command[0]), err, last.String())
+		return fmt.Errorf("%s: %w: %s", filepath.Base(command[0]), err, last)
 	}
 	return nil
 }
