@@ -107,7 +107,7 @@ func TestTheUnitForbidsNothingThatTheAgentDoes(t *testing.T) {
 			t.Errorf("%s=%s", key, got)
 		}
 	}
-	for _, family := range []string{"AF_UNIX", "AF_INET", "AF_INET6"} {
+	for _, family := range []string{"AF_UNIX", "AF_INET", "AF_INET6", "AF_NETLINK"} { // interfaces and their addresses come over netlink
 		if !slices.Contains(u.words("Service.RestrictAddressFamilies"), family) {
 			t.Errorf("%s is forbidden", family)
 		}
@@ -132,5 +132,35 @@ func TestTheUnitsDirectoriesAreTheConfigurations(t *testing.T) {
 		if words := u.words(key); len(words) < 2 || !filepath.IsAbs(words[0]) || words[len(words)-1] != config.DefaultPath {
 			t.Errorf("%s=%s", key, words)
 		}
+	}
+}
+
+// The unit for kubeadm differs from the agent's own only in what it starts and where its files are.
+func TestTheUnitOfAKubeletIsTheAgents(t *testing.T) {
+	t.Parallel()
+	own := readUnit(t)
+	kubelet, faults := parseUnit(read(t, "kubelet.service"))
+	for _, fault := range faults {
+		t.Error(fault)
+	}
+	differ := []string{
+		"Unit.Description", "Unit.Documentation", "Unit.After", "Unit.Wants", "Unit.RequiresMountsFor",
+		"Service.ExecStart", "Service.ExecReload", "Service.Environment", "Service.EnvironmentFile", "Service.ConfigurationDirectory",
+	}
+	for _, u := range []unit{own, kubelet} {
+		for key := range u {
+			if !slices.Contains(differ, key) && !slices.Equal(own[key], kubelet[key]) {
+				t.Errorf("%s is %q in wardlet.service, and %q in kubelet.service", key, own[key], kubelet[key])
+			}
+		}
+	}
+	// The drop-in file of kubeadm's packages replaces ExecStart and uses these variables.
+	for _, name := range []string{"KUBELET_KUBECONFIG_ARGS", "KUBELET_CONFIG_ARGS", "KUBELET_KUBEADM_ARGS", "KUBELET_EXTRA_ARGS"} {
+		if !slices.Contains(kubelet.words("Service.ExecStart"), "$"+name) {
+			t.Errorf("the command lacks $%s", name)
+		}
+	}
+	if file := "-/var/lib/kubelet/kubeadm-flags.env"; !slices.Contains(kubelet["Service.EnvironmentFile"], file) {
+		t.Errorf("no EnvironmentFile=%s", file)
 	}
 }

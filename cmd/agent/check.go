@@ -17,6 +17,7 @@ func (a *app) checkCommand() *cobra.Command {
 	opts := preflight.CheckOptions{Version: version, Waiting: func(subject string, limit time.Duration) {
 		fmt.Fprintf(a.ErrOut, "wardlet: waiting for %s, at most %s\n", subject, limit)
 	}}
+	kubelet := &kubeletFlags{}
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Check configuration, policies, runtime and sources without starting",
@@ -29,13 +30,17 @@ func (a *app) checkCommand() *cobra.Command {
 			if opts.Timeout <= 0 {
 				return cli.WrongUsage(cmd, fmt.Errorf("invalid --timeout %s: must be longer than 0s", opts.Timeout))
 			}
-			cfg, err := a.LoadConfig(cmd.Context())
+			cfg, warnings, err := kubelet.load(cmd.Context(), a, cmd)
+			path := kubelet.followed(a, cmd)
 			if err != nil {
-				a.printFinding(preflight.Finding{Level: preflight.LevelFail, Subject: "configuration " + a.ConfigPath, Message: err.Error()})
+				a.printFinding(preflight.Finding{Level: preflight.LevelFail, Subject: "configuration " + path, Message: err.Error()})
 				return errors.New("the configuration cannot be used; nothing else was checked")
 			}
-			a.printFinding(preflight.Finding{Level: preflight.LevelOK, Subject: "configuration " + a.ConfigPath})
-			for _, f := range preflight.CheckFile(a.ConfigPath) {
+			a.printFinding(preflight.Finding{Level: preflight.LevelOK, Subject: "configuration " + path})
+			for _, warning := range warnings {
+				a.printFinding(preflight.Finding{Level: preflight.LevelWarn, Subject: warning.Error()})
+			}
+			for _, f := range preflight.CheckFile(path) {
 				a.printFinding(f)
 			}
 			failed := 0
@@ -54,6 +59,7 @@ func (a *app) checkCommand() *cobra.Command {
 			return fmt.Errorf("%d checks failed", failed)
 		},
 	}
+	kubelet.add(cmd)
 	cmd.Flags().DurationVar(&opts.Timeout, "timeout", preflight.DefaultCheckTimeout,
 		"how long the runtime, each source and a running agent may take to answer")
 	return cmd

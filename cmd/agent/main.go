@@ -9,6 +9,7 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 	"time"
 
@@ -32,5 +33,9 @@ func mainCode() int {
 	// The first signal cancels ctx. A second one kills the process if it is still running.
 	context.AfterFunc(ctx, stop)
 	a := &app{&cli.App{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr, Now: time.Now, Poll: time.Second}}
-	return a.execute(ctx, os.Args[1:])
+	args := os.Args[1:]
+	if filepath.Base(os.Args[0]) == kubeletName {
+		args = append([]string{kubeletName}, args...)
+	}
+	return a.execute(ctx, args)
 }

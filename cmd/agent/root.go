@@ -71,7 +71,7 @@ func (a *app) root() *cobra.Command {
 		return cli.WrongUsage(cmd, longFlag(cmd, err))
 	})
 	root.PersistentFlags().StringVarP(&a.ConfigPath, "config", "c", config.DefaultPath, "the agent's configuration")
-	root.AddCommand(a.runCommand(), a.checkCommand(), get.Command(a.App), top.Command(a.App), a.describeCommand(), a.explainCommand(), a.logsCommand(), a.execCommand(), a.attachCommand(), a.portForwardCommand(), a.releaseCommand(), policycmd.Command(a.App), a.reloadCommand(), a.versionCommand())
+	root.AddCommand(a.runCommand(), a.checkCommand(), get.Command(a.App), top.Command(a.App), a.describeCommand(), a.explainCommand(), a.logsCommand(), a.execCommand(), a.attachCommand(), a.portForwardCommand(), a.releaseCommand(), policycmd.Command(a.App), a.reloadCommand(), a.migrateCommand(), a.kubeletCommand(), a.versionCommand())
 	for name, hint := range elsewhere {
 		root.AddCommand(absentCommand(name, hint))
 	}

@@ -15,33 +15,49 @@ import (
 )
 
 func (a *app) runCommand() *cobra.Command {
-	return &cobra.Command{
+	kubelet := &kubeletFlags{}
+	cmd := &cobra.Command{
 		Use:   "run",
 		Short: "Run the agent in the foreground",
 		Long: "Runs the agent until it gets SIGTERM or SIGINT. Its pods keep running, and the next start adopts\n" +
 			"them. The log goes to standard error. The agent applies a change of the configuration at once, and\n" +
-			"on SIGHUP; the log names the keys that need a restart.",
+			"on SIGHUP; the log names the keys that need a restart.\n\n" +
+			"With --kubelet-config the agent reads the configuration of a kubelet, and agent.toml, if there is\n" +
+			"one, adds to it. The log warns of what the agent does not honour.",
 		Example: "  wardlet run --config agent.toml",
 		Args:    cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			asked, stop := reloadSignals()
-			defer stop()
-			cfg, err := a.LoadConfig(cmd.Context())
-			if err != nil {
-				return err
-			}
-			logger, level := newLogger(a.ErrOut, cfg)
-			node, err := agent.Open(cfg, agent.Options{
-				Logger: logger, Version: version,
-				Reload:    &reload.Reload{Path: a.ConfigPath, Level: level, Asked: asked},
-				LookupEnv: os.LookupEnv,
-			})
-			if err != nil {
-				return err
-			}
-			return node.Run(cmd.Context())
+			return a.run(cmd, kubelet)
 		},
 	}
+	kubelet.add(cmd)
+	return cmd
+}
+
+// run runs the agent.
+func (a *app) run(cmd *cobra.Command, kubelet *kubeletFlags) error {
+	asked, stop := reloadSignals()
+	defer stop()
+	cfg, warnings, err := kubelet.load(cmd.Context(), a, cmd)
+	if err != nil {
+		return err
+	}
+	logger, level := newLogger(a.ErrOut, cfg)
+	for _, warning := range warnings {
+		logger.Warn("the kubelet's configuration", "warning", warning)
+	}
+	again := &reload.Reload{Path: kubelet.followed(a, cmd), Level: level, Asked: asked}
+	if kubelet.given() {
+		again.Load = func(string) (*config.Config, error) {
+			cfg, _, err := kubelet.load(cmd.Context(), a, cmd)
+			return cfg, err
+		}
+	}
+	node, err := agent.Open(cfg, agent.Options{Logger: logger, Version: version, Reload: again, LookupEnv: os.LookupEnv})
+	if err != nil {
+		return err
+	}
+	return node.Run(cmd.Context())
 }
 
 // newLogger returns the logger of a configuration, and the variable to change its level. The text

@@ -41,6 +41,9 @@ func (c *Config) check(report strict.Report) {
 	positive(report, "sync.frequency", c.Sync.Frequency)
 	oneOf(report, "sync.on_denied_replacement", c.Sync.OnDeniedReplacement, DeniedKeep, DeniedStop)
 	c.Policy.check(report)
+	if c.Policy.ClusterSet != "" && c.Cluster.Kubeconfig == "" {
+		report("policy.cluster_set", "is for a node of a cluster; name its kubeconfig in cluster.kubeconfig")
+	}
 	c.checkDefaultVerdict(report)
 	c.checkSources(report)
 	c.checkTenants(report)
@@ -158,6 +161,9 @@ func (p *Policy) check(report strict.Report) {
 	positive(report, "policy.max_suppress", p.MaxSuppress)
 	checkRecordBytes(report, "policy.record_bytes", p.RecordBytes)
 	checkSigning(report, "policy", p.TrustedKeys, p.RequireSignature)
+	if p.ClusterSet != "" {
+		p.checkClusterSet(report)
+	}
 	for i, name := range p.Exempt {
 		if !isPodName(name) {
 			report(fmt.Sprintf("policy.exempt[%d]", i), `want NAMESPACE/NAME of a pod, for example "kube-system/dns", found %.80q`, name)
@@ -178,7 +184,29 @@ func (p *Policy) check(report strict.Report) {
 
 // HasPolicies reports whether the operator or a tenant has a directory of policies.
 func (c *Config) HasPolicies() bool {
-	return c.Policy.Dir != "" || slices.ContainsFunc(c.Tenants, func(t Tenant) bool { return t.PolicyDir != "" })
+	return c.Policy.Dir != "" || c.Policy.ClusterSet != "" || slices.ContainsFunc(c.Tenants, func(t Tenant) bool { return t.PolicyDir != "" })
+}
+
+// checkClusterSet checks the ConfigMap of the policies, and that not everybody may write it.
+func (p *Policy) checkClusterSet(report strict.Report) {
+	namespace, name, ok := strings.Cut(p.ClusterSet, "/")
+	if !ok || len(validation.IsDNS1123Label(namespace)) > 0 || len(validation.IsDNS1123Subdomain(name)) > 0 {
+		report("policy.cluster_set", "want a ConfigMap as NAMESPACE/NAME, found %q", p.ClusterSet)
+	}
+	if len(p.TrustedKeys) == 0 {
+		report("policy.cluster_set", "name the keys that may sign it in policy.trusted_keys: everybody who may write the ConfigMap could decide about this node's pods")
+	}
+}
+
+// UsesClusterSet reports whether the operator's policies are those of policy.cluster_set. A directory
+// of policies outranks them.
+func (c *Config) UsesClusterSet() bool {
+	return c.Policy.ClusterSet != "" && (c.Policy.Dir == "" || c.Policy.Dir == c.clusterSetDir())
+}
+
+// clusterSetDir is the directory of the cluster's policies, a link.
+func (c *Config) clusterSetDir() string {
+	return filepath.Join(c.Paths.StateRoot, "cluster-set", "current")
 }
 
 // checkDefaultVerdict reports a restrictive default verdict without policies: all pods would be

@@ -8,6 +8,40 @@ import (
 
 const policyTable = source + "[policy]\n"
 
+func TestClusterSet(t *testing.T) {
+	t.Parallel()
+	const key = "trusted_keys = [\"RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3\"]\n"
+	for name, test := range map[string]struct{ keys, want string }{
+		"of no cluster": {
+			"cluster_set = \"kube-system/policies\"\n" + key,
+			"agent.toml:6: policy.cluster_set: is for a node of a cluster; name its kubeconfig in cluster.kubeconfig\n",
+		},
+		"that anybody may sign": {
+			"cluster_set = \"kube-system/policies\"\n[cluster]\nkubeconfig = \"/k\"\n",
+			"agent.toml:6: policy.cluster_set: name the keys that may sign it in policy.trusted_keys: everybody who may write the ConfigMap could decide about this node's pods\n",
+		},
+		"without a namespace": {
+			"cluster_set = \"policies\"\n" + key + "[cluster]\nkubeconfig = \"/k\"\n",
+			"agent.toml:6: policy.cluster_set: want a ConfigMap as NAMESPACE/NAME, found \"policies\"\n",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			refuses(t, policyTable+test.keys, test.want)
+		})
+	}
+	for dir, want := range map[string]string{"": "/var/lib/wardlet/state/cluster-set/current", "dir = \"/etc/policies\"\n": "/etc/policies"} {
+		c, err := load(write(t, policyTable+dir+"cluster_set = \"kube-system/policies\"\n"+key+"[cluster]\nkubeconfig = \"/k\"\n"), noEnv)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// A directory outranks the cluster.
+		if fromCluster := dir == ""; c.Policy.Dir != want || c.Policy.RequireSignature != fromCluster || c.UsesClusterSet() != fromCluster {
+			t.Errorf("with %q: %+v", dir, c.Policy)
+		}
+	}
+}
+
 func TestTheSizeOfPluginsIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ keys, want string }{

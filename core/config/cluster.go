@@ -15,6 +15,12 @@ import (
 type Cluster struct {
 	// Kubeconfig is the file that names the API server and the node's credentials, absolute.
 	Kubeconfig string `toml:"kubeconfig"`
+	// BootstrapKubeconfig is a kubeconfig whose credentials may only request those of the node. With it,
+	// Kubeconfig need not exist: it is written when the cluster has signed the node's certificate. It is
+	// absolute, or empty.
+	BootstrapKubeconfig string `toml:"bootstrap_kubeconfig"`
+	// RotateCertificates renews the client certificate of Kubeconfig before it expires.
+	RotateCertificates bool `toml:"rotate_certificates"`
 	// NodeIP is the node's address for the cluster; empty for that of the interface with the default route.
 	NodeIP string `toml:"node_ip"`
 	// DNS are the addresses of the cluster's name servers, at most 3.
@@ -33,7 +39,7 @@ func (c *Cluster) check(report strict.Report) {
 	for _, key := range []struct {
 		name string
 		said bool
-	}{{"node_ip", c.NodeIP != ""}, {"dns", len(c.DNS) > 0}, {"domain", c.Domain != DefaultDomain}} {
+	}{{"bootstrap_kubeconfig", c.BootstrapKubeconfig != ""}, {"rotate_certificates", c.RotateCertificates}, {"node_ip", c.NodeIP != ""}, {"dns", len(c.DNS) > 0}, {"domain", c.Domain != DefaultDomain}} {
 		if key.said && c.Kubeconfig == "" {
 			report("cluster."+key.name, "is for a node of a cluster; name its kubeconfig in cluster.kubeconfig")
 		}
@@ -53,6 +59,9 @@ func (c *Cluster) check(report strict.Report) {
 		report("cluster.domain", "%q is no domain: %s", c.Domain, fault)
 	}
 }
+
+// Renews reports whether the agent keeps its own client certificate valid.
+func (c *Cluster) Renews() bool { return c.RotateCertificates || c.BootstrapKubeconfig != "" }
 
 // checkNodeIP reports addresses that a kubelet refuses as its node's. Whether the machine has the
 // address is checked at run time.

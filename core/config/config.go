@@ -51,6 +51,8 @@ type Paths struct {
 	PodRoot string `toml:"pod_root"`
 	// LogRoot is the directory of "pods" and "containers".
 	LogRoot string `toml:"log_root"`
+	// CertDir is the directory of the certificates that the agent renews, with their keys.
+	CertDir string `toml:"cert_dir"`
 	// Socket is the Unix socket of the local API.
 	Socket string `toml:"socket"`
 	// CgroupRoot is the cgroup of all pods, as a path below the root of each hierarchy.
@@ -169,6 +171,9 @@ type Policy struct {
 	// Dir is the directory of policy documents, absolute; empty for none. Without policies, every pod
 	// is admitted.
 	Dir string `toml:"dir"`
+	// ClusterSet is the ConfigMap of the operator's policies if Dir is empty, as NAMESPACE/NAME; empty for
+	// none.
+	ClusterSet string `toml:"cluster_set"`
 	// AllowUnpinned lets documents leave out the digest of their module.
 	AllowUnpinned bool `toml:"allow_unpinned"`
 	// DefaultVerdict is the verdict if no policy has an opinion: VerdictAllow, VerdictHold or
@@ -220,6 +225,7 @@ func Default() *Config {
 			StateRoot:  "/var/lib/wardlet/state",
 			PodRoot:    "/var/lib/wardlet",
 			LogRoot:    "/var/log",
+			CertDir:    "/var/lib/wardlet/pki",
 			Socket:     "/run/wardlet/wardlet.sock",
 			CgroupRoot: "/wardlet",
 		},

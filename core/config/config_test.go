@@ -5,12 +5,15 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/wardlet/wardlet/core/strict"
 )
 
 const source = "[[source]]\nname = \"static\"\nkind = \"file\"\npath = \"/etc/wardlet/manifests\"\n"
@@ -178,5 +181,39 @@ func TestLoadOfAFileThatIsThereGivesNoAdviceToMakeOne(t *testing.T) {
 	want := "cannot read the configuration: read " + dir + ": is a directory"
 	if err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
+	}
+}
+
+// A file adds keys to a base: its values count, and the sources of both are read.
+func TestLoadOver(t *testing.T) {
+	t.Parallel()
+	located := func(faults strict.Errors) strict.Errors {
+		return slices.DeleteFunc(faults, func(e strict.Error) bool { return e.Key == "" })
+	}
+	base := &Base{Text: []byte("[[source]]\nname = \"static\"\nkind = \"file\"\npath = \"manifests\"\n[node]\nmax_pods = 50\npod_pids_limit = 64\n"), Dir: "/var/lib/kubelet", Locate: located}
+	c, err := LoadOver(base, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Sources) != 1 || c.Sources[0].Path != "/var/lib/kubelet/manifests" || c.Node.MaxPods != 50 {
+		t.Errorf("the base alone: %+v, %+v", c.Sources, c.Node)
+	}
+	path := write(t, "[[source]]\nname = \"own\"\nkind = \"file\"\npath = \"own\"\n[node]\nmax_pods = 60\n")
+	if c, err = LoadOver(base, path); err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Sources) != 2 || c.Sources[0].Path != filepath.Join(filepath.Dir(path), "own") || c.Sources[1].Path != "/var/lib/kubelet/manifests" || c.Sources[1].Period == 0 {
+		t.Errorf("sources %+v", c.Sources)
+	}
+	if c.Node.MaxPods != 60 || c.Node.PodPIDsLimit != 64 {
+		t.Errorf("node %+v", c.Node)
+	}
+	base.Text = []byte("[node]\nmax_pods = 0\n")
+	if _, err := LoadOver(base, path); err == nil || !strings.Contains(err.Error(), "node.max_pods") {
+		t.Errorf("a bad base: %v", err)
+	}
+	base.Text = nil
+	if _, err := LoadOver(base, write(t, "[node]\nmax_pods = 0\n")); err == nil || !strings.Contains(err.Error(), "agent.toml:2: node.max_pods") {
+		t.Errorf("a bad file: %v", err)
 	}
 }

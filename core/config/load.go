@@ -20,26 +20,76 @@ const EndpointVariable = "CONTAINER_RUNTIME_ENDPOINT"
 // The error has every fault, as in strict.Decode.
 func Load(path string) (*Config, error) { return load(path, os.Getenv) }
 
+// Base is a configuration to which a file adds keys. Where both have a key, the file's value counts;
+// the sources of both are read.
+type Base struct {
+	// Text has the form of agent.toml. Relative paths in it start from Dir.
+	Text []byte
+	Dir  string
+	// Locate returns the faults of values of Text at the place that they come from, and leaves out the
+	// others.
+	Locate func(faults strict.Errors) strict.Errors
+}
+
+// LoadOver is Load for a file that adds to a base. path is empty if there is only the base.
+func LoadOver(base *Base, path string) (*Config, error) {
+	c := Default()
+	err := strict.Decode("", base.Text, c, func(report strict.Report) {
+		c.resolve(base.Dir)
+		c.check(report)
+	})
+	faults, _ := errors.AsType[strict.Errors](err)
+	if faults = base.Locate(faults); len(faults) > 0 {
+		return nil, fmt.Errorf("the configuration cannot be used:\n%w", faults)
+	}
+	if path == "" {
+		if err != nil {
+			return nil, fmt.Errorf("the configuration cannot be used:\n%w", err)
+		}
+		return c.complete(os.Getenv)
+	}
+	if err := c.add(path); err != nil {
+		return nil, err
+	}
+	return c.complete(os.Getenv)
+}
+
 func load(path string, getenv func(string) string) (*Config, error) {
+	c := Default()
+	if err := c.add(path); err != nil {
+		return nil, err
+	}
+	return c.complete(getenv)
+}
+
+// add reads the file at path into c, and checks the result.
+func (c *Config) add(path string) error {
 	data, err := read(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("cannot read the configuration: %w; name another file with --config, or begin with a copy of agent.toml", err)
+		return fmt.Errorf("cannot read the configuration: %w; name another file with --config, or begin with a copy of agent.toml", err)
 	case err != nil:
-		return nil, fmt.Errorf("cannot read the configuration: %w", err)
+		return fmt.Errorf("cannot read the configuration: %w", err)
 	}
 	dir, err := filepath.Abs(filepath.Dir(path))
 	if err != nil {
-		return nil, fmt.Errorf("cannot tell the directory of %s: %w", path, err)
+		return fmt.Errorf("cannot tell the directory of %s: %w", path, err)
 	}
-	c := Default()
+	before := c.Sources
+	c.Sources = nil
 	err = strict.Decode(path, data, c, func(report strict.Report) {
+		c.Sources = append(c.Sources, before...)
 		c.resolve(dir)
 		c.check(report)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("the configuration cannot be used:\n%w", err)
+		return fmt.Errorf("the configuration cannot be used:\n%w", err)
 	}
+	return nil
+}
+
+// complete sets what follows from the keys, and from the environment.
+func (c *Config) complete(getenv func(string) string) (*Config, error) {
 	for i := range c.Sources {
 		c.Sources[i].complete()
 	}
@@ -47,6 +97,9 @@ func load(path string, getenv func(string) string) (*Config, error) {
 	for i := range c.Runtime.Handlers {
 		h := &c.Runtime.Handlers[i]
 		h.Handler = cmp.Or(h.Handler, h.Class)
+	}
+	if c.UsesClusterSet() {
+		c.Policy.Dir, c.Policy.RequireSignature = c.clusterSetDir(), true
 	}
 	if c.Cluster.Kubeconfig != "" {
 		c.Sources = append(c.Sources, Source{Name: NameAPI, Kind: KindAPI, Path: c.Cluster.Kubeconfig})
@@ -63,8 +116,8 @@ func load(path string, getenv func(string) string) (*Config, error) {
 // resolve makes the paths of files absolute and clean.
 func (c *Config) resolve(dir string) {
 	paths := []*string{
-		&c.Paths.StateRoot, &c.Paths.PodRoot, &c.Paths.LogRoot, &c.Paths.Socket, &c.Runtime.ResolvConf,
-		&c.Runtime.RegistryConfig, &c.Runtime.CredentialProviderConfig, &c.Runtime.CredentialProviderBinDir, &c.Policy.Dir, &c.Cluster.Kubeconfig, &c.NodeAPI.CertFile, &c.NodeAPI.KeyFile, &c.NodeAPI.ClientCAFile,
+		&c.Paths.StateRoot, &c.Paths.PodRoot, &c.Paths.LogRoot, &c.Paths.CertDir, &c.Paths.Socket, &c.Runtime.ResolvConf,
+		&c.Runtime.RegistryConfig, &c.Runtime.CredentialProviderConfig, &c.Runtime.CredentialProviderBinDir, &c.Policy.Dir, &c.Cluster.Kubeconfig, &c.Cluster.BootstrapKubeconfig, &c.NodeAPI.CertFile, &c.NodeAPI.KeyFile, &c.NodeAPI.ClientCAFile,
 		&c.Objects.Dir, &c.Objects.KeyFile,
 	}
 	for i := range c.Tenants {

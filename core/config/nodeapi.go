@@ -15,10 +15,15 @@ type NodeAPI struct {
 	// port.
 	Listen string `toml:"listen"`
 	// CertFile and KeyFile are the server's certificate and its key. ClientCAFile has the authorities
-	// that sign certificates of clients. All are PEM and absolute; either all three are set or none.
+	// that sign certificates of clients. All are PEM and absolute. Without CertFile and KeyFile, which go
+	// together, the agent makes a certificate; without ClientCAFile nothing is served over HTTPS.
 	CertFile     string `toml:"cert_file"`
 	KeyFile      string `toml:"key_file"`
 	ClientCAFile string `toml:"client_ca_file"`
+	// ServerTLSBootstrap requests the certificate from the node's cluster, and renews it.
+	ServerTLSBootstrap bool `toml:"server_tls_bootstrap"`
+	// SystemLogs serves the logs of the machine: files of /var/log, and the journal.
+	SystemLogs bool `toml:"system_logs"`
 	// ReadOnlyListen and HealthzListen are loopback addresses with a port. The first serves health,
 	// pods and metrics, the second only health, to every client; empty for none.
 	ReadOnlyListen string `toml:"read_only_listen"`
@@ -29,7 +34,7 @@ type NodeAPI struct {
 const DefaultNodeAPI = ":10250"
 
 // Served reports whether the API is served over HTTPS.
-func (n *NodeAPI) Served() bool { return n.CertFile != "" }
+func (n *NodeAPI) Served() bool { return n.ClientCAFile != "" }
 
 // Port returns the port for HTTPS.
 func (n *NodeAPI) Port() int {
@@ -46,16 +51,25 @@ func (c *Config) checkNodeAPI(report strict.Report) {
 	if err != nil || portErr != nil || number == 0 || host != "" && hostErr != nil {
 		report("node_api.listen", "want an IP address, or none, and a port, for example %q, found %q", DefaultNodeAPI, n.Listen)
 	}
-	keys := []struct{ name, value string }{{"cert_file", n.CertFile}, {"key_file", n.KeyFile}, {"client_ca_file", n.ClientCAFile}}
-	said := n.CertFile + n.KeyFile + n.ClientCAFile
-	for _, key := range keys {
-		if said != "" && key.value == "" {
-			report("node_api."+key.name, "missing; cert_file, key_file and client_ca_file go together")
+	for _, key := range []struct{ name, value, other string }{{"cert_file", n.CertFile, n.KeyFile}, {"key_file", n.KeyFile, n.CertFile}} {
+		if key.value == "" && key.other != "" {
+			report("node_api."+key.name, "missing; cert_file and key_file go together")
 		}
 	}
-	if said == "" && n.Listen != DefaultNodeAPI {
-		report("node_api.listen", "nothing is served there without cert_file, key_file and client_ca_file, which say who may use it; "+
-			"for health and pods without a login there are read_only_listen and healthz_listen")
+	for _, key := range []struct {
+		name string
+		said bool
+	}{{"cert_file", n.CertFile != ""}, {"server_tls_bootstrap", n.ServerTLSBootstrap}, {"system_logs", n.SystemLogs}, {"listen", n.Listen != DefaultNodeAPI}} {
+		if key.said && !n.Served() {
+			report("node_api."+key.name, "nothing is served over HTTPS without client_ca_file, which says who may use it; "+
+				"for health and pods without a login there are read_only_listen and healthz_listen")
+		}
+	}
+	switch {
+	case n.ServerTLSBootstrap && c.Cluster.Kubeconfig == "":
+		report("node_api.server_tls_bootstrap", "is for a node of a cluster; name its kubeconfig in cluster.kubeconfig")
+	case n.ServerTLSBootstrap && n.CertFile != "":
+		report("node_api.server_tls_bootstrap", "the certificate is either requested or that of cert_file; leave out one of them")
 	}
 	c.checkOpenPorts(report)
 }

@@ -10,11 +10,24 @@ func TestNodeAPI_refused(t *testing.T) {
 	for name, test := range map[string]struct{ text, want string }{
 		"no authorities of clients": {
 			table + "cert_file = \"/etc/wardlet/node.crt\"\nkey_file = \"/etc/wardlet/node.key\"\n",
-			"agent.toml:5: node_api.client_ca_file: missing; cert_file, key_file and client_ca_file go together\n",
+			"agent.toml:6: node_api.cert_file: nothing is served over HTTPS without client_ca_file, which says who may use it; " +
+				"for health and pods without a login there are read_only_listen and healthz_listen\n",
+		},
+		"a certificate without a key": {
+			table + "cert_file = \"/etc/wardlet/node.crt\"\nclient_ca_file = \"/etc/wardlet/clients.crt\"\n",
+			"agent.toml:5: node_api.key_file: missing; cert_file and key_file go together\n",
+		},
+		"a certificate of a cluster for a node without one": {
+			table + "server_tls_bootstrap = true\nclient_ca_file = \"/etc/wardlet/clients.crt\"\n",
+			"agent.toml:6: node_api.server_tls_bootstrap: is for a node of a cluster; name its kubeconfig in cluster.kubeconfig\n",
+		},
+		"two certificates": {
+			table + certificates + "server_tls_bootstrap = true\n[cluster]\nkubeconfig = \"/etc/wardlet/kubeconfig\"\n",
+			"agent.toml:9: node_api.server_tls_bootstrap: the certificate is either requested or that of cert_file; leave out one of them\n",
 		},
 		"an address without certificates": {
 			table + "listen = \"0.0.0.0:10250\"\n",
-			"agent.toml:6: node_api.listen: nothing is served there without cert_file, key_file and client_ca_file, which say who may use it; " +
+			"agent.toml:6: node_api.listen: nothing is served over HTTPS without client_ca_file, which says who may use it; " +
 				"for health and pods without a login there are read_only_listen and healthz_listen\n",
 		},
 		"an address without a port": {

@@ -41,6 +41,7 @@ func (c *Config) checkPaths(report strict.Report) {
 		{"paths.state_root", c.Paths.StateRoot},
 		{"paths.pod_root", c.Paths.PodRoot},
 		{"paths.log_root", c.Paths.LogRoot},
+		{"paths.cert_dir", c.Paths.CertDir},
 		{"paths.socket", c.Paths.Socket},
 	}
 	for _, p := range places {
@@ -66,6 +67,7 @@ func (c *Config) checkPaths(report strict.Report) {
 	}
 	for _, p := range []keyedPath{
 		{"cluster.kubeconfig", c.Cluster.Kubeconfig},
+		{"cluster.bootstrap_kubeconfig", c.Cluster.BootstrapKubeconfig},
 		{"node_api.cert_file", c.NodeAPI.CertFile},
 		{"node_api.key_file", c.NodeAPI.KeyFile},
 		{"node_api.client_ca_file", c.NodeAPI.ClientCAFile},

@@ -33,7 +33,7 @@ func TestACheckBesideAnAgentThatRunsLooksAtEverythingAndChangesNothing(t *testin
 	n.Write(t, "root/pods/uid/owner.json", "")
 	n.Write(t, "log/pods/uid/c/0.log", "")
 	n.Cfg.Paths.LogRoot = n.Path("log")
-	n.Cfg.NodeAPI.CertFile = n.Path("node.crt")
+	n.Cfg.NodeAPI.CertFile, n.Cfg.NodeAPI.ClientCAFile = n.Path("node.crt"), n.Path("clients.crt")
 	n.Cfg.Cluster.NodeIP = "192.0.2.9"
 	n.runVersion(t, api.NewVersion("v1.2.3"))
 	before := n.contents(t)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/nodeapi"
+	"github.com/wardlet/wardlet/core/parts"
 )
 
 // certificateNotice is the time before a certificate's expiry from which on the check warns.
@@ -19,8 +20,12 @@ func checkNodeAPI(cfg *config.Config, now time.Time) []Finding {
 	if !c.Served() {
 		return nil
 	}
-	subject := "node_api " + c.CertFile
-	cert, err := nodeapi.ReadFiles(c.CertFile, c.KeyFile, c.ClientCAFile)
+	certFile, keyFile := parts.ServingFiles(cfg)
+	subject := "node_api " + certFile
+	if c.CertFile == "" && !isThere(certFile) && isThere(c.ClientCAFile) {
+		return []Finding{{LevelOK, subject, "the agent makes this certificate when it starts"}}
+	}
+	cert, err := nodeapi.ReadFiles(certFile, keyFile, c.ClientCAFile)
 	if errors.Is(err, fs.ErrPermission) {
 		err = fmt.Errorf("%w; check as the user the agent runs as", err)
 	}

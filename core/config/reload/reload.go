@@ -33,6 +33,8 @@ type Reload struct {
 	// Asked has a value when the file is to be read at once, even if it seems unchanged. It is nil if
 	// there are no such requests.
 	Asked <-chan os.Signal
+	// Load reads the configuration; nil for config.Load.
+	Load func(path string) (*config.Config, error)
 }
 
 // Outcome is the result of reading the configuration again.
@@ -50,7 +52,8 @@ var errEnded = errors.New("the agent is ending and reads no configuration any mo
 type Parts struct {
 	// Apply has the functions that apply keys; see Live.
 	Apply map[string]func(*config.Config)
-	// Asked is Reload.Asked.
+	// Load and Asked are those of Reload.
+	Load   func(path string) (*config.Config, error)
 	Asked  <-chan os.Signal
 	Events status.Recorder
 	Node   string
@@ -91,8 +94,12 @@ type answer struct {
 
 // New returns a Reloader of the file at path. cfg is the configuration in force.
 func New(cfg *config.Config, path string, with Parts) *Reloader {
+	load := with.Load
+	if load == nil {
+		load = config.Load
+	}
 	return &Reloader{
-		Parts: with, path: path, load: config.Load, watch: newFileWatch(path, with.Log),
+		Parts: with, path: path, load: load, watch: newFileWatch(path, with.Log),
 		asks: make(chan chan<- answer), ended: make(chan struct{}), inForce: cfg,
 		still: fswatch.Settle{Time: settleTime, Restless: restlessTime},
 	}

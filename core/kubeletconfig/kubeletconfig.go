@@ -1,0 +1,270 @@
+package kubeletconfig
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/wardlet/wardlet/core/strict"
+)
+
+// dropInSuffix is the end of the names of drop-in files. A kubelet ignores other files, too.
+const dropInSuffix = ".conf"
+
+const (
+	apiVersion = "kubelet.config.k8s.io/v1beta1"
+	kind       = "KubeletConfiguration"
+)
+
+// Configuration is what the files of a kubelet's configuration say.
+type Configuration struct {
+	// Warnings are the fields that the agent does not honour, ordered by file and line.
+	Warnings strict.Errors
+	keys     map[string]any
+	// origins are the fields that set keys.
+	origins map[string]*field
+}
+
+// Read reads what a kubelet's command line names: the file of the configuration, and the drop-in
+// files of a directory in the order of their names. A drop-in file changes the fields that it has, and
+// flags win over files; maps are merged and lists are replaced, as with a kubelet. The error has every
+// fault with its file and line; its type is then strict.Errors.
+func Read(command *Command) (*Configuration, error) {
+	paths, err := pathsOf(command.Config, command.ConfigDir)
+	if err != nil {
+		return nil, err
+	}
+	all := &document{fields: map[string]*field{}, first: cmp.Or(command.Config, commandLine)}
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return nil, fmt.Errorf("cannot read the kubelet's configuration: %w", err)
+		}
+		all.read(path, text)
+	}
+	for _, f := range command.fields {
+		if table, _, entry := strings.Cut(f.name, "."); entry && table != "authentication" && table != "authorization" && table != "featureGates" {
+			// The entries of a flag replace those of files.
+			maps.DeleteFunc(all.fields, func(name string, is *field) bool { return parent(name) == table && is.file != f.file })
+		}
+		all.fields[f.name] = f
+	}
+	c, err := all.convert()
+	if err != nil {
+		return nil, err
+	}
+	c.place(command)
+	c.Warnings = append(c.Warnings, command.warnings...)
+	return c, nil
+}
+
+// Parse is Read for the text of one file. path is its name in errors and warnings.
+func Parse(path string, text []byte) (*Configuration, error) {
+	d := &document{fields: map[string]*field{}, first: path}
+	d.read(path, text)
+	return d.convert()
+}
+
+// pathsOf returns the paths of the configuration and of its drop-in files.
+func pathsOf(path, dropIns string) ([]string, error) {
+	var paths []string
+	if path != "" {
+		paths = append(paths, path)
+	}
+	given := len(paths)
+	if dropIns == "" {
+		return paths, nil
+	}
+	err := filepath.WalkDir(dropIns, func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() && filepath.Ext(path) == dropInSuffix {
+			paths = append(paths, path)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the drop-in directory of the kubelet's configuration: %w", err)
+	}
+	slices.SortStableFunc(paths[given:], func(a, b string) int { return cmp.Compare(filepath.Base(a), filepath.Base(b)) })
+	return paths, nil
+}
+
+// place adds what a kubelet has as flags only.
+func (c *Configuration) place(command *Command) {
+	into := &conversion{keys: c.keys}
+	for _, k := range []struct{ key, value string }{
+		{"paths.pod_root", command.RootDir},
+		{"paths.cert_dir", command.CertDir},
+		{"node_name", command.hostname},
+		{"cluster.node_ip", command.nodeIP},
+		{"runtime.credential_provider_config", command.providerConfig},
+		{"runtime.credential_provider_bin_dir", command.providerBinDir},
+		{"cluster.kubeconfig", command.Kubeconfig},
+		{"cluster.bootstrap_kubeconfig", command.BootstrapKubeconfig},
+	} {
+		if k.value != "" {
+			into.put(k.key, k.value)
+		}
+	}
+	if labels := parted([]string{command.nodeLabels}); len(labels) > 0 {
+		into.put("node.labels", labels)
+	}
+	if command.logFormat == "json" {
+		into.put("log_format", "json")
+	}
+	if command.Kubeconfig == "" {
+		delete(c.keys, "cluster")
+	}
+}
+
+// Locate returns the faults of a configuration that was made from c, at the fields that cause them. It
+// leaves out those of keys that no field has set.
+func (c *Configuration) Locate(faults strict.Errors) strict.Errors {
+	var located strict.Errors
+	for _, fault := range faults {
+		for key := fault.Key; key != ""; key = key[:max(strings.LastIndexAny(key, ".["), 0)] {
+			if f := c.origins[key]; f != nil {
+				located = append(located, strict.Error{File: f.file, Line: f.node.Line, Key: f.name, Message: fault.Message})
+				break
+			}
+		}
+	}
+	return located
+}
+
+// Table returns the keys of one table of agent.toml. It is shared, and nil if the table has no key.
+func (c *Configuration) Table(name string) map[string]any {
+	table, _ := c.keys[name].(map[string]any)
+	return table
+}
+
+// TOML returns the text of an agent.toml that says the same.
+func (c *Configuration) TOML() ([]byte, error) {
+	var text bytes.Buffer
+	encoder := toml.NewEncoder(&text)
+	encoder.Indent = ""
+	if err := encoder.Encode(c.keys); err != nil {
+		return nil, fmt.Errorf("write agent.toml: %w", err)
+	}
+	return text.Bytes(), nil
+}
+
+// field is a field of the configuration, or an entry of a map. Its name is the path to it.
+type field struct {
+	name string
+	file string
+	node *yaml.Node
+}
+
+// document is the merged content of all files.
+type document struct {
+	// fields are the fields by name, without those that are maps of fields.
+	fields map[string]*field
+	// first is the path of the first file.
+	first  string
+	faults strict.Errors
+}
+
+func (d *document) fault(file string, line int, key, message string) {
+	d.faults = append(d.faults, strict.Error{File: file, Line: line, Key: key, Message: message})
+}
+
+// read adds the fields of one file to those of the files before.
+func (d *document) read(path string, text []byte) {
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	var root, more yaml.Node
+	if err := decoder.Decode(&root); err != nil {
+		d.fault(path, 0, "", fmt.Sprintf("want a %s of %s: %v", kind, apiVersion, err))
+		return
+	}
+	if decoder.Decode(&more) == nil {
+		d.fault(path, more.Line, "", "there is a second document; want one")
+	}
+	top := root.Content[0]
+	if top.Kind != yaml.MappingNode {
+		d.fault(path, top.Line, "", "want a "+kind)
+		return
+	}
+	head := map[string]string{}
+	for i := 0; i < len(top.Content); i += 2 {
+		if name := top.Content[i].Value; name == "apiVersion" || name == "kind" {
+			head[name] = top.Content[i+1].Value
+		}
+	}
+	if head["apiVersion"] != apiVersion || head["kind"] != kind {
+		d.fault(path, 0, "", fmt.Sprintf("want apiVersion %s and kind %s, found %q and %q", apiVersion, kind, head["apiVersion"], head["kind"]))
+		return
+	}
+	d.add(path, "", top)
+}
+
+// add adds the fields of a mapping whose own name is prefix.
+func (d *document) add(path, prefix string, mapping *yaml.Node) {
+	seen := map[string]bool{}
+	for i := 0; i < len(mapping.Content); i += 2 {
+		key, value := mapping.Content[i], resolve(mapping.Content[i+1])
+		name := key.Value
+		if prefix != "" {
+			name = prefix + "." + name
+		}
+		switch {
+		case seen[name]:
+			d.fault(path, key.Line, name, "the field is there twice")
+		case value.Kind == yaml.MappingNode && tables[name]:
+			d.add(path, name, value)
+		case value.Tag == "!!null":
+			delete(d.fields, name) // as with a merge patch
+		default:
+			d.fields[name] = &field{name: name, file: path, node: value}
+		}
+		seen[name] = true
+	}
+}
+
+// resolve returns the node that an alias stands for.
+func resolve(n *yaml.Node) *yaml.Node {
+	if n.Kind == yaml.AliasNode {
+		return n.Alias
+	}
+	return n
+}
+
+// convert applies the rule of each field.
+func (d *document) convert() (*Configuration, error) {
+	c := &conversion{document: d, keys: map[string]any{}, period: map[string]string{}, origins: map[string]*field{}}
+	for _, name := range slices.Sorted(maps.Keys(d.fields)) {
+		f := d.fields[name]
+		c.now = f
+		rule, known := rules[name]
+		if !known {
+			rule, known = rules[parent(name)+".*"]
+		}
+		switch {
+		case name == "apiVersion" || name == "kind":
+		case !known:
+			c.refuse(f, "is no field of "+apiVersion)
+		default:
+			rule(c, f)
+		}
+	}
+	c.now = nil
+	c.complete()
+	if len(d.faults) > 0 {
+		slices.SortStableFunc(d.faults, order)
+		return nil, d.faults
+	}
+	slices.SortStableFunc(c.warnings, order)
+	return &Configuration{Warnings: c.warnings, keys: c.keys, origins: c.origins}, nil
+}
+
+func order(a, b strict.Error) int {
+	return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
+}

@@ -1,0 +1,206 @@
+package kubeletconfig
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// rule converts a field.
+type rule func(c *conversion, f *field)
+
+// tables are the fields whose values are fields in their turn, or maps whose entries are converted
+// one by one.
+var tables = set("authentication", "authentication.x509", "authentication.webhook", "authentication.anonymous", "authorization", "authorization.webhook",
+	"memorySwap", "crashLoopBackOff", "evictionHard", "evictionSoft", "evictionSoftGracePeriod", "evictionMinimumReclaim", "systemReserved", "kubeReserved",
+	"featureGates")
+
+// rules are the fields of KubeletConfiguration v1beta1; "NAME.*" stands for the entries of a map.
+var rules = map[string]rule{
+	"staticPodPath":      source("kubelet-static", "file", "path"),
+	"fileCheckFrequency": keepFor("file"),
+	"staticPodURL":       source("kubelet-http", "http", "url"),
+	"httpCheckFrequency": keepFor("http"),
+	"staticPodURLHeader": refused("is not read: write the headers into a file of lines \"Name: value\", name it as header_file of the [[source]], and leave out this field"),
+	"podLogsDir":         podLogs,
+	"syncFrequency":      duration("sync.frequency"),
+
+	"containerRuntimeEndpoint": text("runtime.endpoint"),
+	"imageServiceEndpoint":     imageService,
+	"runtimeRequestTimeout":    duration("runtime.request_timeout"),
+	"cgroupDriver":             ignored, // the runtime says which one, as with a kubelet
+	"cgroupRoot":               keep,
+	"resolvConf":               text("runtime.resolv_conf"),
+	"seccompDefault":           boolean("runtime.seccomp_default"),
+	"allowedUnsafeSysctls":     list("runtime.allowed_unsafe_sysctls"),
+	"serializeImagePulls":      keep,
+	"maxParallelImagePulls":    keep,
+	"containerLogMaxSize":      text("runtime.container_log_max_size"),
+	"containerLogMaxFiles":     number("runtime.container_log_max_files"),
+
+	"imageMinimumGCAge":           duration("runtime.image_minimum_gc_age"),
+	"imageMaximumGCAge":           duration("runtime.image_maximum_gc_age"),
+	"imageGCHighThresholdPercent": number("runtime.image_gc_high_threshold_percent"),
+	"imageGCLowThresholdPercent":  number("runtime.image_gc_low_threshold_percent"),
+
+	"maxPods":                          maxPods,
+	"podPidsLimit":                     number("node.pod_pids_limit"),
+	"systemReserved.*":                 reservation("node.system_reserved"),
+	"kubeReserved.*":                   reservation("node.kube_reserved"),
+	"memorySwap.swapBehavior":          text("node.swap_behavior"),
+	"memoryThrottlingFactor":           decimal("node.memory_throttling_factor"),
+	"memoryReservationPolicy":          text("node.memory_reservation_policy"),
+	"singleProcessOOMKill":             boolean("node.single_process_oom_kill"),
+	"registerWithTaints":               taints,
+	"shutdownGracePeriod":              duration("node.shutdown_grace_period"),
+	"shutdownGracePeriodCriticalPods":  duration("node.shutdown_grace_period_critical_pods"),
+	"shutdownGracePeriodByPodPriority": shutdownPeriods,
+
+	"evictionHard.*":                   signal("eviction.hard"),
+	"evictionSoft.*":                   signal("eviction.soft"),
+	"evictionSoftGracePeriod.*":        signal("eviction.soft_grace_period"),
+	"evictionMinimumReclaim.*":         signal("eviction.minimum_reclaim"),
+	"evictionPressureTransitionPeriod": duration("eviction.pressure_transition_period"),
+	"evictionMaxPodGracePeriod":        seconds("eviction.max_pod_grace_period"),
+	"mergeDefaultEvictionSettings":     keep,
+
+	"clusterDNS":    list("cluster.dns"),
+	"clusterDomain": text("cluster.domain"),
+
+	"enableServer":                               keep,
+	"address":                                    keep,
+	"port":                                       keep,
+	"readOnlyPort":                               keep,
+	"healthzPort":                                keep,
+	"healthzBindAddress":                         keep,
+	"tlsCertFile":                                text("node_api.cert_file"),
+	"tlsPrivateKeyFile":                          text("node_api.key_file"),
+	"authentication.x509.clientCAFile":           text("node_api.client_ca_file"),
+	"authentication.anonymous.enabled":           always("false", warns, "anonymous requests are never answered, except on the read-only address and for health"),
+	"authentication.webhook.enabled":             always("true", warns, "in a cluster, the API server is always asked about tokens"),
+	"authentication.webhook.cacheTTL":            ignored,
+	"authorization.mode":                         always("Webhook", warns, "in a cluster, the API server is always asked what a client may do"),
+	"enableDebuggingHandlers":                    always("true", refuses, "logs, exec, attach and port-forward are always served to clients that may use them"),
+	"tlsMinVersion":                              tlsVersion,
+	"tlsCipherSuites":                            refused("cannot be chosen: the suites are those that Go's TLS considers secure. Leave out this field"),
+	"tlsCurvePreferences":                        refused("cannot be chosen: the curves are those that Go's TLS considers secure. Leave out this field"),
+	"rotateCertificates":                         boolean("cluster.rotate_certificates"),
+	"serverTLSBootstrap":                         boolean("node_api.server_tls_bootstrap"),
+	"nodeStatusUpdateFrequency":                  always("10s", warns, "the node's state is read every 10 s"),
+	"nodeStatusReportFrequency":                  always("5m", warns, "a state of the node that did not change is sent every 5 minutes"),
+	"nodeLeaseDurationSeconds":                   always("40", warns, "the lease of the node is valid for 40 s"),
+	"nodeStatusMaxImages":                        always("50", warns, "the node object lists at most 50 images"),
+	"registerNode":                               always("true", warns, "a node with a kubeconfig is always registered"),
+	"providerID":                                 refused("is not set by the agent: set spec.providerID of the node object, and leave out this field"),
+	"enableControllerAttachDetach":               always("true", refuses, "volumes are attached by the cluster's controller only"),
+	"cgroupsPerQOS":                              always("true", refuses, "pods always have cgroups"),
+	"cpuCFSQuota":                                always("true", refuses, "CPU limits of containers are always enforced"),
+	"cpuCFSQuotaPeriod":                          always("100ms", warns, "the period of CPU limits is 100 ms"),
+	"cpuManagerPolicy":                           always("none", refuses, "containers cannot have CPUs of their own"),
+	"memoryManagerPolicy":                        always("None", refuses, "containers cannot have memory of a NUMA node of their own"),
+	"topologyManagerPolicy":                      always("none", refuses, "resources are not aligned by NUMA node"),
+	"reservedMemory":                             warning("has no effect without a memory manager"),
+	"reservedSystemCPUs":                         refused("cannot be reserved by number: reserve an amount with systemReserved (cpu)"),
+	"qosReserved":                                warning("memory requests of guaranteed pods are not reserved from other classes"),
+	"systemReservedCgroup":                       warning("what is reserved is kept from pods, but the cgroup of the system is not limited"),
+	"kubeReservedCgroup":                         warning("what is reserved is kept from pods, but the cgroup of the runtime is not limited"),
+	"enforceNodeAllocatable":                     allocatable,
+	"kubeletCgroups":                             always("", warns, "the agent stays in the cgroup in which it is started"),
+	"systemCgroups":                              always("", warns, "processes of the system are not moved"),
+	"podsPerCore":                                always("0", refuses, "the limit is maxPods"),
+	"protectKernelDefaults":                      always("false", warns, "the agent sets the kernel's settings that it needs"),
+	"localStorageCapacityIsolation":              always("true", warns, "ephemeral storage is always counted and limited"),
+	"crashLoopBackOff.maxContainerRestartPeriod": always("5m", warns, "the longest back-off of a container is 5 minutes"),
+	"configMapAndSecretChangeDetectionStrategy":  always("Watch", warns, "ConfigMaps and Secrets are watched"),
+	"imagePullCredentialsVerificationPolicy":     warning("a pod without credentials may use an image that is on the node"),
+	"preloadedImagesVerificationAllowlist":       ignored,
+	"runOnce":                                    always("false", refuses, "the agent always keeps running"),
+	"enableSystemLogQuery":                       boolean("node_api.system_logs"),
+	"oomScoreAdj":                                always("-999", warns, "the unit file of the agent sets OOMScoreAdjust"),
+	"tracing":                                    warning("the agent sends no traces"),
+	"featureGates.*":                             warning("the agent has no feature gates; docs/supported-fields.md lists what pods may use"),
+
+	// These have no effect on pods, or on anything that the agent does.
+	"registryPullQPS": ignored, "registryBurst": ignored, "eventRecordQPS": ignored, "eventBurst": ignored, "kubeAPIQPS": ignored, "kubeAPIBurst": ignored,
+	"contentType": ignored, "maxOpenFiles": ignored, "hairpinMode": ignored, "podCIDR": ignored, "volumeStatsAggPeriod": ignored, "volumePluginDir": ignored,
+	"cpuManagerPolicyOptions": ignored, "cpuManagerReconcilePeriod": ignored, "topologyManagerScope": ignored, "topologyManagerPolicyOptions": ignored,
+	"makeIPTablesUtilChains": ignored, "iptablesMasqueradeBit": ignored, "iptablesDropBit": ignored, "failSwapOn": ignored, "failCgroupV1": ignored,
+	"containerLogMaxWorkers": ignored, "containerLogMonitorInterval": ignored, "showHiddenMetricsForVersion": ignored, "kernelMemcgNotification": ignored,
+	"logging": ignored, "enableSystemLogHandler": ignored, "enableContentionProfiling": ignored, "enableProfilingHandler": ignored, "enableDebugFlagsHandler": ignored,
+	"streamingConnectionIdleTimeout": ignored, "userNamespaces": ignored,
+	"authorization.webhook.cacheAuthorizedTTL": ignored, "authorization.webhook.cacheUnauthorizedTTL": ignored,
+}
+
+func set(names ...string) map[string]bool {
+	is := map[string]bool{}
+	for _, name := range names {
+		is[name] = true
+	}
+	return is
+}
+
+// ignored accepts any value: the field has no effect.
+func ignored(*conversion, *field) {}
+
+// keep leaves a field for complete, which needs several together.
+func keep(*conversion, *field) {}
+
+// keepFor is keep for the period of a source, which there may be none of.
+func keepFor(kind string) rule {
+	return func(c *conversion, f *field) {
+		if value, ok := c.duration(f); ok {
+			c.period[kind] = value
+		}
+	}
+}
+
+// warning accepts any value with a warning.
+func warning(why string) rule { return func(c *conversion, f *field) { c.warn(f, why) } }
+
+// refused accepts no value.
+func refused(why string) rule { return func(c *conversion, f *field) { c.refuse(f, why) } }
+
+// The weights of a field that has another value than the agent's.
+func warns(c *conversion, f *field, why string)   { c.warn(f, why) }
+func refuses(c *conversion, f *field, why string) { c.refuse(f, why) }
+
+// always describes a field of which the agent does the same whatever the field says. Another value
+// has a weight. Durations and empty values are compared by their meaning.
+func always(value string, weight func(c *conversion, f *field, why string), why string) rule {
+	return func(c *conversion, f *field) {
+		found := f.node.Value
+		if found == value || sameDuration(found, value) || found == "0s" || found == "" {
+			return // a kubelet takes 0 and the empty string for its default, too
+		}
+		weight(c, f, fmt.Sprintf("is %q: %s", found, why))
+	}
+}
+
+func tlsVersion(c *conversion, f *field) {
+	if slices.Contains([]string{"", "VersionTLS10", "VersionTLS11", "VersionTLS12"}, f.node.Value) {
+		return
+	}
+	c.refuse(f, fmt.Sprintf("is %q: clients with TLS 1.2 are served, too; use VersionTLS12", f.node.Value))
+}
+
+func allocatable(c *conversion, f *field) {
+	var names []string
+	if err := f.node.Decode(&names); err != nil {
+		c.wrong(f, "a list of strings")
+		return
+	}
+	for _, name := range names {
+		if name != "pods" && name != "none" && name != "" {
+			c.warn(f, fmt.Sprintf("has %q: what is reserved is kept from pods, but other cgroups are not limited", name))
+		}
+	}
+	if !slices.Contains(names, "pods") {
+		c.warn(f, `lacks "pods": all pods together are always limited to what is not reserved`)
+	}
+}
+
+// parent returns the first part of a field's name: of an entry of a map, that of the map.
+func parent(name string) string {
+	first, _, _ := strings.Cut(name, ".")
+	return first
+}
