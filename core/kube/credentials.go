@@ -44,6 +44,16 @@ type Credentials struct {
 	Cert, Key Material
 }
 
+// Pair reads the client certificate and its key as PEM; both are nil if there is none.
+func (f *Credentials) Pair() (cert, key []byte, err error) {
+	if !f.Cert.given() {
+		return nil, nil, nil
+	}
+	var have credentials
+	err = f.readPair(&have)
+	return have.cert, have.key, err
+}
+
 // credentials are the last valid contents of the files.
 type credentials struct {
 	ca, cert, key []byte

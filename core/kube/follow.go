@@ -68,7 +68,8 @@ type Store = cache.ReflectorStore
 //
 // An interrupted watch continues from the last resourceVersion, which bookmarks keep up to date. If
 // the server no longer has that version ("too old resource version"), or the interruption was
-// within an event, Follow lists again. The first list is read from the server's storage and not
+// within an event, Follow lists again; also if contact was lost and the server then has another
+// state than before: its storage was restored, or it is the server of another cluster. The first list is read from the server's storage and not
 // from a cache that may be outdated, so that a restarted agent never sees older states. A store
 // that blocks stops the reading. If it blocks too long for the server, the server ends the watch,
 // and unread events are read again.
@@ -104,7 +105,8 @@ type follower struct {
 	// short counts consecutive watches without use; see shortWatch.
 	short atomic.Int32
 	// pages counts the pages of the current list.
-	pages atomic.Int32
+	pages  atomic.Int32
+	origin origin
 }
 
 func (f *follower) request(o *metav1.ListOptions) *rest.Request {
@@ -128,6 +130,7 @@ func (f *follower) ListWithContext(ctx context.Context, o metav1.ListOptions) (r
 		f.report(err)
 		return nil, err
 	}
+	f.origin.setListed()
 	return list, nil
 }
 
@@ -160,6 +163,11 @@ func (f *follower) WatchWithContext(ctx context.Context, o metav1.ListOptions) (
 	if o.TimeoutSeconds != nil {
 		length = time.Duration(*o.TimeoutSeconds) * time.Second
 	}
+	if err := f.origin.check(ctx, f.client, o.ResourceVersion); err != nil {
+		f.report(err)
+		f.calls.end()
+		return nil, err
+	}
 	ctx, cancel := context.WithTimeout(ctx, length+watchGrace)
 	last := &outcome{}
 	w, err := f.request(&o).Watch(context.WithValue(ctx, outcomeKey{}, last))
@@ -170,7 +178,7 @@ func (f *follower) WatchWithContext(ctx context.Context, o metav1.ListOptions) (
 		return nil, err
 	}
 	s := &stream{
-		inner: w, body: last.body, report: f.report, short: &f.short,
+		inner: w, body: last.body, report: f.report, length: length, early: f.origin.setLost, short: &f.short,
 		events: make(chan watch.Event), done: make(chan struct{}),
 	}
 	if last.err != nil {
@@ -211,6 +219,7 @@ func (f *follower) report(err error) {
 		apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge) || errors.Is(err, context.Canceled) {
 		return
 	}
+	f.origin.setLost()
 	f.what.Bad(f.client.Explain(err))
 }
 

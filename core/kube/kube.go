@@ -48,6 +48,8 @@ type Client struct {
 	transport *transport
 	groups    map[schema.GroupVersion]*rest.RESTClient
 	log       *slog.Logger
+	// clusters is shared by the clients of a server.
+	clusters *clusters
 }
 
 // New returns a client. It returns an error only for faults that no later change of a file can
@@ -59,7 +61,7 @@ func New(c Config) (*Client, error) {
 	if err := c.check(); err != nil {
 		return nil, fmt.Errorf("API server %q: %w", withoutUser(c.Server), err)
 	}
-	k := &Client{server: c.Server, transport: newTransport(&c), log: c.Logger, groups: map[schema.GroupVersion]*rest.RESTClient{}}
+	k := &Client{server: c.Server, transport: newTransport(&c), log: c.Logger, groups: map[schema.GroupVersion]*rest.RESTClient{}, clusters: &clusters{}}
 	if err := k.connect(); err != nil {
 		return nil, err
 	}
@@ -70,7 +72,7 @@ func New(c Config) (*Client, error) {
 // so that its requests and those of c do not delay each other. It may be used as long as c, and
 // must not be closed.
 func (c *Client) OwnRate() (*Client, error) {
-	own := &Client{server: c.server, transport: c.transport, groups: map[schema.GroupVersion]*rest.RESTClient{}, log: c.log}
+	own := &Client{server: c.server, transport: c.transport, groups: map[schema.GroupVersion]*rest.RESTClient{}, log: c.log, clusters: c.clusters}
 	return own, own.connect()
 }
 

@@ -30,6 +30,22 @@ func Load(path string) (Config, error) {
 	return c, nil
 }
 
+// Kubeconfig returns the text of a kubeconfig with one cluster, user and context.
+func Kubeconfig(c Config) ([]byte, error) {
+	const name = "default"
+	file := clientcmdapi.NewConfig()
+	file.CurrentContext = name
+	file.Contexts[name] = &clientcmdapi.Context{Cluster: name, AuthInfo: name}
+	cluster := &clientcmdapi.Cluster{Server: c.Server, TLSServerName: c.ServerName}
+	cluster.CertificateAuthority, cluster.CertificateAuthorityData = c.Credentials.CA.File, []byte(c.Credentials.CA.Data)
+	file.Clusters[name] = cluster
+	user := &clientcmdapi.AuthInfo{TokenFile: c.Credentials.Token.File, Token: c.Credentials.Token.Data}
+	user.ClientCertificate, user.ClientCertificateData = c.Credentials.Cert.File, []byte(c.Credentials.Cert.Data)
+	user.ClientKey, user.ClientKeyData = c.Credentials.Key.File, []byte(c.Credentials.Key.Data)
+	file.AuthInfos[name] = user
+	return clientcmd.Write(*file)
+}
+
 func fromFile(file *clientcmdapi.Config) (Config, error) {
 	name := file.CurrentContext
 	if name == "" {

@@ -24,10 +24,13 @@ var errShortWatch = errors.New("ends every watch at once; check what is between 
 // slows the server down.
 type stream struct {
 	inner watch.Interface
-	// body is the source of the events. report is called with errors. short counts consecutive useless
-	// watches; it is nil for a watch that never started.
+	// body is the source of the events. report is called with errors. early is called if the watch ends
+	// before the requested length. short counts consecutive useless watches; it is nil for a watch that
+	// never started.
 	body   *limitedBody
 	report func(error)
+	length time.Duration
+	early  func()
 	short  *atomic.Int32
 
 	events chan watch.Event
@@ -47,6 +50,9 @@ func (s *stream) pass() {
 	defer func() {
 		s.inner.Stop()
 		for range s.inner.ResultChan() {
+		}
+		if time.Since(began) < s.length {
+			s.early() // before the reflector can start the next watch
 		}
 		close(s.events)
 	}()

@@ -12,6 +12,6 @@
 // of its namespace.
 //
 // The last known object stays in force while it cannot be read, also after a restart of the agent:
-// copies are stored on the disk, those of Secrets encrypted. If an object is not known yet, the
+// copies are stored on the disk, those of Secrets and tokens encrypted. If an object is not known yet, the
 // caller waits a short time for it. After that the pod waits, with an event.
 package object

@@ -221,6 +221,9 @@ func (p *Plane) forgetUnnamed() {
 	for k := range p.objects {
 		named[k.String()] = true
 	}
+	for k := range p.tokens {
+		named[k.String()] = true
+	}
 	var left []string
 	for key := range p.kept {
 		if !named[key] {

@@ -56,6 +56,8 @@ type Plane struct {
 	// there.
 	kept     map[string]*state.Object
 	versions map[string]string
+	// silent is true while the server has not answered in time: copies are then used at once.
+	silent bool
 	// local is the node's own directory.
 	local Directory
 }
@@ -142,19 +144,13 @@ func (p *Plane) all(ctx context.Context, by *v1.Pod, k key) (map[string]metav1.O
 	if k.local && unkept {
 		p.keep(k, w)
 	}
-	ctx, cancel := context.WithTimeout(ctx, p.patience)
-	defer cancel()
 	p.mu.Lock()
-	recalled := w.recalled
+	known := w.heard || w.recalled || !k.local && p.silent && p.recall(k, w)
 	p.mu.Unlock()
-	if !recalled {
-		select {
-		case <-w.known:
-		case <-ctx.Done():
-		}
-	}
+	silent := !known && !p.await(ctx, w)
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.silent = p.silent || silent && !k.local
 	switch {
 	case !w.heard && (w.recalled || p.recall(k, w)):
 		return w.objects, nil
@@ -162,6 +158,20 @@ func (p *Plane) all(ctx context.Context, by *v1.Pod, k key) (map[string]metav1.O
 		return nil, p.unknown(k, w)
 	}
 	return w.objects, nil
+}
+
+// await waits for the first answer about an object, and reports whether there was one in time.
+func (p *Plane) await(ctx context.Context, w *watched) bool {
+	timer := time.NewTimer(p.patience)
+	defer timer.Stop()
+	select {
+	case <-w.known:
+		return true
+	case <-timer.C:
+		return false
+	case <-ctx.Done():
+		return true // the caller has left, which says nothing about the server
+	}
 }
 
 // use records that a pod names an object, and starts to watch it. unkept reports whether this agent
@@ -214,6 +224,7 @@ func (p *Plane) Release(uid types.UID) {
 			delete(p.tokens, k)
 		}
 	}
+	p.forgetTokens(uid)
 	p.release(user{uid: uid})
 }
 
@@ -271,6 +282,9 @@ type store struct {
 // take sets the objects and stores them on the disk. Changes of all objects of a namespace wake no
 // pod.
 func (s *store) take(objects map[string]metav1.Object) error {
+	s.plane.mu.Lock()
+	s.plane.silent = false
+	s.plane.mu.Unlock()
 	s.plane.take(s.of, objects, s.key.Name == "")
 	s.plane.keep(s.key, s.of)
 	return nil

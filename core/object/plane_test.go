@@ -102,7 +102,8 @@ func TestPlane_followsWhatAPodNames(t *testing.T) {
 				eventually(t, "object", text, says)
 				eventually(t, "pod was woken after "+text, true, func() bool { return r.changesOf("uid-web") > before })
 			}
-			if want := []string{kind.path + " x"}; !slices.Equal(r.server.requests, want) {
+			// The service tells which cluster the server belongs to.
+			if want := []string{kind.path + " x", "/api/v1/namespaces/default/services kubernetes"}; !slices.Equal(r.server.requests, want) {
 				t.Errorf("lists %q, want %q", r.server.requests, want)
 			}
 		})
@@ -243,6 +244,13 @@ func (d *disk) Put(o *state.Object) error {
 	return nil
 }
 
+// fill makes Put fail from now on.
+func (d *disk) fill() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.full = true
+}
+
 func (d *disk) Delete(key string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -292,11 +300,15 @@ func TestPlane_knowsObjectsAfterARestart(t *testing.T) {
 	r.server.turn(true)
 	r.stop()
 	after := newRigOn(t, r.server, d)
+	began := time.Now()
 	for name, kind := range kinds {
 		text, err := kind.get(t, after, "web")
 		if text != "one" || err != nil {
 			t.Errorf("%s: %q, %v", name, text, err)
 		}
+	}
+	if took := time.Since(began); took > 2*after.patience {
+		t.Errorf("the copies of %d objects are used after %s; the wait for the server is %s", len(kinds), took, after.patience)
 	}
 	if services, err := after.Services(t.Context(), newPod("web"), "shop"); len(services) != 0 || err != nil {
 		t.Errorf("services %v, %v", services, err)
@@ -309,6 +321,35 @@ func TestPlane_knowsObjectsAfterARestart(t *testing.T) {
 	})
 	after.Release("uid-web")
 	eventually(t, "kept after the last pod", "", d.keys)
+}
+
+// TestPlane_usesNoCopyOfWhatItKnows checks that an object that is known stays as it is when the server
+// no longer answers about another one, though the disk has an older copy.
+func TestPlane_usesNoCopyOfWhatItKnows(t *testing.T) {
+	t.Parallel()
+	d := &disk{records: map[string]state.Object{}}
+	r := newRigOn(t, nil, d)
+	kind := kinds["ConfigMap"]
+	says := func() string {
+		text, err := kind.get(t, r, "web")
+		if err != nil {
+			return err.Error()
+		}
+		return text
+	}
+	r.server.set(kind.path, "x", kind.object("one"))
+	eventually(t, "object", "one", says)
+	eventually(t, "kept", "ConfigMap shop/x", d.keys)
+	d.fill()
+	r.server.set(kind.path, "x", kind.object("two"))
+	eventually(t, "object", "two", says)
+	r.server.turn(true)
+	if _, err := r.ConfigMap(t.Context(), newPod("db"), "y"); err == nil || apierrors.IsNotFound(err) {
+		t.Fatalf("an object that nobody answers about: %v", err)
+	}
+	if got := says(); got != "two" {
+		t.Errorf("while the server is silent: %q", got)
+	}
 }
 
 // TestPlane_readsNoSecretsOfAnotherKey checks that stored Secrets are not used with another key

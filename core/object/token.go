@@ -42,7 +42,7 @@ type token struct {
 }
 
 // Token returns a token of a pod's service account, bound to the pod. If a token cannot be renewed,
-// the last one is returned, with a line in the log.
+// the last one is returned, with a line in the log; it may be that of an earlier agent.
 func (p *Plane) Token(ctx context.Context, of *v1.Pod, what *v1.ServiceAccountTokenProjection) (string, error) {
 	key := tokenKey{pod: of.UID, account: of.Spec.ServiceAccountName, audience: what.Audience}
 	if what.ExpirationSeconds != nil {
@@ -51,11 +51,18 @@ func (p *Plane) Token(ctx context.Context, of *v1.Pod, what *v1.ServiceAccountTo
 	now := p.cfg.Now()
 	p.mu.Lock()
 	had := p.tokens[key]
+	if had == nil && !p.ended {
+		had = p.recallToken(key, now)
+	}
 	p.mu.Unlock()
 	if had != nil && now.Before(had.renew) {
 		return had.text, nil
 	}
-	made, err := p.request(ctx, of, key)
+	limit := tokenTimeout
+	if had != nil {
+		limit = p.patience // a pod that has a token must not wait for a server that does not answer
+	}
+	made, err := p.request(ctx, of, key, limit)
 	if err != nil {
 		if had == nil {
 			return "", fmt.Errorf("token of service account %s/%s: %w", of.Namespace, key.account, p.cfg.Client.Explain(err))
@@ -71,19 +78,28 @@ func (p *Plane) Token(ctx context.Context, of *v1.Pod, what *v1.ServiceAccountTo
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if had := p.tokens[key]; had != nil {
-		had.due.Stop()
+	p.setToken(key, made, now)
+	if !p.ended {
+		p.watches.Go(func() { p.keepToken(key, made) })
 	}
-	made.due = time.AfterFunc(dueIn(now, made.renew), func() { p.cfg.Changed(of.UID) })
-	if p.ended {
-		made.due.Stop()
-	}
-	p.tokens[key] = made
 	return made.text, nil
 }
 
-func (p *Plane) request(ctx context.Context, of *v1.Pod, key tokenKey) (*token, error) {
-	ctx, cancel := context.WithTimeout(ctx, tokenTimeout)
+// setToken makes a token the current one, and wakes the pod when it is to be renewed. The caller holds
+// the lock.
+func (p *Plane) setToken(key tokenKey, t *token, now time.Time) {
+	if had := p.tokens[key]; had != nil {
+		had.due.Stop()
+	}
+	t.due = time.AfterFunc(dueIn(now, t.renew), func() { p.cfg.Changed(key.pod) })
+	if p.ended {
+		t.due.Stop()
+	}
+	p.tokens[key] = t
+}
+
+func (p *Plane) request(ctx context.Context, of *v1.Pod, key tokenKey, limit time.Duration) (*token, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	ask := &authentication.TokenRequest{Spec: authentication.TokenRequestSpec{
 		BoundObjectRef: &authentication.BoundObjectReference{APIVersion: "v1", Kind: "Pod", Name: of.Name, UID: of.UID},

@@ -1,11 +1,15 @@
 package object
 
 import (
+	"encoding/json"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+
+	"github.com/wardlet/wardlet/core/state"
 )
 
 const account = "/api/v1/namespaces/shop/serviceaccounts/clerk/token "
@@ -107,5 +111,59 @@ func TestDueIn(t *testing.T) {
 		if got := dueIn(now, now.Add(renew)); got != want {
 			t.Errorf("to be renewed in %s: looked at after %s, want %s", renew, got, want)
 		}
+	}
+}
+
+// TestToken_isKept checks that an agent that starts while the server is down uses the tokens of an
+// earlier one, also if they have expired, and requests new ones when the server is back.
+func TestToken_isKept(t *testing.T) {
+	t.Parallel()
+	d := &disk{records: map[string]state.Object{}}
+	r := newRigOn(t, nil, d)
+	for _, pod := range []string{"web", "db"} {
+		r.token(t, pod, "")
+	}
+	eventually(t, "kept", "Token uid-db/clerk//0, Token uid-web/clerk//0", d.keys)
+	copies, _ := d.Load()
+	for i := range copies {
+		if data, _ := json.Marshal(copies[i]); strings.Contains(string(data)+string(copies[i].Sealed), "clerk/token") {
+			t.Errorf("%s can be read on the disk", copies[i].Key)
+		}
+	}
+	r.server.turn(true)
+	r.stop()
+
+	after := newRigOn(t, r.server, d)
+	if got := after.token(t, "web", ""); got != account+"1" {
+		t.Errorf("after a restart: token %q", got)
+	}
+	if n := r.server.refused; n > 0 {
+		t.Errorf("%d requests for a token that is valid", n)
+	}
+	after.advance(2 * time.Hour)
+	if got := after.token(t, "db", ""); got != account+"2" {
+		t.Errorf("an expired token after a restart: %q", got)
+	}
+	r.server.turn(false)
+	if got := after.token(t, "db", ""); got != account+"3" {
+		t.Errorf("when the server is back: token %q", got)
+	}
+	after.Release("uid-web")
+	after.Release("uid-db")
+	eventually(t, "kept after the last pod", "", d.keys)
+}
+
+// TestToken_ofAnotherKey checks that a copy that cannot be decrypted is replaced.
+func TestToken_ofAnotherKey(t *testing.T) {
+	t.Parallel()
+	d := &disk{records: map[string]state.Object{}}
+	r := newRigOn(t, nil, d)
+	r.token(t, "web", "")
+	eventually(t, "kept", "Token uid-web/clerk//0", d.keys)
+	r.stop()
+	after := newRigOn(t, r.server, d)
+	after.cfg.Key = testKey(t, "b")
+	if got := after.token(t, "web", ""); got != account+"2" {
+		t.Errorf("token %q", got)
 	}
 }

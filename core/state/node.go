@@ -4,6 +4,7 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // clusterNodeFile has the Node object as the cluster last had it.
@@ -58,3 +59,41 @@ func (s Shutdowns) Load() (Shutdown, error) {
 
 // Store stores the last shutdown. When it returns nil, it is on the disk.
 func (s Shutdowns) Store(last Shutdown) error { return s.dir.store(shutdownFile, last) }
+
+// renewalFile has the time of the last renewal of the node's lease.
+const renewalFile = "renewal.json"
+
+// Renewals stores when the node's lease was last renewed.
+type Renewals struct{ dir *Dir }
+
+// Renewals returns the store of that time.
+func (d *Dir) Renewals() Renewals { return Renewals{d} }
+
+// Load returns the stored time, zero if there is none.
+func (r Renewals) Load() (time.Time, error) {
+	var at time.Time
+	_, err := r.dir.load(renewalFile, &at)
+	return at, err
+}
+
+// Store stores the time. When it returns nil, it is on the disk.
+func (r Renewals) Store(at time.Time) error { return r.dir.store(renewalFile, at) }
+
+// adoptedFile has the UIDs of static pods that a kubelet started.
+const adoptedFile = "adopted.json"
+
+// Adopted stores the UIDs of static pods that a kubelet started, by those of their documents.
+type Adopted struct{ dir *Dir }
+
+// Adopted returns the store of UIDs that a kubelet gave.
+func (d *Dir) Adopted() Adopted { return Adopted{d} }
+
+// Load returns the UIDs, nil if there are none.
+func (a Adopted) Load() (map[types.UID]types.UID, error) {
+	var uids map[types.UID]types.UID
+	_, err := a.dir.load(adoptedFile, &uids)
+	return uids, err
+}
+
+// Store stores all UIDs. When it returns nil, they are on the disk.
+func (a Adopted) Store(uids map[types.UID]types.UID) error { return a.dir.store(adoptedFile, uids) }

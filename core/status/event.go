@@ -41,6 +41,22 @@ func ContainerEvent(r Recorder, p *v1.Pod, container, eventType, reason, message
 	r.Event(p, eventType, reason, message)
 }
 
+// AnnotatedRecorder is a Recorder whose events can have annotations.
+type AnnotatedRecorder interface {
+	Recorder
+	// AnnotatedEvent is Event with annotations, which the recorder must not change.
+	AnnotatedEvent(p *v1.Pod, annotations map[string]string, eventType, reason, message string)
+}
+
+// AnnotatedEvent records an event with annotations, without them if r is not an AnnotatedRecorder.
+func AnnotatedEvent(r Recorder, p *v1.Pod, annotations map[string]string, eventType, reason, message string) {
+	if a, ok := r.(AnnotatedRecorder); ok {
+		a.AnnotatedEvent(p, annotations, eventType, reason, message)
+		return
+	}
+	r.Event(p, eventType, reason, message)
+}
+
 // MultiRecorder passes every event to each of its recorders, in order.
 type MultiRecorder []Recorder
 
@@ -55,6 +71,13 @@ func (m MultiRecorder) Event(p *v1.Pod, eventType, reason, message string) {
 func (m MultiRecorder) ContainerEvent(p *v1.Pod, container, eventType, reason, message string) {
 	for _, r := range m {
 		ContainerEvent(r, p, container, eventType, reason, message)
+	}
+}
+
+// AnnotatedEvent implements AnnotatedRecorder.
+func (m MultiRecorder) AnnotatedEvent(p *v1.Pod, annotations map[string]string, eventType, reason, message string) {
+	for _, r := range m {
+		AnnotatedEvent(r, p, annotations, eventType, reason, message)
 	}
 }
 

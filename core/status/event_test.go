@@ -163,6 +163,24 @@ func TestMultiTellsEveryRecorder(t *testing.T) {
 	}
 }
 
+// annotated is a recorder that can record the annotations of an event.
+type annotated struct{ plain }
+
+func (a *annotated) AnnotatedEvent(_ *v1.Pod, annotations map[string]string, _, reason, _ string) {
+	a.plain = append(a.plain, reason+" "+annotations["key"])
+}
+
+// Each recorder receives an event with annotations once, without them if it cannot record any.
+func TestAnnotatedEvent(t *testing.T) {
+	t.Parallel()
+	var with annotated
+	var without plain
+	AnnotatedEvent(MultiRecorder{&with, MultiRecorder{&without}}, testPod(v1.RestartPolicyAlways, ""), map[string]string{"key": "value"}, v1.EventTypeNormal, "R", "m")
+	if diff := cmp.Diff([]plain{{"R value"}, {"R m"}}, []plain{with.plain, without}); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+}
+
 // containers is a recorder that can record the container of an event.
 type containers []string
 

@@ -51,7 +51,6 @@ func (c *cluster) replaced(list []any) {
 	for _, item := range list {
 		c.pods[item.(*v1.Pod).UID] = true
 	}
-	c.learn()
 }
 
 // learnPeriod is the shortest time between attempts to read the cluster's UID.

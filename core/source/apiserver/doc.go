@@ -21,8 +21,9 @@
 // # When the watch breaks
 //
 // The watch continues from the last resourceVersion, which bookmarks keep recent. The pods are
-// listed again if the server no longer has that version ("too old resource version"), or if the
-// watch broke in the middle of an event. Attempts are separated by an exponential back-off. A sink
+// listed again if the server no longer has that version ("too old resource version"), if it does not
+// have it yet (its storage was restored from a backup), or if the watch broke in the middle of an
+// event. Attempts are separated by an exponential back-off. A sink
 // that blocks stops the reading. If the server then ends the watch, the events that were not read
 // are read again.
 package apiserver

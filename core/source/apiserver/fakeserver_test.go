@@ -85,13 +85,14 @@ func (s *fakeServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	for s.paused {
 		s.wake.Wait()
 	}
-	if r.URL.Path == "/api/v1/namespaces/default/services/kubernetes" {
+	if r.URL.Path == "/api/v1/namespaces/default/services" {
 		defer s.mu.Unlock()
-		if s.cluster == "" {
-			status(w, http.StatusNotFound, metav1.StatusReasonNotFound, "no such service")
-			return
+		list := v1.ServiceList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ServiceList"}}
+		list.ResourceVersion = strconv.Itoa(s.version)
+		if s.cluster != "" {
+			list.Items = []v1.Service{{ObjectMeta: metav1.ObjectMeta{Name: "kubernetes", UID: types.UID(s.cluster)}}}
 		}
-		fmt.Fprintf(w, `{"kind":"Service","apiVersion":"v1","metadata":{"name":"kubernetes","uid":%q}}`, s.cluster)
+		answer(w, http.StatusOK, list)
 		return
 	}
 	s.requests = append(s.requests, fmt.Sprintf("%s %s rv=%s", verb(r), r.URL.Path, q.Get("resourceVersion")))
@@ -164,7 +165,8 @@ func (s *fakeServer) watch(w http.ResponseWriter, r *http.Request, from int) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusOK)
 	flush(w)
-	if from < s.compacted || from > s.version {
+	// As in a real server, a watch from a version that does not exist yet waits for it.
+	if from < s.compacted {
 		s.write(w, fakeEvent{Type: "ERROR", Object: expired()})
 		return
 	}

@@ -255,9 +255,18 @@ func TestResumption(t *testing.T) {
 			want: []string{"list rv=", "watch rv=11", "watch rv=12", "list rv=12", "watch rv=15"},
 			has:  []string{"default/b img:1"},
 		},
-		"a server restored from nothing has answered": {
+		"a server restored from nothing is not watched from a version that it does not have yet": {
 			then: func(s *fakeServer) { s.cutWith(s.reset) },
-			want: []string{"list rv=", "watch rv=11", "watch rv=12", "list rv=12", "list rv=", "watch rv=1"},
+			want: []string{"list rv=", "watch rv=11", "list rv=12", "list rv=", "watch rv=1"},
+		},
+		"nor is a server restored from a backup": {
+			then: func(s *fakeServer) {
+				s.set("b", "img:1")
+				s.bookmark()
+				s.cutWith(func() { s.reset(); s.set("a", "img:1") })
+			},
+			want: []string{"list rv=", "watch rv=11", "list rv=14", "list rv=", "watch rv=2"},
+			has:  []string{"default/a img:1"},
 		},
 	}
 	for name, test := range tests {

@@ -31,9 +31,6 @@ type Config struct {
 	Now func() time.Time
 }
 
-// clusterTimeout is the time limit for reading the cluster's UID.
-const clusterTimeout = 10 * time.Second
-
 // Source watches the pods of this node. Use New to create one.
 type Source struct {
 	cfg Config
@@ -67,9 +64,7 @@ func (s *Source) Run(ctx context.Context) error {
 		Object:        &v1.Pod{}, List: &v1.PodList{},
 		Good: s.out.good, Bad: s.out.bad, MaxBackoff: s.cfg.MaxBackoff,
 	}, &store{out: s.out, from: s.from(), cluster: cluster{pods: map[types.UID]bool{}, now: s.cfg.Now, uid: func() (types.UID, error) {
-		ctx, cancel := context.WithTimeout(inner, clusterTimeout)
-		defer cancel()
-		return s.cfg.Client.ClusterUID(ctx)
+		return s.cfg.Client.ClusterUID(inner)
 	}}})
 	if ctx.Err() != nil {
 		return nil

@@ -23,6 +23,7 @@ func (s *store) Replace(list []any, _ string) error {
 		s.out.bad(err)
 		return err
 	}
+	s.cluster.learn() // first, so that no pods run whose cluster could have been known
 	docs := make([]api.Document, 0, len(list))
 	for _, item := range list {
 		docs = append(docs, s.document(item))

@@ -72,6 +72,22 @@ func Replace(fs Filesystem, dir, name string, data []byte) error {
 	return nil
 }
 
+// Link makes path a symbolic link to target, and replaces a link that is there at once. When it
+// returns nil, the link is on the disk.
+func Link(target, path string) error {
+	next := path + ".new"
+	if err := os.Remove(next); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	if err := os.Symlink(target, next); err != nil {
+		return err
+	}
+	if err := os.Rename(next, path); err != nil {
+		return err
+	}
+	return OS{}.SyncDir(filepath.Dir(path))
+}
+
 // Remove removes a file durably. A missing file is no error.
 func Remove(fs Filesystem, dir, name string) error {
 	err := fs.Remove(filepath.Join(dir, name))
