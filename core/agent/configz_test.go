@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/wardlet/wardlet/core/config"
+	"github.com/wardlet/wardlet/core/kubeletconfig"
 	"github.com/wardlet/wardlet/test/site"
 )
 
@@ -40,6 +41,9 @@ func TestConfigz(t *testing.T) {
 	var got map[string]any
 	if err := json.Unmarshal(text, &got); err != nil {
 		t.Fatal(err)
+	}
+	if _, err := kubeletconfig.Parse("config.json", text); err != nil {
+		t.Errorf("the agent would not take over its own configuration: %v", err)
 	}
 	for key, want := range map[string]any{
 		"kind": "KubeletConfiguration", "apiVersion": "kubelet.config.k8s.io/v1beta1",

@@ -16,6 +16,8 @@ import (
 	"github.com/wardlet/wardlet/core/parts"
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/stats/kernel"
+	"github.com/wardlet/wardlet/core/status"
+	"github.com/wardlet/wardlet/core/syncloop"
 	"github.com/wardlet/wardlet/core/worker"
 )
 
@@ -155,6 +157,8 @@ func (r reclaimer) RemoveUnusedImages(ctx context.Context) error {
 // reclaimTime is for how long eviction waits for the removal of dead containers, and of images.
 const reclaimTime = 30 * time.Second
 
+const reasonEvicted = "Evicted"
+
 // evictable are the pods for eviction.
 type evictable struct{ *Node }
 
@@ -170,8 +174,10 @@ func (e evictable) Active() []*v1.Pod {
 }
 
 // Evict implements eviction.Pods.
-func (e evictable) Evict(p *v1.Pod, grace int64, message string) {
-	e.evict(p, e.origins()[p.UID], &worker.KillOptions{Grace: &grace}, message)
+func (e evictable) Evict(p *v1.Pod, grace int64, message string, annotations map[string]string) {
+	status.AnnotatedEvent(e.recorder, p, annotations, v1.EventTypeWarning, reasonEvicted, message)
+	how := &worker.KillOptions{Grace: &grace, Evict: true, Status: syncloop.DisruptedStatus(reasonEvicted, message, message)}
+	e.workers.Submit(worker.Request{Kind: worker.Kill, Pod: p, Origin: e.origins()[p.UID], Kill: how})
 }
 
 // CleanedUp implements eviction.Pods.

@@ -42,7 +42,7 @@ func (fullNode) Usage(context.Context, []*v1.Pod, threshold.Signal) map[types.UI
 
 func (fullNode) Active() []*v1.Pod { return nil }
 
-func (fullNode) Evict(*v1.Pod, int64, string) {}
+func (fullNode) Evict(*v1.Pod, int64, string, map[string]string) {}
 
 func (fullNode) CleanedUp(types.UID) bool { return true }
 

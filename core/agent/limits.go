@@ -6,17 +6,12 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
-	"github.com/wardlet/wardlet/core/api"
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/eviction"
 	"github.com/wardlet/wardlet/core/node"
 	"github.com/wardlet/wardlet/core/parts"
 	"github.com/wardlet/wardlet/core/runtime/criconfig"
-	"github.com/wardlet/wardlet/core/syncloop"
-	"github.com/wardlet/wardlet/core/worker"
 )
-
-const reasonEvicted = "Evicted"
 
 // newLimits returns what evicts pods whose files exceed the pods' own limits.
 func (n *Node) newLimits(dedicated func() bool) *eviction.Limits {
@@ -24,13 +19,6 @@ func (n *Node) newLimits(dedicated func() bool) *eviction.Limits {
 		Layout: parts.Layout(n.cfg), Containers: n.containerNames, Layers: n.layers, Dedicated: dedicated, Pods: evictable{n},
 		Critical: criticality(n.cfg, n.node).Critical, Evicted: n.meters.Evictions.Evicted, Log: n.log,
 	})
-}
-
-// evict terminates a pod as evicted, and records an event about it.
-func (n *Node) evict(p *v1.Pod, from api.Origin, how *worker.KillOptions, message string) {
-	n.recorder.Event(p, v1.EventTypeWarning, reasonEvicted, message)
-	how.Evict, how.Status = true, syncloop.DisruptedStatus(reasonEvicted, message, message)
-	n.workers.Submit(worker.Request{Kind: worker.Kill, Pod: p, Origin: from, Kill: how})
 }
 
 // cgroupPeriod is the interval at which the limits of all pods together and of their classes are set

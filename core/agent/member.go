@@ -19,6 +19,7 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/runtime"
 	"github.com/wardlet/wardlet/core/source"
+	"github.com/wardlet/wardlet/core/worker"
 )
 
 // wireMember makes the parts that keep the node in its cluster.
@@ -30,7 +31,7 @@ func (n *Node) wireMember() {
 		// The first names of these labels. Some software still looks for them.
 		is.Labels[betaOS], is.Labels[betaArch] = is.Labels[v1.LabelOSStable], is.Labels[v1.LabelArchStable]
 		is.Status.NodeInfo = node.System()
-		is.Status.NodeInfo.KubeletVersion = kube.NodeVersion(api.NewVersion(n.version).Version)
+		is.Status.NodeInfo.KubeletVersion = KubeletVersion(n.version)
 		is.Status.Addresses = cluster.Addresses(nil, n.node)
 		if n.cfg.NodeAPI.Served() {
 			is.Status.DaemonEndpoints.KubeletEndpoint.Port = int32(n.cfg.NodeAPI.Port())
@@ -44,10 +45,25 @@ func (n *Node) wireMember() {
 	}
 	n.lookAtNode()
 	n.member = cluster.New(cluster.Config{
-		Client: n.apiClient, Node: n.object, Taints: n.cfg.Node.TaintList(), Pods: clusterPods{n}, Memory: n.state.NodeMemory(), Events: n.apiEvents,
+		Client: n.apiClient, Node: n.object, Taints: n.cfg.Node.TaintList(), Pods: clusterPods{n}, Statics: staticPods{n}, Memory: n.state.NodeMemory(), Renewals: n.state.Renewals(), Stop: disconnectedPods{n}, Events: n.apiEvents,
 		Logger: n.log, Now: time.Now,
 	})
 }
+
+// joinCluster keeps the node in its cluster, once the node has a certificate for it.
+func (n *Node) joinCluster(ctx context.Context) {
+	if keeper := n.certificates.Client; keeper != nil {
+		select {
+		case <-keeper.Ready():
+		case <-ctx.Done():
+			return
+		}
+	}
+	n.member.Run(ctx)
+}
+
+// KubeletVersion returns the version that a node of a release reports.
+func KubeletVersion(release string) string { return kube.NodeVersion(api.NewVersion(release).Version) }
 
 const (
 	betaOS   = "beta.kubernetes.io/os"
@@ -177,15 +193,14 @@ func (n *Node) notReady() string {
 // statusChanged reports that the status of a pod may have changed.
 func (n *Node) statusChanged(uid types.UID) {
 	n.podChanges.Notify()
-	if n.member != nil {
-		n.member.Changed(uid)
-	}
+	n.finished(uid)
 }
 
-// finished reports that nothing of a pod is left.
+// finished reports that nothing of a pod is left, or that its status may have changed.
 func (n *Node) finished(uid types.UID) {
 	if n.member != nil {
 		n.member.Changed(uid)
+		n.member.MirrorsChanged() // it may be a static pod, with or without a mirror pod so far
 	}
 }
 
@@ -214,20 +229,29 @@ func (s registeredSource) Run(ctx context.Context) error {
 
 var errNotRegistered = errors.New("the node is not registered at the API server yet; the log says why")
 
-// ofClusterOnly passes on events about pods of the API server.
-type ofClusterOnly struct{ events *cluster.Events }
+// inCluster passes on events about pods that the API server has, also as mirror pods.
+type inCluster struct{ *Node }
+
+func (c inCluster) has(p *v1.Pod) bool { return isOfCluster(p) || c.member.Mirrored(p.UID) }
 
 // Event implements status.Recorder.
-func (o ofClusterOnly) Event(p *v1.Pod, eventType, reason, message string) {
-	if isOfCluster(p) {
-		o.events.Event(p, eventType, reason, message)
+func (c inCluster) Event(p *v1.Pod, eventType, reason, message string) {
+	if c.has(p) {
+		c.apiEvents.Event(p, eventType, reason, message)
+	}
+}
+
+// AnnotatedEvent implements status.AnnotatedRecorder.
+func (c inCluster) AnnotatedEvent(p *v1.Pod, annotations map[string]string, eventType, reason, message string) {
+	if c.has(p) {
+		c.apiEvents.AnnotatedEvent(p, annotations, eventType, reason, message)
 	}
 }
 
 // ContainerEvent implements status.ContainerRecorder.
-func (o ofClusterOnly) ContainerEvent(p *v1.Pod, container, eventType, reason, message string) {
-	if isOfCluster(p) {
-		o.events.ContainerEvent(p, container, eventType, reason, message)
+func (c inCluster) ContainerEvent(p *v1.Pod, container, eventType, reason, message string) {
+	if c.has(p) {
+		c.apiEvents.ContainerEvent(p, container, eventType, reason, message)
 	}
 }
 
@@ -238,7 +262,7 @@ type clusterPods struct{ *Node }
 func (c clusterPods) All() []*v1.Pod {
 	var pods []*v1.Pod
 	for _, d := range c.mux.Pods() {
-		if reported(d.Pod) {
+		if isOfCluster(d.Pod) {
 			pods = append(pods, d.Pod)
 		}
 	}
@@ -247,19 +271,13 @@ func (c clusterPods) All() []*v1.Pod {
 
 // Get implements cluster.Pods.
 func (c clusterPods) Get(uid types.UID) *v1.Pod {
-	if p := c.mux.PodOf(uid); p != nil && reported(p) {
+	if p := c.mux.PodOf(uid); p != nil && isOfCluster(p) {
 		return p
 	}
 	return nil
 }
 
 func isOfCluster(p *v1.Pod) bool { return !pod.IsStatic(p) && !pod.IsMirror(p) }
-
-// reported reports whether changes of a pod are reported to the API server. For a mirror pod that
-// is only the case once it may be deleted: nothing on the node belongs to a mirror pod.
-func reported(p *v1.Pod) bool {
-	return isOfCluster(p) || pod.IsMirror(p) && p.DeletionTimestamp != nil
-}
 
 // Status implements cluster.Pods.
 func (c clusterPods) Status(p *v1.Pod) (v1.PodStatus, bool) {
@@ -271,7 +289,7 @@ func (c clusterPods) Status(p *v1.Pod) (v1.PodStatus, bool) {
 }
 
 // Adopt implements cluster.Pods.
-func (c clusterPods) Adopt(there *v1.Pod) { c.statuses.Adopt(there.UID, &there.Status) }
+func (c clusterPods) Adopt(uid types.UID, there *v1.PodStatus) { c.statuses.Adopt(uid, there) }
 
 // MayRun implements cluster.Pods.
 func (c clusterPods) MayRun(uid types.UID) bool { return c.workers.MayRunContainers(uid) }
@@ -281,3 +299,68 @@ func (c clusterPods) Begun(uid types.UID) bool { return c.workers.Has(uid) || c.
 
 // Finished implements cluster.Pods.
 func (c clusterPods) Finished(uid types.UID) bool { return c.workers.Done(uid) }
+
+// disconnectedPods are stopped because the node is disconnected from its cluster.
+type disconnectedPods struct{ *Node }
+
+// Disconnected implements cluster.Stopper. A pod that has no worker has not started, and is judged
+// when it does.
+func (d disconnectedPods) Disconnected(p *v1.Pod, message string) {
+	d.recorder.Event(p, v1.EventTypeWarning, cluster.ReasonDisconnected, message)
+	finish := func(st *v1.PodStatus) {
+		if st.Phase != v1.PodSucceeded {
+			st.Phase, st.Reason, st.Message = v1.PodFailed, cluster.ReasonDisconnected, message
+		}
+	}
+	d.workers.Submit(worker.Request{Kind: worker.Kill, Pod: p, Origin: d.origins()[p.UID], Kill: &worker.KillOptions{Evict: true, Status: finish}})
+}
+
+// Event implements cluster.Stopper.
+func (d disconnectedPods) Event(p *v1.Pod, kind, reason, message string) {
+	d.recorder.Event(p, kind, reason, message)
+}
+
+// staticPods are the pods of the node's own sources, which mirror pods show in the cluster.
+type staticPods struct{ *Node }
+
+// All implements cluster.Statics. A pod that has no status yet, because policy holds it or because it
+// was not admitted yet, has nothing to show.
+func (s staticPods) All() (pods []*v1.Pod, complete bool) {
+	for i := range s.cfg.Sources {
+		if !s.mux.Seen(s.cfg.Sources[i].Name) {
+			return nil, false
+		}
+	}
+	for _, d := range s.mux.Pods() {
+		if _, known := s.statuses.Get(d.Pod.UID); known && pod.IsStatic(d.Pod) {
+			pods = append(pods, d.Pod)
+		}
+	}
+	return pods, true
+}
+
+// Mirrors implements cluster.Statics.
+func (s staticPods) Mirrors() []*v1.Pod {
+	var mirrors []*v1.Pod
+	for _, d := range s.mux.Pods() {
+		if pod.IsMirror(d.Pod) && !pod.IsStatic(d.Pod) {
+			mirrors = append(mirrors, d.Pod)
+		}
+	}
+	return mirrors
+}
+
+// Ends implements cluster.Statics.
+func (s staticPods) Ends(uid types.UID) bool { return s.workers.Has(uid) && !s.workers.Done(uid) }
+
+// Event implements cluster.Statics.
+func (s staticPods) Event(p *v1.Pod, kind, reason, message string) {
+	s.recorder.Event(p, kind, reason, message)
+}
+
+// mirrorsChanged reports that a mirror pod has come, changed or gone.
+func (n *Node) mirrorsChanged() {
+	if n.member != nil {
+		n.member.MirrorsChanged()
+	}
+}

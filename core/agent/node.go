@@ -12,6 +12,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/wardlet/wardlet/core/admission/gate"
+	"github.com/wardlet/wardlet/core/adopt"
 	"github.com/wardlet/wardlet/core/checkpoint"
 	"github.com/wardlet/wardlet/core/cluster"
 	"github.com/wardlet/wardlet/core/config"
@@ -101,6 +102,10 @@ type Node struct {
 	cgroupLock io.Closer
 	// apiClient, member and apiEvents are nil for an agent that is no node of a cluster.
 	apiClient *kube.Client
+	// certificates are the node's own that the agent renews.
+	certificates parts.Certificates
+	// adopter is nil if pods of a kubelet are not adopted.
+	adopter *adopt.Adopter
 	// reviewClient authenticates and authorizes callers of the node's API; nil if that API is not
 	// served.
 	reviewClient *kube.Client
@@ -188,7 +193,7 @@ func (n *Node) wire() error {
 			return err
 		}
 		n.apiEvents = cluster.NewEvents(cluster.EventConfig{Client: aside, Node: n.node, Owner: n.meters.Tenants.Of, Now: now, Log: log})
-		recorders = append(recorders, ofClusterOnly{n.apiEvents})
+		recorders = append(recorders, inCluster{n})
 	}
 	n.recorder = recorders
 	statuses := status.NewStore()
@@ -203,6 +208,9 @@ func (n *Node) wire() error {
 		Client: n.client, Health: n.health, AdoptForeign: cfg.Runtime.AdoptForeign, HostsFile: "/etc/hosts", CgroupDriver: n.fixedDriver(),
 		Handler: n.handler, Events: n.recorder, Logger: log, Now: now,
 	})
+	if cfg.Runtime.AdoptForeign {
+		n.adopter = adopt.New(adopt.Config{ListPods: n.runtime.ListPods, Memory: n.state.Adopted(), Same: sameContainer, Logger: log})
+	}
 	counters, err := kernel.Open("/")
 	if err != nil {
 		return err
@@ -210,6 +218,7 @@ func (n *Node) wire() error {
 	n.wireEviction(counters)
 	n.unusedImages = n.newUnusedImages()
 	n.wireStats(counters)
+	n.certificates = parts.NewCertificates(cfg, parts.CertificateSetting{Node: n.node, Object: n.object.Node, API: n.apiClient, Logger: log, Now: now})
 	n.wireMember()
 	n.outcomes = checkpoint.NewOutcomes(n.state.Outcomes(), log)
 	n.endings = checkpoint.NewEndings(n.state.Endings(), log)
@@ -235,7 +244,7 @@ func (n *Node) wire() error {
 		Outcomes: instrument.Outcomes{Outcomes: n.outcomes, Meters: n.meters, Shown: statuses.Get},
 		Mux:      mux.Config{Documents: n.state.Documents(), Changed: n.podChanges.Notify},
 		Policies: n.wireJudging, Source: n.newSource,
-		Loop:     syncloop.Config{Probes: n.probes, Health: []func() error{n.health.Healthy}, Admitter: n.meteredAdmitter(), Begun: n.begun, Observer: n.meters.Rejections},
+		Loop:     syncloop.Config{Probes: n.probes, Health: []func() error{n.health.Healthy}, Admitter: n.meteredAdmitter(), Begun: n.begun, MirrorsChanged: n.mirrorsChanged, Observer: n.meters.Rejections},
 		Observe:  func(w *worker.Pool) syncloop.Workers { return instrument.Workers{Workers: w, Meters: n.meters} },
 		Garbage:  gc.Config{Runtime: n.runtime, Volumes: n.volumes, Cgroups: leftCgroups{cgroups, n.volumes.Owner, cgroups.End, n.runtime.Idle}},
 		CallsEnd: endCalls,
@@ -250,10 +259,19 @@ func (n *Node) wire() error {
 	return nil
 }
 
+// sameContainer reports whether a container of a kubelet has a definition.
+func sameContainer(o *status.ObservedContainer, c *v1.Container) bool {
+	return criconfig.OfKubelet(o.Annotations, c)
+}
+
 // newSource makes a source of the configuration.
 func (n *Node) newSource(s *config.Source, sink *mux.Sink) (source.Source, error) {
+	var to source.Sink = sink
+	if n.adopter != nil && s.Kind != config.KindAPI {
+		to = n.adopter.Sink(sink)
+	}
 	made, err := parts.NewSource(s, parts.SourceSetting{
-		Node: n.node, Namespaces: n.cfg.Namespaces(s), API: n.apiClient, Sink: sink, Ignored: sink.Ignored, Place: n.state.Place(s.Name), Log: n.log,
+		Node: n.node, Namespaces: n.cfg.Namespaces(s), API: n.apiClient, Sink: to, Ignored: sink.Ignored, Place: n.state.Place(s.Name), Log: n.log,
 	})
 	if err == nil && s.Kind == config.KindAPI {
 		made = registeredSource{made, sink, n.member.Registered()}

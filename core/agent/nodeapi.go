@@ -37,7 +37,15 @@ func (n *Node) nodeAPI() (*nodeapi.Server, error) {
 		Pods: n, Containers: streamed{n}, Connections: n.connections(), Metrics: n.meters.Metrics.Handler(), Stats: n.stats, Configz: n.configz, Health: n.health.Healthy, Logger: n.log, Now: time.Now,
 	}
 	if c.Served() {
-		cfg.Listen, cfg.CertFile, cfg.KeyFile, cfg.ClientCAFile = c.Listen, c.CertFile, c.KeyFile, c.ClientCAFile
+		cfg.Listen, cfg.ClientCAFile = c.Listen, c.ClientCAFile
+		cfg.CertFile, cfg.KeyFile = parts.ServingFiles(n.cfg)
+		if keeper := n.certificates.Serving; keeper != nil {
+			cfg.Certified = keeper.Ready()
+		}
+	}
+	cfg.Running, cfg.Checkpoint, cfg.CheckpointDir = n.runningPods, n.runtime.Checkpoint, filepath.Join(n.cfg.Paths.PodRoot, "checkpoints")
+	if c.SystemLogs {
+		cfg.NodeLogs = &nodeapi.NodeLogs{Dir: "/var/log", Journal: "journalctl"}
 	}
 	if c.Served() && n.apiClient != nil {
 		// This API uses a client of its own: any caller that reaches the port causes requests, which must
@@ -179,8 +187,10 @@ func (n *Node) configz() *nodeapi.KubeletConfiguration {
 	if inCluster {
 		k.ClusterDNS, k.ClusterDomain = c.Cluster.DNS, c.Cluster.Domain
 	}
+	k.EnableSystemLogQuery = c.NodeAPI.SystemLogs
 	k.SetLogin(c.NodeAPI.ClientCAFile, inCluster)
 	k.TLSCertFile, k.TLSPrivateKeyFile = c.NodeAPI.CertFile, c.NodeAPI.KeyFile
+	k.RotateCertificates, k.ServerTLSBootstrap = c.Cluster.Renews(), c.NodeAPI.ServerTLSBootstrap
 	k.Address, k.Port = hostPort(c.NodeAPI.Listen)
 	_, k.ReadOnlyPort = hostPort(c.NodeAPI.ReadOnlyListen)
 	var healthz int32 // if there is no port, a kubelet reports 0
@@ -243,7 +253,7 @@ func (n *Node) wireReload(with *reload.Reload) {
 		return
 	}
 	n.reload = reload.New(n.cfg, with.Path, reload.Parts{
-		Apply: n.live(with.Level).Appliers(), Asked: with.Asked, Events: n.events, Node: n.node, Log: n.log, Notify: n.notify,
+		Apply: n.live(with.Level).Appliers(), Load: with.Load, Asked: with.Asked, Events: n.events, Node: n.node, Log: n.log, Notify: n.notify,
 	})
 }
 

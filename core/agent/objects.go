@@ -23,6 +23,9 @@ import (
 // wireObjects makes the client of the API server, which is nil for an agent that is no node of a
 // cluster, and the plane that holds the objects named by pods.
 func (n *Node) wireObjects(lookupEnv func(string) (string, bool)) error {
+	if err := parts.TakeClientCertificate(n.cfg, time.Now()); err != nil {
+		return err
+	}
 	var err error
 	if n.apiClient, err = parts.APIClient(n.cfg, n.log); err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"slices"
+	"strings"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/wardlet/wardlet/core/admission/gate"
 	"github.com/wardlet/wardlet/core/api"
+	"github.com/wardlet/wardlet/core/clusterset"
 	"github.com/wardlet/wardlet/core/config"
 	"github.com/wardlet/wardlet/core/mux"
 	"github.com/wardlet/wardlet/core/node"
@@ -68,11 +70,28 @@ func policyConfig(cfg *config.Config, nodeName string, loader eval.Loader, log *
 			return slices.ContainsFunc(t.Namespaces, func(pattern string) bool { return pod.MatchNamespace(pattern, namespace) })
 		}}
 	}
+	awaited := ""
+	if cfg.UsesClusterSet() {
+		awaited = "the ConfigMap " + cfg.Policy.ClusterSet
+	}
 	return policy.Config{
-		Dir: cfg.Policy.Dir, Trust: operators, Tenants: tenants, AllowUnpinned: cfg.Policy.AllowUnpinned, ModuleBytes: cfg.Policy.ModuleBytes,
+		Dir: cfg.Policy.Dir, Awaited: awaited, Trust: operators, Tenants: tenants, AllowUnpinned: cfg.Policy.AllowUnpinned, ModuleBytes: cfg.Policy.ModuleBytes,
 		Sources: parts.SourceNames(cfg), MaxSuppress: cfg.Policy.MaxSuppress, Exempt: cfg.Policy.Exempt, DenyAtOnce: !cfg.Policy.DenyPacing, MutateAPI: cfg.Policy.MutateAPI, DefaultVerdict: api.Answer(cfg.Policy.DefaultVerdict), Kinds: kinds, Node: nodeName,
 		Loader: loader, Logger: log, Now: time.Now, ClockSynchronized: node.ClockSynchronized,
 	}, nil
+}
+
+// clusterSet returns the part that reads the operator's policies from the cluster.
+func (n *Node) clusterSet() *clusterset.Set {
+	namespace, name, _ := strings.Cut(n.cfg.Policy.ClusterSet, "/") // it is checked
+	return clusterset.New(clusterset.Config{
+		Client: n.apiClient, Namespace: namespace, Name: name, Dir: n.cfg.Policy.Dir, Logger: n.log,
+		Changed: func(ctx context.Context) {
+			if _, err := n.policies.Reload(ctx, ""); err != nil && ctx.Err() == nil {
+				n.log.Warn("the policies of the cluster are not in force", "err", err)
+			}
+		},
+	})
 }
 
 // knownPods are the pods of the runtime and of the workers.

@@ -60,9 +60,18 @@ func (n *Node) stages() ([]Stage, error) {
 	}
 	if n.policies != nil {
 		stages = append(stages, Stage{"policies", n.policies.Run}, Stage{"adoption", n.adoption.Run})
+		if n.cfg.UsesClusterSet() {
+			stages = append(stages, Stage{"policies of the cluster", endless(n.clusterSet().Run)})
+		}
 	}
 	if n.member != nil {
-		stages = append(stages, Stage{"node object", endless(n.watchNode)}, Stage{"cluster", endless(n.member.Run)}, Stage{"events", endless(n.apiEvents.Run)})
+		stages = append(stages, Stage{"node object", endless(n.watchNode)}, Stage{"cluster", endless(n.joinCluster)}, Stage{"events", endless(n.apiEvents.Run)})
+	}
+	if keeper := n.certificates.Client; keeper != nil {
+		stages = append(stages, Stage{"client certificate", endless(keeper.Run)})
+	}
+	if keeper := n.certificates.Serving; keeper != nil {
+		stages = append(stages, Stage{"serving certificate", endless(keeper.Run)})
 	}
 	nodeAPI, err := n.nodeAPI()
 	if err != nil {

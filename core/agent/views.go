@@ -45,6 +45,24 @@ func (n *Node) PodList() *v1.PodList {
 	return list
 }
 
+// runningPods returns the pods that run in the runtime, with the names and images of their containers
+// that run.
+func (n *Node) runningPods() *v1.PodList {
+	list := &v1.PodList{}
+	for _, seen := range n.inspectedPods() {
+		p := v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: seen.Namespace, Name: seen.Name, UID: seen.UID}}
+		for i := range seen.Containers {
+			if c := &seen.Containers[i]; c.State == status.StateRunning {
+				p.Spec.Containers = append(p.Spec.Containers, v1.Container{Name: c.Name, Image: c.Image})
+			}
+		}
+		if len(p.Spec.Containers) > 0 {
+			list.Items = append(list.Items, p)
+		}
+	}
+	return list
+}
+
 // reported returns p with its newest status. The pod itself is shared, so the result is a shallow
 // copy.
 func (n *Node) reported(p *v1.Pod, firstSeen time.Time, failed failures) v1.Pod {

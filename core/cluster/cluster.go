@@ -36,9 +36,9 @@ type Pods interface {
 	Get(uid types.UID) *v1.Pod
 	// Status returns the status of a pod for the API server, false if there is none.
 	Status(p *v1.Pod) (v1.PodStatus, bool)
-	// Adopt copies the start time and the times of conditions from the server's copy of a pod, which
-	// an earlier agent may have written.
-	Adopt(there *v1.Pod)
+	// Adopt copies the start time and the times of conditions of a pod from the status that the server
+	// has, which an earlier agent may have written.
+	Adopt(uid types.UID, there *v1.PodStatus)
 	// MayRun reports whether a container of the pod may run.
 	MayRun(uid types.UID) bool
 	// Begun reports whether the node has started work on the pod. It is false for a pod that policy
@@ -70,10 +70,15 @@ type Config struct {
 	// Taints are the taints of the node at its registration.
 	Taints []v1.Taint
 	Pods   Pods
-	Memory Memory
-	Events NodeEvents
-	Logger *slog.Logger
-	Now    func() time.Time
+	// Statics are the static pods that mirror pods show in the cluster, nil for none.
+	Statics Statics
+	Memory  Memory
+	// Renewals and Stop are for pods that are stopped while the node is disconnected; nil for none.
+	Renewals Renewals
+	Stop     Stopper
+	Events   NodeEvents
+	Logger   *slog.Logger
+	Now      func() time.Time
 }
 
 // Member keeps the node in its cluster.
@@ -90,12 +95,20 @@ type Member struct {
 	remote *v1.Node
 	// stored is the node as Memory has it.
 	stored *v1.Node
+	// renewed is when this process last renewed the lease, zero for never.
+	renewed time.Time
 	// report has a value when the API server's copy of the node's status differs from the node's.
 	report chan struct{}
 
 	// registered is closed when the node is registered for the first time.
 	registered chan struct{}
 	register   sync.Once
+
+	// mirrors are the mirror pods by name. Only mirrorPods uses them. mirrored are the static pods with
+	// a mirror pod, by the UID of the static pod; mu guards it.
+	mirrors        map[types.NamespacedName]*mirror
+	mirrored       map[types.UID]report
+	mirrorsChanged chan struct{}
 
 	owed owed
 	// met has the pods whose copy at the API server was read, with the time of the last read. paused
@@ -110,7 +123,7 @@ func New(cfg Config) *Member {
 	n, _ := cfg.Node.Get()
 	m := &Member{
 		cfg: cfg, name: n.Name, log: cfg.Logger, registered: make(chan struct{}),
-		labels: maps.Clone(n.Labels), annotations: maps.Clone(n.Annotations), report: make(chan struct{}, 1),
+		labels: maps.Clone(n.Labels), annotations: maps.Clone(n.Annotations), report: make(chan struct{}, 1), mirrorsChanged: make(chan struct{}, 1),
 		met: map[types.UID]time.Time{}, paused: map[types.UID]bool{},
 		owed: owed{uids: map[types.UID]bool{}, wake: make(chan struct{}, 1)},
 	}
@@ -127,7 +140,7 @@ func (m *Member) Run(ctx context.Context) {
 	m.cfg.Events.NodeEvent(v1.EventTypeNormal, "Starting", "Starting wardlet.")
 	var all sync.WaitGroup
 	defer all.Wait()
-	for _, run := range []func(context.Context){m.followNode, m.reportNode, m.renewLease, m.reportPods} {
+	for _, run := range []func(context.Context){m.followNode, m.reportNode, m.renewLease, m.reportPods, m.mirrorPods, m.endDisconnected} {
 		all.Go(func() { run(ctx) })
 	}
 }

@@ -85,6 +85,7 @@ type ownerEvents struct {
 // event is an event that has occurred once or several times.
 type event struct {
 	about       v1.ObjectReference
+	annotations map[string]string
 	kind        string
 	reason      string
 	message     string
@@ -109,30 +110,35 @@ func NewEvents(cfg EventConfig) *Events {
 
 // Event records that something happened to a pod.
 func (e *Events) Event(p *v1.Pod, kind, reason, message string) {
-	e.podEvent(p, "", kind, reason, message)
+	e.podEvent(p, "", nil, kind, reason, message)
+}
+
+// AnnotatedEvent is Event with annotations of the API object.
+func (e *Events) AnnotatedEvent(p *v1.Pod, annotations map[string]string, kind, reason, message string) {
+	e.podEvent(p, "", annotations, kind, reason, message)
 }
 
 // ContainerEvent records that something happened to the container with that name.
 func (e *Events) ContainerEvent(p *v1.Pod, container, kind, reason, message string) {
-	e.podEvent(p, pod.FieldPath(p, container), kind, reason, message)
+	e.podEvent(p, pod.FieldPath(p, container), nil, kind, reason, message)
 }
 
 // podEvent records an event about a part of a pod. An empty field means the whole pod.
-func (e *Events) podEvent(p *v1.Pod, field, kind, reason, message string) {
+func (e *Events) podEvent(p *v1.Pod, field string, annotations map[string]string, kind, reason, message string) {
 	about := v1.ObjectReference{
 		Kind: "Pod", APIVersion: "v1", Namespace: p.Namespace, Name: p.Name, UID: p.UID, ResourceVersion: p.ResourceVersion, FieldPath: field,
 	}
-	e.record(e.cfg.Owner(p.Namespace), about, kind, reason, message)
+	e.record(e.cfg.Owner(p.Namespace), about, annotations, kind, reason, message)
 }
 
 // NodeEvent records that something happened to the node.
 func (e *Events) NodeEvent(kind, reason, message string) {
 	// kubectl finds events of the controllers by the node's UID, and events of a kubelet by this UID.
 	about := v1.ObjectReference{Kind: "Node", APIVersion: "v1", Name: e.cfg.Node, UID: types.UID(e.cfg.Node)}
-	e.record(nodeOwner, about, kind, reason, message)
+	e.record(nodeOwner, about, nil, kind, reason, message)
 }
 
-func (e *Events) record(owner string, about v1.ObjectReference, kind, reason, message string) {
+func (e *Events) record(owner string, about v1.ObjectReference, annotations map[string]string, kind, reason, message string) {
 	now := e.cfg.Now()
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -141,7 +147,7 @@ func (e *Events) record(owner string, about v1.ObjectReference, kind, reason, me
 		all = &ownerEvents{tokens: eventBurst, refilled: now}
 		e.owners[owner] = all
 	}
-	all.add(about, kind, reason, message, now)
+	all.add(about, annotations, kind, reason, message, now)
 	select {
 	case e.wake <- struct{}{}:
 	default: // the one that waits says it too
@@ -149,7 +155,7 @@ func (e *Events) record(owner string, about v1.ObjectReference, kind, reason, me
 }
 
 // add adds an event, or increases the counter of the event that it repeats.
-func (o *ownerEvents) add(about v1.ObjectReference, kind, reason, message string, now time.Time) {
+func (o *ownerEvents) add(about v1.ObjectReference, annotations map[string]string, kind, reason, message string, now time.Time) {
 	similar := 0
 	var is *event
 	for _, old := range slices.Backward(o.events) {
@@ -169,7 +175,7 @@ func (o *ownerEvents) add(about v1.ObjectReference, kind, reason, message string
 	case is == nil && similar >= maxSimilar:
 		is = &event{about: about, kind: kind, reason: reason, first: now, similar: true}
 	case is == nil:
-		is = &event{about: about, kind: kind, reason: reason, message: message, first: now}
+		is = &event{about: about, annotations: annotations, kind: kind, reason: reason, message: message, first: now}
 	default:
 		o.events = slices.DeleteFunc(o.events, func(old *event) bool { return old == is })
 	}
@@ -290,7 +296,7 @@ func (e *Events) sent(is *event, name string) {
 
 func (e *Events) create(ctx context.Context, is *event) (string, error) {
 	object := &v1.Event{
-		ObjectMeta:     metav1.ObjectMeta{Name: eventName(is), Namespace: is.namespace()},
+		ObjectMeta:     metav1.ObjectMeta{Name: eventName(is), Namespace: is.namespace(), Annotations: is.annotations},
 		InvolvedObject: is.about, Reason: is.reason, Message: is.message, Type: is.kind, Count: is.count,
 		FirstTimestamp: metav1.NewTime(is.first), LastTimestamp: metav1.NewTime(is.last),
 		Source:              v1.EventSource{Component: eventComponent, Host: e.cfg.Node},

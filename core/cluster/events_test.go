@@ -160,7 +160,7 @@ func TestEvents_Run(t *testing.T) {
 			t.Error(err)
 		}
 		mu.Lock()
-		got = append(got, fmt.Sprint(is.Reason, " ", is.Count))
+		got = append(got, strings.TrimSpace(fmt.Sprint(is.Reason, " ", is.Count, " ", is.Annotations["starved_resource"])))
 		mu.Unlock()
 		answer(w, http.StatusCreated, &is)
 	})
@@ -175,15 +175,13 @@ func TestEvents_Run(t *testing.T) {
 	for _, reason := range []string{"Created", "Started", "BackOff", "BackOff"} {
 		e.Event(web, v1.EventTypeNormal, reason, "well")
 	}
-	for mu.Lock(); len(got) < 3; mu.Lock() {
-		mu.Unlock()
+	for e.owed() {
 		time.Sleep(10 * time.Millisecond)
 	}
-	mu.Unlock()
-	e.Event(web, v1.EventTypeNormal, "Killing", "well")
+	e.AnnotatedEvent(web, map[string]string{"starved_resource": "memory"}, v1.EventTypeWarning, "Evicted", "low")
 	cancel()
 	running.Wait()
-	if diff := cmp.Diff([]string{"Created 1", "Started 1", "BackOff 2", "Killing 1"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"Created 1", "Started 1", "BackOff 2", "Evicted 1 memory"}, got); diff != "" {
 		t.Errorf("requests (-want +got):\n%s", diff)
 	}
 }

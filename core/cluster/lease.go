@@ -42,6 +42,9 @@ func (m *Member) renewLease(ctx context.Context) {
 			wait, spread, delay = delay, 0.1, min(2*delay, lastLease)
 		} else {
 			delay = firstLease
+			m.mu.Lock()
+			m.renewed = m.cfg.Now()
+			m.mu.Unlock()
 		}
 		if !sleep(ctx, wait, spread) {
 			return

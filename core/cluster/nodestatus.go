@@ -97,8 +97,9 @@ func (m *Member) reportOnce(ctx context.Context) error {
 func nodeStatus(there, is *v1.Node, now time.Time) v1.NodeStatus {
 	st := *there.Status.DeepCopy()
 	own := is.Status.DeepCopy()
+	beat(own, now)
 	st.Capacity, st.Allocatable, st.Addresses, st.NodeInfo, st.Images = own.Capacity, own.Allocatable, own.Addresses, own.NodeInfo, own.Images
-	st.DaemonEndpoints, st.RuntimeHandlers, st.Features = own.DaemonEndpoints, own.RuntimeHandlers, own.Features
+	st.DaemonEndpoints, st.RuntimeHandlers, st.Features, st.DeclaredFeatures = own.DaemonEndpoints, own.RuntimeHandlers, own.Features, own.DeclaredFeatures
 	for i := range own.Conditions {
 		c := own.Conditions[i]
 		at := slices.IndexFunc(st.Conditions, func(o v1.NodeCondition) bool { return o.Type == c.Type })
@@ -108,7 +109,6 @@ func nodeStatus(there, is *v1.Node, now time.Time) v1.NodeStatus {
 			st.Conditions[at] = c
 		}
 	}
-	beat(&st, now)
 	return st
 }
 
@@ -126,10 +126,6 @@ func sameConditions(there, is *v1.NodeStatus) bool {
 // beat sets the heartbeat times of the node's own conditions.
 func beat(st *v1.NodeStatus, now time.Time) {
 	for i := range st.Conditions {
-		c := &st.Conditions[i]
-		if c.Type == v1.NodeNetworkUnavailable {
-			continue
-		}
-		c.LastHeartbeatTime = metav1.NewTime(now)
+		st.Conditions[i].LastHeartbeatTime = metav1.NewTime(now)
 	}
 }

@@ -62,6 +62,40 @@ func (o *owed) take() map[types.UID]bool {
 	return all
 }
 
+// report is a pod at the API server, and the pod on this node whose status it gets: another version
+// of the same pod, or the static pod of a mirror pod.
+type report struct{ there, here *v1.Pod }
+
+// of returns the report with a newer copy of the API server.
+func (r report) of(there *v1.Pod) report {
+	if r.here.UID == there.UID {
+		return report{there: there, here: there}
+	}
+	return report{there: there, here: r.here}
+}
+
+// find returns the report about the pod of this node with that UID, false if there is none.
+func (m *Member) find(uid types.UID) (report, bool) {
+	if p := m.cfg.Pods.Get(uid); p != nil {
+		return report{there: p, here: p}, true
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r, ok := m.mirrored[uid]
+	return r, ok
+}
+
+// reports returns the reports about all pods.
+func (m *Member) reports() []report {
+	m.mu.Lock()
+	all := slices.Collect(maps.Values(m.mirrored))
+	m.mu.Unlock()
+	for _, p := range m.cfg.Pods.All() {
+		all = append(all, report{there: p, here: p})
+	}
+	return all
+}
+
 // reportPods writes the statuses of pods until ctx is done.
 func (m *Member) reportPods(ctx context.Context) {
 	problems := &trouble{log: m.log, what: "pod status"}
@@ -89,9 +123,9 @@ func (m *Member) reportPods(ctx context.Context) {
 				m.owed.add(uid)
 			}
 			clear(later)
-			for _, p := range m.cfg.Pods.All() {
-				if m.stale(p) {
-					m.owed.add(p.UID)
+			for _, r := range m.reports() {
+				if m.stale(r) {
+					m.owed.add(r.here.UID)
 				}
 			}
 		}
@@ -129,22 +163,22 @@ func (m *Member) reportPods(ctx context.Context) {
 func (m *Member) reportAll(ctx context.Context) (failed map[types.UID]error, taken int) {
 	failed = map[types.UID]error{}
 	for uid := range m.owed.take() {
-		p := m.cfg.Pods.Get(uid)
-		if p == nil {
+		r, ok := m.find(uid)
+		if !ok {
 			delete(m.met, uid)
 			continue
 		}
-		if m.pauses(p) {
+		if m.pauses(r) {
 			m.paused[uid] = true
 			continue
 		}
 		delete(m.paused, uid)
-		err := m.reportPod(ctx, p)
+		err := m.reportPod(ctx, r)
 		if err == nil {
 			taken++
 			continue
 		}
-		failed[uid] = &podError{pod: p, err: m.cfg.Client.Explain(err)}
+		failed[uid] = &podError{pod: r.there, err: m.cfg.Client.Explain(err)}
 		if ctx.Err() != nil {
 			break
 		}
@@ -154,11 +188,11 @@ func (m *Member) reportAll(ctx context.Context) (failed map[types.UID]error, tak
 
 // pauses reports whether the status of a pod must wait, because one was written just now and the
 // pod's init containers are still running.
-func (m *Member) pauses(p *v1.Pod) bool {
-	st, ok := m.status(p)
+func (m *Member) pauses(r report) bool {
+	st, ok := m.status(r)
 	initializes := func(c v1.PodCondition) bool { return c.Type == v1.PodInitialized && c.Status == v1.ConditionFalse }
-	return ok && p.DeletionTimestamp == nil && st.Phase == v1.PodPending && slices.ContainsFunc(st.Conditions, initializes) &&
-		m.cfg.Now().Sub(m.met[p.UID]) < initPause
+	return ok && r.there.DeletionTimestamp == nil && st.Phase == v1.PodPending && slices.ContainsFunc(st.Conditions, initializes) &&
+		m.cfg.Now().Sub(m.met[r.here.UID]) < initPause
 }
 
 // podError is the reason why the status of a pod was refused.
@@ -180,19 +214,20 @@ func (e *podError) reason() string {
 }
 
 // stale reports whether the server's copy of a pod, as read by the source, has an outdated status.
-func (m *Member) stale(p *v1.Pod) bool {
-	st, ok := m.status(p)
+func (m *Member) stale(r report) bool {
+	st, ok := m.status(r)
 	if !ok {
 		return false
 	}
-	next := merge(&p.Status, &st, m.cfg.Pods.MayRun(p.UID))
-	return !equality.Semantic.DeepEqual(&p.Status, &next) || deletable(p, &next) && m.cfg.Pods.Finished(p.UID)
+	next := merge(&r.there.Status, &st, m.cfg.Pods.MayRun(r.here.UID))
+	return !equality.Semantic.DeepEqual(&r.there.Status, &next) || !pod.IsMirror(r.there) && deletable(r.there, &next) && m.cfg.Pods.Finished(r.here.UID)
 }
 
 // status returns the status of a pod for the server, false if the node has none. A pod that is
 // deleted before the node has started work on it is reported as failed, because controllers wait
 // for a terminal phase.
-func (m *Member) status(p *v1.Pod) (v1.PodStatus, bool) {
+func (m *Member) status(r report) (v1.PodStatus, bool) {
+	p := r.here
 	st, ok := m.cfg.Pods.Status(p)
 	if p.DeletionTimestamp == nil || m.cfg.Pods.Begun(p.UID) || !m.cfg.Pods.Finished(p.UID) {
 		return st, ok
@@ -208,10 +243,11 @@ func (m *Member) status(p *v1.Pod) (v1.PodStatus, bool) {
 
 // reportPod updates the server's copy of a pod: its status and, once nothing of the pod is left,
 // its deletion.
-func (m *Member) reportPod(ctx context.Context, p *v1.Pod) error {
-	if _, ok := m.status(p); !ok {
+func (m *Member) reportPod(ctx context.Context, r report) error {
+	if _, ok := m.status(r); !ok {
 		return nil
 	}
+	p, uid := r.there, r.here.UID
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	there := &v1.Pod{}
@@ -222,17 +258,18 @@ func (m *Member) reportPod(ctx context.Context, p *v1.Pod) error {
 	if err != nil {
 		return err
 	}
-	if _, met := m.met[p.UID]; !met {
-		m.cfg.Pods.Adopt(there)
+	r = r.of(there)
+	if _, met := m.met[uid]; !met {
+		m.cfg.Pods.Adopt(uid, &there.Status)
 	}
-	m.met[p.UID] = m.cfg.Now()
-	finished := m.cfg.Pods.Finished(p.UID) // read first, because the status of a finished pod is final
-	st, ok := m.status(there)
+	m.met[uid] = m.cfg.Now()
+	finished := m.cfg.Pods.Finished(uid) // read first, because the status of a finished pod is final
+	st, ok := m.status(r)
 	if !ok {
 		return nil
 	}
 	next := there.DeepCopy()
-	next.Status = merge(&there.Status, &st, m.cfg.Pods.MayRun(p.UID))
+	next.Status = merge(&there.Status, &st, m.cfg.Pods.MayRun(uid))
 	patch, err := kube.PodStatus.Patch(there, next)
 	if err != nil {
 		return err
@@ -252,7 +289,7 @@ func (m *Member) reportPod(ctx context.Context, p *v1.Pod) error {
 			return err
 		}
 	}
-	if !finished || !deletable(there, &there.Status) {
+	if !finished || pod.IsMirror(there) || !deletable(there, &there.Status) {
 		return nil
 	}
 	err = m.pod(http.MethodDelete, p).Body(&metav1.DeleteOptions{

@@ -29,7 +29,7 @@ type pods map[types.UID]*v1.Pod
 func (p pods) All() []*v1.Pod                      { return slices.Collect(maps.Values(p)) }
 func (p pods) Get(uid types.UID) *v1.Pod           { return p[uid] }
 func (p pods) Status(*v1.Pod) (v1.PodStatus, bool) { return v1.PodStatus{Phase: v1.PodRunning}, true }
-func (p pods) Adopt(*v1.Pod)                       {}
+func (p pods) Adopt(types.UID, *v1.PodStatus)      {}
 func (p pods) MayRun(types.UID) bool               { return true }
 func (p pods) Begun(types.UID) bool                { return true }
 func (p pods) Finished(types.UID) bool             { return false }
@@ -99,7 +99,7 @@ func TestReportPod_gone(t *testing.T) {
 			client := serve(t, func(w http.ResponseWriter, _ *http.Request) { refuse(w, test.code, test.reason, test.message) })
 			all := podsNamed("web")
 			m := newMember(client, all, slog.New(slog.DiscardHandler))
-			if err := m.reportPod(t.Context(), all["web"]); (err == nil) != test.gone {
+			if err := m.reportPod(t.Context(), report{all["web"], all["web"]}); (err == nil) != test.gone {
 				t.Errorf("got %v, want the pod to be gone: %t", err, test.gone)
 			}
 		})
@@ -322,7 +322,7 @@ func TestReportPod_lastStatusBeforeTheObjectGoes(t *testing.T) {
 	m := newMember(client, finishing{s}, slog.New(slog.DiscardHandler))
 	say("stopped")
 	for range 2 {
-		if err := m.reportPod(t.Context(), web); err != nil {
+		if err := m.reportPod(t.Context(), report{web, web}); err != nil {
 			t.Fatal(err)
 		}
 	}

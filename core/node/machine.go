@@ -16,6 +16,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/component-helpers/nodedeclaredfeatures/features/restartallcontainers"
 )
 
 // Description has the properties of a node beyond its machine.
@@ -73,10 +74,11 @@ func Machine(d *Description) (*v1.Node, error) {
 	if err != nil {
 		return nil, err
 	}
+	// A scheduler binds pods that need one of these features only to nodes that declare it.
 	return &v1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: d.Name, Labels: labels},
 		Spec:       v1.NodeSpec{Taints: d.Taints},
-		Status:     v1.NodeStatus{Capacity: has, Allocatable: free},
+		Status:     v1.NodeStatus{Capacity: has, Allocatable: free, DeclaredFeatures: []string{restartallcontainers.RestartAllContainersOnContainerExits}},
 	}, nil
 }
 

@@ -23,6 +23,8 @@ type Config struct {
 	// Dir is the directory of the operator's policies, absolute; empty if only tenants
 	// have policies. Links in it are followed.
 	Dir string
+	// Awaited names what fills Dir if no person does, "the ConfigMap a/b"; empty otherwise.
+	Awaited string
 	// Tenants are all tenants of the node.
 	Tenants []Tenant
 	// Trust says whose signature the operator's set must have.
@@ -139,6 +141,9 @@ func (c *Config) rollout(tenant, dir string, trust bundle.Trust, memory int64) r
 		Options: bundle.Options{Dir: dir, Trust: trust, AllowUnpinned: c.AllowUnpinned, ModuleBytes: c.ModuleBytes, Memory: memory},
 		Tenant:  tenant, Node: c.Node, Version: c.Version, Loader: c.Loader, Kept: c.Kept, Logger: c.Logger, Now: c.Now,
 		OpenWatch: c.openWatch,
+	}
+	if tenant == "" {
+		o.Awaited = c.Awaited
 	}
 	if c.Records != nil {
 		o.KeepFiles = c.Records.KeepFiles

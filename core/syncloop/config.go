@@ -16,7 +16,7 @@ import (
 )
 
 // Config holds the settings and dependencies of a Loop. All fields but Health, Admitter, Begun,
-// Outcomes, Probes and Observer are required.
+// MirrorsChanged, Outcomes, Probes and Observer are required.
 type Config struct {
 	// Updates is the mux's stream. The loop returns when it is closed.
 	Updates <-chan api.Update
@@ -35,6 +35,9 @@ type Config struct {
 	// Begun reports whether something of a restored pod is on the node because an earlier agent has
 	// started it. Such a pod is not judged again.
 	Begun func(uid types.UID) bool
+	// MirrorsChanged is called when a mirror pod has come, changed or gone; nil for nothing. It must not
+	// block.
+	MirrorsChanged func()
 	// Outcomes keep how pods ended across restarts of the agent.
 	Outcomes Outcomes
 	// Probes report which pods have a probe result that their workers must act on; nil for none.

@@ -77,6 +77,9 @@ func (l *Loop) withoutMirrors(op api.Op, changes []api.Change) []api.Change {
 	if !slices.ContainsFunc(changes, mirrored) {
 		return changes
 	}
+	if l.cfg.MirrorsChanged != nil {
+		l.cfg.MirrorsChanged()
+	}
 	return slices.DeleteFunc(slices.Clone(changes), mirrored)
 }
 

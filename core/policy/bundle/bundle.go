@@ -31,6 +31,8 @@ const (
 type Options struct {
 	// Dir is the directory. Links in it are followed.
 	Dir string
+	// Awaited names what fills Dir if no person does, "the ConfigMap a/b"; empty otherwise.
+	Awaited string
 	// Trust says whose signature the set must have.
 	Trust Trust
 	// AllowUnpinned lets documents leave out the digest of their module.
@@ -91,6 +93,9 @@ func New(o Options) *Bundle {
 func Read(o Options) *Bundle {
 	b := New(o)
 	d, err := OpenDirectory(o.Dir)
+	if _, missing := errors.AsType[*missingError](err); missing && o.Awaited != "" {
+		return b.fail(fmt.Errorf("%s has not been read yet: it does not exist, the API server cannot be reached, or the agent has only just started", o.Awaited))
+	}
 	if err != nil {
 		return b.fail(err)
 	}

@@ -307,3 +307,13 @@ func TestADocumentTakesNoMoreMemoryThanItIsCountedFor(t *testing.T) {
 	}
 	runtime.KeepAlive(got)
 }
+
+// TestRead_awaited reads the directory of a set that the cluster has not delivered.
+func TestRead_awaited(t *testing.T) {
+	t.Parallel()
+	b := Read(Options{Dir: filepath.Join(t.TempDir(), "current"), Awaited: "the ConfigMap kube-system/policies"})
+	const want = "the ConfigMap kube-system/policies has not been read yet: it does not exist, the API server cannot be reached, or the agent has only just started"
+	if len(b.Refused) != 1 || b.Refused[0].Err.Error() != want {
+		t.Errorf("got %v, want %s", b.Refused, want)
+	}
+}

@@ -28,6 +28,13 @@ func (e *tooLong) Error() string {
 // errMoved is the error if a name became another file while it was read.
 var errMoved = errors.New("it was replaced while it was read")
 
+// missingError is the error for a directory that does not exist.
+type missingError struct{ path string }
+
+func (e *missingError) Error() string {
+	return fmt.Sprintf("the policy directory %s is missing; make it, or take it out of agent.toml to have no policies", e.path)
+}
+
 // Directory is the directory of the policies while it is read. Files opened through it lie
 // in it, even if names change in the meantime.
 type Directory struct {
@@ -41,7 +48,7 @@ func OpenDirectory(path string) (*Directory, error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("the policy directory %s is missing; make it, or take it out of agent.toml to have no policies", path)
+		return nil, &missingError{path}
 	case err != nil:
 		return nil, fmt.Errorf("the policy directory cannot be read: %w", err)
 	case !info.IsDir():

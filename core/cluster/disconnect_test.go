@@ -1,0 +1,150 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// ended records what endDisconnected does, and the time of the last renewal.
+type ended struct {
+	mu     sync.Mutex
+	began  time.Time
+	pods   []string
+	events []string
+	last   time.Time
+	writes int
+}
+
+func (e *ended) Disconnected(p *v1.Pod, message string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.pods = append(e.pods, fmt.Sprintf("%s after %s", p.Name, time.Since(e.began).Round(2*time.Second)))
+	if !strings.Contains(message, OnDisconnect) {
+		e.events = append(e.events, message)
+	}
+}
+
+func (e *ended) Event(p *v1.Pod, _, reason, message string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.events = append(e.events, p.Name+" "+reason+" "+message)
+}
+
+func (e *ended) Load() (time.Time, error) { return e.last, nil }
+
+func (e *ended) Store(at time.Time) error {
+	e.last = at
+	e.writes++
+	return nil
+}
+
+// run runs the loop for a time, as after a start of the agent. renew ends with the connection.
+func (e *ended) run(t *testing.T, p pods, connected, away time.Duration) {
+	t.Helper()
+	m := newMember(nil, p, slog.New(slog.DiscardHandler))
+	m.cfg.Stop, m.cfg.Renewals, m.cfg.Now = e, e, time.Now
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { m.endDisconnected(ctx) })
+	for until := time.Now().Add(connected); time.Now().Before(until); time.Sleep(leasePeriod) {
+		m.mu.Lock()
+		m.renewed = time.Now()
+		m.mu.Unlock()
+	}
+	if connected > 0 {
+		m.mu.Lock()
+		e.mu.Lock()
+		e.began = m.renewed
+		e.mu.Unlock()
+		m.mu.Unlock()
+	}
+	time.Sleep(away)
+	cancel()
+	running.Wait()
+}
+
+// annotated returns pods with values of the annotation, by name; empty for none.
+func annotated(values map[string]string) pods {
+	all := pods{}
+	for name, value := range values {
+		p := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name)}}
+		if value != "" {
+			p.Annotations = map[string]string{OnDisconnect: value}
+		}
+		all[p.UID] = p
+	}
+	return all
+}
+
+func TestEndDisconnected(t *testing.T) {
+	t.Parallel()
+	values := map[string]string{"none": "", "kept": "keep", "short": "stop-after=1m", "long": "stop-after=2h", "wrong": "stop", "hasty": "stop-after=1s"}
+	for name, test := range map[string]struct {
+		// connected and away are how long the node is that after a start, one pair for each start.
+		connected, away []time.Duration
+		// off is the time between two starts.
+		off  time.Duration
+		want []string
+	}{
+		"connected":                       {[]time.Duration{24 * time.Hour}, []time.Duration{0}, 0, nil},
+		"a short cut":                     {[]time.Duration{time.Hour}, []time.Duration{45 * time.Second}, 0, nil},
+		"a cut":                           {[]time.Duration{time.Hour}, []time.Duration{time.Hour}, 0, []string{"short after 1m0s"}},
+		"a long cut":                      {[]time.Duration{time.Hour}, []time.Duration{3 * time.Hour}, 0, []string{"short after 1m0s", "long after 2h0m0s"}},
+		"never connected":                 {[]time.Duration{0}, []time.Duration{time.Hour}, 0, []string{"short after 1m0s"}},
+		"a restart in the middle":         {[]time.Duration{time.Hour, 0}, []time.Duration{40 * time.Second, time.Hour}, 10 * time.Second, []string{"short after 1m2s"}},
+		"a machine that was off for long": {[]time.Duration{time.Hour, 0}, []time.Duration{0, time.Minute}, time.Hour, []string{"short after 1h0m12s"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				e := &ended{began: time.Now()}
+				for i := range test.connected {
+					if i > 0 {
+						time.Sleep(test.off)
+					}
+					e.run(t, annotated(values), test.connected[i], test.away[i])
+				}
+				if !slices.Equal(e.pods, test.want) {
+					t.Errorf("stopped: %q, want %q", e.pods, test.want)
+				}
+				if n := len(e.events); n != 2*len(test.connected) {
+					t.Errorf("%d events: %q", n, e.events)
+				}
+				// The disk of an edge node is flash.
+				if limit := int(sum(test.connected)/renewalPeriod) + 2; e.writes > limit {
+					t.Errorf("%d writes, at most %d are due", e.writes, limit)
+				}
+			})
+		})
+	}
+}
+
+func sum(all []time.Duration) (total time.Duration) {
+	for _, d := range all {
+		total += d
+	}
+	return total
+}
+
+// Nodes without such pods write nothing.
+func TestEndDisconnected_withoutPods(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		e := &ended{}
+		e.run(t, annotated(map[string]string{"none": "", "kept": "keep"}), time.Hour, time.Hour)
+		if e.writes+len(e.pods)+len(e.events) > 0 {
+			t.Errorf("%+v", e)
+		}
+	})
+}
