@@ -18,6 +18,9 @@ type KubeletConfiguration struct {
 	ReadOnlyPort             int32                 `json:"readOnlyPort,omitempty"`
 	TLSCertFile              string                `json:"tlsCertFile,omitempty"`
 	TLSPrivateKeyFile        string                `json:"tlsPrivateKeyFile,omitempty"`
+	RotateCertificates       bool                  `json:"rotateCertificates,omitempty"`
+	ServerTLSBootstrap       bool                  `json:"serverTLSBootstrap,omitempty"`
+	EnableSystemLogQuery     bool                  `json:"enableSystemLogQuery,omitempty"`
 	Authentication           KubeletAuthentication `json:"authentication"`
 	Authorization            KubeletAuthorization  `json:"authorization"`
 	HealthzPort              *int32                `json:"healthzPort,omitempty"`

@@ -20,10 +20,11 @@ const (
 	maxHeader = 64 << 10
 	// openTimeout limits the time of an answer without authentication.
 	openTimeout = 30 * time.Second
-	// maxConnections limits the connections to each address. Further ones wait to be accepted.
+	// maxConnections limits the connections to each address. A further one takes the place of a caller
+	// that is not known yet, or waits.
 	maxConnections = 1024
 	// listenRetry is the time between attempts to get the port.
-	listenRetry = 5 * time.Second
+	listenRetry = time.Second
 	// endTimeout limits the time that requests have to finish when the agent ends.
 	endTimeout = 2 * time.Second
 )
@@ -53,6 +54,13 @@ type port struct {
 }
 
 func (s *Server) run(ctx context.Context, p port) {
+	if p.certificate != nil && s.cfg.Certified != nil {
+		select {
+		case <-s.cfg.Certified:
+		case <-ctx.Done():
+			return
+		}
+	}
 	said := ""
 	for {
 		err := s.serve(ctx, p)
@@ -76,8 +84,8 @@ func (s *Server) run(ctx context.Context, p port) {
 func (s *Server) serve(ctx context.Context, p port) error {
 	server := &http.Server{
 		Handler: p.handler, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
-		BaseContext: func(net.Listener) context.Context { return ctx },
-		ErrorLog:    slog.NewLogLogger(s.cfg.Logger.Handler(), slog.LevelDebug),
+		BaseContext: func(net.Listener) context.Context { return ctx }, ConnContext: withConn,
+		ErrorLog: slog.NewLogLogger(s.cfg.Logger.Handler(), slog.LevelDebug),
 	}
 	if p.certificate == nil {
 		server.ReadTimeout, server.WriteTimeout = openTimeout, openTimeout

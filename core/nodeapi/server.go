@@ -31,11 +31,21 @@ type Config struct {
 	// CertFile and KeyFile are the server's certificate and key. ClientCAFile has the authorities of
 	// clients. All are PEM, and are read again when they change.
 	CertFile, KeyFile, ClientCAFile string
+	// Certified is closed once CertFile exists; nil if it does. HTTPS is served from then on.
+	Certified <-chan struct{}
 	// Client authenticates and authorizes callers at the API server. It is nil for a node without a
 	// cluster: clients then need a certificate, which grants every right.
 	Client     *kube.Client
 	Pods       Pods
 	Containers Containers
+	// NodeLogs are the logs of the machine, nil if they are not served.
+	NodeLogs *NodeLogs
+	// Running returns the pods and containers that run in the runtime, with their names and images only.
+	Running func() *v1.PodList
+	// Checkpoint writes the state of a container to a file in CheckpointDir, which is absolute. It ends
+	// within timeout, 0 for the runtime's own limit.
+	Checkpoint    func(ctx context.Context, id, path string, timeout time.Duration) error
+	CheckpointDir string
 	// Metrics serves metrics in the format of Prometheus.
 	Metrics http.Handler
 	Stats   Stats
@@ -79,11 +89,14 @@ var routes = []route{
 	{healthzPattern, "healthz", (*Server).healthz, (*Server).healthz},
 	{"GET /pods", "pods", (*Server).pods, (*Server).redactedPods},
 	{"GET /pods/{$}", "pods", (*Server).pods, (*Server).redactedPods},
+	{"GET /runningpods/{$}", "pods", (*Server).runningPods, nil},
 	{"GET /metrics", "metrics", (*Server).metrics, (*Server).metrics},
 	{"GET /metrics/resource", "metrics", (*Server).resourceMetrics, (*Server).resourceMetrics},
 	{"GET /metrics/cadvisor", "metrics", (*Server).cadvisorMetrics, (*Server).cadvisorMetrics},
 	{"GET /stats/summary", statsSubresource, (*Server).summary, (*Server).summary},
 	{"GET /configz", "configz", (*Server).configz, nil},
+	{"GET /logs/{path...}", logSubresource, (*Server).nodeLogs, nil},
+	{"POST /checkpoint/{namespace}/{pod}/{container}", checkpointSubresource, (*Server).checkpoint, nil},
 	{"GET /containerLogs/{namespace}/{pod}/{container}", proxySubresource, (*Server).containerLogs, nil},
 	{"GET /exec/{namespace}/{pod}/{container}", proxySubresource, (*Server).exec, nil},
 	{"POST /exec/{namespace}/{pod}/{container}", proxySubresource, (*Server).exec, nil},
@@ -113,7 +126,10 @@ func New(cfg Config) *Server {
 	for _, r := range routes {
 		s.mux.HandleFunc(r.pattern, func(w http.ResponseWriter, req *http.Request) { s.guarded(w, req, r) })
 		if r.open != nil {
-			s.readOnly.HandleFunc(r.pattern, func(w http.ResponseWriter, req *http.Request) { r.open(s, w, req) })
+			s.readOnly.HandleFunc(r.pattern, func(w http.ResponseWriter, req *http.Request) {
+				callerKnown(req.Context())
+				r.open(s, w, req)
+			})
 		}
 	}
 	s.health.HandleFunc(healthzPattern, s.healthz)
@@ -132,6 +148,7 @@ func (s *Server) guarded(w http.ResponseWriter, req *http.Request, r route) {
 		http.Error(w, "Unauthorized", http.StatusUnauthorized)
 		return
 	}
+	callerKnown(req.Context())
 	allowed, err := s.may.may(req.Context(), user, req.Method, r.subresource)
 	switch {
 	case err != nil:
@@ -153,6 +170,12 @@ func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) {
 }
 
 func (s *Server) pods(w http.ResponseWriter, _ *http.Request) { answerJSON(w, s.podList()) }
+
+func (s *Server) runningPods(w http.ResponseWriter, _ *http.Request) {
+	list := s.cfg.Running()
+	list.Kind, list.APIVersion = "PodList", "v1"
+	answerJSON(w, list)
+}
 
 // redactedPods serves the pods without the values of environment variables.
 func (s *Server) redactedPods(w http.ResponseWriter, _ *http.Request) {

@@ -101,6 +101,19 @@ func (n *node) PodList() *v1.PodList {
 	}}}
 }
 
+func (n *node) running() *v1.PodList {
+	return &v1.PodList{Items: []v1.Pod{{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", UID: "u1"}, Spec: v1.PodSpec{Containers: []v1.Container{{Name: "main", Image: "web:1"}}},
+	}}}
+}
+
+func (n *node) checkpoint(_ context.Context, id, path string, timeout time.Duration) error {
+	if timeout > time.Minute {
+		return errors.New("the runtime has no such patience")
+	}
+	return os.WriteFile(path, []byte(id), 0o600)
+}
+
 func (n *node) LogPath(_ context.Context, id string) (string, error) {
 	if id != "c1" {
 		return "", errors.New("unknown container")
@@ -151,12 +164,15 @@ func newNode(t *testing.T, changes ...func(*Config)) *node {
 	} {
 		must(t, os.WriteFile(filepath.Join(n.dir, name), text, 0o600))
 	}
+	must(t, os.Mkdir(filepath.Join(n.dir, "var"), 0o700))
+	must(t, os.WriteFile(filepath.Join(n.dir, "var", "service.log"), []byte("started\nstopped\n"), 0o600))
+	must(t, os.WriteFile(filepath.Join(n.dir, "journal"), []byte("#!/bin/sh\necho \"$@\"\n"), 0o700))
 	n.address = freeAddress(t)
 	cfg := Config{
 		Listen: n.address, Node: "edge", CertFile: filepath.Join(n.dir, "cert"), KeyFile: filepath.Join(n.dir, "key"), ClientCAFile: filepath.Join(n.dir, "ca"),
-		Client: client, Pods: n, Containers: n, Health: func() error { return nil }, Logger: slog.New(slog.DiscardHandler), Now: time.Now,
+		Client: client, Pods: n, Containers: n, Running: n.running, Checkpoint: n.checkpoint, Health: func() error { return nil }, Logger: slog.New(slog.DiscardHandler), Now: time.Now,
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "a_metric 1\n") }), // the text of the metrics has its own tests
-		Stats:   measured{},
+		Stats:   measured{}, NodeLogs: &NodeLogs{Dir: filepath.Join(n.dir, "var"), Journal: filepath.Join(n.dir, "journal")}, CheckpointDir: filepath.Join(n.dir, "checkpoints"),
 		Configz: func() *KubeletConfiguration {
 			return &KubeletConfiguration{TypeMeta: metav1.TypeMeta{Kind: "KubeletConfiguration"}, StaticPodPath: "/manifests"}
 		},
@@ -259,9 +275,12 @@ var reached = map[string]struct {
 	// right is the right for which the API server is asked.
 	right string
 }{
-	"GET /healthz":          {"/healthz", 200, "ok", "get nodes/healthz of edge"},
-	"GET /pods":             {"/pods", 200, `"name":"web"`, "get nodes/pods of edge"},
-	"GET /pods/{$}":         {"/pods/", 200, `"name":"web"`, "get nodes/pods of edge"},
+	"GET /healthz":         {"/healthz", 200, "ok", "get nodes/healthz of edge"},
+	"GET /pods":            {"/pods", 200, `"name":"web"`, "get nodes/pods of edge"},
+	"GET /pods/{$}":        {"/pods/", 200, `"name":"web"`, "get nodes/pods of edge"},
+	"GET /runningpods/{$}": {"/runningpods/", 200, `"image":"web:1"`, "get nodes/pods of edge"},
+	"GET /logs/{path...}":  {"/logs/service.log", 200, "started\nstopped\n", "get nodes/log of edge"},
+	"POST /checkpoint/{namespace}/{pod}/{container}": {"/checkpoint/shop/web/main?timeout=5", 200, "/checkpoints/checkpoint-web_shop-main-", "create nodes/checkpoint of edge"},
 	"GET /metrics":          {"/metrics", 200, "a_metric 1", "get nodes/metrics of edge"},
 	"GET /metrics/resource": {"/metrics/resource", 200, "resource_metric 1", "get nodes/metrics of edge"},
 	"GET /metrics/cadvisor": {"/metrics/cadvisor", 200, "cadvisor_metric 1", "get nodes/metrics of edge"},

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -106,9 +107,9 @@ func TestServer_withoutLogin(t *testing.T) {
 	}
 }
 
-// TestLimit_acceptsNoMoreThanItHasPlaces opens connections until one waits. The waiting connection
-// is accepted when another one is closed.
-func TestLimit_acceptsNoMoreThanItHasPlaces(t *testing.T) {
+// TestLimit_connections opens more connections than there are places, from callers that are known
+// and from strangers.
+func TestLimit_connections(t *testing.T) {
 	t.Parallel()
 	inner, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
@@ -125,20 +126,35 @@ func TestLimit_acceptsNoMoreThanItHasPlaces(t *testing.T) {
 			accepted <- conn
 		}
 	})
-	for range 4 {
+	dial := func() net.Conn {
 		conn, err := net.Dial("tcp", inner.Addr().String())
 		must(t, err)
-		defer conn.Close()
+		t.Cleanup(func() { conn.Close() })
+		return conn
 	}
-	first, second := <-accepted, <-accepted
+	dial()
+	first := <-accepted
+	first.(*limitedConn).known()
+	stranger := dial()
+	<-accepted
+	dial()
+	second := <-accepted // takes the place of the stranger, though the first is older
+	must(t, stranger.SetReadDeadline(time.Now().Add(10*time.Second)))
+	if _, err := stranger.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("the stranger is not closed: %v", err)
+	}
+	second.(*limitedConn).known()
+	dial()
 	select {
 	case <-accepted:
-		t.Error("three have a place")
+		t.Error("three known callers have a place")
 	case <-time.After(100 * time.Millisecond):
 	}
 	must(t, first.Close())
 	_ = first.Close() // a second Close does not free a second place
 	third := <-accepted
+	third.(*limitedConn).known()
+	dial()
 	select {
 	case <-accepted:
 		t.Error("after one has left two have come")
@@ -147,4 +163,23 @@ func TestLimit_acceptsNoMoreThanItHasPlaces(t *testing.T) {
 	must(t, l.Close())
 	accepting.Wait()
 	must(t, errors.Join(second.Close(), third.Close()))
+}
+
+// TestServer_strangersGiveWay opens more connections than there are places, which never say a word.
+// A caller with credentials is served at once.
+func TestServer_strangersGiveWay(t *testing.T) {
+	t.Parallel()
+	n := newNode(t)
+	for range maxConnections + 100 {
+		conn, err := net.Dial("tcp", n.address)
+		must(t, err)
+		defer conn.Close()
+	}
+	began := time.Now()
+	if code, text := n.ask(caller{token: "good"}, "GET", "/pods"); code != 200 {
+		t.Errorf("%d %.100q", code, text)
+	}
+	if took := time.Since(began); took > headerTimeout/2 {
+		t.Errorf("served after %s", took)
+	}
 }
