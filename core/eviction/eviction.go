@@ -43,9 +43,10 @@ type Pods interface {
 	// Active returns the pods of which something may run, including those that are terminating.
 	Active() []*v1.Pod
 	// Evict requests the termination of an active pod with a grace period in seconds; 0 stands for the
-	// shortest one. The final status has the phase Failed, the reason Evicted and the message. Evict
-	// does not wait for the termination.
-	Evict(p *v1.Pod, grace int64, message string)
+	// shortest one. The final status has the phase Failed, the reason Evicted and the message. The
+	// event about it has the annotations, of which there may be none. Evict does not wait for the
+	// termination.
+	Evict(p *v1.Pod, grace int64, message string, annotations map[string]string)
 	// CleanedUp reports whether nothing of an evicted pod is left on the node.
 	CleanedUp(uid types.UID) bool
 }

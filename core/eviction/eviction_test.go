@@ -107,7 +107,7 @@ func (w *world) CleanedUp(uid types.UID) bool {
 	return !there
 }
 
-func (w *world) Evict(p *v1.Pod, grace int64, message string) {
+func (w *world) Evict(p *v1.Pod, grace int64, message string, _ map[string]string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	low, _, _ := strings.Cut(message, ". ")

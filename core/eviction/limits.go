@@ -109,7 +109,7 @@ func (l *Limits) look(ctx context.Context) {
 		if message != "" {
 			l.evicted[p.UID] = true
 			l.cfg.Evicted(limit)
-			l.cfg.Pods.Evict(p, overGrace, message)
+			l.cfg.Pods.Evict(p, overGrace, message, nil)
 		}
 	}
 	for uid := range l.due {

@@ -29,7 +29,7 @@ type overLimits struct {
 func (o *overLimits) Active() []*v1.Pod        { return []*v1.Pod{o.pod} }
 func (o *overLimits) CleanedUp(types.UID) bool { return false }
 
-func (o *overLimits) Evict(_ *v1.Pod, grace int64, message string) {
+func (o *overLimits) Evict(_ *v1.Pod, grace int64, message string, _ map[string]string) {
 	if grace != 1 {
 		message += "in another time"
 	}

@@ -21,8 +21,20 @@ const (
 	messageContainer = "Container %s was using %s, request is %s, has larger consumption of %v. "
 )
 
-// message returns the message of a pod that is evicted because a threshold is met.
-func message(p *v1.Pod, t *threshold.Threshold, o Observation, u Usage) string {
+// Annotations of the event about an evicted pod, under a kubelet's names: the resource that was low,
+// and the containers that use more than they request, in one order with what each uses, both
+// separated by commas. The last two are of a pod with resources of its own.
+const (
+	annotationResource        = "starved_resource"
+	annotationContainers      = "offending_containers"
+	annotationContainersUsage = "offending_containers_usage"
+	annotationPod             = "offending_pod"
+	annotationPodUsage        = "offending_pod_usage"
+)
+
+// message returns the message of a pod that is evicted because a threshold is met, and the
+// annotations of its event. As with a kubelet, there are none if what the pod uses is not known.
+func message(p *v1.Pod, t *threshold.Threshold, o Observation, u Usage) (string, map[string]string) {
 	name := resourceOf(t.Signal)
 	amount, format := t.Value.Of(o.Capacity), resource.BinarySI
 	if name == inodes || name == pids {
@@ -30,20 +42,30 @@ func message(p *v1.Pod, t *threshold.Threshold, o Observation, u Usage) string {
 	}
 	var text strings.Builder
 	fmt.Fprintf(&text, messageLow+messageThreshold, name, &amount, resource.NewQuantity(o.Available, format))
-	if u.Unknown || name == inodes || name == pids { // these cannot be requested
-		return text.String()
+	if u.Unknown {
+		return text.String(), nil
+	}
+	annotations := map[string]string{annotationResource: string(name), annotationContainers: "", annotationContainersUsage: ""}
+	if name == inodes || name == pids { // these cannot be requested
+		return text.String(), annotations
 	}
 	if name == v1.ResourceMemory && helper.IsPodLevelResourcesSet(p) {
 		if wants, ok := p.Spec.Resources.Requests[name]; ok {
-			fmt.Fprintf(&text, messagePod, p.Name, resource.NewQuantity(u.Total, resource.BinarySI), &wants, name)
+			total := resource.NewQuantity(u.Total, resource.BinarySI)
+			fmt.Fprintf(&text, messagePod, p.Name, total, &wants, name)
+			annotations[annotationPod], annotations[annotationPodUsage] = p.Name, total.String()
 		}
 	}
+	var names, amounts []string
 	for c, kind := range pod.Containers(p) {
 		used, known := u.Containers[c.Name]
 		wants := c.Resources.Requests[name]
 		if known && kind != pod.EphemeralContainer && wants.CmpInt64(used) < 0 {
-			fmt.Fprintf(&text, messageContainer, c.Name, resource.NewQuantity(used, resource.BinarySI), &wants, name)
+			uses := resource.NewQuantity(used, resource.BinarySI)
+			fmt.Fprintf(&text, messageContainer, c.Name, uses, &wants, name)
+			names, amounts = append(names, c.Name), append(amounts, uses.String())
 		}
 	}
-	return text.String()
+	annotations[annotationContainers], annotations[annotationContainersUsage] = strings.Join(names, ","), strings.Join(amounts, ",")
+	return text.String(), annotations
 }

@@ -103,14 +103,15 @@ func (m *Manager) evictOne(ctx context.Context, t *threshold.Threshold, o Observ
 			})
 			return ""
 		}
-		m.evict(p, t, message(p, t, o, usage[p.UID]))
+		why, annotations := message(p, t, o, usage[p.UID])
+		m.evict(p, t, why, annotations)
 		return p.UID
 	}
 	m.once("critical", func() { m.cfg.Log.Warn("no pod can be evicted: all that run are critical") })
 	return ""
 }
 
-func (m *Manager) evict(p *v1.Pod, t *threshold.Threshold, why string) {
+func (m *Manager) evict(p *v1.Pod, t *threshold.Threshold, why string, annotations map[string]string) {
 	grace := int64(hardGrace)
 	if !t.Hard() {
 		grace = m.cfg.MaxPodGrace
@@ -124,7 +125,7 @@ func (m *Manager) evict(p *v1.Pod, t *threshold.Threshold, why string) {
 	if m.cfg.Evicted != nil {
 		m.cfg.Evicted(t.Signal)
 	}
-	m.cfg.Pods.Evict(p, grace, why)
+	m.cfg.Pods.Evict(p, grace, why, annotations)
 }
 
 // once calls log if nothing was evicted for another reason before, or for none.

@@ -3,6 +3,7 @@ package eviction
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -130,6 +131,8 @@ func TestMessage(t *testing.T) {
 		o    Observation
 		u    Usage
 		want string
+		// annotations are those of the containers, and of the pod.
+		annotations []string
 	}{
 		"memory": {
 			at("memory.available", "100Mi"),
@@ -137,28 +140,46 @@ func TestMessage(t *testing.T) {
 			u,
 			"The node was low on resource: memory. Threshold quantity: 100Mi, available: 80Mi. Container log was using 1Mi, request is 0, has larger consumption of memory. " +
 				"Container main was using 4Gi, request is 1Gi, has larger consumption of memory. ",
+			[]string{"memory", "log,main", "1Mi,4Gi"},
 		},
 		"storage within the request": {
 			at("nodefs.available", "10%"),
 			Observation{0, 10 << 20},
 			Usage{Containers: map[string]int64{"main": gib}},
 			"The node was low on resource: ephemeral-storage. Threshold quantity: 1Mi, available: 0. ",
+			[]string{"ephemeral-storage", "", ""},
 		},
-		"inodes": {at("imagefs.inodesFree", "5k"), Observation{4000, 10000}, u, "The node was low on resource: inodes. Threshold quantity: 5k, available: 4k. "},
+		"inodes": {
+			at("imagefs.inodesFree", "5k"),
+			Observation{4000, 10000},
+			u,
+			"The node was low on resource: inodes. Threshold quantity: 5k, available: 4k. ",
+			[]string{"inodes", "", ""},
+		},
 		"unknown usage": {
 			at("pid.available", "10%"),
 			Observation{7, 1000},
 			Usage{Unknown: true, Containers: u.Containers},
 			"The node was low on resource: pids. Threshold quantity: 100, available: 7. ",
+			nil,
 		},
 	} {
-		if got := message(p, test.t, test.o, test.u); got != test.want {
+		got, annotations := message(p, test.t, test.o, test.u)
+		if got != test.want {
 			t.Errorf("%s: message\n%s\nwant\n%s", name, got, test.want)
+		}
+		var values []string
+		if annotations != nil {
+			values = []string{annotations["starved_resource"], annotations["offending_containers"], annotations["offending_containers_usage"]}
+		}
+		if !slices.Equal(values, test.annotations) {
+			t.Errorf("%s: annotations %q, want %q", name, values, test.annotations)
 		}
 	}
 	p.Spec.Resources = &v1.ResourceRequirements{Requests: v1.ResourceList{v1.ResourceMemory: resource.MustParse("2Gi")}}
 	want := "The node was low on resource: memory. Threshold quantity: 100Mi, available: 0. Pod web was using 5Gi, request is 2Gi, has larger consumption of memory. "
-	if got := message(p, at("memory.available", "100Mi"), Observation{}, Usage{Total: 5 * gib}); got != want {
-		t.Errorf("pod with resources of its own: message\n%s\nwant\n%s", got, want)
+	got, annotations := message(p, at("memory.available", "100Mi"), Observation{}, Usage{Total: 5 * gib})
+	if got != want || annotations["offending_pod"] != "web" || annotations["offending_pod_usage"] != "5Gi" {
+		t.Errorf("pod with resources of its own: annotations %q, message\n%s\nwant\n%s", annotations, got, want)
 	}
 }

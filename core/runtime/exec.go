@@ -55,6 +55,15 @@ func (r *Runtime) AttachURL(ctx context.Context, id string, what ExecStreams) (*
 	return url.Parse(answer.GetUrl())
 }
 
+// Checkpoint writes the state of a container to a file, within timeout; 0 for the runtime's own limit.
+func (r *Runtime) Checkpoint(ctx context.Context, id, path string, timeout time.Duration) error {
+	_, err := r.cri.CheckpointContainer(ctx, &runtimeapi.CheckpointContainerRequest{ContainerId: id, Location: path, Timeout: int64(timeout / time.Second)})
+	if err != nil {
+		return fmt.Errorf("checkpoint of container %s: %w", id, err)
+	}
+	return nil
+}
+
 // PortForwardURL returns the URL at which the runtime streams connections to ports of a sandbox, 1
 // to 65535. ports is empty if each connection specifies its own port.
 func (r *Runtime) PortForwardURL(ctx context.Context, sandbox string, ports []int32) (*url.URL, error) {

@@ -14,12 +14,18 @@ const (
 	// minStarts is the minimum. Making one mostly uses processor time of the runtime: sixty at once
 	// on two processors take a tenth longer than eight at a time.
 	startsPerCPU = 4
-	minStarts    = 8
+	minStarts    = 4
 	// slotTime is how long the making of a sandbox or container holds its slot. After that it
 	// counts as hanging: it continues, but others no longer wait for it. The more hang, the less
 	// time the next one holds its slot, but at least minSlotTime.
 	slotTime    = 5 * time.Second
 	minSlotTime = 20 * time.Millisecond
+	// On a slow node, the slot is held for slowFactor times what the making usually takes, up to
+	// maxSlotTime, and for firstSlotTime while that is not known: if all were made at once there, the
+	// runtime would not make any of them in time.
+	slowFactor    = 3
+	maxSlotTime   = time.Minute
+	firstSlotTime = 30 * time.Second
 )
 
 // startLimiter limits how many sandboxes and containers are made at once. Containers come first: a
@@ -28,6 +34,9 @@ type startLimiter struct {
 	mu      sync.Mutex
 	free    int
 	hanging int
+	// usual is what the making of one usually takes: a mean that weighs the newer ones more. It is 0
+	// before the first.
+	usual time.Duration
 	// containers and sandboxes are the waiters for a slot, each in the order of arrival. The
 	// channel of a waiter is closed when it has a slot.
 	containers, sandboxes []chan struct{}
@@ -76,13 +85,23 @@ func (s *startLimiter) acquire(ctx context.Context, queue *[]chan struct{}) (don
 // passed.
 func (s *startLimiter) holdSlot() (done func()) {
 	s.mu.Lock()
-	limit := max(slotTime/time.Duration(1+max(s.hanging, 0)), minSlotTime)
+	limit := firstSlotTime
+	if s.usual > 0 {
+		limit = min(max(slowFactor*s.usual, slotTime), maxSlotTime)
+	}
+	limit = max(limit/time.Duration(1+max(s.hanging, 0)), minSlotTime)
 	s.mu.Unlock()
 	release := sync.OnceFunc(s.startNext)
+	began := time.Now()
 	count := func(by int) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.hanging += by
+		if took := time.Since(began); by <= 0 && s.usual == 0 {
+			s.usual = took
+		} else if by <= 0 {
+			s.usual = (3*s.usual + took) / 4
+		}
 		release()
 	}
 	timer := time.AfterFunc(limit, func() { count(1) })

@@ -125,7 +125,7 @@ func TestHoweverManyHangOthersWaitLittleLongerThanForOne(t *testing.T) {
 			m.make(t.Context(), fmt.Sprint("hangs ", i), m.starts.acquireSandbox, time.Hour)
 		}
 		m.make(t.Context(), "healthy", m.starts.acquireSandbox, time.Second)
-		time.Sleep(slotTime + slotTime*3/4)
+		time.Sleep(firstSlotTime + firstSlotTime*3/4)
 		synctest.Wait()
 		if !slices.Contains(m.began, "healthy") {
 			t.Errorf("the healthy one still waits, %d hang", m.starts.hanging)
@@ -141,13 +141,39 @@ func TestASlowOneGivesItsTurnBackOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		m := &makers{starts: &startLimiter{free: 1}}
-		m.make(t.Context(), "slow", m.starts.acquireSandbox, 2*slotTime)
-		m.make(t.Context(), "next", m.starts.acquireSandbox, 4*slotTime)
+		m.make(t.Context(), "slow", m.starts.acquireSandbox, 2*firstSlotTime)
+		m.make(t.Context(), "next", m.starts.acquireSandbox, 4*firstSlotTime)
 		m.works.Wait()
 		if m.most != 2 || m.starts.free != 1 {
 			t.Errorf("%d at once, want 2; %d turns are free at the end, want 1", m.most, m.starts.free)
 		}
 	})
+}
+
+// A start that takes longer than slotTime is nothing unusual on a slow node: the next ones wait for it.
+func TestStartLimiter_slowNode(t *testing.T) {
+	t.Parallel()
+	for name, takes := range map[string]time.Duration{"fast": time.Second, "slow": firstSlotTime - time.Second} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				m := &makers{starts: &startLimiter{free: 4}}
+				for i := range 40 {
+					m.make(t.Context(), fmt.Sprint("sandbox ", i), m.starts.acquireSandbox, takes)
+				}
+				m.works.Wait()
+				if m.most != 4 || m.starts.free != 4 {
+					t.Errorf("%d at once, want 4; %d slots are free at the end, want 4", m.most, m.starts.free)
+				}
+				m.make(t.Context(), "hangs", m.starts.acquireSandbox, time.Hour)
+				time.Sleep(min(max(slowFactor*takes, slotTime), maxSlotTime) + time.Second)
+				if m.starts.hanging != 1 {
+					t.Errorf("%d hang, want 1", m.starts.hanging)
+				}
+				m.works.Wait()
+			})
+		})
+	}
 }
 
 func TestPodsAreMadeInTurns(t *testing.T) {

@@ -29,7 +29,7 @@ func (s *Stats) detail(ctx context.Context, basic *Reading) *Reading {
 	r.Pods = slices.Clone(r.Pods)
 	for i := range r.Pods {
 		p := &r.Pods[i]
-		p.Kernel = k.All(p.Cgroup)
+		p.Kernel = k.Complete(p.Cgroup, p.Kernel)
 		p.Stats.CPU, p.Stats.Memory, p.Stats.IO = pressed(&p.Kernel, p.Stats.CPU, p.Stats.Memory, p.Stats.IO, now)
 		p.Containers = slices.Clone(p.Containers)
 		var processes, used, inodes *uint64
@@ -108,7 +108,7 @@ func (s *Stats) stores(ctx context.Context, now time.Time, disks *disks) *statsa
 }
 
 func (s *Stats) detailContainer(c *Container, disks *disks, nodefs *statsapi.FsStats) {
-	c.Kernel = s.cfg.Kernel.All(c.Cgroup)
+	c.Kernel = s.cfg.Kernel.Complete(c.Cgroup, c.Kernel)
 	c.Stats.CPU, c.Stats.Memory, c.Stats.IO = pressed(&c.Kernel, c.Stats.CPU, c.Stats.Memory, c.Stats.IO, disks.now)
 	if rootfs := c.Stats.Rootfs; rootfs != nil {
 		c.Stats.Rootfs = within(disks.of(c.Layer), rootfs.Time, rootfs.UsedBytes, rootfs.InodesUsed)

@@ -38,7 +38,8 @@ type Pod struct {
 	// of that of the sandbox's own process; empty if there is none.
 	Sandbox, Cgroup, SandboxCgroup string
 	HostNetwork                    bool
-	// Kernel and Interfaces are the counters of the kernel, in a detailed reading.
+	// Kernel are the counters of the kernel: all in a detailed reading, else those that the runtime does
+	// not have. Interfaces are those of a detailed reading.
 	Kernel     kernel.Cgroup
 	Interfaces []kernel.Interface
 	Containers []Container
@@ -53,7 +54,8 @@ type Container struct {
 	// Layer is a path on the file system of the writable layer; empty if unknown.
 	Layer   string
 	LogPath string
-	Kernel  kernel.Cgroup
+	// Kernel is like that of Pod.
+	Kernel kernel.Cgroup
 }
 
 // take measures CPU and memory.
@@ -124,9 +126,9 @@ func (s *Stats) measurePod(p *Pod, now time.Time) {
 	if p.Cgroup == "" || p.Stats.CPU != nil && p.Stats.Memory != nil && !doubtful(p.Stats.Memory) {
 		return
 	}
-	used := s.cfg.Kernel.Use(p.Cgroup)
-	p.Stats.CPU, p.Stats.Memory = cmp.Or(p.Stats.CPU, cpuOf(&used, now)), memoryOf(p.Stats.Memory, &used, now)
-	p.Stats.Swap = swapOf(&used, now)
+	p.Kernel = s.cfg.Kernel.Use(p.Cgroup)
+	p.Stats.CPU, p.Stats.Memory = cmp.Or(p.Stats.CPU, cpuOf(&p.Kernel, now)), memoryOf(p.Stats.Memory, &p.Kernel, now)
+	p.Stats.Swap = swapOf(&p.Kernel, now)
 }
 
 func (s *Stats) measureContainers(out *Pod, p *status.ObservedPod, use *runtime.Usage, rates *rates) {
@@ -143,9 +145,9 @@ func (s *Stats) measureContainers(out *Pod, p *status.ObservedPod, use *runtime.
 		}
 		c.Stats.Name, c.Stats.StartTime = observed.Name, metav1.NewTime(startOf(observed))
 		if c.Cgroup != "" && (c.Stats.CPU == nil || c.Stats.Memory == nil || doubtful(c.Stats.Memory)) {
-			used := s.cfg.Kernel.Use(c.Cgroup)
-			c.Stats.CPU, c.Stats.Memory = cmp.Or(c.Stats.CPU, cpuOf(&used, rates.at)), memoryOf(c.Stats.Memory, &used, rates.at)
-			c.Stats.Swap = cmp.Or(c.Stats.Swap, swapOf(&used, rates.at))
+			c.Kernel = s.cfg.Kernel.Use(c.Cgroup)
+			c.Stats.CPU, c.Stats.Memory = cmp.Or(c.Stats.CPU, cpuOf(&c.Kernel, rates.at)), memoryOf(c.Stats.Memory, &c.Kernel, rates.at)
+			c.Stats.Swap = cmp.Or(c.Stats.Swap, swapOf(&c.Kernel, rates.at))
 		}
 		rates.add(c.ID, c.Stats.CPU)
 		out.Containers = append(out.Containers, c)

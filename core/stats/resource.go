@@ -50,6 +50,9 @@ func (s *Stats) collectResource(ctx context.Context, out series) {
 	for i := range summary.Pods {
 		p := &summary.Pods[i]
 		name, namespace := p.PodRef.Name, p.PodRef.Namespace
+		if i > 0 && name == summary.Pods[i-1].PodRef.Name && namespace == summary.Pods[i-1].PodRef.Namespace {
+			continue // it replaces the one before, which has not ended, and its series would be the same
+		}
 		for j := range p.Containers {
 			c := &p.Containers[j]
 			labels := []string{c.Name, name, namespace}

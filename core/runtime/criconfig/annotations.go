@@ -21,6 +21,7 @@ const seenFormat = "2006-01-02T15:04:05.000000000Z07:00"
 // lost can still be stopped and reported properly.
 const (
 	annotationHash             = "io.kubernetes.container.hash"
+	annotationDefinition       = "wardlet.dev/definition-hash" // the agent's own hash
 	annotationRestartCount     = "io.kubernetes.container.restartCount"
 	AnnotationMessagePath      = "io.kubernetes.container.terminationMessagePath"
 	AnnotationMessagePolicy    = "io.kubernetes.container.terminationMessagePolicy"
@@ -66,7 +67,8 @@ func (b *Builder) sandboxAnnotations(run *pod.SandboxRun) (map[string]string, []
 func (b *Builder) containerAnnotations(run *pod.ContainerRun) (map[string]string, error) {
 	p, c := run.Pod, run.Container
 	annotations := map[string]string{
-		annotationHash:             ContainerHash(c),
+		annotationHash:             kubeletHash(c),
+		annotationDefinition:       ContainerHash(c),
 		annotationRestartCount:     strconv.FormatUint(uint64(run.Attempt), 10),
 		AnnotationMessagePath:      c.TerminationMessagePath,
 		AnnotationMessagePolicy:    string(c.TerminationMessagePolicy),
@@ -172,5 +174,14 @@ func DefinitionHash(annotations map[string]string) string {
 	if _, marked := annotations[pod.AnnotationInstallation]; !marked {
 		return ""
 	}
-	return annotations[annotationHash]
+	if hash, ok := annotations[annotationDefinition]; ok {
+		return hash
+	}
+	return annotations[annotationHash] // of an earlier version, which had its own hash there
+}
+
+// OfKubelet reports whether the annotations are those with which a kubelet creates a container of a
+// definition, or the agent in the place of a kubelet.
+func OfKubelet(annotations map[string]string, c *v1.Container) bool {
+	return annotations[annotationHash] == kubeletHash(c)
 }

@@ -2,6 +2,7 @@ package criconfig
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"hash/fnv"
 	"io"
@@ -11,6 +12,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
+	"k8s.io/utils/dump"
 
 	"github.com/wardlet/wardlet/core/pod"
 )
@@ -88,6 +90,15 @@ func ContainerHash(c *v1.Container) string {
 	h := fnv.New32a()
 	_, _ = io.WriteString(h, c.Name+"\x00"+c.Image)
 	return fmt.Sprintf("%08x", h.Sum32())
+}
+
+// kubeletHash returns the hash of a container's definition as a kubelet writes it: a kubelet that
+// takes over the container finds it unchanged.
+func kubeletHash(c *v1.Container) string {
+	text, _ := json.Marshal(map[string]string{"name": c.Name, "image": c.Image}) // strings have a JSON form
+	h := fnv.New32a()
+	_, _ = io.WriteString(h, dump.ForHash(text))
+	return strconv.FormatUint(uint64(h.Sum32()), 16)
 }
 
 // LogPath returns the path of a container's log, relative to the sandbox's log directory.

@@ -80,8 +80,13 @@ func (k *Kernel) hasNoSwap() bool {
 }
 
 // All returns all counters of a cgroup.
-func (k *Kernel) All(cgroup string) Cgroup {
-	c := k.Use(cgroup)
+func (k *Kernel) All(cgroup string) Cgroup { return k.Complete(cgroup, Cgroup{}) }
+
+// Complete returns all counters of a cgroup. Those of Use are c's, if c has any.
+func (k *Kernel) Complete(cgroup string, c Cgroup) Cgroup {
+	if c.CPU == nil && c.Memory == nil {
+		c = k.Use(cgroup)
+	}
 	if k.unified != "" {
 		k.restV2(cgroup, &c)
 	} else {

@@ -1,10 +1,14 @@
 package kernel
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/wardlet/wardlet/core/internal/mountinfo"
 )
@@ -49,11 +53,46 @@ func Open(root string) (*Kernel, error) {
 // proc returns the path of a file below /proc.
 func (k *Kernel) proc(name string) string { return filepath.Join(k.root, "proc", name) }
 
+// buffers are what text reads into: *[64 << 10]byte.
+var buffers = sync.Pool{New: func() any { return new([64 << 10]byte) }}
+
 // text reads a file. The kernel makes these files when they are read, so their size is not known
-// before.
+// before. A reading of many pods is thousands of files: an os.File for each would cost as much as
+// the calls themselves.
 func text(path string) (string, error) {
-	data, err := os.ReadFile(path)
-	return string(data), err
+	fd, err := again(func() (int, error) { return unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0) })
+	if err != nil {
+		return "", &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	defer unix.Close(fd)
+	buffer := buffers.Get().(*[64 << 10]byte)
+	defer buffers.Put(buffer)
+	var more []byte
+	have := 0
+	for {
+		if have == len(buffer) {
+			more = append(more, buffer[:]...)
+			have = 0
+		}
+		n, err := again(func() (int, error) { return unix.Read(fd, buffer[have:]) })
+		if err != nil {
+			return "", &os.PathError{Op: "read", Path: path, Err: err}
+		}
+		if n == 0 {
+			return string(more) + string(buffer[:have]), nil
+		}
+		have += n
+	}
+}
+
+// again repeats a call that a signal has interrupted.
+func again(call func() (int, error)) (int, error) {
+	for {
+		n, err := call()
+		if !errors.Is(err, unix.EINTR) {
+			return n, err
+		}
+	}
 }
 
 // problem describes a file whose content is not as expected.

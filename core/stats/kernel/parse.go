@@ -10,12 +10,17 @@ import (
 // behind the name is ignored, and so is everything behind the number. Other lines are left out.
 func flat(text string) map[string]uint64 {
 	values := map[string]uint64{}
-	for _, fields := range list(text) {
-		if len(fields) < 2 {
-			continue
-		}
-		if n, err := strconv.ParseUint(fields[1], 10, 64); err == nil {
-			values[strings.TrimSuffix(fields[0], ":")] = n
+	for line := range strings.Lines(text) {
+		name := ""
+		for field := range strings.FieldsSeq(line) {
+			if name == "" {
+				name = field
+				continue
+			}
+			if n, err := strconv.ParseUint(field, 10, 64); err == nil {
+				values[strings.TrimSuffix(name, ":")] = n
+			}
+			break
 		}
 	}
 	return values
