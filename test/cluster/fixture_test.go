@@ -23,14 +23,15 @@ import (
 	"github.com/wardlet/wardlet/core/pod"
 	"github.com/wardlet/wardlet/core/source/apiserver"
 	"github.com/wardlet/wardlet/test/cluster/controlplane"
+	"github.com/wardlet/wardlet/test/cluster/network"
 	"github.com/wardlet/wardlet/test/cluster/pki"
 )
 
 // rig is a node's source with its credentials, a network, a server and a sink
 // for the source's deliveries.
 type rig struct {
-	plane *controlplane.Plane
-	net   *proxy
+	plane *controlplane.Cluster
+	net   *network.Network
 	// server is the URL that clients use, empty for the one of net.
 	server string
 	sink   *holder
@@ -44,7 +45,7 @@ type rig struct {
 }
 
 // newRig makes a node with a client certificate.
-func newRig(t *testing.T, plane *controlplane.Plane) *rig {
+func newRig(t *testing.T, plane *controlplane.Cluster) *rig {
 	t.Helper()
 	r := bareRig(t, plane)
 	dir := filepath.Dir(r.ca)
@@ -54,11 +55,14 @@ func newRig(t *testing.T, plane *controlplane.Plane) *rig {
 }
 
 // bareRig makes a node without credentials.
-func bareRig(t *testing.T, plane *controlplane.Plane) *rig {
+func bareRig(t *testing.T, plane *controlplane.Cluster) *rig {
 	t.Helper()
 	name := strings.ToLower(strings.NewReplacer("/", "-", "_", "-").Replace(t.Name()))
+	wire, err := network.New(plane.Address())
+	must(t, err)
+	t.Cleanup(wire.Close)
 	r := &rig{
-		plane: plane, net: newProxy(t, plane.Address()), sink: newHolder(t), node: "node-" + name, space: name,
+		plane: plane, net: wire, sink: newHolder(t), node: "node-" + name, space: name,
 		ca: filepath.Join(t.TempDir(), "ca"),
 	}
 	put(t, r.ca, plane.Serving.PEM)
@@ -109,7 +113,7 @@ func (r *rig) run(t *testing.T) (stop func()) {
 // client returns a client with the node's credentials.
 func (r *rig) client(t *testing.T) *kube.Client {
 	t.Helper()
-	c, err := kube.New(kube.Config{Server: cmp.Or(r.server, r.net.url()), Logger: r.log(t), Credentials: kube.Credentials{
+	c, err := kube.New(kube.Config{Server: cmp.Or(r.server, r.net.URL()), Logger: r.log(t), Credentials: kube.Credentials{
 		CA: kube.Material{File: r.ca}, Token: kube.Material{File: r.token}, Cert: kube.Material{File: r.cert}, Key: kube.Material{File: r.key},
 	}})
 	must(t, err)
@@ -241,7 +245,7 @@ func (r *rig) says(t *testing.T, words ...string) {
 	t.Helper()
 	eventually(t, "", func() string {
 		health := r.sink.lastHealth()
-		for _, word := range append(words, "API server "+r.net.url()) {
+		for _, word := range append(words, "API server "+r.net.URL()) {
 			if !strings.Contains(health, word) {
 				return fmt.Sprintf("health is %s; no %q in it", health, word)
 			}

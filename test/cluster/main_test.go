@@ -29,12 +29,12 @@ func TestMain(m *testing.M) {
 
 var common struct {
 	once  sync.Once
-	plane *controlplane.Plane
+	plane *controlplane.Cluster
 	err   error
 }
 
 // shared returns the server of the tests that do not disturb it.
-func shared(t *testing.T) *controlplane.Plane {
+func shared(t *testing.T) *controlplane.Cluster {
 	t.Helper()
 	common.once.Do(func() { common.plane, common.err = controlplane.Start(t.Context(), programs(), nil) })
 	if common.err != nil {
@@ -51,7 +51,7 @@ func stopShared() error {
 }
 
 // own starts a server for the test alone.
-func own(t *testing.T, tokens map[string]controlplane.User, flags ...string) *controlplane.Plane {
+func own(t *testing.T, tokens map[string]controlplane.User, flags ...string) *controlplane.Cluster {
 	t.Helper()
 	plane, err := controlplane.Start(t.Context(), programs(), tokens, flags...)
 	must(t, err)

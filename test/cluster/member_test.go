@@ -58,7 +58,7 @@ func (k *knownPods) MayRun(types.UID) bool {
 }
 
 // Adopt does nothing: the times of these pods are of this process.
-func (k *knownPods) Adopt(*v1.Pod) {}
+func (k *knownPods) Adopt(types.UID, *v1.PodStatus) {}
 
 func (k *knownPods) Begun(types.UID) bool {
 	k.mu.Lock()
@@ -91,13 +91,19 @@ type member struct {
 
 func (r *rig) member(t *testing.T) *member {
 	t.Helper()
+	return r.memberOf(t, nil)
+}
+
+// memberOf is member for a node that also has static pods.
+func (r *rig) memberOf(t *testing.T, statics cluster.Statics) *member {
+	t.Helper()
 	m := &member{pods: &knownPods{pods: map[types.UID]*v1.Pod{}, statuses: map[types.UID]v1.PodStatus{}}}
 	is := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: r.node, Labels: map[string]string{"site": "north"}}}
 	is.Status.Addresses = cluster.Addresses([]byte{192, 0, 2, 7}, r.node)
 	node.SetConditions(&is.Status, "", node.Pressure{}, metav1.NewTime(time.Now().Truncate(time.Second)))
 	m.object = node.NewObject(is)
 	m.Member = cluster.New(cluster.Config{
-		Client: r.client(t), Node: m.object, Pods: m.pods, Memory: &r.memory, Events: newEvents(t, r), Logger: r.log(t), Now: time.Now,
+		Client: r.client(t), Node: m.object, Pods: m.pods, Statics: statics, Memory: &r.memory, Events: newEvents(t, r), Logger: r.log(t), Now: time.Now,
 		Taints: []v1.Taint{{Key: "edge", Effect: v1.TaintEffectNoSchedule}},
 	})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -138,7 +144,7 @@ func TestMember_restartWithoutServer(t *testing.T) {
 	}, nil)
 	eventually(t, "7", func() string { return first.object.Node().Labels["rack"] })
 	eventually(t, true, func() bool { n, _ := r.memory.Load(); return n.Labels["rack"] == "7" })
-	r.net.refuse()
+	r.net.Refuse()
 	is := r.member(t).object.Node()
 	if is.Labels["rack"] != "7" || is.Labels["site"] != "north" || !is.Spec.Unschedulable {
 		t.Errorf("labels %v, spec %+v; the node's own labels come first", is.Labels, is.Spec)
@@ -294,7 +300,7 @@ func TestMember_outage(t *testing.T) {
 	r.add(t, "web")
 	r.add(t, "gone")
 	web, gone := r.listed(t)[r.space+"/web"], r.listed(t)[r.space+"/gone"]
-	r.net.refuse()
+	r.net.Refuse()
 	for _, phase := range []v1.PodPhase{v1.PodPending, v1.PodRunning} {
 		for _, p := range []*v1.Pod{web, gone} {
 			m.pods.set(p, phase, true)
@@ -302,7 +308,7 @@ func TestMember_outage(t *testing.T) {
 		}
 	}
 	r.purge(t, "gone")
-	r.net.mend()
+	r.net.Mend()
 	eventually(t, v1.PodRunning, func() v1.PodPhase { return r.listed(t)[r.space+"/web"].Status.Phase })
 }
 

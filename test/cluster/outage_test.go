@@ -48,7 +48,7 @@ func TestCompaction(t *testing.T) {
 					last = version
 				}
 			}
-			r.net.refuse()
+			r.net.Refuse()
 			r.change(t)
 			_, err := r.plane.Compact(t.Context())
 			must(t, err)
@@ -62,7 +62,7 @@ func TestCompaction(t *testing.T) {
 			if len(held) != 1 {
 				t.Errorf("delivered while the network was cut: %q", held[1:])
 			}
-			r.net.mend()
+			r.net.Mend()
 			r.converges(t)
 			if n := r.sink.snapshots(); n != 2 {
 				t.Errorf("%d snapshots, want one at the start and one after the version was too old", n)
@@ -99,7 +99,7 @@ func TestServerRestart(t *testing.T) {
 		before := len(r.sink.deliveries())
 		r.plane.StopServer(kill)
 		r.says(t, "connection")
-		r.net.refuse()
+		r.net.Refuse()
 		must(t, r.plane.StartServer(t.Context()))
 		if kill {
 			r.label(t, "same", "killed")
@@ -109,7 +109,7 @@ func TestServerRestart(t *testing.T) {
 		if got := r.sink.deliveries(); len(got) != before {
 			t.Errorf("delivered during the outage: %q", got[before:])
 		}
-		r.net.mend()
+		r.net.Mend()
 		r.converges(t)
 	}
 }
@@ -159,7 +159,7 @@ func TestEtcdOutage(t *testing.T) {
 	r.run(t)
 	r.converges(t)
 	must(t, r.plane.StopEtcd(false))
-	r.net.cut()
+	r.net.Cut()
 	must(t, r.plane.StartEtcd(t.Context()))
 	eventually(t, nil, func() error { return r.plane.Admin().Do(t.Context(), http.MethodGet, "/readyz", nil, nil) })
 	r.change(t)
@@ -181,7 +181,7 @@ func TestNetworkCut(t *testing.T) {
 	r.before(t)
 	r.run(t)
 	r.converges(t)
-	r.net.swallow()
+	r.net.Swallow()
 	began := time.Now()
 	r.change(t)
 	r.says(t, "check the network between this node and it")
@@ -193,7 +193,7 @@ func TestNetworkCut(t *testing.T) {
 	if got := r.sink.deliveries(); len(got) != 1 {
 		t.Errorf("delivered while the network was cut: %q", got[1:])
 	}
-	r.net.mend()
+	r.net.Mend()
 	began = time.Now()
 	r.converges(t)
 	t.Logf("made good %s after the network was back", time.Since(began).Round(time.Second))
@@ -207,10 +207,10 @@ func TestConnectionsCut(t *testing.T) {
 	r.before(t)
 	r.run(t)
 	for range 10 {
-		r.net.cut()
+		r.net.Cut()
 		r.label(t, "same", time.Now().Format("x150405.000000000"))
 		r.add(t, "passing")
-		r.net.cut()
+		r.net.Cut()
 		r.purge(t, "passing")
 	}
 	r.change(t)

@@ -75,7 +75,7 @@ func TestServiceAccountToken(t *testing.T) {
 	r.do(t, http.MethodDelete, account+"/agent", nil, nil)
 	// The server caches a valid token for some seconds.
 	eventually(t, true, func() bool {
-		r.net.cut()
+		r.net.Cut()
 		return strings.Contains(r.sink.lastHealth(), "Unauthorized; renew the token or the certificate")
 	})
 	r.label(t, "web", "2")

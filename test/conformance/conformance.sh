@@ -1,8 +1,8 @@
 #!/bin/bash
 # conformance.sh [FOCUS]: runs Kubernetes' own end-to-end tests against wardlet on a control plane and a containerd of their own,
 # by default [NodeConformance] but [Slow], and prints how many pass by group, and how long they took. Ends all that it started.
-# env: ONLY=passing runs what passing.txt lists, ONLY=slow what slow.txt lists, each that fails once more, and fails where one
-#      fails twice;
+# env: ONLY=passing runs what passing.txt lists, ONLY=slow what slow.txt lists, ONLY=further what further.txt lists, each that
+#      fails once more, and fails where one fails twice;
 #      KEEP=1 leaves the instance up; PROCS (6) how many tests at a time; OUT where logs and lists go (build/conformance/results)
 set -uo pipefail
 . "$(dirname "$(readlink -f "$0")")/lib.sh"

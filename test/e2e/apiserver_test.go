@@ -22,7 +22,7 @@ import (
 const clusterPrograms = "../../build/tools"
 
 // withAPIServer makes the agent a node of the server's cluster. It must be called before start.
-func (a *agent) withAPIServer(t *testing.T, plane *controlplane.Plane) {
+func (a *agent) withAPIServer(t *testing.T, plane *controlplane.Cluster) {
 	t.Helper()
 	client, err := plane.Clients.Client("system:node:"+a.name, "system:nodes")
 	if err != nil {

@@ -207,7 +207,7 @@ func TestAPodOfAnAPIServerThatRunsStaysUntilItsChangeIsAllowed(t *testing.T) {
 }
 
 // startPlane starts an API server for the test.
-func startPlane(t *testing.T) *controlplane.Plane {
+func startPlane(t *testing.T) *controlplane.Cluster {
 	t.Helper()
 	programs, err := filepath.Abs(clusterPrograms)
 	if err != nil {

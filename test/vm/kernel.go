@@ -38,13 +38,13 @@ var parameters = []string{"rw", "apparmor=1", "security=apparmor", "systemd.unif
 func userModeLinux(t *testing.T, m *machine) *exec.Cmd {
 	t.Helper()
 	args := append([]string{
-		"ubd0=" + filepath.Join(m.dir, "changes") + "," + base(t), "root=/dev/ubda", "init=/lib/systemd/systemd",
+		"seccomp=on", "ubd0=" + filepath.Join(m.dir, "changes") + "," + base(t), "root=/dev/ubda", "init=/lib/systemd/systemd",
 		"umid=vm", "uml_dir=" + m.dir + "/", "con=null", "con0=null,fd:1", "ssl=null", "vm.share=" + m.host(""),
 	}, parameters...)
 	memory := "mem=1G"
 	if m.tap != "" {
 		memory = "mem=4G" // for the pods of many tests
-		args = append(args, "eth0=tuntap,"+m.tap)
+		args = append(args, "vec0:transport=tap,depth=128,ifname="+m.tap)
 	}
 	if m.data != "" {
 		args = append(args, "ubd1="+m.data)

@@ -57,7 +57,7 @@ func (m *machine) install(t *testing.T, changes ...string) {
 	t.Helper()
 	t.Cleanup(func() {
 		if t.Failed() && m.kernel != nil {
-			t.Logf("the agent's log:\n%s", m.try("journalctl -u wardlet --no-pager -o cat | tail -n 40"))
+			t.Logf("the agent's log:\n%s", m.try("journalctl -u wardlet -u kubelet --no-pager -o cat | tail -n 60"))
 		}
 		m.cutPower()
 	})
@@ -239,7 +239,7 @@ func (m *machine) eventually(t *testing.T, what, text string, check func(output 
 func poll(t *testing.T, what string, check func() error) {
 	t.Helper()
 	var err error
-	for end := time.Now().Add(6 * time.Minute); time.Now().Before(end); time.Sleep(time.Second) {
+	for end := time.Now().Add(12 * time.Minute); time.Now().Before(end); time.Sleep(time.Second) {
 		if err = check(); err == nil {
 			return
 		}

@@ -3,9 +3,12 @@
 package vm
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"regexp"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -33,8 +36,9 @@ END
 setsid nohup bash /root/editor FIRST >/dev/null 2>&1 & echo`
 
 const (
-	// wanted prints the pods of the manifests, "pN V".
-	wanted = `cd /etc/wardlet/manifests; for f in p*.yaml; do n=$(sed -n 's/.*metadata: {name: \(p[0-9]\)}.*/\1/p' $f); v=$(sed -n 's/.*value: "\([0-9]*\)".*/\1/p' $f); [ -z "$n$v" ] || echo "$n $v"; done`
+	// wanted prints the pods of the manifests, "pN V". A file that the power cut has left empty prints
+	// "pN kept": the last version that the agent has read runs on.
+	wanted = `cd /etc/wardlet/manifests; for f in p*.yaml; do [ -s $f ] || { echo "${f%.yaml} kept"; continue; }; n=$(sed -n 's/.*metadata: {name: \(p[0-9]\)}.*/\1/p' $f); v=$(sed -n 's/.*value: "\([0-9]*\)".*/\1/p' $f); [ -z "$n$v" ] || echo "$n $v"; done`
 	// tasks prints in the same way the pods whose processes run, as containerd alone has them.
 	tasks = `for p in $(ctr -n k8s.io task ls | awk '$3=="RUNNING"{print $2}'); do tr '\0' '\n' </proc/$p/environ 2>/dev/null | grep -E '^(V|HOSTNAME)=' | sort | tr '\n' ' '; echo; done | sed -n 's/HOSTNAME=\(p[0-9]\)[^ ]* V=\([0-9]*\).*/\1 \2/p'`
 )
@@ -46,8 +50,24 @@ func sorted(text string) string {
 	return strings.Join(lines, ", ")
 }
 
+// missing returns what differs between the pods of the manifests and those that run, as wanted and
+// tasks print them; empty if nothing does.
+func missing(files, processes string) string {
+	want, have := sorted(files), sorted(processes)
+	for line := range strings.SplitSeq(want, ", ") {
+		if name, kept := strings.CutSuffix(line, " kept"); kept {
+			have = regexp.MustCompile(name+` \d+`).ReplaceAllString(have, line)
+		}
+	}
+	if want == have {
+		return ""
+	}
+	return fmt.Sprintf("files [%s], processes [%s]", want, have)
+}
+
 // TestPods_afterPowerCuts: power is cut while manifests are edited. Each time the node comes back with
-// exactly the pods that the files on the disk describe: none is lost, none runs twice.
+// exactly the pods that the files on the disk describe, or for a file without content, which it kept
+// before: none is lost, none runs twice.
 func TestPods_afterPowerCuts(t *testing.T) {
 	m := newMachine(t)
 	for i := range 4 {
@@ -64,9 +84,9 @@ func TestPods_afterPowerCuts(t *testing.T) {
 		files := sorted(m.run(t, wanted))
 		began := time.Now()
 		m.eventually(t, fmt.Sprintf("cut %d: pods as in the files", cut+1), wanted+"; echo =; "+tasks, func(output string) error {
-			want, have, _ := strings.Cut(output, "=\n")
-			if sorted(want) != sorted(have) {
-				return fmt.Errorf("files [%s], processes [%s]", sorted(want), sorted(have))
+			files, processes, _ := strings.Cut(output, "=\n")
+			if differs := missing(files, processes); differs != "" {
+				return errors.New(differs)
 			}
 			return nil
 		})
@@ -77,7 +97,7 @@ func TestPods_afterPowerCuts(t *testing.T) {
 					running++
 				}
 			}
-			if running != strings.Count(files, "p") {
+			if running != strings.Count(files, ",")+1 {
 				return fmt.Errorf("%d pods run, files: %s", running, files)
 			}
 			return nil
@@ -120,24 +140,24 @@ func TestPods_afterAReboot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var last time.Time
+	var starts []time.Duration
 	for _, name := range names {
 		if before[name].UID != after[name].UID {
 			t.Errorf("pod %s has another UID", name)
 		}
-		if at := after[name].Status.ContainerStatuses[0].State.Running.StartedAt.Time; at.After(last) {
-			last = at
-		}
+		starts = append(starts, after[name].Status.ContainerStatuses[0].State.Running.StartedAt.Sub(time.Unix(seconds, 0)))
 	}
-	took := last.Sub(time.Unix(seconds, 0))
-	t.Logf("%d pods run %s after the agent has started; the calls alone take %s", len(after), took, floor)
+	slices.Sort(starts)
+	took := starts[len(starts)-1]
+	t.Logf("%d pods run %s after the agent has started; the calls alone take %s; the starts: %v", len(after), took, floor, starts)
+	t.Logf("the boot: %s", m.try("systemd-analyze blame --no-pager | head -n 12"))
 	if took > floor*3/2 {
 		t.Errorf("that is more than 1.5 times as long")
 	}
 }
 
-// direct returns how long the calls to the runtime take which start as many pods, without an agent.
-// The machine is rebooted before the calls, as it is for an agent.
+// direct returns how long the calls to the runtime take which start as many pods again after a
+// reboot, without an agent: the sandboxes from before the reboot are stopped, and new ones run.
 func (m *machine) direct(t *testing.T) time.Duration {
 	t.Helper()
 	program := m.host("direct")
@@ -147,11 +167,15 @@ func (m *machine) direct(t *testing.T) time.Duration {
 		t.Fatalf("build: %v\n%s", err, output)
 	}
 	m.run(t, "systemctl disable wardlet")
-	m.reboot(t)
-	m.run(t, "until systemctl is-active containerd; do sleep 1; done")
-	output, err := m.script(fmt.Sprintf("/host/direct /run/containerd/containerd.sock %d registry.wardlet.test/test:1 5", rebooted), 5*scriptTimeout)
-	if err != nil {
-		t.Fatal(err)
+	var output string
+	for range 2 {
+		m.reboot(t)
+		m.run(t, "until systemctl is-active containerd; do sleep 1; done")
+		var err error
+		output, err = m.script(fmt.Sprintf("/host/direct /run/containerd/containerd.sock %d registry.wardlet.test/test:1 5", rebooted), 5*scriptTimeout)
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 	took, err := time.ParseDuration(strings.TrimSpace(output) + "s")
 	if err != nil {

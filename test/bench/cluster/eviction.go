@@ -95,13 +95,20 @@ func (t *turn) evict(ctx context.Context, root, name string) (time.Duration, err
 	return took, t.withoutPressure(ctx)
 }
 
+// calmTime is for how long a node shows no pressure before it has none: a kubelet shows a condition
+// up to 10 s late, also the begin of one.
+const calmTime = 20 * time.Second
+
 // withoutPressure waits until the node admits pods again.
 func (t *turn) withoutPressure(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*patience)
 	defer cancel()
-	for {
+	for last := time.Now(); ; {
 		out, err := t.i.Kubectl(ctx, "get", "node", t.i.Env["NODE_NAME"], "-o", `jsonpath={.status.conditions[?(@.type=="DiskPressure")].status}{.spec.taints}`)
-		if err == nil && out == "False" {
+		if err != nil || out != "False" {
+			last = time.Now()
+		}
+		if time.Since(last) >= calmTime {
 			return nil
 		}
 		if err := wait(ctx, time.Second); err != nil {

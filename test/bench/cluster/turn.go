@@ -23,7 +23,7 @@ import (
 const (
 	// patience is how long a pod may take to start or to be removed, clearing how long all pods
 	// together may take to leave the runtime.
-	patience, clearing = time.Minute, 3 * time.Minute
+	patience, clearing = 3 * time.Minute, 3 * time.Minute
 	// busy is how long an agent may still send requests about pods at rest.
 	busy = 10 * time.Minute
 	// ticks is the number of units of processor time in /proc per second.

@@ -20,7 +20,7 @@ type Client struct {
 }
 
 // Client makes a client with a certificate of its own.
-func (p *Plane) Client(user string, groups ...string) (*Client, error) {
+func (p *Cluster) Client(user string, groups ...string) (*Client, error) {
 	pair, err := p.Clients.Client(user, groups...)
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
@@ -19,8 +20,8 @@ const (
 	readyTime = 60 * time.Second
 )
 
-// Plane is an API server with its etcd. Its methods must be called from one goroutine.
-type Plane struct {
+// Cluster is an API server with its etcd. Its methods must be called from one goroutine.
+type Cluster struct {
 	// Programs is the directory of kube-apiserver and etcd.
 	Programs string
 	// Dir holds all files; Stop removes it.
@@ -47,8 +48,8 @@ type User struct {
 
 // Start starts both programs and waits until the server is ready. Flags are added to the API
 // server's flags.
-func Start(ctx context.Context, programs string, tokens map[string]User, flags ...string) (*Plane, error) {
-	p := &Plane{Programs: programs, Tokens: tokens, Flags: flags}
+func Start(ctx context.Context, programs string, tokens map[string]User, flags ...string) (*Cluster, error) {
+	p := &Cluster{Programs: programs, Tokens: tokens, Flags: flags}
 	err := p.prepare()
 	if err == nil {
 		err = p.StartEtcd(ctx)
@@ -63,7 +64,7 @@ func Start(ctx context.Context, programs string, tokens map[string]User, flags .
 }
 
 // prepare makes the directory, the keys and the ports.
-func (p *Plane) prepare() (err error) {
+func (p *Cluster) prepare() (err error) {
 	if p.Dir, p.lock, err = newDir(); err != nil {
 		return err
 	}
@@ -87,17 +88,21 @@ func (p *Plane) prepare() (err error) {
 	return err
 }
 
-func (p *Plane) write(name string, text []byte) error { return os.WriteFile(p.path(name), text, 0o600) }
+func (p *Cluster) write(name string, text []byte) error {
+	return os.WriteFile(p.path(name), text, 0o600)
+}
 
-func (p *Plane) path(name string) string { return filepath.Join(p.Dir, name) }
+func (p *Cluster) path(name string) string { return filepath.Join(p.Dir, name) }
 
 // Address returns the address on which the API server listens.
-func (p *Plane) Address() string { return net.JoinHostPort(host, strconv.Itoa(p.apiPort)) }
+func (p *Cluster) Address() string { return net.JoinHostPort(host, strconv.Itoa(p.apiPort)) }
 
-func (p *Plane) etcdURL() string { return "http://" + net.JoinHostPort(host, strconv.Itoa(p.etcdPort)) }
+func (p *Cluster) etcdURL() string {
+	return "http://" + net.JoinHostPort(host, strconv.Itoa(p.etcdPort))
+}
 
 // StartEtcd starts etcd with the data in its directory.
-func (p *Plane) StartEtcd(ctx context.Context) (err error) {
+func (p *Cluster) StartEtcd(ctx context.Context) (err error) {
 	peer := "http://" + host + ":0"
 	p.etcd, err = start(p.Dir, filepath.Join(p.Programs, "etcd"),
 		"--data-dir="+p.path("etcd"), "--name=one", "--unsafe-no-fsync", "--log-level=error",
@@ -114,7 +119,7 @@ func (p *Plane) StartEtcd(ctx context.Context) (err error) {
 }
 
 // StopEtcd stops etcd; with wipe it also deletes all data.
-func (p *Plane) StopEtcd(wipe bool) error {
+func (p *Cluster) StopEtcd(wipe bool) error {
 	p.etcd.stop(true)
 	if !wipe {
 		return nil
@@ -123,7 +128,7 @@ func (p *Plane) StopEtcd(wipe bool) error {
 }
 
 // StartServer starts the API server with the present keys and tokens and waits until it is ready.
-func (p *Plane) StartServer(ctx context.Context) error {
+func (p *Cluster) StartServer(ctx context.Context) error {
 	if err := p.writeKeys(); err != nil {
 		return err
 	}
@@ -152,10 +157,10 @@ func (p *Plane) StartServer(ctx context.Context) error {
 }
 
 // StopServer stops the API server; with kill it does so without a graceful shutdown.
-func (p *Plane) StopServer(kill bool) { p.apiserver.stop(kill) }
+func (p *Cluster) StopServer(kill bool) { p.apiserver.stop(kill) }
 
 // writeKeys writes the files that the API server reads when it starts.
-func (p *Plane) writeKeys() error {
+func (p *Cluster) writeKeys() error {
 	server, err := p.Serving.Server(host)
 	if err != nil {
 		return err
@@ -169,10 +174,10 @@ func (p *Plane) writeKeys() error {
 }
 
 // Admin returns a client with all permissions.
-func (p *Plane) Admin() *Client { return p.admin }
+func (p *Cluster) Admin() *Client { return p.admin }
 
 // Stop stops both programs and removes all files.
-func (p *Plane) Stop() error {
+func (p *Cluster) Stop() error {
 	if p.admin != nil {
 		p.admin.Close()
 	}
@@ -191,12 +196,18 @@ func (p *Plane) Stop() error {
 	return err
 }
 
-// freePort returns a loopback port on which no process listens.
+// freePort returns a loopback port on which no process listens. It is below the range from which
+// Linux takes the ports of outgoing connections: a server must be able to listen on it again after
+// a restart.
 func freePort() (int, error) {
-	l, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
-	if err != nil {
-		return 0, fmt.Errorf("find a free port: %w", err)
+	const lowest, end = 20000, 32768
+	var err error
+	for range 100 {
+		port := lowest + rand.IntN(end-lowest)
+		var l net.Listener
+		if l, err = net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(port))); err == nil {
+			return port, l.Close()
+		}
 	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port, nil
+	return 0, fmt.Errorf("find a free port: %w", err)
 }

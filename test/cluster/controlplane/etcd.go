@@ -10,7 +10,7 @@ import (
 )
 
 // Compact makes etcd delete all revisions except the current one, which it returns.
-func (p *Plane) Compact(ctx context.Context) (revision string, err error) {
+func (p *Cluster) Compact(ctx context.Context) (revision string, err error) {
 	if revision, err = p.revision(ctx); err != nil {
 		return "", err
 	}
@@ -18,7 +18,7 @@ func (p *Plane) Compact(ctx context.Context) (revision string, err error) {
 }
 
 // revision returns etcd's current revision, which is also a resourceVersion.
-func (p *Plane) revision(ctx context.Context) (string, error) {
+func (p *Cluster) revision(ctx context.Context) (string, error) {
 	var answer struct {
 		Header struct {
 			Revision string `json:"revision"`
@@ -29,7 +29,7 @@ func (p *Plane) revision(ctx context.Context) (string, error) {
 }
 
 // ask sends a request to etcd's JSON interface.
-func (p *Plane) ask(ctx context.Context, path string, question, answer any) error {
+func (p *Cluster) ask(ctx context.Context, path string, question, answer any) error {
 	text, err := json.Marshal(question)
 	if err != nil {
 		return err

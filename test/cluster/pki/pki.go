@@ -11,6 +11,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"math/big"
 	"net"
@@ -81,6 +82,30 @@ func (a *Authority) Expired(user string, groups ...string) (Pair, error) {
 	}
 	pair, _, _, err := sign(template, a.cert, a.key)
 	return pair, err
+}
+
+// SignRequest signs a certificate request (PEM) for usages, valid until end, and returns PEM.
+func (a *Authority) SignRequest(request []byte, end time.Time, usages ...x509.ExtKeyUsage) ([]byte, error) {
+	block, _ := pem.Decode(request)
+	if block == nil {
+		return nil, errors.New("no PEM")
+	}
+	asked, err := x509.ParseCertificateRequest(block.Bytes)
+	if err == nil {
+		err = asked.CheckSignature()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read a request: %w", err)
+	}
+	is := &x509.Certificate{
+		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: asked.Subject, DNSNames: asked.DNSNames, IPAddresses: asked.IPAddresses,
+		NotBefore: time.Now().Add(-time.Minute), NotAfter: end, KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: usages,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, is, a.cert, asked.PublicKey, a.key)
+	if err != nil {
+		return nil, fmt.Errorf("sign a request: %w", err)
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), nil
 }
 
 // Keys makes a key pair for signing tokens.

@@ -119,8 +119,11 @@ func (i *Instance) StopNode(ctx context.Context) error {
 }
 
 // NodePID returns the process ID of the node agent.
-func (i *Instance) NodePID() (int, error) {
-	text, err := os.ReadFile(filepath.Join(i.Dir, "node.pid"))
+func (i *Instance) NodePID() (int, error) { return i.pid("node") }
+
+// pid returns the process ID that a script has recorded.
+func (i *Instance) pid(name string) (int, error) {
+	text, err := os.ReadFile(filepath.Join(i.Dir, name+".pid"))
 	if err != nil {
 		return 0, err
 	}
@@ -128,10 +131,13 @@ func (i *Instance) NodePID() (int, error) {
 	return strconv.Atoi(pid)
 }
 
-// KillNode kills the node agent with SIGKILL. The agent is not a child of this process, because a
-// script that has exited started it, so Wait cannot be used.
-func (i *Instance) KillNode() error {
-	pid, err := i.NodePID()
+// KillNode kills the node agent with SIGKILL.
+func (i *Instance) KillNode() error { return i.kill("node") }
+
+// kill kills a process that a script has started. It is not a child of this process, because the
+// script has exited, so Wait cannot be used.
+func (i *Instance) kill(name string) error {
+	pid, err := i.pid(name)
 	if err != nil {
 		return err
 	}
@@ -140,7 +146,7 @@ func (i *Instance) KillNode() error {
 	}
 	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if !runs(pid) {
-			return os.Remove(filepath.Join(i.Dir, "node.pid"))
+			return os.Remove(filepath.Join(i.Dir, name+".pid"))
 		}
 	}
 	return fmt.Errorf("process %d is still there 10 s after SIGKILL", pid)

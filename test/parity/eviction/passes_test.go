@@ -265,7 +265,7 @@ type ourPods struct{ *ours }
 
 func (p ourPods) Active() []*v1.Pod { return p.active() }
 
-func (p ourPods) Evict(one *v1.Pod, grace int64, message string) {
+func (p ourPods) Evict(one *v1.Pod, grace int64, message string, _ map[string]string) {
 	// core/agent sets the rest of the status by the function that preemption uses, too.
 	p.evict(one, grace, "Failed Evicted: "+message+" DisruptionTarget TerminationByKubelet")
 }

@@ -1,5 +1,6 @@
-// Direct calls the runtime of a machine as an agent does that starts pods, but without one, prints
-// how many seconds that took, and then removes all pods of the runtime:
+// Direct calls the runtime of a machine as an agent does that starts pods, but without one, and prints
+// how many seconds that took. Pods of an earlier call, which a reboot has ended, are stopped before
+// they start again, as an agent must, too; then all pods of the runtime are removed:
 //
 //	direct SOCKET PODS IMAGE CALLERS
 package main
@@ -49,6 +50,10 @@ func run(args []string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	cri := criapi.NewRuntimeServiceClient(conn)
+	old, err := sandboxes(ctx, cri)
+	if err != nil {
+		return err
+	}
 	began := time.Now()
 	names := make(chan string, pods) // full from the start
 	for n := range pods {
@@ -60,7 +65,7 @@ func run(args []string) error {
 	for i := range callers {
 		all.Go(func() {
 			for name := range names {
-				failed[i] = errors.Join(failed[i], start(ctx, cri, name, args[2]))
+				failed[i] = errors.Join(failed[i], start(ctx, cri, name, args[2], old[name]))
 			}
 		})
 	}
@@ -69,7 +74,20 @@ func run(args []string) error {
 		return err
 	}
 	fmt.Printf("%.2f\n", time.Since(began).Seconds())
+	if len(old) == 0 {
+		return nil
+	}
 	return remove(ctx, cri)
+}
+
+// sandboxes returns the IDs of all sandboxes by the names of their pods.
+func sandboxes(ctx context.Context, cri criapi.RuntimeServiceClient) (map[string]string, error) {
+	list, err := cri.ListPodSandbox(ctx, &criapi.ListPodSandboxRequest{})
+	ids := map[string]string{}
+	for _, s := range list.GetItems() {
+		ids[s.GetMetadata().GetName()] = s.GetId()
+	}
+	return ids, err
 }
 
 // remove ends all pods of the runtime.
@@ -90,14 +108,22 @@ func remove(ctx context.Context, cri criapi.RuntimeServiceClient) error {
 	return nil
 }
 
-// start creates and starts a pod with one container.
-func start(ctx context.Context, cri criapi.RuntimeServiceClient, name, image string) error {
+// start creates and starts a pod with one container. Its old sandbox, if there is one, is stopped
+// before.
+func start(ctx context.Context, cri criapi.RuntimeServiceClient, name, image, old string) error {
+	attempt := uint32(0)
+	if old != "" {
+		attempt = 1
+		if _, err := cri.StopPodSandbox(ctx, &criapi.StopPodSandboxRequest{PodSandboxId: old}); err != nil {
+			return fmt.Errorf("pod %s: %w", name, err)
+		}
+	}
 	logs := filepath.Join("/var/log/pods", "default_"+name+"_"+name)
 	if err := os.MkdirAll(filepath.Join(logs, "main"), 0o755); err != nil {
 		return err
 	}
 	config := &criapi.PodSandboxConfig{
-		Metadata:     &criapi.PodSandboxMetadata{Name: name, Namespace: "default", Uid: name},
+		Metadata:     &criapi.PodSandboxMetadata{Name: name, Namespace: "default", Uid: name, Attempt: attempt},
 		Hostname:     name,
 		LogDirectory: logs,
 		Linux: &criapi.LinuxPodSandboxConfig{
@@ -112,8 +138,8 @@ func start(ctx context.Context, cri criapi.RuntimeServiceClient, name, image str
 	created, err := cri.CreateContainer(ctx, &criapi.CreateContainerRequest{
 		PodSandboxId: sandbox.GetPodSandboxId(), SandboxConfig: config,
 		Config: &criapi.ContainerConfig{
-			Metadata: &criapi.ContainerMetadata{Name: "main"}, Image: &criapi.ImageSpec{Image: image}, Args: []string{"sleep"},
-			LogPath: "main/0.log", Linux: &criapi.LinuxContainerConfig{},
+			Metadata: &criapi.ContainerMetadata{Name: "main", Attempt: attempt}, Image: &criapi.ImageSpec{Image: image}, Args: []string{"sleep"},
+			LogPath: fmt.Sprintf("main/%d.log", attempt), Linux: &criapi.LinuxContainerConfig{},
 		},
 	})
 	if err != nil {
