@@ -19,7 +19,7 @@ export CGO_ENABLED ?= 0
 RACE      := CGO_ENABLED=1 $(GO) test -race
 
 .DEFAULT_GOAL := help
-.PHONY: help build plugins demo demo-controlplane run test test-unit test-race test-e2e test-parity test-cluster test-vm test-vm-short test-conformance conformance conformance-standalone conformance-node conformance-vm net soak soak-unit soak-sizes soak-fuzz soak-parity soak-e2e soak-cluster bench bench-cluster bench-attack bench-isolation chaos lint fuzz size runtime-up runtime-down clean
+.PHONY: help build plugins demo demo-controlplane run test test-unit test-race test-e2e test-parity test-cluster test-vm test-vm-short test-conformance conformance conformance-standalone conformance-node conformance-migration conformance-vm net soak soak-unit soak-sizes soak-fuzz soak-parity soak-e2e soak-cluster bench bench-cluster bench-attack bench-isolation chaos lint fuzz size runtime-up runtime-down clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -96,6 +96,7 @@ test-vm-short: build # what of test-vm takes a minute or two
 
 test-vm: build ## the agent as a service on a machine with systemd, cgroup v2 and AppArmor: limits, reboots, power cuts, clock steps, a full disk (as root); VM_KERNEL=cloud for Debian's kernel for clouds in QEMU, RUN for some tests
 	@tools/setup.sh $(if $(filter cloud,$(VM_KERNEL)),qemu,vm)
+	@tools/setup.sh conformance
 	$(GO) test -tags $(TAGS),vm -count=1 -v -timeout 120m -run '$(RUN)' -skip '^TestConformance$$' ./test/vm -kernel $(or $(VM_KERNEL),uml) -cuts 10
 
 test-conformance: demo-controlplane ## what passed before of Kubernetes' own end-to-end tests, and what people do with kubectl (as root)
@@ -103,7 +104,7 @@ test-conformance: demo-controlplane ## what passed before of Kubernetes' own end
 	PROCS=12 ONLY=passing test/conformance/conformance.sh
 	$(GO) test -tags $(TAGS),e2e -count=1 -timeout 20m ./test/cluster/kubectl
 
-conformance: build ## Kubernetes' own end-to-end tests against wardlet, on a control plane of their own (as root); FOCUS='Pods should' for some of them, ONLY=passing or ONLY=slow for those that passed before
+conformance: build ## Kubernetes' own end-to-end tests against wardlet, on a control plane of their own (as root); FOCUS='Pods should' for some of them, ONLY=passing, ONLY=slow or ONLY=further for those that passed before
 	@tools/setup.sh conformance
 	@test/conformance/conformance.sh $(if $(FOCUS),'$(FOCUS)')
 
@@ -111,13 +112,18 @@ conformance-standalone: build ## Kubernetes' own tests of a node without an API 
 	@tools/setup.sh conformance
 	@test/conformance/nodesuite.sh standalone
 
-conformance-node: build ## Kubernetes' own tests of a node in a cluster against wardlet: eviction, garbage, logs, statistics, shutdown (as root), in an hour; those that passed before, or FOCUS='Summary API' for others
+conformance-node: build ## Kubernetes' own tests of a node in a cluster against wardlet: eviction, garbage, logs, statistics, shutdown (as root), in two hours; those that passed before, or FOCUS='Summary API' for others
 	@tools/setup.sh conformance
 	@test/conformance/nodesuite.sh registered $(if $(FOCUS),'$(FOCUS)')
 
-conformance-vm: build ## Kubernetes' own end-to-end tests against wardlet on a machine with systemd and cgroup v2 (as root), in hours; FOCUS for some of them
+conformance-migration: build ## a kubelet is replaced by wardlet on a node with 20 pods, and wardlet by the kubelet: every container runs on (as root)
+	@tools/setup.sh kubelet
+	@tools/setup.sh conformance
+	test/conformance/migration.sh
+
+conformance-vm: build ## Kubernetes' own end-to-end tests against wardlet on a machine with systemd and cgroup v2 (as root), those of test/conformance/vm.txt in hours; FOCUS for others, LIMIT for how long
 	@tools/setup.sh conformance vm
-	$(GO) test -tags $(TAGS),vm -count=1 -v -timeout 13h -run '^TestConformance$$' ./test/vm $(if $(FOCUS),-focus '$(FOCUS)')
+	$(GO) test -tags $(TAGS),vm -count=1 -v -timeout 13h -run '^TestConformance$$' ./test/vm $(if $(FOCUS),-focus '$(FOCUS)') $(if $(LIMIT),-limit $(LIMIT))
 
 net: ## what must stay the same while code moves: decisions on record, traces of the simulation, fields, log lines
 	$(GO) test -count=1 -run 'TestReplay_decisionsOfAnEarlierBinary|TestTraces_|TestLog_|TestGet_hasTheSame|TestTheDocumentListsEveryMetric|TestAnAgentHasTheMetricsOfTheDocument' \
@@ -174,10 +180,12 @@ soak-e2e: build plugins # tests and agents with the race detector, on a real con
 	$(RACE) -tags $(TAGS),e2e -count=1 -timeout 20m ./test/chaos -raced -for 1m -part 1 -cuts 10
 	$(RACE) -tags $(TAGS),e2e -count=1 -parallel 6 -timeout 20m ./test/cluster ./test/cluster/controlplane
 
-soak-cluster: build # what the API server hears of 100 pods from Wardlet, beside what it hears from a kubelet; Kubernetes' slow tests
+soak-cluster: build # what the API server hears of 100 pods from Wardlet, beside what it hears from a kubelet; a network that is away for minutes; Kubernetes' slow tests
 	@tools/setup.sh conformance kubelet
 	PROCS=16 ONLY=slow test/conformance/conformance.sh
+	PROCS=6 ONLY=further test/conformance/conformance.sh
 	$(GO) test -tags $(TAGS),e2e -count=1 -v -timeout 60m ./test/cluster/statusparity -lives 100
+	$(GO) test -tags $(TAGS),e2e -count=1 -v -timeout 60m ./test/cluster/alone
 
 bench: ## figures beside a kubelet's and other policy engines', as a table and in build/bench.json (as root); fails where a limit is missed; ROUNDS=10 for more than the default's 25 minutes
 	@tools/setup.sh guests
