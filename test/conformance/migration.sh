@@ -1,6 +1,7 @@
 #!/bin/bash
 # migration.sh: a kubelet is replaced by wardlet on a node with 20 pods, and wardlet by that kubelet. Both have the command line and the files
-# of the kubelet. Every container must run on, with the same ID. Ends all that it started.
+# of the kubelet. Every container must run on, with the same ID. The certificates come from the cluster: the kubelet requests those that
+# wardlet continues with, and wardlet those that the kubelet continues with. Ends all that it started.
 # env: KEEP=1 leaves the instance up; OUT where logs go (build/conformance/migration); CALM (60): seconds that each agent has for a mistake
 set -uo pipefail
 . "$(dirname "$(readlink -f "$0")")/lib.sh"
@@ -10,7 +11,9 @@ rm -rf "$OUT"
 mkdir -p "$OUT"
 D=$(mktemp -d /tmp/migration.XXXXXX)
 export CONFORMANCE_DIR=$D
+approver=
 end() {
+	[ -z "$approver" ] || kill "$approver"
 	cp "$D"/node.log "$OUT/" 2>/dev/null
 	[ -n "${KEEP:-}" ] && { log "the instance stays up in $D; test/conformance/down.sh ends it"; return; }
 	"$HERE/down.sh" "$D" >/dev/null 2>&1
@@ -33,8 +36,8 @@ failSwapOn: false
 failCgroupV1: false
 oomScoreAdj: 0
 address: $NODE_IP
-tlsCertFile: $SERVING_CERT
-tlsPrivateKeyFile: $SERVING_KEY
+rotateCertificates: true
+serverTLSBootstrap: true
 authentication: {anonymous: {enabled: false}, webhook: {enabled: true}, x509: {clientCAFile: $CLIENT_CA}}
 authorization: {mode: Webhook}
 clusterDNS: [$CLUSTER_DNS]
@@ -44,7 +47,8 @@ imageGCHighThresholdPercent: 100
 evictionHard: {memory.available: 100Mi}
 makeIPTablesUtilChains: false
 Y
-FLAGS=(--config="$D/kubelet.yaml" --kubeconfig="$NODE_KUBECONFIG" --root-dir="$AGENT_ROOT" --cert-dir="$AGENT_ROOT/pki" --hostname-override="$NODE_NAME" --node-ip="$NODE_IP" --v=2)
+# The one who asks with this kubeconfig has the right to create certificates of nodes.
+FLAGS=(--config="$D/kubelet.yaml" --bootstrap-kubeconfig="$KUBECONFIG" --kubeconfig="$D/kubelet.kubeconfig" --root-dir="$AGENT_ROOT" --cert-dir="$AGENT_ROOT/pki" --hostname-override="$NODE_NAME" --node-ip="$NODE_IP" --v=2)
 mkdir "$D/bin"
 ln -s "${WARDLET:-$ROOT/build/wardlet}" "$D/bin/kubelet" # with this name it takes the flags of a kubelet
 # start PROGRAM PATTERN: starts a node agent, and waits until the node has its version and is ready.
@@ -65,6 +69,17 @@ containers() {
 	$K get pods -A -o jsonpath='{range .items[*]}{.metadata.namespace}/{.metadata.name} {.status.phase} {.status.containerStatuses[*].containerID} {.status.containerStatuses[*].restartCount}{"\n"}{end}' | sort
 	$CTR task ls | awk '$3=="RUNNING"{print $1}' | sort
 }
+# certificates prints the names and the serial numbers of the certificates that the agents use.
+certificates() {
+	for name in client server; do
+		echo "$name $(openssl x509 -noout -serial -subject -in "$AGENT_ROOT/pki/kubelet-$name-current.pem")"
+	done
+}
+# An administrator approves the certificates for serving; those for the API server are approved by the cluster.
+while sleep 0.5; do
+	$K get csr --no-headers 2>/dev/null | awk '/kubelet-serving/ && $NF=="Pending"{print $1}' | xargs -r $K certificate approve
+done >"$OUT/approved" 2>&1 &
+approver=$!
 start "$BIN/kubelet" 'v*' || exit 1
 for n in 1 2 3; do
 	cat >"$STATIC_PODS/static$n.yaml" <<Y
@@ -132,6 +147,7 @@ for _ in $(seq 1200); do
 done
 sleep 5
 containers >"$OUT/before"
+certificates >"$OUT/certificates" || exit 1
 log "$(grep -c Running "$OUT/before") pods run with the kubelet"
 [ "$(grep -c Running "$OUT/before")" -ge 20 ] || { cat "$OUT/before"; exit 1; }
 failed=0
@@ -146,11 +162,29 @@ check() {
 		cat "$OUT/$1.diff" >&2
 		failed=1
 	fi
+	certificates >"$OUT/$1.certificates"
+	if diff "$OUT/certificates" "$OUT/$1.certificates" >&2; then
+		log "$1: the certificates are the same"
+	else
+		failed=1
+	fi
 	$K exec deploy/web -c main -- /pause -v >"$OUT/$1.exec" 2>&1 || { log "exec fails: $(cat "$OUT/$1.exec")"; failed=1; }
 }
 stop "$D/node.pid" 15
 start "$D/bin/kubelet" '*wardlet*' || exit 1
 check wardlet
+stop "$D/node.pid" 15
+rm -r "$AGENT_ROOT/pki"
+start "$D/bin/kubelet" '*wardlet*' || exit 1
+for _ in $(seq 300); do
+	certificates >"$OUT/requested" 2>&1 && break
+	sleep 0.1
+done
+if [ "$(diff "$OUT/certificates" "$OUT/requested" | grep -c '^>')" -ne 2 ]; then
+	log "wardlet has not requested both certificates: $(cat "$OUT/requested")"
+	exit 1
+fi
+mv "$OUT/requested" "$OUT/certificates"
 stop "$D/node.pid" 15
 start "$BIN/kubelet" 'v1.36.3' || exit 1
 check kubelet

@@ -73,18 +73,15 @@ func (m *machine) join(t *testing.T, dir string, env map[string]string) {
 	} {
 		m.put(t, name, strings.ReplaceAll(read(t, file), filepath.Join(dir, "k8s"), "/etc/wardlet"), 0o600)
 	}
-	if output, err := exec.CommandContext(t.Context(), "cp", "-r", filepath.Join(dir, "ctrd", "certs.d"), m.host("certs.d")).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, output)
-	}
 	pause := strings.TrimSpace(read(t, filepath.Join(build, "conformance", "img", "pause.ref")))
+	m.mirror(t, dir)
 	m.run(t, `set -e
 systemctl stop wardlet containerd
 install -m 0600 /host/node.kubeconfig /host/node.crt /host/node.key /host/ca.crt /host/serving.crt /host/serving.key /etc/wardlet/
 install -m 0644 /host/ca.crt /etc/wardlet/clients.crt
 install -m 0600 /host/agent.toml /etc/wardlet/agent.toml
 install -m 0644 /host/machine.conflist /etc/cni/net.d/10-vm.conflist
-cp -r /host/certs.d /etc/containerd/
-sed -i 's|registry.wardlet.test/pause:1|`+pause+`|; s|^\[plugins."io.containerd.cri.v1.runtime"\]|  [plugins."io.containerd.cri.v1.images".registry]\n    config_path = "/etc/containerd/certs.d"\n&|' /etc/containerd/config.toml
+sed -i 's|registry.wardlet.test/pause:1|`+pause+`|' /etc/containerd/config.toml
 mkfs.ext4 -q /dev/ubdb
 rm -rf /var/lib/containerd/*
 mount /dev/ubdb /var/lib/containerd
@@ -120,6 +117,17 @@ systemctl start containerd`)
 		}
 		return nil
 	})
+}
+
+// mirror lets containerd pull from the mirror of the control plane in dir. It must be restarted then.
+func (m *machine) mirror(t *testing.T, dir string) {
+	t.Helper()
+	if output, err := exec.CommandContext(t.Context(), "cp", "-r", filepath.Join(dir, "ctrd", "certs.d"), m.host("certs.d")).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, output)
+	}
+	m.run(t, `set -e
+cp -r /host/certs.d /etc/containerd/
+sed -i 's|^\[plugins."io.containerd.cri.v1.runtime"\]|  [plugins."io.containerd.cri.v1.images".registry]\n    config_path = "/etc/containerd/certs.d"\n&|' /etc/containerd/config.toml`)
 }
 
 // controlPlane starts a control plane in dir, and returns its env file.

@@ -123,6 +123,13 @@ func (s *site) newNode(t *testing.T) *machine {
 	t.Helper()
 	m := &machine{dir: t.TempDir(), tap: s.env["TAP"]}
 	m.install(t)
+	s.replaceKubelet(t, m)
+	return m
+}
+
+// replaceKubelet installs the agent of a machine as its kubelet, and the programs of a node of kubeadm.
+func (s *site) replaceKubelet(t *testing.T, m *machine) {
+	t.Helper()
 	host, _, _ := strings.Cut(s.server, ":")
 	if err := os.Link(filepath.Join(build, "tools", "kubeadm"), m.host("kubeadm")); err != nil {
 		t.Fatal(err)
@@ -134,13 +141,21 @@ rm /etc/systemd/system/wardlet.service /etc/wardlet/agent.toml
 install -m 0755 /host/kubeadm /usr/local/bin/kubeadm
 ln -s wardlet /usr/local/bin/kubelet
 install -m 0644 /host/kubelet.service /etc/systemd/system/kubelet.service
+cat >/etc/systemd/system/network.service <<END
+[Unit]
+Before=network-online.target
+[Service]
+Type=oneshot
+ExecStart=ip addr add `+s.env["NODE_IP"]+`/20 dev vec0
+ExecStart=ip link set vec0 up
+ExecStart=ip route add default via `+host+`
+ExecStart=sysctl -w net.ipv4.ip_forward=1
+[Install]
+WantedBy=network-online.target
+END
 systemctl daemon-reload
 systemctl enable kubelet
-ip addr add `+s.env["NODE_IP"]+`/20 dev vec0
-ip link set vec0 up
-ip route add default via `+host+`
-echo 1 >/proc/sys/net/ipv4/ip_forward`)
-	return m
+systemctl enable --now network`)
 }
 
 // join joins the machine to the cluster.

@@ -251,6 +251,6 @@ func (t *turn) part(name string) func(context.Context) error {
 	return map[string]func(context.Context) error{
 		"empty": t.empty, "start": t.starting, "burst": t.burst, "idle": t.idle, "rest": t.atRest,
 		"probes": t.probed, "liveness": t.restarting, "init": t.initializing, "readiness": t.turning, "objects": t.renewing,
-		"evict": t.evicting, "stats": t.reading,
+		"join": t.joining, "evict": t.evicting, "stats": t.reading,
 	}[strings.TrimSpace(name)]
 }

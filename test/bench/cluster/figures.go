@@ -81,6 +81,7 @@ const (
 	renewals = "renewals"
 	changing = "changing"
 
+	joined     = "joined"
 	evicted    = "evicted"
 	statistics = "statistics"
 )
@@ -145,6 +146,7 @@ func (s series) figures() (all []figure) {
 	add("cluster-probes-cpu-per-second", probing, "ns", nil)
 	atMost("cluster-probes-cpu", probing, 0.3)
 	same := func(theirs float64) float64 { return theirs }
+	add("cluster-join", joined, "ns", same)
 	add("cluster-eviction", evicted, "ns", same)
 	add("cluster-statistics-cpu-per-second", statistics, "ns", nil)
 	atMost("cluster-statistics-cpu", statistics, 0.3)

@@ -55,7 +55,7 @@ func mainCode() int {
 	flag.DurationVar(&b.calm, "calm", 30*time.Second, "how long there is no request about pods before anything is measured at rest")
 	flag.DurationVar(&b.idle, "idle", 2*time.Minute, "how long processor time is measured")
 	flag.DurationVar(&b.rest, "rest", 10*time.Minute, "how long requests are counted: whole periods of the status of a node, 5 minutes")
-	part := flag.String("part", "evict,empty,start,burst,liveness,init,readiness,objects,idle,rest,stats,probes", "measure these parts only")
+	part := flag.String("part", "join,evict,empty,start,burst,liveness,init,readiness,objects,idle,rest,stats,probes", "measure these parts only")
 	short := flag.Bool("short", false, "few pods and short times, to see whether it works; its figures mean nothing")
 	flag.Parse()
 	b.parts = strings.Split(*part, ",")

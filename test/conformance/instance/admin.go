@@ -82,6 +82,16 @@ func (a *Admin) Do(ctx context.Context, method, path string, body any) error {
 	return err
 }
 
+// Get reads an object.
+func (a *Admin) Get(ctx context.Context, path string, into any) error {
+	answer, err := a.send(ctx, http.MethodGet, path, nil)
+	if err != nil {
+		return err
+	}
+	defer answer.Close()
+	return json.NewDecoder(answer).Decode(into)
+}
+
 // PodsPath returns the path of the pods of a namespace.
 func PodsPath(namespace string) string { return "/api/v1/namespaces/" + namespace + "/pods" }
 
