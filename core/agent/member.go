@@ -294,6 +294,11 @@ func (c clusterPods) Adopt(uid types.UID, there *v1.PodStatus) { c.statuses.Adop
 // MayRun implements cluster.Pods.
 func (c clusterPods) MayRun(uid types.UID) bool { return c.workers.MayRunContainers(uid) }
 
+// Started implements cluster.Pods.
+func (c clusterPods) Started(uid types.UID) bool {
+	return c.workers.Has(uid) && c.workers.MayRunContainers(uid)
+}
+
 // Begun implements cluster.Pods.
 func (c clusterPods) Begun(uid types.UID) bool { return c.workers.Has(uid) || c.workers.InRuntime(uid) }
 
@@ -303,8 +308,7 @@ func (c clusterPods) Finished(uid types.UID) bool { return c.workers.Done(uid) }
 // disconnectedPods are stopped because the node is disconnected from its cluster.
 type disconnectedPods struct{ *Node }
 
-// Disconnected implements cluster.Stopper. A pod that has no worker has not started, and is judged
-// when it does.
+// Disconnected implements cluster.Stopper.
 func (d disconnectedPods) Disconnected(p *v1.Pod, message string) {
 	d.recorder.Event(p, v1.EventTypeWarning, cluster.ReasonDisconnected, message)
 	finish := func(st *v1.PodStatus) {
@@ -313,6 +317,14 @@ func (d disconnectedPods) Disconnected(p *v1.Pod, message string) {
 		}
 	}
 	d.workers.Submit(worker.Request{Kind: worker.Kill, Pod: p, Origin: d.origins()[p.UID], Kill: &worker.KillOptions{Evict: true, Status: finish}})
+}
+
+// mayStart returns an error while a pod of the API server must not start.
+func (n *Node) mayStart(p *v1.Pod) error {
+	if n.member == nil {
+		return nil
+	}
+	return n.member.MayStart(p)
 }
 
 // Event implements cluster.Stopper.
@@ -326,17 +338,16 @@ type staticPods struct{ *Node }
 // All implements cluster.Statics. A pod that has no status yet, because policy holds it or because it
 // was not admitted yet, has nothing to show.
 func (s staticPods) All() (pods []*v1.Pod, complete bool) {
+	complete = true
 	for i := range s.cfg.Sources {
-		if !s.mux.Seen(s.cfg.Sources[i].Name) {
-			return nil, false
-		}
+		complete = complete && s.mux.Seen(s.cfg.Sources[i].Name)
 	}
 	for _, d := range s.mux.Pods() {
 		if _, known := s.statuses.Get(d.Pod.UID); known && pod.IsStatic(d.Pod) {
 			pods = append(pods, d.Pod)
 		}
 	}
-	return pods, true
+	return pods, complete
 }
 
 // Mirrors implements cluster.Statics.

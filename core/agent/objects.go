@@ -111,18 +111,23 @@ func (n *Node) recursiveReadOnly(p *v1.Pod) bool {
 	})
 }
 
-// classVolumes watches the runtime class of a pod from the moment its worker begins. A pod that
-// runs when the agent starts needs the class only for its next sandbox, and the server may be
+// objectVolumes watches the objects that a pod names from the moment its worker begins. A pod that
+// runs when the agent starts needs most of them only for its next container, and the server may be
 // unreachable by then.
-type classVolumes struct {
+type objectVolumes struct {
 	worker.Volumes
 	objects *object.Plane
+	// mayStart returns an error while the pod must not start, nil for pods that always may.
+	mayStart func(p *v1.Pod) error
 }
 
 // Setup implements worker.Volumes.
-func (v classVolumes) Setup(ctx context.Context, p *v1.Pod) error {
-	if class := p.Spec.RuntimeClassName; class != nil && *class != "" && isOfCluster(p) {
-		v.objects.WatchRuntimeClass(p, *class)
+func (v objectVolumes) Setup(ctx context.Context, p *v1.Pod) error {
+	if isOfCluster(p) {
+		v.objects.Watch(p)
+		if err := v.mayStart(p); err != nil {
+			return err
+		}
 	}
 	return v.Volumes.Setup(ctx, p)
 }

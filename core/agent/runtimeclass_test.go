@@ -105,7 +105,7 @@ func (noVolumes) Teardown(context.Context, types.UID) error { return nil }
 func TestClassVolumes_watchTheClassBeforeItIsNeeded(t *testing.T) {
 	t.Parallel()
 	var lists atomic.Int32
-	volumes := classVolumes{noVolumes{}, serveClasses(t, &lists)}
+	volumes := objectVolumes{noVolumes{}, serveClasses(t, &lists), func(*v1.Pod) error { return nil }}
 	for _, p := range []*v1.Pod{
 		{ObjectMeta: metav1.ObjectMeta{UID: "of a file", Annotations: map[string]string{pod.AnnotationSource: "static"}}, Spec: v1.PodSpec{RuntimeClassName: new("kata")}},
 		{ObjectMeta: metav1.ObjectMeta{UID: "without a class"}},

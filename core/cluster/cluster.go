@@ -41,6 +41,8 @@ type Pods interface {
 	Adopt(uid types.UID, there *v1.PodStatus)
 	// MayRun reports whether a container of the pod may run.
 	MayRun(uid types.UID) bool
+	// Started reports whether the agent starts the pod, or has started it, and it has not ended.
+	Started(uid types.UID) bool
 	// Begun reports whether the node has started work on the pod. It is false for a pod that policy
 	// holds.
 	Begun(uid types.UID) bool
@@ -96,7 +98,8 @@ type Member struct {
 	// stored is the node as Memory has it.
 	stored *v1.Node
 	// renewed is when this process last renewed the lease, zero for never.
-	renewed time.Time
+	renewed    time.Time
+	connection connection
 	// report has a value when the API server's copy of the node's status differs from the node's.
 	report chan struct{}
 
@@ -128,6 +131,7 @@ func New(cfg Config) *Member {
 		owed: owed{uids: map[types.UID]bool{}, wake: make(chan struct{}, 1)},
 	}
 	m.recall()
+	m.recallRenewal()
 	return m
 }
 

@@ -2,17 +2,17 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
-)
 
-// OnDisconnect is the annotation with which a pod of the API server says what happens to it while the
-// node is disconnected: "keep", the default, or "stop-after=" and a duration.
-const OnDisconnect = "wardlet.dev/on-disconnect"
+	"github.com/wardlet/wardlet/core/pod"
+)
 
 const (
 	keepRunning = "keep"
@@ -35,35 +35,88 @@ type Renewals interface {
 const (
 	// disconnectPeriod is the interval at which pods are looked at.
 	disconnectPeriod = time.Second
-	// renewalPeriod is the shortest time between two writes of the time of a renewal.
+	// renewalPeriod is the shortest time between two writes of the time of a renewal, while the node
+	// is connected.
 	renewalPeriod = time.Minute
+	// firstRenewal is how long after the start of the agent no pod is stopped: the time that it needs
+	// to renew the lease, if it can.
+	firstRenewal = requestTimeout
 )
 
 // stopAfterOf returns after which time without a renewal a pod is stopped, 0 for never. The error
 // says what is wrong with the annotation.
 func stopAfterOf(p *v1.Pod) (time.Duration, error) {
-	value, ok := p.Annotations[OnDisconnect]
+	value, ok := p.Annotations[pod.AnnotationOnDisconnect]
 	if !ok || value == keepRunning {
 		return 0, nil
 	}
 	text, ok := strings.CutPrefix(value, stopAfter)
 	d, err := time.ParseDuration(text)
 	if !ok || err != nil || d < minStopAfter {
-		return 0, fmt.Errorf("annotation %s: want %q or %q and a duration of at least %s, found %q; the pod keeps running", OnDisconnect, keepRunning, stopAfter, minStopAfter, value)
+		return 0, fmt.Errorf("annotation %s: want %q or %q and a duration of at least %s, found %q; the pod keeps running", pod.AnnotationOnDisconnect, keepRunning, stopAfter, minStopAfter, value)
 	}
 	return d, nil
 }
 
-// connection is when the node last renewed its lease. Only endDisconnected uses it, apart from
-// renewed, which the loop of the lease sets.
+// connection is when the node last renewed its lease, as an earlier process stored it and this one
+// began. mu of the Member guards it.
 type connection struct {
-	// since is the last renewal, or the start of the process; before is how long it was ago at that
-	// moment: the time of an earlier process.
+	// since is the start of this process, and before is how long the last renewal was ago then.
 	since  time.Time
 	before time.Duration
+}
+
+// recallRenewal reads when an earlier process renewed the lease.
+func (m *Member) recallRenewal() {
+	m.connection.since = m.cfg.Now()
+	if m.cfg.Renewals == nil {
+		return
+	}
+	last, err := m.cfg.Renewals.Load()
+	if err != nil {
+		m.log.Warn("it is unknown since when the node is disconnected; the time counts from now on", "err", err)
+	}
+	if !last.IsZero() {
+		m.connection.before = max(m.connection.since.Sub(last), 0) // a clock that is behind counts as no time
+	}
+}
+
+// away returns for how long the lease was not renewed, also over restarts. last is its last renewal
+// by this process, zero for none.
+func (m *Member) away() (d time.Duration, last time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := m.cfg.Now()
+	if !m.renewed.IsZero() {
+		return now.Sub(m.renewed), m.renewed
+	}
+	return now.Sub(m.connection.since) + m.connection.before, time.Time{}
+}
+
+// MayStart returns an error while a pod must not start because the node is disconnected for longer
+// than its annotation allows.
+func (m *Member) MayStart(p *v1.Pod) error {
+	after, err := stopAfterOf(p)
+	if err != nil || after == 0 {
+		return nil // what is wrong is in an event
+	}
+	if away, _ := m.away(); away >= after {
+		return errors.New(disconnectedFor(away, after))
+	}
+	return nil
+}
+
+func disconnectedFor(away, after time.Duration) string {
+	return fmt.Sprintf("The node has not renewed its lease for %s; the pod's annotation %s says %s%s.",
+		away.Round(time.Second), pod.AnnotationOnDisconnect, stopAfter, after)
+}
+
+// disconnected is what endDisconnected has done.
+type disconnected struct {
+	// stopped are the pods that were stopped, and told those whose annotation is wrong.
+	stopped, told map[types.UID]bool
+	// stored is the renewal that was stored last.
 	stored time.Time
-	// told are the pods that were stopped, or whose annotation is wrong.
-	told map[types.UID]bool
 }
 
 // endDisconnected stops the pods that say so when the node is disconnected for long enough. The time
@@ -72,50 +125,39 @@ func (m *Member) endDisconnected(ctx context.Context) {
 	if m.cfg.Stop == nil {
 		return
 	}
-	c := connection{since: m.cfg.Now(), told: map[types.UID]bool{}}
-	last, err := m.cfg.Renewals.Load()
-	if err != nil {
-		m.log.Warn("it is unknown since when the node is disconnected; the time counts from now on", "err", err)
-	}
-	if !last.IsZero() {
-		c.before = max(c.since.Sub(last), 0) // a clock that is behind counts as no time
-	}
+	began := m.cfg.Now()
+	d := disconnected{stopped: map[types.UID]bool{}, told: map[types.UID]bool{}}
 	for sleep(ctx, disconnectPeriod, 0) {
-		m.endOnce(&c)
+		m.endOnce(&d, m.cfg.Now().Sub(began) < firstRenewal)
 	}
 }
 
-func (m *Member) endOnce(c *connection) {
-	m.mu.Lock()
-	if m.renewed.After(c.since) {
-		c.since, c.before = m.renewed, 0
-	}
-	m.mu.Unlock()
-	away := m.cfg.Now().Sub(c.since) + c.before
+// endOnce looks at all pods once. It stops none while waiting is true.
+func (m *Member) endOnce(d *disconnected, waiting bool) {
+	away, last := m.away()
 	store := false
 	alive := map[types.UID]bool{}
 	for _, p := range m.cfg.Pods.All() {
 		after, err := stopAfterOf(p)
 		alive[p.UID] = true
 		switch {
-		case err != nil && !c.told[p.UID]:
-			c.told[p.UID] = true
+		case err != nil && !d.told[p.UID]:
+			d.told[p.UID] = true
 			m.cfg.Stop.Event(p, v1.EventTypeWarning, "InvalidAnnotation", err.Error())
 		case after > 0 && away < after:
 			store = true
-		case after > 0 && !c.told[p.UID] && m.cfg.Pods.MayRun(p.UID):
-			c.told[p.UID] = true
-			m.cfg.Stop.Disconnected(p, fmt.Sprintf("The node has not renewed its lease for %s; the pod's annotation %s says %s%s.", away.Round(time.Second), OnDisconnect, stopAfter, after))
+		case after > 0 && !waiting && !d.stopped[p.UID] && m.cfg.Pods.Started(p.UID):
+			d.stopped[p.UID] = true
+			m.cfg.Stop.Disconnected(p, disconnectedFor(away, after))
 		}
 	}
-	for uid := range c.told {
-		if !alive[uid] {
-			delete(c.told, uid)
-		}
-	}
-	if at := c.since; store && c.before == 0 && at.Sub(c.stored) >= renewalPeriod {
-		c.stored = at
-		if err := m.cfg.Renewals.Store(at); err != nil {
+	gone := func(uid types.UID, _ bool) bool { return !alive[uid] }
+	maps.DeleteFunc(d.told, gone)
+	maps.DeleteFunc(d.stopped, gone)
+	// When the node is cut off, the last renewal is stored, whenever it was.
+	if store && last.After(d.stored) && (last.Sub(d.stored) >= renewalPeriod || away > 2*leasePeriod) {
+		d.stored = last
+		if err := m.cfg.Renewals.Store(last); err != nil {
 			m.log.Warn("the time of the last renewal of the lease is not saved; after a restart pods are stopped later", "err", err)
 		}
 	}

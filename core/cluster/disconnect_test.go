@@ -14,6 +14,8 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/wardlet/wardlet/core/pod"
 )
 
 // ended records what endDisconnected does, and the time of the last renewal.
@@ -30,7 +32,7 @@ func (e *ended) Disconnected(p *v1.Pod, message string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.pods = append(e.pods, fmt.Sprintf("%s after %s", p.Name, time.Since(e.began).Round(2*time.Second)))
-	if !strings.Contains(message, OnDisconnect) {
+	if !strings.Contains(message, pod.AnnotationOnDisconnect) {
 		e.events = append(e.events, message)
 	}
 }
@@ -54,6 +56,7 @@ func (e *ended) run(t *testing.T, p pods, connected, away time.Duration) {
 	t.Helper()
 	m := newMember(nil, p, slog.New(slog.DiscardHandler))
 	m.cfg.Stop, m.cfg.Renewals, m.cfg.Now = e, e, time.Now
+	m.recallRenewal()
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { m.endDisconnected(ctx) })
@@ -80,7 +83,7 @@ func annotated(values map[string]string) pods {
 	for name, value := range values {
 		p := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name)}}
 		if value != "" {
-			p.Annotations = map[string]string{OnDisconnect: value}
+			p.Annotations = map[string]string{pod.AnnotationOnDisconnect: value}
 		}
 		all[p.UID] = p
 	}
@@ -102,8 +105,9 @@ func TestEndDisconnected(t *testing.T) {
 		"a cut":                           {[]time.Duration{time.Hour}, []time.Duration{time.Hour}, 0, []string{"short after 1m0s"}},
 		"a long cut":                      {[]time.Duration{time.Hour}, []time.Duration{3 * time.Hour}, 0, []string{"short after 1m0s", "long after 2h0m0s"}},
 		"never connected":                 {[]time.Duration{0}, []time.Duration{time.Hour}, 0, []string{"short after 1m0s"}},
-		"a restart in the middle":         {[]time.Duration{time.Hour, 0}, []time.Duration{40 * time.Second, time.Hour}, 10 * time.Second, []string{"short after 1m2s"}},
-		"a machine that was off for long": {[]time.Duration{time.Hour, 0}, []time.Duration{0, time.Minute}, time.Hour, []string{"short after 1h0m12s"}},
+		"a restart after a short cut":     {[]time.Duration{time.Hour, time.Hour}, []time.Duration{30 * time.Second, 0}, 50 * time.Second, nil},
+		"a restart in the middle":         {[]time.Duration{time.Hour, 0}, []time.Duration{40 * time.Second, time.Hour}, 10 * time.Second, []string{"short after 1m10s"}},
+		"a machine that was off for long": {[]time.Duration{time.Hour, 0}, []time.Duration{0, time.Minute}, time.Hour, []string{"short after 1h0m20s"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -145,6 +149,41 @@ func TestEndDisconnected_withoutPods(t *testing.T) {
 		e.run(t, annotated(map[string]string{"none": "", "kept": "keep"}), time.Hour, time.Hour)
 		if e.writes+len(e.pods)+len(e.events) > 0 {
 			t.Errorf("%+v", e)
+		}
+	})
+}
+
+// TestEndDisconnected_annotationCorrected: a pod whose annotation was wrong is stopped when it is
+// right, and one that has not started is not stopped but does not start either.
+func TestEndDisconnected_annotationCorrected(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		e := &ended{}
+		all := annotated(map[string]string{"corrected": "stop-after"})
+		m := newMember(nil, all, slog.New(slog.DiscardHandler))
+		m.cfg.Stop, m.cfg.Renewals = e, e
+		m.recallRenewal()
+		d := disconnected{stopped: map[types.UID]bool{}, told: map[types.UID]bool{}}
+		m.endOnce(&d, false)
+		all["corrected"].Annotations[pod.AnnotationOnDisconnect] = "stop-after=1m"
+		if err := m.MayStart(all["corrected"]); err != nil {
+			t.Errorf("within the time: %v", err)
+		}
+		time.Sleep(time.Minute)
+		m.endOnce(&d, true)
+		if len(e.events) != 1 || len(e.pods) != 0 {
+			t.Errorf("before the first renewal is tried: %+v", e)
+		}
+		m.endOnce(&d, false)
+		if len(e.pods) != 1 {
+			t.Errorf("stopped: %q", e.pods)
+		}
+		if err := m.MayStart(all["corrected"]); err == nil || !strings.Contains(err.Error(), "not renewed its lease for 1m0s") {
+			t.Errorf("after the time: %v", err)
+		}
+		m.renewed = time.Now()
+		if err := m.MayStart(all["corrected"]); err != nil {
+			t.Errorf("connected: %v", err)
 		}
 	})
 }

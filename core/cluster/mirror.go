@@ -84,7 +84,7 @@ func (m *Member) mirrorPods(ctx context.Context) {
 func (m *Member) mirrorAll(ctx context.Context, problems *trouble) {
 	node := m.serverCopy()
 	statics, complete := m.cfg.Statics.All()
-	if !complete || node == nil || node.DeletionTimestamp != nil {
+	if node == nil || node.DeletionTimestamp != nil {
 		return
 	}
 	there := map[types.NamespacedName]*v1.Pod{}
@@ -93,8 +93,7 @@ func (m *Member) mirrorAll(ctx context.Context, problems *trouble) {
 	}
 	known := map[types.NamespacedName]*mirror{}
 	failed := 0
-	for _, p := range statics {
-		name := nameOf(p)
+	for name, p := range m.onePerName(statics) {
 		is := m.mirrors[name]
 		if is == nil || mirrorHash(is.static) != mirrorHash(p) {
 			is = &mirror{}
@@ -102,12 +101,18 @@ func (m *Member) mirrorAll(ctx context.Context, problems *trouble) {
 		is.static = p
 		known[name] = is
 		if err := m.mirrorOne(ctx, is, there[name], node); err != nil {
-			failed++
 			problems.note(err)
+		}
+		if is.delay > 0 {
+			failed++
 		}
 		delete(there, name)
 	}
 	for name, p := range there {
+		if !complete {
+			failed++ // a source that has not answered may have its static pod
+			break
+		}
 		if old := m.mirrors[name]; m.cfg.Statics.Ends(types.UID(p.Annotations[pod.AnnotationMirror])) {
 			if old != nil {
 				known[name] = old // its last status is still to come
@@ -124,6 +129,19 @@ func (m *Member) mirrorAll(ctx context.Context, problems *trouble) {
 	}
 	m.mirrors = known
 	m.showMirrors(known)
+}
+
+// onePerName returns the static pods by name. Of two with one name, where one waits for the other, it
+// returns the one that has started.
+func (m *Member) onePerName(statics []*v1.Pod) map[types.NamespacedName]*v1.Pod {
+	all := map[types.NamespacedName]*v1.Pod{}
+	for _, p := range statics {
+		first := all[nameOf(p)]
+		if first == nil || !m.cfg.Pods.Started(first.UID) && (m.cfg.Pods.Started(p.UID) || p.UID < first.UID) {
+			all[nameOf(p)] = p
+		}
+	}
+	return all
 }
 
 // mirrorOne creates the mirror pod of a static pod, after deleting one that is of another version or

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -136,9 +137,13 @@ func TestMirrorPods_followStaticPods(t *testing.T) {
 	}
 	m.static = []*v1.Pod{staticPod("web", "1")}
 	m.incomplete = true
-	step("while a source has not answered", "")
+	m.there["late"] = staticPod("late", "5")
+	m.there["late"].Annotations[pod.AnnotationMirror] = "5"
+	m.read()
+	step("while a source has not answered, which may have the other pod", "create web")
 	m.incomplete = false
-	step("a static pod", "create web")
+	step("when it has answered", "delete late")
+	m.read()
 	if got := m.there["web"]; got.Annotations[pod.AnnotationMirror] != "1" || got.OwnerReferences[0].UID != "node" || got.Spec.NodeName != "n" {
 		t.Errorf("created %+v", got)
 	}
@@ -190,14 +195,20 @@ func TestMirrorPods_refused(t *testing.T) {
 		return http.StatusForbidden, metav1.StatusReasonForbidden, "no such namespace"
 	}
 	attempts := 0
+	var log strings.Builder
+	problems := &trouble{log: slog.New(slog.NewTextHandler(&log, nil))}
 	for range 120 {
-		if m.pass() != "" {
+		m.requests = nil
+		if m.member.mirrorAll(t.Context(), problems); len(m.requests) > 0 {
 			attempts++
 		}
 		m.now = m.now.Add(time.Second)
 	}
 	if attempts != 7 { // after 1, 2, 4, 8, 16 and 32 s
 		t.Errorf("%d attempts", attempts)
+	}
+	if n := strings.Count(log.String(), "\n"); n != 1 {
+		t.Errorf("%d lines in the log, want one:\n%s", n, &log)
 	}
 	if len(m.events) != 1 || !strings.HasPrefix(m.events[0], "web Warning FailedMirrorPod The cluster does not show this pod: ") || !strings.Contains(m.events[0], "no such namespace") {
 		t.Errorf("events %q", m.events)
@@ -215,6 +226,38 @@ func TestMirrorPods_refused(t *testing.T) {
 	}
 }
 
+// TestMirrorPods_oneName: two sources have a pod of one name, of which one waits for the other.
+func TestMirrorPods_oneName(t *testing.T) {
+	t.Parallel()
+	m := newMirroring(t)
+	m.member.cfg.Pods = starting{"2": true}
+	m.static = []*v1.Pod{staticPod("web", "1"), staticPod("web", "2"), staticPod("web", "3")}
+	if got := m.pass(); got != "create web" || !m.member.Mirrored("2") {
+		t.Errorf("requests %q", got)
+	}
+	m.read()
+	slices.Reverse(m.static)
+	if got := m.pass(); got != "" {
+		t.Errorf("in another order: requests %q", got)
+	}
+	m.member.cfg.Pods = starting{"3": true}
+	if got := m.pass(); got != "delete web, create web" || !m.member.Mirrored("3") {
+		t.Errorf("another one starts: requests %q", got)
+	}
+}
+
+// starting are pods of which some have started.
+type starting map[types.UID]bool
+
+func (starting) All() []*v1.Pod                      { return nil }
+func (starting) Get(types.UID) *v1.Pod               { return nil }
+func (starting) Status(*v1.Pod) (v1.PodStatus, bool) { return v1.PodStatus{}, false }
+func (starting) Adopt(types.UID, *v1.PodStatus)      {}
+func (starting) MayRun(types.UID) bool               { return true }
+func (s starting) Started(uid types.UID) bool        { return s[uid] }
+func (starting) Begun(types.UID) bool                { return true }
+func (starting) Finished(types.UID) bool             { return false }
+
 // The API server accepts no mirror pod that refers to other objects.
 func TestMirrorOf(t *testing.T) {
 	t.Parallel()
@@ -222,7 +265,7 @@ func TestMirrorOf(t *testing.T) {
 	p := staticPod("web", "1")
 	p.Labels = map[string]string{"app": "web"}
 	p.Spec = v1.PodSpec{
-		ServiceAccountName: "sa", DeprecatedServiceAccount: "sa", Priority: new(int32(7)), PreemptionPolicy: new(v1.PreemptNever), PriorityClassName: "high",
+		RuntimeClassName: new("kata"), Overhead: v1.ResourceList{}, ServiceAccountName: "sa", DeprecatedServiceAccount: "sa", Priority: new(int32(7)), PreemptionPolicy: new(v1.PreemptNever), PriorityClassName: "high",
 		ImagePullSecrets: []v1.LocalObjectReference{{Name: "registry"}},
 		ResourceClaims:   []v1.PodResourceClaim{{Name: "gpu"}},
 		Volumes: []v1.Volume{
@@ -249,7 +292,7 @@ func TestMirrorOf(t *testing.T) {
 	want.Labels = p.Labels
 	want.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: "n", UID: "node", Controller: new(true)}}
 	want.Annotations[pod.AnnotationMirror] = "1"
-	want.Annotations["wardlet.dev/mirror-omits"] = "serviceAccountName sa; imagePullSecret registry; resourceClaim gpu; volume config; volume token; " +
+	want.Annotations["wardlet.dev/mirror-omits"] = "runtimeClassName kata; serviceAccountName sa; imagePullSecret registry; resourceClaim gpu; volume config; volume token; " +
 		"env PASSWORD of main; envFrom Secret s of main; envFrom ConfigMap c of main"
 	want.Spec = v1.PodSpec{
 		NodeName: "n", PriorityClassName: "high",

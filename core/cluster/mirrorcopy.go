@@ -50,6 +50,10 @@ func mirrorHash(p *v1.Pod) string {
 
 // omitReferences removes from a spec what refers to other objects, and returns the removed parts.
 func omitReferences(spec *v1.PodSpec) (omitted []string) {
+	if class := spec.RuntimeClassName; class != nil {
+		omitted = append(omitted, "runtimeClassName "+*class)
+	}
+	spec.RuntimeClassName, spec.Overhead = nil, nil // the API server accepts an overhead only with its class
 	if spec.ServiceAccountName != "" {
 		omitted = append(omitted, "serviceAccountName "+spec.ServiceAccountName)
 		spec.ServiceAccountName, spec.DeprecatedServiceAccount = "", ""

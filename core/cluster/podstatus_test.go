@@ -31,6 +31,7 @@ func (p pods) Get(uid types.UID) *v1.Pod           { return p[uid] }
 func (p pods) Status(*v1.Pod) (v1.PodStatus, bool) { return v1.PodStatus{Phase: v1.PodRunning}, true }
 func (p pods) Adopt(types.UID, *v1.PodStatus)      {}
 func (p pods) MayRun(types.UID) bool               { return true }
+func (p pods) Started(types.UID) bool              { return true }
 func (p pods) Begun(types.UID) bool                { return true }
 func (p pods) Finished(types.UID) bool             { return false }
 

@@ -103,7 +103,7 @@ func validateOwnAnnotations(p *v1.Pod) field.ErrorList {
 		switch {
 		case key == pod.AnnotationIdentity:
 			errs = append(errs, invalid(annotationsPath.Key(key), value, validation.IsDNS1123Label(value))...)
-		case strings.HasPrefix(key, "wardlet.dev/"):
+		case strings.HasPrefix(key, "wardlet.dev/") && key != pod.AnnotationOnDisconnect:
 			errs = append(errs, field.Forbidden(annotationsPath.Key(key), "this version knows no such annotation for pods"))
 		}
 	}

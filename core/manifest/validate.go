@@ -119,6 +119,8 @@ func validateWrittenAnnotations(annotations map[string]string) field.ErrorList {
 		switch {
 		case strings.HasPrefix(key, "kubernetes.io/config."):
 			errs = append(errs, field.Forbidden(annotationsPath.Key(key), "only a node agent writes this annotation"))
+		case key == pod.AnnotationOnDisconnect:
+			errs = append(errs, field.Forbidden(annotationsPath.Key(key), "only pods of an API server may have it; no other source needs a cluster"))
 		case strings.HasPrefix(key, "wardlet.dev/") && key != pod.AnnotationIdentity:
 			errs = append(errs, field.Forbidden(annotationsPath.Key(key), "this version knows no such annotation for documents"))
 		}

@@ -122,8 +122,24 @@ func (p *Plane) RuntimeClass(ctx context.Context, by *v1.Pod, name string) (*nod
 	return object.(*nodev1.RuntimeClass), nil
 }
 
-// WatchRuntimeClass starts to watch a RuntimeClass that the pod names before it is needed, and does
-// not wait for it.
-func (p *Plane) WatchRuntimeClass(by *v1.Pod, name string) {
-	_, _, _ = p.use(of(by, runtimeClasses, "", name), user{uid: by.UID}) // fails only after the plane has stopped
+// Watch starts to watch all objects that the containers of a pod need, before they are needed, and
+// does not wait for them: its ConfigMaps, Secrets and RuntimeClass, and the services of its variables.
+func (p *Plane) Watch(by *v1.Pod) {
+	keys := []key{}
+	for _, r := range pod.References(by) {
+		kind := configMaps
+		if r.Secret {
+			kind = secrets
+		}
+		keys = append(keys, of(by, kind, by.Namespace, r.Name))
+	}
+	if class := by.Spec.RuntimeClassName; class != nil && *class != "" {
+		keys = append(keys, of(by, runtimeClasses, "", *class))
+	}
+	for _, namespace := range pod.ServiceNamespaces(by) {
+		keys = append(keys, of(by, services, namespace, ""))
+	}
+	for _, k := range keys {
+		_, _, _ = p.use(k, user{uid: by.UID}) // fails only after the plane has stopped
+	}
 }

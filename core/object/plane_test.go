@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	v1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/wardlet/wardlet/core/state"
@@ -176,15 +177,41 @@ func TestPlane_dropsAnObjectWithTheLastPodThatNamesIt(t *testing.T) {
 	}
 }
 
-func TestPlane_watchesARuntimeClassBeforeItIsNeeded(t *testing.T) {
+func TestPlane_watchesBeforeItIsNeeded(t *testing.T) {
 	t.Parallel()
-	r := newRig(t)
-	r.server.set(classes, "x", map[string]any{"handler": "one"})
-	r.WatchRuntimeClass(newPod("web"), "x")
-	eventually(t, "watches", 1, func() int { return r.server.watched(classes, "x") })
-	r.server.turn(true)
-	if c, err := r.RuntimeClass(t.Context(), newPod("web"), "x"); err != nil || c.Handler != "one" {
-		t.Errorf("got %v, %v", c, err)
+	named := v1.LocalObjectReference{Name: "x"}
+	env := func(from v1.EnvVarSource) v1.PodSpec {
+		return v1.PodSpec{Containers: []v1.Container{{Env: []v1.EnvVar{{Name: "E", ValueFrom: &from}}}}}
+	}
+	for name, tt := range map[string]struct {
+		kind string
+		spec v1.PodSpec
+	}{
+		"the class of the runtime":        {"RuntimeClass", v1.PodSpec{RuntimeClassName: new("x")}},
+		"a variable from a ConfigMap":     {"ConfigMap", env(v1.EnvVarSource{ConfigMapKeyRef: &v1.ConfigMapKeySelector{LocalObjectReference: named}})},
+		"a variable from a Secret":        {"Secret", env(v1.EnvVarSource{SecretKeyRef: &v1.SecretKeySelector{LocalObjectReference: named}})},
+		"credentials to pull images with": {"Secret", v1.PodSpec{ImagePullSecrets: []v1.LocalObjectReference{named}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, kind := newRig(t), kinds[tt.kind]
+			r.server.set(kind.path, "x", kind.object("one"))
+			r.server.set("/api/v1/namespaces/shop/services", "db", map[string]any{"spec": map[string]any{"clusterIP": "10.0.0.1"}})
+			p := newPod("web")
+			p.Spec = tt.spec
+			r.Watch(p)
+			eventually(t, "watches", 1, func() int { return r.server.watched(kind.path, "x") })
+			eventually(t, "watches of services", 1, func() int { return r.server.watched("/api/v1/namespaces/shop/services", "") })
+			r.server.turn(true)
+			if text, err := kind.get(t, r, "web"); err != nil || text != "one" {
+				t.Errorf("got %v, %v", text, err)
+			}
+			for _, namespace := range []string{"default", "shop"} {
+				if _, err := r.Services(t.Context(), p, namespace); err != nil {
+					t.Error(err)
+				}
+			}
+		})
 	}
 }
 

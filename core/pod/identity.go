@@ -87,6 +87,9 @@ const (
 	// AnnotationIdentity names the workload that a pod represents, so that it conflicts with other
 	// documents of the same identity. It is a DNS label and applies only within a namespace.
 	AnnotationIdentity = "wardlet.dev/identity"
+	// AnnotationOnDisconnect says what happens to a pod of the API server while the node is
+	// disconnected: "keep", the default, or "stop-after=" and a duration.
+	AnnotationOnDisconnect = "wardlet.dev/on-disconnect"
 	// AnnotationInstallation is the installation ID on sandboxes and
 	// containers.
 	AnnotationInstallation = "wardlet.dev/installation"

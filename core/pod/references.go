@@ -75,6 +75,20 @@ func References(p *v1.Pod) []Reference {
 	return slices.CompactFunc(all, func(a, b Reference) bool { return a.Secret == b.Secret && a.Name == b.Name })
 }
 
+// ServiceNamespaces returns the namespaces whose services the containers of a pod have in their
+// environment: that of the API server's own service, and, unless the pod disables it, its own.
+func ServiceNamespaces(p *v1.Pod) []string {
+	all := []string{v1.NamespaceDefault}
+	if HasServiceLinks(p) && p.Namespace != v1.NamespaceDefault {
+		all = append(all, p.Namespace)
+	}
+	return all
+}
+
+// HasServiceLinks reports whether the containers of a pod have the services of its namespace in their
+// environment.
+func HasServiceLinks(p *v1.Pod) bool { return p.Spec.EnableServiceLinks == nil || *p.Spec.EnableServiceLinks }
+
 // compareReferences orders references. If several refer to the same object, one that is not
 // optional comes first.
 func compareReferences(a, b Reference) int {

@@ -66,6 +66,8 @@ func (k *knownPods) Begun(types.UID) bool {
 	return !k.held
 }
 
+func (k *knownPods) Started(uid types.UID) bool { return k.Begun(uid) && k.MayRun(uid) }
+
 func (k *knownPods) Finished(types.UID) bool { return !k.MayRun("") }
 
 func (k *knownPods) set(p *v1.Pod, phase v1.PodPhase, running bool, conditions ...v1.PodCondition) {

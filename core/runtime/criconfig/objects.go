@@ -115,22 +115,15 @@ func (b *Builder) serviceVariables(ctx context.Context, p *v1.Pod) ([]variable, 
 		return nil, nil
 	}
 	byName := map[string]*v1.Service{}
-	own, err := b.config.Objects.Services(ctx, p, metav1.NamespaceDefault)
-	if err != nil {
-		return nil, fmt.Errorf("variables of services: %w", err)
-	}
-	for _, s := range own {
-		if s.Name == apiService {
-			byName[s.Name] = s
-		}
-	}
-	if p.Spec.EnableServiceLinks == nil || *p.Spec.EnableServiceLinks {
-		all, err := b.config.Objects.Services(ctx, p, p.Namespace)
+	for _, namespace := range pod.ServiceNamespaces(p) {
+		all, err := b.config.Objects.Services(ctx, p, namespace)
 		if err != nil {
 			return nil, fmt.Errorf("variables of services: %w", err)
 		}
 		for _, s := range all {
-			byName[s.Name] = s
+			if namespace == p.Namespace && pod.HasServiceLinks(p) || namespace == metav1.NamespaceDefault && s.Name == apiService {
+				byName[s.Name] = s
+			}
 		}
 	}
 	var all []variable

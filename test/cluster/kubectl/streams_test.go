@@ -94,8 +94,8 @@ func TestAttach(t *testing.T) {
 	s.kubectl("wait", "--for=condition=Ready", "pod/shell", "pod/plain", "pod/talks", "--timeout=60s")
 
 	// kubectl does not notice that its terminal session is cut with the agent. The second session goes
-	// on in the same shell.
-	screen := s.session([][2]string{{"press", "mark=one; stty size; echo $mark$((1+1))"}, {"one2", ""}}, "attach", "-it", "shell")
+	// on in the same shell. kubectl first sends another size, so that programs draw their screen again.
+	screen := s.session([][2]string{{"press", "mark=one; until stty size | grep -q '33 7[7]'; do sleep 0.1; done; stty size; echo $mark$((1+1))"}, {"one2", ""}}, "attach", "-it", "shell")
 	if !strings.Contains(screen, "33 77") {
 		t.Errorf("the terminal has another size than 33 77: %q", screen)
 	}
