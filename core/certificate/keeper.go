@@ -135,10 +135,18 @@ func (k *Keeper) due() string {
 		return "names or addresses of the node have changed"
 	case now.After(have.NotAfter):
 		return "it has expired at " + have.NotAfter.UTC().Format(time.RFC3339)
+	case k.selfSigned() && now.Before(have.NotBefore): // the clock was ahead
+		return "it is not valid before " + have.NotBefore.UTC().Format(time.RFC3339)
 	case now.After(renewal(have)):
 		return "it expires at " + have.NotAfter.UTC().Format(time.RFC3339)
 	}
 	return ""
+}
+
+// selfSigned reports whether the node signs the certificate, so that another one costs nothing.
+func (k *Keeper) selfSigned() bool {
+	_, self := k.cfg.Signer.(SelfSigned)
+	return self
 }
 
 // stored reports that there is a certificate.
@@ -175,7 +183,8 @@ func (k *Keeper) renew(ctx context.Context) error {
 	return err
 }
 
-// accept stores a certificate that was signed, if it says what was asked for.
+// accept stores a certificate that was signed, if it says what was asked for. One that is due again is
+// stored too: the clock may be wrong.
 func (k *Keeper) accept(text, key []byte, want *Template) error {
 	pair, err := tls.X509KeyPair(text, key)
 	if err != nil {
@@ -190,6 +199,10 @@ func (k *Keeper) accept(text, key []byte, want *Template) error {
 	}
 	k.stored()
 	k.cfg.Logger.Info("a certificate was signed", "file", k.cfg.Store.Current(), "until", pair.Leaf.NotAfter.UTC().Format(time.RFC3339))
+	if now := k.cfg.Now(); now.After(renewal(pair.Leaf)) {
+		return fmt.Errorf("%w: what was signed is valid from %s until %s and already due again at %s; check the clocks of this node and of the signer", ErrDenied,
+			pair.Leaf.NotBefore.UTC().Format(time.RFC3339), pair.Leaf.NotAfter.UTC().Format(time.RFC3339), now.UTC().Format(time.RFC3339))
+	}
 	return nil
 }
 

@@ -22,7 +22,11 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"go.uber.org/goleak"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const life = 10 * time.Hour
 
@@ -380,41 +384,102 @@ func TestKeeper_damagedFile(t *testing.T) {
 	})
 }
 
-// A certificate that the node signs itself is renewed, and never only valid in the past of a clock
-// that was wrong.
+// A signer may answer with certificates that are due again at once: its clock or that of the node is
+// wrong, or its authority ends. The certificate is used, and the signer is not asked all the time.
+func TestKeeper_signedTooLate(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		skew time.Duration // of the node
+		left time.Duration // how long the signer's certificates are still valid, of their life
+		want int           // requests in an hour
+	}{
+		"over for the node's clock": {50 * 365 * 24 * time.Hour, life, 8}, // after 0, 1, 3, 7, 15, 30, 45 and 60 minutes
+		"over":                      {0, -time.Minute, 8},
+		"due":                       {0, life / 20, 8},
+		"not valid yet":             {-50 * 365 * 24 * time.Hour, life, 1},
+		"valid":                     {0, life, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				a := newAuthority(t, func() time.Time { return time.Now().Add(test.left - life) })
+				k := keep(t, &kept{authority: a, skew: test.skew})
+				defer k.stop()
+				select {
+				case <-k.Ready():
+				default:
+					t.Error("the certificate is not used")
+				}
+				time.Sleep(time.Hour)
+				synctest.Wait()
+				if n := len(k.times()); n != test.want {
+					t.Errorf("%d requests in an hour, want %d", n, test.want)
+				}
+				for i := range k.keys[1:] {
+					if k.keys[i].(*ecdsa.PublicKey).Equal(k.keys[i+1]) {
+						t.Error("the key of a certificate is used again")
+					}
+				}
+				if k.turn(0); test.left != life {
+					return
+				}
+				before := len(k.times())
+				time.Sleep(life / 2)
+				synctest.Wait()
+				if after := len(k.times()); after != before {
+					t.Errorf("with the right clock: %d requests", after-before)
+				}
+			})
+		})
+	}
+}
+
+// A certificate that the node signs itself is renewed, and never only valid in the past or in the
+// future of a clock that was wrong.
 func TestSelfSigned_renewed(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		store := Store{Dir: filepath.Join(t.TempDir(), "pki"), Name: SelfSignedName}
-		var mu sync.Mutex
-		skew := -50 * 365 * 24 * time.Hour
-		now := func() time.Time { mu.Lock(); defer mu.Unlock(); return time.Now().Add(skew) }
-		k := New(Config{
-			Store: store, Signer: SelfSigned{Now: now}, Template: func() *Template { return &Template{User: "u", Names: []string{"n"}} },
-			Logger: slog.New(slog.DiscardHandler), Now: now,
+	for name, skew := range map[string]time.Duration{"behind": -50 * 365 * 24 * time.Hour, "ahead": 50 * 365 * 24 * time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) { renewSelfSigned(t, skew) })
 		})
-		ctx, cancel := context.WithCancel(t.Context())
-		done := make(chan struct{})
-		go func() { defer close(done); k.Run(ctx) }()
-		defer func() { cancel(); <-done }()
-		<-k.Ready()
+	}
+}
+
+// renewSelfSigned keeps a certificate. The clock is wrong by skew when the node first signs it.
+func renewSelfSigned(t *testing.T, skew time.Duration) {
+	t.Helper()
+	store := Store{Dir: filepath.Join(t.TempDir(), "pki"), Name: SelfSignedName}
+	var mu sync.Mutex
+	now := func() time.Time { mu.Lock(); defer mu.Unlock(); return time.Now().Add(skew) }
+	k := New(Config{
+		Store: store, Signer: SelfSigned{Now: now}, Template: func() *Template { return &Template{User: "u", Names: []string{"n"}} },
+		Logger: slog.New(slog.DiscardHandler), Now: now,
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() { defer close(done); k.Run(ctx) }()
+	defer func() { cancel(); <-done }()
+	<-k.Ready()
+	mu.Lock()
+	skew = 0
+	mu.Unlock()
+	time.Sleep(2 * checkPeriod)
+	for range 3 {
+		synctest.Wait()
+		have, err := store.Read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if now().Before(have.NotBefore) || now().After(have.NotAfter) || have.VerifyHostname("n") != nil {
+			t.Errorf("at %s: valid from %s until %s for %v", now(), have.NotBefore, have.NotAfter, have.DNSNames)
+		}
 		mu.Lock()
-		skew = 0
+		skew += selfSignedLife * 9 / 10
 		mu.Unlock()
 		time.Sleep(2 * checkPeriod)
-		for range 3 {
-			synctest.Wait()
-			have, err := store.Read()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if now().Before(have.NotBefore) || now().After(have.NotAfter) || have.VerifyHostname("n") != nil {
-				t.Errorf("at %s: valid from %s until %s for %v", now(), have.NotBefore, have.NotAfter, have.DNSNames)
-			}
-			mu.Lock()
-			skew += selfSignedLife * 9 / 10
-			mu.Unlock()
-			time.Sleep(2 * checkPeriod)
-		}
-	})
+	}
+	if files, _ := filepath.Glob(filepath.Join(store.Dir, SelfSignedName+"-[12]*.pem")); len(files) > 5 {
+		t.Errorf("it is signed again and again: %q", files)
+	}
 }

@@ -3,6 +3,7 @@ package nodeapi
 import (
 	"context"
 	"crypto/sha256"
+	"crypto/x509"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -40,7 +41,9 @@ type user struct {
 type authenticator struct {
 	// client reviews tokens; nil for a node without a cluster, which only accepts certificates.
 	client *kube.Client
-	now    func() time.Time
+	// authorities returns those that sign certificates of clients.
+	authorities func() (*x509.CertPool, error)
+	now         func() time.Time
 
 	// asking limits the number of tokens in review at the same time: any client can send one.
 	asking chan struct{}
@@ -54,8 +57,11 @@ type authenticator struct {
 // maxAsking is the maximum number of tokens in review at the same time.
 const maxAsking = 8
 
-func newAuthenticator(client *kube.Client, now func() time.Time) *authenticator {
-	return &authenticator{client: client, now: now, asking: make(chan struct{}, maxAsking), known: map[string]review{}, refused: map[string]review{}}
+func newAuthenticator(client *kube.Client, authorities func() (*x509.CertPool, error), now func() time.Time) *authenticator {
+	return &authenticator{
+		client: client, authorities: authorities, now: now,
+		asking: make(chan struct{}, maxAsking), known: map[string]review{}, refused: map[string]review{},
+	}
 }
 
 // review is the API server's answer about a token; user is nil if it refused the token.
@@ -69,8 +75,11 @@ var errUnknown = errors.New("neither a client certificate of the configured auth
 var errNoCertificate = errors.New("no client certificate of the configured authority; without a cluster there is nothing else to log in with")
 
 func (a *authenticator) user(req *http.Request) (*user, error) {
-	if req.TLS != nil && len(req.TLS.VerifiedChains) > 0 {
-		subject := req.TLS.VerifiedChains[0][0].Subject
+	if req.TLS != nil && len(req.TLS.PeerCertificates) > 0 {
+		if err := a.verify(req.TLS.PeerCertificates); err != nil {
+			return nil, err
+		}
+		subject := req.TLS.PeerCertificates[0].Subject
 		return &user{name: subject.CommonName, groups: append(slices.Clone(subject.Organization), "system:authenticated")}, nil
 	}
 	if a.client == nil {
@@ -107,6 +116,24 @@ func (a *authenticator) user(req *http.Request) (*user, error) {
 		return nil, errUnknown
 	}
 	return r.user, nil
+}
+
+// verify verifies the certificate of a client, which its intermediate authorities follow. The
+// handshake of the connection did so too, but the certificate may have expired since, or its
+// authority may have been removed.
+func (a *authenticator) verify(certs []*x509.Certificate) error {
+	roots, err := a.authorities()
+	if err != nil {
+		return err
+	}
+	intermediates := x509.NewCertPool()
+	for _, cert := range certs[1:] {
+		intermediates.AddCert(cert)
+	}
+	_, err = certs[0].Verify(x509.VerifyOptions{
+		Roots: roots, Intermediates: intermediates, CurrentTime: a.now(), KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+	})
+	return err
 }
 
 func (a *authenticator) ask(ctx context.Context, token string, now time.Time) (review, error) {

@@ -16,7 +16,8 @@
 // # Authentication and authorization
 //
 // A request is authenticated by a client certificate that the configured authority signed, or by a
-// bearer token that the API server accepts (TokenReview). There are no anonymous requests. The API
+// bearer token that the API server accepts (TokenReview). The certificate must be valid at each
+// request, not only when the connection begins. There are no anonymous requests. The API
 // server authorizes the request (SubjectAccessReview). Its answers are cached for a short time, so
 // most requests need no request to the API server. While the server is unreachable, requests
 // without a cached answer are refused. A node without a cluster has no API server: clients

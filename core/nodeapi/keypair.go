@@ -33,8 +33,8 @@ func Validity(cert *x509.Certificate, now time.Time) error {
 }
 
 // keyPair has the server's certificate, and the authorities of clients. The files are read for each
-// connection, of which there are few. If the files are invalid, the last valid content stays in
-// use.
+// connection and each request with a certificate, of which there are few. If the files are invalid,
+// the last valid content stays in use.
 type keyPair struct {
 	cert, key, ca string
 	log           *slog.Logger
@@ -61,6 +61,15 @@ func (k *keyPair) config(*tls.ClientHelloInfo) (*tls.Config, error) {
 	}
 	k.note(err)
 	return k.last, nil
+}
+
+// authorities returns those of clients.
+func (k *keyPair) authorities() (*x509.CertPool, error) {
+	c, err := k.config(nil)
+	if err != nil {
+		return nil, err
+	}
+	return c.ClientCAs, nil
 }
 
 // note logs each new reason why the files cannot be used, and that they can be used again.

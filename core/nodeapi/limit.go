@@ -10,7 +10,8 @@ import (
 
 // limited is a listener with a limited number of connections. If all places are in use, a new
 // connection takes the place of the oldest one whose caller is not known yet, so that callers without
-// credentials cannot keep others out. If all callers are known, it waits.
+// rights cannot keep others out. If all callers are known, it waits. A caller is known once it may do
+// what it asks for.
 type limited struct {
 	net.Listener
 

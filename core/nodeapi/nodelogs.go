@@ -2,6 +2,7 @@ package nodeapi
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,7 +13,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -35,6 +35,12 @@ const (
 	maxBoots     = 100
 	queryTimeout = 30 * time.Second
 )
+
+// logBlock is the size of the blocks in which files are read, in bytes. A pattern sees no more of a
+// line.
+const logBlock = 64 << 10
+
+var errQueryTimeout = fmt.Errorf("the query has taken %s; ask for fewer lines with tailLines, or read the file at /logs/NAME", queryTimeout)
 
 // nodeLogs serves files of the directory of logs, or with a query, the logs of services.
 func (s *Server) nodeLogs(w http.ResponseWriter, req *http.Request) {
@@ -134,11 +140,17 @@ func (l *NodeLogs) answer(w http.ResponseWriter, req *http.Request, values url.V
 		return
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	ctx, cancel := context.WithTimeout(req.Context(), queryTimeout)
+	ctx, cancel := context.WithTimeoutCause(req.Context(), queryTimeout, errQueryTimeout)
 	defer cancel()
 	if q.file != "" {
-		if err := l.printFile(w, q, q.file); err != nil {
+		file, size, err := l.open(q.file)
+		if err != nil {
 			http.Error(w, err.Error(), http.StatusNotFound)
+			return
+		}
+		defer file.Close()
+		if err := printLines(ctx, w, file, size, q); err != nil {
+			fmt.Fprintf(w, "\n/%s: %v\n", q.file, err) // the answer has begun
 		}
 		return
 	}
@@ -153,7 +165,12 @@ func (l *NodeLogs) answer(w http.ResponseWriter, req *http.Request, values url.V
 func (l *NodeLogs) printService(ctx context.Context, w io.Writer, q *logQuery, service string) error {
 	for _, name := range []string{service + ".log", service, filepath.Join(service, service+".log")} {
 		if info, err := os.Stat(filepath.Join(l.Dir, name)); err == nil && info.Mode().IsRegular() {
-			return l.printFile(w, q, name)
+			file, size, err := l.open(name)
+			if err != nil {
+				return err
+			}
+			defer file.Close()
+			return printLines(ctx, w, file, size, q)
 		}
 	}
 	const form = "2006-01-02 15:04:05 UTC"
@@ -183,51 +200,126 @@ func (l *NodeLogs) printService(ctx context.Context, w io.Writer, q *logQuery, s
 	return nil
 }
 
-// printFile prints the lines of a log file. Lines of files have no times that are known, so sinceTime
-// and untilTime do not apply.
-func (l *NodeLogs) printFile(w io.Writer, q *logQuery, name string) error {
+// open opens a log file, and returns its size.
+func (l *NodeLogs) open(name string) (*os.File, int64, error) {
 	root, err := os.OpenRoot(l.Dir)
 	if err != nil {
-		return err
+		return nil, 0, err
 	}
 	defer root.Close()
+	info, err := root.Stat(name)
+	if err != nil {
+		return nil, 0, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, 0, fmt.Errorf("%s is no file", name) // to open a pipe would wait for a writer
+	}
 	file, err := root.Open(name)
+	return file, info.Size(), err
+}
+
+// printLines copies the lines that a query asks for from the first size bytes of a log file, until
+// ctx ends. Lines of files have no times that are known, so sinceTime and untilTime do not apply.
+// Lines may be of any length: binary files are one, too.
+func printLines(ctx context.Context, w io.Writer, file io.ReaderAt, size int64, q *logQuery) error {
+	switch {
+	case q.pattern != nil:
+		return printMatches(ctx, w, file, size, q)
+	case q.lines < 0:
+		return printSpan(ctx, w, file, span{0, size})
+	}
+	start, err := lastLines(ctx, file, size, q.lines)
 	if err != nil {
 		return err
 	}
-	defer file.Close()
-	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
-		return fmt.Errorf("%s is no file", name)
-	}
-	return printLines(w, file, q)
+	return printSpan(ctx, w, file, span{start, size})
 }
 
-// printLines copies the lines that a query asks for.
-func printLines(w io.Writer, r io.Reader, q *logQuery) error {
-	var kept []string
-	for in := bufio.NewReader(r); ; {
-		line, err := in.ReadString('\n')
-		if line == "" && errors.Is(err, io.EOF) {
-			break
+// span is a part of a file, from an offset up to another one.
+type span struct{ from, to int64 }
+
+func printSpan(ctx context.Context, w io.Writer, file io.ReaderAt, s span) error {
+	from := &endingReader{ctx, io.NewSectionReader(file, s.from, s.to-s.from)}
+	_, err := io.Copy(w, io.LimitReader(from, s.to-s.from)) // whose buffer is no larger than a short line
+	return err
+}
+
+// endingReader fails once ctx has ended.
+type endingReader struct {
+	ctx context.Context
+	io.Reader
+}
+
+func (r *endingReader) Read(p []byte) (int, error) {
+	if r.ctx.Err() != nil {
+		return 0, context.Cause(r.ctx)
+	}
+	return r.Reader.Read(p)
+}
+
+// lastLines returns the offset at which the last n lines of a file begin.
+func lastLines(ctx context.Context, file io.ReaderAt, size int64, n int) (int64, error) {
+	if n == 0 {
+		return size, nil
+	}
+	block := make([]byte, logBlock)
+	end := size - 1 // a newline there ends the last line
+	for end > 0 {
+		if ctx.Err() != nil {
+			return 0, context.Cause(ctx)
 		}
+		start := max(0, end-logBlock)
+		read, err := file.ReadAt(block[:end-start], start)
 		if err != nil && !errors.Is(err, io.EOF) {
+			return 0, err
+		}
+		for at := bytes.LastIndexByte(block[:read], '\n'); at >= 0; at = bytes.LastIndexByte(block[:at], '\n') {
+			if n--; n == 0 {
+				return start + int64(at) + 1, nil
+			}
+		}
+		end = start
+	}
+	return 0, nil
+}
+
+// printMatches copies the lines that match the pattern of a query. It keeps the places of the last
+// ones, not their texts.
+func printMatches(ctx context.Context, w io.Writer, file io.ReaderAt, size int64, q *logQuery) error {
+	in := bufio.NewReaderSize(&endingReader{ctx, io.NewSectionReader(file, 0, size)}, logBlock)
+	var last []span // a ring, once it has q.lines
+	matches := 0
+	var line span
+	var found, end bool
+	for first := true; !end; {
+		piece, err := in.ReadSlice('\n')
+		more := errors.Is(err, bufio.ErrBufferFull)
+		end = errors.Is(err, io.EOF)
+		if err != nil && !more && !end {
 			return err
 		}
-		if q.pattern != nil && !q.pattern.MatchString(line) {
-			continue
+		if first {
+			line.from, found = line.to, len(piece) > 0 && q.pattern.Match(piece)
 		}
-		if q.lines < 0 {
-			if _, err := io.WriteString(w, line); err != nil {
+		line.to += int64(len(piece))
+		first = !more
+		switch {
+		case !found:
+		case q.lines < 0:
+			if _, err := w.Write(piece); err != nil {
 				return err
 			}
-			continue
-		}
-		if kept = append(kept, line); len(kept) > q.lines {
-			kept = slices.Delete(kept, 0, 1)
+		case more || q.lines == 0:
+		case len(last) < q.lines:
+			last = append(last, line)
+			matches++
+		default:
+			last[matches%q.lines] = line
+			matches++
 		}
 	}
-	for _, line := range kept {
-		if _, err := io.WriteString(w, line); err != nil {
+	for i := range last {
+		if err := printSpan(ctx, w, file, last[(matches+i)%len(last)]); err != nil {
 			return err
 		}
 	}

@@ -1,11 +1,19 @@
 package nodeapi
 
 import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
+	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -14,6 +22,7 @@ func TestNodeLogs(t *testing.T) {
 	n := newNode(t)
 	must(t, os.WriteFile(filepath.Join(n.dir, "secret"), []byte("hush"), 0o600))
 	must(t, os.Symlink(filepath.Join(n.dir, "secret"), filepath.Join(n.dir, "var", "link")))
+	must(t, syscall.Mkfifo(filepath.Join(n.dir, "var", "pipe"), 0o600))
 	for path, want := range map[string]struct {
 		code int
 		text string
@@ -25,6 +34,8 @@ func TestNodeLogs(t *testing.T) {
 		"/logs/link":                              {500, ""},
 		"/logs/?query=/link":                      {404, "escapes"},
 		"/logs/?query=/../secret":                 {404, "no such file"},
+		"/logs/?query=/pipe":                      {404, "no file"},
+		"/logs/?query=/service.log":               {200, "started\nstopped\n"},
 		"/logs/?query=/service.log&tailLines=1":   {200, "stopped\n"},
 		"/logs/?query=/service.log&pattern=^st.r": {200, "started\n"},
 		"/logs/?query=service":                    {200, "started\nstopped\n"}, // it has a file
@@ -50,6 +61,167 @@ func TestNodeLogs(t *testing.T) {
 	off := newNode(t, func(c *Config) { c.NodeLogs = nil })
 	if code, text := off.ask(caller{token: "good"}, http.MethodGet, "/logs/"); code != 405 || !strings.Contains(text, "node_api.system_logs") {
 		t.Errorf("without the key: %d %q", code, text)
+	}
+}
+
+func TestPrintLines(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 3*logBlock)
+	for name, test := range map[string]struct {
+		text    string
+		lines   int
+		pattern string
+		want    string
+	}{
+		"all":                          {"a\nb\n", -1, "", "a\nb\n"},
+		"nothing":                      {"", -1, "", ""},
+		"the last of nothing":          {"", 2, "", ""},
+		"no line":                      {"a\nb\n", 0, "", ""},
+		"the last line":                {"a\nb\n", 1, "", "b\n"},
+		"the last line, not ended":     {"a\nb", 1, "", "b"},
+		"more lines than there are":    {"a\nb\n", 3, "", "a\nb\n"},
+		"as many lines as there are":   {"a\nb\n", 2, "", "a\nb\n"},
+		"empty lines":                  {"a\n\n\n", 2, "", "\n\n"},
+		"only an empty line":           {"\n", 1, "", "\n"},
+		"a begin without a line":       {"\na\n", 2, "", "\na\n"},
+		"long lines":                   {"a\n" + long + "\n" + long + "\nb\n", 2, "", long + "\nb\n"},
+		"one long line, not ended":     {long, 1, "", long},
+		"a block that ends a line":     {"a\n" + strings.Repeat("x", logBlock-1) + "\n", 1, "", strings.Repeat("x", logBlock-1) + "\n"},
+		"matches":                      {"a1\nb\na2\nb\na3", -1, "^a", "a1\na2\na3"},
+		"the last matches":             {"a1\nb\na2\nb\na3\na4\na5\n", 2, "a", "a4\na5\n"},
+		"the last matches, not ended":  {"a1\nb\na2\nb\na3\na4\na5", 3, "a", "a3\na4\na5"},
+		"all matches as the last ones": {"a1\nb\na2\nb\n", 5, "a", "a1\na2\n"},
+		"no match":                     {"a\nb\n", 5, "c", ""},
+		"no line of the matches":       {"a\nb\n", 0, "a", ""},
+		"matches in nothing":           {"", 5, "^", ""},
+		"a long line matches":          {"a\nb" + long + "\nc\n", -1, "^b", "b" + long + "\n"},
+		"the last long line":           {"a\nb" + long + "\nc\nb" + long + "\nc\n", 1, "^b", "b" + long + "\n"},
+		"a long line, not ended":       {"a\nb" + long, 1, "^b", "b" + long},
+		"a line of a whole block":      {"b" + strings.Repeat("x", logBlock-1) + "\nb\n", -1, "^b", "b" + strings.Repeat("x", logBlock-1) + "\nb\n"},
+		"not in the middle of a line":  {long + "\n", -1, "^x$", ""},
+	} {
+		q := &logQuery{lines: test.lines}
+		if test.pattern != "" {
+			q.pattern = regexp.MustCompile(test.pattern)
+		}
+		var out bytes.Buffer
+		if err := printLines(t.Context(), &out, strings.NewReader(test.text), int64(len(test.text)), q); err != nil || out.String() != test.want {
+			t.Errorf("%s: %.100q (%d bytes), want %.100q (%d bytes); %v", name, out.String(), out.Len(), test.want, len(test.want), err)
+		}
+	}
+}
+
+// made is a file whose lines have a length, 0 for a file without a line. It calls read for each block.
+type made struct {
+	line int
+	read func()
+}
+
+func (f made) ReadAt(p []byte, at int64) (int, error) {
+	if f.read != nil {
+		f.read()
+	}
+	clear(p)
+	if f.line > 0 {
+		for i := (f.line - int(at)%f.line) % f.line; i < len(p); i += f.line {
+			p[i] = '\n'
+		}
+	}
+	return len(p), nil
+}
+
+// It does not run beside other tests, whose memory would count.
+func TestPrintLines_memory(t *testing.T) {
+	const size, most = 64 << 20, 32 << 20
+	zero := regexp.MustCompile("\x00")
+	for name, test := range map[string]struct {
+		line int
+		q    logQuery
+	}{
+		"a file without a line":                   {0, logQuery{lines: -1}},
+		"the last line of a file without one":     {0, logQuery{lines: 1}},
+		"a match in a file without a line":        {0, logQuery{lines: -1, pattern: zero}},
+		"the last match in a file without a line": {0, logQuery{lines: 1, pattern: zero}},
+		"many long lines":                         {8 << 10, logQuery{lines: maxTailLines}},
+		"many matches":                            {8 << 10, logQuery{lines: maxTailLines, pattern: zero}},
+		"many short matches":                      {256, logQuery{lines: maxTailLines, pattern: zero}},
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		counted := &counter{}
+		err := printLines(t.Context(), counted, made{line: test.line}, size, &test.q)
+		runtime.ReadMemStats(&after)
+		if used := after.TotalAlloc - before.TotalAlloc; err != nil || used > most {
+			t.Errorf("%s: %d bytes of memory, want at most %d; %v", name, used, most, err)
+		}
+		if counted.n == 0 || counted.n > size {
+			t.Errorf("%s: %d bytes were printed", name, counted.n)
+		}
+	}
+}
+
+// counter counts what is written. Like an answer of HTTP it has a buffer to read into.
+type counter struct {
+	n     int
+	block [32 << 10]byte
+}
+
+func (c *counter) Write(p []byte) (int, error) {
+	c.n += len(p)
+	return len(p), nil
+}
+
+func (c *counter) ReadFrom(r io.Reader) (int64, error) {
+	var all int64
+	for {
+		n, err := r.Read(c.block[:])
+		c.n += n
+		if all += int64(n); errors.Is(err, io.EOF) {
+			return all, nil
+		}
+		if err != nil {
+			return all, err
+		}
+	}
+}
+
+// A query ends with its context, whatever it reads.
+func TestPrintLines_ends(t *testing.T) {
+	t.Parallel()
+	for name, q := range map[string]logQuery{
+		"all":            {lines: -1},
+		"the last lines": {lines: 5},
+		"matches":        {lines: -1, pattern: regexp.MustCompile("a")},
+		"last matches":   {lines: 5, pattern: regexp.MustCompile("a")},
+	} {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		blocks := 0
+		endless := made{read: func() {
+			if blocks++; blocks == 3 {
+				cancel(errQueryTimeout)
+			}
+		}}
+		if err := printLines(ctx, io.Discard, endless, 1<<50, &q); !errors.Is(err, errQueryTimeout) || blocks != 3 {
+			t.Errorf("%s: %v after %d blocks", name, err, blocks)
+		}
+	}
+}
+
+// Nothing more is read for a client that has left.
+func TestNodeLogs_clientHasLeft(t *testing.T) {
+	t.Parallel()
+	l := &NodeLogs{Dir: t.TempDir()}
+	must(t, os.WriteFile(filepath.Join(l.Dir, "btmp"), nil, 0o600))
+	must(t, os.Truncate(filepath.Join(l.Dir, "btmp"), 64<<20))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, query := range []string{"query=/btmp", "query=btmp", "query=/btmp&tailLines=1", "query=btmp&pattern=x"} {
+		req := httptest.NewRequestWithContext(ctx, http.MethodGet, "/logs/?"+query, http.NoBody)
+		w := httptest.NewRecorder()
+		l.answer(w, req, req.URL.Query())
+		if w.Body.Len() > 100 || !strings.Contains(w.Body.String(), "btmp: context canceled") {
+			t.Errorf("%s: %d bytes, %.100q", query, w.Body.Len(), w.Body)
+		}
 	}
 }
 

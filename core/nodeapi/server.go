@@ -114,10 +114,11 @@ var routes = []route{
 
 // New returns a server; Run starts it.
 func New(cfg Config) *Server {
+	files := &keyPair{cert: cfg.CertFile, key: cfg.KeyFile, ca: cfg.ClientCAFile, log: cfg.Logger, now: cfg.Now}
 	s := &Server{
 		cfg: cfg, mux: http.NewServeMux(), readOnly: http.NewServeMux(), health: http.NewServeMux(),
-		files: &keyPair{cert: cfg.CertFile, key: cfg.KeyFile, ca: cfg.ClientCAFile, log: cfg.Logger, now: cfg.Now},
-		auth:  newAuthenticator(cfg.Client, cfg.Now),
+		files: files,
+		auth:  newAuthenticator(cfg.Client, files.authorities, cfg.Now),
 		may:   &authorizer{client: cfg.Client, node: cfg.Node, now: cfg.Now, known: map[attributes]answer{}},
 		streams: &Streams{
 			Pods: cfg.Pods, Containers: cfg.Containers, Connections: cfg.Connections, Source: FromNodeAPI, User: userOf, Logger: cfg.Logger, Now: cfg.Now,
@@ -145,10 +146,10 @@ func (s *Server) guarded(w http.ResponseWriter, req *http.Request, r route) {
 	user, err := s.auth.user(req)
 	if err != nil {
 		s.cfg.Logger.Debug("a request to the node's API is refused", "from", req.RemoteAddr, "path", req.URL.Path, "err", err)
+		w.Header().Set("Connection", "close") // a client that has renewed its certificate shows it in the next one
 		http.Error(w, "Unauthorized", http.StatusUnauthorized)
 		return
 	}
-	callerKnown(req.Context())
 	allowed, err := s.may.may(req.Context(), user, req.Method, r.subresource)
 	switch {
 	case err != nil:
@@ -157,6 +158,7 @@ func (s *Server) guarded(w http.ResponseWriter, req *http.Request, r route) {
 	case !allowed:
 		http.Error(w, fmt.Sprintf("Forbidden (user=%s, verb=%s, resource=nodes, subresource=%s)", user.name, verb(req.Method), r.subresource), http.StatusForbidden)
 	default:
+		callerKnown(req.Context())
 		r.serve(s, w, req.WithContext(context.WithValue(req.Context(), userKey{}, user)))
 	}
 }

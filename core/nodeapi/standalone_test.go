@@ -1,11 +1,13 @@
 package nodeapi
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"sync"
@@ -163,6 +165,37 @@ func TestLimit_connections(t *testing.T) {
 	must(t, l.Close())
 	accepting.Wait()
 	must(t, errors.Join(second.Close(), third.Close()))
+}
+
+// TestServer_knownCallers checks that only a caller that may do what it asks for keeps its place.
+func TestServer_knownCallers(t *testing.T) {
+	t.Parallel()
+	n := newNode(t)
+	for name, test := range map[string]struct {
+		token, path string
+		code        int
+		known       bool
+	}{
+		"nobody":                         {"", "/pods", 401, false},
+		"an unknown token":               {"bad", "/pods", 401, false},
+		"a token without the right":      {"weak", "/pods", 403, false},
+		"it asks for what is not served": {"weak", "/nothing", 403, false},
+		"a token with the right":         {"good", "/pods", 200, true},
+		"what is not served, for it":     {"good", "/nothing", 404, true},
+	} {
+		l := limit(nil, 1)
+		c := &limitedConn{of: l}
+		l.count, l.strangers = 1, []*limitedConn{c}
+		req := httptest.NewRequestWithContext(context.WithValue(t.Context(), connKey{}, c), http.MethodGet, test.path, http.NoBody)
+		if test.token != "" {
+			req.Header.Set("Authorization", "Bearer "+test.token)
+		}
+		w := httptest.NewRecorder()
+		n.server.mux.ServeHTTP(w, req)
+		if known := len(l.strangers) == 0; w.Code != test.code || known != test.known {
+			t.Errorf("%s: %d, known: %v; want %d, %v", name, w.Code, known, test.code, test.known)
+		}
+	}
 }
 
 // TestServer_strangersGiveWay opens more connections than there are places, which never say a word.

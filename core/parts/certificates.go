@@ -1,6 +1,7 @@
 package parts
 
 import (
+	"crypto/tls"
 	"errors"
 	"io/fs"
 	"log/slog"
@@ -78,6 +79,10 @@ func clientCertificate(cfg *config.Config, s CertificateSetting) *certificate.Ke
 	if s.API == nil || !cfg.Cluster.Renews() {
 		return nil
 	}
+	if err := credentialsFault(cfg); err != nil {
+		s.Logger.Error("this node has no certificate for the API server and can request none; write the one that its kubeconfig names, "+
+			"or name a kubeconfig that may request it in cluster.bootstrap_kubeconfig and restart the agent", "kubeconfig", cfg.Cluster.Kubeconfig, "err", err)
+	}
 	return certificate.New(certificate.Config{
 		Store:    clientStore(cfg),
 		Template: func() *certificate.Template { return template(s.Node) },
@@ -90,12 +95,27 @@ func clientCertificate(cfg *config.Config, s CertificateSetting) *certificate.Ke
 	})
 }
 
+// credentialsFault returns why a node without a certificate cannot request its first one, nil if it
+// can.
+func credentialsFault(cfg *config.Config) error {
+	if cfg.Cluster.BootstrapKubeconfig != "" || clientStore(cfg).Exists() {
+		return nil
+	}
+	server, err := kube.Load(cfg.Cluster.Kubeconfig)
+	if err == nil {
+		_, _, err = server.Credentials.Pair()
+	}
+	return err
+}
+
 // TakeClientCertificate stores the client certificate of the kubeconfig as the first that the agent
-// renews, if it renews that certificate and has none yet. It runs before APIClient.
+// renews, if it renews that certificate and has none yet. If it has one that has expired or cannot be
+// read, it takes that of the kubeconfig only if it has not expired. It runs before APIClient.
 func TakeClientCertificate(cfg *config.Config, now time.Time) error {
 	store := clientStore(cfg)
-	if _, err := store.Read(); !cfg.Cluster.Renews() || !errors.Is(err, fs.ErrNotExist) {
-		return nil // one that cannot be read is replaced by the first request
+	have, storeErr := store.Read()
+	if !cfg.Cluster.Renews() || storeErr == nil && !now.After(have.NotAfter) {
+		return nil
 	}
 	server, err := kube.Load(cfg.Cluster.Kubeconfig)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -106,10 +126,16 @@ func TakeClientCertificate(cfg *config.Config, now time.Time) error {
 	}
 	cert, key, err := server.Credentials.Pair()
 	if err != nil {
-		return err
+		return nil //nolint:nilerr // a certificate is requested, and what makes that impossible is logged then
 	}
 	if cert == nil {
-		return nil // it has a token, with which the first certificate is requested
+		return nil // it has a token, with which a certificate is requested
+	}
+	if !errors.Is(storeErr, fs.ErrNotExist) {
+		pair, err := tls.X509KeyPair(cert, key)
+		if err != nil || now.After(pair.Leaf.NotAfter) {
+			return err
+		}
 	}
 	return store.Write(cert, key, now)
 }
