@@ -41,8 +41,9 @@ func (k *kubeletFlags) given() bool {
 	return k.config != "" || k.configDir != "" || k.flags != "" || k.args != nil
 }
 
-// read returns the configuration of the kubelet.
-func (k *kubeletFlags) read() (*kubeletconfig.Configuration, error) {
+// read returns the configuration of the kubelet. kubeconfig is the one of a kubelet without --kubeconfig,
+// empty for none.
+func (k *kubeletFlags) read(kubeconfig string) (*kubeletconfig.Configuration, error) {
 	args := k.args
 	if args == nil {
 		args = append(args, strings.Fields(k.flags)...)
@@ -57,8 +58,25 @@ func (k *kubeletFlags) read() (*kubeletconfig.Configuration, error) {
 		return nil, err
 	}
 	k.config = command.Config
+	command.Kubeconfig = cmp.Or(command.Kubeconfig, kubeconfig)
 	return kubeletconfig.Read(command)
 }
+
+// base returns the configuration of the kubelet in the form of an agent.toml.
+func (k *kubeletFlags) base(c *kubeletconfig.Configuration) (*config.Base, error) {
+	text, err := c.TOML()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := filepath.Abs(filepath.Dir(k.config))
+	if err != nil {
+		return nil, err
+	}
+	return &config.Base{Name: "the agent.toml of " + k.origin(), Text: text, Dir: dir, Locate: c.Locate}, nil
+}
+
+// origin returns the name of the kubelet's configuration.
+func (k *kubeletFlags) origin() string { return cmp.Or(k.config, "a kubelet's flags") }
 
 // load returns the configuration of the kubelet with the keys that agent.toml adds, and its warnings.
 // Without a --config, agent.toml need not exist. Without a configuration of a kubelet it is
@@ -70,23 +88,24 @@ func (k *kubeletFlags) load(ctx context.Context, a *app, cmd *cobra.Command) (*c
 	}
 	var warnings []error
 	cfg, err := cli.ReadUntil(ctx, a.ConfigPath, func() (*config.Config, error) {
-		c, err := k.read()
-		if err != nil {
-			return nil, fmt.Errorf("the kubelet's configuration cannot be used:\n%w", err)
+		inCluster := false
+		over := k.over(a, cmd)
+		cfg, err := config.LoadOver(func(kubeconfig string) (*config.Base, error) {
+			c, err := k.read(kubeconfig)
+			if err != nil {
+				return nil, fmt.Errorf("the kubelet's configuration cannot be used:\n%w", err)
+			}
+			warnings = nil
+			for _, w := range c.Warnings {
+				warnings = append(warnings, w)
+			}
+			inCluster = c.Table("cluster") != nil
+			return k.base(c)
+		}, over)
+		if err == nil && inCluster && cfg.Cluster.Kubeconfig == "" {
+			return nil, fmt.Errorf("%s: cluster.kubeconfig is empty, and the kubelet has one: leave out the key, or leave out the kubelet's --kubeconfig", over)
 		}
-		warnings = nil
-		for _, w := range c.Warnings {
-			warnings = append(warnings, w)
-		}
-		text, err := c.TOML()
-		if err != nil {
-			return nil, err
-		}
-		dir, err := filepath.Abs(filepath.Dir(k.config))
-		if err != nil {
-			return nil, err
-		}
-		return config.LoadOver(&config.Base{Text: text, Dir: dir, Locate: c.Locate}, k.over(a, cmd))
+		return cfg, err
 	})
 	return cfg, warnings, err
 }
@@ -155,19 +174,22 @@ func (a *app) migrateCommand() *cobra.Command {
 			if kubeconfig != "" {
 				kubelet.flags += " --kubeconfig=" + kubeconfig
 			}
-			c, err := kubelet.read()
+			c, err := kubelet.read("")
 			if err != nil {
 				return err
 			}
-			text, err := c.TOML()
+			made, err := kubelet.base(c)
 			if err != nil {
+				return err
+			}
+			if _, err := config.LoadOver(func(string) (*config.Base, error) { return made, nil }, ""); err != nil {
 				return err
 			}
 			for _, w := range c.Warnings {
 				fmt.Fprintln(a.ErrOut, "warning:", w.Error())
 			}
 			write := func(w io.Writer) error {
-				_, err := fmt.Fprintf(w, "# Made by wardlet migrate from %s.\n\n%s", printable.Line(cmp.Or(kubelet.config, "a kubelet's flags")), text)
+				_, err := fmt.Fprintf(w, "# Made by wardlet migrate from %s.\n\n%s", printable.Line(kubelet.origin()), made.Text)
 				return err
 			}
 			if to == "" {

@@ -64,6 +64,48 @@ func TestOpen_comparesItsCgroupDriverWithTheRuntimes(t *testing.T) {
 	}
 }
 
+// TestOpen_usesTheFallbackCgroupDriver: it is that of a runtime that does not tell its own.
+func TestOpen_usesTheFallbackCgroupDriver(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		runtimes              *runtimeapi.CgroupDriver
+		configured, otherwise string
+		want                  node.Driver
+	}{
+		"systemd, if the runtime does not tell":  {nil, config.CgroupAuto, config.CgroupSystemd, node.DriverSystemd},
+		"cgroupfs, if the runtime does not tell": {nil, config.CgroupAuto, config.CgroupFS, node.DriverCgroupfs},
+		"not if the runtime tells":               {runtimeapi.CgroupDriver_CGROUPFS.Enum(), config.CgroupAuto, config.CgroupSystemd, node.DriverCgroupfs},
+		"not if the driver is configured":        {nil, config.CgroupFS, config.CgroupSystemd, node.DriverCgroupfs},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cri := fakecri.Start(t)
+			cri.SetCgroupDriver(test.runtimes)
+			n := site.New(t)
+			n.Cfg.Runtime.Endpoint, n.Cfg.Runtime.CgroupDriver, n.Cfg.Runtime.CgroupDriverFallback = cri.Endpoint(), test.configured, test.otherwise
+			a, err := Open(n.Cfg, Options{Logger: slog.New(slog.DiscardHandler)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer a.close()
+			ctx, cancel := context.WithCancel(t.Context())
+			var polling sync.WaitGroup
+			polling.Go(func() { a.health.Run(ctx) })
+			for range 1000 {
+				if a.health.Healthy() == nil {
+					break
+				}
+				time.Sleep(10 * time.Millisecond)
+			}
+			cancel()
+			polling.Wait()
+			if got := a.cgroups.Driver(); got != test.want || a.health.Healthy() != nil {
+				t.Errorf("driver %s, want %s; health %v", got, test.want, a.health.Healthy())
+			}
+		})
+	}
+}
+
 // TestOpen_takesTheRuntimesCgroupDriver: an agent whose configuration names no driver has that of the
 // runtime before the runtime counts as healthy, also after the runtime came back with another.
 func TestOpen_takesTheRuntimesCgroupDriver(t *testing.T) {

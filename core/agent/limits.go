@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -37,11 +38,9 @@ func (n *Node) newCgroups() (*node.Cgroups, error) {
 			return nil, err
 		}
 	}
-	driver := node.Driver(n.fixedDriver())
-	if driver == "" {
-		driver = node.DriverCgroupfs // until the runtime answers, before the first pod starts
-	}
-	return node.NewCgroups(driver, n.cfg.Paths.CgroupRoot, bounds)
+	// The fallback is used until the runtime tells its driver, before the first pod starts.
+	driver := cmp.Or(n.fixedDriver(), n.cfg.Runtime.CgroupDriverFallback)
+	return node.NewCgroups(node.Driver(driver), n.cfg.Paths.CgroupRoot, bounds)
 }
 
 // memoryOfPods returns the memory in bytes that all pods together may use, 0 for no limit.

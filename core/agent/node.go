@@ -237,7 +237,7 @@ func (n *Node) wire() error {
 		PLEG: pleg.Config{Runtime: n.runtime, Observer: lists},
 		Workers: worker.Config{
 			Runtime: instrument.Runtime{Runtime: n.runtime, Metrics: n.meters.Workers}, Images: instrument.Images{Images: n.images, Metrics: n.meters.Workers},
-			Volumes: classVolumes{n.volumes, n.objects}, Cgroups: instrument.Cgroups{PodCgroups: cgroups, Metrics: n.meters.Cgroups},
+			Volumes: objectVolumes{n.volumes, n.objects, n.mayStart}, Cgroups: instrument.Cgroups{PodCgroups: cgroups, Metrics: n.meters.Cgroups},
 			HostIPs: n.hostIPs, RecursiveReadOnly: n.recursiveReadOnly, RuntimeName: status.RuntimeName, Hash: criconfig.ContainerHash, Restore: criconfig.RestoreContainer, OnFinished: n.finished,
 			Hooks: runner, Probes: n.probes, Terminations: n.endings, ActiveFor: n.outcomes.ActiveFor, Observer: n.meters.Workers, OnRemoved: n.workerRemoved,
 		},

@@ -29,6 +29,7 @@ func (c *Config) check(report strict.Report) {
 	}
 	positive(report, "runtime.request_timeout", c.Runtime.RequestTimeout)
 	oneOf(report, "runtime.cgroup_driver", c.Runtime.CgroupDriver, CgroupAuto, CgroupFS, CgroupSystemd)
+	oneOf(report, "runtime.cgroup_driver_fallback", c.Runtime.CgroupDriverFallback, CgroupFS, CgroupSystemd)
 	checkSysctls(report, "runtime.allowed_unsafe_sysctls", c.Runtime.AllowedUnsafeSysctls)
 	c.Runtime.checkHandlers(report)
 	c.Runtime.checkLogs(report)

@@ -37,6 +37,10 @@ func TestLoadRefuses(t *testing.T) {
 			source + "[runtime]\ncgroup_driver = \"runc\"\n",
 			`agent.toml:6: runtime.cgroup_driver: want "auto", "cgroupfs" or "systemd", found "runc"`,
 		},
+		"unknown cgroup driver of a runtime that does not tell": {
+			source + "[runtime]\ncgroup_driver_fallback = \"auto\"\n",
+			`agent.toml:6: runtime.cgroup_driver_fallback: want "cgroupfs" or "systemd", found "auto"`,
+		},
 		"an endpoint without a scheme": {
 			source + "[runtime]\nendpoint = \"/run/x.sock\"\n",
 			`agent.toml:6: runtime.endpoint: "/run/x.sock" has no scheme; write "unix:///run/x.sock"`,

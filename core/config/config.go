@@ -67,6 +67,9 @@ type Runtime struct {
 	RequestTimeout time.Duration `toml:"request_timeout"`
 	// CgroupDriver is CgroupAuto, CgroupFS or CgroupSystemd.
 	CgroupDriver string `toml:"cgroup_driver"`
+	// CgroupDriverFallback is CgroupFS or CgroupSystemd: the driver with CgroupAuto for a runtime that
+	// does not tell its own.
+	CgroupDriverFallback string `toml:"cgroup_driver_fallback"`
 	// ResolvConf is the resolver configuration that pods inherit, absolute; empty for none.
 	ResolvConf string `toml:"resolv_conf"`
 	// ParallelPulls is the number of parallel image pulls for each tenant, and for the pods without a
@@ -150,7 +153,7 @@ func (r *Runtime) MaxLogSize() int64 {
 
 // The cgroup drivers.
 const (
-	// CgroupAuto is the driver that the runtime has.
+	// CgroupAuto is the driver that the runtime has, or CgroupDriverFallback.
 	CgroupAuto = "auto"
 	// CgroupFS creates cgroups as directories.
 	CgroupFS = "cgroupfs"
@@ -236,6 +239,8 @@ func Default() *Config {
 			ResolvConf:          "/etc/resolv.conf",
 			ContainerLogMaxSize: "10Mi", ContainerLogMaxFiles: 5,
 			ImageGCHighThresholdPercent: 85, ImageGCLowThresholdPercent: 80, ImageMinimumGCAge: 2 * time.Minute,
+
+			CgroupDriverFallback: CgroupFS,
 
 			ParallelPulls: 3, PullProgressTimeout: 10 * time.Minute, OfflinePull: OfflineFallback,
 		},

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"golang.org/x/sys/unix"
 
 	"github.com/wardlet/wardlet/core/strict"
 )
@@ -188,10 +190,17 @@ func TestLoadOfAFileThatIsThereGivesNoAdviceToMakeOne(t *testing.T) {
 func TestLoadOver(t *testing.T) {
 	t.Parallel()
 	located := func(faults strict.Errors) strict.Errors {
-		return slices.DeleteFunc(faults, func(e strict.Error) bool { return e.Key == "" })
+		return slices.DeleteFunc(slices.Clone(faults), func(e strict.Error) bool { return e.Key == "" })
 	}
-	base := &Base{Text: []byte("[[source]]\nname = \"static\"\nkind = \"file\"\npath = \"manifests\"\n[node]\nmax_pods = 50\npod_pids_limit = 64\n"), Dir: "/var/lib/kubelet", Locate: located}
-	c, err := LoadOver(base, "")
+	base := &Base{Text: []byte("[[source]]\nname = \"static\"\nkind = \"file\"\npath = \"manifests\"\n[node]\nmax_pods = 50\npod_pids_limit = 64\n"), Name: "the base", Dir: "/var/lib/kubelet", Locate: located}
+	var named []string
+	over := func(path string) (*Config, error) {
+		return LoadOver(func(kubeconfig string) (*Base, error) {
+			named = append(named, kubeconfig)
+			return base, nil
+		}, path)
+	}
+	c, err := over("")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +208,7 @@ func TestLoadOver(t *testing.T) {
 		t.Errorf("the base alone: %+v, %+v", c.Sources, c.Node)
 	}
 	path := write(t, "[[source]]\nname = \"own\"\nkind = \"file\"\npath = \"own\"\n[node]\nmax_pods = 60\n")
-	if c, err = LoadOver(base, path); err != nil {
+	if c, err = over(path); err != nil {
 		t.Fatal(err)
 	}
 	if len(c.Sources) != 2 || c.Sources[0].Path != filepath.Join(filepath.Dir(path), "own") || c.Sources[1].Path != "/var/lib/kubelet/manifests" || c.Sources[1].Period == 0 {
@@ -209,11 +218,55 @@ func TestLoadOver(t *testing.T) {
 		t.Errorf("node %+v", c.Node)
 	}
 	base.Text = []byte("[node]\nmax_pods = 0\n")
-	if _, err := LoadOver(base, path); err == nil || !strings.Contains(err.Error(), "node.max_pods") {
+	if _, err := over(path); err == nil || !strings.Contains(err.Error(), "node.max_pods") {
 		t.Errorf("a bad base: %v", err)
 	}
 	base.Text = nil
-	if _, err := LoadOver(base, write(t, "[node]\nmax_pods = 0\n")); err == nil || !strings.Contains(err.Error(), "agent.toml:2: node.max_pods") {
+	if _, err := over(write(t, "[node]\nmax_pods = 0\n")); err == nil || !strings.Contains(err.Error(), "agent.toml:2: node.max_pods") {
 		t.Errorf("a bad file: %v", err)
+	}
+	if _, err := over(""); err == nil || !strings.Contains(err.Error(), "the base: no source of pods") {
+		t.Errorf("an empty base: %v", err)
+	}
+	if diff := cmp.Diff([]string{"", "", "", "", ""}, named); diff != "" {
+		t.Errorf("kubeconfigs (-want +got):\n%s", diff)
+	}
+}
+
+// The base knows the kubeconfig of the file before it is made, and the file is read once.
+func TestLoadOver_kubeconfig(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "agent.toml")
+	if err := unix.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	written := make(chan error, 1)
+	go func() { written <- os.WriteFile(path, []byte("[cluster]\nkubeconfig = \"kubeconfig\"\n"), 0o600) }()
+	var named string
+	c, err := LoadOver(func(kubeconfig string) (*Base, error) {
+		named = kubeconfig
+		text := fmt.Sprintf("[cluster]\nkubeconfig = %q\ndns = [\"10.96.0.10\"]\n", kubeconfig)
+		return &Base{Text: []byte(text), Dir: "/var/lib/kubelet", Locate: func(faults strict.Errors) strict.Errors { return faults }}, nil
+	}, path)
+	if err := errors.Join(err, <-written); err != nil {
+		t.Fatal(err)
+	}
+	if want := filepath.Join(filepath.Dir(path), "kubeconfig"); named != want || c.Cluster.Kubeconfig != want || len(c.Cluster.DNS) != 1 {
+		t.Errorf("named %s, cluster %+v", named, c.Cluster)
+	}
+}
+
+func TestLoadOver_noBase(t *testing.T) {
+	t.Parallel()
+	fails := errors.New("no base")
+	for name, test := range map[string]struct{ path, want string }{
+		"no base":     {"", "no base"},
+		"a bad file":  {write(t, "[cluster]\nkubeconfg = 1\n"), "agent.toml:2: cluster.kubeconfg: unknown key"},
+		"no file":     {filepath.Join(t.TempDir(), "none"), "name another file with --config"},
+		"a good file": {write(t, "[node]\n"), "no base"},
+	} {
+		if _, err := LoadOver(func(string) (*Base, error) { return nil, fails }, test.path); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

@@ -23,7 +23,9 @@ func Load(path string) (*Config, error) { return load(path, os.Getenv) }
 // Base is a configuration to which a file adds keys. Where both have a key, the file's value counts;
 // the sources of both are read.
 type Base struct {
-	// Text has the form of agent.toml. Relative paths in it start from Dir.
+	// Name is the name of Text in errors. Text has the form of agent.toml; relative paths in it start from
+	// Dir.
+	Name string
 	Text []byte
 	Dir  string
 	// Locate returns the faults of values of Text at the place that they come from, and leaves out the
@@ -31,10 +33,26 @@ type Base struct {
 	Locate func(faults strict.Errors) strict.Errors
 }
 
-// LoadOver is Load for a file that adds to a base. path is empty if there is only the base.
-func LoadOver(base *Base, path string) (*Config, error) {
+// LoadOver is Load for a file that adds to a base. path is empty if there is only the base. baseFor
+// returns the base; kubeconfig is cluster.kubeconfig of the file, absolute, empty for none.
+func LoadOver(baseFor func(kubeconfig string) (*Base, error), path string) (*Config, error) {
+	var added *file
+	alone := Default()
+	if path != "" {
+		var err error
+		if added, err = open(path); err != nil {
+			return nil, err
+		}
+		if err := added.decode(alone, func(strict.Report) { alone.resolve(added.dir) }); err != nil {
+			return nil, err
+		}
+	}
+	base, err := baseFor(alone.Cluster.Kubeconfig)
+	if err != nil {
+		return nil, err
+	}
 	c := Default()
-	err := strict.Decode("", base.Text, c, func(report strict.Report) {
+	err = strict.Decode(base.Name, base.Text, c, func(report strict.Report) {
 		c.resolve(base.Dir)
 		c.check(report)
 	})
@@ -42,13 +60,13 @@ func LoadOver(base *Base, path string) (*Config, error) {
 	if faults = base.Locate(faults); len(faults) > 0 {
 		return nil, fmt.Errorf("the configuration cannot be used:\n%w", faults)
 	}
-	if path == "" {
+	if added == nil {
 		if err != nil {
 			return nil, fmt.Errorf("the configuration cannot be used:\n%w", err)
 		}
 		return c.complete(os.Getenv)
 	}
-	if err := c.add(path); err != nil {
+	if err := c.add(added); err != nil {
 		return nil, err
 	}
 	return c.complete(os.Getenv)
@@ -56,36 +74,53 @@ func LoadOver(base *Base, path string) (*Config, error) {
 
 func load(path string, getenv func(string) string) (*Config, error) {
 	c := Default()
-	if err := c.add(path); err != nil {
+	f, err := open(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.add(f); err != nil {
 		return nil, err
 	}
 	return c.complete(getenv)
 }
 
-// add reads the file at path into c, and checks the result.
-func (c *Config) add(path string) error {
+// file is the content of a file, which may be a pipe, and its directory.
+type file struct {
+	path, dir string
+	data      []byte
+}
+
+func open(path string) (*file, error) {
 	data, err := read(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("cannot read the configuration: %w; name another file with --config, or begin with a copy of agent.toml", err)
+		return nil, fmt.Errorf("cannot read the configuration: %w; name another file with --config, or begin with a copy of agent.toml", err)
 	case err != nil:
-		return fmt.Errorf("cannot read the configuration: %w", err)
+		return nil, fmt.Errorf("cannot read the configuration: %w", err)
 	}
 	dir, err := filepath.Abs(filepath.Dir(path))
 	if err != nil {
-		return fmt.Errorf("cannot tell the directory of %s: %w", path, err)
+		return nil, fmt.Errorf("cannot tell the directory of %s: %w", path, err)
 	}
-	before := c.Sources
-	c.Sources = nil
-	err = strict.Decode(path, data, c, func(report strict.Report) {
-		c.Sources = append(c.Sources, before...)
-		c.resolve(dir)
-		c.check(report)
-	})
-	if err != nil {
+	return &file{path, dir, data}, nil
+}
+
+func (f *file) decode(into *Config, check func(strict.Report)) error {
+	if err := strict.Decode(f.path, f.data, into, check); err != nil {
 		return fmt.Errorf("the configuration cannot be used:\n%w", err)
 	}
 	return nil
+}
+
+// add adds the keys of a file to c, and checks the result.
+func (c *Config) add(f *file) error {
+	before := c.Sources
+	c.Sources = nil
+	return f.decode(c, func(report strict.Report) {
+		c.Sources = append(c.Sources, before...)
+		c.resolve(f.dir)
+		c.check(report)
+	})
 }
 
 // complete sets what follows from the keys, and from the environment.

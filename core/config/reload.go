@@ -64,6 +64,7 @@ var restartKeys = map[string]string{
 
 	"runtime.endpoint":                        whyRuntime,
 	"runtime.cgroup_driver":                   whyPods,
+	"runtime.cgroup_driver_fallback":          whyPods,
 	"runtime.resolv_conf":                     whyPods,
 	"runtime.parallel_pulls":                  whyPulls,
 	"runtime.pull_progress_timeout":           whyPulls,

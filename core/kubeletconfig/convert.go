@@ -2,12 +2,15 @@ package kubeletconfig
 
 import (
 	"fmt"
+	"maps"
 	"net"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"go.yaml.in/yaml/v3"
 	v1 "k8s.io/api/core/v1"
 
 	"github.com/wardlet/wardlet/core/eviction/threshold"
@@ -66,7 +69,17 @@ func (c *conversion) append(table, key, value string) {
 	c.put(table+"."+key, append(list, value))
 }
 
+// text sets a key to a text. As with a kubelet, an empty one is the default.
 func text(key string) rule {
+	return func(c *conversion, f *field) {
+		if !f.blank() {
+			textOrNone(key)(c, f)
+		}
+	}
+}
+
+// textOrNone is text for a field whose empty value is not its default.
+func textOrNone(key string) rule {
 	return func(c *conversion, f *field) {
 		var value string
 		if f.node.Tag != "!!str" || f.node.Decode(&value) != nil {
@@ -77,15 +90,36 @@ func text(key string) rule {
 	}
 }
 
+// blank reports whether the value is an empty text, and empty whether it is an empty text, list or
+// map.
+func (f *field) blank() bool { return f.node.Tag == "!!str" && f.node.Value == "" }
+func (f *field) empty() bool {
+	return f.blank() || f.node.Kind != yaml.ScalarNode && len(f.node.Content) == 0
+}
+
 func boolean(key string) rule {
 	return func(c *conversion, f *field) {
-		var value bool
-		if f.node.Decode(&value) != nil {
-			c.wrong(f, "true or false")
-			return
+		if value, ok := c.truth(f); ok {
+			c.put(key, value)
 		}
-		c.put(key, value)
 	}
+}
+
+func (c *conversion) truth(f *field) (value, ok bool) {
+	if f.node.Decode(&value) != nil {
+		c.wrong(f, "true or false")
+		return false, false
+	}
+	return value, true
+}
+
+// is returns the value of a field that is true or false, or its default.
+func (c *conversion) is(name string, otherwise bool) bool {
+	value := otherwise
+	if f := c.fields[name]; f == nil || f.node.Decode(&value) != nil {
+		return otherwise // the field's rule refuses another value
+	}
+	return value
 }
 
 func number(key string) rule {
@@ -105,15 +139,27 @@ func (c *conversion) number(f *field) (int64, bool) {
 	return value, true
 }
 
-func decimal(key string) rule {
-	return func(c *conversion, f *field) {
-		var value float64
-		if f.node.Decode(&value) != nil {
-			c.wrong(f, "a number")
-			return
-		}
-		c.put(key, value)
+// throttling sets from which part of its memory on a container is slowed down.
+func throttling(c *conversion, f *field) {
+	var value float64
+	if f.node.Decode(&value) != nil {
+		c.wrong(f, "a number")
+		return
 	}
+	if c.memoryQoS() {
+		c.put(throttlingKey, value)
+	}
+}
+
+// throttlingKey is the key of memoryThrottlingFactor, and defaultThrottling a kubelet's default.
+const (
+	throttlingKey     = "node.memory_throttling_factor"
+	defaultThrottling = 0.9
+)
+
+// memoryQoS reports whether a kubelet uses memoryThrottlingFactor, which always has a value.
+func (c *conversion) memoryQoS() bool {
+	return c.is("featureGates.MemoryQoS", c.is("featureGates.AllAlpha", false))
 }
 
 func list(key string) rule {
@@ -205,6 +251,9 @@ func source(name, kind, key string) rule {
 }
 
 func podLogs(c *conversion, f *field) {
+	if f.blank() {
+		return
+	}
 	if dir := f.node.Value; filepath.Base(dir) == "pods" && filepath.IsAbs(dir) {
 		c.put("paths.log_root", filepath.Dir(dir))
 		return
@@ -212,8 +261,11 @@ func podLogs(c *conversion, f *field) {
 	c.wrong(f, "an absolute path of a directory with the name pods")
 }
 
+// defaultEndpoint is a kubelet's and the agent's default.
+const defaultEndpoint = "unix:///run/containerd/containerd.sock"
+
 func imageService(c *conversion, f *field) {
-	if other := c.fields["containerRuntimeEndpoint"]; f.node.Value != "" && (other == nil || other.node.Value != f.node.Value) {
+	if f.node.Value != "" && f.node.Value != c.value("containerRuntimeEndpoint", defaultEndpoint) {
 		c.refuse(f, fmt.Sprintf("is %q: images must come from the runtime of containerRuntimeEndpoint", f.node.Value))
 	}
 }
@@ -259,14 +311,52 @@ func (c *conversion) complete() {
 	}
 	c.put("paths.cgroup_root", filepath.Join("/", c.value("cgroupRoot", "/"), "kubepods"))
 	c.put("runtime.adopt_foreign", true)
+	if c.memoryQoS() && c.fields["memoryThrottlingFactor"] == nil {
+		c.put(throttlingKey, defaultThrottling)
+	}
 	c.pulls()
 	c.thresholds()
 	c.listen()
+	if c.command != nil && c.command.Kubeconfig == "" {
+		c.alone()
+	}
+}
+
+// alwaysAllow is the mode of authorization without questions to an API server.
+const alwaysAllow = "AlwaysAllow"
+
+// needsCluster is why a field or flag of the cluster has no effect.
+const needsCluster = "has no effect, because the node is in no cluster: name its kubeconfig with --kubeconfig, or in agent.toml as [cluster] kubeconfig"
+
+// alone leaves out what only the node of a cluster has. The node's API is not served if an API server
+// would have to decide what its clients may do.
+func (c *conversion) alone() {
+	mode := "Webhook"
+	if c.command.Config == "" {
+		mode = alwaysAllow
+	}
+	mode = c.value("authorization.mode", mode)
+	api, _ := c.keys["node_api"].(map[string]any)
+	if api["listen"] != nil && mode != alwaysAllow {
+		f := c.fields["authorization.mode"]
+		if f == nil || f.blank() {
+			f = c.fields["authentication.x509.clientCAFile"]
+		}
+		c.refuse(f, fmt.Sprintf("the mode of authorization is %q, but without a kubeconfig there is no API server to ask, and each client with a certificate could do everything: "+
+			"name the kubeconfig with --kubeconfig, or in agent.toml as [cluster] kubeconfig; or write authorization.mode: AlwaysAllow; or enableServer: false", mode))
+	}
+	cluster, _ := c.keys["cluster"].(map[string]any)
+	for _, key := range slices.Sorted(maps.Keys(cluster)) {
+		if cluster[key] != false {
+			c.warn(c.origins["cluster."+key], needsCluster)
+		}
+	}
+	delete(c.keys, "cluster")
 }
 
 // value returns the value of a field, or its default.
-func (c *conversion) value(name, otherwise string) string {
-	if f := c.fields[name]; f != nil && f.node.Value != "" {
+func (d *document) value(name, otherwise string) string {
+	if f := d.fields[name]; f != nil && f.node.Value != "" {
 		return f.node.Value
 	}
 	return otherwise
@@ -281,25 +371,32 @@ func (c *conversion) pulls() {
 		if n, ok := c.number(f); ok {
 			pulls = min(n, many)
 		}
-	} else if c.value("serializeImagePulls", "true") == "false" {
+	} else if !c.is("serializeImagePulls", true) {
 		pulls = many
 	}
 	c.put("runtime.parallel_pulls", pulls)
 }
 
-// thresholds sets the hard thresholds that a kubelet does not have: if its configuration has one, the
-// others have no default.
+// noThreshold is the value of a hard threshold that is off.
+const noThreshold = "0%"
+
+// thresholds turns off the hard thresholds that a kubelet does not have: if its configuration has the
+// field, even with an empty map, the others have no default.
 func (c *conversion) thresholds() {
+	if !c.ownHard || c.is(mergeDefaults, false) {
+		return
+	}
 	eviction, _ := c.keys["eviction"].(map[string]any)
 	hard, _ := eviction["hard"].(map[string]any)
-	if hard == nil || c.value("mergeDefaultEvictionSettings", "false") == "true" {
-		return
+	if hard == nil {
+		hard = map[string]any{}
 	}
 	for _, s := range threshold.Signals() {
 		if _, is := hard[string(s)]; !is {
-			hard[string(s)] = "0%"
+			hard[string(s)] = noThreshold
 		}
 	}
+	c.put("eviction.hard", hard)
 }
 
 // listen sets where the node's API is served.
@@ -311,14 +408,19 @@ func (c *conversion) listen() {
 		c.put("node_api.read_only_listen", c.local("address", "readOnlyPort", port))
 	}
 	api, _ := c.keys["node_api"].(map[string]any)
-	if c.value("enableServer", "true") == "true" && api["client_ca_file"] != nil {
-		c.put("node_api.listen", net.JoinHostPort(c.value("address", "0.0.0.0"), c.value("port", "10250")))
+	served := c.is("enableServer", true)
+	if served && api["client_ca_file"] != nil {
+		port := c.value("port", "0")
+		if port == "0" {
+			port = "10250"
+		}
+		c.put("node_api.listen", net.JoinHostPort(c.value("address", "0.0.0.0"), port))
 		return
 	}
 	for _, key := range []string{"cert_file", "key_file", "client_ca_file", "server_tls_bootstrap", "system_logs"} {
 		delete(api, key)
 	}
-	if c.value("enableServer", "true") == "true" {
+	if served {
 		c.warnings = append(c.warnings, strict.Error{File: c.first, Message: "the API of the node is not served over HTTPS: that needs authentication.x509.clientCAFile"})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -256,14 +257,28 @@ func (f flag) fields(name string, values []string) ([]*field, error) {
 		return []*field{made(f.field, node)}, nil
 	case f.separator != "":
 		var all []*field
+		gates := f.field == "featureGates"
+		if !gates { // a kubelet adds the gates of a flag to those of files
+			all = append(all, made(f.field, &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}))
+		}
 		for _, part := range parted(values) {
 			key, value, ok := strings.Cut(part, f.separator)
 			if !ok {
 				return nil, fmt.Errorf("want NAME%sVALUE, found %q", f.separator, part)
 			}
-			all = append(all, made(f.field+"."+strings.TrimSpace(key), scalar(strings.TrimSpace(value))))
+			node := scalar(strings.TrimSpace(value))
+			if gates {
+				var err error
+				if node, err = truth(strings.TrimSpace(value)); err != nil {
+					return nil, err
+				}
+			}
+			all = append(all, made(f.field+"."+strings.TrimSpace(key), node))
 		}
 		return all, nil
+	case f.boolean():
+		node, err := truth(last)
+		return []*field{made(f.field, node)}, err
 	}
 	return []*field{made(f.field, scalar(last))}, nil
 }
@@ -289,6 +304,15 @@ func scalar(value string) *yaml.Node {
 		return &n
 	}
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: value}
+}
+
+// truth returns the node of a flag that is true or false, as a file has it.
+func truth(value string) (*yaml.Node, error) {
+	is, err := strconv.ParseBool(value)
+	if err != nil {
+		return nil, fmt.Errorf("want true or false, found %q", value)
+	}
+	return scalar(strconv.FormatBool(is)), nil
 }
 
 // taintList returns the taints KEY=VALUE:EFFECT of a flag as a file has them.

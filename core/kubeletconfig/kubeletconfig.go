@@ -14,6 +14,7 @@ import (
 	"github.com/BurntSushi/toml"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/wardlet/wardlet/core/eviction/threshold"
 	"github.com/wardlet/wardlet/core/strict"
 )
 
@@ -36,14 +37,15 @@ type Configuration struct {
 
 // Read reads what a kubelet's command line names: the file of the configuration, and the drop-in
 // files of a directory in the order of their names. A drop-in file changes the fields that it has, and
-// flags win over files; maps are merged and lists are replaced, as with a kubelet. The error has every
-// fault with its file and line; its type is then strict.Errors.
+// flags win over files; maps are merged and lists are replaced, as with a kubelet. Without a kubeconfig,
+// it is an error if an API server would have to decide what clients of the node's API may do. The error
+// has every fault with its file and line; its type is then strict.Errors.
 func Read(command *Command) (*Configuration, error) {
 	paths, err := pathsOf(command.Config, command.ConfigDir)
 	if err != nil {
 		return nil, err
 	}
-	all := &document{fields: map[string]*field{}, first: cmp.Or(command.Config, commandLine)}
+	all := &document{fields: map[string]*field{}, first: cmp.Or(command.Config, commandLine), command: command, ownHard: command.Config == ""}
 	for _, path := range paths {
 		text, err := os.ReadFile(path)
 		if err != nil {
@@ -52,11 +54,14 @@ func Read(command *Command) (*Configuration, error) {
 		all.read(path, text)
 	}
 	for _, f := range command.fields {
-		if table, _, entry := strings.Cut(f.name, "."); entry && table != "authentication" && table != "authorization" && table != "featureGates" {
-			// The entries of a flag replace those of files.
-			maps.DeleteFunc(all.fields, func(name string, is *field) bool { return parent(name) == table && is.file != f.file })
+		switch {
+		case f.name == hardThresholds:
+			all.removeHard()
+		case tables[f.name]: // its entries follow, and replace those of files
+			all.remove(f.name)
+		default:
+			all.fields[f.name] = f
 		}
-		all.fields[f.name] = f
 	}
 	c, err := all.convert()
 	if err != nil {
@@ -64,6 +69,7 @@ func Read(command *Command) (*Configuration, error) {
 	}
 	c.place(command)
 	c.Warnings = append(c.Warnings, command.warnings...)
+	slices.SortStableFunc(c.Warnings, order)
 	return c, nil
 }
 
@@ -104,13 +110,25 @@ func (c *Configuration) place(command *Command) {
 		{"paths.pod_root", command.RootDir},
 		{"paths.cert_dir", command.CertDir},
 		{"node_name", command.hostname},
-		{"cluster.node_ip", command.nodeIP},
 		{"runtime.credential_provider_config", command.providerConfig},
 		{"runtime.credential_provider_bin_dir", command.providerBinDir},
-		{"cluster.kubeconfig", command.Kubeconfig},
-		{"cluster.bootstrap_kubeconfig", command.BootstrapKubeconfig},
 	} {
 		if k.value != "" {
+			into.put(k.key, k.value)
+		}
+	}
+	if command.Kubeconfig != "" {
+		into.put("cluster.kubeconfig", command.Kubeconfig)
+	}
+	for _, k := range []struct{ key, value, flag string }{
+		{"cluster.node_ip", command.nodeIP, "--node-ip"},
+		{"cluster.bootstrap_kubeconfig", command.BootstrapKubeconfig, "--bootstrap-kubeconfig"},
+	} {
+		switch {
+		case k.value == "":
+		case command.Kubeconfig == "":
+			c.Warnings = append(c.Warnings, strict.Error{File: commandLine, Key: k.flag, Message: needsCluster})
+		default:
 			into.put(k.key, k.value)
 		}
 	}
@@ -120,13 +138,10 @@ func (c *Configuration) place(command *Command) {
 	if command.logFormat == "json" {
 		into.put("log_format", "json")
 	}
-	if command.Kubeconfig == "" {
-		delete(c.keys, "cluster")
-	}
 }
 
-// Locate returns the faults of a configuration that was made from c, at the fields that cause them. It
-// leaves out those of keys that no field has set.
+// Locate returns the faults of a configuration that was made from c, at the fields that cause them,
+// ordered by file and line. It leaves out those of keys that no field has set.
 func (c *Configuration) Locate(faults strict.Errors) strict.Errors {
 	var located strict.Errors
 	for _, fault := range faults {
@@ -137,6 +152,7 @@ func (c *Configuration) Locate(faults strict.Errors) strict.Errors {
 			}
 		}
 	}
+	slices.SortStableFunc(located, order)
 	return located
 }
 
@@ -171,6 +187,28 @@ type document struct {
 	// first is the path of the first file.
 	first  string
 	faults strict.Errors
+	// command is the command line of the kubelet; nil if there is only a file.
+	command *Command
+	// ownHard is true if hard thresholds without an entry have no default.
+	ownHard bool
+}
+
+// hardThresholds is the field of the thresholds that have defaults.
+const hardThresholds = "evictionHard"
+
+// mergeDefaults is the field that lets hard thresholds without an entry have their defaults.
+const mergeDefaults = "mergeDefaultEvictionSettings"
+
+// remove removes a field, with its own fields or entries.
+func (d *document) remove(name string) {
+	maps.DeleteFunc(d.fields, func(other string, _ *field) bool { return other == name || strings.HasPrefix(other, name+".") })
+}
+
+// removeHard removes all hard thresholds, also their defaults.
+func (d *document) removeHard() {
+	d.remove(hardThresholds)
+	d.remove(mergeDefaults)
+	d.ownHard = true
 }
 
 func (d *document) fault(file string, line int, key, message string) {
@@ -206,7 +244,8 @@ func (d *document) read(path string, text []byte) {
 	d.add(path, "", top)
 }
 
-// add adds the fields of a mapping whose own name is prefix.
+// add adds the fields of a mapping whose own name is prefix. A kubelet sets the defaults of hard
+// thresholds after the first file, and applies the others as merge patches.
 func (d *document) add(path, prefix string, mapping *yaml.Node) {
 	seen := map[string]bool{}
 	for i := 0; i < len(mapping.Content); i += 2 {
@@ -218,10 +257,17 @@ func (d *document) add(path, prefix string, mapping *yaml.Node) {
 		switch {
 		case seen[name]:
 			d.fault(path, key.Line, name, "the field is there twice")
-		case value.Kind == yaml.MappingNode && tables[name]:
-			d.add(path, name, value)
+		case value.Tag == "!!null" && path != d.first && name == hardThresholds:
+			d.removeHard()
+		case value.Tag == "!!null" && path != d.first && parent(name) == hardThresholds && threshold.DefaultHard()[key.Value] != "":
+			d.fields[name] = &field{name: name, file: path, node: &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: noThreshold, Line: key.Line}}
 		case value.Tag == "!!null":
-			delete(d.fields, name) // as with a merge patch
+			d.remove(name)
+		case value.Kind == yaml.MappingNode && tables[name]:
+			d.ownHard = d.ownHard || path == d.first && name == hardThresholds
+			d.add(path, name, value)
+		case tables[name]:
+			d.fault(path, key.Line, name, fmt.Sprintf("want a map, found %q", value.Value))
 		default:
 			d.fields[name] = &field{name: name, file: path, node: value}
 		}

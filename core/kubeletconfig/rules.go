@@ -28,12 +28,12 @@ var rules = map[string]rule{
 	"containerRuntimeEndpoint": text("runtime.endpoint"),
 	"imageServiceEndpoint":     imageService,
 	"runtimeRequestTimeout":    duration("runtime.request_timeout"),
-	"cgroupDriver":             ignored, // the runtime says which one, as with a kubelet
+	"cgroupDriver":             text("runtime.cgroup_driver_fallback"),
 	"cgroupRoot":               keep,
-	"resolvConf":               text("runtime.resolv_conf"),
+	"resolvConf":               textOrNone("runtime.resolv_conf"),
 	"seccompDefault":           boolean("runtime.seccomp_default"),
 	"allowedUnsafeSysctls":     list("runtime.allowed_unsafe_sysctls"),
-	"serializeImagePulls":      keep,
+	"serializeImagePulls":      flagged,
 	"maxParallelImagePulls":    keep,
 	"containerLogMaxSize":      text("runtime.container_log_max_size"),
 	"containerLogMaxFiles":     number("runtime.container_log_max_files"),
@@ -48,7 +48,7 @@ var rules = map[string]rule{
 	"systemReserved.*":                 reservation("node.system_reserved"),
 	"kubeReserved.*":                   reservation("node.kube_reserved"),
 	"memorySwap.swapBehavior":          text("node.swap_behavior"),
-	"memoryThrottlingFactor":           decimal("node.memory_throttling_factor"),
+	"memoryThrottlingFactor":           throttling,
 	"memoryReservationPolicy":          text("node.memory_reservation_policy"),
 	"singleProcessOOMKill":             boolean("node.single_process_oom_kill"),
 	"registerWithTaints":               taints,
@@ -62,12 +62,12 @@ var rules = map[string]rule{
 	"evictionMinimumReclaim.*":         signal("eviction.minimum_reclaim"),
 	"evictionPressureTransitionPeriod": duration("eviction.pressure_transition_period"),
 	"evictionMaxPodGracePeriod":        seconds("eviction.max_pod_grace_period"),
-	"mergeDefaultEvictionSettings":     keep,
+	"mergeDefaultEvictionSettings":     flagged,
 
 	"clusterDNS":    list("cluster.dns"),
 	"clusterDomain": text("cluster.domain"),
 
-	"enableServer":                               keep,
+	"enableServer":                               flagged,
 	"address":                                    keep,
 	"port":                                       keep,
 	"readOnlyPort":                               keep,
@@ -76,11 +76,11 @@ var rules = map[string]rule{
 	"tlsCertFile":                                text("node_api.cert_file"),
 	"tlsPrivateKeyFile":                          text("node_api.key_file"),
 	"authentication.x509.clientCAFile":           text("node_api.client_ca_file"),
-	"authentication.anonymous.enabled":           always("false", warns, "anonymous requests are never answered, except on the read-only address and for health"),
-	"authentication.webhook.enabled":             always("true", warns, "in a cluster, the API server is always asked about tokens"),
+	"authentication.anonymous.enabled":           alwaysIs(false, warns, "anonymous requests are never answered, except on the read-only address and for health"),
+	"authentication.webhook.enabled":             alwaysIs(true, warns, "in a cluster, the API server is always asked about tokens"),
 	"authentication.webhook.cacheTTL":            ignored,
 	"authorization.mode":                         always("Webhook", warns, "in a cluster, the API server is always asked what a client may do"),
-	"enableDebuggingHandlers":                    always("true", refuses, "logs, exec, attach and port-forward are always served to clients that may use them"),
+	"enableDebuggingHandlers":                    alwaysIs(true, refuses, "logs, exec, attach and port-forward are always served to clients that may use them"),
 	"tlsMinVersion":                              tlsVersion,
 	"tlsCipherSuites":                            refused("cannot be chosen: the suites are those that Go's TLS considers secure. Leave out this field"),
 	"tlsCurvePreferences":                        refused("cannot be chosen: the curves are those that Go's TLS considers secure. Leave out this field"),
@@ -90,11 +90,11 @@ var rules = map[string]rule{
 	"nodeStatusReportFrequency":                  always("5m", warns, "a state of the node that did not change is sent every 5 minutes"),
 	"nodeLeaseDurationSeconds":                   always("40", warns, "the lease of the node is valid for 40 s"),
 	"nodeStatusMaxImages":                        always("50", warns, "the node object lists at most 50 images"),
-	"registerNode":                               always("true", warns, "a node with a kubeconfig is always registered"),
+	"registerNode":                               alwaysIs(true, warns, "a node with a kubeconfig is always registered"),
 	"providerID":                                 refused("is not set by the agent: set spec.providerID of the node object, and leave out this field"),
-	"enableControllerAttachDetach":               always("true", refuses, "volumes are attached by the cluster's controller only"),
-	"cgroupsPerQOS":                              always("true", refuses, "pods always have cgroups"),
-	"cpuCFSQuota":                                always("true", refuses, "CPU limits of containers are always enforced"),
+	"enableControllerAttachDetach":               alwaysIs(true, refuses, "volumes are attached by the cluster's controller only"),
+	"cgroupsPerQOS":                              alwaysIs(true, refuses, "pods always have cgroups"),
+	"cpuCFSQuota":                                alwaysIs(true, refuses, "CPU limits of containers are always enforced"),
 	"cpuCFSQuotaPeriod":                          always("100ms", warns, "the period of CPU limits is 100 ms"),
 	"cpuManagerPolicy":                           always("none", refuses, "containers cannot have CPUs of their own"),
 	"memoryManagerPolicy":                        always("None", refuses, "containers cannot have memory of a NUMA node of their own"),
@@ -108,16 +108,17 @@ var rules = map[string]rule{
 	"kubeletCgroups":                             always("", warns, "the agent stays in the cgroup in which it is started"),
 	"systemCgroups":                              always("", warns, "processes of the system are not moved"),
 	"podsPerCore":                                always("0", refuses, "the limit is maxPods"),
-	"protectKernelDefaults":                      always("false", warns, "the agent sets the kernel's settings that it needs"),
-	"localStorageCapacityIsolation":              always("true", warns, "ephemeral storage is always counted and limited"),
+	"protectKernelDefaults":                      alwaysIs(false, warns, "the agent sets the kernel's settings that it needs"),
+	"localStorageCapacityIsolation":              alwaysIs(true, warns, "ephemeral storage is always counted and limited"),
 	"crashLoopBackOff.maxContainerRestartPeriod": always("5m", warns, "the longest back-off of a container is 5 minutes"),
 	"configMapAndSecretChangeDetectionStrategy":  always("Watch", warns, "ConfigMaps and Secrets are watched"),
 	"imagePullCredentialsVerificationPolicy":     warning("a pod without credentials may use an image that is on the node"),
 	"preloadedImagesVerificationAllowlist":       ignored,
-	"runOnce":                                    always("false", refuses, "the agent always keeps running"),
+	"runOnce":                                    alwaysIs(false, refuses, "the agent always keeps running"),
 	"enableSystemLogQuery":                       boolean("node_api.system_logs"),
 	"oomScoreAdj":                                always("-999", warns, "the unit file of the agent sets OOMScoreAdjust"),
 	"tracing":                                    warning("the agent sends no traces"),
+	"featureGates.MemoryQoS":                     flagged,
 	"featureGates.*":                             warning("the agent has no feature gates; docs/supported-fields.md lists what pods may use"),
 
 	// These have no effect on pods, or on anything that the agent does.
@@ -154,11 +155,22 @@ func keepFor(kind string) rule {
 	}
 }
 
-// warning accepts any value with a warning.
-func warning(why string) rule { return func(c *conversion, f *field) { c.warn(f, why) } }
+// flagged is keep for a field that is true or false.
+func flagged(c *conversion, f *field) { c.truth(f) }
 
-// refused accepts no value.
-func refused(why string) rule { return func(c *conversion, f *field) { c.refuse(f, why) } }
+// warning accepts any value, one that is not empty with a warning.
+func warning(why string) rule { return func(c *conversion, f *field) { unlessEmpty(c, f, warns, why) } }
+
+// refused accepts only an empty value.
+func refused(why string) rule {
+	return func(c *conversion, f *field) { unlessEmpty(c, f, refuses, why) }
+}
+
+func unlessEmpty(c *conversion, f *field, weight func(c *conversion, f *field, why string), why string) {
+	if !f.empty() {
+		weight(c, f, why)
+	}
+}
 
 // The weights of a field that has another value than the agent's.
 func warns(c *conversion, f *field, why string)   { c.warn(f, why) }
@@ -173,6 +185,15 @@ func always(value string, weight func(c *conversion, f *field, why string), why 
 			return // a kubelet takes 0 and the empty string for its default, too
 		}
 		weight(c, f, fmt.Sprintf("is %q: %s", found, why))
+	}
+}
+
+// alwaysIs is always for a field that is true or false.
+func alwaysIs(value bool, weight func(c *conversion, f *field, why string), why string) rule {
+	return func(c *conversion, f *field) {
+		if found, ok := c.truth(f); ok && found != value {
+			weight(c, f, fmt.Sprintf("is %t: %s", found, why))
+		}
 	}
 }
 

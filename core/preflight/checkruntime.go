@@ -57,7 +57,7 @@ func checkRuntime(ctx context.Context, cfg *config.Config, id identity, timeout 
 	warn := func(message string) { findings = append(findings, Finding{LevelWarn, "runtime", message}) }
 	wanted := cfg.Runtime.CgroupDriver
 	if wanted == config.CgroupAuto {
-		wanted = cmp.Or(driver, config.CgroupFS)
+		wanted = cmp.Or(driver, cfg.Runtime.CgroupDriverFallback)
 	}
 	if mismatch := runtime.DriverMismatch(driver, wanted); mismatch != nil {
 		findings = append(findings, Finding{LevelFail, "runtime", mismatch.Error()})

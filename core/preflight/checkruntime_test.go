@@ -75,6 +75,10 @@ func TestCheckRuntime(t *testing.T) {
 			func(_ *testing.T, cri *fakecri.Server) { cri.SetCgroupDriver(nil) },
 			[]string{well, "warn runtime: its cgroup driver is not known (the runtime does not report it, as containerd before 2.0); unless it is cgroupfs, no pod starts: name it in runtime.cgroup_driver"},
 		},
+		"that reports no cgroup driver, with a fallback": {
+			func(_ *testing.T, cri *fakecri.Server) { cri.SetCgroupDriver(nil) },
+			[]string{well, "warn runtime: its cgroup driver is not known (the runtime does not report it, as containerd before 2.0); unless it is systemd, no pod starts: name it in runtime.cgroup_driver"},
+		},
 		"that lacks the question for the cgroup driver": {
 			func(_ *testing.T, cri *fakecri.Server) {
 				cri.Fail("RuntimeConfig", status.Error(codes.Unimplemented, "unknown method RuntimeConfig for service runtime.v1.RuntimeService"))
@@ -107,8 +111,11 @@ func TestCheckRuntime(t *testing.T) {
 			cri := fakecri.Start(t)
 			n := newSite(t)
 			n.Cfg.Runtime.Endpoint = cri.Endpoint()
-			if name == "whose cgroup driver is another" {
+			switch name {
+			case "whose cgroup driver is another":
 				n.Cfg.Runtime.CgroupDriver = config.CgroupFS
+			case "that reports no cgroup driver, with a fallback":
+				n.Cfg.Runtime.CgroupDriverFallback = config.CgroupSystemd
 			}
 			test.prepare(t, cri)
 			findings := checkRuntime(t.Context(), n.Cfg, identity{installation: "us"}, DefaultCheckTimeout)
